@@ -1,0 +1,257 @@
+/* cuda_opt: minimisation of smooth functions of very many variables, with or without bounds,
+ * on an NVIDIA GPU or on the host, by L-BFGS-B with reverse communication.
+ *
+ *     minimise f(x) subject to l <= x <= u,   x in R^n,   n from 1 to 10^9 and beyond
+ *
+ * You own the loop. cuda_opt_solve() never calls your code: it returns a task, you do it, you call again.
+ * x, f and g stay in the memory space of the backend: device memory on CUDA, host memory on HOST.
+ * The whole protocol, for f(x) = sum (x_i - i)^2 / 2 in the box [0, 3]^n on the host:
+ *
+ * @code{.c}
+ * #include <cuda_opt.h>
+ * #include <stdio.h>
+ *
+ * int main(void)
+ * {
+ *     enum { n = 10 };
+ *     double x[n] = {0}, g[n], f, lower[n], upper[n];
+ *     for (int i = 0; i < n; i++) { lower[i] = 0; upper[i] = 3; }
+ *
+ *     cuda_opt *s;
+ *     int task = cuda_opt_create(&s, n, 5, CUDA_OPT_BACKEND_HOST);
+ *     if (task == 0) task = cuda_opt_set_bounds(s, lower, upper);
+ *     if (task == 0)
+ *         do {
+ *             task = cuda_opt_solve(s, x, &f, g);
+ *             if (task == CUDA_OPT_EVALUATE_FG) {
+ *                 f = 0;
+ *                 for (int i = 0; i < n; i++) {
+ *                     g[i] = x[i] - i;
+ *                     f += g[i] * g[i] / 2;
+ *                 }
+ *             }
+ *         } while (task > 0);
+ *     printf("%s\nf = %g, x[9] = %g\n", cuda_opt_message(s), f, x[9]);
+ *     cuda_opt_destroy(&s);
+ *     return task != CUDA_OPT_CONVERGED;
+ * }
+ * @endcode
+ *
+ * Guarantees
+ *  - After every task <= 0 that follows a first evaluation, x, f and g hold the best iterate accepted so far.
+ *  - Every x you are asked to evaluate lies in the box, exactly: l <= x <= u holds without a rounding error.
+ *  - f = NaN or Inf, or any such g_i, is your way of saying "not here": the step is cut back (CUDA_OPT_MAX_CUTS).
+ *  - The same calls give the same bits, on any number of host threads, and run after run on the same GPU.
+ *  - The library prints nothing, never exits and keeps no global state. Two handles may be used by two threads;
+ *    one handle by one thread at a time, but for cuda_opt_request_stop(), which any thread may call.
+ *  - No memory is allocated after the first call of cuda_opt_solve().
+ *
+ * CUDA streams. All device work of a handle runs on its stream (cuda_opt_set_stream; by default the legacy
+ * default stream). When cuda_opt_solve() asks for an evaluation, the kernels that write x may still be running:
+ * evaluate on the same stream, or call cuda_opt_synchronize() first. Likewise f and g must be written on that
+ * stream, or be complete, when cuda_opt_solve() is called again.
+ *
+ * Method: Byrd, Lu, Nocedal, Zhu, SIAM J. Sci. Comput. 16 (1995) 1190; Morales, Nocedal, ACM TOMS 38 (2011) 7;
+ * line search: More, Thuente, ACM TOMS 20 (1994) 286. See docs/algorithm.md. */
+#ifndef CUDA_OPT_H
+#define CUDA_OPT_H
+
+#include <stdint.h>
+
+#if defined(__GNUC__)
+#define CUDA_OPT_API __attribute__((visibility("default")))
+#else
+#define CUDA_OPT_API
+#endif
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define CUDA_OPT_VERSION_MAJOR 0
+#define CUDA_OPT_VERSION_MINOR 1
+#define CUDA_OPT_VERSION_PATCH 0
+
+/** One minimisation: its settings, its history, its workspace. */
+typedef struct cuda_opt cuda_opt;
+
+/** Where x, f, g, the bounds and the history live, and what computes on them. */
+enum {
+    CUDA_OPT_BACKEND_AUTO = 0, /**< CUDA where the library was built with it and a device is there, else HOST */
+    CUDA_OPT_BACKEND_CUDA = 1, /**< the calling thread's current CUDA device at the time of cuda_opt_create() */
+    CUDA_OPT_BACKEND_HOST = 2  /**< the CPU, with CUDA_OPT_THREADS threads */
+};
+
+/** What cuda_opt_solve() returns, and what every other call returns on failure. Numbers are never reused. */
+enum {
+    /* > 0: do this, then call cuda_opt_solve() again */
+    CUDA_OPT_EVALUATE_FG = 1,     /**< put f(x) into *f and its gradient into g; leave x alone */
+    CUDA_OPT_SUPPLY_DIAGONAL = 2, /**< put the diagonal of H0, the approximate inverse Hessian at x, into the array
+                                       given to cuda_opt_set_diagonal(); f and g belong to x; leave x, f, g alone */
+    CUDA_OPT_NEW_ITERATE = 3,     /**< x, f, g are a new accepted iterate; look at them, change nothing */
+    /* 0 */
+    CUDA_OPT_CONVERGED = 0,       /**< a stopping test holds (CUDA_OPT_STOP_TEST says which); x, f, g: the solution */
+    /* < 0: ended otherwise. x, f, g: the best iterate accepted, where there was a first evaluation */
+    CUDA_OPT_LINE_SEARCH_FAILED = -1, /**< no lower f along a descent direction, even with the memory dropped;
+                                           CUDA_OPT_LINE_SEARCH_INFO says why. Most often g is not the gradient of f,
+                                           or f is as low as its rounding errors allow */
+    CUDA_OPT_BAD_DIAGONAL = -2,       /**< an element of the user's diagonal is not positive and finite */
+    CUDA_OPT_IMPROPER_INPUT = -3,     /**< n, m, x, a bound or an option is out of its range; nothing was changed */
+    CUDA_OPT_ITERATION_LIMIT = -10,   /**< CUDA_OPT_MAX_ITERATIONS reached */
+    CUDA_OPT_EVALUATION_LIMIT = -11,  /**< CUDA_OPT_MAX_EVALUATIONS reached */
+    CUDA_OPT_TIME_LIMIT = -12,        /**< CUDA_OPT_MAX_SECONDS passed since the first call */
+    CUDA_OPT_NOT_FINITE = -20,        /**< f or g is NaN or Inf at the start, or after CUDA_OPT_MAX_CUTS cuts of the step */
+    CUDA_OPT_CUDA_FAILURE = -30,      /**< a CUDA call failed; the message names it. x, f, g may be lost with the device */
+    CUDA_OPT_OUT_OF_MEMORY = -31,     /**< the workspace does not fit; the message says how many bytes were asked for */
+    CUDA_OPT_BACKEND_UNAVAILABLE = -32, /**< CUDA asked for, but there is no device or the library was built without it */
+    CUDA_OPT_MISUSE = -40,            /**< a NULL argument, a call out of order, the wrong precision or memory space */
+    CUDA_OPT_STOPPED = -41            /**< cuda_opt_request_stop() was called */
+};
+
+/** Settings and results. Settings may be changed between any two calls of cuda_opt_solve(), unless noted.
+ *  P g denotes the projected gradient, (P g)_i = x_i - min(u_i, max(l_i, x_i - g_i)); without bounds it is g. */
+enum {
+    /* ---- integer settings: cuda_opt_set_int, cuda_opt_get_int ---- */
+    CUDA_OPT_MAX_ITERATIONS = 100,  /**< >= 0; default 2000 (the manual's icall); 0: no limit */
+    CUDA_OPT_MAX_EVALUATIONS = 101, /**< >= 0; default 0: no limit */
+    CUDA_OPT_MAXFEV = 102,          /**< >= 1; default 20: evaluations within one line search */
+    CUDA_OPT_MAX_CUTS = 103,        /**< >= 0; default 30: cuts in a row because f or g is not finite */
+    CUDA_OPT_DIAGCO = 104,          /**< 0 or 1; default 0. 1: ask for H0's diagonal at every iterate. Before the first
+                                         call of cuda_opt_solve(); needs cuda_opt_set_diagonal() */
+    CUDA_OPT_APPROXIMATE_CAUCHY = 105, /**< 0 or 1; default 0: exact generalized Cauchy point. 1: stop at the first
+                                            breakpoint, t = max(0, min(t_1, t_1*)) (Fei et al. 2014) */
+    CUDA_OPT_REPORT_ITERATES = 106, /**< 0 or 1; default 0. 1: return CUDA_OPT_NEW_ITERATE after each iteration */
+    CUDA_OPT_THREADS = 107,         /**< >= 0; default 0: all of the machine's. Host backend only */
+    CUDA_OPT_IPRINT_FREQUENCY = 108, /**< the manual's iprint[0]: < 0 no log; 0 first and last iterate; k > 0 every k-th.
+                                          Default -1. Lines go to the callback of cuda_opt_set_log() */
+    CUDA_OPT_IPRINT_TYPE = 109,     /**< the manual's iprint[1], 0 to 3; default 0: a line an iteration; 1: and the first
+                                         x and g; 2: and every x; 3: and every x and g (of each iterate logged) */
+
+    /* ---- real settings: cuda_opt_set_real, cuda_opt_get_real ---- */
+    CUDA_OPT_EPS = 200,    /**< >= 0; default 1e-5: converged when ||P g||_2 < eps * max(1, ||x||_2); 0: off */
+    CUDA_OPT_PGTOL = 201,  /**< >= 0; default 0: off. Converged when ||P g||_inf <= pgtol */
+    CUDA_OPT_FACTR = 202,  /**< >= 0; default 0: off. Converged when
+                                f_k - f_{k+1} <= factr * 2.22e-16 * max(|f_k|, |f_{k+1}|, 1) */
+    CUDA_OPT_F_TARGET = 203, /**< default -Inf: off. Converged when f <= target */
+    CUDA_OPT_GTOL = 204,   /**< 1e-4 < gtol < 1; default 0.9. Curvature condition |phi'(t)| <= gtol |phi'(0)| */
+    CUDA_OPT_FTOL = 205,   /**< 0 <= ftol < 1; default 1e-4. Sufficient decrease phi(t) <= phi(0) + ftol t phi'(0) */
+    CUDA_OPT_XTOL = 206,   /**< >= 0; default 1e-16. The line search ends when its interval's relative width is below */
+    CUDA_OPT_STPMIN = 207, /**< >= 0, <= stpmax; default 1e-20. Smallest step of a line search */
+    CUDA_OPT_STPMAX = 208, /**< > 0; default 1e20. Largest step of a line search; bounds may demand a smaller one */
+    CUDA_OPT_MAX_SECONDS = 209, /**< >= 0; default 0: no limit. Wall time since the first call, tested at each call */
+
+    /* ---- integer results: cuda_opt_get_int ---- */
+    CUDA_OPT_ITERATIONS = 300,      /**< accepted iterates after the start */
+    CUDA_OPT_EVALUATIONS = 301,     /**< evaluations of f and g asked for and given */
+    CUDA_OPT_FREE_COUNT = 302,      /**< i with l_i < x_i < u_i */
+    CUDA_OPT_LOWER_COUNT = 303,     /**< i with x_i = l_i (also where l_i = u_i) */
+    CUDA_OPT_UPPER_COUNT = 304,     /**< i with x_i = u_i > l_i */
+    CUDA_OPT_SKIPPED_UPDATES = 305, /**< pairs left out because y's <= 2.2e-16 * |g's| (scale-invariant) */
+    CUDA_OPT_CAUCHY_SEGMENTS = 306, /**< segments of the projected path searched, all iterations together */
+    CUDA_OPT_LINE_SEARCH_INFO = 307, /**< the manual's info of the last line search: 0 improper input, 1 both conditions
+                                          hold, 2 interval below xtol, 3 maxfev reached, 4 step at stpmin, 5 step at
+                                          stpmax, 6 rounding errors prevent progress */
+    CUDA_OPT_REFRESHES = 308,       /**< times the memory was dropped after a breakdown */
+    CUDA_OPT_CUTS = 309,            /**< steps cut because f or g was not finite */
+    CUDA_OPT_CAUCHY_CROSSINGS = 310, /**< iterations whose Cauchy point lies beyond the first breakpoint */
+    CUDA_OPT_BREAKPOINTS_CROSSED = 311, /**< breakpoints passed on the way to the Cauchy points, all together */
+    CUDA_OPT_WORKSPACE_BYTES = 312, /**< memory held in the handle's memory space; at most
+                                         (2m + 9) vectors of n plus a constant that does not depend on n */
+    CUDA_OPT_STOP_TEST = 313,       /**< after CONVERGED: the key that held (EPS, PGTOL, FACTR, F_TARGET), else 0 */
+    CUDA_OPT_PAIRS = 314,           /**< correction pairs stored, 0 to m */
+    CUDA_OPT_START_PROJECTED = 315, /**< components of the start that were moved into the box */
+    CUDA_OPT_DIMENSION = 316,       /**< n */
+    CUDA_OPT_MEMORY = 317,          /**< m */
+    CUDA_OPT_PRECISION = 318,       /**< 64 or 32: bits of a component of x */
+    CUDA_OPT_SUBSPACE_TRUNCATIONS = 319, /**< iterations in which the projected subspace step was no descent direction
+                                              and the step was truncated instead (Morales and Nocedal 2011) */
+
+    /* ---- real results: cuda_opt_get_real ---- */
+    CUDA_OPT_F = 400,              /**< f at the last accepted iterate */
+    CUDA_OPT_PG_NORM2 = 401,       /**< ||P g||_2 there */
+    CUDA_OPT_PG_NORM_INF = 402,    /**< ||P g||_inf there */
+    CUDA_OPT_X_NORM2 = 403,        /**< ||x||_2 there */
+    CUDA_OPT_STEP = 404,           /**< the last accepted step length */
+    CUDA_OPT_THETA = 405,          /**< theta = y'y / s'y, the scale of the limited-memory matrix; 1/theta is gamma */
+    CUDA_OPT_SOLVER_SECONDS = 406, /**< time inside the solver. HOST: wall time of the calls. CUDA: time on the stream
+                                        between the first and the last command of each call */
+    CUDA_OPT_CAUCHY_T = 407,       /**< t* of the last generalized Cauchy point */
+    CUDA_OPT_CAUCHY_T_FIRST = 408  /**< what the one-breakpoint approximation gives there: max(0, min(t_1, t_1*)) */
+};
+
+/** Make a handle for n variables and m correction pairs (3 to 20 are usual), double precision.
+ *  @param out      receives the handle. Also on failure, unless out is NULL or memory for the handle itself is
+ *                  lacking (then *out is NULL): such a handle is good for cuda_opt_message() and cuda_opt_destroy().
+ *  @param n        number of variables, >= 1
+ *  @param m        number of correction pairs, >= 1. The workspace holds 2m + 3 vectors of n
+ *  @param backend  CUDA_OPT_BACKEND_AUTO, _CUDA or _HOST
+ *  @return 0, CUDA_OPT_IMPROPER_INPUT, CUDA_OPT_BACKEND_UNAVAILABLE, CUDA_OPT_OUT_OF_MEMORY or CUDA_OPT_MISUSE */
+CUDA_OPT_API int cuda_opt_create(cuda_opt **out, int64_t n, int32_t m, int32_t backend);
+/** As cuda_opt_create(), with x, g, the bounds and the history in single precision. f stays double, and so do all
+ *  sums and decisions. */
+CUDA_OPT_API int cuda_opt_create_f32(cuda_opt **out, int64_t n, int32_t m, int32_t backend);
+/** Free the handle and all it holds, and set *s to NULL. NULL and a pointer to NULL are allowed. */
+CUDA_OPT_API void cuda_opt_destroy(cuda_opt **s);
+
+/** Bounds l <= x <= u. The arrays belong to the caller, are read at every iteration and must stay as they are until
+ *  the solve ends. Before the first call of cuda_opt_solve(), which also checks them (l_i <= u_i, no NaN).
+ *  @param lower, upper  n values each, in the memory space of x; -INFINITY and +INFINITY for none;
+ *                       NULL, NULL: no bounds at all; one NULL: none on that side
+ *  @return 0 or CUDA_OPT_MISUSE */
+CUDA_OPT_API int cuda_opt_set_bounds(cuda_opt *s, const double *lower, const double *upper);
+CUDA_OPT_API int cuda_opt_set_bounds_f32(cuda_opt *s, const float *lower, const float *upper);
+/** The array that the caller fills at CUDA_OPT_SUPPLY_DIAGONAL: n values, in the memory space of x. Read only. */
+CUDA_OPT_API int cuda_opt_set_diagonal(cuda_opt *s, const double *diagonal);
+CUDA_OPT_API int cuda_opt_set_diagonal_f32(cuda_opt *s, const float *diagonal);
+/** The CUDA stream (a cudaStream_t) of all device work; NULL: the legacy default stream. Before the first call of
+ *  cuda_opt_solve(). On the host backend it is remembered and has no effect. */
+CUDA_OPT_API int cuda_opt_set_stream(cuda_opt *s, void *stream);
+/** Where the log lines go (CUDA_OPT_IPRINT_FREQUENCY >= 0). line is one line without its newline, valid during the
+ *  call. NULL: nowhere, the default. */
+CUDA_OPT_API int cuda_opt_set_log(cuda_opt *s, void (*write_line)(void *user, const char *line), void *user);
+
+/** One step of the protocol; see the top of this file.
+ *  @param x  n values. First call: the start, which is moved into the box. Then the library's: it changes between calls
+ *  @param f  one value, in the memory space of x (device memory on CUDA)
+ *  @param g  n values
+ *  The three pointers must be the same at each call of one solve.
+ *  @return a task > 0, CUDA_OPT_CONVERGED, or a negative code. After a code <= 0, call cuda_opt_reset() to solve again. */
+CUDA_OPT_API int cuda_opt_solve(cuda_opt *s, double *x, double *f, double *g);
+CUDA_OPT_API int cuda_opt_solve_f32(cuda_opt *s, float *x, double *f, float *g);
+/** Forget the history and the counts, keep settings, bounds and workspace: the next cuda_opt_solve() starts anew. */
+CUDA_OPT_API int cuda_opt_reset(cuda_opt *s);
+/** Ask that the solve end at its next call with CUDA_OPT_STOPPED. Safe from any thread and from a signal handler. */
+CUDA_OPT_API int cuda_opt_request_stop(cuda_opt *s);
+
+/** Settings and results by key. @return 0; CUDA_OPT_IMPROPER_INPUT for an unknown key or a value out of range (the old
+ *  value stays); CUDA_OPT_MISUSE for NULL */
+CUDA_OPT_API int cuda_opt_set_int(cuda_opt *s, int32_t key, int64_t value);
+CUDA_OPT_API int cuda_opt_set_real(cuda_opt *s, int32_t key, double value);
+CUDA_OPT_API int cuda_opt_get_int(const cuda_opt *s, int32_t key, int64_t *value);
+CUDA_OPT_API int cuda_opt_get_real(const cuda_opt *s, int32_t key, double *value);
+/** One English sentence on the last call that had something to say, with its numbers. Never NULL. Valid until the
+ *  next call with this handle. */
+CUDA_OPT_API const char *cuda_opt_message(const cuda_opt *s);
+/** CUDA_OPT_BACKEND_CUDA or CUDA_OPT_BACKEND_HOST; a negative code for NULL or a failed handle. */
+CUDA_OPT_API int cuda_opt_backend(const cuda_opt *s);
+/** "major.minor.patch". */
+CUDA_OPT_API const char *cuda_opt_version(void);
+/** A task's or code's name, e.g. "CUDA_OPT_CONVERGED"; "unknown" for other numbers. */
+CUDA_OPT_API const char *cuda_opt_task_name(int task);
+
+/* Helpers with which one program runs on both backends. The memory is the caller's, and not counted as workspace. */
+/** Allocate bytes in the handle's memory space, aligned for any vector. */
+CUDA_OPT_API int cuda_opt_alloc(cuda_opt *s, void **out, int64_t bytes);
+/** Free what cuda_opt_alloc() gave; NULL is allowed. */
+CUDA_OPT_API int cuda_opt_free(cuda_opt *s, void *pointer);
+/** Copy bytes from host memory into the handle's memory space, ordered on the stream, complete on return. */
+CUDA_OPT_API int cuda_opt_copy_in(cuda_opt *s, void *to, const void *from_host, int64_t bytes);
+/** Copy bytes from the handle's memory space to host memory, ordered on the stream, complete on return. */
+CUDA_OPT_API int cuda_opt_copy_out(cuda_opt *s, void *to_host, const void *from, int64_t bytes);
+/** Wait until all work on the handle's stream is done. */
+CUDA_OPT_API int cuda_opt_synchronize(cuda_opt *s);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
