@@ -1,0 +1,16 @@
+/* In place of the .cu files where CUDA is not built in. */
+#include "testfuncs/classical.hpp"
+
+#include <stdexcept>
+
+namespace cuda_opt::testfuncs {
+
+[[noreturn]] static void refuse()
+{
+    throw std::runtime_error("the test problems were built without CUDA");
+}
+
+void evaluate_cuda(const Classical &, const double *, double *, double *, DeviceScratch &, void *) { refuse(); }
+void evaluate_cuda(const Classical &, const float *, double *, float *, DeviceScratch &, void *) { refuse(); }
+
+} // namespace cuda_opt::testfuncs
