@@ -11,7 +11,7 @@
 
 #include "testfuncs/function.hpp"
 
-namespace cuda_opt::testfuncs {
+namespace cudaopt::testfuncs {
 
 struct Beale : Unbounded {
     static Facts facts()
@@ -49,4 +49,4 @@ struct Beale : Unbounded {
     std::int64_t n;
 };
 
-} // namespace cuda_opt::testfuncs
+} // namespace cudaopt::testfuncs

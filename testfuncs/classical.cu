@@ -2,7 +2,7 @@
 #include "testfuncs/classical.hpp"
 #include "testfuncs/cuda_executor.cuh"
 
-namespace cuda_opt::testfuncs {
+namespace cudaopt::testfuncs {
 
 void evaluate_cuda(const Classical &function, const double *x, double *f, double *g, DeviceScratch &scratch,
                    void *stream)
@@ -16,4 +16,4 @@ void evaluate_cuda(const Classical &function, const float *x, double *f, float *
     evaluate_family(function, x, f, g, scratch, stream);
 }
 
-} // namespace cuda_opt::testfuncs
+} // namespace cudaopt::testfuncs

@@ -10,7 +10,7 @@
 
 #include <variant>
 
-namespace cuda_opt::testfuncs {
+namespace cudaopt::testfuncs {
 
 using Classical = std::variant<Rosenbrock, Beale, Powell, Wood, Trigonometric>;
 
@@ -20,4 +20,4 @@ void evaluate_cuda(const Classical &function, const double *x, double *f, double
 void evaluate_cuda(const Classical &function, const float *x, double *f, float *g, DeviceScratch &scratch,
                    void *stream);
 
-} // namespace cuda_opt::testfuncs
+} // namespace cudaopt::testfuncs

@@ -3,7 +3,7 @@
 
 #include <stdexcept>
 
-namespace cuda_opt::testfuncs {
+namespace cudaopt::testfuncs {
 
 [[noreturn]] static void refuse()
 {
@@ -13,4 +13,4 @@ namespace cuda_opt::testfuncs {
 void evaluate_cuda(const Classical &, const double *, double *, double *, DeviceScratch &, void *) { refuse(); }
 void evaluate_cuda(const Classical &, const float *, double *, float *, DeviceScratch &, void *) { refuse(); }
 
-} // namespace cuda_opt::testfuncs
+} // namespace cudaopt::testfuncs

@@ -11,7 +11,7 @@
 #include <string>
 #include <variant>
 
-namespace cuda_opt::testfuncs {
+namespace cudaopt::testfuncs {
 
 class CudaExecutor {
 public:
@@ -69,4 +69,4 @@ void evaluate_family(const Family &family, const Real *x, double *f, Real *g, De
     std::visit([&](const auto &function) { function.evaluate(on, x, f, g); }, family);
 }
 
-} // namespace cuda_opt::testfuncs
+} // namespace cudaopt::testfuncs

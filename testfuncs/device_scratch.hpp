@@ -3,8 +3,8 @@
 
 #include <memory>
 
-namespace cuda_opt::testfuncs {
+namespace cudaopt::testfuncs {
 
 using DeviceScratch = std::shared_ptr<void>;
 
-} // namespace cuda_opt::testfuncs
+} // namespace cudaopt::testfuncs

@@ -5,7 +5,7 @@
 #include <map>
 #include <string>
 
-namespace cuda_opt::testfuncs {
+namespace cudaopt::testfuncs {
 
 /** A problem's own constants by name, e.g. the force of a torsion problem. */
 using Parameters = std::map<std::string, double>;
@@ -27,4 +27,4 @@ struct Dimension {
     std::string refusal;
 };
 
-} // namespace cuda_opt::testfuncs
+} // namespace cudaopt::testfuncs

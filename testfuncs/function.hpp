@@ -20,7 +20,7 @@
 #include <optional>
 #include <string>
 
-namespace cuda_opt::testfuncs {
+namespace cudaopt::testfuncs {
 
 /** Base of the functions that are defined everywhere and bounded nowhere. */
 struct Unbounded {
@@ -49,4 +49,4 @@ struct StoreSum {
 
 CUDA_OPT_HD constexpr double square(double a) { return a * a; }
 
-} // namespace cuda_opt::testfuncs
+} // namespace cudaopt::testfuncs

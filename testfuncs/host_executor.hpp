@@ -5,7 +5,7 @@
 
 #include <cstdint>
 
-namespace cuda_opt::testfuncs {
+namespace cudaopt::testfuncs {
 
 class HostExecutor {
 public:
@@ -30,4 +30,4 @@ private:
     alignas(16) unsigned char storage_[256];
 };
 
-} // namespace cuda_opt::testfuncs
+} // namespace cudaopt::testfuncs

@@ -9,7 +9,7 @@
 
 #include "testfuncs/function.hpp"
 
-namespace cuda_opt::testfuncs {
+namespace cudaopt::testfuncs {
 
 struct Powell : Unbounded {
     static Facts facts()
@@ -54,4 +54,4 @@ struct Powell : Unbounded {
     std::int64_t n;
 };
 
-} // namespace cuda_opt::testfuncs
+} // namespace cudaopt::testfuncs

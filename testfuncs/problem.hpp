@@ -14,7 +14,7 @@
 #include <string>
 #include <vector>
 
-namespace cuda_opt::testfuncs {
+namespace cudaopt::testfuncs {
 
 /** Where x, f and g of an evaluation live, and what computes on them. */
 struct Place {
@@ -57,4 +57,4 @@ std::vector<Facts> list_problems();
  *  @throws std::invalid_argument with a sentence: an unknown name, an n that does not fit, an unknown parameter */
 std::unique_ptr<Problem> make_problem(const std::string &name, std::int64_t n, const Parameters &parameters = {});
 
-} // namespace cuda_opt::testfuncs
+} // namespace cudaopt::testfuncs

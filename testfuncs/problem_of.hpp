@@ -8,7 +8,7 @@
 #include <utility>
 #include <variant>
 
-namespace cuda_opt::testfuncs {
+namespace cudaopt::testfuncs {
 
 template <class Family> class ProblemOf final : public Problem {
 public:
@@ -83,4 +83,4 @@ private:
     DeviceScratch scratch_;
 };
 
-} // namespace cuda_opt::testfuncs
+} // namespace cudaopt::testfuncs

@@ -4,7 +4,7 @@
 
 #include <stdexcept>
 
-namespace cuda_opt::testfuncs {
+namespace cudaopt::testfuncs {
 namespace {
 
 struct Entry {
@@ -77,4 +77,4 @@ std::unique_ptr<Problem> make_problem(const std::string &name, std::int64_t n, c
     return entry.make(dimension.n, complete(entry.facts, parameters));
 }
 
-} // namespace cuda_opt::testfuncs
+} // namespace cudaopt::testfuncs

@@ -8,7 +8,7 @@
 
 #include "testfuncs/function.hpp"
 
-namespace cuda_opt::testfuncs {
+namespace cudaopt::testfuncs {
 
 struct Rosenbrock : Unbounded {
     static Facts facts()
@@ -44,4 +44,4 @@ struct Rosenbrock : Unbounded {
     std::int64_t n;
 };
 
-} // namespace cuda_opt::testfuncs
+} // namespace cudaopt::testfuncs

@@ -16,7 +16,7 @@
 
 #include "testfuncs/function.hpp"
 
-namespace cuda_opt::testfuncs {
+namespace cudaopt::testfuncs {
 
 struct Trigonometric : Unbounded {
     static Facts facts()
@@ -95,4 +95,4 @@ struct Trigonometric : Unbounded {
     std::int64_t n;
 };
 
-} // namespace cuda_opt::testfuncs
+} // namespace cudaopt::testfuncs

@@ -12,7 +12,7 @@
 
 #include "testfuncs/function.hpp"
 
-namespace cuda_opt::testfuncs {
+namespace cudaopt::testfuncs {
 
 struct Wood : Unbounded {
     static Facts facts()
@@ -53,4 +53,4 @@ struct Wood : Unbounded {
     std::int64_t n;
 };
 
-} // namespace cuda_opt::testfuncs
+} // namespace cudaopt::testfuncs

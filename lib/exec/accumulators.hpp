@@ -7,7 +7,7 @@
 #include <cmath>
 #include <cstdint>
 
-namespace cuda_opt {
+namespace cudaopt {
 
 /** Sum of the values seen. Double whatever the storage: sums and decisions never depend on it. */
 struct Sum {
@@ -44,4 +44,4 @@ struct Flag {
     CUDA_OPT_HD void join(const Flag &other) { add(other.v); }
 };
 
-} // namespace cuda_opt
+} // namespace cudaopt

@@ -14,7 +14,7 @@
 #include <cstring>
 #include <type_traits>
 
-namespace cuda_opt {
+namespace cudaopt {
 
 constexpr int block_threads = 256;
 constexpr int warp_threads = 32;
@@ -138,4 +138,4 @@ template <class Rule> cudaError_t map_cuda(std::int64_t n, const Rule &rule, cud
     return cudaGetLastError();
 }
 
-} // namespace cuda_opt
+} // namespace cudaopt

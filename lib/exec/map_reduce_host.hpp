@@ -11,7 +11,7 @@
 #include <array>
 #include <cstdint>
 
-namespace cuda_opt {
+namespace cudaopt {
 
 constexpr std::int64_t tile_rows = 1024;
 constexpr int tile_lanes = 4;             // independent chains of additions: shorter sums, and no waiting for the last one
@@ -75,4 +75,4 @@ template <class Rule> void map_host(std::int64_t n, const Rule &rule, int thread
         rule(i);
 }
 
-} // namespace cuda_opt
+} // namespace cudaopt
