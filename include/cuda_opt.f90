@@ -1,0 +1,312 @@
+! The C interface of cuda_opt for Fortran 2008 and later: constants and procedures have the names of cuda_opt.h,
+! which documents them. What changes between the two languages:
+!
+!  - The handle is a type(c_ptr). So are the arrays, which may be device memory: c_loc(x) passes a Fortran array, which
+!    must have the target attribute and be contiguous; c_null_ptr is NULL.
+!  - Keys and tasks are integer(c_int), integer settings and results integer(c_int64_t).
+!  - cuda_opt_text() turns the C strings of cuda_opt_message, _version and _task_name into Fortran ones.
+!
+! The module is distributed as source, since compiled modules belong to one compiler: compile it with your program.
+!
+!     use, intrinsic :: iso_c_binding
+!     use cuda_opt
+!     ...
+!     task = cuda_opt_create(s, int(n, c_int64_t), 5, CUDA_OPT_BACKEND_HOST)
+!     do while (task >= 0)
+!         task = cuda_opt_solve(s, c_loc(x), c_loc(f), c_loc(g))
+!         if (task /= CUDA_OPT_EVALUATE_FG) exit
+!         call evaluate(x, f, g)
+!     end do
+!     print '(a)', cuda_opt_text(cuda_opt_message(s))
+!     call cuda_opt_destroy(s)
+module cuda_opt
+    use, intrinsic :: iso_c_binding, only: &
+        c_char, c_double, c_f_pointer, c_funptr, c_int, c_int32_t, c_int64_t, c_ptr, c_size_t
+    implicit none
+    private
+
+    public :: cuda_opt_create, cuda_opt_create_f32, cuda_opt_destroy, cuda_opt_set_bounds, &
+        cuda_opt_set_bounds_f32, cuda_opt_set_diagonal, cuda_opt_set_diagonal_f32, cuda_opt_set_stream, &
+        cuda_opt_set_log, cuda_opt_solve, cuda_opt_solve_f32, cuda_opt_reset, cuda_opt_request_stop, &
+        cuda_opt_set_int, cuda_opt_set_real, cuda_opt_get_int, cuda_opt_get_real, cuda_opt_message, &
+        cuda_opt_version, cuda_opt_task_name, cuda_opt_backend, cuda_opt_alloc, cuda_opt_free, &
+        cuda_opt_copy_in, cuda_opt_copy_out, cuda_opt_synchronize, cuda_opt_write_line, cuda_opt_text
+
+    integer(c_int), parameter, public :: &
+        CUDA_OPT_VERSION_MAJOR = 0, &
+        CUDA_OPT_VERSION_MINOR = 1, &
+        CUDA_OPT_VERSION_PATCH = 0
+
+    ! Back ends
+    integer(c_int), parameter, public :: &
+        CUDA_OPT_BACKEND_AUTO = 0, &
+        CUDA_OPT_BACKEND_CUDA = 1, &
+        CUDA_OPT_BACKEND_HOST = 2
+
+    ! Tasks (> 0), success (0), and how a solve can end otherwise (< 0)
+    integer(c_int), parameter, public :: &
+        CUDA_OPT_EVALUATE_FG         = 1, &
+        CUDA_OPT_SUPPLY_DIAGONAL     = 2, &
+        CUDA_OPT_NEW_ITERATE         = 3, &
+        CUDA_OPT_CONVERGED           = 0, &
+        CUDA_OPT_LINE_SEARCH_FAILED  = -1, &
+        CUDA_OPT_BAD_DIAGONAL        = -2, &
+        CUDA_OPT_IMPROPER_INPUT      = -3, &
+        CUDA_OPT_ITERATION_LIMIT     = -10, &
+        CUDA_OPT_EVALUATION_LIMIT    = -11, &
+        CUDA_OPT_TIME_LIMIT          = -12, &
+        CUDA_OPT_NOT_FINITE          = -20, &
+        CUDA_OPT_CUDA_FAILURE        = -30, &
+        CUDA_OPT_OUT_OF_MEMORY       = -31, &
+        CUDA_OPT_BACKEND_UNAVAILABLE = -32, &
+        CUDA_OPT_MISUSE              = -40, &
+        CUDA_OPT_STOPPED             = -41
+
+    ! Integer settings
+    integer(c_int), parameter, public :: &
+        CUDA_OPT_MAX_ITERATIONS     = 100, &
+        CUDA_OPT_MAX_EVALUATIONS    = 101, &
+        CUDA_OPT_MAXFEV             = 102, &
+        CUDA_OPT_MAX_CUTS           = 103, &
+        CUDA_OPT_DIAGCO             = 104, &
+        CUDA_OPT_APPROXIMATE_CAUCHY = 105, &
+        CUDA_OPT_REPORT_ITERATES    = 106, &
+        CUDA_OPT_THREADS            = 107, &
+        CUDA_OPT_IPRINT_FREQUENCY   = 108, &
+        CUDA_OPT_IPRINT_TYPE        = 109
+
+    ! Real settings
+    integer(c_int), parameter, public :: &
+        CUDA_OPT_EPS         = 200, &
+        CUDA_OPT_PGTOL       = 201, &
+        CUDA_OPT_FACTR       = 202, &
+        CUDA_OPT_F_TARGET    = 203, &
+        CUDA_OPT_GTOL        = 204, &
+        CUDA_OPT_FTOL        = 205, &
+        CUDA_OPT_XTOL        = 206, &
+        CUDA_OPT_STPMIN      = 207, &
+        CUDA_OPT_STPMAX      = 208, &
+        CUDA_OPT_MAX_SECONDS = 209
+
+    ! Integer results
+    integer(c_int), parameter, public :: &
+        CUDA_OPT_ITERATIONS           = 300, &
+        CUDA_OPT_EVALUATIONS          = 301, &
+        CUDA_OPT_FREE_COUNT           = 302, &
+        CUDA_OPT_LOWER_COUNT          = 303, &
+        CUDA_OPT_UPPER_COUNT          = 304, &
+        CUDA_OPT_SKIPPED_UPDATES      = 305, &
+        CUDA_OPT_CAUCHY_SEGMENTS      = 306, &
+        CUDA_OPT_LINE_SEARCH_INFO     = 307, &
+        CUDA_OPT_REFRESHES            = 308, &
+        CUDA_OPT_CUTS                 = 309, &
+        CUDA_OPT_CAUCHY_CROSSINGS     = 310, &
+        CUDA_OPT_BREAKPOINTS_CROSSED  = 311, &
+        CUDA_OPT_WORKSPACE_BYTES      = 312, &
+        CUDA_OPT_STOP_TEST            = 313, &
+        CUDA_OPT_PAIRS                = 314, &
+        CUDA_OPT_START_PROJECTED      = 315, &
+        CUDA_OPT_DIMENSION            = 316, &
+        CUDA_OPT_MEMORY               = 317, &
+        CUDA_OPT_PRECISION            = 318, &
+        CUDA_OPT_SUBSPACE_TRUNCATIONS = 319
+
+    ! Real results
+    integer(c_int), parameter, public :: &
+        CUDA_OPT_F              = 400, &
+        CUDA_OPT_PG_NORM2       = 401, &
+        CUDA_OPT_PG_NORM_INF    = 402, &
+        CUDA_OPT_X_NORM2        = 403, &
+        CUDA_OPT_STEP           = 404, &
+        CUDA_OPT_THETA          = 405, &
+        CUDA_OPT_SOLVER_SECONDS = 406, &
+        CUDA_OPT_CAUCHY_T       = 407, &
+        CUDA_OPT_CAUCHY_T_FIRST = 408
+
+    interface
+        ! Make a handle, in double and in single precision; free it.
+        integer(c_int) function cuda_opt_create(s, n, m, backend) bind(c, name='cuda_opt_create')
+            import
+            type(c_ptr), intent(out) :: s
+            integer(c_int64_t), value :: n
+            integer(c_int32_t), value :: m, backend
+        end function
+
+        integer(c_int) function cuda_opt_create_f32(s, n, m, backend) bind(c, name='cuda_opt_create_f32')
+            import
+            type(c_ptr), intent(out) :: s
+            integer(c_int64_t), value :: n
+            integer(c_int32_t), value :: m, backend
+        end function
+
+        subroutine cuda_opt_destroy(s) bind(c, name='cuda_opt_destroy')
+            import
+            type(c_ptr), intent(inout) :: s
+        end subroutine
+
+        ! Before the first call of cuda_opt_solve; c_null_ptr where the C header says NULL.
+        integer(c_int) function cuda_opt_set_bounds(s, lower, upper) bind(c, name='cuda_opt_set_bounds')
+            import
+            type(c_ptr), value :: s, lower, upper
+        end function
+
+        integer(c_int) function cuda_opt_set_bounds_f32(s, lower, upper) bind(c, name='cuda_opt_set_bounds_f32')
+            import
+            type(c_ptr), value :: s, lower, upper
+        end function
+
+        integer(c_int) function cuda_opt_set_diagonal(s, diagonal) bind(c, name='cuda_opt_set_diagonal')
+            import
+            type(c_ptr), value :: s, diagonal
+        end function
+
+        integer(c_int) function cuda_opt_set_diagonal_f32(s, diagonal) bind(c, name='cuda_opt_set_diagonal_f32')
+            import
+            type(c_ptr), value :: s, diagonal
+        end function
+
+        integer(c_int) function cuda_opt_set_stream(s, stream) bind(c, name='cuda_opt_set_stream')
+            import
+            type(c_ptr), value :: s, stream
+        end function
+
+        ! write_line: c_funloc of a procedure like cuda_opt_write_line below, or c_null_funptr.
+        integer(c_int) function cuda_opt_set_log(s, write_line, user) bind(c, name='cuda_opt_set_log')
+            import
+            type(c_ptr), value :: s, user
+            type(c_funptr), value :: write_line
+        end function
+
+        ! One step of the protocol.
+        integer(c_int) function cuda_opt_solve(s, x, f, g) bind(c, name='cuda_opt_solve')
+            import
+            type(c_ptr), value :: s, x, f, g
+        end function
+
+        integer(c_int) function cuda_opt_solve_f32(s, x, f, g) bind(c, name='cuda_opt_solve_f32')
+            import
+            type(c_ptr), value :: s, x, f, g
+        end function
+
+        integer(c_int) function cuda_opt_reset(s) bind(c, name='cuda_opt_reset')
+            import
+            type(c_ptr), value :: s
+        end function
+
+        integer(c_int) function cuda_opt_request_stop(s) bind(c, name='cuda_opt_request_stop')
+            import
+            type(c_ptr), value :: s
+        end function
+
+        ! Settings and results by key.
+        integer(c_int) function cuda_opt_set_int(s, key, setting) bind(c, name='cuda_opt_set_int')
+            import
+            type(c_ptr), value :: s
+            integer(c_int32_t), value :: key
+            integer(c_int64_t), value :: setting
+        end function
+
+        integer(c_int) function cuda_opt_set_real(s, key, setting) bind(c, name='cuda_opt_set_real')
+            import
+            type(c_ptr), value :: s
+            integer(c_int32_t), value :: key
+            real(c_double), value :: setting
+        end function
+
+        integer(c_int) function cuda_opt_get_int(s, key, found) bind(c, name='cuda_opt_get_int')
+            import
+            type(c_ptr), value :: s
+            integer(c_int32_t), value :: key
+            integer(c_int64_t), intent(inout) :: found
+        end function
+
+        integer(c_int) function cuda_opt_get_real(s, key, found) bind(c, name='cuda_opt_get_real')
+            import
+            type(c_ptr), value :: s
+            integer(c_int32_t), value :: key
+            real(c_double), intent(inout) :: found
+        end function
+
+        ! C strings: cuda_opt_text makes Fortran ones of them.
+        type(c_ptr) function cuda_opt_message(s) bind(c, name='cuda_opt_message')
+            import
+            type(c_ptr), value :: s
+        end function
+
+        type(c_ptr) function cuda_opt_version() bind(c, name='cuda_opt_version')
+            import
+        end function
+
+        type(c_ptr) function cuda_opt_task_name(task) bind(c, name='cuda_opt_task_name')
+            import
+            integer(c_int), value :: task
+        end function
+
+        integer(c_int) function cuda_opt_backend(s) bind(c, name='cuda_opt_backend')
+            import
+            type(c_ptr), value :: s
+        end function
+
+        ! Memory in the handle's space, for programs that run on both back ends.
+        integer(c_int) function cuda_opt_alloc(s, pointer, bytes) bind(c, name='cuda_opt_alloc')
+            import
+            type(c_ptr), value :: s
+            type(c_ptr), intent(out) :: pointer
+            integer(c_int64_t), value :: bytes
+        end function
+
+        integer(c_int) function cuda_opt_free(s, pointer) bind(c, name='cuda_opt_free')
+            import
+            type(c_ptr), value :: s, pointer
+        end function
+
+        integer(c_int) function cuda_opt_copy_in(s, to, from_host, bytes) bind(c, name='cuda_opt_copy_in')
+            import
+            type(c_ptr), value :: s, to, from_host
+            integer(c_int64_t), value :: bytes
+        end function
+
+        integer(c_int) function cuda_opt_copy_out(s, to_host, from, bytes) bind(c, name='cuda_opt_copy_out')
+            import
+            type(c_ptr), value :: s, to_host, from
+            integer(c_int64_t), value :: bytes
+        end function
+
+        integer(c_int) function cuda_opt_synchronize(s) bind(c, name='cuda_opt_synchronize')
+            import
+            type(c_ptr), value :: s
+        end function
+    end interface
+
+    abstract interface
+        ! Where a line of the log goes; line ends with a null character: cuda_opt_text(line).
+        subroutine cuda_opt_write_line(user, line) bind(c)
+            import
+            type(c_ptr), value :: user, line
+        end subroutine
+    end interface
+
+    interface
+        pure integer(c_size_t) function c_string_length(string) bind(c, name='strlen')
+            import
+            type(c_ptr), value :: string
+        end function
+    end interface
+
+contains
+
+    ! The Fortran string that a C string holds.
+    function cuda_opt_text(string) result(text)
+        type(c_ptr), value :: string
+        character(:), allocatable :: text
+        character(kind=c_char), pointer :: characters(:)
+        integer :: i
+
+        allocate (character(c_string_length(string)) :: text)
+        call c_f_pointer(string, characters, [len(text)])
+        do i = 1, len(text)
+            text(i:i) = characters(i)
+        end do
+    end function
+
+end module
