@@ -1,0 +1,40 @@
+#!/usr/bin/env python3
+"""Usage: check_exports.py HEADER VERSION
+
+The installed library exports the functions of the header, all of them and nothing else, has a versioned soname, and
+loads without CUDA's libraries; pkg-config gives its version. Runs below with_installed."""
+import os
+import re
+import subprocess
+import sys
+
+header, version = sys.argv[1:]
+failures = []
+
+
+def output(*command):
+    return subprocess.run(command, check=True, capture_output=True, text=True).stdout
+
+
+def expect(what, found, wanted):
+    if found != wanted:
+        failures.append(f"{what}: {found}, but should be {wanted}")
+
+
+library = os.path.join(output("pkg-config", "--variable=libdir", "cuda_opt").strip(), "libcuda_opt.so")
+with open(header) as file:
+    declared = set(re.findall(r"^CUDA_OPT_API .*?(cuda_opt_\w+)\(", file.read(), re.M))
+symbols = [line.split() for line in output("nm", "--dynamic", "--defined-only", library).splitlines()]
+exported = {name.split("@")[0] for *_, kind, name in symbols if kind != "A"}  # A: a version's name
+expect("exported, not in the header", sorted(exported - declared), [])
+expect("in the header, not exported", sorted(declared - exported), [])
+
+dynamic = output("readelf", "--dynamic", library)
+expect("soname", re.findall(r"\(SONAME\).*\[(.*)\]", dynamic), ["libcuda_opt.so." + version.split(".")[0]])
+needed = re.findall(r"\(NEEDED\).*\[(.*)\]", dynamic)
+expect("CUDA's libraries needed", [name for name in needed if name.startswith("libcu")], [])
+expect("real file", os.path.basename(os.path.realpath(library)), "libcuda_opt.so." + version)
+expect("pkg-config --modversion", output("pkg-config", "--modversion", "cuda_opt").strip(), version)
+
+print("\n".join(failures) or f"{len(exported)} functions exported; needs {' '.join(needed)}")
+sys.exit(1 if failures else 0)

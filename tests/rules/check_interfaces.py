@@ -1,0 +1,52 @@
+#!/usr/bin/env python3
+"""Usage: check_interfaces.py SOURCE_ROOT VERSION
+
+The C header and the Fortran module say the same: constants with their numbers, functions with the number of their
+arguments, and the version, which is also the build's and the changelog's. No number stands for two things."""
+import re
+import sys
+from pathlib import Path
+
+root, version = Path(sys.argv[1]), sys.argv[2]
+header = re.sub(r"/\*.*?\*/", "", (root / "include/cuda_opt.h").read_text(), flags=re.S)
+module = re.sub(r"!.*", "", (root / "include/cuda_opt.f90").read_text()).replace("&\n", "")
+broken = []
+
+
+def same(what, in_header, in_module):
+    for name in sorted(in_header.keys() | in_module.keys()):
+        if in_header.get(name) != in_module.get(name):
+            broken.append(f"{what} {name}: {in_header.get(name)} in the header, {in_module.get(name)} in the module")
+
+
+def constants(pattern, text):
+    return {name: int(value) for name, value in re.findall(pattern, text)}
+
+
+def arguments(text):
+    return 0 if text.strip() in ("", "void") else len(re.findall(r",(?![^()]*\))", text)) + 1
+
+
+enumerators = constants(r"\b(CUDA_OPT_\w+) = (-?\d+)", header)
+versions = constants(r"#define (CUDA_OPT_VERSION_\w+) (\d+)", header)
+same("constant", {**enumerators, **versions}, constants(r"\b(CUDA_OPT_\w+)\s*= (-?\d+)", module))
+
+functions = re.findall(r"^CUDA_OPT_API .*?(cuda_opt_\w+)\((.*?)\);", header, re.M | re.S)
+bindings = re.findall(r"(?:function|subroutine) (cuda_opt_\w+)\((.*?)\) bind\(c, name='(\w+)'\)", module)
+same(
+    "arguments of",
+    {name: arguments(text) for name, text in functions},
+    {name: arguments(text) for name, text, _ in bindings},
+)
+broken += [f"{name} is bound to {bound}" for name, _, bound in bindings if name != bound]
+
+codes = [value for name, value in enumerators.items() if not name.startswith("CUDA_OPT_BACKEND_") or value < 0]
+broken += [f"number {value} is used twice" for value in sorted(set(codes)) if codes.count(value) > 1]
+
+same("version", {"of the build": version}, {"of the build": ".".join(str(v) for v in versions.values())})
+changelog = re.search(r"^## \[(\d+\.\d+\.\d+)\]", (root / "CHANGELOG.md").read_text(), re.M)
+if not changelog or changelog[1] != version:
+    broken.append(f"CHANGELOG.md's newest version is {changelog and changelog[1]}, the build's {version}")
+
+print("\n".join(broken) or f"{len(enumerators)} constants and {len(functions)} functions agree")
+sys.exit(1 if broken or not enumerators or not functions else 0)

@@ -1,0 +1,83 @@
+#!/usr/bin/env python3
+"""Usage: check_tree.py SOURCE_ROOT
+
+The rules that keep the tree legible: who may include whom, how long a file and a line may be, what the library must
+not do. Prints one line for each place that breaks one."""
+import re
+import sys
+from pathlib import Path
+
+# A file of lib/ includes its own floor or a lower one.
+FLOOR = {"exec": 1, "dense": 1, "line_search": 1, "lbfgsb": 2, "solver": 3, "backend": 4, "api": 5}
+# Elsewhere, the folders that a file may include; a folder that is not named here may include all.
+ALLOWED = {
+    "include": ["include"],
+    "testfuncs": ["testfuncs", "lib/exec"],
+    "drivers": ["drivers", "include", "testfuncs"],
+}
+SOURCES = (".h", ".hpp", ".cuh", ".c", ".cpp", ".cu", ".f90", ".py")
+MOST_LINES = 450
+MOST_COLUMNS = 120
+FORBIDDEN_IN_LIBRARY = re.compile(r"\b(?:f?printf|f?puts|putchar|exit|_Exit|abort|terminate)\s*\(|\bstd::c(?:out|err|log)\b")
+UNFINISHED = re.compile(r"\b(TODO|FIXME|XXX)\b")
+
+
+def room(path):
+    """The folder that a rule speaks of: lib's subfolders each count as one."""
+    return "/".join(path.parts[:2]) if path.parts[0] == "lib" else path.parts[0]
+
+
+def included(root, path, text):
+    """The files of this tree that the file includes, relative to the root."""
+    for name in re.findall(r'^\s*#\s*include\s*["<]([^">]+)[">]', text, re.M):
+        for folder in (path.parent, Path("."), Path("lib"), Path("include")):
+            if (root / folder / name).is_file():
+                yield (root / folder / name).resolve().relative_to(root)
+                break
+
+
+def may_include(path, other):
+    if path.parts[0] == "lib":
+        if other.parts[0] != "lib":
+            return other.parts[0] == "include"
+        return FLOOR[other.parts[1]] <= FLOOR[path.parts[1]]
+    return path.parts[0] not in ALLOWED or room(other) in ALLOWED[path.parts[0]]
+
+
+def without_comments_and_strings(text):
+    return re.sub(r'//[^\n]*|/\*.*?\*/|"(?:\\.|[^"\\\n])*"', lambda m: "\n" * m[0].count("\n"), text, flags=re.S)
+
+
+def broken_rules(root, path):
+    text = (root / path).read_text()
+    lines = text.splitlines()
+    if path.parts[0] == "lib" and path.parts[1] not in FLOOR:
+        yield f"{path}: lib/{path.parts[1]} is on no floor"
+        return
+    for other in included(root, path, text):
+        if not may_include(path, other):
+            yield f"{path}: must not include {other}"
+    if len(lines) > MOST_LINES:
+        yield f"{path}: {len(lines)} lines, more than {MOST_LINES}"
+    for number, line in enumerate(lines, 1):
+        if len(line) > MOST_COLUMNS:
+            yield f"{path}:{number}: {len(line)} columns, more than {MOST_COLUMNS}"
+        if UNFINISHED.search(line) and path.parts[:2] != ("tests", "rules"):
+            yield f"{path}:{number}: unfinished: {line.strip()}"
+    if path.parts[0] == "lib":
+        for number, line in enumerate(without_comments_and_strings(text).splitlines(), 1):
+            if match := FORBIDDEN_IN_LIBRARY.search(line):
+                yield f"{path}:{number}: the library must not use {match[0]}"
+
+
+def main(root):
+    folders = ("include", "lib", "testfuncs", "drivers", "tests", "bench", "tools", "docs")
+    files = [path for folder in folders for path in sorted((root / folder).rglob("*")) if path.is_file()]
+    checked = [path.relative_to(root) for path in files if path.suffix in SOURCES]
+    broken = [message for path in checked for message in broken_rules(root, path)]
+    print("\n".join(broken) or f"{len(checked)} files keep the rules")
+    return 1 if broken or not checked else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(Path(sys.argv[1]).resolve()))
