@@ -1,0 +1,57 @@
+// The compact limited-memory matrix B = theta I - W M W' with W = [Y, theta S] (Byrd, Nocedal, Schnabel 1994;
+// Byrd, Lu, Nocedal, Zhu 1995, eq. 3.2), as far as it does not depend on n: the inner products of the stored pairs,
+// the factorised middle matrix, and the way between the panel's columns and the basis of W.
+//
+// A vector "in the basis" has 2k numbers: those of y_1 .. y_k, then of theta s_1 .. theta s_k, oldest pair first.
+#pragma once
+
+#include "dense/quasi_definite.hpp"
+#include "lbfgsb/sweeps.hpp"
+
+namespace cudaopt {
+
+class LimitedMemory {
+public:
+    explicit LimitedMemory(int m);
+
+    int capacity() const { return m_; }
+    int pairs() const { return k_; }
+    int spare_slot() const { return spare_; }
+    double theta() const { return theta_; }
+
+    // Drop all pairs: B = I.
+    void clear();
+    // The spare slot becomes the newest pair, s = step * d; the oldest is dropped when there are m. The products come
+    // from a gather with this pair as the fresh one. Curvature s'y > 0 is the caller's to check.
+    void append(const PanelSums &sums, double step);
+
+    // Panel of the stored pairs, or of what append() would make of them, with the spare slot as the fresh pair.
+    GatherRequest stored_panel() const;
+    GatherRequest tentative_panel() const;
+
+    // Factorise M^-1 = [-D, L'; L, theta S'S]. With a user's diagonal theta is 1 and S'S has to be given anew, as
+    // products weighted by it over all rows. False: breakdown.
+    bool factor(bool user_diagonal, const PanelSums *weighted_over_all);
+    // v <- M v, 2k numbers in the basis.
+    void apply_middle(double *v) const { middle_.solve(v); }
+
+    // K = M^-1 - G / theta, whose inverse the subspace minimisation needs (eq. 5.11); G = W_F'W_F in the basis, or NULL
+    // where all rows are free: then the blocks that cancel are left out instead of subtracted.
+    bool factor_subspace(const dense::Matrix *gram);
+    void apply_subspace_inverse(double *v) const { subspace_.solve(v); }
+
+    // Panel entries (one row of W, or products of one column with all) to the basis, and coefficients back.
+    void to_basis(const double *panel_entries, double *basis) const;
+    void to_panel(const double *basis, double *panel_entries) const;
+    void gram_over_free(const PanelSums &sums, dense::Matrix &gram) const;
+
+private:
+    int m_, k_ = 0, spare_ = 0;
+    double theta_ = 1;
+    dense::Matrix ss_, sy_, yy_; // S'S, S'Y, Y'Y, oldest first
+    dense::Vector step_;         // s_j = step_j d_j
+    dense::Matrix theta_ss_;     // theta S'S as in M^-1, kept because factorising overwrites it
+    dense::QuasiDefinite middle_, subspace_;
+};
+
+} // namespace cudaopt

@@ -1,0 +1,49 @@
+// What sweep 2 does with one row, shared by host and device. Arithmetic is double, whatever the storage.
+#pragma once
+
+#include "lbfgsb/box.hpp"
+#include "lbfgsb/sweeps.hpp"
+
+namespace cudaopt {
+
+struct Row {
+    double x, g, l, u;
+};
+
+struct Trial {
+    double x;       // in the box
+    bool projected; // the box cut the subspace minimiser's way short
+};
+
+// The trial point of step 1. move = a g + w'q is the way to the unconstrained subspace minimiser, h the row's weight
+// (1 without a user's diagonal).
+CUDA_OPT_HD inline Trial trial_of_row(const Row &at, const DirectionRequest &request, double h, double move) {
+    if (held(at.x, at.g, at.l, at.u)) return {at.x, false};
+    // Beyond the threshold there is no need to know the breakpoint itself; without crossings no row divides.
+    if (request.panel.threshold > 0 && breakpoint(at.x, h * at.g, at.l, at.u) <= request.panel.threshold)
+        return {at.g < 0 ? at.u : at.l, false};
+    if (request.truncate) {
+        const double to_cauchy = -request.cauchy_t * h * at.g;
+        move = to_cauchy + request.alpha * (move - to_cauchy);
+    }
+    const double x = clamp_to_box(at.x + move, at.l, at.u);
+    return {x, x != at.x + move};
+}
+
+// Largest step along d from x that stays in [l, u] (Byrd et al. 1995, eq. 5.8 for d_u; step_max for the line search).
+CUDA_OPT_HD inline double largest_step_of_row(double x, double d, double l, double u) {
+    if (d < 0) return (l - x) / d;
+    if (d > 0) return (u - x) / d;
+    return infinity;
+}
+
+// Largest share of the way from the Cauchy point to the subspace minimiser that keeps a free row in the box.
+CUDA_OPT_HD inline double truncation_of_row(const Row &at, const DirectionRequest &request, double h, double move) {
+    if (held(at.x, at.g, at.l, at.u)) return infinity;
+    if (breakpoint(at.x, h * at.g, at.l, at.u) <= request.panel.threshold) return infinity;
+    const double to_cauchy = -request.cauchy_t * h * at.g;
+    const double x_cauchy = clamp_to_box(at.x + to_cauchy, at.l, at.u);
+    return largest_step_of_row(x_cauchy, move - to_cauchy, at.l, at.u);
+}
+
+} // namespace cudaopt

@@ -1,0 +1,121 @@
+// The verbs of an executor: everything that costs time proportional to n. The algorithm above is written against this
+// interface alone, once for every backend and precision; below it, host threads or a GPU do the rows.
+//
+// Vectors held by an executor, n each: m + 1 slots of (S, Y) columns and x_base, 2m + 3 in all. The spare slot holds
+// the direction d and the gradient at x_base while a line search goes on, and becomes a correction pair
+// (s = step d, y = g - g_base) by nothing but a change of the slot's number once the step is accepted.
+#pragma once
+
+#include <cstdint>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "lbfgsb/panel.hpp"
+
+namespace cudaopt {
+
+// Thrown by an executor when the machine, not the mathematics, fails. Caught at the rim of the C ABI.
+struct ExecutorFailure : std::runtime_error {
+    ExecutorFailure(int code_, const std::string &what) : std::runtime_error(what), code(code_) {}
+    int code;
+};
+
+// Which columns take part, and which rows count as free.
+struct GatherRequest {
+    int pairs;        // correction pairs in the panel, newest first
+    int newest_slot;  // their slots are newest_slot, newest_slot - 1, ... modulo m + 1
+    bool fresh;       // the newest slot still holds g_base: y_new = g - g_base is formed on the way
+    double threshold; // free: breakpoint > threshold. 0: all rows not held; -1: all rows
+    bool masked;      // whether the products over the free rows are wanted
+    bool weighted;    // scale the rows by the user's diagonal h: y and g by sqrt(h), s and z by 1 / sqrt(h)
+};
+
+// The trial point x = P(x_base + step d), where on the free rows d = a g + sum_j q_j w_j and on the others the way to
+// the bound (breakpoint in (0, threshold]) or nothing (held).
+struct DirectionRequest {
+    GatherRequest panel;           // as in the gather that the coefficients came from
+    double gradient_coefficient;   // a
+    const double *coefficients;    // q for each panel column; those of g and z are not used
+    double step;                   // the first step of the line search
+    int spare_slot;                // receives d and g; may not be one of the panel's but the fresh one
+    // Truncation (version 3.0's fallback): from the Cauchy point x - cauchy_t g go only the share alpha of the way.
+    bool truncate;
+    double cauchy_t, alpha;
+};
+
+struct DirectionSums {
+    double slope;     // g'd
+    double d_squared; // d'd
+    double projected; // rows where the projection changed the subspace minimiser
+};
+
+// Rows that can be fetched at once: their number bounds the memory that the exact Cauchy point needs.
+constexpr int crossed_capacity = 4096;
+
+// A row of the panel whose breakpoint lies in a window.
+struct CrossedRow {
+    double t;
+    int64_t index;
+    double g, z; // gradient; way to the bound, z = bound - x
+    const double *w; // the pairs' entries in panel order, panel::columns(pairs) of them; those of g and z are not set
+};
+
+struct StartReport {
+    int64_t x_nan, bound_nan, crossed; // first index with NaN in x, with NaN in a bound, with l > u; n: none
+    int64_t projected;                 // components moved into the box
+    int64_t boxed;                     // components with two finite bounds
+};
+
+// The caller's arrays, in the executor's memory space; l, u, diagonal may be NULL.
+struct UserArrays {
+    void *x, *g;
+    double *f;
+    const void *lower, *upper, *diagonal;
+};
+
+struct ExecutorOptions {
+    int threads;  // host; 0: all of the machine's
+    void *stream; // CUDA
+};
+
+class Sweeps {
+public:
+    virtual ~Sweeps() = default;
+
+    virtual void bind(const UserArrays &arrays) = 0;
+    // Allocates whatever is lacking; afterwards nothing is allocated. May throw ExecutorFailure.
+    virtual void allocate(int m, const ExecutorOptions &options) = 0;
+    virtual int64_t workspace_bytes() const = 0;
+
+    // Check the arrays and move x into the box. 4 n-vectors.
+    virtual StartReport start() = 0;
+    // Sweep 1: reads x, g, l, u and 2 pairs columns; writes nothing. 2 pairs + 4 n-vectors.
+    virtual const PanelSums &gather(const GatherRequest &request) = 0;
+    // Sweep 2: reads the same; writes d, g_base, x_base, x, and y_new if fresh. 2 pairs + 9 n-vectors.
+    virtual void direction(const DirectionRequest &request) = 0;
+    // Its sums; they are waited for here only.
+    virtual DirectionSums direction_sums() = 0;
+    // Largest alpha <= 1 for which the truncated step stays in the box; same request. Rare.
+    virtual double truncation(const DirectionRequest &request) = 0;
+    // Rows with lo < breakpoint <= hi. Returns how many there are; `rows` holds them, in any order, if they are no more
+    // than crossed_capacity. 4 n-vectors.
+    virtual int64_t crossed(const GatherRequest &request, double lo, double hi, std::vector<CrossedRow> &rows) = 0;
+    // x = P(x_base + step d). 5 n-vectors.
+    virtual void step(int slot, double step) = 0;
+    // Largest step along d that stays in the box. Rare.
+    virtual double largest_step(int slot) = 0;
+    // x = x_base, g = the gradient there, *f = f. 4 n-vectors.
+    virtual void restore(int slot, double f) = 0;
+    // First index whose diagonal element is not positive and finite, or n. 1 n-vector.
+    virtual int64_t bad_diagonal() = 0;
+
+    // Copy components [begin, begin + count) of the caller's x or g to host memory as doubles; for the log.
+    virtual void read(const void *vector, int64_t begin, int count, double *to) = 0;
+    // Seconds the executor has worked, where it keeps its own clock (a GPU), else a negative number.
+    virtual void begin_call() {}
+    virtual void end_call() {}
+    virtual double seconds() { return -1; }
+};
+
+} // namespace cudaopt
