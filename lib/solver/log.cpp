@@ -1,0 +1,71 @@
+// The manual's log, line by line through the caller's callback.
+#include <algorithm>
+
+#include "solver/solver.hpp"
+
+namespace cudaopt {
+
+namespace {
+constexpr const char *rule = "*************************************************";
+constexpr int per_line = 6;
+} // namespace
+
+void Solver::log_line(const char *format, ...) {
+    char line[256];
+    va_list arguments;
+    va_start(arguments, format);
+    std::vsnprintf(line, sizeof line, format, arguments);
+    va_end(arguments);
+    log_write_(log_user_, line);
+}
+
+void Solver::log_vector(const char *name, const void *vector) {
+    log_line(" VECTOR %s =", name);
+    double values[per_line];
+    char line[per_line * 16 + 1];
+    for (int64_t begin = 0; begin < n_; begin += per_line) {
+        const int count = static_cast<int>(std::min<int64_t>(per_line, n_ - begin));
+        sweeps_->read(vector, begin, count, values);
+        int length = 0;
+        for (int i = 0; i < count; i++)
+            length += std::snprintf(line + length, sizeof line - length, "  %13.6e", values[i]);
+        log_write_(log_user_, line);
+    }
+}
+
+void Solver::log_header() {
+    if (!logs()) return;
+    log_line("%s", rule);
+    log_line("  N = %lld   NUMBER OF CORRECTIONS = %d", static_cast<long long>(n_), memory_.capacity());
+    log_line("  INITIAL VALUES");
+    log_line(" F = %e   GNORM = %e", results_.f, results_.pg_norm2);
+    if (settings.log_type >= 1) {
+        log_vector("X", arrays.x);
+        log_vector("G", arrays.g);
+    }
+    log_line("%s", rule);
+    log_line("%s", "");
+    log_line("   I  NFN     FUNC          GNORM         STEPLENGTH");
+}
+
+void Solver::log_iterate() {
+    if (!logs() || settings.log_frequency == 0) return;
+    if (results_.iterations % settings.log_frequency != 0 && results_.iterations != 1) return;
+    log_line("%4lld %4lld  %e  %e  %e", static_cast<long long>(results_.iterations),
+             static_cast<long long>(results_.evaluations), results_.f, results_.pg_norm2, results_.step);
+    if (settings.log_type >= 2) log_vector("X", arrays.x);
+    if (settings.log_type >= 3) log_vector("G", arrays.g);
+}
+
+void Solver::log_end() {
+    const bool logged = settings.log_frequency > 0 && (results_.iterations % settings.log_frequency == 0 ||
+                                                       results_.iterations <= 1);
+    if (!logged)
+        log_line("%4lld %4lld  %e  %e  %e", static_cast<long long>(results_.iterations),
+                 static_cast<long long>(results_.evaluations), results_.f, results_.pg_norm2, results_.step);
+    log_line("%s", "");
+    if (results_.stop_test) log_line(" THE MINIMIZATION TERMINATED WITHOUT DETECTING ERRORS.");
+    log_line(" %s", message_.text());
+}
+
+} // namespace cudaopt

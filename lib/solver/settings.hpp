@@ -1,0 +1,24 @@
+// Settings and results of one solve. The keys and the inequalities are documented in cuda_opt.h.
+#pragma once
+
+#include <cstdint>
+#include <limits>
+
+namespace cudaopt {
+
+struct Settings {
+    int64_t max_iterations = 2000, max_evaluations = 0, evaluations_per_search = 20, max_cuts = 30;
+    bool user_diagonal = false, approximate_cauchy = false, report_iterates = false;
+    int64_t threads = 0, log_frequency = -1, log_type = 0;
+    double eps = 1e-5, pgtol = 0, factr = 0, f_target = -std::numeric_limits<double>::infinity();
+    double gtol = 0.9, ftol = 1e-4, xtol = 1e-16, step_min = 1e-20, step_max = 1e20, max_seconds = 0;
+};
+
+struct Results {
+    int64_t iterations = 0, evaluations = 0, at_lower = 0, at_upper = 0, skipped_updates = 0, cauchy_segments = 0,
+            line_search_info = 0, refreshes = 0, cuts = 0, cauchy_crossings = 0, breakpoints_crossed = 0,
+            stop_test = 0, start_projected = 0, truncations = 0;
+    double f = 0, pg_norm2 = 0, pg_norm_max = 0, x_norm2 = 0, step = 0, theta = 1, cauchy_t = 0, cauchy_t_first = 0;
+};
+
+} // namespace cudaopt

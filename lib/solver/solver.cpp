@@ -1,0 +1,383 @@
+#include "solver/solver.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "cuda_opt.h"
+
+namespace cudaopt {
+
+namespace {
+
+constexpr double machine_epsilon = std::numeric_limits<double>::epsilon();
+
+// The manual's info code for a verdict of the line search.
+int info_code(SearchVerdict verdict) {
+    switch (verdict) {
+    case SearchVerdict::evaluate: return 3; // only looked at when maxfev is reached
+    case SearchVerdict::converged: return 1;
+    case SearchVerdict::interval_too_small: return 2;
+    case SearchVerdict::at_minimum_step: return 4;
+    case SearchVerdict::at_maximum_step: return 5;
+    case SearchVerdict::rounding_errors: return 6;
+    }
+    return 0;
+}
+
+} // namespace
+
+Solver::Solver(int64_t n, int m, std::unique_ptr<Sweeps> sweeps)
+    : n_(n), sweeps_(std::move(sweeps)), memory_(m), cauchy_(m), subspace_(m) {}
+
+void Solver::reset() {
+    results_ = Results{};
+    phase_ = Phase::start;
+    host_seconds_ = 0;
+    stop_requested = false;
+    memory_.clear();
+    gathered_ = nullptr;
+    search_evaluations_ = cuts_in_a_row_ = 0;
+}
+
+int Solver::resume() {
+    const Clock::time_point now = Clock::now();
+    if (phase_ == Phase::start) first_call_ = now;
+    int task;
+    try {
+        sweeps_->begin_call();
+        task = dispatch();
+        sweeps_->end_call();
+    } catch (const ExecutorFailure &failure) {
+        message_.set("%s", failure.what());
+        phase_ = Phase::ended;
+        task = failure.code;
+    }
+    host_seconds_ += std::chrono::duration<double>(Clock::now() - now).count();
+    return task;
+}
+
+int Solver::dispatch() {
+    switch (phase_) {
+    case Phase::start: return begin();
+    case Phase::first_point: return judge_start();
+    case Phase::searching: return judge_trial();
+    case Phase::reporting: return judge_iterate();
+    case Phase::diagonal: return next_direction();
+    case Phase::ended: break;
+    }
+    message_.set("cuda_opt_solve was called after the solve had ended; call cuda_opt_reset to start anew");
+    return CUDA_OPT_MISUSE;
+}
+
+int Solver::begin() {
+    bounded_ = arrays.lower || arrays.upper;
+    sweeps_->allocate(memory_.capacity(), {static_cast<int>(settings.threads), stream});
+    sweeps_->bind(arrays);
+    const StartReport report = sweeps_->start();
+    const auto refuse = [&](const char *what, int64_t index) {
+        message_.set("%s at index %lld (counted from 0) of %lld", what, static_cast<long long>(index),
+                     static_cast<long long>(n_));
+        return CUDA_OPT_IMPROPER_INPUT; // and stay at the start: a corrected call may follow
+    };
+    if (report.bound_nan < n_) return refuse("a bound is NaN", report.bound_nan);
+    if (report.crossed < n_) return refuse("the lower bound is greater than the upper bound", report.crossed);
+    if (report.x_nan < n_) return refuse("the start x is NaN or infinite", report.x_nan);
+    boxed_ = report.boxed == n_;
+    results_.start_projected = report.projected;
+    phase_ = Phase::first_point;
+    return ask_evaluation();
+}
+
+// Every request for an evaluation goes through here.
+int Solver::ask_evaluation() {
+    results_.evaluations++;
+    message_.set("evaluate f and g at x, evaluation %lld", static_cast<long long>(results_.evaluations));
+    return CUDA_OPT_EVALUATE_FG;
+}
+
+int Solver::judge_start() {
+    panel_ = memory_.stored_panel();
+    panel_.masked = bounded_;
+    gathered_ = &sweeps_->gather(panel_);
+    if (!std::isfinite(gathered_->f) || gathered_->row_sums[not_finite] > 0) {
+        note_iterate(*gathered_);
+        message_.set("f and g cannot be evaluated at the start: f = %g, and %.0f of %lld components of g are NaN or "
+                     "infinite",
+                     gathered_->f, gathered_->row_sums[not_finite], static_cast<long long>(n_));
+        return end(CUDA_OPT_NOT_FINITE);
+    }
+    f_previous_ = std::numeric_limits<double>::infinity();
+    note_iterate(*gathered_);
+    log_header();
+    return judge_iterate();
+}
+
+void Solver::note_iterate(const PanelSums &sums) {
+    results_.f = sums.f;
+    results_.pg_norm2 = std::sqrt(sums.row_sums[projected_gradient_squared]);
+    results_.pg_norm_max = sums.projected_gradient_max;
+    results_.x_norm2 = std::sqrt(sums.row_sums[x_squared]);
+    results_.at_lower = static_cast<int64_t>(sums.row_sums[at_lower]);
+    results_.at_upper = static_cast<int64_t>(sums.row_sums[at_upper]);
+    results_.theta = memory_.theta();
+}
+
+// x, f, g are an accepted iterate: stop here, or go on.
+int Solver::judge_iterate() {
+    const Results &r = results_;
+    const Settings &s = settings;
+    const double f_scale = std::max({std::fabs(f_previous_), std::fabs(r.f), 1.0});
+    const auto converged = [&](int test) {
+        results_.stop_test = test;
+        return end(CUDA_OPT_CONVERGED);
+    };
+    if (r.f <= s.f_target) {
+        message_.set("converged: f = %.16g is at or below its target %g", r.f, s.f_target);
+        return converged(CUDA_OPT_F_TARGET);
+    }
+    if (r.pg_norm2 < s.eps * std::max(1.0, r.x_norm2)) {
+        message_.set("converged: the projected gradient's norm %g is below eps max(1, ||x||) = %g", r.pg_norm2,
+                     s.eps * std::max(1.0, r.x_norm2));
+        return converged(CUDA_OPT_EPS);
+    }
+    if (r.pg_norm_max <= s.pgtol) { // also when pgtol is off and the projected gradient is 0: nothing is left to do
+        message_.set("converged: the projected gradient's largest component %g is at or below pgtol = %g",
+                     r.pg_norm_max, s.pgtol);
+        return converged(CUDA_OPT_PGTOL);
+    }
+    if (s.factr > 0 && r.iterations > 0 && f_previous_ - r.f <= s.factr * machine_epsilon * f_scale) {
+        message_.set("converged: f fell by %g, which is at or below factr 2.22e-16 max(|f|, 1) = %g",
+                     f_previous_ - r.f, s.factr * machine_epsilon * f_scale);
+        return converged(CUDA_OPT_FACTR);
+    }
+    if (const int code = end_at_limit(true)) return code;
+    if (s.user_diagonal) {
+        phase_ = Phase::diagonal;
+        message_.set("supply the diagonal of the inverse Hessian's approximation at iterate %lld",
+                     static_cast<long long>(r.iterations));
+        return CUDA_OPT_SUPPLY_DIAGONAL;
+    }
+    return next_direction();
+}
+
+// 0, or the code of a limit that is reached. Between iterates the best one is put back.
+int Solver::end_at_limit(bool at_iterate) {
+    const Settings &s = settings;
+    const double seconds = std::chrono::duration<double>(Clock::now() - first_call_).count();
+    int code = 0;
+    if (stop_requested) {
+        message_.set("stopped by the caller after %lld iterations and %lld evaluations, f = %.16g",
+                     static_cast<long long>(results_.iterations), static_cast<long long>(results_.evaluations),
+                     results_.f);
+        code = CUDA_OPT_STOPPED;
+    } else if (at_iterate && s.max_iterations > 0 && results_.iterations >= s.max_iterations) {
+        message_.set("the limit of %lld iterations is reached, f = %.16g, ||P g|| = %g",
+                     static_cast<long long>(s.max_iterations), results_.f, results_.pg_norm2);
+        code = CUDA_OPT_ITERATION_LIMIT;
+    } else if (s.max_evaluations > 0 && results_.evaluations >= s.max_evaluations) {
+        message_.set("the limit of %lld evaluations is reached, f = %.16g, ||P g|| = %g",
+                     static_cast<long long>(s.max_evaluations), results_.f, results_.pg_norm2);
+        code = CUDA_OPT_EVALUATION_LIMIT;
+    } else if (s.max_seconds > 0 && seconds >= s.max_seconds) {
+        message_.set("the limit of %g seconds is reached after %g, f = %.16g, ||P g|| = %g", s.max_seconds, seconds,
+                     results_.f, results_.pg_norm2);
+        code = CUDA_OPT_TIME_LIMIT;
+    }
+    if (code == 0) return 0;
+    if (!at_iterate) sweeps_->restore(direction_.spare_slot, f_base_);
+    return end(code);
+}
+
+int Solver::next_direction() {
+    if (settings.user_diagonal) {
+        const int64_t bad = sweeps_->bad_diagonal();
+        if (bad < n_) {
+            message_.set("the diagonal's element at index %lld (counted from 0) is not positive and finite, at iterate "
+                         "%lld",
+                         static_cast<long long>(bad), static_cast<long long>(results_.iterations));
+            return end(CUDA_OPT_BAD_DIAGONAL);
+        }
+    }
+    // A breakdown of either factorisation drops the memory and goes on from the same point; without pairs there is
+    // nothing left to break down.
+    while (!direction_from(gathered_)) {
+        memory_.clear();
+        results_.refreshes++;
+        panel_ = memory_.stored_panel();
+        panel_.masked = bounded_;
+        gathered_ = nullptr;
+    }
+    // VA15 and L-BFGS-B alike: the very first step has length at most 1; where every variable has two bounds, d itself.
+    const bool first = results_.iterations == 0 && memory_.pairs() == 0;
+    double step = first && !boxed_ ? 1 / results_.pg_norm2 : 1;
+    if (first && bounded_) step = std::min(step, 1.0);
+    direction_.step = std::min(std::max(step, settings.step_min), settings.step_max);
+    direction_.truncate = false;
+    f_base_ = results_.f;
+    return search_again(direction_.step);
+}
+
+// The direction's coefficients from sums that stand (or are gathered here). False: breakdown.
+bool Solver::direction_from(const PanelSums *sums) {
+    GatherRequest request = panel_;
+    const bool weighted = settings.user_diagonal;
+    if (weighted) {
+        request.weighted = request.masked = true;
+        request.threshold = -1;
+        if (!memory_.factor(true, &sweeps_->gather(request))) return false;
+        request.threshold = 0;
+        sums = &sweeps_->gather(request);
+    } else {
+        if (!sums) sums = &sweeps_->gather(request);
+        if (!memory_.factor(false, nullptr)) return false;
+    }
+    const CauchyPoint &point = cauchy_.find(memory_, *sweeps_, request, *sums, bounded_, settings.approximate_cauchy);
+    const bool all_free = !weighted && (!bounded_ || point.free_rows == static_cast<double>(n_));
+    if (point.free_rows > 0 && !subspace_.minimise(memory_, point, all_free)) return false;
+
+    results_.cauchy_segments += bounded_ ? point.segments : 0;
+    results_.cauchy_crossings += point.breakpoints_crossed > 0;
+    results_.breakpoints_crossed += point.breakpoints_crossed;
+    results_.cauchy_t = point.t;
+    results_.cauchy_t_first = point.t_first;
+    request.threshold = point.threshold;
+    direction_.panel = request;
+    direction_.gradient_coefficient = -1 / memory_.theta();
+    direction_.coefficients = subspace_.coefficients();
+    direction_.spare_slot = memory_.spare_slot();
+    direction_.cauchy_t = point.t;
+    direction_.alpha = 1;
+    return true;
+}
+
+// Enqueue sweep 2 and ask for the trial point's f and g. Whether d is a descent direction is known when they are there:
+// its sums come with the next sweep's, and save a wait of their own.
+int Solver::search_again(double step) {
+    direction_.step = step;
+    sweeps_->direction(direction_);
+    gathered_ = nullptr;
+    search_evaluations_ = cuts_in_a_row_ = 0;
+    search_started_ = false;
+    phase_ = Phase::searching;
+    return ask_evaluation();
+}
+
+int Solver::judge_trial() {
+    panel_ = memory_.tentative_panel();
+    panel_.masked = bounded_;
+    const PanelSums &sums = sweeps_->gather(panel_); // as if the step were accepted, which it nearly always is
+    const double f = sums.f, slope = sums.over_all(panel::gradient, 1);
+    const bool finite = std::isfinite(f) && sums.row_sums[not_finite] == 0 && std::isfinite(slope);
+    search_evaluations_++;
+
+    if (!search_started_) {
+        const DirectionSums d = sweeps_->direction_sums();
+        slope_base_ = d.slope;
+        if (!(d.slope < 0)) return d.projected > 0 && !direction_.truncate ? truncate_direction() : refresh_or_fail();
+        SearchTolerances tolerances{settings.ftol, settings.gtol, settings.xtol, settings.step_min, settings.step_max};
+        if (bounded_) {
+            const bool done = finite && f <= f_base_ + settings.ftol * direction_.step * slope_base_ &&
+                              std::fabs(slope) <= settings.gtol * -slope_base_;
+            double largest = direction_.step; // of no consequence to a search that ends here
+            if (results_.iterations == 0) largest = 1;
+            else if (!done) largest = sweeps_->largest_step(direction_.spare_slot);
+            tolerances.step_max = std::max(std::min(tolerances.step_max, largest), direction_.step);
+        }
+        line_.start(f_base_, slope_base_, direction_.step, tolerances);
+        search_started_ = true;
+    }
+    if (!finite) {
+        results_.cuts++;
+        if (++cuts_in_a_row_ > settings.max_cuts) {
+            message_.set("f or g is NaN or infinite at %lld trial points in a row, the last with step %g; the last "
+                         "iterate has f = %.16g",
+                         static_cast<long long>(cuts_in_a_row_), line_.step(), f_base_);
+            sweeps_->restore(direction_.spare_slot, f_base_);
+            return end(CUDA_OPT_NOT_FINITE);
+        }
+        if (const int code = end_at_limit(false)) return code;
+        line_.cut();
+        sweeps_->step(direction_.spare_slot, line_.step());
+        return ask_evaluation();
+    }
+    cuts_in_a_row_ = 0;
+
+    const double step = line_.step();
+    const SearchVerdict verdict = line_.update(f, slope);
+    const bool out_of_evaluations =
+        verdict == SearchVerdict::evaluate && search_evaluations_ >= settings.evaluations_per_search;
+    results_.line_search_info = info_code(verdict);
+    // Warnings of the line search end it with the best step it knows; such a step must at least have lowered f.
+    if (verdict == SearchVerdict::converged || (verdict != SearchVerdict::evaluate && f < f_base_)) {
+        results_.step = step;
+        return accept(sums);
+    }
+    if (verdict != SearchVerdict::evaluate || out_of_evaluations) return refresh_or_fail();
+    if (const int code = end_at_limit(false)) return code;
+    sweeps_->step(direction_.spare_slot, line_.step());
+    return ask_evaluation();
+}
+
+int Solver::accept(const PanelSums &sums) {
+    results_.iterations++;
+    f_previous_ = f_base_;
+    // s'y <= eps |s'g| is no curvature to learn from, whatever the scale of x and f.
+    const double curvature = results_.step * sums.over_all(0, 1);
+    if (curvature > machine_epsilon * -slope_base_ * results_.step) {
+        memory_.append(sums, results_.step);
+        gathered_ = &sums;
+    } else {
+        results_.skipped_updates++;
+        panel_ = memory_.stored_panel();
+        panel_.masked = bounded_;
+        gathered_ = memory_.pairs() == 0 ? &sums : nullptr;
+    }
+    note_iterate(sums);
+    log_iterate();
+    if (settings.report_iterates) {
+        phase_ = Phase::reporting;
+        message_.set("iterate %lld: f = %.16g, ||P g|| = %g", static_cast<long long>(results_.iterations), results_.f,
+                     results_.pg_norm2);
+        return CUDA_OPT_NEW_ITERATE;
+    }
+    return judge_iterate();
+}
+
+// The projected subspace minimiser is no descent direction: go from the Cauchy point towards the minimiser only as far
+// as the box allows (Morales and Nocedal 2011, section 3).
+int Solver::truncate_direction() {
+    if (const int code = end_at_limit(false)) return code;
+    sweeps_->restore(direction_.spare_slot, f_base_);
+    direction_.panel.fresh = false; // sweep 2 has already formed y_new
+    direction_.truncate = true;
+    direction_.alpha = sweeps_->truncation(direction_);
+    results_.truncations++;
+    return search_again(direction_.step);
+}
+
+int Solver::refresh_or_fail() {
+    sweeps_->restore(direction_.spare_slot, f_base_);
+    if (memory_.pairs() == 0) {
+        message_.set("the line search failed (info %lld) after %lld evaluations along a direction of slope %g from "
+                     "f = %.16g; f may be at its rounding level, or g may not be its gradient",
+                     static_cast<long long>(results_.line_search_info), static_cast<long long>(search_evaluations_),
+                     slope_base_, f_base_);
+        return end(CUDA_OPT_LINE_SEARCH_FAILED);
+    }
+    if (const int code = end_at_limit(true)) return code;
+    memory_.clear();
+    results_.refreshes++;
+    panel_ = memory_.stored_panel();
+    panel_.masked = bounded_;
+    gathered_ = nullptr;
+    return next_direction();
+}
+
+int Solver::end(int code) {
+    phase_ = Phase::ended;
+    if (logs()) log_end();
+    return code;
+}
+
+} // namespace cudaopt
