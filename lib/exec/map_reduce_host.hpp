@@ -21,7 +21,8 @@ constexpr std::int64_t subtree_limit = 256; // subtrees handed to the threads; t
 inline int host_threads(int asked) { return asked > 0 ? asked : omp_get_max_threads(); }
 
 /** Records of rows first <= i < last, at most tile_rows of them. */
-template <class Record, class Rule> Record reduce_tile(std::int64_t first, std::int64_t last, const Rule &rule)
+template <class Record, class Rule>
+Record reduce_tile(std::int64_t first, std::int64_t last, const Rule &rule)
 {
     Record lane[tile_lanes];
     std::int64_t i = first;
@@ -37,30 +38,32 @@ template <class Record, class Rule> Record reduce_tile(std::int64_t first, std::
 }
 
 /** Records of the tiles first <= tile < last, joined in a binary tree. */
-template <class Record, class Rule>
+template <class Record, std::int64_t Rows, class Rule>
 Record reduce_tiles(std::int64_t first, std::int64_t last, std::int64_t n, const Rule &rule)
 {
     if (last - first == 1)
-        return reduce_tile<Record>(first * tile_rows, std::min(n, last * tile_rows), rule);
+        return reduce_tile<Record>(first * Rows, std::min(n, last * Rows), rule);
     const std::int64_t middle = first + (last - first) / 2;
-    Record left = reduce_tiles<Record>(first, middle, n, rule);
-    left.join(reduce_tiles<Record>(middle, last, n, rule));
+    Record left = reduce_tiles<Record, Rows>(first, middle, n, rule);
+    left.join(reduce_tiles<Record, Rows>(middle, last, n, rule));
     return left;
 }
 
 /** Call rule(i, record) for all rows 0 <= i < n and return the joined record.
  *  @param rule  may write to row i's own places; a row is seen once, by one thread
- *  @param threads  0: all of the machine's */
-template <class Record, class Rule> Record map_reduce_host(std::int64_t n, const Rule &rule, int threads)
+ *  @param threads  0: all of the machine's
+ *  Rows: how many make a tile; 1 where a "row" is itself a tile of rows */
+template <class Record, std::int64_t Rows = tile_rows, class Rule>
+Record map_reduce_host(std::int64_t n, const Rule &rule, int threads)
 {
-    const std::int64_t tiles = (n + tile_rows - 1) / tile_rows;
+    const std::int64_t tiles = (n + Rows - 1) / Rows;
     const std::int64_t subtrees = std::min(tiles, subtree_limit);
     if (subtrees == 0)
         return Record();
     std::array<Record, subtree_limit> record;
 #pragma omp parallel for num_threads(host_threads(threads)) schedule(static) if (subtrees > 1)
     for (std::int64_t k = 0; k < subtrees; ++k)
-        record[k] = reduce_tiles<Record>(tiles * k / subtrees, tiles * (k + 1) / subtrees, n, rule);
+        record[k] = reduce_tiles<Record, Rows>(tiles * k / subtrees, tiles * (k + 1) / subtrees, n, rule);
     for (std::int64_t stride = 1; stride < subtrees; stride *= 2)
         for (std::int64_t k = 0; k + stride < subtrees; k += 2 * stride)
             record[k].join(record[k + stride]);

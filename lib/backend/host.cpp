@@ -1,0 +1,448 @@
+// The host executor: the sweeps over tiles of rows, on threads. Sums are taken over fixed tiles in a fixed tree, so
+// that their bits do not depend on the number of threads.
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <limits>
+#include <memory>
+#include <vector>
+
+#include "backend/backend.hpp"
+#include "backend/host_panel.hpp"
+#include "cuda_opt.h"
+#include "exec/accumulators.hpp"
+#include "exec/map_reduce_host.hpp"
+#include "lbfgsb/rows.hpp"
+
+namespace cudaopt {
+
+namespace {
+
+constexpr int64_t stretches = 256;          // contiguous runs of tiles, the threads' pieces of work
+constexpr int64_t least_rows_for_threads = 8192;
+constexpr int cascade_levels = 48;
+
+struct Free {
+    void operator()(void *p) const { std::free(p); }
+};
+template <class T> using Buffer = std::unique_ptr<T[], Free>;
+
+template <class T> Buffer<T> allocate_buffer(int64_t count) {
+    constexpr std::size_t alignment = 64;
+    const std::size_t bytes = (static_cast<std::size_t>(count) * sizeof(T) + alignment - 1) / alignment * alignment;
+    void *memory = std::aligned_alloc(alignment, bytes);
+    if (!memory) {
+        char text[120];
+        std::snprintf(text, sizeof text, "out of memory: %zu bytes of workspace were asked for on the host", bytes);
+        throw ExecutorFailure(CUDA_OPT_OUT_OF_MEMORY, text);
+    }
+    return Buffer<T>(static_cast<T *>(memory));
+}
+
+// The numbers of a gather as one array, so that one loop joins two: row sums, products; then what is not a sum.
+struct GatherLayout {
+    int columns, masked, full, maximum, minimum, size;
+    explicit GatherLayout(int columns_)
+        : columns(columns_), masked(row_sum_count), full(masked + panel::masked_count(columns)),
+          maximum(full + panel::special * columns), minimum(maximum + 1), size(minimum + 1) {}
+    void clear(double *v) const {
+        std::fill(v, v + maximum, 0.0);
+        v[maximum] = 0;
+        v[minimum] = infinity;
+    }
+    void join(double *to, const double *from) const {
+        for (int i = 0; i < maximum; i++) to[i] += from[i];
+        if (from[maximum] > to[maximum] || from[maximum] != from[maximum]) to[maximum] = from[maximum];
+        to[minimum] = std::min(to[minimum], from[minimum]);
+    }
+};
+
+// Sums of a stretch's tiles in a binary tree, with a partial sum for each level: tile k is joined like the carry of a
+// binary counter.
+class Cascade {
+public:
+    Cascade(double *levels, const GatherLayout &layout) : levels_(levels), layout_(layout) {}
+    double *next() { return level(depth_); } // where the next tile's numbers go
+    void push() {
+        depth_++;
+        for (uint64_t carry = count_++; carry & 1; carry >>= 1) {
+            depth_--;
+            layout_.join(level(depth_ - 1), level(depth_));
+        }
+    }
+    void finish(double *to) {
+        layout_.clear(to);
+        for (int i = depth_ - 1; i >= 0; i--) layout_.join(to, level(i));
+    }
+
+private:
+    double *level(int i) { return levels_ + static_cast<std::size_t>(i) * layout_.size; }
+    double *levels_;
+    const GatherLayout &layout_;
+    int depth_ = 0;
+    uint64_t count_ = 0;
+};
+
+struct DirectionRecord {
+    Sum slope, d_squared, projected;
+    void join(const DirectionRecord &o) { slope.join(o.slope), d_squared.join(o.d_squared), projected.join(o.projected); }
+};
+
+struct StartRecord {
+    int64_t x_nan, bound_nan, crossed; // INT64_MAX: none
+    Count projected, boxed;
+    StartRecord() : x_nan(INT64_MAX), bound_nan(INT64_MAX), crossed(INT64_MAX) {}
+    void join(const StartRecord &o) {
+        x_nan = std::min(x_nan, o.x_nan);
+        bound_nan = std::min(bound_nan, o.bound_nan);
+        crossed = std::min(crossed, o.crossed);
+        projected.join(o.projected), boxed.join(o.boxed);
+    }
+};
+
+template <class Real> class HostSweeps final : public Sweeps {
+public:
+    explicit HostSweeps(int64_t n) : n_(n) {}
+
+    void bind(const UserArrays &a) override {
+        x_ = static_cast<Real *>(a.x);
+        g_ = static_cast<Real *>(a.g);
+        f_ = a.f;
+        lower_ = static_cast<const Real *>(a.lower);
+        upper_ = static_cast<const Real *>(a.upper);
+        diagonal_ = static_cast<const Real *>(a.diagonal);
+    }
+
+    void allocate(int m, const ExecutorOptions &options) override {
+        if (vectors_) return;
+        m_ = m;
+        threads_ = n_ < least_rows_for_threads ? 1 : host_threads(options.threads);
+        const double wanted = (2.0 * m + 3) * static_cast<double>(n_) * sizeof(Real);
+        if (wanted > 9e18)
+            throw ExecutorFailure(CUDA_OPT_OUT_OF_MEMORY, "out of memory: a workspace of (2m + 3) n elements has more "
+                                                          "than 9e18 bytes");
+        vectors_ = allocate_buffer<Real>((2 * static_cast<int64_t>(m) + 3) * n_);
+        const int columns = panel::columns(m);
+        const GatherLayout layout(columns);
+        const int64_t per_thread = 2 * static_cast<int64_t>(padded_columns(columns)) * tile_height +
+                                   static_cast<int64_t>(cascade_levels) * layout.size;
+        scratch_size_ = per_thread;
+        fixed_doubles_ = per_thread * threads_ + stretches * layout.size + int64_t{crossed_capacity} * columns;
+        scratch_ = allocate_buffer<double>(per_thread * threads_);
+        stretch_sums_ = allocate_buffer<double>(stretches * layout.size);
+        crossed_entries_ = allocate_buffer<double>(int64_t{crossed_capacity} * columns);
+        sums_.masked.reserve(panel::masked_count(columns));
+        sums_.full.reserve(panel::special * columns);
+    }
+
+    int64_t workspace_bytes() const override {
+        if (!vectors_) return 0;
+        return (2 * static_cast<int64_t>(m_) + 3) * n_ * static_cast<int64_t>(sizeof(Real)) +
+               fixed_doubles_ * static_cast<int64_t>(sizeof(double));
+    }
+
+    StartReport start() override {
+        const StartRecord r = map_reduce_host<StartRecord>(n_, [this](int64_t i, StartRecord &record) {
+            const double l = lower(i), u = upper(i), x = static_cast<double>(x_[i]);
+            if (l != l || u != u) record.bound_nan = std::min(record.bound_nan, i);
+            if (l > u) record.crossed = std::min(record.crossed, i);
+            if (!std::isfinite(x)) record.x_nan = std::min(record.x_nan, i);
+            record.boxed.add(std::isfinite(l) && std::isfinite(u));
+            const Real inside = static_cast<Real>(clamp_to_box(x, l, u));
+            record.projected.add(inside != x_[i]);
+        }, threads_);
+        const StartReport report{std::min(r.x_nan, n_), std::min(r.bound_nan, n_), std::min(r.crossed, n_),
+                                 r.projected.v, r.boxed.v};
+        // Only a start that will be used is moved: on improper input nothing is changed.
+        if (report.x_nan == n_ && report.bound_nan == n_ && report.crossed == n_ && r.projected.v > 0)
+            map_host(n_, [this](int64_t i) {
+                x_[i] = static_cast<Real>(clamp_to_box(static_cast<double>(x_[i]), lower(i), upper(i)));
+            }, threads_);
+        return report;
+    }
+
+    const PanelSums &gather(const GatherRequest &request) override {
+        const GatherLayout layout(panel::columns(request.pairs));
+        const int64_t tiles = tile_count(), pieces = std::min(tiles, stretches);
+#pragma omp parallel for num_threads(threads_) schedule(static) if (threads_ > 1)
+        for (int64_t piece = 0; piece < pieces; piece++) {
+            double *tile = thread_scratch(), *masked = tile + padded_columns(layout.columns) * tile_height;
+            Cascade cascade(masked + padded_columns(layout.columns) * tile_height, layout);
+            for (int64_t k = tiles * piece / pieces; k < tiles * (piece + 1) / pieces; k++) {
+                gather_tile(request, layout, k * tile_height, tile, masked, cascade.next());
+                cascade.push();
+            }
+            cascade.finish(stretch_sums_.get() + piece * layout.size);
+        }
+        for (int64_t stride = 1; stride < pieces; stride *= 2)
+            for (int64_t k = 0; k + stride < pieces; k += 2 * stride)
+                layout.join(stretch_sums_.get() + k * layout.size, stretch_sums_.get() + (k + stride) * layout.size);
+
+        const double *v = stretch_sums_.get();
+        std::copy(v, v + row_sum_count, sums_.row_sums);
+        sums_.columns = layout.columns;
+        sums_.masked.assign(v + layout.masked, v + layout.full);
+        sums_.full.assign(v + layout.full, v + layout.maximum);
+        sums_.projected_gradient_max = v[layout.maximum];
+        sums_.first_breakpoint = v[layout.minimum];
+        sums_.f = *f_;
+        return sums_;
+    }
+
+    void direction(const DirectionRequest &request) override {
+        const int64_t tiles = tile_count();
+        // Rules of whole tiles: rows are taken together so that each column is read once, in order.
+        direction_ = map_reduce_host_tiles<DirectionRecord>(tiles, [&](int64_t tile, DirectionRecord &record) {
+            direction_tile(request, tile * tile_height, record);
+        });
+    }
+
+    DirectionSums direction_sums() override {
+        return {direction_.slope.v, direction_.d_squared.v, direction_.projected.v};
+    }
+
+    double truncation(const DirectionRequest &request) override {
+        const Min alpha = map_reduce_host_tiles<Min>(tile_count(), [&](int64_t tile, Min &least) {
+            alignas(64) double move[tile_height];
+            const int64_t begin = tile * tile_height;
+            const int rows = rows_from(begin);
+            subspace_move(request, begin, rows, move);
+            for (int r = 0; r < rows; r++)
+                least.add(truncation_of_row(row(begin + r), request, weight(request.panel, begin + r), move[r]));
+        });
+        return std::max(0.0, std::min(1.0, alpha.v));
+    }
+
+    int64_t crossed(const GatherRequest &request, double lo, double hi, std::vector<CrossedRow> &rows) override {
+        const int columns = panel::columns(request.pairs);
+        int64_t count = 0;
+        rows.clear();
+#pragma omp parallel for num_threads(threads_) schedule(static) if (threads_ > 1)
+        for (int64_t i = 0; i < n_; i++) {
+            const double h = weight(request, i), l = lower(i), u = upper(i);
+            const double t = breakpoint(x_[i], h * g_[i], l, u);
+            if (!(t > lo && t <= hi)) continue;
+#pragma omp critical(cuda_opt_crossed)
+            if (count++ < crossed_capacity) {
+                double *w = crossed_entries_.get() + (count - 1) * columns;
+                const double root = std::sqrt(h), g = g_[i];
+                for (int age = 0; age < request.pairs; age++) {
+                    const double y = column_y(request, age)[i];
+                    w[panel::y_column(age)] = root * (age == 0 && request.fresh ? g - y : y);
+                    w[panel::s_column(age)] = column_s(request, age)[i] / root;
+                }
+                rows.push_back({t, i, root * g, ((g < 0 ? u : l) - x_[i]) / root, w});
+            }
+        }
+        return count;
+    }
+
+    void step(int slot, double step) override {
+        const Real *base = x_base(), *d = s_slot(slot);
+        map_host(n_, [&](int64_t i) {
+            x_[i] = static_cast<Real>(clamp_to_box(static_cast<Real>(base[i] + step * d[i]), lower(i), upper(i)));
+        }, threads_);
+    }
+
+    double largest_step(int slot) override {
+        const Real *base = x_base(), *d = s_slot(slot);
+        return map_reduce_host<Min>(n_, [&](int64_t i, Min &least) {
+            least.add(largest_step_of_row(base[i], d[i], lower(i), upper(i)));
+        }, threads_).v;
+    }
+
+    void restore(int slot, double f) override {
+        const Real *base = x_base(), *g = y_slot(slot);
+        map_host(n_, [&](int64_t i) { x_[i] = base[i], g_[i] = g[i]; }, threads_);
+        *f_ = f;
+    }
+
+    int64_t bad_diagonal() override {
+        struct First {
+            int64_t index = INT64_MAX;
+            void join(const First &o) { index = std::min(index, o.index); }
+        };
+        return std::min(n_, map_reduce_host<First>(n_, [this](int64_t i, First &first) {
+            if (!(diagonal_[i] > 0) || !std::isfinite(diagonal_[i])) first.index = std::min(first.index, i);
+        }, threads_).index);
+    }
+
+    void read(const void *vector, int64_t begin, int count, double *to) override {
+        for (int i = 0; i < count; i++) to[i] = static_cast<const Real *>(vector)[begin + i];
+    }
+
+private:
+    int64_t tile_count() const { return (n_ + tile_height - 1) / tile_height; }
+    int rows_from(int64_t begin) const { return static_cast<int>(std::min<int64_t>(tile_height, n_ - begin)); }
+    double lower(int64_t i) const { return lower_ ? lower_[i] : -infinity; }
+    double upper(int64_t i) const { return upper_ ? upper_[i] : infinity; }
+    double weight(const GatherRequest &request, int64_t i) const { return request.weighted ? diagonal_[i] : 1.0; }
+    Row row(int64_t i) const { return {x_[i], g_[i], lower(i), upper(i)}; }
+    double *thread_scratch() { return scratch_.get() + omp_get_thread_num() * scratch_size_; }
+
+    // Vectors: S slots, Y slots, x_base.
+    Real *s_slot(int slot) const { return vectors_.get() + static_cast<int64_t>(slot) * n_; }
+    Real *y_slot(int slot) const { return vectors_.get() + (static_cast<int64_t>(m_) + 1 + slot) * n_; }
+    Real *x_base() const { return vectors_.get() + (2 * static_cast<int64_t>(m_) + 2) * n_; }
+    int slot_of(const GatherRequest &request, int age) const { return (request.newest_slot + m_ + 1 - age) % (m_ + 1); }
+    const Real *column_s(const GatherRequest &request, int age) const { return s_slot(slot_of(request, age)); }
+    Real *column_y(const GatherRequest &request, int age) const { return y_slot(slot_of(request, age)); }
+
+    template <class Record, class Rule> Record map_reduce_host_tiles(int64_t tiles, const Rule &rule) {
+        return map_reduce_host<Record, 1>(tiles, rule, threads_);
+    }
+
+    // One tile of the panel: columns, row sums, products.
+    void gather_tile(const GatherRequest &request, const GatherLayout &layout, int64_t begin, double *tile,
+                     double *masked, double *out) const {
+        const int rows = rows_from(begin), columns = layout.columns;
+        layout.clear(out);
+        alignas(64) double pg[tile_height] = {}, x[tile_height] = {}, free[tile_height] = {}, root[tile_height];
+        double *g = tile + panel::gradient * tile_height, *z = tile + panel::displacement * tile_height;
+        std::fill(tile, tile + panel::special * tile_height, 0.0);
+
+        int free_count = 0, at_lower_count = 0, at_upper_count = 0, not_finite_count = 0;
+        double first = infinity, largest = 0;
+        for (int r = 0; r < rows; r++) {
+            const int64_t i = begin + r;
+            const double l = lower(i), u = upper(i), gi = g_[i], h = weight(request, i), xi = x_[i];
+            const double t = breakpoint(xi, h * gi, l, u);
+            const bool is_free = t > request.threshold;
+            x[r] = xi;
+            g[r] = gi;
+            root[r] = h;
+            pg[r] = projected_gradient(xi, gi, l, u);
+            const double size = std::fabs(pg[r]);
+            if (size > largest || size != size) largest = size;
+            if (is_free && t < first) first = t;
+            free[r] = is_free;
+            if (!is_free && t > 0) z[r] = (gi < 0 ? u : l) - xi;
+            free_count += is_free;
+            at_lower_count += xi <= l;
+            at_upper_count += xi >= u && xi > l;
+            not_finite_count += !std::isfinite(gi);
+        }
+        for (int age = 0; age < request.pairs; age++) {
+            load(column_y(request, age) + begin, rows, tile + panel::y_column(age) * tile_height);
+            load(column_s(request, age) + begin, rows, tile + panel::s_column(age) * tile_height);
+        }
+        if (request.pairs > 0 && request.fresh)
+            for (int r = 0; r < rows; r++) tile[r] = g[r] - tile[r];
+        if (request.weighted)
+            for (int c = 0; c < columns; c++) {
+                const bool inverse = c == panel::displacement || (c != panel::gradient && c % 2 == 1);
+                for (int r = 0; r < rows; r++) {
+                    const double w = std::sqrt(root[r]);
+                    tile[c * tile_height + r] = inverse ? tile[c * tile_height + r] / w : tile[c * tile_height + r] * w;
+                }
+            }
+        for (int c = columns; c < padded_columns(columns); c++)
+            std::fill(tile + c * tile_height, tile + (c + 1) * tile_height, 0.0);
+
+        add_special_products(tile, columns, out + layout.full);
+        if (request.masked && free_count > 0) {
+            const double *left = tile;
+            if (free_count < rows) {
+                for (int c = 0; c < padded_columns(columns); c++)
+                    for (int r = 0; r < tile_height; r++)
+                        masked[c * tile_height + r] = tile[c * tile_height + r] * free[r];
+                left = masked;
+            }
+            add_symmetric_products(left, columns, out + layout.masked);
+        }
+        out[projected_gradient_squared] = sum_of_squares(pg);
+        out[x_squared] = sum_of_squares(x);
+        out[at_lower] = at_lower_count;
+        out[at_upper] = at_upper_count;
+        out[free_rows] = free_count;
+        out[not_finite] = not_finite_count;
+        out[layout.maximum] = largest;
+        out[layout.minimum] = first;
+    }
+
+    static void load(const Real *from, int rows, double *to) {
+        for (int r = 0; r < rows; r++) to[r] = from[r];
+        std::fill(to + rows, to + tile_height, 0.0);
+    }
+
+    // a g + w'q for the rows of a tile: the way from x to the subspace minimiser, were there no bounds.
+    void subspace_move(const DirectionRequest &request, int64_t begin, int rows, double *move) const {
+        const GatherRequest &p = request.panel;
+        alignas(64) double from_s[tile_height] = {};
+        for (int r = 0; r < rows; r++) move[r] = request.gradient_coefficient * g_[begin + r];
+        for (int age = 0; age < p.pairs; age++) {
+            const double qy = request.coefficients[panel::y_column(age)], qs = request.coefficients[panel::s_column(age)];
+            const Real *y = column_y(p, age) + begin, *s = column_s(p, age) + begin;
+            if (age == 0 && p.fresh)
+                for (int r = 0; r < rows; r++) move[r] += qy * (static_cast<double>(g_[begin + r]) - y[r]);
+            else
+                for (int r = 0; r < rows; r++) move[r] += qy * y[r];
+            for (int r = 0; r < rows; r++) from_s[r] += qs * s[r];
+        }
+        if (p.weighted)
+            for (int r = 0; r < rows; r++) move[r] = move[r] * diagonal_[begin + r] + from_s[r];
+        else
+            for (int r = 0; r < rows; r++) move[r] += from_s[r];
+    }
+
+    void direction_tile(const DirectionRequest &request, int64_t begin, DirectionRecord &record) const {
+        alignas(64) double move[tile_height];
+        const int rows = rows_from(begin);
+        subspace_move(request, begin, rows, move);
+        Real *y_fresh = request.panel.fresh && request.panel.pairs > 0 ? column_y(request.panel, 0) : nullptr;
+        Real *d_out = s_slot(request.spare_slot), *g_base = y_slot(request.spare_slot), *base = x_base();
+        for (int r = 0; r < rows; r++) {
+            const int64_t i = begin + r;
+            const Row at = row(i);
+            const Trial trial = trial_of_row(at, request, weight(request.panel, i), move[r]);
+            const Real d = static_cast<Real>(static_cast<Real>(trial.x) - x_[i]);
+            record.slope.add(at.g * d);
+            record.d_squared.add(static_cast<double>(d) * d);
+            record.projected.add(trial.projected);
+            if (y_fresh) y_fresh[i] = static_cast<Real>(at.g - y_fresh[i]);
+            d_out[i] = d;
+            g_base[i] = g_[i];
+            base[i] = x_[i];
+            x_[i] = static_cast<Real>(
+                request.step == 1 ? trial.x : clamp_to_box(static_cast<Real>(at.x + request.step * d), at.l, at.u));
+        }
+    }
+
+    const int64_t n_;
+    int threads_ = 1, m_ = 0;
+    Real *x_ = nullptr, *g_ = nullptr;
+    double *f_ = nullptr;
+    const Real *lower_ = nullptr, *upper_ = nullptr, *diagonal_ = nullptr;
+    Buffer<Real> vectors_;
+    Buffer<double> scratch_, stretch_sums_, crossed_entries_;
+    int64_t scratch_size_ = 0, fixed_doubles_ = 0;
+    PanelSums sums_{};
+    DirectionRecord direction_;
+};
+
+class HostMemory final : public MemorySpace {
+public:
+    void *allocate(std::size_t bytes) override { return allocate_buffer<char>(static_cast<int64_t>(bytes)).release(); }
+    void release(void *pointer) override { std::free(pointer); }
+    void copy_in(void *to, const void *from_host, std::size_t bytes, void *) override { std::memcpy(to, from_host, bytes); }
+    void copy_out(void *to_host, const void *from, std::size_t bytes, void *) override { std::memcpy(to_host, from, bytes); }
+    void synchronize(void *) override {}
+    bool accepts(const void *pointer, Space &where) override {
+        where = cuda_pointer_space(pointer);
+        return where != Space::device;
+    }
+};
+
+} // namespace
+
+template <class Real> std::unique_ptr<Sweeps> make_host_sweeps(int64_t n) {
+    return std::make_unique<HostSweeps<Real>>(n);
+}
+template std::unique_ptr<Sweeps> make_host_sweeps<double>(int64_t);
+template std::unique_ptr<Sweeps> make_host_sweeps<float>(int64_t);
+
+std::unique_ptr<MemorySpace> make_host_memory() { return std::make_unique<HostMemory>(); }
+
+} // namespace cudaopt
