@@ -1,0 +1,259 @@
+// The C ABI: arguments are checked here, failures become codes and sentences, nothing is thrown beyond.
+#include <new>
+
+#include "api/handle.hpp"
+
+using namespace cudaopt;
+
+namespace {
+
+constexpr int32_t most_pairs = 1000; // the dense algebra costs O(m^3); 3 to 20 are usual
+
+template <class Real> std::unique_ptr<Sweeps> make_sweeps(int backend, int64_t n) {
+    return backend == CUDA_OPT_BACKEND_CUDA ? make_cuda_sweeps<Real>(n) : make_host_sweeps<Real>(n);
+}
+
+// The handle's backend, or a negative code with its message.
+int choose_backend(int32_t asked, Message &message) {
+    if (asked == CUDA_OPT_BACKEND_HOST) return asked;
+    if (asked != CUDA_OPT_BACKEND_AUTO && asked != CUDA_OPT_BACKEND_CUDA) {
+        message.set("the backend is %d, but has to be CUDA_OPT_BACKEND_AUTO, _CUDA or _HOST (0, 1 or 2)", asked);
+        return CUDA_OPT_IMPROPER_INPUT;
+    }
+    const char *why_not = cuda_unavailable();
+    if (!why_not) return CUDA_OPT_BACKEND_CUDA;
+    if (asked == CUDA_OPT_BACKEND_AUTO) return CUDA_OPT_BACKEND_HOST;
+    message.set("the CUDA backend was asked for, but %s", why_not);
+    return CUDA_OPT_BACKEND_UNAVAILABLE;
+}
+
+int fill(cuda_opt &s, int64_t n, int32_t m, int32_t backend, int bits) {
+    Message &message = s.failure_message;
+    s.bits = bits;
+    if (n < 1) {
+        message.set("the number of variables n is %lld, but has to be at least 1", static_cast<long long>(n));
+        return CUDA_OPT_IMPROPER_INPUT;
+    }
+    if (m < 1 || m > most_pairs) {
+        message.set("the number of correction pairs m is %d, but has to be from 1 to %d", m, most_pairs);
+        return CUDA_OPT_IMPROPER_INPUT;
+    }
+    s.backend = choose_backend(backend, message);
+    if (s.backend < 0) return s.backend;
+    s.memory = s.backend == CUDA_OPT_BACKEND_CUDA ? make_cuda_memory() : make_host_memory();
+    auto sweeps = bits == 64 ? make_sweeps<double>(s.backend, n) : make_sweeps<float>(s.backend, n);
+    s.solver = std::make_unique<Solver>(n, m, std::move(sweeps));
+    return 0;
+}
+
+int create(cuda_opt **out, int64_t n, int32_t m, int32_t backend, int bits) {
+    if (!out) return CUDA_OPT_MISUSE;
+    *out = new (std::nothrow) cuda_opt;
+    if (!*out) return CUDA_OPT_OUT_OF_MEMORY;
+    cuda_opt &s = **out;
+    try {
+        s.failure = fill(s, n, m, backend, bits);
+    } catch (const ExecutorFailure &failure) {
+        s.failure_message.set("%s", failure.what());
+        s.failure = failure.code;
+    } catch (const std::bad_alloc &) {
+        s.failure_message.set("out of memory while making a handle with m = %d", m);
+        s.failure = CUDA_OPT_OUT_OF_MEMORY;
+    }
+    return s.failure;
+}
+
+// Checks that every call before a solve begins with: 0, or a code with its message.
+int before_start(cuda_opt *s, int bits, const char *call) {
+    if (!s) return CUDA_OPT_MISUSE;
+    if (!s->solver) return s->failure;
+    if (bits != 0 && bits != s->bits) {
+        s->message().set("%s is for %s precision, but the handle was made for %s", call,
+                         bits == 64 ? "double" : "single", s->bits == 64 ? "double" : "single");
+        return CUDA_OPT_MISUSE;
+    }
+    if (s->solver->started()) {
+        s->message().set("%s has to come before the first call of cuda_opt_solve, or after cuda_opt_reset", call);
+        return CUDA_OPT_MISUSE;
+    }
+    return 0;
+}
+
+int check_space(cuda_opt &s, const char *name, const void *pointer, bool may_be_null) {
+    if (!pointer && may_be_null) return 0;
+    if (!pointer) {
+        s.message().set("%s is NULL", name);
+        return CUDA_OPT_MISUSE;
+    }
+    Space where = Space::unknown;
+    if (s.memory->accepts(pointer, where)) return 0;
+    s.message().set("%s points to %s memory, but the %s backend needs it in %s memory", name,
+                    where == Space::device ? "device" : "host", s.backend == CUDA_OPT_BACKEND_CUDA ? "CUDA" : "host",
+                    s.backend == CUDA_OPT_BACKEND_CUDA ? "device" : "host");
+    return CUDA_OPT_MISUSE;
+}
+
+int set_bounds(cuda_opt *s, int bits, const void *lower, const void *upper) {
+    if (const int code = before_start(s, bits, "cuda_opt_set_bounds")) return code;
+    if (const int code = check_space(*s, "lower", lower, true)) return code;
+    if (const int code = check_space(*s, "upper", upper, true)) return code;
+    s->solver->arrays.lower = lower;
+    s->solver->arrays.upper = upper;
+    return 0;
+}
+
+int set_diagonal(cuda_opt *s, int bits, const void *diagonal) {
+    if (const int code = before_start(s, bits, "cuda_opt_set_diagonal")) return code;
+    if (const int code = check_space(*s, "the diagonal", diagonal, true)) return code;
+    s->solver->arrays.diagonal = diagonal;
+    return 0;
+}
+
+int solve(cuda_opt *s, int bits, void *x, double *f, void *g) {
+    if (!s) return CUDA_OPT_MISUSE;
+    if (!s->solver) return s->failure;
+    Solver &solver = *s->solver;
+    UserArrays &arrays = solver.arrays;
+    if (!solver.started()) {
+        if (const int code = before_start(s, bits, "cuda_opt_solve")) return code;
+        if (const int code = check_space(*s, "x", x, false)) return code;
+        if (const int code = check_space(*s, "f", f, false)) return code;
+        if (const int code = check_space(*s, "g", g, false)) return code;
+        if (solver.settings.user_diagonal && !arrays.diagonal) {
+            solver.message().set("CUDA_OPT_DIAGCO is 1, but cuda_opt_set_diagonal has given no array");
+            return CUDA_OPT_MISUSE;
+        }
+        arrays.x = x;
+        arrays.f = f;
+        arrays.g = g;
+    } else if (x != arrays.x || f != arrays.f || g != arrays.g || bits != s->bits) {
+        solver.message().set("x, f and g have to be the same at each call of one solve, and of %d bits; call "
+                             "cuda_opt_reset to start with others",
+                             s->bits);
+        return CUDA_OPT_MISUSE;
+    }
+    return solver.resume();
+}
+
+// A helper call: misuse and failures of the memory space become codes.
+template <class Action> int guarded(cuda_opt *s, bool arguments_good, const Action &action) {
+    if (!s) return CUDA_OPT_MISUSE;
+    if (!s->solver) return s->failure;
+    if (!arguments_good) {
+        s->message().set("a pointer is NULL, or a number of bytes is negative");
+        return CUDA_OPT_MISUSE;
+    }
+    try {
+        action();
+        return 0;
+    } catch (const ExecutorFailure &failure) {
+        s->message().set("%s", failure.what());
+        return failure.code;
+    }
+}
+
+} // namespace
+
+int cuda_opt_create(cuda_opt **out, int64_t n, int32_t m, int32_t backend) { return create(out, n, m, backend, 64); }
+int cuda_opt_create_f32(cuda_opt **out, int64_t n, int32_t m, int32_t backend) {
+    return create(out, n, m, backend, 32);
+}
+
+void cuda_opt_destroy(cuda_opt **s) {
+    if (!s) return;
+    delete *s;
+    *s = nullptr;
+}
+
+int cuda_opt_set_bounds(cuda_opt *s, const double *lower, const double *upper) {
+    return set_bounds(s, 64, lower, upper);
+}
+int cuda_opt_set_bounds_f32(cuda_opt *s, const float *lower, const float *upper) {
+    return set_bounds(s, 32, lower, upper);
+}
+int cuda_opt_set_diagonal(cuda_opt *s, const double *diagonal) { return set_diagonal(s, 64, diagonal); }
+int cuda_opt_set_diagonal_f32(cuda_opt *s, const float *diagonal) { return set_diagonal(s, 32, diagonal); }
+
+int cuda_opt_set_stream(cuda_opt *s, void *stream) {
+    if (const int code = before_start(s, 0, "cuda_opt_set_stream")) return code;
+    s->solver->stream = stream;
+    return 0;
+}
+
+int cuda_opt_set_log(cuda_opt *s, void (*write_line)(void *user, const char *line), void *user) {
+    if (!s) return CUDA_OPT_MISUSE;
+    if (!s->solver) return s->failure;
+    s->solver->set_log(write_line, user);
+    return 0;
+}
+
+int cuda_opt_solve(cuda_opt *s, double *x, double *f, double *g) { return solve(s, 64, x, f, g); }
+int cuda_opt_solve_f32(cuda_opt *s, float *x, double *f, float *g) { return solve(s, 32, x, f, g); }
+
+int cuda_opt_reset(cuda_opt *s) {
+    if (!s) return CUDA_OPT_MISUSE;
+    if (!s->solver) return s->failure;
+    s->solver->reset();
+    return 0;
+}
+
+int cuda_opt_request_stop(cuda_opt *s) {
+    if (!s) return CUDA_OPT_MISUSE;
+    if (!s->solver) return s->failure;
+    s->solver->stop_requested = true;
+    return 0;
+}
+
+const char *cuda_opt_message(const cuda_opt *s) {
+    if (!s) return "the handle is NULL: cuda_opt_create has not made it, or cuda_opt_destroy has freed it";
+    return s->solver ? s->solver->message().text() : s->failure_message.text();
+}
+
+int cuda_opt_backend(const cuda_opt *s) {
+    if (!s) return CUDA_OPT_MISUSE;
+    return s->solver ? s->backend : s->failure;
+}
+
+const char *cuda_opt_version(void) { return "0.1.0"; }
+
+const char *cuda_opt_task_name(int task) {
+    switch (task) {
+    case CUDA_OPT_EVALUATE_FG: return "CUDA_OPT_EVALUATE_FG";
+    case CUDA_OPT_SUPPLY_DIAGONAL: return "CUDA_OPT_SUPPLY_DIAGONAL";
+    case CUDA_OPT_NEW_ITERATE: return "CUDA_OPT_NEW_ITERATE";
+    case CUDA_OPT_CONVERGED: return "CUDA_OPT_CONVERGED";
+    case CUDA_OPT_LINE_SEARCH_FAILED: return "CUDA_OPT_LINE_SEARCH_FAILED";
+    case CUDA_OPT_BAD_DIAGONAL: return "CUDA_OPT_BAD_DIAGONAL";
+    case CUDA_OPT_IMPROPER_INPUT: return "CUDA_OPT_IMPROPER_INPUT";
+    case CUDA_OPT_ITERATION_LIMIT: return "CUDA_OPT_ITERATION_LIMIT";
+    case CUDA_OPT_EVALUATION_LIMIT: return "CUDA_OPT_EVALUATION_LIMIT";
+    case CUDA_OPT_TIME_LIMIT: return "CUDA_OPT_TIME_LIMIT";
+    case CUDA_OPT_NOT_FINITE: return "CUDA_OPT_NOT_FINITE";
+    case CUDA_OPT_CUDA_FAILURE: return "CUDA_OPT_CUDA_FAILURE";
+    case CUDA_OPT_OUT_OF_MEMORY: return "CUDA_OPT_OUT_OF_MEMORY";
+    case CUDA_OPT_BACKEND_UNAVAILABLE: return "CUDA_OPT_BACKEND_UNAVAILABLE";
+    case CUDA_OPT_MISUSE: return "CUDA_OPT_MISUSE";
+    case CUDA_OPT_STOPPED: return "CUDA_OPT_STOPPED";
+    default: return "unknown";
+    }
+}
+
+int cuda_opt_alloc(cuda_opt *s, void **out, int64_t bytes) {
+    return guarded(s, out && bytes >= 0, [&] { *out = s->memory->allocate(static_cast<std::size_t>(bytes)); });
+}
+int cuda_opt_free(cuda_opt *s, void *pointer) {
+    return guarded(s, true, [&] { s->memory->release(pointer); });
+}
+int cuda_opt_copy_in(cuda_opt *s, void *to, const void *from_host, int64_t bytes) {
+    return guarded(s, to && from_host && bytes >= 0, [&] {
+        s->memory->copy_in(to, from_host, static_cast<std::size_t>(bytes), s->solver->stream);
+    });
+}
+int cuda_opt_copy_out(cuda_opt *s, void *to_host, const void *from, int64_t bytes) {
+    return guarded(s, to_host && from && bytes >= 0, [&] {
+        s->memory->copy_out(to_host, from, static_cast<std::size_t>(bytes), s->solver->stream);
+    });
+}
+int cuda_opt_synchronize(cuda_opt *s) {
+    return guarded(s, true, [&] { s->memory->synchronize(s->solver->stream); });
+}

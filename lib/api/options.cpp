@@ -1,0 +1,182 @@
+// Settings and results by key: one table row each, with the inequality that the header states.
+#include <cmath>
+#include <limits>
+
+#include "api/handle.hpp"
+
+using cudaopt::Results;
+using cudaopt::Settings;
+
+namespace {
+
+constexpr double infinity = std::numeric_limits<double>::infinity();
+
+struct IntSetting {
+    int32_t key;
+    const char *name;
+    int64_t Settings::*value; // one of the two
+    bool Settings::*flag;
+    int64_t least, most;
+};
+
+struct RealSetting {
+    int32_t key;
+    const char *name;
+    double Settings::*value;
+    double least, most;
+    bool open; // the ends themselves are not allowed
+};
+
+struct IntResult {
+    int32_t key;
+    int64_t Results::*value;
+};
+
+struct RealResult {
+    int32_t key;
+    double Results::*value;
+};
+
+const IntSetting int_settings[] = {
+    {CUDA_OPT_MAX_ITERATIONS, "MAX_ITERATIONS", &Settings::max_iterations, nullptr, 0, INT64_MAX},
+    {CUDA_OPT_MAX_EVALUATIONS, "MAX_EVALUATIONS", &Settings::max_evaluations, nullptr, 0, INT64_MAX},
+    {CUDA_OPT_MAXFEV, "MAXFEV", &Settings::evaluations_per_search, nullptr, 1, INT64_MAX},
+    {CUDA_OPT_MAX_CUTS, "MAX_CUTS", &Settings::max_cuts, nullptr, 0, INT64_MAX},
+    {CUDA_OPT_DIAGCO, "DIAGCO", nullptr, &Settings::user_diagonal, 0, 1},
+    {CUDA_OPT_APPROXIMATE_CAUCHY, "APPROXIMATE_CAUCHY", nullptr, &Settings::approximate_cauchy, 0, 1},
+    {CUDA_OPT_REPORT_ITERATES, "REPORT_ITERATES", nullptr, &Settings::report_iterates, 0, 1},
+    {CUDA_OPT_THREADS, "THREADS", &Settings::threads, nullptr, 0, 4096},
+    {CUDA_OPT_IPRINT_FREQUENCY, "IPRINT_FREQUENCY", &Settings::log_frequency, nullptr, INT64_MIN, INT64_MAX},
+    {CUDA_OPT_IPRINT_TYPE, "IPRINT_TYPE", &Settings::log_type, nullptr, 0, 3},
+};
+
+const RealSetting real_settings[] = {
+    {CUDA_OPT_EPS, "EPS", &Settings::eps, 0, infinity, false},
+    {CUDA_OPT_PGTOL, "PGTOL", &Settings::pgtol, 0, infinity, false},
+    {CUDA_OPT_FACTR, "FACTR", &Settings::factr, 0, infinity, false},
+    {CUDA_OPT_F_TARGET, "F_TARGET", &Settings::f_target, -infinity, infinity, false},
+    {CUDA_OPT_GTOL, "GTOL", &Settings::gtol, 1e-4, 1, true},
+    {CUDA_OPT_FTOL, "FTOL", &Settings::ftol, 0, 1, false},
+    {CUDA_OPT_XTOL, "XTOL", &Settings::xtol, 0, infinity, false},
+    {CUDA_OPT_STPMIN, "STPMIN", &Settings::step_min, 0, infinity, false},
+    {CUDA_OPT_STPMAX, "STPMAX", &Settings::step_max, 0, infinity, true},
+    {CUDA_OPT_MAX_SECONDS, "MAX_SECONDS", &Settings::max_seconds, 0, infinity, false},
+};
+
+const IntResult int_results[] = {
+    {CUDA_OPT_ITERATIONS, &Results::iterations},
+    {CUDA_OPT_EVALUATIONS, &Results::evaluations},
+    {CUDA_OPT_LOWER_COUNT, &Results::at_lower},
+    {CUDA_OPT_UPPER_COUNT, &Results::at_upper},
+    {CUDA_OPT_SKIPPED_UPDATES, &Results::skipped_updates},
+    {CUDA_OPT_CAUCHY_SEGMENTS, &Results::cauchy_segments},
+    {CUDA_OPT_LINE_SEARCH_INFO, &Results::line_search_info},
+    {CUDA_OPT_REFRESHES, &Results::refreshes},
+    {CUDA_OPT_CUTS, &Results::cuts},
+    {CUDA_OPT_CAUCHY_CROSSINGS, &Results::cauchy_crossings},
+    {CUDA_OPT_BREAKPOINTS_CROSSED, &Results::breakpoints_crossed},
+    {CUDA_OPT_STOP_TEST, &Results::stop_test},
+    {CUDA_OPT_START_PROJECTED, &Results::start_projected},
+    {CUDA_OPT_SUBSPACE_TRUNCATIONS, &Results::truncations},
+};
+
+const RealResult real_results[] = {
+    {CUDA_OPT_F, &Results::f},
+    {CUDA_OPT_PG_NORM2, &Results::pg_norm2},
+    {CUDA_OPT_PG_NORM_INF, &Results::pg_norm_max},
+    {CUDA_OPT_X_NORM2, &Results::x_norm2},
+    {CUDA_OPT_STEP, &Results::step},
+    {CUDA_OPT_THETA, &Results::theta},
+    {CUDA_OPT_CAUCHY_T, &Results::cauchy_t},
+    {CUDA_OPT_CAUCHY_T_FIRST, &Results::cauchy_t_first},
+};
+
+template <class Entry, int count> const Entry *find(const Entry (&table)[count], int32_t key) {
+    for (const Entry &entry : table)
+        if (entry.key == key) return &entry;
+    return nullptr;
+}
+
+} // namespace
+
+int cuda_opt_set_int(cuda_opt *s, int32_t key, int64_t value) {
+    if (!s) return CUDA_OPT_MISUSE;
+    if (!s->solver) return s->failure;
+    const IntSetting *setting = find(int_settings, key);
+    if (!setting) {
+        s->message().set("%d is not the key of an integer setting", key);
+        return CUDA_OPT_IMPROPER_INPUT;
+    }
+    if (value < setting->least || value > setting->most) {
+        s->message().set("CUDA_OPT_%s is %lld, but has to be from %lld to %lld", setting->name,
+                         static_cast<long long>(value), static_cast<long long>(setting->least),
+                         static_cast<long long>(setting->most));
+        return CUDA_OPT_IMPROPER_INPUT;
+    }
+    if ((key == CUDA_OPT_DIAGCO || key == CUDA_OPT_THREADS) && s->solver->started()) {
+        s->message().set("CUDA_OPT_%s can be set before the first call of cuda_opt_solve only", setting->name);
+        return CUDA_OPT_MISUSE;
+    }
+    if (setting->flag) s->solver->settings.*setting->flag = value != 0;
+    else s->solver->settings.*setting->value = value;
+    return 0;
+}
+
+int cuda_opt_set_real(cuda_opt *s, int32_t key, double value) {
+    if (!s) return CUDA_OPT_MISUSE;
+    if (!s->solver) return s->failure;
+    const RealSetting *setting = find(real_settings, key);
+    if (!setting) {
+        s->message().set("%d is not the key of a real setting", key);
+        return CUDA_OPT_IMPROPER_INPUT;
+    }
+    const bool inside = setting->open ? value > setting->least && value < setting->most
+                                      : value >= setting->least && value <= setting->most;
+    if (!inside) { // NaN is inside nothing
+        s->message().set("CUDA_OPT_%s is %g, but has to be from %g to %g%s", setting->name, value, setting->least,
+                         setting->most, setting->open ? ", ends excluded" : "");
+        return CUDA_OPT_IMPROPER_INPUT;
+    }
+    Settings &settings = s->solver->settings;
+    if ((key == CUDA_OPT_STPMIN && value > settings.step_max) || (key == CUDA_OPT_STPMAX && value < settings.step_min)) {
+        s->message().set("CUDA_OPT_%s is %g, but stpmin = %g must not exceed stpmax = %g", setting->name, value,
+                         key == CUDA_OPT_STPMIN ? value : settings.step_min,
+                         key == CUDA_OPT_STPMAX ? value : settings.step_max);
+        return CUDA_OPT_IMPROPER_INPUT;
+    }
+    settings.*setting->value = value;
+    return 0;
+}
+
+int cuda_opt_get_int(const cuda_opt *s, int32_t key, int64_t *value) {
+    if (!s || !value) return CUDA_OPT_MISUSE;
+    if (!s->solver) return s->failure;
+    const cudaopt::Solver &solver = *s->solver;
+    const Results &results = solver.results();
+    switch (key) {
+    case CUDA_OPT_FREE_COUNT: *value = solver.dimension() - results.at_lower - results.at_upper; return 0;
+    case CUDA_OPT_WORKSPACE_BYTES: *value = solver.sweeps().workspace_bytes(); return 0;
+    case CUDA_OPT_PAIRS: *value = solver.pairs(); return 0;
+    case CUDA_OPT_DIMENSION: *value = solver.dimension(); return 0;
+    case CUDA_OPT_MEMORY: *value = solver.memory(); return 0;
+    case CUDA_OPT_PRECISION: *value = s->bits; return 0;
+    default: break;
+    }
+    if (const IntSetting *setting = find(int_settings, key))
+        *value = setting->flag ? solver.settings.*setting->flag : solver.settings.*setting->value;
+    else if (const IntResult *result = find(int_results, key))
+        *value = results.*result->value;
+    else
+        return CUDA_OPT_IMPROPER_INPUT;
+    return 0;
+}
+
+int cuda_opt_get_real(const cuda_opt *s, int32_t key, double *value) {
+    if (!s || !value) return CUDA_OPT_MISUSE;
+    if (!s->solver) return s->failure;
+    if (key == CUDA_OPT_SOLVER_SECONDS) *value = s->solver->seconds();
+    else if (const RealSetting *setting = find(real_settings, key)) *value = s->solver->settings.*setting->value;
+    else if (const RealResult *result = find(real_results, key)) *value = s->solver->results().*result->value;
+    else return CUDA_OPT_IMPROPER_INPUT;
+    return 0;
+}
