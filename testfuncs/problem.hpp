@@ -40,8 +40,10 @@ public:
     virtual void start(std::int64_t first, std::int64_t count, double *x) const = 0;
     virtual void start(std::int64_t first, std::int64_t count, float *x) const = 0;
     /** Likewise the bounds; infinite where the problem has none. */
-    virtual void bounds(std::int64_t first, std::int64_t count, double *lower, double *upper) const = 0;
-    virtual void bounds(std::int64_t first, std::int64_t count, float *lower, float *upper) const = 0;
+    virtual void lower(std::int64_t first, std::int64_t count, double *l) const = 0;
+    virtual void lower(std::int64_t first, std::int64_t count, float *l) const = 0;
+    virtual void upper(std::int64_t first, std::int64_t count, double *u) const = 0;
+    virtual void upper(std::int64_t first, std::int64_t count, float *u) const = 0;
 
     /** f(x) and its gradient, both to the place where x lives. The arithmetic is double also where x and g are float. On
      *  CUDA the evaluation is queued on the stream, not waited for; one problem's evaluations belong on one stream.

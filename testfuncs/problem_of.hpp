@@ -33,14 +33,10 @@ public:
 
     void start(std::int64_t first, std::int64_t count, double *x) const override { fill_start(first, count, x); }
     void start(std::int64_t first, std::int64_t count, float *x) const override { fill_start(first, count, x); }
-    void bounds(std::int64_t first, std::int64_t count, double *lower, double *upper) const override
-    {
-        fill_bounds(first, count, lower, upper);
-    }
-    void bounds(std::int64_t first, std::int64_t count, float *lower, float *upper) const override
-    {
-        fill_bounds(first, count, lower, upper);
-    }
+    void lower(std::int64_t first, std::int64_t count, double *l) const override { fill_lower(first, count, l); }
+    void lower(std::int64_t first, std::int64_t count, float *l) const override { fill_lower(first, count, l); }
+    void upper(std::int64_t first, std::int64_t count, double *u) const override { fill_upper(first, count, u); }
+    void upper(std::int64_t first, std::int64_t count, float *u) const override { fill_upper(first, count, u); }
 
     void evaluate(const double *x, double *f, double *g, const Place &place) override { evaluate_in(x, f, g, place); }
     void evaluate(const float *x, double *f, float *g, const Place &place) override { evaluate_in(x, f, g, place); }
@@ -48,22 +44,23 @@ public:
 private:
     template <class Real> void fill_start(std::int64_t first, std::int64_t count, Real *x) const
     {
-        std::visit(
-            [=](const auto &f) {
-                for (std::int64_t i = 0; i < count; ++i)
-                    x[i] = static_cast<Real>(f.start(first + i));
-            },
-            function_);
+        fill(first, count, x, [](const auto &f, std::int64_t i) { return f.start(i); });
     }
-
-    template <class Real> void fill_bounds(std::int64_t first, std::int64_t count, Real *lower, Real *upper) const
+    template <class Real> void fill_lower(std::int64_t first, std::int64_t count, Real *l) const
+    {
+        fill(first, count, l, [](const auto &f, std::int64_t i) { return f.lower(i); });
+    }
+    template <class Real> void fill_upper(std::int64_t first, std::int64_t count, Real *u) const
+    {
+        fill(first, count, u, [](const auto &f, std::int64_t i) { return f.upper(i); });
+    }
+    template <class Real, class Value>
+    void fill(std::int64_t first, std::int64_t count, Real *out, const Value &value) const
     {
         std::visit(
-            [=](const auto &f) {
-                for (std::int64_t i = 0; i < count; ++i) {
-                    lower[i] = static_cast<Real>(f.lower(first + i));
-                    upper[i] = static_cast<Real>(f.upper(first + i));
-                }
+            [&](const auto &f) {
+                for (std::int64_t i = 0; i < count; ++i)
+                    out[i] = static_cast<Real>(value(f, first + i));
             },
             function_);
     }

@@ -248,7 +248,8 @@ TEST_CASE("the manual's functions have no bounds")
         const auto problem = make_problem(name, 4);
         CHECK_FALSE(problem->bounded());
         Vector lower(4), upper(4);
-        problem->bounds(0, 4, lower.data(), upper.data());
+        problem->lower(0, 4, lower.data());
+        problem->upper(0, 4, upper.data());
         CHECK(lower == Vector(4, -INFINITY));
         CHECK(upper == Vector(4, INFINITY));
     }

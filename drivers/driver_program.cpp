@@ -1,0 +1,183 @@
+/* driver_program n m: minimises a test problem and prints the log of the manual. It is a user's program: it knows the
+ * solver by include/cuda_opt.h alone. */
+#include "failure.hpp"
+#include "handle.hpp"
+#include "interrupt.hpp"
+#include "manual_log.hpp"
+#include "options.hpp"
+#include "progress.hpp"
+#include "recorder.hpp"
+#include "svg_plot.hpp"
+#include "testfuncs/problem.hpp"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <exception>
+#include <memory>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+namespace driver {
+namespace {
+
+using cudaopt::testfuncs::Place;
+using cudaopt::testfuncs::Problem;
+
+class Clock {
+public:
+    double seconds() const { return std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count(); }
+
+private:
+    std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+};
+
+/** Write an array of n values by fill(first, count, values), piece by piece: host memory for one piece suffices. */
+template <class Real, class Fill> void load(Array<Real> &to, std::int64_t n, const Fill &fill)
+{
+    constexpr std::int64_t most = 1 << 20;
+    std::vector<Real> values(static_cast<std::size_t>(std::min(n, most)));
+    for (std::int64_t first = 0; first < n; first += most) {
+        const std::int64_t count = std::min(most, n - first);
+        fill(first, count, values.data());
+        to.write(first, values.data(), count);
+    }
+}
+
+/** The bounds: the number given for all variables, else the problem's own, else none. */
+template <class Real> class Bounds {
+public:
+    Bounds(const Handle &s, const Problem &problem, const Options &options)
+    {
+        side(s, problem, options.lower, lower_,
+             [&](std::int64_t first, std::int64_t count, Real *l) { problem.lower(first, count, l); });
+        side(s, problem, options.upper, upper_,
+             [&](std::int64_t first, std::int64_t count, Real *u) { problem.upper(first, count, u); });
+        if (any())
+            check(s, Abi<Real>::set_bounds(s, lower_ ? lower_->data() : nullptr, upper_ ? upper_->data() : nullptr));
+    }
+    bool any() const { return lower_ || upper_; }
+
+private:
+    template <class Own>
+    static void side(const Handle &s, const Problem &problem, const std::optional<double> &given,
+                     std::optional<Array<Real>> &array, const Own &own)
+    {
+        if (!given && !problem.bounded())
+            return;
+        array.emplace(s, problem.n());
+        load(*array, problem.n(), [&](std::int64_t first, std::int64_t count, Real *values) {
+            if (given)
+                std::fill_n(values, count, static_cast<Real>(*given));
+            else
+                own(first, count, values);
+        });
+    }
+
+    std::optional<Array<Real>> lower_, upper_;
+};
+
+void apply_settings(const Handle &s, const std::vector<GivenSetting> &settings)
+{
+    for (const auto &[key, value] : settings)
+        if (const auto *whole = std::get_if<std::int64_t>(&value))
+            check(s, cuda_opt_set_int(s, key, *whole));
+        else
+            check(s, cuda_opt_set_real(s, key, std::get<double>(value)));
+}
+
+std::string title(const Handle &s, const Problem &problem, const Options &options)
+{
+    return problem.facts().title + ", n = " + with_separators(problem.n()) + ", m = " + std::to_string(options.m) +
+           (cuda_opt_backend(s) == CUDA_OPT_BACKEND_CUDA ? ", CUDA" : ", host") +
+           (options.single ? ", single precision" : "");
+}
+
+template <class Real> int minimise(const Options &options, Problem &problem)
+{
+    Handle s;
+    s.create<Real>(problem.n(), options.m, options.backend);
+    apply_settings(s, options.settings);
+
+    Array<Real> x(s, problem.n()), g(s, problem.n());
+    Array<double> f(s, 1);
+    load(x, problem.n(), [&](std::int64_t first, std::int64_t count, Real *values) {
+        problem.start(first, count, values);
+    });
+    const Bounds<Real> bounds(s, problem, options);
+
+    Place place;
+    place.space = cuda_opt_backend(s) == CUDA_OPT_BACKEND_CUDA ? Place::Space::cuda : Place::Space::host;
+    place.threads = options.threads;
+
+    const bool log_shows_progress = options.log_frequency == 1 && isatty(STDOUT_FILENO);
+    Progress progress(!log_shows_progress);
+    ManualLog log(options, progress);
+    log.attach(s);
+    Recorder recorder(options);
+    log.head(s, problem);
+
+    const Interrupt interrupt(s);
+    const Clock clock;
+    Effort effort;
+    effort.bounded = bounds.any();
+    int task;
+    do {
+        task = Abi<Real>::solve(s, x.data(), f.data(), g.data());
+        ++effort.solver_calls;
+        log.check_written();
+        recorder.observe(s, clock.seconds());
+        progress.show(s, clock.seconds());
+        if (task == CUDA_OPT_EVALUATE_FG) {
+            const Clock evaluation;
+            problem.evaluate(x.data(), f.data(), g.data(), place);
+            effort.evaluation_seconds += evaluation.seconds();
+        }
+    } while (task > 0);
+    effort.seconds = clock.seconds();
+    progress.clear();
+
+    const std::string message = cuda_opt_message(s);
+    if (s.integer(CUDA_OPT_EVALUATIONS) == 0)
+        check(s, task); // refused before anything was done
+    log.summary(s, effort);
+    log.check_written();
+    recorder.draw(title(s, problem, options), message);
+    if (task != CUDA_OPT_CONVERGED && options.log_frequency < 0)
+        throw Failure(exit_failed, message);
+    return task == CUDA_OPT_CONVERGED ? 0 : exit_failed;
+}
+
+int run(int argc, char **argv)
+{
+    const std::optional<Options> options = parse_options(argc, argv);
+    if (!options)
+        return 0;
+    std::unique_ptr<Problem> problem;
+    try {
+        problem = cudaopt::testfuncs::make_problem(options->problem, options->n);
+    } catch (const std::invalid_argument &refusal) {
+        throw Failure(exit_usage, refusal.what());
+    }
+    return options->single ? minimise<float>(*options, *problem) : minimise<double>(*options, *problem);
+}
+
+} // namespace
+} // namespace driver
+
+int main(int argc, char **argv)
+{
+    try {
+        return driver::run(argc, argv);
+    } catch (const driver::Failure &failure) {
+        std::fprintf(stderr, "driver_program: %s\n", failure.what());
+        return failure.status;
+    } catch (const std::exception &failure) {
+        std::fprintf(stderr, "driver_program: %s\n", failure.what());
+        return driver::exit_failed;
+    }
+}

@@ -1,0 +1,89 @@
+#include "manual_log.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <cinttypes>
+#include <cmath>
+#include <cstdarg>
+#include <cstdio>
+#include <cstring>
+
+namespace driver {
+namespace {
+
+std::string format(const char *pattern, ...)
+{
+    char line[256];
+    va_list arguments;
+    va_start(arguments, pattern);
+    std::vsnprintf(line, sizeof line, pattern, arguments);
+    va_end(arguments);
+    return line;
+}
+
+bool on_cuda(const Handle &s) { return cuda_opt_backend(s) == CUDA_OPT_BACKEND_CUDA; }
+
+} // namespace
+
+ManualLog::ManualLog(const Options &options, Progress &progress) : options_(options), progress_(progress)
+{
+    std::setvbuf(stdout, nullptr, _IOLBF, BUFSIZ); // whoever follows a log sees its lines as they come
+}
+
+void ManualLog::write_line(const std::string &line)
+{
+    if (options_.log_frequency < 0)
+        return;
+    progress_.clear();
+    if (std::puts(line.c_str()) < 0 && error_ == 0)
+        error_ = errno;
+}
+
+void ManualLog::check_written() const
+{
+    if (error_ != 0)
+        throw Failure(exit_failed, std::string("cannot write to standard output: ") + std::strerror(error_));
+}
+
+void ManualLog::attach(const Handle &s)
+{
+    check(s, cuda_opt_set_int(s, CUDA_OPT_IPRINT_FREQUENCY, options_.log_frequency));
+    check(s, cuda_opt_set_int(s, CUDA_OPT_IPRINT_TYPE, options_.log_type));
+    check(s, cuda_opt_set_log(
+                 s, [](void *log, const char *line) { static_cast<ManualLog *>(log)->write_line(line); }, this));
+}
+
+void ManualLog::head(const Handle &s, const cudaopt::testfuncs::Problem &problem)
+{
+    write_line("  " + problem.facts().title);
+    write_line(format("  BACKEND = %s   PRECISION = %s", on_cuda(s) ? "CUDA" : "HOST",
+                      options_.single ? "SINGLE" : "DOUBLE"));
+    if (options_.lower || options_.upper)
+        write_line(format("  BOUNDS = [%g, %g]", options_.lower.value_or(-INFINITY),
+                          options_.upper.value_or(INFINITY)));
+    write_line(format("  XTOL = %e", s.real(CUDA_OPT_XTOL)));
+}
+
+void ManualLog::summary(const Handle &s, const Effort &effort)
+{
+    const auto effort_line = [this](const char *name, std::int64_t count, double seconds, const char *remark) {
+        write_line(format(" %-14s %10" PRId64 "    %e    %e%s", name, count, seconds,
+                          seconds / static_cast<double>(std::max<std::int64_t>(1, count)), remark));
+    };
+    const double solver = s.real(CUDA_OPT_SOLVER_SECONDS);
+    const double evaluation = on_cuda(s) ? std::max(0., effort.seconds - solver) : effort.evaluation_seconds;
+    write_line("");
+    write_line("                     COUNT   TOTAL SECONDS         AVERAGE");
+    effort_line("F AND G", s.integer(CUDA_OPT_EVALUATIONS), evaluation, on_cuda(s) ? "   (all but the solver)" : "");
+    effort_line("SOLVER CALLS", effort.solver_calls, solver, "");
+    effort_line("ITERATIONS", s.integer(CUDA_OPT_ITERATIONS), effort.seconds, "");
+    write_line("");
+    write_line(format(" F = %.15e   ||PG|| = %e", s.real(CUDA_OPT_F), s.real(CUDA_OPT_PG_NORM2)));
+    if (effort.bounded)
+        write_line(format(" FREE = %" PRId64 "   AT LOWER = %" PRId64 "   AT UPPER = %" PRId64,
+                          s.integer(CUDA_OPT_FREE_COUNT), s.integer(CUDA_OPT_LOWER_COUNT),
+                          s.integer(CUDA_OPT_UPPER_COUNT)));
+    write_line(format(" WORKSPACE = %" PRId64 " BYTES", s.integer(CUDA_OPT_WORKSPACE_BYTES)));
+}
+
+} // namespace driver

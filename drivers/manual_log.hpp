@@ -1,0 +1,41 @@
+/* The log on stdout. The library writes the iterates, as the manual prints them; this adds what only the driver knows:
+ * the problem above them, the counts and times below. */
+#pragma once
+
+#include "handle.hpp"
+#include "options.hpp"
+#include "progress.hpp"
+#include "testfuncs/problem.hpp"
+
+#include <string>
+
+namespace driver {
+
+/** What the driver knows, counted and measured itself. */
+struct Effort {
+    bool bounded = false;
+    std::int64_t solver_calls = 0;
+    double evaluation_seconds = 0; ///< in f and g; measured on the host backend only
+    double seconds = 0;            ///< wall time of the whole loop
+};
+
+class ManualLog {
+public:
+    ManualLog(const Options &options, Progress &progress);
+
+    /** Has the library write its lines here. */
+    void attach(const Handle &s);
+    void head(const Handle &s, const cudaopt::testfuncs::Problem &problem);
+    void summary(const Handle &s, const Effort &effort);
+    /** @throws Failure where a line so far could not be written: never from within the library's callback */
+    void check_written() const;
+
+private:
+    void write_line(const std::string &line);
+
+    const Options &options_;
+    Progress &progress_;
+    int error_ = 0; ///< the errno of the first line that could not be written
+};
+
+} // namespace driver

@@ -1,0 +1,36 @@
+/* The command line of driver_program. */
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+namespace driver {
+
+/** A setting of cuda_opt.h that the user gave; the others keep the library's default. */
+struct GivenSetting {
+    std::int32_t key;
+    std::variant<std::int64_t, double> value;
+};
+
+struct Options {
+    std::int64_t n = 0;
+    std::int32_t m = 0;
+    std::string problem = "rosenbrock";
+    std::optional<double> lower, upper; ///< for every variable
+    int backend = 0;
+    bool single = false;
+    int threads = 0;                 ///< of f and g on the host; the solver has the same
+    std::int64_t log_frequency = 1;  ///< the manual's iprint[0]
+    std::int64_t log_type = 0;       ///< the manual's iprint[1]
+    std::string csv, plot;           ///< files to write, empty: none
+    std::vector<GivenSetting> settings;
+};
+
+/** Read the command line. Returns nothing where --help, --list or --version was asked for, and has been answered.
+ *  @throws Failure with one line where the arguments are wrong */
+std::optional<Options> parse_options(int argc, char **argv);
+
+} // namespace driver

@@ -1,0 +1,36 @@
+#include "recorder.hpp"
+
+#include "convergence_plot.hpp"
+#include "csv.hpp"
+
+namespace driver {
+
+Recorder::Recorder(const Options &options)
+{
+    if (!options.csv.empty()) {
+        csv_.emplace(options.csv);
+        csv_->write(csv_header());
+    }
+    if (!options.plot.empty())
+        plot_.emplace(options.plot);
+}
+
+void Recorder::observe(const Handle &s, double seconds)
+{
+    if ((!csv_ && !plot_) || s.integer(CUDA_OPT_EVALUATIONS) == 0 || s.integer(CUDA_OPT_ITERATIONS) == last_)
+        return;
+    const Iterate iterate = current_iterate(s, seconds);
+    last_ = iterate.iteration;
+    if (csv_)
+        csv_->write(csv_row(iterate));
+    if (plot_)
+        history_.push_back(iterate);
+}
+
+void Recorder::draw(const std::string &title, const std::string &subtitle)
+{
+    if (plot_)
+        plot_->write(convergence_plot(history_, title, subtitle));
+}
+
+} // namespace driver

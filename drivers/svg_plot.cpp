@@ -1,0 +1,193 @@
+#include "svg_plot.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdarg>
+#include <cstdio>
+
+namespace driver {
+namespace {
+
+constexpr double width = 880, height = 540;
+constexpr double left = 84, right = 852, top = 92, bottom = 482; // the area of the data
+
+std::string format(const char *pattern, ...)
+{
+    char text[512];
+    va_list arguments;
+    va_start(arguments, pattern);
+    std::vsnprintf(text, sizeof text, pattern, arguments);
+    va_end(arguments);
+    return text;
+}
+
+std::string escaped(const std::string &text)
+{
+    std::string result;
+    for (const char c : text)
+        result += c == '&' ? "&amp;" : c == '<' ? "&lt;" : c == '>' ? "&gt;" : std::string(1, c);
+    return result;
+}
+
+bool drawn(double y) { return std::isfinite(y) && y > 0; }
+
+/** The number mantissa * 10^exponent at which a line of the grid is drawn. */
+struct Tick {
+    int mantissa, exponent;
+    double log() const { return exponent + std::log10(mantissa); }
+};
+
+/** Ticks from just below low to just above high: every or every k-th decade; within few decades also 2 and 5. */
+std::vector<Tick> logarithmic_ticks(double low, double high)
+{
+    const int first = static_cast<int>(std::floor(std::log10(low))), last = static_cast<int>(std::ceil(std::log10(high)));
+    std::vector<Tick> ticks;
+    if (last - first <= 3) {
+        for (int exponent = first; exponent <= last; ++exponent)
+            for (const int mantissa : {1, 2, 5})
+                ticks.push_back({mantissa, exponent});
+        const auto below = [&](const Tick &t) { return t.log() <= std::log10(low) + 1e-9; };
+        const auto above = [&](const Tick &t) { return t.log() >= std::log10(high) - 1e-9; };
+        while (ticks.size() > 2 && below(ticks[1]))
+            ticks.erase(ticks.begin());
+        while (ticks.size() > 2 && above(ticks[ticks.size() - 2]))
+            ticks.pop_back();
+        return ticks;
+    }
+    const int step = (last - first + 8) / 9;
+    const int lowest = last - (last - first + step - 1) / step * step;
+    for (int exponent = lowest; exponent <= last; exponent += step)
+        ticks.push_back({1, exponent});
+    return ticks;
+}
+
+/** The step of about ten ticks on [0, last]: 1, 2 or 5 times a power of ten. */
+long long linear_step(long long last)
+{
+    for (long long power = 1;; power *= 10)
+        for (const int mantissa : {1, 2, 5})
+            if (last / (mantissa * power) <= 10)
+                return mantissa * power;
+}
+
+class Chart {
+public:
+    explicit Chart(const Plot &plot)
+    {
+        double low = INFINITY, high = 0;
+        for (const Series &series : plot.series) {
+            last_ = std::max(last_, static_cast<long long>(series.y.size()) - 1);
+            for (const double y : series.y)
+                if (drawn(y)) {
+                    low = std::min(low, y);
+                    high = std::max(high, y);
+                }
+        }
+        if (high == 0)
+            low = high = 1;
+        ticks_ = logarithmic_ticks(low, high);
+        if (ticks_.size() == 1)
+            ticks_.push_back({1, ticks_[0].exponent + 1});
+    }
+
+    std::string draw(const Plot &plot)
+    {
+        text_ = format("<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%.0f\" height=\"%.0f\" viewBox=\"0 0 %.0f %.0f\" "
+                       "font-family=\"Helvetica, Arial, sans-serif\" font-size=\"13\" fill=\"#333\">\n"
+                       "<rect width=\"100%%\" height=\"100%%\" fill=\"#fff\"/>\n",
+                       width, height, width, height);
+        text_ += format("<text x=\"%.0f\" y=\"34\" font-size=\"18\" font-weight=\"bold\" fill=\"#111\">", left) +
+                 escaped(plot.title) + "</text>\n";
+        text_ += format("<text x=\"%.0f\" y=\"58\" fill=\"#666\">", left) + escaped(plot.subtitle) + "</text>\n";
+        ordinate();
+        abscissa(plot.abscissa);
+        for (const Series &series : plot.series)
+            curve(series);
+        legend(plot);
+        return text_ + "</svg>\n";
+    }
+
+private:
+    double x_of(double i) const { return left + (right - left) * i / static_cast<double>(std::max(1ll, last_)); }
+    double y_of(double log) const
+    {
+        const double low = ticks_.front().log(), high = ticks_.back().log();
+        return bottom - (bottom - top) * (log - low) / (high - low);
+    }
+
+    void ordinate()
+    {
+        for (const Tick &tick : ticks_) {
+            const double y = y_of(tick.log());
+            text_ += format("<line x1=\"%.0f\" y1=\"%.1f\" x2=\"%.0f\" y2=\"%.1f\" stroke=\"#e3e3e3\"/>\n", left, y, right, y);
+            const std::string factor = tick.mantissa == 1 ? "" : std::to_string(tick.mantissa) + "\u00b7";
+            text_ += format("<text x=\"%.0f\" y=\"%.1f\" text-anchor=\"end\">%s10<tspan dy=\"-5\" font-size=\"10\">%s%d"
+                            "</tspan></text>\n",
+                            left - 10, y + 5, factor.c_str(), tick.exponent < 0 ? "\u2212" : "", std::abs(tick.exponent));
+        }
+    }
+
+    void abscissa(const std::string &name)
+    {
+        text_ += format("<line x1=\"%.0f\" y1=\"%.0f\" x2=\"%.0f\" y2=\"%.0f\" stroke=\"#333\"/>\n", left, bottom, right, bottom);
+        const long long step = linear_step(last_);
+        for (long long i = 0; i <= last_; i += step) {
+            text_ += format("<line x1=\"%.1f\" y1=\"%.0f\" x2=\"%.1f\" y2=\"%.0f\" stroke=\"#333\"/>\n", x_of(i), bottom,
+                            x_of(i), bottom + 5);
+            text_ += format("<text x=\"%.1f\" y=\"%.0f\" text-anchor=\"middle\">%s</text>\n", x_of(i), bottom + 21,
+                            with_separators(i).c_str());
+        }
+        text_ += format("<text x=\"%.0f\" y=\"%.0f\" text-anchor=\"middle\">", (left + right) / 2, bottom + 44) +
+                 escaped(name) + "</text>\n";
+    }
+
+    void curve(const Series &series)
+    {
+        std::string path, dots;
+        bool pen_down = false;
+        for (std::size_t i = 0; i < series.y.size(); ++i) {
+            if (!drawn(series.y[i])) {
+                pen_down = false;
+                continue;
+            }
+            const double x = x_of(static_cast<double>(i)), y = y_of(std::log10(series.y[i]));
+            path += format("%s%.1f %.1f", pen_down ? "L" : "M", x, y);
+            dots += format("<circle cx=\"%.1f\" cy=\"%.1f\" r=\"2.5\"/>", x, y);
+            pen_down = true;
+        }
+        text_ += "<path d=\"" + path + "\" fill=\"none\" stroke=\"" + series.colour +
+                 "\" stroke-width=\"1.8\" stroke-linejoin=\"round\"/>\n";
+        constexpr std::size_t most_dots = 80; // more would run into each other
+        if (series.y.size() <= most_dots)
+            text_ += "<g fill=\"" + series.colour + "\">" + dots + "</g>\n";
+    }
+
+    void legend(const Plot &plot)
+    {
+        double x = right;
+        for (auto series = plot.series.rbegin(); series != plot.series.rend(); ++series) {
+            x -= 44 + 7.5 * static_cast<double>(series->label.size());
+            text_ += format("<line x1=\"%.0f\" y1=\"76\" x2=\"%.0f\" y2=\"76\" stroke=\"%s\" stroke-width=\"3\"/>", x, x + 22,
+                            series->colour.c_str());
+            text_ += format("<text x=\"%.0f\" y=\"80.5\">", x + 29) + escaped(series->label) + "</text>\n";
+        }
+    }
+
+    long long last_ = 0;
+    std::vector<Tick> ticks_;
+    std::string text_;
+};
+
+} // namespace
+
+std::string with_separators(long long number)
+{
+    std::string digits = std::to_string(number);
+    for (int place = static_cast<int>(digits.size()) - 3; place > (number < 0 ? 1 : 0); place -= 3)
+        digits.insert(static_cast<std::size_t>(place), ",");
+    return digits;
+}
+
+std::string svg(const Plot &plot) { return Chart(plot).draw(plot); }
+
+} // namespace driver
