@@ -18,7 +18,9 @@ ALLOWED = {
 SOURCES = (".h", ".hpp", ".cuh", ".c", ".cpp", ".cu", ".f90", ".py")
 MOST_LINES = 450
 MOST_COLUMNS = 120
-FORBIDDEN_IN_LIBRARY = re.compile(r"\b(?:f?printf|f?puts|putchar|exit|_Exit|abort|terminate)\s*\(|\bstd::c(?:out|err|log)\b")
+FORBIDDEN_IN_LIBRARY = re.compile(
+    r"\b(?:f?printf|f?puts|putchar|exit|_Exit|abort|terminate)\s*\(|\bstd::c(?:out|err|log)\b"
+)
 UNFINISHED = re.compile(r"\b(TODO|FIXME|XXX)\b")
 
 
