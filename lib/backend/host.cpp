@@ -12,9 +12,8 @@
 #include "backend/backend.hpp"
 #include "backend/host_panel.hpp"
 #include "cuda_opt.h"
-#include "exec/accumulators.hpp"
 #include "exec/map_reduce_host.hpp"
-#include "lbfgsb/rows.hpp"
+#include "lbfgsb/rules.hpp"
 
 namespace cudaopt {
 
@@ -85,23 +84,6 @@ private:
     uint64_t count_ = 0;
 };
 
-struct DirectionRecord {
-    Sum slope, d_squared, projected;
-    void join(const DirectionRecord &o) { slope.join(o.slope), d_squared.join(o.d_squared), projected.join(o.projected); }
-};
-
-struct StartRecord {
-    int64_t x_nan, bound_nan, crossed; // INT64_MAX: none
-    Count projected, boxed;
-    StartRecord() : x_nan(INT64_MAX), bound_nan(INT64_MAX), crossed(INT64_MAX) {}
-    void join(const StartRecord &o) {
-        x_nan = std::min(x_nan, o.x_nan);
-        bound_nan = std::min(bound_nan, o.bound_nan);
-        crossed = std::min(crossed, o.crossed);
-        projected.join(o.projected), boxed.join(o.boxed);
-    }
-};
-
 template <class Real> class HostSweeps final : public Sweeps {
 public:
     explicit HostSweeps(int64_t n) : n_(n) {}
@@ -110,8 +92,7 @@ public:
         x_ = static_cast<Real *>(a.x);
         g_ = static_cast<Real *>(a.g);
         f_ = a.f;
-        lower_ = static_cast<const Real *>(a.lower);
-        upper_ = static_cast<const Real *>(a.upper);
+        box_ = {static_cast<const Real *>(a.lower), static_cast<const Real *>(a.upper)};
         diagonal_ = static_cast<const Real *>(a.diagonal);
     }
 
@@ -144,22 +125,10 @@ public:
     }
 
     StartReport start() override {
-        const StartRecord r = map_reduce_host<StartRecord>(n_, [this](int64_t i, StartRecord &record) {
-            const double l = lower(i), u = upper(i), x = static_cast<double>(x_[i]);
-            if (l != l || u != u) record.bound_nan = std::min(record.bound_nan, i);
-            if (l > u) record.crossed = std::min(record.crossed, i);
-            if (!std::isfinite(x)) record.x_nan = std::min(record.x_nan, i);
-            record.boxed.add(std::isfinite(l) && std::isfinite(u));
-            const Real inside = static_cast<Real>(clamp_to_box(x, l, u));
-            record.projected.add(inside != x_[i]);
-        }, threads_);
-        const StartReport report{std::min(r.x_nan, n_), std::min(r.bound_nan, n_), std::min(r.crossed, n_),
+        const StartRecord r = map_reduce_host<StartRecord>(n_, CheckStart<Real>{x_, box_}, threads_);
+        const StartReport report{std::min(r.x_nan.v, n_), std::min(r.bound_nan.v, n_), std::min(r.crossed.v, n_),
                                  r.projected.v, r.boxed.v};
-        // Only a start that will be used is moved: on improper input nothing is changed.
-        if (report.x_nan == n_ && report.bound_nan == n_ && report.crossed == n_ && r.projected.v > 0)
-            map_host(n_, [this](int64_t i) {
-                x_[i] = static_cast<Real>(clamp_to_box(static_cast<double>(x_[i]), lower(i), upper(i)));
-            }, threads_);
+        if (report.usable(n_) && r.projected.v > 0) map_host(n_, MoveIntoBox<Real>{x_, box_}, threads_);
         return report;
     }
 
@@ -221,7 +190,7 @@ public:
         rows.clear();
 #pragma omp parallel for num_threads(threads_) schedule(static) if (threads_ > 1)
         for (int64_t i = 0; i < n_; i++) {
-            const double h = weight(request, i), l = lower(i), u = upper(i);
+            const double h = weight(request, i), l = box_.lower(i), u = box_.upper(i);
             const double t = breakpoint(x_[i], h * g_[i], l, u);
             if (!(t > lo && t <= hi)) continue;
 #pragma omp critical(cuda_opt_crossed)
@@ -240,33 +209,19 @@ public:
     }
 
     void step(int slot, double step) override {
-        const Real *base = x_base(), *d = s_slot(slot);
-        map_host(n_, [&](int64_t i) {
-            x_[i] = static_cast<Real>(clamp_to_box(static_cast<Real>(base[i] + step * d[i]), lower(i), upper(i)));
-        }, threads_);
+        map_host(n_, TakeStep<Real>{x_, x_base(), s_slot(slot), box_, step}, threads_);
     }
 
     double largest_step(int slot) override {
-        const Real *base = x_base(), *d = s_slot(slot);
-        return map_reduce_host<Min>(n_, [&](int64_t i, Min &least) {
-            least.add(largest_step_of_row(base[i], d[i], lower(i), upper(i)));
-        }, threads_).v;
+        return map_reduce_host<Min>(n_, FindLargestStep<Real>{x_base(), s_slot(slot), box_}, threads_).v;
     }
 
     void restore(int slot, double f) override {
-        const Real *base = x_base(), *g = y_slot(slot);
-        map_host(n_, [&](int64_t i) { x_[i] = base[i], g_[i] = g[i]; }, threads_);
-        *f_ = f;
+        map_host(n_, Restore<Real>{x_, g_, x_base(), y_slot(slot), f_, f}, threads_);
     }
 
     int64_t bad_diagonal() override {
-        struct First {
-            int64_t index = INT64_MAX;
-            void join(const First &o) { index = std::min(index, o.index); }
-        };
-        return std::min(n_, map_reduce_host<First>(n_, [this](int64_t i, First &first) {
-            if (!(diagonal_[i] > 0) || !std::isfinite(diagonal_[i])) first.index = std::min(first.index, i);
-        }, threads_).index);
+        return std::min(n_, map_reduce_host<FirstIndex>(n_, FindBadDiagonal<Real>{diagonal_}, threads_).v);
     }
 
     void read(const void *vector, int64_t begin, int count, double *to) override {
@@ -276,10 +231,8 @@ public:
 private:
     int64_t tile_count() const { return (n_ + tile_height - 1) / tile_height; }
     int rows_from(int64_t begin) const { return static_cast<int>(std::min<int64_t>(tile_height, n_ - begin)); }
-    double lower(int64_t i) const { return lower_ ? lower_[i] : -infinity; }
-    double upper(int64_t i) const { return upper_ ? upper_[i] : infinity; }
     double weight(const GatherRequest &request, int64_t i) const { return request.weighted ? diagonal_[i] : 1.0; }
-    Row row(int64_t i) const { return {x_[i], g_[i], lower(i), upper(i)}; }
+    Row row(int64_t i) const { return {x_[i], g_[i], box_.lower(i), box_.upper(i)}; }
     double *thread_scratch() { return scratch_.get() + omp_get_thread_num() * scratch_size_; }
 
     // Vectors: S slots, Y slots, x_base.
@@ -307,22 +260,22 @@ private:
         double first = infinity, largest = 0;
         for (int r = 0; r < rows; r++) {
             const int64_t i = begin + r;
-            const double l = lower(i), u = upper(i), gi = g_[i], h = weight(request, i), xi = x_[i];
-            const double t = breakpoint(xi, h * gi, l, u);
-            const bool is_free = t > request.threshold;
-            x[r] = xi;
-            g[r] = gi;
+            const double h = weight(request, i);
+            const Row at = row(i);
+            const RowFacts facts = facts_of_row(at, h, request.threshold);
+            x[r] = at.x;
+            g[r] = at.g;
+            z[r] = facts.z;
             root[r] = h;
-            pg[r] = projected_gradient(xi, gi, l, u);
-            const double size = std::fabs(pg[r]);
+            pg[r] = facts.pg;
+            free[r] = facts.free;
+            const double size = std::fabs(facts.pg);
             if (size > largest || size != size) largest = size;
-            if (is_free && t < first) first = t;
-            free[r] = is_free;
-            if (!is_free && t > 0) z[r] = (gi < 0 ? u : l) - xi;
-            free_count += is_free;
-            at_lower_count += xi <= l;
-            at_upper_count += xi >= u && xi > l;
-            not_finite_count += !std::isfinite(gi);
+            if (facts.free && facts.t < first) first = facts.t;
+            free_count += facts.free;
+            at_lower_count += facts.lower;
+            at_upper_count += facts.upper;
+            not_finite_count += !facts.finite;
         }
         for (int age = 0; age < request.pairs; age++) {
             load(column_y(request, age) + begin, rows, tile + panel::y_column(age) * tile_height);
@@ -391,30 +344,20 @@ private:
         alignas(64) double move[tile_height];
         const int rows = rows_from(begin);
         subspace_move(request, begin, rows, move);
-        Real *y_fresh = request.panel.fresh && request.panel.pairs > 0 ? column_y(request.panel, 0) : nullptr;
-        Real *d_out = s_slot(request.spare_slot), *g_base = y_slot(request.spare_slot), *base = x_base();
-        for (int r = 0; r < rows; r++) {
-            const int64_t i = begin + r;
-            const Row at = row(i);
-            const Trial trial = trial_of_row(at, request, weight(request.panel, i), move[r]);
-            const Real d = static_cast<Real>(static_cast<Real>(trial.x) - x_[i]);
-            record.slope.add(at.g * d);
-            record.d_squared.add(static_cast<double>(d) * d);
-            record.projected.add(trial.projected);
-            if (y_fresh) y_fresh[i] = static_cast<Real>(at.g - y_fresh[i]);
-            d_out[i] = d;
-            g_base[i] = g_[i];
-            base[i] = x_[i];
-            x_[i] = static_cast<Real>(
-                request.step == 1 ? trial.x : clamp_to_box(static_cast<Real>(at.x + request.step * d), at.l, at.u));
-        }
+        const int slot = request.spare_slot;
+        const TrialArrays<Real> arrays{x_, g_, s_slot(slot), y_slot(slot), x_base(),
+                                       request.panel.fresh && request.panel.pairs > 0 ? column_y(request.panel, 0)
+                                                                                      : nullptr};
+        for (int r = 0; r < rows; r++)
+            store_trial(arrays, begin + r, row(begin + r), request, weight(request.panel, begin + r), move[r], record);
     }
 
     const int64_t n_;
     int threads_ = 1, m_ = 0;
     Real *x_ = nullptr, *g_ = nullptr;
     double *f_ = nullptr;
-    const Real *lower_ = nullptr, *upper_ = nullptr, *diagonal_ = nullptr;
+    BoxArrays<Real> box_{};
+    const Real *diagonal_ = nullptr;
     Buffer<Real> vectors_;
     Buffer<double> scratch_, stretch_sums_, crossed_entries_;
     int64_t scratch_size_ = 0, fixed_doubles_ = 0;

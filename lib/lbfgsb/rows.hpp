@@ -1,4 +1,4 @@
-// What sweep 2 does with one row, shared by host and device. Arithmetic is double, whatever the storage.
+// Where one row's trial point lies, shared by host and device. Arithmetic is double, whatever the storage.
 #pragma once
 
 #include "lbfgsb/box.hpp"

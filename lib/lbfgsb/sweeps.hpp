@@ -65,6 +65,8 @@ struct StartReport {
     int64_t x_nan, bound_nan, crossed; // first index with NaN in x, with NaN in a bound, with l > u; n: none
     int64_t projected;                 // components moved into the box
     int64_t boxed;                     // components with two finite bounds
+    // Only a start that will be used is moved: on improper input nothing is changed.
+    bool usable(int64_t n) const { return x_nan == n && bound_nan == n && crossed == n; }
 };
 
 // The caller's arrays, in the executor's memory space; l, u, diagonal may be NULL.
