@@ -130,19 +130,20 @@ template <class Real> int minimise(const Options &options, Problem &problem)
         task = Abi<Real>::solve(s, x.data(), f.data(), g.data());
         ++effort.solver_calls;
         log.check_written();
-        recorder.observe(s, clock.seconds());
+        recorder.observe(s, effort.evaluations, clock.seconds());
         progress.show(s, clock.seconds());
         if (task == CUDA_OPT_EVALUATE_FG) {
             const Clock evaluation;
             problem.evaluate(x.data(), f.data(), g.data(), place);
             effort.evaluation_seconds += evaluation.seconds();
+            ++effort.evaluations;
         }
     } while (task > 0);
     effort.seconds = clock.seconds();
     progress.clear();
 
     const std::string message = cuda_opt_message(s);
-    if (s.integer(CUDA_OPT_EVALUATIONS) == 0)
+    if (effort.evaluations == 0)
         check(s, task); // refused before anything was done
     log.summary(s, effort);
     log.check_written();

@@ -5,6 +5,8 @@
 #include "failure.hpp"
 
 #include <cstdint>
+#include <limits>
+#include <string>
 
 namespace driver {
 
@@ -65,8 +67,10 @@ template <class Value> class Array {
 public:
     Array(const Handle &handle, std::int64_t size) : handle_(handle)
     {
+        if (size > std::numeric_limits<std::int64_t>::max() / width)
+            throw Failure(exit_failed, "out of memory: no machine holds " + std::to_string(size) + " variables");
         void *memory = nullptr;
-        check(handle, cuda_opt_alloc(handle, &memory, size * static_cast<std::int64_t>(sizeof(Value))));
+        check(handle, cuda_opt_alloc(handle, &memory, size * width));
         data_ = static_cast<Value *>(memory);
     }
     ~Array() { cuda_opt_free(handle_, data_); }
@@ -76,10 +80,11 @@ public:
     Value *data() const { return data_; }
     void write(std::int64_t first, const Value *values, std::int64_t count)
     {
-        check(handle_, cuda_opt_copy_in(handle_, data_ + first, values, count * static_cast<std::int64_t>(sizeof(Value))));
+        check(handle_, cuda_opt_copy_in(handle_, data_ + first, values, count * width));
     }
 
 private:
+    static constexpr std::int64_t width = sizeof(Value);
     const Handle &handle_;
     Value *data_ = nullptr;
 };

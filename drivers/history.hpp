@@ -15,12 +15,18 @@ struct Iterate {
     double seconds; ///< wall time since the start
 };
 
-/** The last accepted iterate; iteration 0 is the start. */
-inline Iterate current_iterate(const Handle &s, double seconds)
+/** The last accepted iterate, with what it cost so far; iteration 0 is the start. */
+inline Iterate current_iterate(const Handle &s, std::int64_t evaluations, double seconds)
 {
-    return {s.integer(CUDA_OPT_ITERATIONS),  s.integer(CUDA_OPT_EVALUATIONS), s.real(CUDA_OPT_F),
-            s.real(CUDA_OPT_PG_NORM2),       s.real(CUDA_OPT_PG_NORM_INF),    s.real(CUDA_OPT_STEP),
-            s.integer(CUDA_OPT_FREE_COUNT),  s.integer(CUDA_OPT_LOWER_COUNT), s.integer(CUDA_OPT_UPPER_COUNT),
+    return {s.integer(CUDA_OPT_ITERATIONS),
+            evaluations,
+            s.real(CUDA_OPT_F),
+            s.real(CUDA_OPT_PG_NORM2),
+            s.real(CUDA_OPT_PG_NORM_INF),
+            s.real(CUDA_OPT_STEP),
+            s.integer(CUDA_OPT_FREE_COUNT),
+            s.integer(CUDA_OPT_LOWER_COUNT),
+            s.integer(CUDA_OPT_UPPER_COUNT),
             seconds};
 }
 

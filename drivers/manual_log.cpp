@@ -74,7 +74,7 @@ void ManualLog::summary(const Handle &s, const Effort &effort)
     const double evaluation = on_cuda(s) ? std::max(0., effort.seconds - solver) : effort.evaluation_seconds;
     write_line("");
     write_line("                     COUNT   TOTAL SECONDS         AVERAGE");
-    effort_line("F AND G", s.integer(CUDA_OPT_EVALUATIONS), evaluation, on_cuda(s) ? "   (all but the solver)" : "");
+    effort_line("F AND G", effort.evaluations, evaluation, on_cuda(s) ? "   (all but the solver)" : "");
     effort_line("SOLVER CALLS", effort.solver_calls, solver, "");
     effort_line("ITERATIONS", s.integer(CUDA_OPT_ITERATIONS), effort.seconds, "");
     write_line("");

@@ -14,7 +14,7 @@ namespace driver {
 /** What the driver knows, counted and measured itself. */
 struct Effort {
     bool bounded = false;
-    std::int64_t solver_calls = 0;
+    std::int64_t solver_calls = 0, evaluations = 0;
     double evaluation_seconds = 0; ///< in f and g; measured on the host backend only
     double seconds = 0;            ///< wall time of the whole loop
 };

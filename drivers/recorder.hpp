@@ -15,8 +15,9 @@ public:
     /** Opens the files: one that cannot be written is known before the work begins. */
     explicit Recorder(const Options &options);
 
-    /** To be called after each call of the solver: notes the last accepted iterate, where it is a new one. */
-    void observe(const Handle &s, double seconds);
+    /** To be called after each call of the solver: notes the last accepted iterate, where it is a new one.
+     *  @param evaluations, seconds  spent so far */
+    void observe(const Handle &s, std::int64_t evaluations, double seconds);
     void draw(const std::string &title, const std::string &subtitle);
 
 private:

@@ -35,12 +35,22 @@ bool drawn(double y) { return std::isfinite(y) && y > 0; }
 struct Tick {
     int mantissa, exponent;
     double log() const { return exponent + std::log10(mantissa); }
+    /** @param plain  whether a number of few digits is written out */
+    std::string label(bool plain) const
+    {
+        if (plain && std::abs(exponent) <= 3)
+            return format("%g", mantissa * std::pow(10., exponent));
+        return (mantissa == 1 ? "" : std::to_string(mantissa) + "\u00b7") +
+               format("10<tspan dy=\"-5\" font-size=\"10\">%s%d</tspan>", exponent < 0 ? "\u2212" : "",
+                      std::abs(exponent));
+    }
 };
 
 /** Ticks from just below low to just above high: every or every k-th decade; within few decades also 2 and 5. */
 std::vector<Tick> logarithmic_ticks(double low, double high)
 {
-    const int first = static_cast<int>(std::floor(std::log10(low))), last = static_cast<int>(std::ceil(std::log10(high)));
+    const int first = static_cast<int>(std::floor(std::log10(low)));
+    const int last = static_cast<int>(std::ceil(std::log10(high)));
     std::vector<Tick> ticks;
     if (last - first <= 3) {
         for (int exponent = first; exponent <= last; ++exponent)
@@ -92,13 +102,12 @@ public:
 
     std::string draw(const Plot &plot)
     {
-        text_ = format("<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%.0f\" height=\"%.0f\" viewBox=\"0 0 %.0f %.0f\" "
-                       "font-family=\"Helvetica, Arial, sans-serif\" font-size=\"13\" fill=\"#333\">\n"
-                       "<rect width=\"100%%\" height=\"100%%\" fill=\"#fff\"/>\n",
+        text_ = format("<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%.0f\" height=\"%.0f\" "
+                       "viewBox=\"0 0 %.0f %.0f\" font-family=\"Helvetica, Arial, sans-serif\" font-size=\"13\" "
+                       "fill=\"#333\">\n<rect width=\"100%%\" height=\"100%%\" fill=\"#fff\"/>\n",
                        width, height, width, height);
-        text_ += format("<text x=\"%.0f\" y=\"34\" font-size=\"18\" font-weight=\"bold\" fill=\"#111\">", left) +
-                 escaped(plot.title) + "</text>\n";
-        text_ += format("<text x=\"%.0f\" y=\"58\" fill=\"#666\">", left) + escaped(plot.subtitle) + "</text>\n";
+        write(left, 34, "font-size=\"18\" font-weight=\"bold\" fill=\"#111\"", escaped(plot.title));
+        write(left, 58, "fill=\"#666\"", escaped(plot.subtitle));
         ordinate();
         abscissa(plot.abscissa);
         for (const Series &series : plot.series)
@@ -108,37 +117,44 @@ public:
     }
 
 private:
-    double x_of(double i) const { return left + (right - left) * i / static_cast<double>(std::max(1ll, last_)); }
+    double x_of(long long i) const
+    {
+        return left + (right - left) * static_cast<double>(i) / static_cast<double>(std::max(1ll, last_));
+    }
     double y_of(double log) const
     {
         const double low = ticks_.front().log(), high = ticks_.back().log();
         return bottom - (bottom - top) * (log - low) / (high - low);
     }
 
+    void line(double x1, double y1, double x2, double y2, const char *stroke)
+    {
+        text_ += format("<line x1=\"%.1f\" y1=\"%.1f\" x2=\"%.1f\" y2=\"%.1f\" %s/>\n", x1, y1, x2, y2, stroke);
+    }
+    void write(double x, double y, const char *style, const std::string &content)
+    {
+        text_ += format("<text x=\"%.1f\" y=\"%.1f\" %s>", x, y, style) + content + "</text>\n";
+    }
+
     void ordinate()
     {
+        const bool plain = std::any_of(ticks_.begin(), ticks_.end(), [](const Tick &t) { return t.mantissa != 1; });
         for (const Tick &tick : ticks_) {
             const double y = y_of(tick.log());
-            text_ += format("<line x1=\"%.0f\" y1=\"%.1f\" x2=\"%.0f\" y2=\"%.1f\" stroke=\"#e3e3e3\"/>\n", left, y, right, y);
-            const std::string factor = tick.mantissa == 1 ? "" : std::to_string(tick.mantissa) + "\u00b7";
-            text_ += format("<text x=\"%.0f\" y=\"%.1f\" text-anchor=\"end\">%s10<tspan dy=\"-5\" font-size=\"10\">%s%d"
-                            "</tspan></text>\n",
-                            left - 10, y + 5, factor.c_str(), tick.exponent < 0 ? "\u2212" : "", std::abs(tick.exponent));
+            line(left, y, right, y, "stroke=\"#e3e3e3\"");
+            write(left - 10, y + 5, "text-anchor=\"end\"", tick.label(plain));
         }
     }
 
     void abscissa(const std::string &name)
     {
-        text_ += format("<line x1=\"%.0f\" y1=\"%.0f\" x2=\"%.0f\" y2=\"%.0f\" stroke=\"#333\"/>\n", left, bottom, right, bottom);
+        line(left, bottom, right, bottom, "stroke=\"#333\"");
         const long long step = linear_step(last_);
         for (long long i = 0; i <= last_; i += step) {
-            text_ += format("<line x1=\"%.1f\" y1=\"%.0f\" x2=\"%.1f\" y2=\"%.0f\" stroke=\"#333\"/>\n", x_of(i), bottom,
-                            x_of(i), bottom + 5);
-            text_ += format("<text x=\"%.1f\" y=\"%.0f\" text-anchor=\"middle\">%s</text>\n", x_of(i), bottom + 21,
-                            with_separators(i).c_str());
+            line(x_of(i), bottom, x_of(i), bottom + 5, "stroke=\"#333\"");
+            write(x_of(i), bottom + 21, "text-anchor=\"middle\"", with_separators(i));
         }
-        text_ += format("<text x=\"%.0f\" y=\"%.0f\" text-anchor=\"middle\">", (left + right) / 2, bottom + 44) +
-                 escaped(name) + "</text>\n";
+        write((left + right) / 2, bottom + 44, "text-anchor=\"middle\"", escaped(name));
     }
 
     void curve(const Series &series)
@@ -150,7 +166,7 @@ private:
                 pen_down = false;
                 continue;
             }
-            const double x = x_of(static_cast<double>(i)), y = y_of(std::log10(series.y[i]));
+            const double x = x_of(static_cast<long long>(i)), y = y_of(std::log10(series.y[i]));
             path += format("%s%.1f %.1f", pen_down ? "L" : "M", x, y);
             dots += format("<circle cx=\"%.1f\" cy=\"%.1f\" r=\"2.5\"/>", x, y);
             pen_down = true;
@@ -167,9 +183,8 @@ private:
         double x = right;
         for (auto series = plot.series.rbegin(); series != plot.series.rend(); ++series) {
             x -= 44 + 7.5 * static_cast<double>(series->label.size());
-            text_ += format("<line x1=\"%.0f\" y1=\"76\" x2=\"%.0f\" y2=\"76\" stroke=\"%s\" stroke-width=\"3\"/>", x, x + 22,
-                            series->colour.c_str());
-            text_ += format("<text x=\"%.0f\" y=\"80.5\">", x + 29) + escaped(series->label) + "</text>\n";
+            line(x, 76, x + 22, 76, ("stroke-width=\"3\" stroke=\"" + series->colour + "\"").c_str());
+            write(x + 29, 80.5, "", escaped(series->label));
         }
     }
 

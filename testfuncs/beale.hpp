@@ -5,8 +5,8 @@
  *                          + (2.625 - x_{2i-1} (1 - x_{2i}^3))^2
  *
  * Start (1, 0.8, 1, 0.8, ...). Minimum 0 at (3, 0.5, 3, 0.5, ...).
- * Source: Beale (1958); problem 5 of More, Garbow, Hillstrom, ACM TOMS 7 (1981) 17, repeated over blocks, with the start
- * of D'Amore, Arcucci, Mele, Scotti, Murli, CMCC RP0167 (2013). */
+ * Source: Beale (1958); problem 5 of More, Garbow, Hillstrom, ACM TOMS 7 (1981) 17, repeated over blocks, with the
+ * start of D'Amore, Arcucci, Mele, Scotti, Murli, CMCC RP0167 (2013). */
 #pragma once
 
 #include "testfuncs/function.hpp"

@@ -45,8 +45,8 @@ public:
     virtual void upper(std::int64_t first, std::int64_t count, double *u) const = 0;
     virtual void upper(std::int64_t first, std::int64_t count, float *u) const = 0;
 
-    /** f(x) and its gradient, both to the place where x lives. The arithmetic is double also where x and g are float. On
-     *  CUDA the evaluation is queued on the stream, not waited for; one problem's evaluations belong on one stream.
+    /** f(x) and its gradient, both to the place where x lives. The arithmetic is double also where x and g are float.
+     *  On CUDA the evaluation is queued on the stream, not waited for; one problem's evaluations belong on one stream.
      *  @throws std::runtime_error where CUDA fails, or is asked for and was not built in */
     virtual void evaluate(const double *x, double *f, double *g, const Place &place) = 0;
     virtual void evaluate(const float *x, double *f, float *g, const Place &place) = 0;

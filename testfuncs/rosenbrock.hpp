@@ -3,7 +3,8 @@
  *     f(x) = sum_{i=1}^{n/2} 100 (x_{2i} - x_{2i-1}^2)^2 + (1 - x_{2i-1})^2
  *
  * Start (-1.2, 1, -1.2, 1, ...): f = 12.1 n, ||g|| = 232.868 sqrt(n / 2). Minimum 0 at (1, ..., 1).
- * Source: Rosenbrock, Computer J. 3 (1960) 175; extended as problem 21 of More, Garbow, Hillstrom, ACM TOMS 7 (1981) 17. */
+ * Source: Rosenbrock, Computer J. 3 (1960) 175; extended as problem 21 of More, Garbow, Hillstrom, ACM TOMS 7 (1981)
+ * 17. */
 #pragma once
 
 #include "testfuncs/function.hpp"

@@ -6,12 +6,12 @@
  *
  *     g_k = 2 sum_i r_i dr_i/dx_k = 2 (R sin x_k + r_k (k sin x_k - cos x_k))
  *
- * So two passes: the first sums S and p, the second forms r and g row by row. sin and cos of x come from those of x / 2.
+ * So two passes: the first sums S and p, the second forms r and g row by row. sin x and 1 - cos x come from x / 2.
  *
- * Start (0.2, ..., 0.2), as in the manual; (1/n, ..., 1/n) in the collection. Minimum 0, among others at the origin; there
- * are local minima above 0.
- * Source: Spedicato (1975); problem 26 of More, Garbow, Hillstrom, ACM TOMS 7 (1981) 17; start of D'Amore, Arcucci, Mele,
- * Scotti, Murli, CMCC RP0167 (2013). */
+ * Start (0.2, ..., 0.2), as in the manual; (1/n, ..., 1/n) in the collection. Minimum 0, among others at the origin;
+ * there are local minima above 0.
+ * Source: Spedicato (1975); problem 26 of More, Garbow, Hillstrom, ACM TOMS 7 (1981) 17; start of D'Amore, Arcucci,
+ * Mele, Scotti, Murli, CMCC RP0167 (2013). */
 #pragma once
 
 #include "testfuncs/function.hpp"

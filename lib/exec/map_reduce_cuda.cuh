@@ -49,7 +49,7 @@ template <class Record> __device__ Record shuffle_down(const Record &record, int
     return received;
 }
 
-/** Join the records of a block's threads; the result is thread 0's. All threads call it, in a block of block_threads. */
+/** Join the records of a block's threads; the result is thread 0's. All block_threads threads call it. */
 template <class Record> __device__ void join_block(Record &mine)
 {
     constexpr int warps = block_threads / warp_threads;

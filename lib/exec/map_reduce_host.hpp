@@ -14,7 +14,7 @@
 namespace cudaopt {
 
 constexpr std::int64_t tile_rows = 1024;
-constexpr int tile_lanes = 4;             // independent chains of additions: shorter sums, and no waiting for the last one
+constexpr int tile_lanes = 4; // independent chains of additions: shorter sums, and no waiting for the last one
 constexpr std::int64_t subtree_limit = 256; // subtrees handed to the threads; their records lie on the stack
 
 /** Threads to start when the caller asks for this many, 0 meaning all of the machine's. */

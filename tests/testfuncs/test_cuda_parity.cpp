@@ -10,7 +10,7 @@
 #include <vector>
 
 using namespace cudaopt::testfuncs;
-using namespace cuda_opt_test;
+using namespace cudaopt_test;
 
 TEMPLATE_TEST_CASE("f and g on CUDA are the host's", "", CudaDouble, CudaFloat)
 {
@@ -31,8 +31,7 @@ TEMPLATE_TEST_CASE("f and g on CUDA are the host's", "", CudaDouble, CudaFloat)
             double f;
             problem->evaluate(x.data(), &f, g.data(), Place{});
 
-            Handle handle;
-            REQUIRE(Abi<Real>::create(handle.out(), n, 1, CUDA_OPT_BACKEND_CUDA) == 0);
+            Handle<TestType> handle(n, 1);
             Array<Real> device_x(handle, n), device_g(handle, n);
             Array<double> device_f(handle, 1);
             device_x.write(Vector(x.begin(), x.end()));

@@ -269,7 +269,8 @@ TEST_CASE("what is refused is refused in a sentence")
 {
     CHECK_THROWS_WITH(make_problem("rosenbruck", 4),
                       "there is no problem 'rosenbruck'; there are rosenbrock, beale, powell, wood, trigonometric");
-    CHECK_THROWS_WITH(make_problem("rosenbrock", 7), "rosenbrock: n must be a multiple of 2, and 7 is not: take 6 or 8");
+    CHECK_THROWS_WITH(make_problem("rosenbrock", 7),
+                      "rosenbrock: n must be a multiple of 2, and 7 is not: take 6 or 8");
     CHECK_THROWS_WITH(make_problem("wood", 3), "wood: n must be a multiple of 4, and 3 is not: take 4");
     CHECK_THROWS_WITH(make_problem("powell", -4), "powell: n must be at least 4, not -4");
     CHECK_THROWS_WITH(make_problem("trigonometric", 0), "trigonometric: n must be at least 1, not 0");
