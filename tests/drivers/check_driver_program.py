@@ -1,0 +1,159 @@
+#!/usr/bin/env python3
+"""Usage: check_driver_program.py DRIVER_PROGRAM
+
+driver_program as a user meets it: the manual's log to every printed digit, exit statuses, one line for each wrong
+argument, the CSV and SVG files, Ctrl-C."""
+import csv
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import unittest
+import xml.etree.ElementTree as ElementTree
+from pathlib import Path
+
+DRIVER = sys.argv.pop(1)
+
+# I NFN FUNC GNORM STEPLENGTH: the manual's own run of n = 1000000, m = 7; the last f in exact arithmetic
+MANUAL = """
+   1    4  8.968026e+06  1.338990e+05  1.275337e-04
+   2    5  2.223223e+06  1.835022e+04  1.000000e+00
+   3    6  2.071674e+06  2.874521e+03
+   4    7  2.066929e+06  1.253213e+03
+   5    8  2.064897e+06  1.409016e+03
+   6    9  2.050814e+06  3.691128e+03
+  32   46  3.391364e+02  1.188979e+02
+  33   47  4.085484e+01
+  34   48  2.229921e+00
+  35   49  1.162750e-02
+  36   50  4.912961e-06
+  37   51  6.752263e-10
+"""
+
+
+def run(*arguments, **options):
+    return subprocess.run([DRIVER, *map(str, arguments)], capture_output=True, text=True, timeout=300, **options)
+
+
+class Log(unittest.TestCase):
+    def manual(self, *options):
+        done = run(1000000, 7, *options)
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        self.assertIn(" F = 1.210000e+07   GNORM = 1.646623e+05", done.stdout)
+        self.assertIn("THE MINIMIZATION TERMINATED WITHOUT DETECTING ERRORS.", done.stdout)
+        lines = done.stdout.splitlines()
+        for expected in MANUAL.strip("\n").splitlines():
+            self.assertTrue(any(line.startswith(expected) for line in lines), f"'{expected}' is not in\n{done.stdout}")
+
+    def test_manual_on_the_host(self):
+        self.manual("--backend", "host")
+
+    def test_manual_on_cuda(self):
+        if run(2, 1, "--backend", "cuda", "--iprint", "-1").returncode:
+            self.assertFalse(os.environ.get("CUDA_OPT_TEST_REQUIRE_CUDA"), "CUDA is required")
+            self.skipTest("no CUDA device")
+        self.manual("--backend", "cuda")
+
+    def test_every_problem_in_both_precisions(self):
+        for name in ("rosenbrock", "beale", "powell", "wood", "trigonometric"):
+            for precision in ("double", "single"):
+                with self.subTest(name=name, precision=precision):
+                    done = run(1000, 7, "--problem", name, "--precision", precision, "--iprint", "10,0")
+                    self.assertEqual((done.returncode, done.stderr), (0, ""))
+                    self.assertIn(f"PRECISION = {precision.upper()}", done.stdout)
+
+    def test_box(self):
+        done = run(100, 5, "--lower", "0", "--upper", "0.5")
+        self.assertEqual(done.returncode, 0)
+        self.assertIn("FREE = 50   AT LOWER = 0   AT UPPER = 50", done.stdout)
+
+    def test_limit(self):
+        self.assertEqual(run(100, 5, "--max-iterations", 3).returncode, 1)
+
+    def test_no_log(self):
+        done = run(100, 5, "--iprint", "-1,0")
+        self.assertEqual((done.returncode, done.stdout, done.stderr), (0, "", ""))
+        done = run(100, 5, "--iprint", "-1,0", "--max-iterations", 3)
+        self.assertEqual((done.returncode, done.stdout, done.stderr.count("\n")), (1, "", 1))
+
+    def test_interrupt(self):
+        command = [DRIVER, "400000", "7", "--problem", "powell", "--eps", "0", "--max-iterations", "0"]
+        with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as driver:
+            for line in driver.stdout:
+                if line.startswith("   2 "):
+                    driver.send_signal(signal.SIGINT)
+                    break
+            log = driver.stdout.read()
+            self.assertEqual((driver.wait(), driver.stderr.read()), (1, ""))
+        self.assertIn("WORKSPACE", log)
+
+
+class Answers(unittest.TestCase):
+    def test_help_list_version(self):
+        for option in ("--help", "--list", "--version"):
+            done = run(option)
+            self.assertEqual((done.returncode, done.stderr), (0, ""))
+            self.assertTrue(done.stdout)
+
+    def test_wrong_arguments(self):
+        wrong = (
+            "", "100", "abc 7", "1.5 7", "100 seven", "-5 3", "0 5", "7 5", "100 0", "100 -3", "100 5 6", "100 5 --foo",
+            "99999999999999999999 5", "100 3000000000", "100 5 --problem woood", "100 5 --backend gpu",
+            "100 5 --precision half", "100 5 --iprint x", "100 5 --iprint 1;2", "100 5 --iprint 1,7", "100 5 --csv",
+            "100 5 --lower 3 --upper 1", "100 5 --lower nan", "100 5 --upper -inf", "100 5 --gtol 2",
+            "100 5 --eps 1e-5x", "100 5 --eps -1", "100 5 --maxfev 0", "100 5 --maxfev 2.5", "100 5 --threads -1",
+            "100 5 --stpmin 5 --stpmax 1",
+        )
+        for arguments in wrong:
+            with self.subTest(arguments=arguments):
+                done = run(*arguments.split())
+                self.assertEqual((done.returncode, done.stdout), (2, ""))
+                self.assertRegex(done.stderr, r"\Adriver_program: [^\n]+\n\Z")
+
+    def test_what_cannot_be(self):
+        for arguments in ((100, 5, "--csv", "/nonexistent/x"), (2**62, 5)):
+            done = run(*arguments)
+            self.assertEqual((done.returncode, done.stdout), (1, ""))
+            self.assertRegex(done.stderr, r"\Adriver_program: [^\n]+\n\Z")
+
+
+class Files(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.csv, self.svg = Path(folder.name, "run.csv"), Path(folder.name, "run.svg")
+
+    def test_csv(self):
+        done = run(1000, 5, "--csv", self.csv)
+        with self.csv.open() as file:
+            rows = list(csv.DictReader(file))
+        self.assertEqual([int(row["iteration"]) for row in rows], list(range(len(rows))))
+        self.assertAlmostEqual(float(rows[0]["f"]), 12100, delta=1e-9)
+        logged = [line.split() for line in done.stdout.splitlines() if line.startswith("   ") and "e" in line]
+        for row, line in zip(rows[1:], logged):
+            self.assertEqual([row["iteration"], row["evaluations"]], line[:2])
+            self.assertEqual(["%e" % float(row[key]) for key in ("f", "pg_norm2", "step")], line[2:])
+
+    def test_svg(self):
+        for arguments in ((1000, 5), (2, 1, "--max-iterations", 1), (2, 1, "--f-target", 1e9), (4, 2, "--upper", -5)):
+            run(*arguments, "--plot", self.svg)
+            texts = [element.text for element in ElementTree.parse(self.svg).iter() if element.tag.endswith("text")]
+            self.assertIn("||Pg||", texts)
+            self.assertIn("iterations", texts)
+
+    def test_full_disk(self):
+        if not os.path.exists("/dev/full"):
+            self.skipTest("no /dev/full")
+        for option in ("--csv", "--plot"):
+            done = run(100, 5, option, "/dev/full")
+            self.assertEqual((done.returncode, done.stderr),
+                             (1, "driver_program: cannot write '/dev/full': No space left on device\n"))
+        with open("/dev/full", "w") as full:
+            done = subprocess.run([DRIVER, "100", "5"], stdout=full, stderr=subprocess.PIPE, text=True, timeout=60)
+        self.assertEqual((done.returncode, done.stderr),
+                         (1, "driver_program: cannot write to standard output: No space left on device\n"))
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)
