@@ -1,0 +1,166 @@
+// Calls out of order, of the wrong precision, or with pointers of the wrong memory space.
+#include <catch2/catch.hpp>
+#include <type_traits>
+
+#include "../support/harness.hpp"
+
+using namespace cudaopt_test;
+
+namespace {
+
+Problem valley() { return in_box(extended_rosenbrock(20), -2, 2); }
+
+/// A handle of two variables and the arrays that go with it.
+template <class Configuration>
+struct Pair {
+    using Real = typename Configuration::Real;
+    Pair() : handle(2, 3), x(handle, 2), g(handle, 2), lower(handle, 2), upper(handle, 2), f(handle, 1) {
+        x.write({0.5, 0.5});
+        lower.write({-1, -1});
+        upper.write({1, 1});
+    }
+    int solve() { return Abi<Real>::solve(handle, x.data(), f.data(), g.data()); }
+    std::string message() { return cuda_opt_message(handle); }
+
+    Handle<Configuration> handle;
+    Array<Real> x, g, lower, upper;
+    Array<double> f;
+};
+
+} // namespace
+
+TEMPLATE_TEST_CASE("What belongs before the first call is refused after it", "[api]", HostDouble, HostFloat,
+                   CudaDouble, CudaFloat) {
+    if (skipped<TestType>()) return;
+    using Real = typename TestType::Real;
+    Pair<TestType> pair;
+    REQUIRE(pair.solve() == CUDA_OPT_EVALUATE_FG);
+    CHECK(Abi<Real>::set_bounds(pair.handle, pair.lower.data(), pair.upper.data()) == CUDA_OPT_MISUSE);
+    CHECK(!pair.message().empty());
+    CHECK(cuda_opt_set_stream(pair.handle, nullptr) == CUDA_OPT_MISUSE);
+    CHECK(cuda_opt_set_int(pair.handle, CUDA_OPT_DIAGCO, 1) == CUDA_OPT_MISUSE);
+    int64_t diagco = -1;
+    CHECK(cuda_opt_get_int(pair.handle, CUDA_OPT_DIAGCO, &diagco) == 0);
+    CHECK(diagco == 0);
+
+    // The solve is none the worse for it.
+    pair.f.write({1});
+    pair.g.write({0, 0});
+    CHECK(pair.solve() == CUDA_OPT_CONVERGED);
+
+    // A reset opens the door again.
+    CHECK(cuda_opt_reset(pair.handle) == 0);
+    CHECK(Abi<Real>::set_bounds(pair.handle, pair.lower.data(), pair.upper.data()) == 0);
+    CHECK(pair.solve() == CUDA_OPT_EVALUATE_FG);
+}
+
+TEMPLATE_TEST_CASE("After the end a reset is needed", "[api]", HostDouble, HostFloat, CudaDouble, CudaFloat) {
+    if (skipped<TestType>()) return;
+    Harness<TestType> harness(valley(), 5);
+    harness.set_int(CUDA_OPT_MAX_ITERATIONS, 3);
+    const Outcome outcome = harness.run();
+    REQUIRE(outcome.task == CUDA_OPT_ITERATION_LIMIT);
+    CHECK(harness.step() == CUDA_OPT_MISUSE);
+    const Outcome after = harness.outcome();
+    CHECK(after.message.find("reset") != std::string::npos);
+    CHECK(after.x == outcome.x);
+    CHECK(after.f == outcome.f);
+    CHECK(after.g == outcome.g);
+    CHECK(after.iterations == 3);
+    CHECK(harness.step() == CUDA_OPT_MISUSE);
+    harness.restart();
+    CHECK(harness.run().task == CUDA_OPT_ITERATION_LIMIT);
+}
+
+TEMPLATE_TEST_CASE("The three arrays stay the same in one solve", "[api]", HostDouble, HostFloat, CudaDouble,
+                   CudaFloat) {
+    if (skipped<TestType>()) return;
+    using Real = typename TestType::Real;
+    for (const int changed : {0, 1, 2}) {
+        INFO("argument " << changed);
+        Pair<TestType> pair, other;
+        REQUIRE(pair.solve() == CUDA_OPT_EVALUATE_FG);
+        pair.f.write({1});
+        pair.g.write({1, 1});
+        CHECK(Abi<Real>::solve(pair.handle, changed == 0 ? other.x.data() : pair.x.data(),
+                               changed == 1 ? other.f.data() : pair.f.data(),
+                               changed == 2 ? other.g.data() : pair.g.data())
+              == CUDA_OPT_MISUSE);
+        // After a reset they may be others.
+        CHECK(cuda_opt_reset(pair.handle) == 0);
+        CHECK(Abi<Real>::solve(pair.handle, other.x.data(), other.f.data(), other.g.data()) == CUDA_OPT_EVALUATE_FG);
+    }
+}
+
+TEMPLATE_TEST_CASE("A double handle refuses the functions for float", "[api]", HostDouble, CudaDouble) {
+    if (skipped<TestType>()) return;
+    Pair<TestType> pair;
+    Array<float> single(pair.handle, 2);
+    CHECK(cuda_opt_set_bounds_f32(pair.handle, single.data(), single.data()) == CUDA_OPT_MISUSE);
+    CHECK(pair.message().find("cuda_opt_set_bounds") != std::string::npos);
+    CHECK(cuda_opt_set_diagonal_f32(pair.handle, single.data()) == CUDA_OPT_MISUSE);
+    CHECK(cuda_opt_solve_f32(pair.handle, single.data(), pair.f.data(), single.data()) == CUDA_OPT_MISUSE);
+    CHECK(!pair.message().empty());
+    REQUIRE(cuda_opt_reset(pair.handle) == 0);
+    CHECK(pair.solve() == CUDA_OPT_EVALUATE_FG);
+}
+
+TEMPLATE_TEST_CASE("A float handle refuses the functions for double", "[api]", HostFloat, CudaFloat) {
+    if (skipped<TestType>()) return;
+    Pair<TestType> pair;
+    Array<double> wide(pair.handle, 2);
+    CHECK(cuda_opt_set_bounds(pair.handle, wide.data(), wide.data()) == CUDA_OPT_MISUSE);
+    CHECK(!pair.message().empty());
+    CHECK(cuda_opt_set_diagonal(pair.handle, wide.data()) == CUDA_OPT_MISUSE);
+    CHECK(cuda_opt_solve(pair.handle, wide.data(), pair.f.data(), wide.data()) == CUDA_OPT_MISUSE);
+    CHECK(!pair.message().empty());
+    REQUIRE(cuda_opt_reset(pair.handle) == 0);
+    CHECK(pair.solve() == CUDA_OPT_EVALUATE_FG);
+}
+
+TEMPLATE_TEST_CASE("diagco without a diagonal", "[api]", HostDouble, HostFloat, CudaDouble, CudaFloat) {
+    if (skipped<TestType>()) return;
+    Pair<TestType> pair;
+    REQUIRE(cuda_opt_set_int(pair.handle, CUDA_OPT_DIAGCO, 1) == 0);
+    CHECK(pair.solve() == CUDA_OPT_MISUSE);
+    CHECK(pair.message().find("cuda_opt_set_diagonal") != std::string::npos);
+}
+
+TEMPLATE_TEST_CASE("On CUDA host memory is refused before it is touched", "[api]", CudaDouble, CudaFloat) {
+    if (skipped<TestType>()) return;
+    using Real = typename TestType::Real;
+    std::vector<Real> host(2, Real(0.5));
+    double host_f = 0;
+    for (const int wrong : {0, 1, 2}) {
+        INFO("argument " << wrong);
+        Pair<TestType> pair;
+        CHECK(Abi<Real>::solve(pair.handle, wrong == 0 ? host.data() : pair.x.data(),
+                               wrong == 1 ? &host_f : pair.f.data(), wrong == 2 ? host.data() : pair.g.data())
+              == CUDA_OPT_MISUSE);
+        CHECK(pair.message().find("host") != std::string::npos);
+        REQUIRE(cuda_opt_reset(pair.handle) == 0);
+        CHECK(pair.solve() == CUDA_OPT_EVALUATE_FG);
+    }
+    Pair<TestType> pair;
+    CHECK(Abi<Real>::set_bounds(pair.handle, host.data(), pair.upper.data()) == CUDA_OPT_MISUSE);
+    CHECK(Abi<Real>::set_bounds(pair.handle, pair.lower.data(), host.data()) == CUDA_OPT_MISUSE);
+    CHECK(Abi<Real>::set_diagonal(pair.handle, host.data()) == CUDA_OPT_MISUSE);
+}
+
+TEMPLATE_TEST_CASE("On the host device memory is refused before it is touched", "[api]", CudaDouble, CudaFloat) {
+    if (skipped<TestType>()) return;
+    using Real = typename TestType::Real;
+    using Host = std::conditional_t<std::is_same_v<Real, double>, HostDouble, HostFloat>;
+    Pair<TestType> device;
+    for (const int wrong : {0, 1, 2}) {
+        INFO("argument " << wrong);
+        Pair<Host> pair;
+        CHECK(Abi<Real>::solve(pair.handle, wrong == 0 ? device.x.data() : pair.x.data(),
+                               wrong == 1 ? device.f.data() : pair.f.data(),
+                               wrong == 2 ? device.g.data() : pair.g.data())
+              == CUDA_OPT_MISUSE);
+        CHECK(pair.message().find("device") != std::string::npos);
+    }
+    Pair<Host> pair;
+    CHECK(Abi<Real>::set_bounds(pair.handle, device.lower.data(), pair.upper.data()) == CUDA_OPT_MISUSE);
+}

@@ -1,0 +1,120 @@
+// No host memory is allocated after the first call of the solver: counted by standing in for malloc and its family,
+// which is why this is a program of its own.
+#include <atomic>
+#include <catch2/catch.hpp>
+#include <cerrno>
+#include <cstdlib>
+
+#include "../support/harness.hpp"
+
+using namespace cudaopt_test;
+
+namespace {
+
+std::atomic<bool> counting{false};
+std::atomic<int64_t> allocations{0};
+
+void count() {
+    if (counting) allocations++;
+}
+
+} // namespace
+
+// glibc's own names for what stands behind malloc.
+extern "C" {
+void *__libc_malloc(size_t size);
+void *__libc_calloc(size_t count, size_t size);
+void *__libc_realloc(void *memory, size_t size);
+void *__libc_memalign(size_t alignment, size_t size);
+
+void *malloc(size_t size) {
+    count();
+    return __libc_malloc(size);
+}
+void *calloc(size_t number, size_t size) {
+    count();
+    return __libc_calloc(number, size);
+}
+void *realloc(void *memory, size_t size) {
+    count();
+    return __libc_realloc(memory, size);
+}
+void *aligned_alloc(size_t alignment, size_t size) {
+    count();
+    return __libc_memalign(alignment, size);
+}
+void *memalign(size_t alignment, size_t size) {
+    count();
+    return __libc_memalign(alignment, size);
+}
+int posix_memalign(void **out, size_t alignment, size_t size) {
+    count();
+    *out = __libc_memalign(alignment, size);
+    return *out ? 0 : ENOMEM;
+}
+}
+
+namespace {
+
+/// Extended Rosenbrock with nothing allocated in it.
+template <class Real>
+double rosenbrock(const std::vector<Real> &x, std::vector<Real> &g) {
+    return pairwise_sum(0, static_cast<int64_t>(x.size()) / 2, [&](int64_t k) {
+        const double a = x[2 * k], b = x[2 * k + 1];
+        const double valley = b - a * a, slope = 1 - a;
+        g[2 * k] = static_cast<Real>(-400 * a * valley - 2 * slope);
+        g[2 * k + 1] = static_cast<Real>(200 * valley);
+        return 100 * valley * valley + slope * slope;
+    });
+}
+
+int64_t lines_logged = 0;
+void count_line(void *, const char *) { lines_logged++; }
+
+} // namespace
+
+TEST_CASE("The counter counts", "[memory]") {
+    allocations = 0;
+    counting = true;
+    int *volatile memory = new int; // volatile: or the compiler leaves the pair out
+    counting = false;
+    delete memory;
+    CHECK(allocations == 1);
+}
+
+TEMPLATE_TEST_CASE("Nothing is allocated after the first call", "[memory]", HostDouble, HostFloat) {
+    using Real = typename TestType::Real;
+    constexpr int64_t n = 50000;
+    for (const bool bounded : {false, true})
+        for (const bool approximate : {false, true}) {
+            INFO("bounded: " << bounded << ", approximate Cauchy point: " << approximate);
+            // Bounds of many kinds, so that the Cauchy points cross many breakpoints.
+            std::vector<Real> x(n), g(n), lower(n), upper(n);
+            Uniform uniform(3);
+            for (int64_t i = 0; i < n; i++) {
+                x[i] = i % 2 == 0 ? Real(-1.2) : Real(0.5);
+                lower[i] = static_cast<Real>(uniform() - 2);
+                upper[i] = static_cast<Real>(uniform());
+            }
+            double f = 0;
+            Handle<TestType> handle(n, 7);
+            if (bounded) REQUIRE(Abi<Real>::set_bounds(handle, lower.data(), upper.data()) == 0);
+            REQUIRE(cuda_opt_set_int(handle, CUDA_OPT_APPROXIMATE_CAUCHY, approximate) == 0);
+            REQUIRE(cuda_opt_set_int(handle, CUDA_OPT_REPORT_ITERATES, 1) == 0);
+            REQUIRE(cuda_opt_set_int(handle, CUDA_OPT_IPRINT_FREQUENCY, 1) == 0);
+            REQUIRE(cuda_opt_set_int(handle, CUDA_OPT_MAX_ITERATIONS, 25) == 0);
+            REQUIRE(cuda_opt_set_log(handle, count_line, nullptr) == 0);
+            int task = Abi<Real>::solve(handle, x.data(), &f, g.data());
+            REQUIRE(task == CUDA_OPT_EVALUATE_FG);
+
+            allocations = 0;
+            counting = true;
+            while (task > 0) {
+                if (task == CUDA_OPT_EVALUATE_FG) f = rosenbrock(x, g);
+                task = Abi<Real>::solve(handle, x.data(), &f, g.data());
+            }
+            counting = false;
+            CHECK(allocations == 0);
+            CHECK(lines_logged > 0);
+        }
+}

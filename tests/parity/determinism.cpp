@@ -1,0 +1,124 @@
+// The same calls give the same bits: again, beside other handles, in other threads, with any number of host threads.
+#include <catch2/catch.hpp>
+#include <thread>
+
+#include "../support/harness.hpp"
+
+using namespace cudaopt_test;
+
+namespace {
+
+void check_same_bits(const Outcome &a, const Outcome &b) {
+    CHECK(a.task == b.task);
+    CHECK(a.message == b.message);
+    CHECK(a.f == b.f);
+    CHECK(a.x == b.x);
+    CHECK(a.g == b.g);
+    CHECK(a.evaluations == b.evaluations);
+    REQUIRE(a.history.size() == b.history.size());
+    for (size_t k = 0; k < a.history.size(); k++) {
+        INFO("iteration " << k + 1);
+        CHECK(a.history[k].f == b.history[k].f);
+        CHECK(a.history[k].pg_norm2 == b.history[k].pg_norm2);
+        CHECK(a.history[k].step == b.history[k].step);
+    }
+}
+
+/// Large enough for every thread to have tiles of its own.
+constexpr int64_t several_tiles = 200001;
+
+} // namespace
+
+TEMPLATE_TEST_CASE("After a reset the same bits come again", "[determinism]", HostDouble, HostFloat, CudaDouble,
+                   CudaFloat) {
+    if (skipped<TestType>()) return;
+    for (const Problem &problem : {torsion(40, 40), extended_wood(1000)}) {
+        INFO(problem.name);
+        Harness<TestType> harness(problem, 5);
+        harness.set_int(CUDA_OPT_MAX_ITERATIONS, 60);
+        const Outcome first = harness.run();
+        harness.restart();
+        const Outcome second = harness.run();
+        check_same_bits(first, second);
+        check_promises<TestType>(problem, second);
+    }
+}
+
+TEMPLATE_TEST_CASE("A reset in the middle of a solve forgets all of it", "[determinism]", HostDouble, HostFloat,
+                   CudaDouble, CudaFloat) {
+    if (skipped<TestType>()) return;
+    const Problem problem = torsion(20, 20);
+    Harness<TestType> harness(problem, 5);
+    for (int call = 0; call < 25; call++) harness.step();
+    harness.restart();
+    CHECK(harness.get_int(CUDA_OPT_ITERATIONS) == 0);
+    CHECK(harness.get_int(CUDA_OPT_EVALUATIONS) == 0);
+    check_same_bits(harness.run(), solve<TestType>(problem));
+}
+
+TEMPLATE_TEST_CASE("Another handle gives the same bits", "[determinism]", HostDouble, HostFloat, CudaDouble,
+                   CudaFloat) {
+    if (skipped<TestType>()) return;
+    const Problem problem = chained_rosenbrock(30001, 8);
+    check_same_bits(solve<TestType>(problem), solve<TestType>(problem));
+}
+
+TEMPLATE_TEST_CASE("Two handles used in turn do not meet", "[determinism]", HostDouble, HostFloat, CudaDouble,
+                   CudaFloat) {
+    if (skipped<TestType>()) return;
+    const Problem one = torsion(30, 30), two = extended_rosenbrock(5000);
+    Harness<TestType> first(one, 5), second(two, 3);
+    bool first_goes_on = true, second_goes_on = true;
+    while (first_goes_on || second_goes_on) {
+        if (first_goes_on) first_goes_on = first.step() > 0;
+        if (second_goes_on) second_goes_on = second.step() > 0;
+    }
+    check_same_bits(first.outcome(), solve<TestType>(one, 5));
+    check_same_bits(second.outcome(), solve<TestType>(two, 3));
+}
+
+TEMPLATE_TEST_CASE("Two handles in two threads do not meet", "[determinism]", HostDouble, HostFloat, CudaDouble,
+                   CudaFloat) {
+    if (skipped<TestType>()) return;
+    const Problem one = torsion(30, 30), two = extended_rosenbrock(5000);
+    Harness<TestType> first(one, 5), second(two, 3);
+    std::string failure;
+    std::thread other([&] {
+        try {
+            second.run();
+        } catch (const std::exception &e) {
+            failure = e.what();
+        }
+    });
+    first.run();
+    other.join();
+    REQUIRE(failure.empty());
+    check_same_bits(first.outcome(), solve<TestType>(one, 5));
+    check_same_bits(second.outcome(), solve<TestType>(two, 3));
+}
+
+TEMPLATE_TEST_CASE("A handle may move to another thread between calls", "[determinism]", HostDouble, CudaDouble) {
+    if (skipped<TestType>()) return;
+    const Problem problem = torsion(20, 20);
+    Harness<TestType> harness(problem, 5);
+    for (int call = 0; call < 10; call++) std::thread([&] { harness.step(); }).join();
+    check_same_bits(harness.run(), solve<TestType>(problem));
+}
+
+TEMPLATE_TEST_CASE("Any number of host threads gives the same bits", "[determinism]", HostDouble, HostFloat) {
+    const Problem boxed = chained_rosenbrock(several_tiles, 9), free = extended_wood(several_tiles - 1);
+    for (const Problem &problem : {boxed, free}) {
+        INFO(problem.name);
+        const auto run_with = [&](int64_t threads) {
+            Harness<TestType> harness(problem, 5);
+            harness.set_int(CUDA_OPT_THREADS, threads).set_int(CUDA_OPT_MAX_ITERATIONS, 15);
+            return harness.run();
+        };
+        const Outcome alone = run_with(1);
+        CHECK(alone.iterations == 15);
+        for (const int64_t threads : {0, 2, 3, 7}) {
+            INFO(threads << " threads");
+            check_same_bits(run_with(threads), alone);
+        }
+    }
+}

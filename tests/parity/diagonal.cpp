@@ -1,0 +1,132 @@
+// The user's diagonal of H0, the approximate inverse Hessian.
+#include <catch2/catch.hpp>
+#include <limits>
+
+#include "../support/harness.hpp"
+
+using namespace cudaopt_test;
+
+namespace {
+
+constexpr double condition = 1e6;
+
+/// 1 / curvature of scaled_quadratic.
+void inverse_curvature(const Vector &x, const Vector &, Vector &diagonal) {
+    for (size_t i = 0; i < x.size(); i++)
+        diagonal[i] = 1
+            / scaled_quadratic_curvature(static_cast<int64_t>(i), static_cast<int64_t>(x.size()), condition);
+}
+
+void ones(const Vector &, const Vector &, Vector &diagonal) { std::fill(diagonal.begin(), diagonal.end(), 1.0); }
+
+/// gamma = s'y / y'y of the last two iterates for each element: what is used where no diagonal is given.
+class GammaIdentity {
+public:
+    void operator()(const Vector &x, const Vector &g, Vector &diagonal) {
+        double gamma = 1;
+        if (!x_.empty()) {
+            const int64_t n = static_cast<int64_t>(x.size());
+            const auto y = [&](int64_t i) { return g[i] - g_[i]; };
+            const double sy = pairwise_sum(0, n, [&](int64_t i) { return (x[i] - x_[i]) * y(i); });
+            gamma = sy / pairwise_sum(0, n, [&](int64_t i) { return y(i) * y(i); });
+        }
+        x_ = x;
+        g_ = g;
+        std::fill(diagonal.begin(), diagonal.end(), gamma);
+    }
+
+private:
+    Vector x_, g_;
+};
+
+} // namespace
+
+TEMPLATE_TEST_CASE("The true inverse diagonal makes short work of bad scaling", "[diagonal]", HostDouble, HostFloat,
+                   CudaDouble, CudaFloat) {
+    if (skipped<TestType>()) return;
+    const bool wide = sizeof(typename TestType::Real) == 8;
+    for (const bool bounded : {false, true}) {
+        INFO("bounded: " << bounded);
+        Problem problem = scaled_quadratic(500, condition);
+        if (bounded) problem = in_box(problem, -1, 1.6);
+        // Far from the solution, and not along the gradient, so that the metric matters.
+        for (size_t i = 0; i < problem.start.size(); i++) problem.start[i] = -1 + static_cast<double>(i % 3);
+        const double eps = wide ? 1e-5 : 1e-2;
+        Harness<TestType> plain(problem, 5), scaled(problem, 5);
+        plain.set_real(CUDA_OPT_EPS, eps).set_int(CUDA_OPT_MAX_ITERATIONS, 5000);
+        scaled.set_real(CUDA_OPT_EPS, eps).with_diagonal(inverse_curvature);
+        const Outcome without = plain.run(), with = scaled.run();
+        check_promises<TestType>(problem, with);
+        CHECK(with.task == CUDA_OPT_CONVERGED);
+        CHECK(with.iterations <= 10);
+        CHECK(5 * with.iterations < without.iterations);
+        CHECK(scaled.diagonals_asked_for() >= with.iterations);
+        CHECK(scaled.diagonals_asked_for() <= with.iterations + 1);
+        CHECK(scaled.diagonal_kept());
+    }
+}
+
+TEMPLATE_TEST_CASE("gamma I as the diagonal is the run without a diagonal", "[diagonal]", HostDouble, CudaDouble) {
+    if (skipped<TestType>()) return;
+    for (const Problem &problem : {extended_rosenbrock(1000), extended_wood(1000), trigonometric(100),
+                                   chained_rosenbrock(200, 3), torsion(20, 20)}) {
+        INFO(problem.name);
+        Harness<TestType> with(problem, 5);
+        with.with_diagonal(GammaIdentity());
+        const Outcome ours = with.run(), plain = solve<TestType>(problem);
+        check_promises<TestType>(problem, ours);
+        REQUIRE(ours.history.size() >= std::min<size_t>(plain.history.size(), 15));
+        for (size_t k = 0; k < std::min<size_t>(plain.history.size(), 15); k++) {
+            INFO("iteration " << k + 1);
+            CHECK(std::fabs(ours.history[k].f - plain.history[k].f) <= 1e-8 * std::fabs(plain.history[k].f));
+            CHECK(ours.history[k].evaluations == plain.history[k].evaluations);
+        }
+    }
+}
+
+TEMPLATE_TEST_CASE("A diagonal that changes from iterate to iterate is used as it is", "[diagonal]", HostDouble,
+                   HostFloat, CudaDouble, CudaFloat) {
+    if (skipped<TestType>()) return;
+    const bool wide = sizeof(typename TestType::Real) == 8;
+    for (const bool bounded : {false, true}) {
+        INFO("bounded: " << bounded);
+        Problem problem = extended_rosenbrock(1000);
+        if (bounded) problem = in_box(problem, -1.5, 1.5);
+        Harness<TestType> harness(problem, 5);
+        harness.set_real(CUDA_OPT_EPS, wide ? 1e-5 : 1e-3);
+        harness.with_diagonal([](const Vector &x, const Vector &, Vector &diagonal) {
+            for (size_t i = 0; i < x.size(); i += 2) {
+                diagonal[i] = 1 / (2 + 800 * x[i] * x[i]);
+                diagonal[i + 1] = 1.0 / 200;
+            }
+        });
+        const Outcome outcome = harness.run();
+        check_promises<TestType>(problem, outcome);
+        CHECK(outcome.task == CUDA_OPT_CONVERGED);
+        CHECK(outcome.f < (wide ? 1e-6 : 1e-2));
+        CHECK(harness.diagonal_kept());
+    }
+}
+
+TEMPLATE_TEST_CASE("An element that is not positive and finite is refused", "[diagonal]", HostDouble, HostFloat,
+                   CudaDouble, CudaFloat) {
+    if (skipped<TestType>()) return;
+    constexpr double infinite = std::numeric_limits<double>::infinity();
+    for (const double bad : {0.0, -0.0, -2.5, -infinite, infinite, std::numeric_limits<double>::quiet_NaN()})
+        for (const int64_t when : {0, 3}) {
+            INFO("the element is " << bad << " at iterate " << when);
+            const Problem problem = extended_rosenbrock(5000);
+            Harness<TestType> harness(problem, 5);
+            int64_t asked = 0;
+            harness.with_diagonal([&](const Vector &x, const Vector &g, Vector &diagonal) {
+                ones(x, g, diagonal);
+                if (asked++ == when) diagonal[4321] = bad;
+            });
+            const Outcome outcome = harness.run();
+            check_promises<TestType>(problem, outcome);
+            CHECK(outcome.task == CUDA_OPT_BAD_DIAGONAL);
+            CHECK(outcome.task == -2);
+            CHECK(outcome.iterations == when);
+            CHECK(outcome.message.find("4321") != std::string::npos);
+        }
+}

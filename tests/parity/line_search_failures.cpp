@@ -1,0 +1,210 @@
+// Searches that fail, and what CUDA_OPT_LINE_SEARCH_INFO says of them; the start or best iterate is kept.
+#include <catch2/catch.hpp>
+
+#include "../support/harness.hpp"
+
+using namespace cudaopt_test;
+
+namespace {
+
+Problem with_wrong_gradient(Problem problem, std::function<double(int64_t, double)> wrong) {
+    problem.evaluate = [inner = problem.evaluate, wrong](const Vector &x, Vector &g) {
+        const double f = inner(x, g);
+        for (size_t i = 0; i < g.size(); i++) g[i] = wrong(static_cast<int64_t>(i), g[i]);
+        return f;
+    };
+    problem.name += " with a wrong gradient";
+    return problem;
+}
+
+Problem sphere(int64_t n) {
+    return {"sphere", Vector(static_cast<size_t>(n), 2.0), [](const Vector &x, Vector &g) {
+                return pairwise_sum(0, static_cast<int64_t>(x.size()), [&](int64_t i) {
+                    g[i] = x[i] - 1;
+                    return g[i] * g[i] / 2;
+                });
+            }};
+}
+
+/// -sum x_i: falls without end.
+Problem slope(int64_t n) {
+    return {"slope", Vector(static_cast<size_t>(n), 0.0), [](const Vector &x, Vector &g) {
+                return pairwise_sum(0, static_cast<int64_t>(x.size()), [&](int64_t i) {
+                    g[i] = -1;
+                    return -x[i];
+                });
+            }};
+}
+
+} // namespace
+
+TEMPLATE_TEST_CASE("A gradient of the wrong sign is found out", "[line-search]", HostDouble, HostFloat, CudaDouble,
+                   CudaFloat) {
+    if (skipped<TestType>()) return;
+    for (const bool bounded : {false, true}) {
+        INFO("bounded: " << bounded);
+        Problem problem = with_wrong_gradient(sphere(500), [](int64_t, double g) { return -g; });
+        if (bounded) problem = in_box(problem, -10, 10);
+        Harness<TestType> harness(problem, 5);
+        const Outcome outcome = harness.run();
+        check_promises<TestType>(problem, outcome);
+        CHECK(outcome.task == CUDA_OPT_LINE_SEARCH_FAILED);
+        CHECK(outcome.task == -1);
+        CHECK(outcome.x == problem.start);
+        CHECK(outcome.evaluations <= 41);
+        CHECK(!outcome.message.empty());
+        CHECK(harness.get_int(CUDA_OPT_LINE_SEARCH_INFO) > 1);
+    }
+}
+
+TEMPLATE_TEST_CASE("A gradient that turns wrong later costs a refresh at most", "[line-search]", HostDouble, HostFloat,
+                   CudaDouble, CudaFloat) {
+    if (skipped<TestType>()) return;
+    Problem problem = extended_rosenbrock(100);
+    int64_t evaluations = 0;
+    problem.evaluate = [&, inner = extended_rosenbrock(100).evaluate](const Vector &x, Vector &g) {
+        const double f = inner(x, g);
+        if (++evaluations > 15)
+            for (double &component : g) component = -component;
+        return f;
+    };
+    Harness<TestType> harness(problem, 5);
+    const Outcome outcome = harness.run();
+    CHECK(outcome.task < 0);
+    CHECK(outcome.task == CUDA_OPT_LINE_SEARCH_FAILED);
+    CHECK(outcome.evaluations <= 15 + 100);
+    for (const Iterate &iterate : outcome.history) CHECK(outcome.f <= iterate.f);
+}
+
+TEMPLATE_TEST_CASE("A constant function with a gradient ends", "[line-search]", HostDouble, HostFloat, CudaDouble,
+                   CudaFloat) {
+    if (skipped<TestType>()) return;
+    for (const bool bounded : {false, true}) {
+        Problem problem = {"constant", Vector(100, 0.5), [](const Vector &, Vector &g) {
+                               std::fill(g.begin(), g.end(), 1.0);
+                               return 7.0;
+                           }};
+        if (bounded) problem = in_box(problem, 0, 1);
+        const Outcome outcome = solve<TestType>(problem);
+        CHECK(outcome.task == CUDA_OPT_LINE_SEARCH_FAILED);
+        CHECK(outcome.x == problem.start);
+        CHECK(outcome.evaluations <= 41);
+    }
+}
+
+TEMPLATE_TEST_CASE("Info 1 is a search that met both conditions", "[line-search]", HostDouble, HostFloat, CudaDouble,
+                   CudaFloat) {
+    if (skipped<TestType>()) return;
+    Harness<TestType> harness(sphere(10), 5);
+    CHECK(harness.run().task == CUDA_OPT_CONVERGED);
+    CHECK(harness.get_int(CUDA_OPT_LINE_SEARCH_INFO) == 1);
+}
+
+TEMPLATE_TEST_CASE("Info 2 is an interval below xtol", "[line-search]", HostDouble, CudaDouble) {
+    if (skipped<TestType>()) return;
+    // A kink in the gradient that no step can meet: the curvature condition fails on both sides of it.
+    const Problem problem = {"kink", Vector(1, 10.0), [](const Vector &x, Vector &g) {
+                                 g[0] = x[0] > 3 ? 1 : -1;
+                                 return std::fabs(x[0] - 3);
+                             }};
+    Harness<TestType> harness(problem, 5);
+    harness.set_real(CUDA_OPT_XTOL, 0.1).set_int(CUDA_OPT_MAXFEV, 100).set_real(CUDA_OPT_STPMAX, 1e3);
+    harness.set_int(CUDA_OPT_MAX_ITERATIONS, 50);
+    harness.run();
+    CHECK(harness.get_int(CUDA_OPT_LINE_SEARCH_INFO) == 2);
+}
+
+TEMPLATE_TEST_CASE("Info 3 is maxfev evaluations in one search", "[line-search]", HostDouble, HostFloat, CudaDouble,
+                   CudaFloat) {
+    if (skipped<TestType>()) return;
+    const Problem problem = with_wrong_gradient(sphere(20), [](int64_t, double g) { return -g; });
+    for (const int64_t maxfev : {1, 2, 5}) {
+        INFO("maxfev " << maxfev);
+        Harness<TestType> harness(problem, 5);
+        harness.set_int(CUDA_OPT_MAXFEV, maxfev);
+        const Outcome outcome = harness.run();
+        CHECK(outcome.task == CUDA_OPT_LINE_SEARCH_FAILED);
+        CHECK(harness.get_int(CUDA_OPT_LINE_SEARCH_INFO) == 3);
+        CHECK(outcome.evaluations == 1 + maxfev);
+        CHECK(outcome.message.find(std::to_string(maxfev)) != std::string::npos);
+    }
+}
+
+TEMPLATE_TEST_CASE("Info 4 is a step at stpmin", "[line-search]", HostDouble, HostFloat, CudaDouble, CudaFloat) {
+    if (skipped<TestType>()) return;
+    const Problem problem = with_wrong_gradient(sphere(20), [](int64_t, double g) { return -g; });
+    Harness<TestType> harness(problem, 5);
+    harness.set_real(CUDA_OPT_STPMIN, 1e-2);
+    const Outcome outcome = harness.run();
+    CHECK(outcome.task == CUDA_OPT_LINE_SEARCH_FAILED);
+    CHECK(harness.get_int(CUDA_OPT_LINE_SEARCH_INFO) == 4);
+}
+
+TEMPLATE_TEST_CASE("Info 5 is a step at stpmax, which is taken", "[line-search]", HostDouble, HostFloat, CudaDouble,
+                   CudaFloat) {
+    if (skipped<TestType>()) return;
+    SECTION("the bounds set it") {
+        const Problem problem = in_box(slope(100), -1, 10);
+        Harness<TestType> harness(problem, 5);
+        const Outcome outcome = harness.run();
+        check_promises<TestType>(problem, outcome);
+        CHECK(outcome.task == CUDA_OPT_CONVERGED);
+        CHECK(outcome.x == Vector(100, 10.0));
+        CHECK(harness.get_int(CUDA_OPT_UPPER_COUNT) == 100);
+        CHECK(harness.get_int(CUDA_OPT_LINE_SEARCH_INFO) == 5);
+    }
+    SECTION("the caller sets it") {
+        Harness<TestType> harness(slope(100), 5);
+        harness.set_real(CUDA_OPT_STPMAX, 0.5).set_int(CUDA_OPT_MAX_ITERATIONS, 3);
+        const Outcome outcome = harness.run();
+        CHECK(outcome.task == CUDA_OPT_ITERATION_LIMIT);
+        CHECK(harness.get_int(CUDA_OPT_LINE_SEARCH_INFO) == 5);
+        for (const Iterate &iterate : outcome.history) CHECK(iterate.step <= 0.5);
+    }
+}
+
+TEMPLATE_TEST_CASE("A function that falls without end is stopped by a limit", "[line-search]", HostDouble, HostFloat,
+                   CudaDouble, CudaFloat) {
+    if (skipped<TestType>()) return;
+    Harness<TestType> harness(slope(100), 5);
+    harness.set_int(CUDA_OPT_MAX_ITERATIONS, 50).set_int(CUDA_OPT_MAX_EVALUATIONS, 500);
+    const Outcome outcome = harness.run();
+    CHECK(outcome.task < 0);
+    CHECK(outcome.outside == 0);
+    CHECK(std::isfinite(outcome.f));
+}
+
+TEMPLATE_TEST_CASE("At the rounding errors of f the solve ends with the best iterate", "[line-search]", HostDouble,
+                   HostFloat, CudaDouble, CudaFloat) {
+    if (skipped<TestType>()) return;
+    for (const Problem &problem : {in_box(extended_rosenbrock(100), -1.5, 0.8), extended_rosenbrock(100),
+                                   chained_rosenbrock(100, 6), torsion(10, 10)}) {
+        INFO(problem.name);
+        // No test can stop it but the exact one.
+        Harness<TestType> harness(problem, 5);
+        harness.set_real(CUDA_OPT_EPS, 0).set_int(CUDA_OPT_MAX_ITERATIONS, 3000);
+        const Outcome outcome = harness.run();
+        check_promises<TestType>(problem, outcome);
+        CHECK((outcome.task == CUDA_OPT_LINE_SEARCH_FAILED || outcome.task == CUDA_OPT_CONVERGED));
+    }
+}
+
+TEMPLATE_TEST_CASE("Pairs without curvature are skipped and counted", "[line-search]", HostDouble, HostFloat,
+                   CudaDouble, CudaFloat) {
+    if (skipped<TestType>()) return;
+    // Concave between its bounds: y's < 0 or = 0 throughout.
+    const Problem problem = in_box({"concave", Vector(100, 0.125), [](const Vector &x, Vector &g) {
+                                        return pairwise_sum(0, 100, [&](int64_t i) {
+                                            const double weight = 0.01 * static_cast<double>(i + 1);
+                                            g[i] = -weight * x[i];
+                                            return -weight * x[i] * x[i] / 2;
+                                        });
+                                    }},
+                                   -4, 4);
+    Harness<TestType> harness(problem, 5);
+    const Outcome outcome = harness.run();
+    check_promises<TestType>(problem, outcome);
+    CHECK(outcome.task == CUDA_OPT_CONVERGED);
+    CHECK(outcome.x == Vector(100, 4.0));
+    CHECK(harness.get_int(CUDA_OPT_SKIPPED_UPDATES) == outcome.iterations - harness.get_int(CUDA_OPT_PAIRS));
+}

@@ -1,0 +1,33 @@
+// The workspace: 2m + 9 vectors of n at most, and a constant.
+#include <catch2/catch.hpp>
+
+#include "../support/harness.hpp"
+
+using namespace cudaopt_test;
+
+TEMPLATE_TEST_CASE("The workspace is at most 2m + 9 vectors", "[memory]", HostDouble, HostFloat, CudaDouble,
+                   CudaFloat) {
+    if (skipped<TestType>()) return;
+    constexpr int64_t constant = int64_t{64} << 20, width = sizeof(typename TestType::Real);
+    for (const int64_t m : {1, 5, 20}) {
+        int64_t last_n = 0, last_bytes = 0;
+        for (const int64_t n : {1, 500000, 1000000}) {
+            INFO("m = " << m << ", n = " << n);
+            // Bounds and a diagonal, and iterations enough to need everything there is.
+            Harness<TestType> harness(chained_rosenbrock(n, 1), static_cast<int>(m));
+            harness.set_int(CUDA_OPT_MAX_ITERATIONS, 4);
+            harness.with_diagonal([](const Vector &, const Vector &, Vector &diagonal) {
+                std::fill(diagonal.begin(), diagonal.end(), 0.01);
+            });
+            REQUIRE(harness.step() > 0);
+            const int64_t bytes = harness.get_int(CUDA_OPT_WORKSPACE_BYTES);
+            harness.run();
+            CHECK(harness.get_int(CUDA_OPT_WORKSPACE_BYTES) == bytes);
+            CHECK(bytes >= 2 * m * n * width);
+            CHECK(bytes <= (2 * m + 9) * n * width + constant);
+            CHECK(bytes - last_bytes <= (2 * m + 9) * (n - last_n) * width + (last_n == 0 ? constant : 0));
+            last_n = n;
+            last_bytes = bytes;
+        }
+    }
+}

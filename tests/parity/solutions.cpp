@@ -1,0 +1,178 @@
+// Known solutions, found for every size of problem and of memory.
+#include <catch2/catch.hpp>
+
+#include "../support/harness.hpp"
+
+using namespace cudaopt_test;
+
+namespace {
+
+double distance(const Vector &a, const Vector &b) {
+    double largest = 0;
+    for (size_t i = 0; i < a.size(); i++) largest = std::fmax(largest, std::fabs(a[i] - b[i]));
+    return largest;
+}
+
+/// To how many digits a configuration can be held: the square root of its unit roundoff, and some room.
+template <class Configuration>
+constexpr double attainable = sizeof(typename Configuration::Real) == 8 ? 1e-6 : 2e-3;
+
+} // namespace
+
+TEMPLATE_TEST_CASE("Every size from 1 to 70 is solved", "[solution]", HostDouble, HostFloat, CudaDouble, CudaFloat) {
+    if (skipped<TestType>()) return;
+    const double tolerance = attainable<TestType>;
+    for (int64_t n = 1; n <= 70; n++) {
+        INFO("n = " << n);
+        const KnownQuadratic known = quadratic_with_known_active_set(n);
+        Harness<TestType> harness(known.problem, 5);
+        harness.set_real(CUDA_OPT_EPS, tolerance / 10);
+        const Outcome outcome = harness.run();
+        check_promises<TestType>(known.problem, outcome);
+        CHECK(outcome.task == CUDA_OPT_CONVERGED);
+        CHECK(distance(outcome.x, known.minimiser) <= tolerance);
+        CHECK(harness.get_int(CUDA_OPT_LOWER_COUNT) == (n + 2) / 3);
+        CHECK(harness.get_int(CUDA_OPT_UPPER_COUNT) == (n + 1) / 3);
+        CHECK(harness.get_int(CUDA_OPT_FREE_COUNT) == n / 3);
+    }
+}
+
+TEMPLATE_TEST_CASE("Odd sizes around the tiles are solved", "[solution]", HostDouble, HostFloat, CudaDouble,
+                   CudaFloat) {
+    if (skipped<TestType>()) return;
+    const double tolerance = attainable<TestType>;
+    for (const int64_t n : {127, 128, 129, 255, 257, 511, 513, 1023, 1025, 4095, 4097, 8191, 8193, 33333, 65537}) {
+        INFO("n = " << n);
+        const KnownQuadratic known = quadratic_with_known_active_set(n);
+        Harness<TestType> harness(known.problem, 5);
+        harness.set_real(CUDA_OPT_EPS, 0).set_real(CUDA_OPT_PGTOL, tolerance);
+        const Outcome outcome = harness.run();
+        check_promises<TestType>(known.problem, outcome);
+        CHECK(outcome.task == CUDA_OPT_CONVERGED);
+        CHECK(distance(outcome.x, known.minimiser) <= tolerance);
+        CHECK(harness.get_int(CUDA_OPT_LOWER_COUNT) == (n + 2) / 3);
+        CHECK(harness.get_int(CUDA_OPT_UPPER_COUNT) == (n + 1) / 3);
+    }
+}
+
+TEMPLATE_TEST_CASE("Every number of pairs works", "[solution]", HostDouble, HostFloat, CudaDouble, CudaFloat) {
+    if (skipped<TestType>()) return;
+    const bool wide = sizeof(typename TestType::Real) == 8;
+    for (const int m : {1, 2, 3, 5, 7, 8, 9, 17, 20, 30, 64}) {
+        INFO("m = " << m);
+        const Problem free = extended_rosenbrock(1000), boxed = in_box(extended_rosenbrock(1000), -1.5, 1.5);
+        for (const Problem &problem : {free, boxed}) {
+            INFO(problem.name);
+            Harness<TestType> harness(problem, m);
+            harness.set_real(CUDA_OPT_EPS, wide ? 1e-5 : 1e-3);
+            const Outcome outcome = harness.run();
+            check_promises<TestType>(problem, outcome);
+            CHECK(outcome.task == CUDA_OPT_CONVERGED);
+            CHECK(outcome.f < (wide ? 1e-6 : 1e-2));
+            CHECK(harness.get_int(CUDA_OPT_PAIRS) <= m);
+            CHECK(harness.get_int(CUDA_OPT_MEMORY) == m);
+        }
+    }
+}
+
+TEMPLATE_TEST_CASE("m may exceed n", "[solution]", HostDouble, HostFloat, CudaDouble, CudaFloat) {
+    if (skipped<TestType>()) return;
+    for (const int64_t n : {1, 2, 3}) {
+        INFO("n = " << n);
+        const KnownQuadratic known = quadratic_with_known_active_set(n);
+        const Outcome outcome = solve<TestType>(known.problem, 30);
+        CHECK(outcome.task == CUDA_OPT_CONVERGED);
+        CHECK(distance(outcome.x, known.minimiser) <= attainable<TestType>);
+    }
+}
+
+TEMPLATE_TEST_CASE("The manual's functions reach their minimum", "[solution]", HostDouble, HostFloat, CudaDouble,
+                   CudaFloat) {
+    if (skipped<TestType>()) return;
+    const bool wide = sizeof(typename TestType::Real) == 8;
+    for (const Problem &problem : {extended_rosenbrock(10000), extended_beale(10000), extended_powell(10000),
+                                   extended_wood(10000), trigonometric(100)}) {
+        INFO(problem.name);
+        Vector g(problem.start.size());
+        const double at_start = problem.evaluate(problem.start, g);
+        Harness<TestType> harness(problem, 7);
+        harness.set_real(CUDA_OPT_EPS, wide ? 1e-5 : 2e-3);
+        const Outcome outcome = harness.run();
+        check_promises<TestType>(problem, outcome);
+        CHECK(outcome.task == CUDA_OPT_CONVERGED);
+        CHECK(outcome.f < (wide ? 1e-6 : 1e-3) * std::fmax(1, at_start));
+    }
+}
+
+TEMPLATE_TEST_CASE("Elastic-plastic torsion ends where it should", "[solution]", HostDouble, CudaDouble) {
+    if (skipped<TestType>()) return;
+    struct Known {
+        int64_t points;
+        double f;
+        int64_t active;
+    };
+    for (const Known &known : {Known{40, -0.417865756732326, 488}, Known{100, -0.418391026664265, 2984}}) {
+        const Problem problem = torsion(known.points, known.points);
+        INFO(problem.name);
+        for (const int approximate : {0, 1}) {
+            INFO("approximate Cauchy point: " << approximate);
+            Harness<TestType> harness(problem, 5);
+            harness.set_real(CUDA_OPT_EPS, 0).set_real(CUDA_OPT_PGTOL, 1e-8);
+            harness.set_int(CUDA_OPT_APPROXIMATE_CAUCHY, approximate);
+            const Outcome outcome = harness.run();
+            check_promises<TestType>(problem, outcome);
+            CHECK(outcome.task == CUDA_OPT_CONVERGED);
+            CHECK(std::fabs(outcome.f - known.f) <= 1e-10 * std::fabs(known.f));
+            CHECK(harness.get_int(CUDA_OPT_LOWER_COUNT) + harness.get_int(CUDA_OPT_UPPER_COUNT) == known.active);
+            CHECK(harness.get_int(CUDA_OPT_FREE_COUNT) == problem.size() - known.active);
+            const bool crossed = harness.get_int(CUDA_OPT_CAUCHY_CROSSINGS) > 0;
+            CHECK(crossed == (approximate == 0));
+        }
+    }
+}
+
+TEMPLATE_TEST_CASE("Single precision solves torsion", "[solution]", HostFloat, CudaFloat) {
+    if (skipped<TestType>()) return;
+    const Problem problem = torsion(40, 40);
+    Harness<TestType> harness(problem, 5);
+    harness.set_real(CUDA_OPT_EPS, 0).set_real(CUDA_OPT_PGTOL, 1e-5);
+    const Outcome outcome = harness.run();
+    check_promises<TestType>(problem, outcome);
+    CHECK(outcome.task == CUDA_OPT_CONVERGED);
+    CHECK(std::fabs(outcome.f + 0.417865756732326) <= 1e-4);
+}
+
+TEMPLATE_TEST_CASE("CUDA goes the host's way", "[solution]", CudaDouble) {
+    if (skipped<TestType>()) return;
+    for (const Problem &problem : {torsion(40, 40), chained_rosenbrock(2000, 4), extended_rosenbrock(10000)}) {
+        INFO(problem.name);
+        const Outcome host = solve<HostDouble>(problem), device = solve<CudaDouble>(problem);
+        CHECK(host.task == device.task);
+        const size_t common = std::min({host.history.size(), device.history.size(), size_t{20}});
+        for (size_t k = 0; k < common; k++) {
+            INFO("iteration " << k + 1);
+            CHECK(std::fabs(host.history[k].f - device.history[k].f) <= 1e-9 * std::fabs(host.history[k].f));
+            CHECK(host.history[k].evaluations == device.history[k].evaluations);
+        }
+    }
+}
+
+TEMPLATE_TEST_CASE("Many rows crossed at once are one segment", "[solution]", HostDouble, HostFloat, CudaDouble,
+                   CudaFloat) {
+    if (skipped<TestType>()) return;
+    // All breakpoints coincide: half of the rows meet their bound at the same t, well before the path's minimiser.
+    constexpr int64_t n = 100000;
+    Problem problem = {"ties", Vector(n, 0.5), [](const Vector &x, Vector &g) {
+                           return pairwise_sum(0, static_cast<int64_t>(x.size()), [&](int64_t i) {
+                               const double target = i % 2 == 0 ? 3 : 0.75;
+                               g[i] = x[i] - target;
+                               return g[i] * g[i] / 2;
+                           });
+                       }};
+    problem = in_box(problem, 0, 1);
+    const Outcome outcome = solve<TestType>(problem);
+    CHECK(outcome.task == CUDA_OPT_CONVERGED);
+    CHECK(outcome.x[0] == 1);
+    CHECK(std::fabs(outcome.x[1] - 0.75) < 1e-4);
+    CHECK(outcome.iterations <= 5);
+}

@@ -1,0 +1,155 @@
+// Iterate by iterate against L-BFGS-B 3.0, with its tolerances: the same way, the same end, the same active set.
+#include <catch2/catch.hpp>
+
+#include "../support/harness.hpp"
+#include "lbfgsb.hpp"
+
+using namespace cudaopt_test;
+
+namespace {
+
+constexpr size_t iterations_to_follow = 20;
+
+struct GoldenCase {
+    Problem problem;
+    int m;
+    double pgtol;
+    /// For a minimum of zero: what counts as the same final f.
+    double zero_minimum = 0;
+};
+
+/// Everything fixed by l = u, at random places.
+Problem all_fixed(int64_t n) {
+    Problem problem = in_random_boxes(extended_rosenbrock(n), 5);
+    problem.upper = problem.lower;
+    problem.name = "Rosenbrock, all variables fixed";
+    return problem;
+}
+
+/// f falls out of the box in every variable: the start is the solution.
+Problem none_free_at_the_solution() {
+    Problem problem = in_box(extended_rosenbrock(100), -3, -2);
+    problem.start = problem.upper;
+    problem.name = "Rosenbrock, started at a vertex";
+    return problem;
+}
+
+/// The first Cauchy point is a vertex of the box, where no variable is free.
+Problem none_free_at_the_start(int64_t n) {
+    KnownQuadratic known = quadratic_with_known_active_set(n);
+    for (int64_t i = 0; i < n; i++) {
+        double &lower = known.problem.lower[i], &upper = known.problem.upper[i];
+        lower = known.minimiser[i] + 1e-3 * (1 + static_cast<double>(i % 4)) - (i % 2 == 0 ? 0.01 : 0);
+        upper = lower + 0.01;
+        known.problem.start[i] = i % 2 == 0 ? lower : upper;
+    }
+    known.problem.name = "quadratic in a small box, started at a vertex";
+    return known.problem;
+}
+
+std::vector<GoldenCase> golden_cases() {
+    return {
+        {torsion(40, 40), 5, 1e-8},
+        {torsion(40, 40), 3, 1e-8},
+        {torsion(40, 40), 17, 1e-8},
+        {torsion(100, 100), 5, 1e-8},
+        {chained_rosenbrock(200, 1), 3, 1e-4},
+        {chained_rosenbrock(200, 2), 5, 1e-4},
+        {chained_rosenbrock(200, 3), 17, 1e-4},
+        {with_mixed_bounds(chained_rosenbrock(200, 1)), 5, 1e-5},
+        {with_mixed_bounds(extended_wood(1000)), 17, 1e-5},
+        {in_box(extended_rosenbrock(1000), -1.5, 0.8), 5, 1e-8},
+        {in_box(extended_rosenbrock(1000), -1.5, 1.5), 5, 1e-8, 1e-10},
+        {in_box(extended_beale(1000), 0, 2.5), 5, 1e-6},
+        {in_random_boxes(extended_beale(1000), 1), 5, 1e-4},
+        {in_box(extended_powell(1000), 0.1, 3), 3, 1e-8},
+        {in_box(extended_wood(1000), -3, 0.9), 17, 1e-8},
+        {in_box(trigonometric(100), -0.1, 0.25), 3, 1e-8, 1e-10},
+        {in_random_boxes(trigonometric(100), 2), 17, 1e-4},
+        {quadratic_with_known_active_set(300).problem, 3, 1e-6},
+        {quadratic_with_known_active_set(300).problem, 5, 1e-6},
+        {quadratic_with_known_active_set(300).problem, 17, 1e-6},
+        {all_fixed(100), 5, 1e-8},
+        {none_free_at_the_start(300), 5, 1e-8},
+        {none_free_at_the_solution(), 5, 1e-8},
+        {without_bounds(quadratic_with_known_active_set(300).problem), 5, 1e-6},
+        {extended_rosenbrock(1000), 5, 1e-6, 1e-10},
+        {extended_rosenbrock(1000), 17, 1e-6, 1e-10},
+        {extended_wood(1000), 3, 1e-6, 1e-10},
+        {extended_powell(1000), 17, 1e-6, 1e-8},
+        {trigonometric(100), 5, 1e-6},
+        {scaled_quadratic(500, 100), 17, 1e-8, 1e-10},
+    };
+}
+
+/// f after each iteration, the start first.
+std::vector<double> values(const std::vector<ReferenceIterate> &history) {
+    std::vector<double> f;
+    for (const ReferenceIterate &iterate : history) f.push_back(iterate.f);
+    return f;
+}
+
+void check_the_same_way(const std::vector<double> &ours, const std::vector<double> &theirs, double tolerance) {
+    const size_t common = std::min({ours.size(), theirs.size(), iterations_to_follow + 1});
+    CHECK(common >= std::min(theirs.size(), iterations_to_follow + 1));
+    for (size_t k = 0; k < common; k++) {
+        INFO("iteration " << k);
+        CHECK(std::fabs(ours[k] - theirs[k]) <= tolerance * std::fabs(theirs[k]));
+    }
+}
+
+/// -1 at the lower bound, 1 at the upper bound, 0 between them.
+std::vector<int> active_set(const Problem &problem, const Vector &x) {
+    std::vector<int> side(x.size(), 0);
+    for (size_t i = 0; i < x.size(); i++) {
+        if (!problem.lower.empty() && x[i] == problem.lower[i]) side[i] = -1;
+        else if (!problem.upper.empty() && x[i] == problem.upper[i]) side[i] = 1;
+    }
+    return side;
+}
+
+template <class Configuration>
+Outcome solve_as_reference(const GoldenCase &golden) {
+    Harness<Configuration> harness(golden.problem, golden.m);
+    harness.set_real(CUDA_OPT_FTOL, 1e-3).set_real(CUDA_OPT_GTOL, 0.9).set_real(CUDA_OPT_XTOL, 0.1);
+    harness.set_real(CUDA_OPT_EPS, 0).set_real(CUDA_OPT_PGTOL, golden.pgtol);
+    const Outcome outcome = harness.run();
+    check_promises<Configuration>(golden.problem, outcome);
+    CHECK(outcome.task == CUDA_OPT_CONVERGED);
+    CHECK(harness.get_int(CUDA_OPT_STOP_TEST) == CUDA_OPT_PGTOL);
+    return outcome;
+}
+
+} // namespace
+
+TEMPLATE_TEST_CASE("The iterates are those of L-BFGS-B 3.0", "[reference]", HostDouble, CudaDouble) {
+    if (skipped<TestType>()) return;
+    for (const GoldenCase &golden : golden_cases()) {
+        INFO(golden.problem.name << ", m = " << golden.m);
+        const ReferenceOutcome theirs = solve_reference(golden.problem, golden.m, golden.pgtol);
+        const Outcome ours = solve_as_reference<TestType>(golden);
+
+        std::vector<double> f = {theirs.history[0].f};
+        for (const Iterate &iterate : ours.history) f.push_back(iterate.f);
+        check_the_same_way(f, values(theirs.history), 1e-9);
+
+        const double scale = golden.zero_minimum > 0 ? golden.zero_minimum / 1e-10 : std::fabs(theirs.f);
+        CHECK(std::fabs(ours.f - theirs.f) <= 1e-10 * scale);
+        CHECK(active_set(golden.problem, ours.x) == active_set(golden.problem, theirs.x));
+        CHECK(2 * ours.iterations <= 3 * theirs.iterations());
+        CHECK(3 * ours.iterations >= 2 * theirs.iterations());
+    }
+}
+
+// A case that does not reproduce itself when its start moves by 1e-13 could not be asked of anyone else.
+TEST_CASE("The golden cases are well conditioned", "[reference]") {
+    for (const GoldenCase &golden : golden_cases()) {
+        INFO(golden.problem.name << ", m = " << golden.m);
+        Problem moved = golden.problem;
+        for (double &x : moved.start) x *= 1 + 1e-13;
+        const ReferenceOutcome outcome = solve_reference(golden.problem, golden.m, golden.pgtol);
+        const ReferenceOutcome other = solve_reference(moved, golden.m, golden.pgtol);
+        CHECK(outcome.task == "CONVERGENCE: NORM_OF_PROJECTED_GRADIENT_<=_PGTOL");
+        check_the_same_way(values(other.history), values(outcome.history), 1e-9);
+    }
+}

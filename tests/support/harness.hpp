@@ -1,0 +1,231 @@
+// The whole protocol loop for a function that is evaluated on the host, on either backend and in either precision:
+// one test body serves all four. It throws, rather than asserts, so that it can be used in threads as well.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <stdexcept>
+#include <vector>
+
+#include "configurations.hpp"
+#include "problems.hpp"
+
+namespace cudaopt_test {
+
+/// An iterate as the library reports it.
+struct Iterate {
+    int64_t iteration, evaluations;
+    double f, pg_norm2, pg_norm_inf, step;
+};
+
+struct Outcome {
+    int task;
+    std::string message;
+    Vector x, g;
+    double f;
+    int64_t iterations, evaluations;
+    int64_t outside; ///< components asked for outside the box, or not finite, in all evaluations together
+    std::vector<Iterate> history; ///< the iterates after the start
+};
+
+/// Host memory seen through the handle's helpers: memory in its space.
+template <class T>
+class Array {
+public:
+    Array(cuda_opt *handle, int64_t size) : handle_(handle), size_(size) {
+        void *memory = nullptr;
+        if (cuda_opt_alloc(handle, &memory, bytes()) != 0) throw std::runtime_error(cuda_opt_message(handle));
+        data_ = static_cast<T *>(memory);
+    }
+    ~Array() { cuda_opt_free(handle_, data_); }
+    Array(const Array &) = delete;
+    Array &operator=(const Array &) = delete;
+
+    T *data() { return data_; }
+    void write(const Vector &values) {
+        const std::vector<T> converted(values.begin(), values.end());
+        if (cuda_opt_copy_in(handle_, data_, converted.data(), bytes()) != 0)
+            throw std::runtime_error(cuda_opt_message(handle_));
+    }
+    Vector read() const {
+        std::vector<T> values(static_cast<size_t>(size_));
+        if (cuda_opt_copy_out(handle_, values.data(), data_, bytes()) != 0)
+            throw std::runtime_error(cuda_opt_message(handle_));
+        return Vector(values.begin(), values.end());
+    }
+
+private:
+    int64_t bytes() const { return size_ * static_cast<int64_t>(sizeof(T)); }
+
+    cuda_opt *handle_;
+    int64_t size_;
+    T *data_ = nullptr;
+};
+
+/// Owns a handle.
+template <class Configuration>
+class Handle {
+public:
+    Handle(int64_t n, int m) {
+        if (Abi<typename Configuration::Real>::create(&handle_, n, m, Configuration::backend) == 0) return;
+        const std::string reason = cuda_opt_message(handle_);
+        cuda_opt_destroy(&handle_);
+        throw std::runtime_error(reason);
+    }
+    ~Handle() { cuda_opt_destroy(&handle_); }
+    Handle(const Handle &) = delete;
+    Handle &operator=(const Handle &) = delete;
+    operator cuda_opt *() const { return handle_; }
+
+private:
+    cuda_opt *handle_ = nullptr;
+};
+
+template <class Configuration>
+class Harness {
+public:
+    using Real = typename Configuration::Real;
+    using Diagonal = std::function<void(const Vector &x, const Vector &g, Vector &diagonal)>;
+
+    Harness(Problem problem, int m)
+        : problem_(std::move(problem)), lower_(rounded(problem_.lower)), upper_(rounded(problem_.upper)),
+          handle_(problem_.size(), m), x_(handle_, n()), g_(handle_, n()), f_(handle_, 1),
+          lower_memory_(handle_, n()), upper_memory_(handle_, n()), diagonal_memory_(handle_, n()) {
+        set_int(CUDA_OPT_REPORT_ITERATES, 1);
+        if (!lower_.empty()) lower_memory_.write(lower_);
+        if (!upper_.empty()) upper_memory_.write(upper_);
+        if (!lower_.empty() || !upper_.empty())
+            expect_success(Abi<Real>::set_bounds(handle_, lower_.empty() ? nullptr : lower_memory_.data(),
+                                                 upper_.empty() ? nullptr : upper_memory_.data()));
+        x_.write(problem_.start);
+    }
+
+    cuda_opt *handle() { return handle_; }
+    int64_t n() const { return problem_.size(); }
+
+    Harness &set_int(int32_t key, int64_t value) {
+        expect_success(cuda_opt_set_int(handle_, key, value));
+        return *this;
+    }
+    Harness &set_real(int32_t key, double value) {
+        expect_success(cuda_opt_set_real(handle_, key, value));
+        return *this;
+    }
+    int64_t get_int(int32_t key) {
+        int64_t value = -1;
+        expect_success(cuda_opt_get_int(handle_, key, &value));
+        return value;
+    }
+    double get_real(int32_t key) {
+        double value = NAN;
+        expect_success(cuda_opt_get_real(handle_, key, &value));
+        return value;
+    }
+    /// Sets diagco.
+    Harness &with_diagonal(Diagonal diagonal) {
+        diagonal_ = std::move(diagonal);
+        expect_success(Abi<Real>::set_diagonal(handle_, diagonal_memory_.data()));
+        return set_int(CUDA_OPT_DIAGCO, 1);
+    }
+    int64_t diagonals_asked_for() const { return diagonals_asked_for_; }
+    bool diagonal_kept() const { return diagonal_kept_; }
+
+    /// One call of the solver and the work it asks for.
+    int step() {
+        if (++calls_ > most_calls) throw std::runtime_error("the solver does not come to an end");
+        task_ = Abi<Real>::solve(handle_, x_.data(), f_.data(), g_.data());
+        if (task_ == CUDA_OPT_EVALUATE_FG) evaluate();
+        if (task_ == CUDA_OPT_SUPPLY_DIAGONAL) supply_diagonal();
+        if (task_ == CUDA_OPT_NEW_ITERATE) record();
+        return task_;
+    }
+    Outcome run() {
+        while (step() > 0) {
+        }
+        return outcome();
+    }
+    /// As it stands, after any call.
+    Outcome outcome() {
+        return {task_, cuda_opt_message(handle_), x_.read(), g_.read(), f_.read()[0], get_int(CUDA_OPT_ITERATIONS),
+                get_int(CUDA_OPT_EVALUATIONS), outside_, history_};
+    }
+    /// Back to the problem's start, with the settings as they are.
+    void restart() {
+        expect_success(cuda_opt_reset(handle_));
+        x_.write(problem_.start);
+        history_.clear();
+        outside_ = calls_ = diagonals_asked_for_ = 0;
+    }
+
+private:
+    static constexpr int64_t most_calls = 100000;
+
+    static Vector rounded(const Vector &values) {
+        const std::vector<Real> real(values.begin(), values.end());
+        return Vector(real.begin(), real.end());
+    }
+    void expect_success(int code) {
+        if (code != 0) throw std::runtime_error(cuda_opt_message(handle_));
+    }
+
+    void evaluate() {
+        const Vector x = x_.read();
+        for (size_t i = 0; i < x.size(); i++) {
+            const bool inside = std::isfinite(x[i]) && (lower_.empty() || lower_[i] <= x[i])
+                && (upper_.empty() || x[i] <= upper_[i]);
+            outside_ += !inside;
+        }
+        Vector g(x.size());
+        f_.write({problem_.evaluate(x, g)});
+        g_.write(g);
+    }
+    void supply_diagonal() {
+        const Vector before = rounded(diagonal_values_);
+        if (diagonals_asked_for_++ > 0 && diagonal_memory_.read() != before) diagonal_kept_ = false;
+        diagonal_values_.resize(problem_.start.size());
+        diagonal_(x_.read(), g_.read(), diagonal_values_);
+        diagonal_memory_.write(diagonal_values_);
+    }
+    void record() {
+        history_.push_back({get_int(CUDA_OPT_ITERATIONS), get_int(CUDA_OPT_EVALUATIONS), get_real(CUDA_OPT_F),
+                            get_real(CUDA_OPT_PG_NORM2), get_real(CUDA_OPT_PG_NORM_INF), get_real(CUDA_OPT_STEP)});
+    }
+
+    Problem problem_;
+    Vector lower_, upper_; // as the library sees them, in its precision
+    Handle<Configuration> handle_;
+    Array<Real> x_, g_;
+    Array<double> f_;
+    Array<Real> lower_memory_, upper_memory_, diagonal_memory_;
+    Diagonal diagonal_;
+    Vector diagonal_values_;
+    bool diagonal_kept_ = true;
+    int task_ = 0;
+    int64_t calls_ = 0, outside_ = 0, diagonals_asked_for_ = 0;
+    std::vector<Iterate> history_;
+};
+
+/// What the header promises of every end: x in the box at every evaluation, and f and g those of the best iterate.
+template <class Configuration>
+void check_promises(const Problem &problem, const Outcome &outcome) {
+    using Real = typename Configuration::Real;
+    CHECK(outcome.outside == 0);
+    Vector g(outcome.x.size());
+    const double f = problem.evaluate(outcome.x, g);
+    CHECK(outcome.f == f);
+    const std::vector<Real> rounded(g.begin(), g.end());
+    CHECK(std::equal(rounded.begin(), rounded.end(), outcome.g.begin()));
+    for (const Iterate &iterate : outcome.history)
+        if (!(outcome.f <= iterate.f)) FAIL_CHECK("f = " << iterate.f << " was lower than the final " << outcome.f);
+}
+
+/// Builds, runs and checks the promises.
+template <class Configuration>
+Outcome solve(const Problem &problem, int m = 5) {
+    Harness<Configuration> harness(problem, m);
+    const Outcome outcome = harness.run();
+    check_promises<Configuration>(problem, outcome);
+    return outcome;
+}
+
+} // namespace cudaopt_test
