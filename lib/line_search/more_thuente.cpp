@@ -89,7 +89,8 @@ void MoreThuente::cut() {
         tolerances_.step_max = std::min(tolerances_.step_max, 0.5 * (step_ + failed));
         upper_ = std::min(upper_, failed);
     }
-    if (!any_finite_) start(phi0_, slope0_, std::max(step_, tolerances_.step_min), tolerances_);
+    const SearchTolerances tolerances = tolerances_; // a copy, since start() clears its own
+    if (!any_finite_) start(phi0_, slope0_, std::max(step_, tolerances.step_min), tolerances);
 }
 
 // The trial step and the new interval, section 4 of the paper: four cases by the trial's phi and slope against best.
