@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "backend/backend.hpp"
+#include "backend/gather_layout.hpp"
 #include "backend/host_panel.hpp"
 #include "cuda_opt.h"
 #include "exec/map_reduce_host.hpp"
@@ -40,23 +41,17 @@ template <class T> Buffer<T> allocate_buffer(int64_t count) {
     return Buffer<T>(static_cast<T *>(memory));
 }
 
-// The numbers of a gather as one array, so that one loop joins two: row sums, products; then what is not a sum.
-struct GatherLayout {
-    int columns, masked, full, maximum, minimum, size;
-    explicit GatherLayout(int columns_)
-        : columns(columns_), masked(row_sum_count), full(masked + panel::masked_count(columns)),
-          maximum(full + panel::special * columns), minimum(maximum + 1), size(minimum + 1) {}
-    void clear(double *v) const {
-        std::fill(v, v + maximum, 0.0);
-        v[maximum] = 0;
-        v[minimum] = infinity;
-    }
-    void join(double *to, const double *from) const {
-        for (int i = 0; i < maximum; i++) to[i] += from[i];
-        if (from[maximum] > to[maximum] || from[maximum] != from[maximum]) to[maximum] = from[maximum];
-        to[minimum] = std::min(to[minimum], from[minimum]);
-    }
-};
+void clear(const GatherLayout &layout, double *v) {
+    std::fill(v, v + layout.size, 0.0);
+    v[layout.minimum] = infinity;
+}
+
+void join(const GatherLayout &layout, double *to, const double *from) {
+    for (int i = 0; i < layout.maximum; i++) to[i] += from[i];
+    const double largest = from[layout.maximum];
+    if (largest > to[layout.maximum] || largest != largest) to[layout.maximum] = largest;
+    to[layout.minimum] = std::min(to[layout.minimum], from[layout.minimum]);
+}
 
 // Sums of a stretch's tiles in a binary tree, with a partial sum for each level: tile k is joined like the carry of a
 // binary counter.
@@ -68,12 +63,12 @@ public:
         depth_++;
         for (uint64_t carry = count_++; carry & 1; carry >>= 1) {
             depth_--;
-            layout_.join(level(depth_ - 1), level(depth_));
+            join(layout_, level(depth_ - 1), level(depth_));
         }
     }
     void finish(double *to) {
-        layout_.clear(to);
-        for (int i = depth_ - 1; i >= 0; i--) layout_.join(to, level(i));
+        clear(layout_, to);
+        for (int i = depth_ - 1; i >= 0; i--) join(layout_, to, level(i));
     }
 
 private:
@@ -147,15 +142,9 @@ public:
         }
         for (int64_t stride = 1; stride < pieces; stride *= 2)
             for (int64_t k = 0; k + stride < pieces; k += 2 * stride)
-                layout.join(stretch_sums_.get() + k * layout.size, stretch_sums_.get() + (k + stride) * layout.size);
+                join(layout, stretch_sums_.get() + k * layout.size, stretch_sums_.get() + (k + stride) * layout.size);
 
-        const double *v = stretch_sums_.get();
-        std::copy(v, v + row_sum_count, sums_.row_sums);
-        sums_.columns = layout.columns;
-        sums_.masked.assign(v + layout.masked, v + layout.full);
-        sums_.full.assign(v + layout.full, v + layout.maximum);
-        sums_.projected_gradient_max = v[layout.maximum];
-        sums_.first_breakpoint = v[layout.minimum];
+        layout.unpack(stretch_sums_.get(), sums_);
         sums_.f = *f_;
         return sums_;
     }
@@ -251,7 +240,7 @@ private:
     void gather_tile(const GatherRequest &request, const GatherLayout &layout, int64_t begin, double *tile,
                      double *masked, double *out) const {
         const int rows = rows_from(begin), columns = layout.columns;
-        layout.clear(out);
+        clear(layout, out);
         alignas(64) double pg[tile_height] = {}, x[tile_height] = {}, free[tile_height] = {}, root[tile_height];
         double *g = tile + panel::gradient * tile_height, *z = tile + panel::displacement * tile_height;
         std::fill(tile, tile + panel::special * tile_height, 0.0);

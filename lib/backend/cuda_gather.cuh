@@ -1,0 +1,337 @@
+// Sweep 1 on the GPU: row sums, the masked Gram matrix and the products of the special columns, in one reading.
+//
+// A warp takes 32 rows at a time; lane i owns row i for what concerns x, g, l and u. For the products, lane (c, r) holds
+// the rows r of column c of each block of 8 columns: exactly the fragments of the matrix unit, for A and for B at once,
+// loaded straight from memory in 16-byte pieces (4 lanes of a column read one 128-byte line of doubles). Nothing goes
+// through shared memory until a block is done.
+//
+// Which rows a warp takes is a function of n and of the number of columns alone, so the sums have the same bits in each
+// run. Partial sums stand as [entry][block], so that reduce_partials reads them in order.
+#pragma once
+
+#include "backend/cuda_matrix_unit.cuh"
+#include "backend/gather_layout.hpp"
+#include "lbfgsb/rules.hpp"
+
+namespace cudaopt {
+
+constexpr int gather_threads = 256;
+constexpr int gather_warps = gather_threads / 32;
+constexpr int column_block = 8;
+constexpr int most_gather_blocks = 132 * 3;
+
+template <class Real> struct DeviceVectors {
+    const Real *x, *g, *diagonal;
+    BoxArrays<Real> box;
+    Real *slots;   // S, then Y, then x_base
+    int64_t pitch; // elements from one column to the next; a multiple of 32, rows from n on are 0
+    int64_t n;
+    int m;
+
+    __host__ __device__ Real *s(int slot) const { return slots + slot * pitch; }
+    __host__ __device__ Real *y(int slot) const { return slots + (m + 1 + slot) * pitch; }
+    __host__ __device__ Real *x_base() const { return slots + (2 * static_cast<int64_t>(m) + 2) * pitch; }
+    __host__ __device__ int slot_of(int newest, int age) const { return (newest + m + 1 - age) % (m + 1); }
+    // The stored column behind a panel column; NULL for g, z and columns past the end.
+    __device__ const Real *column(const GatherRequest &request, int j) const {
+        const int age = j < panel::special ? 0 : (j - panel::special) / 2 + 1;
+        if (age >= request.pairs || j == panel::gradient || j == panel::displacement) return nullptr;
+        const int slot = slot_of(request.newest_slot, age);
+        return j % 2 == 0 ? y(slot) : s(slot);
+    }
+    __device__ Row row(int64_t i) const { return {x[i], g[i], box.lower(i), box.upper(i)}; }
+};
+
+__device__ inline void load4(const double *from, double (&to)[4]) {
+    const double2 a = *reinterpret_cast<const double2 *>(from), b = *reinterpret_cast<const double2 *>(from + 2);
+    to[0] = a.x, to[1] = a.y, to[2] = b.x, to[3] = b.y;
+}
+__device__ inline void load4(const float *from, double (&to)[4]) {
+    const float4 a = *reinterpret_cast<const float4 *>(from);
+    to[0] = a.x, to[1] = a.y, to[2] = a.z, to[3] = a.w;
+}
+
+// The lane's own row: its part in the row sums, and what other lanes need to know of it.
+struct OwnRow {
+    double g, z, root; // gradient, way to the bound, square root of the diagonal
+    unsigned free;     // of all 32 rows, a bit each
+};
+
+struct LaneSums {
+    double pg2 = 0, x2 = 0, largest = 0, first = infinity;
+    int lower = 0, upper = 0, free = 0, not_finite = 0;
+};
+
+template <class Real, bool weighted>
+__device__ OwnRow look_at_own_row(const DeviceVectors<Real> &v, const GatherRequest &request, int64_t i, LaneSums &sums) {
+    OwnRow own{0, 0, 1, 0};
+    bool free = false;
+    if (i < v.n) {
+        const Row at = v.row(i);
+        const double h = weighted ? static_cast<double>(v.diagonal[i]) : 1.0;
+        const RowFacts facts = facts_of_row(at, h, request.threshold);
+        const double size = fabs(facts.pg);
+        sums.pg2 += facts.pg * facts.pg;
+        sums.x2 += at.x * at.x;
+        sums.largest = size > sums.largest || size != size ? size : sums.largest;
+        sums.first = facts.free && facts.t < sums.first ? facts.t : sums.first;
+        sums.lower += facts.lower;
+        sums.upper += facts.upper;
+        sums.free += facts.free;
+        sums.not_finite += !facts.finite;
+        own = {at.g, facts.z, weighted ? sqrt(h) : 1.0, 0};
+        free = facts.free;
+    }
+    own.free = __ballot_sync(~0u, free);
+    return own;
+}
+
+// Four rows of a panel column as the lane's share of its block. `at` is the first of them within the warp's 32.
+template <class Real, bool weighted>
+__device__ void fragment(const Real *column, int j, const GatherRequest &request, int64_t base, int at,
+                         const OwnRow &own, double (&to)[4]) {
+    if (column) load4(column + base + at, to);
+    else to[0] = to[1] = to[2] = to[3] = 0;
+    if (j / column_block == 0) { // the special columns are among these lanes'
+#pragma unroll
+        for (int e = 0; e < 4; e++) {
+            const double g = __shfl_sync(~0u, own.g, at + e);
+            if (j == panel::gradient) to[e] = g;
+            if (j == 0 && request.fresh && column) to[e] = g - to[e];
+        }
+        if (request.threshold > 0) {
+#pragma unroll
+            for (int e = 0; e < 4; e++) {
+                const double z = __shfl_sync(~0u, own.z, at + e);
+                if (j == panel::displacement) to[e] = z;
+            }
+        }
+    }
+    if (weighted) {
+        const bool inverse = j == panel::displacement || (j != panel::gradient && j % 2 == 1);
+#pragma unroll
+        for (int e = 0; e < 4; e++) {
+            const double root = __shfl_sync(~0u, own.root, at + e);
+            to[e] = inverse ? to[e] / root : to[e] * root;
+        }
+    }
+}
+
+__device__ inline double warp_sum(double v) {
+    for (int delta = 16; delta > 0; delta /= 2) v += __shfl_down_sync(~0u, v, delta);
+    return v;
+}
+
+// The warp's row sums into the block's; warps take turns.
+__device__ inline void add_row_sums(const LaneSums &mine, double *row_sums, double &maximum, double &minimum) {
+    const double v[row_sum_count] = {warp_sum(mine.pg2),
+                                     warp_sum(mine.x2),
+                                     static_cast<double>(__reduce_add_sync(~0u, mine.lower)),
+                                     static_cast<double>(__reduce_add_sync(~0u, mine.upper)),
+                                     static_cast<double>(__reduce_add_sync(~0u, mine.free)),
+                                     static_cast<double>(__reduce_add_sync(~0u, mine.not_finite))};
+    double largest = mine.largest, first = mine.first;
+    for (int delta = 16; delta > 0; delta /= 2) {
+        const double a = __shfl_down_sync(~0u, largest, delta), b = __shfl_down_sync(~0u, first, delta);
+        largest = a > largest || a != a ? a : largest;
+        first = b < first ? b : first;
+    }
+    if (threadIdx.x % 32 != 0) return;
+    for (int i = 0; i < row_sum_count; i++) row_sums[i] += v[i];
+    if (largest > maximum || largest != largest) maximum = largest;
+    minimum = fmin(first, minimum);
+}
+
+// The lane's two elements of an 8 x 8 tile of products, rows 8 i.. and columns 8 j.., masked or of the special rows.
+__device__ inline void add_tile(double c0, double c1, int i_block, int j_block, bool masked, const GatherLayout &layout,
+                                double *sums) {
+    const int lane = threadIdx.x % 32, i = i_block * column_block + lane / 4;
+    const int j = j_block * column_block + lane % 4 * 2;
+    for (int k = 0; k < 2; k++) {
+        const double value = k == 0 ? c0 : c1;
+        if (j + k >= layout.columns) continue;
+        if (masked && i <= j + k) sums[layout.masked + panel::masked_index(i, j + k, layout.columns)] += value;
+        if (!masked && i < panel::special) sums[layout.full + i * layout.columns + j + k] += value;
+    }
+}
+
+// Panels of up to 5 blocks of columns (19 pairs), whole in each warp's registers. The 16-row instruction multiplies two
+// blocks of rows at once: block 0 masked together with block 0 over all rows, then blocks 1 and 2, then 3 and 4.
+constexpr int resident_blocks(int blocks) { return blocks <= 3 ? 2 : 1; }
+
+template <class Real, int blocks, bool masked, bool weighted>
+__global__ void __launch_bounds__(gather_threads, resident_blocks(blocks))
+gather_kernel(DeviceVectors<Real> v, GatherRequest request, GatherLayout layout, double *partials) {
+    constexpr int pairs_of_blocks = masked ? blocks / 2 : 0;
+    extern __shared__ double sums[];
+    const int lane = threadIdx.x % 32, warp = threadIdx.x / 32, c = lane / 4, r = lane % 4;
+
+    const Real *column[blocks];
+#pragma unroll
+    for (int b = 0; b < blocks; b++) column[b] = v.column(request, b * column_block + c);
+    double first_rows[blocks][4] = {};
+    double next_rows[pairs_of_blocks > 0 ? pairs_of_blocks : 1][blocks][4] = {};
+    LaneSums own_sums;
+
+    const int64_t tiles = (v.n + 31) / 32;
+    for (int64_t tile = static_cast<int64_t>(blockIdx.x) * gather_warps + warp; tile < tiles;
+         tile += static_cast<int64_t>(gridDim.x) * gather_warps) {
+        const int64_t base = tile * 32;
+        const OwnRow own = look_at_own_row<Real, weighted>(v, request, base + lane, own_sums);
+#pragma unroll
+        for (int half = 0; half < 2; half++) {
+            const int at = half * 16 + r * 4;
+            double w[blocks][4];
+#pragma unroll
+            for (int b = 0; b < blocks; b++)
+                fragment<Real, weighted>(column[b], b * column_block + c, request, base, at, own, w[b]);
+            if constexpr (!masked) {
+#pragma unroll
+                for (int e = 0; e < 4; e++)
+#pragma unroll
+                    for (int j = 0; j < blocks; j++)
+                        multiply_8x8x4(first_rows[j][0], first_rows[j][1], w[0][e], w[j][e]);
+            } else {
+                double f[blocks][4]; // on the free rows
+#pragma unroll
+                for (int b = 0; b < blocks; b++)
+#pragma unroll
+                    for (int e = 0; e < 4; e++) f[b][e] = own.free >> (at + e) & 1 ? w[b][e] : 0.0;
+#pragma unroll
+                for (int e = 0; e < 4; e += 2) {
+#pragma unroll
+                    for (int j = 0; j < blocks; j++)
+                        multiply_16x8x8(first_rows[j], f[0][e], w[0][e], f[0][e + 1], w[0][e + 1], w[j][e], w[j][e + 1]);
+#pragma unroll
+                    for (int p = 0; p < pairs_of_blocks; p++) {
+                        const int i = 1 + 2 * p;
+                        const bool two = i + 1 < blocks;
+#pragma unroll
+                        for (int j = i; j < blocks; j++)
+                            multiply_16x8x8(next_rows[p][j], f[i][e], two ? f[two ? i + 1 : i][e] : 0.0, f[i][e + 1],
+                                            two ? f[two ? i + 1 : i][e + 1] : 0.0, w[j][e], w[j][e + 1]);
+                    }
+                }
+            }
+        }
+    }
+
+    for (int e = threadIdx.x; e < layout.size; e += gather_threads) sums[e] = e == layout.minimum ? infinity : 0.0;
+    __syncthreads();
+    for (int turn = 0; turn < gather_warps; turn++) {
+        if (warp == turn) {
+            add_row_sums(own_sums, sums, sums[layout.maximum], sums[layout.minimum]);
+#pragma unroll
+            for (int j = 0; j < blocks; j++) {
+                add_tile(first_rows[j][0], first_rows[j][1], 0, j, masked, layout, sums);
+                if (masked) add_tile(first_rows[j][2], first_rows[j][3], 0, j, false, layout, sums);
+            }
+#pragma unroll
+            for (int p = 0; p < pairs_of_blocks; p++)
+#pragma unroll
+                for (int j = 1 + 2 * p; j < blocks; j++) {
+                    add_tile(next_rows[p][j][0], next_rows[p][j][1], 1 + 2 * p, j, true, layout, sums);
+                    add_tile(next_rows[p][j][2], next_rows[p][j][3], 2 + 2 * p, j, true, layout, sums);
+                }
+        }
+        __syncthreads();
+    }
+    for (int e = threadIdx.x; e < layout.size; e += gather_threads)
+        partials[static_cast<int64_t>(e) * gridDim.x + blockIdx.x] = sums[e];
+}
+
+// Wider panels: one tile of 8 x 8 products a block, gridDim.x tiles over the same rows, which meet in the second-level
+// cache. Slower by the times a column is read, and enough for memories that large.
+template <class Real, bool weighted>
+__global__ void __launch_bounds__(gather_threads)
+gather_tile_kernel(DeviceVectors<Real> v, GatherRequest request, GatherLayout layout, double *partials) {
+    constexpr int products = column_block * column_block;
+    __shared__ double over_free_sums[products], over_all_sums[products], row_sums[row_sum_count], maximum, minimum;
+    const int lane = threadIdx.x % 32, warp = threadIdx.x / 32, c = lane / 4, r = lane % 4;
+    int i_block = 0, j_block = blockIdx.x; // tiles of the upper triangle, row by row
+    for (const int width = (layout.columns + column_block - 1) / column_block; j_block >= width - i_block; i_block++)
+        j_block -= width - i_block;
+    j_block += i_block;
+
+    const int column_i = i_block * column_block + c, column_j = j_block * column_block + c;
+    const Real *w_i = v.column(request, column_i), *w_j = v.column(request, column_j);
+    double over_free[2] = {}, over_all[2] = {};
+    LaneSums own_sums;
+    const int64_t tiles = (v.n + 31) / 32;
+    for (int64_t tile = static_cast<int64_t>(blockIdx.y) * gather_warps + warp; tile < tiles;
+         tile += static_cast<int64_t>(gridDim.y) * gather_warps) {
+        const int64_t base = tile * 32;
+        const OwnRow own = look_at_own_row<Real, weighted>(v, request, base + lane, own_sums);
+#pragma unroll
+        for (int half = 0; half < 2; half++) {
+            const int at = half * 16 + r * 4;
+            double a[4], b[4];
+            fragment<Real, weighted>(w_i, column_i, request, base, at, own, a);
+            fragment<Real, weighted>(w_j, column_j, request, base, at, own, b);
+#pragma unroll
+            for (int e = 0; e < 4; e++) {
+                multiply_8x8x4(over_free[0], over_free[1], own.free >> (at + e) & 1 ? a[e] : 0.0, b[e]);
+                multiply_8x8x4(over_all[0], over_all[1], a[e], b[e]);
+            }
+        }
+    }
+
+    if (threadIdx.x < products) over_free_sums[threadIdx.x] = over_all_sums[threadIdx.x] = 0;
+    if (threadIdx.x < row_sum_count) row_sums[threadIdx.x] = 0;
+    if (threadIdx.x == 0) maximum = 0, minimum = infinity;
+    __syncthreads();
+    for (int turn = 0; turn < gather_warps; turn++) {
+        if (warp == turn) {
+            add_row_sums(own_sums, row_sums, maximum, minimum);
+            for (int k = 0; k < 2; k++) {
+                over_free_sums[c * column_block + 2 * r + k] += over_free[k];
+                over_all_sums[c * column_block + 2 * r + k] += over_all[k];
+            }
+        }
+        __syncthreads();
+    }
+    const auto store = [&](int entry, double value) {
+        partials[static_cast<int64_t>(entry) * gridDim.y + blockIdx.y] = value;
+    };
+    if (threadIdx.x < products) {
+        const int i = i_block * column_block + threadIdx.x / column_block;
+        const int j = j_block * column_block + threadIdx.x % column_block;
+        if (i <= j && j < layout.columns)
+            store(layout.masked + panel::masked_index(i, j, layout.columns), over_free_sums[threadIdx.x]);
+        if (i < panel::special && j < layout.columns)
+            store(layout.full + i * layout.columns + j, over_all_sums[threadIdx.x]);
+    }
+    if (blockIdx.x > 0) return;
+    if (threadIdx.x < row_sum_count) store(threadIdx.x, row_sums[threadIdx.x]);
+    if (threadIdx.x == 0) {
+        store(layout.maximum, maximum);
+        store(layout.minimum, minimum);
+    }
+}
+
+// Join the blocks' partial sums, a warp an entry, straight into host memory; then f; then the flag that the host spins on.
+static __global__ void __launch_bounds__(gather_threads)
+reduce_partials(GatherLayout layout, const double *partials, int blocks, const double *f, double *to,
+                unsigned *arrivals, unsigned *flag, unsigned ticket) {
+    const int lane = threadIdx.x % 32, entry = blockIdx.x * gather_warps + threadIdx.x / 32;
+    if (entry < layout.size) {
+        const bool is_max = entry == layout.maximum, is_min = entry == layout.minimum;
+        const auto join = [&](double a, double b) {
+            return is_max ? (b > a || b != b ? b : a) : is_min ? fmin(a, b) : a + b;
+        };
+        double v = is_min ? infinity : 0.0;
+        for (int b = lane; b < blocks; b += 32) v = join(v, partials[static_cast<int64_t>(entry) * blocks + b]);
+        for (int delta = 16; delta > 0; delta /= 2) v = join(v, __shfl_down_sync(~0u, v, delta));
+        if (lane == 0) to[entry] = v;
+    }
+    if (blockIdx.x == 0 && threadIdx.x == 0) to[layout.size] = *f;
+    __threadfence_system(); // the numbers before the arrival
+    __syncthreads();
+    if (threadIdx.x == 0 && atomicAdd(arrivals, 1u) == gridDim.x - 1) {
+        *arrivals = 0;
+        __threadfence_system(); // the arrivals before the flag
+        *static_cast<volatile unsigned *>(flag) = ticket;
+    }
+}
+
+} // namespace cudaopt

@@ -1,0 +1,30 @@
+// Double-precision matrix instructions of one warp, PTX ISA section "mma". Lane (c, r) = (lane / 4, lane % 4).
+#pragma once
+
+namespace cudaopt {
+
+// C (8 x 8) += A (8 x 4) B (4 x 8). The lane brings a = A[c][r] and b = B[r][c], and holds C[c][2r], C[c][2r + 1].
+__device__ inline void multiply_8x8x4(double &c0, double &c1, double a, double b) {
+    asm("mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64 {%0, %1}, {%2}, {%3}, {%0, %1};"
+        : "+d"(c0), "+d"(c1)
+        : "d"(a), "d"(b));
+}
+
+// C (16 x 8) += A (16 x 8) B (8 x 8), as upper and lower halves of 8 rows, over two groups of four in the inner
+// dimension: upper0 = A[c][r], lower0 = A[c + 8][r], upper1 and lower1 the same 4 columns further; likewise b0, b1.
+__device__ inline void multiply_16x8x8(double (&c)[4], double upper0, double lower0, double upper1, double lower1,
+                                       double b0, double b1) {
+#if __CUDA_ARCH__ >= 900
+    asm("mma.sync.aligned.m16n8k8.row.col.f64.f64.f64.f64 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, "
+        "{%0, %1, %2, %3};"
+        : "+d"(c[0]), "+d"(c[1]), "+d"(c[2]), "+d"(c[3])
+        : "d"(upper0), "d"(lower0), "d"(upper1), "d"(lower1), "d"(b0), "d"(b1));
+#else
+    multiply_8x8x4(c[0], c[1], upper0, b0);
+    multiply_8x8x4(c[0], c[1], upper1, b1);
+    multiply_8x8x4(c[2], c[3], lower0, b0);
+    multiply_8x8x4(c[2], c[3], lower1, b1);
+#endif
+}
+
+} // namespace cudaopt

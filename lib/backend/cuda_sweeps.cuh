@@ -1,0 +1,336 @@
+// The CUDA executor: the sweeps as kernels on one stream. The host waits once an iteration, for the sums of sweep 1,
+// by spinning on a flag in host memory that the last kernel sets.
+#pragma once
+
+#include <algorithm>
+#include <atomic>
+#include <cstring>
+#include <memory>
+
+#include "backend/backend.hpp"
+#include "backend/cuda_direction.cuh"
+#include "backend/cuda_support.cuh"
+
+namespace cudaopt {
+
+template <class Real> class CudaSweeps final : public Sweeps {
+public:
+    explicit CudaSweeps(int64_t n) : n_(n) { check(cudaGetDevice(&device_), "cudaGetDevice"); }
+
+    ~CudaSweeps() override {
+        const OnDevice on(device_);
+        if (ready_) cudaStreamSynchronize(stream_);
+        for (CallEvents &call : calls_) {
+            if (call.begin) cudaEventDestroy(call.begin);
+            if (call.end) cudaEventDestroy(call.end);
+        }
+    }
+
+    void bind(const UserArrays &a) override {
+        v_.x = x_ = static_cast<Real *>(a.x);
+        v_.g = g_ = static_cast<Real *>(a.g);
+        v_.diagonal = static_cast<const Real *>(a.diagonal);
+        v_.box = {static_cast<const Real *>(a.lower), static_cast<const Real *>(a.upper)};
+        f_ = a.f;
+        for (CallEvents &call : calls_) call.recorded = false;
+        seconds_ = 0;
+    }
+
+    void allocate(int m, const ExecutorOptions &options) override {
+        stream_ = static_cast<cudaStream_t>(options.stream);
+        if (ready_) return;
+        const OnDevice on(device_);
+        columns_ = panel::columns(m);
+        const GatherLayout layout(columns_);
+        v_.n = n_;
+        v_.m = m;
+        v_.pitch = (n_ + 31) / 32 * 32;
+        const double wanted = (2.0 * m + 3) * static_cast<double>(v_.pitch) * sizeof(Real);
+        if (wanted > 9e18)
+            throw ExecutorFailure(CUDA_OPT_OUT_OF_MEMORY, "out of memory: a workspace of (2m + 3) n elements has more "
+                                                          "than 9e18 bytes");
+        vectors_.allocate((2 * static_cast<int64_t>(m) + 3) * v_.pitch);
+        // Rows past n are read as part of a tile; they have to be 0.
+        check(cudaMemsetAsync(vectors_.get(), 0, vectors_.bytes(), stream_), "cudaMemsetAsync");
+        v_.slots = vectors_.get();
+        partials_.allocate(static_cast<int64_t>(layout.size) * partial_blocks());
+        scratch_.allocate(map_reduce_scratch_bytes<StartRecord>());
+        check(cudaMemsetAsync(scratch_.get(), 0, scratch_.bytes(), stream_), "cudaMemsetAsync");
+        counters_.allocate(4);
+        check(cudaMemsetAsync(counters_.get(), 0, counters_.bytes(), stream_), "cudaMemsetAsync");
+        if (columns_ > CoefficientsByValue::capacity) {
+            coefficients_.allocate(columns_);
+            staged_coefficients_.allocate(columns_);
+        }
+        from_device_.allocate(1);
+        std::memset(static_cast<void *>(from_device_.get()), 0, sizeof(FromDevice));
+        host_sums_.allocate(layout.size + 1);
+        heads_.allocate(crossed_capacity);
+        entries_.allocate(static_cast<int64_t>(crossed_capacity) * columns_);
+        read_buffer_.allocate(read_capacity);
+        sums_.masked.reserve(panel::masked_count(columns_));
+        sums_.full.reserve(panel::special * columns_);
+        for (CallEvents &call : calls_) {
+            check(cudaEventCreate(&call.begin), "cudaEventCreate");
+            check(cudaEventCreate(&call.end), "cudaEventCreate");
+        }
+        ready_ = true;
+    }
+
+    int64_t workspace_bytes() const override {
+        return vectors_.bytes() + partials_.bytes() + scratch_.bytes() + counters_.bytes() + coefficients_.bytes();
+    }
+
+    StartReport start() override {
+        const OnDevice on(device_);
+        const StartRecord r = reduce<StartRecord>(CheckStart<Real>{x_, v_.box});
+        const StartReport report{std::min(r.x_nan.v, n_), std::min(r.bound_nan.v, n_), std::min(r.crossed.v, n_),
+                                 r.projected.v, r.boxed.v};
+        if (report.usable(n_) && r.projected.v > 0)
+            check(map_cuda(n_, MoveIntoBox<Real>{x_, v_.box}, stream_), "the projection of the start");
+        return report;
+    }
+
+    const PanelSums &gather(const GatherRequest &request) override {
+        const OnDevice on(device_);
+        const GatherLayout layout(panel::columns(request.pairs));
+        const int partials = request.weighted ? launch_gather<true>(request, layout) : launch_gather<false>(request, layout);
+        check(cudaGetLastError(), "the launch of sweep 1");
+        reduce_partials<<<(layout.size + gather_warps - 1) / gather_warps, gather_threads, 0, stream_>>>(
+            layout, partials_.get(), partials, f_, host_sums_.get(), arrivals(), &from_device_[0].flag, ++ticket_);
+        check(cudaGetLastError(), "the launch of sweep 1's reduction");
+        wait();
+        layout.unpack(host_sums_.get(), sums_);
+        sums_.f = host_sums_[layout.size];
+        return sums_;
+    }
+
+    void direction(const DirectionRequest &request) override {
+        const OnDevice on(device_);
+        const int slot = request.spare_slot;
+        const bool fresh = request.panel.fresh && request.panel.pairs > 0;
+        const TrialArrays<Real> to{x_, g_, v_.s(slot), v_.y(slot), v_.x_base(),
+                                   fresh ? v_.y(request.panel.newest_slot) : nullptr};
+        with_coefficients(request, [&](const auto &q) {
+            const TakeDirection<Real, std::decay_t<decltype(q)>> rule{v_, request, q, to};
+            check(map_reduce_cuda<DirectionRecord>(n_, rule, StoreRecord<DirectionRecord>{&from_device_[0].direction},
+                                                   scratch_.get(), stream_),
+                  "the launch of sweep 2");
+        });
+    }
+
+    // Complete since the gather that came after: the stream keeps the order.
+    DirectionSums direction_sums() override {
+        const DirectionRecord &r = from_device_[0].direction;
+        return {r.slope.v, r.d_squared.v, r.projected.v};
+    }
+
+    double truncation(const DirectionRequest &request) override {
+        const OnDevice on(device_);
+        double alpha = 1;
+        with_coefficients(request, [&](const auto &q) {
+            alpha = reduce<Min>(FindTruncation<Real, std::decay_t<decltype(q)>>{v_, request, q}).v;
+        });
+        return std::max(0.0, std::min(1.0, alpha));
+    }
+
+    int64_t crossed(const GatherRequest &request, double lo, double hi, std::vector<CrossedRow> &rows) override {
+        const OnDevice on(device_);
+        const int columns = panel::columns(request.pairs);
+        const auto kernel = request.weighted ? find_crossed<Real, true> : find_crossed<Real, false>;
+        kernel<<<blocks_for(n_), gather_threads, 0, stream_>>>(v_, request, lo, hi, columns, heads_.get(), entries_.get(),
+                                                               counters_.get() + 1, arrivals(), &from_device_[0].crossed,
+                                                               &from_device_[0].flag, ++ticket_);
+        check(cudaGetLastError(), "the launch of the search for crossed rows");
+        wait();
+        const int64_t count = static_cast<int64_t>(from_device_[0].crossed);
+        rows.clear();
+        for (int64_t k = 0; k < std::min<int64_t>(count, crossed_capacity); k++)
+            rows.push_back({heads_[k].t, heads_[k].index, heads_[k].g, heads_[k].z, entries_.get() + k * columns});
+        return count;
+    }
+
+    void step(int slot, double step) override {
+        const OnDevice on(device_);
+        check(map_cuda(n_, TakeStep<Real>{x_, v_.x_base(), v_.s(slot), v_.box, step}, stream_), "the launch of a step");
+    }
+
+    double largest_step(int slot) override {
+        const OnDevice on(device_);
+        return reduce<Min>(FindLargestStep<Real>{v_.x_base(), v_.s(slot), v_.box}).v;
+    }
+
+    void restore(int slot, double f) override {
+        const OnDevice on(device_);
+        check(map_cuda(n_, Restore<Real>{x_, g_, v_.x_base(), v_.y(slot), f_, f}, stream_), "the launch of a restore");
+    }
+
+    int64_t bad_diagonal() override {
+        const OnDevice on(device_);
+        return std::min(n_, reduce<FirstIndex>(FindBadDiagonal<Real>{v_.diagonal}).v);
+    }
+
+    void read(const void *vector, int64_t begin, int count, double *to) override {
+        const OnDevice on(device_);
+        for (int done = 0; done < count; done += read_capacity) {
+            const int now = std::min(count - done, read_capacity);
+            check(cudaMemcpyAsync(read_buffer_.get(), static_cast<const Real *>(vector) + begin + done, now * sizeof(Real),
+                                  cudaMemcpyDeviceToHost, stream_), "a copy for the log");
+            check(cudaStreamSynchronize(stream_), "a copy for the log");
+            for (int i = 0; i < now; i++) to[done + i] = read_buffer_[i];
+        }
+    }
+
+    // Time on the stream between the first and the last command of a call. A call's events are read two calls later,
+    // when they are certain to be complete.
+    void begin_call() override {
+        if (!ready_) return;
+        const OnDevice on(device_);
+        CallEvents &call = calls_[call_ % 2];
+        collect(call);
+        cudaEventRecord(call.begin, stream_);
+        begun_ = true;
+    }
+
+    void end_call() override {
+        if (!begun_) return;
+        const OnDevice on(device_);
+        CallEvents &call = calls_[call_++ % 2];
+        call.recorded = cudaEventRecord(call.end, stream_) == cudaSuccess;
+        begun_ = false;
+    }
+
+    double seconds() override {
+        const OnDevice on(device_);
+        for (CallEvents &call : calls_) collect(call);
+        return seconds_;
+    }
+
+private:
+    static constexpr int read_capacity = 64;
+
+    struct FromDevice { // written by kernels, read by the host
+        unsigned flag;
+        unsigned long long crossed;
+        DirectionRecord direction;
+        alignas(8) unsigned char record[sizeof(StartRecord)];
+    };
+    struct CallEvents {
+        cudaEvent_t begin = nullptr, end = nullptr;
+        bool recorded = false;
+    };
+
+    unsigned *arrivals() const { return reinterpret_cast<unsigned *>(counters_.get()); }
+    int64_t partial_blocks() const { return column_blocks(columns_) <= 5 ? most_gather_blocks : tile_kernel_rows(columns_); }
+    static int column_blocks(int columns) { return (columns + column_block - 1) / column_block; }
+    static int tile_kernel_rows(int columns) {
+        const int blocks = column_blocks(columns), tiles = blocks * (blocks + 1) / 2;
+        return std::max(1, 4 * most_gather_blocks / tiles);
+    }
+
+    void collect(CallEvents &call) {
+        float milliseconds = 0;
+        if (!call.recorded) return;
+        call.recorded = false;
+        if (cudaEventSynchronize(call.end) != cudaSuccess) return;
+        if (cudaEventElapsedTime(&milliseconds, call.begin, call.end) == cudaSuccess) seconds_ += 1e-3 * milliseconds;
+    }
+
+    // Returns how many blocks of partial sums there are.
+    template <bool weighted> int launch_gather(const GatherRequest &request, const GatherLayout &layout) {
+        switch (column_blocks(layout.columns)) {
+        case 1: return launch_gather<1, weighted>(request, layout);
+        case 2: return launch_gather<2, weighted>(request, layout);
+        case 3: return launch_gather<3, weighted>(request, layout);
+        case 4: return launch_gather<4, weighted>(request, layout);
+        case 5: return launch_gather<5, weighted>(request, layout);
+        default: break;
+        }
+        const int blocks = column_blocks(layout.columns), tiles = blocks * (blocks + 1) / 2;
+        const int rows = static_cast<int>(std::min<int64_t>(tile_kernel_rows(layout.columns), row_blocks()));
+        gather_tile_kernel<Real, weighted>
+            <<<dim3(tiles, rows), gather_threads, 0, stream_>>>(v_, request, layout, partials_.get());
+        return rows;
+    }
+
+    template <int blocks, bool weighted> int launch_gather(const GatherRequest &request, const GatherLayout &layout) {
+        const int grid = static_cast<int>(std::min<int64_t>(132 * resident_blocks(blocks), row_blocks()));
+        const std::size_t shared = layout.size * sizeof(double);
+        if (request.masked || weighted)
+            gather_kernel<Real, blocks, true, weighted>
+                <<<grid, gather_threads, shared, stream_>>>(v_, request, layout, partials_.get());
+        else
+            gather_kernel<Real, blocks, false, false>
+                <<<grid, gather_threads, shared, stream_>>>(v_, request, layout, partials_.get());
+        return grid;
+    }
+
+    int64_t row_blocks() const { return (n_ + gather_threads - 1) / gather_threads; }
+
+    template <class Action> void with_coefficients(const DirectionRequest &request, const Action &action) {
+        const int columns = panel::columns(request.panel.pairs);
+        if (columns <= CoefficientsByValue::capacity) {
+            CoefficientsByValue q{};
+            std::copy(request.coefficients, request.coefficients + columns, q.q);
+            action(q);
+            return;
+        }
+        std::copy(request.coefficients, request.coefficients + columns, staged_coefficients_.get());
+        check(cudaMemcpyAsync(coefficients_.get(), staged_coefficients_.get(), columns * sizeof(double),
+                              cudaMemcpyHostToDevice, stream_), "the copy of the coefficients");
+        action(CoefficientsInMemory{coefficients_.get()});
+    }
+
+    // A reduction that the host waits for; rare.
+    template <class Record, class Rule> Record reduce(const Rule &rule) {
+        static_assert(sizeof(Record) <= sizeof(StartRecord), "the scratch and the host's copy are made for this size");
+        auto *to = reinterpret_cast<Record *>(from_device_[0].record);
+        check(map_reduce_cuda<Record>(n_, rule, StoreRecord<Record>{to}, scratch_.get(), stream_),
+              "the launch of a reduction");
+        check(cudaStreamSynchronize(stream_), "a reduction");
+        return *to;
+    }
+
+    // Until the flag carries this ticket. The flag never comes when a kernel fails, the caller's included, so the stream
+    // is asked now and then.
+    void wait() {
+        const volatile unsigned *flag = &from_device_[0].flag;
+        for (unsigned spins = 1; *flag != ticket_; spins++) {
+            if (spins % 65536 != 0) continue;
+            const cudaError_t state = cudaStreamQuery(stream_);
+            if (state != cudaErrorNotReady) {
+                check(state, "a kernel on the handle's stream, the caller's evaluation included");
+                check(cudaStreamSynchronize(stream_), "a kernel on the handle's stream");
+                if (*flag != ticket_) throw ExecutorFailure(CUDA_OPT_CUDA_FAILURE, "CUDA failed: a kernel ended early");
+            }
+        }
+        std::atomic_thread_fence(std::memory_order_acquire);
+    }
+
+    const int64_t n_;
+    int device_ = 0, columns_ = 0;
+    bool ready_ = false, begun_ = false;
+    cudaStream_t stream_ = nullptr;
+    DeviceVectors<Real> v_{};
+    Real *x_ = nullptr, *g_ = nullptr;
+    double *f_ = nullptr;
+    CudaArray<Real, Lives::on_device> vectors_;
+    CudaArray<double, Lives::on_device> partials_, coefficients_;
+    CudaArray<unsigned char, Lives::on_device> scratch_;
+    CudaArray<unsigned long long, Lives::on_device> counters_;
+    CudaArray<FromDevice, Lives::on_host_mapped> from_device_;
+    CudaArray<double, Lives::on_host_mapped> host_sums_, entries_, staged_coefficients_;
+    CudaArray<CrossedHead, Lives::on_host_mapped> heads_;
+    CudaArray<Real, Lives::on_host_mapped> read_buffer_;
+    PanelSums sums_{};
+    unsigned ticket_ = 0;
+    CallEvents calls_[2];
+    unsigned call_ = 0;
+    double seconds_ = 0;
+};
+
+template <class Real> std::unique_ptr<Sweeps> make_cuda_sweeps(int64_t n) {
+    return std::make_unique<CudaSweeps<Real>>(n);
+}
+
+} // namespace cudaopt
