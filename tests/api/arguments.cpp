@@ -215,19 +215,16 @@ TEMPLATE_TEST_CASE("NULL instead of an argument", "[api]", HostDouble, HostFloat
     CHECK(Abi<Real>::solve(handle, x.data(), f.data(), g.data()) == CUDA_OPT_EVALUATE_FG);
 }
 
-TEMPLATE_TEST_CASE("A negative number of bytes", "[api]", HostDouble, CudaDouble) {
+TEMPLATE_TEST_CASE("A number of bytes that cannot be", "[api]", HostDouble, CudaDouble) {
     if (skipped<TestType>()) return;
     Handle<TestType> handle(2, 3);
     Array<double> f(handle, 1);
     double value = 0;
     void *memory = nullptr;
-    CHECK(cuda_opt_alloc(handle, &memory, -8) == CUDA_OPT_IMPROPER_INPUT);
-    CHECK(mentions(cuda_opt_message(handle), "-8"));
+    CHECK(cuda_opt_alloc(handle, &memory, -8) == CUDA_OPT_MISUSE);
     CHECK(memory == nullptr);
-    CHECK(cuda_opt_copy_in(handle, f.data(), &value, -16) == CUDA_OPT_IMPROPER_INPUT);
-    CHECK(mentions(cuda_opt_message(handle), "-16"));
-    CHECK(cuda_opt_copy_out(handle, &value, f.data(), -24) == CUDA_OPT_IMPROPER_INPUT);
-    CHECK(mentions(cuda_opt_message(handle), "-24"));
+    CHECK(cuda_opt_copy_in(handle, f.data(), &value, -16) == CUDA_OPT_MISUSE);
+    CHECK(cuda_opt_copy_out(handle, &value, f.data(), -24) == CUDA_OPT_MISUSE);
     CHECK(cuda_opt_alloc(handle, &memory, std::numeric_limits<int64_t>::max()) == CUDA_OPT_OUT_OF_MEMORY);
     CHECK(memory == nullptr);
 }
@@ -238,12 +235,12 @@ TEMPLATE_TEST_CASE("A lower bound above the upper one", "[api]", HostDouble, Hos
         Problem problem = in_box(zeros(70001), -1, 1);
         problem.lower[where] = 5.25;
         problem.upper[where] = 3.75;
-        check_refused<TestType>(problem, {std::to_string(where), "5.25", "3.75"});
+        check_refused<TestType>(problem, {"index " + std::to_string(where), "70001"});
     }
     // Of several, the first is named.
     Problem several = in_box(zeros(70001), -1, 1);
     several.lower[777] = several.lower[60000] = 5.25;
-    check_refused<TestType>(several, {"777"});
+    check_refused<TestType>(several, {"index 777"});
 }
 
 TEMPLATE_TEST_CASE("NaN in a bound", "[api]", HostDouble, HostFloat, CudaDouble, CudaFloat) {
@@ -252,9 +249,9 @@ TEMPLATE_TEST_CASE("NaN in a bound", "[api]", HostDouble, HostFloat, CudaDouble,
         INFO((in_lower ? "lower" : "upper"));
         Problem problem = in_box(zeros(3000), -1, 1);
         (in_lower ? problem.lower : problem.upper)[2718] = nan_value;
-        check_refused<TestType>(problem, {"2718"});
+        check_refused<TestType>(problem, {"index 2718"});
         (in_lower ? problem.upper : problem.lower).clear();
-        check_refused<TestType>(problem, {"2718"});
+        check_refused<TestType>(problem, {"index 2718"});
     }
 }
 
@@ -263,7 +260,7 @@ TEMPLATE_TEST_CASE("Bounds that leave no finite x", "[api]", HostDouble, HostFlo
     for (const double side : {infinite, -infinite}) {
         Problem problem = in_box(zeros(100), -1, 1);
         problem.lower[31] = problem.upper[31] = side;
-        check_refused<TestType>(problem, {"31"});
+        check_refused<TestType>(problem, {"index 31"});
     }
 }
 
@@ -271,10 +268,10 @@ TEMPLATE_TEST_CASE("A start that is not finite", "[api]", HostDouble, HostFloat,
     if (skipped<TestType>()) return;
     Problem problem = zeros(4001);
     problem.start[3999] = nan_value;
-    check_refused<TestType>(problem, {"3999"});
-    check_refused<TestType>(in_box(problem, -1, 1), {"3999"});
+    check_refused<TestType>(problem, {"index 3999"});
+    check_refused<TestType>(in_box(problem, -1, 1), {"index 3999"});
     problem.start[3999] = infinite;
-    check_refused<TestType>(problem, {"3999"});
+    check_refused<TestType>(problem, {"index 3999"});
 }
 
 TEST_CASE("Versions and names", "[api]") {

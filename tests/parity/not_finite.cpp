@@ -144,7 +144,7 @@ TEMPLATE_TEST_CASE("A function that is never finite again ends the solve", "[not
                 Harness<TestType> harness(problem, 5);
                 const Outcome outcome = harness.run();
                 CHECK(outcome.task == CUDA_OPT_NOT_FINITE);
-                CHECK(outcome.message.find("30") != std::string::npos);
+                CHECK(outcome.message.find("30 cuts") != std::string::npos);
                 CHECK(outcome.evaluations <= 2 + default_cuts);
                 CHECK(harness.get_int(CUDA_OPT_CUTS) == default_cuts);
                 check_start_is_kept<TestType>(outcome);
