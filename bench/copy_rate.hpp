@@ -1,0 +1,12 @@
+// How fast the machine copies memory: the rate that every sweep is judged by.
+#pragma once
+
+#include <cstdint>
+
+namespace cudaopt::bench {
+
+// Bytes read plus bytes written per second, copying a vector of `bytes` bytes; the median of several copies.
+// cuda: on the current device; else on the host, with the given number of threads (0: all).
+double copy_rate(std::int64_t bytes, bool cuda, int threads);
+
+} // namespace cudaopt::bench
