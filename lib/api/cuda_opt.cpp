@@ -7,7 +7,9 @@ using namespace cudaopt;
 
 namespace {
 
-constexpr int32_t most_pairs = 1000; // the dense algebra costs O(m^3); 3 to 20 are usual
+// The dense algebra holds about 16 matrices of (2m)^2 doubles; what does not fit here is no memory but a mistake.
+constexpr double most_dense_bytes = 4e9;
+double dense_bytes(int32_t m) { return 16.0 * 8 * (2.0 * m) * (2.0 * m); }
 
 template <class Real> std::unique_ptr<Sweeps> make_sweeps(int backend, int64_t n) {
     return backend == CUDA_OPT_BACKEND_CUDA ? make_cuda_sweeps<Real>(n) : make_host_sweeps<Real>(n);
@@ -34,9 +36,14 @@ int fill(cuda_opt &s, int64_t n, int32_t m, int32_t backend, int bits) {
         message.set("the number of variables n is %lld, but has to be at least 1", static_cast<long long>(n));
         return CUDA_OPT_IMPROPER_INPUT;
     }
-    if (m < 1 || m > most_pairs) {
-        message.set("the number of correction pairs m is %d, but has to be from 1 to %d", m, most_pairs);
+    if (m < 1) {
+        message.set("the number of correction pairs m is %d, but has to be at least 1; 3 to 20 are usual", m);
         return CUDA_OPT_IMPROPER_INPUT;
+    }
+    if (dense_bytes(m) > most_dense_bytes) {
+        message.set("out of memory: the inner products of m = %d pairs alone take %.3g bytes; 3 to 20 pairs are usual", m,
+                    dense_bytes(m));
+        return CUDA_OPT_OUT_OF_MEMORY;
     }
     s.backend = choose_backend(backend, message);
     if (s.backend < 0) return s.backend;

@@ -1,7 +1,7 @@
 // Sweep 1 on the GPU: row sums, the masked Gram matrix and the products of the special columns, in one reading.
 //
-// A warp takes 32 rows at a time; lane i owns row i for what concerns x, g, l and u. For the products, lane (c, r) holds
-// the rows r of column c of each block of 8 columns: exactly the fragments of the matrix unit, for A and for B at once,
+// A warp takes 32 rows at a time; lane i owns row i for what concerns x, g, l and u. For the products, lane (c, r)
+// holds the rows r of column c of each block of 8 columns: exactly the fragments of the matrix unit, for A and for B at once,
 // loaded straight from memory in 16-byte pieces (4 lanes of a column read one 128-byte line of doubles). Nothing goes
 // through shared memory until a block is done.
 //
@@ -63,7 +63,8 @@ struct LaneSums {
 };
 
 template <class Real, bool weighted>
-__device__ OwnRow look_at_own_row(const DeviceVectors<Real> &v, const GatherRequest &request, int64_t i, LaneSums &sums) {
+__device__ OwnRow look_at_own_row(const DeviceVectors<Real> &v, const GatherRequest &request, int64_t i,
+                                  LaneSums &sums) {
     OwnRow own{0, 0, 1, 0};
     bool free = false;
     if (i < v.n) {
@@ -201,7 +202,8 @@ gather_kernel(DeviceVectors<Real> v, GatherRequest request, GatherLayout layout,
                 for (int e = 0; e < 4; e += 2) {
 #pragma unroll
                     for (int j = 0; j < blocks; j++)
-                        multiply_16x8x8(first_rows[j], f[0][e], w[0][e], f[0][e + 1], w[0][e + 1], w[j][e], w[j][e + 1]);
+                        multiply_16x8x8(first_rows[j], f[0][e], w[0][e], f[0][e + 1], w[0][e + 1], w[j][e],
+                                        w[j][e + 1]);
 #pragma unroll
                     for (int p = 0; p < pairs_of_blocks; p++) {
                         const int i = 1 + 2 * p;

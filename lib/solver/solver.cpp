@@ -86,6 +86,7 @@ int Solver::begin() {
     boxed_ = report.boxed == n_;
     results_.start_projected = report.projected;
     phase_ = Phase::first_point;
+    if (const int code = end_at_limit(true)) return code; // a stop asked for before the first call
     return ask_evaluation();
 }
 
@@ -288,15 +289,16 @@ int Solver::judge_trial() {
         search_started_ = true;
     }
     if (!finite) {
-        results_.cuts++;
-        if (++cuts_in_a_row_ > settings.max_cuts) {
-            message_.set("f or g is NaN or infinite at %lld trial points in a row, the last with step %g; the last "
+        if (cuts_in_a_row_ >= settings.max_cuts) {
+            message_.set("f or g is NaN or infinite still after %lld cuts of the step in a row, the last to %g; the last "
                          "iterate has f = %.16g",
                          static_cast<long long>(cuts_in_a_row_), line_.step(), f_base_);
             sweeps_->restore(direction_.spare_slot, f_base_);
             return end(CUDA_OPT_NOT_FINITE);
         }
         if (const int code = end_at_limit(false)) return code;
+        results_.cuts++;
+        cuts_in_a_row_++;
         line_.cut();
         sweeps_->step(direction_.spare_slot, line_.step());
         return ask_evaluation();
