@@ -36,7 +36,8 @@ double copy_rate(std::int64_t bytes, bool cuda, int threads) {
         if (threads == 0) threads = omp_get_max_threads();
         const std::vector<char> from(static_cast<std::size_t>(bytes), 1);
         std::vector<char> to(static_cast<std::size_t>(bytes), 2);
-        for (int k = 0; k < repetitions; k++) seconds.push_back(host_copy_seconds(from.data(), to.data(), bytes, threads));
+        for (int k = 0; k < repetitions; k++)
+            seconds.push_back(host_copy_seconds(from.data(), to.data(), bytes, threads));
     }
     if (seconds.empty()) return 0;
     std::sort(seconds.begin(), seconds.end());

@@ -108,14 +108,17 @@ template <class Real> void run(const Options &options) {
     // The first iterations fill the memory and are not counted.
     std::unique_ptr<Reading> full;
     int task;
-    while ((task = Abi<Real>::solve(h.s, static_cast<Real *>(x), static_cast<double *>(f), static_cast<Real *>(g))) > 0) {
-        problem->evaluate(static_cast<const Real *>(x), static_cast<double *>(f), static_cast<Real *>(g), place);
+    const auto x_values = static_cast<Real *>(x), gradient = static_cast<Real *>(g);
+    const auto value = static_cast<double *>(f);
+    while ((task = Abi<Real>::solve(h.s, x_values, value, gradient)) > 0) {
+        problem->evaluate(x_values, value, gradient, place);
         if (!full && h.count(CUDA_OPT_ITERATIONS) >= options.m + 2) full = std::make_unique<Reading>(h);
     }
     const Reading last(h);
     const double copied = bench::copy_rate(std::max<std::int64_t>(bytes, 1 << 28), cuda, options.threads);
     for (void *vector : {x, g, l, u, f}) cuda_opt_free(h.s, vector);
-    if (!full) throw std::runtime_error(std::string("the solve ended before the memory was full: ") + cuda_opt_message(h.s));
+    if (!full)
+        throw std::runtime_error(std::string("the solve ended before the memory was full: ") + cuda_opt_message(h.s));
 
     const double iterations = static_cast<double>(last.iterations - full->iterations);
     const double further = static_cast<double>(last.evaluations - full->evaluations) - iterations;

@@ -100,10 +100,10 @@ enum {
     CUDA_OPT_ITERATION_LIMIT = -10,   /**< CUDA_OPT_MAX_ITERATIONS reached */
     CUDA_OPT_EVALUATION_LIMIT = -11,  /**< CUDA_OPT_MAX_EVALUATIONS reached */
     CUDA_OPT_TIME_LIMIT = -12,        /**< CUDA_OPT_MAX_SECONDS passed since the first call */
-    CUDA_OPT_NOT_FINITE = -20,        /**< f or g is NaN or Inf at the start, or after CUDA_OPT_MAX_CUTS cuts of the step */
-    CUDA_OPT_CUDA_FAILURE = -30,      /**< a CUDA call failed; the message names it. x, f, g may be lost with the device */
-    CUDA_OPT_OUT_OF_MEMORY = -31,     /**< the workspace does not fit; the message says how many bytes were asked for */
-    CUDA_OPT_BACKEND_UNAVAILABLE = -32, /**< CUDA asked for, but there is no device or the library was built without it */
+    CUDA_OPT_NOT_FINITE = -20,    /**< f or g is NaN or Inf at the start, or after CUDA_OPT_MAX_CUTS cuts of the step */
+    CUDA_OPT_CUDA_FAILURE = -30,  /**< a CUDA call failed; the message names it. x, f, g may be lost with the device */
+    CUDA_OPT_OUT_OF_MEMORY = -31, /**< the workspace does not fit; the message says how many bytes were asked for */
+    CUDA_OPT_BACKEND_UNAVAILABLE = -32, /**< CUDA asked for, but no device is there or the library was built without */
     CUDA_OPT_MISUSE = -40,            /**< a NULL argument, a call out of order, the wrong precision or memory space */
     CUDA_OPT_STOPPED = -41            /**< cuda_opt_request_stop() was called */
 };
@@ -122,10 +122,10 @@ enum {
                                             breakpoint, t = max(0, min(t_1, t_1*)) (Fei et al. 2014) */
     CUDA_OPT_REPORT_ITERATES = 106, /**< 0 or 1; default 0. 1: return CUDA_OPT_NEW_ITERATE after each iteration */
     CUDA_OPT_THREADS = 107,         /**< >= 0; default 0: all of the machine's. Host backend only */
-    CUDA_OPT_IPRINT_FREQUENCY = 108, /**< the manual's iprint[0]: < 0 no log; 0 first and last iterate; k > 0 every k-th.
-                                          Default -1. Lines go to the callback of cuda_opt_set_log() */
-    CUDA_OPT_IPRINT_TYPE = 109,     /**< the manual's iprint[1], 0 to 3; default 0: a line an iteration; 1: and the first
-                                         x and g; 2: and every x; 3: and every x and g (of each iterate logged) */
+    CUDA_OPT_IPRINT_FREQUENCY = 108, /**< the manual's iprint[0]: < 0 no log; 0 first and last iterate; k > 0 each
+                                          k-th. Default -1. Lines go to the callback of cuda_opt_set_log() */
+    CUDA_OPT_IPRINT_TYPE = 109,     /**< the manual's iprint[1], 0 to 3; default 0: a line an iteration; 1: and the
+                                         first x and g; 2: and every x; 3: and every x and g (of each iterate logged) */
 
     /* ---- real settings: cuda_opt_set_real, cuda_opt_get_real ---- */
     CUDA_OPT_EPS = 200,    /**< >= 0; default 1e-5: converged when ||P g||_2 < eps * max(1, ||x||_2); 0: off */
@@ -215,7 +215,8 @@ CUDA_OPT_API int cuda_opt_set_log(cuda_opt *s, void (*write_line)(void *user, co
  *  @param f  one value, in the memory space of x (device memory on CUDA)
  *  @param g  n values
  *  The three pointers must be the same at each call of one solve.
- *  @return a task > 0, CUDA_OPT_CONVERGED, or a negative code. After a code <= 0, call cuda_opt_reset() to solve again. */
+ *  @return a task > 0, CUDA_OPT_CONVERGED, or a negative code. After a code <= 0, cuda_opt_reset() comes before the
+ *          next solve. */
 CUDA_OPT_API int cuda_opt_solve(cuda_opt *s, double *x, double *f, double *g);
 CUDA_OPT_API int cuda_opt_solve_f32(cuda_opt *s, float *x, double *f, float *g);
 /** Forget the history and the counts, keep settings, bounds and workspace: the next cuda_opt_solve() starts anew. */

@@ -41,8 +41,8 @@ int fill(cuda_opt &s, int64_t n, int32_t m, int32_t backend, int bits) {
         return CUDA_OPT_IMPROPER_INPUT;
     }
     if (dense_bytes(m) > most_dense_bytes) {
-        message.set("out of memory: the inner products of m = %d pairs alone take %.3g bytes; 3 to 20 pairs are usual", m,
-                    dense_bytes(m));
+        message.set("out of memory: the inner products of m = %d pairs alone take %.3g bytes; 3 to 20 pairs are usual",
+                    m, dense_bytes(m));
         return CUDA_OPT_OUT_OF_MEMORY;
     }
     s.backend = choose_backend(backend, message);

@@ -141,8 +141,8 @@ int cuda_opt_set_real(cuda_opt *s, int32_t key, double value) {
     const double step_min = key == CUDA_OPT_STPMIN ? value : settings.step_min;
     const double step_max = key == CUDA_OPT_STPMAX ? value : settings.step_max;
     if (step_min > step_max) {
-        s->message().set("CUDA_OPT_%s is %g, but stpmin = %g must not exceed stpmax = %g", setting->name, value, step_min,
-                         step_max);
+        s->message().set("CUDA_OPT_%s is %g, but stpmin = %g must not exceed stpmax = %g", setting->name, value,
+                         step_min, step_max);
         return CUDA_OPT_IMPROPER_INPUT;
     }
     settings.*setting->value = value;

@@ -159,7 +159,8 @@ bool CauchySearch::walk(double no_breakpoint_before) {
             const double *mw = work_.data();
             const double g = row.g;
             at_.slope += g * g + theta * g * row.z - g * dense::dot(mw, c.data(), size);
-            at_.curvature -= theta * g * g + 2 * g * dense::dot(mw, p.data(), size) + g * g * dense::dot(mw, w_.data(), size);
+            at_.curvature -=
+                theta * g * g + 2 * g * dense::dot(mw, p.data(), size) + g * g * dense::dot(mw, w_.data(), size);
             for (int i = 0; i < size; i++) p[i] += g * w_[i];
             at_.d_squared -= g * g;
             if (subtract)
@@ -176,8 +177,9 @@ bool CauchySearch::walk(double no_breakpoint_before) {
     return minimiser() <= no_breakpoint_before;
 }
 
-// More breakpoints in (at_.t, hi] than can be fetched. Move at_.t on, or find that it is the minimiser (true), by gathers
-// at trial thresholds; midpoints alternate between the values and their bits, so that 64 steps reach adjacent numbers.
+// More breakpoints in (at_.t, hi] than can be fetched. Move at_.t on, or find that it is the minimiser (true), by
+// gathers at trial thresholds; midpoints alternate between the values and their bits, so that 64 steps reach adjacent
+// numbers.
 bool CauchySearch::bisect(double hi) {
     double lo = at_.t;
     bool all_tied = false;

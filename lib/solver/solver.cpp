@@ -290,8 +290,8 @@ int Solver::judge_trial() {
     }
     if (!finite) {
         if (cuts_in_a_row_ >= settings.max_cuts) {
-            message_.set("f or g is NaN or infinite still after %lld cuts of the step in a row, the last to %g; the last "
-                         "iterate has f = %.16g",
+            message_.set("f or g is NaN or infinite still after %lld cuts of the step in a row, the last to %g; the "
+                         "last iterate has f = %.16g",
                          static_cast<long long>(cuts_in_a_row_), line_.step(), f_base_);
             sweeps_->restore(direction_.spare_slot, f_base_);
             return end(CUDA_OPT_NOT_FINITE);

@@ -15,7 +15,8 @@ Problem pulled_through_the_box(int64_t n) {
     Problem problem = {"awkward bounds", {}, [](const Vector &x, Vector &g) {
                            return pairwise_sum(0, static_cast<int64_t>(x.size()), [&](int64_t i) {
                                const double weight = 1 + static_cast<double>(i % 5);
-                               const double target = i % 4 == 0 ? 1e3 : i % 4 == 1 ? -1e3 : 0.1 * static_cast<double>(i % 3);
+                               const double inside = 0.1 * static_cast<double>(i % 3);
+                               const double target = i % 4 == 0 ? 1e3 : i % 4 == 1 ? -1e3 : inside;
                                g[i] = weight * (x[i] - target);
                                return g[i] * (x[i] - target) / 2;
                            });

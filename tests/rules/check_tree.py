@@ -2,7 +2,7 @@
 """Usage: check_tree.py SOURCE_ROOT
 
 The rules that keep the tree legible: who may include whom, how long a file and a line may be, what the library must
-not do. Prints one line for each place that breaks one."""
+not do, where a document's links lead. Prints one line for each place that breaks one."""
 import re
 import sys
 from pathlib import Path
@@ -72,11 +72,18 @@ def broken_rules(root, path):
                 yield f"{path}:{number}: the library must not use {match[0]}"
 
 
+def dead_links(root):
+    for document in sorted([*root.glob("*.md"), *root.glob("docs/*.md")]):
+        for target in re.findall(r"\]\((?!https?:|#)([^)#]+)", document.read_text()):
+            if not (document.parent / target).exists():
+                yield f"{document.relative_to(root)}: links to {target}, which is not there"
+
+
 def main(root):
     folders = ("include", "lib", "testfuncs", "drivers", "tests", "bench", "tools", "docs")
     files = [path for folder in folders for path in sorted((root / folder).rglob("*")) if path.is_file()]
     checked = [path.relative_to(root) for path in files if path.suffix in SOURCES]
-    broken = [message for path in checked for message in broken_rules(root, path)]
+    broken = [message for path in checked for message in broken_rules(root, path)] + list(dead_links(root))
     print("\n".join(broken) or f"{len(checked)} files keep the rules")
     return 1 if broken or not checked else 0
 
