@@ -17,36 +17,103 @@ struct CoefficientsInMemory {
     __device__ double operator[](int i) const { return q[i]; }
 };
 
-// a g + w'q of row i: the way from x to the subspace minimiser, were there no bounds.
-template <class Real, class Coefficients>
-__device__ double subspace_move(const DeviceVectors<Real> &v, const DirectionRequest &request, const Coefficients &q,
-                                int64_t i, double g, double h) {
+// `rows` neighbouring elements, in one access of 16 bytes where there are more than one.
+template <class Real, int rows> struct Elements {
+    Real v[rows];
+    __device__ static Elements load(const Real *from) {
+        Elements e;
+        if constexpr (rows == 1) e.v[0] = *from;
+        else *reinterpret_cast<uint4 *>(e.v) = *reinterpret_cast<const uint4 *>(from);
+        return e;
+    }
+    __device__ void store(Real *to) const {
+        if constexpr (rows == 1) *to = v[0];
+        else *reinterpret_cast<uint4 *>(to) = *reinterpret_cast<const uint4 *>(v);
+    }
+    __device__ double operator[](int k) const { return static_cast<double>(v[k]); }
+};
+
+// a g + w'q for neighbouring rows from i on: the way from x to the subspace minimiser, were there no bounds.
+template <class Real, int rows, class Coefficients>
+__device__ void subspace_move(const DeviceVectors<Real> &v, const DirectionRequest &request, const Coefficients &q,
+                              int64_t i, const double (&g)[rows], const double (&h)[rows], double (&move)[rows]) {
+    using Loaded = Elements<Real, rows>;
     const GatherRequest &p = request.panel;
-    double from_y = request.gradient_coefficient * g, from_s = 0;
+    double from_s[rows] = {};
     int slot = p.newest_slot;
+#pragma unroll
+    for (int k = 0; k < rows; k++) move[k] = request.gradient_coefficient * g[k];
     if (p.pairs > 0) {
-        const double y = static_cast<double>(v.y(slot)[i]);
-        from_y += q[0] * (p.fresh ? g - y : y);
-        from_s += q[1] * static_cast<double>(v.s(slot)[i]);
+        const Loaded y = Loaded::load(v.y(slot) + i), s = Loaded::load(v.s(slot) + i);
+#pragma unroll
+        for (int k = 0; k < rows; k++) {
+            move[k] += q[0] * (p.fresh ? g[k] - y[k] : y[k]);
+            from_s[k] += q[1] * s[k];
+        }
     }
 #pragma unroll 4
     for (int age = 1; age < p.pairs; age++) {
         slot = slot == 0 ? v.m : slot - 1;
-        from_y += q[panel::y_column(age)] * static_cast<double>(v.y(slot)[i]);
-        from_s += q[panel::s_column(age)] * static_cast<double>(v.s(slot)[i]);
+        const Loaded y = Loaded::load(v.y(slot) + i), s = Loaded::load(v.s(slot) + i);
+        const double q_y = q[panel::y_column(age)], q_s = q[panel::s_column(age)];
+#pragma unroll
+        for (int k = 0; k < rows; k++) {
+            move[k] += q_y * y[k];
+            from_s[k] += q_s * s[k];
+        }
     }
-    return p.weighted ? h * from_y + from_s : from_y + from_s;
+#pragma unroll
+    for (int k = 0; k < rows; k++) move[k] = p.weighted ? h[k] * move[k] + from_s[k] : move[k] + from_s[k];
 }
 
-template <class Real, class Coefficients> struct TakeDirection { // sweep 2: 2 pairs + 9 n-vectors
+// Sweep 2: 2 pairs + 9 n-vectors. A thread takes `rows_` neighbouring rows; more than one only where all vectors are
+// aligned to 16 bytes.
+template <class Real, class Coefficients, int rows_> struct TakeDirection {
+    static constexpr int rows = rows_;
     DeviceVectors<Real> v;
     DirectionRequest request;
     Coefficients q;
     TrialArrays<Real> to;
-    __device__ void operator()(int64_t i, DirectionRecord &record) const {
-        const Row at = v.row(i);
-        const double h = request.panel.weighted ? static_cast<double>(v.diagonal[i]) : 1.0;
-        store_trial(to, i, at, request, h, subspace_move(v, request, q, i, at.g, h), record);
+
+    __device__ void operator()(int64_t group, DirectionRecord &record) const {
+        const int64_t i = group * rows;
+        if (i + rows <= v.n) {
+            take<rows>(i, record);
+        } else {
+            for (int64_t k = i; k < v.n; k++) take<1>(k, record);
+        }
+    }
+
+    template <int count> __device__ void take(int64_t i, DirectionRecord &record) const {
+        using Loaded = Elements<Real, count>;
+        const Loaded x = Loaded::load(v.x + i), gradient = Loaded::load(v.g + i);
+        double g[count], h[count], l[count], u[count], move[count];
+#pragma unroll
+        for (int k = 0; k < count; k++) g[k] = gradient[k], h[k] = 1, l[k] = -infinity, u[k] = infinity;
+        if (v.box.l) spread(Loaded::load(v.box.l + i), l);
+        if (v.box.u) spread(Loaded::load(v.box.u + i), u);
+        if (request.panel.weighted) spread(Loaded::load(v.diagonal + i), h);
+        subspace_move<Real, count>(v, request, q, i, g, h, move);
+
+        Loaded d, stepped, y;
+        if (to.y_fresh) y = Loaded::load(to.y_fresh + i);
+#pragma unroll
+        for (int k = 0; k < count; k++) {
+            const TrialRow<Real> trial = take_trial<Real>({x[k], g[k], l[k], u[k]}, request, h[k], move[k], record);
+            d.v[k] = trial.d;
+            stepped.v[k] = trial.x;
+            if (to.y_fresh) y.v[k] = static_cast<Real>(g[k] - y[k]);
+        }
+        if (to.y_fresh) y.store(to.y_fresh + i);
+        d.store(to.d + i);
+        gradient.store(to.g_base + i);
+        x.store(to.x_base + i);
+        stepped.store(to.x + i);
+    }
+
+    template <int count> __device__ static void spread(const Elements<Real, count> &from, double (&to_rows)[count]) {
+#pragma unroll
+        for (int k = 0; k < count; k++) to_rows[k] = from[k];
     }
 };
 
@@ -56,8 +123,10 @@ template <class Real, class Coefficients> struct FindTruncation {
     Coefficients q;
     __device__ void operator()(int64_t i, Min &alpha) const {
         const Row at = v.row(i);
-        const double h = request.panel.weighted ? static_cast<double>(v.diagonal[i]) : 1.0;
-        alpha.add(truncation_of_row(at, request, h, subspace_move(v, request, q, i, at.g, h)));
+        const double g[1] = {at.g}, h[1] = {request.panel.weighted ? static_cast<double>(v.diagonal[i]) : 1.0};
+        double move[1];
+        subspace_move<Real, 1>(v, request, q, i, g, h, move);
+        alpha.add(truncation_of_row(at, request, h[0], move[0]));
     }
 };
 

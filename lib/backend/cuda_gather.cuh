@@ -1,13 +1,16 @@
 // Sweep 1 on the GPU: row sums, the masked Gram matrix and the products of the special columns, in one reading.
 //
 // A warp takes 32 rows at a time; lane i owns row i for what concerns x, g, l and u. For the products, lane (c, r)
-// holds the rows r of column c of each block of 8 columns: exactly the fragments of the matrix unit, for A and for B at once,
-// loaded straight from memory in 16-byte pieces (4 lanes of a column read one 128-byte line of doubles). Nothing goes
-// through shared memory until a block is done.
+// holds four rows of column c of each block of 8 columns: exactly the fragments of the matrix unit, for A and for B at
+// once, since the order of the rows is of no consequence to a sum over them.
 //
 // Which rows a warp takes is a function of n and of the number of columns alone, so the sums have the same bits in each
 // run. Partial sums stand as [entry][block], so that reduce_partials reads them in order.
 #pragma once
+
+#include <cuda_pipeline.h>
+
+#include <algorithm>
 
 #include "backend/cuda_matrix_unit.cuh"
 #include "backend/gather_layout.hpp"
@@ -18,7 +21,8 @@ namespace cudaopt {
 constexpr int gather_threads = 256;
 constexpr int gather_warps = gather_threads / 32;
 constexpr int column_block = 8;
-constexpr int most_gather_blocks = 132 * 3;
+constexpr int gather_grid = 132; // multiprocessors of a Hopper GPU; the same on every device, so that sums agree
+constexpr int most_gather_blocks = 2 * gather_grid;
 
 template <class Real> struct DeviceVectors {
     const Real *x, *g, *diagonal;
@@ -59,30 +63,61 @@ struct OwnRow {
 
 struct LaneSums {
     double pg2 = 0, x2 = 0, largest = 0, first = infinity;
+    float first_bound = INFINITY; // no breakpoint of the warp's rows so far lies below it by more than a rounding
     int lower = 0, upper = 0, free = 0, not_finite = 0;
 };
+
+// Returns whether the row is free; z: its way to the bound. All lanes of a warp call it; `inside`: the row exists.
+// A double-precision division costs more than all the rest of a row's facts, and only the least breakpoint is wanted:
+// so a quotient in single precision decides whether there can be a new least one.
+__device__ inline bool look_at_row(const Row &at, bool inside, double h, double threshold, LaneSums &sums, double &z) {
+    const bool is_held = held(at.x, at.g, at.l, at.u), lower = at.x <= at.l, upper = at.x >= at.u && !lower;
+    const double pg = projected_gradient(at.x, at.g, at.l, at.u), size = fabs(pg), bound = at.g < 0 ? at.u : at.l;
+    const double numerator = at.x - bound, denominator = h * at.g;
+    bool free = inside && !is_held, candidate;
+    z = 0;
+    if (threshold > 0) {
+        const double t = is_held ? 0 : breakpoint(at.x, denominator, at.l, at.u);
+        z = inside && t > 0 && t <= threshold ? -numerator : 0;
+        free = free && t > threshold;
+        candidate = free;
+    } else {
+        free = free || (inside && threshold < 0);
+        const float t = __fdividef(static_cast<float>(numerator), static_cast<float>(denominator));
+        candidate = inside && !is_held && !(t >= sums.first_bound); // NaN, from extreme operands, has to be looked at
+    }
+    if (__any_sync(~0u, candidate)) {
+        if (candidate && at.g != 0) sums.first = fmin(sums.first, numerator / denominator);
+        const float mine = __double2float_ru(sums.first * (1 + 1e-5)); // positive: ordered like its bits
+        sums.first_bound = __uint_as_float(__reduce_min_sync(~0u, __float_as_uint(mine)));
+    }
+    if (!inside) return false;
+    sums.pg2 += pg * pg;
+    sums.x2 += at.x * at.x;
+    sums.largest = size > sums.largest || size != size ? size : sums.largest;
+    sums.lower += lower;
+    sums.upper += upper;
+    sums.free += free;
+    sums.not_finite += !isfinite(at.g);
+    return free;
+}
+
+// The weight of a row in a column: sqrt(h) for y and g, its inverse for s and z.
+__device__ inline double scaled_by(double root, int column, double value) {
+    const bool inverse = column == panel::displacement || (column != panel::gradient && column % 2 == 1);
+    return inverse ? value / root : value * root;
+}
 
 template <class Real, bool weighted>
 __device__ OwnRow look_at_own_row(const DeviceVectors<Real> &v, const GatherRequest &request, int64_t i,
                                   LaneSums &sums) {
     OwnRow own{0, 0, 1, 0};
-    bool free = false;
-    if (i < v.n) {
-        const Row at = v.row(i);
-        const double h = weighted ? static_cast<double>(v.diagonal[i]) : 1.0;
-        const RowFacts facts = facts_of_row(at, h, request.threshold);
-        const double size = fabs(facts.pg);
-        sums.pg2 += facts.pg * facts.pg;
-        sums.x2 += at.x * at.x;
-        sums.largest = size > sums.largest || size != size ? size : sums.largest;
-        sums.first = facts.free && facts.t < sums.first ? facts.t : sums.first;
-        sums.lower += facts.lower;
-        sums.upper += facts.upper;
-        sums.free += facts.free;
-        sums.not_finite += !facts.finite;
-        own = {at.g, facts.z, weighted ? sqrt(h) : 1.0, 0};
-        free = facts.free;
-    }
+    const bool inside = i < v.n;
+    const Row at = inside ? v.row(i) : Row{0, 0, 0, 0};
+    const double h = weighted && inside ? static_cast<double>(v.diagonal[i]) : 1.0;
+    const bool free = look_at_row(at, inside, h, request.threshold, sums, own.z);
+    own.g = at.g;
+    own.root = weighted ? sqrt(h) : 1.0;
     own.free = __ballot_sync(~0u, free);
     return own;
 }
@@ -109,12 +144,8 @@ __device__ void fragment(const Real *column, int j, const GatherRequest &request
         }
     }
     if (weighted) {
-        const bool inverse = j == panel::displacement || (j != panel::gradient && j % 2 == 1);
 #pragma unroll
-        for (int e = 0; e < 4; e++) {
-            const double root = __shfl_sync(~0u, own.root, at + e);
-            to[e] = inverse ? to[e] / root : to[e] * root;
-        }
+        for (int e = 0; e < 4; e++) to[e] = scaled_by(__shfl_sync(~0u, own.root, at + e), j, to[e]);
     }
 }
 
@@ -156,36 +187,157 @@ __device__ inline void add_tile(double c0, double c1, int i_block, int j_block, 
     }
 }
 
-// Panels of up to 5 blocks of columns (19 pairs), whole in each warp's registers. The 16-row instruction multiplies two
-// blocks of rows at once: block 0 masked together with block 0 over all rows, then blocks 1 and 2, then 3 and 4.
+// Panels of up to 5 blocks of columns (19 pairs): each warp keeps all products in its registers and stages its rows in
+// shared memory through a ring of asynchronous copies of its own, so that no warp waits for another. The 16-row
+// instruction multiplies two blocks of columns at once: block 0 over the free rows together with block 0 over all rows,
+// then blocks 1 and 2, then 3 and 4.
+//
+// A stage holds 32 rows of the panel's columns, then l, u and h; x stands in the place of z until z is known.
 constexpr int resident_blocks(int blocks) { return blocks <= 3 ? 2 : 1; }
+
+template <class Real> struct Stage {
+    // Columns lie so far apart that the eight lanes of a 16-byte access fall on different banks.
+    static constexpr int stride = sizeof(Real) == 8 ? 34 : 48;
+    static constexpr int extra_columns = 3;
+    static constexpr int elements(int columns) { return (columns + extra_columns) * stride; }
+    static constexpr int bytes(int columns) { return elements(columns) * static_cast<int>(sizeof(Real)); }
+};
+
+// In front of the stages: where the stored columns begin.
+constexpr int pointer_table_bytes(int columns) { return (columns * static_cast<int>(sizeof(void *)) + 15) / 16 * 16; }
+
+// Stages a warp can have with so much shared memory for its block. How many there are changes no sum.
+constexpr int most_stages = 4;
+template <class Real> int stages_within(int block_bytes, int columns) {
+    return std::max(1, std::min(most_stages, (block_bytes - pointer_table_bytes(columns)) /
+                                                     (gather_warps * Stage<Real>::bytes(columns))));
+}
+
+// Ask for 32 rows of a tile. `columns` are the stored ones: y_0, s_0, y_1, s_1, ... from the newest on. Every warp
+// commits once a tile, also where there is nothing left to ask for.
+template <class Real, int blocks>
+__device__ void ask_for_rows(const DeviceVectors<Real> &v, const GatherRequest &request, const GatherLayout &layout,
+                             bool weighted, const Real *const *columns, int64_t tile, int64_t tiles, Real *stage) {
+    constexpr int stride = Stage<Real>::stride, piece = 16 / sizeof(Real), pieces = 32 / piece;
+    constexpr int columns_at_once = 32 / pieces, most_columns = blocks * column_block - 2;
+    const int lane = threadIdx.x % 32, first = lane / pieces, at = lane % pieces * piece;
+    if (tile < tiles) {
+        const int64_t base = tile * 32, i = base + lane;
+#pragma unroll
+        for (int k0 = 0; k0 < most_columns; k0 += columns_at_once) {
+            const int k = k0 + first, column = k < 2 ? k : panel::special + k - 2;
+            if (k < 2 * request.pairs) __pipeline_memcpy_async(stage + column * stride + at, columns[k] + base + at, 16);
+        }
+        // The caller's arrays need not be aligned to more than their elements, and end at n.
+        const auto own = [&](const Real *from, int column) {
+            if (i < v.n) __pipeline_memcpy_async(stage + column * stride + lane, from + i, sizeof(Real));
+            else stage[column * stride + lane] = 0;
+        };
+        own(v.x, panel::displacement);
+        own(v.g, panel::gradient);
+        if (v.box.l) own(v.box.l, layout.columns);
+        if (v.box.u) own(v.box.u, layout.columns + 1);
+        if (weighted) own(v.diagonal, layout.columns + 2);
+    }
+    __pipeline_commit();
+}
+
+// The products of four rows: f holds the free rows' share of w. Blocks i and i + 1, i odd, are multiplied together; where
+// the last has no partner, the lower half goes nowhere.
+template <int blocks>
+__device__ void multiply_panel(const double (&f)[blocks][4], const double (&w)[blocks][4], double (&first_rows)[blocks][4],
+                               double (&next_rows)[blocks / 2 > 0 ? blocks / 2 : 1][blocks][4]) {
+#pragma unroll
+    for (int e = 0; e < 4; e += 2) {
+#pragma unroll
+        for (int j = 0; j < blocks; j++)
+            multiply_16x8x8(first_rows[j], f[0][e], w[0][e], f[0][e + 1], w[0][e + 1], w[j][e], w[j][e + 1]);
+#pragma unroll
+        for (int p = 0; p < blocks / 2; p++) {
+            const int i = 1 + 2 * p, partner = i + 1 < blocks ? i + 1 : i;
+#pragma unroll
+            for (int j = i; j < blocks; j++)
+                multiply_16x8x8(next_rows[p][j], f[i][e], f[partner][e], f[i][e + 1], f[partner][e + 1], w[j][e],
+                                w[j][e + 1]);
+        }
+    }
+}
 
 template <class Real, int blocks, bool masked, bool weighted>
 __global__ void __launch_bounds__(gather_threads, resident_blocks(blocks))
-gather_kernel(DeviceVectors<Real> v, GatherRequest request, GatherLayout layout, double *partials) {
-    constexpr int pairs_of_blocks = masked ? blocks / 2 : 0;
-    extern __shared__ double sums[];
-    const int lane = threadIdx.x % 32, warp = threadIdx.x / 32, c = lane / 4, r = lane % 4;
+gather_kernel(DeviceVectors<Real> v, GatherRequest request, GatherLayout layout, int stages, double *partials) {
+    constexpr int pairs_of_blocks = masked ? blocks / 2 : 0, stride = Stage<Real>::stride;
+    extern __shared__ __align__(16) unsigned char shared[];
+    const int lane = threadIdx.x % 32, warp = threadIdx.x / 32, c = lane / 4, r = lane % 4, columns = layout.columns;
+    const Real **const stored = reinterpret_cast<const Real **>(shared);
+    Real *const ring = reinterpret_cast<Real *>(shared + pointer_table_bytes(columns)) +
+                       warp * stages * Stage<Real>::elements(columns);
+    for (int k = threadIdx.x; k < 2 * request.pairs; k += gather_threads)
+        stored[k] = v.column(request, k < 2 ? k : panel::special + k - 2);
+    __syncthreads();
 
-    const Real *column[blocks];
+    int place[blocks]; // of the lane's columns in a stage; what columns past the end give is not used
 #pragma unroll
-    for (int b = 0; b < blocks; b++) column[b] = v.column(request, b * column_block + c);
+    for (int b = 0; b < blocks; b++) place[b] = min(b * column_block + c, columns - 1) * stride;
     double first_rows[blocks][4] = {};
-    double next_rows[pairs_of_blocks > 0 ? pairs_of_blocks : 1][blocks][4] = {};
+    double next_rows[blocks / 2 > 0 ? blocks / 2 : 1][blocks][4] = {};
     LaneSums own_sums;
 
-    const int64_t tiles = (v.n + 31) / 32;
-    for (int64_t tile = static_cast<int64_t>(blockIdx.x) * gather_warps + warp; tile < tiles;
-         tile += static_cast<int64_t>(gridDim.x) * gather_warps) {
-        const int64_t base = tile * 32;
-        const OwnRow own = look_at_own_row<Real, weighted>(v, request, base + lane, own_sums);
+    const int64_t tiles = (v.n + 31) / 32, step = static_cast<int64_t>(gridDim.x) * gather_warps;
+    const int64_t first_tile = static_cast<int64_t>(blockIdx.x) * gather_warps + warp;
+    for (int s = 0; s < stages - 1; s++)
+        ask_for_rows<Real, blocks>(v, request, layout, weighted, stored, first_tile + s * step, tiles,
+                                   ring + s * Stage<Real>::elements(columns));
+    int now = 0, ahead = stages - 1;
+    for (int64_t tile = first_tile; tile < tiles; tile += step) {
+        ask_for_rows<Real, blocks>(v, request, layout, weighted, stored, tile + (stages - 1) * step, tiles,
+                                   ring + ahead * Stage<Real>::elements(columns));
+        switch (stages) { // all but the latest stages - 1 requests are complete
+        case 1: __pipeline_wait_prior(0); break;
+        case 2: __pipeline_wait_prior(1); break;
+        case 3: __pipeline_wait_prior(2); break;
+        default: __pipeline_wait_prior(most_stages - 1);
+        }
+        __syncwarp();
+        Real *const stage = ring + now * Stage<Real>::elements(columns);
+        now = now + 1 == stages ? 0 : now + 1;
+        ahead = ahead + 1 == stages ? 0 : ahead + 1;
+
+        const Row at{stage[panel::displacement * stride + lane], stage[panel::gradient * stride + lane],
+                     v.box.l ? static_cast<double>(stage[columns * stride + lane]) : -infinity,
+                     v.box.u ? static_cast<double>(stage[(columns + 1) * stride + lane]) : infinity};
+        const double h = weighted ? static_cast<double>(stage[(columns + 2) * stride + lane]) : 1.0;
+        double z;
+        const unsigned free = __ballot_sync(
+            ~0u, look_at_row(at, tile * 32 + lane < v.n, h, request.threshold, own_sums, z));
+        if (request.threshold > 0) {
+            stage[panel::displacement * stride + lane] = static_cast<Real>(z);
+            __syncwarp();
+        }
+
 #pragma unroll
         for (int half = 0; half < 2; half++) {
-            const int at = half * 16 + r * 4;
+            const int row = half * 16 + r * 4;
             double w[blocks][4];
 #pragma unroll
-            for (int b = 0; b < blocks; b++)
-                fragment<Real, weighted>(column[b], b * column_block + c, request, base, at, own, w[b]);
+            for (int b = 0; b < blocks; b++) load4(stage + place[b] + row, w[b]);
+            if (request.fresh) { // y = g - g_base, in the lanes of column 0
+                double g[4];
+                load4(stage + panel::gradient * stride + row, g);
+#pragma unroll
+                for (int e = 0; e < 4; e++) w[0][e] = c == 0 ? g[e] - w[0][e] : w[0][e];
+            }
+            if (weighted) {
+                double scale[4];
+                load4(stage + (columns + 2) * stride + row, scale);
+#pragma unroll
+                for (int e = 0; e < 4; e++) {
+                    const double root = sqrt(tile * 32 + row + e < v.n ? scale[e] : 1.0);
+#pragma unroll
+                    for (int b = 0; b < blocks; b++)
+                        w[b][e] = scaled_by(root, b * column_block + c, w[b][e]);
+                }
+            }
             if constexpr (!masked) {
 #pragma unroll
                 for (int e = 0; e < 4; e++)
@@ -193,30 +345,23 @@ gather_kernel(DeviceVectors<Real> v, GatherRequest request, GatherLayout layout,
                     for (int j = 0; j < blocks; j++)
                         multiply_8x8x4(first_rows[j][0], first_rows[j][1], w[0][e], w[j][e]);
             } else {
-                double f[blocks][4]; // on the free rows
+                if (free == ~0u) {
+                    multiply_panel<blocks>(w, w, first_rows, next_rows);
+                } else {
+                    double f[blocks][4]; // on the free rows
 #pragma unroll
-                for (int b = 0; b < blocks; b++)
+                    for (int b = 0; b < blocks; b++)
 #pragma unroll
-                    for (int e = 0; e < 4; e++) f[b][e] = own.free >> (at + e) & 1 ? w[b][e] : 0.0;
-#pragma unroll
-                for (int e = 0; e < 4; e += 2) {
-#pragma unroll
-                    for (int j = 0; j < blocks; j++)
-                        multiply_16x8x8(first_rows[j], f[0][e], w[0][e], f[0][e + 1], w[0][e + 1], w[j][e],
-                                        w[j][e + 1]);
-#pragma unroll
-                    for (int p = 0; p < pairs_of_blocks; p++) {
-                        const int i = 1 + 2 * p;
-                        const bool two = i + 1 < blocks;
-#pragma unroll
-                        for (int j = i; j < blocks; j++)
-                            multiply_16x8x8(next_rows[p][j], f[i][e], two ? f[two ? i + 1 : i][e] : 0.0, f[i][e + 1],
-                                            two ? f[two ? i + 1 : i][e + 1] : 0.0, w[j][e], w[j][e + 1]);
-                    }
+                        for (int e = 0; e < 4; e++) f[b][e] = free >> (row + e) & 1 ? w[b][e] : 0.0;
+                    multiply_panel<blocks>(f, w, first_rows, next_rows);
                 }
             }
         }
+        __syncwarp(); // the stage is free for the rows after next
     }
+    __pipeline_wait_prior(0);
+    __syncthreads(); // the ring becomes the block's sums
+    double *const sums = reinterpret_cast<double *>(shared);
 
     for (int e = threadIdx.x; e < layout.size; e += gather_threads) sums[e] = e == layout.minimum ? infinity : 0.0;
     __syncthreads();
@@ -316,13 +461,18 @@ static __global__ void __launch_bounds__(gather_threads)
 reduce_partials(GatherLayout layout, const double *partials, int blocks, const double *f, double *to,
                 unsigned *arrivals, unsigned *flag, unsigned ticket) {
     const int lane = threadIdx.x % 32, entry = blockIdx.x * gather_warps + threadIdx.x / 32;
-    if (entry < layout.size) {
-        const bool is_max = entry == layout.maximum, is_min = entry == layout.minimum;
-        const auto join = [&](double a, double b) {
-            return is_max ? (b > a || b != b ? b : a) : is_min ? fmin(a, b) : a + b;
-        };
-        double v = is_min ? infinity : 0.0;
-        for (int b = lane; b < blocks; b += 32) v = join(v, partials[static_cast<int64_t>(entry) * blocks + b]);
+    const double *from = partials + static_cast<int64_t>(entry) * blocks;
+    if (entry < layout.maximum) {
+        double v = 0;
+#pragma unroll 8
+        for (int b = lane; b < blocks; b += 32) v += from[b];
+        v = warp_sum(v);
+        if (lane == 0) to[entry] = v;
+    } else if (entry < layout.size) {
+        const bool is_max = entry == layout.maximum;
+        const auto join = [&](double a, double b) { return is_max ? (b > a || b != b ? b : a) : fmin(a, b); };
+        double v = is_max ? 0.0 : infinity;
+        for (int b = lane; b < blocks; b += 32) v = join(v, from[b]);
         for (int delta = 16; delta > 0; delta /= 2) v = join(v, __shfl_down_sync(~0u, v, delta));
         if (lane == 0) to[entry] = v;
     }

@@ -32,6 +32,9 @@ public:
         v_.diagonal = static_cast<const Real *>(a.diagonal);
         v_.box = {static_cast<const Real *>(a.lower), static_cast<const Real *>(a.upper)};
         f_ = a.f;
+        aligned_ = true;
+        for (const void *vector : {static_cast<const void *>(a.x), static_cast<const void *>(a.g), a.lower, a.upper, a.diagonal})
+            aligned_ = aligned_ && reinterpret_cast<std::uintptr_t>(vector) % 16 == 0;
         for (CallEvents &call : calls_) call.recorded = false;
         seconds_ = 0;
     }
@@ -41,6 +44,11 @@ public:
         if (ready_) return;
         const OnDevice on(device_);
         columns_ = panel::columns(m);
+        check(cudaDeviceGetAttribute(&block_shared_, cudaDevAttrMaxSharedMemoryPerBlockOptin, device_),
+              "cudaDeviceGetAttribute");
+        check(cudaDeviceGetAttribute(&processor_shared_, cudaDevAttrMaxSharedMemoryPerMultiprocessor, device_),
+              "cudaDeviceGetAttribute");
+        processor_shared_ -= 4096; // what the system keeps for itself, a block's share of it
         const GatherLayout layout(columns_);
         v_.n = n_;
         v_.m = m;
@@ -53,7 +61,7 @@ public:
         // Rows past n are read as part of a tile; they have to be 0.
         check(cudaMemsetAsync(vectors_.get(), 0, vectors_.bytes(), stream_), "cudaMemsetAsync");
         v_.slots = vectors_.get();
-        partials_.allocate(static_cast<int64_t>(layout.size) * partial_blocks());
+        partials_.allocate(most_partials());
         scratch_.allocate(map_reduce_scratch_bytes<StartRecord>());
         check(cudaMemsetAsync(scratch_.get(), 0, scratch_.bytes(), stream_), "cudaMemsetAsync");
         counters_.allocate(4);
@@ -112,10 +120,9 @@ public:
         const TrialArrays<Real> to{x_, g_, v_.s(slot), v_.y(slot), v_.x_base(),
                                    fresh ? v_.y(request.panel.newest_slot) : nullptr};
         with_coefficients(request, [&](const auto &q) {
-            const TakeDirection<Real, std::decay_t<decltype(q)>> rule{v_, request, q, to};
-            check(map_reduce_cuda<DirectionRecord>(n_, rule, StoreRecord<DirectionRecord>{&from_device_[0].direction},
-                                                   scratch_.get(), stream_),
-                  "the launch of sweep 2");
+            using Coefficients = std::decay_t<decltype(q)>;
+            if (aligned_) launch_direction(TakeDirection<Real, Coefficients, 16 / sizeof(Real)>{v_, request, q, to});
+            else launch_direction(TakeDirection<Real, Coefficients, 1>{v_, request, q, to});
         });
     }
 
@@ -221,7 +228,12 @@ private:
     };
 
     unsigned *arrivals() const { return reinterpret_cast<unsigned *>(counters_.get()); }
-    int64_t partial_blocks() const { return column_blocks(columns_) <= 5 ? most_gather_blocks : tile_kernel_rows(columns_); }
+    // A memory of many pairs begins with narrow panels, which have more blocks of partial sums.
+    int64_t most_partials() const {
+        const int64_t narrow = GatherLayout(std::min(columns_, 5 * column_block)).size * int64_t{most_gather_blocks};
+        const int64_t wide = GatherLayout(columns_).size * int64_t{tile_kernel_rows(columns_)};
+        return column_blocks(columns_) <= 5 ? narrow : std::max(narrow, wide);
+    }
     static int column_blocks(int columns) { return (columns + column_block - 1) / column_block; }
     static int tile_kernel_rows(int columns) {
         const int blocks = column_blocks(columns), tiles = blocks * (blocks + 1) / 2;
@@ -234,6 +246,14 @@ private:
         call.recorded = false;
         if (cudaEventSynchronize(call.end) != cudaSuccess) return;
         if (cudaEventElapsedTime(&milliseconds, call.begin, call.end) == cudaSuccess) seconds_ += 1e-3 * milliseconds;
+    }
+
+    template <class Rule> void launch_direction(const Rule &rule) {
+        constexpr int resident = 3; // blocks a multiprocessor: what the registers of 16-byte loads in flight leave
+        check(map_reduce_cuda<DirectionRecord, resident>((n_ + Rule::rows - 1) / Rule::rows, rule,
+                                                         StoreRecord<DirectionRecord>{&from_device_[0].direction},
+                                                         scratch_.get(), stream_),
+              "the launch of sweep 2");
     }
 
     // Returns how many blocks of partial sums there are.
@@ -254,14 +274,15 @@ private:
     }
 
     template <int blocks, bool weighted> int launch_gather(const GatherRequest &request, const GatherLayout &layout) {
-        const int grid = static_cast<int>(std::min<int64_t>(132 * resident_blocks(blocks), row_blocks()));
-        const std::size_t shared = layout.size * sizeof(double);
-        if (request.masked || weighted)
-            gather_kernel<Real, blocks, true, weighted>
-                <<<grid, gather_threads, shared, stream_>>>(v_, request, layout, partials_.get());
-        else
-            gather_kernel<Real, blocks, false, false>
-                <<<grid, gather_threads, shared, stream_>>>(v_, request, layout, partials_.get());
+        const int grid = static_cast<int>(std::min<int64_t>(gather_grid * resident_blocks(blocks), row_blocks()));
+        const int stages = stages_within<Real>(std::min(block_shared_, processor_shared_ / resident_blocks(blocks)),
+                                               layout.columns);
+        const int ring = gather_warps * stages * Stage<Real>::bytes(layout.columns);
+        const int shared = std::max(pointer_table_bytes(layout.columns) + ring, layout.size * static_cast<int>(sizeof(double)));
+        const auto kernel = request.masked || weighted ? gather_kernel<Real, blocks, true, weighted>
+                                                       : gather_kernel<Real, blocks, false, false>;
+        check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, shared), "sweep 1's attributes");
+        kernel<<<grid, gather_threads, shared, stream_>>>(v_, request, layout, stages, partials_.get());
         return grid;
     }
 
@@ -309,7 +330,9 @@ private:
 
     const int64_t n_;
     int device_ = 0, columns_ = 0;
+    int block_shared_ = 0, processor_shared_ = 0; // bytes of shared memory that a block can have, and all of them together
     bool ready_ = false, begun_ = false;
+    bool aligned_ = false; // all of the caller's vectors to 16 bytes
     cudaStream_t stream_ = nullptr;
     DeviceVectors<Real> v_{};
     Real *x_ = nullptr, *g_ = nullptr;

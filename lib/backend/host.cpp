@@ -334,11 +334,22 @@ private:
         const int rows = rows_from(begin);
         subspace_move(request, begin, rows, move);
         const int slot = request.spare_slot;
-        const TrialArrays<Real> arrays{x_, g_, s_slot(slot), y_slot(slot), x_base(),
+        const TrialArrays<Real> to{x_, g_, s_slot(slot), y_slot(slot), x_base(),
                                        request.panel.fresh && request.panel.pairs > 0 ? column_y(request.panel, 0)
                                                                                       : nullptr};
         for (int r = 0; r < rows; r++)
-            store_trial(arrays, begin + r, row(begin + r), request, weight(request.panel, begin + r), move[r], record);
+            take_row(to, begin + r, request, move[r], record);
+    }
+
+    void take_row(const TrialArrays<Real> &to, int64_t i, const DirectionRequest &request, double move,
+                  DirectionRecord &record) const {
+        const Row at = row(i);
+        const TrialRow<Real> trial = take_trial<Real>(at, request, weight(request.panel, i), move, record);
+        if (to.y_fresh) to.y_fresh[i] = static_cast<Real>(at.g - static_cast<double>(to.y_fresh[i]));
+        to.d[i] = trial.d;
+        to.g_base[i] = g_[i];
+        to.x_base[i] = x_[i];
+        to.x[i] = trial.x;
     }
 
     const int64_t n_;

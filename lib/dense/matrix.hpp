@@ -66,4 +66,19 @@ inline void solve_lower_transposed(const Matrix &a, double *b) {
     }
 }
 
+// b <- R^-1 b and b <- R^-T b, with the upper triangle R of the leading k x k block of a.
+inline void solve_upper(const Matrix &a, int k, double *b) {
+    for (int i = k - 1; i >= 0; i--) {
+        for (int j = i + 1; j < k; j++) b[i] -= a(i, j) * b[j];
+        b[i] /= a(i, i);
+    }
+}
+
+inline void solve_upper_transposed(const Matrix &a, int k, double *b) {
+    for (int i = 0; i < k; i++) {
+        b[i] /= a(i, i);
+        for (int j = i + 1; j < k; j++) b[j] -= a(i, j) * b[i];
+    }
+}
+
 } // namespace cudaopt::dense

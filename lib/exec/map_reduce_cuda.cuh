@@ -18,13 +18,16 @@ namespace cudaopt {
 
 constexpr int block_threads = 256;
 constexpr int warp_threads = 32;
-constexpr int block_limit = 1056; // eight blocks for each of the 132 multiprocessors of a Hopper GPU
+constexpr int multiprocessors = 132; // of a Hopper GPU; the grid is made for it on every device, so that sums agree
+constexpr int most_resident = 8;     // blocks of a grid for each of them
+constexpr int block_limit = multiprocessors * most_resident;
 constexpr int run_rows = 64;
 
-/** Blocks that n rows are given. */
-inline int blocks_for(std::int64_t n)
+/** Blocks that n rows are given, at most `resident` for each multiprocessor. */
+inline int blocks_for(std::int64_t n, int resident = most_resident)
 {
-    return static_cast<int>(std::clamp<std::int64_t>((n + block_threads - 1) / block_threads, 1, block_limit));
+    return static_cast<int>(
+        std::clamp<std::int64_t>((n + block_threads - 1) / block_threads, 1, multiprocessors * resident));
 }
 
 constexpr std::size_t arrivals_bytes = 256; // the counter of arrived blocks, and the records' alignment
@@ -70,8 +73,8 @@ template <class Record> __device__ void join_block(Record &mine)
 }
 
 /** rule(i, record) for the rows of this thread, then all records joined; finish(record) is called once, at the end. */
-template <class Record, class Rule, class Finish>
-__global__ void __launch_bounds__(block_threads)
+template <class Record, int resident, class Rule, class Finish>
+__global__ void __launch_bounds__(block_threads, resident < most_resident ? resident : 1)
 map_reduce_kernel(std::int64_t n, Rule rule, Finish finish, Record *block_record, unsigned *arrivals)
 {
     const std::int64_t step = std::int64_t(gridDim.x) * block_threads;
@@ -113,14 +116,15 @@ template <class Record> struct StoreRecord {
 };
 
 /** Call rule(i, record) on the device for all rows 0 <= i < n, and finish(joined record) after the last.
+ *  resident: blocks for each multiprocessor, fewer for rules that need many registers
  *  @param scratch  map_reduce_scratch_bytes<Record>() of device memory, zero before its first use
  *  @return what the launch returned; the work itself goes on */
-template <class Record, class Rule, class Finish>
+template <class Record, int resident = most_resident, class Rule, class Finish>
 cudaError_t map_reduce_cuda(std::int64_t n, const Rule &rule, const Finish &finish, void *scratch, cudaStream_t stream)
 {
     auto *arrivals = static_cast<unsigned *>(scratch);
     auto *block_record = reinterpret_cast<Record *>(static_cast<char *>(scratch) + arrivals_bytes);
-    map_reduce_kernel<<<blocks_for(n), block_threads, 0, stream>>>(n, rule, finish, block_record, arrivals);
+    map_reduce_kernel<Record, resident><<<blocks_for(n, resident), block_threads, 0, stream>>>(n, rule, finish, block_record, arrivals);
     return cudaGetLastError();
 }
 

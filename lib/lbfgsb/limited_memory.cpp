@@ -1,5 +1,7 @@
 #include "lbfgsb/limited_memory.hpp"
 
+#include <algorithm>
+
 namespace cudaopt {
 
 using namespace panel;
@@ -61,16 +63,27 @@ bool LimitedMemory::factor(bool user_diagonal, const PanelSums *weighted_over_al
     return middle_.factor();
 }
 
-bool LimitedMemory::factor_subspace(const dense::Matrix *gram) {
+bool LimitedMemory::factor_subspace(const dense::Matrix &gram) {
     subspace_.resize(k_);
     for (int i = 0; i < k_; i++)
         for (int j = 0; j < k_; j++) {
             const double d = i == j ? sy_(i, i) : 0, l = i > j ? sy_(i, j) : 0;
-            subspace_.a(i, j) = d + (gram ? (*gram)(i, j) : yy_(i, j)) / theta_;
-            subspace_.b(i, j) = gram ? l - (*gram)(k_ + i, j) / theta_ : l - sy_(i, j);
-            subspace_.c(i, j) = gram ? theta_ss_(i, j) - (*gram)(k_ + i, k_ + j) / theta_ : 0;
+            subspace_.a(i, j) = d + gram(i, j) / theta_;
+            subspace_.b(i, j) = l - gram(k_ + i, j) / theta_;
+            subspace_.c(i, j) = theta_ss_(i, j) - gram(k_ + i, k_ + j) / theta_;
         }
     return subspace_.factor();
+}
+
+void LimitedMemory::apply_full_space_inverse(double *v) const {
+    double *y_part = v, *s_part = v + k_;
+    // -R u = s_part, then -R' w = y_part + (D + Y'Y / theta) u; u and w change places with the right-hand sides.
+    for (int i = 0; i < k_; i++) s_part[i] = -s_part[i];
+    dense::solve_upper(sy_, k_, s_part);
+    for (int i = 0; i < k_; i++)
+        y_part[i] = -y_part[i] - sy_(i, i) * s_part[i] - dense::dot(yy_.row(i), s_part, k_) / theta_;
+    dense::solve_upper_transposed(sy_, k_, y_part);
+    std::swap_ranges(y_part, y_part + k_, s_part);
 }
 
 void LimitedMemory::to_basis(const double *panel_entries, double *basis) const {

@@ -35,10 +35,13 @@ public:
     // v <- M v, 2k numbers in the basis.
     void apply_middle(double *v) const { middle_.solve(v); }
 
-    // K = M^-1 - G / theta, whose inverse the subspace minimisation needs (eq. 5.11); G = W_F'W_F in the basis, or NULL
-    // where all rows are free: then the blocks that cancel are left out instead of subtracted.
-    bool factor_subspace(const dense::Matrix *gram);
+    // K = M^-1 - G / theta, whose inverse the subspace minimisation needs (eq. 5.11); G = W_F'W_F in the basis.
+    // False: breakdown.
+    bool factor_subspace(const dense::Matrix &gram);
     void apply_subspace_inverse(double *v) const { subspace_.solve(v); }
+    // v <- K^-1 v where all rows are free: K = [-(D + Y'Y / theta), -R'; -R, 0] with R the upper triangle of S'Y, and
+    // nothing has to be factorised (the inverse form of Byrd, Nocedal, Schnabel 1994, eq. 3.1).
+    void apply_full_space_inverse(double *v) const;
 
     // Panel entries (one row of W, or products of one column with all) to the basis, and coefficients back.
     void to_basis(const double *panel_entries, double *basis) const;

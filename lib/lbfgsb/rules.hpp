@@ -129,22 +129,22 @@ template <class Real> struct TrialArrays {
     Real *y_fresh; // holds the old g_base, becomes y; NULL: no fresh pair
 };
 
-// x_base = x, g_base = g, d = P(x + move) - x, x = P(x + step d).
+template <class Real> struct TrialRow {
+    Real d, x;
+};
+
+// d = P(x + move) - x as stored, and the trial point P(x + step d).
 template <class Real>
-CUDA_OPT_HD void store_trial(const TrialArrays<Real> &to, int64_t i, const Row &at, const DirectionRequest &request,
-                             double h, double move, DirectionRecord &record) {
+CUDA_OPT_HD TrialRow<Real> take_trial(const Row &at, const DirectionRequest &request, double h, double move,
+                                      DirectionRecord &record) {
     const Trial trial = trial_of_row(at, request, h, move);
     const Real d = static_cast<Real>(trial.x - at.x);
     record.slope.add(at.g * static_cast<double>(d));
     record.d_squared.add(static_cast<double>(d) * static_cast<double>(d));
     record.projected.add(trial.projected);
-    if (to.y_fresh) to.y_fresh[i] = static_cast<Real>(at.g - static_cast<double>(to.y_fresh[i]));
-    to.d[i] = d;
-    to.g_base[i] = static_cast<Real>(at.g);
-    to.x_base[i] = static_cast<Real>(at.x);
     const Real stepped = request.step == 1 ? static_cast<Real>(trial.x)
                                            : static_cast<Real>(at.x + request.step * static_cast<double>(d));
-    to.x[i] = static_cast<Real>(clamp_to_box(stepped, at.l, at.u));
+    return {d, static_cast<Real>(clamp_to_box(stepped, at.l, at.u))};
 }
 
 } // namespace cudaopt

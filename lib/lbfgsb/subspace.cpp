@@ -18,8 +18,12 @@ bool Subspace::minimise(LimitedMemory &memory, const CauchyPoint &point, bool al
         v_[i] = -(1 - theta * point.t) * point.p[i];
         if (at_cauchy_point) v_[i] -= dense::dot(point.gram.row(i), mc_.data(), size);
     }
-    if (!memory.factor_subspace(all_free ? nullptr : &point.gram)) return false;
-    memory.apply_subspace_inverse(v_.data());
+    if (all_free) {
+        memory.apply_full_space_inverse(v_.data());
+    } else {
+        if (!memory.factor_subspace(point.gram)) return false;
+        memory.apply_subspace_inverse(v_.data());
+    }
     for (int i = 0; i < size; i++)
         v_[i] = (at_cauchy_point ? mc_[i] / theta : 0) - v_[i] / (theta * theta);
     memory.to_panel(v_.data(), q_.data());
