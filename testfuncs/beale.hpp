@@ -13,7 +13,7 @@
 
 namespace cudaopt::testfuncs {
 
-struct Beale : Unbounded {
+struct Beale : Defaults {
     static Facts facts()
     {
         return {"beale", "Extended Beale",
@@ -21,7 +21,7 @@ struct Beale : Unbounded {
                 "(1, 0.8, 1, 0.8, ...)", "n a multiple of 2",
                 "More, Garbow, Hillstrom, ACM TOMS 7 (1981) 17, problem 5 in blocks", {}};
     }
-    static Dimension fit(std::int64_t n) { return whole_blocks(2, n); }
+    static Dimension fit(std::int64_t n, const Parameters &) { return whole_blocks(2, n); }
     Beale(std::int64_t n, const Parameters &) : n(n) {}
 
     double start(std::int64_t i) const { return i % 2 == 0 ? 1 : 0.8; }

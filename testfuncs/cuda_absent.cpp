@@ -1,5 +1,6 @@
 /* In place of the .cu files where CUDA is not built in. */
 #include "testfuncs/classical.hpp"
+#include "testfuncs/minpack2.hpp"
 
 #include <stdexcept>
 
@@ -12,5 +13,7 @@ namespace cudaopt::testfuncs {
 
 void evaluate_cuda(const Classical &, const double *, double *, double *, DeviceScratch &, void *) { refuse(); }
 void evaluate_cuda(const Classical &, const float *, double *, float *, DeviceScratch &, void *) { refuse(); }
+void evaluate_cuda(const Minpack2 &, const double *, double *, double *, DeviceScratch &, void *) { refuse(); }
+void evaluate_cuda(const Minpack2 &, const float *, double *, float *, DeviceScratch &, void *) { refuse(); }
 
 } // namespace cudaopt::testfuncs

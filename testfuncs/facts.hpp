@@ -1,14 +1,13 @@
 /* What is known of a test problem without making one. */
 #pragma once
 
+#include "testfuncs/parameters.hpp"
+
 #include <cstdint>
-#include <map>
 #include <string>
+#include <vector>
 
 namespace cudaopt::testfuncs {
-
-/** A problem's own constants by name, e.g. the force of a torsion problem. */
-using Parameters = std::map<std::string, double>;
 
 struct Facts {
     std::string name;        ///< what a user types
@@ -17,7 +16,7 @@ struct Facts {
     std::string start;       ///< the standard start in words
     std::string requirement; ///< on n, in words
     std::string source;
-    Parameters parameters;   ///< its parameters with their defaults
+    std::vector<Parameter> parameters;
 };
 
 /** The number of variables of a problem that was asked for with n: that number, another one near it (a grid's), or 0

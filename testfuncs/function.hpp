@@ -2,13 +2,14 @@
  *
  * A function is a plain struct:
  *     static Facts facts();
- *     static Dimension fit(int64_t n);               the number of variables nearest to n that it takes
- *     F(int64_t n, const Parameters &);              parameters complete, with the defaults of its facts
+ *     static Dimension fit(int64_t n, const Parameters &);   the number of variables nearest to n that it takes
+ *     F(int64_t n, const Parameters &);                      that number; parameters complete and in range
  *     int64_t n;
- *     double start(i), lower(i), upper(i);           i from 0; bounds from Unbounded or its own
- *     std::optional<double> minimum();
- *     evaluate(on, x, f, g)                          by the verbs of the executor `on`, see executors.hpp
- * A rule's call is the formula for one term of the sum: it reads x, writes g, adds to f. */
+ *     double start(i), lower(i), upper(i);                   i from 0
+ *     std::optional<double> minimum();  std::string shape();
+ *     evaluate(on, x, f, g)                                  by the verbs of the executor `on`, see HostExecutor
+ * and has from Defaults what it does not say itself. A rule's call is the formula for one term of the sum: it reads x,
+ * writes g, adds to f. */
 #pragma once
 
 #include "exec/accumulators.hpp"
@@ -22,11 +23,13 @@
 
 namespace cudaopt::testfuncs {
 
-/** Base of the functions that are defined everywhere and bounded nowhere. */
-struct Unbounded {
+/** No bounds, no minimum that is known, no shape but a row of variables. */
+struct Defaults {
     static constexpr bool bounded = false;
     double lower(std::int64_t) const { return -INFINITY; }
     double upper(std::int64_t) const { return INFINITY; }
+    std::optional<double> minimum() const { return std::nullopt; }
+    std::string shape() const { return ""; }
 };
 
 /** The dimension of a sum over blocks of so many variables. */
@@ -41,12 +44,15 @@ inline Dimension whole_blocks(std::int64_t block, std::int64_t n)
                    (below > 0 ? std::to_string(below) + " or " : "") + std::to_string(above)};
 }
 
-/** The end of an evaluation: the sum of all terms is f. */
+/** The end of an evaluation: the sum of all terms is f, but for a constant that they leave out. */
 struct StoreSum {
     double *f;
-    CUDA_OPT_HD void operator()(const Sum &sum) const { *f = sum.v; }
+    double constant = 0;
+    CUDA_OPT_HD void operator()(const Sum &sum) const { *f = sum.v + constant; }
 };
 
 CUDA_OPT_HD constexpr double square(double a) { return a * a; }
+
+constexpr double pi = 3.14159265358979323846;
 
 } // namespace cudaopt::testfuncs

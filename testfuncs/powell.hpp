@@ -11,7 +11,7 @@
 
 namespace cudaopt::testfuncs {
 
-struct Powell : Unbounded {
+struct Powell : Defaults {
     static Facts facts()
     {
         return {"powell", "Extended Powell singular",
@@ -20,7 +20,7 @@ struct Powell : Unbounded {
                 "(3, -1, 0, 1, ...)", "n a multiple of 4",
                 "More, Garbow, Hillstrom, ACM TOMS 7 (1981) 17, problem 22", {}};
     }
-    static Dimension fit(std::int64_t n) { return whole_blocks(4, n); }
+    static Dimension fit(std::int64_t n, const Parameters &) { return whole_blocks(4, n); }
     Powell(std::int64_t n, const Parameters &) : n(n) {}
 
     double start(std::int64_t i) const

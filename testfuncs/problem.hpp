@@ -31,6 +31,8 @@ public:
     virtual const Facts &facts() const = 0;
     /** Number of variables. */
     virtual std::int64_t n() const = 0;
+    /** How the variables are laid out, e.g. "200 x 200 interior points"; empty where they are just numbered. */
+    virtual std::string shape() const = 0;
     /** The least value of f in the problem's own box, where it is known. */
     virtual std::optional<double> minimum() const = 0;
     /** Whether the problem has bounds of its own. */
@@ -56,7 +58,8 @@ public:
 std::vector<Facts> list_problems();
 
 /** A problem by name with about n variables: n() says how many.
- *  @throws std::invalid_argument with a sentence: an unknown name, an n that does not fit, an unknown parameter */
+ *  @throws std::invalid_argument with a sentence: an unknown name, an n that does not fit, a parameter
+ *         that is unknown or out of its range */
 std::unique_ptr<Problem> make_problem(const std::string &name, std::int64_t n, const Parameters &parameters = {});
 
 } // namespace cudaopt::testfuncs

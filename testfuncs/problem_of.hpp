@@ -22,6 +22,10 @@ public:
     {
         return std::visit([](const auto &f) { return f.n; }, function_);
     }
+    std::string shape() const override
+    {
+        return std::visit([](const auto &f) { return f.shape(); }, function_);
+    }
     std::optional<double> minimum() const override
     {
         return std::visit([](const auto &f) { return f.minimum(); }, function_);

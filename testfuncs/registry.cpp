@@ -1,5 +1,6 @@
 /* The problems by name. A new family is one more line in problems(). */
 #include "testfuncs/classical.hpp"
+#include "testfuncs/minpack2.hpp"
 #include "testfuncs/problem_of.hpp"
 
 #include <stdexcept>
@@ -9,7 +10,7 @@ namespace {
 
 struct Entry {
     Facts facts;
-    Dimension (*fit)(std::int64_t n);
+    Dimension (*fit)(std::int64_t n, const Parameters &parameters);
     std::unique_ptr<Problem> (*make)(std::int64_t n, const Parameters &parameters);
 };
 
@@ -30,6 +31,7 @@ const std::vector<Entry> &problems()
     static const std::vector<Entry> all = [] {
         std::vector<Entry> entries;
         append(entries, static_cast<const Classical *>(nullptr));
+        append(entries, static_cast<const Minpack2 *>(nullptr));
         return entries;
     }();
     return all;
@@ -46,18 +48,6 @@ const Entry &find(const std::string &name)
     throw std::invalid_argument("there is no problem '" + name + "'; there are " + names);
 }
 
-/** The problem's parameters: those given, else its defaults. */
-Parameters complete(const Facts &facts, const Parameters &given)
-{
-    Parameters all = facts.parameters;
-    for (const auto &[name, value] : given) {
-        if (all.find(name) == all.end())
-            throw std::invalid_argument(facts.name + " has no parameter '" + name + "'");
-        all[name] = value;
-    }
-    return all;
-}
-
 } // namespace
 
 std::vector<Facts> list_problems()
@@ -71,10 +61,17 @@ std::vector<Facts> list_problems()
 std::unique_ptr<Problem> make_problem(const std::string &name, std::int64_t n, const Parameters &parameters)
 {
     const Entry &entry = find(name);
-    const Dimension dimension = entry.fit(n);
+    const auto refuse = [&](const std::string &why) { throw std::invalid_argument(name + ": " + why); };
+    Parameters all;
+    try {
+        all = complete(entry.facts.parameters, parameters);
+    } catch (const std::invalid_argument &refusal) {
+        refuse(refusal.what());
+    }
+    const Dimension dimension = entry.fit(n, all);
     if (dimension.n == 0)
-        throw std::invalid_argument(name + ": " + dimension.refusal);
-    return entry.make(dimension.n, complete(entry.facts, parameters));
+        refuse(dimension.refusal);
+    return entry.make(dimension.n, all);
 }
 
 } // namespace cudaopt::testfuncs

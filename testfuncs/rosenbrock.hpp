@@ -11,14 +11,14 @@
 
 namespace cudaopt::testfuncs {
 
-struct Rosenbrock : Unbounded {
+struct Rosenbrock : Defaults {
     static Facts facts()
     {
         return {"rosenbrock", "Extended Rosenbrock",
                 "sum over i <= n/2 of 100 (x[2i] - x[2i-1]^2)^2 + (1 - x[2i-1])^2", "(-1.2, 1, -1.2, 1, ...)",
                 "n a multiple of 2", "More, Garbow, Hillstrom, ACM TOMS 7 (1981) 17, problem 21", {}};
     }
-    static Dimension fit(std::int64_t n) { return whole_blocks(2, n); }
+    static Dimension fit(std::int64_t n, const Parameters &) { return whole_blocks(2, n); }
     Rosenbrock(std::int64_t n, const Parameters &) : n(n) {}
 
     double start(std::int64_t i) const { return i % 2 == 0 ? -1.2 : 1; }

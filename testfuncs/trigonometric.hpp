@@ -18,14 +18,14 @@
 
 namespace cudaopt::testfuncs {
 
-struct Trigonometric : Unbounded {
+struct Trigonometric : Defaults {
     static Facts facts()
     {
         return {"trigonometric", "Trigonometric",
                 "sum over i <= n of (n - sum over j <= n of cos x[j] + i (1 - cos x[i]) - sin x[i])^2",
                 "(0.2, 0.2, ...)", "any n", "More, Garbow, Hillstrom, ACM TOMS 7 (1981) 17, problem 26", {}};
     }
-    static Dimension fit(std::int64_t n) { return whole_blocks(1, n); }
+    static Dimension fit(std::int64_t n, const Parameters &) { return whole_blocks(1, n); }
     Trigonometric(std::int64_t n, const Parameters &) : n(n) {}
 
     double start(std::int64_t) const { return 0.2; }

@@ -16,7 +16,7 @@
 
 namespace cudaopt::testfuncs {
 
-struct Wood : Unbounded {
+struct Wood : Defaults {
     static Facts facts()
     {
         return {"wood", "Extended Wood",
@@ -25,7 +25,7 @@ struct Wood : Unbounded {
                 "(-3, -1, -3, -1, ...)", "n a multiple of 4",
                 "More, Garbow, Hillstrom, ACM TOMS 7 (1981) 17, problem 14 in blocks", {}};
     }
-    static Dimension fit(std::int64_t n) { return whole_blocks(4, n); }
+    static Dimension fit(std::int64_t n, const Parameters &) { return whole_blocks(4, n); }
     Wood(std::int64_t n, const Parameters &) : n(n) {}
 
     double start(std::int64_t i) const { return i % 2 == 0 ? -3 : -1; }

@@ -1,0 +1,15 @@
+/* Sine and cosine of one angle, by one reduction of its argument. */
+#pragma once
+
+#include "exec/annotations.hpp"
+
+#include <math.h>
+
+namespace cudaopt::testfuncs {
+
+struct Angle {
+    double sin, cos;
+    CUDA_OPT_HD explicit Angle(double radians) { ::sincos(radians, &sin, &cos); }
+};
+
+} // namespace cudaopt::testfuncs

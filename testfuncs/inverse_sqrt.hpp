@@ -1,0 +1,19 @@
+/* 1 / sqrt(a) by the shortest way of either machine. */
+#pragma once
+
+#include "exec/annotations.hpp"
+
+#include <cmath>
+
+namespace cudaopt::testfuncs {
+
+CUDA_OPT_HD inline double inverse_sqrt(double a)
+{
+#ifdef __CUDA_ARCH__
+    return rsqrt(a);
+#else
+    return 1 / std::sqrt(a);
+#endif
+}
+
+} // namespace cudaopt::testfuncs
