@@ -46,6 +46,14 @@ template <class Real> struct DeviceVectors {
     __device__ Row row(int64_t i) const { return {x[i], g[i], box.lower(i), box.upper(i)}; }
 };
 
+__device__ inline void load2(const double *from, double (&to)[2]) {
+    const double2 a = *reinterpret_cast<const double2 *>(from);
+    to[0] = a.x, to[1] = a.y;
+}
+__device__ inline void load2(const float *from, double (&to)[2]) {
+    const float2 a = *reinterpret_cast<const float2 *>(from);
+    to[0] = a.x, to[1] = a.y;
+}
 __device__ inline void load4(const double *from, double (&to)[4]) {
     const double2 a = *reinterpret_cast<const double2 *>(from), b = *reinterpret_cast<const double2 *>(from + 2);
     to[0] = a.x, to[1] = a.y, to[2] = b.x, to[3] = b.y;
@@ -174,30 +182,16 @@ __device__ inline void add_row_sums(const LaneSums &mine, double *row_sums, doub
     minimum = fmin(first, minimum);
 }
 
-// The lane's two elements of an 8 x 8 tile of products, rows 8 i.. and columns 8 j.., masked or of the special rows.
-__device__ inline void add_tile(double c0, double c1, int i_block, int j_block, bool masked, const GatherLayout &layout,
-                                double *sums) {
-    const int lane = threadIdx.x % 32, i = i_block * column_block + lane / 4;
-    const int j = j_block * column_block + lane % 4 * 2;
-    for (int k = 0; k < 2; k++) {
-        const double value = k == 0 ? c0 : c1;
-        if (j + k >= layout.columns) continue;
-        if (masked && i <= j + k) sums[layout.masked + panel::masked_index(i, j + k, layout.columns)] += value;
-        if (!masked && i < panel::special) sums[layout.full + i * layout.columns + j + k] += value;
-    }
-}
-
 // Panels of up to 5 blocks of columns (19 pairs): each warp keeps all products in its registers and stages its rows in
 // shared memory through a ring of asynchronous copies of its own, so that no warp waits for another. The 16-row
-// instruction multiplies two blocks of columns at once: block 0 over the free rows together with block 0 over all rows,
-// then blocks 1 and 2, then 3 and 4.
+// instruction multiplies two blocks of columns at once.
 //
 // A stage holds 32 rows of the panel's columns, then l, u and h; x stands in the place of z until z is known.
 constexpr int resident_blocks(int blocks) { return blocks <= 3 ? 2 : 1; }
 
 template <class Real> struct Stage {
-    // Columns lie so far apart that the eight lanes of a 16-byte access fall on different banks.
-    static constexpr int stride = sizeof(Real) == 8 ? 34 : 48;
+    // Columns lie so far apart that the lanes of an access to two rows fall on different banks.
+    static constexpr int stride = 40;
     static constexpr int extra_columns = 3;
     static constexpr int elements(int columns) { return (columns + extra_columns) * stride; }
     static constexpr int bytes(int columns) { return elements(columns) * static_cast<int>(sizeof(Real)); }
@@ -242,31 +236,72 @@ __device__ void ask_for_rows(const DeviceVectors<Real> &v, const GatherRequest &
     __pipeline_commit();
 }
 
-// The products of four rows: f holds the free rows' share of w. Blocks i and i + 1, i odd, are multiplied together; where
-// the last has no partner, the lower half goes nowhere.
-template <int blocks>
-__device__ void multiply_panel(const double (&f)[blocks][4], const double (&w)[blocks][4], double (&first_rows)[blocks][4],
-                               double (&next_rows)[blocks / 2 > 0 ? blocks / 2 : 1][blocks][4]) {
+// What a lane accumulates: its elements of the 8 x 8 tiles of products.
+template <int blocks, bool masked> struct LaneProducts {
+    // Over the free rows: blocks i and i + 1, i even, times every block j >= i; where the last has no partner, the
+    // lower half goes nowhere.
+    double over_free[masked ? (blocks + 1) / 2 : 1][blocks][4] = {};
+    // Block 0 times every block: over the rows that are not free, or over all rows where the masked products are not
+    // wanted. The products over all rows are the sum of both.
+    double first_rows[blocks][2] = {};
+
+    static constexpr int tiles = (masked ? 2 * ((blocks + 1) / 2) * blocks : 0) + blocks;
+
+    // Eight rows, two a lane.
+    __device__ void add_free(const double (&w)[blocks][2]) {
 #pragma unroll
-    for (int e = 0; e < 4; e += 2) {
-#pragma unroll
-        for (int j = 0; j < blocks; j++)
-            multiply_16x8x8(first_rows[j], f[0][e], w[0][e], f[0][e + 1], w[0][e + 1], w[j][e], w[j][e + 1]);
-#pragma unroll
-        for (int p = 0; p < blocks / 2; p++) {
-            const int i = 1 + 2 * p, partner = i + 1 < blocks ? i + 1 : i;
+        for (int p = 0; p < (blocks + 1) / 2; p++) {
+            const int i = 2 * p, partner = i + 1 < blocks ? i + 1 : i;
 #pragma unroll
             for (int j = i; j < blocks; j++)
-                multiply_16x8x8(next_rows[p][j], f[i][e], f[partner][e], f[i][e + 1], f[partner][e + 1], w[j][e],
-                                w[j][e + 1]);
+                multiply_16x8x8(over_free[p][j], w[i][0], w[partner][0], w[i][1], w[partner][1], w[j][0], w[j][1]);
         }
     }
-}
+    __device__ void add_first_rows(const double (&of_block_0)[2], const double (&w)[blocks][2]) {
+#pragma unroll
+        for (int e = 0; e < 2; e++)
+#pragma unroll
+            for (int j = 0; j < blocks; j++)
+                multiply_8x8x4(first_rows[j][0], first_rows[j][1], of_block_0[e], w[j][e]);
+    }
+
+    // To `to`, tile after tile: first rows j = 0.., then for each pair of blocks and each j the upper and lower tile.
+    // An element of a tile stands at 8 row + column.
+    __device__ void store(double *to) const {
+        const int lane = threadIdx.x % 32, at = lane / 4 * column_block + lane % 4 * 2;
+        int tile = 0;
+        const auto put = [&](double c0, double c1) {
+            to[tile * 64 + at] = c0;
+            to[tile++ * 64 + at + 1] = c1;
+        };
+#pragma unroll
+        for (int j = 0; j < blocks; j++) put(first_rows[j][0], first_rows[j][1]);
+        if constexpr (masked) {
+#pragma unroll
+            for (int p = 0; p < (blocks + 1) / 2; p++)
+#pragma unroll
+                for (int j = 0; j < blocks; j++) {
+                    put(over_free[p][j][0], over_free[p][j][1]);
+                    put(over_free[p][j][2], over_free[p][j][3]);
+                }
+        }
+    }
+    // Where the element i, j of the products stands, i <= j or i < 8.
+    __device__ static int place_of_first_row(int i, int j) {
+        return j / column_block * 64 + i * column_block + j % column_block;
+    }
+    __device__ static int place_over_free(int i, int j) {
+        const int i_block = i / column_block, j_block = j / column_block;
+        const int tile = blocks + (i_block / 2 * blocks + j_block) * 2 + i_block % 2;
+        return tile * 64 + i % column_block * column_block + j % column_block;
+    }
+};
 
 template <class Real, int blocks, bool masked, bool weighted>
 __global__ void __launch_bounds__(gather_threads, resident_blocks(blocks))
 gather_kernel(DeviceVectors<Real> v, GatherRequest request, GatherLayout layout, int stages, double *partials) {
-    constexpr int pairs_of_blocks = masked ? blocks / 2 : 0, stride = Stage<Real>::stride;
+    constexpr int stride = Stage<Real>::stride;
+    using Products = LaneProducts<blocks, masked>;
     extern __shared__ __align__(16) unsigned char shared[];
     const int lane = threadIdx.x % 32, warp = threadIdx.x / 32, c = lane / 4, r = lane % 4, columns = layout.columns;
     const Real **const stored = reinterpret_cast<const Real **>(shared);
@@ -279,8 +314,7 @@ gather_kernel(DeviceVectors<Real> v, GatherRequest request, GatherLayout layout,
     int place[blocks]; // of the lane's columns in a stage; what columns past the end give is not used
 #pragma unroll
     for (int b = 0; b < blocks; b++) place[b] = min(b * column_block + c, columns - 1) * stride;
-    double first_rows[blocks][4] = {};
-    double next_rows[blocks / 2 > 0 ? blocks / 2 : 1][blocks][4] = {};
+    Products products;
     LaneSums own_sums;
 
     const int64_t tiles = (v.n + 31) / 32, step = static_cast<int64_t>(gridDim.x) * gather_warps;
@@ -316,75 +350,83 @@ gather_kernel(DeviceVectors<Real> v, GatherRequest request, GatherLayout layout,
         }
 
 #pragma unroll
-        for (int half = 0; half < 2; half++) {
-            const int row = half * 16 + r * 4;
-            double w[blocks][4];
+        for (int quarter = 0; quarter < 4; quarter++) {
+            const int row = quarter * 8 + r * 2; // of the lane's two rows
+            double w[blocks][2];
 #pragma unroll
-            for (int b = 0; b < blocks; b++) load4(stage + place[b] + row, w[b]);
+            for (int b = 0; b < blocks; b++) load2(stage + place[b] + row, w[b]);
             if (request.fresh) { // y = g - g_base, in the lanes of column 0
-                double g[4];
-                load4(stage + panel::gradient * stride + row, g);
-#pragma unroll
-                for (int e = 0; e < 4; e++) w[0][e] = c == 0 ? g[e] - w[0][e] : w[0][e];
+                double g[2];
+                load2(stage + panel::gradient * stride + row, g);
+                w[0][0] = c == 0 ? g[0] - w[0][0] : w[0][0];
+                w[0][1] = c == 0 ? g[1] - w[0][1] : w[0][1];
             }
             if (weighted) {
-                double scale[4];
-                load4(stage + (columns + 2) * stride + row, scale);
+                double scale[2];
+                load2(stage + (columns + 2) * stride + row, scale);
 #pragma unroll
-                for (int e = 0; e < 4; e++) {
+                for (int e = 0; e < 2; e++) {
                     const double root = sqrt(tile * 32 + row + e < v.n ? scale[e] : 1.0);
 #pragma unroll
-                    for (int b = 0; b < blocks; b++)
-                        w[b][e] = scaled_by(root, b * column_block + c, w[b][e]);
+                    for (int b = 0; b < blocks; b++) w[b][e] = scaled_by(root, b * column_block + c, w[b][e]);
                 }
             }
             if constexpr (!masked) {
+                products.add_first_rows(w[0], w);
+            } else if (free == ~0u) {
+                products.add_free(w);
+            } else { // columns of the rows that are not free into the first rows, the others into the free products
+                const bool free0 = free >> row & 1, free1 = free >> (row + 1) & 1;
+                const double rest[2] = {free0 ? 0.0 : w[0][0], free1 ? 0.0 : w[0][1]};
+                products.add_first_rows(rest, w);
 #pragma unroll
-                for (int e = 0; e < 4; e++)
-#pragma unroll
-                    for (int j = 0; j < blocks; j++)
-                        multiply_8x8x4(first_rows[j][0], first_rows[j][1], w[0][e], w[j][e]);
-            } else {
-                if (free == ~0u) {
-                    multiply_panel<blocks>(w, w, first_rows, next_rows);
-                } else {
-                    double f[blocks][4]; // on the free rows
-#pragma unroll
-                    for (int b = 0; b < blocks; b++)
-#pragma unroll
-                        for (int e = 0; e < 4; e++) f[b][e] = free >> (row + e) & 1 ? w[b][e] : 0.0;
-                    multiply_panel<blocks>(f, w, first_rows, next_rows);
-                }
+                for (int b = 0; b < blocks; b++) w[b][0] = free0 ? w[b][0] : 0.0, w[b][1] = free1 ? w[b][1] : 0.0;
+                products.add_free(w);
             }
         }
         __syncwarp(); // the stage is free for the rows after next
     }
     __pipeline_wait_prior(0);
-    __syncthreads(); // the ring becomes the block's sums
-    double *const sums = reinterpret_cast<double *>(shared);
-
-    for (int e = threadIdx.x; e < layout.size; e += gather_threads) sums[e] = e == layout.minimum ? infinity : 0.0;
-    __syncthreads();
+    __syncthreads(); // the ring becomes the place where the warps' sums meet
+    double *const warp_products = reinterpret_cast<double *>(shared);
+    __shared__ double row_sums[row_sum_count], maximum, minimum;
+    if (threadIdx.x < row_sum_count) row_sums[threadIdx.x] = 0;
+    if (threadIdx.x == 0) maximum = 0, minimum = infinity;
+    products.store(warp_products + warp * Products::tiles * 64);
     for (int turn = 0; turn < gather_warps; turn++) {
-        if (warp == turn) {
-            add_row_sums(own_sums, sums, sums[layout.maximum], sums[layout.minimum]);
-#pragma unroll
-            for (int j = 0; j < blocks; j++) {
-                add_tile(first_rows[j][0], first_rows[j][1], 0, j, masked, layout, sums);
-                if (masked) add_tile(first_rows[j][2], first_rows[j][3], 0, j, false, layout, sums);
-            }
-#pragma unroll
-            for (int p = 0; p < pairs_of_blocks; p++)
-#pragma unroll
-                for (int j = 1 + 2 * p; j < blocks; j++) {
-                    add_tile(next_rows[p][j][0], next_rows[p][j][1], 1 + 2 * p, j, true, layout, sums);
-                    add_tile(next_rows[p][j][2], next_rows[p][j][3], 2 + 2 * p, j, true, layout, sums);
-                }
-        }
         __syncthreads();
+        if (warp == turn) add_row_sums(own_sums, row_sums, maximum, minimum);
     }
-    for (int e = threadIdx.x; e < layout.size; e += gather_threads)
-        partials[static_cast<int64_t>(e) * gridDim.x + blockIdx.x] = sums[e];
+    __syncthreads();
+
+    // A thread an element, warp after warp, straight to the block's place among the partial sums.
+    const auto sum_at = [&](int place) {
+        double sum = 0;
+        for (int k = 0; k < gather_warps; k++) sum += warp_products[k * Products::tiles * 64 + place];
+        return sum;
+    };
+    const auto store = [&](int entry, double value) {
+        partials[static_cast<int64_t>(entry) * gridDim.x + blockIdx.x] = value;
+    };
+    for (int e = threadIdx.x; e < columns * columns; e += gather_threads) {
+        const int i = e / columns, j = e % columns;
+        if (masked && i <= j) {
+            store(layout.masked + panel::masked_index(i, j, columns), sum_at(Products::place_over_free(i, j)));
+        }
+        if (i < panel::special) {
+            const int upper = i < j ? i : j, lower = i < j ? j : i;
+            const double rest = sum_at(Products::place_of_first_row(i, j));
+            store(layout.full + i * columns + j,
+                  masked ? rest + sum_at(Products::place_over_free(upper, lower)) : rest);
+        }
+    }
+    if (threadIdx.x < row_sum_count) store(threadIdx.x, row_sums[threadIdx.x]);
+    if (threadIdx.x == 0) {
+        store(layout.maximum, maximum);
+        store(layout.minimum, minimum);
+    }
+    if (!masked)
+        for (int e = layout.masked + threadIdx.x; e < layout.full; e += gather_threads) store(e, 0);
 }
 
 // Wider panels: one tile of 8 x 8 products a block, gridDim.x tiles over the same rows, which meet in the second-level

@@ -232,7 +232,7 @@ private:
     int64_t most_partials() const {
         const int64_t narrow = GatherLayout(std::min(columns_, 5 * column_block)).size * int64_t{most_gather_blocks};
         const int64_t wide = GatherLayout(columns_).size * int64_t{tile_kernel_rows(columns_)};
-        return column_blocks(columns_) <= 5 ? narrow : std::max(narrow, wide);
+        return std::max(narrow, wide);
     }
     static int column_blocks(int columns) { return (columns + column_block - 1) / column_block; }
     static int tile_kernel_rows(int columns) {
@@ -249,7 +249,7 @@ private:
     }
 
     template <class Rule> void launch_direction(const Rule &rule) {
-        constexpr int resident = 3; // blocks a multiprocessor: what the registers of 16-byte loads in flight leave
+        constexpr int resident = 2; // blocks a multiprocessor: what the registers of 16-byte loads in flight leave
         check(map_reduce_cuda<DirectionRecord, resident>((n_ + Rule::rows - 1) / Rule::rows, rule,
                                                          StoreRecord<DirectionRecord>{&from_device_[0].direction},
                                                          scratch_.get(), stream_),
@@ -264,8 +264,11 @@ private:
         case 3: return launch_gather<3, weighted>(request, layout);
         case 4: return launch_gather<4, weighted>(request, layout);
         case 5: return launch_gather<5, weighted>(request, layout);
-        default: break;
+        default: return launch_wide_gather<weighted>(request, layout);
         }
+    }
+
+    template <bool weighted> int launch_wide_gather(const GatherRequest &request, const GatherLayout &layout) {
         const int blocks = column_blocks(layout.columns), tiles = blocks * (blocks + 1) / 2;
         const int rows = static_cast<int>(std::min<int64_t>(tile_kernel_rows(layout.columns), row_blocks()));
         gather_tile_kernel<Real, weighted>
@@ -278,9 +281,13 @@ private:
         const int stages = stages_within<Real>(std::min(block_shared_, processor_shared_ / resident_blocks(blocks)),
                                                layout.columns);
         const int ring = gather_warps * stages * Stage<Real>::bytes(layout.columns);
-        const int shared = std::max(pointer_table_bytes(layout.columns) + ring, layout.size * static_cast<int>(sizeof(double)));
-        const auto kernel = request.masked || weighted ? gather_kernel<Real, blocks, true, weighted>
-                                                       : gather_kernel<Real, blocks, false, false>;
+        const bool masked = request.masked || weighted;
+        const int tiles = masked ? LaneProducts<blocks, true>::tiles : LaneProducts<blocks, false>::tiles;
+        const int meeting = gather_warps * tiles * column_block * column_block * static_cast<int>(sizeof(double));
+        const int shared = std::max(pointer_table_bytes(layout.columns) + ring, meeting);
+        if (shared > block_shared_) return launch_wide_gather<weighted>(request, layout); // a small device
+        const auto kernel = masked ? gather_kernel<Real, blocks, true, weighted>
+                                   : gather_kernel<Real, blocks, false, false>;
         check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, shared), "sweep 1's attributes");
         kernel<<<grid, gather_threads, shared, stream_>>>(v_, request, layout, stages, partials_.get());
         return grid;
