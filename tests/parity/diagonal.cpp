@@ -69,7 +69,7 @@ TEMPLATE_TEST_CASE("The true inverse diagonal makes short work of bad scaling", 
 TEMPLATE_TEST_CASE("gamma I as the diagonal is the run without a diagonal", "[diagonal]", HostDouble, CudaDouble) {
     if (skipped<TestType>()) return;
     for (const Problem &problem : {extended_rosenbrock(1000), extended_wood(1000), trigonometric(100),
-                                   chained_rosenbrock(200, 3), torsion(20, 20)}) {
+                                   chained_rosenbrock(200, 3)}) {
         INFO(problem.name);
         Harness<TestType> with(problem, 5);
         with.with_diagonal(GammaIdentity());

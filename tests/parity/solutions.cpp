@@ -179,3 +179,23 @@ TEMPLATE_TEST_CASE("Many rows crossed at once are one segment", "[solution]", Ho
     CHECK(std::fabs(outcome.x[1] - 0.75) < 1e-4);
     CHECK(outcome.iterations <= 5);
 }
+
+TEMPLATE_TEST_CASE("Thousands of breakpoints may lie before a Cauchy point", "[solution]", HostDouble, HostFloat,
+                   CudaDouble, CudaFloat) {
+    if (skipped<TestType>()) return;
+    const bool wide = sizeof(typename TestType::Real) == 8;
+    const KnownQuadratic known = quadratic_with_many_breakpoints(100000);
+    Harness<TestType> harness(known.problem, 5);
+    harness.set_real(CUDA_OPT_EPS, 0).set_real(CUDA_OPT_PGTOL, wide ? 1e-9 : 1e-5);
+    int64_t most_in_one = 0, so_far = 0;
+    while (harness.step() > 0) {
+        const int64_t crossed = harness.get_int(CUDA_OPT_BREAKPOINTS_CROSSED);
+        most_in_one = std::max(most_in_one, crossed - so_far);
+        so_far = crossed;
+    }
+    const Outcome outcome = harness.outcome();
+    check_promises<TestType>(known.problem, outcome);
+    CHECK(outcome.task == CUDA_OPT_CONVERGED);
+    CHECK(most_in_one > 4096);
+    CHECK(distance(outcome.x, known.minimiser) <= (wide ? 1e-5 : 0.02));
+}

@@ -69,6 +69,7 @@ std::vector<GoldenCase> golden_cases() {
         {quadratic_with_known_active_set(300).problem, 3, 1e-6},
         {quadratic_with_known_active_set(300).problem, 5, 1e-6},
         {quadratic_with_known_active_set(300).problem, 17, 1e-6},
+        {quadratic_with_many_breakpoints(100000).problem, 5, 1e-6},
         {all_fixed(100), 5, 1e-8},
         {none_free_at_the_start(300), 5, 1e-8},
         {none_free_at_the_solution(), 5, 1e-8},

@@ -213,6 +213,29 @@ Problem scaled_quadratic(int64_t n, double condition) {
             }};
 }
 
+KnownQuadratic quadratic_with_many_breakpoints(int64_t n) {
+    const auto target = [](int64_t i) { return (i % 2 == 0 ? -1 : 1) * (1 + static_cast<double>(i * 37 % 101) / 50); };
+    auto curvature = std::make_shared<Vector>();
+    KnownQuadratic known;
+    Uniform uniform(4);
+    for (int64_t i = 0; i < n; i++) {
+        curvature->push_back(scaled_quadratic_curvature(i, n, 1e-3));
+        known.problem.lower.push_back(-0.05 - 3 * uniform());
+        known.problem.upper.push_back(0.05 + 3 * uniform());
+        known.problem.start.push_back(0);
+        known.minimiser.push_back(std::min(known.problem.upper[i], std::max(known.problem.lower[i], target(i))));
+    }
+    known.problem.name = "quadratic with many breakpoints";
+    known.problem.evaluate = [curvature, target](const Vector &x, Vector &g) {
+        return pairwise_sum(0, static_cast<int64_t>(x.size()), [&](int64_t i) {
+            const double from_target = x[i] - target(i);
+            g[i] = (*curvature)[i] * from_target;
+            return g[i] * from_target / 2;
+        });
+    };
+    return known;
+}
+
 Problem in_box(Problem problem, double lower, double upper) {
     problem.lower.assign(problem.start.size(), lower);
     problem.upper.assign(problem.start.size(), upper);

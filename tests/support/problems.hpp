@@ -72,6 +72,10 @@ Problem scaled_quadratic(int64_t n, double condition);
 /// The curvature c_i of scaled_quadratic.
 double scaled_quadratic_curvature(int64_t i, int64_t n, double condition);
 
+/// sum c_i (x_i - t_i)^2 / 2, c_i from 1 to 1/1000, in boxes of all widths around the start: many thousands of
+/// breakpoints lie before the first Cauchy points. The minimiser is t_i moved into the box.
+KnownQuadratic quadratic_with_many_breakpoints(int64_t n);
+
 /// The same problem with lower <= x_i <= upper for every i; the start is left as it is.
 Problem in_box(Problem problem, double lower, double upper);
 /// The same problem with boxes drawn at random: l_i in [-1.5, 0.5), u_i - l_i in [0.5, 2.5).
