@@ -1,0 +1,32 @@
+// One solve of a test problem through the C ABI, read off when the memory is full and at the end: what the benchmarks
+// time. The problem's own evaluation runs beside it and is not counted.
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <string>
+
+namespace cudaopt::bench {
+
+struct RunOptions {
+    std::int64_t n = 1000000;
+    int m = 5, iterations = 50, threads = 0;
+    std::string problem = "rosenbrock", backend = "auto";
+    bool single = false, own_bounds = false, approximate_cauchy = false;
+    double lower = -std::numeric_limits<double>::infinity(), upper = std::numeric_limits<double>::infinity();
+};
+
+struct RunResult {
+    std::int64_t n = 0;
+    bool cuda = false, bounded = false;
+    // After the first m + 2 iterations, which fill the memory:
+    double iterations = 0, evaluations = 0, crossings = 0, seconds = 0;
+    double f = 0; // at the end
+    double bytes() const { return static_cast<double>(n) * element_bytes; }
+    double element_bytes = 8;
+};
+
+// Throws std::runtime_error with the library's sentence.
+RunResult run_solver(const RunOptions &options);
+
+} // namespace cudaopt::bench
