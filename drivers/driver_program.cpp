@@ -48,7 +48,7 @@ template <class Real, class Fill> void load(Array<Real> &to, std::int64_t n, con
     }
 }
 
-/** The bounds: the number given for all variables, else the problem's own, else none. */
+/** The bounds, either side by itself: the number given for all variables, else the problem's own, else none. */
 template <class Real> class Bounds {
 public:
     Bounds(const Handle &s, const Problem &problem, const Options &options)
@@ -119,7 +119,6 @@ template <class Real> int minimise(const Options &options, Problem &problem)
     ManualLog log(options, progress);
     log.attach(s);
     Recorder recorder(options);
-    log.head(s, problem);
 
     const Interrupt interrupt(s);
     const Clock clock;
@@ -128,7 +127,8 @@ template <class Real> int minimise(const Options &options, Problem &problem)
     int task;
     do {
         task = Abi<Real>::solve(s, x.data(), f.data(), g.data());
-        ++effort.solver_calls;
+        if (effort.solver_calls++ == 0 && task > 0)
+            log.head(s, problem); // not before the library has found the arguments to be right
         log.check_written();
         recorder.observe(s, effort.evaluations, clock.seconds());
         progress.show(s, clock.seconds());
@@ -160,10 +160,13 @@ int run(int argc, char **argv)
         return 0;
     std::unique_ptr<Problem> problem;
     try {
-        problem = cudaopt::testfuncs::make_problem(options->problem, options->n);
+        problem = cudaopt::testfuncs::make_problem(options->problem, options->n, options->parameters);
     } catch (const std::invalid_argument &refusal) {
         throw Failure(exit_usage, refusal.what());
     }
+    if (problem->n() != options->n)
+        std::fprintf(stderr, "driver_program: n is %lld, not %lld: %s\n", static_cast<long long>(problem->n()),
+                     static_cast<long long>(options->n), problem->shape().c_str());
     return options->single ? minimise<float>(*options, *problem) : minimise<double>(*options, *problem);
 }
 

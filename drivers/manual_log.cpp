@@ -58,9 +58,13 @@ void ManualLog::head(const Handle &s, const cudaopt::testfuncs::Problem &problem
     write_line("  " + problem.facts().title);
     write_line(format("  BACKEND = %s   PRECISION = %s", on_cuda(s) ? "CUDA" : "HOST",
                       options_.single ? "SINGLE" : "DOUBLE"));
-    if (options_.lower || options_.upper)
-        write_line(format("  BOUNDS = [%g, %g]", options_.lower.value_or(-INFINITY),
-                          options_.upper.value_or(INFINITY)));
+    if (!problem.shape().empty())
+        write_line("  " + problem.shape());
+    if (options_.lower || options_.upper || problem.bounded()) {
+        const std::string own_lower = problem.bounded() ? "own" : "-inf", own_upper = problem.bounded() ? "own" : "inf";
+        write_line("  BOUNDS = [" + (options_.lower ? format("%g", *options_.lower) : own_lower) + ", " +
+                   (options_.upper ? format("%g", *options_.upper) : own_upper) + "]");
+    }
     write_line(format("  XTOL = %e", s.real(CUDA_OPT_XTOL)));
 }
 

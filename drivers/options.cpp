@@ -9,6 +9,8 @@
 #include <cmath>
 #include <cstdio>
 #include <limits>
+#include <string>
+#include <vector>
 
 namespace driver {
 namespace {
@@ -106,11 +108,32 @@ void check_bounds(const Options &options)
     }
 }
 
+/** NAME=VALUE */
+void read_parameter(const std::string &text, Options &options)
+{
+    const std::size_t equals = text.find('=');
+    if (equals == 0 || equals == std::string::npos)
+        refuse("--parameter", "must be NAME=VALUE, as in c=5, not '" + text + "'");
+    const std::string name = text.substr(0, equals);
+    options.parameters[name] = number("--parameter " + name, text.substr(equals + 1));
+}
+
+/** " = 5", or nothing where the problem chooses it. */
+std::string standard_value(const cudaopt::testfuncs::Parameter &parameter)
+{
+    return std::isnan(parameter.standard) ? "" : " = " + cudaopt::testfuncs::text_of(parameter.standard);
+}
+
 void print_problems()
 {
-    for (const auto &facts : cudaopt::testfuncs::list_problems())
-        std::printf("%s: %s, %s\n    f = %s\n    start %s\n    %s\n", facts.name.c_str(), facts.title.c_str(),
-                    facts.requirement.c_str(), facts.formula.c_str(), facts.start.c_str(), facts.source.c_str());
+    for (const auto &facts : cudaopt::testfuncs::list_problems()) {
+        std::printf("%s: %s, %s\n    f = %s\n    start %s\n", facts.name.c_str(), facts.title.c_str(),
+                    facts.requirement.c_str(), facts.formula.c_str(), facts.start.c_str());
+        for (const auto &parameter : facts.parameters)
+            std::printf("    %s%s: %s\n", parameter.name.c_str(), standard_value(parameter).c_str(),
+                        parameter.meaning.c_str());
+        std::printf("    %s\n", facts.source.c_str());
+    }
 }
 
 /** The options, each with what it does with its text. */
@@ -156,7 +179,7 @@ private:
     void problem()
     {
         Options &o = options_;
-        add("n", "", "number of variables",
+        add("n", "", "number of variables; a grid problem takes the nearest number that makes a grid",
             [&o](auto &name, auto &text) { o.n = whole_number<std::int64_t>(name, text); })
             ->required();
         add("m", "", "number of correction pairs kept; 3 to 20 are usual",
@@ -164,9 +187,23 @@ private:
             ->required();
         add("--problem", "NAME", "problem to minimise, see --list [rosenbrock]",
             [&o](auto &, auto &text) { o.problem = text; });
-        add("--lower", "X", "lower bound of every variable",
+        app_.add_option_function<std::vector<std::string>>(
+                "--parameter",
+                [&o](const std::vector<std::string> &texts) {
+                    for (const std::string &text : texts)
+                        read_parameter(text, o);
+                },
+                "a constant of the problem, see --list; may be repeated")
+            ->type_name("NAME=VALUE")
+            ->allow_extra_args(false);
+        for (const std::string side : {"nx", "ny"})
+            add("--" + side, "K", "points of the grid of a grid problem in " + side.substr(1) + " [as n says]",
+                [&o, side](auto &name, auto &text) {
+                    o.parameters[side] = static_cast<double>(whole_number<std::int64_t>(name, text));
+                });
+        add("--lower", "X", "lower bound of every variable, in place of the problem's own; -inf: none",
             [&o](auto &name, auto &text) { o.lower = number(name, text); });
-        add("--upper", "X", "upper bound of every variable",
+        add("--upper", "X", "upper bound of every variable, in place of the problem's own; inf: none",
             [&o](auto &name, auto &text) { o.upper = number(name, text); });
         add("--backend", "NAME", "auto, cuda or host; auto: CUDA where there is a device [auto]",
             [&o](auto &, auto &text) { o.backend = backend_of(text); });

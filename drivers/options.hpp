@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <variant>
@@ -19,7 +20,8 @@ struct Options {
     std::int64_t n = 0;
     std::int32_t m = 0;
     std::string problem = "rosenbrock";
-    std::optional<double> lower, upper; ///< for every variable
+    std::map<std::string, double> parameters; ///< the problem's own constants that were given, nx and ny among them
+    std::optional<double> lower, upper; ///< of every variable, in place of the problem's own bounds
     int backend = 0;
     bool single = false;
     int threads = 0;                 ///< of f and g on the host; the solver has the same
