@@ -63,6 +63,43 @@ class Log(unittest.TestCase):
                     self.assertEqual((done.returncode, done.stderr), (0, ""))
                     self.assertIn(f"PRECISION = {precision.upper()}", done.stdout)
 
+    def test_every_problem_of_minpack2_in_both_precisions(self):
+        for name in ("torsion", "bearing", "minimal-surface", "optimal-design", "ginzburg-landau-1d", "combustion",
+                     "lennard-jones-2d", "lennard-jones-3d", "ginzburg-landau-2d"):
+            n = 81 if name == "lennard-jones-3d" else 100
+            enough = ("--f-target", -1) if name == "ginzburg-landau-1d" else ("--eps", 1e-3)
+            for precision in ("double", "single"):
+                with self.subTest(name=name, precision=precision):
+                    done = run(n, 7, "--problem", name, "--precision", precision, *enough, "--iprint", "10,0")
+                    self.assertEqual((done.returncode, done.stderr), (0, ""))
+                    self.assertRegex(done.stdout, r"\n ITERATIONS +[1-9]")
+
+    def test_a_grid_near_n(self):
+        done = run(1610, 8, "--problem", "torsion", "--max-iterations", 2)
+        self.assertEqual(done.stderr, "driver_program: n is 1600, not 1610: 40 x 40 interior points\n")
+        self.assertIn("  40 x 40 interior points\n", done.stdout)
+        self.assertIn("N = 1600 ", done.stdout)
+        done = run(1600, 8, "--problem", "bearing", "--nx", 10, "--max-iterations", 2)
+        self.assertEqual(done.stderr, "")
+        self.assertIn("  10 x 160 interior points\n", done.stdout)
+        done = run(1600, 8, "--problem", "bearing", "--nx", 10, "--ny", 5, "--max-iterations", 2)
+        self.assertEqual(done.stderr, "driver_program: n is 50, not 1600: 10 x 5 interior points\n")
+
+    def test_own_bounds(self):
+        own = ("--problem", "torsion", "--eps", 1e-9, "--backend", "host")
+        done = run(1600, 8, *own)
+        self.assertIn("BOUNDS = [own, own]", done.stdout)
+        self.assertIn("F = -4.17865756732", done.stdout)
+        self.assertIn("FREE = 1112   AT LOWER = 0   AT UPPER = 488", done.stdout)
+        done = run(1600, 8, *own, "--lower", -1)  # in place of the problem's own, and on that side alone
+        self.assertIn("BOUNDS = [-1, own]", done.stdout)
+        self.assertIn("FREE = 1112   AT LOWER = 0   AT UPPER = 488", done.stdout)
+        done = run(1600, 8, *own, "--lower", "-inf", "--upper", "inf")
+        self.assertIn("FREE = 1600   AT LOWER = 0   AT UPPER = 0", done.stdout)
+        done = run(1600, 8, *own, "--parameter", "c=20", "--parameter", "nx=50", "--ny", 32)
+        self.assertIn("  50 x 32 interior points\n", done.stdout)
+        self.assertNotIn("F = -4.17865756732", done.stdout)
+
     def test_box(self):
         done = run(100, 5, "--lower", "0", "--upper", "0.5")
         self.assertEqual(done.returncode, 0)
@@ -103,7 +140,12 @@ class Answers(unittest.TestCase):
             "100 5 --precision half", "100 5 --iprint x", "100 5 --iprint 1;2", "100 5 --iprint 1,7", "100 5 --csv",
             "100 5 --lower 3 --upper 1", "100 5 --lower nan", "100 5 --upper -inf", "100 5 --gtol 2",
             "100 5 --eps 1e-5x", "100 5 --eps -1", "100 5 --maxfev 0", "100 5 --maxfev 2.5", "100 5 --threads -1",
-            "100 5 --stpmin 5 --stpmax 1",
+            "100 5 --stpmin 5 --stpmax 1", "3 5 --problem torsion", "100 5 --problem bearing --nx 1",
+            "100 5 --problem bearing --ny 2.5", "100 5 --problem bearing --nx -3", "100 5 --problem bearing --nx 0",
+            "100 5 --problem torsion --parameter c", "100 5 --problem torsion --parameter c=x", "100 5 --problem torsion --parameter c=0",
+            "100 5 --problem torsion --parameter d=1", "100 5 --problem combustion --parameter lambda=7",
+            "100 5 --problem optimal-design --parameter lambda=1", "100 5 --nx 5", "100 5 --parameter c=5",
+            "100 5 --problem ginzburg-landau-1d --parameter t=8", "100 5 --problem torsion --lower 0.4",
         )
         for arguments in wrong:
             with self.subTest(arguments=arguments):
