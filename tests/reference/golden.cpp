@@ -56,6 +56,9 @@ std::vector<GoldenCase> golden_cases() {
         {chained_rosenbrock(200, 1), 3, 1e-4},
         {chained_rosenbrock(200, 2), 5, 1e-4},
         {chained_rosenbrock(200, 3), 17, 1e-4},
+        {chained_rosenbrock(60, 8), 17, 1e-5},
+        {chained_rosenbrock(60, 11), 5, 1e-5},
+        {in_random_boxes(extended_rosenbrock(4), 1), 3, 1e-6},
         {with_mixed_bounds(chained_rosenbrock(200, 1)), 5, 1e-5},
         {with_mixed_bounds(extended_wood(1000)), 17, 1e-5},
         {in_box(extended_rosenbrock(1000), -1.5, 0.8), 5, 1e-8},
@@ -110,8 +113,7 @@ std::vector<int> active_set(const Problem &problem, const Vector &x) {
 }
 
 template <class Configuration>
-Outcome solve_as_reference(const GoldenCase &golden) {
-    Harness<Configuration> harness(golden.problem, golden.m);
+Outcome solve_as_reference(const GoldenCase &golden, Harness<Configuration> &harness) {
     harness.set_real(CUDA_OPT_FTOL, 1e-3).set_real(CUDA_OPT_GTOL, 0.9).set_real(CUDA_OPT_XTOL, 0.1);
     harness.set_real(CUDA_OPT_EPS, 0).set_real(CUDA_OPT_PGTOL, golden.pgtol);
     const Outcome outcome = harness.run();
@@ -125,10 +127,14 @@ Outcome solve_as_reference(const GoldenCase &golden) {
 
 TEMPLATE_TEST_CASE("The iterates are those of L-BFGS-B 3.0", "[reference]", HostDouble, CudaDouble) {
     if (skipped<TestType>()) return;
+    int64_t crossings = 0, truncations = 0;
     for (const GoldenCase &golden : golden_cases()) {
         INFO(golden.problem.name << ", m = " << golden.m);
         const ReferenceOutcome theirs = solve_reference(golden.problem, golden.m, golden.pgtol);
-        const Outcome ours = solve_as_reference<TestType>(golden);
+        Harness<TestType> harness(golden.problem, golden.m);
+        const Outcome ours = solve_as_reference(golden, harness);
+        crossings += harness.get_int(CUDA_OPT_CAUCHY_CROSSINGS);
+        truncations += harness.get_int(CUDA_OPT_SUBSPACE_TRUNCATIONS);
 
         std::vector<double> f = {theirs.history[0].f};
         for (const Iterate &iterate : ours.history) f.push_back(iterate.f);
@@ -140,6 +146,9 @@ TEMPLATE_TEST_CASE("The iterates are those of L-BFGS-B 3.0", "[reference]", Host
         CHECK(2 * ours.iterations <= 3 * theirs.iterations());
         CHECK(3 * ours.iterations >= 2 * theirs.iterations());
     }
+    // The cases are to lead through the rare paths too.
+    CHECK(crossings > 0);
+    CHECK(truncations > 0);
 }
 
 // A case that does not reproduce itself when its start moves by 1e-13 could not be asked of anyone else.
