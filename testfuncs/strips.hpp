@@ -51,13 +51,16 @@ template <class Real, class Energy> struct Strip {
     CUDA_OPT_HD void operator()(std::int64_t strip, Sum &f) const
     {
         const std::int64_t i = grid.column(strip), first = grid.row(strip) * strip_rows;
-        const bool away_from_boundary = 0 < i && i < grid.nx - 1 && 0 < first && first + strip_rows < grid.ny;
         double window[strip_rows + 2][3];
-        for (int row = 0; row < strip_rows + 2; ++row)
-            for (int column = 0; column < 3; ++column) {
-                const std::int64_t x = i + column - 1, y = first + row - 1;
-                window[row][column] = away_from_boundary ? static_cast<double>(v[y * grid.nx + x]) : value(x, y);
-            }
+        const auto read = [&](const auto &value_at) {
+            for (int row = 0; row < strip_rows + 2; ++row)
+                for (int column = 0; column < 3; ++column)
+                    window[row][column] = value_at(i + column - 1, first + row - 1);
+        };
+        if (0 < i && i < grid.nx - 1 && 0 < first && first + strip_rows < grid.ny)
+            read([&](std::int64_t x, std::int64_t y) -> double { return v[y * grid.nx + x]; });
+        else
+            read([&](std::int64_t x, std::int64_t y) { return value(x, y); });
 
         auto column = energy.column(i);
         for (int row = 0; row < strip_rows; ++row) {
