@@ -34,6 +34,20 @@ Problem none_free_at_the_solution() {
     return problem;
 }
 
+/// So flat that the first line search would like a step beyond 1, which is the longest that the first may take where
+/// there are bounds.
+Problem flat() {
+    Problem problem = with_mixed_bounds(chained_rosenbrock(200, 2));
+    problem.evaluate = [steep = problem.evaluate](const Vector &x, Vector &g) {
+        constexpr double scale = 1e-6;
+        const double f = steep(x, g);
+        for (double &component : g) component *= scale;
+        return scale * f;
+    };
+    problem.name = "flat " + problem.name;
+    return problem;
+}
+
 /// The first Cauchy point is a vertex of the box, where no variable is free.
 Problem none_free_at_the_start(int64_t n) {
     KnownQuadratic known = quadratic_with_known_active_set(n);
@@ -61,6 +75,7 @@ std::vector<GoldenCase> golden_cases() {
         {in_random_boxes(extended_rosenbrock(4), 1), 3, 1e-6},
         {with_mixed_bounds(chained_rosenbrock(200, 1)), 5, 1e-5},
         {with_mixed_bounds(extended_wood(1000)), 17, 1e-5},
+        {flat(), 5, 1e-10},
         {in_box(extended_rosenbrock(1000), -1.5, 0.8), 5, 1e-8},
         {in_box(extended_rosenbrock(1000), -1.5, 1.5), 5, 1e-8, 1e-10},
         {in_box(extended_beale(1000), 0, 2.5), 5, 1e-6},
