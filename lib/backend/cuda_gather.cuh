@@ -80,8 +80,8 @@ struct LaneSums {
 // so a quotient in single precision decides whether there can be a new least one.
 __device__ inline bool look_at_row(const Row &at, bool inside, double h, double threshold, LaneSums &sums, double &z) {
     const bool is_held = held(at.x, at.g, at.l, at.u), lower = at.x <= at.l, upper = at.x >= at.u && !lower;
-    const double pg = projected_gradient(at.x, at.g, at.l, at.u), size = fabs(pg), bound = at.g < 0 ? at.u : at.l;
-    const double numerator = at.x - bound, denominator = h * at.g;
+    const double pg = projected_gradient(at.x, at.g, at.l, at.u), size = fabs(pg);
+    const double numerator = at.x - bound_ahead(at.g, at.l, at.u), denominator = h * at.g;
     bool free = inside && !is_held, candidate;
     z = 0;
     if (threshold > 0) {

@@ -11,7 +11,7 @@
 
 #include "backend/backend.hpp"
 #include "backend/gather_layout.hpp"
-#include "backend/host_panel.hpp"
+#include "backend/host_rows.hpp"
 #include "cuda_opt.h"
 #include "exec/map_reduce_host.hpp"
 #include "lbfgsb/rules.hpp"
@@ -180,7 +180,7 @@ public:
 #pragma omp parallel for num_threads(threads_) schedule(static) if (threads_ > 1)
         for (int64_t i = 0; i < n_; i++) {
             const double h = weight(request, i), l = box_.lower(i), u = box_.upper(i);
-            const double t = breakpoint(x_[i], h * g_[i], l, u);
+            const double t = breakpoint<double>(x_[i], h * g_[i], l, u);
             if (!(t > lo && t <= hi)) continue;
 #pragma omp critical(cuda_opt_crossed)
             if (count++ < crossed_capacity) {
@@ -236,72 +236,69 @@ private:
         return map_reduce_host<Record, 1>(tiles, rule, threads_);
     }
 
+    // The rows' own numbers as doubles; rows past the end are held at 0.
+    void load_rows(const GatherRequest &request, int64_t begin, int rows, TileRows &tile) const {
+        load(x_ + begin, rows, tile.x);
+        load(g_ + begin, rows, tile.g);
+        if (box_.l) load(box_.l + begin, rows, tile.l);
+        else std::fill(tile.l, tile.l + tile_height, -infinity);
+        if (box_.u) load(box_.u + begin, rows, tile.u);
+        else std::fill(tile.u, tile.u + tile_height, infinity);
+        if (request.weighted) load(diagonal_ + begin, rows, tile.h);
+        else std::fill(tile.h, tile.h + tile_height, 1.0);
+    }
+
     // One tile of the panel: columns, row sums, products.
     void gather_tile(const GatherRequest &request, const GatherLayout &layout, int64_t begin, double *tile,
                      double *masked, double *out) const {
         const int rows = rows_from(begin), columns = layout.columns;
         clear(layout, out);
-        alignas(64) double pg[tile_height] = {}, x[tile_height] = {}, free[tile_height] = {}, root[tile_height];
+        TileRows own;
+        TileFacts facts;
+        alignas(64) double free[tile_height];
         double *g = tile + panel::gradient * tile_height, *z = tile + panel::displacement * tile_height;
-        std::fill(tile, tile + panel::special * tile_height, 0.0);
+        std::fill(tile, tile + panel::gradient * tile_height, 0.0);
+        load_rows(request, begin, rows, own);
+        facts_of_tile(own, rows, request.threshold, free, z, facts);
+        std::copy(own.g, own.g + tile_height, g);
 
-        int free_count = 0, at_lower_count = 0, at_upper_count = 0, not_finite_count = 0;
-        double first = infinity, largest = 0;
-        for (int r = 0; r < rows; r++) {
-            const int64_t i = begin + r;
-            const double h = weight(request, i);
-            const Row at = row(i);
-            const RowFacts facts = facts_of_row(at, h, request.threshold);
-            x[r] = at.x;
-            g[r] = at.g;
-            z[r] = facts.z;
-            root[r] = h;
-            pg[r] = facts.pg;
-            free[r] = facts.free;
-            const double size = std::fabs(facts.pg);
-            if (size > largest || size != size) largest = size;
-            if (facts.free && facts.t < first) first = facts.t;
-            free_count += facts.free;
-            at_lower_count += facts.lower;
-            at_upper_count += facts.upper;
-            not_finite_count += !facts.finite;
-        }
         for (int age = 0; age < request.pairs; age++) {
             load(column_y(request, age) + begin, rows, tile + panel::y_column(age) * tile_height);
             load(column_s(request, age) + begin, rows, tile + panel::s_column(age) * tile_height);
         }
         if (request.pairs > 0 && request.fresh)
-            for (int r = 0; r < rows; r++) tile[r] = g[r] - tile[r];
+            for (int r = 0; r < tile_height; r++) tile[r] = g[r] - tile[r];
         if (request.weighted)
             for (int c = 0; c < columns; c++) {
                 const bool inverse = c == panel::displacement || (c != panel::gradient && c % 2 == 1);
+                double *column = tile + c * tile_height;
                 for (int r = 0; r < rows; r++) {
-                    const double w = std::sqrt(root[r]);
-                    tile[c * tile_height + r] = inverse ? tile[c * tile_height + r] / w : tile[c * tile_height + r] * w;
+                    const double root = std::sqrt(own.h[r]);
+                    column[r] = inverse ? column[r] / root : column[r] * root;
                 }
             }
-        for (int c = columns; c < padded_columns(columns); c++)
-            std::fill(tile + c * tile_height, tile + (c + 1) * tile_height, 0.0);
+        std::fill(tile + columns * tile_height, tile + padded_columns(columns) * tile_height, 0.0);
 
         add_special_products(tile, columns, out + layout.full);
-        if (request.masked && free_count > 0) {
+        if (request.masked && facts.free_rows > 0) {
             const double *left = tile;
-            if (free_count < rows) {
-                for (int c = 0; c < padded_columns(columns); c++)
+            if (facts.free_rows < rows) {
+                for (int c = 0; c < columns; c++)
                     for (int r = 0; r < tile_height; r++)
                         masked[c * tile_height + r] = tile[c * tile_height + r] * free[r];
+                std::fill(masked + columns * tile_height, masked + padded_columns(columns) * tile_height, 0.0);
                 left = masked;
             }
             add_symmetric_products(left, columns, out + layout.masked);
         }
-        out[projected_gradient_squared] = sum_of_squares(pg);
-        out[x_squared] = sum_of_squares(x);
-        out[at_lower] = at_lower_count;
-        out[at_upper] = at_upper_count;
-        out[free_rows] = free_count;
-        out[not_finite] = not_finite_count;
-        out[layout.maximum] = largest;
-        out[layout.minimum] = first;
+        out[projected_gradient_squared] = facts.projected_gradient_squared;
+        out[x_squared] = facts.x_squared;
+        out[at_lower] = facts.at_lower;
+        out[at_upper] = facts.at_upper;
+        out[free_rows] = facts.free_rows;
+        out[not_finite] = facts.not_finite;
+        out[layout.maximum] = facts.projected_gradient_max;
+        out[layout.minimum] = facts.first_breakpoint;
     }
 
     static void load(const Real *from, int rows, double *to) {
@@ -330,15 +327,40 @@ private:
     }
 
     void direction_tile(const DirectionRequest &request, int64_t begin, DirectionRecord &record) const {
-        alignas(64) double move[tile_height];
-        const int rows = rows_from(begin);
+        alignas(64) double move[tile_height] = {};
+        const int rows = rows_from(begin), slot = request.spare_slot;
         subspace_move(request, begin, rows, move);
-        const int slot = request.spare_slot;
         const TrialArrays<Real> to{x_, g_, s_slot(slot), y_slot(slot), x_base(),
-                                       request.panel.fresh && request.panel.pairs > 0 ? column_y(request.panel, 0)
-                                                                                      : nullptr};
-        for (int r = 0; r < rows; r++)
-            take_row(to, begin + r, request, move[r], record);
+                                   request.panel.fresh && request.panel.pairs > 0 ? column_y(request.panel, 0) : nullptr};
+        if (request.panel.threshold == 0 && !request.truncate) take_tile(to, begin, rows, request, move, record);
+        else
+            for (int r = 0; r < rows; r++) take_row(to, begin + r, request, move[r], record);
+    }
+
+    // Nothing crossed, nothing truncated: the usual case, four rows at a time.
+    void take_tile(const TrialArrays<Real> &to, int64_t begin, int rows, const DirectionRequest &request,
+                   const double *move, DirectionRecord &record) const {
+        TileRows own;
+        alignas(64) double trial[tile_height], d[tile_height] = {};
+        load_rows(request.panel, begin, rows, own);
+        record.projected.add(trial_of_tile(own, rows, move, trial));
+        for (int r = 0; r < rows; r++) d[r] = static_cast<Real>(trial[r] - own.x[r]);
+        record.slope.add(dot_of_tile(own.g, d));
+        record.d_squared.add(dot_of_tile(d, d));
+        if (to.y_fresh)
+            for (int r = 0; r < rows; r++)
+                to.y_fresh[begin + r] = static_cast<Real>(own.g[r] - static_cast<double>(to.y_fresh[begin + r]));
+        std::copy(g_ + begin, g_ + begin + rows, to.g_base + begin);
+        std::copy(x_ + begin, x_ + begin + rows, to.x_base + begin);
+        for (int r = 0; r < rows; r++) to.d[begin + r] = static_cast<Real>(d[r]);
+        if (request.step == 1) {
+            for (int r = 0; r < rows; r++) to.x[begin + r] = static_cast<Real>(trial[r]);
+            return;
+        }
+        for (int r = 0; r < rows; r++) {
+            const Real stepped = static_cast<Real>(own.x[r] + request.step * d[r]);
+            to.x[begin + r] = static_cast<Real>(clamp_to_box<double>(stepped, own.l[r], own.u[r]));
+        }
     }
 
     void take_row(const TrialArrays<Real> &to, int64_t i, const DirectionRequest &request, double move,

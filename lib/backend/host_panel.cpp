@@ -1,25 +1,17 @@
 #include "backend/host_panel.hpp"
 
+#include "backend/instruction_sets.hpp"
 #include "lbfgsb/panel.hpp"
-
-// One copy of the functions below for each instruction set worth having; the loader picks at start.
-#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__)
-#define CUDA_OPT_EACH_INSTRUCTION_SET __attribute__((target_clones("default", "arch=haswell", "arch=skylake-avx512")))
-#else
-#define CUDA_OPT_EACH_INSTRUCTION_SET
-#endif
 
 namespace cudaopt {
 
 namespace {
 
-typedef double Lanes __attribute__((vector_size(32), aligned(32)));
-
 // 4 x 2 products at once: 8 independent chains of multiply-adds, which is what hides their latency, on 6 loads.
 // Inlined always, so that each caller's instruction set reaches it.
 __attribute__((always_inline)) inline void block_products(const double *a, const double *b, double *out) {
     Lanes sums[8] = {};
-    for (int r = 0; r < tile_height; r += 4) {
+    for (int r = 0; r < tile_height; r += lanes) {
         const Lanes b0 = *(const Lanes *)(b + r), b1 = *(const Lanes *)(b + tile_height + r);
         for (int i = 0; i < 4; i++) {
             const Lanes ai = *(const Lanes *)(a + i * tile_height + r);
@@ -52,13 +44,6 @@ void add_special_products(const double *tile, int columns, double *full) {
         for (int i = 0; i < 4; i++)
             for (int j = j0; j < j0 + 2 && j < columns; j++) full[i * columns + j] += products[2 * i + (j - j0)];
     }
-}
-
-double sum_of_squares(const double *values) {
-    double lane[4] = {};
-    for (int r = 0; r < tile_height; r += 4)
-        for (int k = 0; k < 4; k++) lane[k] += values[r + k] * values[r + k];
-    return (lane[0] + lane[2]) + (lane[1] + lane[3]);
 }
 
 } // namespace cudaopt

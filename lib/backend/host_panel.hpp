@@ -12,6 +12,5 @@ constexpr int padded_columns(int columns) { return (columns + 3) / 4 * 4; }
 void add_symmetric_products(const double *tile, int columns, double *packed);
 // Products of the first 4 columns with all, added to `full` (4 x columns).
 void add_special_products(const double *tile, int columns, double *full);
-double sum_of_squares(const double *values);
 
 } // namespace cudaopt

@@ -1,8 +1,10 @@
-/* The one token with which a function is compiled for host and device alike. */
+/* The tokens with which a function is compiled for host and device alike. */
 #pragma once
 
 #ifdef __CUDACC__
 #define CUDA_OPT_HD __host__ __device__
+#define CUDA_OPT_HD_INLINE __host__ __device__ __forceinline__
 #else
 #define CUDA_OPT_HD
+#define CUDA_OPT_HD_INLINE inline __attribute__((always_inline)) // into each instruction set's copy of its caller
 #endif

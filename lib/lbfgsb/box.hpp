@@ -1,5 +1,6 @@
 // One variable against its bounds. These few rules are all that the algorithm knows of a row besides its inner
-// products; host and device share them. Arithmetic is double, whatever the storage.
+// products; host and device share them. Arithmetic is double, whatever the storage; Number is double, or a vector of
+// doubles whose comparisons give a mask for select().
 #pragma once
 
 #include <limits>
@@ -10,26 +11,36 @@ namespace cudaopt {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
 
+template <class Mask, class Number> CUDA_OPT_HD_INLINE Number select(Mask mask, Number yes, Number no) {
+    return mask ? yes : no;
+}
+
 // x held to [l, u]; NaN stays NaN, so that nobody mistakes it for a point of the box.
-CUDA_OPT_HD inline double clamp_to_box(double x, double l, double u) { return x < l ? l : x > u ? u : x; }
+template <class Number> CUDA_OPT_HD_INLINE Number clamp_to_box(Number x, Number l, Number u) {
+    return select(x < l, l, select(x > u, u, x));
+}
 
 // (P g)_i = x - P(x - g), the projected gradient.
-CUDA_OPT_HD inline double projected_gradient(double x, double g, double l, double u) {
-    if (g < 0) return x - u > g ? x - u : g;
-    return x - l < g ? x - l : g;
+template <class Number> CUDA_OPT_HD_INLINE Number projected_gradient(Number x, Number g, Number l, Number u) {
+    const Number to_upper = x - u, to_lower = x - l;
+    return select(g < 0, select(to_upper > g, to_upper, g), select(to_lower < g, to_lower, g));
 }
 
 // At a bound with a gradient that does not point into the box, or with no room at all: such a row does not leave its
 // place along the projected path.
-CUDA_OPT_HD inline bool held(double x, double g, double l, double u) {
-    return (x <= l && g >= 0) || (x >= u && g <= 0) || l == u;
+template <class Number> CUDA_OPT_HD_INLINE auto held(Number x, Number g, Number l, Number u) {
+    return ((x <= l) & (g >= 0)) | ((x >= u) & (g <= 0)) | (l == u);
+}
+
+// The bound that -g points to.
+template <class Number> CUDA_OPT_HD_INLINE Number bound_ahead(Number g, Number l, Number u) {
+    return select(g < 0, u, l);
 }
 
 // The t at which x - t g meets its bound (Byrd et al. 1995, eq. 4.1): 0 for a held row, +Inf for one that never does.
-CUDA_OPT_HD inline double breakpoint(double x, double g, double l, double u) {
-    if (held(x, g, l, u)) return 0;
-    if (g == 0) return infinity;
-    return (x - (g < 0 ? u : l)) / g;
+template <class Number> CUDA_OPT_HD_INLINE Number breakpoint(Number x, Number g, Number l, Number u) {
+    const Number zero = x - x, never = zero + infinity;
+    return select(held(x, g, l, u), zero, select(g == 0, never, (x - bound_ahead(g, l, u)) / g));
 }
 
 } // namespace cudaopt

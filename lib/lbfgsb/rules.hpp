@@ -52,7 +52,7 @@ template <class Real> struct MoveIntoBox { // reads x, l, u; writes x
     Real *x;
     BoxArrays<Real> box;
     CUDA_OPT_HD void operator()(int64_t i) const {
-        x[i] = static_cast<Real>(clamp_to_box(x[i], box.lower(i), box.upper(i)));
+        x[i] = static_cast<Real>(clamp_to_box<double>(x[i], box.lower(i), box.upper(i)));
     }
 };
 
@@ -70,7 +70,7 @@ template <class Real> struct TakeStep { // reads x_base, d, l, u; writes x
     double step;
     CUDA_OPT_HD void operator()(int64_t i) const {
         const Real to = static_cast<Real>(static_cast<double>(x_base[i]) + step * static_cast<double>(d[i]));
-        x[i] = static_cast<Real>(clamp_to_box(to, box.lower(i), box.upper(i)));
+        x[i] = static_cast<Real>(clamp_to_box<double>(to, box.lower(i), box.upper(i)));
     }
 };
 
@@ -92,26 +92,6 @@ template <class Real> struct Restore { // reads x_base, g_base; writes x, g and,
         if (i == 0) *f = f_base;
     }
 };
-
-// ---- sweep 1: what a row says of itself
-
-struct RowFacts {
-    bool free, lower, upper, finite;
-    double pg, t;
-    double z; // way to the bound of a row that the threshold has passed, else 0
-};
-
-CUDA_OPT_HD inline RowFacts facts_of_row(const Row &at, double h, double threshold) {
-    RowFacts facts;
-    facts.t = breakpoint(at.x, h * at.g, at.l, at.u);
-    facts.free = facts.t > threshold;
-    facts.lower = at.x <= at.l;
-    facts.upper = at.x >= at.u && !facts.lower;
-    facts.finite = std::isfinite(at.g);
-    facts.pg = projected_gradient(at.x, at.g, at.l, at.u);
-    facts.z = !facts.free && facts.t > 0 ? (at.g < 0 ? at.u : at.l) - at.x : 0;
-    return facts;
-}
 
 // ---- sweep 2: from the move to the trial point
 
@@ -144,7 +124,7 @@ CUDA_OPT_HD TrialRow<Real> take_trial(const Row &at, const DirectionRequest &req
     record.projected.add(trial.projected);
     const Real stepped = request.step == 1 ? static_cast<Real>(trial.x)
                                            : static_cast<Real>(at.x + request.step * static_cast<double>(d));
-    return {d, static_cast<Real>(clamp_to_box(stepped, at.l, at.u))};
+    return {d, static_cast<Real>(clamp_to_box<double>(stepped, at.l, at.u))};
 }
 
 } // namespace cudaopt

@@ -5,11 +5,19 @@
 #include <algorithm>
 #include <cmath>
 
-using namespace cudaopt;
+using cudaopt::infinity;
 
 namespace {
 
 const double not_a_number = std::numeric_limits<double>::quiet_NaN();
+
+// The rules take any kind of number; here it is double, also where a literal has no point.
+double clamp_to_box(double x, double l, double u) { return cudaopt::clamp_to_box<double>(x, l, u); }
+double projected_gradient(double x, double g, double l, double u) {
+    return cudaopt::projected_gradient<double>(x, g, l, u);
+}
+bool held(double x, double g, double l, double u) { return cudaopt::held<double>(x, g, l, u); }
+double breakpoint(double x, double g, double l, double u) { return cudaopt::breakpoint<double>(x, g, l, u); }
 
 } // namespace
 
