@@ -22,12 +22,12 @@ double breakpoint(double x, double g, double l, double u) { return cudaopt::brea
 } // namespace
 
 TEST_CASE("Clamping returns the bound itself", "[box]") {
-    CHECK(clamp_to_box(0.5, 0, 1) == 0.5);
-    CHECK(clamp_to_box(-1e-300, 0.1, 1) == 0.1);
-    CHECK(clamp_to_box(2, 0, 1.0 / 3) == 1.0 / 3);
-    CHECK(clamp_to_box(5, -infinity, infinity) == 5);
-    CHECK(clamp_to_box(5, 2, 2) == 2);
-    CHECK(std::isnan(clamp_to_box(not_a_number, 0, 1)));
+    CHECK(clamp_to_box(0.5, 0.0, 1.0) == 0.5);
+    CHECK(clamp_to_box(-1e-300.0, 0.1, 1.0) == 0.1);
+    CHECK(clamp_to_box(2.0, 0.0, 1.0 / 3.0) == 1.0 / 3);
+    CHECK(clamp_to_box(5.0, -infinity, infinity) == 5);
+    CHECK(clamp_to_box(5.0, 2.0, 2.0) == 2);
+    CHECK(std::isnan(clamp_to_box(not_a_number, 0.0, 1.0)));
 }
 
 TEST_CASE("The projected gradient is x - P(x - g)", "[box]") {
@@ -38,29 +38,29 @@ TEST_CASE("The projected gradient is x - P(x - g)", "[box]") {
                     INFO("x = " << x << ", g = " << g << ", box [" << l << ", " << u << "]");
                     CHECK(projected_gradient(x, g, l, u) == x - std::min(u, std::max(l, x - g)));
                 }
-    CHECK(std::isnan(projected_gradient(0.5, not_a_number, 0, 1)));
-    CHECK(projected_gradient(0.5, infinity, 0, 1) == 0.5);
-    CHECK(projected_gradient(0.5, -infinity, 0, 1) == -0.5);
+    CHECK(std::isnan(projected_gradient(0.5, not_a_number, 0.0, 1.0)));
+    CHECK(projected_gradient(0.5, infinity, 0.0, 1.0) == 0.5);
+    CHECK(projected_gradient(0.5, -infinity, 0.0, 1.0) == -0.5);
 }
 
 TEST_CASE("A row is held where it cannot follow its gradient", "[box]") {
-    CHECK(held(0, 1, 0, 1));
-    CHECK_FALSE(held(0, -1, 0, 1));
-    CHECK(held(1, -1, 0, 1));
-    CHECK_FALSE(held(1, 1, 0, 1));
-    CHECK_FALSE(held(0.5, 1, 0, 1));
-    CHECK(held(0.5, 1, 0.5, 0.5));
-    CHECK(held(0.5, -1, 0.5, 0.5));
-    CHECK_FALSE(held(0.5, 0, 0, 1));
+    CHECK(held(0.0, 1.0, 0.0, 1.0));
+    CHECK_FALSE(held(0.0, -1.0, 0.0, 1.0));
+    CHECK(held(1.0, -1.0, 0.0, 1.0));
+    CHECK_FALSE(held(1.0, 1.0, 0.0, 1.0));
+    CHECK_FALSE(held(0.5, 1.0, 0.0, 1.0));
+    CHECK(held(0.5, 1.0, 0.5, 0.5));
+    CHECK(held(0.5, -1.0, 0.5, 0.5));
+    CHECK_FALSE(held(0.5, 0.0, 0.0, 1.0));
 }
 
 TEST_CASE("A breakpoint is where the path meets the bound", "[box]") {
-    CHECK(breakpoint(0.5, 2, 0, 1) == 0.25);
-    CHECK(breakpoint(0.5, -2, 0, 1) == 0.25);
-    CHECK(breakpoint(0.5, 0, 0, 1) == infinity);
-    CHECK(breakpoint(0, 1, 0, 1) == 0);
-    CHECK(breakpoint(1, 1, 0, 1) == 1);
-    CHECK(breakpoint(0.5, 1, -infinity, 1) == infinity);
-    CHECK(breakpoint(0.5, -1, 0, infinity) == infinity);
-    CHECK(breakpoint(0.5, -1, 0.5, 0.5) == 0);
+    CHECK(breakpoint(0.5, 2.0, 0.0, 1.0) == 0.25);
+    CHECK(breakpoint(0.5, -2.0, 0.0, 1.0) == 0.25);
+    CHECK(breakpoint(0.5, 0.0, 0.0, 1.0) == infinity);
+    CHECK(breakpoint(0.0, 1.0, 0.0, 1.0) == 0);
+    CHECK(breakpoint(1.0, 1.0, 0.0, 1.0) == 1);
+    CHECK(breakpoint(0.5, 1.0, -infinity, 1.0) == infinity);
+    CHECK(breakpoint(0.5, -1.0, 0.0, infinity) == infinity);
+    CHECK(breakpoint(0.5, -1.0, 0.5, 0.5) == 0);
 }
