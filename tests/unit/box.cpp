@@ -23,8 +23,8 @@ double breakpoint(double x, double g, double l, double u) { return cudaopt::brea
 
 TEST_CASE("Clamping returns the bound itself", "[box]") {
     CHECK(clamp_to_box(0.5, 0.0, 1.0) == 0.5);
-    CHECK(clamp_to_box(-1e-300.0, 0.1, 1.0) == 0.1);
-    CHECK(clamp_to_box(2.0, 0.0, 1.0 / 3.0) == 1.0 / 3);
+    CHECK(clamp_to_box(-1e-300, 0.1, 1.0) == 0.1);
+    CHECK(clamp_to_box(2.0, 0.0, 1.0 / 3) == 1.0 / 3);
     CHECK(clamp_to_box(5.0, -infinity, infinity) == 5);
     CHECK(clamp_to_box(5.0, 2.0, 2.0) == 2);
     CHECK(std::isnan(clamp_to_box(not_a_number, 0.0, 1.0)));
