@@ -18,10 +18,10 @@
 using namespace cudaopt;
 using Clock = std::chrono::steady_clock;
 
-extern "C" void setulb_(const int *n, const int *m, double *x, const double *l, const double *u, const int *nbd, double *f,
-                        double *g, const double *factr, const double *pgtol, double *wa, int *iwa, char *task,
-                        const int *iprint, char *csave, int *lsave, int *isave, double *dsave, std::size_t task_length,
-                        std::size_t csave_length);
+extern "C" void setulb_(const int *n, const int *m, double *x, const double *l, const double *u, const int *nbd,
+                        double *f, double *g, const double *factr, const double *pgtol, double *wa, int *iwa,
+                        char *task, const int *iprint, char *csave, int *lsave, int *isave, double *dsave,
+                        std::size_t task_length, std::size_t csave_length);
 
 namespace {
 

@@ -36,17 +36,20 @@ int main(int argc, char **argv) {
     try {
         const RunResult r = run_solver(o);
         const double size = r.bytes(), m = o.m, further = r.evaluations - r.iterations;
-        const double copied = copy_rate(std::max<std::int64_t>(static_cast<std::int64_t>(size), 1 << 28), r.cuda, o.threads);
+        const double copied =
+            copy_rate(std::max<std::int64_t>(static_cast<std::int64_t>(size), 1 << 28), r.cuda, o.threads);
         const double counted =
             size * (4 * m + (r.bounded ? 13 : 9) + further / r.iterations * (2 * m + (r.bounded ? 4 + 5 : 2 + 3)));
         const double seconds = r.seconds / r.iterations, floor = (4 * m + 14) * size / copied;
         if (header)
             std::printf("%-14s %-5s %-6s %-6s %10s %3s %5s %6s %6s %10s %8s %8s %8s %8s\n", "problem", "where", "real",
-                        "bounds", "n", "m", "iter", "evals", "cross", "ms/iter", "GB/iter", "GB/s", "of copy", "x floor");
+                        "bounds", "n", "m", "iter", "evals", "cross", "ms/iter", "GB/iter", "GB/s", "of copy",
+                        "x floor");
         std::printf("%-14s %-5s %-6s %-6s %10lld %3d %5.0f %6.0f %6.0f %10.5f %8.4f %8.1f %7.1f%% %8.3f\n",
-                    o.problem.c_str(), r.cuda ? "cuda" : "host", o.single ? "single" : "double", r.bounded ? "yes" : "no",
-                    static_cast<long long>(r.n), o.m, r.iterations, r.evaluations, r.crossings, 1e3 * seconds,
-                    1e-9 * counted, 1e-9 * counted / seconds, 100 * counted / seconds / copied, seconds / floor);
+                    o.problem.c_str(), r.cuda ? "cuda" : "host", o.single ? "single" : "double",
+                    r.bounded ? "yes" : "no", static_cast<long long>(r.n), o.m, r.iterations, r.evaluations,
+                    r.crossings, 1e3 * seconds, 1e-9 * counted, 1e-9 * counted / seconds,
+                    100 * counted / seconds / copied, seconds / floor);
         return 0;
     } catch (const std::exception &error) {
         std::fprintf(stderr, "bench_iteration: %s\n", error.what());

@@ -57,7 +57,7 @@ int backend_number(const std::string &name) {
 
 // Arrays in the handle's memory space, freed before the handle.
 class Arrays {
-public:
+  public:
     explicit Arrays(const Handle &handle) : handle_(handle) {}
     ~Arrays() {
         for (void *array : arrays_) cuda_opt_free(handle_.s, array);
@@ -69,7 +69,7 @@ public:
         return array;
     }
 
-private:
+  private:
     const Handle &handle_;
     std::vector<void *> arrays_;
 };
@@ -79,7 +79,8 @@ template <class Real> RunResult run(const RunOptions &options) {
     RunResult result;
     const std::int64_t n = result.n = problem->n();
     result.element_bytes = sizeof(Real);
-    result.bounded = options.own_bounds ? problem->bounded() : std::isfinite(options.lower) || std::isfinite(options.upper);
+    result.bounded =
+        options.own_bounds ? problem->bounded() : std::isfinite(options.lower) || std::isfinite(options.upper);
     Handle h;
     h.check(Abi<Real>::create(&h.s, n, options.m, backend_number(options.backend)));
     result.cuda = cuda_opt_backend(h.s) == CUDA_OPT_BACKEND_CUDA;
@@ -126,8 +127,6 @@ template <class Real> RunResult run(const RunOptions &options) {
 
 } // namespace
 
-RunResult run_solver(const RunOptions &options) {
-    return options.single ? run<float>(options) : run<double>(options);
-}
+RunResult run_solver(const RunOptions &options) { return options.single ? run<float>(options) : run<double>(options); }
 
 } // namespace cudaopt::bench

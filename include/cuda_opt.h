@@ -41,7 +41,8 @@
  *  - After every task <= 0 that follows a first evaluation, x, f and g hold the best iterate accepted so far.
  *  - Every x you are asked to evaluate lies in the box, exactly: l <= x <= u holds without a rounding error.
  *  - f = NaN or Inf, or any such g_i, is your way of saying "not here": the step is cut back (CUDA_OPT_MAX_CUTS).
- *  - The same calls give the same bits, on any number of host threads, and run after run on the same GPU.
+ *  - The same calls give the same bits, on any number of host threads, and run after run on the same GPU with arrays
+ *    of the same alignment to 16 bytes.
  *  - The library prints nothing, never exits and keeps no global state. Two handles may be used by two threads;
  *    one handle by one thread at a time, but for cuda_opt_request_stop(), which any thread may call.
  *  - No memory is allocated after the first call of cuda_opt_solve().
@@ -100,8 +101,8 @@ enum {
     CUDA_OPT_ITERATION_LIMIT = -10,   /**< CUDA_OPT_MAX_ITERATIONS reached */
     CUDA_OPT_EVALUATION_LIMIT = -11,  /**< CUDA_OPT_MAX_EVALUATIONS reached */
     CUDA_OPT_TIME_LIMIT = -12,        /**< CUDA_OPT_MAX_SECONDS passed since the first call */
-    CUDA_OPT_NOT_FINITE = -20,    /**< f or g is NaN or Inf at the start, or after CUDA_OPT_MAX_CUTS cuts of the step */
-    CUDA_OPT_CUDA_FAILURE = -30,  /**< a CUDA call failed; the message names it. x, f, g may be lost with the device */
+    CUDA_OPT_NOT_FINITE = -20,    /**< f or g is NaN or Inf at the start, or after CUDA_OPT_MAX_CUTS cuts */
+    CUDA_OPT_CUDA_FAILURE = -30,  /**< a CUDA call failed; the message names it. x, f, g may be lost */
     CUDA_OPT_OUT_OF_MEMORY = -31, /**< the workspace does not fit; the message says how many bytes were asked for */
     CUDA_OPT_BACKEND_UNAVAILABLE = -32, /**< CUDA asked for, but no device is there or the library was built without */
     CUDA_OPT_MISUSE = -40,            /**< a NULL argument, a call out of order, the wrong precision or memory space */
@@ -114,14 +115,15 @@ enum {
     /* ---- integer settings: cuda_opt_set_int, cuda_opt_get_int ---- */
     CUDA_OPT_MAX_ITERATIONS = 100,  /**< >= 0; default 2000 (the manual's icall); 0: no limit */
     CUDA_OPT_MAX_EVALUATIONS = 101, /**< >= 0; default 0: no limit */
-    CUDA_OPT_MAXFEV = 102,          /**< >= 1; default 20: evaluations within one line search */
+    CUDA_OPT_MAXFEV = 102,          /**< >= 1; default 20: evaluations within one line search, besides cuts */
     CUDA_OPT_MAX_CUTS = 103,        /**< >= 0; default 30: cuts in a row because f or g is not finite */
     CUDA_OPT_DIAGCO = 104,          /**< 0 or 1; default 0. 1: ask for H0's diagonal at every iterate. Before the first
                                          call of cuda_opt_solve(); needs cuda_opt_set_diagonal() */
     CUDA_OPT_APPROXIMATE_CAUCHY = 105, /**< 0 or 1; default 0: exact generalized Cauchy point. 1: stop at the first
                                             breakpoint, t = max(0, min(t_1, t_1*)) (Fei et al. 2014) */
     CUDA_OPT_REPORT_ITERATES = 106, /**< 0 or 1; default 0. 1: return CUDA_OPT_NEW_ITERATE after each iteration */
-    CUDA_OPT_THREADS = 107,         /**< >= 0; default 0: all of the machine's. Host backend only */
+    CUDA_OPT_THREADS = 107,         /**< 0 to 4096; default 0: all of the machine's. Host backend only. Before the first
+                                         call of cuda_opt_solve() */
     CUDA_OPT_IPRINT_FREQUENCY = 108, /**< the manual's iprint[0]: < 0 no log; 0 first and last iterate; k > 0 each
                                           k-th. Default -1. Lines go to the callback of cuda_opt_set_log() */
     CUDA_OPT_IPRINT_TYPE = 109,     /**< the manual's iprint[1], 0 to 3; default 0: a line an iteration; 1: and the
@@ -154,7 +156,8 @@ enum {
     CUDA_OPT_REFRESHES = 308,       /**< times the memory was dropped after a breakdown */
     CUDA_OPT_CUTS = 309,            /**< steps cut because f or g was not finite */
     CUDA_OPT_CAUCHY_CROSSINGS = 310, /**< iterations whose Cauchy point lies beyond the first breakpoint */
-    CUDA_OPT_BREAKPOINTS_CROSSED = 311, /**< breakpoints passed on the way to the Cauchy points, all together */
+    CUDA_OPT_BREAKPOINTS_CROSSED = 311, /**< breakpoints passed on the way to the Cauchy points, all together,
+                                             but for iterations without pairs */
     CUDA_OPT_WORKSPACE_BYTES = 312, /**< memory held in the handle's memory space; at most
                                          (2m + 9) vectors of n plus a constant that does not depend on n */
     CUDA_OPT_STOP_TEST = 313,       /**< after CONVERGED: the key that held (EPS, PGTOL, FACTR, F_TARGET), else 0 */
@@ -174,7 +177,8 @@ enum {
     CUDA_OPT_STEP = 404,           /**< the last accepted step length */
     CUDA_OPT_THETA = 405,          /**< theta = y'y / s'y, the scale of the limited-memory matrix; 1/theta is gamma */
     CUDA_OPT_SOLVER_SECONDS = 406, /**< time inside the solver. HOST: wall time of the calls. CUDA: time on the stream
-                                        between the first and the last command of each call */
+                                        between the first and the last command of each call but a handle's
+                                        first, which allocates */
     CUDA_OPT_CAUCHY_T = 407,       /**< t* of the last generalized Cauchy point */
     CUDA_OPT_CAUCHY_T_FIRST = 408  /**< what the one-breakpoint approximation gives there: max(0, min(t_1, t_1*)) */
 };
@@ -183,7 +187,8 @@ enum {
  *  @param out      receives the handle. Also on failure, unless out is NULL or memory for the handle itself is
  *                  lacking (then *out is NULL): such a handle is good for cuda_opt_message() and cuda_opt_destroy().
  *  @param n        number of variables, >= 1
- *  @param m        number of correction pairs, >= 1. The workspace holds 2m + 3 vectors of n
+ *  @param m        number of correction pairs, >= 1. The workspace holds 2m + 3 vectors of n; the pairs' inner products
+ *                  take some 512 m^2 bytes more, and more than 4e9 of them are refused as out of memory
  *  @param backend  CUDA_OPT_BACKEND_AUTO, _CUDA or _HOST
  *  @return 0, CUDA_OPT_IMPROPER_INPUT, CUDA_OPT_BACKEND_UNAVAILABLE, CUDA_OPT_OUT_OF_MEMORY or CUDA_OPT_MISUSE */
 CUDA_OPT_API int cuda_opt_create(cuda_opt **out, int64_t n, int32_t m, int32_t backend);

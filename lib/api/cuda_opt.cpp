@@ -252,14 +252,12 @@ int cuda_opt_free(cuda_opt *s, void *pointer) {
     return guarded(s, true, [&] { s->memory->release(pointer); });
 }
 int cuda_opt_copy_in(cuda_opt *s, void *to, const void *from_host, int64_t bytes) {
-    return guarded(s, to && from_host && bytes >= 0, [&] {
-        s->memory->copy_in(to, from_host, static_cast<std::size_t>(bytes), s->solver->stream);
-    });
+    return guarded(s, to && from_host && bytes >= 0,
+                   [&] { s->memory->copy_in(to, from_host, static_cast<std::size_t>(bytes), s->solver->stream); });
 }
 int cuda_opt_copy_out(cuda_opt *s, void *to_host, const void *from, int64_t bytes) {
-    return guarded(s, to_host && from && bytes >= 0, [&] {
-        s->memory->copy_out(to_host, from, static_cast<std::size_t>(bytes), s->solver->stream);
-    });
+    return guarded(s, to_host && from && bytes >= 0,
+                   [&] { s->memory->copy_out(to_host, from, static_cast<std::size_t>(bytes), s->solver->stream); });
 }
 int cuda_opt_synchronize(cuda_opt *s) {
     return guarded(s, true, [&] { s->memory->synchronize(s->solver->stream); });

@@ -24,7 +24,7 @@ struct RealSetting {
     const char *name;
     double Settings::*value;
     double least, most;
-    bool open; // the ends themselves are not allowed
+    bool open_below, open_above; // whether the ends themselves are not allowed
 };
 
 struct IntResult {
@@ -51,16 +51,16 @@ const IntSetting int_settings[] = {
 };
 
 const RealSetting real_settings[] = {
-    {CUDA_OPT_EPS, "EPS", &Settings::eps, 0, infinity, false},
-    {CUDA_OPT_PGTOL, "PGTOL", &Settings::pgtol, 0, infinity, false},
-    {CUDA_OPT_FACTR, "FACTR", &Settings::factr, 0, infinity, false},
-    {CUDA_OPT_F_TARGET, "F_TARGET", &Settings::f_target, -infinity, infinity, false},
-    {CUDA_OPT_GTOL, "GTOL", &Settings::gtol, 1e-4, 1, true},
-    {CUDA_OPT_FTOL, "FTOL", &Settings::ftol, 0, 1, false},
-    {CUDA_OPT_XTOL, "XTOL", &Settings::xtol, 0, infinity, false},
-    {CUDA_OPT_STPMIN, "STPMIN", &Settings::step_min, 0, infinity, false},
-    {CUDA_OPT_STPMAX, "STPMAX", &Settings::step_max, 0, infinity, true},
-    {CUDA_OPT_MAX_SECONDS, "MAX_SECONDS", &Settings::max_seconds, 0, infinity, false},
+    {CUDA_OPT_EPS, "EPS", &Settings::eps, 0, infinity, false, false},
+    {CUDA_OPT_PGTOL, "PGTOL", &Settings::pgtol, 0, infinity, false, false},
+    {CUDA_OPT_FACTR, "FACTR", &Settings::factr, 0, infinity, false, false},
+    {CUDA_OPT_F_TARGET, "F_TARGET", &Settings::f_target, -infinity, infinity, false, false},
+    {CUDA_OPT_GTOL, "GTOL", &Settings::gtol, 1e-4, 1, true, true},
+    {CUDA_OPT_FTOL, "FTOL", &Settings::ftol, 0, 1, false, true},
+    {CUDA_OPT_XTOL, "XTOL", &Settings::xtol, 0, infinity, false, false},
+    {CUDA_OPT_STPMIN, "STPMIN", &Settings::step_min, 0, infinity, false, false},
+    {CUDA_OPT_STPMAX, "STPMAX", &Settings::step_max, 0, infinity, true, true},
+    {CUDA_OPT_MAX_SECONDS, "MAX_SECONDS", &Settings::max_seconds, 0, infinity, false, false},
 };
 
 const IntResult int_results[] = {
@@ -130,11 +130,12 @@ int cuda_opt_set_real(cuda_opt *s, int32_t key, double value) {
         s->message().set("%d is not the key of a real setting", key);
         return CUDA_OPT_IMPROPER_INPUT;
     }
-    const bool inside = setting->open ? value > setting->least && value < setting->most
-                                      : value >= setting->least && value <= setting->most;
+    const bool inside = (setting->open_below ? value > setting->least : value >= setting->least) &&
+                        (setting->open_above ? value < setting->most : value <= setting->most);
     if (!inside) { // NaN is inside nothing
-        s->message().set("CUDA_OPT_%s is %g, but has to be from %g to %g%s", setting->name, value, setting->least,
-                         setting->most, setting->open ? ", ends excluded" : "");
+        s->message().set("CUDA_OPT_%s is %g, but has to be %s %g and %s %g", setting->name, value,
+                         setting->open_below ? "above" : "at least", setting->least,
+                         setting->open_above ? "below" : "at most", setting->most);
         return CUDA_OPT_IMPROPER_INPUT;
     }
     Settings &settings = s->solver->settings;
@@ -165,10 +166,8 @@ int cuda_opt_get_int(const cuda_opt *s, int32_t key, int64_t *value) {
     }
     if (const IntSetting *setting = find(int_settings, key))
         *value = setting->flag ? solver.settings.*setting->flag : solver.settings.*setting->value;
-    else if (const IntResult *result = find(int_results, key))
-        *value = results.*result->value;
-    else
-        return CUDA_OPT_IMPROPER_INPUT;
+    else if (const IntResult *result = find(int_results, key)) *value = results.*result->value;
+    else return CUDA_OPT_IMPROPER_INPUT;
     return 0;
 }
 

@@ -13,7 +13,7 @@ enum class Space { host, device, unknown };
 
 // Memory in a backend's space; for the helpers of the C ABI. Failures are thrown as ExecutorFailure.
 class MemorySpace {
-public:
+  public:
     virtual ~MemorySpace() = default;
     virtual void *allocate(std::size_t bytes) = 0;
     virtual void release(void *pointer) = 0;

@@ -9,7 +9,7 @@ namespace cudaopt {
 namespace {
 
 class CudaMemory final : public MemorySpace {
-public:
+  public:
     CudaMemory() { check(cudaGetDevice(&device_), "cudaGetDevice"); }
     void *allocate(std::size_t bytes) override {
         const OnDevice on(device_);
@@ -43,7 +43,7 @@ public:
         return true;
     }
 
-private:
+  private:
     void copy(void *to, const void *from, std::size_t bytes, cudaMemcpyKind kind, void *stream) {
         const OnDevice on(device_);
         check(cudaMemcpyAsync(to, from, bytes, kind, static_cast<cudaStream_t>(stream)), "cudaMemcpyAsync");
@@ -63,7 +63,8 @@ bool cuda_in_use() {
     void *entry = nullptr;
     cudaDriverEntryPointQueryResult found{};
     if (cudaGetDriverEntryPointByVersion("cuDevicePrimaryCtxGetState", &entry, 7000, cudaEnableDefault, &found) !=
-            cudaSuccess || !entry)
+            cudaSuccess ||
+        !entry)
         return false;
     for (int device = 0; device < devices; device++) {
         unsigned flags = 0;

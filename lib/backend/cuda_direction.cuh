@@ -1,7 +1,7 @@
 // Sweep 2 on the GPU, and the search for crossed rows.
 #pragma once
 
-#include "backend/cuda_gather.cuh"
+#include "backend/cuda_rows.cuh"
 #include "exec/map_reduce_cuda.cuh"
 
 namespace cudaopt {
@@ -140,9 +140,9 @@ struct CrossedHead {
 // warp writing one row's entries after the other. Their order is left to the host's sort.
 template <class Real, bool weighted>
 __global__ void __launch_bounds__(gather_threads)
-find_crossed(DeviceVectors<Real> v, GatherRequest request, double lo, double hi, int columns, CrossedHead *heads,
-             double *entries, unsigned long long *count, unsigned *arrivals, unsigned long long *count_to,
-             unsigned *flag, unsigned ticket) {
+    find_crossed(DeviceVectors<Real> v, GatherRequest request, double lo, double hi, int columns, CrossedHead *heads,
+                 double *entries, unsigned long long *count, unsigned *arrivals, unsigned long long *count_to,
+                 unsigned *flag, unsigned ticket) {
     const int lane = threadIdx.x % 32;
     const int64_t tiles = (v.n + 31) / 32, warps = static_cast<int64_t>(gridDim.x) * gather_warps;
     for (int64_t tile = (static_cast<int64_t>(blockIdx.x) * gather_threads + threadIdx.x) / 32; tile < tiles;

@@ -13,174 +13,9 @@
 #include <algorithm>
 
 #include "backend/cuda_matrix_unit.cuh"
-#include "backend/gather_layout.hpp"
-#include "lbfgsb/rules.hpp"
+#include "backend/cuda_rows.cuh"
 
 namespace cudaopt {
-
-constexpr int gather_threads = 256;
-constexpr int gather_warps = gather_threads / 32;
-constexpr int column_block = 8;
-constexpr int gather_grid = 132; // multiprocessors of a Hopper GPU; the same on every device, so that sums agree
-constexpr int most_gather_blocks = 2 * gather_grid;
-
-template <class Real> struct DeviceVectors {
-    const Real *x, *g, *diagonal;
-    BoxArrays<Real> box;
-    Real *slots;   // S, then Y, then x_base
-    int64_t pitch; // elements from one column to the next; a multiple of 32, rows from n on are 0
-    int64_t n;
-    int m;
-
-    __host__ __device__ Real *s(int slot) const { return slots + slot * pitch; }
-    __host__ __device__ Real *y(int slot) const { return slots + (m + 1 + slot) * pitch; }
-    __host__ __device__ Real *x_base() const { return slots + (2 * static_cast<int64_t>(m) + 2) * pitch; }
-    __host__ __device__ int slot_of(int newest, int age) const { return (newest + m + 1 - age) % (m + 1); }
-    // The stored column behind a panel column; NULL for g, z and columns past the end.
-    __device__ const Real *column(const GatherRequest &request, int j) const {
-        const int age = j < panel::special ? 0 : (j - panel::special) / 2 + 1;
-        if (age >= request.pairs || j == panel::gradient || j == panel::displacement) return nullptr;
-        const int slot = slot_of(request.newest_slot, age);
-        return j % 2 == 0 ? y(slot) : s(slot);
-    }
-    __device__ Row row(int64_t i) const { return {x[i], g[i], box.lower(i), box.upper(i)}; }
-};
-
-__device__ inline void load2(const double *from, double (&to)[2]) {
-    const double2 a = *reinterpret_cast<const double2 *>(from);
-    to[0] = a.x, to[1] = a.y;
-}
-__device__ inline void load2(const float *from, double (&to)[2]) {
-    const float2 a = *reinterpret_cast<const float2 *>(from);
-    to[0] = a.x, to[1] = a.y;
-}
-__device__ inline void load4(const double *from, double (&to)[4]) {
-    const double2 a = *reinterpret_cast<const double2 *>(from), b = *reinterpret_cast<const double2 *>(from + 2);
-    to[0] = a.x, to[1] = a.y, to[2] = b.x, to[3] = b.y;
-}
-__device__ inline void load4(const float *from, double (&to)[4]) {
-    const float4 a = *reinterpret_cast<const float4 *>(from);
-    to[0] = a.x, to[1] = a.y, to[2] = a.z, to[3] = a.w;
-}
-
-// The lane's own row: its part in the row sums, and what other lanes need to know of it.
-struct OwnRow {
-    double g, z, root; // gradient, way to the bound, square root of the diagonal
-    unsigned free;     // of all 32 rows, a bit each
-};
-
-struct LaneSums {
-    double pg2 = 0, x2 = 0, largest = 0, first = infinity;
-    float first_bound = INFINITY; // no breakpoint of the warp's rows so far lies below it by more than a rounding
-    int lower = 0, upper = 0, free = 0, not_finite = 0;
-};
-
-// Returns whether the row is free; z: its way to the bound. All lanes of a warp call it; `inside`: the row exists.
-// A double-precision division costs more than all the rest of a row's facts, and only the least breakpoint is wanted:
-// so a quotient in single precision decides whether there can be a new least one.
-__device__ inline bool look_at_row(const Row &at, bool inside, double h, double threshold, LaneSums &sums, double &z) {
-    const bool is_held = held(at.x, at.g, at.l, at.u), lower = at.x <= at.l, upper = at.x >= at.u && !lower;
-    const double pg = projected_gradient(at.x, at.g, at.l, at.u), size = fabs(pg);
-    const double numerator = at.x - bound_ahead(at.g, at.l, at.u), denominator = h * at.g;
-    bool free = inside && !is_held, candidate;
-    z = 0;
-    if (threshold > 0) {
-        const double t = is_held ? 0 : breakpoint(at.x, denominator, at.l, at.u);
-        z = inside && t > 0 && t <= threshold ? -numerator : 0;
-        free = free && t > threshold;
-        candidate = free;
-    } else {
-        free = free || (inside && threshold < 0);
-        const float t = __fdividef(static_cast<float>(numerator), static_cast<float>(denominator));
-        candidate = inside && !is_held && !(t >= sums.first_bound); // NaN, from extreme operands, has to be looked at
-    }
-    if (__any_sync(~0u, candidate)) {
-        if (candidate && at.g != 0) sums.first = fmin(sums.first, numerator / denominator);
-        const float mine = __double2float_ru(sums.first * (1 + 1e-5)); // positive: ordered like its bits
-        sums.first_bound = __uint_as_float(__reduce_min_sync(~0u, __float_as_uint(mine)));
-    }
-    if (!inside) return false;
-    sums.pg2 += pg * pg;
-    sums.x2 += at.x * at.x;
-    sums.largest = size > sums.largest || size != size ? size : sums.largest;
-    sums.lower += lower;
-    sums.upper += upper;
-    sums.free += free;
-    sums.not_finite += !isfinite(at.g);
-    return free;
-}
-
-// The weight of a row in a column: sqrt(h) for y and g, its inverse for s and z.
-__device__ inline double scaled_by(double root, int column, double value) {
-    const bool inverse = column == panel::displacement || (column != panel::gradient && column % 2 == 1);
-    return inverse ? value / root : value * root;
-}
-
-template <class Real, bool weighted>
-__device__ OwnRow look_at_own_row(const DeviceVectors<Real> &v, const GatherRequest &request, int64_t i,
-                                  LaneSums &sums) {
-    OwnRow own{0, 0, 1, 0};
-    const bool inside = i < v.n;
-    const Row at = inside ? v.row(i) : Row{0, 0, 0, 0};
-    const double h = weighted && inside ? static_cast<double>(v.diagonal[i]) : 1.0;
-    const bool free = look_at_row(at, inside, h, request.threshold, sums, own.z);
-    own.g = at.g;
-    own.root = weighted ? sqrt(h) : 1.0;
-    own.free = __ballot_sync(~0u, free);
-    return own;
-}
-
-// Four rows of a panel column as the lane's share of its block. `at` is the first of them within the warp's 32.
-template <class Real, bool weighted>
-__device__ void fragment(const Real *column, int j, const GatherRequest &request, int64_t base, int at,
-                         const OwnRow &own, double (&to)[4]) {
-    if (column) load4(column + base + at, to);
-    else to[0] = to[1] = to[2] = to[3] = 0;
-    if (j / column_block == 0) { // the special columns are among these lanes'
-#pragma unroll
-        for (int e = 0; e < 4; e++) {
-            const double g = __shfl_sync(~0u, own.g, at + e);
-            if (j == panel::gradient) to[e] = g;
-            if (j == 0 && request.fresh && column) to[e] = g - to[e];
-        }
-        if (request.threshold > 0) {
-#pragma unroll
-            for (int e = 0; e < 4; e++) {
-                const double z = __shfl_sync(~0u, own.z, at + e);
-                if (j == panel::displacement) to[e] = z;
-            }
-        }
-    }
-    if (weighted) {
-#pragma unroll
-        for (int e = 0; e < 4; e++) to[e] = scaled_by(__shfl_sync(~0u, own.root, at + e), j, to[e]);
-    }
-}
-
-__device__ inline double warp_sum(double v) {
-    for (int delta = 16; delta > 0; delta /= 2) v += __shfl_down_sync(~0u, v, delta);
-    return v;
-}
-
-// The warp's row sums into the block's; warps take turns.
-__device__ inline void add_row_sums(const LaneSums &mine, double *row_sums, double &maximum, double &minimum) {
-    const double v[row_sum_count] = {warp_sum(mine.pg2),
-                                     warp_sum(mine.x2),
-                                     static_cast<double>(__reduce_add_sync(~0u, mine.lower)),
-                                     static_cast<double>(__reduce_add_sync(~0u, mine.upper)),
-                                     static_cast<double>(__reduce_add_sync(~0u, mine.free)),
-                                     static_cast<double>(__reduce_add_sync(~0u, mine.not_finite))};
-    double largest = mine.largest, first = mine.first;
-    for (int delta = 16; delta > 0; delta /= 2) {
-        const double a = __shfl_down_sync(~0u, largest, delta), b = __shfl_down_sync(~0u, first, delta);
-        largest = a > largest || a != a ? a : largest;
-        first = b < first ? b : first;
-    }
-    if (threadIdx.x % 32 != 0) return;
-    for (int i = 0; i < row_sum_count; i++) row_sums[i] += v[i];
-    if (largest > maximum || largest != largest) maximum = largest;
-    minimum = fmin(first, minimum);
-}
 
 // Panels of up to 5 blocks of columns (19 pairs): each warp keeps all products in its registers and stages its rows in
 // shared memory through a ring of asynchronous copies of its own, so that no warp waits for another. The 16-row
@@ -204,7 +39,7 @@ constexpr int pointer_table_bytes(int columns) { return (columns * static_cast<i
 constexpr int most_stages = 4;
 template <class Real> int stages_within(int block_bytes, int columns) {
     return std::max(1, std::min(most_stages, (block_bytes - pointer_table_bytes(columns)) /
-                                                     (gather_warps * Stage<Real>::bytes(columns))));
+                                                 (gather_warps * Stage<Real>::bytes(columns))));
 }
 
 // Ask for 32 rows of a tile. `columns` are the stored ones: y_0, s_0, y_1, s_1, ... from the newest on. Every warp
@@ -220,7 +55,8 @@ __device__ void ask_for_rows(const DeviceVectors<Real> &v, const GatherRequest &
 #pragma unroll
         for (int k0 = 0; k0 < most_columns; k0 += columns_at_once) {
             const int k = k0 + first, column = k < 2 ? k : panel::special + k - 2;
-            if (k < 2 * request.pairs) __pipeline_memcpy_async(stage + column * stride + at, columns[k] + base + at, 16);
+            if (k < 2 * request.pairs)
+                __pipeline_memcpy_async(stage + column * stride + at, columns[k] + base + at, 16);
         }
         // The caller's arrays need not be aligned to more than their elements, and end at n.
         const auto own = [&](const Real *from, int column) {
@@ -261,8 +97,7 @@ template <int blocks, bool masked> struct LaneProducts {
 #pragma unroll
         for (int e = 0; e < 2; e++)
 #pragma unroll
-            for (int j = 0; j < blocks; j++)
-                multiply_8x8x4(first_rows[j][0], first_rows[j][1], of_block_0[e], w[j][e]);
+            for (int j = 0; j < blocks; j++) multiply_8x8x4(first_rows[j][0], first_rows[j][1], of_block_0[e], w[j][e]);
     }
 
     // To `to`, tile after tile: first rows j = 0.., then for each pair of blocks and each j the upper and lower tile.
@@ -299,7 +134,7 @@ template <int blocks, bool masked> struct LaneProducts {
 
 template <class Real, int blocks, bool masked, bool weighted>
 __global__ void __launch_bounds__(gather_threads, resident_blocks(blocks))
-gather_kernel(DeviceVectors<Real> v, GatherRequest request, GatherLayout layout, int stages, double *partials) {
+    gather_kernel(DeviceVectors<Real> v, GatherRequest request, GatherLayout layout, int stages, double *partials) {
     constexpr int stride = Stage<Real>::stride;
     using Products = LaneProducts<blocks, masked>;
     extern __shared__ __align__(16) unsigned char shared[];
@@ -342,8 +177,8 @@ gather_kernel(DeviceVectors<Real> v, GatherRequest request, GatherLayout layout,
                      v.box.u ? static_cast<double>(stage[(columns + 1) * stride + lane]) : infinity};
         const double h = weighted ? static_cast<double>(stage[(columns + 2) * stride + lane]) : 1.0;
         double z;
-        const unsigned free = __ballot_sync(
-            ~0u, look_at_row(at, tile * 32 + lane < v.n, h, request.threshold, own_sums, z));
+        const unsigned free =
+            __ballot_sync(~0u, look_at_row(at, tile * 32 + lane < v.n, h, request.threshold, own_sums, z));
         if (request.threshold > 0) {
             stage[panel::displacement * stride + lane] = static_cast<Real>(z);
             __syncwarp();
@@ -427,105 +262,6 @@ gather_kernel(DeviceVectors<Real> v, GatherRequest request, GatherLayout layout,
     }
     if (!masked)
         for (int e = layout.masked + threadIdx.x; e < layout.full; e += gather_threads) store(e, 0);
-}
-
-// Wider panels: one tile of 8 x 8 products a block, gridDim.x tiles over the same rows, which meet in the second-level
-// cache. Slower by the times a column is read, and enough for memories that large.
-template <class Real, bool weighted>
-__global__ void __launch_bounds__(gather_threads)
-gather_tile_kernel(DeviceVectors<Real> v, GatherRequest request, GatherLayout layout, double *partials) {
-    constexpr int products = column_block * column_block;
-    __shared__ double over_free_sums[products], over_all_sums[products], row_sums[row_sum_count], maximum, minimum;
-    const int lane = threadIdx.x % 32, warp = threadIdx.x / 32, c = lane / 4, r = lane % 4;
-    int i_block = 0, j_block = blockIdx.x; // tiles of the upper triangle, row by row
-    for (const int width = (layout.columns + column_block - 1) / column_block; j_block >= width - i_block; i_block++)
-        j_block -= width - i_block;
-    j_block += i_block;
-
-    const int column_i = i_block * column_block + c, column_j = j_block * column_block + c;
-    const Real *w_i = v.column(request, column_i), *w_j = v.column(request, column_j);
-    double over_free[2] = {}, over_all[2] = {};
-    LaneSums own_sums;
-    const int64_t tiles = (v.n + 31) / 32;
-    for (int64_t tile = static_cast<int64_t>(blockIdx.y) * gather_warps + warp; tile < tiles;
-         tile += static_cast<int64_t>(gridDim.y) * gather_warps) {
-        const int64_t base = tile * 32;
-        const OwnRow own = look_at_own_row<Real, weighted>(v, request, base + lane, own_sums);
-#pragma unroll
-        for (int half = 0; half < 2; half++) {
-            const int at = half * 16 + r * 4;
-            double a[4], b[4];
-            fragment<Real, weighted>(w_i, column_i, request, base, at, own, a);
-            fragment<Real, weighted>(w_j, column_j, request, base, at, own, b);
-#pragma unroll
-            for (int e = 0; e < 4; e++) {
-                multiply_8x8x4(over_free[0], over_free[1], own.free >> (at + e) & 1 ? a[e] : 0.0, b[e]);
-                multiply_8x8x4(over_all[0], over_all[1], a[e], b[e]);
-            }
-        }
-    }
-
-    if (threadIdx.x < products) over_free_sums[threadIdx.x] = over_all_sums[threadIdx.x] = 0;
-    if (threadIdx.x < row_sum_count) row_sums[threadIdx.x] = 0;
-    if (threadIdx.x == 0) maximum = 0, minimum = infinity;
-    __syncthreads();
-    for (int turn = 0; turn < gather_warps; turn++) {
-        if (warp == turn) {
-            add_row_sums(own_sums, row_sums, maximum, minimum);
-            for (int k = 0; k < 2; k++) {
-                over_free_sums[c * column_block + 2 * r + k] += over_free[k];
-                over_all_sums[c * column_block + 2 * r + k] += over_all[k];
-            }
-        }
-        __syncthreads();
-    }
-    const auto store = [&](int entry, double value) {
-        partials[static_cast<int64_t>(entry) * gridDim.y + blockIdx.y] = value;
-    };
-    if (threadIdx.x < products) {
-        const int i = i_block * column_block + threadIdx.x / column_block;
-        const int j = j_block * column_block + threadIdx.x % column_block;
-        if (i <= j && j < layout.columns)
-            store(layout.masked + panel::masked_index(i, j, layout.columns), over_free_sums[threadIdx.x]);
-        if (i < panel::special && j < layout.columns)
-            store(layout.full + i * layout.columns + j, over_all_sums[threadIdx.x]);
-    }
-    if (blockIdx.x > 0) return;
-    if (threadIdx.x < row_sum_count) store(threadIdx.x, row_sums[threadIdx.x]);
-    if (threadIdx.x == 0) {
-        store(layout.maximum, maximum);
-        store(layout.minimum, minimum);
-    }
-}
-
-// Join the blocks' partial sums, a warp an entry, straight into host memory; then f; then the flag that the host spins on.
-static __global__ void __launch_bounds__(gather_threads)
-reduce_partials(GatherLayout layout, const double *partials, int blocks, const double *f, double *to,
-                unsigned *arrivals, unsigned *flag, unsigned ticket) {
-    const int lane = threadIdx.x % 32, entry = blockIdx.x * gather_warps + threadIdx.x / 32;
-    const double *from = partials + static_cast<int64_t>(entry) * blocks;
-    if (entry < layout.maximum) {
-        double v = 0;
-#pragma unroll 8
-        for (int b = lane; b < blocks; b += 32) v += from[b];
-        v = warp_sum(v);
-        if (lane == 0) to[entry] = v;
-    } else if (entry < layout.size) {
-        const bool is_max = entry == layout.maximum;
-        const auto join = [&](double a, double b) { return is_max ? (b > a || b != b ? b : a) : fmin(a, b); };
-        double v = is_max ? 0.0 : infinity;
-        for (int b = lane; b < blocks; b += 32) v = join(v, from[b]);
-        for (int delta = 16; delta > 0; delta /= 2) v = join(v, __shfl_down_sync(~0u, v, delta));
-        if (lane == 0) to[entry] = v;
-    }
-    if (blockIdx.x == 0 && threadIdx.x == 0) to[layout.size] = *f;
-    __threadfence_system(); // the numbers before the arrival
-    __syncthreads();
-    if (threadIdx.x == 0 && atomicAdd(arrivals, 1u) == gridDim.x - 1) {
-        *arrivals = 0;
-        __threadfence_system(); // the arrivals before the flag
-        *static_cast<volatile unsigned *>(flag) = ticket;
-    }
 }
 
 } // namespace cudaopt

@@ -22,7 +22,7 @@ inline void check(cudaError_t error, const char *what) {
 
 // Makes a device current for as long as it lives.
 class OnDevice {
-public:
+  public:
     explicit OnDevice(int device) {
         cudaGetDevice(&before_);
         if (before_ != device) cudaSetDevice(device);
@@ -34,7 +34,7 @@ public:
     OnDevice(const OnDevice &) = delete;
     OnDevice &operator=(const OnDevice &) = delete;
 
-private:
+  private:
     int before_ = 0;
     bool changed_ = false;
 };
@@ -43,13 +43,14 @@ enum class Lives { on_device, on_host_mapped };
 
 // An array on the device, or on the host where the device can write it.
 template <class T, Lives where> class CudaArray {
-public:
+  public:
     CudaArray() = default;
-    ~CudaArray() { where == Lives::on_device ? cudaFree(data_) : cudaFreeHost(data_); }
+    ~CudaArray() { release(); }
     CudaArray(const CudaArray &) = delete;
     CudaArray &operator=(const CudaArray &) = delete;
 
     void allocate(int64_t count) {
+        release();
         bytes_ = count * static_cast<int64_t>(sizeof(T));
         void *memory = nullptr;
         const cudaError_t error = where == Lives::on_device ? cudaMalloc(&memory, bytes_)
@@ -63,11 +64,16 @@ public:
         }
         data_ = static_cast<T *>(memory);
     }
+    void release() {
+        where == Lives::on_device ? cudaFree(data_) : cudaFreeHost(data_);
+        data_ = nullptr;
+        bytes_ = 0;
+    }
     T *get() const { return data_; }
     T &operator[](int64_t i) const { return data_[i]; }
     int64_t bytes() const { return bytes_; }
 
-private:
+  private:
     T *data_ = nullptr;
     int64_t bytes_ = 0;
 };

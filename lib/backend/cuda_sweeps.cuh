@@ -9,12 +9,15 @@
 
 #include "backend/backend.hpp"
 #include "backend/cuda_direction.cuh"
+#include "backend/cuda_gather.cuh"
+#include "backend/cuda_gather_wide.cuh"
+#include "backend/cuda_reduce_partials.cuh"
 #include "backend/cuda_support.cuh"
 
 namespace cudaopt {
 
 template <class Real> class CudaSweeps final : public Sweeps {
-public:
+  public:
     explicit CudaSweeps(int64_t n) : n_(n) { check(cudaGetDevice(&device_), "cudaGetDevice"); }
 
     ~CudaSweeps() override {
@@ -33,7 +36,8 @@ public:
         v_.box = {static_cast<const Real *>(a.lower), static_cast<const Real *>(a.upper)};
         f_ = a.f;
         aligned_ = true;
-        for (const void *vector : {static_cast<const void *>(a.x), static_cast<const void *>(a.g), a.lower, a.upper, a.diagonal})
+        for (const void *vector :
+             {static_cast<const void *>(a.x), static_cast<const void *>(a.g), a.lower, a.upper, a.diagonal})
             aligned_ = aligned_ && reinterpret_cast<std::uintptr_t>(vector) % 16 == 0;
         for (CallEvents &call : calls_) call.recorded = false;
         seconds_ = 0;
@@ -92,8 +96,12 @@ public:
     StartReport start() override {
         const OnDevice on(device_);
         const StartRecord r = reduce<StartRecord>(CheckStart<Real>{x_, v_.box});
-        const StartReport report{std::min(r.x_nan.v, n_), std::min(r.bound_nan.v, n_), std::min(r.crossed.v, n_),
-                                 r.projected.v, r.boxed.v};
+        const StartReport report{std::min(r.x_nan.v, n_),
+                                 std::min(r.bound_nan.v, n_),
+                                 std::min(r.crossed.v, n_),
+                                 r.projected.v,
+                                 r.boxed.v,
+                                 r.bounded.v};
         if (report.usable(n_) && r.projected.v > 0)
             check(map_cuda(n_, MoveIntoBox<Real>{x_, v_.box}, stream_), "the projection of the start");
         return report;
@@ -102,7 +110,8 @@ public:
     const PanelSums &gather(const GatherRequest &request) override {
         const OnDevice on(device_);
         const GatherLayout layout(panel::columns(request.pairs));
-        const int partials = request.weighted ? launch_gather<true>(request, layout) : launch_gather<false>(request, layout);
+        const int partials =
+            request.weighted ? launch_gather<true>(request, layout) : launch_gather<false>(request, layout);
         check(cudaGetLastError(), "the launch of sweep 1");
         reduce_partials<<<(layout.size + gather_warps - 1) / gather_warps, gather_threads, 0, stream_>>>(
             layout, partials_.get(), partials, f_, host_sums_.get(), arrivals(), &from_device_[0].flag, ++ticket_);
@@ -117,8 +126,8 @@ public:
         const OnDevice on(device_);
         const int slot = request.spare_slot;
         const bool fresh = request.panel.fresh && request.panel.pairs > 0;
-        const TrialArrays<Real> to{x_, g_, v_.s(slot), v_.y(slot), v_.x_base(),
-                                   fresh ? v_.y(request.panel.newest_slot) : nullptr};
+        const TrialArrays<Real> to{x_,         g_,          v_.s(slot),
+                                   v_.y(slot), v_.x_base(), fresh ? v_.y(request.panel.newest_slot) : nullptr};
         with_coefficients(request, [&](const auto &q) {
             using Coefficients = std::decay_t<decltype(q)>;
             if (aligned_) launch_direction(TakeDirection<Real, Coefficients, 16 / sizeof(Real)>{v_, request, q, to});
@@ -145,9 +154,9 @@ public:
         const OnDevice on(device_);
         const int columns = panel::columns(request.pairs);
         const auto kernel = request.weighted ? find_crossed<Real, true> : find_crossed<Real, false>;
-        kernel<<<blocks_for(n_), gather_threads, 0, stream_>>>(v_, request, lo, hi, columns, heads_.get(), entries_.get(),
-                                                               counters_.get() + 1, arrivals(), &from_device_[0].crossed,
-                                                               &from_device_[0].flag, ++ticket_);
+        kernel<<<blocks_for(n_), gather_threads, 0, stream_>>>(
+            v_, request, lo, hi, columns, heads_.get(), entries_.get(), counters_.get() + 1, arrivals(),
+            &from_device_[0].crossed, &from_device_[0].flag, ++ticket_);
         check(cudaGetLastError(), "the launch of the search for crossed rows");
         wait();
         const int64_t count = static_cast<int64_t>(from_device_[0].crossed);
@@ -181,8 +190,9 @@ public:
         const OnDevice on(device_);
         for (int done = 0; done < count; done += read_capacity) {
             const int now = std::min(count - done, read_capacity);
-            check(cudaMemcpyAsync(read_buffer_.get(), static_cast<const Real *>(vector) + begin + done, now * sizeof(Real),
-                                  cudaMemcpyDeviceToHost, stream_), "a copy for the log");
+            check(cudaMemcpyAsync(read_buffer_.get(), static_cast<const Real *>(vector) + begin + done,
+                                  now * sizeof(Real), cudaMemcpyDeviceToHost, stream_),
+                  "a copy for the log");
             check(cudaStreamSynchronize(stream_), "a copy for the log");
             for (int i = 0; i < now; i++) to[done + i] = read_buffer_[i];
         }
@@ -213,7 +223,7 @@ public:
         return seconds_;
     }
 
-private:
+  private:
     static constexpr int read_capacity = 64;
 
     struct FromDevice { // written by kernels, read by the host
@@ -278,17 +288,18 @@ private:
 
     template <int blocks, bool weighted> int launch_gather(const GatherRequest &request, const GatherLayout &layout) {
         const int grid = static_cast<int>(std::min<int64_t>(gather_grid * resident_blocks(blocks), row_blocks()));
-        const int stages = stages_within<Real>(std::min(block_shared_, processor_shared_ / resident_blocks(blocks)),
-                                               layout.columns);
+        const int stages =
+            stages_within<Real>(std::min(block_shared_, processor_shared_ / resident_blocks(blocks)), layout.columns);
         const int ring = gather_warps * stages * Stage<Real>::bytes(layout.columns);
         const bool masked = request.masked || weighted;
         const int tiles = masked ? LaneProducts<blocks, true>::tiles : LaneProducts<blocks, false>::tiles;
         const int meeting = gather_warps * tiles * column_block * column_block * static_cast<int>(sizeof(double));
         const int shared = std::max(pointer_table_bytes(layout.columns) + ring, meeting);
         if (shared > block_shared_) return launch_wide_gather<weighted>(request, layout); // a small device
-        const auto kernel = masked ? gather_kernel<Real, blocks, true, weighted>
-                                   : gather_kernel<Real, blocks, false, false>;
-        check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, shared), "sweep 1's attributes");
+        const auto kernel =
+            masked ? gather_kernel<Real, blocks, true, weighted> : gather_kernel<Real, blocks, false, false>;
+        check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, shared),
+              "sweep 1's attributes");
         kernel<<<grid, gather_threads, shared, stream_>>>(v_, request, layout, stages, partials_.get());
         return grid;
     }
@@ -305,7 +316,8 @@ private:
         }
         std::copy(request.coefficients, request.coefficients + columns, staged_coefficients_.get());
         check(cudaMemcpyAsync(coefficients_.get(), staged_coefficients_.get(), columns * sizeof(double),
-                              cudaMemcpyHostToDevice, stream_), "the copy of the coefficients");
+                              cudaMemcpyHostToDevice, stream_),
+              "the copy of the coefficients");
         action(CoefficientsInMemory{coefficients_.get()});
     }
 
@@ -319,8 +331,8 @@ private:
         return *to;
     }
 
-    // Until the flag carries this ticket. The flag never comes when a kernel fails, the caller's included, so the stream
-    // is asked now and then.
+    // Until the flag carries this ticket. The flag never comes when a kernel fails, the caller's included, so the
+    // stream is asked now and then.
     void wait() {
         const volatile unsigned *flag = &from_device_[0].flag;
         for (unsigned spins = 1; *flag != ticket_; spins++) {
@@ -337,7 +349,8 @@ private:
 
     const int64_t n_;
     int device_ = 0, columns_ = 0;
-    int block_shared_ = 0, processor_shared_ = 0; // bytes of shared memory that a block can have, and all of them together
+    int block_shared_ = 0,
+        processor_shared_ = 0; // bytes of shared memory that a block can have, and all of them together
     bool ready_ = false, begun_ = false;
     bool aligned_ = false; // all of the caller's vectors to 16 bytes
     cudaStream_t stream_ = nullptr;

@@ -20,7 +20,7 @@ namespace cudaopt {
 
 namespace {
 
-constexpr int64_t stretches = 256;          // contiguous runs of tiles, the threads' pieces of work
+constexpr int64_t stretches = 256; // contiguous runs of tiles, the threads' pieces of work
 constexpr int64_t least_rows_for_threads = 8192;
 constexpr int cascade_levels = 48;
 
@@ -56,7 +56,7 @@ void join(const GatherLayout &layout, double *to, const double *from) {
 // Sums of a stretch's tiles in a binary tree, with a partial sum for each level: tile k is joined like the carry of a
 // binary counter.
 class Cascade {
-public:
+  public:
     Cascade(double *levels, const GatherLayout &layout) : levels_(levels), layout_(layout) {}
     double *next() { return level(depth_); } // where the next tile's numbers go
     void push() {
@@ -71,7 +71,7 @@ public:
         for (int i = depth_ - 1; i >= 0; i--) join(layout_, to, level(i));
     }
 
-private:
+  private:
     double *level(int i) { return levels_ + static_cast<std::size_t>(i) * layout_.size; }
     double *levels_;
     const GatherLayout &layout_;
@@ -80,7 +80,7 @@ private:
 };
 
 template <class Real> class HostSweeps final : public Sweeps {
-public:
+  public:
     explicit HostSweeps(int64_t n) : n_(n) {}
 
     void bind(const UserArrays &a) override {
@@ -92,25 +92,25 @@ public:
     }
 
     void allocate(int m, const ExecutorOptions &options) override {
-        if (vectors_) return;
+        const int threads = n_ < least_rows_for_threads ? 1 : host_threads(options.threads);
+        if (vectors_ && threads == threads_) return;
         m_ = m;
-        threads_ = n_ < least_rows_for_threads ? 1 : host_threads(options.threads);
         const double wanted = (2.0 * m + 3) * static_cast<double>(n_) * sizeof(Real);
         if (wanted > 9e18)
             throw ExecutorFailure(CUDA_OPT_OUT_OF_MEMORY, "out of memory: a workspace of (2m + 3) n elements has more "
                                                           "than 9e18 bytes");
-        vectors_ = allocate_buffer<Real>((2 * static_cast<int64_t>(m) + 3) * n_);
         const int columns = panel::columns(m);
         const GatherLayout layout(columns);
-        const int64_t per_thread = 2 * static_cast<int64_t>(padded_columns(columns)) * tile_height +
-                                   static_cast<int64_t>(cascade_levels) * layout.size;
-        scratch_size_ = per_thread;
-        fixed_doubles_ = per_thread * threads_ + stretches * layout.size + int64_t{crossed_capacity} * columns;
-        scratch_ = allocate_buffer<double>(per_thread * threads_);
+        scratch_size_ = 2 * static_cast<int64_t>(padded_columns(columns)) * tile_height +
+                        static_cast<int64_t>(cascade_levels) * layout.size;
+        fixed_doubles_ = scratch_size_ * threads + stretches * layout.size + int64_t{crossed_capacity} * columns;
+        scratch_ = allocate_buffer<double>(scratch_size_ * threads);
         stretch_sums_ = allocate_buffer<double>(stretches * layout.size);
         crossed_entries_ = allocate_buffer<double>(int64_t{crossed_capacity} * columns);
         sums_.masked.reserve(panel::masked_count(columns));
         sums_.full.reserve(panel::special * columns);
+        if (!vectors_) vectors_ = allocate_buffer<Real>((2 * static_cast<int64_t>(m) + 3) * n_); // last: all is there
+        threads_ = threads;
     }
 
     int64_t workspace_bytes() const override {
@@ -121,8 +121,12 @@ public:
 
     StartReport start() override {
         const StartRecord r = map_reduce_host<StartRecord>(n_, CheckStart<Real>{x_, box_}, threads_);
-        const StartReport report{std::min(r.x_nan.v, n_), std::min(r.bound_nan.v, n_), std::min(r.crossed.v, n_),
-                                 r.projected.v, r.boxed.v};
+        const StartReport report{std::min(r.x_nan.v, n_),
+                                 std::min(r.bound_nan.v, n_),
+                                 std::min(r.crossed.v, n_),
+                                 r.projected.v,
+                                 r.boxed.v,
+                                 r.bounded.v};
         if (report.usable(n_) && r.projected.v > 0) map_host(n_, MoveIntoBox<Real>{x_, box_}, threads_);
         return report;
     }
@@ -152,9 +156,8 @@ public:
     void direction(const DirectionRequest &request) override {
         const int64_t tiles = tile_count();
         // Rules of whole tiles: rows are taken together so that each column is read once, in order.
-        direction_ = map_reduce_host_tiles<DirectionRecord>(tiles, [&](int64_t tile, DirectionRecord &record) {
-            direction_tile(request, tile * tile_height, record);
-        });
+        direction_ = map_reduce_host_tiles<DirectionRecord>(
+            tiles, [&](int64_t tile, DirectionRecord &record) { direction_tile(request, tile * tile_height, record); });
     }
 
     DirectionSums direction_sums() override {
@@ -217,7 +220,7 @@ public:
         for (int i = 0; i < count; i++) to[i] = static_cast<const Real *>(vector)[begin + i];
     }
 
-private:
+  private:
     int64_t tile_count() const { return (n_ + tile_height - 1) / tile_height; }
     int rows_from(int64_t begin) const { return static_cast<int>(std::min<int64_t>(tile_height, n_ - begin)); }
     double weight(const GatherRequest &request, int64_t i) const { return request.weighted ? diagonal_[i] : 1.0; }
@@ -312,7 +315,8 @@ private:
         alignas(64) double from_s[tile_height] = {};
         for (int r = 0; r < rows; r++) move[r] = request.gradient_coefficient * g_[begin + r];
         for (int age = 0; age < p.pairs; age++) {
-            const double qy = request.coefficients[panel::y_column(age)], qs = request.coefficients[panel::s_column(age)];
+            const double qy = request.coefficients[panel::y_column(age)],
+                         qs = request.coefficients[panel::s_column(age)];
             const Real *y = column_y(p, age) + begin, *s = column_s(p, age) + begin;
             if (age == 0 && p.fresh)
                 for (int r = 0; r < rows; r++) move[r] += qy * (static_cast<double>(g_[begin + r]) - y[r]);
@@ -330,8 +334,10 @@ private:
         alignas(64) double move[tile_height] = {};
         const int rows = rows_from(begin), slot = request.spare_slot;
         subspace_move(request, begin, rows, move);
-        const TrialArrays<Real> to{x_, g_, s_slot(slot), y_slot(slot), x_base(),
-                                   request.panel.fresh && request.panel.pairs > 0 ? column_y(request.panel, 0) : nullptr};
+        const TrialArrays<Real> to{
+            x_,           g_,
+            s_slot(slot), y_slot(slot),
+            x_base(),     request.panel.fresh && request.panel.pairs > 0 ? column_y(request.panel, 0) : nullptr};
         if (request.panel.threshold == 0 && !request.truncate) take_tile(to, begin, rows, request, move, record);
         else
             for (int r = 0; r < rows; r++) take_row(to, begin + r, request, move[r], record);
@@ -388,11 +394,15 @@ private:
 };
 
 class HostMemory final : public MemorySpace {
-public:
+  public:
     void *allocate(std::size_t bytes) override { return allocate_buffer<char>(static_cast<int64_t>(bytes)).release(); }
     void release(void *pointer) override { std::free(pointer); }
-    void copy_in(void *to, const void *from_host, std::size_t bytes, void *) override { std::memcpy(to, from_host, bytes); }
-    void copy_out(void *to_host, const void *from, std::size_t bytes, void *) override { std::memcpy(to_host, from, bytes); }
+    void copy_in(void *to, const void *from_host, std::size_t bytes, void *) override {
+        std::memcpy(to, from_host, bytes);
+    }
+    void copy_out(void *to_host, const void *from, std::size_t bytes, void *) override {
+        std::memcpy(to_host, from, bytes);
+    }
     void synchronize(void *) override {}
     bool accepts(const void *pointer, Space &where) override {
         where = cuda_pointer_space(pointer);

@@ -1,4 +1,5 @@
-// A small dense matrix of doubles, row by row. Its storage is reserved once: resizing within the reserve never allocates.
+// A small dense matrix of doubles, row by row. Its storage is reserved once: resizing within the reserve never
+// allocates.
 #pragma once
 
 #include <cmath>
@@ -10,7 +11,7 @@ namespace cudaopt::dense {
 using Vector = std::vector<double>;
 
 class Matrix {
-public:
+  public:
     Matrix() = default;
     Matrix(int rows, int columns) { resize(rows, columns); }
 
@@ -28,7 +29,7 @@ public:
     double *row(int i) { return values_.data() + static_cast<std::size_t>(i) * columns_; }
     const double *row(int i) const { return values_.data() + static_cast<std::size_t>(i) * columns_; }
 
-private:
+  private:
     int rows_ = 0, columns_ = 0;
     std::vector<double> values_;
 };

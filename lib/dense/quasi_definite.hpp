@@ -13,7 +13,7 @@
 namespace cudaopt::dense {
 
 class QuasiDefinite {
-public:
+  public:
     explicit QuasiDefinite(int capacity) {
         for (Matrix *m : {&a, &b, &c, &half_}) m->reserve(capacity, capacity);
     }
@@ -53,7 +53,7 @@ public:
         solve_lower_transposed(a, r);
     }
 
-private:
+  private:
     Matrix half_;
 };
 

@@ -124,7 +124,8 @@ cudaError_t map_reduce_cuda(std::int64_t n, const Rule &rule, const Finish &fini
 {
     auto *arrivals = static_cast<unsigned *>(scratch);
     auto *block_record = reinterpret_cast<Record *>(static_cast<char *>(scratch) + arrivals_bytes);
-    map_reduce_kernel<Record, resident><<<blocks_for(n, resident), block_threads, 0, stream>>>(n, rule, finish, block_record, arrivals);
+    map_reduce_kernel<Record, resident>
+        <<<blocks_for(n, resident), block_threads, 0, stream>>>(n, rule, finish, block_record, arrivals);
     return cudaGetLastError();
 }
 

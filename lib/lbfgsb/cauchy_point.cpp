@@ -55,8 +55,8 @@ void CauchySearch::stand_at(const PanelSums &sums, double threshold) {
     std::vector<double> &p = point_.p, &c = point_.c;
     at_.t = point_.threshold = threshold;
     point_.free_rows = sums.row_sums[free_rows];
-    at_.d_squared = masked ? sums.over_free(panel::gradient, panel::gradient)
-                        : sums.over_all(panel::gradient, panel::gradient);
+    at_.d_squared =
+        masked ? sums.over_free(panel::gradient, panel::gradient) : sums.over_all(panel::gradient, panel::gradient);
     p.assign(size, 0);
     c.assign(size, 0);
     if (size > 0) {
@@ -87,6 +87,7 @@ const CauchyPoint &CauchySearch::find(const LimitedMemory &memory, Sweeps &sweep
     point_.breakpoints_crossed = 0;
     stand_at(sums, 0);
 
+    point_.crossed = false;
     if (!bounded) { // z = 0: the subspace minimisation alone decides, as in the Fortran code
         point_.t = point_.t_first = 0;
         return point_;
@@ -95,11 +96,13 @@ const CauchyPoint &CauchySearch::find(const LimitedMemory &memory, Sweeps &sweep
     point_.t_first = std::min(first, sums.first_breakpoint);
     if (memory.pairs() == 0) {
         // B = theta I: the model is separable and x_c = P(x - g / theta), whatever is crossed.
-        point_.t = 1 / memory.theta();
+        point_.t = approximate ? point_.t_first : 1 / memory.theta();
+        point_.crossed = point_.t > sums.first_breakpoint;
     } else if (first <= sums.first_breakpoint || approximate) {
         point_.t = point_.t_first;
         for (std::size_t i = 0; i < point_.c.size(); i++) point_.c[i] = point_.t * point_.p[i];
     } else {
+        point_.crossed = true;
         search_beyond_first_breakpoint(sums);
     }
     return point_;
@@ -133,9 +136,8 @@ void CauchySearch::search_beyond_first_breakpoint(const PanelSums &sums) {
 // Fetch the rows with breakpoints in (lo, hi], in order. False: there are too many.
 bool CauchySearch::fetch(double lo, double hi) {
     if (sweeps_->crossed(panel_, lo, hi, rows_) > crossed_capacity) return false;
-    std::sort(rows_.begin(), rows_.end(), [](const CrossedRow &a, const CrossedRow &b) {
-        return a.t < b.t || (a.t == b.t && a.index < b.index);
-    });
+    std::sort(rows_.begin(), rows_.end(),
+              [](const CrossedRow &a, const CrossedRow &b) { return a.t < b.t || (a.t == b.t && a.index < b.index); });
     return true;
 }
 

@@ -16,21 +16,22 @@ struct CauchyPoint {
     double t_first = 0;   // max(0, min(t_1, t_1*)): the one-breakpoint approximation of Fei et al. (2014)
     double threshold = 0; // free rows: breakpoint > threshold
     double free_rows = 0;
-    dense::Vector c;      // W'(x_c - x), in the basis
-    dense::Vector p;      // W'd over the rows still moving at t*, d = -g
-    dense::Matrix gram;   // W_F'W_F
+    dense::Vector c;    // W'(x_c - x), in the basis
+    dense::Vector p;    // W'd over the rows still moving at t*, d = -g
+    dense::Matrix gram; // W_F'W_F
     int64_t segments = 0, breakpoints_crossed = 0;
+    bool crossed = false; // t lies beyond the first breakpoint
     bool ready = false;   // gram is that of the free rows
 };
 
 class CauchySearch {
-public:
+  public:
     explicit CauchySearch(int m);
     // sums: of a gather with `panel` at threshold 0, the memory factorised. approximate: stop at the first breakpoint.
     const CauchyPoint &find(const LimitedMemory &memory, Sweeps &sweeps, const GatherRequest &panel,
                             const PanelSums &sums, bool bounded, bool approximate);
 
-private:
+  private:
     void stand_at(const PanelSums &sums, double threshold);
     double minimiser() const { return at_.slope < 0 ? at_.t - at_.slope / at_.curvature : at_.t; }
     bool fetch(double lo, double hi);

@@ -53,9 +53,11 @@ bool LimitedMemory::factor(bool user_diagonal, const PanelSums *weighted_over_al
     middle_.resize(k_);
     for (int i = 0; i < k_; i++)
         for (int j = 0; j < k_; j++) {
-            theta_ss_(i, j) = theta_ * (weighted_over_all ? step_[i] * step_[j] * weighted_over_all->over_free(
-                                                                s_column(k_ - 1 - i), s_column(k_ - 1 - j))
-                                                          : ss_(i, j));
+            theta_ss_(i, j) =
+                theta_ *
+                (weighted_over_all
+                     ? step_[i] * step_[j] * weighted_over_all->over_free(s_column(k_ - 1 - i), s_column(k_ - 1 - j))
+                     : ss_(i, j));
             middle_.a(i, j) = i == j ? sy_(i, i) : 0;
             middle_.b(i, j) = i > j ? sy_(i, j) : 0;
             middle_.c(i, j) = theta_ss_(i, j);

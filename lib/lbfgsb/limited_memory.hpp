@@ -11,7 +11,7 @@
 namespace cudaopt {
 
 class LimitedMemory {
-public:
+  public:
     explicit LimitedMemory(int m);
 
     int capacity() const { return m_; }
@@ -48,7 +48,7 @@ public:
     void to_panel(const double *basis, double *panel_entries) const;
     void gram_over_free(const PanelSums &sums, dense::Matrix &gram) const;
 
-private:
+  private:
     int m_, k_ = 0, spare_ = 0;
     double theta_ = 1;
     dense::Matrix ss_, sy_, yy_; // S'S, S'Y, Y'Y, oldest first

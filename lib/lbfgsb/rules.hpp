@@ -28,10 +28,10 @@ template <class Real> struct BoxArrays {
 
 struct StartRecord {
     FirstIndex x_nan, bound_nan, crossed;
-    Count projected, boxed;
+    Count projected, boxed, bounded;
     CUDA_OPT_HD void join(const StartRecord &o) {
         x_nan.join(o.x_nan), bound_nan.join(o.bound_nan), crossed.join(o.crossed);
-        projected.join(o.projected), boxed.join(o.boxed);
+        projected.join(o.projected), boxed.join(o.boxed), bounded.join(o.bounded);
     }
 };
 
@@ -41,9 +41,10 @@ template <class Real> struct CheckStart { // reads x, l, u
     CUDA_OPT_HD void operator()(int64_t i, StartRecord &record) const {
         const double l = box.lower(i), u = box.upper(i), xi = x[i];
         record.bound_nan.add(i, l != l || u != u);
-        record.crossed.add(i, l > u);
+        record.crossed.add(i, l > u || l == infinity || u == -infinity);
         record.x_nan.add(i, !std::isfinite(xi));
         record.boxed.add(std::isfinite(l) && std::isfinite(u));
+        record.bounded.add(std::isfinite(l) || std::isfinite(u));
         record.projected.add(xi < l || xi > u);
     }
 };
@@ -58,7 +59,9 @@ template <class Real> struct MoveIntoBox { // reads x, l, u; writes x
 
 template <class Real> struct FindBadDiagonal { // reads h
     const Real *h;
-    CUDA_OPT_HD void operator()(int64_t i, FirstIndex &first) const { first.add(i, !(h[i] > 0) || !std::isfinite(h[i])); }
+    CUDA_OPT_HD void operator()(int64_t i, FirstIndex &first) const {
+        first.add(i, !(h[i] > 0) || !std::isfinite(h[i]));
+    }
 };
 
 // ---- the line search
@@ -109,9 +112,7 @@ template <class Real> struct TrialArrays {
     Real *y_fresh; // holds the old g_base, becomes y; NULL: no fresh pair
 };
 
-template <class Real> struct TrialRow {
-    Real d, x;
-};
+template <class Real> struct TrialRow { Real d, x; };
 
 // d = P(x + move) - x as stored, and the trial point P(x + step d).
 template <class Real>

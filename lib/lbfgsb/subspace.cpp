@@ -24,8 +24,7 @@ bool Subspace::minimise(LimitedMemory &memory, const CauchyPoint &point, bool al
         if (!memory.factor_subspace(point.gram)) return false;
         memory.apply_subspace_inverse(v_.data());
     }
-    for (int i = 0; i < size; i++)
-        v_[i] = (at_cauchy_point ? mc_[i] / theta : 0) - v_[i] / (theta * theta);
+    for (int i = 0; i < size; i++) v_[i] = (at_cauchy_point ? mc_[i] / theta : 0) - v_[i] / (theta * theta);
     memory.to_panel(v_.data(), q_.data());
     return true;
 }

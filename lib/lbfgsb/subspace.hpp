@@ -11,14 +11,14 @@
 namespace cudaopt {
 
 class Subspace {
-public:
+  public:
     explicit Subspace(int m) : v_(2 * m), mc_(2 * m), q_(panel::columns(m)) {}
 
     // False: breakdown of the factorisation. Otherwise coefficients() holds q in panel order.
     bool minimise(LimitedMemory &memory, const CauchyPoint &point, bool all_free);
     const double *coefficients() const { return q_.data(); }
 
-private:
+  private:
     dense::Vector v_, mc_, q_;
 };
 

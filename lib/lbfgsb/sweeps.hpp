@@ -34,11 +34,11 @@ struct GatherRequest {
 // The trial point x = P(x_base + step d), where on the free rows d = a g + sum_j q_j w_j and on the others the way to
 // the bound (breakpoint in (0, threshold]) or nothing (held).
 struct DirectionRequest {
-    GatherRequest panel;           // as in the gather that the coefficients came from
-    double gradient_coefficient;   // a
-    const double *coefficients;    // q for each panel column; those of g and z are not used
-    double step;                   // the first step of the line search
-    int spare_slot;                // receives d and g; may not be one of the panel's but the fresh one
+    GatherRequest panel;         // as in the gather that the coefficients came from
+    double gradient_coefficient; // a
+    const double *coefficients;  // q for each panel column; those of g and z are not used
+    double step;                 // the first step of the line search
+    int spare_slot;              // receives d and g; may not be one of the panel's but the fresh one
     // Truncation (version 3.0's fallback): from the Cauchy point x - cauchy_t g go only the share alpha of the way.
     bool truncate;
     double cauchy_t, alpha;
@@ -57,14 +57,14 @@ constexpr int crossed_capacity = 4096;
 struct CrossedRow {
     double t;
     int64_t index;
-    double g, z; // gradient; way to the bound, z = bound - x
+    double g, z;     // gradient; way to the bound, z = bound - x
     const double *w; // the pairs' entries in panel order, panel::columns(pairs) of them; those of g and z are not set
 };
 
 struct StartReport {
     int64_t x_nan, bound_nan, crossed; // first index with NaN in x, with NaN in a bound, with l > u; n: none
     int64_t projected;                 // components moved into the box
-    int64_t boxed;                     // components with two finite bounds
+    int64_t boxed, bounded;            // components with two finite bounds, with one at least
     // Only a start that will be used is moved: on improper input nothing is changed.
     bool usable(int64_t n) const { return x_nan == n && bound_nan == n && crossed == n; }
 };
@@ -82,7 +82,7 @@ struct ExecutorOptions {
 };
 
 class Sweeps {
-public:
+  public:
     virtual ~Sweeps() = default;
 
     virtual void bind(const UserArrays &arrays) = 0;

@@ -101,26 +101,27 @@ void MoreThuente::interpolate(Point &best, Point &other, double phi, double slop
 
     if (phi > best.phi) {
         // Case 1: higher. The minimum is bracketed; the cubic step if nearer to best than the quadratic, else the mean.
-        const double cubic =
-            best.step + cubic_from(best.step, best.phi, best.slope, trial, phi, slope,
-                                   trial < best.step ? -1 : 1, false, &gamma) * (trial - best.step);
+        const double cubic = best.step + cubic_from(best.step, best.phi, best.slope, trial, phi, slope,
+                                                    trial < best.step ? -1 : 1, false, &gamma) *
+                                             (trial - best.step);
         const double secant_slope = (best.phi - phi) / (trial - best.step);
         const double quadratic = best.step + ((best.slope / (secant_slope + best.slope)) / 2) * (trial - best.step);
-        next = std::fabs(cubic - best.step) < std::fabs(quadratic - best.step) ? cubic
-                                                                                : cubic + (quadratic - cubic) / 2;
+        next =
+            std::fabs(cubic - best.step) < std::fabs(quadratic - best.step) ? cubic : cubic + (quadratic - cubic) / 2;
         bracketed_ = true;
     } else if (opposite) {
         // Case 2: lower, slopes of opposite sign. Bracketed; the farther of the cubic and the secant step.
         const double cubic = trial + cubic_from(trial, phi, slope, best.step, best.phi, best.slope,
-                                                trial > best.step ? -1 : 1, false, &gamma) * (best.step - trial);
+                                                trial > best.step ? -1 : 1, false, &gamma) *
+                                         (best.step - trial);
         const double secant = trial + (slope / (slope - best.slope)) * (best.step - trial);
         next = std::fabs(cubic - trial) > std::fabs(secant - trial) ? cubic : secant;
         bracketed_ = true;
     } else if (std::fabs(slope) < std::fabs(best.slope)) {
         // Case 3: lower, same sign, flatter. The cubic step counts only if it goes on in this direction to a minimum.
-        const double r = cubic_from(trial, phi, slope, best.step, best.phi, best.slope,
-                                    trial > best.step ? -1 : 1, true, &gamma);
-        const double cubic = r < 0 && gamma != 0   ? trial + r * (best.step - trial)
+        const double r =
+            cubic_from(trial, phi, slope, best.step, best.phi, best.slope, trial > best.step ? -1 : 1, true, &gamma);
+        const double cubic = r < 0 && gamma != 0 ? trial + r * (best.step - trial)
                              : trial > best.step ? step_max
                                                  : step_min;
         const double secant = trial + (slope / (slope - best.slope)) * (best.step - trial);
@@ -134,8 +135,9 @@ void MoreThuente::interpolate(Point &best, Point &other, double phi, double slop
         }
     } else if (bracketed_) {
         // Case 4: lower, same sign, not flatter.
-        next = trial + cubic_from(trial, phi, slope, other.step, other.phi, other.slope,
-                                  trial > other.step ? -1 : 1, false, &gamma) * (other.step - trial);
+        next = trial + cubic_from(trial, phi, slope, other.step, other.phi, other.slope, trial > other.step ? -1 : 1,
+                                  false, &gamma) *
+                           (other.step - trial);
     } else {
         next = trial > best.step ? step_max : step_min;
     }

@@ -9,12 +9,12 @@
 namespace cudaopt {
 
 enum class SearchVerdict {
-    evaluate,          // evaluate phi at step() and call update()
-    converged,         // both conditions hold
+    evaluate,           // evaluate phi at step() and call update()
+    converged,          // both conditions hold
     interval_too_small, // the interval of uncertainty is below xtol: the best step is as good as it gets
-    at_minimum_step,   // step() is stpmin and still too long
-    at_maximum_step,   // step() is stpmax, with sufficient decrease and phi still falling
-    rounding_errors    // no progress is possible within the interval
+    at_minimum_step,    // step() is stpmin and still too long
+    at_maximum_step,    // step() is stpmax, with sufficient decrease and phi still falling
+    rounding_errors     // no progress is possible within the interval
 };
 
 struct SearchTolerances {
@@ -22,7 +22,7 @@ struct SearchTolerances {
 };
 
 class MoreThuente {
-public:
+  public:
     // phi(0), phi'(0) < 0, the first step in [step_min, step_max].
     void start(double phi0, double slope0, double first_step, const SearchTolerances &tolerances);
     SearchVerdict update(double phi, double slope);
@@ -32,7 +32,7 @@ public:
 
     double step() const { return step_; }
 
-private:
+  private:
     struct Point {
         double step, phi, slope;
     };
@@ -44,7 +44,7 @@ private:
     double lower_ = 0, upper_ = 0;      // bounds of the next step
     double width_ = 0, last_width_ = 0; // lengths of the interval, now and two updates ago
     bool bracketed_ = false;
-    bool modified_ = true;              // stage 1: work with psi(t) = phi(t) - phi(0) - ftol t phi'(0)
+    bool modified_ = true; // stage 1: work with psi(t) = phi(t) - phi(0) - ftol t phi'(0)
     bool any_finite_ = false;
 };
 

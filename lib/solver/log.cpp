@@ -58,8 +58,8 @@ void Solver::log_iterate() {
 }
 
 void Solver::log_end() {
-    const bool logged = settings.log_frequency > 0 && (results_.iterations % settings.log_frequency == 0 ||
-                                                       results_.iterations <= 1);
+    const bool logged =
+        settings.log_frequency > 0 && (results_.iterations % settings.log_frequency == 0 || results_.iterations <= 1);
     if (!logged)
         log_line("%4lld %4lld  %e  %e  %e", static_cast<long long>(results_.iterations),
                  static_cast<long long>(results_.evaluations), results_.f, results_.pg_norm2, results_.step);

@@ -8,7 +8,7 @@
 namespace cudaopt {
 
 class Message {
-public:
+  public:
     void set(const char *format, ...) __attribute__((format(printf, 2, 3))) {
         va_list arguments;
         va_start(arguments, format);
@@ -17,7 +17,7 @@ public:
     }
     const char *text() const { return text_; }
 
-private:
+  private:
     char text_[512] = "nothing has happened yet";
 };
 

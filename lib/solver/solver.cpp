@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <new>
 
 #include "cuda_opt.h"
 
@@ -38,6 +39,7 @@ void Solver::reset() {
     memory_.clear();
     gathered_ = nullptr;
     search_evaluations_ = cuts_in_a_row_ = 0;
+    f_refreshed_ = pg_refreshed_ = infinity;
 }
 
 int Solver::resume() {
@@ -52,6 +54,10 @@ int Solver::resume() {
         message_.set("%s", failure.what());
         phase_ = Phase::ended;
         task = failure.code;
+    } catch (const std::bad_alloc &) {
+        message_.set("out of memory on the host, besides the vectors");
+        phase_ = Phase::ended;
+        task = CUDA_OPT_OUT_OF_MEMORY;
     }
     host_seconds_ += std::chrono::duration<double>(Clock::now() - now).count();
     return task;
@@ -71,18 +77,25 @@ int Solver::dispatch() {
 }
 
 int Solver::begin() {
-    bounded_ = arrays.lower || arrays.upper;
     sweeps_->allocate(memory_.capacity(), {static_cast<int>(settings.threads), stream});
     sweeps_->bind(arrays);
     const StartReport report = sweeps_->start();
     const auto refuse = [&](const char *what, int64_t index) {
-        message_.set("%s at index %lld (counted from 0) of %lld", what, static_cast<long long>(index),
-                     static_cast<long long>(n_));
+        double x, l = -infinity, u = infinity;
+        sweeps_->read(arrays.x, index, 1, &x);
+        if (arrays.lower) sweeps_->read(arrays.lower, index, 1, &l);
+        if (arrays.upper) sweeps_->read(arrays.upper, index, 1, &u);
+        message_.set("%s at index %lld (counted from 0) of %lld: l = %g, x = %g, u = %g", what,
+                     static_cast<long long>(index), static_cast<long long>(n_), l, x, u);
         return CUDA_OPT_IMPROPER_INPUT; // and stay at the start: a corrected call may follow
     };
     if (report.bound_nan < n_) return refuse("a bound is NaN", report.bound_nan);
-    if (report.crossed < n_) return refuse("the lower bound is greater than the upper bound", report.crossed);
+    if (report.crossed < n_)
+        return refuse("the bounds leave no finite x: the lower bound is greater than the upper "
+                      "bound, or both are the same infinity,",
+                      report.crossed);
     if (report.x_nan < n_) return refuse("the start x is NaN or infinite", report.x_nan);
+    bounded_ = report.bounded > 0; // arrays of infinities are no bounds
     boxed_ = report.boxed == n_;
     results_.start_projected = report.projected;
     phase_ = Phase::first_point;
@@ -103,6 +116,7 @@ int Solver::judge_start() {
     gathered_ = &sweeps_->gather(panel_);
     if (!std::isfinite(gathered_->f) || gathered_->row_sums[not_finite] > 0) {
         note_iterate(*gathered_);
+        log_header();
         message_.set("f and g cannot be evaluated at the start: f = %g, and %.0f of %lld components of g are NaN or "
                      "infinite",
                      gathered_->f, gathered_->row_sums[not_finite], static_cast<long long>(n_));
@@ -148,8 +162,8 @@ int Solver::judge_iterate() {
         return converged(CUDA_OPT_PGTOL);
     }
     if (s.factr > 0 && r.iterations > 0 && f_previous_ - r.f <= s.factr * machine_epsilon * f_scale) {
-        message_.set("converged: f fell by %g, which is at or below factr 2.22e-16 max(|f|, 1) = %g",
-                     f_previous_ - r.f, s.factr * machine_epsilon * f_scale);
+        message_.set("converged: f fell by %g, which is at or below factr 2.22e-16 max(|f|, 1) = %g", f_previous_ - r.f,
+                     s.factr * machine_epsilon * f_scale);
         return converged(CUDA_OPT_FACTR);
     }
     if (const int code = end_at_limit(true)) return code;
@@ -238,7 +252,7 @@ bool Solver::direction_from(const PanelSums *sums) {
     if (point.free_rows > 0 && !subspace_.minimise(memory_, point, all_free)) return false;
 
     results_.cauchy_segments += bounded_ ? point.segments : 0;
-    results_.cauchy_crossings += point.breakpoints_crossed > 0;
+    results_.cauchy_crossings += point.crossed;
     results_.breakpoints_crossed += point.breakpoints_crossed;
     results_.cauchy_t = point.t;
     results_.cauchy_t_first = point.t_first;
@@ -270,8 +284,6 @@ int Solver::judge_trial() {
     const PanelSums &sums = sweeps_->gather(panel_); // as if the step were accepted, which it nearly always is
     const double f = sums.f, slope = sums.over_all(panel::gradient, 1);
     const bool finite = std::isfinite(f) && sums.row_sums[not_finite] == 0 && std::isfinite(slope);
-    search_evaluations_++;
-
     if (!search_started_) {
         const DirectionSums d = sweeps_->direction_sums();
         slope_base_ = d.slope;
@@ -304,6 +316,7 @@ int Solver::judge_trial() {
         return ask_evaluation();
     }
     cuts_in_a_row_ = 0;
+    search_evaluations_++;
 
     const double step = line_.step();
     const SearchVerdict verdict = line_.update(f, slope);
@@ -360,7 +373,12 @@ int Solver::truncate_direction() {
 
 int Solver::refresh_or_fail() {
     sweeps_->restore(direction_.spare_slot, f_base_);
-    if (memory_.pairs() == 0) {
+    // At the rounding level of f, steps that leave f as it is may pass both tests, and the next search fails: where
+    // neither f nor ||P g|| has fallen since the last refresh, another one would come to nothing too, and so for ever.
+    const bool progress = f_base_ < f_refreshed_ || results_.pg_norm2 < pg_refreshed_;
+    f_refreshed_ = f_base_;
+    pg_refreshed_ = results_.pg_norm2;
+    if (memory_.pairs() == 0 || !progress) {
         message_.set("the line search failed (info %lld) after %lld evaluations along a direction of slope %g from "
                      "f = %.16g; f may be at its rounding level, or g may not be its gradient",
                      static_cast<long long>(results_.line_search_info), static_cast<long long>(search_evaluations_),

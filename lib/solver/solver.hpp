@@ -8,6 +8,7 @@
 #include <chrono>
 #include <memory>
 
+#include "lbfgsb/box.hpp"
 #include "lbfgsb/subspace.hpp"
 #include "line_search/more_thuente.hpp"
 #include "solver/message.hpp"
@@ -16,7 +17,7 @@
 namespace cudaopt {
 
 class Solver {
-public:
+  public:
     Solver(int64_t n, int m, std::unique_ptr<Sweeps> sweeps);
 
     Settings settings;
@@ -30,7 +31,10 @@ public:
     const Sweeps &sweeps() const { return *sweeps_; }
     bool started() const { return phase_ != Phase::start; }
     bool ended() const { return phase_ == Phase::ended; }
-    double seconds() const { const double own = sweeps_->seconds(); return own >= 0 ? own : host_seconds_; }
+    double seconds() const {
+        const double own = sweeps_->seconds();
+        return own >= 0 ? own : host_seconds_;
+    }
     void set_log(void (*write)(void *, const char *), void *user) { log_write_ = write, log_user_ = user; }
 
     // The caller's arrays, checked by the rim: each call of one solve brings the same.
@@ -41,7 +45,7 @@ public:
     void reset();
     std::atomic<bool> stop_requested{false};
 
-private:
+  private:
     enum class Phase { start, first_point, searching, reporting, diagonal, ended };
     using Clock = std::chrono::steady_clock;
 
@@ -82,11 +86,12 @@ private:
     CauchySearch cauchy_;
     Subspace subspace_;
     MoreThuente line_;
-    GatherRequest panel_{};                // of the gather that the next direction starts from
-    const PanelSums *gathered_ = nullptr;  // its sums, while they still stand
+    GatherRequest panel_{};               // of the gather that the next direction starts from
+    const PanelSums *gathered_ = nullptr; // its sums, while they still stand
     DirectionRequest direction_{};
-    double f_base_ = 0, slope_base_ = 0;   // at x_base, along d
+    double f_base_ = 0, slope_base_ = 0; // at x_base, along d
     double f_previous_ = 0;
+    double f_refreshed_ = infinity, pg_refreshed_ = infinity; // at the last refresh that a search made necessary
     int64_t search_evaluations_ = 0, cuts_in_a_row_ = 0;
     bool search_started_ = false;
 };

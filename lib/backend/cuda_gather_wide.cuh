@@ -1,0 +1,134 @@
+// Sweep 1 on the GPU for panels wider than the registers of a warp hold the products of.
+#pragma once
+
+#include "backend/cuda_matrix_unit.cuh"
+#include "backend/cuda_rows.cuh"
+
+namespace cudaopt {
+
+__device__ inline void load4(const double *from, double (&to)[4]) {
+    const double2 a = *reinterpret_cast<const double2 *>(from), b = *reinterpret_cast<const double2 *>(from + 2);
+    to[0] = a.x, to[1] = a.y, to[2] = b.x, to[3] = b.y;
+}
+__device__ inline void load4(const float *from, double (&to)[4]) {
+    const float4 a = *reinterpret_cast<const float4 *>(from);
+    to[0] = a.x, to[1] = a.y, to[2] = a.z, to[3] = a.w;
+}
+
+// The lane's own row: its part in the row sums, and what other lanes need to know of it.
+struct OwnRow {
+    double g, z, root; // gradient, way to the bound, square root of the diagonal
+    unsigned free;     // of all 32 rows, a bit each
+};
+
+template <class Real, bool weighted>
+__device__ OwnRow look_at_own_row(const DeviceVectors<Real> &v, const GatherRequest &request, int64_t i,
+                                  LaneSums &sums) {
+    OwnRow own{0, 0, 1, 0};
+    const bool inside = i < v.n;
+    const Row at = inside ? v.row(i) : Row{0, 0, 0, 0};
+    const double h = weighted && inside ? static_cast<double>(v.diagonal[i]) : 1.0;
+    const bool free = look_at_row(at, inside, h, request.threshold, sums, own.z);
+    own.g = at.g;
+    own.root = weighted ? sqrt(h) : 1.0;
+    own.free = __ballot_sync(~0u, free);
+    return own;
+}
+
+// Four rows of a panel column as the lane's share of its block. `at` is the first of them within the warp's 32.
+template <class Real, bool weighted>
+__device__ void fragment(const Real *column, int j, const GatherRequest &request, int64_t base, int at,
+                         const OwnRow &own, double (&to)[4]) {
+    if (column) load4(column + base + at, to);
+    else to[0] = to[1] = to[2] = to[3] = 0;
+    if (j / column_block == 0) { // the special columns are among these lanes'
+#pragma unroll
+        for (int e = 0; e < 4; e++) {
+            const double g = __shfl_sync(~0u, own.g, at + e);
+            if (j == panel::gradient) to[e] = g;
+            if (j == 0 && request.fresh && column) to[e] = g - to[e];
+        }
+        if (request.threshold > 0) {
+#pragma unroll
+            for (int e = 0; e < 4; e++) {
+                const double z = __shfl_sync(~0u, own.z, at + e);
+                if (j == panel::displacement) to[e] = z;
+            }
+        }
+    }
+    if (weighted) {
+#pragma unroll
+        for (int e = 0; e < 4; e++) to[e] = scaled_by(__shfl_sync(~0u, own.root, at + e), j, to[e]);
+    }
+}
+
+// Wider panels: one tile of 8 x 8 products a block, gridDim.x tiles over the same rows, which meet in the second-level
+// cache. Slower by the times a column is read, and enough for memories that large.
+template <class Real, bool weighted>
+__global__ void __launch_bounds__(gather_threads)
+    gather_tile_kernel(DeviceVectors<Real> v, GatherRequest request, GatherLayout layout, double *partials) {
+    constexpr int products = column_block * column_block;
+    __shared__ double over_free_sums[products], over_all_sums[products], row_sums[row_sum_count], maximum, minimum;
+    const int lane = threadIdx.x % 32, warp = threadIdx.x / 32, c = lane / 4, r = lane % 4;
+    int i_block = 0, j_block = blockIdx.x; // tiles of the upper triangle, row by row
+    for (const int width = (layout.columns + column_block - 1) / column_block; j_block >= width - i_block; i_block++)
+        j_block -= width - i_block;
+    j_block += i_block;
+
+    const int column_i = i_block * column_block + c, column_j = j_block * column_block + c;
+    const Real *w_i = v.column(request, column_i), *w_j = v.column(request, column_j);
+    double over_free[2] = {}, over_all[2] = {};
+    LaneSums own_sums;
+    const int64_t tiles = (v.n + 31) / 32;
+    for (int64_t tile = static_cast<int64_t>(blockIdx.y) * gather_warps + warp; tile < tiles;
+         tile += static_cast<int64_t>(gridDim.y) * gather_warps) {
+        const int64_t base = tile * 32;
+        const OwnRow own = look_at_own_row<Real, weighted>(v, request, base + lane, own_sums);
+#pragma unroll
+        for (int half = 0; half < 2; half++) {
+            const int at = half * 16 + r * 4;
+            double a[4], b[4];
+            fragment<Real, weighted>(w_i, column_i, request, base, at, own, a);
+            fragment<Real, weighted>(w_j, column_j, request, base, at, own, b);
+#pragma unroll
+            for (int e = 0; e < 4; e++) {
+                multiply_8x8x4(over_free[0], over_free[1], own.free >> (at + e) & 1 ? a[e] : 0.0, b[e]);
+                multiply_8x8x4(over_all[0], over_all[1], a[e], b[e]);
+            }
+        }
+    }
+
+    if (threadIdx.x < products) over_free_sums[threadIdx.x] = over_all_sums[threadIdx.x] = 0;
+    if (threadIdx.x < row_sum_count) row_sums[threadIdx.x] = 0;
+    if (threadIdx.x == 0) maximum = 0, minimum = infinity;
+    __syncthreads();
+    for (int turn = 0; turn < gather_warps; turn++) {
+        if (warp == turn) {
+            add_row_sums(own_sums, row_sums, maximum, minimum);
+            for (int k = 0; k < 2; k++) {
+                over_free_sums[c * column_block + 2 * r + k] += over_free[k];
+                over_all_sums[c * column_block + 2 * r + k] += over_all[k];
+            }
+        }
+        __syncthreads();
+    }
+    const auto store = [&](int entry, double value) {
+        partials[static_cast<int64_t>(entry) * gridDim.y + blockIdx.y] = value;
+    };
+    if (threadIdx.x < products) {
+        const int i = i_block * column_block + threadIdx.x / column_block;
+        const int j = j_block * column_block + threadIdx.x % column_block;
+        if (i <= j && j < layout.columns)
+            store(layout.masked + panel::masked_index(i, j, layout.columns), over_free_sums[threadIdx.x]);
+        if (i < panel::special && j < layout.columns)
+            store(layout.full + i * layout.columns + j, over_all_sums[threadIdx.x]);
+    }
+    if (blockIdx.x > 0) return;
+    if (threadIdx.x < row_sum_count) store(threadIdx.x, row_sums[threadIdx.x]);
+    if (threadIdx.x == 0) {
+        store(layout.maximum, maximum);
+        store(layout.minimum, minimum);
+    }
+}
+
+} // namespace cudaopt
