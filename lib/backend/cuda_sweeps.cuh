@@ -57,7 +57,7 @@ template <class Real> class CudaSweeps final : public Sweeps {
         v_.n = n_;
         v_.m = m;
         v_.pitch = (n_ + 31) / 32 * 32;
-        const double wanted = (2.0 * m + 3) * static_cast<double>(v_.pitch) * sizeof(Real);
+        const double wanted = (2.0 * m + 3) * static_cast<double>(n_) * sizeof(Real);
         if (wanted > 9e18)
             throw ExecutorFailure(CUDA_OPT_OUT_OF_MEMORY, "out of memory: a workspace of (2m + 3) n elements has more "
                                                           "than 9e18 bytes");

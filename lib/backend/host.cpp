@@ -22,7 +22,6 @@ namespace {
 
 constexpr int64_t stretches = 256; // contiguous runs of tiles, the threads' pieces of work
 constexpr int64_t least_rows_for_threads = 8192;
-constexpr int cascade_levels = 48;
 
 struct Free {
     void operator()(void *p) const { std::free(p); }
@@ -102,7 +101,7 @@ template <class Real> class HostSweeps final : public Sweeps {
         const int columns = panel::columns(m);
         const GatherLayout layout(columns);
         scratch_size_ = 2 * static_cast<int64_t>(padded_columns(columns)) * tile_height +
-                        static_cast<int64_t>(cascade_levels) * layout.size;
+                        static_cast<int64_t>(cascade_levels()) * layout.size;
         fixed_doubles_ = scratch_size_ * threads + stretches * layout.size + int64_t{crossed_capacity} * columns;
         scratch_ = allocate_buffer<double>(scratch_size_ * threads);
         stretch_sums_ = allocate_buffer<double>(stretches * layout.size);
@@ -222,6 +221,12 @@ template <class Real> class HostSweeps final : public Sweeps {
 
   private:
     int64_t tile_count() const { return (n_ + tile_height - 1) / tile_height; }
+    // Of the binary tree over a stretch's tiles, and one for the tile at work.
+    int cascade_levels() const {
+        int levels = 2;
+        for (int64_t tiles = tile_count() / stretches + 1; tiles > 0; tiles /= 2) levels++;
+        return levels;
+    }
     int rows_from(int64_t begin) const { return static_cast<int>(std::min<int64_t>(tile_height, n_ - begin)); }
     double weight(const GatherRequest &request, int64_t i) const { return request.weighted ? diagonal_[i] : 1.0; }
     Row row(int64_t i) const { return {x_[i], g_[i], box_.lower(i), box_.upper(i)}; }
