@@ -102,6 +102,7 @@ template <class Real> class HostSweeps final : public Sweeps {
         const GatherLayout layout(columns);
         scratch_size_ = 2 * static_cast<int64_t>(padded_columns(columns)) * tile_height +
                         static_cast<int64_t>(cascade_levels()) * layout.size;
+        scratch_size_ = (scratch_size_ + 7) / 8 * 8; // each thread's part aligned to 64 bytes, as tiles have to be
         fixed_doubles_ = scratch_size_ * threads + stretches * layout.size + int64_t{crossed_capacity} * columns;
         scratch_ = allocate_buffer<double>(scratch_size_ * threads);
         stretch_sums_ = allocate_buffer<double>(stretches * layout.size);
