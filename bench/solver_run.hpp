@@ -3,16 +3,24 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <limits>
 #include <string>
 
 namespace cudaopt::bench {
+
+// Counts and time inside the solver so far.
+struct Reading {
+    std::int64_t iterations = 0, evaluations = 0, crossings = 0, breakpoints = 0;
+    double seconds = 0;
+};
 
 struct RunOptions {
     std::int64_t n = 1000000;
     int m = 5, iterations = 50, threads = 0;
     std::string problem = "rosenbrock", backend = "auto";
     bool single = false, own_bounds = false, approximate_cauchy = false;
+    std::function<void(const Reading &)> on_iterate; // empty: iterates are not reported
     double lower = -std::numeric_limits<double>::infinity(), upper = std::numeric_limits<double>::infinity();
 };
 

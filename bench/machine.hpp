@@ -1,0 +1,11 @@
+// What a table was measured on.
+#pragma once
+
+#include <string>
+
+namespace cudaopt::bench {
+
+// "Intel Xeon 8480C, 16 threads; NVIDIA H200": the processor, and the GPU where there is one.
+std::string machine();
+
+} // namespace cudaopt::bench

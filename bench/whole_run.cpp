@@ -1,0 +1,74 @@
+#include "whole_run.hpp"
+
+#include <chrono>
+
+#include "prepared_solve.hpp"
+
+namespace cudaopt::bench {
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+double since(Clock::time_point begin) { return std::chrono::duration<double>(Clock::now() - begin).count(); }
+
+template <class Real> WholeRun run(const RunOptions &options, const Stop &stop) {
+    PreparedSolve<Real> prepared(options);
+    const Handle &h = prepared.handle;
+    h.check(cuda_opt_set_real(h.s, CUDA_OPT_EPS, stop.eps));
+    h.check(cuda_opt_set_real(h.s, CUDA_OPT_FACTR, stop.factr));
+    h.check(cuda_opt_set_int(h.s, CUDA_OPT_MAX_ITERATIONS, stop.max_iterations));
+
+    WholeRun result;
+    result.n = prepared.n;
+    const auto begin = Clock::now();
+    int task;
+    while ((task = prepared.solve()) > 0) {
+        prepared.evaluate();
+        // A trial point of the iteration under way, whose Cauchy point is known: the last one holds.
+        if (h.count(CUDA_OPT_EVALUATIONS) == 0) continue;
+        const auto underway = static_cast<std::size_t>(h.count(CUDA_OPT_ITERATIONS)) + 1;
+        result.t.resize(underway);
+        result.t_first.resize(underway);
+        result.t.back() = h.real(CUDA_OPT_CAUCHY_T);
+        result.t_first.back() = h.real(CUDA_OPT_CAUCHY_T_FIRST);
+    }
+    result.seconds = since(begin);
+    result.end = task == CUDA_OPT_CONVERGED            ? "converged"
+                 : task == CUDA_OPT_ITERATION_LIMIT    ? "limit"
+                 : task == CUDA_OPT_LINE_SEARCH_FAILED ? "line search"
+                                                       : "";
+    if (result.end.empty()) throw std::runtime_error(cuda_opt_message(h.s));
+    result.iterations = h.count(CUDA_OPT_ITERATIONS);
+    result.evaluations = h.count(CUDA_OPT_EVALUATIONS);
+    result.t.resize(static_cast<std::size_t>(result.iterations)); // what comes after was not accepted
+    result.t_first.resize(result.t.size());
+    result.solver_seconds = h.real(CUDA_OPT_SOLVER_SECONDS);
+    result.f = h.real(CUDA_OPT_F);
+    result.evaluation_seconds =
+        seconds_of_one([&] { prepared.evaluate(); }, [&] { h.check(cuda_opt_synchronize(h.s)); });
+    return result;
+}
+
+} // namespace
+
+WholeRun run_whole(const RunOptions &options, const Stop &stop) {
+    return options.single ? run<float>(options, stop) : run<double>(options, stop);
+}
+
+bool have_cuda() {
+    Handle handle;
+    return cuda_opt_create(&handle.s, 1, 1, CUDA_OPT_BACKEND_CUDA) == 0;
+}
+
+double seconds_of_one(const std::function<void()> &evaluate, const std::function<void()> &wait) {
+    constexpr int repetitions = 20;
+    evaluate(); // to warm up
+    wait();
+    const auto begin = Clock::now();
+    for (int k = 0; k < repetitions; k++) evaluate();
+    wait();
+    return since(begin) / repetitions;
+}
+
+} // namespace cudaopt::bench

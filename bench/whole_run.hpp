@@ -1,0 +1,39 @@
+// One solve of a test problem through the C ABI from its start to its end.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "solver_run.hpp"
+
+namespace cudaopt::bench {
+
+struct Stop {
+    double eps = 0, factr = 0;       // 0: off
+    std::int64_t max_iterations = 0; // 0: no limit
+};
+
+struct WholeRun {
+    std::int64_t n = 0, iterations = 0, evaluations = 0;
+    double seconds = 0;            // wall time of the loop, the solver's first call and its allocations included
+    double solver_seconds = 0;     // inside the solver
+    double evaluation_seconds = 0; // of one evaluation, timed by itself at the end
+    double f = 0;
+    std::vector<double> t, t_first; // each iteration's t* and what the one-breakpoint approximation gives there
+    std::string end;                // "converged", "limit" or "line search"
+
+    double milliseconds_per_iteration() const { return 1e3 * solver_seconds / static_cast<double>(iterations); }
+};
+
+// RunOptions::iterations is not used. Throws std::runtime_error with the library's sentence.
+WholeRun run_whole(const RunOptions &options, const Stop &stop);
+
+// Whether the CUDA backend was built in and finds a device.
+bool have_cuda();
+
+// The mean time of some repetitions of evaluate(), the last of which is followed by wait().
+double seconds_of_one(const std::function<void()> &evaluate, const std::function<void()> &wait);
+
+} // namespace cudaopt::bench
