@@ -3,6 +3,7 @@
 #include <chrono>
 #include <cmath>
 #include <cstring>
+#include <limits>
 #include <stdexcept>
 
 #include "testfuncs/problem.hpp"
@@ -24,10 +25,14 @@ double since(Clock::time_point begin) { return std::chrono::duration<double>(Clo
 
 std::optional<FortranRun> run_fortran(const RunOptions &options, const Stop &stop) {
     const auto problem = testfuncs::make_problem(options.problem, options.n);
-    const int n = static_cast<int>(problem->n()), m = options.m, silent = -1;
-    const std::size_t size = static_cast<std::size_t>(n), pairs = static_cast<std::size_t>(m);
+    const int m = options.m, silent = -1;
+    const std::size_t size = static_cast<std::size_t>(problem->n()), pairs = static_cast<std::size_t>(m);
+    const std::size_t workspace = 2 * pairs * size + 5 * size + 11 * pairs * pairs + 8 * pairs;
+    if (workspace > static_cast<std::size_t>(std::numeric_limits<int>::max()))
+        throw std::runtime_error("L-BFGS-B 3.0 counts its workspace in 32 bits, too few for this n and m");
+    const int n = static_cast<int>(size);
     std::vector<double> x(size), g(size), l(size, options.lower), u(size, options.upper);
-    std::vector<double> wa(2 * pairs * size + 5 * size + 11 * pairs * pairs + 8 * pairs);
+    std::vector<double> wa(workspace);
     std::vector<int> nbd(size), iwa(3 * size);
     problem->start(0, n, x.data());
     if (options.own_bounds) {
@@ -70,10 +75,11 @@ std::optional<FortranRun> run_fortran(const RunOptions &options, const Stop &sto
     }
     whole.seconds = since(begin);
     whole.f = f;
-    whole.end = std::memcmp(task, "CONV", 4) == 0 ? "converged" : std::memcmp(task, "NEW_X", 5) == 0 ? "limit" : "line search";
+    whole.end = std::memcmp(task, "CONV", 4) == 0    ? "converged"
+                : std::memcmp(task, "NEW_X", 5) == 0 ? "limit"
+                                                     : "line search";
     if (std::memcmp(task, "ERROR", 5) == 0) throw std::runtime_error("L-BFGS-B 3.0: " + std::string(task, sizeof task));
-    whole.evaluation_seconds =
-        seconds_of_one([&] { problem->evaluate(x.data(), &f, g.data(), place); }, [] {});
+    whole.evaluation_seconds = seconds_of_one([&] { problem->evaluate(x.data(), &f, g.data(), place); }, [] {});
     return result;
 }
 

@@ -9,7 +9,7 @@
 namespace cudaopt::bench {
 
 struct FortranRun {
-    WholeRun whole;                // t and t_first stay empty: the code does not tell them
+    WholeRun whole;                 // t and t_first stay empty: the code does not tell them
     std::vector<double> seconds_at; // seconds inside setulb up to each accepted iterate after the start
 };
 

@@ -86,7 +86,8 @@ template <class Real> struct PreparedSolve {
 
     explicit PreparedSolve(const RunOptions &options)
         : problem(testfuncs::make_problem(options.problem, options.n)), n(problem->n()) {
-        bounded = options.own_bounds ? problem->bounded() : std::isfinite(options.lower) || std::isfinite(options.upper);
+        bounded =
+            options.own_bounds ? problem->bounded() : std::isfinite(options.lower) || std::isfinite(options.upper);
         handle.check(Abi<Real>::create(&handle.s, n, options.m, backend_number(options.backend)));
         cuda = cuda_opt_backend(handle.s) == CUDA_OPT_BACKEND_CUDA;
         place.space = cuda ? testfuncs::Place::Space::cuda : testfuncs::Place::Space::host;

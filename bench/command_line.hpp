@@ -1,0 +1,92 @@
+// What the tables' programs have in common: arguments that are refused in one line, and rows written as they come.
+#pragma once
+
+#include <CLI/CLI.hpp>
+
+#include <cmath>
+#include <cstdio>
+#include <cstdint>
+#include <exception>
+#include <fstream>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+namespace cudaopt::bench {
+
+// Whole numbers, also written as 4e6.
+inline std::string is_size(const std::string &text) {
+    double value = 0;
+    const bool number = CLI::detail::lexical_cast(text, value);
+    const bool fits = number && value >= 1 && value <= 1e15 && value == std::floor(value);
+    return fits ? "" : "'" + text + "' is not a whole number from 1 to 1e15";
+}
+
+inline std::vector<std::int64_t> whole(const std::vector<double> &sizes) { return {sizes.begin(), sizes.end()}; }
+
+// A file of comma separated values or a picture; without a path it goes nowhere.
+class Output {
+  public:
+    explicit Output(const std::string &path) : path_(path) {
+        if (path_.empty()) return;
+        file_.open(path_);
+        check();
+    }
+    void write(const std::string &text) {
+        if (path_.empty()) return;
+        file_ << text << std::flush; // whole rows, should the program be ended early
+        check();
+    }
+
+  private:
+    void check() const {
+        if (!file_) throw std::runtime_error("cannot write '" + path_ + "'");
+    }
+    std::string path_;
+    std::ofstream file_;
+};
+
+// A field of a row of comma separated values.
+inline std::string field(const std::string &text) {
+    std::string quoted = "\"";
+    for (const char c : text) quoted += c == '"' ? "\"\"" : std::string(1, c);
+    return quoted + "\"";
+}
+inline std::string field(std::int64_t number) { return std::to_string(number); }
+inline std::string field(double number) { // nothing where there is no number
+    char text[32];
+    std::snprintf(text, sizeof text, "%.17g", number);
+    return std::isnan(number) ? "" : text;
+}
+template <class First, class... Rest> std::string csv_row(const First &first, const Rest &...rest) {
+    return (field(first) + ... + ("," + field(rest))) + "\n";
+}
+
+// A number in a column of the given width, a dash where there is none.
+inline std::string cell(const char *format, int width, double number) {
+    char text[64];
+    std::snprintf(text, sizeof text, format, number);
+    const std::string shown = std::isnan(number) ? "-" : text;
+    return std::string(shown.size() < static_cast<std::size_t>(width) ? width - shown.size() : 0, ' ') + shown;
+}
+
+// main(): 0; 2 and one line about wrong arguments; 1 and one line about what went wrong later.
+template <class Work> int run_program(CLI::App &app, const char *name, int argc, char **argv, const Work &work) {
+    int status = 2;
+    try {
+        app.parse(argc, argv);
+        status = 1;
+        work();
+        return 0;
+    } catch (const CLI::Success &help) {
+        return app.exit(help);
+    } catch (const std::invalid_argument &error) {
+        std::fprintf(stderr, "%s: %s\n", name, error.what());
+        return 2;
+    } catch (const std::exception &error) {
+        std::fprintf(stderr, "%s: %s\n", name, error.what());
+        return status;
+    }
+}
+
+} // namespace cudaopt::bench

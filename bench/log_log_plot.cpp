@@ -1,0 +1,118 @@
+#include "log_log_plot.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+#include <iterator>
+
+namespace cudaopt::bench {
+
+namespace {
+
+constexpr double width = 880, height = 560;
+constexpr double left = 88, right = 690, top = 84, bottom = 488; // the area of the data; the legend is right of it
+constexpr const char *colours[] = {"#c0392b", "#2471a3", "#1e8449", "#b9770e", "#7d3c98", "#566573"};
+
+std::string number(double value) {
+    char text[32];
+    std::snprintf(text, sizeof text, "%.1f", value);
+    return text;
+}
+
+std::string escaped(const std::string &text) {
+    std::string result;
+    for (const char c : text) result += c == '&' ? "&amp;" : c == '<' ? "&lt;" : c == '>' ? "&gt;" : std::string(1, c);
+    return result;
+}
+
+bool drawn(const std::pair<double, double> &p) {
+    return std::isfinite(p.first) && std::isfinite(p.second) && p.first > 0 && p.second > 0;
+}
+
+// Whole decades between the pixels `begin` and `end`.
+struct Axis {
+    double begin, end;
+    int low = 0, high = 0;
+
+    Axis(double begin, double end, const std::vector<double> &values) : begin(begin), end(end) {
+        if (values.empty()) {
+            high = 1;
+            return;
+        }
+        const auto [least, most] = std::minmax_element(values.begin(), values.end());
+        low = static_cast<int>(std::floor(std::log10(*least)));
+        high = std::max(low + 1, static_cast<int>(std::ceil(std::log10(*most))));
+    }
+    double at(double value) const { return begin + (end - begin) * (std::log10(value) - low) / (high - low); }
+};
+
+std::string line(double x1, double y1, double x2, double y2, const std::string &stroke, double thickness) {
+    return "<line x1=\"" + number(x1) + "\" y1=\"" + number(y1) + "\" x2=\"" + number(x2) + "\" y2=\"" + number(y2) +
+           "\" stroke=\"" + stroke + "\" stroke-width=\"" + number(thickness) + "\"/>\n";
+}
+
+std::string words(double x, double y, const std::string &style, const std::string &content) {
+    return "<text x=\"" + number(x) + "\" y=\"" + number(y) + "\" " + style + ">" + content + "</text>\n";
+}
+
+std::string power_of_ten(int exponent) {
+    if (exponent == 0) return "1";
+    if (exponent == 1) return "10";
+    return "10<tspan dy=\"-5\" font-size=\"10\">" + std::string(exponent < 0 ? "\u2212" : "") +
+           std::to_string(std::abs(exponent)) + "</tspan>";
+}
+
+} // namespace
+
+std::string svg(const LogLogPlot &plot) {
+    std::vector<double> xs, ys;
+    for (const Curve &curve : plot.curves)
+        for (const auto &p : curve.points)
+            if (drawn(p)) {
+                xs.push_back(p.first);
+                ys.push_back(p.second);
+            }
+    const Axis x(left, right, xs), y(bottom, top, ys);
+
+    std::string text = "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"" + number(width) + "\" height=\"" +
+                       number(height) +
+                       "\" font-family=\"Helvetica, Arial, sans-serif\" font-size=\"13\" "
+                       "fill=\"#333\">\n<rect width=\"100%\" height=\"100%\" fill=\"#fff\"/>\n";
+    text += words(left, 34, "font-size=\"18\" font-weight=\"bold\" fill=\"#111\"", escaped(plot.title));
+    text += words(left, 58, "fill=\"#666\"", escaped(plot.subtitle));
+    for (int e = x.low; e <= x.high; e++) {
+        const double at = x.at(std::pow(10., e));
+        text += line(at, top, at, bottom, "#e3e3e3", 1);
+        text += words(at, bottom + 22, "text-anchor=\"middle\"", power_of_ten(e));
+    }
+    for (int e = y.low; e <= y.high; e++) {
+        const double at = y.at(std::pow(10., e));
+        text += line(left, at, right, at, "#e3e3e3", 1);
+        text += words(left - 10, at + 5, "text-anchor=\"end\"", power_of_ten(e));
+    }
+    text += line(left, bottom, right, bottom, "#333", 1) + line(left, top, left, bottom, "#333", 1);
+    text += words((left + right) / 2, bottom + 48, "text-anchor=\"middle\"", escaped(plot.abscissa));
+    const double middle = (top + bottom) / 2;
+    text += words(28, middle, "text-anchor=\"middle\" transform=\"rotate(-90 28 " + number(middle) + ")\"",
+                  escaped(plot.ordinate));
+    double legend = top + 12;
+    for (std::size_t k = 0; k < plot.curves.size(); k++) {
+        const std::string colour = colours[k % std::size(colours)];
+        std::string path, dots;
+        for (const auto &p : plot.curves[k].points) {
+            if (!drawn(p)) continue;
+            const std::string px = number(x.at(p.first)), py = number(y.at(p.second));
+            path += (path.empty() ? "M" : "L") + px + " " + py;
+            dots += "<circle cx=\"" + px + "\" cy=\"" + py + "\" r=\"3\"/>";
+        }
+        text += "<path d=\"" + path + "\" fill=\"none\" stroke=\"" + colour + "\" stroke-width=\"1.8\"/>\n";
+        text += "<g fill=\"" + colour + "\">" + dots + "</g>\n";
+        text += line(right + 18, legend, right + 40, legend, colour, 3);
+        text += words(right + 48, legend + 4.5, "", escaped(plot.curves[k].label));
+        legend += 24;
+    }
+    return text + "</svg>\n";
+}
+
+} // namespace cudaopt::bench

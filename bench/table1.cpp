@@ -1,0 +1,117 @@
+// How far the one-breakpoint approximation of the generalized Cauchy point is from the exact one: MINPACK-2's eight
+// minimisation problems in the box [-1, 1], every iteration of a solve in the exact mode; and the final energies of
+// the exact and of the approximate mode:
+//
+//     bench_table1 [--n 40000] [--m 5] [--max-iterations 200] [--csv FILE]
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "command_line.hpp"
+#include "machine.hpp"
+#include "testfuncs/problem.hpp"
+#include "whole_run.hpp"
+
+using namespace cudaopt::bench;
+
+namespace {
+
+struct Row {
+    const char *problem;
+    std::int64_t most; // variables whose standard start fits the box; 0: any number
+};
+constexpr Row rows[] = {{"torsion", 0},
+                        {"bearing", 0},
+                        {"minimal-surface", 0},
+                        {"optimal-design", 0},
+                        {"ginzburg-landau-1d", 0},
+                        {"lennard-jones-2d", 2 * 9},
+                        {"lennard-jones-3d", 3 * 27},
+                        {"combustion", 0},
+                        {"ginzburg-landau-2d", 0}};
+
+// |t_c - t*| / t* over the iterations of a solve.
+struct Differences {
+    static constexpr std::array<double, 3> limits = {1e-6, 1e-3, 1e-1};
+    std::array<double, 5> share = {}; // 0; below each limit, but not below the one before; not below the last
+    double most = 0;
+
+    explicit Differences(const WholeRun &run) {
+        for (std::size_t k = 0; k < run.t.size(); k++) {
+            const double apart = std::fabs(run.t_first[k] - run.t[k]);
+            const double difference = apart == 0 ? 0 : apart / run.t[k];
+            std::size_t bin = difference == 0 ? 0 : 1;
+            if (bin == 1)
+                for (const double limit : limits) bin += !(difference < limit);
+            share[bin]++;
+            most = std::max(most, difference);
+        }
+        for (double &count : share) count /= static_cast<double>(run.t.size());
+    }
+};
+
+} // namespace
+
+int main(int argc, char **argv) {
+    RunOptions o;
+    o.lower = -1;
+    o.upper = 1;
+    Stop stop;
+    stop.factr = 1;
+    stop.max_iterations = 200;
+    double n = 40000;
+    std::string csv_path;
+    CLI::App app("The one-breakpoint approximation against the exact Cauchy point");
+    app.add_option("--n", n, "variables")->check(is_size);
+    app.add_option("--m", o.m, "correction pairs")->check(CLI::Range(1, 1000));
+    app.add_option("--max-iterations", stop.max_iterations, "the limit of iterations")
+        ->check(CLI::Range(1, 1000000000));
+    app.add_option("--factr", stop.factr, "the energy stands still: f_k - f_{k+1} <= factr * 2.2e-16 max(|f|, 1)")
+        ->check(CLI::NonNegativeNumber);
+    app.add_option("--threads", o.threads, "host threads; 0: all")->check(CLI::Range(0, 4096));
+    app.add_option("--backend", o.backend, "where")->check(CLI::IsMember({"auto", "cuda", "host"}));
+    app.add_option("--csv", csv_path, "file for the table as comma separated values");
+    return run_program(app, "bench_table1", argc, argv, [&] {
+        const auto size_of = [&](const Row &row) {
+            const auto asked = static_cast<std::int64_t>(n);
+            return row.most > 0 ? std::min(asked, row.most) : asked;
+        };
+        for (const Row &row : rows) cudaopt::testfuncs::make_problem(row.problem, size_of(row)); // refuse early
+        Output csv(csv_path);
+        const std::string where = machine();
+        const char *const backend = o.backend == "host" || !have_cuda() ? "host" : "CUDA";
+        std::printf("|t_c - t*| / t* over the iterations of a solve in [-1, 1], m = %d, double precision, %s backend\n"
+                    "%s\n\n",
+                    o.m, backend, where.c_str());
+        std::printf("%-18s %7s %5s %7s %7s %7s %7s %7s %9s %21s %21s %10s\n", "problem", "n", "iter", "0", "< 1e-6",
+                    "< 1e-3", "< 1e-1", ">= 1e-1", "largest", "exact energy", "approximate energy", "difference");
+        csv.write("problem,n,m,backend,iterations,share_0,share_below_1e-6,share_below_1e-3,share_below_1e-1,"
+                  "share_from_1e-1,largest,f_exact,f_approximate,relative_difference,end_exact,end_approximate,"
+                  "machine\n");
+        for (const Row &row : rows) {
+            o.problem = row.problem;
+            o.n = size_of(row);
+            o.approximate_cauchy = false;
+            const WholeRun exact = run_whole(o, stop);
+            o.approximate_cauchy = true;
+            const WholeRun approximate = run_whole(o, stop);
+            const Differences d(exact);
+            const double apart = std::fabs(approximate.f - exact.f);
+            const double relative = apart == 0 ? 0 : apart / std::fabs(exact.f);
+            std::printf("%-18s %7lld %5lld", row.problem, static_cast<long long>(exact.n),
+                        static_cast<long long>(exact.iterations));
+            for (const double share : d.share) std::printf(" %6.1f%%", 100 * share);
+            std::printf(" %9.2e %21.14e %21.14e %10.2e\n", d.most, exact.f, approximate.f, relative);
+            std::fflush(stdout);
+            csv.write(csv_row(std::string(row.problem), exact.n, static_cast<std::int64_t>(o.m), std::string(backend),
+                              exact.iterations, d.share[0], d.share[1], d.share[2], d.share[3], d.share[4], d.most,
+                              exact.f, approximate.f, relative, exact.end, approximate.end, where));
+        }
+        std::printf("\nt*: the exact generalized Cauchy point; t_c = max(0, min(t_1, t_1*)): the approximation at the "
+                    "same iterate. Each column\nof shares is without those left of it. Each run ends when its energy "
+                    "stops decreasing (factr = %g, no other test), when\nno step decreases it, or after %lld "
+                    "iterations. The Lennard-Jones clusters are the largest whose standard start fits\nthe box: 9 "
+                    "atoms in two dimensions, 27 in three.\n",
+                    stop.factr, static_cast<long long>(stop.max_iterations));
+    });
+}
