@@ -79,10 +79,12 @@ int main(int argc, char **argv) {
         for (const Row &row : rows) cudaopt::testfuncs::make_problem(row.problem, size_of(row)); // refuse early
         Output csv(csv_path);
         const std::string where = machine();
-        const char *const backend = o.backend == "host" || !have_cuda() ? "host" : "CUDA";
+        const bool cuda = o.backend != "host" && have_cuda();
+        if (o.backend == "cuda" && !cuda) throw std::runtime_error("there is no CUDA backend or no device here");
+        const std::string backend = cuda ? "CUDA" : "host";
         std::printf("|t_c - t*| / t* over the iterations of a solve in [-1, 1], m = %d, double precision, %s backend\n"
                     "%s\n\n",
-                    o.m, backend, where.c_str());
+                    o.m, backend.c_str(), where.c_str());
         std::printf("%-18s %7s %5s %7s %7s %7s %7s %7s %9s %21s %21s %10s\n", "problem", "n", "iter", "0", "< 1e-6",
                     "< 1e-3", "< 1e-1", ">= 1e-1", "largest", "exact energy", "approximate energy", "difference");
         csv.write("problem,n,m,backend,iterations,share_0,share_below_1e-6,share_below_1e-3,share_below_1e-1,"
@@ -103,7 +105,7 @@ int main(int argc, char **argv) {
             for (const double share : d.share) std::printf(" %6.1f%%", 100 * share);
             std::printf(" %9.2e %21.14e %21.14e %10.2e\n", d.most, exact.f, approximate.f, relative);
             std::fflush(stdout);
-            csv.write(csv_row(std::string(row.problem), exact.n, static_cast<std::int64_t>(o.m), std::string(backend),
+            csv.write(csv_row(std::string(row.problem), exact.n, static_cast<std::int64_t>(o.m), backend,
                               exact.iterations, d.share[0], d.share[1], d.share[2], d.share[3], d.share[4], d.most,
                               exact.f, approximate.f, relative, exact.end, approximate.end, where));
         }
