@@ -4,68 +4,26 @@
 //     bench_against_lbfgsb --n 1000000 --m 5 --problem torsion --threads 1,2 [--cuda]
 #include <CLI/CLI.hpp>
 
-#include <chrono>
-#include <cmath>
 #include <cstdio>
-#include <cstring>
 #include <stdexcept>
 #include <string>
 #include <vector>
 
+#include "fortran_run.hpp"
 #include "solver_run.hpp"
-#include "testfuncs/problem.hpp"
 
 using namespace cudaopt;
-using Clock = std::chrono::steady_clock;
-
-extern "C" void setulb_(const int *n, const int *m, double *x, const double *l, const double *u, const int *nbd,
-                        double *f, double *g, const double *factr, const double *pgtol, double *wa, int *iwa,
-                        char *task, const int *iprint, char *csave, int *lsave, int *isave, double *dsave,
-                        std::size_t task_length, std::size_t csave_length);
 
 namespace {
 
 // Seconds an iteration inside setulb, from iteration m + 2 on.
 double fortran_seconds(const bench::RunOptions &o) {
-    const auto problem = testfuncs::make_problem(o.problem, o.n);
-    const int n = static_cast<int>(problem->n()), m = o.m, silent = -1;
-    const std::size_t size = static_cast<std::size_t>(n), pairs = static_cast<std::size_t>(m);
-    std::vector<double> x(size), g(size), l(size), u(size);
-    std::vector<double> wa(2 * pairs * size + 5 * size + 11 * pairs * pairs + 8 * pairs);
-    std::vector<int> nbd(size), iwa(3 * size);
-    problem->start(0, n, x.data());
-    problem->lower(0, n, l.data());
-    problem->upper(0, n, u.data());
-    for (std::size_t i = 0; i < size; i++) {
-        const bool has_l = std::isfinite(l[i]), has_u = std::isfinite(u[i]);
-        nbd[i] = has_l ? (has_u ? 2 : 1) : has_u ? 3 : 0;
-    }
-    double f = 0, dsave[29] = {};
-    const double off = 0;
-    char task[60], csave[60];
-    int lsave[4] = {}, isave[44] = {};
-    std::memset(task, ' ', sizeof task);
-    std::memset(csave, ' ', sizeof csave);
-    std::memcpy(task, "START", 5);
-    double seconds = 0, counted = 0;
-    int iterations = 0;
-    for (;;) {
-        const auto begin = Clock::now();
-        setulb_(&n, &m, x.data(), l.data(), u.data(), nbd.data(), &f, g.data(), &off, &off, wa.data(), iwa.data(), task,
-                &silent, csave, lsave, isave, dsave, sizeof task, sizeof csave);
-        const double spent = std::chrono::duration<double>(Clock::now() - begin).count();
-        if (iterations >= m + 2) seconds += spent;
-        if (std::memcmp(task, "FG", 2) == 0) {
-            problem->evaluate(x.data(), &f, g.data(), testfuncs::Place{});
-        } else if (std::memcmp(task, "NEW_X", 5) == 0) {
-            if (++iterations > m + 2) counted++;
-            if (counted >= o.iterations) break;
-        } else {
-            break;
-        }
-    }
-    if (counted == 0) throw std::runtime_error("L-BFGS-B ended before its memory was full");
-    return seconds / counted;
+    bench::Stop stop;
+    stop.max_iterations = o.m + 2 + o.iterations;
+    const auto run = bench::run_fortran(o, stop);
+    const std::size_t full = static_cast<std::size_t>(o.m) + 2;
+    if (!run || run->seconds_at.size() <= full) throw std::runtime_error("L-BFGS-B ended before its memory was full");
+    return (run->seconds_at.back() - run->seconds_at[full - 1]) / static_cast<double>(run->seconds_at.size() - full);
 }
 
 } // namespace
