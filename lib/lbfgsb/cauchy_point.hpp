@@ -49,6 +49,7 @@ class CauchySearch {
     } at_;
     double least_curvature_ = 0;
     dense::Vector w_, work_, scratch_;
+    dense::Matrix middle_; // M
     std::vector<CrossedRow> rows_;
 };
 
