@@ -40,8 +40,6 @@ inline double dot(const double *a, const double *b, int n) {
     return sum;
 }
 
-inline double dot(const Vector &a, const Vector &b) { return dot(a.data(), b.data(), static_cast<int>(a.size())); }
-
 // a becomes its lower Cholesky factor (the upper triangle is left alone). False when a pivot is not positive: the
 // matrix is not positive definite, or not finite. Pivots are never modified.
 inline bool cholesky(Matrix &a) {

@@ -68,8 +68,11 @@ TEMPLATE_TEST_CASE("The true inverse diagonal makes short work of bad scaling", 
 
 TEMPLATE_TEST_CASE("gamma I as the diagonal is the run without a diagonal", "[diagonal]", HostDouble, CudaDouble) {
     if (skipped<TestType>()) return;
+    // Not from torsion's standard start: its ties let one unit in the last place move f by 3e-3 (docs/determinism.md).
+    Problem inner_torsion = torsion(20, 20);
+    for (double &x : inner_torsion.start) x *= 0.5;
     for (const Problem &problem : {extended_rosenbrock(1000), extended_wood(1000), trigonometric(100),
-                                   chained_rosenbrock(200, 3)}) {
+                                   chained_rosenbrock(200, 3), inner_torsion}) {
         INFO(problem.name);
         Harness<TestType> with(problem, 5);
         with.with_diagonal(GammaIdentity());
