@@ -1,7 +1,7 @@
 /* driver_program n m: minimises a test problem and prints the log of the manual. It is a user's program: it knows the
- * solver by include/cuda_opt.h alone. */
+ * solver by include/ alone. */
+#include "cuda_opt.hpp"
 #include "failure.hpp"
-#include "handle.hpp"
 #include "interrupt.hpp"
 #include "manual_log.hpp"
 #include "options.hpp"
@@ -25,6 +25,8 @@
 namespace driver {
 namespace {
 
+using cudaopt::Array;
+using cudaopt::Minimiser;
 using cudaopt::testfuncs::Place;
 using cudaopt::testfuncs::Problem;
 
@@ -51,20 +53,20 @@ template <class Real, class Fill> void load(Array<Real> &to, std::int64_t n, con
 /** The bounds, either side by itself: the number given for all variables, else the problem's own, else none. */
 template <class Real> class Bounds {
 public:
-    Bounds(const Handle &s, const Problem &problem, const Options &options)
+    Bounds(Minimiser<Real> &s, const Problem &problem, const Options &options)
     {
         side(s, problem, options.lower, lower_,
              [&](std::int64_t first, std::int64_t count, Real *l) { problem.lower(first, count, l); });
         side(s, problem, options.upper, upper_,
              [&](std::int64_t first, std::int64_t count, Real *u) { problem.upper(first, count, u); });
         if (any())
-            check(s, Abi<Real>::set_bounds(s, lower_ ? lower_->data() : nullptr, upper_ ? upper_->data() : nullptr));
+            s.set_bounds(lower_ ? lower_->data() : nullptr, upper_ ? upper_->data() : nullptr);
     }
     bool any() const { return lower_ || upper_; }
 
 private:
     template <class Own>
-    static void side(const Handle &s, const Problem &problem, const std::optional<double> &given,
+    static void side(const cudaopt::Handle &s, const Problem &problem, const std::optional<double> &given,
                      std::optional<Array<Real>> &array, const Own &own)
     {
         if (!given && !problem.bounded())
@@ -81,26 +83,25 @@ private:
     std::optional<Array<Real>> lower_, upper_;
 };
 
-void apply_settings(const Handle &s, const std::vector<GivenSetting> &settings)
+void apply_settings(cudaopt::Handle &s, const std::vector<GivenSetting> &settings)
 {
     for (const auto &[key, value] : settings)
         if (const auto *whole = std::get_if<std::int64_t>(&value))
-            check(s, cuda_opt_set_int(s, key, *whole));
+            s.set_int(key, *whole);
         else
-            check(s, cuda_opt_set_real(s, key, std::get<double>(value)));
+            s.set_real(key, std::get<double>(value));
 }
 
-std::string title(const Handle &s, const Problem &problem, const Options &options)
+std::string title(const cudaopt::Handle &s, const Problem &problem, const Options &options)
 {
     return problem.facts().title + ", n = " + with_separators(problem.n()) + ", m = " + std::to_string(options.m) +
-           (cuda_opt_backend(s) == CUDA_OPT_BACKEND_CUDA ? ", CUDA" : ", host") +
+           (s.on_cuda() ? ", CUDA" : ", host") +
            (options.single ? ", single precision" : "");
 }
 
 template <class Real> int minimise(const Options &options, Problem &problem)
 {
-    Handle s;
-    s.create<Real>(problem.n(), options.m, options.backend);
+    Minimiser<Real> s(problem.n(), options.m, options.backend);
     apply_settings(s, options.settings);
 
     Array<Real> x(s, problem.n()), g(s, problem.n());
@@ -111,7 +112,7 @@ template <class Real> int minimise(const Options &options, Problem &problem)
     const Bounds<Real> bounds(s, problem, options);
 
     Place place;
-    place.space = cuda_opt_backend(s) == CUDA_OPT_BACKEND_CUDA ? Place::Space::cuda : Place::Space::host;
+    place.space = s.on_cuda() ? Place::Space::cuda : Place::Space::host;
     place.threads = options.threads;
 
     const bool log_shows_progress = options.log_frequency == 1 && isatty(STDOUT_FILENO);
@@ -126,7 +127,7 @@ template <class Real> int minimise(const Options &options, Problem &problem)
     effort.bounded = bounds.any();
     int task;
     do {
-        task = Abi<Real>::solve(s, x.data(), f.data(), g.data());
+        task = s.solve(x, f, g);
         if (effort.solver_calls++ == 0 && task > 0)
             log.head(s, problem); // not before the library has found the arguments to be right
         log.check_written();
@@ -142,9 +143,9 @@ template <class Real> int minimise(const Options &options, Problem &problem)
     effort.seconds = clock.seconds();
     progress.clear();
 
-    const std::string message = cuda_opt_message(s);
+    const std::string message = s.message();
     if (effort.evaluations == 0)
-        check(s, task); // refused before anything was done
+        s.check(task); // refused before anything was done
     log.summary(s, effort);
     log.check_written();
     recorder.draw(title(s, problem, options), message);
@@ -180,6 +181,9 @@ int main(int argc, char **argv)
     } catch (const driver::Failure &failure) {
         std::fprintf(stderr, "driver_program: %s\n", failure.what());
         return failure.status;
+    } catch (const cudaopt::Error &failure) { // improper input can only stem from the arguments
+        std::fprintf(stderr, "driver_program: %s\n", failure.what());
+        return failure.code() == CUDA_OPT_IMPROPER_INPUT ? driver::exit_usage : driver::exit_failed;
     } catch (const std::exception &failure) {
         std::fprintf(stderr, "driver_program: %s\n", failure.what());
         return driver::exit_failed;

@@ -1,7 +1,7 @@
 /* The accepted iterates, as the library reports them. */
 #pragma once
 
-#include "handle.hpp"
+#include "cuda_opt.hpp"
 
 #include <cstdint>
 #include <vector>
@@ -16,17 +16,17 @@ struct Iterate {
 };
 
 /** The last accepted iterate, with what it cost so far; iteration 0 is the start. */
-inline Iterate current_iterate(const Handle &s, std::int64_t evaluations, double seconds)
+inline Iterate current_iterate(const cudaopt::Handle &s, std::int64_t evaluations, double seconds)
 {
-    return {s.integer(CUDA_OPT_ITERATIONS),
+    return {s.get_int(CUDA_OPT_ITERATIONS),
             evaluations,
-            s.real(CUDA_OPT_F),
-            s.real(CUDA_OPT_PG_NORM2),
-            s.real(CUDA_OPT_PG_NORM_INF),
-            s.real(CUDA_OPT_STEP),
-            s.integer(CUDA_OPT_FREE_COUNT),
-            s.integer(CUDA_OPT_LOWER_COUNT),
-            s.integer(CUDA_OPT_UPPER_COUNT),
+            s.get_real(CUDA_OPT_F),
+            s.get_real(CUDA_OPT_PG_NORM2),
+            s.get_real(CUDA_OPT_PG_NORM_INF),
+            s.get_real(CUDA_OPT_STEP),
+            s.get_int(CUDA_OPT_FREE_COUNT),
+            s.get_int(CUDA_OPT_LOWER_COUNT),
+            s.get_int(CUDA_OPT_UPPER_COUNT),
             seconds};
 }
 

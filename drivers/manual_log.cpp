@@ -1,5 +1,7 @@
 #include "manual_log.hpp"
 
+#include "failure.hpp"
+
 #include <algorithm>
 #include <cerrno>
 #include <cinttypes>
@@ -20,8 +22,6 @@ std::string format(const char *pattern, ...)
     va_end(arguments);
     return line;
 }
-
-bool on_cuda(const Handle &s) { return cuda_opt_backend(s) == CUDA_OPT_BACKEND_CUDA; }
 
 } // namespace
 
@@ -45,18 +45,18 @@ void ManualLog::check_written() const
         throw Failure(exit_failed, std::string("cannot write to standard output: ") + std::strerror(error_));
 }
 
-void ManualLog::attach(const Handle &s)
+void ManualLog::attach(cudaopt::Handle &s)
 {
-    check(s, cuda_opt_set_int(s, CUDA_OPT_IPRINT_FREQUENCY, options_.log_frequency));
-    check(s, cuda_opt_set_int(s, CUDA_OPT_IPRINT_TYPE, options_.log_type));
-    check(s, cuda_opt_set_log(
-                 s, [](void *log, const char *line) { static_cast<ManualLog *>(log)->write_line(line); }, this));
+    s.set_int(CUDA_OPT_IPRINT_FREQUENCY, options_.log_frequency);
+    s.set_int(CUDA_OPT_IPRINT_TYPE, options_.log_type);
+    s.check(cuda_opt_set_log(
+        s, [](void *log, const char *line) { static_cast<ManualLog *>(log)->write_line(line); }, this));
 }
 
-void ManualLog::head(const Handle &s, const cudaopt::testfuncs::Problem &problem)
+void ManualLog::head(const cudaopt::Handle &s, const cudaopt::testfuncs::Problem &problem)
 {
     write_line("  " + problem.facts().title);
-    write_line(format("  BACKEND = %s   PRECISION = %s", on_cuda(s) ? "CUDA" : "HOST",
+    write_line(format("  BACKEND = %s   PRECISION = %s", s.on_cuda() ? "CUDA" : "HOST",
                       options_.single ? "SINGLE" : "DOUBLE"));
     if (!problem.shape().empty())
         write_line("  " + problem.shape());
@@ -65,29 +65,29 @@ void ManualLog::head(const Handle &s, const cudaopt::testfuncs::Problem &problem
         write_line("  BOUNDS = [" + (options_.lower ? format("%g", *options_.lower) : own_lower) + ", " +
                    (options_.upper ? format("%g", *options_.upper) : own_upper) + "]");
     }
-    write_line(format("  XTOL = %e", s.real(CUDA_OPT_XTOL)));
+    write_line(format("  XTOL = %e", s.get_real(CUDA_OPT_XTOL)));
 }
 
-void ManualLog::summary(const Handle &s, const Effort &effort)
+void ManualLog::summary(const cudaopt::Handle &s, const Effort &effort)
 {
     const auto effort_line = [this](const char *name, std::int64_t count, double seconds, const char *remark) {
         write_line(format(" %-14s %10" PRId64 "    %e    %e%s", name, count, seconds,
                           seconds / static_cast<double>(std::max<std::int64_t>(1, count)), remark));
     };
-    const double solver = s.real(CUDA_OPT_SOLVER_SECONDS);
-    const double evaluation = on_cuda(s) ? std::max(0., effort.seconds - solver) : effort.evaluation_seconds;
+    const double solver = s.get_real(CUDA_OPT_SOLVER_SECONDS);
+    const double evaluation = s.on_cuda() ? std::max(0., effort.seconds - solver) : effort.evaluation_seconds;
     write_line("");
     write_line("                     COUNT   TOTAL SECONDS         AVERAGE");
-    effort_line("F AND G", effort.evaluations, evaluation, on_cuda(s) ? "   (all but the solver)" : "");
+    effort_line("F AND G", effort.evaluations, evaluation, s.on_cuda() ? "   (all but the solver)" : "");
     effort_line("SOLVER CALLS", effort.solver_calls, solver, "");
-    effort_line("ITERATIONS", s.integer(CUDA_OPT_ITERATIONS), effort.seconds, "");
+    effort_line("ITERATIONS", s.get_int(CUDA_OPT_ITERATIONS), effort.seconds, "");
     write_line("");
-    write_line(format(" F = %.15e   ||PG|| = %e", s.real(CUDA_OPT_F), s.real(CUDA_OPT_PG_NORM2)));
+    write_line(format(" F = %.15e   ||PG|| = %e", s.get_real(CUDA_OPT_F), s.get_real(CUDA_OPT_PG_NORM2)));
     if (effort.bounded)
         write_line(format(" FREE = %" PRId64 "   AT LOWER = %" PRId64 "   AT UPPER = %" PRId64,
-                          s.integer(CUDA_OPT_FREE_COUNT), s.integer(CUDA_OPT_LOWER_COUNT),
-                          s.integer(CUDA_OPT_UPPER_COUNT)));
-    write_line(format(" WORKSPACE = %" PRId64 " BYTES", s.integer(CUDA_OPT_WORKSPACE_BYTES)));
+                          s.get_int(CUDA_OPT_FREE_COUNT), s.get_int(CUDA_OPT_LOWER_COUNT),
+                          s.get_int(CUDA_OPT_UPPER_COUNT)));
+    write_line(format(" WORKSPACE = %" PRId64 " BYTES", s.get_int(CUDA_OPT_WORKSPACE_BYTES)));
 }
 
 } // namespace driver

@@ -2,7 +2,7 @@
  * the problem above them, the counts and times below. */
 #pragma once
 
-#include "handle.hpp"
+#include "cuda_opt.hpp"
 #include "options.hpp"
 #include "progress.hpp"
 #include "testfuncs/problem.hpp"
@@ -24,9 +24,9 @@ public:
     ManualLog(const Options &options, Progress &progress);
 
     /** Has the library write its lines here. */
-    void attach(const Handle &s);
-    void head(const Handle &s, const cudaopt::testfuncs::Problem &problem);
-    void summary(const Handle &s, const Effort &effort);
+    void attach(cudaopt::Handle &s);
+    void head(const cudaopt::Handle &s, const cudaopt::testfuncs::Problem &problem);
+    void summary(const cudaopt::Handle &s, const Effort &effort);
     /** @throws Failure where a line so far could not be written: never from within the library's callback */
     void check_written() const;
 

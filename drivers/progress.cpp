@@ -9,14 +9,14 @@ namespace driver {
 
 Progress::Progress(bool wanted) : wanted_(wanted && isatty(STDERR_FILENO)) {}
 
-void Progress::show(const Handle &s, double seconds)
+void Progress::show(const cudaopt::Handle &s, double seconds)
 {
     if (!wanted_ || seconds < next_)
         return;
     next_ = seconds + 0.2;
     shown_ = true;
-    std::fprintf(stderr, "\r\033[K%" PRId64 " iterations  f = %e  ||Pg|| = %e  %.0f s ", s.integer(CUDA_OPT_ITERATIONS),
-                 s.real(CUDA_OPT_F), s.real(CUDA_OPT_PG_NORM2), seconds);
+    std::fprintf(stderr, "\r\033[K%" PRId64 " iterations  f = %e  ||Pg|| = %e  %.0f s ", s.get_int(CUDA_OPT_ITERATIONS),
+                 s.get_real(CUDA_OPT_F), s.get_real(CUDA_OPT_PG_NORM2), seconds);
 }
 
 void Progress::clear()

@@ -1,7 +1,7 @@
 /* One line on a terminal that says how far a long run has come. */
 #pragma once
 
-#include "handle.hpp"
+#include "cuda_opt.hpp"
 
 namespace driver {
 
@@ -14,7 +14,7 @@ public:
     Progress &operator=(const Progress &) = delete;
 
     /** A few times a second at most, and not in the first second. */
-    void show(const Handle &s, double seconds);
+    void show(const cudaopt::Handle &s, double seconds);
     /** Take the line away before something else is written. */
     void clear();
 

@@ -17,7 +17,7 @@ public:
 
     /** To be called after each call of the solver: notes the last accepted iterate, where it is a new one.
      *  @param evaluations, seconds  spent so far */
-    void observe(const Handle &s, std::int64_t evaluations, double seconds);
+    void observe(const cudaopt::Handle &s, std::int64_t evaluations, double seconds);
     void draw(const std::string &title, const std::string &subtitle);
 
 private:

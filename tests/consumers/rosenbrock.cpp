@@ -1,30 +1,12 @@
 // Minimises the extended Rosenbrock function with x_1, x_3, ... <= 0.5, in C++17 and single precision.
-#include <cuda_opt.h>
+#include <cuda_opt.hpp>
 
 #include <cstdio>
+#include <exception>
 #include <limits>
-#include <memory>
-#include <stdexcept>
 #include <vector>
 
-namespace {
-
-struct Destroy {
-    void operator()(cuda_opt* s) const { cuda_opt_destroy(&s); }
-};
-using Solver = std::unique_ptr<cuda_opt, Destroy>;
-
-Solver make_solver(int64_t n, int32_t m)
-{
-    cuda_opt* s = nullptr;
-    const int code = cuda_opt_create_f32(&s, n, m, CUDA_OPT_BACKEND_HOST);
-    Solver solver(s);
-    if (code != 0)
-        throw std::runtime_error(cuda_opt_message(s));
-    return solver;
-}
-
-double rosenbrock(const std::vector<float>& x, std::vector<float>& g)
+static double rosenbrock(const std::vector<float> &x, std::vector<float> &g)
 {
     double f = 0;
     for (std::size_t i = 0; i < x.size(); i += 2) {
@@ -37,8 +19,6 @@ double rosenbrock(const std::vector<float>& x, std::vector<float>& g)
     return f;
 }
 
-} // namespace
-
 int main()
 try {
     const std::size_t n = 1000;
@@ -50,21 +30,18 @@ try {
         upper[i] = 0.5f;
     }
 
-    const Solver solver = make_solver(n, 5);
-    cuda_opt* const s = solver.get();
-    cuda_opt_set_bounds_f32(s, lower.data(), upper.data());
+    cudaopt::Minimiser<float> s(n, 5, CUDA_OPT_BACKEND_HOST);
+    s.set_bounds(lower.data(), upper.data());
 
     double f = 0;
     int task;
-    while ((task = cuda_opt_solve_f32(s, x.data(), &f, g.data())) == CUDA_OPT_EVALUATE_FG)
+    while ((task = s.solve(x.data(), &f, g.data())) == CUDA_OPT_EVALUATE_FG)
         f = rosenbrock(x, g);
-    if (task != CUDA_OPT_CONVERGED)
-        throw std::runtime_error(cuda_opt_message(s));
+    s.check(task);
 
-    int64_t at_upper = 0;
-    cuda_opt_get_int(s, CUDA_OPT_UPPER_COUNT, &at_upper);
-    std::printf("f = %.3f, x = %.3f %.3f, %d at the upper bound\n", f, x[0], x[1], static_cast<int>(at_upper));
-} catch (const std::exception& e) {
+    std::printf("f = %.3f, x = %.3f %.3f, %d at the upper bound\n", f, x[0], x[1],
+                static_cast<int>(s.get_int(CUDA_OPT_UPPER_COUNT)));
+} catch (const std::exception &e) {
     std::fprintf(stderr, "%s\n", e.what());
     return 1;
 }

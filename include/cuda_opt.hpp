@@ -1,0 +1,228 @@
+/* cuda_opt in C++17: a handle and arrays that free themselves, one name for both precisions, failures as exceptions.
+ * Nothing but cuda_opt.h stands behind it, nothing is linked in addition, and cuda_opt.h documents what it calls.
+ * The whole protocol, for f(x) = sum (x_i - i)^2 / 2 in the box [0, 3]^n on the host:
+ *
+ * @code{.cpp}
+ * #include <cuda_opt.hpp>
+ * #include <cstdio>
+ * #include <vector>
+ *
+ * int main()
+ * {
+ *     const std::vector<double> lower(10, 0), upper(10, 3);
+ *     std::vector<double> x(10), g(10);
+ *     double f;
+ *
+ *     cudaopt::Minimiser<double> s(10, 5, CUDA_OPT_BACKEND_HOST);
+ *     s.set_bounds(lower.data(), upper.data());
+ *     int task;
+ *     while ((task = s.solve(x.data(), &f, g.data())) == CUDA_OPT_EVALUATE_FG) {
+ *         f = 0;
+ *         for (int i = 0; i < 10; i++) {
+ *             g[i] = x[i] - i;
+ *             f += g[i] * g[i] / 2;
+ *         }
+ *     }
+ *     std::printf("%s\nf = %g, x[9] = %g\n", s.message(), f, x[9]);
+ *     return task != CUDA_OPT_CONVERGED;
+ * }
+ * @endcode
+ *
+ * Failures. solve() throws nothing: how a solve ends is its result, and x, f and g are worth having after most ends.
+ * check() makes an exception of such an end where that is wanted. All else throws Error. The library itself never
+ * throws, and no exception passes through it.
+ *
+ * Lifetimes. A Minimiser can be moved, not copied. The handle with its workspace is freed when the Minimiser and all
+ * arrays made with it are gone, in whichever order they go. */
+#ifndef CUDA_OPT_HPP
+#define CUDA_OPT_HPP
+
+#include "cuda_opt.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <type_traits>
+#include <vector>
+
+namespace cudaopt {
+
+/** A call that failed: what() is the handle's sentence. */
+class Error : public std::runtime_error {
+  public:
+    Error(int code, const std::string &sentence) : std::runtime_error(sentence), code_(code) {}
+    /** The negative code, e.g. CUDA_OPT_OUT_OF_MEMORY. */
+    int code() const noexcept { return code_; }
+
+  private:
+    int code_;
+};
+
+/** Throw Error with the handle's sentence for a negative code; else hand the code back.
+ *  @param code  what the last call with this handle returned */
+inline int check(const cuda_opt *s, int code) {
+    if (code < 0) throw Error(code, cuda_opt_message(s));
+    return code;
+}
+
+/** A handle without its precision: settings, results, texts. It converts to the C handle, and so goes where the
+ *  functions of cuda_opt.h that have no member here expect one: s.check(cuda_opt_set_log(s, write_line, nullptr)). */
+class Handle {
+  public:
+    operator cuda_opt *() const noexcept { return handle_.get(); }
+
+    /** cudaopt::check() with this handle. */
+    int check(int code) const { return cudaopt::check(*this, code); }
+
+    /** As cuda_opt_set_int(); returns the handle, so that settings can follow one another. */
+    Handle &set_int(std::int32_t key, std::int64_t value) {
+        check(cuda_opt_set_int(*this, key, value));
+        return *this;
+    }
+    /** As cuda_opt_set_real(); returns the handle, so that settings can follow one another. */
+    Handle &set_real(std::int32_t key, double value) {
+        check(cuda_opt_set_real(*this, key, value));
+        return *this;
+    }
+    /** The setting or result of an integer key. */
+    std::int64_t get_int(std::int32_t key) const {
+        std::int64_t value = 0;
+        check(cuda_opt_get_int(*this, key, &value));
+        return value;
+    }
+    /** The setting or result of a real key. */
+    double get_real(std::int32_t key) const {
+        double value = 0;
+        check(cuda_opt_get_real(*this, key, &value));
+        return value;
+    }
+    /** n, the number of variables. */
+    std::int64_t dimension() const { return get_int(CUDA_OPT_DIMENSION); }
+    /** Whether x, f, g and the bounds lie in device memory. */
+    bool on_cuda() const noexcept { return cuda_opt_backend(*this) == CUDA_OPT_BACKEND_CUDA; }
+
+    /** As cuda_opt_message(). */
+    const char *message() const noexcept { return cuda_opt_message(*this); }
+
+    /** As cuda_opt_set_stream(). */
+    void set_stream(void *stream) { check(cuda_opt_set_stream(*this, stream)); }
+    /** As cuda_opt_reset(). */
+    void reset() { check(cuda_opt_reset(*this)); }
+    /** As cuda_opt_synchronize(). */
+    void synchronize() const { check(cuda_opt_synchronize(*this)); }
+    /** As cuda_opt_request_stop(): safe from any thread. */
+    void request_stop() { check(cuda_opt_request_stop(*this)); }
+
+  protected:
+    using Create = int(cuda_opt **, std::int64_t, std::int32_t, std::int32_t);
+
+    Handle(Create *create, std::int64_t n, std::int32_t m, std::int32_t backend) {
+        cuda_opt *handle = nullptr;
+        const int code = create(&handle, n, m, backend);
+        handle_.reset(handle, [](cuda_opt *s) { cuda_opt_destroy(&s); });
+        check(code);
+    }
+    ~Handle() = default;
+    Handle(Handle &&) = default;
+    Handle &operator=(Handle &&) = default;
+
+  private:
+    template <class T> friend class Array;
+    std::shared_ptr<cuda_opt> handle_;
+};
+
+/** size values in the handle's memory space, not initialised. */
+template <class T> class Array {
+  public:
+    /** @throws Error with CUDA_OPT_OUT_OF_MEMORY where they do not fit */
+    Array(const Handle &handle, std::int64_t size) : size_(size), data_(nullptr, Free{handle.handle_}) {
+        if (size < 0 || size > std::numeric_limits<std::int64_t>::max() / width)
+            throw Error(CUDA_OPT_OUT_OF_MEMORY, "out of memory: no machine holds " + std::to_string(size) + " values");
+        void *memory = nullptr;
+        handle.check(cuda_opt_alloc(handle, &memory, size * width));
+        data_.reset(static_cast<T *>(memory));
+    }
+    /** A copy of host values. */
+    Array(const Handle &handle, const std::vector<T> &values)
+        : Array(handle, static_cast<std::int64_t>(values.size())) {
+        write(0, values.data(), size_);
+    }
+
+    std::int64_t size() const noexcept { return size_; }
+    /** Where the values are: in device memory on CUDA. */
+    T *data() const noexcept { return data_.get(); }
+
+    /** Copy count values from host memory, to the first-th (from 0) and those after it. Complete on return. */
+    void write(std::int64_t first, const T *values, std::int64_t count) {
+        check_range(first, count);
+        check(handle(), cuda_opt_copy_in(handle(), data() + first, values, count * width));
+    }
+    /** Copy count values to host memory, from the first-th (from 0) and those after it. Complete on return. */
+    void read(std::int64_t first, T *values, std::int64_t count) const {
+        check_range(first, count);
+        check(handle(), cuda_opt_copy_out(handle(), values, data() + first, count * width));
+    }
+    /** All values, copied to the host. */
+    std::vector<T> to_host() const {
+        std::vector<T> values(static_cast<std::size_t>(size_));
+        read(0, values.data(), size_);
+        return values;
+    }
+
+  private:
+    static constexpr std::int64_t width = sizeof(T);
+
+    struct Free {
+        std::shared_ptr<cuda_opt> handle;
+        void operator()(T *data) const noexcept { cuda_opt_free(handle.get(), data); }
+    };
+    cuda_opt *handle() const noexcept { return data_.get_deleter().handle.get(); }
+    void check_range(std::int64_t first, std::int64_t count) const {
+        if (first < 0 || count < 0 || first > size_ || count > size_ - first)
+            throw Error(CUDA_OPT_IMPROPER_INPUT, std::to_string(count) + " values from number " +
+                                                     std::to_string(first) + " on: the array has " +
+                                                     std::to_string(size_));
+    }
+
+    std::int64_t size_;
+    std::unique_ptr<T, Free> data_;
+};
+
+/** minimise f(x) subject to l <= x <= u; x, g, the bounds and the history are Real: double or float. */
+template <class Real> class Minimiser : public Handle {
+    static constexpr bool single = std::is_same_v<Real, float>;
+    static_assert(single || std::is_same_v<Real, double>, "x and g are float or double");
+
+  public:
+    /** As cuda_opt_create() and cuda_opt_create_f32(). */
+    Minimiser(std::int64_t n, std::int32_t m, std::int32_t backend = CUDA_OPT_BACKEND_AUTO)
+        : Handle(single ? cuda_opt_create_f32 : cuda_opt_create, n, m, backend) {}
+
+    /** As cuda_opt_set_bounds(); the arrays stay the caller's, and must live until the solve ends. */
+    void set_bounds(const Real *lower, const Real *upper) {
+        if constexpr (single) check(cuda_opt_set_bounds_f32(*this, lower, upper));
+        else check(cuda_opt_set_bounds(*this, lower, upper));
+    }
+    /** Bounds on both sides. */
+    void set_bounds(const Array<Real> &lower, const Array<Real> &upper) { set_bounds(lower.data(), upper.data()); }
+
+    /** As cuda_opt_set_diagonal(). */
+    void set_diagonal(const Real *diagonal) {
+        if constexpr (single) check(cuda_opt_set_diagonal_f32(*this, diagonal));
+        else check(cuda_opt_set_diagonal(*this, diagonal));
+    }
+
+    /** As cuda_opt_solve(): a task > 0, CUDA_OPT_CONVERGED, or a negative code. Throws nothing. */
+    int solve(Real *x, double *f, Real *g) noexcept {
+        if constexpr (single) return cuda_opt_solve_f32(*this, x, f, g);
+        else return cuda_opt_solve(*this, x, f, g);
+    }
+    /** The same, with arrays of this handle. */
+    int solve(Array<Real> &x, Array<double> &f, Array<Real> &g) noexcept { return solve(x.data(), f.data(), g.data()); }
+};
+
+} // namespace cudaopt
+#endif
