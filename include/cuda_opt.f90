@@ -109,19 +109,25 @@ module cuda_opt
         CUDA_OPT_DIMENSION            = 316, &
         CUDA_OPT_MEMORY               = 317, &
         CUDA_OPT_PRECISION            = 318, &
-        CUDA_OPT_SUBSPACE_TRUNCATIONS = 319
+        CUDA_OPT_SUBSPACE_TRUNCATIONS = 319, &
+        CUDA_OPT_CAUCHY_FREE_COUNT    = 320, &
+        CUDA_OPT_CAUCHY_BREAKPOINTS   = 321, &
+        CUDA_OPT_SUBSPACE_PROJECTED   = 322
 
     ! Real results
     integer(c_int), parameter, public :: &
-        CUDA_OPT_F              = 400, &
-        CUDA_OPT_PG_NORM2       = 401, &
-        CUDA_OPT_PG_NORM_INF    = 402, &
-        CUDA_OPT_X_NORM2        = 403, &
-        CUDA_OPT_STEP           = 404, &
-        CUDA_OPT_THETA          = 405, &
-        CUDA_OPT_SOLVER_SECONDS = 406, &
-        CUDA_OPT_CAUCHY_T       = 407, &
-        CUDA_OPT_CAUCHY_T_FIRST = 408
+        CUDA_OPT_F               = 400, &
+        CUDA_OPT_PG_NORM2        = 401, &
+        CUDA_OPT_PG_NORM_INF     = 402, &
+        CUDA_OPT_X_NORM2         = 403, &
+        CUDA_OPT_STEP            = 404, &
+        CUDA_OPT_THETA           = 405, &
+        CUDA_OPT_SOLVER_SECONDS  = 406, &
+        CUDA_OPT_CAUCHY_T        = 407, &
+        CUDA_OPT_CAUCHY_T_FIRST  = 408, &
+        CUDA_OPT_DIRECTION_NORM2 = 409, &
+        CUDA_OPT_SLOPE_START     = 410, &
+        CUDA_OPT_SLOPE           = 411
 
     interface
         ! Make a handle, in double and in single precision; free it.

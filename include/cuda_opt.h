@@ -168,6 +168,10 @@ enum {
     CUDA_OPT_PRECISION = 318,       /**< 64 or 32: bits of a component of x */
     CUDA_OPT_SUBSPACE_TRUNCATIONS = 319, /**< iterations in which the projected subspace step was no descent direction
                                               and the step was truncated instead (Morales and Nocedal 2011) */
+    /* of the last direction whose first trial point was evaluated: */
+    CUDA_OPT_CAUCHY_FREE_COUNT = 320, /**< i that are free at its generalized Cauchy point: neither held nor stopped */
+    CUDA_OPT_CAUCHY_BREAKPOINTS = 321, /**< breakpoints passed on the way there, without pairs too */
+    CUDA_OPT_SUBSPACE_PROJECTED = 322, /**< i at which the subspace minimiser lay outside the box */
 
     /* ---- real results: cuda_opt_get_real ---- */
     CUDA_OPT_F = 400,              /**< f at the last accepted iterate */
@@ -180,7 +184,10 @@ enum {
                                         between the first and the last command of each call but a handle's
                                         first, which allocates */
     CUDA_OPT_CAUCHY_T = 407,       /**< t* of the last generalized Cauchy point */
-    CUDA_OPT_CAUCHY_T_FIRST = 408  /**< what the one-breakpoint approximation gives there: max(0, min(t_1, t_1*)) */
+    CUDA_OPT_CAUCHY_T_FIRST = 408, /**< what the one-breakpoint approximation gives there: max(0, min(t_1, t_1*)) */
+    CUDA_OPT_DIRECTION_NORM2 = 409, /**< ||d||_2 of the last direction whose first trial point was evaluated */
+    CUDA_OPT_SLOPE_START = 410,    /**< phi'(0) = g'd of its line search */
+    CUDA_OPT_SLOPE = 411           /**< phi' at the last trial point evaluated */
 };
 
 /** Make a handle for n variables and m correction pairs (3 to 20 are usual), double precision.

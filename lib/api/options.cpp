@@ -78,6 +78,9 @@ const IntResult int_results[] = {
     {CUDA_OPT_STOP_TEST, &Results::stop_test},
     {CUDA_OPT_START_PROJECTED, &Results::start_projected},
     {CUDA_OPT_SUBSPACE_TRUNCATIONS, &Results::truncations},
+    {CUDA_OPT_CAUCHY_FREE_COUNT, &Results::cauchy_free},
+    {CUDA_OPT_CAUCHY_BREAKPOINTS, &Results::cauchy_breakpoints},
+    {CUDA_OPT_SUBSPACE_PROJECTED, &Results::subspace_projected},
 };
 
 const RealResult real_results[] = {
@@ -89,6 +92,9 @@ const RealResult real_results[] = {
     {CUDA_OPT_THETA, &Results::theta},
     {CUDA_OPT_CAUCHY_T, &Results::cauchy_t},
     {CUDA_OPT_CAUCHY_T_FIRST, &Results::cauchy_t_first},
+    {CUDA_OPT_DIRECTION_NORM2, &Results::direction_norm2},
+    {CUDA_OPT_SLOPE_START, &Results::slope_start},
+    {CUDA_OPT_SLOPE, &Results::slope},
 };
 
 template <class Entry, int count> const Entry *find(const Entry (&table)[count], int32_t key) {

@@ -17,8 +17,9 @@ struct Settings {
 struct Results {
     int64_t iterations = 0, evaluations = 0, at_lower = 0, at_upper = 0, skipped_updates = 0, cauchy_segments = 0,
             line_search_info = 0, refreshes = 0, cuts = 0, cauchy_crossings = 0, breakpoints_crossed = 0, stop_test = 0,
-            start_projected = 0, truncations = 0;
-    double f = 0, pg_norm2 = 0, pg_norm_max = 0, x_norm2 = 0, step = 0, theta = 1, cauchy_t = 0, cauchy_t_first = 0;
+            start_projected = 0, truncations = 0, cauchy_free = 0, cauchy_breakpoints = 0, subspace_projected = 0;
+    double f = 0, pg_norm2 = 0, pg_norm_max = 0, x_norm2 = 0, step = 0, theta = 1, cauchy_t = 0, cauchy_t_first = 0,
+           direction_norm2 = 0, slope_start = 0, slope = 0;
 };
 
 } // namespace cudaopt

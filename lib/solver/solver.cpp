@@ -241,6 +241,8 @@ bool Solver::direction_from(const PanelSums *sums) {
     results_.cauchy_segments += bounded_ ? point.segments : 0;
     results_.cauchy_crossings += point.crossed;
     results_.breakpoints_crossed += point.breakpoints_crossed;
+    cauchy_free_ = bounded_ ? static_cast<int64_t>(point.free_rows) : n_;
+    cauchy_breakpoints_ = point.breakpoints_crossed;
     results_.cauchy_t = point.t;
     results_.cauchy_t_first = point.t_first;
     request.threshold = point.threshold;

@@ -53,6 +53,7 @@ class Solver {
     int begin();
     int judge_start();
     int judge_trial();
+    void note_direction(const DirectionSums &sums);
     int accept(const PanelSums &sums);
     int judge_iterate();
     int next_direction();
@@ -89,7 +90,8 @@ class Solver {
     GatherRequest panel_{};               // of the gather that the next direction starts from
     const PanelSums *gathered_ = nullptr; // its sums, while they still stand
     DirectionRequest direction_{};
-    double f_base_ = 0, slope_base_ = 0; // at x_base, along d
+    double f_base_ = 0, slope_base_ = 0;               // at x_base, along d
+    int64_t cauchy_free_ = 0, cauchy_breakpoints_ = 0; // of the direction under way
     double f_previous_ = 0;
     double f_refreshed_ = infinity, pg_refreshed_ = infinity; // at the last refresh that a search made necessary
     int64_t search_evaluations_ = 0, cuts_in_a_row_ = 0;

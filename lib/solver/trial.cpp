@@ -33,8 +33,10 @@ int Solver::judge_trial() {
     const PanelSums &sums = sweeps_->gather(panel_); // as if the step were accepted, which it nearly always is
     const double f = sums.f, slope = sums.over_all(panel::gradient, 1);
     const bool finite = std::isfinite(f) && sums.row_sums[not_finite] == 0 && std::isfinite(slope);
+    results_.slope = slope;
     if (!search_started_) {
         const DirectionSums d = sweeps_->direction_sums();
+        note_direction(d);
         slope_base_ = d.slope;
         if (!(d.slope < 0)) return d.projected > 0 && !direction_.truncate ? truncate_direction() : refresh_or_fail();
         SearchTolerances tolerances{settings.ftol, settings.gtol, settings.xtol, settings.step_min, settings.step_max};
@@ -81,6 +83,17 @@ int Solver::judge_trial() {
     if (const int code = end_at_limit(false)) return code;
     sweeps_->step(direction_.spare_slot, line_.step());
     return ask_evaluation();
+}
+
+void Solver::note_direction(const DirectionSums &sums) {
+    results_.direction_norm2 = std::sqrt(sums.d_squared);
+    results_.slope_start = sums.slope;
+    // Without pairs the model is separable: the rows that the projection stopped are those with a breakpoint passed.
+    const auto projected = static_cast<int64_t>(sums.projected);
+    const int64_t stopped = memory_.pairs() == 0 ? projected : 0;
+    results_.cauchy_free = cauchy_free_ - stopped;
+    results_.cauchy_breakpoints = cauchy_breakpoints_ + stopped;
+    results_.subspace_projected = projected - stopped;
 }
 
 int Solver::accept(const PanelSums &sums) {

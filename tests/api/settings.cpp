@@ -56,10 +56,12 @@ const std::vector<int> integer_results = {
     CUDA_OPT_UPPER_COUNT,       CUDA_OPT_SKIPPED_UPDATES, CUDA_OPT_CAUCHY_SEGMENTS,     CUDA_OPT_LINE_SEARCH_INFO,
     CUDA_OPT_REFRESHES,         CUDA_OPT_CUTS,            CUDA_OPT_CAUCHY_CROSSINGS,    CUDA_OPT_BREAKPOINTS_CROSSED,
     CUDA_OPT_WORKSPACE_BYTES,   CUDA_OPT_STOP_TEST,       CUDA_OPT_PAIRS,               CUDA_OPT_START_PROJECTED,
-    CUDA_OPT_DIMENSION,         CUDA_OPT_MEMORY,          CUDA_OPT_PRECISION,           CUDA_OPT_SUBSPACE_TRUNCATIONS};
+    CUDA_OPT_DIMENSION,         CUDA_OPT_MEMORY,          CUDA_OPT_PRECISION,           CUDA_OPT_SUBSPACE_TRUNCATIONS,
+    CUDA_OPT_CAUCHY_FREE_COUNT, CUDA_OPT_CAUCHY_BREAKPOINTS, CUDA_OPT_SUBSPACE_PROJECTED};
 const std::vector<int> real_results = {
     CUDA_OPT_F,     CUDA_OPT_PG_NORM2,       CUDA_OPT_PG_NORM_INF, CUDA_OPT_X_NORM2,       CUDA_OPT_STEP,
-    CUDA_OPT_THETA, CUDA_OPT_SOLVER_SECONDS, CUDA_OPT_CAUCHY_T,    CUDA_OPT_CAUCHY_T_FIRST};
+    CUDA_OPT_THETA, CUDA_OPT_SOLVER_SECONDS, CUDA_OPT_CAUCHY_T,    CUDA_OPT_CAUCHY_T_FIRST,
+    CUDA_OPT_DIRECTION_NORM2, CUDA_OPT_SLOPE_START, CUDA_OPT_SLOPE};
 
 class Settings : public Handle<HostDouble> {
 public:
@@ -150,7 +152,7 @@ TEST_CASE("Unknown keys are refused by their number", "[api]") {
     Settings settings;
     int64_t integer = 42;
     double real = 42;
-    for (const int key : {0, -1, 99, 110, 199, 210, 299, 320, 399, 409, 98765}) {
+    for (const int key : {0, -1, 99, 110, 199, 210, 299, 323, 399, 412, 98765}) {
         INFO("key " << key);
         CHECK(cuda_opt_set_int(settings, key, 1) == CUDA_OPT_IMPROPER_INPUT);
         CHECK(settings.message_mentions(std::to_string(key)));
@@ -193,4 +195,29 @@ TEST_CASE("Settings outlive a reset", "[api]") {
     REQUIRE(cuda_opt_reset(settings) == 0);
     CHECK(settings.get_int(CUDA_OPT_MAXFEV) == 7);
     CHECK(settings.get_real(CUDA_OPT_FTOL) == 0.25);
+}
+
+// f = |x - c|^2 / 2 in the unit box, from 0: the first Cauchy point is P(c). Two variables stop at their upper bounds,
+// one goes to its c, one is held.
+TEMPLATE_TEST_CASE("The last direction is told as it can be worked out by hand", "[api]", HostDouble, CudaDouble) {
+    if (skipped<TestType>()) return;
+    const Vector c = {3, 3, 0.5, -1};
+    const auto evaluate = [c](const Vector &x, Vector &g) {
+        double f = 0;
+        for (size_t i = 0; i < x.size(); i++) {
+            g[i] = x[i] - c[i];
+            f += g[i] * g[i] / 2;
+        }
+        return f;
+    };
+    Harness<TestType> harness({"distance", Vector(4, 0.0), evaluate, Vector(4, 0.0), Vector(4, 1.0)}, 3);
+    while (harness.step() == CUDA_OPT_EVALUATE_FG) {
+    }
+    REQUIRE(harness.get_int(CUDA_OPT_ITERATIONS) == 1);
+    CHECK(harness.get_int(CUDA_OPT_CAUCHY_BREAKPOINTS) == 2);
+    CHECK(harness.get_int(CUDA_OPT_CAUCHY_FREE_COUNT) == 1);
+    CHECK(harness.get_int(CUDA_OPT_SUBSPACE_PROJECTED) == 0);
+    CHECK(harness.get_real(CUDA_OPT_DIRECTION_NORM2) == 1.5);
+    CHECK(harness.get_real(CUDA_OPT_SLOPE_START) == -6.25);
+    CHECK(harness.get_real(CUDA_OPT_SLOPE) == -4);
 }
