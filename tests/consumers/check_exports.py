@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
-"""Usage: check_exports.py HEADER VERSION
+"""Usage: check_exports.py HEADER ... VERSION
 
-The installed library exports the functions of the header, all of them and nothing else, has a versioned soname, and
+The installed library exports the functions of the headers, all of them and nothing else, has a versioned soname, and
 loads without CUDA's libraries; pkg-config gives its version. Runs below with_installed."""
 import os
 import re
 import subprocess
 import sys
 
-header, version = sys.argv[1:]
+*headers, version = sys.argv[1:]
 failures = []
 
 
@@ -22,12 +22,14 @@ def expect(what, found, wanted):
 
 
 library = os.path.join(output("pkg-config", "--variable=libdir", "cuda_opt").strip(), "libcuda_opt.so")
-with open(header) as file:
-    declared = set(re.findall(r"^CUDA_OPT_API .*?(cuda_opt_\w+)\(", file.read(), re.M))
+declared = set()
+for header in headers:
+    with open(header) as file:
+        declared |= set(re.findall(r"^CUDA_OPT_API .*?(cuda_opt_\w+)\(", file.read(), re.M))
 symbols = [line.split() for line in output("nm", "--dynamic", "--defined-only", library).splitlines()]
 exported = {name.split("@")[0] for *_, kind, name in symbols if kind != "A"}  # A: a version's name
-expect("exported, not in the header", sorted(exported - declared), [])
-expect("in the header, not exported", sorted(declared - exported), [])
+expect("exported, not in a header", sorted(exported - declared), [])
+expect("in a header, not exported", sorted(declared - exported), [])
 
 dynamic = output("readelf", "--dynamic", library)
 expect("soname", re.findall(r"\(SONAME\).*\[(.*)\]", dynamic), ["libcuda_opt.so." + version.split(".")[0]])

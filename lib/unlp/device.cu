@@ -1,0 +1,81 @@
+// What of the manual's interface touches CUDA itself.
+#include <algorithm>
+#include <cstring>
+
+#include "cuda_opt.h"
+#include "unlp/device.hpp"
+
+namespace cudaopt::unlp {
+
+namespace {
+
+constexpr int threads = 256;
+constexpr int most_blocks = 256;
+
+// The block's sum, in thread 0: a fixed tree over the threads.
+__device__ double block_sum(double mine) {
+    __shared__ double of_thread[threads];
+    of_thread[threadIdx.x] = mine;
+    for (int half = threads / 2; half > 0; half /= 2) {
+        __syncthreads();
+        if (threadIdx.x < half) of_thread[threadIdx.x] += of_thread[threadIdx.x + half];
+    }
+    return of_thread[0];
+}
+
+// One sum a block, over every gridDim.x-th stretch of the values.
+__global__ void sum_stretches(int n, const double *values, double *sums) {
+    double mine = 0;
+    for (long long i = static_cast<long long>(blockIdx.x) * threads + threadIdx.x; i < n;
+         i += static_cast<long long>(gridDim.x) * threads)
+        mine += values[i];
+    const double sum = block_sum(mine);
+    if (threadIdx.x == 0) sums[blockIdx.x] = sum;
+}
+
+int code(cudaError_t error) {
+    if (error == cudaSuccess) return 0;
+    cudaGetLastError(); // so that the caller's next check does not find it
+    return CUDA_OPT_CUDA_FAILURE;
+}
+
+} // namespace
+
+int device_of(const void *pointer) {
+    cudaPointerAttributes attributes{};
+    if (code(cudaPointerGetAttributes(&attributes, pointer))) return on_host;
+    const bool device = attributes.type == cudaMemoryTypeDevice || attributes.type == cudaMemoryTypeManaged;
+    return device ? attributes.device : on_host;
+}
+
+int current_device() {
+    int device = on_host;
+    return code(cudaGetDevice(&device)) ? on_host : device;
+}
+
+int copy(void *to, const void *from, std::size_t bytes) {
+    if (device_of(to) != on_host || device_of(from) != on_host)
+        return code(cudaMemcpy(to, from, bytes, cudaMemcpyDefault));
+    std::memcpy(to, from, bytes);
+    return 0;
+}
+
+int select_device(int id) {
+    int devices = 0;
+    if (code(cudaGetDeviceCount(&devices)) || devices == 0) return CUDA_OPT_BACKEND_UNAVAILABLE;
+    if (id < 0 || id >= devices) return CUDA_OPT_IMPROPER_INPUT;
+    return code(cudaSetDevice(id));
+}
+
+int sum_on_device(int n, const double *values, double *sum) {
+    const int blocks = std::clamp(n / threads, 1, most_blocks); // by n alone, as the order of the sum
+    double *sums = nullptr;
+    if (const int failed = code(cudaMallocAsync(&sums, blocks * sizeof *sums, nullptr))) return failed;
+    sum_stretches<<<blocks, threads>>>(n, values, sums);
+    sum_stretches<<<1, threads>>>(blocks, sums, sum);
+    const int launched = code(cudaGetLastError());
+    const int freed = code(cudaFreeAsync(sums, nullptr));
+    return launched ? launched : freed;
+}
+
+} // namespace cudaopt::unlp

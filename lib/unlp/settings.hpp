@@ -1,0 +1,35 @@
+// The settings of the manual's interface, of which each thread has its own, and the thread's message.
+#pragma once
+
+#include "cuda_opt.h"
+
+namespace cudaopt::unlp {
+
+struct Settings {
+    static constexpr double default_gtol = 0.9;
+
+    double gtol = default_gtol;
+    double stpmin = 1e-20;
+    double stpmax = 1e20;
+    double xtol = 1e-16;
+    double eps = -1; // negative: solve's argument
+    int maxfev = 20;
+    int icall = 2000;
+    int frequency = -1;
+    int type = 0;
+    bool first_hessian = false;
+
+    bool logs() const { return frequency >= 0; }
+};
+
+Settings &settings();
+
+/// Set this thread's message.
+void tell(const char *format, ...);
+/// For a call that refuses its arguments: the message, and the code.
+template <class... Values> int refuse(const char *format, Values... values) {
+    tell(format, values...);
+    return CUDA_OPT_IMPROPER_INPUT;
+}
+
+} // namespace cudaopt::unlp

@@ -1,0 +1,182 @@
+// cuda_opt_unlp_solve over the handle of cuda_opt.h: the whole loop with the caller's function, or a step of it.
+#include <cmath>
+#include <cstdio>
+#include <map>
+#include <memory>
+#include <new>
+
+#include "cuda_opt_unlp.h"
+#include "unlp/device.hpp"
+#include "unlp/settings.hpp"
+
+using namespace cudaopt::unlp;
+
+namespace {
+
+struct Destroy {
+    void operator()(cuda_opt *s) const { cuda_opt_destroy(&s); }
+};
+using Handle = std::unique_ptr<cuda_opt, Destroy>;
+
+struct Arguments {
+    int n, m;
+    double *x, *f, *g, *diagonal;
+    double eps;
+    int *state;
+};
+
+struct Solve {
+    int n, m;
+    Handle handle;
+};
+
+// The solves by reverse communication that this thread has going on. A thread that ends frees them.
+thread_local std::map<const int *, Solve> going_on;
+
+void print_line(void *, const char *line) { std::puts(line); }
+
+int improper(const Arguments &a) {
+    if (a.n < 1) return refuse("n is %d, but has to be at least 1", a.n);
+    if (a.m < 1) return refuse("m is %d, but has to be at least 1; 3 to 7 are usual", a.m);
+    if (!(a.eps >= 0 && std::isfinite(a.eps))) return refuse("eps is %g, but has to be at least 0, and finite", a.eps);
+    if (!a.x) return refuse("dev_x is NULL");
+    const int device = device_of(a.x);
+    const struct {
+        const char *name;
+        const void *pointer;
+        bool needed = true;
+    } others[] = {{"dev_objf", a.f},
+                  {"dev_grad", a.g},
+                  {"dev_istate", a.state},
+                  {"dev_hess", a.diagonal, settings().first_hessian}};
+    for (const auto &[name, pointer, needed] : others) {
+        if (!needed) continue;
+        if (!pointer) return refuse("%s is NULL", name);
+        if (device_of(pointer) != device) return refuse("%s is not in the memory of dev_x", name);
+    }
+    if (device != on_host && device != current_device())
+        return refuse("dev_x is on CUDA device %d, but device %d is the current one", device, current_device());
+    return 0;
+}
+
+// VA15's check of GTOL, which no solve refuses.
+void restore_gtol() {
+    Settings &mine = settings();
+    if (mine.gtol > 1e-4 && mine.gtol < 1) return;
+    if (mine.logs())
+        std::printf("  WARNING: GTOL = %e IS NOT BETWEEN 1E-04 AND 1: SET BACK TO %e\n", mine.gtol,
+                    Settings::default_gtol);
+    mine.gtol = Settings::default_gtol;
+}
+
+int hand_over_settings(cuda_opt *s, double *diagonal) {
+    restore_gtol();
+    const Settings &mine = settings();
+    const struct {
+        int32_t key;
+        double value;
+    } reals[] = {{CUDA_OPT_GTOL, mine.gtol},
+                 {CUDA_OPT_XTOL, mine.xtol},
+                 {CUDA_OPT_STPMIN, 0}, // below any stpmax
+                 {CUDA_OPT_STPMAX, mine.stpmax},
+                 {CUDA_OPT_STPMIN, mine.stpmin}};
+    const struct {
+        int32_t key;
+        int64_t value;
+    } integers[] = {{CUDA_OPT_MAXFEV, mine.maxfev},
+                    {CUDA_OPT_MAX_ITERATIONS, mine.icall},
+                    {CUDA_OPT_IPRINT_FREQUENCY, mine.frequency},
+                    {CUDA_OPT_IPRINT_TYPE, mine.type},
+                    {CUDA_OPT_DIAGCO, mine.first_hessian}};
+    int code = 0;
+    for (const auto &[key, value] : reals)
+        if (code == 0) code = cuda_opt_set_real(s, key, value);
+    for (const auto &[key, value] : integers)
+        if (code == 0) code = cuda_opt_set_int(s, key, value);
+    if (code == 0 && mine.first_hessian) code = cuda_opt_set_diagonal(s, diagonal);
+    if (code == 0 && mine.logs()) code = cuda_opt_set_log(s, print_line, nullptr);
+    return code;
+}
+
+// 0 with a handle, or a negative code with its message.
+int start(Handle &handle, const Arguments &a) {
+    if (const int code = improper(a)) return code;
+    cuda_opt *s = nullptr;
+    int code = cuda_opt_create(&s, a.n, a.m, device_of(a.x) == on_host ? CUDA_OPT_BACKEND_HOST : CUDA_OPT_BACKEND_CUDA);
+    handle.reset(s);
+    if (code == 0) code = hand_over_settings(s, a.diagonal);
+    if (code != 0) tell("%s", s ? cuda_opt_message(s) : "out of memory");
+    return code;
+}
+
+int step(cuda_opt *s, const Arguments &a) {
+    int task = cuda_opt_set_real(s, CUDA_OPT_EPS, settings().eps >= 0 ? settings().eps : a.eps);
+    if (task == 0) task = cuda_opt_solve(s, a.x, a.f, a.g);
+    tell("%s", cuda_opt_message(s));
+    return task;
+}
+
+int solve_with(cuda_opt_unlp_function eval_fg, const Arguments &a) {
+    Handle handle;
+    if (const int code = start(handle, a)) return code;
+    int task;
+    do {
+        task = step(handle.get(), a);
+        if (task == CUDA_OPT_EVALUATE_FG) eval_fg(a.n, a.x, a.f, a.g);
+    } while (task > 0); // CUDA_OPT_SUPPLY_DIAGONAL: dev_hess holds it
+    return task;
+}
+
+int go_on(const Arguments &a) {
+    const auto found = going_on.find(a.state);
+    if (found == going_on.end())
+        return refuse("dev_istate asks to go on, but in this thread no solve with it is going on; 0 starts one");
+    const Solve &solve = found->second;
+    const int task = a.n == solve.n && a.m == solve.m && a.eps >= 0
+                         ? step(solve.handle.get(), a)
+                         : refuse("n, m or eps is not what it was when this solve started");
+    if (task <= 0) going_on.erase(found);
+    return task;
+}
+
+int solve_step(const Arguments &a) {
+    int state = 0;
+    if (!a.state) return refuse("dev_istate is NULL");
+    if (const int code = copy(&state, a.state, sizeof state)) {
+        tell("dev_istate cannot be read: CUDA failed");
+        return code;
+    }
+    if (state < 0 || state > CUDA_OPT_SUPPLY_DIAGONAL)
+        return refuse("dev_istate is %d, but has to be 0 to start a solve, or what the last call left there", state);
+    if (state == 0) {
+        going_on.erase(a.state);
+        Solve fresh{a.n, a.m, nullptr};
+        if (const int code = start(fresh.handle, a)) return code;
+        try {
+            going_on[a.state] = std::move(fresh);
+        } catch (const std::bad_alloc &) {
+            tell("out of memory");
+            return CUDA_OPT_OUT_OF_MEMORY;
+        }
+    }
+    return go_on(a);
+}
+
+} // namespace
+
+int cuda_opt_unlp_solve(int n, int m, cuda_opt_unlp_function eval_fg, double *dev_x, double *dev_objf, double *dev_grad,
+                        double *dev_hess, double *, double eps, int *dev_istate) {
+    const Arguments a{n, m, dev_x, dev_objf, dev_grad, dev_hess, eps, dev_istate};
+    int state = eval_fg ? solve_with(eval_fg, a) : solve_step(a);
+    if (dev_istate && copy(dev_istate, &state, sizeof state) != 0 && state >= 0) {
+        tell("dev_istate cannot be written: CUDA failed");
+        state = CUDA_OPT_CUDA_FAILURE;
+    }
+    return state;
+}
+
+int cuda_opt_unlp_release(const int *dev_istate) {
+    if (!dev_istate) going_on.clear();
+    else if (going_on.erase(dev_istate) == 0) return refuse("in this thread no solve with this dev_istate is going on");
+    return 0;
+}

@@ -1,0 +1,74 @@
+// The manual's utilities.
+#include <algorithm>
+#include <cstdio>
+
+#include "cuda_opt_unlp.h"
+#include "unlp/device.hpp"
+#include "unlp/settings.hpp"
+
+using namespace cudaopt::unlp;
+
+namespace {
+
+constexpr int per_line = 6;
+constexpr int per_copy = 1000 * per_line;
+
+int refuse_vector(const char *call) { return refuse("%s: n is negative, or an array is NULL", call); }
+
+int told(int code, const char *call) {
+    if (code != 0) tell("%s: CUDA failed", call);
+    return code;
+}
+
+void print_lines(int count, const double *values) {
+    for (int begin = 0; begin < count; begin += per_line) {
+        for (int i = begin; i < std::min(begin + per_line, count); i++) std::printf("  %13.6e", values[i]);
+        std::printf("\n");
+    }
+}
+
+// Pairwise: the rounding error grows with log n.
+double sum_on_host(int n, const double *values) {
+    constexpr int leaf = 64;
+    if (n > leaf) return sum_on_host(n / 2, values) + sum_on_host(n - n / 2, values + n / 2);
+    double sum = 0;
+    for (int i = 0; i < n; i++) sum += values[i];
+    return sum;
+}
+
+} // namespace
+
+int cuda_opt_unlp_get_solution(int n, const double *dev_x, double *x) {
+    if (n < 0 || !dev_x || !x) return refuse_vector("get_solution");
+    return told(copy(x, dev_x, static_cast<std::size_t>(n) * sizeof *x), "get_solution");
+}
+
+int cuda_opt_unlp_set_device_ID(int id) {
+    const int code = select_device(id);
+    if (code == CUDA_OPT_IMPROPER_INPUT) tell("there is no CUDA device %d", id);
+    else if (code == CUDA_OPT_BACKEND_UNAVAILABLE)
+        tell("there is no CUDA device, or the library was built without CUDA");
+    else if (code != 0) tell("CUDA device %d cannot be used", id);
+    return code;
+}
+
+int cuda_opt_unlp_print_vector(int n, const double *dev_v) {
+    if (n < 0 || !dev_v) return refuse_vector("print_vector");
+    double values[per_copy];
+    for (int begin = 0; begin < n;) {
+        const int count = std::min(per_copy, n - begin);
+        if (const int code = told(copy(values, dev_v + begin, count * sizeof *values), "print_vector")) return code;
+        print_lines(count, values);
+        begin += count;
+    }
+    return 0;
+}
+
+int cuda_opt_unlp_my_reduce(int n, const double *dev_v, double *dev_sum) {
+    if (n < 0 || !dev_v || !dev_sum) return refuse_vector("my_reduce");
+    const int device = device_of(dev_v);
+    if (device != device_of(dev_sum)) return refuse("my_reduce: dev_v and dev_sum are not in the same memory");
+    if (device != on_host) return told(sum_on_device(n, dev_v, dev_sum), "my_reduce");
+    *dev_sum = sum_on_host(n, dev_v);
+    return 0;
+}
