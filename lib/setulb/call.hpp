@@ -1,0 +1,109 @@
+// What one call of setulb brings: the caller's arrays, their entries by the names of L-BFGS-B 3.0's documentation. All
+// that a problem needs to go on is in them; the handle behind a ticket only saves having to start with an empty memory.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <cstring>
+#include <initializer_list>
+
+namespace cudaopt::drop_in {
+
+constexpr int text_length = 60;
+
+// Indices count from 1, as in Fortran. Entries 17 to 21 are not used by version 3.0.
+enum Count {
+    ticket_low = 17,
+    ticket_high = 18,
+    stamp = 19,     // which task of the ticket this is: arrays restored from a copy have an older one
+    dimension = 20, // n
+    mark = 21,      // there was a START
+    all_segments = 22,
+    backtracks = 25,
+    skipped_updates = 26,
+    pairs = 28,
+    iteration = 30,
+    updates = 31, // since the memory was dropped last
+    segments = 33,
+    evaluations = 34,
+    search_evaluations = 36,
+    beyond_box = 37,
+    free_variables = 38,
+    active_constraints = 39,
+    leaving = 40,
+    entering = 41
+};
+enum Measure {
+    theta = 1,
+    f_base = 2,
+    f_tolerance = 3,
+    direction_norm = 4,
+    epsilon = 5,
+    seconds = 9,
+    slope = 11,
+    step_limit = 12,
+    projected_gradient = 13,
+    step = 14,
+    slope_start = 15,
+    direction_squared = 16
+};
+enum Flag { projected = 1, constrained = 2, boxed = 3, updated = 4 };
+
+struct Call {
+    int n, m;
+    double *x;
+    const double *l, *u;
+    const int *nbd;
+    double *f, *g;
+    double factr, pgtol;
+    double *wa;
+    char *task;
+    int iprint;
+    char *csave;
+    int *lsave, *isave;
+    double *dsave;
+
+    int &operator[](Count k) const { return isave[k - 1]; }
+    double &operator[](Measure k) const { return dsave[k - 1]; }
+    int &operator[](Flag k) const { return lsave[k - 1]; }
+
+    // The iterate that the line search starts from, where version 3.0 keeps it too: programs read it there.
+    double *base_x() const { return wa + 2 * pairs_size() + 11 * square() + 3 * size(); }
+    double *base_g() const { return wa + 2 * pairs_size() + 11 * square() + size(); }
+    int64_t workspace() const { return 2 * pairs_size() + 5 * size() + 11 * square() + 8 * int64_t{m}; }
+    void save_base() const {
+        std::copy(x, x + n, base_x());
+        std::copy(g, g + n, base_g());
+        (*this)[f_base] = *f;
+    }
+    void restore_base() const {
+        std::copy(base_x(), base_x() + n, x);
+        std::copy(base_g(), base_g() + n, g);
+        *f = (*this)[f_base];
+    }
+
+    bool task_begins(const char *start) const { return std::strncmp(task, start, std::strlen(start)) == 0; }
+    bool task_is_start() const { return task_begins("START") && (task[5] == ' ' || task[5] == '\0'); }
+    void set_task(const char *words) const { set_text(task, words); }
+    static void set_text(char *text, const char *words) {
+        const auto length = std::min<std::size_t>(std::strlen(words), text_length);
+        std::memcpy(text, words, length);
+        std::memset(text + length, ' ', text_length - length);
+    }
+
+    int64_t ticket() const {
+        return static_cast<int64_t>(static_cast<uint32_t>((*this)[ticket_high])) << 32 |
+               static_cast<uint32_t>((*this)[ticket_low]);
+    }
+    void set_ticket(int64_t ticket) const {
+        (*this)[ticket_low] = static_cast<int>(static_cast<uint32_t>(ticket));
+        (*this)[ticket_high] = static_cast<int>(static_cast<uint32_t>(ticket >> 32));
+    }
+
+  private:
+    int64_t size() const { return n; }
+    int64_t pairs_size() const { return int64_t{n} * m; }
+    int64_t square() const { return int64_t{m} * m; }
+};
+
+} // namespace cudaopt::drop_in

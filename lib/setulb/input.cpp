@@ -1,0 +1,84 @@
+#include "setulb/input.hpp"
+
+#include <cmath>
+#include <limits>
+
+namespace cudaopt::drop_in {
+
+namespace {
+
+constexpr double infinity = std::numeric_limits<double>::infinity();
+
+bool has_lower(int kind) { return kind == 1 || kind == 2; }
+bool has_upper(int kind) { return kind >= 2; }
+
+// What version 3.0 would go on with, to no good end.
+const char *hopeless(const Call &call, int i) {
+    const bool lower = has_lower(call.nbd[i]), upper = has_upper(call.nbd[i]);
+    const double l = lower ? call.l[i] : -infinity, u = upper ? call.u[i] : infinity;
+    if (std::isnan(l) || std::isnan(u)) return "ERROR: A BOUND IS NAN";
+    if (l == infinity || u == -infinity) return "ERROR: NO FEASIBLE SOLUTION";
+    const double x = std::fmin(std::fmax(call.x[i], l), u);
+    return std::isnan(call.x[i]) || std::isinf(x) ? "ERROR: X IS NOT FINITE" : nullptr;
+}
+
+} // namespace
+
+Refusal refusal(const Call &call) {
+    // Of several reasons version 3.0 names the last.
+    Refusal found;
+    if (call.n <= 0) found.words = "ERROR: N .LE. 0";
+    if (call.m <= 0) found.words = "ERROR: M .LE. 0";
+    if (call.factr < 0) found.words = "ERROR: FACTR .LT. 0";
+    for (int i = 0; i < call.n; i++) {
+        if (call.nbd[i] < 0 || call.nbd[i] > 3) found = {"ERROR: INVALID NBD", i + 1};
+        else if (call.nbd[i] == 2 && call.l[i] > call.u[i]) found = {"ERROR: NO FEASIBLE SOLUTION", i + 1};
+    }
+    for (int i = 0; i < call.n && !found.words; i++)
+        if (const char *words = hopeless(call, i)) found = {words, 0};
+    return found;
+}
+
+int move_into_box(const Call &call) {
+    int at_bounds = 0;
+    call[projected] = call[constrained] = 0;
+    call[boxed] = 1;
+    for (int i = 0; i < call.n; i++) {
+        const int kind = call.nbd[i];
+        double &x = call.x[i];
+        if (kind != 0) call[constrained] = 1;
+        if (kind != 2) call[boxed] = 0;
+        const bool at_lower = has_lower(kind) && x <= call.l[i];
+        const bool at_upper = !at_lower && has_upper(kind) && x >= call.u[i];
+        if (!at_lower && !at_upper) continue;
+        at_bounds++;
+        const double bound = at_lower ? call.l[i] : call.u[i];
+        if (x != bound) call[projected] = 1;
+        x = bound;
+    }
+    return at_bounds;
+}
+
+void prepare_entries(const Call &call) {
+    std::fill(call.isave, call.isave + 44, 0);
+    std::fill(call.dsave, call.dsave + 29, 0.0);
+    call[updated] = 0;
+    Call::set_text(call.csave, "");
+
+    const int64_t n = call.n, m = call.m;
+    // mn, m^2, 4 m^2, then where each part begins: S, Y, S'Y, S'S, a factor, two of 4 m^2, and n-vectors.
+    const int64_t part[] = {m * n, m * m, 4 * m * m};
+    const int64_t sizes[] = {part[0], part[0], part[1], part[1], part[1], part[2], part[2], n, n, n, n, n};
+    std::copy(part, part + 3, call.isave);
+    int64_t begin = 1;
+    int *entry = call.isave + 3;
+    *entry++ = static_cast<int>(begin);
+    for (const int64_t size : sizes) *entry++ = static_cast<int>(begin += size);
+
+    call[free_variables] = call.n;
+    call[theta] = 1;
+    call[epsilon] = std::numeric_limits<double>::epsilon();
+    call[f_tolerance] = call.factr * call[epsilon];
+}
+
+} // namespace cudaopt::drop_in

@@ -1,0 +1,70 @@
+#include "setulb/kept.hpp"
+
+#include <chrono>
+#include <cstdlib>
+#include <functional>
+
+namespace cudaopt::drop_in {
+
+Kept::Kept()
+    // Arrays may have been written by another process: its tickets should not be ours.
+    : next_ticket_(std::chrono::system_clock::now().time_since_epoch() / std::chrono::nanoseconds(1)) {
+    const char *asked = std::getenv("CUDA_OPT_SETULB_KEEP");
+    const long most = asked ? std::strtol(asked, nullptr, 10) : 0;
+    most_ = most > 0 ? static_cast<std::size_t>(most) : 1024;
+}
+
+template <class Condition> std::unique_ptr<Problem> Kept::take_first(const Condition &condition) {
+    for (auto at = problems_.begin(); at != problems_.end(); ++at)
+        if (condition(**at)) {
+            std::unique_ptr<Problem> problem = std::move(*at);
+            problems_.erase(at);
+            return problem;
+        }
+    return nullptr;
+}
+
+std::unique_ptr<Problem> Kept::take(const Call &call) {
+    const std::lock_guard lock(mutex_);
+    return take_first([&](const Problem &p) { return p.ticket == call.ticket() && p.stamp == call[stamp]; });
+}
+
+std::unique_ptr<Problem> Kept::take(int64_t ticket) {
+    const std::lock_guard lock(mutex_);
+    return take_first([&](const Problem &p) { return p.ticket == ticket; });
+}
+
+std::vector<std::unique_ptr<Problem>> Kept::take_overlapping(const Call &call) {
+    const std::less<const double *> before;
+    const double *begin = call.wa, *end = call.wa + call.workspace();
+    const auto overlaps = [&](const Problem &p) { return before(p.wa, end) && before(begin, p.wa_end); };
+    std::vector<std::unique_ptr<Problem>> taken;
+    const std::lock_guard lock(mutex_);
+    while (auto problem = take_first(overlaps)) taken.push_back(std::move(problem));
+    return taken;
+}
+
+std::unique_ptr<Problem> Kept::take_oldest() {
+    const std::lock_guard lock(mutex_);
+    return take_first([](const Problem &) { return true; });
+}
+
+void Kept::keep(std::unique_ptr<Problem> problem, const Call &call) {
+    std::unique_ptr<Problem> dropped; // and freed after the lock is
+    const std::lock_guard lock(mutex_);
+    if (problem->ticket == 0) problem->ticket = next_ticket_++;
+    problem->stamp++;
+    problem->wa = call.wa;
+    problem->wa_end = call.wa + call.workspace();
+    call.set_ticket(problem->ticket);
+    call[stamp] = problem->stamp;
+    if (problems_.size() >= most_) dropped = take_first([](const Problem &) { return true; });
+    problems_.push_back(std::move(problem));
+}
+
+Kept &kept() {
+    static Kept all;
+    return all;
+}
+
+} // namespace cudaopt::drop_in

@@ -1,0 +1,63 @@
+#include "setulb/problem.hpp"
+
+#include <limits>
+#include <utility>
+#include <vector>
+
+namespace cudaopt::drop_in {
+
+Problem::Problem(int n, int m, int backend) : n_(n), m_(m), backend_(backend) {
+    check(cuda_opt_create(&handle_.s, n, m, backend));
+    for (Array *array : {&x_, &g_}) array->allocate(n);
+    f_.allocate(1);
+    // What version 3.0 does: its line search; its test of f is made at NEW_X, by the caller of this.
+    check(cuda_opt_set_int(handle_.s, CUDA_OPT_REPORT_ITERATES, 1));
+    check(cuda_opt_set_int(handle_.s, CUDA_OPT_MAX_ITERATIONS, 0));
+    using Setting = std::pair<int, double>;
+    for (const auto &[key, value] :
+         {Setting(CUDA_OPT_EPS, 0), Setting(CUDA_OPT_FTOL, 1e-3), Setting(CUDA_OPT_GTOL, 0.9),
+          Setting(CUDA_OPT_XTOL, 0.1), Setting(CUDA_OPT_STPMIN, 0), Setting(CUDA_OPT_STPMAX, 1e10)})
+        check(cuda_opt_set_real(handle_.s, key, value));
+}
+
+void Problem::start(const Call &call, const double *x) {
+    check(cuda_opt_reset(handle_.s));
+    skipped_ = refreshes_ = 0;
+    check(cuda_opt_set_real(handle_.s, CUDA_OPT_PGTOL, call.pgtol > 0 ? call.pgtol : 0));
+    set_bounds(call);
+    x_.put(x, n_);
+    check(solve());
+}
+
+void Problem::set_bounds(const Call &call) {
+    if (!call[constrained]) return check(cuda_opt_set_bounds(handle_.s, nullptr, nullptr));
+    constexpr double infinity = std::numeric_limits<double>::infinity();
+    std::vector<double> staged(static_cast<std::size_t>(n_));
+    for (int i = 0; i < n_; i++) staged[i] = call.nbd[i] == 1 || call.nbd[i] == 2 ? call.l[i] : -infinity;
+    lower_.allocate(n_);
+    lower_.put(staged.data(), n_);
+    for (int i = 0; i < n_; i++) staged[i] = call.nbd[i] >= 2 ? call.u[i] : infinity;
+    upper_.allocate(n_);
+    upper_.put(staged.data(), n_);
+    check(cuda_opt_set_bounds(handle_.s, lower_.get(), upper_.get()));
+}
+
+int64_t Problem::count(int key) const {
+    int64_t value = 0;
+    check(cuda_opt_get_int(handle_.s, key, &value));
+    return value;
+}
+
+double Problem::measure(int key) const {
+    double value = 0;
+    check(cuda_opt_get_real(handle_.s, key, &value));
+    return value;
+}
+
+bool Problem::grown(int key, int64_t &seen) {
+    const int64_t before = seen;
+    seen = count(key);
+    return seen > before;
+}
+
+} // namespace cudaopt::drop_in

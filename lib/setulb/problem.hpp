@@ -1,0 +1,80 @@
+// A handle of cuda_opt and the arrays that stand in its memory space for the caller's: x, f, g and the bounds.
+#pragma once
+
+#include <cstdint>
+
+#include "cuda_opt.h"
+#include "setulb/call.hpp"
+
+namespace cudaopt::drop_in {
+
+// A code of cuda_opt.h that ends the solve.
+struct Failure {
+    int code;
+};
+
+inline void check(int code) {
+    if (code < 0) throw Failure{code};
+}
+
+struct Handle {
+    cuda_opt *s = nullptr;
+    Handle() = default;
+    Handle(const Handle &) = delete;
+    Handle &operator=(const Handle &) = delete;
+    ~Handle() { cuda_opt_destroy(&s); }
+};
+
+// In the handle's memory space, and to be freed before it.
+class Array {
+  public:
+    explicit Array(const Handle &handle) : handle_(handle) {}
+    Array(const Array &) = delete;
+    Array &operator=(const Array &) = delete;
+    ~Array() { cuda_opt_free(handle_.s, data_); }
+    double *get() const { return static_cast<double *>(data_); }
+    void allocate(int64_t count) {
+        if (!data_) check(cuda_opt_alloc(handle_.s, &data_, bytes(count)));
+    }
+    void put(const double *values, int64_t count) { check(cuda_opt_copy_in(handle_.s, data_, values, bytes(count))); }
+    void get(double *values, int64_t count) const { check(cuda_opt_copy_out(handle_.s, values, data_, bytes(count))); }
+
+  private:
+    static int64_t bytes(int64_t count) { return count * static_cast<int64_t>(sizeof(double)); }
+    const Handle &handle_;
+    void *data_ = nullptr;
+};
+
+// All but the destructor may throw Failure.
+class Problem {
+  public:
+    Problem(int n, int m, int backend);
+
+    bool fits(int n, int m, int backend) const { return n == n_ && m == m_ && backend == backend_; }
+    // Forget what was, start at x, and go as far as the first wish for f and g.
+    void start(const Call &call, const double *x);
+    void put(double f, const double *g) { f_.put(&f, 1), g_.put(g, n_); }
+    void get_x(double *x) const { x_.get(x, n_); }
+    int solve() { return cuda_opt_solve(handle_.s, x_.get(), f_.get(), g_.get()); }
+
+    int64_t count(int key) const;
+    double measure(int key) const;
+    // Whether the count has grown since it was asked for last.
+    bool skipped_update() { return grown(CUDA_OPT_SKIPPED_UPDATES, skipped_); }
+    bool dropped_memory() { return grown(CUDA_OPT_REFRESHES, refreshes_); }
+
+    int64_t ticket = 0;
+    int stamp = 0;
+    const double *wa = nullptr, *wa_end = nullptr; // the caller's workspace, where it was seen last
+
+  private:
+    void set_bounds(const Call &call);
+    bool grown(int key, int64_t &seen);
+
+    const int n_, m_, backend_;
+    Handle handle_;
+    Array x_{handle_}, f_{handle_}, g_{handle_}, lower_{handle_}, upper_{handle_};
+    int64_t skipped_ = 0, refreshes_ = 0;
+};
+
+} // namespace cudaopt::drop_in
