@@ -56,6 +56,7 @@ std::optional<FortranRun> run_fortran(const RunOptions &options, const Stop &sto
     FortranRun result;
     WholeRun &whole = result.whole;
     whole.n = n;
+    bool out_of_time = false;
     const auto begin = Clock::now();
     for (;;) {
         const auto call = Clock::now();
@@ -67,8 +68,11 @@ std::optional<FortranRun> run_fortran(const RunOptions &options, const Stop &sto
             whole.evaluations++;
         } else if (std::memcmp(task, "NEW_X", 5) == 0) {
             result.seconds_at.push_back(whole.solver_seconds);
+            result.f_at.push_back(f);
             whole.iterations++;
             if (whole.iterations == stop.max_iterations) break;
+            out_of_time = stop.max_seconds > 0 && since(begin) >= stop.max_seconds;
+            if (out_of_time) break;
         } else {
             break;
         }
@@ -76,6 +80,7 @@ std::optional<FortranRun> run_fortran(const RunOptions &options, const Stop &sto
     whole.seconds = since(begin);
     whole.f = f;
     whole.end = std::memcmp(task, "CONV", 4) == 0    ? "converged"
+                : out_of_time                        ? "time"
                 : std::memcmp(task, "NEW_X", 5) == 0 ? "limit"
                                                      : "line search";
     if (std::memcmp(task, "ERROR", 5) == 0) throw std::runtime_error("L-BFGS-B 3.0: " + std::string(task, sizeof task));

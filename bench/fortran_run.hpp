@@ -11,10 +11,11 @@ namespace cudaopt::bench {
 struct FortranRun {
     WholeRun whole;                 // t and t_first stay empty: the code does not tell them
     std::vector<double> seconds_at; // seconds inside setulb up to each accepted iterate after the start
+    std::vector<double> f_at;       // f at each of them
 };
 
 // Of the options it takes the problem, n, m, the bounds, and threads for the evaluations; of the stopping tests, factr
-// and the limit. Nothing where the library was not there to build with.
+// and the limits. Nothing where the library was not there to build with.
 std::optional<FortranRun> run_fortran(const RunOptions &options, const Stop &stop);
 
 } // namespace cudaopt::bench

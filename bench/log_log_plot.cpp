@@ -2,9 +2,10 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
 #include <cstdlib>
 #include <iterator>
+
+#include "svg_text.hpp"
 
 namespace cudaopt::bench {
 
@@ -12,19 +13,6 @@ namespace {
 
 constexpr double width = 880, height = 560;
 constexpr double left = 88, right = 690, top = 84, bottom = 488; // the area of the data; the legend is right of it
-constexpr const char *colours[] = {"#c0392b", "#2471a3", "#1e8449", "#b9770e", "#7d3c98", "#566573"};
-
-std::string number(double value) {
-    char text[32];
-    std::snprintf(text, sizeof text, "%.1f", value);
-    return text;
-}
-
-std::string escaped(const std::string &text) {
-    std::string result;
-    for (const char c : text) result += c == '&' ? "&amp;" : c == '<' ? "&lt;" : c == '>' ? "&gt;" : std::string(1, c);
-    return result;
-}
 
 bool drawn(const std::pair<double, double> &p) {
     return std::isfinite(p.first) && std::isfinite(p.second) && p.first > 0 && p.second > 0;
@@ -47,15 +35,6 @@ struct Axis {
     double at(double value) const { return begin + (end - begin) * (std::log10(value) - low) / (high - low); }
 };
 
-std::string line(double x1, double y1, double x2, double y2, const std::string &stroke, double thickness) {
-    return "<line x1=\"" + number(x1) + "\" y1=\"" + number(y1) + "\" x2=\"" + number(x2) + "\" y2=\"" + number(y2) +
-           "\" stroke=\"" + stroke + "\" stroke-width=\"" + number(thickness) + "\"/>\n";
-}
-
-std::string words(double x, double y, const std::string &style, const std::string &content) {
-    return "<text x=\"" + number(x) + "\" y=\"" + number(y) + "\" " + style + ">" + content + "</text>\n";
-}
-
 std::string power_of_ten(int exponent) {
     if (exponent == 0) return "1";
     if (exponent == 1) return "10";
@@ -75,12 +54,7 @@ std::string svg(const LogLogPlot &plot) {
             }
     const Axis x(left, right, xs), y(bottom, top, ys);
 
-    std::string text = "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"" + number(width) + "\" height=\"" +
-                       number(height) +
-                       "\" font-family=\"Helvetica, Arial, sans-serif\" font-size=\"13\" "
-                       "fill=\"#333\">\n<rect width=\"100%\" height=\"100%\" fill=\"#fff\"/>\n";
-    text += words(left, 34, "font-size=\"18\" font-weight=\"bold\" fill=\"#111\"", escaped(plot.title));
-    text += words(left, 58, "fill=\"#666\"", escaped(plot.subtitle));
+    std::string text = beginning(width, height, left, plot.title, plot.subtitle);
     for (int e = x.low; e <= x.high; e++) {
         const double at = x.at(std::pow(10., e));
         text += line(at, top, at, bottom, "#e3e3e3", 1);

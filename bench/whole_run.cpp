@@ -12,18 +12,25 @@ using Clock = std::chrono::steady_clock;
 
 double since(Clock::time_point begin) { return std::chrono::duration<double>(Clock::now() - begin).count(); }
 
-template <class Real> WholeRun run(const RunOptions &options, const Stop &stop) {
+template <class Real> WholeRun run(const RunOptions &options, const Stop &stop, std::int64_t mark) {
     PreparedSolve<Real> prepared(options);
     const Handle &h = prepared.handle;
     h.check(cuda_opt_set_real(h.s, CUDA_OPT_EPS, stop.eps));
     h.check(cuda_opt_set_real(h.s, CUDA_OPT_FACTR, stop.factr));
     h.check(cuda_opt_set_int(h.s, CUDA_OPT_MAX_ITERATIONS, stop.max_iterations));
+    h.check(cuda_opt_set_real(h.s, CUDA_OPT_MAX_SECONDS, stop.max_seconds));
 
     WholeRun result;
     result.n = prepared.n;
+    const auto note_mark = [&] {
+        if (mark == 0 || result.solver_seconds_at_mark > 0 || h.count(CUDA_OPT_ITERATIONS) != mark) return;
+        result.f_at_mark = h.real(CUDA_OPT_F);
+        result.solver_seconds_at_mark = h.real(CUDA_OPT_SOLVER_SECONDS);
+    };
     const auto begin = Clock::now();
     int task;
     while ((task = prepared.solve()) > 0) {
+        note_mark();
         prepared.evaluate();
         // A trial point of the iteration under way, whose Cauchy point is known: the last one holds.
         if (h.count(CUDA_OPT_EVALUATIONS) == 0) continue;
@@ -34,8 +41,10 @@ template <class Real> WholeRun run(const RunOptions &options, const Stop &stop) 
         result.t_first.back() = h.real(CUDA_OPT_CAUCHY_T_FIRST);
     }
     result.seconds = since(begin);
+    note_mark();
     result.end = task == CUDA_OPT_CONVERGED            ? "converged"
                  : task == CUDA_OPT_ITERATION_LIMIT    ? "limit"
+                 : task == CUDA_OPT_TIME_LIMIT         ? "time"
                  : task == CUDA_OPT_LINE_SEARCH_FAILED ? "line search"
                                                        : "";
     if (result.end.empty()) throw std::runtime_error(cuda_opt_message(h.s));
@@ -52,8 +61,8 @@ template <class Real> WholeRun run(const RunOptions &options, const Stop &stop) 
 
 } // namespace
 
-WholeRun run_whole(const RunOptions &options, const Stop &stop) {
-    return options.single ? run<float>(options, stop) : run<double>(options, stop);
+WholeRun run_whole(const RunOptions &options, const Stop &stop, std::int64_t mark) {
+    return options.single ? run<float>(options, stop, mark) : run<double>(options, stop, mark);
 }
 
 bool have_cuda() {

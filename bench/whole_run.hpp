@@ -13,6 +13,7 @@ namespace cudaopt::bench {
 struct Stop {
     double eps = 0, factr = 0;       // 0: off
     std::int64_t max_iterations = 0; // 0: no limit
+    double max_seconds = 0;          // wall time since the first call; 0: no limit
 };
 
 struct WholeRun {
@@ -21,14 +22,17 @@ struct WholeRun {
     double solver_seconds = 0;     // inside the solver
     double evaluation_seconds = 0; // of one evaluation, timed by itself at the end
     double f = 0;
+    // After the iteration that was to be marked, if it was reached; the next one's direction is in the time already.
+    double f_at_mark = 0, solver_seconds_at_mark = 0;
     std::vector<double> t, t_first; // each iteration's t* and what the one-breakpoint approximation gives there
-    std::string end;                // "converged", "limit" or "line search"
+    std::string end;                // "converged", "limit", "time" or "line search"
 
     double milliseconds_per_iteration() const { return 1e3 * solver_seconds / static_cast<double>(iterations); }
 };
 
-// RunOptions::iterations is not used. Throws std::runtime_error with the library's sentence.
-WholeRun run_whole(const RunOptions &options, const Stop &stop);
+// RunOptions::iterations is not used. mark: after how many iterations f and the time inside the solver are noted; 0:
+// never. Throws std::runtime_error with the library's sentence.
+WholeRun run_whole(const RunOptions &options, const Stop &stop, std::int64_t mark = 0);
 
 // Whether the CUDA backend was built in and finds a device.
 bool have_cuda();

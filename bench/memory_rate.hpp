@@ -1,4 +1,4 @@
-// How fast the machine copies memory: the rate that every sweep is judged by.
+// How fast the machine copies and reads memory: the rates that every sweep is judged by.
 #pragma once
 
 #include <cstdint>
@@ -8,5 +8,8 @@ namespace cudaopt::bench {
 // Bytes read plus bytes written per second, copying a vector of `bytes` bytes; the median of several copies.
 // cuda: on the current device; else on the host, with the given number of threads (0: all).
 double copy_rate(std::int64_t bytes, bool cuda, int threads);
+
+// Bytes per second, reading a vector and writing nothing.
+double read_rate(std::int64_t bytes, bool cuda, int threads);
 
 } // namespace cudaopt::bench

@@ -1,0 +1,23 @@
+// What the current CUDA device does at most, measured: memory and double-precision arithmetic.
+#pragma once
+
+#include <cstdint>
+
+#include "stream_clock.hpp"
+
+namespace cudaopt::bench {
+
+// Seconds of a device-to-device copy of so many bytes, and of reading as many without writing. NaN where there is not
+// memory enough.
+double device_copy_seconds(const StreamClock &clock, std::int64_t bytes);
+double device_read_seconds(const StreamClock &clock, std::int64_t bytes);
+
+// Seconds of one operation when all threads do nothing else.
+struct ArithmeticCosts {
+    double operation;                                  // a multiply-add, and as well a sum or a product alone
+    double inverse_root, division, exponential, angle; // angle: a sine and a cosine
+    double conversion;                                 // between single and double precision
+};
+ArithmeticCosts device_arithmetic(const StreamClock &clock);
+
+} // namespace cudaopt::bench

@@ -1,0 +1,10 @@
+// In place of device_rates.cu where there is no CUDA.
+#include "device_rates.hpp"
+
+namespace cudaopt::bench {
+
+double device_copy_seconds(const StreamClock &, std::int64_t) { return 0; }
+double device_read_seconds(const StreamClock &, std::int64_t) { return 0; }
+ArithmeticCosts device_arithmetic(const StreamClock &) { return {}; }
+
+} // namespace cudaopt::bench

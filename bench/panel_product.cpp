@@ -1,0 +1,140 @@
+#include "panel_product.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace cudaopt::bench {
+
+namespace {
+
+// A number from [-1, 1) for each pair of integers, as good as random (the finaliser of Stafford's variant 13).
+double scattered(std::int64_t stream, std::int64_t i) {
+    std::uint64_t z = 0x9e3779b97f4a7c15u * static_cast<std::uint64_t>(i + 1) +
+                      0xd1b54a32d192ed03u * static_cast<std::uint64_t>(stream + 1);
+    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
+    z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
+    z ^= z >> 31;
+    return static_cast<double>(static_cast<std::int64_t>(z >> 11) - (std::int64_t{1} << 52)) * 0x1p-52;
+}
+
+template <class Value> void fill(std::vector<double> &to, const Value &value) {
+    const auto n = static_cast<std::int64_t>(to.size());
+#pragma omp parallel for schedule(static)
+    for (std::int64_t i = 0; i < n; i++) to[static_cast<std::size_t>(i)] = value(i);
+}
+
+} // namespace
+
+PanelProduct::PanelProduct(std::int64_t n, int most, double held, bool cuda, int threads, void *stream)
+    : n_(n), most_(most), stream_(stream), memory_(cuda ? make_cuda_memory() : make_host_memory()),
+      sweeps_(cuda ? make_cuda_sweeps<double>(n) : make_host_sweeps<double>(n)),
+      dgemm_(cuda ? make_dgemm(n, 2 * most, stream) : nullptr) {
+    std::vector<double> staged(static_cast<std::size_t>(n));
+    unbounded_.x = allocate();
+    unbounded_.g = allocate();
+    unbounded_.f = allocate();
+    bounded_ = unbounded_;
+    sweeps_->bind(unbounded_);
+    sweeps_->allocate(most, {threads, stream});
+    fill_pairs(staged);
+    fill_rows(held, staged);
+}
+
+PanelProduct::~PanelProduct() {
+    memory_->synchronize(stream_);
+    for (void *array : arrays_) memory_->release(array);
+}
+
+double *PanelProduct::allocate() {
+    arrays_.push_back(memory_->allocate(static_cast<std::size_t>(n_) * sizeof(double)));
+    return static_cast<double *>(arrays_.back());
+}
+
+void PanelProduct::copy_in(double *to, const std::vector<double> &from) {
+    memory_->copy_in(to, from.data(), from.size() * sizeof(double), stream_);
+}
+
+// The pairs' slots as sweep 2 leaves them: y is the gradient where the step began until the newest pair's is replaced
+// by g - y, s is the direction -g + y / 2, y of the slot before.
+double PanelProduct::y(int slot, std::int64_t i) const {
+    return slot == most_ - 1 ? scattered(most_, i) - scattered(slot, i) : scattered(slot, i);
+}
+double PanelProduct::s(int slot, std::int64_t i) const {
+    return -scattered(slot, i) + (slot > 0 ? 0.5 * scattered(slot - 1, i) : 0);
+}
+
+void PanelProduct::fill_pairs(std::vector<double> &staged) {
+    auto *x = static_cast<double *>(unbounded_.x), *g = static_cast<double *>(unbounded_.g);
+    fill(staged, [](std::int64_t) { return 0.0; });
+    copy_in(x, staged);
+    for (int slot = 0; slot < most_; slot++) {
+        fill(staged, [&](std::int64_t i) { return scattered(slot, i); });
+        copy_in(g, staged);
+        const std::vector<double> coefficients = {0.5, 0, 0, 0};
+        DirectionRequest request{};
+        request.panel.pairs = slot > 0;
+        request.panel.newest_slot = std::max(0, slot - 1);
+        request.gradient_coefficient = -1;
+        request.coefficients = coefficients.data();
+        request.spare_slot = slot; // with a step of 0, so that x stays 0
+        sweeps_->direction(request);
+        memory_->synchronize(stream_);
+        if (!dgemm_) continue;
+        const int age = most_ - 1 - slot;
+        fill(staged, [&](std::int64_t i) { return y(slot, i); });
+        dgemm_->set_column(2 * age, staged.data());
+        fill(staged, [&](std::int64_t i) { return s(slot, i); });
+        dgemm_->set_column(2 * age + 1, staged.data());
+    }
+}
+
+// Held rows stand at the bound that their gradient points away from.
+void PanelProduct::fill_rows(double held, std::vector<double> &staged) {
+    double *l = allocate(), *u = allocate();
+    fill(staged, [&](std::int64_t i) { return scattered(most_, i); });
+    copy_in(static_cast<double *>(unbounded_.g), staged);
+    fill(staged, [&](std::int64_t i) {
+        const bool stands = scattered(-1, i) < 2 * held - 1;
+        return stands ? (scattered(most_, i) < 0 ? 1.0 : -1.0) : 0.5 * scattered(-2, i);
+    });
+    copy_in(static_cast<double *>(unbounded_.x), staged);
+    fill(staged, [](std::int64_t) { return -1.0; });
+    copy_in(l, staged);
+    fill(staged, [](std::int64_t) { return 1.0; });
+    copy_in(u, staged);
+    bounded_.lower = l;
+    bounded_.upper = u;
+}
+
+const PanelSums &PanelProduct::gather(int m, Products products) {
+    sweeps_->bind(products == Products::over_free ? bounded_ : unbounded_);
+    GatherRequest request{};
+    request.pairs = m;
+    request.newest_slot = most_ - 1;
+    request.fresh = true;
+    request.masked = products != Products::of_newest;
+    return sweeps_->gather(request);
+}
+
+double PanelProduct::gathered_bytes(int m, Products products) const {
+    const int columns = 2 * m + (products == Products::over_free ? 4 : 2); // and x, g, perhaps l, u
+    return columns * static_cast<double>(n_) * sizeof(double);
+}
+
+double PanelProduct::difference(int m) {
+    if (!dgemm_) return std::numeric_limits<double>::quiet_NaN();
+    const std::vector<double> &by_dgemm = dgemm_->multiply_and_fetch(2 * m);
+    const PanelSums &sums = gather(m, Products::over_all);
+    const auto column = [](int j) { return j < 2 ? j : panel::special + j - 2; };
+    const auto product = [&](int i, int j) { return by_dgemm[static_cast<std::size_t>(i + 2 * m * j)]; };
+    double largest = 0;
+    for (int j = 0; j < 2 * m; j++)
+        for (int i = 0; i <= j; i++) {
+            const double apart = std::fabs(sums.over_free(column(i), column(j)) - product(i, j));
+            largest = std::fmax(largest, apart / std::sqrt(product(i, i) * product(j, j)));
+        }
+    return largest;
+}
+
+} // namespace cudaopt::bench
