@@ -1,0 +1,249 @@
+! A thin layer over the module cuda_opt for host arrays: a handle that frees itself, and Fortran arrays in place of
+! addresses, in double and in single precision.
+!
+!     use cuda_opt
+!     use cuda_opt_arrays
+!     type(minimiser) :: s
+!     ...
+!     task = s%create(x, m=5)
+!     if (task == 0) task = s%set_bounds(lower, upper)
+!     do while (task >= 0)
+!         task = s%solve(x, f, g)
+!         if (task /= CUDA_OPT_EVALUATE_FG) exit
+!         call evaluate(x, f, g)
+!     end do
+!     print '(a)', s%message()
+!
+! Functions return the codes of cuda_opt.h: 0 or a task where all is well. An array that has not n elements, or whose
+! elements do not follow one another in memory, is CUDA_OPT_IMPROPER_INPUT, and message() names it. The handle is freed
+! when the variable ceases to exist, which a variable of a main program does not do: there, destroy() frees it. Do not
+! assign a minimiser to another: both would own the same handle.
+!
+! The arrays live on the host, and so does the computation. For arrays on a device see the module cuda_opt.
+module cuda_opt_arrays
+    use, intrinsic :: iso_c_binding, only: &
+        c_associated, c_double, c_float, c_int, c_int32_t, c_int64_t, c_loc, c_null_ptr, c_ptr
+    use cuda_opt
+    implicit none
+    private
+
+    type, public :: minimiser
+        private
+        type(c_ptr) :: s = c_null_ptr
+        integer(c_int64_t) :: n = 0
+        ! Copies of the bounds, which may therefore be expressions: the library reads them at every iteration.
+        real(c_double), pointer :: box(:, :) => null()
+        real(c_float), pointer :: box_f32(:, :) => null()
+        character(:), allocatable :: refusal ! where the last call was refused by this layer
+    contains
+        ! s%create(x, m): a handle for as many variables as x has elements, in the precision of x.
+        generic :: create => create_f64, create_f32
+        ! s%set_bounds(lower, upper), before the first solve() or after reset(); infinite where there is no bound.
+        generic :: set_bounds => set_bounds_f64, set_bounds_f32
+        ! s%solve(x, f, g): one step of the protocol, with the same variables at each call of one solve.
+        generic :: solve => solve_f64, solve_f32
+        ! s%set(key, setting), s%get(key, found): an integer for an integer key, real(c_double) for a real one.
+        generic :: set => set_i32, set_i64, set_real
+        generic :: get => get_i32, get_i64, get_real
+        procedure :: reset, message, handle, destroy
+        procedure, private :: create_f64, create_f32, set_bounds_f64, set_bounds_f32, solve_f64, solve_f32, &
+            set_i32, set_i64, set_real, get_i32, get_i64, get_real, fits
+        final :: finalise
+    end type
+
+contains
+
+    integer(c_int) function create_f64(self, x, m) result(code)
+        class(minimiser), intent(inout) :: self
+        real(c_double), intent(in) :: x(:)
+        integer, intent(in) :: m
+
+        call self%destroy()
+        self%n = size(x, kind=c_int64_t)
+        code = cuda_opt_create(self%s, self%n, int(m, c_int32_t), CUDA_OPT_BACKEND_HOST)
+    end function
+
+    integer(c_int) function create_f32(self, x, m) result(code)
+        class(minimiser), intent(inout) :: self
+        real(c_float), intent(in) :: x(:)
+        integer, intent(in) :: m
+
+        call self%destroy()
+        self%n = size(x, kind=c_int64_t)
+        code = cuda_opt_create_f32(self%s, self%n, int(m, c_int32_t), CUDA_OPT_BACKEND_HOST)
+    end function
+
+    integer(c_int) function set_bounds_f64(self, lower, upper) result(code)
+        class(minimiser), intent(inout) :: self
+        real(c_double), intent(in) :: lower(:), upper(:)
+        real(c_double), pointer :: box(:, :)
+
+        code = self%fits('lower', size(lower, kind=c_int64_t), .true.)
+        if (code == 0) code = self%fits('upper', size(upper, kind=c_int64_t), .true.)
+        if (code /= 0) return
+        allocate (box(self%n, 2))
+        box(:, 1) = lower
+        box(:, 2) = upper
+        code = cuda_opt_set_bounds(self%s, c_loc(box(1, 1)), c_loc(box(1, 2)))
+        if (code == 0 .and. associated(self%box)) deallocate (self%box)
+        if (code == 0) self%box => box
+        if (code /= 0) deallocate (box)
+    end function
+
+    integer(c_int) function set_bounds_f32(self, lower, upper) result(code)
+        class(minimiser), intent(inout) :: self
+        real(c_float), intent(in) :: lower(:), upper(:)
+        real(c_float), pointer :: box(:, :)
+
+        code = self%fits('lower', size(lower, kind=c_int64_t), .true.)
+        if (code == 0) code = self%fits('upper', size(upper, kind=c_int64_t), .true.)
+        if (code /= 0) return
+        allocate (box(self%n, 2))
+        box(:, 1) = lower
+        box(:, 2) = upper
+        code = cuda_opt_set_bounds_f32(self%s, c_loc(box(1, 1)), c_loc(box(1, 2)))
+        if (code == 0 .and. associated(self%box_f32)) deallocate (self%box_f32)
+        if (code == 0) self%box_f32 => box
+        if (code /= 0) deallocate (box)
+    end function
+
+    integer(c_int) function solve_f64(self, x, f, g) result(task)
+        class(minimiser), intent(inout) :: self
+        real(c_double), intent(inout), target :: x(:), f, g(:)
+
+        task = self%fits('x', size(x, kind=c_int64_t), is_contiguous(x))
+        if (task == 0) task = self%fits('g', size(g, kind=c_int64_t), is_contiguous(g))
+        if (task == 0) task = cuda_opt_solve(self%s, c_loc(x(1)), c_loc(f), c_loc(g(1)))
+    end function
+
+    integer(c_int) function solve_f32(self, x, f, g) result(task)
+        class(minimiser), intent(inout) :: self
+        real(c_float), intent(inout), target :: x(:), g(:)
+        real(c_double), intent(inout), target :: f
+
+        task = self%fits('x', size(x, kind=c_int64_t), is_contiguous(x))
+        if (task == 0) task = self%fits('g', size(g, kind=c_int64_t), is_contiguous(g))
+        if (task == 0) task = cuda_opt_solve_f32(self%s, c_loc(x(1)), c_loc(f), c_loc(g(1)))
+    end function
+
+    integer(c_int) function set_i32(self, key, setting) result(code)
+        class(minimiser), intent(inout) :: self
+        integer(c_int), intent(in) :: key
+        integer(c_int32_t), intent(in) :: setting
+        code = self%set_i64(key, int(setting, c_int64_t))
+    end function
+
+    integer(c_int) function set_i64(self, key, setting) result(code)
+        class(minimiser), intent(inout) :: self
+        integer(c_int), intent(in) :: key
+        integer(c_int64_t), intent(in) :: setting
+        if (allocated(self%refusal)) deallocate (self%refusal)
+        code = cuda_opt_set_int(self%s, key, setting)
+    end function
+
+    integer(c_int) function set_real(self, key, setting) result(code)
+        class(minimiser), intent(inout) :: self
+        integer(c_int), intent(in) :: key
+        real(c_double), intent(in) :: setting
+        if (allocated(self%refusal)) deallocate (self%refusal)
+        code = cuda_opt_set_real(self%s, key, setting)
+    end function
+
+    ! A result that does not fit into 32 bits is CUDA_OPT_IMPROPER_INPUT.
+    integer(c_int) function get_i32(self, key, found) result(code)
+        class(minimiser), intent(inout) :: self
+        integer(c_int), intent(in) :: key
+        integer(c_int32_t), intent(inout) :: found
+        integer(c_int64_t) :: long
+
+        long = found
+        code = self%get_i64(key, long)
+        if (abs(long) > huge(found)) then
+            self%refusal = 'the value does not fit into 32 bits'
+            code = CUDA_OPT_IMPROPER_INPUT
+        else
+            found = int(long, c_int32_t)
+        end if
+    end function
+
+    integer(c_int) function get_i64(self, key, found) result(code)
+        class(minimiser), intent(inout) :: self
+        integer(c_int), intent(in) :: key
+        integer(c_int64_t), intent(inout) :: found
+        if (allocated(self%refusal)) deallocate (self%refusal)
+        code = cuda_opt_get_int(self%s, key, found)
+    end function
+
+    integer(c_int) function get_real(self, key, found) result(code)
+        class(minimiser), intent(inout) :: self
+        integer(c_int), intent(in) :: key
+        real(c_double), intent(inout) :: found
+        if (allocated(self%refusal)) deallocate (self%refusal)
+        code = cuda_opt_get_real(self%s, key, found)
+    end function
+
+    ! Forget the history, keep settings and bounds: the next solve() starts anew.
+    integer(c_int) function reset(self) result(code)
+        class(minimiser), intent(inout) :: self
+        if (allocated(self%refusal)) deallocate (self%refusal)
+        code = cuda_opt_reset(self%s)
+    end function
+
+    ! One English sentence on the last call that had something to say.
+    function message(self) result(text)
+        class(minimiser), intent(in) :: self
+        character(:), allocatable :: text
+
+        if (allocated(self%refusal)) then
+            text = self%refusal
+        else
+            text = cuda_opt_text(cuda_opt_message(self%s))
+        end if
+    end function
+
+    ! For the functions of the module cuda_opt that have no counterpart here.
+    type(c_ptr) function handle(self)
+        class(minimiser), intent(in) :: self
+        handle = self%s
+    end function
+
+    ! Free the handle and the copies of the bounds; create() makes a new handle.
+    subroutine destroy(self)
+        class(minimiser), intent(inout) :: self
+
+        call cuda_opt_destroy(self%s)
+        if (associated(self%box)) deallocate (self%box)
+        if (associated(self%box_f32)) deallocate (self%box_f32)
+        if (allocated(self%refusal)) deallocate (self%refusal)
+        self%n = 0
+    end subroutine
+
+    subroutine finalise(self)
+        type(minimiser), intent(inout) :: self
+        call self%destroy()
+    end subroutine
+
+    ! 0 for an array that can be handed to the library; begins every call that takes arrays.
+    integer(c_int) function fits(self, name, elements, contiguous) result(code)
+        class(minimiser), intent(inout) :: self
+        character(*), intent(in) :: name
+        integer(c_int64_t), intent(in) :: elements
+        logical, intent(in) :: contiguous
+        character(80) :: sentence
+
+        if (allocated(self%refusal)) deallocate (self%refusal)
+        code = 0
+        if (.not. c_associated(self%s)) then
+            self%refusal = 'create() comes first'
+            code = CUDA_OPT_MISUSE
+        else if (elements /= self%n) then
+            write (sentence, '(2a, i0, a, i0)') name, ' has ', elements, ' elements, but n is ', self%n
+            self%refusal = trim(sentence)
+            code = CUDA_OPT_IMPROPER_INPUT
+        else if (.not. contiguous) then
+            self%refusal = name//' is not contiguous'
+            code = CUDA_OPT_IMPROPER_INPUT
+        end if
+    end function
+
+end module

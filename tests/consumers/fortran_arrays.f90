@@ -1,0 +1,165 @@
+! The module cuda_opt_arrays against the module cuda_opt: the same bits in both precisions; arrays that do not fit are
+! refused by name; a minimiser can be used again, and is freed where it ceases to exist.
+module problem
+    use, intrinsic :: iso_c_binding
+    use cuda_opt
+    use cuda_opt_arrays
+    implicit none
+
+    integer, parameter :: n = 100
+    integer :: failures = 0
+
+    ! f = sum i (x_i - 1)^2 / 2 in [-1, 3/4]^n
+    interface evaluate
+        procedure :: evaluate_f64, evaluate_f32
+    end interface
+
+contains
+
+    subroutine expect(holds, what)
+        logical, intent(in) :: holds
+        character(*), intent(in) :: what
+
+        if (.not. holds) print '(2a)', 'does not hold: ', what
+        if (.not. holds) failures = failures + 1
+    end subroutine
+
+    subroutine evaluate_f64(x, f, g)
+        real(c_double), intent(in) :: x(n)
+        real(c_double), intent(out) :: f, g(n)
+        integer :: i
+
+        g = [(i*(x(i) - 1), i=1, n)]
+        f = sum(g*(x - 1))/2
+    end subroutine
+
+    subroutine evaluate_f32(x, f, g)
+        real(c_float), intent(in) :: x(n)
+        real(c_double), intent(out) :: f
+        real(c_float), intent(out) :: g(n)
+        integer :: i
+
+        g = [(i*(x(i) - 1), i=1, n)]
+        f = sum(real(g, c_double)*(x - 1))/2
+    end subroutine
+
+    function by_addresses_f64() result(x)
+        real(c_double), target :: x(n), g(n), f, lower(n), upper(n)
+        type(c_ptr) :: s
+        integer(c_int) :: task
+
+        x = 0
+        lower = -1
+        upper = 0.75_c_double
+        task = cuda_opt_create(s, int(n, c_int64_t), 5_c_int32_t, CUDA_OPT_BACKEND_HOST)
+        task = cuda_opt_set_bounds(s, c_loc(lower), c_loc(upper))
+        do while (cuda_opt_solve(s, c_loc(x), c_loc(f), c_loc(g)) > 0)
+            call evaluate(x, f, g)
+        end do
+        call cuda_opt_destroy(s)
+    end function
+
+    function by_addresses_f32() result(x)
+        real(c_float), target :: x(n), g(n), lower(n), upper(n)
+        real(c_double), target :: f
+        type(c_ptr) :: s
+        integer(c_int) :: task
+
+        x = 0
+        lower = -1
+        upper = 0.75_c_float
+        task = cuda_opt_create_f32(s, int(n, c_int64_t), 5_c_int32_t, CUDA_OPT_BACKEND_HOST)
+        task = cuda_opt_set_bounds_f32(s, c_loc(lower), c_loc(upper))
+        do while (cuda_opt_solve_f32(s, c_loc(x), c_loc(f), c_loc(g)) > 0)
+            call evaluate(x, f, g)
+        end do
+        call cuda_opt_destroy(s)
+    end function
+
+    subroutine check_double()
+        type(minimiser) :: s
+        real(c_double) :: x(n), g(n), f, eps
+        integer(c_int) :: task, turn
+        integer(c_int32_t) :: at_upper
+        integer(c_int64_t) :: dimension
+
+        call expect(s%solve(x, f, g) == CUDA_OPT_MISUSE, 'create() comes first')
+        call expect(s%message() == 'create() comes first', 'and the message says so')
+        do turn = 1, 2 ! a second handle in the same variable
+            x = 0
+            task = s%create(x, m=5)
+            task = s%set_bounds(spread(-1._c_double, 1, n), spread(0.75_c_double, 1, n))
+            do while (s%solve(x, f, g) > 0)
+                call evaluate(x, f, g)
+            end do
+            call expect(all(abs(x - by_addresses_f64()) <= 0), 'double: the bits of the module cuda_opt')
+        end do
+        call expect(s%get(CUDA_OPT_UPPER_COUNT, at_upper) == 0, 'a result is given')
+        call expect(at_upper == n, 'all are at their upper bounds')
+        call expect(s%get(CUDA_OPT_DIMENSION, dimension) == 0, 'a long result is given')
+        call expect(dimension == n, 'n is known')
+
+        ! Bounds of another solve with the same handle: now the minimum is inside.
+        task = s%reset()
+        task = s%set_bounds(spread(-1._c_double, 1, n), spread(2._c_double, 1, n))
+        do while (s%solve(x, f, g) > 0)
+            call evaluate(x, f, g)
+        end do
+        call expect(maxval(abs(x - 1)) < 1e-4_c_double, 'new bounds are those of the next solve')
+
+        call expect(s%set(CUDA_OPT_EPS, 1e-3_c_double) == 0, 'a setting is taken')
+        call expect(s%get(CUDA_OPT_EPS, eps) == 0, 'a setting is given')
+        call expect(abs(eps - 1e-3_c_double) <= 0, 'as it was taken')
+        call expect(s%set(CUDA_OPT_MAXFEV, 0) == CUDA_OPT_IMPROPER_INPUT, 'maxfev = 0 is refused')
+        call expect(index(s%message(), 'MAXFEV') > 0, 'by name')
+    end subroutine
+
+    subroutine check_single()
+        type(minimiser) :: s
+        real(c_float) :: x(n), g(n)
+        real(c_double) :: f
+        integer(c_int) :: task
+
+        x = 0
+        task = s%create(x, m=5)
+        task = s%set_bounds(spread(-1._c_float, 1, n), spread(0.75_c_float, 1, n))
+        do while (s%solve(x, f, g) > 0)
+            call evaluate(x, f, g)
+        end do
+        call expect(all(abs(x - by_addresses_f32()) <= 0), 'single: the bits of the module cuda_opt')
+    end subroutine
+
+    subroutine check_refusals()
+        type(minimiser) :: s
+        real(c_double) :: x(n), g(n), long(2*n), nothing(0), f
+        real(c_float) :: x_f32(n), g_f32(n)
+        integer(c_int) :: task
+
+        call expect(s%create(nothing, m=5) == CUDA_OPT_IMPROPER_INPUT, 'no variables are refused')
+        x = 0
+        long = 0
+        task = s%create(x, m=5)
+        call expect(s%solve(x(2:), f, g) == CUDA_OPT_IMPROPER_INPUT, 'a short x is refused')
+        call expect(s%message() == 'x has 99 elements, but n is 100', 'in a sentence')
+        call expect(s%solve(x, f, long) == CUDA_OPT_IMPROPER_INPUT, 'a long g is refused')
+        call expect(s%solve(x, f, long(::2)) == CUDA_OPT_IMPROPER_INPUT, 'a g with gaps is refused')
+        call expect(s%message() == 'g is not contiguous', 'in a sentence')
+        call expect(s%set_bounds(x, long) == CUDA_OPT_IMPROPER_INPUT, 'long bounds are refused')
+        call expect(s%solve(x_f32, f, g_f32) == CUDA_OPT_MISUSE, 'the other precision is refused')
+        call expect(s%solve(x, f, g) == CUDA_OPT_EVALUATE_FG, 'what is refused leaves the handle as it was')
+        call expect(s%set_bounds(x, x) == CUDA_OPT_MISUSE, 'bounds during a solve are refused')
+        call evaluate(x, f, g)
+        call expect(s%solve(x, f, g) == CUDA_OPT_EVALUATE_FG, 'and the solve goes on')
+    end subroutine
+
+end module
+
+program fortran_arrays
+    use problem
+    implicit none
+
+    call check_double()
+    call check_single()
+    call check_refusals()
+    print '(i0, a)', failures, ' failures'
+end program
