@@ -1,0 +1,162 @@
+#!/usr/bin/env python3
+"""Usage: check_documents.py SOURCE_ROOT
+
+Does what README.md and docs/*.md say, below with_installed, each document in a folder of its own. Every block between
+fences has a tag:
+
+    c cpp fortran cuda    a file; its first line names it in a comment, and a sh block of the document uses it. C, C++
+    cmake meson           and Fortran are also compiled with all warnings as errors
+    sh                    run with bash -e; with nvcc in it, only where nvcc is
+    text                  directly after a sh block: what that prints, ... standing for anything. Else prose
+
+Only in the reports that programs write is a block without a tag.
+
+A comment on the line above a block, <!-- not run: WHY --> or <!-- needs a CUDA device -->, says when a sh block does
+not run. What does not run is skipped, and said so."""
+import doctest
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+from dataclasses import dataclass
+from pathlib import Path
+
+ROOT = Path(sys.argv.pop(1)).resolve()
+FILES = {"c", "cpp", "fortran", "cuda", "cmake", "meson"}
+BLOCK = re.compile(r"^(?:<!-- (?P<note>.*?) -->\n)?^```(?P<tag>.*)\n(?P<text>(?:.*\n)*?)^```$", re.M)
+REPORTS = {"benchmarks", "gpu-report"}
+FILE_NAME = re.compile(r"^(?://|/\*|!|#) *([\w.]+)")
+STRICT = ["-pedantic", "-Wall", "-Wextra", "-Werror"]
+
+
+@dataclass
+class Block:
+    line: int
+    tag: str
+    text: str
+    note: str
+    output: str = None  # what a sh block prints, where the document says it
+
+    @property
+    def file_name(self):
+        found = FILE_NAME.match(self.text)
+        return found and found[1]
+
+
+def blocks_of(text):
+    blocks, end = [], 0
+    for found in BLOCK.finditer(text):
+        line = text.count("\n", 0, found.start("tag")) + 1
+        block = Block(line, found["tag"].strip(), found["text"], found["note"] or "")
+        if block.tag == "text" and blocks and blocks[-1].tag == "sh" and not text[end : found.start()].strip():
+            blocks[-1].output = block.text
+        blocks.append(block)
+        end = found.end()
+    return blocks
+
+
+def run(command, folder, **options):
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=300, **options)
+    return done.returncode, done.stdout, done.stderr
+
+
+def has_device():
+    with tempfile.TemporaryDirectory() as folder:
+        status, _, _ = run(["driver_program", "2", "1", "--backend", "cuda", "--iprint", "-1"], folder)
+    return status == 0
+
+
+class Document(unittest.TestCase):
+    """One document; its tests, a block each, are run in its order."""
+
+    folder = None
+
+    @classmethod
+    def setUpClass(cls):
+        cls.folder = Path(cls.path.stem).resolve()
+        cls.folder.mkdir()
+        for block in cls.blocks:
+            if block.tag in FILES and block.file_name:
+                (cls.folder / block.file_name).write_text(block.text)
+
+    def expect_success(self, result):
+        status, out, err = result
+        self.assertEqual(status, 0, f"\n{out}{err}")
+        return out
+
+    def check_tag(self, block):
+        self.assertIn(block.tag, FILES | {"sh", "text"} | ({""} if self.path.stem in REPORTS else set()))
+
+    def check_file(self, block):
+        self.assertTrue(block.file_name, "the first line names no file")
+        self.assertTrue(
+            any(other.tag == "sh" and self.is_named(block.file_name, other.text) for other in self.blocks),
+            f"no sh block uses {block.file_name}",
+        )
+        include = subprocess.run(["pkg-config", "--cflags", "cuda_opt"], check=True, capture_output=True, text=True)
+        compilers = {
+            "c": ["cc", "-std=c11"],
+            "cpp": ["c++", "-std=c++17"],
+            "fortran": ["gfortran", "-std=f2008", f"-J{tempfile.mkdtemp(dir=self.folder)}", *self.fortran_modules()],
+        }
+        if block.tag not in compilers:
+            return
+        if not shutil.which(compilers[block.tag][0]):
+            self.skipTest(f"no {compilers[block.tag][0]}")
+        command = [*compilers[block.tag], *STRICT, "-fsyntax-only", *include.stdout.split(), block.file_name]
+        self.expect_success(run(command, self.folder))
+
+    @staticmethod
+    def is_named(file_name, commands):
+        """CMake and Meson look for their file by themselves."""
+        return {"CMakeLists.txt": "cmake ", "meson.build": "meson "}.get(file_name, file_name) in commands
+
+    @staticmethod
+    def fortran_modules():
+        done = subprocess.run(["pkg-config", "--variable=fortran_modules", "cuda_opt"], capture_output=True, text=True)
+        return done.stdout.split()
+
+    def check_sh(self, block):
+        if block.note.startswith("not run: "):
+            self.skipTest(block.note)
+        for program in ("nvcc", "gfortran", "cmake", "meson", "driver_program"):
+            if re.search(rf"\b{program} ", block.text) and not shutil.which(program):
+                self.skipTest(f"no {program}")
+        if block.note == "needs a CUDA device":
+            if not has_device():
+                self.assertFalse(os.environ.get("CUDA_OPT_TEST_REQUIRE_CUDA"), "CUDA is required")
+                self.skipTest("no CUDA device")
+        elif block.note:
+            self.fail(f"unknown note: {block.note}")
+        out = self.expect_success(run(["bash", "-euo", "pipefail", "-c", block.text], self.folder))
+        if block.output is not None:
+            same = doctest.OutputChecker().check_output(block.output, out, doctest.ELLIPSIS)
+            self.assertTrue(same, f"\nshould print\n{block.output}but prints\n{out}")
+
+
+def test_of(block):
+    def test(self):
+        self.check_tag(block)
+        if block.tag in FILES:
+            self.check_file(block)
+        elif block.tag == "sh":
+            self.check_sh(block)
+
+    return test
+
+
+def load_tests(loader, *_):
+    suite = unittest.TestSuite()
+    for path in [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]:
+        blocks = blocks_of(path.read_text())
+        tests = {f"test_line_{block.line:03}_{block.tag or 'without_tag'}": test_of(block) for block in blocks}
+        case = type(path.stem, (Document,), {"path": path, "blocks": blocks, **tests})
+        suite.addTests(loader.loadTestsFromTestCase(case))
+    return suite
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)
