@@ -1,0 +1,48 @@
+#!/usr/bin/env python3
+"""Usage: check_manual_page.py PAGE DRIVER_PROGRAM
+
+The manual page has the options that --help has, with the same arguments and defaults, and is set without a warning."""
+import re
+import shutil
+import subprocess
+import sys
+import unittest
+from pathlib import Path
+
+PAGE, DRIVER = Path(sys.argv.pop(1)), sys.argv.pop(1)
+
+
+def of_help():
+    """option: (argument, default)"""
+    text = subprocess.run([DRIVER, "--help"], check=True, capture_output=True, text=True).stdout
+    entries = re.findall(r"^  (?:-h,)?(--[\w-]+)(?: ([\w,=]+))?(?: \.\.\.)? {2,}(.*(?:\n {10,}.*)*)", text, re.M)
+    return {name: (argument, "".join(re.findall(r" \[(.*?)\]", words)[:1])) for name, argument, words in entries}
+
+
+def of_page():
+    text = PAGE.read_text().replace(r"\-", "-")
+    entries = re.findall(r'^\.TP\n\.(?:BI?|BR -h ", ") (--[\w-]+)(?: " (.*?)")?\n((?:(?!\.TP|\.S).*\n)*)', text, re.M)
+    return {
+        name: (argument, "".join(re.findall(r"^Default (.*)\.$", words, re.M)[:1])) for name, argument, words in entries
+    }
+
+
+class ManualPage(unittest.TestCase):
+    def test_options(self):
+        self.maxDiff = None
+        self.assertGreater(len(of_help()), 20)
+        self.assertEqual(of_page(), of_help())
+
+    def test_version(self):
+        version = subprocess.run([DRIVER, "--version"], check=True, capture_output=True, text=True).stdout.split()[-1]
+        self.assertIn(f'"cuda_opt {version}"', PAGE.read_text())
+
+    def test_is_set_without_a_warning(self):
+        if not shutil.which("groff"):
+            self.skipTest("no groff")
+        done = subprocess.run(["groff", "-man", "-ww", "-Tutf8", "-z", PAGE], capture_output=True, text=True)
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)
