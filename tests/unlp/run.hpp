@@ -80,6 +80,10 @@ public:
         }
         return code;
     }
+    void evaluate_all() {
+        evaluate();
+        if (diagonal) fill_diagonal();
+    }
     int step(int m, cuda_opt_unlp_function eval_fg) {
         return cuda_opt_unlp_solve(n(), m, eval_fg, x_.data(), f_.data(), g_.data(), hess_.data(), workvec, eps,
                                    istate.data());
@@ -90,9 +94,8 @@ private:
         Run &run = *current_;
         if (n != run.n() || x != run.x_.data() || f != run.f_.data() || g != run.g_.data())
             throw std::runtime_error("the function gets other arguments than solve");
-        run.evaluate();
+        run.evaluate_all();
         run.at_evaluation();
-        if (run.diagonal) run.fill_diagonal();
     }
     void evaluate() {
         evaluations_++;

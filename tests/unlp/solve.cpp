@@ -101,6 +101,25 @@ TEMPLATE_TEST_CASE("The diagonal is used once it is enabled", "[unlp]", HostDoub
     CHECK(again.evaluations() == without.evaluations());
 }
 
+TEMPLATE_TEST_CASE("VA15's loop runs as it is: all is evaluated before each call, the first included", "[unlp]",
+                   HostDouble, CudaDouble) {
+    if (skipped<TestType>()) return;
+    const Defaults defaults;
+    for (const bool diagco : {false, true}) {
+        INFO("diagco: " << diagco);
+        REQUIRE(cuda_opt_unlp_enable_first_Hessian(diagco) == 0);
+        const Problem problem = diagco ? badly_scaled() : extended_rosenbrock(100);
+        Run<TestType> va15(problem), plain(problem);
+        if (diagco) va15.diagonal = plain.diagonal = inverse_curvature;
+        CHECK(plain.reversed() == 0);
+        int calls = 0;
+        do va15.evaluate_all();
+        while (va15.step(5, nullptr) > 0 && ++calls < 2000);
+        CHECK(va15.istate == 0);
+        CHECK(va15.x() == plain.x());
+    }
+}
+
 TEMPLATE_TEST_CASE("A diagonal that is not positive ends with -2", "[unlp]", HostDouble, CudaDouble) {
     if (skipped<TestType>()) return;
     const Defaults defaults;
