@@ -31,8 +31,8 @@ CUDA_OPT_SETULB_API void setulb_(const int *n, const int *m, double *x, const do
                                  int *isave, double *dsave, size_t task_length, size_t csave_length);
 
 /** Free what the library holds for the problem of these arrays, when it is given up before its end. Not needed after
- *  CONVERGENCE, ABNORMAL, ERROR or STOP, nor where a new START on the same arrays follows. Should the problem be gone on
- *  with nevertheless, it does so from its last iterate.
+ *  CONVERGENCE, ABNORMAL, ERROR or STOP, nor where a new START on the same arrays follows. Should the problem be gone
+ *  on with nevertheless, it goes on from its last iterate.
  *  @param isave  NULL: of all problems that no thread is in the middle of a call with */
 CUDA_OPT_SETULB_API void cuda_opt_setulb_release(const int *isave);
 /** The same for Fortran: call cuda_opt_setulb_release(isave). */

@@ -115,7 +115,8 @@ void note_update(const Call &call, Problem &problem) {
 void note_search(const Call &call, Problem &problem) {
     const auto number = [&](int key) { return static_cast<int>(problem.count(key)); };
     const bool walked = call[constrained] || call[pairs] == 0;
-    call[segments] = walked ? 1 + number(CUDA_OPT_CAUCHY_BREAKPOINTS) : 0;
+    // One more than the breakpoints passed, unless nothing is left to move beyond the last.
+    call[segments] = walked ? std::min(1 + number(CUDA_OPT_CAUCHY_BREAKPOINTS), call.n) : 0;
     call[all_segments] += call[segments];
     call[free_variables] = number(CUDA_OPT_CAUCHY_FREE_COUNT);
     call[active_constraints] = call.n - call[free_variables];

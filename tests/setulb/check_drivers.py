@@ -1,0 +1,121 @@
+#!/usr/bin/env python3
+"""Usage: check_drivers.py SOURCE_ROOT LIBRARY [FORTRAN_COMPILER]
+
+The three drivers that come with L-BFGS-B, in Fortran as the distribution installs them and in C, print the same with
+libcuda_opt_setulb as with L-BFGS-B 3.0: every word and every digit. Only where L-BFGS-B's own run here and the one that
+it brings along, made by another compiler, differ, and on the lines below, numbers may differ ten times as much as those
+do. What lacks a compiler or the drivers' package is skipped, and said so."""
+import gzip
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+root, library = Path(sys.argv[1]), Path(sys.argv[2])
+fortran = sys.argv[3] if len(sys.argv) > 3 else None
+EXAMPLES = Path("/usr/share/doc/liblbfgsb-examples")
+NUMBER = re.compile(r"[-+]?\d+\.\d+(?:[DE][-+]\d+|[-+]\d{3})?", re.I)
+folders = [library.parent, library.parent.parent]  # in a build folder, libcuda_opt is one above
+ours = ["-L" + str(library.parent), "-lcuda_opt_setulb"] + ["-Wl,-rpath," + str(folder) for folder in folders]
+theirs = ["-llbfgsb"]
+failures, compared = [], 0
+
+
+def text_of(path):
+    for candidate in (path, path.with_name(path.name + ".gz")):
+        if candidate.exists():
+            return (gzip.open if candidate.suffix == ".gz" else open)(candidate, "rt").read()
+    return None
+
+
+def lines_of(text):
+    """Without what tells the time; the printed output may go on with it."""
+    return [line.rstrip() for line in text.splitlines() if "seconds." not in line and line.strip()]
+
+
+def printed(compiler, source, libraries, folder, arguments=()):
+    program = Path(folder) / "program"
+    subprocess.run([*compiler, str(source), *libraries, "-lm", "-o", str(program)], check=True)
+    run = subprocess.run([str(program), *arguments], check=True, stdout=subprocess.PIPE, text=True, cwd=folder)
+    return lines_of(run.stdout)
+
+
+def value(number):
+    return float(re.sub(r"(?<=\d)([-+]\d{3})$", r"E\1", re.sub("d", "e", number, flags=re.I)))
+
+
+def last_place(number):
+    """One unit of the last digit shown, but for what is shown in full: 9 digits of it."""
+    mantissa = re.match(r"[-+]?(\d+)\.(\d+)", number)
+    digits = min(len((mantissa[1] + mantissa[2]).lstrip("0")), 9)
+    return 1.01 * 10.0 ** -(digits - 1) * abs(value(number))
+
+
+def difference(line, other):
+    """The largest relative difference of two lines' numbers; None where they differ otherwise."""
+    numbers, others = NUMBER.findall(line), NUMBER.findall(other)
+    if NUMBER.sub("#", line) != NUMBER.sub("#", other) or len(numbers) != len(others):
+        return None
+    return max((abs(value(a) - value(b)) / (abs(value(b)) or 1) for a, b in zip(numbers, others)), default=0)
+
+
+def compare(what, mine, reference, recorded=None):
+    global compared
+    compared += 1
+    if len(mine) != len(reference):
+        failures.append(f"{what}: {len(mine)} lines, not {len(reference)}")
+    allowed = 0
+    for at, (line, expected) in enumerate(zip(mine, reference)):
+        if recorded and at < len(recorded) and (apart := difference(recorded[at], expected)):
+            allowed = max(allowed, 10 * apart)
+        apart = difference(line, expected)
+        places = [last_place(n) / (abs(value(n)) or 1) for n in NUMBER.findall(expected)]
+        if apart is None or apart > max([allowed, *places]):
+            failures.append(f"{what}, line {at + 1}:\n  {line}\n  {expected}")
+
+
+def skipped(what):
+    print(f"skipped: {what}")
+
+
+def check_fortran(folder):
+    if not fortran or not shutil.which(fortran):
+        return skipped("the drivers in Fortran: no Fortran compiler")
+    for driver in (1, 2, 3):
+        for dialect, suffix in (("77", ".f"), ("90", ".f90")):
+            text = text_of(EXAMPLES / f"driver{driver}{suffix}")
+            if text is None:
+                return skipped(f"the drivers in Fortran: no driver{driver}{suffix} in {EXAMPLES}")
+            source = Path(folder) / f"driver{suffix}"
+            source.write_text(text)
+            compiler = [fortran, "-std=legacy", "-w", "-O1"]
+            recorded = text_of(EXAMPLES / f"output_{dialect}_{driver}")
+            compare(
+                f"driver {driver}, Fortran {dialect}",
+                printed(compiler, source, ours, folder),
+                printed(compiler, source, theirs, folder),
+                lines_of(recorded) if recorded else None,
+            )
+
+
+def check_c(folder):
+    # The same differences as in Fortran are to be expected.
+    source, compiler = root / "tests/setulb/sample_drivers.c", ["cc", "-std=c11", "-O1", "-I", str(root / "include")]
+    for driver in (1, 2, 3):
+        slow = [*compiler, "-ffp-contract=off"], [*compiler, "-Ofast", "-march=native"]
+        reference, other = (printed(flags, source, theirs, folder, [str(driver)]) for flags in slow)
+        compare(f"driver {driver}, C", printed(slow[0], source, ours, folder, [str(driver)]), reference, other)
+
+
+os.environ.setdefault("OMP_NUM_THREADS", "1")
+with tempfile.TemporaryDirectory() as scratch:
+    if not list(Path("/usr/lib").glob("**/liblbfgsb.so")):
+        skipped("the drivers: liblbfgsb is not installed")
+    else:
+        check_fortran(scratch)
+        check_c(scratch)
+print("\n".join(failures) or f"{compared} drivers print the same")
+sys.exit(1 if failures else 0 if compared else 77)

@@ -1,0 +1,147 @@
+// Side by side with L-BFGS-B 3.0, call by call: the same tasks in the same order, the same iterates, the same entries.
+#include <catch2/catch.hpp>
+
+#include "run.hpp"
+
+using namespace cudaopt_test;
+
+namespace {
+
+/// f and its gradient, multiplied. A steep one makes the first line search take several steps.
+Problem scaled(Problem problem, double factor) {
+    problem.evaluate = [plain = problem.evaluate, factor](const Vector &x, Vector &g) {
+        const double f = plain(x, g);
+        for (double &component : g) component *= factor;
+        return factor * f;
+    };
+    problem.name += ", scaled";
+    return problem;
+}
+
+struct GoldenCase {
+    Problem problem;
+    int m;
+    double factr, pgtol;
+};
+
+std::vector<GoldenCase> golden_cases() {
+    return {
+        {torsion(40, 40), 5, 0, 1e-6},
+        {in_random_boxes(extended_beale(1000), 1), 5, 1e7, 0},
+        {in_box(extended_rosenbrock(1000), -1.5, 0.8), 5, 0, 1e-8},
+        {with_mixed_bounds(chained_rosenbrock(200, 1)), 5, 1e10, 0},
+        {with_mixed_bounds(extended_wood(1000)), 17, 1e9, 1e-4},
+        {scaled(in_box(trigonometric(100), -0.1, 0.25), 1e3), 3, 1e10, 0},
+        {quadratic_with_known_active_set(300).problem, 5, 0, 1e-6},
+        {quadratic_with_many_breakpoints(20000).problem, 5, 0, 1e-6},
+        {without_bounds(quadratic_with_known_active_set(300).problem), 5, 0, 1e-6},
+        {scaled_quadratic(500, 100), 17, 1e7, 1e-8},
+        {in_box(extended_rosenbrock(100), -3, -2), 5, 1e7, 1e-5},
+    };
+}
+
+void check_close(double ours, double theirs, double tolerance) {
+    constexpr double rounding = 1e-12; // of f and g, which are of the order of 1 and more
+    CHECK(std::fabs(ours - theirs) <= tolerance * std::fabs(theirs) + rounding);
+}
+
+void check_entries(const Caller &ours, const Caller &theirs) {
+    // Segments, skipped updates, iteration, updates, segments now, evaluations, now, beyond the box, free, active.
+    for (const int k : {22, 26, 30, 31, 33, 34, 36, 37, 38, 39}) {
+        INFO("isave(" << k << ")");
+        CHECK(ours.count(k) == theirs.count(k));
+    }
+    for (int k = 1; k <= 4; k++) {
+        INFO("lsave(" << k << ")");
+        CHECK((ours.lsave[k - 1] != 0) == (theirs.lsave[k - 1] != 0));
+    }
+    for (const int k : {1, 2, 3, 4, 5, 13, 14, 15, 16}) {
+        INFO("dsave(" << k << ")");
+        check_close(ours.measure(k), theirs.measure(k), 1e-6);
+    }
+    INFO("dsave(11)"); // may be near 0
+    CHECK(std::fabs(ours.measure(11) - theirs.measure(11)) <= 1e-6 * std::fabs(theirs.measure(15)));
+}
+
+} // namespace
+
+TEST_CASE("Tasks, iterates and entries are those of L-BFGS-B 3.0", "[setulb]") {
+    if (backend_lacks()) return;
+    const Setulb reference = reference_setulb();
+    if (!reference) {
+        WARN("skipped: liblbfgsb is not installed");
+        return;
+    }
+    constexpr int iterations_to_follow = 12;
+    for (const GoldenCase &golden : golden_cases()) {
+        INFO(golden.problem.name << ", m = " << golden.m);
+        Caller ours(golden.problem, golden.m, golden.factr, golden.pgtol);
+        Caller theirs(golden.problem, golden.m, golden.factr, golden.pgtol);
+        bool goes_on = true;
+        while (goes_on && theirs.count(30) < iterations_to_follow) {
+            goes_on = theirs.step(reference);
+            REQUIRE(ours.step() == goes_on);
+            INFO("iteration " << theirs.count(30));
+            REQUIRE(ours.task_words() == theirs.task_words());
+            check_close(ours.f, theirs.f, 1e-9);
+            CHECK(ours.count(30) == theirs.count(30));
+            CHECK(ours.count(34) == theirs.count(34));
+            if (theirs.says("NEW_X")) check_entries(ours, theirs);
+        }
+        if (!goes_on) continue;
+        theirs.solve(reference);
+        ours.solve();
+        CHECK(ours.task_words() == theirs.task_words());
+        CHECK(ours.says("CONVERGENCE"));
+        check_close(ours.f, theirs.f, golden.factr > 0 ? 1e-7 : 1e-9);
+        CHECK(2 * ours.count(30) <= 3 * theirs.count(30));
+        CHECK(3 * ours.count(30) >= 2 * theirs.count(30));
+    }
+}
+
+// Where the projected subspace step is no descent direction, version 3.0 knows before the trial point is evaluated.
+TEST_CASE("A truncated subspace step costs an evaluation more than in L-BFGS-B 3.0", "[setulb]") {
+    if (backend_lacks()) return;
+    const Setulb reference = reference_setulb();
+    if (!reference) {
+        WARN("skipped: liblbfgsb is not installed");
+        return;
+    }
+    const Problem problem = in_box(extended_beale(1000), 0, 2.5);
+    Caller ours(problem, 5, 0, 1e-6), theirs(problem, 5, 0, 1e-6);
+    for (int k = 1; k <= 10; k++) {
+        INFO("iteration " << k);
+        ours.go_to_iterate(k);
+        theirs.go_to_iterate(k, reference);
+        REQUIRE(theirs.says("NEW_X"));
+        check_close(ours.f, theirs.f, 1e-9);
+    }
+    CHECK(ours.count(34) > theirs.count(34));
+    CHECK(ours.count(34) <= theirs.count(34) + 2);
+}
+
+TEST_CASE("A function whose gradient is wrong ends as with L-BFGS-B 3.0", "[setulb]") {
+    if (backend_lacks()) return;
+    Problem wrong = in_box(extended_rosenbrock(20), -2, 2);
+    wrong.evaluate = [right = wrong.evaluate](const Vector &x, Vector &g) {
+        const double f = right(x, g);
+        for (double &component : g) component = -component;
+        return f;
+    };
+    Caller ours(wrong, 5, 1e7, 1e-5);
+    ours.solve();
+    CHECK(ours.task_words() == "ABNORMAL_TERMINATION_IN_LNSRCH");
+    // The best point comes back.
+    Vector g(ours.g.size());
+    CHECK(ours.f == wrong.evaluate(ours.x, g));
+    CHECK(ours.g == g);
+    if (const Setulb reference = reference_setulb()) {
+        Caller theirs(wrong, 5, 1e7, 1e-5);
+        theirs.solve(reference);
+        CHECK(ours.task_words() == theirs.task_words());
+        CHECK(ours.x == theirs.x);
+        CHECK(ours.count(30) == theirs.count(30));
+    } else {
+        WARN("skipped: liblbfgsb is not installed");
+    }
+}

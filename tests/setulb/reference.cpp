@@ -1,0 +1,13 @@
+#include <dlfcn.h>
+
+#include "run.hpp"
+
+namespace cudaopt_test {
+
+Setulb reference_setulb() {
+    // Locally, so that its setulb_ and ours do not meet.
+    static void *const library = dlopen("liblbfgsb.so.0", RTLD_NOW | RTLD_LOCAL);
+    return library ? reinterpret_cast<Setulb>(dlsym(library, "setulb_")) : nullptr;
+}
+
+} // namespace cudaopt_test

@@ -1,0 +1,82 @@
+// STOP, and STOP: CPU, which brings the base point of the line search back, as in L-BFGS-B 3.0.
+#include <catch2/catch.hpp>
+
+#include "run.hpp"
+
+using namespace cudaopt_test;
+
+namespace {
+
+Problem sample() { return with_mixed_bounds(chained_rosenbrock(50, 1)); }
+
+/// Goes to the k-th iterate, then so many calls on, and stops there.
+Caller stopped(const std::string &words, int k, int calls_on, Setulb setulb) {
+    Caller caller(sample(), 5, 0, 0);
+    caller.go_to_iterate(k, setulb);
+    for (int i = 0; i < calls_on; i++) caller.step(setulb);
+    caller.set_task(words);
+    caller.call(setulb);
+    return caller;
+}
+
+} // namespace
+
+TEST_CASE("STOP: CPU within a line search brings the last iterate back", "[setulb]") {
+    if (backend_lacks()) return;
+    Caller iterate(sample(), 5, 0, 0);
+    iterate.go_to_iterate(4);
+    REQUIRE(iterate.says("NEW_X"));
+    const Caller ours = stopped("STOP: CPU EXCEEDING THE TIME LIMIT.", 4, 1, setulb_);
+    CHECK(ours.task_words() == "STOP: CPU EXCEEDING THE TIME LIMIT.");
+    CHECK(ours.x == iterate.x);
+    CHECK(ours.g == iterate.g);
+    CHECK(ours.f == iterate.f);
+    // The third driver reads the latest iterate in wa before it stops.
+    const int before = 3 * ours.n + 2 * ours.m * ours.n + 11 * ours.m * ours.m;
+    CHECK(std::equal(iterate.x.begin(), iterate.x.end(), ours.wa.begin() + before));
+    CHECK(ours.measure(2) == iterate.f);
+}
+
+TEST_CASE("Any other STOP leaves x, f and g alone", "[setulb]") {
+    if (backend_lacks()) return;
+    Caller trial(sample(), 5, 0, 0);
+    trial.go_to_iterate(4);
+    trial.step();
+    const Caller ours = stopped("STOP: ENOUGH", 4, 1, setulb_);
+    CHECK(ours.task_words() == "STOP: ENOUGH");
+    CHECK(ours.x == trial.x);
+    CHECK(ours.g == trial.g);
+    CHECK(ours.f == trial.f);
+}
+
+TEST_CASE("Stops give what L-BFGS-B 3.0 gives", "[setulb]") {
+    if (backend_lacks()) return;
+    const Setulb reference = reference_setulb();
+    if (!reference) {
+        WARN("skipped: liblbfgsb is not installed");
+        return;
+    }
+    for (const std::string words : {"STOP: CPU", "STOP: ENOUGH", "STOP"})
+        for (const int calls_on : {0, 1}) {
+            INFO(words << ", " << calls_on << " calls after an iterate");
+            const Caller ours = stopped(words, 3, calls_on, setulb_);
+            const Caller theirs = stopped(words, 3, calls_on, reference);
+            CHECK(ours.task_words() == theirs.task_words());
+            CHECK(ours.f == Approx(theirs.f).epsilon(1e-10));
+            for (size_t i = 0; i < ours.x.size(); i++) {
+                CHECK(ours.x[i] == Approx(theirs.x[i]).epsilon(1e-9));
+                CHECK(ours.g[i] == Approx(theirs.g[i]).epsilon(1e-6).margin(1e-8));
+            }
+        }
+}
+
+TEST_CASE("A stop before the first evaluation leaves the start", "[setulb]") {
+    if (backend_lacks()) return;
+    Caller caller(sample(), 5, 0, 0);
+    caller.call();
+    REQUIRE(caller.task_words() == "FG_START");
+    const Vector start = caller.x;
+    caller.set_task("STOP: CPU");
+    caller.call();
+    CHECK(caller.x == start);
+}
