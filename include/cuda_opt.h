@@ -60,6 +60,7 @@
 #include <stdint.h>
 
 #if defined(__GNUC__)
+/** What the library exports. */
 #define CUDA_OPT_API __attribute__((visibility("default")))
 #else
 #define CUDA_OPT_API
@@ -69,9 +70,9 @@
 extern "C" {
 #endif
 
-#define CUDA_OPT_VERSION_MAJOR 0
-#define CUDA_OPT_VERSION_MINOR 1
-#define CUDA_OPT_VERSION_PATCH 0
+#define CUDA_OPT_VERSION_MAJOR 0 /**< of this header; cuda_opt_version() has the library's */
+#define CUDA_OPT_VERSION_MINOR 1 /**< likewise */
+#define CUDA_OPT_VERSION_PATCH 0 /**< likewise */
 
 /** One minimisation: its settings, its history, its workspace. */
 typedef struct cuda_opt cuda_opt;
@@ -211,9 +212,11 @@ CUDA_OPT_API void cuda_opt_destroy(cuda_opt **s);
  *                       NULL, NULL: no bounds at all; one NULL: none on that side
  *  @return 0 or CUDA_OPT_MISUSE */
 CUDA_OPT_API int cuda_opt_set_bounds(cuda_opt *s, const double *lower, const double *upper);
+/** As cuda_opt_set_bounds(), for a handle of cuda_opt_create_f32(). */
 CUDA_OPT_API int cuda_opt_set_bounds_f32(cuda_opt *s, const float *lower, const float *upper);
 /** The array that the caller fills at CUDA_OPT_SUPPLY_DIAGONAL: n values, in the memory space of x. Read only. */
 CUDA_OPT_API int cuda_opt_set_diagonal(cuda_opt *s, const double *diagonal);
+/** As cuda_opt_set_diagonal(), for a handle of cuda_opt_create_f32(). */
 CUDA_OPT_API int cuda_opt_set_diagonal_f32(cuda_opt *s, const float *diagonal);
 /** The CUDA stream (a cudaStream_t) of all device work; NULL: the legacy default stream. Before the first call of
  *  cuda_opt_solve(). On the host backend it is remembered and has no effect. */
@@ -230,17 +233,23 @@ CUDA_OPT_API int cuda_opt_set_log(cuda_opt *s, void (*write_line)(void *user, co
  *  @return a task > 0, CUDA_OPT_CONVERGED, or a negative code. After a code <= 0, cuda_opt_reset() comes before the
  *          next solve. */
 CUDA_OPT_API int cuda_opt_solve(cuda_opt *s, double *x, double *f, double *g);
+/** As cuda_opt_solve(), for a handle of cuda_opt_create_f32(). */
 CUDA_OPT_API int cuda_opt_solve_f32(cuda_opt *s, float *x, double *f, float *g);
 /** Forget the history and the counts, keep settings, bounds and workspace: the next cuda_opt_solve() starts anew. */
 CUDA_OPT_API int cuda_opt_reset(cuda_opt *s);
 /** Ask that the solve end at its next call with CUDA_OPT_STOPPED. Safe from any thread and from a signal handler. */
 CUDA_OPT_API int cuda_opt_request_stop(cuda_opt *s);
 
-/** Settings and results by key. @return 0; CUDA_OPT_IMPROPER_INPUT for an unknown key or a value out of range (the old
- *  value stays); CUDA_OPT_MISUSE for NULL */
+/** Change an integer setting.
+ *  @return 0; CUDA_OPT_IMPROPER_INPUT for an unknown key or a value out of range (the old value stays);
+ *          CUDA_OPT_MISUSE for NULL */
 CUDA_OPT_API int cuda_opt_set_int(cuda_opt *s, int32_t key, int64_t value);
+/** Change a real setting; returns as cuda_opt_set_int(). */
 CUDA_OPT_API int cuda_opt_set_real(cuda_opt *s, int32_t key, double value);
+/** Read an integer setting or result.
+ *  @return 0; CUDA_OPT_IMPROPER_INPUT for an unknown key; CUDA_OPT_MISUSE for NULL; *value is then left alone */
 CUDA_OPT_API int cuda_opt_get_int(const cuda_opt *s, int32_t key, int64_t *value);
+/** Read a real setting or result; returns as cuda_opt_get_int(). */
 CUDA_OPT_API int cuda_opt_get_real(const cuda_opt *s, int32_t key, double *value);
 /** One English sentence on the last call that had something to say, with its numbers. Never NULL. Valid until the
  *  next call with this handle. */

@@ -53,6 +53,7 @@ namespace cudaopt {
 /** A call that failed: what() is the handle's sentence. */
 class Error : public std::runtime_error {
   public:
+    /** A negative code of cuda_opt.h, and a sentence. */
     Error(int code, const std::string &sentence) : std::runtime_error(sentence), code_(code) {}
     /** The negative code, e.g. CUDA_OPT_OUT_OF_MEMORY. */
     int code() const noexcept { return code_; }
@@ -72,6 +73,7 @@ inline int check(const cuda_opt *s, int code) {
  *  functions of cuda_opt.h that have no member here expect one: s.check(cuda_opt_set_log(s, write_line, nullptr)). */
 class Handle {
   public:
+    /** The C handle, which stays this object's. */
     operator cuda_opt *() const noexcept { return handle_.get(); }
 
     /** cudaopt::check() with this handle. */
@@ -117,8 +119,10 @@ class Handle {
     void request_stop() { check(cuda_opt_request_stop(*this)); }
 
   protected:
+    /** cuda_opt_create() or cuda_opt_create_f32(). */
     using Create = int(cuda_opt **, std::int64_t, std::int32_t, std::int32_t);
 
+    /** @throws Error with what create returns where that is negative */
     Handle(Create *create, std::int64_t n, std::int32_t m, std::int32_t backend) {
         cuda_opt *handle = nullptr;
         const int code = create(&handle, n, m, backend);
@@ -126,7 +130,9 @@ class Handle {
         check(code);
     }
     ~Handle() = default;
+    /** The handle changes its owner. */
     Handle(Handle &&) = default;
+    /** The handle changes its owner. */
     Handle &operator=(Handle &&) = default;
 
   private:
@@ -151,6 +157,7 @@ template <class T> class Array {
         write(0, values.data(), size_);
     }
 
+    /** How many values there are. */
     std::int64_t size() const noexcept { return size_; }
     /** Where the values are: in device memory on CUDA. */
     T *data() const noexcept { return data_.get(); }

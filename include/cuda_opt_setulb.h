@@ -9,6 +9,7 @@
 #include <stddef.h>
 
 #if defined(__GNUC__)
+/** What the library exports. */
 #define CUDA_OPT_SETULB_API __attribute__((visibility("default")))
 #else
 #define CUDA_OPT_SETULB_API
