@@ -86,6 +86,7 @@ class Harness {
 public:
     using Real = typename Configuration::Real;
     using Diagonal = std::function<void(const Vector &x, const Vector &g, Vector &diagonal)>;
+    using Evaluation = std::function<void(const Real *x, double *f, Real *g)>;
 
     Harness(Problem problem, int m)
         : problem_(std::move(problem)), lower_(rounded(problem_.lower)), upper_(rounded(problem_.upper)),
@@ -120,6 +121,11 @@ public:
         double value = NAN;
         expect_success(cuda_opt_get_real(handle_, key, &value));
         return value;
+    }
+    /// f and g by this function, on the handle's own arrays in its memory space, instead of the problem's on the host.
+    Harness &with_evaluation(Evaluation evaluation) {
+        evaluate_in_place_ = std::move(evaluation);
+        return *this;
     }
     /// Sets diagco.
     Harness &with_diagonal(Diagonal diagonal) {
@@ -175,6 +181,7 @@ private:
                 && (upper_.empty() || x[i] <= upper_[i]);
             outside_ += !inside;
         }
+        if (evaluate_in_place_) return evaluate_in_place_(x_.data(), f_.data(), g_.data());
         Vector g(x.size());
         f_.write({problem_.evaluate(x, g)});
         g_.write(g);
@@ -197,6 +204,7 @@ private:
     Array<Real> x_, g_;
     Array<double> f_;
     Array<Real> lower_memory_, upper_memory_, diagonal_memory_;
+    Evaluation evaluate_in_place_;
     Diagonal diagonal_;
     Vector diagonal_values_;
     bool diagonal_kept_ = true;
