@@ -1,14 +1,11 @@
 // Iterate by iterate against L-BFGS-B 3.0, with its tolerances: the same way, the same end, the same active set.
 #include <catch2/catch.hpp>
 
-#include "../support/harness.hpp"
-#include "lbfgsb.hpp"
+#include "comparison.hpp"
 
 using namespace cudaopt_test;
 
 namespace {
-
-constexpr size_t iterations_to_follow = 20;
 
 struct GoldenCase {
     Problem problem;
@@ -101,36 +98,9 @@ std::vector<GoldenCase> golden_cases() {
     };
 }
 
-/// f after each iteration, the start first.
-std::vector<double> values(const std::vector<ReferenceIterate> &history) {
-    std::vector<double> f;
-    for (const ReferenceIterate &iterate : history) f.push_back(iterate.f);
-    return f;
-}
-
-void check_the_same_way(const std::vector<double> &ours, const std::vector<double> &theirs, double tolerance) {
-    const size_t common = std::min({ours.size(), theirs.size(), iterations_to_follow + 1});
-    CHECK(common >= std::min(theirs.size(), iterations_to_follow + 1));
-    for (size_t k = 0; k < common; k++) {
-        INFO("iteration " << k);
-        CHECK(std::fabs(ours[k] - theirs[k]) <= tolerance * std::fabs(theirs[k]));
-    }
-}
-
-/// -1 at the lower bound, 1 at the upper bound, 0 between them.
-std::vector<int> active_set(const Problem &problem, const Vector &x) {
-    std::vector<int> side(x.size(), 0);
-    for (size_t i = 0; i < x.size(); i++) {
-        if (!problem.lower.empty() && x[i] == problem.lower[i]) side[i] = -1;
-        else if (!problem.upper.empty() && x[i] == problem.upper[i]) side[i] = 1;
-    }
-    return side;
-}
-
 template <class Configuration>
 Outcome solve_as_reference(const GoldenCase &golden, Harness<Configuration> &harness) {
-    harness.set_real(CUDA_OPT_FTOL, 1e-3).set_real(CUDA_OPT_GTOL, 0.9).set_real(CUDA_OPT_XTOL, 0.1);
-    harness.set_real(CUDA_OPT_EPS, 0).set_real(CUDA_OPT_PGTOL, golden.pgtol);
+    set_as_reference(harness, golden.pgtol);
     const Outcome outcome = harness.run();
     check_promises<Configuration>(golden.problem, outcome);
     CHECK(outcome.task == CUDA_OPT_CONVERGED);
@@ -151,9 +121,7 @@ TEMPLATE_TEST_CASE("The iterates are those of L-BFGS-B 3.0", "[reference]", Host
         crossings += harness.get_int(CUDA_OPT_CAUCHY_CROSSINGS);
         truncations += harness.get_int(CUDA_OPT_SUBSPACE_TRUNCATIONS);
 
-        std::vector<double> f = {theirs.history[0].f};
-        for (const Iterate &iterate : ours.history) f.push_back(iterate.f);
-        check_the_same_way(f, values(theirs.history), 1e-9);
+        check_the_same_way(values(theirs.history[0].f, ours.history), values(theirs.history), 1e-9);
 
         const double scale = golden.zero_minimum > 0 ? golden.zero_minimum / 1e-10 : std::fabs(theirs.f);
         CHECK(std::fabs(ours.f - theirs.f) <= 1e-10 * scale);

@@ -25,7 +25,7 @@ int bound_code(double lower, double upper) {
 
 } // namespace
 
-ReferenceOutcome solve_reference(const Problem &problem, int m, double pgtol) {
+ReferenceOutcome solve_reference(const Problem &problem, int m, double pgtol, int64_t most_iterations) {
     const size_t n = problem.start.size(), pairs = static_cast<size_t>(m);
     const int size = static_cast<int>(n), silent = -1;
     const double factr = 0;
@@ -54,6 +54,8 @@ ReferenceOutcome solve_reference(const Problem &problem, int m, double pgtol) {
                 outcome.history.push_back({f, NAN, 1});
         } else if (begins_with(task, "NEW_X")) {
             outcome.history.push_back({f, dsave[12], isave[33]});
+            if (outcome.iterations() == most_iterations)
+                break;
         } else {
             break;
         }

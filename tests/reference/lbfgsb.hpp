@@ -1,6 +1,8 @@
 // L-BFGS-B 3.0, the Fortran code of Zhu, Byrd, Lu, Nocedal and Morales, as the distribution packages it: the yardstick.
 #pragma once
 
+#include <limits>
+
 #include "../support/problems.hpp"
 
 namespace cudaopt_test {
@@ -21,7 +23,8 @@ struct ReferenceOutcome {
     int64_t iterations() const { return static_cast<int64_t>(history.size()) - 1; }
 };
 
-/// Runs setulb with factr = 0 until ||P g||_inf <= pgtol or its line search fails.
-ReferenceOutcome solve_reference(const Problem &problem, int m, double pgtol);
+/// Runs setulb with factr = 0 until ||P g||_inf <= pgtol, its line search fails, or after so many iterations.
+ReferenceOutcome solve_reference(const Problem &problem, int m, double pgtol,
+                                 int64_t most_iterations = std::numeric_limits<int64_t>::max());
 
 } // namespace cudaopt_test
