@@ -102,12 +102,13 @@ def check_fortran(folder):
 
 
 def check_c(folder):
-    # The same differences as in Fortran are to be expected.
+    # Other flags, for want of another compiler's run. A second number is iprint.
     source, compiler = root / "tests/setulb/sample_drivers.c", ["cc", "-std=c11", "-O1", "-I", str(root / "include")]
-    for driver in (1, 2, 3):
-        slow = [*compiler, "-ffp-contract=off"], [*compiler, "-Ofast", "-march=native"]
-        reference, other = (printed(flags, source, theirs, folder, [str(driver)]) for flags in slow)
-        compare(f"driver {driver}, C", printed(slow[0], source, ours, folder, [str(driver)]), reference, other)
+    plain, fast = [*compiler, "-ffp-contract=off"], [*compiler, "-Ofast", "-march=native"]
+    for arguments in ("1", "2", "3", "1 0", "1 10"):
+        run = (source, folder, arguments.split())
+        reference, other = (printed(flags, run[0], theirs, *run[1:]) for flags in (plain, fast))
+        compare(f"driver {arguments}, C", printed(plain, run[0], ours, *run[1:]), reference, other)
 
 
 os.environ.setdefault("OMP_NUM_THREADS", "1")

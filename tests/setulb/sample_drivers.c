@@ -1,5 +1,6 @@
 /* What L-BFGS-B's three sample drivers do, in C: the chained sample problem, by its own stopping tests (1), by those of
- * the caller (2), with n = 1000 and a limit of time as well (3). Linked with either library. */
+ * the caller (2), with n = 1000 and a limit of time as well (3). A second argument is iprint. Linked with either
+ * library. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -24,7 +25,8 @@ static double sample(int n, const double *x, double *g)
 int main(int argc, char **argv)
 {
     const int driver = argc > 1 ? atoi(argv[1]) : 1;
-    const int n = driver == 3 ? 1000 : 25, m = driver == 3 ? 10 : 5, iprint = driver == 1 ? 1 : -1;
+    const int n = driver == 3 ? 1000 : 25, m = driver == 3 ? 10 : 5;
+    const int iprint = argc > 2 ? atoi(argv[2]) : driver == 1 ? 1 : -1;
     const double factr = driver == 1 ? 1e7 : 0, pgtol = driver == 1 ? 1e-5 : 0, seconds_allowed = 20;
     enum { n_max = 1000, m_max = 10 };
     static double x[n_max], l[n_max], u[n_max], g[n_max];
