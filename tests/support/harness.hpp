@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "configurations.hpp"
+#include "cuda_opt.hpp"
 #include "problems.hpp"
 
 namespace cudaopt_test {
@@ -28,57 +29,30 @@ struct Outcome {
     std::vector<Iterate> history; ///< the iterates after the start
 };
 
-/// Host memory seen through the handle's helpers: memory in its space.
+/// Memory in a handle's space, which the tests see as doubles.
 template <class T>
 class Array {
 public:
-    Array(cuda_opt *handle, int64_t size) : handle_(handle), size_(size) {
-        void *memory = nullptr;
-        if (cuda_opt_alloc(handle, &memory, bytes()) != 0) throw std::runtime_error(cuda_opt_message(handle));
-        data_ = static_cast<T *>(memory);
-    }
-    ~Array() { cuda_opt_free(handle_, data_); }
-    Array(const Array &) = delete;
-    Array &operator=(const Array &) = delete;
+    Array(const cudaopt::Handle &handle, int64_t size) : memory_(handle, size) {}
 
-    T *data() { return data_; }
+    T *data() { return memory_.data(); }
     void write(const Vector &values) {
         const std::vector<T> converted(values.begin(), values.end());
-        if (cuda_opt_copy_in(handle_, data_, converted.data(), bytes()) != 0)
-            throw std::runtime_error(cuda_opt_message(handle_));
+        memory_.write(0, converted.data(), static_cast<int64_t>(converted.size()));
     }
     Vector read() const {
-        std::vector<T> values(static_cast<size_t>(size_));
-        if (cuda_opt_copy_out(handle_, values.data(), data_, bytes()) != 0)
-            throw std::runtime_error(cuda_opt_message(handle_));
+        const std::vector<T> values = memory_.to_host();
         return Vector(values.begin(), values.end());
     }
 
 private:
-    int64_t bytes() const { return size_ * static_cast<int64_t>(sizeof(T)); }
-
-    cuda_opt *handle_;
-    int64_t size_;
-    T *data_ = nullptr;
+    cudaopt::Array<T> memory_;
 };
 
-/// Owns a handle.
 template <class Configuration>
-class Handle {
+class Handle : public cudaopt::Minimiser<typename Configuration::Real> {
 public:
-    Handle(int64_t n, int m) {
-        if (Abi<typename Configuration::Real>::create(&handle_, n, m, Configuration::backend) == 0) return;
-        const std::string reason = cuda_opt_message(handle_);
-        cuda_opt_destroy(&handle_);
-        throw std::runtime_error(reason);
-    }
-    ~Handle() { cuda_opt_destroy(&handle_); }
-    Handle(const Handle &) = delete;
-    Handle &operator=(const Handle &) = delete;
-    operator cuda_opt *() const { return handle_; }
-
-private:
-    cuda_opt *handle_ = nullptr;
+    Handle(int64_t n, int m) : cudaopt::Minimiser<typename Configuration::Real>(n, m, Configuration::backend) {}
 };
 
 template <class Configuration>
@@ -96,8 +70,8 @@ public:
         if (!lower_.empty()) lower_memory_.write(lower_);
         if (!upper_.empty()) upper_memory_.write(upper_);
         if (!lower_.empty() || !upper_.empty())
-            expect_success(Abi<Real>::set_bounds(handle_, lower_.empty() ? nullptr : lower_memory_.data(),
-                                                 upper_.empty() ? nullptr : upper_memory_.data()));
+            handle_.set_bounds(lower_.empty() ? nullptr : lower_memory_.data(),
+                               upper_.empty() ? nullptr : upper_memory_.data());
         x_.write(problem_.start);
     }
 
@@ -105,23 +79,15 @@ public:
     int64_t n() const { return problem_.size(); }
 
     Harness &set_int(int32_t key, int64_t value) {
-        expect_success(cuda_opt_set_int(handle_, key, value));
+        handle_.set_int(key, value);
         return *this;
     }
     Harness &set_real(int32_t key, double value) {
-        expect_success(cuda_opt_set_real(handle_, key, value));
+        handle_.set_real(key, value);
         return *this;
     }
-    int64_t get_int(int32_t key) {
-        int64_t value = -1;
-        expect_success(cuda_opt_get_int(handle_, key, &value));
-        return value;
-    }
-    double get_real(int32_t key) {
-        double value = NAN;
-        expect_success(cuda_opt_get_real(handle_, key, &value));
-        return value;
-    }
+    int64_t get_int(int32_t key) const { return handle_.get_int(key); }
+    double get_real(int32_t key) const { return handle_.get_real(key); }
     /// f and g by this function, on the handle's own arrays in its memory space, instead of the problem's on the host.
     Harness &with_evaluation(Evaluation evaluation) {
         evaluate_in_place_ = std::move(evaluation);
@@ -130,7 +96,7 @@ public:
     /// Sets diagco.
     Harness &with_diagonal(Diagonal diagonal) {
         diagonal_ = std::move(diagonal);
-        expect_success(Abi<Real>::set_diagonal(handle_, diagonal_memory_.data()));
+        handle_.set_diagonal(diagonal_memory_.data());
         return set_int(CUDA_OPT_DIAGCO, 1);
     }
     int64_t diagonals_asked_for() const { return diagonals_asked_for_; }
@@ -139,7 +105,7 @@ public:
     /// One call of the solver and the work it asks for.
     int step() {
         if (++calls_ > most_calls) throw std::runtime_error("the solver does not come to an end");
-        task_ = Abi<Real>::solve(handle_, x_.data(), f_.data(), g_.data());
+        task_ = handle_.solve(x_.data(), f_.data(), g_.data());
         if (task_ == CUDA_OPT_EVALUATE_FG) evaluate();
         if (task_ == CUDA_OPT_SUPPLY_DIAGONAL) supply_diagonal();
         if (task_ == CUDA_OPT_NEW_ITERATE) record();
@@ -152,12 +118,12 @@ public:
     }
     /// As it stands, after any call.
     Outcome outcome() {
-        return {task_, cuda_opt_message(handle_), x_.read(), g_.read(), f_.read()[0], get_int(CUDA_OPT_ITERATIONS),
+        return {task_, handle_.message(), x_.read(), g_.read(), f_.read()[0], get_int(CUDA_OPT_ITERATIONS),
                 get_int(CUDA_OPT_EVALUATIONS), outside_, history_};
     }
     /// Back to the problem's start, with the settings as they are.
     void restart() {
-        expect_success(cuda_opt_reset(handle_));
+        handle_.reset();
         x_.write(problem_.start);
         history_.clear();
         outside_ = calls_ = diagonals_asked_for_ = 0;
@@ -169,9 +135,6 @@ private:
     static Vector rounded(const Vector &values) {
         const std::vector<Real> real(values.begin(), values.end());
         return Vector(real.begin(), real.end());
-    }
-    void expect_success(int code) {
-        if (code != 0) throw std::runtime_error(cuda_opt_message(handle_));
     }
 
     void evaluate() {

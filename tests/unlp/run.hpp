@@ -49,7 +49,7 @@ public:
     Vector g() const { return g_.read(); }
     int evaluations() const { return evaluations_; }
     int diagonals() const { return diagonals_; }
-    cuda_opt *memory() { return memory_; }
+    const cudaopt::Handle &memory() const { return memory_; }
     double *dev_x() { return x_.data(); }
 
     double *workvec = nullptr;
