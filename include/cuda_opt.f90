@@ -7,6 +7,7 @@
 !  - cuda_opt_text() turns the C strings of cuda_opt_message, _version and _task_name into Fortran ones.
 !
 ! The module is distributed as source, since compiled modules belong to one compiler: compile it with your program.
+! Programs whose arrays are Fortran's own, on the host, have less to write with the module cuda_opt_arrays.
 !
 !     use, intrinsic :: iso_c_binding
 !     use cuda_opt

@@ -64,6 +64,8 @@ def run(command, folder, **options):
 
 
 def has_device():
+    if not shutil.which("driver_program"):
+        return False
     with tempfile.TemporaryDirectory() as folder:
         status, _, _ = run(["driver_program", "2", "1", "--backend", "cuda", "--iprint", "-1"], folder)
     return status == 0
