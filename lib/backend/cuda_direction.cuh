@@ -17,53 +17,59 @@ struct CoefficientsInMemory {
     __device__ double operator[](int i) const { return q[i]; }
 };
 
-// `rows` neighbouring elements, in one access of 16 bytes where there are more than one.
-template <class Real, int rows> struct Elements {
+template <int bytes> struct AccessOf;
+template <> struct AccessOf<4> { using Type = unsigned; };
+template <> struct AccessOf<8> { using Type = uint2; };
+template <> struct AccessOf<16> { using Type = uint4; };
+
+// `rows` neighbouring elements, in one access.
+template <class Real, int rows> struct alignas(rows * sizeof(Real)) Elements {
+    using Access = typename AccessOf<rows * sizeof(Real)>::Type;
     Real v[rows];
     __device__ static Elements load(const Real *from) {
         Elements e;
-        if constexpr (rows == 1) e.v[0] = *from;
-        else *reinterpret_cast<uint4 *>(e.v) = *reinterpret_cast<const uint4 *>(from);
+        *reinterpret_cast<Access *>(e.v) = *reinterpret_cast<const Access *>(from);
         return e;
     }
-    __device__ void store(Real *to) const {
-        if constexpr (rows == 1) *to = v[0];
-        else *reinterpret_cast<uint4 *>(to) = *reinterpret_cast<const uint4 *>(v);
-    }
+    __device__ void store(Real *to) const { *reinterpret_cast<Access *>(to) = *reinterpret_cast<const Access *>(v); }
     __device__ double operator[](int k) const { return static_cast<double>(v[k]); }
 };
 
-// a g + w'q for neighbouring rows from i on: the way from x to the subspace minimiser, were there no bounds.
+// a g + w'q for neighbouring rows from i on: the way from x to the subspace minimiser, were there no bounds. Several
+// pairs are loaded before the first is used, so that enough bytes are on their way.
 template <class Real, int rows, class Coefficients>
 __device__ void subspace_move(const DeviceVectors<Real> &v, const DirectionRequest &request, const Coefficients &q,
-                              int64_t i, const double (&g)[rows], const double (&h)[rows], double (&move)[rows]) {
+                              int64_t i, const Elements<Real, rows> &g, const double (&h)[rows], double (&move)[rows]) {
     using Loaded = Elements<Real, rows>;
+    constexpr int at_once = 3;
     const GatherRequest &p = request.panel;
-    double from_s[rows] = {};
-    int slot = p.newest_slot;
+    double from_g_and_y[rows] = {}, from_s[rows] = {};
+    int slot = p.newest_slot; // older ones lie before it, around the ring
+    for (int age = 0; age < p.pairs; age += at_once) {
+        Loaded y[at_once], s[at_once];
 #pragma unroll
-    for (int k = 0; k < rows; k++) move[k] = request.gradient_coefficient * g[k];
-    if (p.pairs > 0) {
-        const Loaded y = Loaded::load(v.y(slot) + i), s = Loaded::load(v.s(slot) + i);
+        for (int e = 0; e < at_once; e++)
+            if (age + e < p.pairs) {
+                y[e] = Loaded::load(v.y(slot) + i), s[e] = Loaded::load(v.s(slot) + i);
+                slot = slot == 0 ? v.m : slot - 1;
+            }
 #pragma unroll
-        for (int k = 0; k < rows; k++) {
-            move[k] += q[0] * (p.fresh ? g[k] - y[k] : y[k]);
-            from_s[k] += q[1] * s[k];
-        }
+        for (int e = 0; e < at_once; e++)
+            if (age + e < p.pairs) {
+                const double q_y = q[panel::y_column(age + e)], q_s = q[panel::s_column(age + e)];
+                const bool fresh = e == 0 && age == 0 && p.fresh;
+#pragma unroll
+                for (int k = 0; k < rows; k++) {
+                    from_g_and_y[k] += q_y * static_cast<double>(fresh ? g.v[k] - y[e].v[k] : y[e].v[k]);
+                    from_s[k] += q_s * s[e][k];
+                }
+            }
     }
-#pragma unroll 4
-    for (int age = 1; age < p.pairs; age++) {
-        slot = slot == 0 ? v.m : slot - 1;
-        const Loaded y = Loaded::load(v.y(slot) + i), s = Loaded::load(v.s(slot) + i);
-        const double q_y = q[panel::y_column(age)], q_s = q[panel::s_column(age)];
 #pragma unroll
-        for (int k = 0; k < rows; k++) {
-            move[k] += q_y * y[k];
-            from_s[k] += q_s * s[k];
-        }
+    for (int k = 0; k < rows; k++) {
+        const double in_h = request.gradient_coefficient * g[k] + from_g_and_y[k];
+        move[k] = (p.weighted ? h[k] * in_h : in_h) + from_s[k];
     }
-#pragma unroll
-    for (int k = 0; k < rows; k++) move[k] = p.weighted ? h[k] * move[k] + from_s[k] : move[k] + from_s[k];
 }
 
 // Sweep 2: 2 pairs + 9 n-vectors. A thread takes `rows_` neighbouring rows; more than one only where all vectors are
@@ -88,21 +94,27 @@ template <class Real, class Coefficients, int rows_> struct TakeDirection {
         using Loaded = Elements<Real, count>;
         const Loaded x = Loaded::load(v.x + i), gradient = Loaded::load(v.g + i);
         double g[count], h[count], l[count], u[count], move[count];
+        Loaded lower, upper, old_gradient;
+        if (v.box.l) lower = Loaded::load(v.box.l + i);
+        if (v.box.u) upper = Loaded::load(v.box.u + i);
+        if (to.y_fresh) old_gradient = Loaded::load(to.y_fresh + i);
 #pragma unroll
-        for (int k = 0; k < count; k++) g[k] = gradient[k], h[k] = 1, l[k] = -infinity, u[k] = infinity;
-        if (v.box.l) spread(Loaded::load(v.box.l + i), l);
-        if (v.box.u) spread(Loaded::load(v.box.u + i), u);
+        for (int k = 0; k < count; k++) h[k] = 1;
         if (request.panel.weighted) spread(Loaded::load(v.diagonal + i), h);
-        subspace_move<Real, count>(v, request, q, i, g, h, move);
+        subspace_move<Real, count>(v, request, q, i, gradient, h, move);
+        spread(gradient, g);
+#pragma unroll
+        for (int k = 0; k < count; k++) l[k] = -infinity, u[k] = infinity;
+        if (v.box.l) spread(lower, l);
+        if (v.box.u) spread(upper, u);
 
         Loaded d, stepped, y;
-        if (to.y_fresh) y = Loaded::load(to.y_fresh + i);
 #pragma unroll
         for (int k = 0; k < count; k++) {
             const TrialRow<Real> trial = take_trial<Real>({x[k], g[k], l[k], u[k]}, request, h[k], move[k], record);
             d.v[k] = trial.d;
             stepped.v[k] = trial.x;
-            if (to.y_fresh) y.v[k] = static_cast<Real>(g[k] - y[k]);
+            if (to.y_fresh) y.v[k] = gradient.v[k] - old_gradient.v[k];
         }
         if (to.y_fresh) y.store(to.y_fresh + i);
         d.store(to.d + i);
@@ -123,9 +135,9 @@ template <class Real, class Coefficients> struct FindTruncation {
     Coefficients q;
     __device__ void operator()(int64_t i, Min &alpha) const {
         const Row at = v.row(i);
-        const double g[1] = {at.g}, h[1] = {request.panel.weighted ? static_cast<double>(v.diagonal[i]) : 1.0};
+        const double h[1] = {request.panel.weighted ? static_cast<double>(v.diagonal[i]) : 1.0};
         double move[1];
-        subspace_move<Real, 1>(v, request, q, i, g, h, move);
+        subspace_move<Real, 1>(v, request, q, i, Elements<Real, 1>::load(v.g + i), h, move);
         alpha.add(truncation_of_row(at, request, h[0], move[0]));
     }
 };
@@ -169,7 +181,7 @@ __global__ void __launch_bounds__(gather_threads)
                 const Real *column = v.column(request, j);
                 if (!column) continue;
                 double w = column[row];
-                if (j == 0 && request.fresh) w = g - w;
+                if (j == 0 && request.fresh) w = static_cast<Real>(g - w);
                 entries[place * columns + j] = j % 2 == 0 ? w * root : w / root;
             }
             if (lane == owner) heads[place] = {t, root * at.g, ((at.g < 0 ? at.u : at.l) - at.x) / root, row};

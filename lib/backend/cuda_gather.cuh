@@ -1,225 +1,130 @@
 // Sweep 1 on the GPU: row sums, the masked Gram matrix and the products of the special columns, in one reading.
 //
-// A warp takes 32 rows at a time; lane i owns row i for what concerns x, g, l and u. For the products, lane (c, r)
-// holds four rows of column c of each block of 8 columns: exactly the fragments of the matrix unit, for A and for B at
-// once, since the order of the rows is of no consequence to a sum over them.
+// A warp takes a tile of rows at a time, 256 bytes of each column; 8 bytes of x, g, l and u are a lane's. For the
+// products, lane (c, r) holds two rows of column c of each block of 8 columns: exactly the fragments of the matrix
+// unit, for A and for B at once, since the order of the rows is of no consequence to a sum over them.
 //
 // Which rows a warp takes is a function of n and of the number of columns alone, so the sums have the same bits in each
 // run. Partial sums stand as [entry][block], so that reduce_partials reads them in order.
 #pragma once
 
-#include <cuda_pipeline.h>
-
-#include <algorithm>
-
-#include "backend/cuda_matrix_unit.cuh"
-#include "backend/cuda_rows.cuh"
+#include "backend/cuda_products.cuh"
+#include "backend/cuda_ring.cuh"
 
 namespace cudaopt {
 
-// Panels of up to 5 blocks of columns (19 pairs): each warp keeps all products in its registers and stages its rows in
-// shared memory through a ring of asynchronous copies of its own, so that no warp waits for another. The 16-row
-// instruction multiplies two blocks of columns at once.
-//
-// A stage holds 32 rows of the panel's columns, then l, u and h; x stands in the place of z until z is known.
+// Panels of up to 6 blocks of columns (19 pairs): each warp keeps all products in its registers.
 constexpr int resident_blocks(int blocks) { return blocks <= 3 ? 2 : 1; }
-
-template <class Real> struct Stage {
-    // Columns lie so far apart that the lanes of an access to two rows fall on different banks.
-    static constexpr int stride = 40;
-    static constexpr int extra_columns = 3;
-    static constexpr int elements(int columns) { return (columns + extra_columns) * stride; }
-    static constexpr int bytes(int columns) { return elements(columns) * static_cast<int>(sizeof(Real)); }
-};
-
-// In front of the stages: where the stored columns begin.
-constexpr int pointer_table_bytes(int columns) { return (columns * static_cast<int>(sizeof(void *)) + 15) / 16 * 16; }
-
-// Stages a warp can have with so much shared memory for its block. How many there are changes no sum.
-constexpr int most_stages = 4;
-template <class Real> int stages_within(int block_bytes, int columns) {
-    return std::max(1, std::min(most_stages, (block_bytes - pointer_table_bytes(columns)) /
-                                                 (gather_warps * Stage<Real>::bytes(columns))));
-}
-
-// Ask for 32 rows of a tile. `columns` are the stored ones: y_0, s_0, y_1, s_1, ... from the newest on. Every warp
-// commits once a tile, also where there is nothing left to ask for.
-template <class Real, int blocks>
-__device__ void ask_for_rows(const DeviceVectors<Real> &v, const GatherRequest &request, const GatherLayout &layout,
-                             bool weighted, const Real *const *columns, int64_t tile, int64_t tiles, Real *stage) {
-    constexpr int stride = Stage<Real>::stride, piece = 16 / sizeof(Real), pieces = 32 / piece;
-    constexpr int columns_at_once = 32 / pieces, most_columns = blocks * column_block - 2;
-    const int lane = threadIdx.x % 32, first = lane / pieces, at = lane % pieces * piece;
-    if (tile < tiles) {
-        const int64_t base = tile * 32, i = base + lane;
-#pragma unroll
-        for (int k0 = 0; k0 < most_columns; k0 += columns_at_once) {
-            const int k = k0 + first, column = k < 2 ? k : panel::special + k - 2;
-            if (k < 2 * request.pairs)
-                __pipeline_memcpy_async(stage + column * stride + at, columns[k] + base + at, 16);
-        }
-        // The caller's arrays need not be aligned to more than their elements, and end at n.
-        const auto own = [&](const Real *from, int column) {
-            if (i < v.n) __pipeline_memcpy_async(stage + column * stride + lane, from + i, sizeof(Real));
-            else stage[column * stride + lane] = 0;
-        };
-        own(v.x, panel::displacement);
-        own(v.g, panel::gradient);
-        if (v.box.l) own(v.box.l, layout.columns);
-        if (v.box.u) own(v.box.u, layout.columns + 1);
-        if (weighted) own(v.diagonal, layout.columns + 2);
-    }
-    __pipeline_commit();
-}
-
-// What a lane accumulates: its elements of the 8 x 8 tiles of products.
-template <int blocks, bool masked> struct LaneProducts {
-    // Over the free rows: blocks i and i + 1, i even, times every block j >= i; where the last has no partner, the
-    // lower half goes nowhere.
-    double over_free[masked ? (blocks + 1) / 2 : 1][blocks][4] = {};
-    // Block 0 times every block: over the rows that are not free, or over all rows where the masked products are not
-    // wanted. The products over all rows are the sum of both.
-    double first_rows[blocks][2] = {};
-
-    static constexpr int tiles = (masked ? 2 * ((blocks + 1) / 2) * blocks : 0) + blocks;
-
-    // Eight rows, two a lane.
-    __device__ void add_free(const double (&w)[blocks][2]) {
-#pragma unroll
-        for (int p = 0; p < (blocks + 1) / 2; p++) {
-            const int i = 2 * p, partner = i + 1 < blocks ? i + 1 : i;
-#pragma unroll
-            for (int j = i; j < blocks; j++)
-                multiply_16x8x8(over_free[p][j], w[i][0], w[partner][0], w[i][1], w[partner][1], w[j][0], w[j][1]);
-        }
-    }
-    __device__ void add_first_rows(const double (&of_block_0)[2], const double (&w)[blocks][2]) {
-#pragma unroll
-        for (int e = 0; e < 2; e++)
-#pragma unroll
-            for (int j = 0; j < blocks; j++) multiply_8x8x4(first_rows[j][0], first_rows[j][1], of_block_0[e], w[j][e]);
-    }
-
-    // To `to`, tile after tile: first rows j = 0.., then for each pair of blocks and each j the upper and lower tile.
-    // An element of a tile stands at 8 row + column.
-    __device__ void store(double *to) const {
-        const int lane = threadIdx.x % 32, at = lane / 4 * column_block + lane % 4 * 2;
-        int tile = 0;
-        const auto put = [&](double c0, double c1) {
-            to[tile * 64 + at] = c0;
-            to[tile++ * 64 + at + 1] = c1;
-        };
-#pragma unroll
-        for (int j = 0; j < blocks; j++) put(first_rows[j][0], first_rows[j][1]);
-        if constexpr (masked) {
-#pragma unroll
-            for (int p = 0; p < (blocks + 1) / 2; p++)
-#pragma unroll
-                for (int j = 0; j < blocks; j++) {
-                    put(over_free[p][j][0], over_free[p][j][1]);
-                    put(over_free[p][j][2], over_free[p][j][3]);
-                }
-        }
-    }
-    // Where the element i, j of the products stands, i <= j or i < 8.
-    __device__ static int place_of_first_row(int i, int j) {
-        return j / column_block * 64 + i * column_block + j % column_block;
-    }
-    __device__ static int place_over_free(int i, int j) {
-        const int i_block = i / column_block, j_block = j / column_block;
-        const int tile = blocks + (i_block / 2 * blocks + j_block) * 2 + i_block % 2;
-        return tile * 64 + i % column_block * column_block + j % column_block;
-    }
-};
 
 template <class Real, int blocks, bool masked, bool weighted>
 __global__ void __launch_bounds__(gather_threads, resident_blocks(blocks))
-    gather_kernel(DeviceVectors<Real> v, GatherRequest request, GatherLayout layout, int stages, double *partials) {
-    constexpr int stride = Stage<Real>::stride;
+    gather_kernel(DeviceVectors<Real> v, GatherRequest request, GatherLayout layout, int stages, bool aligned,
+                  double *partials) {
+    constexpr int rows = Stage<Real>::rows, stride = Stage<Real>::stride, lane_rows = rows_of_lane<Real>;
     using Products = LaneProducts<blocks, masked>;
     extern __shared__ __align__(16) unsigned char shared[];
+#if __CUDA_ARCH__ >= 900
+    cudaTriggerProgrammaticLaunchCompletion(); // the reduction may take its places
+#endif
     const int lane = threadIdx.x % 32, warp = threadIdx.x / 32, c = lane / 4, r = lane % 4, columns = layout.columns;
-    const Real **const stored = reinterpret_cast<const Real **>(shared);
-    Real *const ring = reinterpret_cast<Real *>(shared + pointer_table_bytes(columns)) +
-                       warp * stages * Stage<Real>::elements(columns);
-    for (int k = threadIdx.x; k < 2 * request.pairs; k += gather_threads)
-        stored[k] = v.column(request, k < 2 ? k : panel::special + k - 2);
+    const StageLayout place(v, request);
+    const Real **const sources = reinterpret_cast<const Real **>(shared);
+    for (int k = threadIdx.x; k < place.vectors; k += gather_threads) sources[k] = place.source(v, request, k);
     __syncthreads();
+    Real *const stages_of_block = reinterpret_cast<Real *>(shared + source_table_bytes(place.vectors));
+    Ring<Real> ring(sources, place, v.n, aligned,
+                    stages_of_block + warp * stages * Stage<Real>::elements(place.vectors), stages);
 
-    int place[blocks]; // of the lane's columns in a stage; what columns past the end give is not used
+    int column[blocks], at_column[blocks]; // the lane's; what columns past the end give is not used
 #pragma unroll
-    for (int b = 0; b < blocks; b++) place[b] = min(b * column_block + c, columns - 1) * stride;
+    for (int b = 0; b < blocks; b++) {
+        const int k = b * column_block + c;
+        column[b] = k < columns ? k : (k - columns) % panel::special;
+        at_column[b] = place.of_column(column[b]) * stride;
+    }
     Products products;
-    LaneSums own_sums;
+    LaneSums<Real> own_sums;
+    const Phase phase = phase_of(request.threshold);
 
-    const int64_t tiles = (v.n + 31) / 32, step = static_cast<int64_t>(gridDim.x) * gather_warps;
+    const int64_t tiles = (v.n + rows - 1) / rows, step = static_cast<int64_t>(gridDim.x) * gather_warps;
     const int64_t first_tile = static_cast<int64_t>(blockIdx.x) * gather_warps + warp;
-    for (int s = 0; s < stages - 1; s++)
-        ask_for_rows<Real, blocks>(v, request, layout, weighted, stored, first_tile + s * step, tiles,
-                                   ring + s * Stage<Real>::elements(columns));
-    int now = 0, ahead = stages - 1;
+    for (int s = 0; s < stages - 1; s++) ring.ask(first_tile + s * step);
     for (int64_t tile = first_tile; tile < tiles; tile += step) {
-        ask_for_rows<Real, blocks>(v, request, layout, weighted, stored, tile + (stages - 1) * step, tiles,
-                                   ring + ahead * Stage<Real>::elements(columns));
-        switch (stages) { // all but the latest stages - 1 requests are complete
-        case 1: __pipeline_wait_prior(0); break;
-        case 2: __pipeline_wait_prior(1); break;
-        case 3: __pipeline_wait_prior(2); break;
-        default: __pipeline_wait_prior(most_stages - 1);
-        }
-        __syncwarp();
-        Real *const stage = ring + now * Stage<Real>::elements(columns);
-        now = now + 1 == stages ? 0 : now + 1;
-        ahead = ahead + 1 == stages ? 0 : ahead + 1;
+        ring.ask(tile + (stages - 1) * step);
+        const int rows_here = static_cast<int>(min(v.n - tile * rows, int64_t{rows}));
+        Real *const stage = ring.await();
 
-        const Row at{stage[panel::displacement * stride + lane], stage[panel::gradient * stride + lane],
-                     v.box.l ? static_cast<double>(stage[columns * stride + lane]) : -infinity,
-                     v.box.u ? static_cast<double>(stage[(columns + 1) * stride + lane]) : infinity};
-        const double h = weighted ? static_cast<double>(stage[(columns + 2) * stride + lane]) : 1.0;
-        double z;
-        const unsigned free =
-            __ballot_sync(~0u, look_at_row(at, tile * 32 + lane < v.n, h, request.threshold, own_sums, z));
-        if (request.threshold > 0) {
-            stage[panel::displacement * stride + lane] = static_cast<Real>(z);
+        // The lane's own rows, and the columns that they complete: y = g - g_base, rounded as it will be stored, and z.
+        unsigned lane_free[2], any_free = 0; // of the lane's rows in each octet, a bit each; of all rows of the tile
+        {
+            RowsAhead<Real, lane_rows> at;
+            alignas(8) LaneRows<Real> z, y, h;
+            Real *const mine = stage + lane * lane_rows;
+            load8(mine + place.x * stride, at.x);
+            load8(mine + place.g * stride, at.g);
+            if (v.box.l) load8(mine + place.l * stride, at.l);
+            if (v.box.u) load8(mine + place.u * stride, at.u);
+            if (weighted) load8(mine + place.h * stride, h);
+#pragma unroll
+            for (int k = 0; k < lane_rows; k++) {
+                if (!v.box.l) at.l[k] = -INFINITY;
+                if (!v.box.u) at.u[k] = INFINITY;
+                at.h[k] = weighted ? static_cast<double>(h[k]) : 1.0;
+                at.inside[k] = lane * lane_rows + k < rows_here;
+            }
+            bool is_free[lane_rows];
+            unsigned free[lane_rows];
+            look_at_rows(at, weighted, phase, request.threshold, own_sums, is_free, z);
+#pragma unroll
+            for (int k = 0; k < lane_rows; k++) any_free |= free[k] = __ballot_sync(~0u, is_free[k]);
+#pragma unroll
+            for (int e = 0; e < 2; e++) lane_free[e] = free[(2 * r + e) % lane_rows] >> (2 * r + e) / lane_rows;
+            if (phase == Phase::crossing) store8(z, mine + place.x * stride);
+            if (request.fresh && place.stored > 0) {
+                load8(mine, y);
+#pragma unroll
+                for (int k = 0; k < lane_rows; k++) y[k] = at.g[k] - y[k];
+                store8(y, mine);
+            }
             __syncwarp();
         }
 
-#pragma unroll
-        for (int quarter = 0; quarter < 4; quarter++) {
-            const int row = quarter * 8 + r * 2; // of the lane's two rows
+        constexpr int octets_at_once = blocks <= 3 ? rows / 8 : 2; // of wide panels, as many as the registers bear
+#pragma unroll octets_at_once
+        for (int octet = 0; octet < rows / 8; octet++) {
+            const int row = octet * 8 + r * 2; // of the lane's two rows
             double w[blocks][2];
 #pragma unroll
-            for (int b = 0; b < blocks; b++) load2(stage + place[b] + row, w[b]);
-            if (request.fresh) { // y = g - g_base, in the lanes of column 0
-                double g[2];
-                load2(stage + panel::gradient * stride + row, g);
-                w[0][0] = c == 0 ? g[0] - w[0][0] : w[0][0];
-                w[0][1] = c == 0 ? g[1] - w[0][1] : w[0][1];
-            }
+            for (int b = 0; b < blocks; b++) load2(stage + at_column[b] + row, w[b]);
             if (weighted) {
                 double scale[2];
-                load2(stage + (columns + 2) * stride + row, scale);
+                load2(stage + place.h * stride + row, scale);
 #pragma unroll
                 for (int e = 0; e < 2; e++) {
-                    const double root = sqrt(tile * 32 + row + e < v.n ? scale[e] : 1.0);
+                    const double root = sqrt(row + e < rows_here ? scale[e] : 1.0);
 #pragma unroll
-                    for (int b = 0; b < blocks; b++) w[b][e] = scaled_by(root, b * column_block + c, w[b][e]);
+                    for (int b = 0; b < blocks; b++) w[b][e] = scaled_by(root, column[b], w[b][e]);
                 }
             }
-            if constexpr (!masked) {
-                products.add_first_rows(w[0], w);
-            } else if (free == ~0u) {
-                products.add_free(w);
-            } else { // columns of the rows that are not free into the first rows, the others into the free products
-                const bool free0 = free >> row & 1, free1 = free >> (row + 1) & 1;
-                const double rest[2] = {free0 ? 0.0 : w[0][0], free1 ? 0.0 : w[0][1]};
-                products.add_first_rows(rest, w);
+            if constexpr (masked) {
+                double over_part[blocks][2];
 #pragma unroll
-                for (int b = 0; b < blocks; b++) w[b][0] = free0 ? w[b][0] : 0.0, w[b][1] = free1 ? w[b][1] : 0.0;
-                products.add_free(w);
+                for (int e = 0; e < 2; e++) {
+                    const bool is_free = lane_free[e] >> octet * 8 / lane_rows & 1;
+#pragma unroll
+                    for (int b = 0; b < blocks; b++)
+                        over_part[b][e] = is_free == (b * column_block + c < columns) ? w[b][e] : 0.0;
+                }
+                constexpr unsigned octet_bits = (1u << (8 / lane_rows)) - 1;
+                const bool none_free = (any_free & octet_bits << octet * 8 / lane_rows) == 0;
+                const bool last_block_only = none_free && columns >= (blocks - 1) * column_block;
+                if (last_block_only) products.template add<blocks - 1>(w, over_part);
+                else products.add(w, over_part);
+            } else {
+                products.add(w, w);
             }
         }
-        __syncwarp(); // the stage is free for the rows after next
+        __syncwarp(); // the stage is free for the tile after next
     }
     __pipeline_wait_prior(0);
     __syncthreads(); // the ring becomes the place where the warps' sums meet
@@ -227,7 +132,7 @@ __global__ void __launch_bounds__(gather_threads, resident_blocks(blocks))
     __shared__ double row_sums[row_sum_count], maximum, minimum;
     if (threadIdx.x < row_sum_count) row_sums[threadIdx.x] = 0;
     if (threadIdx.x == 0) maximum = 0, minimum = infinity;
-    products.store(warp_products + warp * Products::tiles * 64);
+    products.store(warp_products + warp * Products::elements);
     for (int turn = 0; turn < gather_warps; turn++) {
         __syncthreads();
         if (warp == turn) add_row_sums(own_sums, row_sums, maximum, minimum);
@@ -237,7 +142,7 @@ __global__ void __launch_bounds__(gather_threads, resident_blocks(blocks))
     // A thread an element, warp after warp, straight to the block's place among the partial sums.
     const auto sum_at = [&](int place) {
         double sum = 0;
-        for (int k = 0; k < gather_warps; k++) sum += warp_products[k * Products::tiles * 64 + place];
+        for (int k = 0; k < gather_warps; k++) sum += warp_products[k * Products::elements + place];
         return sum;
     };
     const auto store = [&](int entry, double value) {
@@ -245,14 +150,12 @@ __global__ void __launch_bounds__(gather_threads, resident_blocks(blocks))
     };
     for (int e = threadIdx.x; e < columns * columns; e += gather_threads) {
         const int i = e / columns, j = e % columns;
-        if (masked && i <= j) {
-            store(layout.masked + panel::masked_index(i, j, columns), sum_at(Products::place_over_free(i, j)));
-        }
+        if (masked && i <= j) store(layout.masked + panel::masked_index(i, j, columns), sum_at(Products::place(i, j)));
         if (i < panel::special) {
-            const int upper = i < j ? i : j, lower = i < j ? j : i;
-            const double rest = sum_at(Products::place_of_first_row(i, j));
-            store(layout.full + i * columns + j,
-                  masked ? rest + sum_at(Products::place_over_free(upper, lower)) : rest);
+            const double over_all =
+                masked ? sum_at(Products::place(j, columns + i)) + sum_at(Products::place(i < j ? i : j, i < j ? j : i))
+                       : sum_at(Products::place(j, i));
+            store(layout.full + i * columns + j, over_all);
         }
     }
     if (threadIdx.x < row_sum_count) store(threadIdx.x, row_sums[threadIdx.x]);

@@ -16,42 +16,49 @@ __device__ inline void load4(const float *from, double (&to)[4]) {
 }
 
 // The lane's own row: its part in the row sums, and what other lanes need to know of it.
-struct OwnRow {
-    double g, z, root; // gradient, way to the bound, square root of the diagonal
-    unsigned free;     // of all 32 rows, a bit each
+template <class Real> struct OwnRow {
+    Real g, z;     // gradient, way to the bound
+    double root;   // square root of the diagonal
+    unsigned free; // of all 32 rows, a bit each
 };
 
 template <class Real, bool weighted>
-__device__ OwnRow look_at_own_row(const DeviceVectors<Real> &v, const GatherRequest &request, int64_t i,
-                                  LaneSums &sums) {
-    OwnRow own{0, 0, 1, 0};
-    const bool inside = i < v.n;
-    const Row at = inside ? v.row(i) : Row{0, 0, 0, 0};
-    const double h = weighted && inside ? static_cast<double>(v.diagonal[i]) : 1.0;
-    const bool free = look_at_row(at, inside, h, request.threshold, sums, own.z);
-    own.g = at.g;
-    own.root = weighted ? sqrt(h) : 1.0;
-    own.free = __ballot_sync(~0u, free);
+__device__ OwnRow<Real> look_at_own_row(const DeviceVectors<Real> &v, const GatherRequest &request, int64_t i,
+                                        LaneSums<Real> &sums) {
+    OwnRow<Real> own{0, 0, 1, 0};
+    RowsAhead<Real, 1> at{{0}, {0}, {-INFINITY}, {INFINITY}, {1}, {i < v.n}};
+    if (i < v.n) {
+        at.x[0] = v.x[i], at.g[0] = v.g[i];
+        if (v.box.l) at.l[0] = v.box.l[i];
+        if (v.box.u) at.u[0] = v.box.u[i];
+        if (weighted) at.h[0] = v.diagonal[i];
+    }
+    bool free[1];
+    Real z[1];
+    look_at_rows(at, weighted, phase_of(request.threshold), request.threshold, sums, free, z);
+    own.g = at.g[0];
+    own.z = z[0];
+    own.root = weighted ? sqrt(at.h[0]) : 1.0;
+    own.free = __ballot_sync(~0u, free[0]);
     return own;
 }
-
 // Four rows of a panel column as the lane's share of its block. `at` is the first of them within the warp's 32.
 template <class Real, bool weighted>
 __device__ void fragment(const Real *column, int j, const GatherRequest &request, int64_t base, int at,
-                         const OwnRow &own, double (&to)[4]) {
+                         const OwnRow<Real> &own, double (&to)[4]) {
     if (column) load4(column + base + at, to);
     else to[0] = to[1] = to[2] = to[3] = 0;
     if (j / column_block == 0) { // the special columns are among these lanes'
 #pragma unroll
         for (int e = 0; e < 4; e++) {
-            const double g = __shfl_sync(~0u, own.g, at + e);
+            const Real g = __shfl_sync(~0u, own.g, at + e);
             if (j == panel::gradient) to[e] = g;
-            if (j == 0 && request.fresh && column) to[e] = g - to[e];
+            if (j == 0 && request.fresh && column) to[e] = static_cast<Real>(g - to[e]);
         }
         if (request.threshold > 0) {
 #pragma unroll
             for (int e = 0; e < 4; e++) {
-                const double z = __shfl_sync(~0u, own.z, at + e);
+                const Real z = __shfl_sync(~0u, own.z, at + e);
                 if (j == panel::displacement) to[e] = z;
             }
         }
@@ -78,12 +85,12 @@ __global__ void __launch_bounds__(gather_threads)
     const int column_i = i_block * column_block + c, column_j = j_block * column_block + c;
     const Real *w_i = v.column(request, column_i), *w_j = v.column(request, column_j);
     double over_free[2] = {}, over_all[2] = {};
-    LaneSums own_sums;
+    LaneSums<Real> own_sums;
     const int64_t tiles = (v.n + 31) / 32;
     for (int64_t tile = static_cast<int64_t>(blockIdx.y) * gather_warps + warp; tile < tiles;
          tile += static_cast<int64_t>(gridDim.y) * gather_warps) {
         const int64_t base = tile * 32;
-        const OwnRow own = look_at_own_row<Real, weighted>(v, request, base + lane, own_sums);
+        const OwnRow<Real> own = look_at_own_row<Real, weighted>(v, request, base + lane, own_sums);
 #pragma unroll
         for (int half = 0; half < 2; half++) {
             const int at = half * 16 + r * 4;

@@ -16,7 +16,7 @@ template <class Real> struct DeviceVectors {
     const Real *x, *g, *diagonal;
     BoxArrays<Real> box;
     Real *slots;   // S, then Y, then x_base
-    int64_t pitch; // elements from one column to the next; a multiple of 32, rows from n on are 0
+    int64_t pitch; // elements from one column to the next; a multiple of 64, rows from n on are 0
     int64_t n;
     int m;
 
@@ -42,45 +42,86 @@ __device__ inline void load2(const float *from, double (&to)[2]) {
     const float2 a = *reinterpret_cast<const float2 *>(from);
     to[0] = a.x, to[1] = a.y;
 }
-struct LaneSums {
-    double pg2 = 0, x2 = 0, largest = 0, first = infinity;
+
+// Neighbouring rows that a lane looks at together: 8 bytes of a vector.
+template <class Real> constexpr int rows_of_lane = 8 / sizeof(Real);
+template <class Real> using LaneRows = Real[rows_of_lane<Real>];
+
+template <class Real> __device__ void load8(const Real *from, LaneRows<Real> &to) {
+    *reinterpret_cast<uint2 *>(to) = *reinterpret_cast<const uint2 *>(from);
+}
+template <class Real> __device__ void store8(const LaneRows<Real> &from, Real *to) {
+    *reinterpret_cast<uint2 *>(to) = *reinterpret_cast<const uint2 *>(from);
+}
+
+template <class Real> struct LaneSums {
+    double pg2 = 0, x2 = 0, first = infinity;
+    Real largest = 0;
     float first_bound = INFINITY; // no breakpoint of the warp's rows so far lies below it by more than a rounding
     int lower = 0, upper = 0, free = 0, not_finite = 0;
 };
 
-// Returns whether the row is free; z: its way to the bound. All lanes of a warp call it; `inside`: the row exists.
-// A double-precision division costs more than all the rest of a row's facts, and only the least breakpoint is wanted:
-// so a quotient in single precision decides whether there can be a new least one.
-__device__ inline bool look_at_row(const Row &at, bool inside, double h, double threshold, LaneSums &sums, double &z) {
-    const bool is_held = held(at.x, at.g, at.l, at.u), lower = at.x <= at.l, upper = at.x >= at.u && !lower;
-    const double pg = projected_gradient(at.x, at.g, at.l, at.u), size = fabs(pg);
-    const double numerator = at.x - bound_ahead(at.g, at.l, at.u), denominator = h * at.g;
-    bool free = inside && !is_held, candidate;
-    z = 0;
-    if (threshold > 0) {
-        const double t = is_held ? 0 : breakpoint(at.x, denominator, at.l, at.u);
-        z = inside && t > 0 && t <= threshold ? -numerator : 0;
-        free = free && t > threshold;
-        candidate = free;
-    } else {
-        free = free || (inside && threshold < 0);
-        const float t = __fdividef(static_cast<float>(numerator), static_cast<float>(denominator));
-        candidate = inside && !is_held && !(t >= sums.first_bound); // NaN, from extreme operands, has to be looked at
+// The larger of two sizes, as a projected gradient's norm takes them: NaN is the largest.
+__device__ inline double larger_size(double a, double b) { return a > b || a != a ? a : b; }
+__device__ inline float larger_size(float a, float b) { // sizes are ordered like their bits, NaN behind all numbers
+    return __uint_as_float(max(__float_as_uint(fabsf(a)), __float_as_uint(b)));
+}
+
+// What the threshold asks: before the first breakpoint, beyond some, or all rows free whatever their bounds.
+enum class Phase { before_breakpoints, crossing, all_free };
+__device__ inline Phase phase_of(double threshold) {
+    return threshold > 0 ? Phase::crossing : threshold < 0 ? Phase::all_free : Phase::before_breakpoints;
+}
+
+// The rows of a lane, as stored: comparing rounds nothing, and conversions to double are few on the device.
+template <class Real, int rows> struct RowsAhead {
+    alignas(8) Real x[rows], g[rows], l[rows], u[rows];
+    double h[rows];    // ones without a user's diagonal
+    bool inside[rows]; // the row exists
+};
+
+// What the rows add to the sums; which of them are free; z: the way to the bound of those that have met it. All lanes
+// of a warp call it. A division costs more than all the rest of a row's facts, and only the least breakpoint is wanted:
+// so a product in single precision decides whether there can be a new least one.
+template <class Real, int rows>
+__device__ void look_at_rows(const RowsAhead<Real, rows> &at, bool weighted, Phase phase, double threshold,
+                             LaneSums<Real> &sums, bool (&free)[rows], Real (&z)[rows]) {
+    bool candidate[rows], any_candidate = false;
+#pragma unroll
+    for (int k = 0; k < rows; k++) {
+        const Real x = at.x[k], g = at.g[k], l = at.l[k], u = at.u[k];
+        const bool inside = at.inside[k], moves = inside && !held(x, g, l, u);
+        const Real pg = inside ? projected_gradient(x, g, l, u) : Real(0);
+        const Real to_bound = x - bound_ahead(g, l, u);
+        z[k] = 0;
+        if (phase == Phase::crossing) {
+            const double t = breakpoint<double>(x, at.h[k] * g, l, u);
+            free[k] = candidate[k] = moves && t > threshold;
+            if (moves && t <= threshold) z[k] = -to_bound;
+        } else {
+            free[k] = moves || (inside && phase == Phase::all_free);
+            const float slope = weighted ? static_cast<float>(at.h[k] * g) : static_cast<float>(g);
+            // Not a comparison the other way round: NaN, from extreme operands, has to be looked at.
+            candidate[k] =
+                moves && isfinite(to_bound) && !(fabsf(static_cast<float>(to_bound)) > sums.first_bound * fabsf(slope));
+        }
+        any_candidate |= candidate[k];
+        const double wide_pg = pg, wide_x = inside ? x : Real(0);
+        sums.pg2 += wide_pg * wide_pg;
+        sums.x2 += wide_x * wide_x;
+        sums.largest = larger_size(fabs(pg), sums.largest);
+        sums.lower += inside && x <= l;
+        sums.upper += inside && x >= u && !(x <= l);
+        sums.free += free[k];
+        sums.not_finite += inside && !isfinite(g);
     }
-    if (__any_sync(~0u, candidate)) {
-        if (candidate && at.g != 0) sums.first = fmin(sums.first, numerator / denominator);
-        const float mine = __double2float_ru(sums.first * (1 + 1e-5)); // positive: ordered like its bits
-        sums.first_bound = __uint_as_float(__reduce_min_sync(~0u, __float_as_uint(mine)));
-    }
-    if (!inside) return false;
-    sums.pg2 += pg * pg;
-    sums.x2 += at.x * at.x;
-    sums.largest = size > sums.largest || size != size ? size : sums.largest;
-    sums.lower += lower;
-    sums.upper += upper;
-    sums.free += free;
-    sums.not_finite += !isfinite(at.g);
-    return free;
+    if (!__any_sync(~0u, any_candidate)) return;
+#pragma unroll
+    for (int k = 0; k < rows; k++)
+        if (candidate[k] && at.g[k] != 0)
+            sums.first = fmin(sums.first, breakpoint<double>(at.x[k], at.h[k] * at.g[k], at.l[k], at.u[k]));
+    const float mine = __double2float_ru(sums.first * (1 + 1e-5)); // positive: ordered like its bits
+    sums.first_bound = __uint_as_float(__reduce_min_sync(~0u, __float_as_uint(mine)));
 }
 
 // The weight of a row in a column: sqrt(h) for y and g, its inverse for s and z.
@@ -95,7 +136,8 @@ __device__ inline double warp_sum(double v) {
 }
 
 // The warp's row sums into the block's; warps take turns.
-__device__ inline void add_row_sums(const LaneSums &mine, double *row_sums, double &maximum, double &minimum) {
+template <class Real>
+__device__ void add_row_sums(const LaneSums<Real> &mine, double *row_sums, double &maximum, double &minimum) {
     const double v[row_sum_count] = {warp_sum(mine.pg2),
                                      warp_sum(mine.x2),
                                      static_cast<double>(__reduce_add_sync(~0u, mine.lower)),

@@ -52,11 +52,16 @@ template <class Real> class CudaSweeps final : public Sweeps {
               "cudaDeviceGetAttribute");
         check(cudaDeviceGetAttribute(&processor_shared_, cudaDevAttrMaxSharedMemoryPerMultiprocessor, device_),
               "cudaDeviceGetAttribute");
+        block_shared_ -= 1024; // for what kernels ask for by themselves
+        int generation = 0;
+        check(cudaDeviceGetAttribute(&generation, cudaDevAttrComputeCapabilityMajor, device_),
+              "cudaDeviceGetAttribute");
+        dependent_launches_ = generation >= 9;
         processor_shared_ -= 4096; // what the system keeps for itself, a block's share of it
         const GatherLayout layout(columns_);
         v_.n = n_;
         v_.m = m;
-        v_.pitch = (n_ + 31) / 32 * 32;
+        v_.pitch = (n_ + 63) / 64 * 64; // whole tiles of sweep 1
         const double wanted = (2.0 * m + 3) * static_cast<double>(n_) * sizeof(Real);
         if (wanted > 9e18)
             throw ExecutorFailure(CUDA_OPT_OUT_OF_MEMORY, "out of memory: a workspace of (2m + 3) n elements has more "
@@ -76,7 +81,10 @@ template <class Real> class CudaSweeps final : public Sweeps {
         }
         from_device_.allocate(1);
         std::memset(static_cast<void *>(from_device_.get()), 0, sizeof(FromDevice));
-        host_sums_.allocate(layout.size + 1);
+        posted_.allocate(posted_numbers(layout));
+        std::memset(static_cast<void *>(posted_.get()), 0, posted_.bytes());
+        numbers_.resize(posted_numbers(layout));
+        directions_.allocate(multiprocessors * direction_resident);
         heads_.allocate(crossed_capacity);
         entries_.allocate(static_cast<int64_t>(crossed_capacity) * columns_);
         read_buffer_.allocate(read_capacity);
@@ -90,7 +98,8 @@ template <class Real> class CudaSweeps final : public Sweeps {
     }
 
     int64_t workspace_bytes() const override {
-        return vectors_.bytes() + partials_.bytes() + scratch_.bytes() + counters_.bytes() + coefficients_.bytes();
+        return vectors_.bytes() + partials_.bytes() + scratch_.bytes() + counters_.bytes() + coefficients_.bytes() +
+               directions_.bytes();
     }
 
     StartReport start() override {
@@ -113,12 +122,17 @@ template <class Real> class CudaSweeps final : public Sweeps {
         const int partials =
             request.weighted ? launch_gather<true>(request, layout) : launch_gather<false>(request, layout);
         check(cudaGetLastError(), "the launch of sweep 1");
-        reduce_partials<<<(layout.size + gather_warps - 1) / gather_warps, gather_threads, 0, stream_>>>(
-            layout, partials_.get(), partials, f_, host_sums_.get(), arrivals(), &from_device_[0].flag, ++ticket_);
-        check(cudaGetLastError(), "the launch of sweep 1's reduction");
-        wait();
-        layout.unpack(host_sums_.get(), sums_);
-        sums_.f = host_sums_[layout.size];
+        launch_reduction(layout, partials);
+        int there = 0;
+        const int count = posted_numbers(layout);
+        wait_until([&] {
+            for (; there < count && posted_[there].there(ticket_); there++) numbers_[there] = posted_[there].value();
+            return there == count;
+        });
+        layout.unpack(numbers_.data(), sums_);
+        sums_.f = numbers_[layout.size];
+        const double *direction = numbers_.data() + layout.size + 1;
+        direction_sums_ = {direction[0], direction[1], direction[2]};
         return sums_;
     }
 
@@ -135,11 +149,8 @@ template <class Real> class CudaSweeps final : public Sweeps {
         });
     }
 
-    // Complete since the gather that came after: the stream keeps the order.
-    DirectionSums direction_sums() override {
-        const DirectionRecord &r = from_device_[0].direction;
-        return {r.slope.v, r.d_squared.v, r.projected.v};
-    }
+    // They came with the numbers of the gather after the direction.
+    DirectionSums direction_sums() override { return direction_sums_; }
 
     double truncation(const DirectionRequest &request) override {
         const OnDevice on(device_);
@@ -158,7 +169,8 @@ template <class Real> class CudaSweeps final : public Sweeps {
             v_, request, lo, hi, columns, heads_.get(), entries_.get(), counters_.get() + 1, arrivals(),
             &from_device_[0].crossed, &from_device_[0].flag, ++ticket_);
         check(cudaGetLastError(), "the launch of the search for crossed rows");
-        wait();
+        const volatile unsigned *flag = &from_device_[0].flag;
+        wait_until([&] { return *flag == ticket_; });
         const int64_t count = static_cast<int64_t>(from_device_[0].crossed);
         rows.clear();
         for (int64_t k = 0; k < std::min<int64_t>(count, crossed_capacity); k++)
@@ -225,11 +237,12 @@ template <class Real> class CudaSweeps final : public Sweeps {
 
   private:
     static constexpr int read_capacity = 64;
+    // Blocks of sweep 2 a multiprocessor: what the registers of 16-byte loads in flight leave.
+    static constexpr int direction_resident = 2;
 
     struct FromDevice { // written by kernels, read by the host
         unsigned flag;
         unsigned long long crossed;
-        DirectionRecord direction;
         alignas(8) unsigned char record[sizeof(StartRecord)];
     };
     struct CallEvents {
@@ -259,21 +272,45 @@ template <class Real> class CudaSweeps final : public Sweeps {
     }
 
     template <class Rule> void launch_direction(const Rule &rule) {
-        constexpr int resident = 2; // blocks a multiprocessor: what the registers of 16-byte loads in flight leave
-        check(map_reduce_cuda<DirectionRecord, resident>((n_ + Rule::rows - 1) / Rule::rows, rule,
-                                                         StoreRecord<DirectionRecord>{&from_device_[0].direction},
-                                                         scratch_.get(), stream_),
+        const int64_t groups = (n_ + Rule::rows - 1) / Rule::rows;
+        direction_blocks_ = blocks_for(groups, direction_resident);
+        check(map_blocks_cuda<DirectionRecord, direction_resident>(groups, rule, directions_.get(), stream_),
               "the launch of sweep 2");
+    }
+
+    // Its blocks may be placed while sweep 1 still runs; they wait for its end themselves.
+    void launch_reduction(const GatherLayout &layout, int partials) {
+        cudaLaunchAttribute early{};
+        early.id = cudaLaunchAttributeProgrammaticStreamSerialization;
+        early.val.programmaticStreamSerializationAllowed = 1;
+        cudaLaunchConfig_t config{};
+        config.gridDim = (posted_numbers(layout) + gather_warps - 1) / gather_warps;
+        config.blockDim = gather_threads;
+        config.stream = stream_;
+        config.attrs = &early;
+        config.numAttrs = dependent_launches_ ? 1 : 0;
+        check(cudaLaunchKernelEx(&config, reduce_partials, layout, static_cast<const double *>(partials_.get()),
+                                 partials, static_cast<const double *>(f_),
+                                 static_cast<const DirectionRecord *>(directions_.get()), direction_blocks_,
+                                 posted_.get(), ++ticket_),
+              "the launch of sweep 1's reduction");
     }
 
     // Returns how many blocks of partial sums there are.
     template <bool weighted> int launch_gather(const GatherRequest &request, const GatherLayout &layout) {
-        switch (column_blocks(layout.columns)) {
-        case 1: return launch_gather<1, weighted>(request, layout);
-        case 2: return launch_gather<2, weighted>(request, layout);
-        case 3: return launch_gather<3, weighted>(request, layout);
-        case 4: return launch_gather<4, weighted>(request, layout);
-        case 5: return launch_gather<5, weighted>(request, layout);
+        if constexpr (!weighted)
+            if (!request.masked) return launch_gather<false, false>(request, layout);
+        return launch_gather<true, weighted>(request, layout);
+    }
+
+    template <bool masked, bool weighted> int launch_gather(const GatherRequest &request, const GatherLayout &layout) {
+        switch (column_blocks(multiplied_columns(layout.columns, masked))) {
+        case 1: return launch_gather<1, masked, weighted>(request, layout);
+        case 2: return launch_gather<2, masked, weighted>(request, layout);
+        case 3: return launch_gather<3, masked, weighted>(request, layout);
+        case 4: return launch_gather<4, masked, weighted>(request, layout);
+        case 5: return launch_gather<5, masked, weighted>(request, layout);
+        case 6: return launch_gather<6, masked, weighted>(request, layout);
         default: return launch_wide_gather<weighted>(request, layout);
         }
     }
@@ -286,21 +323,23 @@ template <class Real> class CudaSweeps final : public Sweeps {
         return rows;
     }
 
-    template <int blocks, bool weighted> int launch_gather(const GatherRequest &request, const GatherLayout &layout) {
+    template <int blocks, bool masked, bool weighted>
+    int launch_gather(const GatherRequest &request, const GatherLayout &layout) {
         const int grid = static_cast<int>(std::min<int64_t>(gather_grid * resident_blocks(blocks), row_blocks()));
+        const int vectors = StageLayout(v_, request).vectors;
         const int stages =
-            stages_within<Real>(std::min(block_shared_, processor_shared_ / resident_blocks(blocks)), layout.columns);
-        const int ring = gather_warps * stages * Stage<Real>::bytes(layout.columns);
-        const bool masked = request.masked || weighted;
-        const int tiles = masked ? LaneProducts<blocks, true>::tiles : LaneProducts<blocks, false>::tiles;
-        const int meeting = gather_warps * tiles * column_block * column_block * static_cast<int>(sizeof(double));
-        const int shared = std::max(pointer_table_bytes(layout.columns) + ring, meeting);
+            stages_within<Real>(std::min(block_shared_, processor_shared_ / resident_blocks(blocks)), vectors);
+        const int ring = gather_warps * stages * Stage<Real>::bytes(vectors);
+        const int meeting = gather_warps * LaneProducts<blocks, masked>::elements * static_cast<int>(sizeof(double));
+        const int shared = std::max(source_table_bytes(vectors) + ring, meeting);
         if (shared > block_shared_) return launch_wide_gather<weighted>(request, layout); // a small device
-        const auto kernel =
-            masked ? gather_kernel<Real, blocks, true, weighted> : gather_kernel<Real, blocks, false, false>;
-        check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, shared),
-              "sweep 1's attributes");
-        kernel<<<grid, gather_threads, shared, stream_>>>(v_, request, layout, stages, partials_.get());
+        const auto kernel = gather_kernel<Real, blocks, masked, weighted>;
+        if (reinterpret_cast<const void *>(kernel) != prepared_) { // the same for all handles that share the kernel
+            check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, block_shared_),
+                  "sweep 1's attributes");
+            prepared_ = reinterpret_cast<const void *>(kernel);
+        }
+        kernel<<<grid, gather_threads, shared, stream_>>>(v_, request, layout, stages, aligned_, partials_.get());
         return grid;
     }
 
@@ -331,17 +370,15 @@ template <class Real> class CudaSweeps final : public Sweeps {
         return *to;
     }
 
-    // Until the flag carries this ticket. The flag never comes when a kernel fails, the caller's included, so the
-    // stream is asked now and then.
-    void wait() {
-        const volatile unsigned *flag = &from_device_[0].flag;
-        for (unsigned spins = 1; *flag != ticket_; spins++) {
+    // What is waited for never arrives when a kernel fails, the caller's included, so the stream is asked now and then.
+    template <class Arrived> void wait_until(const Arrived &arrived) {
+        for (unsigned spins = 1; !arrived(); spins++) {
             if (spins % 65536 != 0) continue;
             const cudaError_t state = cudaStreamQuery(stream_);
             if (state != cudaErrorNotReady) {
                 check(state, "a kernel on the handle's stream, the caller's evaluation included");
                 check(cudaStreamSynchronize(stream_), "a kernel on the handle's stream");
-                if (*flag != ticket_) throw ExecutorFailure(CUDA_OPT_CUDA_FAILURE, "CUDA failed: a kernel ended early");
+                if (!arrived()) throw ExecutorFailure(CUDA_OPT_CUDA_FAILURE, "CUDA failed: a kernel ended early");
             }
         }
         std::atomic_thread_fence(std::memory_order_acquire);
@@ -352,17 +389,24 @@ template <class Real> class CudaSweeps final : public Sweeps {
     int block_shared_ = 0,
         processor_shared_ = 0; // bytes of shared memory that a block can have, and all of them together
     bool ready_ = false, begun_ = false;
-    bool aligned_ = false; // all of the caller's vectors to 16 bytes
+    bool dependent_launches_ = false; // the device can place a kernel's blocks before the one in front of it has ended
+    const void *prepared_ = nullptr;  // the kernel of the latest sweep 1
+    bool aligned_ = false;            // all of the caller's vectors to 16 bytes
     cudaStream_t stream_ = nullptr;
     DeviceVectors<Real> v_{};
     Real *x_ = nullptr, *g_ = nullptr;
     double *f_ = nullptr;
     CudaArray<Real, Lives::on_device> vectors_;
     CudaArray<double, Lives::on_device> partials_, coefficients_;
+    CudaArray<DirectionRecord, Lives::on_device> directions_;
+    int direction_blocks_ = 0; // records of the latest direction
+    DirectionSums direction_sums_{};
     CudaArray<unsigned char, Lives::on_device> scratch_;
     CudaArray<unsigned long long, Lives::on_device> counters_;
     CudaArray<FromDevice, Lives::on_host_mapped> from_device_;
-    CudaArray<double, Lives::on_host_mapped> host_sums_, entries_, staged_coefficients_;
+    CudaArray<double, Lives::on_host_mapped> entries_, staged_coefficients_;
+    CudaArray<Posted, Lives::on_host_mapped> posted_;
+    std::vector<double> numbers_; // as posted
     CudaArray<CrossedHead, Lives::on_host_mapped> heads_;
     CudaArray<Real, Lives::on_host_mapped> read_buffer_;
     PanelSums sums_{};

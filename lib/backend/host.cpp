@@ -191,7 +191,7 @@ template <class Real> class HostSweeps final : public Sweeps {
                 const double root = std::sqrt(h), g = g_[i];
                 for (int age = 0; age < request.pairs; age++) {
                     const double y = column_y(request, age)[i];
-                    w[panel::y_column(age)] = root * (age == 0 && request.fresh ? g - y : y);
+                    w[panel::y_column(age)] = root * (age == 0 && request.fresh ? static_cast<Real>(g - y) : y);
                     w[panel::s_column(age)] = column_s(request, age)[i] / root;
                 }
                 rows.push_back({t, i, root * g, ((g < 0 ? u : l) - x_[i]) / root, w});
@@ -276,7 +276,7 @@ template <class Real> class HostSweeps final : public Sweeps {
             load(column_s(request, age) + begin, rows, tile + panel::s_column(age) * tile_height);
         }
         if (request.pairs > 0 && request.fresh)
-            for (int r = 0; r < tile_height; r++) tile[r] = g[r] - tile[r];
+            for (int r = 0; r < tile_height; r++) tile[r] = static_cast<Real>(g[r] - tile[r]); // as it will be stored
         if (request.weighted)
             for (int c = 0; c < columns; c++) {
                 const bool inverse = c == panel::displacement || (c != panel::gradient && c % 2 == 1);
@@ -325,7 +325,7 @@ template <class Real> class HostSweeps final : public Sweeps {
                          qs = request.coefficients[panel::s_column(age)];
             const Real *y = column_y(p, age) + begin, *s = column_s(p, age) + begin;
             if (age == 0 && p.fresh)
-                for (int r = 0; r < rows; r++) move[r] += qy * (static_cast<double>(g_[begin + r]) - y[r]);
+                for (int r = 0; r < rows; r++) move[r] += qy * static_cast<Real>(g_[begin + r] - y[r]);
             else
                 for (int r = 0; r < rows; r++) move[r] += qy * y[r];
             for (int r = 0; r < rows; r++) from_s[r] += qs * s[r];

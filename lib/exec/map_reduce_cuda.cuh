@@ -72,10 +72,8 @@ template <class Record> __device__ void join_block(Record &mine)
         mine.join(shuffle_down(mine, delta));
 }
 
-/** rule(i, record) for the rows of this thread, then all records joined; finish(record) is called once, at the end. */
-template <class Record, int resident, class Rule, class Finish>
-__global__ void __launch_bounds__(block_threads, resident < most_resident ? resident : 1)
-map_reduce_kernel(std::int64_t n, Rule rule, Finish finish, Record *block_record, unsigned *arrivals)
+/** rule(i, record) for the rows of this block, and their records joined; the result is thread 0's. */
+template <class Record, class Rule> __device__ Record record_of_block(std::int64_t n, const Rule &rule)
 {
     const std::int64_t step = std::int64_t(gridDim.x) * block_threads;
     std::int64_t i = std::int64_t(blockIdx.x) * block_threads + threadIdx.x;
@@ -87,6 +85,34 @@ map_reduce_kernel(std::int64_t n, Rule rule, Finish finish, Record *block_record
         mine.join(run);
     }
     join_block(mine);
+    return mine;
+}
+
+template <class Record, int resident, class Rule>
+__global__ void __launch_bounds__(block_threads, resident < most_resident ? resident : 1)
+map_blocks_kernel(std::int64_t n, Rule rule, Record *block_record)
+{
+    const Record mine = record_of_block<Record>(n, rule);
+    if (threadIdx.x == 0)
+        block_record[blockIdx.x] = mine;
+}
+
+/** Call rule(i, record) on the device for all rows 0 <= i < n, and leave the blocks_for(n, resident) records of the
+ *  blocks unjoined, for a later kernel that joins them on its way. */
+template <class Record, int resident = most_resident, class Rule>
+cudaError_t map_blocks_cuda(std::int64_t n, const Rule &rule, Record *block_record, cudaStream_t stream)
+{
+    map_blocks_kernel<Record, resident>
+        <<<blocks_for(n, resident), block_threads, 0, stream>>>(n, rule, block_record);
+    return cudaGetLastError();
+}
+
+/** rule(i, record) for all rows, then all records joined; finish(record) is called once, at the end. */
+template <class Record, int resident, class Rule, class Finish>
+__global__ void __launch_bounds__(block_threads, resident < most_resident ? resident : 1)
+map_reduce_kernel(std::int64_t n, Rule rule, Finish finish, Record *block_record, unsigned *arrivals)
+{
+    Record mine = record_of_block<Record>(n, rule);
 
     __shared__ bool last_block;
     if (threadIdx.x == 0) {
