@@ -1,0 +1,42 @@
+/* The twelve functions of the pattern search: those of Yao, Liu, Lin, Evolutionary Programming Made Faster, IEEE Trans.
+ * Evolutionary Computation 3 (1999) 82, f1 to f13 without f8, each at any number of variables. */
+#pragma once
+
+#include "testfuncs/search/ackley.hpp"
+#include "testfuncs/search/griewank.hpp"
+#include "testfuncs/search/penalised_1.hpp"
+#include "testfuncs/search/penalised_2.hpp"
+#include "testfuncs/search/quartic.hpp"
+#include "testfuncs/search/rastrigin.hpp"
+#include "testfuncs/search/rosenbrock.hpp"
+#include "testfuncs/search/schwefel_1_2.hpp"
+#include "testfuncs/search/schwefel_2_21.hpp"
+#include "testfuncs/search/schwefel_2_22.hpp"
+#include "testfuncs/search/sphere.hpp"
+#include "testfuncs/search/step.hpp"
+
+#include <string>
+#include <variant>
+#include <vector>
+
+namespace cudaopt::testfuncs::search {
+
+using Function = std::variant<Ackley, Griewank, Penalised1, Penalised2, Quartic, Rastrigin, Rosenbrock, Schwefel12,
+                              Schwefel222, Schwefel221, Sphere, Step>;
+
+/** In the order of their names' appearance above. */
+const std::vector<Function> &all_functions();
+
+/** @throws std::invalid_argument with a sentence that names those there are */
+Function function_by_name(const std::string &name);
+
+Facts facts_of(const Function &function);
+
+/** Whether it has a gradient almost everywhere that says where it falls. */
+bool has_gradient(const Function &function);
+
+/** f(x), and its gradient where g is given.
+ *  @throws std::invalid_argument where a gradient is asked for and there is none */
+double evaluate(const Function &function, const double *x, int n, double *g = nullptr);
+
+} // namespace cudaopt::testfuncs::search

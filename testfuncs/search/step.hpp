@@ -1,0 +1,17 @@
+/* Step: f(x) = sum_{i=1}^n floor(x_i + 1/2)^2 on [-100, 100]^n. Minimum 0 where all -1/2 <= x_i < 1/2. Its gradient is
+ * zero wherever it exists.
+ * Source: f6 of Yao, Liu, Lin, IEEE Trans. Evolutionary Computation 3 (1999) 82. */
+#pragma once
+
+#include "testfuncs/search/form.hpp"
+
+namespace cudaopt::testfuncs::search {
+
+struct Step : OfSums<Step, 1> {
+    static Facts facts() { return {"step", "Step", "sum over i <= n of floor(x[i] + 1/2)^2", -100, 100, 0}; }
+
+    CUDA_OPT_HD void terms(int, double x, int, double (&t)[1]) const { t[0] = square(std::floor(x + 0.5)); }
+    CUDA_OPT_HD double combine(const double (&sum)[1], int) const { return sum[0]; }
+};
+
+} // namespace cudaopt::testfuncs::search
