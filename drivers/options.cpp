@@ -1,14 +1,11 @@
 #include "options.hpp"
 
+#include "arguments.hpp"
 #include "cuda_opt.h"
-#include "failure.hpp"
 #include "testfuncs/problem.hpp"
-
-#include <CLI/CLI.hpp>
 
 #include <cmath>
 #include <cstdio>
-#include <limits>
 #include <string>
 #include <vector>
 
@@ -40,41 +37,6 @@ constexpr Setting whole_settings[] = {
     {"--max-evaluations", CUDA_OPT_MAX_EVALUATIONS, "stop after so many evaluations; 0: no limit [0]"},
     {"--max-cuts", CUDA_OPT_MAX_CUTS, "most cuts of a step in a row where f or g is not finite [30]"},
 };
-
-/** An argument is wrong: which, and why. */
-[[noreturn]] void refuse(const std::string &name, const std::string &why) { throw CLI::ValidationError(name, why); }
-
-double number(const std::string &name, const std::string &text)
-{
-    double value;
-    char rest;
-    if (std::sscanf(text.c_str(), "%lf%c", &value, &rest) != 1)
-        refuse(name, "must be a number, not '" + text + "'");
-    return value;
-}
-
-/** Also as 1e6. */
-template <class Whole> Whole whole_number(const std::string &name, const std::string &text)
-{
-    long double value;
-    char rest;
-    if (std::sscanf(text.c_str(), "%Lf%c", &value, &rest) != 1 || value != std::floor(value))
-        refuse(name, "must be a whole number, not '" + text + "'");
-    if (std::fabs(value) > static_cast<long double>(std::numeric_limits<Whole>::max()))
-        refuse(name, text + " is beyond " + std::to_string(std::numeric_limits<Whole>::max()));
-    return static_cast<Whole>(value);
-}
-
-int backend_of(const std::string &name)
-{
-    if (name == "auto")
-        return CUDA_OPT_BACKEND_AUTO;
-    if (name == "cuda")
-        return CUDA_OPT_BACKEND_CUDA;
-    if (name == "host")
-        return CUDA_OPT_BACKEND_HOST;
-    refuse("--backend", "must be auto, cuda or host, not '" + name + "'");
-}
 
 bool is_single(const std::string &name)
 {
@@ -153,27 +115,15 @@ private:
     template <class Read>
     CLI::Option *add(const std::string &name, const char *type, const std::string &help, Read read)
     {
-        return app_.add_option_function<std::string>(name, [=](const std::string &text) { read(name, text); }, help)
-            ->type_name(type);
+        return add_option(app_, name, type, help, read);
     }
 
     void about()
     {
-        app_.name("driver_program");
         app_.description("Minimise a test problem of n variables by L-BFGS-B with m correction pairs; print the log.\n"
                          "Example: driver_program 1000000 7 --problem wood --lower 0 --plot wood.svg\n"
                          "Exit status: 0 converged, 1 not converged or failed, 2 wrong arguments.");
-        app_.set_help_flag("-h,--help", "print this help and exit");
-        app_.set_version_flag("--version", std::string("driver_program of cuda_opt ") + cuda_opt_version(),
-                              "print the version and exit");
-        app_.add_flag_callback(
-                "--list",
-                [] {
-                    print_problems();
-                    throw CLI::Success();
-                },
-                "list the problems and exit")
-            ->trigger_on_parse();
+        add_answers(app_, "driver_program", "list the problems and exit", print_problems);
     }
 
     void problem()
@@ -253,23 +203,14 @@ private:
     CLI::App app_;
 };
 
-std::string first_line(const std::string &text) { return text.substr(0, text.find('\n')); }
-
 } // namespace
 
 std::optional<Options> parse_options(int argc, char **argv)
 {
     Options options;
     CommandLine command_line(options);
-    try {
-        command_line.app().parse(argc, argv);
-        check_bounds(options);
-    } catch (const CLI::ParseError &end) {
-        if (end.get_exit_code() != static_cast<int>(CLI::ExitCodes::Success))
-            throw Failure(exit_usage, first_line(end.what()) + " (see --help)");
-        command_line.app().exit(end);
+    if (!parsed(command_line.app(), argc, argv, [&] { check_bounds(options); }))
         return std::nullopt;
-    }
     return options;
 }
 

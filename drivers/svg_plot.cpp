@@ -31,6 +31,8 @@ std::string escaped(const std::string &text)
 
 bool drawn(double y) { return std::isfinite(y) && y > 0; }
 
+double x_at(const Series &series, std::size_t i) { return series.x.empty() ? static_cast<double>(i) : series.x[i]; }
+
 /** The number mantissa * 10^exponent at which a line of the grid is drawn. */
 struct Tick {
     int mantissa, exponent;
@@ -84,9 +86,12 @@ class Chart {
 public:
     explicit Chart(const Plot &plot)
     {
-        double low = INFINITY, high = 0;
+        double low = INFINITY, high = 0, first = INFINITY;
         for (const Series &series : plot.series) {
-            last_ = std::max(last_, static_cast<long long>(series.y.size()) - 1);
+            if (!series.y.empty()) {
+                first = std::min(first, x_at(series, 0));
+                last_ = std::max(last_, x_at(series, series.y.size() - 1));
+            }
             for (const double y : series.y)
                 if (drawn(y)) {
                     low = std::min(low, y);
@@ -98,14 +103,14 @@ public:
         ticks_ = logarithmic_ticks(low, high);
         if (ticks_.size() == 1)
             ticks_.push_back({1, ticks_[0].exponent + 1});
+        if (plot.logarithmic_abscissa && drawn(first))
+            decades_ = logarithmic_ticks(first, last_);
+        if (decades_.size() == 1)
+            decades_.push_back({1, decades_[0].exponent + 1});
     }
 
     std::string draw(const Plot &plot)
     {
-        text_ = format("<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%.0f\" height=\"%.0f\" "
-                       "viewBox=\"0 0 %.0f %.0f\" font-family=\"Helvetica, Arial, sans-serif\" font-size=\"13\" "
-                       "fill=\"#333\">\n<rect width=\"100%%\" height=\"100%%\" fill=\"#fff\"/>\n",
-                       width, height, width, height);
         write(left, 34, "font-size=\"18\" font-weight=\"bold\" fill=\"#111\"", escaped(plot.title));
         write(left, 58, "fill=\"#666\"", escaped(plot.subtitle));
         ordinate();
@@ -113,13 +118,16 @@ public:
         for (const Series &series : plot.series)
             curve(series);
         legend(plot);
-        return text_ + "</svg>\n";
+        return text_;
     }
 
 private:
-    double x_of(long long i) const
+    double x_of(double x) const
     {
-        return left + (right - left) * static_cast<double>(i) / static_cast<double>(std::max(1ll, last_));
+        if (decades_.empty())
+            return left + (right - left) * x / std::max(1., last_);
+        const double low = decades_.front().log(), high = decades_.back().log();
+        return left + (right - left) * (std::log10(x) - low) / (high - low);
     }
     double y_of(double log) const
     {
@@ -149,10 +157,17 @@ private:
     void abscissa(const std::string &name)
     {
         line(left, bottom, right, bottom, "stroke=\"#333\"");
-        const long long step = linear_step(last_);
-        for (long long i = 0; i <= last_; i += step) {
-            line(x_of(i), bottom, x_of(i), bottom + 5, "stroke=\"#333\"");
-            write(x_of(i), bottom + 21, "text-anchor=\"middle\"", with_separators(i));
+        const auto mark = [&](double at, const std::string &label) {
+            line(at, bottom, at, bottom + 5, "stroke=\"#333\"");
+            write(at, bottom + 21, "text-anchor=\"middle\"", label);
+        };
+        for (const Tick &tick : decades_)
+            mark(x_of(std::pow(10., tick.log())), tick.label(false));
+        if (decades_.empty()) {
+            const auto last = static_cast<long long>(last_);
+            const long long step = linear_step(last);
+            for (long long i = 0; i <= last; i += step)
+                mark(x_of(static_cast<double>(i)), with_separators(i));
         }
         write((left + right) / 2, bottom + 44, "text-anchor=\"middle\"", escaped(name));
     }
@@ -166,7 +181,7 @@ private:
                 pen_down = false;
                 continue;
             }
-            const double x = x_of(static_cast<long long>(i)), y = y_of(std::log10(series.y[i]));
+            const double x = x_of(x_at(series, i)), y = y_of(std::log10(series.y[i]));
             path += format("%s%.1f %.1f", pen_down ? "L" : "M", x, y);
             dots += format("<circle cx=\"%.1f\" cy=\"%.1f\" r=\"2.5\"/>", x, y);
             pen_down = true;
@@ -188,8 +203,8 @@ private:
         }
     }
 
-    long long last_ = 0;
-    std::vector<Tick> ticks_;
+    double last_ = 0;
+    std::vector<Tick> ticks_, decades_; ///< of the ordinate; of an abscissa that is logarithmic
     std::string text_;
 };
 
@@ -203,6 +218,21 @@ std::string with_separators(long long number)
     return digits;
 }
 
-std::string svg(const Plot &plot) { return Chart(plot).draw(plot); }
+std::string svg(const Plot &plot) { return svg(std::vector<Plot>{plot}); }
+
+std::string svg(const std::vector<Plot> &plots)
+{
+    const double all = height * static_cast<double>(plots.size());
+    std::string text = format("<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%.0f\" height=\"%.0f\" "
+                              "viewBox=\"0 0 %.0f %.0f\" font-family=\"Helvetica, Arial, sans-serif\" "
+                              "font-size=\"13\" fill=\"#333\">\n"
+                              "<rect width=\"100%%\" height=\"100%%\" fill=\"#fff\"/>\n",
+                              width, all, width, all);
+    for (std::size_t i = 0; i < plots.size(); ++i) {
+        const std::string chart = Chart(plots[i]).draw(plots[i]);
+        text += i == 0 ? chart : format("<g transform=\"translate(0 %.0f)\">\n", height * i) + chart + "</g>\n";
+    }
+    return text + "</svg>\n";
+}
 
 } // namespace driver

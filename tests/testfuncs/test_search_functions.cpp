@@ -1,5 +1,5 @@
-// The twelve functions of the pattern search: against the formulas in print, their ranges, their minima, their gradients
-// against finite differences, and what a change of one coordinate is said to change.
+// The twelve functions of the pattern search: against the formulas in print, their ranges, their minima, their
+// gradients against finite differences, and what a change of one coordinate is said to change.
 #include <catch2/catch.hpp>
 
 #include "naive_search.hpp"
