@@ -1,0 +1,184 @@
+/* The multi-walk pattern search as a CUDA kernel, a part of cuda_opt_search.cuh. */
+#ifndef CUDA_OPT_SEARCH_KERNEL_CUH
+#define CUDA_OPT_SEARCH_KERNEL_CUH
+
+#include "cuda_opt_search.cuh"
+
+#include <cuda_runtime.h>
+
+namespace cudaopt {
+namespace pattern {
+
+constexpr int search_threads = 128;  /**< of a block, where there are walks enough */
+constexpr int search_blocks = 6;     /**< of them on a multiprocessor: 80 registers a thread */
+constexpr int summary_threads = 256; /**< of a block that sums up */
+constexpr int summary_blocks = 264;  /**< two for each multiprocessor of a Hopper GPU */
+
+/** A thread a walk. */
+template <int N, class Objective>
+__global__ void __launch_bounds__(search_threads, search_blocks)
+advance_kernel(Objective f, Rules rules, Walks walks, std::int64_t iterations, Note note)
+{
+    const std::int64_t w = std::int64_t(blockIdx.x) * blockDim.x + threadIdx.x;
+    if (w < rules.walks)
+        advance<N>(f, rules, walks, w, iterations, note);
+}
+
+/** All walks before their starts. */
+template <int = 0> __global__ void not_begun_kernel(Rules rules, Walks walks)
+{
+    const std::int64_t w = std::int64_t(blockIdx.x) * blockDim.x + threadIdx.x;
+    if (w < rules.walks)
+        walks.walk[w] = not_begun();
+}
+
+/** Each block's share of the summary. */
+template <int = 0> __global__ void summary_kernel(Rules rules, Walks walks, SearchSummary *of_block)
+{
+    __shared__ alignas(SearchSummary) unsigned char storage[summary_threads * sizeof(SearchSummary)];
+    SearchSummary *of_thread = reinterpret_cast<SearchSummary *>(storage);
+    SearchSummary mine;
+    for (std::int64_t w = std::int64_t(blockIdx.x) * summary_threads + threadIdx.x; w < rules.walks;
+         w += std::int64_t(gridDim.x) * summary_threads)
+        mine.join(walks.summary(rules, w));
+    of_thread[threadIdx.x] = mine;
+    for (int half = summary_threads / 2; half > 0; half /= 2) {
+        __syncthreads();
+        if (int(threadIdx.x) < half)
+            of_thread[threadIdx.x].join(of_thread[threadIdx.x + half]);
+    }
+    if (threadIdx.x == 0)
+        of_block[blockIdx.x] = of_thread[0];
+}
+
+/** Frees device memory. */
+struct CudaFree {
+    void operator()(void *memory) const { cudaFree(memory); }
+};
+template <class T> using DeviceArray = std::unique_ptr<T[], CudaFree>; /**< owns it */
+
+} // namespace pattern
+
+/** The search on the calling thread's current CUDA device, which is to be current at each call; N: n where the compiler
+ *  is to know it, which keeps a walk's point next to its thread, else 0. All members wait for the device. */
+template <class Objective, int N = 0> class CudaSearch final : public PatternSearch {
+  public:
+    /** A search in the box lower <= x <= upper; both n values, finite, in host memory. */
+    CudaSearch(const Objective &objective, const std::vector<double> &lower, const std::vector<double> &upper,
+               const SearchOptions &options)
+        : PatternSearch(N, lower, upper, options), objective_(objective),
+          stream_(static_cast<cudaStream_t>(options.stream))
+    {
+        int devices = 0;
+        if (code() == 0 && (cudaGetDeviceCount(&devices) != cudaSuccess || devices == 0)) {
+            cudaGetLastError();
+            fail(CUDA_OPT_BACKEND_UNAVAILABLE, "there is no CUDA device, or no driver for it");
+        }
+        if (code() != 0)
+            return;
+        const bool lives = options.at_smallest == AtSmallestStep::new_point;
+        if (!allocate(x_, coordinates()) || (lives && !allocate(best_x_, coordinates())) ||
+            !allocate(walk_, std::size_t(options.walks)) || !allocate(on_device_, box_.size()) ||
+            !allocate(history_, std::max<std::size_t>(history_size(), 1)) ||
+            !allocate(summaries_, pattern::summary_blocks))
+            return;
+        copy(on_device_.get(), box_.data(), box_.size() * sizeof(double), cudaMemcpyHostToDevice);
+        check(cudaMemsetAsync(history_.get(), 0xff, history_size() * sizeof(std::uint64_t), stream_), "cudaMemset");
+        const pattern::Rules rules = this->rules(on_device_.get());
+        pattern::not_begun_kernel<><<<blocks(256), 256, 0, stream_>>>(rules, walks());
+        finish("the preparation of the walks");
+    }
+
+    SearchSummary summary() override
+    {
+        SearchSummary all;
+        if (code() != 0)
+            return all;
+        SearchSummary of_block[pattern::summary_blocks];
+        const int count = int(std::min<std::int64_t>(pattern::summary_blocks, blocks(pattern::summary_threads)));
+        pattern::summary_kernel<><<<count, pattern::summary_threads, 0, stream_>>>(rules(on_device_.get()), walks(),
+                                                                                  summaries_.get());
+        copy(of_block, summaries_.get(), std::size_t(count) * sizeof(SearchSummary), cudaMemcpyDeviceToHost);
+        for (int block = 0; block < count; ++block)
+            all.join(of_block[block]);
+        return all;
+    }
+    std::vector<double> walk_point(std::int64_t walk) override
+    {
+        std::vector<double> x(static_cast<std::size_t>(n_));
+        pattern::Walk it = pattern::not_begun();
+        copy(&it, walk_.get() + walk, sizeof it, cudaMemcpyDeviceToHost);
+        const double *from = (best_x_ && it.best < it.value ? best_x_.get() : x_.get()) + walk;
+        check(cudaMemcpy2DAsync(x.data(), sizeof(double), from, std::size_t(options_.walks) * sizeof(double),
+                                sizeof(double), std::size_t(n_), cudaMemcpyDeviceToHost, stream_), "cudaMemcpy2D");
+        finish("cudaMemcpy2D");
+        return x;
+    }
+    std::vector<double> walk_values() override
+    {
+        std::vector<pattern::Walk> walk(std::size_t(options_.walks), pattern::not_begun());
+        copy(walk.data(), walk_.get(), walk.size() * sizeof(pattern::Walk), cudaMemcpyDeviceToHost);
+        std::vector<double> value;
+        for (const pattern::Walk &it : walk)
+            value.push_back(std::min(it.best, it.value));
+        return value;
+    }
+
+  private:
+    pattern::Walks walks() const { return {x_.get(), best_x_.get(), walk_.get()}; }
+    unsigned blocks(int threads) const { return unsigned((options_.walks + threads - 1) / threads); }
+
+    bool take(std::int64_t iterations) override
+    {
+        // Few walks spread over all multiprocessors in blocks of a warp.
+        const int threads = options_.walks < 132 * 8 * pattern::search_threads ? 32 : pattern::search_threads;
+        const pattern::Rules rules = this->rules(on_device_.get());
+        const pattern::Note note{history_size() > 0 ? history_.get() : nullptr};
+        pattern::advance_kernel<N><<<blocks(threads), threads, 0, stream_>>>(objective_, rules, walks(), iterations,
+                                                                               note);
+        return finish("the search's kernel");
+    }
+    std::vector<std::uint64_t> read_history(std::size_t count) override
+    {
+        std::vector<std::uint64_t> keys(count, pattern::no_key);
+        copy(keys.data(), history_.get(), count * sizeof(std::uint64_t), cudaMemcpyDeviceToHost);
+        return keys;
+    }
+
+    template <class T> bool allocate(pattern::DeviceArray<T> &array, std::size_t count)
+    {
+        void *memory = nullptr;
+        if (code() == 0 && cudaMalloc(&memory, count * sizeof(T)) != cudaSuccess) {
+            cudaGetLastError();
+            fail_memory();
+        }
+        array.reset(static_cast<T *>(memory));
+        return code() == 0;
+    }
+    bool check(cudaError_t error, const char *what)
+    {
+        if (error != cudaSuccess && code() == 0)
+            fail(CUDA_OPT_CUDA_FAILURE, "CUDA failed in %s: %s (%s)", what, cudaGetErrorString(error),
+                 cudaGetErrorName(error));
+        return code() == 0;
+    }
+    bool finish(const char *what)
+    {
+        return check(cudaGetLastError(), what) && check(cudaStreamSynchronize(stream_), what);
+    }
+    void copy(void *to, const void *from, std::size_t bytes, cudaMemcpyKind kind)
+    {
+        if (code() == 0 && check(cudaMemcpyAsync(to, from, bytes, kind, stream_), "cudaMemcpy"))
+            finish("cudaMemcpy");
+    }
+
+    Objective objective_;
+    cudaStream_t stream_;
+    pattern::DeviceArray<double> x_, best_x_, on_device_;
+    pattern::DeviceArray<pattern::Walk> walk_;
+    pattern::DeviceArray<std::uint64_t> history_;
+    pattern::DeviceArray<SearchSummary> summaries_;
+};
+
+} // namespace cudaopt
+#endif
