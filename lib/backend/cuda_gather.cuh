@@ -46,11 +46,13 @@ __global__ void __launch_bounds__(gather_threads, resident_blocks(blocks))
     LaneSums<Real> own_sums;
     const Phase phase = phase_of(request.threshold);
 
+    // From the last tile to the first: evaluations and sweep 2 go the other way, so that each finds in the second-level
+    // cache what the one before it touched last.
     const int64_t tiles = (v.n + rows - 1) / rows, step = static_cast<int64_t>(gridDim.x) * gather_warps;
-    const int64_t first_tile = static_cast<int64_t>(blockIdx.x) * gather_warps + warp;
-    for (int s = 0; s < stages - 1; s++) ring.ask(first_tile + s * step);
-    for (int64_t tile = first_tile; tile < tiles; tile += step) {
-        ring.ask(tile + (stages - 1) * step);
+    const int64_t first_tile = tiles - 1 - (static_cast<int64_t>(blockIdx.x) * gather_warps + warp);
+    for (int s = 0; s < stages - 1; s++) ring.ask(first_tile - s * step);
+    for (int64_t tile = first_tile; tile >= 0; tile -= step) {
+        ring.ask(tile - (stages - 1) * step);
         const int rows_here = static_cast<int>(min(v.n - tile * rows, int64_t{rows}));
         Real *const stage = ring.await();
 

@@ -60,10 +60,10 @@ template <class Real> class Ring {
         : sources_(sources), stored_(layout.stored), vectors_(layout.vectors), n_(n), aligned_(aligned), first_(first),
           stages_(stages) {}
 
-    // Begin to copy a tile into the next free stage. For a tile past the last one there is nothing to copy.
+    // Begin to copy a tile into the next free stage. Of a negative one there is nothing to copy.
     __device__ void ask(int64_t tile) {
-        const int64_t base = tile * rows;
-        if (base < n_) {
+        if (tile >= 0) {
+            const int64_t base = tile * rows;
             constexpr int piece = 16 / sizeof(Real), lanes_a_vector = rows / piece, at_once = 32 / lanes_a_vector;
             const int lane = threadIdx.x % 32, at = lane % lanes_a_vector * piece;
             Real *const stage = first_ + ahead_ * Stage<Real>::elements(vectors_);
