@@ -75,6 +75,7 @@ class Document(unittest.TestCase):
     """One document; its tests, a block each, are run in its order."""
 
     folder = None
+    unbuilt = False  # whether a command was skipped for want of its program
 
     @classmethod
     def setUpClass(cls):
@@ -126,7 +127,11 @@ class Document(unittest.TestCase):
             self.skipTest(block.note)
         for program in ("nvcc", "gfortran", "cmake", "meson", "driver_program"):
             if re.search(rf"\b{program} ", block.text) and not shutil.which(program):
+                type(self).unbuilt = True
                 self.skipTest(f"no {program}")
+        for program in re.findall(r"^\./(\w+)", block.text, re.M):
+            if self.unbuilt and not (self.folder / program).exists():
+                self.skipTest(f"{program} was not built")
         if block.note == "needs a CUDA device":
             if not has_device():
                 self.assertFalse(os.environ.get("CUDA_OPT_TEST_REQUIRE_CUDA"), "CUDA is required")
