@@ -1,0 +1,208 @@
+#!/usr/bin/env python3
+"""Usage: check_search_program.py SEARCH_PROGRAM
+
+search_program as a user meets it: what it finds and prints, the same bits again, exit statuses, one line for each wrong
+argument, the CSV, SVG and point files, what polishing gains, Ctrl-C."""
+import csv
+import math
+import os
+import re
+import signal
+import subprocess
+import sys
+import tempfile
+import unittest
+import xml.etree.ElementTree as ElementTree
+from pathlib import Path
+
+PROGRAM = sys.argv.pop(1)
+FUNCTIONS = ["ackley", "griewank", "penalised-1", "penalised-2", "quartic", "rastrigin", "rosenbrock", "schwefel-1.2",
+             "schwefel-2.22", "schwefel-2.21", "sphere", "step"]
+
+
+def run(*arguments, **options):
+    return subprocess.run([PROGRAM, *map(str, arguments)], capture_output=True, text=True, timeout=300, **options)
+
+
+def search(*arguments):
+    return run("--backend", "host", "--threads", 1, *arguments)
+
+
+class Search(unittest.TestCase):
+    def best(self, done):
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        return float(re.search(r"^f = (\S+), of walk \d+; ", done.stdout, re.M)[1])
+
+    def test_every_function_falls_far(self):
+        for name in FUNCTIONS:
+            for n in (1, 7, 20):
+                with self.subTest(name=name, n=n):
+                    done = search(n, 64, "--function", name, "--iterations", 30)
+                    first = float(re.search(r"^ +0 +64 +64 +(\S+) ", done.stdout, re.M)[1])
+                    self.assertLessEqual(self.best(done), 0.7 * first)
+                    self.assertIn("the limit of 30 iterations was reached\n", done.stdout)
+
+    def test_the_same_bits_again(self):
+        lines = []
+        for threads in (1, 2):
+            done = run(20, 200, "--backend", "host", "--threads", threads, "--seed", 7, "--function", "griewank")
+            lines.append([re.sub(r" +\S+$|, \S+ a second$", "", line) for line in done.stdout.splitlines()])
+        self.assertEqual(lines[0], lines[1])
+        other = search(20, 200, "--seed", 8, "--function", "griewank")
+        self.assertNotEqual(self.best(done), self.best(other))
+
+    def test_evaluations(self):
+        done = search(5, 10, "--iterations", 3)  # a start, then two trials a variable and iteration
+        self.assertRegex(done.stdout, r"\n        3 +310 +10 ")
+
+    def test_more_iterations_and_more_walks_are_not_worse(self):
+        few, long, many = (self.best(search(10, walks, "--iterations", iterations, "--function", "rastrigin"))
+                           for walks, iterations in ((50, 10), (50, 60), (500, 10)))
+        self.assertLess(long, few)
+        self.assertLessEqual(many, few)
+
+    def test_box_and_step(self):
+        done = search(3, 10, "--function", "sphere", "--lower", 1, "--upper", 2, "--iterations", 40)
+        self.assertAlmostEqual(self.best(done), 3, delta=1e-9)
+        done = search(3, 10, "--function", "sphere", "--step", 1e-9, "--iterations", 2)
+        self.assertGreater(self.best(done), 1)
+
+    def test_ends(self):
+        done = search(2, 10, "--at-smallest-step", "stop", "--halvings", 2, "--iterations", 10000)
+        self.assertIn("all walks have ended at their smallest steps\n", done.stdout)
+        done = search(2, 10, "--iterations", 1e9, "--time-limit", 0.2, "--iprint", 0)
+        self.assertIn("the time limit of 0.2 s was reached\n", done.stdout)
+        self.assertEqual(len(re.findall(r"^ +\d+ ", done.stdout, re.M)), 2)
+
+    def test_polish(self):
+        for name in FUNCTIONS[:-1]:
+            with self.subTest(name=name):
+                done = search(30, 50, "--function", name, "--iterations", 20, "--polish", 3)
+                before = self.best(done)
+                polished, gain = map(float, re.search(r"^polished f = (\S+), (\S+) below", done.stdout, re.M).groups())
+                self.assertLess(polished, before)
+                self.assertAlmostEqual(gain, before - polished, delta=1e-6 * before)
+                self.assertEqual(len(re.findall(r"^ +\d+  +\S+  +\S+ +\d+$", done.stdout, re.M)), 3)
+        done = search(30, 50, "--function", "step", "--polish", 3)
+        self.assertEqual((done.returncode, done.stdout, done.stderr),
+                         (2, "", "search_program: --polish: step has no gradient to follow (see --help)\n"))
+
+    def test_on_cuda(self):
+        if run(2, 1, "--backend", "cuda", "--iprint", -1).returncode:
+            self.assertFalse(os.environ.get("CUDA_OPT_TEST_REQUIRE_CUDA"), "CUDA is required")
+            self.skipTest("no CUDA device")
+        for name in FUNCTIONS:
+            for n in (7, 20):
+                with self.subTest(name=name, n=n):
+                    arguments = (n, 2000, "--function", name, "--seed", 3)
+                    host, cuda = search(*arguments), run(*arguments, "--backend", "cuda")
+                    start = r"^ +0 +2,000 +2,000 +(\S+) "
+                    of_host, of_cuda = (float(re.search(start, done.stdout, re.M)[1]) for done in (host, cuda))
+                    self.assertAlmostEqual(of_host, of_cuda, delta=1e-5 * of_host)
+                    self.assertLess(self.best(cuda), 1.5 * self.best(host) + 1e-9)
+
+    def test_interrupt(self):
+        command = [PROGRAM, "20", "100", "--backend", "host", "--iterations", "1e9"]
+        with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as program:
+            for line in program.stdout:
+                if line.startswith("        2 "):
+                    program.send_signal(signal.SIGINT)
+                    break
+            log = program.stdout.read()
+            self.assertEqual((program.wait(), program.stderr.read()), (1, ""))
+        self.assertRegex(log, r"\ninterrupted\nf = \S+, of walk \d+; ")
+
+
+class Answers(unittest.TestCase):
+    def test_help_list_version(self):
+        done = run("--help")
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        self.assertIn("--polish", done.stdout)
+        done = run("--list")
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        self.assertEqual(re.findall(r"^([\w.-]+): ", done.stdout, re.M), FUNCTIONS)
+        self.assertRegex(run("--version").stdout, r"\Asearch_program of cuda_opt \d+\.\d+\.\d+\n\Z")
+
+    def test_wrong_arguments(self):
+        for arguments, says in {
+            "": "n is required",
+            "20": "walks is required",
+            "0 10": "n: must be from 1",
+            "x 10": "n: must be a whole number, not 'x'",
+            "20 0": "the number of walks is 0",
+            "20 10.5": "walks: must be a whole number",
+            "20 10 --function spear": "there is no function 'spear'",
+            "20 10 --lower 2 --upper 1": "",
+            "20 10 --upper inf": "",
+            "20 10 --lower nan": "",
+            "20 10 --step 0": "",
+            "20 10 --iterations -1": "the number of iterations is -1",
+            "20 10 --halvings 0": "the number of halvings is 0",
+            "20 10 --polish -1": "--polish: must not be negative",
+            "20 10 --at-smallest-step go": "must be restart, stop or new-point, not 'go'",
+            "20 10 --backend gpu": "must be auto, cuda or host, not 'gpu'",
+            "20 10 --threads -1": "--threads: must not be negative",
+            "20 10 --time-limit -1": "--time-limit: must not be negative",
+            "20 10 30": "",
+        }.items():
+            with self.subTest(arguments=arguments):
+                done = run(*arguments.split())
+                self.assertEqual((done.returncode, done.stdout), (2, ""))
+                self.assertRegex(done.stderr, r"\Asearch_program: [^\n]+\n\Z")
+                self.assertIn(says, done.stderr)
+
+    def test_what_cannot_be(self):
+        for arguments in ((20, 10, "--csv", "/nonexistent/x"), (20, 1e15), (20, 2**61)):
+            done = run("--backend", "host", *arguments)
+            self.assertEqual((done.returncode, done.stdout), (1, ""))
+            self.assertRegex(done.stderr, r"\Asearch_program: [^\n]+\n\Z")
+
+
+class Files(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.csv, self.svg, self.point = (Path(folder.name, name) for name in ("run.csv", "run.svg", "point.txt"))
+
+    def test_csv(self):
+        done = search(4, 30, "--iterations", 12, "--csv", self.csv)
+        with self.csv.open() as file:
+            rows = list(csv.DictReader(file))
+        self.assertEqual([int(row["iteration"]) for row in rows], list(range(13)))
+        self.assertEqual([int(row["evaluations"]) for row in rows], [30 * (1 + 8 * k) for k in range(13)])
+        values = [float(row["f"]) for row in rows]
+        self.assertEqual(values, sorted(values, reverse=True))
+        logged = [line.split()[3] for line in done.stdout.splitlines() if re.match(r" +\d+ ", line)]
+        self.assertEqual(["%.6e" % value for value in values], logged)
+
+    def test_svg(self):
+        for arguments in ((20, 100), (3, 1, "--iterations", 0), (3, 50, "--function", "step", "--iterations", 40)):
+            self.assertEqual(search(*arguments, "--plot", self.svg).returncode, 0)
+            texts = [element.text for element in ElementTree.parse(self.svg).iter() if element.tag.endswith("text")]
+            self.assertEqual(texts.count("best f"), 2)
+            self.assertIn("iterations", texts)
+            self.assertIn("evaluations of f, all walks together", texts)
+
+    def test_point(self):
+        for more in ((), ("--polish", 2)):
+            done = search(6, 40, "--function", "sphere", "--point", self.point, *more)
+            x = [float(line) for line in self.point.read_text().splitlines()]
+            self.assertEqual(len(x), 6)
+            f = re.findall(r"^(?:polished )?f = (\S+),", done.stdout, re.M)[-1]
+            self.assertTrue(math.isclose(sum(x_j * x_j for x_j in x), float(f), rel_tol=1e-13))
+
+    def test_full_disk(self):
+        if not os.path.exists("/dev/full"):
+            self.skipTest("no /dev/full")
+        for option in ("--csv", "--plot", "--point"):
+            done = search(20, 10, option, "/dev/full")
+            self.assertEqual((done.returncode, done.stderr),
+                             (1, "search_program: cannot write '/dev/full': No space left on device\n"))
+        with open("/dev/full", "w") as full:
+            done = subprocess.run([PROGRAM, "20", "10"], stdout=full, stderr=subprocess.PIPE, text=True, timeout=60)
+        self.assertEqual((done.returncode, done.stderr),
+                         (1, "search_program: cannot write to standard output: No space left on device\n"))
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)
