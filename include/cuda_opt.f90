@@ -31,7 +31,9 @@ module cuda_opt
         cuda_opt_set_log, cuda_opt_solve, cuda_opt_solve_f32, cuda_opt_reset, cuda_opt_request_stop, &
         cuda_opt_set_int, cuda_opt_set_real, cuda_opt_get_int, cuda_opt_get_real, cuda_opt_message, &
         cuda_opt_version, cuda_opt_task_name, cuda_opt_backend, cuda_opt_alloc, cuda_opt_free, &
-        cuda_opt_copy_in, cuda_opt_copy_out, cuda_opt_synchronize, cuda_opt_write_line, cuda_opt_text
+        cuda_opt_copy_in, cuda_opt_copy_out, cuda_opt_synchronize, cuda_opt_write_line, cuda_opt_text, &
+        cuda_opt_create_search, cuda_opt_search_set_steps, cuda_opt_search_solve, cuda_opt_search_walk, &
+        cuda_opt_search_ranked
 
     integer(c_int), parameter, public :: &
         CUDA_OPT_VERSION_MAJOR = 0, &
@@ -49,6 +51,7 @@ module cuda_opt
         CUDA_OPT_EVALUATE_FG         = 1, &
         CUDA_OPT_SUPPLY_DIAGONAL     = 2, &
         CUDA_OPT_NEW_ITERATE         = 3, &
+        CUDA_OPT_EVALUATE_BATCH      = 4, &
         CUDA_OPT_CONVERGED           = 0, &
         CUDA_OPT_LINE_SEARCH_FAILED  = -1, &
         CUDA_OPT_BAD_DIAGONAL        = -2, &
@@ -74,7 +77,10 @@ module cuda_opt
         CUDA_OPT_REPORT_ITERATES    = 106, &
         CUDA_OPT_THREADS            = 107, &
         CUDA_OPT_IPRINT_FREQUENCY   = 108, &
-        CUDA_OPT_IPRINT_TYPE        = 109
+        CUDA_OPT_IPRINT_TYPE        = 109, &
+        CUDA_OPT_SEARCH_SEED        = 120, &
+        CUDA_OPT_AT_SMALLEST_STEP   = 121, &
+        CUDA_OPT_HALVINGS           = 122
 
     ! Real settings
     integer(c_int), parameter, public :: &
@@ -113,7 +119,11 @@ module cuda_opt
         CUDA_OPT_SUBSPACE_TRUNCATIONS = 319, &
         CUDA_OPT_CAUCHY_FREE_COUNT    = 320, &
         CUDA_OPT_CAUCHY_BREAKPOINTS   = 321, &
-        CUDA_OPT_SUBSPACE_PROJECTED   = 322
+        CUDA_OPT_SUBSPACE_PROJECTED   = 322, &
+        CUDA_OPT_BATCH                = 340, &
+        CUDA_OPT_WALKS                = 341, &
+        CUDA_OPT_ACTIVE_WALKS         = 342, &
+        CUDA_OPT_BEST_WALK            = 343
 
     ! Real results
     integer(c_int), parameter, public :: &
@@ -252,6 +262,37 @@ module cuda_opt
         integer(c_int) function cuda_opt_backend(s) bind(c, name='cuda_opt_backend')
             import
             type(c_ptr), value :: s
+        end function
+
+        ! The multi-walk pattern search. x and f of cuda_opt_search_walk: c_loc of host memory, or c_null_ptr.
+        integer(c_int) function cuda_opt_create_search(s, n, walks, backend) bind(c, name='cuda_opt_create_search')
+            import
+            type(c_ptr), intent(out) :: s
+            integer(c_int64_t), value :: n, walks
+            integer(c_int32_t), value :: backend
+        end function
+
+        integer(c_int) function cuda_opt_search_set_steps(s, steps) bind(c, name='cuda_opt_search_set_steps')
+            import
+            type(c_ptr), value :: s, steps
+        end function
+
+        integer(c_int) function cuda_opt_search_solve(s, points, values) bind(c, name='cuda_opt_search_solve')
+            import
+            type(c_ptr), value :: s, points, values
+        end function
+
+        integer(c_int) function cuda_opt_search_walk(s, walk, x, f) bind(c, name='cuda_opt_search_walk')
+            import
+            type(c_ptr), value :: s, x, f
+            integer(c_int64_t), value :: walk
+        end function
+
+        integer(c_int) function cuda_opt_search_ranked(s, rank, walk) bind(c, name='cuda_opt_search_ranked')
+            import
+            type(c_ptr), value :: s
+            integer(c_int64_t), value :: rank
+            integer(c_int64_t), intent(inout) :: walk
         end function
 
         ! Memory in the handle's space, for programs that run on both back ends.

@@ -91,6 +91,7 @@ enum {
     CUDA_OPT_SUPPLY_DIAGONAL = 2, /**< put the diagonal of H0, the approximate inverse Hessian at x, into the array
                                        given to cuda_opt_set_diagonal(); f and g belong to x; leave x, f, g alone */
     CUDA_OPT_NEW_ITERATE = 3,     /**< x, f, g are a new accepted iterate; look at them, change nothing */
+    CUDA_OPT_EVALUATE_BATCH = 4,  /**< cuda_opt_search_solve(): put f at each of CUDA_OPT_BATCH points into values */
     /* 0 */
     CUDA_OPT_CONVERGED = 0,       /**< a stopping test holds (CUDA_OPT_STOP_TEST says which); x, f, g: the solution */
     /* < 0: ended otherwise. x, f, g: the best iterate accepted, where there was a first evaluation */
@@ -129,6 +130,12 @@ enum {
                                           k-th. Default -1. Lines go to the callback of cuda_opt_set_log() */
     CUDA_OPT_IPRINT_TYPE = 109,     /**< the manual's iprint[1], 0 to 3; default 0: a line an iteration; 1: and the
                                          first x and g; 2: and every x; 3: and every x and g (of each iterate logged) */
+    /* of a search (cuda_opt_create_search()), before its first call; it also has MAX_ITERATIONS, MAX_EVALUATIONS,
+       THREADS, MAX_SECONDS, F_TARGET, ITERATIONS, EVALUATIONS, F, DIMENSION, STOP_TEST and WORKSPACE_BYTES */
+    CUDA_OPT_SEARCH_SEED = 120,     /**< >= 0; default 0: of the random numbers */
+    CUDA_OPT_AT_SMALLEST_STEP = 121, /**< 0, 1 or 2: what a walk does then; default 0: it takes its first step again;
+                                          1: it ends; 2: it starts again from a new random point */
+    CUDA_OPT_HALVINGS = 122,        /**< 1 to 1000; default 16: the smallest step is Delta_0 / 2^halvings */
 
     /* ---- real settings: cuda_opt_set_real, cuda_opt_get_real ---- */
     CUDA_OPT_EPS = 200,    /**< >= 0; default 1e-5: converged when ||P g||_2 < eps * max(1, ||x||_2); 0: off */
@@ -173,6 +180,11 @@ enum {
     CUDA_OPT_CAUCHY_FREE_COUNT = 320, /**< i that are free at its generalized Cauchy point: neither held nor stopped */
     CUDA_OPT_CAUCHY_BREAKPOINTS = 321, /**< breakpoints passed on the way there, without pairs too */
     CUDA_OPT_SUBSPACE_PROJECTED = 322, /**< i at which the subspace minimiser lay outside the box */
+    /* of a search: */
+    CUDA_OPT_BATCH = 340,        /**< points to evaluate now; 0 where none are asked for */
+    CUDA_OPT_WALKS = 341,        /**< walks */
+    CUDA_OPT_ACTIVE_WALKS = 342, /**< walks that have not ended */
+    CUDA_OPT_BEST_WALK = 343,    /**< the one whose best is CUDA_OPT_F, of equal ones the lowest; -1 before the start */
 
     /* ---- real results: cuda_opt_get_real ---- */
     CUDA_OPT_F = 400,              /**< f at the last accepted iterate */
@@ -260,6 +272,41 @@ CUDA_OPT_API int cuda_opt_backend(const cuda_opt *s);
 CUDA_OPT_API const char *cuda_opt_version(void);
 /** A task's or code's name, e.g. "CUDA_OPT_CONVERGED"; "unknown" for other numbers. */
 CUDA_OPT_API const char *cuda_opt_task_name(int task);
+
+/* Multi-walk pattern search (docs/search.md), for a function without a gradient in a finite box: `walks` independent
+ * searches from random points, by reverse communication with a batch of points at a time. The handle is a cuda_opt, and
+ * the settings, results and helpers of this header serve it; cuda_opt_search.cuh has the search for a function that is
+ * written as a functor. Ends: CUDA_OPT_CONVERGED (all walks have ended, or CUDA_OPT_F_TARGET), a limit, STOPPED,
+ * NOT_FINITE where every value was NaN or Inf. */
+/** Make a handle for a search.
+ *  @param out      as for cuda_opt_create()
+ *  @param n        number of variables, 1 to 2^31 - 1
+ *  @param walks    number of walks, >= 1. The workspace holds n * walks values, twice that where walks start again from
+ *                  new points, and 40 to 50 bytes for each walk
+ *  @param backend  CUDA_OPT_BACKEND_AUTO, _CUDA or _HOST: where points and values lie
+ *  @return as cuda_opt_create(). cuda_opt_set_bounds() has to follow, with finite bounds, which it copies */
+CUDA_OPT_API int cuda_opt_create_search(cuda_opt **out, int64_t n, int64_t walks, int32_t backend);
+/** The first step Delta_0 of each coordinate, before the first call of cuda_opt_search_solve().
+ *  @param steps  n positive values in the handle's memory space, which are copied; NULL: (upper - lower) / 20 */
+CUDA_OPT_API int cuda_opt_search_set_steps(cuda_opt *s, const double *steps);
+/** One step of the protocol.
+ *  @param points  room for n * 2 * walks values in the handle's memory space: coordinate j of point p, both from 0, is
+ *                 points[j * 2 * walks + p]. Leave them as they are from call to call
+ *  @param values  room for 2 * walks values there. After CUDA_OPT_EVALUATE_BATCH, put f at point p into values[p] for
+ *                 all p below CUDA_OPT_BATCH; NaN and Inf are worse than any other value
+ *  @return CUDA_OPT_EVALUATE_BATCH, CUDA_OPT_CONVERGED, or a negative code. After a code <= 0, cuda_opt_reset() comes
+ *          before the next search */
+CUDA_OPT_API int cuda_opt_search_solve(cuda_opt *s, double *points, const double *values);
+/** The best point of a walk and f there, at any time after the first values.
+ *  @param walk  from 0
+ *  @param x     receives n values, in host memory; or NULL
+ *  @param f     receives one value, in host memory; or NULL
+ *  @return 0, CUDA_OPT_IMPROPER_INPUT for a walk that is not there, CUDA_OPT_MISUSE */
+CUDA_OPT_API int cuda_opt_search_walk(cuda_opt *s, int64_t walk, double *x, double *f);
+/** The walk of a rank: 0 for the best, walks - 1 for the worst; of equal ones the lower number comes first.
+ *  @param walk  receives its number, in host memory; for cuda_opt_search_walk()
+ *  @return as cuda_opt_search_walk() */
+CUDA_OPT_API int cuda_opt_search_ranked(cuda_opt *s, int64_t rank, int64_t *walk);
 
 /* Helpers with which one program runs on both backends. The memory is the caller's, and not counted as workspace. */
 /** Allocate bytes in the handle's memory space, aligned for any vector. */

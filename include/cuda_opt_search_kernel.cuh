@@ -108,7 +108,7 @@ template <class Objective, int N = 0> class CudaSearch final : public PatternSea
         std::vector<double> x(static_cast<std::size_t>(n_));
         pattern::Walk it = pattern::not_begun();
         copy(&it, walk_.get() + walk, sizeof it, cudaMemcpyDeviceToHost);
-        const double *from = (best_x_ && it.best < it.value ? best_x_.get() : x_.get()) + walk;
+        const double *from = (it.was_better() ? best_x_.get() : x_.get()) + walk;
         check(cudaMemcpy2DAsync(x.data(), sizeof(double), from, std::size_t(options_.walks) * sizeof(double),
                                 sizeof(double), std::size_t(n_), cudaMemcpyDeviceToHost, stream_), "cudaMemcpy2D");
         finish("cudaMemcpy2D");

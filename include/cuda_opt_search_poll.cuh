@@ -248,7 +248,7 @@ CUDA_OPT_SEARCH_HD void advance_at(const Objective &f, const Rules &rules, const
     } else {
         tally.resume(f, x, n);
     }
-    double scale = std::ldexp(1.0, -it.level);
+    double scale = scale_of(it.level);
     for (std::int64_t k = 0; k < iterations && it.level != ended; ++k) {
         const bool improved = poll(tally, f, rules, scale, n, x, it.value);
         const double best = it.best < it.value ? it.best : it.value;
@@ -256,7 +256,7 @@ CUDA_OPT_SEARCH_HD void advance_at(const Objective &f, const Rules &rules, const
         const bool again = it.after_iteration(rules, improved);
         note(it.iterations, best);
         if (it.level != level)
-            scale = std::ldexp(1.0, -it.level);
+            scale = scale_of(it.level);
         if (!again)
             continue;
         if (it.value < it.best) {

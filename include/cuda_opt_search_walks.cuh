@@ -131,6 +131,9 @@ CUDA_OPT_SEARCH_HD inline bool is_taken(double x_j, double value, const Trial &t
 
 constexpr int ended = -1; /**< in place of a level: the walk takes no further part */
 
+/** Delta / Delta_0 at a level. */
+CUDA_OPT_SEARCH_HD inline double scale_of(std::int32_t level) { return std::ldexp(1.0, -level); }
+
 /** One walk's numbers. */
 struct Walk {
     double value;            /**< f at x */
@@ -138,6 +141,9 @@ struct Walk {
     std::int64_t iterations; /**< done */
     std::int32_t level;      /**< Delta = Delta_0 / 2^level; or `ended` */
     std::int32_t starts;     /**< random points taken; 0: not begun */
+
+    /** Whether its best point is one of a former life; of equal ones the first. */
+    CUDA_OPT_SEARCH_HD bool was_better() const { return best <= value && best < HUGE_VAL; }
 
     /** An iteration is over: halve the step where nothing improved.
      *  @return whether the walk has to start again, from a new point */
@@ -170,7 +176,7 @@ struct Walks {
     /** Where the best point of a walk lies: its first coordinate. */
     CUDA_OPT_SEARCH_HD const double *best_of(std::int64_t w) const
     {
-        return (best_x && walk[w].best < walk[w].value ? best_x : x) + w;
+        return (walk[w].was_better() ? best_x : x) + w;
     }
 };
 

@@ -5,17 +5,8 @@
 
 using namespace cudaopt;
 
-namespace {
+namespace cudaopt {
 
-// The dense algebra holds about 16 matrices of (2m)^2 doubles; what does not fit here is no memory but a mistake.
-constexpr double most_dense_bytes = 4e9;
-double dense_bytes(int32_t m) { return 16.0 * 8 * (2.0 * m) * (2.0 * m); }
-
-template <class Real> std::unique_ptr<Sweeps> make_sweeps(int backend, int64_t n) {
-    return backend == CUDA_OPT_BACKEND_CUDA ? make_cuda_sweeps<Real>(n) : make_host_sweeps<Real>(n);
-}
-
-// The handle's backend, or a negative code with its message.
 int choose_backend(int32_t asked, Message &message) {
     if (asked == CUDA_OPT_BACKEND_HOST) return asked;
     if (asked != CUDA_OPT_BACKEND_AUTO && asked != CUDA_OPT_BACKEND_CUDA) {
@@ -27,6 +18,61 @@ int choose_backend(int32_t asked, Message &message) {
     if (asked == CUDA_OPT_BACKEND_AUTO) return CUDA_OPT_BACKEND_HOST;
     message.set("the CUDA backend was asked for, but %s", why_not);
     return CUDA_OPT_BACKEND_UNAVAILABLE;
+}
+
+std::unique_ptr<MemorySpace> make_memory(int backend) {
+    return backend == CUDA_OPT_BACKEND_CUDA ? make_cuda_memory() : make_host_memory();
+}
+
+int make_handle(cuda_opt **out, const std::function<int(cuda_opt &)> &fill) {
+    if (!out) return CUDA_OPT_MISUSE;
+    *out = new (std::nothrow) cuda_opt;
+    if (!*out) return CUDA_OPT_OUT_OF_MEMORY;
+    cuda_opt &s = **out;
+    try {
+        s.failure = fill(s);
+    } catch (const ExecutorFailure &failure) {
+        s.failure_message.set("%s", failure.what());
+        s.failure = failure.code;
+    } catch (const std::bad_alloc &) {
+        s.failure_message.set("out of memory while making a handle");
+        s.failure = CUDA_OPT_OUT_OF_MEMORY;
+    }
+    return s.failure;
+}
+
+int require_solver(cuda_opt *s, const char *call) {
+    if (!s) return CUDA_OPT_MISUSE;
+    if (s->failure) return s->failure;
+    if (s->solver) return 0;
+    s->message().set("%s is not for a handle of cuda_opt_create_search", call);
+    return CUDA_OPT_MISUSE;
+}
+
+int check_space(cuda_opt &s, const char *name, const void *pointer, bool may_be_null) {
+    if (!pointer && may_be_null) return 0;
+    if (!pointer) {
+        s.message().set("%s is NULL", name);
+        return CUDA_OPT_MISUSE;
+    }
+    Space where = Space::unknown;
+    if (s.memory->accepts(pointer, where)) return 0;
+    s.message().set("%s points to %s memory, but the %s backend needs it in %s memory", name,
+                    where == Space::device ? "device" : "host", s.backend == CUDA_OPT_BACKEND_CUDA ? "CUDA" : "host",
+                    s.backend == CUDA_OPT_BACKEND_CUDA ? "device" : "host");
+    return CUDA_OPT_MISUSE;
+}
+
+} // namespace cudaopt
+
+namespace {
+
+// The dense algebra holds about 16 matrices of (2m)^2 doubles; what does not fit here is no memory but a mistake.
+constexpr double most_dense_bytes = 4e9;
+double dense_bytes(int32_t m) { return 16.0 * 8 * (2.0 * m) * (2.0 * m); }
+
+template <class Real> std::unique_ptr<Sweeps> make_sweeps(int backend, int64_t n) {
+    return backend == CUDA_OPT_BACKEND_CUDA ? make_cuda_sweeps<Real>(n) : make_host_sweeps<Real>(n);
 }
 
 int fill(cuda_opt &s, int64_t n, int32_t m, int32_t backend, int bits) {
@@ -47,33 +93,19 @@ int fill(cuda_opt &s, int64_t n, int32_t m, int32_t backend, int bits) {
     }
     s.backend = choose_backend(backend, message);
     if (s.backend < 0) return s.backend;
-    s.memory = s.backend == CUDA_OPT_BACKEND_CUDA ? make_cuda_memory() : make_host_memory();
+    s.memory = make_memory(s.backend);
     auto sweeps = bits == 64 ? make_sweeps<double>(s.backend, n) : make_sweeps<float>(s.backend, n);
     s.solver = std::make_unique<Solver>(n, m, std::move(sweeps));
     return 0;
 }
 
 int create(cuda_opt **out, int64_t n, int32_t m, int32_t backend, int bits) {
-    if (!out) return CUDA_OPT_MISUSE;
-    *out = new (std::nothrow) cuda_opt;
-    if (!*out) return CUDA_OPT_OUT_OF_MEMORY;
-    cuda_opt &s = **out;
-    try {
-        s.failure = fill(s, n, m, backend, bits);
-    } catch (const ExecutorFailure &failure) {
-        s.failure_message.set("%s", failure.what());
-        s.failure = failure.code;
-    } catch (const std::bad_alloc &) {
-        s.failure_message.set("out of memory while making a handle with m = %d", m);
-        s.failure = CUDA_OPT_OUT_OF_MEMORY;
-    }
-    return s.failure;
+    return make_handle(out, [=](cuda_opt &s) { return fill(s, n, m, backend, bits); });
 }
 
 // Checks that every call before a solve begins with: 0, or a code with its message.
 int before_start(cuda_opt *s, int bits, const char *call) {
-    if (!s) return CUDA_OPT_MISUSE;
-    if (!s->solver) return s->failure;
+    if (const int code = require_solver(s, call)) return code;
     if (bits != 0 && bits != s->bits) {
         s->message().set("%s is for %s precision, but the handle was made for %s", call,
                          bits == 64 ? "double" : "single", s->bits == 64 ? "double" : "single");
@@ -86,21 +118,9 @@ int before_start(cuda_opt *s, int bits, const char *call) {
     return 0;
 }
 
-int check_space(cuda_opt &s, const char *name, const void *pointer, bool may_be_null) {
-    if (!pointer && may_be_null) return 0;
-    if (!pointer) {
-        s.message().set("%s is NULL", name);
-        return CUDA_OPT_MISUSE;
-    }
-    Space where = Space::unknown;
-    if (s.memory->accepts(pointer, where)) return 0;
-    s.message().set("%s points to %s memory, but the %s backend needs it in %s memory", name,
-                    where == Space::device ? "device" : "host", s.backend == CUDA_OPT_BACKEND_CUDA ? "CUDA" : "host",
-                    s.backend == CUDA_OPT_BACKEND_CUDA ? "device" : "host");
-    return CUDA_OPT_MISUSE;
-}
-
 int set_bounds(cuda_opt *s, int bits, const void *lower, const void *upper) {
+    if (s && s->search && bits == 64)
+        return set_search_bounds(*s, static_cast<const double *>(lower), static_cast<const double *>(upper));
     if (const int code = before_start(s, bits, "cuda_opt_set_bounds")) return code;
     if (const int code = check_space(*s, "lower", lower, true)) return code;
     if (const int code = check_space(*s, "upper", upper, true)) return code;
@@ -117,8 +137,7 @@ int set_diagonal(cuda_opt *s, int bits, const void *diagonal) {
 }
 
 int solve(cuda_opt *s, int bits, void *x, double *f, void *g) {
-    if (!s) return CUDA_OPT_MISUSE;
-    if (!s->solver) return s->failure;
+    if (const int code = require_solver(s, "cuda_opt_solve")) return code;
     Solver &solver = *s->solver;
     UserArrays &arrays = solver.arrays;
     if (!solver.started()) {
@@ -145,7 +164,7 @@ int solve(cuda_opt *s, int bits, void *x, double *f, void *g) {
 // A helper call: misuse and failures of the memory space become codes.
 template <class Action> int guarded(cuda_opt *s, bool arguments_good, const Action &action) {
     if (!s) return CUDA_OPT_MISUSE;
-    if (!s->solver) return s->failure;
+    if (s->failure) return s->failure;
     if (!arguments_good) {
         s->message().set("a pointer is NULL, or a number of bytes is negative");
         return CUDA_OPT_MISUSE;
@@ -182,14 +201,14 @@ int cuda_opt_set_diagonal(cuda_opt *s, const double *diagonal) { return set_diag
 int cuda_opt_set_diagonal_f32(cuda_opt *s, const float *diagonal) { return set_diagonal(s, 32, diagonal); }
 
 int cuda_opt_set_stream(cuda_opt *s, void *stream) {
+    if (s && s->search) return set_search_stream(*s, stream);
     if (const int code = before_start(s, 0, "cuda_opt_set_stream")) return code;
     s->solver->stream = stream;
     return 0;
 }
 
 int cuda_opt_set_log(cuda_opt *s, void (*write_line)(void *user, const char *line), void *user) {
-    if (!s) return CUDA_OPT_MISUSE;
-    if (!s->solver) return s->failure;
+    if (const int code = require_solver(s, "cuda_opt_set_log")) return code;
     s->solver->set_log(write_line, user);
     return 0;
 }
@@ -199,26 +218,27 @@ int cuda_opt_solve_f32(cuda_opt *s, float *x, double *f, float *g) { return solv
 
 int cuda_opt_reset(cuda_opt *s) {
     if (!s) return CUDA_OPT_MISUSE;
-    if (!s->solver) return s->failure;
-    s->solver->reset();
+    if (s->failure) return s->failure;
+    if (s->search) s->search->reset();
+    else s->solver->reset();
     return 0;
 }
 
 int cuda_opt_request_stop(cuda_opt *s) {
     if (!s) return CUDA_OPT_MISUSE;
-    if (!s->solver) return s->failure;
-    s->solver->stop_requested = true;
+    if (s->failure) return s->failure;
+    (s->search ? s->search->stop_requested : s->solver->stop_requested) = true;
     return 0;
 }
 
 const char *cuda_opt_message(const cuda_opt *s) {
     if (!s) return "the handle is NULL: cuda_opt_create has not made it, or cuda_opt_destroy has freed it";
-    return s->solver ? s->solver->message().text() : s->failure_message.text();
+    return s->message().text();
 }
 
 int cuda_opt_backend(const cuda_opt *s) {
     if (!s) return CUDA_OPT_MISUSE;
-    return s->solver ? s->backend : s->failure;
+    return s->failure ? s->failure : s->backend;
 }
 
 const char *cuda_opt_version(void) { return "0.1.0"; }
@@ -228,6 +248,7 @@ const char *cuda_opt_task_name(int task) {
     case CUDA_OPT_EVALUATE_FG: return "CUDA_OPT_EVALUATE_FG";
     case CUDA_OPT_SUPPLY_DIAGONAL: return "CUDA_OPT_SUPPLY_DIAGONAL";
     case CUDA_OPT_NEW_ITERATE: return "CUDA_OPT_NEW_ITERATE";
+    case CUDA_OPT_EVALUATE_BATCH: return "CUDA_OPT_EVALUATE_BATCH";
     case CUDA_OPT_CONVERGED: return "CUDA_OPT_CONVERGED";
     case CUDA_OPT_LINE_SEARCH_FAILED: return "CUDA_OPT_LINE_SEARCH_FAILED";
     case CUDA_OPT_BAD_DIAGONAL: return "CUDA_OPT_BAD_DIAGONAL";
@@ -253,12 +274,12 @@ int cuda_opt_free(cuda_opt *s, void *pointer) {
 }
 int cuda_opt_copy_in(cuda_opt *s, void *to, const void *from_host, int64_t bytes) {
     return guarded(s, to && from_host && bytes >= 0,
-                   [&] { s->memory->copy_in(to, from_host, static_cast<std::size_t>(bytes), s->solver->stream); });
+                   [&] { s->memory->copy_in(to, from_host, static_cast<std::size_t>(bytes), s->stream()); });
 }
 int cuda_opt_copy_out(cuda_opt *s, void *to_host, const void *from, int64_t bytes) {
     return guarded(s, to_host && from && bytes >= 0,
-                   [&] { s->memory->copy_out(to_host, from, static_cast<std::size_t>(bytes), s->solver->stream); });
+                   [&] { s->memory->copy_out(to_host, from, static_cast<std::size_t>(bytes), s->stream()); });
 }
 int cuda_opt_synchronize(cuda_opt *s) {
-    return guarded(s, true, [&] { s->memory->synchronize(s->solver->stream); });
+    return guarded(s, true, [&] { s->memory->synchronize(s->stream()); });
 }

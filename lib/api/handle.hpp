@@ -1,10 +1,12 @@
 // What stands behind the opaque handle.
 #pragma once
 
+#include <functional>
 #include <memory>
 
 #include "backend/backend.hpp"
 #include "cuda_opt.h"
+#include "search/search.hpp"
 #include "solver/solver.hpp"
 
 struct cuda_opt {
@@ -13,7 +15,31 @@ struct cuda_opt {
     int bits = 64;
     cudaopt::Message failure_message;
     std::unique_ptr<cudaopt::MemorySpace> memory;
-    std::unique_ptr<cudaopt::Solver> solver; // NULL if and only if failure is set
+    std::unique_ptr<cudaopt::Solver> solver; // one of the two, unless failure is set
+    std::unique_ptr<cudaopt::Search> search;
 
-    cudaopt::Message &message() { return solver ? solver->message() : failure_message; }
+    cudaopt::Message &message() { return solver ? solver->message() : search ? search->message() : failure_message; }
+    const cudaopt::Message &message() const { return const_cast<cuda_opt *>(this)->message(); }
+    void *stream() const { return search ? search->stream : solver->stream; }
 };
+
+namespace cudaopt {
+
+// The backend asked for, or a negative code with its message.
+int choose_backend(int32_t asked, Message &message);
+std::unique_ptr<MemorySpace> make_memory(int backend);
+// A new handle, filled by fill(handle); its failures become the handle's.
+int make_handle(cuda_opt **out, const std::function<int(cuda_opt &)> &fill);
+// 0, or CUDA_OPT_MISUSE with its message where a handle is not the solver's, or a pointer not of its memory space.
+int require_solver(cuda_opt *s, const char *call);
+int check_space(cuda_opt &s, const char *name, const void *pointer, bool may_be_null);
+
+// A search's own settings and results (search.cpp, search_options.cpp), which cuda_opt_set_int() and its like hand on.
+int set_search_int(cuda_opt &s, int32_t key, int64_t value);
+int set_search_real(cuda_opt &s, int32_t key, double value);
+int get_search_int(cuda_opt &s, int32_t key, int64_t *value);
+int get_search_real(cuda_opt &s, int32_t key, double *value);
+int set_search_bounds(cuda_opt &s, const double *lower, const double *upper);
+int set_search_stream(cuda_opt &s, void *stream);
+
+} // namespace cudaopt

@@ -107,6 +107,7 @@ template <class Entry, int count> const Entry *find(const Entry (&table)[count],
 
 int cuda_opt_set_int(cuda_opt *s, int32_t key, int64_t value) {
     if (!s) return CUDA_OPT_MISUSE;
+    if (s->search) return cudaopt::set_search_int(*s, key, value);
     if (!s->solver) return s->failure;
     const IntSetting *setting = find(int_settings, key);
     if (!setting) {
@@ -130,6 +131,7 @@ int cuda_opt_set_int(cuda_opt *s, int32_t key, int64_t value) {
 
 int cuda_opt_set_real(cuda_opt *s, int32_t key, double value) {
     if (!s) return CUDA_OPT_MISUSE;
+    if (s->search) return cudaopt::set_search_real(*s, key, value);
     if (!s->solver) return s->failure;
     const RealSetting *setting = find(real_settings, key);
     if (!setting) {
@@ -158,6 +160,7 @@ int cuda_opt_set_real(cuda_opt *s, int32_t key, double value) {
 
 int cuda_opt_get_int(const cuda_opt *s, int32_t key, int64_t *value) {
     if (!s || !value) return CUDA_OPT_MISUSE;
+    if (s->search) return cudaopt::get_search_int(const_cast<cuda_opt &>(*s), key, value);
     if (!s->solver) return s->failure;
     const cudaopt::Solver &solver = *s->solver;
     const Results &results = solver.results();
@@ -179,6 +182,7 @@ int cuda_opt_get_int(const cuda_opt *s, int32_t key, int64_t *value) {
 
 int cuda_opt_get_real(const cuda_opt *s, int32_t key, double *value) {
     if (!s || !value) return CUDA_OPT_MISUSE;
+    if (s->search) return cudaopt::get_search_real(const_cast<cuda_opt &>(*s), key, value);
     if (!s->solver) return s->failure;
     if (key == CUDA_OPT_SOLVER_SECONDS) *value = s->solver->seconds();
     else if (const RealSetting *setting = find(real_settings, key)) *value = s->solver->settings.*setting->value;

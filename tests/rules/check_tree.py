@@ -8,8 +8,8 @@ import sys
 from pathlib import Path
 
 # A file of lib/ includes its own floor or a lower one.
-FLOOR = {"exec": 1, "dense": 1, "line_search": 1, "lbfgsb": 2, "solver": 3, "backend": 4, "api": 5, "unlp": 6,
-         "setulb": 6}
+FLOOR = {"exec": 1, "dense": 1, "line_search": 1, "lbfgsb": 2, "solver": 3, "backend": 4, "search": 4, "api": 5,
+         "unlp": 6, "setulb": 6}
 # Other interfaces over the C interface: they see nothing of the library but its headers.
 OVER_THE_HEADERS = {"unlp", "setulb"}
 # The folder whose users ask the library itself for a log on standard output (iprint), or for a vector to be printed.

@@ -1,0 +1,147 @@
+// The C ABI of the pattern search: arguments are checked here, failures become codes and sentences.
+#include <limits>
+#include <new>
+
+#include "api/handle.hpp"
+
+using namespace cudaopt;
+
+namespace {
+
+int fill(cuda_opt &s, int64_t n, int64_t walks, int32_t backend) {
+    Message &message = s.failure_message;
+    if (n < 1 || n > std::numeric_limits<int>::max()) {
+        message.set("the number of variables n is %lld, but has to be from 1 to 2147483647", static_cast<long long>(n));
+        return CUDA_OPT_IMPROPER_INPUT;
+    }
+    if (walks < 1) {
+        message.set("the number of walks is %lld, but has to be at least 1", static_cast<long long>(walks));
+        return CUDA_OPT_IMPROPER_INPUT;
+    }
+    if (walks > std::numeric_limits<int64_t>::max() / 64 / n) {
+        message.set("out of memory: the points of %lld walks of %lld variables alone take n * walks * 8 = %.4g bytes",
+                    static_cast<long long>(walks), static_cast<long long>(n),
+                    8.0 * static_cast<double>(walks) * static_cast<double>(n));
+        return CUDA_OPT_OUT_OF_MEMORY;
+    }
+    s.backend = choose_backend(backend, message);
+    if (s.backend < 0) return s.backend;
+    s.memory = make_memory(s.backend);
+    auto sweeps = s.backend == CUDA_OPT_BACKEND_CUDA ? make_cuda_search() : make_host_search();
+    s.search = std::make_unique<Search>(static_cast<int>(n), walks, std::move(sweeps));
+    return 0;
+}
+
+int require_search(cuda_opt *s, const char *call) {
+    if (!s) return CUDA_OPT_MISUSE;
+    if (s->failure) return s->failure;
+    if (s->search) return 0;
+    s->message().set("%s needs a handle of cuda_opt_create_search", call);
+    return CUDA_OPT_MISUSE;
+}
+
+int before_start(cuda_opt &s, const char *call) {
+    if (!s.search->started()) return 0;
+    s.message().set("%s has to come before the first call of cuda_opt_search_solve, or after cuda_opt_reset", call);
+    return CUDA_OPT_MISUSE;
+}
+
+// Failures of the machine and of the host's memory become codes.
+template <class Action> int guarded(cuda_opt &s, const Action &action) {
+    try {
+        return action();
+    } catch (const ExecutorFailure &failure) {
+        s.message().set("%s", failure.what());
+        return failure.code;
+    } catch (const std::bad_alloc &) {
+        s.message().set("out of memory on the host");
+        return CUDA_OPT_OUT_OF_MEMORY;
+    }
+}
+
+// n values from the handle's memory space, or none.
+int copy(cuda_opt &s, const char *name, const double *from, std::vector<double> &to) {
+    if (const int code = check_space(s, name, from, true)) return code;
+    return guarded(s, [&] {
+        std::vector<double> values(from ? static_cast<size_t>(s.search->n()) : 0);
+        if (from) s.memory->copy_out(values.data(), from, values.size() * sizeof(double), s.search->stream);
+        to.swap(values);
+        return 0;
+    });
+}
+
+// What reads the walks begins with: 0, or a code with its message.
+int before_reading(cuda_opt *s, const char *call, int64_t number) {
+    if (const int code = require_search(s, call)) return code;
+    if (s->search->evaluations() == 0) {
+        s->message().set("%s has to come after the first values", call);
+        return CUDA_OPT_MISUSE;
+    }
+    if (number >= 0 && number < s->search->walks()) return 0;
+    s->message().set("%s: there is no walk %lld, they are counted from 0 to %lld", call, static_cast<long long>(number),
+                     static_cast<long long>(s->search->walks() - 1));
+    return CUDA_OPT_IMPROPER_INPUT;
+}
+
+} // namespace
+
+namespace cudaopt {
+
+int set_search_bounds(cuda_opt &s, const double *lower, const double *upper) {
+    if (const int code = before_start(s, "cuda_opt_set_bounds")) return code;
+    if (const int code = copy(s, "lower", lower, s.search->lower)) return code;
+    return copy(s, "upper", upper, s.search->upper);
+}
+
+int set_search_stream(cuda_opt &s, void *stream) {
+    if (const int code = before_start(s, "cuda_opt_set_stream")) return code;
+    s.search->stream = stream;
+    return 0;
+}
+
+} // namespace cudaopt
+
+int cuda_opt_create_search(cuda_opt **out, int64_t n, int64_t walks, int32_t backend) {
+    return make_handle(out, [=](cuda_opt &s) { return fill(s, n, walks, backend); });
+}
+
+int cuda_opt_search_set_steps(cuda_opt *s, const double *steps) {
+    if (const int code = require_search(s, "cuda_opt_search_set_steps")) return code;
+    if (const int code = before_start(*s, "cuda_opt_search_set_steps")) return code;
+    return copy(*s, "steps", steps, s->search->steps);
+}
+
+int cuda_opt_search_solve(cuda_opt *s, double *points, const double *values) {
+    if (const int code = require_search(s, "cuda_opt_search_solve")) return code;
+    Search &search = *s->search;
+    if (!search.started()) {
+        if (const int code = check_space(*s, "points", points, false)) return code;
+        if (const int code = check_space(*s, "values", values, false)) return code;
+    } else if (points != search.points() || values != search.values()) {
+        s->message().set("points and values have to be the same at each call of one search; call cuda_opt_reset to "
+                         "start with others");
+        return CUDA_OPT_MISUSE;
+    }
+    return search.resume(points, values);
+}
+
+int cuda_opt_search_walk(cuda_opt *s, int64_t walk, double *x, double *f) {
+    if (const int code = before_reading(s, "cuda_opt_search_walk", walk)) return code;
+    return guarded(*s, [&] {
+        const double value = s->search->read(walk, x);
+        if (f) *f = value;
+        return 0;
+    });
+}
+
+int cuda_opt_search_ranked(cuda_opt *s, int64_t rank, int64_t *walk) {
+    if (const int code = before_reading(s, "cuda_opt_search_ranked", rank)) return code;
+    if (!walk) {
+        s->message().set("cuda_opt_search_ranked: walk is NULL");
+        return CUDA_OPT_MISUSE;
+    }
+    return guarded(*s, [&] {
+        *walk = s->search->best_walk(rank);
+        return 0;
+    });
+}

@@ -1,0 +1,134 @@
+// Settings and results of a search by key: one table row each, with the inequality that the header states.
+#include <limits>
+
+#include "api/handle.hpp"
+
+namespace cudaopt {
+
+namespace {
+
+struct IntSetting {
+    int32_t key;
+    const char *name;
+    int64_t SearchSettings::*value;
+    int64_t least, most;
+    bool any_time; // whether it may change while the search goes on
+};
+
+const IntSetting int_settings[] = {
+    {CUDA_OPT_MAX_ITERATIONS, "MAX_ITERATIONS", &SearchSettings::max_iterations, 0, INT64_MAX, true},
+    {CUDA_OPT_MAX_EVALUATIONS, "MAX_EVALUATIONS", &SearchSettings::max_evaluations, 0, INT64_MAX, true},
+    {CUDA_OPT_THREADS, "THREADS", &SearchSettings::threads, 0, 4096, false},
+    {CUDA_OPT_SEARCH_SEED, "SEARCH_SEED", &SearchSettings::seed, 0, INT64_MAX, false},
+    {CUDA_OPT_AT_SMALLEST_STEP, "AT_SMALLEST_STEP", &SearchSettings::at_smallest, 0, 2, false},
+    {CUDA_OPT_HALVINGS, "HALVINGS", &SearchSettings::halvings, 1, 1000, false},
+};
+
+struct RealSetting {
+    int32_t key;
+    const char *name;
+    double SearchSettings::*value;
+    double least;
+};
+
+const RealSetting real_settings[] = {
+    {CUDA_OPT_MAX_SECONDS, "MAX_SECONDS", &SearchSettings::max_seconds, 0},
+    {CUDA_OPT_F_TARGET, "F_TARGET", &SearchSettings::f_target, -std::numeric_limits<double>::infinity()},
+};
+
+template <class Entry, int count> const Entry *find(const Entry (&table)[count], int32_t key) {
+    for (const Entry &entry : table)
+        if (entry.key == key) return &entry;
+    return nullptr;
+}
+
+int unknown(cuda_opt &s, int32_t key, const char *what) {
+    s.message().set("%d is not the key of %s of a search", key, what);
+    return CUDA_OPT_IMPROPER_INPUT;
+}
+
+// The best so far, which the machine has to be asked for: 0, or a failure's code.
+int read_summary(cuda_opt &s, SearchSummary &summary) {
+    if (s.search->evaluations() == 0) {
+        summary.walk = -1;
+        return 0;
+    }
+    try {
+        summary = s.search->summary();
+        return 0;
+    } catch (const ExecutorFailure &failure) {
+        s.message().set("%s", failure.what());
+        return failure.code;
+    }
+}
+
+} // namespace
+
+int set_search_int(cuda_opt &s, int32_t key, int64_t value) {
+    const IntSetting *setting = find(int_settings, key);
+    if (!setting) return unknown(s, key, "an integer setting");
+    if (value < setting->least || value > setting->most) {
+        s.message().set("CUDA_OPT_%s is %lld, but has to be from %lld to %lld", setting->name,
+                        static_cast<long long>(value), static_cast<long long>(setting->least),
+                        static_cast<long long>(setting->most));
+        return CUDA_OPT_IMPROPER_INPUT;
+    }
+    if (!setting->any_time && s.search->started()) {
+        s.message().set("CUDA_OPT_%s can be set before the first call of cuda_opt_search_solve only", setting->name);
+        return CUDA_OPT_MISUSE;
+    }
+    s.search->settings.*setting->value = value;
+    return 0;
+}
+
+int set_search_real(cuda_opt &s, int32_t key, double value) {
+    const RealSetting *setting = find(real_settings, key);
+    if (!setting) return unknown(s, key, "a real setting");
+    if (!(value >= setting->least)) { // nor NaN
+        s.message().set("CUDA_OPT_%s is %g, but has to be at least %g", setting->name, value, setting->least);
+        return CUDA_OPT_IMPROPER_INPUT;
+    }
+    s.search->settings.*setting->value = value;
+    return 0;
+}
+
+int get_search_int(cuda_opt &s, int32_t key, int64_t *value) {
+    const Search &search = *s.search;
+    switch (key) {
+    case CUDA_OPT_BATCH: *value = search.batch(); return 0;
+    case CUDA_OPT_WALKS: *value = search.walks(); return 0;
+    case CUDA_OPT_ACTIVE_WALKS: *value = search.active(); return 0;
+    case CUDA_OPT_ITERATIONS: *value = search.iterations(); return 0;
+    case CUDA_OPT_EVALUATIONS: *value = search.evaluations(); return 0;
+    case CUDA_OPT_DIMENSION: *value = search.n(); return 0;
+    case CUDA_OPT_PRECISION: *value = s.bits; return 0;
+    case CUDA_OPT_STOP_TEST: *value = search.stop_test(); return 0;
+    case CUDA_OPT_WORKSPACE_BYTES: *value = search.workspace_bytes(); return 0;
+    case CUDA_OPT_BEST_WALK: {
+        SearchSummary summary;
+        const int code = read_summary(s, summary);
+        if (code == 0) *value = summary.walk;
+        return code;
+    }
+    default: break;
+    }
+    const IntSetting *setting = find(int_settings, key);
+    if (!setting) return CUDA_OPT_IMPROPER_INPUT;
+    *value = search.settings.*setting->value;
+    return 0;
+}
+
+int get_search_real(cuda_opt &s, int32_t key, double *value) {
+    if (key == CUDA_OPT_F) {
+        SearchSummary summary;
+        const int code = read_summary(s, summary);
+        if (code == 0) *value = summary.value;
+        return code;
+    }
+    const RealSetting *setting = find(real_settings, key);
+    if (!setting) return CUDA_OPT_IMPROPER_INPUT;
+    *value = s.search->settings.*setting->value;
+    return 0;
+}
+
+} // namespace cudaopt

@@ -1,0 +1,138 @@
+// The search by reverse communication, one walk at a time: the rules that are applied to all walks of a batch, each for
+// the walk in the batch's place i. With the functor (cuda_opt_search_poll.cuh) they share pattern::Rules and
+// pattern::Walk, so that both take the same walks.
+#pragma once
+
+#include "cuda_opt_search_walks.cuh"
+#include "exec/annotations.hpp"
+
+namespace cudaopt {
+
+// Which walks are in a batch: those of the list, or all.
+struct Batch {
+    const int64_t *list; // NULL: walk i is in place i
+    CUDA_OPT_HD int64_t walk(int64_t i) const { return list ? list[i] : i; }
+};
+
+struct NotBegun {
+    pattern::Walk *walk;
+    CUDA_OPT_HD void operator()(int64_t w) const { walk[w] = pattern::not_begun(); }
+};
+
+// A random point in the box.
+struct Draw {
+    pattern::Rules rules;
+    pattern::Walks walks;
+    Batch batch;
+    double *points;
+    CUDA_OPT_HD void operator()(int64_t i) const {
+        const int64_t w = batch.walk(i);
+        for (int j = 0; j < rules.n; j++) {
+            const double x_j = rules.start(w, walks.walk[w].starts, j);
+            walks.x[j * rules.walks + w] = x_j;
+            points[2 * j * rules.walks + i] = x_j;
+        }
+    }
+};
+
+// f at the random point.
+struct JudgeStart {
+    pattern::Walks walks;
+    Batch batch;
+    const double *values;
+    CUDA_OPT_HD void operator()(int64_t i) const {
+        pattern::Walk &it = walks.walk[batch.walk(i)];
+        it.value = pattern::ranked(values[i]);
+        it.starts++;
+    }
+};
+
+// The trials of coordinate j, in places i and i + size. Of the other rows those are written in which the points may
+// differ from what the batch before left there.
+struct WriteTrials {
+    pattern::Rules rules;
+    pattern::Walks walks;
+    Batch batch;
+    double *points;
+    int64_t size;
+    int j;
+    bool all; // every row; else that of j and that of the coordinate before it
+    CUDA_OPT_HD void operator()(int64_t i) const {
+        const int64_t w = batch.walk(i);
+        const auto write = [&](int row, double above, double below) {
+            double *const to = points + 2 * row * rules.walks + i;
+            to[0] = above;
+            to[size] = below;
+        };
+        const int before = (j == 0 ? rules.n : j) - 1;
+        for (int row = all ? 0 : before; row < (all ? rules.n : before + 1); row++) {
+            const double x = walks.x[row * rules.walks + w];
+            write(row, x, x);
+        }
+        const double x_j = walks.x[j * rules.walks + w], scale = pattern::scale_of(walks.walk[w].level);
+        write(j, rules.above(j, x_j, scale), rules.below(j, x_j, scale));
+    }
+};
+
+// f at the trials of coordinate j: move, or stay. mark: whether the iteration has improved on f.
+struct JudgeTrials {
+    pattern::Rules rules;
+    pattern::Walks walks;
+    Batch batch;
+    const double *values;
+    int64_t size;
+    int j;
+    unsigned char *mark;
+    CUDA_OPT_HD void operator()(int64_t i) const {
+        const int64_t w = batch.walk(i);
+        pattern::Walk &it = walks.walk[w];
+        double &x_j = walks.x[j * rules.walks + w];
+        const double scale = pattern::scale_of(it.level);
+        const pattern::Trial above{rules.above(j, x_j, scale), pattern::ranked(values[i])};
+        const pattern::Trial below{rules.below(j, x_j, scale), pattern::ranked(values[i + size])};
+        const pattern::Trial &best = pattern::prefers_below(x_j, above, below) ? below : above;
+        if (j == 0) mark[w] = 0;
+        if (!pattern::is_taken(x_j, it.value, best)) return;
+        if (best.value < it.value) mark[w] = 1;
+        it.value = best.value;
+        x_j = best.at;
+    }
+};
+
+// The iteration is over. mark becomes whether the walk is one to be selected: with AtSmallestStep::stop if it goes on,
+// with new_point if it starts again.
+struct EndIteration {
+    pattern::Rules rules;
+    pattern::Walks walks;
+    Batch batch;
+    unsigned char *mark;
+    CUDA_OPT_HD void operator()(int64_t i) const {
+        const int64_t w = batch.walk(i);
+        pattern::Walk &it = walks.walk[w];
+        const bool again = it.after_iteration(rules, mark[w] != 0);
+        mark[w] = rules.at_smallest == AtSmallestStep::stop ? it.level != pattern::ended : again;
+        if (!again) return;
+        if (it.value < it.best) {
+            it.best = it.value;
+            for (int j = 0; j < rules.n; j++) walks.best_x[j * rules.walks + w] = walks.x[j * rules.walks + w];
+        }
+        it.value = HUGE_VAL; // of the next point, which is not known yet
+    }
+};
+
+struct Summarise {
+    pattern::Rules rules;
+    pattern::Walks walks;
+    CUDA_OPT_HD void operator()(int64_t w, SearchSummary &sum) const { sum.join(walks.summary(rules, w)); }
+};
+
+// The best point of one walk, its coordinates next to each other.
+struct CopyBest {
+    pattern::Rules rules;
+    pattern::Walks walks;
+    int64_t walk;
+    double *to;
+    CUDA_OPT_HD void operator()(int64_t j) const { to[j] = walks.best_of(walk)[j * rules.walks]; }
+};
+
+} // namespace cudaopt
