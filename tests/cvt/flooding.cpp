@@ -1,0 +1,115 @@
+// Jump flooding against brute force.
+#include "testfuncs/cvt/flooding.hpp"
+
+#include <catch2/catch.hpp>
+
+#include <algorithm>
+#include <cstdio>
+
+#include "brute_force.hpp"
+#include "testfuncs/cvt/tessellation.hpp"
+
+using namespace cudaopt::testfuncs;
+using namespace cudaopt::testfuncs::cvt;
+using cudaopt_test::BruteForce;
+
+namespace {
+
+struct Difference {
+    double misassigned, f, g; // f relative, g relative to the largest component
+};
+
+Difference against(const BruteForce &brute, const std::vector<double> &x, int resolution, Flooding flooding) {
+    Tessellation grid(static_cast<std::int64_t>(x.size()) / 2, resolution, {}, flooding);
+    double f;
+    std::vector<double> g(x.size());
+    grid.evaluate(x.data(), &f, g.data(), Place());
+    const Cells cells = grid.cells();
+    Difference difference = {0, std::fabs(f - brute.f) / brute.f, 0};
+    double largest = 0;
+    for (std::size_t p = 0; p < brute.site.size(); p++) difference.misassigned += cells.site[p] != brute.site[p];
+    for (std::size_t i = 0; i < g.size(); i++) {
+        difference.g = std::max(difference.g, std::fabs(g[i] - brute.g[i]));
+        largest = std::max(largest, std::fabs(brute.g[i]));
+    }
+    difference.misassigned /= static_cast<double>(brute.site.size());
+    difference.g /= largest;
+    return difference;
+}
+
+} // namespace
+
+TEST_CASE("500 sites at 512 x 512: few pixels misassigned, energy within 1e-6 of brute force") {
+    constexpr int resolution = 512;
+    for (const std::uint64_t seed : {1, 2, 3}) { // of the last two, two sites lie in one pixel
+        const std::vector<double> x = Tessellation(500, resolution).random_sites(seed);
+        const BruteForce brute(x, resolution);
+        const auto [misassigned, f, g] = against(brute, x, resolution, Flooding::two_after);
+        const Difference plain = against(brute, x, resolution, Flooding::jfa);
+        CAPTURE(seed, misassigned, f, g, plain.misassigned, plain.f);
+        CHECK(misassigned < 2e-5);
+        CHECK(f < 1e-6);
+        CHECK(g < 1e-2);
+        CHECK(plain.misassigned > misassigned); // what the passes after it are for
+    }
+}
+
+TEST_CASE("Many sites in one pixel, and many that coincide") {
+    constexpr int resolution = 64;
+    std::vector<double> x = Tessellation(60, resolution).random_sites(1);
+    for (std::size_t k = 0; k < 12; k++) x[k] = 0.4 + 1e-4 * static_cast<double>(k * k); // 6 in some two pixels
+    const BruteForce brute(x, resolution);
+    CHECK(against(brute, x, resolution, Flooding::two_after).f < 1e-6);
+
+    for (std::size_t k = 0; k < 40; k += 2) {
+        x[k] = 0.3;
+        x[k + 1] = 0.7;
+    }
+    Tessellation grid(60, resolution);
+    double f;
+    std::vector<double> g(x.size());
+    grid.evaluate(x.data(), &f, g.data(), Place());
+    const Cells cells = grid.cells();
+    CHECK(cells.empty == 19); // the first of the twenty has the cell
+    for (std::size_t i = 0; i < 20; i++) {
+        CHECK((cells.mass[i] > 0) == (i == 0));
+        CHECK((g[2 * i] == 0 && cells.centroid[2 * i] == 0.3) == (i > 0));
+    }
+    CHECK(f == Approx(BruteForce(x, resolution).f).epsilon(1e-12));
+}
+
+TEST_CASE("A site in each pixel, sites at the corners, one site") {
+    constexpr int resolution = 32;
+    std::vector<double> x;
+    for (int j = 0; j < resolution; j++)
+        for (int i = 0; i < resolution; i++) {
+            x.push_back((i + 0.25) / resolution);
+            x.push_back((j + 0.5) / resolution);
+        }
+    double f;
+    std::vector<double> g(x.size());
+    Tessellation(resolution * resolution, resolution).evaluate(x.data(), &f, g.data(), Place());
+    CHECK(f == Approx(1. / 16 / resolution / resolution).epsilon(1e-12));
+
+    const std::vector<double> corners = {0, 0, 1, 0, 0, 1, 1, 1};
+    CHECK(against(BruteForce(corners, resolution), corners, resolution, Flooding::two_after).g < 1e-12);
+    const std::vector<double> one = {1, 0.3};
+    CHECK(against(BruteForce(one, resolution), one, resolution, Flooding::two_after).g < 1e-12);
+}
+
+// Not a test: `test_cvt [.table]` prints what docs/cvt.md shows.
+TEST_CASE("The variants of jump flooding", "[.table]") {
+    constexpr int resolution = 512;
+    for (const std::int64_t sites : {50, 500, 5000, 20000})
+        for (const std::uint64_t seed : {1, 2, 3}) {
+            const std::vector<double> x = Tessellation(sites, resolution).random_sites(seed);
+            const BruteForce brute(x, resolution);
+            for (const Flooding flooding :
+                 {Flooding::jfa, Flooding::one_before, Flooding::one_after, Flooding::two_after}) {
+                const Difference d = against(brute, x, resolution, flooding);
+                std::printf("%6lld sites, seed %d, variant %d: misassigned %.2e  energy %.2e  gradient %.2e\n",
+                            static_cast<long long>(sites), static_cast<int>(seed), static_cast<int>(flooding),
+                            d.misassigned, d.f, d.g);
+            }
+        }
+}
