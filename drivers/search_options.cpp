@@ -91,7 +91,8 @@ void add_output(CLI::App &app, SearchProgramOptions &o)
 {
     add_option(app, "--iprint", "F", "log every F-th iteration; 0: the first and the last; -1: no log [1]",
                [&o](auto &name, auto &text) { o.log_frequency = whole_number<std::int64_t>(name, text); });
-    add_option(app, "--csv", "FILE", "write one row an iteration to this file", [&o](auto &, auto &text) { o.csv = text; });
+    add_option(app, "--csv", "FILE", "write one row an iteration to this file",
+               [&o](auto &, auto &text) { o.csv = text; });
     add_option(app, "--plot", "FILE", "draw the best value against iterations and evaluations to this SVG file",
                [&o](auto &, auto &text) { o.plot = text; });
     add_option(app, "--point", "FILE", "write the best point to this file, one variable a line",

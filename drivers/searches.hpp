@@ -18,7 +18,8 @@ std::unique_ptr<cudaopt::PatternSearch> make_search(const cudaopt::testfuncs::se
                                                     const std::vector<double> &lower, const std::vector<double> &upper,
                                                     const cudaopt::SearchOptions &options);
 
-/** The halves of make_search(). In searches_host.cpp; in searches_cuda.cu, or searches_cuda_absent.cpp, which throws. */
+/** The halves of make_search(): in searches_host.cpp; in searches_cuda.cu, or in searches_cuda_absent.cpp, which
+ *  throws. */
 std::unique_ptr<cudaopt::PatternSearch> make_host_search(const cudaopt::testfuncs::search::Function &function,
                                                          const std::vector<double> &lower,
                                                          const std::vector<double> &upper,
