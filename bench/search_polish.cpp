@@ -108,6 +108,7 @@ int main(int argc, char **argv) {
     app.add_option("--csv", csv_path, "file for the table as comma separated values");
     app.add_option("--svg", svg_path, "file for the picture");
     return run_program(app, "bench_search_polish", argc, argv, [&] {
+        for (const std::string &name : names) functions::function_by_name(name); // refuse early
         Output csv(csv_path), picture(svg_path);
         const std::string where = machine();
         std::printf("Mean best value of %d seeds, n = %d, %g evaluations each, %lld walks\n%s\n\n", seeds, n,
