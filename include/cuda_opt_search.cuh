@@ -66,6 +66,7 @@
 #include <cstring>
 #include <limits>
 #include <memory>
+#include <new>
 #include <string>
 #include <type_traits>
 #include <utility>
@@ -292,10 +293,14 @@ template <class Objective, int N = 0> class HostSearch final : public PatternSea
     {
         if (code() != 0)
             return;
+        const bool lives = options.at_smallest == AtSmallestStep::new_point;
+        x_.reset(new (std::nothrow) double[coordinates()]);
+        best_x_.reset(lives ? new (std::nothrow) double[coordinates()] : nullptr);
+        if (!x_ || (lives && !best_x_)) {
+            fail_memory();
+            return;
+        }
         try {
-            const bool lives = options.at_smallest == AtSmallestStep::new_point;
-            x_.reset(new double[coordinates()]);
-            best_x_.reset(lives ? new double[coordinates()] : nullptr);
             walk_.assign(std::size_t(options.walks), pattern::not_begun());
             history_.assign(history_size(), pattern::no_key);
         } catch (const std::bad_alloc &) {

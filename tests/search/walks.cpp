@@ -1,0 +1,130 @@
+// Every walk of every search is the one of the figure: by functor and by batches, on host and CUDA, bit by bit.
+#include <catch2/catch.hpp>
+
+#include "../support/configurations.hpp"
+#include "naive.hpp"
+#include "objectives.hpp"
+
+using namespace search_test;
+using namespace cudaopt_test;
+using cudaopt::AtSmallestStep;
+
+namespace {
+
+template <class Objective>
+Function function_of(int n) {
+    return [n](const Vector &x) { return Objective()(x, n); };
+}
+
+/// The options, one after another.
+std::vector<Problem> problems() {
+    std::vector<Problem> all;
+    for (const AtSmallestStep rule : {AtSmallestStep::restart_step, AtSmallestStep::stop, AtSmallestStep::new_point}) {
+        Problem p = problem_of(5, 37, 60);
+        p.options.at_smallest = rule;
+        p.options.halvings = 4;
+        all.push_back(p);
+    }
+    all.push_back(problem_of(1, 3, 20));
+    all.push_back(problem_of(20, 10, 20));
+    Problem steps = problem_of(4, 11, 30);
+    steps.options.steps = {0.1, 1, 3, 100};
+    all.push_back(steps);
+    Problem fixed = problem_of(3, 5, 30);
+    fixed.lower[1] = fixed.upper[1] = 0.25;
+    all.push_back(fixed);
+    return all;
+}
+
+template <class Configuration, class Objective>
+void check_batches() {
+    if (skipped<Configuration>()) return;
+    for (const Problem &p : problems()) {
+        INFO(p.n() << " variables, rule " << static_cast<int>(p.options.at_smallest));
+        const Function f = function_of<Objective>(p.n());
+        CHECK(batch_search(p, f, Configuration::backend) == naive_search(p, f));
+    }
+}
+
+} // namespace
+
+TEMPLATE_TEST_CASE("A search by functor takes the figure's walks", "[search]", Bowl, Rosenbrock, Terraces, Stairs,
+                   Holes) {
+    for (const Problem &p : problems()) {
+        INFO(p.n() << " variables, rule " << static_cast<int>(p.options.at_smallest));
+        CHECK(host_search<TestType>(p) == naive_search(p, function_of<TestType>(p.n())));
+    }
+}
+
+// Where sums have no rounding errors, no move can differ.
+TEMPLATE_TEST_CASE("What a change of one coordinate changes leads to the same walks", "[search]", TerracesBySums,
+                   StairsByTerms, HolesBySums, HolesByTerms) {
+    for (const Problem &p : problems()) {
+        INFO(p.n() << " variables, rule " << static_cast<int>(p.options.at_smallest));
+        CHECK(host_search<TestType>(p) == naive_search(p, function_of<TestType>(p.n())));
+    }
+}
+
+TEMPLATE_TEST_CASE("With rounding errors, values are still those of full evaluations", "[search]", BowlBySums,
+                   RosenbrockByTerms) {
+    for (const Problem &p : problems()) {
+        const Outcome o = host_search<TestType>(p);
+        for (size_t w = 0; w < o.f.size(); w++) CHECK(o.f[w] == TestType()(o.x[w], p.n()));
+    }
+}
+
+TEST_CASE("n known to the compiler changes nothing", "[search]") {
+    const Problem p = problem_of(20, 33, 40);
+    CHECK(host_search<Rosenbrock, 20>(p) == host_search<Rosenbrock>(p));
+    CHECK(host_search<RosenbrockByTerms, 20>(p) == host_search<RosenbrockByTerms>(p));
+    CHECK(host_search<BowlBySums, 20>(p) == host_search<BowlBySums>(p));
+}
+
+TEST_CASE("Batches take the figure's walks on the host", "[search]") {
+    check_batches<HostDouble, Rosenbrock>();
+    check_batches<HostDouble, Terraces>();
+    check_batches<HostDouble, Holes>();
+}
+
+TEST_CASE("Batches take the figure's walks on CUDA", "[search]") {
+    check_batches<CudaDouble, Rosenbrock>();
+    check_batches<CudaDouble, Holes>();
+}
+
+TEST_CASE("A batch has the points that are asked for, and no walk that has ended", "[search]") {
+    Problem p = problem_of(3, 50, 1000);
+    p.options.at_smallest = AtSmallestStep::stop;
+    p.options.halvings = 5;
+    BatchSearch search(p, CUDA_OPT_BACKEND_HOST);
+    const Function f = function_of<Bowl>(3);
+    int64_t before = 50, shrunk = 0;
+    while (search.step(f) == CUDA_OPT_EVALUATE_BATCH) {
+        const int64_t active = search.get_int(CUDA_OPT_ACTIVE_WALKS);
+        const bool starts = search.get_int(CUDA_OPT_EVALUATIONS) == 0;
+        REQUIRE(search.get_int(CUDA_OPT_BATCH) == (starts ? 50 : 2 * active));
+        REQUIRE(active <= before);
+        shrunk += active < before;
+        before = active;
+    }
+    CHECK(shrunk > 1);
+    CHECK(search.get_int(CUDA_OPT_ACTIVE_WALKS) == 0);
+    CHECK(search.get_int(CUDA_OPT_BATCH) == 0);
+    CHECK(search.get_int(CUDA_OPT_EVALUATIONS) == search.evaluated);
+}
+
+TEST_CASE("The history is that of searches of so many iterations", "[search]") {
+    for (const AtSmallestStep rule : {AtSmallestStep::restart_step, AtSmallestStep::stop, AtSmallestStep::new_point}) {
+        Problem p = problem_of(4, 20, 40);
+        p.options.at_smallest = rule;
+        p.options.halvings = 3;
+        p.options.history = true;
+        cudaopt::HostSearch<Rosenbrock> search(Rosenbrock(), p.lower, p.upper, p.options);
+        search.run();
+        const Vector history = search.history();
+        REQUIRE(history.size() == static_cast<size_t>(search.iterations()) + 1);
+        for (const int64_t k : {0, 1, 2, 7, 40}) {
+            p.options.iterations = k;
+            CHECK(history[static_cast<size_t>(k)] == naive_search(p, function_of<Rosenbrock>(4)).best);
+        }
+    }
+}
