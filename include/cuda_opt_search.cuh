@@ -29,19 +29,26 @@
  *
  * Compiled by nvcc, CudaSearch<Sphere> does the same on the GPU, CudaSearch<Sphere, 20> with n known to the compiler.
  *
- * The objective is copied to each thread and has
+ * The objective is copied to each thread. It is for host and device (CUDA_OPT_SEARCH_HD), and has
  *
- *     template <class Point> double operator()(const Point &x, int n) const;      // f, x[j] is coordinate j
+ * @code{.cc}
+ * template <class Point> double operator()(const Point &x, int n) const; // f; x[j] is coordinate j
+ * @endcode
  *
- * for host and device (CUDA_OPT_SEARCH_HD). It may instead offer what a change of one coordinate changes:
+ * It may instead offer what a change of one coordinate changes: f is a function of few sums over the coordinates,
  *
- *  - f is a function of few sums over the coordinates:
- *        static constexpr int sums = S;
- *        void terms(int j, double x_j, int n, double (&t)[S]) const;              // what coordinate j adds to each sum
- *        double combine(const double (&sum)[S], int n) const;                     // f
- *  - f is a sum over j of terms that see the neighbours j - R to j + R alone:
- *        static constexpr int reach = R;
- *        template <class Point> double term(const Point &x, int j, int n) const;
+ * @code{.cc}
+ * static constexpr int sums = S;
+ * void terms(int j, double x_j, int n, double (&t)[S]) const; // what coordinate j adds to each sum
+ * double combine(const double (&sum)[S], int n) const;        // f
+ * @endcode
+ *
+ * or f is a sum over j of terms that see the coordinates from j - R to j + R alone:
+ *
+ * @code{.cc}
+ * static constexpr int reach = R;
+ * template <class Point> double term(const Point &x, int j, int n) const;
+ * @endcode
  *
  * Then f is, by definition, combine() of the sums in the order j = 0, 1, ..., or the sum of term() in that order;
  * operator() is not called. Within an iteration the search updates the sums: with rounding errors of at most about

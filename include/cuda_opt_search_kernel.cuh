@@ -53,6 +53,7 @@ template <int = 0> __global__ void summary_kernel(Rules rules, Walks walks, Sear
 
 /** Frees device memory. */
 struct CudaFree {
+    /** Frees it. */
     void operator()(void *memory) const { cudaFree(memory); }
 };
 template <class T> using DeviceArray = std::unique_ptr<T[], CudaFree>; /**< owns it */

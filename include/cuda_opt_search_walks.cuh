@@ -87,7 +87,9 @@ struct Rules {
     int halvings;               /**< see SearchOptions */
     AtSmallestStep at_smallest; /**< see SearchOptions */
     std::uint64_t seed;         /**< see SearchOptions */
-    const double *lower, *upper, *step; /**< n values each: the box and Delta_0 */
+    const double *lower;        /**< n values: the box from below */
+    const double *upper;        /**< n values: and from above */
+    const double *step;         /**< n values: Delta_0 */
 
     /** Coordinate j of a walk's start number `start`, from 0. */
     CUDA_OPT_SEARCH_HD double start(std::int64_t walk, std::int64_t start, int j) const
