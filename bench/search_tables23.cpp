@@ -95,10 +95,11 @@ int main(int argc, char **argv) {
                 std::fflush(stdout);
                 chart.rows.push_back(place + ", " + std::to_string(w));
             }
-        std::printf("\nWall time, the median of several searches, but of one alone on the host above 100,000 walks; what "
-                    "CUDA does once a process is in\nnone. Memory for the walks: its allocation, and the box copied to "
-                    "it. All of a walk's iterations are one kernel: nothing is\ncopied between them. Best value: the "
-                    "least of all walks, and the counts. The host uses all its threads.\n");
+        std::printf(
+            "\nWall time, the median of several searches, but of one alone on the host above 100,000 walks; what "
+            "CUDA does once a process is in\nnone. Memory for the walks: its allocation, and the box copied to "
+            "it. All of a walk's iterations are one kernel: nothing is\ncopied between them. Best value: the "
+            "least of all walks, and the counts. The host uses all its threads.\n");
         if (!cuda) std::printf("GPU: not run, there is none here.\n");
         picture.write(svg(chart));
     });

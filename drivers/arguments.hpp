@@ -10,6 +10,7 @@
 #include <cstdio>
 #include <limits>
 #include <string>
+#include <type_traits>
 
 namespace driver {
 
@@ -35,6 +36,8 @@ template <class Whole> Whole whole_number(const std::string &name, const std::st
     char rest;
     if (std::sscanf(text.c_str(), "%Lf%c", &value, &rest) != 1 || value != std::floor(value))
         refuse(name, "must be a whole number, not '" + text + "'");
+    if (std::is_unsigned_v<Whole> && value < 0)
+        refuse(name, "must not be negative, but is " + text);
     if (std::fabs(value) > static_cast<long double>(std::numeric_limits<Whole>::max()))
         refuse(name, text + " is beyond " + std::to_string(std::numeric_limits<Whole>::max()));
     return static_cast<Whole>(value);
