@@ -36,11 +36,13 @@ __global__ void __launch_bounds__(gather_threads, resident_blocks(blocks))
                     stages_of_block + warp * stages * Stage<Real>::elements(place.vectors), stages);
 
     int column[blocks], at_column[blocks]; // the lane's; what columns past the end give is not used
+    bool is_new_y[blocks];                 // y = g - g_base, of which g_base is stored
 #pragma unroll
     for (int b = 0; b < blocks; b++) {
         const int k = b * column_block + c;
         column[b] = k < columns ? k : (k - columns) % panel::special;
         at_column[b] = place.of_column(column[b]) * stride;
+        is_new_y[b] = request.fresh && place.stored > 0 && column[b] == panel::y_column(0);
     }
     Products products;
     LaneSums<Real> own_sums;
@@ -56,11 +58,12 @@ __global__ void __launch_bounds__(gather_threads, resident_blocks(blocks))
         const int rows_here = static_cast<int>(min(v.n - tile * rows, int64_t{rows}));
         Real *const stage = ring.await();
 
-        // The lane's own rows, and the columns that they complete: y = g - g_base, rounded as it will be stored, and z.
-        unsigned lane_free[2], any_free = 0; // of the lane's rows in each octet, a bit each; of all rows of the tile
+        // The lane's own rows.
+        // Bits of the free rows: of the lane's own in each octet; of any, or all, of those that a lane looks at.
+        unsigned lane_free[2], any_free = 0, all_free = ~0u;
         {
             RowsAhead<Real, lane_rows> at;
-            alignas(8) LaneRows<Real> z, y, h;
+            alignas(8) LaneRows<Real> z, h;
             Real *const mine = stage + lane * lane_rows;
             load8(mine + place.x * stride, at.x);
             load8(mine + place.g * stride, at.g);
@@ -78,17 +81,16 @@ __global__ void __launch_bounds__(gather_threads, resident_blocks(blocks))
             unsigned free[lane_rows];
             look_at_rows(at, weighted, phase, request.threshold, own_sums, is_free, z);
 #pragma unroll
-            for (int k = 0; k < lane_rows; k++) any_free |= free[k] = __ballot_sync(~0u, is_free[k]);
+            for (int k = 0; k < lane_rows; k++) {
+                free[k] = __ballot_sync(~0u, is_free[k]);
+                any_free |= free[k], all_free &= free[k];
+            }
 #pragma unroll
             for (int e = 0; e < 2; e++) lane_free[e] = free[(2 * r + e) % lane_rows] >> (2 * r + e) / lane_rows;
-            if (phase == Phase::crossing) store8(z, mine + place.x * stride);
-            if (request.fresh && place.stored > 0) {
-                load8(mine, y);
-#pragma unroll
-                for (int k = 0; k < lane_rows; k++) y[k] = at.g[k] - y[k];
-                store8(y, mine);
+            if (phase == Phase::crossing) {
+                store8(z, mine + place.x * stride);
+                __syncwarp();
             }
-            __syncwarp();
         }
 
         constexpr int octets_at_once = blocks <= 3 ? rows / 8 : 2; // of wide panels, as many as the registers bear
@@ -97,29 +99,42 @@ __global__ void __launch_bounds__(gather_threads, resident_blocks(blocks))
             const int row = octet * 8 + r * 2; // of the lane's two rows
             double w[blocks][2];
 #pragma unroll
-            for (int b = 0; b < blocks; b++) load2(stage + at_column[b] + row, w[b]);
+            for (int b = 0; b < blocks; b++) {
+                Real stored[2];
+                load2(stage + at_column[b] + row, stored);
+                if ((b == 0 || b >= blocks - 2) && is_new_y[b]) { // rounded as it will be stored
+                    Real g[2];
+                    load2(stage + place.g * stride + row, g);
+                    stored[0] = g[0] - stored[0], stored[1] = g[1] - stored[1];
+                }
+                w[b][0] = stored[0], w[b][1] = stored[1];
+            }
             if (weighted) {
-                double scale[2];
+                Real scale[2];
                 load2(stage + place.h * stride + row, scale);
 #pragma unroll
                 for (int e = 0; e < 2; e++) {
-                    const double root = sqrt(row + e < rows_here ? scale[e] : 1.0);
+                    const double root = sqrt(row + e < rows_here ? static_cast<double>(scale[e]) : 1.0);
 #pragma unroll
                     for (int b = 0; b < blocks; b++) w[b][e] = scaled_by(root, column[b], w[b][e]);
                 }
             }
             if constexpr (masked) {
-                double over_part[blocks][2];
+                constexpr unsigned octet_bits = (1u << (8 / lane_rows)) - 1;
+                const unsigned bits = octet_bits << octet * 8 / lane_rows;
+                if ((all_free & bits) == bits) {
+                    products.add(w, w);
+                    continue;
+                }
+                double over_part[blocks][2]; // of the columns the free rows, of their second appearances all
 #pragma unroll
                 for (int e = 0; e < 2; e++) {
                     const bool is_free = lane_free[e] >> octet * 8 / lane_rows & 1;
 #pragma unroll
                     for (int b = 0; b < blocks; b++)
-                        over_part[b][e] = is_free == (b * column_block + c < columns) ? w[b][e] : 0.0;
+                        over_part[b][e] = is_free || b * column_block + c >= columns ? w[b][e] : 0.0;
                 }
-                constexpr unsigned octet_bits = (1u << (8 / lane_rows)) - 1;
-                const bool none_free = (any_free & octet_bits << octet * 8 / lane_rows) == 0;
-                const bool last_block_only = none_free && columns >= (blocks - 1) * column_block;
+                const bool last_block_only = (any_free & bits) == 0 && columns >= (blocks - 1) * column_block;
                 if (last_block_only) products.template add<blocks - 1>(w, over_part);
                 else products.add(w, over_part);
             } else {
@@ -131,14 +146,11 @@ __global__ void __launch_bounds__(gather_threads, resident_blocks(blocks))
     __pipeline_wait_prior(0);
     __syncthreads(); // the ring becomes the place where the warps' sums meet
     double *const warp_products = reinterpret_cast<double *>(shared);
-    __shared__ double row_sums[row_sum_count], maximum, minimum;
-    if (threadIdx.x < row_sum_count) row_sums[threadIdx.x] = 0;
-    if (threadIdx.x == 0) maximum = 0, minimum = infinity;
+    __shared__ double warp_sums[gather_warps][WarpSums::size];
     products.store(warp_products + warp * Products::elements);
-    for (int turn = 0; turn < gather_warps; turn++) {
-        __syncthreads();
-        if (warp == turn) add_row_sums(own_sums, row_sums, maximum, minimum);
-    }
+    const WarpSums sums(own_sums);
+    if (lane == 0)
+        for (int k = 0; k < WarpSums::size; k++) warp_sums[warp][k] = sums.v[k];
     __syncthreads();
 
     // A thread an element, warp after warp, straight to the block's place among the partial sums.
@@ -153,18 +165,12 @@ __global__ void __launch_bounds__(gather_threads, resident_blocks(blocks))
     for (int e = threadIdx.x; e < columns * columns; e += gather_threads) {
         const int i = e / columns, j = e % columns;
         if (masked && i <= j) store(layout.masked + panel::masked_index(i, j, columns), sum_at(Products::place(i, j)));
-        if (i < panel::special) {
-            const double over_all =
-                masked ? sum_at(Products::place(j, columns + i)) + sum_at(Products::place(i < j ? i : j, i < j ? j : i))
-                       : sum_at(Products::place(j, i));
-            store(layout.full + i * columns + j, over_all);
-        }
+        if (i < panel::special)
+            store(layout.full + i * columns + j, sum_at(Products::place(j, masked ? columns + i : i)));
     }
-    if (threadIdx.x < row_sum_count) store(threadIdx.x, row_sums[threadIdx.x]);
-    if (threadIdx.x == 0) {
-        store(layout.maximum, maximum);
-        store(layout.minimum, minimum);
-    }
+    if (threadIdx.x < WarpSums::size)
+        store(threadIdx.x < row_sum_count ? threadIdx.x : layout.maximum + threadIdx.x - row_sum_count,
+              WarpSums::join(warp_sums, threadIdx.x));
     if (!masked)
         for (int e = layout.masked + threadIdx.x; e < layout.full; e += gather_threads) store(e, 0);
 }

@@ -75,7 +75,8 @@ template <class Real, bool weighted>
 __global__ void __launch_bounds__(gather_threads)
     gather_tile_kernel(DeviceVectors<Real> v, GatherRequest request, GatherLayout layout, double *partials) {
     constexpr int products = column_block * column_block;
-    __shared__ double over_free_sums[products], over_all_sums[products], row_sums[row_sum_count], maximum, minimum;
+    __shared__ double over_free_sums[gather_warps][products], over_all_sums[gather_warps][products];
+    __shared__ double warp_sums[gather_warps][WarpSums::size];
     const int lane = threadIdx.x % 32, warp = threadIdx.x / 32, c = lane / 4, r = lane % 4;
     int i_block = 0, j_block = blockIdx.x; // tiles of the upper triangle, row by row
     for (const int width = (layout.columns + column_block - 1) / column_block; j_block >= width - i_block; i_block++)
@@ -105,20 +106,20 @@ __global__ void __launch_bounds__(gather_threads)
         }
     }
 
-    if (threadIdx.x < products) over_free_sums[threadIdx.x] = over_all_sums[threadIdx.x] = 0;
-    if (threadIdx.x < row_sum_count) row_sums[threadIdx.x] = 0;
-    if (threadIdx.x == 0) maximum = 0, minimum = infinity;
-    __syncthreads();
-    for (int turn = 0; turn < gather_warps; turn++) {
-        if (warp == turn) {
-            add_row_sums(own_sums, row_sums, maximum, minimum);
-            for (int k = 0; k < 2; k++) {
-                over_free_sums[c * column_block + 2 * r + k] += over_free[k];
-                over_all_sums[c * column_block + 2 * r + k] += over_all[k];
-            }
-        }
-        __syncthreads();
+    for (int k = 0; k < 2; k++) {
+        over_free_sums[warp][c * column_block + 2 * r + k] = over_free[k];
+        over_all_sums[warp][c * column_block + 2 * r + k] = over_all[k];
     }
+    const WarpSums sums(own_sums);
+    if (lane == 0)
+        for (int k = 0; k < WarpSums::size; k++) warp_sums[warp][k] = sums.v[k];
+    __syncthreads();
+
+    const auto sum_at = [&](const double(&of_warps)[gather_warps][products]) {
+        double sum = 0;
+        for (int k = 0; k < gather_warps; k++) sum += of_warps[k][threadIdx.x];
+        return sum;
+    };
     const auto store = [&](int entry, double value) {
         partials[static_cast<int64_t>(entry) * gridDim.y + blockIdx.y] = value;
     };
@@ -126,16 +127,14 @@ __global__ void __launch_bounds__(gather_threads)
         const int i = i_block * column_block + threadIdx.x / column_block;
         const int j = j_block * column_block + threadIdx.x % column_block;
         if (i <= j && j < layout.columns)
-            store(layout.masked + panel::masked_index(i, j, layout.columns), over_free_sums[threadIdx.x]);
+            store(layout.masked + panel::masked_index(i, j, layout.columns), sum_at(over_free_sums));
         if (i < panel::special && j < layout.columns)
-            store(layout.full + i * layout.columns + j, over_all_sums[threadIdx.x]);
+            store(layout.full + i * layout.columns + j, sum_at(over_all_sums));
     }
     if (blockIdx.x > 0) return;
-    if (threadIdx.x < row_sum_count) store(threadIdx.x, row_sums[threadIdx.x]);
-    if (threadIdx.x == 0) {
-        store(layout.maximum, maximum);
-        store(layout.minimum, minimum);
-    }
+    if (threadIdx.x < WarpSums::size)
+        store(threadIdx.x < row_sum_count ? threadIdx.x : layout.maximum + threadIdx.x - row_sum_count,
+              WarpSums::join(warp_sums, threadIdx.x));
 }
 
 } // namespace cudaopt

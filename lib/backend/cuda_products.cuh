@@ -7,7 +7,7 @@
 namespace cudaopt {
 
 // The panel as the kernel multiplies it: its columns and, where the masked products are wanted, the special columns
-// once more. Products with a column are over the free rows; with its second appearance, over the others.
+// once more. Products with a column are over the free rows; with its second appearance, over all rows.
 constexpr int multiplied_columns(int columns, bool masked) { return masked ? columns + panel::special : columns; }
 
 // What a lane accumulates: its elements of tiles of 16 x 8 products, two blocks of columns times one. The instruction

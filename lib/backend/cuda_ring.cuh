@@ -46,7 +46,7 @@ struct StageLayout {
 constexpr int source_table_bytes(int vectors) { return (vectors * static_cast<int>(sizeof(void *)) + 15) / 16 * 16; }
 
 // Stages a warp can have with so much shared memory for its block. How many there are changes no sum.
-constexpr int most_stages = 4;
+constexpr int most_stages = 2; // with 3 or 4 it is as fast
 template <class Real> int stages_within(int block_bytes, int vectors) {
     return std::max(1, std::min(most_stages, (block_bytes - source_table_bytes(vectors)) /
                                                  (gather_warps * Stage<Real>::bytes(vectors))));
@@ -68,9 +68,17 @@ template <class Real> class Ring {
             const int lane = threadIdx.x % 32, at = lane % lanes_a_vector * piece;
             Real *const stage = first_ + ahead_ * Stage<Real>::elements(vectors_);
             const int count = aligned_ && base + rows <= n_ ? vectors_ : stored_;
-#pragma unroll 4
-            for (int k = lane / lanes_a_vector; k < count; k += at_once)
-                __pipeline_memcpy_async(stage + k * stride + at, sources_[k] + base + at, 16);
+            constexpr int group = 4; // copies whose sources are looked up before the first is made
+            for (int first = lane / lanes_a_vector; first < count; first += group * at_once) {
+                const Real *from[group];
+#pragma unroll
+                for (int e = 0; e < group; e++) from[e] = sources_[min(first + e * at_once, vectors_ - 1)];
+#pragma unroll
+                for (int e = 0; e < group; e++) {
+                    const int k = first + e * at_once;
+                    if (k < count) __pipeline_memcpy_async(stage + k * stride + at, from[e] + base + at, 16);
+                }
+            }
             for (int k = count; k < vectors_; k++)
                 for (int row = lane; row < rows; row += 32) {
                     Real *const to = stage + k * stride + row;
@@ -84,12 +92,8 @@ template <class Real> class Ring {
 
     // The stage of the oldest tile asked for, once it is there: all but the latest stages - 1 requests are complete.
     __device__ Real *await() {
-        switch (stages_) {
-        case 1: __pipeline_wait_prior(0); break;
-        case 2: __pipeline_wait_prior(1); break;
-        case 3: __pipeline_wait_prior(2); break;
-        default: __pipeline_wait_prior(most_stages - 1);
-        }
+        if (stages_ == 1) __pipeline_wait_prior(0);
+        else __pipeline_wait_prior(most_stages - 1);
         __syncwarp();
         Real *const stage = first_ + now_ * Stage<Real>::elements(vectors_);
         now_ = now_ + 1 == stages_ ? 0 : now_ + 1;

@@ -38,7 +38,7 @@ __device__ inline void load2(const double *from, double (&to)[2]) {
     const double2 a = *reinterpret_cast<const double2 *>(from);
     to[0] = a.x, to[1] = a.y;
 }
-__device__ inline void load2(const float *from, double (&to)[2]) {
+__device__ inline void load2(const float *from, float (&to)[2]) {
     const float2 a = *reinterpret_cast<const float2 *>(from);
     to[0] = a.x, to[1] = a.y;
 }
@@ -118,8 +118,10 @@ __device__ void look_at_rows(const RowsAhead<Real, rows> &at, bool weighted, Pha
     if (!__any_sync(~0u, any_candidate)) return;
 #pragma unroll
     for (int k = 0; k < rows; k++)
-        if (candidate[k] && at.g[k] != 0)
-            sums.first = fmin(sums.first, breakpoint<double>(at.x[k], at.h[k] * at.g[k], at.l[k], at.u[k]));
+        if (candidate[k] && at.g[k] != 0) {
+            const double x = at.x[k], bound = bound_ahead(at.g[k], at.l[k], at.u[k]);
+            sums.first = fmin(sums.first, (x - bound) / (at.h[k] * at.g[k]));
+        }
     const float mine = __double2float_ru(sums.first * (1 + 1e-5)); // positive: ordered like its bits
     sums.first_bound = __uint_as_float(__reduce_min_sync(~0u, __float_as_uint(mine)));
 }
@@ -135,25 +137,37 @@ __device__ inline double warp_sum(double v) {
     return v;
 }
 
-// The warp's row sums into the block's; warps take turns.
-template <class Real>
-__device__ void add_row_sums(const LaneSums<Real> &mine, double *row_sums, double &maximum, double &minimum) {
-    const double v[row_sum_count] = {warp_sum(mine.pg2),
-                                     warp_sum(mine.x2),
-                                     static_cast<double>(__reduce_add_sync(~0u, mine.lower)),
-                                     static_cast<double>(__reduce_add_sync(~0u, mine.upper)),
-                                     static_cast<double>(__reduce_add_sync(~0u, mine.free)),
-                                     static_cast<double>(__reduce_add_sync(~0u, mine.not_finite))};
-    double largest = mine.largest, first = mine.first;
-    for (int delta = 16; delta > 0; delta /= 2) {
-        const double a = __shfl_down_sync(~0u, largest, delta), b = __shfl_down_sync(~0u, first, delta);
-        largest = a > largest || a != a ? a : largest;
-        first = b < first ? b : first;
+// The lanes' sums joined: six row sums, the maximum, the minimum. Lane 0 has them.
+struct WarpSums {
+    static constexpr int maximum = row_sum_count, minimum = maximum + 1, size = minimum + 1;
+    double v[size];
+
+    template <class Real> __device__ explicit WarpSums(const LaneSums<Real> &mine) {
+        double largest = mine.largest, first = mine.first;
+        for (int delta = 16; delta > 0; delta /= 2) {
+            largest = larger_size(__shfl_down_sync(~0u, largest, delta), largest);
+            first = fmin(first, __shfl_down_sync(~0u, first, delta));
+        }
+        v[projected_gradient_squared] = warp_sum(mine.pg2);
+        v[x_squared] = warp_sum(mine.x2);
+        v[at_lower] = __reduce_add_sync(~0u, mine.lower);
+        v[at_upper] = __reduce_add_sync(~0u, mine.upper);
+        v[free_rows] = __reduce_add_sync(~0u, mine.free);
+        v[not_finite] = __reduce_add_sync(~0u, mine.not_finite);
+        v[maximum] = largest;
+        v[minimum] = first;
     }
-    if (threadIdx.x % 32 != 0) return;
-    for (int i = 0; i < row_sum_count; i++) row_sums[i] += v[i];
-    if (largest > maximum || largest != largest) maximum = largest;
-    minimum = fmin(first, minimum);
-}
+    // Warp after warp, the thread's number of them.
+    __device__ static double join(const double (&of_warps)[gather_warps][size], int which) {
+        double joined = of_warps[0][which];
+        for (int warp = 1; warp < gather_warps; warp++) {
+            const double next = of_warps[warp][which];
+            joined = which == maximum   ? larger_size(next, joined)
+                     : which == minimum ? fmin(next, joined)
+                                        : joined + next;
+        }
+        return joined;
+    }
+};
 
 } // namespace cudaopt
