@@ -4,10 +4,10 @@
 //
 //     bench_table1 [--n 40000] [--m 5] [--own-bounds] [--max-iterations 200] [--csv FILE] [--svg FILE]
 #include <algorithm>
-#include <array>
 #include <cmath>
 
 #include "bar_chart.hpp"
+#include "cauchy_differences.hpp"
 #include "command_line.hpp"
 #include "machine.hpp"
 #include "testfuncs/problem.hpp"
@@ -34,26 +34,6 @@ constexpr Row rows[] = {{"torsion", 0},
 struct Case {
     std::string problem;
     std::int64_t n;
-};
-
-// |t_c - t*| / t* over the iterations of a solve.
-struct Differences {
-    static constexpr std::array<double, 3> limits = {1e-6, 1e-3, 1e-1};
-    std::array<double, 5> share = {}; // 0; below each limit, but not below the one before; not below the last
-    double most = 0;
-
-    explicit Differences(const WholeRun &run) {
-        for (std::size_t k = 0; k < run.t.size(); k++) {
-            const double apart = std::fabs(run.t_first[k] - run.t[k]);
-            const double difference = apart == 0 ? 0 : apart / run.t[k];
-            std::size_t bin = difference == 0 ? 0 : 1;
-            if (bin == 1)
-                for (const double limit : limits) bin += !(difference < limit);
-            share[bin]++;
-            most = std::max(most, difference);
-        }
-        for (double &count : share) count /= static_cast<double>(run.t.size());
-    }
 };
 
 } // namespace
@@ -115,7 +95,7 @@ int main(int argc, char **argv) {
             const WholeRun exact = run_whole(o, stop);
             o.approximate_cauchy = true;
             const WholeRun approximate = run_whole(o, stop);
-            const Differences d(exact);
+            const CauchyDifferences d(exact.t, exact.t_first);
             const double apart = std::fabs(approximate.f - exact.f);
             const double relative = apart == 0 ? 0 : apart / std::fabs(exact.f);
             std::printf("%-18s %7lld %6lld", now.problem.c_str(), static_cast<long long>(exact.n),

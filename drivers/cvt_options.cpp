@@ -64,7 +64,7 @@ bool parse_cvt_options(int argc, char **argv, CvtOptions &options)
                [&o](auto &, auto &text) { o.backend = backend_of(text); });
     add_option(app, "--threads", "K", "threads of the host; 0: all there are [0]",
                [&o](auto &name, auto &text) { o.threads = whole_number<int>(name, text); });
-    add_option(app, "--iprint", "f", "log every f-th iterate; 0: first and last; -1: print nothing [1]",
+    add_option(app, "--iprint", "F", "log every F-th iterate; 0: first and last; -1: print nothing [1]",
                [&o](auto &name, auto &text) { o.log_frequency = whole_number<std::int64_t>(name, text); });
     add_option(app, "--csv", "FILE", "write one row an iteration to this file",
                [&o](auto &, auto &text) { o.csv = text; });
@@ -72,6 +72,8 @@ bool parse_cvt_options(int argc, char **argv, CvtOptions &options)
                [&o](auto &, auto &text) { o.svg = text; });
     add_option(app, "--png", "FILE", "draw start and end as the grid sees them to this file",
                [&o](auto &, auto &text) { o.png = text; });
+    add_option(app, "--points", "FILE", "write the sites to this file, x and y on a line",
+               [&o](auto &, auto &text) { o.points = text; });
     return parsed(app, argc, argv, [&] { check(o); });
 }
 

@@ -17,7 +17,7 @@ struct CvtOptions {
     int threads = 0;
     bool approximate_cauchy = false;
     std::int64_t log_frequency = 1; ///< each so manieth iterate; 0: the first and the last; -1: no log
-    std::string svg, png, csv;      ///< files to write, empty: none
+    std::string svg, png, csv, points; ///< files to write, empty: none
 };
 
 /** Read the command line. Returns false where --help, --list or --version was asked for, and has been answered.

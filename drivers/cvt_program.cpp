@@ -67,6 +67,8 @@ public:
             csv_.emplace(options.csv);
             csv_->write(csv_header());
         }
+        if (!options.points.empty())
+            points_.emplace(options.points);
         check_files();
     }
 
@@ -82,6 +84,8 @@ public:
         if (options_.log_frequency >= 0)
             report(start, end, message);
         draw(start, end);
+        if (points_)
+            points_->write(lines_of(end.x));
         if (task != CUDA_OPT_CONVERGED && options_.log_frequency < 0)
             throw Failure(exit_failed, message);
         return task == CUDA_OPT_CONVERGED ? 0 : exit_failed;
@@ -233,6 +237,17 @@ private:
             write_png(options_.png, raster_of(start.cells, end.cells));
     }
 
+    static std::string lines_of(const std::vector<double> &x)
+    {
+        std::string lines;
+        for (std::size_t k = 0; k < x.size(); k += 2) {
+            char line[64];
+            std::snprintf(line, sizeof line, "%.17g %.17g\n", x[k], x[k + 1]);
+            lines += line;
+        }
+        return lines;
+    }
+
     static void flush()
     {
         if (std::fflush(stdout) != 0)
@@ -244,7 +259,7 @@ private:
     cudaopt::Minimiser<double> s_;
     Array<double> x_, g_, f_, lower_, upper_;
     Place place_;
-    std::optional<OutputFile> csv_;
+    std::optional<OutputFile> csv_, points_;
     std::int64_t evaluations_ = 0;
     double seconds_ = 0;
 };

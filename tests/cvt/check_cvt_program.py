@@ -146,6 +146,14 @@ class Answers(Case):
 
 
 class Files(Case):
+    def test_points(self):
+        points = self.folder / "points"
+        run(50, 64, "--points", points, "--iterations", 5, "--backend", "host")
+        sites = [[float(word) for word in line.split()] for line in points.read_text().splitlines()]
+        self.assertEqual([len(site) for site in sites], 50 * [2])
+        self.assertTrue(all(0 <= value <= 1 for site in sites for value in site))
+        self.assertEqual(len({tuple(site) for site in sites}), 50)
+
     def test_svg(self):
         if not EXACT:
             self.skipTest("built without Boost.Polygon")
@@ -166,7 +174,7 @@ class Files(Case):
         self.assertEqual(struct.unpack(">II", data[16:24]), (2 * 64 + 16, 64))
 
     def test_files_that_cannot_be_written(self):
-        for option in ("--csv", "--svg", "--png"):
+        for option in ("--csv", "--points", "--svg", "--png"):
             done = run(50, 64, option, self.folder / "no" / "folder")
             self.assertEqual((done.returncode, done.stdout), (1, ""))
             self.assertRegex(done.stderr, r"\Acvt_program: cannot write [^\n]+\n\Z")

@@ -1,0 +1,8 @@
+// In place of cvt_fortran.cpp where L-BFGS-B 3.0 is not installed.
+#include "cvt_run.hpp"
+
+namespace cudaopt::bench {
+
+std::optional<CvtRun> run_cvt_fortran(CvtProblem &, int, std::int64_t) { return {}; }
+
+} // namespace cudaopt::bench
