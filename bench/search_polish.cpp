@@ -118,7 +118,7 @@ int main(int argc, char **argv) {
         csv.write("function,n,evaluations,cost_with_gradient,walks,first_step,share,seed,search,polish,both,machine\n");
         DotPlot plot{"Mean best value at equal numbers of evaluations",
                      where,
-                     "f",
+                     "f; rows: function, first step, what f with its gradient counts as",
                      {},
                      {{"search", {}}, {"polish", {}}, {"search and polish", {}}}};
         for (const std::string &name : names) {
