@@ -26,7 +26,7 @@ std::string escaped(const std::string &text)
     return result;
 }
 
-std::string point(const Point &p) { return format("%.2f %.2f", p.x * side, (1 - p.y) * side); }
+std::string point(const Point &p) { return format("%.1f %.1f", p.x * side, (1 - p.y) * side); }
 
 std::string path_of(const Polygon &polygon)
 {

@@ -125,7 +125,7 @@ class Document(unittest.TestCase):
     def check_sh(self, block):
         if block.note.startswith("not run: "):
             self.skipTest(block.note)
-        for program in ("nvcc", "gfortran", "cmake", "meson", "driver_program"):
+        for program in ("nvcc", "gfortran", "cmake", "meson", "cvt_program", "driver_program"):
             if re.search(rf"\b{program} ", block.text) and not shutil.which(program):
                 type(self).unbuilt = True
                 self.skipTest(f"no {program}")
