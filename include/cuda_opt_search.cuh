@@ -97,6 +97,8 @@ struct SearchOptions {
     double max_seconds = 0;         /**< run() ends after the iteration that passes it; 0: no limit */
     int threads = 0;                /**< on the host, with OpenMP; 0: all of the machine's */
     void *stream = nullptr;         /**< on CUDA, a cudaStream_t */
+    int lanes = 0;                  /**< on CUDA, threads for a walk: 1 or 32; 0: 32 for few walks of many variables.
+                                         The walks are the same. With `sums` or `reach` always 1 */
 };
 
 /** A search on either machine: what does not depend on the objective. */
@@ -222,6 +224,8 @@ class PatternSearch {
         else if (options.halvings < 1 || options.halvings > 1000)
             fail(CUDA_OPT_IMPROPER_INPUT, "the number of halvings is %d, but has to be from 1 to 1000",
                  options.halvings);
+        else if (options.lanes != 0 && options.lanes != 1 && options.lanes != 32)
+            fail(CUDA_OPT_IMPROPER_INPUT, "the number of lanes is %d, but has to be 0, 1 or 32", options.lanes);
         else if (options.walks > std::numeric_limits<std::int64_t>::max() / 64 / n_)
             fail(CUDA_OPT_OUT_OF_MEMORY, "out of memory: %lld walks of %d variables take more than 2^60 bytes",
                  options.walks, n_);

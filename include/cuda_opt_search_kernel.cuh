@@ -24,6 +24,63 @@ advance_kernel(Objective f, Rules rules, Walks walks, std::int64_t iterations, N
         advance<N>(f, rules, walks, w, iterations, note);
 }
 
+/** One iteration of a walk by a warp, for full evaluations: its lanes evaluate the trials of the next 16 coordinates at
+ *  once, as if none were taken. The first that is taken makes those after it void, and the polling goes on behind it:
+ *  the moves are those of polling in turn. */
+struct PollByWarp {
+    int lane; /**< of this thread */
+
+    /** The lanes wait for each other, so that none writes what another has yet to read. */
+    __device__ void together() const { __syncwarp(); }
+
+    /** @return whether f fell; all lanes are told the same */
+    template <class Objective, class Point>
+    __device__ bool operator()(Tally<Objective> &tally, const Objective &f, const Rules &rules, double scale, int n,
+                               Point &x, double &value) const
+    {
+        constexpr unsigned all = ~0u;
+        bool improved = false;
+        for (int first = 0; first < n;) {
+            const int j = first + lane / 2;
+            double x_j = 0;
+            Trial mine{0, HUGE_VAL};
+            if (j < n) {
+                x_j = x[j];
+                mine = tally.trial(f, x, j, n, lane % 2 ? rules.below(j, x_j, scale) : rules.above(j, x_j, scale));
+            }
+            const Trial other{__shfl_xor_sync(all, mine.at, 1), __shfl_xor_sync(all, mine.value, 1)};
+            const Trial above = lane % 2 ? other : mine, below = lane % 2 ? mine : other;
+            const Trial best = prefers_below(x_j, above, below) ? below : above;
+            const unsigned taken = __ballot_sync(all, j < n && is_taken(x_j, value, best));
+            if (taken == 0) {
+                first += 16;
+                continue;
+            }
+            const int source = __ffs(int(taken)) - 1, moved = first + source / 2;
+            const double at = __shfl_sync(all, best.at, source), f_at = __shfl_sync(all, best.value, source);
+            improved = improved || f_at < value;
+            value = f_at;
+            x.set(moved, at); // by all lanes, the same
+            together();
+            first = moved + 1;
+        }
+        return improved;
+    }
+};
+
+/** A warp a walk. Its lanes do the same but for the trials. */
+template <class Objective>
+__global__ void __launch_bounds__(search_threads)
+advance_by_warp_kernel(Objective f, Rules rules, Walks walks, std::int64_t iterations, Note note)
+{
+    const std::int64_t w = (std::int64_t(blockIdx.x) * blockDim.x + threadIdx.x) / 32;
+    const int lane = int(threadIdx.x % 32);
+    if (w >= rules.walks || walks.walk[w].level == ended)
+        return;
+    StridedPoint x{walks.x + w, rules.walks};
+    advance_at(PollByWarp{lane}, f, rules, walks, w, rules.n, x, iterations, Note{lane == 0 ? note.least : nullptr});
+}
+
 /** All walks before their starts. */
 template <int = 0> __global__ void not_begun_kernel(Rules rules, Walks walks)
 {
@@ -129,12 +186,26 @@ template <class Objective, int N = 0> class CudaSearch final : public PatternSea
     pattern::Walks walks() const { return {x_.get(), best_x_.get(), walk_.get()}; }
     unsigned blocks(int threads) const { return unsigned((options_.walks + threads - 1) / threads); }
 
+    /** Whether a warp takes a walk: where threads would leave the device idle, and a warp's trials are of one point. */
+    bool by_warp() const
+    {
+        constexpr int resident = 132 * pattern::search_blocks * pattern::search_threads; // threads of a Hopper GPU
+        return options_.lanes == 32 || (options_.lanes == 0 && n_ >= 16 && options_.walks <= resident / 32);
+    }
+
     bool take(std::int64_t iterations) override
     {
-        // Few walks spread over all multiprocessors in blocks of a warp.
-        const int threads = options_.walks < 132 * 8 * pattern::search_threads ? 32 : pattern::search_threads;
         const pattern::Rules rules = this->rules(on_device_.get());
         const pattern::Note note{history_size() > 0 ? history_.get() : nullptr};
+        if constexpr (pattern::offers<Objective>(0) == pattern::Offers::evaluation)
+            if (by_warp()) {
+                constexpr int threads = pattern::search_threads;
+                pattern::advance_by_warp_kernel<<<blocks(threads / 32), threads, 0, stream_>>>(
+                    objective_, rules, walks(), iterations, note);
+                return finish("the search's kernel");
+            }
+        // Few walks spread over all multiprocessors in blocks of a warp.
+        const int threads = options_.walks < 132 * 8 * pattern::search_threads ? 32 : pattern::search_threads;
         pattern::advance_kernel<N><<<blocks(threads), threads, 0, stream_>>>(objective_, rules, walks(), iterations,
                                                                                note);
         return finish("the search's kernel");

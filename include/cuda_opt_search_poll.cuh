@@ -201,40 +201,46 @@ template <class Objective> struct Tally<Objective, Offers::reach> {
     }
 };
 
-/** One iteration of a walk: poll each coordinate on both sides.
- *  @return whether f fell */
-template <class Objective, class Point>
-CUDA_OPT_SEARCH_HD bool poll(Tally<Objective> &tally, const Objective &f, const Rules &rules, double scale, int n,
-                             Point &x, double &value)
-{
-    bool improved = false;
-    for (int j = 0; j < n; ++j) {
-        const double x_j = x[j];
-        tally.leave(f, x, j, n, value);
-        const auto above = tally.trial(f, x, j, n, rules.above(j, x_j, scale));
-        const auto below = tally.trial(f, x, j, n, rules.below(j, x_j, scale));
-        const auto &best = prefers_below(x_j, {above.at, above.value}, {below.at, below.value}) ? below : above;
-        if (is_taken(x_j, value, {best.at, best.value})) {
-            improved = improved || best.value < value;
-            value = best.value;
-            x.set(j, best.at);
-            tally.take(best);
+/** One iteration of a walk: poll each coordinate on both sides, one after another. */
+struct PollInTurn {
+    /** The threads of the walk wait for each other: there is one. */
+    CUDA_OPT_SEARCH_HD void together() const {}
+    /** @return whether f fell */
+    template <class Objective, class Point>
+    CUDA_OPT_SEARCH_HD bool operator()(Tally<Objective> &tally, const Objective &f, const Rules &rules, double scale,
+                                       int n, Point &x, double &value) const
+    {
+        bool improved = false;
+        for (int j = 0; j < n; ++j) {
+            const double x_j = x[j];
+            tally.leave(f, x, j, n, value);
+            const auto above = tally.trial(f, x, j, n, rules.above(j, x_j, scale));
+            const auto below = tally.trial(f, x, j, n, rules.below(j, x_j, scale));
+            const auto &best = prefers_below(x_j, {above.at, above.value}, {below.at, below.value}) ? below : above;
+            if (is_taken(x_j, value, {best.at, best.value})) {
+                improved = improved || best.value < value;
+                value = best.value;
+                x.set(j, best.at);
+                tally.take(best);
+            }
+            tally.pass(f, x, j, n);
         }
-        tally.pass(f, x, j, n);
+        value = tally.close(f, x, n, value);
+        return improved;
     }
-    value = tally.close(f, x, n, value);
-    return improved;
-}
+};
 
 /** Further iterations of walk number w, after its start where it has none.
+ *  @param poll  one iteration
  *  @param f     the objective
  *  @param x     where the walk's point is while it goes; it holds the point unless the walk has not begun
  *  @param note  called with the number of each iteration, from 0 for the start, and the best value after it */
-template <class Objective, class Point, class Note>
-CUDA_OPT_SEARCH_HD void advance_at(const Objective &f, const Rules &rules, const Walks &walks, std::int64_t w, int n,
-                                   Point &x, std::int64_t iterations, const Note &note)
+template <class Poll, class Objective, class Point, class Note>
+CUDA_OPT_SEARCH_HD void advance_at(const Poll &poll, const Objective &f, const Rules &rules, const Walks &walks,
+                                   std::int64_t w, int n, Point &x, std::int64_t iterations, const Note &note)
 {
     Walk it = walks.walk[w];
+    poll.together();
     Tally<Objective> tally;
     const auto begin_life = [&] {
         for (int j = 0; j < n; ++j)
@@ -264,12 +270,13 @@ CUDA_OPT_SEARCH_HD void advance_at(const Objective &f, const Rules &rules, const
             for (int j = 0; j < n; ++j)
                 walks.best_x[j * rules.walks + w] = x[j];
         }
+        poll.together();
         begin_life();
     }
     walks.walk[w] = it;
 }
 
-/** As advance_at(), on the walk's own memory; N: n where the compiler is to know it, else 0. */
+/** As advance_at() by one thread, on its own memory; N: n where the compiler is to know it, else 0. */
 template <int N, class Objective, class Note>
 CUDA_OPT_SEARCH_HD void advance(const Objective &f, const Rules &rules, const Walks &walks, std::int64_t w,
                                 std::int64_t iterations, const Note &note)
@@ -282,11 +289,11 @@ CUDA_OPT_SEARCH_HD void advance(const Objective &f, const Rules &rules, const Wa
         if (walks.walk[w].starts > 0)
             for (int j = 0; j < N; ++j)
                 x.set(j, all[j]);
-        advance_at(f, rules, walks, w, N, x, iterations, note);
+        advance_at(PollInTurn(), f, rules, walks, w, N, x, iterations, note);
         for (int j = 0; j < N; ++j)
             all.set(j, x[j]);
     } else {
-        advance_at(f, rules, walks, w, rules.n, all, iterations, note);
+        advance_at(PollInTurn(), f, rules, walks, w, rules.n, all, iterations, note);
     }
 }
 

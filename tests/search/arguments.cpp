@@ -125,6 +125,9 @@ TEST_CASE("Steps and halvings out of their range are refused", "[search]") {
     p.options.steps.clear();
     p.options.halvings = 0;
     check_refused(p, CUDA_OPT_IMPROPER_INPUT, {"halvings", "0"});
+    Problem lanes = problem_of(3, 5, 5);
+    lanes.options.lanes = 16;
+    check_refused(lanes, CUDA_OPT_IMPROPER_INPUT, {"lanes", "16"});
     cudaopt::HostSearch<Bowl, 4> search(Bowl(), p.lower, p.upper, problem_of(3, 5, 5).options);
     const int code = search.run();
     check_sentence(code, CUDA_OPT_IMPROPER_INPUT, search.message(), {"3 bounds", "n = 4"});

@@ -35,7 +35,11 @@ void check_same_walks(int n) {
         const Outcome found = cuda_search<Objective, N>(p, in_one_piece, &history);
         CHECK(found == wanted);
         CHECK(history == host.history());
-        CHECK(cuda_search<Objective, N>(p, 23) == wanted);
+        Problem by_lanes = p;
+        for (const int lanes : {1, 32}) {
+            by_lanes.options.lanes = lanes;
+            CHECK(cuda_search<Objective, N>(by_lanes, 23) == wanted);
+        }
     }
 }
 
