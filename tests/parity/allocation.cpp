@@ -118,3 +118,37 @@ TEMPLATE_TEST_CASE("Nothing is allocated after the first call", "[memory]", Host
             CHECK(lines_logged > 0);
         }
 }
+
+TEST_CASE("A search allocates nothing after its first call", "[memory]") {
+    constexpr int64_t n = 6, walks = 3000;
+    std::vector<double> points(n * 2 * walks), values(2 * walks), lower(n, -2), upper(n, 3), x(n);
+    for (const int rule : {0, 1, 2}) {
+        INFO("rule " << rule);
+        cuda_opt *s = nullptr;
+        REQUIRE(cuda_opt_create_search(&s, n, walks, CUDA_OPT_BACKEND_HOST) == 0);
+        REQUIRE(cuda_opt_set_bounds(s, lower.data(), upper.data()) == 0);
+        REQUIRE(cuda_opt_set_int(s, CUDA_OPT_AT_SMALLEST_STEP, rule) == 0);
+        REQUIRE(cuda_opt_set_int(s, CUDA_OPT_HALVINGS, 3) == 0);
+        REQUIRE(cuda_opt_set_int(s, CUDA_OPT_MAX_ITERATIONS, 20) == 0);
+        int task = cuda_opt_search_solve(s, points.data(), values.data());
+        allocations = 0;
+        counting = true;
+        while (task == CUDA_OPT_EVALUATE_BATCH) {
+            int64_t batch = 0, walk = 0;
+            double f = 0;
+            cuda_opt_get_int(s, CUDA_OPT_BATCH, &batch);
+            for (int64_t p = 0; p < batch; p++) {
+                values[p] = 0;
+                for (int64_t j = 0; j < n; j++) values[p] += points[j * 2 * walks + p] * points[j * 2 * walks + p];
+            }
+            task = cuda_opt_search_solve(s, points.data(), values.data());
+            cuda_opt_get_real(s, CUDA_OPT_F, &f);
+            cuda_opt_search_ranked(s, walks / 2, &walk);
+            cuda_opt_search_walk(s, walk, x.data(), &f);
+        }
+        counting = false;
+        CHECK((task == 0 || task == CUDA_OPT_ITERATION_LIMIT));
+        CHECK(allocations == 0);
+        cuda_opt_destroy(&s);
+    }
+}
