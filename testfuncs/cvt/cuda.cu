@@ -79,7 +79,7 @@ struct Row {
 
 /* A thread goes down a column in strides of the step: it reads three pixels of a row once and offers them to the pixel
  * above, to the middle one and to the one below. Threads side by side have columns side by side. */
-__global__ void flood(Packing packing, const Word *from, Word *to, int step_bits)
+__global__ void flood(Packing packing, const Word *__restrict__ from, Word *__restrict__ to, int step_bits)
 {
     const std::int32_t resolution = packing.resolution, step = 1 << step_bits;
     const std::int32_t x = static_cast<std::int32_t>(blockIdx.x * blockDim.x + threadIdx.x);
@@ -88,12 +88,14 @@ __global__ void flood(Packing packing, const Word *from, Word *to, int step_bits
     if (x >= resolution || begin >= resolution)
         return;
     const float column = packing.centre(x);
+    const bool has_left = x >= step, has_right = x + step < resolution;
     const auto read = [&](std::int32_t y) -> Row {
-        const auto at = [&](std::int32_t nx) {
-            const bool inside = y >= 0 && y < resolution && nx >= 0 && nx < resolution;
-            return Candidate::of(packing, inside ? from[std::int64_t(y) * resolution + nx] : no_site, column);
+        const bool has_row = y >= 0 && y < resolution;
+        const std::int32_t middle = y * resolution + x; // of 2^28 pixels at most
+        const auto at = [&](std::int32_t pixel, bool is_there) {
+            return Candidate::of(packing, is_there ? from[pixel] : no_site, column);
         };
-        return {at(x - step), at(x), at(x + step)};
+        return {at(middle - step, has_row && has_left), at(middle, has_row), at(middle + step, has_row && has_right)};
     };
     Row above = read(begin - step), here = read(begin);
 #pragma unroll
@@ -107,7 +109,7 @@ __global__ void flood(Packing packing, const Word *from, Word *to, int step_bits
         above.offer_to(nearest, row);
         here.offer_to(nearest, row);
         below.offer_to(nearest, row);
-        to[std::int64_t(y) * resolution + x] = nearest.site;
+        to[y * resolution + x] = nearest.site;
         above = here;
         here = below;
     }
@@ -126,7 +128,8 @@ __device__ void join(CellSums *sums, const CellSums &run)
 
 /* A thread goes down a piece of a column and hands its sums on where the cell ends. */
 template <bool weighted>
-__global__ void sum_cells(Packing packing, const Word *words, const std::uint16_t *weights, CellSums *sums)
+__global__ void sum_cells(Packing packing, const Word *__restrict__ words, const std::uint16_t *__restrict__ weights,
+                          CellSums *__restrict__ sums)
 {
     constexpr std::int32_t rows = 16;
     const std::int32_t resolution = packing.resolution;

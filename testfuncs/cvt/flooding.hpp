@@ -101,10 +101,9 @@ struct Nearest {
     CUDA_OPT_HD void offer(const Candidate &candidate, float row)
     {
         const float dy = candidate.y - row, d = candidate.dx2 + dy * dy;
-        if (d < distance || (d == distance && candidate.site < site)) {
-            distance = d;
-            site = candidate.site;
-        }
+        const bool nearer = (d < distance) | ((d == distance) & (candidate.site < site)); // no branch
+        distance = nearer ? d : distance;
+        site = nearer ? candidate.site : site;
     }
 };
 
