@@ -185,6 +185,9 @@ private:
     {
         std::printf("\n %s\n", message.c_str());
         std::printf(" ENERGY = %.12e   AT THE START = %.12e\n", end.f, start.f);
+        if (exact() && options_.density == "constant")
+            std::printf(" OF THE EXACT DIAGRAM = %.12e   THE GRID'S DIFFERS BY %.1e\n", end.diagram->energy(),
+                        std::fabs(end.f - end.diagram->energy()) / end.diagram->energy());
         double farthest = 0;
         for (std::size_t k = 0; k < end.x.size(); k += 2)
             farthest = std::max(farthest, std::hypot(end.x[k] - end.cells.centroid[k],

@@ -65,6 +65,8 @@ class Tessellations(Case):
         self.assertLess(float(rows["START"][2]), 0.75)
         self.assertGreater(float(rows["END, CENTRE IN SQUARE"][2]), 0.88)
         self.assertGreater(float(rows["END, CENTRE IN SQUARE"][4]), 48)
+        exact = self.value("OF THE EXACT DIAGRAM", text)
+        self.assertLess(abs(self.value("ENERGY", text) - exact), 1e-3 * exact)
 
     def test_density(self):
         image = self.folder / "half.pgm"

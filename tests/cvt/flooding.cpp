@@ -78,6 +78,30 @@ TEST_CASE("Many sites in one pixel, and many that coincide") {
     CHECK(f == Approx(BruteForce(x, resolution).f).epsilon(1e-12));
 }
 
+TEST_CASE("Where sites are planted does not depend on the order in which they come") {
+    constexpr int resolution = 16;
+    const Packing packing(150, resolution);
+    std::vector<double> x = Tessellation(150, resolution).random_sites(1);
+    for (std::size_t k = 0; k < 60; k++) x[k] = 0.5 + x[k] / resolution; // crowds
+    const auto planted = [&](int stride) {
+        std::vector<Word> words(resolution * resolution, no_site);
+        for (std::size_t k = 0; k < 150; k++) {
+            const std::size_t i = k * static_cast<std::size_t>(stride) % 150;
+            const std::uint32_t fx = packing.fixed(x[2 * i]), fy = packing.fixed(x[2 * i + 1]);
+            plant(packing, packing.pack(static_cast<std::int64_t>(i), fx, fy), [&](std::int64_t pixel, Word site) {
+                Word &word = words[static_cast<std::size_t>(pixel)];
+                const Word before = word;
+                word = std::min(word, site);
+                return before;
+            });
+        }
+        return words;
+    };
+    const std::vector<Word> in_order = planted(1);
+    for (const int stride : {149, 7, 11, 77, 91}) CHECK(planted(stride) == in_order);
+    CHECK(std::count(in_order.begin(), in_order.end(), no_site) < resolution * resolution - 100);
+}
+
 TEST_CASE("A site in each pixel, sites at the corners, one site") {
     constexpr int resolution = 32;
     std::vector<double> x;
