@@ -160,7 +160,8 @@ class PatternSearch {
 
     /** The best so far, and counts. */
     virtual SearchSummary summary() = 0;
-    /** The n coordinates of a walk's best point; those of the best walk are walk_point(summary().walk). */
+    /** The n coordinates of a walk's best point; those of the best walk are walk_point(summary().walk). None for a walk
+     *  that is not there, or after a failure. */
     virtual std::vector<double> walk_point(std::int64_t walk) = 0;
     /** Each walk's best value. */
     virtual std::vector<double> walk_values() = 0;
@@ -252,6 +253,8 @@ class PatternSearch {
         const double *upper = box + n_, *step = upper + n_;
         return {options_.walks, n_, options_.halvings, options_.at_smallest, options_.seed, box, upper, step};
     }
+    /** Whether there is such a walk to read. */
+    bool has(std::int64_t walk) const { return code_ == 0 && walk >= 0 && walk < options_.walks; }
     /** Coordinates of all walks together. */
     std::size_t coordinates() const { return std::size_t(n_) * std::size_t(options_.walks); }
     /** Keys of a history, or none. */
@@ -328,6 +331,8 @@ template <class Objective, int N = 0> class HostSearch final : public PatternSea
     }
     std::vector<double> walk_point(std::int64_t walk) override
     {
+        if (!has(walk))
+            return {};
         std::vector<double> x(static_cast<std::size_t>(n_));
         for (int j = 0; j < n_; ++j)
             x[j] = walks().best_of(walk)[j * options_.walks];

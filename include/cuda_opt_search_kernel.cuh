@@ -163,6 +163,8 @@ template <class Objective, int N = 0> class CudaSearch final : public PatternSea
     }
     std::vector<double> walk_point(std::int64_t walk) override
     {
+        if (!has(walk))
+            return {};
         std::vector<double> x(static_cast<std::size_t>(n_));
         pattern::Walk it = pattern::not_begun();
         copy(&it, walk_.get() + walk, sizeof it, cudaMemcpyDeviceToHost);
@@ -174,6 +176,8 @@ template <class Objective, int N = 0> class CudaSearch final : public PatternSea
     }
     std::vector<double> walk_values() override
     {
+        if (code() != 0)
+            return {};
         std::vector<pattern::Walk> walk(std::size_t(options_.walks), pattern::not_begun());
         copy(walk.data(), walk_.get(), walk.size() * sizeof(pattern::Walk), cudaMemcpyDeviceToHost);
         std::vector<double> value;

@@ -71,8 +71,8 @@ template <class Objective, Offers = offers<Objective>(0)> struct Tally {
     {
         return {at, ranked(f(Polled<Point>{x, j, at}, n))};
     }
-    /** The trial is taken. */
-    CUDA_OPT_SEARCH_HD void take(const Trial &) {}
+    /** The trial has been taken: x is there. */
+    template <class Point> CUDA_OPT_SEARCH_HD void take(const Objective &, const Point &, int, const Trial &) {}
     /** Coordinate j is done with. */
     template <class Point> CUDA_OPT_SEARCH_HD void pass(const Objective &, const Point &, int, int) {}
     /** The iteration is over: f by a full evaluation. */
@@ -86,9 +86,9 @@ template <class Objective> struct Tally<Objective, Offers::sums> {
     static constexpr int S = Objective::sums;          /**< how many sums */
     double sum[S] = {}, rest[S], own[S], fresh[S] = {}; /**< all; without coordinate j; j's; those before j */
 
-    struct Trial { // as above, with its terms and sums
+    struct Trial { // as above, with its terms
         double at, value;
-        double terms[S], sum[S];
+        double terms[S];
     };
 
     template <class Point>
@@ -96,6 +96,9 @@ template <class Objective> struct Tally<Objective, Offers::sums> {
     {
         for (int s = 0; s < S; ++s)
             to[s] = 0;
+#ifdef __CUDACC__
+#pragma unroll 1 // the polls below want the registers and the instruction cache
+#endif
         for (int j = 0; j < n; ++j) {
             double t[S];
             f.terms(j, x[j], n, t);
@@ -122,22 +125,29 @@ template <class Objective> struct Tally<Objective, Offers::sums> {
     CUDA_OPT_SEARCH_HD Trial trial(const Objective &f, const Point &x, int j, int n, double at) const
     {
         Trial t;
+        double moved[S];
         t.at = at;
         f.terms(j, at, n, t.terms);
-        if (finite(rest))
-            for (int s = 0; s < S; ++s)
-                t.sum[s] = rest[s] + t.terms[s];
-        else // nothing can be taken out of such a sum
-            add_all(f, Polled<Point>{x, j, at}, n, t.sum);
-        t.value = ranked(f.combine(t.sum, n));
+        add_to_rest(f, Polled<Point>{x, j, at}, n, t.terms, moved);
+        t.value = ranked(f.combine(moved, n));
         return t;
     }
-    CUDA_OPT_SEARCH_HD void take(const Trial &t)
+    /** The sums at x, of which t are the terms of the coordinate that is being polled. */
+    template <class Point>
+    CUDA_OPT_SEARCH_HD void add_to_rest(const Objective &f, const Point &x, int n, const double (&t)[S],
+                                        double (&to)[S]) const
     {
-        for (int s = 0; s < S; ++s) {
-            sum[s] = t.sum[s];
+        if (finite(rest))
+            for (int s = 0; s < S; ++s)
+                to[s] = rest[s] + t[s];
+        else // nothing can be taken out of such a sum
+            add_all(f, x, n, to);
+    }
+    template <class Point> CUDA_OPT_SEARCH_HD void take(const Objective &f, const Point &x, int n, const Trial &t)
+    {
+        for (int s = 0; s < S; ++s)
             own[s] = t.terms[s];
-        }
+        add_to_rest(f, x, n, own, sum);
     }
     template <class Point> CUDA_OPT_SEARCH_HD void pass(const Objective &, const Point &, int, int)
     {
@@ -185,7 +195,7 @@ template <class Objective> struct Tally<Objective, Offers::reach> {
         return {at, ranked(rest - rest == 0 ? rest + sum_of(f, moved, j - R, j + R, n)
                                             : sum_of(f, moved, 0, n - 1, n))};
     }
-    CUDA_OPT_SEARCH_HD void take(const Trial &) {}
+    template <class Point> CUDA_OPT_SEARCH_HD void take(const Objective &, const Point &, int, const Trial &) {}
     template <class Point> CUDA_OPT_SEARCH_HD void pass(const Objective &f, const Point &x, int j, int n)
     {
         if (j >= R)
@@ -221,7 +231,7 @@ struct PollInTurn {
                 improved = improved || best.value < value;
                 value = best.value;
                 x.set(j, best.at);
-                tally.take(best);
+                tally.take(f, x, n, best);
             }
             tally.pass(f, x, j, n);
         }
@@ -243,6 +253,9 @@ CUDA_OPT_SEARCH_HD void advance_at(const Poll &poll, const Objective &f, const R
     poll.together();
     Tally<Objective> tally;
     const auto begin_life = [&] {
+#ifdef __CUDACC__
+#pragma unroll 1
+#endif
         for (int j = 0; j < n; ++j)
             x.set(j, rules.start(w, it.starts, j));
         ++it.starts;
@@ -285,7 +298,7 @@ CUDA_OPT_SEARCH_HD void advance(const Objective &f, const Rules &rules, const Wa
         return;
     StridedPoint all{walks.x + w, rules.walks};
     if constexpr (N > 0) {
-        LocalPoint<N> x;
+        LocalPoint<N> x{};
         if (walks.walk[w].starts > 0)
             for (int j = 0; j < N; ++j)
                 x.set(j, all[j]);

@@ -25,6 +25,9 @@ void check_refused(const Problem &p, int wanted, const std::vector<std::string> 
     check_sentence(code, wanted, search.message(), named);
     CHECK(search.code() == wanted);
     CHECK(search.summary().evaluations == 0);
+    CHECK(search.walk_point(0).empty());
+    CHECK(search.walk_values().empty());
+    CHECK(search.best_walks(1).empty());
 }
 
 /// A search by batches whose first call is refused.
