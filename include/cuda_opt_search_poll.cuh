@@ -96,7 +96,7 @@ template <class Objective> struct Tally<Objective, Offers::sums> {
     {
         for (int s = 0; s < S; ++s)
             to[s] = 0;
-#ifdef __CUDACC__
+#ifdef __CUDA_ARCH__
 #pragma unroll 1 // the polls below want the registers and the instruction cache
 #endif
         for (int j = 0; j < n; ++j) {
@@ -253,7 +253,7 @@ CUDA_OPT_SEARCH_HD void advance_at(const Poll &poll, const Objective &f, const R
     poll.together();
     Tally<Objective> tally;
     const auto begin_life = [&] {
-#ifdef __CUDACC__
+#ifdef __CUDA_ARCH__
 #pragma unroll 1
 #endif
         for (int j = 0; j < n; ++j)
