@@ -69,14 +69,23 @@ TEST_CASE("Walks that do not fit are refused with their bytes", "[search]") {
     // 2^50 bytes of points: more than a machine maps.
     const std::vector<std::string> named = {"17592186044416 walks", "1125899906842624"};
     check_refused(problem_of(8, int64_t{1} << 44, 5), CUDA_OPT_OUT_OF_MEMORY, named);
+}
 
+TEMPLATE_TEST_CASE("Batches that do not fit are refused with their bytes", "[search]", HostDouble, CudaDouble) {
+    if (skipped<TestType>()) return;
     cuda_opt *s = nullptr;
-    REQUIRE(cuda_opt_create_search(&s, 8, int64_t{1} << 44, CUDA_OPT_BACKEND_HOST) == 0);
+    REQUIRE(cuda_opt_create_search(&s, 8, int64_t{1} << 44, TestType::backend) == 0);
     const Vector lower(8, 0), upper(8, 1);
-    REQUIRE(cuda_opt_set_bounds(s, lower.data(), upper.data()) == 0);
-    double points[1], values[1];
-    const int code = cuda_opt_search_solve(s, points, values);
-    check_sentence(code, CUDA_OPT_OUT_OF_MEMORY, cuda_opt_message(s), named);
+    void *memory = nullptr;
+    REQUIRE(cuda_opt_alloc(s, &memory, 16 * sizeof(double)) == 0);
+    double *const box = static_cast<double *>(memory);
+    REQUIRE(cuda_opt_copy_in(s, box, lower.data(), 8 * sizeof(double)) == 0);
+    REQUIRE(cuda_opt_copy_in(s, box + 8, upper.data(), 8 * sizeof(double)) == 0);
+    REQUIRE(cuda_opt_set_bounds(s, box, box + 8) == 0);
+    const int code = cuda_opt_search_solve(s, box, box); // no point is written
+    check_sentence(code, CUDA_OPT_OUT_OF_MEMORY, cuda_opt_message(s), {"17592186044416 walks", "1125899906842624"});
+    CHECK(cuda_opt_search_solve(s, box, box) == CUDA_OPT_MISUSE);
+    CHECK(cuda_opt_free(s, memory) == 0);
     cuda_opt_destroy(&s);
 }
 
