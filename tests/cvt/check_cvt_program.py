@@ -6,6 +6,7 @@ files. The other arguments say whether the program was built with Boost.Polygon 
 import csv
 import os
 import re
+import signal
 import struct
 import subprocess
 import sys
@@ -90,6 +91,17 @@ class Tessellations(Case):
         done = run(64, 8, "--backend", "host", "--iterations", 50)
         self.assertIn(done.returncode, (0, 1))
         self.assertEqual(done.stderr, "")
+
+    def test_interrupt(self):
+        command = [PROGRAM, "2000", "512", "--tolerance", "0", "--iterations", "0", "--backend", "host"]
+        with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as program:
+            for line in program.stdout:
+                if line.startswith("   2 "):
+                    program.send_signal(signal.SIGINT)
+                    break
+            rest = program.stdout.read()
+            self.assertEqual((program.wait(), program.stderr.read()), (1, ""))
+        self.assertIn("FARTHEST FROM ITS CENTROID", rest)
 
 
 class Answers(Case):
