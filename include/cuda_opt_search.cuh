@@ -188,7 +188,9 @@ class PatternSearch {
         if (!options_.history || code_ != 0)
             return best;
         double least = std::numeric_limits<double>::infinity();
-        for (const std::uint64_t key : read_history(std::size_t(iterations_) + 1)) {
+        std::vector<std::uint64_t> keys(std::size_t(iterations_) + 1, pattern::no_key);
+        read_history(keys);
+        for (const std::uint64_t key : keys) {
             least = std::min(least, pattern::value_of(key)); // walks that have ended note nothing more
             best.push_back(least);
         }
@@ -244,8 +246,8 @@ class PatternSearch {
 
     /** Take iterations of all walks; whether it succeeded. */
     virtual bool take(std::int64_t iterations) = 0;
-    /** The first `count` keys of the history. */
-    virtual std::vector<std::uint64_t> read_history(std::size_t count) = 0;
+    /** The first keys of the history, as many as there is room for. */
+    virtual void read_history(std::vector<std::uint64_t> &keys) = 0;
 
     /** The rules, where the box, 3 n values, lies at `box`. */
     pattern::Rules rules(const double *box) const
@@ -373,9 +375,9 @@ template <class Objective, int N = 0> class HostSearch final : public PatternSea
         }
         return true;
     }
-    std::vector<std::uint64_t> read_history(std::size_t count) override
+    void read_history(std::vector<std::uint64_t> &keys) override
     {
-        return {history_.begin(), history_.begin() + std::ptrdiff_t(count)};
+        std::copy_n(history_.begin(), keys.size(), keys.begin());
     }
 
     Objective objective_;

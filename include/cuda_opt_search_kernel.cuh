@@ -214,11 +214,9 @@ template <class Objective, int N = 0> class CudaSearch final : public PatternSea
                                                                                note);
         return finish("the search's kernel");
     }
-    std::vector<std::uint64_t> read_history(std::size_t count) override
+    void read_history(std::vector<std::uint64_t> &keys) override
     {
-        std::vector<std::uint64_t> keys(count, pattern::no_key);
-        copy(keys.data(), history_.get(), count * sizeof(std::uint64_t), cudaMemcpyDeviceToHost);
-        return keys;
+        copy(keys.data(), history_.get(), keys.size() * sizeof(std::uint64_t), cudaMemcpyDeviceToHost);
     }
 
     template <class T> bool allocate(pattern::DeviceArray<T> &array, std::size_t count)

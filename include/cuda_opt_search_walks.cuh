@@ -98,16 +98,17 @@ struct Rules {
         const double x = std::fma(u, upper[j] - lower[j], lower[j]);
         return x < upper[j] ? x : upper[j];
     }
-    /** x_j + Delta_j in the box, Delta = scale Delta_0. */
+    /** x_j + Delta_j in the box, Delta = scale Delta_0. The product is exact, as scale is a power of two: contracted or
+     *  not, the bits are the same. */
     CUDA_OPT_SEARCH_HD double above(int j, double x_j, double scale) const
     {
-        const double x = std::fma(step[j], scale, x_j);
+        const double x = x_j + scale * step[j];
         return x < upper[j] ? x : upper[j];
     }
     /** x_j - Delta_j in the box. */
     CUDA_OPT_SEARCH_HD double below(int j, double x_j, double scale) const
     {
-        const double x = std::fma(-step[j], scale, x_j);
+        const double x = x_j - scale * step[j];
         return x > lower[j] ? x : lower[j];
     }
 };
