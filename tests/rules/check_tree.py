@@ -12,8 +12,8 @@ FLOOR = {"exec": 1, "dense": 1, "line_search": 1, "lbfgsb": 2, "solver": 3, "bac
          "unlp": 6, "setulb": 6}
 # Other interfaces over the C interface: they see nothing of the library but its headers.
 OVER_THE_HEADERS = {"unlp", "setulb"}
-# The folder whose users ask the library itself for a log on standard output (iprint), or for a vector to be printed.
-PRINTING = {"unlp"}
+# The folders whose users ask the library itself for a log on standard output (iprint), or for a vector to be printed.
+PRINTING = {"unlp", "setulb"}
 # Elsewhere, the folders that a file may include; a folder that is not named here may include all.
 ALLOWED = {
     "include": ["include"],
