@@ -6,13 +6,10 @@ namespace cudaopt::bench {
 
 namespace {
 
-struct Reading {
-    std::int64_t iterations, evaluations, crossings;
-    double seconds;
-    explicit Reading(const Handle &h)
-        : iterations(h.count(CUDA_OPT_ITERATIONS)), evaluations(h.count(CUDA_OPT_EVALUATIONS)),
-          crossings(h.count(CUDA_OPT_CAUCHY_CROSSINGS)), seconds(h.real(CUDA_OPT_SOLVER_SECONDS)) {}
-};
+Reading read(const Handle &h) {
+    return {h.count(CUDA_OPT_ITERATIONS), h.count(CUDA_OPT_EVALUATIONS), h.count(CUDA_OPT_CAUCHY_CROSSINGS),
+            h.count(CUDA_OPT_BREAKPOINTS_CROSSED), h.real(CUDA_OPT_SOLVER_SECONDS)};
+}
 
 template <class Real> RunResult run(const RunOptions &options) {
     PreparedSolve<Real> prepared(options);
@@ -24,19 +21,25 @@ template <class Real> RunResult run(const RunOptions &options) {
     result.bounded = prepared.bounded;
     h.check(cuda_opt_set_int(h.s, CUDA_OPT_MAX_ITERATIONS, options.m + 2 + options.iterations));
 
-    std::unique_ptr<Reading> full;
+    // Reading the time waits for the device, so it is read no oftener than is asked for.
+    Reading last, full;
     while (prepared.solve() > 0) {
         prepared.evaluate();
-        if (!full && h.count(CUDA_OPT_ITERATIONS) >= options.m + 2) full = std::make_unique<Reading>(h);
+        const std::int64_t iterations = h.count(CUDA_OPT_ITERATIONS);
+        const bool is_full = full.iterations == 0 && iterations >= options.m + 2;
+        if (!is_full && !(options.on_iterate && iterations > last.iterations)) continue;
+        last = read(h);
+        if (is_full) full = last;
+        if (options.on_iterate) options.on_iterate(last);
     }
-    const Reading last(h);
-    if (!full || last.iterations == full->iterations)
+    last = read(h);
+    if (full.iterations == 0 || last.iterations == full.iterations)
         throw std::runtime_error(std::string("the solve ended before there was something to time: ") +
                                  cuda_opt_message(h.s));
-    result.iterations = static_cast<double>(last.iterations - full->iterations);
-    result.evaluations = static_cast<double>(last.evaluations - full->evaluations);
-    result.crossings = static_cast<double>(last.crossings - full->crossings);
-    result.seconds = last.seconds - full->seconds;
+    result.iterations = static_cast<double>(last.iterations - full.iterations);
+    result.evaluations = static_cast<double>(last.evaluations - full.evaluations);
+    result.crossings = static_cast<double>(last.crossings - full.crossings);
+    result.seconds = last.seconds - full.seconds;
     result.f = h.real(CUDA_OPT_F);
     return result;
 }
