@@ -27,7 +27,6 @@ from pathlib import Path
 ROOT = Path(sys.argv.pop(1)).resolve()
 FILES = {"c", "cpp", "fortran", "cuda", "cmake", "meson"}
 BLOCK = re.compile(r"^(?:<!-- (?P<note>.*?) -->\n)?^```(?P<tag>.*)\n(?P<text>(?:.*\n)*?)^```$", re.M)
-REPORTS = {"benchmarks", "gpu-report"}
 FILE_NAME = re.compile(r"^(?://|/\*|!|#) *([\w.]+)")
 STRICT = ["-pedantic", "-Wall", "-Wextra", "-Werror"]
 
@@ -91,7 +90,7 @@ class Document(unittest.TestCase):
         return out
 
     def check_tag(self, block):
-        self.assertIn(block.tag, FILES | {"sh", "text"} | ({""} if self.path.stem in REPORTS else set()))
+        self.assertIn(block.tag, FILES | {"sh", "text"})
 
     def check_file(self, block):
         self.assertTrue(block.file_name, "the first line names no file")
