@@ -6,12 +6,8 @@
 #include <limits>
 #include <stdexcept>
 
+#include "cuda_opt_setulb.h" // setulb_; here it is L-BFGS-B 3.0's own that is linked
 #include "testfuncs/problem.hpp"
-
-extern "C" void setulb_(const int *n, const int *m, double *x, const double *l, const double *u, const int *nbd,
-                        double *f, double *g, const double *factr, const double *pgtol, double *wa, int *iwa,
-                        char *task, const int *iprint, char *csave, int *lsave, int *isave, double *dsave,
-                        std::size_t task_length, std::size_t csave_length);
 
 namespace cudaopt::bench {
 
