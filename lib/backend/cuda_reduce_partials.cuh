@@ -7,17 +7,18 @@
 
 namespace cudaopt {
 
-// A number on its way to the host, each half beside the ticket of its turn: a half is written whole, so the host knows
-// by the tickets alone that all of the number is there, and no fence or flag has to follow the numbers.
+// A number on its way to the host, each half in a word with the ticket of its turn: a word is written and read whole,
+// so the host knows by the tickets alone that all of the number is there, and no fence or flag has to follow.
 struct alignas(16) Posted {
-    volatile unsigned low, low_ticket, high, high_ticket;
+    volatile uint64_t low, high; // the ticket in the upper 32 bits
 
-    bool there(unsigned ticket) const { return low_ticket == ticket && high_ticket == ticket; }
-    double value() const {
-        const uint64_t bits = static_cast<uint64_t>(high) << 32 | low;
-        double number;
+    // Whether the number of this turn is there, and then what it is.
+    bool arrived(unsigned ticket, double &number) const {
+        const uint64_t low_word = low, high_word = high;
+        if (low_word >> 32 != ticket || high_word >> 32 != ticket) return false;
+        const uint64_t bits = high_word << 32 | (low_word & 0xffffffffu);
         std::memcpy(&number, &bits, sizeof number);
-        return number;
+        return true;
     }
 };
 
@@ -30,7 +31,24 @@ __device__ inline void post(Posted *to, double value, unsigned ticket) {
 
 // What the host gets: the numbers of the gather, f, and the sums of the direction that led here.
 constexpr int direction_numbers = 3;
+static_assert(sizeof(DirectionRecord) == direction_numbers * sizeof(double), "a record is slope, d_squared, projected");
 constexpr int posted_numbers(const GatherLayout &layout) { return layout.size + 1 + direction_numbers; }
+
+// What a warp makes of `count` numbers, the result on lane 0. Each lane's loads are on their way together: they take as
+// long as one.
+template <class Load, class Join> __device__ double join_of_warp(int count, double nothing, Load load, Join join) {
+    constexpr int at_once = (most_gather_blocks + 31) / 32;
+    double v = nothing;
+    for (int first = threadIdx.x % 32; first < count; first += 32 * at_once) {
+        double part[at_once];
+#pragma unroll
+        for (int e = 0; e < at_once; e++) part[e] = first + 32 * e < count ? load(first + 32 * e) : nothing;
+#pragma unroll
+        for (int e = 0; e < at_once; e++) v = join(v, part[e]);
+    }
+    for (int delta = 16; delta > 0; delta /= 2) v = join(v, __shfl_down_sync(~0u, v, delta));
+    return v;
+}
 
 // Join the blocks' partial sums, a warp an entry, straight into host memory. From Hopper on, the blocks are in place
 // before sweep 1 has ended.
@@ -40,30 +58,25 @@ static __global__ void __launch_bounds__(gather_threads)
 #if __CUDA_ARCH__ >= 900
     cudaGridDependencySynchronize();
 #endif
-    const int lane = threadIdx.x % 32, entry = blockIdx.x * gather_warps + threadIdx.x / 32;
-    const double *from = partials + static_cast<int64_t>(entry) * blocks;
+    const int entry = blockIdx.x * gather_warps + threadIdx.x / 32;
+    const auto partial = [=](int b) { return partials[static_cast<int64_t>(entry) * blocks + b]; };
+    const auto sum = [](double a, double b) { return a + b; };
     double v = 0;
     if (entry < layout.maximum) {
-#pragma unroll 8
-        for (int b = lane; b < blocks; b += 32) v += from[b];
-        v = warp_sum(v);
-    } else if (entry < layout.size) {
-        const bool is_max = entry == layout.maximum;
-        const auto join = [&](double a, double b) { return is_max ? (b > a || b != b ? b : a) : fmin(a, b); };
-        v = is_max ? 0.0 : infinity;
-        for (int b = lane; b < blocks; b += 32) v = join(v, from[b]);
-        for (int delta = 16; delta > 0; delta /= 2) v = join(v, __shfl_down_sync(~0u, v, delta));
+        v = join_of_warp(blocks, 0, partial, sum);
+    } else if (entry == layout.maximum) {
+        v = join_of_warp(blocks, 0, partial, [](double a, double b) { return larger_size(b, a); });
+    } else if (entry == layout.minimum) {
+        v = join_of_warp(blocks, infinity, partial, [](double a, double b) { return fmin(a, b); });
     } else if (entry == layout.size) {
         v = *f;
     } else if (entry < posted_numbers(layout)) {
-        for (int b = lane; b < direction_blocks; b += 32) {
-            const DirectionRecord &record = directions[b];
-            const int which = entry - layout.size - 1;
-            v += which == 0 ? record.slope.v : which == 1 ? record.d_squared.v : record.projected.v;
-        }
-        v = warp_sum(v);
+        const int which = entry - layout.size - 1; // of a record's three numbers
+        const double *const records = reinterpret_cast<const double *>(directions);
+        v = join_of_warp(
+            direction_blocks, 0, [=](int b) { return records[direction_numbers * b + which]; }, sum);
     }
-    if (lane == 0 && entry < posted_numbers(layout)) post(to + entry, v, ticket);
+    if (threadIdx.x % 32 == 0 && entry < posted_numbers(layout)) post(to + entry, v, ticket);
 }
 
 } // namespace cudaopt

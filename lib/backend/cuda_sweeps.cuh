@@ -126,7 +126,7 @@ template <class Real> class CudaSweeps final : public Sweeps {
         int there = 0;
         const int count = posted_numbers(layout);
         wait_until([&] {
-            for (; there < count && posted_[there].there(ticket_); there++) numbers_[there] = posted_[there].value();
+            while (there < count && posted_[there].arrived(ticket_, numbers_[there])) there++;
             return there == count;
         });
         layout.unpack(numbers_.data(), sums_);
