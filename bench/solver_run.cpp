@@ -19,20 +19,23 @@ template <class Real> RunResult run(const RunOptions &options) {
     result.element_bytes = sizeof(Real);
     result.cuda = prepared.cuda;
     result.bounded = prepared.bounded;
-    h.check(cuda_opt_set_int(h.s, CUDA_OPT_MAX_ITERATIONS, options.m + 2 + options.iterations));
-
-    // Reading the time waits for the device, so it is read no oftener than is asked for.
+    // From one direction to another, so that every iteration is counted with its second sweep. Reading the time waits
+    // for the device, so it is read no oftener than is asked for.
+    const std::int64_t first = options.m + 2, end = first + options.iterations;
+    h.check(cuda_opt_set_int(h.s, CUDA_OPT_MAX_ITERATIONS, end + 1));
     Reading last, full;
-    while (prepared.solve() > 0) {
+    std::int64_t iterations = 0;
+    while (iterations < end && prepared.solve() > 0) {
+        iterations = h.count(CUDA_OPT_ITERATIONS);
+        const bool is_full = full.iterations == 0 && iterations >= first;
+        if (is_full || iterations >= end || (options.on_iterate && iterations > last.iterations)) {
+            last = read(h);
+            if (is_full) full = last;
+            if (options.on_iterate) options.on_iterate(last);
+        }
         prepared.evaluate();
-        const std::int64_t iterations = h.count(CUDA_OPT_ITERATIONS);
-        const bool is_full = full.iterations == 0 && iterations >= options.m + 2;
-        if (!is_full && !(options.on_iterate && iterations > last.iterations)) continue;
-        last = read(h);
-        if (is_full) full = last;
-        if (options.on_iterate) options.on_iterate(last);
     }
-    last = read(h);
+    if (iterations < end) last = read(h);
     if (full.iterations == 0 || last.iterations == full.iterations)
         throw std::runtime_error(std::string("the solve ended before there was something to time: ") +
                                  cuda_opt_message(h.s));
