@@ -16,10 +16,18 @@ namespace cudaopt {
 // Panels of up to 6 blocks of columns (19 pairs): each warp keeps all products in its registers.
 constexpr int resident_blocks(int blocks) { return blocks <= 3 ? 2 : 1; }
 
-template <class Real, int blocks, bool masked, bool weighted>
+// The most vectors that a stage holds, with as many pairs as so many blocks of multiplied columns have.
+constexpr int most_vectors(int blocks, Gather kind) {
+    const int columns = blocks * column_block - (over_free_rows(kind) && blocks > 1 ? panel::special : 0);
+    const int pairs = (columns - panel::special) / 2 + 1;
+    return 2 * pairs + 2 + (over_free_rows(kind) ? 2 : 0) + (kind == Gather::weighted ? 1 : 0);
+}
+
+template <class Real, int blocks, Gather kind>
 __global__ void __launch_bounds__(gather_threads, resident_blocks(blocks))
-    gather_kernel(DeviceVectors<Real> v, GatherRequest request, GatherLayout layout, int stages, bool aligned,
-                  double *partials) {
+    gather_kernel(DeviceVectors<Real> v, const __grid_constant__ Sources<Real, most_vectors(blocks, kind)> sources,
+                  GatherRequest request, GatherLayout layout, int stages, bool aligned, double *partials) {
+    constexpr bool masked = over_free_rows(kind), weighted = kind == Gather::weighted;
     constexpr int rows = Stage<Real>::rows, stride = Stage<Real>::stride, lane_rows = rows_of_lane<Real>;
     using Products = LaneProducts<blocks, masked>;
     extern __shared__ __align__(16) unsigned char shared[];
@@ -28,114 +36,102 @@ __global__ void __launch_bounds__(gather_threads, resident_blocks(blocks))
 #endif
     const int lane = threadIdx.x % 32, warp = threadIdx.x / 32, c = lane / 4, r = lane % 4, columns = layout.columns;
     const StageLayout place(v, request);
-    const Real **const sources = reinterpret_cast<const Real **>(shared);
-    for (int k = threadIdx.x; k < place.vectors; k += gather_threads) sources[k] = place.source(v, request, k);
-    __syncthreads();
-    Real *const stages_of_block = reinterpret_cast<Real *>(shared + source_table_bytes(place.vectors));
-    Ring<Real> ring(sources, place, v.n, aligned,
-                    stages_of_block + warp * stages * Stage<Real>::elements(place.vectors), stages);
+    Ring<Real, most_vectors(blocks, kind)> ring(
+        sources, place, v.n, aligned,
+        reinterpret_cast<Real *>(shared) + warp * stages * Stage<Real>::elements(place.vectors), stages);
 
     int column[blocks], at_column[blocks]; // the lane's; what columns past the end give is not used
-    bool is_new_y[blocks];                 // y = g - g_base, of which g_base is stored
 #pragma unroll
     for (int b = 0; b < blocks; b++) {
         const int k = b * column_block + c;
         column[b] = k < columns ? k : (k - columns) % panel::special;
-        at_column[b] = place.of_column(column[b]) * stride;
-        is_new_y[b] = request.fresh && place.stored > 0 && column[b] == panel::y_column(0);
+        at_column[b] = place.of_column(column[b]) * stride + r * 2;
     }
     Products products;
     LaneSums<Real> own_sums;
-    const Phase phase = phase_of(request.threshold);
 
     // From the last tile to the first: evaluations and sweep 2 go the other way, so that each finds in the second-level
     // cache what the one before it touched last.
     const int64_t tiles = (v.n + rows - 1) / rows, step = static_cast<int64_t>(gridDim.x) * gather_warps;
     const int64_t first_tile = tiles - 1 - (static_cast<int64_t>(blockIdx.x) * gather_warps + warp);
+    if (first_tile == tiles - 1) {
+        const int rows_there = static_cast<int>(v.n - first_tile * rows) - lane * lane_rows;
+        take_off_rows_past_the_end<kind>(own_sums, lane_rows - max(0, min(lane_rows, rows_there)), v.box, request);
+    }
     for (int s = 0; s < stages - 1; s++) ring.ask(first_tile - s * step);
     for (int64_t tile = first_tile; tile >= 0; tile -= step) {
         ring.ask(tile - (stages - 1) * step);
-        const int rows_here = static_cast<int>(min(v.n - tile * rows, int64_t{rows}));
         Real *const stage = ring.await();
 
-        // The lane's own rows.
-        // Bits of the free rows: of the lane's own in each octet; of any, or all, of those that a lane looks at.
-        unsigned lane_free[2], any_free = 0, all_free = ~0u;
-        {
-            RowsAhead<Real, lane_rows> at;
-            alignas(8) LaneRows<Real> z, h;
-            Real *const mine = stage + lane * lane_rows;
-            load8(mine + place.x * stride, at.x);
-            load8(mine + place.g * stride, at.g);
-            if (v.box.l) load8(mine + place.l * stride, at.l);
-            if (v.box.u) load8(mine + place.u * stride, at.u);
-            if (weighted) load8(mine + place.h * stride, h);
+        // The lane's own rows. y_new = g - g_base, of which g_base is stored; rounded as it will be stored.
+        Real *const mine = stage + lane * lane_rows;
+        RowsAhead<Real, lane_rows> at;
+        load8(mine + place.x * stride, at.x);
+        load8(mine + place.g * stride, at.g);
+        if (masked) {
+            load8(mine + place.l * stride, at.l);
+            load8(mine + place.u * stride, at.u);
+        }
+        if (weighted) load8(mine + place.h * stride, at.h);
+        if (request.fresh && place.stored > 0) {
+            alignas(8) LaneRows<Real> y;
+            load8(mine, y);
 #pragma unroll
-            for (int k = 0; k < lane_rows; k++) {
-                if (!v.box.l) at.l[k] = -INFINITY;
-                if (!v.box.u) at.u[k] = INFINITY;
-                at.h[k] = weighted ? static_cast<double>(h[k]) : 1.0;
-                at.inside[k] = lane * lane_rows + k < rows_here;
-            }
-            bool is_free[lane_rows];
+            for (int k = 0; k < lane_rows; k++) y[k] = at.g[k] - y[k];
+            store8(y, mine);
+        }
+        bool is_free[lane_rows];
+        alignas(8) LaneRows<Real> z;
+        look_at_rows<kind>(at, request.threshold, own_sums, is_free, z);
+        if (crosses<kind>(request.threshold)) store8(z, mine + place.x * stride);
+        __syncwarp();
+
+        // Bits of the free rows: of the lane's two in each octet; of any of those that a lane looks at.
+        unsigned lane_free[2], any_free = 0;
+        if constexpr (masked) {
             unsigned free[lane_rows];
-            look_at_rows(at, weighted, phase, request.threshold, own_sums, is_free, z);
 #pragma unroll
-            for (int k = 0; k < lane_rows; k++) {
-                free[k] = __ballot_sync(~0u, is_free[k]);
-                any_free |= free[k], all_free &= free[k];
-            }
+            for (int k = 0; k < lane_rows; k++) any_free |= free[k] = __ballot_sync(~0u, is_free[k]);
 #pragma unroll
             for (int e = 0; e < 2; e++) lane_free[e] = free[(2 * r + e) % lane_rows] >> (2 * r + e) / lane_rows;
-            if (phase == Phase::crossing) {
-                store8(z, mine + place.x * stride);
-                __syncwarp();
-            }
         }
 
         constexpr int octets_at_once = blocks <= 3 ? rows / 8 : 2; // of wide panels, as many as the registers bear
 #pragma unroll octets_at_once
         for (int octet = 0; octet < rows / 8; octet++) {
-            const int row = octet * 8 + r * 2; // of the lane's two rows
             double w[blocks][2];
 #pragma unroll
             for (int b = 0; b < blocks; b++) {
                 Real stored[2];
-                load2(stage + at_column[b] + row, stored);
-                if ((b == 0 || b >= blocks - 2) && is_new_y[b]) { // rounded as it will be stored
-                    Real g[2];
-                    load2(stage + place.g * stride + row, g);
-                    stored[0] = g[0] - stored[0], stored[1] = g[1] - stored[1];
-                }
+                load2(stage + at_column[b] + octet * 8, stored);
                 w[b][0] = stored[0], w[b][1] = stored[1];
             }
             if (weighted) {
-                Real scale[2];
-                load2(stage + place.h * stride + row, scale);
+                Real h[2];
+                load2(stage + place.h * stride + octet * 8 + r * 2, h);
 #pragma unroll
                 for (int e = 0; e < 2; e++) {
-                    const double root = sqrt(row + e < rows_here ? static_cast<double>(scale[e]) : 1.0);
+                    const double root = sqrt(static_cast<double>(h[e]));
 #pragma unroll
                     for (int b = 0; b < blocks; b++) w[b][e] = scaled_by(root, column[b], w[b][e]);
                 }
             }
             if constexpr (masked) {
-                constexpr unsigned octet_bits = (1u << (8 / lane_rows)) - 1;
-                const unsigned bits = octet_bits << octet * 8 / lane_rows;
-                if ((all_free & bits) == bits) {
-                    products.add(w, w);
-                    continue;
-                }
-                double over_part[blocks][2]; // of the columns the free rows, of their second appearances all
+                // Of the columns the free rows, of their second appearances all.
+                double over_part[blocks][2];
 #pragma unroll
                 for (int e = 0; e < 2; e++) {
                     const bool is_free = lane_free[e] >> octet * 8 / lane_rows & 1;
 #pragma unroll
                     for (int b = 0; b < blocks; b++)
-                        over_part[b][e] = is_free || b * column_block + c >= columns ? w[b][e] : 0.0;
+                        over_part[b][e] =
+                            is_free || (!Products::one_tile && b * column_block + c >= columns) ? w[b][e] : 0.0;
                 }
-                const bool last_block_only = (any_free & bits) == 0 && columns >= (blocks - 1) * column_block;
-                if (last_block_only) products.template add<blocks - 1>(w, over_part);
+                // Where there is much to multiply, octets with no free row have the last block only.
+                constexpr unsigned octet_bits = (1u << (8 / lane_rows)) - 1;
+                if (blocks > 2 && (any_free & octet_bits << octet * 8 / lane_rows) == 0 &&
+                    columns >= (blocks - 1) * column_block)
+                    products.template add<blocks - 1>(w, over_part);
                 else products.add(w, over_part);
             } else {
                 products.add(w, w);
@@ -164,9 +160,9 @@ __global__ void __launch_bounds__(gather_threads, resident_blocks(blocks))
     };
     for (int e = threadIdx.x; e < columns * columns; e += gather_threads) {
         const int i = e / columns, j = e % columns;
-        if (masked && i <= j) store(layout.masked + panel::masked_index(i, j, columns), sum_at(Products::place(i, j)));
-        if (i < panel::special)
-            store(layout.full + i * columns + j, sum_at(Products::place(j, masked ? columns + i : i)));
+        if (masked && i <= j)
+            store(layout.masked + panel::masked_index(i, j, columns), sum_at(Products::place_over_free(i, j)));
+        if (i < panel::special) store(layout.full + i * columns + j, sum_at(Products::place_over_all(i, j, columns)));
     }
     if (threadIdx.x < WarpSums::size)
         store(threadIdx.x < row_sum_count ? threadIdx.x : layout.maximum + threadIdx.x - row_sum_count,

@@ -22,23 +22,26 @@ template <class Real> struct OwnRow {
     unsigned free; // of all 32 rows, a bit each
 };
 
-template <class Real, bool weighted>
+template <Gather kind, class Real>
 __device__ OwnRow<Real> look_at_own_row(const DeviceVectors<Real> &v, const GatherRequest &request, int64_t i,
                                         LaneSums<Real> &sums) {
     OwnRow<Real> own{0, 0, 1, 0};
-    RowsAhead<Real, 1> at{{0}, {0}, {-INFINITY}, {INFINITY}, {1}, {i < v.n}};
-    if (i < v.n) {
+    const bool inside = i < v.n;
+    RowsAhead<Real, 1> at{{0}, {0}, {v.box.l ? 0 : -INFINITY}, {v.box.u ? 0 : INFINITY}, {1}};
+    if (inside) {
         at.x[0] = v.x[i], at.g[0] = v.g[i];
         if (v.box.l) at.l[0] = v.box.l[i];
         if (v.box.u) at.u[0] = v.box.u[i];
-        if (weighted) at.h[0] = v.diagonal[i];
+        if (kind == Gather::weighted) at.h[0] = v.diagonal[i];
+    } else {
+        take_off_rows_past_the_end<kind>(sums, 1, v.box, request);
     }
     bool free[1];
     Real z[1];
-    look_at_rows(at, weighted, phase_of(request.threshold), request.threshold, sums, free, z);
+    look_at_rows<kind>(at, request.threshold, sums, free, z);
     own.g = at.g[0];
     own.z = z[0];
-    own.root = weighted ? sqrt(at.h[0]) : 1.0;
+    own.root = kind == Gather::weighted ? sqrt(static_cast<double>(at.h[0])) : 1.0;
     own.free = __ballot_sync(~0u, free[0]);
     return own;
 }
@@ -71,9 +74,10 @@ __device__ void fragment(const Real *column, int j, const GatherRequest &request
 
 // Wider panels: one tile of 8 x 8 products a block, gridDim.x tiles over the same rows, which meet in the second-level
 // cache. Slower by the times a column is read, and enough for memories that large.
-template <class Real, bool weighted>
+template <class Real, Gather kind>
 __global__ void __launch_bounds__(gather_threads)
     gather_tile_kernel(DeviceVectors<Real> v, GatherRequest request, GatherLayout layout, double *partials) {
+    constexpr bool weighted = kind == Gather::weighted;
     constexpr int products = column_block * column_block;
     __shared__ double over_free_sums[gather_warps][products], over_all_sums[gather_warps][products];
     __shared__ double warp_sums[gather_warps][WarpSums::size];
@@ -91,7 +95,7 @@ __global__ void __launch_bounds__(gather_threads)
     for (int64_t tile = static_cast<int64_t>(blockIdx.y) * gather_warps + warp; tile < tiles;
          tile += static_cast<int64_t>(gridDim.y) * gather_warps) {
         const int64_t base = tile * 32;
-        const OwnRow<Real> own = look_at_own_row<Real, weighted>(v, request, base + lane, own_sums);
+        const OwnRow<Real> own = look_at_own_row<kind>(v, request, base + lane, own_sums);
 #pragma unroll
         for (int half = 0; half < 2; half++) {
             const int at = half * 16 + r * 4;

@@ -11,7 +11,7 @@
 namespace cudaopt {
 
 // A stage holds a tile of the vectors that sweep 1 reads: first the stored columns, y_0, s_0, y_1, s_1, ..., which go
-// on with zeros after n, then the caller's x, g, l, u and h as far as there are such, which end at n.
+// on with zeros after n, then the caller's, which end at n: x, g, and as far as they are wanted l, u and h.
 template <class Real> struct Stage {
     static constexpr int rows = 256 / sizeof(Real);
     // Vectors lie so far apart that the lanes of an access to two rows fall on different banks.
@@ -20,95 +20,115 @@ template <class Real> struct Stage {
     static constexpr int bytes(int vectors) { return elements(vectors) * static_cast<int>(sizeof(Real)); }
 };
 
-// Which vectors a stage holds, and the place of each.
+// Which vectors a stage holds, and the place of each. A bound that is wanted and absent has a place too, behind those
+// that are copied: it holds infinities.
 struct StageLayout {
-    int stored, x, g, l, u, h, vectors; // l, u, h: -1 where there is none
+    int stored, x, g, l = -1, u = -1, h = -1, copied, vectors;
 
     template <class Real>
     __host__ __device__ StageLayout(const DeviceVectors<Real> &v, const GatherRequest &request)
-        : stored(2 * request.pairs), x(stored), g(stored + 1), l(-1), u(-1), h(-1), vectors(stored + 2) {
-        if (v.box.l) l = vectors++;
-        if (v.box.u) u = vectors++;
-        if (request.weighted) h = vectors++;
+        : stored(2 * request.pairs), x(stored), g(stored + 1), copied(stored + 2) {
+        const bool bounds = request.masked || request.weighted;
+        if (bounds && v.box.l) l = copied++;
+        if (bounds && v.box.u) u = copied++;
+        if (request.weighted) h = copied++;
+        vectors = copied;
+        if (bounds && !v.box.l) l = vectors++;
+        if (bounds && !v.box.u) u = vectors++;
     }
     // Of a column of the panel; z takes the place of x. What stands at the columns of absent pairs is not used.
     __device__ int of_column(int k) const {
         return k == panel::gradient ? g : k == panel::displacement ? x : k < panel::gradient ? k : k - 2;
     }
-    template <class Real>
-    __device__ const Real *source(const DeviceVectors<Real> &v, const GatherRequest &request, int k) const {
-        if (k < stored) return v.column(request, k < panel::gradient ? k : k + 2);
-        return k == x ? v.x : k == g ? v.g : k == l ? v.box.l : k == u ? v.box.u : v.diagonal;
-    }
 };
 
-// In front of the stages: where each vector begins.
-constexpr int source_table_bytes(int vectors) { return (vectors * static_cast<int>(sizeof(void *)) + 15) / 16 * 16; }
+// Where each vector of a stage begins that is copied; a kernel's parameter, NULL from the first that is not.
+template <class Real, int most_vectors> struct Sources {
+    const Real *of[most_vectors] = {};
+
+    Sources(const DeviceVectors<Real> &v, const GatherRequest &request, const StageLayout &place) {
+        for (int k = 0; k < place.stored; k++) of[k] = v.column(request, k < panel::gradient ? k : k + 2);
+        of[place.x] = v.x, of[place.g] = v.g;
+        if (place.l >= 0 && v.box.l) of[place.l] = v.box.l;
+        if (place.u >= 0 && v.box.u) of[place.u] = v.box.u;
+        if (place.h >= 0) of[place.h] = v.diagonal;
+    }
+};
 
 // Stages a warp can have with so much shared memory for its block. How many there are changes no sum.
 constexpr int most_stages = 2; // with 3 or 4 it is as fast
 template <class Real> int stages_within(int block_bytes, int vectors) {
-    return std::max(1, std::min(most_stages, (block_bytes - source_table_bytes(vectors)) /
-                                                 (gather_warps * Stage<Real>::bytes(vectors))));
+    return std::max(1, std::min(most_stages, block_bytes / (gather_warps * Stage<Real>::bytes(vectors))));
 }
 
-template <class Real> class Ring {
+// 16 bytes from global to shared memory, which arrive while the thread goes on; past the first-level cache.
+__device__ inline void copy16(unsigned to_shared, const void *from) {
+    asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(to_shared), "l"(from) : "memory");
+}
+
+template <class Real, int most_vectors> class Ring {
   public:
     // aligned: the caller's vectors are, to 16 bytes.
-    __device__ Ring(const Real *const *sources, const StageLayout &layout, int64_t n, bool aligned, Real *first,
-                    int stages)
-        : sources_(sources), stored_(layout.stored), vectors_(layout.vectors), n_(n), aligned_(aligned), first_(first),
-          stages_(stages) {}
+    __device__ Ring(const Sources<Real, most_vectors> &sources, const StageLayout &layout, int64_t n, bool aligned,
+                    Real *first, int stages)
+        : sources_(sources), layout_(layout), n_(n), whole_tiles_(aligned ? n / rows : 0), first_(first),
+          copies_to_(static_cast<unsigned>(__cvta_generic_to_shared(first + lane_vector() * stride + lane_row()))),
+          size_(Stage<Real>::elements(layout.vectors)), end_(stages * size_) {
+        for (int k = layout.copied; k < layout.vectors; k++)
+            for (int stage = 0; stage < end_; stage += size_)
+                for (int row = threadIdx.x % 32; row < rows; row += 32)
+                    first_[stage + k * stride + row] = k == layout.l ? -INFINITY : INFINITY;
+    }
 
     // Begin to copy a tile into the next free stage. Of a negative one there is nothing to copy.
     __device__ void ask(int64_t tile) {
         if (tile >= 0) {
-            const int64_t base = tile * rows;
-            constexpr int piece = 16 / sizeof(Real), lanes_a_vector = rows / piece, at_once = 32 / lanes_a_vector;
-            const int lane = threadIdx.x % 32, at = lane % lanes_a_vector * piece;
-            Real *const stage = first_ + ahead_ * Stage<Real>::elements(vectors_);
-            const int count = aligned_ && base + rows <= n_ ? vectors_ : stored_;
-            constexpr int group = 4; // copies whose sources are looked up before the first is made
-            for (int first = lane / lanes_a_vector; first < count; first += group * at_once) {
-                const Real *from[group];
+            const bool whole = tile < whole_tiles_;
+            const int count = (whole ? layout_.copied : layout_.stored) - lane_vector();
+            const int64_t row = tile * rows + lane_row();
+            const unsigned to = copies_to_ + ahead_ * static_cast<unsigned>(sizeof(Real));
 #pragma unroll
-                for (int e = 0; e < group; e++) from[e] = sources_[min(first + e * at_once, vectors_ - 1)];
-#pragma unroll
-                for (int e = 0; e < group; e++) {
-                    const int k = first + e * at_once;
-                    if (k < count) __pipeline_memcpy_async(stage + k * stride + at, from[e] + base + at, 16);
-                }
-            }
-            for (int k = count; k < vectors_; k++)
-                for (int row = lane; row < rows; row += 32) {
-                    Real *const to = stage + k * stride + row;
-                    if (base + row < n_) __pipeline_memcpy_async(to, sources_[k] + base + row, sizeof(Real));
-                    else *to = 0;
-                }
+            for (int k = 0; k < most_vectors; k += at_once)
+                if (k < count) copy16(to + k * stride * sizeof(Real), sources_.of[lane_vector() + k] + row);
+            if (!whole) copy_in_pieces(tile * rows);
         }
         __pipeline_commit();
-        ahead_ = ahead_ + 1 == stages_ ? 0 : ahead_ + 1;
+        ahead_ = ahead_ + size_ == end_ ? 0 : ahead_ + size_;
     }
 
     // The stage of the oldest tile asked for, once it is there: all but the latest stages - 1 requests are complete.
     __device__ Real *await() {
-        if (stages_ == 1) __pipeline_wait_prior(0);
+        if (size_ == end_) __pipeline_wait_prior(0);
         else __pipeline_wait_prior(most_stages - 1);
         __syncwarp();
-        Real *const stage = first_ + now_ * Stage<Real>::elements(vectors_);
-        now_ = now_ + 1 == stages_ ? 0 : now_ + 1;
+        Real *const stage = first_ + now_;
+        now_ = now_ + size_ == end_ ? 0 : now_ + size_;
         return stage;
     }
 
   private:
     static constexpr int rows = Stage<Real>::rows, stride = Stage<Real>::stride;
+    // Half a warp copies a vector's tile, 16 bytes a lane.
+    static constexpr int piece = 16 / sizeof(Real), lanes_a_vector = rows / piece, at_once = 32 / lanes_a_vector;
+    __device__ static int lane_vector() { return threadIdx.x % 32 / lanes_a_vector; }
+    __device__ static int lane_row() { return threadIdx.x % lanes_a_vector * piece; }
 
-    const Real *const *const sources_;
-    const int stored_, vectors_;
-    const int64_t n_;
-    const bool aligned_;
+    // The caller's vectors where the tile goes past n, or where they are not aligned.
+    __device__ void copy_in_pieces(int64_t base) {
+        for (int k = layout_.stored; k < layout_.copied; k++)
+            for (int row = threadIdx.x % 32; row < rows; row += 32) {
+                Real *const element = first_ + ahead_ + k * stride + row;
+                if (base + row < n_) __pipeline_memcpy_async(element, sources_.of[k] + base + row, sizeof(Real));
+                else *element = k == layout_.h ? 1 : 0;
+            }
+    }
+
+    const Sources<Real, most_vectors> &sources_;
+    const StageLayout layout_;
+    const int64_t n_, whole_tiles_;
     Real *const first_;
-    const int stages_;
+    const unsigned copies_to_; // where the lane's first copy goes in the first stage
+    const int size_, end_;     // elements of a stage, and of all
     int now_ = 0, ahead_ = 0;
 };
 

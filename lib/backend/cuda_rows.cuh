@@ -25,7 +25,7 @@ template <class Real> struct DeviceVectors {
     __host__ __device__ Real *x_base() const { return slots + (2 * static_cast<int64_t>(m) + 2) * pitch; }
     __host__ __device__ int slot_of(int newest, int age) const { return (newest + m + 1 - age) % (m + 1); }
     // The stored column behind a panel column; NULL for g, z and columns past the end.
-    __device__ const Real *column(const GatherRequest &request, int j) const {
+    __host__ __device__ const Real *column(const GatherRequest &request, int j) const {
         const int age = j < panel::special ? 0 : (j - panel::special) / 2 + 1;
         if (age >= request.pairs || j == panel::gradient || j == panel::displacement) return nullptr;
         const int slot = slot_of(request.newest_slot, age);
@@ -61,69 +61,99 @@ template <class Real> struct LaneSums {
     int lower = 0, upper = 0, free = 0, not_finite = 0;
 };
 
-// The larger of two sizes, as a projected gradient's norm takes them: NaN is the largest.
-__device__ inline double larger_size(double a, double b) { return a > b || a != a ? a : b; }
+// The larger of the sizes of a and b >= 0, as a projected gradient's norm takes them: NaN is the largest.
+__device__ inline double larger_size(double a, double b) { return fabs(a) > b || a != a ? fabs(a) : b; }
 __device__ inline float larger_size(float a, float b) { // sizes are ordered like their bits, NaN behind all numbers
     return __uint_as_float(max(__float_as_uint(fabsf(a)), __float_as_uint(b)));
 }
 
-// What the threshold asks: before the first breakpoint, beyond some, or all rows free whatever their bounds.
-enum class Phase { before_breakpoints, crossing, all_free };
-__device__ inline Phase phase_of(double threshold) {
-    return threshold > 0 ? Phase::crossing : threshold < 0 ? Phase::all_free : Phase::before_breakpoints;
+// What sweep 1 is asked for. Each kind has kernels of its own, without what only the others need.
+enum class Gather {
+    unbounded, // no products over the free rows; bounds, if there are arrays of them, are infinite
+    bounded,   // before the first breakpoint: the rows are free that are not held
+    crossing,  // beyond a threshold > 0
+    weighted   // with the user's diagonal; the threshold may be any, < 0: all rows are free
+};
+constexpr bool over_free_rows(Gather kind) { return kind != Gather::unbounded; }
+inline Gather kind_of(const GatherRequest &request) {
+    return request.weighted        ? Gather::weighted
+           : !request.masked       ? Gather::unbounded
+           : request.threshold > 0 ? Gather::crossing
+                                   : Gather::bounded;
+}
+// Whether z, the way to the bound of the rows that have met it, is wanted.
+template <Gather kind> __device__ bool crosses(double threshold) {
+    return kind == Gather::crossing || (kind == Gather::weighted && threshold > 0);
 }
 
 // The rows of a lane, as stored: comparing rounds nothing, and conversions to double are few on the device.
+// Past n, x = g = 0, h = 1, and so are the bounds 0 that are not absent.
 template <class Real, int rows> struct RowsAhead {
-    alignas(8) Real x[rows], g[rows], l[rows], u[rows];
-    double h[rows];    // ones without a user's diagonal
-    bool inside[rows]; // the row exists
+    alignas(8) Real x[rows], g[rows], l[rows], u[rows], h[rows]; // absent bounds: infinities; no diagonal: h not used
 };
 
-// What the rows add to the sums; which of them are free; z: the way to the bound of those that have met it. All lanes
-// of a warp call it. A division costs more than all the rest of a row's facts, and only the least breakpoint is wanted:
-// so a product in single precision decides whether there can be a new least one.
-template <class Real, int rows>
-__device__ void look_at_rows(const RowsAhead<Real, rows> &at, bool weighted, Phase phase, double threshold,
-                             LaneSums<Real> &sums, bool (&free)[rows], Real (&z)[rows]) {
+// What `count` rows past n would add to the counts is taken off beforehand, so that no row has to ask where it stands.
+template <Gather kind, class Real>
+__device__ void take_off_rows_past_the_end(LaneSums<Real> &sums, int count, const BoxArrays<Real> &box,
+                                           const GatherRequest &request) {
+    const bool bounds = kind != Gather::unbounded;
+    const double l = bounds && box.l ? 0 : -infinity, u = bounds && box.u ? 0 : infinity;
+    sums.lower -= 0 <= l ? count : 0;
+    sums.upper -= 0 >= u && !(0 <= l) ? count : 0;
+    sums.free -= request.threshold < 0 || !held(0.0, 0.0, l, u) ? count : 0;
+}
+
+// What the rows add to the sums; which of them are free; z. All lanes of a warp call it. A division costs more than all
+// the rest of a row's facts, and only the least breakpoint is wanted: so a product in single precision decides whether
+// there can be a new least one.
+template <Gather kind, class Real, int rows>
+__device__ void look_at_rows(const RowsAhead<Real, rows> &at, double threshold, LaneSums<Real> &sums,
+                             bool (&free)[rows], Real (&z)[rows]) {
     bool candidate[rows], any_candidate = false;
 #pragma unroll
     for (int k = 0; k < rows; k++) {
         const Real x = at.x[k], g = at.g[k], l = at.l[k], u = at.u[k];
-        const bool inside = at.inside[k], moves = inside && !held(x, g, l, u);
-        const Real pg = inside ? projected_gradient(x, g, l, u) : Real(0);
-        const Real to_bound = x - bound_ahead(g, l, u);
-        z[k] = 0;
-        if (phase == Phase::crossing) {
-            const double t = breakpoint<double>(x, at.h[k] * g, l, u);
-            free[k] = candidate[k] = moves && t > threshold;
-            if (moves && t <= threshold) z[k] = -to_bound;
-        } else {
-            free[k] = moves || (inside && phase == Phase::all_free);
-            const float slope = weighted ? static_cast<float>(at.h[k] * g) : static_cast<float>(g);
-            // Not a comparison the other way round: NaN, from extreme operands, has to be looked at.
-            candidate[k] =
-                moves && isfinite(to_bound) && !(fabsf(static_cast<float>(to_bound)) > sums.first_bound * fabsf(slope));
+        const double h = kind == Gather::weighted ? static_cast<double>(at.h[k]) : 1.0;
+        Real pg = g;
+        free[k] = true, candidate[k] = false, z[k] = 0;
+        if constexpr (kind != Gather::unbounded) {
+            const bool moves = !held(x, g, l, u);
+            const Real to_bound = x - bound_ahead(g, l, u);
+            pg = projected_gradient(x, g, l, u);
+            if (crosses<kind>(threshold)) {
+                const double t = breakpoint<double>(x, h * g, l, u);
+                free[k] = candidate[k] = moves && t > threshold;
+                if (moves && t <= threshold) z[k] = -to_bound;
+            } else {
+                free[k] = moves || (kind == Gather::weighted && threshold < 0);
+                const float slope = static_cast<float>(kind == Gather::weighted ? h * g : g);
+                // Not a comparison the other way round: NaN, from extreme operands, has to be looked at.
+                candidate[k] = moves && fabs(to_bound) < INFINITY &&
+                               !(fabsf(static_cast<float>(to_bound)) > sums.first_bound * fabsf(slope));
+            }
+            any_candidate |= candidate[k];
+            sums.lower += x <= l;
+            sums.upper += x >= u && !(x <= l);
         }
-        any_candidate |= candidate[k];
-        const double wide_pg = pg, wide_x = inside ? x : Real(0);
+        const double wide_pg = pg, wide_x = x;
         sums.pg2 += wide_pg * wide_pg;
         sums.x2 += wide_x * wide_x;
-        sums.largest = larger_size(fabs(pg), sums.largest);
-        sums.lower += inside && x <= l;
-        sums.upper += inside && x >= u && !(x <= l);
+        sums.largest = larger_size(pg, sums.largest);
         sums.free += free[k];
-        sums.not_finite += inside && !isfinite(g);
+        sums.not_finite += !isfinite(g);
     }
-    if (!__any_sync(~0u, any_candidate)) return;
+    if constexpr (kind != Gather::unbounded) {
+        if (!__any_sync(~0u, any_candidate)) return;
 #pragma unroll
-    for (int k = 0; k < rows; k++)
-        if (candidate[k] && at.g[k] != 0) {
-            const double x = at.x[k], bound = bound_ahead(at.g[k], at.l[k], at.u[k]);
-            sums.first = fmin(sums.first, (x - bound) / (at.h[k] * at.g[k]));
-        }
-    const float mine = __double2float_ru(sums.first * (1 + 1e-5)); // positive: ordered like its bits
-    sums.first_bound = __uint_as_float(__reduce_min_sync(~0u, __float_as_uint(mine)));
+        for (int k = 0; k < rows; k++)
+            if (candidate[k] && at.g[k] != 0) {
+                const double x = at.x[k], bound = bound_ahead(at.g[k], at.l[k], at.u[k]);
+                const double h = kind == Gather::weighted ? static_cast<double>(at.h[k]) : 1.0;
+                sums.first = fmin(sums.first, (x - bound) / (h * at.g[k]));
+            }
+        const float mine = __double2float_ru(sums.first * (1 + 1e-5)); // positive: ordered like its bits
+        sums.first_bound = __uint_as_float(__reduce_min_sync(~0u, __float_as_uint(mine)));
+    }
 }
 
 // The weight of a row in a column: sqrt(h) for y and g, its inverse for s and z.

@@ -119,8 +119,7 @@ template <class Real> class CudaSweeps final : public Sweeps {
     const PanelSums &gather(const GatherRequest &request) override {
         const OnDevice on(device_);
         const GatherLayout layout(panel::columns(request.pairs));
-        const int partials =
-            request.weighted ? launch_gather<true>(request, layout) : launch_gather<false>(request, layout);
+        const int partials = launch_gather(request, layout);
         check(cudaGetLastError(), "the launch of sweep 1");
         launch_reduction(layout, partials);
         int there = 0;
@@ -297,49 +296,54 @@ template <class Real> class CudaSweeps final : public Sweeps {
     }
 
     // Returns how many blocks of partial sums there are.
-    template <bool weighted> int launch_gather(const GatherRequest &request, const GatherLayout &layout) {
-        if constexpr (!weighted)
-            if (!request.masked) return launch_gather<false, false>(request, layout);
-        return launch_gather<true, weighted>(request, layout);
-    }
-
-    template <bool masked, bool weighted> int launch_gather(const GatherRequest &request, const GatherLayout &layout) {
-        switch (column_blocks(multiplied_columns(layout.columns, masked))) {
-        case 1: return launch_gather<1, masked, weighted>(request, layout);
-        case 2: return launch_gather<2, masked, weighted>(request, layout);
-        case 3: return launch_gather<3, masked, weighted>(request, layout);
-        case 4: return launch_gather<4, masked, weighted>(request, layout);
-        case 5: return launch_gather<5, masked, weighted>(request, layout);
-        case 6: return launch_gather<6, masked, weighted>(request, layout);
-        default: return launch_wide_gather<weighted>(request, layout);
+    int launch_gather(const GatherRequest &request, const GatherLayout &layout) {
+        switch (kind_of(request)) {
+        case Gather::unbounded: return launch_gather<Gather::unbounded>(request, layout);
+        case Gather::bounded: return launch_gather<Gather::bounded>(request, layout);
+        case Gather::crossing: return launch_gather<Gather::crossing>(request, layout);
+        default: return launch_gather<Gather::weighted>(request, layout);
         }
     }
 
-    template <bool weighted> int launch_wide_gather(const GatherRequest &request, const GatherLayout &layout) {
+    template <Gather kind> int launch_gather(const GatherRequest &request, const GatherLayout &layout) {
+        switch (column_blocks(multiplied_columns(layout.columns, over_free_rows(kind)))) {
+        case 1: return launch_gather<1, kind>(request, layout);
+        case 2: return launch_gather<2, kind>(request, layout);
+        case 3: return launch_gather<3, kind>(request, layout);
+        case 4: return launch_gather<4, kind>(request, layout);
+        case 5: return launch_gather<5, kind>(request, layout);
+        case 6: return launch_gather<6, kind>(request, layout);
+        default: return launch_wide_gather<kind>(request, layout);
+        }
+    }
+
+    template <Gather kind> int launch_wide_gather(const GatherRequest &request, const GatherLayout &layout) {
         const int blocks = column_blocks(layout.columns), tiles = blocks * (blocks + 1) / 2;
         const int rows = static_cast<int>(std::min<int64_t>(tile_kernel_rows(layout.columns), row_blocks()));
-        gather_tile_kernel<Real, weighted>
+        gather_tile_kernel<Real, kind>
             <<<dim3(tiles, rows), gather_threads, 0, stream_>>>(v_, request, layout, partials_.get());
         return rows;
     }
 
-    template <int blocks, bool masked, bool weighted>
-    int launch_gather(const GatherRequest &request, const GatherLayout &layout) {
+    template <int blocks, Gather kind> int launch_gather(const GatherRequest &request, const GatherLayout &layout) {
         const int grid = static_cast<int>(std::min<int64_t>(gather_grid * resident_blocks(blocks), row_blocks()));
-        const int vectors = StageLayout(v_, request).vectors;
+        const StageLayout place(v_, request);
         const int stages =
-            stages_within<Real>(std::min(block_shared_, processor_shared_ / resident_blocks(blocks)), vectors);
-        const int ring = gather_warps * stages * Stage<Real>::bytes(vectors);
-        const int meeting = gather_warps * LaneProducts<blocks, masked>::elements * static_cast<int>(sizeof(double));
-        const int shared = std::max(source_table_bytes(vectors) + ring, meeting);
-        if (shared > block_shared_) return launch_wide_gather<weighted>(request, layout); // a small device
-        const auto kernel = gather_kernel<Real, blocks, masked, weighted>;
+            stages_within<Real>(std::min(block_shared_, processor_shared_ / resident_blocks(blocks)), place.vectors);
+        const int ring = gather_warps * stages * Stage<Real>::bytes(place.vectors);
+        const int meeting =
+            gather_warps * LaneProducts<blocks, over_free_rows(kind)>::elements * static_cast<int>(sizeof(double));
+        const int shared = std::max(ring, meeting);
+        if (shared > block_shared_) return launch_wide_gather<kind>(request, layout); // a small device
+        const auto kernel = gather_kernel<Real, blocks, kind>;
         if (reinterpret_cast<const void *>(kernel) != prepared_) { // the same for all handles that share the kernel
             check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, block_shared_),
                   "sweep 1's attributes");
             prepared_ = reinterpret_cast<const void *>(kernel);
         }
-        kernel<<<grid, gather_threads, shared, stream_>>>(v_, request, layout, stages, aligned_, partials_.get());
+        const Sources<Real, most_vectors(blocks, kind)> sources(v_, request, place);
+        kernel<<<grid, gather_threads, shared, stream_>>>(v_, sources, request, layout, stages, aligned_,
+                                                          partials_.get());
         return grid;
     }
 

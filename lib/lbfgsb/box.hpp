@@ -20,12 +20,6 @@ template <class Number> CUDA_OPT_HD_INLINE Number clamp_to_box(Number x, Number 
     return select(x < l, l, select(x > u, u, x));
 }
 
-// (P g)_i = x - P(x - g), the projected gradient.
-template <class Number> CUDA_OPT_HD_INLINE Number projected_gradient(Number x, Number g, Number l, Number u) {
-    const Number to_upper = x - u, to_lower = x - l;
-    return select(g < 0, select(to_upper > g, to_upper, g), select(to_lower < g, to_lower, g));
-}
-
 // At a bound with a gradient that does not point into the box, or with no room at all: such a row does not leave its
 // place along the projected path.
 template <class Number> CUDA_OPT_HD_INLINE auto held(Number x, Number g, Number l, Number u) {
@@ -35,6 +29,12 @@ template <class Number> CUDA_OPT_HD_INLINE auto held(Number x, Number g, Number 
 // The bound that -g points to.
 template <class Number> CUDA_OPT_HD_INLINE Number bound_ahead(Number g, Number l, Number u) {
     return select(g < 0, u, l);
+}
+
+// (P g)_i = x - P(x - g), the projected gradient.
+template <class Number> CUDA_OPT_HD_INLINE Number projected_gradient(Number x, Number g, Number l, Number u) {
+    const Number to_bound = x - bound_ahead(g, l, u);
+    return select(g < 0, select(to_bound > g, to_bound, g), select(to_bound < g, to_bound, g));
 }
 
 // The t at which x - t g meets its bound (Byrd et al. 1995, eq. 4.1): 0 for a held row, +Inf for one that never does.
