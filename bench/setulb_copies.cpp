@@ -79,18 +79,14 @@ double run_ours(const char *backend, const bench::RunOptions &options) {
 
 // Seconds for what setulb copies at each evaluation: x out, f and g in.
 double copies(int backend, std::int64_t n) {
-    bench::Handle handle;
-    handle.check(cuda_opt_create(&handle.s, n, 1, backend));
-    bench::Arrays arrays(handle);
-    const std::int64_t bytes = n * static_cast<std::int64_t>(sizeof(double));
-    void *x = arrays.allocate(bytes), *g = arrays.allocate(bytes), *f = arrays.allocate(sizeof(double));
+    const Minimiser<double> handle(n, 1, backend);
     std::vector<double> host_x(static_cast<std::size_t>(n), 1.0), host_g(host_x);
+    Array<double> x(handle, host_x), g(handle, n), f(handle, 1);
     const auto once = [&] {
-        handle.check(cuda_opt_copy_out(handle.s, host_x.data(), x, bytes));
-        handle.check(cuda_opt_copy_in(handle.s, f, host_g.data(), sizeof(double)));
-        handle.check(cuda_opt_copy_in(handle.s, g, host_g.data(), bytes));
+        x.read(0, host_x.data(), n);
+        f.write(0, host_g.data(), 1);
+        g.write(0, host_g.data(), n);
     };
-    handle.check(cuda_opt_copy_in(handle.s, x, host_x.data(), bytes));
     for (int k = 0; k < 3; k++) once();
     constexpr int repetitions = 30;
     const auto begin = Clock::now();
@@ -137,10 +133,14 @@ int main(int argc, char **argv) {
     return bench::run_program(app, "bench_setulb", argc, argv, [&] {
         bench::Output file(csv);
         file.write("problem,n,m,lbfgsb_us,host_us,host_copies_us,cuda_us,cuda_copies_us\n");
-        bench::Handle probe;
-        const bool cuda = cuda_opt_create(&probe.s, 1, 1, CUDA_OPT_BACKEND_CUDA) == 0;
+        bool cuda = true;
+        try {
+            Minimiser<double>(1, 1, CUDA_OPT_BACKEND_CUDA);
+        } catch (const Error &absent) {
+            cuda = false;
+            std::printf("no CUDA device: %s\n", absent.what());
+        }
         const Setulb reference = reference_setulb();
-        if (!cuda) std::printf("no CUDA device: %s\n", cuda_opt_message(probe.s));
         if (!reference) std::printf("L-BFGS-B 3.0 is not installed\n");
         std::printf("%-12s %10s %3s %12s %12s %12s %12s %12s\n", "problem", "n", "m", "3.0", "host", "of it copies",
                     "cuda", "of it copies");

@@ -7,13 +7,13 @@ namespace cudaopt::bench {
 namespace {
 
 Reading read(const Handle &h) {
-    return {h.count(CUDA_OPT_ITERATIONS), h.count(CUDA_OPT_EVALUATIONS), h.count(CUDA_OPT_CAUCHY_CROSSINGS),
-            h.count(CUDA_OPT_BREAKPOINTS_CROSSED), h.real(CUDA_OPT_SOLVER_SECONDS)};
+    return {h.get_int(CUDA_OPT_ITERATIONS), h.get_int(CUDA_OPT_EVALUATIONS), h.get_int(CUDA_OPT_CAUCHY_CROSSINGS),
+            h.get_int(CUDA_OPT_BREAKPOINTS_CROSSED), h.get_real(CUDA_OPT_SOLVER_SECONDS)};
 }
 
 template <class Real> RunResult run(const RunOptions &options) {
     PreparedSolve<Real> prepared(options);
-    const Handle &h = prepared.handle;
+    Handle &h = prepared.handle;
     RunResult result;
     result.n = prepared.n;
     result.element_bytes = sizeof(Real);
@@ -22,11 +22,11 @@ template <class Real> RunResult run(const RunOptions &options) {
     // From one direction to another, so that every iteration is counted with its second sweep. Reading the time waits
     // for the device, so it is read no oftener than is asked for.
     const std::int64_t first = options.m + 2, end = first + options.iterations;
-    h.check(cuda_opt_set_int(h.s, CUDA_OPT_MAX_ITERATIONS, end + 1));
+    h.set_int(CUDA_OPT_MAX_ITERATIONS, end + 1);
     Reading last, full;
     std::int64_t iterations = 0;
     while (iterations < end && prepared.solve() > 0) {
-        iterations = h.count(CUDA_OPT_ITERATIONS);
+        iterations = h.get_int(CUDA_OPT_ITERATIONS);
         const bool is_full = full.iterations == 0 && iterations >= first;
         if (is_full || iterations >= end || (options.on_iterate && iterations > last.iterations)) {
             last = read(h);
@@ -37,13 +37,12 @@ template <class Real> RunResult run(const RunOptions &options) {
     }
     if (iterations < end) last = read(h);
     if (full.iterations == 0 || last.iterations == full.iterations)
-        throw std::runtime_error(std::string("the solve ended before there was something to time: ") +
-                                 cuda_opt_message(h.s));
+        throw std::runtime_error(std::string("the solve ended before there was something to time: ") + h.message());
     result.iterations = static_cast<double>(last.iterations - full.iterations);
     result.evaluations = static_cast<double>(last.evaluations - full.evaluations);
     result.crossings = static_cast<double>(last.crossings - full.crossings);
     result.seconds = last.seconds - full.seconds;
-    result.f = h.real(CUDA_OPT_F);
+    result.f = h.get_real(CUDA_OPT_F);
     return result;
 }
 

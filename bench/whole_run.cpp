@@ -1,6 +1,7 @@
 #include "whole_run.hpp"
 
 #include <chrono>
+#include <stdexcept>
 
 #include "prepared_solve.hpp"
 
@@ -14,18 +15,16 @@ double since(Clock::time_point begin) { return std::chrono::duration<double>(Clo
 
 template <class Real> WholeRun run(const RunOptions &options, const Stop &stop, std::int64_t mark) {
     PreparedSolve<Real> prepared(options);
-    const Handle &h = prepared.handle;
-    h.check(cuda_opt_set_real(h.s, CUDA_OPT_EPS, stop.eps));
-    h.check(cuda_opt_set_real(h.s, CUDA_OPT_FACTR, stop.factr));
-    h.check(cuda_opt_set_int(h.s, CUDA_OPT_MAX_ITERATIONS, stop.max_iterations));
-    h.check(cuda_opt_set_real(h.s, CUDA_OPT_MAX_SECONDS, stop.max_seconds));
+    Handle &h = prepared.handle;
+    h.set_real(CUDA_OPT_EPS, stop.eps).set_real(CUDA_OPT_FACTR, stop.factr);
+    h.set_int(CUDA_OPT_MAX_ITERATIONS, stop.max_iterations).set_real(CUDA_OPT_MAX_SECONDS, stop.max_seconds);
 
     WholeRun result;
     result.n = prepared.n;
     const auto note_mark = [&] {
-        if (mark == 0 || result.solver_seconds_at_mark > 0 || h.count(CUDA_OPT_ITERATIONS) != mark) return;
-        result.f_at_mark = h.real(CUDA_OPT_F);
-        result.solver_seconds_at_mark = h.real(CUDA_OPT_SOLVER_SECONDS);
+        if (mark == 0 || result.solver_seconds_at_mark > 0 || h.get_int(CUDA_OPT_ITERATIONS) != mark) return;
+        result.f_at_mark = h.get_real(CUDA_OPT_F);
+        result.solver_seconds_at_mark = h.get_real(CUDA_OPT_SOLVER_SECONDS);
     };
     const auto begin = Clock::now();
     int task;
@@ -33,12 +32,12 @@ template <class Real> WholeRun run(const RunOptions &options, const Stop &stop, 
         note_mark();
         prepared.evaluate();
         // A trial point of the iteration under way, whose Cauchy point is known: the last one holds.
-        if (h.count(CUDA_OPT_EVALUATIONS) == 0) continue;
-        const auto underway = static_cast<std::size_t>(h.count(CUDA_OPT_ITERATIONS)) + 1;
+        if (h.get_int(CUDA_OPT_EVALUATIONS) == 0) continue;
+        const auto underway = static_cast<std::size_t>(h.get_int(CUDA_OPT_ITERATIONS)) + 1;
         result.t.resize(underway);
         result.t_first.resize(underway);
-        result.t.back() = h.real(CUDA_OPT_CAUCHY_T);
-        result.t_first.back() = h.real(CUDA_OPT_CAUCHY_T_FIRST);
+        result.t.back() = h.get_real(CUDA_OPT_CAUCHY_T);
+        result.t_first.back() = h.get_real(CUDA_OPT_CAUCHY_T_FIRST);
     }
     result.seconds = since(begin);
     note_mark();
@@ -47,15 +46,14 @@ template <class Real> WholeRun run(const RunOptions &options, const Stop &stop, 
                  : task == CUDA_OPT_TIME_LIMIT         ? "time"
                  : task == CUDA_OPT_LINE_SEARCH_FAILED ? "line search"
                                                        : "";
-    if (result.end.empty()) throw std::runtime_error(cuda_opt_message(h.s));
-    result.iterations = h.count(CUDA_OPT_ITERATIONS);
-    result.evaluations = h.count(CUDA_OPT_EVALUATIONS);
+    if (result.end.empty()) throw std::runtime_error(h.message());
+    result.iterations = h.get_int(CUDA_OPT_ITERATIONS);
+    result.evaluations = h.get_int(CUDA_OPT_EVALUATIONS);
     result.t.resize(static_cast<std::size_t>(result.iterations)); // what comes after was not accepted
     result.t_first.resize(result.t.size());
-    result.solver_seconds = h.real(CUDA_OPT_SOLVER_SECONDS);
-    result.f = h.real(CUDA_OPT_F);
-    result.evaluation_seconds =
-        seconds_of_one([&] { prepared.evaluate(); }, [&] { h.check(cuda_opt_synchronize(h.s)); });
+    result.solver_seconds = h.get_real(CUDA_OPT_SOLVER_SECONDS);
+    result.f = h.get_real(CUDA_OPT_F);
+    result.evaluation_seconds = seconds_of_one([&] { prepared.evaluate(); }, [&] { h.synchronize(); });
     return result;
 }
 
@@ -66,8 +64,12 @@ WholeRun run_whole(const RunOptions &options, const Stop &stop, std::int64_t mar
 }
 
 bool have_cuda() {
-    Handle handle;
-    return cuda_opt_create(&handle.s, 1, 1, CUDA_OPT_BACKEND_CUDA) == 0;
+    try {
+        Minimiser<double>(1, 1, CUDA_OPT_BACKEND_CUDA);
+        return true;
+    } catch (const Error &) {
+        return false;
+    }
 }
 
 double seconds_of_one(const std::function<void()> &evaluate, const std::function<void()> &wait) {

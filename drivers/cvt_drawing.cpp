@@ -88,11 +88,12 @@ std::string draw(const DrawnDiagram &drawn)
         if (triangle.restricted)
             edges += path_of(corners);
     }
-    text += "<path fill=\"none\" stroke=\"#2a7a4b\" stroke-width=\"0.8\" d=\"" + edges + "\"/>\n<g fill=\"#111\">\n";
+    std::string dots; // lines without length, of which the round ends alone are seen: shorter than circles
     for (std::size_t i = 0; i < x.size(); i += 2)
-        text += format("<circle cx=\"%.2f\" cy=\"%.2f\"", x[i] * side, (1 - x[i + 1]) * side) +
-                format(" r=\"%.2f\"/>\n", std::fmin(3, distance / 9), 0);
-    return text + "</g>\n";
+        dots += format("M%.2f %.2fh0", x[i] * side, (1 - x[i + 1]) * side);
+    return text + "<path fill=\"none\" stroke=\"#2a7a4b\" stroke-width=\"0.8\" d=\"" + edges + "\"/>\n" +
+           "<path fill=\"none\" stroke=\"#111\" stroke-linecap=\"round\" " +
+           format("stroke-width=\"%.2f\" d=\"", 2 * std::fmin(3, distance / 9), 0) + dots + "\"/>\n";
 }
 
 } // namespace

@@ -22,8 +22,6 @@
 #include <cmath>
 #include <cstdio>
 #include <cstring>
-#include <exception>
-#include <new>
 #include <optional>
 #include <stdexcept>
 #include <string>
@@ -284,19 +282,5 @@ int run(int argc, char **argv)
 
 int main(int argc, char **argv)
 {
-    try {
-        return driver::run(argc, argv);
-    } catch (const driver::Failure &failure) {
-        std::fprintf(stderr, "cvt_program: %s\n", failure.what());
-        return failure.status;
-    } catch (const cudaopt::Error &failure) { // improper input can only stem from the arguments
-        std::fprintf(stderr, "cvt_program: %s\n", failure.what());
-        return failure.code() == CUDA_OPT_IMPROPER_INPUT ? driver::exit_usage : driver::exit_failed;
-    } catch (const std::bad_alloc &) {
-        std::fprintf(stderr, "cvt_program: out of memory\n");
-        return driver::exit_failed;
-    } catch (const std::exception &failure) {
-        std::fprintf(stderr, "cvt_program: %s\n", failure.what());
-        return driver::exit_failed;
-    }
+    return driver::guarded("cvt_program", [&] { return driver::run(argc, argv); });
 }

@@ -15,7 +15,6 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
-#include <exception>
 #include <memory>
 #include <optional>
 #include <stdexcept>
@@ -176,16 +175,5 @@ int run(int argc, char **argv)
 
 int main(int argc, char **argv)
 {
-    try {
-        return driver::run(argc, argv);
-    } catch (const driver::Failure &failure) {
-        std::fprintf(stderr, "driver_program: %s\n", failure.what());
-        return failure.status;
-    } catch (const cudaopt::Error &failure) { // improper input can only stem from the arguments
-        std::fprintf(stderr, "driver_program: %s\n", failure.what());
-        return failure.code() == CUDA_OPT_IMPROPER_INPUT ? driver::exit_usage : driver::exit_failed;
-    } catch (const std::exception &failure) {
-        std::fprintf(stderr, "driver_program: %s\n", failure.what());
-        return driver::exit_failed;
-    }
+    return driver::guarded("driver_program", [&] { return driver::run(argc, argv); });
 }

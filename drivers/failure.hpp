@@ -1,6 +1,11 @@
 /* A reason to end the program: one line on stderr and an exit status. */
 #pragma once
 
+#include "cuda_opt.hpp"
+
+#include <cstdio>
+#include <exception>
+#include <new>
 #include <stdexcept>
 #include <string>
 
@@ -13,5 +18,25 @@ struct Failure : std::runtime_error {
     Failure(int status, const std::string &line) : std::runtime_error(line), status(status) {}
     int status;
 };
+
+/** The exit status of a program: what run() returns, or that of the failure which ended it. */
+template <class Run> int guarded(const char *program, const Run &run)
+{
+    const auto failed = [program](int status, const char *line) {
+        std::fprintf(stderr, "%s: %s\n", program, line);
+        return status;
+    };
+    try {
+        return run();
+    } catch (const Failure &failure) {
+        return failed(failure.status, failure.what());
+    } catch (const cudaopt::Error &failure) { // improper input can only stem from the arguments
+        return failed(failure.code() == CUDA_OPT_IMPROPER_INPUT ? exit_usage : exit_failed, failure.what());
+    } catch (const std::bad_alloc &) {
+        return failed(exit_failed, "out of memory");
+    } catch (const std::exception &failure) {
+        return failed(exit_failed, failure.what());
+    }
+}
 
 } // namespace driver

@@ -1,5 +1,6 @@
 /* search_program n walks: minimises a test function by many pattern searches from random starts, and lets L-BFGS-B go
  * on from the best. It is a user's program: it knows the library by include/ alone. */
+#include "cuda_opt.hpp"
 #include "failure.hpp"
 #include "interrupt.hpp"
 #include "output_file.hpp"
@@ -16,7 +17,6 @@
 #include <cstdarg>
 #include <cstdio>
 #include <cstring>
-#include <exception>
 #include <optional>
 #include <string>
 #include <vector>
@@ -48,7 +48,7 @@ std::string text(const char *format, double value)
 void check(const PatternSearch &search)
 {
     if (search.code() != 0)
-        throw Failure(search.code() == CUDA_OPT_IMPROPER_INPUT ? exit_usage : exit_failed, search.message());
+        throw cudaopt::Error(search.code(), search.message());
 }
 
 /** What follows a search: the log's lines, the rows of the file, the moments of the picture. */
@@ -215,13 +215,5 @@ int run(int argc, char **argv)
 
 int main(int argc, char **argv)
 {
-    try {
-        return driver::run(argc, argv);
-    } catch (const driver::Failure &failure) {
-        std::fprintf(stderr, "search_program: %s\n", failure.what());
-        return failure.status;
-    } catch (const std::exception &failure) {
-        std::fprintf(stderr, "search_program: %s\n", failure.what());
-        return driver::exit_failed;
-    }
+    return driver::guarded("search_program", [&] { return driver::run(argc, argv); });
 }

@@ -174,8 +174,10 @@ class Files(Case):
         picture = self.folder / "a.svg"
         run(50, 64, "--svg", picture, "--iterations", 5, "--backend", "host")
         root = ElementTree.parse(picture).getroot()
-        self.assertEqual(len([e for e in root.iter() if e.tag.endswith("circle")]), 2 * 50)
-        cells = "".join(e.get("d") for e in root.iter() if e.tag.endswith("path") and e.get("fill") != "none")
+        paths = [e for e in root.iter() if e.tag.endswith("path")]
+        dots = "".join(e.get("d") for e in paths if e.get("stroke-linecap") == "round")
+        self.assertEqual(dots.count("M"), 2 * 50)
+        cells = "".join(e.get("d") for e in paths if e.get("fill") != "none")
         self.assertEqual(cells.count("Z"), 2 * 50)
 
     def test_png(self):
