@@ -134,8 +134,7 @@ template <class Real> class HostSweeps final : public Sweeps {
     const PanelSums &gather(const GatherRequest &request) override {
         const GatherLayout layout(panel::columns(request.pairs));
         const int64_t tiles = tile_count(), pieces = std::min(tiles, stretches);
-#pragma omp parallel for num_threads(threads_) schedule(static) if (threads_ > 1)
-        for (int64_t piece = 0; piece < pieces; piece++) {
+        const auto gather_stretch = [&](int64_t piece) {
             double *tile = thread_scratch(), *masked = tile + padded_columns(layout.columns) * tile_height;
             Cascade cascade(masked + padded_columns(layout.columns) * tile_height, layout);
             for (int64_t k = tiles * piece / pieces; k < tiles * (piece + 1) / pieces; k++) {
@@ -143,7 +142,8 @@ template <class Real> class HostSweeps final : public Sweeps {
                 cascade.push();
             }
             cascade.finish(stretch_sums_.get() + piece * layout.size);
-        }
+        };
+        share_host(pieces, gather_stretch, threads_);
         for (int64_t stride = 1; stride < pieces; stride *= 2)
             for (int64_t k = 0; k + stride < pieces; k += 2 * stride)
                 join(layout, stretch_sums_.get() + k * layout.size, stretch_sums_.get() + (k + stride) * layout.size);
@@ -180,11 +180,10 @@ template <class Real> class HostSweeps final : public Sweeps {
         const int columns = panel::columns(request.pairs);
         int64_t count = 0;
         rows.clear();
-#pragma omp parallel for num_threads(threads_) schedule(static) if (threads_ > 1)
-        for (int64_t i = 0; i < n_; i++) {
+        const auto collect = [&](int64_t i) {
             const double h = weight(request, i), l = box_.lower(i), u = box_.upper(i);
             const double t = breakpoint<double>(x_[i], h * g_[i], l, u);
-            if (!(t > lo && t <= hi)) continue;
+            if (!(t > lo && t <= hi)) return;
 #pragma omp critical(cuda_opt_crossed)
             if (count++ < crossed_capacity) {
                 double *w = crossed_entries_.get() + (count - 1) * columns;
@@ -196,7 +195,8 @@ template <class Real> class HostSweeps final : public Sweeps {
                 }
                 rows.push_back({t, i, root * g, ((g < 0 ? u : l) - x_[i]) / root, w});
             }
-        }
+        };
+        share_host(n_, collect, threads_);
         return count;
     }
 
@@ -231,7 +231,8 @@ template <class Real> class HostSweeps final : public Sweeps {
     int rows_from(int64_t begin) const { return static_cast<int>(std::min<int64_t>(tile_height, n_ - begin)); }
     double weight(const GatherRequest &request, int64_t i) const { return request.weighted ? diagonal_[i] : 1.0; }
     Row row(int64_t i) const { return {x_[i], g_[i], box_.lower(i), box_.upper(i)}; }
-    double *thread_scratch() { return scratch_.get() + omp_get_thread_num() * scratch_size_; }
+    // A single thread may be any thread of a team of the caller's.
+    double *thread_scratch() { return scratch_.get() + (threads_ > 1 ? omp_get_thread_num() : 0) * scratch_size_; }
 
     // Vectors: S slots, Y slots, x_base.
     Real *s_slot(int slot) const { return vectors_.get() + static_cast<int64_t>(slot) * n_; }

@@ -20,6 +20,20 @@ constexpr std::int64_t subtree_limit = 256; // subtrees handed to the threads; t
 /** Threads to start when the caller asks for this many, 0 meaning all of the machine's. */
 inline int host_threads(int asked) { return asked > 0 ? asked : omp_get_max_threads(); }
 
+/** Call body(k) for 0 <= k < count, shared among so many threads. One thread goes by itself: for a team of one the
+ *  OpenMP library allocates memory each time. */
+template <class Body> void share_host(std::int64_t count, const Body &body, int threads)
+{
+    if (threads == 1) {
+        for (std::int64_t k = 0; k < count; ++k)
+            body(k);
+        return;
+    }
+#pragma omp parallel for num_threads(threads) schedule(static)
+    for (std::int64_t k = 0; k < count; ++k)
+        body(k);
+}
+
 /** Records of rows first <= i < last, at most tile_rows of them. */
 template <class Record, class Rule>
 Record reduce_tile(std::int64_t first, std::int64_t last, const Rule &rule)
@@ -61,9 +75,10 @@ Record map_reduce_host(std::int64_t n, const Rule &rule, int threads)
     if (subtrees == 0)
         return Record();
     std::array<Record, subtree_limit> record;
-#pragma omp parallel for num_threads(host_threads(threads)) schedule(static) if (subtrees > 1)
-    for (std::int64_t k = 0; k < subtrees; ++k)
+    const auto reduce = [&](std::int64_t k) {
         record[k] = reduce_tiles<Record, Rows>(tiles * k / subtrees, tiles * (k + 1) / subtrees, n, rule);
+    };
+    share_host(subtrees, reduce, subtrees > 1 ? host_threads(threads) : 1);
     for (std::int64_t stride = 1; stride < subtrees; stride *= 2)
         for (std::int64_t k = 0; k + stride < subtrees; k += 2 * stride)
             record[k].join(record[k + stride]);
@@ -73,9 +88,7 @@ Record map_reduce_host(std::int64_t n, const Rule &rule, int threads)
 /** Call rule(i) for all rows 0 <= i < n. */
 template <class Rule> void map_host(std::int64_t n, const Rule &rule, int threads)
 {
-#pragma omp parallel for num_threads(host_threads(threads)) schedule(static) if (n > tile_rows)
-    for (std::int64_t i = 0; i < n; ++i)
-        rule(i);
+    share_host(n, rule, n > tile_rows ? host_threads(threads) : 1);
 }
 
 } // namespace cudaopt

@@ -39,11 +39,7 @@ class HostExecutor {
     template <class T> void allocate(Array<T> &array, int64_t count) { array.allocate(count); }
     void reserve(int64_t) {}
     int64_t bytes() const { return 0; }
-    // Few are not worth threads, nor the team of one that OpenMP would allocate for them.
-    template <class Rule> void map(int64_t count, const Rule &rule) {
-        if (count > tile_rows) return map_host(count, rule, threads_);
-        for (int64_t i = 0; i < count; i++) rule(i);
-    }
+    template <class Rule> void map(int64_t count, const Rule &rule) { map_host(count, rule, threads_); }
     template <class Rule> SearchSummary sum(int64_t count, const Rule &rule) {
         return map_reduce_host<SearchSummary>(count, rule, threads_);
     }

@@ -84,10 +84,11 @@ TEST_CASE("The counter counts", "[memory]") {
 
 TEMPLATE_TEST_CASE("Nothing is allocated after the first call", "[memory]", HostDouble, HostFloat) {
     using Real = typename TestType::Real;
-    constexpr int64_t n = 50000;
+    const auto [n, threads] = GENERATE(table<int64_t, int>({{50000, 0}, {50000, 1}, {50000, 2}, {500, 2}}));
     for (const bool bounded : {false, true})
         for (const bool approximate : {false, true}) {
-            INFO("bounded: " << bounded << ", approximate Cauchy point: " << approximate);
+            INFO("n = " << n << ", threads: " << threads << ", bounded: " << bounded
+                        << ", approximate Cauchy point: " << approximate);
             // Bounds of many kinds, so that the Cauchy points cross many breakpoints.
             std::vector<Real> x(n), g(n), lower(n), upper(n);
             Uniform uniform(3);
@@ -101,6 +102,7 @@ TEMPLATE_TEST_CASE("Nothing is allocated after the first call", "[memory]", Host
             if (bounded) REQUIRE(Abi<Real>::set_bounds(handle, lower.data(), upper.data()) == 0);
             REQUIRE(cuda_opt_set_int(handle, CUDA_OPT_APPROXIMATE_CAUCHY, approximate) == 0);
             REQUIRE(cuda_opt_set_int(handle, CUDA_OPT_REPORT_ITERATES, 1) == 0);
+            REQUIRE(cuda_opt_set_int(handle, CUDA_OPT_THREADS, threads) == 0);
             REQUIRE(cuda_opt_set_int(handle, CUDA_OPT_IPRINT_FREQUENCY, 1) == 0);
             REQUIRE(cuda_opt_set_int(handle, CUDA_OPT_MAX_ITERATIONS, 25) == 0);
             REQUIRE(cuda_opt_set_log(handle, count_line, nullptr) == 0);
