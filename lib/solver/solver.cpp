@@ -232,7 +232,7 @@ bool Solver::direction_from(const PanelSums *sums) {
         sums = &sweeps_->gather(request);
     } else {
         if (!sums) sums = &sweeps_->gather(request);
-        if (!memory_.factor(false, nullptr)) return false;
+        if (bounded_ && !memory_.factor(false, nullptr)) return false; // the Cauchy point's alone
     }
     const CauchyPoint &point = cauchy_.find(memory_, *sweeps_, request, *sums, bounded_, settings.approximate_cauchy);
     const bool all_free = !weighted && (!bounded_ || point.free_rows == static_cast<double>(n_));
