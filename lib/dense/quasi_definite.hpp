@@ -27,8 +27,10 @@ class QuasiDefinite {
         factors_.resize(2 * capacity);
     }
 
-    // All elements become 0.
+    // All elements become 0, but only where k changes: factor_triangular() leaves the zeros it passes over as they are,
+    // and the others have to be filled in each time.
     void resize(int k) {
+        if (k == k_) return;
         k_ = k;
         v_.resize(2 * k, padded(2 * k));
         reciprocals_.resize(2 * k);
@@ -36,9 +38,7 @@ class QuasiDefinite {
 
     // The upper triangle of S, to be filled in before it is factorised.
     double &operator()(int i, int j) { return v_(i, j); }
-    double operator()(int i, int j) const { return v_(i, j); }
     double *row(int i) { return v_.row(i); }
-    int pairs() const { return k_; }
 
     // False: breakdown. Pivots are never modified.
     bool factor() {
@@ -91,15 +91,15 @@ class QuasiDefinite {
     static Lanes &lanes(double *two) { return *reinterpret_cast<Lanes *>(two); }
     static const Lanes &lanes(const double *two) { return *reinterpret_cast<const Lanes *>(two); }
 
-    static constexpr int granule = 4; // columns; rows are made of whole ones
-    static int padded(int columns) { return (columns + granule - 1) / granule * granule; }
+    static constexpr int granule = 4; // columns; a row's last one may reach beyond its end, to what is of no use
+    static int padded(int columns) { return columns + granule; }
 
-    // Row i of V, from the granule of its diagonal on: v_i -= sum of V_pi / V_pp v_p over the rows p in [begin, end).
+    // Row i of V, from its diagonal on: v_i -= sum of V_pi / V_pp v_p over the rows p in [begin, end).
     void eliminate(int begin, int end, int i) {
         for (int p = begin; p < end; p++) factors_[p] = v_(p, i) * reciprocals_[p];
-        int j = i / granule * granule;
-        for (; j + 2 * granule <= v_.columns(); j += 2 * granule) eliminate_block<2 * granule>(begin, end, i, j);
-        if (j < v_.columns()) eliminate_block<granule>(begin, end, i, j);
+        int j = i;
+        for (; j + granule < 2 * k_; j += 2 * granule) eliminate_block<2 * granule>(begin, end, i, j);
+        if (j < 2 * k_) eliminate_block<granule>(begin, end, i, j);
     }
 
     template <int width> void eliminate_block(int begin, int end, int i, int j) {

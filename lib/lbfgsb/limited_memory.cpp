@@ -45,13 +45,15 @@ void LimitedMemory::append(const PanelSums &sums, double step) {
 
 bool LimitedMemory::factor(bool user_diagonal, const PanelSums *weighted_over_all) {
     if (user_diagonal) theta_ = 1;
-    for (int i = 0; i < k_; i++)
-        for (int j = i; j < k_; j++)
-            theta_ss_(i, j) =
-                theta_ *
-                (weighted_over_all
-                     ? step_[i] * step_[j] * weighted_over_all->over_free(s_column(k_ - 1 - i), s_column(k_ - 1 - j))
-                     : ss_(i, j));
+    for (int i = 0; i < k_; i++) {
+        double *row = theta_ss_.row(i);
+        const double *ss = ss_.row(i);
+        if (weighted_over_all)
+            for (int j = i; j < k_; j++)
+                row[j] = step_[i] * step_[j] * weighted_over_all->over_free(s_column(k_ - 1 - i), s_column(k_ - 1 - j));
+        else
+            for (int j = i; j < k_; j++) row[j] = theta_ * ss[j];
+    }
     middle_.resize(k_);
     for (int i = 0; i < k_; i++) {
         middle_(i, i) = -ys_(i, i);
@@ -63,21 +65,24 @@ bool LimitedMemory::factor(bool user_diagonal, const PanelSums *weighted_over_al
 
 bool LimitedMemory::factor_subspace(const double *over_free) {
     const int columns = panel::columns(k_);
+    const double theta = theta_, reciprocal = 1 / theta_;
     subspace_.resize(k_);
     for (int j = 0; j < k_; j++) {
         const int y_j = y_column(k_ - 1 - j), s_j = s_column(k_ - 1 - j);
         const double *with_y = over_free + masked_index(y_j, 0, columns),
                      *with_s = over_free + masked_index(s_j, 0, columns);
-        for (int i = 0; i < j; i++) { // an older pair stands further right in the panel
-            const int y_i = y_column(k_ - 1 - i), s_i = s_column(k_ - 1 - i);
-            subspace_(i, j) = -with_y[y_i] / theta_;
-            subspace_(i, k_ + j) = ys_(i, j) - step_[j] * with_s[y_i];
-            subspace_(j, k_ + i) = -step_[i] * with_y[s_i];
-            subspace_(k_ + i, k_ + j) = theta_ss_(i, j) - theta_ * (step_[j] * step_[i] * with_s[s_i]);
+        const double step = step_[j];
+        double *row = subspace_.row(j) + k_;
+        // The older pairs stand further right in the panel, the oldest last.
+        for (int i = 0, y_i = columns - 2, s_i = columns - 1; i < j; i++, y_i -= 2, s_i -= 2) {
+            subspace_(i, j) = -reciprocal * with_y[y_i];
+            subspace_(i, k_ + j) = ys_(i, j) - step * with_s[y_i];
+            row[i] = -step_[i] * with_y[s_i];
+            subspace_(k_ + i, k_ + j) = theta_ss_(i, j) - theta * (step * step_[i] * with_s[s_i]);
         }
-        subspace_(j, j) = -ys_(j, j) - with_y[y_j] / theta_;
-        subspace_(j, k_ + j) = -step_[j] * with_y[s_j];
-        subspace_(k_ + j, k_ + j) = theta_ss_(j, j) - theta_ * (step_[j] * step_[j] * with_s[s_j]);
+        subspace_(j, j) = -ys_(j, j) - reciprocal * with_y[y_j];
+        row[j] = -step * with_y[s_j];
+        subspace_(k_ + j, k_ + j) = theta_ss_(j, j) - theta * (step * step * with_s[s_j]);
     }
     return subspace_.factor();
 }
