@@ -29,54 +29,67 @@ double bits_midpoint(double lo, double hi) {
 
 } // namespace
 
-CauchySearch::CauchySearch(int m) : w_(2 * m), work_(2 * m) {
-    for (CauchyPoint *point : {&point_, &saved_point_}) {
-        for (dense::Vector *v : {&point->c, &point->p}) v->reserve(2 * m);
-        point->gram.reserve(2 * m, 2 * m);
-    }
-    middle_.reserve(2 * m, 2 * m);
-    scratch_.reserve(panel::columns(m));
+CauchySearch::CauchySearch(int m) : w_(2 * m), w_reduced_(2 * m), entries_(panel::columns(m)) {
+    for (CauchyPoint *point : {&point_, &saved_point_})
+        for (dense::Vector *v : {&point->c, &point->p, &point->c_reduced, &point->p_reduced}) v->reserve(2 * m);
+    products_.reserve(panel::masked_count(panel::columns(m)));
     rows_.reserve(crossed_capacity);
 }
 
-// a'M b.
-double CauchySearch::middle_form(const double *a, const double *b) {
+// What the sums at a threshold tau say of the path there, whatever the model. With z the way gone so far, z = -tau g on
+// the rows that move and bound - x on those that have stopped: p = W'd, c = W'z.
+void CauchySearch::take_sums(const PanelSums &sums, double threshold) {
     const int size = 2 * memory_->pairs();
-    std::copy(b, b + size, work_.begin());
-    memory_->apply_middle(work_.data());
-    return dense::dot(a, work_.data(), size);
+    const double *with_g = sums.full.data() + panel::gradient * sums.columns;
+    if (panel_.masked) {
+        for (int j = 0; j < sums.columns; j++) entries_[j] = sums.over_free(panel::gradient, j);
+        with_g = entries_.data();
+    }
+    at_.t = point_.threshold = threshold;
+    at_.d_squared = with_g[panel::gradient];
+    point_.free_rows = sums.row_sums[free_rows];
+    point_.over_free = sums.masked.data();
+    point_.ready = true;
+    point_.p.resize(size);
+    point_.c.assign(size, 0);
+    if (size == 0) return;
+    memory_->to_basis(with_g, point_.p.data());
+    for (double &value : point_.p) value = -value;
+    if (threshold > 0) {
+        memory_->to_basis(sums.full.data() + panel::displacement * sums.columns, point_.c.data());
+        for (int i = 0; i < size; i++) point_.c[i] += threshold * point_.p[i];
+    }
 }
 
-// The path just beyond a threshold tau, from sums over all rows. With z the way gone so far, z = -tau g on the rows
-// that move and bound - x on those that have stopped:
+// The path just beyond a threshold tau:
 //     phi'(tau+) = d'g + theta d'z - p'M c = -(1 - theta tau) d'd - p'M c,    phi'' = theta d'd - p'M p.
 void CauchySearch::stand_at(const PanelSums &sums, double threshold) {
-    const int size = 2 * memory_->pairs();
-    const bool masked = panel_.masked;
-    std::vector<double> &p = point_.p, &c = point_.c;
-    at_.t = point_.threshold = threshold;
-    point_.free_rows = sums.row_sums[free_rows];
-    at_.d_squared =
-        masked ? sums.over_free(panel::gradient, panel::gradient) : sums.over_all(panel::gradient, panel::gradient);
-    p.assign(size, 0);
-    c.assign(size, 0);
-    if (size > 0) {
-        scratch_.resize(sums.columns);
-        for (int j = 0; j < sums.columns; j++)
-            scratch_[j] = -(masked ? sums.over_free(panel::gradient, j) : sums.over_all(panel::gradient, j));
-        memory_->to_basis(scratch_.data(), p.data());
-        if (threshold > 0) {
-            memory_->to_basis(sums.full.data() + panel::displacement * sums.columns, c.data());
-            for (int i = 0; i < size; i++) c[i] += threshold * p[i];
-        }
-        if (masked) memory_->gram_over_free(sums, point_.gram);
-    }
+    take_sums(sums, threshold);
     const double theta = memory_->theta();
-    at_.slope = -(1 - theta * threshold) * at_.d_squared - (size ? middle_form(p.data(), c.data()) : 0);
-    at_.curvature = theta * at_.d_squared - (size ? middle_form(p.data(), p.data()) : 0);
+    std::vector<double> &p = point_.p_reduced, &c = point_.c_reduced;
+    p = point_.p;
+    c = point_.c;
+    memory_->reduce_by_middle(p.data());
+    if (threshold > 0) memory_->reduce_by_middle(c.data());
+    at_.slope = -(1 - theta * threshold) * at_.d_squared - memory_->middle_form(p.data(), c.data());
+    at_.curvature = theta * at_.d_squared - memory_->middle_form(p.data(), p.data());
     if (threshold == 0) least_curvature_ = std::numeric_limits<double>::epsilon() * theta * at_.d_squared;
     at_.curvature = std::max(at_.curvature, least_curvature_);
-    point_.ready = true;
+}
+
+// The next gather overwrites the products, and crossed rows are taken off them: keep them here.
+void CauchySearch::own_products() {
+    products_.assign(point_.over_free, point_.over_free + panel::masked_count(panel::columns(memory_->pairs())));
+    point_.over_free = products_.data();
+}
+
+// A row that is crossed is no longer free.
+void CauchySearch::take_off(const CrossedRow &row) {
+    const int columns = panel::columns(memory_->pairs());
+    std::copy(row.w, row.w + columns, entries_.begin());
+    entries_[panel::gradient] = entries_[panel::displacement] = 0; // not set in the row, and not asked for again
+    for (int i = 0; i < columns; i++)
+        dense::subtract(&products_[panel::masked_index(i, i, columns)], entries_[i], &entries_[i], columns - i);
 }
 
 const CauchyPoint &CauchySearch::find(const LimitedMemory &memory, Sweeps &sweeps, const GatherRequest &panel,
@@ -86,13 +99,13 @@ const CauchyPoint &CauchySearch::find(const LimitedMemory &memory, Sweeps &sweep
     panel_ = panel;
     point_.segments = 1;
     point_.breakpoints_crossed = 0;
-    stand_at(sums, 0);
-
     point_.crossed = false;
     if (!bounded) { // z = 0: the subspace minimisation alone decides, as in the Fortran code
+        take_sums(sums, 0);
         point_.t = point_.t_first = 0;
         return point_;
     }
+    stand_at(sums, 0);
     const double first = minimiser();
     point_.t_first = std::min(first, sums.first_breakpoint);
     if (memory.pairs() == 0) {
@@ -110,13 +123,7 @@ const CauchyPoint &CauchySearch::find(const LimitedMemory &memory, Sweeps &sweep
 }
 
 void CauchySearch::search_beyond_first_breakpoint(const PanelSums &sums) {
-    // Every crossed row needs M w: with M itself at hand that is one product instead of two triangular solves.
-    const int size = 2 * memory_->pairs();
-    middle_.resize(size, size);
-    for (int i = 0; i < size; i++) {
-        middle_(i, i) = 1;
-        memory_->apply_middle(middle_.row(i));
-    }
+    own_products();
     double searched = 0; // all breakpoints up to here have been passed
     const double moving_at_start = sums.row_sums[free_rows];
     for (;;) {
@@ -135,8 +142,7 @@ void CauchySearch::search_beyond_first_breakpoint(const PanelSums &sums) {
 
     if (!point_.ready && point_.free_rows > 0) {
         panel_.threshold = point_.threshold;
-        const PanelSums &left = sweeps_->gather(panel_);
-        memory_->gram_over_free(left, point_.gram);
+        point_.over_free = sweeps_->gather(panel_).masked.data();
     }
     point_.breakpoints_crossed = static_cast<int64_t>(moving_at_start - point_.free_rows);
 }
@@ -153,28 +159,34 @@ bool CauchySearch::fetch(double lo, double hi) {
 bool CauchySearch::walk(double no_breakpoint_before) {
     const int size = 2 * memory_->pairs();
     const double theta = memory_->theta();
-    std::vector<double> &p = point_.p, &c = point_.c;
+    std::vector<double> &p = point_.p, &c = point_.c, &p_reduced = point_.p_reduced, &c_reduced = point_.c_reduced;
     const bool subtract = point_.ready && static_cast<int64_t>(rows_.size()) <= subtract_at_most;
     for (std::size_t at = 0; at < rows_.size();) {
         const double t = rows_[at].t;
         if (minimiser() < t || at_.d_squared <= 0) return true;
         const double dt = t - at_.t;
-        for (int i = 0; i < size; i++) c[i] += dt * p[i];
+        for (int i = 0; i < size; i++) {
+            c[i] += dt * p[i];
+            c_reduced[i] += dt * p_reduced[i];
+        }
         at_.slope += dt * at_.curvature;
         for (; at < rows_.size() && rows_[at].t == t; at++) { // rows that stop at the same t end the same segment
             const CrossedRow &row = rows_[at];
             memory_->to_basis(row.w, w_.data());
-            for (int i = 0; i < size; i++) work_[i] = dense::dot(middle_.row(i), w_.data(), size);
-            const double *mw = work_.data();
+            w_reduced_ = w_;
+            memory_->reduce_by_middle(w_reduced_.data());
+            const auto form_with_w = [&](const dense::Vector &v) {
+                return memory_->middle_form(w_reduced_.data(), v.data());
+            };
             const double g = row.g;
-            at_.slope += g * g + theta * g * row.z - g * dense::dot(mw, c.data(), size);
-            at_.curvature -=
-                theta * g * g + 2 * g * dense::dot(mw, p.data(), size) + g * g * dense::dot(mw, w_.data(), size);
-            for (int i = 0; i < size; i++) p[i] += g * w_[i];
+            at_.slope += g * g + theta * g * row.z - g * form_with_w(c_reduced);
+            at_.curvature -= theta * g * g + 2 * g * form_with_w(p_reduced) + g * g * form_with_w(w_reduced_);
+            for (int i = 0; i < size; i++) {
+                p[i] += g * w_[i];
+                p_reduced[i] += g * w_reduced_[i];
+            }
             at_.d_squared -= g * g;
-            if (subtract)
-                for (int i = 0; i < size; i++)
-                    for (int j = 0; j < size; j++) point_.gram(i, j) -= w_[i] * w_[j];
+            if (subtract) take_off(row);
             point_.free_rows--;
         }
         at_.curvature = std::max(at_.curvature, least_curvature_);
@@ -204,8 +216,10 @@ bool CauchySearch::bisect(double hi) {
         stand_at(sweeps_->gather(panel_), middle);
         point_.segments++;
         const bool past_minimum = at_.slope >= 0 || point_.free_rows <= 0;
-        if (all_tied) return past_minimum;
-        if (!past_minimum) return false; // on to a new window from here
+        if (all_tied || !past_minimum) { // on to a new window from here, if need be
+            own_products();
+            return past_minimum;
+        }
         // The minimiser is before `middle`: go back, and look whether the rest can be fetched.
         point_ = saved_point_;
         at_ = saved;

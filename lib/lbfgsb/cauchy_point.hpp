@@ -16,29 +16,34 @@ struct CauchyPoint {
     double t_first = 0;   // max(0, min(t_1, t_1*)): the one-breakpoint approximation of Fei et al. (2014)
     double threshold = 0; // free rows: breakpoint > threshold
     double free_rows = 0;
-    dense::Vector c;    // W'(x_c - x), in the basis
-    dense::Vector p;    // W'd over the rows still moving at t*, d = -g
-    dense::Matrix gram; // W_F'W_F
+    dense::Vector c; // W'(x_c - x), in the basis
+    dense::Vector p; // W'd over the rows still moving at t*, d = -g
+    // p and c reduced by M^-1, for the forms p'M p and p'M c.
+    dense::Vector p_reduced, c_reduced;
+    const double *over_free = nullptr; // the panel's products over the free rows, packed as in PanelSums
     int64_t segments = 0, breakpoints_crossed = 0;
     bool crossed = false; // t lies beyond the first breakpoint
-    bool ready = false;   // gram is that of the free rows
+    bool ready = false;   // over_free is that of the free rows
 };
 
 class CauchySearch {
   public:
     explicit CauchySearch(int m);
-    // sums: of a gather with `panel` at threshold 0, the memory factorised. approximate: stop at the first breakpoint.
+    // sums: of a gather with `panel` at threshold 0, the memory factorised if bounded. approximate: stop at the first
+    // breakpoint.
     const CauchyPoint &find(const LimitedMemory &memory, Sweeps &sweeps, const GatherRequest &panel,
                             const PanelSums &sums, bool bounded, bool approximate);
 
   private:
+    void take_sums(const PanelSums &sums, double threshold);
     void stand_at(const PanelSums &sums, double threshold);
+    void own_products();
+    void take_off(const CrossedRow &row);
     double minimiser() const { return at_.slope < 0 ? at_.t - at_.slope / at_.curvature : at_.t; }
     bool fetch(double lo, double hi);
     bool walk(double no_breakpoint_before);
     void search_beyond_first_breakpoint(const PanelSums &sums);
     bool bisect(double hi);
-    double middle_form(const double *a, const double *b);
 
     const LimitedMemory *memory_ = nullptr;
     Sweeps *sweeps_ = nullptr;
@@ -48,8 +53,8 @@ class CauchySearch {
         double t = 0, slope = 0, curvature = 0, d_squared = 0;
     } at_;
     double least_curvature_ = 0;
-    dense::Vector w_, work_, scratch_;
-    dense::Matrix middle_; // M
+    dense::Vector w_, w_reduced_, entries_;
+    dense::Vector products_; // what point_.over_free points to once rows are crossed
     std::vector<CrossedRow> rows_;
 };
 

@@ -7,8 +7,7 @@ namespace cudaopt {
 using namespace panel;
 
 LimitedMemory::LimitedMemory(int m) : m_(m), step_(m), middle_(m), subspace_(m) {
-    for (dense::Matrix *matrix : {&ss_, &sy_, &yy_}) matrix->resize(m, m);
-    theta_ss_.reserve(m, m);
+    for (dense::Matrix *matrix : {&ss_, &ys_, &yy_, &theta_ss_}) matrix->resize(m, m);
 }
 
 void LimitedMemory::clear() {
@@ -27,11 +26,8 @@ GatherRequest LimitedMemory::tentative_panel() const {
 
 void LimitedMemory::append(const PanelSums &sums, double step) {
     if (k_ == m_) {
-        for (int i = 1; i < m_; i++) {
-            step_[i - 1] = step_[i];
-            for (int j = 1; j < m_; j++)
-                for (dense::Matrix *matrix : {&ss_, &sy_, &yy_}) (*matrix)(i - 1, j - 1) = (*matrix)(i, j);
-        }
+        std::copy(step_.begin() + 1, step_.end(), step_.begin());
+        for (dense::Matrix *matrix : {&ss_, &ys_, &yy_}) matrix->drop_first();
         k_--;
     }
     const int newest = k_++;
@@ -39,52 +35,70 @@ void LimitedMemory::append(const PanelSums &sums, double step) {
     for (int i = 0; i <= newest; i++) {
         const int y = y_column(newest - i), s = s_column(newest - i);
         yy_(newest, i) = yy_(i, newest) = sums.over_all(0, y);
-        ss_(newest, i) = ss_(i, newest) = step * step_[i] * sums.over_all(1, s);
-        sy_(i, newest) = step_[i] * sums.over_all(0, s);
-        sy_(newest, i) = step * sums.over_all(1, y);
+        ss_(i, newest) = step * step_[i] * sums.over_all(1, s);
+        ys_(newest, i) = step_[i] * sums.over_all(0, s);
+        ys_(i, newest) = step * sums.over_all(1, y);
     }
-    theta_ = yy_(newest, newest) / sy_(newest, newest);
+    theta_ = yy_(newest, newest) / ys_(newest, newest);
     spare_ = (spare_ + 1) % (m_ + 1);
 }
 
 bool LimitedMemory::factor(bool user_diagonal, const PanelSums *weighted_over_all) {
     if (user_diagonal) theta_ = 1;
-    theta_ss_.resize(k_, k_);
+    for (int i = 0; i < k_; i++) {
+        double *row = theta_ss_.row(i);
+        const double *ss = ss_.row(i);
+        if (weighted_over_all)
+            for (int j = i; j < k_; j++)
+                row[j] = step_[i] * step_[j] * weighted_over_all->over_free(s_column(k_ - 1 - i), s_column(k_ - 1 - j));
+        else
+            for (int j = i; j < k_; j++) row[j] = theta_ * ss[j];
+    }
     middle_.resize(k_);
-    for (int i = 0; i < k_; i++)
-        for (int j = 0; j < k_; j++) {
-            theta_ss_(i, j) =
-                theta_ *
-                (weighted_over_all
-                     ? step_[i] * step_[j] * weighted_over_all->over_free(s_column(k_ - 1 - i), s_column(k_ - 1 - j))
-                     : ss_(i, j));
-            middle_.a(i, j) = i == j ? sy_(i, i) : 0;
-            middle_.b(i, j) = i > j ? sy_(i, j) : 0;
-            middle_.c(i, j) = theta_ss_(i, j);
-        }
-    return middle_.factor();
+    for (int i = 0; i < k_; i++) {
+        middle_(i, i) = -ys_(i, i);
+        std::copy(ys_.row(i) + i + 1, ys_.row(i) + k_, middle_.row(i) + k_ + i + 1);
+        std::copy(theta_ss_.row(i) + i, theta_ss_.row(i) + k_, middle_.row(k_ + i) + k_ + i);
+    }
+    return middle_.factor_triangular();
 }
 
-bool LimitedMemory::factor_subspace(const dense::Matrix &gram) {
+bool LimitedMemory::factor_subspace(const double *over_free) {
+    const int columns = panel::columns(k_);
+    const double theta = theta_, reciprocal = 1 / theta_;
     subspace_.resize(k_);
-    for (int i = 0; i < k_; i++)
-        for (int j = 0; j < k_; j++) {
-            const double d = i == j ? sy_(i, i) : 0, l = i > j ? sy_(i, j) : 0;
-            subspace_.a(i, j) = d + gram(i, j) / theta_;
-            subspace_.b(i, j) = l - gram(k_ + i, j) / theta_;
-            subspace_.c(i, j) = theta_ss_(i, j) - gram(k_ + i, k_ + j) / theta_;
+    for (int j = 0; j < k_; j++) {
+        const int y_j = y_column(k_ - 1 - j), s_j = s_column(k_ - 1 - j);
+        const double *with_y = over_free + masked_index(y_j, 0, columns),
+                     *with_s = over_free + masked_index(s_j, 0, columns);
+        const double step = step_[j];
+        double *row = subspace_.row(j) + k_;
+        // The older pairs stand further right in the panel, the oldest last.
+        for (int i = 0, y_i = columns - 2, s_i = columns - 1; i < j; i++, y_i -= 2, s_i -= 2) {
+            subspace_(i, j) = -reciprocal * with_y[y_i];
+            subspace_(i, k_ + j) = ys_(i, j) - step * with_s[y_i];
+            row[i] = -step_[i] * with_y[s_i];
+            subspace_(k_ + i, k_ + j) = theta_ss_(i, j) - theta * (step * step_[i] * with_s[s_i]);
         }
+        subspace_(j, j) = -ys_(j, j) - reciprocal * with_y[y_j];
+        row[j] = -step * with_y[s_j];
+        subspace_(k_ + j, k_ + j) = theta_ss_(j, j) - theta * (step * step * with_s[s_j]);
+    }
     return subspace_.factor();
 }
 
 void LimitedMemory::apply_full_space_inverse(double *v) const {
     double *y_part = v, *s_part = v + k_;
-    // -R u = s_part, then -R' w = y_part + (D + Y'Y / theta) u; u and w change places with the right-hand sides.
+    // R u = -s_part, then R' w = -(y_part + (D + Y'Y / theta) u); u and w change places with the right-hand sides.
+    // The rows of Y'S are the columns of R.
     for (int i = 0; i < k_; i++) s_part[i] = -s_part[i];
-    dense::solve_upper(sy_, k_, s_part);
-    for (int i = 0; i < k_; i++)
-        y_part[i] = -y_part[i] - sy_(i, i) * s_part[i] - dense::dot(yy_.row(i), s_part, k_) / theta_;
-    dense::solve_upper_transposed(sy_, k_, y_part);
+    for (int i = k_ - 1; i >= 0; i--) {
+        s_part[i] *= 1 / ys_(i, i);
+        dense::subtract(s_part, s_part[i], ys_.row(i), i);
+    }
+    for (int i = 0; i < k_; i++) y_part[i] = -y_part[i] - ys_(i, i) * s_part[i];
+    for (int i = 0; i < k_; i++) dense::subtract(y_part, s_part[i] / theta_, yy_.row(i), k_);
+    for (int i = 0; i < k_; i++) y_part[i] = (y_part[i] - dense::dot(ys_.row(i), y_part, i)) * (1 / ys_(i, i));
     std::swap_ranges(y_part, y_part + k_, s_part);
 }
 
@@ -100,19 +114,6 @@ void LimitedMemory::to_panel(const double *basis, double *panel_entries) const {
         panel_entries[y_column(k_ - 1 - i)] = basis[i];
         panel_entries[s_column(k_ - 1 - i)] = theta_ * step_[i] * basis[k_ + i];
     }
-}
-
-void LimitedMemory::gram_over_free(const PanelSums &sums, dense::Matrix &gram) const {
-    gram.resize(2 * k_, 2 * k_);
-    for (int i = 0; i < k_; i++)
-        for (int j = 0; j < k_; j++) {
-            const int yi = y_column(k_ - 1 - i), yj = y_column(k_ - 1 - j), si = yi + 1, sj = yj + 1;
-            const double scale_i = theta_ * step_[i], scale_j = theta_ * step_[j];
-            gram(i, j) = sums.over_free(yi, yj);
-            gram(k_ + i, j) = scale_i * sums.over_free(si, yj);
-            gram(j, k_ + i) = gram(k_ + i, j);
-            gram(k_ + i, k_ + j) = scale_i * scale_j * sums.over_free(si, sj);
-        }
 }
 
 } // namespace cudaopt

@@ -32,12 +32,13 @@ class LimitedMemory {
     // Factorise M^-1 = [-D, L'; L, theta S'S]. With a user's diagonal theta is 1 and S'S has to be given anew, as
     // products weighted by it over all rows. False: breakdown.
     bool factor(bool user_diagonal, const PanelSums *weighted_over_all);
-    // v <- M v, 2k numbers in the basis.
-    void apply_middle(double *v) const { middle_.solve(v); }
+    // v <- (V'R)^-1 v with M^-1 = V'R V, 2k numbers in the basis; then a'M b of two that have been reduced.
+    void reduce_by_middle(double *v) const { middle_.reduce(v); }
+    double middle_form(const double *a, const double *b) const { return middle_.reduced_form(a, b); }
 
-    // K = M^-1 - G / theta, whose inverse the subspace minimisation needs (eq. 5.11); G = W_F'W_F in the basis.
-    // False: breakdown.
-    bool factor_subspace(const dense::Matrix &gram);
+    // Factorise K = M^-1 - W_F'W_F / theta, whose inverse the subspace minimisation needs (eq. 5.11), from the panel's
+    // products over the free rows, packed as in PanelSums. False: breakdown.
+    bool factor_subspace(const double *over_free);
     void apply_subspace_inverse(double *v) const { subspace_.solve(v); }
     // v <- K^-1 v where all rows are free: K = [-(D + Y'Y / theta), -R'; -R, 0] with R the upper triangle of S'Y, and
     // nothing has to be factorised (the inverse form of Byrd, Nocedal, Schnabel 1994, eq. 3.1).
@@ -46,14 +47,13 @@ class LimitedMemory {
     // Panel entries (one row of W, or products of one column with all) to the basis, and coefficients back.
     void to_basis(const double *panel_entries, double *basis) const;
     void to_panel(const double *basis, double *panel_entries) const;
-    void gram_over_free(const PanelSums &sums, dense::Matrix &gram) const;
 
   private:
     int m_, k_ = 0, spare_ = 0;
     double theta_ = 1;
-    dense::Matrix ss_, sy_, yy_; // S'S, S'Y, Y'Y, oldest first
+    dense::Matrix ss_, ys_, yy_; // S'S (its upper triangle), Y'S, Y'Y, oldest first
     dense::Vector step_;         // s_j = step_j d_j
-    dense::Matrix theta_ss_;     // theta S'S as in M^-1, kept because factorising overwrites it
+    dense::Matrix theta_ss_;     // theta S'S as in M^-1, its upper triangle; K needs it, too
     dense::QuasiDefinite middle_, subspace_;
 };
 

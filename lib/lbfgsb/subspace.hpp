@@ -1,9 +1,14 @@
 // Subspace minimisation by the direct primal method (Byrd, Lu, Nocedal, Zhu 1995, section 5.1), reduced to what does
-// not depend on n. With r_c = (1 - theta t*) g - W M c on the free rows and v = (M^-1 - W_F'W_F / theta)^-1 W_F'r_c,
+// not depend on n. With r_c = (1 - theta t*) g - W M c on the free rows, K = M^-1 - G / theta and G = W_F'W_F,
 //
-//     x_c - x + d_u = -g / theta + W (M c / theta - v / theta^2)    on the free rows,
+//     x_c - x + d_u = -g / theta + W q,    q = M c / theta - K^-1 W_F'r_c / theta^2    on the free rows.
 //
-// so that sweep 2 needs two numbers a row: g_i and w_i'q. W_F'r_c itself follows from p, c and the Gram matrix.
+// W_F'r_c = -(1 - theta t*) p - G M c, and K^-1 G M c = theta (K^-1 c - M c), so that neither M nor G is needed besides
+// K:
+//
+//     q = K^-1 (p + theta (c - t* p)) / theta^2,
+//
+// where c - t* p is W'(x_c - x) over the rows that were crossed: 0 where there are none.
 #pragma once
 
 #include "lbfgsb/cauchy_point.hpp"
@@ -12,14 +17,14 @@ namespace cudaopt {
 
 class Subspace {
   public:
-    explicit Subspace(int m) : v_(2 * m), mc_(2 * m), q_(panel::columns(m)) {}
+    explicit Subspace(int m) : v_(2 * m), q_(panel::columns(m)) {}
 
     // False: breakdown of the factorisation. Otherwise coefficients() holds q in panel order.
     bool minimise(LimitedMemory &memory, const CauchyPoint &point, bool all_free);
     const double *coefficients() const { return q_.data(); }
 
   private:
-    dense::Vector v_, mc_, q_;
+    dense::Vector v_, q_;
 };
 
 } // namespace cudaopt

@@ -166,7 +166,8 @@ int Solver::judge_iterate() {
 // 0, or the code of a limit that is reached. Between iterates the best one is put back.
 int Solver::end_at_limit(bool at_iterate) {
     const Settings &s = settings;
-    const double seconds = std::chrono::duration<double>(Clock::now() - first_call_).count();
+    // Asked only where it matters: a GPU waits meanwhile.
+    const double seconds = s.max_seconds > 0 ? std::chrono::duration<double>(Clock::now() - first_call_).count() : 0;
     int code = 0;
     if (stop_requested) {
         message_.set("stopped by the caller after %lld iterations and %lld evaluations, f = %.16g",
@@ -232,7 +233,7 @@ bool Solver::direction_from(const PanelSums *sums) {
         sums = &sweeps_->gather(request);
     } else {
         if (!sums) sums = &sweeps_->gather(request);
-        if (!memory_.factor(false, nullptr)) return false;
+        if (bounded_ && !memory_.factor(false, nullptr)) return false; // the Cauchy point's alone
     }
     const CauchyPoint &point = cauchy_.find(memory_, *sweeps_, request, *sums, bounded_, settings.approximate_cauchy);
     const bool all_free = !weighted && (!bounded_ || point.free_rows == static_cast<double>(n_));

@@ -45,58 +45,97 @@ Matrix random_definite(int k, Uniform &uniform) {
     return product;
 }
 
-void fill(QuasiDefinite &system, int k, Uniform &uniform) {
-    system.resize(k);
-    system.a = random_definite(k, uniform);
-    system.c = random_definite(k, uniform);
-    for (int i = 0; i < k; i++)
-        for (int j = 0; j < k; j++) system.b(i, j) = 2 * uniform() - 1;
-}
-
-Matrix assembled(const QuasiDefinite &system) {
-    const int k = system.a.rows();
+/// [-A, B'; B, C] of random A, B, C, with the lower triangle as well.
+Matrix random_system(int k, Uniform &uniform) {
+    const Matrix a = random_definite(k, uniform), c = random_definite(k, uniform);
     Matrix whole(2 * k, 2 * k);
     for (int i = 0; i < k; i++)
         for (int j = 0; j < k; j++) {
-            whole(i, j) = -system.a(i, j);
-            whole(i, k + j) = system.b(j, i);
-            whole(k + i, j) = system.b(i, j);
-            whole(k + i, k + j) = system.c(i, j);
+            whole(i, j) = -a(i, j);
+            whole(k + i, j) = whole(j, k + i) = 2 * uniform() - 1;
+            whole(k + i, k + j) = c(i, j);
         }
     return whole;
 }
 
+/// The same with diagonal A and strictly lower triangular B.
+Matrix random_triangular_system(int k, Uniform &uniform) {
+    Matrix whole = random_system(k, uniform);
+    for (int i = 0; i < k; i++)
+        for (int j = 0; j < k; j++) {
+            if (i != j) whole(i, j) = 0;
+            if (i <= j) whole(k + i, j) = whole(j, k + i) = 0;
+        }
+    return whole;
+}
+
+void fill(QuasiDefinite &system, const Matrix &whole) {
+    system.resize(whole.rows() / 2);
+    for (int i = 0; i < whole.rows(); i++)
+        for (int j = i; j < whole.rows(); j++) system(i, j) = whole(i, j);
+}
+
+Vector random_vector(int n, Uniform &uniform) {
+    Vector v(n);
+    for (double &value : v) value = 2 * uniform() - 1;
+    return v;
+}
+
+void check_solution(const QuasiDefinite &system, const Matrix &whole, Vector right) {
+    const Vector expected = eliminate(whole, right);
+    system.solve(right.data());
+    for (int i = 0; i < whole.rows(); i++) CHECK(right[i] == Approx(expected[i]).epsilon(1e-10).margin(1e-12));
+}
+
 } // namespace
 
-TEST_CASE("The block factorisation solves what elimination solves", "[dense]") {
+TEST_CASE("The factorisation solves what elimination solves", "[dense]") {
     Uniform uniform(1);
     QuasiDefinite system(20);
     for (int k = 1; k <= 20; k++) {
         INFO("k = " << k);
-        fill(system, k, uniform);
-        const Matrix whole = assembled(system);
-        Vector right(2 * k);
-        for (double &value : right) value = 2 * uniform() - 1;
-        const Vector expected = eliminate(whole, right);
+        const Matrix whole = random_system(k, uniform);
+        fill(system, whole);
         REQUIRE(system.factor());
-        system.solve(right.data());
-        for (int i = 0; i < 2 * k; i++) CHECK(right[i] == Approx(expected[i]).epsilon(1e-10).margin(1e-12));
+        check_solution(system, whole, random_vector(2 * k, uniform));
+    }
+}
+
+TEST_CASE("The factorisation that passes over zeros, too", "[dense]") {
+    Uniform uniform(4);
+    QuasiDefinite system(20);
+    for (int k = 1; k <= 20; k++) {
+        INFO("k = " << k);
+        const Matrix whole = random_triangular_system(k, uniform);
+        fill(system, whole);
+        REQUIRE(system.factor_triangular());
+        check_solution(system, whole, random_vector(2 * k, uniform));
+    }
+}
+
+TEST_CASE("Half a solve is enough for a form", "[dense]") {
+    Uniform uniform(5);
+    QuasiDefinite system(20);
+    for (int k = 1; k <= 20; k++) {
+        INFO("k = " << k);
+        const Matrix whole = random_system(k, uniform);
+        fill(system, whole);
+        REQUIRE(system.factor());
+        Vector a = random_vector(2 * k, uniform), b = random_vector(2 * k, uniform);
+        const double expected = cudaopt::dense::dot(a.data(), eliminate(whole, b).data(), 2 * k);
+        system.reduce(a.data());
+        system.reduce(b.data());
+        CHECK(system.reduced_form(a.data(), b.data()) == Approx(expected).epsilon(1e-10).margin(1e-12));
     }
 }
 
 TEST_CASE("Solving twice with one factorisation", "[dense]") {
     Uniform uniform(2);
     QuasiDefinite system(5);
-    fill(system, 5, uniform);
-    const Matrix whole = assembled(system);
+    const Matrix whole = random_system(5, uniform);
+    fill(system, whole);
     REQUIRE(system.factor());
-    for (int repetition = 0; repetition < 2; repetition++) {
-        Vector right(10);
-        for (double &value : right) value = uniform();
-        const Vector expected = eliminate(whole, right);
-        system.solve(right.data());
-        for (int i = 0; i < 10; i++) CHECK(right[i] == Approx(expected[i]).epsilon(1e-10).margin(1e-12));
-    }
+    for (int repetition = 0; repetition < 2; repetition++) check_solution(system, whole, random_vector(10, uniform));
 }
 
 TEST_CASE("A block that is not definite breaks the factorisation down", "[dense]") {
@@ -106,16 +145,19 @@ TEST_CASE("A block that is not definite breaks the factorisation down", "[dense]
     constexpr double infinite = std::numeric_limits<double>::infinity();
     for (const double bad : {0.0, -1.0, nan_value, infinite}) {
         INFO("the pivot becomes " << bad);
-        fill(system, 4, uniform);
-        for (int j = 0; j < 4; j++) system.a(2, j) = system.a(j, 2) = 0;
-        system.a(2, 2) = bad;
+        Matrix whole = random_triangular_system(4, uniform);
+        whole(2, 2) = -bad;
+        fill(system, whole);
         CHECK_FALSE(system.factor());
+        fill(system, whole);
+        CHECK_FALSE(system.factor_triangular());
     }
-    fill(system, 4, uniform);
-    for (int i = 0; i < 4; i++) system.c(i, i) -= 1e6;
+    const Matrix whole = random_system(4, uniform);
+    fill(system, whole);
+    for (int i = 4; i < 8; i++) system(i, i) -= 1e6;
     CHECK_FALSE(system.factor());
-    fill(system, 4, uniform);
-    system.b(1, 1) = nan_value;
+    fill(system, whole);
+    system(1, 5) = nan_value;
     CHECK_FALSE(system.factor());
 }
 
@@ -123,7 +165,10 @@ TEST_CASE("No pairs, nothing to solve", "[dense]") {
     QuasiDefinite system(4);
     system.resize(0);
     CHECK(system.factor());
-    double untouched = 42;
-    system.solve(&untouched);
-    CHECK(untouched == 42);
+    CHECK(system.factor_triangular());
+    Uniform uniform(6);
+    const Vector before = random_vector(8, uniform);
+    Vector untouched = before;
+    system.solve(untouched.data());
+    CHECK(untouched == before);
 }
