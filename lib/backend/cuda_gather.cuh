@@ -8,6 +8,7 @@
 // run. Partial sums stand as [entry][block], so that reduce_partials reads them in order.
 #pragma once
 
+#include "backend/cuda_crossed.cuh"
 #include "backend/cuda_products.cuh"
 #include "backend/cuda_ring.cuh"
 
@@ -26,7 +27,8 @@ constexpr int most_vectors(int blocks, Gather kind) {
 template <class Real, int blocks, Gather kind>
 __global__ void __launch_bounds__(gather_threads, resident_blocks(blocks))
     gather_kernel(DeviceVectors<Real> v, const __grid_constant__ Sources<Real, most_vectors(blocks, kind)> sources,
-                  GatherRequest request, GatherLayout layout, int stages, bool aligned, double *partials) {
+                  GatherRequest request, GatherLayout layout, SendAhead ahead, int stages, bool aligned,
+                  double *partials) {
     constexpr bool masked = over_free_rows(kind), weighted = kind == Gather::weighted;
     constexpr int rows = Stage<Real>::rows, stride = Stage<Real>::stride, lane_rows = rows_of_lane<Real>;
     using Products = LaneProducts<blocks, masked>;
@@ -80,11 +82,26 @@ __global__ void __launch_bounds__(gather_threads, resident_blocks(blocks))
             for (int k = 0; k < lane_rows; k++) y[k] = at.g[k] - y[k];
             store8(y, mine);
         }
-        bool is_free[lane_rows];
+        bool is_free[lane_rows], candidate[lane_rows];
         alignas(8) LaneRows<Real> z;
-        look_at_rows<kind>(at, request.threshold, own_sums, is_free, z);
+        const bool any_candidate = look_at_rows<kind>(at, request.threshold, own_sums, is_free, z, candidate);
         if (crosses<kind>(request.threshold)) store8(z, mine + place.x * stride);
         __syncwarp();
+        if (any_candidate) {
+            double t[lane_rows];
+            look_at_candidates<kind>(at, candidate, kind == Gather::bounded ? ahead.reach : 0, own_sums, t);
+            if (kind == Gather::bounded && ahead.below > 0) {
+                const auto entry = [&](int64_t row, int j) {
+                    return static_cast<double>(stage[place.of_column(j) * stride + row - tile * rows]);
+                };
+#pragma unroll
+                for (int k = 0; k < lane_rows; k++) {
+                    const double x = at.x[k], bound = bound_ahead(at.g[k], at.l[k], at.u[k]);
+                    send_rows(t[k] <= ahead.below, {t[k], at.g[k], bound - x, tile * rows + lane * lane_rows + k},
+                              columns, entry, ahead.to);
+                }
+            }
+        }
 
         // Bits of the free rows: of the lane's two in each octet; of any of those that a lane looks at.
         unsigned lane_free[2], any_free = 0;

@@ -36,9 +36,11 @@ __device__ OwnRow<Real> look_at_own_row(const DeviceVectors<Real> &v, const Gath
     } else {
         take_off_rows_past_the_end<kind>(sums, 1, v.box, request);
     }
-    bool free[1];
+    bool free[1], candidate[1];
     Real z[1];
-    look_at_rows<kind>(at, request.threshold, sums, free, z);
+    double t[1];
+    if (look_at_rows<kind>(at, request.threshold, sums, free, z, candidate))
+        look_at_candidates<kind>(at, candidate, 0, sums, t);
     own.g = at.g[0];
     own.z = z[0];
     own.root = kind == Gather::weighted ? sqrt(static_cast<double>(at.h[0])) : 1.0;

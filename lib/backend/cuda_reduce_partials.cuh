@@ -29,10 +29,11 @@ __device__ inline void post(Posted *to, double value, unsigned ticket) {
                  : "memory");
 }
 
-// What the host gets: the numbers of the gather, f, and the sums of the direction that led here.
+// What the host gets: the numbers of the gather, f, the sums of the direction that led here, and how many rows were
+// sent ahead.
 constexpr int direction_numbers = 3;
 static_assert(sizeof(DirectionRecord) == direction_numbers * sizeof(double), "a record is slope, d_squared, projected");
-constexpr int posted_numbers(const GatherLayout &layout) { return layout.size + 1 + direction_numbers; }
+constexpr int posted_numbers(const GatherLayout &layout) { return layout.size + 1 + direction_numbers + 1; }
 
 // What a warp makes of `count` numbers, the result on lane 0. Each lane's loads are on their way together: they take as
 // long as one.
@@ -54,7 +55,8 @@ template <class Load, class Join> __device__ double join_of_warp(int count, doub
 // before sweep 1 has ended.
 static __global__ void __launch_bounds__(gather_threads)
     reduce_partials(GatherLayout layout, const double *partials, int blocks, const double *f,
-                    const DirectionRecord *directions, int direction_blocks, Posted *to, unsigned ticket) {
+                    const DirectionRecord *directions, int direction_blocks, unsigned long long *sent, Posted *to,
+                    unsigned ticket) {
 #if __CUDA_ARCH__ >= 900
     cudaGridDependencySynchronize();
 #endif
@@ -70,11 +72,14 @@ static __global__ void __launch_bounds__(gather_threads)
         v = join_of_warp(blocks, infinity, partial, [](double a, double b) { return fmin(a, b); });
     } else if (entry == layout.size) {
         v = *f;
-    } else if (entry < posted_numbers(layout)) {
+    } else if (entry < layout.size + 1 + direction_numbers) {
         const int which = entry - layout.size - 1; // of a record's three numbers
         const double *const records = reinterpret_cast<const double *>(directions);
         v = join_of_warp(
             direction_blocks, 0, [=](int b) { return records[direction_numbers * b + which]; }, sum);
+    } else if (entry < posted_numbers(layout) && threadIdx.x % 32 == 0) {
+        v = static_cast<double>(*sent);
+        *sent = 0;
     }
     if (threadIdx.x % 32 == 0 && entry < posted_numbers(layout)) post(to + entry, v, ticket);
 }

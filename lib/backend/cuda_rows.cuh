@@ -57,7 +57,7 @@ template <class Real> __device__ void store8(const LaneRows<Real> &from, Real *t
 template <class Real> struct LaneSums {
     double pg2 = 0, x2 = 0, first = infinity;
     Real largest = 0;
-    float first_bound = INFINITY; // no breakpoint of the warp's rows so far lies below it by more than a rounding
+    float candidates_to = INFINITY; // breakpoints beyond it are not asked for; the warp's least so far is not
     int lower = 0, upper = 0, free = 0, not_finite = 0;
 };
 
@@ -103,13 +103,13 @@ __device__ void take_off_rows_past_the_end(LaneSums<Real> &sums, int count, cons
     sums.free -= request.threshold < 0 || !held(0.0, 0.0, l, u) ? count : 0;
 }
 
-// What the rows add to the sums; which of them are free; z. All lanes of a warp call it. A division costs more than all
-// the rest of a row's facts, and only the least breakpoint is wanted: so a product in single precision decides whether
-// there can be a new least one.
+// What the rows add to the sums; which of them are free; z; and which may have a breakpoint that is asked for: a
+// division costs more than all the rest of a row's facts, so a product in single precision decides. All lanes of a warp
+// call it. Returns whether the warp has such candidates.
 template <Gather kind, class Real, int rows>
-__device__ void look_at_rows(const RowsAhead<Real, rows> &at, double threshold, LaneSums<Real> &sums,
-                             bool (&free)[rows], Real (&z)[rows]) {
-    bool candidate[rows], any_candidate = false;
+__device__ bool look_at_rows(const RowsAhead<Real, rows> &at, double threshold, LaneSums<Real> &sums,
+                             bool (&free)[rows], Real (&z)[rows], bool (&candidate)[rows]) {
+    bool any_candidate = false;
 #pragma unroll
     for (int k = 0; k < rows; k++) {
         const Real x = at.x[k], g = at.g[k], l = at.l[k], u = at.u[k];
@@ -129,7 +129,7 @@ __device__ void look_at_rows(const RowsAhead<Real, rows> &at, double threshold, 
                 const float slope = static_cast<float>(kind == Gather::weighted ? h * g : g);
                 // Not a comparison the other way round: NaN, from extreme operands, has to be looked at.
                 candidate[k] = moves && fabs(to_bound) < INFINITY &&
-                               !(fabsf(static_cast<float>(to_bound)) > sums.first_bound * fabsf(slope));
+                               !(fabsf(static_cast<float>(to_bound)) > sums.candidates_to * fabsf(slope));
             }
             any_candidate |= candidate[k];
             sums.lower += x <= l;
@@ -142,18 +142,26 @@ __device__ void look_at_rows(const RowsAhead<Real, rows> &at, double threshold, 
         sums.free += free[k];
         sums.not_finite += !isfinite(g);
     }
-    if constexpr (kind != Gather::unbounded) {
-        if (!__any_sync(~0u, any_candidate)) return;
+    return kind != Gather::unbounded && __any_sync(~0u, any_candidate);
+}
+
+// The breakpoints t of the candidates, +Inf for the other rows, and the least of all. Wanted are those up to `reach`,
+// too, whatever the least is. All lanes of a warp call it.
+template <Gather kind, class Real, int rows>
+__device__ void look_at_candidates(const RowsAhead<Real, rows> &at, const bool (&candidate)[rows], float reach,
+                                   LaneSums<Real> &sums, double (&t)[rows]) {
 #pragma unroll
-        for (int k = 0; k < rows; k++)
-            if (candidate[k] && at.g[k] != 0) {
-                const double x = at.x[k], bound = bound_ahead(at.g[k], at.l[k], at.u[k]);
-                const double h = kind == Gather::weighted ? static_cast<double>(at.h[k]) : 1.0;
-                sums.first = fmin(sums.first, (x - bound) / (h * at.g[k]));
-            }
-        const float mine = __double2float_ru(sums.first * (1 + 1e-5)); // positive: ordered like its bits
-        sums.first_bound = __uint_as_float(__reduce_min_sync(~0u, __float_as_uint(mine)));
+    for (int k = 0; k < rows; k++) {
+        t[k] = infinity;
+        if (candidate[k] && at.g[k] != 0) {
+            const double x = at.x[k], bound = bound_ahead(at.g[k], at.l[k], at.u[k]);
+            const double h = kind == Gather::weighted ? static_cast<double>(at.h[k]) : 1.0;
+            t[k] = (x - bound) / (h * at.g[k]);
+            sums.first = fmin(sums.first, t[k]);
+        }
     }
+    const float mine = __double2float_ru(sums.first * (1 + 1e-5)); // positive: ordered like its bits
+    sums.candidates_to = fmaxf(reach, __uint_as_float(__reduce_min_sync(~0u, __float_as_uint(mine))));
 }
 
 // The weight of a row in a column: sqrt(h) for y and g, its inverse for s and z.

@@ -14,8 +14,8 @@ namespace {
 // The window of breakpoints that is fetched reaches a little beyond the segment's minimiser: passing breakpoints moves
 // the minimiser on, on elastic-plastic torsion by less than 5 %.
 constexpr double window = 1.0625;
-// Beyond this many rows a gather is cheaper than taking their products off one by one.
-constexpr int64_t subtract_at_most = 512;
+// Beyond this many rows a gather is cheaper than taking their products off one by one; on an H200 about.
+int64_t subtract_at_most(double free_rows) { return 512 + static_cast<int64_t>(free_rows / 2000); }
 
 double bits_midpoint(double lo, double hi) {
     int64_t a, b;
@@ -160,7 +160,7 @@ bool CauchySearch::walk(double no_breakpoint_before) {
     const int size = 2 * memory_->pairs();
     const double theta = memory_->theta();
     std::vector<double> &p = point_.p, &c = point_.c, &p_reduced = point_.p_reduced, &c_reduced = point_.c_reduced;
-    const bool subtract = point_.ready && static_cast<int64_t>(rows_.size()) <= subtract_at_most;
+    const bool subtract = point_.ready && static_cast<int64_t>(rows_.size()) <= subtract_at_most(point_.free_rows);
     for (std::size_t at = 0; at < rows_.size();) {
         const double t = rows_[at].t;
         if (minimiser() < t || at_.d_squared <= 0) return true;

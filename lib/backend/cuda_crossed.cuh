@@ -1,0 +1,87 @@
+// Rows whose breakpoints the Cauchy search passes, on their way from the GPU to the host.
+#pragma once
+
+#include "backend/cuda_rows.cuh"
+
+namespace cudaopt {
+
+// A crossed row as it comes to the host; its panel entries stand beside, columns apart.
+struct CrossedHead {
+    double t, g, z;
+    int64_t index;
+};
+
+// Host memory for crossed_capacity rows, which come in any order, and on the device how many have come.
+struct CrossedRows {
+    CrossedHead *heads;
+    double *entries;
+    unsigned long long *count;
+};
+
+// Send the rows of the lanes that are `inside`, the whole warp writing one row's entries after the other. All lanes of
+// a warp call it. entry(row, j): of the panel's column j, but those of g and z.
+template <class Entry>
+__device__ void send_rows(bool inside, const CrossedHead &head, int columns, const Entry &entry,
+                          const CrossedRows &to) {
+    const int lane = threadIdx.x % 32;
+    for (unsigned left = __ballot_sync(~0u, inside); left; left &= left - 1) {
+        const int owner = __ffs(left) - 1;
+        unsigned long long place = 0;
+        if (lane == owner) place = atomicAdd(to.count, 1ull);
+        place = __shfl_sync(~0u, place, owner);
+        if (place >= crossed_capacity) continue;
+        const int64_t row = __shfl_sync(~0u, head.index, owner);
+        for (int j = lane; j < columns; j += 32)
+            if (j != panel::gradient && j != panel::displacement) to.entries[place * columns + j] = entry(row, j);
+        if (lane == owner) to.heads[place] = head;
+        __threadfence_system();
+    }
+}
+
+// Sweep 1 sends rows ahead of being asked, those with breakpoints up to a guess: the host then has most often what its
+// search needs as soon as it has the sums.
+struct SendAhead {
+    double below; // 0: none
+    float reach;  // no less than it
+    CrossedRows to;
+};
+
+// Rows with lo < breakpoint <= hi: counted, and the first crossed_capacity to arrive written to host memory. Their
+// order is left to the host's sort.
+template <class Real, bool weighted>
+__global__ void __launch_bounds__(gather_threads)
+    find_crossed(DeviceVectors<Real> v, GatherRequest request, double lo, double hi, int columns, CrossedRows to,
+                 unsigned *arrivals, unsigned long long *count_to, unsigned *flag, unsigned ticket) {
+    const int lane = threadIdx.x % 32;
+    const int64_t tiles = (v.n + 31) / 32, warps = static_cast<int64_t>(gridDim.x) * gather_warps;
+    const auto weight_at = [&](int64_t row) { return weighted ? static_cast<double>(v.diagonal[row]) : 1.0; };
+    const auto entry = [&](int64_t row, int j) {
+        double w = v.column(request, j)[row];
+        if (j == panel::y_column(0) && request.fresh) w = static_cast<Real>(static_cast<double>(v.g[row]) - w);
+        return weighted ? scaled_by(sqrt(weight_at(row)), j, w) : w;
+    };
+    for (int64_t tile = (static_cast<int64_t>(blockIdx.x) * gather_threads + threadIdx.x) / 32; tile < tiles;
+         tile += warps) {
+        const int64_t i = tile * 32 + lane;
+        CrossedHead head{0, 0, 0, i};
+        if (i < v.n) {
+            const Row at = v.row(i);
+            const double h = weight_at(i), root = weighted ? sqrt(h) : 1.0;
+            head.t = breakpoint(at.x, h * at.g, at.l, at.u);
+            head.g = root * at.g;
+            head.z = (bound_ahead(at.g, at.l, at.u) - at.x) / root;
+        }
+        send_rows(head.t > lo && head.t <= hi, head, columns, entry, to);
+    }
+    __syncthreads();
+    if (threadIdx.x == 0 && atomicAdd(arrivals, 1u) == gridDim.x - 1) {
+        __threadfence();
+        *count_to = *static_cast<volatile unsigned long long *>(to.count);
+        *to.count = 0;
+        *arrivals = 0;
+        __threadfence_system();
+        *static_cast<volatile unsigned *>(flag) = ticket;
+    }
+}
+
+} // namespace cudaopt
