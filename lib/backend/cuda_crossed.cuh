@@ -5,36 +5,49 @@
 
 namespace cudaopt {
 
-// A crossed row as it comes to the host; its panel entries stand beside, columns apart.
+// A row that is sent: its breakpoint, index, gradient and way to the bound.
 struct CrossedHead {
-    double t, g, z;
+    double t;
     int64_t index;
+    double g, z;
 };
 
-// Host memory for crossed_capacity rows, which come in any order, and on the device how many have come.
+// Host memory for crossed_capacity rows, which come in any order: their breakpoints, and of each a record of its index
+// and its panel entries, with g and z among them. A record begins at 128 bytes, of which the bus makes one packet. On
+// the device, how many have come.
 struct CrossedRows {
-    CrossedHead *heads;
-    double *entries;
+    double *t, *records;
     unsigned long long *count;
+
+    __host__ __device__ static constexpr int record_size(int columns) { return (1 + columns + 15) / 16 * 16; }
 };
 
-// Send the rows of the lanes that are `inside`, the whole warp writing one row's entries after the other. All lanes of
-// a warp call it. entry(row, j): of the panel's column j, but those of g and z.
+// Send the rows of the lanes that are `inside`, the whole warp writing one record after the other. All lanes of a warp
+// call it. entry(row, j): of the panel's column j, but those of g and z. Before the host may look at the rows, a fence
+// is wanted.
 template <class Entry>
 __device__ void send_rows(bool inside, const CrossedHead &head, int columns, const Entry &entry,
                           const CrossedRows &to) {
     const int lane = threadIdx.x % 32;
-    for (unsigned left = __ballot_sync(~0u, inside); left; left &= left - 1) {
+    unsigned left = __ballot_sync(~0u, inside);
+    if (left == 0) return;
+    unsigned long long place = 0;
+    if (lane == 0) place = atomicAdd(to.count, static_cast<unsigned long long>(__popc(left)));
+    place = __shfl_sync(~0u, place, 0);
+    const unsigned long long own_place = place + __popc(left & ((1u << lane) - 1));
+    if (inside && own_place < crossed_capacity) to.t[own_place] = head.t;
+    for (; left && place < crossed_capacity; left &= left - 1, place++) {
         const int owner = __ffs(left) - 1;
-        unsigned long long place = 0;
-        if (lane == owner) place = atomicAdd(to.count, 1ull);
-        place = __shfl_sync(~0u, place, owner);
-        if (place >= crossed_capacity) continue;
         const int64_t row = __shfl_sync(~0u, head.index, owner);
-        for (int j = lane; j < columns; j += 32)
-            if (j != panel::gradient && j != panel::displacement) to.entries[place * columns + j] = entry(row, j);
-        if (lane == owner) to.heads[place] = head;
-        __threadfence_system();
+        const double g = __shfl_sync(~0u, head.g, owner), z = __shfl_sync(~0u, head.z, owner);
+        double *const record = to.records + place * CrossedRows::record_size(columns);
+        for (int k = lane; k <= columns; k += 32) {
+            const int j = k - 1;
+            record[k] = k == 0                     ? __longlong_as_double(row)
+                        : j == panel::gradient     ? g
+                        : j == panel::displacement ? z
+                                                   : entry(row, j);
+        }
     }
 }
 
@@ -63,7 +76,7 @@ __global__ void __launch_bounds__(gather_threads)
     for (int64_t tile = (static_cast<int64_t>(blockIdx.x) * gather_threads + threadIdx.x) / 32; tile < tiles;
          tile += warps) {
         const int64_t i = tile * 32 + lane;
-        CrossedHead head{0, 0, 0, i};
+        CrossedHead head{0, i, 0, 0};
         if (i < v.n) {
             const Row at = v.row(i);
             const double h = weight_at(i), root = weighted ? sqrt(h) : 1.0;
@@ -73,6 +86,7 @@ __global__ void __launch_bounds__(gather_threads)
         }
         send_rows(head.t > lo && head.t <= hi, head, columns, entry, to);
     }
+    __threadfence_system();
     __syncthreads();
     if (threadIdx.x == 0 && atomicAdd(arrivals, 1u) == gridDim.x - 1) {
         __threadfence();

@@ -97,7 +97,7 @@ __global__ void __launch_bounds__(gather_threads, resident_blocks(blocks))
 #pragma unroll
                 for (int k = 0; k < lane_rows; k++) {
                     const double x = at.x[k], bound = bound_ahead(at.g[k], at.l[k], at.u[k]);
-                    send_rows(t[k] <= ahead.below, {t[k], at.g[k], bound - x, tile * rows + lane * lane_rows + k},
+                    send_rows(t[k] <= ahead.below, {t[k], tile * rows + lane * lane_rows + k, at.g[k], bound - x},
                               columns, entry, ahead.to);
                 }
             }

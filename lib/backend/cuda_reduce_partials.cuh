@@ -80,6 +80,7 @@ static __global__ void __launch_bounds__(gather_threads)
     } else if (entry < posted_numbers(layout) && threadIdx.x % 32 == 0) {
         v = static_cast<double>(*sent);
         *sent = 0;
+        if (v > 0) __threadfence_system(); // the rows before their number
     }
     if (threadIdx.x % 32 == 0 && entry < posted_numbers(layout)) post(to + entry, v, ticket);
 }

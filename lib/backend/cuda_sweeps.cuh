@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cmath>
 #include <cstring>
 #include <memory>
 
@@ -85,8 +86,8 @@ template <class Real> class CudaSweeps final : public Sweeps {
         std::memset(static_cast<void *>(posted_.get()), 0, posted_.bytes());
         numbers_.resize(posted_numbers(layout));
         directions_.allocate(multiprocessors * direction_resident);
-        heads_.allocate(crossed_capacity);
-        entries_.allocate(static_cast<int64_t>(crossed_capacity) * columns_);
+        row_t_.allocate(crossed_capacity);
+        row_records_.allocate(int64_t{crossed_capacity} * CrossedRows::record_size(columns_));
         read_buffer_.allocate(read_capacity);
         sums_.masked.reserve(panel::masked_count(columns_));
         sums_.full.reserve(panel::special * columns_);
@@ -229,22 +230,27 @@ template <class Real> class CudaSweeps final : public Sweeps {
     // Rows whose breakpoints lie in (lo, hi], among the first `count` that came. Returns how many they are.
     int64_t rows_between(double lo, double hi, int64_t count, int columns, std::vector<CrossedRow> &rows) const {
         rows.clear();
+        const int size = CrossedRows::record_size(columns);
         for (int64_t k = 0; k < count; k++) {
-            const CrossedHead &head = heads_[k];
-            if (!(head.t > lo && head.t <= hi)) continue;
-            const double *entries = entries_.get() + k * columns;
-            for (int j = 0; j < columns; j += 64 / sizeof(double)) __builtin_prefetch(entries + j);
-            rows.push_back({head.t, head.index, head.g, head.z, entries});
+            if (!(row_t_[k] > lo && row_t_[k] <= hi)) continue;
+            const double *record = row_records_.get() + k * size, *w = record + 1;
+            for (int j = 0; j <= columns; j += 64 / sizeof(double)) __builtin_prefetch(record + j);
+            rows.push_back({row_t_[k], 0, 0, 0, w});
+        }
+        for (CrossedRow &row : rows) { // the records have come by now
+            std::memcpy(&row.index, row.w - 1, sizeof row.index);
+            row.g = row.w[panel::gradient], row.z = row.w[panel::displacement];
         }
         return static_cast<int64_t>(rows.size());
     }
 
-    // Where more rows came than there is room for, none is sent until the next search, and then from less far.
+    // Where more rows came than there is room for, the next come from less far.
     void note_sent_ahead(const GatherRequest &panel, int64_t rows) {
         sent_ahead_.panel = panel;
         sent_ahead_.rows = rows;
         if (rows > crossed_capacity) {
-            sent_ahead_.below = ahead_ = 0;
+            sent_ahead_.below = 0;
+            ahead_ = std::isfinite(ahead_) ? ahead_ / 2 : 0;
             ahead_factor_ = 1 + (ahead_factor_ - 1) / 2;
         } else if (rows < crossed_capacity / 8) {
             ahead_factor_ = std::min(most_ahead, 1 + (ahead_factor_ - 1) * 2);
@@ -267,7 +273,7 @@ template <class Real> class CudaSweeps final : public Sweeps {
         return count;
     }
 
-    CrossedRows rows_to_host() const { return {heads_.get(), entries_.get(), counters_.get() + 1}; }
+    CrossedRows rows_to_host() const { return {row_t_.get(), row_records_.get(), counters_.get() + 1}; }
 
     static bool same_panel(const GatherRequest &a, const GatherRequest &b) {
         return a.pairs == b.pairs && a.newest_slot == b.newest_slot && a.fresh == b.fresh && a.weighted == b.weighted;
@@ -457,10 +463,9 @@ template <class Real> class CudaSweeps final : public Sweeps {
     CudaArray<unsigned char, Lives::on_device> scratch_;
     CudaArray<unsigned long long, Lives::on_device> counters_;
     CudaArray<FromDevice, Lives::on_host_mapped> from_device_;
-    CudaArray<double, Lives::on_host_mapped> entries_, staged_coefficients_;
+    CudaArray<double, Lives::on_host_mapped> row_t_, row_records_, staged_coefficients_;
     CudaArray<Posted, Lives::on_host_mapped> posted_;
     std::vector<double> numbers_; // as posted
-    CudaArray<CrossedHead, Lives::on_host_mapped> heads_;
     CudaArray<Real, Lives::on_host_mapped> read_buffer_;
     PanelSums sums_{};
     unsigned ticket_ = 0;

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstring>
 #include <limits>
+#include <utility>
 
 #include "lbfgsb/box.hpp"
 
@@ -33,7 +34,8 @@ CauchySearch::CauchySearch(int m) : w_(2 * m), w_reduced_(2 * m), entries_(panel
     for (CauchyPoint *point : {&point_, &saved_point_})
         for (dense::Vector *v : {&point->c, &point->p, &point->c_reduced, &point->p_reduced}) v->reserve(2 * m);
     products_.reserve(panel::masked_count(panel::columns(m)));
-    rows_.reserve(crossed_capacity);
+    for (auto *rows : {&rows_, &unsorted_}) rows->reserve(crossed_capacity);
+    bucket_ends_.reserve(crossed_capacity);
 }
 
 // What the sums at a threshold tau say of the path there, whatever the model. With z the way gone so far, z = -tau g on
@@ -149,10 +151,32 @@ void CauchySearch::search_beyond_first_breakpoint(const PanelSums &sums) {
 
 // Fetch the rows with breakpoints in (lo, hi], in order. False: there are too many.
 bool CauchySearch::fetch(double lo, double hi) {
-    if (sweeps_->crossed(panel_, lo, hi, rows_) > crossed_capacity) return false;
-    std::sort(rows_.begin(), rows_.end(),
-              [](const CrossedRow &a, const CrossedRow &b) { return a.t < b.t || (a.t == b.t && a.index < b.index); });
+    if (sweeps_->crossed(panel_, lo, hi, unsorted_) > crossed_capacity) return false;
+    sort_rows();
     return true;
+}
+
+// By t, equal ones by index: into as many buckets of t as there are rows, then each bucket. Rows lie evenly enough for
+// that to take a third of the time of a sort.
+void CauchySearch::sort_rows() {
+    const auto before = [](const CrossedRow &a, const CrossedRow &b) {
+        return a.t < b.t || (a.t == b.t && a.index < b.index);
+    };
+    const std::vector<CrossedRow> &from = unsorted_;
+    rows_.resize(from.size());
+    if (from.empty()) return;
+    const auto [least, largest] = std::minmax_element(from.begin(), from.end(), before);
+    const double buckets = static_cast<double>(from.size()) - 1, width = largest->t - least->t;
+    const auto bucket = [&, origin = least->t](const CrossedRow &row) {
+        return width > 0 && std::isfinite(width) ? static_cast<std::size_t>((row.t - origin) / width * buckets) : 0;
+    };
+    bucket_ends_.assign(from.size(), 0);
+    for (const CrossedRow &row : from) bucket_ends_[bucket(row)]++;
+    int sum = 0;
+    for (int &end : bucket_ends_) sum += std::exchange(end, sum); // now where each begins
+    for (const CrossedRow &row : from) rows_[bucket_ends_[bucket(row)]++] = row;
+    for (std::size_t k = 0, begin = 0; k < from.size(); begin = bucket_ends_[k++])
+        std::sort(rows_.begin() + begin, rows_.begin() + bucket_ends_[k], before);
 }
 
 // Pass the fetched rows' breakpoints until a segment holds its own minimiser (algorithm CP). True: found.

@@ -41,6 +41,7 @@ class CauchySearch {
     void take_off(const CrossedRow &row);
     double minimiser() const { return at_.slope < 0 ? at_.t - at_.slope / at_.curvature : at_.t; }
     bool fetch(double lo, double hi);
+    void sort_rows();
     bool walk(double no_breakpoint_before);
     void search_beyond_first_breakpoint(const PanelSums &sums);
     bool bisect(double hi);
@@ -55,7 +56,8 @@ class CauchySearch {
     double least_curvature_ = 0;
     dense::Vector w_, w_reduced_, entries_;
     dense::Vector products_; // what point_.over_free points to once rows are crossed
-    std::vector<CrossedRow> rows_;
+    std::vector<CrossedRow> rows_, unsorted_;
+    std::vector<int> bucket_ends_;
 };
 
 } // namespace cudaopt
