@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <atomic>
-#include <cmath>
 #include <cstring>
 #include <memory>
 
@@ -13,6 +12,7 @@
 #include "backend/cuda_gather.cuh"
 #include "backend/cuda_gather_wide.cuh"
 #include "backend/cuda_reduce_partials.cuh"
+#include "backend/cuda_sent_rows.cuh"
 #include "backend/cuda_support.cuh"
 
 namespace cudaopt {
@@ -86,8 +86,7 @@ template <class Real> class CudaSweeps final : public Sweeps {
         std::memset(static_cast<void *>(posted_.get()), 0, posted_.bytes());
         numbers_.resize(posted_numbers(layout));
         directions_.allocate(multiprocessors * direction_resident);
-        row_t_.allocate(crossed_capacity);
-        row_records_.allocate(int64_t{crossed_capacity} * CrossedRows::record_size(columns_));
+        sent_.allocate(columns_);
         read_buffer_.allocate(read_capacity);
         sums_.masked.reserve(panel::masked_count(columns_));
         sums_.full.reserve(panel::special * columns_);
@@ -120,7 +119,7 @@ template <class Real> class CudaSweeps final : public Sweeps {
     const PanelSums &gather(const GatherRequest &request) override {
         const OnDevice on(device_);
         const GatherLayout layout(panel::columns(request.pairs));
-        sent_ahead_.below = 0;
+        sent_.none_ahead();
         const int partials = launch_gather(request, layout);
         check(cudaGetLastError(), "the launch of sweep 1");
         launch_reduction(layout, partials);
@@ -134,7 +133,7 @@ template <class Real> class CudaSweeps final : public Sweeps {
         sums_.f = numbers_[layout.size];
         const double *direction = numbers_.data() + layout.size + 1;
         direction_sums_ = {direction[0], direction[1], direction[2]};
-        note_sent_ahead(request, static_cast<int64_t>(direction[direction_numbers]));
+        sent_.note(request, static_cast<int64_t>(direction[direction_numbers]));
         return sums_;
     }
 
@@ -164,9 +163,8 @@ template <class Real> class CudaSweeps final : public Sweeps {
     }
 
     int64_t crossed(const GatherRequest &request, double lo, double hi, std::vector<CrossedRow> &rows) override {
-        ahead_ = ahead_factor_ * hi; // the next search will reach about as far as this one
-        if (hi > sent_ahead_.below || !same_panel(request, sent_ahead_.panel)) return find_rows(request, lo, hi, rows);
-        return rows_between(lo, hi, sent_ahead_.rows, panel::columns(request.pairs), rows);
+        if (!sent_.have(request, hi)) return find_rows(request, lo, hi, rows);
+        return sent_.between(lo, hi, sent_.count(), panel::columns(request.pairs), rows);
     }
 
     void step(int slot, double step) override {
@@ -227,61 +225,23 @@ template <class Real> class CudaSweeps final : public Sweeps {
     }
 
   private:
-    // Rows whose breakpoints lie in (lo, hi], among the first `count` that came. Returns how many they are.
-    int64_t rows_between(double lo, double hi, int64_t count, int columns, std::vector<CrossedRow> &rows) const {
-        rows.clear();
-        const int size = CrossedRows::record_size(columns);
-        for (int64_t k = 0; k < count; k++) {
-            if (!(row_t_[k] > lo && row_t_[k] <= hi)) continue;
-            const double *record = row_records_.get() + k * size, *w = record + 1;
-            for (int j = 0; j <= columns; j += 64 / sizeof(double)) __builtin_prefetch(record + j);
-            rows.push_back({row_t_[k], 0, 0, 0, w});
-        }
-        for (CrossedRow &row : rows) { // the records have come by now
-            std::memcpy(&row.index, row.w - 1, sizeof row.index);
-            row.g = row.w[panel::gradient], row.z = row.w[panel::displacement];
-        }
-        return static_cast<int64_t>(rows.size());
-    }
-
-    // Where more rows came than there is room for, the next come from less far.
-    void note_sent_ahead(const GatherRequest &panel, int64_t rows) {
-        sent_ahead_.panel = panel;
-        sent_ahead_.rows = rows;
-        if (rows > crossed_capacity) {
-            sent_ahead_.below = 0;
-            ahead_ = std::isfinite(ahead_) ? ahead_ / 2 : 0;
-            ahead_factor_ = 1 + (ahead_factor_ - 1) / 2;
-        } else if (rows < crossed_capacity / 8) {
-            ahead_factor_ = std::min(most_ahead, 1 + (ahead_factor_ - 1) * 2);
-        }
-    }
-
     int64_t find_rows(const GatherRequest &request, double lo, double hi, std::vector<CrossedRow> &rows) {
         const OnDevice on(device_);
         const int columns = panel::columns(request.pairs);
-        sent_ahead_.below = 0; // they are overwritten
+        sent_.none_ahead(); // they are overwritten
         const auto kernel = request.weighted ? find_crossed<Real, true> : find_crossed<Real, false>;
-        kernel<<<blocks_for(n_), gather_threads, 0, stream_>>>(v_, request, lo, hi, columns, rows_to_host(), arrivals(),
-                                                               &from_device_[0].crossed, &from_device_[0].flag,
-                                                               ++ticket_);
+        kernel<<<blocks_for(n_), gather_threads, 0, stream_>>>(
+            v_, request, lo, hi, columns, sent_.place(counters_.get() + 1), arrivals(), &from_device_[0].crossed,
+            &from_device_[0].flag, ++ticket_);
         check(cudaGetLastError(), "the launch of the search for crossed rows");
         const volatile unsigned *flag = &from_device_[0].flag;
         wait_until([&] { return *flag == ticket_; });
         const int64_t count = static_cast<int64_t>(from_device_[0].crossed);
-        rows_between(lo, hi, std::min<int64_t>(count, crossed_capacity), columns, rows);
+        sent_.between(lo, hi, std::min<int64_t>(count, crossed_capacity), columns, rows);
         return count;
     }
 
-    CrossedRows rows_to_host() const { return {row_t_.get(), row_records_.get(), counters_.get() + 1}; }
-
-    static bool same_panel(const GatherRequest &a, const GatherRequest &b) {
-        return a.pairs == b.pairs && a.newest_slot == b.newest_slot && a.fresh == b.fresh && a.weighted == b.weighted;
-    }
-
     static constexpr int read_capacity = 64;
-    // Steepest-descent minimisers of one iteration and the next lie apart by a factor of 1/2 to 2.3 on torsion.
-    static constexpr double most_ahead = 2.5;
     // Blocks of sweep 2 a multiprocessor: what the registers of 16-byte loads in flight leave.
     static constexpr int direction_resident = 2;
 
@@ -388,8 +348,7 @@ template <class Real> class CudaSweeps final : public Sweeps {
             prepared_ = reinterpret_cast<const void *>(kernel);
         }
         const Sources<Real, most_vectors(blocks, kind)> sources(v_, request, place);
-        if (kind == Gather::bounded) sent_ahead_.below = ahead_;
-        const SendAhead ahead{sent_ahead_.below, static_cast<float>(sent_ahead_.below * (1 + 1e-5)), rows_to_host()};
+        const SendAhead ahead = sent_.ahead(kind == Gather::bounded, counters_.get() + 1);
         kernel<<<grid, gather_threads, shared, stream_>>>(v_, sources, request, layout, ahead, stages, aligned_,
                                                           partials_.get());
         return grid;
@@ -453,17 +412,11 @@ template <class Real> class CudaSweeps final : public Sweeps {
     CudaArray<DirectionRecord, Lives::on_device> directions_;
     int direction_blocks_ = 0; // records of the latest direction
     DirectionSums direction_sums_{};
-    // Rows that the latest sweep 1 sent ahead: all with breakpoints in (0, below], if they are not too many.
-    struct {
-        double below = 0;
-        int64_t rows = 0;
-        GatherRequest panel{};
-    } sent_ahead_;
-    double ahead_ = 0, ahead_factor_ = most_ahead; // how far the next sweep 1 sends rows ahead
+    SentRows sent_;
     CudaArray<unsigned char, Lives::on_device> scratch_;
     CudaArray<unsigned long long, Lives::on_device> counters_;
     CudaArray<FromDevice, Lives::on_host_mapped> from_device_;
-    CudaArray<double, Lives::on_host_mapped> row_t_, row_records_, staged_coefficients_;
+    CudaArray<double, Lives::on_host_mapped> staged_coefficients_;
     CudaArray<Posted, Lives::on_host_mapped> posted_;
     std::vector<double> numbers_; // as posted
     CudaArray<Real, Lives::on_host_mapped> read_buffer_;
