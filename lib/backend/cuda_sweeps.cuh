@@ -1,5 +1,5 @@
 // The CUDA executor: the sweeps as kernels on one stream. The host waits once an iteration, for the sums of sweep 1,
-// by spinning on a flag in host memory that the last kernel sets.
+// by spinning on the tickets that come with them.
 #pragma once
 
 #include <algorithm>
