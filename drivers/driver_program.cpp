@@ -1,5 +1,6 @@
 /* driver_program n m: minimises a test problem and prints the log of the manual. It is a user's program: it knows the
  * solver by include/ alone. */
+#include "checkpoints.hpp"
 #include "cuda_opt.hpp"
 #include "failure.hpp"
 #include "interrupt.hpp"
@@ -15,6 +16,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
+#include <iterator>
 #include <memory>
 #include <optional>
 #include <stdexcept>
@@ -91,6 +93,17 @@ void apply_settings(cudaopt::Handle &s, const std::vector<GivenSetting> &setting
             s.set_real(key, std::get<double>(value));
 }
 
+/** Go on from a checkpoint, under the settings that it holds, but for those that are given anew. */
+template <class Real>
+void resume(Minimiser<Real> &s, const Options &options, Array<Real> &x, Array<double> &f, Array<Real> &g)
+{
+    s.load(read_checkpoint(options.resume), x.data(), f.data(), g.data());
+    std::vector<GivenSetting> late;
+    std::copy_if(options.settings.begin(), options.settings.end(), std::back_inserter(late),
+                 [](const GivenSetting &setting) { return setting.key != CUDA_OPT_THREADS; });
+    apply_settings(s, late);
+}
+
 std::string title(const cudaopt::Handle &s, const Problem &problem, const Options &options)
 {
     return problem.facts().title + ", n = " + with_separators(problem.n()) + ", m = " + std::to_string(options.m) +
@@ -109,6 +122,12 @@ template <class Real> int minimise(const Options &options, Problem &problem)
         problem.start(first, count, values);
     });
     const Bounds<Real> bounds(s, problem, options);
+    if (!options.resume.empty())
+        resume(s, options, x, f, g);
+    const std::int64_t iterations_before = s.get_int(CUDA_OPT_ITERATIONS);
+    const std::int64_t evaluations_before =
+        std::max<std::int64_t>(0, s.get_int(CUDA_OPT_EVALUATIONS) - 1); // the last was asked for, not given
+    const double solver_seconds_before = s.get_real(CUDA_OPT_SOLVER_SECONDS);
 
     Place place;
     place.space = s.on_cuda() ? Place::Space::cuda : Place::Space::host;
@@ -119,8 +138,9 @@ template <class Real> int minimise(const Options &options, Problem &problem)
     ManualLog log(options, progress);
     log.attach(s);
     Recorder recorder(options);
+    Checkpoints checkpoints(options);
 
-    const Interrupt interrupt(s);
+    const Interrupt interrupt(checkpoints.wanted() ? nullptr : static_cast<cuda_opt *>(s));
     const Clock clock;
     Effort effort;
     effort.bounded = bounds.any();
@@ -130,7 +150,8 @@ template <class Real> int minimise(const Options &options, Problem &problem)
         if (effort.solver_calls++ == 0 && task > 0)
             log.head(s, problem); // not before the library has found the arguments to be right
         log.check_written();
-        recorder.observe(s, effort.evaluations, clock.seconds());
+        recorder.observe(s, evaluations_before + effort.evaluations, clock.seconds());
+        checkpoints.observe(s, task, interrupt);
         progress.show(s, clock.seconds());
         if (task == CUDA_OPT_EVALUATE_FG) {
             const Clock evaluation;
@@ -140,6 +161,8 @@ template <class Real> int minimise(const Options &options, Problem &problem)
         }
     } while (task > 0);
     effort.seconds = clock.seconds();
+    effort.iterations = s.get_int(CUDA_OPT_ITERATIONS) - iterations_before;
+    effort.solver_seconds = s.get_real(CUDA_OPT_SOLVER_SECONDS) - solver_seconds_before;
     progress.clear();
 
     const std::string message = s.message();

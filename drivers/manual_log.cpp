@@ -66,6 +66,10 @@ void ManualLog::head(const cudaopt::Handle &s, const cudaopt::testfuncs::Problem
                    (options_.upper ? format("%g", *options_.upper) : own_upper) + "]");
     }
     write_line(format("  XTOL = %e", s.get_real(CUDA_OPT_XTOL)));
+    if (!options_.resume.empty()) {
+        write_line(format("  RESUMED AT ITERATION %" PRId64, s.get_int(CUDA_OPT_ITERATIONS)));
+        write_line("   I  NFN     FUNC          GNORM         STEPLENGTH");
+    }
 }
 
 void ManualLog::summary(const cudaopt::Handle &s, const Effort &effort)
@@ -74,13 +78,13 @@ void ManualLog::summary(const cudaopt::Handle &s, const Effort &effort)
         write_line(format(" %-14s %10" PRId64 "    %e    %e%s", name, count, seconds,
                           seconds / static_cast<double>(std::max<std::int64_t>(1, count)), remark));
     };
-    const double solver = s.get_real(CUDA_OPT_SOLVER_SECONDS);
+    const double solver = effort.solver_seconds;
     const double evaluation = s.on_cuda() ? std::max(0., effort.seconds - solver) : effort.evaluation_seconds;
     write_line("");
     write_line("                     COUNT   TOTAL SECONDS         AVERAGE");
     effort_line("F AND G", effort.evaluations, evaluation, s.on_cuda() ? "   (all but the solver)" : "");
     effort_line("SOLVER CALLS", effort.solver_calls, solver, "");
-    effort_line("ITERATIONS", s.get_int(CUDA_OPT_ITERATIONS), effort.seconds, "");
+    effort_line("ITERATIONS", effort.iterations, effort.seconds, "");
     write_line("");
     write_line(format(" F = %.15e   ||PG|| = %e", s.get_real(CUDA_OPT_F), s.get_real(CUDA_OPT_PG_NORM2)));
     if (effort.bounded)

@@ -11,11 +11,12 @@
 
 namespace driver {
 
-/** What the driver knows, counted and measured itself. */
+/** What this run of the program took, not those before it that left a checkpoint. */
 struct Effort {
     bool bounded = false;
-    std::int64_t solver_calls = 0, evaluations = 0;
+    std::int64_t solver_calls = 0, evaluations = 0, iterations = 0;
     double evaluation_seconds = 0; ///< in f and g; measured on the host backend only
+    double solver_seconds = 0;
     double seconds = 0;            ///< wall time of the whole loop
 };
 

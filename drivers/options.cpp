@@ -70,6 +70,16 @@ void check_bounds(const Options &options)
     }
 }
 
+void check_checkpoints(const Options &options)
+{
+    if (!options.every)
+        return;
+    if (*options.every < 1)
+        refuse("--every", "must be at least 1, but is " + std::to_string(*options.every));
+    if (options.checkpoint.empty())
+        refuse("--every", "needs the file of --checkpoint");
+}
+
 /** NAME=VALUE */
 void read_parameter(const std::string &text, Options &options)
 {
@@ -172,6 +182,12 @@ private:
         add("--csv", "FILE", "write one row an iteration to this file", [&o](auto &, auto &text) { o.csv = text; });
         add("--plot", "FILE", "draw f and ||Pg|| against iterations to this SVG file",
             [&o](auto &, auto &text) { o.plot = text; });
+        add("--checkpoint", "FILE", "keep in this file what --resume goes on from, also after Ctrl-C",
+            [&o](auto &, auto &text) { o.checkpoint = text; });
+        add("--every", "K", "iterations from one checkpoint to the next [100]",
+            [&o](auto &name, auto &text) { o.every = whole_number<std::int64_t>(name, text); });
+        add("--resume", "FILE", "go on from this checkpoint of a run with the same problem, n, m and bounds",
+            [&o](auto &, auto &text) { o.resume = text; });
     }
 
     void solver()
@@ -209,7 +225,11 @@ std::optional<Options> parse_options(int argc, char **argv)
 {
     Options options;
     CommandLine command_line(options);
-    if (!parsed(command_line.app(), argc, argv, [&] { check_bounds(options); }))
+    const auto check = [&] {
+        check_bounds(options);
+        check_checkpoints(options);
+    };
+    if (!parsed(command_line.app(), argc, argv, check))
         return std::nullopt;
     return options;
 }

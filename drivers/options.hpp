@@ -28,6 +28,8 @@ struct Options {
     std::int64_t log_frequency = 1;  ///< the manual's iprint[0]
     std::int64_t log_type = 0;       ///< the manual's iprint[1]
     std::string csv, plot;           ///< files to write, empty: none
+    std::string checkpoint, resume;  ///< files of checkpoints, to write and to go on from, empty: none
+    std::optional<std::int64_t> every; ///< iterations from one checkpoint to the next
     std::vector<GivenSetting> settings;
 };
 

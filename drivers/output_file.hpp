@@ -3,6 +3,8 @@
 
 #include "failure.hpp"
 
+#include <unistd.h>
+
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
@@ -26,9 +28,16 @@ public:
     OutputFile &operator=(const OutputFile &) = delete;
 
     /** Write the text through to the system: a full disk is noticed here, and a reader sees whole lines. */
-    void write(const std::string &text)
+    void write(const std::string &text) { write(text.data(), text.size()); }
+    void write(const void *bytes, std::size_t count)
     {
-        if (std::fwrite(text.data(), 1, text.size(), file_) != text.size() || std::fflush(file_) != 0)
+        if (std::fwrite(bytes, 1, count, file_) != count || std::fflush(file_) != 0)
+            fail();
+    }
+    /** What was written is on the disk on return. */
+    void synchronise()
+    {
+        if (fsync(fileno(file_)) != 0)
             fail();
     }
 

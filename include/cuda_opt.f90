@@ -29,6 +29,7 @@ module cuda_opt
     public :: cuda_opt_create, cuda_opt_create_f32, cuda_opt_destroy, cuda_opt_set_bounds, &
         cuda_opt_set_bounds_f32, cuda_opt_set_diagonal, cuda_opt_set_diagonal_f32, cuda_opt_set_stream, &
         cuda_opt_set_log, cuda_opt_solve, cuda_opt_solve_f32, cuda_opt_reset, cuda_opt_request_stop, &
+        cuda_opt_warm_start, cuda_opt_save, cuda_opt_load, cuda_opt_load_f32, &
         cuda_opt_set_int, cuda_opt_set_real, cuda_opt_get_int, cuda_opt_get_real, cuda_opt_message, &
         cuda_opt_version, cuda_opt_task_name, cuda_opt_backend, cuda_opt_alloc, cuda_opt_free, &
         cuda_opt_copy_in, cuda_opt_copy_out, cuda_opt_synchronize, cuda_opt_write_line, cuda_opt_text, &
@@ -78,6 +79,7 @@ module cuda_opt
         CUDA_OPT_THREADS            = 107, &
         CUDA_OPT_IPRINT_FREQUENCY   = 108, &
         CUDA_OPT_IPRINT_TYPE        = 109, &
+        CUDA_OPT_ROBUST             = 110, &
         CUDA_OPT_SEARCH_SEED        = 120, &
         CUDA_OPT_AT_SMALLEST_STEP   = 121, &
         CUDA_OPT_HALVINGS           = 122
@@ -208,6 +210,31 @@ module cuda_opt
         integer(c_int) function cuda_opt_reset(s) bind(c, name='cuda_opt_reset')
             import
             type(c_ptr), value :: s
+        end function
+
+        ! As cuda_opt_reset, but the pairs stay.
+        integer(c_int) function cuda_opt_warm_start(s) bind(c, name='cuda_opt_warm_start')
+            import
+            type(c_ptr), value :: s
+        end function
+
+        ! A checkpoint; buffer: c_null_ptr, then bytes alone is set.
+        integer(c_int) function cuda_opt_save(s, buffer, bytes) bind(c, name='cuda_opt_save')
+            import
+            type(c_ptr), value :: s, buffer
+            integer(c_int64_t), intent(inout) :: bytes
+        end function
+
+        integer(c_int) function cuda_opt_load(s, buffer, bytes, x, f, g) bind(c, name='cuda_opt_load')
+            import
+            type(c_ptr), value :: s, buffer, x, f, g
+            integer(c_int64_t), value :: bytes
+        end function
+
+        integer(c_int) function cuda_opt_load_f32(s, buffer, bytes, x, f, g) bind(c, name='cuda_opt_load_f32')
+            import
+            type(c_ptr), value :: s, buffer, x, f, g
+            integer(c_int64_t), value :: bytes
         end function
 
         integer(c_int) function cuda_opt_request_stop(s) bind(c, name='cuda_opt_request_stop')

@@ -38,19 +38,34 @@
  * @endcode
  *
  * Guarantees
- *  - After every task <= 0 that follows a first evaluation, x, f and g hold the best iterate accepted so far.
- *  - Every x you are asked to evaluate lies in the box, exactly: l <= x <= u holds without a rounding error.
+ *  - After every task <= 0 that follows a first evaluation, x, f and g hold the best iterate accepted so far: the
+ *    one with the lowest f. After CONVERGED by EPS or PGTOL it is the one at which the test holds; its f is the lowest
+ *    but for rounding errors, at most 2.3e-11 |f| higher.
+ *  - Every x you are asked to evaluate is finite and lies in the box, exactly: l <= x <= u holds without a rounding
+ *    error.
  *  - f = NaN or Inf, or any such g_i, is your way of saying "not here": the step is cut back (CUDA_OPT_MAX_CUTS).
  *  - The same calls give the same bits, on any number of host threads, and run after run on the same GPU with arrays
  *    of the same alignment to 16 bytes.
  *  - The library prints nothing, never exits and keeps no global state. Two handles may be used by two threads;
  *    one handle by one thread at a time, but for cuda_opt_request_stop(), which any thread may call.
- *  - No memory is allocated after the first call of cuda_opt_solve().
+ *  - No memory is allocated after the first call of cuda_opt_solve(), as long as the thread that calls is the same.
+ *  - Threads that the host backend asks for and does not get, fork() and dlclose() end or change no solve on it;
+ *    docs/architecture.md says what holds there, and what does not.
+ *  - Nothing is thrown, whatever fails.
  *
  * CUDA streams. All device work of a handle runs on its stream (cuda_opt_set_stream; by default the legacy
  * default stream). When cuda_opt_solve() asks for an evaluation, the kernels that write x may still be running:
  * evaluate on the same stream, or call cuda_opt_synchronize() first. Likewise f and g must be written on that
  * stream, or be complete, when cuda_opt_solve() is called again.
+ * A call waits for the stream where it needs its results, your kernels' included. cuda_opt_request_stop() and
+ * CUDA_OPT_MAX_SECONDS end that wait, some 0.3 s later at most, with STOPPED or TIME_LIMIT; what is on the stream goes
+ * on, and x, f and g hold the best iterate when it has come to its end, as after any code <= 0: cuda_opt_synchronize()
+ * waits for that. Not ended are the first call's allocations and what is called to wait: the helpers below, results
+ * that are asked for, cuda_opt_destroy().
+ *
+ * CUDA devices. A handle works on the device that was current when it was made, whichever is current later. Its arrays
+ * lie in that device's memory, or in managed memory. Memory of another device is refused, also where peer access makes
+ * it reachable: by the call that names the array, or the first of the solve.
  *
  * Method: Byrd, Lu, Nocedal, Zhu, SIAM J. Sci. Comput. 16 (1995) 1190; Morales, Nocedal, ACM TOMS 38 (2011) 7;
  * line search: More, Thuente, ACM TOMS 20 (1994) 286. See docs/algorithm.md. */
@@ -117,19 +132,27 @@ enum {
     /* ---- integer settings: cuda_opt_set_int, cuda_opt_get_int ---- */
     CUDA_OPT_MAX_ITERATIONS = 100,  /**< >= 0; default 2000 (the manual's icall); 0: no limit */
     CUDA_OPT_MAX_EVALUATIONS = 101, /**< >= 0; default 0: no limit */
-    CUDA_OPT_MAXFEV = 102,          /**< >= 1; default 20: evaluations within one line search, besides cuts */
+    CUDA_OPT_MAXFEV = 102,          /**< >= 1; default 20: evaluations within one line search, besides cuts and one to
+                                         go back to the lowest point */
     CUDA_OPT_MAX_CUTS = 103,        /**< >= 0; default 30: cuts in a row because f or g is not finite */
     CUDA_OPT_DIAGCO = 104,          /**< 0 or 1; default 0. 1: ask for H0's diagonal at every iterate. Before the first
                                          call of cuda_opt_solve(); needs cuda_opt_set_diagonal() */
     CUDA_OPT_APPROXIMATE_CAUCHY = 105, /**< 0 or 1; default 0: exact generalized Cauchy point. 1: stop at the first
                                             breakpoint, t = max(0, min(t_1, t_1*)) (Fei et al. 2014) */
     CUDA_OPT_REPORT_ITERATES = 106, /**< 0 or 1; default 0. 1: return CUDA_OPT_NEW_ITERATE after each iteration */
-    CUDA_OPT_THREADS = 107,         /**< 0 to 4096; default 0: all of the machine's. Host backend only. Before the first
-                                         call of cuda_opt_solve() */
+    CUDA_OPT_THREADS = 107,         /**< 0 to 4096; default 0: all of the machine's, which is the environment's
+                                         OMP_NUM_THREADS where that is positive, else the processors that the process
+                                         may use. Host backend only. Before the first call of cuda_opt_solve() */
     CUDA_OPT_IPRINT_FREQUENCY = 108, /**< the manual's iprint[0]: < 0 no log; 0 first and last iterate; k > 0 each
                                           k-th. Default -1. Lines go to the callback of cuda_opt_set_log() */
     CUDA_OPT_IPRINT_TYPE = 109,     /**< the manual's iprint[1], 0 to 3; default 0: a line an iteration; 1: and the
                                          first x and g; 2: and every x; 3: and every x and g (of each iterate logged) */
+    CUDA_OPT_ROBUST = 110,          /**< 0 or 1; default 1: go on where version 3.0 of L-BFGS-B gives up. Where f
+                                         differs by rounding errors alone, approximate Wolfe conditions accept a step by
+                                         its slopes (Hager and Zhang 2005); a line search that is exhausted goes back to
+                                         the lowest point that it saw; the memory keeps its scale when it is dropped.
+                                         Takes two vectors of n more. 0: version 3.0's path to its end. Before the first
+                                         call of cuda_opt_solve() */
     /* of a search (cuda_opt_create_search()), before its first call; it also has MAX_ITERATIONS, MAX_EVALUATIONS,
        THREADS, MAX_SECONDS, F_TARGET, ITERATIONS, EVALUATIONS, F, DIMENSION, STOP_TEST and WORKSPACE_BYTES */
     CUDA_OPT_SEARCH_SEED = 120,     /**< >= 0; default 0: of the random numbers */
@@ -138,7 +161,9 @@ enum {
     CUDA_OPT_HALVINGS = 122,        /**< 1 to 1000; default 16: the smallest step is Delta_0 / 2^halvings */
 
     /* ---- real settings: cuda_opt_set_real, cuda_opt_get_real ---- */
-    CUDA_OPT_EPS = 200,    /**< >= 0; default 1e-5: converged when ||P g||_2 < eps * max(1, ||x||_2); 0: off */
+    CUDA_OPT_EPS = 200,    /**< >= 0; default 1e-5: converged when ||P g||_2 < eps * max(1, ||x||_2); 0: off.
+                                Not at an iterate that MAXFEV evaluations of a line search led to: on the way to a
+                                minimum at infinity ||x|| grows, and the slope is what it was */
     CUDA_OPT_PGTOL = 201,  /**< >= 0; default 0: off. Converged when ||P g||_inf <= pgtol */
     CUDA_OPT_FACTR = 202,  /**< >= 0; default 0: off. Converged when
                                 f_k - f_{k+1} <= factr * 2.22e-16 * max(|f_k|, |f_{k+1}|, 1) */
@@ -146,9 +171,11 @@ enum {
     CUDA_OPT_GTOL = 204,   /**< 1e-4 < gtol < 1; default 0.9. Curvature condition |phi'(t)| <= gtol |phi'(0)| */
     CUDA_OPT_FTOL = 205,   /**< 0 <= ftol < 1; default 1e-4. Sufficient decrease phi(t) <= phi(0) + ftol t phi'(0) */
     CUDA_OPT_XTOL = 206,   /**< >= 0; default 1e-16. The line search ends when its interval's relative width is below */
-    CUDA_OPT_STPMIN = 207, /**< >= 0, <= stpmax; default 1e-20. Smallest step of a line search */
+    CUDA_OPT_STPMIN = 207, /**< >= 0, <= stpmax; default 1e-20. Smallest step of a line search; one that begins with a
+                                smaller step may go as low as that */
     CUDA_OPT_STPMAX = 208, /**< > 0; default 1e20. Largest step of a line search; bounds may demand a smaller one */
-    CUDA_OPT_MAX_SECONDS = 209, /**< >= 0; default 0: no limit. Wall time since the first call, tested at each call */
+    CUDA_OPT_MAX_SECONDS = 209, /**< >= 0; default 0: no limit. Wall time since the first call, tested at each call, and
+                                     on CUDA while a call waits for the stream */
 
     /* ---- integer results: cuda_opt_get_int ---- */
     CUDA_OPT_ITERATIONS = 300,      /**< accepted iterates after the start */
@@ -207,7 +234,8 @@ enum {
  *  @param out      receives the handle. Also on failure, unless out is NULL or memory for the handle itself is
  *                  lacking (then *out is NULL): such a handle is good for cuda_opt_message() and cuda_opt_destroy().
  *  @param n        number of variables, >= 1
- *  @param m        number of correction pairs, >= 1. The workspace holds 2m + 3 vectors of n; the pairs' inner products
+ *  @param m        number of correction pairs, >= 1. The workspace holds 2m + 5 vectors of n, 2m + 3 where
+ *                  CUDA_OPT_ROBUST is 0; the pairs' inner products
  *                  take some 512 m^2 bytes more, and more than 4e9 of them are refused as out of memory
  *  @param backend  CUDA_OPT_BACKEND_AUTO, _CUDA or _HOST
  *  @return 0, CUDA_OPT_IMPROPER_INPUT, CUDA_OPT_BACKEND_UNAVAILABLE, CUDA_OPT_OUT_OF_MEMORY or CUDA_OPT_MISUSE */
@@ -231,7 +259,8 @@ CUDA_OPT_API int cuda_opt_set_diagonal(cuda_opt *s, const double *diagonal);
 /** As cuda_opt_set_diagonal(), for a handle of cuda_opt_create_f32(). */
 CUDA_OPT_API int cuda_opt_set_diagonal_f32(cuda_opt *s, const float *diagonal);
 /** The CUDA stream (a cudaStream_t) of all device work; NULL: the legacy default stream. Before the first call of
- *  cuda_opt_solve(). On the host backend it is remembered and has no effect. */
+ *  cuda_opt_solve(). It has to outlive the handle; call cuda_opt_synchronize() before another takes its place. On the
+ *  host backend it is remembered and has no effect. */
 CUDA_OPT_API int cuda_opt_set_stream(cuda_opt *s, void *stream);
 /** Where the log lines go (CUDA_OPT_IPRINT_FREQUENCY >= 0). line is one line without its newline, valid during the
  *  call. NULL: nowhere, the default. */
@@ -249,7 +278,36 @@ CUDA_OPT_API int cuda_opt_solve(cuda_opt *s, double *x, double *f, double *g);
 CUDA_OPT_API int cuda_opt_solve_f32(cuda_opt *s, float *x, double *f, float *g);
 /** Forget the history and the counts, keep settings, bounds and workspace: the next cuda_opt_solve() starts anew. */
 CUDA_OPT_API int cuda_opt_reset(cuda_opt *s);
-/** Ask that the solve end at its next call with CUDA_OPT_STOPPED. Safe from any thread and from a signal handler. */
+/** As cuda_opt_reset(), but the correction pairs stay and are the memory of the next solve, which may have other
+ *  bounds, another start, other arrays, and an f that has changed a little: in a sequence of such problems each takes
+ *  fewer evaluations. After cuda_opt_load() it serves a solve that was saved.
+ *  @return 0 or CUDA_OPT_MISUSE */
+CUDA_OPT_API int cuda_opt_warm_start(cuda_opt *s);
+/** A checkpoint: all that a solve needs to go on elsewhere or later, on the host or on CUDA: x, f and g, the pairs, the
+ *  settings, the counts. Between any two calls of cuda_opt_solve(), before or after the task is done; after the end,
+ *  too.
+ *  @param buffer  host memory; NULL: *bytes alone is set
+ *  @param bytes   in: the size of the buffer; out: what the checkpoint takes. It grows as pairs are stored, to at most
+ *                 2m + 7 vectors of n and some 40 m^2 + 4000 bytes
+ *  @return 0; CUDA_OPT_IMPROPER_INPUT where the buffer is too small; CUDA_OPT_MISUSE where there is no solve to save;
+ *          CUDA_OPT_CUDA_FAILURE */
+CUDA_OPT_API int cuda_opt_save(cuda_opt *s, void *buffer, int64_t *bytes);
+/** Go on from a checkpoint, instead of the first call of cuda_opt_solve(): x, f and g are filled, and the next
+ *  cuda_opt_solve(), with these arrays, returns the task of the save again. From there on all is as if nothing had
+ *  happened: on the same backend, with the same bits. Bounds, diagonal, stream and log have to be set before, as they
+ *  were; settings become those of the save, but for CUDA_OPT_THREADS, and may be changed then. n, m and the precision
+ *  are those of cuda_opt_create().
+ *  @param buffer  what cuda_opt_save() wrote, in host memory
+ *  @param bytes   how many they are
+ *  @param x, f, g  as for cuda_opt_solve()
+ *  @return 0; CUDA_OPT_IMPROPER_INPUT for bytes that are no checkpoint, torn, damaged, of another n, m or precision, or
+ *          of a solve with other bounds; CUDA_OPT_MISUSE after the first call of cuda_opt_solve(); else as
+ *          cuda_opt_solve(). After a failure the handle is as after cuda_opt_reset(); x, f and g may have changed */
+CUDA_OPT_API int cuda_opt_load(cuda_opt *s, const void *buffer, int64_t bytes, double *x, double *f, double *g);
+/** As cuda_opt_load(), for a handle of cuda_opt_create_f32(). */
+CUDA_OPT_API int cuda_opt_load_f32(cuda_opt *s, const void *buffer, int64_t bytes, float *x, double *f, float *g);
+/** Ask that the solve end with CUDA_OPT_STOPPED: at its next call, on CUDA also in one that waits for the stream. Safe
+ *  from any thread and from a signal handler. */
 CUDA_OPT_API int cuda_opt_request_stop(cuda_opt *s);
 
 /** Change an integer setting.

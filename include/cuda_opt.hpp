@@ -113,6 +113,16 @@ class Handle {
     void set_stream(void *stream) { check(cuda_opt_set_stream(*this, stream)); }
     /** As cuda_opt_reset(). */
     void reset() { check(cuda_opt_reset(*this)); }
+    /** As cuda_opt_warm_start(): the next solve begins with the pairs of the last. */
+    void warm_start() { check(cuda_opt_warm_start(*this)); }
+    /** The checkpoint that cuda_opt_save() makes. */
+    std::vector<unsigned char> save() const {
+        std::int64_t bytes = 0;
+        check(cuda_opt_save(*this, nullptr, &bytes));
+        std::vector<unsigned char> checkpoint(static_cast<std::size_t>(bytes));
+        check(cuda_opt_save(*this, checkpoint.data(), &bytes));
+        return checkpoint;
+    }
     /** As cuda_opt_synchronize(). */
     void synchronize() const { check(cuda_opt_synchronize(*this)); }
     /** As cuda_opt_request_stop(): safe from any thread. */
@@ -229,6 +239,12 @@ template <class Real> class Minimiser : public Handle {
     }
     /** The same, with arrays of this handle. */
     int solve(Array<Real> &x, Array<double> &f, Array<Real> &g) noexcept { return solve(x.data(), f.data(), g.data()); }
+    /** As cuda_opt_load(): on from a checkpoint of save(). */
+    void load(const std::vector<unsigned char> &checkpoint, Real *x, double *f, Real *g) {
+        const auto bytes = static_cast<std::int64_t>(checkpoint.size());
+        if constexpr (single) check(cuda_opt_load_f32(*this, checkpoint.data(), bytes, x, f, g));
+        else check(cuda_opt_load(*this, checkpoint.data(), bytes, x, f, g));
+    }
 };
 
 } // namespace cudaopt

@@ -143,8 +143,7 @@ template <class Objective, int N = 0> class CudaSearch final : public PatternSea
         copy(on_device_.get(), box_.data(), box_.size() * sizeof(double), cudaMemcpyHostToDevice);
         check(cudaMemsetAsync(history_.get(), 0xff, history_size() * sizeof(std::uint64_t), stream_), "cudaMemset");
         const pattern::Rules rules = this->rules(on_device_.get());
-        pattern::not_begun_kernel<><<<blocks(256), 256, 0, stream_>>>(rules, walks());
-        finish("the preparation of the walks");
+        launch("the preparation of the walks", pattern::not_begun_kernel<>, blocks(256), 256, rules, walks());
     }
 
     SearchSummary summary() override
@@ -154,8 +153,8 @@ template <class Objective, int N = 0> class CudaSearch final : public PatternSea
             return all;
         SearchSummary of_block[pattern::summary_blocks];
         const int count = int(std::min<std::int64_t>(pattern::summary_blocks, blocks(pattern::summary_threads)));
-        pattern::summary_kernel<><<<count, pattern::summary_threads, 0, stream_>>>(rules(on_device_.get()), walks(),
-                                                                                  summaries_.get());
+        launch("the summary of the walks", pattern::summary_kernel<>, unsigned(count), pattern::summary_threads,
+               rules(on_device_.get()), walks(), summaries_.get());
         copy(of_block, summaries_.get(), std::size_t(count) * sizeof(SearchSummary), cudaMemcpyDeviceToHost);
         for (int block = 0; block < count; ++block)
             all.join(of_block[block]);
@@ -204,15 +203,13 @@ template <class Objective, int N = 0> class CudaSearch final : public PatternSea
         if constexpr (pattern::offers<Objective>(0) == pattern::Offers::evaluation)
             if (by_warp()) {
                 constexpr int threads = pattern::search_threads;
-                pattern::advance_by_warp_kernel<<<blocks(threads / 32), threads, 0, stream_>>>(
-                    objective_, rules, walks(), iterations, note);
-                return finish("the search's kernel");
+                return launch("the search's kernel", pattern::advance_by_warp_kernel<Objective>, blocks(threads / 32),
+                              threads, objective_, rules, walks(), iterations, note);
             }
         // Few walks spread over all multiprocessors in blocks of a warp.
         const int threads = options_.walks < 132 * 8 * pattern::search_threads ? 32 : pattern::search_threads;
-        pattern::advance_kernel<N><<<blocks(threads), threads, 0, stream_>>>(objective_, rules, walks(), iterations,
-                                                                               note);
-        return finish("the search's kernel");
+        return launch("the search's kernel", pattern::advance_kernel<N, Objective>, blocks(threads), threads,
+                      objective_, rules, walks(), iterations, note);
     }
     void read_history(std::vector<std::uint64_t> &keys) override
     {
@@ -236,9 +233,18 @@ template <class Objective, int N = 0> class CudaSearch final : public PatternSea
                  cudaGetErrorName(error));
         return code() == 0;
     }
-    bool finish(const char *what)
+    bool finish(const char *what) { return check(cudaStreamSynchronize(stream_), what); }
+    /** Launches a kernel and waits for it. What the launch itself returns says whether it could be launched:
+     *  cudaGetLastError() would also tell of an error that the caller has left behind. */
+    template <class... Parameters, class... Arguments>
+    bool launch(const char *what, void (*kernel)(Parameters...), unsigned blocks, int threads,
+                const Arguments &...arguments)
     {
-        return check(cudaGetLastError(), what) && check(cudaStreamSynchronize(stream_), what);
+        cudaLaunchConfig_t config{};
+        config.gridDim = dim3(blocks);
+        config.blockDim = dim3(unsigned(threads));
+        config.stream = stream_;
+        return check(cudaLaunchKernelEx(&config, kernel, arguments...), what) && finish(what);
     }
     void copy(void *to, const void *from, std::size_t bytes, cudaMemcpyKind kind)
     {

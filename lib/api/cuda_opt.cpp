@@ -1,6 +1,4 @@
 // The C ABI: arguments are checked here, failures become codes and sentences, nothing is thrown beyond.
-#include <new>
-
 #include "api/handle.hpp"
 
 using namespace cudaopt;
@@ -24,23 +22,6 @@ std::unique_ptr<MemorySpace> make_memory(int backend) {
     return backend == CUDA_OPT_BACKEND_CUDA ? make_cuda_memory() : make_host_memory();
 }
 
-int make_handle(cuda_opt **out, const std::function<int(cuda_opt &)> &fill) {
-    if (!out) return CUDA_OPT_MISUSE;
-    *out = new (std::nothrow) cuda_opt;
-    if (!*out) return CUDA_OPT_OUT_OF_MEMORY;
-    cuda_opt &s = **out;
-    try {
-        s.failure = fill(s);
-    } catch (const ExecutorFailure &failure) {
-        s.failure_message.set("%s", failure.what());
-        s.failure = failure.code;
-    } catch (const std::bad_alloc &) {
-        s.failure_message.set("out of memory while making a handle");
-        s.failure = CUDA_OPT_OUT_OF_MEMORY;
-    }
-    return s.failure;
-}
-
 int require_solver(cuda_opt *s, const char *call) {
     if (!s) return CUDA_OPT_MISUSE;
     if (s->failure) return s->failure;
@@ -55,12 +36,47 @@ int check_space(cuda_opt &s, const char *name, const void *pointer, bool may_be_
         s.message().set("%s is NULL", name);
         return CUDA_OPT_MISUSE;
     }
-    Space where = Space::unknown;
-    if (s.memory->accepts(pointer, where)) return 0;
-    s.message().set("%s points to %s memory, but the %s backend needs it in %s memory", name,
-                    where == Space::device ? "device" : "host", s.backend == CUDA_OPT_BACKEND_CUDA ? "CUDA" : "host",
-                    s.backend == CUDA_OPT_BACKEND_CUDA ? "device" : "host");
-    return CUDA_OPT_MISUSE;
+    const bool cuda = s.backend == CUDA_OPT_BACKEND_CUDA;
+    try {
+        Space where = Space::unknown;
+        if (s.memory->accepts(pointer, where)) return 0;
+        if (where == Space::other_device)
+            s.message().set("%s points to memory of CUDA device %d, but the handle is of CUDA device %d", name,
+                            s.memory->device_of(pointer), s.memory->device());
+        else
+            s.message().set("%s points to %s memory, but the %s backend needs it in %s memory", name,
+                            where == Space::device ? "device" : "host", cuda ? "CUDA" : "host",
+                            cuda ? "device" : "host");
+        return CUDA_OPT_MISUSE;
+    } catch (const ExecutorFailure &failure) {
+        s.message().set("%s", failure.what());
+        return failure.code;
+    }
+}
+
+// Checks that every call before a solve begins with: 0, or a code with its message.
+static int before_start(cuda_opt *s, int bits, const char *call) {
+    if (const int code = require_solver(s, call)) return code;
+    if (bits != 0 && bits != s->bits) {
+        s->message().set("%s is for %s precision, but the handle was made for %s", call,
+                         bits == 64 ? "double" : "single", s->bits == 64 ? "double" : "single");
+        return CUDA_OPT_MISUSE;
+    }
+    if (s->solver->started()) {
+        s->message().set("%s has to come before the first call of cuda_opt_solve, or after cuda_opt_reset", call);
+        return CUDA_OPT_MISUSE;
+    }
+    return 0;
+}
+
+int take_arrays(cuda_opt *s, int bits, const char *call, void *x, double *f, void *g) {
+    if (const int code = before_start(s, bits, call)) return code;
+    if (const int code = check_space(*s, "x", x, false)) return code;
+    if (const int code = check_space(*s, "f", f, false)) return code;
+    if (const int code = check_space(*s, "g", g, false)) return code;
+    UserArrays &arrays = s->solver->arrays;
+    arrays.x = x, arrays.f = f, arrays.g = g;
+    return 0;
 }
 
 } // namespace cudaopt
@@ -103,21 +119,6 @@ int create(cuda_opt **out, int64_t n, int32_t m, int32_t backend, int bits) {
     return make_handle(out, [=](cuda_opt &s) { return fill(s, n, m, backend, bits); });
 }
 
-// Checks that every call before a solve begins with: 0, or a code with its message.
-int before_start(cuda_opt *s, int bits, const char *call) {
-    if (const int code = require_solver(s, call)) return code;
-    if (bits != 0 && bits != s->bits) {
-        s->message().set("%s is for %s precision, but the handle was made for %s", call,
-                         bits == 64 ? "double" : "single", s->bits == 64 ? "double" : "single");
-        return CUDA_OPT_MISUSE;
-    }
-    if (s->solver->started()) {
-        s->message().set("%s has to come before the first call of cuda_opt_solve, or after cuda_opt_reset", call);
-        return CUDA_OPT_MISUSE;
-    }
-    return 0;
-}
-
 int set_bounds(cuda_opt *s, int bits, const void *lower, const void *upper) {
     if (s && s->search && bits == 64)
         return set_search_bounds(*s, static_cast<const double *>(lower), static_cast<const double *>(upper));
@@ -136,22 +137,37 @@ int set_diagonal(cuda_opt *s, int bits, const void *diagonal) {
     return 0;
 }
 
+int set_stream(cuda_opt *s, void *stream) {
+    if (s && s->search) return set_search_stream(*s, stream);
+    if (const int code = before_start(s, 0, "cuda_opt_set_stream")) return code;
+    s->solver->stream = stream;
+    return 0;
+}
+
+int set_log(cuda_opt *s, void (*write_line)(void *user, const char *line), void *user) {
+    if (const int code = require_solver(s, "cuda_opt_set_log")) return code;
+    s->solver->set_log(write_line, user);
+    return 0;
+}
+
+int reset(cuda_opt *s) {
+    if (!s) return CUDA_OPT_MISUSE;
+    if (s->failure) return s->failure;
+    if (s->search) s->search->reset();
+    else s->solver->reset();
+    return 0;
+}
+
 int solve(cuda_opt *s, int bits, void *x, double *f, void *g) {
     if (const int code = require_solver(s, "cuda_opt_solve")) return code;
     Solver &solver = *s->solver;
-    UserArrays &arrays = solver.arrays;
+    const UserArrays &arrays = solver.arrays;
     if (!solver.started()) {
-        if (const int code = before_start(s, bits, "cuda_opt_solve")) return code;
-        if (const int code = check_space(*s, "x", x, false)) return code;
-        if (const int code = check_space(*s, "f", f, false)) return code;
-        if (const int code = check_space(*s, "g", g, false)) return code;
+        if (const int code = take_arrays(s, bits, "cuda_opt_solve", x, f, g)) return code;
         if (solver.settings.user_diagonal && !arrays.diagonal) {
             solver.message().set("CUDA_OPT_DIAGCO is 1, but cuda_opt_set_diagonal has given no array");
             return CUDA_OPT_MISUSE;
         }
-        arrays.x = x;
-        arrays.f = f;
-        arrays.g = g;
     } else if (x != arrays.x || f != arrays.f || g != arrays.g || bits != s->bits) {
         solver.message().set("x, f and g have to be the same at each call of one solve, and of %d bits; call "
                              "cuda_opt_reset to start with others",
@@ -161,21 +177,18 @@ int solve(cuda_opt *s, int bits, void *x, double *f, void *g) {
     return solver.resume();
 }
 
-// A helper call: misuse and failures of the memory space become codes.
-template <class Action> int guarded(cuda_opt *s, bool arguments_good, const Action &action) {
-    if (!s) return CUDA_OPT_MISUSE;
-    if (s->failure) return s->failure;
-    if (!arguments_good) {
-        s->message().set("a pointer is NULL, or a number of bytes is negative");
-        return CUDA_OPT_MISUSE;
-    }
-    try {
+// A helper call.
+template <class Action> int help(cuda_opt *s, bool arguments_good, const Action &action) {
+    return guarded(s, [&] {
+        if (!s) return static_cast<int>(CUDA_OPT_MISUSE);
+        if (s->failure) return s->failure;
+        if (!arguments_good) {
+            s->message().set("a pointer is NULL, or a number of bytes is negative");
+            return static_cast<int>(CUDA_OPT_MISUSE);
+        }
         action();
         return 0;
-    } catch (const ExecutorFailure &failure) {
-        s->message().set("%s", failure.what());
-        return failure.code;
-    }
+    });
 }
 
 } // namespace
@@ -192,37 +205,34 @@ void cuda_opt_destroy(cuda_opt **s) {
 }
 
 int cuda_opt_set_bounds(cuda_opt *s, const double *lower, const double *upper) {
-    return set_bounds(s, 64, lower, upper);
+    return guarded(s, [=] { return set_bounds(s, 64, lower, upper); });
 }
 int cuda_opt_set_bounds_f32(cuda_opt *s, const float *lower, const float *upper) {
-    return set_bounds(s, 32, lower, upper);
+    return guarded(s, [=] { return set_bounds(s, 32, lower, upper); });
 }
-int cuda_opt_set_diagonal(cuda_opt *s, const double *diagonal) { return set_diagonal(s, 64, diagonal); }
-int cuda_opt_set_diagonal_f32(cuda_opt *s, const float *diagonal) { return set_diagonal(s, 32, diagonal); }
-
+int cuda_opt_set_diagonal(cuda_opt *s, const double *diagonal) {
+    return guarded(s, [=] { return set_diagonal(s, 64, diagonal); });
+}
+int cuda_opt_set_diagonal_f32(cuda_opt *s, const float *diagonal) {
+    return guarded(s, [=] { return set_diagonal(s, 32, diagonal); });
+}
 int cuda_opt_set_stream(cuda_opt *s, void *stream) {
-    if (s && s->search) return set_search_stream(*s, stream);
-    if (const int code = before_start(s, 0, "cuda_opt_set_stream")) return code;
-    s->solver->stream = stream;
-    return 0;
+    return guarded(s, [=] { return set_stream(s, stream); });
 }
-
 int cuda_opt_set_log(cuda_opt *s, void (*write_line)(void *user, const char *line), void *user) {
-    if (const int code = require_solver(s, "cuda_opt_set_log")) return code;
-    s->solver->set_log(write_line, user);
-    return 0;
+    return guarded(s, [=] { return set_log(s, write_line, user); });
 }
-
-int cuda_opt_solve(cuda_opt *s, double *x, double *f, double *g) { return solve(s, 64, x, f, g); }
-int cuda_opt_solve_f32(cuda_opt *s, float *x, double *f, float *g) { return solve(s, 32, x, f, g); }
-
+int cuda_opt_solve(cuda_opt *s, double *x, double *f, double *g) {
+    return guarded(s, [=] { return solve(s, 64, x, f, g); });
+}
+int cuda_opt_solve_f32(cuda_opt *s, float *x, double *f, float *g) {
+    return guarded(s, [=] { return solve(s, 32, x, f, g); });
+}
 int cuda_opt_reset(cuda_opt *s) {
-    if (!s) return CUDA_OPT_MISUSE;
-    if (s->failure) return s->failure;
-    if (s->search) s->search->reset();
-    else s->solver->reset();
-    return 0;
+    return guarded(s, [=] { return reset(s); });
 }
+
+// Here and below: what only hands out or sets what is there, and cannot fail.
 
 int cuda_opt_request_stop(cuda_opt *s) {
     if (!s) return CUDA_OPT_MISUSE;
@@ -267,19 +277,19 @@ const char *cuda_opt_task_name(int task) {
 }
 
 int cuda_opt_alloc(cuda_opt *s, void **out, int64_t bytes) {
-    return guarded(s, out && bytes >= 0, [&] { *out = s->memory->allocate(static_cast<std::size_t>(bytes)); });
+    return help(s, out && bytes >= 0, [&] { *out = s->memory->allocate(static_cast<std::size_t>(bytes)); });
 }
 int cuda_opt_free(cuda_opt *s, void *pointer) {
-    return guarded(s, true, [&] { s->memory->release(pointer); });
+    return help(s, true, [&] { s->memory->release(pointer); });
 }
 int cuda_opt_copy_in(cuda_opt *s, void *to, const void *from_host, int64_t bytes) {
-    return guarded(s, to && from_host && bytes >= 0,
-                   [&] { s->memory->copy_in(to, from_host, static_cast<std::size_t>(bytes), s->stream()); });
+    return help(s, to && from_host && bytes >= 0,
+                [&] { s->memory->copy_in(to, from_host, static_cast<std::size_t>(bytes), s->stream()); });
 }
 int cuda_opt_copy_out(cuda_opt *s, void *to_host, const void *from, int64_t bytes) {
-    return guarded(s, to_host && from && bytes >= 0,
-                   [&] { s->memory->copy_out(to_host, from, static_cast<std::size_t>(bytes), s->stream()); });
+    return help(s, to_host && from && bytes >= 0,
+                [&] { s->memory->copy_out(to_host, from, static_cast<std::size_t>(bytes), s->stream()); });
 }
 int cuda_opt_synchronize(cuda_opt *s) {
-    return guarded(s, true, [&] { s->memory->synchronize(s->stream()); });
+    return help(s, true, [&] { s->memory->synchronize(s->stream()); });
 }

@@ -1,11 +1,12 @@
 // What stands behind the opaque handle.
 #pragma once
 
-#include <functional>
 #include <memory>
+#include <new>
 
 #include "backend/backend.hpp"
 #include "cuda_opt.h"
+#include "rim/rim.hpp"
 #include "search/search.hpp"
 #include "solver/solver.hpp"
 
@@ -28,11 +29,28 @@ namespace cudaopt {
 // The backend asked for, or a negative code with its message.
 int choose_backend(int32_t asked, Message &message);
 std::unique_ptr<MemorySpace> make_memory(int backend);
-// A new handle, filled by fill(handle); its failures become the handle's.
-int make_handle(cuda_opt **out, const std::function<int(cuda_opt &)> &fill);
+
+// A call with a handle, or NULL: what action() throws becomes the handle's message and a code.
+template <class Action> int guarded(cuda_opt *s, const Action &action) noexcept {
+    return at_rim(action, [s](int code, const char *words) {
+        if (s) s->message().set("%s", words);
+        return code;
+    });
+}
+
+// A new handle, filled by fill(handle), whose failures become the handle's.
+template <class Fill> int make_handle(cuda_opt **out, const Fill &fill) noexcept {
+    if (!out) return CUDA_OPT_MISUSE;
+    cuda_opt *const s = *out = new (std::nothrow) cuda_opt;
+    if (!s) return CUDA_OPT_OUT_OF_MEMORY;
+    return s->failure = guarded(s, [&] { return fill(*s); });
+}
+
 // 0, or CUDA_OPT_MISUSE with its message where a handle is not the solver's, or a pointer not of its memory space.
 int require_solver(cuda_opt *s, const char *call);
 int check_space(cuda_opt &s, const char *name, const void *pointer, bool may_be_null);
+// Before a solve: the arrays that it will work on, checked. 0, or a code with its message.
+int take_arrays(cuda_opt *s, int bits, const char *call, void *x, double *f, void *g);
 
 // A search's own settings and results (search.cpp, search_options.cpp), which cuda_opt_set_int() and its like hand on.
 int set_search_int(cuda_opt &s, int32_t key, int64_t value);

@@ -45,6 +45,7 @@ const IntSetting int_settings[] = {
     {CUDA_OPT_DIAGCO, "DIAGCO", nullptr, &Settings::user_diagonal, 0, 1},
     {CUDA_OPT_APPROXIMATE_CAUCHY, "APPROXIMATE_CAUCHY", nullptr, &Settings::approximate_cauchy, 0, 1},
     {CUDA_OPT_REPORT_ITERATES, "REPORT_ITERATES", nullptr, &Settings::report_iterates, 0, 1},
+    {CUDA_OPT_ROBUST, "ROBUST", nullptr, &Settings::robust, 0, 1},
     {CUDA_OPT_THREADS, "THREADS", &Settings::threads, nullptr, 0, 4096},
     {CUDA_OPT_IPRINT_FREQUENCY, "IPRINT_FREQUENCY", &Settings::log_frequency, nullptr, INT64_MIN, INT64_MAX},
     {CUDA_OPT_IPRINT_TYPE, "IPRINT_TYPE", &Settings::log_type, nullptr, 0, 3},
@@ -103,9 +104,7 @@ template <class Entry, int count> const Entry *find(const Entry (&table)[count],
     return nullptr;
 }
 
-} // namespace
-
-int cuda_opt_set_int(cuda_opt *s, int32_t key, int64_t value) {
+int set_int(cuda_opt *s, int32_t key, int64_t value) {
     if (!s) return CUDA_OPT_MISUSE;
     if (s->search) return cudaopt::set_search_int(*s, key, value);
     if (!s->solver) return s->failure;
@@ -120,7 +119,8 @@ int cuda_opt_set_int(cuda_opt *s, int32_t key, int64_t value) {
                          static_cast<long long>(setting->most));
         return CUDA_OPT_IMPROPER_INPUT;
     }
-    if ((key == CUDA_OPT_DIAGCO || key == CUDA_OPT_THREADS) && s->solver->started()) {
+    const bool at_start_only = key == CUDA_OPT_DIAGCO || key == CUDA_OPT_THREADS || key == CUDA_OPT_ROBUST;
+    if (at_start_only && s->solver->started()) {
         s->message().set("CUDA_OPT_%s can be set before the first call of cuda_opt_solve only", setting->name);
         return CUDA_OPT_MISUSE;
     }
@@ -129,7 +129,7 @@ int cuda_opt_set_int(cuda_opt *s, int32_t key, int64_t value) {
     return 0;
 }
 
-int cuda_opt_set_real(cuda_opt *s, int32_t key, double value) {
+int set_real(cuda_opt *s, int32_t key, double value) {
     if (!s) return CUDA_OPT_MISUSE;
     if (s->search) return cudaopt::set_search_real(*s, key, value);
     if (!s->solver) return s->failure;
@@ -158,7 +158,7 @@ int cuda_opt_set_real(cuda_opt *s, int32_t key, double value) {
     return 0;
 }
 
-int cuda_opt_get_int(const cuda_opt *s, int32_t key, int64_t *value) {
+int get_int(const cuda_opt *s, int32_t key, int64_t *value) {
     if (!s || !value) return CUDA_OPT_MISUSE;
     if (s->search) return cudaopt::get_search_int(const_cast<cuda_opt &>(*s), key, value);
     if (!s->solver) return s->failure;
@@ -180,7 +180,7 @@ int cuda_opt_get_int(const cuda_opt *s, int32_t key, int64_t *value) {
     return 0;
 }
 
-int cuda_opt_get_real(const cuda_opt *s, int32_t key, double *value) {
+int get_real(const cuda_opt *s, int32_t key, double *value) {
     if (!s || !value) return CUDA_OPT_MISUSE;
     if (s->search) return cudaopt::get_search_real(const_cast<cuda_opt &>(*s), key, value);
     if (!s->solver) return s->failure;
@@ -189,4 +189,19 @@ int cuda_opt_get_real(const cuda_opt *s, int32_t key, double *value) {
     else if (const RealResult *result = find(real_results, key)) *value = s->solver->results().*result->value;
     else return CUDA_OPT_IMPROPER_INPUT;
     return 0;
+}
+
+} // namespace
+
+int cuda_opt_set_int(cuda_opt *s, int32_t key, int64_t value) {
+    return cudaopt::guarded(s, [=] { return set_int(s, key, value); });
+}
+int cuda_opt_set_real(cuda_opt *s, int32_t key, double value) {
+    return cudaopt::guarded(s, [=] { return set_real(s, key, value); });
+}
+int cuda_opt_get_int(const cuda_opt *s, int32_t key, int64_t *value) {
+    return cudaopt::guarded(const_cast<cuda_opt *>(s), [=] { return get_int(s, key, value); });
+}
+int cuda_opt_get_real(const cuda_opt *s, int32_t key, double *value) {
+    return cudaopt::guarded(const_cast<cuda_opt *>(s), [=] { return get_real(s, key, value); });
 }

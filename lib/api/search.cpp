@@ -1,6 +1,5 @@
 // The C ABI of the pattern search: arguments are checked here, failures become codes and sentences.
 #include <limits>
-#include <new>
 
 #include "api/handle.hpp"
 
@@ -46,28 +45,13 @@ int before_start(cuda_opt &s, const char *call) {
     return CUDA_OPT_MISUSE;
 }
 
-// Failures of the machine and of the host's memory become codes.
-template <class Action> int guarded(cuda_opt &s, const Action &action) {
-    try {
-        return action();
-    } catch (const ExecutorFailure &failure) {
-        s.message().set("%s", failure.what());
-        return failure.code;
-    } catch (const std::bad_alloc &) {
-        s.message().set("out of memory on the host");
-        return CUDA_OPT_OUT_OF_MEMORY;
-    }
-}
-
 // n values from the handle's memory space, or none.
 int copy(cuda_opt &s, const char *name, const double *from, std::vector<double> &to) {
     if (const int code = check_space(s, name, from, true)) return code;
-    return guarded(s, [&] {
-        std::vector<double> values(from ? static_cast<size_t>(s.search->n()) : 0);
-        if (from) s.memory->copy_out(values.data(), from, values.size() * sizeof(double), s.search->stream);
-        to.swap(values);
-        return 0;
-    });
+    std::vector<double> values(from ? static_cast<size_t>(s.search->n()) : 0);
+    if (from) s.memory->copy_out(values.data(), from, values.size() * sizeof(double), s.search->stream);
+    to.swap(values);
+    return 0;
 }
 
 // What reads the walks begins with: 0, or a code with its message.
@@ -81,6 +65,43 @@ int before_reading(cuda_opt *s, const char *call, int64_t number) {
     s->message().set("%s: there is no walk %lld, they are counted from 0 to %lld", call, static_cast<long long>(number),
                      static_cast<long long>(s->search->walks() - 1));
     return CUDA_OPT_IMPROPER_INPUT;
+}
+
+int set_steps(cuda_opt *s, const double *steps) {
+    if (const int code = require_search(s, "cuda_opt_search_set_steps")) return code;
+    if (const int code = before_start(*s, "cuda_opt_search_set_steps")) return code;
+    return copy(*s, "steps", steps, s->search->steps);
+}
+
+int solve(cuda_opt *s, double *points, const double *values) {
+    if (const int code = require_search(s, "cuda_opt_search_solve")) return code;
+    Search &search = *s->search;
+    if (!search.started()) {
+        if (const int code = check_space(*s, "points", points, false)) return code;
+        if (const int code = check_space(*s, "values", values, false)) return code;
+    } else if (points != search.points() || values != search.values()) {
+        s->message().set("points and values have to be the same at each call of one search; call cuda_opt_reset to "
+                         "start with others");
+        return CUDA_OPT_MISUSE;
+    }
+    return search.resume(points, values);
+}
+
+int walk_at(cuda_opt *s, int64_t walk, double *x, double *f) {
+    if (const int code = before_reading(s, "cuda_opt_search_walk", walk)) return code;
+    const double value = s->search->read(walk, x);
+    if (f) *f = value;
+    return 0;
+}
+
+int ranked(cuda_opt *s, int64_t rank, int64_t *walk) {
+    if (const int code = before_reading(s, "cuda_opt_search_ranked", rank)) return code;
+    if (!walk) {
+        s->message().set("cuda_opt_search_ranked: walk is NULL");
+        return CUDA_OPT_MISUSE;
+    }
+    *walk = s->search->best_walk(rank);
+    return 0;
 }
 
 } // namespace
@@ -104,44 +125,15 @@ int set_search_stream(cuda_opt &s, void *stream) {
 int cuda_opt_create_search(cuda_opt **out, int64_t n, int64_t walks, int32_t backend) {
     return make_handle(out, [=](cuda_opt &s) { return fill(s, n, walks, backend); });
 }
-
 int cuda_opt_search_set_steps(cuda_opt *s, const double *steps) {
-    if (const int code = require_search(s, "cuda_opt_search_set_steps")) return code;
-    if (const int code = before_start(*s, "cuda_opt_search_set_steps")) return code;
-    return copy(*s, "steps", steps, s->search->steps);
+    return guarded(s, [=] { return set_steps(s, steps); });
 }
-
 int cuda_opt_search_solve(cuda_opt *s, double *points, const double *values) {
-    if (const int code = require_search(s, "cuda_opt_search_solve")) return code;
-    Search &search = *s->search;
-    if (!search.started()) {
-        if (const int code = check_space(*s, "points", points, false)) return code;
-        if (const int code = check_space(*s, "values", values, false)) return code;
-    } else if (points != search.points() || values != search.values()) {
-        s->message().set("points and values have to be the same at each call of one search; call cuda_opt_reset to "
-                         "start with others");
-        return CUDA_OPT_MISUSE;
-    }
-    return search.resume(points, values);
+    return guarded(s, [=] { return solve(s, points, values); });
 }
-
 int cuda_opt_search_walk(cuda_opt *s, int64_t walk, double *x, double *f) {
-    if (const int code = before_reading(s, "cuda_opt_search_walk", walk)) return code;
-    return guarded(*s, [&] {
-        const double value = s->search->read(walk, x);
-        if (f) *f = value;
-        return 0;
-    });
+    return guarded(s, [=] { return walk_at(s, walk, x, f); });
 }
-
 int cuda_opt_search_ranked(cuda_opt *s, int64_t rank, int64_t *walk) {
-    if (const int code = before_reading(s, "cuda_opt_search_ranked", rank)) return code;
-    if (!walk) {
-        s->message().set("cuda_opt_search_ranked: walk is NULL");
-        return CUDA_OPT_MISUSE;
-    }
-    return guarded(*s, [&] {
-        *walk = s->search->best_walk(rank);
-        return 0;
-    });
+    return guarded(s, [=] { return ranked(s, rank, walk); });
 }

@@ -47,19 +47,11 @@ int unknown(cuda_opt &s, int32_t key, const char *what) {
     return CUDA_OPT_IMPROPER_INPUT;
 }
 
-// The best so far, which the machine has to be asked for: 0, or a failure's code.
-int read_summary(cuda_opt &s, SearchSummary &summary) {
-    if (s.search->evaluations() == 0) {
-        summary.walk = -1;
-        return 0;
-    }
-    try {
-        summary = s.search->summary();
-        return 0;
-    } catch (const ExecutorFailure &failure) {
-        s.message().set("%s", failure.what());
-        return failure.code;
-    }
+// The best so far, which the machine has to be asked for.
+SearchSummary summary_of(cuda_opt &s) {
+    SearchSummary none;
+    none.walk = -1;
+    return s.search->evaluations() > 0 ? s.search->summary() : none;
 }
 
 } // namespace
@@ -104,12 +96,7 @@ int get_search_int(cuda_opt &s, int32_t key, int64_t *value) {
     case CUDA_OPT_PRECISION: *value = s.bits; return 0;
     case CUDA_OPT_STOP_TEST: *value = search.stop_test(); return 0;
     case CUDA_OPT_WORKSPACE_BYTES: *value = search.workspace_bytes(); return 0;
-    case CUDA_OPT_BEST_WALK: {
-        SearchSummary summary;
-        const int code = read_summary(s, summary);
-        if (code == 0) *value = summary.walk;
-        return code;
-    }
+    case CUDA_OPT_BEST_WALK: *value = summary_of(s).walk; return 0;
     default: break;
     }
     const IntSetting *setting = find(int_settings, key);
@@ -120,10 +107,8 @@ int get_search_int(cuda_opt &s, int32_t key, int64_t *value) {
 
 int get_search_real(cuda_opt &s, int32_t key, double *value) {
     if (key == CUDA_OPT_F) {
-        SearchSummary summary;
-        const int code = read_summary(s, summary);
-        if (code == 0) *value = summary.value;
-        return code;
+        *value = summary_of(s).value;
+        return 0;
     }
     const RealSetting *setting = find(real_settings, key);
     if (!setting) return CUDA_OPT_IMPROPER_INPUT;

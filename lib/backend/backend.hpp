@@ -8,8 +8,8 @@
 
 namespace cudaopt {
 
-// Where a pointer points, as far as the backend can tell.
-enum class Space { host, device, unknown };
+// Where a pointer points, as far as the backend can tell; device: the backend's own.
+enum class Space { host, device, other_device, unknown };
 
 // Memory in a backend's space; for the helpers of the C ABI. Failures are thrown as ExecutorFailure.
 class MemorySpace {
@@ -22,6 +22,9 @@ class MemorySpace {
     virtual void synchronize(void *stream) = 0;
     // Whether x, f, g and the bounds may point there.
     virtual bool accepts(const void *pointer, Space &where) = 0;
+    // The number of the backend's device, and of the one where a pointer points; -1: none.
+    virtual int device() const { return -1; }
+    virtual int device_of(const void *) const { return -1; }
 };
 
 template <class Real> std::unique_ptr<Sweeps> make_host_sweeps(int64_t n);

@@ -18,7 +18,7 @@ class CudaMemory final : public MemorySpace {
         return memory;
     }
     void release(void *pointer) override {
-        const OnDevice on(device_);
+        const OnDevice on(device_, std::nothrow); // if it can be: what is given back is given back in any case
         check(cudaFree(pointer), "cudaFree");
     }
     void copy_in(void *to, const void *from_host, std::size_t bytes, void *stream) override {
@@ -31,19 +31,25 @@ class CudaMemory final : public MemorySpace {
         const OnDevice on(device_);
         check(cudaStreamSynchronize(static_cast<cudaStream_t>(stream)), "cudaStreamSynchronize");
     }
+    // Managed memory comes to the device that reads it. Memory of another device may be out of reach, and a kernel that
+    // reads it then ends all of the process's work on this one: it is never taken.
     bool accepts(const void *pointer, Space &where) override {
+        const cudaPointerAttributes at = attributes(pointer);
+        const bool managed = at.type == cudaMemoryTypeManaged;
         where = Space::host;
-        cudaPointerAttributes attributes{};
-        if (cudaPointerGetAttributes(&attributes, pointer) != cudaSuccess) {
-            cudaGetLastError();
-            return false;
-        }
-        if (attributes.type != cudaMemoryTypeDevice && attributes.type != cudaMemoryTypeManaged) return false;
-        where = Space::device;
-        return true;
+        if (!managed && at.type != cudaMemoryTypeDevice) return false;
+        where = managed || at.device == device_ ? Space::device : Space::other_device;
+        return where == Space::device;
     }
+    int device() const override { return device_; }
+    int device_of(const void *pointer) const override { return attributes(pointer).device; }
 
   private:
+    static cudaPointerAttributes attributes(const void *pointer) {
+        cudaPointerAttributes attributes{};
+        check(cudaPointerGetAttributes(&attributes, pointer), "cudaPointerGetAttributes");
+        return attributes;
+    }
     void copy(void *to, const void *from, std::size_t bytes, cudaMemcpyKind kind, void *stream) {
         const OnDevice on(device_);
         check(cudaMemcpyAsync(to, from, bytes, kind, static_cast<cudaStream_t>(stream)), "cudaMemcpyAsync");

@@ -1,12 +1,15 @@
-// Failures of the CUDA runtime as exceptions, and owners of what it lends.
+// Failures of the CUDA runtime as exceptions, owners of what it lends, and the host's wait for a stream.
 #pragma once
 
 #include <cuda_runtime.h>
 
 #include <cstdio>
+#include <new>
 #include <utility>
 
 #include "cuda_opt.h"
+#include "exec/launch_cuda.cuh"
+#include "exec/patience.hpp"
 #include "lbfgsb/sweeps.hpp"
 
 namespace cudaopt {
@@ -23,18 +26,24 @@ inline void check(cudaError_t error, const char *what) {
 // Makes a device current for as long as it lives.
 class OnDevice {
   public:
-    explicit OnDevice(int device) {
-        cudaGetDevice(&before_);
-        if (before_ != device) cudaSetDevice(device);
-        changed_ = before_ != device;
-    }
+    explicit OnDevice(int device) { check(enter(device), "the choice of the handle's device"); }
+    // Where nobody can be told of an error: in destructors, and for what is not worth a failure.
+    OnDevice(int device, std::nothrow_t) noexcept { static_cast<void>(enter(device)); }
     ~OnDevice() {
-        if (changed_) cudaSetDevice(before_);
+        if (changed_) cudaSetDevice(before_); // which was possible before; nothing can be done if it is no more
     }
     OnDevice(const OnDevice &) = delete;
     OnDevice &operator=(const OnDevice &) = delete;
 
   private:
+    cudaError_t enter(int device) noexcept {
+        cudaError_t error = cudaGetDevice(&before_);
+        if (error == cudaSuccess && before_ != device) {
+            error = cudaSetDevice(device);
+            changed_ = error == cudaSuccess;
+        }
+        return error;
+    }
     int before_ = 0;
     bool changed_ = false;
 };
@@ -51,21 +60,21 @@ template <class T, Lives where> class CudaArray {
 
     void allocate(int64_t count) {
         release();
-        bytes_ = count * static_cast<int64_t>(sizeof(T));
+        const int64_t bytes = count * static_cast<int64_t>(sizeof(T));
         void *memory = nullptr;
-        const cudaError_t error = where == Lives::on_device ? cudaMalloc(&memory, bytes_)
-                                                            : cudaHostAlloc(&memory, bytes_, cudaHostAllocDefault);
+        const cudaError_t error = where == Lives::on_device ? cudaMalloc(&memory, bytes)
+                                                            : cudaHostAlloc(&memory, bytes, cudaHostAllocDefault);
         if (error != cudaSuccess) {
             char what[96];
             std::snprintf(what, sizeof what, "the allocation of %lld bytes of workspace",
-                          static_cast<long long>(bytes_));
-            bytes_ = 0;
+                          static_cast<long long>(bytes));
             check(error, what);
         }
         data_ = static_cast<T *>(memory);
+        bytes_ = bytes;
     }
-    void release() {
-        where == Lives::on_device ? cudaFree(data_) : cudaFreeHost(data_);
+    void release() { // also by the destructor, which can tell nobody of an error
+        if (data_) static_cast<void>(where == Lives::on_device ? cudaFree(data_) : cudaFreeHost(data_));
         data_ = nullptr;
         bytes_ = 0;
     }
@@ -77,5 +86,25 @@ template <class T, Lives where> class CudaArray {
     T *data_ = nullptr;
     int64_t bytes_ = 0;
 };
+
+class CudaEvent {
+  public:
+    CudaEvent() { check(cudaEventCreate(&event_), "cudaEventCreate"); }
+    ~CudaEvent() { cudaEventDestroy(event_); } // nobody can be told of an error
+    CudaEvent(const CudaEvent &) = delete;
+    CudaEvent &operator=(const CudaEvent &) = delete;
+    cudaEvent_t get() const { return event_; }
+
+  private:
+    cudaEvent_t event_ = nullptr;
+};
+
+// Wait until all of the stream's work is done, or throw Interrupted. Not by cudaStreamSynchronize(), which waits for as
+// long as it takes.
+inline void wait_for_stream(cudaStream_t stream, Patience &patience, const char *what) {
+    cudaError_t state = cudaErrorNotReady;
+    while ((state = cudaStreamQuery(stream)) == cudaErrorNotReady) patience.look();
+    check(state, what);
+}
 
 } // namespace cudaopt

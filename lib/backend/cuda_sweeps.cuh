@@ -4,16 +4,11 @@
 
 #include <algorithm>
 #include <atomic>
-#include <cstring>
 #include <memory>
 
 #include "backend/backend.hpp"
-#include "backend/cuda_direction.cuh"
-#include "backend/cuda_gather.cuh"
-#include "backend/cuda_gather_wide.cuh"
-#include "backend/cuda_reduce_partials.cuh"
-#include "backend/cuda_sent_rows.cuh"
-#include "backend/cuda_support.cuh"
+#include "backend/cuda_loading.cuh"
+#include "backend/cuda_workspace.cuh"
 
 namespace cudaopt {
 
@@ -22,12 +17,9 @@ template <class Real> class CudaSweeps final : public Sweeps {
     explicit CudaSweeps(int64_t n) : n_(n) { check(cudaGetDevice(&device_), "cudaGetDevice"); }
 
     ~CudaSweeps() override {
-        const OnDevice on(device_);
-        if (ready_) cudaStreamSynchronize(stream_);
-        for (CallEvents &call : calls_) {
-            if (call.begin) cudaEventDestroy(call.begin);
-            if (call.end) cudaEventDestroy(call.end);
-        }
+        const OnDevice on(device_, std::nothrow); // nobody can be told of an error, nor of one of the stream's
+        if (held_) cudaStreamSynchronize(stream_);
+        held_.reset();
     }
 
     void bind(const UserArrays &a) override {
@@ -40,67 +32,21 @@ template <class Real> class CudaSweeps final : public Sweeps {
         for (const void *vector :
              {static_cast<const void *>(a.x), static_cast<const void *>(a.g), a.lower, a.upper, a.diagonal})
             aligned_ = aligned_ && reinterpret_cast<std::uintptr_t>(vector) % 16 == 0;
-        for (CallEvents &call : calls_) call.recorded = false;
+        for (CallEvents &call : held_->calls) call.recorded = false;
         seconds_ = 0;
     }
 
     void allocate(int m, const ExecutorOptions &options) override {
         stream_ = static_cast<cudaStream_t>(options.stream);
-        if (ready_) return;
+        patience_ = options.patience;
         const OnDevice on(device_);
-        columns_ = panel::columns(m);
-        check(cudaDeviceGetAttribute(&block_shared_, cudaDevAttrMaxSharedMemoryPerBlockOptin, device_),
-              "cudaDeviceGetAttribute");
-        check(cudaDeviceGetAttribute(&processor_shared_, cudaDevAttrMaxSharedMemoryPerMultiprocessor, device_),
-              "cudaDeviceGetAttribute");
-        block_shared_ -= 1024; // for what kernels ask for by themselves
-        int generation = 0;
-        check(cudaDeviceGetAttribute(&generation, cudaDevAttrComputeCapabilityMajor, device_),
-              "cudaDeviceGetAttribute");
-        dependent_launches_ = generation >= 9;
-        processor_shared_ -= 4096; // what the system keeps for itself, a block's share of it
-        const GatherLayout layout(columns_);
-        v_.n = n_;
-        v_.m = m;
-        v_.pitch = (n_ + 63) / 64 * 64; // whole tiles of sweep 1
-        const double wanted = (2.0 * m + 3) * static_cast<double>(n_) * sizeof(Real);
-        if (wanted > 9e18)
-            throw ExecutorFailure(CUDA_OPT_OUT_OF_MEMORY, "out of memory: a workspace of (2m + 3) n elements has more "
-                                                          "than 9e18 bytes");
-        vectors_.allocate((2 * static_cast<int64_t>(m) + 3) * v_.pitch);
-        // Rows past n are read as part of a tile; they have to be 0.
-        check(cudaMemsetAsync(vectors_.get(), 0, vectors_.bytes(), stream_), "cudaMemsetAsync");
-        v_.slots = vectors_.get();
-        partials_.allocate(most_partials());
-        scratch_.allocate(map_reduce_scratch_bytes<StartRecord>());
-        check(cudaMemsetAsync(scratch_.get(), 0, scratch_.bytes(), stream_), "cudaMemsetAsync");
-        counters_.allocate(4);
-        check(cudaMemsetAsync(counters_.get(), 0, counters_.bytes(), stream_), "cudaMemsetAsync");
-        if (columns_ > CoefficientsByValue::capacity) {
-            coefficients_.allocate(columns_);
-            staged_coefficients_.allocate(columns_);
-        }
-        from_device_.allocate(1);
-        std::memset(static_cast<void *>(from_device_.get()), 0, sizeof(FromDevice));
-        posted_.allocate(posted_numbers(layout));
-        std::memset(static_cast<void *>(posted_.get()), 0, posted_.bytes());
-        numbers_.resize(posted_numbers(layout));
-        directions_.allocate(multiprocessors * direction_resident);
-        sent_.allocate(columns_);
-        read_buffer_.allocate(read_capacity);
-        sums_.masked.reserve(panel::masked_count(columns_));
-        sums_.full.reserve(panel::special * columns_);
-        for (CallEvents &call : calls_) {
-            check(cudaEventCreate(&call.begin), "cudaEventCreate");
-            check(cudaEventCreate(&call.end), "cudaEventCreate");
-        }
-        ready_ = true;
+        if (!held_) prepare(m);
+        if (options.aside && !aside_.get()) aside_.allocate(2 * n_);
+        // A solve that failed between sweep 1 and its reduction leaves rows counted.
+        check(cudaMemsetAsync(held_->counters.get(), 0, held_->counters.bytes(), stream_), "cudaMemsetAsync");
     }
 
-    int64_t workspace_bytes() const override {
-        return vectors_.bytes() + partials_.bytes() + scratch_.bytes() + counters_.bytes() + coefficients_.bytes() +
-               directions_.bytes();
-    }
+    int64_t workspace_bytes() const override { return held_ ? held_->bytes() + aside_.bytes() : 0; }
 
     StartReport start() override {
         const OnDevice on(device_);
@@ -119,21 +65,22 @@ template <class Real> class CudaSweeps final : public Sweeps {
     const PanelSums &gather(const GatherRequest &request) override {
         const OnDevice on(device_);
         const GatherLayout layout(panel::columns(request.pairs));
-        sent_.none_ahead();
+        held_->sent.none_ahead();
         const int partials = launch_gather(request, layout);
-        check(cudaGetLastError(), "the launch of sweep 1");
         launch_reduction(layout, partials);
         int there = 0;
         const int count = posted_numbers(layout);
+        const Posted *const posted = held_->posted.get();
+        double *const numbers = held_->numbers.data();
         wait_until([&] {
-            while (there < count && posted_[there].arrived(ticket_, numbers_[there])) there++;
+            while (there < count && posted[there].arrived(ticket_, numbers[there])) there++;
             return there == count;
         });
-        layout.unpack(numbers_.data(), sums_);
-        sums_.f = numbers_[layout.size];
-        const double *direction = numbers_.data() + layout.size + 1;
+        layout.unpack(numbers, sums_);
+        sums_.f = numbers[layout.size];
+        const double *direction = numbers + layout.size + 1;
         direction_sums_ = {direction[0], direction[1], direction[2]};
-        sent_.note(request, static_cast<int64_t>(direction[direction_numbers]));
+        held_->sent.note(request, static_cast<int64_t>(direction[direction_numbers]));
         return sums_;
     }
 
@@ -152,6 +99,7 @@ template <class Real> class CudaSweeps final : public Sweeps {
 
     // They came with the numbers of the gather after the direction.
     DirectionSums direction_sums() override { return direction_sums_; }
+    bool direction_sums_at_hand() const override { return false; }
 
     double truncation(const DirectionRequest &request) override {
         const OnDevice on(device_);
@@ -163,8 +111,8 @@ template <class Real> class CudaSweeps final : public Sweeps {
     }
 
     int64_t crossed(const GatherRequest &request, double lo, double hi, std::vector<CrossedRow> &rows) override {
-        if (!sent_.have(request, hi)) return find_rows(request, lo, hi, rows);
-        return sent_.between(lo, hi, sent_.count(), panel::columns(request.pairs), rows);
+        if (!held_->sent.have(request, hi)) return find_rows(request, lo, hi, rows);
+        return held_->sent.between(lo, hi, held_->sent.count(), panel::columns(request.pairs), rows);
     }
 
     void step(int slot, double step) override {
@@ -182,6 +130,43 @@ template <class Real> class CudaSweeps final : public Sweeps {
         check(map_cuda(n_, Restore<Real>{x_, g_, v_.x_base(), v_.y(slot), f_, f}, stream_), "the launch of a restore");
     }
 
+    void put_aside(int slot) override {
+        const OnDevice on(device_);
+        check(map_cuda(n_, CopyIterate<Real>{aside_.get(), aside_.get() + n_, v_.x_base(), v_.y(slot)}, stream_),
+              "the launch of a copy");
+    }
+
+    void bring_back(double f) override {
+        const OnDevice on(device_);
+        check(map_cuda(n_, Restore<Real>{x_, g_, aside_.get(), aside_.get() + n_, f_, f}, stream_),
+              "the launch of a restore");
+    }
+
+    void finish_pair(int slot) override {
+        const OnDevice on(device_);
+        check(map_cuda(n_, FinishPair<Real>{v_.y(slot), g_}, stream_), "the launch that finishes a pair");
+    }
+
+    void fetch(const HeldVector &which, void *to_host) override {
+        copy(to_host, place_of(which), bytes_of(which), cudaMemcpyDeviceToHost);
+    }
+    void store(const HeldVector &which, const void *from_host) override {
+        copy(place_of(which), from_host, bytes_of(which), cudaMemcpyHostToDevice);
+    }
+    int64_t bytes_of(const HeldVector &which) const override {
+        return which.kind == HeldVector::f ? sizeof(double) : n_ * static_cast<int64_t>(sizeof(Real));
+    }
+
+    double x_norm() override {
+        const OnDevice on(device_);
+        return reduce<ScaledSquares>(MeasureX<Real>{x_}).norm();
+    }
+
+    double projected_gradient_norm() override {
+        const OnDevice on(device_);
+        return reduce<ScaledSquares>(MeasureProjectedGradient<Real>{x_, g_, v_.box}).norm();
+    }
+
     int64_t bad_diagonal() override {
         const OnDevice on(device_);
         return std::min(n_, reduce<FirstIndex>(FindBadDiagonal<Real>{v_.diagonal}).v);
@@ -189,80 +174,115 @@ template <class Real> class CudaSweeps final : public Sweeps {
 
     void read(const void *vector, int64_t begin, int count, double *to) override {
         const OnDevice on(device_);
-        for (int done = 0; done < count; done += read_capacity) {
-            const int now = std::min(count - done, read_capacity);
-            check(cudaMemcpyAsync(read_buffer_.get(), static_cast<const Real *>(vector) + begin + done,
+        constexpr int capacity = CudaWorkspace<Real>::read_capacity;
+        const Real *const buffer = held_->read_buffer.get();
+        for (int done = 0; done < count; done += capacity) {
+            const int now = std::min(count - done, capacity);
+            check(cudaMemcpyAsync(held_->read_buffer.get(), static_cast<const Real *>(vector) + begin + done,
                                   now * sizeof(Real), cudaMemcpyDeviceToHost, stream_),
                   "a copy for the log");
-            check(cudaStreamSynchronize(stream_), "a copy for the log");
-            for (int i = 0; i < now; i++) to[done + i] = read_buffer_[i];
+            wait_for_stream(stream_, *patience_, "a copy for the log");
+            for (int i = 0; i < now; i++) to[done + i] = buffer[i];
         }
     }
 
     // Time on the stream between the first and the last command of a call. A call's events are read two calls later,
-    // when they are certain to be complete.
+    // when they are certain to be complete. Timing fails no solve: an error leaves the call's time out, and where it is
+    // one of the stream's work, the next wait meets it again. So does a call that gave up its wait: its end is not in
+    // sight.
     void begin_call() override {
-        if (!ready_) return;
-        const OnDevice on(device_);
-        CallEvents &call = calls_[call_ % 2];
+        if (!held_) return;
+        const OnDevice on(device_, std::nothrow);
+        CallEvents &call = held_->calls[call_ % 2];
         collect(call);
-        cudaEventRecord(call.begin, stream_);
-        begun_ = true;
+        begun_ = cudaEventRecord(call.begin.get(), stream_) == cudaSuccess;
     }
 
     void end_call() override {
         if (!begun_) return;
-        const OnDevice on(device_);
-        CallEvents &call = calls_[call_++ % 2];
-        call.recorded = cudaEventRecord(call.end, stream_) == cudaSuccess;
+        const OnDevice on(device_, std::nothrow);
+        CallEvents &call = held_->calls[call_++ % 2];
+        call.recorded = cudaEventRecord(call.end.get(), stream_) == cudaSuccess;
         begun_ = false;
     }
 
     double seconds() override {
-        const OnDevice on(device_);
-        for (CallEvents &call : calls_) collect(call);
+        if (!held_) return seconds_;
+        const OnDevice on(device_, std::nothrow);
+        for (CallEvents &call : held_->calls) collect(call);
         return seconds_;
     }
 
   private:
+    void *place_of(const HeldVector &which) const {
+        switch (which.kind) {
+        case HeldVector::x: return x_;
+        case HeldVector::f: return f_;
+        case HeldVector::g: return g_;
+        case HeldVector::s_column: return v_.s(which.slot);
+        case HeldVector::y_column: return v_.y(which.slot);
+        case HeldVector::x_base: return v_.x_base();
+        case HeldVector::aside_x: return aside_.get();
+        case HeldVector::aside_g: return aside_.get() + n_;
+        }
+        return nullptr;
+    }
+    void copy(void *to, const void *from, int64_t bytes, cudaMemcpyKind kind) {
+        const OnDevice on(device_);
+        check(cudaMemcpyAsync(to, from, static_cast<std::size_t>(bytes), kind, stream_), "a copy of a checkpoint");
+        wait_for_stream(stream_, *patience_, "a copy of a checkpoint");
+    }
+
+    void prepare(int m) {
+        if ((2.0 * m + 5) * static_cast<double>(n_) * sizeof(Real) > 9e18)
+            throw ExecutorFailure(CUDA_OPT_OUT_OF_MEMORY, "out of memory: a workspace of (2m + 5) n elements has more "
+                                                          "than 9e18 bytes");
+        columns_ = panel::columns(m);
+        dependent_launches_ = attribute(cudaDevAttrComputeCapabilityMajor) >= 9;
+        // Less what kernels ask for by themselves, and what the system keeps, a block's share of it.
+        block_shared_ = attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin) - 1024;
+        processor_shared_ = attribute(cudaDevAttrMaxSharedMemoryPerMultiprocessor) - 4096;
+        KernelLoader<Real>(columns_, block_shared_);
+        sums_.masked.reserve(panel::masked_count(columns_));
+        sums_.full.reserve(panel::special * columns_);
+        v_.n = n_;
+        v_.m = m;
+        v_.pitch = (n_ + 63) / 64 * 64; // whole tiles of sweep 1
+        held_ = std::make_unique<CudaWorkspace<Real>>(v_.pitch, m, columns_, most_partials(),
+                                                      multiprocessors * direction_resident, stream_);
+        v_.slots = held_->vectors.get();
+    }
+    int attribute(cudaDeviceAttr which) const {
+        int value = 0;
+        check(cudaDeviceGetAttribute(&value, which, device_), "cudaDeviceGetAttribute");
+        return value;
+    }
+
     int64_t find_rows(const GatherRequest &request, double lo, double hi, std::vector<CrossedRow> &rows) {
         const OnDevice on(device_);
         const int columns = panel::columns(request.pairs);
-        sent_.none_ahead(); // they are overwritten
+        SentRows &sent = held_->sent;
+        sent.none_ahead(); // they are overwritten
+        FromDevice *const found = held_->from_device.get();
         const auto kernel = request.weighted ? find_crossed<Real, true> : find_crossed<Real, false>;
-        kernel<<<blocks_for(n_), gather_threads, 0, stream_>>>(
-            v_, request, lo, hi, columns, sent_.place(counters_.get() + 1), arrivals(), &from_device_[0].crossed,
-            &from_device_[0].flag, ++ticket_);
-        check(cudaGetLastError(), "the launch of the search for crossed rows");
-        const volatile unsigned *flag = &from_device_[0].flag;
+        check(launch(kernel, blocks_for(n_), gather_threads, 0, stream_, v_, request, lo, hi, columns,
+                     sent.place(rows_sent()), arrivals(), &found->crossed, &found->flag, ++ticket_),
+              "the launch of the search for crossed rows");
+        const volatile unsigned *flag = &found->flag;
         wait_until([&] { return *flag == ticket_; });
-        const int64_t count = static_cast<int64_t>(from_device_[0].crossed);
-        sent_.between(lo, hi, std::min<int64_t>(count, crossed_capacity), columns, rows);
+        const int64_t count = static_cast<int64_t>(found->crossed);
+        sent.between(lo, hi, std::min<int64_t>(count, crossed_capacity), columns, rows);
         return count;
     }
 
-    static constexpr int read_capacity = 64;
-    // Blocks of sweep 2 a multiprocessor: what the registers of 16-byte loads in flight leave.
-    static constexpr int direction_resident = 2;
-
-    struct FromDevice { // written by kernels, read by the host
-        unsigned flag;
-        unsigned long long crossed;
-        alignas(8) unsigned char record[sizeof(StartRecord)];
-    };
-    struct CallEvents {
-        cudaEvent_t begin = nullptr, end = nullptr;
-        bool recorded = false;
-    };
-
-    unsigned *arrivals() const { return reinterpret_cast<unsigned *>(counters_.get()); }
+    unsigned *arrivals() const { return reinterpret_cast<unsigned *>(held_->counters.get()); }
+    unsigned long long *rows_sent() const { return held_->counters.get() + 1; }
     // A memory of many pairs begins with narrow panels, which have more blocks of partial sums.
     int64_t most_partials() const {
         const int64_t narrow = GatherLayout(std::min(columns_, 5 * column_block)).size * int64_t{most_gather_blocks};
         const int64_t wide = GatherLayout(columns_).size * int64_t{tile_kernel_rows(columns_)};
         return std::max(narrow, wide);
     }
-    static int column_blocks(int columns) { return (columns + column_block - 1) / column_block; }
     static int tile_kernel_rows(int columns) {
         const int blocks = column_blocks(columns), tiles = blocks * (blocks + 1) / 2;
         return std::max(1, 4 * most_gather_blocks / tiles);
@@ -272,14 +292,15 @@ template <class Real> class CudaSweeps final : public Sweeps {
         float milliseconds = 0;
         if (!call.recorded) return;
         call.recorded = false;
-        if (cudaEventSynchronize(call.end) != cudaSuccess) return;
-        if (cudaEventElapsedTime(&milliseconds, call.begin, call.end) == cudaSuccess) seconds_ += 1e-3 * milliseconds;
+        if (cudaEventSynchronize(call.end.get()) != cudaSuccess) return;
+        if (cudaEventElapsedTime(&milliseconds, call.begin.get(), call.end.get()) == cudaSuccess)
+            seconds_ += 1e-3 * milliseconds;
     }
 
     template <class Rule> void launch_direction(const Rule &rule) {
         const int64_t groups = (n_ + Rule::rows - 1) / Rule::rows;
         direction_blocks_ = blocks_for(groups, direction_resident);
-        check(map_blocks_cuda<DirectionRecord, direction_resident>(groups, rule, directions_.get(), stream_),
+        check(map_blocks_cuda<DirectionRecord, direction_resident>(groups, rule, held_->directions.get(), stream_),
               "the launch of sweep 2");
     }
 
@@ -294,10 +315,10 @@ template <class Real> class CudaSweeps final : public Sweeps {
         config.stream = stream_;
         config.attrs = &early;
         config.numAttrs = dependent_launches_ ? 1 : 0;
-        check(cudaLaunchKernelEx(&config, reduce_partials, layout, static_cast<const double *>(partials_.get()),
+        check(cudaLaunchKernelEx(&config, reduce_partials, layout, static_cast<const double *>(held_->partials.get()),
                                  partials, static_cast<const double *>(f_),
-                                 static_cast<const DirectionRecord *>(directions_.get()), direction_blocks_,
-                                 counters_.get() + 1, posted_.get(), ++ticket_),
+                                 static_cast<const DirectionRecord *>(held_->directions.get()), direction_blocks_,
+                                 rows_sent(), held_->posted.get(), ++ticket_),
               "the launch of sweep 1's reduction");
     }
 
@@ -326,8 +347,9 @@ template <class Real> class CudaSweeps final : public Sweeps {
     template <Gather kind> int launch_wide_gather(const GatherRequest &request, const GatherLayout &layout) {
         const int blocks = column_blocks(layout.columns), tiles = blocks * (blocks + 1) / 2;
         const int rows = static_cast<int>(std::min<int64_t>(tile_kernel_rows(layout.columns), row_blocks()));
-        gather_tile_kernel<Real, kind>
-            <<<dim3(tiles, rows), gather_threads, 0, stream_>>>(v_, request, layout, partials_.get());
+        check(launch(gather_tile_kernel<Real, kind>, dim3(tiles, rows), gather_threads, 0, stream_, v_, request, layout,
+                     held_->partials.get()),
+              "the launch of sweep 1");
         return rows;
     }
 
@@ -341,16 +363,11 @@ template <class Real> class CudaSweeps final : public Sweeps {
             gather_warps * LaneProducts<blocks, over_free_rows(kind)>::elements * static_cast<int>(sizeof(double));
         const int shared = std::max(ring, meeting);
         if (shared > block_shared_) return launch_wide_gather<kind>(request, layout); // a small device
-        const auto kernel = gather_kernel<Real, blocks, kind>;
-        if (reinterpret_cast<const void *>(kernel) != prepared_) { // the same for all handles that share the kernel
-            check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, block_shared_),
-                  "sweep 1's attributes");
-            prepared_ = reinterpret_cast<const void *>(kernel);
-        }
         const Sources<Real, most_vectors(blocks, kind)> sources(v_, request, place);
-        const SendAhead ahead = sent_.ahead(kind == Gather::bounded, counters_.get() + 1);
-        kernel<<<grid, gather_threads, shared, stream_>>>(v_, sources, request, layout, ahead, stages, aligned_,
-                                                          partials_.get());
+        const SendAhead ahead = held_->sent.ahead(kind == Gather::bounded, rows_sent());
+        check(launch(gather_kernel<Real, blocks, kind>, grid, gather_threads, shared, stream_, v_, sources, request,
+                     layout, ahead, stages, aligned_, held_->partials.get()),
+              "the launch of sweep 1");
         return grid;
     }
 
@@ -364,65 +381,56 @@ template <class Real> class CudaSweeps final : public Sweeps {
             action(q);
             return;
         }
-        std::copy(request.coefficients, request.coefficients + columns, staged_coefficients_.get());
-        check(cudaMemcpyAsync(coefficients_.get(), staged_coefficients_.get(), columns * sizeof(double),
+        std::copy(request.coefficients, request.coefficients + columns, held_->staged_coefficients.get());
+        check(cudaMemcpyAsync(held_->coefficients.get(), held_->staged_coefficients.get(), columns * sizeof(double),
                               cudaMemcpyHostToDevice, stream_),
               "the copy of the coefficients");
-        action(CoefficientsInMemory{coefficients_.get()});
+        action(CoefficientsInMemory{held_->coefficients.get()});
     }
 
     // A reduction that the host waits for; rare.
     template <class Record, class Rule> Record reduce(const Rule &rule) {
         static_assert(sizeof(Record) <= sizeof(StartRecord), "the scratch and the host's copy are made for this size");
-        auto *to = reinterpret_cast<Record *>(from_device_[0].record);
-        check(map_reduce_cuda<Record>(n_, rule, StoreRecord<Record>{to}, scratch_.get(), stream_),
+        auto *to = reinterpret_cast<Record *>(held_->from_device[0].record);
+        check(map_reduce_cuda<Record>(n_, rule, StoreRecord<Record>{to}, held_->scratch.get(), stream_),
               "the launch of a reduction");
-        check(cudaStreamSynchronize(stream_), "a reduction");
+        wait_for_stream(stream_, *patience_, "a reduction");
         return *to;
     }
 
     // What is waited for never arrives when a kernel fails, the caller's included, so the stream is asked now and then.
+    // What comes after the patience is lost does no harm: it carries a ticket that is asked for no more.
     template <class Arrived> void wait_until(const Arrived &arrived) {
         for (unsigned spins = 1; !arrived(); spins++) {
             if (spins % 65536 != 0) continue;
             const cudaError_t state = cudaStreamQuery(stream_);
-            if (state != cudaErrorNotReady) {
-                check(state, "a kernel on the handle's stream, the caller's evaluation included");
-                check(cudaStreamSynchronize(stream_), "a kernel on the handle's stream");
-                if (!arrived()) throw ExecutorFailure(CUDA_OPT_CUDA_FAILURE, "CUDA failed: a kernel ended early");
+            if (state == cudaErrorNotReady) {
+                patience_->look();
+                continue;
             }
+            check(state, "a kernel on the handle's stream, the caller's evaluation included");
+            if (!arrived()) throw ExecutorFailure(CUDA_OPT_CUDA_FAILURE, "CUDA failed: a kernel ended early");
         }
         std::atomic_thread_fence(std::memory_order_acquire);
     }
 
     const int64_t n_;
     int device_ = 0, columns_ = 0;
-    int block_shared_ = 0,
-        processor_shared_ = 0; // bytes of shared memory that a block can have, and all of them together
-    bool ready_ = false, begun_ = false;
+    int block_shared_ = 0, processor_shared_ = 0; // bytes that a block can have, and all of them together
+    bool begun_ = false;                          // the call's beginning has been recorded
     bool dependent_launches_ = false; // the device can place a kernel's blocks before the one in front of it has ended
-    const void *prepared_ = nullptr;  // the kernel of the latest sweep 1
     bool aligned_ = false;            // all of the caller's vectors to 16 bytes
     cudaStream_t stream_ = nullptr;
+    Patience *patience_ = nullptr; // the caller's
     DeviceVectors<Real> v_{};
     Real *x_ = nullptr, *g_ = nullptr;
     double *f_ = nullptr;
-    CudaArray<Real, Lives::on_device> vectors_;
-    CudaArray<double, Lives::on_device> partials_, coefficients_;
-    CudaArray<DirectionRecord, Lives::on_device> directions_;
-    int direction_blocks_ = 0; // records of the latest direction
+    std::unique_ptr<CudaWorkspace<Real>> held_; // from the first call on
+    CudaArray<Real, Lives::on_device> aside_;   // x and g of an iterate, if wanted
+    int direction_blocks_ = 0;                  // records of the latest direction
     DirectionSums direction_sums_{};
-    SentRows sent_;
-    CudaArray<unsigned char, Lives::on_device> scratch_;
-    CudaArray<unsigned long long, Lives::on_device> counters_;
-    CudaArray<FromDevice, Lives::on_host_mapped> from_device_;
-    CudaArray<double, Lives::on_host_mapped> staged_coefficients_;
-    CudaArray<Posted, Lives::on_host_mapped> posted_;
-    std::vector<double> numbers_; // as posted
-    CudaArray<Real, Lives::on_host_mapped> read_buffer_;
     PanelSums sums_{};
     unsigned ticket_ = 0;
-    CallEvents calls_[2];
     unsigned call_ = 0;
     double seconds_ = 0;
 };

@@ -2,15 +2,15 @@
 // that their bits do not depend on the number of threads.
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
-#include <cstdlib>
 #include <cstring>
 #include <limits>
 #include <memory>
+#include <mutex>
 #include <vector>
 
 #include "backend/backend.hpp"
 #include "backend/gather_layout.hpp"
+#include "backend/host_buffer.hpp"
 #include "backend/host_rows.hpp"
 #include "cuda_opt.h"
 #include "exec/map_reduce_host.hpp"
@@ -22,23 +22,6 @@ namespace {
 
 constexpr int64_t stretches = 256; // contiguous runs of tiles, the threads' pieces of work
 constexpr int64_t least_rows_for_threads = 8192;
-
-struct Free {
-    void operator()(void *p) const { std::free(p); }
-};
-template <class T> using Buffer = std::unique_ptr<T[], Free>;
-
-template <class T> Buffer<T> allocate_buffer(int64_t count) {
-    constexpr std::size_t alignment = 64;
-    const std::size_t bytes = (static_cast<std::size_t>(count) * sizeof(T) + alignment - 1) / alignment * alignment;
-    void *memory = std::aligned_alloc(alignment, bytes);
-    if (!memory) {
-        char text[120];
-        std::snprintf(text, sizeof text, "out of memory: %zu bytes of workspace were asked for on the host", bytes);
-        throw ExecutorFailure(CUDA_OPT_OUT_OF_MEMORY, text);
-    }
-    return Buffer<T>(static_cast<T *>(memory));
-}
 
 void clear(const GatherLayout &layout, double *v) {
     std::fill(v, v + layout.size, 0.0);
@@ -91,31 +74,44 @@ template <class Real> class HostSweeps final : public Sweeps {
     }
 
     void allocate(int m, const ExecutorOptions &options) override {
-        const int threads = n_ < least_rows_for_threads ? 1 : host_threads(options.threads);
-        if (vectors_ && threads == threads_) return;
-        m_ = m;
-        const double wanted = (2.0 * m + 3) * static_cast<double>(n_) * sizeof(Real);
+        const double wanted = (2.0 * m + 5) * static_cast<double>(n_) * sizeof(Real);
         if (wanted > 9e18)
-            throw ExecutorFailure(CUDA_OPT_OUT_OF_MEMORY, "out of memory: a workspace of (2m + 3) n elements has more "
+            throw ExecutorFailure(CUDA_OPT_OUT_OF_MEMORY, "out of memory: a workspace of (2m + 5) n elements has more "
                                                           "than 9e18 bytes");
+        if (options.aside && !aside_) aside_ = allocate_buffer<Real>(2 * n_);
         const int columns = panel::columns(m);
         const GatherLayout layout(columns);
-        scratch_size_ = 2 * static_cast<int64_t>(padded_columns(columns)) * tile_height +
-                        static_cast<int64_t>(cascade_levels()) * layout.size;
-        scratch_size_ = (scratch_size_ + 7) / 8 * 8; // each thread's part aligned to 64 bytes, as tiles have to be
-        fixed_doubles_ = scratch_size_ * threads + stretches * layout.size + int64_t{crossed_capacity} * columns;
-        scratch_ = allocate_buffer<double>(scratch_size_ * threads);
-        stretch_sums_ = allocate_buffer<double>(stretches * layout.size);
-        crossed_entries_ = allocate_buffer<double>(int64_t{crossed_capacity} * columns);
-        sums_.masked.reserve(panel::masked_count(columns));
-        sums_.full.reserve(panel::special * columns);
-        if (!vectors_) vectors_ = allocate_buffer<Real>((2 * static_cast<int64_t>(m) + 3) * n_); // last: all is there
+        int64_t scratch_size = 2 * static_cast<int64_t>(padded_columns(columns)) * tile_height +
+                               static_cast<int64_t>(cascade_levels()) * layout.size;
+        scratch_size = (scratch_size + 7) / 8 * 8; // each thread's part aligned to 64 bytes, as tiles have to be
+        // Of the 2m + 9 vectors that cuda_opt.h promises at most, the threads' scratch has three.
+        const int64_t most_threads = 3 * n_ * static_cast<int64_t>(sizeof(Real)) / (scratch_size * 8);
+        const int threads =
+            n_ < least_rows_for_threads
+                ? 1
+                : static_cast<int>(std::clamp<int64_t>(most_threads, 1, host_threads(options.threads)));
+        if (vectors_ && threads == threads_) return;
+        // All or nothing: what is there stays as it is until the rest is there, too.
+        Buffer<double> scratch = allocate_buffer<double>(scratch_size * threads);
+        if (!vectors_) { // these depend on n and m alone
+            Buffer<double> stretch_sums = allocate_buffer<double>(stretches * layout.size);
+            Buffer<double> crossed_entries = allocate_buffer<double>(int64_t{crossed_capacity} * columns);
+            sums_.masked.reserve(panel::masked_count(columns));
+            sums_.full.reserve(panel::special * columns);
+            vectors_ = allocate_buffer<Real>((2 * static_cast<int64_t>(m) + 3) * n_);
+            stretch_sums_ = std::move(stretch_sums);
+            crossed_entries_ = std::move(crossed_entries);
+        }
+        scratch_ = std::move(scratch);
+        scratch_size_ = scratch_size;
+        fixed_doubles_ = scratch_size * threads + stretches * layout.size + int64_t{crossed_capacity} * columns;
+        m_ = m;
         threads_ = threads;
     }
 
     int64_t workspace_bytes() const override {
         if (!vectors_) return 0;
-        return (2 * static_cast<int64_t>(m_) + 3) * n_ * static_cast<int64_t>(sizeof(Real)) +
+        return (2 * static_cast<int64_t>(m_) + (aside_ ? 5 : 3)) * n_ * static_cast<int64_t>(sizeof(Real)) +
                fixed_doubles_ * static_cast<int64_t>(sizeof(double));
     }
 
@@ -134,8 +130,9 @@ template <class Real> class HostSweeps final : public Sweeps {
     const PanelSums &gather(const GatherRequest &request) override {
         const GatherLayout layout(panel::columns(request.pairs));
         const int64_t tiles = tile_count(), pieces = std::min(tiles, stretches);
-        const auto gather_stretch = [&](int64_t piece) {
-            double *tile = thread_scratch(), *masked = tile + padded_columns(layout.columns) * tile_height;
+        const auto gather_stretch = [&](int64_t piece, int place) {
+            double *tile = scratch_.get() + place * scratch_size_,
+                   *masked = tile + padded_columns(layout.columns) * tile_height;
             Cascade cascade(masked + padded_columns(layout.columns) * tile_height, layout);
             for (int64_t k = tiles * piece / pieces; k < tiles * (piece + 1) / pieces; k++) {
                 gather_tile(request, layout, k * tile_height, tile, masked, cascade.next());
@@ -163,6 +160,7 @@ template <class Real> class HostSweeps final : public Sweeps {
     DirectionSums direction_sums() override {
         return {direction_.slope.v, direction_.d_squared.v, direction_.projected.v};
     }
+    bool direction_sums_at_hand() const override { return true; }
 
     double truncation(const DirectionRequest &request) override {
         const Min alpha = map_reduce_host_tiles<Min>(tile_count(), [&](int64_t tile, Min &least) {
@@ -180,11 +178,11 @@ template <class Real> class HostSweeps final : public Sweeps {
         const int columns = panel::columns(request.pairs);
         int64_t count = 0;
         rows.clear();
-        const auto collect = [&](int64_t i) {
+        const auto collect = [&](int64_t i, int) {
             const double h = weight(request, i), l = box_.lower(i), u = box_.upper(i);
             const double t = breakpoint<double>(x_[i], h * g_[i], l, u);
             if (!(t > lo && t <= hi)) return;
-#pragma omp critical(cuda_opt_crossed)
+            const std::lock_guard lock(crossed_mutex_);
             if (count++ < crossed_capacity) {
                 double *w = crossed_entries_.get() + (count - 1) * columns;
                 const double root = std::sqrt(h), g = g_[i];
@@ -212,6 +210,30 @@ template <class Real> class HostSweeps final : public Sweeps {
         map_host(n_, Restore<Real>{x_, g_, x_base(), y_slot(slot), f_, f}, threads_);
     }
 
+    void put_aside(int slot) override {
+        map_host(n_, CopyIterate<Real>{aside_x(), aside_g(), x_base(), y_slot(slot)}, threads_);
+    }
+
+    void bring_back(double f) override { map_host(n_, Restore<Real>{x_, g_, aside_x(), aside_g(), f_, f}, threads_); }
+
+    void finish_pair(int slot) override { map_host(n_, FinishPair<Real>{y_slot(slot), g_}, threads_); }
+
+    void fetch(const HeldVector &which, void *to_host) override {
+        std::memcpy(to_host, place_of(which), static_cast<std::size_t>(bytes_of(which)));
+    }
+    void store(const HeldVector &which, const void *from_host) override {
+        std::memcpy(place_of(which), from_host, static_cast<std::size_t>(bytes_of(which)));
+    }
+    int64_t bytes_of(const HeldVector &which) const override {
+        return which.kind == HeldVector::f ? sizeof(double) : n_ * static_cast<int64_t>(sizeof(Real));
+    }
+
+    double x_norm() override { return map_reduce_host<ScaledSquares>(n_, MeasureX<Real>{x_}, threads_).norm(); }
+
+    double projected_gradient_norm() override {
+        return map_reduce_host<ScaledSquares>(n_, MeasureProjectedGradient<Real>{x_, g_, box_}, threads_).norm();
+    }
+
     int64_t bad_diagonal() override {
         return std::min(n_, map_reduce_host<FirstIndex>(n_, FindBadDiagonal<Real>{diagonal_}, threads_).v);
     }
@@ -231,13 +253,26 @@ template <class Real> class HostSweeps final : public Sweeps {
     int rows_from(int64_t begin) const { return static_cast<int>(std::min<int64_t>(tile_height, n_ - begin)); }
     double weight(const GatherRequest &request, int64_t i) const { return request.weighted ? diagonal_[i] : 1.0; }
     Row row(int64_t i) const { return {x_[i], g_[i], box_.lower(i), box_.upper(i)}; }
-    // A single thread may be any thread of a team of the caller's.
-    double *thread_scratch() { return scratch_.get() + (threads_ > 1 ? omp_get_thread_num() : 0) * scratch_size_; }
 
     // Vectors: S slots, Y slots, x_base.
     Real *s_slot(int slot) const { return vectors_.get() + static_cast<int64_t>(slot) * n_; }
     Real *y_slot(int slot) const { return vectors_.get() + (static_cast<int64_t>(m_) + 1 + slot) * n_; }
+    Real *aside_x() const { return aside_.get(); }
+    Real *aside_g() const { return aside_.get() + n_; }
     Real *x_base() const { return vectors_.get() + (2 * static_cast<int64_t>(m_) + 2) * n_; }
+    void *place_of(const HeldVector &which) const {
+        switch (which.kind) {
+        case HeldVector::x: return x_;
+        case HeldVector::f: return f_;
+        case HeldVector::g: return g_;
+        case HeldVector::s_column: return s_slot(which.slot);
+        case HeldVector::y_column: return y_slot(which.slot);
+        case HeldVector::x_base: return x_base();
+        case HeldVector::aside_x: return aside_x();
+        case HeldVector::aside_g: return aside_g();
+        }
+        return nullptr;
+    }
     int slot_of(const GatherRequest &request, int age) const { return (request.newest_slot + m_ + 1 - age) % (m_ + 1); }
     const Real *column_s(const GatherRequest &request, int age) const { return s_slot(slot_of(request, age)); }
     Real *column_y(const GatherRequest &request, int age) const { return y_slot(slot_of(request, age)); }
@@ -356,7 +391,7 @@ template <class Real> class HostSweeps final : public Sweeps {
         TileRows own;
         alignas(64) double trial[tile_height], d[tile_height] = {};
         load_rows(request.panel, begin, rows, own);
-        record.projected.add(trial_of_tile(own, rows, move, trial));
+        record.projected.add(trial_of_tile(own, rows, move, largest_number<Real>, trial));
         for (int r = 0; r < rows; r++) d[r] = static_cast<Real>(trial[r] - own.x[r]);
         record.slope.add(dot_of_tile(own.g, d));
         record.d_squared.add(dot_of_tile(d, d));
@@ -370,10 +405,8 @@ template <class Real> class HostSweeps final : public Sweeps {
             for (int r = 0; r < rows; r++) to.x[begin + r] = static_cast<Real>(trial[r]);
             return;
         }
-        for (int r = 0; r < rows; r++) {
-            const Real stepped = static_cast<Real>(own.x[r] + request.step * d[r]);
-            to.x[begin + r] = static_cast<Real>(clamp_to_box<double>(stepped, own.l[r], own.u[r]));
-        }
+        for (int r = 0; r < rows; r++)
+            to.x[begin + r] = stepped_row<Real>(own.x[r], d[r], request.step, own.l[r], own.u[r]);
     }
 
     void take_row(const TrialArrays<Real> &to, int64_t i, const DirectionRequest &request, double move,
@@ -393,28 +426,12 @@ template <class Real> class HostSweeps final : public Sweeps {
     double *f_ = nullptr;
     BoxArrays<Real> box_{};
     const Real *diagonal_ = nullptr;
-    Buffer<Real> vectors_;
+    Buffer<Real> vectors_, aside_;
     Buffer<double> scratch_, stretch_sums_, crossed_entries_;
     int64_t scratch_size_ = 0, fixed_doubles_ = 0;
+    std::mutex crossed_mutex_;
     PanelSums sums_{};
     DirectionRecord direction_;
-};
-
-class HostMemory final : public MemorySpace {
-  public:
-    void *allocate(std::size_t bytes) override { return allocate_buffer<char>(static_cast<int64_t>(bytes)).release(); }
-    void release(void *pointer) override { std::free(pointer); }
-    void copy_in(void *to, const void *from_host, std::size_t bytes, void *) override {
-        std::memcpy(to, from_host, bytes);
-    }
-    void copy_out(void *to_host, const void *from, std::size_t bytes, void *) override {
-        std::memcpy(to_host, from, bytes);
-    }
-    void synchronize(void *) override {}
-    bool accepts(const void *pointer, Space &where) override {
-        where = cuda_pointer_space(pointer);
-        return where != Space::device;
-    }
 };
 
 } // namespace
@@ -424,7 +441,5 @@ template <class Real> std::unique_ptr<Sweeps> make_host_sweeps(int64_t n) {
 }
 template std::unique_ptr<Sweeps> make_host_sweeps<double>(int64_t);
 template std::unique_ptr<Sweeps> make_host_sweeps<float>(int64_t);
-
-std::unique_ptr<MemorySpace> make_host_memory() { return std::make_unique<HostMemory>(); }
 
 } // namespace cudaopt

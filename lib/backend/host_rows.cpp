@@ -50,16 +50,21 @@ void facts_of_tile(const TileRows &tile, int rows, double threshold, double *fre
 }
 
 CUDA_OPT_EACH_INSTRUCTION_SET
-double trial_of_tile(const TileRows &tile, int rows, const double *move, double *trial) {
-    const Lanes zero = {}, one = zero + 1;
+double trial_of_tile(const TileRows &tile, int rows, const double *move, double largest, double *trial) {
+    const Lanes zero = {}, one = zero + 1, limit = zero + largest;
     Lanes projected = zero;
+    Indices storable = zero == zero;
     for (int r = 0; r < tile_height; r += lanes) {
         const Lanes x = at(tile.x, r), g = at(tile.g, r), l = at(tile.l, r), u = at(tile.u, r);
         const Lanes wanted = x + at(move, r), clamped = clamp_to_box(wanted, l, u);
         const Indices stays = held(x, g, l, u);
         projected += select(before(rows, r) & ~stays & (clamped != wanted), one, zero);
+        storable &= (clamped <= limit) & (clamped >= -limit);
         put(trial, r, select(stays, x, clamped));
     }
+    if (storable[0] & storable[1] & storable[2] & storable[3]) return add_up(projected);
+    for (int r = 0; r < tile_height; r++) // rare: terms have overflowed
+        trial[r] = place_in_box(trial[r], tile.x[r], tile.l[r], tile.u[r], largest);
     return add_up(projected);
 }
 

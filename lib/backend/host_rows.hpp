@@ -19,9 +19,9 @@ struct TileFacts {
 // to the bound of a row that the threshold has passed.
 void facts_of_tile(const TileRows &tile, int rows, double threshold, double *free, double *z, TileFacts &facts);
 
-// The trial point of step 1 for each row, no breakpoint crossed: P(x + move), or x where it is held. Returns how many
-// rows the projection cut short.
-double trial_of_tile(const TileRows &tile, int rows, const double *move, double *trial);
+// The trial point of step 1 for each row, no breakpoint crossed: P(x + move), or x where it is held; largest is the
+// largest number that can be stored. Returns how many rows the projection cut short.
+double trial_of_tile(const TileRows &tile, int rows, const double *move, double largest, double *trial);
 
 double dot_of_tile(const double *a, const double *b);
 

@@ -6,6 +6,7 @@
 #pragma once
 
 #include "exec/annotations.hpp"
+#include "exec/launch_cuda.cuh"
 
 #include <cuda_runtime.h>
 
@@ -102,9 +103,8 @@ map_blocks_kernel(std::int64_t n, Rule rule, Record *block_record)
 template <class Record, int resident = most_resident, class Rule>
 cudaError_t map_blocks_cuda(std::int64_t n, const Rule &rule, Record *block_record, cudaStream_t stream)
 {
-    map_blocks_kernel<Record, resident>
-        <<<blocks_for(n, resident), block_threads, 0, stream>>>(n, rule, block_record);
-    return cudaGetLastError();
+    return launch(map_blocks_kernel<Record, resident, Rule>, blocks_for(n, resident), block_threads, 0, stream, n, rule,
+                  block_record);
 }
 
 /** rule(i, record) for all rows, then all records joined; finish(record) is called once, at the end. */
@@ -150,9 +150,8 @@ cudaError_t map_reduce_cuda(std::int64_t n, const Rule &rule, const Finish &fini
 {
     auto *arrivals = static_cast<unsigned *>(scratch);
     auto *block_record = reinterpret_cast<Record *>(static_cast<char *>(scratch) + arrivals_bytes);
-    map_reduce_kernel<Record, resident>
-        <<<blocks_for(n, resident), block_threads, 0, stream>>>(n, rule, finish, block_record, arrivals);
-    return cudaGetLastError();
+    return launch(map_reduce_kernel<Record, resident, Rule, Finish>, blocks_for(n, resident), block_threads, 0, stream,
+                  n, rule, finish, block_record, arrivals);
 }
 
 template <class Rule> __global__ void __launch_bounds__(block_threads) map_kernel(std::int64_t n, Rule rule)
@@ -165,8 +164,7 @@ template <class Rule> __global__ void __launch_bounds__(block_threads) map_kerne
 /** Call rule(i) on the device for all rows 0 <= i < n. */
 template <class Rule> cudaError_t map_cuda(std::int64_t n, const Rule &rule, cudaStream_t stream)
 {
-    map_kernel<<<blocks_for(n), block_threads, 0, stream>>>(n, rule);
-    return cudaGetLastError();
+    return launch(map_kernel<Rule>, blocks_for(n), block_threads, 0, stream, n, rule);
 }
 
 } // namespace cudaopt

@@ -2,37 +2,20 @@
  *
  * The order of a sum is a function of n alone: rows form tiles, a tile is summed in interleaved lanes, tiles are joined
  * in a binary tree. So the bits do not depend on the number of threads, and the error of a sum of n terms grows like
- * the depth of the tree, tile_rows / lanes + log2(n / tile_rows), not like n. Nothing is allocated. */
+ * the depth of the tree, tile_rows / lanes + log2(n / tile_rows), not like n. */
 #pragma once
-
-#include <omp.h>
 
 #include <algorithm>
 #include <array>
 #include <cstdint>
+
+#include "exec/thread_pool.hpp"
 
 namespace cudaopt {
 
 constexpr std::int64_t tile_rows = 1024;
 constexpr int tile_lanes = 4; // independent chains of additions: shorter sums, and no waiting for the last one
 constexpr std::int64_t subtree_limit = 256; // subtrees handed to the threads; their records lie on the stack
-
-/** Threads to start when the caller asks for this many, 0 meaning all of the machine's. */
-inline int host_threads(int asked) { return asked > 0 ? asked : omp_get_max_threads(); }
-
-/** Call body(k) for 0 <= k < count, shared among so many threads. One thread goes by itself: for a team of one the
- *  OpenMP library allocates memory each time. */
-template <class Body> void share_host(std::int64_t count, const Body &body, int threads)
-{
-    if (threads == 1) {
-        for (std::int64_t k = 0; k < count; ++k)
-            body(k);
-        return;
-    }
-#pragma omp parallel for num_threads(threads) schedule(static)
-    for (std::int64_t k = 0; k < count; ++k)
-        body(k);
-}
 
 /** Records of rows first <= i < last, at most tile_rows of them. */
 template <class Record, class Rule>
@@ -75,7 +58,7 @@ Record map_reduce_host(std::int64_t n, const Rule &rule, int threads)
     if (subtrees == 0)
         return Record();
     std::array<Record, subtree_limit> record;
-    const auto reduce = [&](std::int64_t k) {
+    const auto reduce = [&](std::int64_t k, int) {
         record[k] = reduce_tiles<Record, Rows>(tiles * k / subtrees, tiles * (k + 1) / subtrees, n, rule);
     };
     share_host(subtrees, reduce, subtrees > 1 ? host_threads(threads) : 1);
@@ -88,7 +71,8 @@ Record map_reduce_host(std::int64_t n, const Rule &rule, int threads)
 /** Call rule(i) for all rows 0 <= i < n. */
 template <class Rule> void map_host(std::int64_t n, const Rule &rule, int threads)
 {
-    share_host(n, rule, n > tile_rows ? host_threads(threads) : 1);
+    const auto apply = [&rule](std::int64_t i, int) { rule(i); };
+    share_host(n, apply, n > tile_rows ? host_threads(threads) : 1);
 }
 
 } // namespace cudaopt

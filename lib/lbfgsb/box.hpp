@@ -20,6 +20,14 @@ template <class Number> CUDA_OPT_HD_INLINE Number clamp_to_box(Number x, Number 
     return select(x < l, l, select(x > u, u, x));
 }
 
+// A point to evaluate at: x held to [l, u] and to what can be stored, [-largest, largest]; `from`, a point of the box,
+// where x is no number because its terms overflowed.
+template <class Number>
+CUDA_OPT_HD_INLINE Number place_in_box(Number x, Number from, Number l, Number u, Number largest) {
+    const Number clamped = clamp_to_box(x, l, u), held = clamp_to_box(clamped, -largest, largest);
+    return select(held == held, held, from);
+}
+
 // At a bound with a gradient that does not point into the box, or with no room at all: such a row does not leave its
 // place along the projected path.
 template <class Number> CUDA_OPT_HD_INLINE auto held(Number x, Number g, Number l, Number u) {

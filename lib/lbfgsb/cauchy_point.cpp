@@ -15,6 +15,7 @@ namespace {
 // The window of breakpoints that is fetched reaches a little beyond the segment's minimiser: passing breakpoints moves
 // the minimiser on, on elastic-plastic torsion by less than 5 %.
 constexpr double window = 1.0625;
+constexpr double largest_finite = std::numeric_limits<double>::max();
 // Beyond this many rows a gather is cheaper than taking their products off one by one; on an H200 about.
 int64_t subtract_at_most(double free_rows) { return 512 + static_cast<int64_t>(free_rows / 2000); }
 
@@ -94,8 +95,8 @@ void CauchySearch::take_off(const CrossedRow &row) {
         dense::subtract(&products_[panel::masked_index(i, i, columns)], entries_[i], &entries_[i], columns - i);
 }
 
-const CauchyPoint &CauchySearch::find(const LimitedMemory &memory, Sweeps &sweeps, const GatherRequest &panel,
-                                      const PanelSums &sums, bool bounded, bool approximate) {
+bool CauchySearch::find(const LimitedMemory &memory, Sweeps &sweeps, const GatherRequest &panel, const PanelSums &sums,
+                        bool bounded, bool approximate) {
     memory_ = &memory;
     sweeps_ = &sweeps;
     panel_ = panel;
@@ -105,39 +106,50 @@ const CauchyPoint &CauchySearch::find(const LimitedMemory &memory, Sweeps &sweep
     if (!bounded) { // z = 0: the subspace minimisation alone decides, as in the Fortran code
         take_sums(sums, 0);
         point_.t = point_.t_first = 0;
-        return point_;
+        return true;
     }
-    stand_at(sums, 0);
-    const double first = minimiser();
-    point_.t_first = std::min(first, sums.first_breakpoint);
     if (memory.pairs() == 0) {
         // B = theta I: the model is separable and x_c = P(x - g / theta), whatever is crossed.
+        take_sums(sums, 0);
+        point_.t_first = std::min(1 / memory.theta(), sums.first_breakpoint);
         point_.t = approximate ? point_.t_first : 1 / memory.theta();
         point_.crossed = point_.t > sums.first_breakpoint;
-    } else if (first <= sums.first_breakpoint || approximate) {
+        return true;
+    }
+    stand_at(sums, 0);
+    if (!finite()) return false;
+    const double first = minimiser();
+    point_.t_first = std::min(first, sums.first_breakpoint);
+    if (first <= sums.first_breakpoint || approximate) {
         point_.t = point_.t_first;
         for (std::size_t i = 0; i < point_.c.size(); i++) point_.c[i] = point_.t * point_.p[i];
-    } else {
-        point_.crossed = true;
-        search_beyond_first_breakpoint(sums);
+        return true;
     }
-    return point_;
+    point_.crossed = true;
+    return search_beyond_first_breakpoint(sums);
 }
 
-void CauchySearch::search_beyond_first_breakpoint(const PanelSums &sums) {
+// Windows follow one another without a gap, each reaching beyond the minimiser as seen from the one before. It ends:
+// the reach doubles from window to window, so that after 2,100 of them, the binary exponents that there are, a window
+// holds all finite breakpoints; a bisection at least halves what lies between its ends. Nearly always there is one
+// window.
+bool CauchySearch::search_beyond_first_breakpoint(const PanelSums &sums) {
     own_products();
     double searched = 0; // all breakpoints up to here have been passed
+    double reach = window - 1;
+    bracket_ = largest_finite;
     const double moving_at_start = sums.row_sums[free_rows];
-    for (;;) {
-        const double hi = std::max(at_.t + window * (minimiser() - at_.t), searched);
+    for (bool found = false; !found; reach *= 2) {
+        const double hi = std::min(at_.t + (1 + reach) * (minimiser() - at_.t), bracket_);
         if (hi <= searched) break;
         if (fetch(searched, hi)) {
-            if (walk(hi)) break;
+            found = pass_breakpoints(hi);
             searched = hi;
         } else {
-            if (bisect(hi)) break;
+            found = bisect(hi);
             searched = at_.t;
         }
+        if (!finite()) return false;
     }
     const double t = point_.t = std::max(minimiser(), at_.t);
     for (std::size_t i = 0; i < point_.c.size(); i++) point_.c[i] += (t - at_.t) * point_.p[i];
@@ -147,6 +159,7 @@ void CauchySearch::search_beyond_first_breakpoint(const PanelSums &sums) {
         point_.over_free = sweeps_->gather(panel_).masked.data();
     }
     point_.breakpoints_crossed = static_cast<int64_t>(moving_at_start - point_.free_rows);
+    return true;
 }
 
 // Fetch the rows with breakpoints in (lo, hi], in order. False: there are too many.
@@ -180,7 +193,7 @@ void CauchySearch::sort_rows() {
 }
 
 // Pass the fetched rows' breakpoints until a segment holds its own minimiser (algorithm CP). True: found.
-bool CauchySearch::walk(double no_breakpoint_before) {
+bool CauchySearch::pass_breakpoints(double no_breakpoint_before) {
     const int size = 2 * memory_->pairs();
     const double theta = memory_->theta();
     std::vector<double> &p = point_.p, &c = point_.c, &p_reduced = point_.p_reduced, &c_reduced = point_.c_reduced;
@@ -223,8 +236,8 @@ bool CauchySearch::walk(double no_breakpoint_before) {
 }
 
 // More breakpoints in (at_.t, hi] than can be fetched. Move at_.t on, or find that it is the minimiser (true), by
-// gathers at trial thresholds; midpoints alternate between the values and their bits, so that 64 steps reach adjacent
-// numbers.
+// gathers at trial thresholds; midpoints alternate between the values and their bits, so that 128 steps reach adjacent
+// numbers and end it.
 bool CauchySearch::bisect(double hi) {
     double lo = at_.t;
     bool all_tied = false;
@@ -248,8 +261,8 @@ bool CauchySearch::bisect(double hi) {
         point_ = saved_point_;
         at_ = saved;
         point_.segments++;
-        hi = middle;
-        if (fetch(lo, hi)) return walk(hi);
+        hi = bracket_ = middle;
+        if (fetch(lo, hi)) return pass_breakpoints(hi);
     }
     return true;
 }

@@ -7,6 +7,8 @@
 // threshold give the path's slope there at once, however many breakpoints lie before it.
 #pragma once
 
+#include <cmath>
+
 #include "lbfgsb/limited_memory.hpp"
 
 namespace cudaopt {
@@ -30,9 +32,10 @@ class CauchySearch {
   public:
     explicit CauchySearch(int m);
     // sums: of a gather with `panel` at threshold 0, the memory factorised if bounded. approximate: stop at the first
-    // breakpoint.
-    const CauchyPoint &find(const LimitedMemory &memory, Sweeps &sweeps, const GatherRequest &panel,
-                            const PanelSums &sums, bool bounded, bool approximate);
+    // breakpoint. False: breakdown, a slope or curvature of the path is not finite; never without pairs.
+    bool find(const LimitedMemory &memory, Sweeps &sweeps, const GatherRequest &panel, const PanelSums &sums,
+              bool bounded, bool approximate);
+    const CauchyPoint &point() const { return point_; }
 
   private:
     void take_sums(const PanelSums &sums, double threshold);
@@ -40,10 +43,13 @@ class CauchySearch {
     void own_products();
     void take_off(const CrossedRow &row);
     double minimiser() const { return at_.slope < 0 ? at_.t - at_.slope / at_.curvature : at_.t; }
+    bool finite() const {
+        return std::isfinite(at_.slope) && std::isfinite(at_.curvature) && std::isfinite(minimiser());
+    }
     bool fetch(double lo, double hi);
     void sort_rows();
-    bool walk(double no_breakpoint_before);
-    void search_beyond_first_breakpoint(const PanelSums &sums);
+    bool pass_breakpoints(double no_breakpoint_before);
+    bool search_beyond_first_breakpoint(const PanelSums &sums);
     bool bisect(double hi);
 
     const LimitedMemory *memory_ = nullptr;
@@ -54,6 +60,7 @@ class CauchySearch {
         double t = 0, slope = 0, curvature = 0, d_squared = 0;
     } at_;
     double least_curvature_ = 0;
+    double bracket_ = 0; // the minimiser lies before it
     dense::Vector w_, w_reduced_, entries_;
     dense::Vector products_; // what point_.over_free points to once rows are crossed
     std::vector<CrossedRow> rows_, unsorted_;

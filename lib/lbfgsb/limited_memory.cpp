@@ -1,6 +1,7 @@
 #include "lbfgsb/limited_memory.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 namespace cudaopt {
 
@@ -15,10 +16,18 @@ void LimitedMemory::clear() {
     theta_ = 1;
 }
 
-GatherRequest LimitedMemory::stored_panel() const {
-    const int slots = m_ + 1;
-    return {k_, (spare_ + slots - 1) % slots, false, 0, true, false};
+void LimitedMemory::drop_pairs(bool keep_theta) {
+    k_ = 0;
+    if (!keep_theta) theta_ = 1;
 }
+
+bool LimitedMemory::usable(const PanelSums &sums, double step) {
+    const double curvature = step * sums.over_all(0, 1), theta = sums.over_all(0, 0) / curvature;
+    return std::isnormal(curvature) && std::isnormal(theta) && std::isnormal(1 / theta) &&
+           std::isnormal(step * step * sums.over_all(1, 1));
+}
+
+GatherRequest LimitedMemory::stored_panel() const { return {k_, newest_slot(), false, 0, true, false}; }
 
 GatherRequest LimitedMemory::tentative_panel() const {
     return {(k_ < m_ ? k_ : m_ - 1) + 1, spare_, true, 0, true, false};

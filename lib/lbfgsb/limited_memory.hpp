@@ -17,10 +17,19 @@ class LimitedMemory {
     int capacity() const { return m_; }
     int pairs() const { return k_; }
     int spare_slot() const { return spare_; }
+    int newest_slot() const { return (spare_ + m_) % (m_ + 1); }
+    // The slot of a pair, from the oldest, 0, on.
+    int slot(int pair) const { return (spare_ + m_ + 1 - k_ + pair) % (m_ + 1); }
     double theta() const { return theta_; }
 
-    // Drop all pairs: B = I.
+    // Forget everything: B = I.
     void clear();
+    // Drop all pairs: B = theta I with the last pair's theta, whose scale is that of f and x, or B = I.
+    void drop_pairs(bool keep_theta);
+    // B = theta I; only without pairs.
+    void set_scale(double theta) { theta_ = theta; }
+    // Whether the fresh pair's products are numbers to calculate with.
+    static bool usable(const PanelSums &sums, double step);
     // The spare slot becomes the newest pair, s = step * d; the oldest is dropped when there are m. The products come
     // from a gather with this pair as the fresh one. Curvature s'y > 0 is the caller's to check.
     void append(const PanelSums &sums, double step);
@@ -47,6 +56,13 @@ class LimitedMemory {
     // Panel entries (one row of W, or products of one column with all) to the basis, and coefficients back.
     void to_basis(const double *panel_entries, double *basis) const;
     void to_panel(const double *basis, double *panel_entries) const;
+
+    // All of its numbers, to or from an archive.
+    template <class Archive> void exchange(Archive &archive) {
+        archive(k_), archive(spare_), archive(theta_);
+        for (dense::Matrix *matrix : {&ss_, &ys_, &yy_}) archive.array(matrix->row(0), m_ * m_);
+        archive.array(step_.data(), m_);
+    }
 
   private:
     int m_, k_ = 0, spare_ = 0;

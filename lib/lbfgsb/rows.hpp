@@ -16,8 +16,9 @@ struct Trial {
 };
 
 // The trial point of step 1. move = a g + w'q is the way to the unconstrained subspace minimiser, h the row's weight
-// (1 without a user's diagonal).
-CUDA_OPT_HD inline Trial trial_of_row(const Row &at, const DirectionRequest &request, double h, double move) {
+// (1 without a user's diagonal), largest the largest number that can be stored.
+CUDA_OPT_HD inline Trial trial_of_row(const Row &at, const DirectionRequest &request, double h, double move,
+                                      double largest) {
     if (held(at.x, at.g, at.l, at.u)) return {at.x, false};
     // Beyond the threshold there is no need to know the breakpoint itself; without crossings no row divides.
     if (request.panel.threshold > 0 && breakpoint(at.x, h * at.g, at.l, at.u) <= request.panel.threshold)
@@ -26,7 +27,7 @@ CUDA_OPT_HD inline Trial trial_of_row(const Row &at, const DirectionRequest &req
         const double to_cauchy = -request.cauchy_t * h * at.g;
         move = to_cauchy + request.alpha * (move - to_cauchy);
     }
-    const double x = clamp_to_box(at.x + move, at.l, at.u);
+    const double x = place_in_box(at.x + move, at.x, at.l, at.u, largest);
     return {x, x != at.x + move};
 }
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cmath>
+#include <limits>
 
 #include "exec/accumulators.hpp"
 #include "lbfgsb/rows.hpp"
@@ -10,6 +11,7 @@
 namespace cudaopt {
 
 constexpr int64_t no_index = INT64_MAX;
+template <class Real> constexpr double largest_number = static_cast<double>(std::numeric_limits<Real>::max());
 
 // Least index of a row with some property.
 struct FirstIndex {
@@ -64,7 +66,40 @@ template <class Real> struct FindBadDiagonal { // reads h
     }
 };
 
+// ---- norms, where the squares leave the range of numbers
+
+// sum of squares = scale^2 squares, with scale the largest magnitude.
+struct ScaledSquares {
+    double scale = 0, squares = 0;
+    CUDA_OPT_HD void add(double v) { join({std::fabs(v), 1}); }
+    CUDA_OPT_HD void join(const ScaledSquares &o) {
+        if (o.scale == 0) return;
+        if (o.scale > scale) squares = o.squares + squares * (scale / o.scale) * (scale / o.scale), scale = o.scale;
+        else squares += o.squares * (o.scale / scale) * (o.scale / scale);
+    }
+    double norm() const { return scale * std::sqrt(squares); }
+};
+
+template <class Real> struct MeasureX { // reads x
+    const Real *x;
+    CUDA_OPT_HD void operator()(int64_t i, ScaledSquares &record) const { record.add(x[i]); }
+};
+
+template <class Real> struct MeasureProjectedGradient { // reads x, g, l, u
+    const Real *x, *g;
+    BoxArrays<Real> box;
+    CUDA_OPT_HD void operator()(int64_t i, ScaledSquares &record) const {
+        record.add(projected_gradient<double>(x[i], g[i], box.lower(i), box.upper(i)));
+    }
+};
+
 // ---- the line search
+
+// P(x + step d) as it is stored.
+template <class Real> CUDA_OPT_HD_INLINE Real stepped_row(double x, double d, double step, double l, double u) {
+    const Real to = static_cast<Real>(x + step * d);
+    return static_cast<Real>(place_in_box<double>(to, x, l, u, largest_number<Real>));
+}
 
 template <class Real> struct TakeStep { // reads x_base, d, l, u; writes x
     Real *x;
@@ -72,8 +107,7 @@ template <class Real> struct TakeStep { // reads x_base, d, l, u; writes x
     BoxArrays<Real> box;
     double step;
     CUDA_OPT_HD void operator()(int64_t i) const {
-        const Real to = static_cast<Real>(static_cast<double>(x_base[i]) + step * static_cast<double>(d[i]));
-        x[i] = static_cast<Real>(clamp_to_box<double>(to, box.lower(i), box.upper(i)));
+        x[i] = stepped_row<Real>(x_base[i], d[i], step, box.lower(i), box.upper(i));
     }
 };
 
@@ -93,6 +127,23 @@ template <class Real> struct Restore { // reads x_base, g_base; writes x, g and,
         x[i] = x_base[i];
         g[i] = g_base[i];
         if (i == 0) *f = f_base;
+    }
+};
+
+template <class Real> struct CopyIterate { // reads x and g; writes them elsewhere
+    Real *x, *g;
+    const Real *from_x, *from_g;
+    CUDA_OPT_HD void operator()(int64_t i) const {
+        x[i] = from_x[i];
+        g[i] = from_g[i];
+    }
+};
+
+template <class Real> struct FinishPair { // reads g; y holds g_base and becomes y
+    Real *y;
+    const Real *g;
+    CUDA_OPT_HD void operator()(int64_t i) const {
+        y[i] = static_cast<Real>(static_cast<double>(g[i]) - static_cast<double>(y[i]));
     }
 };
 
@@ -118,14 +169,13 @@ template <class Real> struct TrialRow { Real d, x; };
 template <class Real>
 CUDA_OPT_HD TrialRow<Real> take_trial(const Row &at, const DirectionRequest &request, double h, double move,
                                       DirectionRecord &record) {
-    const Trial trial = trial_of_row(at, request, h, move);
+    const Trial trial = trial_of_row(at, request, h, move, largest_number<Real>);
     const Real d = static_cast<Real>(trial.x - at.x);
     record.slope.add(at.g * static_cast<double>(d));
     record.d_squared.add(static_cast<double>(d) * static_cast<double>(d));
     record.projected.add(trial.projected);
-    const Real stepped = request.step == 1 ? static_cast<Real>(trial.x)
-                                           : static_cast<Real>(at.x + request.step * static_cast<double>(d));
-    return {d, static_cast<Real>(clamp_to_box<double>(stepped, at.l, at.u))};
+    if (request.step == 1) return {d, static_cast<Real>(trial.x)};
+    return {d, stepped_row<Real>(at.x, d, request.step, at.l, at.u)};
 }
 
 } // namespace cudaopt

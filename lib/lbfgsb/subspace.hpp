@@ -6,9 +6,10 @@
 // W_F'r_c = -(1 - theta t*) p - G M c, and K^-1 G M c = theta (K^-1 c - M c), so that neither M nor G is needed besides
 // K:
 //
-//     q = K^-1 (p + theta (c - t* p)) / theta^2,
+//     q = K^-1 (p / theta + (c - t* p)) / theta,
 //
-// where c - t* p is W'(x_c - x) over the rows that were crossed: 0 where there are none.
+// where c - t* p is W'(x_c - x) over the rows that were crossed: 0 where there are none. Divided twice: theta^2 leaves
+// the range of numbers long before theta does.
 #pragma once
 
 #include "lbfgsb/cauchy_point.hpp"
@@ -19,8 +20,10 @@ class Subspace {
   public:
     explicit Subspace(int m) : v_(2 * m), q_(panel::columns(m)) {}
 
-    // False: breakdown of the factorisation. Otherwise coefficients() holds q in panel order.
+    // False: breakdown of the factorisation, or a coefficient is not finite. Otherwise coefficients() holds q in panel
+    // order.
     bool minimise(LimitedMemory &memory, const CauchyPoint &point, bool all_free);
+    template <class Archive> void exchange(Archive &archive) { archive.array(q_.data(), static_cast<int>(q_.size())); }
     const double *coefficients() const { return q_.data(); }
 
   private:

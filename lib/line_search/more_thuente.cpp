@@ -33,7 +33,7 @@ void MoreThuente::start(double phi0, double slope0, double first_step, const Sea
     phi0_ = phi0;
     slope0_ = slope0;
     step_ = first_step;
-    best_ = other_ = {0, phi0, slope0};
+    best_ = other_ = lowest_ = {0, phi0, slope0};
     width_ = tolerances.step_max - tolerances.step_min;
     last_width_ = 2 * width_;
     lower_ = 0;
@@ -44,6 +44,7 @@ SearchVerdict MoreThuente::update(double phi, double slope) {
     const double slope_test = tolerances_.ftol * slope0_;
     const double phi_test = phi0_ + step_ * slope_test;
     any_finite_ = true;
+    if (phi < lowest_.phi) lowest_ = {step_, phi, slope};
     if (modified_ && phi <= phi_test && slope >= 0) modified_ = false;
 
     if (phi <= phi_test && std::fabs(slope) <= tolerances_.gtol * -slope0_) return SearchVerdict::converged;
@@ -63,6 +64,9 @@ SearchVerdict MoreThuente::update(double phi, double slope) {
         interpolate(best_, other_, phi, slope, lower_, upper_);
     }
 
+    // Values near the ends of the range overflow in the interpolation: halve the interval, or extrapolate as far as may
+    // be.
+    if (!std::isfinite(step_)) step_ = bracketed_ ? best_.step + 0.5 * (other_.step - best_.step) : upper_;
     if (bracketed_) {
         if (std::fabs(other_.step - best_.step) >= bracket_shrink * last_width_)
             step_ = best_.step + 0.5 * (other_.step - best_.step);

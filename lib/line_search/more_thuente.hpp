@@ -3,7 +3,8 @@
 //     phi(t) <= phi(0) + ftol t phi'(0)    (sufficient decrease)    and    |phi'(t)| <= gtol |phi'(0)|    (curvature).
 //
 // It sees scalars only and evaluates nothing: start() proposes the first step, update() takes phi and phi' there and
-// either ends the search or proposes the next. All its state is in the struct.
+// either ends the search or proposes the next. All its state is in the struct. Every step proposed is finite and in
+// [step_min, step_max], whatever phi and phi' are, as long as they are finite.
 #pragma once
 
 namespace cudaopt {
@@ -31,6 +32,9 @@ class MoreThuente {
     void cut();
 
     double step() const { return step_; }
+    // The lowest phi of all updates, and where; phi(0) at 0 before the first.
+    double lowest_step() const { return lowest_.step; }
+    double lowest_phi() const { return lowest_.phi; }
 
   private:
     struct Point {
@@ -40,7 +44,8 @@ class MoreThuente {
 
     SearchTolerances tolerances_{};
     double phi0_ = 0, slope0_ = 0, step_ = 0;
-    Point best_{}, other_{};            // endpoints of the interval of uncertainty; best_ has the least phi so far
+    Point best_{}, other_{}; // endpoints of the interval of uncertainty; best_ has the least phi, or psi in stage 1
+    Point lowest_{};
     double lower_ = 0, upper_ = 0;      // bounds of the next step
     double width_ = 0, last_width_ = 0; // lengths of the interval, now and two updates ago
     bool bracketed_ = false;

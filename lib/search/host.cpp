@@ -35,7 +35,7 @@ class HostExecutor {
         int64_t bytes_ = 0;
     };
 
-    void start(int threads, void *) { threads_ = threads; }
+    void start(int threads, void *, Patience &) { threads_ = threads; }
     template <class T> void allocate(Array<T> &array, int64_t count) { array.allocate(count); }
     void reserve(int64_t) {}
     int64_t bytes() const { return 0; }

@@ -30,7 +30,7 @@ struct Draw {
         for (int j = 0; j < rules.n; j++) {
             const double x_j = rules.start(w, walks.walk[w].starts, j);
             walks.x[j * rules.walks + w] = x_j;
-            points[2 * j * rules.walks + i] = x_j;
+            points[int64_t{2} * j * rules.walks + i] = x_j;
         }
     }
 };
@@ -60,7 +60,7 @@ struct WriteTrials {
     CUDA_OPT_HD void operator()(int64_t i) const {
         const int64_t w = batch.walk(i);
         const auto write = [&](int row, double above, double below) {
-            double *const to = points + 2 * row * rules.walks + i;
+            double *const to = points + int64_t{2} * row * rules.walks + i;
             to[0] = above;
             to[size] = below;
         };

@@ -31,8 +31,22 @@ int Search::resume(double *points, const double *values) {
     if (phase_ == Phase::start) first_call_ = Clock::now();
     points_ = points;
     values_ = values;
+    patience_.begin_call(first_call_, settings.max_seconds);
+    const int task = call();
+    patience_.end_call(); // what is read between calls is waited for
+    return task;
+}
+
+int Search::call() {
     try {
         return dispatch();
+    } catch (const Interrupted &) {
+        message_.set("%s, while work on the stream was waited for, after %lld iterations and %lld evaluations",
+                     stop_requested ? "stopped as asked" : "the time limit was reached", shown(iterations_),
+                     shown(evaluations_));
+        phase_ = Phase::ended;
+        batch_ = 0;
+        return stop_requested ? CUDA_OPT_STOPPED : CUDA_OPT_TIME_LIMIT;
     } catch (const ExecutorFailure &failure) {
         return fail(failure.code, failure.what());
     } catch (const std::bad_alloc &) {
@@ -83,7 +97,7 @@ int Search::begin() {
     if (!accept_box()) return CUDA_OPT_IMPROPER_INPUT;
     sweeps_->begin({walks_, settings.seed, n_, static_cast<int>(settings.halvings), static_cast<int>(settings.threads),
                     static_cast<AtSmallestStep>(settings.at_smallest)},
-                   stream);
+                   stream, patience_);
     walk_.reserve(static_cast<size_t>(walks_)); // what reading needs: nothing is allocated later
     order_.reserve(static_cast<size_t>(walks_));
     std::vector<double> box(lower);

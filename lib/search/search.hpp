@@ -11,8 +11,8 @@
 #include <memory>
 #include <vector>
 
+#include "rim/message.hpp"
 #include "search/sweeps.hpp"
-#include "solver/message.hpp"
 
 namespace cudaopt {
 
@@ -54,8 +54,9 @@ class Search {
 
   private:
     enum class Phase { start, starts, trials, ended };
-    using Clock = std::chrono::steady_clock;
+    using Clock = Patience::Clock;
 
+    int call();
     int dispatch();
     int begin();
     bool accept_box();
@@ -74,6 +75,7 @@ class Search {
     Message message_;
     Phase phase_ = Phase::start;
     Clock::time_point first_call_{};
+    Patience patience_{stop_requested};
     double *points_ = nullptr;
     const double *values_ = nullptr;
     int j_ = 0; // the coordinate whose trials have been asked for

@@ -1,8 +1,9 @@
 // The sweeps over all walks on an executor, the same for each machine. An executor has arrays and few verbs:
 //
+//     start(threads, stream, patience)  what it works with
 //     allocate<T>(array, count)         Array<T> with get() and bytes()
 //     map(count, rule)                  rule(i) for all i
-//     reserve(walks)                    memory for the next two
+//     reserve(walks)                    what else it wants before it begins; memory for the next two
 //     sum(count, rule)                  rule(i, SearchSummary &) for all i, joined
 //     select(walks, mark, list)         the w with mark[w], in their order; how many
 //     copy_in, copy_out(to, from, bytes)
@@ -17,8 +18,8 @@ template <class Executor> class SearchSweepsOn final : public SearchSweeps {
     template <class T> using Array = typename Executor::template Array<T>;
 
   public:
-    void begin(const SearchShape &shape, void *stream) override {
-        executor_.start(shape.threads, stream);
+    void begin(const SearchShape &shape, void *stream, Patience &patience) override {
+        executor_.start(shape.threads, stream, patience);
         const int64_t coordinates = shape.n * shape.walks;
         const bool lives = shape.at_smallest == AtSmallestStep::new_point;
         const auto need = [&](auto &array, int64_t count) {
@@ -75,7 +76,6 @@ template <class Executor> class SearchSweepsOn final : public SearchSweeps {
     }
 
   private:
-    Executor executor_;
     Array<double> x_, best_x_, box_, point_;
     Array<pattern::Walk> walk_;
     Array<int64_t> list_;
@@ -83,6 +83,7 @@ template <class Executor> class SearchSweepsOn final : public SearchSweeps {
     pattern::Rules rules_{};
     pattern::Walks walks_{};
     Batch active_{}, selected_{}; // the walks that are polled; those that take a random point
+    Executor executor_;           // the first to go: it waits for what still works on the arrays
 };
 
 } // namespace cudaopt

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <cstring>
 #include <initializer_list>
+#include <limits>
 
 namespace cudaopt::drop_in {
 
@@ -64,6 +65,12 @@ struct Call {
     double *dsave;
 
     int &operator[](Count k) const { return isave[k - 1]; }
+    // A count goes no further than an integer does: what the caller's array holds may be any number.
+    void add(Count k, int64_t more) const { set(k, int64_t{(*this)[k]} + more); }
+    void set(Count k, int64_t value) const {
+        constexpr int64_t most = std::numeric_limits<int>::max();
+        (*this)[k] = static_cast<int>(std::clamp(value, -most, most));
+    }
     double &operator[](Measure k) const { return dsave[k - 1]; }
     int &operator[](Flag k) const { return lsave[k - 1]; }
 

@@ -27,6 +27,9 @@ const char *hopeless(const Call &call, int i) {
 Refusal refusal(const Call &call) {
     // Of several reasons version 3.0 names the last.
     Refusal found;
+    // No array is so large; beyond, its parts cannot be counted.
+    if (call.n > 0 && call.m > 0 && 5.0 * call.n + (2.0 * call.n + 11.0 * call.m + 8) * call.m > 1e18)
+        found.words = "ERROR: OUT OF MEMORY";
     if (call.n <= 0) found.words = "ERROR: N .LE. 0";
     if (call.m <= 0) found.words = "ERROR: M .LE. 0";
     if (call.factr < 0) found.words = "ERROR: FACTR .LT. 0";

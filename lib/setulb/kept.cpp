@@ -26,7 +26,10 @@ template <class Condition> std::unique_ptr<Problem> Kept::take_first(const Condi
 
 std::unique_ptr<Problem> Kept::take(const Call &call) {
     const std::lock_guard lock(mutex_);
-    return take_first([&](const Problem &p) { return p.ticket == call.ticket() && p.stamp == call[stamp]; });
+    // The ticket may have come from another problem's isave.
+    return take_first([&](const Problem &p) {
+        return p.ticket == call.ticket() && p.stamp == call[stamp] && p.of_size(call.n, call.m);
+    });
 }
 
 std::unique_ptr<Problem> Kept::take(int64_t ticket) {
@@ -53,7 +56,7 @@ void Kept::keep(std::unique_ptr<Problem> problem, const Call &call) {
     std::unique_ptr<Problem> dropped; // and freed after the lock is
     const std::lock_guard lock(mutex_);
     if (problem->ticket == 0) problem->ticket = next_ticket_++;
-    problem->stamp++;
+    problem->stamp = static_cast<int>(static_cast<unsigned>(problem->stamp) + 1); // and round again
     problem->wa = call.wa;
     problem->wa_end = call.wa + call.workspace();
     call.set_ticket(problem->ticket);

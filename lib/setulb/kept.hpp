@@ -32,7 +32,7 @@ class Kept {
     int64_t next_ticket_;
 };
 
-// The process's own. It is emptied when the library is unloaded.
+// The process's own. It is emptied when the process ends.
 Kept &kept();
 
 } // namespace cudaopt::drop_in

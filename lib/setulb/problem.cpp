@@ -11,6 +11,7 @@ Problem::Problem(int n, int m, int backend) : n_(n), m_(m), backend_(backend) {
     for (Array *array : {&x_, &g_}) array->allocate(n);
     f_.allocate(1);
     // What version 3.0 does: its line search; its test of f is made at NEW_X, by the caller of this.
+    check(cuda_opt_set_int(handle_.s, CUDA_OPT_ROBUST, 0));
     check(cuda_opt_set_int(handle_.s, CUDA_OPT_REPORT_ITERATES, 1));
     check(cuda_opt_set_int(handle_.s, CUDA_OPT_MAX_ITERATIONS, 0));
     using Setting = std::pair<int, double>;

@@ -50,7 +50,8 @@ class Problem {
   public:
     Problem(int n, int m, int backend);
 
-    bool fits(int n, int m, int backend) const { return n == n_ && m == m_ && backend == backend_; }
+    bool of_size(int n, int m) const { return n == n_ && m == m_; }
+    bool fits(int n, int m, int backend) const { return of_size(n, m) && backend == backend_; }
     // Forget what was, start at x, and go as far as the first wish for f and g.
     void start(const Call &call, const double *x);
     void put(double f, const double *g) { f_.put(&f, 1), g_.put(g, n_); }

@@ -7,11 +7,11 @@
 
 #include <chrono>
 #include <cmath>
+#include <cstdio>
 #include <cstdlib>
-#include <ctime>
-#include <new>
 #include <string>
 
+#include "rim/rim.hpp"
 #include "setulb/input.hpp"
 #include "setulb/kept.hpp"
 #include "setulb/report.hpp"
@@ -35,31 +35,43 @@ int asked_backend() {
     throw Failure{bad_backend_name};
 }
 
-std::string words_for(int code) {
+const char *words_for(int code) {
     switch (code) {
-    case bad_backend_name: return "ERROR: CUDA_OPT_BACKEND IS NOT auto, host OR cuda";
-    case CUDA_OPT_OUT_OF_MEMORY: return "ERROR: OUT OF MEMORY";
-    case CUDA_OPT_BACKEND_UNAVAILABLE: return "ERROR: NO CUDA DEVICE";
-    case CUDA_OPT_CUDA_FAILURE: return "ERROR: A CUDA CALL FAILED";
-    default: return std::string("ERROR: ") + cuda_opt_task_name(code);
+    case bad_backend_name: return "CUDA_OPT_BACKEND IS NOT auto, host OR cuda";
+    case CUDA_OPT_OUT_OF_MEMORY: return "OUT OF MEMORY";
+    case CUDA_OPT_BACKEND_UNAVAILABLE: return "NO CUDA DEVICE";
+    case CUDA_OPT_CUDA_FAILURE: return "A CUDA CALL FAILED";
+    default: return cuda_opt_task_name(code);
     }
+}
+
+// The code of what action() throws, or 0.
+template <class Action> int code_of(const Action &action) noexcept {
+    const auto own = [&] {
+        try {
+            action();
+            return 0;
+        } catch (const Failure &failure) {
+            return failure.code;
+        }
+    };
+    return at_rim(own, [](int code, const char *) { return code; });
 }
 
 // A problem that stands at x and wishes for f and g there. Where memory is short, those that wait longest make room.
 std::unique_ptr<Problem> started(const Call &call, const double *x, std::unique_ptr<Problem> problem) {
     const int backend = asked_backend();
     for (;;) {
-        try {
+        const int code = code_of([&] {
             if (!problem || !problem->fits(call.n, call.m, backend)) {
                 problem.reset();
                 problem = std::make_unique<Problem>(call.n, call.m, backend);
             }
             problem->start(call, x);
-            return problem;
-        } catch (const Failure &failure) {
-            problem.reset();
-            if (failure.code != CUDA_OPT_OUT_OF_MEMORY || !kept().take_oldest()) throw;
-        }
+        });
+        if (code == 0) return problem;
+        problem.reset();
+        if (code != CUDA_OPT_OUT_OF_MEMORY || !kept().take_oldest()) throw Failure{code};
     }
 }
 
@@ -81,9 +93,9 @@ void begin(const Call &call) {
     kept().keep(std::move(problem), call);
 }
 
-void end(const Call &call, const std::string &words) {
-    call.set_task(words.c_str());
-    words.compare(0, 5, "ERROR") == 0 ? report_error(call, 0) : report_end(call);
+void end(const Call &call, const char *words) {
+    call.set_task(words);
+    call.task_begins("ERROR") ? report_error(call, 0) : report_end(call);
 }
 
 void stop(const Call &call) {
@@ -102,27 +114,26 @@ void forget_pairs(const Call &call) {
 void note_update(const Call &call, Problem &problem) {
     call[updated] = !problem.skipped_update();
     if (call[updated]) {
-        call[updates]++;
+        call.add(updates, 1);
         call[pairs] = std::min(call[updates], call.m);
         call[theta] = problem.measure(CUDA_OPT_THETA);
     } else {
-        call[skipped_updates]++;
+        call.add(skipped_updates, 1);
         report_skipped_update(call);
     }
 }
 
 // What the Cauchy point, the subspace step and the line search of this iteration came to.
 void note_search(const Call &call, Problem &problem) {
-    const auto number = [&](int key) { return static_cast<int>(problem.count(key)); };
     const bool walked = call[constrained] || call[pairs] == 0;
     // One more than the breakpoints passed, unless nothing is left to move beyond the last.
-    call[segments] = walked ? std::min(1 + number(CUDA_OPT_CAUCHY_BREAKPOINTS), call.n) : 0;
-    call[all_segments] += call[segments];
-    call[free_variables] = number(CUDA_OPT_CAUCHY_FREE_COUNT);
+    call.set(segments, walked ? std::min<int64_t>(1 + problem.count(CUDA_OPT_CAUCHY_BREAKPOINTS), call.n) : 0);
+    call.add(all_segments, call[segments]);
+    call.set(free_variables, problem.count(CUDA_OPT_CAUCHY_FREE_COUNT));
     call[active_constraints] = call.n - call[free_variables];
-    call[leaving] = call.n + 1;
+    call.set(leaving, int64_t{call.n} + 1);
     const bool in_subspace = call[pairs] > 0 && call[free_variables] > 0;
-    call[beyond_box] = !in_subspace ? -1 : number(CUDA_OPT_SUBSPACE_PROJECTED) > 0;
+    call[beyond_box] = !in_subspace ? -1 : problem.count(CUDA_OPT_SUBSPACE_PROJECTED) > 0;
     call[direction_norm] = problem.measure(CUDA_OPT_DIRECTION_NORM2);
     call[direction_squared] = call[direction_norm] * call[direction_norm];
     call[slope_start] = problem.measure(CUDA_OPT_SLOPE_START);
@@ -148,13 +159,14 @@ void answer(const Call &call, std::unique_ptr<Problem> problem, int task) {
     switch (task) {
     case CUDA_OPT_EVALUATE_FG:
         problem->get_x(call.x);
-        call[evaluations]++;
-        call[backtracks] = call[search_evaluations]++;
+        call.add(evaluations, 1);
+        call[backtracks] = call[search_evaluations];
+        call.add(search_evaluations, 1);
         call.set_task("FG_LNSRCH");
         return kept().keep(std::move(problem), call);
     case CUDA_OPT_NEW_ITERATE:
         note_search(call, *problem);
-        call[iteration]++;
+        call.add(iteration, 1);
         call[projected_gradient] = problem->measure(CUDA_OPT_PG_NORM_INF);
         Call::set_text(call.csave, line_search_words(problem->count(CUDA_OPT_LINE_SEARCH_INFO)));
         report_new_x(call);
@@ -165,7 +177,7 @@ void answer(const Call &call, std::unique_ptr<Problem> problem, int task) {
     case CUDA_OPT_NOT_FINITE:
         note_search(call, *problem);
         call.restore_base();
-        call[iteration]++;
+        call.add(iteration, 1);
         return end(call, "ABNORMAL_TERMINATION_IN_LNSRCH");
     default: throw Failure{task};
     }
@@ -203,7 +215,7 @@ void go_on(const Call &call) {
         }
         if (at_start || at_iterate) report_iteration(call);
         answer(call, std::move(problem), task);
-    } catch (const Failure &) {
+    } catch (...) {
         call.restore_base();
         throw;
     }
@@ -211,17 +223,18 @@ void go_on(const Call &call) {
 
 void serve(const Call &call) {
     const auto begun = std::chrono::steady_clock::now();
-    try {
+    const int code = code_of([&] {
         if (call.task_is_start()) begin(call);
         else if (call[mark] != mark_of(call) || call[dimension] != call.n)
             end(call, "ERROR: NO START BEFORE THIS TASK");
         else if (call.task_begins("STOP")) stop(call);
         else if (call.task_begins("FG_ST") || call.task_begins("FG_LN") || call.task_begins("NEW_X")) go_on(call);
         else end(call, "ERROR: UNKNOWN TASK");
-    } catch (const Failure &failure) {
-        end(call, words_for(failure.code));
-    } catch (const std::bad_alloc &) {
-        end(call, words_for(CUDA_OPT_OUT_OF_MEMORY));
+    });
+    if (code != 0) {
+        char words[text_length + 1];
+        std::snprintf(words, sizeof words, "ERROR: %s", words_for(code));
+        end(call, words);
     }
     if (!call.task_begins("ERROR"))
         call[seconds] += std::chrono::duration<double>(std::chrono::steady_clock::now() - begun).count();
@@ -240,14 +253,16 @@ void setulb_(const int *n, const int *m, double *x, const double *l, const doubl
 }
 
 void cuda_opt_setulb_release(const int *isave) {
-    if (isave) {
-        Call call{};
-        call.isave = const_cast<int *>(isave);
-        kept().take(call.ticket());
-    } else {
-        while (kept().take_oldest()) {
+    code_of([=] {
+        if (isave) {
+            Call call{};
+            call.isave = const_cast<int *>(isave);
+            kept().take(call.ticket());
+        } else {
+            while (kept().take_oldest()) {
+            }
         }
-    }
+    });
 }
 
 void cuda_opt_setulb_release_(const int *isave) { cuda_opt_setulb_release(isave); }

@@ -8,18 +8,23 @@ namespace cudaopt {
 
 struct Settings {
     int64_t max_iterations = 2000, max_evaluations = 0, evaluations_per_search = 20, max_cuts = 30;
-    bool user_diagonal = false, approximate_cauchy = false, report_iterates = false;
+    bool user_diagonal = false, approximate_cauchy = false, report_iterates = false, robust = true;
     int64_t threads = 0, log_frequency = -1, log_type = 0;
     double eps = 1e-5, pgtol = 0, factr = 0, f_target = -std::numeric_limits<double>::infinity();
     double gtol = 0.9, ftol = 1e-4, xtol = 1e-16, step_min = 1e-20, step_max = 1e20, max_seconds = 0;
 };
 
-struct Results {
-    int64_t iterations = 0, evaluations = 0, at_lower = 0, at_upper = 0, skipped_updates = 0, cauchy_segments = 0,
-            line_search_info = 0, refreshes = 0, cuts = 0, cauchy_crossings = 0, breakpoints_crossed = 0, stop_test = 0,
-            start_projected = 0, truncations = 0, cauchy_free = 0, cauchy_breakpoints = 0, subspace_projected = 0;
-    double f = 0, pg_norm2 = 0, pg_norm_max = 0, x_norm2 = 0, step = 0, theta = 1, cauchy_t = 0, cauchy_t_first = 0,
-           direction_norm2 = 0, slope_start = 0, slope = 0;
+// What is known of an accepted iterate.
+struct IterateFacts {
+    double f = 0, pg_norm2 = 0, pg_norm_max = 0, x_norm2 = 0;
+    int64_t at_lower = 0, at_upper = 0;
+};
+
+struct Results : IterateFacts {
+    int64_t iterations = 0, evaluations = 0, skipped_updates = 0, cauchy_segments = 0, line_search_info = 0,
+            refreshes = 0, cuts = 0, cauchy_crossings = 0, breakpoints_crossed = 0, stop_test = 0, start_projected = 0,
+            truncations = 0, cauchy_free = 0, cauchy_breakpoints = 0, subspace_projected = 0;
+    double step = 0, theta = 1, cauchy_t = 0, cauchy_t_first = 0, direction_norm2 = 0, slope_start = 0, slope = 0;
 };
 
 } // namespace cudaopt

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <new>
+#include <utility>
 
 #include "cuda_opt.h"
 
@@ -13,41 +13,71 @@ namespace {
 
 constexpr double machine_epsilon = std::numeric_limits<double>::epsilon();
 
+// Whether the sum of squares is one from which the norm can be had.
+bool in_range(double squares) {
+    return squares >= std::numeric_limits<double>::min() / machine_epsilon && std::isfinite(squares);
+}
+
 } // namespace
 
 Solver::Solver(int64_t n, int m, std::unique_ptr<Sweeps> sweeps)
     : n_(n), sweeps_(std::move(sweeps)), memory_(m), cauchy_(m), subspace_(m) {}
 
 void Solver::reset() {
+    memory_.clear();
+    begin_anew();
+}
+
+void Solver::warm_start() {
+    if (broken_) memory_.clear(); // what is in the workspace is unknown
+    else finish_pair();
+    begin_anew();
+}
+
+void Solver::begin_anew() {
     results_ = Results{};
     phase_ = Phase::start;
     host_seconds_ = 0;
-    stop_requested = false;
-    memory_.clear();
+    stop_requested = resumed_ = pair_unfinished_ = broken_ = false;
     gathered_ = nullptr;
     search_evaluations_ = cuts_in_a_row_ = 0;
-    f_refreshed_ = pg_refreshed_ = infinity;
+    f_refreshed_ = pg_refreshed_ = f_best_ = infinity;
+    best_is_aside_ = false;
+    f_noted_ = pg_noted_ = infinity;
+    refreshes_in_vain_ = postponed_ = reached_ = in_vain_ = 0;
+    exhausted_ = returning_ = false;
+    direction_sums_.reset();
 }
 
 int Solver::resume() {
     const Clock::time_point now = Clock::now();
     if (phase_ == Phase::start) first_call_ = now;
+    patience_.begin_call(first_call_, settings.max_seconds);
+    const bool ended = phase_ == Phase::ended;
     int task;
     try {
-        sweeps_->begin_call();
-        task = dispatch();
-        sweeps_->end_call();
-    } catch (const ExecutorFailure &failure) {
-        message_.set("%s", failure.what());
+        task = call();
+    } catch (...) { // what it was is said at the rim
+        broken_ = true;
         phase_ = Phase::ended;
-        task = failure.code;
-    } catch (const std::bad_alloc &) {
-        message_.set("out of memory on the host, besides the vectors");
-        phase_ = Phase::ended;
-        task = CUDA_OPT_OUT_OF_MEMORY;
+        throw;
     }
     host_seconds_ += std::chrono::duration<double>(Clock::now() - now).count();
+    if (!ended) task_ = task; // a call too many does not change how the solve ended
     return task;
+}
+
+int Solver::call() {
+    const int64_t iterations_before = results_.iterations;
+    try {
+        sweeps_->begin_call();
+        int task = std::exchange(resumed_, false) ? task_ : dispatch();
+        if (task > 0 && stop_requested) task = stop();
+        sweeps_->end_call();
+        return task;
+    } catch (const Interrupted &) {
+        return give_up(iterations_before);
+    }
 }
 
 int Solver::dispatch() {
@@ -63,9 +93,13 @@ int Solver::dispatch() {
     return CUDA_OPT_MISUSE;
 }
 
-int Solver::begin() {
-    sweeps_->allocate(memory_.capacity(), {static_cast<int>(settings.threads), stream});
+void Solver::allocate() {
+    sweeps_->allocate(memory_.capacity(), {static_cast<int>(settings.threads), stream, settings.robust, &patience_});
     sweeps_->bind(arrays);
+}
+
+int Solver::begin() {
+    allocate();
     const StartReport report = sweeps_->start();
     const auto refuse = [&](const char *what, int64_t index) {
         double x, l = -infinity, u = infinity;
@@ -86,7 +120,6 @@ int Solver::begin() {
     boxed_ = report.boxed == n_;
     results_.start_projected = report.projected;
     phase_ = Phase::first_point;
-    if (const int code = end_at_limit(true)) return code; // a stop asked for before the first call
     return ask_evaluation();
 }
 
@@ -109,7 +142,9 @@ int Solver::judge_start() {
                      gathered_->f, gathered_->row_sums[not_finite], static_cast<long long>(n_));
         return end(CUDA_OPT_NOT_FINITE);
     }
-    f_previous_ = std::numeric_limits<double>::infinity();
+    f_previous_ = infinity;
+    f_best_ = gathered_->f;
+    fresh_start_ = memory_.pairs() == 0;
     note_iterate(*gathered_);
     log_header();
     return judge_iterate();
@@ -117,9 +152,12 @@ int Solver::judge_start() {
 
 void Solver::note_iterate(const PanelSums &sums) {
     results_.f = sums.f;
-    results_.pg_norm2 = std::sqrt(sums.row_sums[projected_gradient_squared]);
     results_.pg_norm_max = sums.projected_gradient_max;
-    results_.x_norm2 = std::sqrt(sums.row_sums[x_squared]);
+    const double pg_squares = sums.row_sums[projected_gradient_squared], x_squares = sums.row_sums[x_squared];
+    const bool rescale = std::isfinite(results_.pg_norm_max) && results_.pg_norm_max > 0 && !in_range(pg_squares);
+    constexpr double largest = std::numeric_limits<double>::max(); // a norm may be larger yet
+    results_.pg_norm2 = rescale ? std::min(sweeps_->projected_gradient_norm(), largest) : std::sqrt(pg_squares);
+    results_.x_norm2 = in_range(x_squares) ? std::sqrt(x_squares) : std::min(sweeps_->x_norm(), largest);
     results_.at_lower = static_cast<int64_t>(sums.row_sums[at_lower]);
     results_.at_upper = static_cast<int64_t>(sums.row_sums[at_upper]);
     results_.theta = memory_.theta();
@@ -127,98 +165,73 @@ void Solver::note_iterate(const PanelSums &sums) {
 
 // x, f, g are an accepted iterate: stop here, or go on.
 int Solver::judge_iterate() {
-    const Results &r = results_;
-    const Settings &s = settings;
-    const double f_scale = std::max({std::fabs(f_previous_), std::fabs(r.f), 1.0});
-    const auto converged = [&](int test) {
-        results_.stop_test = test;
-        return end(CUDA_OPT_CONVERGED);
-    };
-    if (r.f <= s.f_target) {
-        message_.set("converged: f = %.16g is at or below its target %g", r.f, s.f_target);
-        return converged(CUDA_OPT_F_TARGET);
+    // Where rounding errors let f rise, a few iterations more mostly find it lower, with the test holding still. Else
+    // the solve ends here all the same.
+    constexpr int most_postponed = 10;
+    constexpr int most_in_vain = 1000;
+    const int test = stopping_test();
+    if (test == 0) {
+    } else if (best_is_aside_ && test != CUDA_OPT_FACTR && results_.pg_norm_max > 0 && postponed_ < most_postponed) {
+        reached_ = test;
+        postponed_++;
+    } else {
+        return converge(test);
     }
-    if (r.pg_norm2 < s.eps * std::max(1.0, r.x_norm2)) {
-        message_.set("converged: the projected gradient's norm %g is below eps max(1, ||x||) = %g", r.pg_norm2,
-                     s.eps * std::max(1.0, r.x_norm2));
-        return converged(CUDA_OPT_EPS);
+    if (settings.robust && in_vain_ >= most_in_vain) {
+        if (reached_ != 0) return converge(reached_);
+        settle(true);
+        message_.set("neither f = %.16g nor ||P g|| = %g has fallen for %d iterations: f may be at its rounding level",
+                     results_.f, results_.pg_norm2, in_vain_);
+        return end(CUDA_OPT_LINE_SEARCH_FAILED);
     }
-    if (r.pg_norm_max <= s.pgtol) { // also when pgtol is off and the projected gradient is 0: nothing is left to do
-        message_.set("converged: the projected gradient's largest component %g is at or below pgtol = %g",
-                     r.pg_norm_max, s.pgtol);
-        return converged(CUDA_OPT_PGTOL);
-    }
-    if (s.factr > 0 && r.iterations > 0 && f_previous_ - r.f <= s.factr * machine_epsilon * f_scale) {
-        message_.set("converged: f fell by %g, which is at or below factr 2.22e-16 max(|f|, 1) = %g", f_previous_ - r.f,
-                     s.factr * machine_epsilon * f_scale);
-        return converged(CUDA_OPT_FACTR);
-    }
-    if (const int code = end_at_limit(true)) return code;
-    if (s.user_diagonal) {
+    if (const Ending code = end_at_limit(true)) return *code;
+    if (settings.user_diagonal) {
         phase_ = Phase::diagonal;
         message_.set("supply the diagonal of the inverse Hessian's approximation at iterate %lld",
-                     static_cast<long long>(r.iterations));
+                     static_cast<long long>(results_.iterations));
         return CUDA_OPT_SUPPLY_DIAGONAL;
     }
     return next_direction();
-}
-
-// 0, or the code of a limit that is reached. Between iterates the best one is put back.
-int Solver::end_at_limit(bool at_iterate) {
-    const Settings &s = settings;
-    // Asked only where it matters: a GPU waits meanwhile.
-    const double seconds = s.max_seconds > 0 ? std::chrono::duration<double>(Clock::now() - first_call_).count() : 0;
-    int code = 0;
-    if (stop_requested) {
-        message_.set("stopped by the caller after %lld iterations and %lld evaluations, f = %.16g",
-                     static_cast<long long>(results_.iterations), static_cast<long long>(results_.evaluations),
-                     results_.f);
-        code = CUDA_OPT_STOPPED;
-    } else if (at_iterate && s.max_iterations > 0 && results_.iterations >= s.max_iterations) {
-        message_.set("the limit of %lld iterations is reached, f = %.16g, ||P g|| = %g",
-                     static_cast<long long>(s.max_iterations), results_.f, results_.pg_norm2);
-        code = CUDA_OPT_ITERATION_LIMIT;
-    } else if (s.max_evaluations > 0 && results_.evaluations >= s.max_evaluations) {
-        message_.set("the limit of %lld evaluations is reached, f = %.16g, ||P g|| = %g",
-                     static_cast<long long>(s.max_evaluations), results_.f, results_.pg_norm2);
-        code = CUDA_OPT_EVALUATION_LIMIT;
-    } else if (s.max_seconds > 0 && seconds >= s.max_seconds) {
-        message_.set("the limit of %g seconds is reached after %g, f = %.16g, ||P g|| = %g", s.max_seconds, seconds,
-                     results_.f, results_.pg_norm2);
-        code = CUDA_OPT_TIME_LIMIT;
-    }
-    if (code == 0) return 0;
-    if (!at_iterate) sweeps_->restore(direction_.spare_slot, f_base_);
-    return end(code);
 }
 
 int Solver::next_direction() {
     if (settings.user_diagonal) {
         const int64_t bad = sweeps_->bad_diagonal();
         if (bad < n_) {
+            settle(true);
             message_.set("the diagonal's element at index %lld (counted from 0) is not positive and finite, at iterate "
                          "%lld",
                          static_cast<long long>(bad), static_cast<long long>(results_.iterations));
             return end(CUDA_OPT_BAD_DIAGONAL);
         }
     }
-    // A breakdown of either factorisation drops the memory and goes on from the same point; without pairs there is
-    // nothing left to break down.
-    while (!direction_from(gathered_)) {
-        memory_.clear();
-        results_.refreshes++;
-        panel_ = memory_.stored_panel();
-        panel_.masked = bounded_;
-        gathered_ = nullptr;
-    }
-    // VA15 and L-BFGS-B alike: the very first step has length at most 1; where every variable has two bounds, d itself.
-    const bool first = results_.iterations == 0 && memory_.pairs() == 0;
-    double step = first && !boxed_ ? 1 / results_.pg_norm2 : 1;
-    if (first && bounded_) step = std::min(step, 1.0);
-    direction_.step = std::min(std::max(step, settings.step_min), settings.step_max);
+    const FirstStep first = fresh_start_ ? first_step() : FirstStep{1, 1};
+    if (fresh_start_) memory_.set_scale(first.theta);
+    else if (memory_.pairs() == 0 && !settings.robust) memory_.set_scale(1);
+    // A breakdown drops the memory and goes on from the same point. Twice at most: without pairs nothing is left to
+    // break down.
+    while (!direction_from(gathered_)) refresh();
+    unit_ = fresh_start_ ? 1 / memory_.theta() : 1;
+    direction_.step = std::min(first.step, settings.step_max);
     direction_.truncate = false;
     f_base_ = results_.f;
     return search_again(direction_.step);
+}
+
+// VA15 and L-BFGS-B alike: the first trial point lies at x - t P g, t = 1 / ||P g||, with bounds t = 1 at most, and 1
+// where every variable has two. Without bounds it is the step 1 along -g / theta, theta = ||g||: then d is not lost
+// beside x, however f is scaled. Where the point would coincide with x for want of digits, or lie so far away that f
+// there could not be interpolated, theta is such that it does not.
+Solver::FirstStep Solver::first_step() const {
+    constexpr double few_digits = 1 / 67108864.0, far = 67108864.0; // 2^26 either way
+    const double norm = results_.pg_norm2, x = results_.x_norm2;
+    const FirstStep classical{1, boxed_ ? 1 : bounded_ ? std::min(1 / norm, 1.0) : 1 / norm};
+    if (settings.user_diagonal) return classical;
+    const double length = !bounded_ ? 1 : boxed_ ? norm : std::min(norm, 1.0);
+    const double wanted = std::max(few_digits * x, boxed_ || x == 0 ? length : std::min(length, far * x));
+    const double theta = norm / wanted;
+    const bool changed = settings.robust && wanted != length;
+    return (changed || !bounded_) && std::isnormal(theta) && std::isnormal(1 / theta) ? FirstStep{theta, 1} : classical;
 }
 
 // The direction's coefficients from sums that stand (or are gathered here). False: breakdown.
@@ -235,7 +248,8 @@ bool Solver::direction_from(const PanelSums *sums) {
         if (!sums) sums = &sweeps_->gather(request);
         if (bounded_ && !memory_.factor(false, nullptr)) return false; // the Cauchy point's alone
     }
-    const CauchyPoint &point = cauchy_.find(memory_, *sweeps_, request, *sums, bounded_, settings.approximate_cauchy);
+    if (!cauchy_.find(memory_, *sweeps_, request, *sums, bounded_, settings.approximate_cauchy)) return false;
+    const CauchyPoint &point = cauchy_.point();
     const bool all_free = !weighted && (!bounded_ || point.free_rows == static_cast<double>(n_));
     if (point.free_rows > 0 && !subspace_.minimise(memory_, point, all_free)) return false;
 
@@ -256,22 +270,30 @@ bool Solver::direction_from(const PanelSums *sums) {
     return true;
 }
 
-// Enqueue sweep 2 and ask for the trial point's f and g. Whether d is a descent direction is known when they are there:
-// its sums come with the next sweep's, and save a wait of their own.
+// Drop the memory after a breakdown. What it learned of the scale of f and x stays, unless version 3.0 is followed.
+void Solver::refresh() {
+    memory_.drop_pairs(settings.robust);
+    pair_unfinished_ = false;
+    results_.refreshes++;
+    panel_ = memory_.stored_panel();
+    panel_.masked = bounded_;
+    gathered_ = nullptr;
+}
+
+// Enqueue sweep 2 and ask for the trial point's f and g. On a GPU it is known when they are there whether d is a
+// direction of descent: its sums come with the next sweep's, and save a wait of their own.
 int Solver::search_again(double step) {
     direction_.step = step;
     sweeps_->direction(direction_);
     gathered_ = nullptr;
+    pair_unfinished_ = false;
     search_evaluations_ = cuts_in_a_row_ = 0;
-    search_started_ = false;
+    direction_sums_.reset();
+    search_started_ = direction_judged_ = returning_ = exhausted_ = false;
     phase_ = Phase::searching;
+    if (sweeps_->direction_sums_at_hand())
+        if (const Ending task = judge_direction()) return *task;
     return ask_evaluation();
-}
-
-int Solver::end(int code) {
-    phase_ = Phase::ended;
-    if (logs()) log_end();
-    return code;
 }
 
 } // namespace cudaopt

@@ -39,23 +39,55 @@ int code(cudaError_t error) {
     return CUDA_OPT_CUDA_FAILURE;
 }
 
+// What the runtime answers where it has no device to work with: all memory is the host's then. A process that was
+// forked from one that uses CUDA is such a place.
+bool is_absence(cudaError_t error) {
+    switch (error) {
+    case cudaErrorInitializationError:
+    case cudaErrorStubLibrary:
+    case cudaErrorInsufficientDriver:
+    case cudaErrorDevicesUnavailable:
+    case cudaErrorNoDevice:
+    case cudaErrorSystemNotReady:
+    case cudaErrorSystemDriverMismatch:
+    case cudaErrorCompatNotSupportedOnDevice: return true;
+    default: return false;
+    }
+}
+
+int without_answer(cudaError_t error) {
+    static_cast<void>(code(error));
+    return is_absence(error) ? on_host : not_told;
+}
+
+// By what the launch itself returns: after <<<>>>, errors that other calls have left behind are found as well.
+int launch_sum(int blocks, int n, const double *values, double *sums) {
+    cudaLaunchConfig_t config{};
+    config.gridDim = dim3(static_cast<unsigned>(blocks));
+    config.blockDim = dim3(threads);
+    return code(cudaLaunchKernelEx(&config, sum_stretches, n, values, sums));
+}
+
 } // namespace
 
 int device_of(const void *pointer) {
     cudaPointerAttributes attributes{};
-    if (code(cudaPointerGetAttributes(&attributes, pointer))) return on_host;
+    const cudaError_t error = cudaPointerGetAttributes(&attributes, pointer);
+    if (error != cudaSuccess) return without_answer(error);
     const bool device = attributes.type == cudaMemoryTypeDevice || attributes.type == cudaMemoryTypeManaged;
     return device ? attributes.device : on_host;
 }
 
 int current_device() {
     int device = on_host;
-    return code(cudaGetDevice(&device)) ? on_host : device;
+    const cudaError_t error = cudaGetDevice(&device);
+    return error == cudaSuccess ? device : without_answer(error);
 }
 
 int copy(void *to, const void *from, std::size_t bytes) {
-    if (device_of(to) != on_host || device_of(from) != on_host)
-        return code(cudaMemcpy(to, from, bytes, cudaMemcpyDefault));
+    const int at = device_of(to), from_device = device_of(from);
+    if (at == not_told || from_device == not_told) return CUDA_OPT_CUDA_FAILURE;
+    if (at != on_host || from_device != on_host) return code(cudaMemcpy(to, from, bytes, cudaMemcpyDefault));
     std::memcpy(to, from, bytes);
     return 0;
 }
@@ -70,12 +102,11 @@ int select_device(int id) {
 int sum_on_device(int n, const double *values, double *sum) {
     const int blocks = std::clamp(n / threads, 1, most_blocks); // by n alone, as the order of the sum
     double *sums = nullptr;
-    if (const int failed = code(cudaMallocAsync(&sums, blocks * sizeof *sums, nullptr))) return failed;
-    sum_stretches<<<blocks, threads>>>(n, values, sums);
-    sum_stretches<<<1, threads>>>(blocks, sums, sum);
-    const int launched = code(cudaGetLastError());
+    if (const int lacking = code(cudaMallocAsync(&sums, blocks * sizeof *sums, nullptr))) return lacking;
+    int failed = launch_sum(blocks, n, values, sums);
+    if (!failed) failed = launch_sum(1, blocks, sums, sum);
     const int freed = code(cudaFreeAsync(sums, nullptr));
-    return launched ? launched : freed;
+    return failed ? failed : freed;
 }
 
 } // namespace cudaopt::unlp

@@ -6,10 +6,11 @@
 namespace cudaopt::unlp {
 
 constexpr int on_host = -1;
+constexpr int not_told = -2; ///< CUDA is there, but fails to answer
 
-/// The device whose memory this is, or on_host.
+/// The device whose memory this is, on_host, or not_told.
 int device_of(const void *pointer);
-/// The calling thread's current device, or on_host.
+/// The calling thread's current device, on_host without CUDA, or not_told.
 int current_device();
 /// Between any two memories, complete on return. 0 or a negative code of cuda_opt.h.
 int copy(void *to, const void *from, std::size_t bytes);

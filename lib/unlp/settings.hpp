@@ -2,6 +2,7 @@
 #pragma once
 
 #include "cuda_opt.h"
+#include "rim/rim.hpp"
 
 namespace cudaopt::unlp {
 
@@ -30,6 +31,13 @@ void tell(const char *format, ...);
 template <class... Values> int refuse(const char *format, Values... values) {
     tell(format, values...);
     return CUDA_OPT_IMPROPER_INPUT;
+}
+/// A call that can fail: what action() throws becomes the message, and a code.
+template <class Action> int guarded(const Action &action) noexcept {
+    return at_rim(action, [](int code, const char *words) {
+        tell("%s", words);
+        return code;
+    });
 }
 
 } // namespace cudaopt::unlp

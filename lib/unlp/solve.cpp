@@ -3,9 +3,9 @@
 #include <cstdio>
 #include <map>
 #include <memory>
-#include <new>
 
 #include "cuda_opt_unlp.h"
+#include "rim/of_thread.hpp"
 #include "unlp/device.hpp"
 #include "unlp/settings.hpp"
 
@@ -30,10 +30,16 @@ struct Solve {
     Handle handle;
 };
 
-// The solves by reverse communication that this thread has going on. A thread that ends frees them.
-thread_local std::map<const int *, Solve> going_on;
+// The solves by reverse communication that a thread has going on. When it ends it frees them.
+using Solves = std::map<const int *, Solve>;
+cudaopt::OfThread<Solves> of_thread;
 
 void print_line(void *, const char *line) { std::puts(line); }
+
+int lost(const char *name) {
+    tell("CUDA fails to tell where %s points to", name);
+    return CUDA_OPT_CUDA_FAILURE;
+}
 
 int improper(const Arguments &a) {
     if (a.n < 1) return refuse("n is %d, but has to be at least 1", a.n);
@@ -41,6 +47,7 @@ int improper(const Arguments &a) {
     if (!(a.eps >= 0 && std::isfinite(a.eps))) return refuse("eps is %g, but has to be at least 0, and finite", a.eps);
     if (!a.x) return refuse("dev_x is NULL");
     const int device = device_of(a.x);
+    if (device == not_told) return lost("dev_x");
     const struct {
         const char *name;
         const void *pointer;
@@ -52,10 +59,18 @@ int improper(const Arguments &a) {
     for (const auto &[name, pointer, needed] : others) {
         if (!needed) continue;
         if (!pointer) return refuse("%s is NULL", name);
-        if (device_of(pointer) != device) return refuse("%s is not in the memory of dev_x", name);
+        const int other = device_of(pointer);
+        if (other == not_told) return lost(name);
+        if (other != device) return refuse("%s is not in the memory of dev_x", name);
     }
-    if (device != on_host && device != current_device())
-        return refuse("dev_x is on CUDA device %d, but device %d is the current one", device, current_device());
+    if (device == on_host) return 0;
+    const int current = current_device();
+    if (current == not_told) {
+        tell("CUDA fails to tell which device is the current one");
+        return CUDA_OPT_CUDA_FAILURE;
+    }
+    if (device != current)
+        return refuse("dev_x is on CUDA device %d, but device %d is the current one", device, current);
     return 0;
 }
 
@@ -116,6 +131,7 @@ int step(cuda_opt *s, const Arguments &a) {
     return task;
 }
 
+// Not within the rim: an exception of eval_fg is its caller's, and passes; nothing else here throws.
 int solve_with(cuda_opt_unlp_function eval_fg, const Arguments &a) {
     Handle handle;
     if (const int code = start(handle, a)) return code;
@@ -128,6 +144,7 @@ int solve_with(cuda_opt_unlp_function eval_fg, const Arguments &a) {
 }
 
 int go_on(const Arguments &a) {
+    Solves &going_on = of_thread.made();
     const auto found = going_on.find(a.state);
     if (found == going_on.end())
         return refuse("dev_istate asks to go on, but in this thread no solve with it is going on; 0 starts one");
@@ -149,17 +166,19 @@ int solve_step(const Arguments &a) {
     if (state < 0 || state > CUDA_OPT_SUPPLY_DIAGONAL)
         return refuse("dev_istate is %d, but has to be 0 to start a solve, or what the last call left there", state);
     if (state == 0) {
-        going_on.erase(a.state);
+        of_thread.made().erase(a.state);
         Solve fresh{a.n, a.m, nullptr};
         if (const int code = start(fresh.handle, a)) return code;
-        try {
-            going_on[a.state] = std::move(fresh);
-        } catch (const std::bad_alloc &) {
-            tell("out of memory");
-            return CUDA_OPT_OUT_OF_MEMORY;
-        }
+        of_thread.made()[a.state] = std::move(fresh);
     }
     return go_on(a);
+}
+
+int release(const int *state) {
+    Solves &going_on = of_thread.made();
+    if (!state) going_on.clear();
+    else if (going_on.erase(state) == 0) return refuse("in this thread no solve with this dev_istate is going on");
+    return 0;
 }
 
 } // namespace
@@ -167,7 +186,7 @@ int solve_step(const Arguments &a) {
 int cuda_opt_unlp_solve(int n, int m, cuda_opt_unlp_function eval_fg, double *dev_x, double *dev_objf, double *dev_grad,
                         double *dev_hess, double *, double eps, int *dev_istate) {
     const Arguments a{n, m, dev_x, dev_objf, dev_grad, dev_hess, eps, dev_istate};
-    int state = eval_fg ? solve_with(eval_fg, a) : solve_step(a);
+    int state = eval_fg ? solve_with(eval_fg, a) : guarded([&] { return solve_step(a); });
     if (dev_istate && copy(dev_istate, &state, sizeof state) != 0 && state >= 0) {
         tell("dev_istate cannot be written: CUDA failed");
         state = CUDA_OPT_CUDA_FAILURE;
@@ -176,7 +195,5 @@ int cuda_opt_unlp_solve(int n, int m, cuda_opt_unlp_function eval_fg, double *de
 }
 
 int cuda_opt_unlp_release(const int *dev_istate) {
-    if (!dev_istate) going_on.clear();
-    else if (going_on.erase(dev_istate) == 0) return refuse("in this thread no solve with this dev_istate is going on");
-    return 0;
+    return guarded([=] { return release(dev_istate); });
 }

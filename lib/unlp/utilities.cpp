@@ -36,14 +36,12 @@ double sum_on_host(int n, const double *values) {
     return sum;
 }
 
-} // namespace
-
-int cuda_opt_unlp_get_solution(int n, const double *dev_x, double *x) {
+int get_solution(int n, const double *dev_x, double *x) {
     if (n < 0 || !dev_x || !x) return refuse_vector("get_solution");
     return told(copy(x, dev_x, static_cast<std::size_t>(n) * sizeof *x), "get_solution");
 }
 
-int cuda_opt_unlp_set_device_ID(int id) {
+int set_device_ID(int id) {
     const int code = select_device(id);
     if (code == CUDA_OPT_IMPROPER_INPUT) tell("there is no CUDA device %d", id);
     else if (code == CUDA_OPT_BACKEND_UNAVAILABLE)
@@ -52,7 +50,7 @@ int cuda_opt_unlp_set_device_ID(int id) {
     return code;
 }
 
-int cuda_opt_unlp_print_vector(int n, const double *dev_v) {
+int print_vector(int n, const double *dev_v) {
     if (n < 0 || !dev_v) return refuse_vector("print_vector");
     double values[per_copy];
     for (int begin = 0; begin < n;) {
@@ -64,11 +62,27 @@ int cuda_opt_unlp_print_vector(int n, const double *dev_v) {
     return 0;
 }
 
-int cuda_opt_unlp_my_reduce(int n, const double *dev_v, double *dev_sum) {
+int my_reduce(int n, const double *dev_v, double *dev_sum) {
     if (n < 0 || !dev_v || !dev_sum) return refuse_vector("my_reduce");
-    const int device = device_of(dev_v);
-    if (device != device_of(dev_sum)) return refuse("my_reduce: dev_v and dev_sum are not in the same memory");
+    const int device = device_of(dev_v), other = device_of(dev_sum);
+    if (device == not_told || other == not_told) return told(CUDA_OPT_CUDA_FAILURE, "my_reduce");
+    if (device != other) return refuse("my_reduce: dev_v and dev_sum are not in the same memory");
     if (device != on_host) return told(sum_on_device(n, dev_v, dev_sum), "my_reduce");
     *dev_sum = sum_on_host(n, dev_v);
     return 0;
+}
+
+} // namespace
+
+int cuda_opt_unlp_get_solution(int n, const double *dev_x, double *x) {
+    return guarded([=] { return get_solution(n, dev_x, x); });
+}
+int cuda_opt_unlp_set_device_ID(int id) {
+    return guarded([=] { return set_device_ID(id); });
+}
+int cuda_opt_unlp_print_vector(int n, const double *dev_v) {
+    return guarded([=] { return print_vector(n, dev_v); });
+}
+int cuda_opt_unlp_my_reduce(int n, const double *dev_v, double *dev_sum) {
+    return guarded([=] { return my_reduce(n, dev_v, dev_sum); });
 }

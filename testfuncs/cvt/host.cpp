@@ -19,6 +19,9 @@ double tree(std::array<double, lanes> value)
     return value[0];
 }
 
+/** From several threads at once. */
+template <class Integer> void add(Integer &sum, Integer term) { __atomic_fetch_add(&sum, term, __ATOMIC_RELAXED); }
+
 class HostEvaluator : public Evaluator {
 public:
     explicit HostEvaluator(const Setup &setup)
@@ -65,10 +68,12 @@ private:
     void flood(std::int32_t step)
     {
         const std::int32_t resolution = setup_.packing.resolution;
-#pragma omp parallel for num_threads(threads_) schedule(static)
-        for (std::int32_t y = 0; y < resolution; ++y)
+        const auto flood_row = [&](std::int64_t row, int) {
+            const std::int32_t y = static_cast<std::int32_t>(row);
             for (std::int32_t x = 0; x < resolution; ++x)
                 next_[at(x, y)] = nearest(x, y, step);
+        };
+        share_host(resolution, flood_row, threads_);
         words_.swap(next_);
     }
 
@@ -94,8 +99,8 @@ private:
         const Packing &packing = setup_.packing;
         const std::vector<std::uint16_t> &weights = setup_.levels->at;
         std::fill(sums_.begin(), sums_.end(), CellSums());
-#pragma omp parallel for num_threads(threads_) schedule(static)
-        for (std::int32_t y = 0; y < packing.resolution; ++y) {
+        const auto sum_row = [&](std::int64_t row, int) {
+            const std::int32_t y = static_cast<std::int32_t>(row);
             Word word = words_[at(0, y)];
             CellSums run;
             for (std::int32_t x = 0; x < packing.resolution; ++x) {
@@ -108,34 +113,31 @@ private:
                         y - packing.pixel(packing.y(word)));
             }
             join(word, run);
-        }
+        };
+        share_host(packing.resolution, sum_row, threads_);
     }
 
     void join(Word word, const CellSums &run)
     {
         CellSums &sums = sums_[setup_.packing.number(word)];
-#pragma omp atomic
-        sums.mass += run.mass;
-#pragma omp atomic
-        sums.x += run.x;
-#pragma omp atomic
-        sums.y += run.y;
-#pragma omp atomic
-        sums.square += run.square;
+        add(sums.mass, run.mass);
+        add(sums.x, run.x);
+        add(sums.y, run.y);
+        add(sums.square, run.square);
     }
 
     double energy(const CellRule &rule)
     {
         const std::int64_t rounds = (setup_.sites + lanes - 1) / lanes;
         round_energy_.resize(static_cast<std::size_t>(rounds));
-#pragma omp parallel for num_threads(threads_) schedule(static)
-        for (std::int64_t round = 0; round < rounds; ++round) {
+        const auto evaluate_round = [&](std::int64_t round, int) {
             std::array<double, lanes> value{};
             const std::int64_t first = round * lanes, count = std::min<std::int64_t>(lanes, setup_.sites - first);
             for (std::int64_t k = 0; k < count; ++k)
                 value[static_cast<std::size_t>(k)] = rule(first + k);
             round_energy_[static_cast<std::size_t>(round)] = tree(value);
-        }
+        };
+        share_host(rounds, evaluate_round, threads_);
         std::array<double, lanes> value{};
         for (std::size_t round = 0; round < round_energy_.size(); ++round)
             value[round % lanes] += round_energy_[round];

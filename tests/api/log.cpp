@@ -61,3 +61,16 @@ TEMPLATE_TEST_CASE("The log can be taken away on the way", "[api]", HostDouble) 
     harness.run();
     CHECK(lines.size() == until_now);
 }
+
+TEST_CASE("An exception out of the log's function ends the solve with a code", "[api]") {
+    const auto throws = [](void *, const char *) { throw std::out_of_range("enough"); };
+    Harness<HostDouble> harness(extended_rosenbrock(4), 5);
+    harness.set_int(CUDA_OPT_IPRINT_FREQUENCY, 1);
+    REQUIRE(cuda_opt_set_log(harness.handle(), throws, nullptr) == 0);
+    const Outcome outcome = harness.run();
+    CHECK(outcome.task == CUDA_OPT_MISUSE);
+    CHECK(outcome.message.find("exception") != std::string::npos);
+    REQUIRE(cuda_opt_set_log(harness.handle(), nullptr, nullptr) == 0);
+    harness.restart();
+    CHECK(harness.run().task == CUDA_OPT_CONVERGED);
+}

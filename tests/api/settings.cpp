@@ -29,6 +29,7 @@ const std::vector<IntegerSetting> integer_settings = {
     {"threads", CUDA_OPT_THREADS, 0, {0, 1, 64}, {-1}},
     {"iprint_frequency", CUDA_OPT_IPRINT_FREQUENCY, -1, {-5, -1, 0, 1, 1000}, {}},
     {"iprint_type", CUDA_OPT_IPRINT_TYPE, 0, {0, 1, 2, 3}, {-1, 4}},
+    {"robust", CUDA_OPT_ROBUST, 1, {0, 1}, {-1, 2}},
 };
 
 struct RealSetting {
@@ -152,7 +153,7 @@ TEST_CASE("Unknown keys are refused by their number", "[api]") {
     Settings settings;
     int64_t integer = 42;
     double real = 42;
-    for (const int key : {0, -1, 99, 110, 199, 210, 299, 323, 399, 412, 98765}) {
+    for (const int key : {0, -1, 99, 111, 199, 210, 299, 323, 399, 412, 98765}) {
         INFO("key " << key);
         CHECK(cuda_opt_set_int(settings, key, 1) == CUDA_OPT_IMPROPER_INPUT);
         CHECK(settings.message_mentions(std::to_string(key)));

@@ -2,13 +2,16 @@
 """Usage: check_driver_program.py DRIVER_PROGRAM
 
 driver_program as a user meets it: the manual's log to every printed digit, exit statuses, one line for each wrong
-argument, the CSV and SVG files, Ctrl-C."""
+argument, the CSV and SVG files, Ctrl-C, checkpoints and runs that go on from them."""
 import csv
 import os
+import random
+import re
 import signal
 import subprocess
 import sys
 import tempfile
+import time
 import unittest
 import xml.etree.ElementTree as ElementTree
 from pathlib import Path
@@ -147,6 +150,8 @@ class Answers(unittest.TestCase):
             "100 5 --problem torsion --parameter d=1", "100 5 --problem combustion --parameter lambda=7",
             "100 5 --problem optimal-design --parameter lambda=1", "100 5 --nx 5", "100 5 --parameter c=5",
             "100 5 --problem ginzburg-landau-1d --parameter t=8", "100 5 --problem torsion --lower 0.4",
+            "100 5 --checkpoint", "100 5 --every 10", "100 5 --checkpoint x --every 0",
+            "100 5 --checkpoint x --every 1.5",
         )
         for arguments in wrong:
             with self.subTest(arguments=arguments):
@@ -155,7 +160,8 @@ class Answers(unittest.TestCase):
                 self.assertRegex(done.stderr, r"\Adriver_program: [^\n]+\n\Z")
 
     def test_what_cannot_be(self):
-        for arguments in ((100, 5, "--csv", "/nonexistent/x"), (2**62, 5)):
+        for arguments in ((100, 5, "--csv", "/nonexistent/x"), (100, 5, "--checkpoint", "/nonexistent/x"),
+                          (100, 5, "--resume", "/nonexistent/x"), (100, 5, "--resume", "/"), (2**62, 5)):
             done = run(*arguments)
             self.assertEqual((done.returncode, done.stdout), (1, ""))
             self.assertRegex(done.stderr, r"\Adriver_program: [^\n]+\n\Z")
@@ -196,6 +202,132 @@ class Files(unittest.TestCase):
             done = subprocess.run([DRIVER, "100", "5"], stdout=full, stderr=subprocess.PIPE, text=True, timeout=60)
         self.assertEqual((done.returncode, done.stderr),
                          (1, "driver_program: cannot write to standard output: No space left on device\n"))
+
+
+class Checkpoints(unittest.TestCase):
+    PROBLEM = (19600, 5, "--problem", "torsion", "--backend", "host", "--eps", 0)
+    TORSION = (*PROBLEM, "--threads", 1, "--max-iterations", 700)
+
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.csv, self.file, self.beside = (Path(folder.name, name) for name in ("run.csv", "run", "run.new"))
+
+    def resumed(self):
+        return ("--resume", self.file) if self.file.exists() else ()
+
+    def started(self, command):
+        return subprocess.Popen(map(str, command), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+
+    def table(self):
+        """All of the rows but for the times, which no two runs share."""
+        return [line.rsplit(",", 1)[0] for line in self.csv.read_text().splitlines()[1:]]
+
+    def end(self, done):
+        """What the log says of it, but for what this run alone took."""
+        return re.findall(r"^ (?!F AND G|SOLVER|ITERATIONS)\S.*$", done.stdout, re.M)[-5:], done.returncode
+
+    def whole(self, *arguments):
+        begun = time.monotonic()
+        done = run(*self.TORSION, "--csv", self.csv, *arguments)
+        self.assertEqual(done.stderr, "")
+        return self.table(), self.end(done), time.monotonic() - begun
+
+    def test_killed_at_any_moment(self):
+        table, end, seconds = self.whole()
+        self.assertGreater(len(table), 300)
+        moments = random.Random(5)
+        kills = resumptions = 0
+        while kills < 50:
+            command = [DRIVER, *self.TORSION, *self.resumed(), "--checkpoint", self.file, "--every", 5,
+                       "--csv", self.csv]
+            resumptions += self.file.exists()
+            with self.started(command) as driver:
+                try:
+                    log, errors = driver.communicate(timeout=moments.uniform(0, 0.7 * seconds))
+                except subprocess.TimeoutExpired:
+                    driver.kill()
+                    driver.communicate()
+                    kills += 1
+                    continue
+            self.assertEqual(errors, "")
+            self.assertEqual(self.end(subprocess.CompletedProcess(command, driver.returncode, log)), end)
+            rows = self.table()
+            self.assertEqual(rows, table[-len(rows):])
+            self.file.unlink()  # and from the beginning
+        done = run(*self.TORSION, *self.resumed(), "--csv", self.csv)
+        self.assertEqual((self.end(done), self.table()[-1]), (end, table[-1]))
+        self.assertGreater(resumptions, 25)
+
+    def test_interrupted(self):
+        table, end, _ = self.whole()
+        command = [DRIVER, *self.TORSION, "--checkpoint", self.file]
+        with self.started(command) as driver:
+            for line in driver.stdout:
+                if line.startswith("  20 "):
+                    driver.send_signal(signal.SIGINT)
+                    break
+            log = driver.stdout.read()
+            self.assertEqual((driver.wait(), driver.stderr.read()), (1, ""))
+        self.assertIn("stopped by the caller", log)
+        last = int(re.findall(r"^ *(\d+) +\d+  \S+e", log, re.M)[-1])
+        done = run(*self.TORSION, *self.resumed(), "--csv", self.csv)
+        resumed = int(re.search(r"\n  RESUMED AT ITERATION (\d+)\n", done.stdout)[1])
+        self.assertIn(resumed, (last - 1, last))  # the evaluation that was under way ends, too
+        self.assertEqual((self.table(), self.end(done)), (table[resumed:], end))
+        self.assertFalse(self.beside.exists())
+
+    def test_the_settings_are_those_of_the_run_or_given_anew(self):
+        table, _, _ = self.whole()
+        run(*self.PROBLEM, "--max-iterations", 30, "--checkpoint", self.file, "--every", 7)
+        done = run(*self.PROBLEM, *self.resumed(), "--csv", self.csv)
+        self.assertIn("the limit of 30 iterations is reached", done.stdout)
+        self.assertEqual(self.table(), table[28:31])
+        done = run(*self.PROBLEM, *self.resumed(), "--max-iterations", 50, "--threads", 2, "--csv", self.csv)
+        self.assertIn("the limit of 50 iterations is reached", done.stdout)
+        self.assertEqual(self.table(), table[28:51])
+        self.assertRegex(done.stdout, r"\n ITERATIONS +22 ")
+
+    def test_in_single_precision(self):
+        arguments = (*self.PROBLEM, "--precision", "single", "--max-iterations", 60, "--csv", self.csv)
+        run(*arguments, "--checkpoint", self.file, "--every", 40)
+        table = self.table()
+        run(*arguments, *self.resumed())
+        self.assertEqual(self.table(), table[40:])
+
+    def test_no_checkpoint_of_this_run(self):
+        run(100, 5, "--max-iterations", 5, "--checkpoint", self.file, "--every", 1)
+        good = self.file.read_bytes()
+        for arguments, damage, says in (
+                ((100, 5), lambda bytes: b"", "these 0 bytes are no checkpoint"),
+                ((100, 5), lambda bytes: b"iteration,evaluations\n" * 100, "these 2200 bytes are no checkpoint"),
+                ((100, 5), lambda bytes: bytes[:-1], "the checkpoint is torn"),
+                ((100, 5), lambda bytes: bytes[:900] + b"!" + bytes[901:], "the checkpoint is damaged"),
+                ((102, 5), lambda bytes: bytes, "n = 100, m = 5 and 64 bits, but the handle of n = 102"),
+                ((100, 6), lambda bytes: bytes, "but the handle of n = 100, m = 6"),
+                ((100, 5, "--precision", "single"), lambda bytes: bytes, "m = 5 and 32 bits"),
+                ((100, 5, "--lower", 3), lambda bytes: bytes, "the bounds are not those of the solve that was saved")):
+            with self.subTest(arguments=arguments, says=says):
+                self.file.write_bytes(damage(good))
+                done = run(*arguments, *self.resumed())
+                self.assertEqual((done.returncode, done.stdout), (2, ""))
+                self.assertRegex(done.stderr, r"\Adriver_program: [^\n]+\n\Z")
+                self.assertIn(says, done.stderr)
+
+    def test_full_disk(self):
+        if not os.path.exists("/dev/full"):
+            self.skipTest("no /dev/full")
+        self.file.write_text("the last one")
+        # From the first checkpoint on: nothing is written before.
+        command = [DRIVER, *self.TORSION, "--checkpoint", self.file, "--every", 40]
+        with self.started(command) as driver:
+            for line in driver.stdout:
+                self.beside.symlink_to("/dev/full")
+                break
+            driver.stdout.read()
+            self.assertEqual((driver.wait(), driver.stderr.read()),
+                             (1, f"driver_program: cannot write '{self.beside}': No space left on device\n"))
+        self.assertEqual(self.file.read_text(), "the last one")
 
 
 if __name__ == "__main__":

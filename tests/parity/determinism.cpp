@@ -80,8 +80,8 @@ TEMPLATE_TEST_CASE("Two handles used in turn do not meet", "[determinism]", Host
     check_same_bits(second.outcome(), solve<TestType>(two, 3));
 }
 
-TEMPLATE_TEST_CASE("Two handles in two threads do not meet", "[determinism]", HostDouble, HostFloat, CudaDouble,
-                   CudaFloat) {
+TEMPLATE_TEST_CASE("Two handles in two threads do not meet", "[determinism][threads]", HostDouble, HostFloat,
+                   CudaDouble, CudaFloat) {
     if (skipped<TestType>()) return;
     const Problem one = torsion(30, 30), two = extended_rosenbrock(5000);
     Harness<TestType> first(one, 5), second(two, 3);
@@ -100,7 +100,8 @@ TEMPLATE_TEST_CASE("Two handles in two threads do not meet", "[determinism]", Ho
     check_same_bits(second.outcome(), solve<TestType>(two, 3));
 }
 
-TEMPLATE_TEST_CASE("A handle may move to another thread between calls", "[determinism]", HostDouble, CudaDouble) {
+TEMPLATE_TEST_CASE("A handle may move to another thread between calls", "[determinism][threads]", HostDouble,
+                   CudaDouble) {
     if (skipped<TestType>()) return;
     const Problem problem = torsion(20, 20);
     Harness<TestType> harness(problem, 5);

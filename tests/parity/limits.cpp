@@ -131,8 +131,8 @@ TEMPLATE_TEST_CASE("A start that is a solution is accepted as it is", "[limits]"
     }
 }
 
-TEMPLATE_TEST_CASE("A stop can be asked for from another thread", "[limits]", HostDouble, HostFloat, CudaDouble,
-                   CudaFloat) {
+TEMPLATE_TEST_CASE("A stop can be asked for from another thread", "[limits][threads]", HostDouble, HostFloat,
+                   CudaDouble, CudaFloat) {
     if (skipped<TestType>()) return;
     Problem problem = valley();
     Harness<TestType> *solving = nullptr;
@@ -214,4 +214,24 @@ TEMPLATE_TEST_CASE("The results that can be read agree with one another", "[limi
     CHECK(task == CUDA_OPT_CONVERGED);
     CHECK(harness.get_real(CUDA_OPT_SOLVER_SECONDS) > 0);
     CHECK(harness.get_int(CUDA_OPT_CAUCHY_SEGMENTS) >= iterates);
+}
+
+TEMPLATE_TEST_CASE("A limit that is reached while a test holds at the iterate ends the solve as that test", "[limits]",
+                   HostDouble, HostFloat, CudaDouble, CudaFloat) {
+    if (skipped<TestType>()) return;
+    // Where a ripple below the rounding level of f lets it rise, the solve goes on for a while, after a lower f.
+    Problem problem = extended_rosenbrock(20);
+    problem.evaluate = [inner = problem.evaluate](const Vector &x, Vector &g) {
+        return 1e6 + inner(x, g) + 1e-6 * std::sin(1e6 * x[0]);
+    };
+    for (const bool bounded : {false, true})
+        for (int64_t limit = 1; limit < 100; limit++) {
+            INFO("bounded: " << bounded << ", limit " << limit);
+            Harness<TestType> harness(bounded ? in_box(problem, -2, 2) : problem, 5);
+            harness.set_int(CUDA_OPT_MAX_EVALUATIONS, limit).set_real(CUDA_OPT_EPS, bounded ? 1e-5 : 1e-7);
+            const Outcome outcome = harness.run();
+            CHECK(outcome.evaluations <= limit);
+            CHECK((outcome.task == CUDA_OPT_EVALUATION_LIMIT || outcome.task == CUDA_OPT_CONVERGED
+                   || outcome.task == CUDA_OPT_LINE_SEARCH_FAILED));
+        }
 }

@@ -99,8 +99,9 @@ TEST_CASE("Tasks, iterates and entries are those of L-BFGS-B 3.0", "[setulb]") {
     }
 }
 
-// Where the projected subspace step is no descent direction, version 3.0 knows before the trial point is evaluated.
-TEST_CASE("A truncated subspace step costs an evaluation more than in L-BFGS-B 3.0", "[setulb]") {
+// Where the projected subspace step is no descent direction, version 3.0 knows before the trial point is evaluated, as
+// does the host; on a GPU the host would have to wait for it.
+TEST_CASE("A truncated subspace step costs an evaluation more than in L-BFGS-B 3.0 on a GPU alone", "[setulb]") {
     if (backend_lacks()) return;
     const Setulb reference = reference_setulb();
     if (!reference) {
@@ -116,8 +117,13 @@ TEST_CASE("A truncated subspace step costs an evaluation more than in L-BFGS-B 3
         REQUIRE(theirs.says("NEW_X"));
         check_close(ours.f, theirs.f, 1e-9);
     }
-    CHECK(ours.count(34) > theirs.count(34));
-    CHECK(ours.count(34) <= theirs.count(34) + 2);
+    const int more = ours.count(34) - theirs.count(34);
+    if (runs_on_cuda()) {
+        CHECK(more > 0);
+        CHECK(more <= 2);
+    } else {
+        CHECK(more == 0);
+    }
 }
 
 TEST_CASE("A function whose gradient is wrong ends as with L-BFGS-B 3.0", "[setulb]") {

@@ -114,3 +114,22 @@ TEST_CASE("A task from C may end with a NUL instead of blanks", "[setulb]") {
     caller.call();
     CHECK(caller.task_words() == "FG_START");
 }
+
+TEST_CASE("Counts that the caller's array has at the largest integer stay there", "[setulb]") {
+    if (backend_lacks()) return;
+    constexpr int most = std::numeric_limits<int>::max();
+    Caller caller(with_mixed_bounds(chained_rosenbrock(50, 1)), 5, 0, 0);
+    caller.go_to_iterate(4);
+    for (const int k : {22, 26, 30, 31, 34, 36}) caller.isave[k - 1] = most;
+    for (int calls = 0; calls < 20 && caller.step(); calls++)
+        for (const int k : {22, 26, 30, 31, 34}) CHECK(caller.count(k) == most);
+    CHECK(caller.count(28) <= caller.m);
+}
+
+TEST_CASE("A workspace beyond all arrays is out of memory", "[setulb]") {
+    if (backend_lacks()) return;
+    Caller caller(chained_rosenbrock(4, 1), 5, 0, 0);
+    caller.m = std::numeric_limits<int>::max();
+    caller.call();
+    CHECK(caller.task_words() == "ERROR: OUT OF MEMORY");
+}

@@ -52,7 +52,7 @@ TEST_CASE("Eight problems call by call in turn", "[setulb]") {
     }
 }
 
-TEST_CASE("Eight problems in eight threads", "[setulb]") {
+TEST_CASE("Eight problems in eight threads", "[setulb][threads]") {
     if (backend_lacks()) return;
     const std::vector<Caller> alone = solved_alone();
     std::vector<Caller> callers;

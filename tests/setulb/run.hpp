@@ -22,6 +22,17 @@ inline bool backend_lacks() {
     return backend && std::string(backend) == "cuda" && skipped<CudaDouble>();
 }
 
+/// Whether the library's own choice, or the environment's, is a GPU.
+inline bool runs_on_cuda() {
+    const char *asked = std::getenv("CUDA_OPT_BACKEND");
+    if (asked && std::string(asked) == "host") return false;
+    cuda_opt *handle = nullptr;
+    cuda_opt_create(&handle, 1, 1, CUDA_OPT_BACKEND_AUTO);
+    const bool on_cuda = cuda_opt_backend(handle) == CUDA_OPT_BACKEND_CUDA;
+    cuda_opt_destroy(&handle);
+    return on_cuda;
+}
+
 class Caller {
 public:
     Caller(const Problem &problem, int m, double factr, double pgtol, int iprint = -1)

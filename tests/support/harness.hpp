@@ -29,6 +29,8 @@ struct Outcome {
     std::vector<Iterate> history; ///< the iterates after the start
 };
 
+using Checkpoint = std::vector<unsigned char>;
+
 /// Memory in a handle's space, which the tests see as doubles.
 template <class T>
 class Array {
@@ -99,17 +101,29 @@ public:
         handle_.set_diagonal(diagonal_memory_.data());
         return set_int(CUDA_OPT_DIAGCO, 1);
     }
+    /// The diagonal as it stands in another's array.
+    void share_diagonal(const Harness &other) {
+        if (other.diagonals_asked_for_ > 0) diagonal_memory_.write(other.diagonal_memory_.read());
+    }
+    /// Over what the library put there.
+    void write_g(const Vector &g) { g_.write(g); }
     int64_t diagonals_asked_for() const { return diagonals_asked_for_; }
     bool diagonal_kept() const { return diagonal_kept_; }
 
     /// One call of the solver and the work it asks for.
     int step() {
+        call();
+        work();
+        return task_;
+    }
+    int call() {
         if (++calls_ > most_calls) throw std::runtime_error("the solver does not come to an end");
-        task_ = handle_.solve(x_.data(), f_.data(), g_.data());
+        return task_ = handle_.solve(x_.data(), f_.data(), g_.data());
+    }
+    void work() {
         if (task_ == CUDA_OPT_EVALUATE_FG) evaluate();
         if (task_ == CUDA_OPT_SUPPLY_DIAGONAL) supply_diagonal();
         if (task_ == CUDA_OPT_NEW_ITERATE) record();
-        return task_;
     }
     Outcome run() {
         while (step() > 0) {
@@ -121,6 +135,9 @@ public:
         return {task_, handle_.message(), x_.read(), g_.read(), f_.read()[0], get_int(CUDA_OPT_ITERATIONS),
                 get_int(CUDA_OPT_EVALUATIONS), outside_, history_};
     }
+    Checkpoint save() const { return handle_.save(); }
+    /// Instead of the first call.
+    void load(const Checkpoint &checkpoint) { handle_.load(checkpoint, x_.data(), f_.data(), g_.data()); }
     /// Back to the problem's start, with the settings as they are.
     void restart() {
         handle_.reset();

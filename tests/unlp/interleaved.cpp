@@ -82,7 +82,8 @@ TEMPLATE_TEST_CASE("A solve can be given up, and started anew", "[unlp]", HostDo
     CHECK(cuda_opt_unlp_release(second.istate.data()) == -3);
 }
 
-TEMPLATE_TEST_CASE("A solve belongs to its thread, which frees it when it ends", "[unlp]", HostDouble, CudaDouble) {
+TEMPLATE_TEST_CASE("A solve belongs to its thread, which frees it when it ends", "[unlp][threads]", HostDouble,
+                   CudaDouble) {
     if (skipped<TestType>()) return;
     const Defaults defaults;
     Run<TestType> run(extended_rosenbrock(100)), plain(extended_rosenbrock(100));
@@ -104,7 +105,7 @@ TEMPLATE_TEST_CASE("A solve belongs to its thread, which frees it when it ends",
     CHECK(mine.x() == plain.x());
 }
 
-TEMPLATE_TEST_CASE("Threads solve side by side", "[unlp]", HostDouble, CudaDouble) {
+TEMPLATE_TEST_CASE("Threads solve side by side", "[unlp][threads]", HostDouble, CudaDouble) {
     if (skipped<TestType>()) return;
     const Defaults defaults;
     const Problem problem = extended_rosenbrock(200);

@@ -115,7 +115,7 @@ TEST_CASE("The log is as iprint says", "[unlp]") {
     CHECK(lines(1, 3) > lines(1, 2));
 }
 
-TEMPLATE_TEST_CASE("Each thread has its own settings", "[unlp]", HostDouble, CudaDouble) {
+TEMPLATE_TEST_CASE("Each thread has its own settings", "[unlp][threads]", HostDouble, CudaDouble) {
     if (skipped<TestType>()) return;
     const Defaults defaults;
     const double gtols[] = {0.9, 0.01, 0.3};

@@ -1,0 +1,58 @@
+// Checkpoints and warm starts.
+#include "api/handle.hpp"
+
+using namespace cudaopt;
+
+namespace {
+
+int save(cuda_opt *s, void *buffer, int64_t *bytes) {
+    if (const int code = require_solver(s, "cuda_opt_save")) return code;
+    Solver &solver = *s->solver;
+    if (!bytes) {
+        solver.message().set("cuda_opt_save: bytes is NULL");
+        return CUDA_OPT_MISUSE;
+    }
+    if (!solver.can_save()) {
+        solver.message().set("there is no solve to save: none has begun, or a failure of the machine has ended it");
+        return CUDA_OPT_MISUSE;
+    }
+    const int64_t there = *bytes, needed = *bytes = solver.save(nullptr);
+    if (!buffer) return 0;
+    if (there < needed) {
+        solver.message().set("the checkpoint takes %lld bytes, but the buffer has %lld", static_cast<long long>(needed),
+                             static_cast<long long>(there));
+        return CUDA_OPT_IMPROPER_INPUT;
+    }
+    solver.save(static_cast<unsigned char *>(buffer));
+    return 0;
+}
+
+int load(cuda_opt *s, int bits, const void *buffer, int64_t bytes, void *x, double *f, void *g) {
+    if (const int code = take_arrays(s, bits, "cuda_opt_load", x, f, g)) return code;
+    if ((!buffer && bytes > 0) || bytes < 0) {
+        s->message().set("cuda_opt_load: the buffer is NULL, or its number of bytes is negative");
+        return CUDA_OPT_MISUSE;
+    }
+    return s->solver->load(static_cast<const unsigned char *>(buffer), bytes);
+}
+
+int warm_start(cuda_opt *s) {
+    if (const int code = require_solver(s, "cuda_opt_warm_start")) return code;
+    s->solver->warm_start();
+    return 0;
+}
+
+} // namespace
+
+int cuda_opt_save(cuda_opt *s, void *buffer, int64_t *bytes) {
+    return guarded(s, [=] { return save(s, buffer, bytes); });
+}
+int cuda_opt_load(cuda_opt *s, const void *buffer, int64_t bytes, double *x, double *f, double *g) {
+    return guarded(s, [=] { return load(s, 64, buffer, bytes, x, f, g); });
+}
+int cuda_opt_load_f32(cuda_opt *s, const void *buffer, int64_t bytes, float *x, double *f, float *g) {
+    return guarded(s, [=] { return load(s, 32, buffer, bytes, x, f, g); });
+}
+int cuda_opt_warm_start(cuda_opt *s) {
+    return guarded(s, [=] { return warm_start(s); });
+}

@@ -1,0 +1,21 @@
+// What is thrown when the machine, not the mathematics, fails. It carries its sentence in itself: a failure that is a
+// lack of memory could not ask for any.
+#pragma once
+
+#include <exception>
+
+#include "rim/message.hpp"
+
+namespace cudaopt {
+
+class ExecutorFailure : public std::exception {
+  public:
+    ExecutorFailure(int code_, const char *what) noexcept : code(code_) { message_.set("%s", what); }
+    const char *what() const noexcept override { return message_.text(); }
+    int code;
+
+  private:
+    Message message_;
+};
+
+} // namespace cudaopt

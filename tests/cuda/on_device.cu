@@ -1,0 +1,86 @@
+#include "on_device.hpp"
+
+#include <algorithm>
+#include <stdexcept>
+
+namespace on_device {
+
+namespace {
+
+void check(cudaError_t error) {
+    if (error != cudaSuccess) throw std::runtime_error(cudaGetErrorString(error));
+}
+
+__device__ unsigned long long nanoseconds() {
+    unsigned long long now;
+    asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(now));
+    return now;
+}
+
+__global__ void spin_kernel(unsigned long long duration) {
+    const unsigned long long start = nanoseconds();
+    while (nanoseconds() - start < duration) __nanosleep(1000);
+}
+
+template <class Real>
+__global__ void bowl_kernel(int64_t n, const Real *x, double *f, Real *g) { // one thread: it is small
+    *f = 0;
+    for (int64_t i = 0; i < n; i++) {
+        const double away = static_cast<double>(x[i]) - static_cast<double>(i) / n, weight = 1 + i % 7;
+        *f += weight * away * away / 2;
+        g[i] = static_cast<Real>(weight * away);
+    }
+}
+
+__global__ void squares_kernel(int n, int64_t walks, int64_t batch, const double *points, double *values) {
+    for (int64_t p = threadIdx.x; p < batch; p += blockDim.x) {
+        double sum = 0;
+        for (int j = 0; j < n; j++) sum += points[2 * walks * j + p] * points[2 * walks * j + p];
+        values[p] = sum;
+    }
+}
+
+} // namespace
+
+int devices() {
+    int count = 0;
+    return cudaGetDeviceCount(&count) == cudaSuccess ? count : 0;
+}
+
+void use(int device) { check(cudaSetDevice(device)); }
+
+void *allocate(int64_t bytes) {
+    void *memory = nullptr;
+    check(cudaMalloc(&memory, static_cast<size_t>(bytes)));
+    return memory;
+}
+
+void *allocate_managed(int64_t bytes) {
+    void *memory = nullptr;
+    check(cudaMallocManaged(&memory, static_cast<size_t>(bytes)));
+    return memory;
+}
+
+void release(void *memory) { check(cudaFree(memory)); }
+
+void spin(double seconds) {
+    spin_kernel<<<1, 1>>>(static_cast<unsigned long long>(1e9 * std::min(seconds, 4.0)));
+    check(cudaGetLastError());
+}
+
+void synchronize() { check(cudaDeviceSynchronize()); }
+
+template <class Real>
+void bowl(int64_t n, const Real *x, double *f, Real *g) {
+    bowl_kernel<<<1, 1>>>(n, x, f, g);
+    check(cudaGetLastError());
+}
+template void bowl(int64_t, const double *, double *, double *);
+template void bowl(int64_t, const float *, double *, float *);
+
+void squares(int n, int64_t walks, int64_t batch, const double *points, double *values) {
+    squares_kernel<<<1, 128>>>(n, walks, batch, points, values);
+    check(cudaGetLastError());
+}
+
+} // namespace on_device

@@ -1,0 +1,157 @@
+// Each allocation failing in turn through the other interfaces: the C++ header, the manual's, and setulb.
+#include <catch2/catch.hpp>
+
+#include <new>
+
+#include "cuda_opt.hpp"
+#include "cuda_opt_setulb.h"
+#include "cuda_opt_unlp.h"
+#include "trials.hpp"
+
+using namespace failing;
+
+namespace {
+
+constexpr int n = 30, m = 4;
+
+std::string with_blocks(std::string wrong, int64_t allowed = 0) {
+    if (wrong.empty() && left_over() > allowed) wrong = std::to_string(left_over()) + " blocks are left over";
+    return wrong;
+}
+
+// ---- cuda_opt.hpp
+
+Outcome solve_in_cpp(const double *lower, const double *upper) {
+    cudaopt::Minimiser<double> s(n, m, CUDA_OPT_BACKEND_HOST);
+    s.set_int(CUDA_OPT_THREADS, 1).set_real(CUDA_OPT_EPS, 1e-8);
+    s.set_bounds(lower, upper);
+    cudaopt::Array<double> x(s, n), f(s, 1), g(s, n);
+    for (int i = 0; i < n; i++) x.data()[i] = i % 2 ? 0.5 : -1.2;
+    Outcome outcome;
+    while ((outcome.code = s.solve(x, f, g)) == CUDA_OPT_EVALUATE_FG) *f.data() = rosenbrock(x.data(), g.data(), n);
+    s.check(outcome.code);
+    outcome.f = *f.data();
+    outcome.hash = hash_of(x.data(), n);
+    return outcome;
+}
+
+std::string cpp_body(int64_t number, Mode mode) {
+    const std::vector<double> lower(n, -3), upper(n, 0.9);
+    std::string wrong;
+    arm(number, mode);
+    try {
+        solve_in_cpp(lower.data(), upper.data());
+    } catch (const cudaopt::Error &error) {
+        calm();
+        if (error.code() != CUDA_OPT_OUT_OF_MEMORY || !is_sentence(error.what()))
+            wrong = std::to_string(error.code()) + ", " + error.what();
+    } catch (const std::bad_alloc &) { // the header's own memory
+    }
+    calm();
+    const Outcome again = solve_in_cpp(lower.data(), upper.data());
+    if (again.code != 0) wrong = "code " + std::to_string(again.code) + " afterwards";
+    return with_blocks(wrong);
+}
+
+// ---- cuda_opt_unlp.h
+
+double x_manual[n], f_manual, g_manual[n], hess_manual[n];
+
+void evaluate_manual(int, double *x, double *f, double *g) { *f = rosenbrock(x, g, n); }
+
+Outcome solve_manual(bool by_steps, int *state) {
+    for (int i = 0; i < n; i++) x_manual[i] = i % 2 ? 0.5 : -1.2, hess_manual[i] = 0.01;
+    *state = 0;
+    Outcome outcome;
+    do {
+        outcome.code = cuda_opt_unlp_solve(n, m, by_steps ? nullptr : evaluate_manual, x_manual, &f_manual, g_manual,
+                                           hess_manual, nullptr, 1e-8, state);
+        if (outcome.code == 1) evaluate_manual(n, x_manual, &f_manual, g_manual);
+    } while (outcome.code > 0);
+    outcome.f = f_manual;
+    outcome.hash = hash_of(x_manual, n);
+    return outcome;
+}
+
+std::string manual_body(bool by_steps, bool diagonal, int64_t number, Mode mode) {
+    int state = 0;
+    cuda_opt_unlp_enable_first_Hessian(diagonal);
+    cuda_opt_unlp_set_iprint(1, 3);
+    arm(number, mode);
+    const Outcome outcome = solve_manual(by_steps, &state);
+    const bool sentence = is_sentence(cuda_opt_unlp_message());
+    calm();
+    const Outcome wanted = solve_manual(by_steps, &state);
+    if (!(outcome == wanted) && outcome.code != CUDA_OPT_OUT_OF_MEMORY) return "code " + std::to_string(outcome.code);
+    if (!sentence) return "no sentence";
+    if (wanted.code != 0) return "code " + std::to_string(wanted.code) + " afterwards: " + cuda_opt_unlp_message();
+    // Standard output's buffer and the thread's note of what to free at its end last.
+    return with_blocks("", 2);
+}
+
+// ---- setulb
+
+struct Setulb {
+    int pairs = m, size = n, iprint = -1, nbd[n], iwa[3 * n], lsave[4], isave[44];
+    double x[n], l[n], u[n], f = 0, g[n], factr = 0, pgtol = 1e-8, dsave[29];
+    double wa[2 * m * n + 5 * n + 11 * m * m + 8 * m];
+    char task[60], csave[60];
+
+    void start() {
+        for (int i = 0; i < n; i++) x[i] = i % 2 ? 0.5 : -1.2, l[i] = -3, u[i] = 0.9, nbd[i] = 2;
+        std::memset(task, ' ', sizeof task);
+        std::memcpy(task, "START", 5);
+    }
+    bool says(const char *start) const { return std::strncmp(task, start, std::strlen(start)) == 0; }
+    bool step() {
+        setulb_(&size, &pairs, x, l, u, nbd, &f, g, &factr, &pgtol, wa, iwa, task, &iprint, csave, lsave, isave, dsave,
+                sizeof task, sizeof csave);
+        if (says("FG")) f = rosenbrock(x, g, n);
+        return says("FG") || says("NEW_X");
+    }
+    Outcome solve() {
+        start();
+        while (step()) {
+        }
+        return {says("CONVERGENCE") ? 0 : -1, f, hash_of(x, n)};
+    }
+};
+
+std::string setulb_body(int iprint, int64_t number, Mode mode) {
+    setenv("CUDA_OPT_BACKEND", "host", 1);
+    static Setulb first, second; // no memory of ours
+    first.iprint = second.iprint = iprint;
+    second.start();
+    arm(number, mode);
+    for (int k = 0; k < 4; k++) second.step(); // one that waits while the other is solved
+    const Outcome outcome = first.solve();
+    const bool out_of_memory = first.says("ERROR: OUT OF MEMORY                         ");
+    calm();
+    if (outcome.code != 0 && !out_of_memory) return std::string(first.task, 60);
+    const Outcome again = first.solve(), wanted = second.solve();
+    if (wanted.code != 0) return "afterwards: " + std::string(second.task, 60);
+    if (!(again == wanted)) return "other bits afterwards";
+    if (outcome.code == 0 && mode == Mode::once && outcome.hash != wanted.hash && !failed()) return "other bits";
+    cuda_opt_setulb_release(nullptr);
+    return with_blocks("", 2); // the room of the table of problems, and standard output's buffer
+}
+
+} // namespace
+
+TEST_CASE("Each allocation through the C++ header fails in turn", "[failures]") { CHECK(each_in_turn(cpp_body) == ""); }
+
+TEST_CASE("Each allocation through the manual's interface fails in turn", "[failures]") {
+    const bool by_steps = GENERATE(false, true), diagonal = GENERATE(false, true);
+    INFO("by steps: " << by_steps << ", diagonal: " << diagonal);
+    const std::string wrong =
+        each_in_turn([&](int64_t number, Mode mode) { return manual_body(by_steps, diagonal, number, mode); });
+    CHECK(wrong == "");
+}
+
+TEST_CASE("Each allocation of setulb fails in turn", "[failures]") {
+    const int iprint = GENERATE(-1, 101);
+    INFO("iprint " << iprint);
+    const std::string wrong =
+        each_in_turn([&](int64_t number, Mode mode) { return setulb_body(iprint, number, mode); });
+    CHECK(wrong == "");
+}

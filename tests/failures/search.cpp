@@ -1,0 +1,111 @@
+// Each allocation of a pattern search failing in turn.
+#include <catch2/catch.hpp>
+
+#include "trials.hpp"
+
+using namespace failing;
+
+namespace {
+
+constexpr int64_t n = 4, walks = 300;
+
+class Trial {
+  public:
+    explicit Trial(int rule, int threads)
+        : rule_(rule), threads_(threads), lower_(n, -2), upper_(n, 3), steps_(n, 0.25), points_(n * 2 * walks),
+          values_(2 * walks), x_(n), g_(n) {}
+    ~Trial() { cuda_opt_destroy(&s); }
+    Trial(const Trial &) = delete;
+    Trial &operator=(const Trial &) = delete;
+
+    int create() {
+        int code = cuda_opt_create_search(&s, n, walks, CUDA_OPT_BACKEND_HOST);
+        return code == 0 ? prepare() : code;
+    }
+    int prepare() {
+        int code = 0;
+        for (const auto &[key, value] : {std::pair<int32_t, int64_t>(CUDA_OPT_THREADS, threads_),
+                                         {CUDA_OPT_AT_SMALLEST_STEP, rule_},
+                                         {CUDA_OPT_HALVINGS, 3},
+                                         {CUDA_OPT_MAX_ITERATIONS, 12}})
+            if (code == 0) code = cuda_opt_set_int(s, key, value);
+        if (code == 0) code = cuda_opt_set_bounds(s, lower_.data(), upper_.data());
+        if (code == 0) code = cuda_opt_search_set_steps(s, steps_.data());
+        return code;
+    }
+    Outcome search() {
+        Outcome outcome{cuda_opt_search_solve(s, points_.data(), values_.data())};
+        while (outcome.code > 0) {
+            int64_t batch = 0;
+            cuda_opt_get_int(s, CUDA_OPT_BATCH, &batch);
+            for (int64_t p = 0; p < batch; p++) {
+                for (int64_t j = 0; j < n; j++) x_[at(j)] = points_[at(j * 2 * walks + p)];
+                values_[at(p)] = rosenbrock(x_.data(), g_.data(), n);
+            }
+            outcome.code = cuda_opt_search_solve(s, points_.data(), values_.data());
+        }
+        if (outcome.code == CUDA_OPT_OUT_OF_MEMORY) return outcome;
+        return read(outcome);
+    }
+    // The best and the last walk.
+    Outcome read(Outcome outcome) {
+        int64_t last = 0;
+        for (const int code :
+             {cuda_opt_get_real(s, CUDA_OPT_F, &outcome.f), cuda_opt_search_ranked(s, walks - 1, &last),
+              cuda_opt_search_walk(s, last, x_.data(), nullptr)})
+            if (code != 0) return {code, 0, 0};
+        outcome.hash = hash_of(x_.data(), x_.size());
+        return outcome;
+    }
+    Outcome attempt() {
+        const int code = create();
+        return code == 0 ? search() : Outcome{code, 0, 0};
+    }
+
+    cuda_opt *s = nullptr;
+
+  private:
+    static size_t at(int64_t i) { return static_cast<size_t>(i); }
+    const int rule_, threads_;
+    std::vector<double> lower_, upper_, steps_, points_, values_, x_, g_;
+};
+
+std::string body(int rule, int threads, int64_t number, Mode mode) {
+    std::string wrong;
+    Trial trial(rule, threads);
+    arm(number, mode);
+    const Outcome first = trial.attempt();
+    const bool sentence = is_sentence(cuda_opt_message(trial.s));
+    if (mode == Mode::from_then_on && cuda_opt_backend(trial.s) > 0) {
+        cuda_opt_reset(trial.s);
+        trial.search();
+    }
+    calm();
+    Trial other(rule, threads);
+    const Outcome wanted = other.attempt();
+    if (!(first == wanted) && first.code != CUDA_OPT_OUT_OF_MEMORY) wrong = "code " + std::to_string(first.code);
+    if (!sentence) wrong = "no sentence";
+    if (wrong.empty() && cuda_opt_backend(trial.s) > 0) {
+        cuda_opt_reset(trial.s);
+        const int code = trial.prepare();
+        const Outcome again = trial.search();
+        if (code != 0 || !(again == wanted))
+            wrong = "other bits after a reset: code " + std::to_string(again.code) + ", '" + cuda_opt_message(trial.s) +
+                    "'";
+    }
+    cuda_opt_destroy(&trial.s);
+    cuda_opt_destroy(&other.s);
+    if (wrong.empty() && threads == 1 && left_over() != 0)
+        wrong = std::to_string(left_over()) + " blocks are left over";
+    return wrong;
+}
+
+} // namespace
+
+TEST_CASE("Each allocation of a search fails in turn", "[failures]") {
+    const int rule = GENERATE(0, 1, 2), threads = GENERATE(1, 3);
+    INFO("rule " << rule << ", threads: " << threads);
+    const std::string wrong =
+        each_in_turn([&](int64_t number, Mode mode) { return body(rule, threads, number, mode); });
+    CHECK(wrong == "");
+}

@@ -1,0 +1,217 @@
+// Each allocation of cuda_opt.h's solver failing in turn: a code and a sentence, nothing left over, and the handle of a
+// failure that was one goes on with the same bits.
+#include <catch2/catch.hpp>
+
+#include "trials.hpp"
+
+using namespace failing;
+
+namespace {
+
+struct Double {
+    using Real = double;
+    static constexpr auto create = cuda_opt_create;
+    static constexpr auto set_bounds = cuda_opt_set_bounds;
+    static constexpr auto set_diagonal = cuda_opt_set_diagonal;
+    static constexpr auto solve = cuda_opt_solve;
+};
+struct Single {
+    using Real = float;
+    static constexpr auto create = cuda_opt_create_f32;
+    static constexpr auto set_bounds = cuda_opt_set_bounds_f32;
+    static constexpr auto set_diagonal = cuda_opt_set_diagonal_f32;
+    static constexpr auto solve = cuda_opt_solve_f32;
+};
+
+struct Shape {
+    int64_t n;
+    int threads;
+    bool bounded, diagonal, log;
+};
+
+int64_t lines = 0;
+void count_line(void *, const char *) { lines++; }
+
+/// One problem; its arrays are the caller's, and allocated before anything fails.
+template <class Api> class Trial {
+    using Real = typename Api::Real;
+
+  public:
+    explicit Trial(const Shape &shape)
+        : shape_(shape), x_(size()), g_(size()), lower_(size()), upper_(size()), diagonal_(size(), Real(0.01)) {
+        for (size_t i = 0; i < size(); i++) {
+            lower_[i] = static_cast<Real>(-2 + 0.1 * static_cast<double>(i % 13));
+            upper_[i] = static_cast<Real>(0.6 + 0.1 * static_cast<double>(i % 7));
+        }
+    }
+    ~Trial() { cuda_opt_destroy(&s); }
+    Trial(const Trial &) = delete;
+    Trial &operator=(const Trial &) = delete;
+
+    int create() {
+        int code = Api::create(&s, shape_.n, 5, CUDA_OPT_BACKEND_HOST);
+        if (code == 0) code = cuda_opt_set_int(s, CUDA_OPT_THREADS, shape_.threads);
+        if (code == 0) code = cuda_opt_set_int(s, CUDA_OPT_MAX_ITERATIONS, 12);
+        if (code == 0 && shape_.bounded) code = Api::set_bounds(s, lower_.data(), upper_.data());
+        if (code == 0 && shape_.diagonal) code = cuda_opt_set_int(s, CUDA_OPT_DIAGCO, 1);
+        if (code == 0 && shape_.diagonal) code = Api::set_diagonal(s, diagonal_.data());
+        if (code == 0 && shape_.log) code = cuda_opt_set_int(s, CUDA_OPT_IPRINT_FREQUENCY, 1);
+        if (code == 0 && shape_.log) code = cuda_opt_set_int(s, CUDA_OPT_IPRINT_TYPE, 3);
+        if (code == 0 && shape_.log) code = cuda_opt_set_log(s, count_line, nullptr);
+        return code;
+    }
+    Outcome solve() {
+        for (size_t i = 0; i < size(); i++) x_[i] = i % 2 ? Real(0.5) : Real(-1.2);
+        Outcome outcome;
+        while (outcome.code > 0) {
+            outcome.code = Api::solve(s, x_.data(), &f_, g_.data());
+            if (outcome.code == CUDA_OPT_EVALUATE_FG) f_ = rosenbrock(x_.data(), g_.data(), shape_.n);
+        }
+        outcome.f = f_;
+        outcome.hash = hash_of(x_.data(), size());
+        return outcome;
+    }
+    /// What came of making a handle and solving with it.
+    Outcome attempt() {
+        const int code = create();
+        return code == 0 ? solve() : Outcome{code, 0, 0};
+    }
+
+    cuda_opt *s = nullptr;
+
+  private:
+    size_t size() const { return static_cast<size_t>(shape_.n); }
+
+    const Shape shape_;
+    std::vector<Real> x_, g_, lower_, upper_, diagonal_;
+    double f_ = 0;
+};
+
+std::string told(const char *what, const cuda_opt *s, int code) {
+    return std::string(what) + ": code " + std::to_string(code) + ", '" + cuda_opt_message(s) + "'";
+}
+
+/// Nothing, or why this is no outcome of a solve in which allocations failed.
+std::string improper(const cuda_opt *s, const Outcome &outcome, const Outcome &undisturbed) {
+    if (outcome == undisturbed) return "";
+    if (outcome.code != CUDA_OPT_OUT_OF_MEMORY) return told("not out of memory", s, outcome.code);
+    return is_sentence(cuda_opt_message(s)) ? "" : told("no sentence", s, outcome.code);
+}
+
+std::string complaint_about(const char *what, const cuda_opt *s, const Outcome &outcome, const Outcome &undisturbed) {
+    const std::string wrong = improper(s, outcome, undisturbed);
+    return wrong.empty() ? "" : std::string(what) + ": " + wrong;
+}
+
+template <class Api> Outcome undisturbed(const Shape &shape) { return Trial<Api>(shape).attempt(); }
+
+template <class Api> std::string body(const Shape &shape, int64_t number, Mode mode) {
+    std::string wrong;
+    Trial<Api> trial(shape);
+    Outcome second{CUDA_OPT_OUT_OF_MEMORY};
+    arm(number, mode);
+    const Outcome first = trial.attempt();
+    if (mode == Mode::from_then_on && trial.s) {
+        // Again, with nothing to be had still.
+        cuda_opt_reset(trial.s);
+        if (cuda_opt_backend(trial.s) > 0) second = trial.solve();
+        if (!is_sentence(cuda_opt_message(trial.s))) wrong = "no sentence";
+        cuda_opt *none = nullptr;
+        const int code = Api::create(&none, 3, 3, CUDA_OPT_BACKEND_HOST);
+        if (code != 0 && code != CUDA_OPT_OUT_OF_MEMORY) wrong = told("a second handle", none, code);
+        cuda_opt_destroy(&none);
+    }
+    calm();
+    const Outcome wanted = undisturbed<Api>(shape); // afterwards: the first to ask for threads is the one that fails
+    if (wrong.empty()) wrong = complaint_about("the solve", trial.s, first, wanted);
+    if (wrong.empty() && mode == Mode::from_then_on && trial.s)
+        wrong = complaint_about("after a reset, without memory", trial.s, second, wanted);
+    if (wrong.empty() && cuda_opt_backend(trial.s) > 0) {
+        const int code = cuda_opt_reset(trial.s);
+        const Outcome again = trial.solve();
+        if (code != 0 || !(again == wanted)) wrong = told("other bits after a reset", trial.s, again.code);
+    }
+    cuda_opt_destroy(&trial.s);
+    if (wrong.empty() && shape.threads == 1 && left_over() != 0)
+        wrong = std::to_string(left_over()) + " blocks are left over";
+    return wrong;
+}
+
+template <class Api> std::string each_allocation(const Shape &shape) {
+    return each_in_turn([&](int64_t number, Mode mode) { return body<Api>(shape, number, mode); });
+}
+
+} // namespace
+
+TEMPLATE_TEST_CASE("Each allocation of a solve fails in turn", "[failures]", Double, Single) {
+    const bool bounded = GENERATE(false, true), diagonal = GENERATE(false, true);
+    INFO("bounded: " << bounded << ", diagonal: " << diagonal);
+    const std::string wrong = each_allocation<TestType>({50, 1, bounded, diagonal, false});
+    CHECK(wrong == "");
+}
+
+TEMPLATE_TEST_CASE("Each allocation of a solve with a log fails in turn", "[failures]", Double, Single) {
+    const std::string wrong = each_allocation<TestType>({50, 1, true, false, true});
+    CHECK(wrong == "");
+}
+
+TEMPLATE_TEST_CASE("Each allocation of a solve on threads fails in turn", "[failures]", Double, Single) {
+    const std::string wrong = each_allocation<TestType>({20000, 4, true, false, false});
+    CHECK(wrong == "");
+}
+
+TEST_CASE("Each allocation after a change of the number of threads fails in turn", "[failures]") {
+    const int before = GENERATE(1, 4), between = GENERATE(1, 2, 8);
+    INFO(before << " threads, then " << between << ", then " << before);
+    const Shape shape{20000, before, true, false, false};
+    const auto change = [&](int64_t number, Mode mode) -> std::string {
+        Trial<Double> trial(shape);
+        const Outcome wanted = trial.attempt();
+        cuda_opt_reset(trial.s);
+        cuda_opt_set_int(trial.s, CUDA_OPT_THREADS, between);
+        arm(number, mode);
+        const Outcome changed = trial.solve();
+        calm();
+        std::string wrong = complaint_about("the solve", trial.s, changed, wanted);
+        cuda_opt_reset(trial.s);
+        cuda_opt_set_int(trial.s, CUDA_OPT_THREADS, before);
+        if (wrong.empty() && !(trial.solve() == wanted)) wrong = "other bits with the threads of before";
+        return wrong;
+    };
+    std::string wrong = each_in_turn(change);
+    // Where all is allocated already, nothing has to be.
+    if (wrong.find("nothing was asked for") != std::string::npos) wrong.clear();
+    CHECK(wrong == "");
+}
+
+TEMPLATE_TEST_CASE("Where threads cannot be made, a solve goes on with fewer", "[failures]", Double, Single) {
+    const Shape shape{20000, 4, true, false, false};
+    const std::string wrong = each_in_turn([&](int64_t number, Mode mode) -> std::string {
+        arm_threads(number, mode);
+        Trial<TestType> trial(shape);
+        const Outcome outcome = trial.attempt();
+        calm();
+        Shape alone = shape;
+        alone.threads = 1;
+        return complaint_about("the solve", trial.s, outcome, undisturbed<TestType>(alone));
+    });
+    CHECK(wrong == "");
+}
+
+TEST_CASE("Each allocation of the helpers fails in turn", "[failures]") {
+    const std::string wrong = each_in_turn([](int64_t number, Mode mode) -> std::string {
+        void *memory = nullptr;
+        cuda_opt *s = nullptr;
+        arm(number, mode);
+        int code = cuda_opt_create(&s, 3, 3, CUDA_OPT_BACKEND_HOST);
+        if (code == 0) code = cuda_opt_alloc(s, &memory, 1000);
+        const bool sentence = is_sentence(cuda_opt_message(s));
+        cuda_opt_free(s, memory);
+        cuda_opt_destroy(&s);
+        calm();
+        if (failed() != (code == CUDA_OPT_OUT_OF_MEMORY)) return "code " + std::to_string(code);
+        if (left_over() != 0) return std::to_string(left_over()) + " blocks are left over";
+        return sentence ? "" : "no sentence";
+    });
+    CHECK(wrong == "");
+}

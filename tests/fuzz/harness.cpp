@@ -1,0 +1,214 @@
+#include "harness.hpp"
+
+#include <chrono>
+#include <csignal>
+#include <cstdarg>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <ctime>
+#include <fcntl.h>
+#include <map>
+#include <sys/time.h>
+#include <unistd.h>
+
+// The sanitizers, where they are there, end with a signal, so that the last line says which episode it was; what asks
+// for too much memory gets NULL, as without them.
+extern "C" __attribute__((visibility("default"))) const char *__asan_default_options() {
+    return "abort_on_error=1:allocator_may_return_null=1:detect_stack_use_after_return=1";
+}
+extern "C" __attribute__((visibility("default"))) const char *__ubsan_default_options() {
+    return "abort_on_error=1:print_stacktrace=1";
+}
+
+namespace fuzz {
+
+namespace {
+
+constexpr int most_shown_of_a_kind = 5;
+constexpr int ticks_a_second = 10;
+constexpr double seconds_of_processor = 1; // what a call may take
+constexpr int seconds_of_clock = 10;       // likewise, where the machine is busy with others
+
+// Where our lines go: the library may print on standard output, which is thrown away.
+int lines = STDOUT_FILENO;
+bool tracing = false;
+std::map<std::string, int64_t> faults;
+
+struct {
+    const char *volatile name;
+    volatile uint64_t seed;
+    volatile int64_t step, calls; // calls: of the episodes before
+    volatile bool inside;
+} now;
+
+double processor_seconds() {
+    timespec time{};
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
+    return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
+}
+
+// Called where nothing may be assumed of the process: formats into its own buffer, and writes.
+void last_words(const char *what) {
+    char line[256];
+    const int length = std::snprintf(line, sizeof line, "FAULT %s seed=%llu step=%lld in %s\n%lld calls, and no more\n",
+                                     what, static_cast<unsigned long long>(now.seed), static_cast<long long>(now.step),
+                                     now.name, static_cast<long long>(now.calls + now.step));
+    if (write(lines, line, static_cast<size_t>(length)) < 0) _exit(4);
+}
+
+void tick(int) {
+    static int64_t step_seen = -1;
+    static uint64_t seed_seen = 0;
+    static int ticks = 0;
+    static double begun = 0;
+    if (!now.inside || now.step != step_seen || now.seed != seed_seen) {
+        step_seen = now.step;
+        seed_seen = now.seed;
+        ticks = 0;
+        begun = processor_seconds();
+        return;
+    }
+    ticks++;
+    const bool busy = ticks >= ticks_a_second && processor_seconds() - begun >= seconds_of_processor;
+    if (!busy && ticks < seconds_of_clock * ticks_a_second) return;
+    last_words(busy ? "hang" : "deadlock");
+    _exit(3);
+}
+
+void crashed(int number) {
+    last_words("crash");
+    signal(number, SIG_DFL);
+    raise(number);
+}
+
+void watch() {
+    struct sigaction action {};
+    action.sa_handler = tick;
+    action.sa_flags = SA_RESTART;
+    sigaction(SIGALRM, &action, nullptr);
+    const itimerval every{{0, 1000000 / ticks_a_second}, {0, 1000000 / ticks_a_second}};
+    setitimer(ITIMER_REAL, &every, nullptr);
+    for (const int number : {SIGABRT, SIGSEGV, SIGBUS, SIGFPE, SIGILL}) {
+        struct sigaction standing {};
+        sigaction(number, nullptr, &standing);
+        if (standing.sa_handler == SIG_DFL) signal(number, crashed); // else a sanitizer's, which aborts
+    }
+}
+
+void print(const char *format, ...) __attribute__((format(printf, 1, 2)));
+void print(const char *format, ...) {
+    va_list arguments;
+    va_start(arguments, format);
+    vdprintf(lines, format, arguments);
+    va_end(arguments);
+}
+
+std::string formatted(const char *format, va_list arguments) {
+    char text[1024];
+    std::vsnprintf(text, sizeof text, format, arguments);
+    return text;
+}
+
+struct Options {
+    uint64_t seed = 1;
+    int64_t calls = INT64_MAX;
+    double seconds = 5;
+    bool good = true;
+
+    Options(int count, char **arguments) {
+        bool until = false; // whether a limit was given
+        for (int i = 1; i < count; i++) {
+            const char *value = i + 1 < count ? arguments[i + 1] : nullptr;
+            if (std::strcmp(arguments[i], "--trace") == 0) {
+                tracing = true;
+                continue;
+            }
+            if (value && std::strcmp(arguments[i], "--seed") == 0) seed = std::strtoull(value, nullptr, 10);
+            else if (value && std::strcmp(arguments[i], "--calls") == 0) calls = std::strtoll(value, nullptr, 10);
+            else if (value && std::strcmp(arguments[i], "--seconds") == 0) seconds = std::strtod(value, nullptr);
+            else good = false;
+            if (value && std::strcmp(arguments[i], "--seconds") == 0) until = true;
+            i++;
+        }
+        if (calls != INT64_MAX && !until) seconds = 1e300;
+    }
+};
+
+} // namespace
+
+Run::Watched::Watched(const char *name, uint64_t seed, int64_t step) {
+    now.name = name;
+    now.seed = seed;
+    now.step = step;
+    now.inside = true;
+}
+
+Run::Watched::~Watched() { now.inside = false; }
+
+void Run::record(const std::string &kind, const char *text) const {
+    if (faults[kind]++ < most_shown_of_a_kind)
+        print("FAULT %s seed=%llu step=%lld: %s\n", kind.c_str(), static_cast<unsigned long long>(seed_),
+              static_cast<long long>(step_), text);
+}
+
+void Run::fault(const std::string &kind, const char *format, ...) {
+    va_list arguments;
+    va_start(arguments, format);
+    record(kind, formatted(format, arguments).c_str());
+    va_end(arguments);
+    throw EndOfEpisode{};
+}
+
+void Run::lesser_fault(const std::string &kind, const char *format, ...) const {
+    va_list arguments;
+    va_start(arguments, format);
+    record(kind, formatted(format, arguments).c_str());
+    va_end(arguments);
+}
+
+void Run::trace(const char *format, ...) const {
+    if (!tracing) return;
+    va_list arguments;
+    va_start(arguments, format);
+    print("%6lld  %s\n", static_cast<long long>(step_), formatted(format, arguments).c_str());
+    va_end(arguments);
+}
+
+int run_episodes(int count, char **arguments, void (*episode)(Run &)) {
+    using Clock = std::chrono::steady_clock;
+    const Options options(count, arguments);
+    if (!options.good) {
+        print("usage: %s [--seed S] [--calls N] [--seconds T] [--trace]\n", arguments[0]);
+        return 2;
+    }
+    lines = dup(STDOUT_FILENO);
+    const int nowhere = open("/dev/null", O_WRONLY);
+    dup2(nowhere, STDOUT_FILENO);
+    close(nowhere);
+    watch();
+
+    const Clock::time_point begun = Clock::now();
+    const auto seconds = [&] { return std::chrono::duration<double>(Clock::now() - begun).count(); };
+    int64_t episodes = 0;
+    volatile int64_t &calls = now.calls;
+    while (calls < options.calls && seconds() < options.seconds) {
+        Run run(options.seed + static_cast<uint64_t>(episodes++));
+        try {
+            episode(run);
+        } catch (const EndOfEpisode &) {
+        }
+        calls = calls + run.steps();
+    }
+    int64_t found = 0;
+    for (const auto &[kind, number] : faults) {
+        print("%8lld  %s\n", static_cast<long long>(number), kind.c_str());
+        found += number;
+    }
+    print("%lld calls in %lld episodes from seed %llu on, %.1f seconds, %lld faults\n", static_cast<long long>(calls),
+          static_cast<long long>(episodes), static_cast<unsigned long long>(options.seed), seconds(),
+          static_cast<long long>(found));
+    return found > 0 ? 1 : 0;
+}
+
+} // namespace fuzz

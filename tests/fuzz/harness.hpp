@@ -1,0 +1,56 @@
+// What the fuzzers share: episodes, each drawn from one seed; a watchdog over each call of the library; faults.
+//
+//     fuzz_X [--seed S] [--calls N] [--seconds T] [--trace]
+//
+// runs episodes with the seeds S, S + 1, ... until N calls have been made or T seconds have passed. A fault is a line
+// with the seed and the step, and `--seed S --calls 1` repeats that episode alone; --trace prints its calls. The exit
+// status is 0; 1 after a fault; 2 for a usage error; 3 for a call that does not return, after which nothing is left to
+// do but to end.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "random.hpp"
+
+namespace fuzz {
+
+// Thrown by Run::fault: what follows a fault in an episode is of no interest.
+struct EndOfEpisode {};
+
+class Run {
+  public:
+    explicit Run(uint64_t seed) : random(seed), seed_(seed) {}
+    Random random;
+
+    // One call of the library, under the watchdog; name is shown where it hangs.
+    template <class Action> auto call(const char *name, const Action &action) {
+        const Watched watched(name, seed_, ++step_);
+        return action();
+    }
+    // kind: one word, by which faults are counted. The episode ends.
+    [[noreturn]] void fault(const std::string &kind, const char *format, ...) __attribute__((format(printf, 3, 4)));
+    // The same for a fault after which the episode goes on.
+    void lesser_fault(const std::string &kind, const char *format, ...) const __attribute__((format(printf, 3, 4)));
+    void require(bool holds, const char *kind, const char *what) {
+        if (!holds) fault(kind, "%s", what);
+    }
+    // A line of --trace.
+    void trace(const char *format, ...) const __attribute__((format(printf, 2, 3)));
+    uint64_t seed() const { return seed_; }
+    int64_t steps() const { return step_; }
+
+  private:
+    void record(const std::string &kind, const char *text) const;
+    struct Watched {
+        Watched(const char *name, uint64_t seed, int64_t step);
+        ~Watched();
+    };
+    const uint64_t seed_;
+    int64_t step_ = 0;
+};
+
+// The main program.
+int run_episodes(int count, char **arguments, void (*episode)(Run &));
+
+} // namespace fuzz

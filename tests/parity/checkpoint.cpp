@@ -1,0 +1,380 @@
+// A solve that was saved goes on elsewhere as if nothing had happened; what is no such checkpoint is refused in words.
+#include <catch2/catch.hpp>
+#include <cstring>
+#include <limits>
+
+#include "../support/harness.hpp"
+
+using namespace cudaopt_test;
+
+namespace {
+
+constexpr double nan_value = std::numeric_limits<double>::quiet_NaN();
+
+/// A short solve, and what has to happen in it, so that the case is the one meant.
+template <class Configuration>
+struct Case {
+    const char *what;
+    Problem problem;
+    std::function<void(Harness<Configuration> &)> set;
+    std::function<bool(Harness<Configuration> &, const Outcome &)> shows;
+};
+
+/// Rosenbrock's function far up, with a ripple that is below the rounding level of f, and that its gradient ignores.
+Problem rippled(int64_t n) {
+    Problem problem = extended_rosenbrock(n);
+    problem.name = "rippled";
+    problem.evaluate = [inner = problem.evaluate](const Vector &x, Vector &g) {
+        return 1e6 + inner(x, g) + 1e-6 * std::sin(1e6 * x[0]);
+    };
+    return problem;
+}
+
+/// sum of w_i x_i - log x_i: NaN outside x > 0.
+Problem barrier(int64_t n) {
+    return {"barrier", Vector(static_cast<size_t>(n), 9.0), [](const Vector &x, Vector &g) {
+                return pairwise_sum(0, static_cast<int64_t>(x.size()), [&](int64_t i) {
+                    const double weight = 2 + static_cast<double>(i % 9);
+                    g[i] = weight - 1 / x[i];
+                    return x[i] > 0 ? weight * x[i] - std::log(x[i]) : nan_value;
+                });
+            }};
+}
+
+Problem with_gradient_reversed(Problem problem) {
+    problem.evaluate = [inner = problem.evaluate](const Vector &x, Vector &g) {
+        const double f = inner(x, g);
+        for (double &component : g) component = -component;
+        return f;
+    };
+    return problem;
+}
+
+void rosenbrock_diagonal(const Vector &x, const Vector &, Vector &diagonal) {
+    for (size_t i = 0; i < x.size(); i += 2) {
+        diagonal[i] = 1 / (2 + 800 * x[i] * x[i]);
+        diagonal[i + 1] = 1.0 / 200;
+    }
+}
+
+bool rises(const Outcome &outcome) {
+    for (size_t k = 1; k < outcome.history.size(); k++)
+        if (outcome.history[k].f > outcome.history[k - 1].f) return true;
+    return false;
+}
+
+/// An iterate after two evaluations of its search, both that it may have, and a third at the lowest point again.
+bool goes_back(const Outcome &outcome) {
+    for (size_t k = 1; k < outcome.history.size(); k++)
+        if (outcome.history[k].evaluations == outcome.history[k - 1].evaluations + 3) return true;
+    return false;
+}
+
+template <class Configuration>
+std::vector<Case<Configuration>> cases() {
+    using Solve = Harness<Configuration>;
+    const auto as_it_is = [](Solve &) {};
+    return {
+        {"within bounds, breakpoints crossed", quadratic_with_many_breakpoints(60).problem, as_it_is,
+         [](Solve &s, const Outcome &) { return s.get_int(CUDA_OPT_CAUCHY_CROSSINGS) > 0; }},
+        {"without bounds", extended_rosenbrock(20), as_it_is,
+         [](Solve &, const Outcome &outcome) { return outcome.iterations > 10; }},
+        {"with a diagonal, within bounds", in_box(extended_rosenbrock(20), -1.5, 1.5),
+         [](Solve &s) { s.with_diagonal(rosenbrock_diagonal); },
+         [](Solve &s, const Outcome &) { return s.diagonals_asked_for() > 5; }},
+        {"to the first breakpoint", chained_rosenbrock(30, 6),
+         [](Solve &s) { s.set_int(CUDA_OPT_APPROXIMATE_CAUCHY, 1); },
+         [](Solve &s, const Outcome &) { return s.get_int(CUDA_OPT_CAUCHY_CROSSINGS) == 0; }},
+        {"with the best iterate aside", rippled(20),
+         [](Solve &s) { s.set_real(CUDA_OPT_EPS, 0).set_int(CUDA_OPT_MAX_ITERATIONS, 60); },
+         [](Solve &, const Outcome &outcome) { return rises(outcome); }},
+        {"with cuts", barrier(20), as_it_is,
+         [](Solve &s, const Outcome &) { return s.get_int(CUDA_OPT_CUTS) > 0; }},
+        {"with exhausted searches", extended_powell(20),
+         [](Solve &s) { s.set_int(CUDA_OPT_MAXFEV, 2).set_real(CUDA_OPT_GTOL, 1e-3).set_real(CUDA_OPT_FTOL, 1e-4); },
+         [](Solve &, const Outcome &outcome) { return goes_back(outcome); }},
+        {"with a search that fails", with_gradient_reversed(extended_wood(20)), as_it_is,
+         [](Solve &, const Outcome &outcome) { return outcome.task == CUDA_OPT_LINE_SEARCH_FAILED; }},
+    };
+}
+
+template <class Configuration>
+Harness<Configuration> begun(const Case<Configuration> &one) {
+    Harness<Configuration> harness(one.problem, 3);
+    harness.set_int(CUDA_OPT_MAX_ITERATIONS, 25);
+    one.set(harness);
+    return harness;
+}
+
+/// All results of the handle, but for the time that it took.
+template <class Configuration>
+Vector results(const Harness<Configuration> &harness) {
+    Vector all;
+    for (int32_t key = CUDA_OPT_ITERATIONS; key <= CUDA_OPT_SUBSPACE_PROJECTED; key++)
+        all.push_back(static_cast<double>(harness.get_int(key)));
+    for (int32_t key = CUDA_OPT_F; key <= CUDA_OPT_SLOPE; key++)
+        if (key != CUDA_OPT_SOLVER_SECONDS) all.push_back(harness.get_real(key));
+    return all;
+}
+
+bool same_bits(const Vector &a, const Vector &b) {
+    return a.size() == b.size() && std::memcmp(a.data(), b.data(), a.size() * sizeof(double)) == 0;
+}
+
+/// later: what is left of a solve that was saved after `saved` iterates.
+void check_goes_on(const Outcome &later, const Outcome &whole, size_t saved) {
+    CHECK(later.task == whole.task);
+    CHECK(later.message == whole.message);
+    CHECK(same_bits({later.f}, {whole.f}));
+    CHECK(same_bits(later.x, whole.x));
+    CHECK(same_bits(later.g, whole.g));
+    CHECK(later.iterations == whole.iterations);
+    CHECK(later.evaluations == whole.evaluations);
+    CHECK(later.outside == 0);
+    REQUIRE(later.history.size() <= whole.history.size());
+    const size_t skipped = whole.history.size() - later.history.size();
+    CHECK(skipped <= saved);
+    for (size_t k = 0; k < later.history.size(); k++) {
+        const Iterate &a = later.history[k], &b = whole.history[k + skipped];
+        INFO("iteration " << b.iteration);
+        CHECK(a.iteration == b.iteration);
+        CHECK(a.evaluations == b.evaluations);
+        CHECK(same_bits({a.f, a.pg_norm2, a.pg_norm_inf, a.step}, {b.f, b.pg_norm2, b.pg_norm_inf, b.step}));
+    }
+}
+
+/// The code of the error that action() ends with, and its sentence.
+template <class Action>
+std::pair<int, std::string> failure(const Action &action) {
+    try {
+        action();
+    } catch (const cudaopt::Error &error) {
+        return {error.code(), error.what()};
+    }
+    return {0, ""};
+}
+
+/// A load that fails with this code, and these words in its sentence.
+template <class Configuration>
+void check_refused(Harness<Configuration> &harness, const Checkpoint &checkpoint, int code, const char *words) {
+    const auto [given, sentence] = failure([&] { harness.load(checkpoint); });
+    CHECK(given == code);
+    CHECK_THAT(sentence, Catch::Contains(words));
+}
+
+/// A small solve under way.
+template <class Configuration>
+Checkpoint small_checkpoint(const Problem &problem, int m) {
+    Harness<Configuration> harness(problem, m);
+    for (int call = 0; call < 8; call++) harness.step();
+    return harness.save();
+}
+
+/// The first 20 iterations after a load into a handle of another backend: as on the one that was saved.
+template <class From, class To>
+void check_follows(const Problem &problem) {
+    Harness<From> from(problem, 5);
+    from.set_real(CUDA_OPT_EPS, 0).set_int(CUDA_OPT_MAX_ITERATIONS, 28);
+    while (from.step() != CUDA_OPT_NEW_ITERATE || from.get_int(CUDA_OPT_ITERATIONS) < 8) {
+    }
+    Harness<To> to(problem, 5);
+    to.load(from.save());
+    const Outcome here = from.run(), there = to.run();
+    const size_t skipped = here.history.size() - there.history.size();
+    CHECK(there.iterations == here.iterations);
+    for (size_t k = 0; k < there.history.size(); k++) {
+        INFO(problem.name << ", iteration " << there.history[k].iteration);
+        CHECK(there.history[k].f == Approx(here.history[k + skipped].f).epsilon(1e-9));
+    }
+}
+
+} // namespace
+
+TEMPLATE_TEST_CASE("A solve saved at any call goes on with the same bits", "[checkpoint]", HostDouble, HostFloat,
+                   CudaDouble, CudaFloat) {
+    if (skipped<TestType>()) return;
+    for (const Case<TestType> &one : cases<TestType>()) {
+        INFO(one.what);
+        Harness<TestType> undisturbed = begun(one);
+        const Outcome whole = undisturbed.run();
+        CHECK(one.shows(undisturbed, whole));
+
+        Harness<TestType> saving = begun(one);
+        for (int task = 1, call = 1; task > 0; call++) {
+            task = saving.call();
+            // The diagonal is the caller's array: until it is asked for again, a call may still look at it.
+            for (const bool done : {false, true}) {
+                if (done) saving.work();
+                INFO("call " << call << ", task " << task << (done ? " done" : " asked for"));
+                const Checkpoint checkpoint = saving.save();
+                Harness<TestType> fresh = begun(one);
+                fresh.share_diagonal(saving);
+                fresh.set_int(CUDA_OPT_MAX_ITERATIONS, 1).set_real(CUDA_OPT_EPS, 1); // the saved settings come back
+                fresh.load(checkpoint);
+                CHECK(same_bits(results(fresh), results(saving)));
+                CHECK(fresh.call() == task);
+                CHECK(fresh.outcome().message == saving.outcome().message);
+                fresh.work();
+                if (task > 0) fresh.run();
+                check_goes_on(fresh.outcome(), whole, saving.outcome().history.size());
+                CHECK(same_bits(results(fresh), results(undisturbed)));
+            }
+        }
+        check_goes_on(saving.outcome(), whole, 0); // saving disturbs nothing
+        CHECK(saving.call() == CUDA_OPT_MISUSE); // which is not how it ended
+        const auto [code, sentence] = failure([&] {
+            Harness<TestType> ended = begun(one);
+            ended.load(saving.save());
+            CHECK(ended.call() == whole.task);
+            cudaopt::check(ended.handle(), ended.call());
+        });
+        CHECK(code == CUDA_OPT_MISUSE);
+        CHECK_THAT(sentence, Catch::Contains("after the solve had ended"));
+    }
+}
+
+TEST_CASE("A solve goes on on another backend", "[checkpoint]") {
+    if (skipped<CudaDouble>()) return;
+    Problem inner_torsion = torsion(20, 20); // not from the ties of its own start
+    for (double &x : inner_torsion.start) x *= 0.5;
+    for (const Problem &problem : {inner_torsion, quadratic_with_known_active_set(300).problem}) {
+        check_follows<HostDouble, CudaDouble>(problem);
+        check_follows<CudaDouble, HostDouble>(problem);
+    }
+}
+
+TEMPLATE_TEST_CASE("What is no checkpoint of such a solve is refused", "[checkpoint]", HostDouble, HostFloat,
+                   CudaDouble, CudaFloat) {
+    if (skipped<TestType>()) return;
+    const Problem problem = in_box(extended_rosenbrock(4), -2, 2);
+    const Checkpoint good = small_checkpoint<TestType>(problem, 2);
+    Harness<TestType> harness(problem, 2);
+    const Vector start = harness.outcome().x;
+
+    check_refused(harness, small_checkpoint<TestType>(in_box(extended_rosenbrock(6), -2, 2), 2),
+                  CUDA_OPT_IMPROPER_INPUT, "of n = 6, m = 2");
+    check_refused(harness, small_checkpoint<TestType>(problem, 3), CUDA_OPT_IMPROPER_INPUT, "of n = 4, m = 3");
+    using Other = std::conditional_t<sizeof(typename TestType::Real) == 8, HostFloat, HostDouble>;
+    check_refused(harness, small_checkpoint<Other>(problem, 2), CUDA_OPT_IMPROPER_INPUT,
+                  sizeof(typename TestType::Real) == 8 ? "32 bits, but" : "64 bits, but");
+    for (size_t bytes = 0; bytes < good.size(); bytes++) {
+        INFO(bytes << " of " << good.size() << " bytes");
+        const Checkpoint torn(good.begin(), good.begin() + static_cast<std::ptrdiff_t>(bytes));
+        const auto [code, sentence] = failure([&] { harness.load(torn); });
+        CHECK(code == CUDA_OPT_IMPROPER_INPUT);
+        CHECK_THAT(sentence, Catch::Contains("torn") || Catch::Contains("no checkpoint"));
+    }
+    Checkpoint longer = good;
+    longer.push_back(0);
+    check_refused(harness, longer, CUDA_OPT_IMPROPER_INPUT, "torn");
+    for (size_t at = 0; at < good.size(); at++)
+        for (const int mask : {1, 0x80, 0xff}) {
+            INFO("byte " << at << " of " << good.size() << " xor " << mask);
+            Checkpoint flipped = good;
+            flipped[at] = static_cast<unsigned char>(flipped[at] ^ mask);
+            CHECK(failure([&] { harness.load(flipped); }).first == CUDA_OPT_IMPROPER_INPUT);
+        }
+    CHECK(harness.outcome().x == start); // none of these was begun with
+
+    SECTION("the handle solves on") {
+        const Outcome outcome = harness.run();
+        check_goes_on(outcome, solve<TestType>(problem, 2), 0);
+    }
+    SECTION("the handle loads the good one") {
+        harness.load(good);
+        CHECK(harness.run().f == solve<TestType>(problem, 2).f);
+    }
+    SECTION("after the first call") {
+        harness.step();
+        check_refused(harness, good, CUDA_OPT_MISUSE, "before the first call");
+    }
+}
+
+TEMPLATE_TEST_CASE("A checkpoint of a solve with other bounds is refused", "[checkpoint]", HostDouble, HostFloat,
+                   CudaDouble, CudaFloat) {
+    if (skipped<TestType>()) return;
+    const Problem free = extended_rosenbrock(4);
+    const Problem boxed = in_box(free, -2, 2);
+    const auto refuses = [](const Problem &now, const Problem &then) {
+        Harness<TestType> harness(now, 2);
+        check_refused(harness, small_checkpoint<TestType>(then, 2), CUDA_OPT_IMPROPER_INPUT,
+                      "the bounds are not those");
+    };
+    refuses(in_box(free, 1.5, 2), boxed);
+    refuses(free, boxed);
+    refuses(boxed, free);
+    refuses(in_box(free, -2, std::numeric_limits<double>::infinity()), boxed);
+    refuses(in_box(free, nan_value, 2), boxed);
+}
+
+TEMPLATE_TEST_CASE("Calls with nothing to save, or nowhere to save it to", "[checkpoint]", HostDouble, HostFloat,
+                   CudaDouble, CudaFloat) {
+    if (skipped<TestType>()) return;
+    const Problem problem = extended_rosenbrock(4);
+    Harness<TestType> harness(problem, 2);
+    cuda_opt *const s = harness.handle();
+    int64_t bytes = 0;
+    const auto refuses = [&](int given, int code, const char *words) {
+        CHECK(given == code);
+        CHECK_THAT(cuda_opt_message(s), Catch::Contains(words));
+    };
+    refuses(cuda_opt_save(s, nullptr, &bytes), CUDA_OPT_MISUSE, "no solve to save");
+    harness.run();
+    refuses(cuda_opt_save(s, nullptr, nullptr), CUDA_OPT_MISUSE, "bytes is NULL");
+    REQUIRE(cuda_opt_save(s, nullptr, &bytes) == 0);
+    Checkpoint buffer(static_cast<size_t>(bytes), 7);
+    int64_t small = bytes - 1;
+    refuses(cuda_opt_save(s, buffer.data(), &small), CUDA_OPT_IMPROPER_INPUT, "the buffer has");
+    CHECK(small == bytes);
+    CHECK(buffer == Checkpoint(buffer.size(), 7));
+    small = -1;
+    refuses(cuda_opt_save(s, buffer.data(), &small), CUDA_OPT_IMPROPER_INPUT, "the buffer has -1");
+    int64_t large = bytes + 1;
+    buffer.push_back(7);
+    CHECK(cuda_opt_save(s, buffer.data(), &large) == 0);
+    CHECK(large == bytes);
+    CHECK(buffer.back() == 7);
+    harness.restart();
+    refuses(cuda_opt_save(s, buffer.data(), &large), CUDA_OPT_MISUSE, "no solve to save");
+
+    CHECK(cuda_opt_save(nullptr, nullptr, &bytes) == CUDA_OPT_MISUSE);
+    CHECK(cuda_opt_load(nullptr, buffer.data(), bytes, nullptr, nullptr, nullptr) == CUDA_OPT_MISUSE);
+    CHECK(cuda_opt_warm_start(nullptr) == CUDA_OPT_MISUSE);
+    const auto load = [&](const void *from, int64_t size) {
+        if constexpr (sizeof(typename TestType::Real) == 8)
+            return cuda_opt_load(s, from, size, nullptr, nullptr, nullptr);
+        else return cuda_opt_load_f32(s, from, size, nullptr, nullptr, nullptr);
+    };
+    refuses(load(buffer.data(), bytes), CUDA_OPT_MISUSE, "x is NULL");
+    check_refused(harness, Checkpoint(), CUDA_OPT_IMPROPER_INPUT, "these 0 bytes are no checkpoint");
+    check_refused(harness, Checkpoint(3000, 'x'), CUDA_OPT_IMPROPER_INPUT, "no checkpoint");
+}
+
+TEST_CASE("A search has no checkpoints", "[checkpoint]") {
+    cuda_opt *s = nullptr;
+    REQUIRE(cuda_opt_create_search(&s, 2, 3, CUDA_OPT_BACKEND_HOST) == 0);
+    int64_t bytes = 0;
+    double x[2], g[2], f;
+    CHECK(cuda_opt_save(s, nullptr, &bytes) == CUDA_OPT_MISUSE);
+    CHECK_THAT(cuda_opt_message(s), Catch::Contains("search"));
+    CHECK(cuda_opt_load(s, x, sizeof x, x, &f, g) == CUDA_OPT_MISUSE);
+    CHECK(cuda_opt_warm_start(s) == CUDA_OPT_MISUSE);
+    cuda_opt_destroy(&s);
+}
+
+TEMPLATE_TEST_CASE("A stop that is asked for after a load ends the solve at its next call", "[checkpoint]", HostDouble,
+                   HostFloat, CudaDouble, CudaFloat) {
+    if (skipped<TestType>()) return;
+    const Problem problem = in_box(extended_rosenbrock(20), -2, 2);
+    Harness<TestType> saved(problem, 3);
+    for (int call = 0; call < 12; call++) saved.step();
+    Harness<TestType> harness(problem, 3);
+    harness.load(saved.save());
+    cuda_opt_request_stop(harness.handle());
+    const Outcome outcome = harness.run();
+    CHECK(outcome.task == CUDA_OPT_STOPPED);
+    cuda_opt_request_stop(saved.handle());
+    const Outcome there = saved.run();
+    CHECK(outcome.f == there.f);
+    CHECK(outcome.x == there.x);
+}

@@ -1,0 +1,190 @@
+// Functions and numbers at the edges of what can be calculated with: every call returns, every x asked for is in the
+// box, and what an ending says is so.
+#include <catch2/catch.hpp>
+#include <limits>
+#include <memory>
+#include <memory>
+
+#include "../support/harness.hpp"
+
+using namespace cudaopt_test;
+
+namespace {
+
+constexpr double largest = std::numeric_limits<double>::max();
+
+/// sum exp(x_i) + exp(-2 x_i), whose curvatures at the start are of 1e152 and 1e87.
+Problem exponentials() {
+    Problem problem{"exponentials", {350, 200}, [](const Vector &x, Vector &g) {
+                        double f = 0;
+                        for (size_t i = 0; i < x.size(); i++) {
+                            const double up = std::exp(x[i]), down = std::exp(-2 * x[i]);
+                            f += up + down;
+                            g[i] = up - 2 * down;
+                        }
+                        return f;
+                    }};
+    return in_box(problem, -100, 400);
+}
+
+/// The problem with its k-th evaluation (from 1) changed by spoil(f, g).
+template <class Spoil> Problem spoilt(Problem problem, int k, Spoil spoil) {
+    auto count = std::make_shared<int>(0);
+    problem.evaluate = [=, honest = problem.evaluate](const Vector &x, Vector &g) {
+        double f = honest(x, g);
+        if (++*count == k) spoil(f, g);
+        return f;
+    };
+    return problem;
+}
+
+} // namespace
+
+TEMPLATE_TEST_CASE("A curvature that overflows is a breakdown, and the solve goes on", "[hostile]", HostDouble,
+                   CudaDouble) {
+    if (skipped<TestType>()) return;
+    Harness<TestType> harness(exponentials(), 5);
+    const Outcome outcome = harness.run();
+    CHECK(outcome.outside == 0);
+    CHECK(outcome.task == CUDA_OPT_CONVERGED);
+    for (const double x : outcome.x) CHECK(x == Approx(std::log(2.0) / 3).margin(1e-4)); // exp(x) = 2 exp(-2x)
+}
+
+TEMPLATE_TEST_CASE("A gradient of 1e80 at one trial ends no call late", "[hostile]", HostDouble, HostFloat, CudaDouble,
+                   CudaFloat) {
+    if (skipped<TestType>()) return;
+    const double size = sizeof(typename TestType::Real) == 8 ? 1e80 : 1e30;
+    for (int k = 1; k <= 12; k++) {
+        INFO("evaluation " << k);
+        const Problem problem = spoilt(in_box(extended_rosenbrock(20), -2, 2), k,
+                                       [=](double &, Vector &g) { g[3] = size; });
+        Harness<TestType> harness(problem, 5);
+        const Outcome outcome = harness.run();
+        CHECK(outcome.outside == 0);
+        CHECK(outcome.task <= 0);
+    }
+}
+
+TEMPLATE_TEST_CASE("A diagonal of 1e160 or 1e-160 ends no call late", "[hostile]", HostDouble, CudaDouble) {
+    if (skipped<TestType>()) return;
+    for (const double element : {1e160, 1e-160, 1e300, 1e-300})
+        for (const bool bounded : {false, true}) {
+            INFO("element " << element << (bounded ? ", bounds" : ""));
+            Harness<TestType> harness(bounded ? in_box(extended_rosenbrock(20), -2, 2) : extended_rosenbrock(20), 5);
+            harness.with_diagonal([=](const Vector &, const Vector &, Vector &h) {
+                std::fill(h.begin(), h.end(), 1.0);
+                h[3] = element;
+            });
+            harness.set_int(CUDA_OPT_MAX_EVALUATIONS, 500);
+            const Outcome outcome = harness.run();
+            CHECK(outcome.outside == 0);
+            CHECK(outcome.task <= 0);
+        }
+}
+
+TEMPLATE_TEST_CASE("f near the largest number at one trial leaves x a number", "[hostile]", HostDouble, HostFloat,
+                   CudaDouble, CudaFloat) {
+    if (skipped<TestType>()) return;
+    for (const double f_there : {1.7e308, largest, -largest, 1e200})
+        for (int k = 2; k <= 8; k++) {
+            INFO("f = " << f_there << " at evaluation " << k);
+            const Problem problem =
+                spoilt(extended_rosenbrock(20), k, [=](double &f, Vector &) { f = f_there; });
+            Harness<TestType> harness(problem, 5);
+            const Outcome outcome = harness.run();
+            CHECK(outcome.outside == 0);
+            CHECK(outcome.task <= 0);
+        }
+}
+
+TEMPLATE_TEST_CASE("Squares that vanish or overflow leave x a number", "[hostile]", HostDouble, CudaDouble) {
+    if (skipped<TestType>()) return;
+    for (const double scale : {1e-320, 1e-200, 1e-160, 1e160, 1e200, 1e300}) {
+        INFO("f is multiplied by " << scale);
+        Problem problem = scaled_quadratic(10, 1);
+        problem.evaluate = [scale, honest = problem.evaluate](const Vector &x, Vector &g) {
+            const double f = honest(x, g) * scale;
+            for (double &component : g) component *= scale;
+            return f;
+        };
+        Harness<TestType> harness(problem, 5);
+        harness.set_real(CUDA_OPT_EPS, 0).set_int(CUDA_OPT_MAX_ITERATIONS, 200);
+        const Outcome outcome = harness.run();
+        CHECK(outcome.outside == 0);
+        CHECK(outcome.task <= 0);
+        CHECK(std::isfinite(harness.get_real(CUDA_OPT_PG_NORM2)));
+    }
+}
+
+TEMPLATE_TEST_CASE("A function that falls to -1e163 hands out no NaN", "[hostile]", HostDouble, CudaDouble) {
+    if (skipped<TestType>()) return;
+    const Problem problem{"cubic", Vector(3, -1.0), [](const Vector &x, Vector &g) {
+                              double f = 0;
+                              for (size_t i = 0; i < x.size(); i++) {
+                                  f += x[i] * x[i] * x[i];
+                                  g[i] = 3 * x[i] * x[i];
+                              }
+                              return f;
+                          }};
+    for (const double stpmax : {1e10, 1e20, 1e300}) {
+        Harness<TestType> harness(problem, 5);
+        harness.set_real(CUDA_OPT_STPMAX, stpmax).set_real(CUDA_OPT_EPS, 0).set_int(CUDA_OPT_MAX_ITERATIONS, 300);
+        const Outcome outcome = harness.run();
+        CHECK(outcome.outside == 0);
+        CHECK(outcome.task <= 0);
+    }
+}
+
+TEMPLATE_TEST_CASE("A search that finds no acceptable step takes the lowest point it saw", "[hostile]", HostDouble,
+                   HostFloat, CudaDouble, CudaFloat) {
+    if (skipped<TestType>()) return;
+    // Beside a kink no step meets the curvature condition.
+    const Problem kink{"|x|", Vector(1, 1.3), [](const Vector &x, Vector &g) {
+                           g[0] = x[0] < 0 ? -1 : 1;
+                           return std::fabs(x[0]);
+                       }};
+    Harness<TestType> harness(kink, 5);
+    const Outcome outcome = harness.run();
+    CHECK(outcome.outside == 0);
+    CHECK(outcome.f < 1e-3);
+    for (const Iterate &iterate : outcome.history) CHECK(outcome.f <= iterate.f);
+
+    Harness<TestType> as_3_0(kink, 5);
+    as_3_0.set_int(CUDA_OPT_ROBUST, 0);
+    const Outcome given_up = as_3_0.run();
+    CHECK(given_up.task == CUDA_OPT_LINE_SEARCH_FAILED);
+    CHECK(given_up.message.find("was seen") != std::string::npos); // it says that there was a lower one
+}
+
+TEMPLATE_TEST_CASE("Rosenbrock times 1e18 leaves its start", "[hostile]", HostDouble, CudaDouble) {
+    if (skipped<TestType>()) return;
+    for (const bool one_sided : {false, true}) {
+        Problem problem = extended_rosenbrock(20);
+        if (one_sided) problem.lower = Vector(20, -5.0);
+        problem.evaluate = [honest = problem.evaluate](const Vector &x, Vector &g) {
+            const double f = honest(x, g) * 1e18;
+            for (double &component : g) component *= 1e18;
+            return f;
+        };
+        Harness<TestType> harness(problem, 5);
+        // With a bound ||P g|| cannot be larger than the way to it where g > 0, so that no such tolerance would do.
+        harness.set_real(CUDA_OPT_EPS, 0).set_real(CUDA_OPT_PGTOL, one_sided ? 0 : 1e13);
+        harness.set_int(CUDA_OPT_MAX_ITERATIONS, 500);
+        const Outcome outcome = harness.run();
+        CHECK(outcome.task <= 0);
+        for (const double x : outcome.x) CHECK(x == Approx(1).margin(1e-3));
+    }
+}
+
+TEMPLATE_TEST_CASE("A stop asked for is the next call's end", "[hostile]", HostDouble, CudaDouble) {
+    if (skipped<TestType>()) return;
+    for (int calls = 1; calls <= 12; calls++) {
+        INFO("after " << calls << " calls");
+        const Problem problem = in_box(extended_rosenbrock(20), -1.5, 0.8);
+        Harness<TestType> harness(problem, 5);
+        harness.with_diagonal([](const Vector &, const Vector &, Vector &h) { std::fill(h.begin(), h.end(), 1e-2); });
+        for (int k = 0; k < calls; k++) REQUIRE(harness.step() > 0);
+        REQUIRE(cuda_opt_request_stop(harness.handle()) == 0);
+        CHECK(harness.step() == CUDA_OPT_STOPPED);
+    }
+}

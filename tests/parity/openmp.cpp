@@ -1,0 +1,44 @@
+// The tests of the threads and of forked children, in a program that has OpenMP itself, whose threads are then taken.
+#include <omp.h>
+
+#include <catch2/catch.hpp>
+#include <filesystem>
+
+#include "../support/harness.hpp"
+
+using namespace cudaopt_test;
+
+namespace {
+
+Outcome solve_with_threads(int threads) {
+    Harness<HostDouble> harness(in_box(extended_rosenbrock(20000), -1.1, 0.4), 3);
+    harness.set_int(CUDA_OPT_THREADS, threads).set_int(CUDA_OPT_MAX_ITERATIONS, 6);
+    return harness.run();
+}
+
+/// Threads of this process.
+int64_t living_threads() {
+    int64_t count = 0;
+    for (const auto &entry : std::filesystem::directory_iterator("/proc/self/task")) count += entry.exists();
+    return count;
+}
+
+} // namespace
+
+TEST_CASE("In a program with OpenMP its threads are taken, and no others", "[threads]") {
+    const Outcome alone = solve_with_threads(1);
+    constexpr int team = 3;
+    int64_t within = 0;
+    std::vector<Outcome> outcomes(2 * team);
+#pragma omp parallel num_threads(team)
+    {
+#pragma omp for
+        for (int k = 0; k < 2 * team; k++) outcomes[k] = solve_with_threads(4);
+#pragma omp single
+        within = living_threads();
+    }
+    CHECK(within == team);
+    for (const Outcome &outcome : outcomes) CHECK(outcome.x == alone.x);
+    for (const int threads : {2, 5}) CHECK(solve_with_threads(threads).x == alone.x);
+    CHECK(living_threads() <= 5);
+}

@@ -1,0 +1,35 @@
+// Threads of the caller's that solve side by side, each with threads of its own; small enough for ThreadSanitizer.
+#include <catch2/catch.hpp>
+#include <thread>
+
+#include "../support/harness.hpp"
+
+using namespace cudaopt_test;
+
+namespace {
+
+/// With bounds that the first Cauchy points cross.
+template <class Configuration> Outcome solve_with_threads(int threads) {
+    Harness<Configuration> harness(in_box(extended_rosenbrock(20000), -1.1, 0.4), 3);
+    harness.set_int(CUDA_OPT_THREADS, threads).set_int(CUDA_OPT_MAX_ITERATIONS, 6);
+    return harness.run();
+}
+
+} // namespace
+
+TEMPLATE_TEST_CASE("Threads with threads of their own solve side by side", "[threads]", HostDouble, HostFloat) {
+    const Outcome alone = solve_with_threads<TestType>(1);
+    std::vector<Outcome> outcomes(3);
+    std::vector<std::thread> callers;
+    for (size_t caller = 0; caller < outcomes.size(); caller++)
+        callers.emplace_back([&outcome = outcomes[caller], caller] {
+            for (const int threads : {2, 4, 3})
+                outcome = solve_with_threads<TestType>(threads + static_cast<int>(caller));
+        });
+    for (std::thread &caller : callers) caller.join();
+    for (const Outcome &outcome : outcomes) {
+        CHECK(outcome.task == alone.task);
+        CHECK(outcome.x == alone.x);
+        CHECK(outcome.g == alone.g);
+    }
+}

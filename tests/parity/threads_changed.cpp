@@ -1,0 +1,67 @@
+// A handle whose threads change between two solves, and whose memory for them is refused: by standing in for
+// aligned_alloc, which is why this is a program of its own.
+#include <catch2/catch.hpp>
+#include <cstdlib>
+
+#include "../support/harness.hpp"
+
+using namespace cudaopt_test;
+
+namespace {
+
+int64_t granted = -1; // allocations that still succeed; negative: all
+int64_t asked_for = 0;
+
+} // namespace
+
+extern "C" void *__libc_memalign(size_t alignment, size_t size); // glibc's own name
+extern "C" void *aligned_alloc(size_t alignment, size_t size) {
+    asked_for++;
+    if (granted == 0) return nullptr;
+    if (granted > 0) granted--;
+    return __libc_memalign(alignment, size);
+}
+
+TEST_CASE("Refused memory for other threads leaves a handle that solves on", "[memory]") {
+    const Problem problem = extended_rosenbrock(50000);
+    const auto solve_with = [&](Harness<HostDouble> &harness, int threads) {
+        harness.restart();
+        harness.set_int(CUDA_OPT_THREADS, threads).set_int(CUDA_OPT_MAX_ITERATIONS, 10);
+        return harness.run();
+    };
+    Harness<HostDouble> fresh(problem, 5);
+    const Outcome expected = solve_with(fresh, 9); // the threads themselves are there from now on
+    REQUIRE(expected.task == CUDA_OPT_ITERATION_LIMIT);
+    for (const int64_t refused : {0, 1, 2, 3}) {
+        INFO("refused: allocation " << refused);
+        Harness<HostDouble> harness(problem, 5);
+        CHECK(solve_with(harness, 4).x == expected.x);
+        const int64_t bytes = harness.get_int(CUDA_OPT_WORKSPACE_BYTES);
+        for (const int threads : {1, 9}) {
+            asked_for = 0;
+            granted = refused;
+            const Outcome outcome = solve_with(harness, threads);
+            granted = -1;
+            if (asked_for > refused) {
+                CHECK(outcome.task == CUDA_OPT_OUT_OF_MEMORY);
+                CHECK(outcome.message.find("bytes of workspace were asked for") != std::string::npos);
+                CHECK(harness.get_int(CUDA_OPT_WORKSPACE_BYTES) == bytes);
+            } else {
+                CHECK(outcome.x == expected.x);
+            }
+            CHECK(solve_with(harness, 4).x == expected.x);
+            CHECK(harness.get_int(CUDA_OPT_WORKSPACE_BYTES) == bytes);
+        }
+    }
+}
+
+TEST_CASE("More threads take one allocation: what does not depend on them stays", "[memory]") {
+    Harness<HostDouble> harness(extended_rosenbrock(50000), 5);
+    harness.set_int(CUDA_OPT_MAX_ITERATIONS, 2).set_int(CUDA_OPT_THREADS, 3).run();
+    harness.restart();
+    harness.set_int(CUDA_OPT_THREADS, 2).run();
+    harness.restart();
+    asked_for = 0;
+    harness.set_int(CUDA_OPT_THREADS, 3).run();
+    CHECK(asked_for == 1);
+}

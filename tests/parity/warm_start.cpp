@@ -1,0 +1,152 @@
+// The pairs of one solve as the memory of the next, which is a little different.
+#include <catch2/catch.hpp>
+
+#include "../support/harness.hpp"
+
+using namespace cudaopt_test;
+
+namespace {
+
+constexpr int64_t n = 400;
+
+/// One of a sequence: a valley along which targets are tracked; targets and box move a little with each.
+Problem of_sequence(int number) {
+    Uniform uniform(static_cast<uint64_t>(number) + 1);
+    const auto moved = [&uniform](double value) { return value + 0.01 * (uniform() - 0.5); };
+    Vector target(n), lower(n), upper(n);
+    for (size_t i = 0; i < n; i++) {
+        target[i] = moved(std::sin(static_cast<double>(i)));
+        lower[i] = moved(-0.9);
+        upper[i] = moved(0.7);
+    }
+    const auto evaluate = [target](const Vector &x, Vector &g) {
+        std::fill(g.begin(), g.end(), 0.0);
+        return pairwise_sum(0, n, [&](int64_t i) {
+            const double e = x[i] - target[i], valley = i + 1 < n ? x[i + 1] - x[i] * x[i] : 0;
+            g[i] += e - 400 * valley * x[i];
+            if (i + 1 < n) g[i + 1] += 200 * valley;
+            return e * e / 2 + 100 * valley * valley;
+        });
+    };
+    return {"of a sequence", Vector(n, 0.0), evaluate, lower, upper};
+}
+
+/// One handle for all of a sequence, each begun at the solution of the one before.
+template <class Configuration>
+class Sequence {
+public:
+    using Real = typename Configuration::Real;
+
+    Sequence() : s_(n, m), x_(s_, n), g_(s_, n), lower_(s_, n), upper_(s_, n), f_(s_, 1) {
+        s_.set_real(CUDA_OPT_EPS, sizeof(Real) == 8 ? 1e-5 : 1e-4);
+        s_.set_bounds(lower_.data(), upper_.data());
+        x_.write(Vector(n, 0.0));
+    }
+    Handle<Configuration> &handle() { return s_; }
+
+    /// Its bounds.
+    Problem begin(int number) {
+        const Problem problem = of_sequence(number);
+        lower_.write(problem.lower);
+        upper_.write(problem.upper);
+        return problem;
+    }
+    /// How many evaluations it took.
+    int64_t solve(int number) {
+        const Problem problem = begin(number);
+        int task;
+        while ((task = s_.solve(x_.data(), f_.data(), g_.data())) > 0) {
+            Vector g(n);
+            f_.write({problem.evaluate(x_.read(), g)});
+            g_.write(g);
+        }
+        INFO(s_.message());
+        CHECK(task == CUDA_OPT_CONVERGED);
+        return s_.get_int(CUDA_OPT_EVALUATIONS);
+    }
+    double f() const { return f_.read()[0]; }
+    void load(const Checkpoint &checkpoint) { s_.load(checkpoint, x_.data(), f_.data(), g_.data()); }
+
+private:
+    static constexpr int m = 20;
+
+    Handle<Configuration> s_;
+    Array<Real> x_, g_, lower_, upper_;
+    Array<double> f_;
+};
+
+} // namespace
+
+TEMPLATE_TEST_CASE("In a sequence of problems a warm start saves evaluations", "[warm-start]", HostDouble, HostFloat,
+                   CudaDouble, CudaFloat) {
+    if (skipped<TestType>()) return;
+    Sequence<TestType> cold, warm;
+    cold.solve(0);
+    warm.solve(0);
+    int64_t without = 0, with = 0;
+    for (int number = 1; number <= 10; number++) {
+        cold.handle().reset();
+        without += cold.solve(number);
+        warm.handle().warm_start();
+        CHECK(warm.handle().get_int(CUDA_OPT_PAIRS) > 0);
+        CHECK(warm.handle().get_int(CUDA_OPT_ITERATIONS) == 0);
+        with += warm.solve(number);
+        CHECK(warm.f() == Approx(cold.f()).epsilon(sizeof(typename TestType::Real) == 8 ? 1e-7 : 1e-4));
+    }
+    INFO(with << " evaluations with a warm start, " << without << " without");
+    CHECK(with < without);
+}
+
+TEMPLATE_TEST_CASE("A warm start after a load is one after the solve that was saved", "[warm-start]", HostDouble,
+                   HostFloat, CudaDouble, CudaFloat) {
+    if (skipped<TestType>()) return;
+    Sequence<TestType> one, other;
+    one.solve(0);
+    other.solve(5); // and what it held is forgotten
+    other.handle().reset();
+    other.begin(0);
+    other.load(one.handle().save());
+    one.handle().warm_start();
+    other.handle().warm_start();
+    CHECK(other.handle().get_int(CUDA_OPT_PAIRS) == one.handle().get_int(CUDA_OPT_PAIRS));
+    CHECK(other.solve(1) == one.solve(1));
+    CHECK(other.f() == one.f());
+}
+
+TEMPLATE_TEST_CASE("A warm start may come at any time", "[warm-start]", HostDouble, HostFloat, CudaDouble, CudaFloat) {
+    if (skipped<TestType>()) return;
+    const Problem problem = in_box(extended_rosenbrock(20), -2, 2);
+    const double f = solve<TestType>(problem).f;
+    for (int calls = 0; calls < 40; calls++) {
+        INFO("after " << calls << " calls");
+        Harness<TestType> harness(problem, 5);
+        if (sizeof(typename TestType::Real) == 4) harness.set_real(CUDA_OPT_EPS, 1e-3);
+        for (int call = 0; call < calls; call++) harness.step();
+        REQUIRE(cuda_opt_warm_start(harness.handle()) == 0);
+        const Outcome outcome = harness.run();
+        CHECK(outcome.task == CUDA_OPT_CONVERGED);
+        CHECK(std::fabs(outcome.f - f) < 1e-4);
+        CHECK(outcome.outside == 0);
+    }
+}
+
+TEMPLATE_TEST_CASE("A solve that a bad diagonal ended leaves pairs of its own", "[warm-start]", HostDouble, HostFloat,
+                   CudaDouble, CudaFloat) {
+    if (skipped<TestType>()) return;
+    // The newest pair's y is finished at the end: what becomes of g afterwards is of no consequence.
+    const auto evaluations = [](bool spoilt) {
+        Harness<TestType> harness(extended_rosenbrock(20), 5);
+        int64_t asked = 0;
+        harness.with_diagonal([&asked](const Vector &, const Vector &, Vector &diagonal) {
+            std::fill(diagonal.begin(), diagonal.end(), ++asked == 12 ? -1.0 : 1e-3);
+        });
+        const Outcome ended = harness.run();
+        CHECK(ended.task == CUDA_OPT_BAD_DIAGONAL);
+        for (const Iterate &iterate : ended.history) CHECK(ended.f <= iterate.f);
+        if (spoilt) harness.write_g(Vector(20, 1e10));
+        CHECK(cuda_opt_warm_start(harness.handle()) == 0);
+        harness.set_int(CUDA_OPT_DIAGCO, 0);
+        return harness.run().evaluations;
+    };
+    CHECK(evaluations(true) == evaluations(false));
+}

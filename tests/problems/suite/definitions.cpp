@@ -1,0 +1,85 @@
+// What the problems are: well formed, with the gradients of their values, and with values that the papers print.
+#include <catch2/catch.hpp>
+
+#include <set>
+
+#include "nist.hpp"
+#include "problem.hpp"
+#include "support/problems.hpp"
+
+using namespace cudaopt_problems;
+
+namespace {
+
+/// The central difference of order four, in long double: its error is far below that of f and g in double.
+long double difference(const Problem &problem, LongVector x, std::size_t i, long double h) {
+    const long double middle = x[i];
+    const auto at = [&](int steps) {
+        x[i] = middle + steps * h;
+        return problem.in_long_double(x);
+    };
+    return (8 * (at(1) - at(-1)) - (at(2) - at(-2))) / (12 * h);
+}
+
+/// A point near the start, in the box, away from where gradients vanish.
+Vector near_start(const Problem &problem, cudaopt_test::Uniform &uniform) {
+    Vector x = problem.start;
+    for (std::size_t i = 0; i < x.size(); i++) {
+        x[i] += 0.02 * (uniform() - 0.5) * (x[i] == 0 ? 1 : std::abs(x[i]));
+        x[i] = std::min(problem.upper[i], std::max(problem.lower[i], x[i]));
+    }
+    return x;
+}
+
+} // namespace
+
+TEST_CASE("problems: each is well formed, and a third of them have bounds") {
+    std::set<std::string> names;
+    std::size_t bounded = 0;
+    for (const Problem &problem : all_problems()) {
+        CAPTURE(problem.name);
+        CHECK(names.insert(problem.name).second);
+        CHECK(problem.name.find_first_of(", \t\n") == std::string::npos);
+        CHECK_FALSE(problem.source.empty());
+        const std::size_t n = problem.start.size();
+        CHECK((n >= 1 && n <= 100 && problem.lower.size() == n && problem.upper.size() == n));
+        for (std::size_t i = 0; i < n; i++) {
+            CHECK(std::isfinite(problem.start[i]));
+            CHECK(problem.lower[i] <= problem.upper[i]);
+        }
+        bounded += problem.bounded();
+    }
+    CHECK(names.size() >= 120);
+    CHECK(3 * bounded >= names.size());
+}
+
+TEST_CASE("problems: the gradient is that of f") {
+    cudaopt_test::Uniform uniform(20);
+    for (const Problem &problem : all_problems()) {
+        CAPTURE(problem.name);
+        const Vector x = near_start(problem, uniform);
+        Vector g(x.size());
+        const double f = problem.evaluate(x, g);
+        const LongVector point(x.begin(), x.end());
+        const double exact = static_cast<double>(problem.in_long_double(point));
+        CHECK(f == Approx(exact).epsilon(1e-9));
+        double largest = 0;
+        for (const double slope : g) largest = std::max(largest, std::abs(slope));
+        for (std::size_t i = 0; i < x.size(); i++) {
+            const long double h = 1e-5L * std::max(1e-4, std::abs(x[i]));
+            const double slope = static_cast<double>(difference(problem, point, i, h));
+            CAPTURE(i, largest);
+            CHECK(g[i] == Approx(slope).epsilon(1e-7).margin(1e-8 * largest + 1e-11 * std::abs(f)));
+        }
+    }
+}
+
+TEST_CASE("problems: NIST's sums of squares at NIST's parameters") {
+    CHECK(regressions().size() == 17);
+    for (const Regression &regression : regressions()) {
+        CAPTURE(regression.problem.name);
+        Vector g(regression.certified.size());
+        const double sum = regression.problem.evaluate(regression.certified, g);
+        CHECK(sum == Approx(regression.certified_sum).epsilon(1e-8));
+    }
+}

@@ -1,0 +1,131 @@
+// f and x in other units, powers of two, with the stopping test in the same: nothing of what is found may depend on
+// them. Where the first displacement scales with x, all iterates are the same, bit for bit; elsewhere the solution is.
+//
+// The first displacement is g/||g|| without bounds: f may be multiplied by 2^k. Where every variable has two bounds it
+// is P(x - g) - x: x may be multiplied by 2^k together with f by 4^k.
+#include <catch2/catch.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+#include <vector>
+
+#include "support/harness.hpp"
+
+using namespace cudaopt_test;
+
+namespace {
+
+const std::vector<int> exponents = {-300, -250, -200, -150, -100, -67, -50, -33, -7,  -1,
+                                    1,    7,    33,   50,   67,   100, 150, 200, 250, 300};
+
+struct Path {
+    int task = 0;
+    std::vector<Vector> points; // all of those asked for, in the original's units
+    Vector x;
+    double f = 0;
+    std::string message;
+};
+
+Vector times(Vector values, int exponent) {
+    for (double &value : values) value = std::ldexp(value, exponent);
+    return values;
+}
+
+/// 2^of_f f(x / 2^of_x), from the start times 2^of_x, to ||P g||_inf <= pgtol.
+Path solved(const Problem &problem, double pgtol, int of_f, int of_x) {
+    Path path;
+    Problem other = problem;
+    other.start = times(problem.start, of_x);
+    other.lower = times(problem.lower, of_x);
+    other.upper = times(problem.upper, of_x);
+    other.evaluate = [&, of_f, of_x](const Vector &x, Vector &g) {
+        path.points.push_back(times(x, -of_x));
+        const double f = problem.evaluate(path.points.back(), g);
+        g = times(g, of_f - of_x);
+        return std::ldexp(f, of_f);
+    };
+    Harness<HostDouble> harness(other, 5);
+    harness.set_int(CUDA_OPT_THREADS, 1).set_int(CUDA_OPT_MAX_ITERATIONS, 0).set_int(CUDA_OPT_MAX_EVALUATIONS, 2000);
+    harness.set_real(CUDA_OPT_EPS, 0).set_real(CUDA_OPT_PGTOL, pgtol);
+    const Outcome outcome = harness.run();
+    path.task = outcome.task;
+    path.message = outcome.message;
+    path.x = times(outcome.x, -of_x);
+    path.f = std::ldexp(outcome.f, -of_f);
+    return path;
+}
+
+void check_the_same_path(const Problem &problem, double pgtol, int of_f, int of_x) {
+    const Path original = solved(problem, pgtol, 0, 0),
+               path = solved(problem, std::ldexp(pgtol, of_f - of_x), of_f, of_x);
+    CAPTURE(problem.name, of_f, of_x, path.message);
+    REQUIRE(original.task == CUDA_OPT_CONVERGED);
+    CHECK(path.task == CUDA_OPT_CONVERGED);
+    CHECK(path.points.size() == original.points.size());
+    const std::size_t both = std::min(path.points.size(), original.points.size());
+    std::size_t same = 0;
+    while (same < both && path.points[same] == original.points[same]) same++;
+    CHECK(same == both);
+    CHECK(path.x == original.x);
+    CHECK(path.f == original.f);
+}
+
+/// P g is no longer than the way to the bounds. Where gradients are much longer than the box is wide, a test of P g in
+/// their units holds anywhere, and one in the units of x asks for more than rounding allows: there is none then.
+double tolerance(const Problem &problem, double pgtol, int of_f, int of_x) {
+    const bool bounded = !problem.lower.empty() || !problem.upper.empty();
+    const double scaled = std::ldexp(pgtol, of_f - of_x);
+    return bounded && scaled > std::ldexp(1e-5, of_x) ? 0 : scaled;
+}
+
+void check_the_same_solution(const Problem &problem, int of_f, int of_x) {
+    const double pgtol = tolerance(problem, 1e-8, of_f, of_x);
+    const Path original = solved(problem, 1e-8, 0, 0), path = solved(problem, pgtol, of_f, of_x);
+    CAPTURE(problem.name, of_f, of_x, path.points.size(), path.message);
+    REQUIRE(original.task == CUDA_OPT_CONVERGED);
+    CHECK((path.task == CUDA_OPT_CONVERGED || (pgtol == 0 && path.task == CUDA_OPT_LINE_SEARCH_FAILED)));
+    double furthest = 0;
+    for (std::size_t i = 0; i < path.x.size(); i++)
+        furthest = std::max(furthest, std::fabs(path.x[i] - original.x[i]) / std::max(1.0, std::fabs(original.x[i])));
+    CHECK(furthest <= 1e-6);
+}
+
+Problem tridiagonal() { return without_bounds(quadratic_with_known_active_set(30).problem); }
+
+} // namespace
+
+TEST_CASE("scale: without bounds, f times 2^k takes the same path, bit for bit", "[robustness]") {
+    for (const int k : exponents)
+        for (const Problem &problem : {extended_rosenbrock(2), extended_rosenbrock(20), tridiagonal()})
+            check_the_same_path(problem, 1e-8, k, 0);
+}
+
+TEST_CASE("scale: in a full box, x times 2^k with f times 4^k takes the same path, bit for bit", "[robustness]") {
+    for (const int k : exponents) {
+        const int half = k / 2; // so that f is multiplied by 2^-300 to 2^300
+        check_the_same_path(in_box(extended_rosenbrock(20), -2, 0.8), 1e-8, 2 * half, half);
+        check_the_same_path(torsion(10, 10), 1e-8, 2 * half, half);
+        check_the_same_path(in_box(tridiagonal(), -5, 5), 1e-8, 2 * half, half);
+    }
+}
+
+TEST_CASE("scale: f times 2^k has the same solution, with bounds of all kinds", "[robustness]") {
+    for (const int k : exponents) {
+        check_the_same_solution(in_box(extended_rosenbrock(10), -2, 0.8), k, 0);
+        check_the_same_solution(in_box(extended_rosenbrock(10), -INFINITY, 0.8), k, 0);
+        check_the_same_solution(torsion(10, 10), k, 0);
+        check_the_same_solution(quadratic_with_known_active_set(30).problem, k, 0);
+    }
+}
+
+TEST_CASE("scale: x times 2^k has the same solution", "[robustness]") {
+    for (const int k : exponents) {
+        check_the_same_solution(torsion(10, 10), 0, k);
+        check_the_same_solution(quadratic_with_known_active_set(30).problem, 0, k);
+        check_the_same_solution(tridiagonal(), 0, k);
+        if (std::abs(k) > 100) continue; // far from its start, a fourth power overflows
+        check_the_same_solution(extended_rosenbrock(10), 0, k);
+        check_the_same_solution(in_box(extended_rosenbrock(10), -2, 0.8), 0, k);
+    }
+}

@@ -1,0 +1,171 @@
+// A solve whose machine never answers ends when a stop is asked for or its time is used up, wherever it waits: with the
+// best iterate in x, f and g, and ready to begin again. The machine is the host's, but for one answer.
+#include <catch2/catch.hpp>
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include "backend/backend.hpp"
+#include "cuda_opt.h"
+#include "solver/solver.hpp"
+
+using namespace cudaopt;
+
+namespace {
+
+using Vector = std::vector<double>;
+
+/// The host's sweeps, of which the number-th gather is waited for in vain.
+class Silent final : public Sweeps {
+public:
+    explicit Silent(int64_t n) : sweeps_(make_host_sweeps<double>(n)) {}
+
+    int64_t silent_gather = 0; ///< counted from 1 in each solve; 0: none
+    std::function<void()> when_silent = [] {};
+
+    void bind(const UserArrays &arrays) override { sweeps_->bind(arrays); }
+    void allocate(int m, const ExecutorOptions &options) override {
+        gathers_ = 0;
+        patience_ = options.patience;
+        sweeps_->allocate(m, options);
+    }
+    int64_t workspace_bytes() const override { return sweeps_->workspace_bytes(); }
+    StartReport start() override { return sweeps_->start(); }
+    const PanelSums &gather(const GatherRequest &request) override {
+        if (++gathers_ == silent_gather) {
+            when_silent();
+            for (;;) patience_->look();
+        }
+        return sweeps_->gather(request);
+    }
+    void direction(const DirectionRequest &request) override { sweeps_->direction(request); }
+    DirectionSums direction_sums() override { return sweeps_->direction_sums(); }
+    double truncation(const DirectionRequest &request) override { return sweeps_->truncation(request); }
+    int64_t crossed(const GatherRequest &request, double lo, double hi, std::vector<CrossedRow> &rows) override {
+        return sweeps_->crossed(request, lo, hi, rows);
+    }
+    void step(int slot, double step) override { sweeps_->step(slot, step); }
+    double largest_step(int slot) override { return sweeps_->largest_step(slot); }
+    void restore(int slot, double f) override { sweeps_->restore(slot, f); }
+    void put_aside(int slot) override { sweeps_->put_aside(slot); }
+    void bring_back(double f) override { sweeps_->bring_back(f); }
+    void finish_pair(int slot) override { sweeps_->finish_pair(slot); }
+    void fetch(const HeldVector &which, void *to) override { sweeps_->fetch(which, to); }
+    void store(const HeldVector &which, const void *from) override { sweeps_->store(which, from); }
+    int64_t bytes_of(const HeldVector &which) const override { return sweeps_->bytes_of(which); }
+    double x_norm() override { return sweeps_->x_norm(); }
+    double projected_gradient_norm() override { return sweeps_->projected_gradient_norm(); }
+    bool direction_sums_at_hand() const override { return sweeps_->direction_sums_at_hand(); }
+    int64_t bad_diagonal() override { return sweeps_->bad_diagonal(); }
+    void read(const void *vector, int64_t begin, int count, double *to) override {
+        sweeps_->read(vector, begin, count, to);
+    }
+
+private:
+    std::unique_ptr<Sweeps> sweeps_;
+    Patience *patience_ = nullptr;
+    int64_t gathers_ = 0;
+};
+
+/// The chain 100 (x_{i+1} - x_i^2)^2 + (1 - x_i)^2, whose searches take more than one evaluation now and then.
+double rosenbrock(const Vector &x, Vector &g) {
+    double f = 0;
+    std::fill(g.begin(), g.end(), 0);
+    for (size_t i = 0; i + 1 < x.size(); i++) {
+        const double a = x[i + 1] - x[i] * x[i], b = 1 - x[i];
+        f += 100 * a * a + b * b;
+        g[i] += -400 * x[i] * a - 2 * b;
+        g[i + 1] += 200 * a;
+    }
+    return f;
+}
+
+class Run {
+public:
+    Run() : solver_(n, 5, std::unique_ptr<Sweeps>(sweeps_ = new Silent(n))), x_(n), g_(n) {
+        solver_.arrays = {x_.data(), g_.data(), &f_, nullptr, nullptr, nullptr};
+        solver_.settings.report_iterates = true;
+    }
+    Solver &solver() { return solver_; }
+    Silent &sweeps() { return *sweeps_; }
+
+    int to_the_end() {
+        solver_.reset();
+        x_.assign(n, -1.2);
+        best_x_ = x_;
+        best_g_.clear();
+        for (;;) {
+            const int task = solver_.resume();
+            if (task == CUDA_OPT_NEW_ITERATE) {
+                best_x_ = x_;
+                best_g_ = g_;
+                best_f_ = f_;
+            } else if (task == CUDA_OPT_EVALUATE_FG) {
+                f_ = rosenbrock(x_, g_);
+            } else {
+                return task;
+            }
+        }
+    }
+    bool holds_the_best() const { return x_ == best_x_ && (best_g_.empty() || (g_ == best_g_ && f_ == best_f_)); }
+    const Vector &x() const { return x_; }
+
+private:
+    static constexpr int64_t n = 30;
+    Silent *sweeps_;
+    Solver solver_;
+    Vector x_, g_, best_x_, best_g_;
+    double f_ = 0, best_f_ = 0;
+};
+
+void check_silence(Run &run, int64_t gather, int code, const Vector &solution) {
+    INFO("gather " << gather);
+    run.sweeps().silent_gather = gather;
+    CHECK(run.to_the_end() == code);
+    CHECK(run.holds_the_best());
+    CHECK(std::string(run.solver().message().text()).find("waited for") != std::string::npos);
+    CHECK(run.solver().ended());
+    CHECK(run.solver().resume() == CUDA_OPT_MISUSE);
+
+    run.sweeps().silent_gather = 0;
+    run.solver().settings.max_seconds = 0;
+    CHECK(run.to_the_end() == CUDA_OPT_CONVERGED);
+    CHECK(run.x() == solution);
+}
+
+} // namespace
+
+TEST_CASE("A stop reaches a wait in any of a solve's evaluations", "[patience]") {
+    Run run;
+    REQUIRE(run.to_the_end() == CUDA_OPT_CONVERGED);
+    REQUIRE(run.solver().results().evaluations > run.solver().results().iterations + 1);
+    const Vector solution = run.x();
+    run.sweeps().when_silent = [&] { run.solver().stop_requested = true; };
+    for (int64_t gather = 1; gather <= 12; gather++) check_silence(run, gather, CUDA_OPT_STOPPED, solution);
+}
+
+TEST_CASE("A limit on the time reaches a wait", "[patience]") {
+    Run run;
+    REQUIRE(run.to_the_end() == CUDA_OPT_CONVERGED);
+    const Vector solution = run.x();
+    for (const int64_t gather : {1, 2, 7}) {
+        run.solver().settings.max_seconds = 0.1;
+        const auto before = Patience::Clock::now();
+        check_silence(run, gather, CUDA_OPT_TIME_LIMIT, solution);
+        CHECK(Patience::Clock::now() - before < std::chrono::milliseconds(1000));
+    }
+}
+
+TEST_CASE("Patience ends nothing between calls", "[patience]") {
+    std::atomic<bool> stop{true};
+    Patience patience(stop);
+    const auto looks = [&] {
+        const auto begin = Patience::Clock::now();
+        while (Patience::Clock::now() - begin < std::chrono::milliseconds(400)) patience.look();
+    };
+    CHECK_NOTHROW(looks());
+    patience.begin_call(Patience::Clock::now(), 0);
+    CHECK_THROWS_AS(looks(), Interrupted);
+    patience.end_call();
+    CHECK_NOTHROW(looks());
+}

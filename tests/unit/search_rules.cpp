@@ -1,0 +1,56 @@
+// The search's rows where products of row and walks no longer fit into an int, in memory of which only the pages that
+// are touched are there.
+#include <sys/mman.h>
+
+#include <catch2/catch.hpp>
+
+#include "search/rules.hpp"
+
+using namespace cudaopt;
+
+namespace {
+
+/// Zeros, as many as wanted; only what is written takes room.
+class Sparse {
+public:
+    explicit Sparse(int64_t count) : bytes_(static_cast<size_t>(count) * sizeof(double)) {
+        memory_ = mmap(nullptr, bytes_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    }
+    ~Sparse() {
+        if (*this) munmap(memory_, bytes_);
+    }
+    Sparse(const Sparse &) = delete;
+    Sparse &operator=(const Sparse &) = delete;
+    explicit operator bool() const { return memory_ != MAP_FAILED; }
+    double *data() { return static_cast<double *>(memory_); }
+
+private:
+    size_t bytes_;
+    void *memory_;
+};
+
+} // namespace
+
+TEST_CASE("Trials of coordinates from 2^30 on are written in their rows", "[search]") {
+    constexpr int n = (1 << 30) + 2, j = n - 1;
+    Sparse x(n), points(int64_t{2} * n), lower(n), upper(n), step(n);
+    for (const Sparse *array : {&x, &points, &lower, &upper, &step})
+        if (!*array) {
+            WARN("skipped: this machine does not lend so much address space");
+            return;
+        }
+    pattern::Walk walk = pattern::not_begun();
+    upper.data()[j] = 5;
+    step.data()[j] = 0.5;
+    x.data()[j] = 3;
+    x.data()[j - 1] = 7;
+    const pattern::Rules rules{1,   n, 16, AtSmallestStep::restart_step, 0, lower.data(), upper.data(),
+                               step.data()};
+    const pattern::Walks walks{x.data(), nullptr, &walk};
+    WriteTrials{rules, walks, {nullptr}, points.data(), 1, j, false}(0);
+    const double *const row = points.data() + int64_t{2} * j;
+    CHECK(row[0] == 3.5);
+    CHECK(row[1] == 2.5);
+    CHECK(row[-2] == 7);
+    CHECK(row[-1] == 7);
+}

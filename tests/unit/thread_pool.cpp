@@ -1,0 +1,119 @@
+// The host's threads: what is shared out, among whom, and what becomes of them.
+#include <algorithm>
+#include <atomic>
+#include <catch2/catch.hpp>
+#include <chrono>
+#include <filesystem>
+#include <stdexcept>
+#include <thread>
+#include <vector>
+
+#include "exec/thread_pool.hpp"
+
+using namespace cudaopt;
+
+namespace {
+
+int64_t sum_to(int64_t count, int threads) {
+    std::atomic<int64_t> sum{0};
+    share_host(count, [&](int64_t k, int) { sum += k; }, threads);
+    return sum;
+}
+
+/// Threads of this process.
+int64_t living_threads() {
+    int64_t count = 0;
+    for (const auto &entry : std::filesystem::directory_iterator("/proc/self/task")) count += entry.exists();
+    return count;
+}
+
+} // namespace
+
+TEST_CASE("Each index is visited once, the contiguous pieces in places of their own", "[threads]") {
+    for (const int threads : {1, 2, 3, 7, 16})
+        for (const int64_t count : {0, 1, 2, 6, 7, 8, 1000, 1001}) {
+            INFO(count << " for " << threads << " threads");
+            std::vector<int> visits(count), place_of(count);
+            std::vector<std::atomic<int>> within(threads);
+            std::atomic<int> met{0};
+            const auto visit = [&](int64_t k, int place) {
+                met += within[place]++ != 0;
+                visits[k]++;
+                place_of[k] = place;
+                within[place]--;
+            };
+            share_host(count, visit, threads);
+            CHECK(met == 0);
+            CHECK(visits == std::vector<int>(count, 1));
+            CHECK(std::is_sorted(place_of.begin(), place_of.end()));
+            for (int place = 0; place < threads; place++) {
+                const int64_t length = std::count(place_of.begin(), place_of.end(), place);
+                CHECK(length - count / threads >= 0);
+                CHECK(length - count / threads <= 1);
+            }
+        }
+}
+
+TEST_CASE("A piece shares nothing out", "[threads]") {
+    std::atomic<int> elsewhere{0}, visits{0};
+    const auto outer = [&](int64_t, int) {
+        const std::thread::id self = std::this_thread::get_id();
+        const auto inner = [&](int64_t, int) {
+            visits++;
+            elsewhere += std::this_thread::get_id() != self;
+        };
+        share_host(100, inner, 4);
+    };
+    share_host(8, outer, 4);
+    CHECK(visits == 800);
+    CHECK(elsewhere == 0);
+}
+
+TEST_CASE("What a piece throws arrives when all pieces are done", "[threads]") {
+    for (const int thrower : {0, 999}) { // the caller's piece, another's
+        std::atomic<int> visits{0};
+        const auto body = [&](int64_t k, int) {
+            if (k == thrower) throw std::out_of_range("enough");
+            visits++;
+        };
+        CHECK_THROWS_AS(share_host(1000, body, 4), std::out_of_range);
+        CHECK(visits >= 750); // the other three pieces
+        CHECK(sum_to(1000, 4) == 499500);
+    }
+}
+
+TEST_CASE("Threads that sleep are woken, however many are asked for", "[threads]") {
+    for (const int threads : {4, 2, 9, 3, 4}) {
+        CHECK(sum_to(100000, threads) == 4999950000);
+        std::this_thread::sleep_for(std::chrono::milliseconds(5));
+        CHECK(sum_to(100000, threads) == 4999950000);
+    }
+}
+
+TEST_CASE("Threads that share out at the same time do not meet", "[threads]") {
+    std::atomic<int> wrong{0};
+    std::vector<std::thread> callers;
+    for (int caller = 0; caller < 4; caller++)
+        callers.emplace_back([&wrong, caller] {
+            const int64_t count = 1000 + caller;
+            for (int round = 0; round < 500; round++) wrong += sum_to(count, 2 + caller) != count * (count - 1) / 2;
+        });
+    for (std::thread &caller : callers) caller.join();
+    CHECK(wrong == 0);
+}
+
+TEST_CASE("The threads of a thread end with it", "[threads]") {
+    sum_to(1000, 2);
+    const int64_t before = living_threads();
+    for (int caller = 0; caller < 5; caller++) std::thread([] { sum_to(1000, 8); }).join();
+    // A thread that has been joined may be seen for a moment.
+    for (int wait = 0; wait < 1000 && living_threads() > before; wait++)
+        std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    CHECK(living_threads() <= before);
+}
+
+TEST_CASE("Without a number all of the machine's threads are taken", "[threads]") {
+    CHECK(host_threads(3) == 3);
+    CHECK(host_threads(0) >= 1);
+    CHECK(host_threads(0) == host_threads(0));
+}
