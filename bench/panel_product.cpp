@@ -35,8 +35,8 @@ PanelProduct::PanelProduct(std::int64_t n, int most, double held, bool cuda, int
     unbounded_.g = allocate();
     unbounded_.f = allocate();
     bounded_ = unbounded_;
+    sweeps_->allocate(most, {threads, stream, false, &patience_});
     sweeps_->bind(unbounded_);
-    sweeps_->allocate(most, {threads, stream});
     fill_pairs(staged);
     fill_rows(held, staged);
 }

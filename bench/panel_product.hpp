@@ -1,6 +1,7 @@
 // Sweep 1 of the library over a panel whose columns are known, and cublasDgemm over the same columns.
 #pragma once
 
+#include <atomic>
 #include <memory>
 #include <vector>
 
@@ -45,6 +46,8 @@ class PanelProduct {
     void *const stream_;
     const std::unique_ptr<MemorySpace> memory_;
     std::vector<void *> arrays_;
+    const std::atomic<bool> never_{false};
+    Patience patience_{never_}; // without an end
     const std::unique_ptr<Sweeps> sweeps_;
     const std::unique_ptr<Dgemm> dgemm_;
     UserArrays unbounded_{}, bounded_{};

@@ -1,0 +1,132 @@
+#include "small_runs.hpp"
+
+#include <array>
+#include <cstdio>
+#include <cstring>
+#include <stdexcept>
+
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "cuda_opt.hpp"
+#include "cuda_opt_setulb.h" // setulb_; here it is L-BFGS-B 3.0's own that is linked
+
+namespace cudaopt::bench {
+
+namespace {
+
+using cudaopt_problems::Vector;
+
+void look_at_the_end(const SmallProblem &problem, const Vector &x, SmallRun &run) {
+    Vector g(x.size());
+    run.f = problem.evaluate(x, g);
+    run.pg = cudaopt_problems::projected_gradient_norm(problem, x, g);
+}
+
+// What comes through the pipe.
+struct Message {
+    std::int64_t evaluations;
+    double f, pg;
+    std::array<char, 64> end;
+};
+
+} // namespace
+
+SmallRun run_ours(const SmallProblem &problem, int m, bool robust) {
+    Minimiser<double> solver(problem.n(), m, CUDA_OPT_BACKEND_HOST);
+    solver.set_int(CUDA_OPT_THREADS, 1);
+    solver.set_int(CUDA_OPT_MAX_ITERATIONS, 0);
+    solver.set_int(CUDA_OPT_MAX_EVALUATIONS, small_evaluations);
+    solver.set_real(CUDA_OPT_EPS, 0);
+    solver.set_real(CUDA_OPT_PGTOL, small_pgtol);
+    solver.set_int(CUDA_OPT_ROBUST, robust);
+    if (problem.bounded()) solver.set_bounds(problem.lower.data(), problem.upper.data());
+    SmallRun run;
+    Vector x = problem.start, g(x.size());
+    double f = 0;
+    int task;
+    while ((task = solver.solve(x.data(), &f, g.data())) > 0) {
+        if (task != CUDA_OPT_EVALUATE_FG) continue;
+        f = problem.evaluate(x, g);
+        run.evaluations++;
+    }
+    run.end = cuda_opt_task_name(task);
+    look_at_the_end(problem, x, run);
+    return run;
+}
+
+SmallRun run_lbfgsb(const SmallProblem &problem, int m) {
+    const std::size_t size = problem.start.size(), pairs = static_cast<std::size_t>(m);
+    const int n = problem.n(), silent = -1;
+    const double factr = 0;
+    Vector x = problem.start, g(size), l = problem.lower, u = problem.upper;
+    Vector wa(2 * pairs * size + 5 * size + 11 * pairs * pairs + 8 * pairs);
+    std::vector<int> nbd(size), iwa(3 * size);
+    for (std::size_t i = 0; i < size; i++) {
+        const bool has_l = std::isfinite(l[i]), has_u = std::isfinite(u[i]);
+        nbd[i] = has_l ? (has_u ? 2 : 1) : has_u ? 3 : 0;
+    }
+    double f = 0, dsave[29] = {};
+    char task[60], csave[60];
+    int lsave[4] = {}, isave[44] = {};
+    std::memset(task, ' ', sizeof task);
+    std::memset(csave, ' ', sizeof csave);
+    std::memcpy(task, "START", 5);
+    SmallRun run;
+    for (;;) {
+        setulb_(&n, &m, x.data(), l.data(), u.data(), nbd.data(), &f, g.data(), &factr, &small_pgtol, wa.data(),
+                iwa.data(), task, &silent, csave, lsave, isave, dsave, sizeof task, sizeof csave);
+        if (std::memcmp(task, "NEW_X", 5) == 0) continue;
+        if (std::memcmp(task, "FG", 2) != 0) break;
+        if (run.evaluations == small_evaluations) break;
+        f = problem.evaluate(x, g);
+        run.evaluations++;
+    }
+    run.end.assign(task, sizeof task);
+    run.end.erase(run.end.find_last_not_of(' ') + 1);
+    if (std::memcmp(task, "FG", 2) == 0) run.end = "evaluation limit";
+    look_at_the_end(problem, x, run);
+    return run;
+}
+
+SmallRun run_apart(const std::function<SmallRun()> &run, int seconds) {
+    std::fflush(nullptr); // or a child that ends by exit() writes what this process has not written yet
+    int ends[2];
+    if (pipe(ends) != 0) throw std::runtime_error("there is no pipe to be had");
+    const pid_t child = fork();
+    if (child < 0) throw std::runtime_error("there is no process to be had");
+    if (child == 0) {
+        alarm(static_cast<unsigned>(seconds));
+        close(ends[0]);
+        Message message = {};
+        try {
+            const SmallRun result = run();
+            message.evaluations = result.evaluations;
+            message.f = result.f;
+            message.pg = result.pg;
+            std::strncpy(message.end.data(), result.end.c_str(), message.end.size() - 1);
+        } catch (const std::exception &error) {
+            std::strncpy(message.end.data(), error.what(), message.end.size() - 1);
+            message.f = message.pg = NAN;
+        }
+        _exit(write(ends[1], &message, sizeof message) == sizeof message ? 0 : 1);
+    }
+    close(ends[1]);
+    Message message;
+    const bool whole = read(ends[0], &message, sizeof message) == sizeof message;
+    close(ends[0]);
+    int status = 0;
+    waitpid(child, &status, 0);
+    SmallRun result;
+    if (!whole) {
+        result.end = WIFSIGNALED(status) && WTERMSIG(status) == SIGALRM ? "out of time" : "crashed";
+        return result;
+    }
+    result.evaluations = message.evaluations;
+    result.f = message.f;
+    result.pg = message.pg;
+    result.end = message.end.data();
+    return result;
+}
+
+} // namespace cudaopt::bench
