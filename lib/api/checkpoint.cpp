@@ -9,17 +9,17 @@ int save(cuda_opt *s, void *buffer, int64_t *bytes) {
     if (const int code = require_solver(s, "cuda_opt_save")) return code;
     Solver &solver = *s->solver;
     if (!bytes) {
-        solver.message().set("cuda_opt_save: bytes is NULL");
+        solver.new_message().set("cuda_opt_save: bytes is NULL");
         return CUDA_OPT_MISUSE;
     }
     if (!solver.can_save()) {
-        solver.message().set("there is no solve to save: none has begun, or a failure of the machine has ended it");
+        solver.new_message().set("there is no solve to save: none has begun, or a failure of the machine has ended it");
         return CUDA_OPT_MISUSE;
     }
     const int64_t there = *bytes, needed = *bytes = solver.save(nullptr);
     if (!buffer) return 0;
     if (there < needed) {
-        solver.message().set("the checkpoint takes %lld bytes, but the buffer has %lld", static_cast<long long>(needed),
+        solver.new_message().set("the checkpoint takes %lld bytes, but the buffer has %lld", static_cast<long long>(needed),
                              static_cast<long long>(there));
         return CUDA_OPT_IMPROPER_INPUT;
     }

@@ -164,12 +164,12 @@ int solve(cuda_opt *s, int bits, void *x, double *f, void *g) {
     const UserArrays &arrays = solver.arrays;
     if (!solver.started()) {
         if (const int code = take_arrays(s, bits, "cuda_opt_solve", x, f, g)) return code;
-        if (solver.settings.user_diagonal && !arrays.diagonal) {
-            solver.message().set("CUDA_OPT_DIAGCO is 1, but cuda_opt_set_diagonal has given no array");
+        if (solver.settings().user_diagonal && !arrays.diagonal) {
+            solver.new_message().set("CUDA_OPT_DIAGCO is 1, but cuda_opt_set_diagonal has given no array");
             return CUDA_OPT_MISUSE;
         }
     } else if (x != arrays.x || f != arrays.f || g != arrays.g || bits != s->bits) {
-        solver.message().set("x, f and g have to be the same at each call of one solve, and of %d bits; call "
+        solver.new_message().set("x, f and g have to be the same at each call of one solve, and of %d bits; call "
                              "cuda_opt_reset to start with others",
                              s->bits);
         return CUDA_OPT_MISUSE;

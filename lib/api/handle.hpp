@@ -19,8 +19,13 @@ struct cuda_opt {
     std::unique_ptr<cudaopt::Solver> solver; // one of the two, unless failure is set
     std::unique_ptr<cudaopt::Search> search;
 
-    cudaopt::Message &message() { return solver ? solver->message() : search ? search->message() : failure_message; }
-    const cudaopt::Message &message() const { return const_cast<cuda_opt *>(this)->message(); }
+    // To be set, and to be read.
+    cudaopt::Message &message() {
+        return solver ? solver->new_message() : search ? search->message() : failure_message;
+    }
+    const cudaopt::Message &message() const {
+        return solver ? solver->message() : search ? search->message() : failure_message;
+    }
     void *stream() const { return search ? search->stream : solver->stream; }
 };
 

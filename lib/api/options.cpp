@@ -124,8 +124,8 @@ int set_int(cuda_opt *s, int32_t key, int64_t value) {
         s->message().set("CUDA_OPT_%s can be set before the first call of cuda_opt_solve only", setting->name);
         return CUDA_OPT_MISUSE;
     }
-    if (setting->flag) s->solver->settings.*setting->flag = value != 0;
-    else s->solver->settings.*setting->value = value;
+    if (setting->flag) s->solver->settings().*setting->flag = value != 0;
+    else s->solver->settings().*setting->value = value;
     return 0;
 }
 
@@ -146,7 +146,7 @@ int set_real(cuda_opt *s, int32_t key, double value) {
                          setting->open_above ? "below" : "at most", setting->most);
         return CUDA_OPT_IMPROPER_INPUT;
     }
-    Settings &settings = s->solver->settings;
+    Settings &settings = s->solver->settings();
     const double step_min = key == CUDA_OPT_STPMIN ? value : settings.step_min;
     const double step_max = key == CUDA_OPT_STPMAX ? value : settings.step_max;
     if (step_min > step_max) {
@@ -174,7 +174,7 @@ int get_int(const cuda_opt *s, int32_t key, int64_t *value) {
     default: break;
     }
     if (const IntSetting *setting = find(int_settings, key))
-        *value = setting->flag ? solver.settings.*setting->flag : solver.settings.*setting->value;
+        *value = setting->flag ? solver.settings().*setting->flag : solver.settings().*setting->value;
     else if (const IntResult *result = find(int_results, key)) *value = results.*result->value;
     else return CUDA_OPT_IMPROPER_INPUT;
     return 0;
@@ -185,7 +185,7 @@ int get_real(const cuda_opt *s, int32_t key, double *value) {
     if (s->search) return cudaopt::get_search_real(const_cast<cuda_opt &>(*s), key, value);
     if (!s->solver) return s->failure;
     if (key == CUDA_OPT_SOLVER_SECONDS) *value = s->solver->seconds();
-    else if (const RealSetting *setting = find(real_settings, key)) *value = s->solver->settings.*setting->value;
+    else if (const RealSetting *setting = find(real_settings, key)) *value = s->solver->settings().*setting->value;
     else if (const RealResult *result = find(real_results, key)) *value = s->solver->results().*result->value;
     else return CUDA_OPT_IMPROPER_INPUT;
     return 0;

@@ -8,6 +8,7 @@
 
 #include "backend/cuda_crossed.cuh"
 #include "backend/cuda_support.cuh"
+#include "backend/found_rows.hpp"
 
 namespace cudaopt {
 
@@ -47,21 +48,20 @@ class SentRows {
     }
     int64_t count() const { return rows_; }
 
-    // Rows whose breakpoints lie in (lo, hi], among the first `count` that came. Returns how many they are.
-    int64_t between(double lo, double hi, int64_t count, int columns, std::vector<CrossedRow> &rows) const {
-        rows.clear();
+    // Rows whose breakpoints lie in (lo, hi], among the first `count` that came.
+    void between(double lo, double hi, int64_t count, int columns, FoundRows &found) const {
+        found.clear();
         const int size = CrossedRows::record_size(columns);
         for (int64_t k = 0; k < count; k++) {
             if (!(t_[k] > lo && t_[k] <= hi)) continue;
             const double *record = records_.get() + k * size, *w = record + 1;
             for (int j = 0; j <= columns; j += 64 / sizeof(double)) __builtin_prefetch(record + j);
-            rows.push_back({t_[k], 0, 0, 0, w});
+            found.add({t_[k], 0, 0, 0, w});
         }
-        for (CrossedRow &row : rows) { // the records have come by now
+        for (CrossedRow &row : found.rows()) { // the records have come by now
             std::memcpy(&row.index, row.w - 1, sizeof row.index);
             row.g = row.w[panel::gradient], row.z = row.w[panel::displacement];
         }
-        return static_cast<int64_t>(rows.size());
     }
 
   private:

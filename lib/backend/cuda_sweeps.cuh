@@ -76,7 +76,7 @@ template <class Real> class CudaSweeps final : public Sweeps {
             while (there < count && posted[there].arrived(ticket_, numbers[there])) there++;
             return there == count;
         });
-        layout.unpack(numbers, sums_);
+        sums_ = layout.products(numbers);
         sums_.f = numbers[layout.size];
         const double *direction = numbers + layout.size + 1;
         direction_sums_ = {direction[0], direction[1], direction[2]};
@@ -110,9 +110,11 @@ template <class Real> class CudaSweeps final : public Sweeps {
         return std::max(0.0, std::min(1.0, alpha));
     }
 
-    int64_t crossed(const GatherRequest &request, double lo, double hi, std::vector<CrossedRow> &rows) override {
-        if (!held_->sent.have(request, hi)) return find_rows(request, lo, hi, rows);
-        return held_->sent.between(lo, hi, held_->sent.count(), panel::columns(request.pairs), rows);
+    CrossedWindow crossed(const GatherRequest &request, double lo, double hi) override {
+        const int64_t sent = held_->sent.have(request, hi) ? held_->sent.count() : find_rows(request, lo, hi);
+        if (sent > crossed_capacity) return {nullptr, sent};
+        held_->sent.between(lo, hi, sent, panel::columns(request.pairs), held_->found);
+        return held_->found.window(held_->found.count());
     }
 
     void step(int slot, double step) override {
@@ -243,8 +245,6 @@ template <class Real> class CudaSweeps final : public Sweeps {
         block_shared_ = attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin) - 1024;
         processor_shared_ = attribute(cudaDevAttrMaxSharedMemoryPerMultiprocessor) - 4096;
         KernelLoader<Real>(columns_, block_shared_);
-        sums_.masked.reserve(panel::masked_count(columns_));
-        sums_.full.reserve(panel::special * columns_);
         v_.n = n_;
         v_.m = m;
         v_.pitch = (n_ + 63) / 64 * 64; // whole tiles of sweep 1
@@ -258,7 +258,8 @@ template <class Real> class CudaSweeps final : public Sweeps {
         return value;
     }
 
-    int64_t find_rows(const GatherRequest &request, double lo, double hi, std::vector<CrossedRow> &rows) {
+    // Has them sent. Returns how many there are.
+    int64_t find_rows(const GatherRequest &request, double lo, double hi) {
         const OnDevice on(device_);
         const int columns = panel::columns(request.pairs);
         SentRows &sent = held_->sent;
@@ -270,9 +271,7 @@ template <class Real> class CudaSweeps final : public Sweeps {
               "the launch of the search for crossed rows");
         const volatile unsigned *flag = &found->flag;
         wait_until([&] { return *flag == ticket_; });
-        const int64_t count = static_cast<int64_t>(found->crossed);
-        sent.between(lo, hi, std::min<int64_t>(count, crossed_capacity), columns, rows);
-        return count;
+        return static_cast<int64_t>(found->crossed);
     }
 
     unsigned *arrivals() const { return reinterpret_cast<unsigned *>(held_->counters.get()); }

@@ -40,6 +40,7 @@ template <class Real> struct CudaWorkspace {
         posted.allocate(numbers_posted);
         read_buffer.allocate(read_capacity);
         sent.allocate(columns);
+        found.allocate();
         numbers.resize(numbers_posted);
         std::memset(static_cast<void *>(from_device.get()), 0, from_device.bytes());
         std::memset(static_cast<void *>(posted.get()), 0, posted.bytes());
@@ -62,6 +63,7 @@ template <class Real> struct CudaWorkspace {
     CudaArray<Posted, Lives::on_host_mapped> posted;
     CudaArray<Real, Lives::on_host_mapped> read_buffer;
     SentRows sent;
+    FoundRows found;
     std::vector<double> numbers; // as posted
     CallEvents calls[2];
 };

@@ -14,13 +14,16 @@ struct GatherLayout {
         : columns(columns_), masked(row_sum_count), full(masked + panel::masked_count(columns)),
           maximum(full + panel::special * columns), minimum(maximum + 1), size(minimum + 1) {}
 
-    void unpack(const double *v, PanelSums &sums) const {
+    // What such an array says; it stays where it is.
+    PanelSums products(const double *v) const {
+        PanelSums sums{};
         for (int i = 0; i < row_sum_count; i++) sums.row_sums[i] = v[i];
         sums.columns = columns;
-        sums.masked.assign(v + masked, v + full);
-        sums.full.assign(v + full, v + maximum);
+        sums.masked = v + masked;
+        sums.full = v + full;
         sums.projected_gradient_max = v[maximum];
         sums.first_breakpoint = v[minimum];
+        return sums;
     }
 };
 

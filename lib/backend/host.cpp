@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "backend/backend.hpp"
+#include "backend/found_rows.hpp"
 #include "backend/gather_layout.hpp"
 #include "backend/host_buffer.hpp"
 #include "backend/host_rows.hpp"
@@ -96,8 +97,7 @@ template <class Real> class HostSweeps final : public Sweeps {
         if (!vectors_) { // these depend on n and m alone
             Buffer<double> stretch_sums = allocate_buffer<double>(stretches * layout.size);
             Buffer<double> crossed_entries = allocate_buffer<double>(int64_t{crossed_capacity} * columns);
-            sums_.masked.reserve(panel::masked_count(columns));
-            sums_.full.reserve(panel::special * columns);
+            found_.allocate();
             vectors_ = allocate_buffer<Real>((2 * static_cast<int64_t>(m) + 3) * n_);
             stretch_sums_ = std::move(stretch_sums);
             crossed_entries_ = std::move(crossed_entries);
@@ -145,7 +145,7 @@ template <class Real> class HostSweeps final : public Sweeps {
             for (int64_t k = 0; k + stride < pieces; k += 2 * stride)
                 join(layout, stretch_sums_.get() + k * layout.size, stretch_sums_.get() + (k + stride) * layout.size);
 
-        layout.unpack(stretch_sums_.get(), sums_);
+        sums_ = layout.products(stretch_sums_.get());
         sums_.f = *f_;
         return sums_;
     }
@@ -174,10 +174,10 @@ template <class Real> class HostSweeps final : public Sweeps {
         return std::max(0.0, std::min(1.0, alpha.v));
     }
 
-    int64_t crossed(const GatherRequest &request, double lo, double hi, std::vector<CrossedRow> &rows) override {
+    CrossedWindow crossed(const GatherRequest &request, double lo, double hi) override {
         const int columns = panel::columns(request.pairs);
         int64_t count = 0;
-        rows.clear();
+        found_.clear();
         const auto collect = [&](int64_t i, int) {
             const double h = weight(request, i), l = box_.lower(i), u = box_.upper(i);
             const double t = breakpoint<double>(x_[i], h * g_[i], l, u);
@@ -191,11 +191,11 @@ template <class Real> class HostSweeps final : public Sweeps {
                     w[panel::y_column(age)] = root * (age == 0 && request.fresh ? static_cast<Real>(g - y) : y);
                     w[panel::s_column(age)] = column_s(request, age)[i] / root;
                 }
-                rows.push_back({t, i, root * g, ((g < 0 ? u : l) - x_[i]) / root, w});
+                found_.add({t, i, root * g, ((g < 0 ? u : l) - x_[i]) / root, w});
             }
         };
         share_host(n_, collect, threads_);
-        return count;
+        return found_.window(count);
     }
 
     void step(int slot, double step) override {
@@ -430,6 +430,7 @@ template <class Real> class HostSweeps final : public Sweeps {
     Buffer<double> scratch_, stretch_sums_, crossed_entries_;
     int64_t scratch_size_ = 0, fixed_doubles_ = 0;
     std::mutex crossed_mutex_;
+    FoundRows found_;
     PanelSums sums_{};
     DirectionRecord direction_;
 };

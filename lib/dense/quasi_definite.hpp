@@ -13,35 +13,52 @@
 // processor has: the bits are the same on all that round alike.
 #pragma once
 
-#include <limits>
-
-#include "dense/matrix.hpp"
+#include "dense/array.hpp"
+#include "dense/numbers.hpp"
+#include "dense/vectors.hpp"
 
 namespace cudaopt::dense {
 
+// Two numbers side by side.
+#ifdef __CUDACC__ // nvcc knows no vectors of the compiler's
+struct Lanes {
+    double v[2];
+    CUDA_OPT_HD double operator[](int i) const { return v[i]; }
+    CUDA_OPT_HD void operator+=(const Lanes &o) { v[0] += o.v[0], v[1] += o.v[1]; }
+    CUDA_OPT_HD void operator-=(const Lanes &o) { v[0] -= o.v[0], v[1] -= o.v[1]; }
+};
+CUDA_OPT_HD inline Lanes operator+(const Lanes &a, const Lanes &b) { return {{a.v[0] + b.v[0], a.v[1] + b.v[1]}}; }
+CUDA_OPT_HD inline Lanes operator*(const Lanes &a, const Lanes &b) { return {{a.v[0] * b.v[0], a.v[1] * b.v[1]}}; }
+CUDA_OPT_HD inline Lanes operator*(double a, const Lanes &b) { return {{a * b.v[0], a * b.v[1]}}; }
+#else
+typedef double Lanes __attribute__((vector_size(16), aligned(8), may_alias));
+#endif
+
 class QuasiDefinite {
   public:
-    explicit QuasiDefinite(int capacity) {
-        v_.reserve(2 * capacity, padded(2 * capacity));
-        reciprocals_.reserve(2 * capacity);
-        factors_.resize(2 * capacity);
+    template <class Visit> CUDA_OPT_HD void each_array(int capacity, Visit &visit) {
+        visit(v_, int64_t{2} * capacity * stride(capacity));
+        visit(reciprocals_, 2 * capacity);
+        visit(factors_, 2 * capacity);
     }
 
     // All elements become 0, but only where k changes: factor_triangular() leaves the zeros it passes over as they are,
     // and the others have to be filled in each time.
-    void resize(int k) {
+    CUDA_OPT_HD void resize(int k) {
         if (k == k_) return;
         k_ = k;
-        v_.resize(2 * k, padded(2 * k));
-        reciprocals_.resize(2 * k);
+        fill(v_.data(), 2 * k * stride(k), 0);
+        fill(reciprocals_.data(), 2 * k, 0);
     }
 
     // The upper triangle of S, to be filled in before it is factorised.
-    double &operator()(int i, int j) { return v_(i, j); }
-    double *row(int i) { return v_.row(i); }
+    CUDA_OPT_HD double *row(int i) { return v_.data() + i * stride(k_); }
+    CUDA_OPT_HD const double *row(int i) const { return v_.data() + i * stride(k_); }
+    CUDA_OPT_HD double &operator()(int i, int j) { return row(i)[j]; }
+    CUDA_OPT_HD double operator()(int i, int j) const { return row(i)[j]; }
 
     // False: breakdown. Pivots are never modified.
-    bool factor() {
+    CUDA_OPT_HD bool factor() {
         for (int i = 0; i < 2 * k_; i++) {
             eliminate(0, i, i);
             if (!take_pivot(i)) return false;
@@ -50,7 +67,7 @@ class QuasiDefinite {
     }
 
     // The same for diagonal A and strictly lower triangular B: what is 0 is passed over.
-    bool factor_triangular() {
+    CUDA_OPT_HD bool factor_triangular() {
         for (int i = 0; i < k_; i++)
             if (!take_pivot(i)) return false;
         for (int i = 0; i < k_; i++) {
@@ -62,16 +79,16 @@ class QuasiDefinite {
     }
 
     // b <- S^-1 b, 2k numbers.
-    void solve(double *b) const {
+    CUDA_OPT_HD void solve(double *b) const {
         reduce(b);
         substitute_back(b);
     }
 
     // b <- (V'R)^-1 b, half of a solve, which is all that a form a'S^-1 b needs. Two rows at a time, so that pairs of
     // elements are written and read again as the same pairs.
-    void reduce(double *b) const {
+    CUDA_OPT_HD void reduce(double *b) const {
         for (int i = 0; i < 2 * k_; i += 2) {
-            const double *v0 = v_.row(i), *v1 = v_.row(i + 1);
+            const double *v0 = row(i), *v1 = row(i + 1);
             const double y0 = reciprocals_[i] * b[i];
             b[i + 1] -= y0 * v0[i + 1];
             const double y1 = reciprocals_[i + 1] * b[i + 1];
@@ -80,47 +97,46 @@ class QuasiDefinite {
     }
 
     // a'S^-1 b of a and b that have been reduced.
-    double reduced_form(const double *a, const double *b) const {
+    CUDA_OPT_HD double reduced_form(const double *a, const double *b) const {
         double sum = 0;
         for (int i = 0; i < 2 * k_; i++) sum += a[i] * reciprocals_[i] * b[i];
         return sum;
     }
 
   private:
-    typedef double Lanes __attribute__((vector_size(16), aligned(8), may_alias));
-    static Lanes &lanes(double *two) { return *reinterpret_cast<Lanes *>(two); }
-    static const Lanes &lanes(const double *two) { return *reinterpret_cast<const Lanes *>(two); }
+    CUDA_OPT_HD static Lanes &lanes(double *two) { return *reinterpret_cast<Lanes *>(two); }
+    CUDA_OPT_HD static const Lanes &lanes(const double *two) { return *reinterpret_cast<const Lanes *>(two); }
 
     static constexpr int granule = 4; // columns; a row's last one may reach beyond its end, to what is of no use
-    static int padded(int columns) { return columns + granule; }
+    CUDA_OPT_HD static int stride(int k) { return 2 * k + granule; }
 
     // Row i of V, from its diagonal on: v_i -= sum of V_pi / V_pp v_p over the rows p in [begin, end).
-    void eliminate(int begin, int end, int i) {
-        for (int p = begin; p < end; p++) factors_[p] = v_(p, i) * reciprocals_[p];
+    CUDA_OPT_HD void eliminate(int begin, int end, int i) {
+        for (int p = begin; p < end; p++) factors_[p] = row(p)[i] * reciprocals_[p];
         int j = i;
         for (; j + granule < 2 * k_; j += 2 * granule) eliminate_block<2 * granule>(begin, end, i, j);
         if (j < 2 * k_) eliminate_block<granule>(begin, end, i, j);
     }
 
-    template <int width> void eliminate_block(int begin, int end, int i, int j) {
+    template <int width> CUDA_OPT_HD void eliminate_block(int begin, int end, int i, int j) {
         Lanes sums[width / 2];
-        for (int l = 0; l < width / 2; l++) sums[l] = lanes(v_.row(i) + j + 2 * l);
+        for (int l = 0; l < width / 2; l++) sums[l] = lanes(row(i) + j + 2 * l);
         for (int p = begin; p < end; p++)
-            for (int l = 0; l < width / 2; l++) sums[l] -= factors_[p] * lanes(v_.row(p) + j + 2 * l);
-        for (int l = 0; l < width / 2; l++) lanes(v_.row(i) + j + 2 * l) = sums[l];
+            for (int l = 0; l < width / 2; l++) sums[l] -= factors_[p] * lanes(row(p) + j + 2 * l);
+        for (int l = 0; l < width / 2; l++) lanes(row(i) + j + 2 * l) = sums[l];
     }
 
     // False when the pivot has not the sign it must have, or it or its reciprocal is not finite.
-    bool take_pivot(int i) {
-        reciprocals_[i] = 1 / v_(i, i);
+    CUDA_OPT_HD bool take_pivot(int i) {
+        reciprocals_[i] = 1 / row(i)[i];
         const double magnitude = i < k_ ? -reciprocals_[i] : reciprocals_[i];
-        return magnitude > 0 && magnitude <= std::numeric_limits<double>::max();
+        return magnitude > 0 && magnitude <= largest_finite;
     }
 
     // b <- V^-1 b, from the last row up; the sums end with what was found last, so that they need not wait for it.
-    void substitute_back(double *b) const {
+    CUDA_OPT_HD void substitute_back(double *b) const {
         for (int i = 2 * k_ - 2; i >= 0; i -= 2) {
-            const double *v0 = v_.row(i), *v1 = v_.row(i + 1);
+            const double *v0 = row(i), *v1 = row(i + 1);
             Lanes sum0 = {}, sum1 = {};
             for (int j = 2 * k_ - 2; j > i; j -= 2) {
                 sum0 += lanes(v0 + j) * lanes(b + j);
@@ -132,8 +148,8 @@ class QuasiDefinite {
     }
 
     int k_ = 0;
-    Matrix v_; // S, then V
-    Vector reciprocals_, factors_;
+    Array v_; // S, then V: 2k rows of 2k + 4
+    Array reciprocals_, factors_;
 };
 
 } // namespace cudaopt::dense

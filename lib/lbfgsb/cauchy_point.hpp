@@ -1,13 +1,15 @@
 // The generalized Cauchy point: the first local minimiser of the quadratic model along the projected steepest-descent
-// path x(t) = P(x - t g) (Byrd, Lu, Nocedal, Zhu 1995, section 4), and the free rows it leaves behind.
+// path x(t) = P(x - t g) (Byrd, Lu, Nocedal, Zhu 1995, section 4), and the free variables it leaves behind.
 //
-// Nearly always the minimiser lies before the first breakpoint, and the sums of sweep 1 tell all. Otherwise the rows
-// whose breakpoints lie in a window are fetched, sorted, and passed one segment at a time, as in algorithm CP. Where
-// more rows are in the window than can be fetched, whole gathers at trial thresholds bisect it: the sums at a
-// threshold give the path's slope there at once, however many breakpoints lie before it.
+// Nearly always the minimiser lies before the first breakpoint, and the sums of sweep 1 tell all. Otherwise the variables
+// whose breakpoints lie in a window are asked for, and passed one segment at a time, as in algorithm CP. Where more are in
+// the window than can be had, inner products at trial thresholds bisect it: the sums at a threshold give the path's slope
+// there at once, however many breakpoints lie before it.
+//
+// The search stops where it has to ask, and resumes with the answer.
 #pragma once
 
-#include <cmath>
+#include <cstring>
 
 #include "lbfgsb/limited_memory.hpp"
 
@@ -16,55 +18,354 @@ namespace cudaopt {
 struct CauchyPoint {
     double t = 0;         // t*
     double t_first = 0;   // max(0, min(t_1, t_1*)): the one-breakpoint approximation of Fei et al. (2014)
-    double threshold = 0; // free rows: breakpoint > threshold
-    double free_rows = 0;
-    dense::Vector c; // W'(x_c - x), in the basis
-    dense::Vector p; // W'd over the rows still moving at t*, d = -g
-    // p and c reduced by M^-1, for the forms p'M p and p'M c.
-    dense::Vector p_reduced, c_reduced;
-    const double *over_free = nullptr; // the panel's products over the free rows, packed as in PanelSums
+    double threshold = 0; // free: breakpoint > threshold
+    double free_variables = 0;
     int64_t segments = 0, breakpoints_crossed = 0;
-    bool crossed = false; // t lies beyond the first breakpoint
-    bool ready = false;   // over_free is that of the free rows
+    bool crossed = false;   // t lies beyond the first breakpoint
+    bool own_gram = false;  // the products over the free variables are the search's own, else those of the answer
+    bool gram_holds = false; // and are those of the variables that are free at the threshold
 };
 
 class CauchySearch {
   public:
-    explicit CauchySearch(int m);
+    enum class State { asks, found, breakdown };
+
+    template <class Visit> CUDA_OPT_HD void each_array(int m, Visit &visit) {
+        size_ = 2 * m;
+        visit(path_, 4 * size_);
+        visit(saved_path_, 4 * size_);
+        visit(w_, size_);
+        visit(w_reduced_, size_);
+        visit(entries_, panel::columns(m));
+        visit(own_gram_, panel::masked_count(panel::columns(m)));
+    }
+
     // sums: of a gather with `panel` at threshold 0, the memory factorised if bounded. approximate: stop at the first
-    // breakpoint. False: breakdown, a slope or curvature of the path is not finite; never without pairs.
-    bool find(const LimitedMemory &memory, Sweeps &sweeps, const GatherRequest &panel, const PanelSums &sums,
-              bool bounded, bool approximate);
-    const CauchyPoint &point() const { return point_; }
+    // breakpoint. breakdown: a slope or curvature of the path is not finite; never without pairs.
+    CUDA_OPT_HD State begin(const LimitedMemory &memory, const GatherRequest &panel, const PanelSums &sums, bool bounded,
+                            bool approximate);
+    // While it asks: for crossed(panel, lo, hi) or gather(panel).
+    CUDA_OPT_HD const Request &request() const { return request_; }
+    CUDA_OPT_HD State resume(const LimitedMemory &memory, const Answer &answer);
+
+    // Once it is found: the point; c = W'(x_c - x) and p = W'd over the variables still moving at t*, d = -g, in the
+    // basis; the panel's products over the free variables, packed as in PanelSums.
+    CUDA_OPT_HD const CauchyPoint &point() const { return point_; }
+    CUDA_OPT_HD const double *c() const { return path_.data(); }
+    CUDA_OPT_HD const double *p() const { return path_.data() + size_; }
+    CUDA_OPT_HD const double *free_gram(const Answer &answer) const {
+        return point_.own_gram ? own_gram_.data() : answer.sums->masked;
+    }
 
   private:
-    void take_sums(const PanelSums &sums, double threshold);
-    void stand_at(const PanelSums &sums, double threshold);
-    void own_products();
-    void take_off(const CrossedRow &row);
-    double minimiser() const { return at_.slope < 0 ? at_.t - at_.slope / at_.curvature : at_.t; }
-    bool finite() const {
-        return std::isfinite(at_.slope) && std::isfinite(at_.curvature) && std::isfinite(minimiser());
-    }
-    bool fetch(double lo, double hi);
-    void sort_rows();
-    bool pass_breakpoints(double no_breakpoint_before);
-    bool search_beyond_first_breakpoint(const PanelSums &sums);
-    bool bisect(double hi);
+    enum class Asked { window, trial, rest, free_gram };
 
-    const LimitedMemory *memory_ = nullptr;
-    Sweeps *sweeps_ = nullptr;
-    GatherRequest panel_{};
-    CauchyPoint point_, saved_point_;
+    CUDA_OPT_HD void load_path(const LimitedMemory &memory, const PanelSums &sums, double tau);
+    CUDA_OPT_HD void evaluate_path(const LimitedMemory &memory, const PanelSums &sums, double tau);
+    CUDA_OPT_HD void copy_free_gram(const LimitedMemory &memory, const PanelSums &sums);
+    CUDA_OPT_HD void downdate_free_gram(const LimitedMemory &memory, const CrossedRow &variable);
+    CUDA_OPT_HD void fix_at_bound(const LimitedMemory &memory, const CrossedRow &variable, bool downdate);
+    CUDA_OPT_HD bool pass_breakpoints(const LimitedMemory &memory, const CrossedWindow &window, double hi);
+    CUDA_OPT_HD State next_window();
+    CUDA_OPT_HD State after_window(bool found);
+    CUDA_OPT_HD State probe();
+    CUDA_OPT_HD State judge_probe(const LimitedMemory &memory, const PanelSums &sums);
+    CUDA_OPT_HD State settle();
+    CUDA_OPT_HD State ask_window(Asked asked, double lo, double hi);
+
+    CUDA_OPT_HD double minimiser() const { return at_.slope < 0 ? at_.t - at_.slope / at_.curvature : at_.t; }
+    CUDA_OPT_HD bool finite() const {
+        return is_finite(at_.slope) && is_finite(at_.curvature) && is_finite(minimiser());
+    }
+    CUDA_OPT_HD double *c() { return path_.data(); }
+    CUDA_OPT_HD double *p() { return path_.data() + size_; }
+    // p and c reduced by M^-1, for the forms p'M p and p'M c.
+    CUDA_OPT_HD double *c_reduced() { return path_.data() + 2 * size_; }
+    CUDA_OPT_HD double *p_reduced() { return path_.data() + 3 * size_; }
+
     struct PathState { // every breakpoint <= t has been passed; phi', phi'' and d'd just beyond
         double t = 0, slope = 0, curvature = 0, d_squared = 0;
-    } at_;
+    };
+
+    Asked asked_ = Asked::window;
+    Request request_{};
+    CauchyPoint point_, saved_point_;
+    PathState at_, saved_at_;
     double least_curvature_ = 0;
-    double bracket_ = 0; // the minimiser lies before it
-    dense::Vector w_, w_reduced_, entries_;
-    dense::Vector products_; // what point_.over_free points to once rows are crossed
-    std::vector<CrossedRow> rows_, unsorted_;
-    std::vector<int> bucket_ends_;
+    double moving_at_start_ = 0; // variables
+    double searched_ = 0;        // all breakpoints up to here have been passed
+    double reach_ = 0;           // of the window, beyond the segment's minimiser
+    double bracket_ = 0;         // the minimiser lies before it
+    double lo_ = 0, hi_ = 0;     // of the bisection
+    int bisections_ = 0;
+    bool all_tied_ = false;
+    int size_ = 0; // 2m
+    dense::Array path_, saved_path_; // c, p, c_reduced, p_reduced, of 2m each
+    dense::Array w_, w_reduced_, entries_;
+    dense::Array own_gram_; // from the first crossing on
 };
+
+namespace cauchy {
+
+// The window of breakpoints that is asked for reaches a little beyond the segment's minimiser: passing breakpoints moves
+// the minimiser on, on elastic-plastic torsion by less than 5 %.
+constexpr double first_reach = 0.0625;
+// Beyond this many variables a gather is cheaper than downdating the products one by one; on an H200 about.
+CUDA_OPT_HD inline int64_t most_downdates(double free_variables) {
+    return 512 + static_cast<int64_t>(free_variables / 2000);
+}
+
+CUDA_OPT_HD inline double bits_midpoint(double lo, double hi) {
+    int64_t a, b;
+    memcpy(&a, &lo, sizeof a);
+    memcpy(&b, &hi, sizeof b);
+    const int64_t middle = a + (b - a) / 2;
+    double result;
+    memcpy(&result, &middle, sizeof result);
+    return result;
+}
+
+} // namespace cauchy
+
+// What the sums at a threshold tau say of the path there, whatever the model. With z the way gone so far, z = -tau g on
+// the variables that move and bound - x on those that have stopped: p = W'd, c = W'z.
+CUDA_OPT_HD inline void CauchySearch::load_path(const LimitedMemory &memory, const PanelSums &sums, double tau) {
+    const int size = 2 * memory.pairs();
+    const double *with_g = sums.full + panel::gradient * sums.columns;
+    if (request_.panel.masked) {
+        for (int j = 0; j < sums.columns; j++) entries_[j] = sums.over_free(panel::gradient, j);
+        with_g = entries_.data();
+    }
+    at_.t = point_.threshold = tau;
+    at_.d_squared = with_g[panel::gradient];
+    point_.free_variables = sums.row_sums[free_rows];
+    point_.own_gram = false;
+    point_.gram_holds = true;
+    if (size == 0) return;
+    double *const to_p = p(), *const to_c = c();
+    memory.to_basis(with_g, to_p);
+    for (int i = 0; i < size; i++) to_p[i] = -to_p[i];
+    if (tau > 0) {
+        memory.to_basis(sums.full + panel::displacement * sums.columns, to_c);
+        for (int i = 0; i < size; i++) to_c[i] += tau * to_p[i];
+    } else {
+        dense::fill(to_c, size, 0);
+    }
+}
+
+// The path just beyond a threshold tau:
+//     phi'(tau+) = d'g + theta d'z - p'M c = -(1 - theta tau) d'd - p'M c,    phi'' = theta d'd - p'M p.
+CUDA_OPT_HD inline void CauchySearch::evaluate_path(const LimitedMemory &memory, const PanelSums &sums, double tau) {
+    load_path(memory, sums, tau);
+    const int size = 2 * memory.pairs();
+    const double theta = memory.theta();
+    dense::copy(p(), size, p_reduced());
+    dense::copy(c(), size, c_reduced());
+    memory.reduce_by_middle(p_reduced());
+    if (tau > 0) memory.reduce_by_middle(c_reduced());
+    at_.slope = -(1 - theta * tau) * at_.d_squared - memory.middle_form(p_reduced(), c_reduced());
+    at_.curvature = theta * at_.d_squared - memory.middle_form(p_reduced(), p_reduced());
+    if (tau == 0) least_curvature_ = machine_epsilon * theta * at_.d_squared;
+    at_.curvature = greatest(at_.curvature, least_curvature_);
+}
+
+// The next gather overwrites the products, and those of variables at their bounds are taken off them: keep them here.
+CUDA_OPT_HD inline void CauchySearch::copy_free_gram(const LimitedMemory &memory, const PanelSums &sums) {
+    dense::copy(sums.masked, panel::masked_count(panel::columns(memory.pairs())), own_gram_.data());
+    point_.own_gram = true;
+}
+
+CUDA_OPT_HD inline void CauchySearch::downdate_free_gram(const LimitedMemory &memory, const CrossedRow &variable) {
+    const int columns = panel::columns(memory.pairs());
+    dense::copy(variable.w, columns, entries_.data());
+    entries_[panel::gradient] = entries_[panel::displacement] = 0; // not set there, and not asked for again
+    for (int i = 0; i < columns; i++)
+        dense::subtract(own_gram_.data() + panel::masked_index(i, i, columns), entries_[i], entries_.data() + i,
+                        columns - i);
+}
+
+CUDA_OPT_HD inline CauchySearch::State CauchySearch::begin(const LimitedMemory &memory, const GatherRequest &panel,
+                                                           const PanelSums &sums, bool bounded, bool approximate) {
+    request_.panel = panel;
+    point_.segments = 1;
+    point_.breakpoints_crossed = 0;
+    point_.crossed = false;
+    if (!bounded) { // z = 0: the subspace minimisation alone decides, as in the Fortran code
+        load_path(memory, sums, 0);
+        point_.t = point_.t_first = 0;
+        return State::found;
+    }
+    if (memory.pairs() == 0) {
+        // B = theta I: the model is separable and x_c = P(x - g / theta), whatever is crossed.
+        load_path(memory, sums, 0);
+        point_.t_first = least(1 / memory.theta(), sums.first_breakpoint);
+        point_.t = approximate ? point_.t_first : 1 / memory.theta();
+        point_.crossed = point_.t > sums.first_breakpoint;
+        return State::found;
+    }
+    evaluate_path(memory, sums, 0);
+    if (!finite()) return State::breakdown;
+    const double first = minimiser();
+    point_.t_first = least(first, sums.first_breakpoint);
+    if (first <= sums.first_breakpoint || approximate) {
+        point_.t = point_.t_first;
+        for (int i = 0; i < 2 * memory.pairs(); i++) c()[i] = point_.t * p()[i];
+        return State::found;
+    }
+    point_.crossed = true;
+    copy_free_gram(memory, sums);
+    moving_at_start_ = sums.row_sums[free_rows];
+    searched_ = 0;
+    reach_ = cauchy::first_reach;
+    bracket_ = largest_finite;
+    return next_window();
+}
+
+// Windows follow one another without a gap, each reaching beyond the minimiser as seen from the one before. It ends:
+// the reach doubles from window to window, so that after 2,100 of them, the binary exponents that there are, a window
+// holds all finite breakpoints; a bisection at least halves what lies between its ends. Nearly always there is one
+// window.
+CUDA_OPT_HD inline CauchySearch::State CauchySearch::next_window() {
+    const double hi = least(at_.t + (1 + reach_) * (minimiser() - at_.t), bracket_);
+    if (hi <= searched_) return settle();
+    return ask_window(Asked::window, searched_, hi);
+}
+
+CUDA_OPT_HD inline CauchySearch::State CauchySearch::after_window(bool found) {
+    if (!finite()) return State::breakdown;
+    reach_ *= 2;
+    return found ? settle() : next_window();
+}
+
+CUDA_OPT_HD inline CauchySearch::State CauchySearch::ask_window(Asked asked, double lo, double hi) {
+    asked_ = asked;
+    request_.verb = Verb::crossed;
+    request_.lo = lo;
+    request_.hi = hi;
+    return State::asks;
+}
+
+CUDA_OPT_HD inline CauchySearch::State CauchySearch::resume(const LimitedMemory &memory, const Answer &answer) {
+    const bool too_many = answer.crossed.count > crossed_capacity;
+    switch (asked_) {
+    case Asked::window:
+        if (too_many) { // bisect it
+            lo_ = at_.t;
+            hi_ = request_.hi;
+            bisections_ = 0;
+            return probe();
+        }
+        searched_ = request_.hi;
+        return after_window(pass_breakpoints(memory, answer.crossed, searched_));
+    case Asked::trial: return judge_probe(memory, *answer.sums);
+    case Asked::rest: {
+        if (too_many) {
+            bisections_++;
+            return probe();
+        }
+        const bool found = pass_breakpoints(memory, answer.crossed, hi_);
+        searched_ = at_.t;
+        return after_window(found);
+    }
+    case Asked::free_gram: point_.own_gram = false; return State::found;
+    }
+    return State::breakdown;
+}
+
+// Pass the breakpoints of a window that reaches up to hi, until a segment holds its own minimiser (algorithm CP). True:
+// found.
+CUDA_OPT_HD inline bool CauchySearch::pass_breakpoints(const LimitedMemory &memory, const CrossedWindow &window,
+                                                       double hi) {
+    const int size = 2 * memory.pairs();
+    const bool downdate = point_.gram_holds && window.count <= cauchy::most_downdates(point_.free_variables);
+    for (int64_t next = 0; next < window.count;) {
+        const double t = window.rows[next].t;
+        if (minimiser() < t || at_.d_squared <= 0) return true;
+        const double dt = t - at_.t;
+        for (int i = 0; i < size; i++) {
+            c()[i] += dt * p()[i];
+            c_reduced()[i] += dt * p_reduced()[i];
+        }
+        at_.slope += dt * at_.curvature;
+        // Variables that stop at the same t end the same segment.
+        for (; next < window.count && window.rows[next].t == t; next++)
+            fix_at_bound(memory, window.rows[next], downdate);
+        at_.curvature = greatest(at_.curvature, least_curvature_);
+        point_.gram_holds = downdate;
+        point_.threshold = at_.t = t;
+        point_.segments++;
+        if (point_.free_variables <= 0) return true;
+    }
+    return minimiser() <= hi;
+}
+
+// The variable has reached its bound and moves no more (eqs. 4.9 and 4.10).
+CUDA_OPT_HD inline void CauchySearch::fix_at_bound(const LimitedMemory &memory, const CrossedRow &variable,
+                                                   bool downdate) {
+    const int size = 2 * memory.pairs();
+    const double theta = memory.theta(), g = variable.g;
+    double *const w = w_.data(), *const w_reduced = w_reduced_.data();
+    memory.to_basis(variable.w, w);
+    dense::copy(w, size, w_reduced);
+    memory.reduce_by_middle(w_reduced);
+    const double w_m_c = memory.middle_form(w_reduced, c_reduced()), w_m_p = memory.middle_form(w_reduced, p_reduced()),
+                 w_m_w = memory.middle_form(w_reduced, w_reduced);
+    at_.slope += g * g + theta * g * variable.z - g * w_m_c;
+    at_.curvature -= theta * g * g + 2 * g * w_m_p + g * g * w_m_w;
+    for (int i = 0; i < size; i++) {
+        p()[i] += g * w[i];
+        p_reduced()[i] += g * w_reduced[i];
+    }
+    at_.d_squared -= g * g;
+    if (downdate) downdate_free_gram(memory, variable);
+    point_.free_variables--;
+}
+
+// More breakpoints in (lo, hi] than can be had. Evaluate the path at a tau between them; midpoints alternate between the
+// values and their bits, so that 128 steps reach adjacent numbers and end it.
+CUDA_OPT_HD inline CauchySearch::State CauchySearch::probe() {
+    double middle = bisections_ % 2 == 0 ? lo_ + 0.5 * (hi_ - lo_) : cauchy::bits_midpoint(greatest(lo_, 0.0), hi_);
+    if (!(middle > lo_ && middle < hi_)) middle = cauchy::bits_midpoint(lo_, hi_);
+    all_tied_ = !(middle > lo_ && middle < hi_); // hi is the number next to lo: its variables end one segment together
+    if (all_tied_) middle = hi_;
+    asked_ = Asked::trial;
+    request_.verb = Verb::gather;
+    request_.panel.threshold = middle;
+    return State::asks;
+}
+
+CUDA_OPT_HD inline CauchySearch::State CauchySearch::judge_probe(const LimitedMemory &memory, const PanelSums &sums) {
+    const double tau = request_.panel.threshold;
+    saved_point_ = point_;
+    saved_at_ = at_;
+    dense::copy(path_.data(), 4 * size_, saved_path_.data());
+    evaluate_path(memory, sums, tau);
+    point_.segments++;
+    const bool past_minimum = at_.slope >= 0 || point_.free_variables <= 0;
+    if (all_tied_ || !past_minimum) { // on to a new window from here, if need be
+        copy_free_gram(memory, sums);
+        searched_ = at_.t;
+        return after_window(past_minimum);
+    }
+    // The minimiser is before tau: go back, and look whether the rest can be had.
+    point_ = saved_point_;
+    at_ = saved_at_;
+    dense::copy(saved_path_.data(), 4 * size_, path_.data());
+    point_.segments++;
+    hi_ = bracket_ = tau;
+    return ask_window(Asked::rest, lo_, hi_);
+}
+
+// The minimiser is known; what the subspace minimisation needs is asked for, if it is not there.
+CUDA_OPT_HD inline CauchySearch::State CauchySearch::settle() {
+    const double t = point_.t = greatest(minimiser(), at_.t);
+    for (int i = 0; i < size_; i++) c()[i] += (t - at_.t) * p()[i];
+    point_.breakpoints_crossed = static_cast<int64_t>(moving_at_start_ - point_.free_variables);
+    if (point_.gram_holds || point_.free_variables <= 0) return State::found;
+    asked_ = Asked::free_gram;
+    request_.verb = Verb::gather;
+    request_.panel.threshold = point_.threshold;
+    return State::asks;
+}
 
 } // namespace cudaopt

@@ -6,71 +6,200 @@
 #pragma once
 
 #include "dense/quasi_definite.hpp"
-#include "lbfgsb/sweeps.hpp"
+#include "lbfgsb/requests.hpp"
 
 namespace cudaopt {
 
 class LimitedMemory {
   public:
-    explicit LimitedMemory(int m);
+    template <class Visit> CUDA_OPT_HD void each_array(int m, Visit &visit) {
+        m_ = m;
+        const int64_t size = int64_t{m} * m;
+        visit(ss_, size), visit(ys_, size), visit(yy_, size), visit(theta_ss_, size);
+        visit(step_, m);
+        middle_.each_array(m, visit);
+        subspace_.each_array(m, visit);
+    }
 
-    int capacity() const { return m_; }
-    int pairs() const { return k_; }
-    int spare_slot() const { return spare_; }
-    int newest_slot() const { return (spare_ + m_) % (m_ + 1); }
+    CUDA_OPT_HD int capacity() const { return m_; }
+    CUDA_OPT_HD int pairs() const { return k_; }
+    CUDA_OPT_HD int spare_slot() const { return spare_; }
+    CUDA_OPT_HD int newest_slot() const { return (spare_ + m_) % (m_ + 1); }
     // The slot of a pair, from the oldest, 0, on.
-    int slot(int pair) const { return (spare_ + m_ + 1 - k_ + pair) % (m_ + 1); }
-    double theta() const { return theta_; }
+    CUDA_OPT_HD int slot(int pair) const { return (spare_ + m_ + 1 - k_ + pair) % (m_ + 1); }
+    CUDA_OPT_HD double theta() const { return theta_; }
 
     // Forget everything: B = I.
-    void clear();
+    CUDA_OPT_HD void clear();
     // Drop all pairs: B = theta I with the last pair's theta, whose scale is that of f and x, or B = I.
-    void drop_pairs(bool keep_theta);
+    CUDA_OPT_HD void drop_pairs(bool keep_theta);
     // B = theta I; only without pairs.
-    void set_scale(double theta) { theta_ = theta; }
+    CUDA_OPT_HD void set_scale(double theta) { theta_ = theta; }
     // Whether the fresh pair's products are numbers to calculate with.
-    static bool usable(const PanelSums &sums, double step);
+    CUDA_OPT_HD static bool usable(const PanelSums &sums, double step);
     // The spare slot becomes the newest pair, s = step * d; the oldest is dropped when there are m. The products come
     // from a gather with this pair as the fresh one. Curvature s'y > 0 is the caller's to check.
-    void append(const PanelSums &sums, double step);
+    CUDA_OPT_HD void append(const PanelSums &sums, double step);
 
     // Panel of the stored pairs, or of what append() would make of them, with the spare slot as the fresh pair.
-    GatherRequest stored_panel() const;
-    GatherRequest tentative_panel() const;
+    CUDA_OPT_HD GatherRequest stored_panel() const;
+    CUDA_OPT_HD GatherRequest tentative_panel() const;
 
     // Factorise M^-1 = [-D, L'; L, theta S'S]. With a user's diagonal theta is 1 and S'S has to be given anew, as
     // products weighted by it over all rows. False: breakdown.
-    bool factor(bool user_diagonal, const PanelSums *weighted_over_all);
+    CUDA_OPT_HD bool factor(bool user_diagonal, const PanelSums *weighted_over_all);
     // v <- (V'R)^-1 v with M^-1 = V'R V, 2k numbers in the basis; then a'M b of two that have been reduced.
-    void reduce_by_middle(double *v) const { middle_.reduce(v); }
-    double middle_form(const double *a, const double *b) const { return middle_.reduced_form(a, b); }
+    CUDA_OPT_HD void reduce_by_middle(double *v) const { middle_.reduce(v); }
+    CUDA_OPT_HD double middle_form(const double *a, const double *b) const { return middle_.reduced_form(a, b); }
 
     // Factorise K = M^-1 - W_F'W_F / theta, whose inverse the subspace minimisation needs (eq. 5.11), from the panel's
     // products over the free rows, packed as in PanelSums. False: breakdown.
-    bool factor_subspace(const double *over_free);
-    void apply_subspace_inverse(double *v) const { subspace_.solve(v); }
+    CUDA_OPT_HD bool factor_subspace(const double *over_free);
+    CUDA_OPT_HD void apply_subspace_inverse(double *v) const { subspace_.solve(v); }
     // v <- K^-1 v where all rows are free: K = [-(D + Y'Y / theta), -R'; -R, 0] with R the upper triangle of S'Y, and
     // nothing has to be factorised (the inverse form of Byrd, Nocedal, Schnabel 1994, eq. 3.1).
-    void apply_full_space_inverse(double *v) const;
+    CUDA_OPT_HD void apply_full_space_inverse(double *v) const;
 
     // Panel entries (one row of W, or products of one column with all) to the basis, and coefficients back.
-    void to_basis(const double *panel_entries, double *basis) const;
-    void to_panel(const double *basis, double *panel_entries) const;
-
-    // All of its numbers, to or from an archive.
-    template <class Archive> void exchange(Archive &archive) {
-        archive(k_), archive(spare_), archive(theta_);
-        for (dense::Matrix *matrix : {&ss_, &ys_, &yy_}) archive.array(matrix->row(0), m_ * m_);
-        archive.array(step_.data(), m_);
-    }
+    CUDA_OPT_HD void to_basis(const double *panel_entries, double *basis) const;
+    CUDA_OPT_HD void to_panel(const double *basis, double *panel_entries) const;
 
   private:
-    int m_, k_ = 0, spare_ = 0;
+    CUDA_OPT_HD double *row(dense::Array &matrix, int i) { return matrix.data() + i * m_; }
+    CUDA_OPT_HD const double *row(const dense::Array &matrix, int i) const { return matrix.data() + i * m_; }
+    CUDA_OPT_HD double &at(dense::Array &matrix, int i, int j) { return row(matrix, i)[j]; }
+    CUDA_OPT_HD double at(const dense::Array &matrix, int i, int j) const { return row(matrix, i)[j]; }
+    CUDA_OPT_HD void drop_oldest(dense::Array &matrix);
+
+    int m_ = 0, k_ = 0, spare_ = 0;
     double theta_ = 1;
-    dense::Matrix ss_, ys_, yy_; // S'S (its upper triangle), Y'S, Y'Y, oldest first
-    dense::Vector step_;         // s_j = step_j d_j
-    dense::Matrix theta_ss_;     // theta S'S as in M^-1, its upper triangle; K needs it, too
+    // m x m by rows, oldest pair first: S'S (its upper triangle), Y'S, Y'Y.
+    dense::Array ss_, ys_, yy_;
+    dense::Array step_;     // s_j = step_j d_j
+    dense::Array theta_ss_; // theta S'S as in M^-1, its upper triangle; K needs it, too
     dense::QuasiDefinite middle_, subspace_;
 };
+
+CUDA_OPT_HD inline void LimitedMemory::clear() {
+    k_ = 0;
+    theta_ = 1;
+}
+
+CUDA_OPT_HD inline void LimitedMemory::drop_pairs(bool keep_theta) {
+    k_ = 0;
+    if (!keep_theta) theta_ = 1;
+}
+
+CUDA_OPT_HD inline bool LimitedMemory::usable(const PanelSums &sums, double step) {
+    const double curvature = step * sums.over_all(0, 1), theta = sums.over_all(0, 0) / curvature;
+    return is_normal(curvature) && is_normal(theta) && is_normal(1 / theta) &&
+           is_normal(step * step * sums.over_all(1, 1));
+}
+
+CUDA_OPT_HD inline GatherRequest LimitedMemory::stored_panel() const { return {k_, newest_slot(), false, 0, true, false}; }
+
+CUDA_OPT_HD inline GatherRequest LimitedMemory::tentative_panel() const {
+    return {(k_ < m_ ? k_ : m_ - 1) + 1, spare_, true, 0, true, false};
+}
+
+// The others move up by one row and left by one column; the last row and column are left to be written.
+CUDA_OPT_HD inline void LimitedMemory::drop_oldest(dense::Array &matrix) {
+    dense::copy(matrix.data() + m_ + 1, m_ * m_ - m_ - 1, matrix.data());
+}
+
+CUDA_OPT_HD inline void LimitedMemory::append(const PanelSums &sums, double step) {
+    if (k_ == m_) {
+        dense::copy(step_.data() + 1, m_ - 1, step_.data());
+        drop_oldest(ss_), drop_oldest(ys_), drop_oldest(yy_);
+        k_--;
+    }
+    const int newest = k_++;
+    step_[newest] = step;
+    for (int i = 0; i <= newest; i++) {
+        const int y = panel::y_column(newest - i), s = panel::s_column(newest - i);
+        at(yy_, newest, i) = at(yy_, i, newest) = sums.over_all(0, y);
+        at(ss_, i, newest) = step * step_[i] * sums.over_all(1, s);
+        at(ys_, newest, i) = step_[i] * sums.over_all(0, s);
+        at(ys_, i, newest) = step * sums.over_all(1, y);
+    }
+    theta_ = at(yy_, newest, newest) / at(ys_, newest, newest);
+    spare_ = (spare_ + 1) % (m_ + 1);
+}
+
+CUDA_OPT_HD inline bool LimitedMemory::factor(bool user_diagonal, const PanelSums *weighted_over_all) {
+    if (user_diagonal) theta_ = 1;
+    for (int i = 0; i < k_; i++) {
+        double *to = row(theta_ss_, i);
+        const double *ss = row(ss_, i);
+        const int s_i = panel::s_column(k_ - 1 - i);
+        for (int j = i; j < k_; j++)
+            to[j] = weighted_over_all ? step_[i] * step_[j] * weighted_over_all->over_free(s_i, panel::s_column(k_ - 1 - j))
+                                      : theta_ * ss[j];
+    }
+    middle_.resize(k_);
+    for (int i = 0; i < k_; i++) {
+        middle_(i, i) = -at(ys_, i, i);
+        dense::copy(row(ys_, i) + i + 1, k_ - i - 1, middle_.row(i) + k_ + i + 1);
+        dense::copy(row(theta_ss_, i) + i, k_ - i, middle_.row(k_ + i) + k_ + i);
+    }
+    return middle_.factor_triangular();
+}
+
+CUDA_OPT_HD inline bool LimitedMemory::factor_subspace(const double *over_free) {
+    const int columns = panel::columns(k_);
+    const double theta = theta_, reciprocal = 1 / theta_;
+    subspace_.resize(k_);
+    for (int j = 0; j < k_; j++) {
+        const int y_j = panel::y_column(k_ - 1 - j), s_j = panel::s_column(k_ - 1 - j);
+        const double *with_y = over_free + panel::masked_index(y_j, 0, columns),
+                     *with_s = over_free + panel::masked_index(s_j, 0, columns);
+        const double step = step_[j];
+        double *y_s = subspace_.row(j) + k_;
+        // The older pairs stand further right in the panel, the oldest last.
+        for (int i = 0, y_i = columns - 2, s_i = columns - 1; i < j; i++, y_i -= 2, s_i -= 2) {
+            subspace_(i, j) = -reciprocal * with_y[y_i];
+            subspace_(i, k_ + j) = at(ys_, i, j) - step * with_s[y_i];
+            y_s[i] = -step_[i] * with_y[s_i];
+            subspace_(k_ + i, k_ + j) = at(theta_ss_, i, j) - theta * (step * step_[i] * with_s[s_i]);
+        }
+        subspace_(j, j) = -at(ys_, j, j) - reciprocal * with_y[y_j];
+        y_s[j] = -step * with_y[s_j];
+        subspace_(k_ + j, k_ + j) = at(theta_ss_, j, j) - theta * (step * step * with_s[s_j]);
+    }
+    return subspace_.factor();
+}
+
+CUDA_OPT_HD inline void LimitedMemory::apply_full_space_inverse(double *v) const {
+    double *y_part = v, *s_part = v + k_;
+    // R u = -s_part, then R' w = -(y_part + (D + Y'Y / theta) u); u and w change places with the right-hand sides.
+    // The rows of Y'S are the columns of R.
+    for (int i = 0; i < k_; i++) s_part[i] = -s_part[i];
+    for (int i = k_ - 1; i >= 0; i--) {
+        s_part[i] *= 1 / at(ys_, i, i);
+        dense::subtract(s_part, s_part[i], row(ys_, i), i);
+    }
+    for (int i = 0; i < k_; i++) y_part[i] = -y_part[i] - at(ys_, i, i) * s_part[i];
+    for (int i = 0; i < k_; i++) dense::subtract(y_part, s_part[i] / theta_, row(yy_, i), k_);
+    for (int i = 0; i < k_; i++) y_part[i] = (y_part[i] - dense::dot(row(ys_, i), y_part, i)) * (1 / at(ys_, i, i));
+    for (int i = 0; i < k_; i++) {
+        const double u = s_part[i];
+        s_part[i] = y_part[i];
+        y_part[i] = u;
+    }
+}
+
+CUDA_OPT_HD inline void LimitedMemory::to_basis(const double *panel_entries, double *basis) const {
+    for (int i = 0; i < k_; i++) {
+        basis[i] = panel_entries[panel::y_column(k_ - 1 - i)];
+        basis[k_ + i] = theta_ * step_[i] * panel_entries[panel::s_column(k_ - 1 - i)];
+    }
+}
+
+CUDA_OPT_HD inline void LimitedMemory::to_panel(const double *basis, double *panel_entries) const {
+    for (int i = 0; i < k_; i++) {
+        panel_entries[panel::y_column(k_ - 1 - i)] = basis[i];
+        panel_entries[panel::s_column(k_ - 1 - i)] = theta_ * step_[i] * basis[k_ + i];
+    }
+}
 
 } // namespace cudaopt

@@ -9,7 +9,8 @@
 #pragma once
 
 #include <cstdint>
-#include <vector>
+
+#include "exec/annotations.hpp"
 
 namespace cudaopt {
 
@@ -19,13 +20,13 @@ constexpr int gradient = 2;     // column of g
 constexpr int displacement = 3; // column of z, the way from x to the bound for each row that was crossed
 constexpr int special = 4;      // y_new, s_new, g, z: the rows of the products over all rows
 
-constexpr int columns(int pairs) { return special + (pairs > 1 ? 2 * (pairs - 1) : 0); }
-constexpr int y_column(int age) { return age == 0 ? 0 : special + 2 * (age - 1); } // age 0: the newest pair
-constexpr int s_column(int age) { return y_column(age) + 1; }
+CUDA_OPT_HD constexpr int columns(int pairs) { return special + (pairs > 1 ? 2 * (pairs - 1) : 0); }
+CUDA_OPT_HD constexpr int y_column(int age) { return age == 0 ? 0 : special + 2 * (age - 1); } // age 0: the newest pair
+CUDA_OPT_HD constexpr int s_column(int age) { return y_column(age) + 1; }
 
 // Products of columns i <= j over the free rows, packed by rows of the upper triangle.
-constexpr int masked_count(int columns) { return columns * (columns + 1) / 2; }
-constexpr int masked_index(int i, int j, int columns) { return i * columns - i * (i - 1) / 2 + (j - i); }
+CUDA_OPT_HD constexpr int masked_count(int columns) { return columns * (columns + 1) / 2; }
+CUDA_OPT_HD constexpr int masked_index(int i, int j, int columns) { return i * columns - i * (i - 1) / 2 + (j - i); }
 
 } // namespace panel
 
@@ -40,19 +41,20 @@ enum RowSum {
     row_sum_count
 };
 
+// Where the products stand belongs to the sweeps, until their next gather.
 struct PanelSums {
     double row_sums[row_sum_count];
     double projected_gradient_max; // max |(P g)_i|
     double first_breakpoint;       // least breakpoint beyond the threshold
     double f;                      // the caller's f, read on the way
     int columns;                   // of the panel
-    std::vector<double> masked;    // panel::masked_count(columns): over the free rows
-    std::vector<double> full;      // special x columns, by rows: over all rows
+    const double *masked;          // panel::masked_count(columns): over the free rows
+    const double *full;            // special x columns, by rows: over all rows
 
-    double over_free(int i, int j) const {
+    CUDA_OPT_HD double over_free(int i, int j) const {
         return i <= j ? masked[panel::masked_index(i, j, columns)] : masked[panel::masked_index(j, i, columns)];
     }
-    double over_all(int special_row, int j) const { return full[special_row * columns + j]; }
+    CUDA_OPT_HD double over_all(int special_row, int j) const { return full[special_row * columns + j]; }
 };
 
 } // namespace cudaopt

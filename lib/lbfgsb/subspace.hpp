@@ -1,15 +1,15 @@
 // Subspace minimisation by the direct primal method (Byrd, Lu, Nocedal, Zhu 1995, section 5.1), reduced to what does
-// not depend on n. With r_c = (1 - theta t*) g - W M c on the free rows, K = M^-1 - G / theta and G = W_F'W_F,
+// not depend on n. With r_c = (1 - theta t*) g - W M c on the free variables, K = M^-1 - G / theta and G = W_F'W_F,
 //
-//     x_c - x + d_u = -g / theta + W q,    q = M c / theta - K^-1 W_F'r_c / theta^2    on the free rows.
+//     x_c - x + d_u = -g / theta + W q,    q = M c / theta - K^-1 W_F'r_c / theta^2    on the free variables.
 //
 // W_F'r_c = -(1 - theta t*) p - G M c, and K^-1 G M c = theta (K^-1 c - M c), so that neither M nor G is needed besides
 // K:
 //
 //     q = K^-1 (p / theta + (c - t* p)) / theta,
 //
-// where c - t* p is W'(x_c - x) over the rows that were crossed: 0 where there are none. Divided twice: theta^2 leaves
-// the range of numbers long before theta does.
+// where c - t* p is W'(x_c - x) over the variables that were crossed: 0 where there are none. Divided twice: theta^2
+// leaves the range of numbers long before theta does.
 #pragma once
 
 #include "lbfgsb/cauchy_point.hpp"
@@ -18,16 +18,35 @@ namespace cudaopt {
 
 class Subspace {
   public:
-    explicit Subspace(int m) : v_(2 * m), q_(panel::columns(m)) {}
+    template <class Visit> CUDA_OPT_HD void each_array(int m, Visit &visit) {
+        visit(v_, 2 * m);
+        visit(q_, panel::columns(m));
+    }
 
-    // False: breakdown of the factorisation, or a coefficient is not finite. Otherwise coefficients() holds q in panel
-    // order.
-    bool minimise(LimitedMemory &memory, const CauchyPoint &point, bool all_free);
-    template <class Archive> void exchange(Archive &archive) { archive.array(q_.data(), static_cast<int>(q_.size())); }
-    const double *coefficients() const { return q_.data(); }
+    // free_gram: the panel's products over the free variables. False: breakdown of the factorisation, or a coefficient is
+    // not finite. Otherwise coefficients() holds q in panel order.
+    CUDA_OPT_HD bool minimise(LimitedMemory &memory, const CauchySearch &cauchy, const double *free_gram,
+                              bool all_free) {
+        const int size = 2 * memory.pairs();
+        if (size == 0) return true;
+        const double scale = 1 / memory.theta(), t = cauchy.point().t;
+        const double *const p = cauchy.p(), *const c = cauchy.c();
+        for (int i = 0; i < size; i++) v_[i] = scale * (scale * p[i] + (c[i] - t * p[i]));
+        if (all_free) {
+            memory.apply_full_space_inverse(v_.data());
+        } else {
+            if (!memory.factor_subspace(free_gram)) return false;
+            memory.apply_subspace_inverse(v_.data());
+        }
+        for (int i = 0; i < size; i++)
+            if (!is_finite(v_[i])) return false;
+        memory.to_panel(v_.data(), q_.data());
+        return true;
+    }
+    CUDA_OPT_HD const double *coefficients() const { return q_.data(); }
 
   private:
-    dense::Vector v_, q_;
+    dense::Array v_, q_;
 };
 
 } // namespace cudaopt

@@ -8,61 +8,12 @@
 #pragma once
 
 #include <cstdint>
-#include <vector>
 
 #include "exec/patience.hpp"
-#include "lbfgsb/panel.hpp"
+#include "lbfgsb/requests.hpp"
 #include "rim/failure.hpp"
 
 namespace cudaopt {
-
-// Which columns take part, and which rows count as free.
-struct GatherRequest {
-    int pairs;        // correction pairs in the panel, newest first
-    int newest_slot;  // their slots are newest_slot, newest_slot - 1, ... modulo m + 1
-    bool fresh;       // the newest slot still holds g_base: y_new = g - g_base is formed on the way
-    double threshold; // free: breakpoint > threshold. 0: all rows not held; -1: all rows
-    bool masked;      // whether the products over the free rows are wanted
-    bool weighted;    // scale the rows by the user's diagonal h: y and g by sqrt(h), s and z by 1 / sqrt(h)
-};
-
-// The trial point x = P(x_base + step d), where on the free rows d = a g + sum_j q_j w_j and on the others the way to
-// the bound (breakpoint in (0, threshold]) or nothing (held).
-struct DirectionRequest {
-    GatherRequest panel;         // as in the gather that the coefficients came from
-    double gradient_coefficient; // a
-    const double *coefficients;  // q for each panel column; those of g and z are not used
-    double step;                 // the first step of the line search
-    int spare_slot;              // receives d and g; may not be one of the panel's but the fresh one
-    // Truncation (version 3.0's fallback): from the Cauchy point x - cauchy_t g go only the share alpha of the way.
-    bool truncate;
-    double cauchy_t, alpha;
-};
-
-struct DirectionSums {
-    double slope;     // g'd
-    double d_squared; // d'd
-    double projected; // rows where the projection changed the subspace minimiser
-};
-
-// Rows that can be fetched at once: their number bounds the memory that the exact Cauchy point needs.
-constexpr int crossed_capacity = 4096;
-
-// A row of the panel whose breakpoint lies in a window.
-struct CrossedRow {
-    double t;
-    int64_t index;
-    double g, z;     // gradient; way to the bound, z = bound - x
-    const double *w; // the pairs' entries in panel order, panel::columns(pairs) of them; those of g and z are not set
-};
-
-struct StartReport {
-    int64_t x_nan, bound_nan, crossed; // first index with NaN in x, with NaN in a bound, with l > u; n: none
-    int64_t projected;                 // components moved into the box
-    int64_t boxed, bounded;            // components with two finite bounds, with one at least
-    // Only a start that will be used is moved: on improper input nothing is changed.
-    bool usable(int64_t n) const { return x_nan == n && bound_nan == n && crossed == n; }
-};
 
 // The caller's arrays, in the executor's memory space; l, u, diagonal may be NULL.
 struct UserArrays {
@@ -105,9 +56,8 @@ class Sweeps {
     virtual bool direction_sums_at_hand() const = 0;
     // Largest alpha <= 1 for which the truncated step stays in the box; same request. Rare.
     virtual double truncation(const DirectionRequest &request) = 0;
-    // Rows with lo < breakpoint <= hi. Returns how many there are; `rows` holds them, in any order, if they are no more
-    // than crossed_capacity. 4 n-vectors.
-    virtual int64_t crossed(const GatherRequest &request, double lo, double hi, std::vector<CrossedRow> &rows) = 0;
+    // Rows with lo < breakpoint <= hi. 4 n-vectors.
+    virtual CrossedWindow crossed(const GatherRequest &request, double lo, double hi) = 0;
     // x = P(x_base + step d). 5 n-vectors.
     virtual void step(int slot, double step) = 0;
     // Largest step along d that stays in the box. Rare.

@@ -1,6 +1,7 @@
 // The manual's log, line by line through the caller's callback.
 #include <algorithm>
 
+#include "solver/sentence.hpp"
 #include "solver/solver.hpp"
 
 namespace cudaopt {
@@ -21,10 +22,11 @@ void Solver::log_line(const char *format, ...) {
 
 void Solver::log_vector(const char *name, const void *vector) {
     log_line(" VECTOR %s =", name);
+    const int64_t n = dimension();
     double values[per_line];
     char line[per_line * 16 + 1];
-    for (int64_t begin = 0; begin < n_; begin += per_line) {
-        const int count = static_cast<int>(std::min<int64_t>(per_line, n_ - begin));
+    for (int64_t begin = 0; begin < n; begin += per_line) {
+        const int count = static_cast<int>(std::min<int64_t>(per_line, n - begin));
         sweeps_->read(vector, begin, count, values);
         int length = 0;
         for (int i = 0; i < count; i++)
@@ -33,12 +35,14 @@ void Solver::log_vector(const char *name, const void *vector) {
     }
 }
 
-void Solver::log_header() {
-    if (!logs()) return;
+void Solver::log_start() {
+    if (!log_write_) return;
+    const Results &results = this->results();
+    const Settings &settings = this->settings();
     log_line("%s", rule);
-    log_line("  N = %lld   NUMBER OF CORRECTIONS = %d", static_cast<long long>(n_), memory_.capacity());
+    log_line("  N = %lld   NUMBER OF CORRECTIONS = %d", static_cast<long long>(dimension()), memory());
     log_line("  INITIAL VALUES");
-    log_line(" F = %e   GNORM = %e", results_.f, results_.pg_norm2);
+    log_line(" F = %e   GNORM = %e", results.f, results.pg_norm2);
     if (settings.log_type >= 1) {
         log_vector("X", arrays.x);
         log_vector("G", arrays.g);
@@ -49,23 +53,30 @@ void Solver::log_header() {
 }
 
 void Solver::log_iterate() {
-    if (!logs() || settings.log_frequency == 0) return;
-    if (results_.iterations % settings.log_frequency != 0 && results_.iterations != 1) return;
-    log_line("%4lld %4lld  %e  %e  %e", static_cast<long long>(results_.iterations),
-             static_cast<long long>(results_.evaluations), results_.f, results_.pg_norm2, results_.step);
+    const Results &results = this->results();
+    const Settings &settings = this->settings();
+    if (!log_write_ || settings.log_frequency == 0) return;
+    if (results.iterations % settings.log_frequency != 0 && results.iterations != 1) return;
+    log_line("%4lld %4lld  %e  %e  %e", static_cast<long long>(results.iterations),
+             static_cast<long long>(results.evaluations), results.f, results.pg_norm2, results.step);
     if (settings.log_type >= 2) log_vector("X", arrays.x);
     if (settings.log_type >= 3) log_vector("G", arrays.g);
 }
 
 void Solver::log_end() {
+    if (!log_write_) return;
+    const Results &results = this->results();
+    const Settings &settings = this->settings();
+    Message sentence;
+    tell(state_->event, sentence);
     const bool logged =
-        settings.log_frequency > 0 && (results_.iterations % settings.log_frequency == 0 || results_.iterations <= 1);
+        settings.log_frequency > 0 && (results.iterations % settings.log_frequency == 0 || results.iterations <= 1);
     if (!logged)
-        log_line("%4lld %4lld  %e  %e  %e", static_cast<long long>(results_.iterations),
-                 static_cast<long long>(results_.evaluations), results_.f, results_.pg_norm2, results_.step);
+        log_line("%4lld %4lld  %e  %e  %e", static_cast<long long>(results.iterations),
+                 static_cast<long long>(results.evaluations), results.f, results.pg_norm2, results.step);
     log_line("%s", "");
-    if (results_.stop_test) log_line(" THE MINIMIZATION TERMINATED WITHOUT DETECTING ERRORS.");
-    log_line(" %s", message_.text());
+    if (results.stop_test) log_line(" THE MINIMIZATION TERMINATED WITHOUT DETECTING ERRORS.");
+    log_line(" %s", sentence.text());
 }
 
 } // namespace cudaopt

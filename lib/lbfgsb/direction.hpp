@@ -1,0 +1,135 @@
+// The state machine's turns from an iterate to the direction: the generalized Cauchy point, the subspace minimisation, and
+// what becomes of a breakdown.
+#pragma once
+
+#include "cuda_opt.h"
+#include "lbfgsb/state.hpp"
+
+namespace cudaopt {
+
+CUDA_OPT_HD inline Request State::next_direction(const Answer &answer) {
+    if (settings.user_diagonal) return ask(Stage::diagonal_checked, Verb::check_diagonal);
+    return begin_direction(answer);
+}
+
+CUDA_OPT_HD inline Request State::judge_diagonal(int64_t first_bad, const Answer &answer) {
+    if (first_bad >= n_) return begin_direction(answer);
+    told_early_.integers[0] = first_bad;
+    return end(CUDA_OPT_BAD_DIAGONAL, EventKind::diagonal_is_bad);
+}
+
+CUDA_OPT_HD inline Request State::begin_direction(const Answer &answer) {
+    const FirstStep first = fresh_start_ ? first_step() : FirstStep{1, 1};
+    if (fresh_start_) memory_.set_scale(first.theta);
+    else if (memory_.pairs() == 0 && !settings.robust) memory_.set_scale(1);
+    direction_.step = least(first.step, settings.step_max);
+    direction_.truncate = false;
+    return products_hold_ && !settings.user_diagonal ? begin_cauchy(answer) : ask_model();
+}
+
+// VA15 and L-BFGS-B alike: the first trial point lies at x - t P g, t = 1 / ||P g||, with bounds t = 1 at most, and 1
+// where every variable has two. Without bounds it is the step 1 along -g / theta, theta = ||g||: then d is not lost
+// beside x, however f is scaled. Where the point would coincide with x for want of digits, or lie so far away that f
+// there could not be interpolated, theta is such that it does not.
+CUDA_OPT_HD inline State::FirstStep State::first_step() const {
+    constexpr double few_digits = 1 / 67108864.0, far = 67108864.0; // 2^26 either way
+    const double norm = results.pg_norm2, x = results.x_norm2;
+    const FirstStep classical{1, boxed_ ? 1 : bounded_ ? least(1 / norm, 1.0) : 1 / norm};
+    if (settings.user_diagonal) return classical;
+    const double length = !bounded_ ? 1 : boxed_ ? norm : least(norm, 1.0);
+    const double wanted = greatest(few_digits * x, boxed_ || x == 0 ? length : least(length, far * x));
+    const double theta = norm / wanted;
+    const bool changed = settings.robust && wanted != length;
+    return (changed || !bounded_) && is_normal(theta) && is_normal(1 / theta) ? FirstStep{theta, 1} : classical;
+}
+
+// Of the products that the model is made from, at the iterate.
+CUDA_OPT_HD inline GatherRequest State::model_panel() const {
+    GatherRequest panel = panel_;
+    if (settings.user_diagonal) panel.weighted = panel.masked = true;
+    return panel;
+}
+
+CUDA_OPT_HD inline Request State::ask_model() {
+    GatherRequest panel = model_panel();
+    if (!settings.user_diagonal) return ask_products(Stage::model_products, panel);
+    panel.threshold = -1;
+    return ask_products(Stage::weighted_products, panel);
+}
+
+CUDA_OPT_HD inline Request State::factor_weighted(const PanelSums &sums) {
+    if (!memory_.factor(true, &sums)) return break_down();
+    GatherRequest panel = model_panel();
+    panel.threshold = 0;
+    return ask_products(Stage::model_products, panel);
+}
+
+CUDA_OPT_HD inline Request State::begin_cauchy(const Answer &answer) {
+    // M is the Cauchy point's alone.
+    if (bounded_ && !settings.user_diagonal && !memory_.factor(false, nullptr)) return break_down();
+    GatherRequest panel = model_panel();
+    if (settings.user_diagonal) panel.threshold = 0;
+    return follow_cauchy(cauchy_.begin(memory_, panel, *answer.sums, bounded_, settings.approximate_cauchy), answer);
+}
+
+CUDA_OPT_HD inline Request State::follow_cauchy(CauchySearch::State search, const Answer &answer) {
+    if (search == CauchySearch::State::breakdown) return break_down();
+    if (search == CauchySearch::State::found) return minimise_subspace(answer);
+    stage_ = Stage::cauchy;
+    return cauchy_.request();
+}
+
+CUDA_OPT_HD inline Request State::minimise_subspace(const Answer &answer) {
+    const CauchyPoint &point = cauchy_.point();
+    const bool weighted = settings.user_diagonal;
+    const bool all_free = !weighted && (!bounded_ || point.free_variables == static_cast<double>(n_));
+    if (point.free_variables > 0 && !subspace_.minimise(memory_, cauchy_, cauchy_.free_gram(answer), all_free))
+        return break_down();
+
+    results.cauchy_segments += bounded_ ? point.segments : 0;
+    results.cauchy_crossings += point.crossed;
+    results.breakpoints_crossed += point.breakpoints_crossed;
+    cauchy_free_ = bounded_ ? static_cast<int64_t>(point.free_variables) : n_;
+    cauchy_breakpoints_ = point.breakpoints_crossed;
+    results.cauchy_t = point.t;
+    results.cauchy_t_first = point.t_first;
+    direction_.panel = model_panel();
+    direction_.panel.threshold = point.threshold;
+    direction_.gradient_coefficient = -1 / memory_.theta();
+    direction_.spare_slot = memory_.spare_slot();
+    direction_.cauchy_t = point.t;
+    direction_.alpha = 1;
+    unit_ = fresh_start_ ? 1 / memory_.theta() : 1;
+    f_base_ = results.f;
+    return take_direction();
+}
+
+// A breakdown drops the memory and goes on from the same point. Twice at most: without pairs nothing is left to break
+// down.
+CUDA_OPT_HD inline Request State::break_down() {
+    refresh();
+    return ask_model();
+}
+
+// Drop the memory. What it learned of the scale of f and x stays, unless version 3.0 is followed.
+CUDA_OPT_HD inline void State::refresh() {
+    memory_.drop_pairs(settings.robust);
+    pair_unfinished_ = products_hold_ = false;
+    results.refreshes++;
+    panel_ = memory_.stored_panel();
+    panel_.masked = bounded_;
+}
+
+// Sweep 2, then the trial point's f and g. On a GPU it is known when they are there whether d is a direction of descent:
+// its sums come with the next sweep's, and save a wait of their own.
+CUDA_OPT_HD inline Request State::take_direction() {
+    products_hold_ = pair_unfinished_ = direction_sums_known_ = at_iterate_ = false;
+    search_evaluations_ = cuts_in_a_row_ = 0;
+    search_started_ = direction_judged_ = returning_ = exhausted_ = false;
+    Request request = ask(Stage::direction_taken, Verb::direction);
+    request.direction = direction_;
+    request.direction.coefficients = subspace_.coefficients();
+    return request;
+}
+
+} // namespace cudaopt

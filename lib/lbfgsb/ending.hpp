@@ -1,0 +1,141 @@
+// How a solve ends: by a stopping test, at a limit, at the caller's wish; and what x, f and g are then.
+#pragma once
+
+#include "cuda_opt.h"
+#include "lbfgsb/state.hpp"
+
+namespace cudaopt {
+
+// The test that holds at the iterate, or 0.
+CUDA_OPT_HD inline int State::stopping_test() const {
+    const Results &r = results;
+    if (r.f <= settings.f_target) return CUDA_OPT_F_TARGET;
+    if (!exhausted_ && r.pg_norm2 < settings.eps * greatest(1.0, r.x_norm2)) return CUDA_OPT_EPS;
+    // Also when pgtol is off and the projected gradient is 0: nothing is left to do.
+    if (r.pg_norm_max <= settings.pgtol) return CUDA_OPT_PGTOL;
+    if (settings.factr > 0 && r.iterations > 0 && f_previous_ - r.f <= least_decrease()) return CUDA_OPT_FACTR;
+    return 0;
+}
+
+CUDA_OPT_HD inline double State::least_decrease() const {
+    return settings.factr * machine_epsilon *
+           greatest(greatest(std::fabs(f_previous_), std::fabs(results.f)), 1.0);
+}
+
+CUDA_OPT_HD inline Request State::converge(int test) {
+    results.stop_test = test;
+    told_early_.numbers[0] = f_previous_ - results.f;
+    told_early_.numbers[1] = least_decrease();
+    if (test == CUDA_OPT_EPS || test == CUDA_OPT_PGTOL) best_is_aside_ = false; // the test holds here, and not there
+    return end(CUDA_OPT_CONVERGED, test == CUDA_OPT_F_TARGET ? EventKind::f_target_reached
+                                   : test == CUDA_OPT_EPS    ? EventKind::eps_reached
+                                   : test == CUDA_OPT_PGTOL  ? EventKind::pgtol_reached
+                                                             : EventKind::factr_reached);
+}
+
+// The code of the limit that is reached, or 0.
+CUDA_OPT_HD inline int State::limit_reached(bool at_iterate) const {
+    const Settings &s = settings;
+    if (at_iterate && s.max_iterations > 0 && results.iterations >= s.max_iterations) return CUDA_OPT_ITERATION_LIMIT;
+    if (s.max_evaluations > 0 && results.evaluations >= s.max_evaluations) return CUDA_OPT_EVALUATION_LIMIT;
+    if (s.max_seconds > 0 && seconds_ >= s.max_seconds) return CUDA_OPT_TIME_LIMIT;
+    return 0;
+}
+
+CUDA_OPT_HD inline Request State::end_at_limit(int code) {
+    if (reached_ != 0) return converge(reached_);
+    told_early_.numbers[0] = seconds_;
+    return end(code, code == CUDA_OPT_ITERATION_LIMIT    ? EventKind::iteration_limit_reached
+                     : code == CUDA_OPT_EVALUATION_LIMIT ? EventKind::evaluation_limit_reached
+                                                         : EventKind::time_limit_reached);
+}
+
+CUDA_OPT_HD inline Request State::stop() {
+    if (stage_ == Stage::first_point || stage_ == Stage::trial_point) results.evaluations--; // asked for in vain
+    return end(CUDA_OPT_STOPPED, EventKind::stopped);
+}
+
+// Nothing is waited for here, either: that the best iterate be put back is the machine's last command.
+CUDA_OPT_HD inline Request State::give_up(bool stop_requested, double seconds) {
+    told_early_.numbers[0] = seconds;
+    return stop_requested ? end(CUDA_OPT_STOPPED, EventKind::stopped_while_waiting)
+                          : end(CUDA_OPT_TIME_LIMIT, EventKind::time_limit_while_waiting);
+}
+
+CUDA_OPT_HD inline Request State::end(int code, EventKind why) {
+    end_code_ = code;
+    end_why_ = why;
+    return settle();
+}
+
+// The solve ends: x, f, g become the best iterate, one command after the other. The newest pair's y is formed on the way by
+// the next direction; where there will be none, it is formed here: g may not be there later, when the pairs serve another
+// solve.
+CUDA_OPT_HD inline Request State::settle() {
+    if (pair_unfinished_) {
+        Request request = ask(Stage::ending, Verb::finish_pair);
+        request.slot = finish_pair();
+        return request;
+    }
+    if (best_is_aside_) {
+        best_is_aside_ = false;
+        at_iterate_ = true;
+        static_cast<IterateFacts &>(results) = best_;
+        Request request = ask(Stage::ending, Verb::bring_back);
+        request.number = f_best_;
+        return request;
+    }
+    if (!at_iterate_) return restore(Stage::ending);
+    tell_end();
+    if (logs()) return ask(Stage::end_logged, Verb::log_end);
+    return ask_caller(Stage::ended, end_code_);
+}
+
+// x, f, g are the base point again.
+CUDA_OPT_HD inline Request State::restore(Stage next) {
+    at_iterate_ = true;
+    Request request = ask(next, Verb::restore);
+    request.slot = direction_.spare_slot;
+    request.number = f_base_;
+    return request;
+}
+
+// The numbers of the ending's sentence, once x, f and g are what they will be.
+CUDA_OPT_HD inline void State::tell_end() {
+    const Results &r = results;
+    const Event early = told_early_;
+    told_early_ = {};
+    event = {end_why_, {}, {}};
+    const auto integers = [&](int64_t a, int64_t b) { event.integers[0] = a, event.integers[1] = b; };
+    const auto numbers = [&](double a, double b, double c = 0, double d = 0) {
+        event.numbers[0] = a, event.numbers[1] = b, event.numbers[2] = c, event.numbers[3] = d;
+    };
+    const double eps_bound = settings.eps * greatest(1.0, r.x_norm2);
+    switch (end_why_) {
+    case EventKind::f_target_reached: return numbers(r.f, settings.f_target);
+    case EventKind::eps_reached: return numbers(r.pg_norm2, eps_bound);
+    case EventKind::pgtol_reached: return numbers(r.pg_norm_max, settings.pgtol);
+    case EventKind::factr_reached: return numbers(early.numbers[0], early.numbers[1]);
+    case EventKind::iteration_limit_reached: integers(settings.max_iterations, 0); return numbers(r.f, r.pg_norm2);
+    case EventKind::evaluation_limit_reached: integers(settings.max_evaluations, 0); return numbers(r.f, r.pg_norm2);
+    case EventKind::time_limit_reached: return numbers(settings.max_seconds, early.numbers[0], r.f, r.pg_norm2);
+    case EventKind::not_finite_at_start: integers(n_, 0); return numbers(r.f, early.numbers[1]);
+    case EventKind::not_finite_after_cuts: integers(cuts_in_a_row_, 0); return numbers(line_.step(), r.f);
+    case EventKind::nothing_has_fallen: integers(in_vain_, 0); return numbers(r.f, r.pg_norm2);
+    case EventKind::diagonal_is_bad: return integers(early.integers[0], r.iterations);
+    case EventKind::no_descent: return numbers(slope_base_, r.f, r.pg_norm2);
+    case EventKind::nothing_lower:
+    case EventKind::lower_not_accepted:
+        integers(r.line_search_info, search_evaluations_);
+        return numbers(slope_base_, r.f, line_.lowest_phi());
+    case EventKind::lower_not_found_again: return numbers(line_.lowest_phi(), f_base_);
+    case EventKind::stopped: integers(r.iterations, r.evaluations); return numbers(r.f, 0);
+    case EventKind::stopped_while_waiting:
+    case EventKind::time_limit_while_waiting:
+        integers(r.iterations, r.evaluations);
+        return numbers(settings.max_seconds, early.numbers[0]);
+    default: return;
+    }
+}
+
+} // namespace cudaopt

@@ -1,0 +1,50 @@
+// What has happened last, with its numbers. The sentence that says so is made where somebody asks for it
+// (solver/sentence.cpp), which also tells what the numbers are.
+#pragma once
+
+#include <cstdint>
+
+namespace cudaopt {
+
+enum class EventKind {
+    nothing,
+    // Tasks for the caller.
+    evaluation_wanted,
+    diagonal_wanted,
+    iterate_reached,
+    // Refused at the start.
+    bound_is_nan,
+    bounds_leave_no_x,
+    start_is_not_finite,
+    // Converged.
+    f_target_reached,
+    eps_reached,
+    pgtol_reached,
+    factr_reached,
+    // Limits.
+    iteration_limit_reached,
+    evaluation_limit_reached,
+    time_limit_reached,
+    // Nothing more can be done.
+    not_finite_at_start,
+    not_finite_after_cuts,
+    nothing_has_fallen,
+    diagonal_is_bad,
+    no_descent,
+    nothing_lower,
+    lower_not_accepted,
+    lower_not_found_again,
+    // The caller's wish.
+    stopped,
+    stopped_while_waiting,
+    time_limit_while_waiting,
+    called_after_end
+};
+
+struct Event {
+    EventKind kind = EventKind::nothing;
+    int64_t integers[2] = {};
+    double numbers[4] = {};
+};
+
+} // namespace cudaopt

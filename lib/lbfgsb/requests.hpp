@@ -1,0 +1,116 @@
+// What the mathematics asks of the machine, and what it is told: plain records. advance.hpp asks, and goes on with the
+// answer; who sweeps over the n variables, and where, it does not know.
+#pragma once
+
+#include "lbfgsb/panel.hpp"
+
+namespace cudaopt {
+
+// Which columns take part, and which rows count as free.
+struct GatherRequest {
+    int pairs;        // correction pairs in the panel, newest first
+    int newest_slot;  // their slots are newest_slot, newest_slot - 1, ... modulo m + 1
+    bool fresh;       // the newest slot still holds g_base: y_new = g - g_base is formed on the way
+    double threshold; // free: breakpoint > threshold. 0: all rows not held; -1: all rows
+    bool masked;      // whether the products over the free rows are wanted
+    bool weighted;    // scale the rows by the user's diagonal h: y and g by sqrt(h), s and z by 1 / sqrt(h)
+};
+
+// The trial point x = P(x_base + step d), where on the free rows d = a g + sum_j q_j w_j and on the others the way to
+// the bound (breakpoint in (0, threshold]) or nothing (held).
+struct DirectionRequest {
+    GatherRequest panel;         // as in the gather that the coefficients came from
+    double gradient_coefficient; // a
+    const double *coefficients;  // q for each panel column; those of g and z are not used
+    double step;                 // the first step of the line search
+    int spare_slot;              // receives d and g; may not be one of the panel's but the fresh one
+    // Truncation (version 3.0's fallback): from the Cauchy point x - cauchy_t g go only the share alpha of the way.
+    bool truncate;
+    double cauchy_t, alpha;
+};
+
+struct DirectionSums {
+    double slope;     // g'd
+    double d_squared; // d'd
+    double projected; // rows where the projection changed the subspace minimiser
+};
+
+// Rows that can be fetched at once: their number bounds the memory that the exact Cauchy point needs.
+constexpr int crossed_capacity = 4096;
+
+// A row of the panel whose breakpoint lies in a window.
+struct CrossedRow {
+    double t;
+    int64_t index;
+    double g, z;     // gradient; way to the bound, z = bound - x
+    const double *w; // the pairs' entries in panel order, panel::columns(pairs) of them; those of g and z are not set
+};
+
+// Those of a window: in the order of their breakpoints, equal ones by index. Where they are more than crossed_capacity,
+// their number alone.
+struct CrossedWindow {
+    const CrossedRow *rows;
+    int64_t count;
+};
+
+struct StartReport {
+    int64_t x_nan, bound_nan, crossed; // first index with NaN in x, with NaN in a bound, with l > u; n: none
+    int64_t projected;                 // components moved into the box
+    int64_t boxed, bounded;            // components with two finite bounds, with one at least
+    // Only a start that will be used is moved: on improper input nothing is changed.
+    CUDA_OPT_HD bool usable(int64_t n) const { return x_nan == n && bound_nan == n && crossed == n; }
+};
+
+enum class Verb {
+    // Sweeps; what each of them does stands with its function in sweeps.hpp.
+    check_start,
+    read_variable,
+    gather,
+    direction,
+    truncation,
+    crossed,
+    step,
+    largest_step,
+    restore,
+    put_aside,
+    bring_back,
+    finish_pair,
+    x_norm,
+    projected_gradient_norm,
+    check_diagonal,
+    // Lines of the log, asked for only where settings.log_frequency >= 0. There is nothing to answer.
+    log_start,
+    log_iterate,
+    log_end,
+    // The caller is to act, or the solve has ended with this code. The next answer comes when the caller has acted.
+    task
+};
+
+struct Request {
+    Verb verb = Verb::task;
+    int task = 0;
+    int slot = 0;                 // step, largest_step, restore, put_aside, finish_pair
+    double number = 0;            // step: along d; restore, bring_back: f there
+    int64_t index = 0;            // read_variable
+    double lo = 0, hi = 0;        // crossed
+    GatherRequest panel{};        // gather, crossed
+    DirectionRequest direction{}; // direction, truncation
+};
+
+struct Variable {
+    double x, l, u;
+};
+
+// Only what was asked for is set; but the sums stand until the next gather, whatever is asked for in between.
+struct Answer {
+    const PanelSums *sums = nullptr;
+    const DirectionSums *direction = nullptr; // with the direction itself, where they are at hand, or with the next gather
+    StartReport start{};
+    CrossedWindow crossed{};
+    double number = 0;  // truncation, largest_step, x_norm, projected_gradient_norm
+    int64_t index = 0;  // check_diagonal: the first bad one, or n
+    Variable variable{};
+    double seconds = 0; // since the solve began; only if settings.max_seconds > 0
+};
+
+} // namespace cudaopt

@@ -1,0 +1,225 @@
+// L-BFGS-B as a state machine. advance() goes on with the answer to its last request until it has to ask again: for a sweep
+// over the n variables, or for what the caller has to do. It never loops over n, allocates nothing, and is the same on host
+// and device.
+//
+// A state is one block of state_bytes(m) bytes without a pointer, made by make_state(): it may be moved, saved and loaded
+// as bytes between any two calls. Together with the n-vectors that its pairs stand in, these bytes are a checkpoint.
+//
+//     start -> first_point -> [diagonal] -> trial_point -> ... -> [iterate] -> [diagonal] -> trial_point -> ... -> ended
+//
+// are the stages in which the caller acts; between them stand those in which the machine does.
+#pragma once
+
+#include "lbfgsb/event.hpp"
+#include "lbfgsb/settings.hpp"
+#include "lbfgsb/subspace.hpp"
+#include "line_search/more_thuente.hpp"
+
+namespace cudaopt {
+
+class State {
+  public:
+    // What the next answer is.
+    enum class Stage {
+        start,            // none: the solve begins
+        start_checked,    // the report of the arrays
+        start_refused,    // the variable that is wrong
+        first_point,      // none: f and g are there
+        first_products,   // their products
+        pg_norm_measured, // ||P g|| of an iterate
+        x_norm_measured,  // and ||x||
+        iterate_logged,   // none
+        iterate,          // none: the caller has seen it
+        diagonal,         // none: the diagonal is there
+        diagonal_checked, // its first bad element
+        weighted_products, // products over all variables, weighted by the diagonal
+        model_products,   // those that the direction is made from
+        cauchy,           // what the Cauchy search has asked for
+        direction_taken,  // perhaps the direction's sums
+        stepped,          // none
+        trial_point,      // none: f and g are there
+        trial_products,   // their products
+        longest_step,     // the largest step along d
+        best_put_aside,   // none: the base point is kept as the best
+        truncation_ready, // none: x is the base point again
+        truncated,        // the share of the way to the subspace minimiser
+        search_failed,    // none: x is the base point again
+        ending,           // none: x, f, g are being made the best iterate
+        end_logged,       // none
+        ended
+    };
+
+    Settings settings;
+    Results results;
+    Event event;
+
+    CUDA_OPT_HD Request advance(const Answer &answer);
+    // Instead of it, where the caller wants no further task, or a sweep was waited for too long.
+    CUDA_OPT_HD Request stop();
+    CUDA_OPT_HD Request give_up(bool stop_requested, double seconds);
+    // As before the first call. The pairs stay in a warm start, whose newest may be unfinished: see finish_pair().
+    CUDA_OPT_HD void begin_anew(bool keep_pairs);
+    // The machine has failed: there is nothing to go on with.
+    CUDA_OPT_HD void break_off() { stage_ = Stage::ended, broken_ = true; }
+    // The sums of the last gather are there no longer: after a load.
+    CUDA_OPT_HD void forget_products() { products_hold_ = false; }
+
+    CUDA_OPT_HD Stage stage() const { return stage_; }
+    CUDA_OPT_HD bool started() const { return stage_ != Stage::start; }
+    CUDA_OPT_HD bool ended() const { return stage_ == Stage::ended; }
+    CUDA_OPT_HD bool broken() const { return broken_; }
+    CUDA_OPT_HD int task() const { return task_; } // the last one
+    CUDA_OPT_HD int64_t n() const { return n_; }
+    CUDA_OPT_HD const LimitedMemory &memory() const { return memory_; }
+    CUDA_OPT_HD bool bounded() const { return bounded_; }
+    CUDA_OPT_HD bool boxed() const { return boxed_; }
+    CUDA_OPT_HD bool best_is_aside() const { return best_is_aside_; }
+    CUDA_OPT_HD int spare_slot() const { return direction_.spare_slot; } // where d and g_base stand at a trial point
+    // Whether the sums of the direction to this trial point are still to come, with the gather of products_at_trial().
+    CUDA_OPT_HD bool awaits_direction_sums() const {
+        return stage_ == Stage::trial_point && !direction_judged_ && !direction_sums_known_;
+    }
+    CUDA_OPT_HD GatherRequest products_at_trial() const;
+    CUDA_OPT_HD void know_direction_sums(const DirectionSums &sums) {
+        direction_sums_ = sums;
+        direction_sums_known_ = true;
+    }
+    // The slot of a pair whose y is still g_base, for a warm start, which then holds it finished; -1: none.
+    CUDA_OPT_HD int finish_pair();
+
+    template <class Visit> CUDA_OPT_HD void each_array(int m, Visit &visit) {
+        memory_.each_array(m, visit);
+        cauchy_.each_array(m, visit);
+        subspace_.each_array(m, visit);
+    }
+
+  private:
+    friend State *make_state(void *block, int64_t n, int m);
+
+    struct FirstStep {
+        double theta, step;
+    };
+    enum class SearchFailure { no_descent, nothing_lower, lower_not_accepted, lower_not_found_again };
+
+    // advance.hpp: from the start to the first direction, and the way of every iterate.
+    CUDA_OPT_HD Request judge_start(const StartReport &report);
+    CUDA_OPT_HD Request refuse_start(EventKind why, int64_t index);
+    CUDA_OPT_HD Request tell_refusal(const Variable &variable);
+    CUDA_OPT_HD Request ask(Stage next, Verb verb);
+    CUDA_OPT_HD Request ask_products(Stage next, const GatherRequest &panel);
+    CUDA_OPT_HD Request ask_caller(Stage next, int task);
+    CUDA_OPT_HD Request ask_evaluation(Stage next);
+    CUDA_OPT_HD static bool has_root(double squares);
+    CUDA_OPT_HD Request measure_iterate(const Answer &answer);
+    CUDA_OPT_HD Request measure_x(const Answer &answer);
+    CUDA_OPT_HD Request log_iterate(const Answer &answer);
+    CUDA_OPT_HD Request judge_first(const Answer &answer);
+    CUDA_OPT_HD Request report_iterate(const Answer &answer);
+    CUDA_OPT_HD Request judge_iterate(const Answer &answer);
+    CUDA_OPT_HD void note_progress();
+
+    // direction.hpp: the model's minimiser along the projected path and in the subspace.
+    CUDA_OPT_HD Request next_direction(const Answer &answer);
+    CUDA_OPT_HD Request judge_diagonal(int64_t first_bad, const Answer &answer);
+    CUDA_OPT_HD Request begin_direction(const Answer &answer);
+    CUDA_OPT_HD FirstStep first_step() const;
+    CUDA_OPT_HD GatherRequest model_panel() const;
+    CUDA_OPT_HD Request ask_model();
+    CUDA_OPT_HD Request factor_weighted(const PanelSums &sums);
+    CUDA_OPT_HD Request begin_cauchy(const Answer &answer);
+    CUDA_OPT_HD Request follow_cauchy(CauchySearch::State state, const Answer &answer);
+    CUDA_OPT_HD Request minimise_subspace(const Answer &answer);
+    CUDA_OPT_HD Request break_down();
+    CUDA_OPT_HD void refresh();
+
+    // trial.hpp: the line search.
+    CUDA_OPT_HD Request take_direction();
+    CUDA_OPT_HD bool descends(const DirectionSums &sums);
+    CUDA_OPT_HD void note_direction();
+    CUDA_OPT_HD Request replace_direction();
+    CUDA_OPT_HD Request judge_trial(const Answer &answer);
+    CUDA_OPT_HD void start_line_search(double longest_step);
+    CUDA_OPT_HD Request advance_line_search(const Answer &answer);
+    CUDA_OPT_HD bool satisfies_wolfe(double f, double slope) const;
+    CUDA_OPT_HD bool satisfies_approximate_wolfe(double f, double slope) const;
+    CUDA_OPT_HD Request try_step(double step);
+    CUDA_OPT_HD Request backtrack();
+    CUDA_OPT_HD Request exhaust_search(const Answer &answer, bool warned);
+    CUDA_OPT_HD Request accept(const Answer &answer);
+    CUDA_OPT_HD Request append_pair(const Answer &answer);
+    CUDA_OPT_HD Request truncate_direction();
+    CUDA_OPT_HD Request ask_truncation();
+    CUDA_OPT_HD Request fail_search(SearchFailure failure);
+    CUDA_OPT_HD Request after_failure(const Answer &answer);
+    CUDA_OPT_HD Request restore(Stage next);
+
+    // ending.hpp
+    CUDA_OPT_HD int stopping_test() const;
+    CUDA_OPT_HD double least_decrease() const;
+    CUDA_OPT_HD Request converge(int test);
+    CUDA_OPT_HD int limit_reached(bool at_iterate) const;
+    CUDA_OPT_HD Request end_at_limit(int code);
+    CUDA_OPT_HD bool logs() const { return settings.log_frequency >= 0; }
+    CUDA_OPT_HD Request end(int code, EventKind why);
+    CUDA_OPT_HD Request settle();
+    CUDA_OPT_HD void tell_end();
+
+    static constexpr double progress_share = 0.1; // of f or ||P g||: a fall that counts as progress
+
+    int64_t n_ = 0;
+    Stage stage_ = Stage::start;
+    int task_ = 0;
+    double seconds_ = 0; // since the solve began, if there is a limit to them
+    bool broken_ = false;
+
+    bool bounded_ = false, boxed_ = false;
+    GatherRequest panel_{};      // of the gather that the next direction starts from
+    bool products_hold_ = false; // its sums are those of the answer
+    DirectionRequest direction_{}; // but for the coefficients, which are the subspace's
+    DirectionSums direction_sums_{};
+    bool direction_sums_known_ = false;
+    double f_base_ = 0, slope_base_ = 0; // at x_base, along d
+    double step_ = 0;                    // of the trial point, along d
+    double unit_ = 1;                    // d as L-BFGS-B has it is d / unit_: results are told in steps along that
+    bool at_iterate_ = true;             // x, f, g are an iterate, not a trial point
+    bool pair_unfinished_ = false;       // the newest pair's y is still g_base
+    int64_t cauchy_free_ = 0, cauchy_breakpoints_ = 0; // of the direction under way
+    double f_previous_ = 0;
+
+    double f_best_ = infinity; // of all iterates
+    IterateFacts best_;        // while it is put aside
+    bool best_is_aside_ = false;
+    double f_refreshed_ = infinity, pg_refreshed_ = infinity; // at the last refresh that a search made necessary
+    int refreshes_in_vain_ = 0;
+    int in_vain_ = 0; // iterations since these two have fallen
+    double f_noted_ = infinity, pg_noted_ = infinity;
+    int reached_ = 0; // the test that holds at the iterate, while the solve goes on, for a lower f
+    int postponed_ = 0;
+
+    int64_t search_evaluations_ = 0, cuts_in_a_row_ = 0;
+    bool fresh_start_ = false; // the next search goes along -g, at its own scale
+    bool direction_judged_ = false, search_started_ = false;
+    bool exhausted_ = false; // the search ended without a step that meets both conditions
+    bool returning_ = false; // and the trial point is the lowest that it saw
+    bool first_ = true;      // the iterate that is measured is the start
+    SearchFailure failure_ = SearchFailure::no_descent;
+
+    int end_code_ = 0;
+    EventKind end_why_ = EventKind::nothing;
+    Event told_early_; // numbers of the end that settle() changes
+
+    LimitedMemory memory_;
+    CauchySearch cauchy_;
+    Subspace subspace_;
+    MoreThuente line_;
+};
+
+// Bytes of a state for m pairs.
+CUDA_OPT_HD inline int64_t state_bytes(int m) {
+    State state;
+    dense::CountArrays count;
+    state.each_array(m, count);
+    return static_cast<int64_t>(sizeof(State)) + count.doubles * static_cast<int64_t>(sizeof(double));
+}
+
+} // namespace cudaopt

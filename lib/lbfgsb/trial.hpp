@@ -1,0 +1,258 @@
+// The state machine's turns at a trial point: f and g have come, and the line search decides what becomes of it.
+#pragma once
+
+#include "cuda_opt.h"
+#include "lbfgsb/state.hpp"
+
+namespace cudaopt {
+
+// Differences of f below this share of f count as rounding errors where the slopes say that the step is good.
+constexpr double rounding_level = 1e5 * machine_epsilon;
+constexpr double steepest_ascent_accepted = 0.8; // 1 - 2 delta of Hager and Zhang (2005), delta = 0.1
+constexpr int most_refreshes_in_vain = 4;
+
+// The manual's info code for a verdict of the line search.
+CUDA_OPT_HD inline int info_code(SearchVerdict verdict) {
+    switch (verdict) {
+    case SearchVerdict::evaluate: return 3; // only looked at when maxfev is reached
+    case SearchVerdict::converged: return 1;
+    case SearchVerdict::interval_too_small: return 2;
+    case SearchVerdict::at_minimum_step: return 4;
+    case SearchVerdict::at_maximum_step: return 5;
+    case SearchVerdict::rounding_errors: return 6;
+    }
+    return 0;
+}
+
+CUDA_OPT_HD inline double slope_at_trial(const PanelSums &sums) {
+    return sums.over_all(panel::gradient, panel::s_column(0));
+}
+
+CUDA_OPT_HD inline bool are_finite(const PanelSums &sums) {
+    return is_finite(sums.f) && sums.row_sums[not_finite] == 0 && is_finite(slope_at_trial(sums));
+}
+
+// As if the step were accepted, which it nearly always is.
+CUDA_OPT_HD inline GatherRequest State::products_at_trial() const {
+    GatherRequest panel = memory_.tentative_panel();
+    panel.masked = bounded_;
+    return panel;
+}
+
+CUDA_OPT_HD inline Request State::judge_trial(const Answer &answer) {
+    const PanelSums &sums = *answer.sums;
+    results.slope = slope_at_trial(sums) / unit_;
+    if (!direction_judged_ && !descends(direction_sums_known_ ? direction_sums_ : *answer.direction))
+        return replace_direction();
+    if (!search_started_) {
+        const bool first_accepted = are_finite(sums) && satisfies_wolfe(sums.f, slope_at_trial(sums));
+        if (bounded_ && !fresh_start_ && !first_accepted) {
+            Request request = ask(Stage::longest_step, Verb::largest_step);
+            request.slot = direction_.spare_slot;
+            return request;
+        }
+        // With bounds of no consequence to a search that ends here, and 1 from a fresh start.
+        start_line_search(fresh_start_ ? 1 : direction_.step);
+    }
+    return advance_line_search(answer);
+}
+
+// The sums of sweep 2 have come: whether d is a direction of descent.
+CUDA_OPT_HD inline bool State::descends(const DirectionSums &sums) {
+    direction_judged_ = true;
+    direction_sums_ = sums;
+    slope_base_ = sums.slope;
+    note_direction();
+    return sums.slope < 0;
+}
+
+CUDA_OPT_HD inline void State::note_direction() {
+    results.direction_norm2 = std::sqrt(direction_sums_.d_squared) / unit_;
+    results.slope_start = direction_sums_.slope / unit_;
+    // Without pairs the model is separable: the variables that the projection stopped are those with a breakpoint
+    // passed.
+    const auto projected = static_cast<int64_t>(direction_sums_.projected);
+    const int64_t stopped = memory_.pairs() == 0 ? least(projected, cauchy_free_) : 0;
+    results.cauchy_free = cauchy_free_ - stopped;
+    results.cauchy_breakpoints = cauchy_breakpoints_ + stopped;
+    results.subspace_projected = projected - stopped;
+}
+
+CUDA_OPT_HD inline Request State::replace_direction() {
+    if (direction_sums_.projected > 0 && !direction_.truncate) return truncate_direction();
+    return fail_search(SearchFailure::no_descent);
+}
+
+// Conditions (T 1.1) and (T 1.2) at the first step.
+CUDA_OPT_HD inline bool State::satisfies_wolfe(double f, double slope) const {
+    return f <= f_base_ + settings.ftol * direction_.step * slope_base_ &&
+           std::fabs(slope) <= settings.gtol * -slope_base_;
+}
+
+// Where f differs by no more than its rounding errors, slopes still tell (Hager and Zhang, SIAM J. Optim. 16 (2005)
+// 170, section 2: the approximate Wolfe conditions). The lowest f is the measure, so that f cannot creep up.
+CUDA_OPT_HD inline bool State::satisfies_approximate_wolfe(double f, double slope) const {
+    return settings.robust && f <= f_best_ + rounding_level * std::fabs(f_best_) &&
+           slope >= settings.gtol * slope_base_ && slope <= steepest_ascent_accepted * -slope_base_;
+}
+
+// longest_step: along d within the box.
+CUDA_OPT_HD inline void State::start_line_search(double longest_step) {
+    SearchTolerances tolerances{settings.ftol, settings.gtol, settings.xtol, settings.step_min, settings.step_max};
+    if (bounded_) tolerances.step_max = greatest(least(tolerances.step_max, longest_step), direction_.step);
+    // The first step of all depends on the scale of f; stpmin is meant for the search.
+    tolerances.step_min = least(tolerances.step_min, direction_.step);
+    line_.start(f_base_, slope_base_, direction_.step, tolerances);
+    search_started_ = true;
+}
+
+CUDA_OPT_HD inline Request State::advance_line_search(const Answer &answer) {
+    const PanelSums &sums = *answer.sums;
+    const double f = sums.f, slope = slope_at_trial(sums);
+    if (!are_finite(sums)) return backtrack();
+    cuts_in_a_row_ = 0;
+    if (returning_) return f < f_base_ ? accept(answer) : fail_search(SearchFailure::lower_not_found_again);
+    search_evaluations_++;
+
+    step_ = line_.step();
+    const SearchVerdict verdict = line_.update(f, slope);
+    results.line_search_info = info_code(verdict);
+    if (verdict == SearchVerdict::converged || satisfies_approximate_wolfe(f, slope)) {
+        results.line_search_info = info_code(SearchVerdict::converged);
+        return accept(answer);
+    }
+    if (verdict == SearchVerdict::evaluate && search_evaluations_ < settings.evaluations_per_search) {
+        if (const int code = limit_reached(false)) return end_at_limit(code);
+        return try_step(line_.step());
+    }
+    return exhaust_search(answer, verdict != SearchVerdict::evaluate);
+}
+
+CUDA_OPT_HD inline Request State::try_step(double step) {
+    Request request = ask(Stage::stepped, Verb::step);
+    request.slot = direction_.spare_slot;
+    request.number = step;
+    return request;
+}
+
+// f or g is not finite at the trial point.
+CUDA_OPT_HD inline Request State::backtrack() {
+    if (returning_) return fail_search(SearchFailure::lower_not_found_again);
+    if (cuts_in_a_row_ >= settings.max_cuts) {
+        if (reached_ != 0) return converge(reached_);
+        return end(CUDA_OPT_NOT_FINITE, EventKind::not_finite_after_cuts);
+    }
+    if (const int code = limit_reached(false)) return end_at_limit(code);
+    results.cuts++;
+    cuts_in_a_row_++;
+    line_.cut();
+    return try_step(line_.step());
+}
+
+// The search ends without a step that meets both conditions. A warning's step is taken if it lowered f (dcsrch ends
+// with the best that it knows); else the lowest point seen, which version 3.0 does not go back to.
+CUDA_OPT_HD inline Request State::exhaust_search(const Answer &answer, bool warned) {
+    const double f = answer.sums->f;
+    exhausted_ = settings.robust && !warned;
+    if (warned && f < f_base_ && (!settings.robust || f <= line_.lowest_phi())) return accept(answer);
+    if (!(line_.lowest_phi() < f_base_)) return fail_search(SearchFailure::nothing_lower);
+    if (!settings.robust) return fail_search(SearchFailure::lower_not_accepted);
+    if (f <= line_.lowest_phi()) return accept(answer);
+    if (const int code = limit_reached(false)) return end_at_limit(code);
+    returning_ = true;
+    step_ = line_.lowest_step();
+    return try_step(step_);
+}
+
+// Approximate conditions let f rise, within its rounding errors. The lowest iterate is then the base point; it is put
+// aside until a lower one comes.
+CUDA_OPT_HD inline Request State::accept(const Answer &answer) {
+    const double f = answer.sums->f;
+    at_iterate_ = true;
+    results.iterations++;
+    results.step = step_ * unit_;
+    fresh_start_ = false;
+    reached_ = 0;
+    f_previous_ = f_base_;
+    if (f <= f_best_) {
+        best_is_aside_ = false;
+        postponed_ = 0;
+        f_best_ = f;
+    } else if (!best_is_aside_) {
+        best_ = results; // its facts
+        best_is_aside_ = true;
+        Request request = ask(Stage::best_put_aside, Verb::put_aside);
+        request.slot = direction_.spare_slot;
+        return request;
+    }
+    return append_pair(answer);
+}
+
+CUDA_OPT_HD inline Request State::append_pair(const Answer &answer) {
+    const PanelSums &sums = *answer.sums;
+    // s'y <= eps |s'g| is no curvature to learn from, whatever the scale of x and f.
+    const double curvature = step_ * sums.over_all(0, 1);
+    if (curvature > machine_epsilon * -slope_base_ * step_ && LimitedMemory::usable(sums, step_)) {
+        memory_.append(sums, step_);
+        products_hold_ = pair_unfinished_ = true;
+    } else {
+        results.skipped_updates++;
+        panel_ = memory_.stored_panel();
+        panel_.masked = bounded_;
+        products_hold_ = memory_.pairs() == 0;
+    }
+    return measure_iterate(answer);
+}
+
+// The projected subspace minimiser is no descent direction: go from the Cauchy point towards the minimiser only as far
+// as the box allows (Morales and Nocedal 2011, section 3).
+CUDA_OPT_HD inline Request State::truncate_direction() {
+    if (const int code = limit_reached(false)) return end_at_limit(code);
+    return restore(Stage::truncation_ready);
+}
+
+CUDA_OPT_HD inline Request State::ask_truncation() {
+    direction_.panel.fresh = false; // sweep 2 has already formed y_new
+    direction_.truncate = true;
+    Request request = ask(Stage::truncated, Verb::truncation);
+    request.direction = direction_;
+    request.direction.coefficients = subspace_.coefficients();
+    return request;
+}
+
+CUDA_OPT_HD inline Request State::fail_search(SearchFailure failure) {
+    failure_ = failure;
+    return restore(Stage::search_failed);
+}
+
+// Drop the memory and search along -g, in turn with the memory's scale and as at a start; or end. At the rounding level
+// of f, steps that leave f as it is may pass both tests, and the next search fails, and so for ever: where neither f
+// nor ||P g|| has fallen by a tenth since the last refresh that such a failure led to, four are tried at most.
+CUDA_OPT_HD inline Request State::after_failure(const Answer &answer) {
+    if (reached_ != 0) return converge(reached_);
+    const double share = settings.robust ? progress_share : 0;
+    const bool progress = f_base_ < f_refreshed_ - share * std::fabs(f_refreshed_) ||
+                          results.pg_norm2 < (1 - share) * pg_refreshed_ || f_refreshed_ == infinity;
+    if (progress) {
+        refreshes_in_vain_ = 0;
+        f_refreshed_ = settings.robust ? least(f_base_, f_refreshed_) : f_base_;
+        pg_refreshed_ = settings.robust ? least(results.pg_norm2, pg_refreshed_) : results.pg_norm2;
+    }
+    const bool keep_scale = memory_.pairs() > 0 && refreshes_in_vain_ % 2 == 0;
+    if (fresh_start_ || refreshes_in_vain_ == most_refreshes_in_vain || !(keep_scale || settings.robust)) {
+        switch (failure_) {
+        case SearchFailure::no_descent: return end(CUDA_OPT_LINE_SEARCH_FAILED, EventKind::no_descent);
+        case SearchFailure::nothing_lower: return end(CUDA_OPT_LINE_SEARCH_FAILED, EventKind::nothing_lower);
+        case SearchFailure::lower_not_accepted: return end(CUDA_OPT_LINE_SEARCH_FAILED, EventKind::lower_not_accepted);
+        case SearchFailure::lower_not_found_again: break;
+        }
+        return end(CUDA_OPT_LINE_SEARCH_FAILED, EventKind::lower_not_found_again);
+    }
+    if (const int code = limit_reached(true)) return end_at_limit(code);
+    refreshes_in_vain_++;
+    fresh_start_ = !keep_scale;
+    refresh();
+    return next_direction(answer);
+}
+
+} // namespace cudaopt

@@ -1,0 +1,84 @@
+#include "solver/sentence.hpp"
+
+namespace cudaopt {
+
+void tell(const Event &event, Message &message) {
+    const auto i = static_cast<long long>(event.integers[0]), j = static_cast<long long>(event.integers[1]);
+    const double a = event.numbers[0], b = event.numbers[1], c = event.numbers[2], d = event.numbers[3];
+    const auto refuse = [&](const char *what) {
+        message.set("%s at index %lld (counted from 0) of %lld: l = %g, x = %g, u = %g", what, i, j, a, b, c);
+    };
+    switch (event.kind) {
+    case EventKind::nothing: return;
+    case EventKind::evaluation_wanted: return message.set("evaluate f and g at x, evaluation %lld", i);
+    case EventKind::diagonal_wanted:
+        return message.set("supply the diagonal of the inverse Hessian's approximation at iterate %lld", i);
+    case EventKind::iterate_reached: return message.set("iterate %lld: f = %.16g, ||P g|| = %g", i, a, b);
+    case EventKind::bound_is_nan: return refuse("a bound is NaN");
+    case EventKind::bounds_leave_no_x:
+        return refuse("the bounds leave no finite x: the lower bound is greater than the upper bound, or both are the "
+                      "same infinity,");
+    case EventKind::start_is_not_finite: return refuse("the start x is NaN or infinite");
+    case EventKind::f_target_reached: return message.set("converged: f = %.16g is at or below its target %g", a, b);
+    case EventKind::eps_reached:
+        return message.set("converged: the projected gradient's norm %g is below eps max(1, ||x||) = %g", a, b);
+    case EventKind::pgtol_reached:
+        return message.set("converged: the projected gradient's largest component %g is at or below pgtol = %g", a, b);
+    case EventKind::factr_reached:
+        return message.set("converged: f fell by %g, which is at or below factr 2.22e-16 max(|f|, 1) = %g", a, b);
+    case EventKind::iteration_limit_reached:
+        return message.set("the limit of %lld iterations is reached, f = %.16g, ||P g|| = %g", i, a, b);
+    case EventKind::evaluation_limit_reached:
+        return message.set("the limit of %lld evaluations is reached, f = %.16g, ||P g|| = %g", i, a, b);
+    case EventKind::time_limit_reached:
+        return message.set("the limit of %g seconds is reached after %g, f = %.16g, ||P g|| = %g", a, b, c, d);
+    case EventKind::not_finite_at_start:
+        return message.set("f and g cannot be evaluated at the start: f = %g, and %.0f of %lld components of g are NaN "
+                           "or infinite",
+                           a, b, i);
+    case EventKind::not_finite_after_cuts:
+        return message.set("f or g is NaN or infinite still after %lld cuts of the step in a row, the last to %g; the "
+                           "best iterate has f = %.16g",
+                           i, a, b);
+    case EventKind::nothing_has_fallen:
+        return message.set("neither f = %.16g nor ||P g|| = %g has fallen for %lld iterations: f may be at its rounding "
+                           "level",
+                           a, b, i);
+    case EventKind::diagonal_is_bad:
+        return message.set("the diagonal's element at index %lld (counted from 0) is not positive and finite, at "
+                           "iterate %lld",
+                           i, j);
+    case EventKind::no_descent:
+        return message.set("no direction of descent is left: the slope along the last one is %g, at f = %.16g with "
+                           "||P g|| = %g; g may not be the gradient of f, or its products overflow or vanish",
+                           a, b, c);
+    case EventKind::nothing_lower:
+        return message.set("the line search failed (info %lld): none of %lld evaluations along a direction of slope %g "
+                           "was below f = %.16g; f may be at its rounding level, or g may not be its gradient",
+                           i, j, a, b);
+    case EventKind::lower_not_accepted:
+        return message.set("the line search failed (info %lld): none of %lld evaluations along a direction of slope %g "
+                           "from f = %.16g met both of its conditions, though f = %.16g was seen; that point was not "
+                           "taken",
+                           i, j, a, b, c);
+    case EventKind::lower_not_found_again:
+        return message.set("the line search went back to the lowest of its points, where f was %.16g, and did not find "
+                           "it below f = %.16g again; f is not the same at each evaluation",
+                           a, b);
+    case EventKind::stopped:
+        return message.set("stopped by the caller after %lld iterations and %lld evaluations, f = %.16g", i, j, a);
+    case EventKind::stopped_while_waiting:
+    case EventKind::time_limit_while_waiting: {
+        Message why;
+        if (event.kind == EventKind::stopped_while_waiting) why.set("stopped by the caller");
+        else why.set("the limit of %g seconds is reached after %g", a, b);
+        return message.set("%s, while work on the stream was waited for, after %lld iterations and %lld evaluations%s",
+                           why.text(), i, j,
+                           j > 0 ? "; x, f and g are the best iterate's when the stream has come to its end" : "");
+    }
+    case EventKind::called_after_end:
+        return message.set("cuda_opt_solve was called after the solve had ended; call cuda_opt_reset to start anew");
+    }
+}
+
+} // namespace cudaopt

@@ -1,0 +1,11 @@
+// What has happened, in words.
+#pragma once
+
+#include "lbfgsb/event.hpp"
+#include "rim/message.hpp"
+
+namespace cudaopt {
+
+void tell(const Event &event, Message &message);
+
+} // namespace cudaopt
