@@ -41,8 +41,8 @@ public:
     void direction(const DirectionRequest &request) override { sweeps_->direction(request); }
     DirectionSums direction_sums() override { return sweeps_->direction_sums(); }
     double truncation(const DirectionRequest &request) override { return sweeps_->truncation(request); }
-    int64_t crossed(const GatherRequest &request, double lo, double hi, std::vector<CrossedRow> &rows) override {
-        return sweeps_->crossed(request, lo, hi, rows);
+    CrossedWindow crossed(const GatherRequest &request, double lo, double hi) override {
+        return sweeps_->crossed(request, lo, hi);
     }
     void step(int slot, double step) override { sweeps_->step(slot, step); }
     double largest_step(int slot) override { return sweeps_->largest_step(slot); }
@@ -84,7 +84,7 @@ class Run {
 public:
     Run() : solver_(n, 5, std::unique_ptr<Sweeps>(sweeps_ = new Silent(n))), x_(n), g_(n) {
         solver_.arrays = {x_.data(), g_.data(), &f_, nullptr, nullptr, nullptr};
-        solver_.settings.report_iterates = true;
+        solver_.settings().report_iterates = true;
     }
     Solver &solver() { return solver_; }
     Silent &sweeps() { return *sweeps_; }

@@ -6,12 +6,41 @@
 
 #include "../support/problems.hpp"
 
-using cudaopt::dense::Matrix;
 using cudaopt::dense::QuasiDefinite;
 using cudaopt_test::Uniform;
 using cudaopt_test::Vector;
 
 namespace {
+
+/// By rows.
+class Matrix {
+  public:
+    Matrix(int rows, int columns) : columns_(columns), values_(static_cast<size_t>(rows) * columns) {}
+    int rows() const { return static_cast<int>(values_.size()) / columns_; }
+    double *row(int i) { return values_.data() + static_cast<size_t>(i) * columns_; }
+    double &operator()(int i, int j) { return row(i)[j]; }
+    const double *row(int i) const { return values_.data() + static_cast<size_t>(i) * columns_; }
+    double operator()(int i, int j) const { return row(i)[j]; }
+
+  private:
+    int columns_;
+    Vector values_;
+};
+
+/// A factorisation with the memory that its arrays stand in.
+class Factorisation : public QuasiDefinite {
+  public:
+    explicit Factorisation(int capacity) {
+        cudaopt::dense::CountArrays count;
+        each_array(capacity, count);
+        numbers_.resize(static_cast<size_t>(count.doubles));
+        cudaopt::dense::PlaceArrays place{numbers_.data()};
+        each_array(capacity, place);
+    }
+
+  private:
+    Vector numbers_;
+};
 
 /// Gaussian elimination with partial pivoting.
 Vector eliminate(Matrix a, Vector b) {
@@ -92,7 +121,7 @@ void check_solution(const QuasiDefinite &system, const Matrix &whole, Vector rig
 TEST_CASE("Both factorisations solve what elimination solves", "[dense]") {
     const bool triangular = GENERATE(false, true);
     Uniform uniform(triangular ? 4 : 1);
-    QuasiDefinite system(20);
+    Factorisation system(20);
     for (int k = 1; k <= 20; k++) {
         INFO("k = " << k << (triangular ? ", zeros passed over" : ""));
         const Matrix whole = triangular ? random_triangular_system(k, uniform) : random_system(k, uniform);
@@ -104,7 +133,7 @@ TEST_CASE("Both factorisations solve what elimination solves", "[dense]") {
 
 TEST_CASE("Half a solve is enough for a form", "[dense]") {
     Uniform uniform(5);
-    QuasiDefinite system(20);
+    Factorisation system(20);
     for (int k = 1; k <= 20; k++) {
         INFO("k = " << k);
         const Matrix whole = random_system(k, uniform);
@@ -120,7 +149,7 @@ TEST_CASE("Half a solve is enough for a form", "[dense]") {
 
 TEST_CASE("Solving twice with one factorisation", "[dense]") {
     Uniform uniform(2);
-    QuasiDefinite system(5);
+    Factorisation system(5);
     const Matrix whole = random_system(5, uniform);
     fill(system, whole);
     REQUIRE(system.factor());
@@ -129,7 +158,7 @@ TEST_CASE("Solving twice with one factorisation", "[dense]") {
 
 TEST_CASE("A block that is not definite breaks the factorisation down", "[dense]") {
     Uniform uniform(3);
-    QuasiDefinite system(4);
+    Factorisation system(4);
     constexpr double nan_value = std::numeric_limits<double>::quiet_NaN();
     constexpr double infinite = std::numeric_limits<double>::infinity();
     for (const double bad : {0.0, -1.0, nan_value, infinite}) {
@@ -151,7 +180,7 @@ TEST_CASE("A block that is not definite breaks the factorisation down", "[dense]
 }
 
 TEST_CASE("No pairs, nothing to solve", "[dense]") {
-    QuasiDefinite system(4);
+    Factorisation system(4);
     system.resize(0);
     CHECK(system.factor());
     CHECK(system.factor_triangular());
