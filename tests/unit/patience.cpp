@@ -128,7 +128,7 @@ void check_silence(Run &run, int64_t gather, int code, const Vector &solution) {
     CHECK(run.solver().resume() == CUDA_OPT_MISUSE);
 
     run.sweeps().silent_gather = 0;
-    run.solver().settings.max_seconds = 0;
+    run.solver().settings().max_seconds = 0;
     CHECK(run.to_the_end() == CUDA_OPT_CONVERGED);
     CHECK(run.x() == solution);
 }
@@ -149,7 +149,7 @@ TEST_CASE("A limit on the time reaches a wait", "[patience]") {
     REQUIRE(run.to_the_end() == CUDA_OPT_CONVERGED);
     const Vector solution = run.x();
     for (const int64_t gather : {1, 2, 7}) {
-        run.solver().settings.max_seconds = 0.1;
+        run.solver().settings().max_seconds = 0.1;
         const auto before = Patience::Clock::now();
         check_silence(run, gather, CUDA_OPT_TIME_LIMIT, solution);
         CHECK(Patience::Clock::now() - before < std::chrono::milliseconds(1000));
