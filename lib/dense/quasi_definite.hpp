@@ -58,7 +58,7 @@ class QuasiDefinite {
     CUDA_OPT_HD double operator()(int i, int j) const { return row(i)[j]; }
 
     // False: breakdown. Pivots are never modified.
-    CUDA_OPT_HD bool factor() {
+    CUDA_OPT_HD_CALL bool factor() {
         for (int i = 0; i < 2 * k_; i++) {
             eliminate(0, i, i);
             if (!take_pivot(i)) return false;
@@ -67,7 +67,7 @@ class QuasiDefinite {
     }
 
     // The same for diagonal A and strictly lower triangular B: what is 0 is passed over.
-    CUDA_OPT_HD bool factor_triangular() {
+    CUDA_OPT_HD_CALL bool factor_triangular() {
         for (int i = 0; i < k_; i++)
             if (!take_pivot(i)) return false;
         for (int i = 0; i < k_; i++) {
@@ -79,14 +79,14 @@ class QuasiDefinite {
     }
 
     // b <- S^-1 b, 2k numbers.
-    CUDA_OPT_HD void solve(double *b) const {
+    CUDA_OPT_HD_CALL void solve(double *b) const {
         reduce(b);
         substitute_back(b);
     }
 
     // b <- (V'R)^-1 b, half of a solve, which is all that a form a'S^-1 b needs. Two rows at a time, so that pairs of
     // elements are written and read again as the same pairs.
-    CUDA_OPT_HD void reduce(double *b) const {
+    CUDA_OPT_HD_CALL void reduce(double *b) const {
         for (int i = 0; i < 2 * k_; i += 2) {
             const double *v0 = row(i), *v1 = row(i + 1);
             const double y0 = reciprocals_[i] * b[i];

@@ -3,8 +3,10 @@
 
 #ifdef __CUDACC__
 #define CUDA_OPT_HD __host__ __device__
+#define CUDA_OPT_HD_CALL __host__ __device__ __noinline__ // large, and not worth a copy in each of its callers
 #define CUDA_OPT_HD_INLINE __host__ __device__ __forceinline__
 #else
 #define CUDA_OPT_HD
+#define CUDA_OPT_HD_CALL
 #define CUDA_OPT_HD_INLINE inline __attribute__((always_inline)) // into each instruction set's copy of its caller
 #endif

@@ -21,7 +21,7 @@ inline State *make_state(void *block, int64_t n, int m) {
 }
 
 // Each stage's turn. It ends: a turn either asks, or goes on to a later stage of the same iteration without a loop.
-CUDA_OPT_HD inline Request State::advance(const Answer &answer) {
+CUDA_OPT_HD_CALL inline Request State::advance(const Answer &answer) {
     seconds_ = answer.seconds;
     switch (stage_) {
     case Stage::start: return ask(Stage::start_checked, Verb::check_start);
@@ -62,33 +62,33 @@ CUDA_OPT_HD inline Request State::advance(const Answer &answer) {
     return request;
 }
 
-CUDA_OPT_HD inline Request State::ask(Stage next, Verb verb) {
+CUDA_OPT_HD_CALL inline Request State::ask(Stage next, Verb verb) {
     stage_ = next;
     Request request;
     request.verb = verb;
     return request;
 }
 
-CUDA_OPT_HD inline Request State::ask_products(Stage next, const GatherRequest &panel) {
+CUDA_OPT_HD_CALL inline Request State::ask_products(Stage next, const GatherRequest &panel) {
     Request request = ask(next, Verb::gather);
     request.panel = panel;
     return request;
 }
 
-CUDA_OPT_HD inline Request State::ask_caller(Stage next, int task) {
+CUDA_OPT_HD_CALL inline Request State::ask_caller(Stage next, int task) {
     Request request = ask(next, Verb::task);
     request.task = task_ = task;
     return request;
 }
 
 // Every request for an evaluation goes through here.
-CUDA_OPT_HD inline Request State::ask_evaluation(Stage next) {
+CUDA_OPT_HD_CALL inline Request State::ask_evaluation(Stage next) {
     results.evaluations++;
     event = {EventKind::evaluation_wanted, {results.evaluations}, {}};
     return ask_caller(next, CUDA_OPT_EVALUATE_FG);
 }
 
-CUDA_OPT_HD inline void State::begin_anew(bool keep_pairs) {
+CUDA_OPT_HD_CALL inline void State::begin_anew(bool keep_pairs) {
     if (!keep_pairs || broken_) memory_.clear(); // where the machine has failed, what the pairs are is unknown
     results = Results{};
     stage_ = Stage::start;
@@ -103,13 +103,13 @@ CUDA_OPT_HD inline void State::begin_anew(bool keep_pairs) {
     told_early_ = {};
 }
 
-CUDA_OPT_HD inline int State::finish_pair() {
+CUDA_OPT_HD_CALL inline int State::finish_pair() {
     if (!pair_unfinished_) return -1;
     pair_unfinished_ = products_hold_ = false;
     return memory_.newest_slot();
 }
 
-CUDA_OPT_HD inline Request State::judge_start(const StartReport &report) {
+CUDA_OPT_HD_CALL inline Request State::judge_start(const StartReport &report) {
     if (report.bound_nan < n_) return refuse_start(EventKind::bound_is_nan, report.bound_nan);
     if (report.crossed < n_) return refuse_start(EventKind::bounds_leave_no_x, report.crossed);
     if (report.x_nan < n_) return refuse_start(EventKind::start_is_not_finite, report.x_nan);
@@ -119,7 +119,7 @@ CUDA_OPT_HD inline Request State::judge_start(const StartReport &report) {
     return ask_evaluation(Stage::first_point);
 }
 
-CUDA_OPT_HD inline Request State::refuse_start(EventKind why, int64_t index) {
+CUDA_OPT_HD_CALL inline Request State::refuse_start(EventKind why, int64_t index) {
     event = {why, {index, n_}, {}};
     Request request = ask(Stage::start_refused, Verb::read_variable);
     request.index = index;
@@ -127,7 +127,7 @@ CUDA_OPT_HD inline Request State::refuse_start(EventKind why, int64_t index) {
 }
 
 // And stay at the start: a corrected call may follow.
-CUDA_OPT_HD inline Request State::tell_refusal(const Variable &variable) {
+CUDA_OPT_HD_CALL inline Request State::tell_refusal(const Variable &variable) {
     event.numbers[0] = variable.l;
     event.numbers[1] = variable.x;
     event.numbers[2] = variable.u;
@@ -136,7 +136,7 @@ CUDA_OPT_HD inline Request State::tell_refusal(const Variable &variable) {
 
 // The facts of an iterate from the sums there; norms from sweeps of their own where their squares leave the range of
 // numbers.
-CUDA_OPT_HD inline Request State::measure_iterate(const Answer &answer) {
+CUDA_OPT_HD_CALL inline Request State::measure_iterate(const Answer &answer) {
     const PanelSums &sums = *answer.sums;
     results.f = sums.f;
     results.pg_norm_max = sums.projected_gradient_max;
@@ -150,7 +150,7 @@ CUDA_OPT_HD inline Request State::measure_iterate(const Answer &answer) {
     return measure_x(answer);
 }
 
-CUDA_OPT_HD inline Request State::measure_x(const Answer &answer) {
+CUDA_OPT_HD_CALL inline Request State::measure_x(const Answer &answer) {
     const double squares = answer.sums->row_sums[x_squared];
     if (!has_root(squares)) return ask(Stage::x_norm_measured, Verb::x_norm);
     results.x_norm2 = std::sqrt(squares);
@@ -158,17 +158,17 @@ CUDA_OPT_HD inline Request State::measure_x(const Answer &answer) {
 }
 
 // Whether the sum of squares is one from which the norm can be had.
-CUDA_OPT_HD inline bool State::has_root(double squares) {
+CUDA_OPT_HD_CALL inline bool State::has_root(double squares) {
     return squares >= smallest_normal / machine_epsilon && is_finite(squares);
 }
 
-CUDA_OPT_HD inline Request State::log_iterate(const Answer &answer) {
+CUDA_OPT_HD_CALL inline Request State::log_iterate(const Answer &answer) {
     if (!first_) note_progress();
     if (logs()) return ask(Stage::iterate_logged, first_ ? Verb::log_start : Verb::log_iterate);
     return first_ ? judge_first(answer) : report_iterate(answer);
 }
 
-CUDA_OPT_HD inline Request State::judge_first(const Answer &answer) {
+CUDA_OPT_HD_CALL inline Request State::judge_first(const Answer &answer) {
     const PanelSums &sums = *answer.sums;
     first_ = false;
     if (!is_finite(sums.f) || sums.row_sums[not_finite] > 0) {
@@ -181,14 +181,14 @@ CUDA_OPT_HD inline Request State::judge_first(const Answer &answer) {
     return judge_iterate(answer);
 }
 
-CUDA_OPT_HD inline Request State::report_iterate(const Answer &answer) {
+CUDA_OPT_HD_CALL inline Request State::report_iterate(const Answer &answer) {
     if (!settings.report_iterates) return judge_iterate(answer);
     event = {EventKind::iterate_reached, {results.iterations}, {results.f, results.pg_norm2}};
     return ask_caller(Stage::iterate, CUDA_OPT_NEW_ITERATE);
 }
 
 // x, f, g are an accepted iterate: stop here, or go on.
-CUDA_OPT_HD inline Request State::judge_iterate(const Answer &answer) {
+CUDA_OPT_HD_CALL inline Request State::judge_iterate(const Answer &answer) {
     // Where rounding errors let f rise, a few iterations more mostly find it lower, with the test holding still. Else
     // the solve ends here all the same.
     constexpr int most_postponed = 10;
@@ -213,7 +213,7 @@ CUDA_OPT_HD inline Request State::judge_iterate(const Answer &answer) {
 }
 
 // Approximate conditions accept steps for ever where nothing but rounding errors is left, and no test is on.
-CUDA_OPT_HD inline void State::note_progress() {
+CUDA_OPT_HD_CALL inline void State::note_progress() {
     const bool progress = f_noted_ == infinity || results.f < f_noted_ - 10 * machine_epsilon * std::fabs(f_noted_) ||
                           results.pg_norm2 < (1 - progress_share) * pg_noted_;
     if (progress) {

@@ -129,7 +129,7 @@ CUDA_OPT_HD inline double bits_midpoint(double lo, double hi) {
 
 // What the sums at a threshold tau say of the path there, whatever the model. With z the way gone so far, z = -tau g on
 // the variables that move and bound - x on those that have stopped: p = W'd, c = W'z.
-CUDA_OPT_HD inline void CauchySearch::load_path(const LimitedMemory &memory, const PanelSums &sums, double tau) {
+CUDA_OPT_HD_CALL inline void CauchySearch::load_path(const LimitedMemory &memory, const PanelSums &sums, double tau) {
     const int size = 2 * memory.pairs();
     const double *with_g = sums.full + panel::gradient * sums.columns;
     if (request_.panel.masked) {
@@ -155,7 +155,7 @@ CUDA_OPT_HD inline void CauchySearch::load_path(const LimitedMemory &memory, con
 
 // The path just beyond a threshold tau:
 //     phi'(tau+) = d'g + theta d'z - p'M c = -(1 - theta tau) d'd - p'M c,    phi'' = theta d'd - p'M p.
-CUDA_OPT_HD inline void CauchySearch::evaluate_path(const LimitedMemory &memory, const PanelSums &sums, double tau) {
+CUDA_OPT_HD_CALL inline void CauchySearch::evaluate_path(const LimitedMemory &memory, const PanelSums &sums, double tau) {
     load_path(memory, sums, tau);
     const int size = 2 * memory.pairs();
     const double theta = memory.theta();
@@ -170,12 +170,12 @@ CUDA_OPT_HD inline void CauchySearch::evaluate_path(const LimitedMemory &memory,
 }
 
 // The next gather overwrites the products, and those of variables at their bounds are taken off them: keep them here.
-CUDA_OPT_HD inline void CauchySearch::copy_free_gram(const LimitedMemory &memory, const PanelSums &sums) {
+CUDA_OPT_HD_CALL inline void CauchySearch::copy_free_gram(const LimitedMemory &memory, const PanelSums &sums) {
     dense::copy(sums.masked, panel::masked_count(panel::columns(memory.pairs())), own_gram_.data());
     point_.own_gram = true;
 }
 
-CUDA_OPT_HD inline void CauchySearch::downdate_free_gram(const LimitedMemory &memory, const CrossedRow &variable) {
+CUDA_OPT_HD_CALL inline void CauchySearch::downdate_free_gram(const LimitedMemory &memory, const CrossedRow &variable) {
     const int columns = panel::columns(memory.pairs());
     dense::copy(variable.w, columns, entries_.data());
     entries_[panel::gradient] = entries_[panel::displacement] = 0; // not set there, and not asked for again
@@ -184,7 +184,7 @@ CUDA_OPT_HD inline void CauchySearch::downdate_free_gram(const LimitedMemory &me
                         columns - i);
 }
 
-CUDA_OPT_HD inline CauchySearch::State CauchySearch::begin(const LimitedMemory &memory, const GatherRequest &panel,
+CUDA_OPT_HD_CALL inline CauchySearch::State CauchySearch::begin(const LimitedMemory &memory, const GatherRequest &panel,
                                                            const PanelSums &sums, bool bounded, bool approximate) {
     request_.panel = panel;
     point_.segments = 1;
@@ -225,19 +225,19 @@ CUDA_OPT_HD inline CauchySearch::State CauchySearch::begin(const LimitedMemory &
 // the reach doubles from window to window, so that after 2,100 of them, the binary exponents that there are, a window
 // holds all finite breakpoints; a bisection at least halves what lies between its ends. Nearly always there is one
 // window.
-CUDA_OPT_HD inline CauchySearch::State CauchySearch::next_window() {
+CUDA_OPT_HD_CALL inline CauchySearch::State CauchySearch::next_window() {
     const double hi = least(at_.t + (1 + reach_) * (minimiser() - at_.t), bracket_);
     if (hi <= searched_) return settle();
     return ask_window(Asked::window, searched_, hi);
 }
 
-CUDA_OPT_HD inline CauchySearch::State CauchySearch::after_window(bool found) {
+CUDA_OPT_HD_CALL inline CauchySearch::State CauchySearch::after_window(bool found) {
     if (!finite()) return State::breakdown;
     reach_ *= 2;
     return found ? settle() : next_window();
 }
 
-CUDA_OPT_HD inline CauchySearch::State CauchySearch::ask_window(Asked asked, double lo, double hi) {
+CUDA_OPT_HD_CALL inline CauchySearch::State CauchySearch::ask_window(Asked asked, double lo, double hi) {
     asked_ = asked;
     request_.verb = Verb::crossed;
     request_.lo = lo;
@@ -245,7 +245,7 @@ CUDA_OPT_HD inline CauchySearch::State CauchySearch::ask_window(Asked asked, dou
     return State::asks;
 }
 
-CUDA_OPT_HD inline CauchySearch::State CauchySearch::resume(const LimitedMemory &memory, const Answer &answer) {
+CUDA_OPT_HD_CALL inline CauchySearch::State CauchySearch::resume(const LimitedMemory &memory, const Answer &answer) {
     const bool too_many = answer.crossed.count > crossed_capacity;
     switch (asked_) {
     case Asked::window:
@@ -274,7 +274,7 @@ CUDA_OPT_HD inline CauchySearch::State CauchySearch::resume(const LimitedMemory 
 
 // Pass the breakpoints of a window that reaches up to hi, until a segment holds its own minimiser (algorithm CP). True:
 // found.
-CUDA_OPT_HD inline bool CauchySearch::pass_breakpoints(const LimitedMemory &memory, const CrossedWindow &window,
+CUDA_OPT_HD_CALL inline bool CauchySearch::pass_breakpoints(const LimitedMemory &memory, const CrossedWindow &window,
                                                        double hi) {
     const int size = 2 * memory.pairs();
     const bool downdate = point_.gram_holds && window.count <= cauchy::most_downdates(point_.free_variables);
@@ -300,7 +300,7 @@ CUDA_OPT_HD inline bool CauchySearch::pass_breakpoints(const LimitedMemory &memo
 }
 
 // The variable has reached its bound and moves no more (eqs. 4.9 and 4.10).
-CUDA_OPT_HD inline void CauchySearch::fix_at_bound(const LimitedMemory &memory, const CrossedRow &variable,
+CUDA_OPT_HD_CALL inline void CauchySearch::fix_at_bound(const LimitedMemory &memory, const CrossedRow &variable,
                                                    bool downdate) {
     const int size = 2 * memory.pairs();
     const double theta = memory.theta(), g = variable.g;
@@ -323,7 +323,7 @@ CUDA_OPT_HD inline void CauchySearch::fix_at_bound(const LimitedMemory &memory, 
 
 // More breakpoints in (lo, hi] than can be had. Evaluate the path at a tau between them; midpoints alternate between the
 // values and their bits, so that 128 steps reach adjacent numbers and end it.
-CUDA_OPT_HD inline CauchySearch::State CauchySearch::probe() {
+CUDA_OPT_HD_CALL inline CauchySearch::State CauchySearch::probe() {
     double middle = bisections_ % 2 == 0 ? lo_ + 0.5 * (hi_ - lo_) : cauchy::bits_midpoint(greatest(lo_, 0.0), hi_);
     if (!(middle > lo_ && middle < hi_)) middle = cauchy::bits_midpoint(lo_, hi_);
     all_tied_ = !(middle > lo_ && middle < hi_); // hi is the number next to lo: its variables end one segment together
@@ -334,7 +334,7 @@ CUDA_OPT_HD inline CauchySearch::State CauchySearch::probe() {
     return State::asks;
 }
 
-CUDA_OPT_HD inline CauchySearch::State CauchySearch::judge_probe(const LimitedMemory &memory, const PanelSums &sums) {
+CUDA_OPT_HD_CALL inline CauchySearch::State CauchySearch::judge_probe(const LimitedMemory &memory, const PanelSums &sums) {
     const double tau = request_.panel.threshold;
     saved_point_ = point_;
     saved_at_ = at_;
@@ -357,7 +357,7 @@ CUDA_OPT_HD inline CauchySearch::State CauchySearch::judge_probe(const LimitedMe
 }
 
 // The minimiser is known; what the subspace minimisation needs is asked for, if it is not there.
-CUDA_OPT_HD inline CauchySearch::State CauchySearch::settle() {
+CUDA_OPT_HD_CALL inline CauchySearch::State CauchySearch::settle() {
     const double t = point_.t = greatest(minimiser(), at_.t);
     for (int i = 0; i < size_; i++) c()[i] += (t - at_.t) * p()[i];
     point_.breakpoints_crossed = static_cast<int64_t>(moving_at_start_ - point_.free_variables);

@@ -7,18 +7,18 @@
 
 namespace cudaopt {
 
-CUDA_OPT_HD inline Request State::next_direction(const Answer &answer) {
+CUDA_OPT_HD_CALL inline Request State::next_direction(const Answer &answer) {
     if (settings.user_diagonal) return ask(Stage::diagonal_checked, Verb::check_diagonal);
     return begin_direction(answer);
 }
 
-CUDA_OPT_HD inline Request State::judge_diagonal(int64_t first_bad, const Answer &answer) {
+CUDA_OPT_HD_CALL inline Request State::judge_diagonal(int64_t first_bad, const Answer &answer) {
     if (first_bad >= n_) return begin_direction(answer);
     told_early_.integers[0] = first_bad;
     return end(CUDA_OPT_BAD_DIAGONAL, EventKind::diagonal_is_bad);
 }
 
-CUDA_OPT_HD inline Request State::begin_direction(const Answer &answer) {
+CUDA_OPT_HD_CALL inline Request State::begin_direction(const Answer &answer) {
     const FirstStep first = fresh_start_ ? first_step() : FirstStep{1, 1};
     if (fresh_start_) memory_.set_scale(first.theta);
     else if (memory_.pairs() == 0 && !settings.robust) memory_.set_scale(1);
@@ -31,7 +31,7 @@ CUDA_OPT_HD inline Request State::begin_direction(const Answer &answer) {
 // where every variable has two. Without bounds it is the step 1 along -g / theta, theta = ||g||: then d is not lost
 // beside x, however f is scaled. Where the point would coincide with x for want of digits, or lie so far away that f
 // there could not be interpolated, theta is such that it does not.
-CUDA_OPT_HD inline State::FirstStep State::first_step() const {
+CUDA_OPT_HD_CALL inline State::FirstStep State::first_step() const {
     constexpr double few_digits = 1 / 67108864.0, far = 67108864.0; // 2^26 either way
     const double norm = results.pg_norm2, x = results.x_norm2;
     const FirstStep classical{1, boxed_ ? 1 : bounded_ ? least(1 / norm, 1.0) : 1 / norm};
@@ -44,27 +44,27 @@ CUDA_OPT_HD inline State::FirstStep State::first_step() const {
 }
 
 // Of the products that the model is made from, at the iterate.
-CUDA_OPT_HD inline GatherRequest State::model_panel() const {
+CUDA_OPT_HD_CALL inline GatherRequest State::model_panel() const {
     GatherRequest panel = panel_;
     if (settings.user_diagonal) panel.weighted = panel.masked = true;
     return panel;
 }
 
-CUDA_OPT_HD inline Request State::ask_model() {
+CUDA_OPT_HD_CALL inline Request State::ask_model() {
     GatherRequest panel = model_panel();
     if (!settings.user_diagonal) return ask_products(Stage::model_products, panel);
     panel.threshold = -1;
     return ask_products(Stage::weighted_products, panel);
 }
 
-CUDA_OPT_HD inline Request State::factor_weighted(const PanelSums &sums) {
+CUDA_OPT_HD_CALL inline Request State::factor_weighted(const PanelSums &sums) {
     if (!memory_.factor(true, &sums)) return break_down();
     GatherRequest panel = model_panel();
     panel.threshold = 0;
     return ask_products(Stage::model_products, panel);
 }
 
-CUDA_OPT_HD inline Request State::begin_cauchy(const Answer &answer) {
+CUDA_OPT_HD_CALL inline Request State::begin_cauchy(const Answer &answer) {
     // M is the Cauchy point's alone.
     if (bounded_ && !settings.user_diagonal && !memory_.factor(false, nullptr)) return break_down();
     GatherRequest panel = model_panel();
@@ -72,14 +72,14 @@ CUDA_OPT_HD inline Request State::begin_cauchy(const Answer &answer) {
     return follow_cauchy(cauchy_.begin(memory_, panel, *answer.sums, bounded_, settings.approximate_cauchy), answer);
 }
 
-CUDA_OPT_HD inline Request State::follow_cauchy(CauchySearch::State search, const Answer &answer) {
+CUDA_OPT_HD_CALL inline Request State::follow_cauchy(CauchySearch::State search, const Answer &answer) {
     if (search == CauchySearch::State::breakdown) return break_down();
     if (search == CauchySearch::State::found) return minimise_subspace(answer);
     stage_ = Stage::cauchy;
     return cauchy_.request();
 }
 
-CUDA_OPT_HD inline Request State::minimise_subspace(const Answer &answer) {
+CUDA_OPT_HD_CALL inline Request State::minimise_subspace(const Answer &answer) {
     const CauchyPoint &point = cauchy_.point();
     const bool weighted = settings.user_diagonal;
     const bool all_free = !weighted && (!bounded_ || point.free_variables == static_cast<double>(n_));
@@ -106,13 +106,13 @@ CUDA_OPT_HD inline Request State::minimise_subspace(const Answer &answer) {
 
 // A breakdown drops the memory and goes on from the same point. Twice at most: without pairs nothing is left to break
 // down.
-CUDA_OPT_HD inline Request State::break_down() {
+CUDA_OPT_HD_CALL inline Request State::break_down() {
     refresh();
     return ask_model();
 }
 
 // Drop the memory. What it learned of the scale of f and x stays, unless version 3.0 is followed.
-CUDA_OPT_HD inline void State::refresh() {
+CUDA_OPT_HD_CALL inline void State::refresh() {
     memory_.drop_pairs(settings.robust);
     pair_unfinished_ = products_hold_ = false;
     results.refreshes++;
@@ -122,7 +122,7 @@ CUDA_OPT_HD inline void State::refresh() {
 
 // Sweep 2, then the trial point's f and g. On a GPU it is known when they are there whether d is a direction of descent:
 // its sums come with the next sweep's, and save a wait of their own.
-CUDA_OPT_HD inline Request State::take_direction() {
+CUDA_OPT_HD_CALL inline Request State::take_direction() {
     products_hold_ = pair_unfinished_ = direction_sums_known_ = at_iterate_ = false;
     search_evaluations_ = cuts_in_a_row_ = 0;
     search_started_ = direction_judged_ = returning_ = exhausted_ = false;

@@ -80,17 +80,17 @@ class LimitedMemory {
     dense::QuasiDefinite middle_, subspace_;
 };
 
-CUDA_OPT_HD inline void LimitedMemory::clear() {
+CUDA_OPT_HD_CALL inline void LimitedMemory::clear() {
     k_ = 0;
     theta_ = 1;
 }
 
-CUDA_OPT_HD inline void LimitedMemory::drop_pairs(bool keep_theta) {
+CUDA_OPT_HD_CALL inline void LimitedMemory::drop_pairs(bool keep_theta) {
     k_ = 0;
     if (!keep_theta) theta_ = 1;
 }
 
-CUDA_OPT_HD inline bool LimitedMemory::usable(const PanelSums &sums, double step) {
+CUDA_OPT_HD_CALL inline bool LimitedMemory::usable(const PanelSums &sums, double step) {
     const double curvature = step * sums.over_all(0, 1), theta = sums.over_all(0, 0) / curvature;
     return is_normal(curvature) && is_normal(theta) && is_normal(1 / theta) &&
            is_normal(step * step * sums.over_all(1, 1));
@@ -103,11 +103,11 @@ CUDA_OPT_HD inline GatherRequest LimitedMemory::tentative_panel() const {
 }
 
 // The others move up by one row and left by one column; the last row and column are left to be written.
-CUDA_OPT_HD inline void LimitedMemory::drop_oldest(dense::Array &matrix) {
+CUDA_OPT_HD_CALL inline void LimitedMemory::drop_oldest(dense::Array &matrix) {
     dense::copy(matrix.data() + m_ + 1, m_ * m_ - m_ - 1, matrix.data());
 }
 
-CUDA_OPT_HD inline void LimitedMemory::append(const PanelSums &sums, double step) {
+CUDA_OPT_HD_CALL inline void LimitedMemory::append(const PanelSums &sums, double step) {
     if (k_ == m_) {
         dense::copy(step_.data() + 1, m_ - 1, step_.data());
         drop_oldest(ss_), drop_oldest(ys_), drop_oldest(yy_);
@@ -126,7 +126,7 @@ CUDA_OPT_HD inline void LimitedMemory::append(const PanelSums &sums, double step
     spare_ = (spare_ + 1) % (m_ + 1);
 }
 
-CUDA_OPT_HD inline bool LimitedMemory::factor(bool user_diagonal, const PanelSums *weighted_over_all) {
+CUDA_OPT_HD_CALL inline bool LimitedMemory::factor(bool user_diagonal, const PanelSums *weighted_over_all) {
     if (user_diagonal) theta_ = 1;
     for (int i = 0; i < k_; i++) {
         double *to = row(theta_ss_, i);
@@ -145,7 +145,7 @@ CUDA_OPT_HD inline bool LimitedMemory::factor(bool user_diagonal, const PanelSum
     return middle_.factor_triangular();
 }
 
-CUDA_OPT_HD inline bool LimitedMemory::factor_subspace(const double *over_free) {
+CUDA_OPT_HD_CALL inline bool LimitedMemory::factor_subspace(const double *over_free) {
     const int columns = panel::columns(k_);
     const double theta = theta_, reciprocal = 1 / theta_;
     subspace_.resize(k_);
@@ -169,7 +169,7 @@ CUDA_OPT_HD inline bool LimitedMemory::factor_subspace(const double *over_free) 
     return subspace_.factor();
 }
 
-CUDA_OPT_HD inline void LimitedMemory::apply_full_space_inverse(double *v) const {
+CUDA_OPT_HD_CALL inline void LimitedMemory::apply_full_space_inverse(double *v) const {
     double *y_part = v, *s_part = v + k_;
     // R u = -s_part, then R' w = -(y_part + (D + Y'Y / theta) u); u and w change places with the right-hand sides.
     // The rows of Y'S are the columns of R.
@@ -188,14 +188,14 @@ CUDA_OPT_HD inline void LimitedMemory::apply_full_space_inverse(double *v) const
     }
 }
 
-CUDA_OPT_HD inline void LimitedMemory::to_basis(const double *panel_entries, double *basis) const {
+CUDA_OPT_HD_CALL inline void LimitedMemory::to_basis(const double *panel_entries, double *basis) const {
     for (int i = 0; i < k_; i++) {
         basis[i] = panel_entries[panel::y_column(k_ - 1 - i)];
         basis[k_ + i] = theta_ * step_[i] * panel_entries[panel::s_column(k_ - 1 - i)];
     }
 }
 
-CUDA_OPT_HD inline void LimitedMemory::to_panel(const double *basis, double *panel_entries) const {
+CUDA_OPT_HD_CALL inline void LimitedMemory::to_panel(const double *basis, double *panel_entries) const {
     for (int i = 0; i < k_; i++) {
         panel_entries[panel::y_column(k_ - 1 - i)] = basis[i];
         panel_entries[panel::s_column(k_ - 1 - i)] = theta_ * step_[i] * basis[k_ + i];

@@ -33,13 +33,13 @@ CUDA_OPT_HD inline bool are_finite(const PanelSums &sums) {
 }
 
 // As if the step were accepted, which it nearly always is.
-CUDA_OPT_HD inline GatherRequest State::products_at_trial() const {
+CUDA_OPT_HD_CALL inline GatherRequest State::products_at_trial() const {
     GatherRequest panel = memory_.tentative_panel();
     panel.masked = bounded_;
     return panel;
 }
 
-CUDA_OPT_HD inline Request State::judge_trial(const Answer &answer) {
+CUDA_OPT_HD_CALL inline Request State::judge_trial(const Answer &answer) {
     const PanelSums &sums = *answer.sums;
     results.slope = slope_at_trial(sums) / unit_;
     if (!direction_judged_ && !descends(direction_sums_known_ ? direction_sums_ : *answer.direction))
@@ -58,7 +58,7 @@ CUDA_OPT_HD inline Request State::judge_trial(const Answer &answer) {
 }
 
 // The sums of sweep 2 have come: whether d is a direction of descent.
-CUDA_OPT_HD inline bool State::descends(const DirectionSums &sums) {
+CUDA_OPT_HD_CALL inline bool State::descends(const DirectionSums &sums) {
     direction_judged_ = true;
     direction_sums_ = sums;
     slope_base_ = sums.slope;
@@ -66,7 +66,7 @@ CUDA_OPT_HD inline bool State::descends(const DirectionSums &sums) {
     return sums.slope < 0;
 }
 
-CUDA_OPT_HD inline void State::note_direction() {
+CUDA_OPT_HD_CALL inline void State::note_direction() {
     results.direction_norm2 = std::sqrt(direction_sums_.d_squared) / unit_;
     results.slope_start = direction_sums_.slope / unit_;
     // Without pairs the model is separable: the variables that the projection stopped are those with a breakpoint
@@ -78,26 +78,26 @@ CUDA_OPT_HD inline void State::note_direction() {
     results.subspace_projected = projected - stopped;
 }
 
-CUDA_OPT_HD inline Request State::replace_direction() {
+CUDA_OPT_HD_CALL inline Request State::replace_direction() {
     if (direction_sums_.projected > 0 && !direction_.truncate) return truncate_direction();
     return fail_search(SearchFailure::no_descent);
 }
 
 // Conditions (T 1.1) and (T 1.2) at the first step.
-CUDA_OPT_HD inline bool State::satisfies_wolfe(double f, double slope) const {
+CUDA_OPT_HD_CALL inline bool State::satisfies_wolfe(double f, double slope) const {
     return f <= f_base_ + settings.ftol * direction_.step * slope_base_ &&
            std::fabs(slope) <= settings.gtol * -slope_base_;
 }
 
 // Where f differs by no more than its rounding errors, slopes still tell (Hager and Zhang, SIAM J. Optim. 16 (2005)
 // 170, section 2: the approximate Wolfe conditions). The lowest f is the measure, so that f cannot creep up.
-CUDA_OPT_HD inline bool State::satisfies_approximate_wolfe(double f, double slope) const {
+CUDA_OPT_HD_CALL inline bool State::satisfies_approximate_wolfe(double f, double slope) const {
     return settings.robust && f <= f_best_ + rounding_level * std::fabs(f_best_) &&
            slope >= settings.gtol * slope_base_ && slope <= steepest_ascent_accepted * -slope_base_;
 }
 
 // longest_step: along d within the box.
-CUDA_OPT_HD inline void State::start_line_search(double longest_step) {
+CUDA_OPT_HD_CALL inline void State::start_line_search(double longest_step) {
     SearchTolerances tolerances{settings.ftol, settings.gtol, settings.xtol, settings.step_min, settings.step_max};
     if (bounded_) tolerances.step_max = greatest(least(tolerances.step_max, longest_step), direction_.step);
     // The first step of all depends on the scale of f; stpmin is meant for the search.
@@ -106,7 +106,7 @@ CUDA_OPT_HD inline void State::start_line_search(double longest_step) {
     search_started_ = true;
 }
 
-CUDA_OPT_HD inline Request State::advance_line_search(const Answer &answer) {
+CUDA_OPT_HD_CALL inline Request State::advance_line_search(const Answer &answer) {
     const PanelSums &sums = *answer.sums;
     const double f = sums.f, slope = slope_at_trial(sums);
     if (!are_finite(sums)) return backtrack();
@@ -128,7 +128,7 @@ CUDA_OPT_HD inline Request State::advance_line_search(const Answer &answer) {
     return exhaust_search(answer, verdict != SearchVerdict::evaluate);
 }
 
-CUDA_OPT_HD inline Request State::try_step(double step) {
+CUDA_OPT_HD_CALL inline Request State::try_step(double step) {
     Request request = ask(Stage::stepped, Verb::step);
     request.slot = direction_.spare_slot;
     request.number = step;
@@ -136,7 +136,7 @@ CUDA_OPT_HD inline Request State::try_step(double step) {
 }
 
 // f or g is not finite at the trial point.
-CUDA_OPT_HD inline Request State::backtrack() {
+CUDA_OPT_HD_CALL inline Request State::backtrack() {
     if (returning_) return fail_search(SearchFailure::lower_not_found_again);
     if (cuts_in_a_row_ >= settings.max_cuts) {
         if (reached_ != 0) return converge(reached_);
@@ -151,7 +151,7 @@ CUDA_OPT_HD inline Request State::backtrack() {
 
 // The search ends without a step that meets both conditions. A warning's step is taken if it lowered f (dcsrch ends
 // with the best that it knows); else the lowest point seen, which version 3.0 does not go back to.
-CUDA_OPT_HD inline Request State::exhaust_search(const Answer &answer, bool warned) {
+CUDA_OPT_HD_CALL inline Request State::exhaust_search(const Answer &answer, bool warned) {
     const double f = answer.sums->f;
     exhausted_ = settings.robust && !warned;
     if (warned && f < f_base_ && (!settings.robust || f <= line_.lowest_phi())) return accept(answer);
@@ -166,7 +166,7 @@ CUDA_OPT_HD inline Request State::exhaust_search(const Answer &answer, bool warn
 
 // Approximate conditions let f rise, within its rounding errors. The lowest iterate is then the base point; it is put
 // aside until a lower one comes.
-CUDA_OPT_HD inline Request State::accept(const Answer &answer) {
+CUDA_OPT_HD_CALL inline Request State::accept(const Answer &answer) {
     const double f = answer.sums->f;
     at_iterate_ = true;
     results.iterations++;
@@ -188,7 +188,7 @@ CUDA_OPT_HD inline Request State::accept(const Answer &answer) {
     return append_pair(answer);
 }
 
-CUDA_OPT_HD inline Request State::append_pair(const Answer &answer) {
+CUDA_OPT_HD_CALL inline Request State::append_pair(const Answer &answer) {
     const PanelSums &sums = *answer.sums;
     // s'y <= eps |s'g| is no curvature to learn from, whatever the scale of x and f.
     const double curvature = step_ * sums.over_all(0, 1);
@@ -206,12 +206,12 @@ CUDA_OPT_HD inline Request State::append_pair(const Answer &answer) {
 
 // The projected subspace minimiser is no descent direction: go from the Cauchy point towards the minimiser only as far
 // as the box allows (Morales and Nocedal 2011, section 3).
-CUDA_OPT_HD inline Request State::truncate_direction() {
+CUDA_OPT_HD_CALL inline Request State::truncate_direction() {
     if (const int code = limit_reached(false)) return end_at_limit(code);
     return restore(Stage::truncation_ready);
 }
 
-CUDA_OPT_HD inline Request State::ask_truncation() {
+CUDA_OPT_HD_CALL inline Request State::ask_truncation() {
     direction_.panel.fresh = false; // sweep 2 has already formed y_new
     direction_.truncate = true;
     Request request = ask(Stage::truncated, Verb::truncation);
@@ -220,7 +220,7 @@ CUDA_OPT_HD inline Request State::ask_truncation() {
     return request;
 }
 
-CUDA_OPT_HD inline Request State::fail_search(SearchFailure failure) {
+CUDA_OPT_HD_CALL inline Request State::fail_search(SearchFailure failure) {
     failure_ = failure;
     return restore(Stage::search_failed);
 }
@@ -228,7 +228,7 @@ CUDA_OPT_HD inline Request State::fail_search(SearchFailure failure) {
 // Drop the memory and search along -g, in turn with the memory's scale and as at a start; or end. At the rounding level
 // of f, steps that leave f as it is may pass both tests, and the next search fails, and so for ever: where neither f
 // nor ||P g|| has fallen by a tenth since the last refresh that such a failure led to, four are tried at most.
-CUDA_OPT_HD inline Request State::after_failure(const Answer &answer) {
+CUDA_OPT_HD_CALL inline Request State::after_failure(const Answer &answer) {
     if (reached_ != 0) return converge(reached_);
     const double share = settings.robust ? progress_share : 0;
     const bool progress = f_base_ < f_refreshed_ - share * std::fabs(f_refreshed_) ||

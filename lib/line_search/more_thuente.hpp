@@ -77,7 +77,7 @@ CUDA_OPT_HD inline double cubic_from(double a, double phi_a, double slope_a, dou
 
 } // namespace line_search
 
-CUDA_OPT_HD inline void MoreThuente::start(double phi0, double slope0, double first_step, const SearchTolerances &tolerances) {
+CUDA_OPT_HD_CALL inline void MoreThuente::start(double phi0, double slope0, double first_step, const SearchTolerances &tolerances) {
     *this = MoreThuente{};
     tolerances_ = tolerances;
     phi0_ = phi0;
@@ -90,7 +90,7 @@ CUDA_OPT_HD inline void MoreThuente::start(double phi0, double slope0, double fi
     upper_ = step_ + line_search::extrapolate_most * step_;
 }
 
-CUDA_OPT_HD inline SearchVerdict MoreThuente::update(double phi, double slope) {
+CUDA_OPT_HD_CALL inline SearchVerdict MoreThuente::update(double phi, double slope) {
     const double slope_test = tolerances_.ftol * slope0_;
     const double phi_test = phi0_ + step_ * slope_test;
     any_finite_ = true;
@@ -136,7 +136,7 @@ CUDA_OPT_HD inline SearchVerdict MoreThuente::update(double phi, double slope) {
     return SearchVerdict::evaluate;
 }
 
-CUDA_OPT_HD inline void MoreThuente::cut() {
+CUDA_OPT_HD_CALL inline void MoreThuente::cut() {
     const double failed = step_;
     step_ = best_.step + line_search::cut_factor * (failed - best_.step);
     if (failed > best_.step) {
@@ -148,7 +148,7 @@ CUDA_OPT_HD inline void MoreThuente::cut() {
 }
 
 // The trial step and the new interval, section 4 of the paper: four cases by the trial's phi and slope against best.
-CUDA_OPT_HD inline void MoreThuente::interpolate(Point &best, Point &other, double phi, double slope, double step_min, double step_max) {
+CUDA_OPT_HD_CALL inline void MoreThuente::interpolate(Point &best, Point &other, double phi, double slope, double step_min, double step_max) {
     const double trial = step_;
     const bool opposite = slope * (best.slope / std::fabs(best.slope)) < 0;
     double next, gamma;
