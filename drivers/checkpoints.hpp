@@ -16,7 +16,7 @@ namespace driver {
 std::vector<unsigned char> read_checkpoint(const std::string &path);
 
 class Checkpoints {
-public:
+  public:
     /** One that cannot be written is known before the work begins. */
     explicit Checkpoints(const Options &options);
 
@@ -26,7 +26,7 @@ public:
     void observe(cudaopt::Handle &s, int task, const Interrupt &interrupt);
     bool wanted() const { return !path_.empty(); }
 
-private:
+  private:
     void write(const std::vector<unsigned char> &checkpoint) const;
 
     const std::string path_, beside_;

@@ -16,7 +16,7 @@ struct CvtOptions {
     int backend = 0;
     int threads = 0;
     bool approximate_cauchy = false;
-    std::int64_t log_frequency = 1; ///< each so manieth iterate; 0: the first and the last; -1: no log
+    std::int64_t log_frequency = 1;    ///< each so manieth iterate; 0: the first and the last; -1: no log
     std::string svg, png, csv, points; ///< files to write, empty: none
 };
 

@@ -20,8 +20,7 @@ struct Failure : std::runtime_error {
 };
 
 /** The exit status of a program: what run() returns, or that of the failure which ended it. */
-template <class Run> int guarded(const char *program, const Run &run)
-{
+template <class Run> int guarded(const char *program, const Run &run) {
     const auto failed = [program](int status, const char *line) {
         std::fprintf(stderr, "%s: %s\n", program, line);
         return status;

@@ -16,18 +16,12 @@ struct Iterate {
 };
 
 /** The last accepted iterate, with what it cost so far; iteration 0 is the start. */
-inline Iterate current_iterate(const cudaopt::Handle &s, std::int64_t evaluations, double seconds)
-{
-    return {s.get_int(CUDA_OPT_ITERATIONS),
-            evaluations,
-            s.get_real(CUDA_OPT_F),
-            s.get_real(CUDA_OPT_PG_NORM2),
-            s.get_real(CUDA_OPT_PG_NORM_INF),
-            s.get_real(CUDA_OPT_STEP),
-            s.get_int(CUDA_OPT_FREE_COUNT),
-            s.get_int(CUDA_OPT_LOWER_COUNT),
-            s.get_int(CUDA_OPT_UPPER_COUNT),
-            seconds};
+inline Iterate current_iterate(const cudaopt::Handle &s, std::int64_t evaluations, double seconds) {
+    return {s.get_int(CUDA_OPT_ITERATIONS),   evaluations,
+            s.get_real(CUDA_OPT_F),           s.get_real(CUDA_OPT_PG_NORM2),
+            s.get_real(CUDA_OPT_PG_NORM_INF), s.get_real(CUDA_OPT_STEP),
+            s.get_int(CUDA_OPT_FREE_COUNT),   s.get_int(CUDA_OPT_LOWER_COUNT),
+            s.get_int(CUDA_OPT_UPPER_COUNT),  seconds};
 }
 
 using History = std::vector<Iterate>;

@@ -6,7 +6,7 @@
 namespace driver {
 
 class Interrupt {
-public:
+  public:
     /** @param s  the solver to be asked; NULL where the program itself looks at requested() */
     explicit Interrupt(cuda_opt *s);
     ~Interrupt();

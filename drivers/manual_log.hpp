@@ -17,11 +17,11 @@ struct Effort {
     std::int64_t solver_calls = 0, evaluations = 0, iterations = 0;
     double evaluation_seconds = 0; ///< in f and g; measured on the host backend only
     double solver_seconds = 0;
-    double seconds = 0;            ///< wall time of the whole loop
+    double seconds = 0; ///< wall time of the whole loop
 };
 
 class ManualLog {
-public:
+  public:
     ManualLog(const Options &options, Progress &progress);
 
     /** Has the library write its lines here. */
@@ -31,7 +31,7 @@ public:
     /** @throws Failure where a line so far could not be written: never from within the library's callback */
     void check_written() const;
 
-private:
+  private:
     void write_line(const std::string &line);
 
     const Options &options_;

@@ -21,14 +21,14 @@ struct Options {
     std::int32_t m = 0;
     std::string problem = "rosenbrock";
     std::map<std::string, double> parameters; ///< the problem's own constants that were given, nx and ny among them
-    std::optional<double> lower, upper; ///< of every variable, in place of the problem's own bounds
+    std::optional<double> lower, upper;       ///< of every variable, in place of the problem's own bounds
     int backend = 0;
     bool single = false;
-    int threads = 0;                 ///< of f and g on the host; the solver has the same
-    std::int64_t log_frequency = 1;  ///< the manual's iprint[0]
-    std::int64_t log_type = 0;       ///< the manual's iprint[1]
-    std::string csv, plot;           ///< files to write, empty: none
-    std::string checkpoint, resume;  ///< files of checkpoints, to write and to go on from, empty: none
+    int threads = 0;                   ///< of f and g on the host; the solver has the same
+    std::int64_t log_frequency = 1;    ///< the manual's iprint[0]
+    std::int64_t log_type = 0;         ///< the manual's iprint[1]
+    std::string csv, plot;             ///< files to write, empty: none
+    std::string checkpoint, resume;    ///< files of checkpoints, to write and to go on from, empty: none
     std::optional<std::int64_t> every; ///< iterations from one checkpoint to the next
     std::vector<GivenSetting> settings;
 };

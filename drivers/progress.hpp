@@ -6,7 +6,7 @@
 namespace driver {
 
 class Progress {
-public:
+  public:
     /** @param wanted  whether nothing else shows the progress; without a terminal on stderr nothing is shown */
     explicit Progress(bool wanted);
     ~Progress() { clear(); }
@@ -18,7 +18,7 @@ public:
     /** Take the line away before something else is written. */
     void clear();
 
-private:
+  private:
     bool wanted_, shown_ = false;
     double next_ = 1;
 };

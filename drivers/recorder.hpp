@@ -11,7 +11,7 @@
 namespace driver {
 
 class Recorder {
-public:
+  public:
     /** Opens the files: one that cannot be written is known before the work begins. */
     explicit Recorder(const Options &options);
 
@@ -20,7 +20,7 @@ public:
     void observe(const cudaopt::Handle &s, std::int64_t evaluations, double seconds);
     void draw(const std::string &title, const std::string &subtitle);
 
-private:
+  private:
     std::optional<OutputFile> csv_, plot_;
     std::int64_t last_ = -1; ///< the last iteration noted
     History history_;        ///< kept for the picture alone

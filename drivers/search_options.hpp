@@ -16,9 +16,9 @@ struct SearchProgramOptions {
     std::optional<double> step;         ///< the first, of every variable
     int backend = 0;
     cudaopt::SearchOptions search;
-    std::int64_t polish = 0;            ///< so many of the best walks
-    std::int64_t log_frequency = 1;     ///< every so many iterations; 0: the first and the last; negative: none
-    std::string csv, plot, point;       ///< files to write, empty: none
+    std::int64_t polish = 0;        ///< so many of the best walks
+    std::int64_t log_frequency = 1; ///< every so many iterations; 0: the first and the last; negative: none
+    std::string csv, plot, point;   ///< files to write, empty: none
 };
 
 /** Read the command line. Returns nothing where --help, --list or --version was asked for, and has been answered.

@@ -31,11 +31,9 @@ std::unique_ptr<cudaopt::PatternSearch> make_cuda_search(const cudaopt::testfunc
 
 /** The same for a kind of search, a class template as HostSearch is. */
 template <template <class, int> class Search>
-std::unique_ptr<cudaopt::PatternSearch> make_search_of_kind(const cudaopt::testfuncs::search::Function &function,
-                                                            const std::vector<double> &lower,
-                                                            const std::vector<double> &upper,
-                                                            const cudaopt::SearchOptions &options)
-{
+std::unique_ptr<cudaopt::PatternSearch>
+make_search_of_kind(const cudaopt::testfuncs::search::Function &function, const std::vector<double> &lower,
+                    const std::vector<double> &upper, const cudaopt::SearchOptions &options) {
     return std::visit(
         [&](const auto &f) -> std::unique_ptr<cudaopt::PatternSearch> {
             using F = std::decay_t<decltype(f)>;

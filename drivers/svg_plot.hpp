@@ -9,7 +9,7 @@ namespace driver {
 struct Series {
     std::string label;
     std::string colour;
-    std::vector<double> y; ///< what is not positive and finite is left out
+    std::vector<double> y;      ///< what is not positive and finite is left out
     std::vector<double> x = {}; ///< where, ascending; empty: 0, 1, 2, ...
 };
 

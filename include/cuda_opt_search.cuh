@@ -87,18 +87,18 @@ namespace cudaopt {
 
 /** Settings of a search. */
 struct SearchOptions {
-    std::int64_t walks = 15360;     /**< >= 1 */
-    std::int64_t iterations = 20;   /**< k_max >= 0: at most so many for each walk */
-    std::uint64_t seed = 0;         /**< of the random numbers */
-    std::vector<double> steps;      /**< Delta_0 for each coordinate, > 0; empty: (upper - lower) / 20 */
-    int halvings = 16;              /**< 1 to 1000: the smallest step is steps / 2^halvings, and is not taken */
+    std::int64_t walks = 15360;   /**< >= 1 */
+    std::int64_t iterations = 20; /**< k_max >= 0: at most so many for each walk */
+    std::uint64_t seed = 0;       /**< of the random numbers */
+    std::vector<double> steps;    /**< Delta_0 for each coordinate, > 0; empty: (upper - lower) / 20 */
+    int halvings = 16;            /**< 1 to 1000: the smallest step is steps / 2^halvings, and is not taken */
     AtSmallestStep at_smallest = AtSmallestStep::restart_step; /**< what then */
-    bool history = false;           /**< whether to keep the best value after each iteration */
-    double max_seconds = 0;         /**< run() ends after the iteration that passes it; 0: no limit */
-    int threads = 0;                /**< on the host, with OpenMP; 0: all of the machine's */
-    void *stream = nullptr;         /**< on CUDA, a cudaStream_t */
-    int lanes = 0;                  /**< on CUDA, threads for a walk: 1 or 32; 0: 32 for few walks of many variables.
-                                         The walks are the same. With `sums` or `reach` always 1 */
+    bool history = false;   /**< whether to keep the best value after each iteration */
+    double max_seconds = 0; /**< run() ends after the iteration that passes it; 0: no limit */
+    int threads = 0;        /**< on the host, with OpenMP; 0: all of the machine's */
+    void *stream = nullptr; /**< on CUDA, a cudaStream_t */
+    int lanes = 0;          /**< on CUDA, threads for a walk: 1 or 32; 0: 32 for few walks of many variables.
+                                 The walks are the same. With `sums` or `reach` always 1 */
 };
 
 /** A search on either machine: what does not depend on the objective. */
@@ -111,8 +111,7 @@ class PatternSearch {
     /** Search until the iterations or the seconds of the options are over, or all walks have ended.
      *  @return CUDA_OPT_ITERATION_LIMIT, CUDA_OPT_TIME_LIMIT, CUDA_OPT_CONVERGED where all walks have ended,
      *          CUDA_OPT_NOT_FINITE where every value was NaN or Inf, or a failure's code */
-    int run()
-    {
+    int run() {
         const auto begin = std::chrono::steady_clock::now();
         const auto seconds = [&] {
             return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
@@ -122,8 +121,7 @@ class PatternSearch {
         std::int64_t piece = options_.max_seconds > 0 ? std::min<std::int64_t>(left, 1) : left;
         bool in_time = true, active = true;
         do {
-            if (const int code = advance(piece))
-                return code;
+            if (const int code = advance(piece)) return code;
             left -= piece;
             if (options_.max_seconds > 0) { // pieces that take an eighth of what is left
                 const double passed = seconds();
@@ -132,29 +130,24 @@ class PatternSearch {
                 const double most = std::min(2.0 * double(piece), (options_.max_seconds - passed) / each / 8);
                 piece = std::min(left, std::max<std::int64_t>(1, std::int64_t(most)));
             }
-            if (options_.at_smallest == AtSmallestStep::stop)
-                active = summary().active > 0;
+            if (options_.at_smallest == AtSmallestStep::stop) active = summary().active > 0;
         } while (left > 0 && in_time && active);
         const SearchSummary found = summary();
-        if (code_ != 0)
-            return code_;
+        if (code_ != 0) return code_;
         if (!(found.value < std::numeric_limits<double>::infinity()))
             return say(CUDA_OPT_NOT_FINITE, "f is NaN or Inf at all of the %lld points evaluated", found.evaluations);
         if (!active)
             return say(CUDA_OPT_CONVERGED, "all %lld walks have ended at their smallest steps", options_.walks);
-        if (!in_time)
-            return say(CUDA_OPT_TIME_LIMIT, "the time limit was reached after %lld iterations", iterations_);
+        if (!in_time) return say(CUDA_OPT_TIME_LIMIT, "the time limit was reached after %lld iterations", iterations_);
         return say(CUDA_OPT_ITERATION_LIMIT, "the limit of %lld iterations was reached", options_.iterations);
     }
 
     /** Let every walk take further iterations, whatever the options' limits; 0: only its start.
      *  @return 0 or a failure's code */
-    int advance(std::int64_t iterations)
-    {
+    int advance(std::int64_t iterations) {
         if (code_ == 0 && options_.history && iterations > options_.iterations - iterations_)
             return say(CUDA_OPT_MISUSE, "the history has room for %lld iterations", options_.iterations);
-        if (code_ == 0 && take(iterations))
-            iterations_ += iterations;
+        if (code_ == 0 && take(iterations)) iterations_ += iterations;
         return code_;
     }
 
@@ -167,12 +160,10 @@ class PatternSearch {
     virtual std::vector<double> walk_values() = 0;
 
     /** The numbers of the `count` best walks, the best first; of equal ones the lower number first. */
-    std::vector<std::int64_t> best_walks(std::int64_t count)
-    {
+    std::vector<std::int64_t> best_walks(std::int64_t count) {
         const std::vector<double> value = walk_values();
         std::vector<std::int64_t> order(value.size());
-        for (std::size_t w = 0; w < order.size(); ++w)
-            order[w] = std::int64_t(w);
+        for (std::size_t w = 0; w < order.size(); ++w) order[w] = std::int64_t(w);
         const auto last = order.begin() + std::min<std::int64_t>(count, std::int64_t(order.size()));
         std::partial_sort(order.begin(), last, order.end(), [&](std::int64_t a, std::int64_t b) {
             return std::make_pair(value[std::size_t(a)], a) < std::make_pair(value[std::size_t(b)], b);
@@ -182,11 +173,9 @@ class PatternSearch {
     }
 
     /** The best value after the starts and after each iteration, where the options ask for it. */
-    std::vector<double> history()
-    {
+    std::vector<double> history() {
         std::vector<double> best;
-        if (!options_.history || code_ != 0)
-            return best;
+        if (!options_.history || code_ != 0) return best;
         double least = std::numeric_limits<double>::infinity();
         std::vector<std::uint64_t> keys(std::size_t(iterations_) + 1, pattern::no_key);
         read_history(keys);
@@ -208,8 +197,7 @@ class PatternSearch {
     /** Check what the search is given. */
     PatternSearch(int compiled_n, const std::vector<double> &lower, const std::vector<double> &upper,
                   const SearchOptions &options)
-        : n_(int(lower.size())), options_(options)
-    {
+        : n_(int(lower.size())), options_(options) {
         if (lower.empty() || lower.size() != upper.size())
             fail(CUDA_OPT_IMPROPER_INPUT, "there are %lld lower and %lld upper bounds; both have to be n >= 1",
                  lower.size(), upper.size());
@@ -250,8 +238,7 @@ class PatternSearch {
     virtual void read_history(std::vector<std::uint64_t> &keys) = 0;
 
     /** The rules, where the box, 3 n values, lies at `box`. */
-    pattern::Rules rules(const double *box) const
-    {
+    pattern::Rules rules(const double *box) const {
         const double *upper = box + n_, *step = upper + n_;
         return {options_.walks, n_, options_.halvings, options_.at_smallest, options_.seed, box, upper, step};
     }
@@ -263,34 +250,29 @@ class PatternSearch {
     std::size_t history_size() const { return options_.history ? std::size_t(options_.iterations) + 1 : 0; }
 
     /** Keep a sentence; returns the code. */
-    template <class... Values> int say(int code, const char *format, Values... values)
-    {
+    template <class... Values> int say(int code, const char *format, Values... values) {
         std::snprintf(message_, sizeof message_, format, shown(values)...);
         return code;
     }
     /** Keep a sentence and the code: nothing goes on. */
-    template <class... Values> void fail(int code, const char *format, Values... values)
-    {
+    template <class... Values> void fail(int code, const char *format, Values... values) {
         code_ = say(code, format, values...);
     }
     /** The walks do not fit. */
-    void fail_memory()
-    {
+    void fail_memory() {
         fail(CUDA_OPT_OUT_OF_MEMORY, "out of memory: the points of %lld walks of %d variables take %lld bytes",
              options_.walks, n_, coordinates() * sizeof(double));
     }
 
     /** As printf's format expects it. */
-    template <class Value> static auto shown(Value value)
-    {
+    template <class Value> static auto shown(Value value) {
         if constexpr (std::is_integral_v<Value> && sizeof(Value) == sizeof(long long))
             return static_cast<long long>(value);
-        else
-            return value;
+        else return value;
     }
 
     int n_;                   /**< variables */
-    SearchOptions options_;  /**< as given */
+    SearchOptions options_;   /**< as given */
     std::vector<double> box_; /**< lower, upper, Delta_0 */
 
   private:
@@ -305,10 +287,8 @@ template <class Objective, int N = 0> class HostSearch final : public PatternSea
     /** A search in the box lower <= x <= upper; both n values, finite. */
     HostSearch(const Objective &objective, const std::vector<double> &lower, const std::vector<double> &upper,
                const SearchOptions &options)
-        : PatternSearch(N, lower, upper, options), objective_(objective)
-    {
-        if (code() != 0)
-            return;
+        : PatternSearch(N, lower, upper, options), objective_(objective) {
+        if (code() != 0) return;
         const bool lives = options.at_smallest == AtSmallestStep::new_point;
         x_.reset(new (std::nothrow) double[coordinates()]);
         best_x_.reset(lives ? new (std::nothrow) double[coordinates()] : nullptr);
@@ -324,35 +304,27 @@ template <class Objective, int N = 0> class HostSearch final : public PatternSea
         }
     }
 
-    SearchSummary summary() override
-    {
+    SearchSummary summary() override {
         SearchSummary all;
-        for (std::int64_t w = 0; w < std::int64_t(walk_.size()); ++w)
-            all.join(walks().summary(rules(box_.data()), w));
+        for (std::int64_t w = 0; w < std::int64_t(walk_.size()); ++w) all.join(walks().summary(rules(box_.data()), w));
         return all;
     }
-    std::vector<double> walk_point(std::int64_t walk) override
-    {
-        if (!has(walk))
-            return {};
+    std::vector<double> walk_point(std::int64_t walk) override {
+        if (!has(walk)) return {};
         std::vector<double> x(static_cast<std::size_t>(n_));
-        for (int j = 0; j < n_; ++j)
-            x[j] = walks().best_of(walk)[j * options_.walks];
+        for (int j = 0; j < n_; ++j) x[j] = walks().best_of(walk)[j * options_.walks];
         return x;
     }
-    std::vector<double> walk_values() override
-    {
+    std::vector<double> walk_values() override {
         std::vector<double> value;
-        for (const pattern::Walk &it : walk_)
-            value.push_back(std::min(it.best, it.value));
+        for (const pattern::Walk &it : walk_) value.push_back(std::min(it.best, it.value));
         return value;
     }
 
   private:
     pattern::Walks walks() { return {x_.get(), best_x_.get(), walk_.data()}; }
 
-    bool take(std::int64_t iterations) override
-    {
+    bool take(std::int64_t iterations) override {
         const pattern::Rules rules = this->rules(box_.data());
         const pattern::Walks walks = this->walks();
 #ifdef _OPENMP
@@ -370,13 +342,11 @@ template <class Objective, int N = 0> class HostSearch final : public PatternSea
 #ifdef _OPENMP
 #pragma omp critical
 #endif
-            for (std::size_t k = 0; k < least.size(); ++k)
-                history_[k] = std::min(history_[k], least[k]);
+            for (std::size_t k = 0; k < least.size(); ++k) history_[k] = std::min(history_[k], least[k]);
         }
         return true;
     }
-    void read_history(std::vector<std::uint64_t> &keys) override
-    {
+    void read_history(std::vector<std::uint64_t> &keys) override {
         std::copy_n(history_.begin(), keys.size(), keys.begin());
     }
 

@@ -14,12 +14,14 @@
 namespace cudaopt::testfuncs {
 
 struct Beale : Defaults {
-    static Facts facts()
-    {
-        return {"beale", "Extended Beale",
+    static Facts facts() {
+        return {"beale",
+                "Extended Beale",
                 "sum over i <= n/2 and k = 1, 2, 3 of (c[k] - x[2i-1] (1 - x[2i]^k))^2, c = (1.5, 2.25, 2.625)",
-                "(1, 0.8, 1, 0.8, ...)", "n a multiple of 2",
-                "More, Garbow, Hillstrom, ACM TOMS 7 (1981) 17, problem 5 in blocks", {}};
+                "(1, 0.8, 1, 0.8, ...)",
+                "n a multiple of 2",
+                "More, Garbow, Hillstrom, ACM TOMS 7 (1981) 17, problem 5 in blocks",
+                {}};
     }
     static Dimension fit(std::int64_t n, const Parameters &) { return whole_blocks(2, n); }
     Beale(std::int64_t n, const Parameters &) : n(n) {}
@@ -30,8 +32,7 @@ struct Beale : Defaults {
     template <class Real> struct Block {
         const Real *x;
         Real *g;
-        CUDA_OPT_HD void operator()(std::int64_t i, Sum &f) const
-        {
+        CUDA_OPT_HD void operator()(std::int64_t i, Sum &f) const {
             const double a = x[2 * i], b = x[2 * i + 1];
             const double u1 = 1 - b, u2 = 1 - b * b, u3 = 1 - b * b * b;
             const double r1 = 1.5 - a * u1, r2 = 2.25 - a * u2, r3 = 2.625 - a * u3;
@@ -41,8 +42,7 @@ struct Beale : Defaults {
         }
     };
 
-    template <class Executor, class Real> void evaluate(Executor &on, const Real *x, double *f, Real *g) const
-    {
+    template <class Executor, class Real> void evaluate(Executor &on, const Real *x, double *f, Real *g) const {
         on.template map_reduce<Sum>(n / 2, Block<Real>{x, g}, StoreSum{f});
     }
 

@@ -24,20 +24,19 @@
 namespace cudaopt::testfuncs {
 
 struct Bearing : Defaults {
-    static Facts facts()
-    {
-        return {"bearing", "Pressure distribution in a journal bearing",
+    static Facts facts() {
+        return {"bearing",
+                "Pressure distribution in a journal bearing",
                 "integral over (0, 2 pi) x (0, 2 b) of (1 + epsilon cos x)^3 |grad v|^2 / 2 - epsilon sin(x) v, v >= 0",
-                "max(sin x, 0)", "a grid of interior points, the nearest square one to n",
+                "max(sin x, 0)",
+                "a grid of interior points, the nearest square one to n",
                 "MINPACK-2, MCS-P153-0692 (1992)",
                 with_sides({{"epsilon", 0.1, 0, 1, "eccentricity"}, {"b", 10, 0, INFINITY, "half the width"}})};
     }
     static Dimension fit(std::int64_t n, const Parameters &p) { return fit_grid(n, p); }
     Bearing(std::int64_t n, const Parameters &p)
         : n(n), grid(grid_of(n, p)), hx(2 * pi / static_cast<double>(grid.nx + 1)),
-          hy(2 * p.at("b") / static_cast<double>(grid.ny + 1)), epsilon(p.at("epsilon"))
-    {
-    }
+          hy(2 * p.at("b") / static_cast<double>(grid.ny + 1)), epsilon(p.at("epsilon")) {}
 
     static constexpr bool bounded = true;
     double lower(std::int64_t) const { return 0; }
@@ -49,24 +48,23 @@ struct Bearing : Defaults {
         Angle step; ///< of hx
 
         /** w at an angle. */
-        CUDA_OPT_HD double film(double cosine) const
-        {
+        CUDA_OPT_HD double film(double cosine) const {
             const double thickness = 1 + epsilon * cosine;
             return thickness * thickness * thickness;
         }
-        CUDA_OPT_HD EdgeColumn<LinearNode> column(std::int64_t i) const
-        {
+        CUDA_OPT_HD EdgeColumn<LinearNode> column(std::int64_t i) const {
             const Angle x(static_cast<double>(i + 1) * hx);
             const double w = film(x.cos);
             const double w_left = film(x.cos * step.cos + x.sin * step.sin);
             const double w_right = film(x.cos * step.cos - x.sin * step.sin);
-            return {(w_left + w) / 2 * (hy / hx), (w + w_right) / 2 * (hy / hx),
-                    (w_left + 4 * w + w_right) / 6 * (hx / hy), {-epsilon * hx * hy * x.sin}};
+            return {(w_left + w) / 2 * (hy / hx),
+                    (w + w_right) / 2 * (hy / hx),
+                    (w_left + 4 * w + w_right) / 6 * (hx / hy),
+                    {-epsilon * hx * hy * x.sin}};
         }
     };
 
-    template <class Executor, class Real> void evaluate(Executor &on, const Real *x, double *f, Real *g) const
-    {
+    template <class Executor, class Real> void evaluate(Executor &on, const Real *x, double *f, Real *g) const {
         const Energy energy = {{}, hx, hy, epsilon, Angle(hx)};
         on.template map_reduce<Sum>(strips_of(grid), Strip<Real, Energy>{x, g, grid, energy}, StoreSum{f});
     }

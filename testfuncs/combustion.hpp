@@ -17,12 +17,13 @@
 namespace cudaopt::testfuncs {
 
 struct Combustion : Defaults {
-    static Facts facts()
-    {
-        return {"combustion", "Steady-state combustion",
+    static Facts facts() {
+        return {"combustion",
+                "Steady-state combustion",
                 "integral over the unit square of |grad v|^2 / 2 - lambda e^v",
                 "lambda / (lambda + 1) sqrt(distance to the boundary)",
-                "a grid of interior points, the nearest square one to n", "MINPACK-2, MCS-P153-0692 (1992)",
+                "a grid of interior points, the nearest square one to n",
+                "MINPACK-2, MCS-P153-0692 (1992)",
                 with_sides({{"lambda", 5, 0, 6.808, "Frank-Kamenetski parameter"}})};
     }
     static Dimension fit(std::int64_t n, const Parameters &p) { return fit_grid(n, p); }
@@ -33,8 +34,7 @@ struct Combustion : Defaults {
 
     struct Fuel {
         double heat; ///< lambda hx hy
-        CUDA_OPT_HD NodeEnergy operator()(double v) const
-        {
+        CUDA_OPT_HD NodeEnergy operator()(double v) const {
             const double released = heat * std::exp(v);
             return {-released, -released};
         }
@@ -45,13 +45,11 @@ struct Combustion : Defaults {
         CUDA_OPT_HD const EdgeColumn<Fuel> &column(std::int64_t) const { return every; }
     };
 
-    template <class Executor, class Real> void evaluate(Executor &on, const Real *x, double *f, Real *g) const
-    {
+    template <class Executor, class Real> void evaluate(Executor &on, const Real *x, double *f, Real *g) const {
         const double hx = 1 / static_cast<double>(grid.nx + 1), hy = 1 / static_cast<double>(grid.ny + 1);
         const Energy energy = {{}, {hy / hx, hy / hx, hx / hy, {lambda * hx * hy}}};
         const double of_boundary = -lambda * (1 - static_cast<double>(n) * hx * hy);
-        on.template map_reduce<Sum>(strips_of(grid), Strip<Real, Energy>{x, g, grid, energy},
-                                    StoreSum{f, of_boundary});
+        on.template map_reduce<Sum>(strips_of(grid), Strip<Real, Energy>{x, g, grid, energy}, StoreSum{f, of_boundary});
     }
 
     std::int64_t n;

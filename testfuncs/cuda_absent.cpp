@@ -6,10 +6,7 @@
 
 namespace cudaopt::testfuncs {
 
-[[noreturn]] static void refuse()
-{
-    throw std::runtime_error("the test problems were built without CUDA");
-}
+[[noreturn]] static void refuse() { throw std::runtime_error("the test problems were built without CUDA"); }
 
 void evaluate_cuda(const Classical &, const double *, double *, double *, DeviceScratch &, void *) { refuse(); }
 void evaluate_cuda(const Classical &, const float *, double *, float *, DeviceScratch &, void *) { refuse(); }

@@ -17,8 +17,7 @@ template <class Node> struct EdgeColumn {
     Node node;
 
     CUDA_OPT_HD void enter(const Neighbourhood &) {}
-    CUDA_OPT_HD double operator()(const Sides &sides, const Neighbourhood &v, Sum &f) const
-    {
+    CUDA_OPT_HD double operator()(const Sides &sides, const Neighbourhood &v, Sum &f) const {
         const double to_right = v.right - v.here, to_left = v.left - v.here;
         const double upwards = v.above - v.here, downwards = v.below - v.here;
         const double horizontal_squares = right * square(to_right) + (sides.leftmost ? left * square(to_left) : 0);

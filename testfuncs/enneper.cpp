@@ -6,8 +6,7 @@ namespace cudaopt::testfuncs {
 namespace {
 
 /** v(x, y), (p, q) by Newton's method from (x, -y), of which it is a perturbation. */
-double enneper(double x, double y)
-{
+double enneper(double x, double y) {
     double p = x, q = -y;
     for (int step = 0; step < 10; ++step) {
         const double in_x = p + p * q * q - p * p * p / 3 - x;
@@ -22,8 +21,7 @@ double enneper(double x, double y)
 
 } // namespace
 
-EnneperSide::EnneperSide()
-{
+EnneperSide::EnneperSide() {
     double value[terms], angle[terms];
     for (int node = 0; node < terms; ++node) {
         angle[node] = pi * (node + 0.5) / terms;
@@ -31,8 +29,7 @@ EnneperSide::EnneperSide()
     }
     for (int k = 0; k < terms; ++k) {
         double sum = 0;
-        for (int node = 0; node < terms; ++node)
-            sum += value[node] * std::cos(k * angle[node]);
+        for (int node = 0; node < terms; ++node) sum += value[node] * std::cos(k * angle[node]);
         coefficient_[k] = sum * (k == 0 ? 1. : 2.) / terms;
     }
 }

@@ -12,12 +12,11 @@
 namespace cudaopt::testfuncs {
 
 class EnneperSide {
-public:
+  public:
     EnneperSide();
 
     /** b(s), |s| <= 1/2: Clenshaw's recurrence for the sum of coefficient_[k] T_k(8 s^2 - 1). */
-    CUDA_OPT_HD double operator()(double s) const
-    {
+    CUDA_OPT_HD double operator()(double s) const {
         const double t = 8 * s * s - 1;
         double later = 0, last = 0;
         for (int k = terms - 1; k > 0; --k) {
@@ -28,7 +27,7 @@ public:
         return coefficient_[0] + t * last - later;
     }
 
-private:
+  private:
     static constexpr int terms = 16;
     double coefficient_[terms];
 };

@@ -33,12 +33,9 @@ struct Defaults {
 };
 
 /** The dimension of a sum over blocks of so many variables. */
-inline Dimension whole_blocks(std::int64_t block, std::int64_t n)
-{
-    if (n < 1)
-        return {0, "n must be at least " + std::to_string(block) + ", not " + std::to_string(n)};
-    if (n % block == 0)
-        return {n, ""};
+inline Dimension whole_blocks(std::int64_t block, std::int64_t n) {
+    if (n < 1) return {0, "n must be at least " + std::to_string(block) + ", not " + std::to_string(n)};
+    if (n % block == 0) return {n, ""};
     const std::uint64_t below = n / block * block, above = below + block;
     return {0, "n must be a multiple of " + std::to_string(block) + ", and " + std::to_string(n) + " is not: take " +
                    (below > 0 ? std::to_string(below) + " or " : "") + std::to_string(above)};

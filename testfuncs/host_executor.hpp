@@ -8,24 +8,22 @@
 namespace cudaopt::testfuncs {
 
 class HostExecutor {
-public:
+  public:
     explicit HostExecutor(int threads) : threads_(threads) {}
 
     /** rule(i, record) for 0 <= i < n, then finish(the joined record). */
     template <class Record, class Rule, class Finish>
-    void map_reduce(std::int64_t n, const Rule &rule, const Finish &finish)
-    {
+    void map_reduce(std::int64_t n, const Rule &rule, const Finish &finish) {
         finish(map_reduce_host<Record>(n, rule, threads_));
     }
 
     /** A place for one record that a pass leaves to the next. */
-    template <class Record> Record *between_passes()
-    {
+    template <class Record> Record *between_passes() {
         static_assert(sizeof(Record) <= sizeof(storage_));
         return reinterpret_cast<Record *>(storage_);
     }
 
-private:
+  private:
     int threads_;
     alignas(16) unsigned char storage_[256];
 };

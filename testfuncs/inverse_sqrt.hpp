@@ -7,8 +7,7 @@
 
 namespace cudaopt::testfuncs {
 
-CUDA_OPT_HD inline double inverse_sqrt(double a)
-{
+CUDA_OPT_HD inline double inverse_sqrt(double a) {
 #ifdef __CUDA_ARCH__
     return rsqrt(a);
 #else

@@ -5,14 +5,12 @@
 namespace cudaopt::testfuncs {
 
 void evaluate_cuda(const Minpack2 &function, const double *x, double *f, double *g, DeviceScratch &scratch,
-                   void *stream)
-{
+                   void *stream) {
     evaluate_family(function, x, f, g, scratch, stream);
 }
 
 void evaluate_cuda(const Minpack2 &function, const float *x, double *f, float *g, DeviceScratch &scratch,
-                   void *stream)
-{
+                   void *stream) {
     evaluate_family(function, x, f, g, scratch, stream);
 }
 

@@ -21,7 +21,6 @@ using Minpack2 = std::variant<Torsion, Bearing, MinimalSurface, OptimalDesign, G
 /** In minpack2.cu; in cuda_absent.cpp they throw. */
 void evaluate_cuda(const Minpack2 &function, const double *x, double *f, double *g, DeviceScratch &scratch,
                    void *stream);
-void evaluate_cuda(const Minpack2 &function, const float *x, double *f, float *g, DeviceScratch &scratch,
-                   void *stream);
+void evaluate_cuda(const Minpack2 &function, const float *x, double *f, float *g, DeviceScratch &scratch, void *stream);
 
 } // namespace cudaopt::testfuncs

@@ -22,12 +22,14 @@
 namespace cudaopt::testfuncs {
 
 struct OptimalDesign : Defaults {
-    static Facts facts()
-    {
-        return {"optimal-design", "Optimal design with composites",
+    static Facts facts() {
+        return {"optimal-design",
+                "Optimal design with composites",
                 "integral over the unit square of psi(|grad v|) + v, psi quadratic, linear, quadratic",
-                "-(distance to the boundary)^2", "a grid of interior points, the nearest square one to n",
-                "MINPACK-2, MCS-P153-0692 (1992)", with_sides({{"lambda", 0.008, 0, 1, "Lagrange multiplier"}})};
+                "-(distance to the boundary)^2",
+                "a grid of interior points, the nearest square one to n",
+                "MINPACK-2, MCS-P153-0692 (1992)",
+                with_sides({{"lambda", 0.008, 0, 1, "Lagrange multiplier"}})};
     }
     static Dimension fit(std::int64_t n, const Parameters &p) { return fit_grid(n, p); }
     OptimalDesign(std::int64_t n, const Parameters &p) : n(n), grid(grid_of(n, p)), lambda(p.at("lambda")) {}
@@ -39,13 +41,10 @@ struct OptimalDesign : Defaults {
 
     struct Psi {
         double t1, t2, lambda;
-        CUDA_OPT_HD ElementEnergy operator()(double q) const
-        {
+        CUDA_OPT_HD ElementEnergy operator()(double q) const {
             const double per_t = inverse_sqrt(q);
-            if (q <= t1 * t1)
-                return {mu2 / 2 * q, mu2 / 2};
-            if (q >= t2 * t2)
-                return {mu1 / 2 * q + lambda * (mu2 - mu1), mu1 / 2};
+            if (q <= t1 * t1) return {mu2 / 2 * q, mu2 / 2};
+            if (q >= t2 * t2) return {mu1 / 2 * q + lambda * (mu2 - mu1), mu1 / 2};
             return {mu2 * t1 * (q * per_t - t1 / 2), mu2 * t1 / 2 * per_t};
         }
     };
@@ -55,8 +54,7 @@ struct OptimalDesign : Defaults {
         CUDA_OPT_HD const Triangles<Psi> &column(std::int64_t) const { return every; }
     };
 
-    template <class Executor, class Real> void evaluate(Executor &on, const Real *x, double *f, Real *g) const
-    {
+    template <class Executor, class Real> void evaluate(Executor &on, const Real *x, double *f, Real *g) const {
         const double hxhy = 1 / static_cast<double>((grid.nx + 1) * (grid.ny + 1));
         const Psi psi = {std::sqrt(2 * lambda * mu1 / mu2), std::sqrt(2 * lambda * mu2 / mu1), lambda};
         const Energy energy = {{}, triangles_of_unit_square(grid, hxhy, psi)};

@@ -25,7 +25,7 @@ struct Place {
 };
 
 class Problem {
-public:
+  public:
     virtual ~Problem() = default;
 
     virtual const Facts &facts() const = 0;

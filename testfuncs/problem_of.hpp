@@ -11,27 +11,21 @@
 namespace cudaopt::testfuncs {
 
 template <class Family> class ProblemOf final : public Problem {
-public:
+  public:
     explicit ProblemOf(Family function)
-        : function_(std::move(function)), facts_(std::visit([](const auto &f) { return f.facts(); }, function_))
-    {
-    }
+        : function_(std::move(function)), facts_(std::visit([](const auto &f) { return f.facts(); }, function_)) {}
 
     const Facts &facts() const override { return facts_; }
-    std::int64_t n() const override
-    {
+    std::int64_t n() const override {
         return std::visit([](const auto &f) { return f.n; }, function_);
     }
-    std::string shape() const override
-    {
+    std::string shape() const override {
         return std::visit([](const auto &f) { return f.shape(); }, function_);
     }
-    std::optional<double> minimum() const override
-    {
+    std::optional<double> minimum() const override {
         return std::visit([](const auto &f) { return f.minimum(); }, function_);
     }
-    bool bounded() const override
-    {
+    bool bounded() const override {
         return std::visit([](const auto &f) { return f.bounded; }, function_);
     }
 
@@ -45,32 +39,26 @@ public:
     void evaluate(const double *x, double *f, double *g, const Place &place) override { evaluate_in(x, f, g, place); }
     void evaluate(const float *x, double *f, float *g, const Place &place) override { evaluate_in(x, f, g, place); }
 
-private:
-    template <class Real> void fill_start(std::int64_t first, std::int64_t count, Real *x) const
-    {
+  private:
+    template <class Real> void fill_start(std::int64_t first, std::int64_t count, Real *x) const {
         fill(first, count, x, [](const auto &f, std::int64_t i) { return f.start(i); });
     }
-    template <class Real> void fill_lower(std::int64_t first, std::int64_t count, Real *l) const
-    {
+    template <class Real> void fill_lower(std::int64_t first, std::int64_t count, Real *l) const {
         fill(first, count, l, [](const auto &f, std::int64_t i) { return f.lower(i); });
     }
-    template <class Real> void fill_upper(std::int64_t first, std::int64_t count, Real *u) const
-    {
+    template <class Real> void fill_upper(std::int64_t first, std::int64_t count, Real *u) const {
         fill(first, count, u, [](const auto &f, std::int64_t i) { return f.upper(i); });
     }
     template <class Real, class Value>
-    void fill(std::int64_t first, std::int64_t count, Real *out, const Value &value) const
-    {
+    void fill(std::int64_t first, std::int64_t count, Real *out, const Value &value) const {
         std::visit(
             [&](const auto &f) {
-                for (std::int64_t i = 0; i < count; ++i)
-                    out[i] = static_cast<Real>(value(f, first + i));
+                for (std::int64_t i = 0; i < count; ++i) out[i] = static_cast<Real>(value(f, first + i));
             },
             function_);
     }
 
-    template <class Real> void evaluate_in(const Real *x, double *f, Real *g, const Place &place)
-    {
+    template <class Real> void evaluate_in(const Real *x, double *f, Real *g, const Place &place) {
         if (place.space == Place::Space::cuda) {
             evaluate_cuda(function_, x, f, g, scratch_, place.stream);
             return;

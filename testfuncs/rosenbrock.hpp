@@ -12,11 +12,14 @@
 namespace cudaopt::testfuncs {
 
 struct Rosenbrock : Defaults {
-    static Facts facts()
-    {
-        return {"rosenbrock", "Extended Rosenbrock",
-                "sum over i <= n/2 of 100 (x[2i] - x[2i-1]^2)^2 + (1 - x[2i-1])^2", "(-1.2, 1, -1.2, 1, ...)",
-                "n a multiple of 2", "More, Garbow, Hillstrom, ACM TOMS 7 (1981) 17, problem 21", {}};
+    static Facts facts() {
+        return {"rosenbrock",
+                "Extended Rosenbrock",
+                "sum over i <= n/2 of 100 (x[2i] - x[2i-1]^2)^2 + (1 - x[2i-1])^2",
+                "(-1.2, 1, -1.2, 1, ...)",
+                "n a multiple of 2",
+                "More, Garbow, Hillstrom, ACM TOMS 7 (1981) 17, problem 21",
+                {}};
     }
     static Dimension fit(std::int64_t n, const Parameters &) { return whole_blocks(2, n); }
     Rosenbrock(std::int64_t n, const Parameters &) : n(n) {}
@@ -27,8 +30,7 @@ struct Rosenbrock : Defaults {
     template <class Real> struct Block {
         const Real *x;
         Real *g;
-        CUDA_OPT_HD void operator()(std::int64_t i, Sum &f) const
-        {
+        CUDA_OPT_HD void operator()(std::int64_t i, Sum &f) const {
             const double a = x[2 * i], b = x[2 * i + 1];
             const double valley = b - a * a, slope = 1 - a;
             f.add(100 * square(valley) + square(slope));
@@ -37,8 +39,7 @@ struct Rosenbrock : Defaults {
         }
     };
 
-    template <class Executor, class Real> void evaluate(Executor &on, const Real *x, double *f, Real *g) const
-    {
+    template <class Executor, class Real> void evaluate(Executor &on, const Real *x, double *f, Real *g) const {
         on.template map_reduce<Sum>(n / 2, Block<Real>{x, g}, StoreSum{f});
     }
 

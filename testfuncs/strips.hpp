@@ -40,16 +40,13 @@ template <class Real, class Energy> struct Strip {
     Grid grid;
     Energy energy;
 
-    CUDA_OPT_HD double value(std::int64_t i, std::int64_t j) const
-    {
-        if (j > grid.ny)
-            return 0; // above the domain: read for the points that the uppermost strip lacks
+    CUDA_OPT_HD double value(std::int64_t i, std::int64_t j) const {
+        if (j > grid.ny) return 0; // above the domain: read for the points that the uppermost strip lacks
         const bool interior = 0 <= i && i < grid.nx && 0 <= j && j < grid.ny;
         return interior ? static_cast<double>(v[j * grid.nx + i]) : energy.boundary(i, j);
     }
 
-    CUDA_OPT_HD void operator()(std::int64_t strip, Sum &f) const
-    {
+    CUDA_OPT_HD void operator()(std::int64_t strip, Sum &f) const {
         const std::int64_t i = grid.column(strip), first = grid.row(strip) * strip_rows;
         double window[strip_rows + 2][3];
         const auto read = [&](const auto &value_at) {
@@ -59,8 +56,7 @@ template <class Real, class Energy> struct Strip {
         };
         if (0 < i && i < grid.nx - 1 && 0 < first && first + strip_rows < grid.ny)
             read([&](std::int64_t x, std::int64_t y) -> double { return v[y * grid.nx + x]; });
-        else
-            read([&](std::int64_t x, std::int64_t y) { return value(x, y); });
+        else read([&](std::int64_t x, std::int64_t y) { return value(x, y); });
 
         auto column = energy.column(i);
         for (int row = 0; row < strip_rows; ++row) {
@@ -69,8 +65,7 @@ template <class Real, class Energy> struct Strip {
                 const double *below = window[row], *same = window[row + 1], *above = window[row + 2];
                 const Sides sides = {i == 0, i == grid.nx - 1, j == 0, j == grid.ny - 1};
                 const Neighbourhood around = {same[1], same[0], same[2], below[1], above[1], below[2], above[0]};
-                if (row == 0)
-                    column.enter(around);
+                if (row == 0) column.enter(around);
                 g[j * grid.nx + i] = static_cast<Real>(column(sides, around, f));
             }
         }

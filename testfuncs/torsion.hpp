@@ -15,12 +15,14 @@
 namespace cudaopt::testfuncs {
 
 struct Torsion : Defaults {
-    static Facts facts()
-    {
-        return {"torsion", "Elastic-plastic torsion",
+    static Facts facts() {
+        return {"torsion",
+                "Elastic-plastic torsion",
                 "integral over the unit square of |grad v|^2 / 2 - c v, |v| <= distance to the boundary",
-                "the distance to the boundary", "a grid of interior points, the nearest square one to n",
-                "MINPACK-2, MCS-P153-0692 (1992)", with_sides({{"c", 5, 0, INFINITY, "angle of twist"}})};
+                "the distance to the boundary",
+                "a grid of interior points, the nearest square one to n",
+                "MINPACK-2, MCS-P153-0692 (1992)",
+                with_sides({{"c", 5, 0, INFINITY, "angle of twist"}})};
     }
     static Dimension fit(std::int64_t n, const Parameters &p) { return fit_grid(n, p); }
     Torsion(std::int64_t n, const Parameters &p) : n(n), grid(grid_of(n, p)), c(p.at("c")) {}
@@ -36,8 +38,7 @@ struct Torsion : Defaults {
         CUDA_OPT_HD const EdgeColumn<LinearNode> &column(std::int64_t) const { return every; }
     };
 
-    template <class Executor, class Real> void evaluate(Executor &on, const Real *x, double *f, Real *g) const
-    {
+    template <class Executor, class Real> void evaluate(Executor &on, const Real *x, double *f, Real *g) const {
         const double hx = 1 / static_cast<double>(grid.nx + 1), hy = 1 / static_cast<double>(grid.ny + 1);
         const Energy energy = {{}, {hy / hx, hy / hx, hx / hy, {-c * hx * hy}}};
         on.template map_reduce<Sum>(strips_of(grid), Strip<Real, Energy>{x, g, grid, energy}, StoreSum{f});

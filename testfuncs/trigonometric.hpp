@@ -19,11 +19,14 @@
 namespace cudaopt::testfuncs {
 
 struct Trigonometric : Defaults {
-    static Facts facts()
-    {
-        return {"trigonometric", "Trigonometric",
+    static Facts facts() {
+        return {"trigonometric",
+                "Trigonometric",
                 "sum over i <= n of (n - sum over j <= n of cos x[j] + i (1 - cos x[i]) - sin x[i])^2",
-                "(0.2, 0.2, ...)", "any n", "More, Garbow, Hillstrom, ACM TOMS 7 (1981) 17, problem 26", {}};
+                "(0.2, 0.2, ...)",
+                "any n",
+                "More, Garbow, Hillstrom, ACM TOMS 7 (1981) 17, problem 26",
+                {}};
     }
     static Dimension fit(std::int64_t n, const Parameters &) { return whole_blocks(1, n); }
     Trigonometric(std::int64_t n, const Parameters &) : n(n) {}
@@ -34,8 +37,7 @@ struct Trigonometric : Defaults {
     /** sin x, and 1 - cos x to full relative accuracy. */
     struct Angle {
         double sin, versine;
-        CUDA_OPT_HD explicit Angle(double x)
-        {
+        CUDA_OPT_HD explicit Angle(double x) {
             const double half = std::sin(x / 2);
             sin = 2 * half * std::cos(x / 2);
             versine = 2 * half * half;
@@ -47,8 +49,7 @@ struct Trigonometric : Defaults {
     /** What the second pass needs of all rows. */
     struct Totals {
         Sum versine, own_part;
-        CUDA_OPT_HD void join(const Totals &other)
-        {
+        CUDA_OPT_HD void join(const Totals &other) {
             versine.join(other.versine);
             own_part.join(other.own_part);
         }
@@ -61,8 +62,7 @@ struct Trigonometric : Defaults {
 
     template <class Real> struct SumRows {
         const Real *x;
-        CUDA_OPT_HD void operator()(std::int64_t i, Totals &totals) const
-        {
+        CUDA_OPT_HD void operator()(std::int64_t i, Totals &totals) const {
             const Angle angle(x[i]);
             totals.versine.add(angle.versine);
             totals.own_part.add(angle.own_part(i));
@@ -74,8 +74,7 @@ struct Trigonometric : Defaults {
         Real *g;
         const Totals *totals;
         double n;
-        CUDA_OPT_HD void operator()(std::int64_t i, Sum &f) const
-        {
+        CUDA_OPT_HD void operator()(std::int64_t i, Sum &f) const {
             const Angle angle(x[i]);
             const double S = totals->versine.v, R = n * S + totals->own_part.v;
             const double r = S + angle.own_part(i);
@@ -85,8 +84,7 @@ struct Trigonometric : Defaults {
         }
     };
 
-    template <class Executor, class Real> void evaluate(Executor &on, const Real *x, double *f, Real *g) const
-    {
+    template <class Executor, class Real> void evaluate(Executor &on, const Real *x, double *f, Real *g) const {
         Totals *totals = on.template between_passes<Totals>();
         on.template map_reduce<Totals>(n, SumRows<Real>{x}, StoreTotals{totals});
         on.template map_reduce<Sum>(n, Row<Real>{x, g, totals, static_cast<double>(n)}, StoreSum{f});

@@ -18,8 +18,7 @@ class Patience {
     explicit Patience(const std::atomic<bool> &stop_requested) : stop_requested_(stop_requested) {}
 
     /** A call begins. It may wait for so many seconds from `since` on; 0: without a limit. */
-    void begin_call(Clock::time_point since, double seconds)
-    {
+    void begin_call(Clock::time_point since, double seconds) {
         since_ = since;
         seconds_ = seconds;
         in_call_ = true;
@@ -32,14 +31,12 @@ class Patience {
 
     /** To be called by what waits, now and then. A wait that is about to end is let end, so that what a call returns
      *  does not depend on the moment where it looks: the patience is over for a while before it is lost. */
-    void look()
-    {
+    void look() {
         if (!in_call_ || !(stop_requested_ || (seconds_ > 0 && seconds_passed() >= seconds_)))
             return; // most often without a look at the clock
         const Clock::time_point now = Clock::now();
         over_since_ = std::min(over_since_, now);
-        if (now - over_since_ > grace)
-            throw Interrupted();
+        if (now - over_since_ > grace) throw Interrupted();
     }
 
   private:

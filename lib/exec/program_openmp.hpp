@@ -17,19 +17,16 @@ namespace cudaopt {
 inline const pid_t loaded_by = getpid();
 
 /** Whether it is there. Not in a forked child: the threads that it goes by there are the parent's. */
-inline bool program_has_openmp()
-{
+inline bool program_has_openmp() {
     return &GOMP_parallel && &omp_get_thread_num && &omp_get_num_threads && getpid() == loaded_by;
 }
 
 /** Call body(place) for all 0 <= place < places, on so many threads if it lends them; it may not throw. */
-template <class Body> void in_program_team(int threads, int places, const Body &body)
-{
+template <class Body> void in_program_team(int threads, int places, const Body &body) {
     struct Call {
         const Body &body;
         int places;
-        static void share(void *data)
-        {
+        static void share(void *data) {
             const Call &call = *static_cast<const Call *>(data);
             for (int place = omp_get_thread_num(); place < call.places; place += omp_get_num_threads())
                 call.body(place);

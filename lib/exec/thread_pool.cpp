@@ -26,8 +26,7 @@ namespace {
 // often over within this time.
 constexpr std::chrono::microseconds awake_time(300);
 
-void pause()
-{
+void pause() {
 #if defined(__x86_64__)
     __builtin_ia32_pause();
 #elif defined(__aarch64__)
@@ -35,8 +34,7 @@ void pause()
 #endif
 }
 
-int processors()
-{
+int processors() {
     cpu_set_t usable;
     const int count = sched_getaffinity(0, sizeof usable, &usable) == 0 ? CPU_COUNT(&usable) : 0;
     return count > 0 ? count : std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
@@ -44,15 +42,13 @@ int processors()
 
 /** Where a thread waits: awake for a while, then asleep. */
 class Gate {
-public:
-    template <class Ready> void wait(const Ready &ready, bool awake)
-    {
+  public:
+    template <class Ready> void wait(const Ready &ready, bool awake) {
         using Clock = std::chrono::steady_clock;
         const Clock::time_point until = awake ? Clock::now() + awake_time : Clock::time_point::min();
         do {
             for (int i = 0; i < 32; ++i) {
-                if (ready())
-                    return;
+                if (ready()) return;
                 pause();
             }
         } while (awake && Clock::now() < until);
@@ -61,22 +57,19 @@ public:
         {
             std::unique_lock lock(mutex_);
             asleep_ = true; // before the last look, as open() looks after what makes the other ready
-            while (!ready())
-                opened_.wait(lock);
+            while (!ready()) opened_.wait(lock);
             asleep_ = false;
         }
         pthread_setcancelstate(state, nullptr);
     }
     /** After what makes the other ready. */
-    void open()
-    {
-        if (!asleep_)
-            return;
+    void open() {
+        if (!asleep_) return;
         const std::lock_guard lock(mutex_);
         opened_.notify_one();
     }
 
-private:
+  private:
     std::mutex mutex_;
     std::condition_variable opened_;
     std::atomic<bool> asleep_{false};
@@ -91,8 +84,7 @@ struct Work {
     std::mutex failing;
     std::exception_ptr failure; ///< what one of the pieces has thrown
 
-    void do_piece(int place) noexcept
-    {
+    void do_piece(int place) noexcept {
         const std::int64_t each = count / pieces, more = count % pieces;
         const std::int64_t first = each * place + std::min<std::int64_t>(place, more);
         try {
@@ -105,10 +97,10 @@ struct Work {
 };
 
 class ThreadPool {
-public:
+  public:
     explicit ThreadPool(int size)
-        : size_(size), awake_(size <= processors()), members_(new(std::nothrow) Member[static_cast<std::size_t>(size)])
-    {
+        : size_(size), awake_(size <= processors()),
+          members_(new (std::nothrow) Member[static_cast<std::size_t>(size)]) {
         for (int place = 1; members_ && place < size_; ++place) {
             members_[place].pool = this;
             if (pthread_create(&members_[place].thread, nullptr, run, &members_[place]) != 0)
@@ -116,8 +108,7 @@ public:
             made_ = place;
         }
     }
-    ~ThreadPool()
-    {
+    ~ThreadPool() {
         if (!here()) { // nor are the threads that stand at its gates
             static_cast<void>(members_.release());
             return;
@@ -136,21 +127,18 @@ public:
     bool busy() const { return busy_; }
     bool holds(int threads) const { return members_ && threads <= size_; }
 
-    void share(Work &work)
-    {
+    void share(Work &work) {
         work_ = &work;
         unfinished_ = work.pieces;
         busy_ = true;
-        for (int place = 0; place < work.pieces; ++place)
-            members_[place].offered = true;
-        for (int place = 1; place < work.pieces; ++place)
-            members_[place].gate.open();
+        for (int place = 0; place < work.pieces; ++place) members_[place].offered = true;
+        for (int place = 1; place < work.pieces; ++place) members_[place].gate.open();
         serve(0);
         members_[0].gate.wait([this] { return unfinished_ == 0; }, awake_);
         busy_ = false;
     }
 
-private:
+  private:
     /** A place in the team and its piece. The caller has the first. */
     struct alignas(64) Member {
         std::atomic<bool> offered{false}; ///< its piece, which nobody has taken yet
@@ -158,26 +146,22 @@ private:
         ThreadPool *pool = nullptr;
         pthread_t thread{};
     };
-    bool take(int place)
-    {
+    bool take(int place) {
         std::atomic<bool> &offered = members_[place].offered;
         return offered && offered.exchange(false);
     }
 
     /** The piece of this place, and then those whose threads are late. */
-    void serve(int own)
-    {
-        if (!take(own))
-            return; // done by another: the work may be over
-        Work &work = *work_; // which stands as long as a piece that was taken is not counted as done
+    void serve(int own) {
+        if (!take(own)) return; // done by another: the work may be over
+        Work &work = *work_;    // which stands as long as a piece that was taken is not counted as done
         int done = 0, place = own;
         for (int k = 0; k < work.pieces; ++k, place = (place + 1) % work.pieces)
             if (k == 0 || take(place)) {
                 work.do_piece(place);
                 ++done;
             }
-        if (unfinished_.fetch_sub(done) == done)
-            members_[0].gate.open();
+        if (unfinished_.fetch_sub(done) == done) members_[0].gate.open();
     }
 
     static void *run(void *member);
@@ -196,13 +180,11 @@ private:
 /** Each thread's own; of a thread of a pool, that pool, in whose pieces nothing is shared out. */
 OfThread<ThreadPool> pool_of_thread;
 
-void *ThreadPool::run(void *argument)
-{
+void *ThreadPool::run(void *argument) {
     Member &member = *static_cast<Member *>(argument);
     ThreadPool &pool = *member.pool;
     const int place = static_cast<int>(&member - pool.members_.get());
-    if (!pool_of_thread.set(&pool))
-        return nullptr;
+    if (!pool_of_thread.set(&pool)) return nullptr;
     while (!pool.closing_) {
         member.gate.wait([&] { return member.offered || pool.closing_; }, pool.awake_);
         pool.serve(place);
@@ -212,14 +194,11 @@ void *ThreadPool::run(void *argument)
 }
 
 /** This thread's pool with room for so many; or NULL: it works alone. */
-ThreadPool *pool_with(int threads)
-{
+ThreadPool *pool_with(int threads) {
     ThreadPool *pool = pool_of_thread.get();
     if (pool && pool->here()) {
-        if (pool->busy())
-            return nullptr;
-        if (pool->holds(threads))
-            return pool;
+        if (pool->busy()) return nullptr;
+        if (pool->holds(threads)) return pool;
     }
     pool_of_thread.set(nullptr);
     delete pool;
@@ -229,10 +208,8 @@ ThreadPool *pool_with(int threads)
 
 } // namespace
 
-int host_threads(int asked)
-{
-    if (asked > 0)
-        return asked;
+int host_threads(int asked) {
+    if (asked > 0) return asked;
     static const int all = [] {
         const char *wanted = std::getenv("OMP_NUM_THREADS");
         const long number = wanted ? std::strtol(wanted, nullptr, 10) : 0;
@@ -242,20 +219,15 @@ int host_threads(int asked)
     return all;
 }
 
-void share_pieces(std::int64_t count, int threads, Piece piece, const void *body)
-{
+void share_pieces(std::int64_t count, int threads, Piece piece, const void *body) {
     const int pieces = static_cast<int>(std::min<std::int64_t>(count, threads));
     const bool openmp = program_has_openmp();
     ThreadPool *const pool = pieces > 1 && !openmp ? pool_with(threads) : nullptr;
-    if (pieces <= 1 || !(openmp || pool))
-        return piece(body, 0, count, 0);
+    if (pieces <= 1 || !(openmp || pool)) return piece(body, 0, count, 0);
     Work work{count, pieces, piece, body, {}, {}};
-    if (openmp)
-        in_program_team(threads, pieces, [&work](int place) { work.do_piece(place); });
-    else
-        pool->share(work);
-    if (work.failure)
-        std::rethrow_exception(work.failure);
+    if (openmp) in_program_team(threads, pieces, [&work](int place) { work.do_piece(place); });
+    else pool->share(work);
+    if (work.failure) std::rethrow_exception(work.failure);
 }
 
 } // namespace cudaopt

@@ -22,16 +22,12 @@ void share_pieces(std::int64_t count, int threads, Piece piece, const void *body
 
 /** Call body(k, place) for 0 <= k < count, shared among so many threads: no two at a time have the same place, which is
  *  below `threads`. */
-template <class Body> void share_host(std::int64_t count, const Body &body, int threads)
-{
+template <class Body> void share_host(std::int64_t count, const Body &body, int threads) {
     const auto piece = [](const void *shared, std::int64_t first, std::int64_t last, int place) {
-        for (std::int64_t k = first; k < last; ++k)
-            (*static_cast<const Body *>(shared))(k, place);
+        for (std::int64_t k = first; k < last; ++k) (*static_cast<const Body *>(shared))(k, place);
     };
-    if (threads == 1)
-        piece(&body, 0, count, 0);
-    else
-        share_pieces(count, threads, piece, &body);
+    if (threads == 1) piece(&body, 0, count, 0);
+    else share_pieces(count, threads, piece, &body);
 }
 
 } // namespace cudaopt

@@ -21,19 +21,17 @@ namespace cudaopt::testfuncs::cvt {
 constexpr std::int32_t most_resolution = 16384;
 
 /** How many levels above zero a density can have: at least 255, at most what 16 bits hold. */
-inline std::int32_t most_levels(std::int32_t resolution)
-{
+inline std::int32_t most_levels(std::int32_t resolution) {
     const int bits = 64 - 4 * Packing::bits_of(resolution - 1);
     return (1 << (bits < 16 ? bits : 16)) - 1;
 }
 
 struct CellSums {
-    std::uint64_t mass = 0;        ///< M
-    std::int64_t x = 0, y = 0;     ///< U
-    std::uint64_t square = 0;      ///< W
+    std::uint64_t mass = 0;    ///< M
+    std::int64_t x = 0, y = 0; ///< U
+    std::uint64_t square = 0;  ///< W
 
-    CUDA_OPT_HD void add(std::uint32_t weight, std::int32_t ux, std::int32_t uy)
-    {
+    CUDA_OPT_HD void add(std::uint32_t weight, std::int32_t ux, std::int32_t uy) {
         mass += weight;
         x += std::int64_t(weight) * ux;
         y += std::int64_t(weight) * uy;
@@ -50,13 +48,11 @@ struct CellRule {
     double *g;
 
     /** o in one direction. */
-    CUDA_OPT_HD double offset(double coordinate) const
-    {
+    CUDA_OPT_HD double offset(double coordinate) const {
         return coordinate * packing.resolution - (packing.pixel(packing.fixed(coordinate)) + 0.5);
     }
     /** Write the gradient with respect to site i and return the energy of its cell, without level h^4. */
-    CUDA_OPT_HD double operator()(std::int64_t i) const
-    {
+    CUDA_OPT_HD double operator()(std::int64_t i) const {
         const CellSums &s = sums[i];
         const double mass = static_cast<double>(s.mass), ux = static_cast<double>(s.x), uy = static_cast<double>(s.y);
         const double ox = offset(x[2 * i]), oy = offset(x[2 * i + 1]);

@@ -10,8 +10,7 @@
 namespace cudaopt::testfuncs::cvt {
 namespace {
 
-void check(cudaError_t status, const char *what)
-{
+void check(cudaError_t status, const char *what) {
     if (status != cudaSuccess) {
         cudaGetLastError();
         throw std::runtime_error(std::string("the tessellation failed on CUDA: ") + what + ": " +
@@ -20,11 +19,9 @@ void check(cudaError_t status, const char *what)
 }
 
 template <class T> class DeviceArray {
-public:
-    explicit DeviceArray(std::int64_t size) : bytes_(static_cast<std::size_t>(size) * sizeof(T))
-    {
-        if (size > 0)
-            check(cudaMalloc(&data_, bytes_), ("allocation of " + std::to_string(bytes_) + " bytes").c_str());
+  public:
+    explicit DeviceArray(std::int64_t size) : bytes_(static_cast<std::size_t>(size) * sizeof(T)) {
+        if (size > 0) check(cudaMalloc(&data_, bytes_), ("allocation of " + std::to_string(bytes_) + " bytes").c_str());
     }
     ~DeviceArray() { cudaFree(data_); }
     DeviceArray(const DeviceArray &) = delete;
@@ -32,28 +29,24 @@ public:
 
     T *data() const { return data_; }
     void fill(int byte, cudaStream_t stream) { check(cudaMemsetAsync(data_, byte, bytes_, stream), "clearing"); }
-    void write(const std::vector<T> &values)
-    {
+    void write(const std::vector<T> &values) {
         check(cudaMemcpy(data_, values.data(), bytes_, cudaMemcpyHostToDevice), "copying in");
     }
-    std::vector<T> read(cudaStream_t stream) const
-    {
+    std::vector<T> read(cudaStream_t stream) const {
         std::vector<T> values(bytes_ / sizeof(T));
         check(cudaMemcpyAsync(values.data(), data_, bytes_, cudaMemcpyDeviceToHost, stream), "copying out");
         check(cudaStreamSynchronize(stream), "copying out");
         return values;
     }
 
-private:
+  private:
     T *data_ = nullptr;
     std::size_t bytes_;
 };
 
-__global__ void plant_all(Packing packing, std::int64_t sites, const double *x, double *kept, Word *words)
-{
+__global__ void plant_all(Packing packing, std::int64_t sites, const double *x, double *kept, Word *words) {
     const std::int64_t i = std::int64_t(blockIdx.x) * blockDim.x + threadIdx.x;
-    if (i >= sites)
-        return;
+    if (i >= sites) return;
     kept[2 * i] = x[2 * i];
     kept[2 * i + 1] = x[2 * i + 1];
     plant(packing, packing.pack(i, packing.fixed(x[2 * i]), packing.fixed(x[2 * i + 1])),
@@ -69,8 +62,7 @@ constexpr int run_length = 8; // pixels of a thread
 struct Row {
     Candidate left, middle, right;
 
-    __device__ void offer_to(Nearest &nearest, float row) const
-    {
+    __device__ void offer_to(Nearest &nearest, float row) const {
         nearest.offer(left, row);
         nearest.offer(middle, row);
         nearest.offer(right, row);
@@ -79,14 +71,12 @@ struct Row {
 
 /* A thread goes down a column in strides of the step: it reads three pixels of a row once and offers them to the pixel
  * above, to the middle one and to the one below. Threads side by side have columns side by side. */
-__global__ void flood(Packing packing, const Word *__restrict__ from, Word *__restrict__ to, int step_bits)
-{
+__global__ void flood(Packing packing, const Word *__restrict__ from, Word *__restrict__ to, int step_bits) {
     const std::int32_t resolution = packing.resolution, step = 1 << step_bits;
     const std::int32_t x = static_cast<std::int32_t>(blockIdx.x * blockDim.x + threadIdx.x);
     const std::int32_t lane = static_cast<std::int32_t>(blockIdx.y * blockDim.y + threadIdx.y);
     const std::int32_t begin = (lane & (step - 1)) + (lane >> step_bits) * run_length * step;
-    if (x >= resolution || begin >= resolution)
-        return;
+    if (x >= resolution || begin >= resolution) return;
     const float column = packing.centre(x);
     const bool has_left = x >= step, has_right = x + step < resolution;
     const auto read = [&](std::int32_t y) -> Row {
@@ -101,8 +91,7 @@ __global__ void flood(Packing packing, const Word *__restrict__ from, Word *__re
 #pragma unroll
     for (int k = 0; k < run_length; ++k) {
         const std::int32_t y = begin + k * step;
-        if (y >= resolution)
-            return;
+        if (y >= resolution) return;
         const Row below = read(y + step);
         const float row = packing.centre(y);
         Nearest nearest;
@@ -115,8 +104,7 @@ __global__ void flood(Packing packing, const Word *__restrict__ from, Word *__re
     }
 }
 
-__device__ void join(CellSums *sums, const CellSums &run)
-{
+__device__ void join(CellSums *sums, const CellSums &run) {
     const auto add = [](void *to, std::uint64_t value) { // two's complement: signed sums as well
         atomicAdd(static_cast<unsigned long long *>(to), static_cast<unsigned long long>(value));
     };
@@ -129,14 +117,12 @@ __device__ void join(CellSums *sums, const CellSums &run)
 /* A thread goes down a piece of a column and hands its sums on where the cell ends. */
 template <bool weighted>
 __global__ void sum_cells(Packing packing, const Word *__restrict__ words, const std::uint16_t *__restrict__ weights,
-                          CellSums *__restrict__ sums)
-{
+                          CellSums *__restrict__ sums) {
     constexpr std::int32_t rows = 16;
     const std::int32_t resolution = packing.resolution;
     const std::int32_t x = static_cast<std::int32_t>(blockIdx.x * blockDim.x + threadIdx.x);
     const std::int32_t begin = static_cast<std::int32_t>(blockIdx.y * blockDim.y + threadIdx.y) * rows;
-    if (x >= resolution || begin >= resolution)
-        return;
+    if (x >= resolution || begin >= resolution) return;
     const std::int32_t end = begin + rows < resolution ? begin + rows : resolution;
     Word word = words[std::int64_t(begin) * resolution + x];
     CellSums run;
@@ -153,53 +139,43 @@ __global__ void sum_cells(Packing packing, const Word *__restrict__ words, const
 }
 
 /** A binary tree over the block's threads; the first has the sum. */
-__device__ double tree(double value)
-{
+__device__ double tree(double value) {
     __shared__ double shared[lanes];
     const int k = static_cast<int>(threadIdx.x);
     shared[k] = value;
     __syncthreads();
     for (int stride = lanes / 2; stride > 0; stride /= 2) {
-        if (k < stride)
-            shared[k] += shared[k + stride];
+        if (k < stride) shared[k] += shared[k + stride];
         __syncthreads();
     }
     return shared[0];
 }
 
-__global__ void finish_cells(CellRule rule, std::int64_t sites, double *round_energy)
-{
+__global__ void finish_cells(CellRule rule, std::int64_t sites, double *round_energy) {
     const std::int64_t i = std::int64_t(blockIdx.x) * lanes + threadIdx.x;
     const double sum = tree(i < sites ? rule(i) : 0);
-    if (threadIdx.x == 0)
-        round_energy[blockIdx.x] = sum;
+    if (threadIdx.x == 0) round_energy[blockIdx.x] = sum;
 }
 
-__global__ void finish_energy(const double *round_energy, std::int64_t rounds, double scale, double *f)
-{
+__global__ void finish_energy(const double *round_energy, std::int64_t rounds, double scale, double *f) {
     double value = 0;
-    for (std::int64_t round = threadIdx.x; round < rounds; round += lanes)
-        value += round_energy[round];
+    for (std::int64_t round = threadIdx.x; round < rounds; round += lanes) value += round_energy[round];
     const double sum = tree(value);
-    if (threadIdx.x == 0)
-        *f = sum * scale;
+    if (threadIdx.x == 0) *f = sum * scale;
 }
 
 int blocks_of(std::int64_t threads, int block) { return static_cast<int>((threads + block - 1) / block); }
 
 class CudaEvaluator : public Evaluator {
-public:
+  public:
     explicit CudaEvaluator(const Setup &setup)
         : setup_(setup), words_{DeviceArray<Word>(setup.packing.pixels()), DeviceArray<Word>(setup.packing.pixels())},
           weights_(static_cast<std::int64_t>(setup.levels->at.size())), sums_(setup.sites),
-          round_energy_(blocks_of(setup.sites, lanes)), sites_(2 * setup.sites)
-    {
-        if (!setup.levels->at.empty())
-            weights_.write(setup.levels->at);
+          round_energy_(blocks_of(setup.sites, lanes)), sites_(2 * setup.sites) {
+        if (!setup.levels->at.empty()) weights_.write(setup.levels->at);
     }
 
-    void evaluate(const double *x, double *f, double *g, const Place &place) override
-    {
+    void evaluate(const double *x, double *f, double *g, const Place &place) override {
         stream_ = static_cast<cudaStream_t>(place.stream);
         const Packing packing = setup_.packing;
         const int rounds = blocks_of(setup_.sites, lanes);
@@ -228,7 +204,7 @@ public:
     std::vector<CellSums> sums() const override { return sums_.read(stream_); }
     std::vector<double> sites() const override { return sites_.read(stream_); }
 
-private:
+  private:
     Setup setup_;
     DeviceArray<Word> words_[2]; ///< of two passes in turn
     DeviceArray<std::uint16_t> weights_;

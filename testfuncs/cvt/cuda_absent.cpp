@@ -5,8 +5,7 @@
 
 namespace cudaopt::testfuncs::cvt {
 
-std::unique_ptr<Evaluator> make_cuda_evaluator(const Setup &)
-{
+std::unique_ptr<Evaluator> make_cuda_evaluator(const Setup &) {
     throw std::runtime_error("the tessellation was built without CUDA");
 }
 

@@ -24,7 +24,7 @@ struct Setup {
 };
 
 class Evaluator {
-public:
+  public:
     virtual ~Evaluator() = default;
     virtual void evaluate(const double *x, double *f, double *g, const Place &place) = 0;
 

@@ -21,7 +21,7 @@ struct Triangle {
 };
 
 class ExactDiagram {
-public:
+  public:
     /** @param x  the sites in the square, x_0, y_0, ...
      *  @throws std::runtime_error where the program was built without Boost.Polygon */
     explicit ExactDiagram(const std::vector<double> &x);
@@ -42,7 +42,7 @@ public:
     /** 2 m_i (x_i - c_i). */
     const std::vector<double> &gradient() const { return gradient_; }
 
-private:
+  private:
     void add_cell(const std::vector<double> &x, std::size_t i, const std::vector<std::size_t> &neighbours);
 
     std::vector<Polygon> cells_;

@@ -7,8 +7,7 @@ namespace cudaopt::testfuncs::cvt {
 
 bool ExactDiagram::available() { return false; }
 
-ExactDiagram::ExactDiagram(const std::vector<double> &)
-{
+ExactDiagram::ExactDiagram(const std::vector<double> &) {
     throw std::runtime_error("the exact Voronoi diagram was built without Boost.Polygon");
 }
 

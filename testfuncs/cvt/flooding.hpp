@@ -15,20 +15,14 @@ namespace cudaopt::testfuncs::cvt {
 
 enum class Flooding { jfa, one_before, one_after, two_after };
 
-inline std::vector<std::int32_t> steps_of(Flooding flooding, std::int32_t resolution)
-{
+inline std::vector<std::int32_t> steps_of(Flooding flooding, std::int32_t resolution) {
     std::vector<std::int32_t> steps;
-    if (flooding == Flooding::one_before)
-        steps.push_back(1);
+    if (flooding == Flooding::one_before) steps.push_back(1);
     std::int32_t step = 1;
-    while (2 * step < resolution)
-        step *= 2;
-    for (; step > 0; step /= 2)
-        steps.push_back(step);
-    if (flooding == Flooding::two_after)
-        steps.push_back(2);
-    if (flooding == Flooding::one_after || flooding == Flooding::two_after)
-        steps.push_back(1);
+    while (2 * step < resolution) step *= 2;
+    for (; step > 0; step /= 2) steps.push_back(step);
+    if (flooding == Flooding::two_after) steps.push_back(2);
+    if (flooding == Flooding::one_after || flooding == Flooding::two_after) steps.push_back(1);
     return steps;
 }
 
@@ -38,8 +32,7 @@ constexpr int planting_places = 9;
 struct Pixel {
     std::int32_t x, y;
 };
-CUDA_OPT_HD inline Pixel planting_place(const Packing &packing, Word site, int k)
-{
+CUDA_OPT_HD inline Pixel planting_place(const Packing &packing, Word site, int k) {
     const std::uint32_t x = packing.x(site), y = packing.y(site), half = (1u << packing.fraction_bits) >> 1;
     const std::uint32_t mask = (1u << packing.fraction_bits) - 1;
     const bool right = (x & mask) >= half, up = (y & mask) >= half;
@@ -58,21 +51,17 @@ CUDA_OPT_HD inline Pixel planting_place(const Packing &packing, Word site, int k
  *  asked; the one that has to go asks on. This is deferred acceptance (Gale, Shapley, Amer. Math. Monthly 69 (1962) 9),
  *  whose outcome does not depend on the order in which the sites come. One that is refused everywhere is left out.
  *  @param keep_least  as atomicMin: put the lesser of two words into a pixel and return what was there */
-template <class KeepLeast> CUDA_OPT_HD void plant(const Packing &packing, Word site, const KeepLeast &keep_least)
-{
+template <class KeepLeast> CUDA_OPT_HD void plant(const Packing &packing, Word site, const KeepLeast &keep_least) {
     for (int k = 0; k < planting_places; ++k) {
         const Pixel pixel = planting_place(packing, site, k);
-        if (pixel.x < 0 || pixel.y < 0 || pixel.x >= packing.resolution || pixel.y >= packing.resolution)
-            continue;
+        if (pixel.x < 0 || pixel.y < 0 || pixel.x >= packing.resolution || pixel.y >= packing.resolution) continue;
         const Word before = keep_least(std::int64_t(pixel.y) * packing.resolution + pixel.x, site);
-        if (before == no_site)
-            return;
+        if (before == no_site) return;
         if (before > site) {
             site = before;
             Pixel place;
             k = -1;
-            do
-                place = planting_place(packing, site, ++k);
+            do place = planting_place(packing, site, ++k);
             while (place.x != pixel.x || place.y != pixel.y);
         }
     }
@@ -84,8 +73,7 @@ struct Candidate {
     float dx2, y;
 
     /** @param column  the centre of the column in fixed point */
-    CUDA_OPT_HD static Candidate of(const Packing &packing, Word site, float column)
-    {
+    CUDA_OPT_HD static Candidate of(const Packing &packing, Word site, float column) {
         const float dx = static_cast<float>(packing.x(site)) - column;
         return {site, site == no_site ? std::numeric_limits<float>::infinity() : dx * dx,
                 static_cast<float>(packing.y(site))};
@@ -98,8 +86,7 @@ struct Nearest {
     float distance = std::numeric_limits<float>::infinity(); ///< squared, in fixed point
 
     /** @param row  the centre of the pixel's row in fixed point */
-    CUDA_OPT_HD void offer(const Candidate &candidate, float row)
-    {
+    CUDA_OPT_HD void offer(const Candidate &candidate, float row) {
         const float dy = candidate.y - row, d = candidate.dx2 + dy * dy;
         const bool nearer = (d < distance) | ((d == distance) & (candidate.site < site)); // no branch
         distance = nearer ? d : distance;

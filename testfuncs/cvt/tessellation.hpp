@@ -27,15 +27,15 @@ class Evaluator;
 /** What an evaluation saw, on the host. */
 struct Cells {
     std::int32_t resolution = 0;
-    std::vector<std::uint32_t> site;        ///< of each pixel, row after row from y = 0
-    std::vector<double> mass;               ///< m_i of each site; 0: its cell is empty
-    std::vector<double> x;                  ///< the sites
-    std::vector<double> centroid;           ///< c_i as x_0, y_0, ...; of an empty cell the site itself
-    std::int64_t empty = 0;                 ///< cells without mass
+    std::vector<std::uint32_t> site; ///< of each pixel, row after row from y = 0
+    std::vector<double> mass;        ///< m_i of each site; 0: its cell is empty
+    std::vector<double> x;           ///< the sites
+    std::vector<double> centroid;    ///< c_i as x_0, y_0, ...; of an empty cell the site itself
+    std::int64_t empty = 0;          ///< cells without mass
 };
 
 class Tessellation {
-public:
+  public:
     /** @throws std::invalid_argument with a sentence: no sites, more sites than pixels, a resolution out of its range,
      *          a density that is zero at all pixels */
     Tessellation(std::int64_t sites, std::int64_t resolution, const Density &density = {});
@@ -63,7 +63,7 @@ public:
      *  pixel, written once to clear it, read and written in each pass, read once for the sums, with the density. */
     double bytes() const;
 
-private:
+  private:
     std::int64_t sites_;
     std::int32_t resolution_;
     Flooding flooding_;

@@ -31,14 +31,12 @@ struct Facts {
 template <class F, int S> struct OfSums {
     static constexpr int sums = S;
 
-    template <class Point> CUDA_OPT_HD double operator()(const Point &x, int n) const
-    {
+    template <class Point> CUDA_OPT_HD double operator()(const Point &x, int n) const {
         const F &f = static_cast<const F &>(*this);
         double sum[S] = {}, t[S];
         for (int j = 0; j < n; ++j) {
             f.terms(j, x[j], n, t);
-            for (int s = 0; s < S; ++s)
-                sum[s] += t[s];
+            for (int s = 0; s < S; ++s) sum[s] += t[s];
         }
         return f.combine(sum, n);
     }
@@ -49,11 +47,9 @@ template <class F, int S> struct OfSums {
 template <class F, int R> struct OfNeighbours {
     static constexpr int reach = R;
 
-    template <class Point> CUDA_OPT_HD double operator()(const Point &x, int n) const
-    {
+    template <class Point> CUDA_OPT_HD double operator()(const Point &x, int n) const {
         double sum = 0;
-        for (int j = 0; j < n; ++j)
-            sum += static_cast<const F &>(*this).term(x, j, n);
+        for (int j = 0; j < n; ++j) sum += static_cast<const F &>(*this).term(x, j, n);
         return sum;
     }
 };

@@ -12,13 +12,11 @@
 namespace cudaopt::testfuncs::search {
 
 struct Griewank {
-    static Facts facts()
-    {
+    static Facts facts() {
         return {"griewank", "Griewank", "sum of x[i]^2 / 4000 - product of cos(x[i] / sqrt(i)) + 1", -600, 600, 0};
     }
 
-    template <class Point> CUDA_OPT_HD double operator()(const Point &x, int n) const
-    {
+    template <class Point> CUDA_OPT_HD double operator()(const Point &x, int n) const {
         double sum = 0, product = 1;
         for (int j = 0; j < n; ++j) {
             const double x_j = x[j];
@@ -29,8 +27,7 @@ struct Griewank {
     }
 
     /** The product of all other cosines is that of those before, collected upwards, and that of those after. */
-    template <class Point> CUDA_OPT_HD void gradient(const Point &x, int n, double *g) const
-    {
+    template <class Point> CUDA_OPT_HD void gradient(const Point &x, int n, double *g) const {
         double before = 1, after = 1;
         for (int j = 0; j < n; ++j) {
             const double w = inverse_sqrt(j + 1);

@@ -15,24 +15,24 @@
 namespace cudaopt::testfuncs::search {
 
 struct Penalised2 : OfNeighbours<Penalised2, 1> {
-    static Facts facts()
-    {
-        return {"penalised-2", "Penalised 2",
+    static Facts facts() {
+        return {"penalised-2",
+                "Penalised 2",
                 "(sin(3 pi x[1])^2 + sum over i < n of (x[i] - 1)^2 (1 + sin(3 pi x[i+1])^2) "
                 "+ (x[n] - 1)^2 (1 + sin(2 pi x[n])^2))/10 + sum of 100 max(|x[i]| - 5, 0)^4",
-                -50, 50, 1};
+                -50,
+                50,
+                1};
     }
 
-    template <class Point> CUDA_OPT_HD double term(const Point &x, int j, int n) const
-    {
+    template <class Point> CUDA_OPT_HD double term(const Point &x, int j, int n) const {
         const double x_j = x[j];
         const double first = j == 0 ? sin2_half_turns(3 * x_j) : 0;
         const double next = sin2_half_turns(j < n - 1 ? 3 * x[j + 1] : 2 * x_j);
         return 0.1 * (first + square(x_j - 1) * (1 + next)) + penalty(x_j, 5);
     }
 
-    template <class Point> CUDA_OPT_HD void gradient(const Point &x, int n, double *g) const
-    {
+    template <class Point> CUDA_OPT_HD void gradient(const Point &x, int n, double *g) const {
         double z_before = 1; // so that the first sine is as those of the sum
         for (int j = 0; j < n; ++j) {
             const double x_j = x[j], z = x_j - 1;

@@ -9,13 +9,11 @@
 namespace cudaopt::testfuncs::search {
 
 struct Schwefel12 {
-    static Facts facts()
-    {
+    static Facts facts() {
         return {"schwefel-1.2", "Schwefel 1.2", "sum over i <= n of (x[1] + ... + x[i])^2", -100, 100, 0};
     }
 
-    template <class Point> CUDA_OPT_HD double operator()(const Point &x, int n) const
-    {
+    template <class Point> CUDA_OPT_HD double operator()(const Point &x, int n) const {
         double f = 0, partial = 0;
         for (int j = 0; j < n; ++j) {
             partial += x[j];
@@ -24,13 +22,10 @@ struct Schwefel12 {
         return f;
     }
 
-    template <class Point> CUDA_OPT_HD void gradient(const Point &x, int n, double *g) const
-    {
+    template <class Point> CUDA_OPT_HD void gradient(const Point &x, int n, double *g) const {
         double partial = 0;
-        for (int j = 0; j < n; ++j)
-            g[j] = 2 * (partial += x[j]);
-        for (int j = n - 1; j > 0; --j)
-            g[j - 1] += g[j];
+        for (int j = 0; j < n; ++j) g[j] = 2 * (partial += x[j]);
+        for (int j = n - 1; j > 0; --j) g[j - 1] += g[j];
     }
 };
 

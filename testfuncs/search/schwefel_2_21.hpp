@@ -8,13 +8,9 @@
 namespace cudaopt::testfuncs::search {
 
 struct Schwefel221 {
-    static Facts facts()
-    {
-        return {"schwefel-2.21", "Schwefel 2.21", "largest |x[i]|, i <= n", -100, 100, 0};
-    }
+    static Facts facts() { return {"schwefel-2.21", "Schwefel 2.21", "largest |x[i]|, i <= n", -100, 100, 0}; }
 
-    template <class Point> CUDA_OPT_HD double operator()(const Point &x, int n) const
-    {
+    template <class Point> CUDA_OPT_HD double operator()(const Point &x, int n) const {
         double largest = 0;
         for (int j = 0; j < n; ++j) {
             const double size = std::fabs(x[j]);
@@ -24,13 +20,11 @@ struct Schwefel221 {
     }
 
     /** That of the first coordinate of the largest size. */
-    template <class Point> CUDA_OPT_HD void gradient(const Point &x, int n, double *g) const
-    {
+    template <class Point> CUDA_OPT_HD void gradient(const Point &x, int n, double *g) const {
         int first = 0;
         for (int j = 0; j < n; ++j) {
             g[j] = 0;
-            if (std::fabs(x[j]) > std::fabs(x[first]))
-                first = j;
+            if (std::fabs(x[j]) > std::fabs(x[first])) first = j;
         }
         g[first] = x[first] < 0 ? -1 : 1;
     }

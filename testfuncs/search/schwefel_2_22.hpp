@@ -10,13 +10,9 @@
 namespace cudaopt::testfuncs::search {
 
 struct Schwefel222 {
-    static Facts facts()
-    {
-        return {"schwefel-2.22", "Schwefel 2.22", "sum of |x[i]| + product of |x[i]|", -10, 10, 0};
-    }
+    static Facts facts() { return {"schwefel-2.22", "Schwefel 2.22", "sum of |x[i]| + product of |x[i]|", -10, 10, 0}; }
 
-    template <class Point> CUDA_OPT_HD double operator()(const Point &x, int n) const
-    {
+    template <class Point> CUDA_OPT_HD double operator()(const Point &x, int n) const {
         double sum = 0, product = 1;
         for (int j = 0; j < n; ++j) {
             const double size = std::fabs(x[j]);
@@ -27,8 +23,7 @@ struct Schwefel222 {
     }
 
     /** A coordinate that is zero counts as positive. */
-    template <class Point> CUDA_OPT_HD void gradient(const Point &x, int n, double *g) const
-    {
+    template <class Point> CUDA_OPT_HD void gradient(const Point &x, int n, double *g) const {
         double before = 1, after = 1;
         for (int j = 0; j < n; ++j) {
             g[j] = before;

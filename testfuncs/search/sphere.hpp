@@ -12,10 +12,8 @@ struct Sphere : OfSums<Sphere, 1> {
     CUDA_OPT_HD void terms(int, double x, int, double (&t)[1]) const { t[0] = x * x; }
     CUDA_OPT_HD double combine(const double (&sum)[1], int) const { return sum[0]; }
 
-    template <class Point> CUDA_OPT_HD void gradient(const Point &x, int n, double *g) const
-    {
-        for (int j = 0; j < n; ++j)
-            g[j] = 2 * x[j];
+    template <class Point> CUDA_OPT_HD void gradient(const Point &x, int n, double *g) const {
+        for (int j = 0; j < n; ++j) g[j] = 2 * x[j];
     }
 };
 

@@ -9,8 +9,7 @@
 namespace cudaopt::testfuncs::search {
 
 /** sin(2 pi x) */
-CUDA_OPT_HD inline double sin_turns(double x)
-{
+CUDA_OPT_HD inline double sin_turns(double x) {
 #ifdef __CUDA_ARCH__
     return sinpi(2 * x);
 #else
@@ -19,8 +18,7 @@ CUDA_OPT_HD inline double sin_turns(double x)
 }
 
 /** sin^2(pi x) = (1 - cos(2 pi x)) / 2, without the difference's cancellation. */
-CUDA_OPT_HD inline double sin2_half_turns(double x)
-{
+CUDA_OPT_HD inline double sin2_half_turns(double x) {
 #ifdef __CUDA_ARCH__
     return square(sinpi(x));
 #else

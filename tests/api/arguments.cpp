@@ -15,8 +15,7 @@ constexpr double nan_value = std::numeric_limits<double>::quiet_NaN();
 bool mentions(const std::string &message, const std::string &what) { return message.find(what) != std::string::npos; }
 
 /// What create() answers, with the handle it leaves.
-template <class Configuration>
-struct Creation {
+template <class Configuration> struct Creation {
     explicit Creation(int64_t n, int32_t m, int32_t backend = Configuration::backend)
         : code(Abi<typename Configuration::Real>::create(&handle, n, m, backend)) {}
     ~Creation() { cuda_opt_destroy(&handle); }
@@ -41,8 +40,7 @@ void check_failed_handle(cuda_opt *handle) {
 }
 
 /// A problem whose first call of the solver is to be refused.
-template <class Configuration>
-void check_refused(const Problem &problem, const std::vector<std::string> &named) {
+template <class Configuration> void check_refused(const Problem &problem, const std::vector<std::string> &named) {
     Harness<Configuration> harness(problem, 3);
     CHECK(harness.step() == CUDA_OPT_IMPROPER_INPUT);
     const Outcome outcome = harness.outcome();
@@ -57,9 +55,7 @@ void check_refused(const Problem &problem, const std::vector<std::string> &named
     }
 }
 
-Problem zeros(int64_t n) {
-    return {"zeros", Vector(static_cast<size_t>(n), 0.0), extended_rosenbrock(2).evaluate};
-}
+Problem zeros(int64_t n) { return {"zeros", Vector(static_cast<size_t>(n), 0.0), extended_rosenbrock(2).evaluate}; }
 
 } // namespace
 
@@ -106,10 +102,10 @@ TEMPLATE_TEST_CASE("A workspace that does not fit", "[api]", HostDouble, HostFlo
         int64_t n;
         int32_t m;
     };
-    for (const Size &size : {Size{int64_t{1} << 55, 5}, Size{int64_t{1} << 44, 7},
-                             Size{std::numeric_limits<int64_t>::max(), 5},
-                             Size{std::numeric_limits<int64_t>::max(), std::numeric_limits<int32_t>::max()},
-                             Size{1, std::numeric_limits<int32_t>::max()}}) {
+    for (const Size &size :
+         {Size{int64_t{1} << 55, 5}, Size{int64_t{1} << 44, 7}, Size{std::numeric_limits<int64_t>::max(), 5},
+          Size{std::numeric_limits<int64_t>::max(), std::numeric_limits<int32_t>::max()},
+          Size{1, std::numeric_limits<int32_t>::max()}}) {
         INFO("n = " << size.n << ", m = " << size.m);
         Creation<TestType> creation(size.n, size.m);
         int code = creation.code;
@@ -275,8 +271,8 @@ TEMPLATE_TEST_CASE("A start that is not finite", "[api]", HostDouble, HostFloat,
 }
 
 TEST_CASE("Versions and names", "[api]") {
-    const std::string version = std::to_string(CUDA_OPT_VERSION_MAJOR) + "." + std::to_string(CUDA_OPT_VERSION_MINOR)
-        + "." + std::to_string(CUDA_OPT_VERSION_PATCH);
+    const std::string version = std::to_string(CUDA_OPT_VERSION_MAJOR) + "." + std::to_string(CUDA_OPT_VERSION_MINOR) +
+                                "." + std::to_string(CUDA_OPT_VERSION_PATCH);
     CHECK(cuda_opt_version() == version);
     const std::vector<std::pair<int, std::string>> names = {
         {CUDA_OPT_EVALUATE_FG, "CUDA_OPT_EVALUATE_FG"},

@@ -70,8 +70,7 @@ void spin(double seconds) {
 
 void synchronize() { check(cudaDeviceSynchronize()); }
 
-template <class Real>
-void bowl(int64_t n, const Real *x, double *f, Real *g) {
+template <class Real> void bowl(int64_t n, const Real *x, double *f, Real *g) {
     bowl_kernel<<<1, 1>>>(n, x, f, g);
     check(cudaGetLastError());
 }

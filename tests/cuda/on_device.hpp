@@ -20,8 +20,7 @@ void spin(double seconds);
 void synchronize();
 
 /// f(x) = sum (1 + i % 7) (x_i - i / n)^2 / 2 and its gradient, on the legacy default stream.
-template <class Real>
-void bowl(int64_t n, const Real *x, double *f, Real *g);
+template <class Real> void bowl(int64_t n, const Real *x, double *f, Real *g);
 /// The sum of squares at each point of a search's batch, on the legacy default stream.
 void squares(int n, int64_t walks, int64_t batch, const double *points, double *values);
 

@@ -24,7 +24,7 @@ double seconds_since(Clock::time_point then) { return std::chrono::duration<doub
 
 /// Asks for a stop a while later, from a thread of its own.
 class LaterStop {
-public:
+  public:
     void start(cuda_opt *s) {
         thread_ = std::thread([s] {
             std::this_thread::sleep_for(std::chrono::milliseconds(300));
@@ -35,7 +35,7 @@ public:
         if (thread_.joinable()) thread_.join();
     }
 
-private:
+  private:
     std::thread thread_;
 };
 
@@ -46,17 +46,15 @@ struct Ending {
     std::string message;
 };
 
-template <class Real>
-struct Iterate {
+template <class Real> struct Iterate {
     std::vector<Real> x, g;
     std::vector<double> f;
     bool operator==(const Iterate &other) const { return x == other.x && g == other.g && f == other.f; }
 };
 
 /// A solve whose evaluations and diagonals are kernels on the legacy default stream, in a box that some variables meet.
-template <class Configuration>
-class Run {
-public:
+template <class Configuration> class Run {
+  public:
     using Real = typename Configuration::Real;
 
     Run()
@@ -104,7 +102,7 @@ public:
     const Iterate<Real> &accepted() const { return accepted_; }
     Iterate<Real> there() const { return {x_.to_host(), g_.to_host(), f_.to_host()}; }
 
-private:
+  private:
     static constexpr int64_t n = 150;
     cudaopt::Minimiser<Real> s_;
     cudaopt::Array<Real> x_, g_;
@@ -221,7 +219,7 @@ constexpr int64_t walks = 64;
 
 /// A search whose values come from kernels on the legacy default stream.
 class SearchRun {
-public:
+  public:
     explicit SearchRun(int64_t at_smallest) {
         check(cuda_opt_create_search(&s_, search_variables, walks, CUDA_OPT_BACKEND_CUDA));
         points_ = array(search_variables * 2 * walks);
@@ -268,7 +266,7 @@ public:
         return f;
     }
 
-private:
+  private:
     double *array(int64_t size) {
         void *memory = nullptr;
         check(cuda_opt_alloc(s_, &memory, size * static_cast<int64_t>(sizeof(double))));

@@ -9,7 +9,7 @@
 namespace failures {
 
 class Case {
-public:
+  public:
     virtual ~Case() = default;
     /// All of it, with whatever is there from an attempt before: 0, or the code of the call that failed. After 0,
     /// result() has the numbers of the solution, by which two runs are compared to the last bit.
@@ -19,7 +19,7 @@ public:
     virtual bool give_back() = 0;
     const std::vector<double> &result() const { return result_; }
 
-protected:
+  protected:
     std::vector<double> result_;
 };
 

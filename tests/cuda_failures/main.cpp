@@ -18,8 +18,8 @@ using namespace failures;
 int faults;
 
 bool proper(int code, const std::string &sentence) {
-    return (code == CUDA_OPT_CUDA_FAILURE || code == CUDA_OPT_OUT_OF_MEMORY || code == CUDA_OPT_BACKEND_UNAVAILABLE)
-        && sentence.size() > 20 && std::isalpha(static_cast<unsigned char>(sentence[0]));
+    return (code == CUDA_OPT_CUDA_FAILURE || code == CUDA_OPT_OUT_OF_MEMORY || code == CUDA_OPT_BACKEND_UNAVAILABLE) &&
+           sentence.size() > 20 && std::isalpha(static_cast<unsigned char>(sentence[0]));
 }
 
 struct Disturbed {

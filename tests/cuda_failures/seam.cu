@@ -65,8 +65,7 @@ std::vector<std::string> &names() {
     }
 
 REFUSED(cudaErrorMemoryAllocation, cudaMalloc, (void **memory, size_t bytes), (memory, bytes))
-REFUSED(cudaErrorMemoryAllocation, cudaHostAlloc, (void **memory, size_t bytes, unsigned flags),
-        (memory, bytes, flags))
+REFUSED(cudaErrorMemoryAllocation, cudaHostAlloc, (void **memory, size_t bytes, unsigned flags), (memory, bytes, flags))
 REFUSED(cudaErrorMemoryAllocation, cudaMallocAsync, (void **memory, size_t bytes, cudaStream_t stream),
         (memory, bytes, stream))
 REFUSED(cudaErrorUnknown, cudaGetDeviceCount, (int *count), (count))

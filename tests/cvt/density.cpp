@@ -73,8 +73,8 @@ TEST_CASE("The levels of a density keep the sums below 2^64 at every resolution"
 
 TEST_CASE("Images, plain and raw, of one and of two bytes; the first row is the upper one") {
     for (const std::string &content : {std::string("P2\n# a comment\n2 2\n100\n100 50 # another\n 0 20\n"),
-                                      std::string("P5 2 2 100\n\x64\x32\x00\x14", 15),
-                                      std::string("P5 2 2 1000\n\x03\xe8\x01\xf4\x00\x00\x00\xc8", 20)}) {
+                                       std::string("P5 2 2 100\n\x64\x32\x00\x14", 15),
+                                       std::string("P5 2 2 1000\n\x03\xe8\x01\xf4\x00\x00\x00\xc8", 20)}) {
         const Image image(content);
         const Density density = make_density(image.path);
         CHECK(density(0.2, 0.9) == 1);

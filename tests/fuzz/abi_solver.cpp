@@ -193,8 +193,7 @@ template <class Api> class Solver {
     }
 
     int step() {
-        const int task = task_ =
-            run_.call("cuda_opt_solve", [&] { return Api::solve(s_, x_.data(), &f_, g_.data()); });
+        const int task = task_ = run_.call("cuda_opt_solve", [&] { return Api::solve(s_, x_.data(), &f_, g_.data()); });
         run_.trace("solve = %d, x[0] = %.17g: %s", task, static_cast<double>(x_[0]), cuda_opt_message(s_));
         check_code(run_, s_, "solve", task,
                    {CUDA_OPT_EVALUATE_FG, CUDA_OPT_SUPPLY_DIAGONAL, CUDA_OPT_NEW_ITERATE, CUDA_OPT_CONVERGED,

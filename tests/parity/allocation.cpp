@@ -57,8 +57,7 @@ int posix_memalign(void **out, size_t alignment, size_t size) {
 namespace {
 
 /// Extended Rosenbrock with nothing allocated in it.
-template <class Real>
-double rosenbrock(const std::vector<Real> &x, std::vector<Real> &g) {
+template <class Real> double rosenbrock(const std::vector<Real> &x, std::vector<Real> &g) {
     return pairwise_sum(0, static_cast<int64_t>(x.size()) / 2, [&](int64_t k) {
         const double a = x[2 * k], b = x[2 * k + 1];
         const double valley = b - a * a, slope = 1 - a;

@@ -53,8 +53,8 @@ TEMPLATE_TEST_CASE("No evaluation is asked for outside awkward bounds", "[bounds
 TEMPLATE_TEST_CASE("Random boxes are never left", "[bounds]", HostDouble, HostFloat, CudaDouble, CudaFloat) {
     if (skipped<TestType>()) return;
     for (uint64_t seed = 1; seed <= 8; seed++)
-        for (const Problem &smooth : {extended_rosenbrock(101 * 2), extended_beale(202), extended_wood(204),
-                                      trigonometric(50)}) {
+        for (const Problem &smooth :
+             {extended_rosenbrock(101 * 2), extended_beale(202), extended_wood(204), trigonometric(50)}) {
             const Problem problem = in_random_boxes(smooth, seed);
             INFO(problem.name);
             Harness<TestType> harness(problem, 4);
@@ -104,8 +104,8 @@ TEMPLATE_TEST_CASE("Fixed variables stay where they are", "[bounds]", HostDouble
     for (size_t i = 0; i < 3000; i += 3) REQUIRE(outcome.x[i] == static_cast<Real>(problem.lower[i]));
 }
 
-TEMPLATE_TEST_CASE("With every variable fixed the start is the solution", "[bounds]", HostDouble, HostFloat,
-                   CudaDouble, CudaFloat) {
+TEMPLATE_TEST_CASE("With every variable fixed the start is the solution", "[bounds]", HostDouble, HostFloat, CudaDouble,
+                   CudaFloat) {
     if (skipped<TestType>()) return;
     Problem problem = extended_rosenbrock(200);
     problem.lower = problem.upper = Vector(200, 0.3);

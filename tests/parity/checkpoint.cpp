@@ -12,8 +12,7 @@ namespace {
 constexpr double nan_value = std::numeric_limits<double>::quiet_NaN();
 
 /// A short solve, and what has to happen in it, so that the case is the one meant.
-template <class Configuration>
-struct Case {
+template <class Configuration> struct Case {
     const char *what;
     Problem problem;
     std::function<void(Harness<Configuration> &)> set;
@@ -70,8 +69,7 @@ bool goes_back(const Outcome &outcome) {
     return false;
 }
 
-template <class Configuration>
-std::vector<Case<Configuration>> cases() {
+template <class Configuration> std::vector<Case<Configuration>> cases() {
     using Solve = Harness<Configuration>;
     const auto as_it_is = [](Solve &) {};
     return {
@@ -88,8 +86,7 @@ std::vector<Case<Configuration>> cases() {
         {"with the best iterate aside", rippled(20),
          [](Solve &s) { s.set_real(CUDA_OPT_EPS, 0).set_int(CUDA_OPT_MAX_ITERATIONS, 60); },
          [](Solve &, const Outcome &outcome) { return rises(outcome); }},
-        {"with cuts", barrier(20), as_it_is,
-         [](Solve &s, const Outcome &) { return s.get_int(CUDA_OPT_CUTS) > 0; }},
+        {"with cuts", barrier(20), as_it_is, [](Solve &s, const Outcome &) { return s.get_int(CUDA_OPT_CUTS) > 0; }},
         {"with exhausted searches", extended_powell(20),
          [](Solve &s) { s.set_int(CUDA_OPT_MAXFEV, 2).set_real(CUDA_OPT_GTOL, 1e-3).set_real(CUDA_OPT_FTOL, 1e-4); },
          [](Solve &, const Outcome &outcome) { return goes_back(outcome); }},
@@ -98,8 +95,7 @@ std::vector<Case<Configuration>> cases() {
     };
 }
 
-template <class Configuration>
-Harness<Configuration> begun(const Case<Configuration> &one) {
+template <class Configuration> Harness<Configuration> begun(const Case<Configuration> &one) {
     Harness<Configuration> harness(one.problem, 3);
     harness.set_int(CUDA_OPT_MAX_ITERATIONS, 25);
     one.set(harness);
@@ -107,8 +103,7 @@ Harness<Configuration> begun(const Case<Configuration> &one) {
 }
 
 /// All results of the handle, but for the time that it took.
-template <class Configuration>
-Vector results(const Harness<Configuration> &harness) {
+template <class Configuration> Vector results(const Harness<Configuration> &harness) {
     Vector all;
     for (int32_t key = CUDA_OPT_ITERATIONS; key <= CUDA_OPT_SUBSPACE_PROJECTED; key++)
         all.push_back(static_cast<double>(harness.get_int(key)));
@@ -144,8 +139,7 @@ void check_goes_on(const Outcome &later, const Outcome &whole, size_t saved) {
 }
 
 /// The code of the error that action() ends with, and its sentence.
-template <class Action>
-std::pair<int, std::string> failure(const Action &action) {
+template <class Action> std::pair<int, std::string> failure(const Action &action) {
     try {
         action();
     } catch (const cudaopt::Error &error) {
@@ -163,16 +157,14 @@ void check_refused(Harness<Configuration> &harness, const Checkpoint &checkpoint
 }
 
 /// A small solve under way.
-template <class Configuration>
-Checkpoint small_checkpoint(const Problem &problem, int m) {
+template <class Configuration> Checkpoint small_checkpoint(const Problem &problem, int m) {
     Harness<Configuration> harness(problem, m);
     for (int call = 0; call < 8; call++) harness.step();
     return harness.save();
 }
 
 /// The first 20 iterations after a load into a handle of another backend: as on the one that was saved.
-template <class From, class To>
-void check_follows(const Problem &problem) {
+template <class From, class To> void check_follows(const Problem &problem) {
     Harness<From> from(problem, 5);
     from.set_real(CUDA_OPT_EPS, 0).set_int(CUDA_OPT_MAX_ITERATIONS, 28);
     while (from.step() != CUDA_OPT_NEW_ITERATE || from.get_int(CUDA_OPT_ITERATIONS) < 8) {
@@ -221,7 +213,7 @@ TEMPLATE_TEST_CASE("A solve saved at any call goes on with the same bits", "[che
             }
         }
         check_goes_on(saving.outcome(), whole, 0); // saving disturbs nothing
-        CHECK(saving.call() == CUDA_OPT_MISUSE); // which is not how it ended
+        CHECK(saving.call() == CUDA_OPT_MISUSE);   // which is not how it ended
         const auto [code, sentence] = failure([&] {
             Harness<TestType> ended = begun(one);
             ended.load(saving.save());

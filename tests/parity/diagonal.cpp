@@ -13,15 +13,15 @@ constexpr double condition = 1e6;
 /// 1 / curvature of scaled_quadratic.
 void inverse_curvature(const Vector &x, const Vector &, Vector &diagonal) {
     for (size_t i = 0; i < x.size(); i++)
-        diagonal[i] = 1
-            / scaled_quadratic_curvature(static_cast<int64_t>(i), static_cast<int64_t>(x.size()), condition);
+        diagonal[i] =
+            1 / scaled_quadratic_curvature(static_cast<int64_t>(i), static_cast<int64_t>(x.size()), condition);
 }
 
 void ones(const Vector &, const Vector &, Vector &diagonal) { std::fill(diagonal.begin(), diagonal.end(), 1.0); }
 
 /// gamma = s'y / y'y of the last two iterates for each element: what is used where no diagonal is given.
 class GammaIdentity {
-public:
+  public:
     void operator()(const Vector &x, const Vector &g, Vector &diagonal) {
         double gamma = 1;
         if (!x_.empty()) {
@@ -35,7 +35,7 @@ public:
         std::fill(diagonal.begin(), diagonal.end(), gamma);
     }
 
-private:
+  private:
     Vector x_, g_;
 };
 

@@ -56,8 +56,8 @@ TEMPLATE_TEST_CASE("A gradient of 1e80 at one trial ends no call late", "[hostil
     const double size = sizeof(typename TestType::Real) == 8 ? 1e80 : 1e30;
     for (int k = 1; k <= 12; k++) {
         INFO("evaluation " << k);
-        const Problem problem = spoilt(in_box(extended_rosenbrock(20), -2, 2), k,
-                                       [=](double &, Vector &g) { g[3] = size; });
+        const Problem problem =
+            spoilt(in_box(extended_rosenbrock(20), -2, 2), k, [=](double &, Vector &g) { g[3] = size; });
         Harness<TestType> harness(problem, 5);
         const Outcome outcome = harness.run();
         CHECK(outcome.outside == 0);
@@ -88,8 +88,7 @@ TEMPLATE_TEST_CASE("f near the largest number at one trial leaves x a number", "
     for (const double f_there : {1.7e308, largest, -largest, 1e200})
         for (int k = 2; k <= 8; k++) {
             INFO("f = " << f_there << " at evaluation " << k);
-            const Problem problem =
-                spoilt(extended_rosenbrock(20), k, [=](double &f, Vector &) { f = f_there; });
+            const Problem problem = spoilt(extended_rosenbrock(20), k, [=](double &f, Vector &) { f = f_there; });
             Harness<TestType> harness(problem, 5);
             const Outcome outcome = harness.run();
             CHECK(outcome.outside == 0);

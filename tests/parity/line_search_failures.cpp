@@ -193,7 +193,8 @@ TEMPLATE_TEST_CASE("Pairs without curvature are skipped and counted", "[line-sea
                    CudaDouble, CudaFloat) {
     if (skipped<TestType>()) return;
     // Concave between its bounds: y's < 0 or = 0 throughout.
-    const Problem problem = in_box({"concave", Vector(100, 0.125), [](const Vector &x, Vector &g) {
+    const Problem problem = in_box({"concave", Vector(100, 0.125),
+                                    [](const Vector &x, Vector &g) {
                                         return pairwise_sum(0, 100, [&](int64_t i) {
                                             const double weight = 0.01 * static_cast<double>(i + 1);
                                             g[i] = -weight * x[i];

@@ -59,8 +59,7 @@ Problem only_the_start(int64_t n, double f_elsewhere, double g_elsewhere) {
             }};
 }
 
-template <class Configuration>
-void check_start_is_kept(const Outcome &outcome) {
+template <class Configuration> void check_start_is_kept(const Outcome &outcome) {
     CHECK(outcome.f == 5);
     CHECK(outcome.x == Vector(outcome.x.size(), 1.0));
     CHECK(outcome.g == Vector(outcome.x.size(), 1.0));
@@ -114,8 +113,7 @@ TEMPLATE_TEST_CASE("Square roots are minimised from within", "[not-finite]", Hos
     for (const double x : outcome.x) CHECK(std::fabs(x - 0.01) < 1e-4);
 }
 
-TEMPLATE_TEST_CASE("One bad element of g cuts the step", "[not-finite]", HostDouble, HostFloat, CudaDouble,
-                   CudaFloat) {
+TEMPLATE_TEST_CASE("One bad element of g cuts the step", "[not-finite]", HostDouble, HostFloat, CudaDouble, CudaFloat) {
     if (skipped<TestType>()) return;
     for (const double hole : {nan_value, infinite, -infinite})
         for (const bool bounded : {false, true}) {
@@ -151,8 +149,7 @@ TEMPLATE_TEST_CASE("A function that is never finite again ends the solve", "[not
             }
 }
 
-TEMPLATE_TEST_CASE("The number of cuts is the caller's", "[not-finite]", HostDouble, HostFloat, CudaDouble,
-                   CudaFloat) {
+TEMPLATE_TEST_CASE("The number of cuts is the caller's", "[not-finite]", HostDouble, HostFloat, CudaDouble, CudaFloat) {
     if (skipped<TestType>()) return;
     for (const int64_t cuts : {0, 1, 5}) {
         INFO(cuts << " cuts");
@@ -166,8 +163,8 @@ TEMPLATE_TEST_CASE("The number of cuts is the caller's", "[not-finite]", HostDou
     }
 }
 
-TEMPLATE_TEST_CASE("A start that cannot be evaluated ends the solve", "[not-finite]", HostDouble, HostFloat,
-                   CudaDouble, CudaFloat) {
+TEMPLATE_TEST_CASE("A start that cannot be evaluated ends the solve", "[not-finite]", HostDouble, HostFloat, CudaDouble,
+                   CudaFloat) {
     if (skipped<TestType>()) return;
     for (const double bad : {nan_value, infinite, -infinite})
         for (const bool in_f : {true, false}) {

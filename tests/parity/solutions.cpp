@@ -14,8 +14,7 @@ double distance(const Vector &a, const Vector &b) {
 }
 
 /// To how many digits a configuration can be held: the square root of its unit roundoff, and some room.
-template <class Configuration>
-constexpr double attainable = sizeof(typename Configuration::Real) == 8 ? 1e-6 : 2e-3;
+template <class Configuration> constexpr double attainable = sizeof(typename Configuration::Real) == 8 ? 1e-6 : 2e-3;
 
 } // namespace
 

@@ -32,9 +32,8 @@ Problem of_sequence(int number) {
 }
 
 /// One handle for all of a sequence, each begun at the solution of the one before.
-template <class Configuration>
-class Sequence {
-public:
+template <class Configuration> class Sequence {
+  public:
     using Real = typename Configuration::Real;
 
     Sequence() : s_(n, m), x_(s_, n), g_(s_, n), lower_(s_, n), upper_(s_, n), f_(s_, 1) {
@@ -67,7 +66,7 @@ public:
     double f() const { return f_.read()[0]; }
     void load(const Checkpoint &checkpoint) { s_.load(checkpoint, x_.data(), f_.data(), g_.data()); }
 
-private:
+  private:
     static constexpr int m = 20;
 
     Handle<Configuration> s_;

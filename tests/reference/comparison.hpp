@@ -44,8 +44,7 @@ inline std::vector<int> active_set(const Problem &problem, const Vector &x) {
 }
 
 /// The line search's tolerances and the one stopping test of L-BFGS-B 3.0.
-template <class Configuration>
-void set_as_reference(Harness<Configuration> &harness, double pgtol) {
+template <class Configuration> void set_as_reference(Harness<Configuration> &harness, double pgtol) {
     harness.set_real(CUDA_OPT_FTOL, 1e-3).set_real(CUDA_OPT_GTOL, 0.9).set_real(CUDA_OPT_XTOL, 0.1);
     harness.set_real(CUDA_OPT_EPS, 0).set_real(CUDA_OPT_PGTOL, pgtol);
 }

@@ -98,8 +98,7 @@ std::vector<GoldenCase> golden_cases() {
     };
 }
 
-template <class Configuration>
-Outcome solve_as_reference(const GoldenCase &golden, Harness<Configuration> &harness) {
+template <class Configuration> Outcome solve_as_reference(const GoldenCase &golden, Harness<Configuration> &harness) {
     set_as_reference(harness, golden.pgtol);
     const Outcome outcome = harness.run();
     check_promises<Configuration>(golden.problem, outcome);

@@ -33,8 +33,7 @@ ReferenceOutcome solve_reference(const Problem &problem, int m, double pgtol, in
     lower.resize(n, -INFINITY);
     upper.resize(n, INFINITY);
     std::vector<int> kind(n), iwa(3 * n);
-    for (size_t i = 0; i < n; i++)
-        kind[i] = bound_code(lower[i], upper[i]);
+    for (size_t i = 0; i < n; i++) kind[i] = bound_code(lower[i], upper[i]);
     Vector wa(2 * pairs * n + 5 * n + 11 * pairs * pairs + 8 * pairs);
     char task[text_length], csave[text_length];
     std::memset(task, ' ', text_length);
@@ -50,12 +49,10 @@ ReferenceOutcome solve_reference(const Problem &problem, int m, double pgtol, in
         // isave(34): evaluations so far; dsave(13): the norm of the projected gradient.
         if (begins_with(task, "FG")) {
             f = problem.evaluate(x, g);
-            if (outcome.history.empty())
-                outcome.history.push_back({f, NAN, 1});
+            if (outcome.history.empty()) outcome.history.push_back({f, NAN, 1});
         } else if (begins_with(task, "NEW_X")) {
             outcome.history.push_back({f, dsave[12], isave[33]});
-            if (outcome.iterations() == most_iterations)
-                break;
+            if (outcome.iterations() == most_iterations) break;
         } else {
             break;
         }

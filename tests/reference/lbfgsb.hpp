@@ -9,7 +9,7 @@ namespace cudaopt_test {
 
 struct ReferenceIterate {
     double f;
-    double pg_norm_inf; ///< NaN at the start
+    double pg_norm_inf;  ///< NaN at the start
     int64_t evaluations; ///< all of them up to here
 };
 

@@ -21,8 +21,7 @@ struct Minpack2Case {
     size_t iterations = iterations_to_follow;
     double pgtol = 0; ///< so small that f is settled to less than same_end
 
-    template <class Configuration>
-    typename Harness<Configuration>::Evaluation evaluation() const {
+    template <class Configuration> typename Harness<Configuration>::Evaluation evaluation() const {
         testfuncs::Place place;
         place.threads = 1;
         if (Configuration::backend == CUDA_OPT_BACKEND_CUDA) place.space = testfuncs::Place::Space::cuda;
@@ -136,16 +135,11 @@ std::vector<Minpack2Case> cases_to_follow() {
 // one-dimensional superconductor, whose f settles the less the more points there are, a hundred points.
 std::vector<Minpack2Case> cases_to_end() {
     return {
-        to(1e-9, standard("torsion", 10000)),
-        to(1e-9, standard("bearing", 40000)),
-        to(1e-8, standard("minimal-surface", 40000)),
-        to(1e-9, standard("optimal-design", 10000)),
-        to(1e-6, standard("ginzburg-landau-1d", 100)),
-        to(1e-6, in_box(standard("ginzburg-landau-1d", 400), -1, 1)),
-        to(1e-8, standard("lennard-jones-2d", 98)),
-        to(1e-8, standard("lennard-jones-3d", 375)),
-        to(1e-8, standard("combustion", 10000)),
-        to(1e-8, standard("ginzburg-landau-2d", 1600)),
+        to(1e-9, standard("torsion", 10000)),          to(1e-9, standard("bearing", 40000)),
+        to(1e-8, standard("minimal-surface", 40000)),  to(1e-9, standard("optimal-design", 10000)),
+        to(1e-6, standard("ginzburg-landau-1d", 100)), to(1e-6, in_box(standard("ginzburg-landau-1d", 400), -1, 1)),
+        to(1e-8, standard("lennard-jones-2d", 98)),    to(1e-8, standard("lennard-jones-3d", 375)),
+        to(1e-8, standard("combustion", 10000)),       to(1e-8, standard("ginzburg-landau-2d", 1600)),
     };
 }
 
@@ -196,8 +190,7 @@ std::string told(const char *who, double f, int64_t iterations) {
     return text;
 }
 
-template <class Configuration>
-void check_the_same_end(const Minpack2Case &with) {
+template <class Configuration> void check_the_same_end(const Minpack2Case &with) {
     const ReferenceOutcome theirs = solve_reference(with.problem, m, with.pgtol);
     // Version 3.0's path to its end: the other way leaves stationary points that are no minima, where rounding breaks
     // a symmetry, and ends lower.

@@ -24,8 +24,7 @@ std::vector<Problem> problems(int n) {
     return all;
 }
 
-template <class Objective, int N>
-void check_same_walks(int n) {
+template <class Objective, int N> void check_same_walks(int n) {
     for (const Problem &p : problems(n)) {
         INFO(n << " variables, rule " << static_cast<int>(p.options.at_smallest));
         cudaopt::HostSearch<Objective, N> host(Objective(), p.lower, p.upper, p.options);

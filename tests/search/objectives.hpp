@@ -12,8 +12,7 @@ namespace search_test {
 /// sum (j + 1) (x_j - 1/3)^2, with a valley of its own for each coordinate.
 struct Bowl {
     CUDA_OPT_SEARCH_HD static double term(double x_j, int j) { return (j + 1) * ((x_j - 1 / 3.0) * (x_j - 1 / 3.0)); }
-    template <class Point>
-    CUDA_OPT_SEARCH_HD double operator()(const Point &x, int n) const {
+    template <class Point> CUDA_OPT_SEARCH_HD double operator()(const Point &x, int n) const {
         double sum = 0;
         for (int j = 0; j < n; ++j) sum += term(x[j], j);
         return sum;
@@ -28,14 +27,12 @@ struct BowlBySums : Bowl {
 
 /// The chain 100 (x_{j+1} - x_j^2)^2 + (1 - x_j)^2.
 struct Rosenbrock {
-    template <class Point>
-    CUDA_OPT_SEARCH_HD static double link(const Point &x, int j, int n) {
+    template <class Point> CUDA_OPT_SEARCH_HD static double link(const Point &x, int j, int n) {
         if (j + 1 == n) return 0;
         const double a = x[j + 1] - x[j] * x[j], b = 1 - x[j];
         return 100 * (a * a) + b * b;
     }
-    template <class Point>
-    CUDA_OPT_SEARCH_HD double operator()(const Point &x, int n) const {
+    template <class Point> CUDA_OPT_SEARCH_HD double operator()(const Point &x, int n) const {
         double sum = 0;
         for (int j = 0; j < n; ++j) sum += link(x, j, n);
         return sum;
@@ -44,10 +41,7 @@ struct Rosenbrock {
 
 struct RosenbrockByTerms : Rosenbrock {
     static constexpr int reach = 1;
-    template <class Point>
-    CUDA_OPT_SEARCH_HD double term(const Point &x, int j, int n) const {
-        return link(x, j, n);
-    }
+    template <class Point> CUDA_OPT_SEARCH_HD double term(const Point &x, int j, int n) const { return link(x, j, n); }
 };
 
 /// x rounded down to a multiple of 1/8: sums of products of such numbers have no rounding errors.
@@ -55,8 +49,7 @@ CUDA_OPT_SEARCH_HD inline double eighths(double x) { return std::floor(8 * x) / 
 
 /// A terraced bowl and its product with another sum, all exact; plateaus, so that equal values are met all the time.
 struct Terraces {
-    template <class Point>
-    CUDA_OPT_SEARCH_HD double operator()(const Point &x, int n) const {
+    template <class Point> CUDA_OPT_SEARCH_HD double operator()(const Point &x, int n) const {
         double squares = 0, sum = 0;
         for (int j = 0; j < n; ++j) {
             squares += eighths(x[j]) * eighths(x[j]);
@@ -77,13 +70,11 @@ struct TerracesBySums : Terraces {
 
 /// A chain of reach 2, exact as well.
 struct Stairs {
-    template <class Point>
-    CUDA_OPT_SEARCH_HD static double link(const Point &x, int j, int n) {
+    template <class Point> CUDA_OPT_SEARCH_HD static double link(const Point &x, int j, int n) {
         const double a = eighths(x[j]) - 2 * (j >= 2 ? eighths(x[j - 2]) : 0), b = j + 2 < n ? eighths(x[j + 2]) : 1;
         return a * a + b * b - a * b;
     }
-    template <class Point>
-    CUDA_OPT_SEARCH_HD double operator()(const Point &x, int n) const {
+    template <class Point> CUDA_OPT_SEARCH_HD double operator()(const Point &x, int n) const {
         double sum = 0;
         for (int j = 0; j < n; ++j) sum += link(x, j, n);
         return sum;
@@ -92,10 +83,7 @@ struct Stairs {
 
 struct StairsByTerms : Stairs {
     static constexpr int reach = 2;
-    template <class Point>
-    CUDA_OPT_SEARCH_HD double term(const Point &x, int j, int n) const {
-        return link(x, j, n);
-    }
+    template <class Point> CUDA_OPT_SEARCH_HD double term(const Point &x, int j, int n) const { return link(x, j, n); }
 };
 
 /// Terraces with a hole: NaN where x_0 < 0, Inf where x_1 < -1, -Inf where x_1 > 3.
@@ -107,8 +95,7 @@ struct Holes {
         if (j == 1 && x_j > 3) return -inf;
         return eighths(x_j) * eighths(x_j);
     }
-    template <class Point>
-    CUDA_OPT_SEARCH_HD double operator()(const Point &x, int n) const {
+    template <class Point> CUDA_OPT_SEARCH_HD double operator()(const Point &x, int n) const {
         double sum = 0;
         for (int j = 0; j < n; ++j) sum += hole(x[j], j);
         return sum;
@@ -123,15 +110,11 @@ struct HolesBySums : Holes {
 
 struct HolesByTerms : Holes {
     static constexpr int reach = 0;
-    template <class Point>
-    CUDA_OPT_SEARCH_HD double term(const Point &x, int j, int) const {
-        return hole(x[j], j);
-    }
+    template <class Point> CUDA_OPT_SEARCH_HD double term(const Point &x, int j, int) const { return hole(x[j], j); }
 };
 
 struct Nowhere {
-    template <class Point>
-    CUDA_OPT_SEARCH_HD double operator()(const Point &, int) const {
+    template <class Point> CUDA_OPT_SEARCH_HD double operator()(const Point &, int) const {
         return HUGE_VAL - HUGE_VAL;
     }
 };

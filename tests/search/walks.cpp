@@ -11,8 +11,7 @@ using cudaopt::AtSmallestStep;
 
 namespace {
 
-template <class Objective>
-Function function_of(int n) {
+template <class Objective> Function function_of(int n) {
     return [n](const Vector &x) { return Objective()(x, n); };
 }
 
@@ -36,8 +35,7 @@ std::vector<Problem> problems() {
     return all;
 }
 
-template <class Configuration, class Objective>
-void check_batches() {
+template <class Configuration, class Objective> void check_batches() {
     if (skipped<Configuration>()) return;
     for (const Problem &p : problems()) {
         INFO(p.n() << " variables, rule " << static_cast<int>(p.options.at_smallest));

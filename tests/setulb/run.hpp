@@ -34,7 +34,7 @@ inline bool runs_on_cuda() {
 }
 
 class Caller {
-public:
+  public:
     Caller(const Problem &problem, int m, double factr, double pgtol, int iprint = -1)
         : problem_(problem), n(static_cast<int>(problem.size())), m(m), iprint(iprint), factr(factr), pgtol(pgtol),
           x(problem.start), g(problem.start.size()), lower(problem.lower), upper(problem.upper), kind(x.size()),
@@ -89,11 +89,11 @@ public:
     int count(int k) const { return isave[k - 1]; }
     double measure(int k) const { return dsave[k - 1]; }
 
-private:
+  private:
     static size_t workspace(size_t n, size_t m) { return 2 * m * n + 5 * n + 11 * m * m + 8 * m; }
     Problem problem_;
 
-public:
+  public:
     int n, m, iprint;
     double factr, pgtol;
     Vector x, g, lower, upper;

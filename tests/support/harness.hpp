@@ -25,16 +25,15 @@ struct Outcome {
     Vector x, g;
     double f;
     int64_t iterations, evaluations;
-    int64_t outside; ///< components asked for outside the box, or not finite, in all evaluations together
+    int64_t outside;              ///< components asked for outside the box, or not finite, in all evaluations together
     std::vector<Iterate> history; ///< the iterates after the start
 };
 
 using Checkpoint = std::vector<unsigned char>;
 
 /// Memory in a handle's space, which the tests see as doubles.
-template <class T>
-class Array {
-public:
+template <class T> class Array {
+  public:
     Array(const cudaopt::Handle &handle, int64_t size) : memory_(handle, size) {}
 
     T *data() { return memory_.data(); }
@@ -47,27 +46,25 @@ public:
         return Vector(values.begin(), values.end());
     }
 
-private:
+  private:
     cudaopt::Array<T> memory_;
 };
 
-template <class Configuration>
-class Handle : public cudaopt::Minimiser<typename Configuration::Real> {
-public:
+template <class Configuration> class Handle : public cudaopt::Minimiser<typename Configuration::Real> {
+  public:
     Handle(int64_t n, int m) : cudaopt::Minimiser<typename Configuration::Real>(n, m, Configuration::backend) {}
 };
 
-template <class Configuration>
-class Harness {
-public:
+template <class Configuration> class Harness {
+  public:
     using Real = typename Configuration::Real;
     using Diagonal = std::function<void(const Vector &x, const Vector &g, Vector &diagonal)>;
     using Evaluation = std::function<void(const Real *x, double *f, Real *g)>;
 
     Harness(Problem problem, int m)
         : problem_(std::move(problem)), lower_(rounded(problem_.lower)), upper_(rounded(problem_.upper)),
-          handle_(problem_.size(), m), x_(handle_, n()), g_(handle_, n()), f_(handle_, 1),
-          lower_memory_(handle_, n()), upper_memory_(handle_, n()), diagonal_memory_(handle_, n()) {
+          handle_(problem_.size(), m), x_(handle_, n()), g_(handle_, n()), f_(handle_, 1), lower_memory_(handle_, n()),
+          upper_memory_(handle_, n()), diagonal_memory_(handle_, n()) {
         set_int(CUDA_OPT_REPORT_ITERATES, 1);
         if (!lower_.empty()) lower_memory_.write(lower_);
         if (!upper_.empty()) upper_memory_.write(upper_);
@@ -132,8 +129,15 @@ public:
     }
     /// As it stands, after any call.
     Outcome outcome() {
-        return {task_, handle_.message(), x_.read(), g_.read(), f_.read()[0], get_int(CUDA_OPT_ITERATIONS),
-                get_int(CUDA_OPT_EVALUATIONS), outside_, history_};
+        return {task_,
+                handle_.message(),
+                x_.read(),
+                g_.read(),
+                f_.read()[0],
+                get_int(CUDA_OPT_ITERATIONS),
+                get_int(CUDA_OPT_EVALUATIONS),
+                outside_,
+                history_};
     }
     Checkpoint save() const { return handle_.save(); }
     /// Instead of the first call.
@@ -146,7 +150,7 @@ public:
         outside_ = calls_ = diagonals_asked_for_ = 0;
     }
 
-private:
+  private:
     static constexpr int64_t most_calls = 100000;
 
     static Vector rounded(const Vector &values) {
@@ -157,8 +161,8 @@ private:
     void evaluate() {
         const Vector x = x_.read();
         for (size_t i = 0; i < x.size(); i++) {
-            const bool inside = std::isfinite(x[i]) && (lower_.empty() || lower_[i] <= x[i])
-                && (upper_.empty() || x[i] <= upper_[i]);
+            const bool inside =
+                std::isfinite(x[i]) && (lower_.empty() || lower_[i] <= x[i]) && (upper_.empty() || x[i] <= upper_[i]);
             outside_ += !inside;
         }
         if (evaluate_in_place_) return evaluate_in_place_(x_.data(), f_.data(), g_.data());
@@ -194,8 +198,7 @@ private:
 };
 
 /// What the header promises of every end: x in the box at every evaluation, and f and g those of the best iterate.
-template <class Configuration>
-void check_promises(const Problem &problem, const Outcome &outcome) {
+template <class Configuration> void check_promises(const Problem &problem, const Outcome &outcome) {
     using Real = typename Configuration::Real;
     CHECK(outcome.outside == 0);
     Vector g(outcome.x.size());
@@ -208,8 +211,7 @@ void check_promises(const Problem &problem, const Outcome &outcome) {
 }
 
 /// Builds, runs and checks the promises.
-template <class Configuration>
-Outcome solve(const Problem &problem, int m = 5) {
+template <class Configuration> Outcome solve(const Problem &problem, int m = 5) {
     Harness<Configuration> harness(problem, m);
     const Outcome outcome = harness.run();
     check_promises<Configuration>(problem, outcome);

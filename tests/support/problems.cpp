@@ -13,8 +13,7 @@ namespace {
 /// pattern, pattern, ... up to n values.
 Vector repeated(const Vector &pattern, int64_t n) {
     Vector values(static_cast<size_t>(n));
-    for (size_t i = 0; i < values.size(); i++)
-        values[i] = pattern[i % pattern.size()];
+    for (size_t i = 0; i < values.size(); i++) values[i] = pattern[i % pattern.size()];
     return values;
 }
 
@@ -84,8 +83,8 @@ Problem extended_wood(int64_t n) {
                     g[4 * k + 1] = -200 * r1 + 20.2 * d1 + 19.8 * d3;
                     g[4 * k + 2] = 360 * v[2] * r3 + 2 * d2;
                     g[4 * k + 3] = -180 * r3 + 20.2 * d3 + 19.8 * d1;
-                    return 100 * r1 * r1 + d0 * d0 + 90 * r3 * r3 + d2 * d2 + 10.1 * (d1 * d1 + d3 * d3)
-                        + 19.8 * d1 * d3;
+                    return 100 * r1 * r1 + d0 * d0 + 90 * r3 * r3 + d2 * d2 + 10.1 * (d1 * d1 + d3 * d3) +
+                           19.8 * d1 * d3;
                 });
             }};
 }
@@ -155,8 +154,8 @@ Problem torsion(int64_t nx, int64_t ny) {
             const double south = (v - value(i, j - 1)) / hy, north = (value(i, j + 1) - v) / hy;
             g[static_cast<size_t>(k)] = area * ((west - east) / hx + (south - north) / hy - force);
             // Every edge is counted at its western or southern end, the last one of a row or column here too.
-            const double edges = west * west + south * south + (i == nx - 1 ? east * east : 0)
-                + (j == ny - 1 ? north * north : 0);
+            const double edges =
+                west * west + south * south + (i == nx - 1 ? east * east : 0) + (j == ny - 1 ? north * north : 0);
             return area * (edges / 2 - force * v);
         });
     };
@@ -185,8 +184,7 @@ KnownQuadratic quadratic_with_known_active_set(int64_t n) {
     }
     // The gradient A x - b at the minimiser is to be the multiplier.
     auto b = std::make_shared<Vector>();
-    for (int64_t i = 0; i < n; i++)
-        b->push_back(times(known.minimiser, i) - multiplier[i]);
+    for (int64_t i = 0; i < n; i++) b->push_back(times(known.minimiser, i) - multiplier[i]);
     problem.evaluate = [b, times](const Vector &x, Vector &g) {
         return pairwise_sum(0, static_cast<int64_t>(x.size()), [&](int64_t i) {
             const double ax = times(x, i);

@@ -24,13 +24,11 @@ struct Problem {
 };
 
 /// Pairwise sum of term(0) + ... + term(n - 1): its rounding error grows with log n, not with n.
-template <class Term>
-double pairwise_sum(int64_t begin, int64_t end, const Term &term) {
+template <class Term> double pairwise_sum(int64_t begin, int64_t end, const Term &term) {
     constexpr int64_t block = 64;
     if (end - begin <= block) {
         double sum = 0;
-        for (int64_t i = begin; i < end; i++)
-            sum += term(i);
+        for (int64_t i = begin; i < end; i++) sum += term(i);
         return sum;
     }
     const int64_t middle = begin + (end - begin) / 2;
@@ -39,11 +37,11 @@ double pairwise_sum(int64_t begin, int64_t end, const Term &term) {
 
 /// Uniform numbers in [0, 1), the same with every standard library.
 class Uniform {
-public:
+  public:
     explicit Uniform(uint64_t seed) : state_(seed) {}
     double operator()();
 
-private:
+  private:
     uint64_t state_;
 };
 

@@ -21,8 +21,7 @@ struct Mesh {
 
     Mesh(std::int64_t nx, std::int64_t ny, Real x0, Real y0, Real width, Real height, const Vector &values,
          std::function<Real(Real x, Real y)> boundary)
-        : nx(nx), ny(ny), x0(x0), y0(y0), hx(width / (nx + 1)), hy(height / (ny + 1))
-    {
+        : nx(nx), ny(ny), x0(x0), y0(y0), hx(width / (nx + 1)), hy(height / (ny + 1)) {
         v = [=](std::int64_t i, std::int64_t j) -> Real {
             const bool inside = 1 <= i && i <= nx && 1 <= j && j <= ny;
             return inside ? values[(j - 1) * nx + i - 1] : boundary(x0 + i * hx, y0 + j * hy);
@@ -30,8 +29,7 @@ struct Mesh {
     }
 
     /// The sum over all triangles of their area times the mean over their corners of integrand(x, v, |grad v|^2).
-    Real integral(const std::function<Real(Real x, Real v, Real q)> &integrand) const
-    {
+    Real integral(const std::function<Real(Real x, Real v, Real q)> &integrand) const {
         Real sum = 0;
         for (std::int64_t j = 0; j <= ny; ++j)
             for (std::int64_t i = 0; i <= nx; ++i) {
@@ -48,8 +46,7 @@ struct Mesh {
 Real zero(Real, Real) { return 0; }
 
 /// Enneper's surface over (x, y), its parameters by a fixed point.
-Real enneper(Real x, Real y)
-{
+Real enneper(Real x, Real y) {
     Real p = x, q = -y;
     for (int step = 0; step < 3000; ++step) {
         const Real p_next = x - p * q * q + p * p * p / 3, q_next = -y - p * p * q + q * q * q / 3;
@@ -59,18 +56,15 @@ Real enneper(Real x, Real y)
     return p * p - q * q;
 }
 
-Real psi(Real t, Real lambda)
-{
+Real psi(Real t, Real lambda) {
     const Real mu1 = 1, mu2 = 2;
     const Real t1 = std::sqrt(2 * lambda * mu1 / mu2), t2 = std::sqrt(2 * lambda * mu2 / mu1);
-    if (t <= t1)
-        return mu2 * t * t / 2;
+    if (t <= t1) return mu2 * t * t / 2;
     return t <= t2 ? mu2 * t1 * (t - t1 / 2) : mu1 * t * t / 2 + lambda * (mu2 - mu1);
 }
 
 /// By Gauss's rule with three points, which is exact for the fourth powers of linear functions.
-Real superconductor_1d(const Vector &v, Real temperature)
-{
+Real superconductor_1d(const Vector &v, Real temperature) {
     const Real mass = 9.11e-28L, light = 2.99e10L, charge = 4.80e-10L, planck = 1.05459e-27L;
     const Real unit = 1e-6L; // cm
     const auto n = static_cast<std::int64_t>(v.size());
@@ -96,8 +90,7 @@ Real superconductor_1d(const Vector &v, Real temperature)
 }
 
 /// On a copy of the cell that is one point wider and higher.
-Real superconductor_2d(std::int64_t nx, std::int64_t ny, const Vector &x, Real kappa, Real vortices)
-{
+Real superconductor_2d(std::int64_t nx, std::int64_t ny, const Vector &x, Real kappa, Real vortices) {
     const Real width = 3 * std::sqrt(vortices / 2), height = width * std::sqrt(Real(3));
     const Real hx = width / nx, hy = height / ny;
     const std::complex<Real> i_unit(0, 1);
@@ -128,8 +121,7 @@ Real superconductor_2d(std::int64_t nx, std::int64_t ny, const Vector &x, Real k
     return f / (nx * ny);
 }
 
-Real cluster(int dimensions, const Vector &x)
-{
+Real cluster(int dimensions, const Vector &x) {
     const auto atoms = static_cast<std::int64_t>(x.size()) / dimensions;
     Real f = 0;
     for (std::int64_t a = 0; a < atoms; ++a)
@@ -146,15 +138,13 @@ Real cluster(int dimensions, const Vector &x)
 } // namespace
 
 long double naive_minpack2(const std::string &name, std::int64_t nx, std::int64_t ny, const std::vector<double> &x,
-                           std::map<std::string, double> p)
-{
+                           std::map<std::string, double> p) {
     p.insert({{"c", 5}, {"epsilon", 0.1}, {"b", 10}, {"t", 5}, {"kappa", 5}, {"vortices", 8}});
     p.insert({"lambda", name == "combustion" ? 5 : 0.008});
     const Real c = p["c"], epsilon = p["epsilon"], lambda = p["lambda"];
 
     const auto unit_square = [&] { return Mesh(nx, ny, 0, 0, 1, 1, x, zero); };
-    if (name == "torsion")
-        return unit_square().integral([=](Real, Real v, Real q) { return q / 2 - c * v; });
+    if (name == "torsion") return unit_square().integral([=](Real, Real v, Real q) { return q / 2 - c * v; });
     if (name == "combustion")
         return unit_square().integral([=](Real, Real v, Real q) { return q / 2 - lambda * std::exp(v); });
     if (name == "optimal-design")
@@ -167,11 +157,8 @@ long double naive_minpack2(const std::string &name, std::int64_t nx, std::int64_
         return Mesh(nx, ny, 0, 0, 2 * pi, 2 * p["b"], x, zero).integral([=](Real angle, Real v, Real q) {
             return std::pow(1 + epsilon * std::cos(angle), 3) * q / 2 - epsilon * std::sin(angle) * v;
         });
-    if (name == "ginzburg-landau-1d")
-        return superconductor_1d(x, p["t"]);
-    if (name == "ginzburg-landau-2d")
-        return superconductor_2d(nx, ny, x, p["kappa"], p["vortices"]);
-    if (name == "lennard-jones-2d" || name == "lennard-jones-3d")
-        return cluster(name == "lennard-jones-2d" ? 2 : 3, x);
+    if (name == "ginzburg-landau-1d") return superconductor_1d(x, p["t"]);
+    if (name == "ginzburg-landau-2d") return superconductor_2d(nx, ny, x, p["kappa"], p["vortices"]);
+    if (name == "lennard-jones-2d" || name == "lennard-jones-3d") return cluster(name == "lennard-jones-2d" ? 2 : 3, x);
     throw std::invalid_argument(name);
 }

@@ -18,32 +18,25 @@ bool is_of_minpack2(const Facts &facts) { return facts.source.rfind("MINPACK-2",
 
 /// From one block of threads to several rounds of the largest grid; squares of odd numbers for problems on grids, so
 /// that their last strips are cut; n^2 is the work of a cluster.
-std::vector<int64_t> sizes(const Facts &facts)
-{
-    if (is_cluster(facts))
-        return {6, 600, 6000};
+std::vector<int64_t> sizes(const Facts &facts) {
+    if (is_cluster(facts)) return {6, 600, 6000};
     return is_of_minpack2(facts) ? std::vector<int64_t>{25, 1089, 100489, 3003289}
                                  : std::vector<int64_t>{4, 1000, 100000, 3000000};
 }
 
-Vector random_point(const Problem &problem)
-{
-    if (is_of_minpack2(problem.facts()))
-        return random_feasible(problem, 5);
+Vector random_point(const Problem &problem) {
+    if (is_of_minpack2(problem.facts())) return random_feasible(problem, 5);
     std::mt19937_64 random(5);
     std::uniform_real_distribution<double> uniform(-2, 2);
     Vector x(problem.n());
-    for (double &value : x)
-        value = static_cast<float>(uniform(random));
+    for (double &value : x) value = static_cast<float>(uniform(random));
     return x;
 }
 
 } // namespace
 
-TEMPLATE_TEST_CASE("f and g on CUDA are the host's", "", CudaDouble, CudaFloat)
-{
-    if (skipped<TestType>())
-        return;
+TEMPLATE_TEST_CASE("f and g on CUDA are the host's", "", CudaDouble, CudaFloat) {
+    if (skipped<TestType>()) return;
     using Real = typename TestType::Real;
 
     for (const Facts &facts : list_problems())

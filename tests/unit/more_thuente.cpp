@@ -21,8 +21,9 @@ struct Search {
 };
 
 /// The whole search; where `finite` does not hold for a step, it is cut.
-Search run(const std::function<Value(double)> &at, double first_step, const SearchTolerances &tolerances,
-           const std::function<bool(double)> &finite = [](double) { return true; }) {
+Search run(
+    const std::function<Value(double)> &at, double first_step, const SearchTolerances &tolerances,
+    const std::function<bool(double)> &finite = [](double) { return true; }) {
     MoreThuente search;
     const Value start = at(0);
     search.start(start.phi, start.slope, first_step, tolerances);

@@ -16,7 +16,8 @@ namespace {
 
 int64_t sum_to(int64_t count, int threads) {
     std::atomic<int64_t> sum{0};
-    share_host(count, [&](int64_t k, int) { sum += k; }, threads);
+    share_host(
+        count, [&](int64_t k, int) { sum += k; }, threads);
     return sum;
 }
 

@@ -91,7 +91,8 @@ TEMPLATE_TEST_CASE("A solve belongs to its thread, which frees it when it ends",
     int elsewhere = untouched;
     std::thread([&] { // left as it is: what it holds must not be lost, as the address sanitizer sees
         for (int k = 0; k < 5; k++) run.reversed_step();
-    }).join();
+    })
+        .join();
     CHECK(run.reversed_step() == -3);
     CHECK(run.istate == -3);
 

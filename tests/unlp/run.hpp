@@ -16,9 +16,8 @@ namespace cudaopt_test {
 constexpr int untouched = 4711;
 
 /// Host memory of ints in the handle's space.
-template <class Configuration>
-class State {
-public:
+template <class Configuration> class State {
+  public:
     explicit State(int value = 0) : handle_(1, 1), memory_(handle_, 1) { *this = value; }
     State &operator=(int value) {
         memory_.write({static_cast<double>(value)});
@@ -27,14 +26,13 @@ public:
     operator int() const { return static_cast<int>(memory_.read()[0]); }
     int *data() { return memory_.data(); }
 
-private:
+  private:
     Handle<Configuration> handle_;
     Array<int> memory_;
 };
 
-template <class Configuration>
-class Run {
-public:
+template <class Configuration> class Run {
+  public:
     using Diagonal = std::function<void(const Vector &x, Vector &diagonal)>;
 
     explicit Run(Problem problem)
@@ -89,7 +87,7 @@ public:
                                    istate.data());
     }
 
-private:
+  private:
     static void evaluate_current(int n, double *x, double *f, double *g) {
         Run &run = *current_;
         if (n != run.n() || x != run.x_.data() || f != run.f_.data() || g != run.g_.data())
@@ -118,12 +116,10 @@ private:
     int evaluations_ = 0, diagonals_ = 0;
 };
 
-template <class Configuration>
-thread_local Run<Configuration> *Run<Configuration>::current_ = nullptr;
+template <class Configuration> thread_local Run<Configuration> *Run<Configuration>::current_ = nullptr;
 
 /// What an action prints on standard output, line by line.
-template <class Action>
-std::vector<std::string> printed(const Action &action) {
+template <class Action> std::vector<std::string> printed(const Action &action) {
     std::FILE *const file = std::tmpfile();
     if (!file) throw std::runtime_error("no temporary file");
     std::fflush(stdout);

@@ -65,8 +65,7 @@ namespace {
 
 void inverse_curvature(const Vector &x, Vector &diagonal) {
     for (size_t i = 0; i < x.size(); i++)
-        diagonal[i] =
-            1 / scaled_quadratic_curvature(static_cast<int64_t>(i), static_cast<int64_t>(x.size()), 1e6);
+        diagonal[i] = 1 / scaled_quadratic_curvature(static_cast<int64_t>(i), static_cast<int64_t>(x.size()), 1e6);
 }
 
 Problem badly_scaled() {
