@@ -1,4 +1,4 @@
-/* What the command lines of the programs have in common: arguments as text, read here, and refused in one line. */
+// What the command lines of the programs have in common: arguments as text, read here, and refused in one line.
 #pragma once
 
 #include "cuda_opt.h"
@@ -14,7 +14,7 @@
 
 namespace driver {
 
-/** An argument is wrong: which, and why. */
+// An argument is wrong: which, and why.
 [[noreturn]] inline void refuse(const std::string &name, const std::string &why) {
     throw CLI::ValidationError(name, why);
 }
@@ -26,7 +26,7 @@ inline double number(const std::string &name, const std::string &text) {
     return value;
 }
 
-/** Also as 1e6. */
+// Also as 1e6.
 template <class Whole> Whole whole_number(const std::string &name, const std::string &text) {
     long double value;
     char rest;
@@ -45,7 +45,7 @@ inline int backend_of(const std::string &name) {
     refuse("--backend", "must be auto, cuda or host, not '" + name + "'");
 }
 
-/** Add an option that hands its text to read(name, text). */
+// Add an option that hands its text to read(name, text).
 template <class Read>
 CLI::Option *add_option(CLI::App &app, const std::string &name, const char *type, const std::string &help, Read read) {
     return app
@@ -54,7 +54,7 @@ CLI::Option *add_option(CLI::App &app, const std::string &name, const char *type
         ->type_name(type);
 }
 
-/** The options that every program has; list() prints what can be chosen from. */
+// The options that every program has; list() prints what can be chosen from.
 template <class List>
 void add_answers(CLI::App &app, const std::string &program, const std::string &list_help, List list) {
     app.name(program);
@@ -70,9 +70,9 @@ void add_answers(CLI::App &app, const std::string &program, const std::string &l
         ->trigger_on_parse();
 }
 
-/** Read the command line, then check it as a whole.
- *  @return false where --help, --list or --version was asked for, and has been answered
- *  @throws Failure with one line where the arguments are wrong */
+// Read the command line, then check it as a whole.
+// Returns false where --help, --list or --version was asked for, and has been answered
+// Throws Failure with one line where the arguments are wrong
 template <class Check> bool parsed(CLI::App &app, int argc, char **argv, const Check &check) {
     try {
         app.parse(argc, argv);

@@ -32,7 +32,7 @@ Checkpoints::Checkpoints(const Options &options)
 void Checkpoints::observe(cudaopt::Handle &s, int task, const Interrupt &interrupt) {
     if (!wanted() || task <= 0) return;
     const bool stop = interrupt.requested();
-    const std::int64_t iteration = s.get_int(CUDA_OPT_ITERATIONS);
+    const int64_t iteration = s.get_int(CUDA_OPT_ITERATIONS);
     if (last_ < 0) last_ = iteration; // a resumed run has that one
     if (stop || iteration >= last_ + every_) {
         write(s.save());
@@ -41,7 +41,7 @@ void Checkpoints::observe(cudaopt::Handle &s, int task, const Interrupt &interru
     if (stop) s.request_stop();
 }
 
-/* Under the file's name there is a whole checkpoint at any moment, whatever ends the program or the machine. */
+// Under the file's name there is a whole checkpoint at any moment, whatever ends the program or the machine.
 void Checkpoints::write(const std::vector<unsigned char> &checkpoint) const {
     try {
         OutputFile file(beside_);

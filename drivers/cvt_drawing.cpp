@@ -45,7 +45,7 @@ constexpr Kind kinds[] = {
 
 std::size_t kind_of(const ExactDiagram &diagram, std::size_t i) {
     if (at_the_edge(diagram.cells()[i])) return 4;
-    const std::int32_t neighbours = diagram.neighbours()[i];
+    const int32_t neighbours = diagram.neighbours()[i];
     return neighbours == 6 ? 0 : neighbours == 5 ? 1 : neighbours == 7 ? 2 : 3;
 }
 
@@ -56,9 +56,9 @@ std::string draw(const DrawnDiagram &drawn) {
     const double distance = side / std::sqrt(static_cast<double>(sites));
     std::string text = "<text y=\"-10\">" + drawn.caption + "</text>\n<g stroke=\"#555\" stroke-linejoin=\"round\" " +
                        format("stroke-width=\"%.2f\">\n", std::fmin(1, distance / 15), 0);
-    for (std::size_t kind = 0; kind < std::size(kinds); ++kind) {
+    for (std::size_t kind = 0; kind < std::size(kinds); kind++) {
         std::string path;
-        for (std::size_t i = 0; i < sites; ++i)
+        for (std::size_t i = 0; i < sites; i++)
             if (!diagram.cells()[i].empty() && kind_of(diagram, i) == kind) path += path_of(diagram.cells()[i]);
         if (!path.empty()) text += "<path fill=\"" + std::string(kinds[kind].colour) + "\" d=\"" + path + "\"/>\n";
     }
@@ -67,7 +67,7 @@ std::string draw(const DrawnDiagram &drawn) {
     std::string edges;
     for (const Triangle &triangle : diagram.triangles()) {
         Polygon corners;
-        for (const std::int32_t i : triangle.site)
+        for (const int32_t i : triangle.site)
             corners.push_back({x[2 * static_cast<std::size_t>(i)], x[2 * static_cast<std::size_t>(i) + 1]});
         if (triangle.restricted) edges += path_of(corners);
     }

@@ -1,5 +1,5 @@
-/* cvt_program sites resolution: a centroidal Voronoi tessellation of the unit square from a random start. Evaluation
- * and solver both work where the sites live; on CUDA no vector is copied but for the report. */
+// cvt_program sites resolution: a centroidal Voronoi tessellation of the unit square from a random start. Evaluation
+// and solver both work where the sites live; on CUDA no vector is copied but for the report.
 #include "csv.hpp"
 #include "cuda_opt.hpp"
 #include "cvt_drawing.hpp"
@@ -37,7 +37,7 @@ using cudaopt::testfuncs::Place;
 using Clock = std::chrono::steady_clock;
 double since(Clock::time_point begin) { return std::chrono::duration<double>(Clock::now() - begin).count(); }
 
-/** The sites at one moment, with what the grid and the exact diagram say of them. */
+// The sites at one moment, with what the grid and the exact diagram say of them.
 struct Snapshot {
     std::vector<double> x;
     double f;
@@ -83,14 +83,14 @@ class Run {
     }
 
   private:
-    std::int64_t n() const { return 2 * options_.sites; }
-    std::uint64_t seed() const { return static_cast<std::uint64_t>(options_.seed); }
+    int64_t n() const { return 2 * options_.sites; }
+    uint64_t seed() const { return static_cast<uint64_t>(options_.seed); }
     bool exact() const { return cvt::ExactDiagram::available(); }
 
-    /** The derivative with respect to a site of mean mass that is the mean distance of sites from its centroid. */
+    // The derivative with respect to a site of mean mass that is the mean distance of sites from its centroid.
     double gradient_unit() const { return 2 * grid_.mean_mass() / std::sqrt(static_cast<double>(options_.sites)); }
 
-    /** A picture that cannot be written is known before the work begins. */
+    // A picture that cannot be written is known before the work begins.
     void check_files() const {
         if (!options_.svg.empty()) {
             if (!exact())
@@ -117,7 +117,7 @@ class Run {
         const Interrupt interrupt(s_);
         Progress progress(options_.log_frequency != 1 || !isatty(STDOUT_FILENO));
         const Clock::time_point begin = Clock::now();
-        std::int64_t last = -1;
+        int64_t last = -1;
         int task;
         do {
             task = s_.solve(x_, f_, g_);
@@ -131,7 +131,7 @@ class Run {
             progress.show(s_, since(begin));
             if (task == CUDA_OPT_EVALUATE_FG) {
                 evaluate();
-                ++evaluations_;
+                evaluations_++;
             }
         } while (task > 0);
         s_.synchronize();
@@ -237,7 +237,7 @@ class Run {
     Array<double> x_, g_, f_, lower_, upper_;
     Place place_;
     std::optional<OutputFile> csv_, points_;
-    std::int64_t evaluations_ = 0;
+    int64_t evaluations_ = 0;
     double seconds_ = 0;
 };
 

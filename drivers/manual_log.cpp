@@ -64,9 +64,9 @@ void ManualLog::head(const cudaopt::Handle &s, const cudaopt::testfuncs::Problem
 }
 
 void ManualLog::summary(const cudaopt::Handle &s, const Effort &effort) {
-    const auto effort_line = [this](const char *name, std::int64_t count, double seconds, const char *remark) {
+    const auto effort_line = [this](const char *name, int64_t count, double seconds, const char *remark) {
         write_line(format(" %-14s %10" PRId64 "    %e    %e%s", name, count, seconds,
-                          seconds / static_cast<double>(std::max<std::int64_t>(1, count)), remark));
+                          seconds / static_cast<double>(std::max<int64_t>(1, count)), remark));
     };
     const double solver = effort.solver_seconds;
     const double evaluation = s.on_cuda() ? std::max(0., effort.seconds - solver) : effort.evaluation_seconds;

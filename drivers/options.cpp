@@ -14,7 +14,7 @@ namespace {
 
 struct Setting {
     const char *name;
-    std::int32_t key;
+    int32_t key;
     const char *help;
 };
 
@@ -70,7 +70,7 @@ void check_checkpoints(const Options &options) {
     if (options.checkpoint.empty()) refuse("--every", "needs the file of --checkpoint");
 }
 
-/** NAME=VALUE */
+// NAME=VALUE
 void read_parameter(const std::string &text, Options &options) {
     const std::size_t equals = text.find('=');
     if (equals == 0 || equals == std::string::npos)
@@ -79,7 +79,7 @@ void read_parameter(const std::string &text, Options &options) {
     options.parameters[name] = number("--parameter " + name, text.substr(equals + 1));
 }
 
-/** " = 5", or nothing where the problem chooses it. */
+// " = 5", or nothing where the problem chooses it.
 std::string standard_value(const cudaopt::testfuncs::Parameter &parameter) {
     return std::isnan(parameter.standard) ? "" : " = " + cudaopt::testfuncs::text_of(parameter.standard);
 }
@@ -95,7 +95,7 @@ void print_problems() {
     }
 }
 
-/** The options, each with what it does with its text. */
+// The options, each with what it does with its text.
 class CommandLine {
   public:
     explicit CommandLine(Options &options) : options_(options) {
@@ -123,10 +123,10 @@ class CommandLine {
     void problem() {
         Options &o = options_;
         add("n", "", "number of variables; a grid problem takes the nearest number that makes a grid",
-            [&o](auto &name, auto &text) { o.n = whole_number<std::int64_t>(name, text); })
+            [&o](auto &name, auto &text) { o.n = whole_number<int64_t>(name, text); })
             ->required();
         add("m", "", "number of correction pairs kept; 3 to 20 are usual", [&o](auto &name, auto &text) {
-            o.m = whole_number<std::int32_t>(name, text);
+            o.m = whole_number<int32_t>(name, text);
         })->required();
         add("--problem", "NAME", "problem to minimise, see --list [rosenbrock]",
             [&o](auto &, auto &text) { o.problem = text; });
@@ -141,7 +141,7 @@ class CommandLine {
         for (const std::string side : {"nx", "ny"})
             add("--" + side, "K", "points of the grid of a grid problem in " + side.substr(1) + " [as n says]",
                 [&o, side](auto &name, auto &text) {
-                    o.parameters[side] = static_cast<double>(whole_number<std::int64_t>(name, text));
+                    o.parameters[side] = static_cast<double>(whole_number<int64_t>(name, text));
                 });
         add("--lower", "X", "lower bound of every variable, in place of the problem's own; -inf: none",
             [&o](auto &name, auto &text) { o.lower = number(name, text); });
@@ -166,7 +166,7 @@ class CommandLine {
         add("--checkpoint", "FILE", "keep in this file what --resume goes on from, also after Ctrl-C",
             [&o](auto &, auto &text) { o.checkpoint = text; });
         add("--every", "K", "iterations from one checkpoint to the next [100]",
-            [&o](auto &name, auto &text) { o.every = whole_number<std::int64_t>(name, text); });
+            [&o](auto &name, auto &text) { o.every = whole_number<int64_t>(name, text); });
         add("--resume", "FILE", "go on from this checkpoint of a run with the same problem, n, m and bounds",
             [&o](auto &, auto &text) { o.resume = text; });
     }
@@ -180,19 +180,19 @@ class CommandLine {
             })->group(group);
         for (const Setting &setting : whole_settings)
             add(setting.name, "K", setting.help, [&o, key = setting.key](auto &name, auto &text) {
-                o.settings.push_back({key, whole_number<std::int64_t>(name, text)});
+                o.settings.push_back({key, whole_number<int64_t>(name, text)});
             })->group(group);
         app_.add_flag_callback(
                 "--approximate-cauchy",
                 [&o] {
-                    o.settings.push_back({CUDA_OPT_APPROXIMATE_CAUCHY, std::int64_t(1)});
+                    o.settings.push_back({CUDA_OPT_APPROXIMATE_CAUCHY, int64_t(1)});
                 },
                 "search the projected path up to its first breakpoint only")
             ->group(group);
         add("--threads", "K", "threads of the host, of the solver and of f and g; 0: all there are [0]",
             [&o](auto &name, auto &text) {
                 o.threads = whole_number<int>(name, text);
-                o.settings.push_back({CUDA_OPT_THREADS, std::int64_t(o.threads)});
+                o.settings.push_back({CUDA_OPT_THREADS, int64_t(o.threads)});
             })
             ->group(group);
     }

@@ -1,4 +1,4 @@
-/* In place of png_file.cpp where there is no libpng. */
+// In place of png_file.cpp where there is no libpng.
 #include "cvt_raster.hpp"
 #include "failure.hpp"
 

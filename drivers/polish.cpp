@@ -5,7 +5,7 @@
 namespace driver {
 
 Polished polish(const cudaopt::testfuncs::search::Function &function, const std::vector<double> &x,
-                const std::vector<double> &lower, const std::vector<double> &upper, std::int64_t max_evaluations) {
+                const std::vector<double> &lower, const std::vector<double> &upper, int64_t max_evaluations) {
     const auto n = static_cast<int>(x.size());
     constexpr int pairs = 10;
     cudaopt::Minimiser<double> s(n, pairs, CUDA_OPT_BACKEND_HOST);
@@ -21,7 +21,7 @@ Polished polish(const cudaopt::testfuncs::search::Function &function, const std:
     int task;
     while ((task = s.solve(moving.data(), &f, g.data())) == CUDA_OPT_EVALUATE_FG) {
         f = cudaopt::testfuncs::search::evaluate(function, moving.data(), n, g.data());
-        ++result.evaluations;
+        result.evaluations++;
         if (f < lowest) {
             lowest = f;
             result.x = moving;

@@ -13,7 +13,7 @@ Recorder::Recorder(const Options &options) {
     if (!options.plot.empty()) plot_.emplace(options.plot);
 }
 
-void Recorder::observe(const cudaopt::Handle &s, std::int64_t evaluations, double seconds) {
+void Recorder::observe(const cudaopt::Handle &s, int64_t evaluations, double seconds) {
     if ((!csv_ && !plot_) || evaluations == 0 || s.get_int(CUDA_OPT_ITERATIONS) == last_) return;
     const Iterate iterate = current_iterate(s, evaluations, seconds);
     last_ = iterate.iteration;

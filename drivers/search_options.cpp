@@ -45,10 +45,10 @@ void check(const SearchProgramOptions &o) {
 
 void add_search(CLI::App &app, SearchProgramOptions &o) {
     add_option(app, "n", "", "number of variables", [&o](auto &name, auto &text) {
-        o.n = whole_number<std::int64_t>(name, text);
+        o.n = whole_number<int64_t>(name, text);
     })->required();
     add_option(app, "walks", "", "number of walks", [&o](auto &name, auto &text) {
-        o.search.walks = whole_number<std::int64_t>(name, text);
+        o.search.walks = whole_number<int64_t>(name, text);
     })->required();
     add_option(app, "--function", "NAME", "function to minimise, see --list [ackley]",
                [&o](auto &, auto &text) { o.function = text; });
@@ -57,11 +57,11 @@ void add_search(CLI::App &app, SearchProgramOptions &o) {
     add_option(app, "--upper", "X", "upper bound of every variable [the function's own]",
                [&o](auto &name, auto &text) { o.upper = number(name, text); });
     add_option(app, "--iterations", "K", "most iterations of each walk [20]",
-               [&o](auto &name, auto &text) { o.search.iterations = whole_number<std::int64_t>(name, text); });
+               [&o](auto &name, auto &text) { o.search.iterations = whole_number<int64_t>(name, text); });
     add_option(app, "--time-limit", "X", "stop after the iteration in which so many seconds pass; 0: no limit [0]",
                [&o](auto &name, auto &text) { o.search.max_seconds = number(name, text); });
     add_option(app, "--seed", "K", "of the random starts [0]",
-               [&o](auto &name, auto &text) { o.search.seed = whole_number<std::uint64_t>(name, text); });
+               [&o](auto &name, auto &text) { o.search.seed = whole_number<uint64_t>(name, text); });
     add_option(app, "--step", "X", "first step of every variable [a twentieth of its range]",
                [&o](auto &name, auto &text) { o.step = number(name, text); });
     add_option(app, "--halvings", "K", "the smallest step is the first one, halved so many times [16]",
@@ -70,7 +70,7 @@ void add_search(CLI::App &app, SearchProgramOptions &o) {
                "restart: take the first step again; stop: end the walk; new-point: start it anew [restart]",
                [&o](auto &, auto &text) { o.search.at_smallest = at_smallest_step(text); });
     add_option(app, "--polish", "P", "let L-BFGS-B go on from the best points of so many walks, on the host [0]",
-               [&o](auto &name, auto &text) { o.polish = whole_number<std::int64_t>(name, text); });
+               [&o](auto &name, auto &text) { o.polish = whole_number<int64_t>(name, text); });
     add_option(app, "--backend", "NAME", "auto, cuda or host; auto: CUDA where there is a device [auto]",
                [&o](auto &, auto &text) { o.backend = backend_of(text); });
     add_option(app, "--threads", "K", "threads of the host; 0: all there are [0]",
@@ -79,7 +79,7 @@ void add_search(CLI::App &app, SearchProgramOptions &o) {
 
 void add_output(CLI::App &app, SearchProgramOptions &o) {
     add_option(app, "--iprint", "F", "log every F-th iteration; 0: the first and the last; -1: no log [1]",
-               [&o](auto &name, auto &text) { o.log_frequency = whole_number<std::int64_t>(name, text); });
+               [&o](auto &name, auto &text) { o.log_frequency = whole_number<int64_t>(name, text); });
     add_option(app, "--csv", "FILE", "write one row an iteration to this file",
                [&o](auto &, auto &text) { o.csv = text; });
     add_option(app, "--plot", "FILE", "draw the best value against iterations and evaluations to this SVG file",

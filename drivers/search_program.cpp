@@ -1,5 +1,5 @@
-/* search_program n walks: minimises a test function by many pattern searches from random starts, and lets L-BFGS-B go
- * on from the best. It is a user's program: it knows the library by include/ alone. */
+// search_program n walks: minimises a test function by many pattern searches from random starts, and lets L-BFGS-B go
+// on from the best. It is a user's program: it knows the library by include/ alone.
 #include "cuda_opt.hpp"
 #include "failure.hpp"
 #include "interrupt.hpp"
@@ -47,7 +47,7 @@ void check(const PatternSearch &search) {
     if (search.code() != 0) throw cudaopt::Error(search.code(), search.message());
 }
 
-/** What follows a search: the log's lines, the rows of the file, the moments of the picture. */
+// What follows a search: the log's lines, the rows of the file, the moments of the picture.
 class Follower {
   public:
     explicit Follower(const SearchProgramOptions &options) : options_(options) {
@@ -62,7 +62,7 @@ class Follower {
     bool logs() const { return options_.log_frequency >= 0; }
 
     void observe(const SearchMoment &moment, bool last) {
-        const std::int64_t every = options_.log_frequency;
+        const int64_t every = options_.log_frequency;
         if (logs() && (moment.iteration == 0 || last || (every > 0 && moment.iteration % every == 0)))
             print("%9lld %17s %13s  %13.6e  %10.4f\n", static_cast<long long>(moment.iteration),
                   with_separators(moment.evaluations).c_str(), with_separators(moment.active).c_str(), moment.f,
@@ -76,13 +76,13 @@ class Follower {
     }
 
     void write_point(const std::vector<double> &x) {
-        for (std::size_t j = 0; point_ && j < x.size(); ++j) point_->write(text("%.17g\n", x[j]));
+        for (std::size_t j = 0; point_ && j < x.size(); j++) point_->write(text("%.17g\n", x[j]));
     }
 
   private:
     const SearchProgramOptions &options_;
     std::optional<OutputFile> csv_, plot_, point_;
-    std::vector<SearchMoment> history_; ///< kept for the picture alone
+    std::vector<SearchMoment> history_; // kept for the picture alone
 };
 
 struct Ended {
@@ -92,11 +92,11 @@ struct Ended {
     bool interrupted;
 };
 
-/** One iteration of all walks after the other, so that each can be followed. */
+// One iteration of all walks after the other, so that each can be followed.
 Ended follow(PatternSearch &search, const cudaopt::SearchOptions &options, Follower &follower) {
     const Interrupt interrupt(nullptr);
     const auto begin = std::chrono::steady_clock::now();
-    for (std::int64_t iteration = 0;; ++iteration) {
+    for (int64_t iteration = 0;; iteration++) {
         search.advance(iteration == 0 ? 0 : 1); // at first the starts alone
         const SearchSummary found = search.summary();
         check(search);
@@ -119,14 +119,14 @@ struct Best {
     std::vector<double> x;
 };
 
-/** From the best walks on by L-BFGS-B. */
+// From the best walks on by L-BFGS-B.
 Best polish_best(PatternSearch &search, const functions::Function &function, const std::vector<double> &lower,
-                 const std::vector<double> &upper, std::int64_t walks, bool logs) {
+                 const std::vector<double> &upper, int64_t walks, bool logs) {
     Best best{INFINITY, {}};
     double of_search = INFINITY;
-    std::int64_t evaluations = 0;
+    int64_t evaluations = 0;
     if (logs) print("\n%13s  %13s  %13s %12s\n", "polished walk", "f before", "f after", "evaluations");
-    for (const std::int64_t walk : search.best_walks(walks)) {
+    for (const int64_t walk : search.best_walks(walks)) {
         const std::vector<double> x = search.walk_point(walk);
         const double before = functions::evaluate(function, x.data(), static_cast<int>(x.size()));
         if (!std::isfinite(before)) break; // and so are those of all further walks

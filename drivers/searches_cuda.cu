@@ -1,4 +1,4 @@
-/* The twelve functions' searches on CUDA: all their kernels are instantiated here. */
+// The twelve functions' searches on CUDA: all their kernels are instantiated here.
 #include "searches.hpp"
 
 namespace driver {

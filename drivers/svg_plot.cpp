@@ -30,11 +30,11 @@ bool drawn(double y) { return std::isfinite(y) && y > 0; }
 
 double x_at(const Series &series, std::size_t i) { return series.x.empty() ? static_cast<double>(i) : series.x[i]; }
 
-/** The number mantissa * 10^exponent at which a line of the grid is drawn. */
+// The number mantissa * 10^exponent at which a line of the grid is drawn.
 struct Tick {
     int mantissa, exponent;
     double log() const { return exponent + std::log10(mantissa); }
-    /** @param plain  whether a number of few digits is written out */
+    // plain: whether a number of few digits is written out
     std::string label(bool plain) const {
         if (plain && std::abs(exponent) <= 3) return format("%g", mantissa * std::pow(10., exponent));
         return (mantissa == 1 ? "" : std::to_string(mantissa) + "\u00b7") +
@@ -43,13 +43,13 @@ struct Tick {
     }
 };
 
-/** Ticks from just below low to just above high: every or every k-th decade; within few decades also 2 and 5. */
+// Ticks from just below low to just above high: every or every k-th decade; within few decades also 2 and 5.
 std::vector<Tick> logarithmic_ticks(double low, double high) {
     const int first = static_cast<int>(std::floor(std::log10(low)));
     const int last = static_cast<int>(std::ceil(std::log10(high)));
     std::vector<Tick> ticks;
     if (last - first <= 3) {
-        for (int exponent = first; exponent <= last; ++exponent)
+        for (int exponent = first; exponent <= last; exponent++)
             for (const int mantissa : {1, 2, 5}) ticks.push_back({mantissa, exponent});
         const auto below = [&](const Tick &t) { return t.log() <= std::log10(low) + 1e-9; };
         const auto above = [&](const Tick &t) { return t.log() >= std::log10(high) - 1e-9; };
@@ -63,7 +63,7 @@ std::vector<Tick> logarithmic_ticks(double low, double high) {
     return ticks;
 }
 
-/** The step of about ten ticks on [0, last]: 1, 2 or 5 times a power of ten. */
+// The step of about ten ticks on [0, last]: 1, 2 or 5 times a power of ten.
 long long linear_step(long long last) {
     for (long long power = 1;; power *= 10)
         for (const int mantissa : {1, 2, 5})
@@ -147,7 +147,7 @@ class Chart {
     void curve(const Series &series) {
         std::string path, dots;
         bool pen_down = false;
-        for (std::size_t i = 0; i < series.y.size(); ++i) {
+        for (std::size_t i = 0; i < series.y.size(); i++) {
             if (!drawn(series.y[i])) {
                 pen_down = false;
                 continue;
@@ -165,7 +165,7 @@ class Chart {
 
     void legend(const Plot &plot) {
         double x = right;
-        for (auto series = plot.series.rbegin(); series != plot.series.rend(); ++series) {
+        for (auto series = plot.series.rbegin(); series != plot.series.rend(); series++) {
             x -= 44 + 7.5 * static_cast<double>(series->label.size());
             line(x, 76, x + 22, 76, ("stroke-width=\"3\" stroke=\"" + series->colour + "\"").c_str());
             write(x + 29, 80.5, "", escaped(series->label));
@@ -173,7 +173,7 @@ class Chart {
     }
 
     double last_ = 0;
-    std::vector<Tick> ticks_, decades_; ///< of the ordinate; of an abscissa that is logarithmic
+    std::vector<Tick> ticks_, decades_; // of the ordinate; of an abscissa that is logarithmic
     std::string text_;
 };
 
@@ -195,7 +195,7 @@ std::string svg(const std::vector<Plot> &plots) {
                               "font-size=\"13\" fill=\"#333\">\n"
                               "<rect width=\"100%%\" height=\"100%%\" fill=\"#fff\"/>\n",
                               width, all, width, all);
-    for (std::size_t i = 0; i < plots.size(); ++i) {
+    for (std::size_t i = 0; i < plots.size(); i++) {
         const std::string chart = Chart(plots[i]).draw(plots[i]);
         text += i == 0 ? chart : format("<g transform=\"translate(0 %.0f)\">\n", height * i) + chart + "</g>\n";
     }

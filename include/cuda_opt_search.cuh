@@ -10,7 +10,7 @@
  *     template <class Point> CUDA_OPT_SEARCH_HD double operator()(const Point &x, int n) const
  *     {
  *         double sum = 0;
- *         for (int j = 0; j < n; ++j)
+ *         for (int j = 0; j < n; j++)
  *             sum += x[j] * x[j];
  *         return sum;
  *     }
@@ -87,11 +87,11 @@ namespace cudaopt {
 
 /** Settings of a search. */
 struct SearchOptions {
-    std::int64_t walks = 15360;   /**< >= 1 */
-    std::int64_t iterations = 20; /**< k_max >= 0: at most so many for each walk */
-    std::uint64_t seed = 0;       /**< of the random numbers */
-    std::vector<double> steps;    /**< Delta_0 for each coordinate, > 0; empty: (upper - lower) / 20 */
-    int halvings = 16;            /**< 1 to 1000: the smallest step is steps / 2^halvings, and is not taken */
+    int64_t walks = 15360;     /**< >= 1 */
+    int64_t iterations = 20;   /**< k_max >= 0: at most so many for each walk */
+    uint64_t seed = 0;         /**< of the random numbers */
+    std::vector<double> steps; /**< Delta_0 for each coordinate, > 0; empty: (upper - lower) / 20 */
+    int halvings = 16;         /**< 1 to 1000: the smallest step is steps / 2^halvings, and is not taken */
     AtSmallestStep at_smallest = AtSmallestStep::restart_step; /**< what then */
     bool history = false;   /**< whether to keep the best value after each iteration */
     double max_seconds = 0; /**< run() ends after the iteration that passes it; 0: no limit */
@@ -116,19 +116,19 @@ class PatternSearch {
         const auto seconds = [&] {
             return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
         };
-        const std::int64_t before = iterations_;
-        std::int64_t left = std::max<std::int64_t>(options_.iterations - iterations_, 0);
-        std::int64_t piece = options_.max_seconds > 0 ? std::min<std::int64_t>(left, 1) : left;
+        const int64_t before = iterations_;
+        int64_t left = std::max<int64_t>(options_.iterations - iterations_, 0);
+        int64_t piece = options_.max_seconds > 0 ? std::min<int64_t>(left, 1) : left;
         bool in_time = true, active = true;
         do {
             if (const int code = advance(piece)) return code;
             left -= piece;
             if (options_.max_seconds > 0) { // pieces that take an eighth of what is left
                 const double passed = seconds();
-                const double each = passed / double(std::max<std::int64_t>(iterations_ - before, 1));
+                const double each = passed / double(std::max<int64_t>(iterations_ - before, 1));
                 in_time = passed < options_.max_seconds;
                 const double most = std::min(2.0 * double(piece), (options_.max_seconds - passed) / each / 8);
-                piece = std::min(left, std::max<std::int64_t>(1, std::int64_t(most)));
+                piece = std::min(left, std::max<int64_t>(1, int64_t(most)));
             }
             if (options_.at_smallest == AtSmallestStep::stop) active = summary().active > 0;
         } while (left > 0 && in_time && active);
@@ -144,7 +144,7 @@ class PatternSearch {
 
     /** Let every walk take further iterations, whatever the options' limits; 0: only its start.
      *  @return 0 or a failure's code */
-    int advance(std::int64_t iterations) {
+    int advance(int64_t iterations) {
         if (code_ == 0 && options_.history && iterations > options_.iterations - iterations_)
             return say(CUDA_OPT_MISUSE, "the history has room for %lld iterations", options_.iterations);
         if (code_ == 0 && take(iterations)) iterations_ += iterations;
@@ -155,17 +155,17 @@ class PatternSearch {
     virtual SearchSummary summary() = 0;
     /** The n coordinates of a walk's best point; those of the best walk are walk_point(summary().walk). None for a walk
      *  that is not there, or after a failure. */
-    virtual std::vector<double> walk_point(std::int64_t walk) = 0;
+    virtual std::vector<double> walk_point(int64_t walk) = 0;
     /** Each walk's best value. */
     virtual std::vector<double> walk_values() = 0;
 
     /** The numbers of the `count` best walks, the best first; of equal ones the lower number first. */
-    std::vector<std::int64_t> best_walks(std::int64_t count) {
+    std::vector<int64_t> best_walks(int64_t count) {
         const std::vector<double> value = walk_values();
-        std::vector<std::int64_t> order(value.size());
-        for (std::size_t w = 0; w < order.size(); ++w) order[w] = std::int64_t(w);
-        const auto last = order.begin() + std::min<std::int64_t>(count, std::int64_t(order.size()));
-        std::partial_sort(order.begin(), last, order.end(), [&](std::int64_t a, std::int64_t b) {
+        std::vector<int64_t> order(value.size());
+        for (std::size_t w = 0; w < order.size(); w++) order[w] = int64_t(w);
+        const auto last = order.begin() + std::min<int64_t>(count, int64_t(order.size()));
+        std::partial_sort(order.begin(), last, order.end(), [&](int64_t a, int64_t b) {
             return std::make_pair(value[std::size_t(a)], a) < std::make_pair(value[std::size_t(b)], b);
         });
         order.erase(last, order.end());
@@ -177,9 +177,9 @@ class PatternSearch {
         std::vector<double> best;
         if (!options_.history || code_ != 0) return best;
         double least = std::numeric_limits<double>::infinity();
-        std::vector<std::uint64_t> keys(std::size_t(iterations_) + 1, pattern::no_key);
+        std::vector<uint64_t> keys(std::size_t(iterations_) + 1, pattern::no_key);
         read_history(keys);
-        for (const std::uint64_t key : keys) {
+        for (const uint64_t key : keys) {
             least = std::min(least, pattern::value_of(key)); // walks that have ended note nothing more
             best.push_back(least);
         }
@@ -187,7 +187,7 @@ class PatternSearch {
     }
 
     /** Iterations taken. */
-    std::int64_t iterations() const { return iterations_; }
+    int64_t iterations() const { return iterations_; }
     /** 0, or the code of the failure that ended the search's use. */
     int code() const { return code_; }
     /** What run() or a failure has to say, one sentence. */
@@ -217,12 +217,12 @@ class PatternSearch {
                  options.halvings);
         else if (options.lanes != 0 && options.lanes != 1 && options.lanes != 32)
             fail(CUDA_OPT_IMPROPER_INPUT, "the number of lanes is %d, but has to be 0, 1 or 32", options.lanes);
-        else if (options.walks > std::numeric_limits<std::int64_t>::max() / 64 / n_)
+        else if (options.walks > std::numeric_limits<int64_t>::max() / 64 / n_)
             fail(CUDA_OPT_OUT_OF_MEMORY, "out of memory: %lld walks of %d variables take more than 2^60 bytes",
                  options.walks, n_);
         box_ = lower;
         box_.insert(box_.end(), upper.begin(), upper.end());
-        for (int j = 0; j < n_ && code_ == 0; ++j) {
+        for (int j = 0; j < n_ && code_ == 0; j++) {
             const double step = options.steps.empty() ? (upper[j] - lower[j]) / 20 : options.steps[j];
             box_.push_back(step);
             const char *wrong = pattern::wrong_bounds(lower[j], upper[j], step);
@@ -233,9 +233,9 @@ class PatternSearch {
     }
 
     /** Take iterations of all walks; whether it succeeded. */
-    virtual bool take(std::int64_t iterations) = 0;
+    virtual bool take(int64_t iterations) = 0;
     /** The first keys of the history, as many as there is room for. */
-    virtual void read_history(std::vector<std::uint64_t> &keys) = 0;
+    virtual void read_history(std::vector<uint64_t> &keys) = 0;
 
     /** The rules, where the box, 3 n values, lies at `box`. */
     pattern::Rules rules(const double *box) const {
@@ -243,7 +243,7 @@ class PatternSearch {
         return {options_.walks, n_, options_.halvings, options_.at_smallest, options_.seed, box, upper, step};
     }
     /** Whether there is such a walk to read. */
-    bool has(std::int64_t walk) const { return code_ == 0 && walk >= 0 && walk < options_.walks; }
+    bool has(int64_t walk) const { return code_ == 0 && walk >= 0 && walk < options_.walks; }
     /** Coordinates of all walks together. */
     std::size_t coordinates() const { return std::size_t(n_) * std::size_t(options_.walks); }
     /** Keys of a history, or none. */
@@ -276,7 +276,7 @@ class PatternSearch {
     std::vector<double> box_; /**< lower, upper, Delta_0 */
 
   private:
-    std::int64_t iterations_ = 0;
+    int64_t iterations_ = 0;
     int code_ = 0;
     char message_[256] = "nothing has happened yet";
 };
@@ -306,13 +306,13 @@ template <class Objective, int N = 0> class HostSearch final : public PatternSea
 
     SearchSummary summary() override {
         SearchSummary all;
-        for (std::int64_t w = 0; w < std::int64_t(walk_.size()); ++w) all.join(walks().summary(rules(box_.data()), w));
+        for (int64_t w = 0; w < int64_t(walk_.size()); w++) all.join(walks().summary(rules(box_.data()), w));
         return all;
     }
-    std::vector<double> walk_point(std::int64_t walk) override {
+    std::vector<double> walk_point(int64_t walk) override {
         if (!has(walk)) return {};
         std::vector<double> x(static_cast<std::size_t>(n_));
-        for (int j = 0; j < n_; ++j) x[j] = walks().best_of(walk)[j * options_.walks];
+        for (int j = 0; j < n_; j++) x[j] = walks().best_of(walk)[j * options_.walks];
         return x;
     }
     std::vector<double> walk_values() override {
@@ -324,7 +324,7 @@ template <class Objective, int N = 0> class HostSearch final : public PatternSea
   private:
     pattern::Walks walks() { return {x_.get(), best_x_.get(), walk_.data()}; }
 
-    bool take(std::int64_t iterations) override {
+    bool take(int64_t iterations) override {
         const pattern::Rules rules = this->rules(box_.data());
         const pattern::Walks walks = this->walks();
 #ifdef _OPENMP
@@ -332,28 +332,28 @@ template <class Objective, int N = 0> class HostSearch final : public PatternSea
 #pragma omp parallel num_threads(threads)
 #endif
         {
-            std::vector<std::uint64_t> least(history_.size(), pattern::no_key);
+            std::vector<uint64_t> least(history_.size(), pattern::no_key);
             const pattern::Note note{least.empty() ? nullptr : least.data()};
 #ifdef _OPENMP
 #pragma omp for schedule(dynamic, 16)
 #endif
-            for (std::int64_t w = 0; w < rules.walks; ++w)
+            for (int64_t w = 0; w < rules.walks; w++)
                 pattern::advance<N>(objective_, rules, walks, w, iterations, note);
 #ifdef _OPENMP
 #pragma omp critical
 #endif
-            for (std::size_t k = 0; k < least.size(); ++k) history_[k] = std::min(history_[k], least[k]);
+            for (std::size_t k = 0; k < least.size(); k++) history_[k] = std::min(history_[k], least[k]);
         }
         return true;
     }
-    void read_history(std::vector<std::uint64_t> &keys) override {
+    void read_history(std::vector<uint64_t> &keys) override {
         std::copy_n(history_.begin(), keys.size(), keys.begin());
     }
 
     Objective objective_;
     std::unique_ptr<double[]> x_, best_x_;
     std::vector<pattern::Walk> walk_;
-    std::vector<std::uint64_t> history_;
+    std::vector<uint64_t> history_;
 };
 
 } // namespace cudaopt

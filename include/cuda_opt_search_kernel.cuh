@@ -17,8 +17,8 @@ constexpr int summary_blocks = 264;  /**< two for each multiprocessor of a Hoppe
 /** A thread a walk. */
 template <int N, class Objective>
 __global__ void __launch_bounds__(search_threads, search_blocks)
-    advance_kernel(Objective f, Rules rules, Walks walks, std::int64_t iterations, Note note) {
-    const std::int64_t w = std::int64_t(blockIdx.x) * blockDim.x + threadIdx.x;
+    advance_kernel(Objective f, Rules rules, Walks walks, int64_t iterations, Note note) {
+    const int64_t w = int64_t(blockIdx.x) * blockDim.x + threadIdx.x;
     if (w < rules.walks) advance<N>(f, rules, walks, w, iterations, note);
 }
 
@@ -68,8 +68,8 @@ struct PollByWarp {
 /** A warp a walk. Its lanes do the same but for the trials. */
 template <class Objective>
 __global__ void __launch_bounds__(search_threads)
-    advance_by_warp_kernel(Objective f, Rules rules, Walks walks, std::int64_t iterations, Note note) {
-    const std::int64_t w = (std::int64_t(blockIdx.x) * blockDim.x + threadIdx.x) / 32;
+    advance_by_warp_kernel(Objective f, Rules rules, Walks walks, int64_t iterations, Note note) {
+    const int64_t w = (int64_t(blockIdx.x) * blockDim.x + threadIdx.x) / 32;
     const int lane = int(threadIdx.x % 32);
     if (w >= rules.walks || walks.walk[w].level == ended) return;
     StridedPoint x{walks.x + w, rules.walks};
@@ -78,7 +78,7 @@ __global__ void __launch_bounds__(search_threads)
 
 /** All walks before their starts. */
 template <int = 0> __global__ void not_begun_kernel(Rules rules, Walks walks) {
-    const std::int64_t w = std::int64_t(blockIdx.x) * blockDim.x + threadIdx.x;
+    const int64_t w = int64_t(blockIdx.x) * blockDim.x + threadIdx.x;
     if (w < rules.walks) walks.walk[w] = not_begun();
 }
 
@@ -87,8 +87,8 @@ template <int = 0> __global__ void summary_kernel(Rules rules, Walks walks, Sear
     __shared__ alignas(SearchSummary) unsigned char storage[summary_threads * sizeof(SearchSummary)];
     SearchSummary *of_thread = reinterpret_cast<SearchSummary *>(storage);
     SearchSummary mine;
-    for (std::int64_t w = std::int64_t(blockIdx.x) * summary_threads + threadIdx.x; w < rules.walks;
-         w += std::int64_t(gridDim.x) * summary_threads)
+    for (int64_t w = int64_t(blockIdx.x) * summary_threads + threadIdx.x; w < rules.walks;
+         w += int64_t(gridDim.x) * summary_threads)
         mine.join(walks.summary(rules, w));
     of_thread[threadIdx.x] = mine;
     for (int half = summary_threads / 2; half > 0; half /= 2) {
@@ -129,7 +129,7 @@ template <class Objective, int N = 0> class CudaSearch final : public PatternSea
             !allocate(summaries_, pattern::summary_blocks))
             return;
         copy(on_device_.get(), box_.data(), box_.size() * sizeof(double), cudaMemcpyHostToDevice);
-        check(cudaMemsetAsync(history_.get(), 0xff, history_size() * sizeof(std::uint64_t), stream_), "cudaMemset");
+        check(cudaMemsetAsync(history_.get(), 0xff, history_size() * sizeof(uint64_t), stream_), "cudaMemset");
         const pattern::Rules rules = this->rules(on_device_.get());
         launch("the preparation of the walks", pattern::not_begun_kernel<>, blocks(256), 256, rules, walks());
     }
@@ -138,14 +138,14 @@ template <class Objective, int N = 0> class CudaSearch final : public PatternSea
         SearchSummary all;
         if (code() != 0) return all;
         SearchSummary of_block[pattern::summary_blocks];
-        const int count = int(std::min<std::int64_t>(pattern::summary_blocks, blocks(pattern::summary_threads)));
+        const int count = int(std::min<int64_t>(pattern::summary_blocks, blocks(pattern::summary_threads)));
         launch("the summary of the walks", pattern::summary_kernel<>, unsigned(count), pattern::summary_threads,
                rules(on_device_.get()), walks(), summaries_.get());
         copy(of_block, summaries_.get(), std::size_t(count) * sizeof(SearchSummary), cudaMemcpyDeviceToHost);
-        for (int block = 0; block < count; ++block) all.join(of_block[block]);
+        for (int block = 0; block < count; block++) all.join(of_block[block]);
         return all;
     }
-    std::vector<double> walk_point(std::int64_t walk) override {
+    std::vector<double> walk_point(int64_t walk) override {
         if (!has(walk)) return {};
         std::vector<double> x(static_cast<std::size_t>(n_));
         pattern::Walk it = pattern::not_begun();
@@ -176,7 +176,7 @@ template <class Objective, int N = 0> class CudaSearch final : public PatternSea
         return options_.lanes == 32 || (options_.lanes == 0 && n_ >= 16 && options_.walks <= resident / 32);
     }
 
-    bool take(std::int64_t iterations) override {
+    bool take(int64_t iterations) override {
         const pattern::Rules rules = this->rules(on_device_.get());
         const pattern::Note note{history_size() > 0 ? history_.get() : nullptr};
         if constexpr (pattern::offers<Objective>(0) == pattern::Offers::evaluation)
@@ -190,8 +190,8 @@ template <class Objective, int N = 0> class CudaSearch final : public PatternSea
         return launch("the search's kernel", pattern::advance_kernel<N, Objective>, blocks(threads), threads,
                       objective_, rules, walks(), iterations, note);
     }
-    void read_history(std::vector<std::uint64_t> &keys) override {
-        copy(keys.data(), history_.get(), keys.size() * sizeof(std::uint64_t), cudaMemcpyDeviceToHost);
+    void read_history(std::vector<uint64_t> &keys) override {
+        copy(keys.data(), history_.get(), keys.size() * sizeof(uint64_t), cudaMemcpyDeviceToHost);
     }
 
     template <class T> bool allocate(pattern::DeviceArray<T> &array, std::size_t count) {
@@ -229,7 +229,7 @@ template <class Objective, int N = 0> class CudaSearch final : public PatternSea
     cudaStream_t stream_;
     pattern::DeviceArray<double> x_, best_x_, on_device_;
     pattern::DeviceArray<pattern::Walk> walk_;
-    pattern::DeviceArray<std::uint64_t> history_;
+    pattern::DeviceArray<uint64_t> history_;
     pattern::DeviceArray<SearchSummary> summaries_;
 };
 

@@ -1,19 +1,19 @@
-/* Pressure distribution in a journal bearing: the pressure v of a film of lubricant between two circular cylinders,
- *
- *     f(v) = integral over D of w(x) |grad v|^2 / 2 - epsilon sin(x) v,   w(x) = (1 + epsilon cos x)^3,   v >= 0,
- *
- * D = (0, 2 pi) x (0, 2 b), v = 0 at the boundary, by piecewise linear elements on nx x ny interior points; w and the
- * load are integrated by the vertices. Collected by edges, the weights are those of the mean of w over an edge's two
- * triangles, with w_i = w(i hx):
- *
- *     between columns i and i + 1: (w_i + w_{i+1}) / 2 hy / hx
- *     within column i:             (w_{i-1} + 4 w_i + w_{i+1}) / 6 hx / hy
- *
- * 2 w bytes a variable.
- *
- * Parameters: 0 < epsilon < 1, the eccentricity, 0.1; b > 0, 10. Start: max(sin x, 0).
- * Source: Averick, Carter, More, Xue, The MINPACK-2 Test Problem Collection, MCS-P153-0692 (1992); Cimatti, Applied
- * Mathematics and Optimization 3 (1977) 227. */
+// Pressure distribution in a journal bearing: the pressure v of a film of lubricant between two circular cylinders,
+//
+//     f(v) = integral over D of w(x) |grad v|^2 / 2 - epsilon sin(x) v,   w(x) = (1 + epsilon cos x)^3,   v >= 0,
+//
+// D = (0, 2 pi) x (0, 2 b), v = 0 at the boundary, by piecewise linear elements on nx x ny interior points; w and the
+// load are integrated by the vertices. Collected by edges, the weights are those of the mean of w over an edge's two
+// triangles, with w_i = w(i hx):
+//
+//     between columns i and i + 1: (w_i + w_{i+1}) / 2 hy / hx
+//     within column i:             (w_{i-1} + 4 w_i + w_{i+1}) / 6 hx / hy
+//
+// 2 w bytes a variable.
+//
+// Parameters: 0 < epsilon < 1, the eccentricity, 0.1; b > 0, 10. Start: max(sin x, 0).
+// Source: Averick, Carter, More, Xue, The MINPACK-2 Test Problem Collection, MCS-P153-0692 (1992); Cimatti, Applied
+// Mathematics and Optimization 3 (1977) 227.
 #pragma once
 
 #include "testfuncs/angle.hpp"
@@ -33,26 +33,26 @@ struct Bearing : Defaults {
                 "MINPACK-2, MCS-P153-0692 (1992)",
                 with_sides({{"epsilon", 0.1, 0, 1, "eccentricity"}, {"b", 10, 0, INFINITY, "half the width"}})};
     }
-    static Dimension fit(std::int64_t n, const Parameters &p) { return fit_grid(n, p); }
-    Bearing(std::int64_t n, const Parameters &p)
+    static Dimension fit(int64_t n, const Parameters &p) { return fit_grid(n, p); }
+    Bearing(int64_t n, const Parameters &p)
         : n(n), grid(grid_of(n, p)), hx(2 * pi / static_cast<double>(grid.nx + 1)),
           hy(2 * p.at("b") / static_cast<double>(grid.ny + 1)), epsilon(p.at("epsilon")) {}
 
     static constexpr bool bounded = true;
-    double lower(std::int64_t) const { return 0; }
-    double start(std::int64_t k) const { return std::max(std::sin(static_cast<double>(grid.column(k) + 1) * hx), 0.); }
+    double lower(int64_t) const { return 0; }
+    double start(int64_t k) const { return std::max(std::sin(static_cast<double>(grid.column(k) + 1) * hx), 0.); }
     std::string shape() const { return grid.text() + " interior points"; }
 
     struct Energy : ZeroBoundary {
         double hx, hy, epsilon;
-        Angle step; ///< of hx
+        Angle step; // of hx
 
-        /** w at an angle. */
+        // w at an angle.
         CUDA_OPT_HD double film(double cosine) const {
             const double thickness = 1 + epsilon * cosine;
             return thickness * thickness * thickness;
         }
-        CUDA_OPT_HD EdgeColumn<LinearNode> column(std::int64_t i) const {
+        CUDA_OPT_HD EdgeColumn<LinearNode> column(int64_t i) const {
             const Angle x(static_cast<double>(i + 1) * hx);
             const double w = film(x.cos);
             const double w_left = film(x.cos * step.cos + x.sin * step.sin);
@@ -69,7 +69,7 @@ struct Bearing : Defaults {
         on.template map_reduce<Sum>(strips_of(grid), Strip<Real, Energy>{x, g, grid, energy}, StoreSum{f});
     }
 
-    std::int64_t n;
+    int64_t n;
     Grid grid;
     double hx, hy, epsilon;
 };

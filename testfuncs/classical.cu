@@ -1,4 +1,4 @@
-/* The manual's five functions on CUDA: all their kernels are instantiated here. */
+// The manual's five functions on CUDA: all their kernels are instantiated here.
 #include "testfuncs/classical.hpp"
 #include "testfuncs/cuda_executor.cuh"
 

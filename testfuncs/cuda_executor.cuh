@@ -1,4 +1,4 @@
-/* The verbs of HostExecutor on CUDA: everything is queued on one stream, nothing is waited for. */
+// The verbs of HostExecutor on CUDA: everything is queued on one stream, nothing is waited for.
 #pragma once
 
 #include "exec/map_reduce_cuda.cuh"
@@ -21,7 +21,7 @@ class CudaExecutor {
     }
 
     template <class Record, class Rule, class Finish>
-    void map_reduce(std::int64_t n, const Rule &rule, const Finish &finish) {
+    void map_reduce(int64_t n, const Rule &rule, const Finish &finish) {
         static_assert(map_reduce_scratch_bytes<Record>() <= sum_bytes);
         check(map_reduce_cuda<Record>(n, rule, finish, scratch_ + passes_bytes, stream_));
     }
@@ -55,7 +55,7 @@ class CudaExecutor {
     char *scratch_;
 };
 
-/** Evaluate whichever function of the family it is. */
+// Evaluate whichever function of the family it is.
 template <class Family, class Real>
 void evaluate_family(const Family &family, const Real *x, double *f, Real *g, DeviceScratch &scratch, void *stream) {
     CudaExecutor on(scratch, stream);

@@ -1,4 +1,4 @@
-/* MINPACK-2's minimisation problems on CUDA: all their kernels are instantiated here. */
+// MINPACK-2's minimisation problems on CUDA: all their kernels are instantiated here.
 #include "testfuncs/cuda_executor.cuh"
 #include "testfuncs/minpack2.hpp"
 

@@ -1,4 +1,4 @@
-/* The one implementation of Problem, for any family of functions: a std::variant with an evaluate_cuda(). */
+// The one implementation of Problem, for any family of functions: a std::variant with an evaluate_cuda().
 #pragma once
 
 #include "testfuncs/device_scratch.hpp"
@@ -16,7 +16,7 @@ template <class Family> class ProblemOf final : public Problem {
         : function_(std::move(function)), facts_(std::visit([](const auto &f) { return f.facts(); }, function_)) {}
 
     const Facts &facts() const override { return facts_; }
-    std::int64_t n() const override {
+    int64_t n() const override {
         return std::visit([](const auto &f) { return f.n; }, function_);
     }
     std::string shape() const override {
@@ -29,31 +29,30 @@ template <class Family> class ProblemOf final : public Problem {
         return std::visit([](const auto &f) { return f.bounded; }, function_);
     }
 
-    void start(std::int64_t first, std::int64_t count, double *x) const override { fill_start(first, count, x); }
-    void start(std::int64_t first, std::int64_t count, float *x) const override { fill_start(first, count, x); }
-    void lower(std::int64_t first, std::int64_t count, double *l) const override { fill_lower(first, count, l); }
-    void lower(std::int64_t first, std::int64_t count, float *l) const override { fill_lower(first, count, l); }
-    void upper(std::int64_t first, std::int64_t count, double *u) const override { fill_upper(first, count, u); }
-    void upper(std::int64_t first, std::int64_t count, float *u) const override { fill_upper(first, count, u); }
+    void start(int64_t first, int64_t count, double *x) const override { fill_start(first, count, x); }
+    void start(int64_t first, int64_t count, float *x) const override { fill_start(first, count, x); }
+    void lower(int64_t first, int64_t count, double *l) const override { fill_lower(first, count, l); }
+    void lower(int64_t first, int64_t count, float *l) const override { fill_lower(first, count, l); }
+    void upper(int64_t first, int64_t count, double *u) const override { fill_upper(first, count, u); }
+    void upper(int64_t first, int64_t count, float *u) const override { fill_upper(first, count, u); }
 
     void evaluate(const double *x, double *f, double *g, const Place &place) override { evaluate_in(x, f, g, place); }
     void evaluate(const float *x, double *f, float *g, const Place &place) override { evaluate_in(x, f, g, place); }
 
   private:
-    template <class Real> void fill_start(std::int64_t first, std::int64_t count, Real *x) const {
-        fill(first, count, x, [](const auto &f, std::int64_t i) { return f.start(i); });
+    template <class Real> void fill_start(int64_t first, int64_t count, Real *x) const {
+        fill(first, count, x, [](const auto &f, int64_t i) { return f.start(i); });
     }
-    template <class Real> void fill_lower(std::int64_t first, std::int64_t count, Real *l) const {
-        fill(first, count, l, [](const auto &f, std::int64_t i) { return f.lower(i); });
+    template <class Real> void fill_lower(int64_t first, int64_t count, Real *l) const {
+        fill(first, count, l, [](const auto &f, int64_t i) { return f.lower(i); });
     }
-    template <class Real> void fill_upper(std::int64_t first, std::int64_t count, Real *u) const {
-        fill(first, count, u, [](const auto &f, std::int64_t i) { return f.upper(i); });
+    template <class Real> void fill_upper(int64_t first, int64_t count, Real *u) const {
+        fill(first, count, u, [](const auto &f, int64_t i) { return f.upper(i); });
     }
-    template <class Real, class Value>
-    void fill(std::int64_t first, std::int64_t count, Real *out, const Value &value) const {
+    template <class Real, class Value> void fill(int64_t first, int64_t count, Real *out, const Value &value) const {
         std::visit(
             [&](const auto &f) {
-                for (std::int64_t i = 0; i < count; ++i) out[i] = static_cast<Real>(value(f, first + i));
+                for (int64_t i = 0; i < count; i++) out[i] = static_cast<Real>(value(f, first + i));
             },
             function_);
     }

@@ -1,4 +1,4 @@
-/* The problems by name. A new family is one more line in problems(). */
+// The problems by name. A new family is one more line in problems().
 #include "testfuncs/classical.hpp"
 #include "testfuncs/minpack2.hpp"
 #include "testfuncs/problem_of.hpp"
@@ -10,12 +10,12 @@ namespace {
 
 struct Entry {
     Facts facts;
-    Dimension (*fit)(std::int64_t n, const Parameters &parameters);
-    std::unique_ptr<Problem> (*make)(std::int64_t n, const Parameters &parameters);
+    Dimension (*fit)(int64_t n, const Parameters &parameters);
+    std::unique_ptr<Problem> (*make)(int64_t n, const Parameters &parameters);
 };
 
 template <class Family, class Function> Entry entry_of() {
-    return {Function::facts(), Function::fit, [](std::int64_t n, const Parameters &parameters) {
+    return {Function::facts(), Function::fit, [](int64_t n, const Parameters &parameters) {
                 return std::unique_ptr<Problem>(new ProblemOf<Family>(Function(n, parameters)));
             }};
 }
@@ -51,7 +51,7 @@ std::vector<Facts> list_problems() {
     return facts;
 }
 
-std::unique_ptr<Problem> make_problem(const std::string &name, std::int64_t n, const Parameters &parameters) {
+std::unique_ptr<Problem> make_problem(const std::string &name, int64_t n, const Parameters &parameters) {
     const Entry &entry = find(name);
     const auto refuse = [&](const std::string &why) { throw std::invalid_argument(name + ": " + why); };
     Parameters all;

@@ -1,30 +1,30 @@
-/* Energies of the gradient alone, by elements:
- *
- *     f(v) = sum over triangles of area (phi(|grad v|^2)) + load * sum over points of v_p
- *
- * A point is a corner of six triangles; "lower" ones have their right angle below on the left, "upper" ones above on
- * the right. Its share of f are the lower and the upper triangle with the right angle at the point itself, and at the
- * domain's sides those that have theirs on the boundary. The two triangles of the domain's lower left and upper right
- * corner touch no point: they add a constant.
- *
- * Upwards along a strip, two of a point's triangles are also the next one's: four are formed for each point. */
+// Energies of the gradient alone, by elements:
+//
+//     f(v) = sum over triangles of area (phi(|grad v|^2)) + load * sum over points of v_p
+//
+// A point is a corner of six triangles; "lower" ones have their right angle below on the left, "upper" ones above on
+// the right. Its share of f are the lower and the upper triangle with the right angle at the point itself, and at the
+// domain's sides those that have theirs on the boundary. The two triangles of the domain's lower left and upper right
+// corner touch no point: they add a constant.
+//
+// Upwards along a strip, two of a point's triangles are also the next one's: four are formed for each point.
 #pragma once
 
 #include "testfuncs/strips.hpp"
 
 namespace cudaopt::testfuncs {
 
-/** phi and its derivative at one triangle. */
+// phi and its derivative at one triangle.
 struct ElementEnergy {
     double value, slope;
 };
 
-/** Phi: q = |grad v|^2 -> ElementEnergy. */
+// Phi: q = |grad v|^2 -> ElementEnergy.
 template <class Phi> struct Triangles {
-    double per_hx, per_hy, area; ///< 1 / hx, 1 / hy, hx hy / 2
-    double load;                 ///< of a point
+    double per_hx, per_hy, area; // 1 / hx, 1 / hy, hx hy / 2
+    double load;                 // of a point
     Phi phi;
-    ElementEnergy below_lower = {0, 0}, upper = {0, 0}; ///< of the point to come: the two below its edge to the left
+    ElementEnergy below_lower = {0, 0}, upper = {0, 0}; // of the point to come: the two below its edge to the left
 
     CUDA_OPT_HD void enter(const Neighbourhood &v) {
         const double below = (v.here - v.below) * per_hy;

@@ -15,7 +15,7 @@ Kept::Kept()
 }
 
 template <class Condition> std::unique_ptr<Problem> Kept::take_first(const Condition &condition) {
-    for (auto at = problems_.begin(); at != problems_.end(); ++at)
+    for (auto at = problems_.begin(); at != problems_.end(); at++)
         if (condition(**at)) {
             std::unique_ptr<Problem> problem = std::move(*at);
             problems_.erase(at);

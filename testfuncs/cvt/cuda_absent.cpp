@@ -1,4 +1,4 @@
-/* In place of cuda.cu where CUDA is not built in. */
+// In place of cuda.cu where CUDA is not built in.
 #include "testfuncs/cvt/evaluator.hpp"
 
 #include <stdexcept>

@@ -30,7 +30,7 @@ std::vector<Entry> entries() {
              }}};
 }
 
-/** A portable grey map. */
+// A portable grey map.
 class GreyMap {
   public:
     explicit GreyMap(const std::string &path) : path_(path) {
@@ -62,7 +62,7 @@ class GreyMap {
         throw std::invalid_argument("density: '" + path_ + "' " + why);
     }
 
-    /** The next number of the header or of a plain image; a comment goes from # to the end of its line. */
+    // The next number of the header or of a plain image; a comment goes from # to the end of its line.
     long number(std::istream &file, long least, long most, const std::string &what) const {
         while (file >> std::ws && file.peek() == '#') file.ignore(std::numeric_limits<std::streamsize>::max(), '\n');
         long value;
@@ -110,13 +110,13 @@ Density make_density(const std::string &name_or_file) {
     throw std::invalid_argument("density: there is no '" + name_or_file + "'; there are " + names + "and files *.pgm");
 }
 
-Levels sample(const Density &density, std::int32_t resolution) {
+Levels sample(const Density &density, int32_t resolution) {
     Levels levels;
     if (!density) return levels;
-    const auto at = [&](std::int32_t pixel) { return (pixel + 0.5) / resolution; };
+    const auto at = [&](int32_t pixel) { return (pixel + 0.5) / resolution; };
     double most = 0;
-    for (std::int32_t j = 0; j < resolution; ++j)
-        for (std::int32_t i = 0; i < resolution; ++i) {
+    for (int32_t j = 0; j < resolution; j++)
+        for (int32_t i = 0; i < resolution; i++) {
             const double value = density(at(i), at(j));
             if (!(value >= 0) || std::isinf(value))
                 throw std::invalid_argument("density: it must be finite and not negative, but is " +
@@ -128,9 +128,9 @@ Levels sample(const Density &density, std::int32_t resolution) {
     levels.level = most / most_levels(resolution);
     levels.at.resize(static_cast<std::size_t>(resolution) * static_cast<std::size_t>(resolution));
     auto next = levels.at.begin();
-    for (std::int32_t j = 0; j < resolution; ++j)
-        for (std::int32_t i = 0; i < resolution; ++i)
-            *next++ = static_cast<std::uint16_t>(std::lround(density(at(i), at(j)) / levels.level));
+    for (int32_t j = 0; j < resolution; j++)
+        for (int32_t i = 0; i < resolution; i++)
+            *next++ = static_cast<uint16_t>(std::lround(density(at(i), at(j)) / levels.level));
     return levels;
 }
 

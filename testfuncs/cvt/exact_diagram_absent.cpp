@@ -1,4 +1,4 @@
-/* In place of exact_diagram.cpp where there is no Boost.Polygon. */
+// In place of exact_diagram.cpp where there is no Boost.Polygon.
 #include "testfuncs/cvt/exact_diagram.hpp"
 
 #include <stdexcept>

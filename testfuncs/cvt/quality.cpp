@@ -11,7 +11,7 @@ double cross(const Point &a, const Point &b, const Point &c) {
     return (b.x - a.x) * (c.y - a.y) - (b.y - a.y) * (c.x - a.x);
 }
 
-/** Lengths of the edges, the shortest first. */
+// Lengths of the edges, the shortest first.
 std::array<double, 3> edges(const Point &a, const Point &b, const Point &c) {
     std::array<double, 3> length = {std::hypot(b.x - a.x, b.y - a.y), std::hypot(c.x - b.x, c.y - b.y),
                                     std::hypot(a.x - c.x, a.y - c.y)};
@@ -39,7 +39,7 @@ Quality quality_of(const ExactDiagram &diagram, const std::vector<double> &x, bo
     for (const Triangle &triangle : diagram.triangles()) {
         if (restricted_only && !triangle.restricted) continue;
         std::array<Point, 3> p;
-        for (std::size_t k = 0; k < 3; ++k) {
+        for (std::size_t k = 0; k < 3; k++) {
             const auto i = static_cast<std::size_t>(triangle.site[k]);
             p[k] = {x[2 * i], x[2 * i + 1]};
         }
@@ -48,7 +48,7 @@ Quality quality_of(const ExactDiagram &diagram, const std::vector<double> &x, bo
         quality.least_angle = std::min(quality.least_angle, angle);
         quality.mean_q += q;
         quality.mean_angle += angle;
-        ++quality.triangles;
+        quality.triangles++;
     }
     if (quality.triangles > 0) {
         quality.mean_q /= static_cast<double>(quality.triangles);

@@ -10,7 +10,7 @@
 namespace cudaopt::testfuncs::cvt {
 namespace {
 
-std::int32_t checked_resolution(std::int64_t sites, std::int64_t resolution) {
+int32_t checked_resolution(int64_t sites, int64_t resolution) {
     if (resolution < 1 || resolution > most_resolution)
         throw std::invalid_argument("resolution: must be from 1 to " + std::to_string(most_resolution) +
                                     " pixels a side, not " + std::to_string(resolution));
@@ -19,12 +19,12 @@ std::int32_t checked_resolution(std::int64_t sites, std::int64_t resolution) {
         throw std::invalid_argument("sites: " + std::to_string(sites) + " are more than the " +
                                     std::to_string(resolution * resolution) + " pixels of resolution " +
                                     std::to_string(resolution));
-    return static_cast<std::int32_t>(resolution);
+    return static_cast<int32_t>(resolution);
 }
 
-/** The count-th number in (0, 1) of a seed: a counter, mixed as in splitmix64 (Steele, Lea, Flood, OOPSLA 2014). */
-double uniform(std::uint64_t seed, std::uint64_t count) {
-    std::uint64_t z = seed * 0xd1342543de82ef95 + (count + 1) * 0x9e3779b97f4a7c15;
+// The count-th number in (0, 1) of a seed: a counter, mixed as in splitmix64 (Steele, Lea, Flood, OOPSLA 2014).
+double uniform(uint64_t seed, uint64_t count) {
+    uint64_t z = seed * 0xd1342543de82ef95 + (count + 1) * 0x9e3779b97f4a7c15;
     z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9;
     z = (z ^ (z >> 27)) * 0x94d049bb133111eb;
     z ^= z >> 31;
@@ -33,10 +33,10 @@ double uniform(std::uint64_t seed, std::uint64_t count) {
 
 } // namespace
 
-Tessellation::Tessellation(std::int64_t sites, std::int64_t resolution, const Density &density)
+Tessellation::Tessellation(int64_t sites, int64_t resolution, const Density &density)
     : Tessellation(sites, resolution, density, Flooding::two_after) {}
 
-Tessellation::Tessellation(std::int64_t sites, std::int64_t resolution, const Density &density, Flooding flooding)
+Tessellation::Tessellation(int64_t sites, int64_t resolution, const Density &density, Flooding flooding)
     : sites_(sites), resolution_(checked_resolution(sites, resolution)), flooding_(flooding),
       levels_(sample(density, resolution_)) {}
 
@@ -48,13 +48,13 @@ double Tessellation::mean_mass() const {
     return sum * levels_.level / pixels / static_cast<double>(sites_);
 }
 
-std::vector<double> Tessellation::random_sites(std::uint64_t seed) const {
+std::vector<double> Tessellation::random_sites(uint64_t seed) const {
     constexpr int most_tries = 100000; // a density that is nearly zero everywhere is not searched for ever
     const int most = levels_.at.empty() ? 1 : most_levels(resolution_);
     std::vector<double> x(2 * static_cast<std::size_t>(sites_));
-    std::uint64_t count = 0;
+    uint64_t count = 0;
     for (std::size_t i = 0; i < x.size(); i += 2)
-        for (int tries = 0; tries < most_tries; ++tries) {
+        for (int tries = 0; tries < most_tries; tries++) {
             x[i] = uniform(seed, count++);
             x[i + 1] = uniform(seed, count++);
             if (levels_.at.empty()) break;

@@ -1,13 +1,13 @@
-/* Ackley:
- *
- *     f(x) = -20 exp(-r / 5) - exp(1/n sum_{i=1}^n cos(2 pi x_i)) + 20 + e,   r^2 = 1/n sum_{i=1}^n x_i^2
- *
- * on [-32, 32]^n. Minimum 0 at the origin, where f is a cone without a gradient. Formed as
- *
- *     f(x) = -20 expm1(-r / 5) - e expm1(-2/n sum_{i=1}^n sin^2(pi x_i))
- *
- * which near the minimum keeps the digits that the four terms would cancel.
- * Source: f10 of Yao, Liu, Lin, IEEE Trans. Evolutionary Computation 3 (1999) 82. */
+// Ackley:
+//
+//     f(x) = -20 exp(-r / 5) - exp(1/n sum_{i=1}^n cos(2 pi x_i)) + 20 + e,   r^2 = 1/n sum_{i=1}^n x_i^2
+//
+// on [-32, 32]^n. Minimum 0 at the origin, where f is a cone without a gradient. Formed as
+//
+//     f(x) = -20 expm1(-r / 5) - e expm1(-2/n sum_{i=1}^n sin^2(pi x_i))
+//
+// which near the minimum keeps the digits that the four terms would cancel.
+// Source: f10 of Yao, Liu, Lin, IEEE Trans. Evolutionary Computation 3 (1999) 82.
 #pragma once
 
 #include "testfuncs/search/form.hpp"
@@ -33,7 +33,7 @@ struct Ackley : OfSums<Ackley, 2> {
 
     template <class Point> CUDA_OPT_HD void gradient(const Point &x, int n, double *g) const {
         double sum[2] = {}, t[2];
-        for (int j = 0; j < n; ++j) {
+        for (int j = 0; j < n; j++) {
             terms(j, x[j], n, t);
             sum[0] += t[0];
             sum[1] += t[1];
@@ -41,7 +41,7 @@ struct Ackley : OfSums<Ackley, 2> {
         const double r = std::sqrt(sum[0] / n);
         const double along = r > 0 ? 4 * std::exp(-0.2 * r) / (n * r) : 0; // at the cone's apex: the mean slope
         const double across = 2 * pi / n * e * std::exp(-2 * sum[1] / n);
-        for (int j = 0; j < n; ++j) g[j] = along * x[j] + across * sin_turns(x[j]);
+        for (int j = 0; j < n; j++) g[j] = along * x[j] + across * sin_turns(x[j]);
     }
 };
 

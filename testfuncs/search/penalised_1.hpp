@@ -1,10 +1,10 @@
-/* Penalised 1:
- *
- *     f(x) = pi/n (10 sin^2(pi y_1) + sum_{i=1}^{n-1} (y_i - 1)^2 (1 + 10 sin^2(pi y_{i+1})) + (y_n - 1)^2)
- *          + sum_{i=1}^n 100 max(|x_i| - 10, 0)^4,   y_i = 1 + (x_i + 1) / 4,   on [-50, 50]^n
- *
- * Minimum 0 at (-1, ..., -1).
- * Source: f12 of Yao, Liu, Lin, IEEE Trans. Evolutionary Computation 3 (1999) 82. */
+// Penalised 1:
+//
+//     f(x) = pi/n (10 sin^2(pi y_1) + sum_{i=1}^{n-1} (y_i - 1)^2 (1 + 10 sin^2(pi y_{i+1})) + (y_n - 1)^2)
+//          + sum_{i=1}^n 100 max(|x_i| - 10, 0)^4,   y_i = 1 + (x_i + 1) / 4,   on [-50, 50]^n
+//
+// Minimum 0 at (-1, ..., -1).
+// Source: f12 of Yao, Liu, Lin, IEEE Trans. Evolutionary Computation 3 (1999) 82.
 #pragma once
 
 #include "testfuncs/search/form.hpp"
@@ -24,7 +24,7 @@ struct Penalised1 : OfNeighbours<Penalised1, 1> {
                 -1};
     }
 
-    /** y - 1; the sine has the same square at both. */
+    // y - 1; the sine has the same square at both.
     CUDA_OPT_HD static double shifted(double x) { return (x + 1) / 4; }
 
     template <class Point> CUDA_OPT_HD double term(const Point &x, int j, int n) const {
@@ -36,7 +36,7 @@ struct Penalised1 : OfNeighbours<Penalised1, 1> {
 
     template <class Point> CUDA_OPT_HD void gradient(const Point &x, int n, double *g) const {
         double z_before = 1; // so that the first sine is as those of the sum
-        for (int j = 0; j < n; ++j) {
+        for (int j = 0; j < n; j++) {
             const double z = shifted(x[j]);
             const double next = j < n - 1 ? 1 + 10 * sin2_half_turns(shifted(x[j + 1])) : 1;
             const double slope = z_before * z_before * 10 * pi * sin_turns(z) + 2 * z * next;

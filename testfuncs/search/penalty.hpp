@@ -1,4 +1,4 @@
-/* The penalty of the two penalised functions, u(x, a) = 100 max(|x| - a, 0)^4. */
+// The penalty of the two penalised functions, u(x, a) = 100 max(|x| - a, 0)^4.
 #pragma once
 
 #include "testfuncs/function.hpp"

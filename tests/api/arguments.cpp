@@ -14,7 +14,7 @@ constexpr double nan_value = std::numeric_limits<double>::quiet_NaN();
 
 bool mentions(const std::string &message, const std::string &what) { return message.find(what) != std::string::npos; }
 
-/// What create() answers, with the handle it leaves.
+// What create() answers, with the handle it leaves.
 template <class Configuration> struct Creation {
     explicit Creation(int64_t n, int32_t m, int32_t backend = Configuration::backend)
         : code(Abi<typename Configuration::Real>::create(&handle, n, m, backend)) {}
@@ -25,7 +25,7 @@ template <class Configuration> struct Creation {
     int code;
 };
 
-/// A failed handle is good for its message and for being destroyed; all else refuses it.
+// A failed handle is good for its message and for being destroyed; all else refuses it.
 void check_failed_handle(cuda_opt *handle) {
     CHECK(cuda_opt_backend(handle) < 0);
     double x = 0, f = 0, g = 0;
@@ -39,7 +39,7 @@ void check_failed_handle(cuda_opt *handle) {
     CHECK(memory == nullptr);
 }
 
-/// A problem whose first call of the solver is to be refused.
+// A problem whose first call of the solver is to be refused.
 template <class Configuration> void check_refused(const Problem &problem, const std::vector<std::string> &named) {
     Harness<Configuration> harness(problem, 3);
     CHECK(harness.step() == CUDA_OPT_IMPROPER_INPUT);
@@ -49,13 +49,15 @@ template <class Configuration> void check_refused(const Problem &problem, const 
     for (const std::string &number : named) CHECK(mentions(outcome.message, number));
     // Nothing was changed.
     using Real = typename Configuration::Real;
-    for (size_t i = 0; i < problem.start.size(); i++) {
+    for (std::size_t i = 0; i < problem.start.size(); i++) {
         const Real before = static_cast<Real>(problem.start[i]);
         if (!(outcome.x[i] == before || (std::isnan(before) && std::isnan(outcome.x[i])))) FAIL_CHECK("x changed");
     }
 }
 
-Problem zeros(int64_t n) { return {"zeros", Vector(static_cast<size_t>(n), 0.0), extended_rosenbrock(2).evaluate}; }
+Problem zeros(int64_t n) {
+    return {"zeros", Vector(static_cast<std::size_t>(n), 0.0), extended_rosenbrock(2).evaluate};
+}
 
 } // namespace
 
@@ -227,7 +229,7 @@ TEMPLATE_TEST_CASE("A number of bytes that cannot be", "[api]", HostDouble, Cuda
 
 TEMPLATE_TEST_CASE("A lower bound above the upper one", "[api]", HostDouble, HostFloat, CudaDouble, CudaFloat) {
     if (skipped<TestType>()) return;
-    for (const size_t where : {size_t{0}, size_t{37}, size_t{70000}}) {
+    for (const std::size_t where : {std::size_t{0}, std::size_t{37}, std::size_t{70000}}) {
         Problem problem = in_box(zeros(70001), -1, 1);
         problem.lower[where] = 5.25;
         problem.upper[where] = 3.75;

@@ -10,7 +10,7 @@ namespace {
 
 Problem valley() { return in_box(extended_rosenbrock(20), -2, 2); }
 
-/// A handle of two variables and the arrays that go with it.
+// A handle of two variables and the arrays that go with it.
 template <class Configuration> struct Pair {
     using Real = typename Configuration::Real;
     Pair() : handle(2, 3), x(handle, 2), g(handle, 2), lower(handle, 2), upper(handle, 2), f(handle, 1) {

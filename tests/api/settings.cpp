@@ -207,7 +207,7 @@ TEMPLATE_TEST_CASE("The last direction is told as it can be worked out by hand",
     const Vector c = {3, 3, 0.5, -1};
     const auto evaluate = [c](const Vector &x, Vector &g) {
         double f = 0;
-        for (size_t i = 0; i < x.size(); i++) {
+        for (std::size_t i = 0; i < x.size(); i++) {
             g[i] = x[i] - c[i];
             f += g[i] * g[i] / 2;
         }

@@ -16,7 +16,7 @@ static void expect(bool holds, const char *what) {
     failures += !holds;
 }
 
-/// The code of the Error that action throws; 0 where it throws none.
+// The code of the Error that action throws; 0 where it throws none.
 template <class Action> static int code_of(const Action &action, std::string *sentence = nullptr) {
     try {
         action();
@@ -27,12 +27,12 @@ template <class Action> static int code_of(const Action &action, std::string *se
     }
 }
 
-static const std::int64_t n = 100;
+static const int64_t n = 100;
 
-/// f = sum (i + 1) (x_i - 1)^2 / 2
+// f = sum (i + 1) (x_i - 1)^2 / 2
 template <class Real> static void evaluate(const Real *x, double *f, Real *g) {
     *f = 0;
-    for (std::int64_t i = 0; i < n; i++) {
+    for (int64_t i = 0; i < n; i++) {
         g[i] = static_cast<Real>(i + 1) * (x[i] - 1);
         *f += 0.5 * double(g[i]) * double(x[i] - 1);
     }
@@ -104,7 +104,7 @@ int main() {
     array.write(1, &five, 1);
     expect(array.to_host() == std::vector<double>{1, 5, 3}, "written and read again");
     expect(code_of([&] { array.write(3, &five, 1); }) == CUDA_OPT_IMPROPER_INPUT, "no value is written past the end");
-    expect(code_of([&] { cudaopt::Array<double>(s, std::int64_t(1) << 62); }) == CUDA_OPT_OUT_OF_MEMORY,
+    expect(code_of([&] { cudaopt::Array<double>(s, int64_t(1) << 62); }) == CUDA_OPT_OUT_OF_MEMORY,
            "more bytes than an integer counts are out of memory");
 
     s.request_stop();

@@ -29,10 +29,12 @@ int main(void) {
     int task = cuda_opt_create(&s, n, m, CUDA_OPT_BACKEND_HOST);
     if (task == 0) task = cuda_opt_set_bounds(s, lower, upper);
     if (task == 0) task = cuda_opt_set_real(s, CUDA_OPT_EPS, 1e-8);
-    if (task == 0) do {
+    if (task == 0) {
+        do {
             task = cuda_opt_solve(s, x, &f, g);
             if (task == CUDA_OPT_EVALUATE_FG) f = rosenbrock(n, x, g);
         } while (task > 0);
+    }
     if (task != CUDA_OPT_CONVERGED) {
         fprintf(stderr, "%s: %s\n", cuda_opt_task_name(task), cuda_opt_message(s));
         cuda_opt_destroy(&s);

@@ -51,13 +51,13 @@ void use(int device) { check(cudaSetDevice(device)); }
 
 void *allocate(int64_t bytes) {
     void *memory = nullptr;
-    check(cudaMalloc(&memory, static_cast<size_t>(bytes)));
+    check(cudaMalloc(&memory, static_cast<std::size_t>(bytes)));
     return memory;
 }
 
 void *allocate_managed(int64_t bytes) {
     void *memory = nullptr;
-    check(cudaMallocManaged(&memory, static_cast<size_t>(bytes)));
+    check(cudaMallocManaged(&memory, static_cast<std::size_t>(bytes)));
     return memory;
 }
 

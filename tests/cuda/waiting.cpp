@@ -22,7 +22,7 @@ constexpr double spinning = 3, limit = 1, enough = 1.5; // seconds: of the kerne
 
 double seconds_since(Clock::time_point then) { return std::chrono::duration<double>(Clock::now() - then).count(); }
 
-/// Asks for a stop a while later, from a thread of its own.
+// Asks for a stop a while later, from a thread of its own.
 class LaterStop {
   public:
     void start(cuda_opt *s) {
@@ -42,7 +42,7 @@ class LaterStop {
 struct Ending {
     int task = 0;
     int64_t iterations = 0, evaluations = 0;
-    double longest_call = 0; ///< seconds
+    double longest_call = 0; // seconds
     std::string message;
 };
 
@@ -52,7 +52,7 @@ template <class Real> struct Iterate {
     bool operator==(const Iterate &other) const { return x == other.x && g == other.g && f == other.f; }
 };
 
-/// A solve whose evaluations and diagonals are kernels on the legacy default stream, in a box that some variables meet.
+// A solve whose evaluations and diagonals are kernels on the legacy default stream, in a box that some variables meet.
 template <class Configuration> class Run {
   public:
     using Real = typename Configuration::Real;
@@ -66,7 +66,7 @@ template <class Configuration> class Run {
     }
 
     cudaopt::Minimiser<Real> &handle() { return s_; }
-    /// What happens before the kernels of that evaluation, or with that diagonal, counted from 1.
+    // What happens before the kernels of that evaluation, or with that diagonal, counted from 1.
     void at_evaluation(int64_t number, std::function<void()> action) { slow_evaluation_ = number, act_ = action; }
     void at_diagonal(int64_t number, std::function<void()> action) { slow_diagonal_ = number, act_ = action; }
     void undisturbed() { slow_evaluation_ = slow_diagonal_ = 0; }
@@ -98,7 +98,7 @@ template <class Configuration> class Run {
         ending.message = s_.message();
         return ending;
     }
-    /// As NEW_ITERATE has shown it last; before that, the start's x alone.
+    // As NEW_ITERATE has shown it last; before that, the start's x alone.
     const Iterate<Real> &accepted() const { return accepted_; }
     Iterate<Real> there() const { return {x_.to_host(), g_.to_host(), f_.to_host()}; }
 
@@ -113,7 +113,7 @@ template <class Configuration> class Run {
     Iterate<Real> accepted_;
 };
 
-/// What holds when a call has given up its wait, and afterwards.
+// What holds when a call has given up its wait, and afterwards.
 template <class Configuration>
 void check_given_up(Run<Configuration> &run, const Ending &ending, int code,
                     const Iterate<typename Configuration::Real> &solution) {
@@ -217,7 +217,7 @@ namespace {
 constexpr int search_variables = 2;
 constexpr int64_t walks = 64;
 
-/// A search whose values come from kernels on the legacy default stream.
+// A search whose values come from kernels on the legacy default stream.
 class SearchRun {
   public:
     explicit SearchRun(int64_t at_smallest) {

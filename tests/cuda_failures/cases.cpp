@@ -12,12 +12,12 @@ namespace {
 
 using cudaopt_test::Abi;
 
-/// The code of the first call that fails is the attempt's.
+// The code of the first call that fails is the attempt's.
 #define TRY(call)                                                                                                      \
     if (const int code_ = call; code_ < 0) return code_
 
-/// A handle and arrays in its memory. The handle's device is the last, and the current one the first, so that it has to
-/// be chosen at each call where there are several.
+// A handle and arrays in its memory. The handle's device is the last, and the current one the first, so that it has to
+// be chosen at each call where there are several.
 class OfHandle : public Case {
   public:
     explicit OfHandle(int backend) : backend_(backend) {}
@@ -44,16 +44,16 @@ class OfHandle : public Case {
         seam::use(0);
         TRY(cuda_opt_reset(s_));
         arrays_.resize(bytes.size(), nullptr);
-        for (size_t i = 0; i < bytes.size(); i++)
+        for (std::size_t i = 0; i < bytes.size(); i++)
             if (!arrays_[i]) TRY(cuda_opt_alloc(s_, &arrays_[i], bytes[i]));
         return 0;
     }
-    template <class T> T *array(int which) const { return static_cast<T *>(arrays_[static_cast<size_t>(which)]); }
+    template <class T> T *array(int which) const { return static_cast<T *>(arrays_[static_cast<std::size_t>(which)]); }
     template <class T> int write(int which, const std::vector<T> &values) {
-        return cuda_opt_copy_in(s_, arrays_[static_cast<size_t>(which)], values.data(), bytes_of(values));
+        return cuda_opt_copy_in(s_, arrays_[static_cast<std::size_t>(which)], values.data(), bytes_of(values));
     }
     template <class T> int read(int which, std::vector<T> &values) {
-        return cuda_opt_copy_out(s_, values.data(), arrays_[static_cast<size_t>(which)], bytes_of(values));
+        return cuda_opt_copy_out(s_, values.data(), arrays_[static_cast<std::size_t>(which)], bytes_of(values));
     }
     template <class T> static int64_t bytes_of(const std::vector<T> &values) {
         return static_cast<int64_t>(values.size() * sizeof(T));
@@ -66,10 +66,10 @@ class OfHandle : public Case {
     std::vector<void *> arrays_;
 };
 
-/// sum w_i (x_i - c_i)^2 / 2 with w from 1 to 100, half of the c_i outside the box.
+// sum w_i (x_i - c_i)^2 / 2 with w from 1 to 100, half of the c_i outside the box.
 template <class Real> double quadratic(const std::vector<Real> &x, std::vector<Real> &g) {
     double f = 0;
-    for (size_t i = 0; i < x.size(); i++) {
+    for (std::size_t i = 0; i < x.size(); i++) {
         const double weight = 1 + 99.0 * static_cast<double>(i) / static_cast<double>(x.size());
         const double away = static_cast<double>(x[i]) - (i % 2 ? 0.3 : 2) * (i % 4 < 2 ? 1 : -1);
         f += weight * away * away / 2;
@@ -136,8 +136,8 @@ template <class Real> class Solve : public OfHandle {
     int lines_ = 0;
 };
 
-/// Batches of values that are taken on the host; the walks that go on are counted, and the best value looked at, after
-/// each iteration.
+// Batches of values that are taken on the host; the walks that go on are counted, and the best value looked at, after
+// each iteration.
 class Search : public OfHandle {
   public:
     Search() : OfHandle(CUDA_OPT_BACKEND_CUDA) {}
@@ -186,7 +186,7 @@ class Search : public OfHandle {
     static constexpr int64_t n = 2, walks = 300;
 };
 
-/// The manual's interface, with arrays of its own on the current device.
+// The manual's interface, with arrays of its own on the current device.
 class Manual : public Case {
   public:
     Manual() {
@@ -221,7 +221,7 @@ class Manual : public Case {
   private:
     static constexpr int n = 60;
     static void evaluate(int size, double *x, double *f, double *g) {
-        std::vector<double> at(static_cast<size_t>(size)), gradient(at.size());
+        std::vector<double> at(static_cast<std::size_t>(size)), gradient(at.size());
         seam::copy(at.data(), x, at.size() * sizeof(double));
         const double value = quadratic(at, gradient);
         seam::copy(g, gradient.data(), at.size() * sizeof(double));

@@ -33,7 +33,7 @@ struct Disturbed {
                     seam::first_to_fail(), how == seam::Fails::once ? "once" : "from then on", what, code,
                     sentence.c_str());
     }
-    /// Whether a call has failed at all.
+    // Whether a call has failed at all.
     bool run(const std::vector<double> &undisturbed) const {
         const std::unique_ptr<Case> it = kind.make();
         seam::arm(number, how);

@@ -28,7 +28,7 @@ Values on_host(Tessellation &grid, const std::vector<double> &x, int threads = 0
 }
 
 Values on_cuda(Tessellation &grid, const std::vector<double> &x) {
-    const cudaopt::Minimiser<double> s(static_cast<std::int64_t>(x.size()), 3, CUDA_OPT_BACKEND_CUDA);
+    const cudaopt::Minimiser<double> s(static_cast<int64_t>(x.size()), 3, CUDA_OPT_BACKEND_CUDA);
     const cudaopt::Array<double> device_x(s, x), g(s, device_x.size()), f(s, 1);
     Place place;
     place.space = Place::Space::cuda;
@@ -46,7 +46,7 @@ void check_equal(const Values &a, const Values &b) {
 }
 
 struct Case {
-    std::int64_t sites, resolution;
+    int64_t sites, resolution;
     std::string density;
 };
 const Case cases[] = {{1, 1, "constant"},     {1, 100, "constant"},   {300, 100, "constant"},   {10000, 100, "waves"},

@@ -13,11 +13,11 @@ namespace {
 
 constexpr double largest = std::numeric_limits<double>::max();
 
-/// sum exp(x_i) + exp(-2 x_i), whose curvatures at the start are of 1e152 and 1e87.
+// sum exp(x_i) + exp(-2 x_i), whose curvatures at the start are of 1e152 and 1e87.
 Problem exponentials() {
     Problem problem{"exponentials", {350, 200}, [](const Vector &x, Vector &g) {
                         double f = 0;
-                        for (size_t i = 0; i < x.size(); i++) {
+                        for (std::size_t i = 0; i < x.size(); i++) {
                             const double up = std::exp(x[i]), down = std::exp(-2 * x[i]);
                             f += up + down;
                             g[i] = up - 2 * down;
@@ -27,7 +27,7 @@ Problem exponentials() {
     return in_box(problem, -100, 400);
 }
 
-/// The problem with its k-th evaluation (from 1) changed by spoil(f, g).
+// The problem with its k-th evaluation (from 1) changed by spoil(f, g).
 template <class Spoil> Problem spoilt(Problem problem, int k, Spoil spoil) {
     auto count = std::make_shared<int>(0);
     problem.evaluate = [=, honest = problem.evaluate](const Vector &x, Vector &g) {
@@ -119,7 +119,7 @@ TEMPLATE_TEST_CASE("A function that falls to -1e163 hands out no NaN", "[hostile
     if (skipped<TestType>()) return;
     const Problem problem{"cubic", Vector(3, -1.0), [](const Vector &x, Vector &g) {
                               double f = 0;
-                              for (size_t i = 0; i < x.size(); i++) {
+                              for (std::size_t i = 0; i < x.size(); i++) {
                                   f += x[i] * x[i] * x[i];
                                   g[i] = 3 * x[i] * x[i];
                               }

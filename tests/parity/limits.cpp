@@ -10,10 +10,10 @@ using namespace cudaopt_test;
 
 namespace {
 
-/// Small enough to be quick, long enough to be stopped on the way.
+// Small enough to be quick, long enough to be stopped on the way.
 Problem valley() { return in_box(extended_rosenbrock(100), -2, 2); }
 
-/// The value of f after some iterations.
+// The value of f after some iterations.
 template <class Configuration> double value_after(int64_t iterations) {
     Harness<Configuration> harness(valley(), 5);
     harness.set_int(CUDA_OPT_MAX_ITERATIONS, iterations);
@@ -98,7 +98,7 @@ TEMPLATE_TEST_CASE("Each stopping test stops where its inequality first holds", 
     CHECK(harness.get_int(CUDA_OPT_STOP_TEST) == key);
     CHECK(harness.get_real(CUDA_OPT_F) == outcome.f);
     REQUIRE(outcome.history.size() >= 3);
-    for (size_t k = 1; k < outcome.history.size(); k++) {
+    for (std::size_t k = 1; k < outcome.history.size(); k++) {
         const Iterate &now = outcome.history[k], &before = outcome.history[k - 1];
         const bool last = k + 1 == outcome.history.size();
         INFO("iteration " << k + 1);
@@ -189,7 +189,7 @@ TEMPLATE_TEST_CASE("The results that can be read agree with one another", "[limi
         CHECK(now.f == harness.get_real(CUDA_OPT_F));
         double norm2 = 0, norm_inf = 0, x_norm2 = 0;
         int64_t free = 0;
-        for (size_t i = 0; i < now.x.size(); i++) {
+        for (std::size_t i = 0; i < now.x.size(); i++) {
             using Real = typename TestType::Real;
             const double lower = static_cast<Real>(problem.lower[i]), upper = static_cast<Real>(problem.upper[i]);
             const double pg = now.x[i] - std::min(upper, std::max(lower, now.x[i] - now.g[i]));

@@ -10,7 +10,7 @@
 // gfortran's calling sequence.
 extern "C" void dcsrch_(double *f, double *g, double *stp, const double *ftol, const double *gtol, const double *xtol,
                         const double *stpmin, const double *stpmax, char *task, int *isave, double *dsave,
-                        size_t task_length);
+                        std::size_t task_length);
 
 using namespace cudaopt_test;
 using cudaopt::MoreThuente;

@@ -30,7 +30,7 @@ void check_refused(const Problem &p, int wanted, const std::vector<std::string> 
     CHECK(search.best_walks(1).empty());
 }
 
-/// A search by batches whose first call is refused.
+// A search by batches whose first call is refused.
 void check_first_call(const Problem &p, int wanted, const std::vector<std::string> &named) {
     BatchSearch search(p, CUDA_OPT_BACKEND_HOST);
     const int code = search.step([](const Vector &) { return 0; });

@@ -11,7 +11,7 @@ using cudaopt::AtSmallestStep;
 
 namespace {
 
-/// Walks in several blocks, the last one not full, with each option.
+// Walks in several blocks, the last one not full, with each option.
 std::vector<Problem> problems(int n) {
     std::vector<Problem> all;
     for (const AtSmallestStep rule : {AtSmallestStep::restart_step, AtSmallestStep::stop, AtSmallestStep::new_point}) {

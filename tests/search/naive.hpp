@@ -22,7 +22,7 @@ struct Problem {
     int n() const { return static_cast<int>(lower.size()); }
 };
 
-/// n variables in a box that is not the same for each, and some walks.
+// n variables in a box that is not the same for each, and some walks.
 inline Problem problem_of(int n, int64_t walks, int64_t iterations) {
     Problem p;
     for (int j = 0; j < n; j++) {
@@ -160,7 +160,7 @@ template <class Objective, int N = 0> Outcome host_search(const Problem &p, cons
     return outcome_of(search, p.options.walks);
 }
 
-/// A search by batches, on either backend, with values from a function on the host.
+// A search by batches, on either backend, with values from a function on the host.
 class BatchSearch : public cudaopt::Handle {
   public:
     BatchSearch(const Problem &p, int backend)
@@ -179,19 +179,19 @@ class BatchSearch : public cudaopt::Handle {
         if (!on_cuda()) set_int(CUDA_OPT_THREADS, p.options.threads);
     }
 
-    /// One call, and the values that it asks for.
+    // One call, and the values that it asks for.
     int step(const Function &f) {
         const int task = cuda_opt_search_solve(*this, points_.data(), values_.data());
         if (task != CUDA_OPT_EVALUATE_BATCH) return task;
         const int64_t stride = 2 * p_.options.walks, batch = get_int(CUDA_OPT_BATCH);
         const Vector points = points_.to_host();
-        Vector values(static_cast<size_t>(batch)), x(p_.lower);
+        Vector values(static_cast<std::size_t>(batch)), x(p_.lower);
         for (int64_t i = 0; i < batch; i++) {
             for (int j = 0; j < p_.n(); j++) {
-                x[j] = points[static_cast<size_t>(j * stride + i)];
+                x[j] = points[static_cast<std::size_t>(j * stride + i)];
                 if (!(x[j] >= p_.lower[j] && x[j] <= p_.upper[j])) throw std::runtime_error("a point outside the box");
             }
-            values[static_cast<size_t>(i)] = f(x);
+            values[static_cast<std::size_t>(i)] = f(x);
         }
         values_.write(0, values.data(), batch);
         evaluated += batch;

@@ -9,12 +9,12 @@
 
 namespace search_test {
 
-/// sum (j + 1) (x_j - 1/3)^2, with a valley of its own for each coordinate.
+// sum (j + 1) (x_j - 1/3)^2, with a valley of its own for each coordinate.
 struct Bowl {
     CUDA_OPT_SEARCH_HD static double term(double x_j, int j) { return (j + 1) * ((x_j - 1 / 3.0) * (x_j - 1 / 3.0)); }
     template <class Point> CUDA_OPT_SEARCH_HD double operator()(const Point &x, int n) const {
         double sum = 0;
-        for (int j = 0; j < n; ++j) sum += term(x[j], j);
+        for (int j = 0; j < n; j++) sum += term(x[j], j);
         return sum;
     }
 };
@@ -25,7 +25,7 @@ struct BowlBySums : Bowl {
     CUDA_OPT_SEARCH_HD double combine(const double (&sum)[1], int) const { return sum[0]; }
 };
 
-/// The chain 100 (x_{j+1} - x_j^2)^2 + (1 - x_j)^2.
+// The chain 100 (x_{j+1} - x_j^2)^2 + (1 - x_j)^2.
 struct Rosenbrock {
     template <class Point> CUDA_OPT_SEARCH_HD static double link(const Point &x, int j, int n) {
         if (j + 1 == n) return 0;
@@ -34,7 +34,7 @@ struct Rosenbrock {
     }
     template <class Point> CUDA_OPT_SEARCH_HD double operator()(const Point &x, int n) const {
         double sum = 0;
-        for (int j = 0; j < n; ++j) sum += link(x, j, n);
+        for (int j = 0; j < n; j++) sum += link(x, j, n);
         return sum;
     }
 };
@@ -44,14 +44,14 @@ struct RosenbrockByTerms : Rosenbrock {
     template <class Point> CUDA_OPT_SEARCH_HD double term(const Point &x, int j, int n) const { return link(x, j, n); }
 };
 
-/// x rounded down to a multiple of 1/8: sums of products of such numbers have no rounding errors.
+// x rounded down to a multiple of 1/8: sums of products of such numbers have no rounding errors.
 CUDA_OPT_SEARCH_HD inline double eighths(double x) { return std::floor(8 * x) / 8; }
 
-/// A terraced bowl and its product with another sum, all exact; plateaus, so that equal values are met all the time.
+// A terraced bowl and its product with another sum, all exact; plateaus, so that equal values are met all the time.
 struct Terraces {
     template <class Point> CUDA_OPT_SEARCH_HD double operator()(const Point &x, int n) const {
         double squares = 0, sum = 0;
-        for (int j = 0; j < n; ++j) {
+        for (int j = 0; j < n; j++) {
             squares += eighths(x[j]) * eighths(x[j]);
             sum += eighths(x[j]);
         }
@@ -68,7 +68,7 @@ struct TerracesBySums : Terraces {
     CUDA_OPT_SEARCH_HD double combine(const double (&sum)[2], int) const { return sum[0] + sum[1] * sum[1]; }
 };
 
-/// A chain of reach 2, exact as well.
+// A chain of reach 2, exact as well.
 struct Stairs {
     template <class Point> CUDA_OPT_SEARCH_HD static double link(const Point &x, int j, int n) {
         const double a = eighths(x[j]) - 2 * (j >= 2 ? eighths(x[j - 2]) : 0), b = j + 2 < n ? eighths(x[j + 2]) : 1;
@@ -76,7 +76,7 @@ struct Stairs {
     }
     template <class Point> CUDA_OPT_SEARCH_HD double operator()(const Point &x, int n) const {
         double sum = 0;
-        for (int j = 0; j < n; ++j) sum += link(x, j, n);
+        for (int j = 0; j < n; j++) sum += link(x, j, n);
         return sum;
     }
 };
@@ -86,7 +86,7 @@ struct StairsByTerms : Stairs {
     template <class Point> CUDA_OPT_SEARCH_HD double term(const Point &x, int j, int n) const { return link(x, j, n); }
 };
 
-/// Terraces with a hole: NaN where x_0 < 0, Inf where x_1 < -1, -Inf where x_1 > 3.
+// Terraces with a hole: NaN where x_0 < 0, Inf where x_1 < -1, -Inf where x_1 > 3.
 struct Holes {
     CUDA_OPT_SEARCH_HD static double hole(double x_j, int j) {
         const double inf = HUGE_VAL;
@@ -97,7 +97,7 @@ struct Holes {
     }
     template <class Point> CUDA_OPT_SEARCH_HD double operator()(const Point &x, int n) const {
         double sum = 0;
-        for (int j = 0; j < n; ++j) sum += hole(x[j], j);
+        for (int j = 0; j < n; j++) sum += hole(x[j], j);
         return sum;
     }
 };

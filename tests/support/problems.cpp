@@ -10,10 +10,10 @@ namespace cudaopt_test {
 
 namespace {
 
-/// pattern, pattern, ... up to n values.
+// pattern, pattern, ... up to n values.
 Vector repeated(const Vector &pattern, int64_t n) {
-    Vector values(static_cast<size_t>(n));
-    for (size_t i = 0; i < values.size(); i++) values[i] = pattern[i % pattern.size()];
+    Vector values(static_cast<std::size_t>(n));
+    for (std::size_t i = 0; i < values.size(); i++) values[i] = pattern[i % pattern.size()];
     return values;
 }
 
@@ -119,9 +119,9 @@ Problem chained_rosenbrock(int64_t n, uint64_t seed) {
                            });
                        }};
     Uniform uniform(seed);
-    problem.lower.resize(static_cast<size_t>(n));
-    problem.upper.resize(static_cast<size_t>(n));
-    for (size_t i = 0; i < problem.lower.size(); i++) {
+    problem.lower.resize(static_cast<std::size_t>(n));
+    problem.upper.resize(static_cast<std::size_t>(n));
+    for (std::size_t i = 0; i < problem.lower.size(); i++) {
         problem.lower[i] = uniform() < 0.5 ? -1.0 : 0.2;
         problem.upper[i] = problem.lower[i] + 2 * uniform();
         problem.start[i] = std::min(problem.start[i], problem.upper[i]);
@@ -145,14 +145,14 @@ Problem torsion(int64_t nx, int64_t ny) {
         constexpr double force = 5;
         const double area = hx * hy;
         const auto value = [&](int64_t i, int64_t j) {
-            return i < 0 || i >= nx || j < 0 || j >= ny ? 0.0 : x[static_cast<size_t>(j * nx + i)];
+            return i < 0 || i >= nx || j < 0 || j >= ny ? 0.0 : x[static_cast<std::size_t>(j * nx + i)];
         };
         return pairwise_sum(0, nx * ny, [&](int64_t k) {
             const int64_t i = k % nx, j = k / nx;
-            const double v = x[static_cast<size_t>(k)];
+            const double v = x[static_cast<std::size_t>(k)];
             const double west = (v - value(i - 1, j)) / hx, east = (value(i + 1, j) - v) / hx;
             const double south = (v - value(i, j - 1)) / hy, north = (value(i, j + 1) - v) / hy;
-            g[static_cast<size_t>(k)] = area * ((west - east) / hx + (south - north) / hy - force);
+            g[static_cast<std::size_t>(k)] = area * ((west - east) / hx + (south - north) / hy - force);
             // Every edge is counted at its western or southern end, the last one of a row or column here too.
             const double edges =
                 west * west + south * south + (i == nx - 1 ? east * east : 0) + (j == ny - 1 ? north * north : 0);
@@ -172,7 +172,7 @@ KnownQuadratic quadratic_with_known_active_set(int64_t n) {
     Problem &problem = known.problem;
     problem.name = "quadratic with a known active set";
     Uniform uniform(17);
-    Vector multiplier(static_cast<size_t>(n));
+    Vector multiplier(static_cast<std::size_t>(n));
     for (int64_t i = 0; i < n; i++) {
         const double minimiser = 2 * uniform() - 1, room = 0.1 + uniform(), force = 0.5 + uniform();
         const int64_t kind = i % 3;

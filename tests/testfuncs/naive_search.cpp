@@ -15,13 +15,13 @@ int size(const Point &x) { return static_cast<int>(x.size()) - 1; }
 
 Real sum(int first, int last, const std::function<Real(int)> &term) {
     Real total = 0;
-    for (int i = first; i <= last; ++i) total += term(i);
+    for (int i = first; i <= last; i++) total += term(i);
     return total;
 }
 
 Real product(int first, int last, const std::function<Real(int)> &factor) {
     Real total = 1;
-    for (int i = first; i <= last; ++i) total *= factor(i);
+    for (int i = first; i <= last; i++) total *= factor(i);
     return total;
 }
 

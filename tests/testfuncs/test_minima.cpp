@@ -15,11 +15,11 @@ namespace {
 
 struct Minimum {
     double f;
-    std::int64_t active;
+    int64_t active;
 };
 
-/// With eight correction pairs, on one thread where it is the host's, down to the rounding errors of f.
-template <class Configuration> Minimum minimise(const std::string &name, std::int64_t n) {
+// With eight correction pairs, on one thread where it is the host's, down to the rounding errors of f.
+template <class Configuration> Minimum minimise(const std::string &name, int64_t n) {
     const auto problem = make_problem(name, n);
     cudaopt_test::Problem with_bounds = {name, start_of(*problem), {}};
     if (problem->bounded()) {
@@ -43,7 +43,7 @@ template <class Configuration> Minimum minimise(const std::string &name, std::in
 }
 
 template <class Configuration>
-void check(const std::string &name, std::int64_t n, double f, double tolerance, std::int64_t active) {
+void check(const std::string &name, int64_t n, double f, double tolerance, int64_t active) {
     CAPTURE(name, n);
     const Minimum found = minimise<Configuration>(name, n);
     CHECK(std::fabs(found.f - f) <= tolerance);

@@ -9,7 +9,7 @@ using namespace cudaopt::testfuncs;
 
 namespace {
 
-/** The manual's five. */
+// The manual's five.
 std::vector<std::string> names() {
     std::vector<std::string> all;
     for (const Facts &facts : list_problems()) all.push_back(facts.name);
@@ -29,7 +29,7 @@ std::string printed(double value) {
     return text;
 }
 
-Vector random_point(std::int64_t n, unsigned seed) {
+Vector random_point(int64_t n, unsigned seed) {
     std::mt19937_64 random(seed);
     std::uniform_real_distribution<double> uniform(-2, 2);
     Vector x(n);
@@ -37,31 +37,31 @@ Vector random_point(std::int64_t n, unsigned seed) {
     return x;
 }
 
-/** The manual's formulas, written down once more, naively: i from 1. */
+// The manual's formulas, written down once more, naively: i from 1.
 long double formula(const std::string &name, const Vector &values) {
-    const auto n = static_cast<std::int64_t>(values.size());
-    const auto x = [&](std::int64_t i) { return static_cast<long double>(values[i - 1]); };
+    const auto n = static_cast<int64_t>(values.size());
+    const auto x = [&](int64_t i) { return static_cast<long double>(values[i - 1]); };
     const auto sq = [](long double a) { return a * a; };
     long double f = 0;
     if (name == "rosenbrock")
-        for (std::int64_t i = 1; i <= n / 2; ++i) f += 100 * sq(x(2 * i) - sq(x(2 * i - 1))) + sq(1 - x(2 * i - 1));
+        for (int64_t i = 1; i <= n / 2; i++) f += 100 * sq(x(2 * i) - sq(x(2 * i - 1))) + sq(1 - x(2 * i - 1));
     if (name == "beale")
-        for (std::int64_t i = 1; i <= n / 2; ++i)
+        for (int64_t i = 1; i <= n / 2; i++)
             f += sq(1.5L - x(2 * i - 1) * (1 - x(2 * i))) + sq(2.25L - x(2 * i - 1) * (1 - sq(x(2 * i)))) +
                  sq(2.625L - x(2 * i - 1) * (1 - x(2 * i) * sq(x(2 * i))));
     if (name == "powell")
-        for (std::int64_t i = 1; i <= n / 4; ++i)
+        for (int64_t i = 1; i <= n / 4; i++)
             f += sq(x(4 * i - 3) + 10 * x(4 * i - 2)) + 5 * sq(x(4 * i - 1) - x(4 * i)) +
                  sq(sq(x(4 * i - 2) - 2 * x(4 * i - 1))) + 10 * sq(sq(x(4 * i - 3) - x(4 * i)));
     if (name == "wood")
-        for (std::int64_t i = 1; i <= n / 4; ++i)
+        for (int64_t i = 1; i <= n / 4; i++)
             f += 100 * sq(sq(x(4 * i - 3)) - x(4 * i - 2)) + sq(x(4 * i - 3) - 1) +
                  90 * sq(sq(x(4 * i - 1)) - x(4 * i)) + sq(x(4 * i - 1) - 1) +
                  10.1L * (sq(x(4 * i - 2) - 1) + sq(x(4 * i) - 1)) + 19.8L * (x(4 * i - 2) - 1) * (x(4 * i) - 1);
     if (name == "trigonometric")
-        for (std::int64_t i = 1; i <= n; ++i) {
+        for (int64_t i = 1; i <= n; i++) {
             long double r = n;
-            for (std::int64_t j = 1; j <= n; ++j) r -= std::cos(x(j));
+            for (int64_t j = 1; j <= n; j++) r -= std::cos(x(j));
             f += sq(r + i * (1 - std::cos(x(i))) - std::sin(x(i)));
         }
     return f;
@@ -82,7 +82,7 @@ TEST_CASE("the five functions are there, and each says what it is") {
 
 TEST_CASE("f is the manual's formula") {
     for (const std::string &name : names())
-        for (const std::int64_t n : {4, 8, 100}) {
+        for (const int64_t n : {4, 8, 100}) {
             CAPTURE(name, n);
             const auto problem = make_problem(name, n);
             for (const Vector &x : {start_of(*problem), random_point(n, 1), random_point(n, 2)}) {
@@ -94,9 +94,9 @@ TEST_CASE("f is the manual's formula") {
 
 TEST_CASE("g is the gradient of f: central differences") {
     for (const std::string &name : names())
-        for (unsigned seed = 1; seed <= 5; ++seed) {
+        for (unsigned seed = 1; seed <= 5; seed++) {
             CAPTURE(name, seed);
-            const std::int64_t n = 12;
+            const int64_t n = 12;
             const auto problem = make_problem(name, n);
             const Vector x = random_point(n, seed);
             CHECK(gradient_error(*problem, x, 1e-4) <= 1e-8 * (1 + norm_inf(evaluate(*problem, x).g)));
@@ -106,7 +106,7 @@ TEST_CASE("g is the gradient of f: central differences") {
 TEST_CASE("single precision is the same arithmetic: f to the bit, g rounded") {
     for (const std::string &name : names()) {
         CAPTURE(name);
-        const std::int64_t n = 1000;
+        const int64_t n = 1000;
         const auto problem = make_problem(name, n);
         const Vector x = random_point(n, 3);
         const Value expected = evaluate(*problem, x);
@@ -167,7 +167,7 @@ TEST_CASE("the manual's first line: Rosenbrock's start with a million variables"
 TEST_CASE("an evaluation's bits do not depend on the number of threads") {
     for (const std::string &name : names()) {
         CAPTURE(name);
-        const std::int64_t n = 100000;
+        const int64_t n = 100000;
         const auto problem = make_problem(name, n);
         const Vector x = random_point(n, 4);
         const Value one = evaluate(*problem, x, 1);
@@ -211,7 +211,7 @@ TEST_CASE("what is refused is refused in a sentence") {
     CHECK_THROWS_WITH(make_problem("wood", 3), "wood: n must be a multiple of 4, and 3 is not: take 4");
     CHECK_THROWS_WITH(make_problem("powell", -4), "powell: n must be at least 4, not -4");
     CHECK_THROWS_WITH(make_problem("trigonometric", 0), "trigonometric: n must be at least 1, not 0");
-    CHECK_THROWS_WITH(make_problem("beale", std::numeric_limits<std::int64_t>::max()),
+    CHECK_THROWS_WITH(make_problem("beale", std::numeric_limits<int64_t>::max()),
                       "beale: n must be a multiple of 2, and 9223372036854775807 is not: take 9223372036854775806 or "
                       "9223372036854775808");
     CHECK_THROWS_WITH(make_problem("beale", 4, {{"lambda", 1.0}}), "beale: there is no parameter 'lambda'");

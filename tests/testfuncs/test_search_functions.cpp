@@ -58,7 +58,7 @@ TEST_CASE("search functions: twelve names, with the ranges of Yao, Liu & Lin") {
 TEST_CASE("search functions: as printed, all over their ranges and near their minima") {
     for_each([](const Function &f, const Facts &facts) {
         for (const int n : {1, 2, 3, 20, 31})
-            for (unsigned seed = 0; seed < 40; ++seed) {
+            for (unsigned seed = 0; seed < 40; seed++) {
                 Vector x = random_point(facts, n, seed);
                 if (seed % 2) // within a millionth of the range around the minimiser, but off the step's edges
                     for (double &x_j : x) x_j = facts.minimiser + 1e-6 * x_j;
@@ -81,13 +81,13 @@ TEST_CASE("search functions: minimum 0 at the minimiser, nothing below it") {
         for (const int n : {1, 2, 20, 30}) {
             const Vector at(n, facts.minimiser);
             CHECK(value(f, at) == 0);
-            for (int j = 0; j < n && facts.name != "step" && !(facts.name == "rosenbrock" && n == 1); ++j)
+            for (int j = 0; j < n && facts.name != "step" && !(facts.name == "rosenbrock" && n == 1); j++)
                 for (const double away : {-1e-3, 1e-3}) {
                     Vector x = at;
                     x[j] += away;
                     CHECK(value(f, x) > 0);
                 }
-            for (unsigned seed = 0; seed < 200; ++seed) CHECK(value(f, random_point(facts, n, seed)) >= 0);
+            for (unsigned seed = 0; seed < 200; seed++) CHECK(value(f, random_point(facts, n, seed)) >= 0);
         }
     });
     CHECK(Step()(Vector{-0.5, 0.49, 0}.data(), 3) == 0);
@@ -103,13 +103,13 @@ TEST_CASE("search functions: gradients against central differences") {
             return;
         }
         for (const int n : {1, 2, 5, 20})
-            for (unsigned seed = 0; seed < 10; ++seed) {
+            for (unsigned seed = 0; seed < 10; seed++) {
                 const Vector x = random_point(facts, n, 1000 + seed);
                 CAPTURE(n, seed);
                 Vector g(n, std::numeric_limits<double>::quiet_NaN());
                 const double f_x = evaluate(f, x.data(), n, g.data());
                 CHECK(f_x == value(f, x));
-                for (int j = 0; j < n; ++j) {
+                for (int j = 0; j < n; j++) {
                     constexpr double h = 1e-4;
                     const auto at = [&](double away) {
                         Vector moved = x;
@@ -145,27 +145,27 @@ TEST_CASE("search functions: sums over the coordinates, terms of neighbours") {
                 const int n = 7;
                 const Vector x = random_point(facts, n, 5), y = random_point(facts, n, 6);
                 if constexpr (std::is_base_of_v<OfSums<F, 1>, F> || std::is_base_of_v<OfSums<F, 2>, F>) {
-                    ++of_sums;
+                    of_sums++;
                     constexpr int S = F::sums;
-                    for (int k = 0; k < n; ++k) {
+                    for (int k = 0; k < n; k++) {
                         double sum[S] = {}, t[S];
-                        for (int j = 0; j < n; ++j) {
+                        for (int j = 0; j < n; j++) {
                             f.terms(j, j == k ? y[j] : x[j], n, t);
-                            for (int s = 0; s < S; ++s) sum[s] += t[s];
+                            for (int s = 0; s < S; s++) sum[s] += t[s];
                         }
                         Vector moved = x;
                         moved[k] = y[k];
                         CHECK(f.combine(sum, n) == f(moved.data(), n));
                     }
                 } else if constexpr (std::is_base_of_v<OfNeighbours<F, 1>, F>) {
-                    ++of_neighbours;
-                    for (int k = 0; k < n; ++k) {
+                    of_neighbours++;
+                    for (int k = 0; k < n; k++) {
                         Vector moved = x;
                         moved[k] = y[k];
-                        for (int j = 0; j < n; ++j)
+                        for (int j = 0; j < n; j++)
                             if (std::abs(j - k) > F::reach) CHECK(f.term(x.data(), j, n) == f.term(moved.data(), j, n));
                         double change = 0;
-                        for (int j = std::max(0, k - F::reach); j <= std::min(n - 1, k + F::reach); ++j)
+                        for (int j = std::max(0, k - F::reach); j <= std::min(n - 1, k + F::reach); j++)
                             change += f.term(moved.data(), j, n) - f.term(x.data(), j, n);
                         const double whole = f(moved.data(), n) - f(x.data(), n);
                         CHECK(change == Approx(whole).epsilon(1e-9));

@@ -20,7 +20,7 @@ struct Search {
     int evaluations;
 };
 
-/// The whole search; where `finite` does not hold for a step, it is cut.
+// The whole search; where `finite` does not hold for a step, it is cut.
 Search run(
     const std::function<Value(double)> &at, double first_step, const SearchTolerances &tolerances,
     const std::function<bool(double)> &finite = [](double) { return true; }) {

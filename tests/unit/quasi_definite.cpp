@@ -13,7 +13,7 @@ using cudaopt_test::Vector;
 
 namespace {
 
-/// Gaussian elimination with partial pivoting.
+// Gaussian elimination with partial pivoting.
 Vector eliminate(Matrix a, Vector b) {
     const int n = a.rows();
     for (int k = 0; k < n; k++) {
@@ -35,7 +35,7 @@ Vector eliminate(Matrix a, Vector b) {
     return b;
 }
 
-/// R R' + I of random numbers.
+// R R' + I of random numbers.
 Matrix random_definite(int k, Uniform &uniform) {
     Matrix root(k, k), product(k, k);
     for (int i = 0; i < k; i++)
@@ -45,7 +45,7 @@ Matrix random_definite(int k, Uniform &uniform) {
     return product;
 }
 
-/// [-A, B'; B, C] of random A, B, C, with the lower triangle as well.
+// [-A, B'; B, C] of random A, B, C, with the lower triangle as well.
 Matrix random_system(int k, Uniform &uniform) {
     const Matrix a = random_definite(k, uniform), c = random_definite(k, uniform);
     Matrix whole(2 * k, 2 * k);
@@ -58,7 +58,7 @@ Matrix random_system(int k, Uniform &uniform) {
     return whole;
 }
 
-/// The same with diagonal A and strictly lower triangular B.
+// The same with diagonal A and strictly lower triangular B.
 Matrix random_triangular_system(int k, Uniform &uniform) {
     Matrix whole = random_system(k, uniform);
     for (int i = 0; i < k; i++)

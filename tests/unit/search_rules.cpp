@@ -10,10 +10,10 @@ using namespace cudaopt;
 
 namespace {
 
-/// Zeros, as many as wanted; only what is written takes room.
+// Zeros, as many as wanted; only what is written takes room.
 class Sparse {
   public:
-    explicit Sparse(int64_t count) : bytes_(static_cast<size_t>(count) * sizeof(double)) {
+    explicit Sparse(int64_t count) : bytes_(static_cast<std::size_t>(count) * sizeof(double)) {
         memory_ = mmap(nullptr, bytes_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     }
     ~Sparse() {
@@ -25,7 +25,7 @@ class Sparse {
     double *data() { return static_cast<double *>(memory_); }
 
   private:
-    size_t bytes_;
+    std::size_t bytes_;
     void *memory_;
 };
 

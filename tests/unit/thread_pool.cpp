@@ -21,7 +21,7 @@ int64_t sum_to(int64_t count, int threads) {
     return sum;
 }
 
-/// Threads of this process.
+// Threads of this process.
 int64_t living_threads() {
     int64_t count = 0;
     for (const auto &entry : std::filesystem::directory_iterator("/proc/self/task")) count += entry.exists();

@@ -18,12 +18,12 @@ TEMPLATE_TEST_CASE("Interleaved solves do not know of each other", "[unlp]", Hos
     }
     for (bool any = true; any;) {
         any = false;
-        for (size_t k = 0; k < together.size(); k++) {
+        for (std::size_t k = 0; k < together.size(); k++) {
             if (codes[k] > 0) codes[k] = together[k]->reversed_step(3 + static_cast<int>(k));
             any = any || codes[k] > 0;
         }
     }
-    for (size_t k = 0; k < together.size(); k++) {
+    for (std::size_t k = 0; k < together.size(); k++) {
         INFO(problems[k].name);
         Run<TestType> alone(problems[k]);
         CHECK(alone.reversed(3 + static_cast<int>(k)) == codes[k]);
@@ -114,7 +114,7 @@ TEMPLATE_TEST_CASE("Threads solve side by side", "[unlp][threads]", HostDouble, 
     alone.called_back();
     std::vector<Vector> found(6);
     std::vector<std::thread> threads;
-    for (size_t k = 0; k < found.size(); k++)
+    for (std::size_t k = 0; k < found.size(); k++)
         threads.emplace_back([&, k] {
             Run<TestType> run(problem);
             if (k % 2 == 0) run.called_back();

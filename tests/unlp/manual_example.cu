@@ -1,5 +1,5 @@
-/* The manual's example on the GPU: extended Rosenbrock from (-1.2, 1, -1.2, 1, ...), with the log.
- * manual_example [n [m]]; n even. Exit status 77 where there is no device. */
+// The manual's example on the GPU: extended Rosenbrock from (-1.2, 1, -1.2, 1, ...), with the log.
+// manual_example [n [m]]; n even. Exit status 77 where there is no device.
 #include <cuda_opt_unlp.h>
 #include <cuda_runtime.h>
 #include <algorithm>

@@ -14,7 +14,7 @@ bool message_has(const std::string &text) {
     return std::string(cuda_opt_unlp_message()).find(text) != std::string::npos;
 }
 
-/// Arguments that are good, before one of them is spoilt.
+// Arguments that are good, before one of them is spoilt.
 template <class Configuration> struct Arguments {
     Arguments() : memory(1, 1), x(memory, 4), f(memory, 1), g(memory, 4), hess(memory, 4) {
         x.write({-1.2, 1, -1.2, 1});

@@ -12,10 +12,10 @@
 
 namespace cudaopt_test {
 
-/// A state that only the library can have replaced.
+// A state that only the library can have replaced.
 constexpr int untouched = 4711;
 
-/// Host memory of ints in the handle's space.
+// Host memory of ints in the handle's space.
 template <class Configuration> class State {
   public:
     explicit State(int value = 0) : handle_(1, 1), memory_(handle_, 1) { *this = value; }
@@ -56,7 +56,7 @@ template <class Configuration> class Run {
     std::function<void()> at_evaluation = [] {};
     Diagonal diagonal;
 
-    /// With the function handed over; what it returns.
+    // With the function handed over; what it returns.
     int called_back(int m = 5) {
         Run *const outer = current_;
         if (diagonal) fill_diagonal();
@@ -65,7 +65,7 @@ template <class Configuration> class Run {
         current_ = outer;
         return code;
     }
-    /// One step by reverse communication and the work it asks for.
+    // One step by reverse communication and the work it asks for.
     int reversed_step(int m = 5) {
         const int code = step(m, nullptr);
         if (code == 1) evaluate();
@@ -118,7 +118,7 @@ template <class Configuration> class Run {
 
 template <class Configuration> thread_local Run<Configuration> *Run<Configuration>::current_ = nullptr;
 
-/// What an action prints on standard output, line by line.
+// What an action prints on standard output, line by line.
 template <class Action> std::vector<std::string> printed(const Action &action) {
     std::FILE *const file = std::tmpfile();
     if (!file) throw std::runtime_error("no temporary file");
@@ -144,7 +144,7 @@ inline bool has_line(const std::vector<std::string> &lines, const std::string &b
                        [&](const std::string &line) { return line.compare(0, beginning.size(), beginning) == 0; });
 }
 
-/// Each test begins and ends with the defaults of its thread.
+// Each test begins and ends with the defaults of its thread.
 struct Defaults {
     Defaults() { cuda_opt_unlp_default_settings(); }
     ~Defaults() { cuda_opt_unlp_default_settings(); }
