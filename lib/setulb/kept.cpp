@@ -38,7 +38,7 @@ std::unique_ptr<Problem> Kept::take(int64_t ticket) {
 }
 
 std::vector<std::unique_ptr<Problem>> Kept::take_overlapping(const Call &call) {
-    const std::less<const double *> before;
+    const std::less<> before;
     const double *begin = call.wa, *end = call.wa + call.workspace();
     const auto overlaps = [&](const Problem &p) { return before(p.wa, end) && before(begin, p.wa_end); };
     std::vector<std::unique_ptr<Problem>> taken;
