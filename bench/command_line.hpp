@@ -22,7 +22,7 @@ inline std::string is_size(const std::string &text) {
     return fits ? "" : "'" + text + "' is not a whole number from 1 to 1e15";
 }
 
-inline std::vector<std::int64_t> whole(const std::vector<double> &sizes) { return {sizes.begin(), sizes.end()}; }
+inline std::vector<int64_t> whole(const std::vector<double> &sizes) { return {sizes.begin(), sizes.end()}; }
 
 // A file of comma separated values or a picture; without a path it goes nowhere.
 class Output {
@@ -52,7 +52,7 @@ inline std::string field(const std::string &text) {
     for (const char c : text) quoted += c == '"' ? "\"\"" : std::string(1, c);
     return quoted + "\"";
 }
-inline std::string field(std::int64_t number) { return std::to_string(number); }
+inline std::string field(int64_t number) { return std::to_string(number); }
 inline std::string field(double number) { // nothing where there is no number
     char text[32];
     std::snprintf(text, sizeof text, "%.17g", number);

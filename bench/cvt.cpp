@@ -25,7 +25,7 @@ namespace {
 constexpr double absent = std::numeric_limits<double>::quiet_NaN();
 
 struct Case {
-    std::int64_t sites, resolution;
+    int64_t sites, resolution;
 };
 
 // SITES:RESOLUTION, each also as 1e6.
@@ -35,7 +35,7 @@ Case case_of(const std::string &text) {
     if (std::sscanf(text.c_str(), "%lf:%lf%c", &sites, &resolution, &rest) != 2 || sites != std::floor(sites) ||
         resolution != std::floor(resolution) || std::fabs(sites) > 1e15 || std::fabs(resolution) > 1e15)
         throw std::invalid_argument("--cases: '" + text + "' is not SITES:RESOLUTION");
-    return {static_cast<std::int64_t>(sites), static_cast<std::int64_t>(resolution)};
+    return {static_cast<int64_t>(sites), static_cast<int64_t>(resolution)};
 }
 
 struct Options {
@@ -43,9 +43,9 @@ struct Options {
                                       "4000:2048",  "6000:2048",  "8000:2048", "10000:2048", "20000:2048",
                                       "40000:2048", "60000:2048", "2e5:4096",  "1e6:8192"};
     std::vector<double> curves = {2000, 60000};
-    std::int64_t iterations = 100, lbfgsb_iterations = 100;
+    int64_t iterations = 100, lbfgsb_iterations = 100;
     int m = 7, threads = 0;
-    std::uint64_t seed = 1;
+    uint64_t seed = 1;
     std::string backend = "auto", csv, svg;
 };
 
@@ -119,13 +119,12 @@ const char csv_head[] = "sites,resolution,m,backend,passes,iterations,evaluation
 
 std::string row_of(const Row &r, const Options &o, const std::string &backend, const std::string &where) {
     const CauchyDifferences d(r.ours.t, r.ours.t_first);
-    return csv_row(r.at.sites, r.at.resolution, static_cast<std::int64_t>(o.m), backend,
-                   static_cast<std::int64_t>(r.passes), r.ours.iterations, r.ours.evaluations, r.evaluation, r.floor,
-                   r.solver, r.share(), r.ours.wall_per_iteration(),
-                   r.lbfgsb ? static_cast<double>(r.lbfgsb->iterations) : absent, r.lbfgsb_solver, r.lbfgsb_io,
-                   r.lbfgsb ? r.lbfgsb->wall_per_iteration() : absent, r.speed_up(), r.ours.f_at.back(), r.difference(),
-                   r.ours.end, d.share[0], d.share[1], d.share[2], d.share[3], d.share[4], d.most,
-                   r.approximate.f_at.back(), where);
+    return csv_row(r.at.sites, r.at.resolution, static_cast<int64_t>(o.m), backend, static_cast<int64_t>(r.passes),
+                   r.ours.iterations, r.ours.evaluations, r.evaluation, r.floor, r.solver, r.share(),
+                   r.ours.wall_per_iteration(), r.lbfgsb ? static_cast<double>(r.lbfgsb->iterations) : absent,
+                   r.lbfgsb_solver, r.lbfgsb_io, r.lbfgsb ? r.lbfgsb->wall_per_iteration() : absent, r.speed_up(),
+                   r.ours.f_at.back(), r.difference(), r.ours.end, d.share[0], d.share[1], d.share[2], d.share[3],
+                   d.share[4], d.most, r.approximate.f_at.back(), where);
 }
 
 void print_cauchy_points(const std::vector<Row> &rows) {
@@ -201,7 +200,7 @@ int main(int argc, char **argv) {
         const bool cuda = o.backend != "host" && have_cuda();
         if (o.backend == "cuda" && !cuda) throw std::runtime_error("there is no CUDA backend or no device here");
         const std::string where = machine(), backend = cuda ? "CUDA" : "host";
-        const double rate = copy_rate(std::int64_t{1} << 28, cuda, o.threads);
+        const double rate = copy_rate(int64_t{1} << 28, cuda, o.threads);
         print_head(o, backend, where, rate);
         csv.write(csv_head);
         std::vector<Row> rows;

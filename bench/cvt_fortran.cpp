@@ -16,7 +16,7 @@ double since(Clock::time_point begin) { return std::chrono::duration<double>(Clo
 
 } // namespace
 
-std::optional<CvtRun> run_cvt_fortran(CvtProblem &problem, int m, std::int64_t iterations) {
+std::optional<CvtRun> run_cvt_fortran(CvtProblem &problem, int m, int64_t iterations) {
     const auto size = static_cast<std::size_t>(problem.n()), pairs = static_cast<std::size_t>(m);
     const std::size_t workspace = 2 * pairs * size + 5 * size + 11 * pairs * pairs + 8 * pairs;
     if (workspace > static_cast<std::size_t>(std::numeric_limits<int>::max()))

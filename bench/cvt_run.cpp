@@ -15,7 +15,7 @@ double since(Clock::time_point begin) { return std::chrono::duration<double>(Clo
 
 } // namespace
 
-CvtProblem::CvtProblem(std::int64_t sites, std::int64_t resolution, std::uint64_t seed, bool cuda, int threads)
+CvtProblem::CvtProblem(int64_t sites, int64_t resolution, uint64_t seed, bool cuda, int threads)
     : grid_(sites, resolution), start_(grid_.random_sites(seed)),
       clock_(cuda ? std::make_unique<StreamClock>() : nullptr), threads_(threads) {
     place_.space = cuda ? testfuncs::Place::Space::cuda : testfuncs::Place::Space::host;
@@ -37,7 +37,7 @@ double CvtProblem::evaluation_seconds(const std::vector<double> &x) {
     return cuda() ? clock_->seconds(once, 20) : seconds_of_one(once, [] {});
 }
 
-CvtRun run_cvt(CvtProblem &problem, int m, std::int64_t iterations, bool approximate_cauchy) {
+CvtRun run_cvt(CvtProblem &problem, int m, int64_t iterations, bool approximate_cauchy) {
     Minimiser<double> s = problem.make_solver(m);
     const auto size = static_cast<std::size_t>(problem.n());
     Array<double> x(s, problem.start()), g(s, problem.n()), f(s, 1);
@@ -50,8 +50,8 @@ CvtRun run_cvt(CvtProblem &problem, int m, std::int64_t iterations, bool approxi
     int task;
     do {
         task = s.solve(x, f, g);
-        const std::int64_t done = run.evaluations > 0 ? s.get_int(CUDA_OPT_ITERATIONS) : -1;
-        if (done >= static_cast<std::int64_t>(run.f_at.size())) {
+        const int64_t done = run.evaluations > 0 ? s.get_int(CUDA_OPT_ITERATIONS) : -1;
+        if (done >= static_cast<int64_t>(run.f_at.size())) {
             run.f_at.push_back(s.get_real(CUDA_OPT_F));
             if (done == 1) begin = Clock::now();
         }

@@ -17,9 +17,9 @@ namespace cudaopt::bench {
 // The grid, and where its evaluations are done.
 class CvtProblem {
   public:
-    CvtProblem(std::int64_t sites, std::int64_t resolution, std::uint64_t seed, bool cuda, int threads);
+    CvtProblem(int64_t sites, int64_t resolution, uint64_t seed, bool cuda, int threads);
 
-    std::int64_t n() const { return static_cast<std::int64_t>(start_.size()); }
+    int64_t n() const { return static_cast<int64_t>(start_.size()); }
     const std::vector<double> &start() const { return start_; }
     bool cuda() const { return clock_ != nullptr; }
     const testfuncs::Place &place() const { return place_; }
@@ -42,7 +42,7 @@ class CvtProblem {
 };
 
 struct CvtRun {
-    std::int64_t iterations = 0, evaluations = 0;
+    int64_t iterations = 0, evaluations = 0;
     double seconds = 0;             // wall time of the loop, from the end of the first iteration on
     double solver_seconds = 0;      // inside the solver, all iterations
     double io_seconds = 0;          // copies of x, f and g between host and device, all iterations
@@ -56,9 +56,9 @@ struct CvtRun {
     double wall_per_iteration() const { return 1e3 * seconds / static_cast<double>(iterations - 1); }
 };
 
-CvtRun run_cvt(CvtProblem &problem, int m, std::int64_t iterations, bool approximate_cauchy);
+CvtRun run_cvt(CvtProblem &problem, int m, int64_t iterations, bool approximate_cauchy);
 // On one thread of the host, each evaluation where the problem has it, with copies of x, f and g. Nothing where the
 // library was not there to build with.
-std::optional<CvtRun> run_cvt_fortran(CvtProblem &problem, int m, std::int64_t iterations);
+std::optional<CvtRun> run_cvt_fortran(CvtProblem &problem, int m, int64_t iterations);
 
 } // namespace cudaopt::bench

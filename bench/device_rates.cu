@@ -13,7 +13,7 @@ constexpr int repetitions = 21;
 // Device memory for as long as it lives; null where there is none left.
 struct DeviceBuffer {
     void *at = nullptr;
-    explicit DeviceBuffer(std::int64_t bytes) {
+    explicit DeviceBuffer(int64_t bytes) {
         if (cudaMalloc(&at, bytes) != cudaSuccess) cudaGetLastError();
         else cudaMemset(at, 1, bytes);
     }
@@ -23,11 +23,11 @@ struct DeviceBuffer {
 };
 
 // The sum is stored only if it is a number that the memory's bytes cannot give, so that the reads have to be done.
-__global__ void read_all(const uint4 *from, std::int64_t count, unsigned *to) {
-    const std::int64_t step = std::int64_t{gridDim.x} * blockDim.x;
+__global__ void read_all(const uint4 *from, int64_t count, unsigned *to) {
+    const int64_t step = int64_t{gridDim.x} * blockDim.x;
     unsigned seen = 0;
 #pragma unroll 8
-    for (std::int64_t i = std::int64_t{blockIdx.x} * blockDim.x + threadIdx.x; i < count; i += step) {
+    for (int64_t i = int64_t{blockIdx.x} * blockDim.x + threadIdx.x; i < count; i += step) {
         const uint4 v = from[i];
         seen |= v.x | v.y | v.z | v.w;
     }
@@ -82,7 +82,7 @@ template <class Function> double seconds_of_one(const StreamClock &clock, double
 
 } // namespace
 
-double device_copy_seconds(const StreamClock &clock, std::int64_t bytes) {
+double device_copy_seconds(const StreamClock &clock, int64_t bytes) {
     const DeviceBuffer from(bytes), to(bytes);
     if (!from.at || !to.at) return std::numeric_limits<double>::quiet_NaN();
     const auto stream = static_cast<cudaStream_t>(clock.stream());
@@ -90,7 +90,7 @@ double device_copy_seconds(const StreamClock &clock, std::int64_t bytes) {
                          repetitions);
 }
 
-double device_read_seconds(const StreamClock &clock, std::int64_t bytes) {
+double device_read_seconds(const StreamClock &clock, int64_t bytes) {
     const DeviceBuffer from(bytes), to(sizeof(unsigned));
     if (!from.at || !to.at) return std::numeric_limits<double>::quiet_NaN();
     int device = 0, processors = 1;
@@ -99,9 +99,8 @@ double device_read_seconds(const StreamClock &clock, std::int64_t bytes) {
     const auto stream = static_cast<cudaStream_t>(clock.stream());
     return clock.seconds(
         [&] {
-            read_all<<<8 * processors, 256, 0, stream>>>(static_cast<const uint4 *>(from.at),
-                                                         bytes / std::int64_t{sizeof(uint4)},
-                                                         static_cast<unsigned *>(to.at));
+            read_all<<<8 * processors, 256, 0, stream>>>(
+                static_cast<const uint4 *>(from.at), bytes / int64_t{sizeof(uint4)}, static_cast<unsigned *>(to.at));
         },
         repetitions);
 }

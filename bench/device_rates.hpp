@@ -9,8 +9,8 @@ namespace cudaopt::bench {
 
 // Seconds of a device-to-device copy of so many bytes, and of reading as many without writing. NaN where there is not
 // memory enough.
-double device_copy_seconds(const StreamClock &clock, std::int64_t bytes);
-double device_read_seconds(const StreamClock &clock, std::int64_t bytes);
+double device_copy_seconds(const StreamClock &clock, int64_t bytes);
+double device_read_seconds(const StreamClock &clock, int64_t bytes);
 
 // Seconds of one operation when all threads do nothing else.
 struct ArithmeticCosts {

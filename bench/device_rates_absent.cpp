@@ -3,8 +3,8 @@
 
 namespace cudaopt::bench {
 
-double device_copy_seconds(const StreamClock &, std::int64_t) { return 0; }
-double device_read_seconds(const StreamClock &, std::int64_t) { return 0; }
+double device_copy_seconds(const StreamClock &, int64_t) { return 0; }
+double device_read_seconds(const StreamClock &, int64_t) { return 0; }
 ArithmeticCosts device_arithmetic(const StreamClock &) { return {}; }
 
 } // namespace cudaopt::bench

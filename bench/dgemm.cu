@@ -22,7 +22,7 @@ void check(cublasStatus_t status) {
 
 class CublasDgemm final : public Dgemm {
   public:
-    CublasDgemm(std::int64_t n, int columns, void *stream) : n_(n), stream_(static_cast<cudaStream_t>(stream)) {
+    CublasDgemm(int64_t n, int columns, void *stream) : n_(n), stream_(static_cast<cudaStream_t>(stream)) {
         if (n > std::numeric_limits<int>::max()) throw std::runtime_error("cublasDgemm counts rows in 32 bits");
         const std::size_t products = static_cast<std::size_t>(columns) * columns * sizeof(double);
         void *memory = nullptr;
@@ -64,7 +64,7 @@ class CublasDgemm final : public Dgemm {
     }
 
   private:
-    const std::int64_t n_;
+    const int64_t n_;
     const cudaStream_t stream_;
     cublasHandle_t handle_ = nullptr;
     double *columns_ = nullptr, *products_ = nullptr, *on_host_ = nullptr;
@@ -73,7 +73,7 @@ class CublasDgemm final : public Dgemm {
 
 } // namespace
 
-std::unique_ptr<Dgemm> make_dgemm(std::int64_t n, int columns, void *stream) {
+std::unique_ptr<Dgemm> make_dgemm(int64_t n, int columns, void *stream) {
     return std::make_unique<CublasDgemm>(n, columns, stream);
 }
 

@@ -18,6 +18,6 @@ class Dgemm {
 };
 
 // NULL where there was no cuBLAS to build with. Throws std::runtime_error when cuBLAS or the memory fails.
-std::unique_ptr<Dgemm> make_dgemm(std::int64_t n, int columns, void *stream);
+std::unique_ptr<Dgemm> make_dgemm(int64_t n, int columns, void *stream);
 
 } // namespace cudaopt::bench

@@ -3,6 +3,6 @@
 
 namespace cudaopt::bench {
 
-std::unique_ptr<Dgemm> make_dgemm(std::int64_t, int, void *) { return nullptr; }
+std::unique_ptr<Dgemm> make_dgemm(int64_t, int, void *) { return nullptr; }
 
 } // namespace cudaopt::bench

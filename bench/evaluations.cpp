@@ -57,13 +57,13 @@ constexpr Work works[] = {{"rosenbrock", 5, 0, 0, 0, 0, 2},
                           {"lennard-jones-3d", 16, 0, 1, 0, 0, 3, true}};
 
 struct Measured {
-    std::int64_t n = 0;
+    int64_t n = 0;
     double seconds = absent, copy_seconds = absent; // of one evaluation; of a copy that moves as many bytes
 };
 
 template <class Real> Measured measure(const RunOptions &options, bool cluster, const StreamClock *clock) {
     PreparedSolve<Real> prepared(options);
-    const std::int64_t bytes = prepared.n * std::int64_t{sizeof(Real)};
+    const int64_t bytes = prepared.n * int64_t{sizeof(Real)};
     Measured result;
     result.n = prepared.n;
     const auto evaluate = [&] { prepared.evaluate(); };
@@ -98,7 +98,7 @@ int main(int argc, char **argv) {
         o.backend = cuda ? "cuda" : "host";
         if (atoms == 0) atoms = cuda ? 100000 : 1000;
         for (const Work &work : works) // refuse early
-            for (const std::int64_t n : whole(sizes)) cudaopt::testfuncs::make_problem(work.problem, n);
+            for (const int64_t n : whole(sizes)) cudaopt::testfuncs::make_problem(work.problem, n);
         Output csv(csv_path), picture(svg_path);
         const std::string where = machine(), on = cuda ? "CUDA" : "host";
         const std::unique_ptr<StreamClock> clock = cuda ? std::make_unique<StreamClock>() : nullptr;
@@ -122,14 +122,14 @@ int main(int argc, char **argv) {
         for (const Work &work : works)
             if (!work.cluster) chart.rows.push_back(work.problem);
         for (const bool single : {false, true})
-            for (const std::int64_t n : whole(sizes)) {
+            for (const int64_t n : whole(sizes)) {
                 const std::string real = single ? "single" : "double";
                 Bars bars{real + ", n = " + std::to_string(n), {}};
                 for (const Work &work : works) {
                     if (work.cluster && n != whole(sizes).front()) continue;
                     const int coordinates = work.problem == std::string("lennard-jones-2d") ? 2 : 3;
                     o.problem = work.problem;
-                    o.n = work.cluster ? coordinates * static_cast<std::int64_t>(atoms) : n;
+                    o.n = work.cluster ? coordinates * static_cast<int64_t>(atoms) : n;
                     Measured r;
                     try {
                         r = single ? measure<float>(o, work.cluster, clock.get())

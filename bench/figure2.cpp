@@ -31,7 +31,7 @@ int main(int argc, char **argv) {
     app.add_option("--csv", csv_path, "file for the table as comma separated values");
     app.add_option("--svg", svg_path, "file for the picture");
     return run_program(app, "bench_figure2", argc, argv, [&] {
-        for (const std::int64_t n : whole(sizes)) cudaopt::testfuncs::make_problem(o.problem, n); // refuse early
+        for (const int64_t n : whole(sizes)) cudaopt::testfuncs::make_problem(o.problem, n); // refuse early
         Output csv(csv_path), picture(svg_path);
         const std::string where = machine();
         const bool cuda = have_cuda();
@@ -48,7 +48,7 @@ int main(int argc, char **argv) {
             return curves.back();
         };
         for (const bool single : {false, true})
-            for (const std::int64_t n : whole(sizes)) {
+            for (const int64_t n : whole(sizes)) {
                 double host_seconds = absent;
                 for (const std::string backend : {"host", "cuda"}) {
                     if (backend == "host" ? static_cast<double>(n) > host_up_to : !cuda) continue;
@@ -72,7 +72,7 @@ int main(int argc, char **argv) {
                                 r.solver_seconds, evaluation, cell("%.2f", 9, host_seconds / r.seconds).c_str(), r.f,
                                 r.end.c_str());
                     std::fflush(stdout);
-                    csv.write(csv_row(r.n, real, backend, static_cast<std::int64_t>(o.m), r.iterations, r.evaluations,
+                    csv.write(csv_row(r.n, real, backend, static_cast<int64_t>(o.m), r.iterations, r.evaluations,
                                       r.seconds, r.solver_seconds, evaluation, host_seconds / r.seconds, r.f, r.end,
                                       where));
                     curve((backend == "cuda" ? "CUDA, " : "host, ") + real)

@@ -87,7 +87,7 @@ int main(int argc, char **argv) {
         const bool cuda = backend != "host" && !unavailable;
         Output csv(csv_path), picture(svg_path);
         const std::string where = machine(), on = cuda ? "CUDA" : "host";
-        const double rate = read_rate(std::int64_t{1} << 30, cuda, threads);
+        const double rate = read_rate(int64_t{1} << 30, cuda, threads);
         const std::unique_ptr<StreamClock> clock = cuda ? std::make_unique<StreamClock>() : nullptr;
         std::printf("The Gram matrix of 2m columns of n doubles, %s backend; reading alone: %.0f GB/s\n%s\n\n",
                     on.c_str(), 1e-9 * rate, where.c_str());
@@ -108,7 +108,7 @@ int main(int argc, char **argv) {
             for (std::size_t k = 0; k < 3; k++)
                 curves.push_back({products[k].first + ", m = " + std::to_string(m), {}});
 
-        for (const std::int64_t n : whole(sizes)) {
+        for (const int64_t n : whole(sizes)) {
             std::unique_ptr<PanelProduct> panel;
             try {
                 panel = std::make_unique<PanelProduct>(n, *std::max_element(pairs.begin(), pairs.end()), held, cuda,
@@ -127,7 +127,7 @@ int main(int argc, char **argv) {
                 for (const auto &[name, member] : products) {
                     const Times &t = row.*member;
                     if (std::isnan(t.until_known)) continue;
-                    csv.write(csv_row(n, static_cast<std::int64_t>(m), name, on, 1e3 * t.on_stream, 1e3 * t.until_known,
+                    csv.write(csv_row(n, static_cast<int64_t>(m), name, on, 1e3 * t.on_stream, 1e3 * t.until_known,
                                       t.bytes, t.share(rate), d.on_stream / t.on_stream, d.until_known / t.until_known,
                                       row.difference, where));
                 }

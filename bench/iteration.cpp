@@ -36,8 +36,8 @@ int main(int argc, char **argv) {
     try {
         const RunResult r = run_solver(o);
         const double size = r.bytes(), m = o.m, further = r.evaluations - r.iterations;
-        const double copied = copy_rate(std::max<std::int64_t>(static_cast<std::int64_t>(size), std::int64_t{1} << 30),
-                                        r.cuda, o.threads);
+        const double copied =
+            copy_rate(std::max<int64_t>(static_cast<int64_t>(size), int64_t{1} << 30), r.cuda, o.threads);
         const double counted =
             size * (4 * m + (r.bounded ? 13 : 9) + further / r.iterations * (2 * m + (r.bounded ? 4 + 5 : 2 + 3)));
         const double seconds = r.seconds / r.iterations, floor = (4 * m + 14) * size / copied;

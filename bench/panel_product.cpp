@@ -9,24 +9,24 @@ namespace cudaopt::bench {
 namespace {
 
 // A number from [-1, 1) for each pair of integers, as good as random (the finaliser of Stafford's variant 13).
-double scattered(std::int64_t stream, std::int64_t i) {
-    std::uint64_t z = 0x9e3779b97f4a7c15u * static_cast<std::uint64_t>(i + 1) +
-                      0xd1b54a32d192ed03u * static_cast<std::uint64_t>(stream + 1);
+double scattered(int64_t stream, int64_t i) {
+    uint64_t z =
+        0x9e3779b97f4a7c15u * static_cast<uint64_t>(i + 1) + 0xd1b54a32d192ed03u * static_cast<uint64_t>(stream + 1);
     z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
     z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
     z ^= z >> 31;
-    return static_cast<double>(static_cast<std::int64_t>(z >> 11) - (std::int64_t{1} << 52)) * 0x1p-52;
+    return static_cast<double>(static_cast<int64_t>(z >> 11) - (int64_t{1} << 52)) * 0x1p-52;
 }
 
 template <class Value> void fill(std::vector<double> &to, const Value &value) {
-    const auto n = static_cast<std::int64_t>(to.size());
+    const auto n = static_cast<int64_t>(to.size());
 #pragma omp parallel for schedule(static)
-    for (std::int64_t i = 0; i < n; i++) to[static_cast<std::size_t>(i)] = value(i);
+    for (int64_t i = 0; i < n; i++) to[static_cast<std::size_t>(i)] = value(i);
 }
 
 } // namespace
 
-PanelProduct::PanelProduct(std::int64_t n, int most, double held, bool cuda, int threads, void *stream)
+PanelProduct::PanelProduct(int64_t n, int most, double held, bool cuda, int threads, void *stream)
     : n_(n), most_(most), stream_(stream), memory_(cuda ? make_cuda_memory() : make_host_memory()),
       sweeps_(cuda ? make_cuda_sweeps<double>(n) : make_host_sweeps<double>(n)),
       dgemm_(cuda ? make_dgemm(n, 2 * most, stream) : nullptr) {
@@ -57,19 +57,19 @@ void PanelProduct::copy_in(double *to, const std::vector<double> &from) {
 
 // The pairs' slots as sweep 2 leaves them: y is the gradient where the step began until the newest pair's is replaced
 // by g - y, s is the direction -g + y / 2, y of the slot before.
-double PanelProduct::y(int slot, std::int64_t i) const {
+double PanelProduct::y(int slot, int64_t i) const {
     return slot == most_ - 1 ? scattered(most_, i) - scattered(slot, i) : scattered(slot, i);
 }
-double PanelProduct::s(int slot, std::int64_t i) const {
+double PanelProduct::s(int slot, int64_t i) const {
     return -scattered(slot, i) + (slot > 0 ? 0.5 * scattered(slot - 1, i) : 0);
 }
 
 void PanelProduct::fill_pairs(std::vector<double> &staged) {
     auto *x = static_cast<double *>(unbounded_.x), *g = static_cast<double *>(unbounded_.g);
-    fill(staged, [](std::int64_t) { return 0.0; });
+    fill(staged, [](int64_t) { return 0.0; });
     copy_in(x, staged);
     for (int slot = 0; slot < most_; slot++) {
-        fill(staged, [&](std::int64_t i) { return scattered(slot, i); });
+        fill(staged, [&](int64_t i) { return scattered(slot, i); });
         copy_in(g, staged);
         const std::vector<double> coefficients = {0.5, 0, 0, 0};
         DirectionRequest request{};
@@ -82,9 +82,9 @@ void PanelProduct::fill_pairs(std::vector<double> &staged) {
         memory_->synchronize(stream_);
         if (!dgemm_) continue;
         const int age = most_ - 1 - slot;
-        fill(staged, [&](std::int64_t i) { return y(slot, i); });
+        fill(staged, [&](int64_t i) { return y(slot, i); });
         dgemm_->set_column(2 * age, staged.data());
-        fill(staged, [&](std::int64_t i) { return s(slot, i); });
+        fill(staged, [&](int64_t i) { return s(slot, i); });
         dgemm_->set_column(2 * age + 1, staged.data());
     }
 }
@@ -92,16 +92,16 @@ void PanelProduct::fill_pairs(std::vector<double> &staged) {
 // Held rows stand at the bound that their gradient points away from.
 void PanelProduct::fill_rows(double held, std::vector<double> &staged) {
     double *l = allocate(), *u = allocate();
-    fill(staged, [&](std::int64_t i) { return scattered(most_, i); });
+    fill(staged, [&](int64_t i) { return scattered(most_, i); });
     copy_in(static_cast<double *>(unbounded_.g), staged);
-    fill(staged, [&](std::int64_t i) {
+    fill(staged, [&](int64_t i) {
         const bool stands = scattered(-1, i) < 2 * held - 1;
         return stands ? (scattered(most_, i) < 0 ? 1.0 : -1.0) : 0.5 * scattered(-2, i);
     });
     copy_in(static_cast<double *>(unbounded_.x), staged);
-    fill(staged, [](std::int64_t) { return -1.0; });
+    fill(staged, [](int64_t) { return -1.0; });
     copy_in(l, staged);
-    fill(staged, [](std::int64_t) { return 1.0; });
+    fill(staged, [](int64_t) { return 1.0; });
     copy_in(u, staged);
     bounded_.lower = l;
     bounded_.upper = u;

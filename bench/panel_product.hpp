@@ -19,7 +19,7 @@ enum class Products {
 class PanelProduct {
   public:
     // For up to `most` pairs. held: the share of rows that stand at a bound, wherever chance puts them. stream: CUDA's.
-    PanelProduct(std::int64_t n, int most, double held, bool cuda, int threads, void *stream);
+    PanelProduct(int64_t n, int most, double held, bool cuda, int threads, void *stream);
     ~PanelProduct();
 
     // Sweep 1 with m pairs, y_new formed on the way as in the solver; waits for the sums.
@@ -38,10 +38,10 @@ class PanelProduct {
     void copy_in(double *to, const std::vector<double> &from);
     void fill_pairs(std::vector<double> &staged);
     void fill_rows(double held, std::vector<double> &staged);
-    double y(int slot, std::int64_t i) const;
-    double s(int slot, std::int64_t i) const;
+    double y(int slot, int64_t i) const;
+    double s(int slot, int64_t i) const;
 
-    const std::int64_t n_;
+    const int64_t n_;
     const int most_;
     void *const stream_;
     const std::unique_ptr<MemorySpace> memory_;

@@ -21,7 +21,7 @@ inline int backend_number(const std::string &name) {
 // iterations.
 template <class Real> struct PreparedSolve {
     std::unique_ptr<testfuncs::Problem> problem;
-    std::int64_t n;
+    int64_t n;
     Minimiser<Real> handle;
     Array<Real> x, g;
     Array<double> f;

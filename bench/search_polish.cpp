@@ -23,21 +23,21 @@ namespace functions = cudaopt::testfuncs::search;
 namespace {
 
 struct Budget {
-    std::int64_t evaluations;
+    int64_t evaluations;
     int with_gradient; // what an evaluation of f with its gradient costs
 };
 
 // The iterations that so many evaluations allow.
 cudaopt::SearchOptions with_budget(cudaopt::SearchOptions options, int n, double evaluations) {
     const double each = evaluations / static_cast<double>(options.walks) - 1; // a start is one
-    options.iterations = std::max<std::int64_t>(0, static_cast<std::int64_t>(each / (2 * n)));
+    options.iterations = std::max<int64_t>(0, static_cast<int64_t>(each / (2 * n)));
     return options;
 }
 
 // From start after start, until the evaluations are spent; start(k) is empty where there are no more.
 template <class Start>
 double polish_all(const functions::Function &f, const Box &box, Budget left, double best, const Start &start) {
-    for (std::int64_t k = 0; left.evaluations >= left.with_gradient; k++) {
+    for (int64_t k = 0; left.evaluations >= left.with_gradient; k++) {
         const std::vector<double> x = start(k);
         if (x.empty()) break;
         const driver::Polished p = driver::polish(f, x, box.lower, box.upper, left.evaluations / left.with_gradient);
@@ -51,9 +51,9 @@ double search_alone(const functions::Function &f, int n, const cudaopt::SearchOp
     return run_search(f, n, false, with_budget(options, n, evaluations)).value;
 }
 
-double polish_alone(const functions::Function &f, int n, std::uint64_t seed, Budget budget) {
+double polish_alone(const functions::Function &f, int n, uint64_t seed, Budget budget) {
     const Box box(f, n);
-    return polish_all(f, box, budget, INFINITY, [&](std::int64_t k) {
+    return polish_all(f, box, budget, INFINITY, [&](int64_t k) {
         std::vector<double> x(n); // the start of walk k of a search with this seed
         for (int j = 0; j < n; j++)
             x[j] = box.lower[j] + (box.upper[j] - box.lower[j]) * cudaopt::pattern::uniform(seed, k, j);
@@ -66,10 +66,10 @@ double search_and_polish(const functions::Function &f, int n, const cudaopt::Sea
     const auto search = ready_search(f, n, false, with_budget(options, n, share * budget.evaluations));
     search->run();
     const cudaopt::SearchSummary found = search->summary();
-    const std::vector<std::int64_t> walks = search->best_walks(options.walks);
+    const std::vector<int64_t> walks = search->best_walks(options.walks);
     budget.evaluations -= found.evaluations;
-    return polish_all(f, Box(f, n), budget, found.value, [&](std::int64_t k) {
-        return k < static_cast<std::int64_t>(walks.size()) ? search->walk_point(walks[k]) : std::vector<double>();
+    return polish_all(f, Box(f, n), budget, found.value, [&](int64_t k) {
+        return k < static_cast<int64_t>(walks.size()) ? search->walk_point(walks[k]) : std::vector<double>();
     });
 }
 
@@ -125,17 +125,17 @@ int main(int argc, char **argv) {
             const functions::Function f = functions::function_by_name(name);
             const Box box(f, n);
             for (const int with_gradient : {2, 1 + n}) {
-                const Budget budget{static_cast<std::int64_t>(evaluations), with_gradient};
+                const Budget budget{static_cast<int64_t>(evaluations), with_gradient};
                 std::vector<double> polish(seeds);
 #pragma omp parallel for schedule(dynamic)
                 for (int seed = 0; seed < seeds; seed++)
-                    polish[seed] = polish_alone(f, n, static_cast<std::uint64_t>(seed), budget);
+                    polish[seed] = polish_alone(f, n, static_cast<uint64_t>(seed), budget);
                 for (const double first_step : first_steps) {
                     std::vector<double> search(seeds), both(seeds);
 #pragma omp parallel for schedule(dynamic)
                     for (int seed = 0; seed < seeds; seed++) {
                         cudaopt::SearchOptions mine = options;
-                        mine.seed = static_cast<std::uint64_t>(seed);
+                        mine.seed = static_cast<uint64_t>(seed);
                         mine.steps.assign(n, first_step * (box.upper[0] - box.lower[0]));
                         search[seed] = search_alone(f, n, mine, evaluations);
                         both[seed] = search_and_polish(f, n, mine, share, budget);
@@ -144,10 +144,9 @@ int main(int argc, char **argv) {
                     int lowest = 0;
                     for (int seed = 0; seed < seeds; seed++) {
                         lowest += both[seed] < std::min(search[seed], polish[seed]);
-                        csv.write(csv_row(name, static_cast<std::int64_t>(n), budget.evaluations,
-                                          static_cast<std::int64_t>(with_gradient), options.walks, first_step, share,
-                                          static_cast<std::int64_t>(seed), search[seed], polish[seed], both[seed],
-                                          where));
+                        csv.write(csv_row(name, static_cast<int64_t>(n), budget.evaluations,
+                                          static_cast<int64_t>(with_gradient), options.walks, first_step, share,
+                                          static_cast<int64_t>(seed), search[seed], polish[seed], both[seed], where));
                     }
                     const bool rounding = std::max(c, std::min(a, b)) < 1e-15;
                     std::printf("%-10s %10g %14d %14.6e %14.6e %14.6e  %s, for %d of %d seeds\n", name.c_str(),

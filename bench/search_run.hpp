@@ -11,7 +11,7 @@ namespace cudaopt::bench {
 
 struct SearchRun {
     double value = 0; // the best
-    std::int64_t evaluations = 0, iterations = 0;
+    int64_t evaluations = 0, iterations = 0;
     double seconds = 0; // from the random starts to the best value and point in host memory, without the allocation
     double rate() const { return static_cast<double>(evaluations) / seconds; }
 };

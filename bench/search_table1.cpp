@@ -81,12 +81,12 @@ int main(int argc, char **argv) {
                     "s", "s", "ev./s", "ev./s", "ev./s", "thread", "threads", "best f", "best f");
         csv.write("walks,n,iterations,evaluations,one_thread_seconds,all_threads_seconds,gpu_seconds,one_thread_rate,"
                   "all_threads_rate,gpu_rate,host_f,gpu_f,machine\n");
-        for (const std::int64_t w : whole(walks)) {
+        for (const int64_t w : whole(walks)) {
             options.walks = w;
             const Measured a = measure(f, n, options, one), b = measure(f, n, options, all);
             const Measured c = measure(f, n, options, gpu);
             const double value = std::isnan(a.value) ? b.value : a.value;
-            const std::int64_t evaluations = w * (1 + 2 * options.iterations * n);
+            const int64_t evaluations = w * (1 + 2 * options.iterations * n);
             std::printf("%9lld %13lld | %s %s %s | %s %s %s | %s %s | %s %s\n", static_cast<long long>(w),
                         static_cast<long long>(evaluations), cell("%.5f", 12, a.seconds).c_str(),
                         cell("%.5f", 12, b.seconds).c_str(), cell("%.5f", 12, c.seconds).c_str(),
@@ -94,7 +94,7 @@ int main(int argc, char **argv) {
                         cell("%.3e", 10, c.rate).c_str(), speed_up(c, a, one).c_str(), speed_up(c, b, all).c_str(),
                         cell("%.6e", 13, value).c_str(), cell("%.6e", 13, c.value).c_str());
             std::fflush(stdout);
-            csv.write(csv_row(w, static_cast<std::int64_t>(n), options.iterations, evaluations, a.seconds, b.seconds,
+            csv.write(csv_row(w, static_cast<int64_t>(n), options.iterations, evaluations, a.seconds, b.seconds,
                               c.seconds, a.rate, b.rate, c.rate, value, c.value, where));
         }
         std::printf(

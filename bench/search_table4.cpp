@@ -83,7 +83,7 @@ int main(int argc, char **argv) {
                         cell("%.6f", 12, gpu.seconds).c_str(), cell("%.3e", 11, rate).c_str(),
                         cell("%.0f", 11, over).c_str(), one.value, cell("%.6e", 13, gpu.value).c_str());
             std::fflush(stdout);
-            csv.write(csv_row(name, static_cast<std::int64_t>(n), options.walks, options.iterations, one.evaluations,
+            csv.write(csv_row(name, static_cast<int64_t>(n), options.walks, options.iterations, one.evaluations,
                               one.seconds, all.seconds, gpu.seconds, rate, over, one.value, gpu.value, where));
             plot.rows.push_back(name);
             plot.series[0].values.push_back(rate);
@@ -101,7 +101,7 @@ int main(int argc, char **argv) {
             const StreamClock clock;
             const double operation = device_arithmetic(clock).operation;
             cudaopt::SearchOptions large = options;
-            large.walks = static_cast<std::int64_t>(share_walks);
+            large.walks = static_cast<int64_t>(share_walks);
             std::printf("\nThe GPU's double-precision rate, measured: %.3e instructions a second. At %lld walks:\n",
                         1 / operation, static_cast<long long>(large.walks));
             for (const auto &[name, count] : counted) {

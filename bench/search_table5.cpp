@@ -30,7 +30,7 @@ struct Way {
 
 struct Found {
     double best = absent, mean = absent;
-    std::int64_t evaluations = 0, iterations = 0; // the mean
+    int64_t evaluations = 0, iterations = 0; // the mean
 };
 
 Found search(const functions::Function &f, int n, cudaopt::SearchOptions options, const Way &way, int seeds) {
@@ -41,7 +41,7 @@ Found search(const functions::Function &f, int n, cudaopt::SearchOptions options
     options.steps.assign(n, way.first_step * (box.upper[0] - box.lower[0]));
     warm_up(f, n, way.cuda);
     for (int seed = 0; seed < seeds; seed++) {
-        options.seed = static_cast<std::uint64_t>(seed);
+        options.seed = static_cast<uint64_t>(seed);
         const SearchRun run = run_search(f, n, way.cuda, options);
         values.push_back(run.value);
         found.evaluations += run.evaluations / seeds;
@@ -59,7 +59,7 @@ int main(int argc, char **argv) {
     int n = 30, seeds = 10;
     cudaopt::SearchOptions options;
     options.max_seconds = 1;
-    options.iterations = std::numeric_limits<std::int32_t>::max(); // the time is the limit
+    options.iterations = std::numeric_limits<int32_t>::max(); // the time is the limit
     CLI::App app("The best values of the twelve functions for the same time on the host and on the GPU");
     app.add_option("--seconds", options.max_seconds, "time of each search")->check(CLI::PositiveNumber);
     app.add_option("--seeds", seeds, "seeds, from 0")->check(CLI::Range(1, 1000));
@@ -91,8 +91,8 @@ int main(int argc, char **argv) {
                             found.best, found.mean, static_cast<long long>(found.iterations),
                             static_cast<double>(found.evaluations), "not found");
                 std::fflush(stdout);
-                csv.write(csv_row(name, ways[k].name, static_cast<std::int64_t>(n), options.walks, options.max_seconds,
-                                  static_cast<std::int64_t>(seeds), found.best, found.mean, found.iterations,
+                csv.write(csv_row(name, ways[k].name, static_cast<int64_t>(n), options.walks, options.max_seconds,
+                                  static_cast<int64_t>(seeds), found.best, found.mean, found.iterations,
                                   found.evaluations, where));
                 plot.series[k].values.push_back(found.mean);
             }

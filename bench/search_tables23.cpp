@@ -1,8 +1,8 @@
 // Tables 2 and 3 of the 2009 paper: where the time of a search goes, on the host and on the GPU, for Ackley in 20
 // variables and 20 iterations.
 //
-//     bench_search_tables23 [--walks 15360,1e6] [--function ackley] [--n 20] [--iterations 20] [--csv FILE] [--svg
-//     FILE]
+//     bench_search_tables23 [--walks 15360,1e6] [--function ackley] [--n 20] [--iterations 20]
+//                           [--csv FILE] [--svg FILE]
 #include <array>
 #include <chrono>
 #include <numeric>
@@ -38,7 +38,7 @@ Seconds measure(const functions::Function &f, int n, bool cuda, const cudaopt::S
         part(1);
         search->advance(options.iterations);
         part(2);
-        const std::int64_t walk = search->summary().walk;
+        const int64_t walk = search->summary().walk;
         part(3);
         search->walk_point(walk);
         part(4);
@@ -78,7 +78,7 @@ int main(int argc, char **argv) {
         BarChart chart{"Where the time of a search goes: " + title, where, "share of the time", {}, {}, true};
         for (const char *part : parts) chart.series.push_back({part, {}});
         for (const bool on_cuda : {false, true})
-            for (const std::int64_t w : whole(walks)) {
+            for (const int64_t w : whole(walks)) {
                 if (on_cuda && !cuda) continue;
                 options.walks = w;
                 const Seconds seconds = measure(f, n, on_cuda, options, w <= 100000 ? 9 : on_cuda ? 5 : 1);
@@ -87,7 +87,7 @@ int main(int argc, char **argv) {
                 std::printf("%9lld %-5s", static_cast<long long>(w), place.c_str());
                 for (std::size_t k = 0; k < count; k++) {
                     std::printf(" %11.4f (%5.1f %%)", 1e3 * seconds[k], 100 * seconds[k] / sum);
-                    csv.write(csv_row(w, place, static_cast<std::int64_t>(n), options.iterations, std::string(parts[k]),
+                    csv.write(csv_row(w, place, static_cast<int64_t>(n), options.iterations, std::string(parts[k]),
                                       seconds[k], seconds[k] / sum, where));
                     chart.series[k].shares.push_back(seconds[k] / sum);
                 }

@@ -78,7 +78,7 @@ double run_ours(const char *backend, const bench::RunOptions &options) {
 }
 
 // Seconds for what setulb copies at each evaluation: x out, f and g in.
-double copies(int backend, std::int64_t n) {
+double copies(int backend, int64_t n) {
     const Minimiser<double> handle(n, 1, backend);
     std::vector<double> host_x(static_cast<std::size_t>(n), 1.0), host_g(host_x);
     Array<double> x(handle, host_x), g(handle, n), f(handle, 1);
@@ -97,12 +97,12 @@ double copies(int backend, std::int64_t n) {
 constexpr double none = std::numeric_limits<double>::quiet_NaN();
 
 struct Row {
-    std::int64_t n;
+    int64_t n;
     double reference = none, host = none, host_copies = none, cuda = none, cuda_copies = none;
 };
 
 void print_gain(const std::vector<Row> &rows, const char *over, double Row::*other) {
-    std::int64_t from = 0; // the least n of those tried from which on CUDA is always faster
+    int64_t from = 0; // the least n of those tried from which on CUDA is always faster
     bool compared = false;
     for (const Row &row : rows) {
         if (std::isnan(row.cuda) || std::isnan(row.*other)) continue;
@@ -145,7 +145,7 @@ int main(int argc, char **argv) {
         std::printf("%-12s %10s %3s %12s %12s %12s %12s %12s\n", "problem", "n", "m", "3.0", "host", "of it copies",
                     "cuda", "of it copies");
         std::vector<Row> rows;
-        for (const std::int64_t size : bench::whole(sizes)) {
+        for (const int64_t size : bench::whole(sizes)) {
             o.n = size;
             Row row;
             row.n = testfuncs::make_problem(o.problem, size)->n();
@@ -160,7 +160,7 @@ int main(int argc, char **argv) {
                 std::printf(" %s", bench::cell("%.1f", 12, t).c_str());
             std::printf("\n");
             std::fflush(stdout);
-            file.write(bench::csv_row(o.problem, row.n, std::int64_t{o.m}, row.reference, row.host, row.host_copies,
+            file.write(bench::csv_row(o.problem, row.n, int64_t{o.m}, row.reference, row.host, row.host_copies,
                                       row.cuda, row.cuda_copies));
         }
         print_gain(rows, "L-BFGS-B 3.0", &Row::reference);

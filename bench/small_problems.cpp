@@ -48,8 +48,8 @@ void summarise(const Runs &runs, int m) {
         for (const bench::SmallRun &run : results) solved += run.solved();
         std::printf("  %s solves %d\n", solver.c_str(), solved);
     }
-    for (auto one = runs.begin(); one != runs.end(); ++one)
-        for (auto other = std::next(one); other != runs.end(); ++other) compare(runs, one->first, other->first);
+    for (auto one = runs.begin(); one != runs.end(); one++)
+        for (auto other = std::next(one); other != runs.end(); other++) compare(runs, one->first, other->first);
 }
 
 } // namespace
@@ -84,9 +84,8 @@ int main(int argc, char **argv) {
                 if (!chosen.empty() && std::find(chosen.begin(), chosen.end(), solver.name) == chosen.end()) continue;
                 for (const bench::SmallProblem *problem : problems) {
                     const bench::SmallRun run = bench::run_apart([&] { return solver.run(*problem, m); }, seconds);
-                    show(bench::csv_row(problem->name, std::int64_t{problem->n()}, std::int64_t{problem->bounded()},
-                                        std::int64_t{m}, solver.name, run.evaluations, run.f, run.pg, run.end,
-                                        std::int64_t{run.solved()}));
+                    show(bench::csv_row(problem->name, int64_t{problem->n()}, int64_t{problem->bounded()}, int64_t{m},
+                                        solver.name, run.evaluations, run.f, run.pg, run.end, int64_t{run.solved()}));
                     runs[solver.name].push_back(run);
                 }
             }

@@ -25,7 +25,7 @@ void look_at_the_end(const SmallProblem &problem, const Vector &x, SmallRun &run
 
 // What comes through the pipe.
 struct Message {
-    std::int64_t evaluations;
+    int64_t evaluations;
     double f, pg;
     std::array<char, 64> end;
 };

@@ -12,10 +12,10 @@ namespace cudaopt::bench {
 using SmallProblem = cudaopt_problems::Problem;
 
 constexpr double small_pgtol = 1e-6;
-constexpr std::int64_t small_evaluations = 10000;
+constexpr int64_t small_evaluations = 10000;
 
 struct SmallRun {
-    std::int64_t evaluations = 0;
+    int64_t evaluations = 0;
     double f = NAN, pg = NAN; // at the end, evaluated anew
     std::string end;          // the solver's own word
     bool solved() const { return std::isfinite(f) && pg <= small_pgtol; }

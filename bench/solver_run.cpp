@@ -21,10 +21,10 @@ template <class Real> RunResult run(const RunOptions &options) {
     result.bounded = prepared.bounded;
     // From one direction to another, so that every iteration is counted with its second sweep. Reading the time waits
     // for the device, so it is read no oftener than is asked for.
-    const std::int64_t first = options.m + 2, end = first + options.iterations;
+    const int64_t first = options.m + 2, end = first + options.iterations;
     h.set_int(CUDA_OPT_MAX_ITERATIONS, end + 1);
     Reading last, full;
-    std::int64_t iterations = 0;
+    int64_t iterations = 0;
     while (iterations < end && prepared.solve() > 0) {
         iterations = h.get_int(CUDA_OPT_ITERATIONS);
         const bool is_full = full.iterations == 0 && iterations >= first;

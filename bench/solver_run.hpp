@@ -11,12 +11,12 @@ namespace cudaopt::bench {
 
 // Counts and time inside the solver so far.
 struct Reading {
-    std::int64_t iterations = 0, evaluations = 0, crossings = 0, breakpoints = 0;
+    int64_t iterations = 0, evaluations = 0, crossings = 0, breakpoints = 0;
     double seconds = 0;
 };
 
 struct RunOptions {
-    std::int64_t n = 1000000;
+    int64_t n = 1000000;
     int m = 5, iterations = 50, threads = 0;
     std::string problem = "rosenbrock", backend = "auto";
     bool single = false, own_bounds = false, approximate_cauchy = false;
@@ -25,7 +25,7 @@ struct RunOptions {
 };
 
 struct RunResult {
-    std::int64_t n = 0;
+    int64_t n = 0;
     bool cuda = false, bounded = false;
     // After the first m + 2 iterations, which fill the memory:
     double iterations = 0, evaluations = 0, crossings = 0, seconds = 0;

@@ -19,7 +19,7 @@ namespace {
 
 struct Row {
     const char *problem;
-    std::int64_t most; // variables whose standard start fits the box; 0: any number
+    int64_t most; // variables whose standard start fits the box; 0: any number
 };
 constexpr Row rows[] = {{"torsion", 0},
                         {"bearing", 0},
@@ -33,7 +33,7 @@ constexpr Row rows[] = {{"torsion", 0},
 
 struct Case {
     std::string problem;
-    std::int64_t n;
+    int64_t n;
 };
 
 } // namespace
@@ -62,8 +62,8 @@ int main(int argc, char **argv) {
     return run_program(app, "bench_table1", argc, argv, [&] {
         std::vector<Case> cases;
         for (const Row &row : rows)
-            for (const std::int64_t asked : whole(sizes)) {
-                const std::int64_t n = !o.own_bounds && row.most > 0 ? std::min(asked, row.most) : asked;
+            for (const int64_t asked : whole(sizes)) {
+                const int64_t n = !o.own_bounds && row.most > 0 ? std::min(asked, row.most) : asked;
                 const auto problem = cudaopt::testfuncs::make_problem(row.problem, n); // refuse early
                 const bool again = !cases.empty() && cases.back().problem == row.problem && cases.back().n == n;
                 if (!again && (!o.own_bounds || problem->bounded())) cases.push_back({row.problem, n});
@@ -104,7 +104,7 @@ int main(int argc, char **argv) {
             std::printf(" %9.2e %7lld %21.14e %21.14e %10.2e\n", d.most, static_cast<long long>(approximate.iterations),
                         exact.f, approximate.f, relative);
             std::fflush(stdout);
-            csv.write(csv_row(now.problem, exact.n, static_cast<std::int64_t>(o.m), box, backend, exact.iterations,
+            csv.write(csv_row(now.problem, exact.n, static_cast<int64_t>(o.m), box, backend, exact.iterations,
                               d.share[0], d.share[1], d.share[2], d.share[3], d.share[4], d.most,
                               approximate.iterations, exact.f, approximate.f, relative, exact.end, approximate.end,
                               where));

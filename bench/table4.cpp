@@ -35,7 +35,7 @@ double mean(const std::vector<double> &values) {
 
 // A solver's energy and time inside it after so many iterations.
 struct Moment {
-    std::int64_t iterations = 0;
+    int64_t iterations = 0;
     double f = absent, seconds = absent;
 };
 
@@ -45,7 +45,7 @@ struct Comparison {
 
     Comparison() = default;
     Comparison(const FortranRun &fortran, const WholeRun &run) {
-        const std::int64_t last = std::min(fortran.whole.iterations, run.iterations);
+        const int64_t last = std::min(fortran.whole.iterations, run.iterations);
         if (last == 0) return;
         const auto index = static_cast<std::size_t>(last) - 1;
         const bool marked = run.iterations > last;
@@ -86,7 +86,7 @@ int main(int argc, char **argv) {
     app.add_option("--csv", csv_path, "file for the table as comma separated values");
     app.add_option("--svg", svg_path, "file for the picture");
     return run_program(app, "bench_table4", argc, argv, [&] {
-        for (const std::int64_t n : whole(sizes)) cudaopt::testfuncs::make_problem(o.problem, n); // refuse early
+        for (const int64_t n : whole(sizes)) cudaopt::testfuncs::make_problem(o.problem, n); // refuse early
         Output csv(csv_path), picture(svg_path);
         const std::string where = machine();
         std::array<Solver, 3> solvers{{{"L-BFGS-B 3.0", "lbfgsb"}, {"host backend", "host"}, {"CUDA backend", "cuda"}}};
@@ -99,7 +99,7 @@ int main(int argc, char **argv) {
         csv.write("n,solver,m,iterations,evaluations,mean_t,ms_per_iteration,ms_per_evaluation,compared_at,speed_up,"
                   "f_minus_lbfgsb,f,end,machine\n");
         const bool cuda = have_cuda();
-        for (const std::int64_t n : whole(sizes)) {
+        for (const int64_t n : whole(sizes)) {
             o.n = n;
             std::optional<FortranRun> fortran;
             for (Solver &solver : solvers) {
@@ -132,13 +132,12 @@ int main(int argc, char **argv) {
                     cell("%.5f", 8, mean(r.t)).c_str(), ms, 1e3 * r.evaluation_seconds, cell("%.0f", 6, c.at()).c_str(),
                     cell("%.2f", 8, speed_up).c_str(), cell("%.2e", 10, difference).c_str(), r.f, r.end.c_str());
                 std::fflush(stdout);
-                csv.write(csv_row(r.n, solver.name, static_cast<std::int64_t>(o.m), r.iterations, r.evaluations,
-                                  mean(r.t), ms, 1e3 * r.evaluation_seconds, c.at(), speed_up, difference, r.f, r.end,
-                                  where));
+                csv.write(csv_row(r.n, solver.name, static_cast<int64_t>(o.m), r.iterations, r.evaluations, mean(r.t),
+                                  ms, 1e3 * r.evaluation_seconds, c.at(), speed_up, difference, r.f, r.end, where));
                 solver.curve.points.emplace_back(static_cast<double>(r.n), ms);
             }
         }
-        const auto limit = [](std::int64_t iterations) {
+        const auto limit = [](int64_t iterations) {
             return iterations > 0 ? std::to_string(iterations) + " iterations" : std::string("none");
         };
         std::printf(

@@ -13,7 +13,7 @@ using Clock = std::chrono::steady_clock;
 
 double since(Clock::time_point begin) { return std::chrono::duration<double>(Clock::now() - begin).count(); }
 
-template <class Real> WholeRun run(const RunOptions &options, const Stop &stop, std::int64_t mark) {
+template <class Real> WholeRun run(const RunOptions &options, const Stop &stop, int64_t mark) {
     PreparedSolve<Real> prepared(options);
     Handle &h = prepared.handle;
     h.set_real(CUDA_OPT_EPS, stop.eps).set_real(CUDA_OPT_FACTR, stop.factr);
@@ -59,7 +59,7 @@ template <class Real> WholeRun run(const RunOptions &options, const Stop &stop, 
 
 } // namespace
 
-WholeRun run_whole(const RunOptions &options, const Stop &stop, std::int64_t mark) {
+WholeRun run_whole(const RunOptions &options, const Stop &stop, int64_t mark) {
     return options.single ? run<float>(options, stop, mark) : run<double>(options, stop, mark);
 }
 

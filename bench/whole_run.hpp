@@ -11,13 +11,13 @@
 namespace cudaopt::bench {
 
 struct Stop {
-    double eps = 0, factr = 0;       // 0: off
-    std::int64_t max_iterations = 0; // 0: no limit
-    double max_seconds = 0;          // wall time since the first call; 0: no limit
+    double eps = 0, factr = 0;  // 0: off
+    int64_t max_iterations = 0; // 0: no limit
+    double max_seconds = 0;     // wall time since the first call; 0: no limit
 };
 
 struct WholeRun {
-    std::int64_t n = 0, iterations = 0, evaluations = 0;
+    int64_t n = 0, iterations = 0, evaluations = 0;
     double seconds = 0;            // wall time of the loop, the solver's first call and its allocations included
     double solver_seconds = 0;     // inside the solver
     double evaluation_seconds = 0; // of one evaluation, timed by itself at the end
@@ -32,7 +32,7 @@ struct WholeRun {
 
 // RunOptions::iterations is not used. mark: after how many iterations f and the time inside the solver are noted; 0:
 // never. Throws std::runtime_error with the library's sentence.
-WholeRun run_whole(const RunOptions &options, const Stop &stop, std::int64_t mark = 0);
+WholeRun run_whole(const RunOptions &options, const Stop &stop, int64_t mark = 0);
 
 // Whether the CUDA backend was built in and finds a device.
 bool have_cuda();

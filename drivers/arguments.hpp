@@ -1,4 +1,4 @@
-/* What the command lines of the programs have in common: arguments as text, read here, and refused in one line. */
+// What the command lines of the programs have in common: arguments as text, read here, and refused in one line.
 #pragma once
 
 #include "cuda_opt.h"
@@ -14,58 +14,49 @@
 
 namespace driver {
 
-/** An argument is wrong: which, and why. */
-[[noreturn]] inline void refuse(const std::string &name, const std::string &why)
-{
+// An argument is wrong: which, and why.
+[[noreturn]] inline void refuse(const std::string &name, const std::string &why) {
     throw CLI::ValidationError(name, why);
 }
 
-inline double number(const std::string &name, const std::string &text)
-{
+inline double number(const std::string &name, const std::string &text) {
     double value;
     char rest;
-    if (std::sscanf(text.c_str(), "%lf%c", &value, &rest) != 1)
-        refuse(name, "must be a number, not '" + text + "'");
+    if (std::sscanf(text.c_str(), "%lf%c", &value, &rest) != 1) refuse(name, "must be a number, not '" + text + "'");
     return value;
 }
 
-/** Also as 1e6. */
-template <class Whole> Whole whole_number(const std::string &name, const std::string &text)
-{
+// Also as 1e6.
+template <class Whole> Whole whole_number(const std::string &name, const std::string &text) {
     long double value;
     char rest;
     if (std::sscanf(text.c_str(), "%Lf%c", &value, &rest) != 1 || value != std::floor(value))
         refuse(name, "must be a whole number, not '" + text + "'");
-    if (std::is_unsigned_v<Whole> && value < 0)
-        refuse(name, "must not be negative, but is " + text);
+    if (std::is_unsigned_v<Whole> && value < 0) refuse(name, "must not be negative, but is " + text);
     if (std::fabs(value) > static_cast<long double>(std::numeric_limits<Whole>::max()))
         refuse(name, text + " is beyond " + std::to_string(std::numeric_limits<Whole>::max()));
     return static_cast<Whole>(value);
 }
 
-inline int backend_of(const std::string &name)
-{
-    if (name == "auto")
-        return CUDA_OPT_BACKEND_AUTO;
-    if (name == "cuda")
-        return CUDA_OPT_BACKEND_CUDA;
-    if (name == "host")
-        return CUDA_OPT_BACKEND_HOST;
+inline int backend_of(const std::string &name) {
+    if (name == "auto") return CUDA_OPT_BACKEND_AUTO;
+    if (name == "cuda") return CUDA_OPT_BACKEND_CUDA;
+    if (name == "host") return CUDA_OPT_BACKEND_HOST;
     refuse("--backend", "must be auto, cuda or host, not '" + name + "'");
 }
 
-/** Add an option that hands its text to read(name, text). */
+// Add an option that hands its text to read(name, text).
 template <class Read>
-CLI::Option *add_option(CLI::App &app, const std::string &name, const char *type, const std::string &help, Read read)
-{
-    return app.add_option_function<std::string>(name, [=](const std::string &text) { read(name, text); }, help)
+CLI::Option *add_option(CLI::App &app, const std::string &name, const char *type, const std::string &help, Read read) {
+    return app
+        .add_option_function<std::string>(
+            name, [=](const std::string &text) { read(name, text); }, help)
         ->type_name(type);
 }
 
-/** The options that every program has; list() prints what can be chosen from. */
+// The options that every program has; list() prints what can be chosen from.
 template <class List>
-void add_answers(CLI::App &app, const std::string &program, const std::string &list_help, List list)
-{
+void add_answers(CLI::App &app, const std::string &program, const std::string &list_help, List list) {
     app.name(program);
     app.set_help_flag("-h,--help", "print this help and exit");
     app.set_version_flag("--version", program + " of cuda_opt " + cuda_opt_version(), "print the version and exit");
@@ -79,11 +70,10 @@ void add_answers(CLI::App &app, const std::string &program, const std::string &l
         ->trigger_on_parse();
 }
 
-/** Read the command line, then check it as a whole.
- *  @return false where --help, --list or --version was asked for, and has been answered
- *  @throws Failure with one line where the arguments are wrong */
-template <class Check> bool parsed(CLI::App &app, int argc, char **argv, const Check &check)
-{
+// Read the command line, then check it as a whole.
+// Returns false where --help, --list or --version was asked for, and has been answered
+// Throws Failure with one line where the arguments are wrong
+template <class Check> bool parsed(CLI::App &app, int argc, char **argv, const Check &check) {
     try {
         app.parse(argc, argv);
         check();

@@ -10,51 +10,39 @@
 
 namespace driver {
 
-std::vector<unsigned char> read_checkpoint(const std::string &path)
-{
+std::vector<unsigned char> read_checkpoint(const std::string &path) {
     const std::unique_ptr<std::FILE, int (*)(std::FILE *)> file(std::fopen(path.c_str(), "rb"), std::fclose);
-    const auto fail = [&path] {
-        throw Failure(exit_failed, "cannot read '" + path + "': " + std::strerror(errno));
-    };
-    if (!file)
-        fail();
+    const auto fail = [&path] { throw Failure(exit_failed, "cannot read '" + path + "': " + std::strerror(errno)); };
+    if (!file) fail();
     std::vector<unsigned char> bytes;
     std::vector<unsigned char> piece(1 << 20);
     while (const std::size_t count = std::fread(piece.data(), 1, piece.size(), file.get()))
         bytes.insert(bytes.end(), piece.begin(), piece.begin() + static_cast<std::ptrdiff_t>(count));
-    if (std::ferror(file.get()))
-        fail();
+    if (std::ferror(file.get())) fail();
     return bytes;
 }
 
 Checkpoints::Checkpoints(const Options &options)
-    : path_(options.checkpoint), beside_(path_ + ".new"), every_(options.every.value_or(100))
-{
-    if (!wanted())
-        return;
+    : path_(options.checkpoint), beside_(path_ + ".new"), every_(options.every.value_or(100)) {
+    if (!wanted()) return;
     OutputFile{beside_};
     std::remove(beside_.c_str());
 }
 
-void Checkpoints::observe(cudaopt::Handle &s, int task, const Interrupt &interrupt)
-{
-    if (!wanted() || task <= 0)
-        return;
+void Checkpoints::observe(cudaopt::Handle &s, int task, const Interrupt &interrupt) {
+    if (!wanted() || task <= 0) return;
     const bool stop = interrupt.requested();
-    const std::int64_t iteration = s.get_int(CUDA_OPT_ITERATIONS);
-    if (last_ < 0)
-        last_ = iteration; // a resumed run has that one
+    const int64_t iteration = s.get_int(CUDA_OPT_ITERATIONS);
+    if (last_ < 0) last_ = iteration; // a resumed run has that one
     if (stop || iteration >= last_ + every_) {
         write(s.save());
         last_ = iteration;
     }
-    if (stop)
-        s.request_stop();
+    if (stop) s.request_stop();
 }
 
-/* Under the file's name there is a whole checkpoint at any moment, whatever ends the program or the machine. */
-void Checkpoints::write(const std::vector<unsigned char> &checkpoint) const
-{
+// Under the file's name there is a whole checkpoint at any moment, whatever ends the program or the machine.
+void Checkpoints::write(const std::vector<unsigned char> &checkpoint) const {
     try {
         OutputFile file(beside_);
         file.write(checkpoint.data(), checkpoint.size());

@@ -7,8 +7,7 @@
 
 namespace driver {
 
-std::string convergence_plot(const History &history, const std::string &title, const std::string &subtitle)
-{
+std::string convergence_plot(const History &history, const std::string &title, const std::string &subtitle) {
     Series f{"f", "#1f5fa8", {}}, gradient{"||Pg||", "#d9662b", {}};
     double lowest = INFINITY;
     for (const Iterate &iterate : history) {
@@ -18,8 +17,7 @@ std::string convergence_plot(const History &history, const std::string &title, c
     }
     if (lowest < 0) {
         f.label = "f \u2212 lowest f";
-        for (double &value : f.y)
-            value -= lowest;
+        for (double &value : f.y) value -= lowest;
     }
     return svg({title, subtitle, "iterations", {f, gradient}});
 }

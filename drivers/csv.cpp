@@ -5,13 +5,11 @@
 
 namespace driver {
 
-std::string csv_header()
-{
+std::string csv_header() {
     return "iteration,evaluations,f,pg_norm2,pg_norm_inf,step,free,at_lower,at_upper,seconds\n";
 }
 
-std::string csv_row(const Iterate &it)
-{
+std::string csv_row(const Iterate &it) {
     char row[256];
     std::snprintf(row, sizeof row,
                   "%" PRId64 ",%" PRId64 ",%.17g,%.17g,%.17g,%.17g,%" PRId64 ",%" PRId64 ",%" PRId64 ",%.6f\n",

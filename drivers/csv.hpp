@@ -1,4 +1,4 @@
-/* Iterates as comma separated values, with all their digits. */
+// Iterates as comma separated values, with all their digits.
 #pragma once
 
 #include "history.hpp"

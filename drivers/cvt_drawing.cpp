@@ -11,86 +11,68 @@ using namespace cudaopt::testfuncs::cvt;
 constexpr double side = 720, margin = 24, top = 96;
 constexpr std::size_t most_with_triangles = 4000;
 
-std::string format(const char *pattern, double a, double b)
-{
+std::string format(const char *pattern, double a, double b) {
     char text[96];
     std::snprintf(text, sizeof text, pattern, a, b);
     return text;
 }
 
-std::string escaped(const std::string &text)
-{
+std::string escaped(const std::string &text) {
     std::string result;
-    for (const char c : text)
-        result += c == '&' ? "&amp;" : c == '<' ? "&lt;" : c == '>' ? "&gt;" : std::string(1, c);
+    for (const char c : text) result += c == '&' ? "&amp;" : c == '<' ? "&lt;" : c == '>' ? "&gt;" : std::string(1, c);
     return result;
 }
 
 std::string point(const Point &p) { return format("%.1f %.1f", p.x * side, (1 - p.y) * side); }
 
-std::string path_of(const Polygon &polygon)
-{
+std::string path_of(const Polygon &polygon) {
     std::string path;
-    for (const Point &p : polygon)
-        path += (path.empty() ? "M" : "L") + point(p);
+    for (const Point &p : polygon) path += (path.empty() ? "M" : "L") + point(p);
     return path + "Z";
 }
 
-bool at_the_edge(const Polygon &polygon)
-{
+bool at_the_edge(const Polygon &polygon) {
     for (const Point &p : polygon)
-        if (p.x <= 1e-12 || p.x >= 1 - 1e-12 || p.y <= 1e-12 || p.y >= 1 - 1e-12)
-            return true;
+        if (p.x <= 1e-12 || p.x >= 1 - 1e-12 || p.y <= 1e-12 || p.y >= 1 - 1e-12) return true;
     return false;
 }
 
 struct Kind {
     const char *colour, *label;
 };
-constexpr Kind kinds[] = {{"#f3efe3", "6 neighbours"},
-                          {"#8fbfe0", "5"},
-                          {"#f0a58f", "7"},
-                          {"#9b7fb5", "other"},
-                          {"#dcdcd4", "at the edge"}};
+constexpr Kind kinds[] = {
+    {"#f3efe3", "6 neighbours"}, {"#8fbfe0", "5"}, {"#f0a58f", "7"}, {"#9b7fb5", "other"}, {"#dcdcd4", "at the edge"}};
 
-std::size_t kind_of(const ExactDiagram &diagram, std::size_t i)
-{
-    if (at_the_edge(diagram.cells()[i]))
-        return 4;
-    const std::int32_t neighbours = diagram.neighbours()[i];
+std::size_t kind_of(const ExactDiagram &diagram, std::size_t i) {
+    if (at_the_edge(diagram.cells()[i])) return 4;
+    const int32_t neighbours = diagram.neighbours()[i];
     return neighbours == 6 ? 0 : neighbours == 5 ? 1 : neighbours == 7 ? 2 : 3;
 }
 
-std::string draw(const DrawnDiagram &drawn)
-{
+std::string draw(const DrawnDiagram &drawn) {
     const ExactDiagram &diagram = *drawn.diagram;
     const std::vector<double> &x = *drawn.x;
     const std::size_t sites = diagram.cells().size();
     const double distance = side / std::sqrt(static_cast<double>(sites));
     std::string text = "<text y=\"-10\">" + drawn.caption + "</text>\n<g stroke=\"#555\" stroke-linejoin=\"round\" " +
                        format("stroke-width=\"%.2f\">\n", std::fmin(1, distance / 15), 0);
-    for (std::size_t kind = 0; kind < std::size(kinds); ++kind) {
+    for (std::size_t kind = 0; kind < std::size(kinds); kind++) {
         std::string path;
-        for (std::size_t i = 0; i < sites; ++i)
-            if (!diagram.cells()[i].empty() && kind_of(diagram, i) == kind)
-                path += path_of(diagram.cells()[i]);
-        if (!path.empty())
-            text += "<path fill=\"" + std::string(kinds[kind].colour) + "\" d=\"" + path + "\"/>\n";
+        for (std::size_t i = 0; i < sites; i++)
+            if (!diagram.cells()[i].empty() && kind_of(diagram, i) == kind) path += path_of(diagram.cells()[i]);
+        if (!path.empty()) text += "<path fill=\"" + std::string(kinds[kind].colour) + "\" d=\"" + path + "\"/>\n";
     }
     text += "</g>\n";
-    if (sites > most_with_triangles)
-        return text;
+    if (sites > most_with_triangles) return text;
     std::string edges;
     for (const Triangle &triangle : diagram.triangles()) {
         Polygon corners;
-        for (const std::int32_t i : triangle.site)
+        for (const int32_t i : triangle.site)
             corners.push_back({x[2 * static_cast<std::size_t>(i)], x[2 * static_cast<std::size_t>(i) + 1]});
-        if (triangle.restricted)
-            edges += path_of(corners);
+        if (triangle.restricted) edges += path_of(corners);
     }
     std::string dots; // lines without length, of which the round ends alone are seen: shorter than circles
-    for (std::size_t i = 0; i < x.size(); i += 2)
-        dots += format("M%.2f %.2fh0", x[i] * side, (1 - x[i + 1]) * side);
+    for (std::size_t i = 0; i < x.size(); i += 2) dots += format("M%.2f %.2fh0", x[i] * side, (1 - x[i + 1]) * side);
     return text + "<path fill=\"none\" stroke=\"#2a7a4b\" stroke-width=\"0.8\" d=\"" + edges + "\"/>\n" +
            "<path fill=\"none\" stroke=\"#111\" stroke-linecap=\"round\" " +
            format("stroke-width=\"%.2f\" d=\"", 2 * std::fmin(3, distance / 9), 0) + dots + "\"/>\n";
@@ -98,8 +80,7 @@ std::string draw(const DrawnDiagram &drawn)
 
 } // namespace
 
-std::string draw_diagrams(const std::string &title, const DrawnDiagram &left, const DrawnDiagram &right)
-{
+std::string draw_diagrams(const std::string &title, const DrawnDiagram &left, const DrawnDiagram &right) {
     const double width = 2 * side + 3 * margin, height = side + top + 56;
     std::string text = "<svg xmlns=\"http://www.w3.org/2000/svg\" " +
                        format("width=\"%.0f\" height=\"%.0f\" ", width, height) +

@@ -1,4 +1,4 @@
-/* Two tessellations side by side, as SVG text. */
+// Two tessellations side by side, as SVG text.
 #pragma once
 
 #include "testfuncs/cvt/exact_diagram.hpp"
@@ -11,11 +11,11 @@ namespace driver {
 struct DrawnDiagram {
     std::string caption;
     const cudaopt::testfuncs::cvt::ExactDiagram *diagram;
-    const std::vector<double> *x; ///< its sites
+    const std::vector<double> *x; // its sites
 };
 
-/** Cells are coloured by their number of neighbours: in a good tessellation nearly all have six. Sites and triangles
- *  are drawn where they are few enough to be seen. */
+// Cells are coloured by their number of neighbours: in a good tessellation nearly all have six. Sites and triangles
+// are drawn where they are few enough to be seen.
 std::string draw_diagrams(const std::string &title, const DrawnDiagram &left, const DrawnDiagram &right);
 
 } // namespace driver

@@ -8,31 +8,23 @@
 namespace driver {
 namespace {
 
-void print_densities()
-{
+void print_densities() {
     for (const auto &density : cudaopt::testfuncs::cvt::list_densities())
         std::printf("%s: %s\n", density.name, density.formula);
     std::printf("NAME.pgm: an image, P2 or P5, bright where the density is high; its first row is at y = 1\n");
 }
 
-void check(const CvtOptions &o)
-{
-    if (o.m < 1)
-        refuse("--m", "must be at least 1, not " + std::to_string(o.m));
-    if (o.iterations < 0)
-        refuse("--iterations", "must not be negative");
-    if (o.seed < 0)
-        refuse("--seed", "must not be negative");
-    if (!(o.tolerance >= 0) || std::isinf(o.tolerance))
-        refuse("--tolerance", "must be a number that is not negative");
-    if (o.log_frequency < -1)
-        refuse("--iprint", "must be -1 or more");
+void check(const CvtOptions &o) {
+    if (o.m < 1) refuse("--m", "must be at least 1, not " + std::to_string(o.m));
+    if (o.iterations < 0) refuse("--iterations", "must not be negative");
+    if (o.seed < 0) refuse("--seed", "must not be negative");
+    if (!(o.tolerance >= 0) || std::isinf(o.tolerance)) refuse("--tolerance", "must be a number that is not negative");
+    if (o.log_frequency < -1) refuse("--iprint", "must be -1 or more");
 }
 
 } // namespace
 
-bool parse_cvt_options(int argc, char **argv, CvtOptions &options)
-{
+bool parse_cvt_options(int argc, char **argv, CvtOptions &options) {
     CvtOptions &o = options;
     CLI::App app;
     add_answers(app, "cvt_program", "list the densities and exit", print_densities);
@@ -40,20 +32,20 @@ bool parse_cvt_options(int argc, char **argv, CvtOptions &options)
                     "L-BFGS-B, from a random start, until each site is the centroid of its cell.\n"
                     "Example: cvt_program 500 512 --svg tessellation.svg\n"
                     "Exit status: 0 converged, 1 not converged or failed, 2 wrong arguments.");
-    add_option(app, "sites", "", "number of sites, at most one a pixel",
-               [&o](auto &name, auto &text) { o.sites = whole_number<std::int64_t>(name, text); })
-        ->required();
+    add_option(app, "sites", "", "number of sites, at most one a pixel", [&o](auto &name, auto &text) {
+        o.sites = whole_number<int64_t>(name, text);
+    })->required();
     add_option(app, "resolution", "", "pixels of the grid in each direction, at most 16384",
-               [&o](auto &name, auto &text) { o.resolution = whole_number<std::int64_t>(name, text); })
+               [&o](auto &name, auto &text) { o.resolution = whole_number<int64_t>(name, text); })
         ->required();
     add_option(app, "--density", "NAME", "density, see --list, or an image NAME.pgm [constant]",
                [&o](auto &, auto &text) { o.density = text; });
     add_option(app, "--seed", "K", "of the random start [1]",
-               [&o](auto &name, auto &text) { o.seed = whole_number<std::int64_t>(name, text); });
+               [&o](auto &name, auto &text) { o.seed = whole_number<int64_t>(name, text); });
     add_option(app, "--m", "K", "number of correction pairs [7]",
-               [&o](auto &name, auto &text) { o.m = whole_number<std::int32_t>(name, text); });
+               [&o](auto &name, auto &text) { o.m = whole_number<int32_t>(name, text); });
     add_option(app, "--iterations", "K", "stop after so many iterations; 0: no limit [300]",
-               [&o](auto &name, auto &text) { o.iterations = whole_number<std::int64_t>(name, text); });
+               [&o](auto &name, auto &text) { o.iterations = whole_number<int64_t>(name, text); });
     add_option(app, "--tolerance", "X",
                "converged when sites with the mean mass are this near to their centroids, in mean distances of sites, "
                "in x and in y [1e-3]",
@@ -65,7 +57,7 @@ bool parse_cvt_options(int argc, char **argv, CvtOptions &options)
     add_option(app, "--threads", "K", "threads of the host; 0: all there are [0]",
                [&o](auto &name, auto &text) { o.threads = whole_number<int>(name, text); });
     add_option(app, "--iprint", "F", "log every F-th iterate; 0: first and last; -1: print nothing [1]",
-               [&o](auto &name, auto &text) { o.log_frequency = whole_number<std::int64_t>(name, text); });
+               [&o](auto &name, auto &text) { o.log_frequency = whole_number<int64_t>(name, text); });
     add_option(app, "--csv", "FILE", "write one row an iteration to this file",
                [&o](auto &, auto &text) { o.csv = text; });
     add_option(app, "--svg", "FILE", "draw start and end, cells, sites and Delaunay triangles, to this file",

@@ -1,4 +1,4 @@
-/* The command line of cvt_program. */
+// The command line of cvt_program.
 #pragma once
 
 #include <cstdint>
@@ -7,21 +7,21 @@
 namespace driver {
 
 struct CvtOptions {
-    std::int64_t sites = 0, resolution = 0;
-    std::string density = "constant"; ///< a name, or a file *.pgm
-    std::int32_t m = 7;
-    std::int64_t iterations = 300; ///< limit; 0: none
-    std::int64_t seed = 1;
-    double tolerance = 1e-3; ///< of sites from their centroids, in mean distances of sites
+    int64_t sites = 0, resolution = 0;
+    std::string density = "constant"; // a name, or a file *.pgm
+    int32_t m = 7;
+    int64_t iterations = 300; // limit; 0: none
+    int64_t seed = 1;
+    double tolerance = 1e-3; // of sites from their centroids, in mean distances of sites
     int backend = 0;
     int threads = 0;
     bool approximate_cauchy = false;
-    std::int64_t log_frequency = 1; ///< each so manieth iterate; 0: the first and the last; -1: no log
-    std::string svg, png, csv, points; ///< files to write, empty: none
+    int64_t log_frequency = 1;         // each so manieth iterate; 0: the first and the last; -1: no log
+    std::string svg, png, csv, points; // files to write, empty: none
 };
 
-/** Read the command line. Returns false where --help, --list or --version was asked for, and has been answered.
- *  @throws Failure with one line where the arguments are wrong */
+// Read the command line. Returns false where --help, --list or --version was asked for, and has been answered.
+// Throws Failure with one line where the arguments are wrong
 bool parse_cvt_options(int argc, char **argv, CvtOptions &options);
 
 } // namespace driver

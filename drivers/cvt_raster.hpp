@@ -1,4 +1,4 @@
-/* Two tessellations side by side, as the pixels of the grid have them. */
+// Two tessellations side by side, as the pixels of the grid have them.
 #pragma once
 
 #include "testfuncs/cvt/tessellation.hpp"
@@ -9,18 +9,18 @@
 
 namespace driver {
 
-/** Three bytes a pixel, red, green, blue, row after row from the top. */
+// Three bytes a pixel, red, green, blue, row after row from the top.
 struct Raster {
-    std::int32_t width, height;
-    std::vector<std::uint8_t> bytes;
+    int32_t width, height;
+    std::vector<uint8_t> bytes;
 };
 
-/** A panel has the grid's resolution, or 1200 of its rows and columns where it has more; the two lie 16 apart. */
+// A panel has the grid's resolution, or 1200 of its rows and columns where it has more; the two lie 16 apart.
 Raster raster_of(const cudaopt::testfuncs::cvt::Cells &left, const cudaopt::testfuncs::cvt::Cells &right);
 
-/** Whether there was libpng to build with. */
+// Whether there was libpng to build with.
 bool have_png();
-/** @throws Failure where the file cannot be written */
+// Throws Failure where the file cannot be written
 void write_png(const std::string &path, const Raster &raster);
 
 } // namespace driver

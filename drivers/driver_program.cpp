@@ -1,5 +1,5 @@
-/* driver_program n m: minimises a test problem and prints the log of the manual. It is a user's program: it knows the
- * solver by include/ alone. */
+// driver_program n m: minimises a test problem and prints the log of the manual. It is a user's program: it knows the
+// solver by include/ alone.
 #include "checkpoints.hpp"
 #include "cuda_opt.hpp"
 #include "failure.hpp"
@@ -32,71 +32,60 @@ using cudaopt::testfuncs::Place;
 using cudaopt::testfuncs::Problem;
 
 class Clock {
-public:
+  public:
     double seconds() const { return std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count(); }
 
-private:
+  private:
     std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
 };
 
-/** Write an array of n values by fill(first, count, values), piece by piece: host memory for one piece suffices. */
-template <class Real, class Fill> void load(Array<Real> &to, std::int64_t n, const Fill &fill)
-{
-    constexpr std::int64_t most = 1 << 20;
+// Write an array of n values by fill(first, count, values), piece by piece: host memory for one piece suffices.
+template <class Real, class Fill> void load(Array<Real> &to, int64_t n, const Fill &fill) {
+    constexpr int64_t most = 1 << 20;
     std::vector<Real> values(static_cast<std::size_t>(std::min(n, most)));
-    for (std::int64_t first = 0; first < n; first += most) {
-        const std::int64_t count = std::min(most, n - first);
+    for (int64_t first = 0; first < n; first += most) {
+        const int64_t count = std::min(most, n - first);
         fill(first, count, values.data());
         to.write(first, values.data(), count);
     }
 }
 
-/** The bounds, either side by itself: the number given for all variables, else the problem's own, else none. */
+// The bounds, either side by itself: the number given for all variables, else the problem's own, else none.
 template <class Real> class Bounds {
-public:
-    Bounds(Minimiser<Real> &s, const Problem &problem, const Options &options)
-    {
+  public:
+    Bounds(Minimiser<Real> &s, const Problem &problem, const Options &options) {
         side(s, problem, options.lower, lower_,
-             [&](std::int64_t first, std::int64_t count, Real *l) { problem.lower(first, count, l); });
+             [&](int64_t first, int64_t count, Real *l) { problem.lower(first, count, l); });
         side(s, problem, options.upper, upper_,
-             [&](std::int64_t first, std::int64_t count, Real *u) { problem.upper(first, count, u); });
-        if (any())
-            s.set_bounds(lower_ ? lower_->data() : nullptr, upper_ ? upper_->data() : nullptr);
+             [&](int64_t first, int64_t count, Real *u) { problem.upper(first, count, u); });
+        if (any()) s.set_bounds(lower_ ? lower_->data() : nullptr, upper_ ? upper_->data() : nullptr);
     }
     bool any() const { return lower_ || upper_; }
 
-private:
+  private:
     template <class Own>
     static void side(const cudaopt::Handle &s, const Problem &problem, const std::optional<double> &given,
-                     std::optional<Array<Real>> &array, const Own &own)
-    {
-        if (!given && !problem.bounded())
-            return;
+                     std::optional<Array<Real>> &array, const Own &own) {
+        if (!given && !problem.bounded()) return;
         array.emplace(s, problem.n());
-        load(*array, problem.n(), [&](std::int64_t first, std::int64_t count, Real *values) {
-            if (given)
-                std::fill_n(values, count, static_cast<Real>(*given));
-            else
-                own(first, count, values);
+        load(*array, problem.n(), [&](int64_t first, int64_t count, Real *values) {
+            if (given) std::fill_n(values, count, static_cast<Real>(*given));
+            else own(first, count, values);
         });
     }
 
     std::optional<Array<Real>> lower_, upper_;
 };
 
-void apply_settings(cudaopt::Handle &s, const std::vector<GivenSetting> &settings)
-{
+void apply_settings(cudaopt::Handle &s, const std::vector<GivenSetting> &settings) {
     for (const auto &[key, value] : settings)
-        if (const auto *whole = std::get_if<std::int64_t>(&value))
-            s.set_int(key, *whole);
-        else
-            s.set_real(key, std::get<double>(value));
+        if (const auto *whole = std::get_if<int64_t>(&value)) s.set_int(key, *whole);
+        else s.set_real(key, std::get<double>(value));
 }
 
-/** Go on from a checkpoint, under the settings that it holds, but for those that are given anew. */
+// Go on from a checkpoint, under the settings that it holds, but for those that are given anew.
 template <class Real>
-void resume(Minimiser<Real> &s, const Options &options, Array<Real> &x, Array<double> &f, Array<Real> &g)
-{
+void resume(Minimiser<Real> &s, const Options &options, Array<Real> &x, Array<double> &f, Array<Real> &g) {
     s.load(read_checkpoint(options.resume), x.data(), f.data(), g.data());
     std::vector<GivenSetting> late;
     std::copy_if(options.settings.begin(), options.settings.end(), std::back_inserter(late),
@@ -104,29 +93,23 @@ void resume(Minimiser<Real> &s, const Options &options, Array<Real> &x, Array<do
     apply_settings(s, late);
 }
 
-std::string title(const cudaopt::Handle &s, const Problem &problem, const Options &options)
-{
+std::string title(const cudaopt::Handle &s, const Problem &problem, const Options &options) {
     return problem.facts().title + ", n = " + with_separators(problem.n()) + ", m = " + std::to_string(options.m) +
-           (s.on_cuda() ? ", CUDA" : ", host") +
-           (options.single ? ", single precision" : "");
+           (s.on_cuda() ? ", CUDA" : ", host") + (options.single ? ", single precision" : "");
 }
 
-template <class Real> int minimise(const Options &options, Problem &problem)
-{
+template <class Real> int minimise(const Options &options, Problem &problem) {
     Minimiser<Real> s(problem.n(), options.m, options.backend);
     apply_settings(s, options.settings);
 
     Array<Real> x(s, problem.n()), g(s, problem.n());
     Array<double> f(s, 1);
-    load(x, problem.n(), [&](std::int64_t first, std::int64_t count, Real *values) {
-        problem.start(first, count, values);
-    });
+    load(x, problem.n(), [&](int64_t first, int64_t count, Real *values) { problem.start(first, count, values); });
     const Bounds<Real> bounds(s, problem, options);
-    if (!options.resume.empty())
-        resume(s, options, x, f, g);
-    const std::int64_t iterations_before = s.get_int(CUDA_OPT_ITERATIONS);
-    const std::int64_t evaluations_before =
-        std::max<std::int64_t>(0, s.get_int(CUDA_OPT_EVALUATIONS) - 1); // the last was asked for, not given
+    if (!options.resume.empty()) resume(s, options, x, f, g);
+    const int64_t iterations_before = s.get_int(CUDA_OPT_ITERATIONS);
+    const int64_t evaluations_before =
+        std::max<int64_t>(0, s.get_int(CUDA_OPT_EVALUATIONS) - 1); // the last was asked for, not given
     const double solver_seconds_before = s.get_real(CUDA_OPT_SOLVER_SECONDS);
 
     Place place;
@@ -157,7 +140,7 @@ template <class Real> int minimise(const Options &options, Problem &problem)
             const Clock evaluation;
             problem.evaluate(x.data(), f.data(), g.data(), place);
             effort.evaluation_seconds += evaluation.seconds();
-            ++effort.evaluations;
+            effort.evaluations++;
         }
     } while (task > 0);
     effort.seconds = clock.seconds();
@@ -166,21 +149,17 @@ template <class Real> int minimise(const Options &options, Problem &problem)
     progress.clear();
 
     const std::string message = s.message();
-    if (effort.evaluations == 0)
-        s.check(task); // refused before anything was done
+    if (effort.evaluations == 0) s.check(task); // refused before anything was done
     log.summary(s, effort);
     log.check_written();
     recorder.draw(title(s, problem, options), message);
-    if (task != CUDA_OPT_CONVERGED && options.log_frequency < 0)
-        throw Failure(exit_failed, message);
+    if (task != CUDA_OPT_CONVERGED && options.log_frequency < 0) throw Failure(exit_failed, message);
     return task == CUDA_OPT_CONVERGED ? 0 : exit_failed;
 }
 
-int run(int argc, char **argv)
-{
+int run(int argc, char **argv) {
     const std::optional<Options> options = parse_options(argc, argv);
-    if (!options)
-        return 0;
+    if (!options) return 0;
     std::unique_ptr<Problem> problem;
     try {
         problem = cudaopt::testfuncs::make_problem(options->problem, options->n, options->parameters);
@@ -196,7 +175,6 @@ int run(int argc, char **argv)
 } // namespace
 } // namespace driver
 
-int main(int argc, char **argv)
-{
+int main(int argc, char **argv) {
     return driver::guarded("driver_program", [&] { return driver::run(argc, argv); });
 }

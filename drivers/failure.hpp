@@ -1,4 +1,4 @@
-/* A reason to end the program: one line on stderr and an exit status. */
+// A reason to end the program: one line on stderr and an exit status.
 #pragma once
 
 #include "cuda_opt.hpp"
@@ -11,17 +11,16 @@
 
 namespace driver {
 
-constexpr int exit_failed = 1; ///< not converged, or something did not work
-constexpr int exit_usage = 2;  ///< wrong arguments
+constexpr int exit_failed = 1; // not converged, or something did not work
+constexpr int exit_usage = 2;  // wrong arguments
 
 struct Failure : std::runtime_error {
     Failure(int status, const std::string &line) : std::runtime_error(line), status(status) {}
     int status;
 };
 
-/** The exit status of a program: what run() returns, or that of the failure which ended it. */
-template <class Run> int guarded(const char *program, const Run &run)
-{
+// The exit status of a program: what run() returns, or that of the failure which ended it.
+template <class Run> int guarded(const char *program, const Run &run) {
     const auto failed = [program](int status, const char *line) {
         std::fprintf(stderr, "%s: %s\n", program, line);
         return status;

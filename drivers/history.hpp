@@ -1,4 +1,4 @@
-/* The accepted iterates, as the library reports them. */
+// The accepted iterates, as the library reports them.
 #pragma once
 
 #include "cuda_opt.hpp"
@@ -9,25 +9,19 @@
 namespace driver {
 
 struct Iterate {
-    std::int64_t iteration, evaluations;
+    int64_t iteration, evaluations;
     double f, pg_norm2, pg_norm_inf, step;
-    std::int64_t free, at_lower, at_upper;
-    double seconds; ///< wall time since the start
+    int64_t free, at_lower, at_upper;
+    double seconds; // wall time since the start
 };
 
-/** The last accepted iterate, with what it cost so far; iteration 0 is the start. */
-inline Iterate current_iterate(const cudaopt::Handle &s, std::int64_t evaluations, double seconds)
-{
-    return {s.get_int(CUDA_OPT_ITERATIONS),
-            evaluations,
-            s.get_real(CUDA_OPT_F),
-            s.get_real(CUDA_OPT_PG_NORM2),
-            s.get_real(CUDA_OPT_PG_NORM_INF),
-            s.get_real(CUDA_OPT_STEP),
-            s.get_int(CUDA_OPT_FREE_COUNT),
-            s.get_int(CUDA_OPT_LOWER_COUNT),
-            s.get_int(CUDA_OPT_UPPER_COUNT),
-            seconds};
+// The last accepted iterate, with what it cost so far; iteration 0 is the start.
+inline Iterate current_iterate(const cudaopt::Handle &s, int64_t evaluations, double seconds) {
+    return {s.get_int(CUDA_OPT_ITERATIONS),   evaluations,
+            s.get_real(CUDA_OPT_F),           s.get_real(CUDA_OPT_PG_NORM2),
+            s.get_real(CUDA_OPT_PG_NORM_INF), s.get_real(CUDA_OPT_STEP),
+            s.get_int(CUDA_OPT_FREE_COUNT),   s.get_int(CUDA_OPT_LOWER_COUNT),
+            s.get_int(CUDA_OPT_UPPER_COUNT),  seconds};
 }
 
 using History = std::vector<Iterate>;

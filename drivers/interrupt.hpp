@@ -1,4 +1,4 @@
-/* Ctrl-C asks for the end of the run with what it has found; a second Ctrl-C ends the program. */
+// Ctrl-C asks for the end of the run with what it has found; a second Ctrl-C ends the program.
 #pragma once
 
 #include "cuda_opt.h"
@@ -6,8 +6,8 @@
 namespace driver {
 
 class Interrupt {
-public:
-    /** @param s  the solver to be asked; NULL where the program itself looks at requested() */
+  public:
+    // s: the solver to be asked; NULL where the program itself looks at requested()
     explicit Interrupt(cuda_opt *s);
     ~Interrupt();
     Interrupt(const Interrupt &) = delete;

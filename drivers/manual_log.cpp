@@ -13,8 +13,7 @@
 namespace driver {
 namespace {
 
-std::string format(const char *pattern, ...)
-{
+std::string format(const char *pattern, ...) {
     char line[256];
     va_list arguments;
     va_start(arguments, pattern);
@@ -25,41 +24,33 @@ std::string format(const char *pattern, ...)
 
 } // namespace
 
-ManualLog::ManualLog(const Options &options, Progress &progress) : options_(options), progress_(progress)
-{
+ManualLog::ManualLog(const Options &options, Progress &progress) : options_(options), progress_(progress) {
     std::setvbuf(stdout, nullptr, _IOLBF, BUFSIZ); // whoever follows a log sees its lines as they come
 }
 
-void ManualLog::write_line(const std::string &line)
-{
-    if (options_.log_frequency < 0)
-        return;
+void ManualLog::write_line(const std::string &line) {
+    if (options_.log_frequency < 0) return;
     progress_.clear();
-    if (std::puts(line.c_str()) < 0 && error_ == 0)
-        error_ = errno;
+    if (std::puts(line.c_str()) < 0 && error_ == 0) error_ = errno;
 }
 
-void ManualLog::check_written() const
-{
+void ManualLog::check_written() const {
     if (error_ != 0)
         throw Failure(exit_failed, std::string("cannot write to standard output: ") + std::strerror(error_));
 }
 
-void ManualLog::attach(cudaopt::Handle &s)
-{
+void ManualLog::attach(cudaopt::Handle &s) {
     s.set_int(CUDA_OPT_IPRINT_FREQUENCY, options_.log_frequency);
     s.set_int(CUDA_OPT_IPRINT_TYPE, options_.log_type);
     s.check(cuda_opt_set_log(
         s, [](void *log, const char *line) { static_cast<ManualLog *>(log)->write_line(line); }, this));
 }
 
-void ManualLog::head(const cudaopt::Handle &s, const cudaopt::testfuncs::Problem &problem)
-{
+void ManualLog::head(const cudaopt::Handle &s, const cudaopt::testfuncs::Problem &problem) {
     write_line("  " + problem.facts().title);
     write_line(format("  BACKEND = %s   PRECISION = %s", s.on_cuda() ? "CUDA" : "HOST",
                       options_.single ? "SINGLE" : "DOUBLE"));
-    if (!problem.shape().empty())
-        write_line("  " + problem.shape());
+    if (!problem.shape().empty()) write_line("  " + problem.shape());
     if (options_.lower || options_.upper || problem.bounded()) {
         const std::string own_lower = problem.bounded() ? "own" : "-inf", own_upper = problem.bounded() ? "own" : "inf";
         write_line("  BOUNDS = [" + (options_.lower ? format("%g", *options_.lower) : own_lower) + ", " +
@@ -72,11 +63,10 @@ void ManualLog::head(const cudaopt::Handle &s, const cudaopt::testfuncs::Problem
     }
 }
 
-void ManualLog::summary(const cudaopt::Handle &s, const Effort &effort)
-{
-    const auto effort_line = [this](const char *name, std::int64_t count, double seconds, const char *remark) {
+void ManualLog::summary(const cudaopt::Handle &s, const Effort &effort) {
+    const auto effort_line = [this](const char *name, int64_t count, double seconds, const char *remark) {
         write_line(format(" %-14s %10" PRId64 "    %e    %e%s", name, count, seconds,
-                          seconds / static_cast<double>(std::max<std::int64_t>(1, count)), remark));
+                          seconds / static_cast<double>(std::max<int64_t>(1, count)), remark));
     };
     const double solver = effort.solver_seconds;
     const double evaluation = s.on_cuda() ? std::max(0., effort.seconds - solver) : effort.evaluation_seconds;

@@ -1,5 +1,5 @@
-/* The log on stdout. The library writes the iterates, as the manual prints them; this adds what only the driver knows:
- * the problem above them, the counts and times below. */
+// The log on stdout. The library writes the iterates, as the manual prints them; this adds what only the driver knows:
+// the problem above them, the counts and times below.
 #pragma once
 
 #include "cuda_opt.hpp"
@@ -11,32 +11,32 @@
 
 namespace driver {
 
-/** What this run of the program took, not those before it that left a checkpoint. */
+// What this run of the program took, not those before it that left a checkpoint.
 struct Effort {
     bool bounded = false;
-    std::int64_t solver_calls = 0, evaluations = 0, iterations = 0;
-    double evaluation_seconds = 0; ///< in f and g; measured on the host backend only
+    int64_t solver_calls = 0, evaluations = 0, iterations = 0;
+    double evaluation_seconds = 0; // in f and g; measured on the host backend only
     double solver_seconds = 0;
-    double seconds = 0;            ///< wall time of the whole loop
+    double seconds = 0; // wall time of the whole loop
 };
 
 class ManualLog {
-public:
+  public:
     ManualLog(const Options &options, Progress &progress);
 
-    /** Has the library write its lines here. */
+    // Has the library write its lines here.
     void attach(cudaopt::Handle &s);
     void head(const cudaopt::Handle &s, const cudaopt::testfuncs::Problem &problem);
     void summary(const cudaopt::Handle &s, const Effort &effort);
-    /** @throws Failure where a line so far could not be written: never from within the library's callback */
+    // Throws Failure where a line so far could not be written: never from within the library's callback
     void check_written() const;
 
-private:
+  private:
     void write_line(const std::string &line);
 
     const Options &options_;
     Progress &progress_;
-    int error_ = 0; ///< the errno of the first line that could not be written
+    int error_ = 0; // the errno of the first line that could not be written
 };
 
 } // namespace driver

@@ -14,7 +14,7 @@ namespace {
 
 struct Setting {
     const char *name;
-    std::int32_t key;
+    int32_t key;
     const char *help;
 };
 
@@ -38,15 +38,12 @@ constexpr Setting whole_settings[] = {
     {"--max-cuts", CUDA_OPT_MAX_CUTS, "most cuts of a step in a row where f or g is not finite [30]"},
 };
 
-bool is_single(const std::string &name)
-{
-    if (name != "single" && name != "double")
-        refuse("--precision", "must be double or single, not '" + name + "'");
+bool is_single(const std::string &name) {
+    if (name != "single" && name != "double") refuse("--precision", "must be double or single, not '" + name + "'");
     return name == "single";
 }
 
-void read_iprint(const std::string &text, Options &options)
-{
+void read_iprint(const std::string &text, Options &options) {
     long long frequency, type = 0;
     char comma = ',', rest;
     const int read = std::sscanf(text.c_str(), "%lld%c%lld%c", &frequency, &comma, &type, &rest);
@@ -56,13 +53,10 @@ void read_iprint(const std::string &text, Options &options)
     options.log_type = type;
 }
 
-void check_bounds(const Options &options)
-{
+void check_bounds(const Options &options) {
     const double lower = options.lower.value_or(-INFINITY), upper = options.upper.value_or(INFINITY);
-    if (std::isnan(lower) || lower == INFINITY)
-        refuse("--lower", "must be a number or -inf");
-    if (std::isnan(upper) || upper == -INFINITY)
-        refuse("--upper", "must be a number or inf");
+    if (std::isnan(lower) || lower == INFINITY) refuse("--lower", "must be a number or -inf");
+    if (std::isnan(upper) || upper == -INFINITY) refuse("--upper", "must be a number or inf");
     if (lower > upper) {
         char why[96];
         std::snprintf(why, sizeof why, "%g is above --upper %g", lower, upper);
@@ -70,19 +64,14 @@ void check_bounds(const Options &options)
     }
 }
 
-void check_checkpoints(const Options &options)
-{
-    if (!options.every)
-        return;
-    if (*options.every < 1)
-        refuse("--every", "must be at least 1, but is " + std::to_string(*options.every));
-    if (options.checkpoint.empty())
-        refuse("--every", "needs the file of --checkpoint");
+void check_checkpoints(const Options &options) {
+    if (!options.every) return;
+    if (*options.every < 1) refuse("--every", "must be at least 1, but is " + std::to_string(*options.every));
+    if (options.checkpoint.empty()) refuse("--every", "needs the file of --checkpoint");
 }
 
-/** NAME=VALUE */
-void read_parameter(const std::string &text, Options &options)
-{
+// NAME=VALUE
+void read_parameter(const std::string &text, Options &options) {
     const std::size_t equals = text.find('=');
     if (equals == 0 || equals == std::string::npos)
         refuse("--parameter", "must be NAME=VALUE, as in c=5, not '" + text + "'");
@@ -90,14 +79,12 @@ void read_parameter(const std::string &text, Options &options)
     options.parameters[name] = number("--parameter " + name, text.substr(equals + 1));
 }
 
-/** " = 5", or nothing where the problem chooses it. */
-std::string standard_value(const cudaopt::testfuncs::Parameter &parameter)
-{
+// " = 5", or nothing where the problem chooses it.
+std::string standard_value(const cudaopt::testfuncs::Parameter &parameter) {
     return std::isnan(parameter.standard) ? "" : " = " + cudaopt::testfuncs::text_of(parameter.standard);
 }
 
-void print_problems()
-{
+void print_problems() {
     for (const auto &facts : cudaopt::testfuncs::list_problems()) {
         std::printf("%s: %s, %s\n    f = %s\n    start %s\n", facts.name.c_str(), facts.title.c_str(),
                     facts.requirement.c_str(), facts.formula.c_str(), facts.start.c_str());
@@ -108,11 +95,10 @@ void print_problems()
     }
 }
 
-/** The options, each with what it does with its text. */
+// The options, each with what it does with its text.
 class CommandLine {
-public:
-    explicit CommandLine(Options &options) : options_(options)
-    {
+  public:
+    explicit CommandLine(Options &options) : options_(options) {
         about();
         problem();
         output();
@@ -121,37 +107,33 @@ public:
 
     CLI::App &app() { return app_; }
 
-private:
+  private:
     template <class Read>
-    CLI::Option *add(const std::string &name, const char *type, const std::string &help, Read read)
-    {
+    CLI::Option *add(const std::string &name, const char *type, const std::string &help, Read read) {
         return add_option(app_, name, type, help, read);
     }
 
-    void about()
-    {
+    void about() {
         app_.description("Minimise a test problem of n variables by L-BFGS-B with m correction pairs; print the log.\n"
                          "Example: driver_program 1000000 7 --problem wood --lower 0 --plot wood.svg\n"
                          "Exit status: 0 converged, 1 not converged or failed, 2 wrong arguments.");
         add_answers(app_, "driver_program", "list the problems and exit", print_problems);
     }
 
-    void problem()
-    {
+    void problem() {
         Options &o = options_;
         add("n", "", "number of variables; a grid problem takes the nearest number that makes a grid",
-            [&o](auto &name, auto &text) { o.n = whole_number<std::int64_t>(name, text); })
+            [&o](auto &name, auto &text) { o.n = whole_number<int64_t>(name, text); })
             ->required();
-        add("m", "", "number of correction pairs kept; 3 to 20 are usual",
-            [&o](auto &name, auto &text) { o.m = whole_number<std::int32_t>(name, text); })
-            ->required();
+        add("m", "", "number of correction pairs kept; 3 to 20 are usual", [&o](auto &name, auto &text) {
+            o.m = whole_number<int32_t>(name, text);
+        })->required();
         add("--problem", "NAME", "problem to minimise, see --list [rosenbrock]",
             [&o](auto &, auto &text) { o.problem = text; });
         app_.add_option_function<std::vector<std::string>>(
                 "--parameter",
                 [&o](const std::vector<std::string> &texts) {
-                    for (const std::string &text : texts)
-                        read_parameter(text, o);
+                    for (const std::string &text : texts) read_parameter(text, o);
                 },
                 "a constant of the problem, see --list; may be repeated")
             ->type_name("NAME=VALUE")
@@ -159,7 +141,7 @@ private:
         for (const std::string side : {"nx", "ny"})
             add("--" + side, "K", "points of the grid of a grid problem in " + side.substr(1) + " [as n says]",
                 [&o, side](auto &name, auto &text) {
-                    o.parameters[side] = static_cast<double>(whole_number<std::int64_t>(name, text));
+                    o.parameters[side] = static_cast<double>(whole_number<int64_t>(name, text));
                 });
         add("--lower", "X", "lower bound of every variable, in place of the problem's own; -inf: none",
             [&o](auto &name, auto &text) { o.lower = number(name, text); });
@@ -171,8 +153,7 @@ private:
             [&o](auto &, auto &text) { o.single = is_single(text); });
     }
 
-    void output()
-    {
+    void output() {
         Options &o = options_;
         add("--iprint", "f,t",
             "what the log holds [1,0]\n"
@@ -185,13 +166,12 @@ private:
         add("--checkpoint", "FILE", "keep in this file what --resume goes on from, also after Ctrl-C",
             [&o](auto &, auto &text) { o.checkpoint = text; });
         add("--every", "K", "iterations from one checkpoint to the next [100]",
-            [&o](auto &name, auto &text) { o.every = whole_number<std::int64_t>(name, text); });
+            [&o](auto &name, auto &text) { o.every = whole_number<int64_t>(name, text); });
         add("--resume", "FILE", "go on from this checkpoint of a run with the same problem, n, m and bounds",
             [&o](auto &, auto &text) { o.resume = text; });
     }
 
-    void solver()
-    {
+    void solver() {
         Options &o = options_;
         const std::string group = "Settings of the solver (Pg: projected gradient)";
         for (const Setting &setting : real_settings)
@@ -200,17 +180,19 @@ private:
             })->group(group);
         for (const Setting &setting : whole_settings)
             add(setting.name, "K", setting.help, [&o, key = setting.key](auto &name, auto &text) {
-                o.settings.push_back({key, whole_number<std::int64_t>(name, text)});
+                o.settings.push_back({key, whole_number<int64_t>(name, text)});
             })->group(group);
         app_.add_flag_callback(
                 "--approximate-cauchy",
-                [&o] { o.settings.push_back({CUDA_OPT_APPROXIMATE_CAUCHY, std::int64_t(1)}); },
+                [&o] {
+                    o.settings.push_back({CUDA_OPT_APPROXIMATE_CAUCHY, int64_t(1)});
+                },
                 "search the projected path up to its first breakpoint only")
             ->group(group);
         add("--threads", "K", "threads of the host, of the solver and of f and g; 0: all there are [0]",
             [&o](auto &name, auto &text) {
                 o.threads = whole_number<int>(name, text);
-                o.settings.push_back({CUDA_OPT_THREADS, std::int64_t(o.threads)});
+                o.settings.push_back({CUDA_OPT_THREADS, int64_t(o.threads)});
             })
             ->group(group);
     }
@@ -221,16 +203,14 @@ private:
 
 } // namespace
 
-std::optional<Options> parse_options(int argc, char **argv)
-{
+std::optional<Options> parse_options(int argc, char **argv) {
     Options options;
     CommandLine command_line(options);
     const auto check = [&] {
         check_bounds(options);
         check_checkpoints(options);
     };
-    if (!parsed(command_line.app(), argc, argv, check))
-        return std::nullopt;
+    if (!parsed(command_line.app(), argc, argv, check)) return std::nullopt;
     return options;
 }
 

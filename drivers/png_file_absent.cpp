@@ -1,4 +1,4 @@
-/* In place of png_file.cpp where there is no libpng. */
+// In place of png_file.cpp where there is no libpng.
 #include "cvt_raster.hpp"
 #include "failure.hpp"
 
@@ -6,8 +6,7 @@ namespace driver {
 
 bool have_png() { return false; }
 
-void write_png(const std::string &path, const Raster &)
-{
+void write_png(const std::string &path, const Raster &) {
     throw Failure(exit_failed, "cannot write '" + path + "': this program was built without libpng");
 }
 

@@ -5,14 +5,14 @@
 namespace driver {
 
 Polished polish(const cudaopt::testfuncs::search::Function &function, const std::vector<double> &x,
-                const std::vector<double> &lower, const std::vector<double> &upper, std::int64_t max_evaluations)
-{
+                const std::vector<double> &lower, const std::vector<double> &upper, int64_t max_evaluations) {
     const auto n = static_cast<int>(x.size());
     constexpr int pairs = 10;
     cudaopt::Minimiser<double> s(n, pairs, CUDA_OPT_BACKEND_HOST);
     s.set_bounds(lower.data(), upper.data());
-    s.set_int(CUDA_OPT_THREADS, 1).set_int(CUDA_OPT_MAX_ITERATIONS, 0).set_int(CUDA_OPT_MAX_EVALUATIONS,
-                                                                                max_evaluations);
+    s.set_int(CUDA_OPT_THREADS, 1)
+        .set_int(CUDA_OPT_MAX_ITERATIONS, 0)
+        .set_int(CUDA_OPT_MAX_EVALUATIONS, max_evaluations);
     s.set_real(CUDA_OPT_EPS, 0).set_real(CUDA_OPT_FACTR, 1); // as far down as rounding allows
 
     Polished result{x, 0, 0, ""};
@@ -21,14 +21,13 @@ Polished polish(const cudaopt::testfuncs::search::Function &function, const std:
     int task;
     while ((task = s.solve(moving.data(), &f, g.data())) == CUDA_OPT_EVALUATE_FG) {
         f = cudaopt::testfuncs::search::evaluate(function, moving.data(), n, g.data());
-        ++result.evaluations;
+        result.evaluations++;
         if (f < lowest) {
             lowest = f;
             result.x = moving;
         }
     }
-    if (result.evaluations == 0)
-        s.check(task); // refused
+    if (result.evaluations == 0) s.check(task); // refused
     result.f = lowest;
     result.end = s.message();
     return result;

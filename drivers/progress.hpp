@@ -1,4 +1,4 @@
-/* One line on a terminal that says how far a long run has come. */
+// One line on a terminal that says how far a long run has come.
 #pragma once
 
 #include "cuda_opt.hpp"
@@ -6,19 +6,19 @@
 namespace driver {
 
 class Progress {
-public:
-    /** @param wanted  whether nothing else shows the progress; without a terminal on stderr nothing is shown */
+  public:
+    // wanted: whether nothing else shows the progress; without a terminal on stderr nothing is shown
     explicit Progress(bool wanted);
     ~Progress() { clear(); }
     Progress(const Progress &) = delete;
     Progress &operator=(const Progress &) = delete;
 
-    /** A few times a second at most, and not in the first second. */
+    // A few times a second at most, and not in the first second.
     void show(const cudaopt::Handle &s, double seconds);
-    /** Take the line away before something else is written. */
+    // Take the line away before something else is written.
     void clear();
 
-private:
+  private:
     bool wanted_, shown_ = false;
     double next_ = 1;
 };

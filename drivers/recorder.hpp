@@ -1,4 +1,4 @@
-/* Follows a run for the files that the user asked for: a row an iteration, a picture at the end. */
+// Follows a run for the files that the user asked for: a row an iteration, a picture at the end.
 #pragma once
 
 #include "history.hpp"
@@ -11,19 +11,19 @@
 namespace driver {
 
 class Recorder {
-public:
-    /** Opens the files: one that cannot be written is known before the work begins. */
+  public:
+    // Opens the files: one that cannot be written is known before the work begins.
     explicit Recorder(const Options &options);
 
-    /** To be called after each call of the solver: notes the last accepted iterate, where it is a new one.
-     *  @param evaluations, seconds  spent so far */
-    void observe(const cudaopt::Handle &s, std::int64_t evaluations, double seconds);
+    // To be called after each call of the solver: notes the last accepted iterate, where it is a new one.
+    // evaluations, seconds: spent so far
+    void observe(const cudaopt::Handle &s, int64_t evaluations, double seconds);
     void draw(const std::string &title, const std::string &subtitle);
 
-private:
+  private:
     std::optional<OutputFile> csv_, plot_;
-    std::int64_t last_ = -1; ///< the last iteration noted
-    History history_;        ///< kept for the picture alone
+    int64_t last_ = -1; // the last iteration noted
+    History history_;   // kept for the picture alone
 };
 
 } // namespace driver

@@ -9,8 +9,7 @@ namespace driver {
 
 std::string search_csv_header() { return "iteration,evaluations,active,f,seconds\n"; }
 
-std::string search_csv_row(const SearchMoment &m)
-{
+std::string search_csv_row(const SearchMoment &m) {
     char row[128];
     std::snprintf(row, sizeof row, "%" PRId64 ",%" PRId64 ",%" PRId64 ",%.17g,%.6f\n", m.iteration, m.evaluations,
                   m.active, m.f, m.seconds);
@@ -18,8 +17,7 @@ std::string search_csv_row(const SearchMoment &m)
 }
 
 std::string search_plot(const std::vector<SearchMoment> &history, const std::string &title,
-                        const std::string &subtitle)
-{
+                        const std::string &subtitle) {
     Series by_iteration{"best f", "#1f5fa8", {}}, by_evaluation{"best f", "#d9662b", {}};
     for (const SearchMoment &moment : history) {
         by_iteration.y.push_back(moment.f);

@@ -1,4 +1,4 @@
-/* How a search went on: as comma separated values, and as a picture. */
+// How a search went on: as comma separated values, and as a picture.
 #pragma once
 
 #include <cstdint>
@@ -8,15 +8,15 @@
 namespace driver {
 
 struct SearchMoment {
-    std::int64_t iteration, evaluations, active;
-    double f;       ///< the best so far; Inf: none is finite
-    double seconds; ///< wall time since the start
+    int64_t iteration, evaluations, active;
+    double f;       // the best so far; Inf: none is finite
+    double seconds; // wall time since the start
 };
 
 std::string search_csv_header();
 std::string search_csv_row(const SearchMoment &moment);
 
-/** The best value against iterations, and below against evaluations. */
+// The best value against iterations, and below against evaluations.
 std::string search_plot(const std::vector<SearchMoment> &history, const std::string &title,
                         const std::string &subtitle);
 

@@ -11,8 +11,7 @@ namespace {
 
 namespace functions = cudaopt::testfuncs::search;
 
-void print_functions()
-{
+void print_functions() {
     for (const functions::Function &function : functions::all_functions()) {
         const functions::Facts facts = functions::facts_of(function);
         std::printf("%s: %s, on [%g, %g]^n\n    f = %s\n    minimum 0 at (%g, ..., %g)%s\n", facts.name.c_str(),
@@ -21,19 +20,14 @@ void print_functions()
     }
 }
 
-cudaopt::AtSmallestStep at_smallest_step(const std::string &name)
-{
-    if (name == "restart")
-        return cudaopt::AtSmallestStep::restart_step;
-    if (name == "stop")
-        return cudaopt::AtSmallestStep::stop;
-    if (name == "new-point")
-        return cudaopt::AtSmallestStep::new_point;
+cudaopt::AtSmallestStep at_smallest_step(const std::string &name) {
+    if (name == "restart") return cudaopt::AtSmallestStep::restart_step;
+    if (name == "stop") return cudaopt::AtSmallestStep::stop;
+    if (name == "new-point") return cudaopt::AtSmallestStep::new_point;
     refuse("--at-smallest-step", "must be restart, stop or new-point, not '" + name + "'");
 }
 
-void check(const SearchProgramOptions &o)
-{
+void check(const SearchProgramOptions &o) {
     functions::Function function;
     try {
         function = functions::function_by_name(o.function);
@@ -42,24 +36,20 @@ void check(const SearchProgramOptions &o)
     }
     if (o.n < 1 || o.n > std::numeric_limits<int>::max())
         refuse("n", "must be from 1 to 2147483647, not " + std::to_string(o.n));
-    if (o.polish < 0)
-        refuse("--polish", "must not be negative");
+    if (o.polish < 0) refuse("--polish", "must not be negative");
     if (o.polish > 0 && !functions::has_gradient(function))
         refuse("--polish", o.function + " has no gradient to follow");
-    if (!(o.search.max_seconds >= 0))
-        refuse("--time-limit", "must not be negative");
-    if (o.search.threads < 0)
-        refuse("--threads", "must not be negative");
+    if (!(o.search.max_seconds >= 0)) refuse("--time-limit", "must not be negative");
+    if (o.search.threads < 0) refuse("--threads", "must not be negative");
 }
 
-void add_search(CLI::App &app, SearchProgramOptions &o)
-{
-    add_option(app, "n", "", "number of variables",
-               [&o](auto &name, auto &text) { o.n = whole_number<std::int64_t>(name, text); })
-        ->required();
-    add_option(app, "walks", "", "number of walks",
-               [&o](auto &name, auto &text) { o.search.walks = whole_number<std::int64_t>(name, text); })
-        ->required();
+void add_search(CLI::App &app, SearchProgramOptions &o) {
+    add_option(app, "n", "", "number of variables", [&o](auto &name, auto &text) {
+        o.n = whole_number<int64_t>(name, text);
+    })->required();
+    add_option(app, "walks", "", "number of walks", [&o](auto &name, auto &text) {
+        o.search.walks = whole_number<int64_t>(name, text);
+    })->required();
     add_option(app, "--function", "NAME", "function to minimise, see --list [ackley]",
                [&o](auto &, auto &text) { o.function = text; });
     add_option(app, "--lower", "X", "lower bound of every variable [the function's own]",
@@ -67,11 +57,11 @@ void add_search(CLI::App &app, SearchProgramOptions &o)
     add_option(app, "--upper", "X", "upper bound of every variable [the function's own]",
                [&o](auto &name, auto &text) { o.upper = number(name, text); });
     add_option(app, "--iterations", "K", "most iterations of each walk [20]",
-               [&o](auto &name, auto &text) { o.search.iterations = whole_number<std::int64_t>(name, text); });
+               [&o](auto &name, auto &text) { o.search.iterations = whole_number<int64_t>(name, text); });
     add_option(app, "--time-limit", "X", "stop after the iteration in which so many seconds pass; 0: no limit [0]",
                [&o](auto &name, auto &text) { o.search.max_seconds = number(name, text); });
     add_option(app, "--seed", "K", "of the random starts [0]",
-               [&o](auto &name, auto &text) { o.search.seed = whole_number<std::uint64_t>(name, text); });
+               [&o](auto &name, auto &text) { o.search.seed = whole_number<uint64_t>(name, text); });
     add_option(app, "--step", "X", "first step of every variable [a twentieth of its range]",
                [&o](auto &name, auto &text) { o.step = number(name, text); });
     add_option(app, "--halvings", "K", "the smallest step is the first one, halved so many times [16]",
@@ -80,17 +70,16 @@ void add_search(CLI::App &app, SearchProgramOptions &o)
                "restart: take the first step again; stop: end the walk; new-point: start it anew [restart]",
                [&o](auto &, auto &text) { o.search.at_smallest = at_smallest_step(text); });
     add_option(app, "--polish", "P", "let L-BFGS-B go on from the best points of so many walks, on the host [0]",
-               [&o](auto &name, auto &text) { o.polish = whole_number<std::int64_t>(name, text); });
+               [&o](auto &name, auto &text) { o.polish = whole_number<int64_t>(name, text); });
     add_option(app, "--backend", "NAME", "auto, cuda or host; auto: CUDA where there is a device [auto]",
                [&o](auto &, auto &text) { o.backend = backend_of(text); });
     add_option(app, "--threads", "K", "threads of the host; 0: all there are [0]",
                [&o](auto &name, auto &text) { o.search.threads = whole_number<int>(name, text); });
 }
 
-void add_output(CLI::App &app, SearchProgramOptions &o)
-{
+void add_output(CLI::App &app, SearchProgramOptions &o) {
     add_option(app, "--iprint", "F", "log every F-th iteration; 0: the first and the last; -1: no log [1]",
-               [&o](auto &name, auto &text) { o.log_frequency = whole_number<std::int64_t>(name, text); });
+               [&o](auto &name, auto &text) { o.log_frequency = whole_number<int64_t>(name, text); });
     add_option(app, "--csv", "FILE", "write one row an iteration to this file",
                [&o](auto &, auto &text) { o.csv = text; });
     add_option(app, "--plot", "FILE", "draw the best value against iterations and evaluations to this SVG file",
@@ -101,8 +90,7 @@ void add_output(CLI::App &app, SearchProgramOptions &o)
 
 } // namespace
 
-std::optional<SearchProgramOptions> parse_search_options(int argc, char **argv)
-{
+std::optional<SearchProgramOptions> parse_search_options(int argc, char **argv) {
     SearchProgramOptions options;
     CLI::App app("Minimise a function of n variables in a box, without its gradient, by many pattern searches.\n"
                  "Example: search_program 30 15360 --function rastrigin --iterations 100 --polish 10\n"
@@ -110,8 +98,7 @@ std::optional<SearchProgramOptions> parse_search_options(int argc, char **argv)
     add_answers(app, "search_program", "list the functions and exit", print_functions);
     add_search(app, options);
     add_output(app, options);
-    if (!parsed(app, argc, argv, [&] { check(options); }))
-        return std::nullopt;
+    if (!parsed(app, argc, argv, [&] { check(options); })) return std::nullopt;
     return options;
 }
 

@@ -1,5 +1,5 @@
-/* search_program n walks: minimises a test function by many pattern searches from random starts, and lets L-BFGS-B go
- * on from the best. It is a user's program: it knows the library by include/ alone. */
+// search_program n walks: minimises a test function by many pattern searches from random starts, and lets L-BFGS-B go
+// on from the best. It is a user's program: it knows the library by include/ alone.
 #include "cuda_opt.hpp"
 #include "failure.hpp"
 #include "interrupt.hpp"
@@ -28,8 +28,7 @@ namespace functions = cudaopt::testfuncs::search;
 using cudaopt::PatternSearch;
 using cudaopt::SearchSummary;
 
-[[gnu::format(printf, 1, 2)]] void print(const char *format, ...)
-{
+[[gnu::format(printf, 1, 2)]] void print(const char *format, ...) {
     va_list values;
     va_start(values, format);
     const int written = std::vprintf(format, values);
@@ -38,65 +37,52 @@ using cudaopt::SearchSummary;
         throw Failure(exit_failed, std::string("cannot write to standard output: ") + std::strerror(errno));
 }
 
-std::string text(const char *format, double value)
-{
+std::string text(const char *format, double value) {
     char written[64];
     std::snprintf(written, sizeof written, format, value);
     return written;
 }
 
-void check(const PatternSearch &search)
-{
-    if (search.code() != 0)
-        throw cudaopt::Error(search.code(), search.message());
+void check(const PatternSearch &search) {
+    if (search.code() != 0) throw cudaopt::Error(search.code(), search.message());
 }
 
-/** What follows a search: the log's lines, the rows of the file, the moments of the picture. */
+// What follows a search: the log's lines, the rows of the file, the moments of the picture.
 class Follower {
-public:
-    explicit Follower(const SearchProgramOptions &options) : options_(options)
-    {
+  public:
+    explicit Follower(const SearchProgramOptions &options) : options_(options) {
         if (!options.csv.empty()) {
             csv_.emplace(options.csv);
             csv_->write(search_csv_header());
         }
-        if (!options.plot.empty())
-            plot_.emplace(options.plot);
-        if (!options.point.empty())
-            point_.emplace(options.point);
+        if (!options.plot.empty()) plot_.emplace(options.plot);
+        if (!options.point.empty()) point_.emplace(options.point);
     }
 
     bool logs() const { return options_.log_frequency >= 0; }
 
-    void observe(const SearchMoment &moment, bool last)
-    {
-        const std::int64_t every = options_.log_frequency;
+    void observe(const SearchMoment &moment, bool last) {
+        const int64_t every = options_.log_frequency;
         if (logs() && (moment.iteration == 0 || last || (every > 0 && moment.iteration % every == 0)))
             print("%9lld %17s %13s  %13.6e  %10.4f\n", static_cast<long long>(moment.iteration),
                   with_separators(moment.evaluations).c_str(), with_separators(moment.active).c_str(), moment.f,
                   moment.seconds);
-        if (csv_)
-            csv_->write(search_csv_row(moment));
-        if (plot_)
-            history_.push_back(moment);
+        if (csv_) csv_->write(search_csv_row(moment));
+        if (plot_) history_.push_back(moment);
     }
 
-    void draw(const std::string &title, const std::string &subtitle)
-    {
-        if (plot_)
-            plot_->write(search_plot(history_, title, subtitle));
+    void draw(const std::string &title, const std::string &subtitle) {
+        if (plot_) plot_->write(search_plot(history_, title, subtitle));
     }
 
-    void write_point(const std::vector<double> &x)
-    {
-        for (std::size_t j = 0; point_ && j < x.size(); ++j)
-            point_->write(text("%.17g\n", x[j]));
+    void write_point(const std::vector<double> &x) {
+        for (std::size_t j = 0; point_ && j < x.size(); j++) point_->write(text("%.17g\n", x[j]));
     }
 
-private:
+  private:
     const SearchProgramOptions &options_;
     std::optional<OutputFile> csv_, plot_, point_;
-    std::vector<SearchMoment> history_; ///< kept for the picture alone
+    std::vector<SearchMoment> history_; // kept for the picture alone
 };
 
 struct Ended {
@@ -106,29 +92,25 @@ struct Ended {
     bool interrupted;
 };
 
-/** One iteration of all walks after the other, so that each can be followed. */
-Ended follow(PatternSearch &search, const cudaopt::SearchOptions &options, Follower &follower)
-{
+// One iteration of all walks after the other, so that each can be followed.
+Ended follow(PatternSearch &search, const cudaopt::SearchOptions &options, Follower &follower) {
     const Interrupt interrupt(nullptr);
     const auto begin = std::chrono::steady_clock::now();
-    for (std::int64_t iteration = 0;; ++iteration) {
+    for (int64_t iteration = 0;; iteration++) {
         search.advance(iteration == 0 ? 0 : 1); // at first the starts alone
         const SearchSummary found = search.summary();
         check(search);
         const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
         const bool interrupted = interrupt.requested();
         std::string why;
-        if (interrupted)
-            why = "interrupted";
+        if (interrupted) why = "interrupted";
         else if (iteration >= options.iterations)
             why = "the limit of " + std::to_string(options.iterations) + " iterations was reached";
-        else if (found.active == 0)
-            why = "all walks have ended at their smallest steps";
+        else if (found.active == 0) why = "all walks have ended at their smallest steps";
         else if (options.max_seconds > 0 && seconds >= options.max_seconds)
             why = "the time limit of " + text("%g", options.max_seconds) + " s was reached";
         follower.observe({iteration, found.evaluations, found.active, found.value, seconds}, !why.empty());
-        if (!why.empty())
-            return {found, seconds, why, interrupted};
+        if (!why.empty()) return {found, seconds, why, interrupted};
     }
 }
 
@@ -137,28 +119,24 @@ struct Best {
     std::vector<double> x;
 };
 
-/** From the best walks on by L-BFGS-B. */
+// From the best walks on by L-BFGS-B.
 Best polish_best(PatternSearch &search, const functions::Function &function, const std::vector<double> &lower,
-                 const std::vector<double> &upper, std::int64_t walks, bool logs)
-{
+                 const std::vector<double> &upper, int64_t walks, bool logs) {
     Best best{INFINITY, {}};
     double of_search = INFINITY;
-    std::int64_t evaluations = 0;
-    if (logs)
-        print("\n%13s  %13s  %13s %12s\n", "polished walk", "f before", "f after", "evaluations");
-    for (const std::int64_t walk : search.best_walks(walks)) {
+    int64_t evaluations = 0;
+    if (logs) print("\n%13s  %13s  %13s %12s\n", "polished walk", "f before", "f after", "evaluations");
+    for (const int64_t walk : search.best_walks(walks)) {
         const std::vector<double> x = search.walk_point(walk);
         const double before = functions::evaluate(function, x.data(), static_cast<int>(x.size()));
-        if (!std::isfinite(before))
-            break; // and so are those of all further walks
+        if (!std::isfinite(before)) break; // and so are those of all further walks
         Polished polished = polish(function, x, lower, upper, 0);
         if (logs)
             print("%13lld  %13.6e  %13.6e %12lld\n", static_cast<long long>(walk), before, polished.f,
                   static_cast<long long>(polished.evaluations));
         of_search = std::min(of_search, before);
         evaluations += polished.evaluations;
-        if (polished.f < best.f)
-            best = {polished.f, std::move(polished.x)};
+        if (polished.f < best.f) best = {polished.f, std::move(polished.x)};
     }
     if (logs)
         print("polished f = %.15g, %.6e below the search's; %s evaluations of f and its gradient\n", best.f,
@@ -166,20 +144,17 @@ Best polish_best(PatternSearch &search, const functions::Function &function, con
     return best;
 }
 
-int run(int argc, char **argv)
-{
+int run(int argc, char **argv) {
     const std::optional<SearchProgramOptions> given = parse_search_options(argc, argv);
-    if (!given)
-        return 0;
+    if (!given) return 0;
     SearchProgramOptions options = *given;
     const functions::Function function = functions::function_by_name(options.function);
     const functions::Facts facts = functions::facts_of(function);
     const std::vector<double> lower(options.n, options.lower.value_or(facts.lower));
     const std::vector<double> upper(options.n, options.upper.value_or(facts.upper));
-    if (options.step)
-        options.search.steps.assign(options.n, *options.step);
-    const bool on_cuda = options.backend == CUDA_OPT_BACKEND_CUDA ||
-                         (options.backend == CUDA_OPT_BACKEND_AUTO && cuda_is_here());
+    if (options.step) options.search.steps.assign(options.n, *options.step);
+    const bool on_cuda =
+        options.backend == CUDA_OPT_BACKEND_CUDA || (options.backend == CUDA_OPT_BACKEND_AUTO && cuda_is_here());
 
     Follower follower(options);
     const auto search = make_search(function, on_cuda, lower, upper, options.search);
@@ -192,8 +167,7 @@ int run(int argc, char **argv)
         print("%s\n%9s %17s %13s  %13s  %10s\n", title.c_str(), "iteration", "evaluations", "active walks", "best f",
               "seconds");
     const Ended ended = follow(*search, options.search, follower);
-    if (!std::isfinite(ended.found.value))
-        throw Failure(exit_failed, "f is NaN or Inf at all points evaluated");
+    if (!std::isfinite(ended.found.value)) throw Failure(exit_failed, "f is NaN or Inf at all points evaluated");
 
     Best best = {ended.found.value, search->walk_point(ended.found.walk)};
     if (follower.logs())
@@ -213,7 +187,6 @@ int run(int argc, char **argv)
 } // namespace
 } // namespace driver
 
-int main(int argc, char **argv)
-{
+int main(int argc, char **argv) {
     return driver::guarded("search_program", [&] { return driver::run(argc, argv); });
 }

@@ -1,4 +1,4 @@
-/* A pattern search for each of the twelve functions, on the host or on CUDA. */
+// A pattern search for each of the twelve functions, on the host or on CUDA.
 #pragma once
 
 #include "cuda_opt_search.cuh"
@@ -9,17 +9,17 @@
 
 namespace driver {
 
-/** Whether the CUDA backend is built in and finds a device. */
+// Whether the CUDA backend is built in and finds a device.
 bool cuda_is_here();
 
-/** A search in the box. With 20 and with 30 variables n is known to the compiler. What the search refuses is in its
- *  code() and message(). */
+// A search in the box. With 20 and with 30 variables n is known to the compiler. What the search refuses is in its
+// code() and message().
 std::unique_ptr<cudaopt::PatternSearch> make_search(const cudaopt::testfuncs::search::Function &function, bool on_cuda,
                                                     const std::vector<double> &lower, const std::vector<double> &upper,
                                                     const cudaopt::SearchOptions &options);
 
-/** The halves of make_search(): in searches_host.cpp; in searches_cuda.cu, or in searches_cuda_absent.cpp, which
- *  throws. */
+// The halves of make_search(): in searches_host.cpp; in searches_cuda.cu, or in searches_cuda_absent.cpp, which
+// throws.
 std::unique_ptr<cudaopt::PatternSearch> make_host_search(const cudaopt::testfuncs::search::Function &function,
                                                          const std::vector<double> &lower,
                                                          const std::vector<double> &upper,
@@ -29,13 +29,11 @@ std::unique_ptr<cudaopt::PatternSearch> make_cuda_search(const cudaopt::testfunc
                                                          const std::vector<double> &upper,
                                                          const cudaopt::SearchOptions &options);
 
-/** The same for a kind of search, a class template as HostSearch is. */
+// The same for a kind of search, a class template as HostSearch is.
 template <template <class, int> class Search>
-std::unique_ptr<cudaopt::PatternSearch> make_search_of_kind(const cudaopt::testfuncs::search::Function &function,
-                                                            const std::vector<double> &lower,
-                                                            const std::vector<double> &upper,
-                                                            const cudaopt::SearchOptions &options)
-{
+std::unique_ptr<cudaopt::PatternSearch>
+make_search_of_kind(const cudaopt::testfuncs::search::Function &function, const std::vector<double> &lower,
+                    const std::vector<double> &upper, const cudaopt::SearchOptions &options) {
     return std::visit(
         [&](const auto &f) -> std::unique_ptr<cudaopt::PatternSearch> {
             using F = std::decay_t<decltype(f)>;

@@ -1,10 +1,9 @@
-/* The twelve functions' searches on CUDA: all their kernels are instantiated here. */
+// The twelve functions' searches on CUDA: all their kernels are instantiated here.
 #include "searches.hpp"
 
 namespace driver {
 
-bool cuda_is_here()
-{
+bool cuda_is_here() {
     int devices = 0;
     return cudaGetDeviceCount(&devices) == cudaSuccess && devices > 0;
 }
@@ -12,8 +11,7 @@ bool cuda_is_here()
 std::unique_ptr<cudaopt::PatternSearch> make_cuda_search(const cudaopt::testfuncs::search::Function &function,
                                                          const std::vector<double> &lower,
                                                          const std::vector<double> &upper,
-                                                         const cudaopt::SearchOptions &options)
-{
+                                                         const cudaopt::SearchOptions &options) {
     return make_search_of_kind<cudaopt::CudaSearch>(function, lower, upper, options);
 }
 

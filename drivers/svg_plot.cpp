@@ -11,8 +11,7 @@ namespace {
 constexpr double width = 880, height = 540;
 constexpr double left = 84, right = 852, top = 92, bottom = 482; // the area of the data
 
-std::string format(const char *pattern, ...)
-{
+std::string format(const char *pattern, ...) {
     char text[512];
     va_list arguments;
     va_start(arguments, pattern);
@@ -21,11 +20,9 @@ std::string format(const char *pattern, ...)
     return text;
 }
 
-std::string escaped(const std::string &text)
-{
+std::string escaped(const std::string &text) {
     std::string result;
-    for (const char c : text)
-        result += c == '&' ? "&amp;" : c == '<' ? "&lt;" : c == '>' ? "&gt;" : std::string(1, c);
+    for (const char c : text) result += c == '&' ? "&amp;" : c == '<' ? "&lt;" : c == '>' ? "&gt;" : std::string(1, c);
     return result;
 }
 
@@ -33,59 +30,49 @@ bool drawn(double y) { return std::isfinite(y) && y > 0; }
 
 double x_at(const Series &series, std::size_t i) { return series.x.empty() ? static_cast<double>(i) : series.x[i]; }
 
-/** The number mantissa * 10^exponent at which a line of the grid is drawn. */
+// The number mantissa * 10^exponent at which a line of the grid is drawn.
 struct Tick {
     int mantissa, exponent;
     double log() const { return exponent + std::log10(mantissa); }
-    /** @param plain  whether a number of few digits is written out */
-    std::string label(bool plain) const
-    {
-        if (plain && std::abs(exponent) <= 3)
-            return format("%g", mantissa * std::pow(10., exponent));
+    // plain: whether a number of few digits is written out
+    std::string label(bool plain) const {
+        if (plain && std::abs(exponent) <= 3) return format("%g", mantissa * std::pow(10., exponent));
         return (mantissa == 1 ? "" : std::to_string(mantissa) + "\u00b7") +
                format("10<tspan dy=\"-5\" font-size=\"10\">%s%d</tspan>", exponent < 0 ? "\u2212" : "",
                       std::abs(exponent));
     }
 };
 
-/** Ticks from just below low to just above high: every or every k-th decade; within few decades also 2 and 5. */
-std::vector<Tick> logarithmic_ticks(double low, double high)
-{
+// Ticks from just below low to just above high: every or every k-th decade; within few decades also 2 and 5.
+std::vector<Tick> logarithmic_ticks(double low, double high) {
     const int first = static_cast<int>(std::floor(std::log10(low)));
     const int last = static_cast<int>(std::ceil(std::log10(high)));
     std::vector<Tick> ticks;
     if (last - first <= 3) {
-        for (int exponent = first; exponent <= last; ++exponent)
-            for (const int mantissa : {1, 2, 5})
-                ticks.push_back({mantissa, exponent});
+        for (int exponent = first; exponent <= last; exponent++)
+            for (const int mantissa : {1, 2, 5}) ticks.push_back({mantissa, exponent});
         const auto below = [&](const Tick &t) { return t.log() <= std::log10(low) + 1e-9; };
         const auto above = [&](const Tick &t) { return t.log() >= std::log10(high) - 1e-9; };
-        while (ticks.size() > 2 && below(ticks[1]))
-            ticks.erase(ticks.begin());
-        while (ticks.size() > 2 && above(ticks[ticks.size() - 2]))
-            ticks.pop_back();
+        while (ticks.size() > 2 && below(ticks[1])) ticks.erase(ticks.begin());
+        while (ticks.size() > 2 && above(ticks[ticks.size() - 2])) ticks.pop_back();
         return ticks;
     }
     const int step = (last - first + 8) / 9;
     const int lowest = last - (last - first + step - 1) / step * step;
-    for (int exponent = lowest; exponent <= last; exponent += step)
-        ticks.push_back({1, exponent});
+    for (int exponent = lowest; exponent <= last; exponent += step) ticks.push_back({1, exponent});
     return ticks;
 }
 
-/** The step of about ten ticks on [0, last]: 1, 2 or 5 times a power of ten. */
-long long linear_step(long long last)
-{
+// The step of about ten ticks on [0, last]: 1, 2 or 5 times a power of ten.
+long long linear_step(long long last) {
     for (long long power = 1;; power *= 10)
         for (const int mantissa : {1, 2, 5})
-            if (last / (mantissa * power) <= 10)
-                return mantissa * power;
+            if (last / (mantissa * power) <= 10) return mantissa * power;
 }
 
 class Chart {
-public:
-    explicit Chart(const Plot &plot)
-    {
+  public:
+    explicit Chart(const Plot &plot) {
         double low = INFINITY, high = 0, first = INFINITY;
         for (const Series &series : plot.series) {
             if (!series.y.empty()) {
@@ -98,54 +85,42 @@ public:
                     high = std::max(high, y);
                 }
         }
-        if (high == 0)
-            low = high = 1;
+        if (high == 0) low = high = 1;
         ticks_ = logarithmic_ticks(low, high);
-        if (ticks_.size() == 1)
-            ticks_.push_back({1, ticks_[0].exponent + 1});
-        if (plot.logarithmic_abscissa && drawn(first))
-            decades_ = logarithmic_ticks(first, last_);
-        if (decades_.size() == 1)
-            decades_.push_back({1, decades_[0].exponent + 1});
+        if (ticks_.size() == 1) ticks_.push_back({1, ticks_[0].exponent + 1});
+        if (plot.logarithmic_abscissa && drawn(first)) decades_ = logarithmic_ticks(first, last_);
+        if (decades_.size() == 1) decades_.push_back({1, decades_[0].exponent + 1});
     }
 
-    std::string draw(const Plot &plot)
-    {
+    std::string draw(const Plot &plot) {
         write(left, 34, "font-size=\"18\" font-weight=\"bold\" fill=\"#111\"", escaped(plot.title));
         write(left, 58, "fill=\"#666\"", escaped(plot.subtitle));
         ordinate();
         abscissa(plot.abscissa);
-        for (const Series &series : plot.series)
-            curve(series);
+        for (const Series &series : plot.series) curve(series);
         legend(plot);
         return text_;
     }
 
-private:
-    double x_of(double x) const
-    {
-        if (decades_.empty())
-            return left + (right - left) * x / std::max(1., last_);
+  private:
+    double x_of(double x) const {
+        if (decades_.empty()) return left + (right - left) * x / std::max(1., last_);
         const double low = decades_.front().log(), high = decades_.back().log();
         return left + (right - left) * (std::log10(x) - low) / (high - low);
     }
-    double y_of(double log) const
-    {
+    double y_of(double log) const {
         const double low = ticks_.front().log(), high = ticks_.back().log();
         return bottom - (bottom - top) * (log - low) / (high - low);
     }
 
-    void line(double x1, double y1, double x2, double y2, const char *stroke)
-    {
+    void line(double x1, double y1, double x2, double y2, const char *stroke) {
         text_ += format("<line x1=\"%.1f\" y1=\"%.1f\" x2=\"%.1f\" y2=\"%.1f\" %s/>\n", x1, y1, x2, y2, stroke);
     }
-    void write(double x, double y, const char *style, const std::string &content)
-    {
+    void write(double x, double y, const char *style, const std::string &content) {
         text_ += format("<text x=\"%.1f\" y=\"%.1f\" %s>", x, y, style) + content + "</text>\n";
     }
 
-    void ordinate()
-    {
+    void ordinate() {
         const bool plain = std::any_of(ticks_.begin(), ticks_.end(), [](const Tick &t) { return t.mantissa != 1; });
         for (const Tick &tick : ticks_) {
             const double y = y_of(tick.log());
@@ -154,29 +129,25 @@ private:
         }
     }
 
-    void abscissa(const std::string &name)
-    {
+    void abscissa(const std::string &name) {
         line(left, bottom, right, bottom, "stroke=\"#333\"");
         const auto mark = [&](double at, const std::string &label) {
             line(at, bottom, at, bottom + 5, "stroke=\"#333\"");
             write(at, bottom + 21, "text-anchor=\"middle\"", label);
         };
-        for (const Tick &tick : decades_)
-            mark(x_of(std::pow(10., tick.log())), tick.label(false));
+        for (const Tick &tick : decades_) mark(x_of(std::pow(10., tick.log())), tick.label(false));
         if (decades_.empty()) {
             const auto last = static_cast<long long>(last_);
             const long long step = linear_step(last);
-            for (long long i = 0; i <= last; i += step)
-                mark(x_of(static_cast<double>(i)), with_separators(i));
+            for (long long i = 0; i <= last; i += step) mark(x_of(static_cast<double>(i)), with_separators(i));
         }
         write((left + right) / 2, bottom + 44, "text-anchor=\"middle\"", escaped(name));
     }
 
-    void curve(const Series &series)
-    {
+    void curve(const Series &series) {
         std::string path, dots;
         bool pen_down = false;
-        for (std::size_t i = 0; i < series.y.size(); ++i) {
+        for (std::size_t i = 0; i < series.y.size(); i++) {
             if (!drawn(series.y[i])) {
                 pen_down = false;
                 continue;
@@ -189,14 +160,12 @@ private:
         text_ += "<path d=\"" + path + "\" fill=\"none\" stroke=\"" + series.colour +
                  "\" stroke-width=\"1.8\" stroke-linejoin=\"round\"/>\n";
         constexpr std::size_t most_dots = 80; // more would run into each other
-        if (series.y.size() <= most_dots)
-            text_ += "<g fill=\"" + series.colour + "\">" + dots + "</g>\n";
+        if (series.y.size() <= most_dots) text_ += "<g fill=\"" + series.colour + "\">" + dots + "</g>\n";
     }
 
-    void legend(const Plot &plot)
-    {
+    void legend(const Plot &plot) {
         double x = right;
-        for (auto series = plot.series.rbegin(); series != plot.series.rend(); ++series) {
+        for (auto series = plot.series.rbegin(); series != plot.series.rend(); series++) {
             x -= 44 + 7.5 * static_cast<double>(series->label.size());
             line(x, 76, x + 22, 76, ("stroke-width=\"3\" stroke=\"" + series->colour + "\"").c_str());
             write(x + 29, 80.5, "", escaped(series->label));
@@ -204,14 +173,13 @@ private:
     }
 
     double last_ = 0;
-    std::vector<Tick> ticks_, decades_; ///< of the ordinate; of an abscissa that is logarithmic
+    std::vector<Tick> ticks_, decades_; // of the ordinate; of an abscissa that is logarithmic
     std::string text_;
 };
 
 } // namespace
 
-std::string with_separators(long long number)
-{
+std::string with_separators(long long number) {
     std::string digits = std::to_string(number);
     for (int place = static_cast<int>(digits.size()) - 3; place > (number < 0 ? 1 : 0); place -= 3)
         digits.insert(static_cast<std::size_t>(place), ",");
@@ -220,15 +188,14 @@ std::string with_separators(long long number)
 
 std::string svg(const Plot &plot) { return svg(std::vector<Plot>{plot}); }
 
-std::string svg(const std::vector<Plot> &plots)
-{
+std::string svg(const std::vector<Plot> &plots) {
     const double all = height * static_cast<double>(plots.size());
     std::string text = format("<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%.0f\" height=\"%.0f\" "
                               "viewBox=\"0 0 %.0f %.0f\" font-family=\"Helvetica, Arial, sans-serif\" "
                               "font-size=\"13\" fill=\"#333\">\n"
                               "<rect width=\"100%%\" height=\"100%%\" fill=\"#fff\"/>\n",
                               width, all, width, all);
-    for (std::size_t i = 0; i < plots.size(); ++i) {
+    for (std::size_t i = 0; i < plots.size(); i++) {
         const std::string chart = Chart(plots[i]).draw(plots[i]);
         text += i == 0 ? chart : format("<g transform=\"translate(0 %.0f)\">\n", height * i) + chart + "</g>\n";
     }

@@ -1,4 +1,4 @@
-/* A line chart with a logarithmic ordinate, as SVG text. */
+// A line chart with a logarithmic ordinate, as SVG text.
 #pragma once
 
 #include <string>
@@ -9,22 +9,22 @@ namespace driver {
 struct Series {
     std::string label;
     std::string colour;
-    std::vector<double> y; ///< what is not positive and finite is left out
-    std::vector<double> x = {}; ///< where, ascending; empty: 0, 1, 2, ...
+    std::vector<double> y;      // what is not positive and finite is left out
+    std::vector<double> x = {}; // where, ascending; empty: 0, 1, 2, ...
 };
 
 struct Plot {
     std::string title, subtitle;
-    std::string abscissa; ///< what is counted along the horizontal axis
+    std::string abscissa; // what is counted along the horizontal axis
     std::vector<Series> series;
-    bool logarithmic_abscissa = false; ///< every x positive; else the axis begins at 0
+    bool logarithmic_abscissa = false; // every x positive; else the axis begins at 0
 };
 
 std::string svg(const Plot &plot);
-/** One below the other. */
+// One below the other.
 std::string svg(const std::vector<Plot> &plots);
 
-/** 1234567 as "1,234,567". */
+// 1234567 as "1,234,567".
 std::string with_separators(long long number);
 
 } // namespace driver

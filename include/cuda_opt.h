@@ -99,6 +99,7 @@ enum {
     CUDA_OPT_BACKEND_HOST = 2  /**< the CPU, with CUDA_OPT_THREADS threads */
 };
 
+/* clang-format off */
 /** What cuda_opt_solve() returns, and what every other call returns on failure. Numbers are never reused. */
 enum {
     /* > 0: do this, then call cuda_opt_solve() again */
@@ -229,6 +230,7 @@ enum {
     CUDA_OPT_SLOPE_START = 410,    /**< phi'(0) = g'd of its line search */
     CUDA_OPT_SLOPE = 411           /**< phi' at the last trial point evaluated */
 };
+/* clang-format on */
 
 /** Make a handle for n variables and m correction pairs (3 to 20 are usual), double precision.
  *  @param out      receives the handle. Also on failure, unless out is NULL or memory for the handle itself is

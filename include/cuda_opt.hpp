@@ -80,29 +80,29 @@ class Handle {
     int check(int code) const { return cudaopt::check(*this, code); }
 
     /** As cuda_opt_set_int(); returns the handle, so that settings can follow one another. */
-    Handle &set_int(std::int32_t key, std::int64_t value) {
+    Handle &set_int(int32_t key, int64_t value) {
         check(cuda_opt_set_int(*this, key, value));
         return *this;
     }
     /** As cuda_opt_set_real(); returns the handle, so that settings can follow one another. */
-    Handle &set_real(std::int32_t key, double value) {
+    Handle &set_real(int32_t key, double value) {
         check(cuda_opt_set_real(*this, key, value));
         return *this;
     }
     /** The setting or result of an integer key. */
-    std::int64_t get_int(std::int32_t key) const {
-        std::int64_t value = 0;
+    int64_t get_int(int32_t key) const {
+        int64_t value = 0;
         check(cuda_opt_get_int(*this, key, &value));
         return value;
     }
     /** The setting or result of a real key. */
-    double get_real(std::int32_t key) const {
+    double get_real(int32_t key) const {
         double value = 0;
         check(cuda_opt_get_real(*this, key, &value));
         return value;
     }
     /** n, the number of variables. */
-    std::int64_t dimension() const { return get_int(CUDA_OPT_DIMENSION); }
+    int64_t dimension() const { return get_int(CUDA_OPT_DIMENSION); }
     /** Whether x, f, g and the bounds lie in device memory. */
     bool on_cuda() const noexcept { return cuda_opt_backend(*this) == CUDA_OPT_BACKEND_CUDA; }
 
@@ -117,7 +117,7 @@ class Handle {
     void warm_start() { check(cuda_opt_warm_start(*this)); }
     /** The checkpoint that cuda_opt_save() makes. */
     std::vector<unsigned char> save() const {
-        std::int64_t bytes = 0;
+        int64_t bytes = 0;
         check(cuda_opt_save(*this, nullptr, &bytes));
         std::vector<unsigned char> checkpoint(static_cast<std::size_t>(bytes));
         check(cuda_opt_save(*this, checkpoint.data(), &bytes));
@@ -130,10 +130,10 @@ class Handle {
 
   protected:
     /** cuda_opt_create() or cuda_opt_create_f32(). */
-    using Create = int(cuda_opt **, std::int64_t, std::int32_t, std::int32_t);
+    using Create = int(cuda_opt **, int64_t, int32_t, int32_t);
 
     /** @throws Error with what create returns where that is negative */
-    Handle(Create *create, std::int64_t n, std::int32_t m, std::int32_t backend) {
+    Handle(Create *create, int64_t n, int32_t m, int32_t backend) {
         cuda_opt *handle = nullptr;
         const int code = create(&handle, n, m, backend);
         handle_.reset(handle, [](cuda_opt *s) { cuda_opt_destroy(&s); });
@@ -154,31 +154,30 @@ class Handle {
 template <class T> class Array {
   public:
     /** @throws Error with CUDA_OPT_OUT_OF_MEMORY where they do not fit */
-    Array(const Handle &handle, std::int64_t size) : size_(size), data_(nullptr, Free{handle.handle_}) {
-        if (size < 0 || size > std::numeric_limits<std::int64_t>::max() / width)
+    Array(const Handle &handle, int64_t size) : size_(size), data_(nullptr, Free{handle.handle_}) {
+        if (size < 0 || size > std::numeric_limits<int64_t>::max() / width)
             throw Error(CUDA_OPT_OUT_OF_MEMORY, "out of memory: no machine holds " + std::to_string(size) + " values");
         void *memory = nullptr;
         handle.check(cuda_opt_alloc(handle, &memory, size * width));
         data_.reset(static_cast<T *>(memory));
     }
     /** A copy of host values. */
-    Array(const Handle &handle, const std::vector<T> &values)
-        : Array(handle, static_cast<std::int64_t>(values.size())) {
+    Array(const Handle &handle, const std::vector<T> &values) : Array(handle, static_cast<int64_t>(values.size())) {
         write(0, values.data(), size_);
     }
 
     /** How many values there are. */
-    std::int64_t size() const noexcept { return size_; }
+    int64_t size() const noexcept { return size_; }
     /** Where the values are: in device memory on CUDA. */
     T *data() const noexcept { return data_.get(); }
 
     /** Copy count values from host memory, to the first-th (from 0) and those after it. Complete on return. */
-    void write(std::int64_t first, const T *values, std::int64_t count) {
+    void write(int64_t first, const T *values, int64_t count) {
         check_range(first, count);
         check(handle(), cuda_opt_copy_in(handle(), data() + first, values, count * width));
     }
     /** Copy count values to host memory, from the first-th (from 0) and those after it. Complete on return. */
-    void read(std::int64_t first, T *values, std::int64_t count) const {
+    void read(int64_t first, T *values, int64_t count) const {
         check_range(first, count);
         check(handle(), cuda_opt_copy_out(handle(), values, data() + first, count * width));
     }
@@ -190,21 +189,21 @@ template <class T> class Array {
     }
 
   private:
-    static constexpr std::int64_t width = sizeof(T);
+    static constexpr int64_t width = sizeof(T);
 
     struct Free {
         std::shared_ptr<cuda_opt> handle;
         void operator()(T *data) const noexcept { cuda_opt_free(handle.get(), data); }
     };
     cuda_opt *handle() const noexcept { return data_.get_deleter().handle.get(); }
-    void check_range(std::int64_t first, std::int64_t count) const {
+    void check_range(int64_t first, int64_t count) const {
         if (first < 0 || count < 0 || first > size_ || count > size_ - first)
             throw Error(CUDA_OPT_IMPROPER_INPUT, std::to_string(count) + " values from number " +
                                                      std::to_string(first) + " on: the array has " +
                                                      std::to_string(size_));
     }
 
-    std::int64_t size_;
+    int64_t size_;
     std::unique_ptr<T, Free> data_;
 };
 
@@ -215,7 +214,7 @@ template <class Real> class Minimiser : public Handle {
 
   public:
     /** As cuda_opt_create() and cuda_opt_create_f32(). */
-    Minimiser(std::int64_t n, std::int32_t m, std::int32_t backend = CUDA_OPT_BACKEND_AUTO)
+    Minimiser(int64_t n, int32_t m, int32_t backend = CUDA_OPT_BACKEND_AUTO)
         : Handle(single ? cuda_opt_create_f32 : cuda_opt_create, n, m, backend) {}
 
     /** As cuda_opt_set_bounds(); the arrays stay the caller's, and must live until the solve ends. */
@@ -241,7 +240,7 @@ template <class Real> class Minimiser : public Handle {
     int solve(Array<Real> &x, Array<double> &f, Array<Real> &g) noexcept { return solve(x.data(), f.data(), g.data()); }
     /** As cuda_opt_load(): on from a checkpoint of save(). */
     void load(const std::vector<unsigned char> &checkpoint, Real *x, double *f, Real *g) {
-        const auto bytes = static_cast<std::int64_t>(checkpoint.size());
+        const auto bytes = static_cast<int64_t>(checkpoint.size());
         if constexpr (single) check(cuda_opt_load_f32(*this, checkpoint.data(), bytes, x, f, g));
         else check(cuda_opt_load(*this, checkpoint.data(), bytes, x, f, g));
     }

@@ -10,7 +10,7 @@
  *     template <class Point> CUDA_OPT_SEARCH_HD double operator()(const Point &x, int n) const
  *     {
  *         double sum = 0;
- *         for (int j = 0; j < n; ++j)
+ *         for (int j = 0; j < n; j++)
  *             sum += x[j] * x[j];
  *         return sum;
  *     }
@@ -87,18 +87,18 @@ namespace cudaopt {
 
 /** Settings of a search. */
 struct SearchOptions {
-    std::int64_t walks = 15360;     /**< >= 1 */
-    std::int64_t iterations = 20;   /**< k_max >= 0: at most so many for each walk */
-    std::uint64_t seed = 0;         /**< of the random numbers */
-    std::vector<double> steps;      /**< Delta_0 for each coordinate, > 0; empty: (upper - lower) / 20 */
-    int halvings = 16;              /**< 1 to 1000: the smallest step is steps / 2^halvings, and is not taken */
+    int64_t walks = 15360;     /**< >= 1 */
+    int64_t iterations = 20;   /**< k_max >= 0: at most so many for each walk */
+    uint64_t seed = 0;         /**< of the random numbers */
+    std::vector<double> steps; /**< Delta_0 for each coordinate, > 0; empty: (upper - lower) / 20 */
+    int halvings = 16;         /**< 1 to 1000: the smallest step is steps / 2^halvings, and is not taken */
     AtSmallestStep at_smallest = AtSmallestStep::restart_step; /**< what then */
-    bool history = false;           /**< whether to keep the best value after each iteration */
-    double max_seconds = 0;         /**< run() ends after the iteration that passes it; 0: no limit */
-    int threads = 0;                /**< on the host, with OpenMP; 0: all of the machine's */
-    void *stream = nullptr;         /**< on CUDA, a cudaStream_t */
-    int lanes = 0;                  /**< on CUDA, threads for a walk: 1 or 32; 0: 32 for few walks of many variables.
-                                         The walks are the same. With `sums` or `reach` always 1 */
+    bool history = false;   /**< whether to keep the best value after each iteration */
+    double max_seconds = 0; /**< run() ends after the iteration that passes it; 0: no limit */
+    int threads = 0;        /**< on the host, with OpenMP; 0: all of the machine's */
+    void *stream = nullptr; /**< on CUDA, a cudaStream_t */
+    int lanes = 0;          /**< on CUDA, threads for a walk: 1 or 32; 0: 32 for few walks of many variables.
+                                 The walks are the same. With `sums` or `reach` always 1 */
 };
 
 /** A search on either machine: what does not depend on the objective. */
@@ -111,50 +111,43 @@ class PatternSearch {
     /** Search until the iterations or the seconds of the options are over, or all walks have ended.
      *  @return CUDA_OPT_ITERATION_LIMIT, CUDA_OPT_TIME_LIMIT, CUDA_OPT_CONVERGED where all walks have ended,
      *          CUDA_OPT_NOT_FINITE where every value was NaN or Inf, or a failure's code */
-    int run()
-    {
+    int run() {
         const auto begin = std::chrono::steady_clock::now();
         const auto seconds = [&] {
             return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
         };
-        const std::int64_t before = iterations_;
-        std::int64_t left = std::max<std::int64_t>(options_.iterations - iterations_, 0);
-        std::int64_t piece = options_.max_seconds > 0 ? std::min<std::int64_t>(left, 1) : left;
+        const int64_t before = iterations_;
+        int64_t left = std::max<int64_t>(options_.iterations - iterations_, 0);
+        int64_t piece = options_.max_seconds > 0 ? std::min<int64_t>(left, 1) : left;
         bool in_time = true, active = true;
         do {
-            if (const int code = advance(piece))
-                return code;
+            if (const int code = advance(piece)) return code;
             left -= piece;
             if (options_.max_seconds > 0) { // pieces that take an eighth of what is left
                 const double passed = seconds();
-                const double each = passed / double(std::max<std::int64_t>(iterations_ - before, 1));
+                const double each = passed / double(std::max<int64_t>(iterations_ - before, 1));
                 in_time = passed < options_.max_seconds;
                 const double most = std::min(2.0 * double(piece), (options_.max_seconds - passed) / each / 8);
-                piece = std::min(left, std::max<std::int64_t>(1, std::int64_t(most)));
+                piece = std::min(left, std::max<int64_t>(1, int64_t(most)));
             }
-            if (options_.at_smallest == AtSmallestStep::stop)
-                active = summary().active > 0;
+            if (options_.at_smallest == AtSmallestStep::stop) active = summary().active > 0;
         } while (left > 0 && in_time && active);
         const SearchSummary found = summary();
-        if (code_ != 0)
-            return code_;
+        if (code_ != 0) return code_;
         if (!(found.value < std::numeric_limits<double>::infinity()))
             return say(CUDA_OPT_NOT_FINITE, "f is NaN or Inf at all of the %lld points evaluated", found.evaluations);
         if (!active)
             return say(CUDA_OPT_CONVERGED, "all %lld walks have ended at their smallest steps", options_.walks);
-        if (!in_time)
-            return say(CUDA_OPT_TIME_LIMIT, "the time limit was reached after %lld iterations", iterations_);
+        if (!in_time) return say(CUDA_OPT_TIME_LIMIT, "the time limit was reached after %lld iterations", iterations_);
         return say(CUDA_OPT_ITERATION_LIMIT, "the limit of %lld iterations was reached", options_.iterations);
     }
 
     /** Let every walk take further iterations, whatever the options' limits; 0: only its start.
      *  @return 0 or a failure's code */
-    int advance(std::int64_t iterations)
-    {
+    int advance(int64_t iterations) {
         if (code_ == 0 && options_.history && iterations > options_.iterations - iterations_)
             return say(CUDA_OPT_MISUSE, "the history has room for %lld iterations", options_.iterations);
-        if (code_ == 0 && take(iterations))
-            iterations_ += iterations;
+        if (code_ == 0 && take(iterations)) iterations_ += iterations;
         return code_;
     }
 
@@ -162,19 +155,17 @@ class PatternSearch {
     virtual SearchSummary summary() = 0;
     /** The n coordinates of a walk's best point; those of the best walk are walk_point(summary().walk). None for a walk
      *  that is not there, or after a failure. */
-    virtual std::vector<double> walk_point(std::int64_t walk) = 0;
+    virtual std::vector<double> walk_point(int64_t walk) = 0;
     /** Each walk's best value. */
     virtual std::vector<double> walk_values() = 0;
 
     /** The numbers of the `count` best walks, the best first; of equal ones the lower number first. */
-    std::vector<std::int64_t> best_walks(std::int64_t count)
-    {
+    std::vector<int64_t> best_walks(int64_t count) {
         const std::vector<double> value = walk_values();
-        std::vector<std::int64_t> order(value.size());
-        for (std::size_t w = 0; w < order.size(); ++w)
-            order[w] = std::int64_t(w);
-        const auto last = order.begin() + std::min<std::int64_t>(count, std::int64_t(order.size()));
-        std::partial_sort(order.begin(), last, order.end(), [&](std::int64_t a, std::int64_t b) {
+        std::vector<int64_t> order(value.size());
+        for (std::size_t w = 0; w < order.size(); w++) order[w] = int64_t(w);
+        const auto last = order.begin() + std::min<int64_t>(count, int64_t(order.size()));
+        std::partial_sort(order.begin(), last, order.end(), [&](int64_t a, int64_t b) {
             return std::make_pair(value[std::size_t(a)], a) < std::make_pair(value[std::size_t(b)], b);
         });
         order.erase(last, order.end());
@@ -182,15 +173,13 @@ class PatternSearch {
     }
 
     /** The best value after the starts and after each iteration, where the options ask for it. */
-    std::vector<double> history()
-    {
+    std::vector<double> history() {
         std::vector<double> best;
-        if (!options_.history || code_ != 0)
-            return best;
+        if (!options_.history || code_ != 0) return best;
         double least = std::numeric_limits<double>::infinity();
-        std::vector<std::uint64_t> keys(std::size_t(iterations_) + 1, pattern::no_key);
+        std::vector<uint64_t> keys(std::size_t(iterations_) + 1, pattern::no_key);
         read_history(keys);
-        for (const std::uint64_t key : keys) {
+        for (const uint64_t key : keys) {
             least = std::min(least, pattern::value_of(key)); // walks that have ended note nothing more
             best.push_back(least);
         }
@@ -198,7 +187,7 @@ class PatternSearch {
     }
 
     /** Iterations taken. */
-    std::int64_t iterations() const { return iterations_; }
+    int64_t iterations() const { return iterations_; }
     /** 0, or the code of the failure that ended the search's use. */
     int code() const { return code_; }
     /** What run() or a failure has to say, one sentence. */
@@ -208,8 +197,7 @@ class PatternSearch {
     /** Check what the search is given. */
     PatternSearch(int compiled_n, const std::vector<double> &lower, const std::vector<double> &upper,
                   const SearchOptions &options)
-        : n_(int(lower.size())), options_(options)
-    {
+        : n_(int(lower.size())), options_(options) {
         if (lower.empty() || lower.size() != upper.size())
             fail(CUDA_OPT_IMPROPER_INPUT, "there are %lld lower and %lld upper bounds; both have to be n >= 1",
                  lower.size(), upper.size());
@@ -229,12 +217,12 @@ class PatternSearch {
                  options.halvings);
         else if (options.lanes != 0 && options.lanes != 1 && options.lanes != 32)
             fail(CUDA_OPT_IMPROPER_INPUT, "the number of lanes is %d, but has to be 0, 1 or 32", options.lanes);
-        else if (options.walks > std::numeric_limits<std::int64_t>::max() / 64 / n_)
+        else if (options.walks > std::numeric_limits<int64_t>::max() / 64 / n_)
             fail(CUDA_OPT_OUT_OF_MEMORY, "out of memory: %lld walks of %d variables take more than 2^60 bytes",
                  options.walks, n_);
         box_ = lower;
         box_.insert(box_.end(), upper.begin(), upper.end());
-        for (int j = 0; j < n_ && code_ == 0; ++j) {
+        for (int j = 0; j < n_ && code_ == 0; j++) {
             const double step = options.steps.empty() ? (upper[j] - lower[j]) / 20 : options.steps[j];
             box_.push_back(step);
             const char *wrong = pattern::wrong_bounds(lower[j], upper[j], step);
@@ -245,56 +233,50 @@ class PatternSearch {
     }
 
     /** Take iterations of all walks; whether it succeeded. */
-    virtual bool take(std::int64_t iterations) = 0;
+    virtual bool take(int64_t iterations) = 0;
     /** The first keys of the history, as many as there is room for. */
-    virtual void read_history(std::vector<std::uint64_t> &keys) = 0;
+    virtual void read_history(std::vector<uint64_t> &keys) = 0;
 
     /** The rules, where the box, 3 n values, lies at `box`. */
-    pattern::Rules rules(const double *box) const
-    {
+    pattern::Rules rules(const double *box) const {
         const double *upper = box + n_, *step = upper + n_;
         return {options_.walks, n_, options_.halvings, options_.at_smallest, options_.seed, box, upper, step};
     }
     /** Whether there is such a walk to read. */
-    bool has(std::int64_t walk) const { return code_ == 0 && walk >= 0 && walk < options_.walks; }
+    bool has(int64_t walk) const { return code_ == 0 && walk >= 0 && walk < options_.walks; }
     /** Coordinates of all walks together. */
     std::size_t coordinates() const { return std::size_t(n_) * std::size_t(options_.walks); }
     /** Keys of a history, or none. */
     std::size_t history_size() const { return options_.history ? std::size_t(options_.iterations) + 1 : 0; }
 
     /** Keep a sentence; returns the code. */
-    template <class... Values> int say(int code, const char *format, Values... values)
-    {
+    template <class... Values> int say(int code, const char *format, Values... values) {
         std::snprintf(message_, sizeof message_, format, shown(values)...);
         return code;
     }
     /** Keep a sentence and the code: nothing goes on. */
-    template <class... Values> void fail(int code, const char *format, Values... values)
-    {
+    template <class... Values> void fail(int code, const char *format, Values... values) {
         code_ = say(code, format, values...);
     }
     /** The walks do not fit. */
-    void fail_memory()
-    {
+    void fail_memory() {
         fail(CUDA_OPT_OUT_OF_MEMORY, "out of memory: the points of %lld walks of %d variables take %lld bytes",
              options_.walks, n_, coordinates() * sizeof(double));
     }
 
     /** As printf's format expects it. */
-    template <class Value> static auto shown(Value value)
-    {
+    template <class Value> static auto shown(Value value) {
         if constexpr (std::is_integral_v<Value> && sizeof(Value) == sizeof(long long))
             return static_cast<long long>(value);
-        else
-            return value;
+        else return value;
     }
 
     int n_;                   /**< variables */
-    SearchOptions options_;  /**< as given */
+    SearchOptions options_;   /**< as given */
     std::vector<double> box_; /**< lower, upper, Delta_0 */
 
   private:
-    std::int64_t iterations_ = 0;
+    int64_t iterations_ = 0;
     int code_ = 0;
     char message_[256] = "nothing has happened yet";
 };
@@ -305,10 +287,8 @@ template <class Objective, int N = 0> class HostSearch final : public PatternSea
     /** A search in the box lower <= x <= upper; both n values, finite. */
     HostSearch(const Objective &objective, const std::vector<double> &lower, const std::vector<double> &upper,
                const SearchOptions &options)
-        : PatternSearch(N, lower, upper, options), objective_(objective)
-    {
-        if (code() != 0)
-            return;
+        : PatternSearch(N, lower, upper, options), objective_(objective) {
+        if (code() != 0) return;
         const bool lives = options.at_smallest == AtSmallestStep::new_point;
         x_.reset(new (std::nothrow) double[coordinates()]);
         best_x_.reset(lives ? new (std::nothrow) double[coordinates()] : nullptr);
@@ -324,35 +304,27 @@ template <class Objective, int N = 0> class HostSearch final : public PatternSea
         }
     }
 
-    SearchSummary summary() override
-    {
+    SearchSummary summary() override {
         SearchSummary all;
-        for (std::int64_t w = 0; w < std::int64_t(walk_.size()); ++w)
-            all.join(walks().summary(rules(box_.data()), w));
+        for (int64_t w = 0; w < int64_t(walk_.size()); w++) all.join(walks().summary(rules(box_.data()), w));
         return all;
     }
-    std::vector<double> walk_point(std::int64_t walk) override
-    {
-        if (!has(walk))
-            return {};
+    std::vector<double> walk_point(int64_t walk) override {
+        if (!has(walk)) return {};
         std::vector<double> x(static_cast<std::size_t>(n_));
-        for (int j = 0; j < n_; ++j)
-            x[j] = walks().best_of(walk)[j * options_.walks];
+        for (int j = 0; j < n_; j++) x[j] = walks().best_of(walk)[j * options_.walks];
         return x;
     }
-    std::vector<double> walk_values() override
-    {
+    std::vector<double> walk_values() override {
         std::vector<double> value;
-        for (const pattern::Walk &it : walk_)
-            value.push_back(std::min(it.best, it.value));
+        for (const pattern::Walk &it : walk_) value.push_back(std::min(it.best, it.value));
         return value;
     }
 
   private:
     pattern::Walks walks() { return {x_.get(), best_x_.get(), walk_.data()}; }
 
-    bool take(std::int64_t iterations) override
-    {
+    bool take(int64_t iterations) override {
         const pattern::Rules rules = this->rules(box_.data());
         const pattern::Walks walks = this->walks();
 #ifdef _OPENMP
@@ -360,30 +332,28 @@ template <class Objective, int N = 0> class HostSearch final : public PatternSea
 #pragma omp parallel num_threads(threads)
 #endif
         {
-            std::vector<std::uint64_t> least(history_.size(), pattern::no_key);
+            std::vector<uint64_t> least(history_.size(), pattern::no_key);
             const pattern::Note note{least.empty() ? nullptr : least.data()};
 #ifdef _OPENMP
 #pragma omp for schedule(dynamic, 16)
 #endif
-            for (std::int64_t w = 0; w < rules.walks; ++w)
+            for (int64_t w = 0; w < rules.walks; w++)
                 pattern::advance<N>(objective_, rules, walks, w, iterations, note);
 #ifdef _OPENMP
 #pragma omp critical
 #endif
-            for (std::size_t k = 0; k < least.size(); ++k)
-                history_[k] = std::min(history_[k], least[k]);
+            for (std::size_t k = 0; k < least.size(); k++) history_[k] = std::min(history_[k], least[k]);
         }
         return true;
     }
-    void read_history(std::vector<std::uint64_t> &keys) override
-    {
+    void read_history(std::vector<uint64_t> &keys) override {
         std::copy_n(history_.begin(), keys.size(), keys.begin());
     }
 
     Objective objective_;
     std::unique_ptr<double[]> x_, best_x_;
     std::vector<pattern::Walk> walk_;
-    std::vector<std::uint64_t> history_;
+    std::vector<uint64_t> history_;
 };
 
 } // namespace cudaopt

@@ -10,8 +10,8 @@ namespace pattern {
 
 /** A walk's point, where it lies among all walks'. */
 struct StridedPoint {
-    double *first;       /**< coordinate 0 */
-    std::int64_t stride; /**< from one coordinate to the next */
+    double *first;  /**< coordinate 0 */
+    int64_t stride; /**< from one coordinate to the next */
     /** Coordinate j. */
     CUDA_OPT_SEARCH_HD double operator[](int j) const { return first[j * stride]; }
     /** Move coordinate j. */
@@ -37,11 +37,9 @@ template <class Point> struct Polled {
 };
 
 /** Whether all values are neither NaN nor Inf. */
-template <int S> CUDA_OPT_SEARCH_HD bool finite(const double (&v)[S])
-{
+template <int S> CUDA_OPT_SEARCH_HD bool finite(const double (&v)[S]) {
     bool all = true;
-    for (int s = 0; s < S; ++s)
-        all = all && v[s] - v[s] == 0;
+    for (int s = 0; s < S; s++) all = all && v[s] - v[s] == 0;
     return all;
 }
 
@@ -57,8 +55,7 @@ template <class Objective, Offers = offers<Objective>(0)> struct Tally {
     using Trial = pattern::Trial; /**< what is to be known of a trial */
 
     /** f at x: the start of a walk. */
-    template <class Point> CUDA_OPT_SEARCH_HD double evaluate(const Objective &f, const Point &x, int n)
-    {
+    template <class Point> CUDA_OPT_SEARCH_HD double evaluate(const Objective &f, const Point &x, int n) {
         return ranked(f(x, n));
     }
     /** A walk goes on with an iteration: build what is kept besides f. */
@@ -67,8 +64,7 @@ template <class Objective, Offers = offers<Objective>(0)> struct Tally {
     template <class Point> CUDA_OPT_SEARCH_HD void leave(const Objective &, const Point &, int, int, double) {}
     /** f with coordinate j at another place. */
     template <class Point>
-    CUDA_OPT_SEARCH_HD Trial trial(const Objective &f, const Point &x, int j, int n, double at) const
-    {
+    CUDA_OPT_SEARCH_HD Trial trial(const Objective &f, const Point &x, int j, int n, double at) const {
         return {at, ranked(f(Polled<Point>{x, j, at}, n))};
     }
     /** The trial has been taken: x is there. */
@@ -76,14 +72,15 @@ template <class Objective, Offers = offers<Objective>(0)> struct Tally {
     /** Coordinate j is done with. */
     template <class Point> CUDA_OPT_SEARCH_HD void pass(const Objective &, const Point &, int, int) {}
     /** The iteration is over: f by a full evaluation. */
-    template <class Point>
-    CUDA_OPT_SEARCH_HD double close(const Objective &, const Point &, int, double value) { return value; }
+    template <class Point> CUDA_OPT_SEARCH_HD double close(const Objective &, const Point &, int, double value) {
+        return value;
+    }
 };
 
 /** By sums over the coordinates. Those of the iteration's end gather from the terms that each coordinate is left with:
  *  building them anew costs additions alone. */
 template <class Objective> struct Tally<Objective, Offers::sums> {
-    static constexpr int S = Objective::sums;          /**< how many sums */
+    static constexpr int S = Objective::sums;           /**< how many sums */
     double sum[S] = {}, rest[S], own[S], fresh[S] = {}; /**< all; without coordinate j; j's; those before j */
 
     struct Trial { // as above, with its terms
@@ -92,38 +89,30 @@ template <class Objective> struct Tally<Objective, Offers::sums> {
     };
 
     template <class Point>
-    CUDA_OPT_SEARCH_HD void add_all(const Objective &f, const Point &x, int n, double (&to)[S]) const
-    {
-        for (int s = 0; s < S; ++s)
-            to[s] = 0;
+    CUDA_OPT_SEARCH_HD void add_all(const Objective &f, const Point &x, int n, double (&to)[S]) const {
+        for (int s = 0; s < S; s++) to[s] = 0;
 #ifdef __CUDA_ARCH__
 #pragma unroll 1 // the polls below want the registers and the instruction cache
 #endif
-        for (int j = 0; j < n; ++j) {
+        for (int j = 0; j < n; j++) {
             double t[S];
             f.terms(j, x[j], n, t);
-            for (int s = 0; s < S; ++s)
-                to[s] += t[s];
+            for (int s = 0; s < S; s++) to[s] += t[s];
         }
     }
-    template <class Point> CUDA_OPT_SEARCH_HD double evaluate(const Objective &f, const Point &x, int n)
-    {
+    template <class Point> CUDA_OPT_SEARCH_HD double evaluate(const Objective &f, const Point &x, int n) {
         add_all(f, x, n, sum);
         return ranked(f.combine(sum, n));
     }
-    template <class Point> CUDA_OPT_SEARCH_HD void resume(const Objective &f, const Point &x, int n)
-    {
+    template <class Point> CUDA_OPT_SEARCH_HD void resume(const Objective &f, const Point &x, int n) {
         add_all(f, x, n, sum);
     }
-    template <class Point> CUDA_OPT_SEARCH_HD void leave(const Objective &f, const Point &x, int j, int n, double)
-    {
+    template <class Point> CUDA_OPT_SEARCH_HD void leave(const Objective &f, const Point &x, int j, int n, double) {
         f.terms(j, x[j], n, own);
-        for (int s = 0; s < S; ++s)
-            rest[s] = sum[s] - own[s];
+        for (int s = 0; s < S; s++) rest[s] = sum[s] - own[s];
     }
     template <class Point>
-    CUDA_OPT_SEARCH_HD Trial trial(const Objective &f, const Point &x, int j, int n, double at) const
-    {
+    CUDA_OPT_SEARCH_HD Trial trial(const Objective &f, const Point &x, int j, int n, double at) const {
         Trial t;
         double moved[S];
         t.at = at;
@@ -135,28 +124,21 @@ template <class Objective> struct Tally<Objective, Offers::sums> {
     /** The sums at x, of which t are the terms of the coordinate that is being polled. */
     template <class Point>
     CUDA_OPT_SEARCH_HD void add_to_rest(const Objective &f, const Point &x, int n, const double (&t)[S],
-                                        double (&to)[S]) const
-    {
+                                        double (&to)[S]) const {
         if (finite(rest))
-            for (int s = 0; s < S; ++s)
-                to[s] = rest[s] + t[s];
+            for (int s = 0; s < S; s++) to[s] = rest[s] + t[s];
         else // nothing can be taken out of such a sum
             add_all(f, x, n, to);
     }
-    template <class Point> CUDA_OPT_SEARCH_HD void take(const Objective &f, const Point &x, int n, const Trial &t)
-    {
-        for (int s = 0; s < S; ++s)
-            own[s] = t.terms[s];
+    template <class Point> CUDA_OPT_SEARCH_HD void take(const Objective &f, const Point &x, int n, const Trial &t) {
+        for (int s = 0; s < S; s++) own[s] = t.terms[s];
         add_to_rest(f, x, n, own, sum);
     }
-    template <class Point> CUDA_OPT_SEARCH_HD void pass(const Objective &, const Point &, int, int)
-    {
-        for (int s = 0; s < S; ++s)
-            fresh[s] += own[s];
+    template <class Point> CUDA_OPT_SEARCH_HD void pass(const Objective &, const Point &, int, int) {
+        for (int s = 0; s < S; s++) fresh[s] += own[s];
     }
-    template <class Point> CUDA_OPT_SEARCH_HD double close(const Objective &f, const Point &, int n, double)
-    {
-        for (int s = 0; s < S; ++s) {
+    template <class Point> CUDA_OPT_SEARCH_HD double close(const Objective &f, const Point &, int n, double) {
+        for (int s = 0; s < S; s++) {
             sum[s] = fresh[s];
             fresh[s] = 0;
         }
@@ -172,39 +154,31 @@ template <class Objective> struct Tally<Objective, Offers::reach> {
     double rest, fresh = 0;                    /**< f without the terms that see j; the sum of the final terms */
 
     template <class Point>
-    CUDA_OPT_SEARCH_HD double sum_of(const Objective &f, const Point &x, int first, int last, int n) const
-    {
+    CUDA_OPT_SEARCH_HD double sum_of(const Objective &f, const Point &x, int first, int last, int n) const {
         double sum = 0;
-        for (int i = first < 0 ? 0 : first; i <= last && i < n; ++i)
-            sum += f.term(x, i, n);
+        for (int i = first < 0 ? 0 : first; i <= last && i < n; i++) sum += f.term(x, i, n);
         return sum;
     }
-    template <class Point> CUDA_OPT_SEARCH_HD double evaluate(const Objective &f, const Point &x, int n)
-    {
+    template <class Point> CUDA_OPT_SEARCH_HD double evaluate(const Objective &f, const Point &x, int n) {
         return ranked(sum_of(f, x, 0, n - 1, n));
     }
     template <class Point> CUDA_OPT_SEARCH_HD void resume(const Objective &, const Point &, int) {}
-    template <class Point> CUDA_OPT_SEARCH_HD void leave(const Objective &f, const Point &x, int j, int n, double value)
-    {
+    template <class Point>
+    CUDA_OPT_SEARCH_HD void leave(const Objective &f, const Point &x, int j, int n, double value) {
         rest = value - sum_of(f, x, j - R, j + R, n);
     }
     template <class Point>
-    CUDA_OPT_SEARCH_HD Trial trial(const Objective &f, const Point &x, int j, int n, double at) const
-    {
+    CUDA_OPT_SEARCH_HD Trial trial(const Objective &f, const Point &x, int j, int n, double at) const {
         const Polled<Point> moved{x, j, at};
-        return {at, ranked(rest - rest == 0 ? rest + sum_of(f, moved, j - R, j + R, n)
-                                            : sum_of(f, moved, 0, n - 1, n))};
+        return {at,
+                ranked(rest - rest == 0 ? rest + sum_of(f, moved, j - R, j + R, n) : sum_of(f, moved, 0, n - 1, n))};
     }
     template <class Point> CUDA_OPT_SEARCH_HD void take(const Objective &, const Point &, int, const Trial &) {}
-    template <class Point> CUDA_OPT_SEARCH_HD void pass(const Objective &f, const Point &x, int j, int n)
-    {
-        if (j >= R)
-            fresh += f.term(x, j - R, n);
+    template <class Point> CUDA_OPT_SEARCH_HD void pass(const Objective &f, const Point &x, int j, int n) {
+        if (j >= R) fresh += f.term(x, j - R, n);
     }
-    template <class Point> CUDA_OPT_SEARCH_HD double close(const Objective &f, const Point &x, int n, double)
-    {
-        for (int j = n < R ? 0 : n - R; j < n; ++j)
-            fresh += f.term(x, j, n);
+    template <class Point> CUDA_OPT_SEARCH_HD double close(const Objective &f, const Point &x, int n, double) {
+        for (int j = n < R ? 0 : n - R; j < n; j++) fresh += f.term(x, j, n);
         const double value = fresh;
         fresh = 0;
         return ranked(value);
@@ -218,10 +192,9 @@ struct PollInTurn {
     /** @return whether f fell */
     template <class Objective, class Point>
     CUDA_OPT_SEARCH_HD bool operator()(Tally<Objective> &tally, const Objective &f, const Rules &rules, double scale,
-                                       int n, Point &x, double &value) const
-    {
+                                       int n, Point &x, double &value) const {
         bool improved = false;
-        for (int j = 0; j < n; ++j) {
+        for (int j = 0; j < n; j++) {
             const double x_j = x[j];
             tally.leave(f, x, j, n, value);
             const auto above = tally.trial(f, x, j, n, rules.above(j, x_j, scale));
@@ -247,8 +220,7 @@ struct PollInTurn {
  *  @param note  called with the number of each iteration, from 0 for the start, and the best value after it */
 template <class Poll, class Objective, class Point, class Note>
 CUDA_OPT_SEARCH_HD void advance_at(const Poll &poll, const Objective &f, const Rules &rules, const Walks &walks,
-                                   std::int64_t w, int n, Point &x, std::int64_t iterations, const Note &note)
-{
+                                   int64_t w, int n, Point &x, int64_t iterations, const Note &note) {
     Walk it = walks.walk[w];
     poll.together();
     Tally<Objective> tally;
@@ -256,9 +228,8 @@ CUDA_OPT_SEARCH_HD void advance_at(const Poll &poll, const Objective &f, const R
 #ifdef __CUDA_ARCH__
 #pragma unroll 1
 #endif
-        for (int j = 0; j < n; ++j)
-            x.set(j, rules.start(w, it.starts, j));
-        ++it.starts;
+        for (int j = 0; j < n; j++) x.set(j, rules.start(w, it.starts, j));
+        it.starts++;
         it.value = tally.evaluate(f, x, n);
     };
     if (it.starts == 0) {
@@ -268,20 +239,17 @@ CUDA_OPT_SEARCH_HD void advance_at(const Poll &poll, const Objective &f, const R
         tally.resume(f, x, n);
     }
     double scale = scale_of(it.level);
-    for (std::int64_t k = 0; k < iterations && it.level != ended; ++k) {
+    for (int64_t k = 0; k < iterations && it.level != ended; k++) {
         const bool improved = poll(tally, f, rules, scale, n, x, it.value);
         const double best = it.best < it.value ? it.best : it.value;
-        const std::int32_t level = it.level;
+        const int32_t level = it.level;
         const bool again = it.after_iteration(rules, improved);
         note(it.iterations, best);
-        if (it.level != level)
-            scale = scale_of(it.level);
-        if (!again)
-            continue;
+        if (it.level != level) scale = scale_of(it.level);
+        if (!again) continue;
         if (it.value < it.best) {
             it.best = it.value;
-            for (int j = 0; j < n; ++j)
-                walks.best_x[j * rules.walks + w] = x[j];
+            for (int j = 0; j < n; j++) walks.best_x[j * rules.walks + w] = x[j];
         }
         poll.together();
         begin_life();
@@ -291,20 +259,16 @@ CUDA_OPT_SEARCH_HD void advance_at(const Poll &poll, const Objective &f, const R
 
 /** As advance_at() by one thread, on its own memory; N: n where the compiler is to know it, else 0. */
 template <int N, class Objective, class Note>
-CUDA_OPT_SEARCH_HD void advance(const Objective &f, const Rules &rules, const Walks &walks, std::int64_t w,
-                                std::int64_t iterations, const Note &note)
-{
-    if (walks.walk[w].level == ended)
-        return;
+CUDA_OPT_SEARCH_HD void advance(const Objective &f, const Rules &rules, const Walks &walks, int64_t w,
+                                int64_t iterations, const Note &note) {
+    if (walks.walk[w].level == ended) return;
     StridedPoint all{walks.x + w, rules.walks};
     if constexpr (N > 0) {
         LocalPoint<N> x{};
         if (walks.walk[w].starts > 0)
-            for (int j = 0; j < N; ++j)
-                x.set(j, all[j]);
+            for (int j = 0; j < N; j++) x.set(j, all[j]);
         advance_at(PollInTurn(), f, rules, walks, w, N, x, iterations, note);
-        for (int j = 0; j < N; ++j)
-            all.set(j, x[j]);
+        for (int j = 0; j < N; j++) all.set(j, x[j]);
     } else {
         advance_at(PollInTurn(), f, rules, walks, w, rules.n, all, iterations, note);
     }

@@ -1,18 +1,16 @@
-/* The manual's five functions on CUDA: all their kernels are instantiated here. */
+// The manual's five functions on CUDA: all their kernels are instantiated here.
 #include "testfuncs/classical.hpp"
 #include "testfuncs/cuda_executor.cuh"
 
 namespace cudaopt::testfuncs {
 
 void evaluate_cuda(const Classical &function, const double *x, double *f, double *g, DeviceScratch &scratch,
-                   void *stream)
-{
+                   void *stream) {
     evaluate_family(function, x, f, g, scratch, stream);
 }
 
 void evaluate_cuda(const Classical &function, const float *x, double *f, float *g, DeviceScratch &scratch,
-                   void *stream)
-{
+                   void *stream) {
     evaluate_family(function, x, f, g, scratch, stream);
 }
 

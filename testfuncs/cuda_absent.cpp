@@ -1,4 +1,4 @@
-/* In place of the .cu files where CUDA is not built in. */
+// In place of the .cu files where CUDA is not built in.
 #include "testfuncs/classical.hpp"
 #include "testfuncs/minpack2.hpp"
 
@@ -6,10 +6,7 @@
 
 namespace cudaopt::testfuncs {
 
-[[noreturn]] static void refuse()
-{
-    throw std::runtime_error("the test problems were built without CUDA");
-}
+[[noreturn]] static void refuse() { throw std::runtime_error("the test problems were built without CUDA"); }
 
 void evaluate_cuda(const Classical &, const double *, double *, double *, DeviceScratch &, void *) { refuse(); }
 void evaluate_cuda(const Classical &, const float *, double *, float *, DeviceScratch &, void *) { refuse(); }

@@ -1,4 +1,4 @@
-/* The device memory in which a problem's sums are formed: made at its first evaluation on CUDA, freed with it. */
+// The device memory in which a problem's sums are formed: made at its first evaluation on CUDA, freed with it.
 #pragma once
 
 #include <memory>

@@ -5,11 +5,10 @@
 namespace cudaopt::testfuncs {
 namespace {
 
-/** v(x, y), (p, q) by Newton's method from (x, -y), of which it is a perturbation. */
-double enneper(double x, double y)
-{
+// v(x, y), (p, q) by Newton's method from (x, -y), of which it is a perturbation.
+double enneper(double x, double y) {
     double p = x, q = -y;
-    for (int step = 0; step < 10; ++step) {
+    for (int step = 0; step < 10; step++) {
         const double in_x = p + p * q * q - p * p * p / 3 - x;
         const double in_y = -q - p * p * q + q * q * q / 3 - y;
         const double a = 1 + q * q - p * p, b = 2 * p * q, d = -1 - p * p + q * q; // the Jacobian (a, b; -b, d)
@@ -22,17 +21,15 @@ double enneper(double x, double y)
 
 } // namespace
 
-EnneperSide::EnneperSide()
-{
+EnneperSide::EnneperSide() {
     double value[terms], angle[terms];
-    for (int node = 0; node < terms; ++node) {
+    for (int node = 0; node < terms; node++) {
         angle[node] = pi * (node + 0.5) / terms;
         value[node] = enneper(std::sqrt((std::cos(angle[node]) + 1) / 8), -0.5);
     }
-    for (int k = 0; k < terms; ++k) {
+    for (int k = 0; k < terms; k++) {
         double sum = 0;
-        for (int node = 0; node < terms; ++node)
-            sum += value[node] * std::cos(k * angle[node]);
+        for (int node = 0; node < terms; node++) sum += value[node] * std::cos(k * angle[node]);
         coefficient_[k] = sum * (k == 0 ? 1. : 2.) / terms;
     }
 }

@@ -1,15 +1,15 @@
-/* What the files of the single functions share.
- *
- * A function is a plain struct:
- *     static Facts facts();
- *     static Dimension fit(int64_t n, const Parameters &);   the number of variables nearest to n that it takes
- *     F(int64_t n, const Parameters &);                      that number; parameters complete and in range
- *     int64_t n;
- *     double start(i), lower(i), upper(i);                   i from 0
- *     std::optional<double> minimum();  std::string shape();
- *     evaluate(on, x, f, g)                                  by the verbs of the executor `on`, see HostExecutor
- * and has from Defaults what it does not say itself. A rule's call is the formula for one term of the sum: it reads x,
- * writes g, adds to f. */
+// What the files of the single functions share.
+//
+// A function is a plain struct:
+//     static Facts facts();
+//     static Dimension fit(int64_t n, const Parameters &);   the number of variables nearest to n that it takes
+//     F(int64_t n, const Parameters &);                      that number; parameters complete and in range
+//     int64_t n;
+//     double start(i), lower(i), upper(i);                   i from 0
+//     std::optional<double> minimum();  std::string shape();
+//     evaluate(on, x, f, g)                                  by the verbs of the executor `on`, see HostExecutor
+// and has from Defaults what it does not say itself. A rule's call is the formula for one term of the sum: it reads x,
+// writes g, adds to f.
 #pragma once
 
 #include "exec/accumulators.hpp"
@@ -23,28 +23,25 @@
 
 namespace cudaopt::testfuncs {
 
-/** No bounds, no minimum that is known, no shape but a row of variables. */
+// No bounds, no minimum that is known, no shape but a row of variables.
 struct Defaults {
     static constexpr bool bounded = false;
-    double lower(std::int64_t) const { return -INFINITY; }
-    double upper(std::int64_t) const { return INFINITY; }
+    double lower(int64_t) const { return -INFINITY; }
+    double upper(int64_t) const { return INFINITY; }
     std::optional<double> minimum() const { return std::nullopt; }
     std::string shape() const { return ""; }
 };
 
-/** The dimension of a sum over blocks of so many variables. */
-inline Dimension whole_blocks(std::int64_t block, std::int64_t n)
-{
-    if (n < 1)
-        return {0, "n must be at least " + std::to_string(block) + ", not " + std::to_string(n)};
-    if (n % block == 0)
-        return {n, ""};
-    const std::uint64_t below = n / block * block, above = below + block;
+// The dimension of a sum over blocks of so many variables.
+inline Dimension whole_blocks(int64_t block, int64_t n) {
+    if (n < 1) return {0, "n must be at least " + std::to_string(block) + ", not " + std::to_string(n)};
+    if (n % block == 0) return {n, ""};
+    const uint64_t below = n / block * block, above = below + block;
     return {0, "n must be a multiple of " + std::to_string(block) + ", and " + std::to_string(n) + " is not: take " +
                    (below > 0 ? std::to_string(below) + " or " : "") + std::to_string(above)};
 }
 
-/** The end of an evaluation: the sum of all terms is f, but for a constant that they leave out. */
+// The end of an evaluation: the sum of all terms is f, but for a constant that they leave out.
 struct StoreSum {
     double *f;
     double constant = 0;

@@ -1,25 +1,25 @@
-/* Inhomogeneous superconductors: the order parameter v of alternating layers of lead and tin at temperature T, without
- * a magnetic field, by the Ginzburg-Landau equations,
- *
- *     f(v) = integral over (-d, d) of alpha v^2 + beta v^4 / 2 + gamma (dv/dx)^2,   v(-d) = v(d),
- *
- * lead within |x| < 1, tin beyond up to d = 3.2 (thousands of Angstroms), by piecewise linear elements: n/4 in either
- * layer of tin, the others in the lead. v_1 is v(-d), and v_{n+1} is v_1 again. The element of v_i and v_{i+1} has
- *
- *     h (alpha / 3 (a^2 + a b + b^2) + beta / 10 (a^4 + a^3 b + a^2 b^2 + a b^3 + b^4)) + gamma / h (a - b)^2
- *
- * The material's constants at T follow from those at 0 K, with t = T / T_c and k = (e/c)^2 / m, in CGS units:
- *
- *     alpha = -2 k H_c^2 D^2 (1 - t^2) / (1 + t^2),   beta = 16 pi k^2 H_c^2 D^4 / (1 + t^2)^2,   gamma = hbar^2 / 4 m
- *
- * critical field H_c, penetration depth D. gamma is some hundred times as large as alpha, v at the solution some ten
- * thousand times as large as at the start, and the condition number grows like n^2: a hard problem.
- * 2 w bytes a variable.
- *
- * Parameter: 3.73 < t < 7.32, the temperature in Kelvin, between the critical ones of tin and of lead; 5.
- * Start: sqrt((beta_lead + beta_tin) / (2 (|alpha_lead| + |alpha_tin|))) everywhere.
- * Source: Averick, Carter, More, Xue, The MINPACK-2 Test Problem Collection, MCS-P153-0692 (1992); Garner, Benedek,
- * Physical Review B 42 (1990) 376. */
+// Inhomogeneous superconductors: the order parameter v of alternating layers of lead and tin at temperature T, without
+// a magnetic field, by the Ginzburg-Landau equations,
+//
+//     f(v) = integral over (-d, d) of alpha v^2 + beta v^4 / 2 + gamma (dv/dx)^2,   v(-d) = v(d),
+//
+// lead within |x| < 1, tin beyond up to d = 3.2 (thousands of Angstroms), by piecewise linear elements: n/4 in either
+// layer of tin, the others in the lead. v_1 is v(-d), and v_{n+1} is v_1 again. The element of v_i and v_{i+1} has
+//
+//     h (alpha / 3 (a^2 + a b + b^2) + beta / 10 (a^4 + a^3 b + a^2 b^2 + a b^3 + b^4)) + gamma / h (a - b)^2
+//
+// The material's constants at T follow from those at 0 K, with t = T / T_c and k = (e/c)^2 / m, in CGS units:
+//
+//     alpha = -2 k H_c^2 D^2 (1 - t^2) / (1 + t^2),   beta = 16 pi k^2 H_c^2 D^4 / (1 + t^2)^2,   gamma = hbar^2 / 4 m
+//
+// critical field H_c, penetration depth D. gamma is some hundred times as large as alpha, v at the solution some ten
+// thousand times as large as at the start, and the condition number grows like n^2: a hard problem.
+// 2 w bytes a variable.
+//
+// Parameter: 3.73 < t < 7.32, the temperature in Kelvin, between the critical ones of tin and of lead; 5.
+// Start: sqrt((beta_lead + beta_tin) / (2 (|alpha_lead| + |alpha_tin|))) everywhere.
+// Source: Averick, Carter, More, Xue, The MINPACK-2 Test Problem Collection, MCS-P153-0692 (1992); Garner, Benedek,
+// Physical Review B 42 (1990) 376.
 #pragma once
 
 #include "testfuncs/function.hpp"
@@ -27,25 +27,25 @@
 namespace cudaopt::testfuncs {
 
 struct GinzburgLandau1d : Defaults {
-    static constexpr double t_tin = 3.73, t_lead = 7.32; ///< critical temperatures
+    static constexpr double t_tin = 3.73, t_lead = 7.32; // critical temperatures
 
-    static Facts facts()
-    {
-        return {"ginzburg-landau-1d", "Inhomogeneous superconductors: Ginzburg-Landau in one dimension",
+    static Facts facts() {
+        return {"ginzburg-landau-1d",
+                "Inhomogeneous superconductors: Ginzburg-Landau in one dimension",
                 "integral over (-d, d) of alpha v^2 + beta v^4 / 2 + gamma (dv/dx)^2, v periodic",
-                "the same small number everywhere", "n of at least 4", "MINPACK-2, MCS-P153-0692 (1992)",
+                "the same small number everywhere",
+                "n of at least 4",
+                "MINPACK-2, MCS-P153-0692 (1992)",
                 {{"t", 5, t_tin, t_lead, "temperature"}}};
     }
-    static Dimension fit(std::int64_t n, const Parameters &)
-    {
+    static Dimension fit(int64_t n, const Parameters &) {
         return n < 4 ? Dimension{0, "n must be at least 4, not " + std::to_string(n)} : Dimension{n, ""};
     }
 
-    /** A layer's constants, in units of 10^-6 cm that make v a pure number. */
+    // A layer's constants, in units of 10^-6 cm that make v a pure number.
     struct Material {
         double alpha, beta;
-        Material(double temperature, double critical_temperature, double critical_field, double depth)
-        {
+        Material(double temperature, double critical_temperature, double critical_field, double depth) {
             constexpr double e_over_c = 4.80e-10 / 2.99e10, k = e_over_c * e_over_c / electron_mass;
             const double t = square(temperature / critical_temperature);
             alpha = -2 * k * square(critical_field * depth) * (1 - t) / (1 + t) * 1e18;
@@ -55,32 +55,25 @@ struct GinzburgLandau1d : Defaults {
     };
     static constexpr double gamma = 1.05459e-27 * 1.05459e-27 / (4 * Material::electron_mass) * 1e30;
 
-    GinzburgLandau1d(std::int64_t n, const Parameters &p)
-        : n(n), lead(p.at("t"), t_lead, 803, 3.7e-6), tin(p.at("t"), t_tin, 309, 3.4e-6)
-    {
-    }
+    GinzburgLandau1d(int64_t n, const Parameters &p)
+        : n(n), lead(p.at("t"), t_lead, 803, 3.7e-6), tin(p.at("t"), t_tin, 309, 3.4e-6) {}
 
-    double start(std::int64_t) const
-    {
+    double start(int64_t) const {
         return std::sqrt((lead.beta + tin.beta) / (2 * (std::fabs(lead.alpha) + std::fabs(tin.alpha))));
     }
 
-    /** The elements of one layer. */
+    // The elements of one layer.
     struct Layer {
-        double second, fourth, slope; ///< h alpha / 3, h beta / 10, gamma / h
+        double second, fourth, slope; // h alpha / 3, h beta / 10, gamma / h
 
         Layer(const Material &material, double h)
-            : second(h * material.alpha / 3), fourth(h * material.beta / 10), slope(gamma / h)
-        {
-        }
-        CUDA_OPT_HD double energy(double a, double b) const
-        {
+            : second(h * material.alpha / 3), fourth(h * material.beta / 10), slope(gamma / h) {}
+        CUDA_OPT_HD double energy(double a, double b) const {
             const double aa = a * a, ab = a * b, bb = b * b;
             return second * (aa + ab + bb) + fourth * (aa * (aa + ab + bb) + bb * (ab + bb)) + slope * square(a - b);
         }
-        /** Its derivative with respect to a. */
-        CUDA_OPT_HD double derivative(double a, double b) const
-        {
+        // Its derivative with respect to a.
+        CUDA_OPT_HD double derivative(double a, double b) const {
             return second * (2 * a + b) + fourth * (((4 * a + 3 * b) * a + 2 * b * b) * a + b * b * b) +
                    2 * slope * (a - b);
         }
@@ -89,28 +82,26 @@ struct GinzburgLandau1d : Defaults {
     template <class Real> struct Node {
         const Real *v;
         Real *g;
-        std::int64_t n;
+        int64_t n;
         Layer lead, tin;
 
-        /** Of the element between nodes i and i + 1. */
-        CUDA_OPT_HD const Layer &layer(std::int64_t i) const { return i < n / 4 || i >= n - n / 4 ? tin : lead; }
-        CUDA_OPT_HD void operator()(std::int64_t i, Sum &f) const
-        {
-            const std::int64_t before = i > 0 ? i - 1 : n - 1, after = i < n - 1 ? i + 1 : 0;
+        // Of the element between nodes i and i + 1.
+        CUDA_OPT_HD const Layer &layer(int64_t i) const { return i < n / 4 || i >= n - n / 4 ? tin : lead; }
+        CUDA_OPT_HD void operator()(int64_t i, Sum &f) const {
+            const int64_t before = i > 0 ? i - 1 : n - 1, after = i < n - 1 ? i + 1 : 0;
             const double here = v[i], left = v[before], right = v[after];
             f.add(layer(i).energy(here, right));
             g[i] = static_cast<Real>(layer(i).derivative(here, right) + layer(before).derivative(here, left));
         }
     };
 
-    template <class Executor, class Real> void evaluate(Executor &on, const Real *x, double *f, Real *g) const
-    {
-        const std::int64_t in_tin = n / 4, in_lead = n - 2 * in_tin;
+    template <class Executor, class Real> void evaluate(Executor &on, const Real *x, double *f, Real *g) const {
+        const int64_t in_tin = n / 4, in_lead = n - 2 * in_tin;
         const double h_tin = 2.2 / static_cast<double>(in_tin), h_lead = 2 / static_cast<double>(in_lead);
         on.template map_reduce<Sum>(n, Node<Real>{x, g, n, Layer(lead, h_lead), Layer(tin, h_tin)}, StoreSum{f});
     }
 
-    std::int64_t n;
+    int64_t n;
     Material lead, tin;
 };
 

@@ -1,23 +1,23 @@
-/* Ginzburg-Landau in two dimensions: a superconductor in a magnetic field that enters it in N vortices. Unknown are the
- * complex order parameter psi and the vector potential (A, B) at the nx x ny points of one periodic cell
- * D = (0, 3 sqrt(N/2)) x (0, 3 sqrt(3 N/2)):
- *
- *     f = 1/|D| integral over D of -|psi|^2 + |psi|^4 / 2 + |(grad - i (A, B)) psi|^2 + kappa^2 |curl (A, B)|^2
- *
- * on the grid, the sum over its points divided by nx ny of
- *
- *     -|psi|^2 + |psi|^4 / 2 + |psi_right - e^{i hx A} psi|^2 / hx^2 + |psi_above - e^{i hy B} psi|^2 / hy^2
- *                            + kappa^2 ((B_right - B) / hx - (A_above - A) / hy)^2
- *
- * The cell repeats itself upwards as it is; to the right, psi with its phase advanced by 2 pi N y / height and B larger
- * by 2 pi N / height, so that N quanta of flux pass through it. To the left it is the other way round.
- * The variables are Re psi, Im psi, A, B, each a grid row by row, so n = 4 nx ny. 2 w bytes a variable; four sines and
- * cosines a point, half of which its neighbours form as well.
- *
- * Parameters: kappa > 0, the Ginzburg-Landau constant, 5; vortices N, 8.
- * Start: psi = 1 - (sin(sqrt(N) pi x / 6) sin(sqrt(N) pi y / (6 sqrt 3)))^2, A = 0, B = 2 pi N x / |D|.
- * Source: Averick, Carter, More, Xue, The MINPACK-2 Test Problem Collection, MCS-P153-0692 (1992); Garner, Spanbauer,
- * Benedek, Strandburg, Wright, Plassmann, Physical Review B 45 (1992) 7973. */
+// Ginzburg-Landau in two dimensions: a superconductor in a magnetic field that enters it in N vortices. Unknown are the
+// complex order parameter psi and the vector potential (A, B) at the nx x ny points of one periodic cell
+// D = (0, 3 sqrt(N/2)) x (0, 3 sqrt(3 N/2)):
+//
+//     f = 1/|D| integral over D of -|psi|^2 + |psi|^4 / 2 + |(grad - i (A, B)) psi|^2 + kappa^2 |curl (A, B)|^2
+//
+// on the grid, the sum over its points divided by nx ny of
+//
+//     -|psi|^2 + |psi|^4 / 2 + |psi_right - e^{i hx A} psi|^2 / hx^2 + |psi_above - e^{i hy B} psi|^2 / hy^2
+//                            + kappa^2 ((B_right - B) / hx - (A_above - A) / hy)^2
+//
+// The cell repeats itself upwards as it is; to the right, psi with its phase advanced by 2 pi N y / height and B larger
+// by 2 pi N / height, so that N quanta of flux pass through it. To the left it is the other way round.
+// The variables are Re psi, Im psi, A, B, each a grid row by row, so n = 4 nx ny. 2 w bytes a variable; four sines and
+// cosines a point, half of which its neighbours form as well.
+//
+// Parameters: kappa > 0, the Ginzburg-Landau constant, 5; vortices N, 8.
+// Start: psi = 1 - (sin(sqrt(N) pi x / 6) sin(sqrt(N) pi y / (6 sqrt 3)))^2, A = 0, B = 2 pi N x / |D|.
+// Source: Averick, Carter, More, Xue, The MINPACK-2 Test Problem Collection, MCS-P153-0692 (1992); Garner, Spanbauer,
+// Benedek, Strandburg, Wright, Plassmann, Physical Review B 45 (1992) 7973.
 #pragma once
 
 #include "testfuncs/angle.hpp"
@@ -27,9 +27,9 @@
 namespace cudaopt::testfuncs {
 
 struct GinzburgLandau2d : Defaults {
-    static Facts facts()
-    {
-        return {"ginzburg-landau-2d", "Ginzburg-Landau in two dimensions",
+    static Facts facts() {
+        return {"ginzburg-landau-2d",
+                "Ginzburg-Landau in two dimensions",
                 "mean over a periodic cell of -|psi|^2 + |psi|^4 / 2 + |(grad - i A) psi|^2 + kappa^2 |curl A|^2",
                 "1 - (sin sin)^2, a constant field",
                 "4 variables at each point of a grid, the nearest square one to n / 4",
@@ -37,27 +37,21 @@ struct GinzburgLandau2d : Defaults {
                 with_sides({{"kappa", 5, 0, INFINITY, "Ginzburg-Landau constant"},
                             {"vortices", 8, 0, 1e9, "quanta of flux through the cell"}})};
     }
-    static Dimension fit(std::int64_t n, const Parameters &p)
-    {
+    static Dimension fit(int64_t n, const Parameters &p) {
         const double vortices = p.at("vortices");
-        if (vortices != std::floor(vortices))
-            return {0, "vortices must be a whole number, not " + text_of(vortices)};
+        if (vortices != std::floor(vortices)) return {0, "vortices must be a whole number, not " + text_of(vortices)};
         return fit_grid(n, p, 4);
     }
-    GinzburgLandau2d(std::int64_t n, const Parameters &p)
+    GinzburgLandau2d(int64_t n, const Parameters &p)
         : n(n), grid(grid_of(n, p, 4)), kappa(p.at("kappa")), vortices(p.at("vortices")),
           width(3 * std::sqrt(vortices / 2)), height(width * std::sqrt(3.)), hx(width / static_cast<double>(grid.nx)),
-          hy(height / static_cast<double>(grid.ny))
-    {
-    }
+          hy(height / static_cast<double>(grid.ny)) {}
 
-    double start(std::int64_t k) const
-    {
-        const std::int64_t field = k / grid.points(), point = k % grid.points();
+    double start(int64_t k) const {
+        const int64_t field = k / grid.points(), point = k % grid.points();
         const double x = static_cast<double>(grid.column(point)) * hx, y = static_cast<double>(grid.row(point)) * hy;
         const double frequency = std::sqrt(vortices) * pi / 6;
-        if (field == 0)
-            return 1 - square(std::sin(frequency * x) * std::sin(frequency * y / std::sqrt(3.)));
+        if (field == 0) return 1 - square(std::sin(frequency * x) * std::sin(frequency * y / std::sqrt(3.)));
         return field == 3 ? 2 * pi * vortices * x / (width * height) : 0;
     }
     std::string shape() const { return grid.text() + " points with 4 variables each"; }
@@ -67,12 +61,10 @@ struct GinzburgLandau2d : Defaults {
         CUDA_OPT_HD Complex operator-(const Complex &z) const { return {re - z.re, im - z.im}; }
         CUDA_OPT_HD double squared_modulus() const { return re * re + im * im; }
     };
-    CUDA_OPT_HD static Complex advanced(const Complex &z, const Angle &phase)
-    {
+    CUDA_OPT_HD static Complex advanced(const Complex &z, const Angle &phase) {
         return {z.re * phase.cos - z.im * phase.sin, z.re * phase.sin + z.im * phase.cos};
     }
-    CUDA_OPT_HD static Complex set_back(const Complex &z, const Angle &phase)
-    {
+    CUDA_OPT_HD static Complex set_back(const Complex &z, const Angle &phase) {
         return {z.re * phase.cos + z.im * phase.sin, z.im * phase.cos - z.re * phase.sin};
     }
 
@@ -80,22 +72,20 @@ struct GinzburgLandau2d : Defaults {
         const Real *x;
         Real *g;
         Grid grid;
-        double hx, hy, kappa_squared, quanta; ///< 2 pi N
+        double hx, hy, kappa_squared, quanta; // 2 pi N
 
-        CUDA_OPT_HD double variable(int field, std::int64_t i, std::int64_t j) const
-        {
+        CUDA_OPT_HD double variable(int field, int64_t i, int64_t j) const {
             return x[(field * grid.ny + j) * grid.nx + i];
         }
-        CUDA_OPT_HD Complex psi(std::int64_t i, std::int64_t j) const { return {variable(0, i, j), variable(1, i, j)}; }
-        CUDA_OPT_HD double A(std::int64_t i, std::int64_t j) const { return variable(2, i, j); }
-        CUDA_OPT_HD double B(std::int64_t i, std::int64_t j) const { return variable(3, i, j); }
+        CUDA_OPT_HD Complex psi(int64_t i, int64_t j) const { return {variable(0, i, j), variable(1, i, j)}; }
+        CUDA_OPT_HD double A(int64_t i, int64_t j) const { return variable(2, i, j); }
+        CUDA_OPT_HD double B(int64_t i, int64_t j) const { return variable(3, i, j); }
 
-        CUDA_OPT_HD void operator()(std::int64_t k, Sum &f) const
-        {
-            const std::int64_t i = grid.column(k), j = grid.row(k);
+        CUDA_OPT_HD void operator()(int64_t k, Sum &f) const {
+            const int64_t i = grid.column(k), j = grid.row(k);
             const bool leftmost = i == 0, rightmost = i == grid.nx - 1;
-            const std::int64_t left = leftmost ? grid.nx - 1 : i - 1, right = rightmost ? 0 : i + 1;
-            const std::int64_t below = j == 0 ? grid.ny - 1 : j - 1, above = j == grid.ny - 1 ? 0 : j + 1;
+            const int64_t left = leftmost ? grid.nx - 1 : i - 1, right = rightmost ? 0 : i + 1;
+            const int64_t below = j == 0 ? grid.ny - 1 : j - 1, above = j == grid.ny - 1 ? 0 : j + 1;
             const double jump = quanta / (static_cast<double>(grid.ny) * hy);
             const double jump_left = leftmost ? jump : 0, jump_right = rightmost ? jump : 0;
 
@@ -141,13 +131,12 @@ struct GinzburgLandau2d : Defaults {
         }
     };
 
-    template <class Executor, class Real> void evaluate(Executor &on, const Real *x, double *f, Real *g) const
-    {
-        on.template map_reduce<Sum>(
-            grid.points(), Point<Real>{x, g, grid, hx, hy, square(kappa), 2 * pi * vortices}, StoreSum{f});
+    template <class Executor, class Real> void evaluate(Executor &on, const Real *x, double *f, Real *g) const {
+        on.template map_reduce<Sum>(grid.points(), Point<Real>{x, g, grid, hx, hy, square(kappa), 2 * pi * vortices},
+                                    StoreSum{f});
     }
 
-    std::int64_t n;
+    int64_t n;
     Grid grid;
     double kappa, vortices, width, height, hx, hy;
 };

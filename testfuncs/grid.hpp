@@ -1,4 +1,4 @@
-/* Grids of nx x ny points, stored row by row: point (i, j), i and j from 0, is number j nx + i. */
+// Grids of nx x ny points, stored row by row: point (i, j), i and j from 0, is number j nx + i.
 #pragma once
 
 #include "exec/annotations.hpp"
@@ -11,25 +11,25 @@
 namespace cudaopt::testfuncs {
 
 struct Grid {
-    std::int64_t nx, ny;
+    int64_t nx, ny;
 
-    CUDA_OPT_HD std::int64_t points() const { return nx * ny; }
-    CUDA_OPT_HD std::int64_t column(std::int64_t point) const { return point % nx; }
-    CUDA_OPT_HD std::int64_t row(std::int64_t point) const { return point / nx; }
+    CUDA_OPT_HD int64_t points() const { return nx * ny; }
+    CUDA_OPT_HD int64_t column(int64_t point) const { return point % nx; }
+    CUDA_OPT_HD int64_t row(int64_t point) const { return point / nx; }
 
-    /** For a grid of interior points of a unit square: the smaller distance of i + 1 and of j + 1 to its ends. */
-    double distance_to_boundary(std::int64_t point) const;
-    /** "200 x 200" */
+    // For a grid of interior points of a unit square: the smaller distance of i + 1 and of j + 1 to its ends.
+    double distance_to_boundary(int64_t point) const;
+    // "200 x 200"
     std::string text() const;
 };
 
-/** The parameters nx and ny of every grid problem, and those that are its own. */
+// The parameters nx and ny of every grid problem, and those that are its own.
 std::vector<Parameter> with_sides(std::vector<Parameter> own);
 
-/** The dimension of a grid with so many variables at each point: sides that are not given make it as square and its
- *  number of variables as near to n as can be. */
-Dimension fit_grid(std::int64_t n, const Parameters &parameters, int variables_per_point = 1);
-/** The grid of that dimension. */
-Grid grid_of(std::int64_t n, const Parameters &parameters, int variables_per_point = 1);
+// The dimension of a grid with so many variables at each point: sides that are not given make it as square and its
+// number of variables as near to n as can be.
+Dimension fit_grid(int64_t n, const Parameters &parameters, int variables_per_point = 1);
+// The grid of that dimension.
+Grid grid_of(int64_t n, const Parameters &parameters, int variables_per_point = 1);
 
 } // namespace cudaopt::testfuncs

@@ -1,4 +1,4 @@
-/* The verbs by which a function is evaluated, on the host. CudaExecutor has the same. */
+// The verbs by which a function is evaluated, on the host. CudaExecutor has the same.
 #pragma once
 
 #include "exec/map_reduce_host.hpp"
@@ -8,24 +8,22 @@
 namespace cudaopt::testfuncs {
 
 class HostExecutor {
-public:
+  public:
     explicit HostExecutor(int threads) : threads_(threads) {}
 
-    /** rule(i, record) for 0 <= i < n, then finish(the joined record). */
+    // rule(i, record) for 0 <= i < n, then finish(the joined record).
     template <class Record, class Rule, class Finish>
-    void map_reduce(std::int64_t n, const Rule &rule, const Finish &finish)
-    {
+    void map_reduce(int64_t n, const Rule &rule, const Finish &finish) {
         finish(map_reduce_host<Record>(n, rule, threads_));
     }
 
-    /** A place for one record that a pass leaves to the next. */
-    template <class Record> Record *between_passes()
-    {
+    // A place for one record that a pass leaves to the next.
+    template <class Record> Record *between_passes() {
         static_assert(sizeof(Record) <= sizeof(storage_));
         return reinterpret_cast<Record *>(storage_);
     }
 
-private:
+  private:
     int threads_;
     alignas(16) unsigned char storage_[256];
 };

@@ -1,4 +1,4 @@
-/* 1 / sqrt(a) by the shortest way of either machine. */
+// 1 / sqrt(a) by the shortest way of either machine.
 #pragma once
 
 #include "exec/annotations.hpp"
@@ -7,8 +7,7 @@
 
 namespace cudaopt::testfuncs {
 
-CUDA_OPT_HD inline double inverse_sqrt(double a)
-{
+CUDA_OPT_HD inline double inverse_sqrt(double a) {
 #ifdef __CUDA_ARCH__
     return rsqrt(a);
 #else

@@ -1,16 +1,16 @@
-/* Lennard-Jones clusters: N atoms in two or three dimensions,
- *
- *     f(p) = sum over pairs of atoms of r^-12 - 2 r^-6,   r = ||p_a - p_b||
- *
- * The variables are the atoms' coordinates, atom by atom. An atom gathers its slope from all others: N (N - 1) pairs,
- * arithmetic rather than memory. f = Inf where atoms coincide. There are very many local minima.
- *
- * Start: a lattice of spacing 1, k = floor(N^(1/dimensions)) atoms a side but for the last side, which takes all that
- * remain; its centre is the origin, where the report has its first atom (f does not change by a translation). So a box
- * [-L, L] holds it where L >= (k - 1) / 2, and likewise for the last side: shape() says which. [-1, 1] holds 9 atoms in
- * two dimensions and 27 in three; from a start with more, the projection into it would let atoms coincide.
- * Source: Averick, Carter, More, Xue, The MINPACK-2 Test Problem Collection, MCS-P153-0692 (1992); Hoare, Pal, Advances
- * in Physics 20 (1971) 161. */
+// Lennard-Jones clusters: N atoms in two or three dimensions,
+//
+//     f(p) = sum over pairs of atoms of r^-12 - 2 r^-6,   r = ||p_a - p_b||
+//
+// The variables are the atoms' coordinates, atom by atom. An atom gathers its slope from all others: N (N - 1) pairs,
+// arithmetic rather than memory. f = Inf where atoms coincide. There are very many local minima.
+//
+// Start: a lattice of spacing 1, k = floor(N^(1/dimensions)) atoms a side but for the last side, which takes all that
+// remain; its centre is the origin, where the report has its first atom (f does not change by a translation). So a box
+// [-L, L] holds it where L >= (k - 1) / 2, and likewise for the last side: shape() says which. [-1, 1] holds 9 atoms in
+// two dimensions and 27 in three; from a start with more, the projection into it would let atoms coincide.
+// Source: Averick, Carter, More, Xue, The MINPACK-2 Test Problem Collection, MCS-P153-0692 (1992); Hoare, Pal, Advances
+// in Physics 20 (1971) 161.
 #pragma once
 
 #include "testfuncs/function.hpp"
@@ -20,38 +20,37 @@
 namespace cudaopt::testfuncs {
 
 template <int dimensions> struct LennardJones : Defaults {
-    static Facts facts()
-    {
+    static Facts facts() {
         const std::string d = std::to_string(dimensions);
-        return {"lennard-jones-" + d + "d", "Lennard-Jones cluster in " + d + " dimensions",
-                "sum over pairs of atoms of r^-12 - 2 r^-6", "a lattice of spacing 1 around the origin",
-                "n / " + d + " atoms, the nearest whole number", "MINPACK-2, MCS-P153-0692 (1992)", {}};
+        return {"lennard-jones-" + d + "d",
+                "Lennard-Jones cluster in " + d + " dimensions",
+                "sum over pairs of atoms of r^-12 - 2 r^-6",
+                "a lattice of spacing 1 around the origin",
+                "n / " + d + " atoms, the nearest whole number",
+                "MINPACK-2, MCS-P153-0692 (1992)",
+                {}};
     }
-    static Dimension fit(std::int64_t n, const Parameters &)
-    {
-        constexpr std::int64_t least = 2 * dimensions;
+    static Dimension fit(int64_t n, const Parameters &) {
+        constexpr int64_t least = 2 * dimensions;
         if (n < least)
             return {0, "n must be at least " + std::to_string(least) + ", two atoms, not " + std::to_string(n)};
         return {(n / dimensions + (n % dimensions * 2 > dimensions)) * dimensions, ""};
     }
-    LennardJones(std::int64_t n, const Parameters &) : n(n), atoms(n / dimensions)
-    {
-        side = static_cast<std::int64_t>(std::pow(static_cast<double>(atoms) + 0.5, 1. / dimensions));
-        const std::int64_t layer = dimensions == 2 ? side : side * side;
+    LennardJones(int64_t n, const Parameters &) : n(n), atoms(n / dimensions) {
+        side = static_cast<int64_t>(std::pow(static_cast<double>(atoms) + 0.5, 1. / dimensions));
+        const int64_t layer = dimensions == 2 ? side : side * side;
         last_side = (atoms + layer - 1) / layer;
     }
 
-    double start(std::int64_t k) const
-    {
-        const std::int64_t atom = k / dimensions;
+    double start(int64_t k) const {
+        const int64_t atom = k / dimensions;
         const int axis = static_cast<int>(k % dimensions);
-        const std::int64_t along = axis == 0 ? atom : axis == 1 ? atom / side : atom / (side * side);
+        const int64_t along = axis == 0 ? atom : axis == 1 ? atom / side : atom / (side * side);
         const bool last = axis == dimensions - 1;
         const double place = static_cast<double>(last ? along : along % side);
         return place - static_cast<double>((last ? last_side : side) - 1) / 2;
     }
-    std::string shape() const
-    {
+    std::string shape() const {
         const std::string half_width = text_of(static_cast<double>(std::max(side, last_side) - 1) / 2);
         return std::to_string(atoms) + " atoms that start in [-" + half_width + ", " + half_width + "]";
     }
@@ -59,42 +58,38 @@ template <int dimensions> struct LennardJones : Defaults {
     template <class Real> struct Atom {
         const Real *x;
         Real *g;
-        std::int64_t atoms;
+        int64_t atoms;
 
-        CUDA_OPT_HD void operator()(std::int64_t a, Sum &f) const
-        {
+        CUDA_OPT_HD void operator()(int64_t a, Sum &f) const {
             double here[dimensions], slope[dimensions];
-            for (int axis = 0; axis < dimensions; ++axis) {
+            for (int axis = 0; axis < dimensions; axis++) {
                 here[axis] = x[dimensions * a + axis];
                 slope[axis] = 0;
             }
             double energy = 0;
-            for (std::int64_t b = 0; b < atoms; ++b) {
+            for (int64_t b = 0; b < atoms; b++) {
                 double from_b[dimensions], r2 = 0;
-                for (int axis = 0; axis < dimensions; ++axis) {
+                for (int axis = 0; axis < dimensions; axis++) {
                     from_b[axis] = here[axis] - x[dimensions * b + axis];
                     r2 += square(from_b[axis]);
                 }
-                if (b == a)
-                    continue;
+                if (b == a) continue;
                 const double u = 1 / r2, u3 = u * u * u;
                 energy += u3 * (u3 - 2);
                 const double force = u * u3 * (u3 - 1);
-                for (int axis = 0; axis < dimensions; ++axis)
-                    slope[axis] += force * from_b[axis];
+                for (int axis = 0; axis < dimensions; axis++) slope[axis] += force * from_b[axis];
             }
             f.add(energy / 2); // a pair is met twice
-            for (int axis = 0; axis < dimensions; ++axis)
+            for (int axis = 0; axis < dimensions; axis++)
                 g[dimensions * a + axis] = static_cast<Real>(-12 * slope[axis]);
         }
     };
 
-    template <class Executor, class Real> void evaluate(Executor &on, const Real *x, double *f, Real *g) const
-    {
+    template <class Executor, class Real> void evaluate(Executor &on, const Real *x, double *f, Real *g) const {
         on.template map_reduce<Sum>(atoms, Atom<Real>{x, g, atoms}, StoreSum{f});
     }
 
-    std::int64_t n, atoms, side, last_side;
+    int64_t n, atoms, side, last_side;
 };
 
 } // namespace cudaopt::testfuncs

@@ -1,18 +1,16 @@
-/* MINPACK-2's minimisation problems on CUDA: all their kernels are instantiated here. */
+// MINPACK-2's minimisation problems on CUDA: all their kernels are instantiated here.
 #include "testfuncs/cuda_executor.cuh"
 #include "testfuncs/minpack2.hpp"
 
 namespace cudaopt::testfuncs {
 
 void evaluate_cuda(const Minpack2 &function, const double *x, double *f, double *g, DeviceScratch &scratch,
-                   void *stream)
-{
+                   void *stream) {
     evaluate_family(function, x, f, g, scratch, stream);
 }
 
 void evaluate_cuda(const Minpack2 &function, const float *x, double *f, float *g, DeviceScratch &scratch,
-                   void *stream)
-{
+                   void *stream) {
     evaluate_family(function, x, f, g, scratch, stream);
 }
 

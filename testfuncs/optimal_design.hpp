@@ -1,19 +1,19 @@
-/* Optimal design with composites: where to place two elastic materials in a bar of square cross-section D, so that its
- * torsional rigidity is greatest,
- *
- *     f(v) = integral over D of psi(|grad v|) + v,   v = 0 at the boundary,   D = (0, 1) x (0, 1),
- *
- *     psi(t) = mu2 t^2 / 2                         for t <= t1,           t1 = sqrt(2 lambda mu1 / mu2)
- *              mu2 t1 (t - t1 / 2)                 for t1 <= t <= t2,     t2 = sqrt(2 lambda mu2 / mu1)
- *              mu1 t^2 / 2 + lambda (mu2 - mu1)    for t2 <= t,
- *
- * reciprocal shear moduli mu1 = 1, mu2 = 2, by piecewise linear elements on nx x ny interior points; v is integrated
- * by the vertices. psi is continuously differentiable; 2 dpsi/d(t^2) is mu2 t1 / t, kept between mu1 and mu2.
- * 2 w bytes a variable.
- *
- * Parameter: 0 < lambda < 1, a Lagrange multiplier; 0.008. Start: -dist(x, boundary)^2.
- * Source: Averick, Carter, More, Xue, The MINPACK-2 Test Problem Collection, MCS-P153-0692 (1992); Goodman, Kohn,
- * Reyna, Computer Methods in Applied Mechanics and Engineering 57 (1986) 107. */
+// Optimal design with composites: where to place two elastic materials in a bar of square cross-section D, so that its
+// torsional rigidity is greatest,
+//
+//     f(v) = integral over D of psi(|grad v|) + v,   v = 0 at the boundary,   D = (0, 1) x (0, 1),
+//
+//     psi(t) = mu2 t^2 / 2                         for t <= t1,           t1 = sqrt(2 lambda mu1 / mu2)
+//              mu2 t1 (t - t1 / 2)                 for t1 <= t <= t2,     t2 = sqrt(2 lambda mu2 / mu1)
+//              mu1 t^2 / 2 + lambda (mu2 - mu1)    for t2 <= t,
+//
+// reciprocal shear moduli mu1 = 1, mu2 = 2, by piecewise linear elements on nx x ny interior points; v is integrated
+// by the vertices. psi is continuously differentiable; 2 dpsi/d(t^2) is mu2 t1 / t, kept between mu1 and mu2.
+// 2 w bytes a variable.
+//
+// Parameter: 0 < lambda < 1, a Lagrange multiplier; 0.008. Start: -dist(x, boundary)^2.
+// Source: Averick, Carter, More, Xue, The MINPACK-2 Test Problem Collection, MCS-P153-0692 (1992); Goodman, Kohn,
+// Reyna, Computer Methods in Applied Mechanics and Engineering 57 (1986) 107.
 #pragma once
 
 #include "testfuncs/inverse_sqrt.hpp"
@@ -22,48 +22,46 @@
 namespace cudaopt::testfuncs {
 
 struct OptimalDesign : Defaults {
-    static Facts facts()
-    {
-        return {"optimal-design", "Optimal design with composites",
+    static Facts facts() {
+        return {"optimal-design",
+                "Optimal design with composites",
                 "integral over the unit square of psi(|grad v|) + v, psi quadratic, linear, quadratic",
-                "-(distance to the boundary)^2", "a grid of interior points, the nearest square one to n",
-                "MINPACK-2, MCS-P153-0692 (1992)", with_sides({{"lambda", 0.008, 0, 1, "Lagrange multiplier"}})};
+                "-(distance to the boundary)^2",
+                "a grid of interior points, the nearest square one to n",
+                "MINPACK-2, MCS-P153-0692 (1992)",
+                with_sides({{"lambda", 0.008, 0, 1, "Lagrange multiplier"}})};
     }
-    static Dimension fit(std::int64_t n, const Parameters &p) { return fit_grid(n, p); }
-    OptimalDesign(std::int64_t n, const Parameters &p) : n(n), grid(grid_of(n, p)), lambda(p.at("lambda")) {}
+    static Dimension fit(int64_t n, const Parameters &p) { return fit_grid(n, p); }
+    OptimalDesign(int64_t n, const Parameters &p) : n(n), grid(grid_of(n, p)), lambda(p.at("lambda")) {}
 
-    double start(std::int64_t i) const { return -square(grid.distance_to_boundary(i)); }
+    double start(int64_t i) const { return -square(grid.distance_to_boundary(i)); }
     std::string shape() const { return grid.text() + " interior points"; }
 
     static constexpr double mu1 = 1, mu2 = 2;
 
     struct Psi {
         double t1, t2, lambda;
-        CUDA_OPT_HD ElementEnergy operator()(double q) const
-        {
+        CUDA_OPT_HD ElementEnergy operator()(double q) const {
             const double per_t = inverse_sqrt(q);
-            if (q <= t1 * t1)
-                return {mu2 / 2 * q, mu2 / 2};
-            if (q >= t2 * t2)
-                return {mu1 / 2 * q + lambda * (mu2 - mu1), mu1 / 2};
+            if (q <= t1 * t1) return {mu2 / 2 * q, mu2 / 2};
+            if (q >= t2 * t2) return {mu1 / 2 * q + lambda * (mu2 - mu1), mu1 / 2};
             return {mu2 * t1 * (q * per_t - t1 / 2), mu2 * t1 / 2 * per_t};
         }
     };
 
     struct Energy : ZeroBoundary {
         Triangles<Psi> every;
-        CUDA_OPT_HD const Triangles<Psi> &column(std::int64_t) const { return every; }
+        CUDA_OPT_HD const Triangles<Psi> &column(int64_t) const { return every; }
     };
 
-    template <class Executor, class Real> void evaluate(Executor &on, const Real *x, double *f, Real *g) const
-    {
+    template <class Executor, class Real> void evaluate(Executor &on, const Real *x, double *f, Real *g) const {
         const double hxhy = 1 / static_cast<double>((grid.nx + 1) * (grid.ny + 1));
         const Psi psi = {std::sqrt(2 * lambda * mu1 / mu2), std::sqrt(2 * lambda * mu2 / mu1), lambda};
         const Energy energy = {{}, triangles_of_unit_square(grid, hxhy, psi)};
         on.template map_reduce<Sum>(strips_of(grid), Strip<Real, Energy>{x, g, grid, energy}, StoreSum{f});
     }
 
-    std::int64_t n;
+    int64_t n;
     Grid grid;
     double lambda;
 };

@@ -1,4 +1,4 @@
-/* The problems by name. A new family is one more line in problems(). */
+// The problems by name. A new family is one more line in problems().
 #include "testfuncs/classical.hpp"
 #include "testfuncs/minpack2.hpp"
 #include "testfuncs/problem_of.hpp"
@@ -10,24 +10,21 @@ namespace {
 
 struct Entry {
     Facts facts;
-    Dimension (*fit)(std::int64_t n, const Parameters &parameters);
-    std::unique_ptr<Problem> (*make)(std::int64_t n, const Parameters &parameters);
+    Dimension (*fit)(int64_t n, const Parameters &parameters);
+    std::unique_ptr<Problem> (*make)(int64_t n, const Parameters &parameters);
 };
 
-template <class Family, class Function> Entry entry_of()
-{
-    return {Function::facts(), Function::fit, [](std::int64_t n, const Parameters &parameters) {
+template <class Family, class Function> Entry entry_of() {
+    return {Function::facts(), Function::fit, [](int64_t n, const Parameters &parameters) {
                 return std::unique_ptr<Problem>(new ProblemOf<Family>(Function(n, parameters)));
             }};
 }
 
-template <class... Function> void append(std::vector<Entry> &entries, const std::variant<Function...> *)
-{
+template <class... Function> void append(std::vector<Entry> &entries, const std::variant<Function...> *) {
     (entries.push_back(entry_of<std::variant<Function...>, Function>()), ...);
 }
 
-const std::vector<Entry> &problems()
-{
+const std::vector<Entry> &problems() {
     static const std::vector<Entry> all = [] {
         std::vector<Entry> entries;
         append(entries, static_cast<const Classical *>(nullptr));
@@ -37,12 +34,10 @@ const std::vector<Entry> &problems()
     return all;
 }
 
-const Entry &find(const std::string &name)
-{
+const Entry &find(const std::string &name) {
     std::string names;
     for (const Entry &entry : problems()) {
-        if (entry.facts.name == name)
-            return entry;
+        if (entry.facts.name == name) return entry;
         names += (names.empty() ? "" : ", ") + entry.facts.name;
     }
     throw std::invalid_argument("there is no problem '" + name + "'; there are " + names);
@@ -50,16 +45,13 @@ const Entry &find(const std::string &name)
 
 } // namespace
 
-std::vector<Facts> list_problems()
-{
+std::vector<Facts> list_problems() {
     std::vector<Facts> facts;
-    for (const Entry &entry : problems())
-        facts.push_back(entry.facts);
+    for (const Entry &entry : problems()) facts.push_back(entry.facts);
     return facts;
 }
 
-std::unique_ptr<Problem> make_problem(const std::string &name, std::int64_t n, const Parameters &parameters)
-{
+std::unique_ptr<Problem> make_problem(const std::string &name, int64_t n, const Parameters &parameters) {
     const Entry &entry = find(name);
     const auto refuse = [&](const std::string &why) { throw std::invalid_argument(name + ": " + why); };
     Parameters all;
@@ -69,8 +61,7 @@ std::unique_ptr<Problem> make_problem(const std::string &name, std::int64_t n, c
         refuse(refusal.what());
     }
     const Dimension dimension = entry.fit(n, all);
-    if (dimension.n == 0)
-        refuse(dimension.refusal);
+    if (dimension.n == 0) refuse(dimension.refusal);
     return entry.make(dimension.n, all);
 }
 

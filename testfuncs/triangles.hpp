@@ -1,40 +1,38 @@
-/* Energies of the gradient alone, by elements:
- *
- *     f(v) = sum over triangles of area (phi(|grad v|^2)) + load * sum over points of v_p
- *
- * A point is a corner of six triangles; "lower" ones have their right angle below on the left, "upper" ones above on
- * the right. Its share of f are the lower and the upper triangle with the right angle at the point itself, and at the
- * domain's sides those that have theirs on the boundary. The two triangles of the domain's lower left and upper right
- * corner touch no point: they add a constant.
- *
- * Upwards along a strip, two of a point's triangles are also the next one's: four are formed for each point. */
+// Energies of the gradient alone, by elements:
+//
+//     f(v) = sum over triangles of area (phi(|grad v|^2)) + load * sum over points of v_p
+//
+// A point is a corner of six triangles; "lower" ones have their right angle below on the left, "upper" ones above on
+// the right. Its share of f are the lower and the upper triangle with the right angle at the point itself, and at the
+// domain's sides those that have theirs on the boundary. The two triangles of the domain's lower left and upper right
+// corner touch no point: they add a constant.
+//
+// Upwards along a strip, two of a point's triangles are also the next one's: four are formed for each point.
 #pragma once
 
 #include "testfuncs/strips.hpp"
 
 namespace cudaopt::testfuncs {
 
-/** phi and its derivative at one triangle. */
+// phi and its derivative at one triangle.
 struct ElementEnergy {
     double value, slope;
 };
 
-/** Phi: q = |grad v|^2 -> ElementEnergy. */
+// Phi: q = |grad v|^2 -> ElementEnergy.
 template <class Phi> struct Triangles {
-    double per_hx, per_hy, area; ///< 1 / hx, 1 / hy, hx hy / 2
-    double load;                 ///< of a point
+    double per_hx, per_hy, area; // 1 / hx, 1 / hy, hx hy / 2
+    double load;                 // of a point
     Phi phi;
-    ElementEnergy below_lower = {0, 0}, upper = {0, 0}; ///< of the point to come: the two below its edge to the left
+    ElementEnergy below_lower = {0, 0}, upper = {0, 0}; // of the point to come: the two below its edge to the left
 
-    CUDA_OPT_HD void enter(const Neighbourhood &v)
-    {
+    CUDA_OPT_HD void enter(const Neighbourhood &v) {
         const double below = (v.here - v.below) * per_hy;
         below_lower = phi(square((v.below_right - v.below) * per_hx) + square(below));
         upper = phi(square((v.here - v.left) * per_hx) + square(below));
     }
 
-    CUDA_OPT_HD double operator()(const Sides &sides, const Neighbourhood &v, Sum &f)
-    {
+    CUDA_OPT_HD double operator()(const Sides &sides, const Neighbourhood &v, Sum &f) {
         const double right = (v.right - v.here) * per_hx, left = (v.here - v.left) * per_hx;
         const double above = (v.above - v.here) * per_hy, below = (v.here - v.below) * per_hy;
 
@@ -44,14 +42,10 @@ template <class Phi> struct Triangles {
         const ElementEnergy above_upper = phi(square((v.above - v.above_left) * per_hx) + square(above));
 
         double energy = lower.value + upper.value;
-        if (sides.leftmost)
-            energy += left_lower.value;
-        if (sides.lowest)
-            energy += below_lower.value;
-        if (sides.rightmost)
-            energy += right_upper.value;
-        if (sides.highest)
-            energy += above_upper.value;
+        if (sides.leftmost) energy += left_lower.value;
+        if (sides.lowest) energy += below_lower.value;
+        if (sides.rightmost) energy += right_upper.value;
+        if (sides.highest) energy += above_upper.value;
         f.add(area * energy + load * v.here);
 
         const double horizontal = left * (upper.slope + left_lower.slope) - right * (lower.slope + right_upper.slope);
@@ -62,8 +56,7 @@ template <class Phi> struct Triangles {
     }
 };
 
-template <class Phi> Triangles<Phi> triangles_of_unit_square(const Grid &grid, double load, const Phi &phi)
-{
+template <class Phi> Triangles<Phi> triangles_of_unit_square(const Grid &grid, double load, const Phi &phi) {
     const auto per_hx = static_cast<double>(grid.nx + 1), per_hy = static_cast<double>(grid.ny + 1);
     return {per_hx, per_hy, 0.5 / (per_hx * per_hy), load, phi};
 }

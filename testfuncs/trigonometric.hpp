@@ -1,17 +1,17 @@
-/* Trigonometric function:
- *
- *     f(x) = sum_{i=1}^n r_i^2,   r_i = S + p_i,   S = sum_j (1 - cos x_j),   p_i = i (1 - cos x_i) - sin x_i
- *
- * (S is n - sum_j cos x_j without its cancellation.) With R = sum_i r_i = n S + sum_i p_i the gradient costs O(n):
- *
- *     g_k = 2 sum_i r_i dr_i/dx_k = 2 (R sin x_k + r_k (k sin x_k - cos x_k))
- *
- * So two passes: the first sums S and p, the second forms r and g row by row. sin x and 1 - cos x come from x / 2.
- *
- * Start (0.2, ..., 0.2), as in the manual; (1/n, ..., 1/n) in the collection. Minimum 0, among others at the origin;
- * there are local minima above 0.
- * Source: Spedicato (1975); problem 26 of More, Garbow, Hillstrom, ACM TOMS 7 (1981) 17; start of D'Amore, Arcucci,
- * Mele, Scotti, Murli, CMCC RP0167 (2013). */
+// Trigonometric function:
+//
+//     f(x) = sum_{i=1}^n r_i^2,   r_i = S + p_i,   S = sum_j (1 - cos x_j),   p_i = i (1 - cos x_i) - sin x_i
+//
+// (S is n - sum_j cos x_j without its cancellation.) With R = sum_i r_i = n S + sum_i p_i the gradient costs O(n):
+//
+//     g_k = 2 sum_i r_i dr_i/dx_k = 2 (R sin x_k + r_k (k sin x_k - cos x_k))
+//
+// So two passes: the first sums S and p, the second forms r and g row by row. sin x and 1 - cos x come from x / 2.
+//
+// Start (0.2, ..., 0.2), as in the manual; (1/n, ..., 1/n) in the collection. Minimum 0, among others at the origin;
+// there are local minima above 0.
+// Source: Spedicato (1975); problem 26 of More, Garbow, Hillstrom, ACM TOMS 7 (1981) 17; start of D'Amore, Arcucci,
+// Mele, Scotti, Murli, CMCC RP0167 (2013).
 #pragma once
 
 #include "testfuncs/function.hpp"
@@ -19,36 +19,37 @@
 namespace cudaopt::testfuncs {
 
 struct Trigonometric : Defaults {
-    static Facts facts()
-    {
-        return {"trigonometric", "Trigonometric",
+    static Facts facts() {
+        return {"trigonometric",
+                "Trigonometric",
                 "sum over i <= n of (n - sum over j <= n of cos x[j] + i (1 - cos x[i]) - sin x[i])^2",
-                "(0.2, 0.2, ...)", "any n", "More, Garbow, Hillstrom, ACM TOMS 7 (1981) 17, problem 26", {}};
+                "(0.2, 0.2, ...)",
+                "any n",
+                "More, Garbow, Hillstrom, ACM TOMS 7 (1981) 17, problem 26",
+                {}};
     }
-    static Dimension fit(std::int64_t n, const Parameters &) { return whole_blocks(1, n); }
-    Trigonometric(std::int64_t n, const Parameters &) : n(n) {}
+    static Dimension fit(int64_t n, const Parameters &) { return whole_blocks(1, n); }
+    Trigonometric(int64_t n, const Parameters &) : n(n) {}
 
-    double start(std::int64_t) const { return 0.2; }
+    double start(int64_t) const { return 0.2; }
     std::optional<double> minimum() const { return 0; }
 
-    /** sin x, and 1 - cos x to full relative accuracy. */
+    // sin x, and 1 - cos x to full relative accuracy.
     struct Angle {
         double sin, versine;
-        CUDA_OPT_HD explicit Angle(double x)
-        {
+        CUDA_OPT_HD explicit Angle(double x) {
             const double half = std::sin(x / 2);
             sin = 2 * half * std::cos(x / 2);
             versine = 2 * half * half;
         }
-        /** p_i, i from 0 */
-        CUDA_OPT_HD double own_part(std::int64_t i) const { return static_cast<double>(i + 1) * versine - sin; }
+        // p_i, i from 0
+        CUDA_OPT_HD double own_part(int64_t i) const { return static_cast<double>(i + 1) * versine - sin; }
     };
 
-    /** What the second pass needs of all rows. */
+    // What the second pass needs of all rows.
     struct Totals {
         Sum versine, own_part;
-        CUDA_OPT_HD void join(const Totals &other)
-        {
+        CUDA_OPT_HD void join(const Totals &other) {
             versine.join(other.versine);
             own_part.join(other.own_part);
         }
@@ -61,8 +62,7 @@ struct Trigonometric : Defaults {
 
     template <class Real> struct SumRows {
         const Real *x;
-        CUDA_OPT_HD void operator()(std::int64_t i, Totals &totals) const
-        {
+        CUDA_OPT_HD void operator()(int64_t i, Totals &totals) const {
             const Angle angle(x[i]);
             totals.versine.add(angle.versine);
             totals.own_part.add(angle.own_part(i));
@@ -74,8 +74,7 @@ struct Trigonometric : Defaults {
         Real *g;
         const Totals *totals;
         double n;
-        CUDA_OPT_HD void operator()(std::int64_t i, Sum &f) const
-        {
+        CUDA_OPT_HD void operator()(int64_t i, Sum &f) const {
             const Angle angle(x[i]);
             const double S = totals->versine.v, R = n * S + totals->own_part.v;
             const double r = S + angle.own_part(i);
@@ -85,14 +84,13 @@ struct Trigonometric : Defaults {
         }
     };
 
-    template <class Executor, class Real> void evaluate(Executor &on, const Real *x, double *f, Real *g) const
-    {
+    template <class Executor, class Real> void evaluate(Executor &on, const Real *x, double *f, Real *g) const {
         Totals *totals = on.template between_passes<Totals>();
         on.template map_reduce<Totals>(n, SumRows<Real>{x}, StoreTotals{totals});
         on.template map_reduce<Sum>(n, Row<Real>{x, g, totals, static_cast<double>(n)}, StoreSum{f});
     }
 
-    std::int64_t n;
+    int64_t n;
 };
 
 } // namespace cudaopt::testfuncs

@@ -19,8 +19,8 @@ int save(cuda_opt *s, void *buffer, int64_t *bytes) {
     const int64_t there = *bytes, needed = *bytes = solver.save(nullptr);
     if (!buffer) return 0;
     if (there < needed) {
-        solver.new_message().set("the checkpoint takes %lld bytes, but the buffer has %lld", static_cast<long long>(needed),
-                             static_cast<long long>(there));
+        solver.new_message().set("the checkpoint takes %lld bytes, but the buffer has %lld",
+                                 static_cast<long long>(needed), static_cast<long long>(there));
         return CUDA_OPT_IMPROPER_INPUT;
     }
     solver.save(static_cast<unsigned char *>(buffer));

@@ -170,8 +170,8 @@ int solve(cuda_opt *s, int bits, void *x, double *f, void *g) {
         }
     } else if (x != arrays.x || f != arrays.f || g != arrays.g || bits != s->bits) {
         solver.new_message().set("x, f and g have to be the same at each call of one solve, and of %d bits; call "
-                             "cuda_opt_reset to start with others",
-                             s->bits);
+                                 "cuda_opt_reset to start with others",
+                                 s->bits);
         return CUDA_OPT_MISUSE;
     }
     return solver.resume();

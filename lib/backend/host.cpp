@@ -87,10 +87,9 @@ template <class Real> class HostSweeps final : public Sweeps {
         scratch_size = (scratch_size + 7) / 8 * 8; // each thread's part aligned to 64 bytes, as tiles have to be
         // Of the 2m + 9 vectors that cuda_opt.h promises at most, the threads' scratch has three.
         const int64_t most_threads = 3 * n_ * static_cast<int64_t>(sizeof(Real)) / (scratch_size * 8);
-        const int threads =
-            n_ < least_rows_for_threads
-                ? 1
-                : static_cast<int>(std::clamp<int64_t>(most_threads, 1, host_threads(options.threads)));
+        const int threads = n_ < least_rows_for_threads
+                                ? 1
+                                : static_cast<int>(std::clamp<int64_t>(most_threads, 1, host_threads(options.threads)));
         if (vectors_ && threads == threads_) return;
         // All or nothing: what is there stays as it is until the rest is there, too.
         Buffer<double> scratch = allocate_buffer<double>(scratch_size * threads);

@@ -1,5 +1,5 @@
-// Doubles of an object that stand elsewhere in the object's block of memory. A distance leads to them, no pointer, so that
-// the block may be moved, saved and loaded as bytes.
+// Doubles of an object that stand elsewhere in the object's block of memory. A distance leads to them, no pointer, so
+// that the block may be moved, saved and loaded as bytes.
 #pragma once
 
 #include <cstddef>

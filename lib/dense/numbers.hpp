@@ -1,5 +1,5 @@
-// The range of double precision, for host and device. greatest() and least() treat NaN as std::max and std::min do: where
-// nothing compares, the first argument stays.
+// The range of double precision, for host and device. greatest() and least() treat NaN as std::max and std::min do:
+// where nothing compares, the first argument stays.
 #pragma once
 
 #include <cmath>

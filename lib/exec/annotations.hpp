@@ -1,4 +1,4 @@
-/* The tokens with which a function is compiled for host and device alike. */
+// The tokens with which a function is compiled for host and device alike.
 #pragma once
 
 #ifdef __CUDACC__

@@ -1,8 +1,8 @@
-/* Rules applied to all rows on a CUDA device, and their records reduced: one kernel launch, no allocation, no wait.
- *
- * The grid is a function of n alone, a thread takes rows in a fixed pattern, threads are joined in fixed trees, and the
- * block that arrives last joins the blocks' records in their order: the same bits run after run. A thread sums its rows
- * in runs, so that the error of a sum of n terms grows like run_rows + n / (grid_threads * run_rows), not like n. */
+// Rules applied to all rows on a CUDA device, and their records reduced: one kernel launch, no allocation, no wait.
+//
+// The grid is a function of n alone, a thread takes rows in a fixed pattern, threads are joined in fixed trees, and the
+// block that arrives last joins the blocks' records in their order: the same bits run after run. A thread sums its rows
+// in runs, so that the error of a sum of n terms grows like run_rows + n / (grid_threads * run_rows), not like n.
 #pragma once
 
 #include "exec/annotations.hpp"
@@ -24,65 +24,54 @@ constexpr int most_resident = 8;     // blocks of a grid for each of them
 constexpr int block_limit = multiprocessors * most_resident;
 constexpr int run_rows = 64;
 
-/** Blocks that n rows are given, at most `resident` for each multiprocessor. */
-inline int blocks_for(std::int64_t n, int resident = most_resident)
-{
+// Blocks that n rows are given, at most `resident` for each multiprocessor.
+inline int blocks_for(int64_t n, int resident = most_resident) {
     return static_cast<int>(
-        std::clamp<std::int64_t>((n + block_threads - 1) / block_threads, 1, multiprocessors * resident));
+        std::clamp<int64_t>((n + block_threads - 1) / block_threads, 1, multiprocessors * resident));
 }
 
 constexpr std::size_t arrivals_bytes = 256; // the counter of arrived blocks, and the records' alignment
 
-/** Bytes of device memory that map_reduce_cuda() needs for such a record. The caller sets them to zero once; one
- *  scratch serves any number of calls with any records that fit, as long as they run on one stream. */
-template <class Record> constexpr std::size_t map_reduce_scratch_bytes()
-{
+// Bytes of device memory that map_reduce_cuda() needs for such a record. The caller sets them to zero once; one
+// scratch serves any number of calls with any records that fit, as long as they run on one stream.
+template <class Record> constexpr std::size_t map_reduce_scratch_bytes() {
     return arrivals_bytes + block_limit * sizeof(Record);
 }
 
-/** The record of the lane `delta` above; the lane's own where there is none. */
-template <class Record> __device__ Record shuffle_down(const Record &record, int delta)
-{
+// The record of the lane `delta` above; the lane's own where there is none.
+template <class Record> __device__ Record shuffle_down(const Record &record, int delta) {
     static_assert(std::is_trivially_copyable_v<Record>, "a record travels between threads as its bytes");
     unsigned words[(sizeof(Record) + sizeof(unsigned) - 1) / sizeof(unsigned)] = {};
     std::memcpy(words, &record, sizeof(Record));
-    for (unsigned &word : words)
-        word = __shfl_down_sync(~0u, word, delta);
+    for (unsigned &word : words) word = __shfl_down_sync(~0u, word, delta);
     Record received;
     std::memcpy(&received, words, sizeof(Record));
     return received;
 }
 
-/** Join the records of a block's threads; the result is thread 0's. All block_threads threads call it. */
-template <class Record> __device__ void join_block(Record &mine)
-{
+// Join the records of a block's threads; the result is thread 0's. All block_threads threads call it.
+template <class Record> __device__ void join_block(Record &mine) {
     constexpr int warps = block_threads / warp_threads;
     __shared__ alignas(Record) unsigned char storage[warps * sizeof(Record)];
     Record *warp_record = reinterpret_cast<Record *>(storage);
     const int lane = threadIdx.x % warp_threads;
-    for (int delta = warp_threads / 2; delta > 0; delta /= 2)
-        mine.join(shuffle_down(mine, delta));
+    for (int delta = warp_threads / 2; delta > 0; delta /= 2) mine.join(shuffle_down(mine, delta));
     __syncthreads(); // a second call must not overtake the first one's readers
-    if (lane == 0)
-        std::memcpy(&warp_record[threadIdx.x / warp_threads], &mine, sizeof(Record));
+    if (lane == 0) std::memcpy(&warp_record[threadIdx.x / warp_threads], &mine, sizeof(Record));
     __syncthreads();
-    if (threadIdx.x >= warp_threads)
-        return;
+    if (threadIdx.x >= warp_threads) return;
     mine = lane < warps ? warp_record[lane] : Record();
-    for (int delta = warps / 2; delta > 0; delta /= 2)
-        mine.join(shuffle_down(mine, delta));
+    for (int delta = warps / 2; delta > 0; delta /= 2) mine.join(shuffle_down(mine, delta));
 }
 
-/** rule(i, record) for the rows of this block, and their records joined; the result is thread 0's. */
-template <class Record, class Rule> __device__ Record record_of_block(std::int64_t n, const Rule &rule)
-{
-    const std::int64_t step = std::int64_t(gridDim.x) * block_threads;
-    std::int64_t i = std::int64_t(blockIdx.x) * block_threads + threadIdx.x;
+// rule(i, record) for the rows of this block, and their records joined; the result is thread 0's.
+template <class Record, class Rule> __device__ Record record_of_block(int64_t n, const Rule &rule) {
+    const int64_t step = int64_t(gridDim.x) * block_threads;
+    int64_t i = int64_t(blockIdx.x) * block_threads + threadIdx.x;
     Record mine;
     while (i < n) {
         Record run;
-        for (int k = 0; k < run_rows && i < n; ++k, i += step)
-            rule(i, run);
+        for (int k = 0; k < run_rows && i < n; k++, i += step) rule(i, run);
         mine.join(run);
     }
     join_block(mine);
@@ -91,27 +80,23 @@ template <class Record, class Rule> __device__ Record record_of_block(std::int64
 
 template <class Record, int resident, class Rule>
 __global__ void __launch_bounds__(block_threads, resident < most_resident ? resident : 1)
-map_blocks_kernel(std::int64_t n, Rule rule, Record *block_record)
-{
+    map_blocks_kernel(int64_t n, Rule rule, Record *block_record) {
     const Record mine = record_of_block<Record>(n, rule);
-    if (threadIdx.x == 0)
-        block_record[blockIdx.x] = mine;
+    if (threadIdx.x == 0) block_record[blockIdx.x] = mine;
 }
 
-/** Call rule(i, record) on the device for all rows 0 <= i < n, and leave the blocks_for(n, resident) records of the
- *  blocks unjoined, for a later kernel that joins them on its way. */
+// Call rule(i, record) on the device for all rows 0 <= i < n, and leave the blocks_for(n, resident) records of the
+// blocks unjoined, for a later kernel that joins them on its way.
 template <class Record, int resident = most_resident, class Rule>
-cudaError_t map_blocks_cuda(std::int64_t n, const Rule &rule, Record *block_record, cudaStream_t stream)
-{
+cudaError_t map_blocks_cuda(int64_t n, const Rule &rule, Record *block_record, cudaStream_t stream) {
     return launch(map_blocks_kernel<Record, resident, Rule>, blocks_for(n, resident), block_threads, 0, stream, n, rule,
                   block_record);
 }
 
-/** rule(i, record) for all rows, then all records joined; finish(record) is called once, at the end. */
+// rule(i, record) for all rows, then all records joined; finish(record) is called once, at the end.
 template <class Record, int resident, class Rule, class Finish>
 __global__ void __launch_bounds__(block_threads, resident < most_resident ? resident : 1)
-map_reduce_kernel(std::int64_t n, Rule rule, Finish finish, Record *block_record, unsigned *arrivals)
-{
+    map_reduce_kernel(int64_t n, Rule rule, Finish finish, Record *block_record, unsigned *arrivals) {
     Record mine = record_of_block<Record>(n, rule);
 
     __shared__ bool last_block;
@@ -122,12 +107,10 @@ map_reduce_kernel(std::int64_t n, Rule rule, Finish finish, Record *block_record
         __threadfence(); // the arrivals before the records
     }
     __syncthreads();
-    if (!last_block)
-        return;
+    if (!last_block) return;
 
     Record total;
-    for (int block = threadIdx.x; block < gridDim.x; block += block_threads)
-        total.join(block_record[block]);
+    for (int block = threadIdx.x; block < gridDim.x; block += block_threads) total.join(block_record[block]);
     join_block(total);
     if (threadIdx.x == 0) {
         finish(total);
@@ -135,35 +118,31 @@ map_reduce_kernel(std::int64_t n, Rule rule, Finish finish, Record *block_record
     }
 }
 
-/** The usual finish: the record goes to device memory. */
+// The usual finish: the record goes to device memory.
 template <class Record> struct StoreRecord {
     Record *to;
     CUDA_OPT_HD void operator()(const Record &record) const { *to = record; }
 };
 
-/** Call rule(i, record) on the device for all rows 0 <= i < n, and finish(joined record) after the last.
- *  resident: blocks for each multiprocessor, fewer for rules that need many registers
- *  @param scratch  map_reduce_scratch_bytes<Record>() of device memory, zero before its first use
- *  @return what the launch returned; the work itself goes on */
+// Call rule(i, record) on the device for all rows 0 <= i < n, and finish(joined record) after the last.
+// resident: blocks for each multiprocessor, fewer for rules that need many registers
+// scratch: map_reduce_scratch_bytes<Record>() of device memory, zero before its first use
+// Returns what the launch returned; the work itself goes on
 template <class Record, int resident = most_resident, class Rule, class Finish>
-cudaError_t map_reduce_cuda(std::int64_t n, const Rule &rule, const Finish &finish, void *scratch, cudaStream_t stream)
-{
+cudaError_t map_reduce_cuda(int64_t n, const Rule &rule, const Finish &finish, void *scratch, cudaStream_t stream) {
     auto *arrivals = static_cast<unsigned *>(scratch);
     auto *block_record = reinterpret_cast<Record *>(static_cast<char *>(scratch) + arrivals_bytes);
     return launch(map_reduce_kernel<Record, resident, Rule, Finish>, blocks_for(n, resident), block_threads, 0, stream,
                   n, rule, finish, block_record, arrivals);
 }
 
-template <class Rule> __global__ void __launch_bounds__(block_threads) map_kernel(std::int64_t n, Rule rule)
-{
-    const std::int64_t step = std::int64_t(gridDim.x) * block_threads;
-    for (std::int64_t i = std::int64_t(blockIdx.x) * block_threads + threadIdx.x; i < n; i += step)
-        rule(i);
+template <class Rule> __global__ void __launch_bounds__(block_threads) map_kernel(int64_t n, Rule rule) {
+    const int64_t step = int64_t(gridDim.x) * block_threads;
+    for (int64_t i = int64_t(blockIdx.x) * block_threads + threadIdx.x; i < n; i += step) rule(i);
 }
 
-/** Call rule(i) on the device for all rows 0 <= i < n. */
-template <class Rule> cudaError_t map_cuda(std::int64_t n, const Rule &rule, cudaStream_t stream)
-{
+// Call rule(i) on the device for all rows 0 <= i < n.
+template <class Rule> cudaError_t map_cuda(int64_t n, const Rule &rule, cudaStream_t stream) {
     return launch(map_kernel<Rule>, blocks_for(n), block_threads, 0, stream, n, rule);
 }
 

@@ -1,8 +1,8 @@
-/* Rules applied to all rows on the host, and their records reduced.
- *
- * The order of a sum is a function of n alone: rows form tiles, a tile is summed in interleaved lanes, tiles are joined
- * in a binary tree. So the bits do not depend on the number of threads, and the error of a sum of n terms grows like
- * the depth of the tree, tile_rows / lanes + log2(n / tile_rows), not like n. */
+// Rules applied to all rows on the host, and their records reduced.
+//
+// The order of a sum is a function of n alone: rows form tiles, a tile is summed in interleaved lanes, tiles are joined
+// in a binary tree. So the bits do not depend on the number of threads, and the error of a sum of n terms grows like
+// the depth of the tree, tile_rows / lanes + log2(n / tile_rows), not like n.
 #pragma once
 
 #include <algorithm>
@@ -13,65 +13,54 @@
 
 namespace cudaopt {
 
-constexpr std::int64_t tile_rows = 1024;
-constexpr int tile_lanes = 4; // independent chains of additions: shorter sums, and no waiting for the last one
-constexpr std::int64_t subtree_limit = 256; // subtrees handed to the threads; their records lie on the stack
+constexpr int64_t tile_rows = 1024;
+constexpr int tile_lanes = 4;          // independent chains of additions: shorter sums, and no waiting for the last one
+constexpr int64_t subtree_limit = 256; // subtrees handed to the threads; their records lie on the stack
 
-/** Records of rows first <= i < last, at most tile_rows of them. */
-template <class Record, class Rule>
-Record reduce_tile(std::int64_t first, std::int64_t last, const Rule &rule)
-{
+// Records of rows first <= i < last, at most tile_rows of them.
+template <class Record, class Rule> Record reduce_tile(int64_t first, int64_t last, const Rule &rule) {
     Record lane[tile_lanes];
-    std::int64_t i = first;
+    int64_t i = first;
     for (; i + tile_lanes <= last; i += tile_lanes)
-        for (int k = 0; k < tile_lanes; ++k)
-            rule(i + k, lane[k]);
-    for (int k = 0; i + k < last; ++k)
-        rule(i + k, lane[k]);
+        for (int k = 0; k < tile_lanes; k++) rule(i + k, lane[k]);
+    for (int k = 0; i + k < last; k++) rule(i + k, lane[k]);
     for (int stride = tile_lanes / 2; stride > 0; stride /= 2)
-        for (int k = 0; k < stride; ++k)
-            lane[k].join(lane[k + stride]);
+        for (int k = 0; k < stride; k++) lane[k].join(lane[k + stride]);
     return lane[0];
 }
 
-/** Records of the tiles first <= tile < last, joined in a binary tree. */
-template <class Record, std::int64_t Rows, class Rule>
-Record reduce_tiles(std::int64_t first, std::int64_t last, std::int64_t n, const Rule &rule)
-{
-    if (last - first == 1)
-        return reduce_tile<Record>(first * Rows, std::min(n, last * Rows), rule);
-    const std::int64_t middle = first + (last - first) / 2;
+// Records of the tiles first <= tile < last, joined in a binary tree.
+template <class Record, int64_t Rows, class Rule>
+Record reduce_tiles(int64_t first, int64_t last, int64_t n, const Rule &rule) {
+    if (last - first == 1) return reduce_tile<Record>(first * Rows, std::min(n, last * Rows), rule);
+    const int64_t middle = first + (last - first) / 2;
     Record left = reduce_tiles<Record, Rows>(first, middle, n, rule);
     left.join(reduce_tiles<Record, Rows>(middle, last, n, rule));
     return left;
 }
 
-/** Call rule(i, record) for all rows 0 <= i < n and return the joined record.
- *  @param rule  may write to row i's own places; a row is seen once, by one thread
- *  @param threads  0: all of the machine's
- *  Rows: how many make a tile; 1 where a "row" is itself a tile of rows */
-template <class Record, std::int64_t Rows = tile_rows, class Rule>
-Record map_reduce_host(std::int64_t n, const Rule &rule, int threads)
-{
-    const std::int64_t tiles = (n + Rows - 1) / Rows;
-    const std::int64_t subtrees = std::min(tiles, subtree_limit);
-    if (subtrees == 0)
-        return Record();
+// Call rule(i, record) for all rows 0 <= i < n and return the joined record.
+// rule: may write to row i's own places; a row is seen once, by one thread
+// threads: 0: all of the machine's
+// Rows: how many make a tile; 1 where a "row" is itself a tile of rows
+template <class Record, int64_t Rows = tile_rows, class Rule>
+Record map_reduce_host(int64_t n, const Rule &rule, int threads) {
+    const int64_t tiles = (n + Rows - 1) / Rows;
+    const int64_t subtrees = std::min(tiles, subtree_limit);
+    if (subtrees == 0) return Record();
     std::array<Record, subtree_limit> record;
-    const auto reduce = [&](std::int64_t k, int) {
+    const auto reduce = [&](int64_t k, int) {
         record[k] = reduce_tiles<Record, Rows>(tiles * k / subtrees, tiles * (k + 1) / subtrees, n, rule);
     };
     share_host(subtrees, reduce, subtrees > 1 ? host_threads(threads) : 1);
-    for (std::int64_t stride = 1; stride < subtrees; stride *= 2)
-        for (std::int64_t k = 0; k + stride < subtrees; k += 2 * stride)
-            record[k].join(record[k + stride]);
+    for (int64_t stride = 1; stride < subtrees; stride *= 2)
+        for (int64_t k = 0; k + stride < subtrees; k += 2 * stride) record[k].join(record[k + stride]);
     return record[0];
 }
 
-/** Call rule(i) for all rows 0 <= i < n. */
-template <class Rule> void map_host(std::int64_t n, const Rule &rule, int threads)
-{
-    const auto apply = [&rule](std::int64_t i, int) { rule(i); };
+// Call rule(i) for all rows 0 <= i < n.
+template <class Rule> void map_host(int64_t n, const Rule &rule, int threads) {
+    const auto apply = [&rule](int64_t i, int) { rule(i); };
     share_host(n, apply, n > tile_rows ? host_threads(threads) : 1);
 }
 

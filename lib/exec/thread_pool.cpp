@@ -26,8 +26,7 @@ namespace {
 // often over within this time.
 constexpr std::chrono::microseconds awake_time(300);
 
-void pause()
-{
+void pause() {
 #if defined(__x86_64__)
     __builtin_ia32_pause();
 #elif defined(__aarch64__)
@@ -35,24 +34,21 @@ void pause()
 #endif
 }
 
-int processors()
-{
+int processors() {
     cpu_set_t usable;
     const int count = sched_getaffinity(0, sizeof usable, &usable) == 0 ? CPU_COUNT(&usable) : 0;
     return count > 0 ? count : std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
 }
 
-/** Where a thread waits: awake for a while, then asleep. */
+// Where a thread waits: awake for a while, then asleep.
 class Gate {
-public:
-    template <class Ready> void wait(const Ready &ready, bool awake)
-    {
+  public:
+    template <class Ready> void wait(const Ready &ready, bool awake) {
         using Clock = std::chrono::steady_clock;
         const Clock::time_point until = awake ? Clock::now() + awake_time : Clock::time_point::min();
         do {
-            for (int i = 0; i < 32; ++i) {
-                if (ready())
-                    return;
+            for (int i = 0; i < 32; i++) {
+                if (ready()) return;
                 pause();
             }
         } while (awake && Clock::now() < until);
@@ -61,40 +57,36 @@ public:
         {
             std::unique_lock lock(mutex_);
             asleep_ = true; // before the last look, as open() looks after what makes the other ready
-            while (!ready())
-                opened_.wait(lock);
+            while (!ready()) opened_.wait(lock);
             asleep_ = false;
         }
         pthread_setcancelstate(state, nullptr);
     }
-    /** After what makes the other ready. */
-    void open()
-    {
-        if (!asleep_)
-            return;
+    // After what makes the other ready.
+    void open() {
+        if (!asleep_) return;
         const std::lock_guard lock(mutex_);
         opened_.notify_one();
     }
 
-private:
+  private:
     std::mutex mutex_;
     std::condition_variable opened_;
     std::atomic<bool> asleep_{false};
 };
 
-/** What is shared out at a time. */
+// What is shared out at a time.
 struct Work {
-    const std::int64_t count;
+    const int64_t count;
     const int pieces;
     const Piece piece;
     const void *const body;
     std::mutex failing;
-    std::exception_ptr failure; ///< what one of the pieces has thrown
+    std::exception_ptr failure; // what one of the pieces has thrown
 
-    void do_piece(int place) noexcept
-    {
-        const std::int64_t each = count / pieces, more = count % pieces;
-        const std::int64_t first = each * place + std::min<std::int64_t>(place, more);
+    void do_piece(int place) noexcept {
+        const int64_t each = count / pieces, more = count % pieces;
+        const int64_t first = each * place + std::min<int64_t>(place, more);
         try {
             piece(body, first, first + each + (place < more), place);
         } catch (...) {
@@ -105,25 +97,24 @@ struct Work {
 };
 
 class ThreadPool {
-public:
+  public:
     explicit ThreadPool(int size)
-        : size_(size), awake_(size <= processors()), members_(new(std::nothrow) Member[static_cast<std::size_t>(size)])
-    {
-        for (int place = 1; members_ && place < size_; ++place) {
+        : size_(size), awake_(size <= processors()),
+          members_(new (std::nothrow) Member[static_cast<std::size_t>(size)]) {
+        for (int place = 1; members_ && place < size_; place++) {
             members_[place].pool = this;
             if (pthread_create(&members_[place].thread, nullptr, run, &members_[place]) != 0)
                 break; // with those there are
             made_ = place;
         }
     }
-    ~ThreadPool()
-    {
+    ~ThreadPool() {
         if (!here()) { // nor are the threads that stand at its gates
             static_cast<void>(members_.release());
             return;
         }
         closing_ = true;
-        for (int place = 1; place <= made_; ++place) {
+        for (int place = 1; place <= made_; place++) {
             members_[place].gate.open();
             pthread_join(members_[place].thread, nullptr);
         }
@@ -131,59 +122,52 @@ public:
     ThreadPool(const ThreadPool &) = delete;
     ThreadPool &operator=(const ThreadPool &) = delete;
 
-    /** Whether this is still the process whose threads they are, and not its child. */
+    // Whether this is still the process whose threads they are, and not its child.
     bool here() const { return process_ == getpid(); }
     bool busy() const { return busy_; }
     bool holds(int threads) const { return members_ && threads <= size_; }
 
-    void share(Work &work)
-    {
+    void share(Work &work) {
         work_ = &work;
         unfinished_ = work.pieces;
         busy_ = true;
-        for (int place = 0; place < work.pieces; ++place)
-            members_[place].offered = true;
-        for (int place = 1; place < work.pieces; ++place)
-            members_[place].gate.open();
+        for (int place = 0; place < work.pieces; place++) members_[place].offered = true;
+        for (int place = 1; place < work.pieces; place++) members_[place].gate.open();
         serve(0);
         members_[0].gate.wait([this] { return unfinished_ == 0; }, awake_);
         busy_ = false;
     }
 
-private:
-    /** A place in the team and its piece. The caller has the first. */
+  private:
+    // A place in the team and its piece. The caller has the first.
     struct alignas(64) Member {
-        std::atomic<bool> offered{false}; ///< its piece, which nobody has taken yet
+        std::atomic<bool> offered{false}; // its piece, which nobody has taken yet
         Gate gate;
         ThreadPool *pool = nullptr;
         pthread_t thread{};
     };
-    bool take(int place)
-    {
+    bool take(int place) {
         std::atomic<bool> &offered = members_[place].offered;
         return offered && offered.exchange(false);
     }
 
-    /** The piece of this place, and then those whose threads are late. */
-    void serve(int own)
-    {
-        if (!take(own))
-            return; // done by another: the work may be over
-        Work &work = *work_; // which stands as long as a piece that was taken is not counted as done
+    // The piece of this place, and then those whose threads are late.
+    void serve(int own) {
+        if (!take(own)) return; // done by another: the work may be over
+        Work &work = *work_;    // which stands as long as a piece that was taken is not counted as done
         int done = 0, place = own;
-        for (int k = 0; k < work.pieces; ++k, place = (place + 1) % work.pieces)
+        for (int k = 0; k < work.pieces; k++, place = (place + 1) % work.pieces)
             if (k == 0 || take(place)) {
                 work.do_piece(place);
-                ++done;
+                done++;
             }
-        if (unfinished_.fetch_sub(done) == done)
-            members_[0].gate.open();
+        if (unfinished_.fetch_sub(done) == done) members_[0].gate.open();
     }
 
     static void *run(void *member);
 
     const int size_;
-    const bool awake_; ///< whether waiting threads leave a processor to each that works
+    const bool awake_; // whether waiting threads leave a processor to each that works
     const pid_t process_ = getpid();
     std::unique_ptr<Member[]> members_;
     int made_ = 0;
@@ -193,16 +177,14 @@ private:
     std::atomic<int> unfinished_{0};
 };
 
-/** Each thread's own; of a thread of a pool, that pool, in whose pieces nothing is shared out. */
+// Each thread's own; of a thread of a pool, that pool, in whose pieces nothing is shared out.
 OfThread<ThreadPool> pool_of_thread;
 
-void *ThreadPool::run(void *argument)
-{
+void *ThreadPool::run(void *argument) {
     Member &member = *static_cast<Member *>(argument);
     ThreadPool &pool = *member.pool;
     const int place = static_cast<int>(&member - pool.members_.get());
-    if (!pool_of_thread.set(&pool))
-        return nullptr;
+    if (!pool_of_thread.set(&pool)) return nullptr;
     while (!pool.closing_) {
         member.gate.wait([&] { return member.offered || pool.closing_; }, pool.awake_);
         pool.serve(place);
@@ -211,15 +193,12 @@ void *ThreadPool::run(void *argument)
     return nullptr;
 }
 
-/** This thread's pool with room for so many; or NULL: it works alone. */
-ThreadPool *pool_with(int threads)
-{
+// This thread's pool with room for so many; or NULL: it works alone.
+ThreadPool *pool_with(int threads) {
     ThreadPool *pool = pool_of_thread.get();
     if (pool && pool->here()) {
-        if (pool->busy())
-            return nullptr;
-        if (pool->holds(threads))
-            return pool;
+        if (pool->busy()) return nullptr;
+        if (pool->holds(threads)) return pool;
     }
     pool_of_thread.set(nullptr);
     delete pool;
@@ -229,10 +208,8 @@ ThreadPool *pool_with(int threads)
 
 } // namespace
 
-int host_threads(int asked)
-{
-    if (asked > 0)
-        return asked;
+int host_threads(int asked) {
+    if (asked > 0) return asked;
     static const int all = [] {
         const char *wanted = std::getenv("OMP_NUM_THREADS");
         const long number = wanted ? std::strtol(wanted, nullptr, 10) : 0;
@@ -242,20 +219,15 @@ int host_threads(int asked)
     return all;
 }
 
-void share_pieces(std::int64_t count, int threads, Piece piece, const void *body)
-{
-    const int pieces = static_cast<int>(std::min<std::int64_t>(count, threads));
+void share_pieces(int64_t count, int threads, Piece piece, const void *body) {
+    const int pieces = static_cast<int>(std::min<int64_t>(count, threads));
     const bool openmp = program_has_openmp();
     ThreadPool *const pool = pieces > 1 && !openmp ? pool_with(threads) : nullptr;
-    if (pieces <= 1 || !(openmp || pool))
-        return piece(body, 0, count, 0);
+    if (pieces <= 1 || !(openmp || pool)) return piece(body, 0, count, 0);
     Work work{count, pieces, piece, body, {}, {}};
-    if (openmp)
-        in_program_team(threads, pieces, [&work](int place) { work.do_piece(place); });
-    else
-        pool->share(work);
-    if (work.failure)
-        std::rethrow_exception(work.failure);
+    if (openmp) in_program_team(threads, pieces, [&work](int place) { work.do_piece(place); });
+    else pool->share(work);
+    if (work.failure) std::rethrow_exception(work.failure);
 }
 
 } // namespace cudaopt

@@ -1,5 +1,5 @@
-// The state machine's turns: from the start to the first direction, and the way of every iterate. direction.hpp, trial.hpp
-// and ending.hpp hold the others.
+// The state machine's turns: from the start to the first direction, and the way of every iterate. direction.hpp,
+// trial.hpp and ending.hpp hold the others.
 #pragma once
 
 #include <new>
@@ -50,7 +50,10 @@ CUDA_OPT_HD_CALL inline Request State::advance(const Answer &answer) {
     case Stage::longest_step: start_line_search(answer.number); return advance_line_search(answer);
     case Stage::best_put_aside: return append_pair(answer);
     case Stage::truncation_ready: return ask_truncation();
-    case Stage::truncated: direction_.alpha = answer.number; results.truncations++; return take_direction();
+    case Stage::truncated:
+        direction_.alpha = answer.number;
+        results.truncations++;
+        return take_direction();
     case Stage::search_failed: return after_failure(answer);
     case Stage::ending: return settle();
     case Stage::end_logged: stage_ = Stage::ended; return ask_caller(Stage::ended, end_code_);

@@ -1,10 +1,10 @@
 // The generalized Cauchy point: the first local minimiser of the quadratic model along the projected steepest-descent
 // path x(t) = P(x - t g) (Byrd, Lu, Nocedal, Zhu 1995, section 4), and the free variables it leaves behind.
 //
-// Nearly always the minimiser lies before the first breakpoint, and the sums of sweep 1 tell all. Otherwise the variables
-// whose breakpoints lie in a window are asked for, and passed one segment at a time, as in algorithm CP. Where more are in
-// the window than can be had, inner products at trial thresholds bisect it: the sums at a threshold give the path's slope
-// there at once, however many breakpoints lie before it.
+// Nearly always the minimiser lies before the first breakpoint, and the sums of sweep 1 tell all. Otherwise the
+// variables whose breakpoints lie in a window are asked for, and passed one segment at a time, as in algorithm CP.
+// Where more are in the window than can be had, inner products at trial thresholds bisect it: the sums at a threshold
+// give the path's slope there at once, however many breakpoints lie before it.
 //
 // The search stops where it has to ask, and resumes with the answer.
 #pragma once
@@ -21,8 +21,8 @@ struct CauchyPoint {
     double threshold = 0; // free: breakpoint > threshold
     double free_variables = 0;
     int64_t segments = 0, breakpoints_crossed = 0;
-    bool crossed = false;   // t lies beyond the first breakpoint
-    bool own_gram = false;  // the products over the free variables are the search's own, else those of the answer
+    bool crossed = false;    // t lies beyond the first breakpoint
+    bool own_gram = false;   // the products over the free variables are the search's own, else those of the answer
     bool gram_holds = false; // and are those of the variables that are free at the threshold
 };
 
@@ -42,8 +42,8 @@ class CauchySearch {
 
     // sums: of a gather with `panel` at threshold 0, the memory factorised if bounded. approximate: stop at the first
     // breakpoint. breakdown: a slope or curvature of the path is not finite; never without pairs.
-    CUDA_OPT_HD State begin(const LimitedMemory &memory, const GatherRequest &panel, const PanelSums &sums, bool bounded,
-                            bool approximate);
+    CUDA_OPT_HD State begin(const LimitedMemory &memory, const GatherRequest &panel, const PanelSums &sums,
+                            bool bounded, bool approximate);
     // While it asks: for crossed(panel, lo, hi) or gather(panel).
     CUDA_OPT_HD const Request &request() const { return request_; }
     CUDA_OPT_HD State resume(const LimitedMemory &memory, const Answer &answer);
@@ -99,7 +99,7 @@ class CauchySearch {
     double lo_ = 0, hi_ = 0;     // of the bisection
     int bisections_ = 0;
     bool all_tied_ = false;
-    int size_ = 0; // 2m
+    int size_ = 0;                   // 2m
     dense::Array path_, saved_path_; // c, p, c_reduced, p_reduced, of 2m each
     dense::Array w_, w_reduced_, entries_;
     dense::Array own_gram_; // from the first crossing on
@@ -107,8 +107,8 @@ class CauchySearch {
 
 namespace cauchy {
 
-// The window of breakpoints that is asked for reaches a little beyond the segment's minimiser: passing breakpoints moves
-// the minimiser on, on elastic-plastic torsion by less than 5 %.
+// The window of breakpoints that is asked for reaches a little beyond the segment's minimiser: passing breakpoints
+// moves the minimiser on, on elastic-plastic torsion by less than 5 %.
 constexpr double first_reach = 0.0625;
 // Beyond this many variables a gather is cheaper than downdating the products one by one; on an H200 about.
 CUDA_OPT_HD inline int64_t most_downdates(double free_variables) {
@@ -155,7 +155,8 @@ CUDA_OPT_HD_CALL inline void CauchySearch::load_path(const LimitedMemory &memory
 
 // The path just beyond a threshold tau:
 //     phi'(tau+) = d'g + theta d'z - p'M c = -(1 - theta tau) d'd - p'M c,    phi'' = theta d'd - p'M p.
-CUDA_OPT_HD_CALL inline void CauchySearch::evaluate_path(const LimitedMemory &memory, const PanelSums &sums, double tau) {
+CUDA_OPT_HD_CALL inline void CauchySearch::evaluate_path(const LimitedMemory &memory, const PanelSums &sums,
+                                                         double tau) {
     load_path(memory, sums, tau);
     const int size = 2 * memory.pairs();
     const double theta = memory.theta();
@@ -185,7 +186,7 @@ CUDA_OPT_HD_CALL inline void CauchySearch::downdate_free_gram(const LimitedMemor
 }
 
 CUDA_OPT_HD_CALL inline CauchySearch::State CauchySearch::begin(const LimitedMemory &memory, const GatherRequest &panel,
-                                                           const PanelSums &sums, bool bounded, bool approximate) {
+                                                                const PanelSums &sums, bool bounded, bool approximate) {
     request_.panel = panel;
     point_.segments = 1;
     point_.breakpoints_crossed = 0;
@@ -275,7 +276,7 @@ CUDA_OPT_HD_CALL inline CauchySearch::State CauchySearch::resume(const LimitedMe
 // Pass the breakpoints of a window that reaches up to hi, until a segment holds its own minimiser (algorithm CP). True:
 // found.
 CUDA_OPT_HD_CALL inline bool CauchySearch::pass_breakpoints(const LimitedMemory &memory, const CrossedWindow &window,
-                                                       double hi) {
+                                                            double hi) {
     const int size = 2 * memory.pairs();
     const bool downdate = point_.gram_holds && window.count <= cauchy::most_downdates(point_.free_variables);
     for (int64_t next = 0; next < window.count;) {
@@ -301,7 +302,7 @@ CUDA_OPT_HD_CALL inline bool CauchySearch::pass_breakpoints(const LimitedMemory 
 
 // The variable has reached its bound and moves no more (eqs. 4.9 and 4.10).
 CUDA_OPT_HD_CALL inline void CauchySearch::fix_at_bound(const LimitedMemory &memory, const CrossedRow &variable,
-                                                   bool downdate) {
+                                                        bool downdate) {
     const int size = 2 * memory.pairs();
     const double theta = memory.theta(), g = variable.g;
     double *const w = w_.data(), *const w_reduced = w_reduced_.data();
@@ -321,8 +322,8 @@ CUDA_OPT_HD_CALL inline void CauchySearch::fix_at_bound(const LimitedMemory &mem
     point_.free_variables--;
 }
 
-// More breakpoints in (lo, hi] than can be had. Evaluate the path at a tau between them; midpoints alternate between the
-// values and their bits, so that 128 steps reach adjacent numbers and end it.
+// More breakpoints in (lo, hi] than can be had. Evaluate the path at a tau between them; midpoints alternate between
+// the values and their bits, so that 128 steps reach adjacent numbers and end it.
 CUDA_OPT_HD_CALL inline CauchySearch::State CauchySearch::probe() {
     double middle = bisections_ % 2 == 0 ? lo_ + 0.5 * (hi_ - lo_) : cauchy::bits_midpoint(greatest(lo_, 0.0), hi_);
     if (!(middle > lo_ && middle < hi_)) middle = cauchy::bits_midpoint(lo_, hi_);
@@ -334,7 +335,8 @@ CUDA_OPT_HD_CALL inline CauchySearch::State CauchySearch::probe() {
     return State::asks;
 }
 
-CUDA_OPT_HD_CALL inline CauchySearch::State CauchySearch::judge_probe(const LimitedMemory &memory, const PanelSums &sums) {
+CUDA_OPT_HD_CALL inline CauchySearch::State CauchySearch::judge_probe(const LimitedMemory &memory,
+                                                                      const PanelSums &sums) {
     const double tau = request_.panel.threshold;
     saved_point_ = point_;
     saved_at_ = at_;

@@ -1,5 +1,5 @@
-// The state machine's turns from an iterate to the direction: the generalized Cauchy point, the subspace minimisation, and
-// what becomes of a breakdown.
+// The state machine's turns from an iterate to the direction: the generalized Cauchy point, the subspace minimisation,
+// and what becomes of a breakdown.
 #pragma once
 
 #include "cuda_opt.h"
@@ -120,8 +120,8 @@ CUDA_OPT_HD_CALL inline void State::refresh() {
     panel_.masked = bounded_;
 }
 
-// Sweep 2, then the trial point's f and g. On a GPU it is known when they are there whether d is a direction of descent:
-// its sums come with the next sweep's, and save a wait of their own.
+// Sweep 2, then the trial point's f and g. On a GPU it is known when they are there whether d is a direction of
+// descent: its sums come with the next sweep's, and save a wait of their own.
 CUDA_OPT_HD_CALL inline Request State::take_direction() {
     products_hold_ = pair_unfinished_ = direction_sums_known_ = at_iterate_ = false;
     search_evaluations_ = cuts_in_a_row_ = 0;

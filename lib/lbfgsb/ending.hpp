@@ -18,8 +18,7 @@ CUDA_OPT_HD_CALL inline int State::stopping_test() const {
 }
 
 CUDA_OPT_HD_CALL inline double State::least_decrease() const {
-    return settings.factr * machine_epsilon *
-           greatest(greatest(std::fabs(f_previous_), std::fabs(results.f)), 1.0);
+    return settings.factr * machine_epsilon * greatest(greatest(std::fabs(f_previous_), std::fabs(results.f)), 1.0);
 }
 
 CUDA_OPT_HD_CALL inline Request State::converge(int test) {
@@ -68,9 +67,9 @@ CUDA_OPT_HD_CALL inline Request State::end(int code, EventKind why) {
     return settle();
 }
 
-// The solve ends: x, f, g become the best iterate, one command after the other. The newest pair's y is formed on the way by
-// the next direction; where there will be none, it is formed here: g may not be there later, when the pairs serve another
-// solve.
+// The solve ends: x, f, g become the best iterate, one command after the other. The newest pair's y is formed on the
+// way by the next direction; where there will be none, it is formed here: g may not be there later, when the pairs
+// serve another solve.
 CUDA_OPT_HD_CALL inline Request State::settle() {
     if (pair_unfinished_) {
         Request request = ask(Stage::ending, Verb::finish_pair);

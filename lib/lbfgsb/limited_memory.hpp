@@ -96,7 +96,9 @@ CUDA_OPT_HD_CALL inline bool LimitedMemory::usable(const PanelSums &sums, double
            is_normal(step * step * sums.over_all(1, 1));
 }
 
-CUDA_OPT_HD inline GatherRequest LimitedMemory::stored_panel() const { return {k_, newest_slot(), false, 0, true, false}; }
+CUDA_OPT_HD inline GatherRequest LimitedMemory::stored_panel() const {
+    return {k_, newest_slot(), false, 0, true, false};
+}
 
 CUDA_OPT_HD inline GatherRequest LimitedMemory::tentative_panel() const {
     return {(k_ < m_ ? k_ : m_ - 1) + 1, spare_, true, 0, true, false};
@@ -133,8 +135,9 @@ CUDA_OPT_HD_CALL inline bool LimitedMemory::factor(bool user_diagonal, const Pan
         const double *ss = row(ss_, i);
         const int s_i = panel::s_column(k_ - 1 - i);
         for (int j = i; j < k_; j++)
-            to[j] = weighted_over_all ? step_[i] * step_[j] * weighted_over_all->over_free(s_i, panel::s_column(k_ - 1 - j))
-                                      : theta_ * ss[j];
+            to[j] = weighted_over_all
+                        ? step_[i] * step_[j] * weighted_over_all->over_free(s_i, panel::s_column(k_ - 1 - j))
+                        : theta_ * ss[j];
     }
     middle_.resize(k_);
     for (int i = 0; i < k_; i++) {

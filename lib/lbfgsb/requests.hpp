@@ -104,11 +104,12 @@ struct Variable {
 // Only what was asked for is set; but the sums stand until the next gather, whatever is asked for in between.
 struct Answer {
     const PanelSums *sums = nullptr;
-    const DirectionSums *direction = nullptr; // with the direction itself, where they are at hand, or with the next gather
+    const DirectionSums *direction =
+        nullptr; // with the direction itself, where they are at hand, or with the next gather
     StartReport start{};
     CrossedWindow crossed{};
-    double number = 0;  // truncation, largest_step, x_norm, projected_gradient_norm
-    int64_t index = 0;  // check_diagonal: the first bad one, or n
+    double number = 0; // truncation, largest_step, x_norm, projected_gradient_norm
+    int64_t index = 0; // check_diagonal: the first bad one, or n
     Variable variable{};
     double seconds = 0; // since the solve began; only if settings.max_seconds > 0
 };

@@ -1,11 +1,13 @@
-// L-BFGS-B as a state machine. advance() goes on with the answer to its last request until it has to ask again: for a sweep
-// over the n variables, or for what the caller has to do. It never loops over n, allocates nothing, and is the same on host
-// and device.
+// L-BFGS-B as a state machine. advance() goes on with the answer to its last request until it has to ask again: for a
+// sweep over the n variables, or for what the caller has to do. It never loops over n, allocates nothing, and is the
+// same on host and device.
 //
-// A state is one block of state_bytes(m) bytes without a pointer, made by make_state(): it may be moved, saved and loaded
-// as bytes between any two calls. Together with the n-vectors that its pairs stand in, these bytes are a checkpoint.
+// A state is one block of state_bytes(m) bytes without a pointer, made by make_state(): it may be moved, saved and
+// loaded as bytes between any two calls. Together with the n-vectors that its pairs stand in, these bytes are a
+// checkpoint.
 //
-//     start -> first_point -> [diagonal] -> trial_point -> ... -> [iterate] -> [diagonal] -> trial_point -> ... -> ended
+//     start -> first_point -> [diagonal] -> trial_point -> ... -> [iterate] -> [diagonal] -> trial_point -> ... ->
+//     ended
 //
 // are the stages in which the caller acts; between them stand those in which the machine does.
 #pragma once
@@ -21,31 +23,31 @@ class State {
   public:
     // What the next answer is.
     enum class Stage {
-        start,            // none: the solve begins
-        start_checked,    // the report of the arrays
-        start_refused,    // the variable that is wrong
-        first_point,      // none: f and g are there
-        first_products,   // their products
-        pg_norm_measured, // ||P g|| of an iterate
-        x_norm_measured,  // and ||x||
-        iterate_logged,   // none
-        iterate,          // none: the caller has seen it
-        diagonal,         // none: the diagonal is there
-        diagonal_checked, // its first bad element
+        start,             // none: the solve begins
+        start_checked,     // the report of the arrays
+        start_refused,     // the variable that is wrong
+        first_point,       // none: f and g are there
+        first_products,    // their products
+        pg_norm_measured,  // ||P g|| of an iterate
+        x_norm_measured,   // and ||x||
+        iterate_logged,    // none
+        iterate,           // none: the caller has seen it
+        diagonal,          // none: the diagonal is there
+        diagonal_checked,  // its first bad element
         weighted_products, // products over all variables, weighted by the diagonal
-        model_products,   // those that the direction is made from
-        cauchy,           // what the Cauchy search has asked for
-        direction_taken,  // perhaps the direction's sums
-        stepped,          // none
-        trial_point,      // none: f and g are there
-        trial_products,   // their products
-        longest_step,     // the largest step along d
-        best_put_aside,   // none: the base point is kept as the best
-        truncation_ready, // none: x is the base point again
-        truncated,        // the share of the way to the subspace minimiser
-        search_failed,    // none: x is the base point again
-        ending,           // none: x, f, g are being made the best iterate
-        end_logged,       // none
+        model_products,    // those that the direction is made from
+        cauchy,            // what the Cauchy search has asked for
+        direction_taken,   // perhaps the direction's sums
+        stepped,           // none
+        trial_point,       // none: f and g are there
+        trial_products,    // their products
+        longest_step,      // the largest step along d
+        best_put_aside,    // none: the base point is kept as the best
+        truncation_ready,  // none: x is the base point again
+        truncated,         // the share of the way to the subspace minimiser
+        search_failed,     // none: x is the base point again
+        ending,            // none: x, f, g are being made the best iterate
+        end_logged,        // none
         ended
     };
 
@@ -173,8 +175,8 @@ class State {
     bool broken_ = false;
 
     bool bounded_ = false, boxed_ = false;
-    GatherRequest panel_{};      // of the gather that the next direction starts from
-    bool products_hold_ = false; // its sums are those of the answer
+    GatherRequest panel_{};        // of the gather that the next direction starts from
+    bool products_hold_ = false;   // its sums are those of the answer
     DirectionRequest direction_{}; // but for the coefficients, which are the subspace's
     DirectionSums direction_sums_{};
     bool direction_sums_known_ = false;

@@ -23,8 +23,8 @@ class Subspace {
         visit(q_, panel::columns(m));
     }
 
-    // free_gram: the panel's products over the free variables. False: breakdown of the factorisation, or a coefficient is
-    // not finite. Otherwise coefficients() holds q in panel order.
+    // free_gram: the panel's products over the free variables. False: breakdown of the factorisation, or a coefficient
+    // is not finite. Otherwise coefficients() holds q in panel order.
     CUDA_OPT_HD bool minimise(LimitedMemory &memory, const CauchySearch &cauchy, const double *free_gram,
                               bool all_free) {
         const int size = 2 * memory.pairs();

@@ -63,8 +63,8 @@ constexpr double cut_factor = 0.25;
 
 // Minimiser of the cubic through (a, phi_a, slope_a) and (b, phi_b, slope_b), as seen from a. All such formulas scale
 // by the largest magnitude so that the radicand neither overflows nor underflows.
-CUDA_OPT_HD inline double cubic_from(double a, double phi_a, double slope_a, double b, double phi_b, double slope_b, double sign,
-                  bool clip_radicand, double *radicand_out) {
+CUDA_OPT_HD inline double cubic_from(double a, double phi_a, double slope_a, double b, double phi_b, double slope_b,
+                                     double sign, bool clip_radicand, double *radicand_out) {
     const double theta = 3 * (phi_a - phi_b) / (b - a) + slope_a + slope_b;
     const double scale = greatest(greatest(std::fabs(theta), std::fabs(slope_a)), std::fabs(slope_b));
     double radicand = (theta / scale) * (theta / scale) - (slope_a / scale) * (slope_b / scale);
@@ -77,7 +77,8 @@ CUDA_OPT_HD inline double cubic_from(double a, double phi_a, double slope_a, dou
 
 } // namespace line_search
 
-CUDA_OPT_HD_CALL inline void MoreThuente::start(double phi0, double slope0, double first_step, const SearchTolerances &tolerances) {
+CUDA_OPT_HD_CALL inline void MoreThuente::start(double phi0, double slope0, double first_step,
+                                                const SearchTolerances &tolerances) {
     *this = MoreThuente{};
     tolerances_ = tolerances;
     phi0_ = phi0;
@@ -148,7 +149,8 @@ CUDA_OPT_HD_CALL inline void MoreThuente::cut() {
 }
 
 // The trial step and the new interval, section 4 of the paper: four cases by the trial's phi and slope against best.
-CUDA_OPT_HD_CALL inline void MoreThuente::interpolate(Point &best, Point &other, double phi, double slope, double step_min, double step_max) {
+CUDA_OPT_HD_CALL inline void MoreThuente::interpolate(Point &best, Point &other, double phi, double slope,
+                                                      double step_min, double step_max) {
     const double trial = step_;
     const bool opposite = slope * (best.slope / std::fabs(best.slope)) < 0;
     double next, gamma;
@@ -156,7 +158,7 @@ CUDA_OPT_HD_CALL inline void MoreThuente::interpolate(Point &best, Point &other,
     if (phi > best.phi) {
         // Case 1: higher. The minimum is bracketed; the cubic step if nearer to best than the quadratic, else the mean.
         const double cubic = best.step + line_search::cubic_from(best.step, best.phi, best.slope, trial, phi, slope,
-                                                    trial < best.step ? -1 : 1, false, &gamma) *
+                                                                 trial < best.step ? -1 : 1, false, &gamma) *
                                              (trial - best.step);
         const double secant_slope = (best.phi - phi) / (trial - best.step);
         const double quadratic = best.step + ((best.slope / (secant_slope + best.slope)) / 2) * (trial - best.step);
@@ -166,15 +168,15 @@ CUDA_OPT_HD_CALL inline void MoreThuente::interpolate(Point &best, Point &other,
     } else if (opposite) {
         // Case 2: lower, slopes of opposite sign. Bracketed; the farther of the cubic and the secant step.
         const double cubic = trial + line_search::cubic_from(trial, phi, slope, best.step, best.phi, best.slope,
-                                                trial > best.step ? -1 : 1, false, &gamma) *
+                                                             trial > best.step ? -1 : 1, false, &gamma) *
                                          (best.step - trial);
         const double secant = trial + (slope / (slope - best.slope)) * (best.step - trial);
         next = std::fabs(cubic - trial) > std::fabs(secant - trial) ? cubic : secant;
         bracketed_ = true;
     } else if (std::fabs(slope) < std::fabs(best.slope)) {
         // Case 3: lower, same sign, flatter. The cubic step counts only if it goes on in this direction to a minimum.
-        const double r =
-            line_search::cubic_from(trial, phi, slope, best.step, best.phi, best.slope, trial > best.step ? -1 : 1, true, &gamma);
+        const double r = line_search::cubic_from(trial, phi, slope, best.step, best.phi, best.slope,
+                                                 trial > best.step ? -1 : 1, true, &gamma);
         const double cubic = r < 0 && gamma != 0 ? trial + r * (best.step - trial)
                              : trial > best.step ? step_max
                                                  : step_min;
@@ -189,8 +191,8 @@ CUDA_OPT_HD_CALL inline void MoreThuente::interpolate(Point &best, Point &other,
         }
     } else if (bracketed_) {
         // Case 4: lower, same sign, not flatter.
-        next = trial + line_search::cubic_from(trial, phi, slope, other.step, other.phi, other.slope, trial > other.step ? -1 : 1,
-                                  false, &gamma) *
+        next = trial + line_search::cubic_from(trial, phi, slope, other.step, other.phi, other.slope,
+                                               trial > other.step ? -1 : 1, false, &gamma) *
                            (other.step - trial);
     } else {
         next = trial > best.step ? step_max : step_min;

@@ -28,7 +28,7 @@ template <class T> class OfThread {
         if (!get()) {
             auto fresh = std::make_unique<T>();
             if (!set(fresh.get())) throw std::bad_alloc();
-            fresh.release();
+            static_cast<void>(fresh.release());
         }
         return *get();
     }

@@ -37,7 +37,8 @@ class CudaExecutor {
         load_maps<NotBegun, Draw, JudgeStart, WriteTrials, JudgeTrials, EndIteration, CopyBest>();
         check(load(map_reduce_kernel<SearchSummary, most_resident, Summarise, StoreRecord<SearchSummary>>), loading);
         scratch_.allocate(map_reduce_scratch_bytes<SearchSummary>());
-        check(cudaMemsetAsync(scratch_.get(), 0, static_cast<size_t>(scratch_.bytes()), stream_), "cudaMemsetAsync");
+        check(cudaMemsetAsync(scratch_.get(), 0, static_cast<std::size_t>(scratch_.bytes()), stream_),
+              "cudaMemsetAsync");
         count_.allocate(1);
         select_scratch_.allocate(static_cast<int64_t>(enqueue_selection(nullptr, 0, walks, nullptr, nullptr)));
         // CUB's kernels are loaded by what launches them, be it for one walk without a mark.
@@ -63,8 +64,8 @@ class CudaExecutor {
         wait_for_stream(stream_, *patience_, "a selection of walks");
         return count_[0];
     }
-    void copy_in(void *to, const void *from, size_t bytes) { copy(to, from, bytes, cudaMemcpyHostToDevice); }
-    void copy_out(void *to, const void *from, size_t bytes) { copy(to, from, bytes, cudaMemcpyDeviceToHost); }
+    void copy_in(void *to, const void *from, std::size_t bytes) { copy(to, from, bytes, cudaMemcpyHostToDevice); }
+    void copy_out(void *to, const void *from, std::size_t bytes) { copy(to, from, bytes, cudaMemcpyDeviceToHost); }
 
   private:
     static constexpr const char *loading = "the loading of a kernel";
@@ -72,7 +73,8 @@ class CudaExecutor {
     template <class... Rules> static void load_maps() { (check(load(map_kernel<Rules>), loading), ...); }
 
     // Returns the bytes of scratch that it takes; without scratch that is all it does.
-    size_t enqueue_selection(void *scratch, size_t bytes, int64_t walks, const unsigned char *mark, int64_t *list) {
+    std::size_t enqueue_selection(void *scratch, std::size_t bytes, int64_t walks, const unsigned char *mark,
+                                  int64_t *list) {
         cudaGetLastError(); // an error that another call has left behind would be taken for one of the selection
         check(cub::DeviceSelect::Flagged(scratch, bytes, thrust::counting_iterator<int64_t>(0), mark, list,
                                          count_.get(), walks, stream_),
@@ -80,11 +82,11 @@ class CudaExecutor {
         return bytes;
     }
     void enqueue_selection(int64_t walks, const unsigned char *mark, int64_t *list) {
-        enqueue_selection(select_scratch_.get(), static_cast<size_t>(select_scratch_.bytes()), walks, mark, list);
+        enqueue_selection(select_scratch_.get(), static_cast<std::size_t>(select_scratch_.bytes()), walks, mark, list);
     }
 
     // A copy from or to such memory may wait for the stream by itself, and without end.
-    void copy(void *to, const void *from, size_t bytes, cudaMemcpyKind kind) {
+    void copy(void *to, const void *from, std::size_t bytes, cudaMemcpyKind kind) {
         const OnDevice on(device_);
         wait_for_stream(stream_, *patience_, "the work before a copy");
         check(cudaMemcpyAsync(to, from, bytes, kind, stream_), "cudaMemcpyAsync");

@@ -22,7 +22,7 @@ class HostExecutor {
         int64_t bytes() const { return bytes_; }
         void allocate(int64_t count) {
             const int64_t bytes = count * static_cast<int64_t>(sizeof(T));
-            data_.reset(static_cast<T *>(std::malloc(static_cast<size_t>(bytes))));
+            data_.reset(static_cast<T *>(std::malloc(static_cast<std::size_t>(bytes))));
             if (!data_) throw ExecutorFailure(CUDA_OPT_OUT_OF_MEMORY, "out of memory");
             bytes_ = bytes;
         }
@@ -49,8 +49,8 @@ class HostExecutor {
             if (mark[w]) list[count++] = w;
         return count;
     }
-    void copy_in(void *to, const void *from, size_t bytes) { std::memcpy(to, from, bytes); }
-    void copy_out(void *to, const void *from, size_t bytes) { std::memcpy(to, from, bytes); }
+    void copy_in(void *to, const void *from, std::size_t bytes) { std::memcpy(to, from, bytes); }
+    void copy_out(void *to, const void *from, std::size_t bytes) { std::memcpy(to, from, bytes); }
 
   private:
     int threads_ = 0;

@@ -98,8 +98,8 @@ int Search::begin() {
     sweeps_->begin({walks_, settings.seed, n_, static_cast<int>(settings.halvings), static_cast<int>(settings.threads),
                     static_cast<AtSmallestStep>(settings.at_smallest)},
                    stream, patience_);
-    walk_.reserve(static_cast<size_t>(walks_)); // what reading needs: nothing is allocated later
-    order_.reserve(static_cast<size_t>(walks_));
+    walk_.reserve(static_cast<std::size_t>(walks_)); // what reading needs: nothing is allocated later
+    order_.reserve(static_cast<std::size_t>(walks_));
     std::vector<double> box(lower);
     box.insert(box.end(), upper.begin(), upper.end());
     for (int j = 0; j < n_; j++) box.push_back(steps.empty() ? (upper[j] - lower[j]) / 20 : steps[j]);
@@ -203,7 +203,7 @@ const SearchSummary &Search::summary() {
 
 void Search::keep_walks() {
     if (walks_stand_) return;
-    walk_.resize(static_cast<size_t>(walks_));
+    walk_.resize(static_cast<std::size_t>(walks_));
     order_.clear();
     sweeps_->read_walks(walk_.data());
     walks_stand_ = true;
@@ -212,18 +212,18 @@ void Search::keep_walks() {
 int64_t Search::best_walk(int64_t rank) {
     keep_walks();
     if (order_.empty()) {
-        order_.resize(static_cast<size_t>(walks_));
+        order_.resize(static_cast<std::size_t>(walks_));
         std::iota(order_.begin(), order_.end(), int64_t{0});
-        const auto key = [this](int64_t w) { return std::make_pair(best_of(walk_[static_cast<size_t>(w)]), w); };
+        const auto key = [this](int64_t w) { return std::make_pair(best_of(walk_[static_cast<std::size_t>(w)]), w); };
         std::sort(order_.begin(), order_.end(), [&](int64_t a, int64_t b) { return key(a) < key(b); });
     }
-    return order_[static_cast<size_t>(rank)];
+    return order_[static_cast<std::size_t>(rank)];
 }
 
 double Search::read(int64_t walk, double *x) {
     keep_walks();
     if (x) sweeps_->read_point(walk, x);
-    return best_of(walk_[static_cast<size_t>(walk)]);
+    return best_of(walk_[static_cast<std::size_t>(walk)]);
 }
 
 } // namespace cudaopt

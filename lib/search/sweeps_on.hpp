@@ -41,7 +41,7 @@ template <class Executor> class SearchSweepsOn final : public SearchSweeps {
         executor_.map(shape.walks, NotBegun{walks_.walk});
     }
     void set_box(const double *box) override {
-        executor_.copy_in(box_.get(), box, 3 * sizeof(double) * static_cast<size_t>(rules_.n));
+        executor_.copy_in(box_.get(), box, 3 * sizeof(double) * static_cast<std::size_t>(rules_.n));
     }
 
     void draw(int64_t count, double *points) override { executor_.map(count, Draw{rules_, walks_, selected_, points}); }
@@ -64,11 +64,11 @@ template <class Executor> class SearchSweepsOn final : public SearchSweeps {
 
     SearchSummary summary() override { return executor_.sum(rules_.walks, Summarise{rules_, walks_}); }
     void read_walks(pattern::Walk *walk) override {
-        executor_.copy_out(walk, walk_.get(), sizeof(pattern::Walk) * static_cast<size_t>(rules_.walks));
+        executor_.copy_out(walk, walk_.get(), sizeof(pattern::Walk) * static_cast<std::size_t>(rules_.walks));
     }
     void read_point(int64_t walk, double *x) override {
         executor_.map(rules_.n, CopyBest{rules_, walks_, walk, point_.get()});
-        executor_.copy_out(x, point_.get(), sizeof(double) * static_cast<size_t>(rules_.n));
+        executor_.copy_out(x, point_.get(), sizeof(double) * static_cast<std::size_t>(rules_.n));
     }
     int64_t workspace_bytes() const override {
         return x_.bytes() + best_x_.bytes() + box_.bytes() + point_.bytes() + walk_.bytes() + list_.bytes() +

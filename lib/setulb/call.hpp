@@ -94,7 +94,7 @@ struct Call {
     void set_task(const char *words) const { set_text(task, words); }
     static void set_text(char *text, const char *words) {
         const auto length = std::min<std::size_t>(std::strlen(words), text_length);
-        std::memcpy(text, words, length);
+        std::copy_n(words, length, text);
         std::memset(text + length, ' ', text_length - length);
     }
 

@@ -15,7 +15,7 @@ Kept::Kept()
 }
 
 template <class Condition> std::unique_ptr<Problem> Kept::take_first(const Condition &condition) {
-    for (auto at = problems_.begin(); at != problems_.end(); ++at)
+    for (auto at = problems_.begin(); at != problems_.end(); at++)
         if (condition(**at)) {
             std::unique_ptr<Problem> problem = std::move(*at);
             problems_.erase(at);
@@ -38,7 +38,7 @@ std::unique_ptr<Problem> Kept::take(int64_t ticket) {
 }
 
 std::vector<std::unique_ptr<Problem>> Kept::take_overlapping(const Call &call) {
-    const std::less<const double *> before;
+    const std::less<> before;
     const double *begin = call.wa, *end = call.wa + call.workspace();
     const auto overlaps = [&](const Problem &p) { return before(p.wa, end) && before(begin, p.wa_end); };
     std::vector<std::unique_ptr<Problem>> taken;

@@ -248,7 +248,7 @@ using namespace cudaopt::drop_in;
 
 void setulb_(const int *n, const int *m, double *x, const double *l, const double *u, const int *nbd, double *f,
              double *g, const double *factr, const double *pgtol, double *wa, int *, char *task, const int *iprint,
-             char *csave, int *lsave, int *isave, double *dsave, size_t, size_t) {
+             char *csave, int *lsave, int *isave, double *dsave, std::size_t, std::size_t) {
     serve({*n, *m, x, l, u, nbd, f, g, *factr, *pgtol, wa, task, *iprint, csave, lsave, isave, dsave});
 }
 

@@ -13,7 +13,8 @@ namespace {
 struct Header {
     char magic[8];
     uint32_t version, byte_order;
-    int64_t bytes, n, memory, precision, state; // bytes: all, from the header to the checksum; state: those of the state
+    int64_t bytes, n, memory, precision,
+        state; // bytes: all, from the header to the checksum; state: those of the state
 };
 constexpr char magic[8] = {'c', 'u', 'd', 'a', '_', 'o', 'p', 't'};
 // Of a solve's time: since it began, and in calls.
@@ -50,8 +51,7 @@ template <class Visit> void Solver::each_vector(const Visit &visit) {
         for (const auto kind : {HeldVector::aside_x, HeldVector::aside_g}) visit(HeldVector{kind});
     const LimitedMemory &memory = state_->memory();
     for (int pair = 0; pair < memory.pairs(); pair++)
-        for (const auto kind : {HeldVector::s_column, HeldVector::y_column})
-            visit(HeldVector{kind, memory.slot(pair)});
+        for (const auto kind : {HeldVector::s_column, HeldVector::y_column}) visit(HeldVector{kind, memory.slot(pair)});
 }
 
 int64_t Solver::save(unsigned char *to) {
@@ -102,17 +102,19 @@ bool Solver::recognise(const unsigned char *from, int64_t bytes) {
         return false;
     }
     if (header.version != version || header.byte_order != byte_order) {
-        new_message().set("the checkpoint is of version %u and byte order %#x, but this library reads version %u and %#x",
-                     header.version, header.byte_order, version, byte_order);
+        new_message().set(
+            "the checkpoint is of version %u and byte order %#x, but this library reads version %u and %#x",
+            header.version, header.byte_order, version, byte_order);
         return false;
     }
     const int64_t precision = sweeps_->bytes_of({HeldVector::x}) / dimension() * 8;
     if (header.n != dimension() || header.memory != memory() || header.precision != precision) {
-        new_message().set("the checkpoint is of n = %lld, m = %lld and %lld bits, but the handle of n = %lld, m = %d and "
-                     "%lld bits",
-                     static_cast<long long>(header.n), static_cast<long long>(header.memory),
-                     static_cast<long long>(header.precision), static_cast<long long>(dimension()), memory(),
-                     static_cast<long long>(precision));
+        new_message().set(
+            "the checkpoint is of n = %lld, m = %lld and %lld bits, but the handle of n = %lld, m = %d and "
+            "%lld bits",
+            static_cast<long long>(header.n), static_cast<long long>(header.memory),
+            static_cast<long long>(header.precision), static_cast<long long>(dimension()), memory(),
+            static_cast<long long>(precision));
         return false;
     }
     if (header.state != state_bytes(memory())) {
@@ -123,7 +125,7 @@ bool Solver::recognise(const unsigned char *from, int64_t bytes) {
     }
     if (header.bytes != bytes) {
         new_message().set("the checkpoint is torn: it had %lld bytes, and %lld are here",
-                     static_cast<long long>(header.bytes), static_cast<long long>(bytes));
+                          static_cast<long long>(header.bytes), static_cast<long long>(bytes));
         return false;
     }
     const int64_t checked = bytes - static_cast<int64_t>(sizeof(Checksum));
@@ -131,7 +133,7 @@ bool Solver::recognise(const unsigned char *from, int64_t bytes) {
     std::memcpy(static_cast<void *>(&written), from + checked, sizeof written);
     if (written != checksum(from, checked)) {
         new_message().set("the checkpoint is damaged: the checksum of its %lld bytes is not what it was",
-                     static_cast<long long>(bytes));
+                          static_cast<long long>(bytes));
         return false;
     }
     return true;

@@ -41,9 +41,10 @@ void tell(const Event &event, Message &message) {
                            "best iterate has f = %.16g",
                            i, a, b);
     case EventKind::nothing_has_fallen:
-        return message.set("neither f = %.16g nor ||P g|| = %g has fallen for %lld iterations: f may be at its rounding "
-                           "level",
-                           a, b, i);
+        return message.set(
+            "neither f = %.16g nor ||P g|| = %g has fallen for %lld iterations: f may be at its rounding "
+            "level",
+            a, b, i);
     case EventKind::diagonal_is_bad:
         return message.set("the diagonal's element at index %lld (counted from 0) is not positive and finite, at "
                            "iterate %lld",

@@ -76,7 +76,7 @@ class Solver {
     const std::unique_ptr<double[]> block_; // the state's
     State *const state_;
     const std::unique_ptr<Sweeps> sweeps_;
-    Answer answer_;               // to the state's last request
+    Answer answer_;                  // to the state's last request
     DirectionSums direction_sums_{}; // in it
     mutable Message message_;
     mutable bool event_untold_ = false;

@@ -6,17 +6,17 @@
 namespace cudaopt::unlp {
 
 constexpr int on_host = -1;
-constexpr int not_told = -2; ///< CUDA is there, but fails to answer
+constexpr int not_told = -2; // CUDA is there, but fails to answer
 
-/// The device whose memory this is, on_host, or not_told.
+// The device whose memory this is, on_host, or not_told.
 int device_of(const void *pointer);
-/// The calling thread's current device, on_host without CUDA, or not_told.
+// The calling thread's current device, on_host without CUDA, or not_told.
 int current_device();
-/// Between any two memories, complete on return. 0 or a negative code of cuda_opt.h.
+// Between any two memories, complete on return. 0 or a negative code of cuda_opt.h.
 int copy(void *to, const void *from, std::size_t bytes);
-/// 0 or a negative code of cuda_opt.h.
+// 0 or a negative code of cuda_opt.h.
 int select_device(int id);
-/// In device memory, enqueued on the legacy default stream. 0 or a negative code of cuda_opt.h.
+// In device memory, enqueued on the legacy default stream. 0 or a negative code of cuda_opt.h.
 int sum_on_device(int n, const double *values, double *sum);
 
 } // namespace cudaopt::unlp

@@ -25,14 +25,14 @@ struct Settings {
 
 Settings &settings();
 
-/// Set this thread's message.
+// Set this thread's message.
 void tell(const char *format, ...);
-/// For a call that refuses its arguments: the message, and the code.
+// For a call that refuses its arguments: the message, and the code.
 template <class... Values> int refuse(const char *format, Values... values) {
     tell(format, values...);
     return CUDA_OPT_IMPROPER_INPUT;
 }
-/// A call that can fail: what action() throws becomes the message, and a code.
+// A call that can fail: what action() throws becomes the message, and a code.
 template <class Action> int guarded(const Action &action) noexcept {
     return at_rim(action, [](int code, const char *words) {
         tell("%s", words);

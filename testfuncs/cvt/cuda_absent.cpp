@@ -1,12 +1,11 @@
-/* In place of cuda.cu where CUDA is not built in. */
+// In place of cuda.cu where CUDA is not built in.
 #include "testfuncs/cvt/evaluator.hpp"
 
 #include <stdexcept>
 
 namespace cudaopt::testfuncs::cvt {
 
-std::unique_ptr<Evaluator> make_cuda_evaluator(const Setup &)
-{
+std::unique_ptr<Evaluator> make_cuda_evaluator(const Setup &) {
     throw std::runtime_error("the tessellation was built without CUDA");
 }
 

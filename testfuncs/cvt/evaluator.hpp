@@ -1,4 +1,4 @@
-/* What evaluates on the host, or on CUDA. */
+// What evaluates on the host, or on CUDA.
 #pragma once
 
 #include "testfuncs/cvt/cell_sums.hpp"
@@ -10,11 +10,11 @@
 
 namespace cudaopt::testfuncs::cvt {
 
-/** What stays the same from evaluation to evaluation. */
+// What stays the same from evaluation to evaluation.
 struct Setup {
     Packing packing;
-    std::int64_t sites;
-    std::vector<std::int32_t> steps;
+    int64_t sites;
+    std::vector<int32_t> steps;
     const Levels *levels;
 
     double h() const { return 1. / packing.resolution; }
@@ -24,19 +24,19 @@ struct Setup {
 };
 
 class Evaluator {
-public:
+  public:
     virtual ~Evaluator() = default;
     virtual void evaluate(const double *x, double *f, double *g, const Place &place) = 0;
 
-    /** Of the last evaluation: the site words of all pixels, the sums of all cells. */
+    // Of the last evaluation: the site words of all pixels, the sums of all cells.
     virtual std::vector<Word> words() const = 0;
     virtual std::vector<CellSums> sums() const = 0;
-    /** Likewise the sites, as they were given. */
+    // Likewise the sites, as they were given.
     virtual std::vector<double> sites() const = 0;
 };
 
 std::unique_ptr<Evaluator> make_host_evaluator(const Setup &setup);
-/** @throws std::runtime_error where there is no CUDA */
+// Throws std::runtime_error where there is no CUDA
 std::unique_ptr<Evaluator> make_cuda_evaluator(const Setup &setup);
 
 } // namespace cudaopt::testfuncs::cvt

@@ -1,4 +1,4 @@
-/* In place of exact_diagram.cpp where there is no Boost.Polygon. */
+// In place of exact_diagram.cpp where there is no Boost.Polygon.
 #include "testfuncs/cvt/exact_diagram.hpp"
 
 #include <stdexcept>
@@ -7,8 +7,7 @@ namespace cudaopt::testfuncs::cvt {
 
 bool ExactDiagram::available() { return false; }
 
-ExactDiagram::ExactDiagram(const std::vector<double> &)
-{
+ExactDiagram::ExactDiagram(const std::vector<double> &) {
     throw std::runtime_error("the exact Voronoi diagram was built without Boost.Polygon");
 }
 

@@ -1,4 +1,4 @@
-/* The evaluation on the host. */
+// The evaluation on the host.
 #include "testfuncs/cvt/evaluator.hpp"
 #include "testfuncs/cvt/flooding.hpp"
 
@@ -10,33 +10,27 @@
 namespace cudaopt::testfuncs::cvt {
 namespace {
 
-/** A binary tree over the lanes. */
-double tree(std::array<double, lanes> value)
-{
+// A binary tree over the lanes.
+double tree(std::array<double, lanes> value) {
     for (int stride = lanes / 2; stride > 0; stride /= 2)
-        for (int k = 0; k < stride; ++k)
-            value[k] += value[k + stride];
+        for (int k = 0; k < stride; k++) value[k] += value[k + stride];
     return value[0];
 }
 
-/** From several threads at once. */
+// From several threads at once.
 template <class Integer> void add(Integer &sum, Integer term) { __atomic_fetch_add(&sum, term, __ATOMIC_RELAXED); }
 
 class HostEvaluator : public Evaluator {
-public:
+  public:
     explicit HostEvaluator(const Setup &setup)
         : setup_(setup), words_(static_cast<std::size_t>(setup.packing.pixels())), next_(words_.size()),
-          sums_(static_cast<std::size_t>(setup.sites))
-    {
-    }
+          sums_(static_cast<std::size_t>(setup.sites)) {}
 
-    void evaluate(const double *x, double *f, double *g, const Place &place) override
-    {
+    void evaluate(const double *x, double *f, double *g, const Place &place) override {
         threads_ = host_threads(place.threads);
         sites_.assign(x, x + 2 * setup_.sites);
         plant(x);
-        for (const std::int32_t step : setup_.steps)
-            flood(step);
+        for (const int32_t step : setup_.steps) flood(step);
         sum_cells();
         *f = energy({setup_.packing, setup_.gradient_scale(), sums_.data(), x, g}) * setup_.energy_scale();
     }
@@ -45,65 +39,55 @@ public:
     std::vector<CellSums> sums() const override { return sums_; }
     std::vector<double> sites() const override { return sites_; }
 
-private:
-    std::size_t at(std::int64_t x, std::int64_t y) const
-    {
-        return static_cast<std::size_t>(y * setup_.packing.resolution + x);
-    }
+  private:
+    std::size_t at(int64_t x, int64_t y) const { return static_cast<std::size_t>(y * setup_.packing.resolution + x); }
 
-    void plant(const double *x)
-    {
+    void plant(const double *x) {
         const Packing &packing = setup_.packing;
         std::fill(words_.begin(), words_.end(), no_site);
-        const auto keep_least = [this](std::int64_t pixel, Word site) {
+        const auto keep_least = [this](int64_t pixel, Word site) {
             Word &word = words_[static_cast<std::size_t>(pixel)];
             const Word before = word;
             word = std::min(word, site);
             return before;
         };
-        for (std::int64_t i = 0; i < setup_.sites; ++i)
+        for (int64_t i = 0; i < setup_.sites; i++)
             cvt::plant(packing, packing.pack(i, packing.fixed(x[2 * i]), packing.fixed(x[2 * i + 1])), keep_least);
     }
 
-    void flood(std::int32_t step)
-    {
-        const std::int32_t resolution = setup_.packing.resolution;
-        const auto flood_row = [&](std::int64_t row, int) {
-            const std::int32_t y = static_cast<std::int32_t>(row);
-            for (std::int32_t x = 0; x < resolution; ++x)
-                next_[at(x, y)] = nearest(x, y, step);
+    void flood(int32_t step) {
+        const int32_t resolution = setup_.packing.resolution;
+        const auto flood_row = [&](int64_t row, int) {
+            const int32_t y = static_cast<int32_t>(row);
+            for (int32_t x = 0; x < resolution; x++) next_[at(x, y)] = nearest(x, y, step);
         };
         share_host(resolution, flood_row, threads_);
         words_.swap(next_);
     }
 
-    Word nearest(std::int32_t x, std::int32_t y, std::int32_t step) const
-    {
+    Word nearest(int32_t x, int32_t y, int32_t step) const {
         const Packing &packing = setup_.packing;
         const float column = packing.centre(x), row = packing.centre(y);
         Nearest nearest;
         nearest.offer(Candidate::of(packing, words_[at(x, y)], column), row);
-        for (std::int32_t ny = y - step; ny <= y + step; ny += step)
-            for (std::int32_t nx = x - step; nx <= x + step; nx += step) {
-                if (nx < 0 || ny < 0 || nx >= packing.resolution || ny >= packing.resolution)
-                    continue;
+        for (int32_t ny = y - step; ny <= y + step; ny += step)
+            for (int32_t nx = x - step; nx <= x + step; nx += step) {
+                if (nx < 0 || ny < 0 || nx >= packing.resolution || ny >= packing.resolution) continue;
                 const Word word = words_[at(nx, ny)];
-                if (word != nearest.site)
-                    nearest.offer(Candidate::of(packing, word, column), row);
+                if (word != nearest.site) nearest.offer(Candidate::of(packing, word, column), row);
             }
         return nearest.site;
     }
 
-    void sum_cells()
-    {
+    void sum_cells() {
         const Packing &packing = setup_.packing;
-        const std::vector<std::uint16_t> &weights = setup_.levels->at;
+        const std::vector<uint16_t> &weights = setup_.levels->at;
         std::fill(sums_.begin(), sums_.end(), CellSums());
-        const auto sum_row = [&](std::int64_t row, int) {
-            const std::int32_t y = static_cast<std::int32_t>(row);
+        const auto sum_row = [&](int64_t row, int) {
+            const int32_t y = static_cast<int32_t>(row);
             Word word = words_[at(0, y)];
             CellSums run;
-            for (std::int32_t x = 0; x < packing.resolution; ++x) {
+            for (int32_t x = 0; x < packing.resolution; x++) {
                 if (words_[at(x, y)] != word) {
                     join(word, run);
                     run = CellSums();
@@ -117,8 +101,7 @@ private:
         share_host(packing.resolution, sum_row, threads_);
     }
 
-    void join(Word word, const CellSums &run)
-    {
+    void join(Word word, const CellSums &run) {
         CellSums &sums = sums_[setup_.packing.number(word)];
         add(sums.mass, run.mass);
         add(sums.x, run.x);
@@ -126,21 +109,18 @@ private:
         add(sums.square, run.square);
     }
 
-    double energy(const CellRule &rule)
-    {
-        const std::int64_t rounds = (setup_.sites + lanes - 1) / lanes;
+    double energy(const CellRule &rule) {
+        const int64_t rounds = (setup_.sites + lanes - 1) / lanes;
         round_energy_.resize(static_cast<std::size_t>(rounds));
-        const auto evaluate_round = [&](std::int64_t round, int) {
+        const auto evaluate_round = [&](int64_t round, int) {
             std::array<double, lanes> value{};
-            const std::int64_t first = round * lanes, count = std::min<std::int64_t>(lanes, setup_.sites - first);
-            for (std::int64_t k = 0; k < count; ++k)
-                value[static_cast<std::size_t>(k)] = rule(first + k);
+            const int64_t first = round * lanes, count = std::min<int64_t>(lanes, setup_.sites - first);
+            for (int64_t k = 0; k < count; k++) value[static_cast<std::size_t>(k)] = rule(first + k);
             round_energy_[static_cast<std::size_t>(round)] = tree(value);
         };
         share_host(rounds, evaluate_round, threads_);
         std::array<double, lanes> value{};
-        for (std::size_t round = 0; round < round_energy_.size(); ++round)
-            value[round % lanes] += round_energy_[round];
+        for (std::size_t round = 0; round < round_energy_.size(); round++) value[round % lanes] += round_energy_[round];
         return tree(value);
     }
 

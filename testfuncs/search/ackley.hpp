@@ -1,13 +1,13 @@
-/* Ackley:
- *
- *     f(x) = -20 exp(-r / 5) - exp(1/n sum_{i=1}^n cos(2 pi x_i)) + 20 + e,   r^2 = 1/n sum_{i=1}^n x_i^2
- *
- * on [-32, 32]^n. Minimum 0 at the origin, where f is a cone without a gradient. Formed as
- *
- *     f(x) = -20 expm1(-r / 5) - e expm1(-2/n sum_{i=1}^n sin^2(pi x_i))
- *
- * which near the minimum keeps the digits that the four terms would cancel.
- * Source: f10 of Yao, Liu, Lin, IEEE Trans. Evolutionary Computation 3 (1999) 82. */
+// Ackley:
+//
+//     f(x) = -20 exp(-r / 5) - exp(1/n sum_{i=1}^n cos(2 pi x_i)) + 20 + e,   r^2 = 1/n sum_{i=1}^n x_i^2
+//
+// on [-32, 32]^n. Minimum 0 at the origin, where f is a cone without a gradient. Formed as
+//
+//     f(x) = -20 expm1(-r / 5) - e expm1(-2/n sum_{i=1}^n sin^2(pi x_i))
+//
+// which near the minimum keeps the digits that the four terms would cancel.
+// Source: f10 of Yao, Liu, Lin, IEEE Trans. Evolutionary Computation 3 (1999) 82.
 #pragma once
 
 #include "testfuncs/search/form.hpp"
@@ -18,26 +18,22 @@ namespace cudaopt::testfuncs::search {
 struct Ackley : OfSums<Ackley, 2> {
     static constexpr double e = 2.71828182845904523536;
 
-    static Facts facts()
-    {
-        return {"ackley", "Ackley",
-                "-20 exp(-0.2 sqrt(sum of x[i]^2 / n)) - exp(sum of cos(2 pi x[i]) / n) + 20 + e", -32, 32, 0};
+    static Facts facts() {
+        return {"ackley", "Ackley", "-20 exp(-0.2 sqrt(sum of x[i]^2 / n)) - exp(sum of cos(2 pi x[i]) / n) + 20 + e",
+                -32,      32,       0};
     }
 
-    CUDA_OPT_HD void terms(int, double x, int, double (&t)[2]) const
-    {
+    CUDA_OPT_HD void terms(int, double x, int, double (&t)[2]) const {
         t[0] = x * x;
         t[1] = sin2_half_turns(x);
     }
-    CUDA_OPT_HD double combine(const double (&sum)[2], int n) const
-    {
+    CUDA_OPT_HD double combine(const double (&sum)[2], int n) const {
         return -20 * std::expm1(-0.2 * std::sqrt(sum[0] / n)) - e * std::expm1(-2 * sum[1] / n);
     }
 
-    template <class Point> CUDA_OPT_HD void gradient(const Point &x, int n, double *g) const
-    {
+    template <class Point> CUDA_OPT_HD void gradient(const Point &x, int n, double *g) const {
         double sum[2] = {}, t[2];
-        for (int j = 0; j < n; ++j) {
+        for (int j = 0; j < n; j++) {
             terms(j, x[j], n, t);
             sum[0] += t[0];
             sum[1] += t[1];
@@ -45,8 +41,7 @@ struct Ackley : OfSums<Ackley, 2> {
         const double r = std::sqrt(sum[0] / n);
         const double along = r > 0 ? 4 * std::exp(-0.2 * r) / (n * r) : 0; // at the cone's apex: the mean slope
         const double across = 2 * pi / n * e * std::exp(-2 * sum[1] / n);
-        for (int j = 0; j < n; ++j)
-            g[j] = along * x[j] + across * sin_turns(x[j]);
+        for (int j = 0; j < n; j++) g[j] = along * x[j] + across * sin_turns(x[j]);
     }
 };
 

@@ -1,14 +1,14 @@
-/* What the functions of the pattern search share.
- *
- * A function is an empty struct, one source for host and CUDA:
- *     static Facts facts();
- *     double operator()(x, n) const;       the whole of f; x[j], 0 <= j < n, is a coordinate
- *     void gradient(x, n, g) const;        where there is one that says where f falls
- * and, where f after a change of one coordinate costs less than all of f, is one of these:
- *     OfSums          f = combine(sums over the coordinates): a change of x_j is a change of each sum by one term
- *     OfNeighbours    f = sum of terms, term j of x_{j-R}, ..., x_{j+R} alone
- * The base makes operator() of the same formula, so that none is written twice. A product is no sum here: a factor near
- * zero divided out of it, or its logarithm, loses the digits of all others. */
+// What the functions of the pattern search share.
+//
+// A function is an empty struct, one source for host and CUDA:
+//     static Facts facts();
+//     double operator()(x, n) const;       the whole of f; x[j], 0 <= j < n, is a coordinate
+//     void gradient(x, n, g) const;        where there is one that says where f falls
+// and, where f after a change of one coordinate costs less than all of f, is one of these:
+//     OfSums          f = combine(sums over the coordinates): a change of x_j is a change of each sum by one term
+//     OfNeighbours    f = sum of terms, term j of x_{j-R}, ..., x_{j+R} alone
+// The base makes operator() of the same formula, so that none is written twice. A product is no sum here: a factor near
+// zero divided out of it, or its logarithm, loses the digits of all others.
 #pragma once
 
 #include "testfuncs/function.hpp"
@@ -18,42 +18,38 @@
 namespace cudaopt::testfuncs::search {
 
 struct Facts {
-    std::string name;    ///< what a user types
-    std::string title;   ///< what a log prints
-    std::string formula; ///< one line of plain text, i from 1
-    double lower, upper; ///< of every coordinate
-    double minimiser;    ///< every coordinate of a point where f has its least value, 0
+    std::string name;    // what a user types
+    std::string title;   // what a log prints
+    std::string formula; // one line of plain text, i from 1
+    double lower, upper; // of every coordinate
+    double minimiser;    // every coordinate of a point where f has its least value, 0
 };
 
-/** F has
- *     void terms(j, x_j, n, t)    what coordinate j adds to each of the S sums
- *     double combine(sum, n) */
+// F has
+//     void terms(j, x_j, n, t)    what coordinate j adds to each of the S sums
+//     double combine(sum, n)
 template <class F, int S> struct OfSums {
     static constexpr int sums = S;
 
-    template <class Point> CUDA_OPT_HD double operator()(const Point &x, int n) const
-    {
+    template <class Point> CUDA_OPT_HD double operator()(const Point &x, int n) const {
         const F &f = static_cast<const F &>(*this);
         double sum[S] = {}, t[S];
-        for (int j = 0; j < n; ++j) {
+        for (int j = 0; j < n; j++) {
             f.terms(j, x[j], n, t);
-            for (int s = 0; s < S; ++s)
-                sum[s] += t[s];
+            for (int s = 0; s < S; s++) sum[s] += t[s];
         }
         return f.combine(sum, n);
     }
 };
 
-/** F has
- *     double term(x, j, n) */
+// F has
+//     double term(x, j, n)
 template <class F, int R> struct OfNeighbours {
     static constexpr int reach = R;
 
-    template <class Point> CUDA_OPT_HD double operator()(const Point &x, int n) const
-    {
+    template <class Point> CUDA_OPT_HD double operator()(const Point &x, int n) const {
         double sum = 0;
-        for (int j = 0; j < n; ++j)
-            sum += static_cast<const F &>(*this).term(x, j, n);
+        for (int j = 0; j < n; j++) sum += static_cast<const F &>(*this).term(x, j, n);
         return sum;
     }
 };

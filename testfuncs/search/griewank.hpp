@@ -1,8 +1,8 @@
-/* Griewank: f(x) = 1/4000 sum_{i=1}^n x_i^2 - prod_{i=1}^n cos(x_i / sqrt(i)) + 1 on [-600, 600]^n. Minimum 0 at the
- * origin.
- *
- * Every evaluation forms the whole product: a factor that is near zero could not be divided out again.
- * Source: f11 of Yao, Liu, Lin, IEEE Trans. Evolutionary Computation 3 (1999) 82. */
+// Griewank: f(x) = 1/4000 sum_{i=1}^n x_i^2 - prod_{i=1}^n cos(x_i / sqrt(i)) + 1 on [-600, 600]^n. Minimum 0 at the
+// origin.
+//
+// Every evaluation forms the whole product: a factor that is near zero could not be divided out again.
+// Source: f11 of Yao, Liu, Lin, IEEE Trans. Evolutionary Computation 3 (1999) 82.
 #pragma once
 
 #include "testfuncs/angle.hpp"
@@ -12,15 +12,13 @@
 namespace cudaopt::testfuncs::search {
 
 struct Griewank {
-    static Facts facts()
-    {
+    static Facts facts() {
         return {"griewank", "Griewank", "sum of x[i]^2 / 4000 - product of cos(x[i] / sqrt(i)) + 1", -600, 600, 0};
     }
 
-    template <class Point> CUDA_OPT_HD double operator()(const Point &x, int n) const
-    {
+    template <class Point> CUDA_OPT_HD double operator()(const Point &x, int n) const {
         double sum = 0, product = 1;
-        for (int j = 0; j < n; ++j) {
+        for (int j = 0; j < n; j++) {
             const double x_j = x[j];
             sum += x_j * x_j;
             product *= std::cos(x_j * inverse_sqrt(j + 1));
@@ -28,17 +26,16 @@ struct Griewank {
         return sum / 4000 + (1 - product);
     }
 
-    /** The product of all other cosines is that of those before, collected upwards, and that of those after. */
-    template <class Point> CUDA_OPT_HD void gradient(const Point &x, int n, double *g) const
-    {
+    // The product of all other cosines is that of those before, collected upwards, and that of those after.
+    template <class Point> CUDA_OPT_HD void gradient(const Point &x, int n, double *g) const {
         double before = 1, after = 1;
-        for (int j = 0; j < n; ++j) {
+        for (int j = 0; j < n; j++) {
             const double w = inverse_sqrt(j + 1);
             const Angle angle(x[j] * w);
             g[j] = before * w * angle.sin;
             before *= angle.cos;
         }
-        for (int j = n - 1; j >= 0; --j) {
+        for (int j = n - 1; j >= 0; j--) {
             g[j] = x[j] / 2000 + g[j] * after;
             after *= std::cos(x[j] * inverse_sqrt(j + 1));
         }

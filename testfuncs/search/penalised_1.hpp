@@ -1,10 +1,10 @@
-/* Penalised 1:
- *
- *     f(x) = pi/n (10 sin^2(pi y_1) + sum_{i=1}^{n-1} (y_i - 1)^2 (1 + 10 sin^2(pi y_{i+1})) + (y_n - 1)^2)
- *          + sum_{i=1}^n 100 max(|x_i| - 10, 0)^4,   y_i = 1 + (x_i + 1) / 4,   on [-50, 50]^n
- *
- * Minimum 0 at (-1, ..., -1).
- * Source: f12 of Yao, Liu, Lin, IEEE Trans. Evolutionary Computation 3 (1999) 82. */
+// Penalised 1:
+//
+//     f(x) = pi/n (10 sin^2(pi y_1) + sum_{i=1}^{n-1} (y_i - 1)^2 (1 + 10 sin^2(pi y_{i+1})) + (y_n - 1)^2)
+//          + sum_{i=1}^n 100 max(|x_i| - 10, 0)^4,   y_i = 1 + (x_i + 1) / 4,   on [-50, 50]^n
+//
+// Minimum 0 at (-1, ..., -1).
+// Source: f12 of Yao, Liu, Lin, IEEE Trans. Evolutionary Computation 3 (1999) 82.
 #pragma once
 
 #include "testfuncs/search/form.hpp"
@@ -14,29 +14,29 @@
 namespace cudaopt::testfuncs::search {
 
 struct Penalised1 : OfNeighbours<Penalised1, 1> {
-    static Facts facts()
-    {
-        return {"penalised-1", "Penalised 1",
+    static Facts facts() {
+        return {"penalised-1",
+                "Penalised 1",
                 "pi/n (10 sin(pi y[1])^2 + sum over i < n of (y[i] - 1)^2 (1 + 10 sin(pi y[i+1])^2) + (y[n] - 1)^2) "
                 "+ sum of 100 max(|x[i]| - 10, 0)^4, y[i] = 1 + (x[i] + 1)/4",
-                -50, 50, -1};
+                -50,
+                50,
+                -1};
     }
 
-    /** y - 1; the sine has the same square at both. */
+    // y - 1; the sine has the same square at both.
     CUDA_OPT_HD static double shifted(double x) { return (x + 1) / 4; }
 
-    template <class Point> CUDA_OPT_HD double term(const Point &x, int j, int n) const
-    {
+    template <class Point> CUDA_OPT_HD double term(const Point &x, int j, int n) const {
         const double x_j = x[j], z = shifted(x_j);
         const double first = j == 0 ? 10 * sin2_half_turns(z) : 0;
         const double next = j < n - 1 ? 1 + 10 * sin2_half_turns(shifted(x[j + 1])) : 1;
         return pi / n * (first + z * z * next) + penalty(x_j, 10);
     }
 
-    template <class Point> CUDA_OPT_HD void gradient(const Point &x, int n, double *g) const
-    {
+    template <class Point> CUDA_OPT_HD void gradient(const Point &x, int n, double *g) const {
         double z_before = 1; // so that the first sine is as those of the sum
-        for (int j = 0; j < n; ++j) {
+        for (int j = 0; j < n; j++) {
             const double z = shifted(x[j]);
             const double next = j < n - 1 ? 1 + 10 * sin2_half_turns(shifted(x[j + 1])) : 1;
             const double slope = z_before * z_before * 10 * pi * sin_turns(z) + 2 * z * next;

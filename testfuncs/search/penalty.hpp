@@ -1,4 +1,4 @@
-/* The penalty of the two penalised functions, u(x, a) = 100 max(|x| - a, 0)^4. */
+// The penalty of the two penalised functions, u(x, a) = 100 max(|x| - a, 0)^4.
 #pragma once
 
 #include "testfuncs/function.hpp"
@@ -7,17 +7,14 @@
 
 namespace cudaopt::testfuncs::search {
 
-CUDA_OPT_HD inline double penalty(double x, double a)
-{
+CUDA_OPT_HD inline double penalty(double x, double a) {
     const double beyond = std::fabs(x) - a;
     return beyond > 0 ? 100 * square(square(beyond)) : 0;
 }
 
-CUDA_OPT_HD inline double penalty_slope(double x, double a)
-{
+CUDA_OPT_HD inline double penalty_slope(double x, double a) {
     const double beyond = std::fabs(x) - a;
-    if (!(beyond > 0))
-        return 0;
+    if (!(beyond > 0)) return 0;
     const double slope = 400 * beyond * square(beyond);
     return x < 0 ? -slope : slope;
 }

@@ -1,9 +1,9 @@
-/* Rastrigin:
- *
- *     f(x) = sum_{i=1}^n x_i^2 - 10 cos(2 pi x_i) + 10 = sum_{i=1}^n x_i^2 + 20 sin^2(pi x_i)   on [-5.12, 5.12]^n
- *
- * Minimum 0 at the origin; a local minimum near every point of whole numbers.
- * Source: f9 of Yao, Liu, Lin, IEEE Trans. Evolutionary Computation 3 (1999) 82. */
+// Rastrigin:
+//
+//     f(x) = sum_{i=1}^n x_i^2 - 10 cos(2 pi x_i) + 10 = sum_{i=1}^n x_i^2 + 20 sin^2(pi x_i)   on [-5.12, 5.12]^n
+//
+// Minimum 0 at the origin; a local minimum near every point of whole numbers.
+// Source: f9 of Yao, Liu, Lin, IEEE Trans. Evolutionary Computation 3 (1999) 82.
 #pragma once
 
 #include "testfuncs/search/form.hpp"
@@ -12,18 +12,15 @@
 namespace cudaopt::testfuncs::search {
 
 struct Rastrigin : OfSums<Rastrigin, 1> {
-    static Facts facts()
-    {
+    static Facts facts() {
         return {"rastrigin", "Rastrigin", "sum over i <= n of x[i]^2 - 10 cos(2 pi x[i]) + 10", -5.12, 5.12, 0};
     }
 
     CUDA_OPT_HD void terms(int, double x, int, double (&t)[1]) const { t[0] = x * x + 20 * sin2_half_turns(x); }
     CUDA_OPT_HD double combine(const double (&sum)[1], int) const { return sum[0]; }
 
-    template <class Point> CUDA_OPT_HD void gradient(const Point &x, int n, double *g) const
-    {
-        for (int j = 0; j < n; ++j)
-            g[j] = 2 * x[j] + 20 * pi * sin_turns(x[j]);
+    template <class Point> CUDA_OPT_HD void gradient(const Point &x, int n, double *g) const {
+        for (int j = 0; j < n; j++) g[j] = 2 * x[j] + 20 * pi * sin_turns(x[j]);
     }
 };
 

@@ -1,7 +1,7 @@
-/* Schwefel's problem 1.2: f(x) = sum_{i=1}^n (x_1 + ... + x_i)^2 on [-100, 100]^n. Minimum 0 at the origin.
- *
- * The partial sums are formed one from the other, so f costs O(n); a change of x_j changes all those from the j-th on.
- * Source: f3 of Yao, Liu, Lin, IEEE Trans. Evolutionary Computation 3 (1999) 82. */
+// Schwefel's problem 1.2: f(x) = sum_{i=1}^n (x_1 + ... + x_i)^2 on [-100, 100]^n. Minimum 0 at the origin.
+//
+// The partial sums are formed one from the other, so f costs O(n); a change of x_j changes all those from the j-th on.
+// Source: f3 of Yao, Liu, Lin, IEEE Trans. Evolutionary Computation 3 (1999) 82.
 #pragma once
 
 #include "testfuncs/search/form.hpp"
@@ -9,28 +9,23 @@
 namespace cudaopt::testfuncs::search {
 
 struct Schwefel12 {
-    static Facts facts()
-    {
+    static Facts facts() {
         return {"schwefel-1.2", "Schwefel 1.2", "sum over i <= n of (x[1] + ... + x[i])^2", -100, 100, 0};
     }
 
-    template <class Point> CUDA_OPT_HD double operator()(const Point &x, int n) const
-    {
+    template <class Point> CUDA_OPT_HD double operator()(const Point &x, int n) const {
         double f = 0, partial = 0;
-        for (int j = 0; j < n; ++j) {
+        for (int j = 0; j < n; j++) {
             partial += x[j];
             f += partial * partial;
         }
         return f;
     }
 
-    template <class Point> CUDA_OPT_HD void gradient(const Point &x, int n, double *g) const
-    {
+    template <class Point> CUDA_OPT_HD void gradient(const Point &x, int n, double *g) const {
         double partial = 0;
-        for (int j = 0; j < n; ++j)
-            g[j] = 2 * (partial += x[j]);
-        for (int j = n - 1; j > 0; --j)
-            g[j - 1] += g[j];
+        for (int j = 0; j < n; j++) g[j] = 2 * (partial += x[j]);
+        for (int j = n - 1; j > 0; j--) g[j - 1] += g[j];
     }
 };
 

@@ -1,6 +1,6 @@
-/* Schwefel's problem 2.21: f(x) = max_{i=1}^n |x_i| on [-100, 100]^n. Minimum 0 at the origin. No gradient where two
- * coordinates share the largest size.
- * Source: f4 of Yao, Liu, Lin, IEEE Trans. Evolutionary Computation 3 (1999) 82. */
+// Schwefel's problem 2.21: f(x) = max_{i=1}^n |x_i| on [-100, 100]^n. Minimum 0 at the origin. No gradient where two
+// coordinates share the largest size.
+// Source: f4 of Yao, Liu, Lin, IEEE Trans. Evolutionary Computation 3 (1999) 82.
 #pragma once
 
 #include "testfuncs/search/form.hpp"
@@ -8,29 +8,23 @@
 namespace cudaopt::testfuncs::search {
 
 struct Schwefel221 {
-    static Facts facts()
-    {
-        return {"schwefel-2.21", "Schwefel 2.21", "largest |x[i]|, i <= n", -100, 100, 0};
-    }
+    static Facts facts() { return {"schwefel-2.21", "Schwefel 2.21", "largest |x[i]|, i <= n", -100, 100, 0}; }
 
-    template <class Point> CUDA_OPT_HD double operator()(const Point &x, int n) const
-    {
+    template <class Point> CUDA_OPT_HD double operator()(const Point &x, int n) const {
         double largest = 0;
-        for (int j = 0; j < n; ++j) {
+        for (int j = 0; j < n; j++) {
             const double size = std::fabs(x[j]);
             largest = size > largest || size != size ? size : largest; // a NaN stays
         }
         return largest;
     }
 
-    /** That of the first coordinate of the largest size. */
-    template <class Point> CUDA_OPT_HD void gradient(const Point &x, int n, double *g) const
-    {
+    // That of the first coordinate of the largest size.
+    template <class Point> CUDA_OPT_HD void gradient(const Point &x, int n, double *g) const {
         int first = 0;
-        for (int j = 0; j < n; ++j) {
+        for (int j = 0; j < n; j++) {
             g[j] = 0;
-            if (std::fabs(x[j]) > std::fabs(x[first]))
-                first = j;
+            if (std::fabs(x[j]) > std::fabs(x[first])) first = j;
         }
         g[first] = x[first] < 0 ? -1 : 1;
     }

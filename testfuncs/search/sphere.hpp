@@ -1,5 +1,5 @@
-/* Sphere: f(x) = sum_{i=1}^n x_i^2 on [-100, 100]^n. Minimum 0 at the origin.
- * Source: f1 of Yao, Liu, Lin, IEEE Trans. Evolutionary Computation 3 (1999) 82. */
+// Sphere: f(x) = sum_{i=1}^n x_i^2 on [-100, 100]^n. Minimum 0 at the origin.
+// Source: f1 of Yao, Liu, Lin, IEEE Trans. Evolutionary Computation 3 (1999) 82.
 #pragma once
 
 #include "testfuncs/search/form.hpp"
@@ -12,10 +12,8 @@ struct Sphere : OfSums<Sphere, 1> {
     CUDA_OPT_HD void terms(int, double x, int, double (&t)[1]) const { t[0] = x * x; }
     CUDA_OPT_HD double combine(const double (&sum)[1], int) const { return sum[0]; }
 
-    template <class Point> CUDA_OPT_HD void gradient(const Point &x, int n, double *g) const
-    {
-        for (int j = 0; j < n; ++j)
-            g[j] = 2 * x[j];
+    template <class Point> CUDA_OPT_HD void gradient(const Point &x, int n, double *g) const {
+        for (int j = 0; j < n; j++) g[j] = 2 * x[j];
     }
 };
 

@@ -1,5 +1,5 @@
-/* Sines of an angle in turns. The host takes off the nearest whole number first: whole numbers are exact zeros, as they
- * are by CUDA's sinpi, and no angle is large. */
+// Sines of an angle in turns. The host takes off the nearest whole number first: whole numbers are exact zeros, as they
+// are by CUDA's sinpi, and no angle is large.
 #pragma once
 
 #include "testfuncs/function.hpp"
@@ -8,9 +8,8 @@
 
 namespace cudaopt::testfuncs::search {
 
-/** sin(2 pi x) */
-CUDA_OPT_HD inline double sin_turns(double x)
-{
+// sin(2 pi x)
+CUDA_OPT_HD inline double sin_turns(double x) {
 #ifdef __CUDA_ARCH__
     return sinpi(2 * x);
 #else
@@ -18,9 +17,8 @@ CUDA_OPT_HD inline double sin_turns(double x)
 #endif
 }
 
-/** sin^2(pi x) = (1 - cos(2 pi x)) / 2, without the difference's cancellation. */
-CUDA_OPT_HD inline double sin2_half_turns(double x)
-{
+// sin^2(pi x) = (1 - cos(2 pi x)) / 2, without the difference's cancellation.
+CUDA_OPT_HD inline double sin2_half_turns(double x) {
 #ifdef __CUDA_ARCH__
     return square(sinpi(x));
 #else

@@ -14,9 +14,8 @@ constexpr double nan_value = std::numeric_limits<double>::quiet_NaN();
 
 bool mentions(const std::string &message, const std::string &what) { return message.find(what) != std::string::npos; }
 
-/// What create() answers, with the handle it leaves.
-template <class Configuration>
-struct Creation {
+// What create() answers, with the handle it leaves.
+template <class Configuration> struct Creation {
     explicit Creation(int64_t n, int32_t m, int32_t backend = Configuration::backend)
         : code(Abi<typename Configuration::Real>::create(&handle, n, m, backend)) {}
     ~Creation() { cuda_opt_destroy(&handle); }
@@ -26,7 +25,7 @@ struct Creation {
     int code;
 };
 
-/// A failed handle is good for its message and for being destroyed; all else refuses it.
+// A failed handle is good for its message and for being destroyed; all else refuses it.
 void check_failed_handle(cuda_opt *handle) {
     CHECK(cuda_opt_backend(handle) < 0);
     double x = 0, f = 0, g = 0;
@@ -40,9 +39,8 @@ void check_failed_handle(cuda_opt *handle) {
     CHECK(memory == nullptr);
 }
 
-/// A problem whose first call of the solver is to be refused.
-template <class Configuration>
-void check_refused(const Problem &problem, const std::vector<std::string> &named) {
+// A problem whose first call of the solver is to be refused.
+template <class Configuration> void check_refused(const Problem &problem, const std::vector<std::string> &named) {
     Harness<Configuration> harness(problem, 3);
     CHECK(harness.step() == CUDA_OPT_IMPROPER_INPUT);
     const Outcome outcome = harness.outcome();
@@ -51,14 +49,14 @@ void check_refused(const Problem &problem, const std::vector<std::string> &named
     for (const std::string &number : named) CHECK(mentions(outcome.message, number));
     // Nothing was changed.
     using Real = typename Configuration::Real;
-    for (size_t i = 0; i < problem.start.size(); i++) {
+    for (std::size_t i = 0; i < problem.start.size(); i++) {
         const Real before = static_cast<Real>(problem.start[i]);
         if (!(outcome.x[i] == before || (std::isnan(before) && std::isnan(outcome.x[i])))) FAIL_CHECK("x changed");
     }
 }
 
 Problem zeros(int64_t n) {
-    return {"zeros", Vector(static_cast<size_t>(n), 0.0), extended_rosenbrock(2).evaluate};
+    return {"zeros", Vector(static_cast<std::size_t>(n), 0.0), extended_rosenbrock(2).evaluate};
 }
 
 } // namespace
@@ -106,10 +104,10 @@ TEMPLATE_TEST_CASE("A workspace that does not fit", "[api]", HostDouble, HostFlo
         int64_t n;
         int32_t m;
     };
-    for (const Size &size : {Size{int64_t{1} << 55, 5}, Size{int64_t{1} << 44, 7},
-                             Size{std::numeric_limits<int64_t>::max(), 5},
-                             Size{std::numeric_limits<int64_t>::max(), std::numeric_limits<int32_t>::max()},
-                             Size{1, std::numeric_limits<int32_t>::max()}}) {
+    for (const Size &size :
+         {Size{int64_t{1} << 55, 5}, Size{int64_t{1} << 44, 7}, Size{std::numeric_limits<int64_t>::max(), 5},
+          Size{std::numeric_limits<int64_t>::max(), std::numeric_limits<int32_t>::max()},
+          Size{1, std::numeric_limits<int32_t>::max()}}) {
         INFO("n = " << size.n << ", m = " << size.m);
         Creation<TestType> creation(size.n, size.m);
         int code = creation.code;
@@ -231,7 +229,7 @@ TEMPLATE_TEST_CASE("A number of bytes that cannot be", "[api]", HostDouble, Cuda
 
 TEMPLATE_TEST_CASE("A lower bound above the upper one", "[api]", HostDouble, HostFloat, CudaDouble, CudaFloat) {
     if (skipped<TestType>()) return;
-    for (const size_t where : {size_t{0}, size_t{37}, size_t{70000}}) {
+    for (const std::size_t where : {std::size_t{0}, std::size_t{37}, std::size_t{70000}}) {
         Problem problem = in_box(zeros(70001), -1, 1);
         problem.lower[where] = 5.25;
         problem.upper[where] = 3.75;
@@ -275,8 +273,8 @@ TEMPLATE_TEST_CASE("A start that is not finite", "[api]", HostDouble, HostFloat,
 }
 
 TEST_CASE("Versions and names", "[api]") {
-    const std::string version = std::to_string(CUDA_OPT_VERSION_MAJOR) + "." + std::to_string(CUDA_OPT_VERSION_MINOR)
-        + "." + std::to_string(CUDA_OPT_VERSION_PATCH);
+    const std::string version = std::to_string(CUDA_OPT_VERSION_MAJOR) + "." + std::to_string(CUDA_OPT_VERSION_MINOR) +
+                                "." + std::to_string(CUDA_OPT_VERSION_PATCH);
     CHECK(cuda_opt_version() == version);
     const std::vector<std::pair<int, std::string>> names = {
         {CUDA_OPT_EVALUATE_FG, "CUDA_OPT_EVALUATE_FG"},

@@ -56,7 +56,7 @@ TEMPLATE_TEST_CASE("The log can be taken away on the way", "[api]", HostDouble) 
     harness.set_int(CUDA_OPT_IPRINT_FREQUENCY, 1);
     REQUIRE(cuda_opt_set_log(harness.handle(), keep, &lines) == 0);
     for (int call = 0; call < 8; call++) harness.step();
-    const size_t until_now = lines.size();
+    const std::size_t until_now = lines.size();
     REQUIRE(cuda_opt_set_log(harness.handle(), nullptr, nullptr) == 0);
     harness.run();
     CHECK(lines.size() == until_now);

@@ -10,9 +10,8 @@ namespace {
 
 Problem valley() { return in_box(extended_rosenbrock(20), -2, 2); }
 
-/// A handle of two variables and the arrays that go with it.
-template <class Configuration>
-struct Pair {
+// A handle of two variables and the arrays that go with it.
+template <class Configuration> struct Pair {
     using Real = typename Configuration::Real;
     Pair() : handle(2, 3), x(handle, 2), g(handle, 2), lower(handle, 2), upper(handle, 2), f(handle, 1) {
         x.write({0.5, 0.5});
@@ -29,8 +28,8 @@ struct Pair {
 
 } // namespace
 
-TEMPLATE_TEST_CASE("What belongs before the first call is refused after it", "[api]", HostDouble, HostFloat,
-                   CudaDouble, CudaFloat) {
+TEMPLATE_TEST_CASE("What belongs before the first call is refused after it", "[api]", HostDouble, HostFloat, CudaDouble,
+                   CudaFloat) {
     if (skipped<TestType>()) return;
     using Real = typename TestType::Real;
     Pair<TestType> pair;
@@ -84,8 +83,7 @@ TEMPLATE_TEST_CASE("The three arrays stay the same in one solve", "[api]", HostD
         pair.g.write({1, 1});
         CHECK(Abi<Real>::solve(pair.handle, changed == 0 ? other.x.data() : pair.x.data(),
                                changed == 1 ? other.f.data() : pair.f.data(),
-                               changed == 2 ? other.g.data() : pair.g.data())
-              == CUDA_OPT_MISUSE);
+                               changed == 2 ? other.g.data() : pair.g.data()) == CUDA_OPT_MISUSE);
         // After a reset they may be others.
         CHECK(cuda_opt_reset(pair.handle) == 0);
         CHECK(Abi<Real>::solve(pair.handle, other.x.data(), other.f.data(), other.g.data()) == CUDA_OPT_EVALUATE_FG);
@@ -135,8 +133,8 @@ TEMPLATE_TEST_CASE("On CUDA host memory is refused before it is touched", "[api]
         INFO("argument " << wrong);
         Pair<TestType> pair;
         CHECK(Abi<Real>::solve(pair.handle, wrong == 0 ? host.data() : pair.x.data(),
-                               wrong == 1 ? &host_f : pair.f.data(), wrong == 2 ? host.data() : pair.g.data())
-              == CUDA_OPT_MISUSE);
+                               wrong == 1 ? &host_f : pair.f.data(),
+                               wrong == 2 ? host.data() : pair.g.data()) == CUDA_OPT_MISUSE);
         CHECK(pair.message().find("host") != std::string::npos);
         REQUIRE(cuda_opt_reset(pair.handle) == 0);
         CHECK(pair.solve() == CUDA_OPT_EVALUATE_FG);
@@ -157,8 +155,7 @@ TEMPLATE_TEST_CASE("On the host device memory is refused before it is touched", 
         Pair<Host> pair;
         CHECK(Abi<Real>::solve(pair.handle, wrong == 0 ? device.x.data() : pair.x.data(),
                                wrong == 1 ? device.f.data() : pair.f.data(),
-                               wrong == 2 ? device.g.data() : pair.g.data())
-              == CUDA_OPT_MISUSE);
+                               wrong == 2 ? device.g.data() : pair.g.data()) == CUDA_OPT_MISUSE);
         CHECK(pair.message().find("device") != std::string::npos);
     }
     Pair<Host> pair;

@@ -52,6 +52,7 @@ const std::vector<RealSetting> real_settings = {
     {"max_seconds", CUDA_OPT_MAX_SECONDS, 0, {0, 0.5, 1e9}, {-0.25}},
 };
 
+// clang-format off
 const std::vector<int> integer_results = {
     CUDA_OPT_ITERATIONS,        CUDA_OPT_EVALUATIONS,     CUDA_OPT_FREE_COUNT,          CUDA_OPT_LOWER_COUNT,
     CUDA_OPT_UPPER_COUNT,       CUDA_OPT_SKIPPED_UPDATES, CUDA_OPT_CAUCHY_SEGMENTS,     CUDA_OPT_LINE_SEARCH_INFO,
@@ -63,9 +64,10 @@ const std::vector<int> real_results = {
     CUDA_OPT_F,     CUDA_OPT_PG_NORM2,       CUDA_OPT_PG_NORM_INF, CUDA_OPT_X_NORM2,       CUDA_OPT_STEP,
     CUDA_OPT_THETA, CUDA_OPT_SOLVER_SECONDS, CUDA_OPT_CAUCHY_T,    CUDA_OPT_CAUCHY_T_FIRST,
     CUDA_OPT_DIRECTION_NORM2, CUDA_OPT_SLOPE_START, CUDA_OPT_SLOPE};
+// clang-format on
 
 class Settings : public Handle<HostDouble> {
-public:
+  public:
     Settings() : Handle(10, 5) {}
     int64_t get_int(int key) {
         int64_t value = std::numeric_limits<int64_t>::min();
@@ -205,7 +207,7 @@ TEMPLATE_TEST_CASE("The last direction is told as it can be worked out by hand",
     const Vector c = {3, 3, 0.5, -1};
     const auto evaluate = [c](const Vector &x, Vector &g) {
         double f = 0;
-        for (size_t i = 0; i < x.size(); i++) {
+        for (std::size_t i = 0; i < x.size(); i++) {
             g[i] = x[i] - c[i];
             f += g[i] * g[i] / 2;
         }

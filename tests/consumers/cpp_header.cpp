@@ -11,54 +11,46 @@
 
 static int failures = 0;
 
-static void expect(bool holds, const char *what)
-{
-    if (!holds)
-        std::printf("does not hold: %s\n", what);
+static void expect(bool holds, const char *what) {
+    if (!holds) std::printf("does not hold: %s\n", what);
     failures += !holds;
 }
 
-/// The code of the Error that action throws; 0 where it throws none.
-template <class Action> static int code_of(const Action &action, std::string *sentence = nullptr)
-{
+// The code of the Error that action throws; 0 where it throws none.
+template <class Action> static int code_of(const Action &action, std::string *sentence = nullptr) {
     try {
         action();
         return 0;
     } catch (const cudaopt::Error &e) {
-        if (sentence)
-            *sentence = e.what();
+        if (sentence) *sentence = e.what();
         return e.code();
     }
 }
 
-static const std::int64_t n = 100;
+static const int64_t n = 100;
 
-/// f = sum (i + 1) (x_i - 1)^2 / 2
-template <class Real> static void evaluate(const Real *x, double *f, Real *g)
-{
+// f = sum (i + 1) (x_i - 1)^2 / 2
+template <class Real> static void evaluate(const Real *x, double *f, Real *g) {
     *f = 0;
-    for (std::int64_t i = 0; i < n; i++) {
+    for (int64_t i = 0; i < n; i++) {
         g[i] = static_cast<Real>(i + 1) * (x[i] - 1);
         *f += 0.5 * double(g[i]) * double(x[i] - 1);
     }
 }
 
 template <class Real, class Create, class SetBounds, class Solve>
-static std::vector<Real> by_the_c_interface(Create create, SetBounds set_bounds, Solve solve)
-{
+static std::vector<Real> by_the_c_interface(Create create, SetBounds set_bounds, Solve solve) {
     std::vector<Real> x(n), g(n), lower(n, -1), upper(n, Real(0.75));
     double f = 0;
     cuda_opt *s = nullptr;
     create(&s, n, 5, CUDA_OPT_BACKEND_HOST);
     set_bounds(s, lower.data(), upper.data());
-    while (solve(s, x.data(), &f, g.data()) > 0)
-        evaluate(x.data(), &f, g.data());
+    while (solve(s, x.data(), &f, g.data()) > 0) evaluate(x.data(), &f, g.data());
     cuda_opt_destroy(&s);
     return x;
 }
 
-template <class Real> static std::vector<Real> by_the_cpp_interface()
-{
+template <class Real> static std::vector<Real> by_the_cpp_interface() {
     cudaopt::Minimiser<Real> s(n, 5, CUDA_OPT_BACKEND_HOST);
     cudaopt::Array<Real> x(s, n), g(s, n), lower(s, std::vector<Real>(n, -1)), upper(s, n);
     cudaopt::Array<double> f(s, 1);
@@ -70,26 +62,24 @@ template <class Real> static std::vector<Real> by_the_cpp_interface()
 
     // The moved handle is the same handle: the arrays made with the old name go on with the new one.
     cudaopt::Minimiser<Real> moved(std::move(s));
-    while (moved.solve(x, f, g) > 0)
-        evaluate(x.data(), f.data(), g.data());
+    while (moved.solve(x, f, g) > 0) evaluate(x.data(), f.data(), g.data());
     expect(moved.get_int(CUDA_OPT_STOP_TEST) == CUDA_OPT_EPS, "the solve converged");
     expect(moved.get_int(CUDA_OPT_UPPER_COUNT) == n, "all variables are at their upper bounds");
     const cudaopt::Array<Real> taken(std::move(x));
     return taken.to_host();
 }
 
-int main()
-{
+int main() {
     using cudaopt::Minimiser;
     static_assert(!std::is_copy_constructible_v<Minimiser<double>> && !std::is_copy_assignable_v<Minimiser<double>>);
     static_assert(std::is_nothrow_move_constructible_v<Minimiser<double>>);
     static_assert(!std::is_copy_constructible_v<cudaopt::Array<float>>);
 
-    expect(by_the_cpp_interface<double>()
-               == by_the_c_interface<double>(cuda_opt_create, cuda_opt_set_bounds, cuda_opt_solve),
+    expect(by_the_cpp_interface<double>() ==
+               by_the_c_interface<double>(cuda_opt_create, cuda_opt_set_bounds, cuda_opt_solve),
            "double: the bits of the C interface");
-    expect(by_the_cpp_interface<float>()
-               == by_the_c_interface<float>(cuda_opt_create_f32, cuda_opt_set_bounds_f32, cuda_opt_solve_f32),
+    expect(by_the_cpp_interface<float>() ==
+               by_the_c_interface<float>(cuda_opt_create_f32, cuda_opt_set_bounds_f32, cuda_opt_solve_f32),
            "float: the bits of the C interface");
 
     std::string sentence;
@@ -114,7 +104,7 @@ int main()
     array.write(1, &five, 1);
     expect(array.to_host() == std::vector<double>{1, 5, 3}, "written and read again");
     expect(code_of([&] { array.write(3, &five, 1); }) == CUDA_OPT_IMPROPER_INPUT, "no value is written past the end");
-    expect(code_of([&] { cudaopt::Array<double>(s, std::int64_t(1) << 62); }) == CUDA_OPT_OUT_OF_MEMORY,
+    expect(code_of([&] { cudaopt::Array<double>(s, int64_t(1) << 62); }) == CUDA_OPT_OUT_OF_MEMORY,
            "more bytes than an integer counts are out of memory");
 
     s.request_stop();

@@ -4,8 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-static double rosenbrock(int n, const double *x, double *g)
-{
+static double rosenbrock(int n, const double *x, double *g) {
     double f = 0;
     for (int i = 0; i < n; i += 2) {
         const double a = x[i + 1] - x[i] * x[i];
@@ -17,8 +16,7 @@ static double rosenbrock(int n, const double *x, double *g)
     return f;
 }
 
-int main(void)
-{
+int main(void) {
     enum { n = 1000, m = 5 };
     double x[n], g[n], lower[n], upper[n], f;
     for (int i = 0; i < n; i++) {
@@ -29,16 +27,14 @@ int main(void)
 
     cuda_opt *s;
     int task = cuda_opt_create(&s, n, m, CUDA_OPT_BACKEND_HOST);
-    if (task == 0)
-        task = cuda_opt_set_bounds(s, lower, upper);
-    if (task == 0)
-        task = cuda_opt_set_real(s, CUDA_OPT_EPS, 1e-8);
-    if (task == 0)
+    if (task == 0) task = cuda_opt_set_bounds(s, lower, upper);
+    if (task == 0) task = cuda_opt_set_real(s, CUDA_OPT_EPS, 1e-8);
+    if (task == 0) {
         do {
             task = cuda_opt_solve(s, x, &f, g);
-            if (task == CUDA_OPT_EVALUATE_FG)
-                f = rosenbrock(n, x, g);
+            if (task == CUDA_OPT_EVALUATE_FG) f = rosenbrock(n, x, g);
         } while (task > 0);
+    }
     if (task != CUDA_OPT_CONVERGED) {
         fprintf(stderr, "%s: %s\n", cuda_opt_task_name(task), cuda_opt_message(s));
         cuda_opt_destroy(&s);

@@ -6,8 +6,7 @@
 #include <limits>
 #include <vector>
 
-static double rosenbrock(const std::vector<float> &x, std::vector<float> &g)
-{
+static double rosenbrock(const std::vector<float> &x, std::vector<float> &g) {
     double f = 0;
     for (std::size_t i = 0; i < x.size(); i += 2) {
         const float a = x[i + 1] - x[i] * x[i];
@@ -19,8 +18,7 @@ static double rosenbrock(const std::vector<float> &x, std::vector<float> &g)
     return f;
 }
 
-int main()
-try {
+int main() try {
     const std::size_t n = 1000;
     const float infinity = std::numeric_limits<float>::infinity();
     std::vector<float> x(n), g(n), lower(n, -infinity), upper(n, infinity);
@@ -35,8 +33,7 @@ try {
 
     double f = 0;
     int task;
-    while ((task = s.solve(x.data(), &f, g.data())) == CUDA_OPT_EVALUATE_FG)
-        f = rosenbrock(x, g);
+    while ((task = s.solve(x.data(), &f, g.data())) == CUDA_OPT_EVALUATE_FG) f = rosenbrock(x, g);
     s.check(task);
 
     std::printf("f = %.3f, x = %.3f %.3f, %d at the upper bound\n", f, x[0], x[1],

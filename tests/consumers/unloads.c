@@ -18,8 +18,7 @@ enum { n = 20000, m = 3, rounds = 10 };
 static double x[n], g[n], f;
 static const char *library, *setulb_library;
 
-static void *load(const char *path)
-{
+static void *load(const char *path) {
     void *handle = dlopen(path, RTLD_NOW | RTLD_LOCAL);
     if (!handle) {
         fprintf(stderr, "unloads: %s\n", dlerror());
@@ -29,12 +28,11 @@ static void *load(const char *path)
 }
 
 /* The standard's way from a pointer to an object to one to a function. */
-#define FIND(handle, function)              \
-    __typeof__(&function) function##_found; \
+#define FIND(handle, function)                                                                                         \
+    __typeof__(&function) function##_found;                                                                            \
     *(void **)&function##_found = dlsym(handle, #function)
 
-static void evaluate(void)
-{
+static void evaluate(void) {
     f = 0;
     for (int i = 0; i < n; i++) {
         g[i] = (1 + i % 7) * (x[i] - 1);
@@ -42,8 +40,7 @@ static void evaluate(void)
     }
 }
 
-static void *solve_and_unload(void *unused)
-{
+static void *solve_and_unload(void *unused) {
     void *handle = load(library);
     FIND(handle, cuda_opt_create);
     FIND(handle, cuda_opt_set_int);
@@ -64,8 +61,7 @@ static void *solve_and_unload(void *unused)
     return unused;
 }
 
-static void solve_by_setulb(void)
-{
+static void solve_by_setulb(void) {
     static double wa[2 * m * n + 5 * n + 11 * m * m + 8 * m], dsave[29];
     static int nbd[n], iwa[3 * n], lsave[4], isave[44];
     char task[60], csave[60];
@@ -88,8 +84,7 @@ static void solve_by_setulb(void)
     }
 }
 
-int main(int argc, char **argv)
-{
+int main(int argc, char **argv) {
     const struct timespec moment = {0, 2000000};
     if (argc != 3) return 2;
     library = argv[1];

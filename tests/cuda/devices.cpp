@@ -19,11 +19,11 @@ int solve_bowl(cuda_opt *s, double *x, double *f, double *g) {
     return task;
 }
 
-/// Whether the refusal names the array and both devices.
+// Whether the refusal names the array and both devices.
 bool names(const cuda_opt *s, const std::string &array) {
     const std::string sentence = cuda_opt_message(s);
-    return sentence.find(array) == 0 && sentence.find("device 0") != std::string::npos
-        && sentence.find("device 1") != std::string::npos;
+    return sentence.find(array) == 0 && sentence.find("device 0") != std::string::npos &&
+           sentence.find("device 1") != std::string::npos;
 }
 
 } // namespace

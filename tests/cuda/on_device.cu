@@ -51,13 +51,13 @@ void use(int device) { check(cudaSetDevice(device)); }
 
 void *allocate(int64_t bytes) {
     void *memory = nullptr;
-    check(cudaMalloc(&memory, static_cast<size_t>(bytes)));
+    check(cudaMalloc(&memory, static_cast<std::size_t>(bytes)));
     return memory;
 }
 
 void *allocate_managed(int64_t bytes) {
     void *memory = nullptr;
-    check(cudaMallocManaged(&memory, static_cast<size_t>(bytes)));
+    check(cudaMallocManaged(&memory, static_cast<std::size_t>(bytes)));
     return memory;
 }
 
@@ -70,8 +70,7 @@ void spin(double seconds) {
 
 void synchronize() { check(cudaDeviceSynchronize()); }
 
-template <class Real>
-void bowl(int64_t n, const Real *x, double *f, Real *g) {
+template <class Real> void bowl(int64_t n, const Real *x, double *f, Real *g) {
     bowl_kernel<<<1, 1>>>(n, x, f, g);
     check(cudaGetLastError());
 }

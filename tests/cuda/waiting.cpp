@@ -22,9 +22,9 @@ constexpr double spinning = 3, limit = 1, enough = 1.5; // seconds: of the kerne
 
 double seconds_since(Clock::time_point then) { return std::chrono::duration<double>(Clock::now() - then).count(); }
 
-/// Asks for a stop a while later, from a thread of its own.
+// Asks for a stop a while later, from a thread of its own.
 class LaterStop {
-public:
+  public:
     void start(cuda_opt *s) {
         thread_ = std::thread([s] {
             std::this_thread::sleep_for(std::chrono::milliseconds(300));
@@ -35,28 +35,26 @@ public:
         if (thread_.joinable()) thread_.join();
     }
 
-private:
+  private:
     std::thread thread_;
 };
 
 struct Ending {
     int task = 0;
     int64_t iterations = 0, evaluations = 0;
-    double longest_call = 0; ///< seconds
+    double longest_call = 0; // seconds
     std::string message;
 };
 
-template <class Real>
-struct Iterate {
+template <class Real> struct Iterate {
     std::vector<Real> x, g;
     std::vector<double> f;
     bool operator==(const Iterate &other) const { return x == other.x && g == other.g && f == other.f; }
 };
 
-/// A solve whose evaluations and diagonals are kernels on the legacy default stream, in a box that some variables meet.
-template <class Configuration>
-class Run {
-public:
+// A solve whose evaluations and diagonals are kernels on the legacy default stream, in a box that some variables meet.
+template <class Configuration> class Run {
+  public:
     using Real = typename Configuration::Real;
 
     Run()
@@ -68,7 +66,7 @@ public:
     }
 
     cudaopt::Minimiser<Real> &handle() { return s_; }
-    /// What happens before the kernels of that evaluation, or with that diagonal, counted from 1.
+    // What happens before the kernels of that evaluation, or with that diagonal, counted from 1.
     void at_evaluation(int64_t number, std::function<void()> action) { slow_evaluation_ = number, act_ = action; }
     void at_diagonal(int64_t number, std::function<void()> action) { slow_diagonal_ = number, act_ = action; }
     void undisturbed() { slow_evaluation_ = slow_diagonal_ = 0; }
@@ -100,11 +98,11 @@ public:
         ending.message = s_.message();
         return ending;
     }
-    /// As NEW_ITERATE has shown it last; before that, the start's x alone.
+    // As NEW_ITERATE has shown it last; before that, the start's x alone.
     const Iterate<Real> &accepted() const { return accepted_; }
     Iterate<Real> there() const { return {x_.to_host(), g_.to_host(), f_.to_host()}; }
 
-private:
+  private:
     static constexpr int64_t n = 150;
     cudaopt::Minimiser<Real> s_;
     cudaopt::Array<Real> x_, g_;
@@ -115,7 +113,7 @@ private:
     Iterate<Real> accepted_;
 };
 
-/// What holds when a call has given up its wait, and afterwards.
+// What holds when a call has given up its wait, and afterwards.
 template <class Configuration>
 void check_given_up(Run<Configuration> &run, const Ending &ending, int code,
                     const Iterate<typename Configuration::Real> &solution) {
@@ -219,9 +217,9 @@ namespace {
 constexpr int search_variables = 2;
 constexpr int64_t walks = 64;
 
-/// A search whose values come from kernels on the legacy default stream.
+// A search whose values come from kernels on the legacy default stream.
 class SearchRun {
-public:
+  public:
     explicit SearchRun(int64_t at_smallest) {
         check(cuda_opt_create_search(&s_, search_variables, walks, CUDA_OPT_BACKEND_CUDA));
         points_ = array(search_variables * 2 * walks);
@@ -268,7 +266,7 @@ public:
         return f;
     }
 
-private:
+  private:
     double *array(int64_t size) {
         void *memory = nullptr;
         check(cuda_opt_alloc(s_, &memory, size * static_cast<int64_t>(sizeof(double))));

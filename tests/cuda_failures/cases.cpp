@@ -12,14 +12,14 @@ namespace {
 
 using cudaopt_test::Abi;
 
-/// The code of the first call that fails is the attempt's.
+// The code of the first call that fails is the attempt's.
 #define TRY(call)                                                                                                      \
     if (const int code_ = call; code_ < 0) return code_
 
-/// A handle and arrays in its memory. The handle's device is the last, and the current one the first, so that it has to
-/// be chosen at each call where there are several.
+// A handle and arrays in its memory. The handle's device is the last, and the current one the first, so that it has to
+// be chosen at each call where there are several.
 class OfHandle : public Case {
-public:
+  public:
     explicit OfHandle(int backend) : backend_(backend) {}
     ~OfHandle() override { give_back(); }
     std::string message() const override { return cuda_opt_message(s_); }
@@ -32,9 +32,8 @@ public:
         return !s_;
     }
 
-protected:
-    template <class Create>
-    int make(const Create &create, std::vector<int64_t> bytes) {
+  protected:
+    template <class Create> int make(const Create &create, std::vector<int64_t> bytes) {
         if (cuda_opt_backend(s_) < 0) give_back(); // a handle that could not be made, or none
         if (!s_) {
             seam::use(std::max(seam::devices(), 1) - 1);
@@ -45,39 +44,32 @@ protected:
         seam::use(0);
         TRY(cuda_opt_reset(s_));
         arrays_.resize(bytes.size(), nullptr);
-        for (size_t i = 0; i < bytes.size(); i++)
+        for (std::size_t i = 0; i < bytes.size(); i++)
             if (!arrays_[i]) TRY(cuda_opt_alloc(s_, &arrays_[i], bytes[i]));
         return 0;
     }
-    template <class T>
-    T *array(int which) const {
-        return static_cast<T *>(arrays_[static_cast<size_t>(which)]);
+    template <class T> T *array(int which) const { return static_cast<T *>(arrays_[static_cast<std::size_t>(which)]); }
+    template <class T> int write(int which, const std::vector<T> &values) {
+        return cuda_opt_copy_in(s_, arrays_[static_cast<std::size_t>(which)], values.data(), bytes_of(values));
     }
-    template <class T>
-    int write(int which, const std::vector<T> &values) {
-        return cuda_opt_copy_in(s_, arrays_[static_cast<size_t>(which)], values.data(), bytes_of(values));
+    template <class T> int read(int which, std::vector<T> &values) {
+        return cuda_opt_copy_out(s_, values.data(), arrays_[static_cast<std::size_t>(which)], bytes_of(values));
     }
-    template <class T>
-    int read(int which, std::vector<T> &values) {
-        return cuda_opt_copy_out(s_, values.data(), arrays_[static_cast<size_t>(which)], bytes_of(values));
-    }
-    template <class T>
-    static int64_t bytes_of(const std::vector<T> &values) {
+    template <class T> static int64_t bytes_of(const std::vector<T> &values) {
         return static_cast<int64_t>(values.size() * sizeof(T));
     }
 
     const int backend_;
     cuda_opt *s_ = nullptr;
 
-private:
+  private:
     std::vector<void *> arrays_;
 };
 
-/// sum w_i (x_i - c_i)^2 / 2 with w from 1 to 100, half of the c_i outside the box.
-template <class Real>
-double quadratic(const std::vector<Real> &x, std::vector<Real> &g) {
+// sum w_i (x_i - c_i)^2 / 2 with w from 1 to 100, half of the c_i outside the box.
+template <class Real> double quadratic(const std::vector<Real> &x, std::vector<Real> &g) {
     double f = 0;
-    for (size_t i = 0; i < x.size(); i++) {
+    for (std::size_t i = 0; i < x.size(); i++) {
         const double weight = 1 + 99.0 * static_cast<double>(i) / static_cast<double>(x.size());
         const double away = static_cast<double>(x[i]) - (i % 2 ? 0.3 : 2) * (i % 4 < 2 ? 1 : -1);
         f += weight * away * away / 2;
@@ -90,9 +82,8 @@ struct Options {
     bool bounded, diagonal, log;
 };
 
-template <class Real>
-class Solve : public OfHandle {
-public:
+template <class Real> class Solve : public OfHandle {
+  public:
     Solve(int backend, Options options) : OfHandle(backend), options_(options) {}
 
     int attempt() override {
@@ -110,7 +101,8 @@ public:
         TRY(cuda_opt_set_int(s_, CUDA_OPT_DIAGCO, options_.diagonal));
         TRY(cuda_opt_set_real(s_, CUDA_OPT_EPS, 1e-3));
         if (options_.log) {
-            TRY(cuda_opt_set_log(s_, [](void *lines, const char *) { ++*static_cast<int *>(lines); }, &lines_));
+            TRY(cuda_opt_set_log(
+                s_, [](void *lines, const char *) { ++*static_cast<int *>(lines); }, &lines_));
             TRY(cuda_opt_set_int(s_, CUDA_OPT_IPRINT_FREQUENCY, 4));
             TRY(cuda_opt_set_int(s_, CUDA_OPT_IPRINT_TYPE, 3));
         }
@@ -137,17 +129,17 @@ public:
         return 0;
     }
 
-private:
+  private:
     static constexpr int64_t n = 60;
     static constexpr int m = 3;
     const Options options_;
     int lines_ = 0;
 };
 
-/// Batches of values that are taken on the host; the walks that go on are counted, and the best value looked at, after
-/// each iteration.
+// Batches of values that are taken on the host; the walks that go on are counted, and the best value looked at, after
+// each iteration.
 class Search : public OfHandle {
-public:
+  public:
     Search() : OfHandle(CUDA_OPT_BACKEND_CUDA) {}
 
     int attempt() override {
@@ -190,13 +182,13 @@ public:
         return 0;
     }
 
-private:
+  private:
     static constexpr int64_t n = 2, walks = 300;
 };
 
-/// The manual's interface, with arrays of its own on the current device.
+// The manual's interface, with arrays of its own on the current device.
 class Manual : public Case {
-public:
+  public:
     Manual() {
         seam::use(0);
         memory_ = seam::allocate((2 * n + 3) * sizeof(double));
@@ -226,10 +218,10 @@ public:
         return 0;
     }
 
-private:
+  private:
     static constexpr int n = 60;
     static void evaluate(int size, double *x, double *f, double *g) {
-        std::vector<double> at(static_cast<size_t>(size)), gradient(at.size());
+        std::vector<double> at(static_cast<std::size_t>(size)), gradient(at.size());
         seam::copy(at.data(), x, at.size() * sizeof(double));
         const double value = quadratic(at, gradient);
         seam::copy(g, gradient.data(), at.size() * sizeof(double));
@@ -238,8 +230,7 @@ private:
     void *memory_ = nullptr;
 };
 
-template <class Real, int backend, bool bounded, bool diagonal, bool log>
-std::unique_ptr<Case> solve() {
+template <class Real, int backend, bool bounded, bool diagonal, bool log> std::unique_ptr<Case> solve() {
     return std::make_unique<Solve<Real>>(backend, Options{bounded, diagonal, log});
 }
 

@@ -18,8 +18,8 @@ using namespace failures;
 int faults;
 
 bool proper(int code, const std::string &sentence) {
-    return (code == CUDA_OPT_CUDA_FAILURE || code == CUDA_OPT_OUT_OF_MEMORY || code == CUDA_OPT_BACKEND_UNAVAILABLE)
-        && sentence.size() > 20 && std::isalpha(static_cast<unsigned char>(sentence[0]));
+    return (code == CUDA_OPT_CUDA_FAILURE || code == CUDA_OPT_OUT_OF_MEMORY || code == CUDA_OPT_BACKEND_UNAVAILABLE) &&
+           sentence.size() > 20 && std::isalpha(static_cast<unsigned char>(sentence[0]));
 }
 
 struct Disturbed {
@@ -33,7 +33,7 @@ struct Disturbed {
                     seam::first_to_fail(), how == seam::Fails::once ? "once" : "from then on", what, code,
                     sentence.c_str());
     }
-    /// Whether a call has failed at all.
+    // Whether a call has failed at all.
     bool run(const std::vector<double> &undisturbed) const {
         const std::unique_ptr<Case> it = kind.make();
         seam::arm(number, how);

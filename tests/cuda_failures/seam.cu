@@ -44,18 +44,18 @@ std::vector<std::string> &names() {
 
 } // namespace seam
 
-/// A name for names(), before main().
+// A name for names(), before main().
 #define NAMED(name) static const bool named_##name = (seam::names().push_back(#name), true)
 
-/// A call that does nothing but fail.
+// A call that does nothing but fail.
 #define REFUSED(error, name, parameters, arguments)                                                                    \
     NAMED(name);                                                                                                       \
     extern "C" cudaError_t __real_##name parameters;                                                                   \
     extern "C" cudaError_t __wrap_##name parameters {                                                                  \
         return seam::fails(#name) ? seam::remember(error) : __real_##name arguments;                                   \
     }
-/// A call that does its work and then tells of a failure, that of earlier work as it were: what gives back, and what
-/// waits. So nothing leaks, and nothing is freed while it is in use, but by the library's own doing.
+// A call that does its work and then tells of a failure, that of earlier work as it were: what gives back, and what
+// waits. So nothing leaks, and nothing is freed while it is in use, but by the library's own doing.
 #define DONE_THEN_FAILED(name, parameters, arguments)                                                                  \
     NAMED(name);                                                                                                       \
     extern "C" cudaError_t __real_##name parameters;                                                                   \
@@ -64,10 +64,10 @@ std::vector<std::string> &names() {
         return seam::fails(#name) ? seam::remember(cudaErrorUnknown) : error;                                          \
     }
 
-REFUSED(cudaErrorMemoryAllocation, cudaMalloc, (void **memory, size_t bytes), (memory, bytes))
-REFUSED(cudaErrorMemoryAllocation, cudaHostAlloc, (void **memory, size_t bytes, unsigned flags),
+REFUSED(cudaErrorMemoryAllocation, cudaMalloc, (void **memory, std::size_t bytes), (memory, bytes))
+REFUSED(cudaErrorMemoryAllocation, cudaHostAlloc, (void **memory, std::size_t bytes, unsigned flags),
         (memory, bytes, flags))
-REFUSED(cudaErrorMemoryAllocation, cudaMallocAsync, (void **memory, size_t bytes, cudaStream_t stream),
+REFUSED(cudaErrorMemoryAllocation, cudaMallocAsync, (void **memory, std::size_t bytes, cudaStream_t stream),
         (memory, bytes, stream))
 REFUSED(cudaErrorUnknown, cudaGetDeviceCount, (int *count), (count))
 REFUSED(cudaErrorUnknown, cudaGetDevice, (int *device), (device))
@@ -87,17 +87,17 @@ REFUSED(cudaErrorUnknown, cudaFuncSetAttribute, (const void *kernel, cudaFuncAtt
 REFUSED(cudaErrorUnknown, cudaLaunchKernelExC, (const cudaLaunchConfig_t *config, const void *kernel, void **arguments),
         (config, kernel, arguments))
 REFUSED(cudaErrorUnknown, cudaLaunchKernel,
-        (const void *kernel, dim3 blocks, dim3 threads, void **arguments, size_t shared, cudaStream_t stream),
+        (const void *kernel, dim3 blocks, dim3 threads, void **arguments, std::size_t shared, cudaStream_t stream),
         (kernel, blocks, threads, arguments, shared, stream))
 REFUSED(cudaErrorUnknown, __cudaLaunchKernel, // what the compiler makes of <<<>>>
-        (cudaKernel_t kernel, dim3 blocks, dim3 threads, void **arguments, size_t shared, cudaStream_t stream),
+        (cudaKernel_t kernel, dim3 blocks, dim3 threads, void **arguments, std::size_t shared, cudaStream_t stream),
         (kernel, blocks, threads, arguments, shared, stream))
-REFUSED(cudaErrorUnknown, cudaMemcpy, (void *to, const void *from, size_t bytes, cudaMemcpyKind kind),
+REFUSED(cudaErrorUnknown, cudaMemcpy, (void *to, const void *from, std::size_t bytes, cudaMemcpyKind kind),
         (to, from, bytes, kind))
 REFUSED(cudaErrorUnknown, cudaMemcpyAsync,
-        (void *to, const void *from, size_t bytes, cudaMemcpyKind kind, cudaStream_t stream),
+        (void *to, const void *from, std::size_t bytes, cudaMemcpyKind kind, cudaStream_t stream),
         (to, from, bytes, kind, stream))
-REFUSED(cudaErrorUnknown, cudaMemsetAsync, (void *to, int value, size_t bytes, cudaStream_t stream),
+REFUSED(cudaErrorUnknown, cudaMemsetAsync, (void *to, int value, std::size_t bytes, cudaStream_t stream),
         (to, value, bytes, stream))
 REFUSED(cudaErrorUnknown, cudaStreamQuery, (cudaStream_t stream), (stream))
 REFUSED(cudaErrorUnknown, cudaEventCreate, (cudaEvent_t * event), (event))

@@ -56,7 +56,7 @@ TEST_CASE("With a density: energy, gradient and masses as by brute force") {
 }
 
 TEST_CASE("The levels of a density keep the sums below 2^64 at every resolution") {
-    for (const std::int32_t resolution : {1, 2, 100, 512, 4096, 4097, 8192, 8193, most_resolution}) {
+    for (const int32_t resolution : {1, 2, 100, 512, 4096, 4097, 8192, 8193, most_resolution}) {
         const double r = resolution, largest = most_levels(resolution) * 2 / 3. * r * r * r * r;
         CAPTURE(resolution);
         CHECK(largest < std::ldexp(1., 64));
@@ -64,8 +64,8 @@ TEST_CASE("The levels of a density keep the sums below 2^64 at every resolution"
     }
     // The sum itself, of a row of the largest grid whose site lies in the far corner.
     CellSums sums;
-    const std::int32_t last = most_resolution - 1;
-    for (std::int32_t x = 0; x <= last; x++) sums.add(255, -x, -last);
+    const int32_t last = most_resolution - 1;
+    for (int32_t x = 0; x <= last; x++) sums.add(255, -x, -last);
     const double rows = most_resolution, exact = 255 * rows * (1. * last * last + last * (2. * last + 1) / 6);
     CHECK(static_cast<double>(sums.square) == Approx(exact).epsilon(1e-14));
     CHECK(exact * rows < std::ldexp(1., 64) * 2); // all rows as heavy as the farthest: the bound above has the sum
@@ -73,8 +73,8 @@ TEST_CASE("The levels of a density keep the sums below 2^64 at every resolution"
 
 TEST_CASE("Images, plain and raw, of one and of two bytes; the first row is the upper one") {
     for (const std::string &content : {std::string("P2\n# a comment\n2 2\n100\n100 50 # another\n 0 20\n"),
-                                      std::string("P5 2 2 100\n\x64\x32\x00\x14", 15),
-                                      std::string("P5 2 2 1000\n\x03\xe8\x01\xf4\x00\x00\x00\xc8", 20)}) {
+                                       std::string("P5 2 2 100\n\x64\x32\x00\x14", 15),
+                                       std::string("P5 2 2 1000\n\x03\xe8\x01\xf4\x00\x00\x00\xc8", 20)}) {
         const Image image(content);
         const Density density = make_density(image.path);
         CHECK(density(0.2, 0.9) == 1);

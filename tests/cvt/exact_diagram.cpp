@@ -47,7 +47,7 @@ Difference grid_against_exact(const std::vector<double> &x, int resolution) {
     const ExactDiagram exact(x);
     double f, apart = 0, whole = 0;
     std::vector<double> g(x.size());
-    Tessellation(static_cast<std::int64_t>(x.size()) / 2, resolution).evaluate(x.data(), &f, g.data(), Place());
+    Tessellation(static_cast<int64_t>(x.size()) / 2, resolution).evaluate(x.data(), &f, g.data(), Place());
     for (std::size_t i = 0; i < g.size(); i++) {
         apart += (g[i] - exact.gradient()[i]) * (g[i] - exact.gradient()[i]);
         whole += exact.gradient()[i] * exact.gradient()[i];
@@ -115,7 +115,7 @@ TEST_CASE("Every Delaunay triangle's circumcircle is free of sites") {
         for (std::size_t k = 0; k < x.size(); k += 2) REQUIRE(determinant(x[k], x[k + 1]) < 1e-9);
     }
     std::size_t edge = 0; // Euler: 2 k - 2 - (sites on the hull) triangles
-    for (std::int32_t i = 0; i < 300; i++) {
+    for (int32_t i = 0; i < 300; i++) {
         std::size_t corners = 0;
         for (const Triangle &t : diagram.triangles()) corners += std::count(t.site.begin(), t.site.end(), i);
         edge += corners != static_cast<std::size_t>(diagram.neighbours()[std::size_t(i)]);
@@ -148,7 +148,7 @@ TEST_CASE("The grid's energy and gradient come near the exact ones as the resolu
 
 // Not a test: `test_cvt [.table]` prints what docs/cvt.md shows.
 TEST_CASE("The grid against the exact diagram", "[.table]") {
-    for (const std::int64_t sites : {200, 1000, 4000})
+    for (const int64_t sites : {200, 1000, 4000})
         for (const int resolution : {128, 256, 512, 1024, 2048}) {
             const std::vector<double> x = Tessellation(sites, 2048).random_sites(1);
             const Difference d = grid_against_exact(x, resolution);

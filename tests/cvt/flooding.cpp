@@ -20,7 +20,7 @@ struct Difference {
 };
 
 Difference against(const BruteForce &brute, const std::vector<double> &x, int resolution, Flooding flooding) {
-    Tessellation grid(static_cast<std::int64_t>(x.size()) / 2, resolution, {}, flooding);
+    Tessellation grid(static_cast<int64_t>(x.size()) / 2, resolution, {}, flooding);
     double f;
     std::vector<double> g(x.size());
     grid.evaluate(x.data(), &f, g.data(), Place());
@@ -41,7 +41,7 @@ Difference against(const BruteForce &brute, const std::vector<double> &x, int re
 
 TEST_CASE("500 sites at 512 x 512: few pixels misassigned, energy within 1e-6 of brute force") {
     constexpr int resolution = 512;
-    for (const std::uint64_t seed : {1, 2, 3}) { // of the last two, two sites lie in one pixel
+    for (const uint64_t seed : {1, 2, 3}) { // of the last two, two sites lie in one pixel
         const std::vector<double> x = Tessellation(500, resolution).random_sites(seed);
         const BruteForce brute(x, resolution);
         const auto [misassigned, f, g] = against(brute, x, resolution, Flooding::two_after);
@@ -87,8 +87,8 @@ TEST_CASE("Where sites are planted does not depend on the order in which they co
         std::vector<Word> words(resolution * resolution, no_site);
         for (std::size_t k = 0; k < 150; k++) {
             const std::size_t i = k * static_cast<std::size_t>(stride) % 150;
-            const std::uint32_t fx = packing.fixed(x[2 * i]), fy = packing.fixed(x[2 * i + 1]);
-            plant(packing, packing.pack(static_cast<std::int64_t>(i), fx, fy), [&](std::int64_t pixel, Word site) {
+            const uint32_t fx = packing.fixed(x[2 * i]), fy = packing.fixed(x[2 * i + 1]);
+            plant(packing, packing.pack(static_cast<int64_t>(i), fx, fy), [&](int64_t pixel, Word site) {
                 Word &word = words[static_cast<std::size_t>(pixel)];
                 const Word before = word;
                 word = std::min(word, site);
@@ -124,8 +124,8 @@ TEST_CASE("A site in each pixel, sites at the corners, one site") {
 // Not a test: `test_cvt [.table]` prints what docs/cvt.md shows.
 TEST_CASE("The variants of jump flooding", "[.table]") {
     constexpr int resolution = 512;
-    for (const std::int64_t sites : {50, 500, 5000, 20000})
-        for (const std::uint64_t seed : {1, 2, 3}) {
+    for (const int64_t sites : {50, 500, 5000, 20000})
+        for (const uint64_t seed : {1, 2, 3}) {
             const std::vector<double> x = Tessellation(sites, resolution).random_sites(seed);
             const BruteForce brute(x, resolution);
             for (const Flooding flooding :

@@ -28,7 +28,7 @@ Values on_host(Tessellation &grid, const std::vector<double> &x, int threads = 0
 }
 
 Values on_cuda(Tessellation &grid, const std::vector<double> &x) {
-    const cudaopt::Minimiser<double> s(static_cast<std::int64_t>(x.size()), 3, CUDA_OPT_BACKEND_CUDA);
+    const cudaopt::Minimiser<double> s(static_cast<int64_t>(x.size()), 3, CUDA_OPT_BACKEND_CUDA);
     const cudaopt::Array<double> device_x(s, x), g(s, device_x.size()), f(s, 1);
     Place place;
     place.space = Place::Space::cuda;
@@ -46,10 +46,10 @@ void check_equal(const Values &a, const Values &b) {
 }
 
 struct Case {
-    std::int64_t sites, resolution;
+    int64_t sites, resolution;
     std::string density;
 };
-const Case cases[] = {{1, 1, "constant"},     {1, 100, "constant"},   {300, 100, "constant"},  {10000, 100, "waves"},
+const Case cases[] = {{1, 1, "constant"},     {1, 100, "constant"},   {300, 100, "constant"},   {10000, 100, "waves"},
                       {500, 512, "constant"}, {700, 512, "gaussian"}, {70000, 300, "constant"}, {3000, 777, "linear"}};
 
 } // namespace
@@ -70,8 +70,8 @@ TEST_CASE("On CUDA: the host's bits, again and again") {
     if (cudaopt_test::skipped<cudaopt_test::CudaDouble>()) return;
     for (const Case &now : cases) {
         CAPTURE(now.sites, now.resolution, now.density);
-        Tessellation grid(now.sites, now.resolution, make_density(now.density)), again = {now.sites, now.resolution,
-                                                                                          make_density(now.density)};
+        Tessellation grid(now.sites, now.resolution, make_density(now.density)),
+            again = {now.sites, now.resolution, make_density(now.density)};
         std::vector<double> x = grid.random_sites(3);
         if (now.sites >= 300) // coinciding sites, sites in one pixel, sites in the corners
             for (std::size_t k = 0; k < 100; k++)

@@ -24,7 +24,7 @@ struct Solved {
 
 // Until no site is further than the tolerance from its centroid, in mean distances of sites and for cells of mean mass.
 template <class Configuration> Solved solve(Tessellation &grid, std::vector<double> start, double tolerance) {
-    const std::int64_t n = 2 * grid.sites();
+    const int64_t n = 2 * grid.sites();
     cudaopt::Minimiser<double> s(n, 7, Configuration::backend);
     cudaopt::Array<double> x(s, start), g(s, n), f(s, 1);
     const cudaopt::Array<double> lower(s, std::vector<double>(start.size(), 0));

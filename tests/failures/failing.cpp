@@ -15,10 +15,10 @@
 
 // glibc's own names for what stands behind malloc.
 extern "C" {
-void *__libc_malloc(size_t size);
-void *__libc_calloc(size_t count, size_t size);
-void *__libc_realloc(void *memory, size_t size);
-void *__libc_memalign(size_t alignment, size_t size);
+void *__libc_malloc(std::size_t size);
+void *__libc_calloc(std::size_t count, std::size_t size);
+void *__libc_realloc(void *memory, std::size_t size);
+void *__libc_memalign(std::size_t alignment, std::size_t size);
 void __libc_free(void *memory);
 }
 
@@ -45,11 +45,13 @@ Plan allocations, threads;
 std::atomic<bool> something_failed{false}, watching{false};
 
 // The blocks that were given while watching; a table of its own, since it must not allocate.
-constexpr size_t places = 1 << 16;
+constexpr std::size_t places = 1 << 16;
 void *blocks[places];
 std::atomic_flag lock = ATOMIC_FLAG_INIT;
 
-size_t place_of(const void *block) { return (reinterpret_cast<uintptr_t>(block) >> 4) * 0x9e3779b97f4a7c15u >> 48; }
+std::size_t place_of(const void *block) {
+    return (reinterpret_cast<uintptr_t>(block) >> 4) * 0x9e3779b97f4a7c15u >> 48;
+}
 
 // Linear probing; a block that was freed leaves its place to the next, and a mark so that searches go on beyond it.
 char gone;
@@ -58,7 +60,7 @@ void note(void *block) {
     if (!block || !watching) return;
     while (lock.test_and_set(std::memory_order_acquire)) {
     }
-    size_t at = place_of(block);
+    std::size_t at = place_of(block);
     while (blocks[at] && blocks[at] != &gone) at = (at + 1) % places;
     blocks[at] = block;
     lock.clear(std::memory_order_release);
@@ -68,7 +70,7 @@ void forget(const void *block) {
     if (!block) return;
     while (lock.test_and_set(std::memory_order_acquire)) {
     }
-    for (size_t at = place_of(block); blocks[at]; at = (at + 1) % places)
+    for (std::size_t at = place_of(block); blocks[at]; at = (at + 1) % places)
         if (blocks[at] == block) {
             blocks[at] = &gone;
             break;
@@ -124,25 +126,25 @@ int64_t left_over() {
 } // namespace failing
 
 extern "C" {
-void *malloc(size_t size) {
+void *malloc(std::size_t size) {
     return failing::allocate([&] { return __libc_malloc(size); });
 }
-void *calloc(size_t number, size_t size) {
+void *calloc(std::size_t number, std::size_t size) {
     return failing::allocate([&] { return __libc_calloc(number, size); });
 }
-void *realloc(void *memory, size_t size) {
+void *realloc(void *memory, std::size_t size) {
     return failing::allocate([&] {
         failing::forget(memory);
         return __libc_realloc(memory, size);
     });
 }
-void *aligned_alloc(size_t alignment, size_t size) {
+void *aligned_alloc(std::size_t alignment, std::size_t size) {
     return failing::allocate([&] { return __libc_memalign(alignment, size); });
 }
-void *memalign(size_t alignment, size_t size) {
+void *memalign(std::size_t alignment, std::size_t size) {
     return failing::allocate([&] { return __libc_memalign(alignment, size); });
 }
-int posix_memalign(void **out, size_t alignment, size_t size) {
+int posix_memalign(void **out, std::size_t alignment, std::size_t size) {
     *out = failing::allocate([&] { return __libc_memalign(alignment, size); });
     return *out ? 0 : ENOMEM;
 }

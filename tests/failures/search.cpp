@@ -65,7 +65,7 @@ class Trial {
     cuda_opt *s = nullptr;
 
   private:
-    static size_t at(int64_t i) { return static_cast<size_t>(i); }
+    static std::size_t at(int64_t i) { return static_cast<std::size_t>(i); }
     const int rule_, threads_;
     std::vector<double> lower_, upper_, steps_, points_, values_, x_, g_;
 };

@@ -32,14 +32,14 @@ struct Shape {
 int64_t lines = 0;
 void count_line(void *, const char *) { lines++; }
 
-/// One problem; its arrays are the caller's, and allocated before anything fails.
+// One problem; its arrays are the caller's, and allocated before anything fails.
 template <class Api> class Trial {
     using Real = typename Api::Real;
 
   public:
     explicit Trial(const Shape &shape)
         : shape_(shape), x_(size()), g_(size()), lower_(size()), upper_(size()), diagonal_(size(), Real(0.01)) {
-        for (size_t i = 0; i < size(); i++) {
+        for (std::size_t i = 0; i < size(); i++) {
             lower_[i] = static_cast<Real>(-2 + 0.1 * static_cast<double>(i % 13));
             upper_[i] = static_cast<Real>(0.6 + 0.1 * static_cast<double>(i % 7));
         }
@@ -61,7 +61,7 @@ template <class Api> class Trial {
         return code;
     }
     Outcome solve() {
-        for (size_t i = 0; i < size(); i++) x_[i] = i % 2 ? Real(0.5) : Real(-1.2);
+        for (std::size_t i = 0; i < size(); i++) x_[i] = i % 2 ? Real(0.5) : Real(-1.2);
         Outcome outcome;
         while (outcome.code > 0) {
             outcome.code = Api::solve(s, x_.data(), &f_, g_.data());
@@ -71,7 +71,7 @@ template <class Api> class Trial {
         outcome.hash = hash_of(x_.data(), size());
         return outcome;
     }
-    /// What came of making a handle and solving with it.
+    // What came of making a handle and solving with it.
     Outcome attempt() {
         const int code = create();
         return code == 0 ? solve() : Outcome{code, 0, 0};
@@ -80,7 +80,7 @@ template <class Api> class Trial {
     cuda_opt *s = nullptr;
 
   private:
-    size_t size() const { return static_cast<size_t>(shape_.n); }
+    std::size_t size() const { return static_cast<std::size_t>(shape_.n); }
 
     const Shape shape_;
     std::vector<Real> x_, g_, lower_, upper_, diagonal_;
@@ -91,7 +91,7 @@ std::string told(const char *what, const cuda_opt *s, int code) {
     return std::string(what) + ": code " + std::to_string(code) + ", '" + cuda_opt_message(s) + "'";
 }
 
-/// Nothing, or why this is no outcome of a solve in which allocations failed.
+// Nothing, or why this is no outcome of a solve in which allocations failed.
 std::string improper(const cuda_opt *s, const Outcome &outcome, const Outcome &undisturbed) {
     if (outcome == undisturbed) return "";
     if (outcome.code != CUDA_OPT_OUT_OF_MEMORY) return told("not out of memory", s, outcome.code);

@@ -10,7 +10,7 @@
 
 namespace failing {
 
-/// Extended Rosenbrock.
+// Extended Rosenbrock.
 template <class Real> double rosenbrock(const Real *x, Real *g, int64_t n) {
     double f = 0;
     for (int64_t i = 0; i + 1 < n; i += 2) {
@@ -22,7 +22,7 @@ template <class Real> double rosenbrock(const Real *x, Real *g, int64_t n) {
     return f;
 }
 
-/// What came out of a solve, to be compared.
+// What came out of a solve, to be compared.
 struct Outcome {
     int code = 1;
     double f = 0;
@@ -30,9 +30,9 @@ struct Outcome {
     bool operator==(const Outcome &other) const { return code == other.code && f == other.f && hash == other.hash; }
 };
 
-template <class Real> uint64_t hash_of(const Real *values, size_t count) {
+template <class Real> uint64_t hash_of(const Real *values, std::size_t count) {
     uint64_t hash = 0;
-    for (size_t i = 0; i < count; i++) {
+    for (std::size_t i = 0; i < count; i++) {
         const double value = values[i];
         uint64_t bits;
         std::memcpy(&bits, &value, sizeof bits);
@@ -42,7 +42,7 @@ template <class Real> uint64_t hash_of(const Real *values, size_t count) {
     return hash;
 }
 
-/// A code's sentence where it is a failure.
+// A code's sentence where it is a failure.
 inline bool is_sentence(const char *message) { return std::strlen(message) >= 8 && std::strchr(message, ' '); }
 
 } // namespace failing

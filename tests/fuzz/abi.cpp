@@ -24,7 +24,8 @@ double real_of(const cuda_opt *s, int32_t key) {
 
 void set_any_int(Run &run, cuda_opt *s, bool started) {
     Random &random = run.random;
-    const IntKey &setting = int_settings[static_cast<size_t>(random.below(static_cast<int64_t>(int_settings.size())))];
+    const IntKey &setting =
+        int_settings[static_cast<std::size_t>(random.below(static_cast<int64_t>(int_settings.size())))];
     const int64_t value = random.chance(0.5) ? random.hostile_integer() : random.from_to(0, 40);
     const int code = run.call("cuda_opt_set_int", [&] { return cuda_opt_set_int(s, setting.key, value); });
     run.trace("set_int(%d, %lld) = %d", setting.key, static_cast<long long>(value), code);
@@ -39,7 +40,7 @@ void set_any_int(Run &run, cuda_opt *s, bool started) {
 void set_any_real(Run &run, cuda_opt *s) {
     Random &random = run.random;
     const RealKey &setting =
-        real_settings[static_cast<size_t>(random.below(static_cast<int64_t>(real_settings.size())))];
+        real_settings[static_cast<std::size_t>(random.below(static_cast<int64_t>(real_settings.size())))];
     double value = random.chance(0.6) ? random.hostile() : random.power_of_10(-20, 0);
     // Whether a clock has passed a moment is not the same each time.
     if (setting.key == CUDA_OPT_MAX_SECONDS && value > 0 && value < 1e9) value = -value;
@@ -57,7 +58,7 @@ void get_any(Run &run, cuda_opt *s, const char *call, const std::vector<int32_t>
     Random &random = run.random;
     const bool guess = random.chance(0.3);
     const auto key = static_cast<int32_t>(guess ? random.pick<int64_t>({0, -1, 111, 99, 500, random.hostile_integer()})
-                                                : known[static_cast<size_t>(random.below(int64_t(known.size())))]);
+                                                : known[static_cast<std::size_t>(random.below(int64_t(known.size())))]);
     const bool exists = std::find(known.begin(), known.end(), key) != known.end();
     Value value = 4711;
     const int code = run.call(call, [&] { return get(s, key, &value); });
@@ -122,12 +123,12 @@ Settings::Settings(const cuda_opt *s) {
 
 void Settings::put_back(Run &run, cuda_opt *s) const {
     cuda_opt_set_real(s, CUDA_OPT_STPMIN, 0); // below any STPMAX
-    for (size_t i = 0; i < int_settings.size(); i++) {
+    for (std::size_t i = 0; i < int_settings.size(); i++) {
         if (cuda_opt_set_int(s, int_settings[i].key, integers_[i]) != 0)
             run.fault("settings", "%d cannot be put back: %s", int_settings[i].key, cuda_opt_message(s));
     }
     for (const int pass : {0, 1}) // STPMIN needs STPMAX
-        for (size_t i = 0; i < real_settings.size(); i++)
+        for (std::size_t i = 0; i < real_settings.size(); i++)
             if (cuda_opt_set_real(s, real_settings[i].key, reals_[i]) != 0 && pass == 1)
                 run.fault("settings", "%d cannot be put back: %s", real_settings[i].key, cuda_opt_message(s));
 }
@@ -138,7 +139,7 @@ void check_code(Run &run, const cuda_opt *s, const char *call, int code, std::in
     if (std::find(allowed.begin(), allowed.end(), code) == allowed.end())
         run.fault(std::string("code_of_") + call, "%d: %s", code, message);
     if (std::strcmp(cuda_opt_task_name(code), "unknown") == 0) run.fault("unknown_code", "%s: %d", call, code);
-    const size_t length = std::strlen(message);
+    const std::size_t length = std::strlen(message);
     if (length < 8 || length > 510 || !std::strchr(message, ' ')) run.fault("sentence", "%s: '%s'", call, message);
     // A call that has nothing to say leaves an older sentence.
     const bool nan_allowed =

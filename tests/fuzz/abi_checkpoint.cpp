@@ -12,7 +12,7 @@ std::vector<unsigned char> save(Run &run, cuda_opt *s) {
     };
     int64_t bytes = -1;
     check_code(run, s, "save", call(nullptr, &bytes), {0});
-    std::vector<unsigned char> checkpoint(static_cast<size_t>(bytes), 0xa5);
+    std::vector<unsigned char> checkpoint(static_cast<std::size_t>(bytes), 0xa5);
     int64_t small = run.random.pick<int64_t>({0, -1, INT64_MIN, bytes - 1, run.random.below(bytes)});
     check_code(run, s, "save_small", call(checkpoint.data(), &small), {CUDA_OPT_IMPROPER_INPUT});
     run.require(small == bytes, "bytes_of_save", "what is needed is not told where the buffer is too small");
@@ -26,19 +26,20 @@ std::vector<unsigned char> save(Run &run, cuda_opt *s) {
 std::vector<unsigned char> spoil(Random &random, std::vector<unsigned char> checkpoint) {
     const auto any_byte = [&random] { return static_cast<unsigned char>(random.below(256)); };
     if (checkpoint.empty() || random.chance(0.2)) {
-        checkpoint.resize(static_cast<size_t>(random.below(4000)));
+        checkpoint.resize(static_cast<std::size_t>(random.below(4000)));
         std::generate(checkpoint.begin(), checkpoint.end(), any_byte);
         const char magic[] = "cuda_opt";
-        if (random.chance(0.7)) std::memcpy(checkpoint.data(), magic, std::min<size_t>(8, checkpoint.size()));
+        if (random.chance(0.7)) std::memcpy(checkpoint.data(), magic, std::min<std::size_t>(8, checkpoint.size()));
         return checkpoint;
     }
     const auto size = static_cast<int64_t>(checkpoint.size());
-    if (random.chance(0.3)) checkpoint.resize(static_cast<size_t>(random.below(size)));
-    else if (random.chance(0.2)) checkpoint.insert(checkpoint.end(), static_cast<size_t>(random.from_to(1, 99)), 0);
+    if (random.chance(0.3)) checkpoint.resize(static_cast<std::size_t>(random.below(size)));
+    else if (random.chance(0.2))
+        checkpoint.insert(checkpoint.end(), static_cast<std::size_t>(random.from_to(1, 99)), 0);
     else {
         // In the header, which is read before the checksum is, more often than elsewhere.
         const int64_t at = random.below(random.chance(0.5) ? std::min<int64_t>(56, size) : size);
-        checkpoint[static_cast<size_t>(at)] ^= static_cast<unsigned char>(random.from_to(1, 255));
+        checkpoint[static_cast<std::size_t>(at)] ^= static_cast<unsigned char>(random.from_to(1, 255));
     }
     return checkpoint;
 }

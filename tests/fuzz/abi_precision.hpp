@@ -38,8 +38,8 @@ struct Single {
 // FNV-1a; 0 and -0 are one value.
 class Hash {
   public:
-    template <class Real> void add(const Real *values, size_t count) {
-        for (size_t i = 0; i < count; i++) {
+    template <class Real> void add(const Real *values, std::size_t count) {
+        for (std::size_t i = 0; i < count; i++) {
             const double value = static_cast<double>(values[i]) + 0.0;
             uint64_t bits;
             std::memcpy(&bits, &value, sizeof bits);

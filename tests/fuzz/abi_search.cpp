@@ -15,13 +15,13 @@ class Search {
   public:
     explicit Search(Run &run)
         : run_(run), random_(run.random), n_(random_.from_to(1, 5)), walks_(random_.from_to(1, 60)),
-          function_(random_, n_, true), lower_(static_cast<size_t>(n_)), upper_(lower_), steps_(lower_),
-          points_(static_cast<size_t>(2 * n_ * walks_)), values_(static_cast<size_t>(2 * walks_)) {
+          function_(random_, n_, true), lower_(static_cast<std::size_t>(n_)), upper_(lower_), steps_(lower_),
+          points_(static_cast<std::size_t>(2 * n_ * walks_)), values_(static_cast<std::size_t>(2 * walks_)) {
         const int code = run.call("cuda_opt_create_search",
                                   [&] { return cuda_opt_create_search(&s_, n_, walks_, CUDA_OPT_BACKEND_HOST); });
         check_code(run, s_, "create_search", code, {0});
         const bool odd = random_.chance(0.1);
-        for (size_t j = 0; j < lower_.size(); j++) {
+        for (std::size_t j = 0; j < lower_.size(); j++) {
             lower_[j] = random_.uniform(-3, 1);
             upper_[j] = lower_[j] + random_.pick({0.0, 1e-300, 1.0, 5.0, 1e300});
             steps_[j] = random_.pick({1e-300, 0.1, 1.0, 1e300});
@@ -98,8 +98,8 @@ class Search {
         }
     }
 
-    void check_in_box(const double *x, size_t stride) {
-        for (size_t j = 0; j < lower_.size(); j++)
+    void check_in_box(const double *x, std::size_t stride) {
+        for (std::size_t j = 0; j < lower_.size(); j++)
             if (!(x[j * stride] >= lower_[j] && x[j * stride] <= upper_[j]))
                 run_.fault("search_point_outside", "coordinate %zu: %.17g in %.17g, %.17g", j, x[j * stride], lower_[j],
                            upper_[j]);
@@ -126,10 +126,10 @@ class Search {
             run_.require((batch > 0) == (task > 0) && batch <= 2 * walks_, "batch", "of a wrong size");
             if (count(CUDA_OPT_EVALUATIONS) != evaluations_ && task > 0) run_.fault("search_evaluations", "wrong");
             for (int64_t p = 0; p < batch; p++) {
-                check_in_box(points_.data() + p, static_cast<size_t>(2 * walks_));
-                for (size_t j = 0; j < x.size(); j++)
-                    x[j] = points_[j * static_cast<size_t>(2 * walks_) + static_cast<size_t>(p)];
-                double &value = values_[static_cast<size_t>(p)];
+                check_in_box(points_.data() + p, static_cast<std::size_t>(2 * walks_));
+                for (std::size_t j = 0; j < x.size(); j++)
+                    x[j] = points_[j * static_cast<std::size_t>(2 * walks_) + static_cast<std::size_t>(p)];
+                double &value = values_[static_cast<std::size_t>(p)];
                 value = function_.evaluate(x.data(), g.data());
                 if (std::isfinite(value)) best = std::min(best, value);
             }

@@ -90,9 +90,9 @@ template <class Api> class Solver {
     }
     const Real *lower() const { return lower_.empty() ? nullptr : lower_.data(); }
     const Real *upper() const { return upper_.empty() ? nullptr : upper_.data(); }
-    double lower(size_t i) const { return lower_.empty() ? -infinity : lower_[i]; }
-    double upper(size_t i) const { return upper_.empty() ? infinity : upper_[i]; }
-    size_t count() const { return static_cast<size_t>(n_); }
+    double lower(std::size_t i) const { return lower_.empty() ? -infinity : lower_[i]; }
+    double upper(std::size_t i) const { return upper_.empty() ? infinity : upper_[i]; }
+    std::size_t count() const { return static_cast<std::size_t>(n_); }
     int64_t integer(int32_t key) const {
         int64_t value = 0;
         cuda_opt_get_int(s_, key, &value);
@@ -193,8 +193,7 @@ template <class Api> class Solver {
     }
 
     int step() {
-        const int task = task_ =
-            run_.call("cuda_opt_solve", [&] { return Api::solve(s_, x_.data(), &f_, g_.data()); });
+        const int task = task_ = run_.call("cuda_opt_solve", [&] { return Api::solve(s_, x_.data(), &f_, g_.data()); });
         run_.trace("solve = %d, x[0] = %.17g: %s", task, static_cast<double>(x_[0]), cuda_opt_message(s_));
         check_code(run_, s_, "solve", task,
                    {CUDA_OPT_EVALUATE_FG, CUDA_OPT_SUPPLY_DIAGONAL, CUDA_OPT_NEW_ITERATE, CUDA_OPT_CONVERGED,
@@ -263,14 +262,14 @@ template <class Api> class Solver {
     }
 
     void make_sound() {
-        for (size_t i = 0; i < lower_.size(); i++)
+        for (std::size_t i = 0; i < lower_.size(); i++)
             if (!(lower_[i] < Real(infinity)) || lower_[i] > upper(i))
                 lower_[i] = upper_.empty() ? Real(-1) : std::min(Real(-1), upper_[i]);
         box_.sound = true;
     }
 
     void evaluate() {
-        for (size_t i = 0; i < count(); i++)
+        for (std::size_t i = 0; i < count(); i++)
             if (!std::isfinite(x_[i]) || !(x_[i] >= lower(i)) || !(x_[i] <= upper(i)))
                 run_.fault("x_outside", "x[%zu] = %.17g of %zu bits, bounds %.17g, %.17g, evaluation %lld; %s, %s", i,
                            static_cast<double>(x_[i]), 8 * sizeof(Real), lower(i), upper(i),
@@ -300,7 +299,7 @@ template <class Api> class Solver {
                                       : kind < 10 ? random_.power_of_10(-3, 3)
                                                   : random_.pick({1e160, 1e-160, 1e300, 1.0, 1e20, 1e-20}));
         if (random_.chance(0.05))
-            diagonal_[static_cast<size_t>(random_.below(n_))] = static_cast<Real>(random_.hostile());
+            diagonal_[static_cast<std::size_t>(random_.below(n_))] = static_cast<Real>(random_.hostile());
     }
 
     void check_refusal(const std::vector<Real> &before) {
@@ -311,7 +310,7 @@ template <class Api> class Solver {
         run_.require(same, "x_changed_by_refusal", "x was changed though the input was refused");
     }
     bool consistent() const {
-        for (size_t i = 0; i < count(); i++)
+        for (std::size_t i = 0; i < count(); i++)
             if (!(lower(i) <= upper(i)) || lower(i) == infinity || upper(i) == -infinity) return false;
         return true;
     }
@@ -342,7 +341,7 @@ template <class Api> class Solver {
         long double squares = 0, x_squares = 0;
         double largest = 0;
         int64_t at_lower = 0, at_upper = 0;
-        for (size_t i = 0; i < count(); i++) {
+        for (std::size_t i = 0; i < count(); i++) {
             const double x = x_[i], g = g_[i], to_bound = g < 0 ? x - upper(i) : x - lower(i);
             const double projected = g < 0 ? std::max(to_bound, g) : std::min(to_bound, g);
             squares += static_cast<long double>(projected) * projected;

@@ -21,7 +21,7 @@ const char *const mischief_names[] = {"honest", "spoilt at one trial", "spoilt n
 
 Function::Function(Random &random, int64_t n, bool calm)
     : n_(n), shape_(static_cast<Shape>(random.below(quartic + 1))), mischief_(none), random_(random.next()),
-      place_(static_cast<size_t>(n)), weight_(place_.size()), x_(place_.size()), g_(place_.size()) {
+      place_(static_cast<std::size_t>(n)), weight_(place_.size()), x_(place_.size()), g_(place_.size()) {
     const double spread = random.pick({0.0, 1.0, 3.0, 6.0});
     for (double &place : place_) place = random.uniform(-2, 2);
     for (double &weight : weight_) weight = random.power_of_10(-spread, spread);
@@ -47,15 +47,15 @@ std::vector<double> Function::start(Random &random) const {
     const double size = random.chance(0.8) ? 1 : random.power_of_10(-300, 300);
     for (double &value : x) value += size * random.uniform(-3, 3);
     if (random.chance(0.1)) std::fill(x.begin(), x.end(), random.pick({0.0, 1.0, -0.0, 1e160, 350.0}));
-    if (random.chance(0.02)) x[static_cast<size_t>(random.below(n_))] = random.hostile();
+    if (random.chance(0.02)) x[static_cast<std::size_t>(random.below(n_))] = random.hostile();
     return x;
 }
 
 double Function::shape(const std::vector<double> &x, std::vector<double> &g) const {
     double f = 0;
-    const size_t n = x.size();
+    const std::size_t n = x.size();
     std::fill(g.begin(), g.end(), 0.0);
-    for (size_t i = 0; i < n; i++) {
+    for (std::size_t i = 0; i < n; i++) {
         const double w = weight_[i], d = x[i] - place_[i];
         switch (shape_) {
         case quadratic:
@@ -106,7 +106,7 @@ double Function::shape(const std::vector<double> &x, std::vector<double> &g) con
 }
 
 void Function::spoil(double &f, std::vector<double> &g) {
-    double &g_i = g[static_cast<size_t>(random_.below(n_))];
+    double &g_i = g[static_cast<std::size_t>(random_.below(n_))];
     switch (prank_) {
     case 0: f = random_.sign() * infinity; break;
     case 1: f = std::nan(""); break;
@@ -165,11 +165,11 @@ double Function::evaluate(const float *x, float *g) {
 Box::Box(Random &random, int64_t n, double largest) {
     const auto kind = random.below(10);
     if (kind <= 2) return;
-    const auto size = static_cast<size_t>(n);
+    const auto size = static_cast<std::size_t>(n);
     lower.assign(size, -infinity);
     upper.assign(size, infinity);
     const double middle = random.uniform(-2, 2);
-    for (size_t i = 0; i < size; i++) {
+    for (std::size_t i = 0; i < size; i++) {
         double &l = lower[i], &u = upper[i];
         switch (kind == 3 ? random.below(9) : kind) {
         case 4: words = "boxes", l = random.uniform(-3, 0), u = l + random.uniform(0, 4); break;
@@ -188,7 +188,7 @@ Box::Box(Random &random, int64_t n, double largest) {
     if (!lower.empty() && random.chance(0.03)) {
         words = "unsound bounds";
         sound = false;
-        const auto at = static_cast<size_t>(random.below(n));
+        const auto at = static_cast<std::size_t>(random.below(n));
         lower[at] = random.pick({std::nan(""), infinity});
         if (!upper.empty() && random.chance(0.5)) lower[at] = 1, upper[at] = 0;
     }

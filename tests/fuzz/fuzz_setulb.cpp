@@ -17,7 +17,7 @@ namespace {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
 constexpr int most_n = 40, most_m = 20;
-constexpr size_t text_length = 60;
+constexpr std::size_t text_length = 60;
 
 const char *const endings[] = {"CONVERGENCE: NORM_OF_PROJECTED_GRADIENT_<=_PGTOL",
                                "CONVERGENCE: REL_REDUCTION_OF_F_<=_FACTR*EPSMCH",
@@ -55,7 +55,7 @@ struct Arrays {
     }
     double lower(int i) const { return nbd[at(i)] == 1 || nbd[at(i)] == 2 ? l[at(i)] : -infinity; }
     double upper(int i) const { return nbd[at(i)] >= 2 ? u[at(i)] : infinity; }
-    static size_t at(int i) { return static_cast<size_t>(i); }
+    static std::size_t at(int i) { return static_cast<std::size_t>(i); }
 };
 
 class Problem {
@@ -96,11 +96,11 @@ class Problem {
         const auto kind = random_.below(12);
         run_.trace("spoilt: %d", static_cast<int>(kind));
         const auto entry = [&](const auto &values) {
-            return static_cast<size_t>(random_.below(static_cast<int64_t>(values.size())));
+            return static_cast<std::size_t>(random_.below(static_cast<int64_t>(values.size())));
         };
         switch (kind) {
         case 0: // some that are counted on, or any
-            a.isave[random_.pick<size_t>({21, 24, 25, 27, 29, 30, 33, 35, entry(a.isave)})] =
+            a.isave[random_.pick<std::size_t>({21, 24, 25, 27, 29, 30, 33, 35, entry(a.isave)})] =
                 random_.chance(0.5) ? INT32_MAX : static_cast<int>(random_.hostile_integer());
             break;
         case 1: a.dsave[entry(a.dsave)] = random_.hostile(); break;
@@ -135,7 +135,7 @@ class Problem {
         const Box box(random_, a.n, 1e300);
         const std::vector<double> start = function_.start(random_);
         for (int i = 0; i < a.n; i++) {
-            const size_t at = Arrays::at(i);
+            const std::size_t at = Arrays::at(i);
             const double l = box.lower.empty() ? -infinity : box.lower[at];
             const double u = box.upper.empty() ? infinity : box.upper[at];
             a.x[at] = start[at];
@@ -200,7 +200,7 @@ class Problem {
             hash ^= hash >> 29;
         };
         add(a.f);
-        for (size_t i = 0; i < Arrays::at(a.n); i++) add(a.x[i]), add(a.g[i]);
+        for (std::size_t i = 0; i < Arrays::at(a.n); i++) add(a.x[i]), add(a.g[i]);
         return hash;
     }
 
@@ -214,7 +214,7 @@ class Problem {
                     !(x[Arrays::at(i)] >= a.lower(i) && x[Arrays::at(i)] <= a.upper(i)))
                     run_.fault("x_outside", "x[%d] = %.17g, bounds %.17g, %.17g; %s", i, x[Arrays::at(i)], a.lower(i),
                                a.upper(i), function_.words().c_str());
-        x.resize(static_cast<size_t>(function_.size()));
+        x.resize(static_cast<std::size_t>(function_.size()));
         g.resize(x.size());
         a.f = function_.evaluate(x.data(), g.data());
         std::copy(g.begin(), g.begin() + std::min<std::ptrdiff_t>(a.n, static_cast<std::ptrdiff_t>(g.size())),
@@ -266,7 +266,7 @@ void episode(Run &run) {
     for (int64_t k = random.from_to(1, 4); k > 0; k--) problems.push_back(std::make_unique<Problem>(run));
     const bool rough = random.chance(0.5); // arrays are spoilt
     const auto any = [&]() -> Problem & {
-        return *problems[static_cast<size_t>(random.below(static_cast<int64_t>(problems.size())))];
+        return *problems[static_cast<std::size_t>(random.below(static_cast<int64_t>(problems.size())))];
     };
     for (int64_t steps = random.from_to(20, 300); steps > 0; steps--) {
         Problem &problem = any();

@@ -197,8 +197,9 @@ class Problem {
 
     void evaluate() {
         for (int i = 0; i < n_; i++)
-            if (!std::isfinite(x_[static_cast<size_t>(i)]))
-                run_.fault("x_not_finite", "x[%d] = %g; %s", i, x_[static_cast<size_t>(i)], function_.words().c_str());
+            if (!std::isfinite(x_[static_cast<std::size_t>(i)]))
+                run_.fault("x_not_finite", "x[%d] = %g; %s", i, x_[static_cast<std::size_t>(i)],
+                           function_.words().c_str());
         f_ = function_.evaluate(x_.data(), g_.data());
         points_.insert(point());
     }
@@ -206,7 +207,7 @@ class Problem {
         const auto kind = random_.below(10);
         for (double &value : hess_)
             value = kind < 6 ? 1 : kind < 8 ? random_.power_of_10(-3, 3) : random_.pick({1e160, 1e-160, 1.0});
-        if (random_.chance(0.05)) hess_[static_cast<size_t>(random_.below(n_))] = random_.hostile();
+        if (random_.chance(0.05)) hess_[static_cast<std::size_t>(random_.below(n_))] = random_.hostile();
     }
     uint64_t point() const {
         uint64_t hash = 0;
@@ -218,7 +219,7 @@ class Problem {
             hash ^= hash >> 29;
         };
         add(f_);
-        for (size_t i = 0; i < x_.size(); i++) add(x_[i]), add(g_[i]);
+        for (std::size_t i = 0; i < x_.size(); i++) add(x_[i]), add(g_[i]);
         return hash;
     }
     void check_end(int code) {
@@ -251,7 +252,7 @@ void episode(Run &run) {
     std::vector<std::unique_ptr<Problem>> problems;
     for (int64_t k = random.from_to(1, 4); k > 0; k--) problems.push_back(std::make_unique<Problem>(run));
     for (int64_t steps = random.from_to(10, 200); steps > 0; steps--) {
-        Problem &problem = *problems[static_cast<size_t>(random.below(static_cast<int64_t>(problems.size())))];
+        Problem &problem = *problems[static_cast<std::size_t>(random.below(static_cast<int64_t>(problems.size())))];
         const double chance = random.uniform();
         if (chance < 0.01) problem.call_back();
         else if (chance < 0.02) problem.wrong_step();

@@ -54,7 +54,7 @@ void last_words(const char *what) {
     const int length = std::snprintf(line, sizeof line, "FAULT %s seed=%llu step=%lld in %s\n%lld calls, and no more\n",
                                      what, static_cast<unsigned long long>(now.seed), static_cast<long long>(now.step),
                                      now.name, static_cast<long long>(now.calls + now.step));
-    if (write(lines, line, static_cast<size_t>(length)) < 0) _exit(4);
+    if (write(lines, line, static_cast<std::size_t>(length)) < 0) _exit(4);
 }
 
 void tick(int) {

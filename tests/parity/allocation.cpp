@@ -22,32 +22,32 @@ void count() {
 
 // glibc's own names for what stands behind malloc.
 extern "C" {
-void *__libc_malloc(size_t size);
-void *__libc_calloc(size_t count, size_t size);
-void *__libc_realloc(void *memory, size_t size);
-void *__libc_memalign(size_t alignment, size_t size);
+void *__libc_malloc(std::size_t size);
+void *__libc_calloc(std::size_t count, std::size_t size);
+void *__libc_realloc(void *memory, std::size_t size);
+void *__libc_memalign(std::size_t alignment, std::size_t size);
 
-void *malloc(size_t size) {
+void *malloc(std::size_t size) {
     count();
     return __libc_malloc(size);
 }
-void *calloc(size_t number, size_t size) {
+void *calloc(std::size_t number, std::size_t size) {
     count();
     return __libc_calloc(number, size);
 }
-void *realloc(void *memory, size_t size) {
+void *realloc(void *memory, std::size_t size) {
     count();
     return __libc_realloc(memory, size);
 }
-void *aligned_alloc(size_t alignment, size_t size) {
+void *aligned_alloc(std::size_t alignment, std::size_t size) {
     count();
     return __libc_memalign(alignment, size);
 }
-void *memalign(size_t alignment, size_t size) {
+void *memalign(std::size_t alignment, std::size_t size) {
     count();
     return __libc_memalign(alignment, size);
 }
-int posix_memalign(void **out, size_t alignment, size_t size) {
+int posix_memalign(void **out, std::size_t alignment, std::size_t size) {
     count();
     *out = __libc_memalign(alignment, size);
     return *out ? 0 : ENOMEM;
@@ -56,9 +56,8 @@ int posix_memalign(void **out, size_t alignment, size_t size) {
 
 namespace {
 
-/// Extended Rosenbrock with nothing allocated in it.
-template <class Real>
-double rosenbrock(const std::vector<Real> &x, std::vector<Real> &g) {
+// Extended Rosenbrock with nothing allocated in it.
+template <class Real> double rosenbrock(const std::vector<Real> &x, std::vector<Real> &g) {
     return pairwise_sum(0, static_cast<int64_t>(x.size()) / 2, [&](int64_t k) {
         const double a = x[2 * k], b = x[2 * k + 1];
         const double valley = b - a * a, slope = 1 - a;

@@ -10,7 +10,7 @@ namespace {
 
 constexpr double infinite = std::numeric_limits<double>::infinity();
 
-/// sum of (x_i - t_i)^2 (1 + i mod 5) / 2 with t_i far outside, far inside or exactly at an awkward bound.
+// sum of (x_i - t_i)^2 (1 + i mod 5) / 2 with t_i far outside, far inside or exactly at an awkward bound.
 Problem pulled_through_the_box(int64_t n) {
     Problem problem = {"awkward bounds", {}, [](const Vector &x, Vector &g) {
                            return pairwise_sum(0, static_cast<int64_t>(x.size()), [&](int64_t i) {
@@ -53,8 +53,8 @@ TEMPLATE_TEST_CASE("No evaluation is asked for outside awkward bounds", "[bounds
 TEMPLATE_TEST_CASE("Random boxes are never left", "[bounds]", HostDouble, HostFloat, CudaDouble, CudaFloat) {
     if (skipped<TestType>()) return;
     for (uint64_t seed = 1; seed <= 8; seed++)
-        for (const Problem &smooth : {extended_rosenbrock(101 * 2), extended_beale(202), extended_wood(204),
-                                      trigonometric(50)}) {
+        for (const Problem &smooth :
+             {extended_rosenbrock(101 * 2), extended_beale(202), extended_wood(204), trigonometric(50)}) {
             const Problem problem = in_random_boxes(smooth, seed);
             INFO(problem.name);
             Harness<TestType> harness(problem, 4);
@@ -91,7 +91,8 @@ TEMPLATE_TEST_CASE("Fixed variables stay where they are", "[bounds]", HostDouble
     Problem problem = extended_rosenbrock(3000);
     problem.lower.assign(3000, -infinite);
     problem.upper.assign(3000, infinite);
-    for (size_t i = 0; i < 3000; i += 3) problem.lower[i] = problem.upper[i] = 1.0 / 3 + static_cast<double>(i % 2);
+    for (std::size_t i = 0; i < 3000; i += 3)
+        problem.lower[i] = problem.upper[i] = 1.0 / 3 + static_cast<double>(i % 2);
     Harness<TestType> harness(problem, 5);
     harness.set_real(CUDA_OPT_EPS, 1e-3);
     const Outcome outcome = harness.run();
@@ -101,11 +102,11 @@ TEMPLATE_TEST_CASE("Fixed variables stay where they are", "[bounds]", HostDouble
     CHECK(harness.get_int(CUDA_OPT_UPPER_COUNT) == 0);
     CHECK(harness.get_int(CUDA_OPT_FREE_COUNT) == 2000);
     using Real = typename TestType::Real;
-    for (size_t i = 0; i < 3000; i += 3) REQUIRE(outcome.x[i] == static_cast<Real>(problem.lower[i]));
+    for (std::size_t i = 0; i < 3000; i += 3) REQUIRE(outcome.x[i] == static_cast<Real>(problem.lower[i]));
 }
 
-TEMPLATE_TEST_CASE("With every variable fixed the start is the solution", "[bounds]", HostDouble, HostFloat,
-                   CudaDouble, CudaFloat) {
+TEMPLATE_TEST_CASE("With every variable fixed the start is the solution", "[bounds]", HostDouble, HostFloat, CudaDouble,
+                   CudaFloat) {
     if (skipped<TestType>()) return;
     Problem problem = extended_rosenbrock(200);
     problem.lower = problem.upper = Vector(200, 0.3);

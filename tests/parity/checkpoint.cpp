@@ -11,16 +11,15 @@ namespace {
 
 constexpr double nan_value = std::numeric_limits<double>::quiet_NaN();
 
-/// A short solve, and what has to happen in it, so that the case is the one meant.
-template <class Configuration>
-struct Case {
+// A short solve, and what has to happen in it, so that the case is the one meant.
+template <class Configuration> struct Case {
     const char *what;
     Problem problem;
     std::function<void(Harness<Configuration> &)> set;
     std::function<bool(Harness<Configuration> &, const Outcome &)> shows;
 };
 
-/// Rosenbrock's function far up, with a ripple that is below the rounding level of f, and that its gradient ignores.
+// Rosenbrock's function far up, with a ripple that is below the rounding level of f, and that its gradient ignores.
 Problem rippled(int64_t n) {
     Problem problem = extended_rosenbrock(n);
     problem.name = "rippled";
@@ -30,9 +29,9 @@ Problem rippled(int64_t n) {
     return problem;
 }
 
-/// sum of w_i x_i - log x_i: NaN outside x > 0.
+// sum of w_i x_i - log x_i: NaN outside x > 0.
 Problem barrier(int64_t n) {
-    return {"barrier", Vector(static_cast<size_t>(n), 9.0), [](const Vector &x, Vector &g) {
+    return {"barrier", Vector(static_cast<std::size_t>(n), 9.0), [](const Vector &x, Vector &g) {
                 return pairwise_sum(0, static_cast<int64_t>(x.size()), [&](int64_t i) {
                     const double weight = 2 + static_cast<double>(i % 9);
                     g[i] = weight - 1 / x[i];
@@ -51,27 +50,26 @@ Problem with_gradient_reversed(Problem problem) {
 }
 
 void rosenbrock_diagonal(const Vector &x, const Vector &, Vector &diagonal) {
-    for (size_t i = 0; i < x.size(); i += 2) {
+    for (std::size_t i = 0; i < x.size(); i += 2) {
         diagonal[i] = 1 / (2 + 800 * x[i] * x[i]);
         diagonal[i + 1] = 1.0 / 200;
     }
 }
 
 bool rises(const Outcome &outcome) {
-    for (size_t k = 1; k < outcome.history.size(); k++)
+    for (std::size_t k = 1; k < outcome.history.size(); k++)
         if (outcome.history[k].f > outcome.history[k - 1].f) return true;
     return false;
 }
 
-/// An iterate after two evaluations of its search, both that it may have, and a third at the lowest point again.
+// An iterate after two evaluations of its search, both that it may have, and a third at the lowest point again.
 bool goes_back(const Outcome &outcome) {
-    for (size_t k = 1; k < outcome.history.size(); k++)
+    for (std::size_t k = 1; k < outcome.history.size(); k++)
         if (outcome.history[k].evaluations == outcome.history[k - 1].evaluations + 3) return true;
     return false;
 }
 
-template <class Configuration>
-std::vector<Case<Configuration>> cases() {
+template <class Configuration> std::vector<Case<Configuration>> cases() {
     using Solve = Harness<Configuration>;
     const auto as_it_is = [](Solve &) {};
     return {
@@ -88,8 +86,7 @@ std::vector<Case<Configuration>> cases() {
         {"with the best iterate aside", rippled(20),
          [](Solve &s) { s.set_real(CUDA_OPT_EPS, 0).set_int(CUDA_OPT_MAX_ITERATIONS, 60); },
          [](Solve &, const Outcome &outcome) { return rises(outcome); }},
-        {"with cuts", barrier(20), as_it_is,
-         [](Solve &s, const Outcome &) { return s.get_int(CUDA_OPT_CUTS) > 0; }},
+        {"with cuts", barrier(20), as_it_is, [](Solve &s, const Outcome &) { return s.get_int(CUDA_OPT_CUTS) > 0; }},
         {"with exhausted searches", extended_powell(20),
          [](Solve &s) { s.set_int(CUDA_OPT_MAXFEV, 2).set_real(CUDA_OPT_GTOL, 1e-3).set_real(CUDA_OPT_FTOL, 1e-4); },
          [](Solve &, const Outcome &outcome) { return goes_back(outcome); }},
@@ -98,17 +95,15 @@ std::vector<Case<Configuration>> cases() {
     };
 }
 
-template <class Configuration>
-Harness<Configuration> begun(const Case<Configuration> &one) {
+template <class Configuration> Harness<Configuration> begun(const Case<Configuration> &one) {
     Harness<Configuration> harness(one.problem, 3);
     harness.set_int(CUDA_OPT_MAX_ITERATIONS, 25);
     one.set(harness);
     return harness;
 }
 
-/// All results of the handle, but for the time that it took.
-template <class Configuration>
-Vector results(const Harness<Configuration> &harness) {
+// All results of the handle, but for the time that it took.
+template <class Configuration> Vector results(const Harness<Configuration> &harness) {
     Vector all;
     for (int32_t key = CUDA_OPT_ITERATIONS; key <= CUDA_OPT_SUBSPACE_PROJECTED; key++)
         all.push_back(static_cast<double>(harness.get_int(key)));
@@ -121,8 +116,8 @@ bool same_bits(const Vector &a, const Vector &b) {
     return a.size() == b.size() && std::memcmp(a.data(), b.data(), a.size() * sizeof(double)) == 0;
 }
 
-/// later: what is left of a solve that was saved after `saved` iterates.
-void check_goes_on(const Outcome &later, const Outcome &whole, size_t saved) {
+// later: what is left of a solve that was saved after `saved` iterates.
+void check_goes_on(const Outcome &later, const Outcome &whole, std::size_t saved) {
     CHECK(later.task == whole.task);
     CHECK(later.message == whole.message);
     CHECK(same_bits({later.f}, {whole.f}));
@@ -132,9 +127,9 @@ void check_goes_on(const Outcome &later, const Outcome &whole, size_t saved) {
     CHECK(later.evaluations == whole.evaluations);
     CHECK(later.outside == 0);
     REQUIRE(later.history.size() <= whole.history.size());
-    const size_t skipped = whole.history.size() - later.history.size();
+    const std::size_t skipped = whole.history.size() - later.history.size();
     CHECK(skipped <= saved);
-    for (size_t k = 0; k < later.history.size(); k++) {
+    for (std::size_t k = 0; k < later.history.size(); k++) {
         const Iterate &a = later.history[k], &b = whole.history[k + skipped];
         INFO("iteration " << b.iteration);
         CHECK(a.iteration == b.iteration);
@@ -143,9 +138,8 @@ void check_goes_on(const Outcome &later, const Outcome &whole, size_t saved) {
     }
 }
 
-/// The code of the error that action() ends with, and its sentence.
-template <class Action>
-std::pair<int, std::string> failure(const Action &action) {
+// The code of the error that action() ends with, and its sentence.
+template <class Action> std::pair<int, std::string> failure(const Action &action) {
     try {
         action();
     } catch (const cudaopt::Error &error) {
@@ -154,7 +148,7 @@ std::pair<int, std::string> failure(const Action &action) {
     return {0, ""};
 }
 
-/// A load that fails with this code, and these words in its sentence.
+// A load that fails with this code, and these words in its sentence.
 template <class Configuration>
 void check_refused(Harness<Configuration> &harness, const Checkpoint &checkpoint, int code, const char *words) {
     const auto [given, sentence] = failure([&] { harness.load(checkpoint); });
@@ -162,17 +156,15 @@ void check_refused(Harness<Configuration> &harness, const Checkpoint &checkpoint
     CHECK_THAT(sentence, Catch::Contains(words));
 }
 
-/// A small solve under way.
-template <class Configuration>
-Checkpoint small_checkpoint(const Problem &problem, int m) {
+// A small solve under way.
+template <class Configuration> Checkpoint small_checkpoint(const Problem &problem, int m) {
     Harness<Configuration> harness(problem, m);
     for (int call = 0; call < 8; call++) harness.step();
     return harness.save();
 }
 
-/// The first 20 iterations after a load into a handle of another backend: as on the one that was saved.
-template <class From, class To>
-void check_follows(const Problem &problem) {
+// The first 20 iterations after a load into a handle of another backend: as on the one that was saved.
+template <class From, class To> void check_follows(const Problem &problem) {
     Harness<From> from(problem, 5);
     from.set_real(CUDA_OPT_EPS, 0).set_int(CUDA_OPT_MAX_ITERATIONS, 28);
     while (from.step() != CUDA_OPT_NEW_ITERATE || from.get_int(CUDA_OPT_ITERATIONS) < 8) {
@@ -180,9 +172,9 @@ void check_follows(const Problem &problem) {
     Harness<To> to(problem, 5);
     to.load(from.save());
     const Outcome here = from.run(), there = to.run();
-    const size_t skipped = here.history.size() - there.history.size();
+    const std::size_t skipped = here.history.size() - there.history.size();
     CHECK(there.iterations == here.iterations);
-    for (size_t k = 0; k < there.history.size(); k++) {
+    for (std::size_t k = 0; k < there.history.size(); k++) {
         INFO(problem.name << ", iteration " << there.history[k].iteration);
         CHECK(there.history[k].f == Approx(here.history[k + skipped].f).epsilon(1e-9));
     }
@@ -221,7 +213,7 @@ TEMPLATE_TEST_CASE("A solve saved at any call goes on with the same bits", "[che
             }
         }
         check_goes_on(saving.outcome(), whole, 0); // saving disturbs nothing
-        CHECK(saving.call() == CUDA_OPT_MISUSE); // which is not how it ended
+        CHECK(saving.call() == CUDA_OPT_MISUSE);   // which is not how it ended
         const auto [code, sentence] = failure([&] {
             Harness<TestType> ended = begun(one);
             ended.load(saving.save());
@@ -257,7 +249,7 @@ TEMPLATE_TEST_CASE("What is no checkpoint of such a solve is refused", "[checkpo
     using Other = std::conditional_t<sizeof(typename TestType::Real) == 8, HostFloat, HostDouble>;
     check_refused(harness, small_checkpoint<Other>(problem, 2), CUDA_OPT_IMPROPER_INPUT,
                   sizeof(typename TestType::Real) == 8 ? "32 bits, but" : "64 bits, but");
-    for (size_t bytes = 0; bytes < good.size(); bytes++) {
+    for (std::size_t bytes = 0; bytes < good.size(); bytes++) {
         INFO(bytes << " of " << good.size() << " bytes");
         const Checkpoint torn(good.begin(), good.begin() + static_cast<std::ptrdiff_t>(bytes));
         const auto [code, sentence] = failure([&] { harness.load(torn); });
@@ -267,7 +259,7 @@ TEMPLATE_TEST_CASE("What is no checkpoint of such a solve is refused", "[checkpo
     Checkpoint longer = good;
     longer.push_back(0);
     check_refused(harness, longer, CUDA_OPT_IMPROPER_INPUT, "torn");
-    for (size_t at = 0; at < good.size(); at++)
+    for (std::size_t at = 0; at < good.size(); at++)
         for (const int mask : {1, 0x80, 0xff}) {
             INFO("byte " << at << " of " << good.size() << " xor " << mask);
             Checkpoint flipped = good;
@@ -322,7 +314,7 @@ TEMPLATE_TEST_CASE("Calls with nothing to save, or nowhere to save it to", "[che
     harness.run();
     refuses(cuda_opt_save(s, nullptr, nullptr), CUDA_OPT_MISUSE, "bytes is NULL");
     REQUIRE(cuda_opt_save(s, nullptr, &bytes) == 0);
-    Checkpoint buffer(static_cast<size_t>(bytes), 7);
+    Checkpoint buffer(static_cast<std::size_t>(bytes), 7);
     int64_t small = bytes - 1;
     refuses(cuda_opt_save(s, buffer.data(), &small), CUDA_OPT_IMPROPER_INPUT, "the buffer has");
     CHECK(small == bytes);

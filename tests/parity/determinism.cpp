@@ -16,7 +16,7 @@ void check_same_bits(const Outcome &a, const Outcome &b) {
     CHECK(a.g == b.g);
     CHECK(a.evaluations == b.evaluations);
     REQUIRE(a.history.size() == b.history.size());
-    for (size_t k = 0; k < a.history.size(); k++) {
+    for (std::size_t k = 0; k < a.history.size(); k++) {
         INFO("iteration " << k + 1);
         CHECK(a.history[k].f == b.history[k].f);
         CHECK(a.history[k].pg_norm2 == b.history[k].pg_norm2);
@@ -24,7 +24,7 @@ void check_same_bits(const Outcome &a, const Outcome &b) {
     }
 }
 
-/// Large enough for every thread to have tiles of its own.
+// Large enough for every thread to have tiles of its own.
 constexpr int64_t several_tiles = 200001;
 
 } // namespace

@@ -10,18 +10,18 @@ namespace {
 
 constexpr double condition = 1e6;
 
-/// 1 / curvature of scaled_quadratic.
+// 1 / curvature of scaled_quadratic.
 void inverse_curvature(const Vector &x, const Vector &, Vector &diagonal) {
-    for (size_t i = 0; i < x.size(); i++)
-        diagonal[i] = 1
-            / scaled_quadratic_curvature(static_cast<int64_t>(i), static_cast<int64_t>(x.size()), condition);
+    for (std::size_t i = 0; i < x.size(); i++)
+        diagonal[i] =
+            1 / scaled_quadratic_curvature(static_cast<int64_t>(i), static_cast<int64_t>(x.size()), condition);
 }
 
 void ones(const Vector &, const Vector &, Vector &diagonal) { std::fill(diagonal.begin(), diagonal.end(), 1.0); }
 
-/// gamma = s'y / y'y of the last two iterates for each element: what is used where no diagonal is given.
+// gamma = s'y / y'y of the last two iterates for each element: what is used where no diagonal is given.
 class GammaIdentity {
-public:
+  public:
     void operator()(const Vector &x, const Vector &g, Vector &diagonal) {
         double gamma = 1;
         if (!x_.empty()) {
@@ -35,7 +35,7 @@ public:
         std::fill(diagonal.begin(), diagonal.end(), gamma);
     }
 
-private:
+  private:
     Vector x_, g_;
 };
 
@@ -50,7 +50,7 @@ TEMPLATE_TEST_CASE("The true inverse diagonal makes short work of bad scaling", 
         Problem problem = scaled_quadratic(500, condition);
         if (bounded) problem = in_box(problem, -1, 1.6);
         // Far from the solution, and not along the gradient, so that the metric matters.
-        for (size_t i = 0; i < problem.start.size(); i++) problem.start[i] = -1 + static_cast<double>(i % 3);
+        for (std::size_t i = 0; i < problem.start.size(); i++) problem.start[i] = -1 + static_cast<double>(i % 3);
         const double eps = wide ? 1e-5 : 1e-2;
         Harness<TestType> plain(problem, 5), scaled(problem, 5);
         plain.set_real(CUDA_OPT_EPS, eps).set_int(CUDA_OPT_MAX_ITERATIONS, 5000);
@@ -78,8 +78,8 @@ TEMPLATE_TEST_CASE("gamma I as the diagonal is the run without a diagonal", "[di
         with.with_diagonal(GammaIdentity());
         const Outcome ours = with.run(), plain = solve<TestType>(problem);
         check_promises<TestType>(problem, ours);
-        REQUIRE(ours.history.size() >= std::min<size_t>(plain.history.size(), 15));
-        for (size_t k = 0; k < std::min<size_t>(plain.history.size(), 15); k++) {
+        REQUIRE(ours.history.size() >= std::min<std::size_t>(plain.history.size(), 15));
+        for (std::size_t k = 0; k < std::min<std::size_t>(plain.history.size(), 15); k++) {
             INFO("iteration " << k + 1);
             CHECK(std::fabs(ours.history[k].f - plain.history[k].f) <= 1e-8 * std::fabs(plain.history[k].f));
             CHECK(ours.history[k].evaluations == plain.history[k].evaluations);
@@ -98,7 +98,7 @@ TEMPLATE_TEST_CASE("A diagonal that changes from iterate to iterate is used as i
         Harness<TestType> harness(problem, 5);
         harness.set_real(CUDA_OPT_EPS, wide ? 1e-5 : 1e-3);
         harness.with_diagonal([](const Vector &x, const Vector &, Vector &diagonal) {
-            for (size_t i = 0; i < x.size(); i += 2) {
+            for (std::size_t i = 0; i < x.size(); i += 2) {
                 diagonal[i] = 1 / (2 + 800 * x[i] * x[i]);
                 diagonal[i + 1] = 1.0 / 200;
             }

@@ -16,7 +16,7 @@ Outcome solve_with_threads(int threads) {
     return harness.run();
 }
 
-/// What became of a child that runs action(), or is killed after ten seconds.
+// What became of a child that runs action(), or is killed after ten seconds.
 template <class Action> int status_of_child(const Action &action) {
     const pid_t child = fork();
     if (child == 0) {

@@ -13,11 +13,11 @@ namespace {
 
 constexpr double largest = std::numeric_limits<double>::max();
 
-/// sum exp(x_i) + exp(-2 x_i), whose curvatures at the start are of 1e152 and 1e87.
+// sum exp(x_i) + exp(-2 x_i), whose curvatures at the start are of 1e152 and 1e87.
 Problem exponentials() {
     Problem problem{"exponentials", {350, 200}, [](const Vector &x, Vector &g) {
                         double f = 0;
-                        for (size_t i = 0; i < x.size(); i++) {
+                        for (std::size_t i = 0; i < x.size(); i++) {
                             const double up = std::exp(x[i]), down = std::exp(-2 * x[i]);
                             f += up + down;
                             g[i] = up - 2 * down;
@@ -27,7 +27,7 @@ Problem exponentials() {
     return in_box(problem, -100, 400);
 }
 
-/// The problem with its k-th evaluation (from 1) changed by spoil(f, g).
+// The problem with its k-th evaluation (from 1) changed by spoil(f, g).
 template <class Spoil> Problem spoilt(Problem problem, int k, Spoil spoil) {
     auto count = std::make_shared<int>(0);
     problem.evaluate = [=, honest = problem.evaluate](const Vector &x, Vector &g) {
@@ -56,8 +56,8 @@ TEMPLATE_TEST_CASE("A gradient of 1e80 at one trial ends no call late", "[hostil
     const double size = sizeof(typename TestType::Real) == 8 ? 1e80 : 1e30;
     for (int k = 1; k <= 12; k++) {
         INFO("evaluation " << k);
-        const Problem problem = spoilt(in_box(extended_rosenbrock(20), -2, 2), k,
-                                       [=](double &, Vector &g) { g[3] = size; });
+        const Problem problem =
+            spoilt(in_box(extended_rosenbrock(20), -2, 2), k, [=](double &, Vector &g) { g[3] = size; });
         Harness<TestType> harness(problem, 5);
         const Outcome outcome = harness.run();
         CHECK(outcome.outside == 0);
@@ -88,8 +88,7 @@ TEMPLATE_TEST_CASE("f near the largest number at one trial leaves x a number", "
     for (const double f_there : {1.7e308, largest, -largest, 1e200})
         for (int k = 2; k <= 8; k++) {
             INFO("f = " << f_there << " at evaluation " << k);
-            const Problem problem =
-                spoilt(extended_rosenbrock(20), k, [=](double &f, Vector &) { f = f_there; });
+            const Problem problem = spoilt(extended_rosenbrock(20), k, [=](double &f, Vector &) { f = f_there; });
             Harness<TestType> harness(problem, 5);
             const Outcome outcome = harness.run();
             CHECK(outcome.outside == 0);
@@ -120,7 +119,7 @@ TEMPLATE_TEST_CASE("A function that falls to -1e163 hands out no NaN", "[hostile
     if (skipped<TestType>()) return;
     const Problem problem{"cubic", Vector(3, -1.0), [](const Vector &x, Vector &g) {
                               double f = 0;
-                              for (size_t i = 0; i < x.size(); i++) {
+                              for (std::size_t i = 0; i < x.size(); i++) {
                                   f += x[i] * x[i] * x[i];
                                   g[i] = 3 * x[i] * x[i];
                               }

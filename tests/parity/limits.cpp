@@ -10,12 +10,11 @@ using namespace cudaopt_test;
 
 namespace {
 
-/// Small enough to be quick, long enough to be stopped on the way.
+// Small enough to be quick, long enough to be stopped on the way.
 Problem valley() { return in_box(extended_rosenbrock(100), -2, 2); }
 
-/// The value of f after some iterations.
-template <class Configuration>
-double value_after(int64_t iterations) {
+// The value of f after some iterations.
+template <class Configuration> double value_after(int64_t iterations) {
     Harness<Configuration> harness(valley(), 5);
     harness.set_int(CUDA_OPT_MAX_ITERATIONS, iterations);
     return harness.run().f;
@@ -99,7 +98,7 @@ TEMPLATE_TEST_CASE("Each stopping test stops where its inequality first holds", 
     CHECK(harness.get_int(CUDA_OPT_STOP_TEST) == key);
     CHECK(harness.get_real(CUDA_OPT_F) == outcome.f);
     REQUIRE(outcome.history.size() >= 3);
-    for (size_t k = 1; k < outcome.history.size(); k++) {
+    for (std::size_t k = 1; k < outcome.history.size(); k++) {
         const Iterate &now = outcome.history[k], &before = outcome.history[k - 1];
         const bool last = k + 1 == outcome.history.size();
         INFO("iteration " << k + 1);
@@ -175,8 +174,8 @@ TEMPLATE_TEST_CASE("Settings may change on the way", "[limits]", HostDouble, Cud
     CHECK(outcome.iterations == 6);
 }
 
-TEMPLATE_TEST_CASE("The results that can be read agree with one another", "[limits]", HostDouble, HostFloat,
-                   CudaDouble, CudaFloat) {
+TEMPLATE_TEST_CASE("The results that can be read agree with one another", "[limits]", HostDouble, HostFloat, CudaDouble,
+                   CudaFloat) {
     if (skipped<TestType>()) return;
     const Problem problem = torsion(30, 30);
     Harness<TestType> harness(problem, 5);
@@ -190,7 +189,7 @@ TEMPLATE_TEST_CASE("The results that can be read agree with one another", "[limi
         CHECK(now.f == harness.get_real(CUDA_OPT_F));
         double norm2 = 0, norm_inf = 0, x_norm2 = 0;
         int64_t free = 0;
-        for (size_t i = 0; i < now.x.size(); i++) {
+        for (std::size_t i = 0; i < now.x.size(); i++) {
             using Real = typename TestType::Real;
             const double lower = static_cast<Real>(problem.lower[i]), upper = static_cast<Real>(problem.upper[i]);
             const double pg = now.x[i] - std::min(upper, std::max(lower, now.x[i] - now.g[i]));
@@ -203,9 +202,9 @@ TEMPLATE_TEST_CASE("The results that can be read agree with one another", "[limi
         CHECK(harness.get_real(CUDA_OPT_PG_NORM_INF) == Approx(norm_inf).epsilon(1e-9).margin(1e-15));
         CHECK(harness.get_real(CUDA_OPT_X_NORM2) == Approx(std::sqrt(x_norm2)).epsilon(1e-9));
         CHECK(harness.get_int(CUDA_OPT_FREE_COUNT) == free);
-        CHECK(harness.get_int(CUDA_OPT_FREE_COUNT) + harness.get_int(CUDA_OPT_LOWER_COUNT)
-                  + harness.get_int(CUDA_OPT_UPPER_COUNT)
-              == problem.size());
+        CHECK(harness.get_int(CUDA_OPT_FREE_COUNT) + harness.get_int(CUDA_OPT_LOWER_COUNT) +
+                  harness.get_int(CUDA_OPT_UPPER_COUNT) ==
+              problem.size());
         CHECK(harness.get_int(CUDA_OPT_PAIRS) <= 5);
         CHECK(harness.get_real(CUDA_OPT_STEP) > 0);
         CHECK(harness.get_real(CUDA_OPT_THETA) > 0);
@@ -231,7 +230,7 @@ TEMPLATE_TEST_CASE("A limit that is reached while a test holds at the iterate en
             harness.set_int(CUDA_OPT_MAX_EVALUATIONS, limit).set_real(CUDA_OPT_EPS, bounded ? 1e-5 : 1e-7);
             const Outcome outcome = harness.run();
             CHECK(outcome.evaluations <= limit);
-            CHECK((outcome.task == CUDA_OPT_EVALUATION_LIMIT || outcome.task == CUDA_OPT_CONVERGED
-                   || outcome.task == CUDA_OPT_LINE_SEARCH_FAILED));
+            CHECK((outcome.task == CUDA_OPT_EVALUATION_LIMIT || outcome.task == CUDA_OPT_CONVERGED ||
+                   outcome.task == CUDA_OPT_LINE_SEARCH_FAILED));
         }
 }

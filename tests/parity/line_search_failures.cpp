@@ -10,7 +10,7 @@ namespace {
 Problem with_wrong_gradient(Problem problem, std::function<double(int64_t, double)> wrong) {
     problem.evaluate = [inner = problem.evaluate, wrong](const Vector &x, Vector &g) {
         const double f = inner(x, g);
-        for (size_t i = 0; i < g.size(); i++) g[i] = wrong(static_cast<int64_t>(i), g[i]);
+        for (std::size_t i = 0; i < g.size(); i++) g[i] = wrong(static_cast<int64_t>(i), g[i]);
         return f;
     };
     problem.name += " with a wrong gradient";
@@ -18,7 +18,7 @@ Problem with_wrong_gradient(Problem problem, std::function<double(int64_t, doubl
 }
 
 Problem sphere(int64_t n) {
-    return {"sphere", Vector(static_cast<size_t>(n), 2.0), [](const Vector &x, Vector &g) {
+    return {"sphere", Vector(static_cast<std::size_t>(n), 2.0), [](const Vector &x, Vector &g) {
                 return pairwise_sum(0, static_cast<int64_t>(x.size()), [&](int64_t i) {
                     g[i] = x[i] - 1;
                     return g[i] * g[i] / 2;
@@ -26,9 +26,9 @@ Problem sphere(int64_t n) {
             }};
 }
 
-/// -sum x_i: falls without end.
+// -sum x_i: falls without end.
 Problem slope(int64_t n) {
-    return {"slope", Vector(static_cast<size_t>(n), 0.0), [](const Vector &x, Vector &g) {
+    return {"slope", Vector(static_cast<std::size_t>(n), 0.0), [](const Vector &x, Vector &g) {
                 return pairwise_sum(0, static_cast<int64_t>(x.size()), [&](int64_t i) {
                     g[i] = -1;
                     return -x[i];
@@ -193,7 +193,8 @@ TEMPLATE_TEST_CASE("Pairs without curvature are skipped and counted", "[line-sea
                    CudaDouble, CudaFloat) {
     if (skipped<TestType>()) return;
     // Concave between its bounds: y's < 0 or = 0 throughout.
-    const Problem problem = in_box({"concave", Vector(100, 0.125), [](const Vector &x, Vector &g) {
+    const Problem problem = in_box({"concave", Vector(100, 0.125),
+                                    [](const Vector &x, Vector &g) {
                                         return pairwise_sum(0, 100, [&](int64_t i) {
                                             const double weight = 0.01 * static_cast<double>(i + 1);
                                             g[i] = -weight * x[i];

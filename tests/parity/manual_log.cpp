@@ -53,7 +53,7 @@ TEMPLATE_TEST_CASE("The manual's log comes out to every digit", "[large]", HostD
     REQUIRE(outcome.history.size() == 37);
     for (const LogLine &line : manual) {
         INFO("iteration " << line.iteration);
-        const Iterate &iterate = outcome.history[static_cast<size_t>(line.iteration - 1)];
+        const Iterate &iterate = outcome.history[static_cast<std::size_t>(line.iteration - 1)];
         CHECK(iterate.iteration == line.iteration);
         CHECK(iterate.evaluations == line.evaluations);
         CHECK(exponent_form(iterate.f) == line.f);

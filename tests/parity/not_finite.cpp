@@ -12,9 +12,9 @@ constexpr double nan_value = std::numeric_limits<double>::quiet_NaN();
 constexpr double infinite = std::numeric_limits<double>::infinity();
 constexpr int64_t default_cuts = 30;
 
-/// sum of w_i x_i - log x_i, whose domain is x > 0; minimum at x_i = 1 / w_i.
+// sum of w_i x_i - log x_i, whose domain is x > 0; minimum at x_i = 1 / w_i.
 Problem barrier(int64_t n, double outside) {
-    return {"barrier", Vector(static_cast<size_t>(n), 0.75), [outside](const Vector &x, Vector &g) {
+    return {"barrier", Vector(static_cast<std::size_t>(n), 0.75), [outside](const Vector &x, Vector &g) {
                 bool inside = true;
                 const double f = pairwise_sum(0, static_cast<int64_t>(x.size()), [&](int64_t i) {
                     const double weight = 2 + static_cast<double>(i % 9);
@@ -26,9 +26,9 @@ Problem barrier(int64_t n, double outside) {
             }};
 }
 
-/// sum of (sqrt(x_i) - 1/10)^2: the gradient at 0 is infinite, and left of it all is NaN.
+// sum of (sqrt(x_i) - 1/10)^2: the gradient at 0 is infinite, and left of it all is NaN.
 Problem roots(int64_t n) {
-    return {"roots", Vector(static_cast<size_t>(n), 0.5), [](const Vector &x, Vector &g) {
+    return {"roots", Vector(static_cast<std::size_t>(n), 0.5), [](const Vector &x, Vector &g) {
                 return pairwise_sum(0, static_cast<int64_t>(x.size()), [&](int64_t i) {
                     const double root = std::sqrt(x[i]);
                     g[i] = (root - 0.1) / root;
@@ -37,9 +37,9 @@ Problem roots(int64_t n) {
             }};
 }
 
-/// A sphere around 1 whose value is finite everywhere, but one element of whose gradient is not.
+// A sphere around 1 whose value is finite everywhere, but one element of whose gradient is not.
 Problem gradient_with_holes(int64_t n, double hole) {
-    return {"gradient with holes", Vector(static_cast<size_t>(n), 3.0), [n, hole](const Vector &x, Vector &g) {
+    return {"gradient with holes", Vector(static_cast<std::size_t>(n), 3.0), [n, hole](const Vector &x, Vector &g) {
                 const double f = pairwise_sum(0, n, [&](int64_t i) {
                     g[i] = 200 * (x[i] - 1);
                     return 100 * (x[i] - 1) * (x[i] - 1);
@@ -49,9 +49,9 @@ Problem gradient_with_holes(int64_t n, double hole) {
             }};
 }
 
-/// Can be evaluated once only.
+// Can be evaluated once only.
 Problem only_the_start(int64_t n, double f_elsewhere, double g_elsewhere) {
-    return {"only the start", Vector(static_cast<size_t>(n), 1.0),
+    return {"only the start", Vector(static_cast<std::size_t>(n), 1.0),
             [f_elsewhere, g_elsewhere, evaluated = 0](const Vector &, Vector &g) mutable {
                 const bool start = evaluated++ == 0;
                 std::fill(g.begin(), g.end(), start ? 1.0 : g_elsewhere);
@@ -59,8 +59,7 @@ Problem only_the_start(int64_t n, double f_elsewhere, double g_elsewhere) {
             }};
 }
 
-template <class Configuration>
-void check_start_is_kept(const Outcome &outcome) {
+template <class Configuration> void check_start_is_kept(const Outcome &outcome) {
     CHECK(outcome.f == 5);
     CHECK(outcome.x == Vector(outcome.x.size(), 1.0));
     CHECK(outcome.g == Vector(outcome.x.size(), 1.0));
@@ -82,7 +81,7 @@ TEMPLATE_TEST_CASE("A barrier is minimised from within", "[not-finite]", HostDou
         CHECK(harness.get_int(CUDA_OPT_STOP_TEST) == CUDA_OPT_EPS);
         CHECK(std::isfinite(outcome.f));
         CHECK(outcome.outside == 0);
-        for (size_t i = 0; i < 9; i++) CHECK(std::fabs(outcome.x[i] * (2 + static_cast<double>(i)) - 1) < 0.02);
+        for (std::size_t i = 0; i < 9; i++) CHECK(std::fabs(outcome.x[i] * (2 + static_cast<double>(i)) - 1) < 0.02);
     }
 }
 
@@ -114,8 +113,7 @@ TEMPLATE_TEST_CASE("Square roots are minimised from within", "[not-finite]", Hos
     for (const double x : outcome.x) CHECK(std::fabs(x - 0.01) < 1e-4);
 }
 
-TEMPLATE_TEST_CASE("One bad element of g cuts the step", "[not-finite]", HostDouble, HostFloat, CudaDouble,
-                   CudaFloat) {
+TEMPLATE_TEST_CASE("One bad element of g cuts the step", "[not-finite]", HostDouble, HostFloat, CudaDouble, CudaFloat) {
     if (skipped<TestType>()) return;
     for (const double hole : {nan_value, infinite, -infinite})
         for (const bool bounded : {false, true}) {
@@ -151,8 +149,7 @@ TEMPLATE_TEST_CASE("A function that is never finite again ends the solve", "[not
             }
 }
 
-TEMPLATE_TEST_CASE("The number of cuts is the caller's", "[not-finite]", HostDouble, HostFloat, CudaDouble,
-                   CudaFloat) {
+TEMPLATE_TEST_CASE("The number of cuts is the caller's", "[not-finite]", HostDouble, HostFloat, CudaDouble, CudaFloat) {
     if (skipped<TestType>()) return;
     for (const int64_t cuts : {0, 1, 5}) {
         INFO(cuts << " cuts");
@@ -166,8 +163,8 @@ TEMPLATE_TEST_CASE("The number of cuts is the caller's", "[not-finite]", HostDou
     }
 }
 
-TEMPLATE_TEST_CASE("A start that cannot be evaluated ends the solve", "[not-finite]", HostDouble, HostFloat,
-                   CudaDouble, CudaFloat) {
+TEMPLATE_TEST_CASE("A start that cannot be evaluated ends the solve", "[not-finite]", HostDouble, HostFloat, CudaDouble,
+                   CudaFloat) {
     if (skipped<TestType>()) return;
     for (const double bad : {nan_value, infinite, -infinite})
         for (const bool in_f : {true, false}) {

@@ -16,7 +16,7 @@ Outcome solve_with_threads(int threads) {
     return harness.run();
 }
 
-/// Threads of this process.
+// Threads of this process.
 int64_t living_threads() {
     int64_t count = 0;
     for (const auto &entry : std::filesystem::directory_iterator("/proc/self/task")) count += entry.exists();

@@ -9,13 +9,12 @@ namespace {
 
 double distance(const Vector &a, const Vector &b) {
     double largest = 0;
-    for (size_t i = 0; i < a.size(); i++) largest = std::fmax(largest, std::fabs(a[i] - b[i]));
+    for (std::size_t i = 0; i < a.size(); i++) largest = std::fmax(largest, std::fabs(a[i] - b[i]));
     return largest;
 }
 
-/// To how many digits a configuration can be held: the square root of its unit roundoff, and some room.
-template <class Configuration>
-constexpr double attainable = sizeof(typename Configuration::Real) == 8 ? 1e-6 : 2e-3;
+// To how many digits a configuration can be held: the square root of its unit roundoff, and some room.
+template <class Configuration> constexpr double attainable = sizeof(typename Configuration::Real) == 8 ? 1e-6 : 2e-3;
 
 } // namespace
 
@@ -151,8 +150,8 @@ TEMPLATE_TEST_CASE("CUDA goes the host's way", "[solution]", CudaDouble) {
         INFO(problem.name);
         const Outcome host = solve<HostDouble>(problem), device = solve<CudaDouble>(problem);
         CHECK(host.task == device.task);
-        const size_t common = std::min({host.history.size(), device.history.size(), size_t{20}});
-        for (size_t k = 0; k < common; k++) {
+        const std::size_t common = std::min({host.history.size(), device.history.size(), std::size_t{20}});
+        for (std::size_t k = 0; k < common; k++) {
             INFO("iteration " << k + 1);
             CHECK(std::fabs(host.history[k].f - device.history[k].f) <= 1e-9 * std::fabs(host.history[k].f));
             CHECK(host.history[k].evaluations == device.history[k].evaluations);

@@ -8,7 +8,7 @@ using namespace cudaopt_test;
 
 namespace {
 
-/// With bounds that the first Cauchy points cross.
+// With bounds that the first Cauchy points cross.
 template <class Configuration> Outcome solve_with_threads(int threads) {
     Harness<Configuration> harness(in_box(extended_rosenbrock(20000), -1.1, 0.4), 3);
     harness.set_int(CUDA_OPT_THREADS, threads).set_int(CUDA_OPT_MAX_ITERATIONS, 6);
@@ -21,7 +21,7 @@ TEMPLATE_TEST_CASE("Threads with threads of their own solve side by side", "[thr
     const Outcome alone = solve_with_threads<TestType>(1);
     std::vector<Outcome> outcomes(3);
     std::vector<std::thread> callers;
-    for (size_t caller = 0; caller < outcomes.size(); caller++)
+    for (std::size_t caller = 0; caller < outcomes.size(); caller++)
         callers.emplace_back([&outcome = outcomes[caller], caller] {
             for (const int threads : {2, 4, 3})
                 outcome = solve_with_threads<TestType>(threads + static_cast<int>(caller));

@@ -14,8 +14,8 @@ int64_t asked_for = 0;
 
 } // namespace
 
-extern "C" void *__libc_memalign(size_t alignment, size_t size); // glibc's own name
-extern "C" void *aligned_alloc(size_t alignment, size_t size) {
+extern "C" void *__libc_memalign(std::size_t alignment, std::size_t size); // glibc's own name
+extern "C" void *aligned_alloc(std::size_t alignment, std::size_t size) {
     asked_for++;
     if (granted == 0) return nullptr;
     if (granted > 0) granted--;

@@ -9,12 +9,12 @@ namespace {
 
 constexpr int64_t n = 400;
 
-/// One of a sequence: a valley along which targets are tracked; targets and box move a little with each.
+// One of a sequence: a valley along which targets are tracked; targets and box move a little with each.
 Problem of_sequence(int number) {
     Uniform uniform(static_cast<uint64_t>(number) + 1);
     const auto moved = [&uniform](double value) { return value + 0.01 * (uniform() - 0.5); };
     Vector target(n), lower(n), upper(n);
-    for (size_t i = 0; i < n; i++) {
+    for (std::size_t i = 0; i < n; i++) {
         target[i] = moved(std::sin(static_cast<double>(i)));
         lower[i] = moved(-0.9);
         upper[i] = moved(0.7);
@@ -31,10 +31,9 @@ Problem of_sequence(int number) {
     return {"of a sequence", Vector(n, 0.0), evaluate, lower, upper};
 }
 
-/// One handle for all of a sequence, each begun at the solution of the one before.
-template <class Configuration>
-class Sequence {
-public:
+// One handle for all of a sequence, each begun at the solution of the one before.
+template <class Configuration> class Sequence {
+  public:
     using Real = typename Configuration::Real;
 
     Sequence() : s_(n, m), x_(s_, n), g_(s_, n), lower_(s_, n), upper_(s_, n), f_(s_, 1) {
@@ -44,14 +43,14 @@ public:
     }
     Handle<Configuration> &handle() { return s_; }
 
-    /// Its bounds.
+    // Its bounds.
     Problem begin(int number) {
         const Problem problem = of_sequence(number);
         lower_.write(problem.lower);
         upper_.write(problem.upper);
         return problem;
     }
-    /// How many evaluations it took.
+    // How many evaluations it took.
     int64_t solve(int number) {
         const Problem problem = begin(number);
         int task;
@@ -67,7 +66,7 @@ public:
     double f() const { return f_.read()[0]; }
     void load(const Checkpoint &checkpoint) { s_.load(checkpoint, x_.data(), f_.data(), g_.data()); }
 
-private:
+  private:
     static constexpr int m = 20;
 
     Handle<Configuration> s_;

@@ -28,7 +28,7 @@ using std::tan;
 using Vector = std::vector<double>;
 using LongVector = std::vector<long double>;
 
-/// minimise f(x) subject to lower <= x <= upper, infinite where there is no bound
+// minimise f(x) subject to lower <= x <= upper, infinite where there is no bound
 struct Problem {
     std::string name, source; // no blank and no comma in a name
     Vector start, lower, upper;
@@ -42,24 +42,24 @@ struct Problem {
 
     Problem &minimum(double value, double within);
     Problem &minimum(double value) { return minimum(value, 1e-5 * std::max(1e-4, std::abs(value))); }
-    /// The same bounds for every variable.
+    // The same bounds for every variable.
     Problem &box(double l, double u);
     Problem &box(Vector l, Vector u);
     Problem &from(Vector another_start);
     Problem &named(std::string suffix);
 };
 
-/// || x - P(x - g) ||_inf, P the projection to the box; NaN where x or g is.
+// || x - P(x - g) ||_inf, P the projection to the box; NaN where x or g is.
 double projected_gradient_norm(const Problem &problem, const Vector &x, const Vector &g);
 
-/// The type of an argument's elements, in a generic lambda.
+// The type of an argument's elements, in a generic lambda.
 template <class V> using ScalarOf = typename std::decay_t<V>::value_type;
 
 template <class T> T square(const T &a) { return a * a; }
 template <class T> T cube(const T &a) { return a * a * a; }
 template <class T> T fourth(const T &a) { return square(square(a)); }
 
-/// f and g, `Dual::width` partial derivatives at a time.
+// f and g, `Dual::width` partial derivatives at a time.
 template <class F> double differentiate(const F &f, const Vector &x, Vector &g) {
     std::vector<Dual> point(x.begin(), x.end());
     double value = 0;
@@ -76,7 +76,7 @@ template <class F> double differentiate(const F &f, const Vector &x, Vector &g) 
     return value;
 }
 
-/// An objective is called with a std::vector of doubles, long doubles or Duals and returns one of them.
+// An objective is called with a std::vector of doubles, long doubles or Duals and returns one of them.
 template <class F> Problem make(std::string name, std::string source, Vector start, F f) {
     const Vector infinite(start.size(), INFINITY);
     Vector lower = infinite;
@@ -92,10 +92,10 @@ template <class F> Problem make(std::string name, std::string source, Vector sta
     return problem;
 }
 
-/// pattern, pattern, ... up to n values
+// pattern, pattern, ... up to n values
 Vector repeated(const Vector &pattern, int n);
 Vector scaled(Vector values, double factor);
-/// value(1), ..., value(n)
+// value(1), ..., value(n)
 template <class F> Vector sequence(int n, const F &value) {
     Vector values(static_cast<std::size_t>(n));
     for (int i = 1; i <= n; i++) values[static_cast<std::size_t>(i - 1)] = value(i);
@@ -105,9 +105,9 @@ template <class F> Vector sequence(int n, const F &value) {
 using Problems = std::vector<Problem>;
 void append(Problems &all, Problems more);
 
-/// All of them; the names are unique.
+// All of them; the names are unique.
 const Problems &all_problems();
-/// The one of this name; throws std::out_of_range where there is none.
+// The one of this name; throws std::out_of_range where there is none.
 const Problem &problem_named(const std::string &name);
 
 } // namespace cudaopt_problems

@@ -6,9 +6,9 @@
 
 namespace cudaopt_test {
 
-constexpr size_t iterations_to_follow = 20;
+constexpr std::size_t iterations_to_follow = 20;
 
-/// f after each iteration, the start first.
+// f after each iteration, the start first.
 inline std::vector<double> values(const std::vector<ReferenceIterate> &history) {
     std::vector<double> f;
     for (const ReferenceIterate &iterate : history) f.push_back(iterate.f);
@@ -20,32 +20,31 @@ inline std::vector<double> values(double at_start, const std::vector<Iterate> &h
     return f;
 }
 
-/// Relative to the second.
+// Relative to the second.
 inline double relative_difference(double a, double b) { return std::fabs(a - b) / std::fabs(b); }
 
 inline void check_the_same_way(const std::vector<double> &ours, const std::vector<double> &theirs, double tolerance,
-                               size_t iterations = iterations_to_follow) {
-    const size_t common = std::min({ours.size(), theirs.size(), iterations + 1});
+                               std::size_t iterations = iterations_to_follow) {
+    const std::size_t common = std::min({ours.size(), theirs.size(), iterations + 1});
     CHECK(common >= std::min(theirs.size(), iterations + 1));
-    for (size_t k = 0; k < common; k++) {
+    for (std::size_t k = 0; k < common; k++) {
         INFO("iteration " << k);
         CHECK(std::fabs(ours[k] - theirs[k]) <= tolerance * std::fabs(theirs[k]));
     }
 }
 
-/// -1 at the lower bound, 1 at the upper bound, 0 between them.
+// -1 at the lower bound, 1 at the upper bound, 0 between them.
 inline std::vector<int> active_set(const Problem &problem, const Vector &x) {
     std::vector<int> side(x.size(), 0);
-    for (size_t i = 0; i < x.size(); i++) {
+    for (std::size_t i = 0; i < x.size(); i++) {
         if (!problem.lower.empty() && x[i] == problem.lower[i]) side[i] = -1;
         else if (!problem.upper.empty() && x[i] == problem.upper[i]) side[i] = 1;
     }
     return side;
 }
 
-/// The line search's tolerances and the one stopping test of L-BFGS-B 3.0.
-template <class Configuration>
-void set_as_reference(Harness<Configuration> &harness, double pgtol) {
+// The line search's tolerances and the one stopping test of L-BFGS-B 3.0.
+template <class Configuration> void set_as_reference(Harness<Configuration> &harness, double pgtol) {
     harness.set_real(CUDA_OPT_FTOL, 1e-3).set_real(CUDA_OPT_GTOL, 0.9).set_real(CUDA_OPT_XTOL, 0.1);
     harness.set_real(CUDA_OPT_EPS, 0).set_real(CUDA_OPT_PGTOL, pgtol);
 }

@@ -11,11 +11,11 @@ struct GoldenCase {
     Problem problem;
     int m;
     double pgtol;
-    /// For a minimum of zero: what counts as the same final f.
+    // For a minimum of zero: what counts as the same final f.
     double zero_minimum = 0;
 };
 
-/// Everything fixed by l = u, at random places.
+// Everything fixed by l = u, at random places.
 Problem all_fixed(int64_t n) {
     Problem problem = in_random_boxes(extended_rosenbrock(n), 5);
     problem.upper = problem.lower;
@@ -23,7 +23,7 @@ Problem all_fixed(int64_t n) {
     return problem;
 }
 
-/// f falls out of the box in every variable: the start is the solution.
+// f falls out of the box in every variable: the start is the solution.
 Problem none_free_at_the_solution() {
     Problem problem = in_box(extended_rosenbrock(100), -3, -2);
     problem.start = problem.upper;
@@ -31,8 +31,8 @@ Problem none_free_at_the_solution() {
     return problem;
 }
 
-/// So flat that the first line search would like a step beyond 1, which is the longest that the first may take where
-/// there are bounds.
+// So flat that the first line search would like a step beyond 1, which is the longest that the first may take where
+// there are bounds.
 Problem flat() {
     Problem problem = with_mixed_bounds(chained_rosenbrock(200, 2));
     problem.evaluate = [steep = problem.evaluate](const Vector &x, Vector &g) {
@@ -45,7 +45,7 @@ Problem flat() {
     return problem;
 }
 
-/// The first Cauchy point is a vertex of the box, where no variable is free.
+// The first Cauchy point is a vertex of the box, where no variable is free.
 Problem none_free_at_the_start(int64_t n) {
     KnownQuadratic known = quadratic_with_known_active_set(n);
     for (int64_t i = 0; i < n; i++) {
@@ -98,8 +98,7 @@ std::vector<GoldenCase> golden_cases() {
     };
 }
 
-template <class Configuration>
-Outcome solve_as_reference(const GoldenCase &golden, Harness<Configuration> &harness) {
+template <class Configuration> Outcome solve_as_reference(const GoldenCase &golden, Harness<Configuration> &harness) {
     set_as_reference(harness, golden.pgtol);
     const Outcome outcome = harness.run();
     check_promises<Configuration>(golden.problem, outcome);

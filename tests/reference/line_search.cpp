@@ -10,7 +10,7 @@
 // gfortran's calling sequence.
 extern "C" void dcsrch_(double *f, double *g, double *stp, const double *ftol, const double *gtol, const double *xtol,
                         const double *stpmin, const double *stpmax, char *task, int *isave, double *dsave,
-                        size_t task_length);
+                        std::size_t task_length);
 
 using namespace cudaopt_test;
 using cudaopt::MoreThuente;
@@ -20,7 +20,7 @@ using cudaopt::SearchVerdict;
 namespace {
 
 class Reference {
-public:
+  public:
     Reference(double phi0, double slope0, double first_step, const SearchTolerances &tolerances)
         : tolerances_(tolerances), step_(first_step) {
         std::memset(task_, ' ', sizeof task_);
@@ -41,7 +41,7 @@ public:
     }
     double step() const { return step_; }
 
-private:
+  private:
     void call(double phi, double slope) {
         dcsrch_(&phi, &slope, &step_, &tolerances_.ftol, &tolerances_.gtol, &tolerances_.xtol, &tolerances_.step_min,
                 &tolerances_.step_max, task_, integers_, reals_, sizeof task_);

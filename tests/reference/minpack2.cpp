@@ -17,12 +17,11 @@ constexpr double same_way = 1e-9, same_end = 1e-10; // relative to f
 
 struct Minpack2Case {
     std::shared_ptr<testfuncs::Problem> definition;
-    Problem problem; ///< the definition's start, bounds and, on one thread of the host, its evaluation
-    size_t iterations = iterations_to_follow;
-    double pgtol = 0; ///< so small that f is settled to less than same_end
+    Problem problem; // the definition's start, bounds and, on one thread of the host, its evaluation
+    std::size_t iterations = iterations_to_follow;
+    double pgtol = 0; // so small that f is settled to less than same_end
 
-    template <class Configuration>
-    typename Harness<Configuration>::Evaluation evaluation() const {
+    template <class Configuration> typename Harness<Configuration>::Evaluation evaluation() const {
         testfuncs::Place place;
         place.threads = 1;
         if (Configuration::backend == CUDA_OPT_BACKEND_CUDA) place.space = testfuncs::Place::Space::cuda;
@@ -32,10 +31,10 @@ struct Minpack2Case {
     }
 };
 
-/// From the standard start, in the problem's own bounds.
+// From the standard start, in the problem's own bounds.
 Minpack2Case standard(const std::string &name, int64_t n) {
     const std::shared_ptr<testfuncs::Problem> definition = testfuncs::make_problem(name, n);
-    Vector start(static_cast<size_t>(definition->n())), lower = start, upper = start;
+    Vector start(static_cast<std::size_t>(definition->n())), lower = start, upper = start;
     definition->start(0, definition->n(), start.data());
     definition->lower(0, definition->n(), lower.data());
     definition->upper(0, definition->n(), upper.data());
@@ -57,7 +56,7 @@ Minpack2Case in_box(Minpack2Case with, double lower, double upper) {
     return with;
 }
 
-Minpack2Case first(size_t iterations, Minpack2Case with) {
+Minpack2Case first(std::size_t iterations, Minpack2Case with) {
     with.iterations = iterations;
     return with;
 }
@@ -67,24 +66,24 @@ Minpack2Case to(double pgtol, Minpack2Case with) {
     return with;
 }
 
-double in_bounds(const Problem &problem, size_t i, double x) {
+double in_bounds(const Problem &problem, std::size_t i, double x) {
     return problem.lower.empty() ? x : std::min(problem.upper[i], std::max(problem.lower[i], x));
 }
 
-/// Every component of the start moved at random by up to 0.01.
+// Every component of the start moved at random by up to 0.01.
 Minpack2Case roughened(Minpack2Case with) {
     Uniform uniform(7);
     Problem &problem = with.problem;
-    for (size_t i = 0; i < problem.start.size(); i++)
+    for (std::size_t i = 0; i < problem.start.size(); i++)
         problem.start[i] = in_bounds(problem, i, problem.start[i] + 0.01 * (2 * uniform() - 1));
     problem.name += ", rough start";
     return with;
 }
 
-/// Every component of the start one unit in the last place up, down, or where it was.
+// Every component of the start one unit in the last place up, down, or where it was.
 Problem one_bit_away(Problem problem) {
     Uniform uniform(1);
-    for (size_t i = 0; i < problem.start.size(); i++) {
+    for (std::size_t i = 0; i < problem.start.size(); i++) {
         const double x = problem.start[i], choice = 3 * uniform();
         const double moved = choice < 1 ? x : std::nextafter(x, choice < 2 ? -INFINITY : INFINITY);
         problem.start[i] = in_bounds(problem, i, moved);
@@ -98,12 +97,12 @@ Problem one_bit_away(Problem problem) {
 // become as large as it likes. So rounding grows, on 200 x 200 points about tenfold an iteration, and not only ours:
 // L-BFGS-B 3.0 leaves its own way when its start moves by one bit. The larger the grid, the more frequencies are
 // without a guard. Hence these two are followed
-//  - for 20 iterations from the standard start on a small grid,
-//  - for 20 iterations on the large grid from a start in which every frequency is to be found,
-//  - for as many iterations on the large grid from the standard start as rounding grants.
+// - for 20 iterations from the standard start on a small grid,
+// - for 20 iterations on the large grid from a start in which every frequency is to be found,
+// - for as many iterations on the large grid from the standard start as rounding grants.
 // Torsion's start is on the upper bounds, where ties can be decided by rounding (docs/determinism.md); on these grids
 // they are not. Lennard-Jones clusters cost n^2. Ginzburg and Landau's second problem has 4 variables a point.
-constexpr size_t granted_to_smooth_starts = 10;
+constexpr std::size_t granted_to_smooth_starts = 10;
 
 std::vector<Minpack2Case> smooth_starts() {
     return {
@@ -136,20 +135,15 @@ std::vector<Minpack2Case> cases_to_follow() {
 // one-dimensional superconductor, whose f settles the less the more points there are, a hundred points.
 std::vector<Minpack2Case> cases_to_end() {
     return {
-        to(1e-9, standard("torsion", 10000)),
-        to(1e-9, standard("bearing", 40000)),
-        to(1e-8, standard("minimal-surface", 40000)),
-        to(1e-9, standard("optimal-design", 10000)),
-        to(1e-6, standard("ginzburg-landau-1d", 100)),
-        to(1e-6, in_box(standard("ginzburg-landau-1d", 400), -1, 1)),
-        to(1e-8, standard("lennard-jones-2d", 98)),
-        to(1e-8, standard("lennard-jones-3d", 375)),
-        to(1e-8, standard("combustion", 10000)),
-        to(1e-8, standard("ginzburg-landau-2d", 1600)),
+        to(1e-9, standard("torsion", 10000)),          to(1e-9, standard("bearing", 40000)),
+        to(1e-8, standard("minimal-surface", 40000)),  to(1e-9, standard("optimal-design", 10000)),
+        to(1e-6, standard("ginzburg-landau-1d", 100)), to(1e-6, in_box(standard("ginzburg-landau-1d", 400), -1, 1)),
+        to(1e-8, standard("lennard-jones-2d", 98)),    to(1e-8, standard("lennard-jones-3d", 375)),
+        to(1e-8, standard("combustion", 10000)),       to(1e-8, standard("ginzburg-landau-2d", 1600)),
     };
 }
 
-/// A minute and a half for both solvers, most of it for the 30,000 iterations of the last.
+// A minute and a half for both solvers, most of it for the 30,000 iterations of the last.
 std::vector<Minpack2Case> slow_cases_to_end() {
     return {
         to(1e-9, standard("torsion", 40000)),
@@ -189,15 +183,14 @@ int64_t count_active(const Problem &problem, const Vector &x) {
     return problem.size() - std::count(side.begin(), side.end(), 0);
 }
 
-/// For the reader of a failure, or of `test_reference -s`, from where docs/determinism.md has its table.
+// For the reader of a failure, or of `test_reference -s`, from where docs/determinism.md has its table.
 std::string told(const char *who, double f, int64_t iterations) {
     char text[96];
     std::snprintf(text, sizeof text, "%s: f = %.15e after %lld iterations", who, f, static_cast<long long>(iterations));
     return text;
 }
 
-template <class Configuration>
-void check_the_same_end(const Minpack2Case &with) {
+template <class Configuration> void check_the_same_end(const Minpack2Case &with) {
     const ReferenceOutcome theirs = solve_reference(with.problem, m, with.pgtol);
     // Version 3.0's path to its end: the other way leaves stationary points that are no minima, where rounding breaks
     // a symmetry, and ends lower.

@@ -32,7 +32,7 @@ Vector times(Vector values, int exponent) {
     return values;
 }
 
-/// 2^of_f f(x / 2^of_x), from the start times 2^of_x, to ||P g||_inf <= pgtol.
+// 2^of_f f(x / 2^of_x), from the start times 2^of_x, to ||P g||_inf <= pgtol.
 Path solved(const Problem &problem, double pgtol, int of_f, int of_x) {
     Path path;
     Problem other = problem;
@@ -71,8 +71,8 @@ void check_the_same_path(const Problem &problem, double pgtol, int of_f, int of_
     CHECK(path.f == original.f);
 }
 
-/// P g is no longer than the way to the bounds. Where gradients are much longer than the box is wide, a test of P g in
-/// their units holds anywhere, and one in the units of x asks for more than rounding allows: there is none then.
+// P g is no longer than the way to the bounds. Where gradients are much longer than the box is wide, a test of P g in
+// their units holds anywhere, and one in the units of x asks for more than rounding allows: there is none then.
 double tolerance(const Problem &problem, double pgtol, int of_f, int of_x) {
     const bool bounded = !problem.lower.empty() || !problem.upper.empty();
     const double scaled = std::ldexp(pgtol, of_f - of_x);

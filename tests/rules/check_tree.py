@@ -2,7 +2,7 @@
 """Usage: check_tree.py SOURCE_ROOT
 
 The rules that keep the tree legible: who may include whom, how long a file and a line may be, what the library must
-not do, where a document's links lead. Prints one line for each place that breaks one."""
+not do, how some things are written, where a document's links lead. Prints one line for each place that breaks one."""
 import re
 import sys
 from pathlib import Path
@@ -21,10 +21,19 @@ ALLOWED = {
     "drivers": ["drivers", "include", "testfuncs"],
 }
 SOURCES = (".h", ".hpp", ".cuh", ".c", ".cpp", ".cu", ".f90", ".py")
+IN_DIALECT = (".hpp", ".cuh", ".cpp", ".cu")
 MOST_LINES = 450
 MOST_COLUMNS = 120
 ENDS = r"\b(?:exit|_Exit|abort|terminate)\s*\("
 PRINTS = r"\b(?:f?printf|f?puts|putchar)\s*\(|\bstd::c(?:out|err|log)\b"
+# One dialect in C++ and CUDA: what is found, and what is written instead. Doxygen builds the reference from include/
+# alone.
+DIALECT = {
+    re.compile(r"\bstd::u?int\d+_t\b"): "int64_t and its like without std::",
+    re.compile(r"(?<![\w:])size_t\b"): "std::size_t, which any header of C++ declares",
+    re.compile(r"(?:^\s*|[;{}] |, )(?:\+\+|--)[\w.>\[\]-]+(?:;|\)(?: |$))"): "i++ where its value is not used",
+}
+DOXYGEN = re.compile(r"^\s*/\*[*!]|//[/!](?!/)")
 UNFINISHED = re.compile(r"\b(TODO|FIXME|XXX)\b")
 
 
@@ -72,6 +81,14 @@ def broken_rules(root, path):
             yield f"{path}:{number}: {len(line)} columns, more than {MOST_COLUMNS}"
         if UNFINISHED.search(line) and path.parts[:2] != ("tests", "rules"):
             yield f"{path}:{number}: unfinished: {line.strip()}"
+    if path.suffix in IN_DIALECT:
+        for number, line in enumerate(without_comments_and_strings(text).splitlines(), 1):
+            for pattern, instead in DIALECT.items():
+                if match := pattern.search(line):
+                    yield f"{path}:{number}: {match[0].strip()}: write {instead}"
+        for number, line in enumerate(lines if path.parts[0] != "include" else [], 1):
+            if DOXYGEN.search(line):
+                yield f"{path}:{number}: {line.strip()}: write //, as no reference is built from it"
     if path.parts[0] == "lib":
         forbidden = re.compile(ENDS if path.parts[1] in PRINTING else f"{ENDS}|{PRINTS}")
         for number, line in enumerate(without_comments_and_strings(text).splitlines(), 1):

@@ -30,7 +30,7 @@ void check_refused(const Problem &p, int wanted, const std::vector<std::string> 
     CHECK(search.best_walks(1).empty());
 }
 
-/// A search by batches whose first call is refused.
+// A search by batches whose first call is refused.
 void check_first_call(const Problem &p, int wanted, const std::vector<std::string> &named) {
     BatchSearch search(p, CUDA_OPT_BACKEND_HOST);
     const int code = search.step([](const Vector &) { return 0; });
@@ -95,10 +95,8 @@ TEST_CASE("A box that is not finite, or no box, is refused", "[search]") {
         std::vector<std::string> named;
     };
     const Case cases[] = {
-        {-infinite, 1, {"variable 2", "-inf", "finite"}},
-        {0, infinite, {"variable 2", "inf", "finite"}},
-        {nan_value, 1, {"variable 2", "nan", "finite"}},
-        {3, 1, {"variable 2", "3", "1", "exceed"}},
+        {-infinite, 1, {"variable 2", "-inf", "finite"}}, {0, infinite, {"variable 2", "inf", "finite"}},
+        {nan_value, 1, {"variable 2", "nan", "finite"}},  {3, 1, {"variable 2", "3", "1", "exceed"}},
         {-1.5e308, 1.5e308, {"variable 2", "distance"}},
     };
     for (const Case &c : cases) {
@@ -116,8 +114,7 @@ TEST_CASE("A box that is not finite, or no box, is refused", "[search]") {
     REQUIRE(cuda_opt_create_search(&s, 2, 5, CUDA_OPT_BACKEND_HOST) == 0);
     double points[20], values[10];
     const int code = cuda_opt_search_solve(s, points, values);
-    check_sentence(code, CUDA_OPT_IMPROPER_INPUT, cuda_opt_message(s),
-                   {"cuda_opt_set_bounds", "lower"});
+    check_sentence(code, CUDA_OPT_IMPROPER_INPUT, cuda_opt_message(s), {"cuda_opt_set_bounds", "lower"});
     const double lower[] = {0, 0}, upper[] = {1, 1};
     CHECK(cuda_opt_set_bounds(s, lower, upper) == 0);
     CHECK(cuda_opt_search_solve(s, points, values) == CUDA_OPT_EVALUATE_BATCH); // corrected, it goes on
@@ -154,8 +151,7 @@ TEST_CASE("NaN everywhere is said, and is no best value", "[search]") {
 
     BatchSearch batches(p, CUDA_OPT_BACKEND_HOST);
     const int code_of_batches = batches.run([](const Vector &) { return nan_value; });
-    check_sentence(code_of_batches, CUDA_OPT_NOT_FINITE, batches.message(),
-                   {"NaN", "217 points"});
+    check_sentence(code_of_batches, CUDA_OPT_NOT_FINITE, batches.message(), {"NaN", "217 points"});
 }
 
 TEST_CASE("Settings and calls that are not a search's are refused, and the other way about", "[search]") {
@@ -171,8 +167,10 @@ TEST_CASE("Settings and calls that are not a search's are refused, and the other
     int64_t number = 0;
     CHECK(cuda_opt_get_int(s, CUDA_OPT_PAIRS, &number) == CUDA_OPT_IMPROPER_INPUT);
     CHECK(cuda_opt_get_real(s, CUDA_OPT_THETA, &f) == CUDA_OPT_IMPROPER_INPUT);
-    for (const auto &[key, bad] : {std::pair<int, int>{CUDA_OPT_HALVINGS, 0}, {CUDA_OPT_HALVINGS, 1001},
-                                   {CUDA_OPT_AT_SMALLEST_STEP, 3}, {CUDA_OPT_SEARCH_SEED, -1}})
+    for (const auto &[key, bad] : {std::pair<int, int>{CUDA_OPT_HALVINGS, 0},
+                                   {CUDA_OPT_HALVINGS, 1001},
+                                   {CUDA_OPT_AT_SMALLEST_STEP, 3},
+                                   {CUDA_OPT_SEARCH_SEED, -1}})
         CHECK(cuda_opt_set_int(s, key, bad) == CUDA_OPT_IMPROPER_INPUT);
 
     CHECK(cuda_opt_search_walk(s, 0, x, &f) == CUDA_OPT_MISUSE); // before the first values

@@ -11,7 +11,7 @@ using cudaopt::AtSmallestStep;
 
 namespace {
 
-/// Walks in several blocks, the last one not full, with each option.
+// Walks in several blocks, the last one not full, with each option.
 std::vector<Problem> problems(int n) {
     std::vector<Problem> all;
     for (const AtSmallestStep rule : {AtSmallestStep::restart_step, AtSmallestStep::stop, AtSmallestStep::new_point}) {
@@ -24,8 +24,7 @@ std::vector<Problem> problems(int n) {
     return all;
 }
 
-template <class Objective, int N>
-void check_same_walks(int n) {
+template <class Objective, int N> void check_same_walks(int n) {
     for (const Problem &p : problems(n)) {
         INFO(n << " variables, rule " << static_cast<int>(p.options.at_smallest));
         cudaopt::HostSearch<Objective, N> host(Objective(), p.lower, p.upper, p.options);

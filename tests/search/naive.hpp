@@ -22,7 +22,7 @@ struct Problem {
     int n() const { return static_cast<int>(lower.size()); }
 };
 
-/// n variables in a box that is not the same for each, and some walks.
+// n variables in a box that is not the same for each, and some walks.
 inline Problem problem_of(int n, int64_t walks, int64_t iterations) {
     Problem p;
     for (int j = 0; j < n; j++) {
@@ -47,7 +47,7 @@ struct Outcome {
 };
 
 class NaiveWalk {
-public:
+  public:
     NaiveWalk(const Problem &problem, const Function &f, int64_t number) : p_(problem), f_(f), number_(number) {
         begin();
         for (int64_t k = 0; k < p_.options.iterations && !ended; k++) iterate();
@@ -58,7 +58,7 @@ public:
     int64_t evaluations = 0;
     bool ended = false;
 
-private:
+  private:
     static constexpr double infinity = std::numeric_limits<double>::infinity();
 
     double value(const Vector &x) {
@@ -154,16 +154,15 @@ inline Outcome outcome_of(cudaopt::PatternSearch &search, int64_t walks) {
     return o;
 }
 
-template <class Objective, int N = 0>
-Outcome host_search(const Problem &p, const Objective &f = Objective()) {
+template <class Objective, int N = 0> Outcome host_search(const Problem &p, const Objective &f = Objective()) {
     cudaopt::HostSearch<Objective, N> search(f, p.lower, p.upper, p.options);
     search.run();
     return outcome_of(search, p.options.walks);
 }
 
-/// A search by batches, on either backend, with values from a function on the host.
+// A search by batches, on either backend, with values from a function on the host.
 class BatchSearch : public cudaopt::Handle {
-public:
+  public:
     BatchSearch(const Problem &p, int backend)
         : Handle(create(p.options.walks), p.n(), 0, backend), p_(p), points_(*this, 2 * p.n() * p.options.walks),
           values_(*this, 2 * p.options.walks) {
@@ -180,19 +179,19 @@ public:
         if (!on_cuda()) set_int(CUDA_OPT_THREADS, p.options.threads);
     }
 
-    /// One call, and the values that it asks for.
+    // One call, and the values that it asks for.
     int step(const Function &f) {
         const int task = cuda_opt_search_solve(*this, points_.data(), values_.data());
         if (task != CUDA_OPT_EVALUATE_BATCH) return task;
         const int64_t stride = 2 * p_.options.walks, batch = get_int(CUDA_OPT_BATCH);
         const Vector points = points_.to_host();
-        Vector values(static_cast<size_t>(batch)), x(p_.lower);
+        Vector values(static_cast<std::size_t>(batch)), x(p_.lower);
         for (int64_t i = 0; i < batch; i++) {
             for (int j = 0; j < p_.n(); j++) {
-                x[j] = points[static_cast<size_t>(j * stride + i)];
+                x[j] = points[static_cast<std::size_t>(j * stride + i)];
                 if (!(x[j] >= p_.lower[j] && x[j] <= p_.upper[j])) throw std::runtime_error("a point outside the box");
             }
-            values[static_cast<size_t>(i)] = f(x);
+            values[static_cast<std::size_t>(i)] = f(x);
         }
         values_.write(0, values.data(), batch);
         evaluated += batch;
@@ -205,7 +204,11 @@ public:
         return task;
     }
     Outcome outcome() {
-        Outcome o{{}, {}, get_real(CUDA_OPT_F), get_int(CUDA_OPT_BEST_WALK), get_int(CUDA_OPT_EVALUATIONS),
+        Outcome o{{},
+                  {},
+                  get_real(CUDA_OPT_F),
+                  get_int(CUDA_OPT_BEST_WALK),
+                  get_int(CUDA_OPT_EVALUATIONS),
                   get_int(CUDA_OPT_ACTIVE_WALKS)};
         for (int64_t w = 0; w < p_.options.walks; w++) {
             Vector x(p_.lower);
@@ -219,7 +222,7 @@ public:
     const double *points() const { return points_.data(); }
     int64_t evaluated = 0;
 
-private:
+  private:
     static Create *create(int64_t walks) {
         static thread_local int64_t asked;
         asked = walks;

@@ -2,8 +2,7 @@
 
 namespace search_test {
 
-template <class Objective, int N>
-Outcome cuda_search(const Problem &p, int64_t first_piece, Vector *history) {
+template <class Objective, int N> Outcome cuda_search(const Problem &p, int64_t first_piece, Vector *history) {
     cudaopt::CudaSearch<Objective, N> search(Objective(), p.lower, p.upper, p.options);
     if (first_piece != in_one_piece) search.advance(first_piece);
     search.run();

@@ -38,7 +38,7 @@ TEST_CASE("Any number of threads gives the same bits", "[search]") {
         histories.push_back(search.history());
         outcomes.push_back(batch_search(p, bowl, CUDA_OPT_BACKEND_HOST));
     }
-    for (size_t i = 2; i < outcomes.size(); i++) CHECK(outcomes[i] == outcomes[i - 2]);
+    for (std::size_t i = 2; i < outcomes.size(); i++) CHECK(outcomes[i] == outcomes[i - 2]);
     CHECK(histories[1] == histories[0]);
     CHECK(histories[2] == histories[0]);
 }
@@ -93,7 +93,7 @@ TEMPLATE_TEST_CASE("The state can be read after every batch", "[search]", HostDo
             if (search.get_int(CUDA_OPT_EVALUATIONS) > 0) {
                 const Outcome now = search.outcome();
                 REQUIRE(now.best == before); // the values of this batch have not been given yet
-                for (size_t w = 0; w < now.f.size(); w++) REQUIRE(now.f[w] == bowl(now.x[w]));
+                for (std::size_t w = 0; w < now.f.size(); w++) REQUIRE(now.f[w] == bowl(now.x[w]));
                 REQUIRE(now.best == *std::min_element(now.f.begin(), now.f.end()));
             }
             before = least;
@@ -109,7 +109,7 @@ TEST_CASE("A search ends when it is asked to, with what it has", "[search]") {
     CHECK(search.get_int(CUDA_OPT_BATCH) == 0);
     CHECK(search.get_int(CUDA_OPT_EVALUATIONS) == search.evaluated);
     const Outcome o = search.outcome();
-    CHECK(o.best == bowl(o.x[static_cast<size_t>(o.best_walk)]));
+    CHECK(o.best == bowl(o.x[static_cast<std::size_t>(o.best_walk)]));
     CHECK(search.step(bowl) == CUDA_OPT_MISUSE); // until cuda_opt_reset
 }
 
@@ -167,8 +167,8 @@ TEST_CASE("Walks are ranked by their bests, equal ones by their numbers", "[sear
     REQUIRE(order.size() == 60);
     CHECK(order[0] == o.best_walk);
     int ties = 0;
-    for (size_t i = 1; i < order.size(); i++) {
-        const double a = o.f[static_cast<size_t>(order[i - 1])], b = o.f[static_cast<size_t>(order[i])];
+    for (std::size_t i = 1; i < order.size(); i++) {
+        const double a = o.f[static_cast<std::size_t>(order[i - 1])], b = o.f[static_cast<std::size_t>(order[i])];
         CHECK((a < b || (a == b && order[i - 1] < order[i])));
         ties += a == b;
     }
@@ -177,7 +177,7 @@ TEST_CASE("Walks are ranked by their bests, equal ones by their numbers", "[sear
 
     BatchSearch batches(p, CUDA_OPT_BACKEND_HOST);
     batches.run([](const Vector &x) { return Terraces()(x, 4); });
-    for (size_t rank = 0; rank < order.size(); rank++) {
+    for (std::size_t rank = 0; rank < order.size(); rank++) {
         int64_t walk = -1;
         REQUIRE(cuda_opt_search_ranked(batches, static_cast<int64_t>(rank), &walk) == 0);
         CHECK(walk == order[rank]);

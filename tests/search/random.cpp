@@ -37,7 +37,7 @@ TEST_CASE("Uniform numbers are distinct for each seed, walk and draw, and unifor
     for (int w = 0; w < numbers; w++) {
         const double u = uniform(7, static_cast<uint64_t>(w), 3);
         REQUIRE((u >= 0 && u < 1));
-        count[static_cast<size_t>(u * cells)]++;
+        count[static_cast<std::size_t>(u * cells)]++;
     }
     double chi2 = 0; // of 63 degrees of freedom: 63 +- 11
     for (const int c : count) chi2 += (c - 1000) * (c - 1000) / 1000.0;
@@ -59,6 +59,6 @@ TEST_CASE("A start lies in its box, also where the box is a point or almost one"
 TEST_CASE("Keys order as their values do", "[search]") {
     const double values[] = {-HUGE_VAL, -1e300, -2, -1e-310, -0.0, 1e-310, 0.5, 3, 1e300, HUGE_VAL};
     for (const double v : values) CHECK(value_of(key_of(v)) == v);
-    for (size_t i = 1; i < std::size(values); i++) CHECK(key_of(values[i - 1]) < key_of(values[i]));
+    for (std::size_t i = 1; i < std::size(values); i++) CHECK(key_of(values[i - 1]) < key_of(values[i]));
     CHECK(key_of(HUGE_VAL) < no_key);
 }

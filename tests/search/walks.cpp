@@ -11,12 +11,11 @@ using cudaopt::AtSmallestStep;
 
 namespace {
 
-template <class Objective>
-Function function_of(int n) {
+template <class Objective> Function function_of(int n) {
     return [n](const Vector &x) { return Objective()(x, n); };
 }
 
-/// The options, one after another.
+// The options, one after another.
 std::vector<Problem> problems() {
     std::vector<Problem> all;
     for (const AtSmallestStep rule : {AtSmallestStep::restart_step, AtSmallestStep::stop, AtSmallestStep::new_point}) {
@@ -36,8 +35,7 @@ std::vector<Problem> problems() {
     return all;
 }
 
-template <class Configuration, class Objective>
-void check_batches() {
+template <class Configuration, class Objective> void check_batches() {
     if (skipped<Configuration>()) return;
     for (const Problem &p : problems()) {
         INFO(p.n() << " variables, rule " << static_cast<int>(p.options.at_smallest));
@@ -69,7 +67,7 @@ TEMPLATE_TEST_CASE("With rounding errors, values are still those of full evaluat
                    RosenbrockByTerms) {
     for (const Problem &p : problems()) {
         const Outcome o = host_search<TestType>(p);
-        for (size_t w = 0; w < o.f.size(); w++) CHECK(o.f[w] == TestType()(o.x[w], p.n()));
+        for (std::size_t w = 0; w < o.f.size(); w++) CHECK(o.f[w] == TestType()(o.x[w], p.n()));
     }
 }
 
@@ -121,10 +119,10 @@ TEST_CASE("The history is that of searches of so many iterations", "[search]") {
         cudaopt::HostSearch<Rosenbrock> search(Rosenbrock(), p.lower, p.upper, p.options);
         search.run();
         const Vector history = search.history();
-        REQUIRE(history.size() == static_cast<size_t>(search.iterations()) + 1);
+        REQUIRE(history.size() == static_cast<std::size_t>(search.iterations()) + 1);
         for (const int64_t k : {0, 1, 2, 7, 40}) {
             p.options.iterations = k;
-            CHECK(history[static_cast<size_t>(k)] == naive_search(p, function_of<Rosenbrock>(4)).best);
+            CHECK(history[static_cast<std::size_t>(k)] == naive_search(p, function_of<Rosenbrock>(4)).best);
         }
     }
 }

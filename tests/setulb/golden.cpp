@@ -7,7 +7,7 @@ using namespace cudaopt_test;
 
 namespace {
 
-/// f and its gradient, multiplied. A steep one makes the first line search take several steps.
+// f and its gradient, multiplied. A steep one makes the first line search take several steps.
 Problem scaled(Problem problem, double factor) {
     problem.evaluate = [plain = problem.evaluate, factor](const Vector &x, Vector &g) {
         const double f = plain(x, g);

@@ -17,7 +17,7 @@ Problem problem_number(int k) {
 }
 Caller caller_number(int k) { return Caller(problem_number(k), 3 + k % 5, 1e7, 1e-7); }
 
-/// What becomes of each problem when it is alone.
+// What becomes of each problem when it is alone.
 std::vector<Caller> solved_alone() {
     std::vector<Caller> callers;
     for (int k = 0; k < many; k++) {

@@ -13,16 +13,16 @@ namespace cudaopt_test {
 
 using Setulb = decltype(&setulb_);
 
-/// L-BFGS-B 3.0's, from the distribution's shared library, loaded beside ours; NULL where it is not installed.
+// L-BFGS-B 3.0's, from the distribution's shared library, loaded beside ours; NULL where it is not installed.
 Setulb reference_setulb();
 
-/// The first line of a test body: `if (backend_lacks()) return;`. The suite is run with CUDA_OPT_BACKEND=cuda as well.
+// The first line of a test body: `if (backend_lacks()) return;`. The suite is run with CUDA_OPT_BACKEND=cuda as well.
 inline bool backend_lacks() {
     const char *backend = std::getenv("CUDA_OPT_BACKEND");
     return backend && std::string(backend) == "cuda" && skipped<CudaDouble>();
 }
 
-/// Whether the library's own choice, or the environment's, is a GPU.
+// Whether the library's own choice, or the environment's, is a GPU.
 inline bool runs_on_cuda() {
     const char *asked = std::getenv("CUDA_OPT_BACKEND");
     if (asked && std::string(asked) == "host") return false;
@@ -34,14 +34,14 @@ inline bool runs_on_cuda() {
 }
 
 class Caller {
-public:
+  public:
     Caller(const Problem &problem, int m, double factr, double pgtol, int iprint = -1)
         : problem_(problem), n(static_cast<int>(problem.size())), m(m), iprint(iprint), factr(factr), pgtol(pgtol),
           x(problem.start), g(problem.start.size()), lower(problem.lower), upper(problem.upper), kind(x.size()),
-          iwa(3 * x.size()), wa(workspace(x.size(), static_cast<size_t>(m))) {
+          iwa(3 * x.size()), wa(workspace(x.size(), static_cast<std::size_t>(m))) {
         lower.resize(x.size(), -INFINITY);
         upper.resize(x.size(), INFINITY);
-        for (size_t i = 0; i < x.size(); i++) {
+        for (std::size_t i = 0; i < x.size(); i++) {
             const bool has_lower = std::isfinite(lower[i]), has_upper = std::isfinite(upper[i]);
             kind[i] = has_lower ? (has_upper ? 2 : 1) : (has_upper ? 3 : 0);
         }
@@ -59,13 +59,13 @@ public:
     }
     bool says(const std::string &start) const { return std::strncmp(task, start.c_str(), start.size()) == 0; }
 
-    /// One call of setulb; evaluate() is what FG asks for.
+    // One call of setulb; evaluate() is what FG asks for.
     void call(Setulb setulb = setulb_) {
         setulb(&n, &m, x.data(), lower.data(), upper.data(), kind.data(), &f, g.data(), &factr, &pgtol, wa.data(),
                iwa.data(), task, &iprint, csave, lsave, isave, dsave, sizeof task, sizeof csave);
     }
     void evaluate() { f = problem_.evaluate(x, g); }
-    /// A call and the evaluation, if it is asked for. False: the problem has ended.
+    // A call and the evaluation, if it is asked for. False: the problem has ended.
     bool step(Setulb setulb = setulb_) {
         call(setulb);
         if (says("FG")) evaluate();
@@ -75,7 +75,7 @@ public:
         for (int calls = 0; step(setulb); calls++)
             if (calls > 100000) throw std::runtime_error("setulb does not come to an end");
     }
-    /// As far as the k-th iterate.
+    // As far as the k-th iterate.
     void go_to_iterate(int k, Setulb setulb = setulb_) {
         while (step(setulb) && !(says("NEW_X") && count(30) == k)) {
         }
@@ -89,11 +89,11 @@ public:
     int count(int k) const { return isave[k - 1]; }
     double measure(int k) const { return dsave[k - 1]; }
 
-private:
-    static size_t workspace(size_t n, size_t m) { return 2 * m * n + 5 * n + 11 * m * m + 8 * m; }
+  private:
+    static std::size_t workspace(std::size_t n, std::size_t m) { return 2 * m * n + 5 * n + 11 * m * m + 8 * m; }
     Problem problem_;
 
-public:
+  public:
     int n, m, iprint;
     double factr, pgtol;
     Vector x, g, lower, upper;

@@ -8,8 +8,7 @@
 
 #include "cuda_opt_setulb.h"
 
-static double sample(int n, const double *x, double *g)
-{
+static double sample(int n, const double *x, double *g) {
     double f = (x[0] - 1) * (x[0] - 1);
     memset(g, 0, (size_t)n * sizeof *g);
     g[0] = 2 * (x[0] - 1);
@@ -22,8 +21,7 @@ static double sample(int n, const double *x, double *g)
     return f;
 }
 
-int main(int argc, char **argv)
-{
+int main(int argc, char **argv) {
     const int driver = argc > 1 ? atoi(argv[1]) : 1;
     const int n = driver == 3 ? 1000 : 25, m = driver == 3 ? 10 : 5;
     const int iprint = argc > 2 ? atoi(argv[2]) : driver == 1 ? 1 : -1;
@@ -49,26 +47,20 @@ int main(int argc, char **argv)
                 sizeof task, sizeof csave);
         if (strncmp(task, "FG", 2) == 0) {
             timer_(&now);
-            if (now - started > seconds_allowed)
-                memcpy(task, "STOP: CPU", 9);
+            if (now - started > seconds_allowed) memcpy(task, "STOP: CPU", 9);
             f = sample(n, x, g);
         } else if (strncmp(task, "NEW_X", 5) == 0) {
-            if (driver == 1)
-                continue;
+            if (driver == 1) continue;
             memset(task, ' ', sizeof task);
-            if (dsave[12] <= 1e-10 * (1 + fabs(f)))
-                memcpy(task, "STOP: SMALL", 11);
-            else if (isave[33] >= 900)
-                memcpy(task, "STOP: MANY", 10);
-            else
-                memcpy(task, "NEW_X", 5);
+            if (dsave[12] <= 1e-10 * (1 + fabs(f))) memcpy(task, "STOP: SMALL", 11);
+            else if (isave[33] >= 900) memcpy(task, "STOP: MANY", 10);
+            else memcpy(task, "NEW_X", 5);
             printf("Iterate %4d    nfg = %4d    f = %.5e    |proj g| = %.5e\n", isave[29], isave[33], f, dsave[12]);
         } else {
             break;
         }
     }
     printf("%.60s\n", task);
-    for (int i = 0; i < n; i++)
-        printf(i % 6 == 5 || i == n - 1 ? "%11.4e\n" : "%11.4e ", x[i]);
+    for (int i = 0; i < n; i++) printf(i % 6 == 5 || i == n - 1 ? "%11.4e\n" : "%11.4e ", x[i]);
     return 0;
 }

@@ -9,7 +9,7 @@ namespace {
 
 Problem sample() { return with_mixed_bounds(chained_rosenbrock(50, 1)); }
 
-/// Goes to the k-th iterate, then so many calls on, and stops there.
+// Goes to the k-th iterate, then so many calls on, and stops there.
 Caller stopped(const std::string &words, int k, int calls_on, Setulb setulb) {
     Caller caller(sample(), 5, 0, 0);
     caller.go_to_iterate(k, setulb);
@@ -63,7 +63,7 @@ TEST_CASE("Stops give what L-BFGS-B 3.0 gives", "[setulb]") {
             const Caller theirs = stopped(words, 3, calls_on, reference);
             CHECK(ours.task_words() == theirs.task_words());
             CHECK(ours.f == Approx(theirs.f).epsilon(1e-10));
-            for (size_t i = 0; i < ours.x.size(); i++) {
+            for (std::size_t i = 0; i < ours.x.size(); i++) {
                 CHECK(ours.x[i] == Approx(theirs.x[i]).epsilon(1e-9));
                 CHECK(ours.g[i] == Approx(theirs.g[i]).epsilon(1e-6).margin(1e-8));
             }

@@ -26,27 +26,24 @@ struct CudaFloat {
     static constexpr int backend = CUDA_OPT_BACKEND_CUDA;
 };
 
-/// The functions of the C ABI that come once for each precision.
-template <class Real>
-struct Abi;
+// The functions of the C ABI that come once for each precision.
+template <class Real> struct Abi;
 
-template <>
-struct Abi<double> {
+template <> struct Abi<double> {
     static constexpr auto create = cuda_opt_create;
     static constexpr auto set_bounds = cuda_opt_set_bounds;
     static constexpr auto set_diagonal = cuda_opt_set_diagonal;
     static constexpr auto solve = cuda_opt_solve;
 };
 
-template <>
-struct Abi<float> {
+template <> struct Abi<float> {
     static constexpr auto create = cuda_opt_create_f32;
     static constexpr auto set_bounds = cuda_opt_set_bounds_f32;
     static constexpr auto set_diagonal = cuda_opt_set_diagonal_f32;
     static constexpr auto solve = cuda_opt_solve_f32;
 };
 
-/// "" where the backend works, else why it does not.
+// "" where the backend works, else why it does not.
 inline std::string unavailable(int backend) {
     cuda_opt *s = nullptr;
     const int code = cuda_opt_create(&s, 1, 1, backend);
@@ -55,10 +52,9 @@ inline std::string unavailable(int backend) {
     return reason;
 }
 
-/// The first line of a test body: `if (skipped<TestType>()) return;`. A skipped test says so, in one line each, by
-/// which they can be counted; where CUDA_OPT_TEST_REQUIRE_CUDA is set, lacking CUDA is a failure.
-template <class Configuration>
-bool skipped() {
+// The first line of a test body: `if (skipped<TestType>()) return;`. A skipped test says so, in one line each, by
+// which they can be counted; where CUDA_OPT_TEST_REQUIRE_CUDA is set, lacking CUDA is a failure.
+template <class Configuration> bool skipped() {
     const std::string reason = unavailable(Configuration::backend);
     if (reason.empty()) return false;
     if (std::getenv("CUDA_OPT_TEST_REQUIRE_CUDA")) FAIL("CUDA is required: " << reason);

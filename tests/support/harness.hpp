@@ -13,7 +13,7 @@
 
 namespace cudaopt_test {
 
-/// An iterate as the library reports it.
+// An iterate as the library reports it.
 struct Iterate {
     int64_t iteration, evaluations;
     double f, pg_norm2, pg_norm_inf, step;
@@ -25,16 +25,15 @@ struct Outcome {
     Vector x, g;
     double f;
     int64_t iterations, evaluations;
-    int64_t outside; ///< components asked for outside the box, or not finite, in all evaluations together
-    std::vector<Iterate> history; ///< the iterates after the start
+    int64_t outside;              // components asked for outside the box, or not finite, in all evaluations together
+    std::vector<Iterate> history; // the iterates after the start
 };
 
 using Checkpoint = std::vector<unsigned char>;
 
-/// Memory in a handle's space, which the tests see as doubles.
-template <class T>
-class Array {
-public:
+// Memory in a handle's space, which the tests see as doubles.
+template <class T> class Array {
+  public:
     Array(const cudaopt::Handle &handle, int64_t size) : memory_(handle, size) {}
 
     T *data() { return memory_.data(); }
@@ -47,27 +46,25 @@ public:
         return Vector(values.begin(), values.end());
     }
 
-private:
+  private:
     cudaopt::Array<T> memory_;
 };
 
-template <class Configuration>
-class Handle : public cudaopt::Minimiser<typename Configuration::Real> {
-public:
+template <class Configuration> class Handle : public cudaopt::Minimiser<typename Configuration::Real> {
+  public:
     Handle(int64_t n, int m) : cudaopt::Minimiser<typename Configuration::Real>(n, m, Configuration::backend) {}
 };
 
-template <class Configuration>
-class Harness {
-public:
+template <class Configuration> class Harness {
+  public:
     using Real = typename Configuration::Real;
     using Diagonal = std::function<void(const Vector &x, const Vector &g, Vector &diagonal)>;
     using Evaluation = std::function<void(const Real *x, double *f, Real *g)>;
 
     Harness(Problem problem, int m)
         : problem_(std::move(problem)), lower_(rounded(problem_.lower)), upper_(rounded(problem_.upper)),
-          handle_(problem_.size(), m), x_(handle_, n()), g_(handle_, n()), f_(handle_, 1),
-          lower_memory_(handle_, n()), upper_memory_(handle_, n()), diagonal_memory_(handle_, n()) {
+          handle_(problem_.size(), m), x_(handle_, n()), g_(handle_, n()), f_(handle_, 1), lower_memory_(handle_, n()),
+          upper_memory_(handle_, n()), diagonal_memory_(handle_, n()) {
         set_int(CUDA_OPT_REPORT_ITERATES, 1);
         if (!lower_.empty()) lower_memory_.write(lower_);
         if (!upper_.empty()) upper_memory_.write(upper_);
@@ -90,27 +87,27 @@ public:
     }
     int64_t get_int(int32_t key) const { return handle_.get_int(key); }
     double get_real(int32_t key) const { return handle_.get_real(key); }
-    /// f and g by this function, on the handle's own arrays in its memory space, instead of the problem's on the host.
+    // f and g by this function, on the handle's own arrays in its memory space, instead of the problem's on the host.
     Harness &with_evaluation(Evaluation evaluation) {
         evaluate_in_place_ = std::move(evaluation);
         return *this;
     }
-    /// Sets diagco.
+    // Sets diagco.
     Harness &with_diagonal(Diagonal diagonal) {
         diagonal_ = std::move(diagonal);
         handle_.set_diagonal(diagonal_memory_.data());
         return set_int(CUDA_OPT_DIAGCO, 1);
     }
-    /// The diagonal as it stands in another's array.
+    // The diagonal as it stands in another's array.
     void share_diagonal(const Harness &other) {
         if (other.diagonals_asked_for_ > 0) diagonal_memory_.write(other.diagonal_memory_.read());
     }
-    /// Over what the library put there.
+    // Over what the library put there.
     void write_g(const Vector &g) { g_.write(g); }
     int64_t diagonals_asked_for() const { return diagonals_asked_for_; }
     bool diagonal_kept() const { return diagonal_kept_; }
 
-    /// One call of the solver and the work it asks for.
+    // One call of the solver and the work it asks for.
     int step() {
         call();
         work();
@@ -130,15 +127,22 @@ public:
         }
         return outcome();
     }
-    /// As it stands, after any call.
+    // As it stands, after any call.
     Outcome outcome() {
-        return {task_, handle_.message(), x_.read(), g_.read(), f_.read()[0], get_int(CUDA_OPT_ITERATIONS),
-                get_int(CUDA_OPT_EVALUATIONS), outside_, history_};
+        return {task_,
+                handle_.message(),
+                x_.read(),
+                g_.read(),
+                f_.read()[0],
+                get_int(CUDA_OPT_ITERATIONS),
+                get_int(CUDA_OPT_EVALUATIONS),
+                outside_,
+                history_};
     }
     Checkpoint save() const { return handle_.save(); }
-    /// Instead of the first call.
+    // Instead of the first call.
     void load(const Checkpoint &checkpoint) { handle_.load(checkpoint, x_.data(), f_.data(), g_.data()); }
-    /// Back to the problem's start, with the settings as they are.
+    // Back to the problem's start, with the settings as they are.
     void restart() {
         handle_.reset();
         x_.write(problem_.start);
@@ -146,7 +150,7 @@ public:
         outside_ = calls_ = diagonals_asked_for_ = 0;
     }
 
-private:
+  private:
     static constexpr int64_t most_calls = 100000;
 
     static Vector rounded(const Vector &values) {
@@ -156,9 +160,9 @@ private:
 
     void evaluate() {
         const Vector x = x_.read();
-        for (size_t i = 0; i < x.size(); i++) {
-            const bool inside = std::isfinite(x[i]) && (lower_.empty() || lower_[i] <= x[i])
-                && (upper_.empty() || x[i] <= upper_[i]);
+        for (std::size_t i = 0; i < x.size(); i++) {
+            const bool inside =
+                std::isfinite(x[i]) && (lower_.empty() || lower_[i] <= x[i]) && (upper_.empty() || x[i] <= upper_[i]);
             outside_ += !inside;
         }
         if (evaluate_in_place_) return evaluate_in_place_(x_.data(), f_.data(), g_.data());
@@ -193,9 +197,8 @@ private:
     std::vector<Iterate> history_;
 };
 
-/// What the header promises of every end: x in the box at every evaluation, and f and g those of the best iterate.
-template <class Configuration>
-void check_promises(const Problem &problem, const Outcome &outcome) {
+// What the header promises of every end: x in the box at every evaluation, and f and g those of the best iterate.
+template <class Configuration> void check_promises(const Problem &problem, const Outcome &outcome) {
     using Real = typename Configuration::Real;
     CHECK(outcome.outside == 0);
     Vector g(outcome.x.size());
@@ -207,9 +210,8 @@ void check_promises(const Problem &problem, const Outcome &outcome) {
         if (!(outcome.f <= iterate.f)) FAIL_CHECK("f = " << iterate.f << " was lower than the final " << outcome.f);
 }
 
-/// Builds, runs and checks the promises.
-template <class Configuration>
-Outcome solve(const Problem &problem, int m = 5) {
+// Builds, runs and checks the promises.
+template <class Configuration> Outcome solve(const Problem &problem, int m = 5) {
     Harness<Configuration> harness(problem, m);
     const Outcome outcome = harness.run();
     check_promises<Configuration>(problem, outcome);

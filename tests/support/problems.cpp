@@ -10,11 +10,10 @@ namespace cudaopt_test {
 
 namespace {
 
-/// pattern, pattern, ... up to n values.
+// pattern, pattern, ... up to n values.
 Vector repeated(const Vector &pattern, int64_t n) {
-    Vector values(static_cast<size_t>(n));
-    for (size_t i = 0; i < values.size(); i++)
-        values[i] = pattern[i % pattern.size()];
+    Vector values(static_cast<std::size_t>(n));
+    for (std::size_t i = 0; i < values.size(); i++) values[i] = pattern[i % pattern.size()];
     return values;
 }
 
@@ -84,8 +83,8 @@ Problem extended_wood(int64_t n) {
                     g[4 * k + 1] = -200 * r1 + 20.2 * d1 + 19.8 * d3;
                     g[4 * k + 2] = 360 * v[2] * r3 + 2 * d2;
                     g[4 * k + 3] = -180 * r3 + 20.2 * d3 + 19.8 * d1;
-                    return 100 * r1 * r1 + d0 * d0 + 90 * r3 * r3 + d2 * d2 + 10.1 * (d1 * d1 + d3 * d3)
-                        + 19.8 * d1 * d3;
+                    return 100 * r1 * r1 + d0 * d0 + 90 * r3 * r3 + d2 * d2 + 10.1 * (d1 * d1 + d3 * d3) +
+                           19.8 * d1 * d3;
                 });
             }};
 }
@@ -120,9 +119,9 @@ Problem chained_rosenbrock(int64_t n, uint64_t seed) {
                            });
                        }};
     Uniform uniform(seed);
-    problem.lower.resize(static_cast<size_t>(n));
-    problem.upper.resize(static_cast<size_t>(n));
-    for (size_t i = 0; i < problem.lower.size(); i++) {
+    problem.lower.resize(static_cast<std::size_t>(n));
+    problem.upper.resize(static_cast<std::size_t>(n));
+    for (std::size_t i = 0; i < problem.lower.size(); i++) {
         problem.lower[i] = uniform() < 0.5 ? -1.0 : 0.2;
         problem.upper[i] = problem.lower[i] + 2 * uniform();
         problem.start[i] = std::min(problem.start[i], problem.upper[i]);
@@ -146,17 +145,17 @@ Problem torsion(int64_t nx, int64_t ny) {
         constexpr double force = 5;
         const double area = hx * hy;
         const auto value = [&](int64_t i, int64_t j) {
-            return i < 0 || i >= nx || j < 0 || j >= ny ? 0.0 : x[static_cast<size_t>(j * nx + i)];
+            return i < 0 || i >= nx || j < 0 || j >= ny ? 0.0 : x[static_cast<std::size_t>(j * nx + i)];
         };
         return pairwise_sum(0, nx * ny, [&](int64_t k) {
             const int64_t i = k % nx, j = k / nx;
-            const double v = x[static_cast<size_t>(k)];
+            const double v = x[static_cast<std::size_t>(k)];
             const double west = (v - value(i - 1, j)) / hx, east = (value(i + 1, j) - v) / hx;
             const double south = (v - value(i, j - 1)) / hy, north = (value(i, j + 1) - v) / hy;
-            g[static_cast<size_t>(k)] = area * ((west - east) / hx + (south - north) / hy - force);
+            g[static_cast<std::size_t>(k)] = area * ((west - east) / hx + (south - north) / hy - force);
             // Every edge is counted at its western or southern end, the last one of a row or column here too.
-            const double edges = west * west + south * south + (i == nx - 1 ? east * east : 0)
-                + (j == ny - 1 ? north * north : 0);
+            const double edges =
+                west * west + south * south + (i == nx - 1 ? east * east : 0) + (j == ny - 1 ? north * north : 0);
             return area * (edges / 2 - force * v);
         });
     };
@@ -173,7 +172,7 @@ KnownQuadratic quadratic_with_known_active_set(int64_t n) {
     Problem &problem = known.problem;
     problem.name = "quadratic with a known active set";
     Uniform uniform(17);
-    Vector multiplier(static_cast<size_t>(n));
+    Vector multiplier(static_cast<std::size_t>(n));
     for (int64_t i = 0; i < n; i++) {
         const double minimiser = 2 * uniform() - 1, room = 0.1 + uniform(), force = 0.5 + uniform();
         const int64_t kind = i % 3;
@@ -185,8 +184,7 @@ KnownQuadratic quadratic_with_known_active_set(int64_t n) {
     }
     // The gradient A x - b at the minimiser is to be the multiplier.
     auto b = std::make_shared<Vector>();
-    for (int64_t i = 0; i < n; i++)
-        b->push_back(times(known.minimiser, i) - multiplier[i]);
+    for (int64_t i = 0; i < n; i++) b->push_back(times(known.minimiser, i) - multiplier[i]);
     problem.evaluate = [b, times](const Vector &x, Vector &g) {
         return pairwise_sum(0, static_cast<int64_t>(x.size()), [&](int64_t i) {
             const double ax = times(x, i);

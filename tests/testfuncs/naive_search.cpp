@@ -13,50 +13,40 @@ const Real pi = std::acos(Real(-1));
 
 int size(const Point &x) { return static_cast<int>(x.size()) - 1; }
 
-Real sum(int first, int last, const std::function<Real(int)> &term)
-{
+Real sum(int first, int last, const std::function<Real(int)> &term) {
     Real total = 0;
-    for (int i = first; i <= last; ++i)
-        total += term(i);
+    for (int i = first; i <= last; i++) total += term(i);
     return total;
 }
 
-Real product(int first, int last, const std::function<Real(int)> &factor)
-{
+Real product(int first, int last, const std::function<Real(int)> &factor) {
     Real total = 1;
-    for (int i = first; i <= last; ++i)
-        total *= factor(i);
+    for (int i = first; i <= last; i++) total *= factor(i);
     return total;
 }
 
-Real u(Real x, Real a, Real k, Real m)
-{
-    if (x > a)
-        return k * std::pow(x - a, m);
-    if (x < -a)
-        return k * std::pow(-x - a, m);
+Real u(Real x, Real a, Real k, Real m) {
+    if (x > a) return k * std::pow(x - a, m);
+    if (x < -a) return k * std::pow(-x - a, m);
     return 0;
 }
 
 Real sin2(Real a) { return std::pow(std::sin(a), Real(2)); }
 
-Real ackley(const Point &x)
-{
+Real ackley(const Point &x) {
     const int n = size(x);
     const Real squares = sum(1, n, [&](int i) { return x[i] * x[i]; });
     const Real cosines = sum(1, n, [&](int i) { return std::cos(2 * pi * x[i]); });
     return -20 * std::exp(Real(-0.2L) * std::sqrt(squares / n)) - std::exp(cosines / n) + 20 + std::exp(Real(1));
 }
 
-Real griewank(const Point &x)
-{
+Real griewank(const Point &x) {
     const int n = size(x);
     return sum(1, n, [&](int i) { return x[i] * x[i]; }) / 4000 -
            product(1, n, [&](int i) { return std::cos(x[i] / std::sqrt(Real(i))); }) + 1;
 }
 
-Real penalised_1(const Point &x)
-{
+Real penalised_1(const Point &x) {
     const int n = size(x);
     const auto y = [&](int i) { return 1 + (x[i] + 1) / 4; };
     const Real inner = 10 * sin2(pi * y(1)) +
@@ -65,8 +55,7 @@ Real penalised_1(const Point &x)
     return pi / n * inner + sum(1, n, [&](int i) { return u(x[i], 10, 100, 4); });
 }
 
-Real penalised_2(const Point &x)
-{
+Real penalised_2(const Point &x) {
     const int n = size(x);
     const Real inner = sin2(3 * pi * x[1]) +
                        sum(1, n - 1, [&](int i) { return std::pow(x[i] - 1, 2) * (1 + sin2(3 * pi * x[i + 1])); }) +
@@ -74,55 +63,45 @@ Real penalised_2(const Point &x)
     return Real(0.1L) * inner + sum(1, n, [&](int i) { return u(x[i], 5, 100, 4); });
 }
 
-Real quartic(const Point &x)
-{
+Real quartic(const Point &x) {
     return sum(1, size(x), [&](int i) { return i * std::pow(x[i], 4); });
 }
 
-Real rastrigin(const Point &x)
-{
+Real rastrigin(const Point &x) {
     return sum(1, size(x), [&](int i) { return x[i] * x[i] - 10 * std::cos(2 * pi * x[i]) + 10; });
 }
 
-Real rosenbrock(const Point &x)
-{
+Real rosenbrock(const Point &x) {
     return sum(1, size(x) - 1,
                [&](int i) { return 100 * std::pow(x[i + 1] - x[i] * x[i], 2) + std::pow(x[i] - 1, 2); });
 }
 
-Real schwefel_1_2(const Point &x)
-{
+Real schwefel_1_2(const Point &x) {
     return sum(1, size(x), [&](int i) { return std::pow(sum(1, i, [&](int j) { return x[j]; }), 2); });
 }
 
-Real schwefel_2_22(const Point &x)
-{
+Real schwefel_2_22(const Point &x) {
     const auto absolute = [&](int i) { return std::abs(x[i]); };
     return sum(1, size(x), absolute) + product(1, size(x), absolute);
 }
 
-Real schwefel_2_21(const Point &x)
-{
+Real schwefel_2_21(const Point &x) {
     Real largest = 0;
-    for (const Real value : x)
-        largest = std::max(largest, std::abs(value));
+    for (const Real value : x) largest = std::max(largest, std::abs(value));
     return largest;
 }
 
-Real sphere(const Point &x)
-{
+Real sphere(const Point &x) {
     return sum(1, size(x), [&](int i) { return x[i] * x[i]; });
 }
 
-Real step(const Point &x)
-{
+Real step(const Point &x) {
     return sum(1, size(x), [&](int i) { return std::pow(std::floor(x[i] + Real(0.5L)), 2); });
 }
 
 } // namespace
 
-long double naive_search_function(const std::string &name, const std::vector<double> &x)
-{
+long double naive_search_function(const std::string &name, const std::vector<double> &x) {
     static const std::map<std::string, Real (*)(const Point &)> functions = {
         {"ackley", ackley},
         {"griewank", griewank},

@@ -4,5 +4,5 @@
 #include <string>
 #include <vector>
 
-/// f(x), by name
+// f(x), by name
 long double naive_search_function(const std::string &name, const std::vector<double> &x);

@@ -16,34 +16,27 @@ namespace {
 bool is_cluster(const Facts &facts) { return facts.name.rfind("lennard-jones", 0) == 0; }
 bool is_of_minpack2(const Facts &facts) { return facts.source.rfind("MINPACK-2", 0) == 0; }
 
-/// From one block of threads to several rounds of the largest grid; squares of odd numbers for problems on grids, so
-/// that their last strips are cut; n^2 is the work of a cluster.
-std::vector<int64_t> sizes(const Facts &facts)
-{
-    if (is_cluster(facts))
-        return {6, 600, 6000};
+// From one block of threads to several rounds of the largest grid; squares of odd numbers for problems on grids, so
+// that their last strips are cut; n^2 is the work of a cluster.
+std::vector<int64_t> sizes(const Facts &facts) {
+    if (is_cluster(facts)) return {6, 600, 6000};
     return is_of_minpack2(facts) ? std::vector<int64_t>{25, 1089, 100489, 3003289}
                                  : std::vector<int64_t>{4, 1000, 100000, 3000000};
 }
 
-Vector random_point(const Problem &problem)
-{
-    if (is_of_minpack2(problem.facts()))
-        return random_feasible(problem, 5);
+Vector random_point(const Problem &problem) {
+    if (is_of_minpack2(problem.facts())) return random_feasible(problem, 5);
     std::mt19937_64 random(5);
     std::uniform_real_distribution<double> uniform(-2, 2);
     Vector x(problem.n());
-    for (double &value : x)
-        value = static_cast<float>(uniform(random));
+    for (double &value : x) value = static_cast<float>(uniform(random));
     return x;
 }
 
 } // namespace
 
-TEMPLATE_TEST_CASE("f and g on CUDA are the host's", "", CudaDouble, CudaFloat)
-{
-    if (skipped<TestType>())
-        return;
+TEMPLATE_TEST_CASE("f and g on CUDA are the host's", "", CudaDouble, CudaFloat) {
+    if (skipped<TestType>()) return;
     using Real = typename TestType::Real;
 
     for (const Facts &facts : list_problems())
@@ -64,7 +57,7 @@ TEMPLATE_TEST_CASE("f and g on CUDA are the host's", "", CudaDouble, CudaFloat)
             Place place;
             place.space = Place::Space::cuda;
             std::vector<double> values;
-            for (int repetition = 0; repetition < 2; ++repetition) {
+            for (int repetition = 0; repetition < 2; repetition++) {
                 problem->evaluate(device_x.data(), device_f.data(), device_g.data(), place);
                 values.push_back(device_f.read()[0]);
             }
@@ -73,7 +66,7 @@ TEMPLATE_TEST_CASE("f and g on CUDA are the host's", "", CudaDouble, CudaFloat)
 
             const Vector cuda_g = device_g.read();
             double largest = 0, difference = 0;
-            for (int64_t i = 0; i < n; ++i) {
+            for (int64_t i = 0; i < n; i++) {
                 largest = largest_of(largest, std::fabs(static_cast<double>(g[i])));
                 difference = largest_of(difference, std::fabs(cuda_g[i] - g[i]));
             }

@@ -19,8 +19,7 @@ struct Everything {
     Min min;
     Count positive;
     Flag nan;
-    void join(const Everything &other)
-    {
+    void join(const Everything &other) {
         sum.join(other.sum);
         max.join(other.max);
         min.join(other.min);
@@ -31,8 +30,7 @@ struct Everything {
 
 struct LookAtAll {
     const double *x;
-    void operator()(std::int64_t i, Everything &record) const
-    {
+    void operator()(int64_t i, Everything &record) const {
         record.sum.add(x[i]);
         record.max.add(x[i]);
         record.min.add(x[i]);
@@ -43,31 +41,28 @@ struct LookAtAll {
 
 struct CountVisit {
     int *visits;
-    void operator()(std::int64_t i) const { ++visits[i]; }
+    void operator()(int64_t i) const { visits[i]++; }
 };
 
-std::vector<double> random_values(std::int64_t n)
-{
+std::vector<double> random_values(int64_t n) {
     std::mt19937_64 random(7);
     std::normal_distribution<double> normal;
     std::vector<double> values(n);
-    for (double &value : values)
-        value = normal(random) * std::exp(5 * normal(random));
+    for (double &value : values) value = normal(random) * std::exp(5 * normal(random));
     return values;
 }
 
-constexpr std::int64_t sizes[] = {1, 2, 3, 5, 1023, 1024, 1025, 4097, 262144, 262145, 1000003};
+constexpr int64_t sizes[] = {1, 2, 3, 5, 1023, 1024, 1025, 4097, 262144, 262145, 1000003};
 
 } // namespace
 
-TEST_CASE("a reduction sees every row once and its sum is accurate")
-{
-    for (const std::int64_t n : sizes) {
+TEST_CASE("a reduction sees every row once and its sum is accurate") {
+    for (const int64_t n : sizes) {
         CAPTURE(n);
         const std::vector<double> x = random_values(n);
         long double sum = 0, magnitude = 0;
         double max = x[0], min = x[0];
-        std::int64_t positive = 0;
+        int64_t positive = 0;
         for (const double value : x) {
             sum += value;
             magnitude += std::fabs(value);
@@ -84,17 +79,15 @@ TEST_CASE("a reduction sees every row once and its sum is accurate")
     }
 }
 
-TEST_CASE("a sum of equal terms, where every rounding goes the same way, stays accurate")
-{
-    const std::int64_t n = 3000000;
+TEST_CASE("a sum of equal terms, where every rounding goes the same way, stays accurate") {
+    const int64_t n = 3000000;
     const std::vector<double> x(n, 24.2);
     const double exact = 24.2 * static_cast<double>(n);
     CHECK(std::fabs(map_reduce_host<Everything>(n, LookAtAll{x.data()}, 1).sum.v - exact) <= 2e-14 * exact);
 }
 
-TEST_CASE("the bits of a sum do not depend on the number of threads")
-{
-    for (const std::int64_t n : sizes) {
+TEST_CASE("the bits of a sum do not depend on the number of threads") {
+    for (const int64_t n : sizes) {
         CAPTURE(n);
         const std::vector<double> x = random_values(n);
         const double one = map_reduce_host<Everything>(n, LookAtAll{x.data()}, 1).sum.v;
@@ -103,8 +96,7 @@ TEST_CASE("the bits of a sum do not depend on the number of threads")
     }
 }
 
-TEST_CASE("a NaN is never lost")
-{
+TEST_CASE("a NaN is never lost") {
     std::vector<double> x(5000, 1);
     for (const std::size_t place : {0, 1, 1023, 1024, 4999}) {
         CAPTURE(place);
@@ -118,8 +110,7 @@ TEST_CASE("a NaN is never lost")
     }
 }
 
-TEST_CASE("a reduction of no rows is an empty record")
-{
+TEST_CASE("a reduction of no rows is an empty record") {
     const auto record = map_reduce_host<Everything>(0, LookAtAll{nullptr}, 2);
     CHECK(record.sum.v == 0);
     CHECK(record.max.v == -INFINITY);
@@ -127,9 +118,8 @@ TEST_CASE("a reduction of no rows is an empty record")
     CHECK(record.positive.v == 0);
 }
 
-TEST_CASE("map visits every row once")
-{
-    for (const std::int64_t n : sizes) {
+TEST_CASE("map visits every row once") {
+    for (const int64_t n : sizes) {
         std::vector<int> visits(n);
         map_host(n, CountVisit{visits.data()}, 3);
         CHECK(visits == std::vector<int>(n, 1));

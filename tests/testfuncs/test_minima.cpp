@@ -15,12 +15,11 @@ namespace {
 
 struct Minimum {
     double f;
-    std::int64_t active;
+    int64_t active;
 };
 
-/// With eight correction pairs, on one thread where it is the host's, down to the rounding errors of f.
-template <class Configuration> Minimum minimise(const std::string &name, std::int64_t n)
-{
+// With eight correction pairs, on one thread where it is the host's, down to the rounding errors of f.
+template <class Configuration> Minimum minimise(const std::string &name, int64_t n) {
     const auto problem = make_problem(name, n);
     cudaopt_test::Problem with_bounds = {name, start_of(*problem), {}};
     if (problem->bounded()) {
@@ -31,8 +30,7 @@ template <class Configuration> Minimum minimise(const std::string &name, std::in
     }
     Place place;
     place.threads = 1;
-    if (Configuration::backend == CUDA_OPT_BACKEND_CUDA)
-        place.space = Place::Space::cuda;
+    if (Configuration::backend == CUDA_OPT_BACKEND_CUDA) place.space = Place::Space::cuda;
 
     Harness<Configuration> harness(with_bounds, 8);
     harness.with_evaluation([&](const double *x, double *f, double *g) { problem->evaluate(x, f, g, place); });
@@ -45,8 +43,7 @@ template <class Configuration> Minimum minimise(const std::string &name, std::in
 }
 
 template <class Configuration>
-void check(const std::string &name, std::int64_t n, double f, double tolerance, std::int64_t active)
-{
+void check(const std::string &name, int64_t n, double f, double tolerance, int64_t active) {
     CAPTURE(name, n);
     const Minimum found = minimise<Configuration>(name, n);
     CHECK(std::fabs(found.f - f) <= tolerance);
@@ -55,18 +52,14 @@ void check(const std::string &name, std::int64_t n, double f, double tolerance, 
 
 } // namespace
 
-TEMPLATE_TEST_CASE("minima: torsion on small grids", "", HostDouble, CudaDouble)
-{
-    if (skipped<TestType>())
-        return;
+TEMPLATE_TEST_CASE("minima: torsion on small grids", "", HostDouble, CudaDouble) {
+    if (skipped<TestType>()) return;
     check<TestType>("torsion", 1600, -0.417865756732326, 1e-14, 488);
     check<TestType>("torsion", 10000, -0.418391026664265, 1e-14, 2984);
 }
 
-TEMPLATE_TEST_CASE("minima: 40,000 variables", "", HostDouble, CudaDouble)
-{
-    if (skipped<TestType>())
-        return;
+TEMPLATE_TEST_CASE("minima: 40,000 variables", "", HostDouble, CudaDouble) {
+    if (skipped<TestType>()) return;
     check<TestType>("torsion", 40000, -0.4184686643306, 1e-13, 11888);
     check<TestType>("bearing", 40000, -0.1805975448480, 1e-13, 12918);
     check<TestType>("minimal-surface", 40000, 1.4213532224842, 1e-13, 0);
@@ -74,9 +67,7 @@ TEMPLATE_TEST_CASE("minima: 40,000 variables", "", HostDouble, CudaDouble)
     check<TestType>("combustion", 40000, -5.6114485119052, 2e-13, 0);
 }
 
-TEMPLATE_TEST_CASE("minima: torsion with 160,000 variables", "[.slow]", HostDouble, CudaDouble)
-{
-    if (skipped<TestType>())
-        return;
+TEMPLATE_TEST_CASE("minima: torsion with 160,000 variables", "[.slow]", HostDouble, CudaDouble) {
+    if (skipped<TestType>()) return;
     check<TestType>("torsion", 160000, -0.4184883039833, 1e-13, 47392);
 }

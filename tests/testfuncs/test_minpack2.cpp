@@ -10,17 +10,15 @@ using namespace cudaopt::testfuncs;
 
 namespace {
 
-/// A problem to be looked at, small.
+// A problem to be looked at, small.
 struct Case {
     std::string name;
-    std::int64_t n, nx, ny; ///< nx = 0: no grid
+    int64_t n, nx, ny; // nx = 0: no grid
     Parameters parameters = {};
 
-    std::unique_ptr<Problem> make() const
-    {
+    std::unique_ptr<Problem> make() const {
         Parameters all = parameters;
-        if (nx > 0)
-            all.insert({{"nx", static_cast<double>(nx)}, {"ny", static_cast<double>(ny)}});
+        if (nx > 0) all.insert({{"nx", static_cast<double>(nx)}, {"ny", static_cast<double>(ny)}});
         return make_problem(name, n, all);
     }
     double naive(const Vector &x) const { return static_cast<double>(naive_minpack2(name, nx, ny, x, parameters)); }
@@ -29,15 +27,13 @@ struct Case {
 const std::vector<std::string> on_grids = {"torsion",        "bearing",    "minimal-surface",
                                            "optimal-design", "combustion", "ginzburg-landau-2d"};
 
-std::vector<Case> cases()
-{
+std::vector<Case> cases() {
     std::vector<Case> all;
     for (const std::string &name : on_grids)
         for (const auto &[nx, ny] : {std::pair{2, 2}, {2, 3}, {3, 4}, {7, 5}, {4, 9}, {5, 8}})
             all.push_back({name, 0, nx, ny});
-    for (const std::int64_t n : {4, 5, 6, 7, 30})
-        all.push_back({"ginzburg-landau-1d", n, 0, 0});
-    for (const std::int64_t atoms : {2, 3, 5, 9, 12}) {
+    for (const int64_t n : {4, 5, 6, 7, 30}) all.push_back({"ginzburg-landau-1d", n, 0, 0});
+    for (const int64_t atoms : {2, 3, 5, 9, 12}) {
         all.push_back({"lennard-jones-2d", 2 * atoms, 0, 0});
         all.push_back({"lennard-jones-3d", 3 * atoms, 0, 0});
     }
@@ -50,8 +46,7 @@ std::vector<Case> cases()
     return all;
 }
 
-Vector bound(const Problem &problem, bool upper)
-{
+Vector bound(const Problem &problem, bool upper) {
     Vector b(problem.n());
     upper ? problem.upper(0, problem.n(), b.data()) : problem.lower(0, problem.n(), b.data());
     return b;
@@ -59,19 +54,16 @@ Vector bound(const Problem &problem, bool upper)
 
 } // namespace
 
-TEST_CASE("MINPACK-2: the eight problems are there, in the report's order, the clusters twice")
-{
+TEST_CASE("MINPACK-2: the eight problems are there, in the report's order, the clusters twice") {
     std::vector<std::string> names;
-    for (const Facts &facts : list_problems())
-        names.push_back(facts.name);
+    for (const Facts &facts : list_problems()) names.push_back(facts.name);
     names.erase(names.begin(), names.begin() + 5);
     CHECK(names == std::vector<std::string>{"torsion", "bearing", "minimal-surface", "optimal-design",
                                             "ginzburg-landau-1d", "lennard-jones-2d", "lennard-jones-3d", "combustion",
                                             "ginzburg-landau-2d"});
 }
 
-TEST_CASE("MINPACK-2: f is the integral, element by element")
-{
+TEST_CASE("MINPACK-2: f is the integral, element by element") {
     for (const Case &one : cases()) {
         CAPTURE(one.name, one.n, one.nx, one.ny);
         const auto problem = one.make();
@@ -82,12 +74,11 @@ TEST_CASE("MINPACK-2: f is the integral, element by element")
     }
 }
 
-TEST_CASE("MINPACK-2: g is the gradient of f, central differences")
-{
+TEST_CASE("MINPACK-2: g is the gradient of f, central differences") {
     for (const Case &one : cases()) {
         CAPTURE(one.name, one.n, one.nx, one.ny);
         const auto problem = one.make();
-        for (unsigned seed = 1; seed <= 3; ++seed) {
+        for (unsigned seed = 1; seed <= 3; seed++) {
             const Vector x = random_feasible(*problem, seed);
             const double h = one.name == "ginzburg-landau-1d" ? 1e-2 : 1e-4;
             const Value value = evaluate(*problem, x);
@@ -97,34 +88,31 @@ TEST_CASE("MINPACK-2: g is the gradient of f, central differences")
     }
 }
 
-TEST_CASE("MINPACK-2: optimal design's gradient in each of its three materials and across them")
-{
+TEST_CASE("MINPACK-2: optimal design's gradient in each of its three materials and across them") {
     // v = slope * x over most of the grid: |grad v| is the slope
     const double t1 = std::sqrt(0.008), t2 = 2 * t1;
     const auto problem = make_problem("optimal-design", 100);
     for (const double slope : {0.5 * t1, 0.9 * t1, 1.2 * t1, 0.9 * t2, 1.1 * t2, 3 * t2}) {
         CAPTURE(slope);
         Vector x(100);
-        for (int k = 0; k < 100; ++k)
-            x[k] = slope * (k % 10 + 1) / 11. + 1e-4 * std::sin(k);
+        for (int k = 0; k < 100; k++) x[k] = slope * (k % 10 + 1) / 11. + 1e-4 * std::sin(k);
         CHECK(gradient_error(*problem, x, 1e-6) <= 1e-7);
         const auto expected = static_cast<double>(naive_minpack2("optimal-design", 10, 10, x));
         CHECK(std::fabs(evaluate(*problem, x).f - expected) <= 1e-15);
     }
 }
 
-TEST_CASE("MINPACK-2: two-dimensional Ginzburg-Landau does not see a gauge transformation")
-{
-    const std::int64_t nx = 9, ny = 6, points = nx * ny;
+TEST_CASE("MINPACK-2: two-dimensional Ginzburg-Landau does not see a gauge transformation") {
+    const int64_t nx = 9, ny = 6, points = nx * ny;
     const auto problem =
         make_problem("ginzburg-landau-2d", 0, {{"nx", 9.}, {"ny", 6.}, {"kappa", 2.}, {"vortices", 3.}});
     const double hx = 3 * std::sqrt(1.5) / nx, hy = 3 * std::sqrt(4.5) / ny;
     const Vector x = random_feasible(*problem, 3);
-    const auto chi = [](std::int64_t i, std::int64_t j) { return std::sin(2. * (i % 9) + 5. * (j % 6)); };
+    const auto chi = [](int64_t i, int64_t j) { return std::sin(2. * (i % 9) + 5. * (j % 6)); };
     Vector turned(x.size());
-    for (std::int64_t j = 0; j < ny; ++j)
-        for (std::int64_t i = 0; i < nx; ++i) {
-            const std::int64_t k = j * nx + i;
+    for (int64_t j = 0; j < ny; j++)
+        for (int64_t i = 0; i < nx; i++) {
+            const int64_t k = j * nx + i;
             const std::complex<double> psi = std::complex<double>(x[k], x[points + k]) * std::polar(1., chi(i, j));
             turned[k] = psi.real();
             turned[points + k] = psi.imag();
@@ -135,8 +123,7 @@ TEST_CASE("MINPACK-2: two-dimensional Ginzburg-Landau does not see a gauge trans
     CHECK(std::fabs(evaluate(*problem, turned).f - f) <= 1e-13 * f);
 }
 
-TEST_CASE("MINPACK-2: single precision is the same arithmetic, f to the bit, g rounded")
-{
+TEST_CASE("MINPACK-2: single precision is the same arithmetic, f to the bit, g rounded") {
     for (const Case &one : cases()) {
         CAPTURE(one.name, one.n, one.nx, one.ny);
         const auto problem = one.make();
@@ -151,8 +138,7 @@ TEST_CASE("MINPACK-2: single precision is the same arithmetic, f to the bit, g r
     }
 }
 
-TEST_CASE("MINPACK-2: an evaluation's bits do not depend on the number of threads")
-{
+TEST_CASE("MINPACK-2: an evaluation's bits do not depend on the number of threads") {
     for (const Facts &facts : list_problems()) {
         CAPTURE(facts.name);
         const auto problem = make_problem(facts.name, facts.name.rfind("lennard", 0) == 0 ? 3600 : 100000);
@@ -163,12 +149,11 @@ TEST_CASE("MINPACK-2: an evaluation's bits do not depend on the number of thread
     }
 }
 
-TEST_CASE("MINPACK-2: a NaN at any point is seen in f and in g")
-{
+TEST_CASE("MINPACK-2: a NaN at any point is seen in f and in g") {
     for (const Case &one : cases()) {
         CAPTURE(one.name, one.n, one.nx, one.ny);
         const auto problem = one.make();
-        for (std::int64_t k = 0; k < problem->n(); ++k) {
+        for (int64_t k = 0; k < problem->n(); k++) {
             Vector x = start_of(*problem);
             x[k] = NAN;
             const Value value = evaluate(*problem, x);
@@ -178,8 +163,7 @@ TEST_CASE("MINPACK-2: a NaN at any point is seen in f and in g")
     }
 }
 
-TEST_CASE("MINPACK-2: the starts, by some values of the report's formulas")
-{
+TEST_CASE("MINPACK-2: the starts, by some values of the report's formulas") {
     // 3 x 2 interior points, hx = 1/4, hy = 1/3
     const Parameters sides = {{"nx", 3.}, {"ny", 2.}};
     CHECK(start_of(*make_problem("torsion", 6, sides)) == Vector{0.25, 1 / 3., 0.25, 0.25, 1 / 3., 0.25});
@@ -199,12 +183,10 @@ TEST_CASE("MINPACK-2: the starts, by some values of the report's formulas")
     CHECK(cell[0] == 1); // the zeros of the sines
     const double flux = 16 * std::acos(-1.) / (6 * std::sqrt(108.));
     CHECK(std::fabs(cell[13] - flux * 3) <= 1e-14); // B at x = 3, with hx = 3
-    for (int k = 4; k < 12; ++k)
-        CHECK(cell[k] == 0);
+    for (int k = 4; k < 12; k++) CHECK(cell[k] == 0);
 }
 
-TEST_CASE("MINPACK-2: the clusters that [-1, 1] holds have 9 and 27 atoms, all apart")
-{
+TEST_CASE("MINPACK-2: the clusters that [-1, 1] holds have 9 and 27 atoms, all apart") {
     for (const auto &[name, n] : {std::pair<std::string, int>{"lennard-jones-2d", 18}, {"lennard-jones-3d", 81}}) {
         const auto problem = make_problem(name, n);
         CHECK(problem->shape() == std::to_string(name == "lennard-jones-2d" ? 9 : 27) + " atoms that start in [-1, 1]");
@@ -216,28 +198,24 @@ TEST_CASE("MINPACK-2: the clusters that [-1, 1] holds have 9 and 27 atoms, all a
     CHECK(evaluate(*make_problem("lennard-jones-2d", 4), {0.5, 0.5, 0.5, 0.5}).f == INFINITY);
 }
 
-TEST_CASE("MINPACK-2: the bounds")
-{
+TEST_CASE("MINPACK-2: the bounds") {
     for (const Case &one : cases()) {
         CAPTURE(one.name, one.n, one.nx, one.ny);
         const auto problem = one.make();
         const bool bounded = one.name == "torsion" || one.name == "bearing";
         CHECK(problem->bounded() == bounded);
         const Vector lower = bound(*problem, false), upper = bound(*problem, true), x = start_of(*problem);
-        for (std::size_t i = 0; i < x.size(); ++i) {
+        for (std::size_t i = 0; i < x.size(); i++) {
             CHECK(lower[i] <= x[i]);
             CHECK(x[i] <= upper[i]);
-            if (one.name == "torsion")
-                CHECK((upper[i] == x[i] && lower[i] == -x[i]));
-            else
-                CHECK((upper[i] == INFINITY && lower[i] == (bounded ? 0 : -INFINITY)));
+            if (one.name == "torsion") CHECK((upper[i] == x[i] && lower[i] == -x[i]));
+            else CHECK((upper[i] == INFINITY && lower[i] == (bounded ? 0 : -INFINITY)));
         }
     }
 }
 
-TEST_CASE("MINPACK-2: n goes to the nearest grid, and sides that are given stay")
-{
-    const auto shape = [](const std::string &name, std::int64_t n, const Parameters &sides = {}) {
+TEST_CASE("MINPACK-2: n goes to the nearest grid, and sides that are given stay") {
+    const auto shape = [](const std::string &name, int64_t n, const Parameters &sides = {}) {
         const auto problem = make_problem(name, n, sides);
         return std::to_string(problem->n()) + ": " + problem->shape();
     };
@@ -254,11 +232,10 @@ TEST_CASE("MINPACK-2: n goes to the nearest grid, and sides that are given stay"
     CHECK(shape("ginzburg-landau-1d", 401) == "401: ");
     CHECK(shape("lennard-jones-2d", 19) == "18: 9 atoms that start in [-1, 1]");
     CHECK(shape("lennard-jones-3d", 80) == "81: 27 atoms that start in [-1, 1]");
-    CHECK(make_problem("torsion", std::numeric_limits<std::int64_t>::max())->n() == 1000000000000000000);
+    CHECK(make_problem("torsion", std::numeric_limits<int64_t>::max())->n() == 1000000000000000000);
 }
 
-TEST_CASE("MINPACK-2: what is refused is refused in a sentence")
-{
+TEST_CASE("MINPACK-2: what is refused is refused in a sentence") {
     CHECK_THROWS_WITH(make_problem("torsion", 3), "torsion: n must be at least 4, a grid of 2 x 2 points, not 3");
     CHECK_THROWS_WITH(make_problem("ginzburg-landau-2d", 15),
                       "ginzburg-landau-2d: n must be at least 16, a grid of 2 x 2 points, not 15");

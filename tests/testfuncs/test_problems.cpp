@@ -9,69 +9,59 @@ using namespace cudaopt::testfuncs;
 
 namespace {
 
-/** The manual's five. */
-std::vector<std::string> names()
-{
+// The manual's five.
+std::vector<std::string> names() {
     std::vector<std::string> all;
-    for (const Facts &facts : list_problems())
-        all.push_back(facts.name);
+    for (const Facts &facts : list_problems()) all.push_back(facts.name);
     all.resize(5);
     return all;
 }
 
-double norm(const Vector &v)
-{
+double norm(const Vector &v) {
     long double sum = 0;
-    for (const double a : v)
-        sum += static_cast<long double>(a) * a;
+    for (const double a : v) sum += static_cast<long double>(a) * a;
     return static_cast<double>(std::sqrt(sum));
 }
 
-std::string printed(double value)
-{
+std::string printed(double value) {
     char text[32];
     std::snprintf(text, sizeof text, "%e", value);
     return text;
 }
 
-Vector random_point(std::int64_t n, unsigned seed)
-{
+Vector random_point(int64_t n, unsigned seed) {
     std::mt19937_64 random(seed);
     std::uniform_real_distribution<double> uniform(-2, 2);
     Vector x(n);
-    for (double &value : x)
-        value = static_cast<float>(uniform(random)); // a point of both precisions
+    for (double &value : x) value = static_cast<float>(uniform(random)); // a point of both precisions
     return x;
 }
 
-/** The manual's formulas, written down once more, naively: i from 1. */
-long double formula(const std::string &name, const Vector &values)
-{
-    const auto n = static_cast<std::int64_t>(values.size());
-    const auto x = [&](std::int64_t i) { return static_cast<long double>(values[i - 1]); };
+// The manual's formulas, written down once more, naively: i from 1.
+long double formula(const std::string &name, const Vector &values) {
+    const auto n = static_cast<int64_t>(values.size());
+    const auto x = [&](int64_t i) { return static_cast<long double>(values[i - 1]); };
     const auto sq = [](long double a) { return a * a; };
     long double f = 0;
     if (name == "rosenbrock")
-        for (std::int64_t i = 1; i <= n / 2; ++i)
-            f += 100 * sq(x(2 * i) - sq(x(2 * i - 1))) + sq(1 - x(2 * i - 1));
+        for (int64_t i = 1; i <= n / 2; i++) f += 100 * sq(x(2 * i) - sq(x(2 * i - 1))) + sq(1 - x(2 * i - 1));
     if (name == "beale")
-        for (std::int64_t i = 1; i <= n / 2; ++i)
+        for (int64_t i = 1; i <= n / 2; i++)
             f += sq(1.5L - x(2 * i - 1) * (1 - x(2 * i))) + sq(2.25L - x(2 * i - 1) * (1 - sq(x(2 * i)))) +
                  sq(2.625L - x(2 * i - 1) * (1 - x(2 * i) * sq(x(2 * i))));
     if (name == "powell")
-        for (std::int64_t i = 1; i <= n / 4; ++i)
+        for (int64_t i = 1; i <= n / 4; i++)
             f += sq(x(4 * i - 3) + 10 * x(4 * i - 2)) + 5 * sq(x(4 * i - 1) - x(4 * i)) +
                  sq(sq(x(4 * i - 2) - 2 * x(4 * i - 1))) + 10 * sq(sq(x(4 * i - 3) - x(4 * i)));
     if (name == "wood")
-        for (std::int64_t i = 1; i <= n / 4; ++i)
+        for (int64_t i = 1; i <= n / 4; i++)
             f += 100 * sq(sq(x(4 * i - 3)) - x(4 * i - 2)) + sq(x(4 * i - 3) - 1) +
                  90 * sq(sq(x(4 * i - 1)) - x(4 * i)) + sq(x(4 * i - 1) - 1) +
                  10.1L * (sq(x(4 * i - 2) - 1) + sq(x(4 * i) - 1)) + 19.8L * (x(4 * i - 2) - 1) * (x(4 * i) - 1);
     if (name == "trigonometric")
-        for (std::int64_t i = 1; i <= n; ++i) {
+        for (int64_t i = 1; i <= n; i++) {
             long double r = n;
-            for (std::int64_t j = 1; j <= n; ++j)
-                r -= std::cos(x(j));
+            for (int64_t j = 1; j <= n; j++) r -= std::cos(x(j));
             f += sq(r + i * (1 - std::cos(x(i))) - std::sin(x(i)));
         }
     return f;
@@ -79,8 +69,7 @@ long double formula(const std::string &name, const Vector &values)
 
 } // namespace
 
-TEST_CASE("the five functions are there, and each says what it is")
-{
+TEST_CASE("the five functions are there, and each says what it is") {
     CHECK(names() == std::vector<std::string>{"rosenbrock", "beale", "powell", "wood", "trigonometric"});
     for (const Facts &facts : list_problems()) {
         CAPTURE(facts.name);
@@ -91,10 +80,9 @@ TEST_CASE("the five functions are there, and each says what it is")
     }
 }
 
-TEST_CASE("f is the manual's formula")
-{
+TEST_CASE("f is the manual's formula") {
     for (const std::string &name : names())
-        for (const std::int64_t n : {4, 8, 100}) {
+        for (const int64_t n : {4, 8, 100}) {
             CAPTURE(name, n);
             const auto problem = make_problem(name, n);
             for (const Vector &x : {start_of(*problem), random_point(n, 1), random_point(n, 2)}) {
@@ -104,23 +92,21 @@ TEST_CASE("f is the manual's formula")
         }
 }
 
-TEST_CASE("g is the gradient of f: central differences")
-{
+TEST_CASE("g is the gradient of f: central differences") {
     for (const std::string &name : names())
-        for (unsigned seed = 1; seed <= 5; ++seed) {
+        for (unsigned seed = 1; seed <= 5; seed++) {
             CAPTURE(name, seed);
-            const std::int64_t n = 12;
+            const int64_t n = 12;
             const auto problem = make_problem(name, n);
             const Vector x = random_point(n, seed);
             CHECK(gradient_error(*problem, x, 1e-4) <= 1e-8 * (1 + norm_inf(evaluate(*problem, x).g)));
         }
 }
 
-TEST_CASE("single precision is the same arithmetic: f to the bit, g rounded")
-{
+TEST_CASE("single precision is the same arithmetic: f to the bit, g rounded") {
     for (const std::string &name : names()) {
         CAPTURE(name);
-        const std::int64_t n = 1000;
+        const int64_t n = 1000;
         const auto problem = make_problem(name, n);
         const Vector x = random_point(n, 3);
         const Value expected = evaluate(*problem, x);
@@ -133,8 +119,7 @@ TEST_CASE("single precision is the same arithmetic: f to the bit, g rounded")
     }
 }
 
-TEST_CASE("the starts are the manual's, also when they are written piece by piece")
-{
+TEST_CASE("the starts are the manual's, also when they are written piece by piece") {
     const std::vector<std::pair<std::string, Vector>> starts = {{"rosenbrock", {-1.2, 1, -1.2, 1}},
                                                                 {"beale", {1, 0.8, 1, 0.8}},
                                                                 {"powell", {3, -1, 0, 1}},
@@ -156,8 +141,7 @@ TEST_CASE("the starts are the manual's, also when they are written piece by piec
     }
 }
 
-TEST_CASE("the minima are where they are said to be")
-{
+TEST_CASE("the minima are where they are said to be") {
     const std::vector<std::pair<std::string, Vector>> minimisers = {{"rosenbrock", {1, 1, 1, 1}},
                                                                     {"beale", {3, 0.5, 3, 0.5}},
                                                                     {"powell", {0, 0, 0, 0}},
@@ -172,8 +156,7 @@ TEST_CASE("the minima are where they are said to be")
     }
 }
 
-TEST_CASE("the manual's first line: Rosenbrock's start with a million variables")
-{
+TEST_CASE("the manual's first line: Rosenbrock's start with a million variables") {
     const auto problem = make_problem("rosenbrock", 1000000);
     const Value value = evaluate(*problem, start_of(*problem), 0);
     CHECK(printed(value.f) == "1.210000e+07");
@@ -181,11 +164,10 @@ TEST_CASE("the manual's first line: Rosenbrock's start with a million variables"
     CHECK(std::fabs(value.f - 12.1e6) <= 1e-13 * 12.1e6);
 }
 
-TEST_CASE("an evaluation's bits do not depend on the number of threads")
-{
+TEST_CASE("an evaluation's bits do not depend on the number of threads") {
     for (const std::string &name : names()) {
         CAPTURE(name);
-        const std::int64_t n = 100000;
+        const int64_t n = 100000;
         const auto problem = make_problem(name, n);
         const Vector x = random_point(n, 4);
         const Value one = evaluate(*problem, x, 1);
@@ -197,8 +179,7 @@ TEST_CASE("an evaluation's bits do not depend on the number of threads")
     }
 }
 
-TEST_CASE("the manual's functions have no bounds")
-{
+TEST_CASE("the manual's functions have no bounds") {
     for (const std::string &name : names()) {
         CAPTURE(name);
         const auto problem = make_problem(name, 4);
@@ -211,8 +192,7 @@ TEST_CASE("the manual's functions have no bounds")
     }
 }
 
-TEST_CASE("a point outside the range of double gives no finite f")
-{
+TEST_CASE("a point outside the range of double gives no finite f") {
     for (const std::string &name : names()) {
         CAPTURE(name);
         const auto problem = make_problem(name, 4);
@@ -221,8 +201,7 @@ TEST_CASE("a point outside the range of double gives no finite f")
     }
 }
 
-TEST_CASE("what is refused is refused in a sentence")
-{
+TEST_CASE("what is refused is refused in a sentence") {
     CHECK_THROWS_WITH(make_problem("rosenbruck", 4),
                       "there is no problem 'rosenbruck'; there are rosenbrock, beale, powell, wood, trigonometric, "
                       "torsion, bearing, minimal-surface, optimal-design, ginzburg-landau-1d, lennard-jones-2d, "
@@ -232,7 +211,7 @@ TEST_CASE("what is refused is refused in a sentence")
     CHECK_THROWS_WITH(make_problem("wood", 3), "wood: n must be a multiple of 4, and 3 is not: take 4");
     CHECK_THROWS_WITH(make_problem("powell", -4), "powell: n must be at least 4, not -4");
     CHECK_THROWS_WITH(make_problem("trigonometric", 0), "trigonometric: n must be at least 1, not 0");
-    CHECK_THROWS_WITH(make_problem("beale", std::numeric_limits<std::int64_t>::max()),
+    CHECK_THROWS_WITH(make_problem("beale", std::numeric_limits<int64_t>::max()),
                       "beale: n must be a multiple of 2, and 9223372036854775807 is not: take 9223372036854775806 or "
                       "9223372036854775808");
     CHECK_THROWS_WITH(make_problem("beale", 4, {{"lambda", 1.0}}), "beale: there is no parameter 'lambda'");

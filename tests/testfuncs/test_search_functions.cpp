@@ -20,8 +20,7 @@ using Vector = std::vector<double>;
 
 namespace {
 
-Vector random_point(const Facts &facts, int n, unsigned seed)
-{
+Vector random_point(const Facts &facts, int n, unsigned seed) {
     std::mt19937_64 random(seed);
     std::uniform_real_distribution<double> uniform(facts.lower, facts.upper);
     Vector x(n);
@@ -31,8 +30,7 @@ Vector random_point(const Facts &facts, int n, unsigned seed)
 
 double value(const Function &f, const Vector &x) { return evaluate(f, x.data(), static_cast<int>(x.size())); }
 
-template <class Check> void for_each(const Check &check)
-{
+template <class Check> void for_each(const Check &check) {
     for (const Function &f : all_functions()) {
         const Facts facts = facts_of(f);
         CAPTURE(facts.name);
@@ -42,12 +40,11 @@ template <class Check> void for_each(const Check &check)
 
 } // namespace
 
-TEST_CASE("search functions: twelve names, with the ranges of Yao, Liu & Lin")
-{
+TEST_CASE("search functions: twelve names, with the ranges of Yao, Liu & Lin") {
     const std::map<std::string, double> ranges = {
-        {"ackley", 32},      {"griewank", 600},    {"penalised-1", 50},   {"penalised-2", 50},
-        {"quartic", 1.28},   {"rastrigin", 5.12},  {"rosenbrock", 30},    {"schwefel-1.2", 100},
-        {"schwefel-2.22", 10}, {"schwefel-2.21", 100}, {"sphere", 100},    {"step", 100},
+        {"ackley", 32},        {"griewank", 600},      {"penalised-1", 50}, {"penalised-2", 50},
+        {"quartic", 1.28},     {"rastrigin", 5.12},    {"rosenbrock", 30},  {"schwefel-1.2", 100},
+        {"schwefel-2.22", 10}, {"schwefel-2.21", 100}, {"sphere", 100},     {"step", 100},
     };
     CHECK(all_functions().size() == ranges.size());
     for_each([&](const Function &, const Facts &facts) {
@@ -58,15 +55,13 @@ TEST_CASE("search functions: twelve names, with the ranges of Yao, Liu & Lin")
     CHECK_THROWS_WITH(function_by_name("spear"), Catch::StartsWith("there is no function 'spear'; there are ackley, "));
 }
 
-TEST_CASE("search functions: as printed, all over their ranges and near their minima")
-{
+TEST_CASE("search functions: as printed, all over their ranges and near their minima") {
     for_each([](const Function &f, const Facts &facts) {
         for (const int n : {1, 2, 3, 20, 31})
-            for (unsigned seed = 0; seed < 40; ++seed) {
+            for (unsigned seed = 0; seed < 40; seed++) {
                 Vector x = random_point(facts, n, seed);
                 if (seed % 2) // within a millionth of the range around the minimiser, but off the step's edges
-                    for (double &x_j : x)
-                        x_j = facts.minimiser + 1e-6 * x_j;
+                    for (double &x_j : x) x_j = facts.minimiser + 1e-6 * x_j;
                 CAPTURE(n, seed);
                 const long double expected = naive_search_function(facts.name, x);
                 CHECK(std::fabs(value(f, x) - expected) <= 2e-15L * n * std::fabs(expected) + 1e-15L);
@@ -74,36 +69,32 @@ TEST_CASE("search functions: as printed, all over their ranges and near their mi
     });
 }
 
-TEST_CASE("search functions: where the printed formula cancels, the leading term of the expansion at the minimum")
-{
+TEST_CASE("search functions: where the printed formula cancels, the leading term of the expansion at the minimum") {
     constexpr double pi2 = 9.8696044010893586;
     const Vector x(20, 1e-12);
     CHECK(value(Ackley(), x) == Approx(4e-12).epsilon(1e-10));
     CHECK(value(Rastrigin(), x) == Approx(20 * (1 + 20 * pi2) * 1e-24).epsilon(1e-11));
 }
 
-TEST_CASE("search functions: minimum 0 at the minimiser, nothing below it")
-{
+TEST_CASE("search functions: minimum 0 at the minimiser, nothing below it") {
     for_each([](const Function &f, const Facts &facts) {
         for (const int n : {1, 2, 20, 30}) {
             const Vector at(n, facts.minimiser);
             CHECK(value(f, at) == 0);
-            for (int j = 0; j < n && facts.name != "step" && !(facts.name == "rosenbrock" && n == 1); ++j)
+            for (int j = 0; j < n && facts.name != "step" && !(facts.name == "rosenbrock" && n == 1); j++)
                 for (const double away : {-1e-3, 1e-3}) {
                     Vector x = at;
                     x[j] += away;
                     CHECK(value(f, x) > 0);
                 }
-            for (unsigned seed = 0; seed < 200; ++seed)
-                CHECK(value(f, random_point(facts, n, seed)) >= 0);
+            for (unsigned seed = 0; seed < 200; seed++) CHECK(value(f, random_point(facts, n, seed)) >= 0);
         }
     });
     CHECK(Step()(Vector{-0.5, 0.49, 0}.data(), 3) == 0);
     CHECK(Step()(Vector{-0.51, 0.5, 0}.data(), 3) == 2);
 }
 
-TEST_CASE("search functions: gradients against central differences")
-{
+TEST_CASE("search functions: gradients against central differences") {
     for_each([](const Function &f, const Facts &facts) {
         if (!has_gradient(f)) {
             CHECK(facts.name == "step");
@@ -112,13 +103,13 @@ TEST_CASE("search functions: gradients against central differences")
             return;
         }
         for (const int n : {1, 2, 5, 20})
-            for (unsigned seed = 0; seed < 10; ++seed) {
+            for (unsigned seed = 0; seed < 10; seed++) {
                 const Vector x = random_point(facts, n, 1000 + seed);
                 CAPTURE(n, seed);
                 Vector g(n, std::numeric_limits<double>::quiet_NaN());
                 const double f_x = evaluate(f, x.data(), n, g.data());
                 CHECK(f_x == value(f, x));
-                for (int j = 0; j < n; ++j) {
+                for (int j = 0; j < n; j++) {
                     constexpr double h = 1e-4;
                     const auto at = [&](double away) {
                         Vector moved = x;
@@ -133,8 +124,7 @@ TEST_CASE("search functions: gradients against central differences")
     });
 }
 
-TEST_CASE("search functions: gradients where a factor is zero, and at a cone's apex")
-{
+TEST_CASE("search functions: gradients where a factor is zero, and at a cone's apex") {
     const Vector x = {0, 3, -2};
     Vector g(3);
     evaluate(Schwefel222(), x.data(), 3, g.data());
@@ -146,8 +136,7 @@ TEST_CASE("search functions: gradients where a factor is zero, and at a cone's a
 }
 
 // What a search relies on where it does not form f anew.
-TEST_CASE("search functions: sums over the coordinates, terms of neighbours")
-{
+TEST_CASE("search functions: sums over the coordinates, terms of neighbours") {
     int of_sums = 0, of_neighbours = 0;
     for_each([&](const Function &any, const Facts &facts) {
         std::visit(
@@ -156,29 +145,27 @@ TEST_CASE("search functions: sums over the coordinates, terms of neighbours")
                 const int n = 7;
                 const Vector x = random_point(facts, n, 5), y = random_point(facts, n, 6);
                 if constexpr (std::is_base_of_v<OfSums<F, 1>, F> || std::is_base_of_v<OfSums<F, 2>, F>) {
-                    ++of_sums;
+                    of_sums++;
                     constexpr int S = F::sums;
-                    for (int k = 0; k < n; ++k) {
+                    for (int k = 0; k < n; k++) {
                         double sum[S] = {}, t[S];
-                        for (int j = 0; j < n; ++j) {
+                        for (int j = 0; j < n; j++) {
                             f.terms(j, j == k ? y[j] : x[j], n, t);
-                            for (int s = 0; s < S; ++s)
-                                sum[s] += t[s];
+                            for (int s = 0; s < S; s++) sum[s] += t[s];
                         }
                         Vector moved = x;
                         moved[k] = y[k];
                         CHECK(f.combine(sum, n) == f(moved.data(), n));
                     }
                 } else if constexpr (std::is_base_of_v<OfNeighbours<F, 1>, F>) {
-                    ++of_neighbours;
-                    for (int k = 0; k < n; ++k) {
+                    of_neighbours++;
+                    for (int k = 0; k < n; k++) {
                         Vector moved = x;
                         moved[k] = y[k];
-                        for (int j = 0; j < n; ++j)
-                            if (std::abs(j - k) > F::reach)
-                                CHECK(f.term(x.data(), j, n) == f.term(moved.data(), j, n));
+                        for (int j = 0; j < n; j++)
+                            if (std::abs(j - k) > F::reach) CHECK(f.term(x.data(), j, n) == f.term(moved.data(), j, n));
                         double change = 0;
-                        for (int j = std::max(0, k - F::reach); j <= std::min(n - 1, k + F::reach); ++j)
+                        for (int j = std::max(0, k - F::reach); j <= std::min(n - 1, k + F::reach); j++)
                             change += f.term(moved.data(), j, n) - f.term(x.data(), j, n);
                         const double whole = f(moved.data(), n) - f(x.data(), n);
                         CHECK(change == Approx(whole).epsilon(1e-9));

@@ -20,9 +20,10 @@ struct Search {
     int evaluations;
 };
 
-/// The whole search; where `finite` does not hold for a step, it is cut.
-Search run(const std::function<Value(double)> &at, double first_step, const SearchTolerances &tolerances,
-           const std::function<bool(double)> &finite = [](double) { return true; }) {
+// The whole search; where `finite` does not hold for a step, it is cut.
+Search run(
+    const std::function<Value(double)> &at, double first_step, const SearchTolerances &tolerances,
+    const std::function<bool(double)> &finite = [](double) { return true; }) {
     MoreThuente search;
     const Value start = at(0);
     search.start(start.phi, start.slope, first_step, tolerances);

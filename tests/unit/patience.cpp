@@ -15,12 +15,12 @@ namespace {
 
 using Vector = std::vector<double>;
 
-/// The host's sweeps, of which the number-th gather is waited for in vain.
+// The host's sweeps, of which the number-th gather is waited for in vain.
 class Silent final : public Sweeps {
-public:
+  public:
     explicit Silent(int64_t n) : sweeps_(make_host_sweeps<double>(n)) {}
 
-    int64_t silent_gather = 0; ///< counted from 1 in each solve; 0: none
+    int64_t silent_gather = 0; // counted from 1 in each solve; 0: none
     std::function<void()> when_silent = [] {};
 
     void bind(const UserArrays &arrays) override { sweeps_->bind(arrays); }
@@ -61,17 +61,17 @@ public:
         sweeps_->read(vector, begin, count, to);
     }
 
-private:
+  private:
     std::unique_ptr<Sweeps> sweeps_;
     Patience *patience_ = nullptr;
     int64_t gathers_ = 0;
 };
 
-/// The chain 100 (x_{i+1} - x_i^2)^2 + (1 - x_i)^2, whose searches take more than one evaluation now and then.
+// The chain 100 (x_{i+1} - x_i^2)^2 + (1 - x_i)^2, whose searches take more than one evaluation now and then.
 double rosenbrock(const Vector &x, Vector &g) {
     double f = 0;
     std::fill(g.begin(), g.end(), 0);
-    for (size_t i = 0; i + 1 < x.size(); i++) {
+    for (std::size_t i = 0; i + 1 < x.size(); i++) {
         const double a = x[i + 1] - x[i] * x[i], b = 1 - x[i];
         f += 100 * a * a + b * b;
         g[i] += -400 * x[i] * a - 2 * b;
@@ -81,7 +81,7 @@ double rosenbrock(const Vector &x, Vector &g) {
 }
 
 class Run {
-public:
+  public:
     Run() : solver_(n, 5, std::unique_ptr<Sweeps>(sweeps_ = new Silent(n))), x_(n), g_(n) {
         solver_.arrays = {x_.data(), g_.data(), &f_, nullptr, nullptr, nullptr};
         solver_.settings().report_iterates = true;
@@ -110,7 +110,7 @@ public:
     bool holds_the_best() const { return x_ == best_x_ && (best_g_.empty() || (g_ == best_g_ && f_ == best_f_)); }
     const Vector &x() const { return x_; }
 
-private:
+  private:
     static constexpr int64_t n = 30;
     Silent *sweeps_;
     Solver solver_;

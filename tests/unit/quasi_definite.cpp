@@ -12,14 +12,14 @@ using cudaopt_test::Vector;
 
 namespace {
 
-/// By rows.
+// By rows.
 class Matrix {
   public:
-    Matrix(int rows, int columns) : columns_(columns), values_(static_cast<size_t>(rows) * columns) {}
+    Matrix(int rows, int columns) : columns_(columns), values_(static_cast<std::size_t>(rows) * columns) {}
     int rows() const { return static_cast<int>(values_.size()) / columns_; }
-    double *row(int i) { return values_.data() + static_cast<size_t>(i) * columns_; }
+    double *row(int i) { return values_.data() + static_cast<std::size_t>(i) * columns_; }
     double &operator()(int i, int j) { return row(i)[j]; }
-    const double *row(int i) const { return values_.data() + static_cast<size_t>(i) * columns_; }
+    const double *row(int i) const { return values_.data() + static_cast<std::size_t>(i) * columns_; }
     double operator()(int i, int j) const { return row(i)[j]; }
 
   private:
@@ -27,13 +27,13 @@ class Matrix {
     Vector values_;
 };
 
-/// A factorisation with the memory that its arrays stand in.
+// A factorisation with the memory that its arrays stand in.
 class Factorisation : public QuasiDefinite {
   public:
     explicit Factorisation(int capacity) {
         cudaopt::dense::CountArrays count;
         each_array(capacity, count);
-        numbers_.resize(static_cast<size_t>(count.doubles));
+        numbers_.resize(static_cast<std::size_t>(count.doubles));
         cudaopt::dense::PlaceArrays place{numbers_.data()};
         each_array(capacity, place);
     }
@@ -42,7 +42,7 @@ class Factorisation : public QuasiDefinite {
     Vector numbers_;
 };
 
-/// Gaussian elimination with partial pivoting.
+// Gaussian elimination with partial pivoting.
 Vector eliminate(Matrix a, Vector b) {
     const int n = a.rows();
     for (int k = 0; k < n; k++) {
@@ -64,7 +64,7 @@ Vector eliminate(Matrix a, Vector b) {
     return b;
 }
 
-/// R R' + I of random numbers.
+// R R' + I of random numbers.
 Matrix random_definite(int k, Uniform &uniform) {
     Matrix root(k, k), product(k, k);
     for (int i = 0; i < k; i++)
@@ -74,7 +74,7 @@ Matrix random_definite(int k, Uniform &uniform) {
     return product;
 }
 
-/// [-A, B'; B, C] of random A, B, C, with the lower triangle as well.
+// [-A, B'; B, C] of random A, B, C, with the lower triangle as well.
 Matrix random_system(int k, Uniform &uniform) {
     const Matrix a = random_definite(k, uniform), c = random_definite(k, uniform);
     Matrix whole(2 * k, 2 * k);
@@ -87,7 +87,7 @@ Matrix random_system(int k, Uniform &uniform) {
     return whole;
 }
 
-/// The same with diagonal A and strictly lower triangular B.
+// The same with diagonal A and strictly lower triangular B.
 Matrix random_triangular_system(int k, Uniform &uniform) {
     Matrix whole = random_system(k, uniform);
     for (int i = 0; i < k; i++)

@@ -10,10 +10,10 @@ using namespace cudaopt;
 
 namespace {
 
-/// Zeros, as many as wanted; only what is written takes room.
+// Zeros, as many as wanted; only what is written takes room.
 class Sparse {
-public:
-    explicit Sparse(int64_t count) : bytes_(static_cast<size_t>(count) * sizeof(double)) {
+  public:
+    explicit Sparse(int64_t count) : bytes_(static_cast<std::size_t>(count) * sizeof(double)) {
         memory_ = mmap(nullptr, bytes_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     }
     ~Sparse() {
@@ -24,8 +24,8 @@ public:
     explicit operator bool() const { return memory_ != MAP_FAILED; }
     double *data() { return static_cast<double *>(memory_); }
 
-private:
-    size_t bytes_;
+  private:
+    std::size_t bytes_;
     void *memory_;
 };
 
@@ -44,8 +44,7 @@ TEST_CASE("Trials of coordinates from 2^30 on are written in their rows", "[sear
     step.data()[j] = 0.5;
     x.data()[j] = 3;
     x.data()[j - 1] = 7;
-    const pattern::Rules rules{1,   n, 16, AtSmallestStep::restart_step, 0, lower.data(), upper.data(),
-                               step.data()};
+    const pattern::Rules rules{1, n, 16, AtSmallestStep::restart_step, 0, lower.data(), upper.data(), step.data()};
     const pattern::Walks walks{x.data(), nullptr, &walk};
     WriteTrials{rules, walks, {nullptr}, points.data(), 1, j, false}(0);
     const double *const row = points.data() + int64_t{2} * j;

@@ -16,11 +16,12 @@ namespace {
 
 int64_t sum_to(int64_t count, int threads) {
     std::atomic<int64_t> sum{0};
-    share_host(count, [&](int64_t k, int) { sum += k; }, threads);
+    share_host(
+        count, [&](int64_t k, int) { sum += k; }, threads);
     return sum;
 }
 
-/// Threads of this process.
+// Threads of this process.
 int64_t living_threads() {
     int64_t count = 0;
     for (const auto &entry : std::filesystem::directory_iterator("/proc/self/task")) count += entry.exists();

@@ -18,12 +18,12 @@ TEMPLATE_TEST_CASE("Interleaved solves do not know of each other", "[unlp]", Hos
     }
     for (bool any = true; any;) {
         any = false;
-        for (size_t k = 0; k < together.size(); k++) {
+        for (std::size_t k = 0; k < together.size(); k++) {
             if (codes[k] > 0) codes[k] = together[k]->reversed_step(3 + static_cast<int>(k));
             any = any || codes[k] > 0;
         }
     }
-    for (size_t k = 0; k < together.size(); k++) {
+    for (std::size_t k = 0; k < together.size(); k++) {
         INFO(problems[k].name);
         Run<TestType> alone(problems[k]);
         CHECK(alone.reversed(3 + static_cast<int>(k)) == codes[k]);
@@ -91,7 +91,8 @@ TEMPLATE_TEST_CASE("A solve belongs to its thread, which frees it when it ends",
     int elsewhere = untouched;
     std::thread([&] { // left as it is: what it holds must not be lost, as the address sanitizer sees
         for (int k = 0; k < 5; k++) run.reversed_step();
-    }).join();
+    })
+        .join();
     CHECK(run.reversed_step() == -3);
     CHECK(run.istate == -3);
 
@@ -113,7 +114,7 @@ TEMPLATE_TEST_CASE("Threads solve side by side", "[unlp][threads]", HostDouble, 
     alone.called_back();
     std::vector<Vector> found(6);
     std::vector<std::thread> threads;
-    for (size_t k = 0; k < found.size(); k++)
+    for (std::size_t k = 0; k < found.size(); k++)
         threads.emplace_back([&, k] {
             Run<TestType> run(problem);
             if (k % 2 == 0) run.called_back();

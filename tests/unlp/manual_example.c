@@ -8,8 +8,7 @@
 static double *terms; /* of the pairs (x_{2i-1}, x_{2i}) */
 
 /* f = sum 100 (b - a^2)^2 + (1 - a)^2 over the pairs (a, b) */
-static void rosenbrock(int n, double *x, double *f, double *g)
-{
+static void rosenbrock(int n, double *x, double *f, double *g) {
     for (int pair = 0; pair < n / 2; pair++) {
         const double a = x[2 * pair], b = x[2 * pair + 1];
         const double valley = b - a * a, slope = 1 - a;
@@ -20,8 +19,7 @@ static void rosenbrock(int n, double *x, double *f, double *g)
     cuda_opt_unlp_my_reduce(n / 2, terms, f);
 }
 
-int main(int argc, char **argv)
-{
+int main(int argc, char **argv) {
     const int n = argc > 1 ? atoi(argv[1]) : 1000000;
     const int m = argc > 2 ? atoi(argv[2]) : 7;
     const size_t bytes = (n > 0 ? (size_t)n : 1) * sizeof(double);
@@ -31,19 +29,16 @@ int main(int argc, char **argv)
         fprintf(stderr, "usage: manual_example [n [m]], n even\n");
         return 2;
     }
-    for (int i = 0; i < n; i++)
-        x[i] = i % 2 == 0 ? -1.2 : 1;
+    for (int i = 0; i < n; i++) x[i] = i % 2 == 0 ? -1.2 : 1;
 
     int istate = 0;
     printf("  Extended Rosenbrock\n");
     cuda_opt_unlp_set_iprint(1, 0);
     cuda_opt_unlp_solve(n, m, rosenbrock, x, &f, g, NULL, NULL, 1e-5, &istate);
-    if (istate != 0)
-        fprintf(stderr, "istate = %d: %s\n", istate, cuda_opt_unlp_message());
+    if (istate != 0) fprintf(stderr, "istate = %d: %s\n", istate, cuda_opt_unlp_message());
 
     double farthest = 0;
-    for (int i = 0; i < n; i++)
-        farthest = fmax(farthest, fabs(x[i] - 1));
+    for (int i = 0; i < n; i++) farthest = fmax(farthest, fabs(x[i] - 1));
     printf("ISTATE = %d   F = %.4e   MAX |X(I) - 1| = %.0e\n", istate, f, farthest);
     free(terms);
     free(g);

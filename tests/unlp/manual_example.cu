@@ -1,5 +1,5 @@
-/* The manual's example on the GPU: extended Rosenbrock from (-1.2, 1, -1.2, 1, ...), with the log.
- * manual_example [n [m]]; n even. Exit status 77 where there is no device. */
+// The manual's example on the GPU: extended Rosenbrock from (-1.2, 1, -1.2, 1, ...), with the log.
+// manual_example [n [m]]; n even. Exit status 77 where there is no device.
 #include <cuda_opt_unlp.h>
 #include <cuda_runtime.h>
 #include <algorithm>
@@ -13,34 +13,27 @@ namespace {
 constexpr int threads = 256;
 int blocks(int rows) { return (rows + threads - 1) / threads; }
 
-void check(cudaError_t error)
-{
-    if (error == cudaSuccess)
-        return;
+void check(cudaError_t error) {
+    if (error == cudaSuccess) return;
     std::fprintf(stderr, "%s\n", cudaGetErrorString(error));
     std::exit(EXIT_FAILURE);
 }
 
-double *device_vector(int n)
-{
+double *device_vector(int n) {
     double *vector = nullptr;
     check(cudaMalloc(&vector, sizeof(double) * n));
     return vector;
 }
 
-__global__ void start(int n, double *x)
-{
+__global__ void start(int n, double *x) {
     const int i = blockIdx.x * blockDim.x + threadIdx.x;
-    if (i < n)
-        x[i] = i % 2 == 0 ? -1.2 : 1;
+    if (i < n) x[i] = i % 2 == 0 ? -1.2 : 1;
 }
 
 // One thread a pair (a, b): its term 100 (b - a^2)^2 + (1 - a)^2, and its two components of the gradient.
-__global__ void rosenbrock_pairs(int pairs, const double2 *x, double *terms, double2 *g)
-{
+__global__ void rosenbrock_pairs(int pairs, const double2 *x, double *terms, double2 *g) {
     const int pair = blockIdx.x * blockDim.x + threadIdx.x;
-    if (pair >= pairs)
-        return;
+    if (pair >= pairs) return;
     const double a = x[pair].x, b = x[pair].y;
     const double valley = b - a * a, slope = 1 - a;
     terms[pair] = 100 * valley * valley + slope * slope;
@@ -50,8 +43,7 @@ __global__ void rosenbrock_pairs(int pairs, const double2 *x, double *terms, dou
 double *terms; // of the pairs, in device memory
 
 // f never leaves the device: my_reduce sums the terms into dev_objf.
-void rosenbrock(int n, double *dev_x, double *dev_objf, double *dev_grad)
-{
+void rosenbrock(int n, double *dev_x, double *dev_objf, double *dev_grad) {
     const int pairs = n / 2;
     rosenbrock_pairs<<<blocks(pairs), threads>>>(pairs, reinterpret_cast<const double2 *>(dev_x), terms,
                                                  reinterpret_cast<double2 *>(dev_grad));
@@ -61,8 +53,7 @@ void rosenbrock(int n, double *dev_x, double *dev_objf, double *dev_grad)
 
 } // namespace
 
-int main(int argc, char **argv)
-{
+int main(int argc, char **argv) {
     const int n = argc > 1 ? std::atoi(argv[1]) : 1000000;
     const int m = argc > 2 ? std::atoi(argv[2]) : 7;
     if (n < 2 || n % 2 != 0) {
@@ -91,12 +82,10 @@ int main(int argc, char **argv)
     check(cudaMemcpy(&istate, dev_istate, sizeof istate, cudaMemcpyDeviceToHost));
     check(cudaMemcpy(&f, dev_objf, sizeof f, cudaMemcpyDeviceToHost));
     cuda_opt_unlp_get_solution(n, dev_x, x.data());
-    if (istate != 0)
-        std::fprintf(stderr, "istate = %d: %s\n", istate, cuda_opt_unlp_message());
+    if (istate != 0) std::fprintf(stderr, "istate = %d: %s\n", istate, cuda_opt_unlp_message());
 
     double farthest = 0;
-    for (const double component : x)
-        farthest = std::max(farthest, std::fabs(component - 1));
+    for (const double component : x) farthest = std::max(farthest, std::fabs(component - 1));
     std::printf("ISTATE = %d   F = %.4e   MAX |X(I) - 1| = %.0e\n", istate, f, farthest);
     for (void *array : {static_cast<void *>(dev_x), static_cast<void *>(dev_grad), static_cast<void *>(dev_objf),
                         static_cast<void *>(terms), static_cast<void *>(dev_istate)})

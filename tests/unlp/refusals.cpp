@@ -14,9 +14,8 @@ bool message_has(const std::string &text) {
     return std::string(cuda_opt_unlp_message()).find(text) != std::string::npos;
 }
 
-/// Arguments that are good, before one of them is spoilt.
-template <class Configuration>
-struct Arguments {
+// Arguments that are good, before one of them is spoilt.
+template <class Configuration> struct Arguments {
     Arguments() : memory(1, 1), x(memory, 4), f(memory, 1), g(memory, 4), hess(memory, 4) {
         x.write({-1.2, 1, -1.2, 1});
         dev_x = x.data();
@@ -62,7 +61,10 @@ TEMPLATE_TEST_CASE("Improper arguments are refused with -3", "[unlp]", HostDoubl
         {"dev_grad", [](Spoilt &a) { a.dev_grad = nullptr; }},
         {"dev_hess", [](Spoilt &a) { a.dev_hess = nullptr, cuda_opt_unlp_enable_first_Hessian(1); }},
         {"dev_istate", [](Spoilt &a) { a.dev_istate = nullptr; }},
-        {"x", [](Spoilt &a) { a.x.write({1, 2, std::numeric_limits<double>::quiet_NaN(), 4}); }},
+        {"x",
+         [](Spoilt &a) {
+             a.x.write({1, 2, std::numeric_limits<double>::quiet_NaN(), 4});
+         }},
         {"stpmin", [](Spoilt &) { cuda_opt_unlp_set_STPMIN(2), cuda_opt_unlp_set_STPMAX(1); }},
     };
     evaluations = 0;

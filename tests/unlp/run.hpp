@@ -12,13 +12,12 @@
 
 namespace cudaopt_test {
 
-/// A state that only the library can have replaced.
+// A state that only the library can have replaced.
 constexpr int untouched = 4711;
 
-/// Host memory of ints in the handle's space.
-template <class Configuration>
-class State {
-public:
+// Host memory of ints in the handle's space.
+template <class Configuration> class State {
+  public:
     explicit State(int value = 0) : handle_(1, 1), memory_(handle_, 1) { *this = value; }
     State &operator=(int value) {
         memory_.write({static_cast<double>(value)});
@@ -27,14 +26,13 @@ public:
     operator int() const { return static_cast<int>(memory_.read()[0]); }
     int *data() { return memory_.data(); }
 
-private:
+  private:
     Handle<Configuration> handle_;
     Array<int> memory_;
 };
 
-template <class Configuration>
-class Run {
-public:
+template <class Configuration> class Run {
+  public:
     using Diagonal = std::function<void(const Vector &x, Vector &diagonal)>;
 
     explicit Run(Problem problem)
@@ -58,7 +56,7 @@ public:
     std::function<void()> at_evaluation = [] {};
     Diagonal diagonal;
 
-    /// With the function handed over; what it returns.
+    // With the function handed over; what it returns.
     int called_back(int m = 5) {
         Run *const outer = current_;
         if (diagonal) fill_diagonal();
@@ -67,7 +65,7 @@ public:
         current_ = outer;
         return code;
     }
-    /// One step by reverse communication and the work it asks for.
+    // One step by reverse communication and the work it asks for.
     int reversed_step(int m = 5) {
         const int code = step(m, nullptr);
         if (code == 1) evaluate();
@@ -89,7 +87,7 @@ public:
                                    istate.data());
     }
 
-private:
+  private:
     static void evaluate_current(int n, double *x, double *f, double *g) {
         Run &run = *current_;
         if (n != run.n() || x != run.x_.data() || f != run.f_.data() || g != run.g_.data())
@@ -118,12 +116,10 @@ private:
     int evaluations_ = 0, diagonals_ = 0;
 };
 
-template <class Configuration>
-thread_local Run<Configuration> *Run<Configuration>::current_ = nullptr;
+template <class Configuration> thread_local Run<Configuration> *Run<Configuration>::current_ = nullptr;
 
-/// What an action prints on standard output, line by line.
-template <class Action>
-std::vector<std::string> printed(const Action &action) {
+// What an action prints on standard output, line by line.
+template <class Action> std::vector<std::string> printed(const Action &action) {
     std::FILE *const file = std::tmpfile();
     if (!file) throw std::runtime_error("no temporary file");
     std::fflush(stdout);
@@ -148,7 +144,7 @@ inline bool has_line(const std::vector<std::string> &lines, const std::string &b
                        [&](const std::string &line) { return line.compare(0, beginning.size(), beginning) == 0; });
 }
 
-/// Each test begins and ends with the defaults of its thread.
+// Each test begins and ends with the defaults of its thread.
 struct Defaults {
     Defaults() { cuda_opt_unlp_default_settings(); }
     ~Defaults() { cuda_opt_unlp_default_settings(); }

@@ -9,9 +9,8 @@ namespace {
 
 const Problem problem = extended_rosenbrock(1000);
 
-/// A solve with the thread's settings ends as one of cuda_opt_solve with this one, and otherwise than one without.
-template <class Configuration, class Set>
-void check_same(const char *name, const Set &set) {
+// A solve with the thread's settings ends as one of cuda_opt_solve with this one, and otherwise than one without.
+template <class Configuration, class Set> void check_same(const char *name, const Set &set) {
     INFO(name);
     Harness<Configuration> harness(problem, 5);
     set(harness);

@@ -52,7 +52,7 @@ TEMPLATE_TEST_CASE("A workspace is accepted, and left alone", "[unlp]", HostDoub
     constexpr int m = 7;
     Run<TestType> with(problem), without(problem);
     Array<double> workspace(with.memory(), with.n() * (2 * m + 1) + 2 * m);
-    const Vector pattern(static_cast<size_t>(with.n() * (2 * m + 1) + 2 * m), 0.125);
+    const Vector pattern(static_cast<std::size_t>(with.n() * (2 * m + 1) + 2 * m), 0.125);
     workspace.write(pattern);
     with.workvec = workspace.data();
     CHECK(with.called_back(m) == 0);
@@ -64,14 +64,13 @@ TEMPLATE_TEST_CASE("A workspace is accepted, and left alone", "[unlp]", HostDoub
 namespace {
 
 void inverse_curvature(const Vector &x, Vector &diagonal) {
-    for (size_t i = 0; i < x.size(); i++)
-        diagonal[i] =
-            1 / scaled_quadratic_curvature(static_cast<int64_t>(i), static_cast<int64_t>(x.size()), 1e6);
+    for (std::size_t i = 0; i < x.size(); i++)
+        diagonal[i] = 1 / scaled_quadratic_curvature(static_cast<int64_t>(i), static_cast<int64_t>(x.size()), 1e6);
 }
 
 Problem badly_scaled() {
     Problem problem = scaled_quadratic(500, 1e6);
-    for (size_t i = 0; i < problem.start.size(); i++) problem.start[i] = -1 + static_cast<double>(i % 3);
+    for (std::size_t i = 0; i < problem.start.size(); i++) problem.start[i] = -1 + static_cast<double>(i % 3);
     return problem;
 }
 

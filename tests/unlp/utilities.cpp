@@ -26,14 +26,15 @@ TEMPLATE_TEST_CASE("A vector is printed six a line", "[unlp]", HostDouble, CudaD
         for (int i = 0; i < n; i++) values.push_back(i % 2 ? -i / 3.0 : i * 1e10);
         if (n > 0) v.write(values);
         const std::vector<std::string> lines = printed([&] { CHECK(cuda_opt_unlp_print_vector(n, v.data()) == 0); });
-        CHECK(lines.size() == static_cast<size_t>((n + 5) / 6));
+        CHECK(lines.size() == static_cast<std::size_t>((n + 5) / 6));
         Vector read;
         for (const std::string &line : lines) {
             std::istringstream words(line);
             for (double value; words >> value;) read.push_back(value);
         }
         REQUIRE(read.size() == values.size());
-        for (size_t i = 0; i < read.size(); i++) CHECK(std::fabs(read[i] - values[i]) <= 1e-6 * std::fabs(values[i]));
+        for (std::size_t i = 0; i < read.size(); i++)
+            CHECK(std::fabs(read[i] - values[i]) <= 1e-6 * std::fabs(values[i]));
     }
     const double v = 1;
     CHECK(cuda_opt_unlp_print_vector(1, nullptr) == -3);
@@ -47,7 +48,7 @@ TEMPLATE_TEST_CASE("A vector is summed", "[unlp]", HostDouble, CudaDouble) {
         Handle<TestType> memory(1, 1);
         Array<double> v(memory, std::max(n, 1)), sum(memory, 1);
         Uniform uniform(7);
-        Vector values(static_cast<size_t>(std::max(n, 1)));
+        Vector values(static_cast<std::size_t>(std::max(n, 1)));
         long double exact = 0, magnitude = 0;
         for (int i = 0; i < n; i++) {
             values[i] = uniform() - 0.25;

@@ -4,8 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-int main(void)
-{
+int main(void) {
     enum { n = 10, m = 5 };
     const int size = n, pairs = m, silent = -1;
     const double factr = 10, pgtol = 1e-8;

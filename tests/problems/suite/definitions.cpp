@@ -11,7 +11,7 @@ using namespace cudaopt_problems;
 
 namespace {
 
-/// The central difference of order four, in long double: its error is far below that of f and g in double.
+// The central difference of order four, in long double: its error is far below that of f and g in double.
 long double difference(const Problem &problem, LongVector x, std::size_t i, long double h) {
     const long double middle = x[i];
     const auto at = [&](int steps) {
@@ -21,7 +21,7 @@ long double difference(const Problem &problem, LongVector x, std::size_t i, long
     return (8 * (at(1) - at(-1)) - (at(2) - at(-2))) / (12 * h);
 }
 
-/// A point near the start, in the box, away from where gradients vanish.
+// A point near the start, in the box, away from where gradients vanish.
 Vector near_start(const Problem &problem, cudaopt_test::Uniform &uniform) {
     Vector x = problem.start;
     for (std::size_t i = 0; i < x.size(); i++) {

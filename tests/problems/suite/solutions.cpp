@@ -23,15 +23,15 @@ Outcome solved(const cudaopt_problems::Problem &problem) {
     return harness.run();
 }
 
-/// How far f is from the nearest of the published minima.
+// How far f is from the nearest of the published minima.
 double away_from_minima(const cudaopt_problems::Problem &problem, double f) {
     double least = INFINITY;
     for (const double minimum : problem.minima) least = std::min(least, std::abs(f - minimum));
     return least;
 }
 
-/// Those that need not be solved: the rounding errors of the gradient are about as large as the tolerance, for slopes
-/// of 1e9 (Meyer's, which are NIST's MGH10, too) or for variables in units of 1e6.
+// Those that need not be solved: the rounding errors of the gradient are about as large as the tolerance, for slopes
+// of 1e9 (Meyer's, which are NIST's MGH10, too) or for variables in units of 1e6.
 const std::set<std::string> beyond_rounding = {"meyer", "meyer-start10", "nist-mgh10", "nist-misra1c-start2",
                                                "broyden-tridiagonal-n10-units"};
 
