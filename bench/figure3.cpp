@@ -34,7 +34,7 @@ struct Row {
 };
 
 Times time_of_gather(PanelProduct &panel, int m, Products products, const StreamClock *clock) {
-    const auto work = [&] { panel.gather(m, products); };
+    const auto work = [&] { panel.inner_products(m, products); };
     Times times;
     times.bytes = panel.gathered_bytes(m, products);
     times.until_known = wall_seconds(work, repetitions);

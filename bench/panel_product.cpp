@@ -107,14 +107,14 @@ void PanelProduct::fill_rows(double held, std::vector<double> &staged) {
     bounded_.upper = u;
 }
 
-const PanelSums &PanelProduct::gather(int m, Products products) {
+const PanelProducts &PanelProduct::inner_products(int m, Products products) {
     sweeps_->bind(products == Products::over_free ? bounded_ : unbounded_);
-    GatherRequest request{};
+    PanelRequest request{};
     request.pairs = m;
     request.newest_slot = most_ - 1;
     request.fresh = true;
-    request.masked = products != Products::of_newest;
-    return sweeps_->gather(request);
+    request.free_gram = products != Products::of_newest;
+    return sweeps_->inner_products(request);
 }
 
 double PanelProduct::gathered_bytes(int m, Products products) const {
@@ -125,8 +125,8 @@ double PanelProduct::gathered_bytes(int m, Products products) const {
 double PanelProduct::difference(int m) {
     if (!dgemm_) return std::numeric_limits<double>::quiet_NaN();
     const std::vector<double> &by_dgemm = dgemm_->multiply_and_fetch(2 * m);
-    const PanelSums &sums = gather(m, Products::over_all);
-    const auto column = [](int j) { return j < 2 ? j : panel::special + j - 2; };
+    const PanelProducts &sums = inner_products(m, Products::over_all);
+    const auto column = [](int j) { return j < 2 ? j : panel::leading + j - 2; };
     const auto product = [&](int i, int j) { return by_dgemm[static_cast<std::size_t>(i + 2 * m * j)]; };
     double largest = 0;
     for (int j = 0; j < 2 * m; j++)

@@ -5,7 +5,7 @@
 #include <memory>
 #include <vector>
 
-#include "backend/backend.hpp"
+#include "sweeps/backend.hpp"
 #include "dgemm.hpp"
 
 namespace cudaopt::bench {
@@ -23,7 +23,7 @@ class PanelProduct {
     ~PanelProduct();
 
     // Sweep 1 with m pairs, y_new formed on the way as in the solver; waits for the sums.
-    const PanelSums &gather(int m, Products products);
+    const PanelProducts &inner_products(int m, Products products);
     // Bytes it has to read.
     double gathered_bytes(int m, Products products) const;
 

@@ -48,7 +48,7 @@ int check_space(cuda_opt &s, const char *name, const void *pointer, bool may_be_
                             where == Space::device ? "device" : "host", cuda ? "CUDA" : "host",
                             cuda ? "device" : "host");
         return CUDA_OPT_MISUSE;
-    } catch (const ExecutorFailure &failure) {
+    } catch (const BackendFailure &failure) {
         s.message().set("%s", failure.what());
         return failure.code;
     }

@@ -4,10 +4,10 @@
 #include <memory>
 #include <new>
 
-#include "backend/backend.hpp"
+#include "sweeps/backend.hpp"
 #include "cuda_opt.h"
 #include "rim/rim.hpp"
-#include "search/search.hpp"
+#include "pattern/search.hpp"
 #include "solver/solver.hpp"
 
 struct cuda_opt {

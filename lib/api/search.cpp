@@ -48,7 +48,7 @@ int before_start(cuda_opt &s, const char *call) {
 // n values from the handle's memory space, or none.
 int copy(cuda_opt &s, const char *name, const double *from, std::vector<double> &to) {
     if (const int code = check_space(s, name, from, true)) return code;
-    std::vector<double> values(from ? static_cast<size_t>(s.search->n()) : 0);
+    std::vector<double> values(from ? static_cast<std::size_t>(s.search->n()) : 0);
     if (from) s.memory->copy_out(values.data(), from, values.size() * sizeof(double), s.search->stream);
     to.swap(values);
     return 0;

@@ -29,7 +29,7 @@ CUDA_OPT_HD_CALL inline Request State::advance(const Answer &answer) {
     case Stage::start_refused: return tell_refusal(answer.variable);
     case Stage::first_point:
         panel_ = memory_.stored_panel();
-        panel_.masked = bounded_;
+        panel_.free_gram = bounded_;
         return ask_products(Stage::first_products, panel_);
     case Stage::first_products: products_hold_ = true; return measure_iterate(answer);
     case Stage::pg_norm_measured: results.pg_norm2 = least(answer.number, largest_finite); return measure_x(answer);
@@ -72,8 +72,8 @@ CUDA_OPT_HD_CALL inline Request State::ask(Stage next, Verb verb) {
     return request;
 }
 
-CUDA_OPT_HD_CALL inline Request State::ask_products(Stage next, const GatherRequest &panel) {
-    Request request = ask(next, Verb::gather);
+CUDA_OPT_HD_CALL inline Request State::ask_products(Stage next, const PanelRequest &panel) {
+    Request request = ask(next, Verb::inner_products);
     request.panel = panel;
     return request;
 }
@@ -140,7 +140,7 @@ CUDA_OPT_HD_CALL inline Request State::tell_refusal(const Variable &variable) {
 // The facts of an iterate from the sums there; norms from sweeps of their own where their squares leave the range of
 // numbers.
 CUDA_OPT_HD_CALL inline Request State::measure_iterate(const Answer &answer) {
-    const PanelSums &sums = *answer.sums;
+    const PanelProducts &sums = *answer.sums;
     results.f = sums.f;
     results.pg_norm_max = sums.projected_gradient_max;
     results.at_lower = static_cast<int64_t>(sums.row_sums[at_lower]);
@@ -172,7 +172,7 @@ CUDA_OPT_HD_CALL inline Request State::log_iterate(const Answer &answer) {
 }
 
 CUDA_OPT_HD_CALL inline Request State::judge_first(const Answer &answer) {
-    const PanelSums &sums = *answer.sums;
+    const PanelProducts &sums = *answer.sums;
     first_ = false;
     if (!is_finite(sums.f) || sums.row_sums[not_finite] > 0) {
         told_early_.numbers[1] = sums.row_sums[not_finite];

@@ -1,4 +1,4 @@
-// One variable against its bounds. These few rules are all that the algorithm knows of a row besides its inner
+// One variable against its bounds. These few rules are all that the algorithm knows of a variable besides its inner
 // products; host and device share them. Arithmetic is double, whatever the storage; Number is double, or a vector of
 // doubles whose comparisons give a mask for select().
 #pragma once
@@ -28,8 +28,8 @@ CUDA_OPT_HD_INLINE Number place_in_box(Number x, Number from, Number l, Number u
     return select(held == held, held, from);
 }
 
-// At a bound with a gradient that does not point into the box, or with no room at all: such a row does not leave its
-// place along the projected path.
+// At a bound with a gradient that does not point into the box, or with no room at all: such a variable does not leave
+// its place along the projected path.
 template <class Number> CUDA_OPT_HD_INLINE auto held(Number x, Number g, Number l, Number u) {
     return ((x <= l) & (g >= 0)) | ((x >= u) & (g <= 0)) | (l == u);
 }
@@ -45,7 +45,8 @@ template <class Number> CUDA_OPT_HD_INLINE Number projected_gradient(Number x, N
     return select(g < 0, select(to_bound > g, to_bound, g), select(to_bound < g, to_bound, g));
 }
 
-// The t at which x - t g meets its bound (Byrd et al. 1995, eq. 4.1): 0 for a held row, +Inf for one that never does.
+// The t at which x - t g meets its bound (Byrd et al. 1995, eq. 4.1): 0 for a held variable, +Inf for one that never
+// does.
 template <class Number> CUDA_OPT_HD_INLINE Number breakpoint(Number x, Number g, Number l, Number u) {
     const Number zero = x - x, never = zero + infinity;
     return select(held(x, g, l, u), zero, select(g == 0, never, (x - bound_ahead(g, l, u)) / g));

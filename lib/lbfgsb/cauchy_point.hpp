@@ -37,39 +37,39 @@ class CauchySearch {
         visit(w_, size_);
         visit(w_reduced_, size_);
         visit(entries_, panel::columns(m));
-        visit(own_gram_, panel::masked_count(panel::columns(m)));
+        visit(own_gram_, panel::gram_count(panel::columns(m)));
     }
 
-    // sums: of a gather with `panel` at threshold 0, the memory factorised if bounded. approximate: stop at the first
-    // breakpoint. breakdown: a slope or curvature of the path is not finite; never without pairs.
-    CUDA_OPT_HD State begin(const LimitedMemory &memory, const GatherRequest &panel, const PanelSums &sums,
+    // sums: of the inner products of `panel` at threshold 0, the memory factorised if bounded. approximate: stop at the
+    // first breakpoint. breakdown: a slope or curvature of the path is not finite; never without pairs.
+    CUDA_OPT_HD State begin(const LimitedMemory &memory, const PanelRequest &panel, const PanelProducts &sums,
                             bool bounded, bool approximate);
-    // While it asks: for crossed(panel, lo, hi) or gather(panel).
+    // While it asks: for crossed(panel, lo, hi) or inner_products(panel).
     CUDA_OPT_HD const Request &request() const { return request_; }
     CUDA_OPT_HD State resume(const LimitedMemory &memory, const Answer &answer);
 
     // Once it is found: the point; c = W'(x_c - x) and p = W'd over the variables still moving at t*, d = -g, in the
-    // basis; the panel's products over the free variables, packed as in PanelSums.
+    // basis; the panel's products over the free variables, packed as in PanelProducts.
     CUDA_OPT_HD const CauchyPoint &point() const { return point_; }
     CUDA_OPT_HD const double *c() const { return path_.data(); }
     CUDA_OPT_HD const double *p() const { return path_.data() + size_; }
     CUDA_OPT_HD const double *free_gram(const Answer &answer) const {
-        return point_.own_gram ? own_gram_.data() : answer.sums->masked;
+        return point_.own_gram ? own_gram_.data() : answer.sums->free_gram;
     }
 
   private:
     enum class Asked { window, trial, rest, free_gram };
 
-    CUDA_OPT_HD void load_path(const LimitedMemory &memory, const PanelSums &sums, double tau);
-    CUDA_OPT_HD void evaluate_path(const LimitedMemory &memory, const PanelSums &sums, double tau);
-    CUDA_OPT_HD void copy_free_gram(const LimitedMemory &memory, const PanelSums &sums);
-    CUDA_OPT_HD void downdate_free_gram(const LimitedMemory &memory, const CrossedRow &variable);
-    CUDA_OPT_HD void fix_at_bound(const LimitedMemory &memory, const CrossedRow &variable, bool downdate);
+    CUDA_OPT_HD void load_path(const LimitedMemory &memory, const PanelProducts &sums, double tau);
+    CUDA_OPT_HD void evaluate_path(const LimitedMemory &memory, const PanelProducts &sums, double tau);
+    CUDA_OPT_HD void copy_free_gram(const LimitedMemory &memory, const PanelProducts &sums);
+    CUDA_OPT_HD void downdate_free_gram(const LimitedMemory &memory, const CrossedVariable &variable);
+    CUDA_OPT_HD void fix_at_bound(const LimitedMemory &memory, const CrossedVariable &variable, bool downdate);
     CUDA_OPT_HD bool pass_breakpoints(const LimitedMemory &memory, const CrossedWindow &window, double hi);
     CUDA_OPT_HD State next_window();
     CUDA_OPT_HD State after_window(bool found);
     CUDA_OPT_HD State probe();
-    CUDA_OPT_HD State judge_probe(const LimitedMemory &memory, const PanelSums &sums);
+    CUDA_OPT_HD State judge_probe(const LimitedMemory &memory, const PanelProducts &sums);
     CUDA_OPT_HD State settle();
     CUDA_OPT_HD State ask_window(Asked asked, double lo, double hi);
 
@@ -110,7 +110,8 @@ namespace cauchy {
 // The window of breakpoints that is asked for reaches a little beyond the segment's minimiser: passing breakpoints
 // moves the minimiser on, on elastic-plastic torsion by less than 5 %.
 constexpr double first_reach = 0.0625;
-// Beyond this many variables a gather is cheaper than downdating the products one by one; on an H200 about.
+// Beyond this many variables forming the products anew is cheaper than downdating the products one by one; on an H200
+// about.
 CUDA_OPT_HD inline int64_t most_downdates(double free_variables) {
     return 512 + static_cast<int64_t>(free_variables / 2000);
 }
@@ -129,16 +130,17 @@ CUDA_OPT_HD inline double bits_midpoint(double lo, double hi) {
 
 // What the sums at a threshold tau say of the path there, whatever the model. With z the way gone so far, z = -tau g on
 // the variables that move and bound - x on those that have stopped: p = W'd, c = W'z.
-CUDA_OPT_HD_CALL inline void CauchySearch::load_path(const LimitedMemory &memory, const PanelSums &sums, double tau) {
+CUDA_OPT_HD_CALL inline void CauchySearch::load_path(const LimitedMemory &memory, const PanelProducts &sums,
+                                                     double tau) {
     const int size = 2 * memory.pairs();
-    const double *with_g = sums.full + panel::gradient * sums.columns;
-    if (request_.panel.masked) {
+    const double *with_g = sums.leading_products + panel::gradient * sums.columns;
+    if (request_.panel.free_gram) {
         for (int j = 0; j < sums.columns; j++) entries_[j] = sums.over_free(panel::gradient, j);
         with_g = entries_.data();
     }
     at_.t = point_.threshold = tau;
     at_.d_squared = with_g[panel::gradient];
-    point_.free_variables = sums.row_sums[free_rows];
+    point_.free_variables = sums.row_sums[free_variables];
     point_.own_gram = false;
     point_.gram_holds = true;
     if (size == 0) return;
@@ -146,7 +148,7 @@ CUDA_OPT_HD_CALL inline void CauchySearch::load_path(const LimitedMemory &memory
     memory.to_basis(with_g, to_p);
     for (int i = 0; i < size; i++) to_p[i] = -to_p[i];
     if (tau > 0) {
-        memory.to_basis(sums.full + panel::displacement * sums.columns, to_c);
+        memory.to_basis(sums.leading_products + panel::displacement * sums.columns, to_c);
         for (int i = 0; i < size; i++) to_c[i] += tau * to_p[i];
     } else {
         dense::fill(to_c, size, 0);
@@ -155,7 +157,7 @@ CUDA_OPT_HD_CALL inline void CauchySearch::load_path(const LimitedMemory &memory
 
 // The path just beyond a threshold tau:
 //     phi'(tau+) = d'g + theta d'z - p'M c = -(1 - theta tau) d'd - p'M c,    phi'' = theta d'd - p'M p.
-CUDA_OPT_HD_CALL inline void CauchySearch::evaluate_path(const LimitedMemory &memory, const PanelSums &sums,
+CUDA_OPT_HD_CALL inline void CauchySearch::evaluate_path(const LimitedMemory &memory, const PanelProducts &sums,
                                                          double tau) {
     load_path(memory, sums, tau);
     const int size = 2 * memory.pairs();
@@ -170,23 +172,26 @@ CUDA_OPT_HD_CALL inline void CauchySearch::evaluate_path(const LimitedMemory &me
     at_.curvature = greatest(at_.curvature, least_curvature_);
 }
 
-// The next gather overwrites the products, and those of variables at their bounds are taken off them: keep them here.
-CUDA_OPT_HD_CALL inline void CauchySearch::copy_free_gram(const LimitedMemory &memory, const PanelSums &sums) {
-    dense::copy(sums.masked, panel::masked_count(panel::columns(memory.pairs())), own_gram_.data());
+// The next inner products overwrite the products, and those of variables at their bounds are taken off them: keep them
+// here.
+CUDA_OPT_HD_CALL inline void CauchySearch::copy_free_gram(const LimitedMemory &memory, const PanelProducts &sums) {
+    dense::copy(sums.free_gram, panel::gram_count(panel::columns(memory.pairs())), own_gram_.data());
     point_.own_gram = true;
 }
 
-CUDA_OPT_HD_CALL inline void CauchySearch::downdate_free_gram(const LimitedMemory &memory, const CrossedRow &variable) {
+CUDA_OPT_HD_CALL inline void CauchySearch::downdate_free_gram(const LimitedMemory &memory,
+                                                              const CrossedVariable &variable) {
     const int columns = panel::columns(memory.pairs());
     dense::copy(variable.w, columns, entries_.data());
     entries_[panel::gradient] = entries_[panel::displacement] = 0; // not set there, and not asked for again
     for (int i = 0; i < columns; i++)
-        dense::subtract(own_gram_.data() + panel::masked_index(i, i, columns), entries_[i], entries_.data() + i,
+        dense::subtract(own_gram_.data() + panel::gram_index(i, i, columns), entries_[i], entries_.data() + i,
                         columns - i);
 }
 
-CUDA_OPT_HD_CALL inline CauchySearch::State CauchySearch::begin(const LimitedMemory &memory, const GatherRequest &panel,
-                                                                const PanelSums &sums, bool bounded, bool approximate) {
+CUDA_OPT_HD_CALL inline CauchySearch::State CauchySearch::begin(const LimitedMemory &memory, const PanelRequest &panel,
+                                                                const PanelProducts &sums, bool bounded,
+                                                                bool approximate) {
     request_.panel = panel;
     point_.segments = 1;
     point_.breakpoints_crossed = 0;
@@ -215,7 +220,7 @@ CUDA_OPT_HD_CALL inline CauchySearch::State CauchySearch::begin(const LimitedMem
     }
     point_.crossed = true;
     copy_free_gram(memory, sums);
-    moving_at_start_ = sums.row_sums[free_rows];
+    moving_at_start_ = sums.row_sums[free_variables];
     searched_ = 0;
     reach_ = cauchy::first_reach;
     bracket_ = largest_finite;
@@ -301,7 +306,7 @@ CUDA_OPT_HD_CALL inline bool CauchySearch::pass_breakpoints(const LimitedMemory 
 }
 
 // The variable has reached its bound and moves no more (eqs. 4.9 and 4.10).
-CUDA_OPT_HD_CALL inline void CauchySearch::fix_at_bound(const LimitedMemory &memory, const CrossedRow &variable,
+CUDA_OPT_HD_CALL inline void CauchySearch::fix_at_bound(const LimitedMemory &memory, const CrossedVariable &variable,
                                                         bool downdate) {
     const int size = 2 * memory.pairs();
     const double theta = memory.theta(), g = variable.g;
@@ -330,13 +335,13 @@ CUDA_OPT_HD_CALL inline CauchySearch::State CauchySearch::probe() {
     all_tied_ = !(middle > lo_ && middle < hi_); // hi is the number next to lo: its variables end one segment together
     if (all_tied_) middle = hi_;
     asked_ = Asked::trial;
-    request_.verb = Verb::gather;
+    request_.verb = Verb::inner_products;
     request_.panel.threshold = middle;
     return State::asks;
 }
 
 CUDA_OPT_HD_CALL inline CauchySearch::State CauchySearch::judge_probe(const LimitedMemory &memory,
-                                                                      const PanelSums &sums) {
+                                                                      const PanelProducts &sums) {
     const double tau = request_.panel.threshold;
     saved_point_ = point_;
     saved_at_ = at_;
@@ -365,7 +370,7 @@ CUDA_OPT_HD_CALL inline CauchySearch::State CauchySearch::settle() {
     point_.breakpoints_crossed = static_cast<int64_t>(moving_at_start_ - point_.free_variables);
     if (point_.gram_holds || point_.free_variables <= 0) return State::found;
     asked_ = Asked::free_gram;
-    request_.verb = Verb::gather;
+    request_.verb = Verb::inner_products;
     request_.panel.threshold = point_.threshold;
     return State::asks;
 }

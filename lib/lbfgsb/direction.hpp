@@ -44,22 +44,22 @@ CUDA_OPT_HD_CALL inline State::FirstStep State::first_step() const {
 }
 
 // Of the products that the model is made from, at the iterate.
-CUDA_OPT_HD_CALL inline GatherRequest State::model_panel() const {
-    GatherRequest panel = panel_;
-    if (settings.user_diagonal) panel.weighted = panel.masked = true;
+CUDA_OPT_HD_CALL inline PanelRequest State::model_panel() const {
+    PanelRequest panel = panel_;
+    if (settings.user_diagonal) panel.weighted = panel.free_gram = true;
     return panel;
 }
 
 CUDA_OPT_HD_CALL inline Request State::ask_model() {
-    GatherRequest panel = model_panel();
+    PanelRequest panel = model_panel();
     if (!settings.user_diagonal) return ask_products(Stage::model_products, panel);
     panel.threshold = -1;
     return ask_products(Stage::weighted_products, panel);
 }
 
-CUDA_OPT_HD_CALL inline Request State::factor_weighted(const PanelSums &sums) {
+CUDA_OPT_HD_CALL inline Request State::factor_weighted(const PanelProducts &sums) {
     if (!memory_.factor(true, &sums)) return break_down();
-    GatherRequest panel = model_panel();
+    PanelRequest panel = model_panel();
     panel.threshold = 0;
     return ask_products(Stage::model_products, panel);
 }
@@ -67,7 +67,7 @@ CUDA_OPT_HD_CALL inline Request State::factor_weighted(const PanelSums &sums) {
 CUDA_OPT_HD_CALL inline Request State::begin_cauchy(const Answer &answer) {
     // M is the Cauchy point's alone.
     if (bounded_ && !settings.user_diagonal && !memory_.factor(false, nullptr)) return break_down();
-    GatherRequest panel = model_panel();
+    PanelRequest panel = model_panel();
     if (settings.user_diagonal) panel.threshold = 0;
     return follow_cauchy(cauchy_.begin(memory_, panel, *answer.sums, bounded_, settings.approximate_cauchy), answer);
 }
@@ -117,7 +117,7 @@ CUDA_OPT_HD_CALL inline void State::refresh() {
     pair_unfinished_ = products_hold_ = false;
     results.refreshes++;
     panel_ = memory_.stored_panel();
-    panel_.masked = bounded_;
+    panel_.free_gram = bounded_;
 }
 
 // Sweep 2, then the trial point's f and g. On a GPU it is known when they are there whether d is a direction of

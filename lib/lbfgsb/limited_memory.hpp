@@ -36,28 +36,28 @@ class LimitedMemory {
     // B = theta I; only without pairs.
     CUDA_OPT_HD void set_scale(double theta) { theta_ = theta; }
     // Whether the fresh pair's products are numbers to calculate with.
-    CUDA_OPT_HD static bool usable(const PanelSums &sums, double step);
+    CUDA_OPT_HD static bool usable(const PanelProducts &sums, double step);
     // The spare slot becomes the newest pair, s = step * d; the oldest is dropped when there are m. The products come
-    // from a gather with this pair as the fresh one. Curvature s'y > 0 is the caller's to check.
-    CUDA_OPT_HD void append(const PanelSums &sums, double step);
+    // from the inner products with this pair as the fresh one. Curvature s'y > 0 is the caller's to check.
+    CUDA_OPT_HD void append(const PanelProducts &sums, double step);
 
     // Panel of the stored pairs, or of what append() would make of them, with the spare slot as the fresh pair.
-    CUDA_OPT_HD GatherRequest stored_panel() const;
-    CUDA_OPT_HD GatherRequest tentative_panel() const;
+    CUDA_OPT_HD PanelRequest stored_panel() const;
+    CUDA_OPT_HD PanelRequest tentative_panel() const;
 
     // Factorise M^-1 = [-D, L'; L, theta S'S]. With a user's diagonal theta is 1 and S'S has to be given anew, as
-    // products weighted by it over all rows. False: breakdown.
-    CUDA_OPT_HD bool factor(bool user_diagonal, const PanelSums *weighted_over_all);
+    // products weighted by it over all variables. False: breakdown.
+    CUDA_OPT_HD bool factor(bool user_diagonal, const PanelProducts *weighted_over_all);
     // v <- (V'R)^-1 v with M^-1 = V'R V, 2k numbers in the basis; then a'M b of two that have been reduced.
     CUDA_OPT_HD void reduce_by_middle(double *v) const { middle_.reduce(v); }
     CUDA_OPT_HD double middle_form(const double *a, const double *b) const { return middle_.reduced_form(a, b); }
 
     // Factorise K = M^-1 - W_F'W_F / theta, whose inverse the subspace minimisation needs (eq. 5.11), from the panel's
-    // products over the free rows, packed as in PanelSums. False: breakdown.
+    // products over the free variables, packed as in PanelProducts. False: breakdown.
     CUDA_OPT_HD bool factor_subspace(const double *over_free);
     CUDA_OPT_HD void apply_subspace_inverse(double *v) const { subspace_.solve(v); }
-    // v <- K^-1 v where all rows are free: K = [-(D + Y'Y / theta), -R'; -R, 0] with R the upper triangle of S'Y, and
-    // nothing has to be factorised (the inverse form of Byrd, Nocedal, Schnabel 1994, eq. 3.1).
+    // v <- K^-1 v where all variables are free: K = [-(D + Y'Y / theta), -R'; -R, 0] with R the upper triangle of S'Y,
+    // and nothing has to be factorised (the inverse form of Byrd, Nocedal, Schnabel 1994, eq. 3.1).
     CUDA_OPT_HD void apply_full_space_inverse(double *v) const;
 
     // Panel entries (one row of W, or products of one column with all) to the basis, and coefficients back.
@@ -90,17 +90,18 @@ CUDA_OPT_HD_CALL inline void LimitedMemory::drop_pairs(bool keep_theta) {
     if (!keep_theta) theta_ = 1;
 }
 
-CUDA_OPT_HD_CALL inline bool LimitedMemory::usable(const PanelSums &sums, double step) {
-    const double curvature = step * sums.over_all(0, 1), theta = sums.over_all(0, 0) / curvature;
+CUDA_OPT_HD_CALL inline bool LimitedMemory::usable(const PanelProducts &sums, double step) {
+    const double curvature = step * sums.over_all(panel::y_new, panel::s_new),
+                 theta = sums.over_all(panel::y_new, panel::y_new) / curvature;
     return is_normal(curvature) && is_normal(theta) && is_normal(1 / theta) &&
-           is_normal(step * step * sums.over_all(1, 1));
+           is_normal(step * step * sums.over_all(panel::s_new, panel::s_new));
 }
 
-CUDA_OPT_HD inline GatherRequest LimitedMemory::stored_panel() const {
+CUDA_OPT_HD inline PanelRequest LimitedMemory::stored_panel() const {
     return {k_, newest_slot(), false, 0, true, false};
 }
 
-CUDA_OPT_HD inline GatherRequest LimitedMemory::tentative_panel() const {
+CUDA_OPT_HD inline PanelRequest LimitedMemory::tentative_panel() const {
     return {(k_ < m_ ? k_ : m_ - 1) + 1, spare_, true, 0, true, false};
 }
 
@@ -109,7 +110,7 @@ CUDA_OPT_HD_CALL inline void LimitedMemory::drop_oldest(dense::Array &matrix) {
     dense::copy(matrix.data() + m_ + 1, m_ * m_ - m_ - 1, matrix.data());
 }
 
-CUDA_OPT_HD_CALL inline void LimitedMemory::append(const PanelSums &sums, double step) {
+CUDA_OPT_HD_CALL inline void LimitedMemory::append(const PanelProducts &sums, double step) {
     if (k_ == m_) {
         dense::copy(step_.data() + 1, m_ - 1, step_.data());
         drop_oldest(ss_), drop_oldest(ys_), drop_oldest(yy_);
@@ -119,16 +120,16 @@ CUDA_OPT_HD_CALL inline void LimitedMemory::append(const PanelSums &sums, double
     step_[newest] = step;
     for (int i = 0; i <= newest; i++) {
         const int y = panel::y_column(newest - i), s = panel::s_column(newest - i);
-        at(yy_, newest, i) = at(yy_, i, newest) = sums.over_all(0, y);
-        at(ss_, i, newest) = step * step_[i] * sums.over_all(1, s);
-        at(ys_, newest, i) = step_[i] * sums.over_all(0, s);
-        at(ys_, i, newest) = step * sums.over_all(1, y);
+        at(yy_, newest, i) = at(yy_, i, newest) = sums.over_all(panel::y_new, y);
+        at(ss_, i, newest) = step * step_[i] * sums.over_all(panel::s_new, s);
+        at(ys_, newest, i) = step_[i] * sums.over_all(panel::y_new, s);
+        at(ys_, i, newest) = step * sums.over_all(panel::s_new, y);
     }
     theta_ = at(yy_, newest, newest) / at(ys_, newest, newest);
     spare_ = (spare_ + 1) % (m_ + 1);
 }
 
-CUDA_OPT_HD_CALL inline bool LimitedMemory::factor(bool user_diagonal, const PanelSums *weighted_over_all) {
+CUDA_OPT_HD_CALL inline bool LimitedMemory::factor(bool user_diagonal, const PanelProducts *weighted_over_all) {
     if (user_diagonal) theta_ = 1;
     for (int i = 0; i < k_; i++) {
         double *to = row(theta_ss_, i);
@@ -154,8 +155,8 @@ CUDA_OPT_HD_CALL inline bool LimitedMemory::factor_subspace(const double *over_f
     subspace_.resize(k_);
     for (int j = 0; j < k_; j++) {
         const int y_j = panel::y_column(k_ - 1 - j), s_j = panel::s_column(k_ - 1 - j);
-        const double *with_y = over_free + panel::masked_index(y_j, 0, columns),
-                     *with_s = over_free + panel::masked_index(s_j, 0, columns);
+        const double *with_y = over_free + panel::gram_index(y_j, 0, columns),
+                     *with_s = over_free + panel::gram_index(s_j, 0, columns);
         const double step = step_[j];
         double *y_s = subspace_.row(j) + k_;
         // The older pairs stand further right in the panel, the oldest last.

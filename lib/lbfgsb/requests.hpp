@@ -7,19 +7,19 @@
 namespace cudaopt {
 
 // Which columns take part, and which rows count as free.
-struct GatherRequest {
+struct PanelRequest {
     int pairs;        // correction pairs in the panel, newest first
     int newest_slot;  // their slots are newest_slot, newest_slot - 1, ... modulo m + 1
     bool fresh;       // the newest slot still holds g_base: y_new = g - g_base is formed on the way
-    double threshold; // free: breakpoint > threshold. 0: all rows not held; -1: all rows
-    bool masked;      // whether the products over the free rows are wanted
-    bool weighted;    // scale the rows by the user's diagonal h: y and g by sqrt(h), s and z by 1 / sqrt(h)
+    double threshold; // free: breakpoint > threshold. 0: all variables not held; -1: all variables
+    bool free_gram;   // whether the products over the free variables are wanted
+    bool weighted;    // scale the variables by the user's diagonal h: y and g by sqrt(h), s and z by 1 / sqrt(h)
 };
 
-// The trial point x = P(x_base + step d), where on the free rows d = a g + sum_j q_j w_j and on the others the way to
-// the bound (breakpoint in (0, threshold]) or nothing (held).
+// The trial point x = P(x_base + step d), where on the free variables d = a g + sum_j q_j w_j and on the others the way
+// to the bound (breakpoint in (0, threshold]) or nothing (held).
 struct DirectionRequest {
-    GatherRequest panel;         // as in the gather that the coefficients came from
+    PanelRequest panel;          // as in the inner products that the coefficients came from
     double gradient_coefficient; // a
     const double *coefficients;  // q for each panel column; those of g and z are not used
     double step;                 // the first step of the line search
@@ -32,14 +32,14 @@ struct DirectionRequest {
 struct DirectionSums {
     double slope;     // g'd
     double d_squared; // d'd
-    double projected; // rows where the projection changed the subspace minimiser
+    double projected; // variables where the projection changed the subspace minimiser
 };
 
-// Rows that can be fetched at once: their number bounds the memory that the exact Cauchy point needs.
+// Variables that can be fetched at once: their number bounds the memory that the exact Cauchy point needs.
 constexpr int crossed_capacity = 4096;
 
-// A row of the panel whose breakpoint lies in a window.
-struct CrossedRow {
+// A variable whose breakpoint lies in a window.
+struct CrossedVariable {
     double t;
     int64_t index;
     double g, z;     // gradient; way to the bound, z = bound - x
@@ -49,7 +49,7 @@ struct CrossedRow {
 // Those of a window: in the order of their breakpoints, equal ones by index. Where they are more than crossed_capacity,
 // their number alone.
 struct CrossedWindow {
-    const CrossedRow *rows;
+    const CrossedVariable *rows;
     int64_t count;
 };
 
@@ -65,7 +65,7 @@ enum class Verb {
     // Sweeps; what each of them does stands with its function in sweeps.hpp.
     check_start,
     read_variable,
-    gather,
+    inner_products,
     direction,
     truncation,
     crossed,
@@ -93,7 +93,7 @@ struct Request {
     double number = 0;            // step: along d; restore, bring_back: f there
     int64_t index = 0;            // read_variable
     double lo = 0, hi = 0;        // crossed
-    GatherRequest panel{};        // gather, crossed
+    PanelRequest panel{};         // inner_products, crossed
     DirectionRequest direction{}; // direction, truncation
 };
 
@@ -101,11 +101,11 @@ struct Variable {
     double x, l, u;
 };
 
-// Only what was asked for is set; but the sums stand until the next gather, whatever is asked for in between.
+// Only what was asked for is set; but the sums stand until the next inner products, whatever is asked for in between.
 struct Answer {
-    const PanelSums *sums = nullptr;
+    const PanelProducts *sums = nullptr;
     const DirectionSums *direction =
-        nullptr; // with the direction itself, where they are at hand, or with the next gather
+        nullptr; // with the direction itself, where they are at hand, or with the next inner products
     StartReport start{};
     CrossedWindow crossed{};
     double number = 0; // truncation, largest_step, x_norm, projected_gradient_norm

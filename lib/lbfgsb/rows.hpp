@@ -1,8 +1,8 @@
-// Where one row's trial point lies, shared by host and device. Arithmetic is double, whatever the storage.
+// Where one variable's trial point lies, shared by host and device. Arithmetic is double, whatever the storage.
 #pragma once
 
 #include "lbfgsb/box.hpp"
-#include "lbfgsb/sweeps.hpp"
+#include "lbfgsb/requests.hpp"
 
 namespace cudaopt {
 
@@ -15,8 +15,8 @@ struct Trial {
     bool projected; // the box cut the subspace minimiser's way short
 };
 
-// The trial point of step 1. move = a g + w'q is the way to the unconstrained subspace minimiser, h the row's weight
-// (1 without a user's diagonal), largest the largest number that can be stored.
+// The trial point of step 1. move = a g + w'q is the way to the unconstrained subspace minimiser, h the variable's
+// weight (1 without a user's diagonal), largest the largest number that can be stored.
 CUDA_OPT_HD inline Trial trial_of_row(const Row &at, const DirectionRequest &request, double h, double move,
                                       double largest) {
     if (held(at.x, at.g, at.l, at.u)) return {at.x, false};
@@ -38,7 +38,7 @@ CUDA_OPT_HD inline double largest_step_of_row(double x, double d, double l, doub
     return infinity;
 }
 
-// Largest share of the way from the Cauchy point to the subspace minimiser that keeps a free row in the box.
+// Largest share of the way from the Cauchy point to the subspace minimiser that keeps a free variable in the box.
 CUDA_OPT_HD inline double truncation_of_row(const Row &at, const DirectionRequest &request, double h, double move) {
     if (held(at.x, at.g, at.l, at.u)) return infinity;
     if (breakpoint(at.x, h * at.g, at.l, at.u) <= request.panel.threshold) return infinity;

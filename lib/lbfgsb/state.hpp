@@ -63,7 +63,7 @@ class State {
     CUDA_OPT_HD void begin_anew(bool keep_pairs);
     // The machine has failed: there is nothing to go on with.
     CUDA_OPT_HD void break_off() { stage_ = Stage::ended, broken_ = true; }
-    // The sums of the last gather are there no longer: after a load.
+    // The sums of the last inner products are there no longer: after a load.
     CUDA_OPT_HD void forget_products() { products_hold_ = false; }
 
     CUDA_OPT_HD Stage stage() const { return stage_; }
@@ -77,11 +77,12 @@ class State {
     CUDA_OPT_HD bool boxed() const { return boxed_; }
     CUDA_OPT_HD bool best_is_aside() const { return best_is_aside_; }
     CUDA_OPT_HD int spare_slot() const { return direction_.spare_slot; } // where d and g_base stand at a trial point
-    // Whether the sums of the direction to this trial point are still to come, with the gather of products_at_trial().
+    // Whether the sums of the direction to this trial point are still to come, with the inner products of
+    // products_at_trial().
     CUDA_OPT_HD bool awaits_direction_sums() const {
         return stage_ == Stage::trial_point && !direction_judged_ && !direction_sums_known_;
     }
-    CUDA_OPT_HD GatherRequest products_at_trial() const;
+    CUDA_OPT_HD PanelRequest products_at_trial() const;
     CUDA_OPT_HD void know_direction_sums(const DirectionSums &sums) {
         direction_sums_ = sums;
         direction_sums_known_ = true;
@@ -108,7 +109,7 @@ class State {
     CUDA_OPT_HD Request refuse_start(EventKind why, int64_t index);
     CUDA_OPT_HD Request tell_refusal(const Variable &variable);
     CUDA_OPT_HD Request ask(Stage next, Verb verb);
-    CUDA_OPT_HD Request ask_products(Stage next, const GatherRequest &panel);
+    CUDA_OPT_HD Request ask_products(Stage next, const PanelRequest &panel);
     CUDA_OPT_HD Request ask_caller(Stage next, int task);
     CUDA_OPT_HD Request ask_evaluation(Stage next);
     CUDA_OPT_HD static bool has_root(double squares);
@@ -125,9 +126,9 @@ class State {
     CUDA_OPT_HD Request judge_diagonal(int64_t first_bad, const Answer &answer);
     CUDA_OPT_HD Request begin_direction(const Answer &answer);
     CUDA_OPT_HD FirstStep first_step() const;
-    CUDA_OPT_HD GatherRequest model_panel() const;
+    CUDA_OPT_HD PanelRequest model_panel() const;
     CUDA_OPT_HD Request ask_model();
-    CUDA_OPT_HD Request factor_weighted(const PanelSums &sums);
+    CUDA_OPT_HD Request factor_weighted(const PanelProducts &sums);
     CUDA_OPT_HD Request begin_cauchy(const Answer &answer);
     CUDA_OPT_HD Request follow_cauchy(CauchySearch::State state, const Answer &answer);
     CUDA_OPT_HD Request minimise_subspace(const Answer &answer);
@@ -175,7 +176,7 @@ class State {
     bool broken_ = false;
 
     bool bounded_ = false, boxed_ = false;
-    GatherRequest panel_{};        // of the gather that the next direction starts from
+    PanelRequest panel_{};         // of the inner products that the next direction starts from
     bool products_hold_ = false;   // its sums are those of the answer
     DirectionRequest direction_{}; // but for the coefficients, which are the subspace's
     DirectionSums direction_sums_{};

@@ -24,23 +24,23 @@ CUDA_OPT_HD inline int info_code(SearchVerdict verdict) {
     return 0;
 }
 
-CUDA_OPT_HD inline double slope_at_trial(const PanelSums &sums) {
+CUDA_OPT_HD inline double slope_at_trial(const PanelProducts &sums) {
     return sums.over_all(panel::gradient, panel::s_column(0));
 }
 
-CUDA_OPT_HD inline bool are_finite(const PanelSums &sums) {
+CUDA_OPT_HD inline bool are_finite(const PanelProducts &sums) {
     return is_finite(sums.f) && sums.row_sums[not_finite] == 0 && is_finite(slope_at_trial(sums));
 }
 
 // As if the step were accepted, which it nearly always is.
-CUDA_OPT_HD_CALL inline GatherRequest State::products_at_trial() const {
-    GatherRequest panel = memory_.tentative_panel();
-    panel.masked = bounded_;
+CUDA_OPT_HD_CALL inline PanelRequest State::products_at_trial() const {
+    PanelRequest panel = memory_.tentative_panel();
+    panel.free_gram = bounded_;
     return panel;
 }
 
 CUDA_OPT_HD_CALL inline Request State::judge_trial(const Answer &answer) {
-    const PanelSums &sums = *answer.sums;
+    const PanelProducts &sums = *answer.sums;
     results.slope = slope_at_trial(sums) / unit_;
     if (!direction_judged_ && !descends(direction_sums_known_ ? direction_sums_ : *answer.direction))
         return replace_direction();
@@ -107,7 +107,7 @@ CUDA_OPT_HD_CALL inline void State::start_line_search(double longest_step) {
 }
 
 CUDA_OPT_HD_CALL inline Request State::advance_line_search(const Answer &answer) {
-    const PanelSums &sums = *answer.sums;
+    const PanelProducts &sums = *answer.sums;
     const double f = sums.f, slope = slope_at_trial(sums);
     if (!are_finite(sums)) return backtrack();
     cuts_in_a_row_ = 0;
@@ -189,16 +189,16 @@ CUDA_OPT_HD_CALL inline Request State::accept(const Answer &answer) {
 }
 
 CUDA_OPT_HD_CALL inline Request State::append_pair(const Answer &answer) {
-    const PanelSums &sums = *answer.sums;
+    const PanelProducts &sums = *answer.sums;
     // s'y <= eps |s'g| is no curvature to learn from, whatever the scale of x and f.
-    const double curvature = step_ * sums.over_all(0, 1);
+    const double curvature = step_ * sums.over_all(panel::y_new, panel::s_new);
     if (curvature > machine_epsilon * -slope_base_ * step_ && LimitedMemory::usable(sums, step_)) {
         memory_.append(sums, step_);
         products_hold_ = pair_unfinished_ = true;
     } else {
         results.skipped_updates++;
         panel_ = memory_.stored_panel();
-        panel_.masked = bounded_;
+        panel_.free_gram = bounded_;
         products_hold_ = memory_.pairs() == 0;
     }
     return measure_iterate(answer);

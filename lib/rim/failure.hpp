@@ -8,9 +8,9 @@
 
 namespace cudaopt {
 
-class ExecutorFailure : public std::exception {
+class BackendFailure : public std::exception {
   public:
-    ExecutorFailure(int code_, const char *what) noexcept : code(code_) { message_.set("%s", what); }
+    BackendFailure(int code_, const char *what) noexcept : code(code_) { message_.set("%s", what); }
     const char *what() const noexcept override { return message_.text(); }
     int code;
 

@@ -13,7 +13,7 @@ namespace cudaopt {
 template <class Action, class Answer> int at_rim(const Action &action, const Answer &answer) noexcept {
     try {
         return action();
-    } catch (const ExecutorFailure &failure) {
+    } catch (const BackendFailure &failure) {
         return answer(failure.code, failure.what());
     } catch (const std::bad_alloc &) {
         return answer(CUDA_OPT_OUT_OF_MEMORY, "out of memory on the host");

@@ -55,9 +55,10 @@ template <class Visit> void Solver::each_vector(const Visit &visit) {
 }
 
 int64_t Solver::save(unsigned char *to) {
-    // Between the calls the sums of a direction are on their way with the next gather: fetch them with one in vain.
+    // Between the calls the sums of a direction are on their way with the next inner products: fetch them with some in
+    // vain.
     if (to && state_->awaits_direction_sums()) {
-        sweeps_->gather(state_->products_at_trial());
+        sweeps_->inner_products(state_->products_at_trial());
         state_->know_direction_sums(sweeps_->direction_sums());
     }
     const Clocks clocks{seconds_passed(), host_seconds_};

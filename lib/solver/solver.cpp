@@ -87,8 +87,8 @@ void Solver::perform(const Request &request) {
         if (arrays.upper) sweeps.read(arrays.upper, request.index, 1, &variable.u);
         break;
     }
-    case Verb::gather:
-        answer_.sums = &sweeps.gather(request.panel);
+    case Verb::inner_products:
+        answer_.sums = &sweeps.inner_products(request.panel);
         direction_sums_ = sweeps.direction_sums();
         answer_.direction = &direction_sums_;
         break;

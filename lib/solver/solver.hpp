@@ -6,7 +6,7 @@
 #include <memory>
 
 #include "lbfgsb/state.hpp"
-#include "lbfgsb/sweeps.hpp"
+#include "sweeps/sweeps.hpp"
 #include "rim/message.hpp"
 
 namespace cudaopt {

@@ -5,7 +5,7 @@
 #include <memory>
 #include <vector>
 
-#include "backend/backend.hpp"
+#include "sweeps/backend.hpp"
 #include "cuda_opt.h"
 #include "solver/solver.hpp"
 
@@ -20,28 +20,28 @@ class Silent final : public Sweeps {
   public:
     explicit Silent(int64_t n) : sweeps_(make_host_sweeps<double>(n)) {}
 
-    int64_t silent_gather = 0; // counted from 1 in each solve; 0: none
+    int64_t silent_sweep = 0; // counted from 1 in each solve; 0: none
     std::function<void()> when_silent = [] {};
 
     void bind(const UserArrays &arrays) override { sweeps_->bind(arrays); }
-    void allocate(int m, const ExecutorOptions &options) override {
-        gathers_ = 0;
+    void allocate(int m, const BackendOptions &options) override {
+        sweeps_begun_ = 0;
         patience_ = options.patience;
         sweeps_->allocate(m, options);
     }
     int64_t workspace_bytes() const override { return sweeps_->workspace_bytes(); }
     StartReport start() override { return sweeps_->start(); }
-    const PanelSums &gather(const GatherRequest &request) override {
-        if (++gathers_ == silent_gather) {
+    const PanelProducts &inner_products(const PanelRequest &request) override {
+        if (++sweeps_begun_ == silent_sweep) {
             when_silent();
             for (;;) patience_->look();
         }
-        return sweeps_->gather(request);
+        return sweeps_->inner_products(request);
     }
     void direction(const DirectionRequest &request) override { sweeps_->direction(request); }
     DirectionSums direction_sums() override { return sweeps_->direction_sums(); }
     double truncation(const DirectionRequest &request) override { return sweeps_->truncation(request); }
-    CrossedWindow crossed(const GatherRequest &request, double lo, double hi) override {
+    CrossedWindow crossed(const PanelRequest &request, double lo, double hi) override {
         return sweeps_->crossed(request, lo, hi);
     }
     void step(int slot, double step) override { sweeps_->step(slot, step); }
@@ -64,7 +64,7 @@ class Silent final : public Sweeps {
   private:
     std::unique_ptr<Sweeps> sweeps_;
     Patience *patience_ = nullptr;
-    int64_t gathers_ = 0;
+    int64_t sweeps_begun_ = 0;
 };
 
 // The chain 100 (x_{i+1} - x_i^2)^2 + (1 - x_i)^2, whose searches take more than one evaluation now and then.
@@ -120,14 +120,14 @@ class Run {
 
 void check_silence(Run &run, int64_t gather, int code, const Vector &solution) {
     INFO("gather " << gather);
-    run.sweeps().silent_gather = gather;
+    run.sweeps().silent_sweep = gather;
     CHECK(run.to_the_end() == code);
     CHECK(run.holds_the_best());
     CHECK(std::string(run.solver().message().text()).find("waited for") != std::string::npos);
     CHECK(run.solver().ended());
     CHECK(run.solver().resume() == CUDA_OPT_MISUSE);
 
-    run.sweeps().silent_gather = 0;
+    run.sweeps().silent_sweep = 0;
     run.solver().settings().max_seconds = 0;
     CHECK(run.to_the_end() == CUDA_OPT_CONVERGED);
     CHECK(run.x() == solution);

@@ -4,7 +4,7 @@
 
 #include <catch2/catch.hpp>
 
-#include "search/rules.hpp"
+#include "pattern/rules.hpp"
 
 using namespace cudaopt;
 

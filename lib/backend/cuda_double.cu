@@ -1,6 +1,0 @@
-// The CUDA executor in double precision.
-#include "backend/cuda_sweeps.cuh"
-
-namespace cudaopt {
-template std::unique_ptr<Sweeps> make_cuda_sweeps<double>(int64_t);
-} // namespace cudaopt

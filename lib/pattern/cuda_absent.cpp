@@ -1,0 +1,8 @@
+// In place of cuda.cu where the library is built without a CUDA compiler.
+#include "pattern/sweeps.hpp"
+
+namespace cudaopt {
+
+std::unique_ptr<SearchSweeps> make_cuda_search() { return nullptr; }
+
+} // namespace cudaopt

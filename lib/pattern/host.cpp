@@ -1,0 +1,63 @@
+// The search's sweeps on the host's threads.
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <new>
+
+#include "sweeps/backend.hpp"
+#include "cuda_opt.h"
+#include "exec/map_reduce_host.hpp"
+#include "pattern/sweeps_on.hpp"
+
+namespace cudaopt {
+
+namespace {
+
+class HostExecutor {
+  public:
+    // Memory that is not touched before the threads that use it do.
+    template <class T> class Array {
+      public:
+        T *get() const { return data_.get(); }
+        int64_t bytes() const { return bytes_; }
+        void allocate(int64_t count) {
+            const int64_t bytes = count * static_cast<int64_t>(sizeof(T));
+            data_.reset(static_cast<T *>(std::malloc(static_cast<std::size_t>(bytes))));
+            if (!data_) throw BackendFailure(CUDA_OPT_OUT_OF_MEMORY, "out of memory");
+            bytes_ = bytes;
+        }
+
+      private:
+        struct Free {
+            void operator()(void *memory) const { std::free(memory); }
+        };
+        std::unique_ptr<T[], Free> data_;
+        int64_t bytes_ = 0;
+    };
+
+    void start(int threads, void *, Patience &) { threads_ = threads; }
+    template <class T> void allocate(Array<T> &array, int64_t count) { array.allocate(count); }
+    void reserve(int64_t) {}
+    int64_t bytes() const { return 0; }
+    template <class Rule> void map(int64_t count, const Rule &rule) { map_host(count, rule, threads_); }
+    template <class Rule> SearchSummary sum(int64_t count, const Rule &rule) {
+        return map_reduce_host<SearchSummary>(count, rule, threads_);
+    }
+    int64_t select(int64_t walks, const unsigned char *mark, int64_t *list) {
+        int64_t count = 0;
+        for (int64_t w = 0; w < walks; w++)
+            if (mark[w]) list[count++] = w;
+        return count;
+    }
+    void copy_in(void *to, const void *from, std::size_t bytes) { std::memcpy(to, from, bytes); }
+    void copy_out(void *to, const void *from, std::size_t bytes) { std::memcpy(to, from, bytes); }
+
+  private:
+    int threads_ = 0;
+};
+
+} // namespace
+
+std::unique_ptr<SearchSweeps> make_host_search() { return std::make_unique<SearchSweepsOn<HostExecutor>>(); }
+
+} // namespace cudaopt

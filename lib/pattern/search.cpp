@@ -1,0 +1,229 @@
+#include "pattern/search.hpp"
+
+#include <algorithm>
+#include <new>
+#include <numeric>
+
+#include "cuda_opt.h"
+#include "sweeps/sweeps.hpp"
+
+namespace cudaopt {
+
+namespace {
+
+double best_of(const pattern::Walk &walk) { return std::min(walk.best, walk.value); }
+long long shown(int64_t number) { return number; } // as printf's %lld expects it
+
+} // namespace
+
+Search::Search(int n, int64_t walks, std::unique_ptr<SearchSweeps> sweeps)
+    : n_(n), walks_(walks), sweeps_(std::move(sweeps)), active_(walks) {}
+
+void Search::reset() {
+    phase_ = Phase::start;
+    stop_requested = false;
+    iterations_ = evaluations_ = batch_ = stop_test_ = 0;
+    active_ = walks_;
+    summary_stands_ = walks_stand_ = false;
+}
+
+int Search::resume(double *points, const double *values) {
+    if (phase_ == Phase::start) first_call_ = Clock::now();
+    points_ = points;
+    values_ = values;
+    patience_.begin_call(first_call_, settings.max_seconds);
+    const int task = call();
+    patience_.end_call(); // what is read between calls is waited for
+    return task;
+}
+
+int Search::call() {
+    try {
+        return dispatch();
+    } catch (const Interrupted &) {
+        message_.set("%s, while work on the stream was waited for, after %lld iterations and %lld evaluations",
+                     stop_requested ? "stopped as asked" : "the time limit was reached", shown(iterations_),
+                     shown(evaluations_));
+        phase_ = Phase::ended;
+        batch_ = 0;
+        return stop_requested ? CUDA_OPT_STOPPED : CUDA_OPT_TIME_LIMIT;
+    } catch (const BackendFailure &failure) {
+        return fail(failure.code, failure.what());
+    } catch (const std::bad_alloc &) {
+        return fail(CUDA_OPT_OUT_OF_MEMORY, "out of memory");
+    }
+}
+
+int Search::fail(int code, const char *what) {
+    if (code == CUDA_OPT_OUT_OF_MEMORY)
+        message_.set("out of memory: the points of %lld walks of %d variables alone take n * walks * 8 = %lld bytes",
+                     shown(walks_), n_, shown(8 * walks_ * n_));
+    else message_.set("%s", what);
+    phase_ = Phase::ended;
+    batch_ = 0;
+    return code;
+}
+
+int Search::dispatch() {
+    switch (phase_) {
+    case Phase::start: return begin();
+    case Phase::starts: return after_starts();
+    case Phase::trials: return after_trials();
+    case Phase::ended: break;
+    }
+    message_.set("cuda_opt_search_solve was called after the search had ended; call cuda_opt_reset to start anew");
+    return CUDA_OPT_MISUSE;
+}
+
+// A random start needs a finite box. What is refused leaves the phase as it is: a corrected call may follow.
+bool Search::accept_box() {
+    if (lower.empty() || upper.empty()) {
+        message_.set("cuda_opt_set_bounds has given no %s bounds, but the walks start anywhere in a finite box",
+                     lower.empty() ? "lower" : "upper");
+        return false;
+    }
+    for (int j = 0; j < n_; j++) {
+        const double step = steps.empty() ? (upper[j] - lower[j]) / 20 : steps[j];
+        if (const char *wrong = pattern::wrong_bounds(lower[j], upper[j], step)) {
+            message_.set("variable %d (counted from 0) of %d has the bounds %g and %g and the step %g, but %s", j, n_,
+                         lower[j], upper[j], step, wrong);
+            return false;
+        }
+    }
+    return true;
+}
+
+int Search::begin() {
+    if (!accept_box()) return CUDA_OPT_IMPROPER_INPUT;
+    sweeps_->begin({walks_, settings.seed, n_, static_cast<int>(settings.halvings), static_cast<int>(settings.threads),
+                    static_cast<AtSmallestStep>(settings.at_smallest)},
+                   stream, patience_);
+    walk_.reserve(static_cast<std::size_t>(walks_)); // what reading needs: nothing is allocated later
+    order_.reserve(static_cast<std::size_t>(walks_));
+    std::vector<double> box(lower);
+    box.insert(box.end(), upper.begin(), upper.end());
+    for (int j = 0; j < n_; j++) box.push_back(steps.empty() ? (upper[j] - lower[j]) / 20 : steps[j]);
+    sweeps_->set_box(box.data());
+    j_ = -1; // before the first iteration
+    sweeps_->draw(walks_, points_);
+    return ask(Phase::starts, walks_);
+}
+
+// Ask for a batch that has been written, unless a limit or the caller ends the search first.
+int Search::ask(Phase phase, int64_t batch) {
+    batch_ = 0;
+    phase_ = phase;
+    if (stop_requested) return end(CUDA_OPT_STOPPED);
+    if (settings.max_evaluations > 0 && evaluations_ + batch > settings.max_evaluations)
+        return end(CUDA_OPT_EVALUATION_LIMIT);
+    if (settings.max_seconds > 0 &&
+        std::chrono::duration<double>(Clock::now() - first_call_).count() > settings.max_seconds)
+        return end(CUDA_OPT_TIME_LIMIT);
+    batch_ = batch;
+    return CUDA_OPT_EVALUATE_BATCH;
+}
+
+int Search::ask_trials(bool all_rows) {
+    sweeps_->write_trials(active_, j_, all_rows, points_);
+    return ask(Phase::trials, 2 * active_);
+}
+
+int Search::after_starts() {
+    sweeps_->judge_starts(batch_, values_);
+    evaluations_ += batch_;
+    summary_stands_ = walks_stand_ = false;
+    return next_iteration();
+}
+
+int Search::after_trials() {
+    sweeps_->judge_trials(active_, j_, values_);
+    evaluations_ += batch_;
+    summary_stands_ = walks_stand_ = false;
+    if (++j_ < n_) return ask_trials(false);
+    iterations_++;
+    const int64_t selected = sweeps_->end_iteration(active_);
+    const auto rule = static_cast<AtSmallestStep>(settings.at_smallest);
+    if (rule == AtSmallestStep::new_point && selected > 0) {
+        j_ = -1;
+        sweeps_->draw(selected, points_);
+        return ask(Phase::starts, selected);
+    }
+    if (rule == AtSmallestStep::stop && selected < active_) {
+        active_ = selected;
+        j_ = -1;
+    }
+    return next_iteration();
+}
+
+int Search::next_iteration() {
+    batch_ = 0;
+    if (settings.f_target > -std::numeric_limits<double>::infinity() && summary().value <= settings.f_target) {
+        stop_test_ = CUDA_OPT_F_TARGET;
+        return end(CUDA_OPT_CONVERGED);
+    }
+    if (active_ == 0) return end(CUDA_OPT_CONVERGED);
+    if (settings.max_iterations > 0 && iterations_ >= settings.max_iterations) return end(CUDA_OPT_ITERATION_LIMIT);
+    const bool all_rows = j_ < 0; // points of other walks have been there
+    j_ = 0;
+    return ask_trials(all_rows);
+}
+
+int Search::end(int code) {
+    phase_ = Phase::ended;
+    batch_ = 0;
+    if (evaluations_ == 0) {
+        message_.set("stopped, or at a limit, before the first value");
+        return code;
+    }
+    const SearchSummary &best = summary();
+    if (!(best.value < std::numeric_limits<double>::infinity()) && code != CUDA_OPT_STOPPED) {
+        message_.set("f is NaN or Inf at all of the %lld points evaluated", shown(evaluations_));
+        return CUDA_OPT_NOT_FINITE;
+    }
+    const char *why = "";
+    switch (code) {
+    case CUDA_OPT_CONVERGED:
+        why = stop_test_ ? "f has reached CUDA_OPT_F_TARGET" : "all walks have ended at their smallest steps";
+        break;
+    case CUDA_OPT_ITERATION_LIMIT: why = "the limit of iterations was reached"; break;
+    case CUDA_OPT_EVALUATION_LIMIT: why = "the next batch would exceed the limit of evaluations"; break;
+    case CUDA_OPT_TIME_LIMIT: why = "the time limit was reached"; break;
+    default: why = "stopped as asked"; break;
+    }
+    message_.set("%s: f = %.10g in walk %lld, after %lld iterations and %lld evaluations", why, best.value,
+                 shown(best.walk), shown(iterations_), shown(evaluations_));
+    return code;
+}
+
+const SearchSummary &Search::summary() {
+    if (!summary_stands_) summary_ = sweeps_->summary();
+    summary_stands_ = true;
+    return summary_;
+}
+
+void Search::keep_walks() {
+    if (walks_stand_) return;
+    walk_.resize(static_cast<std::size_t>(walks_));
+    order_.clear();
+    sweeps_->read_walks(walk_.data());
+    walks_stand_ = true;
+}
+
+int64_t Search::best_walk(int64_t rank) {
+    keep_walks();
+    if (order_.empty()) {
+        order_.resize(static_cast<std::size_t>(walks_));
+        std::iota(order_.begin(), order_.end(), int64_t{0});
+        const auto key = [this](int64_t w) { return std::make_pair(best_of(walk_[static_cast<std::size_t>(w)]), w); };
+        std::sort(order_.begin(), order_.end(), [&](int64_t a, int64_t b) { return key(a) < key(b); });
+    }
+    return order_[static_cast<std::size_t>(rank)];
+}
+
+double Search::read(int64_t walk, double *x) {
+    keep_walks();
+    if (x) sweeps_->read_point(walk, x);
+    return best_of(walk_[static_cast<std::size_t>(walk)]);
+}
+
+} // namespace cudaopt

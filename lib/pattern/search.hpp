@@ -1,0 +1,90 @@
+// The multi-walk pattern search by reverse communication (Zhu and Curry 2009, figure 1). All state is in the object:
+// resume() takes the values of the last batch of points, and writes the next one. It never loops over walks;
+// SearchSweeps do.
+//
+//   start -> starts -> trials of coordinate 0 -> ... -> n - 1 -> [starts] -> trials of coordinate 0 -> ... -> ended
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <limits>
+#include <memory>
+#include <vector>
+
+#include "rim/message.hpp"
+#include "pattern/sweeps.hpp"
+
+namespace cudaopt {
+
+struct SearchSettings {
+    int64_t max_iterations = 2000, max_evaluations = 0, threads = 0, seed = 0, at_smallest = 0, halvings = 16;
+    double max_seconds = 0, f_target = -std::numeric_limits<double>::infinity();
+};
+
+class Search {
+  public:
+    Search(int n, int64_t walks, std::unique_ptr<SearchSweeps> sweeps);
+
+    SearchSettings settings;
+    std::vector<double> lower, upper, steps; // empty where not given; no steps: the default ones
+    void *stream = nullptr;                  // CUDA
+    std::atomic<bool> stop_requested{false};
+
+    bool started() const { return phase_ != Phase::start; }
+    int n() const { return n_; }
+    int64_t walks() const { return walks_; }
+    int64_t iterations() const { return iterations_; }
+    int64_t evaluations() const { return evaluations_; }
+    int64_t batch() const { return batch_; }
+    int64_t active() const { return active_; }
+    int64_t stop_test() const { return stop_test_; }
+    int64_t workspace_bytes() const { return sweeps_->workspace_bytes(); }
+    Message &message() { return message_; }
+    const Message &message() const { return message_; }
+    const double *points() const { return points_; }
+    const double *values() const { return values_; }
+
+    int resume(double *points, const double *values);
+    void reset();
+
+    // These wait for the machine and throw its failures. Without a start there is nothing to read.
+    const SearchSummary &summary();
+    int64_t best_walk(int64_t rank);
+    double read(int64_t walk, double *x); // its best value; x may be NULL
+
+  private:
+    enum class Phase { start, starts, trials, ended };
+    using Clock = Patience::Clock;
+
+    int call();
+    int dispatch();
+    int begin();
+    bool accept_box();
+    int after_starts();
+    int after_trials();
+    int next_iteration();
+    int ask(Phase phase, int64_t batch);
+    int ask_trials(bool all_rows);
+    int end(int code);
+    void keep_walks();
+    int fail(int code, const char *what);
+
+    const int n_;
+    const int64_t walks_;
+    std::unique_ptr<SearchSweeps> sweeps_;
+    Message message_;
+    Phase phase_ = Phase::start;
+    Clock::time_point first_call_{};
+    Patience patience_{stop_requested};
+    double *points_ = nullptr;
+    const double *values_ = nullptr;
+    int j_ = 0; // the coordinate whose trials have been asked for
+    int64_t iterations_ = 0, evaluations_ = 0, batch_ = 0, active_ = 0, stop_test_ = 0;
+
+    bool summary_stands_ = false, walks_stand_ = false; // what has been read since the walks last moved
+    SearchSummary summary_;
+    std::vector<pattern::Walk> walk_;
+    std::vector<int64_t> order_; // walks, the best first
+};
+
+} // namespace cudaopt

@@ -1,0 +1,89 @@
+// The sweeps over all walks on an executor, the same for each machine. An executor has arrays and few verbs:
+//
+//     start(threads, stream, patience)  what it works with
+//     allocate<T>(array, count)         Array<T> with get() and bytes()
+//     map(count, rule)                  rule(i) for all i
+//     reserve(walks)                    what else it wants before it begins; memory for the next two
+//     sum(count, rule)                  rule(i, SearchSummary &) for all i, joined
+//     select(walks, mark, list)         the w with mark[w], in their order; how many
+//     copy_in, copy_out(to, from, bytes)
+#pragma once
+
+#include "pattern/rules.hpp"
+#include "pattern/sweeps.hpp"
+
+namespace cudaopt {
+
+template <class Executor> class SearchSweepsOn final : public SearchSweeps {
+    template <class T> using Array = typename Executor::template Array<T>;
+
+  public:
+    void begin(const SearchShape &shape, void *stream, Patience &patience) override {
+        executor_.start(shape.threads, stream, patience);
+        const int64_t coordinates = shape.n * shape.walks;
+        const bool lives = shape.at_smallest == AtSmallestStep::new_point;
+        const auto need = [&](auto &array, int64_t count) {
+            if (array.bytes() == 0) executor_.allocate(array, count);
+        };
+        need(x_, coordinates);
+        if (lives) need(best_x_, coordinates);
+        need(walk_, shape.walks);
+        need(mark_, shape.walks);
+        if (shape.at_smallest != AtSmallestStep::restart_step) need(list_, shape.walks);
+        need(box_, int64_t{3} * shape.n);
+        need(point_, shape.n);
+        executor_.reserve(shape.walks);
+        const double *const lower = box_.get(), *const upper = lower + shape.n, *const step = upper + shape.n;
+        rules_ = {shape.walks, shape.n, shape.halvings, shape.at_smallest, static_cast<uint64_t>(shape.seed), lower,
+                  upper,       step};
+        walks_ = {x_.get(), lives ? best_x_.get() : nullptr, walk_.get()};
+        active_ = selected_ = {nullptr};
+        executor_.map(shape.walks, NotBegun{walks_.walk});
+    }
+    void set_box(const double *box) override {
+        executor_.copy_in(box_.get(), box, 3 * sizeof(double) * static_cast<std::size_t>(rules_.n));
+    }
+
+    void draw(int64_t count, double *points) override { executor_.map(count, Draw{rules_, walks_, selected_, points}); }
+    void judge_starts(int64_t count, const double *values) override {
+        executor_.map(count, JudgeStart{walks_, selected_, values});
+    }
+    void write_trials(int64_t active, int j, bool all_rows, double *points) override {
+        executor_.map(active, WriteTrials{rules_, walks_, active_, points, active, j, all_rows});
+    }
+    void judge_trials(int64_t active, int j, const double *values) override {
+        executor_.map(active, JudgeTrials{rules_, walks_, active_, values, active, j, mark_.get()});
+    }
+    int64_t end_iteration(int64_t active) override {
+        executor_.map(active, EndIteration{rules_, walks_, active_, mark_.get()});
+        if (rules_.at_smallest == AtSmallestStep::restart_step) return 0;
+        const int64_t count = executor_.select(rules_.walks, mark_.get(), list_.get());
+        (rules_.at_smallest == AtSmallestStep::stop ? active_ : selected_) = Batch{list_.get()};
+        return count;
+    }
+
+    SearchSummary summary() override { return executor_.sum(rules_.walks, Summarise{rules_, walks_}); }
+    void read_walks(pattern::Walk *walk) override {
+        executor_.copy_out(walk, walk_.get(), sizeof(pattern::Walk) * static_cast<std::size_t>(rules_.walks));
+    }
+    void read_point(int64_t walk, double *x) override {
+        executor_.map(rules_.n, CopyBest{rules_, walks_, walk, point_.get()});
+        executor_.copy_out(x, point_.get(), sizeof(double) * static_cast<std::size_t>(rules_.n));
+    }
+    int64_t workspace_bytes() const override {
+        return x_.bytes() + best_x_.bytes() + box_.bytes() + point_.bytes() + walk_.bytes() + list_.bytes() +
+               mark_.bytes() + executor_.bytes();
+    }
+
+  private:
+    Array<double> x_, best_x_, box_, point_;
+    Array<pattern::Walk> walk_;
+    Array<int64_t> list_;
+    Array<unsigned char> mark_;
+    pattern::Rules rules_{};
+    pattern::Walks walks_{};
+    Batch active_{}, selected_{}; // the walks that are polled; those that take a random point
+    Executor executor_;           // the first to go: it waits for what still works on the arrays
+};
+
+} // namespace cudaopt

@@ -1,8 +1,0 @@
-// In place of cuda.cu where the library is built without a CUDA compiler.
-#include "search/sweeps.hpp"
-
-namespace cudaopt {
-
-std::unique_ptr<SearchSweeps> make_cuda_search() { return nullptr; }
-
-} // namespace cudaopt

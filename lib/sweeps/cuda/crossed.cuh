@@ -1,0 +1,101 @@
+// Rows whose breakpoints the Cauchy search passes, on their way from the GPU to the host.
+#pragma once
+
+#include "sweeps/cuda/device_rows.cuh"
+
+namespace cudaopt {
+
+// A row that is sent: its breakpoint, index, gradient and way to the bound.
+struct CrossedHead {
+    double t;
+    int64_t index;
+    double g, z;
+};
+
+// Host memory for crossed_capacity rows, which come in any order: their breakpoints, and of each a record of its index
+// and its panel entries, with g and z among them. A record begins at 128 bytes, of which the bus makes one packet. On
+// the device, how many have come.
+struct CrossedRows {
+    double *t, *records;
+    unsigned long long *count;
+
+    __host__ __device__ static constexpr int record_size(int columns) { return (1 + columns + 15) / 16 * 16; }
+};
+
+// Send the rows of the lanes that are `inside`, the whole warp writing one record after the other. All lanes of a warp
+// call it. entry(row, j): of the panel's column j, but those of g and z. Before the host may look at the rows, a fence
+// is wanted.
+template <class Entry>
+__device__ void send_rows(bool inside, const CrossedHead &head, int columns, const Entry &entry,
+                          const CrossedRows &to) {
+    const int lane = threadIdx.x % 32;
+    unsigned left = __ballot_sync(~0u, inside);
+    if (left == 0) return;
+    unsigned long long place = 0;
+    if (lane == 0) place = atomicAdd(to.count, static_cast<unsigned long long>(__popc(left)));
+    place = __shfl_sync(~0u, place, 0);
+    const unsigned long long own_place = place + __popc(left & ((1u << lane) - 1));
+    if (inside && own_place < crossed_capacity) to.t[own_place] = head.t;
+    for (; left && place < crossed_capacity; left &= left - 1, place++) {
+        const int owner = __ffs(left) - 1;
+        const int64_t row = __shfl_sync(~0u, head.index, owner);
+        const double g = __shfl_sync(~0u, head.g, owner), z = __shfl_sync(~0u, head.z, owner);
+        double *const record = to.records + place * CrossedRows::record_size(columns);
+        for (int k = lane; k <= columns; k += 32) {
+            const int j = k - 1;
+            record[k] = k == 0                     ? __longlong_as_double(row)
+                        : j == panel::gradient     ? g
+                        : j == panel::displacement ? z
+                                                   : entry(row, j);
+        }
+    }
+}
+
+// Sweep 1 sends rows ahead of being asked, those with breakpoints up to a guess: the host then has most often what its
+// search needs as soon as it has the sums.
+struct SendAhead {
+    double below; // 0: none
+    float reach;  // no less than it
+    CrossedRows to;
+};
+
+// Rows with lo < breakpoint <= hi: counted, and the first crossed_capacity to arrive written to host memory. Their
+// order is left to the host's sort.
+template <class Real, bool weighted>
+__global__ void __launch_bounds__(products_threads)
+    find_crossed(DeviceVectors<Real> v, PanelRequest request, double lo, double hi, int columns, CrossedRows to,
+                 unsigned *arrivals, unsigned long long *count_to, unsigned *flag, unsigned ticket) {
+    const int lane = threadIdx.x % 32;
+    const int64_t tiles = (v.n + 31) / 32, warps = static_cast<int64_t>(gridDim.x) * products_warps;
+    const auto weight_at = [&](int64_t row) { return weighted ? static_cast<double>(v.diagonal[row]) : 1.0; };
+    const auto entry = [&](int64_t row, int j) {
+        double w = v.column(request, j)[row];
+        if (j == panel::y_column(0) && request.fresh) w = static_cast<Real>(static_cast<double>(v.g[row]) - w);
+        return weighted ? scaled_by(sqrt(weight_at(row)), j, w) : w;
+    };
+    for (int64_t tile = (static_cast<int64_t>(blockIdx.x) * products_threads + threadIdx.x) / 32; tile < tiles;
+         tile += warps) {
+        const int64_t i = tile * 32 + lane;
+        CrossedHead head{0, i, 0, 0};
+        if (i < v.n) {
+            const Row at = v.row(i);
+            const double h = weight_at(i), root = weighted ? sqrt(h) : 1.0;
+            head.t = breakpoint(at.x, h * at.g, at.l, at.u);
+            head.g = root * at.g;
+            head.z = (bound_ahead(at.g, at.l, at.u) - at.x) / root;
+        }
+        send_rows(head.t > lo && head.t <= hi, head, columns, entry, to);
+    }
+    __threadfence_system();
+    __syncthreads();
+    if (threadIdx.x == 0 && atomicAdd(arrivals, 1u) == gridDim.x - 1) {
+        __threadfence();
+        *count_to = *static_cast<volatile unsigned long long *>(to.count);
+        *to.count = 0;
+        *arrivals = 0;
+        __threadfence_system();
+        *static_cast<volatile unsigned *>(flag) = ticket;
+    }
+}
+
+} // namespace cudaopt

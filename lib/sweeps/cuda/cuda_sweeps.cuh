@@ -1,0 +1,444 @@
+// The CUDA backend: the sweeps as kernels on one stream. The host waits once an iteration, for the sums of sweep 1,
+// by spinning on the tickets that come with them.
+#pragma once
+
+#include <algorithm>
+#include <atomic>
+#include <memory>
+
+#include "sweeps/backend.hpp"
+#include "sweeps/cuda/loading.cuh"
+#include "sweeps/cuda/workspace.cuh"
+
+namespace cudaopt {
+
+template <class Real> class CudaSweeps final : public Sweeps {
+  public:
+    explicit CudaSweeps(int64_t n) : n_(n) { check(cudaGetDevice(&device_), "cudaGetDevice"); }
+
+    ~CudaSweeps() override {
+        const OnDevice on(device_, std::nothrow); // nobody can be told of an error, nor of one of the stream's
+        if (held_) cudaStreamSynchronize(stream_);
+        held_.reset();
+    }
+
+    void bind(const UserArrays &a) override {
+        v_.x = x_ = static_cast<Real *>(a.x);
+        v_.g = g_ = static_cast<Real *>(a.g);
+        v_.diagonal = static_cast<const Real *>(a.diagonal);
+        v_.box = {static_cast<const Real *>(a.lower), static_cast<const Real *>(a.upper)};
+        f_ = a.f;
+        aligned_ = true;
+        for (const void *vector :
+             {static_cast<const void *>(a.x), static_cast<const void *>(a.g), a.lower, a.upper, a.diagonal})
+            aligned_ = aligned_ && reinterpret_cast<std::uintptr_t>(vector) % 16 == 0;
+        for (CallEvents &call : held_->calls) call.recorded = false;
+        seconds_ = 0;
+    }
+
+    void allocate(int m, const BackendOptions &options) override {
+        stream_ = static_cast<cudaStream_t>(options.stream);
+        patience_ = options.patience;
+        const OnDevice on(device_);
+        if (!held_) prepare(m);
+        if (options.aside && !aside_.get()) aside_.allocate(2 * n_);
+        // A solve that failed between sweep 1 and its reduction leaves rows counted.
+        check(cudaMemsetAsync(held_->counters.get(), 0, held_->counters.bytes(), stream_), "cudaMemsetAsync");
+    }
+
+    int64_t workspace_bytes() const override { return held_ ? held_->bytes() + aside_.bytes() : 0; }
+
+    StartReport start() override {
+        const OnDevice on(device_);
+        const StartRecord r = reduce<StartRecord>(CheckStart<Real>{x_, v_.box});
+        const StartReport report{std::min(r.x_nan.v, n_),
+                                 std::min(r.bound_nan.v, n_),
+                                 std::min(r.crossed.v, n_),
+                                 r.projected.v,
+                                 r.boxed.v,
+                                 r.bounded.v};
+        if (report.usable(n_) && r.projected.v > 0)
+            check(map_cuda(n_, MoveIntoBox<Real>{x_, v_.box}, stream_), "the projection of the start");
+        return report;
+    }
+
+    const PanelProducts &inner_products(const PanelRequest &request) override {
+        const OnDevice on(device_);
+        const ProductsLayout layout(panel::columns(request.pairs));
+        held_->sent.invalidate();
+        const int partials = launch_inner_products(request, layout);
+        launch_reduction(layout, partials);
+        int there = 0;
+        const int count = posted_numbers(layout);
+        const Posted *const posted = held_->posted.get();
+        double *const numbers = held_->numbers.data();
+        wait_until([&] {
+            while (there < count && posted[there].arrived(ticket_, numbers[there])) there++;
+            return there == count;
+        });
+        sums_ = layout.products(numbers);
+        sums_.f = numbers[layout.size];
+        const double *direction = numbers + layout.size + 1;
+        direction_sums_ = {direction[0], direction[1], direction[2]};
+        held_->sent.note(request, static_cast<int64_t>(direction[direction_numbers]));
+        return sums_;
+    }
+
+    void direction(const DirectionRequest &request) override {
+        const OnDevice on(device_);
+        const int slot = request.spare_slot;
+        const bool fresh = request.panel.fresh && request.panel.pairs > 0;
+        const TrialArrays<Real> to{x_,         g_,          v_.s(slot),
+                                   v_.y(slot), v_.x_base(), fresh ? v_.y(request.panel.newest_slot) : nullptr};
+        with_coefficients(request, [&](const auto &q) {
+            using Coefficients = std::decay_t<decltype(q)>;
+            if (aligned_) launch_direction(TakeDirection<Real, Coefficients, 16 / sizeof(Real)>{v_, request, q, to});
+            else launch_direction(TakeDirection<Real, Coefficients, 1>{v_, request, q, to});
+        });
+    }
+
+    // They came with the numbers of the inner products after the direction.
+    DirectionSums direction_sums() override { return direction_sums_; }
+    bool direction_sums_at_hand() const override { return false; }
+
+    double truncation(const DirectionRequest &request) override {
+        const OnDevice on(device_);
+        double alpha = 1;
+        with_coefficients(request, [&](const auto &q) {
+            alpha = reduce<Min>(FindTruncation<Real, std::decay_t<decltype(q)>>{v_, request, q}).v;
+        });
+        return std::max(0.0, std::min(1.0, alpha));
+    }
+
+    CrossedWindow crossed(const PanelRequest &request, double lo, double hi) override {
+        const int64_t sent = held_->sent.have(request, hi) ? held_->sent.count() : find_rows(request, lo, hi);
+        if (sent > crossed_capacity) return {nullptr, sent};
+        held_->sent.between(lo, hi, sent, panel::columns(request.pairs), held_->found);
+        return held_->found.window(held_->found.count());
+    }
+
+    void step(int slot, double step) override {
+        const OnDevice on(device_);
+        check(map_cuda(n_, TakeStep<Real>{x_, v_.x_base(), v_.s(slot), v_.box, step}, stream_), "the launch of a step");
+    }
+
+    double largest_step(int slot) override {
+        const OnDevice on(device_);
+        return reduce<Min>(FindLargestStep<Real>{v_.x_base(), v_.s(slot), v_.box}).v;
+    }
+
+    void restore(int slot, double f) override {
+        const OnDevice on(device_);
+        check(map_cuda(n_, Restore<Real>{x_, g_, v_.x_base(), v_.y(slot), f_, f}, stream_), "the launch of a restore");
+    }
+
+    void put_aside(int slot) override {
+        const OnDevice on(device_);
+        check(map_cuda(n_, CopyIterate<Real>{aside_.get(), aside_.get() + n_, v_.x_base(), v_.y(slot)}, stream_),
+              "the launch of a copy");
+    }
+
+    void bring_back(double f) override {
+        const OnDevice on(device_);
+        check(map_cuda(n_, Restore<Real>{x_, g_, aside_.get(), aside_.get() + n_, f_, f}, stream_),
+              "the launch of a restore");
+    }
+
+    void finish_pair(int slot) override {
+        const OnDevice on(device_);
+        check(map_cuda(n_, FinishPair<Real>{v_.y(slot), g_}, stream_), "the launch that finishes a pair");
+    }
+
+    void fetch(const HeldVector &which, void *to_host) override {
+        copy(to_host, place_of(which), bytes_of(which), cudaMemcpyDeviceToHost);
+    }
+    void store(const HeldVector &which, const void *from_host) override {
+        copy(place_of(which), from_host, bytes_of(which), cudaMemcpyHostToDevice);
+    }
+    int64_t bytes_of(const HeldVector &which) const override {
+        return which.kind == HeldVector::f ? sizeof(double) : n_ * static_cast<int64_t>(sizeof(Real));
+    }
+
+    double x_norm() override {
+        const OnDevice on(device_);
+        return reduce<ScaledSquares>(MeasureX<Real>{x_}).norm();
+    }
+
+    double projected_gradient_norm() override {
+        const OnDevice on(device_);
+        return reduce<ScaledSquares>(MeasureProjectedGradient<Real>{x_, g_, v_.box}).norm();
+    }
+
+    int64_t bad_diagonal() override {
+        const OnDevice on(device_);
+        return std::min(n_, reduce<FirstIndex>(FindBadDiagonal<Real>{v_.diagonal}).v);
+    }
+
+    void read(const void *vector, int64_t begin, int count, double *to) override {
+        const OnDevice on(device_);
+        constexpr int capacity = CudaWorkspace<Real>::read_capacity;
+        const Real *const buffer = held_->read_buffer.get();
+        for (int done = 0; done < count; done += capacity) {
+            const int now = std::min(count - done, capacity);
+            check(cudaMemcpyAsync(held_->read_buffer.get(), static_cast<const Real *>(vector) + begin + done,
+                                  now * sizeof(Real), cudaMemcpyDeviceToHost, stream_),
+                  "a copy for the log");
+            wait_for_stream(stream_, *patience_, "a copy for the log");
+            for (int i = 0; i < now; i++) to[done + i] = buffer[i];
+        }
+    }
+
+    // Time on the stream between the first and the last command of a call. A call's events are read two calls later,
+    // when they are certain to be complete. Timing fails no solve: an error leaves the call's time out, and where it is
+    // one of the stream's work, the next wait meets it again. So does a call that gave up its wait: its end is not in
+    // sight.
+    void begin_call() override {
+        if (!held_) return;
+        const OnDevice on(device_, std::nothrow);
+        CallEvents &call = held_->calls[call_ % 2];
+        collect(call);
+        begun_ = cudaEventRecord(call.begin.get(), stream_) == cudaSuccess;
+    }
+
+    void end_call() override {
+        if (!begun_) return;
+        const OnDevice on(device_, std::nothrow);
+        CallEvents &call = held_->calls[call_++ % 2];
+        call.recorded = cudaEventRecord(call.end.get(), stream_) == cudaSuccess;
+        begun_ = false;
+    }
+
+    double seconds() override {
+        if (!held_) return seconds_;
+        const OnDevice on(device_, std::nothrow);
+        for (CallEvents &call : held_->calls) collect(call);
+        return seconds_;
+    }
+
+  private:
+    void *place_of(const HeldVector &which) const {
+        switch (which.kind) {
+        case HeldVector::x: return x_;
+        case HeldVector::f: return f_;
+        case HeldVector::g: return g_;
+        case HeldVector::s_column: return v_.s(which.slot);
+        case HeldVector::y_column: return v_.y(which.slot);
+        case HeldVector::x_base: return v_.x_base();
+        case HeldVector::aside_x: return aside_.get();
+        case HeldVector::aside_g: return aside_.get() + n_;
+        }
+        return nullptr;
+    }
+    void copy(void *to, const void *from, int64_t bytes, cudaMemcpyKind kind) {
+        const OnDevice on(device_);
+        check(cudaMemcpyAsync(to, from, static_cast<std::size_t>(bytes), kind, stream_), "a copy of a checkpoint");
+        wait_for_stream(stream_, *patience_, "a copy of a checkpoint");
+    }
+
+    void prepare(int m) {
+        if ((2.0 * m + 5) * static_cast<double>(n_) * sizeof(Real) > 9e18)
+            throw BackendFailure(CUDA_OPT_OUT_OF_MEMORY, "out of memory: a workspace of (2m + 5) n elements has more "
+                                                         "than 9e18 bytes");
+        columns_ = panel::columns(m);
+        dependent_launches_ = attribute(cudaDevAttrComputeCapabilityMajor) >= 9;
+        // Less what kernels ask for by themselves, and what the system keeps, a block's share of it.
+        block_shared_ = attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin) - 1024;
+        processor_shared_ = attribute(cudaDevAttrMaxSharedMemoryPerMultiprocessor) - 4096;
+        KernelLoader<Real>(columns_, block_shared_);
+        v_.n = n_;
+        v_.m = m;
+        v_.pitch = (n_ + 63) / 64 * 64; // whole tiles of sweep 1
+        held_ = std::make_unique<CudaWorkspace<Real>>(v_.pitch, m, columns_, most_partials(),
+                                                      multiprocessors * direction_resident, stream_);
+        v_.slots = held_->vectors.get();
+    }
+    int attribute(cudaDeviceAttr which) const {
+        int value = 0;
+        check(cudaDeviceGetAttribute(&value, which, device_), "cudaDeviceGetAttribute");
+        return value;
+    }
+
+    // Has them sent. Returns how many there are.
+    int64_t find_rows(const PanelRequest &request, double lo, double hi) {
+        const OnDevice on(device_);
+        const int columns = panel::columns(request.pairs);
+        PrefetchedRows &sent = held_->sent;
+        sent.invalidate(); // they are overwritten
+        FromDevice *const found = held_->from_device.get();
+        const auto kernel = request.weighted ? find_crossed<Real, true> : find_crossed<Real, false>;
+        check(launch(kernel, blocks_for(n_), products_threads, 0, stream_, v_, request, lo, hi, columns,
+                     sent.place(rows_sent()), arrivals(), &found->crossed, &found->flag, ++ticket_),
+              "the launch of the search for crossed rows");
+        const volatile unsigned *flag = &found->flag;
+        wait_until([&] { return *flag == ticket_; });
+        return static_cast<int64_t>(found->crossed);
+    }
+
+    unsigned *arrivals() const { return reinterpret_cast<unsigned *>(held_->counters.get()); }
+    unsigned long long *rows_sent() const { return held_->counters.get() + 1; }
+    // A memory of many pairs begins with narrow panels, which have more blocks of partial sums.
+    int64_t most_partials() const {
+        const int64_t narrow =
+            ProductsLayout(std::min(columns_, 5 * column_block)).size * int64_t{most_products_blocks};
+        const int64_t wide = ProductsLayout(columns_).size * int64_t{tile_kernel_rows(columns_)};
+        return std::max(narrow, wide);
+    }
+    static int tile_kernel_rows(int columns) {
+        const int blocks = column_blocks(columns), tiles = blocks * (blocks + 1) / 2;
+        return std::max(1, 4 * most_products_blocks / tiles);
+    }
+
+    void collect(CallEvents &call) {
+        float milliseconds = 0;
+        if (!call.recorded) return;
+        call.recorded = false;
+        if (cudaEventSynchronize(call.end.get()) != cudaSuccess) return;
+        if (cudaEventElapsedTime(&milliseconds, call.begin.get(), call.end.get()) == cudaSuccess)
+            seconds_ += 1e-3 * milliseconds;
+    }
+
+    template <class Rule> void launch_direction(const Rule &rule) {
+        const int64_t groups = (n_ + Rule::rows - 1) / Rule::rows;
+        direction_blocks_ = blocks_for(groups, direction_resident);
+        check(map_blocks_cuda<DirectionRecord, direction_resident>(groups, rule, held_->directions.get(), stream_),
+              "the launch of sweep 2");
+    }
+
+    // Its blocks may be placed while sweep 1 still runs; they wait for its end themselves.
+    void launch_reduction(const ProductsLayout &layout, int partials) {
+        cudaLaunchAttribute early{};
+        early.id = cudaLaunchAttributeProgrammaticStreamSerialization;
+        early.val.programmaticStreamSerializationAllowed = 1;
+        cudaLaunchConfig_t config{};
+        config.gridDim = (posted_numbers(layout) + products_warps - 1) / products_warps;
+        config.blockDim = products_threads;
+        config.stream = stream_;
+        config.attrs = &early;
+        config.numAttrs = dependent_launches_ ? 1 : 0;
+        check(cudaLaunchKernelEx(&config, reduce_partials, layout, static_cast<const double *>(held_->partials.get()),
+                                 partials, static_cast<const double *>(f_),
+                                 static_cast<const DirectionRecord *>(held_->directions.get()), direction_blocks_,
+                                 rows_sent(), held_->posted.get(), ++ticket_),
+              "the launch of sweep 1's reduction");
+    }
+
+    // Returns how many blocks of partial sums there are.
+    int launch_inner_products(const PanelRequest &request, const ProductsLayout &layout) {
+        switch (kind_of(request)) {
+        case InnerProducts::unbounded: return launch_inner_products<InnerProducts::unbounded>(request, layout);
+        case InnerProducts::bounded: return launch_inner_products<InnerProducts::bounded>(request, layout);
+        case InnerProducts::crossing: return launch_inner_products<InnerProducts::crossing>(request, layout);
+        default: return launch_inner_products<InnerProducts::weighted>(request, layout);
+        }
+    }
+
+    template <InnerProducts kind> int launch_inner_products(const PanelRequest &request, const ProductsLayout &layout) {
+        switch (column_blocks(multiplied_columns(layout.columns, over_free_rows(kind)))) {
+        case 1: return launch_inner_products<1, kind>(request, layout);
+        case 2: return launch_inner_products<2, kind>(request, layout);
+        case 3: return launch_inner_products<3, kind>(request, layout);
+        case 4: return launch_inner_products<4, kind>(request, layout);
+        case 5: return launch_inner_products<5, kind>(request, layout);
+        case 6: return launch_inner_products<6, kind>(request, layout);
+        default: return launch_wide_inner_products<kind>(request, layout);
+        }
+    }
+
+    template <InnerProducts kind>
+    int launch_wide_inner_products(const PanelRequest &request, const ProductsLayout &layout) {
+        const int blocks = column_blocks(layout.columns), tiles = blocks * (blocks + 1) / 2;
+        const int rows = static_cast<int>(std::min<int64_t>(tile_kernel_rows(layout.columns), row_blocks()));
+        check(launch(inner_products_tile_kernel<Real, kind>, dim3(tiles, rows), products_threads, 0, stream_, v_,
+                     request, layout, held_->partials.get()),
+              "the launch of sweep 1");
+        return rows;
+    }
+
+    template <int blocks, InnerProducts kind>
+    int launch_inner_products(const PanelRequest &request, const ProductsLayout &layout) {
+        const int grid = static_cast<int>(std::min<int64_t>(products_grid * resident_blocks(blocks), row_blocks()));
+        const StageLayout place(v_, request);
+        const int stages =
+            stages_within<Real>(std::min(block_shared_, processor_shared_ / resident_blocks(blocks)), place.vectors);
+        const int ring = products_warps * stages * Stage<Real>::bytes(place.vectors);
+        const int meeting =
+            products_warps * LaneProducts<blocks, over_free_rows(kind)>::elements * static_cast<int>(sizeof(double));
+        const int shared = std::max(ring, meeting);
+        if (shared > block_shared_) return launch_wide_inner_products<kind>(request, layout); // a small device
+        const Sources<Real, most_vectors(blocks, kind)> sources(v_, request, place);
+        const SendAhead ahead = held_->sent.ahead(kind == InnerProducts::bounded, rows_sent());
+        check(launch(inner_products_kernel<Real, blocks, kind>, grid, products_threads, shared, stream_, v_, sources,
+                     request, layout, ahead, stages, aligned_, held_->partials.get()),
+              "the launch of sweep 1");
+        return grid;
+    }
+
+    int64_t row_blocks() const { return (n_ + products_threads - 1) / products_threads; }
+
+    template <class Action> void with_coefficients(const DirectionRequest &request, const Action &action) {
+        const int columns = panel::columns(request.panel.pairs);
+        if (columns <= CoefficientsByValue::capacity) {
+            CoefficientsByValue q{};
+            std::copy(request.coefficients, request.coefficients + columns, q.q);
+            action(q);
+            return;
+        }
+        std::copy(request.coefficients, request.coefficients + columns, held_->staged_coefficients.get());
+        check(cudaMemcpyAsync(held_->coefficients.get(), held_->staged_coefficients.get(), columns * sizeof(double),
+                              cudaMemcpyHostToDevice, stream_),
+              "the copy of the coefficients");
+        action(CoefficientsInMemory{held_->coefficients.get()});
+    }
+
+    // A reduction that the host waits for; rare.
+    template <class Record, class Rule> Record reduce(const Rule &rule) {
+        static_assert(sizeof(Record) <= sizeof(StartRecord), "the scratch and the host's copy are made for this size");
+        auto *to = reinterpret_cast<Record *>(held_->from_device[0].record);
+        check(map_reduce_cuda<Record>(n_, rule, StoreRecord<Record>{to}, held_->scratch.get(), stream_),
+              "the launch of a reduction");
+        wait_for_stream(stream_, *patience_, "a reduction");
+        return *to;
+    }
+
+    // What is waited for never arrives when a kernel fails, the caller's included, so the stream is asked now and then.
+    // What comes after the patience is lost does no harm: it carries a ticket that is asked for no more.
+    template <class Arrived> void wait_until(const Arrived &arrived) {
+        for (unsigned spins = 1; !arrived(); spins++) {
+            if (spins % 65536 != 0) continue;
+            const cudaError_t state = cudaStreamQuery(stream_);
+            if (state == cudaErrorNotReady) {
+                patience_->look();
+                continue;
+            }
+            check(state, "a kernel on the handle's stream, the caller's evaluation included");
+            if (!arrived()) throw BackendFailure(CUDA_OPT_CUDA_FAILURE, "CUDA failed: a kernel ended early");
+        }
+        std::atomic_thread_fence(std::memory_order_acquire);
+    }
+
+    const int64_t n_;
+    int device_ = 0, columns_ = 0;
+    int block_shared_ = 0, processor_shared_ = 0; // bytes that a block can have, and all of them together
+    bool begun_ = false;                          // the call's beginning has been recorded
+    bool dependent_launches_ = false; // the device can place a kernel's blocks before the one in front of it has ended
+    bool aligned_ = false;            // all of the caller's vectors to 16 bytes
+    cudaStream_t stream_ = nullptr;
+    Patience *patience_ = nullptr; // the caller's
+    DeviceVectors<Real> v_{};
+    Real *x_ = nullptr, *g_ = nullptr;
+    double *f_ = nullptr;
+    std::unique_ptr<CudaWorkspace<Real>> held_; // from the first call on
+    CudaArray<Real, Lives::on_device> aside_;   // x and g of an iterate, if wanted
+    int direction_blocks_ = 0;                  // records of the latest direction
+    DirectionSums direction_sums_{};
+    PanelProducts sums_{};
+    unsigned ticket_ = 0;
+    unsigned call_ = 0;
+    double seconds_ = 0;
+};
+
+template <class Real> std::unique_ptr<Sweeps> make_cuda_sweeps(int64_t n) {
+    return std::make_unique<CudaSweeps<Real>>(n);
+}
+
+} // namespace cudaopt

@@ -1,0 +1,211 @@
+// The vectors as the device sees them, and what a warp learns from its rows besides their inner products.
+#pragma once
+
+#include "sweeps/products_layout.hpp"
+#include "sweeps/rules.hpp"
+
+namespace cudaopt {
+
+constexpr int products_threads = 256;
+constexpr int products_warps = products_threads / 32;
+constexpr int column_block = 8;
+constexpr int products_grid = 132; // multiprocessors of a Hopper GPU; the same on every device, so that sums agree
+constexpr int most_products_blocks = 2 * products_grid;
+
+template <class Real> struct DeviceVectors {
+    const Real *x, *g, *diagonal;
+    BoxArrays<Real> box;
+    Real *slots;   // S, then Y, then x_base
+    int64_t pitch; // elements from one column to the next; a multiple of 64, rows from n on are 0
+    int64_t n;
+    int m;
+
+    __host__ __device__ Real *s(int slot) const { return slots + slot * pitch; }
+    __host__ __device__ Real *y(int slot) const { return slots + (m + 1 + slot) * pitch; }
+    __host__ __device__ Real *x_base() const { return slots + (2 * static_cast<int64_t>(m) + 2) * pitch; }
+    __host__ __device__ int slot_of(int newest, int age) const { return (newest + m + 1 - age) % (m + 1); }
+    // The stored column behind a panel column; NULL for g, z and columns past the end.
+    __host__ __device__ const Real *column(const PanelRequest &request, int j) const {
+        const int age = j < panel::leading ? 0 : (j - panel::leading) / 2 + 1;
+        if (age >= request.pairs || j == panel::gradient || j == panel::displacement) return nullptr;
+        const int slot = slot_of(request.newest_slot, age);
+        return j % 2 == 0 ? y(slot) : s(slot);
+    }
+    __device__ Row row(int64_t i) const { return {x[i], g[i], box.lower(i), box.upper(i)}; }
+};
+
+__device__ inline void load2(const double *from, double (&to)[2]) {
+    const double2 a = *reinterpret_cast<const double2 *>(from);
+    to[0] = a.x, to[1] = a.y;
+}
+__device__ inline void load2(const float *from, float (&to)[2]) {
+    const float2 a = *reinterpret_cast<const float2 *>(from);
+    to[0] = a.x, to[1] = a.y;
+}
+
+// Neighbouring rows that a lane looks at together: 8 bytes of a vector.
+template <class Real> constexpr int rows_of_lane = 8 / sizeof(Real);
+template <class Real> using LaneRows = Real[rows_of_lane<Real>];
+
+template <class Real> __device__ void load8(const Real *from, LaneRows<Real> &to) {
+    *reinterpret_cast<uint2 *>(to) = *reinterpret_cast<const uint2 *>(from);
+}
+template <class Real> __device__ void store8(const LaneRows<Real> &from, Real *to) {
+    *reinterpret_cast<uint2 *>(to) = *reinterpret_cast<const uint2 *>(from);
+}
+
+template <class Real> struct LaneSums {
+    double pg2 = 0, x2 = 0, first = infinity;
+    Real largest = 0;
+    float candidates_to = INFINITY; // breakpoints beyond it are not asked for; the warp's least so far is not
+    int lower = 0, upper = 0, free = 0, not_finite = 0;
+};
+
+// The larger of the sizes of a and b >= 0, as a projected gradient's norm takes them: NaN is the largest.
+__device__ inline double larger_size(double a, double b) { return fabs(a) > b || a != a ? fabs(a) : b; }
+__device__ inline float larger_size(float a, float b) { // sizes are ordered like their bits, NaN behind all numbers
+    return __uint_as_float(max(__float_as_uint(fabsf(a)), __float_as_uint(b)));
+}
+
+// What sweep 1 is asked for. Each kind has kernels of its own, without what only the others need.
+enum class InnerProducts {
+    unbounded, // no products over the free rows; bounds, if there are arrays of them, are infinite
+    bounded,   // before the first breakpoint: the rows are free that are not held
+    crossing,  // beyond a threshold > 0
+    weighted   // with the user's diagonal; the threshold may be any, < 0: all rows are free
+};
+constexpr bool over_free_rows(InnerProducts kind) { return kind != InnerProducts::unbounded; }
+inline InnerProducts kind_of(const PanelRequest &request) {
+    return request.weighted        ? InnerProducts::weighted
+           : !request.free_gram    ? InnerProducts::unbounded
+           : request.threshold > 0 ? InnerProducts::crossing
+                                   : InnerProducts::bounded;
+}
+// Whether z, the way to the bound of the rows that have met it, is wanted.
+template <InnerProducts kind> __device__ bool crosses(double threshold) {
+    return kind == InnerProducts::crossing || (kind == InnerProducts::weighted && threshold > 0);
+}
+
+// The rows of a lane, as stored: comparing rounds nothing, and conversions to double are few on the device.
+// Past n, x = g = 0, h = 1, and so are the bounds 0 that are not absent.
+template <class Real, int rows> struct RowsAhead {
+    alignas(8) Real x[rows], g[rows], l[rows], u[rows], h[rows]; // absent bounds: infinities; no diagonal: h not used
+};
+
+// What `count` rows past n would add to the counts is taken off beforehand, so that no row has to ask where it stands.
+template <InnerProducts kind, class Real>
+__device__ void take_off_rows_past_the_end(LaneSums<Real> &sums, int count, const BoxArrays<Real> &box,
+                                           const PanelRequest &request) {
+    const bool bounds = kind != InnerProducts::unbounded;
+    const double l = bounds && box.l ? 0 : -infinity, u = bounds && box.u ? 0 : infinity;
+    sums.lower -= 0 <= l ? count : 0;
+    sums.upper -= 0 >= u && !(0 <= l) ? count : 0;
+    sums.free -= request.threshold < 0 || !held(0.0, 0.0, l, u) ? count : 0;
+}
+
+// What the rows add to the sums; which of them are free; z; and which may have a breakpoint that is asked for: a
+// division costs more than all the rest of a row's facts, so a product in single precision decides. All lanes of a warp
+// call it. Returns whether the warp has such candidates.
+template <InnerProducts kind, class Real, int rows>
+__device__ bool look_at_rows(const RowsAhead<Real, rows> &at, double threshold, LaneSums<Real> &sums,
+                             bool (&free)[rows], Real (&z)[rows], bool (&candidate)[rows]) {
+    bool any_candidate = false;
+#pragma unroll
+    for (int k = 0; k < rows; k++) {
+        const Real x = at.x[k], g = at.g[k], l = at.l[k], u = at.u[k];
+        const double h = kind == InnerProducts::weighted ? static_cast<double>(at.h[k]) : 1.0;
+        Real pg = g;
+        free[k] = true, candidate[k] = false, z[k] = 0;
+        if constexpr (kind != InnerProducts::unbounded) {
+            const bool moves = !held(x, g, l, u);
+            const Real to_bound = x - bound_ahead(g, l, u);
+            pg = projected_gradient(x, g, l, u);
+            if (crosses<kind>(threshold)) {
+                const double t = breakpoint<double>(x, h * g, l, u);
+                free[k] = candidate[k] = moves && t > threshold;
+                if (moves && t <= threshold) z[k] = -to_bound;
+            } else {
+                free[k] = moves || (kind == InnerProducts::weighted && threshold < 0);
+                const float slope = static_cast<float>(kind == InnerProducts::weighted ? h * g : g);
+                // Not a comparison the other way round: NaN, from extreme operands, has to be looked at.
+                candidate[k] = moves && fabs(to_bound) < INFINITY &&
+                               !(fabsf(static_cast<float>(to_bound)) > sums.candidates_to * fabsf(slope));
+            }
+            any_candidate |= candidate[k];
+            sums.lower += x <= l;
+            sums.upper += x >= u && !(x <= l);
+        }
+        const double wide_pg = pg, wide_x = x;
+        sums.pg2 += wide_pg * wide_pg;
+        sums.x2 += wide_x * wide_x;
+        sums.largest = larger_size(pg, sums.largest);
+        sums.free += free[k];
+        sums.not_finite += !isfinite(g);
+    }
+    return kind != InnerProducts::unbounded && __any_sync(~0u, any_candidate);
+}
+
+// The breakpoints t of the candidates, +Inf for the other rows, and the least of all. Wanted are those up to `reach`,
+// too, whatever the least is. All lanes of a warp call it.
+template <InnerProducts kind, class Real, int rows>
+__device__ void look_at_candidates(const RowsAhead<Real, rows> &at, const bool (&candidate)[rows], float reach,
+                                   LaneSums<Real> &sums, double (&t)[rows]) {
+#pragma unroll
+    for (int k = 0; k < rows; k++) {
+        t[k] = infinity;
+        if (candidate[k] && at.g[k] != 0) {
+            const double x = at.x[k], bound = bound_ahead(at.g[k], at.l[k], at.u[k]);
+            const double h = kind == InnerProducts::weighted ? static_cast<double>(at.h[k]) : 1.0;
+            t[k] = (x - bound) / (h * at.g[k]);
+            sums.first = fmin(sums.first, t[k]);
+        }
+    }
+    const float mine = __double2float_ru(sums.first * (1 + 1e-5)); // positive: ordered like its bits
+    sums.candidates_to = fmaxf(reach, __uint_as_float(__reduce_min_sync(~0u, __float_as_uint(mine))));
+}
+
+// The weight of a row in a column: sqrt(h) for y and g, its inverse for s and z.
+__device__ inline double scaled_by(double root, int column, double value) {
+    const bool inverse = column == panel::displacement || (column != panel::gradient && column % 2 == 1);
+    return inverse ? value / root : value * root;
+}
+
+__device__ inline double warp_sum(double v) {
+    for (int delta = 16; delta > 0; delta /= 2) v += __shfl_down_sync(~0u, v, delta);
+    return v;
+}
+
+// The lanes' sums joined: six row sums, the maximum, the minimum. Lane 0 has them.
+struct WarpSums {
+    static constexpr int maximum = row_sum_count, minimum = maximum + 1, size = minimum + 1;
+    double v[size];
+
+    template <class Real> __device__ explicit WarpSums(const LaneSums<Real> &mine) {
+        double largest = mine.largest, first = mine.first;
+        for (int delta = 16; delta > 0; delta /= 2) {
+            largest = larger_size(__shfl_down_sync(~0u, largest, delta), largest);
+            first = fmin(first, __shfl_down_sync(~0u, first, delta));
+        }
+        v[projected_gradient_squared] = warp_sum(mine.pg2);
+        v[x_squared] = warp_sum(mine.x2);
+        v[at_lower] = __reduce_add_sync(~0u, mine.lower);
+        v[at_upper] = __reduce_add_sync(~0u, mine.upper);
+        v[free_variables] = __reduce_add_sync(~0u, mine.free);
+        v[not_finite] = __reduce_add_sync(~0u, mine.not_finite);
+        v[maximum] = largest;
+        v[minimum] = first;
+    }
+    // Warp after warp, the thread's number of them.
+    __device__ static double join(const double (&of_warps)[products_warps][size], int which) {
+        double joined = of_warps[0][which];
+        for (int warp = 1; warp < products_warps; warp++) {
+            const double next = of_warps[warp][which];
+            joined = which == maximum   ? larger_size(next, joined)
+                     : which == minimum ? fmin(next, joined)
+                                        : joined + next;
+        }
+        return joined;
+    }
+};
+
+} // namespace cudaopt

@@ -1,0 +1,145 @@
+// Sweep 2 on the GPU.
+#pragma once
+
+#include "sweeps/cuda/device_rows.cuh"
+#include "exec/map_reduce_cuda.cuh"
+
+namespace cudaopt {
+
+// The coefficients q, in the kernel's parameters where they fit, else in device memory.
+struct CoefficientsByValue {
+    static constexpr int capacity = 64;
+    double q[capacity];
+    __device__ double operator[](int i) const { return q[i]; }
+};
+struct CoefficientsInMemory {
+    const double *q;
+    __device__ double operator[](int i) const { return q[i]; }
+};
+
+template <int bytes> struct AccessOf;
+template <> struct AccessOf<4> { using Type = unsigned; };
+template <> struct AccessOf<8> { using Type = uint2; };
+template <> struct AccessOf<16> { using Type = uint4; };
+
+// `rows` neighbouring elements, in one access.
+template <class Real, int rows> struct alignas(rows * sizeof(Real)) Elements {
+    using Access = typename AccessOf<rows * sizeof(Real)>::Type;
+    Real v[rows];
+    __device__ static Elements load(const Real *from) {
+        Elements e;
+        *reinterpret_cast<Access *>(e.v) = *reinterpret_cast<const Access *>(from);
+        return e;
+    }
+    __device__ void store(Real *to) const { *reinterpret_cast<Access *>(to) = *reinterpret_cast<const Access *>(v); }
+    __device__ double operator[](int k) const { return static_cast<double>(v[k]); }
+};
+
+// a g + w'q for neighbouring rows from i on: the way from x to the subspace minimiser, were there no bounds. Several
+// pairs are loaded before the first is used, so that enough bytes are on their way.
+template <class Real, int rows, class Coefficients>
+__device__ void subspace_move(const DeviceVectors<Real> &v, const DirectionRequest &request, const Coefficients &q,
+                              int64_t i, const Elements<Real, rows> &g, const double (&h)[rows], double (&move)[rows]) {
+    using Loaded = Elements<Real, rows>;
+    constexpr int at_once = 3;
+    const PanelRequest &p = request.panel;
+    double from_g_and_y[rows] = {}, from_s[rows] = {};
+    int slot = p.newest_slot; // older ones lie before it, around the ring
+    for (int age = 0; age < p.pairs; age += at_once) {
+        Loaded y[at_once], s[at_once];
+#pragma unroll
+        for (int e = 0; e < at_once; e++)
+            if (age + e < p.pairs) {
+                y[e] = Loaded::load(v.y(slot) + i), s[e] = Loaded::load(v.s(slot) + i);
+                slot = slot == 0 ? v.m : slot - 1;
+            }
+#pragma unroll
+        for (int e = 0; e < at_once; e++)
+            if (age + e < p.pairs) {
+                const double q_y = q[panel::y_column(age + e)], q_s = q[panel::s_column(age + e)];
+                const bool fresh = e == 0 && age == 0 && p.fresh;
+#pragma unroll
+                for (int k = 0; k < rows; k++) {
+                    from_g_and_y[k] += q_y * static_cast<double>(fresh ? g.v[k] - y[e].v[k] : y[e].v[k]);
+                    from_s[k] += q_s * s[e][k];
+                }
+            }
+    }
+#pragma unroll
+    for (int k = 0; k < rows; k++) {
+        const double in_h = request.gradient_coefficient * g[k] + from_g_and_y[k];
+        move[k] = (p.weighted ? h[k] * in_h : in_h) + from_s[k];
+    }
+}
+
+// Sweep 2: 2 pairs + 9 n-vectors. A thread takes `rows_` neighbouring rows; more than one only where all vectors are
+// aligned to 16 bytes.
+template <class Real, class Coefficients, int rows_> struct TakeDirection {
+    static constexpr int rows = rows_;
+    DeviceVectors<Real> v;
+    DirectionRequest request;
+    Coefficients q;
+    TrialArrays<Real> to;
+
+    __device__ void operator()(int64_t group, DirectionRecord &record) const {
+        const int64_t i = group * rows;
+        if (i + rows <= v.n) {
+            take<rows>(i, record);
+        } else {
+            for (int64_t k = i; k < v.n; k++) take<1>(k, record);
+        }
+    }
+
+    template <int count> __device__ void take(int64_t i, DirectionRecord &record) const {
+        using Loaded = Elements<Real, count>;
+        const Loaded x = Loaded::load(v.x + i), gradient = Loaded::load(v.g + i);
+        double g[count], h[count], l[count], u[count], move[count];
+        Loaded lower, upper, old_gradient;
+        if (v.box.l) lower = Loaded::load(v.box.l + i);
+        if (v.box.u) upper = Loaded::load(v.box.u + i);
+        if (to.y_fresh) old_gradient = Loaded::load(to.y_fresh + i);
+#pragma unroll
+        for (int k = 0; k < count; k++) h[k] = 1;
+        if (request.panel.weighted) spread(Loaded::load(v.diagonal + i), h);
+        subspace_move<Real, count>(v, request, q, i, gradient, h, move);
+        spread(gradient, g);
+#pragma unroll
+        for (int k = 0; k < count; k++) l[k] = -infinity, u[k] = infinity;
+        if (v.box.l) spread(lower, l);
+        if (v.box.u) spread(upper, u);
+
+        Loaded d, stepped, y;
+#pragma unroll
+        for (int k = 0; k < count; k++) {
+            const TrialRow<Real> trial = take_trial<Real>({x[k], g[k], l[k], u[k]}, request, h[k], move[k], record);
+            d.v[k] = trial.d;
+            stepped.v[k] = trial.x;
+            if (to.y_fresh) y.v[k] = gradient.v[k] - old_gradient.v[k];
+        }
+        if (to.y_fresh) y.store(to.y_fresh + i);
+        d.store(to.d + i);
+        gradient.store(to.g_base + i);
+        x.store(to.x_base + i);
+        stepped.store(to.x + i);
+    }
+
+    template <int count> __device__ static void spread(const Elements<Real, count> &from, double (&to_rows)[count]) {
+#pragma unroll
+        for (int k = 0; k < count; k++) to_rows[k] = from[k];
+    }
+};
+
+template <class Real, class Coefficients> struct FindTruncation {
+    DeviceVectors<Real> v;
+    DirectionRequest request;
+    Coefficients q;
+    __device__ void operator()(int64_t i, Min &alpha) const {
+        const Row at = v.row(i);
+        const double h[1] = {request.panel.weighted ? static_cast<double>(v.diagonal[i]) : 1.0};
+        double move[1];
+        subspace_move<Real, 1>(v, request, q, i, Elements<Real, 1>::load(v.g + i), h, move);
+        alpha.add(truncation_of_row(at, request, h[0], move[0]));
+    }
+};
+
+} // namespace cudaopt

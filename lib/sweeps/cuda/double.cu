@@ -1,0 +1,6 @@
+// The CUDA backend in double precision.
+#include "sweeps/cuda/cuda_sweeps.cuh"
+
+namespace cudaopt {
+template std::unique_ptr<Sweeps> make_cuda_sweeps<double>(int64_t);
+} // namespace cudaopt

@@ -1,0 +1,194 @@
+// Sweep 1 on the GPU: row sums, the free variables' Gram matrix and the products of the leading columns, in one
+// reading.
+//
+// A warp takes a tile of rows at a time, 256 bytes of each column; 8 bytes of x, g, l and u are a lane's. For the
+// products, lane (c, r) holds two rows of column c of each block of 8 columns: exactly the fragments of the matrix
+// unit, for A and for B at once, since the order of the rows is of no consequence to a sum over them.
+//
+// Which rows a warp takes is a function of n and of the number of columns alone, so the sums have the same bits in each
+// run. Partial sums stand as [entry][block], so that reduce_partials reads them in order.
+#pragma once
+
+#include "sweeps/cuda/crossed.cuh"
+#include "sweeps/cuda/lane_products.cuh"
+#include "sweeps/cuda/ring.cuh"
+
+namespace cudaopt {
+
+// Panels of up to 6 blocks of columns (19 pairs): each warp keeps all products in its registers.
+constexpr int resident_blocks(int blocks) { return blocks <= 3 ? 2 : 1; }
+
+// The most vectors that a stage holds, with as many pairs as so many blocks of multiplied columns have.
+constexpr int most_vectors(int blocks, InnerProducts kind) {
+    const int columns = blocks * column_block - (over_free_rows(kind) && blocks > 1 ? panel::leading : 0);
+    const int pairs = (columns - panel::leading) / 2 + 1;
+    return 2 * pairs + 2 + (over_free_rows(kind) ? 2 : 0) + (kind == InnerProducts::weighted ? 1 : 0);
+}
+
+template <class Real, int blocks, InnerProducts kind>
+__global__ void __launch_bounds__(products_threads, resident_blocks(blocks))
+    inner_products_kernel(DeviceVectors<Real> v,
+                          const __grid_constant__ Sources<Real, most_vectors(blocks, kind)> sources,
+                          PanelRequest request, ProductsLayout layout, SendAhead ahead, int stages, bool aligned,
+                          double *partials) {
+    constexpr bool free_gram = over_free_rows(kind), weighted = kind == InnerProducts::weighted;
+    constexpr int rows = Stage<Real>::rows, stride = Stage<Real>::stride, lane_rows = rows_of_lane<Real>;
+    using Products = LaneProducts<blocks, free_gram>;
+    extern __shared__ __align__(16) unsigned char shared[];
+#if __CUDA_ARCH__ >= 900
+    cudaTriggerProgrammaticLaunchCompletion(); // the reduction may take its places
+#endif
+    const int lane = threadIdx.x % 32, warp = threadIdx.x / 32, c = lane / 4, r = lane % 4, columns = layout.columns;
+    const StageLayout place(v, request);
+    Ring<Real, most_vectors(blocks, kind)> ring(
+        sources, place, v.n, aligned,
+        reinterpret_cast<Real *>(shared) + warp * stages * Stage<Real>::elements(place.vectors), stages);
+
+    int column[blocks], at_column[blocks]; // the lane's; what columns past the end give is not used
+#pragma unroll
+    for (int b = 0; b < blocks; b++) {
+        const int k = b * column_block + c;
+        column[b] = k < columns ? k : (k - columns) % panel::leading;
+        at_column[b] = place.of_column(column[b]) * stride + r * 2;
+    }
+    Products products;
+    LaneSums<Real> own_sums;
+
+    // From the last tile to the first: evaluations and sweep 2 go the other way, so that each finds in the second-level
+    // cache what the one before it touched last.
+    const int64_t tiles = (v.n + rows - 1) / rows, step = static_cast<int64_t>(gridDim.x) * products_warps;
+    const int64_t first_tile = tiles - 1 - (static_cast<int64_t>(blockIdx.x) * products_warps + warp);
+    if (first_tile == tiles - 1) {
+        const int rows_there = static_cast<int>(v.n - first_tile * rows) - lane * lane_rows;
+        take_off_rows_past_the_end<kind>(own_sums, lane_rows - max(0, min(lane_rows, rows_there)), v.box, request);
+    }
+    for (int s = 0; s < stages - 1; s++) ring.ask(first_tile - s * step);
+    for (int64_t tile = first_tile; tile >= 0; tile -= step) {
+        ring.ask(tile - (stages - 1) * step);
+        Real *const stage = ring.await();
+
+        // The lane's own rows. y_new = g - g_base, of which g_base is stored; rounded as it will be stored.
+        Real *const mine = stage + lane * lane_rows;
+        RowsAhead<Real, lane_rows> at;
+        load8(mine + place.x * stride, at.x);
+        load8(mine + place.g * stride, at.g);
+        if (free_gram) {
+            load8(mine + place.l * stride, at.l);
+            load8(mine + place.u * stride, at.u);
+        }
+        if (weighted) load8(mine + place.h * stride, at.h);
+        if (request.fresh && place.stored > 0) {
+            alignas(8) LaneRows<Real> y;
+            load8(mine, y);
+#pragma unroll
+            for (int k = 0; k < lane_rows; k++) y[k] = at.g[k] - y[k];
+            store8(y, mine);
+        }
+        bool is_free[lane_rows], candidate[lane_rows];
+        alignas(8) LaneRows<Real> z;
+        const bool any_candidate = look_at_rows<kind>(at, request.threshold, own_sums, is_free, z, candidate);
+        if (crosses<kind>(request.threshold)) store8(z, mine + place.x * stride);
+        __syncwarp();
+        if (any_candidate) {
+            double t[lane_rows];
+            look_at_candidates<kind>(at, candidate, kind == InnerProducts::bounded ? ahead.reach : 0, own_sums, t);
+            if (kind == InnerProducts::bounded && ahead.below > 0) {
+                const auto entry = [&](int64_t row, int j) {
+                    return static_cast<double>(stage[place.of_column(j) * stride + row - tile * rows]);
+                };
+#pragma unroll
+                for (int k = 0; k < lane_rows; k++) {
+                    const double x = at.x[k], bound = bound_ahead(at.g[k], at.l[k], at.u[k]);
+                    send_rows(t[k] <= ahead.below, {t[k], tile * rows + lane * lane_rows + k, at.g[k], bound - x},
+                              columns, entry, ahead.to);
+                }
+            }
+        }
+
+        // Bits of the free rows: of the lane's two in each octet; of any of those that a lane looks at.
+        unsigned lane_free[2], any_free = 0;
+        if constexpr (free_gram) {
+            unsigned free[lane_rows];
+#pragma unroll
+            for (int k = 0; k < lane_rows; k++) any_free |= free[k] = __ballot_sync(~0u, is_free[k]);
+#pragma unroll
+            for (int e = 0; e < 2; e++) lane_free[e] = free[(2 * r + e) % lane_rows] >> (2 * r + e) / lane_rows;
+        }
+
+        constexpr int octets_at_once = blocks <= 3 ? rows / 8 : 2; // of wide panels, as many as the registers bear
+#pragma unroll octets_at_once
+        for (int octet = 0; octet < rows / 8; octet++) {
+            double w[blocks][2];
+#pragma unroll
+            for (int b = 0; b < blocks; b++) {
+                Real stored[2];
+                load2(stage + at_column[b] + octet * 8, stored);
+                w[b][0] = stored[0], w[b][1] = stored[1];
+            }
+            if (weighted) {
+                Real h[2];
+                load2(stage + place.h * stride + octet * 8 + r * 2, h);
+#pragma unroll
+                for (int e = 0; e < 2; e++) {
+                    const double root = sqrt(static_cast<double>(h[e]));
+#pragma unroll
+                    for (int b = 0; b < blocks; b++) w[b][e] = scaled_by(root, column[b], w[b][e]);
+                }
+            }
+            if constexpr (free_gram) {
+                // Of the columns the free rows, of their second appearances all.
+                double over_part[blocks][2];
+#pragma unroll
+                for (int e = 0; e < 2; e++) {
+                    const bool is_free = lane_free[e] >> octet * 8 / lane_rows & 1;
+#pragma unroll
+                    for (int b = 0; b < blocks; b++)
+                        over_part[b][e] =
+                            is_free || (!Products::one_tile && b * column_block + c >= columns) ? w[b][e] : 0.0;
+                }
+                // Where there is much to multiply, octets with no free row have the last block only.
+                constexpr unsigned octet_bits = (1u << (8 / lane_rows)) - 1;
+                if (blocks > 2 && (any_free & octet_bits << octet * 8 / lane_rows) == 0 &&
+                    columns >= (blocks - 1) * column_block)
+                    products.template add<blocks - 1>(w, over_part);
+                else products.add(w, over_part);
+            } else {
+                products.add(w, w);
+            }
+        }
+        __syncwarp(); // the stage is free for the tile after next
+    }
+    __pipeline_wait_prior(0);
+    __syncthreads(); // the ring becomes the place where the warps' sums meet
+    double *const warp_products = reinterpret_cast<double *>(shared);
+    __shared__ double warp_sums[products_warps][WarpSums::size];
+    products.store(warp_products + warp * Products::elements);
+    const WarpSums sums(own_sums);
+    if (lane == 0)
+        for (int k = 0; k < WarpSums::size; k++) warp_sums[warp][k] = sums.v[k];
+    __syncthreads();
+
+    // A thread an element, warp after warp, straight to the block's place among the partial sums.
+    const auto sum_at = [&](int place) {
+        double sum = 0;
+        for (int k = 0; k < products_warps; k++) sum += warp_products[k * Products::elements + place];
+        return sum;
+    };
+    const auto store = [&](int entry, double value) {
+        partials[static_cast<int64_t>(entry) * gridDim.x + blockIdx.x] = value;
+    };
+    for (int e = threadIdx.x; e < columns * columns; e += products_threads) {
+        const int i = e / columns, j = e % columns;
+        if (free_gram && i <= j)
+            store(layout.free_gram + panel::gram_index(i, j, columns), sum_at(Products::place_over_free(i, j)));
+        if (i < panel::leading)
+            store(layout.leading_products + i * columns + j, sum_at(Products::place_over_all(i, j, columns)));
+    }
+    if (threadIdx.x < WarpSums::size)
+        store(threadIdx.x < row_sum_count ? threadIdx.x : layout.maximum + threadIdx.x - row_sum_count,
+              WarpSums::join(warp_sums, threadIdx.x));
+    if (!free_gram)
+        for (int e = layout.free_gram + threadIdx.x; e < layout.leading_products; e += products_threads) store(e, 0);
+}
+
+} // namespace cudaopt

@@ -1,0 +1,76 @@
+// The kernels of a CUDA backend, loaded with the first call of a handle.
+#pragma once
+
+#include <utility>
+
+#include "sweeps/cuda/direction.cuh"
+#include "sweeps/cuda/inner_products.cuh"
+#include "sweeps/cuda/inner_products_wide.cuh"
+#include "sweeps/cuda/reduce_partials.cuh"
+#include "sweeps/cuda/support.cuh"
+
+namespace cudaopt {
+
+constexpr int widest_resident = 6; // blocks of columns of which a kernel of its own keeps the products
+constexpr int column_blocks(int columns) { return (columns + column_block - 1) / column_block; }
+
+// Blocks of sweep 2 a multiprocessor: what the registers of 16-byte loads in flight leave.
+constexpr int direction_resident = 2;
+
+// Each kernel that a panel of up to so many columns may need. All of them beforehand: what is loaded later might have
+// to wait for the caller's kernels, and no patience ends that wait.
+template <class Real> class KernelLoader {
+  public:
+    // block_shared: bytes of shared memory that a block of sweep 1 may have
+    KernelLoader(int columns, int block_shared) : columns_(columns), block_shared_(block_shared) {
+        using Resident = std::make_integer_sequence<int, widest_resident>;
+        sweeps_1<InnerProducts::unbounded>(Resident());
+        sweeps_1<InnerProducts::bounded>(Resident());
+        sweeps_1<InnerProducts::crossing>(Resident());
+        sweeps_1<InnerProducts::weighted>(Resident());
+        now(reduce_partials);
+        now(find_crossed<Real, false>);
+        now(find_crossed<Real, true>);
+        sweeps_2<CoefficientsByValue>();
+        if (columns > CoefficientsByValue::capacity) sweeps_2<CoefficientsInMemory>();
+        reduction<StartRecord, CheckStart<Real>>();
+        reduction<Min, FindLargestStep<Real>>();
+        reduction<FirstIndex, FindBadDiagonal<Real>>();
+        reduction<ScaledSquares, MeasureX<Real>>();
+        reduction<ScaledSquares, MeasureProjectedGradient<Real>>();
+        now(map_kernel<CopyIterate<Real>>);
+        now(map_kernel<FinishPair<Real>>);
+        now(map_kernel<MoveIntoBox<Real>>);
+        now(map_kernel<TakeStep<Real>>);
+        now(map_kernel<Restore<Real>>);
+    }
+
+  private:
+    template <class... Parameters> static void now(void (*kernel)(Parameters...)) {
+        check(load(kernel), "the loading of a kernel");
+    }
+    template <class Record, class Rule> static void reduction() {
+        now(map_reduce_kernel<Record, most_resident, Rule, StoreRecord<Record>>);
+    }
+    template <class Coefficients> static void sweeps_2() {
+        constexpr int aligned_rows = 16 / sizeof(Real);
+        now(map_blocks_kernel<DirectionRecord, direction_resident, TakeDirection<Real, Coefficients, aligned_rows>>);
+        now(map_blocks_kernel<DirectionRecord, direction_resident, TakeDirection<Real, Coefficients, 1>>);
+        reduction<Min, FindTruncation<Real, Coefficients>>();
+    }
+    template <InnerProducts kind, int... before> void sweeps_1(std::integer_sequence<int, before...>) const {
+        (sweep_1<before + 1, kind>(), ...);
+        now(inner_products_tile_kernel<Real, kind>);
+    }
+    template <int blocks, InnerProducts kind> void sweep_1() const {
+        if (blocks > column_blocks(multiplied_columns(columns_, over_free_rows(kind)))) return;
+        const auto kernel = inner_products_kernel<Real, blocks, kind>;
+        // The same for all handles that share the kernel.
+        check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, block_shared_),
+              "sweep 1's attributes");
+        now(kernel);
+    }
+    const int columns_, block_shared_;
+};
+
+} // namespace cudaopt

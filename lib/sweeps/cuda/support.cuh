@@ -1,0 +1,110 @@
+// Failures of the CUDA runtime as exceptions, owners of what it lends, and the host's wait for a stream.
+#pragma once
+
+#include <cuda_runtime.h>
+
+#include <cstdio>
+#include <new>
+#include <utility>
+
+#include "cuda_opt.h"
+#include "exec/launch_cuda.cuh"
+#include "exec/patience.hpp"
+#include "sweeps/sweeps.hpp"
+
+namespace cudaopt {
+
+inline void check(cudaError_t error, const char *what) {
+    if (error == cudaSuccess) return;
+    cudaGetLastError(); // the runtime's memory of it; what cannot be cleared will come again
+    char text[256];
+    std::snprintf(text, sizeof text, "CUDA failed in %s: %s (%s)", what, cudaGetErrorString(error),
+                  cudaGetErrorName(error));
+    throw BackendFailure(error == cudaErrorMemoryAllocation ? CUDA_OPT_OUT_OF_MEMORY : CUDA_OPT_CUDA_FAILURE, text);
+}
+
+// Makes a device current for as long as it lives.
+class OnDevice {
+  public:
+    explicit OnDevice(int device) { check(enter(device), "the choice of the handle's device"); }
+    // Where nobody can be told of an error: in destructors, and for what is not worth a failure.
+    OnDevice(int device, std::nothrow_t) noexcept { static_cast<void>(enter(device)); }
+    ~OnDevice() {
+        if (changed_) cudaSetDevice(before_); // which was possible before; nothing can be done if it is no more
+    }
+    OnDevice(const OnDevice &) = delete;
+    OnDevice &operator=(const OnDevice &) = delete;
+
+  private:
+    cudaError_t enter(int device) noexcept {
+        cudaError_t error = cudaGetDevice(&before_);
+        if (error == cudaSuccess && before_ != device) {
+            error = cudaSetDevice(device);
+            changed_ = error == cudaSuccess;
+        }
+        return error;
+    }
+    int before_ = 0;
+    bool changed_ = false;
+};
+
+enum class Lives { on_device, on_host_mapped };
+
+// An array on the device, or on the host where the device can write it.
+template <class T, Lives where> class CudaArray {
+  public:
+    CudaArray() = default;
+    ~CudaArray() { release(); }
+    CudaArray(const CudaArray &) = delete;
+    CudaArray &operator=(const CudaArray &) = delete;
+
+    void allocate(int64_t count) {
+        release();
+        const int64_t bytes = count * static_cast<int64_t>(sizeof(T));
+        void *memory = nullptr;
+        const cudaError_t error = where == Lives::on_device ? cudaMalloc(&memory, bytes)
+                                                            : cudaHostAlloc(&memory, bytes, cudaHostAllocDefault);
+        if (error != cudaSuccess) {
+            char what[96];
+            std::snprintf(what, sizeof what, "the allocation of %lld bytes of workspace",
+                          static_cast<long long>(bytes));
+            check(error, what);
+        }
+        data_ = static_cast<T *>(memory);
+        bytes_ = bytes;
+    }
+    void release() { // also by the destructor, which can tell nobody of an error
+        if (data_) static_cast<void>(where == Lives::on_device ? cudaFree(data_) : cudaFreeHost(data_));
+        data_ = nullptr;
+        bytes_ = 0;
+    }
+    T *get() const { return data_; }
+    T &operator[](int64_t i) const { return data_[i]; }
+    int64_t bytes() const { return bytes_; }
+
+  private:
+    T *data_ = nullptr;
+    int64_t bytes_ = 0;
+};
+
+class CudaEvent {
+  public:
+    CudaEvent() { check(cudaEventCreate(&event_), "cudaEventCreate"); }
+    ~CudaEvent() { cudaEventDestroy(event_); } // nobody can be told of an error
+    CudaEvent(const CudaEvent &) = delete;
+    CudaEvent &operator=(const CudaEvent &) = delete;
+    cudaEvent_t get() const { return event_; }
+
+  private:
+    cudaEvent_t event_ = nullptr;
+};
+
+// Wait until all of the stream's work is done, or throw Interrupted. Not by cudaStreamSynchronize(), which waits for as
+// long as it takes.
+inline void wait_for_stream(cudaStream_t stream, Patience &patience, const char *what) {
+    cudaError_t state = cudaErrorNotReady;
+    while ((state = cudaStreamQuery(stream)) == cudaErrorNotReady) patience.look();
+    check(state, what);
+}
+
+} // namespace cudaopt

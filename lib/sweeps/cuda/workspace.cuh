@@ -1,0 +1,71 @@
+// What a CUDA backend holds besides its numbers, from the first call of a handle on: all of it, or none.
+#pragma once
+
+#include <cstring>
+
+#include "sweeps/cuda/direction.cuh"
+#include "sweeps/cuda/reduce_partials.cuh"
+#include "sweeps/cuda/prefetched_rows.cuh"
+#include "sweeps/cuda/support.cuh"
+
+namespace cudaopt {
+
+struct FromDevice { // written by kernels, read by the host
+    unsigned flag;
+    unsigned long long crossed;
+    alignas(8) unsigned char record[sizeof(StartRecord)];
+};
+
+struct CallEvents {
+    CudaEvent begin, end;
+    bool recorded = false;
+};
+
+template <class Real> struct CudaWorkspace {
+    static constexpr int read_capacity = 64;
+
+    // For vectors of `pitch` elements and panels of so many columns.
+    CudaWorkspace(int64_t pitch, int m, int columns, int64_t partial_sums, int direction_records, cudaStream_t stream) {
+        vectors.allocate((2 * static_cast<int64_t>(m) + 3) * pitch);
+        partials.allocate(partial_sums);
+        scratch.allocate(map_reduce_scratch_bytes<StartRecord>());
+        counters.allocate(4);
+        if (columns > CoefficientsByValue::capacity) {
+            coefficients.allocate(columns);
+            staged_coefficients.allocate(columns);
+        }
+        directions.allocate(direction_records);
+        const int numbers_posted = posted_numbers(ProductsLayout(columns));
+        from_device.allocate(1);
+        posted.allocate(numbers_posted);
+        read_buffer.allocate(read_capacity);
+        sent.allocate(columns);
+        found.allocate();
+        numbers.resize(numbers_posted);
+        std::memset(static_cast<void *>(from_device.get()), 0, from_device.bytes());
+        std::memset(static_cast<void *>(posted.get()), 0, posted.bytes());
+        // Rows past n are read as part of a tile; they have to be 0.
+        check(cudaMemsetAsync(vectors.get(), 0, vectors.bytes(), stream), "cudaMemsetAsync");
+        check(cudaMemsetAsync(scratch.get(), 0, scratch.bytes(), stream), "cudaMemsetAsync");
+    }
+    int64_t bytes() const {
+        return vectors.bytes() + partials.bytes() + scratch.bytes() + counters.bytes() + coefficients.bytes() +
+               directions.bytes();
+    }
+
+    CudaArray<Real, Lives::on_device> vectors;
+    CudaArray<double, Lives::on_device> partials, coefficients;
+    CudaArray<DirectionRecord, Lives::on_device> directions;
+    CudaArray<unsigned char, Lives::on_device> scratch;
+    CudaArray<unsigned long long, Lives::on_device> counters; // blocks that have arrived; rows that have been sent
+    CudaArray<FromDevice, Lives::on_host_mapped> from_device;
+    CudaArray<double, Lives::on_host_mapped> staged_coefficients;
+    CudaArray<Posted, Lives::on_host_mapped> posted;
+    CudaArray<Real, Lives::on_host_mapped> read_buffer;
+    PrefetchedRows sent;
+    FoundVariables found;
+    std::vector<double> numbers; // as posted
+    CallEvents calls[2];
+};
+
+} // namespace cudaopt

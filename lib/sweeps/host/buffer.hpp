@@ -1,0 +1,31 @@
+// Host memory aligned for vectors, which frees itself.
+#pragma once
+
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <memory>
+
+#include "cuda_opt.h"
+#include "rim/failure.hpp"
+
+namespace cudaopt {
+
+struct Free {
+    void operator()(void *p) const { std::free(p); }
+};
+template <class T> using Buffer = std::unique_ptr<T[], Free>;
+
+template <class T> Buffer<T> allocate_buffer(int64_t count) {
+    constexpr std::size_t alignment = 64;
+    const std::size_t bytes = (static_cast<std::size_t>(count) * sizeof(T) + alignment - 1) / alignment * alignment;
+    void *memory = std::aligned_alloc(alignment, bytes);
+    if (!memory) {
+        char text[120];
+        std::snprintf(text, sizeof text, "out of memory: %zu bytes of workspace were asked for on the host", bytes);
+        throw BackendFailure(CUDA_OPT_OUT_OF_MEMORY, text);
+    }
+    return Buffer<T>(static_cast<T *>(memory));
+}
+
+} // namespace cudaopt

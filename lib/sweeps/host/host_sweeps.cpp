@@ -1,0 +1,445 @@
+// The host backend: the sweeps over tiles of rows, on threads. Sums are taken over fixed tiles in a fixed tree, so
+// that their bits do not depend on the number of threads.
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "sweeps/backend.hpp"
+#include "sweeps/found_variables.hpp"
+#include "sweeps/products_layout.hpp"
+#include "sweeps/host/buffer.hpp"
+#include "sweeps/host/row_tiles.hpp"
+#include "cuda_opt.h"
+#include "exec/map_reduce_host.hpp"
+#include "sweeps/rules.hpp"
+
+namespace cudaopt {
+
+namespace {
+
+constexpr int64_t stretches = 256; // contiguous runs of tiles, the threads' pieces of work
+constexpr int64_t least_rows_for_threads = 8192;
+
+void clear(const ProductsLayout &layout, double *v) {
+    std::fill(v, v + layout.size, 0.0);
+    v[layout.minimum] = infinity;
+}
+
+void join(const ProductsLayout &layout, double *to, const double *from) {
+    for (int i = 0; i < layout.maximum; i++) to[i] += from[i];
+    const double largest = from[layout.maximum];
+    if (largest > to[layout.maximum] || largest != largest) to[layout.maximum] = largest;
+    to[layout.minimum] = std::min(to[layout.minimum], from[layout.minimum]);
+}
+
+// Sums of a stretch's tiles in a binary tree, with a partial sum for each level: tile k is joined like the carry of a
+// binary counter.
+class Cascade {
+  public:
+    Cascade(double *levels, const ProductsLayout &layout) : levels_(levels), layout_(layout) {}
+    double *next() { return level(depth_); } // where the next tile's numbers go
+    void push() {
+        depth_++;
+        for (uint64_t carry = count_++; carry & 1; carry >>= 1) {
+            depth_--;
+            join(layout_, level(depth_ - 1), level(depth_));
+        }
+    }
+    void finish(double *to) {
+        clear(layout_, to);
+        for (int i = depth_ - 1; i >= 0; i--) join(layout_, to, level(i));
+    }
+
+  private:
+    double *level(int i) { return levels_ + static_cast<std::size_t>(i) * layout_.size; }
+    double *levels_;
+    const ProductsLayout &layout_;
+    int depth_ = 0;
+    uint64_t count_ = 0;
+};
+
+template <class Real> class HostSweeps final : public Sweeps {
+  public:
+    explicit HostSweeps(int64_t n) : n_(n) {}
+
+    void bind(const UserArrays &a) override {
+        x_ = static_cast<Real *>(a.x);
+        g_ = static_cast<Real *>(a.g);
+        f_ = a.f;
+        box_ = {static_cast<const Real *>(a.lower), static_cast<const Real *>(a.upper)};
+        diagonal_ = static_cast<const Real *>(a.diagonal);
+    }
+
+    void allocate(int m, const BackendOptions &options) override {
+        const double wanted = (2.0 * m + 5) * static_cast<double>(n_) * sizeof(Real);
+        if (wanted > 9e18)
+            throw BackendFailure(CUDA_OPT_OUT_OF_MEMORY, "out of memory: a workspace of (2m + 5) n elements has more "
+                                                         "than 9e18 bytes");
+        if (options.aside && !aside_) aside_ = allocate_buffer<Real>(2 * n_);
+        const int columns = panel::columns(m);
+        const ProductsLayout layout(columns);
+        int64_t scratch_size = 2 * static_cast<int64_t>(padded_columns(columns)) * tile_height +
+                               static_cast<int64_t>(cascade_levels()) * layout.size;
+        scratch_size = (scratch_size + 7) / 8 * 8; // each thread's part aligned to 64 bytes, as tiles have to be
+        // Of the 2m + 9 vectors that cuda_opt.h promises at most, the threads' scratch has three.
+        const int64_t most_threads = 3 * n_ * static_cast<int64_t>(sizeof(Real)) / (scratch_size * 8);
+        const int threads = n_ < least_rows_for_threads
+                                ? 1
+                                : static_cast<int>(std::clamp<int64_t>(most_threads, 1, host_threads(options.threads)));
+        if (vectors_ && threads == threads_) return;
+        // All or nothing: what is there stays as it is until the rest is there, too.
+        Buffer<double> scratch = allocate_buffer<double>(scratch_size * threads);
+        if (!vectors_) { // these depend on n and m alone
+            Buffer<double> stretch_sums = allocate_buffer<double>(stretches * layout.size);
+            Buffer<double> crossed_entries = allocate_buffer<double>(int64_t{crossed_capacity} * columns);
+            found_.allocate();
+            vectors_ = allocate_buffer<Real>((2 * static_cast<int64_t>(m) + 3) * n_);
+            stretch_sums_ = std::move(stretch_sums);
+            crossed_entries_ = std::move(crossed_entries);
+        }
+        scratch_ = std::move(scratch);
+        scratch_size_ = scratch_size;
+        fixed_doubles_ = scratch_size * threads + stretches * layout.size + int64_t{crossed_capacity} * columns;
+        m_ = m;
+        threads_ = threads;
+    }
+
+    int64_t workspace_bytes() const override {
+        if (!vectors_) return 0;
+        return (2 * static_cast<int64_t>(m_) + (aside_ ? 5 : 3)) * n_ * static_cast<int64_t>(sizeof(Real)) +
+               fixed_doubles_ * static_cast<int64_t>(sizeof(double));
+    }
+
+    StartReport start() override {
+        const StartRecord r = map_reduce_host<StartRecord>(n_, CheckStart<Real>{x_, box_}, threads_);
+        const StartReport report{std::min(r.x_nan.v, n_),
+                                 std::min(r.bound_nan.v, n_),
+                                 std::min(r.crossed.v, n_),
+                                 r.projected.v,
+                                 r.boxed.v,
+                                 r.bounded.v};
+        if (report.usable(n_) && r.projected.v > 0) map_host(n_, MoveIntoBox<Real>{x_, box_}, threads_);
+        return report;
+    }
+
+    const PanelProducts &inner_products(const PanelRequest &request) override {
+        const ProductsLayout layout(panel::columns(request.pairs));
+        const int64_t tiles = tile_count(), pieces = std::min(tiles, stretches);
+        const auto add_stretch = [&](int64_t piece, int place) {
+            double *tile = scratch_.get() + place * scratch_size_,
+                   *free_tile = tile + padded_columns(layout.columns) * tile_height;
+            Cascade cascade(free_tile + padded_columns(layout.columns) * tile_height, layout);
+            for (int64_t k = tiles * piece / pieces; k < tiles * (piece + 1) / pieces; k++) {
+                add_tile(request, layout, k * tile_height, tile, free_tile, cascade.next());
+                cascade.push();
+            }
+            cascade.finish(stretch_sums_.get() + piece * layout.size);
+        };
+        share_host(pieces, add_stretch, threads_);
+        for (int64_t stride = 1; stride < pieces; stride *= 2)
+            for (int64_t k = 0; k + stride < pieces; k += 2 * stride)
+                join(layout, stretch_sums_.get() + k * layout.size, stretch_sums_.get() + (k + stride) * layout.size);
+
+        sums_ = layout.products(stretch_sums_.get());
+        sums_.f = *f_;
+        return sums_;
+    }
+
+    void direction(const DirectionRequest &request) override {
+        const int64_t tiles = tile_count();
+        // Rules of whole tiles: rows are taken together so that each column is read once, in order.
+        direction_ = map_reduce_host_tiles<DirectionRecord>(
+            tiles, [&](int64_t tile, DirectionRecord &record) { direction_tile(request, tile * tile_height, record); });
+    }
+
+    DirectionSums direction_sums() override {
+        return {direction_.slope.v, direction_.d_squared.v, direction_.projected.v};
+    }
+    bool direction_sums_at_hand() const override { return true; }
+
+    double truncation(const DirectionRequest &request) override {
+        const Min alpha = map_reduce_host_tiles<Min>(tile_count(), [&](int64_t tile, Min &least) {
+            alignas(64) double move[tile_height];
+            const int64_t begin = tile * tile_height;
+            const int rows = rows_from(begin);
+            subspace_move(request, begin, rows, move);
+            for (int r = 0; r < rows; r++)
+                least.add(truncation_of_row(row(begin + r), request, weight(request.panel, begin + r), move[r]));
+        });
+        return std::max(0.0, std::min(1.0, alpha.v));
+    }
+
+    CrossedWindow crossed(const PanelRequest &request, double lo, double hi) override {
+        const int columns = panel::columns(request.pairs);
+        int64_t count = 0;
+        found_.clear();
+        const auto collect = [&](int64_t i, int) {
+            const double h = weight(request, i), l = box_.lower(i), u = box_.upper(i);
+            const double t = breakpoint<double>(x_[i], h * g_[i], l, u);
+            if (!(t > lo && t <= hi)) return;
+            const std::lock_guard lock(crossed_mutex_);
+            if (count++ < crossed_capacity) {
+                double *w = crossed_entries_.get() + (count - 1) * columns;
+                const double root = std::sqrt(h), g = g_[i];
+                for (int age = 0; age < request.pairs; age++) {
+                    const double y = column_y(request, age)[i];
+                    w[panel::y_column(age)] = root * (age == 0 && request.fresh ? static_cast<Real>(g - y) : y);
+                    w[panel::s_column(age)] = column_s(request, age)[i] / root;
+                }
+                found_.add({t, i, root * g, ((g < 0 ? u : l) - x_[i]) / root, w});
+            }
+        };
+        share_host(n_, collect, threads_);
+        return found_.window(count);
+    }
+
+    void step(int slot, double step) override {
+        map_host(n_, TakeStep<Real>{x_, x_base(), s_slot(slot), box_, step}, threads_);
+    }
+
+    double largest_step(int slot) override {
+        return map_reduce_host<Min>(n_, FindLargestStep<Real>{x_base(), s_slot(slot), box_}, threads_).v;
+    }
+
+    void restore(int slot, double f) override {
+        map_host(n_, Restore<Real>{x_, g_, x_base(), y_slot(slot), f_, f}, threads_);
+    }
+
+    void put_aside(int slot) override {
+        map_host(n_, CopyIterate<Real>{aside_x(), aside_g(), x_base(), y_slot(slot)}, threads_);
+    }
+
+    void bring_back(double f) override { map_host(n_, Restore<Real>{x_, g_, aside_x(), aside_g(), f_, f}, threads_); }
+
+    void finish_pair(int slot) override { map_host(n_, FinishPair<Real>{y_slot(slot), g_}, threads_); }
+
+    void fetch(const HeldVector &which, void *to_host) override {
+        std::memcpy(to_host, place_of(which), static_cast<std::size_t>(bytes_of(which)));
+    }
+    void store(const HeldVector &which, const void *from_host) override {
+        std::memcpy(place_of(which), from_host, static_cast<std::size_t>(bytes_of(which)));
+    }
+    int64_t bytes_of(const HeldVector &which) const override {
+        return which.kind == HeldVector::f ? sizeof(double) : n_ * static_cast<int64_t>(sizeof(Real));
+    }
+
+    double x_norm() override { return map_reduce_host<ScaledSquares>(n_, MeasureX<Real>{x_}, threads_).norm(); }
+
+    double projected_gradient_norm() override {
+        return map_reduce_host<ScaledSquares>(n_, MeasureProjectedGradient<Real>{x_, g_, box_}, threads_).norm();
+    }
+
+    int64_t bad_diagonal() override {
+        return std::min(n_, map_reduce_host<FirstIndex>(n_, FindBadDiagonal<Real>{diagonal_}, threads_).v);
+    }
+
+    void read(const void *vector, int64_t begin, int count, double *to) override {
+        for (int i = 0; i < count; i++) to[i] = static_cast<const Real *>(vector)[begin + i];
+    }
+
+  private:
+    int64_t tile_count() const { return (n_ + tile_height - 1) / tile_height; }
+    // Of the binary tree over a stretch's tiles, and one for the tile at work.
+    int cascade_levels() const {
+        int levels = 2;
+        for (int64_t tiles = tile_count() / stretches + 1; tiles > 0; tiles /= 2) levels++;
+        return levels;
+    }
+    int rows_from(int64_t begin) const { return static_cast<int>(std::min<int64_t>(tile_height, n_ - begin)); }
+    double weight(const PanelRequest &request, int64_t i) const { return request.weighted ? diagonal_[i] : 1.0; }
+    Row row(int64_t i) const { return {x_[i], g_[i], box_.lower(i), box_.upper(i)}; }
+
+    // Vectors: S slots, Y slots, x_base.
+    Real *s_slot(int slot) const { return vectors_.get() + static_cast<int64_t>(slot) * n_; }
+    Real *y_slot(int slot) const { return vectors_.get() + (static_cast<int64_t>(m_) + 1 + slot) * n_; }
+    Real *aside_x() const { return aside_.get(); }
+    Real *aside_g() const { return aside_.get() + n_; }
+    Real *x_base() const { return vectors_.get() + (2 * static_cast<int64_t>(m_) + 2) * n_; }
+    void *place_of(const HeldVector &which) const {
+        switch (which.kind) {
+        case HeldVector::x: return x_;
+        case HeldVector::f: return f_;
+        case HeldVector::g: return g_;
+        case HeldVector::s_column: return s_slot(which.slot);
+        case HeldVector::y_column: return y_slot(which.slot);
+        case HeldVector::x_base: return x_base();
+        case HeldVector::aside_x: return aside_x();
+        case HeldVector::aside_g: return aside_g();
+        }
+        return nullptr;
+    }
+    int slot_of(const PanelRequest &request, int age) const { return (request.newest_slot + m_ + 1 - age) % (m_ + 1); }
+    const Real *column_s(const PanelRequest &request, int age) const { return s_slot(slot_of(request, age)); }
+    Real *column_y(const PanelRequest &request, int age) const { return y_slot(slot_of(request, age)); }
+
+    template <class Record, class Rule> Record map_reduce_host_tiles(int64_t tiles, const Rule &rule) {
+        return map_reduce_host<Record, 1>(tiles, rule, threads_);
+    }
+
+    // The rows' own numbers as doubles; rows past the end are held at 0.
+    void load_rows(const PanelRequest &request, int64_t begin, int rows, TileRows &tile) const {
+        load(x_ + begin, rows, tile.x);
+        load(g_ + begin, rows, tile.g);
+        if (box_.l) load(box_.l + begin, rows, tile.l);
+        else std::fill(tile.l, tile.l + tile_height, -infinity);
+        if (box_.u) load(box_.u + begin, rows, tile.u);
+        else std::fill(tile.u, tile.u + tile_height, infinity);
+        if (request.weighted) load(diagonal_ + begin, rows, tile.h);
+        else std::fill(tile.h, tile.h + tile_height, 1.0);
+    }
+
+    // One tile of the panel: columns, row sums, products.
+    void add_tile(const PanelRequest &request, const ProductsLayout &layout, int64_t begin, double *tile,
+                  double *free_tile, double *out) const {
+        const int rows = rows_from(begin), columns = layout.columns;
+        clear(layout, out);
+        TileRows own;
+        TileFacts facts;
+        alignas(64) double free[tile_height];
+        double *g = tile + panel::gradient * tile_height, *z = tile + panel::displacement * tile_height;
+        std::fill(tile, tile + panel::gradient * tile_height, 0.0);
+        load_rows(request, begin, rows, own);
+        facts_of_tile(own, rows, request.threshold, free, z, facts);
+        std::copy(own.g, own.g + tile_height, g);
+
+        for (int age = 0; age < request.pairs; age++) {
+            load(column_y(request, age) + begin, rows, tile + panel::y_column(age) * tile_height);
+            load(column_s(request, age) + begin, rows, tile + panel::s_column(age) * tile_height);
+        }
+        if (request.pairs > 0 && request.fresh)
+            for (int r = 0; r < tile_height; r++) tile[r] = static_cast<Real>(g[r] - tile[r]); // as it will be stored
+        if (request.weighted)
+            for (int c = 0; c < columns; c++) {
+                const bool inverse = c == panel::displacement || (c != panel::gradient && c % 2 == 1);
+                double *column = tile + c * tile_height;
+                for (int r = 0; r < rows; r++) {
+                    const double root = std::sqrt(own.h[r]);
+                    column[r] = inverse ? column[r] / root : column[r] * root;
+                }
+            }
+        std::fill(tile + columns * tile_height, tile + padded_columns(columns) * tile_height, 0.0);
+
+        add_special_products(tile, columns, out + layout.leading_products);
+        if (request.free_gram && facts.free_variables > 0) {
+            const double *left = tile;
+            if (facts.free_variables < rows) {
+                for (int c = 0; c < columns; c++)
+                    for (int r = 0; r < tile_height; r++)
+                        free_tile[c * tile_height + r] = tile[c * tile_height + r] * free[r];
+                std::fill(free_tile + columns * tile_height, free_tile + padded_columns(columns) * tile_height, 0.0);
+                left = free_tile;
+            }
+            add_symmetric_products(left, columns, out + layout.free_gram);
+        }
+        out[projected_gradient_squared] = facts.projected_gradient_squared;
+        out[x_squared] = facts.x_squared;
+        out[at_lower] = facts.at_lower;
+        out[at_upper] = facts.at_upper;
+        out[free_variables] = facts.free_variables;
+        out[not_finite] = facts.not_finite;
+        out[layout.maximum] = facts.projected_gradient_max;
+        out[layout.minimum] = facts.first_breakpoint;
+    }
+
+    static void load(const Real *from, int rows, double *to) {
+        for (int r = 0; r < rows; r++) to[r] = from[r];
+        std::fill(to + rows, to + tile_height, 0.0);
+    }
+
+    // a g + w'q for the rows of a tile: the way from x to the subspace minimiser, were there no bounds.
+    void subspace_move(const DirectionRequest &request, int64_t begin, int rows, double *move) const {
+        const PanelRequest &p = request.panel;
+        alignas(64) double from_s[tile_height] = {};
+        for (int r = 0; r < rows; r++) move[r] = request.gradient_coefficient * g_[begin + r];
+        for (int age = 0; age < p.pairs; age++) {
+            const double qy = request.coefficients[panel::y_column(age)],
+                         qs = request.coefficients[panel::s_column(age)];
+            const Real *y = column_y(p, age) + begin, *s = column_s(p, age) + begin;
+            if (age == 0 && p.fresh)
+                for (int r = 0; r < rows; r++) move[r] += qy * static_cast<Real>(g_[begin + r] - y[r]);
+            else
+                for (int r = 0; r < rows; r++) move[r] += qy * y[r];
+            for (int r = 0; r < rows; r++) from_s[r] += qs * s[r];
+        }
+        if (p.weighted)
+            for (int r = 0; r < rows; r++) move[r] = move[r] * diagonal_[begin + r] + from_s[r];
+        else
+            for (int r = 0; r < rows; r++) move[r] += from_s[r];
+    }
+
+    void direction_tile(const DirectionRequest &request, int64_t begin, DirectionRecord &record) const {
+        alignas(64) double move[tile_height] = {};
+        const int rows = rows_from(begin), slot = request.spare_slot;
+        subspace_move(request, begin, rows, move);
+        const TrialArrays<Real> to{
+            x_,           g_,
+            s_slot(slot), y_slot(slot),
+            x_base(),     request.panel.fresh && request.panel.pairs > 0 ? column_y(request.panel, 0) : nullptr};
+        if (request.panel.threshold == 0 && !request.truncate) take_tile(to, begin, rows, request, move, record);
+        else
+            for (int r = 0; r < rows; r++) take_row(to, begin + r, request, move[r], record);
+    }
+
+    // Nothing crossed, nothing truncated: the usual case, four rows at a time.
+    void take_tile(const TrialArrays<Real> &to, int64_t begin, int rows, const DirectionRequest &request,
+                   const double *move, DirectionRecord &record) const {
+        TileRows own;
+        alignas(64) double trial[tile_height], d[tile_height] = {};
+        load_rows(request.panel, begin, rows, own);
+        record.projected.add(trial_of_tile(own, rows, move, largest_number<Real>, trial));
+        for (int r = 0; r < rows; r++) d[r] = static_cast<Real>(trial[r] - own.x[r]);
+        record.slope.add(dot_of_tile(own.g, d));
+        record.d_squared.add(dot_of_tile(d, d));
+        if (to.y_fresh)
+            for (int r = 0; r < rows; r++)
+                to.y_fresh[begin + r] = static_cast<Real>(own.g[r] - static_cast<double>(to.y_fresh[begin + r]));
+        std::copy(g_ + begin, g_ + begin + rows, to.g_base + begin);
+        std::copy(x_ + begin, x_ + begin + rows, to.x_base + begin);
+        for (int r = 0; r < rows; r++) to.d[begin + r] = static_cast<Real>(d[r]);
+        if (request.step == 1) {
+            for (int r = 0; r < rows; r++) to.x[begin + r] = static_cast<Real>(trial[r]);
+            return;
+        }
+        for (int r = 0; r < rows; r++)
+            to.x[begin + r] = stepped_row<Real>(own.x[r], d[r], request.step, own.l[r], own.u[r]);
+    }
+
+    void take_row(const TrialArrays<Real> &to, int64_t i, const DirectionRequest &request, double move,
+                  DirectionRecord &record) const {
+        const Row at = row(i);
+        const TrialRow<Real> trial = take_trial<Real>(at, request, weight(request.panel, i), move, record);
+        if (to.y_fresh) to.y_fresh[i] = static_cast<Real>(at.g - static_cast<double>(to.y_fresh[i]));
+        to.d[i] = trial.d;
+        to.g_base[i] = g_[i];
+        to.x_base[i] = x_[i];
+        to.x[i] = trial.x;
+    }
+
+    const int64_t n_;
+    int threads_ = 1, m_ = 0;
+    Real *x_ = nullptr, *g_ = nullptr;
+    double *f_ = nullptr;
+    BoxArrays<Real> box_{};
+    const Real *diagonal_ = nullptr;
+    Buffer<Real> vectors_, aside_;
+    Buffer<double> scratch_, stretch_sums_, crossed_entries_;
+    int64_t scratch_size_ = 0, fixed_doubles_ = 0;
+    std::mutex crossed_mutex_;
+    FoundVariables found_;
+    PanelProducts sums_{};
+    DirectionRecord direction_;
+};
+
+} // namespace
+
+template <class Real> std::unique_ptr<Sweeps> make_host_sweeps(int64_t n) {
+    return std::make_unique<HostSweeps<Real>>(n);
+}
+template std::unique_ptr<Sweeps> make_host_sweeps<double>(int64_t);
+template std::unique_ptr<Sweeps> make_host_sweeps<float>(int64_t);
+
+} // namespace cudaopt

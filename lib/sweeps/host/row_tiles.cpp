@@ -1,0 +1,79 @@
+#include "sweeps/host/row_tiles.hpp"
+
+#include "sweeps/host/instruction_sets.hpp"
+#include "lbfgsb/box.hpp"
+
+namespace cudaopt {
+
+namespace {
+
+typedef long Indices __attribute__((vector_size(32)));
+
+inline __attribute__((always_inline)) Lanes at(const double *values, int r) { return *(const Lanes *)(values + r); }
+inline __attribute__((always_inline)) void put(double *values, int r, Lanes v) { *(Lanes *)(values + r) = v; }
+inline __attribute__((always_inline)) double add_up(Lanes v) { return (v[0] + v[2]) + (v[1] + v[3]); }
+inline __attribute__((always_inline)) Indices before(int rows, int r) {
+    return Indices{r, r + 1, r + 2, r + 3} < static_cast<long>(rows);
+}
+
+} // namespace
+
+CUDA_OPT_EACH_INSTRUCTION_SET
+void facts_of_tile(const TileRows &tile, int rows, double threshold, double *free, double *z, TileFacts &facts) {
+    const Lanes zero = {}, one = zero + 1, never = zero + infinity;
+    Lanes pg2 = zero, x2 = zero, lower = zero, upper = zero, free_variables = zero, not_finite = zero, largest = zero;
+    Lanes first = never;
+    for (int r = 0; r < tile_height; r += lanes) {
+        const Lanes x = at(tile.x, r), g = at(tile.g, r), l = at(tile.l, r), u = at(tile.u, r);
+        const Indices inside = before(rows, r);
+        const Lanes t = breakpoint(x, at(tile.h, r) * g, l, u), pg = projected_gradient(x, g, l, u);
+        const Lanes size = select(pg < 0, -pg, pg);
+        const Indices is_free = (t > threshold) & inside, passed = (t > 0) & (t <= threshold) & inside;
+        const Indices is_lower = (x <= l) & inside, is_upper = (x >= u) & (x > l) & inside;
+        pg2 += select(inside, pg * pg, zero);
+        x2 += select(inside, x * x, zero);
+        lower += select(is_lower, one, zero);
+        upper += select(is_upper, one, zero);
+        free_variables += select(is_free, one, zero);
+        not_finite += select((g - g != 0) & inside, one, zero);
+        largest = select(((size > largest) | (size != size)) & inside, size, largest);
+        first = select(is_free & (t < first), t, first);
+        put(free, r, select(is_free, one, zero));
+        put(z, r, select(passed, bound_ahead(g, l, u) - x, zero));
+    }
+    facts = {add_up(pg2),        add_up(x2), add_up(lower), add_up(upper), add_up(free_variables),
+             add_up(not_finite), 0,          infinity};
+    for (int k = 0; k < lanes; k++) {
+        if (largest[k] > facts.projected_gradient_max || largest[k] != largest[k])
+            facts.projected_gradient_max = largest[k];
+        if (first[k] < facts.first_breakpoint) facts.first_breakpoint = first[k];
+    }
+}
+
+CUDA_OPT_EACH_INSTRUCTION_SET
+double trial_of_tile(const TileRows &tile, int rows, const double *move, double largest, double *trial) {
+    const Lanes zero = {}, one = zero + 1, limit = zero + largest;
+    Lanes projected = zero;
+    Indices storable = zero == zero;
+    for (int r = 0; r < tile_height; r += lanes) {
+        const Lanes x = at(tile.x, r), g = at(tile.g, r), l = at(tile.l, r), u = at(tile.u, r);
+        const Lanes wanted = x + at(move, r), clamped = clamp_to_box(wanted, l, u);
+        const Indices stays = held(x, g, l, u);
+        projected += select(before(rows, r) & ~stays & (clamped != wanted), one, zero);
+        storable &= (clamped <= limit) & (clamped >= -limit);
+        put(trial, r, select(stays, x, clamped));
+    }
+    if (storable[0] & storable[1] & storable[2] & storable[3]) return add_up(projected);
+    for (int r = 0; r < tile_height; r++) // rare: terms have overflowed
+        trial[r] = place_in_box(trial[r], tile.x[r], tile.l[r], tile.u[r], largest);
+    return add_up(projected);
+}
+
+CUDA_OPT_EACH_INSTRUCTION_SET
+double dot_of_tile(const double *a, const double *b) {
+    Lanes sum = {};
+    for (int r = 0; r < tile_height; r += lanes) sum += at(a, r) * at(b, r);
+    return add_up(sum);
+}
+
+} // namespace cudaopt
