@@ -87,19 +87,23 @@ class QuasiDefinite {
     // b <- (V'R)^-1 b, half of a solve, which is all that a form a'S^-1 b needs. Two rows at a time, so that pairs of
     // elements are written and read again as the same pairs.
     CUDA_OPT_HD_CALL void reduce(double *b) const {
-        for (int i = 0; i < 2 * k_; i += 2) {
-            const double *v0 = row(i), *v1 = row(i + 1);
-            const double y0 = reciprocals_[i] * b[i];
+        const int size = 2 * k_, pitch = stride(k_);
+        const double *const reciprocals = reciprocals_.data();
+        const double *v0 = v_.data();
+        for (int i = 0; i < size; i += 2, v0 += 2 * pitch) {
+            const double *const v1 = v0 + pitch;
+            const double y0 = reciprocals[i] * b[i];
             b[i + 1] -= y0 * v0[i + 1];
-            const double y1 = reciprocals_[i + 1] * b[i + 1];
-            for (int j = i + 2; j < 2 * k_; j += 2) lanes(b + j) -= y0 * lanes(v0 + j) + y1 * lanes(v1 + j);
+            const double y1 = reciprocals[i + 1] * b[i + 1];
+            for (int j = i + 2; j < size; j += 2) lanes(b + j) -= y0 * lanes(v0 + j) + y1 * lanes(v1 + j);
         }
     }
 
     // a'S^-1 b of a and b that have been reduced.
     CUDA_OPT_HD double reduced_form(const double *a, const double *b) const {
+        const double *const reciprocals = reciprocals_.data();
         double sum = 0;
-        for (int i = 0; i < 2 * k_; i++) sum += a[i] * reciprocals_[i] * b[i];
+        for (int i = 0; i < 2 * k_; i++) sum += a[i] * reciprocals[i] * b[i];
         return sum;
     }
 
@@ -112,18 +116,25 @@ class QuasiDefinite {
 
     // Row i of V, from its diagonal on: v_i -= sum of V_pi / V_pp v_p over the rows p in [begin, end).
     CUDA_OPT_HD void eliminate(int begin, int end, int i) {
-        for (int p = begin; p < end; p++) factors_[p] = row(p)[i] * reciprocals_[p];
+        const int size = 2 * k_, pitch = stride(k_);
+        const double *const reciprocals = reciprocals_.data(), *const v = v_.data();
+        double *const factors = factors_.data();
+        for (int p = begin; p < end; p++) factors[p] = v[p * pitch + i] * reciprocals[p];
         int j = i;
-        for (; j + granule < 2 * k_; j += 2 * granule) eliminate_block<2 * granule>(begin, end, i, j);
-        if (j < 2 * k_) eliminate_block<granule>(begin, end, i, j);
+        for (; j + granule < size; j += 2 * granule) eliminate_block<2 * granule>(begin, end, i, j);
+        if (j < size) eliminate_block<granule>(begin, end, i, j);
     }
 
     template <int width> CUDA_OPT_HD void eliminate_block(int begin, int end, int i, int j) {
+        const int pitch = stride(k_);
+        const double *const factors = factors_.data();
+        double *const to = row(i) + j;
+        const double *from = row(begin) + j;
         Lanes sums[width / 2];
-        for (int l = 0; l < width / 2; l++) sums[l] = lanes(row(i) + j + 2 * l);
-        for (int p = begin; p < end; p++)
-            for (int l = 0; l < width / 2; l++) sums[l] -= factors_[p] * lanes(row(p) + j + 2 * l);
-        for (int l = 0; l < width / 2; l++) lanes(row(i) + j + 2 * l) = sums[l];
+        for (int l = 0; l < width / 2; l++) sums[l] = lanes(to + 2 * l);
+        for (int p = begin; p < end; p++, from += pitch)
+            for (int l = 0; l < width / 2; l++) sums[l] -= factors[p] * lanes(from + 2 * l);
+        for (int l = 0; l < width / 2; l++) lanes(to + 2 * l) = sums[l];
     }
 
     // False when the pivot has not the sign it must have, or it or its reciprocal is not finite.

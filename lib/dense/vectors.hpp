@@ -16,6 +16,11 @@ CUDA_OPT_HD inline void subtract(double *__restrict b, double factor, const doub
     for (int i = 0; i < n; i++) b[i] -= factor * a[i];
 }
 
+// b += factor a, likewise.
+CUDA_OPT_HD inline void add(double *__restrict b, double factor, const double *__restrict a, int n) {
+    for (int i = 0; i < n; i++) b[i] += factor * a[i];
+}
+
 CUDA_OPT_HD inline void copy(const double *from, int n, double *to) {
     for (int i = 0; i < n; i++) to[i] = from[i];
 }

@@ -149,7 +149,7 @@ CUDA_OPT_HD_CALL inline void CauchySearch::load_path(const LimitedMemory &memory
     for (int i = 0; i < size; i++) to_p[i] = -to_p[i];
     if (tau > 0) {
         memory.to_basis(sums.leading_products + panel::displacement * sums.columns, to_c);
-        for (int i = 0; i < size; i++) to_c[i] += tau * to_p[i];
+        dense::add(to_c, tau, to_p, size);
     } else {
         dense::fill(to_c, size, 0);
     }
@@ -288,10 +288,8 @@ CUDA_OPT_HD_CALL inline bool CauchySearch::pass_breakpoints(const LimitedMemory 
         const double t = window.rows[next].t;
         if (minimiser() < t || at_.d_squared <= 0) return true;
         const double dt = t - at_.t;
-        for (int i = 0; i < size; i++) {
-            c()[i] += dt * p()[i];
-            c_reduced()[i] += dt * p_reduced()[i];
-        }
+        dense::add(c(), dt, p(), size);
+        dense::add(c_reduced(), dt, p_reduced(), size);
         at_.slope += dt * at_.curvature;
         // Variables that stop at the same t end the same segment.
         for (; next < window.count && window.rows[next].t == t; next++)
@@ -318,10 +316,8 @@ CUDA_OPT_HD_CALL inline void CauchySearch::fix_at_bound(const LimitedMemory &mem
                  w_m_w = memory.middle_form(w_reduced, w_reduced);
     at_.slope += g * g + theta * g * variable.z - g * w_m_c;
     at_.curvature -= theta * g * g + 2 * g * w_m_p + g * g * w_m_w;
-    for (int i = 0; i < size; i++) {
-        p()[i] += g * w[i];
-        p_reduced()[i] += g * w_reduced[i];
-    }
+    dense::add(p(), g, w, size);
+    dense::add(p_reduced(), g, w_reduced, size);
     at_.d_squared -= g * g;
     if (downdate) downdate_free_gram(memory, variable);
     point_.free_variables--;
@@ -366,7 +362,7 @@ CUDA_OPT_HD_CALL inline CauchySearch::State CauchySearch::judge_probe(const Limi
 // The minimiser is known; what the subspace minimisation needs is asked for, if it is not there.
 CUDA_OPT_HD_CALL inline CauchySearch::State CauchySearch::settle() {
     const double t = point_.t = greatest(minimiser(), at_.t);
-    for (int i = 0; i < size_; i++) c()[i] += (t - at_.t) * p()[i];
+    dense::add(c(), t - at_.t, p(), size_);
     point_.breakpoints_crossed = static_cast<int64_t>(moving_at_start_ - point_.free_variables);
     if (point_.gram_holds || point_.free_variables <= 0) return State::found;
     asked_ = Asked::free_gram;
