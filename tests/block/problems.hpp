@@ -108,7 +108,7 @@ struct Problem {
 
     // In [0, 1), from SplitMix64 (Steele, Lea, Flood 2014).
     CUDA_OPT_HD double drawn(int i) const {
-        std::uint64_t z = 0x9e3779b97f4a7c15u * static_cast<std::uint64_t>(1000 * boxes + i + 1);
+        uint64_t z = 0x9e3779b97f4a7c15u * static_cast<uint64_t>(1000 * boxes + i + 1);
         z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
         z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
         z ^= z >> 31;
@@ -187,7 +187,7 @@ struct Problem {
 
     // Between 0 and 1/4, with a period of 1.
     CUDA_OPT_HD static double wave(double t) {
-        const double rest = t - static_cast<double>(static_cast<std::int64_t>(t));
+        const double rest = t - static_cast<double>(static_cast<int64_t>(t));
         const double r = rest < 0 ? rest + 1 : rest;
         return r * (1 - r);
     }

@@ -11,7 +11,7 @@ namespace {
 
 // The least f of a convex quadratic with this diagonal, by going to the minimum along one variable after the other.
 double least_by_relaxation(const Problem &problem, double diagonal) {
-    std::vector<double> x, g(static_cast<size_t>(problem.n));
+    std::vector<double> x, g(static_cast<std::size_t>(problem.n));
     for (int i = 0; i < problem.n; i++) x.push_back(problem.start(i));
     for (int round = 0; round < 500; round++)
         for (int i = 0; i < problem.n; i++) {
@@ -22,7 +22,7 @@ double least_by_relaxation(const Problem &problem, double diagonal) {
 }
 
 double known_minimum(const Problem &problem) {
-    std::vector<double> x, g(static_cast<size_t>(problem.n));
+    std::vector<double> x, g(static_cast<std::size_t>(problem.n));
     switch (problem.kind) {
     case Kind::quadratic:
         for (int i = 0; i < problem.n; i++) x.push_back(problem.minimiser(i));
