@@ -77,7 +77,7 @@ struct ScaledSquares {
         if (o.scale > scale) squares = o.squares + squares * (scale / o.scale) * (scale / o.scale), scale = o.scale;
         else squares += o.squares * (o.scale / scale) * (o.scale / scale);
     }
-    double norm() const { return scale * std::sqrt(squares); }
+    CUDA_OPT_HD double norm() const { return scale * std::sqrt(squares); }
 };
 
 template <class Real> struct MeasureX { // reads x

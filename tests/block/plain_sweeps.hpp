@@ -1,0 +1,278 @@
+// Every sweep as plain loops of one thread over a small problem, for host and device: sums in the order of the indices,
+// double precision, nothing allocated. All that they hold lies in one block of doubles that the caller gives.
+#pragma once
+
+#include <cmath>
+
+#include "lbfgsb/rules.hpp"
+
+namespace block_test {
+
+using cudaopt::Answer;
+using cudaopt::CrossedRow;
+using cudaopt::DirectionRequest;
+using cudaopt::GatherRequest;
+using cudaopt::Request;
+using cudaopt::Verb;
+namespace panel = cudaopt::panel;
+
+struct Machine {
+    int n, m;
+    bool bounds, diagonal;
+    int capacity;   // crossed rows that can be had; of more, the state is told that there are too many for any
+    bool late_sums; // a direction's come with the next gather, as on a GPU, not at once
+};
+
+class PlainSweeps {
+  public:
+    CUDA_OPT_HD static int64_t doubles(const Machine &of) {
+        Count count;
+        PlainSweeps none;
+        none.place(of, count);
+        return count.doubles;
+    }
+
+    PlainSweeps() = default;
+    CUDA_OPT_HD PlainSweeps(const Machine &of, double *block) : of_(of) {
+        Carve carve{block};
+        place(of, carve);
+    }
+    PlainSweeps(const PlainSweeps &) = delete; // the answers point into it
+    PlainSweeps &operator=(const PlainSweeps &) = delete;
+
+    // The caller's arrays; without bounds or a diagonal, those are null.
+    double *x = nullptr, *g = nullptr, *f = nullptr, *l = nullptr, *u = nullptr, *diagonal = nullptr;
+
+    CUDA_OPT_HD void perform(const Request &request, Answer &answer) {
+        answer.direction = nullptr;
+        switch (request.verb) {
+        case Verb::check_start: answer.start = check_start(); break;
+        case Verb::read_variable:
+            answer.variable = {x[request.index], box().lower(request.index), box().upper(request.index)};
+            break;
+        case Verb::gather:
+            gather(request.panel);
+            answer.sums = &sums_;
+            answer.direction = &direction_;
+            break;
+        case Verb::direction:
+            take_direction(request.direction);
+            if (!of_.late_sums) answer.direction = &direction_;
+            break;
+        case Verb::truncation: answer.number = truncation(request.direction); break;
+        case Verb::crossed: answer.crossed = crossed(request.panel, request.lo, request.hi); break;
+        case Verb::step: each_row(cudaopt::TakeStep<double>{x, x_base_, s(request.slot), box(), request.number}); break;
+        case Verb::largest_step:
+            answer.number =
+                over_rows<cudaopt::Min>(cudaopt::FindLargestStep<double>{x_base_, s(request.slot), box()}).v;
+            break;
+        case Verb::restore:
+            each_row(cudaopt::Restore<double>{x, g, x_base_, y(request.slot), f, request.number});
+            break;
+        case Verb::put_aside:
+            each_row(cudaopt::CopyIterate<double>{aside_x_, aside_g_, x_base_, y(request.slot)});
+            break;
+        case Verb::bring_back: each_row(cudaopt::Restore<double>{x, g, aside_x_, aside_g_, f, request.number}); break;
+        case Verb::finish_pair: each_row(cudaopt::FinishPair<double>{y(request.slot), g}); break;
+        case Verb::x_norm:
+            answer.number = over_rows<cudaopt::ScaledSquares>(cudaopt::MeasureX<double>{x}).norm();
+            break;
+        case Verb::projected_gradient_norm:
+            answer.number =
+                over_rows<cudaopt::ScaledSquares>(cudaopt::MeasureProjectedGradient<double>{x, g, box()}).norm();
+            break;
+        case Verb::check_diagonal:
+            answer.index = index_or_n(over_rows<cudaopt::FirstIndex>(cudaopt::FindBadDiagonal<double>{diagonal}));
+            break;
+        case Verb::log_start:
+        case Verb::log_iterate:
+        case Verb::log_end:
+        case Verb::task: break;
+        }
+    }
+
+    CUDA_OPT_HD const cudaopt::DirectionSums &direction_sums() const { return direction_; }
+    // As after a load: the vectors are there, but no sums.
+    CUDA_OPT_HD void forget_sums() {
+        const double nothing = std::sqrt(-1.0);
+        for (int k = 0; k < panel::masked_count(panel::columns(of_.m)); k++) masked_[k] = nothing;
+        for (int k = 0; k < panel::special * panel::columns(of_.m); k++) full_[k] = nothing;
+        for (double &sum : sums_.row_sums) sum = nothing;
+        sums_.projected_gradient_max = sums_.first_breakpoint = sums_.f = nothing;
+        direction_ = {nothing, nothing, nothing};
+    }
+
+  private:
+    struct Count {
+        int64_t doubles = 0;
+        template <class T> CUDA_OPT_HD void operator()(T *&, int64_t count) {
+            doubles += count * static_cast<int64_t>(sizeof(T) / sizeof(double));
+        }
+    };
+    struct Carve {
+        double *next;
+        template <class T> CUDA_OPT_HD void operator()(T *&where, int64_t count) {
+            where = reinterpret_cast<T *>(next);
+            next += count * static_cast<int64_t>(sizeof(T) / sizeof(double));
+        }
+    };
+    static_assert(sizeof(CrossedRow) % sizeof(double) == 0 && alignof(CrossedRow) <= alignof(double));
+
+    template <class Visit> CUDA_OPT_HD void place(const Machine &of, Visit &visit) {
+        const int64_t n = of.n, m = of.m, columns = panel::columns(of.m);
+        visit(x, n), visit(g, n), visit(f, 1);
+        if (of.bounds) visit(l, n), visit(u, n);
+        if (of.diagonal) visit(diagonal, n);
+        visit(s_, (m + 1) * n), visit(y_, (m + 1) * n), visit(x_base_, n);
+        visit(aside_x_, n), visit(aside_g_, n);
+        visit(masked_, panel::masked_count(panel::columns(of.m))), visit(full_, panel::special * columns);
+        visit(row_, columns);
+        visit(rows_, of.capacity), visit(entries_, of.capacity * columns);
+    }
+
+    CUDA_OPT_HD cudaopt::BoxArrays<double> box() const { return {l, u}; }
+    CUDA_OPT_HD double *s(int slot) const { return s_ + static_cast<int64_t>(slot) * of_.n; }
+    CUDA_OPT_HD double *y(int slot) const { return y_ + static_cast<int64_t>(slot) * of_.n; }
+    CUDA_OPT_HD int slot_of(const GatherRequest &request, int age) const {
+        return (request.newest_slot + of_.m + 1 - age) % (of_.m + 1);
+    }
+    CUDA_OPT_HD double weight(const GatherRequest &request, int i) const { return request.weighted ? diagonal[i] : 1; }
+    CUDA_OPT_HD cudaopt::Row row(int i) const { return {x[i], g[i], box().lower(i), box().upper(i)}; }
+    CUDA_OPT_HD int64_t index_or_n(const cudaopt::FirstIndex &first) const { return first.v < of_.n ? first.v : of_.n; }
+    // y of a pair in row i; that of a fresh pair as it will be stored.
+    CUDA_OPT_HD double y_entry(const GatherRequest &request, int age, int i) const {
+        const double stored = y(slot_of(request, age))[i];
+        return age == 0 && request.fresh ? g[i] - stored : stored;
+    }
+    CUDA_OPT_HD double s_entry(const GatherRequest &request, int age, int i) const {
+        return s(slot_of(request, age))[i];
+    }
+
+    template <class Rule> CUDA_OPT_HD void each_row(const Rule &rule) const {
+        for (int i = 0; i < of_.n; i++) rule(i);
+    }
+    template <class Record, class Rule> CUDA_OPT_HD Record over_rows(const Rule &rule) const {
+        Record record;
+        for (int i = 0; i < of_.n; i++) rule(i, record);
+        return record;
+    }
+
+    CUDA_OPT_HD cudaopt::StartReport check_start() const {
+        const auto r = over_rows<cudaopt::StartRecord>(cudaopt::CheckStart<double>{x, box()});
+        const cudaopt::StartReport report{
+            index_or_n(r.x_nan), index_or_n(r.bound_nan), index_or_n(r.crossed), r.projected.v, r.boxed.v, r.bounded.v};
+        if (report.usable(of_.n)) each_row(cudaopt::MoveIntoBox<double>{x, box()});
+        return report;
+    }
+
+    // The pairs' entries of a row, weighted as asked.
+    CUDA_OPT_HD void load_pairs(const GatherRequest &request, int i, double *to) const {
+        const double root = std::sqrt(weight(request, i));
+        for (int age = 0; age < request.pairs; age++) {
+            to[panel::y_column(age)] = root * y_entry(request, age, i);
+            to[panel::s_column(age)] = s_entry(request, age, i) / root;
+        }
+    }
+
+    CUDA_OPT_HD void gather(const GatherRequest &request) {
+        const int columns = panel::columns(request.pairs), products = panel::masked_count(columns);
+        sums_ = {};
+        sums_.columns = columns;
+        sums_.masked = masked_;
+        sums_.full = full_;
+        sums_.first_breakpoint = cudaopt::infinity;
+        sums_.f = *f;
+        for (int k = 0; k < products; k++) masked_[k] = 0;
+        for (int k = 0; k < panel::special * columns; k++) full_[k] = 0;
+        for (int k = 0; k < columns; k++) row_[k] = 0;
+        cudaopt::Max largest{0};
+        for (int i = 0; i < of_.n; i++) {
+            const cudaopt::Row at = row(i);
+            const double h = weight(request, i), root = std::sqrt(h);
+            const double t = cudaopt::breakpoint(at.x, h * at.g, at.l, at.u);
+            const double pg = cudaopt::projected_gradient(at.x, at.g, at.l, at.u);
+            const bool free = t > request.threshold, passed = t > 0 && t <= request.threshold;
+            sums_.row_sums[cudaopt::projected_gradient_squared] += pg * pg;
+            sums_.row_sums[cudaopt::x_squared] += at.x * at.x;
+            sums_.row_sums[cudaopt::at_lower] += at.x <= at.l;
+            sums_.row_sums[cudaopt::at_upper] += at.x >= at.u && at.x > at.l;
+            sums_.row_sums[cudaopt::free_rows] += free;
+            sums_.row_sums[cudaopt::not_finite] += at.g - at.g != 0;
+            largest.add(std::fabs(pg));
+            if (free && t < sums_.first_breakpoint) sums_.first_breakpoint = t;
+
+            load_pairs(request, i, row_);
+            row_[panel::gradient] = root * at.g;
+            row_[panel::displacement] = passed ? (cudaopt::bound_ahead(at.g, at.l, at.u) - at.x) / root : 0;
+            for (int a = 0; a < panel::special; a++)
+                for (int b = 0; b < columns; b++) full_[a * columns + b] += row_[a] * row_[b];
+            if (!request.masked || !free) continue;
+            for (int a = 0; a < columns; a++)
+                for (int b = a; b < columns; b++) masked_[panel::masked_index(a, b, columns)] += row_[a] * row_[b];
+        }
+        sums_.projected_gradient_max = largest.v;
+    }
+
+    // a g + w'q: the way from x to the subspace minimiser, were there no bounds.
+    CUDA_OPT_HD double subspace_move(const DirectionRequest &request, int i) const {
+        const GatherRequest &p = request.panel;
+        double from_y = request.gradient_coefficient * g[i], from_s = 0;
+        for (int age = 0; age < p.pairs; age++) {
+            from_y += request.coefficients[panel::y_column(age)] * y_entry(p, age, i);
+            from_s += request.coefficients[panel::s_column(age)] * s_entry(p, age, i);
+        }
+        return from_y * weight(p, i) + from_s;
+    }
+
+    CUDA_OPT_HD void take_direction(const DirectionRequest &request) {
+        cudaopt::DirectionRecord record;
+        double *const d = s(request.spare_slot), *const g_base = y(request.spare_slot);
+        const bool forms_y = request.panel.fresh && request.panel.pairs > 0;
+        for (int i = 0; i < of_.n; i++) {
+            const cudaopt::Row at = row(i);
+            const auto trial =
+                cudaopt::take_trial<double>(at, request, weight(request.panel, i), subspace_move(request, i), record);
+            if (forms_y) y(slot_of(request.panel, 0))[i] = y_entry(request.panel, 0, i);
+            d[i] = trial.d;
+            g_base[i] = at.g;
+            x_base_[i] = at.x;
+            x[i] = trial.x;
+        }
+        direction_ = {record.slope.v, record.d_squared.v, record.projected.v};
+    }
+
+    CUDA_OPT_HD double truncation(const DirectionRequest &request) const {
+        cudaopt::Min alpha;
+        for (int i = 0; i < of_.n; i++)
+            alpha.add(cudaopt::truncation_of_row(row(i), request, weight(request.panel, i), subspace_move(request, i)));
+        return alpha.v < 0 ? 0 : alpha.v < 1 ? alpha.v : 1;
+    }
+
+    CUDA_OPT_HD cudaopt::CrossedWindow crossed(const GatherRequest &request, double lo, double hi) {
+        const int columns = panel::columns(request.pairs);
+        int count = 0;
+        for (int i = 0; i < of_.n; i++) {
+            const cudaopt::Row at = row(i);
+            const double h = weight(request, i), root = std::sqrt(h);
+            const double t = cudaopt::breakpoint(at.x, h * at.g, at.l, at.u);
+            if (!(t > lo && t <= hi)) continue;
+            if (count == of_.capacity) return {nullptr, int64_t{cudaopt::crossed_capacity} + 1};
+            double *const w = entries_ + static_cast<int64_t>(count) * columns;
+            load_pairs(request, i, w);
+            w[panel::gradient] = w[panel::displacement] = 0;
+            int place = count++; // into the order of t; equal ones stay in that of the indices
+            for (; place > 0 && rows_[place - 1].t > t; place--) rows_[place] = rows_[place - 1];
+            rows_[place] = {t, i, root * at.g, (cudaopt::bound_ahead(at.g, at.l, at.u) - at.x) / root, w};
+        }
+        return {rows_, count};
+    }
+
+    Machine of_{};
+    double *s_ = nullptr, *y_ = nullptr, *x_base_ = nullptr, *aside_x_ = nullptr, *aside_g_ = nullptr;
+    double *masked_ = nullptr, *full_ = nullptr, *row_ = nullptr, *entries_ = nullptr;
+    CrossedRow *rows_ = nullptr;
+    cudaopt::PanelSums sums_{};
+    cudaopt::DirectionSums direction_{};
+};
+
+} // namespace block_test

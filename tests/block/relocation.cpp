@@ -1,0 +1,208 @@
+// A state is bytes without a pointer: a solve whose state is moved between any two calls goes on with the same bits.
+#include <catch2/catch.hpp>
+#include <set>
+#include <tuple>
+
+#include "rare.hpp"
+
+using namespace block_test;
+using Stage = State::Stage;
+
+namespace {
+
+// A point between two calls: the stage that waits for an answer, and what it has asked for.
+using Point = std::pair<Stage, Verb>;
+using Points = std::set<Point>;
+
+// Moves the state before a call of it, to places of all alignments that are allowed, and leaves nothing where it was.
+class Places {
+  public:
+    explicit Places(int64_t bytes) : bytes_(static_cast<std::size_t>(bytes)) {
+        for (std::vector<double> &place : places_) place.resize(bytes_ / sizeof(double) + most_offset + 1);
+    }
+    State *move(State *state) {
+        moves_++;
+        double *const to = places_[moves_ % 2].data() + moves_ / 2 % (most_offset + 1);
+        memcpy(static_cast<void *>(to), static_cast<const void *>(state), bytes_);
+        memset(static_cast<void *>(state), 0xA5, bytes_);
+        return reinterpret_cast<State *>(to);
+    }
+
+  private:
+    static constexpr int most_offset = 3;
+    std::size_t bytes_;
+    int moves_ = 0;
+    std::vector<double> places_[2];
+};
+
+// All that can be seen of a solve, call by call.
+struct Seen {
+    std::vector<double> numbers;
+    std::vector<Point> points;
+    int task = 0, pointers = 0;
+    cudaopt::Results results;
+    std::vector<double> trail, x, g, f;
+};
+
+struct Caller {
+    State *state;
+    PlainSweeps &sweeps;
+    Places &places;
+    const Rare &one;
+    const std::function<bool(int call)> moves;
+    const std::vector<double> &block;
+    Seen seen{};
+    Verb asked = Verb::task;
+    int call = 0;
+    bool done = false;
+
+    Request operator()(const Answer &answer) {
+        seen.points.emplace_back(state->stage(), asked);
+        look_for_pointers(state, cudaopt::state_bytes(one.m), answer);
+        if (moves(call)) state = places.move(state);
+        call++;
+        const Request request = ask(answer);
+        asked = request.verb;
+        note(request);
+        return request;
+    }
+
+  private:
+    bool due(Deed deed, bool possible) { return one.deed == deed && !done && call > one.at_call && (done = possible); }
+
+    Request ask(const Answer &answer) {
+        const bool at_task = asked == Verb::task && call > 1;
+        if (due(Deed::stop, at_task)) return state->stop();
+        if (due(Deed::give_up, asked == Verb::gather)) return state->give_up(false, 7);
+        if (due(Deed::load, at_task)) {
+            if (state->awaits_direction_sums()) state->know_direction_sums(sweeps.direction_sums());
+            state->forget_products();
+            sweeps.forget_sums();
+        }
+        if (due(Deed::warm_start, at_task)) {
+            Request finish;
+            finish.verb = Verb::finish_pair;
+            finish.slot = state->finish_pair();
+            Answer none;
+            if (finish.slot >= 0) sweeps.perform(finish, none);
+            begin_anew(true);
+        }
+        if (due(Deed::restart, at_task)) begin_anew(false);
+        return state->advance(answer);
+    }
+
+    void begin_anew(bool keep_pairs) {
+        state->begin_anew(keep_pairs);
+        for (int i = 0; i < one.problem.n; i++) sweeps.x[i] = one.problem.start(i);
+    }
+
+    void note(const Request &request) {
+        const auto add = [&](auto... values) { (seen.numbers.push_back(static_cast<double>(values)), ...); };
+        const auto add_panel = [&](const GatherRequest &p) {
+            add(p.pairs, p.newest_slot, p.fresh, p.threshold, p.masked, p.weighted);
+        };
+        add(static_cast<int>(request.verb), request.task, request.slot, request.number, request.index, request.lo,
+            request.hi);
+        add_panel(request.panel);
+        const DirectionRequest &d = request.direction;
+        add_panel(d.panel);
+        add(d.gradient_coefficient, d.step, d.spare_slot, d.truncate, d.cauchy_t, d.alpha);
+        if (request.verb == Verb::direction || request.verb == Verb::truncation)
+            for (int age = 0; age < d.panel.pairs; age++)
+                add(d.coefficients[panel::y_column(age)], d.coefficients[panel::s_column(age)]);
+        const cudaopt::Event &event = state->event;
+        add(static_cast<int>(event.kind), event.integers[0], event.integers[1]);
+        for (const double number : event.numbers) add(number);
+        const cudaopt::Results &r = state->results;
+        add(r.f, r.pg_norm2, r.pg_norm_max, r.x_norm2, r.at_lower, r.at_upper, r.iterations, r.evaluations,
+            r.skipped_updates, r.cauchy_segments, r.line_search_info, r.refreshes, r.cuts, r.cauchy_crossings,
+            r.breakpoints_crossed, r.stop_test, r.start_projected, r.truncations, r.cauchy_free, r.cauchy_breakpoints,
+            r.subspace_projected, r.step, r.theta, r.cauchy_t, r.cauchy_t_first, r.direction_norm2, r.slope_start,
+            r.slope);
+    }
+
+    // Words that are addresses in the state itself, in the machine's arrays or on the stack.
+    void look_for_pointers(const State *at, int64_t bytes, const Answer &answer) {
+        const auto within = [](uintptr_t word, const void *begin, std::size_t size) {
+            return word - reinterpret_cast<uintptr_t>(begin) < size;
+        };
+        for (int64_t offset = 0; offset < bytes; offset += 8) {
+            uintptr_t word;
+            memcpy(&word, reinterpret_cast<const char *>(at) + offset, sizeof word);
+            seen.pointers += within(word, at, static_cast<std::size_t>(bytes)) ||
+                             within(word, block.data(), block.size() * sizeof(double)) ||
+                             within(word, &sweeps, sizeof sweeps) || within(word, &answer, sizeof answer);
+        }
+    }
+};
+
+Seen run(const Rare &one, const std::function<bool(int call)> &moves) {
+    Prepared made = prepare_rare(one);
+    PlainSweeps sweeps(made.job.machine, made.block.data() + made.job.sweeps);
+    Places places(cudaopt::state_bytes(one.m));
+    Trail trail{made.block.data() + made.job.trail, made.job.most_iterates, 0};
+    Caller caller{&made.state(), sweeps, places, one, moves, made.block};
+    const int task = solve(one.problem, sweeps, trail, caller);
+    made.job.iterates = std::min(trail.count, trail.capacity);
+    if (caller.state->ended()) CHECK(caller(Answer{}).task == CUDA_OPT_MISUSE);
+    Seen seen = std::move(caller.seen);
+    seen.task = task;
+    seen.results = caller.state->results;
+    seen.trail = made.trail();
+    seen.x = made.x();
+    seen.g = made.g();
+    seen.f = {made.f()};
+    return seen;
+}
+
+void check_same(const Seen &moved, const Seen &undisturbed) {
+    CHECK(moved.task == undisturbed.task);
+    CHECK(moved.points == undisturbed.points);
+    CHECK(moved.pointers == 0);
+    CHECK(same_bits(moved.numbers, undisturbed.numbers));
+    CHECK(same_bits(moved.trail, undisturbed.trail));
+    CHECK(same_bits(moved.x, undisturbed.x));
+    CHECK(same_bits(moved.g, undisturbed.g));
+    CHECK(same_bits(moved.f, undisturbed.f));
+}
+
+} // namespace
+
+TEST_CASE("A state that is moved between any two calls goes on with the same bits", "[block]") {
+    Points met;
+    cudaopt::Results sums;
+    for (const Rare &one : rare_solves()) {
+        INFO(one.what);
+        const Seen undisturbed = run(one, [](int) { return false; });
+        CHECK(undisturbed.pointers == 0);
+        check_same(run(one, [](int) { return true; }), undisturbed);
+        Points tried;
+        for (std::size_t k = 0; k < undisturbed.points.size(); k++) {
+            if (!tried.insert(undisturbed.points[k]).second) continue;
+            INFO("moved once, at call " << k);
+            check_same(run(one, [k](int call) { return call == static_cast<int>(k); }), undisturbed);
+        }
+        met.insert(tried.begin(), tried.end());
+        const cudaopt::Results &r = undisturbed.results;
+        sums.cuts += r.cuts, sums.refreshes += r.refreshes, sums.truncations += r.truncations;
+        sums.cauchy_crossings += r.cauchy_crossings;
+    }
+
+    // The rare turns are among them.
+    CHECK(sums.cuts > 0);
+    CHECK(sums.refreshes > 0);
+    CHECK(sums.truncations > 0);
+    CHECK(sums.cauchy_crossings > 0);
+    CHECK(met.count({Stage::cauchy, Verb::gather}) == 1);
+    std::set<Stage> stages;
+    std::set<Verb> verbs;
+    for (const auto &[stage, verb] : met) stages.insert(stage), verbs.insert(verb);
+    for (int stage = 0; stage <= static_cast<int>(Stage::ended); stage++) {
+        INFO("stage " << stage);
+        CHECK(stages.count(static_cast<Stage>(stage)) == 1);
+    }
+    for (int verb = 0; verb <= static_cast<int>(Verb::task); verb++) {
+        INFO("verb " << verb);
+        CHECK(verbs.count(static_cast<Verb>(verb)) == 1);
+    }
+}

@@ -1,0 +1,73 @@
+// One whole solve in one block of memory, for host and device: the state, the sweeps' arrays and the trail that the
+// solve leaves stand one behind the other.
+#pragma once
+
+#include "lbfgsb/advance.hpp"
+#include "plain_sweeps.hpp"
+#include "problems.hpp"
+
+namespace block_test {
+
+using cudaopt::State;
+
+// Each iterate that the solve reports: f, ||P g||, the step, and x.
+struct Trail {
+    double *to;
+    int64_t capacity, count; // iterates
+    CUDA_OPT_HD static int64_t doubles_of(int n) { return n + 3; }
+    CUDA_OPT_HD void add(const cudaopt::Results &results, const double *x, int n) {
+        if (count < capacity) {
+            double *next = to + count * doubles_of(n);
+            *next++ = results.f;
+            *next++ = results.pg_norm2;
+            *next++ = results.step;
+            for (int i = 0; i < n; i++) next[i] = x[i];
+        }
+        count++;
+    }
+};
+
+// To the solve's end; its code. next() asks the state for its next request, of which it has the answer.
+template <class Next> CUDA_OPT_HD int solve(const Problem &problem, PlainSweeps &sweeps, Trail &trail, Next &next) {
+    Answer answer;
+    for (;;) {
+        const Request request = next(answer);
+        if (request.verb != Verb::task) {
+            sweeps.perform(request, answer);
+            continue;
+        }
+        switch (request.task) {
+        case CUDA_OPT_EVALUATE_FG: *sweeps.f = problem.evaluate(sweeps.x, sweeps.g); break;
+        case CUDA_OPT_SUPPLY_DIAGONAL:
+            for (int i = 0; i < problem.n; i++) sweeps.diagonal[i] = problem.inverse_diagonal(sweeps.x, i);
+            break;
+        case CUDA_OPT_NEW_ITERATE: trail.add(next.state->results, sweeps.x, problem.n); break;
+        default: return request.task;
+        }
+    }
+}
+
+struct Advance {
+    State *state;
+    CUDA_OPT_HD Request operator()(const Answer &answer) { return state->advance(answer); }
+};
+
+// Where in its block a solve's parts stand, in doubles, and how it ended.
+struct Job {
+    Problem problem;
+    Machine machine;
+    int64_t state, sweeps, trail, most_iterates;
+    int64_t iterates = 0;
+    int task = 0;
+
+    CUDA_OPT_HD State *state_in(double *block) const { return reinterpret_cast<State *>(block + state); }
+    CUDA_OPT_HD void run(double *block) {
+        PlainSweeps plain(machine, block + sweeps);
+        Trail left{block + trail, most_iterates, 0};
+        Advance next{state_in(block)};
+        task = solve(problem, plain, left, next);
+        iterates = left.count;
+    }
+};
+
+} // namespace block_test
