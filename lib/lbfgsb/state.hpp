@@ -3,8 +3,8 @@
 // same on host and device.
 //
 // A state is one block of state_bytes(m) bytes without a pointer, made by make_state(): it may be moved, saved and
-// loaded as bytes between any two calls. Together with the n-vectors that its pairs stand in, these bytes are a
-// checkpoint.
+// loaded as bytes whenever its last request has been performed (a direction's points to its coefficients in the block).
+// Together with the n-vectors that its pairs stand in, these bytes are a checkpoint.
 //
 //     start -> first_point -> [diagonal] -> trial_point -> ... -> [iterate] -> [diagonal] -> trial_point -> ... ->
 //     ended

@@ -4,14 +4,14 @@
 
 #include <cmath>
 
-#include "lbfgsb/rules.hpp"
+#include "sweeps/rules.hpp"
 
 namespace block_test {
 
 using cudaopt::Answer;
-using cudaopt::CrossedRow;
+using cudaopt::CrossedVariable;
 using cudaopt::DirectionRequest;
-using cudaopt::GatherRequest;
+using cudaopt::PanelRequest;
 using cudaopt::Request;
 using cudaopt::Verb;
 namespace panel = cudaopt::panel;
@@ -50,7 +50,7 @@ class PlainSweeps {
         case Verb::read_variable:
             answer.variable = {x[request.index], box().lower(request.index), box().upper(request.index)};
             break;
-        case Verb::gather:
+        case Verb::inner_products:
             gather(request.panel);
             answer.sums = &sums_;
             answer.direction = &direction_;
@@ -95,8 +95,8 @@ class PlainSweeps {
     // As after a load: the vectors are there, but no sums.
     CUDA_OPT_HD void forget_sums() {
         const double nothing = std::sqrt(-1.0);
-        for (int k = 0; k < panel::masked_count(panel::columns(of_.m)); k++) masked_[k] = nothing;
-        for (int k = 0; k < panel::special * panel::columns(of_.m); k++) full_[k] = nothing;
+        for (int k = 0; k < panel::gram_count(panel::columns(of_.m)); k++) masked_[k] = nothing;
+        for (int k = 0; k < panel::leading * panel::columns(of_.m); k++) full_[k] = nothing;
         for (double &sum : sums_.row_sums) sum = nothing;
         sums_.projected_gradient_max = sums_.first_breakpoint = sums_.f = nothing;
         direction_ = {nothing, nothing, nothing};
@@ -116,7 +116,7 @@ class PlainSweeps {
             next += count * static_cast<int64_t>(sizeof(T) / sizeof(double));
         }
     };
-    static_assert(sizeof(CrossedRow) % sizeof(double) == 0 && alignof(CrossedRow) <= alignof(double));
+    static_assert(sizeof(CrossedVariable) % sizeof(double) == 0 && alignof(CrossedVariable) <= alignof(double));
 
     template <class Visit> CUDA_OPT_HD void place(const Machine &of, Visit &visit) {
         const int64_t n = of.n, m = of.m, columns = panel::columns(of.m);
@@ -125,7 +125,7 @@ class PlainSweeps {
         if (of.diagonal) visit(diagonal, n);
         visit(s_, (m + 1) * n), visit(y_, (m + 1) * n), visit(x_base_, n);
         visit(aside_x_, n), visit(aside_g_, n);
-        visit(masked_, panel::masked_count(panel::columns(of.m))), visit(full_, panel::special * columns);
+        visit(masked_, panel::gram_count(panel::columns(of.m))), visit(full_, panel::leading * columns);
         visit(row_, columns);
         visit(rows_, of.capacity), visit(entries_, of.capacity * columns);
     }
@@ -133,18 +133,18 @@ class PlainSweeps {
     CUDA_OPT_HD cudaopt::BoxArrays<double> box() const { return {l, u}; }
     CUDA_OPT_HD double *s(int slot) const { return s_ + static_cast<int64_t>(slot) * of_.n; }
     CUDA_OPT_HD double *y(int slot) const { return y_ + static_cast<int64_t>(slot) * of_.n; }
-    CUDA_OPT_HD int slot_of(const GatherRequest &request, int age) const {
+    CUDA_OPT_HD int slot_of(const PanelRequest &request, int age) const {
         return (request.newest_slot + of_.m + 1 - age) % (of_.m + 1);
     }
-    CUDA_OPT_HD double weight(const GatherRequest &request, int i) const { return request.weighted ? diagonal[i] : 1; }
+    CUDA_OPT_HD double weight(const PanelRequest &request, int i) const { return request.weighted ? diagonal[i] : 1; }
     CUDA_OPT_HD cudaopt::Row row(int i) const { return {x[i], g[i], box().lower(i), box().upper(i)}; }
     CUDA_OPT_HD int64_t index_or_n(const cudaopt::FirstIndex &first) const { return first.v < of_.n ? first.v : of_.n; }
     // y of a pair in row i; that of a fresh pair as it will be stored.
-    CUDA_OPT_HD double y_entry(const GatherRequest &request, int age, int i) const {
+    CUDA_OPT_HD double y_entry(const PanelRequest &request, int age, int i) const {
         const double stored = y(slot_of(request, age))[i];
         return age == 0 && request.fresh ? g[i] - stored : stored;
     }
-    CUDA_OPT_HD double s_entry(const GatherRequest &request, int age, int i) const {
+    CUDA_OPT_HD double s_entry(const PanelRequest &request, int age, int i) const {
         return s(slot_of(request, age))[i];
     }
 
@@ -166,7 +166,7 @@ class PlainSweeps {
     }
 
     // The pairs' entries of a row, weighted as asked.
-    CUDA_OPT_HD void load_pairs(const GatherRequest &request, int i, double *to) const {
+    CUDA_OPT_HD void load_pairs(const PanelRequest &request, int i, double *to) const {
         const double root = std::sqrt(weight(request, i));
         for (int age = 0; age < request.pairs; age++) {
             to[panel::y_column(age)] = root * y_entry(request, age, i);
@@ -174,16 +174,16 @@ class PlainSweeps {
         }
     }
 
-    CUDA_OPT_HD void gather(const GatherRequest &request) {
-        const int columns = panel::columns(request.pairs), products = panel::masked_count(columns);
+    CUDA_OPT_HD void gather(const PanelRequest &request) {
+        const int columns = panel::columns(request.pairs), products = panel::gram_count(columns);
         sums_ = {};
         sums_.columns = columns;
-        sums_.masked = masked_;
-        sums_.full = full_;
+        sums_.free_gram = masked_;
+        sums_.leading_products = full_;
         sums_.first_breakpoint = cudaopt::infinity;
         sums_.f = *f;
         for (int k = 0; k < products; k++) masked_[k] = 0;
-        for (int k = 0; k < panel::special * columns; k++) full_[k] = 0;
+        for (int k = 0; k < panel::leading * columns; k++) full_[k] = 0;
         for (int k = 0; k < columns; k++) row_[k] = 0;
         cudaopt::Max largest{0};
         for (int i = 0; i < of_.n; i++) {
@@ -196,7 +196,7 @@ class PlainSweeps {
             sums_.row_sums[cudaopt::x_squared] += at.x * at.x;
             sums_.row_sums[cudaopt::at_lower] += at.x <= at.l;
             sums_.row_sums[cudaopt::at_upper] += at.x >= at.u && at.x > at.l;
-            sums_.row_sums[cudaopt::free_rows] += free;
+            sums_.row_sums[cudaopt::free_variables] += free;
             sums_.row_sums[cudaopt::not_finite] += at.g - at.g != 0;
             largest.add(std::fabs(pg));
             if (free && t < sums_.first_breakpoint) sums_.first_breakpoint = t;
@@ -204,18 +204,18 @@ class PlainSweeps {
             load_pairs(request, i, row_);
             row_[panel::gradient] = root * at.g;
             row_[panel::displacement] = passed ? (cudaopt::bound_ahead(at.g, at.l, at.u) - at.x) / root : 0;
-            for (int a = 0; a < panel::special; a++)
+            for (int a = 0; a < panel::leading; a++)
                 for (int b = 0; b < columns; b++) full_[a * columns + b] += row_[a] * row_[b];
-            if (!request.masked || !free) continue;
+            if (!request.free_gram || !free) continue;
             for (int a = 0; a < columns; a++)
-                for (int b = a; b < columns; b++) masked_[panel::masked_index(a, b, columns)] += row_[a] * row_[b];
+                for (int b = a; b < columns; b++) masked_[panel::gram_index(a, b, columns)] += row_[a] * row_[b];
         }
         sums_.projected_gradient_max = largest.v;
     }
 
     // a g + w'q: the way from x to the subspace minimiser, were there no bounds.
     CUDA_OPT_HD double subspace_move(const DirectionRequest &request, int i) const {
-        const GatherRequest &p = request.panel;
+        const PanelRequest &p = request.panel;
         double from_y = request.gradient_coefficient * g[i], from_s = 0;
         for (int age = 0; age < p.pairs; age++) {
             from_y += request.coefficients[panel::y_column(age)] * y_entry(p, age, i);
@@ -248,7 +248,7 @@ class PlainSweeps {
         return alpha.v < 0 ? 0 : alpha.v < 1 ? alpha.v : 1;
     }
 
-    CUDA_OPT_HD cudaopt::CrossedWindow crossed(const GatherRequest &request, double lo, double hi) {
+    CUDA_OPT_HD cudaopt::CrossedWindow crossed(const PanelRequest &request, double lo, double hi) {
         const int columns = panel::columns(request.pairs);
         int count = 0;
         for (int i = 0; i < of_.n; i++) {
@@ -270,8 +270,8 @@ class PlainSweeps {
     Machine of_{};
     double *s_ = nullptr, *y_ = nullptr, *x_base_ = nullptr, *aside_x_ = nullptr, *aside_g_ = nullptr;
     double *masked_ = nullptr, *full_ = nullptr, *row_ = nullptr, *entries_ = nullptr;
-    CrossedRow *rows_ = nullptr;
-    cudaopt::PanelSums sums_{};
+    CrossedVariable *rows_ = nullptr;
+    cudaopt::PanelProducts sums_{};
     cudaopt::DirectionSums direction_{};
 };
 

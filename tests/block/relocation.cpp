@@ -73,7 +73,7 @@ struct Caller {
     Request ask(const Answer &answer) {
         const bool at_task = asked == Verb::task && call > 1;
         if (due(Deed::stop, at_task)) return state->stop();
-        if (due(Deed::give_up, asked == Verb::gather)) return state->give_up(false, 7);
+        if (due(Deed::give_up, asked == Verb::inner_products)) return state->give_up(false, 7);
         if (due(Deed::load, at_task)) {
             if (state->awaits_direction_sums()) state->know_direction_sums(sweeps.direction_sums());
             state->forget_products();
@@ -98,8 +98,8 @@ struct Caller {
 
     void note(const Request &request) {
         const auto add = [&](auto... values) { (seen.numbers.push_back(static_cast<double>(values)), ...); };
-        const auto add_panel = [&](const GatherRequest &p) {
-            add(p.pairs, p.newest_slot, p.fresh, p.threshold, p.masked, p.weighted);
+        const auto add_panel = [&](const PanelRequest &p) {
+            add(p.pairs, p.newest_slot, p.fresh, p.threshold, p.free_gram, p.weighted);
         };
         add(static_cast<int>(request.verb), request.task, request.slot, request.number, request.index, request.lo,
             request.hi);
@@ -193,7 +193,7 @@ TEST_CASE("A state that is moved between any two calls goes on with the same bit
     CHECK(sums.refreshes > 0);
     CHECK(sums.truncations > 0);
     CHECK(sums.cauchy_crossings > 0);
-    CHECK(met.count({Stage::cauchy, Verb::gather}) == 1);
+    CHECK(met.count({Stage::cauchy, Verb::inner_products}) == 1);
     std::set<Stage> stages;
     std::set<Verb> verbs;
     for (const auto &[stage, verb] : met) stages.insert(stage), verbs.insert(verb);
