@@ -13,7 +13,7 @@ namespace {
 constexpr double epsilon = std::numeric_limits<double>::epsilon();
 
 struct Tally {
-    int all = 0, judged = 0, crossed = 0, overflows = 0, elsewhere = 0;
+    int all = 0, judged = 0, crossed = 0, overflows = 0, elsewhere = 0, beyond = 0;
 };
 
 // What the model of an iterate makes of rounding errors. Forms p'M p are wrong by cond(M) of |M| |p|^2, each in the
@@ -94,6 +94,7 @@ void compare(Iterate &iterate, int64_t capacity, bool approximate, Tally &tally)
     // Where nothing is left to move, any t from the last breakpoint on is the same point.
     const Number beyond = expected.moving == 0 ? std::max<Number>(point.t - expected.t, 0) : 0;
     const Number t_error = std::fabs(point.t - beyond - expected.t), t_tolerance = slack * expected.uncertainty;
+    tally.beyond += beyond > t_tolerance;
     if (k > 0 && !(t_error <= t_tolerance))
         FAIL("t* = " << point.t << ", not " << expected.t << ", +- " << t_tolerance);
     if (expected.moving_at_start > 0 && !(std::fabs(point.t_first - expected.t_first) <= t_tolerance))
@@ -247,4 +248,28 @@ TEST_CASE("Variables that stop by the hundred end one segment, and their product
     CHECK(tally.judged == tally.all);
     CHECK(tally.crossed == tally.all);
     CHECK(gathers > 0);
+}
+
+// What the library does not do, though its words say so. A test of these passes as long as that is so.
+
+TEST_CASE("Bisection, too, finds the first of several minimisers", "[model][!shouldfail]") {
+    Uniform uniform(500);
+    Tally tally;
+    for (int repetition = 0; repetition < 2000; repetition++) {
+        Shape shape = random_shape(uniform);
+        shape.weighted = true;
+        Iterate iterate(Box::mixed, shape, uniform);
+        compare(iterate, 1, false, tally);
+    }
+    CHECK(tally.elsewhere == 0);
+}
+
+TEST_CASE("Where nothing is left to move, t* is the last breakpoint", "[model][!shouldfail]") {
+    Uniform uniform(501);
+    Tally tally;
+    for (int repetition = 0; repetition < 500; repetition++) {
+        Iterate iterate(Box::near, random_shape(uniform), uniform);
+        compare(iterate, cudaopt::crossed_capacity, false, tally);
+    }
+    CHECK(tally.beyond == 0);
 }
