@@ -1,6 +1,7 @@
 // A backend's verbs on the vectors of a reference machine.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 
 #include "../support/configurations.hpp"

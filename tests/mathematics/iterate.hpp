@@ -3,7 +3,6 @@
 
 #include <catch2/catch.hpp>
 #include <cmath>
-#include <string>
 #include <vector>
 
 #include "../support/problems.hpp"
