@@ -361,7 +361,7 @@ CUDA_OPT_HD_CALL inline CauchySearch::State CauchySearch::judge_probe(const Limi
 
 // The minimiser is known; what the subspace minimisation needs is asked for, if it is not there.
 CUDA_OPT_HD_CALL inline CauchySearch::State CauchySearch::settle() {
-    const double t = point_.t = greatest(minimiser(), at_.t);
+    const double t = point_.t = point_.free_variables > 0 ? greatest(minimiser(), at_.t) : at_.t;
     dense::add(c(), t - at_.t, p(), size_);
     point_.breakpoints_crossed = static_cast<int64_t>(moving_at_start_ - point_.free_variables);
     if (point_.gram_holds || point_.free_variables <= 0) return State::found;

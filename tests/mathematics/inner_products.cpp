@@ -1,0 +1,207 @@
+// Sweep 1 and the windows of breakpoints of each backend are equivalent to the reference's.
+#include <algorithm>
+
+#include "backend.hpp"
+
+using namespace mathematics;
+using cudaopt::PanelRequest;
+using cudaopt_test::skipped;
+using cudaopt_test::Uniform;
+namespace panel = cudaopt::panel;
+
+namespace {
+
+constexpr double epsilon = std::numeric_limits<double>::epsilon();
+// A product's terms are added in chains of at most 128, and the chains in a tree.
+constexpr double of_sums = 128 * epsilon;
+
+// Products are double. What is rounded to the caller's precision beforehand, in one backend or the other: y = g -
+// g_base, the way to the bound, the projected gradient.
+double of_columns(const reference::Machine &machine, const PanelRequest &request, int i, int j) {
+    const auto rounded = [&](int column) {
+        return column == panel::displacement || (column == 0 && request.fresh) ? machine.epsilon() : 0;
+    };
+    return of_sums + rounded(i) + rounded(j);
+}
+
+void compare(const reference::Machine &machine, const PanelRequest &request, const cudaopt::PanelProducts &sums) {
+    const reference::Products expected = machine.inner_products(request);
+    const int columns = panel::columns(request.pairs);
+    REQUIRE(sums.columns == columns);
+    CHECK(sums.f == machine.f);
+    for (const auto which : {cudaopt::at_lower, cudaopt::at_upper, cudaopt::free_variables, cudaopt::not_finite})
+        if (sums.row_sums[which] != expected.sums.row_sums[which])
+            FAIL("row sum " << which << " is " << sums.row_sums[which] << ", not " << expected.sums.row_sums[which]);
+    const double of_rows = of_sums + 2 * machine.epsilon();
+    for (const auto which : {cudaopt::projected_gradient_squared, cudaopt::x_squared})
+        CHECK(sums.row_sums[which] == Approx(expected.sums.row_sums[which]).epsilon(of_rows).margin(0));
+    CHECK(sums.projected_gradient_max == Approx(expected.sums.projected_gradient_max).epsilon(of_rows).margin(0));
+    if (request.threshold >= 0) CHECK(sums.first_breakpoint == expected.sums.first_breakpoint);
+    const auto check = [&](int i, int j, double is, double should, double size, const char *over) {
+        if (!(std::fabs(is - should) <= of_columns(machine, request, i, j) * size))
+            FAIL("the product of columns " << i << " and " << j << " over " << over << " is " << is << ", not "
+                                           << should << ", of " << size);
+    };
+    for (int i = 0; i < panel::leading; i++)
+        for (int j = 0; j < columns; j++)
+            check(i, j, sums.over_all(i, j), expected.leading_products[i * columns + j],
+                  expected.leading_sizes[i * columns + j], "all");
+    for (int i = 0; request.free_gram && i < columns; i++)
+        for (int j = i; j < columns; j++) {
+            const int at = panel::gram_index(i, j, columns);
+            check(i, j, sums.over_free(i, j), expected.free_gram[at], expected.free_gram_sizes[at], "the free rows");
+        }
+}
+
+void compare(const reference::Machine &machine, const PanelRequest &request, double lo, double hi,
+             const cudaopt::CrossedWindow &window) {
+    INFO("breakpoints in (" << lo << ", " << hi << "]");
+    const reference::Window expected = machine.crossed(request, lo, hi);
+    REQUIRE(window.count == static_cast<int64_t>(expected.rows.size()));
+    if (window.count > cudaopt::crossed_capacity) {
+        CHECK(window.rows == nullptr);
+        return;
+    }
+    const double root = request.weighted ? 4 * epsilon : 0, of_z = std::max(root, machine.epsilon());
+    for (int64_t k = 0; k < window.count; k++) {
+        const cudaopt::CrossedVariable &is = window.rows[k], &should = expected.rows[static_cast<std::size_t>(k)];
+        if (is.t != should.t || is.index != should.index)
+            FAIL("row " << k << " is " << is.index << " at " << is.t << ", not " << should.index << " at " << should.t);
+        if (!(std::fabs(is.g - should.g) <= root * std::fabs(should.g))) FAIL("g of " << is.index << " is " << is.g);
+        if (!(std::fabs(is.z - should.z) <= of_z * std::fabs(should.z))) FAIL("z of " << is.index << " is " << is.z);
+        for (int age = 0; age < request.pairs; age++)
+            for (const int j : {panel::y_column(age), panel::s_column(age)}) {
+                const double relative = root + (j == 0 && request.fresh ? machine.epsilon() : 0);
+                if (!(std::fabs(is.w[j] - should.w[j]) <= relative * std::fabs(should.w[j])))
+                    FAIL("column " << j << " of " << is.index << " is " << is.w[j] << ", not " << should.w[j]);
+            }
+    }
+}
+
+template <class Configuration>
+void gather_all_ways(Backend<Configuration> &backend, const reference::Machine &machine, Bounds bounds, int pairs,
+                     int newest, bool fresh) {
+    for (const bool weighted : {false, true}) {
+        // Without a mask the bounds are none.
+        const bool unmasked = !weighted && (bounds == Bounds::none || bounds == Bounds::infinite);
+        PanelRequest request{pairs, newest, fresh, 0, true, weighted};
+        INFO("pairs " << pairs << ", newest slot " << newest << (fresh ? ", fresh" : "")
+                      << (weighted ? ", weighted" : ""));
+        compare(machine, request, backend->inner_products(request));
+        for (const double threshold : {middle_breakpoint(machine, request), 1e30}) {
+            request.threshold = threshold;
+            INFO("threshold " << threshold);
+            compare(machine, request, backend->inner_products(request));
+        }
+        request.threshold = -1;
+        if (weighted) compare(machine, request, backend->inner_products(request));
+        request.threshold = 0;
+        request.free_gram = false;
+        if (unmasked) compare(machine, request, backend->inner_products(request));
+    }
+}
+
+} // namespace
+
+TEMPLATE_TEST_CASE("Sweep 1 is equivalent to the reference", "[inner products]", MATHEMATICS_BACKENDS) {
+    if (skipped<TestType>()) return;
+    Uniform uniform(10);
+    const int most = 5;
+    for (const int64_t n : {1, 2, 31, 32, 127, 128, 129, 1000, 5000})
+        for (int kind = 0; kind < static_cast<int>(Bounds::count); kind++) {
+            const auto bounds = static_cast<Bounds>(kind);
+            INFO("n = " << n << ", bounds " << kind);
+            const reference::Machine machine = random_machine(n, most, Backend<TestType>::single, bounds, uniform);
+            Backend<TestType> backend(machine, kind % 2);
+            for (int pairs = 0; pairs <= most; pairs++) {
+                if (n == 5000 && pairs != 0 && pairs != most) continue;
+                gather_all_ways(backend, machine, bounds, pairs, (pairs + kind) % (most + 1),
+                                pairs > 0 && pairs % 2 == 0);
+                gather_all_ways(backend, machine, bounds, pairs, (pairs + 2) % (most + 1), pairs % 2 == 1);
+            }
+        }
+}
+
+TEMPLATE_TEST_CASE("So it is for panels of any width", "[inner products]", MATHEMATICS_BACKENDS) {
+    if (skipped<TestType>()) return;
+    Uniform uniform(11);
+    const int most = 30;
+    const reference::Machine machine = random_machine(300, most, Backend<TestType>::single, Bounds::both, uniform);
+    Backend<TestType> backend(machine);
+    for (int pairs = 6; pairs <= most; pairs += 2)
+        gather_all_ways(backend, machine, Bounds::both, pairs, pairs % 7, pairs % 4 == 0);
+}
+
+TEMPLATE_TEST_CASE("Sweep 1 counts what is not finite", "[inner products]", MATHEMATICS_BACKENDS) {
+    if (skipped<TestType>()) return;
+    Uniform uniform(12);
+    const double nan = std::numeric_limits<double>::quiet_NaN();
+    for (const int64_t n : {1, 31, 200, 1000}) {
+        reference::Machine machine = random_machine(n, 2, Backend<TestType>::single, Bounds::both, uniform);
+        const int64_t row = n / 2;
+        for (const double bad : {nan, reference::infinity, -reference::infinity}) {
+            INFO("n = " << n << ", g = " << bad);
+            machine.g[row] = bad;
+            machine.lower[row] = -reference::infinity, machine.upper[row] = reference::infinity;
+            if (n > 100) machine.g[n - 1] = reference::infinity;
+            Backend<TestType> backend(machine);
+            const cudaopt::PanelProducts &sums = backend->inner_products({2, 1, false, 0, true, false});
+            CHECK(sums.row_sums[cudaopt::not_finite] == (n > 100 ? 2 : 1));
+            if (bad != bad) CHECK(sums.projected_gradient_max != sums.projected_gradient_max);
+            else CHECK(sums.projected_gradient_max == reference::infinity);
+        }
+    }
+}
+
+TEMPLATE_TEST_CASE("Windows of breakpoints are equivalent to the reference", "[crossed]", MATHEMATICS_BACKENDS) {
+    if (skipped<TestType>()) return;
+    Uniform uniform(13);
+    const int most = 4;
+    for (const int64_t n : {1, 2, 31, 128, 129, 1000, 5000}) {
+        reference::Machine machine = random_machine(n, most, Backend<TestType>::single, Bounds::both, uniform);
+        const bool tied = n == 129 || n == 1000;
+        for (int64_t i = 0; i < n && tied; i++) { // few breakpoints, for many rows
+            machine.g[i] = 0.5, machine.diagonal[i] = 1;
+            machine.lower[i] =
+                machine.stored(machine.x[i] = static_cast<double>(i % 7)) - static_cast<double>(i % 5) / 8;
+            machine.upper[i] = machine.x[i] + 1;
+        }
+        Backend<TestType> backend(machine);
+        for (int pairs = 0; pairs <= most; pairs++)
+            for (const bool weighted : {false, true}) {
+                const PanelRequest request{pairs, pairs, pairs % 2 == 1, 0, true, weighted};
+                INFO("n = " << n << ", pairs " << pairs << (weighted ? ", weighted" : ""));
+                const double middle = middle_breakpoint(machine, request);
+                // The second time rows may have come ahead, with the sums.
+                for (int time = 0; time < 2; time++) {
+                    if (time > 0) backend->inner_products(request);
+                    compare(machine, request, 0, middle, backend->crossed(request, 0, middle));
+                    compare(machine, request, middle, 2 * middle, backend->crossed(request, middle, 2 * middle));
+                    compare(machine, request, 0, 0.5 * middle, backend->crossed(request, 0, 0.5 * middle));
+                    compare(machine, request, 1e9, 1e10, backend->crossed(request, 1e9, 1e10));
+                }
+            }
+    }
+}
+
+TEMPLATE_TEST_CASE("Of more rows than can be had, the number alone is told", "[crossed]", MATHEMATICS_BACKENDS) {
+    if (skipped<TestType>()) return;
+    Uniform uniform(14);
+    for (const int64_t n : {cudaopt::crossed_capacity, cudaopt::crossed_capacity + 1, 3 * cudaopt::crossed_capacity}) {
+        reference::Machine machine = random_machine(n, 1, Backend<TestType>::single, Bounds::none, uniform);
+        machine.lower.resize(machine.x.size());
+        for (int64_t i = 0; i < n; i++) {
+            machine.g[i] = 0.25;
+            machine.lower[i] = machine.x[i] - static_cast<double>(1 + i % 100) / 64;
+            machine.lower[i] = machine.stored(machine.lower[i]);
+        }
+        Backend<TestType> backend(machine);
+        const PanelRequest request{1, 0, false, 0, true, false};
+        for (int time = 0; time < 2; time++) {
+            if (time > 0) backend->inner_products(request);
+            compare(machine, request, 0, 100, backend->crossed(request, 0, 100));
+            compare(machine, request, 0, 1, backend->crossed(request, 0, 1));
+            compare(machine, request, 0, 100, backend->crossed(request, 0, 100));
+        }
+    }
+}

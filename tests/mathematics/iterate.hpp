@@ -1,0 +1,209 @@
+// Iterates at random: a point in a box with its gradient, and a memory that has seen some steps.
+#pragma once
+
+#include <catch2/catch.hpp>
+#include <cmath>
+#include <vector>
+
+#include "../support/problems.hpp"
+#include "lbfgsb/cauchy_point.hpp"
+#include "reference.hpp"
+
+namespace mathematics {
+
+using cudaopt_test::Uniform;
+using reference::Number;
+
+/// A part of the state with the memory that its arrays stand in.
+template <class Part> class Placed : public Part {
+  public:
+    explicit Placed(int m) {
+        cudaopt::dense::CountArrays count;
+        this->each_array(m, count);
+        numbers_.resize(static_cast<std::size_t>(count.doubles));
+        cudaopt::dense::PlaceArrays place{numbers_.data()};
+        this->each_array(m, place);
+    }
+
+  private:
+    std::vector<double> numbers_;
+};
+
+enum class Box {
+    infinite,  // bounds that are none
+    one_sided, // a finite bound, where it is ahead
+    boxed,     // breakpoints about the model's minimiser
+    tied,      // a few breakpoints, exactly the same for many variables
+    near,      // all breakpoints before the minimiser
+    far,       // all behind it
+    all_held,  // nothing moves
+    some_held, // breakpoints at 0
+    fixed,     // l = u
+    flat,      // g = 0, inside and at bounds
+    mixed,
+    count
+};
+inline const char *name_of(Box box) {
+    static const char *const names[] = {"infinite", "one-sided", "boxed", "tied", "near", "far",
+                                        "all held", "some held", "fixed", "flat", "mixed"};
+    return names[static_cast<int>(box)];
+}
+
+inline double between(double low, double high, Uniform &uniform) { return low + (high - low) * uniform(); }
+inline int up_to(int most, Uniform &uniform) { return static_cast<int>(uniform() * (most + 1)); } // 0 .. most
+inline double either(double a, double b, Uniform &uniform) { return uniform() < 0.5 ? a : b; }
+
+struct Shape {
+    int n, m, steps; // steps seen: more than m drop the oldest pairs
+    bool weighted, fresh;
+    double g_scale, x_scale;
+};
+inline Shape random_shape(Uniform &uniform) {
+    Shape shape{};
+    shape.n = 1 + up_to(23, uniform);
+    shape.m = 1 + up_to(7, uniform);
+    shape.steps = up_to(2 * shape.m, uniform);
+    shape.fresh = shape.steps > 0 && uniform() < 0.5;
+    shape.g_scale = std::ldexp(1.0, up_to(52, uniform) - 26);
+    shape.x_scale = std::ldexp(1.0, up_to(52, uniform) - 26);
+    return shape;
+}
+
+class Iterate {
+  public:
+    Iterate(Box box, const Shape &shape, Uniform &uniform)
+        : machine(shape.n, shape.m, false), memory(shape.m), shape_(shape) {
+        memory.clear();
+        draw_point(box, uniform);
+        for (int k = 0; k < shape.steps; k++) take_step(k == shape.steps - 1, uniform);
+        panel = memory.stored_panel();
+        panel.fresh = shape.fresh;
+        panel.weighted = shape.weighted;
+        if (shape.steps == 0) memory.set_scale(shape.weighted ? 1 : curvature() * between(0.5, 4, uniform));
+        draw_box(box, uniform);
+        if (box == Box::infinite) machine.lower.clear(), machine.upper.clear();
+    }
+
+    /// The model of this iterate, in the units of the user's diagonal if that is on.
+    reference::Pairs pairs() const { return machine.pairs(panel, steps); }
+    double theta() const { return shape_.weighted ? 1 : memory.theta(); }
+    reference::Matrix hessian() const {
+        return reference::recursive_hessian(pairs(), theta(), static_cast<int>(machine.n));
+    }
+    /// The panel of the products that the model is made from.
+    cudaopt::PanelRequest panel_at_start() const {
+        cudaopt::PanelRequest at_start = panel;
+        at_start.threshold = 0;
+        at_start.free_gram = bounded() || panel.weighted;
+        return at_start;
+    }
+    bool bounded() const { return !machine.lower.empty(); }
+    /// Factorises M^-1 as the state machine does.
+    bool factor() {
+        if (!shape_.weighted) return memory.factor(false, nullptr);
+        cudaopt::PanelRequest all = panel;
+        all.threshold = -1;
+        const reference::Products products = machine.inner_products(all);
+        return memory.factor(true, &products.sums);
+    }
+
+    reference::Machine machine;
+    Placed<cudaopt::LimitedMemory> memory;
+    cudaopt::PanelRequest panel{};
+    std::vector<double> steps; // of all pairs so far, the oldest first
+
+  private:
+    double curvature() const { return shape_.g_scale / shape_.x_scale; }
+
+    // Powers of two and few digits where breakpoints are to be tied to the last bit.
+    void draw_point(Box box, Uniform &uniform) {
+        for (double &x : machine.x)
+            x = shape_.x_scale * (box == Box::tied ? up_to(64, uniform) / 16.0 - 2 : between(-2, 2, uniform));
+        for (double &g : machine.g) {
+            const double size = box == Box::tied ? std::ldexp(1.0, up_to(3, uniform) - 2) : between(0.1, 2, uniform);
+            g = shape_.g_scale * either(-size, size, uniform);
+            if (box == Box::flat && uniform() < 0.5) g = 0;
+        }
+        if (!shape_.weighted) return;
+        for (int64_t i = 0; i < machine.n; i++)
+            machine.diagonal.push_back(std::ldexp(1.0, up_to(4, uniform) - 2) / curvature());
+    }
+
+    // d and g_base into the spare slot, then y = g - g_base: of a quadratic that changes a little from step to step.
+    void take_step(bool last, Uniform &uniform) {
+        const auto n = static_cast<std::size_t>(machine.n);
+        const std::vector<double> g_here = machine.g;
+        const int spare = memory.spare_slot();
+        const double step = std::ldexp(between(0.5, 1, uniform), up_to(12, uniform) - 6);
+        double along = 0;
+        std::vector<double> d(n);
+        for (double &v : d) {
+            v = shape_.x_scale * between(-1, 1, uniform) / step;
+            along += v / std::sqrt(static_cast<double>(n));
+        }
+        for (std::size_t i = 0; i < n; i++) {
+            const double y = curvature() * step * (between(0.5, 4, uniform) * d[i] + along / static_cast<double>(n));
+            if (!last) machine.g[i] = shape_.g_scale * between(-1, 1, uniform);
+            machine.s[spare][i] = d[i];
+            machine.y[spare][i] = machine.g[i] - y;
+        }
+        const reference::Products products = machine.inner_products(memory.tentative_panel());
+        const bool curved = products.sums.over_all(0, 1) > 0;
+        if (curved) {
+            steps.push_back(step);
+            memory.append(products.sums, step);
+        } else {
+            shape_.fresh = shape_.fresh && !last;
+        }
+        if (curved && !(last && shape_.fresh))
+            for (std::size_t i = 0; i < n; i++) machine.y[spare][i] = machine.g[i] - machine.y[spare][i];
+        machine.g = g_here;
+    }
+
+    void draw_box(Box box, Uniform &uniform) {
+        machine.lower.assign(machine.x.size(), -reference::infinity);
+        machine.upper.assign(machine.x.size(), reference::infinity);
+        for (int64_t i = 0; i < machine.n; i++) {
+            const auto all = static_cast<int>(Box::count) - 2;
+            draw_bounds(box == Box::mixed ? static_cast<Box>(up_to(all, uniform)) : box, i, uniform);
+        }
+    }
+
+    void draw_bounds(Box box, int64_t i, Uniform &uniform) {
+        const double x = machine.x[i], g = machine.g[i], slope = machine.weight(panel, i) * g;
+        const double minimiser = shape_.weighted ? 1 : 1 / curvature(),
+                     room = shape_.x_scale * between(0.1, 2, uniform);
+        double t = minimiser * between(0.01, 1.5, uniform);
+        double &ahead = g > 0 ? machine.lower[i] : machine.upper[i],
+               &behind = g > 0 ? machine.upper[i] : machine.lower[i];
+        const double backward = g > 0 ? x + room : x - room;
+        switch (box) {
+        case Box::infinite: return;
+        case Box::one_sided: (uniform() < 0.7 ? ahead : behind) = g == 0 ? x + room : x - t * slope; break;
+        case Box::tied: t = minimiser * (1 + up_to(3, uniform)) / 8; [[fallthrough]];
+        case Box::boxed: ahead = x - t * slope, behind = backward; break;
+        case Box::near: ahead = x - 0.01 * t * slope, behind = backward; break;
+        case Box::far: ahead = x - 1e3 * t * slope, behind = backward; break;
+        case Box::some_held:
+            if (uniform() < 0.5) return draw_bounds(Box::boxed, i, uniform);
+            [[fallthrough]];
+        case Box::all_held: ahead = x, behind = backward; break;
+        case Box::fixed:
+            if (uniform() < 0.5) return draw_bounds(Box::boxed, i, uniform);
+            ahead = behind = x;
+            break;
+        case Box::flat:
+            if (g != 0) return draw_bounds(Box::boxed, i, uniform);
+            machine.lower[i] = either(x, x - room, uniform),
+            machine.upper[i] = either(x + room, reference::infinity, uniform);
+            break;
+        case Box::mixed:
+        case Box::count: break;
+        }
+        if (machine.lower[i] > machine.upper[i]) std::swap(machine.lower[i], machine.upper[i]);
+    }
+
+    Shape shape_;
+};
+
+} // namespace mathematics

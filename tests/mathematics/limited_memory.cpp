@@ -1,0 +1,282 @@
+// The limited-memory matrix against dense ones made from its pairs.
+#include "iterate.hpp"
+
+#include <algorithm>
+
+using cudaopt::LimitedMemory;
+using cudaopt::PanelRequest;
+using namespace mathematics;
+namespace panel = cudaopt::panel;
+
+namespace {
+
+constexpr double epsilon = std::numeric_limits<double>::epsilon();
+// Rounding errors of a factorisation and two solves of up to 16 unknowns, a few for each of their operations.
+constexpr double rounding = 100 * epsilon;
+
+reference::Vector random_basis(const reference::Vector &scale, Uniform &uniform) {
+    reference::Vector v;
+    for (const Number size : scale) v.push_back(static_cast<double>(size * between(-1, 1, uniform)));
+    return v;
+}
+
+std::vector<double> as_doubles(const reference::Vector &v) { return std::vector<double>(v.begin(), v.end()); }
+
+// |a_i - b_i| in the units of the scale, the largest of all.
+Number distance(const std::vector<double> &a, const reference::Vector &b, const reference::Vector &scale) {
+    Number largest = 0;
+    for (std::size_t i = 0; i < b.size(); i++) largest = std::max(largest, std::fabs(a[i] - b[i]) * scale[i]);
+    return largest;
+}
+
+int free_at_random(std::vector<bool> &free, Uniform &uniform) {
+    int count = 0;
+    for (std::size_t i = 0; i < free.size(); i++) count += free[i] = uniform() < 0.5;
+    return count;
+}
+
+} // namespace
+
+TEST_CASE("The compact and the recursive form of the model are the same matrix", "[reference]") {
+    Uniform uniform(1);
+    for (int repetition = 0; repetition < 500; repetition++) {
+        Shape shape = random_shape(uniform);
+        shape.n += 8; // as many independent steps as a memory can have
+        const Iterate iterate(Box::infinite, shape, uniform);
+        const int n = shape.n;
+        const reference::Pairs pairs = iterate.pairs();
+        const reference::Matrix compact = reference::compact_hessian(pairs, iterate.theta(), n),
+                                recursive = reference::recursive_hessian(pairs, iterate.theta(), n);
+        Number largest = 0, error = 0;
+        for (int i = 0; i < n; i++)
+            for (int j = 0; j < n; j++) {
+                largest = std::max(largest, std::fabs(recursive(i, j)));
+                error = std::max(error, std::fabs(recursive(i, j) - compact(i, j)));
+            }
+        if (!(error <= 1e-12L * largest)) FAIL("they differ by " << error << " of " << largest);
+    }
+}
+
+TEST_CASE("A memory holds the newest m pairs, in slots that go round", "[memory]") {
+    Uniform uniform(2);
+    for (int m = 1; m <= 8; m++) {
+        Placed<LimitedMemory> memory(m);
+        reference::Machine machine(4, m, false);
+        memory.clear();
+        CHECK(memory.capacity() == m);
+        for (int seen = 1; seen <= 3 * m + 2; seen++) {
+            INFO("m = " << m << ", " << seen << " pairs seen");
+            const int spare = memory.spare_slot(), before = memory.pairs();
+            const PanelRequest tentative = memory.tentative_panel();
+            CHECK(tentative.pairs == std::min(before + 1, m));
+            CHECK(tentative.newest_slot == spare);
+            CHECK((tentative.fresh && tentative.free_gram && !tentative.weighted && tentative.threshold == 0));
+            for (int i = 0; i < 4; i++) {
+                machine.g[i] = seen + between(0.1, 1, uniform);
+                machine.s[spare][i] = between(0.1, 1, uniform);
+                machine.y[spare][i] = seen;
+            }
+            memory.append(machine.inner_products(tentative).sums, 2);
+            CHECK(memory.pairs() == std::min(seen, m));
+            CHECK(memory.newest_slot() == spare);
+            CHECK(memory.spare_slot() != spare);
+            const PanelRequest stored = memory.stored_panel();
+            CHECK(stored.pairs == memory.pairs());
+            CHECK(stored.newest_slot == spare);
+            CHECK((!stored.fresh && stored.free_gram && !stored.weighted && stored.threshold == 0));
+            std::vector<bool> taken(m + 1);
+            for (int pair = 0; pair < memory.pairs(); pair++) {
+                const int slot = memory.slot(pair);
+                REQUIRE((slot >= 0 && slot <= m));
+                CHECK(slot == machine.slot(stored, memory.pairs() - 1 - pair));
+                CHECK_FALSE(taken[slot]);
+                taken[slot] = true;
+            }
+            CHECK_FALSE(taken[memory.spare_slot()]);
+        }
+    }
+}
+
+TEST_CASE("Dropped pairs leave their scale if wanted, a cleared memory nothing", "[memory]") {
+    Uniform uniform(3);
+    Shape shape{5, 3, 4, false, false, 8, 1};
+    Iterate iterate(Box::infinite, shape, uniform);
+    LimitedMemory &memory = iterate.memory;
+    const double theta = memory.theta();
+    const int spare = memory.spare_slot();
+    REQUIRE(theta != 1);
+    memory.drop_pairs(true);
+    CHECK(memory.pairs() == 0);
+    CHECK(memory.theta() == theta);
+    CHECK(memory.spare_slot() == spare);
+    memory.set_scale(3);
+    CHECK(memory.theta() == 3);
+    memory.drop_pairs(false);
+    CHECK(memory.theta() == 1);
+    memory.set_scale(3);
+    memory.clear();
+    CHECK(memory.theta() == 1);
+    CHECK(memory.factor(false, nullptr));
+}
+
+TEST_CASE("A memory whose pairs were dropped is as good as new", "[memory]") {
+    Uniform uniform(4);
+    for (int m = 1; m <= 4; m++) {
+        Iterate iterate(Box::infinite, {9, m, 2 * m + 1, false, false, 1, 1}, uniform);
+        Placed<LimitedMemory> fresh(m);
+        fresh.clear();
+        iterate.memory.drop_pairs(false);
+        reference::Machine machine(9, m, false);
+        for (int k = 0; k <= m; k++) {
+            const int slot = k % (m + 1); // the same columns for both, whatever their slots are
+            for (int i = 0; i < 9; i++) {
+                machine.s[slot][i] = between(-1, 1, uniform);
+                machine.y[slot][i] = (1 + i % 2) * machine.s[slot][i];
+            }
+            for (LimitedMemory *memory :
+                 {static_cast<LimitedMemory *>(&iterate.memory), static_cast<LimitedMemory *>(&fresh)})
+                memory->append(
+                    machine.inner_products({memory->tentative_panel().pairs, slot, false, 0, true, false}).sums, 0.5);
+        }
+        REQUIRE(iterate.memory.pairs() == fresh.pairs());
+        CHECK(iterate.memory.theta() == fresh.theta());
+        REQUIRE(iterate.memory.factor(false, nullptr));
+        REQUIRE(fresh.factor(false, nullptr));
+        std::vector<double> a(2 * m, 1), b(2 * m, 1);
+        iterate.memory.reduce_by_middle(a.data());
+        fresh.reduce_by_middle(b.data());
+        CHECK(a == b);
+    }
+}
+
+TEST_CASE("Products are usable as long as they and their quotients are normal numbers", "[memory]") {
+    constexpr double largest = std::numeric_limits<double>::max(), nan = std::numeric_limits<double>::quiet_NaN();
+    struct {
+        double yy, ys, ss, step;
+        bool usable;
+    } const cases[] = {
+        {4, 2, 1, 1, true},
+        {4, 2, 1, 1e-100, true},
+        {4, -2, 1, 1, true}, // the curvature is the caller's
+        {4, 0, 1, 1, false},
+        {0, 2, 1, 1, false},
+        {4, 2, 0, 1, false},
+        {4, nan, 1, 1, false},
+        {nan, 2, 1, 1, false},
+        {4, 2, nan, 1, false},
+        {reference::infinity, 2, 1, 1, false},
+        {4, 2, reference::infinity, 1, false},
+        {4, 1e-310, 1, 1, false},
+        {4, 2, 1e-310, 1, false},
+        {4, 2, 1, 1e-160, false},
+        {largest, 1e-2, 1, 1, false},
+        {1e-300, 1e300, 1, 1, false},
+        {4, 2, 1e200, 1e60, false},
+        {4, 2, 1, 1e-150, true},
+    };
+    for (const auto &c : cases) {
+        INFO("y'y = " << c.yy << ", y'd = " << c.ys << ", d'd = " << c.ss << ", step " << c.step);
+        double full[4 * 4] = {};
+        full[0] = c.yy, full[1] = full[4] = c.ys, full[5] = c.ss;
+        cudaopt::PanelProducts sums{};
+        sums.columns = 4;
+        sums.leading_products = full;
+        CHECK(LimitedMemory::usable(sums, c.step) == c.usable);
+    }
+}
+
+TEST_CASE("theta, the basis and the forms of M are those of the stored pairs", "[memory]") {
+    Uniform uniform(5);
+    int judged = 0;
+    for (int repetition = 0; repetition < 4000; repetition++) {
+        Shape shape = random_shape(uniform);
+        shape.weighted = repetition % 4 == 0;
+        Iterate iterate(Box::infinite, shape, uniform);
+        LimitedMemory &memory = iterate.memory;
+        const int k = memory.pairs(), columns = panel::columns(k);
+        if (k == 0) continue;
+        INFO("repetition " << repetition << ", n = " << shape.n << ", m = " << shape.m << ", pairs " << k);
+        if (!shape.weighted) {
+            const double theta = memory.theta(), expected = static_cast<double>(reference::scale_of(iterate.pairs()));
+            if (!(std::fabs(theta - expected) <= 8 * epsilon * expected))
+                FAIL("theta = " << theta << ", not " << expected);
+        }
+        const reference::Pairs pairs = iterate.pairs();
+        const Number theta = iterate.theta();
+        const reference::Vector scale = reference::middle_scale(pairs, theta);
+        const auto middle = reference::inverse_middle(pairs, theta);
+        const auto conditioning = reference::conditioning(middle, scale);
+        if (conditioning.condition > 1e8) continue;
+        judged++;
+        REQUIRE(iterate.factor());
+        CHECK((!shape.weighted || memory.theta() == 1));
+
+        const reference::Vector a = random_basis(scale, uniform), b = random_basis(scale, uniform);
+        std::vector<double> a_reduced = as_doubles(a), b_reduced = as_doubles(b);
+        memory.reduce_by_middle(a_reduced.data());
+        memory.reduce_by_middle(b_reduced.data());
+        const Number expected = reference::dot(a, reference::solve(middle, b));
+        const Number size = 2 * k * conditioning.inverse_norm;
+        const Number error = std::fabs(memory.middle_form(a_reduced.data(), b_reduced.data()) - expected);
+        if (!(error <= rounding * conditioning.condition * size)) FAIL("a'M b is wrong by " << error << " of " << size);
+
+        const auto w = reference::basis(pairs, theta, shape.n);
+        std::vector<double> entries(columns), row(2 * k), back(columns);
+        for (int j = 0; j < columns; j++)
+            if (j != panel::gradient && j != panel::displacement)
+                entries[j] = static_cast<double>(iterate.machine.column(iterate.panel, j)[0]);
+        memory.to_basis(entries.data(), row.data());
+        for (int j = 0; j < 2 * k; j++)
+            if (!(std::fabs(row[j] - w(0, j)) <= 8 * epsilon * std::fabs(w(0, j))))
+                FAIL("entry " << j << " of a row of W is " << row[j] << ", not " << w(0, j));
+        memory.to_panel(as_doubles(a).data(), back.data());
+        Number there = 0, here = 0, sizes = 0;
+        for (int j = 0; j < columns; j++) there += static_cast<Number>(back[j]) * entries[j];
+        for (int j = 0; j < 2 * k; j++) here += a[j] * row[j], sizes += std::fabs(a[j] * row[j]);
+        if (!(std::fabs(there - here) <= 8 * epsilon * sizes))
+            FAIL("coefficients come back as " << there << ", not " << here);
+    }
+    CHECK(judged > 3000);
+}
+
+TEST_CASE("K is inverted over any free variables, and over all without a factorisation", "[memory]") {
+    Uniform uniform(6);
+    int judged = 0;
+    for (int repetition = 0; repetition < 4000; repetition++) {
+        Shape shape = random_shape(uniform);
+        const bool all = repetition % 3 == 0;
+        shape.weighted = repetition % 4 == 0;
+        Iterate iterate(Box::boxed, shape, uniform);
+        LimitedMemory &memory = iterate.memory;
+        const int k = memory.pairs();
+        if (k == 0 || !iterate.factor()) continue;
+        std::vector<bool> free(shape.n, true);
+        if (!all) free_at_random(free, uniform);
+        for (int i = 0; i < shape.n; i++)
+            if (!free[i]) iterate.machine.lower[i] = iterate.machine.upper[i] = iterate.machine.x[i];
+            else iterate.machine.lower[i] = -reference::infinity, iterate.machine.upper[i] = reference::infinity;
+        const reference::Pairs pairs = iterate.pairs();
+        const reference::Vector scale = reference::middle_scale(pairs, iterate.theta());
+        const auto matrix = reference::subspace_matrix(pairs, iterate.theta(), free);
+        const auto conditioning = reference::conditioning(matrix, scale);
+        if (!(conditioning.condition <= 1e8)) continue;
+        judged++;
+        INFO("repetition " << repetition << ", n = " << shape.n << ", pairs " << k << (all ? ", all free" : ""));
+        const reference::Vector right = random_basis(scale, uniform);
+        const reference::Vector expected = reference::solve(matrix, right);
+        const Number size = 2 * k * conditioning.inverse_norm * conditioning.condition;
+        std::vector<double> solution = as_doubles(right);
+        const reference::Products products = iterate.machine.inner_products(iterate.panel);
+        REQUIRE(memory.factor_subspace(products.free_gram.data()));
+        memory.apply_subspace_inverse(solution.data());
+        // theta S'S less the part over the free variables: with all of them free only rounding errors are left of it.
+        Number error = distance(solution, expected, scale);
+        if (!(error <= rounding * size)) FAIL("wrong by " << error << " of " << size);
+        if (!all || shape.weighted) continue;
+        solution = as_doubles(right);
+        memory.apply_full_space_inverse(solution.data());
+        error = distance(solution, expected, scale);
+        if (!(error <= rounding * size)) FAIL("without a factorisation, wrong by " << error << " of " << size);
+    }
+    CHECK(judged > 2500);
+}

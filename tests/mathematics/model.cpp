@@ -1,0 +1,254 @@
+// The generalized Cauchy point and the subspace minimiser against dense ones, on thousands of random boxes.
+#include "model.hpp"
+
+#include <algorithm>
+#include <utility>
+
+using namespace mathematics;
+using reference::Vector;
+namespace panel = cudaopt::panel;
+
+namespace {
+
+constexpr double epsilon = std::numeric_limits<double>::epsilon();
+
+struct Tally {
+    int all = 0, judged = 0, crossed = 0, overflows = 0, elsewhere = 0, beyond = 0;
+};
+
+// What the model of an iterate makes of rounding errors. Forms p'M p are wrong by cond(M) of |M| |p|^2, each in the
+// units of M's own diagonal; in these p = W'd is as large as sqrt(theta) |d|, or more for pairs of more curvature.
+struct Rounding {
+    Number slopes = epsilon; // of phi' and phi'', relative to those of theta I
+    Number magnified = 1;    // of p on its way to B^-1 p
+
+    Rounding(const reference::Pairs &pairs, Number theta, const std::vector<bool> &free, int segments) {
+        if (pairs.empty()) return;
+        Number ratio = 1;
+        for (const reference::Pair &pair : pairs)
+            ratio = std::max(ratio, reference::dot(pair.y, pair.y) / reference::dot(pair.s, pair.y) / theta);
+        const Vector scale = reference::middle_scale(pairs, theta);
+        const auto middle = reference::conditioning(reference::inverse_middle(pairs, theta), scale);
+        const auto reduced = reference::conditioning(reference::subspace_matrix(pairs, theta, free), scale);
+        const Number width = 2 * static_cast<Number>(pairs.size());
+        slopes = epsilon * middle.condition * middle.inverse_norm * ratio * width * (1 + segments);
+        magnified = reduced.condition * ratio * width;
+    }
+};
+
+bool same_free(const reference::Path &path, double threshold, const reference::CauchyPoint &expected) {
+    for (std::size_t i = 0; i < path.breakpoints.size(); i++)
+        if ((path.breakpoints[i] > threshold) != expected.free[i]) return false;
+    return true;
+}
+
+void compare(Iterate &iterate, int64_t capacity, bool approximate, Tally &tally) {
+    reference::Machine &machine = iterate.machine;
+    const auto n = static_cast<int>(machine.n);
+    const auto path = machine.path(iterate.panel);
+    const auto pairs = iterate.pairs();
+    const Number theta = iterate.theta();
+    const auto hessian = iterate.hessian();
+    tally.all++;
+    reference::CauchyPoint expected = reference::cauchy_point(hessian, theta, path, approximate);
+    if (!iterate.bounded()) { // the subspace minimisation alone decides
+        expected.z.assign(n, 0);
+        expected.t = expected.t_first = 0;
+    }
+    const Rounding rounding(pairs, theta, expected.free, static_cast<int>(expected.segments));
+    const Number slack = 4 * rounding.slopes;
+    if (!(slack < 1e-6L) || expected.margin < slack) return; // nobody could tell
+    tally.judged++;
+
+    if (iterate.bounded() || iterate.panel.weighted) REQUIRE(iterate.factor());
+    Search search(iterate, capacity, approximate);
+    REQUIRE(search.state == CauchySearch::State::found);
+    const CauchySearch &found = search.cauchy;
+    const cudaopt::CauchyPoint &point = found.point();
+    const int k = static_cast<int>(pairs.size());
+    if (k > 0 && search.overflows > 0) {
+        // The slope may change its sign more than once along the path. Bisection finds a local minimiser, not always
+        // the first: it has to be the one of the segment that it lies in.
+        tally.overflows++;
+        if (!same_free(path, point.threshold, expected)) {
+            double beyond = 0;
+            for (const double t : path.breakpoints)
+                if (t < point.t) beyond = std::max(beyond, t);
+            const Number t_first = expected.t_first;
+            expected = reference::cauchy_point(hessian, theta, path, false, beyond);
+            expected.t_first = t_first;
+            tally.elsewhere++;
+            if (expected.margin < slack) return;
+        }
+    }
+    if (k > 0) {
+        if (!same_free(path, point.threshold, expected))
+            FAIL("other variables are free: t* = " << point.t << ", passed up to " << point.threshold << ", not "
+                                                   << expected.t << ", " << expected.threshold);
+        CHECK(point.free_variables == expected.free_variables);
+        CHECK(point.breakpoints_crossed == expected.passed);
+        CHECK((search.overflows > 0 || point.segments == expected.segments));
+        CHECK(point.crossed == (expected.passed > 0));
+        tally.crossed += expected.passed > 0;
+    }
+    // Where nothing is left to move, any t from the last breakpoint on is the same point.
+    const Number beyond = expected.moving == 0 ? std::max<Number>(point.t - expected.t, 0) : 0;
+    const Number t_error = std::fabs(point.t - beyond - expected.t), t_tolerance = slack * expected.uncertainty;
+    tally.beyond += beyond > t_tolerance;
+    if (k > 0 && !(t_error <= t_tolerance))
+        FAIL("t* = " << point.t << ", not " << expected.t << ", +- " << t_tolerance);
+    if (expected.moving_at_start > 0 && !(std::fabs(point.t_first - expected.t_first) <= t_tolerance))
+        FAIL("t_first = " << point.t_first);
+
+    // c = W'(x_c - x) and p = W'd, d = -g on the free variables.
+    const auto w = reference::basis(pairs, theta, n);
+    const Number steep = reference::norm(path.g), way = reference::norm(expected.z) + expected.t * steep;
+    for (int j = 0; j < 2 * k; j++) {
+        Number c = 0, p = 0, size = 0;
+        for (int i = 0; i < n; i++) {
+            c += w(i, j) * expected.z[i];
+            if (expected.free[i]) p -= w(i, j) * path.g[i];
+            size += w(i, j) * w(i, j);
+        }
+        size = std::sqrt(size);
+        const Number segments = 8 * n + 8 * expected.segments;
+        const Number c_tolerance = size * (segments * epsilon * (way + beyond * steep) + t_tolerance * steep);
+        if (!(std::fabs(found.c()[j] - c) <= c_tolerance))
+            FAIL("c_" << j << " = " << found.c()[j] << ", not " << c << ", +- " << c_tolerance);
+        if (!(std::fabs(found.p()[j] - p) <= segments * epsilon * size * steep))
+            FAIL("p_" << j << " = " << found.p()[j] << ", not " << p);
+    }
+
+    // The products over the free variables, of which those that were passed have been taken off one by one.
+    if (expected.free_variables == 0) return;
+    cudaopt::PanelRequest at_threshold = iterate.panel_at_start();
+    const reference::Products before = machine.inner_products(at_threshold);
+    at_threshold.threshold = point.threshold;
+    const reference::Products there = machine.inner_products(at_threshold);
+    const int columns = panel::columns(k);
+    const double *const gram =
+        iterate.bounded() || iterate.panel.weighted ? search.cauchy.free_gram(search.answer) : nullptr;
+    for (int i = 0; gram && i < columns; i++)
+        for (int j = i; j < columns; j++) {
+            const int at = panel::gram_index(i, j, columns);
+            const bool of_pairs =
+                i != panel::gradient && i != panel::displacement && j != panel::gradient && j != panel::displacement;
+            if (of_pairs &&
+                !(std::fabs(gram[at] - there.free_gram[at]) <= 2 * n * epsilon * before.free_gram_sizes[at]))
+                FAIL("the product of columns " << i << " and " << j << " is " << gram[at] << ", not "
+                                               << there.free_gram[at]);
+        }
+
+    const bool all_free = !iterate.panel.weighted && (!iterate.bounded() || point.free_variables == n);
+    const Vector minimiser = reference::subspace_minimiser(hessian, path.g, expected);
+    const Number size = steep / theta + way;
+    const Number tolerance = rounding.magnified * (2 * epsilon * size + t_tolerance * steep);
+    if (!(tolerance <= 1e-6L * size)) return;
+    REQUIRE(search.minimise(iterate.memory, all_free));
+    const cudaopt::DirectionRequest request = search.direction();
+    Vector sizes;
+    const Vector move = machine.move(request, &sizes);
+    const reference::Trial trial = machine.direction(request);
+    for (int i = 0; i < n; i++) {
+        const Number root = std::sqrt(static_cast<Number>(machine.weight(iterate.panel, i)));
+        const Number wanted = root * minimiser[i], error = std::fabs(move[i] - wanted);
+        if (k > 0 && expected.free[i]) {
+            if (!(error <= root * tolerance))
+                FAIL("row " << i << " moves by " << move[i] << ", not by " << wanted << ", +- " << root * tolerance);
+        }
+        const Number x = machine.x[i],
+                     to = std::min<Number>(std::max<Number>(x + wanted, machine.lower_of(i)), machine.upper_of(i));
+        if (!(std::fabs(trial.d[i] - (to - x)) <= root * tolerance + 4 * epsilon * std::fabs(x)))
+            FAIL("d_" << i << " = " << trial.d[i] << ", not " << to - x);
+    }
+}
+
+bool crosses(Box box) { return box != Box::infinite && box != Box::far && box != Box::all_held; }
+
+} // namespace
+
+TEST_CASE("Cauchy point and subspace minimiser are the dense ones in every kind of box", "[model]") {
+    const int box = GENERATE(range(0, static_cast<int>(Box::count)));
+    const bool weighted = GENERATE(false, true);
+    Uniform uniform(100 + 2 * box + weighted);
+    Tally tally;
+    for (int repetition = 0; repetition < 1000; repetition++) {
+        Shape shape = random_shape(uniform);
+        shape.weighted = weighted;
+        INFO(name_of(static_cast<Box>(box))
+             << (weighted ? ", weighted" : "") << ", repetition " << repetition << ", n = " << shape.n);
+        Iterate iterate(static_cast<Box>(box), shape, uniform);
+        compare(iterate, cudaopt::crossed_capacity, repetition % 8 == 0, tally);
+    }
+    CHECK(tally.judged > 0.9 * tally.all);
+    CHECK((tally.crossed > 0) == crosses(static_cast<Box>(box)));
+    CHECK(tally.overflows == 0);
+}
+
+TEST_CASE("Where the breakpoints are too many to be had, bisection finds the same point", "[model]") {
+    const int box = GENERATE(range(0, static_cast<int>(Box::count)));
+    Uniform uniform(200 + box);
+    Tally tally;
+    for (int repetition = 0; repetition < 1000; repetition++) {
+        Shape shape = random_shape(uniform);
+        shape.weighted = repetition % 4 == 0;
+        const int capacity = up_to(3, uniform);
+        INFO(name_of(static_cast<Box>(box)) << (shape.weighted ? ", weighted" : "") << ", repetition " << repetition
+                                            << ", n = " << shape.n << ", capacity " << capacity);
+        Iterate iterate(static_cast<Box>(box), shape, uniform);
+        compare(iterate, capacity, false, tally);
+    }
+    CHECK(tally.judged > 0.9 * tally.all);
+    CHECK((tally.overflows > 0) == crosses(static_cast<Box>(box)));
+    CHECK(tally.elsewhere <= 0.01 * tally.overflows);
+}
+
+TEST_CASE("Numbers that are none break the search and the subspace minimisation down", "[model]") {
+    Uniform uniform(400);
+    for (const double bad : {reference::infinity, std::numeric_limits<double>::quiet_NaN()}) {
+        Iterate iterate(Box::boxed, {12, 4, 3, false, false, 1, 1}, uniform);
+        REQUIRE(iterate.factor());
+        reference::Products products = iterate.machine.inner_products(iterate.panel_at_start());
+        const int columns = products.sums.columns;
+        const auto with_bad = [&](int i, int j, auto &&check) {
+            double &product = products.free_gram[panel::gram_index(std::min(i, j), std::max(i, j), columns)];
+            const double good = std::exchange(product, bad);
+            check();
+            product = good;
+        };
+        Placed<CauchySearch> cauchy(4);
+        Placed<cudaopt::Subspace> subspace(4);
+        const auto begin = [&](bool approximate) {
+            return cauchy.begin(iterate.memory, iterate.panel_at_start(), products.sums, true, approximate);
+        };
+        for (const int column : {panel::gradient, panel::y_column(0), panel::s_column(1)})
+            with_bad(panel::gradient, column, [&] { CHECK(begin(false) == CauchySearch::State::breakdown); });
+        REQUIRE(begin(true) == CauchySearch::State::found);
+        const auto minimise = [&] {
+            return subspace.minimise(iterate.memory, cauchy, products.free_gram.data(), false);
+        };
+        CHECK(minimise());
+        for (const int column : {panel::y_column(0), panel::s_column(1)})
+            with_bad(column, column, [&] { CHECK_FALSE(minimise()); });
+        CHECK(minimise());
+    }
+}
+
+TEST_CASE("Variables that stop by the hundred end one segment, and their products are gathered anew", "[model]") {
+    Uniform uniform(300);
+    Tally tally;
+    int gathers = 0;
+    for (const int64_t capacity : {cudaopt::crossed_capacity, 100}) {
+        for (int repetition = 0; repetition < 4; repetition++) {
+            Shape shape{700, 3, 2 + repetition, false, repetition % 2 == 0, 1, 1};
+            INFO("repetition " << repetition << ", capacity " << capacity);
+            Iterate iterate(Box::tied, shape, uniform);
+            compare(iterate, capacity, false, tally);
+            REQUIRE(iterate.factor());
+            gathers += Search(iterate, capacity, false).gathers;
+        }
+    }
+    CHECK(tally.judged == tally.all);
+    CHECK(tally.crossed == tally.all);
+    CHECK(gathers > 0);
+}

@@ -1,0 +1,251 @@
+#include "reference.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace reference {
+
+using cudaopt::CrossedVariable;
+using cudaopt::DirectionRequest;
+using cudaopt::PanelRequest;
+namespace panel = cudaopt::panel;
+
+namespace {
+
+bool is_y(int column) { return column % 2 == 0 && column != panel::gradient; }
+int age_of(int column) { return column < panel::leading ? 0 : (column - panel::leading) / 2 + 1; }
+
+// P(x), held to what can be stored; `from` where x is no number.
+Number place(Number x, Number from, Number l, Number u, Number largest) {
+    if (std::isnan(x)) return from;
+    return std::min(std::max(std::min(std::max(x, l), u), -largest), largest);
+}
+
+Number longest(Number x, Number d, Number l, Number u) {
+    return d < 0 ? (l - x) / d : d > 0 ? (u - x) / d : static_cast<Number>(infinity);
+}
+
+} // namespace
+
+Machine::Machine(int64_t n_, int m_, bool single)
+    : n(n_), m(m_), x(n), g(n), s(m + 1, std::vector<double>(n)), y(s), x_base(n), single_(single) {}
+
+bool Machine::held(int64_t i) const {
+    return (x[i] <= lower_of(i) && g[i] >= 0) || (x[i] >= upper_of(i) && g[i] <= 0) || lower_of(i) == upper_of(i);
+}
+
+double Machine::breakpoint(const PanelRequest &panel, int64_t i) const {
+    if (held(i)) return 0;
+    if (g[i] == 0) return infinity;
+    const double slope = weight(panel, i) * g[i];
+    return (x[i] - (g[i] < 0 ? upper_of(i) : lower_of(i))) / slope;
+}
+
+Number Machine::projected_gradient(int64_t i) const {
+    const Number to = static_cast<Number>(x[i]) - g[i];
+    return x[i] - std::min<Number>(std::max<Number>(to, lower_of(i)), upper_of(i));
+}
+
+Vector Machine::column(const PanelRequest &panel, int j) const {
+    Vector v(n);
+    const int age = age_of(j);
+    for (int64_t i = 0; i < n; i++) {
+        const Number root = std::sqrt(static_cast<Number>(weight(panel, i)));
+        if (j == panel::gradient) {
+            v[i] = root * g[i];
+        } else if (j == panel::displacement) {
+            const double t = breakpoint(panel, i);
+            if (t > 0 && t <= panel.threshold)
+                v[i] = (static_cast<Number>(g[i] < 0 ? upper_of(i) : lower_of(i)) - x[i]) / root;
+        } else if (age < panel.pairs && is_y(j)) {
+            const double held_y = y[slot(panel, age)][i];
+            v[i] = root * (age == 0 && panel.fresh ? stored(static_cast<Number>(g[i]) - held_y) : held_y);
+        } else if (age < panel.pairs) {
+            v[i] = s[slot(panel, age)][i] / root;
+        }
+    }
+    return v;
+}
+
+Pairs Machine::pairs(const PanelRequest &panel, const std::vector<double> &steps) const {
+    Pairs result;
+    for (int age = panel.pairs - 1; age >= 0; age--) {
+        Pair pair{column(panel, panel::s_column(age)), column(panel, panel::y_column(age))};
+        for (Number &v : pair.s) v *= steps[steps.size() - 1 - age];
+        result.push_back(pair);
+    }
+    return result;
+}
+
+Path Machine::path(const PanelRequest &panel) const {
+    PanelRequest whole = panel;
+    whole.threshold = infinity;
+    Path path{column(panel, panel::gradient), {}, column(whole, panel::displacement)};
+    for (int64_t i = 0; i < n; i++) path.breakpoints.push_back(breakpoint(panel, i));
+    return path;
+}
+
+cudaopt::StartReport Machine::start() {
+    cudaopt::StartReport report{n, n, n, 0, 0, 0};
+    for (int64_t i = n - 1; i >= 0; i--) {
+        const double l = lower_of(i), u = upper_of(i);
+        if (!std::isfinite(x[i])) report.x_nan = i;
+        if (std::isnan(l) || std::isnan(u)) report.bound_nan = i;
+        if (l > u || l == infinity || u == -infinity) report.crossed = i;
+        report.projected += x[i] < l || x[i] > u;
+        report.boxed += std::isfinite(l) && std::isfinite(u);
+        report.bounded += std::isfinite(l) || std::isfinite(u);
+    }
+    if (report.usable(n))
+        for (int64_t i = 0; i < n; i++) x[i] = std::min(std::max(x[i], lower_of(i)), upper_of(i));
+    return report;
+}
+
+Products Machine::inner_products(const PanelRequest &panel) const {
+    const int columns = panel::columns(panel.pairs);
+    Products result{};
+    cudaopt::PanelProducts &sums = result.sums;
+    sums.columns = columns;
+    sums.f = f;
+    sums.first_breakpoint = infinity;
+    Number pg_squared = 0, x_squared = 0;
+    std::vector<bool> free(n);
+    for (int64_t i = 0; i < n; i++) {
+        const Number pg = projected_gradient(i);
+        const double t = breakpoint(panel, i);
+        free[i] = t > panel.threshold;
+        pg_squared += pg * pg;
+        x_squared += static_cast<Number>(x[i]) * x[i];
+        sums.projected_gradient_max = std::max(sums.projected_gradient_max, static_cast<double>(std::fabs(pg)));
+        sums.row_sums[cudaopt::at_lower] += x[i] <= lower_of(i);
+        sums.row_sums[cudaopt::at_upper] += x[i] >= upper_of(i) && upper_of(i) > lower_of(i);
+        sums.row_sums[cudaopt::free_variables] += free[i];
+        sums.row_sums[cudaopt::not_finite] += !std::isfinite(g[i]);
+        if (free[i]) sums.first_breakpoint = std::min(sums.first_breakpoint, t);
+    }
+    sums.row_sums[cudaopt::projected_gradient_squared] = static_cast<double>(pg_squared);
+    sums.row_sums[cudaopt::x_squared] = static_cast<double>(x_squared);
+
+    std::vector<Vector> w;
+    for (int j = 0; j < columns; j++) w.push_back(column(panel, j));
+    const auto multiply = [&](int i, int j, bool free_alone, std::vector<double> &to, std::vector<double> &sizes) {
+        Number sum = 0, size = 0;
+        for (int64_t row = 0; row < n; row++) {
+            if (free_alone && !free[row]) continue;
+            sum += w[i][row] * w[j][row];
+            size += std::fabs(w[i][row] * w[j][row]);
+        }
+        to.push_back(static_cast<double>(sum));
+        sizes.push_back(static_cast<double>(size));
+    };
+    for (int i = 0; i < panel::leading; i++)
+        for (int j = 0; j < columns; j++) multiply(i, j, false, result.leading_products, result.leading_sizes);
+    for (int i = 0; i < columns; i++)
+        for (int j = i; j < columns; j++) multiply(i, j, true, result.free_gram, result.free_gram_sizes);
+    sums.leading_products = result.leading_products.data();
+    sums.free_gram = panel.free_gram ? result.free_gram.data() : nullptr;
+    return result;
+}
+
+Window Machine::crossed(const PanelRequest &panel, double lo, double hi) const {
+    Window window;
+    PanelRequest whole = panel;
+    whole.threshold = infinity;
+    const int columns = panel::columns(panel.pairs);
+    std::vector<Vector> w;
+    for (int j = 0; j < columns; j++) w.push_back(column(whole, j));
+    for (int64_t i = 0; i < n; i++) {
+        const double t = breakpoint(panel, i);
+        if (!(t > lo && t <= hi)) continue;
+        const auto entry = [&](int j) { return static_cast<double>(w[j][i]); };
+        window.rows.push_back({t, i, entry(panel::gradient), entry(panel::displacement), nullptr});
+    }
+    std::stable_sort(window.rows.begin(), window.rows.end(),
+                     [](const CrossedVariable &a, const CrossedVariable &b) { return a.t < b.t; });
+    window.entries.resize(window.rows.size());
+    for (std::size_t k = 0; k < window.rows.size(); k++) {
+        for (int j = 0; j < columns; j++) {
+            const bool set = j != panel::gradient && j != panel::displacement;
+            window.entries[k].push_back(set ? static_cast<double>(w[j][window.rows[k].index])
+                                            : std::numeric_limits<double>::quiet_NaN());
+        }
+        window.rows[k].w = window.entries[k].data();
+    }
+    return window;
+}
+
+Vector Machine::move(const DirectionRequest &request, Vector *sizes) const {
+    Vector way(n);
+    const auto add = [&](int j, Number factor) {
+        const Vector v = column(request.panel, j);
+        for (int64_t i = 0; i < n; i++) {
+            const Number term = factor * v[i] * std::sqrt(static_cast<Number>(weight(request.panel, i)));
+            way[i] += term;
+            (*sizes)[i] += std::fabs(term);
+        }
+    };
+    sizes->assign(n, 0);
+    add(panel::gradient, request.gradient_coefficient);
+    for (int age = 0; age < request.panel.pairs; age++)
+        for (const int j : {panel::y_column(age), panel::s_column(age)}) add(j, request.coefficients[j]);
+    return way;
+}
+
+Trial Machine::direction(const DirectionRequest &request) const {
+    Trial trial;
+    Vector sizes;
+    const Vector way = move(request, &sizes);
+    for (int64_t i = 0; i < n; i++) {
+        const double l = lower_of(i), u = upper_of(i), t = breakpoint(request.panel, i);
+        Number to = x[i], size = 0;
+        if (held(i)) {
+        } else if (request.panel.threshold > 0 && t <= request.panel.threshold) {
+            to = g[i] < 0 ? u : l;
+        } else {
+            Number wanted = way[i];
+            const Number to_cauchy = -static_cast<Number>(request.cauchy_t) * weight(request.panel, i) * g[i];
+            if (request.truncate) wanted = to_cauchy + request.alpha * (way[i] - to_cauchy);
+            to = place(x[i] + wanted, x[i], l, u, largest());
+            trial.projected += to != x[i] + wanted;
+            size = sizes[i] + (request.truncate ? std::fabs(to_cauchy) : 0);
+        }
+        const double d = stored(to - x[i]);
+        trial.d.push_back(d);
+        trial.x.push_back(request.step == 1 ? stored(to) : stepped(x[i], d, request.step, i));
+        trial.sizes.push_back(static_cast<double>(size + std::fabs(static_cast<Number>(x[i]))));
+        trial.slope += static_cast<Number>(g[i]) * d;
+        trial.slope_size += std::fabs(static_cast<Number>(g[i])) * trial.sizes.back();
+        trial.d_squared += static_cast<Number>(d) * d;
+    }
+    return trial;
+}
+
+Share Machine::truncation(const DirectionRequest &request) const {
+    Vector sizes;
+    const Vector way = move(request, &sizes);
+    Share share{1, 0};
+    for (int64_t i = 0; i < n; i++) {
+        if (held(i) || breakpoint(request.panel, i) <= request.panel.threshold) continue;
+        const Number to_cauchy = -static_cast<Number>(request.cauchy_t) * weight(request.panel, i) * g[i];
+        const Number l = lower_of(i), u = upper_of(i), x_c = std::min(std::max(x[i] + to_cauchy, l), u);
+        const Number d = way[i] - to_cauchy, most = longest(x_c, d, l, u);
+        if (most >= share.alpha) continue;
+        share.alpha = std::max<Number>(most, 0);
+        const Number size = sizes[i] + std::fabs(to_cauchy) + std::fabs(static_cast<Number>(x[i]));
+        share.uncertainty = std::max(share.uncertainty, size / std::fabs(d));
+    }
+    return share;
+}
+
+double Machine::stepped(double from, double d, double step, int64_t i) const {
+    const double to = stored(from + static_cast<Number>(step) * d);
+    return stored(place(to, from, lower_of(i), upper_of(i), largest()));
+}
+
+double Machine::largest_step(int slot) const {
+    Number least = infinity;
+    for (int64_t i = 0; i < n; i++) least = std::min(least, longest(x_base[i], s[slot][i], lower_of(i), upper_of(i)));
+    return static_cast<double>(least);
+}
+
+} // namespace reference

@@ -1,0 +1,231 @@
+// The other verbs of each backend are equivalent to the reference's.
+#include <algorithm>
+
+#include "backend.hpp"
+
+using namespace mathematics;
+using cudaopt_test::skipped;
+using cudaopt_test::Uniform;
+using reference::infinity;
+using reference::Number;
+
+namespace {
+
+constexpr double epsilon = std::numeric_limits<double>::epsilon(),
+                 not_a_number = std::numeric_limits<double>::quiet_NaN();
+const int64_t sizes[] = {1, 2, 31, 127, 128, 129, 1000, 5000};
+
+template <class Configuration> void check_start(const reference::Machine &given) {
+    reference::Machine machine = given;
+    Backend<Configuration> backend(machine);
+    const cudaopt::StartReport expected = machine.start(), report = backend->start();
+    CHECK(report.x_nan == expected.x_nan);
+    CHECK(report.bound_nan == expected.bound_nan);
+    CHECK(report.crossed == expected.crossed);
+    CHECK(report.projected == expected.projected);
+    CHECK(report.boxed == expected.boxed);
+    CHECK(report.bounded == expected.bounded);
+    if (expected.x_nan == machine.n) CHECK(backend.fetch({HeldVector::x}) == machine.x);
+    CHECK(backend.fetch({HeldVector::g}) == machine.g);
+}
+
+// Scaled by the largest: the squares of neither leave the range of numbers.
+double scaled_norm(const reference::Vector &v) {
+    Number largest = 0, sum = 0;
+    for (const Number value : v) largest = std::max(largest, std::fabs(value));
+    for (const Number value : v) sum += largest > 0 ? value / largest * (value / largest) : 0;
+    return static_cast<double>(largest * std::sqrt(sum));
+}
+
+} // namespace
+
+TEMPLATE_TEST_CASE("A start is checked, and moved into the box only if it will be used", "[rows]",
+                   MATHEMATICS_BACKENDS) {
+    if (skipped<TestType>()) return;
+    Uniform uniform(30);
+    for (const int64_t n : sizes)
+        for (int kind = 0; kind < static_cast<int>(Bounds::count); kind++) {
+            reference::Machine machine =
+                random_machine(n, 1, Backend<TestType>::single, static_cast<Bounds>(kind), uniform);
+            for (int64_t i = 0; i < n; i += 3)
+                machine.x[i] = machine.stored(10 * uniform() - 5); // some of them outside
+            INFO("n = " << n << ", bounds " << kind);
+            check_start<TestType>(machine);
+            for (const double bad : {not_a_number, infinity, -infinity}) {
+                for (const int64_t row : {n - 1, n / 2, int64_t{0}}) { // the first of them is told
+                    INFO("row " << row << " and those told before become " << bad);
+                    reference::Machine spoilt = machine;
+                    spoilt.x[row] = spoilt.x[n - 1] = bad;
+                    check_start<TestType>(spoilt);
+                    if (!machine.lower.empty()) {
+                        spoilt = machine;
+                        spoilt.lower[row] = spoilt.lower[n - 1] = bad;
+                        check_start<TestType>(spoilt);
+                    }
+                    if (!machine.upper.empty()) {
+                        spoilt = machine;
+                        spoilt.upper[row] = bad;
+                        check_start<TestType>(spoilt);
+                    }
+                    if (kind != static_cast<int>(Bounds::both)) continue;
+                    spoilt = machine;
+                    spoilt.lower[row] = 1, spoilt.upper[row] = 0.5;
+                    check_start<TestType>(spoilt);
+                }
+            }
+        }
+}
+
+TEMPLATE_TEST_CASE("A step leads along d from the base point, within the box", "[rows]", MATHEMATICS_BACKENDS) {
+    if (skipped<TestType>()) return;
+    Uniform uniform(31);
+    for (const int64_t n : sizes)
+        for (int kind = 0; kind < static_cast<int>(Bounds::count); kind++) {
+            const reference::Machine machine =
+                random_machine(n, 2, Backend<TestType>::single, static_cast<Bounds>(kind), uniform);
+            Backend<TestType> backend(machine, kind % 2);
+            for (const double step : {1.0, 0.3, 1e-3, 0.0, 50.0, machine.largest()}) {
+                INFO("n = " << n << ", bounds " << kind << ", step " << step);
+                const int slot = kind % 3;
+                backend->step(slot, step);
+                const std::vector<double> x = backend.fetch({HeldVector::x});
+                for (int64_t i = 0; i < n; i++) {
+                    const double from = machine.x_base[i], d = machine.s[slot][i];
+                    const double expected = machine.stepped(from, d, step, i);
+                    const double size = std::min(std::fabs(from) + step * std::fabs(d), machine.largest());
+                    if (!(std::fabs(x[i] - expected) <= 2 * machine.epsilon() * size) || x[i] < machine.lower_of(i) ||
+                        x[i] > machine.upper_of(i))
+                        FAIL("x of row " << i << " is " << x[i] << ", not " << expected);
+                }
+            }
+            for (int slot = 0; slot <= 2; slot++) {
+                const double longest = backend->largest_step(slot), expected = machine.largest_step(slot);
+                CHECK((longest == expected || std::fabs(longest - expected) <= 2 * epsilon * expected));
+            }
+        }
+}
+
+TEMPLATE_TEST_CASE("A point that is left is found again, bit for bit", "[rows]", MATHEMATICS_BACKENDS) {
+    if (skipped<TestType>()) return;
+    Uniform uniform(32);
+    for (const int64_t n : sizes) {
+        INFO("n = " << n);
+        const reference::Machine machine = random_machine(n, 2, Backend<TestType>::single, Bounds::both, uniform);
+        Backend<TestType> backend(machine, static_cast<int>(n % 2));
+        backend->put_aside(1);
+        CHECK(backend.fetch({HeldVector::aside_x}) == machine.x_base);
+        CHECK(backend.fetch({HeldVector::aside_g}) == machine.y[1]);
+        CHECK(backend.fetch({HeldVector::x}) == machine.x);
+        CHECK(backend.fetch({HeldVector::g}) == machine.g);
+        CHECK(backend.f() == machine.f);
+
+        backend->restore(2, 3.25);
+        CHECK(backend.fetch({HeldVector::x}) == machine.x_base);
+        CHECK(backend.fetch({HeldVector::g}) == machine.y[2]);
+        CHECK(backend.f() == 3.25);
+
+        backend.store({HeldVector::x_base}, machine.x);
+        backend->bring_back(-7.5);
+        CHECK(backend.fetch({HeldVector::x}) == machine.x_base);
+        CHECK(backend.fetch({HeldVector::g}) == machine.y[1]);
+        CHECK(backend.f() == -7.5);
+        CHECK(backend.fetch({HeldVector::x_base}) == machine.x);
+        for (int slot = 0; slot <= 2; slot++) {
+            CHECK(backend.fetch({HeldVector::s_column, slot}) == machine.s[slot]);
+            CHECK(backend.fetch({HeldVector::y_column, slot}) == machine.y[slot]);
+        }
+    }
+}
+
+TEMPLATE_TEST_CASE("A pair is finished: y = g - g_base, in its slot alone", "[rows]", MATHEMATICS_BACKENDS) {
+    if (skipped<TestType>()) return;
+    Uniform uniform(33);
+    for (const int64_t n : sizes) {
+        INFO("n = " << n);
+        const reference::Machine machine = random_machine(n, 2, Backend<TestType>::single, Bounds::none, uniform);
+        Backend<TestType> backend(machine);
+        backend->finish_pair(1);
+        const std::vector<double> y = backend.fetch({HeldVector::y_column, 1});
+        for (int64_t i = 0; i < n; i++) {
+            const double expected = machine.stored(static_cast<Number>(machine.g[i]) - machine.y[1][i]);
+            if (!(std::fabs(y[i] - expected) <= machine.epsilon() * std::fabs(expected)))
+                FAIL("y of row " << i << " is " << y[i] << ", not " << expected);
+        }
+        for (const int slot : {0, 2}) CHECK(backend.fetch({HeldVector::y_column, slot}) == machine.y[slot]);
+        for (const int slot : {0, 1, 2}) CHECK(backend.fetch({HeldVector::s_column, slot}) == machine.s[slot]);
+        CHECK(backend.fetch({HeldVector::g}) == machine.g);
+    }
+}
+
+TEMPLATE_TEST_CASE("Norms hold where squares leave the range of numbers", "[rows]", MATHEMATICS_BACKENDS) {
+    if (skipped<TestType>()) return;
+    Uniform uniform(34);
+    const bool single = Backend<TestType>::single;
+    for (const int64_t n : sizes)
+        for (const double scale : {1.0, single ? 1e30 : 1e200, single ? 1e-30 : 1e-200, 0.0}) {
+            INFO("n = " << n << ", scale " << scale);
+            reference::Machine machine = random_machine(n, 1, single, Bounds::both, uniform);
+            for (auto *values : {&machine.x, &machine.g, &machine.lower, &machine.upper})
+                for (double &v : *values) v = machine.stored(std::isinf(v) ? v : v * scale);
+            reference::Vector x(machine.x.begin(), machine.x.end()), pg;
+            for (int64_t i = 0; i < n; i++) pg.push_back(machine.projected_gradient(i));
+            Backend<TestType> backend(machine);
+            CHECK(backend->x_norm() == Approx(scaled_norm(x)).epsilon(64 * epsilon).margin(0));
+            CHECK(backend->projected_gradient_norm() == Approx(scaled_norm(pg)).epsilon(64 * epsilon).margin(0));
+        }
+}
+
+TEMPLATE_TEST_CASE("The first bad element of a diagonal is told", "[rows]", MATHEMATICS_BACKENDS) {
+    if (skipped<TestType>()) return;
+    Uniform uniform(35);
+    for (const int64_t n : sizes) {
+        reference::Machine machine = random_machine(n, 1, Backend<TestType>::single, Bounds::none, uniform);
+        CHECK(Backend<TestType>(machine)->bad_diagonal() == n);
+        for (const double bad : {0.0, -1.0, not_a_number, infinity, -infinity})
+            for (const int64_t row : {n - 1, n / 2, int64_t{0}}) {
+                INFO("n = " << n << ", " << bad << " from row " << row << " on");
+                reference::Machine spoilt = machine;
+                for (int64_t i = row; i < n; i += 17) spoilt.diagonal[i] = bad;
+                CHECK(Backend<TestType>(spoilt)->bad_diagonal() == row);
+            }
+    }
+}
+
+TEMPLATE_TEST_CASE("What is stored is fetched, and read from anywhere", "[rows]", MATHEMATICS_BACKENDS) {
+    if (skipped<TestType>()) return;
+    Uniform uniform(36);
+    for (const int64_t n : sizes) {
+        INFO("n = " << n);
+        const reference::Machine machine = random_machine(n, 3, Backend<TestType>::single, Bounds::both, uniform);
+        Backend<TestType> backend(machine, static_cast<int>(n % 2));
+        // Each vector its own values, so that none of them stands in another's place.
+        std::vector<HeldVector> all{
+            {HeldVector::x}, {HeldVector::g}, {HeldVector::x_base}, {HeldVector::aside_x}, {HeldVector::aside_g}};
+        for (int slot = 0; slot <= 3; slot++)
+            all.push_back({HeldVector::s_column, slot}), all.push_back({HeldVector::y_column, slot});
+        for (std::size_t k = 0; k < all.size(); k++) {
+            std::vector<double> values(machine.x.size());
+            for (std::size_t i = 0; i < values.size(); i++) values[i] = static_cast<double>(100 * i + k);
+            backend.store(all[k], values);
+        }
+        for (std::size_t k = 0; k < all.size(); k++) {
+            const std::vector<double> values = backend.fetch(all[k]);
+            for (std::size_t i = 0; i < values.size(); i++)
+                if (values[i] != static_cast<double>(100 * i + k))
+                    FAIL("element " << i << " of vector " << k << " is " << values[i]);
+        }
+        CHECK(backend.f() == machine.f);
+        const auto read = [&](const void *vector, int64_t begin, int count) {
+            std::vector<double> to(static_cast<std::size_t>(count));
+            backend->read(vector, begin, count, to.data());
+            return to;
+        };
+        for (const int64_t begin : {int64_t{0}, n / 2, n - 1}) {
+            const std::vector<double> x = read(backend.arrays().x, begin, static_cast<int>(n - begin));
+            for (std::size_t i = 0; i < x.size(); i++)
+                if (x[i] != 100 * static_cast<double>(begin + static_cast<int64_t>(i)))
+                    FAIL("x of " << i << " is read as " << x[i]);
+            CHECK(read(backend.arrays().lower, begin, 1)[0] == machine.lower[begin]);
+        }
+    }
+}
