@@ -1,4 +1,4 @@
-// Doubles of an object that stand elsewhere in the object's block of memory. A distance leads to them, no pointer, so
+// Doubles of an object that stand elsewhere in the same block of memory. A distance leads to them, no pointer, so
 // that the block may be moved, saved and loaded as bytes.
 #pragma once
 

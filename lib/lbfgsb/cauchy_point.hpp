@@ -182,11 +182,11 @@ CUDA_OPT_HD_CALL inline void CauchySearch::copy_free_gram(const LimitedMemory &m
 CUDA_OPT_HD_CALL inline void CauchySearch::downdate_free_gram(const LimitedMemory &memory,
                                                               const CrossedVariable &variable) {
     const int columns = panel::columns(memory.pairs());
-    dense::copy(variable.w, columns, entries_.data());
-    entries_[panel::gradient] = entries_[panel::displacement] = 0; // not set there, and not asked for again
-    for (int i = 0; i < columns; i++)
-        dense::subtract(own_gram_.data() + panel::gram_index(i, i, columns), entries_[i], entries_.data() + i,
-                        columns - i);
+    double *gram = own_gram_.data(), *const entries = entries_.data();
+    dense::copy(variable.w, columns, entries);
+    entries[panel::gradient] = entries[panel::displacement] = 0; // not set there, and not asked for again
+    for (int i = 0; i < columns; gram += columns - i, i++)
+        dense::subtract(gram, entries[i], entries + i, columns - i);
 }
 
 CUDA_OPT_HD_CALL inline CauchySearch::State CauchySearch::begin(const LimitedMemory &memory, const PanelRequest &panel,

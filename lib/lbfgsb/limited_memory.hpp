@@ -193,16 +193,20 @@ CUDA_OPT_HD_CALL inline void LimitedMemory::apply_full_space_inverse(double *v) 
 }
 
 CUDA_OPT_HD_CALL inline void LimitedMemory::to_basis(const double *panel_entries, double *basis) const {
-    for (int i = 0; i < k_; i++) {
-        basis[i] = panel_entries[panel::y_column(k_ - 1 - i)];
-        basis[k_ + i] = theta_ * step_[i] * panel_entries[panel::s_column(k_ - 1 - i)];
+    const int k = k_;
+    const double theta = theta_, *const step = step_.data();
+    for (int i = 0; i < k; i++) {
+        basis[i] = panel_entries[panel::y_column(k - 1 - i)];
+        basis[k + i] = theta * step[i] * panel_entries[panel::s_column(k - 1 - i)];
     }
 }
 
 CUDA_OPT_HD_CALL inline void LimitedMemory::to_panel(const double *basis, double *panel_entries) const {
-    for (int i = 0; i < k_; i++) {
-        panel_entries[panel::y_column(k_ - 1 - i)] = basis[i];
-        panel_entries[panel::s_column(k_ - 1 - i)] = theta_ * step_[i] * basis[k_ + i];
+    const int k = k_;
+    const double theta = theta_, *const step = step_.data();
+    for (int i = 0; i < k; i++) {
+        panel_entries[panel::y_column(k - 1 - i)] = basis[i];
+        panel_entries[panel::s_column(k - 1 - i)] = theta * step[i] * basis[k + i];
     }
 }
 

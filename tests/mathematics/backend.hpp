@@ -19,7 +19,7 @@ template <class Configuration> class Backend {
     static constexpr bool single = sizeof(Real) == sizeof(float);
     static constexpr bool on_cuda = Configuration::backend == CUDA_OPT_BACKEND_CUDA;
 
-    /// The caller's arrays begin `offset` elements into their memory: aligned to what a vector access wants, or not.
+    // The caller's arrays begin `offset` elements into their memory: aligned to what a vector access wants, or not.
     explicit Backend(const reference::Machine &machine, int offset = 0, bool aside = true)
         : n_(machine.n), offset_(offset), space_(on_cuda ? cudaopt::make_cuda_memory() : cudaopt::make_host_memory()),
           sweeps_(on_cuda ? cudaopt::make_cuda_sweeps<Real>(n_) : cudaopt::make_host_sweeps<Real>(n_)) {
@@ -91,7 +91,7 @@ template <class Configuration> class Backend {
 
 enum class Bounds { none, infinite, lower_alone, upper_alone, both, count };
 
-/// Vectors at random, rounded as the caller stores them; with bounds some rows are held, some fixed, some beyond reach.
+// Vectors at random, rounded as the caller stores them; with bounds some rows are held, some fixed, some beyond reach.
 inline reference::Machine random_machine(int64_t n, int m, bool single, Bounds bounds, cudaopt_test::Uniform &uniform) {
     reference::Machine machine(n, m, single);
     const auto between = [&](double low, double high) { return machine.stored(low + (high - low) * uniform()); };
@@ -121,7 +121,7 @@ inline reference::Machine random_machine(int64_t n, int m, bool single, Bounds b
     return machine;
 }
 
-/// A breakpoint in the middle of them, or 1 where there is none.
+// A breakpoint in the middle of them, or 1 where there is none.
 inline double middle_breakpoint(const reference::Machine &machine, const cudaopt::PanelRequest &panel) {
     std::vector<double> breakpoints;
     for (int64_t i = 0; i < machine.n; i++) {

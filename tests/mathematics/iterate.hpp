@@ -14,19 +14,19 @@ namespace mathematics {
 using cudaopt_test::Uniform;
 using reference::Number;
 
-/// A part of the state with the memory that its arrays stand in.
+// A part of the state with the memory that its arrays stand in.
 template <class Part> class Placed : public Part {
   public:
     explicit Placed(int m) {
         cudaopt::dense::CountArrays count;
         this->each_array(m, count);
-        numbers_.resize(static_cast<std::size_t>(count.doubles));
-        cudaopt::dense::PlaceArrays place{numbers_.data()};
+        REQUIRE(count.doubles <= static_cast<int64_t>(std::size(numbers_)));
+        cudaopt::dense::PlaceArrays place{numbers_};
         this->each_array(m, place);
     }
 
   private:
-    std::vector<double> numbers_;
+    double numbers_[1 << 15];
 };
 
 enum class Box {
@@ -84,13 +84,13 @@ class Iterate {
         if (box == Box::infinite) machine.lower.clear(), machine.upper.clear();
     }
 
-    /// The model of this iterate, in the units of the user's diagonal if that is on.
+    // The model of this iterate, in the units of the user's diagonal if that is on.
     reference::Pairs pairs() const { return machine.pairs(panel, steps); }
     double theta() const { return shape_.weighted ? 1 : memory.theta(); }
     reference::Matrix hessian() const {
         return reference::recursive_hessian(pairs(), theta(), static_cast<int>(machine.n));
     }
-    /// The panel of the products that the model is made from.
+    // The panel of the products that the model is made from.
     cudaopt::PanelRequest panel_at_start() const {
         cudaopt::PanelRequest at_start = panel;
         at_start.threshold = 0;
@@ -98,7 +98,7 @@ class Iterate {
         return at_start;
     }
     bool bounded() const { return !machine.lower.empty(); }
-    /// Factorises M^-1 as the state machine does.
+    // Factorises M^-1 as the state machine does.
     bool factor() {
         if (!shape_.weighted) return memory.factor(false, nullptr);
         cudaopt::PanelRequest all = panel;

@@ -8,7 +8,7 @@ namespace mathematics {
 
 using cudaopt::CauchySearch;
 
-/// A search and all that its answers stand in.
+// A search and all that its answers stand in.
 class Search {
   public:
     Search(const Iterate &iterate, int64_t capacity, bool approximate)

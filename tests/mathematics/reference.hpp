@@ -10,7 +10,7 @@ namespace reference {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
 
-/// The inner products of a sweep and the sums of their terms' sizes, which rounding errors are relative to.
+// The inner products of a sweep and the sums of their terms' sizes, which rounding errors are relative to.
 struct Products {
     cudaopt::PanelProducts sums;
     std::vector<double> leading_products, free_gram, leading_sizes, free_gram_sizes;
@@ -26,7 +26,7 @@ struct Window {
     }
 };
 
-/// A direction's rows as they are stored, and what a relative rounding error of 1 would do to each.
+// A direction's rows as they are stored, and what a relative rounding error of 1 would do to each.
 struct Trial {
     std::vector<double> d, x, sizes;
     Number slope = 0, d_squared = 0, slope_size = 0;
@@ -41,7 +41,7 @@ class Machine {
   public:
     Machine(int64_t n, int m, bool single);
 
-    /// What the caller's precision makes of a number.
+    // What the caller's precision makes of a number.
     double stored(Number v) const {
         return single_ ? static_cast<double>(static_cast<float>(v)) : static_cast<double>(v);
     }
@@ -61,13 +61,13 @@ class Machine {
     double upper_of(int64_t i) const { return upper.empty() ? infinity : upper[i]; }
     bool held(int64_t i) const;
     double weight(const cudaopt::PanelRequest &panel, int64_t i) const { return panel.weighted ? diagonal[i] : 1; }
-    /// As a machine has it, in double: its order decides.
+    // As a machine has it, in double: its order decides.
     double breakpoint(const cudaopt::PanelRequest &panel, int64_t i) const;
     Number projected_gradient(int64_t i) const; // x - P(x - g)
     int slot(const cudaopt::PanelRequest &panel, int age) const { return (panel.newest_slot + m + 1 - age) % (m + 1); }
-    /// A panel column, weights and the fresh pair's y included.
+    // A panel column, weights and the fresh pair's y included.
     Vector column(const cudaopt::PanelRequest &panel, int j) const;
-    /// What the columns of a panel are to the model, g and the breakpoints.
+    // What the columns of a panel are to the model, g and the breakpoints.
     Pairs pairs(const cudaopt::PanelRequest &panel, const std::vector<double> &steps) const;
     Path path(const cudaopt::PanelRequest &panel) const;
 

@@ -33,13 +33,13 @@ class Factorisation : public QuasiDefinite {
     explicit Factorisation(int capacity) {
         cudaopt::dense::CountArrays count;
         each_array(capacity, count);
-        numbers_.resize(static_cast<std::size_t>(count.doubles));
-        cudaopt::dense::PlaceArrays place{numbers_.data()};
+        REQUIRE(count.doubles <= static_cast<int64_t>(std::size(numbers_)));
+        cudaopt::dense::PlaceArrays place{numbers_};
         each_array(capacity, place);
     }
 
   private:
-    Vector numbers_;
+    double numbers_[2048];
 };
 
 // Gaussian elimination with partial pivoting.
