@@ -19,7 +19,7 @@ namespace {
 
 constexpr double absent = std::numeric_limits<double>::quiet_NaN();
 
-// Double-precision instructions of one coordinate's two trials, as they stand in cuda_opt_search_poll.cuh and in the
+// Double-precision instructions of one coordinate's two trials, as they stand in cuda_opt/search_poll.cuh and in the
 // function: multiply-adds, sums and products; comparisons and selections, which the same units do.
 struct Counted {
     int arithmetic, comparisons;
