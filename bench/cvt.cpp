@@ -195,7 +195,7 @@ int main(int argc, char **argv) {
     return run_program(app, "bench_cvt", argc, argv, [&] {
         std::vector<Case> cases;
         for (const std::string &text : o.cases) cases.push_back(case_of(text));
-        for (const Case &now : cases) cudaopt::testfuncs::cvt::Tessellation(now.sites, now.resolution); // refuse early
+        for (const Case &now : cases) cudaopt::cvt::Tessellation(now.sites, now.resolution); // refuse early
         Output csv(o.csv), picture(o.svg);
         const bool cuda = o.backend != "host" && have_cuda();
         if (o.backend == "cuda" && !cuda) throw std::runtime_error("there is no CUDA backend or no device here");

@@ -10,7 +10,7 @@
 
 #include "cuda_opt.hpp"
 #include "stream_clock.hpp"
-#include "testfuncs/cvt/tessellation.hpp"
+#include "apps/cvt/tessellation.hpp"
 
 namespace cudaopt::bench {
 
@@ -34,7 +34,7 @@ class CvtProblem {
     int passes() const { return grid_.passes(); }
 
   private:
-    testfuncs::cvt::Tessellation grid_;
+    cvt::Tessellation grid_;
     std::vector<double> start_;
     std::unique_ptr<StreamClock> clock_; // of CUDA alone
     testfuncs::Place place_;

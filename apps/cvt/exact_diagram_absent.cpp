@@ -1,9 +1,9 @@
 // In place of exact_diagram.cpp where there is no Boost.Polygon.
-#include "testfuncs/cvt/exact_diagram.hpp"
+#include "apps/cvt/exact_diagram.hpp"
 
 #include <stdexcept>
 
-namespace cudaopt::testfuncs::cvt {
+namespace cudaopt::cvt {
 
 bool ExactDiagram::available() { return false; }
 
@@ -11,4 +11,4 @@ ExactDiagram::ExactDiagram(const std::vector<double> &) {
     throw std::runtime_error("the exact Voronoi diagram was built without Boost.Polygon");
 }
 
-} // namespace cudaopt::testfuncs::cvt
+} // namespace cudaopt::cvt

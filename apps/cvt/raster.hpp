@@ -1,7 +1,7 @@
 // Two tessellations side by side, as the pixels of the grid have them.
 #pragma once
 
-#include "testfuncs/cvt/tessellation.hpp"
+#include "apps/cvt/tessellation.hpp"
 
 #include <cstdint>
 #include <string>
@@ -16,7 +16,7 @@ struct Raster {
 };
 
 // A panel has the grid's resolution, or 1200 of its rows and columns where it has more; the two lie 16 apart.
-Raster raster_of(const cudaopt::testfuncs::cvt::Cells &left, const cudaopt::testfuncs::cvt::Cells &right);
+Raster raster_of(const cudaopt::cvt::Cells &left, const cudaopt::cvt::Cells &right);
 
 // Whether there was libpng to build with.
 bool have_png();

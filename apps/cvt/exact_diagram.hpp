@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <vector>
 
-namespace cudaopt::testfuncs::cvt {
+namespace cudaopt::cvt {
 
 struct Point {
     double x, y;
@@ -53,4 +53,4 @@ class ExactDiagram {
     std::vector<double> gradient_;
 };
 
-} // namespace cudaopt::testfuncs::cvt
+} // namespace cudaopt::cvt

@@ -1,12 +1,12 @@
 // How near triangles are to equilateral ones.
 #pragma once
 
-#include "testfuncs/cvt/exact_diagram.hpp"
+#include "apps/cvt/exact_diagram.hpp"
 
 #include <cstdint>
 #include <vector>
 
-namespace cudaopt::testfuncs::cvt {
+namespace cudaopt::cvt {
 
 // Q = 2 sqrt(3) S / (p h), with the area S, half the perimeter p and the longest edge h: 1 where equilateral, 0 where
 // flat.
@@ -23,4 +23,4 @@ struct Quality {
 // which no vertex of the clipped diagram stands for
 Quality quality_of(const ExactDiagram &diagram, const std::vector<double> &x, bool restricted_only);
 
-} // namespace cudaopt::testfuncs::cvt
+} // namespace cudaopt::cvt

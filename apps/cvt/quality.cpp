@@ -1,10 +1,10 @@
-#include "testfuncs/cvt/quality.hpp"
+#include "apps/cvt/quality.hpp"
 
 #include <algorithm>
 #include <array>
 #include <cmath>
 
-namespace cudaopt::testfuncs::cvt {
+namespace cudaopt::cvt {
 namespace {
 
 double cross(const Point &a, const Point &b, const Point &c) {
@@ -57,4 +57,4 @@ Quality quality_of(const ExactDiagram &diagram, const std::vector<double> &x, bo
     return quality;
 }
 
-} // namespace cudaopt::testfuncs::cvt
+} // namespace cudaopt::cvt

@@ -1,10 +1,10 @@
-#include "testfuncs/cvt/exact_diagram.hpp"
+#include "apps/cvt/exact_diagram.hpp"
 
 #include <boost/polygon/voronoi.hpp>
 
 #include <cmath>
 
-namespace cudaopt::testfuncs::cvt {
+namespace cudaopt::cvt {
 namespace {
 
 constexpr double unit = 1 << 30;
@@ -86,4 +86,4 @@ void ExactDiagram::add_cell(const std::vector<double> &x, std::size_t i, const s
     cells_[i] = std::move(cell);
 }
 
-} // namespace cudaopt::testfuncs::cvt
+} // namespace cudaopt::cvt

@@ -1,18 +1,18 @@
 // cvt_program sites resolution: a centroidal Voronoi tessellation of the unit square from a random start. Evaluation
 // and solver both work where the sites live; on CUDA no vector is copied but for the report.
-#include "csv.hpp"
+#include "drivers/csv.hpp"
 #include "cuda_opt.hpp"
-#include "cvt_drawing.hpp"
-#include "cvt_options.hpp"
-#include "cvt_raster.hpp"
-#include "failure.hpp"
-#include "history.hpp"
-#include "interrupt.hpp"
-#include "output_file.hpp"
-#include "progress.hpp"
-#include "svg_plot.hpp"
-#include "testfuncs/cvt/quality.hpp"
-#include "testfuncs/cvt/tessellation.hpp"
+#include "drawing.hpp"
+#include "options.hpp"
+#include "raster.hpp"
+#include "drivers/failure.hpp"
+#include "drivers/history.hpp"
+#include "drivers/interrupt.hpp"
+#include "drivers/output_file.hpp"
+#include "drivers/progress.hpp"
+#include "drivers/svg_plot.hpp"
+#include "apps/cvt/quality.hpp"
+#include "apps/cvt/tessellation.hpp"
 
 #include <unistd.h>
 
@@ -30,7 +30,7 @@
 namespace driver {
 namespace {
 
-namespace cvt = cudaopt::testfuncs::cvt;
+namespace cvt = cudaopt::cvt;
 using cudaopt::Array;
 using cudaopt::testfuncs::Place;
 

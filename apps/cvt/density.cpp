@@ -1,6 +1,6 @@
-#include "testfuncs/cvt/density.hpp"
+#include "apps/cvt/density.hpp"
 
-#include "testfuncs/cvt/cell_sums.hpp"
+#include "apps/cvt/cell_sums.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -9,7 +9,7 @@
 #include <memory>
 #include <stdexcept>
 
-namespace cudaopt::testfuncs::cvt {
+namespace cudaopt::cvt {
 namespace {
 
 const double pi = std::acos(-1.);
@@ -134,4 +134,4 @@ Levels sample(const Density &density, int32_t resolution) {
     return levels;
 }
 
-} // namespace cudaopt::testfuncs::cvt
+} // namespace cudaopt::cvt

@@ -1,4 +1,4 @@
-#include "cvt_raster.hpp"
+#include "raster.hpp"
 
 #include <algorithm>
 #include <array>
@@ -6,7 +6,7 @@
 namespace driver {
 namespace {
 
-using cudaopt::testfuncs::cvt::Cells;
+using cudaopt::cvt::Cells;
 using Colour = std::array<uint8_t, 3>;
 
 constexpr int32_t most_side = 1200, gap = 16;

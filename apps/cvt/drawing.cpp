@@ -1,4 +1,4 @@
-#include "cvt_drawing.hpp"
+#include "drawing.hpp"
 
 #include <cmath>
 #include <cstdio>
@@ -6,7 +6,7 @@
 namespace driver {
 namespace {
 
-using namespace cudaopt::testfuncs::cvt;
+using namespace cudaopt::cvt;
 
 constexpr double side = 720, margin = 24, top = 96;
 constexpr std::size_t most_with_triangles = 4000;

@@ -12,14 +12,16 @@
 // have no gradient and stay; the others move away, and an evaluation later one more has a cell.
 #pragma once
 
-#include "testfuncs/cvt/density.hpp"
+#include "apps/cvt/density.hpp"
 #include "testfuncs/problem.hpp"
 
 #include <cstdint>
 #include <memory>
 #include <vector>
 
-namespace cudaopt::testfuncs::cvt {
+namespace cudaopt::cvt {
+
+using testfuncs::Place;
 
 enum class Flooding;
 class Evaluator;
@@ -72,4 +74,4 @@ class Tessellation {
     std::unique_ptr<Evaluator> evaluator_;
 };
 
-} // namespace cudaopt::testfuncs::cvt
+} // namespace cudaopt::cvt

@@ -1,7 +1,7 @@
 // Two tessellations side by side, as SVG text.
 #pragma once
 
-#include "testfuncs/cvt/exact_diagram.hpp"
+#include "apps/cvt/exact_diagram.hpp"
 
 #include <string>
 #include <vector>
@@ -10,7 +10,7 @@ namespace driver {
 
 struct DrawnDiagram {
     std::string caption;
-    const cudaopt::testfuncs::cvt::ExactDiagram *diagram;
+    const cudaopt::cvt::ExactDiagram *diagram;
     const std::vector<double> *x; // its sites
 };
 

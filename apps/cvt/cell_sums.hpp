@@ -14,9 +14,9 @@
 // pixels, 2/3 levels resolution^4 at most, and most_levels() keeps this below 2^64; |U| and M are smaller.
 #pragma once
 
-#include "testfuncs/cvt/packing.hpp"
+#include "apps/cvt/packing.hpp"
 
-namespace cudaopt::testfuncs::cvt {
+namespace cudaopt::cvt {
 
 constexpr int32_t most_resolution = 16384;
 
@@ -66,4 +66,4 @@ struct CellRule {
 // tree: an order that the host can follow.
 constexpr int lanes = 256;
 
-} // namespace cudaopt::testfuncs::cvt
+} // namespace cudaopt::cvt

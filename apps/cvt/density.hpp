@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-namespace cudaopt::testfuncs::cvt {
+namespace cudaopt::cvt {
 
 // rho(x, y) >= 0; empty: constant, 1.
 using Density = std::function<double(double x, double y)>;
@@ -30,4 +30,4 @@ struct Levels {
 // Throws std::invalid_argument where the density is zero everywhere, negative or not finite somewhere
 Levels sample(const Density &density, int32_t resolution);
 
-} // namespace cudaopt::testfuncs::cvt
+} // namespace cudaopt::cvt

@@ -12,7 +12,7 @@
 #include <cmath>
 #include <cstdint>
 
-namespace cudaopt::testfuncs::cvt {
+namespace cudaopt::cvt {
 
 using Word = uint64_t;
 constexpr Word no_site = ~Word(0);
@@ -57,4 +57,4 @@ struct Packing {
     CUDA_OPT_HD int64_t pixels() const { return int64_t(resolution) * resolution; }
 };
 
-} // namespace cudaopt::testfuncs::cvt
+} // namespace cudaopt::cvt

@@ -6,12 +6,12 @@
 // after these, 1+JFA, JFA+1 and JFA+2, repair most of JFA's errors.
 #pragma once
 
-#include "testfuncs/cvt/packing.hpp"
+#include "apps/cvt/packing.hpp"
 
 #include <limits>
 #include <vector>
 
-namespace cudaopt::testfuncs::cvt {
+namespace cudaopt::cvt {
 
 enum class Flooding { jfa, one_before, one_after, two_after };
 
@@ -94,4 +94,4 @@ struct Nearest {
     }
 };
 
-} // namespace cudaopt::testfuncs::cvt
+} // namespace cudaopt::cvt

@@ -1,13 +1,13 @@
 // The evaluation on CUDA. Compiled without fused multiply-adds, so that its bits are the host's.
-#include "testfuncs/cvt/evaluator.hpp"
-#include "testfuncs/cvt/flooding.hpp"
+#include "apps/cvt/evaluator.hpp"
+#include "apps/cvt/flooding.hpp"
 
 #include <cuda_runtime.h>
 
 #include <stdexcept>
 #include <string>
 
-namespace cudaopt::testfuncs::cvt {
+namespace cudaopt::cvt {
 namespace {
 
 void check(cudaError_t status, const char *what) {
@@ -218,4 +218,4 @@ class CudaEvaluator : public Evaluator {
 
 std::unique_ptr<Evaluator> make_cuda_evaluator(const Setup &setup) { return std::make_unique<CudaEvaluator>(setup); }
 
-} // namespace cudaopt::testfuncs::cvt
+} // namespace cudaopt::cvt

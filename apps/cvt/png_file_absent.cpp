@@ -1,6 +1,6 @@
 // In place of png_file.cpp where there is no libpng.
-#include "cvt_raster.hpp"
-#include "failure.hpp"
+#include "raster.hpp"
+#include "drivers/failure.hpp"
 
 namespace driver {
 

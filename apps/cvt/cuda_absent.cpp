@@ -1,12 +1,12 @@
 // In place of cuda.cu where CUDA is not built in.
-#include "testfuncs/cvt/evaluator.hpp"
+#include "apps/cvt/evaluator.hpp"
 
 #include <stdexcept>
 
-namespace cudaopt::testfuncs::cvt {
+namespace cudaopt::cvt {
 
 std::unique_ptr<Evaluator> make_cuda_evaluator(const Setup &) {
     throw std::runtime_error("the tessellation was built without CUDA");
 }
 
-} // namespace cudaopt::testfuncs::cvt
+} // namespace cudaopt::cvt

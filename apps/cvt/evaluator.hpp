@@ -1,14 +1,16 @@
 // What evaluates on the host, or on CUDA.
 #pragma once
 
-#include "testfuncs/cvt/cell_sums.hpp"
-#include "testfuncs/cvt/density.hpp"
+#include "apps/cvt/cell_sums.hpp"
+#include "apps/cvt/density.hpp"
 #include "testfuncs/problem.hpp"
 
 #include <memory>
 #include <vector>
 
-namespace cudaopt::testfuncs::cvt {
+namespace cudaopt::cvt {
+
+using testfuncs::Place;
 
 // What stays the same from evaluation to evaluation.
 struct Setup {
@@ -39,4 +41,4 @@ std::unique_ptr<Evaluator> make_host_evaluator(const Setup &setup);
 // Throws std::runtime_error where there is no CUDA
 std::unique_ptr<Evaluator> make_cuda_evaluator(const Setup &setup);
 
-} // namespace cudaopt::testfuncs::cvt
+} // namespace cudaopt::cvt

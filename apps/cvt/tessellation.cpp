@@ -1,13 +1,13 @@
-#include "testfuncs/cvt/tessellation.hpp"
+#include "apps/cvt/tessellation.hpp"
 
-#include "testfuncs/cvt/evaluator.hpp"
-#include "testfuncs/cvt/flooding.hpp"
+#include "apps/cvt/evaluator.hpp"
+#include "apps/cvt/flooding.hpp"
 
 #include <numeric>
 #include <stdexcept>
 #include <string>
 
-namespace cudaopt::testfuncs::cvt {
+namespace cudaopt::cvt {
 namespace {
 
 int32_t checked_resolution(int64_t sites, int64_t resolution) {
@@ -104,4 +104,4 @@ double Tessellation::bytes() const {
     return (sizeof(Word) * words + density) * resolution_ * resolution_;
 }
 
-} // namespace cudaopt::testfuncs::cvt
+} // namespace cudaopt::cvt

@@ -1,13 +1,13 @@
 // The evaluation on the host.
-#include "testfuncs/cvt/evaluator.hpp"
-#include "testfuncs/cvt/flooding.hpp"
+#include "apps/cvt/evaluator.hpp"
+#include "apps/cvt/flooding.hpp"
 
 #include "exec/map_reduce_host.hpp"
 
 #include <algorithm>
 #include <array>
 
-namespace cudaopt::testfuncs::cvt {
+namespace cudaopt::cvt {
 namespace {
 
 // A binary tree over the lanes.
@@ -135,4 +135,4 @@ class HostEvaluator : public Evaluator {
 
 std::unique_ptr<Evaluator> make_host_evaluator(const Setup &setup) { return std::make_unique<HostEvaluator>(setup); }
 
-} // namespace cudaopt::testfuncs::cvt
+} // namespace cudaopt::cvt

@@ -1,5 +1,5 @@
-#include "cvt_raster.hpp"
-#include "failure.hpp"
+#include "raster.hpp"
+#include "drivers/failure.hpp"
 
 #include <png.h>
 

@@ -1,7 +1,7 @@
-#include "cvt_options.hpp"
+#include "options.hpp"
 
-#include "arguments.hpp"
-#include "testfuncs/cvt/density.hpp"
+#include "drivers/arguments.hpp"
+#include "apps/cvt/density.hpp"
 
 #include <cstdio>
 
@@ -9,8 +9,7 @@ namespace driver {
 namespace {
 
 void print_densities() {
-    for (const auto &density : cudaopt::testfuncs::cvt::list_densities())
-        std::printf("%s: %s\n", density.name, density.formula);
+    for (const auto &density : cudaopt::cvt::list_densities()) std::printf("%s: %s\n", density.name, density.formula);
     std::printf("NAME.pgm: an image, P2 or P5, bright where the density is high; its first row is at y = 1\n");
 }
 
