@@ -4,9 +4,9 @@
 //     bench_figure2 [--sizes 5e5,1e6,...] [--m 7] [--host-up-to 1e7] [--csv FILE] [--svg FILE]
 #include <limits>
 
-#include "command_line.hpp"
-#include "log_log_plot.hpp"
-#include "machine.hpp"
+#include "bench/common/command_line.hpp"
+#include "bench/common/log_log_plot.hpp"
+#include "bench/common/machine.hpp"
 #include "testfuncs/problem.hpp"
 #include "whole_run.hpp"
 

@@ -6,10 +6,10 @@
 #include <limits>
 #include <map>
 
-#include "command_line.hpp"
-#include "device_rates.hpp"
-#include "dot_plot.hpp"
-#include "machine.hpp"
+#include "bench/common/command_line.hpp"
+#include "bench/common/device_rates.hpp"
+#include "bench/common/dot_plot.hpp"
+#include "bench/common/machine.hpp"
 #include "search_run.hpp"
 
 using namespace cudaopt::bench;

@@ -11,10 +11,10 @@
 #include <numeric>
 #include <optional>
 
-#include "command_line.hpp"
+#include "bench/common/command_line.hpp"
 #include "fortran_run.hpp"
-#include "log_log_plot.hpp"
-#include "machine.hpp"
+#include "bench/common/log_log_plot.hpp"
+#include "bench/common/machine.hpp"
 #include "testfuncs/problem.hpp"
 
 using namespace cudaopt::bench;

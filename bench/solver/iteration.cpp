@@ -12,7 +12,7 @@
 #include <cstdio>
 #include <stdexcept>
 
-#include "memory_rate.hpp"
+#include "bench/common/memory_rate.hpp"
 #include "solver_run.hpp"
 
 using namespace cudaopt::bench;

@@ -5,7 +5,7 @@
 #include <functional>
 #include <string>
 
-#include "../tests/problems/problem.hpp"
+#include "tests/problems/problem.hpp"
 
 namespace cudaopt::bench {
 

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "searches.hpp"
+#include "drivers/searches.hpp"
 
 namespace cudaopt::bench {
 

@@ -9,14 +9,14 @@
 #include <limits>
 #include <numeric>
 
-#include "cauchy_differences.hpp"
-#include "command_line.hpp"
+#include "bench/solver/cauchy_differences.hpp"
+#include "bench/common/command_line.hpp"
 #include "cvt_run.hpp"
 #include "drivers/svg_plot.hpp"
-#include "machine.hpp"
-#include "memory_rate.hpp"
-#include "svg_text.hpp"
-#include "whole_run.hpp"
+#include "bench/common/machine.hpp"
+#include "bench/common/memory_rate.hpp"
+#include "bench/common/svg_text.hpp"
+#include "bench/solver/whole_run.hpp"
 
 using namespace cudaopt::bench;
 

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <stdexcept>
 
-#include "stream_clock.hpp"
+#include "bench/common/stream_clock.hpp"
 
 namespace cudaopt::bench {
 

@@ -8,9 +8,9 @@
 #include <limits>
 #include <numeric>
 
-#include "command_line.hpp"
-#include "dot_plot.hpp"
-#include "machine.hpp"
+#include "bench/common/command_line.hpp"
+#include "bench/common/dot_plot.hpp"
+#include "bench/common/machine.hpp"
 #include "search_run.hpp"
 
 using namespace cudaopt::bench;

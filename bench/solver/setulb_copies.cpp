@@ -13,7 +13,7 @@
 #include <memory>
 #include <optional>
 
-#include "command_line.hpp"
+#include "bench/common/command_line.hpp"
 #include "cuda_opt_setulb.h"
 #include "prepared_solve.hpp"
 

@@ -1,7 +1,7 @@
 // The small problems by a C interface, for programs in other languages: tools/compare_tao loads it.
 #include <algorithm>
 
-#include "../tests/problems/problem.hpp"
+#include "tests/problems/problem.hpp"
 
 using cudaopt_problems::Problem;
 

@@ -11,10 +11,10 @@
 #include <cmath>
 #include <numeric>
 
-#include "command_line.hpp"
-#include "dot_plot.hpp"
-#include "machine.hpp"
-#include "polish.hpp"
+#include "bench/common/command_line.hpp"
+#include "bench/common/dot_plot.hpp"
+#include "bench/common/machine.hpp"
+#include "drivers/polish.hpp"
 #include "search_run.hpp"
 
 using namespace cudaopt::bench;

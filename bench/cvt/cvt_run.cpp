@@ -3,7 +3,7 @@
 #include <chrono>
 #include <stdexcept>
 
-#include "whole_run.hpp"
+#include "bench/solver/whole_run.hpp"
 
 namespace cudaopt::bench {
 

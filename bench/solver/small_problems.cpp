@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "command_line.hpp"
+#include "bench/common/command_line.hpp"
 #include "small_runs.hpp"
 
 using namespace cudaopt;

@@ -5,11 +5,11 @@
 #include <algorithm>
 #include <limits>
 
-#include "bar_chart.hpp"
-#include "command_line.hpp"
-#include "device_rates.hpp"
-#include "machine.hpp"
-#include "memory_rate.hpp"
+#include "bench/common/bar_chart.hpp"
+#include "bench/common/command_line.hpp"
+#include "bench/common/device_rates.hpp"
+#include "bench/common/machine.hpp"
+#include "bench/common/memory_rate.hpp"
 #include "prepared_solve.hpp"
 #include "whole_run.hpp"
 

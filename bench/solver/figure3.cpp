@@ -6,12 +6,12 @@
 #include <cmath>
 #include <limits>
 
-#include "command_line.hpp"
-#include "log_log_plot.hpp"
-#include "machine.hpp"
-#include "memory_rate.hpp"
+#include "bench/common/command_line.hpp"
+#include "bench/common/log_log_plot.hpp"
+#include "bench/common/machine.hpp"
+#include "bench/common/memory_rate.hpp"
 #include "panel_product.hpp"
-#include "stream_clock.hpp"
+#include "bench/common/stream_clock.hpp"
 
 using namespace cudaopt;
 using namespace cudaopt::bench;

@@ -6,9 +6,9 @@
 #include <limits>
 #include <stdexcept>
 
-#include "command_line.hpp"
-#include "log_log_plot.hpp"
-#include "machine.hpp"
+#include "bench/common/command_line.hpp"
+#include "bench/common/log_log_plot.hpp"
+#include "bench/common/machine.hpp"
 #include "search_run.hpp"
 
 using namespace cudaopt::bench;

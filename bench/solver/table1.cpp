@@ -6,10 +6,10 @@
 #include <algorithm>
 #include <cmath>
 
-#include "bar_chart.hpp"
+#include "bench/common/bar_chart.hpp"
 #include "cauchy_differences.hpp"
-#include "command_line.hpp"
-#include "machine.hpp"
+#include "bench/common/command_line.hpp"
+#include "bench/common/machine.hpp"
 #include "testfuncs/problem.hpp"
 #include "whole_run.hpp"
 

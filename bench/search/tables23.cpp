@@ -7,11 +7,11 @@
 #include <chrono>
 #include <numeric>
 
-#include "bar_chart.hpp"
-#include "command_line.hpp"
-#include "machine.hpp"
+#include "bench/common/bar_chart.hpp"
+#include "bench/common/command_line.hpp"
+#include "bench/common/machine.hpp"
 #include "search_run.hpp"
-#include "stream_clock.hpp"
+#include "bench/common/stream_clock.hpp"
 
 using namespace cudaopt::bench;
 namespace functions = cudaopt::testfuncs::search;

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "cuda_opt.hpp"
-#include "stream_clock.hpp"
+#include "bench/common/stream_clock.hpp"
 #include "apps/cvt/tessellation.hpp"
 
 namespace cudaopt::bench {
