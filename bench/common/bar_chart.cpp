@@ -4,9 +4,12 @@
 #include <cmath>
 #include <iterator>
 
-#include "svg_text.hpp"
+#include "colours.hpp"
+#include "drivers/svg_text.hpp"
 
 namespace cudaopt::bench {
+
+using namespace svg_text;
 
 namespace {
 
@@ -33,10 +36,10 @@ std::string svg(const BarChart &chart) {
     const auto colour = [&](std::size_t k) {
         return chart.stacked ? shades[k % std::size(shades)] : colours[k % std::size(colours)];
     };
-    std::string text = beginning(width, bottom + 72, left, chart.title, chart.subtitle);
+    std::string text = heading(left, chart.title, chart.subtitle);
     for (int percent = 0; percent <= std::lround(100 * last); percent += last > 2 ? 50 : 20) {
         const double at = left + per_share * percent / 100;
-        text += line(at, top, at, bottom, percent == 100 ? "#999" : "#e3e3e3", 1);
+        text += line(at, top, at, bottom, stroke(percent == 100 ? "#999" : "#e3e3e3", 1));
         text += words(at, bottom + 22, "text-anchor=\"middle\"", std::to_string(percent) + " %");
     }
     text += words((left + right) / 2, bottom + 48, "text-anchor=\"middle\"", escaped(chart.abscissa));
@@ -47,19 +50,19 @@ std::string svg(const BarChart &chart) {
         for (std::size_t k = 0; k < chart.series.size(); k++) {
             const double length = per_share * share_of(chart.series[k], row);
             const double drawn = chart.stacked ? stacked_thickness : thickness - 2;
-            if (length > 0) text += rectangle(x, y, length, drawn, colour(k));
+            if (length > 0) text += rectangle(x, y, length, drawn, fill(colour(k)));
             if (chart.stacked) x += length;
             else y += thickness;
         }
     }
-    text += line(left, top, left, bottom, "#333", 1);
+    text += line(left, top, left, bottom, stroke("#333", 1));
     double legend = top + 12;
     for (std::size_t k = 0; k < chart.series.size(); k++) {
-        text += rectangle(right + 18, legend - 6, 22, 12, colour(k));
+        text += rectangle(right + 18, legend - 6, 22, 12, fill(colour(k)));
         text += words(right + 48, legend + 4.5, "", escaped(chart.series[k].label));
         legend += 24;
     }
-    return text + "</svg>\n";
+    return file(size(width, bottom + 72), 13, text);
 }
 
 } // namespace cudaopt::bench

@@ -2,12 +2,14 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdlib>
 #include <iterator>
 
-#include "svg_text.hpp"
+#include "colours.hpp"
+#include "drivers/svg_text.hpp"
 
 namespace cudaopt::bench {
+
+using namespace svg_text;
 
 namespace {
 
@@ -35,12 +37,7 @@ struct Axis {
     double at(double value) const { return begin + (end - begin) * (std::log10(value) - low) / (high - low); }
 };
 
-std::string power_of_ten(int exponent) {
-    if (exponent == 0) return "1";
-    if (exponent == 1) return "10";
-    return "10<tspan dy=\"-5\" font-size=\"10\">" + std::string(exponent < 0 ? "\u2212" : "") +
-           std::to_string(std::abs(exponent)) + "</tspan>";
-}
+std::string label(int exponent) { return exponent == 0 ? "1" : exponent == 1 ? "10" : power_of_ten(exponent); }
 
 } // namespace
 
@@ -54,18 +51,18 @@ std::string svg(const LogLogPlot &plot) {
             }
     const Axis x(left, right, xs), y(bottom, top, ys);
 
-    std::string text = beginning(width, height, left, plot.title, plot.subtitle);
+    std::string text = heading(left, plot.title, plot.subtitle);
     for (int e = x.low; e <= x.high; e++) {
         const double at = x.at(std::pow(10., e));
-        text += line(at, top, at, bottom, "#e3e3e3", 1);
-        text += words(at, bottom + 22, "text-anchor=\"middle\"", power_of_ten(e));
+        text += line(at, top, at, bottom, stroke("#e3e3e3", 1));
+        text += words(at, bottom + 22, "text-anchor=\"middle\"", label(e));
     }
     for (int e = y.low; e <= y.high; e++) {
         const double at = y.at(std::pow(10., e));
-        text += line(left, at, right, at, "#e3e3e3", 1);
-        text += words(left - 10, at + 5, "text-anchor=\"end\"", power_of_ten(e));
+        text += line(left, at, right, at, stroke("#e3e3e3", 1));
+        text += words(left - 10, at + 5, "text-anchor=\"end\"", label(e));
     }
-    text += line(left, bottom, right, bottom, "#333", 1) + line(left, top, left, bottom, "#333", 1);
+    text += line(left, bottom, right, bottom, stroke("#333", 1)) + line(left, top, left, bottom, stroke("#333", 1));
     text += words((left + right) / 2, bottom + 48, "text-anchor=\"middle\"", escaped(plot.abscissa));
     const double middle = (top + bottom) / 2;
     text += words(28, middle, "text-anchor=\"middle\" transform=\"rotate(-90 28 " + number(middle) + ")\"",
@@ -73,20 +70,19 @@ std::string svg(const LogLogPlot &plot) {
     double legend = top + 12;
     for (std::size_t k = 0; k < plot.curves.size(); k++) {
         const std::string colour = colours[k % std::size(colours)];
-        std::string path, dots;
+        std::string points, dots;
         for (const auto &p : plot.curves[k].points) {
             if (!drawn(p)) continue;
-            const std::string px = number(x.at(p.first)), py = number(y.at(p.second));
-            path += (path.empty() ? "M" : "L") + px + " " + py;
-            dots += "<circle cx=\"" + px + "\" cy=\"" + py + "\" r=\"3\"/>";
+            const double px = x.at(p.first), py = y.at(p.second);
+            points += point(points.empty() ? "M" : "L", px, py);
+            dots += circle(px, py, "r=\"3\"");
         }
-        text += "<path d=\"" + path + "\" fill=\"none\" stroke=\"" + colour + "\" stroke-width=\"1.8\"/>\n";
-        text += "<g fill=\"" + colour + "\">" + dots + "</g>\n";
-        text += line(right + 18, legend, right + 40, legend, colour, 3);
+        text += path(points, "fill=\"none\" " + stroke(colour, 1.8)) + element("g", fill(colour), dots);
+        text += line(right + 18, legend, right + 40, legend, stroke(colour, 3));
         text += words(right + 48, legend + 4.5, "", escaped(plot.curves[k].label));
         legend += 24;
     }
-    return text + "</svg>\n";
+    return file(size(width, height), 13, text);
 }
 
 } // namespace cudaopt::bench

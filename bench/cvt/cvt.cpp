@@ -10,12 +10,12 @@
 #include <numeric>
 
 #include "bench/solver/cauchy_differences.hpp"
+#include "bench/common/colours.hpp"
 #include "bench/common/command_line.hpp"
 #include "cvt_run.hpp"
 #include "drivers/svg_plot.hpp"
 #include "bench/common/machine.hpp"
 #include "bench/common/memory_rate.hpp"
-#include "bench/common/svg_text.hpp"
 #include "bench/solver/whole_run.hpp"
 
 using namespace cudaopt::bench;
