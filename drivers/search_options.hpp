@@ -1,7 +1,7 @@
 // The command line of search_program.
 #pragma once
 
-#include "cuda_opt_search.cuh"
+#include "cuda_opt/search.cuh"
 
 #include <cstdint>
 #include <optional>

@@ -1,7 +1,7 @@
 // A pattern search for each of the twelve functions, on the host or on CUDA.
 #pragma once
 
-#include "cuda_opt_search.cuh"
+#include "cuda_opt/search.cuh"
 #include "testfuncs/search/functions.hpp"
 
 #include <memory>

@@ -1,30 +1,19 @@
 #include "svg_plot.hpp"
 
+#include "svg_text.hpp"
+
 #include <algorithm>
 #include <cmath>
-#include <cstdarg>
 #include <cstdio>
 
 namespace driver {
+
+using namespace svg_text;
+
 namespace {
 
 constexpr double width = 880, height = 540;
 constexpr double left = 84, right = 852, top = 92, bottom = 482; // the area of the data
-
-std::string format(const char *pattern, ...) {
-    char text[512];
-    va_list arguments;
-    va_start(arguments, pattern);
-    std::vsnprintf(text, sizeof text, pattern, arguments);
-    va_end(arguments);
-    return text;
-}
-
-std::string escaped(const std::string &text) {
-    std::string result;
-    for (const char c : text) result += c == '&' ? "&amp;" : c == '<' ? "&lt;" : c == '>' ? "&gt;" : std::string(1, c);
-    return result;
-}
 
 bool drawn(double y) { return std::isfinite(y) && y > 0; }
 
@@ -36,10 +25,8 @@ struct Tick {
     double log() const { return exponent + std::log10(mantissa); }
     // plain: whether a number of few digits is written out
     std::string label(bool plain) const {
-        if (plain && std::abs(exponent) <= 3) return format("%g", mantissa * std::pow(10., exponent));
-        return (mantissa == 1 ? "" : std::to_string(mantissa) + "\u00b7") +
-               format("10<tspan dy=\"-5\" font-size=\"10\">%s%d</tspan>", exponent < 0 ? "\u2212" : "",
-                      std::abs(exponent));
+        if (plain && std::abs(exponent) <= 3) return number(mantissa * std::pow(10., exponent), std::max(0, -exponent));
+        return (mantissa == 1 ? "" : std::to_string(mantissa) + "\u00b7") + power_of_ten(exponent);
     }
 };
 
@@ -93,8 +80,7 @@ class Chart {
     }
 
     std::string draw(const Plot &plot) {
-        write(left, 34, "font-size=\"18\" font-weight=\"bold\" fill=\"#111\"", escaped(plot.title));
-        write(left, 58, "fill=\"#666\"", escaped(plot.subtitle));
+        text_ = heading(left, plot.title, plot.subtitle);
         ordinate();
         abscissa(plot.abscissa);
         for (const Series &series : plot.series) curve(series);
@@ -113,27 +99,20 @@ class Chart {
         return bottom - (bottom - top) * (log - low) / (high - low);
     }
 
-    void line(double x1, double y1, double x2, double y2, const char *stroke) {
-        text_ += format("<line x1=\"%.1f\" y1=\"%.1f\" x2=\"%.1f\" y2=\"%.1f\" %s/>\n", x1, y1, x2, y2, stroke);
-    }
-    void write(double x, double y, const char *style, const std::string &content) {
-        text_ += format("<text x=\"%.1f\" y=\"%.1f\" %s>", x, y, style) + content + "</text>\n";
-    }
-
     void ordinate() {
         const bool plain = std::any_of(ticks_.begin(), ticks_.end(), [](const Tick &t) { return t.mantissa != 1; });
         for (const Tick &tick : ticks_) {
             const double y = y_of(tick.log());
-            line(left, y, right, y, "stroke=\"#e3e3e3\"");
-            write(left - 10, y + 5, "text-anchor=\"end\"", tick.label(plain));
+            text_ += line(left, y, right, y, "stroke=\"#e3e3e3\"");
+            text_ += words(left - 10, y + 5, "text-anchor=\"end\"", tick.label(plain));
         }
     }
 
     void abscissa(const std::string &name) {
-        line(left, bottom, right, bottom, "stroke=\"#333\"");
+        text_ += line(left, bottom, right, bottom, "stroke=\"#333\"");
         const auto mark = [&](double at, const std::string &label) {
-            line(at, bottom, at, bottom + 5, "stroke=\"#333\"");
-            write(at, bottom + 21, "text-anchor=\"middle\"", label);
+            text_ += line(at, bottom, at, bottom + 5, "stroke=\"#333\"");
+            text_ += words(at, bottom + 21, "text-anchor=\"middle\"", label);
         };
         for (const Tick &tick : decades_) mark(x_of(std::pow(10., tick.log())), tick.label(false));
         if (decades_.empty()) {
@@ -141,11 +120,11 @@ class Chart {
             const long long step = linear_step(last);
             for (long long i = 0; i <= last; i += step) mark(x_of(static_cast<double>(i)), with_separators(i));
         }
-        write((left + right) / 2, bottom + 44, "text-anchor=\"middle\"", escaped(name));
+        text_ += words((left + right) / 2, bottom + 44, "text-anchor=\"middle\"", escaped(name));
     }
 
     void curve(const Series &series) {
-        std::string path, dots;
+        std::string points, dots;
         bool pen_down = false;
         for (std::size_t i = 0; i < series.y.size(); i++) {
             if (!drawn(series.y[i])) {
@@ -153,22 +132,21 @@ class Chart {
                 continue;
             }
             const double x = x_of(x_at(series, i)), y = y_of(std::log10(series.y[i]));
-            path += format("%s%.1f %.1f", pen_down ? "L" : "M", x, y);
-            dots += format("<circle cx=\"%.1f\" cy=\"%.1f\" r=\"2.5\"/>", x, y);
+            points += point(pen_down ? "L" : "M", x, y);
+            dots += circle(x, y, "r=\"2.5\"");
             pen_down = true;
         }
-        text_ += "<path d=\"" + path + "\" fill=\"none\" stroke=\"" + series.colour +
-                 "\" stroke-width=\"1.8\" stroke-linejoin=\"round\"/>\n";
+        text_ += path(points, "fill=\"none\" " + stroke(series.colour, 1.8) + " stroke-linejoin=\"round\"");
         constexpr std::size_t most_dots = 80; // more would run into each other
-        if (series.y.size() <= most_dots) text_ += "<g fill=\"" + series.colour + "\">" + dots + "</g>\n";
+        if (series.y.size() <= most_dots) text_ += element("g", fill(series.colour), dots);
     }
 
     void legend(const Plot &plot) {
         double x = right;
         for (auto series = plot.series.rbegin(); series != plot.series.rend(); series++) {
             x -= 44 + 7.5 * static_cast<double>(series->label.size());
-            line(x, 76, x + 22, 76, ("stroke-width=\"3\" stroke=\"" + series->colour + "\"").c_str());
-            write(x + 29, 80.5, "", escaped(series->label));
+            text_ += line(x, 76, x + 22, 76, "stroke-width=\"3\" " + attribute("stroke", series->colour));
+            text_ += words(x + 29, 80.5, "", escaped(series->label));
         }
     }
 
@@ -190,16 +168,13 @@ std::string svg(const Plot &plot) { return svg(std::vector<Plot>{plot}); }
 
 std::string svg(const std::vector<Plot> &plots) {
     const double all = height * static_cast<double>(plots.size());
-    std::string text = format("<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%.0f\" height=\"%.0f\" "
-                              "viewBox=\"0 0 %.0f %.0f\" font-family=\"Helvetica, Arial, sans-serif\" "
-                              "font-size=\"13\" fill=\"#333\">\n"
-                              "<rect width=\"100%%\" height=\"100%%\" fill=\"#fff\"/>\n",
-                              width, all, width, all);
+    std::string text;
     for (std::size_t i = 0; i < plots.size(); i++) {
         const std::string chart = Chart(plots[i]).draw(plots[i]);
-        text += i == 0 ? chart : format("<g transform=\"translate(0 %.0f)\">\n", height * i) + chart + "</g>\n";
+        text += i == 0 ? chart : moved(0, height * static_cast<double>(i), chart);
     }
-    return text + "</svg>\n";
+    const std::string view = attribute("viewBox", "0 0 " + number(width, 0) + " " + number(all, 0));
+    return file(size(width, all, 0) + " " + view, 13, text);
 }
 
 } // namespace driver

@@ -336,7 +336,7 @@ CUDA_OPT_API const char *cuda_opt_task_name(int task);
 /* Multi-walk pattern search (docs/search.md), for a function without a gradient in a finite box: `walks` independent
  * searches from random points, by reverse communication with a batch of points at a time. The handle is a cuda_opt, and
  * the settings, results and helpers of this header serve it; CUDA_OPT_F is the best value so far. The search for a
- * function that is written as a functor is in cuda_opt_search.cuh. Ends: CUDA_OPT_CONVERGED (all walks have ended, or
+ * function that is written as a functor is in cuda_opt/search.cuh. Ends: CUDA_OPT_CONVERGED (all walks have ended, or
  * CUDA_OPT_F_TARGET), a limit, STOPPED, NOT_FINITE where every value was NaN or Inf. */
 /** Make a handle for a search.
  *  @param out      as for cuda_opt_create()

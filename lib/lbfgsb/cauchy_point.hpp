@@ -185,8 +185,7 @@ CUDA_OPT_HD_CALL inline void CauchySearch::downdate_free_gram(const LimitedMemor
     double *gram = own_gram_.data(), *const entries = entries_.data();
     dense::copy(variable.w, columns, entries);
     entries[panel::gradient] = entries[panel::displacement] = 0; // not set there, and not asked for again
-    for (int i = 0; i < columns; gram += columns - i, i++)
-        dense::subtract(gram, entries[i], entries + i, columns - i);
+    for (int i = 0; i < columns; gram += columns - i, i++) dense::subtract(gram, entries[i], entries + i, columns - i);
 }
 
 CUDA_OPT_HD_CALL inline CauchySearch::State CauchySearch::begin(const LimitedMemory &memory, const PanelRequest &panel,

@@ -1,9 +1,9 @@
 // The search by reverse communication, one walk at a time: the rules that are applied to all walks of a batch, each for
-// the walk in the batch's place i. With the functor (cuda_opt_search_poll.cuh) they share pattern::Rules and
+// the walk in the batch's place i. With the functor (cuda_opt/search_poll.cuh) they share pattern::Rules and
 // pattern::Walk, so that both take the same walks.
 #pragma once
 
-#include "cuda_opt_search_walks.cuh"
+#include "cuda_opt/search_walks.cuh"
 #include "exec/annotations.hpp"
 
 namespace cudaopt {

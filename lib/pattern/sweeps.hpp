@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <memory>
 
-#include "cuda_opt_search_walks.cuh"
+#include "cuda_opt/search_walks.cuh"
 #include "exec/patience.hpp"
 
 namespace cudaopt {

@@ -1,5 +1,5 @@
 // Densities: levels, masses, images, the random start.
-#include "testfuncs/cvt/density.hpp"
+#include "apps/cvt/density.hpp"
 
 #include <catch2/catch.hpp>
 #include <unistd.h>
@@ -13,11 +13,11 @@
 #include <string>
 
 #include "brute_force.hpp"
-#include "testfuncs/cvt/cell_sums.hpp"
-#include "testfuncs/cvt/tessellation.hpp"
+#include "apps/cvt/cell_sums.hpp"
+#include "apps/cvt/tessellation.hpp"
 
 using namespace cudaopt::testfuncs;
-using namespace cudaopt::testfuncs::cvt;
+using namespace cudaopt::cvt;
 using cudaopt_test::BruteForce;
 
 namespace {

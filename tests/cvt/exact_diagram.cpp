@@ -1,5 +1,5 @@
 // The exact diagram against known energies, and the grid against the exact diagram.
-#include "testfuncs/cvt/exact_diagram.hpp"
+#include "apps/cvt/exact_diagram.hpp"
 
 #include <catch2/catch.hpp>
 
@@ -7,11 +7,11 @@
 #include <cmath>
 #include <cstdio>
 
-#include "testfuncs/cvt/quality.hpp"
-#include "testfuncs/cvt/tessellation.hpp"
+#include "apps/cvt/quality.hpp"
+#include "apps/cvt/tessellation.hpp"
 
 using namespace cudaopt::testfuncs;
-using namespace cudaopt::testfuncs::cvt;
+using namespace cudaopt::cvt;
 
 namespace {
 

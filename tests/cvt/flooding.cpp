@@ -1,5 +1,5 @@
 // Jump flooding against brute force.
-#include "testfuncs/cvt/flooding.hpp"
+#include "apps/cvt/flooding.hpp"
 
 #include <catch2/catch.hpp>
 
@@ -7,10 +7,10 @@
 #include <cstdio>
 
 #include "brute_force.hpp"
-#include "testfuncs/cvt/tessellation.hpp"
+#include "apps/cvt/tessellation.hpp"
 
 using namespace cudaopt::testfuncs;
-using namespace cudaopt::testfuncs::cvt;
+using namespace cudaopt::cvt;
 using cudaopt_test::BruteForce;
 
 namespace {

@@ -5,10 +5,10 @@
 
 #include "../support/configurations.hpp"
 #include "cuda_opt.hpp"
-#include "testfuncs/cvt/tessellation.hpp"
+#include "apps/cvt/tessellation.hpp"
 
 using namespace cudaopt::testfuncs;
-using namespace cudaopt::testfuncs::cvt;
+using namespace cudaopt::cvt;
 
 namespace {
 

@@ -6,11 +6,11 @@
 
 #include "cuda_opt.hpp"
 #include "../support/configurations.hpp"
-#include "testfuncs/cvt/quality.hpp"
-#include "testfuncs/cvt/tessellation.hpp"
+#include "apps/cvt/quality.hpp"
+#include "apps/cvt/tessellation.hpp"
 
 using namespace cudaopt::testfuncs;
-using namespace cudaopt::testfuncs::cvt;
+using namespace cudaopt::cvt;
 using namespace cudaopt_test;
 
 namespace {

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "cuda_opt.hpp"
-#include "cuda_opt_search.cuh"
+#include "cuda_opt/search.cuh"
 
 namespace search_test {
 

@@ -5,7 +5,7 @@
 #include <cmath>
 #include <limits>
 
-#include "cuda_opt_search.cuh"
+#include "cuda_opt/search.cuh"
 
 namespace search_test {
 

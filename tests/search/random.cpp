@@ -5,7 +5,7 @@
 #include <set>
 #include <vector>
 
-#include "cuda_opt_search_walks.cuh"
+#include "cuda_opt/search_walks.cuh"
 
 using namespace cudaopt::pattern;
 

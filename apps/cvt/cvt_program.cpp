@@ -1,0 +1,259 @@
+// cvt_program sites resolution: a centroidal Voronoi tessellation of the unit square from a random start. Evaluation
+// and solver both work where the sites live; on CUDA no vector is copied but for the report.
+#include "drivers/csv.hpp"
+#include "cuda_opt.hpp"
+#include "drawing.hpp"
+#include "options.hpp"
+#include "raster.hpp"
+#include "drivers/failure.hpp"
+#include "drivers/history.hpp"
+#include "drivers/interrupt.hpp"
+#include "drivers/output_file.hpp"
+#include "drivers/progress.hpp"
+#include "drivers/svg_plot.hpp"
+#include "apps/cvt/quality.hpp"
+#include "apps/cvt/tessellation.hpp"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
+#include <cmath>
+#include <cstdio>
+#include <cstring>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+namespace driver {
+namespace {
+
+namespace cvt = cudaopt::cvt;
+using cudaopt::Array;
+using cudaopt::testfuncs::Place;
+
+using Clock = std::chrono::steady_clock;
+double since(Clock::time_point begin) { return std::chrono::duration<double>(Clock::now() - begin).count(); }
+
+// The sites at one moment, with what the grid and the exact diagram say of them.
+struct Snapshot {
+    std::vector<double> x;
+    double f;
+    cvt::Cells cells;
+    std::optional<cvt::ExactDiagram> diagram;
+};
+
+class Run {
+  public:
+    explicit Run(const CvtOptions &options)
+        : options_(options), grid_(options.sites, options.resolution, cvt::make_density(options.density)),
+          s_(2 * options.sites, options.m, options.backend), x_(s_, grid_.random_sites(seed())), g_(s_, n()), f_(s_, 1),
+          lower_(s_, std::vector<double>(static_cast<std::size_t>(n()), 0)),
+          upper_(s_, std::vector<double>(static_cast<std::size_t>(n()), 1)) {
+        place_.space = s_.on_cuda() ? Place::Space::cuda : Place::Space::host;
+        place_.threads = options.threads;
+        s_.set_bounds(lower_, upper_);
+        s_.set_int(CUDA_OPT_THREADS, options.threads);
+        s_.set_int(CUDA_OPT_MAX_ITERATIONS, options.iterations);
+        s_.set_int(CUDA_OPT_APPROXIMATE_CAUCHY, options.approximate_cauchy);
+        s_.set_real(CUDA_OPT_EPS, 0);
+        s_.set_real(CUDA_OPT_PGTOL, options.tolerance * gradient_unit());
+        if (!options.csv.empty()) {
+            csv_.emplace(options.csv);
+            csv_->write(csv_header());
+        }
+        if (!options.points.empty()) points_.emplace(options.points);
+        check_files();
+    }
+
+    int minimise() {
+        const Snapshot start = snapshot();
+        head();
+        const int task = iterate();
+        const std::string message = s_.message();
+        if (evaluations_ == 0) s_.check(task); // refused before anything was done
+        const Snapshot end = snapshot();
+        if (options_.log_frequency >= 0) report(start, end, message);
+        draw(start, end);
+        if (points_) points_->write(lines_of(end.x));
+        if (task != CUDA_OPT_CONVERGED && options_.log_frequency < 0) throw Failure(exit_failed, message);
+        return task == CUDA_OPT_CONVERGED ? 0 : exit_failed;
+    }
+
+  private:
+    int64_t n() const { return 2 * options_.sites; }
+    uint64_t seed() const { return static_cast<uint64_t>(options_.seed); }
+    bool exact() const { return cvt::ExactDiagram::available(); }
+
+    // The derivative with respect to a site of mean mass that is the mean distance of sites from its centroid.
+    double gradient_unit() const { return 2 * grid_.mean_mass() / std::sqrt(static_cast<double>(options_.sites)); }
+
+    // A picture that cannot be written is known before the work begins.
+    void check_files() const {
+        if (!options_.svg.empty()) {
+            if (!exact())
+                throw Failure(exit_failed,
+                              "cannot write '" + options_.svg + "': this program was built without Boost.Polygon");
+            OutputFile{options_.svg};
+        }
+        if (!options_.png.empty()) {
+            if (!have_png()) write_png(options_.png, {});
+            OutputFile{options_.png};
+        }
+    }
+
+    void evaluate() { grid_.evaluate(x_.data(), f_.data(), g_.data(), place_); }
+
+    Snapshot snapshot() {
+        evaluate();
+        Snapshot now = {x_.to_host(), f_.to_host()[0], grid_.cells(), {}};
+        if (exact()) now.diagram.emplace(now.x);
+        return now;
+    }
+
+    int iterate() {
+        const Interrupt interrupt(s_);
+        Progress progress(options_.log_frequency != 1 || !isatty(STDOUT_FILENO));
+        const Clock::time_point begin = Clock::now();
+        int64_t last = -1;
+        int task;
+        do {
+            task = s_.solve(x_, f_, g_);
+            if (evaluations_ > 0 && s_.get_int(CUDA_OPT_ITERATIONS) != last) {
+                const Iterate iterate = current_iterate(s_, evaluations_, since(begin));
+                last = iterate.iteration;
+                progress.clear();
+                if (options_.log_frequency > 0 ? last % options_.log_frequency == 0 : last == 0) line(iterate);
+                if (csv_) csv_->write(csv_row(iterate));
+            }
+            progress.show(s_, since(begin));
+            if (task == CUDA_OPT_EVALUATE_FG) {
+                evaluate();
+                evaluations_++;
+            }
+        } while (task > 0);
+        s_.synchronize();
+        seconds_ = since(begin);
+        progress.clear();
+        if (evaluations_ > 0 && !(options_.log_frequency > 0 && last % options_.log_frequency == 0))
+            line(current_iterate(s_, evaluations_, seconds_));
+        return task;
+    }
+
+    void head() const {
+        if (options_.log_frequency < 0) return;
+        std::printf(" %s SITES   RESOLUTION = %lld   DENSITY = %s   SEED = %lld\n",
+                    with_separators(options_.sites).c_str(), static_cast<long long>(options_.resolution),
+                    options_.density.c_str(), static_cast<long long>(options_.seed));
+        std::printf(" N = %lld   NUMBER OF CORRECTIONS = %d   BACKEND = %s   PASSES OF JUMP FLOODING = %d\n\n",
+                    static_cast<long long>(n()), options_.m, s_.on_cuda() ? "cuda" : "host", grid_.passes());
+        std::printf("   I  NFN      ENERGY       GNORM   STEPLENGTH\n");
+        flush();
+    }
+
+    void line(const Iterate &it) const {
+        if (options_.log_frequency < 0) return;
+        std::printf("%4lld %4lld %13.6e %13.6e", static_cast<long long>(it.iteration),
+                    static_cast<long long>(it.evaluations), it.f, it.pg_norm2);
+        std::printf(it.iteration > 0 ? " %13.6e\n" : "\n", it.step);
+        flush();
+    }
+
+    void report(const Snapshot &start, const Snapshot &end, const std::string &message) const {
+        std::printf("\n %s\n", message.c_str());
+        std::printf(" ENERGY = %.12e   AT THE START = %.12e\n", end.f, start.f);
+        if (exact() && options_.density == "constant")
+            std::printf(" OF THE EXACT DIAGRAM = %.12e   THE GRID'S DIFFERS BY %.1e\n", end.diagram->energy(),
+                        std::fabs(end.f - end.diagram->energy()) / end.diagram->energy());
+        double farthest = 0;
+        for (std::size_t k = 0; k < end.x.size(); k += 2)
+            farthest = std::max(farthest,
+                                std::hypot(end.x[k] - end.cells.centroid[k], end.x[k + 1] - end.cells.centroid[k + 1]));
+        std::printf(" FARTHEST FROM ITS CENTROID = %.3e MEAN DISTANCES OF SITES\n",
+                    farthest * std::sqrt(static_cast<double>(options_.sites)));
+        std::printf(" EMPTY CELLS = %lld   AT THE START = %lld\n", static_cast<long long>(end.cells.empty),
+                    static_cast<long long>(start.cells.empty));
+        std::printf(" ITERATIONS = %lld   EVALUATIONS = %lld   SECONDS = %.3f   IN THE SOLVER = %.3f\n",
+                    static_cast<long long>(s_.get_int(CUDA_OPT_ITERATIONS)), static_cast<long long>(evaluations_),
+                    seconds_, s_.get_real(CUDA_OPT_SOLVER_SECONDS));
+        if (exact()) {
+            std::printf("\n DELAUNAY TRIANGLES       NUMBER    MIN Q   MEAN Q   MIN ANGLE   MEAN ANGLE"
+                        "   COINCIDING SITES\n");
+            line("START", start, false);
+            line("END", end, false);
+            line("END, CENTRE IN SQUARE", end, true);
+        } else {
+            std::printf("\n DELAUNAY TRIANGLES: this program was built without Boost.Polygon\n");
+        }
+        flush();
+    }
+
+    static void line(const char *what, const Snapshot &at, bool restricted_only) {
+        const cvt::Quality q = cvt::quality_of(*at.diagram, at.x, restricted_only);
+        std::printf(" %-22s %8lld %8.4f %8.4f %11.3f %12.3f %18lld\n", what, static_cast<long long>(q.triangles),
+                    q.least_q, q.mean_q, q.least_angle, q.mean_angle, static_cast<long long>(at.diagram->coinciding()));
+    }
+
+    void draw(const Snapshot &start, const Snapshot &end) const {
+        const auto caption = [](const char *when, const Snapshot &at) {
+            char text[96];
+            const cvt::Quality q = cvt::quality_of(*at.diagram, at.x, true);
+            std::snprintf(text, sizeof text, "%s: energy %.4e, mean Q %.3f, mean smallest angle %.1f", when, at.f,
+                          q.mean_q, q.mean_angle);
+            return std::string(text) + "\u00b0";
+        };
+        if (!options_.svg.empty()) {
+            const std::string density = options_.density.substr(options_.density.rfind('/') + 1);
+            const std::string title = "Voronoi tessellation of " + with_separators(options_.sites) +
+                                      " sites, density " + density + ", " +
+                                      with_separators(s_.get_int(CUDA_OPT_ITERATIONS)) + " iterations";
+            OutputFile(options_.svg)
+                .write(draw_diagrams(title, {caption("Start", start), &*start.diagram, &start.x},
+                                     {caption("End", end), &*end.diagram, &end.x}));
+        }
+        if (!options_.png.empty()) write_png(options_.png, raster_of(start.cells, end.cells));
+    }
+
+    static std::string lines_of(const std::vector<double> &x) {
+        std::string lines;
+        for (std::size_t k = 0; k < x.size(); k += 2) {
+            char line[64];
+            std::snprintf(line, sizeof line, "%.17g %.17g\n", x[k], x[k + 1]);
+            lines += line;
+        }
+        return lines;
+    }
+
+    static void flush() {
+        if (std::fflush(stdout) != 0)
+            throw Failure(exit_failed, std::string("cannot write to standard output: ") + std::strerror(errno));
+    }
+
+    const CvtOptions &options_;
+    cvt::Tessellation grid_;
+    cudaopt::Minimiser<double> s_;
+    Array<double> x_, g_, f_, lower_, upper_;
+    Place place_;
+    std::optional<OutputFile> csv_, points_;
+    int64_t evaluations_ = 0;
+    double seconds_ = 0;
+};
+
+int run(int argc, char **argv) {
+    CvtOptions options;
+    if (!parse_cvt_options(argc, argv, options)) return 0;
+    try {
+        return Run(options).minimise();
+    } catch (const std::invalid_argument &refusal) { // sites, resolution or density
+        throw Failure(exit_usage, refusal.what());
+    }
+}
+
+} // namespace
+} // namespace driver
+
+int main(int argc, char **argv) {
+    return driver::guarded("cvt_program", [&] { return driver::run(argc, argv); });
+}

@@ -1,0 +1,71 @@
+#include "options.hpp"
+
+#include "drivers/arguments.hpp"
+#include "apps/cvt/density.hpp"
+
+#include <cstdio>
+
+namespace driver {
+namespace {
+
+void print_densities() {
+    for (const auto &density : cudaopt::cvt::list_densities()) std::printf("%s: %s\n", density.name, density.formula);
+    std::printf("NAME.pgm: an image, P2 or P5, bright where the density is high; its first row is at y = 1\n");
+}
+
+void check(const CvtOptions &o) {
+    if (o.m < 1) refuse("--m", "must be at least 1, not " + std::to_string(o.m));
+    if (o.iterations < 0) refuse("--iterations", "must not be negative");
+    if (o.seed < 0) refuse("--seed", "must not be negative");
+    if (!(o.tolerance >= 0) || std::isinf(o.tolerance)) refuse("--tolerance", "must be a number that is not negative");
+    if (o.log_frequency < -1) refuse("--iprint", "must be -1 or more");
+}
+
+} // namespace
+
+bool parse_cvt_options(int argc, char **argv, CvtOptions &options) {
+    CvtOptions &o = options;
+    CLI::App app;
+    add_answers(app, "cvt_program", "list the densities and exit", print_densities);
+    app.description("Spread sites over the unit square: minimise the energy of their Voronoi tessellation on a grid by "
+                    "L-BFGS-B, from a random start, until each site is the centroid of its cell.\n"
+                    "Example: cvt_program 500 512 --svg tessellation.svg\n"
+                    "Exit status: 0 converged, 1 not converged or failed, 2 wrong arguments.");
+    add_option(app, "sites", "", "number of sites, at most one a pixel", [&o](auto &name, auto &text) {
+        o.sites = whole_number<int64_t>(name, text);
+    })->required();
+    add_option(app, "resolution", "", "pixels of the grid in each direction, at most 16384",
+               [&o](auto &name, auto &text) { o.resolution = whole_number<int64_t>(name, text); })
+        ->required();
+    add_option(app, "--density", "NAME", "density, see --list, or an image NAME.pgm [constant]",
+               [&o](auto &, auto &text) { o.density = text; });
+    add_option(app, "--seed", "K", "of the random start [1]",
+               [&o](auto &name, auto &text) { o.seed = whole_number<int64_t>(name, text); });
+    add_option(app, "--m", "K", "number of correction pairs [7]",
+               [&o](auto &name, auto &text) { o.m = whole_number<int32_t>(name, text); });
+    add_option(app, "--iterations", "K", "stop after so many iterations; 0: no limit [300]",
+               [&o](auto &name, auto &text) { o.iterations = whole_number<int64_t>(name, text); });
+    add_option(app, "--tolerance", "X",
+               "converged when sites with the mean mass are this near to their centroids, in mean distances of sites, "
+               "in x and in y [1e-3]",
+               [&o](auto &name, auto &text) { o.tolerance = number(name, text); });
+    app.add_flag("--approximate-cauchy", o.approximate_cauchy,
+                 "search the projected path up to its first breakpoint only");
+    add_option(app, "--backend", "NAME", "auto, cuda or host; auto: CUDA where there is a device [auto]",
+               [&o](auto &, auto &text) { o.backend = backend_of(text); });
+    add_option(app, "--threads", "K", "threads of the host; 0: all there are [0]",
+               [&o](auto &name, auto &text) { o.threads = whole_number<int>(name, text); });
+    add_option(app, "--iprint", "F", "log every F-th iterate; 0: first and last; -1: print nothing [1]",
+               [&o](auto &name, auto &text) { o.log_frequency = whole_number<int64_t>(name, text); });
+    add_option(app, "--csv", "FILE", "write one row an iteration to this file",
+               [&o](auto &, auto &text) { o.csv = text; });
+    add_option(app, "--svg", "FILE", "draw start and end, cells, sites and Delaunay triangles, to this file",
+               [&o](auto &, auto &text) { o.svg = text; });
+    add_option(app, "--png", "FILE", "draw start and end as the grid sees them to this file",
+               [&o](auto &, auto &text) { o.png = text; });
+    add_option(app, "--points", "FILE", "write the sites to this file, x and y on a line",
+               [&o](auto &, auto &text) { o.points = text; });
+    return parsed(app, argc, argv, [&] { check(o); });
+}
+
+} // namespace driver

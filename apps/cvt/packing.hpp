@@ -1,0 +1,60 @@
+// A site in one 64-bit word: its number, and its place on the grid in fixed point. A pass of jump flooding then reads
+// sites and distances from one array.
+//
+//     | number | x | y |     x and y have coordinate_bits each, of which fraction_bits are below a pixel
+//
+// The number has the rest of the 64 bits. A coordinate has 24 at most: differences of coordinates are then exact in
+// single precision. The word of all ones is no site.
+#pragma once
+
+#include "exec/annotations.hpp"
+
+#include <cmath>
+#include <cstdint>
+
+namespace cudaopt::cvt {
+
+using Word = uint64_t;
+constexpr Word no_site = ~Word(0);
+
+struct Packing {
+    int32_t resolution;
+    int coordinate_bits, fraction_bits;
+
+    Packing(int64_t sites, int32_t resolution) : resolution(resolution) {
+        const int number_bits = bits_of(sites); // of sites, not of sites - 1: no number is all ones
+        coordinate_bits = number_bits > 16 ? (64 - number_bits) / 2 : 24;
+        fraction_bits = coordinate_bits - bits_of(resolution - 1);
+    }
+
+    // The least number of bits that hold a whole number.
+    static int bits_of(int64_t number) {
+        int bits = 0;
+        for (; number > 0; number >>= 1) bits++;
+        return bits;
+    }
+
+    // A coordinate in [0, 1] as a number of 2^-fraction_bits pixels, rounded to the nearest inside the grid.
+    CUDA_OPT_HD uint32_t fixed(double coordinate) const {
+        const uint32_t end = static_cast<uint32_t>(resolution) << fraction_bits;
+        const double value = floor(coordinate * end + 0.5);
+        return !(value > 0) ? 0 : value >= end ? end - 1 : static_cast<uint32_t>(value);
+    }
+    CUDA_OPT_HD Word pack(int64_t number, uint32_t x, uint32_t y) const {
+        return (static_cast<Word>(number) << (2 * coordinate_bits)) | (static_cast<Word>(x) << coordinate_bits) | y;
+    }
+    CUDA_OPT_HD uint32_t number(Word site) const { return static_cast<uint32_t>(site >> (2 * coordinate_bits)); }
+    CUDA_OPT_HD uint32_t x(Word site) const {
+        return static_cast<uint32_t>(site >> coordinate_bits) & ((1u << coordinate_bits) - 1);
+    }
+    CUDA_OPT_HD uint32_t y(Word site) const { return static_cast<uint32_t>(site) & ((1u << coordinate_bits) - 1); }
+    // The pixel, in one direction, of a coordinate in fixed point.
+    CUDA_OPT_HD int32_t pixel(uint32_t fixed) const { return static_cast<int32_t>(fixed >> fraction_bits); }
+    // The centre of a pixel in fixed point: exact, like every coordinate.
+    CUDA_OPT_HD float centre(int32_t pixel) const {
+        return static_cast<float>((pixel << fraction_bits) + ((1 << fraction_bits) >> 1));
+    }
+    CUDA_OPT_HD int64_t pixels() const { return int64_t(resolution) * resolution; }
+};
+
+} // namespace cudaopt::cvt

@@ -1,0 +1,13 @@
+// In place of png_file.cpp where there is no libpng.
+#include "raster.hpp"
+#include "drivers/failure.hpp"
+
+namespace driver {
+
+bool have_png() { return false; }
+
+void write_png(const std::string &path, const Raster &) {
+    throw Failure(exit_failed, "cannot write '" + path + "': this program was built without libpng");
+}
+
+} // namespace driver

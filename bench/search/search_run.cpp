@@ -1,0 +1,46 @@
+#include "search_run.hpp"
+
+#include <chrono>
+#include <cmath>
+#include <stdexcept>
+
+#include "bench/common/stream_clock.hpp"
+
+namespace cudaopt::bench {
+
+Box::Box(const testfuncs::search::Function &function, int n)
+    : lower(n, testfuncs::search::facts_of(function).lower), upper(n, testfuncs::search::facts_of(function).upper) {}
+
+std::unique_ptr<PatternSearch> ready_search(const testfuncs::search::Function &function, int n, bool cuda,
+                                            const SearchOptions &options) {
+    const Box box(function, n);
+    auto search = driver::make_search(function, cuda, box.lower, box.upper, options);
+    if (search->code() != 0) throw std::runtime_error(search->message());
+    return search;
+}
+
+SearchRun run_search(const testfuncs::search::Function &function, int n, bool cuda, const SearchOptions &options,
+                     int repetitions) {
+    SearchRun run;
+    std::vector<double> seconds;
+    for (int k = 0; k < repetitions; k++) {
+        const auto search = ready_search(function, n, cuda, options);
+        const auto begin = std::chrono::steady_clock::now();
+        search->run();
+        const SearchSummary found = search->summary();
+        if (std::isfinite(found.value)) search->walk_point(found.walk);
+        seconds.push_back(std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count());
+        if (search->code() != 0) throw std::runtime_error(search->message());
+        run = {found.value, found.evaluations, search->iterations(), 0};
+    }
+    run.seconds = median(seconds);
+    return run;
+}
+
+void warm_up(const testfuncs::search::Function &function, int n, bool cuda) {
+    SearchOptions options;
+    options.walks = options.iterations = 1;
+    run_search(function, n, cuda, options);
+}
+
+} // namespace cudaopt::bench

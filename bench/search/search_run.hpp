@@ -1,0 +1,37 @@
+// One pattern search of a test function through the functor template: what the searches' tables time.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "drivers/searches.hpp"
+
+namespace cudaopt::bench {
+
+struct SearchRun {
+    double value = 0; // the best
+    int64_t evaluations = 0, iterations = 0;
+    double seconds = 0; // from the random starts to the best value and point in host memory, without the allocation
+    double rate() const { return static_cast<double>(evaluations) / seconds; }
+};
+
+// The function's own box in n variables.
+struct Box {
+    std::vector<double> lower, upper;
+    Box(const testfuncs::search::Function &function, int n);
+};
+
+// The iterations of the options, or as many as their time limit lets pass; the median time of several runs.
+// Throws std::runtime_error with the search's sentence.
+SearchRun run_search(const testfuncs::search::Function &function, int n, bool cuda, const SearchOptions &options,
+                     int repetitions = 1);
+
+// A search that is ready, or std::runtime_error with its sentence.
+std::unique_ptr<PatternSearch> ready_search(const testfuncs::search::Function &function, int n, bool cuda,
+                                            const SearchOptions &options);
+
+// A search of one walk, so that what CUDA prepares at the first use of a kernel is in no time that follows.
+void warm_up(const testfuncs::search::Function &function, int n, bool cuda);
+
+} // namespace cudaopt::bench

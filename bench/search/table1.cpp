@@ -1,0 +1,118 @@
+// Table 1 of the 2009 paper: Ackley in 20 variables, 20 iterations, from 2,048 walks to 15,360, and on to 4 million:
+// the time on one thread of the host, on all of them, and on the GPU, for the same search.
+//
+//     bench_search_table1 [--walks 2048,...] [--function ackley] [--n 20] [--iterations 20] [--one-thread-up-to 1e5]
+//                         [--threads-up-to 1e6] [--csv FILE] [--svg FILE]
+#include <limits>
+#include <stdexcept>
+
+#include "bench/common/command_line.hpp"
+#include "bench/common/log_log_plot.hpp"
+#include "bench/common/machine.hpp"
+#include "search_run.hpp"
+
+using namespace cudaopt::bench;
+namespace functions = cudaopt::testfuncs::search;
+
+namespace {
+
+constexpr double absent = std::numeric_limits<double>::quiet_NaN();
+
+// One of the three ways to run it.
+struct Way {
+    std::string name;
+    bool cuda;
+    int threads; // 0: all
+    double most; // walks; beyond, only the rate of the last size is used
+    Curve curve = {};
+    double last_rate = absent;
+};
+
+struct Measured {
+    double seconds = absent, rate = absent, value = absent;
+};
+
+Measured measure(const functions::Function &f, int n, cudaopt::SearchOptions options, Way &way) {
+    if (static_cast<double>(options.walks) > way.most) return {};
+    options.threads = way.threads;
+    SearchRun run = run_search(f, n, way.cuda, options);
+    if (run.seconds < 0.2) run = run_search(f, n, way.cuda, options, way.cuda ? 9 : 3);
+    way.last_rate = run.rate();
+    way.curve.points.emplace_back(static_cast<double>(options.walks), run.rate());
+    return {run.seconds, run.rate(), run.value};
+}
+
+// How often the other's rate; where the other was not run at this size, its last rate stands in, marked so.
+std::string speed_up(const Measured &gpu, const Measured &host, const Way &way) {
+    const bool here = !std::isnan(host.rate);
+    return cell(here ? "%.0f" : "%.0f*", 9, gpu.rate / (here ? host.rate : way.last_rate));
+}
+
+} // namespace
+
+int main(int argc, char **argv) {
+    std::vector<double> walks = {2048, 4096, 6144, 8192, 10240, 12288, 15360, 1e5, 1e6, 4e6};
+    std::string name = "ackley", csv_path, svg_path;
+    int n = 20;
+    cudaopt::SearchOptions options;
+    Way one{"host, one thread", false, 1, 1e5}, all{"host, all threads", false, 0, 1e6}, gpu{"GPU", true, 0, 1e15};
+    CLI::App app("The time of the same search on one thread, on all threads and on the GPU");
+    app.add_option("--walks", walks, "numbers of walks")->delimiter(',')->check(is_size);
+    app.add_option("--function", name, "the function");
+    app.add_option("--n", n, "variables")->check(CLI::Range(1, 1000000));
+    app.add_option("--iterations", options.iterations, "iterations of each walk")->check(CLI::Range(0, 1000000));
+    app.add_option("--one-thread-up-to", one.most, "leave one thread out above so many walks");
+    app.add_option("--threads-up-to", all.most, "leave the host out above so many walks");
+    app.add_option("--csv", csv_path, "file for the table as comma separated values");
+    app.add_option("--svg", svg_path, "file for the picture");
+    return run_program(app, "bench_search_table1", argc, argv, [&] {
+        const functions::Function f = functions::function_by_name(name);
+        const std::string title = functions::facts_of(f).title;
+        Output csv(csv_path), picture(svg_path);
+        const std::string where = machine();
+        const bool cuda = driver::cuda_is_here();
+        if (cuda) warm_up(f, n, true);
+        else gpu.most = 0;
+        std::printf("%s, n = %d, %lld iterations\n%s\n\n", title.c_str(), n, static_cast<long long>(options.iterations),
+                    where.c_str());
+        std::printf("%9s %13s | %12s %12s %12s | %10s %10s %10s | %9s %9s | %13s %13s\n", "", "", "one thread",
+                    "all threads", "GPU", "one thread", "all thr.", "GPU", "over one", "over all", "host", "GPU");
+        std::printf("%9s %13s | %12s %12s %12s | %10s %10s %10s | %9s %9s | %13s %13s\n", "walks", "evaluations", "s",
+                    "s", "s", "ev./s", "ev./s", "ev./s", "thread", "threads", "best f", "best f");
+        csv.write("walks,n,iterations,evaluations,one_thread_seconds,all_threads_seconds,gpu_seconds,one_thread_rate,"
+                  "all_threads_rate,gpu_rate,host_f,gpu_f,machine\n");
+        for (const int64_t w : whole(walks)) {
+            options.walks = w;
+            const Measured a = measure(f, n, options, one), b = measure(f, n, options, all);
+            const Measured c = measure(f, n, options, gpu);
+            const double value = std::isnan(a.value) ? b.value : a.value;
+            const int64_t evaluations = w * (1 + 2 * options.iterations * n);
+            std::printf("%9lld %13lld | %s %s %s | %s %s %s | %s %s | %s %s\n", static_cast<long long>(w),
+                        static_cast<long long>(evaluations), cell("%.5f", 12, a.seconds).c_str(),
+                        cell("%.5f", 12, b.seconds).c_str(), cell("%.5f", 12, c.seconds).c_str(),
+                        cell("%.3e", 10, a.rate).c_str(), cell("%.3e", 10, b.rate).c_str(),
+                        cell("%.3e", 10, c.rate).c_str(), speed_up(c, a, one).c_str(), speed_up(c, b, all).c_str(),
+                        cell("%.6e", 13, value).c_str(), cell("%.6e", 13, c.value).c_str());
+            std::fflush(stdout);
+            csv.write(csv_row(w, static_cast<int64_t>(n), options.iterations, evaluations, a.seconds, b.seconds,
+                              c.seconds, a.rate, b.rate, c.rate, value, c.value, where));
+        }
+        std::printf(
+            "\nThe same search in each column: the same starts, in full double precision. Seconds are wall time "
+            "from the first start to the\nbest value and point in host memory, the memory for the walks "
+            "already there; the median of several runs where one takes\nless than 0.2 s. ev./s: evaluations of "
+            "f, 1 + 2 x n x iterations a walk. Over one thread, over all threads: the GPU's\nevaluations per "
+            "second over the host's; *: over the host's at its last size, where this one was left out.\n");
+        if (!cuda) std::printf("GPU: not run, there is none here.\n");
+        LogLogPlot plot{title + ", n = " + std::to_string(n) + ": evaluations per second",
+                        where,
+                        "walks",
+                        "evaluations per second",
+                        {}};
+        for (Way *way : {&gpu, &all, &one}) {
+            way->curve.label = way->name;
+            if (!way->curve.points.empty()) plot.curves.push_back(way->curve);
+        }
+        picture.write(svg(plot));
+    });
+}

@@ -1,0 +1,123 @@
+// Table 4 of the 2009 paper: the twelve functions in 20 variables, 15,360 walks of 20 iterations: the time on one
+// thread of the host, on all of them, and on the GPU; and the share of the GPU's double-precision rate that two of them
+// take.
+//
+//     bench_search_table4 [--walks 15360] [--n 20] [--iterations 20] [--csv FILE] [--svg FILE]
+#include <limits>
+#include <map>
+
+#include "bench/common/command_line.hpp"
+#include "bench/common/device_rates.hpp"
+#include "bench/common/dot_plot.hpp"
+#include "bench/common/machine.hpp"
+#include "search_run.hpp"
+
+using namespace cudaopt::bench;
+namespace functions = cudaopt::testfuncs::search;
+
+namespace {
+
+constexpr double absent = std::numeric_limits<double>::quiet_NaN();
+
+// Double-precision instructions of one coordinate's two trials, as they stand in cuda_opt/search_poll.cuh and in the
+// function: multiply-adds, sums and products; comparisons and selections, which the same units do.
+struct Counted {
+    int arithmetic, comparisons;
+    double each() const { return (arithmetic + comparisons) / 2.0; } // of one evaluation
+};
+// Of any function: two multiply-adds for the trial points; two comparisons with the bounds, three between the trials,
+// two whether the better one is taken, one whether it improved, and two whether its value is finite.
+constexpr int points = 2, decisions = 10;
+const std::map<std::string, Counted> counted = {
+    // The sum less the own term and a test of it (2); a square and a sum for each trial; the iteration's own sum.
+    {"sphere", {points + 2 + 4 + 1, decisions + 1}},
+    // A term is five: x_{j+1} - x_j^2, x_j - 1, two products, one multiply-add. Three terms see x_j at most: before,
+    // for
+    // each trial, and one for the iteration's own sum, each with its sum.
+    {"rosenbrock", {points + 3 * 6 + 1 + 2 * (3 * 6) + 1 + 6, decisions + 1}},
+};
+
+} // namespace
+
+int main(int argc, char **argv) {
+    std::string csv_path, svg_path;
+    int n = 20;
+    double share_walks = 1e6;
+    cudaopt::SearchOptions options;
+    CLI::App app("The twelve functions on one thread, on all threads and on the GPU");
+    app.add_option("--walks", options.walks, "walks")->check(CLI::PositiveNumber);
+    app.add_option("--n", n, "variables")->check(CLI::Range(1, 1000000));
+    app.add_option("--iterations", options.iterations, "iterations of each walk")->check(CLI::Range(0, 1000000));
+    app.add_option("--share-walks", share_walks, "walks at which the shares of the GPU's rates are taken")
+        ->check(is_size);
+    app.add_option("--csv", csv_path, "file for the table as comma separated values");
+    app.add_option("--svg", svg_path, "file for the picture");
+    return run_program(app, "bench_search_table4", argc, argv, [&] {
+        Output csv(csv_path), picture(svg_path);
+        const std::string where = machine();
+        const bool cuda = driver::cuda_is_here();
+        std::printf("Twelve functions, n = %d, %lld walks, %lld iterations\n%s\n\n", n,
+                    static_cast<long long>(options.walks), static_cast<long long>(options.iterations), where.c_str());
+        std::printf("%-14s %12s %12s %12s %11s %11s %13s %13s\n", "function", "one thread s", "all thr. s", "GPU s",
+                    "GPU ev./s", "over one", "host best f", "GPU best f");
+        csv.write("function,n,walks,iterations,evaluations,one_thread_seconds,all_threads_seconds,gpu_seconds,"
+                  "gpu_rate,speed_up_over_one_thread,host_f,gpu_f,machine\n");
+        DotPlot plot{"Evaluations per second, n = " + std::to_string(n),
+                     where,
+                     "evaluations per second",
+                     {},
+                     {{"GPU", {}}, {"host, all threads", {}}, {"host, one thread", {}}}};
+        for (const functions::Function &f : functions::all_functions()) {
+            const std::string name = functions::facts_of(f).name;
+            options.threads = 1;
+            const SearchRun one = run_search(f, n, false, options);
+            options.threads = 0;
+            const SearchRun all = run_search(f, n, false, options);
+            SearchRun gpu{absent, 0, 0, absent};
+            if (cuda) {
+                warm_up(f, n, true);
+                gpu = run_search(f, n, true, options, 9);
+            }
+            const double rate = cuda ? gpu.rate() : absent, over = one.seconds / gpu.seconds;
+            std::printf("%-14s %12.5f %12.5f %s %s %s %13.6e %s\n", name.c_str(), one.seconds, all.seconds,
+                        cell("%.6f", 12, gpu.seconds).c_str(), cell("%.3e", 11, rate).c_str(),
+                        cell("%.0f", 11, over).c_str(), one.value, cell("%.6e", 13, gpu.value).c_str());
+            std::fflush(stdout);
+            csv.write(csv_row(name, static_cast<int64_t>(n), options.walks, options.iterations, one.evaluations,
+                              one.seconds, all.seconds, gpu.seconds, rate, over, one.value, gpu.value, where));
+            plot.rows.push_back(name);
+            plot.series[0].values.push_back(rate);
+            plot.series[1].values.push_back(all.rate());
+            plot.series[2].values.push_back(one.rate());
+        }
+        std::printf(
+            "\nSeconds are wall time from the first start to the best value and point in host memory; the GPU's "
+            "are the median of nine runs.\nA search evaluates f %lld times. Where f is no sum over coordinates "
+            "or neighbours (griewank, schwefel-*), each evaluation\nforms all of it.\n",
+            static_cast<long long>(options.walks * (1 + 2 * options.iterations * n)));
+        if (!cuda) {
+            std::printf("GPU: not run, there is none here.\n");
+        } else {
+            const StreamClock clock;
+            const double operation = device_arithmetic(clock).operation;
+            cudaopt::SearchOptions large = options;
+            large.walks = static_cast<int64_t>(share_walks);
+            std::printf("\nThe GPU's double-precision rate, measured: %.3e instructions a second. At %lld walks:\n",
+                        1 / operation, static_cast<long long>(large.walks));
+            for (const auto &[name, count] : counted) {
+                const functions::Function f = functions::function_by_name(name);
+                const SearchRun run = run_search(f, n, true, large, 5);
+                const double bytes = 16.0 * n * static_cast<double>(large.walks); // each point read and written once
+                std::printf("  %-11s %.3e evaluations/s x %.1f instructions (%d arithmetic, %d comparisons for two) = "
+                            "%.1f %% of it; memory: %.0f GB/s\n",
+                            name.c_str(), run.rate(), count.each(), count.arithmetic, count.comparisons,
+                            100 * run.rate() * count.each() * operation, bytes / run.seconds / 1e9);
+            }
+            std::printf("Arithmetic binds: a walk's point stays next to its thread for all iterations, and is read and "
+                        "written once.\nThe counts are those of the source; a compiler that forms a term once for both "
+                        "trials needs fewer.\n");
+        }
+        if (!cuda) plot.series.erase(plot.series.begin());
+        picture.write(svg(plot));
+    });
+}

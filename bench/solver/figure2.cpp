@@ -1,0 +1,89 @@
+// Extended Rosenbrock without bounds from its standard start to convergence with the default test, in double and single
+// precision: the time on the host and on CUDA.
+//
+//     bench_figure2 [--sizes 5e5,1e6,...] [--m 7] [--host-up-to 1e7] [--csv FILE] [--svg FILE]
+#include <limits>
+
+#include "bench/common/command_line.hpp"
+#include "bench/common/log_log_plot.hpp"
+#include "bench/common/machine.hpp"
+#include "testfuncs/problem.hpp"
+#include "whole_run.hpp"
+
+using namespace cudaopt::bench;
+
+int main(int argc, char **argv) {
+    constexpr double absent = std::numeric_limits<double>::quiet_NaN();
+    RunOptions o;
+    o.m = 7;
+    Stop stop;
+    stop.eps = 1e-5; // the library's default
+    stop.max_iterations = 2000;
+    std::vector<double> sizes = {5e5, 1e6, 2e6, 5e6, 1e7, 2e7, 5e7};
+    double host_up_to = 1e15;
+    std::string csv_path, svg_path;
+    CLI::App app("Extended Rosenbrock to convergence, host and CUDA, double and single precision");
+    app.add_option("--sizes", sizes, "numbers of variables")->delimiter(',')->check(is_size);
+    app.add_option("--m", o.m, "correction pairs")->check(CLI::Range(1, 1000));
+    app.add_option("--threads", o.threads, "threads of the host backend; 0: all")->check(CLI::Range(0, 4096));
+    app.add_option("--host-up-to", host_up_to, "leave the host out above so many variables; 0: altogether")
+        ->check(CLI::NonNegativeNumber);
+    app.add_option("--csv", csv_path, "file for the table as comma separated values");
+    app.add_option("--svg", svg_path, "file for the picture");
+    return run_program(app, "bench_figure2", argc, argv, [&] {
+        for (const int64_t n : whole(sizes)) cudaopt::testfuncs::make_problem(o.problem, n); // refuse early
+        Output csv(csv_path), picture(svg_path);
+        const std::string where = machine();
+        const bool cuda = have_cuda();
+        std::printf("Extended Rosenbrock to ||g|| < 1e-5 max(1, ||x||), no bounds, m = %d\n%s\n\n", o.m, where.c_str());
+        std::printf("%10s %-6s %-5s %10s %11s %12s %12s %12s %9s %12s  %s\n", "n", "real", "where", "iterations",
+                    "evaluations", "seconds", "solver s", "evaluation s", "speed-up", "f", "end");
+        csv.write("n,precision,backend,m,iterations,evaluations,seconds,solver_seconds,evaluation_seconds,speed_up,f,"
+                  "end,machine\n");
+        std::vector<Curve> curves;
+        const auto curve = [&](const std::string &label) -> Curve & {
+            for (Curve &c : curves)
+                if (c.label == label) return c;
+            curves.push_back({label, {}});
+            return curves.back();
+        };
+        for (const bool single : {false, true})
+            for (const int64_t n : whole(sizes)) {
+                double host_seconds = absent;
+                for (const std::string backend : {"host", "cuda"}) {
+                    if (backend == "host" ? static_cast<double>(n) > host_up_to : !cuda) continue;
+                    o.n = n;
+                    o.single = single;
+                    o.backend = backend;
+                    const std::string real = single ? "single" : "double";
+                    WholeRun r;
+                    try {
+                        r = run_whole(o, stop);
+                    } catch (const std::exception &error) { // most often a size that does not fit the memory
+                        std::printf("%10lld %-6s %-5s not run: %s\n", static_cast<long long>(n), real.c_str(),
+                                    backend.c_str(), error.what());
+                        continue;
+                    }
+                    const double evaluation = r.evaluation_seconds * static_cast<double>(r.evaluations);
+                    if (backend == "host") host_seconds = r.seconds;
+                    std::printf("%10lld %-6s %-5s %10lld %11lld %12.6f %12.6f %12.6f %s %12.4e  %s\n",
+                                static_cast<long long>(r.n), real.c_str(), backend.c_str(),
+                                static_cast<long long>(r.iterations), static_cast<long long>(r.evaluations), r.seconds,
+                                r.solver_seconds, evaluation, cell("%.2f", 9, host_seconds / r.seconds).c_str(), r.f,
+                                r.end.c_str());
+                    std::fflush(stdout);
+                    csv.write(csv_row(r.n, real, backend, static_cast<int64_t>(o.m), r.iterations, r.evaluations,
+                                      r.seconds, r.solver_seconds, evaluation, host_seconds / r.seconds, r.f, r.end,
+                                      where));
+                    curve((backend == "cuda" ? "CUDA, " : "host, ") + real)
+                        .points.emplace_back(static_cast<double>(r.n), r.seconds);
+                }
+            }
+        std::printf("\nseconds: wall time of the whole loop, with the allocation of the workspace at the first call. "
+                    "evaluation s: the time of\none evaluation, measured at the end, times their number. speed-up: of "
+                    "the seconds, over the host backend.\n");
+        if (!cuda) std::printf("CUDA backend: not run, there is none here.\n");
+        picture.write(svg({"Extended Rosenbrock: seconds to convergence", "m = " + std::to_string(o.m) + "; " + where,
+                           "variables", "seconds", curves}));
+    });
+}

@@ -1,0 +1,58 @@
+// Time of an iteration inside the solver, against the bytes that it has to move and the machine's own copy rate,
+// measured in the same run:
+//
+//     bench_iteration --n 4000000 --m 5 --problem rosenbrock --lower -3 --upper 3 [--single] [--backend cuda]
+//
+// Counted bytes of an iteration with a full memory whose first step is accepted, in n-vectors: sweep 1 reads x, g
+// (l, u) and 2m columns; sweep 2 reads the same and writes d, g_base, x_base, x and y: 4m + 13 with bounds, 4m + 9
+// without. Each further evaluation of a line search costs another sweep 1 and a step (x_base, d (l, u), x).
+#include <CLI/CLI.hpp>
+
+#include <algorithm>
+#include <cstdio>
+#include <stdexcept>
+
+#include "bench/common/memory_rate.hpp"
+#include "solver_run.hpp"
+
+using namespace cudaopt::bench;
+
+int main(int argc, char **argv) {
+    RunOptions o;
+    bool header = false;
+    CLI::App app("Time of a solver iteration against the bytes it has to move");
+    app.add_option("--n", o.n, "variables")->check(CLI::PositiveNumber);
+    app.add_option("--m", o.m, "correction pairs")->check(CLI::PositiveNumber);
+    app.add_option("--problem", o.problem, "test problem");
+    app.add_option("--iterations", o.iterations, "iterations to count")->check(CLI::PositiveNumber);
+    app.add_option("--threads", o.threads, "host threads; 0: all");
+    app.add_option("--lower", o.lower, "lower bound of every variable");
+    app.add_option("--upper", o.upper, "upper bound of every variable");
+    app.add_flag("--own-bounds", o.own_bounds, "the problem's own bounds");
+    app.add_option("--backend", o.backend, "where")->check(CLI::IsMember({"auto", "cuda", "host"}));
+    app.add_flag("--single", o.single, "single precision");
+    app.add_flag("--header", header, "print the table's head first");
+    CLI11_PARSE(app, argc, argv);
+    try {
+        const RunResult r = run_solver(o);
+        const double size = r.bytes(), m = o.m, further = r.evaluations - r.iterations;
+        const double copied =
+            copy_rate(std::max<int64_t>(static_cast<int64_t>(size), int64_t{1} << 30), r.cuda, o.threads);
+        const double counted =
+            size * (4 * m + (r.bounded ? 13 : 9) + further / r.iterations * (2 * m + (r.bounded ? 4 + 5 : 2 + 3)));
+        const double seconds = r.seconds / r.iterations, floor = (4 * m + 14) * size / copied;
+        if (header)
+            std::printf("%-14s %-5s %-6s %-6s %10s %3s %5s %6s %6s %10s %8s %8s %8s %8s\n", "problem", "where", "real",
+                        "bounds", "n", "m", "iter", "evals", "cross", "ms/iter", "GB/iter", "GB/s", "of copy",
+                        "x floor");
+        std::printf("%-14s %-5s %-6s %-6s %10lld %3d %5.0f %6.0f %6.0f %10.5f %8.4f %8.1f %7.1f%% %8.3f\n",
+                    o.problem.c_str(), r.cuda ? "cuda" : "host", o.single ? "single" : "double",
+                    r.bounded ? "yes" : "no", static_cast<long long>(r.n), o.m, r.iterations, r.evaluations,
+                    r.crossings, 1e3 * seconds, 1e-9 * counted, 1e-9 * counted / seconds,
+                    100 * counted / seconds / copied, seconds / floor);
+        return 0;
+    } catch (const std::exception &error) {
+        std::fprintf(stderr, "bench_iteration: %s\n", error.what());
+        return 1;
+    }
+}

@@ -1,0 +1,31 @@
+// A small problem solved to || P g ||_inf <= 1e-6 within 10,000 evaluations, by this library or by L-BFGS-B 3.0.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+
+#include "tests/problems/problem.hpp"
+
+namespace cudaopt::bench {
+
+using SmallProblem = cudaopt_problems::Problem;
+
+constexpr double small_pgtol = 1e-6;
+constexpr int64_t small_evaluations = 10000;
+
+struct SmallRun {
+    int64_t evaluations = 0;
+    double f = NAN, pg = NAN; // at the end, evaluated anew
+    std::string end;          // the solver's own word
+    bool solved() const { return std::isfinite(f) && pg <= small_pgtol; }
+};
+
+// All further stopping tests are off. The rules beyond L-BFGS-B 3.0's may be switched off.
+SmallRun run_ours(const SmallProblem &problem, int m, bool robust);
+SmallRun run_lbfgsb(const SmallProblem &problem, int m);
+
+// The same in a process of its own: one that crashes or takes longer than so many seconds has solved nothing.
+SmallRun run_apart(const std::function<SmallRun()> &run, int seconds);
+
+} // namespace cudaopt::bench

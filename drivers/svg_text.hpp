@@ -1,0 +1,97 @@
+// The pieces that all pictures are made of, as SVG text. A style is a list of attributes; each piece ends its line, but
+// for circles, of which many stand on one.
+#pragma once
+
+#include <cstdio>
+#include <cstdlib>
+#include <string>
+
+namespace svg_text {
+
+inline std::string number(double value, int digits = 1) {
+    char text[64];
+    std::snprintf(text, sizeof text, "%.*f", digits, value);
+    return text;
+}
+
+inline std::string escaped(const std::string &text) {
+    std::string result;
+    for (const char c : text) result += c == '&' ? "&amp;" : c == '<' ? "&lt;" : c == '>' ? "&gt;" : std::string(1, c);
+    return result;
+}
+
+// name="value"
+inline std::string attribute(const std::string &name, const std::string &value) { return name + "=\"" + value + "\""; }
+inline std::string attribute(const std::string &name, double value, int digits = 1) {
+    return attribute(name, number(value, digits));
+}
+
+inline std::string element(const std::string &name, const std::string &style) {
+    return "<" + name + " " + style + "/>\n";
+}
+inline std::string element(const std::string &name, const std::string &style, const std::string &content) {
+    return "<" + name + " " + style + ">" + content + "</" + name + ">\n";
+}
+
+inline std::string place(double x, double y, int digits = 1) {
+    return attribute("x", x, digits) + " " + attribute("y", y, digits);
+}
+inline std::string size(double width, double height, int digits = 1) {
+    return attribute("width", width, digits) + " " + attribute("height", height, digits);
+}
+
+inline std::string fill(const std::string &colour) { return attribute("fill", colour); }
+inline std::string stroke(const std::string &colour, double width, int digits = 1) {
+    return attribute("stroke", colour) + " " + attribute("stroke-width", width, digits);
+}
+
+inline std::string line(double x1, double y1, double x2, double y2, const std::string &style) {
+    return element("line", attribute("x1", x1) + " " + attribute("y1", y1) + " " + attribute("x2", x2) + " " +
+                               attribute("y2", y2) + " " + style);
+}
+
+inline std::string words(double x, double y, const std::string &style, const std::string &content) {
+    return element("text", place(x, y) + " " + style, content);
+}
+
+inline std::string rectangle(double x, double y, double width, double height, const std::string &style,
+                             int digits = 1) {
+    return element("rect", place(x, y, digits) + " " + size(width, height, digits) + " " + style);
+}
+
+inline std::string circle(double x, double y, const std::string &style) {
+    return "<circle " + attribute("cx", x) + " " + attribute("cy", y) + " " + style + "/>";
+}
+
+// A point of a path: `command` is M to go there, L to draw a line there.
+inline std::string point(const char *command, double x, double y, int digits = 1) {
+    return command + number(x, digits) + " " + number(y, digits);
+}
+
+inline std::string path(const std::string &points, const std::string &style) {
+    return element("path", attribute("d", points) + " " + style);
+}
+
+inline std::string moved(double x, double y, const std::string &content) {
+    return element("g", attribute("transform", "translate(" + number(x, 0) + " " + number(y, 0) + ")"), "\n" + content);
+}
+
+inline std::string power_of_ten(int exponent) {
+    return std::string("10<tspan dy=\"-5\" font-size=\"10\">") + (exponent < 0 ? "\u2212" : "") +
+           std::to_string(std::abs(exponent)) + "</tspan>";
+}
+
+// A title over its subtitle.
+inline std::string heading(double left, const std::string &title, const std::string &subtitle) {
+    return words(left, 34, "font-size=\"18\" font-weight=\"bold\" fill=\"#111\"", escaped(title)) +
+           words(left, 58, "fill=\"#666\"", escaped(subtitle));
+}
+
+// The whole file: the content on a white ground. size: attributes of width and height.
+inline std::string file(const std::string &size, int font_size, const std::string &content) {
+    return "<svg xmlns=\"http://www.w3.org/2000/svg\" " + size +
+           " font-family=\"Helvetica, Arial, sans-serif\" font-size=\"" + std::to_string(font_size) +
+           "\" fill=\"#333\">\n<rect width=\"100%\" height=\"100%\" fill=\"#fff\"/>\n" + content + "</svg>\n";
+}
+
+} // namespace svg_text

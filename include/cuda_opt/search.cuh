@@ -1,0 +1,364 @@
+/* Multi-walk pattern search with the objective as a functor: the whole search in one CUDA kernel, a thread a walk, or
+ * on the host's threads. The method is that of docs/search.md; cuda_opt_search_solve() of cuda_opt.h takes the same
+ * walks for a function that is evaluated outside.
+ *
+ * @code{.cpp}
+ * #include <cuda_opt/search.cuh>
+ * #include <cstdio>
+ *
+ * struct Sphere { // f(x) = sum x_j^2
+ *     template <class Point> CUDA_OPT_SEARCH_HD double operator()(const Point &x, int n) const
+ *     {
+ *         double sum = 0;
+ *         for (int j = 0; j < n; j++)
+ *             sum += x[j] * x[j];
+ *         return sum;
+ *     }
+ * };
+ *
+ * int main()
+ * {
+ *     cudaopt::SearchOptions options;
+ *     options.walks = 100;
+ *     options.iterations = 200;
+ *     cudaopt::HostSearch<Sphere> search(Sphere(), std::vector<double>(5, -100), std::vector<double>(5, 100), options);
+ *     search.run();
+ *     std::printf("%s\nf = %.0f\n", search.message(), search.summary().value);
+ * }
+ * @endcode
+ *
+ * Compiled by nvcc, CudaSearch<Sphere> does the same on the GPU, CudaSearch<Sphere, 20> with n known to the compiler.
+ *
+ * The objective is copied to each thread. It is for host and device (CUDA_OPT_SEARCH_HD), and has
+ *
+ * @code{.cc}
+ * template <class Point> double operator()(const Point &x, int n) const; // f; x[j] is coordinate j
+ * @endcode
+ *
+ * It may instead offer what a change of one coordinate changes: f is a function of few sums over the coordinates,
+ *
+ * @code{.cc}
+ * static constexpr int sums = S;
+ * void terms(int j, double x_j, int n, double (&t)[S]) const; // what coordinate j adds to each sum
+ * double combine(const double (&sum)[S], int n) const;        // f
+ * @endcode
+ *
+ * or f is a sum over j of terms that see the coordinates from j - R to j + R alone:
+ *
+ * @code{.cc}
+ * static constexpr int reach = R;
+ * template <class Point> double term(const Point &x, int j, int n) const;
+ * @endcode
+ *
+ * Then f is, by definition, combine() of the sums in the order j = 0, 1, ..., or the sum of term() in that order;
+ * operator() is not called. Within an iteration the search updates the sums: with rounding errors of at most about
+ * 2 n epsilon times the largest sum it passed. Each iteration ends with sums built anew, so that the value it leaves is
+ * that of a full evaluation.
+ *
+ * A value of NaN or Inf is worse than any other. The same call gives the same bits, with any number of threads. Host
+ * and CUDA start from the same bits, and take the same moves where the objective's values have the same bits: for
+ * functions of +, -, *, / and fma alone, compiled with -fmad=false and -ffp-contract=off. Nothing is thrown but
+ * std::bad_alloc, and nothing printed; a failure is a code() of cuda_opt.h and a message(). */
+#ifndef CUDA_OPT_SEARCH_CUH
+#define CUDA_OPT_SEARCH_CUH
+
+#include "../cuda_opt.h"
+#include "search_poll.cuh"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <cstdint>
+#include <cstdio>
+#include <cstring>
+#include <limits>
+#include <memory>
+#include <new>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#ifdef _OPENMP
+#include <omp.h>
+#endif
+
+namespace cudaopt {
+
+/** Settings of a search. */
+struct SearchOptions {
+    int64_t walks = 15360;     /**< >= 1 */
+    int64_t iterations = 20;   /**< k_max >= 0: at most so many for each walk */
+    uint64_t seed = 0;         /**< of the random numbers */
+    std::vector<double> steps; /**< Delta_0 for each coordinate, > 0; empty: (upper - lower) / 20 */
+    int halvings = 16;         /**< 1 to 1000: the smallest step is steps / 2^halvings, and is not taken */
+    AtSmallestStep at_smallest = AtSmallestStep::restart_step; /**< what then */
+    bool history = false;   /**< whether to keep the best value after each iteration */
+    double max_seconds = 0; /**< run() ends after the iteration that passes it; 0: no limit */
+    int threads = 0;        /**< on the host, with OpenMP; 0: all of the machine's */
+    void *stream = nullptr; /**< on CUDA, a cudaStream_t */
+    int lanes = 0;          /**< on CUDA, threads for a walk: 1 or 32; 0: 32 for few walks of many variables.
+                                 The walks are the same. With `sums` or `reach` always 1 */
+};
+
+/** A search on either machine: what does not depend on the objective. */
+class PatternSearch {
+  public:
+    virtual ~PatternSearch() = default;
+    PatternSearch(const PatternSearch &) = delete;
+    PatternSearch &operator=(const PatternSearch &) = delete;
+
+    /** Search until the iterations or the seconds of the options are over, or all walks have ended.
+     *  @return CUDA_OPT_ITERATION_LIMIT, CUDA_OPT_TIME_LIMIT, CUDA_OPT_CONVERGED where all walks have ended,
+     *          CUDA_OPT_NOT_FINITE where every value was NaN or Inf, or a failure's code */
+    int run() {
+        const auto begin = std::chrono::steady_clock::now();
+        const auto seconds = [&] {
+            return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+        };
+        const int64_t before = iterations_;
+        int64_t left = std::max<int64_t>(options_.iterations - iterations_, 0);
+        int64_t piece = options_.max_seconds > 0 ? std::min<int64_t>(left, 1) : left;
+        bool in_time = true, active = true;
+        do {
+            if (const int code = advance(piece)) return code;
+            left -= piece;
+            if (options_.max_seconds > 0) { // pieces that take an eighth of what is left
+                const double passed = seconds();
+                const double each = passed / double(std::max<int64_t>(iterations_ - before, 1));
+                in_time = passed < options_.max_seconds;
+                const double most = std::min(2.0 * double(piece), (options_.max_seconds - passed) / each / 8);
+                piece = std::min(left, std::max<int64_t>(1, int64_t(most)));
+            }
+            if (options_.at_smallest == AtSmallestStep::stop) active = summary().active > 0;
+        } while (left > 0 && in_time && active);
+        const SearchSummary found = summary();
+        if (code_ != 0) return code_;
+        if (!(found.value < std::numeric_limits<double>::infinity()))
+            return say(CUDA_OPT_NOT_FINITE, "f is NaN or Inf at all of the %lld points evaluated", found.evaluations);
+        if (!active)
+            return say(CUDA_OPT_CONVERGED, "all %lld walks have ended at their smallest steps", options_.walks);
+        if (!in_time) return say(CUDA_OPT_TIME_LIMIT, "the time limit was reached after %lld iterations", iterations_);
+        return say(CUDA_OPT_ITERATION_LIMIT, "the limit of %lld iterations was reached", options_.iterations);
+    }
+
+    /** Let every walk take further iterations, whatever the options' limits; 0: only its start.
+     *  @return 0 or a failure's code */
+    int advance(int64_t iterations) {
+        if (code_ == 0 && options_.history && iterations > options_.iterations - iterations_)
+            return say(CUDA_OPT_MISUSE, "the history has room for %lld iterations", options_.iterations);
+        if (code_ == 0 && take(iterations)) iterations_ += iterations;
+        return code_;
+    }
+
+    /** The best so far, and counts. */
+    virtual SearchSummary summary() = 0;
+    /** The n coordinates of a walk's best point; those of the best walk are walk_point(summary().walk). None for a walk
+     *  that is not there, or after a failure. */
+    virtual std::vector<double> walk_point(int64_t walk) = 0;
+    /** Each walk's best value. */
+    virtual std::vector<double> walk_values() = 0;
+
+    /** The numbers of the `count` best walks, the best first; of equal ones the lower number first. */
+    std::vector<int64_t> best_walks(int64_t count) {
+        const std::vector<double> value = walk_values();
+        std::vector<int64_t> order(value.size());
+        for (std::size_t w = 0; w < order.size(); w++) order[w] = int64_t(w);
+        const auto last = order.begin() + std::min<int64_t>(count, int64_t(order.size()));
+        std::partial_sort(order.begin(), last, order.end(), [&](int64_t a, int64_t b) {
+            return std::make_pair(value[std::size_t(a)], a) < std::make_pair(value[std::size_t(b)], b);
+        });
+        order.erase(last, order.end());
+        return order;
+    }
+
+    /** The best value after the starts and after each iteration, where the options ask for it. */
+    std::vector<double> history() {
+        std::vector<double> best;
+        if (!options_.history || code_ != 0) return best;
+        double least = std::numeric_limits<double>::infinity();
+        std::vector<uint64_t> keys(std::size_t(iterations_) + 1, pattern::no_key);
+        read_history(keys);
+        for (const uint64_t key : keys) {
+            least = std::min(least, pattern::value_of(key)); // walks that have ended note nothing more
+            best.push_back(least);
+        }
+        return best;
+    }
+
+    /** Iterations taken. */
+    int64_t iterations() const { return iterations_; }
+    /** 0, or the code of the failure that ended the search's use. */
+    int code() const { return code_; }
+    /** What run() or a failure has to say, one sentence. */
+    const char *message() const { return message_; }
+
+  protected:
+    /** Check what the search is given. */
+    PatternSearch(int compiled_n, const std::vector<double> &lower, const std::vector<double> &upper,
+                  const SearchOptions &options)
+        : n_(int(lower.size())), options_(options) {
+        if (lower.empty() || lower.size() != upper.size())
+            fail(CUDA_OPT_IMPROPER_INPUT, "there are %lld lower and %lld upper bounds; both have to be n >= 1",
+                 lower.size(), upper.size());
+        else if (lower.size() > std::size_t(std::numeric_limits<int>::max()))
+            fail(CUDA_OPT_IMPROPER_INPUT, "there are %lld variables, more than 2147483647", lower.size());
+        else if (compiled_n != 0 && compiled_n != n_)
+            fail(CUDA_OPT_IMPROPER_INPUT, "there are %d bounds, but the search is compiled for n = %d", n_, compiled_n);
+        else if (!options.steps.empty() && options.steps.size() != lower.size())
+            fail(CUDA_OPT_IMPROPER_INPUT, "there are %lld steps for n = %d variables", options.steps.size(), n_);
+        else if (options.walks < 1)
+            fail(CUDA_OPT_IMPROPER_INPUT, "the number of walks is %lld, but has to be at least 1", options.walks);
+        else if (options.iterations < 0)
+            fail(CUDA_OPT_IMPROPER_INPUT, "the number of iterations is %lld, but has to be at least 0",
+                 options.iterations);
+        else if (options.halvings < 1 || options.halvings > 1000)
+            fail(CUDA_OPT_IMPROPER_INPUT, "the number of halvings is %d, but has to be from 1 to 1000",
+                 options.halvings);
+        else if (options.lanes != 0 && options.lanes != 1 && options.lanes != 32)
+            fail(CUDA_OPT_IMPROPER_INPUT, "the number of lanes is %d, but has to be 0, 1 or 32", options.lanes);
+        else if (options.walks > std::numeric_limits<int64_t>::max() / 64 / n_)
+            fail(CUDA_OPT_OUT_OF_MEMORY, "out of memory: %lld walks of %d variables take more than 2^60 bytes",
+                 options.walks, n_);
+        box_ = lower;
+        box_.insert(box_.end(), upper.begin(), upper.end());
+        for (int j = 0; j < n_ && code_ == 0; j++) {
+            const double step = options.steps.empty() ? (upper[j] - lower[j]) / 20 : options.steps[j];
+            box_.push_back(step);
+            const char *wrong = pattern::wrong_bounds(lower[j], upper[j], step);
+            if (wrong)
+                fail(CUDA_OPT_IMPROPER_INPUT, "variable %d has the bounds %g and %g and the step %g, but %s", j,
+                     lower[j], upper[j], step, wrong);
+        }
+    }
+
+    /** Take iterations of all walks; whether it succeeded. */
+    virtual bool take(int64_t iterations) = 0;
+    /** The first keys of the history, as many as there is room for. */
+    virtual void read_history(std::vector<uint64_t> &keys) = 0;
+
+    /** The rules, where the box, 3 n values, lies at `box`. */
+    pattern::Rules rules(const double *box) const {
+        const double *upper = box + n_, *step = upper + n_;
+        return {options_.walks, n_, options_.halvings, options_.at_smallest, options_.seed, box, upper, step};
+    }
+    /** Whether there is such a walk to read. */
+    bool has(int64_t walk) const { return code_ == 0 && walk >= 0 && walk < options_.walks; }
+    /** Coordinates of all walks together. */
+    std::size_t coordinates() const { return std::size_t(n_) * std::size_t(options_.walks); }
+    /** Keys of a history, or none. */
+    std::size_t history_size() const { return options_.history ? std::size_t(options_.iterations) + 1 : 0; }
+
+    /** Keep a sentence; returns the code. */
+    template <class... Values> int say(int code, const char *format, Values... values) {
+        std::snprintf(message_, sizeof message_, format, shown(values)...);
+        return code;
+    }
+    /** Keep a sentence and the code: nothing goes on. */
+    template <class... Values> void fail(int code, const char *format, Values... values) {
+        code_ = say(code, format, values...);
+    }
+    /** The walks do not fit. */
+    void fail_memory() {
+        fail(CUDA_OPT_OUT_OF_MEMORY, "out of memory: the points of %lld walks of %d variables take %lld bytes",
+             options_.walks, n_, coordinates() * sizeof(double));
+    }
+
+    /** As printf's format expects it. */
+    template <class Value> static auto shown(Value value) {
+        if constexpr (std::is_integral_v<Value> && sizeof(Value) == sizeof(long long))
+            return static_cast<long long>(value);
+        else return value;
+    }
+
+    int n_;                   /**< variables */
+    SearchOptions options_;   /**< as given */
+    std::vector<double> box_; /**< lower, upper, Delta_0 */
+
+  private:
+    int64_t iterations_ = 0;
+    int code_ = 0;
+    char message_[256] = "nothing has happened yet";
+};
+
+/** The search on the host; N: n where the compiler is to know it, else 0. Threads where compiled with OpenMP. */
+template <class Objective, int N = 0> class HostSearch final : public PatternSearch {
+  public:
+    /** A search in the box lower <= x <= upper; both n values, finite. */
+    HostSearch(const Objective &objective, const std::vector<double> &lower, const std::vector<double> &upper,
+               const SearchOptions &options)
+        : PatternSearch(N, lower, upper, options), objective_(objective) {
+        if (code() != 0) return;
+        const bool lives = options.at_smallest == AtSmallestStep::new_point;
+        x_.reset(new (std::nothrow) double[coordinates()]);
+        best_x_.reset(lives ? new (std::nothrow) double[coordinates()] : nullptr);
+        if (!x_ || (lives && !best_x_)) {
+            fail_memory();
+            return;
+        }
+        try {
+            walk_.assign(std::size_t(options.walks), pattern::not_begun());
+            history_.assign(history_size(), pattern::no_key);
+        } catch (const std::bad_alloc &) {
+            fail_memory();
+        }
+    }
+
+    SearchSummary summary() override {
+        SearchSummary all;
+        for (int64_t w = 0; w < int64_t(walk_.size()); w++) all.join(walks().summary(rules(box_.data()), w));
+        return all;
+    }
+    std::vector<double> walk_point(int64_t walk) override {
+        if (!has(walk)) return {};
+        std::vector<double> x(static_cast<std::size_t>(n_));
+        for (int j = 0; j < n_; j++) x[j] = walks().best_of(walk)[j * options_.walks];
+        return x;
+    }
+    std::vector<double> walk_values() override {
+        std::vector<double> value;
+        for (const pattern::Walk &it : walk_) value.push_back(std::min(it.best, it.value));
+        return value;
+    }
+
+  private:
+    pattern::Walks walks() { return {x_.get(), best_x_.get(), walk_.data()}; }
+
+    bool take(int64_t iterations) override {
+        const pattern::Rules rules = this->rules(box_.data());
+        const pattern::Walks walks = this->walks();
+#ifdef _OPENMP
+        const int threads = options_.threads > 0 ? options_.threads : omp_get_max_threads();
+#pragma omp parallel num_threads(threads)
+#endif
+        {
+            std::vector<uint64_t> least(history_.size(), pattern::no_key);
+            const pattern::Note note{least.empty() ? nullptr : least.data()};
+#ifdef _OPENMP
+#pragma omp for schedule(dynamic, 16)
+#endif
+            for (int64_t w = 0; w < rules.walks; w++)
+                pattern::advance<N>(objective_, rules, walks, w, iterations, note);
+#ifdef _OPENMP
+#pragma omp critical
+#endif
+            for (std::size_t k = 0; k < least.size(); k++) history_[k] = std::min(history_[k], least[k]);
+        }
+        return true;
+    }
+    void read_history(std::vector<uint64_t> &keys) override {
+        std::copy_n(history_.begin(), keys.size(), keys.begin());
+    }
+
+    Objective objective_;
+    std::unique_ptr<double[]> x_, best_x_;
+    std::vector<pattern::Walk> walk_;
+    std::vector<uint64_t> history_;
+};
+
+} // namespace cudaopt
+
+#ifdef __CUDACC__
+#include "search_kernel.cuh"
+#endif
+#endif

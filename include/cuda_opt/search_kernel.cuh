@@ -1,0 +1,237 @@
+/* The multi-walk pattern search as a CUDA kernel, a part of cuda_opt/search.cuh. */
+#ifndef CUDA_OPT_SEARCH_KERNEL_CUH
+#define CUDA_OPT_SEARCH_KERNEL_CUH
+
+#include "search.cuh"
+
+#include <cuda_runtime.h>
+
+namespace cudaopt {
+namespace pattern {
+
+constexpr int search_threads = 128;  /**< of a block, where there are walks enough */
+constexpr int search_blocks = 6;     /**< of them on a multiprocessor: 80 registers a thread */
+constexpr int summary_threads = 256; /**< of a block that sums up */
+constexpr int summary_blocks = 264;  /**< two for each multiprocessor of a Hopper GPU */
+
+/** A thread a walk. */
+template <int N, class Objective>
+__global__ void __launch_bounds__(search_threads, search_blocks)
+    advance_kernel(Objective f, Rules rules, Walks walks, int64_t iterations, Note note) {
+    const int64_t w = int64_t(blockIdx.x) * blockDim.x + threadIdx.x;
+    if (w < rules.walks) advance<N>(f, rules, walks, w, iterations, note);
+}
+
+/** One iteration of a walk by a warp, for full evaluations: its lanes evaluate the trials of the next 16 coordinates at
+ *  once, as if none were taken. The first that is taken makes those after it void, and the polling goes on behind it:
+ *  the moves are those of polling in turn. */
+struct PollByWarp {
+    int lane; /**< of this thread */
+
+    /** The lanes wait for each other, so that none writes what another has yet to read. */
+    __device__ void together() const { __syncwarp(); }
+
+    /** @return whether f fell; all lanes are told the same */
+    template <class Objective, class Point>
+    __device__ bool operator()(Tally<Objective> &tally, const Objective &f, const Rules &rules, double scale, int n,
+                               Point &x, double &value) const {
+        constexpr unsigned all = ~0u;
+        bool improved = false;
+        for (int first = 0; first < n;) {
+            const int j = first + lane / 2;
+            double x_j = 0;
+            Trial mine{0, HUGE_VAL};
+            if (j < n) {
+                x_j = x[j];
+                mine = tally.trial(f, x, j, n, lane % 2 ? rules.below(j, x_j, scale) : rules.above(j, x_j, scale));
+            }
+            const Trial other{__shfl_xor_sync(all, mine.at, 1), __shfl_xor_sync(all, mine.value, 1)};
+            const Trial above = lane % 2 ? other : mine, below = lane % 2 ? mine : other;
+            const Trial best = prefers_below(x_j, above, below) ? below : above;
+            const unsigned taken = __ballot_sync(all, j < n && is_taken(x_j, value, best));
+            if (taken == 0) {
+                first += 16;
+                continue;
+            }
+            const int source = __ffs(int(taken)) - 1, moved = first + source / 2;
+            const double at = __shfl_sync(all, best.at, source), f_at = __shfl_sync(all, best.value, source);
+            improved = improved || f_at < value;
+            value = f_at;
+            x.set(moved, at); // by all lanes, the same
+            together();
+            first = moved + 1;
+        }
+        return improved;
+    }
+};
+
+/** A warp a walk. Its lanes do the same but for the trials. */
+template <class Objective>
+__global__ void __launch_bounds__(search_threads)
+    advance_by_warp_kernel(Objective f, Rules rules, Walks walks, int64_t iterations, Note note) {
+    const int64_t w = (int64_t(blockIdx.x) * blockDim.x + threadIdx.x) / 32;
+    const int lane = int(threadIdx.x % 32);
+    if (w >= rules.walks || walks.walk[w].level == ended) return;
+    StridedPoint x{walks.x + w, rules.walks};
+    advance_at(PollByWarp{lane}, f, rules, walks, w, rules.n, x, iterations, Note{lane == 0 ? note.least : nullptr});
+}
+
+/** All walks before their starts. */
+template <int = 0> __global__ void not_begun_kernel(Rules rules, Walks walks) {
+    const int64_t w = int64_t(blockIdx.x) * blockDim.x + threadIdx.x;
+    if (w < rules.walks) walks.walk[w] = not_begun();
+}
+
+/** Each block's share of the summary. */
+template <int = 0> __global__ void summary_kernel(Rules rules, Walks walks, SearchSummary *of_block) {
+    __shared__ alignas(SearchSummary) unsigned char storage[summary_threads * sizeof(SearchSummary)];
+    SearchSummary *of_thread = reinterpret_cast<SearchSummary *>(storage);
+    SearchSummary mine;
+    for (int64_t w = int64_t(blockIdx.x) * summary_threads + threadIdx.x; w < rules.walks;
+         w += int64_t(gridDim.x) * summary_threads)
+        mine.join(walks.summary(rules, w));
+    of_thread[threadIdx.x] = mine;
+    for (int half = summary_threads / 2; half > 0; half /= 2) {
+        __syncthreads();
+        if (int(threadIdx.x) < half) of_thread[threadIdx.x].join(of_thread[threadIdx.x + half]);
+    }
+    if (threadIdx.x == 0) of_block[blockIdx.x] = of_thread[0];
+}
+
+/** Frees device memory. */
+struct CudaFree {
+    /** Frees it. */
+    void operator()(void *memory) const { cudaFree(memory); }
+};
+template <class T> using DeviceArray = std::unique_ptr<T[], CudaFree>; /**< owns it */
+
+} // namespace pattern
+
+/** The search on the calling thread's current CUDA device, which is to be current at each call; N: n where the compiler
+ *  is to know it, which keeps a walk's point next to its thread, else 0. All members wait for the device. */
+template <class Objective, int N = 0> class CudaSearch final : public PatternSearch {
+  public:
+    /** A search in the box lower <= x <= upper; both n values, finite, in host memory. */
+    CudaSearch(const Objective &objective, const std::vector<double> &lower, const std::vector<double> &upper,
+               const SearchOptions &options)
+        : PatternSearch(N, lower, upper, options), objective_(objective),
+          stream_(static_cast<cudaStream_t>(options.stream)) {
+        int devices = 0;
+        if (code() == 0 && (cudaGetDeviceCount(&devices) != cudaSuccess || devices == 0)) {
+            cudaGetLastError();
+            fail(CUDA_OPT_BACKEND_UNAVAILABLE, "there is no CUDA device, or no driver for it");
+        }
+        if (code() != 0) return;
+        const bool lives = options.at_smallest == AtSmallestStep::new_point;
+        if (!allocate(x_, coordinates()) || (lives && !allocate(best_x_, coordinates())) ||
+            !allocate(walk_, std::size_t(options.walks)) || !allocate(on_device_, box_.size()) ||
+            !allocate(history_, std::max<std::size_t>(history_size(), 1)) ||
+            !allocate(summaries_, pattern::summary_blocks))
+            return;
+        copy(on_device_.get(), box_.data(), box_.size() * sizeof(double), cudaMemcpyHostToDevice);
+        check(cudaMemsetAsync(history_.get(), 0xff, history_size() * sizeof(uint64_t), stream_), "cudaMemset");
+        const pattern::Rules rules = this->rules(on_device_.get());
+        launch("the preparation of the walks", pattern::not_begun_kernel<>, blocks(256), 256, rules, walks());
+    }
+
+    SearchSummary summary() override {
+        SearchSummary all;
+        if (code() != 0) return all;
+        SearchSummary of_block[pattern::summary_blocks];
+        const int count = int(std::min<int64_t>(pattern::summary_blocks, blocks(pattern::summary_threads)));
+        launch("the summary of the walks", pattern::summary_kernel<>, unsigned(count), pattern::summary_threads,
+               rules(on_device_.get()), walks(), summaries_.get());
+        copy(of_block, summaries_.get(), std::size_t(count) * sizeof(SearchSummary), cudaMemcpyDeviceToHost);
+        for (int block = 0; block < count; block++) all.join(of_block[block]);
+        return all;
+    }
+    std::vector<double> walk_point(int64_t walk) override {
+        if (!has(walk)) return {};
+        std::vector<double> x(static_cast<std::size_t>(n_));
+        pattern::Walk it = pattern::not_begun();
+        copy(&it, walk_.get() + walk, sizeof it, cudaMemcpyDeviceToHost);
+        const double *from = (it.was_better() ? best_x_.get() : x_.get()) + walk;
+        check(cudaMemcpy2DAsync(x.data(), sizeof(double), from, std::size_t(options_.walks) * sizeof(double),
+                                sizeof(double), std::size_t(n_), cudaMemcpyDeviceToHost, stream_),
+              "cudaMemcpy2D");
+        finish("cudaMemcpy2D");
+        return x;
+    }
+    std::vector<double> walk_values() override {
+        if (code() != 0) return {};
+        std::vector<pattern::Walk> walk(std::size_t(options_.walks), pattern::not_begun());
+        copy(walk.data(), walk_.get(), walk.size() * sizeof(pattern::Walk), cudaMemcpyDeviceToHost);
+        std::vector<double> value;
+        for (const pattern::Walk &it : walk) value.push_back(std::min(it.best, it.value));
+        return value;
+    }
+
+  private:
+    pattern::Walks walks() const { return {x_.get(), best_x_.get(), walk_.get()}; }
+    unsigned blocks(int threads) const { return unsigned((options_.walks + threads - 1) / threads); }
+
+    /** Whether a warp takes a walk: where threads would leave the device idle, and a warp's trials are of one point. */
+    bool by_warp() const {
+        constexpr int resident = 132 * pattern::search_blocks * pattern::search_threads; // threads of a Hopper GPU
+        return options_.lanes == 32 || (options_.lanes == 0 && n_ >= 16 && options_.walks <= resident / 32);
+    }
+
+    bool take(int64_t iterations) override {
+        const pattern::Rules rules = this->rules(on_device_.get());
+        const pattern::Note note{history_size() > 0 ? history_.get() : nullptr};
+        if constexpr (pattern::offers<Objective>(0) == pattern::Offers::evaluation)
+            if (by_warp()) {
+                constexpr int threads = pattern::search_threads;
+                return launch("the search's kernel", pattern::advance_by_warp_kernel<Objective>, blocks(threads / 32),
+                              threads, objective_, rules, walks(), iterations, note);
+            }
+        // Few walks spread over all multiprocessors in blocks of a warp.
+        const int threads = options_.walks < 132 * 8 * pattern::search_threads ? 32 : pattern::search_threads;
+        return launch("the search's kernel", pattern::advance_kernel<N, Objective>, blocks(threads), threads,
+                      objective_, rules, walks(), iterations, note);
+    }
+    void read_history(std::vector<uint64_t> &keys) override {
+        copy(keys.data(), history_.get(), keys.size() * sizeof(uint64_t), cudaMemcpyDeviceToHost);
+    }
+
+    template <class T> bool allocate(pattern::DeviceArray<T> &array, std::size_t count) {
+        void *memory = nullptr;
+        if (code() == 0 && cudaMalloc(&memory, count * sizeof(T)) != cudaSuccess) {
+            cudaGetLastError();
+            fail_memory();
+        }
+        array.reset(static_cast<T *>(memory));
+        return code() == 0;
+    }
+    bool check(cudaError_t error, const char *what) {
+        if (error != cudaSuccess && code() == 0)
+            fail(CUDA_OPT_CUDA_FAILURE, "CUDA failed in %s: %s (%s)", what, cudaGetErrorString(error),
+                 cudaGetErrorName(error));
+        return code() == 0;
+    }
+    bool finish(const char *what) { return check(cudaStreamSynchronize(stream_), what); }
+    /** Launches a kernel and waits for it. What the launch itself returns says whether it could be launched:
+     *  cudaGetLastError() would also tell of an error that the caller has left behind. */
+    template <class... Parameters, class... Arguments>
+    bool launch(const char *what, void (*kernel)(Parameters...), unsigned blocks, int threads,
+                const Arguments &...arguments) {
+        cudaLaunchConfig_t config{};
+        config.gridDim = dim3(blocks);
+        config.blockDim = dim3(unsigned(threads));
+        config.stream = stream_;
+        return check(cudaLaunchKernelEx(&config, kernel, arguments...), what) && finish(what);
+    }
+    void copy(void *to, const void *from, std::size_t bytes, cudaMemcpyKind kind) {
+        if (code() == 0 && check(cudaMemcpyAsync(to, from, bytes, kind, stream_), "cudaMemcpy")) finish("cudaMemcpy");
+    }
+
+    Objective objective_;
+    cudaStream_t stream_;
+    pattern::DeviceArray<double> x_, best_x_, on_device_;
+    pattern::DeviceArray<pattern::Walk> walk_;
+    pattern::DeviceArray<uint64_t> history_;
+    pattern::DeviceArray<SearchSummary> summaries_;
+};
+
+} // namespace cudaopt
+#endif

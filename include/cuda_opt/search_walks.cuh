@@ -1,0 +1,218 @@
+/* The walks of the multi-walk pattern search: what one of them is, draws, tries and takes, for host and device alike.
+ * cuda_opt/search.cuh and the library's cuda_opt_search_solve() stand on it; programs include the former. */
+#ifndef CUDA_OPT_SEARCH_WALKS_CUH
+#define CUDA_OPT_SEARCH_WALKS_CUH
+
+#include <cmath>
+#include <cstdint>
+#include <cstring>
+#include <limits>
+
+#ifdef __CUDACC__
+/** Compile a function for host and device. */
+#define CUDA_OPT_SEARCH_HD __host__ __device__
+#else
+#define CUDA_OPT_SEARCH_HD
+#endif
+
+namespace cudaopt {
+
+/** What a walk does when its step has become the smallest, steps / 2^halvings. */
+enum class AtSmallestStep {
+    restart_step, /**< take the first step again, from where it is (Zhu and Curry 2009) */
+    stop,         /**< end */
+    new_point     /**< start again from a new random point; its best is kept */
+};
+
+/** How a search stands. */
+struct SearchSummary {
+    double value = std::numeric_limits<double>::infinity(); /**< the best so far; +Inf where none was finite */
+    int64_t walk = std::numeric_limits<int64_t>::max();     /**< whose it is: of equal ones the lowest number */
+    int64_t evaluations = 0;                                /**< starts and trial points, all walks together */
+    int64_t active = 0;                                     /**< walks that have not ended */
+
+    /** This summary of some walks and that of others, together. */
+    CUDA_OPT_SEARCH_HD void join(const SearchSummary &other) {
+        if (other.value < value || (other.value == value && other.walk < walk)) {
+            value = other.value;
+            walk = other.walk;
+        }
+        evaluations += other.evaluations;
+        active += other.active;
+    }
+};
+
+/** The parts of the method, which the library's own search shares. */
+namespace pattern {
+
+/** Four words, the counter and the result of Philox. */
+struct Words {
+    uint32_t at[4]; /**< the words */
+};
+
+/** Philox4x32-10 (Salmon, Moraes, Dror, Shaw, SC11, 2011). cuRAND has it in its own order of draws and on devices
+ *  alone; a walk needs a number by its place, the same on both. */
+CUDA_OPT_SEARCH_HD inline Words philox(Words counter, uint32_t key_0, uint32_t key_1) {
+    for (int round = 0; round < 10; round++) {
+        const uint64_t a = uint64_t(0xD2511F53u) * counter.at[0];
+        const uint64_t b = uint64_t(0xCD9E8D57u) * counter.at[2];
+        counter = {{uint32_t(b >> 32) ^ counter.at[1] ^ key_0, uint32_t(b), uint32_t(a >> 32) ^ counter.at[3] ^ key_1,
+                    uint32_t(a)}};
+        key_0 += 0x9E3779B9u;
+        key_1 += 0xBB67AE85u;
+    }
+    return counter;
+}
+
+/** A multiple of 2^-53 in [0, 1): a function of its three arguments alone. */
+CUDA_OPT_SEARCH_HD inline double uniform(uint64_t seed, uint64_t walk, uint64_t draw) {
+    const Words bits = philox({{uint32_t(draw), uint32_t(draw >> 32), uint32_t(walk), uint32_t(walk >> 32)}},
+                              uint32_t(seed), uint32_t(seed >> 32));
+    return double((uint64_t(bits.at[1]) << 32 | bits.at[0]) >> 11) * 0x1p-53;
+}
+
+/** A value, or +Inf in place of one that is worse than any other. */
+CUDA_OPT_SEARCH_HD inline double ranked(double value) {
+    return std::fabs(value) <= 1.7976931348623157e308 ? value : HUGE_VAL;
+}
+
+/** What all walks have in common. */
+struct Rules {
+    int64_t walks;              /**< how many */
+    int n;                      /**< coordinates */
+    int halvings;               /**< see SearchOptions */
+    AtSmallestStep at_smallest; /**< see SearchOptions */
+    uint64_t seed;              /**< see SearchOptions */
+    const double *lower;        /**< n values: the box from below */
+    const double *upper;        /**< n values: and from above */
+    const double *step;         /**< n values: Delta_0 */
+
+    /** Coordinate j of a walk's start number `start`, from 0. */
+    CUDA_OPT_SEARCH_HD double start(int64_t walk, int64_t start, int j) const {
+        const double u = uniform(seed, uint64_t(walk), uint64_t(start) * uint64_t(n) + uint64_t(j));
+        const double x = std::fma(u, upper[j] - lower[j], lower[j]);
+        return x < upper[j] ? x : upper[j];
+    }
+    /** x_j + Delta_j in the box, Delta = scale Delta_0. The product is exact, as scale is a power of two: contracted or
+     *  not, the bits are the same. */
+    CUDA_OPT_SEARCH_HD double above(int j, double x_j, double scale) const {
+        const double x = x_j + scale * step[j];
+        return x < upper[j] ? x : upper[j];
+    }
+    /** x_j - Delta_j in the box. */
+    CUDA_OPT_SEARCH_HD double below(int j, double x_j, double scale) const {
+        const double x = x_j - scale * step[j];
+        return x > lower[j] ? x : lower[j];
+    }
+};
+
+/** A trial: coordinate j's value and f there. */
+struct Trial {
+    double at;    /**< x_j */
+    double value; /**< f, ranked() */
+};
+
+/** Whether the trial below is the one to consider: the better one, of equal ones that above. A trial that the box left
+ *  at x_j is none. */
+CUDA_OPT_SEARCH_HD inline bool prefers_below(double x_j, const Trial &above, const Trial &below) {
+    return above.at == x_j || (below.at != x_j && below.value < above.value);
+}
+
+/** Whether a trial is taken: it is not worse. */
+CUDA_OPT_SEARCH_HD inline bool is_taken(double x_j, double value, const Trial &trial) {
+    return trial.at != x_j && trial.value <= value;
+}
+
+constexpr int ended = -1; /**< in place of a level: the walk takes no further part */
+
+/** Delta / Delta_0 at a level. */
+CUDA_OPT_SEARCH_HD inline double scale_of(int32_t level) { return std::ldexp(1.0, -level); }
+
+/** One walk's numbers. */
+struct Walk {
+    double value;       /**< f at x */
+    double best;        /**< the best of its former lives; +Inf: this is the first */
+    int64_t iterations; /**< done */
+    int32_t level;      /**< Delta = Delta_0 / 2^level; or `ended` */
+    int32_t starts;     /**< random points taken; 0: not begun */
+
+    /** Whether its best point is one of a former life; of equal ones the first. */
+    CUDA_OPT_SEARCH_HD bool was_better() const { return best <= value && best < HUGE_VAL; }
+
+    /** An iteration is over: halve the step where nothing improved.
+     *  @return whether the walk has to start again, from a new point */
+    CUDA_OPT_SEARCH_HD bool after_iteration(const Rules &rules, bool improved) {
+        iterations++;
+        if (improved || ++level < rules.halvings) return false;
+        level = rules.at_smallest == AtSmallestStep::stop ? ended : 0;
+        return rules.at_smallest == AtSmallestStep::new_point;
+    }
+};
+
+/** A walk before its start. */
+CUDA_OPT_SEARCH_HD inline Walk not_begun() { return {HUGE_VAL, HUGE_VAL, 0, 0, 0}; }
+
+/** All walks: coordinate j of walk w lies at [j * walks + w]. */
+struct Walks {
+    double *x;      /**< n values each */
+    double *best_x; /**< n values each, of former lives; NULL but with AtSmallestStep::new_point */
+    Walk *walk;     /**< the walks' numbers */
+
+    /** A walk's share of the summary. */
+    CUDA_OPT_SEARCH_HD SearchSummary summary(const Rules &rules, int64_t w) const {
+        const Walk &it = walk[w];
+        const double best = it.best < it.value ? it.best : it.value;
+        return {best, w, it.starts + 2 * it.iterations * rules.n, it.level == ended ? 0 : 1};
+    }
+    /** Where the best point of a walk lies: its first coordinate. */
+    CUDA_OPT_SEARCH_HD const double *best_of(int64_t w) const { return (walk[w].was_better() ? best_x : x) + w; }
+};
+
+/** Why a variable cannot be searched for between these bounds with this step; NULL: it can. */
+inline const char *wrong_bounds(double lower, double upper, double step) {
+    const auto is_finite = [](double v) { return v - v == 0; };
+    if (!is_finite(lower) || !is_finite(upper))
+        return "the bounds have to be finite: the walks start anywhere between them";
+    if (lower > upper) return "the lower bound must not exceed the upper one";
+    if (!is_finite(upper - lower)) return "their distance has to be a finite number";
+    if (!is_finite(step) || step < 0 || (step == 0 && lower < upper)) return "the step has to be positive and finite";
+    return nullptr;
+}
+
+constexpr uint64_t no_key = ~uint64_t(0); /**< above the key of any value */
+
+/** An integer that orders as the value does, which is not NaN. */
+CUDA_OPT_SEARCH_HD inline uint64_t key_of(double value) {
+    uint64_t bits;
+    std::memcpy(&bits, &value, sizeof bits);
+    return bits >> 63 ? ~bits : bits | uint64_t(1) << 63;
+}
+/** The value of a key; NaN, which no minimum takes, for no_key. */
+CUDA_OPT_SEARCH_HD inline double value_of(uint64_t key) {
+    const uint64_t bits = key >> 63 ? key & ~(uint64_t(1) << 63) : ~key;
+    double value;
+    std::memcpy(&value, &bits, sizeof value);
+    return value;
+}
+
+/** Keeps the best value after each iteration. */
+struct Note {
+    uint64_t *least; /**< a key for each iteration, the start's first; or NULL */
+
+    /** A walk's best after an iteration. */
+    CUDA_OPT_SEARCH_HD void operator()(int64_t iteration, double best) const {
+        if (!least) return;
+        const uint64_t key = key_of(best);
+#ifdef __CUDA_ARCH__
+        using Atomic = unsigned long long;
+        if (key < *reinterpret_cast<volatile Atomic *>(least + iteration)) // most walks are not the best
+            atomicMin(reinterpret_cast<Atomic *>(least + iteration), Atomic(key));
+#else
+        least[iteration] = key < least[iteration] ? key : least[iteration];
+#endif
+    }
+};
+
+} // namespace pattern
+} // namespace cudaopt
+#endif
