@@ -41,8 +41,8 @@ inline std::string size(double width, double height, int digits = 1) {
 }
 
 inline std::string fill(const std::string &colour) { return attribute("fill", colour); }
-inline std::string stroke(const std::string &colour, double width, int digits = 1) {
-    return attribute("stroke", colour) + " " + attribute("stroke-width", width, digits);
+inline std::string stroke(const std::string &colour, double width) {
+    return attribute("stroke", colour) + " " + attribute("stroke-width", width);
 }
 
 inline std::string line(double x1, double y1, double x2, double y2, const std::string &style) {
