@@ -27,10 +27,7 @@ CUDA_OPT_HD_CALL inline Request State::advance(const Answer &answer) {
     case Stage::start: return ask(Stage::start_checked, Verb::check_start);
     case Stage::start_checked: return judge_start(answer.start);
     case Stage::start_refused: return tell_refusal(answer.variable);
-    case Stage::first_point:
-        panel_ = memory_.stored_panel();
-        panel_.free_gram = bounded_;
-        return ask_products(Stage::first_products, panel_);
+    case Stage::first_point: use_stored_pairs(); return ask_products(Stage::first_products, panel_);
     case Stage::first_products: products_hold_ = true; return measure_iterate(answer);
     case Stage::pg_norm_measured: results.pg_norm2 = least(answer.number, largest_finite); return measure_x(answer);
     case Stage::x_norm_measured: results.x_norm2 = least(answer.number, largest_finite); return log_iterate(answer);

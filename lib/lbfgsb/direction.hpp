@@ -116,6 +116,11 @@ CUDA_OPT_HD_CALL inline void State::refresh() {
     memory_.drop_pairs(settings.robust);
     pair_unfinished_ = products_hold_ = false;
     results.refreshes++;
+    use_stored_pairs();
+}
+
+// The next direction starts from the products of the pairs as they are stored.
+CUDA_OPT_HD_CALL inline void State::use_stored_pairs() {
     panel_ = memory_.stored_panel();
     panel_.free_gram = bounded_;
 }

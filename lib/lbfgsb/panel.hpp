@@ -25,6 +25,13 @@ CUDA_OPT_HD constexpr int columns(int pairs) { return leading + (pairs > 1 ? 2 *
 CUDA_OPT_HD constexpr int y_column(int age) { return age == 0 ? 0 : leading + 2 * (age - 1); } // age 0: the newest pair
 CUDA_OPT_HD constexpr int s_column(int age) { return y_column(age) + 1; }
 
+// An entry of a column in the coordinates that the user's diagonal h scales: times sqrt(h) for y and g, divided by it
+// for s and z. root = sqrt(h).
+CUDA_OPT_HD_INLINE double scaled_entry(double root, int column, double entry) {
+    const bool inverse = column == displacement || (column != gradient && column % 2 == 1);
+    return inverse ? entry / root : entry * root;
+}
+
 // Products of columns i <= j over the free variables, packed by rows of the upper triangle.
 CUDA_OPT_HD constexpr int gram_count(int columns) { return columns * (columns + 1) / 2; }
 CUDA_OPT_HD constexpr int gram_index(int i, int j, int columns) { return i * columns - i * (i - 1) / 2 + (j - i); }

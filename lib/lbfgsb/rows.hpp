@@ -10,6 +10,17 @@ struct Row {
     double x, g, l, u;
 };
 
+// A variable on the projected path, in the coordinates that the diagonal scales: its breakpoint, gradient, and way to
+// the bound.
+struct PathVariable {
+    double t, g, z;
+};
+
+// root = sqrt(h), both 1 without a diagonal.
+CUDA_OPT_HD_INLINE PathVariable on_path(const Row &at, double h, double root) {
+    return {breakpoint(at.x, h * at.g, at.l, at.u), root * at.g, (bound_ahead(at.g, at.l, at.u) - at.x) / root};
+}
+
 struct Trial {
     double x;       // in the box
     bool projected; // the box cut the subspace minimiser's way short

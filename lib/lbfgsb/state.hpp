@@ -134,6 +134,7 @@ class State {
     CUDA_OPT_HD Request minimise_subspace(const Answer &answer);
     CUDA_OPT_HD Request break_down();
     CUDA_OPT_HD void refresh();
+    CUDA_OPT_HD void use_stored_pairs();
 
     // trial.hpp: the line search.
     CUDA_OPT_HD Request take_direction();

@@ -197,8 +197,7 @@ CUDA_OPT_HD_CALL inline Request State::append_pair(const Answer &answer) {
         products_hold_ = pair_unfinished_ = true;
     } else {
         results.skipped_updates++;
-        panel_ = memory_.stored_panel();
-        panel_.free_gram = bounded_;
+        use_stored_pairs();
         products_hold_ = memory_.pairs() == 0;
     }
     return measure_iterate(answer);

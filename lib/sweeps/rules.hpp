@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "exec/accumulators.hpp"
+#include "dense/numbers.hpp"
 #include "lbfgsb/rows.hpp"
 
 namespace cudaopt {
@@ -36,6 +37,10 @@ struct StartRecord {
         projected.join(o.projected), boxed.join(o.boxed), bounded.join(o.bounded);
     }
 };
+
+inline StartReport report_of(const StartRecord &r, int64_t n) {
+    return {least(r.x_nan.v, n), least(r.bound_nan.v, n), least(r.crossed.v, n), r.projected.v, r.boxed.v, r.bounded.v};
+}
 
 template <class Real> struct CheckStart { // reads x, l, u
     const Real *x;

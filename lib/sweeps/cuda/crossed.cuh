@@ -71,18 +71,16 @@ __global__ void __launch_bounds__(products_threads)
     const auto entry = [&](int64_t row, int j) {
         double w = v.column(request, j)[row];
         if (j == panel::y_column(0) && request.fresh) w = static_cast<Real>(static_cast<double>(v.g[row]) - w);
-        return weighted ? scaled_by(sqrt(weight_at(row)), j, w) : w;
+        return weighted ? panel::scaled_entry(sqrt(weight_at(row)), j, w) : w;
     };
     for (int64_t tile = (static_cast<int64_t>(blockIdx.x) * products_threads + threadIdx.x) / 32; tile < tiles;
          tile += warps) {
         const int64_t i = tile * 32 + lane;
         CrossedHead head{0, i, 0, 0};
         if (i < v.n) {
-            const Row at = v.row(i);
-            const double h = weight_at(i), root = weighted ? sqrt(h) : 1.0;
-            head.t = breakpoint(at.x, h * at.g, at.l, at.u);
-            head.g = root * at.g;
-            head.z = (bound_ahead(at.g, at.l, at.u) - at.x) / root;
+            const double h = weight_at(i);
+            const PathVariable at = on_path(v.row(i), h, weighted ? sqrt(h) : 1.0);
+            head = {at.t, i, at.g, at.z};
         }
         send_rows(head.t > lo && head.t <= hi, head, columns, entry, to);
     }

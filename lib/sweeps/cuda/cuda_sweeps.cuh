@@ -23,6 +23,7 @@ template <class Real> class CudaSweeps final : public Sweeps {
     }
 
     void bind(const UserArrays &a) override {
+        user_ = a;
         v_.x = x_ = static_cast<Real *>(a.x);
         v_.g = g_ = static_cast<Real *>(a.g);
         v_.diagonal = static_cast<const Real *>(a.diagonal);
@@ -41,22 +42,20 @@ template <class Real> class CudaSweeps final : public Sweeps {
         patience_ = options.patience;
         const OnDevice on(device_);
         if (!held_) prepare(m);
-        if (options.aside && !aside_.get()) aside_.allocate(2 * n_);
+        if (options.aside && !aside_memory_.get()) {
+            aside_memory_.allocate(2 * n_);
+            aside_ = {aside_memory_.get(), aside_memory_.get() + n_};
+        }
         // A solve that failed between sweep 1 and its reduction leaves rows counted.
         check(cudaMemsetAsync(held_->counters.get(), 0, held_->counters.bytes(), stream_), "cudaMemsetAsync");
     }
 
-    int64_t workspace_bytes() const override { return held_ ? held_->bytes() + aside_.bytes() : 0; }
+    int64_t workspace_bytes() const override { return held_ ? held_->bytes() + aside_memory_.bytes() : 0; }
 
     StartReport start() override {
         const OnDevice on(device_);
         const StartRecord r = reduce<StartRecord>(CheckStart<Real>{x_, v_.box});
-        const StartReport report{std::min(r.x_nan.v, n_),
-                                 std::min(r.bound_nan.v, n_),
-                                 std::min(r.crossed.v, n_),
-                                 r.projected.v,
-                                 r.boxed.v,
-                                 r.bounded.v};
+        const StartReport report = report_of(r, n_);
         if (report.usable(n_) && r.projected.v > 0)
             check(map_cuda(n_, MoveIntoBox<Real>{x_, v_.box}, stream_), "the projection of the start");
         return report;
@@ -134,14 +133,13 @@ template <class Real> class CudaSweeps final : public Sweeps {
 
     void put_aside(int slot) override {
         const OnDevice on(device_);
-        check(map_cuda(n_, CopyIterate<Real>{aside_.get(), aside_.get() + n_, v_.x_base(), v_.y(slot)}, stream_),
+        check(map_cuda(n_, CopyIterate<Real>{aside_.x, aside_.g, v_.x_base(), v_.y(slot)}, stream_),
               "the launch of a copy");
     }
 
     void bring_back(double f) override {
         const OnDevice on(device_);
-        check(map_cuda(n_, Restore<Real>{x_, g_, aside_.get(), aside_.get() + n_, f_, f}, stream_),
-              "the launch of a restore");
+        check(map_cuda(n_, Restore<Real>{x_, g_, aside_.x, aside_.g, f_, f}, stream_), "the launch of a restore");
     }
 
     void finish_pair(int slot) override {
@@ -150,10 +148,12 @@ template <class Real> class CudaSweeps final : public Sweeps {
     }
 
     void fetch(const HeldVector &which, void *to_host) override {
-        copy(to_host, place_of(which), bytes_of(which), cudaMemcpyDeviceToHost);
+        copy(to_host, place_of(which, user_, static_cast<const WorkVectors<Real> &>(v_), aside_), bytes_of(which),
+             cudaMemcpyDeviceToHost);
     }
     void store(const HeldVector &which, const void *from_host) override {
-        copy(place_of(which), from_host, bytes_of(which), cudaMemcpyHostToDevice);
+        copy(place_of(which, user_, static_cast<const WorkVectors<Real> &>(v_), aside_), from_host, bytes_of(which),
+             cudaMemcpyHostToDevice);
     }
     int64_t bytes_of(const HeldVector &which) const override {
         return which.kind == HeldVector::f ? sizeof(double) : n_ * static_cast<int64_t>(sizeof(Real));
@@ -216,19 +216,6 @@ template <class Real> class CudaSweeps final : public Sweeps {
     }
 
   private:
-    void *place_of(const HeldVector &which) const {
-        switch (which.kind) {
-        case HeldVector::x: return x_;
-        case HeldVector::f: return f_;
-        case HeldVector::g: return g_;
-        case HeldVector::s_column: return v_.s(which.slot);
-        case HeldVector::y_column: return v_.y(which.slot);
-        case HeldVector::x_base: return v_.x_base();
-        case HeldVector::aside_x: return aside_.get();
-        case HeldVector::aside_g: return aside_.get() + n_;
-        }
-        return nullptr;
-    }
     void copy(void *to, const void *from, int64_t bytes, cudaMemcpyKind kind) {
         const OnDevice on(device_);
         check(cudaMemcpyAsync(to, from, static_cast<std::size_t>(bytes), kind, stream_), "a copy of a checkpoint");
@@ -236,9 +223,7 @@ template <class Real> class CudaSweeps final : public Sweeps {
     }
 
     void prepare(int m) {
-        if ((2.0 * m + 5) * static_cast<double>(n_) * sizeof(Real) > 9e18)
-            throw BackendFailure(CUDA_OPT_OUT_OF_MEMORY, "out of memory: a workspace of (2m + 5) n elements has more "
-                                                         "than 9e18 bytes");
+        check_size<Real>(m, n_);
         columns_ = panel::columns(m);
         dependent_launches_ = attribute(cudaDevAttrComputeCapabilityMajor) >= 9;
         // Less what kernels ask for by themselves, and what the system keeps, a block's share of it.
@@ -428,8 +413,10 @@ template <class Real> class CudaSweeps final : public Sweeps {
     Real *x_ = nullptr, *g_ = nullptr;
     double *f_ = nullptr;
     std::unique_ptr<CudaWorkspace<Real>> held_; // from the first call on
-    CudaArray<Real, Lives::on_device> aside_;   // x and g of an iterate, if wanted
-    int direction_blocks_ = 0;                  // records of the latest direction
+    CudaArray<Real, Lives::on_device> aside_memory_;
+    AsideVectors<Real> aside_{};
+    UserArrays user_{};
+    int direction_blocks_ = 0; // records of the latest direction
     DirectionSums direction_sums_{};
     PanelProducts sums_{};
     unsigned ticket_ = 0;

@@ -3,6 +3,7 @@
 
 #include "sweeps/products_layout.hpp"
 #include "sweeps/rules.hpp"
+#include "sweeps/work_vectors.hpp"
 
 namespace cudaopt {
 
@@ -12,24 +13,18 @@ constexpr int column_block = 8;
 constexpr int products_grid = 132; // multiprocessors of a Hopper GPU; the same on every device, so that sums agree
 constexpr int most_products_blocks = 2 * products_grid;
 
-template <class Real> struct DeviceVectors {
+// The backend's own vectors have a pitch that is a multiple of 64; their rows from n on are 0.
+template <class Real> struct DeviceVectors : WorkVectors<Real> {
     const Real *x, *g, *diagonal;
     BoxArrays<Real> box;
-    Real *slots;   // S, then Y, then x_base
-    int64_t pitch; // elements from one column to the next; a multiple of 64, rows from n on are 0
     int64_t n;
-    int m;
 
-    __host__ __device__ Real *s(int slot) const { return slots + slot * pitch; }
-    __host__ __device__ Real *y(int slot) const { return slots + (m + 1 + slot) * pitch; }
-    __host__ __device__ Real *x_base() const { return slots + (2 * static_cast<int64_t>(m) + 2) * pitch; }
-    __host__ __device__ int slot_of(int newest, int age) const { return (newest + m + 1 - age) % (m + 1); }
     // The stored column behind a panel column; NULL for g, z and columns past the end.
     __host__ __device__ const Real *column(const PanelRequest &request, int j) const {
         const int age = j < panel::leading ? 0 : (j - panel::leading) / 2 + 1;
         if (age >= request.pairs || j == panel::gradient || j == panel::displacement) return nullptr;
-        const int slot = slot_of(request.newest_slot, age);
-        return j % 2 == 0 ? y(slot) : s(slot);
+        const int slot = this->slot_of(request.newest_slot, age);
+        return j % 2 == 0 ? this->y(slot) : this->s(slot);
     }
     __device__ Row row(int64_t i) const { return {x[i], g[i], box.lower(i), box.upper(i)}; }
 };
@@ -162,12 +157,6 @@ __device__ void look_at_candidates(const RowsAhead<Real, rows> &at, const bool (
     }
     const float mine = __double2float_ru(sums.first * (1 + 1e-5)); // positive: ordered like its bits
     sums.candidates_to = fmaxf(reach, __uint_as_float(__reduce_min_sync(~0u, __float_as_uint(mine))));
-}
-
-// The weight of a row in a column: sqrt(h) for y and g, its inverse for s and z.
-__device__ inline double scaled_by(double root, int column, double value) {
-    const bool inverse = column == panel::displacement || (column != panel::gradient && column % 2 == 1);
-    return inverse ? value / root : value * root;
 }
 
 __device__ inline double warp_sum(double v) {

@@ -132,7 +132,7 @@ __global__ void __launch_bounds__(products_threads, resident_blocks(blocks))
                 for (int e = 0; e < 2; e++) {
                     const double root = sqrt(static_cast<double>(h[e]));
 #pragma unroll
-                    for (int b = 0; b < blocks; b++) w[b][e] = scaled_by(root, column[b], w[b][e]);
+                    for (int b = 0; b < blocks; b++) w[b][e] = panel::scaled_entry(root, column[b], w[b][e]);
                 }
             }
             if constexpr (free_gram) {

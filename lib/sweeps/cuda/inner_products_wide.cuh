@@ -70,7 +70,7 @@ __device__ void fragment(const Real *column, int j, const PanelRequest &request,
     }
     if (weighted) {
 #pragma unroll
-        for (int e = 0; e < 4; e++) to[e] = scaled_by(__shfl_sync(~0u, own.root, at + e), j, to[e]);
+        for (int e = 0; e < 4; e++) to[e] = panel::scaled_entry(__shfl_sync(~0u, own.root, at + e), j, to[e]);
     }
 }
 

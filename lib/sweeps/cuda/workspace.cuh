@@ -26,7 +26,7 @@ template <class Real> struct CudaWorkspace {
 
     // For vectors of `pitch` elements and panels of so many columns.
     CudaWorkspace(int64_t pitch, int m, int columns, int64_t partial_sums, int direction_records, cudaStream_t stream) {
-        vectors.allocate((2 * static_cast<int64_t>(m) + 3) * pitch);
+        vectors.allocate(WorkVectors<Real>::count(m) * pitch);
         partials.allocate(partial_sums);
         scratch.allocate(map_reduce_scratch_bytes<StartRecord>());
         counters.allocate(4);

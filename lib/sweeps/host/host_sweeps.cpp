@@ -16,6 +16,7 @@
 #include "cuda_opt.h"
 #include "exec/map_reduce_host.hpp"
 #include "sweeps/rules.hpp"
+#include "sweeps/work_vectors.hpp"
 
 namespace cudaopt {
 
@@ -67,6 +68,7 @@ template <class Real> class HostSweeps final : public Sweeps {
     explicit HostSweeps(int64_t n) : n_(n) {}
 
     void bind(const UserArrays &a) override {
+        user_ = a;
         x_ = static_cast<Real *>(a.x);
         g_ = static_cast<Real *>(a.g);
         f_ = a.f;
@@ -75,11 +77,11 @@ template <class Real> class HostSweeps final : public Sweeps {
     }
 
     void allocate(int m, const BackendOptions &options) override {
-        const double wanted = (2.0 * m + 5) * static_cast<double>(n_) * sizeof(Real);
-        if (wanted > 9e18)
-            throw BackendFailure(CUDA_OPT_OUT_OF_MEMORY, "out of memory: a workspace of (2m + 5) n elements has more "
-                                                         "than 9e18 bytes");
-        if (options.aside && !aside_) aside_ = allocate_buffer<Real>(2 * n_);
+        check_size<Real>(m, n_);
+        if (options.aside && !aside_memory_) {
+            aside_memory_ = allocate_buffer<Real>(2 * n_);
+            aside_ = {aside_memory_.get(), aside_memory_.get() + n_};
+        }
         const int columns = panel::columns(m);
         const ProductsLayout layout(columns);
         int64_t scratch_size = 2 * static_cast<int64_t>(padded_columns(columns)) * tile_height +
@@ -97,7 +99,8 @@ template <class Real> class HostSweeps final : public Sweeps {
             Buffer<double> stretch_sums = allocate_buffer<double>(stretches * layout.size);
             Buffer<double> crossed_entries = allocate_buffer<double>(int64_t{crossed_capacity} * columns);
             found_.allocate();
-            vectors_ = allocate_buffer<Real>((2 * static_cast<int64_t>(m) + 3) * n_);
+            vectors_ = allocate_buffer<Real>(WorkVectors<Real>::count(m) * n_);
+            work_ = {vectors_.get(), n_, m};
             stretch_sums_ = std::move(stretch_sums);
             crossed_entries_ = std::move(crossed_entries);
         }
@@ -110,18 +113,13 @@ template <class Real> class HostSweeps final : public Sweeps {
 
     int64_t workspace_bytes() const override {
         if (!vectors_) return 0;
-        return (2 * static_cast<int64_t>(m_) + (aside_ ? 5 : 3)) * n_ * static_cast<int64_t>(sizeof(Real)) +
+        return (2 * static_cast<int64_t>(m_) + (aside_memory_ ? 5 : 3)) * n_ * static_cast<int64_t>(sizeof(Real)) +
                fixed_doubles_ * static_cast<int64_t>(sizeof(double));
     }
 
     StartReport start() override {
         const StartRecord r = map_reduce_host<StartRecord>(n_, CheckStart<Real>{x_, box_}, threads_);
-        const StartReport report{std::min(r.x_nan.v, n_),
-                                 std::min(r.bound_nan.v, n_),
-                                 std::min(r.crossed.v, n_),
-                                 r.projected.v,
-                                 r.boxed.v,
-                                 r.bounded.v};
+        const StartReport report = report_of(r, n_);
         if (report.usable(n_) && r.projected.v > 0) map_host(n_, MoveIntoBox<Real>{x_, box_}, threads_);
         return report;
     }
@@ -178,19 +176,19 @@ template <class Real> class HostSweeps final : public Sweeps {
         int64_t count = 0;
         found_.clear();
         const auto collect = [&](int64_t i, int) {
-            const double h = weight(request, i), l = box_.lower(i), u = box_.upper(i);
-            const double t = breakpoint<double>(x_[i], h * g_[i], l, u);
-            if (!(t > lo && t <= hi)) return;
+            const double h = weight(request, i), root = request.weighted ? std::sqrt(h) : 1;
+            const PathVariable at = on_path(row(i), h, root);
+            if (!(at.t > lo && at.t <= hi)) return;
             const std::lock_guard lock(crossed_mutex_);
             if (count++ < crossed_capacity) {
                 double *w = crossed_entries_.get() + (count - 1) * columns;
-                const double root = std::sqrt(h), g = g_[i];
                 for (int age = 0; age < request.pairs; age++) {
-                    const double y = column_y(request, age)[i];
-                    w[panel::y_column(age)] = root * (age == 0 && request.fresh ? static_cast<Real>(g - y) : y);
-                    w[panel::s_column(age)] = column_s(request, age)[i] / root;
+                    const int j = panel::y_column(age);
+                    const double y = column_y(request, age)[i], g = g_[i];
+                    w[j] = panel::scaled_entry(root, j, age == 0 && request.fresh ? static_cast<Real>(g - y) : y);
+                    w[j + 1] = panel::scaled_entry(root, j + 1, column_s(request, age)[i]);
                 }
-                found_.add({t, i, root * g, ((g < 0 ? u : l) - x_[i]) / root, w});
+                found_.add({at.t, i, at.g, at.z, w});
             }
         };
         share_host(n_, collect, threads_);
@@ -198,30 +196,30 @@ template <class Real> class HostSweeps final : public Sweeps {
     }
 
     void step(int slot, double step) override {
-        map_host(n_, TakeStep<Real>{x_, x_base(), s_slot(slot), box_, step}, threads_);
+        map_host(n_, TakeStep<Real>{x_, work_.x_base(), work_.s(slot), box_, step}, threads_);
     }
 
     double largest_step(int slot) override {
-        return map_reduce_host<Min>(n_, FindLargestStep<Real>{x_base(), s_slot(slot), box_}, threads_).v;
+        return map_reduce_host<Min>(n_, FindLargestStep<Real>{work_.x_base(), work_.s(slot), box_}, threads_).v;
     }
 
     void restore(int slot, double f) override {
-        map_host(n_, Restore<Real>{x_, g_, x_base(), y_slot(slot), f_, f}, threads_);
+        map_host(n_, Restore<Real>{x_, g_, work_.x_base(), work_.y(slot), f_, f}, threads_);
     }
 
     void put_aside(int slot) override {
-        map_host(n_, CopyIterate<Real>{aside_x(), aside_g(), x_base(), y_slot(slot)}, threads_);
+        map_host(n_, CopyIterate<Real>{aside_.x, aside_.g, work_.x_base(), work_.y(slot)}, threads_);
     }
 
-    void bring_back(double f) override { map_host(n_, Restore<Real>{x_, g_, aside_x(), aside_g(), f_, f}, threads_); }
+    void bring_back(double f) override { map_host(n_, Restore<Real>{x_, g_, aside_.x, aside_.g, f_, f}, threads_); }
 
-    void finish_pair(int slot) override { map_host(n_, FinishPair<Real>{y_slot(slot), g_}, threads_); }
+    void finish_pair(int slot) override { map_host(n_, FinishPair<Real>{work_.y(slot), g_}, threads_); }
 
     void fetch(const HeldVector &which, void *to_host) override {
-        std::memcpy(to_host, place_of(which), static_cast<std::size_t>(bytes_of(which)));
+        std::memcpy(to_host, place_of(which, user_, work_, aside_), static_cast<std::size_t>(bytes_of(which)));
     }
     void store(const HeldVector &which, const void *from_host) override {
-        std::memcpy(place_of(which), from_host, static_cast<std::size_t>(bytes_of(which)));
+        std::memcpy(place_of(which, user_, work_, aside_), from_host, static_cast<std::size_t>(bytes_of(which)));
     }
     int64_t bytes_of(const HeldVector &which) const override {
         return which.kind == HeldVector::f ? sizeof(double) : n_ * static_cast<int64_t>(sizeof(Real));
@@ -253,28 +251,12 @@ template <class Real> class HostSweeps final : public Sweeps {
     double weight(const PanelRequest &request, int64_t i) const { return request.weighted ? diagonal_[i] : 1.0; }
     Row row(int64_t i) const { return {x_[i], g_[i], box_.lower(i), box_.upper(i)}; }
 
-    // Vectors: S slots, Y slots, x_base.
-    Real *s_slot(int slot) const { return vectors_.get() + static_cast<int64_t>(slot) * n_; }
-    Real *y_slot(int slot) const { return vectors_.get() + (static_cast<int64_t>(m_) + 1 + slot) * n_; }
-    Real *aside_x() const { return aside_.get(); }
-    Real *aside_g() const { return aside_.get() + n_; }
-    Real *x_base() const { return vectors_.get() + (2 * static_cast<int64_t>(m_) + 2) * n_; }
-    void *place_of(const HeldVector &which) const {
-        switch (which.kind) {
-        case HeldVector::x: return x_;
-        case HeldVector::f: return f_;
-        case HeldVector::g: return g_;
-        case HeldVector::s_column: return s_slot(which.slot);
-        case HeldVector::y_column: return y_slot(which.slot);
-        case HeldVector::x_base: return x_base();
-        case HeldVector::aside_x: return aside_x();
-        case HeldVector::aside_g: return aside_g();
-        }
-        return nullptr;
+    const Real *column_s(const PanelRequest &request, int age) const {
+        return work_.s(work_.slot_of(request.newest_slot, age));
     }
-    int slot_of(const PanelRequest &request, int age) const { return (request.newest_slot + m_ + 1 - age) % (m_ + 1); }
-    const Real *column_s(const PanelRequest &request, int age) const { return s_slot(slot_of(request, age)); }
-    Real *column_y(const PanelRequest &request, int age) const { return y_slot(slot_of(request, age)); }
+    Real *column_y(const PanelRequest &request, int age) const {
+        return work_.y(work_.slot_of(request.newest_slot, age));
+    }
 
     template <class Record, class Rule> Record map_reduce_host_tiles(int64_t tiles, const Rule &rule) {
         return map_reduce_host<Record, 1>(tiles, rule, threads_);
@@ -314,12 +296,8 @@ template <class Real> class HostSweeps final : public Sweeps {
             for (int r = 0; r < tile_height; r++) tile[r] = static_cast<Real>(g[r] - tile[r]); // as it will be stored
         if (request.weighted)
             for (int c = 0; c < columns; c++) {
-                const bool inverse = c == panel::displacement || (c != panel::gradient && c % 2 == 1);
                 double *column = tile + c * tile_height;
-                for (int r = 0; r < rows; r++) {
-                    const double root = std::sqrt(own.h[r]);
-                    column[r] = inverse ? column[r] / root : column[r] * root;
-                }
+                for (int r = 0; r < rows; r++) column[r] = panel::scaled_entry(std::sqrt(own.h[r]), c, column[r]);
             }
         std::fill(tile + columns * tile_height, tile + padded_columns(columns) * tile_height, 0.0);
 
@@ -375,10 +353,13 @@ template <class Real> class HostSweeps final : public Sweeps {
         alignas(64) double move[tile_height] = {};
         const int rows = rows_from(begin), slot = request.spare_slot;
         subspace_move(request, begin, rows, move);
-        const TrialArrays<Real> to{
-            x_,           g_,
-            s_slot(slot), y_slot(slot),
-            x_base(),     request.panel.fresh && request.panel.pairs > 0 ? column_y(request.panel, 0) : nullptr};
+        const TrialArrays<Real> to{x_,
+                                   g_,
+                                   work_.s(slot),
+                                   work_.y(slot),
+                                   work_.x_base(),
+                                   request.panel.fresh && request.panel.pairs > 0 ? column_y(request.panel, 0)
+                                                                                  : nullptr};
         if (request.panel.threshold == 0 && !request.truncate) take_tile(to, begin, rows, request, move, record);
         else
             for (int r = 0; r < rows; r++) take_row(to, begin + r, request, move[r], record);
@@ -425,7 +406,10 @@ template <class Real> class HostSweeps final : public Sweeps {
     double *f_ = nullptr;
     BoxArrays<Real> box_{};
     const Real *diagonal_ = nullptr;
-    Buffer<Real> vectors_, aside_;
+    UserArrays user_{};
+    WorkVectors<Real> work_{};
+    AsideVectors<Real> aside_{};
+    Buffer<Real> vectors_, aside_memory_;
     Buffer<double> scratch_, stretch_sums_, crossed_entries_;
     int64_t scratch_size_ = 0, fixed_doubles_ = 0;
     std::mutex crossed_mutex_;
