@@ -40,7 +40,6 @@ struct PlaceArrays {
     double *next;
     CUDA_OPT_HD void operator()(Array &array, int64_t count) {
         array.place(next);
-        for (int64_t i = 0; i < count; i++) next[i] = 0;
         next += count;
     }
 };

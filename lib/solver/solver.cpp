@@ -1,5 +1,6 @@
 #include "solver/solver.hpp"
 
+#include <new>
 #include <utility>
 
 #include "lbfgsb/advance.hpp"
@@ -7,9 +8,19 @@
 
 namespace cudaopt {
 
+namespace {
+
+// By calloc: the gigabyte that a thousand pairs ask for is not touched before it is used.
+void *zero_bytes(int64_t count) {
+    void *const memory = std::calloc(static_cast<std::size_t>(count), 1);
+    if (!memory) throw std::bad_alloc();
+    return memory;
+}
+
+} // namespace
+
 Solver::Solver(int64_t n, int m, std::unique_ptr<Sweeps> sweeps)
-    : block_(std::make_unique<double[]>(static_cast<std::size_t>(state_bytes(m)) / sizeof(double))),
-      state_(make_state(block_.get(), n, m)), sweeps_(std::move(sweeps)) {}
+    : block_(zero_bytes(state_bytes(m))), state_(make_state(block_.get(), n, m)), sweeps_(std::move(sweeps)) {}
 
 const Message &Solver::message() const {
     if (std::exchange(event_untold_, false)) tell(state_->event, message_);

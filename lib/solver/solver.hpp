@@ -3,6 +3,7 @@
 
 #include <atomic>
 #include <chrono>
+#include <cstdlib>
 #include <memory>
 
 #include "lbfgsb/state.hpp"
@@ -73,7 +74,10 @@ class Solver {
     void log_vector(const char *name, const void *vector);
     void log_line(const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-    const std::unique_ptr<double[]> block_; // the state's
+    struct Free {
+        void operator()(void *memory) const { std::free(memory); }
+    };
+    const std::unique_ptr<void, Free> block_; // the state's
     State *const state_;
     const std::unique_ptr<Sweeps> sweeps_;
     Answer answer_;                  // to the state's last request

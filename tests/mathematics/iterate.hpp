@@ -21,6 +21,7 @@ template <class Part> class Placed : public Part {
         cudaopt::dense::CountArrays count;
         this->each_array(m, count);
         REQUIRE(count.doubles <= static_cast<int64_t>(std::size(numbers_)));
+        std::fill_n(numbers_, count.doubles, 0.0);
         cudaopt::dense::PlaceArrays place{numbers_};
         this->each_array(m, place);
     }

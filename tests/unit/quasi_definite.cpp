@@ -39,7 +39,7 @@ class Factorisation : public QuasiDefinite {
     }
 
   private:
-    double numbers_[2048];
+    double numbers_[2048] = {};
 };
 
 // Gaussian elimination with partial pivoting.
