@@ -79,7 +79,7 @@ template <class Real> class CudaSweeps final : public Sweeps {
         sums_.f = numbers[layout.size];
         const double *direction = numbers + layout.size + 1;
         direction_sums_ = {direction[0], direction[1], direction[2]};
-        held_->sent.note(request, static_cast<int64_t>(direction[direction_numbers]));
+        held_->sent.record(request, static_cast<int64_t>(direction[direction_numbers]));
         return sums_;
     }
 
@@ -110,7 +110,7 @@ template <class Real> class CudaSweeps final : public Sweeps {
     }
 
     CrossedWindow crossed(const PanelRequest &request, double lo, double hi) override {
-        const int64_t sent = held_->sent.have(request, hi) ? held_->sent.count() : find_rows(request, lo, hi);
+        const int64_t sent = held_->sent.covers(request, hi) ? held_->sent.count() : find_rows(request, lo, hi);
         if (sent > crossed_capacity) return {nullptr, sent};
         held_->sent.between(lo, hi, sent, panel::columns(request.pairs), held_->found);
         return held_->found.window(held_->found.count());

@@ -28,7 +28,7 @@ class PrefetchedRows {
     }
 
     // So many rows came ahead. Where there were more than there is room for, the next come from less far.
-    void note(const PanelRequest &panel, int64_t rows) {
+    void record(const PanelRequest &panel, int64_t rows) {
         panel_ = panel;
         rows_ = rows;
         if (rows > crossed_capacity) {
@@ -41,7 +41,7 @@ class PrefetchedRows {
     }
 
     // A search goes as far as hi: whether all its rows are here. The next will reach about as far.
-    bool have(const PanelRequest &panel, double hi) {
+    bool covers(const PanelRequest &panel, double hi) {
         next_ = factor_ * hi;
         return hi <= below_ && panel.pairs == panel_.pairs && panel.newest_slot == panel_.newest_slot &&
                panel.fresh == panel_.fresh && panel.weighted == panel_.weighted;
