@@ -1,7 +1,7 @@
 // The n-vectors that a backend holds, the same on host and device.
 #pragma once
 
-#include "lbfgsb/panel.hpp"
+#include "cuda_opt.h"
 #include "sweeps/sweeps.hpp"
 
 namespace cudaopt {
