@@ -38,18 +38,20 @@ struct PollByWarp {
         constexpr unsigned all = ~0u;
         bool improved = false;
         for (int first = 0; first < n;) {
-            const int j = first + lane / 2;
+            const bool inside = lane / 2 < n - first; // n may be the largest int
+            const int j = inside ? first + lane / 2 : first;
             double x_j = 0;
             Trial mine{0, HUGE_VAL};
-            if (j < n) {
+            if (inside) {
                 x_j = x[j];
                 mine = tally.trial(f, x, j, n, lane % 2 ? rules.below(j, x_j, scale) : rules.above(j, x_j, scale));
             }
             const Trial other{__shfl_xor_sync(all, mine.at, 1), __shfl_xor_sync(all, mine.value, 1)};
             const Trial above = lane % 2 ? other : mine, below = lane % 2 ? mine : other;
             const Trial best = prefers_below(x_j, above, below) ? below : above;
-            const unsigned taken = __ballot_sync(all, j < n && is_taken(x_j, value, best));
+            const unsigned taken = __ballot_sync(all, inside && is_taken(x_j, value, best));
             if (taken == 0) {
+                if (n - first <= 16) break;
                 first += 16;
                 continue;
             }
