@@ -104,8 +104,7 @@ struct Variable {
 // Only what was asked for is set; but the sums stand until the next inner products, whatever is asked for in between.
 struct Answer {
     const PanelProducts *sums = nullptr;
-    const DirectionSums *direction =
-        nullptr; // with the direction itself, where they are at hand, or with the next inner products
+    const DirectionSums *direction = nullptr; // with the direction, where they are at hand, or with the products after
     StartReport start{};
     CrossedWindow crossed{};
     double number = 0; // truncation, largest_step, x_norm, projected_gradient_norm

@@ -6,8 +6,7 @@
 // loaded as bytes whenever its last request has been performed (a direction's points to its coefficients in the block).
 // Together with the n-vectors that its pairs stand in, these bytes are a checkpoint.
 //
-//     start -> first_point -> [diagonal] -> trial_point -> ... -> [iterate] -> [diagonal] -> trial_point -> ... ->
-//     ended
+//     start -> first_point -> [diagonal] -> trial_point -> ... -> [iterate] -> [diagonal] -> ... -> ended
 //
 // are the stages in which the caller acts; between them stand those in which the machine does.
 #pragma once
