@@ -20,11 +20,13 @@ using namespace cudaopt::bench;
 int main(int argc, char **argv) {
     RunOptions o;
     bool header = false;
+    int repeat = 1;
     CLI::App app("Time of a solver iteration against the bytes it has to move");
     app.add_option("--n", o.n, "variables")->check(CLI::PositiveNumber);
     app.add_option("--m", o.m, "correction pairs")->check(CLI::PositiveNumber);
     app.add_option("--problem", o.problem, "test problem");
     app.add_option("--iterations", o.iterations, "iterations to count")->check(CLI::PositiveNumber);
+    app.add_option("--repeat", repeat, "solves, of which the fastest counts")->check(CLI::PositiveNumber);
     app.add_option("--threads", o.threads, "host threads; 0: all");
     app.add_option("--lower", o.lower, "lower bound of every variable");
     app.add_option("--upper", o.upper, "upper bound of every variable");
@@ -34,7 +36,8 @@ int main(int argc, char **argv) {
     app.add_flag("--header", header, "print the table's head first");
     CLI11_PARSE(app, argc, argv);
     try {
-        const RunResult r = run_solver(o);
+        RunResult r = run_solver(o);
+        for (int more = 1; more < repeat; more++) r.seconds = std::min(r.seconds, run_solver(o).seconds);
         const double size = r.bytes(), m = o.m, further = r.evaluations - r.iterations;
         const double copied =
             copy_rate(std::max<int64_t>(static_cast<int64_t>(size), int64_t{1} << 30), r.cuda, o.threads);
