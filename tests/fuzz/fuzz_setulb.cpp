@@ -29,8 +29,7 @@ const char *const endings[] = {"CONVERGENCE: NORM_OF_PROJECTED_GRADIENT_<=_PGTOL
                                "ERROR: NO FEASIBLE SOLUTION",
                                "ERROR: X IS NOT FINITE",
                                "ERROR: A BOUND IS NAN",
-                               "ERROR: NO START BEFORE THIS TASK",
-                               "ERROR: UNKNOWN TASK"};
+                               "ERROR: NO START BEFORE THIS TASK"};
 
 // All that one problem's caller owns, no array longer than it has to be.
 struct Arrays {
@@ -65,12 +64,13 @@ class Problem {
     // One call as the protocol has it, and what it asks for.
     void step() {
         Arrays &a = *arrays_;
-        const bool starting = a.says("START"), stopping = a.says("STOP");
+        const bool stopping = a.says("STOP"), asking = a.says("FG");
         const std::string asked = a.words();
         call();
         run_.trace("%s -> %s, x[0] = %.17g, f = %.17g", asked.c_str(), a.words().c_str(), a.x[0], a.f);
         check_task(stopping);
-        if (starting && a.says("FG_START")) begin_record();
+        // A task that is nobody's, such as an end, begins anew as well.
+        if (!asking && a.says("FG_START")) begin_record();
         if (a.says("FG")) evaluate();
         else if (a.says("NEW_X")) check_triple(), record_.lowest = std::min(record_.lowest, a.f);
         else check_end(stopping);
