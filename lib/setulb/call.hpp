@@ -30,6 +30,7 @@ enum Count {
     updates = 31, // since the memory was dropped last
     segments = 33,
     evaluations = 34,
+    fault = 35,
     search_evaluations = 36,
     beyond_box = 37,
     free_variables = 38,

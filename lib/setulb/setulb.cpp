@@ -23,6 +23,8 @@ namespace {
 constexpr char pgtol_holds[] = "CONVERGENCE: NORM_OF_PROJECTED_GRADIENT_<=_PGTOL";
 constexpr char factr_holds[] = "CONVERGENCE: REL_REDUCTION_OF_F_<=_FACTR*EPSMCH";
 constexpr char abnormal[] = "ABNORMAL_TERMINATION_IN_LNSRCH";
+// Version 3.0's numbers for an end that is not in order.
+constexpr int no_descent = -4, many_steps = -5, nothing_lower = -9;
 constexpr int bad_backend_name = 1; // beside the negative codes
 
 int mark_of(const Call &call) { return static_cast<int>(0x5e7b0000u + static_cast<unsigned>(call.m)); }
@@ -185,12 +187,14 @@ void answer(const Call &call, std::unique_ptr<Problem> problem, int task) {
     case CUDA_OPT_CONVERGED: // the projected gradient is 0
         if (0 <= call.pgtol) return end(call, pgtol_holds);
         call.add(iteration, 1);
+        call[fault] = no_descent;
         return end(call, abnormal);
     case CUDA_OPT_LINE_SEARCH_FAILED:
     case CUDA_OPT_NOT_FINITE:
         note_search(call, *problem);
         call.restore_base();
         call.add(iteration, 1);
+        call[fault] = nothing_lower;
         return end(call, abnormal);
     default: throw Failure{task};
     }
@@ -232,7 +236,10 @@ void go_on(const Call &call) {
     if (at_iterate) {
         if (call[projected_gradient] <= call.pgtol) return end(call, pgtol_holds);
         const double scale = std::max({std::fabs(call[f_base]), std::fabs(*call.f), 1.0});
-        if (call[f_base] - *call.f <= call[f_tolerance] * scale) return end(call, factr_holds);
+        if (call[f_base] - *call.f <= call[f_tolerance] * scale) {
+            if (call[backtracks] >= 10) call[fault] = many_steps;
+            return end(call, factr_holds);
+        }
         if (problem) note_update(call, *problem);
     }
     // Where the caller has set f or the task anew, its x, f and g count, as in version 3.0.

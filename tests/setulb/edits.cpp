@@ -165,6 +165,31 @@ TEST_CASE("Another x or g at NEW_X with the same f is overlooked", "[setulb]") {
     CHECK(std::fabs(theirs.x[0] - plain.x[0]) > 1e-3);
 }
 
+// And another x at FG_START: ours is the START's.
+TEST_CASE("Another x at FG_START is overlooked", "[setulb]") {
+    if (backend_lacks()) return;
+    Caller ours(without_bounds(chained_rosenbrock(4, 1)), 3, 0, 1e-6), theirs = ours;
+    const Vector away(4, 100.0);
+    const auto distance = [](const Caller &c) {
+        double largest = 0;
+        for (const double x : c.x) largest = std::max(largest, std::fabs(x - 100));
+        return largest;
+    };
+    const auto edit = [&](Caller &c, Setulb setulb) {
+        c.call(setulb);
+        c.x = away;
+        c.evaluate();
+        c.call(setulb);
+        CHECK(c.says("FG_LNSRCH"));
+    };
+    edit(ours, setulb_);
+    CHECK(distance(ours) > 10);
+    const Setulb reference = reference_or_warning();
+    if (!reference) return;
+    edit(theirs, reference);
+    CHECK(distance(theirs) <= 1);
+}
+
 TEST_CASE("pgtol is read at each call", "[setulb]") {
     if (backend_lacks()) return;
     const Setulb reference = reference_or_warning();
@@ -199,7 +224,7 @@ TEST_CASE("A gradient of 0 is no convergence where pgtol is below 0", "[setulb]"
         theirs.solve(reference);
         CHECK(ours.task_words() == theirs.task_words());
         CHECK(ours.x == theirs.x);
-        for (const int k : {30, 34}) CHECK(ours.count(k) == theirs.count(k));
+        for (const int k : {30, 34, 35}) CHECK(ours.count(k) == theirs.count(k));
     }
 }
 

@@ -147,7 +147,7 @@ TEST_CASE("A function whose gradient is wrong ends as with L-BFGS-B 3.0", "[setu
         theirs.solve(reference);
         CHECK(ours.task_words() == theirs.task_words());
         CHECK(ours.x == theirs.x);
-        CHECK(ours.count(30) == theirs.count(30));
+        for (const int k : {30, 35}) CHECK(ours.count(k) == theirs.count(k));
     } else {
         WARN("skipped: liblbfgsb is not installed");
     }
