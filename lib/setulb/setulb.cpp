@@ -242,17 +242,18 @@ void go_on(const Call &call) {
         }
         if (problem) note_update(call, *problem);
     }
-    // Where the caller has set f or the task anew, its x, f and g count, as in version 3.0.
-    const bool own_point =
-        at_start ? !problem || !problem->at_start() : at_iterate && (!problem || *call.f != problem->f());
+    // Where the caller has set f or the task anew, its x, f and g count, as in version 3.0; without a handle, too, at a
+    // trial point those of the base.
+    const bool own_point = !problem || (at_start ? !problem->at_start() : at_iterate && *call.f != problem->f());
+    if (!problem && !at_start && !at_iterate) call.restore_base();
     if (own_point && !x_will_do(call)) return;
     if (at_start) call[evaluations] = 1;
-    if (at_start || at_iterate) {
+    if (at_start || at_iterate || own_point) {
         call.save_base();
         call[search_evaluations] = 0;
     }
     try {
-        if (!problem || own_point) problem = at_base(call, std::move(problem));
+        if (own_point) problem = at_base(call, std::move(problem));
         else if (!at_iterate) problem->put(*call.f, call.g);
         const int task = problem->solve();
         if (at_start) {

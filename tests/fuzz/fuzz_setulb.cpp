@@ -93,7 +93,7 @@ class Problem {
     void spoil(const Problem &other) {
         Arrays &a = *arrays_;
         sound_ = false;
-        const auto kind = random_.below(12);
+        const auto kind = random_.below(13);
         run_.trace("spoilt: %d", static_cast<int>(kind));
         const auto entry = [&](const auto &values) {
             return static_cast<std::size_t>(random_.below(static_cast<int64_t>(values.size())));
@@ -116,6 +116,7 @@ class Problem {
         case 9:
             for (int &value : a.isave) value = static_cast<int>(random_.hostile_integer());
             break;
+        case 11: a.f = random_.chance(0.5) ? random_.hostile() : a.f - 1; break;
         case 10: (random_.chance(0.5) ? a.x : a.g)[entry(a.x)] = random_.hostile(); break;
         default:
             a.set_task(random_.pick({"FG_START", "FG_LNSRCH", "NEW_X", "RESTART", "", "STOP: CPU", "STOP",
@@ -145,6 +146,7 @@ class Problem {
             if (a.nbd[at] == 3) a.nbd[at] = 2;
             else if (a.nbd[at] == 2) a.nbd[at] = 3;
         }
+        if (random_.chance(0.05)) std::fill(a.nbd.begin(), a.nbd.end(), 2); // infinite bounds as well
         if (random_.chance(0.02)) a.nbd[0] = static_cast<int>(random_.hostile_integer());
         a.set_task("START");
         if (random_.chance(0.2)) a.task[5] = '\0';
