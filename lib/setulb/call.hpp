@@ -20,13 +20,17 @@ enum Count {
     dimension = 20, // n
     mark = 21,      // there was a START
     all_segments = 22,
+    log_unit = 24,
     backtracks = 25,
     skipped_updates = 26,
+    oldest_pair = 27,
     pairs = 28,
+    newest_pair = 29,
     iteration = 30,
     updates = 31, // since the memory was dropped last
     segments = 33,
     evaluations = 34,
+    fault = 35,
     search_evaluations = 36,
     beyond_box = 37,
     free_variables = 38,
@@ -46,7 +50,11 @@ enum Measure {
     projected_gradient = 13,
     step = 14,
     slope_start = 15,
-    direction_squared = 16
+    direction_squared = 16,
+    // What the line search keeps for itself.
+    search_slope_start = 17,
+    sufficient_slope = 18,
+    search_f_start = 21
 };
 enum Flag { projected = 1, constrained = 2, boxed = 3, updated = 4 };
 
@@ -82,6 +90,14 @@ struct Call {
         std::copy(x, x + n, base_x());
         std::copy(g, g + n, base_g());
         (*this)[f_base] = *f;
+    }
+    // The pair from the base point to here, where version 3.0 has it, who writes it there for itself.
+    void save_pair() const {
+        double *s = wa + int64_t{(*this)[newest_pair] - 1} * n, *y = s + pairs_size();
+        for (int i = 0; i < n; i++) {
+            s[i] = x[i] - base_x()[i];
+            y[i] = g[i] - base_g()[i];
+        }
     }
     void restore_base() const {
         std::copy(base_x(), base_x() + n, x);

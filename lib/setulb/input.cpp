@@ -78,6 +78,8 @@ void prepare_entries(const Call &call) {
     *entry++ = static_cast<int>(begin);
     for (const int64_t size : sizes) *entry++ = static_cast<int>(begin += size);
 
+    call[log_unit] = 8; // of iterate.dat, which there is none of
+    call[oldest_pair] = 1;
     call[free_variables] = call.n;
     call[theta] = 1;
     call[epsilon] = std::numeric_limits<double>::epsilon();

@@ -1,6 +1,9 @@
 #include "setulb/problem.hpp"
 
+#include <algorithm>
+#include <cstdlib>
 #include <limits>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -10,7 +13,7 @@ Problem::Problem(int n, int m, int backend) : n_(n), m_(m), backend_(backend) {
     check(cuda_opt_create(&handle_.s, n, m, backend));
     for (Array *array : {&x_, &g_}) array->allocate(n);
     f_.allocate(1);
-    // What version 3.0 does: its line search; its test of f is made at NEW_X, by the caller of this.
+    // What version 3.0 does: its line search; its tests are made at FG_START and NEW_X, by the caller of this.
     check(cuda_opt_set_int(handle_.s, CUDA_OPT_ROBUST, 0));
     check(cuda_opt_set_int(handle_.s, CUDA_OPT_REPORT_ITERATES, 1));
     check(cuda_opt_set_int(handle_.s, CUDA_OPT_MAX_ITERATIONS, 0));
@@ -21,23 +24,29 @@ Problem::Problem(int n, int m, int backend) : n_(n), m_(m), backend_(backend) {
         check(cuda_opt_set_real(handle_.s, key, value));
 }
 
-void Problem::start(const Call &call, const double *x) {
-    check(cuda_opt_reset(handle_.s));
+void Problem::start(const Call &call, const double *x, Memory memory) {
+    check(memory == Memory::kept ? cuda_opt_warm_start(handle_.s) : cuda_opt_reset(handle_.s));
     skipped_ = refreshes_ = 0;
-    check(cuda_opt_set_real(handle_.s, CUDA_OPT_PGTOL, call.pgtol > 0 ? call.pgtol : 0));
+    const char *asked = std::getenv("CUDA_OPT_SETULB_PAIRS");
+    shows_pairs_ = asked && std::string(asked) == "1";
     set_bounds(call);
     x_.put(x, n_);
     check(solve());
+    at_start_ = true;
 }
 
 void Problem::set_bounds(const Call &call) {
     if (!call[constrained]) return check(cuda_opt_set_bounds(handle_.s, nullptr, nullptr));
-    constexpr double infinity = std::numeric_limits<double>::infinity();
+    // Where all have nbd = 2, version 3.0's first step is 1, infinite bounds or not: the largest number stands for
+    // them.
+    constexpr double most = std::numeric_limits<double>::max();
+    const double infinity = call[boxed] ? most : std::numeric_limits<double>::infinity();
     std::vector<double> staged(static_cast<std::size_t>(n_));
-    for (int i = 0; i < n_; i++) staged[i] = call.nbd[i] == 1 || call.nbd[i] == 2 ? call.l[i] : -infinity;
+    for (int i = 0; i < n_; i++)
+        staged[i] = call.nbd[i] == 1 || call.nbd[i] == 2 ? std::max(call.l[i], -infinity) : -infinity;
     lower_.allocate(n_);
     lower_.put(staged.data(), n_);
-    for (int i = 0; i < n_; i++) staged[i] = call.nbd[i] >= 2 ? call.u[i] : infinity;
+    for (int i = 0; i < n_; i++) staged[i] = call.nbd[i] >= 2 ? std::min(call.u[i], infinity) : infinity;
     upper_.allocate(n_);
     upper_.put(staged.data(), n_);
     check(cuda_opt_set_bounds(handle_.s, lower_.get(), upper_.get()));

@@ -52,11 +52,18 @@ class Problem {
 
     bool of_size(int n, int m) const { return n == n_ && m == m_; }
     bool fits(int n, int m, int backend) const { return of_size(n, m) && backend == backend_; }
-    // Forget what was, start at x, and go as far as the first wish for f and g.
-    void start(const Call &call, const double *x);
-    void put(double f, const double *g) { f_.put(&f, 1), g_.put(g, n_); }
+    // Forget what was, or all but the pairs; start at x, and go as far as the first wish for f and g.
+    enum class Memory { empty, kept };
+    void start(const Call &call, const double *x, Memory memory);
+    void put(double f, const double *g) { put_f_ = f, f_.put(&f, 1), g_.put(g, n_); }
+    double f() const { return put_f_; } // the last one put
     void get_x(double *x) const { x_.get(x, n_); }
-    int solve() { return cuda_opt_solve(handle_.s, x_.get(), f_.get(), g_.get()); }
+    int solve() {
+        at_start_ = false;
+        return cuda_opt_solve(handle_.s, x_.get(), f_.get(), g_.get());
+    }
+    bool at_start() const { return at_start_; } // its first wish is still to be fulfilled
+    bool shows_pairs() const { return shows_pairs_; }
 
     int64_t count(int key) const;
     double measure(int key) const;
@@ -76,6 +83,8 @@ class Problem {
     Handle handle_;
     Array x_{handle_}, f_{handle_}, g_{handle_}, lower_{handle_}, upper_{handle_};
     int64_t skipped_ = 0, refreshes_ = 0;
+    double put_f_ = 0;
+    bool at_start_ = false, shows_pairs_ = false;
 };
 
 } // namespace cudaopt::drop_in

@@ -22,6 +22,9 @@ namespace {
 
 constexpr char pgtol_holds[] = "CONVERGENCE: NORM_OF_PROJECTED_GRADIENT_<=_PGTOL";
 constexpr char factr_holds[] = "CONVERGENCE: REL_REDUCTION_OF_F_<=_FACTR*EPSMCH";
+constexpr char abnormal[] = "ABNORMAL_TERMINATION_IN_LNSRCH";
+// Version 3.0's numbers for an end that is not in order.
+constexpr int no_descent = -4, many_steps = -5, nothing_lower = -9;
 constexpr int bad_backend_name = 1; // beside the negative codes
 
 int mark_of(const Call &call) { return static_cast<int>(0x5e7b0000u + static_cast<unsigned>(call.m)); }
@@ -58,16 +61,25 @@ template <class Action> int code_of(const Action &action) noexcept {
     return at_rim(own, [](int code, const char *) { return code; });
 }
 
+void forget_pairs(const Call &call) {
+    call[updates] = call[pairs] = call[search_evaluations] = 0;
+    call[oldest_pair] = 1;
+    call[theta] = 1;
+    call[updated] = 0;
+}
+
 // A problem that stands at x and wishes for f and g there. Where memory is short, those that wait longest make room.
-std::unique_ptr<Problem> started(const Call &call, const double *x, std::unique_ptr<Problem> problem) {
+std::unique_ptr<Problem> started(const Call &call, const double *x, std::unique_ptr<Problem> problem,
+                                 Problem::Memory memory) {
     const int backend = asked_backend();
     for (;;) {
         const int code = code_of([&] {
             if (!problem || !problem->fits(call.n, call.m, backend)) {
                 problem.reset();
+                forget_pairs(call);
                 problem = std::make_unique<Problem>(call.n, call.m, backend);
             }
-            problem->start(call, x);
+            problem->start(call, x, memory);
         });
         if (code == 0) return problem;
         problem.reset();
@@ -86,7 +98,7 @@ void begin(const Call &call) {
     prepare_entries(call);
     report_input(call);
     report_start(call, move_into_box(call));
-    problem = started(call, call.x, std::move(problem));
+    problem = started(call, call.x, std::move(problem), Problem::Memory::empty);
     call[mark] = mark_of(call);
     call[dimension] = call.n;
     call.set_task("FG_START");
@@ -104,18 +116,15 @@ void stop(const Call &call) {
     report_end(call);
 }
 
-void forget_pairs(const Call &call) {
-    call[updates] = call[pairs] = call[search_evaluations] = 0;
-    call[theta] = 1;
-    call[updated] = 0;
-}
-
 // What became of the step that NEW_X announced.
 void note_update(const Call &call, Problem &problem) {
     call[updated] = !problem.skipped_update();
     if (call[updated]) {
         call.add(updates, 1);
         call[pairs] = std::min(call[updates], call.m);
+        call[oldest_pair] = call[updates] <= call.m ? 1 : call[updates] % call.m + 1;
+        call[newest_pair] = (std::max(call[updates], 1) - 1) % call.m + 1;
+        if (problem.shows_pairs()) call.save_pair();
         call[theta] = problem.measure(CUDA_OPT_THETA);
     } else {
         call.add(skipped_updates, 1);
@@ -139,6 +148,9 @@ void note_search(const Call &call, Problem &problem) {
     call[slope_start] = problem.measure(CUDA_OPT_SLOPE_START);
     call[slope] = problem.measure(CUDA_OPT_SLOPE);
     call[step] = problem.measure(CUDA_OPT_STEP);
+    call[search_slope_start] = call[slope_start];
+    call[sufficient_slope] = 1e-3 * call[slope_start];
+    call[search_f_start] = call[f_base];
     call[step_limit] = !call[constrained] ? 1e10 : call[iteration] == 0 ? 1 : 0;
 }
 
@@ -172,23 +184,50 @@ void answer(const Call &call, std::unique_ptr<Problem> problem, int task) {
         report_new_x(call);
         call.set_task("NEW_X");
         return kept().keep(std::move(problem), call);
-    case CUDA_OPT_CONVERGED: return end(call, pgtol_holds);
+    case CUDA_OPT_CONVERGED: // the projected gradient is 0
+        if (0 <= call.pgtol) return end(call, pgtol_holds);
+        call.add(iteration, 1);
+        call[fault] = no_descent;
+        return end(call, abnormal);
     case CUDA_OPT_LINE_SEARCH_FAILED:
     case CUDA_OPT_NOT_FINITE:
         note_search(call, *problem);
         call.restore_base();
         call.add(iteration, 1);
-        return end(call, "ABNORMAL_TERMINATION_IN_LNSRCH");
+        call[fault] = nothing_lower;
+        return end(call, abnormal);
     default: throw Failure{task};
     }
 }
 
-// At the base point, with its f and g, but without a past.
-std::unique_ptr<Problem> revived(const Call &call) {
-    auto problem = started(call, call.base_x(), nullptr);
+// At the base point, with its f and g; the past is what the problem remembers, if there still is one.
+std::unique_ptr<Problem> at_base(const Call &call, std::unique_ptr<Problem> problem) {
+    problem = started(call, call.base_x(), std::move(problem), Problem::Memory::kept);
     problem->put(call[f_base], call.base_g());
-    forget_pairs(call);
     return problem;
+}
+
+// The caller's x, which need not be the one that we gave, as a point to go on from. Whether it will do.
+bool x_will_do(const Call &call) {
+    const Refusal why = refusal(call);
+    if (why.words) {
+        call.set_task(why.words);
+        report_error(call, why.index);
+    } else {
+        const int start_projected = call[projected];
+        move_into_box(call);
+        call[projected] = start_projected;
+    }
+    return !why.words;
+}
+
+// A task that is nobody's: as version 3.0, ask for f and g at the caller's x, and begin again there with the pairs.
+void ask_anew(const Call &call) {
+    auto problem = kept().take(call);
+    if (!x_will_do(call)) return;
+    problem = started(call, call.x, std::move(problem), Problem::Memory::kept);
+    call.set_task("FG_START");
+    kept().keep(std::move(problem), call);
 }
 
 void go_on(const Call &call) {
@@ -197,21 +236,31 @@ void go_on(const Call &call) {
     if (at_iterate) {
         if (call[projected_gradient] <= call.pgtol) return end(call, pgtol_holds);
         const double scale = std::max({std::fabs(call[f_base]), std::fabs(*call.f), 1.0});
-        if (call[f_base] - *call.f <= call[f_tolerance] * scale) return end(call, factr_holds);
+        if (call[f_base] - *call.f <= call[f_tolerance] * scale) {
+            if (call[backtracks] >= 10) call[fault] = many_steps;
+            return end(call, factr_holds);
+        }
         if (problem) note_update(call, *problem);
     }
+    // Where the caller has set f or the task anew, its x, f and g count, as in version 3.0; without a handle, too, at a
+    // trial point those of the base.
+    const bool own_point = !problem || (at_start ? !problem->at_start() : at_iterate && *call.f != problem->f());
+    if (!problem && !at_start && !at_iterate) call.restore_base();
+    if (own_point && !x_will_do(call)) return;
     if (at_start) call[evaluations] = 1;
-    if (at_start || at_iterate) {
+    if (at_start || at_iterate || own_point) {
         call.save_base();
         call[search_evaluations] = 0;
     }
     try {
-        if (!problem) problem = revived(call);
+        if (own_point) problem = at_base(call, std::move(problem));
         else if (!at_iterate) problem->put(*call.f, call.g);
         const int task = problem->solve();
         if (at_start) {
             call[projected_gradient] = problem->measure(CUDA_OPT_PG_NORM_INF);
             report_first_point(call);
+            const bool known = task == CUDA_OPT_EVALUATE_FG || task == CUDA_OPT_LINE_SEARCH_FAILED;
+            if (known && call[projected_gradient] <= call.pgtol) return end(call, pgtol_holds);
         }
         if (at_start || at_iterate) report_iteration(call);
         answer(call, std::move(problem), task);
@@ -229,7 +278,7 @@ void serve(const Call &call) {
             end(call, "ERROR: NO START BEFORE THIS TASK");
         else if (call.task_begins("STOP")) stop(call);
         else if (call.task_begins("FG_ST") || call.task_begins("FG_LN") || call.task_begins("NEW_X")) go_on(call);
-        else end(call, "ERROR: UNKNOWN TASK");
+        else ask_anew(call);
     });
     if (code != 0) {
         char words[text_length + 1];

@@ -29,8 +29,7 @@ const char *const endings[] = {"CONVERGENCE: NORM_OF_PROJECTED_GRADIENT_<=_PGTOL
                                "ERROR: NO FEASIBLE SOLUTION",
                                "ERROR: X IS NOT FINITE",
                                "ERROR: A BOUND IS NAN",
-                               "ERROR: NO START BEFORE THIS TASK",
-                               "ERROR: UNKNOWN TASK"};
+                               "ERROR: NO START BEFORE THIS TASK"};
 
 // All that one problem's caller owns, no array longer than it has to be.
 struct Arrays {
@@ -65,12 +64,13 @@ class Problem {
     // One call as the protocol has it, and what it asks for.
     void step() {
         Arrays &a = *arrays_;
-        const bool starting = a.says("START"), stopping = a.says("STOP");
+        const bool stopping = a.says("STOP"), asking = a.says("FG");
         const std::string asked = a.words();
         call();
         run_.trace("%s -> %s, x[0] = %.17g, f = %.17g", asked.c_str(), a.words().c_str(), a.x[0], a.f);
         check_task(stopping);
-        if (starting && a.says("FG_START")) begin_record();
+        // A task that is nobody's, such as an end, begins anew as well.
+        if (!asking && a.says("FG_START")) begin_record();
         if (a.says("FG")) evaluate();
         else if (a.says("NEW_X")) check_triple(), record_.lowest = std::min(record_.lowest, a.f);
         else check_end(stopping);
@@ -93,7 +93,7 @@ class Problem {
     void spoil(const Problem &other) {
         Arrays &a = *arrays_;
         sound_ = false;
-        const auto kind = random_.below(12);
+        const auto kind = random_.below(13);
         run_.trace("spoilt: %d", static_cast<int>(kind));
         const auto entry = [&](const auto &values) {
             return static_cast<std::size_t>(random_.below(static_cast<int64_t>(values.size())));
@@ -116,6 +116,7 @@ class Problem {
         case 9:
             for (int &value : a.isave) value = static_cast<int>(random_.hostile_integer());
             break;
+        case 11: a.f = random_.chance(0.5) ? random_.hostile() : a.f - 1; break;
         case 10: (random_.chance(0.5) ? a.x : a.g)[entry(a.x)] = random_.hostile(); break;
         default:
             a.set_task(random_.pick({"FG_START", "FG_LNSRCH", "NEW_X", "RESTART", "", "STOP: CPU", "STOP",
@@ -145,6 +146,7 @@ class Problem {
             if (a.nbd[at] == 3) a.nbd[at] = 2;
             else if (a.nbd[at] == 2) a.nbd[at] = 3;
         }
+        if (random_.chance(0.05)) std::fill(a.nbd.begin(), a.nbd.end(), 2); // infinite bounds as well
         if (random_.chance(0.02)) a.nbd[0] = static_cast<int>(random_.hostile_integer());
         a.set_task("START");
         if (random_.chance(0.2)) a.task[5] = '\0';
