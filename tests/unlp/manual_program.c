@@ -42,6 +42,9 @@ int main(int argc, char **argv) {
     get_solution(h_x, dev_x, n);
     print_vector(dev_x, n < 2 ? n : 2);
     printf("info = %d, istate = %d, f = %.4e, x[0] = %.6f\n", info, dev_istate, dev_objf, h_x[0]);
+    double again = 0; /* the last terms, by all of my_reduce's arguments */
+    my_reduce(n / 2, red_threads, red_blocks, 256, 64, d_temp, d_odata, &again);
+    if (again != dev_objf) return 3;
     free(d_odata);
     free(d_temp);
     free(dev_workvec);

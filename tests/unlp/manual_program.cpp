@@ -46,6 +46,10 @@ int main(int argc, char **argv) {
     print_vector(x.data(), 2);
     std::printf("info = %d, istate = %d, f = %.4e, x[0] = %.6f\n", info, istate, f, solution[0]);
 
+    double again = 0; // the last terms, by the fewer arguments
+    my_reduce(n / 2, threads, blocks, terms.data(), partial_sums.data(), &again);
+    if (again != f) return 3;
+
     // A small one with the diagonal of its H0, here the identity, and without a log.
     const int small = n < 1000 ? n : 1000;
     std::vector<double> diagonal(small, 1.);
