@@ -7,7 +7,8 @@
  * The arrays say where the work is done: with dev_x in device (or managed) memory on that GPU, with dev_x in host
  * memory on the host. All arrays of a solve lie in the same memory. Device work is on the legacy default stream.
  *
- * What the manual leaves open is settled in docs/manual_interface.md, which says of each choice whose it is.
+ * A program in the manual's bare names includes cu_lbfgs_dp.h, by the flags of pkg-config cuda_opt_unlp, and compiles
+ * as it is. What the manual leaves open is settled in docs/manual_interface.md, which says of each choice whose it is.
  *
  * @code{.c}
  * #include <cuda_opt_unlp.h>
