@@ -17,6 +17,7 @@
 #include <chrono>
 #include <cstdio>
 #include <iterator>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <stdexcept>
@@ -100,6 +101,7 @@ std::string title(const cudaopt::Handle &s, const Problem &problem, const Option
 
 template <class Real> int minimise(const Options &options, Problem &problem) {
     Minimiser<Real> s(problem.n(), options.m, options.backend);
+    if (options.manual_words) s.set_real(CUDA_OPT_XTOL, std::numeric_limits<double>::epsilon());
     apply_settings(s, options.settings);
 
     Array<Real> x(s, problem.n()), g(s, problem.n());
@@ -130,6 +132,7 @@ template <class Real> int minimise(const Options &options, Problem &problem) {
     int task;
     do {
         task = s.solve(x, f, g);
+        effort.searches.observe(s, task);
         if (effort.solver_calls++ == 0 && task > 0)
             log.head(s, problem); // not before the library has found the arguments to be right
         log.check_written();

@@ -43,10 +43,11 @@ void ManualLog::attach(cudaopt::Handle &s) {
     s.set_int(CUDA_OPT_IPRINT_FREQUENCY, options_.log_frequency);
     s.set_int(CUDA_OPT_IPRINT_TYPE, options_.log_type);
     s.check(cuda_opt_set_log(
-        s, [](void *log, const char *line) { static_cast<ManualLog *>(log)->write_line(line); }, this));
+        s, [](void *log, const char *line) { static_cast<ManualLog *>(log)->translate(line); }, this));
 }
 
 void ManualLog::head(const cudaopt::Handle &s, const cudaopt::testfuncs::Problem &problem) {
+    if (options_.manual_words) return manual_head(s, problem);
     write_line("  " + problem.facts().title);
     write_line(format("  BACKEND = %s   PRECISION = %s", s.on_cuda() ? "CUDA" : "HOST",
                       options_.single ? "SINGLE" : "DOUBLE"));
@@ -70,6 +71,7 @@ void ManualLog::summary(const cudaopt::Handle &s, const Effort &effort) {
     };
     const double solver = effort.solver_seconds;
     const double evaluation = s.on_cuda() ? std::max(0., effort.seconds - solver) : effort.evaluation_seconds;
+    if (options_.manual_words) return manual_summary(effort, evaluation, solver);
     write_line("");
     write_line("                     COUNT   TOTAL SECONDS         AVERAGE");
     effort_line("F AND G", effort.evaluations, evaluation, s.on_cuda() ? "   (all but the solver)" : "");
@@ -82,6 +84,57 @@ void ManualLog::summary(const cudaopt::Handle &s, const Effort &effort) {
                           s.get_int(CUDA_OPT_FREE_COUNT), s.get_int(CUDA_OPT_LOWER_COUNT),
                           s.get_int(CUDA_OPT_UPPER_COUNT)));
     write_line(format(" WORKSPACE = %" PRId64 " BYTES", s.get_int(CUDA_OPT_WORKSPACE_BYTES)));
+}
+
+void ManualLog::translate(const std::string &line) {
+    const auto begins = [&line](const char *beginning) { return line.rfind(beginning, 0) == 0; };
+    char f[32], gnorm[32];
+    if (!options_.manual_words) return write_line(line);
+    if (ended_ || begins("  N = ") || begins("  INITIAL VALUES")) return;
+    if (!in_table_ && begins("*")) return; // above f; the manual's stand below
+    if (std::sscanf(line.c_str(), " F = %31s GNORM = %31s", f, gnorm) == 2) {
+        in_table_ = true;
+        write_line(format("f = %s;", f));
+        write_line(format("gnorm = %s", gnorm));
+    } else if (begins(" THE MINIMIZATION TERMINATED WITHOUT")) {
+        ended_ = true;
+        write_line("The minimization terminated without detecting errors.");
+    } else {
+        write_line(line);
+    }
+}
+
+void ManualLog::manual_head(const cudaopt::Handle &s, const cudaopt::testfuncs::Problem &problem) {
+    write_line(problem.facts().title);
+    write_line(format("Xtol: %e", s.get_real(CUDA_OPT_XTOL)));
+    write_line(format("Number of variables n = %" PRId64 ";", problem.n()));
+    write_line(format("Number of corrections m = %" PRId32 ";", options_.m));
+    if (!options_.resume.empty()) write_line("   I  NFN     FUNC          GNORM         STEPLENGTH");
+}
+
+void ManualLog::manual_summary(const Effort &effort, double evaluation, double solver) {
+    const auto effort_line = [this](const char *what, int64_t count, double seconds) {
+        const double milliseconds = 1000 * seconds;
+        write_line(format("%s: %" PRId64 ", %.0f ms (%f each)", what, count, milliseconds,
+                          milliseconds / static_cast<double>(std::max<int64_t>(1, count))));
+    };
+    write_line("");
+    effort_line("Evaluations of f and g", effort.evaluations, evaluation);
+    effort_line("Calls of l-bfgs", effort.solver_calls - 1, solver); // VA15's first call comes with f and g
+    write_line(format("Calls of mcsrch: %" PRId64 ", within those of l-bfgs", effort.searches.count()));
+    write_line(format("Time of the minimization: %.0f ms", 1000 * effort.seconds));
+}
+
+void SearchCalls::observe(const cudaopt::Handle &s, int task) {
+    const int64_t ended = s.get_int(CUDA_OPT_ITERATIONS) + s.get_int(CUDA_OPT_REFRESHES);
+    if (searching_) count_++;
+    if (ended != ended_) searching_ = false;
+    ended_ = ended;
+    if (evaluated_ && !searching_ && task == CUDA_OPT_EVALUATE_FG) {
+        searching_ = true;
+        count_++;
+    }
+    evaluated_ = true;
 }
 
 } // namespace driver

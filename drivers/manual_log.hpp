@@ -11,6 +11,18 @@
 
 namespace driver {
 
+// Calls of mcsrch as VA15 makes them: one to begin a search, and one with each f and g of its trial points.
+class SearchCalls {
+  public:
+    // After each call of the solver.
+    void observe(const cudaopt::Handle &s, int task);
+    int64_t count() const { return count_; }
+
+  private:
+    bool evaluated_ = false, searching_ = false;
+    int64_t ended_ = 0, count_ = 0; // searches that have ended
+};
+
 // What this run of the program took, not those before it that left a checkpoint.
 struct Effort {
     bool bounded = false;
@@ -18,6 +30,7 @@ struct Effort {
     double evaluation_seconds = 0; // in f and g; measured on the host backend only
     double solver_seconds = 0;
     double seconds = 0; // wall time of the whole loop
+    SearchCalls searches;
 };
 
 class ManualLog {
@@ -33,10 +46,15 @@ class ManualLog {
 
   private:
     void write_line(const std::string &line);
+    // A line of the library's, in the words asked for.
+    void translate(const std::string &line);
+    void manual_head(const cudaopt::Handle &s, const cudaopt::testfuncs::Problem &problem);
+    void manual_summary(const Effort &effort, double evaluation, double solver);
 
     const Options &options_;
     Progress &progress_;
-    int error_ = 0; // the errno of the first line that could not be written
+    bool in_table_ = false, ended_ = false; // where the library's lines have got to
+    int error_ = 0;                         // the errno of the first line that could not be written
 };
 
 } // namespace driver

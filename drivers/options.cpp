@@ -43,6 +43,11 @@ bool is_single(const std::string &name) {
     return name == "single";
 }
 
+bool is_manual(const std::string &name) {
+    if (name != "own" && name != "manual") refuse("--log", "must be own or manual, not '" + name + "'");
+    return name == "manual";
+}
+
 void read_iprint(const std::string &text, Options &options) {
     long long frequency, type = 0;
     char comma = ',', rest;
@@ -160,6 +165,8 @@ class CommandLine {
             "f: every f-th iterate; 0: first and last; -1: no log\n"
             "t: 0: a line an iterate; 1: and the first x and g; 2: and every x; 3: and every x and g",
             [&o](auto &, auto &text) { read_iprint(text, o); });
+        add("--log", "NAME", "own, or manual: head, end and standard XTOL of the manual's example, 2.2e-16 [own]",
+            [&o](auto &, auto &text) { o.manual_words = is_manual(text); });
         add("--csv", "FILE", "write one row an iteration to this file", [&o](auto &, auto &text) { o.csv = text; });
         add("--plot", "FILE", "draw f and ||Pg|| against iterations to this SVG file",
             [&o](auto &, auto &text) { o.plot = text; });

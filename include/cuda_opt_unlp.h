@@ -7,7 +7,8 @@
  * The arrays say where the work is done: with dev_x in device (or managed) memory on that GPU, with dev_x in host
  * memory on the host. All arrays of a solve lie in the same memory. Device work is on the legacy default stream.
  *
- * What the manual leaves open is settled in docs/manual_interface.md, which says of each choice whose it is.
+ * A program in the manual's bare names includes cu_lbfgs_dp.h, by the flags of pkg-config cuda_opt_unlp, and compiles
+ * as it is. What the manual leaves open is settled in docs/manual_interface.md, which says of each choice whose it is.
  *
  * @code{.c}
  * #include <cuda_opt_unlp.h>
@@ -70,6 +71,14 @@ typedef void (*cuda_opt_unlp_function)(int n, double *dev_x, double *dev_objf, d
 CUDA_OPT_API int cuda_opt_unlp_solve(int n, int m, cuda_opt_unlp_function eval_fg, double *dev_x, double *dev_objf,
                                      double *dev_grad, double *dev_hess, double *dev_workvec, double eps,
                                      int *dev_istate);
+/** The function in the manual's order of arguments. */
+typedef void (*cuda_opt_unlp_manual_function)(double *dev_x, double *dev_objf, double *dev_grad, int n);
+/** cuda_opt_unlp_solve() as the manual has it, and what a program that includes cu_lbfgs_dp.h calls by that name: the
+ *  function's arguments are x, f, g, n; where this thread has set no other iprint it is (1, 0), and XTOL the spacing of
+ *  doubles, 2.220446e-16; the log has the manual's head, and its counts and times at the end. */
+CUDA_OPT_API int cuda_opt_unlp_manual_solve(int n, int m, cuda_opt_unlp_manual_function eval_fg, double *dev_x,
+                                            double *dev_objf, double *dev_grad, double *dev_hess, double *dev_workvec,
+                                            double eps, int *dev_istate);
 /** Give up a solve by reverse communication that has not ended: frees what it holds. NULL: all of the calling thread's.
  *  @return 0, or -3 where there is none */
 CUDA_OPT_API int cuda_opt_unlp_release(const int *dev_istate);
@@ -113,6 +122,13 @@ CUDA_OPT_API int cuda_opt_unlp_print_vector(int n, const double *dev_v);
 /** *dev_sum = the sum of n values, in an order that depends on n alone. Both in device, or both in host memory; on CUDA
  *  enqueued on the legacy default stream, without a wait. n = 0 gives 0. */
 CUDA_OPT_API int cuda_opt_unlp_my_reduce(int n, const double *dev_v, double *dev_sum);
+/** The GPU with the most multiprocessors times clock rate, of equal ones the first.
+ *  @return its number, or -32 where there is none */
+CUDA_OPT_API int cuda_opt_unlp_get_best_device_id(void);
+/** Print the current GPU's free and whole memory on standard output. @return 0, or -32 where there is none */
+CUDA_OPT_API int cuda_opt_unlp_gpu_mem_info(void);
+/** A launch of one thread a value: *threads a block, a power of two to 256, in *blocks. @return 0, or -3 for n < 1 */
+CUDA_OPT_API int cuda_opt_unlp_getNumBlocksAndThreads(int n, int *blocks, int *threads);
 
 #ifdef __cplusplus
 }

@@ -99,6 +99,28 @@ int select_device(int id) {
     return code(cudaSetDevice(id));
 }
 
+int best_device() {
+    int devices = 0, best = CUDA_OPT_BACKEND_UNAVAILABLE;
+    if (code(cudaGetDeviceCount(&devices))) return best;
+    double speed_of_best = -1;
+    for (int id = 0; id < devices; id++) {
+        int multiprocessors = 0, clock = 0;
+        if (code(cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, id))) continue;
+        if (code(cudaDeviceGetAttribute(&clock, cudaDevAttrClockRate, id))) continue;
+        const double speed = static_cast<double>(multiprocessors) * clock;
+        if (speed <= speed_of_best) continue;
+        best = id;
+        speed_of_best = speed;
+    }
+    return best;
+}
+
+int device_memory(std::size_t *free, std::size_t *whole) {
+    const cudaError_t error = cudaMemGetInfo(free, whole);
+    if (error == cudaSuccess) return 0;
+    return without_answer(error) == on_host ? CUDA_OPT_BACKEND_UNAVAILABLE : CUDA_OPT_CUDA_FAILURE;
+}
+
 int sum_on_device(int n, const double *values, double *sum) {
     const int blocks = std::clamp(n / threads, 1, most_blocks); // by n alone, as the order of the sum
     double *sums = nullptr;

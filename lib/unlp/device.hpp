@@ -16,6 +16,10 @@ int current_device();
 int copy(void *to, const void *from, std::size_t bytes);
 // 0 or a negative code of cuda_opt.h.
 int select_device(int id);
+// The fastest device, or CUDA_OPT_BACKEND_UNAVAILABLE.
+int best_device();
+// Of the current device, in bytes. 0 or a negative code of cuda_opt.h.
+int device_memory(std::size_t *free, std::size_t *whole);
 // In device memory, enqueued on the legacy default stream. 0 or a negative code of cuda_opt.h.
 int sum_on_device(int n, const double *values, double *sum);
 

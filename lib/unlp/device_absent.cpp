@@ -13,6 +13,8 @@ int copy(void *to, const void *from, std::size_t bytes) {
     return 0;
 }
 int select_device(int) { return CUDA_OPT_BACKEND_UNAVAILABLE; }
+int best_device() { return CUDA_OPT_BACKEND_UNAVAILABLE; }
+int device_memory(std::size_t *, std::size_t *) { return CUDA_OPT_BACKEND_UNAVAILABLE; }
 int sum_on_device(int, const double *, double *) { return CUDA_OPT_BACKEND_UNAVAILABLE; }
 
 } // namespace cudaopt::unlp

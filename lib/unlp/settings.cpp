@@ -49,8 +49,10 @@ int cuda_opt_unlp_change_eps(double eps) {
 
 int cuda_opt_unlp_set_iprint(int frequency, int type) {
     const int code = set(settings().type, type, type >= 0 && type <= 3, "iprint's type", "from 0 to 3");
-    if (code == 0) settings().frequency = frequency;
-    return code;
+    if (code != 0) return code;
+    settings().frequency = frequency;
+    settings().chosen_iprint = true;
+    return 0;
 }
 
 int cuda_opt_unlp_set_GTOL(double gtol) {
@@ -70,7 +72,9 @@ int cuda_opt_unlp_set_STPMAX(double stpmax) {
 }
 
 int cuda_opt_unlp_set_XTOL(double xtol) {
-    return set(settings().xtol, xtol, finite_from_0(xtol), "XTOL", "at least 0, and finite");
+    const int code = set(settings().xtol, xtol, finite_from_0(xtol), "XTOL", "at least 0, and finite");
+    if (code == 0) settings().chosen_xtol = true;
+    return code;
 }
 
 int cuda_opt_unlp_set_maxfev(int maxfev) { return set(settings().maxfev, maxfev, maxfev >= 1, "maxfev", "at least 1"); }

@@ -1,6 +1,8 @@
 // The settings of the manual's interface, of which each thread has its own, and the thread's message.
 #pragma once
 
+#include <limits>
+
 #include "cuda_opt.h"
 #include "rim/rim.hpp"
 
@@ -19,6 +21,15 @@ struct Settings {
     int frequency = -1;
     int type = 0;
     bool first_hessian = false;
+    bool chosen_xtol = false, chosen_iprint = false; // by their setters
+
+    // What holds in the manual's own form: its defaults, where the thread has chosen nothing else.
+    Settings as_manual() const {
+        Settings same = *this;
+        if (!chosen_xtol) same.xtol = std::numeric_limits<double>::epsilon();
+        if (!chosen_iprint) same.frequency = 1;
+        return same;
+    }
 
     bool logs() const { return frequency >= 0; }
 };

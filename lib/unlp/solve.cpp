@@ -1,4 +1,5 @@
-// cuda_opt_unlp_solve over the handle of cuda_opt.h: the whole loop with the caller's function, or a step of it.
+// cuda_opt_unlp_solve, and its form in the manual's own words, over the handle of cuda_opt.h: the whole loop with the
+// caller's function, or a step of it.
 #include <cmath>
 #include <cstdio>
 #include <map>
@@ -7,6 +8,7 @@
 #include "cuda_opt_unlp.h"
 #include "rim/of_thread.hpp"
 #include "unlp/device.hpp"
+#include "unlp/manual_log.hpp"
 #include "unlp/settings.hpp"
 
 using namespace cudaopt::unlp;
@@ -23,10 +25,14 @@ struct Arguments {
     double *x, *f, *g, *diagonal;
     double eps;
     int *state;
+    bool manual; // in the manual's own form: its defaults, its log
+
+    Settings effective() const { return manual ? settings().as_manual() : settings(); }
 };
 
 struct Solve {
     int n, m;
+    std::unique_ptr<ManualLog> log; // where its lines go, in the manual's own form; the handle knows its address
     Handle handle;
 };
 
@@ -75,18 +81,19 @@ int improper(const Arguments &a) {
 }
 
 // VA15's check of GTOL, which no solve refuses.
-void restore_gtol() {
+void restore_gtol(bool logs) {
     Settings &mine = settings();
     if (mine.gtol > 1e-4 && mine.gtol < 1) return;
-    if (mine.logs())
+    if (logs)
         std::printf("  WARNING: GTOL = %e IS NOT BETWEEN 1E-04 AND 1: SET BACK TO %e\n", mine.gtol,
                     Settings::default_gtol);
     mine.gtol = Settings::default_gtol;
 }
 
-int hand_over_settings(cuda_opt *s, double *diagonal) {
-    restore_gtol();
-    const Settings &mine = settings();
+int hand_over_settings(Solve &solve, const Arguments &a) {
+    restore_gtol(a.effective().logs());
+    cuda_opt *const s = solve.handle.get();
+    const Settings mine = a.effective();
     const struct {
         int32_t key;
         double value;
@@ -108,37 +115,50 @@ int hand_over_settings(cuda_opt *s, double *diagonal) {
         if (code == 0) code = cuda_opt_set_real(s, key, value);
     for (const auto &[key, value] : integers)
         if (code == 0) code = cuda_opt_set_int(s, key, value);
-    if (code == 0 && mine.first_hessian) code = cuda_opt_set_diagonal(s, diagonal);
-    if (code == 0 && mine.logs()) code = cuda_opt_set_log(s, print_line, nullptr);
-    return code;
+    if (code == 0 && mine.first_hessian) code = cuda_opt_set_diagonal(s, a.diagonal);
+    if (code != 0 || !mine.logs()) return code;
+    if (!a.manual) return cuda_opt_set_log(s, print_line, nullptr);
+    solve.log = std::make_unique<ManualLog>(a.n, a.m, mine.xtol);
+    return cuda_opt_set_log(s, ManualLog::write, solve.log.get());
 }
 
 // 0 with a handle, or a negative code with its message.
-int start(Handle &handle, const Arguments &a) {
+int start(Solve &solve, const Arguments &a) {
     if (const int code = improper(a)) return code;
     cuda_opt *s = nullptr;
     int code = cuda_opt_create(&s, a.n, a.m, device_of(a.x) == on_host ? CUDA_OPT_BACKEND_HOST : CUDA_OPT_BACKEND_CUDA);
-    handle.reset(s);
-    if (code == 0) code = hand_over_settings(s, a.diagonal);
+    solve.handle.reset(s);
+    if (code == 0) code = hand_over_settings(solve, a);
     if (code != 0) tell("%s", s ? cuda_opt_message(s) : "out of memory");
     return code;
 }
 
-int step(cuda_opt *s, const Arguments &a) {
+int step(const Solve &solve, const Arguments &a) {
+    cuda_opt *const s = solve.handle.get();
+    if (solve.log) solve.log->before_step();
     int task = cuda_opt_set_real(s, CUDA_OPT_EPS, settings().eps >= 0 ? settings().eps : a.eps);
     if (task == 0) task = cuda_opt_solve(s, a.x, a.f, a.g);
+    if (solve.log) solve.log->after_step(s, task);
     tell("%s", cuda_opt_message(s));
     return task;
 }
 
+// The times are of work that is done, not of work that is enqueued.
+void wait_for(const double *f) {
+    double there;
+    copy(&there, f, sizeof there); // where that fails the next step finds it, too
+}
+
 // Not within the rim: an exception of eval_fg is its caller's, and passes; nothing else here throws.
-int solve_with(cuda_opt_unlp_function eval_fg, const Arguments &a) {
-    Handle handle;
-    if (const int code = start(handle, a)) return code;
+template <class Evaluate> int solve_with(const Evaluate &evaluate, const Arguments &a) {
+    Solve solve{a.n, a.m, nullptr, nullptr};
+    if (const int code = guarded([&] { return start(solve, a); })) return code;
     int task;
     do {
-        task = step(handle.get(), a);
-        if (task == CUDA_OPT_EVALUATE_FG) eval_fg(a.n, a.x, a.f, a.g);
+        task = step(solve, a);
+        if (task != CUDA_OPT_EVALUATE_FG) continue;
+        evaluate();
+        if (solve.log) wait_for(a.f);
     } while (task > 0); // CUDA_OPT_SUPPLY_DIAGONAL: dev_hess holds it
     return task;
 }
@@ -150,7 +170,7 @@ int go_on(const Arguments &a) {
         return refuse("dev_istate asks to go on, but in this thread no solve with it is going on; 0 starts one");
     const Solve &solve = found->second;
     const int task = a.n == solve.n && a.m == solve.m && a.eps >= 0
-                         ? step(solve.handle.get(), a)
+                         ? step(solve, a)
                          : refuse("n, m or eps is not what it was when this solve started");
     if (task <= 0) going_on.erase(found);
     return task;
@@ -167,8 +187,8 @@ int solve_step(const Arguments &a) {
         return refuse("dev_istate is %d, but has to be 0 to start a solve, or what the last call left there", state);
     if (state == 0) {
         of_thread.made().erase(a.state);
-        Solve fresh{a.n, a.m, nullptr};
-        if (const int code = start(fresh.handle, a)) return code;
+        Solve fresh{a.n, a.m, nullptr, nullptr};
+        if (const int code = start(fresh, a)) return code;
         of_thread.made()[a.state] = std::move(fresh);
     }
     return go_on(a);
@@ -181,17 +201,29 @@ int release(const int *state) {
     return 0;
 }
 
+// What a solve returns, with its state written.
+int with_state(const Arguments &a, int state) {
+    if (a.state && copy(a.state, &state, sizeof state) != 0 && state >= 0) {
+        tell("dev_istate cannot be written: CUDA failed");
+        return CUDA_OPT_CUDA_FAILURE;
+    }
+    return state;
+}
+
 } // namespace
 
 int cuda_opt_unlp_solve(int n, int m, cuda_opt_unlp_function eval_fg, double *dev_x, double *dev_objf, double *dev_grad,
                         double *dev_hess, double *, double eps, int *dev_istate) {
-    const Arguments a{n, m, dev_x, dev_objf, dev_grad, dev_hess, eps, dev_istate};
-    int state = eval_fg ? solve_with(eval_fg, a) : guarded([&] { return solve_step(a); });
-    if (dev_istate && copy(dev_istate, &state, sizeof state) != 0 && state >= 0) {
-        tell("dev_istate cannot be written: CUDA failed");
-        state = CUDA_OPT_CUDA_FAILURE;
-    }
-    return state;
+    const Arguments a{n, m, dev_x, dev_objf, dev_grad, dev_hess, eps, dev_istate, false};
+    return with_state(a, eval_fg ? solve_with([&] { eval_fg(n, dev_x, dev_objf, dev_grad); }, a)
+                                 : guarded([&] { return solve_step(a); }));
+}
+
+int cuda_opt_unlp_manual_solve(int n, int m, cuda_opt_unlp_manual_function eval_fg, double *dev_x, double *dev_objf,
+                               double *dev_grad, double *dev_hess, double *, double eps, int *dev_istate) {
+    const Arguments a{n, m, dev_x, dev_objf, dev_grad, dev_hess, eps, dev_istate, true};
+    return with_state(a, eval_fg ? solve_with([&] { eval_fg(dev_x, dev_objf, dev_grad, n); }, a)
+                                 : guarded([&] { return solve_step(a); }));
 }
 
 int cuda_opt_unlp_release(const int *dev_istate) {

@@ -12,6 +12,7 @@ namespace {
 
 constexpr int per_line = 6;
 constexpr int per_copy = 1000 * per_line;
+constexpr const char *no_device = "there is no CUDA device, or the library was built without CUDA";
 
 int refuse_vector(const char *call) { return refuse("%s: n is negative, or an array is NULL", call); }
 
@@ -44,8 +45,7 @@ int get_solution(int n, const double *dev_x, double *x) {
 int set_device_ID(int id) {
     const int code = select_device(id);
     if (code == CUDA_OPT_IMPROPER_INPUT) tell("there is no CUDA device %d", id);
-    else if (code == CUDA_OPT_BACKEND_UNAVAILABLE)
-        tell("there is no CUDA device, or the library was built without CUDA");
+    else if (code == CUDA_OPT_BACKEND_UNAVAILABLE) tell("%s", no_device);
     else if (code != 0) tell("CUDA device %d cannot be used", id);
     return code;
 }
@@ -72,6 +72,30 @@ int my_reduce(int n, const double *dev_v, double *dev_sum) {
     return 0;
 }
 
+int get_best_device_id() {
+    const int id = best_device();
+    if (id < 0) tell("%s", no_device);
+    return id;
+}
+
+int gpu_mem_info() {
+    std::size_t free = 0, whole = 0;
+    const int code = device_memory(&free, &whole);
+    if (code == CUDA_OPT_BACKEND_UNAVAILABLE) tell("%s", no_device);
+    else if (code != 0) return told(code, "gpu_mem_info");
+    else std::printf("GPU memory: %zu of %zu bytes free\n", free, whole);
+    return code;
+}
+
+int getNumBlocksAndThreads(int n, int *blocks, int *threads) {
+    if (n < 1 || !blocks || !threads) return refuse("getNumBlocksAndThreads: n is below 1, or a pointer is NULL");
+    int block = 1;
+    while (block < 256 && block < n) block *= 2;
+    *threads = block;
+    *blocks = (n - 1) / block + 1;
+    return 0;
+}
+
 } // namespace
 
 int cuda_opt_unlp_get_solution(int n, const double *dev_x, double *x) {
@@ -85,4 +109,13 @@ int cuda_opt_unlp_print_vector(int n, const double *dev_v) {
 }
 int cuda_opt_unlp_my_reduce(int n, const double *dev_v, double *dev_sum) {
     return guarded([=] { return my_reduce(n, dev_v, dev_sum); });
+}
+int cuda_opt_unlp_get_best_device_id(void) {
+    return guarded([] { return get_best_device_id(); });
+}
+int cuda_opt_unlp_gpu_mem_info(void) {
+    return guarded([] { return gpu_mem_info(); });
+}
+int cuda_opt_unlp_getNumBlocksAndThreads(int n, int *blocks, int *threads) {
+    return guarded([=] { return getNumBlocksAndThreads(n, blocks, threads); });
 }

@@ -98,7 +98,9 @@ class Document(unittest.TestCase):
             any(other.tag == "sh" and self.is_named(block.file_name, other.text) for other in self.blocks),
             f"no sh block uses {block.file_name}",
         )
-        include = subprocess.run(["pkg-config", "--cflags", "cuda_opt"], check=True, capture_output=True, text=True)
+        include = subprocess.run(
+            ["pkg-config", "--cflags", self.package(block)], check=True, capture_output=True, text=True
+        )
         compilers = {
             "c": ["cc", "-std=c11"],
             "cpp": ["c++", "-std=c++17"],
@@ -110,6 +112,12 @@ class Document(unittest.TestCase):
             self.skipTest(f"no {compilers[block.tag][0]}")
         command = [*compilers[block.tag], *STRICT, "-fsyntax-only", *include.stdout.split(), block.file_name]
         self.expect_success(run(command, self.folder))
+
+    def package(self, block):
+        """The one with whose flags the document compiles the file."""
+        users = (other.text for other in self.blocks if other.tag == "sh" and block.file_name in other.text)
+        found = re.search(r"pkg-config --cflags --libs (\w+)", "".join(users))
+        return found[1] if found else "cuda_opt"
 
     @staticmethod
     def is_named(file_name, commands):

@@ -52,6 +52,27 @@ class Log(unittest.TestCase):
     def test_manual_on_the_host(self):
         self.manual("--backend", "host")
 
+    def test_the_words_of_the_manual(self):
+        done = run(1000000, 7, "--backend", "host", "--log", "manual")
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        lines = iter(done.stdout.splitlines())
+        for expected in ["Extended Rosenbrock", "Xtol: 2.220446e-16", "Number of variables n = 1000000;",
+                         "Number of corrections m = 7;", "f = 1.210000e+07;", "gnorm = 1.646623e+05", "****",
+                         "   I  NFN ", *MANUAL.strip("\n").splitlines(),
+                         "The minimization terminated without detecting errors.", "Evaluations of f and g: 51, ",
+                         "Calls of l-bfgs: 51, ", "Calls of mcsrch: 87,", "Time of the minimization: "]:
+            self.assertTrue(any(line.startswith(expected) for line in lines),
+                            f"'{expected}' is not in its place in\n{done.stdout}")
+
+    def test_the_words_of_the_manual_around_other_runs(self):
+        done = run(100, 5, "--log", "manual", "--max-iterations", 2, "--xtol", 0.5)
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("Xtol: 5.000000e-01\n", done.stdout)
+        self.assertNotIn("terminated without", done.stdout)
+        self.assertIn("Time of the minimization: ", done.stdout)
+        self.assertEqual(run(100, 5, "--log", "manual", "--iprint", -1).stdout, "")
+        self.assertIn("  XTOL = 1.000000e-16\n", run(100, 5, "--log", "own").stdout)
+
     def test_manual_on_cuda(self):
         if run(2, 1, "--backend", "cuda", "--iprint", "-1").returncode:
             self.assertFalse(os.environ.get("CUDA_OPT_TEST_REQUIRE_CUDA"), "CUDA is required")
@@ -150,6 +171,7 @@ class Answers(unittest.TestCase):
             "100 5 --problem torsion --parameter d=1", "100 5 --problem combustion --parameter lambda=7",
             "100 5 --problem optimal-design --parameter lambda=1", "100 5 --nx 5", "100 5 --parameter c=5",
             "100 5 --problem ginzburg-landau-1d --parameter t=8", "100 5 --problem torsion --lower 0.4",
+            "100 5 --log", "100 5 --log other",
             "100 5 --checkpoint", "100 5 --every 10", "100 5 --checkpoint x --every 0",
             "100 5 --checkpoint x --every 1.5",
         )

@@ -59,13 +59,20 @@ double x_manual[n], f_manual, g_manual[n], hess_manual[n];
 
 void evaluate_manual(int, double *x, double *f, double *g) { *f = rosenbrock(x, g, n); }
 
-Outcome solve_manual(bool by_steps, int *state) {
+void evaluate_in_its_order(double *x, double *f, double *g, int) { evaluate_manual(n, x, f, g); }
+
+enum class Form { called, by_steps, manual };
+
+Outcome solve_manual(Form form, int *state) {
     for (int i = 0; i < n; i++) x_manual[i] = i % 2 ? 0.5 : -1.2, hess_manual[i] = 0.01;
     *state = 0;
     Outcome outcome;
     do {
-        outcome.code = cuda_opt_unlp_solve(n, m, by_steps ? nullptr : evaluate_manual, x_manual, &f_manual, g_manual,
-                                           hess_manual, nullptr, 1e-8, state);
+        outcome.code = form == Form::manual
+                           ? cuda_opt_unlp_manual_solve(n, m, evaluate_in_its_order, x_manual, &f_manual, g_manual,
+                                                        hess_manual, nullptr, 1e-8, state)
+                           : cuda_opt_unlp_solve(n, m, form == Form::by_steps ? nullptr : evaluate_manual, x_manual,
+                                                 &f_manual, g_manual, hess_manual, nullptr, 1e-8, state);
         if (outcome.code == 1) evaluate_manual(n, x_manual, &f_manual, g_manual);
     } while (outcome.code > 0);
     outcome.f = f_manual;
@@ -73,15 +80,15 @@ Outcome solve_manual(bool by_steps, int *state) {
     return outcome;
 }
 
-std::string manual_body(bool by_steps, bool diagonal, int64_t number, Mode mode) {
+std::string manual_body(Form form, bool diagonal, int64_t number, Mode mode) {
     int state = 0;
     cuda_opt_unlp_enable_first_Hessian(diagonal);
     cuda_opt_unlp_set_iprint(1, 3);
     arm(number, mode);
-    const Outcome outcome = solve_manual(by_steps, &state);
+    const Outcome outcome = solve_manual(form, &state);
     const bool sentence = is_sentence(cuda_opt_unlp_message());
     calm();
-    const Outcome wanted = solve_manual(by_steps, &state);
+    const Outcome wanted = solve_manual(form, &state);
     if (!(outcome == wanted) && outcome.code != CUDA_OPT_OUT_OF_MEMORY) return "code " + std::to_string(outcome.code);
     if (!sentence) return "no sentence";
     if (wanted.code != 0) return "code " + std::to_string(wanted.code) + " afterwards: " + cuda_opt_unlp_message();
@@ -141,10 +148,11 @@ std::string setulb_body(int iprint, int64_t number, Mode mode) {
 TEST_CASE("Each allocation through the C++ header fails in turn", "[failures]") { CHECK(each_in_turn(cpp_body) == ""); }
 
 TEST_CASE("Each allocation through the manual's interface fails in turn", "[failures]") {
-    const bool by_steps = GENERATE(false, true), diagonal = GENERATE(false, true);
-    INFO("by steps: " << by_steps << ", diagonal: " << diagonal);
+    const Form form = GENERATE(Form::called, Form::by_steps, Form::manual);
+    const bool diagonal = GENERATE(false, true);
+    INFO("form: " << static_cast<int>(form) << ", diagonal: " << diagonal);
     const std::string wrong =
-        each_in_turn([&](int64_t number, Mode mode) { return manual_body(by_steps, diagonal, number, mode); });
+        each_in_turn([&](int64_t number, Mode mode) { return manual_body(form, diagonal, number, mode); });
     CHECK(wrong == "");
 }
 

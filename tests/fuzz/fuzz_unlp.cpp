@@ -67,6 +67,9 @@ void use_utilities(Run &run) {
     expect(run, "get_solution", cuda_opt_unlp_get_solution(n, nullptr, copied.data()), false);
     expect(run, "print_vector", cuda_opt_unlp_print_vector(n, nullptr), false);
     expect(run, "my_reduce", cuda_opt_unlp_my_reduce(n, values.data(), nullptr), false);
+    int blocks = 0, threads = 0;
+    expect(run, "getNumBlocksAndThreads", cuda_opt_unlp_getNumBlocksAndThreads(n, &blocks, &threads), n >= 1);
+    expect(run, "getNumBlocksAndThreads", cuda_opt_unlp_getNumBlocksAndThreads(n, &blocks, nullptr), false);
     check_message(run, "set_device_ID", cuda_opt_unlp_set_device_ID(-1));
     expect(run, "release", cuda_opt_unlp_release(&n), false);
 }

@@ -50,6 +50,7 @@ template <class Configuration> class Run {
     const cudaopt::Handle &memory() const { return memory_; }
     double *dev_x() { return x_.data(); }
 
+    bool manual = false; // by the form in the manual's own order
     double *workvec = nullptr;
     double eps = 1e-5;
     State<Configuration> istate;
@@ -83,6 +84,9 @@ template <class Configuration> class Run {
         if (diagonal) fill_diagonal();
     }
     int step(int m, cuda_opt_unlp_function eval_fg) {
+        if (manual)
+            return cuda_opt_unlp_manual_solve(n(), m, eval_fg ? evaluate_current_manual : nullptr, x_.data(), f_.data(),
+                                              g_.data(), hess_.data(), workvec, eps, istate.data());
         return cuda_opt_unlp_solve(n(), m, eval_fg, x_.data(), f_.data(), g_.data(), hess_.data(), workvec, eps,
                                    istate.data());
     }
@@ -95,6 +99,7 @@ template <class Configuration> class Run {
         run.evaluate_all();
         run.at_evaluation();
     }
+    static void evaluate_current_manual(double *x, double *f, double *g, int n) { evaluate_current(n, x, f, g); }
     void evaluate() {
         evaluations_++;
         Vector g(problem_.start.size());

@@ -1,0 +1,56 @@
+/* The names of the 2013 manual of L-BFGS for GPU-CUDA (CMCC RP0167), so that a program written from it compiles as it
+ * is: with the flags of pkg-config cuda_opt_unlp, or this folder on the include path beside that of cuda_opt_unlp.h.
+ * The library's own symbols stay cuda_opt_unlp_*. What the manual declares void returns a code here, as everywhere:
+ * 0, or a negative one, of which cuda_opt_unlp_message() speaks. */
+#ifndef CUDA_OPT_MANUAL_CU_LBFGS_DP_H
+#define CUDA_OPT_MANUAL_CU_LBFGS_DP_H
+
+#include <cuda_opt_unlp.h>
+
+/* A macro, as the other form already has the symbol. */
+#define cuda_opt_unlp_solve cuda_opt_unlp_manual_solve
+
+static inline int enable_first_Hessian(void) { return cuda_opt_unlp_enable_first_Hessian(1); }
+static inline int change_eps(double new_eps) { return cuda_opt_unlp_change_eps(new_eps); }
+static inline int set_iprint(int i_one, int i_two) { return cuda_opt_unlp_set_iprint(i_one, i_two); }
+
+static inline int get_solution(double *h_x, double *dev_x, int n) { return cuda_opt_unlp_get_solution(n, dev_x, h_x); }
+static inline int set_device_ID(int id) { return cuda_opt_unlp_set_device_ID(id); }
+static inline int print_vector(double *d_v, int size) { return cuda_opt_unlp_print_vector(size, d_v); }
+static inline int get_best_device_id(void) { return cuda_opt_unlp_get_best_device_id(); }
+static inline int gpu_mem_info(void) { return cuda_opt_unlp_gpu_mem_info(); }
+static inline int getNumBlocksAndThreads(int n, int *blocks, int *threads) {
+    return cuda_opt_unlp_getNumBlocksAndThreads(n, blocks, threads);
+}
+
+/* my_reduce with the eight arguments of its description, or the six of the manual's example. The sum's launch is the
+ * library's own, by n alone: the numbers of threads and blocks are not looked at, and d_odata is left alone. */
+static inline int cuda_opt_manual_reduce_8(int n, int numThreads, int numBlocks, int maxThreads, int maxBlocks,
+                                           double *d_idata, double *d_odata, double *d_result) {
+    (void)numThreads, (void)numBlocks, (void)maxThreads, (void)maxBlocks, (void)d_odata;
+    return cuda_opt_unlp_my_reduce(n, d_idata, d_result);
+}
+static inline int cuda_opt_manual_reduce_6(int n, int numThreads, int numBlocks, double *d_idata, double *d_odata,
+                                           double *d_result) {
+    return cuda_opt_manual_reduce_8(n, numThreads, numBlocks, numThreads, numBlocks, d_idata, d_odata, d_result);
+}
+#ifdef __cplusplus
+static inline int my_reduce(int n, int numThreads, int numBlocks, int maxThreads, int maxBlocks, double *d_idata,
+                            double *d_odata, double *d_result) {
+    return cuda_opt_manual_reduce_8(n, numThreads, numBlocks, maxThreads, maxBlocks, d_idata, d_odata, d_result);
+}
+static inline int my_reduce(int n, int numThreads, int numBlocks, double *d_idata, double *d_odata, double *d_result) {
+    return cuda_opt_manual_reduce_6(n, numThreads, numBlocks, d_idata, d_odata, d_result);
+}
+#else
+/* By the number of arguments; any other number finds no function. */
+#define CUDA_OPT_MANUAL_NINTH(a1, a2, a3, a4, a5, a6, a7, a8, name, ...) name
+#define my_reduce(...)                                                                                                 \
+    CUDA_OPT_MANUAL_NINTH(__VA_ARGS__, cuda_opt_manual_reduce_8, my_reduce_takes_6_or_8_arguments,                     \
+                          cuda_opt_manual_reduce_6, my_reduce_takes_6_or_8_arguments,                                  \
+                          my_reduce_takes_6_or_8_arguments, my_reduce_takes_6_or_8_arguments,                          \
+                          my_reduce_takes_6_or_8_arguments, my_reduce_takes_6_or_8_arguments, )                        \
+    (__VA_ARGS__)
+#endif
+
+#endif

@@ -1,0 +1,44 @@
+// The log in the manual's own words: the solver's lines below another head, and an end with counts and times.
+#pragma once
+
+#include <chrono>
+
+#include "cuda_opt.h"
+
+namespace cudaopt::unlp {
+
+class ManualLog {
+  public:
+    ManualLog(int n, int m, double xtol) : n_(n), m_(m), xtol_(xtol) {}
+
+    // For cuda_opt_set_log.
+    static void write(void *log, const char *line) noexcept;
+
+    // Around each call of the solver. What lies between two calls is the caller's, who evaluates.
+    void before_step();
+    void after_step(cuda_opt *s, int task);
+
+  private:
+    using Clock = std::chrono::steady_clock;
+    struct Effort {
+        long long count = 0;
+        double milliseconds = 0;
+    };
+
+    void write_line(const char *line);
+    void count_search(cuda_opt *s, int task);
+    void summary(Clock::time_point now) const;
+
+    const int n_, m_;
+    const double xtol_;
+    bool headed_ = false;
+    bool ends_ = false;      // the solve has ended well: the solver's own sentence is not needed
+    int asked_ = 0;          // what the last step has asked for
+    bool searching_ = false; // within a line search
+    long long searches_ended_ = 0;
+    Effort evaluations_, steps_, searches_;
+    Effort searching_steps_; // those in which the line search went on
+    Clock::time_point start_, step_began_, step_ended_;
+};
+
+} // namespace cudaopt::unlp

@@ -1,0 +1,124 @@
+// The solve in the manual's own form: its defaults, its log with counts, the same bits otherwise; what its programs
+// call besides.
+#include <limits>
+#include <stdexcept>
+
+#include "run.hpp"
+
+using namespace cudaopt_test;
+
+namespace {
+
+int lines_that_begin(const std::vector<std::string> &log, const std::string &beginning) {
+    return static_cast<int>(std::count_if(log.begin(), log.end(), [&](const std::string &line) {
+        return line.compare(0, beginning.size(), beginning) == 0;
+    }));
+}
+
+} // namespace
+
+TEMPLATE_TEST_CASE("The manual's form has the manual's defaults, and the same bits in both its forms", "[unlp]",
+                   HostDouble, CudaDouble) {
+    if (skipped<TestType>()) return;
+    const Defaults defaults;
+    const Problem problem = extended_rosenbrock(1000);
+    Run<TestType> plain(problem), called(problem), reversed(problem);
+    REQUIRE(cuda_opt_unlp_set_XTOL(std::numeric_limits<double>::epsilon()) == 0);
+    CHECK(printed([&] { CHECK(plain.called_back() == 0); }).empty());
+    cuda_opt_unlp_default_settings();
+    for (Run<TestType> *run : {&called, &reversed}) {
+        run->manual = true;
+        const std::vector<std::string> log =
+            printed([&] { CHECK((run == &called ? run->called_back() : run->reversed()) == 0); });
+        CHECK(run->x() == plain.x());
+        CHECK(run->g() == plain.g());
+        CHECK(run->evaluations() == plain.evaluations());
+        CHECK(has_line(log, "Xtol: 2.220446e-16"));
+        CHECK(has_line(log, "Number of variables n = 1000;"));
+        CHECK(has_line(log, "Number of corrections m = 5;"));
+        CHECK(lines_that_begin(log, "*") == 1);
+        const std::string count = std::to_string(run->evaluations());
+        CHECK(has_line(log, "Evaluations of f and g: " + count + ", "));
+        CHECK(has_line(log, "Calls of l-bfgs: " + count + ", "));
+        CHECK(log.back().compare(0, 26, "Time of the minimization: ") == 0);
+    }
+}
+
+TEST_CASE("In the manual's form a thread's own settings count, and leave the other form's defaults alone", "[unlp]") {
+    const Defaults defaults;
+    const Problem problem = extended_rosenbrock(100);
+    REQUIRE(cuda_opt_unlp_set_XTOL(1e-16) == 0);
+    REQUIRE(cuda_opt_unlp_set_iprint(0, 0) == 0);
+    Run<HostDouble> first_and_last(problem), silent(problem), other(problem), refused(problem);
+    first_and_last.manual = silent.manual = refused.manual = true;
+    const std::vector<std::string> log = printed([&] { CHECK(first_and_last.called_back() == 0); });
+    CHECK(has_line(log, "Xtol: 1.000000e-16"));
+    CHECK(!has_line(log, "   1 "));
+    REQUIRE(cuda_opt_unlp_set_iprint(-1, 0) == 0);
+    CHECK(printed([&] { CHECK(silent.called_back() == 0); }).empty());
+    cuda_opt_unlp_default_settings();
+    CHECK(printed([&] { CHECK(other.called_back() == 0); }).empty());
+    CHECK(cuda_opt_unlp_set_iprint(1, 4) == -3); // a value that is refused chooses nothing
+    CHECK(cuda_opt_unlp_set_XTOL(-1) == -3);
+    CHECK(has_line(printed([&] { refused.called_back(); }), "Xtol: 2.220446e-16"));
+}
+
+TEST_CASE("In the manual's form a solve that fails says so in its log, with its counts", "[unlp]") {
+    const Defaults defaults;
+    REQUIRE(cuda_opt_unlp_set_icall(3) == 0);
+    Run<HostDouble> run(extended_rosenbrock(100));
+    run.manual = true;
+    const std::vector<std::string> log = printed([&] { CHECK(run.called_back() == CUDA_OPT_ITERATION_LIMIT); });
+    CHECK(!has_line(log, "The minimization terminated"));
+    CHECK(has_line(log, std::string(" ") + cuda_opt_unlp_message()));
+    CHECK(has_line(log, "Calls of mcsrch: " + std::to_string(run.evaluations() - 1 + 3) + ","));
+}
+
+TEST_CASE("In the manual's form improper arguments are refused, and exceptions pass through", "[unlp]") {
+    const Defaults defaults;
+    double x = 0, f = 0, g = 0;
+    int istate = 0;
+    const auto none = [](double *, double *, double *, int) {};
+    CHECK(cuda_opt_unlp_manual_solve(0, 5, none, &x, &f, &g, nullptr, nullptr, 1e-5, &istate) == -3);
+    CHECK(istate == -3);
+    CHECK(cuda_opt_unlp_manual_solve(1, 0, none, &x, &f, &g, nullptr, nullptr, 1e-5, &istate) == -3);
+    CHECK(cuda_opt_unlp_manual_solve(1, 5, none, nullptr, &f, &g, nullptr, nullptr, 1e-5, &istate) == -3);
+    CHECK(cuda_opt_unlp_manual_solve(1, 5, none, &x, &f, &g, nullptr, nullptr, -1, &istate) == -3);
+    CHECK(cuda_opt_unlp_manual_solve(1, 5, none, &x, &f, &g, nullptr, nullptr, 1e-5, nullptr) == -3);
+    Run<HostDouble> run(extended_rosenbrock(10));
+    run.manual = true;
+    run.at_evaluation = [] { throw std::out_of_range("enough"); };
+    printed([&] { CHECK_THROWS_AS(run.called_back(), std::out_of_range); });
+}
+
+TEST_CASE("A launch covers its values, and its arguments are looked at", "[unlp]") {
+    for (const int n : {1, 2, 3, 255, 256, 257, 500000, std::numeric_limits<int>::max()}) {
+        INFO(n);
+        int blocks = 0, threads = 0;
+        REQUIRE(cuda_opt_unlp_getNumBlocksAndThreads(n, &blocks, &threads) == 0);
+        CHECK(static_cast<int64_t>(blocks) * threads >= n);
+        CHECK(static_cast<int64_t>(blocks - 1) * threads < n);
+        CHECK(threads <= 256);
+        CHECK((threads & (threads - 1)) == 0);
+    }
+    int value = untouched;
+    CHECK(cuda_opt_unlp_getNumBlocksAndThreads(0, &value, &value) == -3);
+    CHECK(cuda_opt_unlp_getNumBlocksAndThreads(1, nullptr, &value) == -3);
+    CHECK(cuda_opt_unlp_getNumBlocksAndThreads(1, &value, nullptr) == -3);
+    CHECK(value == untouched);
+}
+
+TEST_CASE("The best device is one that can be set, or there is none", "[unlp]") {
+    const int id = cuda_opt_unlp_get_best_device_id();
+    int code = untouched;
+    const std::vector<std::string> lines = printed([&] { code = cuda_opt_unlp_gpu_mem_info(); });
+    if (id < 0) {
+        CHECK(id == CUDA_OPT_BACKEND_UNAVAILABLE);
+        CHECK(code == CUDA_OPT_BACKEND_UNAVAILABLE);
+        CHECK(lines.empty());
+    } else {
+        CHECK(cuda_opt_unlp_set_device_ID(id) == 0);
+        CHECK(code == 0);
+        CHECK(has_line(lines, "GPU memory: "));
+    }
+}
