@@ -230,6 +230,18 @@ class Manual : public Case {
     void *memory_ = nullptr;
 };
 
+// What the manual's interface asks the device besides.
+class ManualQuery : public Case {
+  public:
+    std::string message() const override { return cuda_opt_unlp_message(); }
+    bool give_back() override { return true; }
+    int attempt() override {
+        seam::use(0);
+        TRY(cuda_opt_unlp_gpu_mem_info());
+        return 0;
+    }
+};
+
 template <class Real, int backend, bool bounded, bool diagonal, bool log> std::unique_ptr<Case> solve() {
     return std::make_unique<Solve<Real>>(backend, Options{bounded, diagonal, log});
 }
@@ -245,6 +257,7 @@ const std::vector<Kind> &kinds() {
         {"on the host", solve<double, host, true, false, false>},
         {"search by batches", []() -> std::unique_ptr<Case> { return std::make_unique<Search>(); }},
         {"the manual's interface", []() -> std::unique_ptr<Case> { return std::make_unique<Manual>(); }},
+        {"its query", []() -> std::unique_ptr<Case> { return std::make_unique<ManualQuery>(); }},
     };
     return all;
 }

@@ -69,6 +69,7 @@ REFUSED(cudaErrorMemoryAllocation, cudaHostAlloc, (void **memory, std::size_t by
         (memory, bytes, flags))
 REFUSED(cudaErrorMemoryAllocation, cudaMallocAsync, (void **memory, std::size_t bytes, cudaStream_t stream),
         (memory, bytes, stream))
+REFUSED(cudaErrorUnknown, cudaMemGetInfo, (std::size_t * free, std::size_t *whole), (free, whole))
 REFUSED(cudaErrorUnknown, cudaGetDeviceCount, (int *count), (count))
 REFUSED(cudaErrorUnknown, cudaGetDevice, (int *device), (device))
 REFUSED(cudaErrorUnknown, cudaSetDevice, (int device), (device))
