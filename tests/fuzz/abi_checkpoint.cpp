@@ -1,6 +1,5 @@
 // Checkpoints, good and spoilt.
 #include <algorithm>
-#include <cstring>
 
 #include "abi.hpp"
 
@@ -29,7 +28,7 @@ std::vector<unsigned char> spoil(Random &random, std::vector<unsigned char> chec
         checkpoint.resize(static_cast<std::size_t>(random.below(4000)));
         std::generate(checkpoint.begin(), checkpoint.end(), any_byte);
         const char magic[] = "cuda_opt";
-        if (random.chance(0.7)) std::memcpy(checkpoint.data(), magic, std::min<std::size_t>(8, checkpoint.size()));
+        if (random.chance(0.7)) std::copy_n(magic, std::min<std::size_t>(8, checkpoint.size()), checkpoint.begin());
         return checkpoint;
     }
     const auto size = static_cast<int64_t>(checkpoint.size());
