@@ -2,7 +2,11 @@
 
 #include "drivers/svg_text.hpp"
 
+#include <algorithm>
 #include <cmath>
+#include <set>
+#include <string>
+#include <utility>
 
 namespace driver {
 namespace {
@@ -13,10 +17,40 @@ using namespace svg_text;
 constexpr double side = 720, margin = 24, top = 96;
 constexpr std::size_t most_with_triangles = 4000;
 
-std::string path_of(const Polygon &polygon) {
-    std::string points;
-    for (const Point &p : polygon) points += point(points.empty() ? "M" : "L", p.x * side, (1 - p.y) * side);
-    return points + "Z";
+constexpr int units = 10; // to a pixel: whole numbers are shorter
+
+// Points by whole units, each told by its way from the one before, which is shorter than its place. No error adds up,
+// for the ways are between rounded points.
+class Trace {
+  public:
+    void move_to(const Point &p) {
+        go(p);
+        text_ += "M" + std::to_string(x_) + " " + std::to_string(y_);
+    }
+    void line_to(const Point &p) {
+        const long x = x_, y = y_;
+        go(p);
+        const std::string down = std::to_string(y_ - y);
+        text_ += "l" + std::to_string(x_ - x) + (down[0] == '-' ? "" : " ") + down;
+    }
+    void close() { text_ += "Z"; }
+    void dot() { text_ += "h0"; } // a line without length, of which the round ends alone are seen
+    const std::string &text() const { return text_; }
+
+  private:
+    void go(const Point &p) {
+        x_ = std::lround(p.x * side * units);
+        y_ = std::lround((1 - p.y) * side * units);
+    }
+
+    std::string text_;
+    long x_ = 0, y_ = 0;
+};
+
+void outline(const Polygon &polygon, Trace &trace) {
+    trace.move_to(polygon[0]);
+    for (std::size_t k = 1; k < polygon.size(); k++) trace.line_to(polygon[k]);
+    trace.close();
 }
 
 bool at_the_edge(const Polygon &polygon) {
@@ -44,29 +78,38 @@ std::string draw(const DrawnDiagram &drawn) {
     const double distance = side / std::sqrt(static_cast<double>(sites));
     std::string cells = "\n";
     for (std::size_t kind = 0; kind < std::size(kinds); kind++) {
-        std::string outlines;
+        Trace outlines;
         for (std::size_t i = 0; i < sites; i++)
-            if (!diagram.cells()[i].empty() && kind_of(diagram, i) == kind) outlines += path_of(diagram.cells()[i]);
-        if (!outlines.empty()) cells += element("path", fill(kinds[kind].colour) + " " + attribute("d", outlines));
+            if (!diagram.cells()[i].empty() && kind_of(diagram, i) == kind) outline(diagram.cells()[i], outlines);
+        if (!outlines.text().empty())
+            cells += element("path", fill(kinds[kind].colour) + " " + attribute("d", outlines.text()));
     }
-    const double outline = std::fmin(1, distance / 15);
-    const std::string text =
-        element("text", attribute("y", -10, 0), drawn.caption) +
-        element("g", "stroke=\"#555\" stroke-linejoin=\"round\" " + attribute("stroke-width", outline, 2), cells);
-    if (sites > most_with_triangles) return text;
-    std::string edges;
-    for (const Triangle &triangle : diagram.triangles()) {
-        Polygon corners;
-        for (const int32_t i : triangle.site)
-            corners.push_back({x[2 * static_cast<std::size_t>(i)], x[2 * static_cast<std::size_t>(i) + 1]});
-        if (triangle.restricted) edges += path_of(corners);
+    const double width = std::fmin(1, distance / 15);
+    const std::string text = element("text", attribute("y", -10, 0), drawn.caption);
+    std::string lines =
+        element("g", "stroke=\"#555\" stroke-linejoin=\"round\" " + attribute("stroke-width", width * units), cells);
+    if (sites <= most_with_triangles) {
+        const auto site = [&](std::size_t i) { return Point{x[2 * i], x[2 * i + 1]}; };
+        std::set<std::pair<int32_t, int32_t>> edges; // each once, though two triangles have it
+        for (const Triangle &triangle : diagram.triangles())
+            for (std::size_t k = 0; triangle.restricted && k < 3; k++)
+                edges.insert(std::minmax(triangle.site[k], triangle.site[(k + 1) % 3]));
+        Trace sides, dots;
+        for (const auto &[from, to] : edges) {
+            sides.move_to(site(static_cast<std::size_t>(from)));
+            sides.line_to(site(static_cast<std::size_t>(to)));
+        }
+        for (std::size_t i = 0; i < sites; i++) {
+            dots.move_to(site(i));
+            dots.dot();
+        }
+        lines +=
+            element("path", "fill=\"none\" " + stroke("#2a7a4b", 0.8 * units) + " " + attribute("d", sides.text())) +
+            element("path", "fill=\"none\" stroke=\"#111\" stroke-linecap=\"round\" " +
+                                attribute("stroke-width", 2 * std::fmin(3, distance / 9) * units) + " " +
+                                attribute("d", dots.text()));
     }
-    std::string dots; // lines without length, of which the round ends alone are seen: shorter than circles
-    for (std::size_t i = 0; i < x.size(); i += 2) dots += point("M", x[i] * side, (1 - x[i + 1]) * side, 2) + "h0";
-    return text + element("path", "fill=\"none\" " + stroke("#2a7a4b", 0.8) + " " + attribute("d", edges)) +
-           element("path", "fill=\"none\" stroke=\"#111\" stroke-linecap=\"round\" " +
-                               attribute("stroke-width", 2 * std::fmin(3, distance / 9), 2) + " " +
-                               attribute("d", dots));
+    return text + element("g", attribute("transform", "scale(" + number(1.0 / units) + ")"), "\n" + lines);
 }
 
 } // namespace

@@ -44,7 +44,7 @@ TEST_CASE("Managed memory is the handle's", "[devices]") {
 TEST_CASE("Memory of another device is refused, and nothing is lost by it", "[devices]") {
     if (skipped<CudaDouble>()) return;
     if (on_device::devices() < 2) {
-        WARN("skipped: two CUDA devices are wanted");
+        WARN("skipped: that memory of another device is refused is not tested, for there are not two CUDA devices");
         return;
     }
     on_device::use(0);
@@ -87,7 +87,7 @@ TEST_CASE("Memory of another device is refused, and nothing is lost by it", "[de
 TEST_CASE("A handle stays on its device when another becomes current", "[devices]") {
     if (skipped<CudaDouble>()) return;
     if (on_device::devices() < 2) {
-        WARN("skipped: two CUDA devices are wanted");
+        WARN("skipped: that a handle stays on its device is not tested, for there are not two CUDA devices");
         return;
     }
     on_device::use(1);

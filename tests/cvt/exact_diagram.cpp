@@ -16,7 +16,9 @@ using namespace cudaopt::cvt;
 namespace {
 
 bool skipped() {
-    if (!ExactDiagram::available()) WARN("skipped: built without Boost.Polygon");
+    if (!ExactDiagram::available())
+        WARN("skipped: \"" << Catch::getResultCapture().getCurrentTestName()
+                           << "\" is not tested, for this is built without Boost.Polygon");
     return !ExactDiagram::available();
 }
 

@@ -35,7 +35,7 @@ DIALECT = {
     re.compile(r"(?:^\s*|[;{}] |, )(?:\+\+|--)[\w.>\[\]-]+(?:;|\)(?: |$))"): "i++ where its value is not used",
 }
 DOXYGEN = re.compile(r"^\s*/\*[*!]|//[/!](?!/)")
-UNFINISHED = re.compile(r"\b(TODO|FIXME|XXX)\b")
+UNFINISHED = re.compile(r"\b(TO[D]O|FIX[M]E|X[X]X)\b")  # so that this line is none itself
 
 
 def room(path):
@@ -80,7 +80,7 @@ def broken_rules(root, path):
     for number, line in enumerate(lines, 1):
         if len(line) > MOST_COLUMNS:
             yield f"{path}:{number}: {len(line)} columns, more than {MOST_COLUMNS}"
-        if UNFINISHED.search(line) and path.parts[:2] != ("tests", "rules"):
+        if UNFINISHED.search(line):
             yield f"{path}:{number}: unfinished: {line.strip()}"
     if path.suffix in IN_DIALECT:
         for number, line in enumerate(without_comments_and_strings(text).splitlines(), 1):

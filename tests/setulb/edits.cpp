@@ -13,7 +13,8 @@ namespace {
 // NULL, with a warning, where there is nothing to compare with.
 Setulb reference_or_warning() {
     const Setulb reference = reference_setulb();
-    if (!reference) WARN("skipped: liblbfgsb is not installed");
+    if (!reference)
+        WARN("skipped: what follows an edit is not compared with L-BFGS-B 3.0, for liblbfgsb is not installed");
     return reference;
 }
 

@@ -70,7 +70,8 @@ TEST_CASE("Tasks, iterates and entries are those of L-BFGS-B 3.0", "[setulb]") {
     if (backend_lacks()) return;
     const Setulb reference = reference_setulb();
     if (!reference) {
-        WARN("skipped: liblbfgsb is not installed");
+        WARN("skipped: tasks, iterates and entries are not compared with those of L-BFGS-B 3.0, for liblbfgsb is not "
+             "installed");
         return;
     }
     constexpr int iterations_to_follow = 12;
@@ -106,7 +107,8 @@ TEST_CASE("A truncated subspace step costs an evaluation more than in L-BFGS-B 3
     if (backend_lacks()) return;
     const Setulb reference = reference_setulb();
     if (!reference) {
-        WARN("skipped: liblbfgsb is not installed");
+        WARN("skipped: the evaluations after a truncated step are not compared with those of L-BFGS-B 3.0, for "
+             "liblbfgsb is not installed");
         return;
     }
     const Problem problem = in_box(extended_beale(1000), 0, 2.5);
@@ -149,6 +151,6 @@ TEST_CASE("A function whose gradient is wrong ends as with L-BFGS-B 3.0", "[setu
         CHECK(ours.x == theirs.x);
         for (const int k : {30, 35}) CHECK(ours.count(k) == theirs.count(k));
     } else {
-        WARN("skipped: liblbfgsb is not installed");
+        WARN("skipped: the failed search is not compared with that of L-BFGS-B 3.0, for liblbfgsb is not installed");
     }
 }

@@ -47,7 +47,9 @@ TEST_CASE("Bad input is refused in L-BFGS-B's words", "[setulb]") {
             CHECK(theirs.task_words() == spoilt.task);
         }
     }
-    if (!reference_setulb()) WARN("skipped: liblbfgsb is not installed");
+    if (!reference_setulb())
+        WARN("skipped: the words of L-BFGS-B 3.0 for each spoilt input are not compared, for liblbfgsb is not "
+             "installed");
 }
 
 // Where version 3.0 would go on, without an end or without sense.

@@ -53,7 +53,7 @@ TEST_CASE("Stops give what L-BFGS-B 3.0 gives", "[setulb]") {
     if (backend_lacks()) return;
     const Setulb reference = reference_setulb();
     if (!reference) {
-        WARN("skipped: liblbfgsb is not installed");
+        WARN("skipped: x, f and g after a stop are not compared with L-BFGS-B 3.0, for liblbfgsb is not installed");
         return;
     }
     for (const std::string words : {"STOP: CPU", "STOP: ENOUGH", "STOP"})

@@ -58,7 +58,8 @@ template <class Configuration> bool skipped() {
     const std::string reason = unavailable(Configuration::backend);
     if (reason.empty()) return false;
     if (std::getenv("CUDA_OPT_TEST_REQUIRE_CUDA")) FAIL("CUDA is required: " << reason);
-    WARN("skipped: no CUDA device (" << reason << ")");
+    WARN("skipped: \"" << Catch::getResultCapture().getCurrentTestName()
+                       << "\" is not tested, for there is no CUDA device (" << reason << ")");
     return true;
 }
 

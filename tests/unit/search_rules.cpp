@@ -36,7 +36,8 @@ TEST_CASE("Trials of coordinates from 2^30 on are written in their rows", "[sear
     Sparse x(n), points(int64_t{2} * n), lower(n), upper(n), step(n);
     for (const Sparse *array : {&x, &points, &lower, &upper, &step})
         if (!*array) {
-            WARN("skipped: this machine does not lend so much address space");
+            WARN("skipped: rows of trials from 2^30 coordinates on are not tested, for this machine does not lend so "
+                 "much address space");
             return;
         }
     pattern::Walk walk = pattern::not_begun();
