@@ -251,7 +251,8 @@ class PatternSearch {
 
     /** Keep a sentence; returns the code. */
     template <class... Values> int say(int code, const char *format, Values... values) {
-        std::snprintf(message_, sizeof message_, format, shown(values)...);
+        if constexpr (sizeof...(values) > 0) std::snprintf(message_, sizeof message_, format, shown(values)...);
+        else std::snprintf(message_, sizeof message_, "%s", format);
         return code;
     }
     /** Keep a sentence and the code: nothing goes on. */

@@ -18,7 +18,8 @@ namespace panel {
 
 constexpr int y_new = 0, s_new = 1;
 constexpr int gradient = 2;     // column of g
-constexpr int displacement = 3; // column of z, the way from x to the bound for each variable that was crossed
+constexpr int displacement = 3; // column of z, the way from x to the bound for each variable that was crossed: where
+                                // the threshold is 0 there is none, and its products are not set
 constexpr int leading = 4;      // y_new, s_new, g, z: the rows of the products over all variables
 
 CUDA_OPT_HD constexpr int columns(int pairs) { return leading + (pairs > 1 ? 2 * (pairs - 1) : 0); }

@@ -38,6 +38,7 @@ void compare(const reference::Machine &machine, const PanelRequest &request, con
     CHECK(sums.projected_gradient_max == Approx(expected.sums.projected_gradient_max).epsilon(of_rows).margin(0));
     if (request.threshold >= 0) CHECK(sums.first_breakpoint == expected.sums.first_breakpoint);
     const auto check = [&](int i, int j, double is, double should, double size, const char *over) {
+        if (std::isnan(should)) return; // not set, and not looked at: the state machine is tested with such numbers
         if (!(std::fabs(is - should) <= of_columns(machine, request, i, j) * size))
             FAIL("the product of columns " << i << " and " << j << " over " << over << " is " << is << ", not "
                                            << should << ", of " << size);

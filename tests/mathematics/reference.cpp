@@ -127,7 +127,11 @@ Products Machine::inner_products(const PanelRequest &panel) const {
     sums.row_sums[cudaopt::x_squared] = static_cast<double>(x_squared);
 
     std::vector<Vector> w;
-    for (int j = 0; j < columns; j++) w.push_back(column(panel, j));
+    for (int j = 0; j < columns; j++) {
+        const bool set =
+            j == panel::displacement ? panel.threshold > 0 : j == panel::gradient || age_of(j) < panel.pairs;
+        w.push_back(set ? column(panel, j) : Vector(n, std::numeric_limits<Number>::quiet_NaN()));
+    }
     const auto multiply = [&](int i, int j, bool free_alone, std::vector<double> &to, std::vector<double> &sizes) {
         Number sum = 0, size = 0;
         for (int64_t row = 0; row < n; row++) {

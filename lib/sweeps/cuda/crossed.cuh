@@ -69,7 +69,9 @@ __global__ void __launch_bounds__(products_threads)
     const int64_t tiles = (v.n + 31) / 32, warps = static_cast<int64_t>(gridDim.x) * products_warps;
     const auto weight_at = [&](int64_t row) { return weighted ? static_cast<double>(v.diagonal[row]) : 1.0; };
     const auto entry = [&](int64_t row, int j) {
-        double w = v.column(request, j)[row];
+        const Real *const column = v.column(request, j);
+        if (!column) return 0.0; // before there is a pair, the first two columns are none
+        double w = column[row];
         if (j == panel::y_column(0) && request.fresh) w = static_cast<Real>(static_cast<double>(v.g[row]) - w);
         return weighted ? panel::scaled_entry(sqrt(weight_at(row)), j, w) : w;
     };
