@@ -154,6 +154,16 @@ enum {
                                          the lowest point that it saw; the memory keeps its scale when it is dropped.
                                          Takes two vectors of n more. 0: version 3.0's path to its end. Before the first
                                          call of cuda_opt_solve() */
+    CUDA_OPT_HISTORY_BITS = 111,    /**< 64 (of double precision alone), 32 or 16; default: those of x. Of an element of
+                                         the correction pairs' columns, S and Y: float has 32, bfloat16 16. d and y are
+                                         rounded as they are stored, x moves by the rounded d, and every product is
+                                         formed of the rounded columns, so that B is positive definite for what is used;
+                                         sums stay double. Fewer bits make an iteration cheaper by their bytes; 32 cost
+                                         no evaluations, 16 a few per cent (docs/memory.md). With fewer bits than x has,
+                                         the workspace is 2m + 2 vectors of these bits and 4 of x's, 2 without ROBUST.
+                                         Changes of g beyond 3.4e38 cannot be stored with fewer than 64: such a pair is
+                                         left out. Before the first call of cuda_opt_solve(), and not while
+                                         cuda_opt_warm_start() keeps pairs of other bits */
     /* of a search (cuda_opt_create_search()), before its first call; it also has MAX_ITERATIONS, MAX_EVALUATIONS,
        THREADS, MAX_SECONDS, F_TARGET, ITERATIONS, EVALUATIONS, F, DIMENSION, STOP_TEST and WORKSPACE_BYTES */
     CUDA_OPT_SEARCH_SEED = 120,     /**< >= 0; default 0: of the random numbers */

@@ -87,10 +87,6 @@ namespace {
 constexpr double most_dense_bytes = 4e9;
 double dense_bytes(int32_t m) { return 16.0 * 8 * (2.0 * m) * (2.0 * m); }
 
-template <class Real> std::unique_ptr<Sweeps> make_sweeps(int backend, int64_t n) {
-    return backend == CUDA_OPT_BACKEND_CUDA ? make_cuda_sweeps<Real>(n) : make_host_sweeps<Real>(n);
-}
-
 int fill(cuda_opt &s, int64_t n, int32_t m, int32_t backend, int bits) {
     Message &message = s.failure_message;
     s.bits = bits;
@@ -110,8 +106,7 @@ int fill(cuda_opt &s, int64_t n, int32_t m, int32_t backend, int bits) {
     s.backend = choose_backend(backend, message);
     if (s.backend < 0) return s.backend;
     s.memory = make_memory(s.backend);
-    auto sweeps = bits == 64 ? make_sweeps<double>(s.backend, n) : make_sweeps<float>(s.backend, n);
-    s.solver = std::make_unique<Solver>(n, m, std::move(sweeps));
+    s.solver = std::make_unique<Solver>(n, m, bits, s.backend, bits == 64 ? make_sweeps<double> : make_sweeps<float>);
     return 0;
 }
 

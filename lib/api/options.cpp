@@ -47,6 +47,7 @@ const IntSetting int_settings[] = {
     {CUDA_OPT_REPORT_ITERATES, "REPORT_ITERATES", nullptr, &Settings::report_iterates, 0, 1},
     {CUDA_OPT_ROBUST, "ROBUST", nullptr, &Settings::robust, 0, 1},
     {CUDA_OPT_THREADS, "THREADS", &Settings::threads, nullptr, 0, 4096},
+    {CUDA_OPT_HISTORY_BITS, "HISTORY_BITS", &Settings::history_bits, nullptr, 16, 64},
     {CUDA_OPT_IPRINT_FREQUENCY, "IPRINT_FREQUENCY", &Settings::log_frequency, nullptr, INT64_MIN, INT64_MAX},
     {CUDA_OPT_IPRINT_TYPE, "IPRINT_TYPE", &Settings::log_type, nullptr, 0, 3},
 };
@@ -104,6 +105,23 @@ template <class Entry, int count> const Entry *find(const Entry (&table)[count],
     return nullptr;
 }
 
+int set_history_bits(cuda_opt &s, int64_t bits) {
+    if ((bits != 64 && bits != 32 && bits != 16) || bits > s.bits) {
+        s.message().set("CUDA_OPT_HISTORY_BITS is %lld, but has to be %s", static_cast<long long>(bits),
+                        s.bits == 64 ? "64, 32 or 16" : "32 or 16: x has 32");
+        return CUDA_OPT_IMPROPER_INPUT;
+    }
+    if (s.solver->pairs() > 0 && bits != s.solver->settings().history_bits) {
+        s.message().set("CUDA_OPT_HISTORY_BITS cannot become %lld: the memory holds %lld pairs of %lld bits, kept by "
+                        "cuda_opt_warm_start",
+                        static_cast<long long>(bits), static_cast<long long>(s.solver->pairs()),
+                        static_cast<long long>(s.solver->settings().history_bits));
+        return CUDA_OPT_MISUSE;
+    }
+    s.solver->settings().history_bits = bits;
+    return 0;
+}
+
 int set_int(cuda_opt *s, int32_t key, int64_t value) {
     if (!s) return CUDA_OPT_MISUSE;
     if (s->search) return cudaopt::set_search_int(*s, key, value);
@@ -113,17 +131,19 @@ int set_int(cuda_opt *s, int32_t key, int64_t value) {
         s->message().set("%d is not the key of an integer setting", key);
         return CUDA_OPT_IMPROPER_INPUT;
     }
-    if (value < setting->least || value > setting->most) {
+    const bool history = key == CUDA_OPT_HISTORY_BITS;
+    if (!history && (value < setting->least || value > setting->most)) {
         s->message().set("CUDA_OPT_%s is %lld, but has to be from %lld to %lld", setting->name,
                          static_cast<long long>(value), static_cast<long long>(setting->least),
                          static_cast<long long>(setting->most));
         return CUDA_OPT_IMPROPER_INPUT;
     }
-    const bool at_start_only = key == CUDA_OPT_DIAGCO || key == CUDA_OPT_THREADS || key == CUDA_OPT_ROBUST;
+    const bool at_start_only = history || key == CUDA_OPT_DIAGCO || key == CUDA_OPT_THREADS || key == CUDA_OPT_ROBUST;
     if (at_start_only && s->solver->started()) {
         s->message().set("CUDA_OPT_%s can be set before the first call of cuda_opt_solve only", setting->name);
         return CUDA_OPT_MISUSE;
     }
+    if (history) return set_history_bits(*s, value);
     if (setting->flag) s->solver->settings().*setting->flag = value != 0;
     else s->solver->settings().*setting->value = value;
     return 0;

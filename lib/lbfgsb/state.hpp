@@ -75,6 +75,7 @@ class State {
     CUDA_OPT_HD bool bounded() const { return bounded_; }
     CUDA_OPT_HD bool boxed() const { return boxed_; }
     CUDA_OPT_HD bool best_is_aside() const { return best_is_aside_; }
+    CUDA_OPT_HD bool pair_unfinished() const { return pair_unfinished_; }
     CUDA_OPT_HD int spare_slot() const { return direction_.spare_slot; } // where d and g_base stand at a trial point
     // Whether the sums of the direction to this trial point are still to come, with the inner products of
     // products_at_trial().

@@ -45,13 +45,17 @@ Checksum checksum(const unsigned char *bytes, int64_t count) {
 template <class Visit> void Solver::each_vector(const Visit &visit) {
     for (const auto kind : {HeldVector::x, HeldVector::f, HeldVector::g}) visit(HeldVector{kind});
     if (state_->stage() == State::Stage::trial_point)
-        for (const auto kind : {HeldVector::x_base, HeldVector::s_column, HeldVector::y_column})
+        for (const auto kind : {HeldVector::x_base, HeldVector::s_column, HeldVector::g_base})
             visit(HeldVector{kind, state_->spare_slot()});
     if (state_->best_is_aside())
         for (const auto kind : {HeldVector::aside_x, HeldVector::aside_g}) visit(HeldVector{kind});
     const LimitedMemory &memory = state_->memory();
-    for (int pair = 0; pair < memory.pairs(); pair++)
-        for (const auto kind : {HeldVector::s_column, HeldVector::y_column}) visit(HeldVector{kind, memory.slot(pair)});
+    for (int pair = 0; pair < memory.pairs(); pair++) {
+        const int slot = memory.slot(pair);
+        const bool unfinished = state_->pair_unfinished() && slot == memory.newest_slot();
+        for (const auto kind : {HeldVector::s_column, unfinished ? HeldVector::g_base : HeldVector::y_column})
+            visit(HeldVector{kind, slot});
+    }
 }
 
 int64_t Solver::save(unsigned char *to) {

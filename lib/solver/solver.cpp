@@ -19,8 +19,11 @@ void *zero_bytes(int64_t count) {
 
 } // namespace
 
-Solver::Solver(int64_t n, int m, std::unique_ptr<Sweeps> sweeps)
-    : block_(zero_bytes(state_bytes(m))), state_(make_state(block_.get(), n, m)), sweeps_(std::move(sweeps)) {}
+Solver::Solver(int64_t n, int m, int bits, int backend, MakeSweeps make_sweeps)
+    : block_(zero_bytes(state_bytes(m))), state_(make_state(block_.get(), n, m)), backend_(backend),
+      make_sweeps_(make_sweeps), history_bits_(bits), sweeps_(make_sweeps(backend, n, bits)) {
+    settings().history_bits = bits;
+}
 
 const Message &Solver::message() const {
     if (std::exchange(event_untold_, false)) tell(state_->event, message_);
@@ -128,6 +131,11 @@ void Solver::perform(const Request &request) {
 }
 
 void Solver::allocate() {
+    if (settings().history_bits != history_bits_) {
+        sweeps_.reset(); // before there are two workspaces
+        sweeps_ = make_sweeps_(backend_, dimension(), static_cast<int>(settings().history_bits));
+        history_bits_ = settings().history_bits;
+    }
     sweeps_->allocate(memory(), {static_cast<int>(settings().threads), stream, settings().robust, &patience_});
     sweeps_->bind(arrays);
 }

@@ -14,7 +14,11 @@ namespace cudaopt {
 
 class Solver {
   public:
-    Solver(int64_t n, int m, std::unique_ptr<Sweeps> sweeps);
+    // What makes the sweeps, for elements of S and Y of so many bits.
+    using MakeSweeps = std::unique_ptr<Sweeps> (*)(int backend, int64_t n, int history_bits);
+
+    // bits: of the caller's vectors
+    Solver(int64_t n, int m, int bits, int backend, MakeSweeps make_sweeps);
 
     Settings &settings() { return state_->settings; }
     const Settings &settings() const { return state_->settings; }
@@ -79,7 +83,10 @@ class Solver {
     };
     const std::unique_ptr<void, Free> block_; // the state's
     State *const state_;
-    const std::unique_ptr<Sweeps> sweeps_;
+    const int backend_;
+    const MakeSweeps make_sweeps_;
+    int64_t history_bits_; // of the sweeps there are
+    std::unique_ptr<Sweeps> sweeps_;
     Answer answer_;                  // to the state's last request
     DirectionSums direction_sums_{}; // in it
     mutable Message message_;

@@ -1,18 +1,19 @@
 // The rules that the sweeps apply to each row, for host and device, and the records of what they learn.
-// Real is storage only: arithmetic is double. Vectors are n long; l, u and h may be NULL (none, none, ones).
+// Real, of the caller's vectors, and History, of the columns of S and Y, are storage only: arithmetic is double.
+// Vectors are n long; l, u and h may be NULL (none, none, ones).
 #pragma once
 
 #include <cmath>
-#include <limits>
+#include <type_traits>
 
 #include "exec/accumulators.hpp"
+#include "dense/bfloat16.hpp"
 #include "dense/numbers.hpp"
 #include "lbfgsb/rows.hpp"
 
 namespace cudaopt {
 
 constexpr int64_t no_index = INT64_MAX;
-template <class Real> constexpr double largest_number = static_cast<double>(std::numeric_limits<Real>::max());
 
 // Least index of a row with some property.
 struct FirstIndex {
@@ -106,9 +107,10 @@ template <class Real> CUDA_OPT_HD_INLINE Real stepped_row(double x, double d, do
     return static_cast<Real>(place_in_box<double>(to, x, l, u, largest_number<Real>));
 }
 
-template <class Real> struct TakeStep { // reads x_base, d, l, u; writes x
+template <class Real, class History> struct TakeStep { // reads x_base, d, l, u; writes x
     Real *x;
-    const Real *x_base, *d;
+    const Real *x_base;
+    const History *d;
     BoxArrays<Real> box;
     double step;
     CUDA_OPT_HD void operator()(int64_t i) const {
@@ -116,8 +118,9 @@ template <class Real> struct TakeStep { // reads x_base, d, l, u; writes x
     }
 };
 
-template <class Real> struct FindLargestStep { // reads x_base, d, l, u
-    const Real *x_base, *d;
+template <class Real, class History> struct FindLargestStep { // reads x_base, d, l, u
+    const Real *x_base;
+    const History *d;
     BoxArrays<Real> box;
     CUDA_OPT_HD void operator()(int64_t i, Min &least) const {
         least.add(largest_step_of_row(x_base[i], d[i], box.lower(i), box.upper(i)));
@@ -144,12 +147,16 @@ template <class Real> struct CopyIterate { // reads x and g; writes them elsewhe
     }
 };
 
-template <class Real> struct FinishPair { // reads g; y holds g_base and becomes y
-    Real *y;
-    const Real *g;
-    CUDA_OPT_HD void operator()(int64_t i) const {
-        y[i] = static_cast<Real>(static_cast<double>(g[i]) - static_cast<double>(y[i]));
-    }
+// y as it is stored.
+template <class History, class Real> CUDA_OPT_HD_INLINE History gradient_change(Real g, Real g_base) {
+    if constexpr (std::is_same_v<Real, History>) return g - g_base;
+    else return static_cast<History>(static_cast<double>(g) - static_cast<double>(g_base));
+}
+
+template <class Real, class History> struct FinishPair { // reads g, g_base; writes y, which may stand where g_base does
+    History *y;
+    const Real *g, *g_base;
+    CUDA_OPT_HD void operator()(int64_t i) const { y[i] = gradient_change<History>(g[i], g_base[i]); }
 };
 
 // ---- sweep 2: from the move to the trial point
@@ -161,25 +168,41 @@ struct DirectionRecord {
     }
 };
 
-template <class Real> struct TrialArrays {
-    Real *x;
-    const Real *g;
-    Real *d, *g_base, *x_base;
-    Real *y_fresh; // holds the old g_base, becomes y; NULL: no fresh pair
+template <class Real, class History> struct TrialArrays {
+    Real *x, *g_base, *x_base;
+    History *d;
+    History *y_fresh; // becomes y; NULL: no fresh pair
 };
 
-template <class Real> struct TrialRow { Real d, x; };
+template <class Real, class History> struct TrialRow {
+    History d;
+    Real x;
+};
+
+// d = to - x as it is stored. Where it is rounded and `to` is a bound, away from zero if it has to be, so that
+// P(x + d) is the bound.
+template <class Real, class History>
+CUDA_OPT_HD_INLINE History stored_direction(double x, double to, double l, double u) {
+    const double d = to - x;
+    if constexpr (std::is_same_v<Real, History>) return static_cast<History>(d);
+    constexpr double largest = largest_number<History>;
+    const History rounded(least(greatest(d, -largest), largest));
+    if (!(to == l || to == u) || to == x) return rounded;
+    if (stepped_row<Real>(x, rounded, 1, l, u) == to || std::fabs(d) >= largest) return rounded;
+    return next_away_from_zero(rounded);
+}
 
 // d = P(x + move) - x as stored, and the trial point P(x + step d).
-template <class Real>
-CUDA_OPT_HD TrialRow<Real> take_trial(const Row &at, const DirectionRequest &request, double h, double move,
-                                      DirectionRecord &record) {
+template <class Real, class History>
+CUDA_OPT_HD TrialRow<Real, History> take_trial(const Row &at, const DirectionRequest &request, double h, double move,
+                                               DirectionRecord &record) {
     const Trial trial = trial_of_row(at, request, h, move, largest_number<Real>);
-    const Real d = static_cast<Real>(trial.x - at.x);
-    record.slope.add(at.g * static_cast<double>(d));
-    record.d_squared.add(static_cast<double>(d) * static_cast<double>(d));
+    const History d = stored_direction<Real, History>(at.x, trial.x, at.l, at.u);
+    const double wide_d = d;
+    record.slope.add(at.g * wide_d);
+    record.d_squared.add(wide_d * wide_d);
     record.projected.add(trial.projected);
-    if (request.step == 1) return {d, static_cast<Real>(trial.x)};
+    if (std::is_same_v<Real, History> && request.step == 1) return {d, static_cast<Real>(trial.x)};
     return {d, stepped_row<Real>(at.x, d, request.step, at.l, at.u)};
 }
 

@@ -1,48 +1,72 @@
 // The n-vectors that a backend holds, the same on host and device.
 #pragma once
 
+#include <type_traits>
+
 #include "cuda_opt.h"
+#include "dense/bfloat16.hpp"
 #include "sweeps/sweeps.hpp"
 
 namespace cudaopt {
 
-// m + 1 slots of S, as many of Y, x_base; from one to the next a pitch of elements.
-template <class Real> struct WorkVectors {
-    Real *slots;
+// m + 1 slots of S, as many of Y, stored as History; x_base and the gradient there, as the caller stores his. From one
+// vector to the next a pitch of elements. Where History is the caller's precision, the gradient at x_base stands in the
+// column that will be y = g - g_base.
+template <class Real, class History> struct WorkVectors {
+    static constexpr bool apart = !std::is_same_v<Real, History>; // g_base has a vector of its own
+    static constexpr int64_t whole = apart ? 2 : 1;               // vectors of Real
+
+    Real *first; // of whole vectors, and behind them the columns
     int64_t pitch;
     int m;
 
-    static constexpr int64_t count(int m) { return 2 * static_cast<int64_t>(m) + 3; }
-    CUDA_OPT_HD Real *s(int slot) const { return slots + slot * pitch; }
-    CUDA_OPT_HD Real *y(int slot) const { return slots + (static_cast<int64_t>(m) + 1 + slot) * pitch; }
-    CUDA_OPT_HD Real *x_base() const { return slots + (2 * static_cast<int64_t>(m) + 2) * pitch; }
+    CUDA_OPT_HD History *columns() const { return reinterpret_cast<History *>(first + whole * pitch); }
+    CUDA_OPT_HD History *s(int slot) const { return columns() + slot * pitch; }
+    CUDA_OPT_HD History *y(int slot) const { return columns() + (static_cast<int64_t>(m) + 1 + slot) * pitch; }
+    CUDA_OPT_HD Real *x_base() const { return first; }
+    CUDA_OPT_HD Real *g_base(int slot) const {
+        if constexpr (apart) return first + pitch;
+        else return y(slot);
+    }
     CUDA_OPT_HD int slot_of(int newest, int age) const { return (newest + m + 1 - age) % (m + 1); }
+
+    static int64_t bytes(int m, int64_t pitch) {
+        return (whole * static_cast<int64_t>(sizeof(Real)) +
+                2 * (static_cast<int64_t>(m) + 1) * static_cast<int64_t>(sizeof(History))) *
+               pitch;
+    }
 };
 
 // An iterate that is put aside; NULL where it is not wanted.
 template <class Real> struct AsideVectors { Real *x, *g; };
 
-// Where a vector of a checkpoint stands: one of the caller's, or of the backend's.
-template <class Real>
-void *place_of(const HeldVector &which, const UserArrays &user, const WorkVectors<Real> &work,
-               const AsideVectors<Real> &aside) {
+// Where a vector of a checkpoint stands: one of the caller's, or of the backend's; and the bytes of n elements of it.
+struct HeldPlace {
+    void *at;
+    int64_t bytes;
+};
+template <class Real, class History>
+HeldPlace place_of(const HeldVector &which, int64_t n, const UserArrays &user, const WorkVectors<Real, History> &work,
+                   const AsideVectors<Real> &aside) {
+    const int64_t whole = n * static_cast<int64_t>(sizeof(Real)), stored = n * static_cast<int64_t>(sizeof(History));
     switch (which.kind) {
-    case HeldVector::x: return user.x;
-    case HeldVector::f: return user.f;
-    case HeldVector::g: return user.g;
-    case HeldVector::s_column: return work.s(which.slot);
-    case HeldVector::y_column: return work.y(which.slot);
-    case HeldVector::x_base: return work.x_base();
-    case HeldVector::aside_x: return aside.x;
-    case HeldVector::aside_g: return aside.g;
+    case HeldVector::x: return {user.x, whole};
+    case HeldVector::f: return {user.f, sizeof(double)};
+    case HeldVector::g: return {user.g, whole};
+    case HeldVector::s_column: return {work.s(which.slot), stored};
+    case HeldVector::y_column: return {work.y(which.slot), stored};
+    case HeldVector::x_base: return {work.x_base(), whole};
+    case HeldVector::g_base: return {work.g_base(which.slot), whole};
+    case HeldVector::aside_x: return {aside.x, whole};
+    case HeldVector::aside_g: return {aside.g, whole};
     }
-    return nullptr;
+    return {};
 }
 
 // A workspace of m pairs for n variables has to be within what 64 bits can count.
 template <class Real> void check_size(int m, int64_t n) {
-    if ((2.0 * m + 5) * static_cast<double>(n) * sizeof(Real) > 9e18)
-        throw BackendFailure(CUDA_OPT_OUT_OF_MEMORY, "out of memory: a workspace of (2m + 5) n elements has more than "
+    if ((2.0 * m + 6) * static_cast<double>(n) * sizeof(Real) > 9e18)
+        throw BackendFailure(CUDA_OPT_OUT_OF_MEMORY, "out of memory: a workspace of (2m + 6) n elements has more than "
                                                      "9e18 bytes");
 }
 

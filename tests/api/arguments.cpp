@@ -61,7 +61,7 @@ Problem zeros(int64_t n) {
 
 } // namespace
 
-TEMPLATE_TEST_CASE("n has to be positive", "[api]", HostDouble, HostFloat, CudaDouble, CudaFloat) {
+TEMPLATE_TEST_CASE("n has to be positive", "[api]", EVERY_CONFIGURATION) {
     if (skipped<TestType>()) return;
     for (const int64_t n : {int64_t{0}, int64_t{-1}, int64_t{-123456789012}, std::numeric_limits<int64_t>::min()}) {
         INFO("n = " << n);
@@ -75,7 +75,7 @@ TEMPLATE_TEST_CASE("n has to be positive", "[api]", HostDouble, HostFloat, CudaD
     }
 }
 
-TEMPLATE_TEST_CASE("m has to be positive", "[api]", HostDouble, HostFloat, CudaDouble, CudaFloat) {
+TEMPLATE_TEST_CASE("m has to be positive", "[api]", EVERY_CONFIGURATION) {
     if (skipped<TestType>()) return;
     for (const int32_t m : {0, -7, std::numeric_limits<int32_t>::min()}) {
         INFO("m = " << m);
@@ -98,7 +98,7 @@ TEMPLATE_TEST_CASE("The backend has to be one of the three", "[api]", HostDouble
     }
 }
 
-TEMPLATE_TEST_CASE("A workspace that does not fit", "[api]", HostDouble, HostFloat, CudaDouble, CudaFloat) {
+TEMPLATE_TEST_CASE("A workspace that does not fit", "[api]", EVERY_CONFIGURATION) {
     if (skipped<TestType>()) return;
     struct Size {
         int64_t n;
@@ -185,7 +185,7 @@ TEST_CASE("Destroying sets the handle to NULL", "[api]") {
     CHECK(cuda_opt_solve(handle, &x, &x, &x) == CUDA_OPT_MISUSE);
 }
 
-TEMPLATE_TEST_CASE("NULL instead of an argument", "[api]", HostDouble, HostFloat, CudaDouble, CudaFloat) {
+TEMPLATE_TEST_CASE("NULL instead of an argument", "[api]", EVERY_CONFIGURATION) {
     if (skipped<TestType>()) return;
     using Real = typename TestType::Real;
     Handle<TestType> handle(2, 3);
@@ -227,7 +227,7 @@ TEMPLATE_TEST_CASE("A number of bytes that cannot be", "[api]", HostDouble, Cuda
     CHECK(memory == nullptr);
 }
 
-TEMPLATE_TEST_CASE("A lower bound above the upper one", "[api]", HostDouble, HostFloat, CudaDouble, CudaFloat) {
+TEMPLATE_TEST_CASE("A lower bound above the upper one", "[api]", EVERY_CONFIGURATION) {
     if (skipped<TestType>()) return;
     for (const std::size_t where : {std::size_t{0}, std::size_t{37}, std::size_t{70000}}) {
         Problem problem = in_box(zeros(70001), -1, 1);
@@ -241,7 +241,7 @@ TEMPLATE_TEST_CASE("A lower bound above the upper one", "[api]", HostDouble, Hos
     check_refused<TestType>(several, {"index 777"});
 }
 
-TEMPLATE_TEST_CASE("NaN in a bound", "[api]", HostDouble, HostFloat, CudaDouble, CudaFloat) {
+TEMPLATE_TEST_CASE("NaN in a bound", "[api]", EVERY_CONFIGURATION) {
     if (skipped<TestType>()) return;
     for (const bool in_lower : {true, false}) {
         INFO((in_lower ? "lower" : "upper"));
@@ -253,7 +253,7 @@ TEMPLATE_TEST_CASE("NaN in a bound", "[api]", HostDouble, HostFloat, CudaDouble,
     }
 }
 
-TEMPLATE_TEST_CASE("Bounds that leave no finite x", "[api]", HostDouble, HostFloat, CudaDouble, CudaFloat) {
+TEMPLATE_TEST_CASE("Bounds that leave no finite x", "[api]", EVERY_CONFIGURATION) {
     if (skipped<TestType>()) return;
     for (const double side : {infinite, -infinite}) {
         Problem problem = in_box(zeros(100), -1, 1);
@@ -262,7 +262,7 @@ TEMPLATE_TEST_CASE("Bounds that leave no finite x", "[api]", HostDouble, HostFlo
     }
 }
 
-TEMPLATE_TEST_CASE("A start that is not finite", "[api]", HostDouble, HostFloat, CudaDouble, CudaFloat) {
+TEMPLATE_TEST_CASE("A start that is not finite", "[api]", EVERY_CONFIGURATION) {
     if (skipped<TestType>()) return;
     Problem problem = zeros(4001);
     problem.start[3999] = nan_value;

@@ -33,7 +33,7 @@ TEMPLATE_TEST_CASE("Without a frequency there is no log", "[api]", HostDouble, C
     CHECK(lines_of<TestType>(-1, 3).empty());
 }
 
-TEMPLATE_TEST_CASE("Each iterate logged has its line", "[api]", HostDouble, HostFloat, CudaDouble, CudaFloat) {
+TEMPLATE_TEST_CASE("Each iterate logged has its line", "[api]", EVERY_CONFIGURATION) {
     if (skipped<TestType>()) return;
     const std::vector<std::string> all = lines_of<TestType>(1, 0), third = lines_of<TestType>(3, 0),
                                    ends = lines_of<TestType>(0, 0);

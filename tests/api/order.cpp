@@ -28,8 +28,7 @@ template <class Configuration> struct Pair {
 
 } // namespace
 
-TEMPLATE_TEST_CASE("What belongs before the first call is refused after it", "[api]", HostDouble, HostFloat, CudaDouble,
-                   CudaFloat) {
+TEMPLATE_TEST_CASE("What belongs before the first call is refused after it", "[api]", EVERY_CONFIGURATION) {
     if (skipped<TestType>()) return;
     using Real = typename TestType::Real;
     Pair<TestType> pair;
@@ -53,7 +52,7 @@ TEMPLATE_TEST_CASE("What belongs before the first call is refused after it", "[a
     CHECK(pair.solve() == CUDA_OPT_EVALUATE_FG);
 }
 
-TEMPLATE_TEST_CASE("After the end a reset is needed", "[api]", HostDouble, HostFloat, CudaDouble, CudaFloat) {
+TEMPLATE_TEST_CASE("After the end a reset is needed", "[api]", EVERY_CONFIGURATION) {
     if (skipped<TestType>()) return;
     Harness<TestType> harness(valley(), 5);
     harness.set_int(CUDA_OPT_MAX_ITERATIONS, 3);
@@ -71,8 +70,7 @@ TEMPLATE_TEST_CASE("After the end a reset is needed", "[api]", HostDouble, HostF
     CHECK(harness.run().task == CUDA_OPT_ITERATION_LIMIT);
 }
 
-TEMPLATE_TEST_CASE("The three arrays stay the same in one solve", "[api]", HostDouble, HostFloat, CudaDouble,
-                   CudaFloat) {
+TEMPLATE_TEST_CASE("The three arrays stay the same in one solve", "[api]", EVERY_CONFIGURATION) {
     if (skipped<TestType>()) return;
     using Real = typename TestType::Real;
     for (const int changed : {0, 1, 2}) {
@@ -116,7 +114,7 @@ TEMPLATE_TEST_CASE("A float handle refuses the functions for double", "[api]", H
     CHECK(pair.solve() == CUDA_OPT_EVALUATE_FG);
 }
 
-TEMPLATE_TEST_CASE("diagco without a diagonal", "[api]", HostDouble, HostFloat, CudaDouble, CudaFloat) {
+TEMPLATE_TEST_CASE("diagco without a diagonal", "[api]", EVERY_CONFIGURATION) {
     if (skipped<TestType>()) return;
     Pair<TestType> pair;
     REQUIRE(cuda_opt_set_int(pair.handle, CUDA_OPT_DIAGCO, 1) == 0);

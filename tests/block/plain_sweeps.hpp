@@ -61,10 +61,12 @@ class PlainSweeps {
             break;
         case Verb::truncation: answer.number = truncation(request.direction); break;
         case Verb::crossed: answer.crossed = crossed(request.panel, request.lo, request.hi); break;
-        case Verb::step: each_row(cudaopt::TakeStep<double>{x, x_base_, s(request.slot), box(), request.number}); break;
+        case Verb::step:
+            each_row(cudaopt::TakeStep<double, double>{x, x_base_, s(request.slot), box(), request.number});
+            break;
         case Verb::largest_step:
             answer.number =
-                over_rows<cudaopt::Min>(cudaopt::FindLargestStep<double>{x_base_, s(request.slot), box()}).v;
+                over_rows<cudaopt::Min>(cudaopt::FindLargestStep<double, double>{x_base_, s(request.slot), box()}).v;
             break;
         case Verb::restore:
             each_row(cudaopt::Restore<double>{x, g, x_base_, y(request.slot), f, request.number});
@@ -73,7 +75,9 @@ class PlainSweeps {
             each_row(cudaopt::CopyIterate<double>{aside_x_, aside_g_, x_base_, y(request.slot)});
             break;
         case Verb::bring_back: each_row(cudaopt::Restore<double>{x, g, aside_x_, aside_g_, f, request.number}); break;
-        case Verb::finish_pair: each_row(cudaopt::FinishPair<double>{y(request.slot), g}); break;
+        case Verb::finish_pair:
+            each_row(cudaopt::FinishPair<double, double>{y(request.slot), g, y(request.slot)});
+            break;
         case Verb::x_norm:
             answer.number = over_rows<cudaopt::ScaledSquares>(cudaopt::MeasureX<double>{x}).norm();
             break;
@@ -230,8 +234,8 @@ class PlainSweeps {
         const bool forms_y = request.panel.fresh && request.panel.pairs > 0;
         for (int i = 0; i < of_.n; i++) {
             const cudaopt::Row at = row(i);
-            const auto trial =
-                cudaopt::take_trial<double>(at, request, weight(request.panel, i), subspace_move(request, i), record);
+            const auto trial = cudaopt::take_trial<double, double>(at, request, weight(request.panel, i),
+                                                                   subspace_move(request, i), record);
             if (forms_y) y(slot_of(request.panel, 0))[i] = y_entry(request.panel, 0, i);
             d[i] = trial.d;
             g_base[i] = at.g;

@@ -182,8 +182,7 @@ template <class From, class To> void check_follows(const Problem &problem) {
 
 } // namespace
 
-TEMPLATE_TEST_CASE("A solve saved at any call goes on with the same bits", "[checkpoint]", HostDouble, HostFloat,
-                   CudaDouble, CudaFloat) {
+TEMPLATE_TEST_CASE("A solve saved at any call goes on with the same bits", "[checkpoint]", EVERY_CONFIGURATION) {
     if (skipped<TestType>()) return;
     for (const Case<TestType> &one : cases<TestType>()) {
         INFO(one.what);
@@ -235,8 +234,7 @@ TEST_CASE("A solve goes on on another backend", "[checkpoint]") {
     }
 }
 
-TEMPLATE_TEST_CASE("What is no checkpoint of such a solve is refused", "[checkpoint]", HostDouble, HostFloat,
-                   CudaDouble, CudaFloat) {
+TEMPLATE_TEST_CASE("What is no checkpoint of such a solve is refused", "[checkpoint]", EVERY_CONFIGURATION) {
     if (skipped<TestType>()) return;
     const Problem problem = in_box(extended_rosenbrock(4), -2, 2);
     const Checkpoint good = small_checkpoint<TestType>(problem, 2);
@@ -282,8 +280,7 @@ TEMPLATE_TEST_CASE("What is no checkpoint of such a solve is refused", "[checkpo
     }
 }
 
-TEMPLATE_TEST_CASE("A checkpoint of a solve with other bounds is refused", "[checkpoint]", HostDouble, HostFloat,
-                   CudaDouble, CudaFloat) {
+TEMPLATE_TEST_CASE("A checkpoint of a solve with other bounds is refused", "[checkpoint]", EVERY_CONFIGURATION) {
     if (skipped<TestType>()) return;
     const Problem free = extended_rosenbrock(4);
     const Problem boxed = in_box(free, -2, 2);
@@ -299,8 +296,7 @@ TEMPLATE_TEST_CASE("A checkpoint of a solve with other bounds is refused", "[che
     refuses(in_box(free, nan_value, 2), boxed);
 }
 
-TEMPLATE_TEST_CASE("Calls with nothing to save, or nowhere to save it to", "[checkpoint]", HostDouble, HostFloat,
-                   CudaDouble, CudaFloat) {
+TEMPLATE_TEST_CASE("Calls with nothing to save, or nowhere to save it to", "[checkpoint]", EVERY_CONFIGURATION) {
     if (skipped<TestType>()) return;
     const Problem problem = extended_rosenbrock(4);
     Harness<TestType> harness(problem, 2);
@@ -354,8 +350,8 @@ TEST_CASE("A search has no checkpoints", "[checkpoint]") {
     cuda_opt_destroy(&s);
 }
 
-TEMPLATE_TEST_CASE("A stop that is asked for after a load ends the solve at its next call", "[checkpoint]", HostDouble,
-                   HostFloat, CudaDouble, CudaFloat) {
+TEMPLATE_TEST_CASE("A stop that is asked for after a load ends the solve at its next call", "[checkpoint]",
+                   EVERY_CONFIGURATION) {
     if (skipped<TestType>()) return;
     const Problem problem = in_box(extended_rosenbrock(20), -2, 2);
     Harness<TestType> saved(problem, 3);

@@ -29,8 +29,7 @@ constexpr int64_t several_tiles = 200001;
 
 } // namespace
 
-TEMPLATE_TEST_CASE("After a reset the same bits come again", "[determinism]", HostDouble, HostFloat, CudaDouble,
-                   CudaFloat) {
+TEMPLATE_TEST_CASE("After a reset the same bits come again", "[determinism]", EVERY_CONFIGURATION) {
     if (skipped<TestType>()) return;
     for (const Problem &problem : {torsion(40, 40), extended_wood(1000)}) {
         INFO(problem.name);
@@ -44,8 +43,7 @@ TEMPLATE_TEST_CASE("After a reset the same bits come again", "[determinism]", Ho
     }
 }
 
-TEMPLATE_TEST_CASE("A reset in the middle of a solve forgets all of it", "[determinism]", HostDouble, HostFloat,
-                   CudaDouble, CudaFloat) {
+TEMPLATE_TEST_CASE("A reset in the middle of a solve forgets all of it", "[determinism]", EVERY_CONFIGURATION) {
     if (skipped<TestType>()) return;
     const Problem problem = torsion(20, 20);
     Harness<TestType> harness(problem, 5);
@@ -56,8 +54,7 @@ TEMPLATE_TEST_CASE("A reset in the middle of a solve forgets all of it", "[deter
     check_same_bits(harness.run(), solve<TestType>(problem));
 }
 
-TEMPLATE_TEST_CASE("Another handle gives the same bits", "[determinism]", HostDouble, HostFloat, CudaDouble,
-                   CudaFloat) {
+TEMPLATE_TEST_CASE("Another handle gives the same bits", "[determinism]", EVERY_CONFIGURATION) {
     if (skipped<TestType>()) return;
     const Problem problem = chained_rosenbrock(30001, 8);
     Harness<TestType> first(problem, 5), second(problem, 5);
@@ -66,8 +63,7 @@ TEMPLATE_TEST_CASE("Another handle gives the same bits", "[determinism]", HostDo
     check_same_bits(first.run(), second.run());
 }
 
-TEMPLATE_TEST_CASE("Two handles used in turn do not meet", "[determinism]", HostDouble, HostFloat, CudaDouble,
-                   CudaFloat) {
+TEMPLATE_TEST_CASE("Two handles used in turn do not meet", "[determinism]", EVERY_CONFIGURATION) {
     if (skipped<TestType>()) return;
     const Problem one = torsion(30, 30), two = extended_rosenbrock(5000);
     Harness<TestType> first(one, 5), second(two, 3);
@@ -80,8 +76,7 @@ TEMPLATE_TEST_CASE("Two handles used in turn do not meet", "[determinism]", Host
     check_same_bits(second.outcome(), solve<TestType>(two, 3));
 }
 
-TEMPLATE_TEST_CASE("Two handles in two threads do not meet", "[determinism][threads]", HostDouble, HostFloat,
-                   CudaDouble, CudaFloat) {
+TEMPLATE_TEST_CASE("Two handles in two threads do not meet", "[determinism][threads]", EVERY_CONFIGURATION) {
     if (skipped<TestType>()) return;
     const Problem one = torsion(30, 30), two = extended_rosenbrock(5000);
     Harness<TestType> first(one, 5), second(two, 3);
@@ -109,7 +104,7 @@ TEMPLATE_TEST_CASE("A handle may move to another thread between calls", "[determ
     check_same_bits(harness.run(), solve<TestType>(problem));
 }
 
-TEMPLATE_TEST_CASE("Any number of host threads gives the same bits", "[determinism]", HostDouble, HostFloat) {
+TEMPLATE_TEST_CASE("Any number of host threads gives the same bits", "[determinism]", HOST_CONFIGURATIONS) {
     const Problem boxed = chained_rosenbrock(several_tiles, 9), free = extended_wood(several_tiles - 1);
     for (const Problem &problem : {boxed, free}) {
         INFO(problem.name);

@@ -41,8 +41,7 @@ class GammaIdentity {
 
 } // namespace
 
-TEMPLATE_TEST_CASE("The true inverse diagonal makes short work of bad scaling", "[diagonal]", HostDouble, HostFloat,
-                   CudaDouble, CudaFloat) {
+TEMPLATE_TEST_CASE("The true inverse diagonal makes short work of bad scaling", "[diagonal]", EVERY_CONFIGURATION) {
     if (skipped<TestType>()) return;
     const bool wide = sizeof(typename TestType::Real) == 8;
     for (const bool bounded : {false, true}) {
@@ -87,8 +86,8 @@ TEMPLATE_TEST_CASE("gamma I as the diagonal is the run without a diagonal", "[di
     }
 }
 
-TEMPLATE_TEST_CASE("A diagonal that changes from iterate to iterate is used as it is", "[diagonal]", HostDouble,
-                   HostFloat, CudaDouble, CudaFloat) {
+TEMPLATE_TEST_CASE("A diagonal that changes from iterate to iterate is used as it is", "[diagonal]",
+                   EVERY_CONFIGURATION) {
     if (skipped<TestType>()) return;
     const bool wide = sizeof(typename TestType::Real) == 8;
     for (const bool bounded : {false, true}) {
@@ -111,8 +110,7 @@ TEMPLATE_TEST_CASE("A diagonal that changes from iterate to iterate is used as i
     }
 }
 
-TEMPLATE_TEST_CASE("An element that is not positive and finite is refused", "[diagonal]", HostDouble, HostFloat,
-                   CudaDouble, CudaFloat) {
+TEMPLATE_TEST_CASE("An element that is not positive and finite is refused", "[diagonal]", EVERY_CONFIGURATION) {
     if (skipped<TestType>()) return;
     constexpr double infinite = std::numeric_limits<double>::infinity();
     for (const double bad : {0.0, -0.0, -2.5, -infinite, infinite, std::numeric_limits<double>::quiet_NaN()})

@@ -22,7 +22,7 @@ template <class Configuration> double value_after(int64_t iterations) {
 
 } // namespace
 
-TEMPLATE_TEST_CASE("The limit on iterations", "[limits]", HostDouble, HostFloat, CudaDouble, CudaFloat) {
+TEMPLATE_TEST_CASE("The limit on iterations", "[limits]", EVERY_CONFIGURATION) {
     if (skipped<TestType>()) return;
     for (const int64_t limit : {1, 2, 7}) {
         Harness<TestType> harness(valley(), 5);
@@ -36,7 +36,7 @@ TEMPLATE_TEST_CASE("The limit on iterations", "[limits]", HostDouble, HostFloat,
     }
 }
 
-TEMPLATE_TEST_CASE("The limit on evaluations", "[limits]", HostDouble, HostFloat, CudaDouble, CudaFloat) {
+TEMPLATE_TEST_CASE("The limit on evaluations", "[limits]", EVERY_CONFIGURATION) {
     if (skipped<TestType>()) return;
     for (int64_t limit = 1; limit <= 12; limit++) {
         INFO("limit " << limit);
@@ -50,7 +50,7 @@ TEMPLATE_TEST_CASE("The limit on evaluations", "[limits]", HostDouble, HostFloat
     }
 }
 
-TEMPLATE_TEST_CASE("The limit on wall time", "[limits]", HostDouble, HostFloat, CudaDouble, CudaFloat) {
+TEMPLATE_TEST_CASE("The limit on wall time", "[limits]", EVERY_CONFIGURATION) {
     if (skipped<TestType>()) return;
     Problem slow = valley();
     slow.evaluate = [inner = valley().evaluate](const Vector &x, Vector &g) {
@@ -66,7 +66,7 @@ TEMPLATE_TEST_CASE("The limit on wall time", "[limits]", HostDouble, HostFloat, 
     CHECK(outcome.message.find("0.1") != std::string::npos);
 }
 
-TEMPLATE_TEST_CASE("A target for f", "[limits]", HostDouble, HostFloat, CudaDouble, CudaFloat) {
+TEMPLATE_TEST_CASE("A target for f", "[limits]", EVERY_CONFIGURATION) {
     if (skipped<TestType>()) return;
     Harness<TestType> harness(valley(), 5);
     harness.set_real(CUDA_OPT_F_TARGET, value_after<TestType>(6));
@@ -85,8 +85,7 @@ TEMPLATE_TEST_CASE("A target for f", "[limits]", HostDouble, HostFloat, CudaDoub
     CHECK(at_once.iterations == 0);
 }
 
-TEMPLATE_TEST_CASE("Each stopping test stops where its inequality first holds", "[limits]", HostDouble, HostFloat,
-                   CudaDouble, CudaFloat) {
+TEMPLATE_TEST_CASE("Each stopping test stops where its inequality first holds", "[limits]", EVERY_CONFIGURATION) {
     if (skipped<TestType>()) return;
     const int key = GENERATE(as<int>{}, CUDA_OPT_EPS, CUDA_OPT_PGTOL, CUDA_OPT_FACTR);
     const double tolerance = key == CUDA_OPT_FACTR ? 1e13 : 1e-1;
@@ -112,8 +111,7 @@ TEMPLATE_TEST_CASE("Each stopping test stops where its inequality first holds", 
     }
 }
 
-TEMPLATE_TEST_CASE("A start that is a solution is accepted as it is", "[limits]", HostDouble, HostFloat, CudaDouble,
-                   CudaFloat) {
+TEMPLATE_TEST_CASE("A start that is a solution is accepted as it is", "[limits]", EVERY_CONFIGURATION) {
     if (skipped<TestType>()) return;
     Problem problem = extended_rosenbrock(100);
     problem.start.assign(100, 1.0);
@@ -130,8 +128,7 @@ TEMPLATE_TEST_CASE("A start that is a solution is accepted as it is", "[limits]"
     }
 }
 
-TEMPLATE_TEST_CASE("A stop can be asked for from another thread", "[limits][threads]", HostDouble, HostFloat,
-                   CudaDouble, CudaFloat) {
+TEMPLATE_TEST_CASE("A stop can be asked for from another thread", "[limits][threads]", EVERY_CONFIGURATION) {
     if (skipped<TestType>()) return;
     Problem problem = valley();
     Harness<TestType> *solving = nullptr;
@@ -154,8 +151,7 @@ TEMPLATE_TEST_CASE("A stop can be asked for from another thread", "[limits][thre
     CHECK(harness.run().task == CUDA_OPT_CONVERGED);
 }
 
-TEMPLATE_TEST_CASE("A stop before the first evaluation evaluates nothing", "[limits]", HostDouble, HostFloat,
-                   CudaDouble, CudaFloat) {
+TEMPLATE_TEST_CASE("A stop before the first evaluation evaluates nothing", "[limits]", EVERY_CONFIGURATION) {
     if (skipped<TestType>()) return;
     Harness<TestType> harness(valley(), 5);
     CHECK(cuda_opt_request_stop(harness.handle()) == 0);
@@ -174,8 +170,7 @@ TEMPLATE_TEST_CASE("Settings may change on the way", "[limits]", HostDouble, Cud
     CHECK(outcome.iterations == 6);
 }
 
-TEMPLATE_TEST_CASE("The results that can be read agree with one another", "[limits]", HostDouble, HostFloat, CudaDouble,
-                   CudaFloat) {
+TEMPLATE_TEST_CASE("The results that can be read agree with one another", "[limits]", EVERY_CONFIGURATION) {
     if (skipped<TestType>()) return;
     const Problem problem = torsion(30, 30);
     Harness<TestType> harness(problem, 5);
@@ -216,7 +211,7 @@ TEMPLATE_TEST_CASE("The results that can be read agree with one another", "[limi
 }
 
 TEMPLATE_TEST_CASE("A limit that is reached while a test holds at the iterate ends the solve as that test", "[limits]",
-                   HostDouble, HostFloat, CudaDouble, CudaFloat) {
+                   EVERY_CONFIGURATION) {
     if (skipped<TestType>()) return;
     // Where a ripple below the rounding level of f lets it rise, the solve goes on for a while, after a lower f.
     Problem problem = extended_rosenbrock(20);

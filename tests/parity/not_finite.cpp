@@ -69,7 +69,7 @@ template <class Configuration> void check_start_is_kept(const Outcome &outcome) 
 
 } // namespace
 
-TEMPLATE_TEST_CASE("A barrier is minimised from within", "[not-finite]", HostDouble, HostFloat, CudaDouble, CudaFloat) {
+TEMPLATE_TEST_CASE("A barrier is minimised from within", "[not-finite]", EVERY_CONFIGURATION) {
     if (skipped<TestType>()) return;
     for (const double outside : {nan_value, infinite, -infinite, -nan_value}) {
         INFO("f outside is " << outside);
@@ -85,8 +85,7 @@ TEMPLATE_TEST_CASE("A barrier is minimised from within", "[not-finite]", HostDou
     }
 }
 
-TEMPLATE_TEST_CASE("A bound may lie on the edge of the domain", "[not-finite]", HostDouble, HostFloat, CudaDouble,
-                   CudaFloat) {
+TEMPLATE_TEST_CASE("A bound may lie on the edge of the domain", "[not-finite]", EVERY_CONFIGURATION) {
     if (skipped<TestType>()) return;
     for (const double outside : {nan_value, infinite, -infinite}) {
         INFO("f at the bound is " << outside);
@@ -102,8 +101,7 @@ TEMPLATE_TEST_CASE("A bound may lie on the edge of the domain", "[not-finite]", 
     }
 }
 
-TEMPLATE_TEST_CASE("Square roots are minimised from within", "[not-finite]", HostDouble, HostFloat, CudaDouble,
-                   CudaFloat) {
+TEMPLATE_TEST_CASE("Square roots are minimised from within", "[not-finite]", EVERY_CONFIGURATION) {
     if (skipped<TestType>()) return;
     Harness<TestType> harness(roots(3), 5);
     harness.set_real(CUDA_OPT_EPS, 1e-4);
@@ -113,7 +111,7 @@ TEMPLATE_TEST_CASE("Square roots are minimised from within", "[not-finite]", Hos
     for (const double x : outcome.x) CHECK(std::fabs(x - 0.01) < 1e-4);
 }
 
-TEMPLATE_TEST_CASE("One bad element of g cuts the step", "[not-finite]", HostDouble, HostFloat, CudaDouble, CudaFloat) {
+TEMPLATE_TEST_CASE("One bad element of g cuts the step", "[not-finite]", EVERY_CONFIGURATION) {
     if (skipped<TestType>()) return;
     for (const double hole : {nan_value, infinite, -infinite})
         for (const bool bounded : {false, true}) {
@@ -130,8 +128,7 @@ TEMPLATE_TEST_CASE("One bad element of g cuts the step", "[not-finite]", HostDou
         }
 }
 
-TEMPLATE_TEST_CASE("A function that is never finite again ends the solve", "[not-finite]", HostDouble, HostFloat,
-                   CudaDouble, CudaFloat) {
+TEMPLATE_TEST_CASE("A function that is never finite again ends the solve", "[not-finite]", EVERY_CONFIGURATION) {
     if (skipped<TestType>()) return;
     for (const double bad : {nan_value, infinite, -infinite})
         for (const bool in_f : {true, false})
@@ -149,7 +146,7 @@ TEMPLATE_TEST_CASE("A function that is never finite again ends the solve", "[not
             }
 }
 
-TEMPLATE_TEST_CASE("The number of cuts is the caller's", "[not-finite]", HostDouble, HostFloat, CudaDouble, CudaFloat) {
+TEMPLATE_TEST_CASE("The number of cuts is the caller's", "[not-finite]", EVERY_CONFIGURATION) {
     if (skipped<TestType>()) return;
     for (const int64_t cuts : {0, 1, 5}) {
         INFO(cuts << " cuts");
@@ -163,8 +160,7 @@ TEMPLATE_TEST_CASE("The number of cuts is the caller's", "[not-finite]", HostDou
     }
 }
 
-TEMPLATE_TEST_CASE("A start that cannot be evaluated ends the solve", "[not-finite]", HostDouble, HostFloat, CudaDouble,
-                   CudaFloat) {
+TEMPLATE_TEST_CASE("A start that cannot be evaluated ends the solve", "[not-finite]", EVERY_CONFIGURATION) {
     if (skipped<TestType>()) return;
     for (const double bad : {nan_value, infinite, -infinite})
         for (const bool in_f : {true, false}) {

@@ -18,7 +18,7 @@ template <class Configuration> constexpr double attainable = sizeof(typename Con
 
 } // namespace
 
-TEMPLATE_TEST_CASE("Every size from 1 to 70 is solved", "[solution]", HostDouble, HostFloat, CudaDouble, CudaFloat) {
+TEMPLATE_TEST_CASE("Every size from 1 to 70 is solved", "[solution]", EVERY_CONFIGURATION) {
     if (skipped<TestType>()) return;
     const double tolerance = attainable<TestType>;
     for (int64_t n = 1; n <= 70; n++) {
@@ -36,8 +36,7 @@ TEMPLATE_TEST_CASE("Every size from 1 to 70 is solved", "[solution]", HostDouble
     }
 }
 
-TEMPLATE_TEST_CASE("Odd sizes around the tiles are solved", "[solution]", HostDouble, HostFloat, CudaDouble,
-                   CudaFloat) {
+TEMPLATE_TEST_CASE("Odd sizes around the tiles are solved", "[solution]", EVERY_CONFIGURATION) {
     if (skipped<TestType>()) return;
     const double tolerance = attainable<TestType>;
     for (const int64_t n : {127, 128, 129, 255, 257, 511, 513, 1023, 1025, 4095, 4097, 8191, 8193, 33333, 65537}) {
@@ -54,7 +53,7 @@ TEMPLATE_TEST_CASE("Odd sizes around the tiles are solved", "[solution]", HostDo
     }
 }
 
-TEMPLATE_TEST_CASE("Every number of pairs works", "[solution]", HostDouble, HostFloat, CudaDouble, CudaFloat) {
+TEMPLATE_TEST_CASE("Every number of pairs works", "[solution]", EVERY_CONFIGURATION) {
     if (skipped<TestType>()) return;
     const bool wide = sizeof(typename TestType::Real) == 8;
     for (const int m : {1, 2, 3, 5, 7, 8, 9, 17, 20, 30, 64}) {
@@ -74,7 +73,7 @@ TEMPLATE_TEST_CASE("Every number of pairs works", "[solution]", HostDouble, Host
     }
 }
 
-TEMPLATE_TEST_CASE("m may exceed n", "[solution]", HostDouble, HostFloat, CudaDouble, CudaFloat) {
+TEMPLATE_TEST_CASE("m may exceed n", "[solution]", EVERY_CONFIGURATION) {
     if (skipped<TestType>()) return;
     for (const int64_t n : {1, 2, 3}) {
         INFO("n = " << n);
@@ -85,8 +84,7 @@ TEMPLATE_TEST_CASE("m may exceed n", "[solution]", HostDouble, HostFloat, CudaDo
     }
 }
 
-TEMPLATE_TEST_CASE("The manual's functions reach their minimum", "[solution]", HostDouble, HostFloat, CudaDouble,
-                   CudaFloat) {
+TEMPLATE_TEST_CASE("The manual's functions reach their minimum", "[solution]", EVERY_CONFIGURATION) {
     if (skipped<TestType>()) return;
     const bool wide = sizeof(typename TestType::Real) == 8;
     for (const Problem &problem : {extended_rosenbrock(10000), extended_beale(10000), extended_powell(10000),
@@ -159,8 +157,7 @@ TEMPLATE_TEST_CASE("CUDA goes the host's way", "[solution]", CudaDouble) {
     }
 }
 
-TEMPLATE_TEST_CASE("Many rows crossed at once are one segment", "[solution]", HostDouble, HostFloat, CudaDouble,
-                   CudaFloat) {
+TEMPLATE_TEST_CASE("Many rows crossed at once are one segment", "[solution]", EVERY_CONFIGURATION) {
     if (skipped<TestType>()) return;
     // All breakpoints coincide: half of the rows meet their bound at the same t, well before the path's minimiser.
     constexpr int64_t n = 100000;
@@ -179,8 +176,7 @@ TEMPLATE_TEST_CASE("Many rows crossed at once are one segment", "[solution]", Ho
     CHECK(outcome.iterations <= 5);
 }
 
-TEMPLATE_TEST_CASE("Thousands of breakpoints may lie before a Cauchy point", "[solution]", HostDouble, HostFloat,
-                   CudaDouble, CudaFloat) {
+TEMPLATE_TEST_CASE("Thousands of breakpoints may lie before a Cauchy point", "[solution]", EVERY_CONFIGURATION) {
     if (skipped<TestType>()) return;
     const bool wide = sizeof(typename TestType::Real) == 8;
     const KnownQuadratic known = quadratic_with_many_breakpoints(100000);

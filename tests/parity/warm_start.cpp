@@ -76,8 +76,7 @@ template <class Configuration> class Sequence {
 
 } // namespace
 
-TEMPLATE_TEST_CASE("In a sequence of problems a warm start saves evaluations", "[warm-start]", HostDouble, HostFloat,
-                   CudaDouble, CudaFloat) {
+TEMPLATE_TEST_CASE("In a sequence of problems a warm start saves evaluations", "[warm-start]", EVERY_CONFIGURATION) {
     if (skipped<TestType>()) return;
     Sequence<TestType> cold, warm;
     cold.solve(0);
@@ -96,8 +95,8 @@ TEMPLATE_TEST_CASE("In a sequence of problems a warm start saves evaluations", "
     CHECK(with < without);
 }
 
-TEMPLATE_TEST_CASE("A warm start after a load is one after the solve that was saved", "[warm-start]", HostDouble,
-                   HostFloat, CudaDouble, CudaFloat) {
+TEMPLATE_TEST_CASE("A warm start after a load is one after the solve that was saved", "[warm-start]",
+                   EVERY_CONFIGURATION) {
     if (skipped<TestType>()) return;
     Sequence<TestType> one, other;
     one.solve(0);
@@ -112,7 +111,7 @@ TEMPLATE_TEST_CASE("A warm start after a load is one after the solve that was sa
     CHECK(other.f() == one.f());
 }
 
-TEMPLATE_TEST_CASE("A warm start may come at any time", "[warm-start]", HostDouble, HostFloat, CudaDouble, CudaFloat) {
+TEMPLATE_TEST_CASE("A warm start may come at any time", "[warm-start]", EVERY_CONFIGURATION) {
     if (skipped<TestType>()) return;
     const Problem problem = in_box(extended_rosenbrock(20), -2, 2);
     const double f = solve<TestType>(problem).f;
@@ -129,8 +128,7 @@ TEMPLATE_TEST_CASE("A warm start may come at any time", "[warm-start]", HostDoub
     }
 }
 
-TEMPLATE_TEST_CASE("A solve that a bad diagonal ended leaves pairs of its own", "[warm-start]", HostDouble, HostFloat,
-                   CudaDouble, CudaFloat) {
+TEMPLATE_TEST_CASE("A solve that a bad diagonal ended leaves pairs of its own", "[warm-start]", EVERY_CONFIGURATION) {
     if (skipped<TestType>()) return;
     // The newest pair's y is finished at the end: what becomes of g afterwards is of no consequence.
     const auto evaluations = [](bool spoilt) {

@@ -1,4 +1,4 @@
-// The pairs of backend and precision over which the test bodies run.
+// Backend, precision of x and bits of the memory's columns, over which the test bodies run.
 #pragma once
 
 #include <catch2/catch.hpp>
@@ -9,22 +9,21 @@
 
 namespace cudaopt_test {
 
-struct HostDouble {
-    using Real = double;
-    static constexpr int backend = CUDA_OPT_BACKEND_HOST;
+template <class Real_, int backend_, int history_bits_ = 8 * sizeof(Real_)> struct Configuration {
+    using Real = Real_;
+    static constexpr int backend = backend_, history_bits = history_bits_;
 };
-struct HostFloat {
-    using Real = float;
-    static constexpr int backend = CUDA_OPT_BACKEND_HOST;
-};
-struct CudaDouble {
-    using Real = double;
-    static constexpr int backend = CUDA_OPT_BACKEND_CUDA;
-};
-struct CudaFloat {
-    using Real = float;
-    static constexpr int backend = CUDA_OPT_BACKEND_CUDA;
-};
+// Structs, for a test case is named after them.
+struct HostDouble : Configuration<double, CUDA_OPT_BACKEND_HOST> {};
+struct HostDouble32 : Configuration<double, CUDA_OPT_BACKEND_HOST, 32> {};
+struct HostDouble16 : Configuration<double, CUDA_OPT_BACKEND_HOST, 16> {};
+struct HostFloat : Configuration<float, CUDA_OPT_BACKEND_HOST> {};
+struct HostFloat16 : Configuration<float, CUDA_OPT_BACKEND_HOST, 16> {};
+struct CudaDouble : Configuration<double, CUDA_OPT_BACKEND_CUDA> {};
+struct CudaDouble32 : Configuration<double, CUDA_OPT_BACKEND_CUDA, 32> {};
+struct CudaDouble16 : Configuration<double, CUDA_OPT_BACKEND_CUDA, 16> {};
+struct CudaFloat : Configuration<float, CUDA_OPT_BACKEND_CUDA> {};
+struct CudaFloat16 : Configuration<float, CUDA_OPT_BACKEND_CUDA, 16> {};
 
 // The functions of the C ABI that come once for each precision.
 template <class Real> struct Abi;
@@ -64,3 +63,10 @@ template <class Configuration> bool skipped() {
 }
 
 } // namespace cudaopt_test
+
+#define HOST_CONFIGURATIONS                                                                                            \
+    cudaopt_test::HostDouble, cudaopt_test::HostDouble32, cudaopt_test::HostDouble16, cudaopt_test::HostFloat,         \
+        cudaopt_test::HostFloat16
+#define EVERY_CONFIGURATION                                                                                            \
+    HOST_CONFIGURATIONS, cudaopt_test::CudaDouble, cudaopt_test::CudaDouble32, cudaopt_test::CudaDouble16,             \
+        cudaopt_test::CudaFloat, cudaopt_test::CudaFloat16

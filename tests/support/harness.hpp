@@ -52,7 +52,9 @@ template <class T> class Array {
 
 template <class Configuration> class Handle : public cudaopt::Minimiser<typename Configuration::Real> {
   public:
-    Handle(int64_t n, int m) : cudaopt::Minimiser<typename Configuration::Real>(n, m, Configuration::backend) {}
+    Handle(int64_t n, int m) : cudaopt::Minimiser<typename Configuration::Real>(n, m, Configuration::backend) {
+        this->set_int(CUDA_OPT_HISTORY_BITS, Configuration::history_bits);
+    }
 };
 
 template <class Configuration> class Harness {

@@ -18,7 +18,7 @@ using Vector = std::vector<double>;
 // The host's sweeps, of which the number-th gather is waited for in vain.
 class Silent final : public Sweeps {
   public:
-    explicit Silent(int64_t n) : sweeps_(make_host_sweeps<double>(n)) {}
+    explicit Silent(int64_t n) : sweeps_(make_host_sweeps<double, double>(n)) {}
 
     int64_t silent_sweep = 0; // counted from 1 in each solve; 0: none
     std::function<void()> when_silent = [] {};
@@ -82,12 +82,12 @@ double rosenbrock(const Vector &x, Vector &g) {
 
 class Run {
   public:
-    Run() : solver_(n, 5, std::unique_ptr<Sweeps>(sweeps_ = new Silent(n))), x_(n), g_(n) {
+    Run() : solver_(n, 5, 64, CUDA_OPT_BACKEND_HOST, make_silent), x_(n), g_(n) {
         solver_.arrays = {x_.data(), g_.data(), &f_, nullptr, nullptr, nullptr};
         solver_.settings().report_iterates = true;
     }
     Solver &solver() { return solver_; }
-    Silent &sweeps() { return *sweeps_; }
+    Silent &sweeps() { return static_cast<Silent &>(solver_.sweeps()); }
 
     int to_the_end() {
         solver_.reset();
@@ -112,7 +112,8 @@ class Run {
 
   private:
     static constexpr int64_t n = 30;
-    Silent *sweeps_;
+    static std::unique_ptr<Sweeps> make_silent(int, int64_t size, int) { return std::make_unique<Silent>(size); }
+
     Solver solver_;
     Vector x_, g_, best_x_, best_g_;
     double f_ = 0, best_f_ = 0;

@@ -61,18 +61,18 @@ struct SendAhead {
 
 // Rows with lo < breakpoint <= hi: counted, and the first crossed_capacity to arrive written to host memory. Their
 // order is left to the host's sort.
-template <class Real, bool weighted>
+template <class Real, class History, bool weighted>
 __global__ void __launch_bounds__(products_threads)
-    find_crossed(DeviceVectors<Real> v, PanelRequest request, double lo, double hi, int columns, CrossedRows to,
-                 unsigned *arrivals, unsigned long long *count_to, unsigned *flag, unsigned ticket) {
+    find_crossed(DeviceVectors<Real, History> v, PanelRequest request, double lo, double hi, int columns,
+                 CrossedRows to, unsigned *arrivals, unsigned long long *count_to, unsigned *flag, unsigned ticket) {
     const int lane = threadIdx.x % 32;
     const int64_t tiles = (v.n + 31) / 32, warps = static_cast<int64_t>(gridDim.x) * products_warps;
     const auto weight_at = [&](int64_t row) { return weighted ? static_cast<double>(v.diagonal[row]) : 1.0; };
     const auto entry = [&](int64_t row, int j) {
-        const Real *const column = v.column(request, j);
+        const History *const column = v.column(request, j);
         if (!column) return 0.0; // before there is a pair, the first two columns are none
-        double w = column[row];
-        if (j == panel::y_column(0) && request.fresh) w = static_cast<Real>(static_cast<double>(v.g[row]) - w);
+        const bool fresh = j == panel::y_column(0) && request.fresh;
+        const double w = fresh ? gradient_change<History>(v.g[row], v.g_base(request.newest_slot)[row]) : column[row];
         return weighted ? panel::scaled_entry(sqrt(weight_at(row)), j, w) : w;
     };
     for (int64_t tile = (static_cast<int64_t>(blockIdx.x) * products_threads + threadIdx.x) / 32; tile < tiles;

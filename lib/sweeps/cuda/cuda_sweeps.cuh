@@ -12,7 +12,7 @@
 
 namespace cudaopt {
 
-template <class Real> class CudaSweeps final : public Sweeps {
+template <class Real, class History> class CudaSweeps final : public Sweeps {
   public:
     explicit CudaSweeps(int64_t n) : n_(n) { check(cudaGetDevice(&device_), "cudaGetDevice"); }
 
@@ -87,12 +87,13 @@ template <class Real> class CudaSweeps final : public Sweeps {
         const OnDevice on(device_);
         const int slot = request.spare_slot;
         const bool fresh = request.panel.fresh && request.panel.pairs > 0;
-        const TrialArrays<Real> to{x_,         g_,          v_.s(slot),
-                                   v_.y(slot), v_.x_base(), fresh ? v_.y(request.panel.newest_slot) : nullptr};
+        const TrialArrays<Real, History> to{x_, v_.g_base(slot), v_.x_base(), v_.s(slot),
+                                            fresh ? v_.y(request.panel.newest_slot) : nullptr};
         with_coefficients(request, [&](const auto &q) {
             using Coefficients = std::decay_t<decltype(q)>;
-            if (aligned_) launch_direction(TakeDirection<Real, Coefficients, 16 / sizeof(Real)>{v_, request, q, to});
-            else launch_direction(TakeDirection<Real, Coefficients, 1>{v_, request, q, to});
+            constexpr int rows = direction_rows<Real, History>;
+            if (aligned_) launch_direction(TakeDirection<Real, History, Coefficients, rows>{v_, request, q, to});
+            else launch_direction(TakeDirection<Real, History, Coefficients, 1>{v_, request, q, to});
         });
     }
 
@@ -104,7 +105,7 @@ template <class Real> class CudaSweeps final : public Sweeps {
         const OnDevice on(device_);
         double alpha = 1;
         with_coefficients(request, [&](const auto &q) {
-            alpha = reduce<Min>(FindTruncation<Real, std::decay_t<decltype(q)>>{v_, request, q}).v;
+            alpha = reduce<Min>(FindTruncation<Real, History, std::decay_t<decltype(q)>>{v_, request, q}).v;
         });
         return std::max(0.0, std::min(1.0, alpha));
     }
@@ -118,22 +119,24 @@ template <class Real> class CudaSweeps final : public Sweeps {
 
     void step(int slot, double step) override {
         const OnDevice on(device_);
-        check(map_cuda(n_, TakeStep<Real>{x_, v_.x_base(), v_.s(slot), v_.box, step}, stream_), "the launch of a step");
+        check(map_cuda(n_, TakeStep<Real, History>{x_, v_.x_base(), v_.s(slot), v_.box, step}, stream_),
+              "the launch of a step");
     }
 
     double largest_step(int slot) override {
         const OnDevice on(device_);
-        return reduce<Min>(FindLargestStep<Real>{v_.x_base(), v_.s(slot), v_.box}).v;
+        return reduce<Min>(FindLargestStep<Real, History>{v_.x_base(), v_.s(slot), v_.box}).v;
     }
 
     void restore(int slot, double f) override {
         const OnDevice on(device_);
-        check(map_cuda(n_, Restore<Real>{x_, g_, v_.x_base(), v_.y(slot), f_, f}, stream_), "the launch of a restore");
+        check(map_cuda(n_, Restore<Real>{x_, g_, v_.x_base(), v_.g_base(slot), f_, f}, stream_),
+              "the launch of a restore");
     }
 
     void put_aside(int slot) override {
         const OnDevice on(device_);
-        check(map_cuda(n_, CopyIterate<Real>{aside_.x, aside_.g, v_.x_base(), v_.y(slot)}, stream_),
+        check(map_cuda(n_, CopyIterate<Real>{aside_.x, aside_.g, v_.x_base(), v_.g_base(slot)}, stream_),
               "the launch of a copy");
     }
 
@@ -144,20 +147,19 @@ template <class Real> class CudaSweeps final : public Sweeps {
 
     void finish_pair(int slot) override {
         const OnDevice on(device_);
-        check(map_cuda(n_, FinishPair<Real>{v_.y(slot), g_}, stream_), "the launch that finishes a pair");
+        check(map_cuda(n_, FinishPair<Real, History>{v_.y(slot), g_, v_.g_base(slot)}, stream_),
+              "the launch that finishes a pair");
     }
 
     void fetch(const HeldVector &which, void *to_host) override {
-        copy(to_host, place_of(which, user_, static_cast<const WorkVectors<Real> &>(v_), aside_), bytes_of(which),
-             cudaMemcpyDeviceToHost);
+        const HeldPlace place = place_of_held(which);
+        copy(to_host, place.at, place.bytes, cudaMemcpyDeviceToHost);
     }
     void store(const HeldVector &which, const void *from_host) override {
-        copy(place_of(which, user_, static_cast<const WorkVectors<Real> &>(v_), aside_), from_host, bytes_of(which),
-             cudaMemcpyHostToDevice);
+        const HeldPlace place = place_of_held(which);
+        copy(place.at, from_host, place.bytes, cudaMemcpyHostToDevice);
     }
-    int64_t bytes_of(const HeldVector &which) const override {
-        return which.kind == HeldVector::f ? sizeof(double) : n_ * static_cast<int64_t>(sizeof(Real));
-    }
+    int64_t bytes_of(const HeldVector &which) const override { return place_of_held(which).bytes; }
 
     double x_norm() override {
         const OnDevice on(device_);
@@ -176,7 +178,7 @@ template <class Real> class CudaSweeps final : public Sweeps {
 
     void read(const void *vector, int64_t begin, int count, double *to) override {
         const OnDevice on(device_);
-        constexpr int capacity = CudaWorkspace<Real>::read_capacity;
+        constexpr int capacity = CudaWorkspace<Real, History>::read_capacity;
         const Real *const buffer = held_->read_buffer.get();
         for (int done = 0; done < count; done += capacity) {
             const int now = std::min(count - done, capacity);
@@ -216,6 +218,10 @@ template <class Real> class CudaSweeps final : public Sweeps {
     }
 
   private:
+    HeldPlace place_of_held(const HeldVector &which) const {
+        return place_of(which, n_, user_, static_cast<const WorkVectors<Real, History> &>(v_), aside_);
+    }
+
     void copy(void *to, const void *from, int64_t bytes, cudaMemcpyKind kind) {
         const OnDevice on(device_);
         check(cudaMemcpyAsync(to, from, static_cast<std::size_t>(bytes), kind, stream_), "a copy of a checkpoint");
@@ -229,13 +235,13 @@ template <class Real> class CudaSweeps final : public Sweeps {
         // Less what kernels ask for by themselves, and what the system keeps, a block's share of it.
         block_shared_ = attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin) - 1024;
         processor_shared_ = attribute(cudaDevAttrMaxSharedMemoryPerMultiprocessor) - 4096;
-        KernelLoader<Real>(columns_, block_shared_);
+        KernelLoader<Real, History>(columns_, block_shared_);
         v_.n = n_;
         v_.m = m;
         v_.pitch = (n_ + 63) / 64 * 64; // whole tiles of sweep 1
-        held_ = std::make_unique<CudaWorkspace<Real>>(v_.pitch, m, columns_, most_partials(),
-                                                      multiprocessors * direction_resident, stream_);
-        v_.slots = held_->vectors.get();
+        held_ = std::make_unique<CudaWorkspace<Real, History>>(v_.pitch, m, columns_, most_partials(),
+                                                               multiprocessors * direction_resident, stream_);
+        v_.first = reinterpret_cast<Real *>(held_->vectors.get());
     }
     int attribute(cudaDeviceAttr which) const {
         int value = 0;
@@ -250,7 +256,7 @@ template <class Real> class CudaSweeps final : public Sweeps {
         PrefetchedRows &sent = held_->sent;
         sent.invalidate(); // they are overwritten
         FromDevice *const found = held_->from_device.get();
-        const auto kernel = request.weighted ? find_crossed<Real, true> : find_crossed<Real, false>;
+        const auto kernel = request.weighted ? find_crossed<Real, History, true> : find_crossed<Real, History, false>;
         check(launch(kernel, blocks_for(n_), products_threads, 0, stream_, v_, request, lo, hi, columns,
                      sent.place(rows_sent()), arrivals(), &found->crossed, &found->flag, ++ticket_),
               "the launch of the search for crossed rows");
@@ -333,8 +339,8 @@ template <class Real> class CudaSweeps final : public Sweeps {
     int launch_wide_inner_products(const PanelRequest &request, const ProductsLayout &layout) {
         const int blocks = column_blocks(layout.columns), tiles = blocks * (blocks + 1) / 2;
         const int rows = static_cast<int>(std::min<int64_t>(tile_kernel_rows(layout.columns), row_blocks()));
-        check(launch(inner_products_tile_kernel<Real, kind>, dim3(tiles, rows), products_threads, 0, stream_, v_,
-                     request, layout, held_->partials.get()),
+        check(launch(inner_products_tile_kernel<Real, History, kind>, dim3(tiles, rows), products_threads, 0, stream_,
+                     v_, request, layout, held_->partials.get()),
               "the launch of sweep 1");
         return rows;
     }
@@ -342,18 +348,18 @@ template <class Real> class CudaSweeps final : public Sweeps {
     template <int blocks, InnerProducts kind>
     int launch_inner_products(const PanelRequest &request, const ProductsLayout &layout) {
         const int grid = static_cast<int>(std::min<int64_t>(products_grid * resident_blocks(blocks), row_blocks()));
-        const StageLayout place(v_, request);
-        const int stages =
-            stages_within<Real>(std::min(block_shared_, processor_shared_ / resident_blocks(blocks)), place.vectors);
-        const int ring = products_warps * stages * Stage<Real>::bytes(place.vectors);
+        const StageLayout<Real, History> place(v_, request);
+        const int stages = stages_within<Real, History>(
+            std::min(block_shared_, processor_shared_ / resident_blocks(blocks)), place.bytes());
+        const int ring = products_warps * stages * place.bytes();
         const int meeting =
             products_warps * LaneProducts<blocks, over_free_rows(kind)>::elements * static_cast<int>(sizeof(double));
         const int shared = std::max(ring, meeting);
         if (shared > block_shared_) return launch_wide_inner_products<kind>(request, layout); // a small device
-        const Sources<Real, most_vectors(blocks, kind)> sources(v_, request, place);
+        const Sources<Real, History, most_stored(blocks, kind)> sources(v_, request, place);
         const SendAhead ahead = held_->sent.ahead(kind == InnerProducts::bounded, rows_sent());
-        check(launch(inner_products_kernel<Real, blocks, kind>, grid, products_threads, shared, stream_, v_, sources,
-                     request, layout, ahead, stages, aligned_, held_->partials.get()),
+        check(launch(inner_products_kernel<Real, History, blocks, kind>, grid, products_threads, shared, stream_, v_,
+                     sources, request, layout, ahead, stages, aligned_, held_->partials.get()),
               "the launch of sweep 1");
         return grid;
     }
@@ -409,10 +415,10 @@ template <class Real> class CudaSweeps final : public Sweeps {
     bool aligned_ = false;            // all of the caller's vectors to 16 bytes
     cudaStream_t stream_ = nullptr;
     Patience *patience_ = nullptr; // the caller's
-    DeviceVectors<Real> v_{};
+    DeviceVectors<Real, History> v_{};
     Real *x_ = nullptr, *g_ = nullptr;
     double *f_ = nullptr;
-    std::unique_ptr<CudaWorkspace<Real>> held_; // from the first call on
+    std::unique_ptr<CudaWorkspace<Real, History>> held_; // from the first call on
     CudaArray<Real, Lives::on_device> aside_memory_;
     AsideVectors<Real> aside_{};
     UserArrays user_{};
@@ -424,8 +430,8 @@ template <class Real> class CudaSweeps final : public Sweeps {
     double seconds_ = 0;
 };
 
-template <class Real> std::unique_ptr<Sweeps> make_cuda_sweeps(int64_t n) {
-    return std::make_unique<CudaSweeps<Real>>(n);
+template <class Real, class History> std::unique_ptr<Sweeps> make_cuda_sweeps(int64_t n) {
+    return std::make_unique<CudaSweeps<Real, History>>(n);
 }
 
 } // namespace cudaopt

@@ -14,13 +14,13 @@ constexpr int products_grid = 132; // multiprocessors of a Hopper GPU; the same 
 constexpr int most_products_blocks = 2 * products_grid;
 
 // The backend's own vectors have a pitch that is a multiple of 64; their rows from n on are 0.
-template <class Real> struct DeviceVectors : WorkVectors<Real> {
+template <class Real, class History> struct DeviceVectors : WorkVectors<Real, History> {
     const Real *x, *g, *diagonal;
     BoxArrays<Real> box;
     int64_t n;
 
     // The stored column behind a panel column; NULL for g, z and columns past the end.
-    __host__ __device__ const Real *column(const PanelRequest &request, int j) const {
+    __host__ __device__ const History *column(const PanelRequest &request, int j) const {
         const int age = j < panel::leading ? 0 : (j - panel::leading) / 2 + 1;
         if (age >= request.pairs || j == panel::gradient || j == panel::displacement) return nullptr;
         const int slot = this->slot_of(request.newest_slot, age);
@@ -29,13 +29,18 @@ template <class Real> struct DeviceVectors : WorkVectors<Real> {
     __device__ Row row(int64_t i) const { return {x[i], g[i], box.lower(i), box.upper(i)}; }
 };
 
+// Two neighbouring elements as doubles.
 __device__ inline void load2(const double *from, double (&to)[2]) {
     const double2 a = *reinterpret_cast<const double2 *>(from);
     to[0] = a.x, to[1] = a.y;
 }
-__device__ inline void load2(const float *from, float (&to)[2]) {
+__device__ inline void load2(const float *from, double (&to)[2]) {
     const float2 a = *reinterpret_cast<const float2 *>(from);
     to[0] = a.x, to[1] = a.y;
+}
+__device__ inline void load2(const bfloat16 *from, double (&to)[2]) {
+    const unsigned both = *reinterpret_cast<const unsigned *>(from);
+    to[0] = __uint_as_float(both << 16), to[1] = __uint_as_float(both & 0xffff0000u);
 }
 
 // Neighbouring rows that a lane looks at together: 8 bytes of a vector.
@@ -48,6 +53,25 @@ template <class Real> __device__ void load8(const Real *from, LaneRows<Real> &to
 template <class Real> __device__ void store8(const LaneRows<Real> &from, Real *to) {
     *reinterpret_cast<uint2 *>(to) = *reinterpret_cast<const uint2 *>(from);
 }
+
+template <int bytes> struct AccessOf;
+template <> struct AccessOf<2> { using Type = unsigned short; };
+template <> struct AccessOf<4> { using Type = unsigned; };
+template <> struct AccessOf<8> { using Type = uint2; };
+template <> struct AccessOf<16> { using Type = uint4; };
+
+// `rows` neighbouring elements, in one access.
+template <class Real, int rows> struct alignas(rows * sizeof(Real)) Elements {
+    using Access = typename AccessOf<rows * sizeof(Real)>::Type;
+    Real v[rows];
+    __device__ static Elements load(const Real *from) {
+        Elements e;
+        *reinterpret_cast<Access *>(e.v) = *reinterpret_cast<const Access *>(from);
+        return e;
+    }
+    __device__ void store(Real *to) const { *reinterpret_cast<Access *>(to) = *reinterpret_cast<const Access *>(v); }
+    __device__ double operator[](int k) const { return static_cast<double>(v[k]); }
+};
 
 template <class Real> struct LaneSums {
     double pg2 = 0, x2 = 0, first = infinity;

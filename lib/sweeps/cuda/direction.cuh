@@ -17,30 +17,26 @@ struct CoefficientsInMemory {
     __device__ double operator[](int i) const { return q[i]; }
 };
 
-template <int bytes> struct AccessOf;
-template <> struct AccessOf<4> { using Type = unsigned; };
-template <> struct AccessOf<8> { using Type = uint2; };
-template <> struct AccessOf<16> { using Type = uint4; };
-
-// `rows` neighbouring elements, in one access.
-template <class Real, int rows> struct alignas(rows * sizeof(Real)) Elements {
-    using Access = typename AccessOf<rows * sizeof(Real)>::Type;
-    Real v[rows];
-    __device__ static Elements load(const Real *from) {
-        Elements e;
-        *reinterpret_cast<Access *>(e.v) = *reinterpret_cast<const Access *>(from);
-        return e;
-    }
-    __device__ void store(Real *to) const { *reinterpret_cast<Access *>(to) = *reinterpret_cast<const Access *>(v); }
-    __device__ double operator[](int k) const { return static_cast<double>(v[k]); }
-};
+// y of the newest pair as it is stored, or will be.
+template <class Real, class History, int rows>
+__device__ Elements<History, rows> newest_y(const DeviceVectors<Real, History> &v, const PanelRequest &panel, int64_t i,
+                                            const Elements<Real, rows> &g) {
+    Elements<History, rows> y{};
+    if (panel.pairs == 0) return y;
+    if (!panel.fresh) return Elements<History, rows>::load(v.y(panel.newest_slot) + i);
+    const auto g_base = Elements<Real, rows>::load(v.g_base(panel.newest_slot) + i);
+#pragma unroll
+    for (int k = 0; k < rows; k++) y.v[k] = gradient_change<History>(g.v[k], g_base.v[k]);
+    return y;
+}
 
 // a g + w'q for neighbouring rows from i on: the way from x to the subspace minimiser, were there no bounds. Several
 // pairs are loaded before the first is used, so that enough bytes are on their way.
-template <class Real, int rows, class Coefficients>
-__device__ void subspace_move(const DeviceVectors<Real> &v, const DirectionRequest &request, const Coefficients &q,
-                              int64_t i, const Elements<Real, rows> &g, const double (&h)[rows], double (&move)[rows]) {
-    using Loaded = Elements<Real, rows>;
+template <class Real, class History, int rows, class Coefficients>
+__device__ void subspace_move(const DeviceVectors<Real, History> &v, const DirectionRequest &request,
+                              const Coefficients &q, int64_t i, const Elements<Real, rows> &g,
+                              const Elements<History, rows> &newest, const double (&h)[rows], double (&move)[rows]) {
+    using Loaded = Elements<History, rows>;
     constexpr int at_once = 3;
     const PanelRequest &p = request.panel;
     double from_g_and_y[rows] = {}, from_s[rows] = {};
@@ -50,17 +46,17 @@ __device__ void subspace_move(const DeviceVectors<Real> &v, const DirectionReque
 #pragma unroll
         for (int e = 0; e < at_once; e++)
             if (age + e < p.pairs) {
-                y[e] = Loaded::load(v.y(slot) + i), s[e] = Loaded::load(v.s(slot) + i);
+                y[e] = e == 0 && age == 0 ? newest : Loaded::load(v.y(slot) + i);
+                s[e] = Loaded::load(v.s(slot) + i);
                 slot = slot == 0 ? v.m : slot - 1;
             }
 #pragma unroll
         for (int e = 0; e < at_once; e++)
             if (age + e < p.pairs) {
                 const double q_y = q[panel::y_column(age + e)], q_s = q[panel::s_column(age + e)];
-                const bool fresh = e == 0 && age == 0 && p.fresh;
 #pragma unroll
                 for (int k = 0; k < rows; k++) {
-                    from_g_and_y[k] += q_y * static_cast<double>(fresh ? g.v[k] - y[e].v[k] : y[e].v[k]);
+                    from_g_and_y[k] += q_y * y[e][k];
                     from_s[k] += q_s * s[e][k];
                 }
             }
@@ -74,12 +70,12 @@ __device__ void subspace_move(const DeviceVectors<Real> &v, const DirectionReque
 
 // Sweep 2: 2 pairs + 9 n-vectors. A thread takes `rows_` neighbouring rows; more than one only where all vectors are
 // aligned to 16 bytes.
-template <class Real, class Coefficients, int rows_> struct TakeDirection {
+template <class Real, class History, class Coefficients, int rows_> struct TakeDirection {
     static constexpr int rows = rows_;
-    DeviceVectors<Real> v;
+    DeviceVectors<Real, History> v;
     DirectionRequest request;
     Coefficients q;
-    TrialArrays<Real> to;
+    TrialArrays<Real, History> to;
 
     __device__ void operator()(int64_t group, DirectionRecord &record) const {
         const int64_t i = group * rows;
@@ -92,29 +88,30 @@ template <class Real, class Coefficients, int rows_> struct TakeDirection {
 
     template <int count> __device__ void take(int64_t i, DirectionRecord &record) const {
         using Loaded = Elements<Real, count>;
+        using Stored = Elements<History, count>;
         const Loaded x = Loaded::load(v.x + i), gradient = Loaded::load(v.g + i);
         double g[count], h[count], l[count], u[count], move[count];
-        Loaded lower, upper, old_gradient;
+        Loaded lower, upper;
         if (v.box.l) lower = Loaded::load(v.box.l + i);
         if (v.box.u) upper = Loaded::load(v.box.u + i);
-        if (to.y_fresh) old_gradient = Loaded::load(to.y_fresh + i);
+        const Stored y = newest_y(v, request.panel, i, gradient);
 #pragma unroll
         for (int k = 0; k < count; k++) h[k] = 1;
         if (request.panel.weighted) spread(Loaded::load(v.diagonal + i), h);
-        subspace_move<Real, count>(v, request, q, i, gradient, h, move);
+        subspace_move(v, request, q, i, gradient, y, h, move);
         spread(gradient, g);
 #pragma unroll
         for (int k = 0; k < count; k++) l[k] = -infinity, u[k] = infinity;
         if (v.box.l) spread(lower, l);
         if (v.box.u) spread(upper, u);
 
-        Loaded d, stepped, y;
+        Loaded stepped;
+        Stored d;
 #pragma unroll
         for (int k = 0; k < count; k++) {
-            const TrialRow<Real> trial = take_trial<Real>({x[k], g[k], l[k], u[k]}, request, h[k], move[k], record);
+            const auto trial = take_trial<Real, History>({x[k], g[k], l[k], u[k]}, request, h[k], move[k], record);
             d.v[k] = trial.d;
             stepped.v[k] = trial.x;
-            if (to.y_fresh) y.v[k] = gradient.v[k] - old_gradient.v[k];
         }
         if (to.y_fresh) y.store(to.y_fresh + i);
         d.store(to.d + i);
@@ -129,15 +126,16 @@ template <class Real, class Coefficients, int rows_> struct TakeDirection {
     }
 };
 
-template <class Real, class Coefficients> struct FindTruncation {
-    DeviceVectors<Real> v;
+template <class Real, class History, class Coefficients> struct FindTruncation {
+    DeviceVectors<Real, History> v;
     DirectionRequest request;
     Coefficients q;
     __device__ void operator()(int64_t i, Min &alpha) const {
         const Row at = v.row(i);
         const double h[1] = {request.panel.weighted ? static_cast<double>(v.diagonal[i]) : 1.0};
         double move[1];
-        subspace_move<Real, 1>(v, request, q, i, Elements<Real, 1>::load(v.g + i), h, move);
+        const auto g = Elements<Real, 1>::load(v.g + i);
+        subspace_move(v, request, q, i, g, newest_y(v, request.panel, i, g), h, move);
         alpha.add(truncation_of_row(at, request, h[0], move[0]));
     }
 };

@@ -18,38 +18,39 @@ namespace cudaopt {
 // Panels of up to 6 blocks of columns (19 pairs): each warp keeps all products in its registers.
 constexpr int resident_blocks(int blocks) { return blocks <= 3 ? 2 : 1; }
 
-// The most vectors that a stage holds, with as many pairs as so many blocks of multiplied columns have.
-constexpr int most_vectors(int blocks, InnerProducts kind) {
+// The most stored columns, with as many pairs as so many blocks of multiplied columns have.
+constexpr int most_stored(int blocks, InnerProducts kind) {
     const int columns = blocks * column_block - (over_free_rows(kind) && blocks > 1 ? panel::leading : 0);
-    const int pairs = (columns - panel::leading) / 2 + 1;
-    return 2 * pairs + 2 + (over_free_rows(kind) ? 2 : 0) + (kind == InnerProducts::weighted ? 1 : 0);
+    return 2 * ((columns - panel::leading) / 2 + 1);
 }
 
-template <class Real, int blocks, InnerProducts kind>
+template <class Real, class History, int blocks, InnerProducts kind>
 __global__ void __launch_bounds__(products_threads, resident_blocks(blocks))
-    inner_products_kernel(DeviceVectors<Real> v,
-                          const __grid_constant__ Sources<Real, most_vectors(blocks, kind)> sources,
+    inner_products_kernel(DeviceVectors<Real, History> v,
+                          const __grid_constant__ Sources<Real, History, most_stored(blocks, kind)> sources,
                           PanelRequest request, ProductsLayout layout, SendAhead ahead, int stages, bool aligned,
                           double *partials) {
     constexpr bool free_gram = over_free_rows(kind), weighted = kind == InnerProducts::weighted;
-    constexpr int rows = Stage<Real>::rows, stride = Stage<Real>::stride, lane_rows = rows_of_lane<Real>;
+    constexpr bool apart = DeviceVectors<Real, History>::apart;
+    constexpr int rows = Stage<Real, History>::rows, lane_rows = rows_of_lane<Real>;
     using Products = LaneProducts<blocks, free_gram>;
     extern __shared__ __align__(16) unsigned char shared[];
 #if __CUDA_ARCH__ >= 900
     cudaTriggerProgrammaticLaunchCompletion(); // the reduction may take its places
 #endif
     const int lane = threadIdx.x % 32, warp = threadIdx.x / 32, c = lane / 4, r = lane % 4, columns = layout.columns;
-    const StageLayout place(v, request);
-    Ring<Real, most_vectors(blocks, kind)> ring(
-        sources, place, v.n, aligned,
-        reinterpret_cast<Real *>(shared) + warp * stages * Stage<Real>::elements(place.vectors), stages);
+    const StageLayout<Real, History> place(v, request);
+    Ring<Real, History, most_stored(blocks, kind)> ring(sources, place, v.n, aligned,
+                                                        shared + warp * stages * place.bytes(), stages);
 
     int column[blocks], at_column[blocks]; // the lane's; what columns past the end give is not used
+    bool of_caller[blocks];                // where the stored columns have fewer bits than g and z
 #pragma unroll
     for (int b = 0; b < blocks; b++) {
         const int k = b * column_block + c;
         column[b] = k < columns ? k : (k - columns) % panel::leading;
-        at_column[b] = place.of_column(column[b]) * stride + r * 2;
+        of_caller[b] = apart && (b == 0 || b >= blocks - 2) && place.of_caller(column[b]);
+        at_column[b] = place.panel_at(column[b]) + r * 2 * (of_caller[b] ? sizeof(Real) : sizeof(History));
     }
     Products products;
     LaneSums<Real> own_sums;
@@ -65,36 +66,39 @@ __global__ void __launch_bounds__(products_threads, resident_blocks(blocks))
     for (int s = 0; s < stages - 1; s++) ring.ask(first_tile - s * step);
     for (int64_t tile = first_tile; tile >= 0; tile -= step) {
         ring.ask(tile - (stages - 1) * step);
-        Real *const stage = ring.await();
+        unsigned char *const stage = ring.await();
 
         // The lane's own rows. y_new = g - g_base, of which g_base is stored; rounded as it will be stored.
-        Real *const mine = stage + lane * lane_rows;
+        const auto mine = [&](int vector) { return place.vector(stage, vector) + lane * lane_rows; };
         RowsAhead<Real, lane_rows> at;
-        load8(mine + place.x * stride, at.x);
-        load8(mine + place.g * stride, at.g);
+        load8(mine(place.x), at.x);
+        load8(mine(place.g), at.g);
         if (free_gram) {
-            load8(mine + place.l * stride, at.l);
-            load8(mine + place.u * stride, at.u);
+            load8(mine(place.l), at.l);
+            load8(mine(place.u), at.u);
         }
-        if (weighted) load8(mine + place.h * stride, at.h);
-        if (request.fresh && place.stored > 0) {
-            alignas(8) LaneRows<Real> y;
-            load8(mine, y);
+        if (weighted) load8(mine(place.h), at.h);
+        if (request.fresh && place.columns > 0) {
+            History *const y_new = place.column(stage, 0) + lane * lane_rows;
+            alignas(8) LaneRows<Real> g_base;
+            if constexpr (apart) load8(mine(place.g_base), g_base);
+            else load8(y_new, g_base);
+            Elements<History, lane_rows> y;
 #pragma unroll
-            for (int k = 0; k < lane_rows; k++) y[k] = at.g[k] - y[k];
-            store8(y, mine);
+            for (int k = 0; k < lane_rows; k++) y.v[k] = gradient_change<History>(at.g[k], g_base[k]);
+            y.store(y_new);
         }
         bool is_free[lane_rows], candidate[lane_rows];
         alignas(8) LaneRows<Real> z;
         const bool any_candidate = look_at_rows<kind>(at, request.threshold, own_sums, is_free, z, candidate);
-        if (crosses<kind>(request.threshold)) store8(z, mine + place.x * stride);
+        if (crosses<kind>(request.threshold)) store8(z, mine(place.x));
         __syncwarp();
         if (any_candidate) {
             double t[lane_rows];
             look_at_candidates<kind>(at, candidate, kind == InnerProducts::bounded ? ahead.reach : 0, own_sums, t);
             if (kind == InnerProducts::bounded && ahead.below > 0) {
                 const auto entry = [&](int64_t row, int j) {
-                    return static_cast<double>(stage[place.of_column(j) * stride + row - tile * rows]);
+                    return static_cast<double>(place.column(stage, place.stored(j))[row - tile * rows]);
                 };
 #pragma unroll
                 for (int k = 0; k < lane_rows; k++) {
@@ -121,16 +125,16 @@ __global__ void __launch_bounds__(products_threads, resident_blocks(blocks))
             double w[blocks][2];
 #pragma unroll
             for (int b = 0; b < blocks; b++) {
-                Real stored[2];
-                load2(stage + at_column[b] + octet * 8, stored);
-                w[b][0] = stored[0], w[b][1] = stored[1];
+                const auto rows_of = [&](auto *first) { load2(first + octet * 8, w[b]); };
+                if (apart && of_caller[b]) rows_of(reinterpret_cast<const Real *>(stage + at_column[b]));
+                else rows_of(reinterpret_cast<const History *>(stage + at_column[b]));
             }
             if (weighted) {
-                Real h[2];
-                load2(stage + place.h * stride + octet * 8 + r * 2, h);
+                double h[2];
+                load2(place.vector(stage, place.h) + octet * 8 + r * 2, h);
 #pragma unroll
                 for (int e = 0; e < 2; e++) {
-                    const double root = sqrt(static_cast<double>(h[e]));
+                    const double root = sqrt(h[e]);
 #pragma unroll
                     for (int b = 0; b < blocks; b++) w[b][e] = panel::scaled_entry(root, column[b], w[b][e]);
                 }

@@ -14,18 +14,22 @@ __device__ inline void load4(const float *from, double (&to)[4]) {
     const float4 a = *reinterpret_cast<const float4 *>(from);
     to[0] = a.x, to[1] = a.y, to[2] = a.z, to[3] = a.w;
 }
+__device__ inline void load4(const bfloat16 *from, double (&to)[4]) {
+    for (int k = 0; k < 4; k++) to[k] = from[k];
+}
 
 // The lane's own row: its part in the row sums, and what other lanes need to know of it.
 template <class Real> struct OwnRow {
     Real g, z;     // gradient, way to the bound
+    double y;      // of the fresh pair
     double root;   // square root of the diagonal
     unsigned free; // of all 32 rows, a bit each
 };
 
-template <InnerProducts kind, class Real>
-__device__ OwnRow<Real> look_at_own_row(const DeviceVectors<Real> &v, const PanelRequest &request, int64_t i,
+template <InnerProducts kind, class Real, class History>
+__device__ OwnRow<Real> look_at_own_row(const DeviceVectors<Real, History> &v, const PanelRequest &request, int64_t i,
                                         LaneSums<Real> &sums) {
-    OwnRow<Real> own{0, 0, 1, 0};
+    OwnRow<Real> own{0, 0, 0, 1, 0};
     const bool inside = i < v.n;
     RowsAhead<Real, 1> at{{0}, {0}, {v.box.l ? 0 : -INFINITY}, {v.box.u ? 0 : INFINITY}, {1}};
     if (inside) {
@@ -43,13 +47,15 @@ __device__ OwnRow<Real> look_at_own_row(const DeviceVectors<Real> &v, const Pane
         look_at_candidates<kind>(at, candidate, 0, sums, t);
     own.g = at.g[0];
     own.z = z[0];
+    if (inside && request.fresh && request.pairs > 0)
+        own.y = gradient_change<History>(at.g[0], v.g_base(request.newest_slot)[i]);
     own.root = kind == InnerProducts::weighted ? sqrt(static_cast<double>(at.h[0])) : 1.0;
     own.free = __ballot_sync(~0u, free[0]);
     return own;
 }
 // Four rows of a panel column as the lane's share of its block. `at` is the first of them within the warp's 32.
-template <class Real, bool weighted>
-__device__ void fragment(const Real *column, int j, const PanelRequest &request, int64_t base, int at,
+template <class Real, class History, bool weighted>
+__device__ void fragment(const History *column, int j, const PanelRequest &request, int64_t base, int at,
                          const OwnRow<Real> &own, double (&to)[4]) {
     if (column) load4(column + base + at, to);
     else to[0] = to[1] = to[2] = to[3] = 0;
@@ -57,8 +63,9 @@ __device__ void fragment(const Real *column, int j, const PanelRequest &request,
 #pragma unroll
         for (int e = 0; e < 4; e++) {
             const Real g = __shfl_sync(~0u, own.g, at + e);
+            const double y = __shfl_sync(~0u, own.y, at + e);
             if (j == panel::gradient) to[e] = g;
-            if (j == 0 && request.fresh && column) to[e] = static_cast<Real>(g - to[e]);
+            if (j == 0 && request.fresh) to[e] = y;
         }
         if (request.threshold > 0) {
 #pragma unroll
@@ -76,9 +83,10 @@ __device__ void fragment(const Real *column, int j, const PanelRequest &request,
 
 // Wider panels: one tile of 8 x 8 products a block, gridDim.x tiles over the same rows, which meet in the second-level
 // cache. Slower by the times a column is read, and enough for memories that large.
-template <class Real, InnerProducts kind>
+template <class Real, class History, InnerProducts kind>
 __global__ void __launch_bounds__(products_threads)
-    inner_products_tile_kernel(DeviceVectors<Real> v, PanelRequest request, ProductsLayout layout, double *partials) {
+    inner_products_tile_kernel(DeviceVectors<Real, History> v, PanelRequest request, ProductsLayout layout,
+                               double *partials) {
     constexpr bool weighted = kind == InnerProducts::weighted;
     constexpr int products = column_block * column_block;
     __shared__ double over_free_sums[products_warps][products], over_all_sums[products_warps][products];
@@ -90,7 +98,7 @@ __global__ void __launch_bounds__(products_threads)
     j_block += i_block;
 
     const int column_i = i_block * column_block + c, column_j = j_block * column_block + c;
-    const Real *w_i = v.column(request, column_i), *w_j = v.column(request, column_j);
+    const History *w_i = v.column(request, column_i), *w_j = v.column(request, column_j);
     double over_free[2] = {}, over_all[2] = {};
     LaneSums<Real> own_sums;
     const int64_t tiles = (v.n + 31) / 32;
@@ -102,8 +110,8 @@ __global__ void __launch_bounds__(products_threads)
         for (int half = 0; half < 2; half++) {
             const int at = half * 16 + r * 4;
             double a[4], b[4];
-            fragment<Real, weighted>(w_i, column_i, request, base, at, own, a);
-            fragment<Real, weighted>(w_j, column_j, request, base, at, own, b);
+            fragment<Real, History, weighted>(w_i, column_i, request, base, at, own, a);
+            fragment<Real, History, weighted>(w_j, column_j, request, base, at, own, b);
 #pragma unroll
             for (int e = 0; e < 4; e++) {
                 multiply_8x8x4(over_free[0], over_free[1], own.free >> (at + e) & 1 ? a[e] : 0.0, b[e]);

@@ -16,10 +16,12 @@ constexpr int column_blocks(int columns) { return (columns + column_block - 1) /
 
 // Blocks of sweep 2 a multiprocessor: what the registers of 16-byte loads in flight leave.
 constexpr int direction_resident = 2;
+// Neighbouring rows that a thread of sweep 2 takes where all vectors are aligned: 16 bytes of x.
+template <class Real, class History> constexpr int direction_rows = 16 / sizeof(Real);
 
 // Each kernel that a panel of up to so many columns may need. All of them beforehand: what is loaded later might have
 // to wait for the caller's kernels, and no patience ends that wait.
-template <class Real> class KernelLoader {
+template <class Real, class History> class KernelLoader {
   public:
     // block_shared: bytes of shared memory that a block of sweep 1 may have
     KernelLoader(int columns, int block_shared) : columns_(columns), block_shared_(block_shared) {
@@ -29,19 +31,19 @@ template <class Real> class KernelLoader {
         sweeps_1<InnerProducts::crossing>(Resident());
         sweeps_1<InnerProducts::weighted>(Resident());
         now(reduce_partials);
-        now(find_crossed<Real, false>);
-        now(find_crossed<Real, true>);
+        now(find_crossed<Real, History, false>);
+        now(find_crossed<Real, History, true>);
         sweeps_2<CoefficientsByValue>();
         if (columns > CoefficientsByValue::capacity) sweeps_2<CoefficientsInMemory>();
         reduction<StartRecord, CheckStart<Real>>();
-        reduction<Min, FindLargestStep<Real>>();
+        reduction<Min, FindLargestStep<Real, History>>();
         reduction<FirstIndex, FindBadDiagonal<Real>>();
         reduction<ScaledSquares, MeasureX<Real>>();
         reduction<ScaledSquares, MeasureProjectedGradient<Real>>();
         now(map_kernel<CopyIterate<Real>>);
-        now(map_kernel<FinishPair<Real>>);
+        now(map_kernel<FinishPair<Real, History>>);
         now(map_kernel<MoveIntoBox<Real>>);
-        now(map_kernel<TakeStep<Real>>);
+        now(map_kernel<TakeStep<Real, History>>);
         now(map_kernel<Restore<Real>>);
     }
 
@@ -53,18 +55,20 @@ template <class Real> class KernelLoader {
         now(map_reduce_kernel<Record, most_resident, Rule, StoreRecord<Record>>);
     }
     template <class Coefficients> static void sweeps_2() {
-        constexpr int aligned_rows = 16 / sizeof(Real);
-        now(map_blocks_kernel<DirectionRecord, direction_resident, TakeDirection<Real, Coefficients, aligned_rows>>);
-        now(map_blocks_kernel<DirectionRecord, direction_resident, TakeDirection<Real, Coefficients, 1>>);
-        reduction<Min, FindTruncation<Real, Coefficients>>();
+        direction<Coefficients, direction_rows<Real, History>>();
+        direction<Coefficients, 1>();
+        reduction<Min, FindTruncation<Real, History, Coefficients>>();
+    }
+    template <class Coefficients, int rows> static void direction() {
+        now(map_blocks_kernel<DirectionRecord, direction_resident, TakeDirection<Real, History, Coefficients, rows>>);
     }
     template <InnerProducts kind, int... before> void sweeps_1(std::integer_sequence<int, before...>) const {
         (sweep_1<before + 1, kind>(), ...);
-        now(inner_products_tile_kernel<Real, kind>);
+        now(inner_products_tile_kernel<Real, History, kind>);
     }
     template <int blocks, InnerProducts kind> void sweep_1() const {
         if (blocks > column_blocks(multiplied_columns(columns_, over_free_rows(kind)))) return;
-        const auto kernel = inner_products_kernel<Real, blocks, kind>;
+        const auto kernel = inner_products_kernel<Real, History, blocks, kind>;
         // The same for all handles that share the kernel.
         check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, block_shared_),
               "sweep 1's attributes");

@@ -21,12 +21,12 @@ struct CallEvents {
     bool recorded = false;
 };
 
-template <class Real> struct CudaWorkspace {
+template <class Real, class History> struct CudaWorkspace {
     static constexpr int read_capacity = 64;
 
     // For vectors of `pitch` elements and panels of so many columns.
     CudaWorkspace(int64_t pitch, int m, int columns, int64_t partial_sums, int direction_records, cudaStream_t stream) {
-        vectors.allocate(WorkVectors<Real>::count(m) * pitch);
+        vectors.allocate(WorkVectors<Real, History>::bytes(m, pitch));
         partials.allocate(partial_sums);
         scratch.allocate(map_reduce_scratch_bytes<StartRecord>());
         counters.allocate(4);
@@ -53,7 +53,7 @@ template <class Real> struct CudaWorkspace {
                directions.bytes();
     }
 
-    CudaArray<Real, Lives::on_device> vectors;
+    CudaArray<unsigned char, Lives::on_device> vectors;
     CudaArray<double, Lives::on_device> partials, coefficients;
     CudaArray<DirectionRecord, Lives::on_device> directions;
     CudaArray<unsigned char, Lives::on_device> scratch;

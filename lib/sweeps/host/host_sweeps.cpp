@@ -63,7 +63,7 @@ class Cascade {
     uint64_t count_ = 0;
 };
 
-template <class Real> class HostSweeps final : public Sweeps {
+template <class Real, class History> class HostSweeps final : public Sweeps {
   public:
     explicit HostSweeps(int64_t n) : n_(n) {}
 
@@ -99,8 +99,8 @@ template <class Real> class HostSweeps final : public Sweeps {
             Buffer<double> stretch_sums = allocate_buffer<double>(stretches * layout.size);
             Buffer<double> crossed_entries = allocate_buffer<double>(int64_t{crossed_capacity} * columns);
             found_.allocate();
-            vectors_ = allocate_buffer<Real>(WorkVectors<Real>::count(m) * n_);
-            work_ = {vectors_.get(), n_, m};
+            vectors_ = allocate_buffer<unsigned char>(Vectors::bytes(m, n_));
+            work_ = {reinterpret_cast<Real *>(vectors_.get()), n_, m};
             stretch_sums_ = std::move(stretch_sums);
             crossed_entries_ = std::move(crossed_entries);
         }
@@ -113,7 +113,7 @@ template <class Real> class HostSweeps final : public Sweeps {
 
     int64_t workspace_bytes() const override {
         if (!vectors_) return 0;
-        return (2 * static_cast<int64_t>(m_) + (aside_memory_ ? 5 : 3)) * n_ * static_cast<int64_t>(sizeof(Real)) +
+        return Vectors::bytes(m_, n_) + (aside_memory_ ? 2 * n_ * static_cast<int64_t>(sizeof(Real)) : 0) +
                fixed_doubles_ * static_cast<int64_t>(sizeof(double));
     }
 
@@ -184,8 +184,8 @@ template <class Real> class HostSweeps final : public Sweeps {
                 double *w = crossed_entries_.get() + (count - 1) * columns;
                 for (int age = 0; age < request.pairs; age++) {
                     const int j = panel::y_column(age);
-                    const double y = column_y(request, age)[i], g = g_[i];
-                    w[j] = panel::scaled_entry(root, j, age == 0 && request.fresh ? static_cast<Real>(g - y) : y);
+                    const double y = age == 0 && request.fresh ? fresh_y(request, i) : column_y(request, age)[i];
+                    w[j] = panel::scaled_entry(root, j, y);
                     w[j + 1] = panel::scaled_entry(root, j + 1, column_s(request, age)[i]);
                 }
                 found_.add({at.t, i, at.g, at.z, w});
@@ -196,34 +196,37 @@ template <class Real> class HostSweeps final : public Sweeps {
     }
 
     void step(int slot, double step) override {
-        map_host(n_, TakeStep<Real>{x_, work_.x_base(), work_.s(slot), box_, step}, threads_);
+        map_host(n_, TakeStep<Real, History>{x_, work_.x_base(), work_.s(slot), box_, step}, threads_);
     }
 
     double largest_step(int slot) override {
-        return map_reduce_host<Min>(n_, FindLargestStep<Real>{work_.x_base(), work_.s(slot), box_}, threads_).v;
+        return map_reduce_host<Min>(n_, FindLargestStep<Real, History>{work_.x_base(), work_.s(slot), box_}, threads_)
+            .v;
     }
 
     void restore(int slot, double f) override {
-        map_host(n_, Restore<Real>{x_, g_, work_.x_base(), work_.y(slot), f_, f}, threads_);
+        map_host(n_, Restore<Real>{x_, g_, work_.x_base(), work_.g_base(slot), f_, f}, threads_);
     }
 
     void put_aside(int slot) override {
-        map_host(n_, CopyIterate<Real>{aside_.x, aside_.g, work_.x_base(), work_.y(slot)}, threads_);
+        map_host(n_, CopyIterate<Real>{aside_.x, aside_.g, work_.x_base(), work_.g_base(slot)}, threads_);
     }
 
     void bring_back(double f) override { map_host(n_, Restore<Real>{x_, g_, aside_.x, aside_.g, f_, f}, threads_); }
 
-    void finish_pair(int slot) override { map_host(n_, FinishPair<Real>{work_.y(slot), g_}, threads_); }
+    void finish_pair(int slot) override {
+        map_host(n_, FinishPair<Real, History>{work_.y(slot), g_, work_.g_base(slot)}, threads_);
+    }
 
     void fetch(const HeldVector &which, void *to_host) override {
-        std::memcpy(to_host, place_of(which, user_, work_, aside_), static_cast<std::size_t>(bytes_of(which)));
+        const HeldPlace place = place_of(which, n_, user_, work_, aside_);
+        std::memcpy(to_host, place.at, static_cast<std::size_t>(place.bytes));
     }
     void store(const HeldVector &which, const void *from_host) override {
-        std::memcpy(place_of(which, user_, work_, aside_), from_host, static_cast<std::size_t>(bytes_of(which)));
+        const HeldPlace place = place_of(which, n_, user_, work_, aside_);
+        std::memcpy(place.at, from_host, static_cast<std::size_t>(place.bytes));
     }
-    int64_t bytes_of(const HeldVector &which) const override {
-        return which.kind == HeldVector::f ? sizeof(double) : n_ * static_cast<int64_t>(sizeof(Real));
-    }
+    int64_t bytes_of(const HeldVector &which) const override { return place_of(which, n_, user_, work_, aside_).bytes; }
 
     double x_norm() override { return map_reduce_host<ScaledSquares>(n_, MeasureX<Real>{x_}, threads_).norm(); }
 
@@ -240,6 +243,9 @@ template <class Real> class HostSweeps final : public Sweeps {
     }
 
   private:
+    using Vectors = WorkVectors<Real, History>;
+    using Trials = TrialArrays<Real, History>;
+
     int64_t tile_count() const { return (n_ + tile_height - 1) / tile_height; }
     // Of the binary tree over a stretch's tiles, and one for the tile at work.
     int cascade_levels() const {
@@ -251,11 +257,15 @@ template <class Real> class HostSweeps final : public Sweeps {
     double weight(const PanelRequest &request, int64_t i) const { return request.weighted ? diagonal_[i] : 1.0; }
     Row row(int64_t i) const { return {x_[i], g_[i], box_.lower(i), box_.upper(i)}; }
 
-    const Real *column_s(const PanelRequest &request, int age) const {
+    const History *column_s(const PanelRequest &request, int age) const {
         return work_.s(work_.slot_of(request.newest_slot, age));
     }
-    Real *column_y(const PanelRequest &request, int age) const {
+    const History *column_y(const PanelRequest &request, int age) const {
         return work_.y(work_.slot_of(request.newest_slot, age));
+    }
+    // y as it will be stored.
+    double fresh_y(const PanelRequest &request, int64_t i) const {
+        return gradient_change<History>(g_[i], work_.g_base(request.newest_slot)[i]);
     }
 
     template <class Record, class Rule> Record map_reduce_host_tiles(int64_t tiles, const Rule &rule) {
@@ -289,11 +299,12 @@ template <class Real> class HostSweeps final : public Sweeps {
         std::copy(own.g, own.g + tile_height, g);
 
         for (int age = 0; age < request.pairs; age++) {
-            load(column_y(request, age) + begin, rows, tile + panel::y_column(age) * tile_height);
+            if (age > 0 || !request.fresh)
+                load(column_y(request, age) + begin, rows, tile + panel::y_column(age) * tile_height);
+            else
+                for (int r = 0; r < rows; r++) tile[r] = fresh_y(request, begin + r);
             load(column_s(request, age) + begin, rows, tile + panel::s_column(age) * tile_height);
         }
-        if (request.pairs > 0 && request.fresh)
-            for (int r = 0; r < tile_height; r++) tile[r] = static_cast<Real>(g[r] - tile[r]); // as it will be stored
         if (request.weighted)
             for (int c = 0; c < columns; c++) {
                 double *column = tile + c * tile_height;
@@ -323,7 +334,7 @@ template <class Real> class HostSweeps final : public Sweeps {
         out[layout.minimum] = facts.first_breakpoint;
     }
 
-    static void load(const Real *from, int rows, double *to) {
+    template <class Stored> static void load(const Stored *from, int rows, double *to) {
         for (int r = 0; r < rows; r++) to[r] = from[r];
         std::fill(to + rows, to + tile_height, 0.0);
     }
@@ -336,9 +347,9 @@ template <class Real> class HostSweeps final : public Sweeps {
         for (int age = 0; age < p.pairs; age++) {
             const double qy = request.coefficients[panel::y_column(age)],
                          qs = request.coefficients[panel::s_column(age)];
-            const Real *y = column_y(p, age) + begin, *s = column_s(p, age) + begin;
+            const History *y = column_y(p, age) + begin, *s = column_s(p, age) + begin;
             if (age == 0 && p.fresh)
-                for (int r = 0; r < rows; r++) move[r] += qy * static_cast<Real>(g_[begin + r] - y[r]);
+                for (int r = 0; r < rows; r++) move[r] += qy * fresh_y(p, begin + r);
             else
                 for (int r = 0; r < rows; r++) move[r] += qy * y[r];
             for (int r = 0; r < rows; r++) from_s[r] += qs * s[r];
@@ -353,35 +364,29 @@ template <class Real> class HostSweeps final : public Sweeps {
         alignas(64) double move[tile_height] = {};
         const int rows = rows_from(begin), slot = request.spare_slot;
         subspace_move(request, begin, rows, move);
-        const TrialArrays<Real> to{x_,
-                                   g_,
-                                   work_.s(slot),
-                                   work_.y(slot),
-                                   work_.x_base(),
-                                   request.panel.fresh && request.panel.pairs > 0 ? column_y(request.panel, 0)
-                                                                                  : nullptr};
+        const bool fresh = request.panel.fresh && request.panel.pairs > 0;
+        const Trials to{x_, work_.g_base(slot), work_.x_base(), work_.s(slot),
+                        fresh ? work_.y(request.panel.newest_slot) : nullptr};
         if (request.panel.threshold == 0 && !request.truncate) take_tile(to, begin, rows, request, move, record);
         else
             for (int r = 0; r < rows; r++) take_row(to, begin + r, request, move[r], record);
     }
 
     // Nothing crossed, nothing truncated: the usual case, four rows at a time.
-    void take_tile(const TrialArrays<Real> &to, int64_t begin, int rows, const DirectionRequest &request,
-                   const double *move, DirectionRecord &record) const {
+    void take_tile(const Trials &to, int64_t begin, int rows, const DirectionRequest &request, const double *move,
+                   DirectionRecord &record) const {
         TileRows own;
         alignas(64) double trial[tile_height], d[tile_height] = {};
         load_rows(request.panel, begin, rows, own);
         record.projected.add(trial_of_tile(own, rows, move, largest_number<Real>, trial));
-        for (int r = 0; r < rows; r++) d[r] = static_cast<Real>(trial[r] - own.x[r]);
+        for (int r = 0; r < rows; r++) d[r] = stored_direction<Real, History>(own.x[r], trial[r], own.l[r], own.u[r]);
         record.slope.add(dot_of_tile(own.g, d));
         record.d_squared.add(dot_of_tile(d, d));
-        if (to.y_fresh)
-            for (int r = 0; r < rows; r++)
-                to.y_fresh[begin + r] = static_cast<Real>(own.g[r] - static_cast<double>(to.y_fresh[begin + r]));
+        if (to.y_fresh) store_fresh_y(to, request.panel, begin, rows);
         std::copy(g_ + begin, g_ + begin + rows, to.g_base + begin);
         std::copy(x_ + begin, x_ + begin + rows, to.x_base + begin);
-        for (int r = 0; r < rows; r++) to.d[begin + r] = static_cast<Real>(d[r]);
-        if (request.step == 1) {
+        for (int r = 0; r < rows; r++) to.d[begin + r] = static_cast<History>(d[r]);
+        if (!Vectors::apart && request.step == 1) {
             for (int r = 0; r < rows; r++) to.x[begin + r] = static_cast<Real>(trial[r]);
             return;
         }
@@ -389,11 +394,16 @@ template <class Real> class HostSweeps final : public Sweeps {
             to.x[begin + r] = stepped_row<Real>(own.x[r], d[r], request.step, own.l[r], own.u[r]);
     }
 
-    void take_row(const TrialArrays<Real> &to, int64_t i, const DirectionRequest &request, double move,
+    void store_fresh_y(const Trials &to, const PanelRequest &request, int64_t begin, int rows) const {
+        for (int64_t i = begin; i < begin + rows; i++)
+            to.y_fresh[i] = gradient_change<History>(g_[i], work_.g_base(request.newest_slot)[i]);
+    }
+
+    void take_row(const Trials &to, int64_t i, const DirectionRequest &request, double move,
                   DirectionRecord &record) const {
         const Row at = row(i);
-        const TrialRow<Real> trial = take_trial<Real>(at, request, weight(request.panel, i), move, record);
-        if (to.y_fresh) to.y_fresh[i] = static_cast<Real>(at.g - static_cast<double>(to.y_fresh[i]));
+        const auto trial = take_trial<Real, History>(at, request, weight(request.panel, i), move, record);
+        if (to.y_fresh) store_fresh_y(to, request.panel, i, 1);
         to.d[i] = trial.d;
         to.g_base[i] = g_[i];
         to.x_base[i] = x_[i];
@@ -407,9 +417,10 @@ template <class Real> class HostSweeps final : public Sweeps {
     BoxArrays<Real> box_{};
     const Real *diagonal_ = nullptr;
     UserArrays user_{};
-    WorkVectors<Real> work_{};
+    Vectors work_{};
     AsideVectors<Real> aside_{};
-    Buffer<Real> vectors_, aside_memory_;
+    Buffer<unsigned char> vectors_;
+    Buffer<Real> aside_memory_;
     Buffer<double> scratch_, stretch_sums_, crossed_entries_;
     int64_t scratch_size_ = 0, fixed_doubles_ = 0;
     std::mutex crossed_mutex_;
@@ -420,10 +431,13 @@ template <class Real> class HostSweeps final : public Sweeps {
 
 } // namespace
 
-template <class Real> std::unique_ptr<Sweeps> make_host_sweeps(int64_t n) {
-    return std::make_unique<HostSweeps<Real>>(n);
+template <class Real, class History> std::unique_ptr<Sweeps> make_host_sweeps(int64_t n) {
+    return std::make_unique<HostSweeps<Real, History>>(n);
 }
-template std::unique_ptr<Sweeps> make_host_sweeps<double>(int64_t);
-template std::unique_ptr<Sweeps> make_host_sweeps<float>(int64_t);
+template std::unique_ptr<Sweeps> make_host_sweeps<double, double>(int64_t);
+template std::unique_ptr<Sweeps> make_host_sweeps<double, float>(int64_t);
+template std::unique_ptr<Sweeps> make_host_sweeps<double, bfloat16>(int64_t);
+template std::unique_ptr<Sweeps> make_host_sweeps<float, float>(int64_t);
+template std::unique_ptr<Sweeps> make_host_sweeps<float, bfloat16>(int64_t);
 
 } // namespace cudaopt

@@ -1,0 +1,57 @@
+// bfloat16: the range of single precision and eight bits of significand, as it is stored; arithmetic is double.
+#pragma once
+
+#include <cstdint>
+#include <cstring>
+#include <limits>
+
+#ifdef __CUDACC__
+#include <cuda_bf16.h>
+#endif
+
+#include "exec/annotations.hpp"
+
+namespace cudaopt {
+
+struct bfloat16 {
+    uint16_t bits;
+
+    bfloat16() = default;
+    // Through single precision, each time to the nearest, ties to even; NaN stays NaN.
+    CUDA_OPT_HD_INLINE explicit bfloat16(double value) {
+        const float single = static_cast<float>(value);
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
+        bits = __bfloat16_as_ushort(__float2bfloat16_rn(single));
+#else
+        uint32_t wide;
+        memcpy(&wide, &single, sizeof wide);
+        const uint32_t rounded = (wide + 0x7fffu + (wide >> 16 & 1)) >> 16;
+        bits = static_cast<uint16_t>(single == single ? rounded : 0x7fffu);
+#endif
+    }
+    CUDA_OPT_HD_INLINE operator double() const {
+        const uint32_t wide = static_cast<uint32_t>(bits) << 16;
+        float single;
+        memcpy(&single, &wide, sizeof single);
+        return single;
+    }
+};
+
+// The largest number that can be stored.
+template <class Stored> constexpr double largest_number = static_cast<double>(std::numeric_limits<Stored>::max());
+template <> constexpr double largest_number<bfloat16> = 0x1.fep127;
+
+// The next number away from zero.
+CUDA_OPT_HD_INLINE float next_away_from_zero(float v) {
+    uint32_t bits;
+    memcpy(&bits, &v, sizeof bits);
+    bits++;
+    memcpy(&v, &bits, sizeof bits);
+    return v;
+}
+CUDA_OPT_HD_INLINE bfloat16 next_away_from_zero(bfloat16 v) {
+    v.bits++;
+    return v;
+}
+
+} // namespace cudaopt

@@ -1,0 +1,6 @@
+// The CUDA backend in double precision, its pairs as bfloat16.
+#include "sweeps/cuda/cuda_sweeps.cuh"
+
+namespace cudaopt {
+template std::unique_ptr<Sweeps> make_cuda_sweeps<double, bfloat16>(int64_t);
+} // namespace cudaopt

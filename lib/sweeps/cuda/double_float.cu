@@ -1,0 +1,6 @@
+// The CUDA backend in double precision, its pairs as float.
+#include "sweeps/cuda/cuda_sweeps.cuh"
+
+namespace cudaopt {
+template std::unique_ptr<Sweeps> make_cuda_sweeps<double, float>(int64_t);
+} // namespace cudaopt
