@@ -12,8 +12,6 @@ const std::string cute = "Bongartz, Conn, Gould, Toint, CUTE, ACM TOMS 21 (1995)
 const std::string dixon_szego = "Dixon, Szego, Towards Global Optimisation 2, 1978: ";
 const double pi = std::acos(-1.0);
 
-std::string sized(const std::string &name, int n) { return name + "-n" + std::to_string(n); }
-
 Problems of_hock_and_schittkowski() {
     const auto valley = [](const auto &x) { return 100 * square(x[1] - square(x[0])) + square(1 - x[0]); };
     return {

@@ -11,8 +11,6 @@ const std::string luksan_vlcek = "Luksan, Vlcek, Sparse and partially separable 
 const std::string andrei = "Andrei, An unconstrained optimization test functions collection, AMO 10 (2008) 147: ";
 const std::string more_thuente = "More, Thuente, ACM TOMS 20 (1994) 286, function ";
 
-std::string sized(const std::string &name, int n) { return name + "-n" + std::to_string(n); }
-
 } // namespace
 
 Problems chained(int n) {

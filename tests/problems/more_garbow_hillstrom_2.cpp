@@ -6,7 +6,6 @@ namespace cudaopt_problems {
 namespace {
 
 std::string numbered(int number) { return "More, Garbow, Hillstrom 1981, no. " + std::to_string(number); }
-std::string sized(const std::string &name, int n) { return name + "-n" + std::to_string(n); }
 
 // The start of 28 and 29.
 Vector parabola(int n) {

@@ -100,6 +100,8 @@ template <class F> Problem make(std::string name, std::string source, Vector sta
     return problem;
 }
 
+// A problem's name at this n.
+inline std::string sized(const std::string &name, int n) { return name + "-n" + std::to_string(n); }
 // pattern, pattern, ... up to n values
 Vector repeated(const Vector &pattern, int n);
 Vector scaled(Vector values, double factor);
