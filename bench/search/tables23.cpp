@@ -4,14 +4,14 @@
 //     bench_search_tables23 [--walks 15360,1e6] [--function ackley] [--n 20] [--iterations 20]
 //                           [--csv FILE] [--svg FILE]
 #include <array>
-#include <chrono>
 #include <numeric>
 
 #include "bench/common/bar_chart.hpp"
 #include "bench/common/command_line.hpp"
 #include "bench/common/machine.hpp"
-#include "search_run.hpp"
+#include "bench/common/stopwatch.hpp"
 #include "bench/common/stream_clock.hpp"
+#include "search_run.hpp"
 
 using namespace cudaopt::bench;
 namespace functions = cudaopt::testfuncs::search;
@@ -26,11 +26,10 @@ using Seconds = std::array<double, count>;
 Seconds measure(const functions::Function &f, int n, bool cuda, const cudaopt::SearchOptions &options, int searches) {
     std::array<std::vector<double>, count> all;
     for (int k = 0; k < searches; k++) {
-        auto last = std::chrono::steady_clock::now();
+        Stopwatch watch;
         const auto part = [&](std::size_t which) {
-            const auto now = std::chrono::steady_clock::now();
-            all[which].push_back(std::chrono::duration<double>(now - last).count());
-            last = now;
+            all[which].push_back(watch.seconds());
+            watch = Stopwatch();
         };
         const auto search = ready_search(f, n, cuda, options);
         part(0);
