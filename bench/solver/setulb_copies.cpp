@@ -7,7 +7,6 @@
 
 #include <cmath>
 #include <cstdlib>
-#include <limits>
 #include <memory>
 #include <optional>
 
@@ -19,7 +18,7 @@ using namespace cudaopt;
 
 namespace {
 
-using bench::Setulb;
+using bench::absent, bench::Setulb;
 
 // L-BFGS-B 3.0's, beside ours of the same name. NULL: not installed.
 Setulb reference_setulb() {
@@ -80,11 +79,9 @@ double copies(int backend, int64_t n) {
     return watch.seconds() / repetitions;
 }
 
-constexpr double none = std::numeric_limits<double>::quiet_NaN();
-
 struct Row {
     int64_t n;
-    double reference = none, host = none, host_copies = none, cuda = none, cuda_copies = none;
+    double reference = absent, host = absent, host_copies = absent, cuda = absent, cuda_copies = absent;
 };
 
 void print_gain(const std::vector<Row> &rows, const char *over, double Row::*other) {
@@ -122,9 +119,9 @@ int main(int argc, char **argv) {
         bool cuda = true;
         try {
             Minimiser<double>(1, 1, CUDA_OPT_BACKEND_CUDA);
-        } catch (const Error &absent) {
+        } catch (const Error &error) {
             cuda = false;
-            std::printf("no CUDA device: %s\n", absent.what());
+            std::printf("no CUDA device: %s\n", error.what());
         }
         const Setulb reference = reference_setulb();
         if (!reference) std::printf("L-BFGS-B 3.0 is not installed\n");
