@@ -4,6 +4,9 @@
 
 #include "api/handle.hpp"
 
+using cudaopt::check_range;
+using cudaopt::fault_of;
+using cudaopt::find;
 using cudaopt::Results;
 using cudaopt::Settings;
 
@@ -98,27 +101,15 @@ const RealResult real_results[] = {
     {CUDA_OPT_SLOPE, &Results::slope},
 };
 
-template <class Entry, int count> const Entry *find(const Entry (&table)[count], int32_t key) {
-    for (const Entry &entry : table)
-        if (entry.key == key) return &entry;
-    return nullptr;
-}
-
 int set_int(cuda_opt *s, int32_t key, int64_t value) {
-    if (!s) return CUDA_OPT_MISUSE;
+    if (const int code = fault_of(s)) return code;
     if (s->search) return cudaopt::set_search_int(*s, key, value);
-    if (!s->solver) return s->failure;
     const IntSetting *setting = find(int_settings, key);
     if (!setting) {
         s->message().set("%d is not the key of an integer setting", key);
         return CUDA_OPT_IMPROPER_INPUT;
     }
-    if (value < setting->least || value > setting->most) {
-        s->message().set("CUDA_OPT_%s is %lld, but has to be from %lld to %lld", setting->name,
-                         static_cast<long long>(value), static_cast<long long>(setting->least),
-                         static_cast<long long>(setting->most));
-        return CUDA_OPT_IMPROPER_INPUT;
-    }
+    if (const int code = check_range(*s, setting->name, value, setting->least, setting->most)) return code;
     const bool at_start_only = key == CUDA_OPT_DIAGCO || key == CUDA_OPT_THREADS || key == CUDA_OPT_ROBUST;
     if (at_start_only && s->solver->started()) {
         s->message().set("CUDA_OPT_%s can be set before the first call of cuda_opt_solve only", setting->name);
@@ -130,9 +121,8 @@ int set_int(cuda_opt *s, int32_t key, int64_t value) {
 }
 
 int set_real(cuda_opt *s, int32_t key, double value) {
-    if (!s) return CUDA_OPT_MISUSE;
+    if (const int code = fault_of(s)) return code;
     if (s->search) return cudaopt::set_search_real(*s, key, value);
-    if (!s->solver) return s->failure;
     const RealSetting *setting = find(real_settings, key);
     if (!setting) {
         s->message().set("%d is not the key of a real setting", key);
@@ -159,9 +149,9 @@ int set_real(cuda_opt *s, int32_t key, double value) {
 }
 
 int get_int(const cuda_opt *s, int32_t key, int64_t *value) {
-    if (!s || !value) return CUDA_OPT_MISUSE;
+    if (!value) return CUDA_OPT_MISUSE;
+    if (const int code = fault_of(s)) return code;
     if (s->search) return cudaopt::get_search_int(const_cast<cuda_opt &>(*s), key, value);
-    if (!s->solver) return s->failure;
     const cudaopt::Solver &solver = *s->solver;
     const Results &results = solver.results();
     switch (key) {
@@ -181,9 +171,9 @@ int get_int(const cuda_opt *s, int32_t key, int64_t *value) {
 }
 
 int get_real(const cuda_opt *s, int32_t key, double *value) {
-    if (!s || !value) return CUDA_OPT_MISUSE;
+    if (!value) return CUDA_OPT_MISUSE;
+    if (const int code = fault_of(s)) return code;
     if (s->search) return cudaopt::get_search_real(const_cast<cuda_opt &>(*s), key, value);
-    if (!s->solver) return s->failure;
     if (key == CUDA_OPT_SOLVER_SECONDS) *value = s->solver->seconds();
     else if (const RealSetting *setting = find(real_settings, key)) *value = s->solver->settings().*setting->value;
     else if (const RealResult *result = find(real_results, key)) *value = s->solver->results().*result->value;
@@ -192,6 +182,13 @@ int get_real(const cuda_opt *s, int32_t key, double *value) {
 }
 
 } // namespace
+
+int cudaopt::check_range(cuda_opt &s, const char *name, int64_t value, int64_t least, int64_t most) {
+    if (value >= least && value <= most) return 0;
+    s.message().set("CUDA_OPT_%s is %lld, but has to be from %lld to %lld", name, static_cast<long long>(value),
+                    static_cast<long long>(least), static_cast<long long>(most));
+    return CUDA_OPT_IMPROPER_INPUT;
+}
 
 int cuda_opt_set_int(cuda_opt *s, int32_t key, int64_t value) {
     return cudaopt::guarded(s, [=] { return set_int(s, key, value); });
