@@ -28,7 +28,6 @@ template <class Real> class CudaSweeps final : public Sweeps {
         v_.g = g_ = static_cast<Real *>(a.g);
         v_.diagonal = static_cast<const Real *>(a.diagonal);
         v_.box = {static_cast<const Real *>(a.lower), static_cast<const Real *>(a.upper)};
-        f_ = a.f;
         aligned_ = true;
         for (const void *vector :
              {static_cast<const void *>(a.x), static_cast<const void *>(a.g), a.lower, a.upper, a.diagonal})
@@ -128,7 +127,8 @@ template <class Real> class CudaSweeps final : public Sweeps {
 
     void restore(int slot, double f) override {
         const OnDevice on(device_);
-        check(map_cuda(n_, Restore<Real>{x_, g_, v_.x_base(), v_.y(slot), f_, f}, stream_), "the launch of a restore");
+        check(map_cuda(n_, Restore<Real>{x_, g_, v_.x_base(), v_.y(slot), user_.f, f}, stream_),
+              "the launch of a restore");
     }
 
     void put_aside(int slot) override {
@@ -139,7 +139,7 @@ template <class Real> class CudaSweeps final : public Sweeps {
 
     void bring_back(double f) override {
         const OnDevice on(device_);
-        check(map_cuda(n_, Restore<Real>{x_, g_, aside_.x, aside_.g, f_, f}, stream_), "the launch of a restore");
+        check(map_cuda(n_, Restore<Real>{x_, g_, aside_.x, aside_.g, user_.f, f}, stream_), "the launch of a restore");
     }
 
     void finish_pair(int slot) override {
@@ -301,7 +301,7 @@ template <class Real> class CudaSweeps final : public Sweeps {
         config.attrs = &early;
         config.numAttrs = dependent_launches_ ? 1 : 0;
         check(cudaLaunchKernelEx(&config, reduce_partials, layout, static_cast<const double *>(held_->partials.get()),
-                                 partials, static_cast<const double *>(f_),
+                                 partials, static_cast<const double *>(user_.f),
                                  static_cast<const DirectionRecord *>(held_->directions.get()), direction_blocks_,
                                  rows_sent(), held_->posted.get(), ++ticket_),
               "the launch of sweep 1's reduction");
@@ -411,7 +411,6 @@ template <class Real> class CudaSweeps final : public Sweeps {
     Patience *patience_ = nullptr; // the caller's
     DeviceVectors<Real> v_{};
     Real *x_ = nullptr, *g_ = nullptr;
-    double *f_ = nullptr;
     std::unique_ptr<CudaWorkspace<Real>> held_; // from the first call on
     CudaArray<Real, Lives::on_device> aside_memory_;
     AsideVectors<Real> aside_{};

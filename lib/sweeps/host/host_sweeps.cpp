@@ -71,7 +71,6 @@ template <class Real> class HostSweeps final : public Sweeps {
         user_ = a;
         x_ = static_cast<Real *>(a.x);
         g_ = static_cast<Real *>(a.g);
-        f_ = a.f;
         box_ = {static_cast<const Real *>(a.lower), static_cast<const Real *>(a.upper)};
         diagonal_ = static_cast<const Real *>(a.diagonal);
     }
@@ -107,13 +106,12 @@ template <class Real> class HostSweeps final : public Sweeps {
         scratch_ = std::move(scratch);
         scratch_size_ = scratch_size;
         fixed_doubles_ = scratch_size * threads + stretches * layout.size + int64_t{crossed_capacity} * columns;
-        m_ = m;
         threads_ = threads;
     }
 
     int64_t workspace_bytes() const override {
         if (!vectors_) return 0;
-        return (2 * static_cast<int64_t>(m_) + (aside_memory_ ? 5 : 3)) * n_ * static_cast<int64_t>(sizeof(Real)) +
+        return (WorkVectors<Real>::count(work_.m) + (aside_memory_ ? 2 : 0)) * n_ * static_cast<int64_t>(sizeof(Real)) +
                fixed_doubles_ * static_cast<int64_t>(sizeof(double));
     }
 
@@ -143,7 +141,7 @@ template <class Real> class HostSweeps final : public Sweeps {
                 join(layout, stretch_sums_.get() + k * layout.size, stretch_sums_.get() + (k + stride) * layout.size);
 
         sums_ = layout.products(stretch_sums_.get());
-        sums_.f = *f_;
+        sums_.f = *user_.f;
         return sums_;
     }
 
@@ -204,14 +202,16 @@ template <class Real> class HostSweeps final : public Sweeps {
     }
 
     void restore(int slot, double f) override {
-        map_host(n_, Restore<Real>{x_, g_, work_.x_base(), work_.y(slot), f_, f}, threads_);
+        map_host(n_, Restore<Real>{x_, g_, work_.x_base(), work_.y(slot), user_.f, f}, threads_);
     }
 
     void put_aside(int slot) override {
         map_host(n_, CopyIterate<Real>{aside_.x, aside_.g, work_.x_base(), work_.y(slot)}, threads_);
     }
 
-    void bring_back(double f) override { map_host(n_, Restore<Real>{x_, g_, aside_.x, aside_.g, f_, f}, threads_); }
+    void bring_back(double f) override {
+        map_host(n_, Restore<Real>{x_, g_, aside_.x, aside_.g, user_.f, f}, threads_);
+    }
 
     void finish_pair(int slot) override { map_host(n_, FinishPair<Real>{work_.y(slot), g_}, threads_); }
 
@@ -401,9 +401,8 @@ template <class Real> class HostSweeps final : public Sweeps {
     }
 
     const int64_t n_;
-    int threads_ = 1, m_ = 0;
+    int threads_ = 1;
     Real *x_ = nullptr, *g_ = nullptr;
-    double *f_ = nullptr;
     BoxArrays<Real> box_{};
     const Real *diagonal_ = nullptr;
     UserArrays user_{};
