@@ -341,7 +341,7 @@ template <class Real> class CudaSweeps final : public Sweeps {
 
     template <int blocks, InnerProducts kind>
     int launch_inner_products(const PanelRequest &request, const ProductsLayout &layout) {
-        const int grid = static_cast<int>(std::min<int64_t>(products_grid * resident_blocks(blocks), row_blocks()));
+        const int grid = static_cast<int>(std::min<int64_t>(multiprocessors * resident_blocks(blocks), row_blocks()));
         const StageLayout place(v_, request);
         const int stages =
             stages_within<Real>(std::min(block_shared_, processor_shared_ / resident_blocks(blocks)), place.vectors);
