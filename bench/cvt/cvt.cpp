@@ -6,7 +6,6 @@
 //               [--backend auto] [--csv FILE] [--svg FILE]
 #include <algorithm>
 #include <cmath>
-#include <numeric>
 
 #include "bench/solver/cauchy_differences.hpp"
 #include "bench/common/colours.hpp"

@@ -2,7 +2,6 @@
 // it has to move, one read of v and one write of g, and against its double-precision arithmetic:
 //
 //     bench_evaluations [--sizes 4e6,3e7] [--atoms 100000] [--csv FILE] [--svg FILE]
-#include <algorithm>
 
 #include "bench/common/bar_chart.hpp"
 #include "bench/common/command_line.hpp"

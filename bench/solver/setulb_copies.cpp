@@ -7,7 +7,6 @@
 
 #include <cmath>
 #include <cstdlib>
-#include <memory>
 #include <optional>
 
 #include "bench/common/command_line.hpp"

@@ -1,5 +1,4 @@
 // Settings and results by key: one table row each, with the inequality that the header states.
-#include <cmath>
 #include <limits>
 
 #include "api/handle.hpp"

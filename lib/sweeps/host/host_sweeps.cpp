@@ -3,10 +3,8 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
-#include <limits>
 #include <memory>
 #include <mutex>
-#include <vector>
 
 #include "sweeps/backend.hpp"
 #include "sweeps/found_variables.hpp"
