@@ -3,7 +3,6 @@
 #include "arguments.hpp"
 #include "testfuncs/search/functions.hpp"
 
-#include <cmath>
 #include <cstdio>
 
 namespace driver {

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <exception>
 #include <fstream>
+#include <limits>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -23,6 +24,15 @@ inline std::string is_size(const std::string &text) {
 }
 
 inline std::vector<int64_t> whole(const std::vector<double> &sizes) { return {sizes.begin(), sizes.end()}; }
+
+// The options of the files that most tables are written to. They lead to its members.
+struct Files {
+    std::string csv, svg;
+    explicit Files(CLI::App &app) {
+        app.add_option("--csv", csv, "file for the table as comma separated values");
+        app.add_option("--svg", svg, "file for the picture");
+    }
+};
 
 // A file of comma separated values or a picture; without a path it goes nowhere.
 class Output {
@@ -46,6 +56,9 @@ class Output {
     std::ofstream file_;
 };
 
+// What stands for a number where there is none.
+constexpr double absent = std::numeric_limits<double>::quiet_NaN();
+
 // A field of a row of comma separated values.
 inline std::string field(const std::string &text) {
     std::string quoted = "\"";
@@ -53,7 +66,7 @@ inline std::string field(const std::string &text) {
     return quoted + "\"";
 }
 inline std::string field(int64_t number) { return std::to_string(number); }
-inline std::string field(double number) { // nothing where there is no number
+inline std::string field(double number) { // nothing where it is absent
     char text[32];
     std::snprintf(text, sizeof text, "%.17g", number);
     return std::isnan(number) ? "" : text;
@@ -62,7 +75,7 @@ template <class First, class... Rest> std::string csv_row(const First &first, co
     return (field(first) + ... + ("," + field(rest))) + "\n";
 }
 
-// A number in a column of the given width, a dash where there is none.
+// A number in a column of the given width, a dash where it is absent.
 inline std::string cell(const char *format, int width, double number) {
     char text[64];
     std::snprintf(text, sizeof text, format, number);

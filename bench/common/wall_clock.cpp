@@ -1,7 +1,7 @@
 #include <algorithm>
-#include <chrono>
 #include <limits>
 
+#include "stopwatch.hpp"
 #include "stream_clock.hpp"
 
 namespace cudaopt::bench {
@@ -16,9 +16,9 @@ double wall_seconds(const std::function<void()> &work, int repetitions) {
     std::vector<double> seconds;
     work();
     for (int k = 0; k < repetitions; k++) {
-        const auto begin = std::chrono::steady_clock::now();
+        const Stopwatch watch;
         work();
-        seconds.push_back(std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count());
+        seconds.push_back(watch.seconds());
     }
     return median(seconds);
 }

@@ -6,8 +6,6 @@
 //               [--backend auto] [--csv FILE] [--svg FILE]
 #include <algorithm>
 #include <cmath>
-#include <limits>
-#include <numeric>
 
 #include "bench/solver/cauchy_differences.hpp"
 #include "bench/common/colours.hpp"
@@ -21,8 +19,6 @@
 using namespace cudaopt::bench;
 
 namespace {
-
-constexpr double absent = std::numeric_limits<double>::quiet_NaN();
 
 struct Case {
     int64_t sites, resolution;

@@ -1,19 +1,11 @@
 #include "cvt_run.hpp"
 
-#include <chrono>
 #include <stdexcept>
 
+#include "bench/common/stopwatch.hpp"
 #include "bench/solver/whole_run.hpp"
 
 namespace cudaopt::bench {
-
-namespace {
-
-using Clock = std::chrono::steady_clock;
-
-double since(Clock::time_point begin) { return std::chrono::duration<double>(Clock::now() - begin).count(); }
-
-} // namespace
 
 CvtProblem::CvtProblem(int64_t sites, int64_t resolution, uint64_t seed, bool cuda, int threads)
     : grid_(sites, resolution), start_(grid_.random_sites(seed)),
@@ -46,14 +38,14 @@ CvtRun run_cvt(CvtProblem &problem, int m, int64_t iterations, bool approximate_
     s.set_int(CUDA_OPT_MAX_ITERATIONS, iterations).set_int(CUDA_OPT_APPROXIMATE_CAUCHY, approximate_cauchy);
 
     CvtRun run;
-    Clock::time_point begin;
+    Stopwatch watch;
     int task;
     do {
         task = s.solve(x, f, g);
         const int64_t done = run.evaluations > 0 ? s.get_int(CUDA_OPT_ITERATIONS) : -1;
         if (done >= static_cast<int64_t>(run.f_at.size())) {
             run.f_at.push_back(s.get_real(CUDA_OPT_F));
-            if (done == 1) begin = Clock::now();
+            if (done == 1) watch = Stopwatch();
         }
         if (task != CUDA_OPT_EVALUATE_FG) continue;
         problem.evaluate(x.data(), f.data(), g.data());
@@ -64,7 +56,7 @@ CvtRun run_cvt(CvtProblem &problem, int m, int64_t iterations, bool approximate_
         run.t.back() = s.get_real(CUDA_OPT_CAUCHY_T);
         run.t_first.back() = s.get_real(CUDA_OPT_CAUCHY_T_FIRST);
     } while (task > 0);
-    run.seconds = since(begin);
+    run.seconds = watch.seconds();
     run.end = task == CUDA_OPT_ITERATION_LIMIT      ? "limit"
               : task == CUDA_OPT_CONVERGED          ? "converged"
               : task == CUDA_OPT_LINE_SEARCH_FAILED ? "line search"

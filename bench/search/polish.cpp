@@ -88,7 +88,6 @@ double mean(const std::vector<double> &values) {
 int main(int argc, char **argv) {
     std::vector<std::string> names = {"rastrigin", "griewank", "ackley"};
     std::vector<double> first_steps = {0.05, 0.1};
-    std::string csv_path, svg_path;
     int n = 30, seeds = 10;
     double evaluations = 5e5, share = 0.9;
     cudaopt::SearchOptions options;
@@ -105,11 +104,10 @@ int main(int argc, char **argv) {
         ->delimiter(',')
         ->check(CLI::Range(1e-9, 1.));
     app.add_option("--functions", names, "the functions")->delimiter(',');
-    app.add_option("--csv", csv_path, "file for the table as comma separated values");
-    app.add_option("--svg", svg_path, "file for the picture");
+    const Files files(app);
     return run_program(app, "bench_search_polish", argc, argv, [&] {
         for (const std::string &name : names) functions::function_by_name(name); // refuse early
-        Output csv(csv_path), picture(svg_path);
+        Output csv(files.csv), picture(files.svg);
         const std::string where = machine();
         std::printf("Mean best value of %d seeds, n = %d, %g evaluations each, %lld walks\n%s\n\n", seeds, n,
                     evaluations, static_cast<long long>(options.walks), where.c_str());

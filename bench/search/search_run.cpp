@@ -1,9 +1,9 @@
 #include "search_run.hpp"
 
-#include <chrono>
 #include <cmath>
 #include <stdexcept>
 
+#include "bench/common/stopwatch.hpp"
 #include "bench/common/stream_clock.hpp"
 
 namespace cudaopt::bench {
@@ -25,11 +25,11 @@ SearchRun run_search(const testfuncs::search::Function &function, int n, bool cu
     std::vector<double> seconds;
     for (int k = 0; k < repetitions; k++) {
         const auto search = ready_search(function, n, cuda, options);
-        const auto begin = std::chrono::steady_clock::now();
+        const Stopwatch watch;
         search->run();
         const SearchSummary found = search->summary();
         if (std::isfinite(found.value)) search->walk_point(found.walk);
-        seconds.push_back(std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count());
+        seconds.push_back(watch.seconds());
         if (search->code() != 0) throw std::runtime_error(search->message());
         run = {found.value, found.evaluations, search->iterations(), 0};
     }

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "bench/common/command_line.hpp"
 #include "drivers/searches.hpp"
 
 namespace cudaopt::bench {
@@ -30,6 +31,22 @@ SearchRun run_search(const testfuncs::search::Function &function, int n, bool cu
 // A search that is ready, or std::runtime_error with its sentence.
 std::unique_ptr<PatternSearch> ready_search(const testfuncs::search::Function &function, int n, bool cuda,
                                             const SearchOptions &options);
+
+// The options of the tables of one function, whose searches differ in the number of walks. They lead to its
+// members.
+struct OneFunction {
+    std::string name = "ackley";
+    std::vector<double> walks;
+    int n = 20;
+    SearchOptions options;
+
+    OneFunction(CLI::App &app, std::vector<double> sizes) : walks(std::move(sizes)) {
+        app.add_option("--walks", walks, "numbers of walks")->delimiter(',')->check(is_size);
+        app.add_option("--function", name, "the function");
+        app.add_option("--n", n, "variables")->check(CLI::Range(1, 1000000));
+        app.add_option("--iterations", options.iterations, "iterations of each walk")->check(CLI::Range(0, 1000000));
+    }
+};
 
 // A search of one walk, so that what CUDA prepares at the first use of a kernel is in no time that follows.
 void warm_up(const testfuncs::search::Function &function, int n, bool cuda);

@@ -3,7 +3,6 @@
 //
 //     bench_search_table1 [--walks 2048,...] [--function ackley] [--n 20] [--iterations 20] [--one-thread-up-to 1e5]
 //                         [--threads-up-to 1e6] [--csv FILE] [--svg FILE]
-#include <limits>
 #include <stdexcept>
 
 #include "bench/common/command_line.hpp"
@@ -15,8 +14,6 @@ using namespace cudaopt::bench;
 namespace functions = cudaopt::testfuncs::search;
 
 namespace {
-
-constexpr double absent = std::numeric_limits<double>::quiet_NaN();
 
 // One of the three ways to run it.
 struct Way {
@@ -51,42 +48,34 @@ std::string speed_up(const Measured &gpu, const Measured &host, const Way &way) 
 } // namespace
 
 int main(int argc, char **argv) {
-    std::vector<double> walks = {2048, 4096, 6144, 8192, 10240, 12288, 15360, 1e5, 1e6, 4e6};
-    std::string name = "ackley", csv_path, svg_path;
-    int n = 20;
-    cudaopt::SearchOptions options;
     Way one{"host, one thread", false, 1, 1e5}, all{"host, all threads", false, 0, 1e6}, gpu{"GPU", true, 0, 1e15};
     CLI::App app("The time of the same search on one thread, on all threads and on the GPU");
-    app.add_option("--walks", walks, "numbers of walks")->delimiter(',')->check(is_size);
-    app.add_option("--function", name, "the function");
-    app.add_option("--n", n, "variables")->check(CLI::Range(1, 1000000));
-    app.add_option("--iterations", options.iterations, "iterations of each walk")->check(CLI::Range(0, 1000000));
+    OneFunction o(app, {2048, 4096, 6144, 8192, 10240, 12288, 15360, 1e5, 1e6, 4e6});
     app.add_option("--one-thread-up-to", one.most, "leave one thread out above so many walks");
     app.add_option("--threads-up-to", all.most, "leave the host out above so many walks");
-    app.add_option("--csv", csv_path, "file for the table as comma separated values");
-    app.add_option("--svg", svg_path, "file for the picture");
+    const Files files(app);
     return run_program(app, "bench_search_table1", argc, argv, [&] {
-        const functions::Function f = functions::function_by_name(name);
+        const functions::Function f = functions::function_by_name(o.name);
         const std::string title = functions::facts_of(f).title;
-        Output csv(csv_path), picture(svg_path);
+        Output csv(files.csv), picture(files.svg);
         const std::string where = machine();
         const bool cuda = driver::cuda_is_here();
-        if (cuda) warm_up(f, n, true);
+        if (cuda) warm_up(f, o.n, true);
         else gpu.most = 0;
-        std::printf("%s, n = %d, %lld iterations\n%s\n\n", title.c_str(), n, static_cast<long long>(options.iterations),
-                    where.c_str());
+        std::printf("%s, n = %d, %lld iterations\n%s\n\n", title.c_str(), o.n,
+                    static_cast<long long>(o.options.iterations), where.c_str());
         std::printf("%9s %13s | %12s %12s %12s | %10s %10s %10s | %9s %9s | %13s %13s\n", "", "", "one thread",
                     "all threads", "GPU", "one thread", "all thr.", "GPU", "over one", "over all", "host", "GPU");
         std::printf("%9s %13s | %12s %12s %12s | %10s %10s %10s | %9s %9s | %13s %13s\n", "walks", "evaluations", "s",
                     "s", "s", "ev./s", "ev./s", "ev./s", "thread", "threads", "best f", "best f");
         csv.write("walks,n,iterations,evaluations,one_thread_seconds,all_threads_seconds,gpu_seconds,one_thread_rate,"
                   "all_threads_rate,gpu_rate,host_f,gpu_f,machine\n");
-        for (const int64_t w : whole(walks)) {
-            options.walks = w;
-            const Measured a = measure(f, n, options, one), b = measure(f, n, options, all);
-            const Measured c = measure(f, n, options, gpu);
+        for (const int64_t w : whole(o.walks)) {
+            o.options.walks = w;
+            const Measured a = measure(f, o.n, o.options, one), b = measure(f, o.n, o.options, all);
+            const Measured c = measure(f, o.n, o.options, gpu);
             const double value = std::isnan(a.value) ? b.value : a.value;
-            const int64_t evaluations = w * (1 + 2 * options.iterations * n);
+            const int64_t evaluations = w * (1 + 2 * o.options.iterations * o.n);
             std::printf("%9lld %13lld | %s %s %s | %s %s %s | %s %s | %s %s\n", static_cast<long long>(w),
                         static_cast<long long>(evaluations), cell("%.5f", 12, a.seconds).c_str(),
                         cell("%.5f", 12, b.seconds).c_str(), cell("%.5f", 12, c.seconds).c_str(),
@@ -94,7 +83,7 @@ int main(int argc, char **argv) {
                         cell("%.3e", 10, c.rate).c_str(), speed_up(c, a, one).c_str(), speed_up(c, b, all).c_str(),
                         cell("%.6e", 13, value).c_str(), cell("%.6e", 13, c.value).c_str());
             std::fflush(stdout);
-            csv.write(csv_row(w, static_cast<int64_t>(n), options.iterations, evaluations, a.seconds, b.seconds,
+            csv.write(csv_row(w, static_cast<int64_t>(o.n), o.options.iterations, evaluations, a.seconds, b.seconds,
                               c.seconds, a.rate, b.rate, c.rate, value, c.value, where));
         }
         std::printf(
@@ -104,7 +93,7 @@ int main(int argc, char **argv) {
             "f, 1 + 2 x n x iterations a walk. Over one thread, over all threads: the GPU's\nevaluations per "
             "second over the host's; *: over the host's at its last size, where this one was left out.\n");
         if (!cuda) std::printf("GPU: not run, there is none here.\n");
-        LogLogPlot plot{title + ", n = " + std::to_string(n) + ": evaluations per second",
+        LogLogPlot plot{title + ", n = " + std::to_string(o.n) + ": evaluations per second",
                         where,
                         "walks",
                         "evaluations per second",

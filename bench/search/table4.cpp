@@ -3,7 +3,6 @@
 // take.
 //
 //     bench_search_table4 [--walks 15360] [--n 20] [--iterations 20] [--csv FILE] [--svg FILE]
-#include <limits>
 #include <map>
 
 #include "bench/common/command_line.hpp"
@@ -16,8 +15,6 @@ using namespace cudaopt::bench;
 namespace functions = cudaopt::testfuncs::search;
 
 namespace {
-
-constexpr double absent = std::numeric_limits<double>::quiet_NaN();
 
 // Double-precision instructions of one coordinate's two trials, as they stand in cuda_opt/search_poll.cuh and in the
 // function: multiply-adds, sums and products; comparisons and selections, which the same units do.
@@ -40,7 +37,6 @@ const std::map<std::string, Counted> counted = {
 } // namespace
 
 int main(int argc, char **argv) {
-    std::string csv_path, svg_path;
     int n = 20;
     double share_walks = 1e6;
     cudaopt::SearchOptions options;
@@ -50,10 +46,9 @@ int main(int argc, char **argv) {
     app.add_option("--iterations", options.iterations, "iterations of each walk")->check(CLI::Range(0, 1000000));
     app.add_option("--share-walks", share_walks, "walks at which the shares of the GPU's rates are taken")
         ->check(is_size);
-    app.add_option("--csv", csv_path, "file for the table as comma separated values");
-    app.add_option("--svg", svg_path, "file for the picture");
+    const Files files(app);
     return run_program(app, "bench_search_table4", argc, argv, [&] {
-        Output csv(csv_path), picture(svg_path);
+        Output csv(files.csv), picture(files.svg);
         const std::string where = machine();
         const bool cuda = driver::cuda_is_here();
         std::printf("Twelve functions, n = %d, %lld walks, %lld iterations\n%s\n\n", n,

@@ -20,8 +20,6 @@ namespace functions = cudaopt::testfuncs::search;
 
 namespace {
 
-constexpr double absent = std::numeric_limits<double>::quiet_NaN();
-
 struct Way {
     std::string name;
     bool cuda;
@@ -56,7 +54,6 @@ Found search(const functions::Function &f, int n, cudaopt::SearchOptions options
 } // namespace
 
 int main(int argc, char **argv) {
-    std::string csv_path, svg_path;
     int n = 30, seeds = 10;
     cudaopt::SearchOptions options;
     options.max_seconds = 1;
@@ -66,10 +63,9 @@ int main(int argc, char **argv) {
     app.add_option("--seeds", seeds, "seeds, from 0")->check(CLI::Range(1, 1000));
     app.add_option("--walks", options.walks, "walks")->check(CLI::PositiveNumber);
     app.add_option("--n", n, "variables")->check(CLI::Range(1, 1000000));
-    app.add_option("--csv", csv_path, "file for the table as comma separated values");
-    app.add_option("--svg", svg_path, "file for the picture");
+    const Files files(app);
     return run_program(app, "bench_search_table5", argc, argv, [&] {
-        Output csv(csv_path), picture(svg_path);
+        Output csv(files.csv), picture(files.svg);
         const std::string where = machine();
         std::vector<Way> ways = {{"host", false, AtSmallestStep::restart_step, 0.05}};
         if (driver::cuda_is_here()) {

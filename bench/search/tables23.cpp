@@ -4,14 +4,14 @@
 //     bench_search_tables23 [--walks 15360,1e6] [--function ackley] [--n 20] [--iterations 20]
 //                           [--csv FILE] [--svg FILE]
 #include <array>
-#include <chrono>
 #include <numeric>
 
 #include "bench/common/bar_chart.hpp"
 #include "bench/common/command_line.hpp"
 #include "bench/common/machine.hpp"
-#include "search_run.hpp"
+#include "bench/common/stopwatch.hpp"
 #include "bench/common/stream_clock.hpp"
+#include "search_run.hpp"
 
 using namespace cudaopt::bench;
 namespace functions = cudaopt::testfuncs::search;
@@ -26,11 +26,10 @@ using Seconds = std::array<double, count>;
 Seconds measure(const functions::Function &f, int n, bool cuda, const cudaopt::SearchOptions &options, int searches) {
     std::array<std::vector<double>, count> all;
     for (int k = 0; k < searches; k++) {
-        auto last = std::chrono::steady_clock::now();
+        Stopwatch watch;
         const auto part = [&](std::size_t which) {
-            const auto now = std::chrono::steady_clock::now();
-            all[which].push_back(std::chrono::duration<double>(now - last).count());
-            last = now;
+            all[which].push_back(watch.seconds());
+            watch = Stopwatch();
         };
         const auto search = ready_search(f, n, cuda, options);
         part(0);
@@ -52,42 +51,34 @@ Seconds measure(const functions::Function &f, int n, bool cuda, const cudaopt::S
 } // namespace
 
 int main(int argc, char **argv) {
-    std::vector<double> walks = {15360, 1e6};
-    std::string name = "ackley", csv_path, svg_path;
-    int n = 20;
-    cudaopt::SearchOptions options;
     CLI::App app("The parts of a search's time");
-    app.add_option("--walks", walks, "numbers of walks")->delimiter(',')->check(is_size);
-    app.add_option("--function", name, "the function");
-    app.add_option("--n", n, "variables")->check(CLI::Range(1, 1000000));
-    app.add_option("--iterations", options.iterations, "iterations of each walk")->check(CLI::Range(0, 1000000));
-    app.add_option("--csv", csv_path, "file for the table as comma separated values");
-    app.add_option("--svg", svg_path, "file for the picture");
+    OneFunction o(app, {15360, 1e6});
+    const Files files(app);
     return run_program(app, "bench_search_tables23", argc, argv, [&] {
-        const functions::Function f = functions::function_by_name(name);
+        const functions::Function f = functions::function_by_name(o.name);
         const std::string title = functions::facts_of(f).title;
-        Output csv(csv_path), picture(svg_path);
+        Output csv(files.csv), picture(files.svg);
         const std::string where = machine();
         const bool cuda = driver::cuda_is_here();
-        if (cuda) warm_up(f, n, true);
-        std::printf("%s, n = %d, %lld iterations: milliseconds\n%s\n\n%9s %-5s", title.c_str(), n,
-                    static_cast<long long>(options.iterations), where.c_str(), "walks", "where");
+        if (cuda) warm_up(f, o.n, true);
+        std::printf("%s, n = %d, %lld iterations: milliseconds\n%s\n\n%9s %-5s", title.c_str(), o.n,
+                    static_cast<long long>(o.options.iterations), where.c_str(), "walks", "where");
         for (const char *part : parts) std::printf(" %21s", part);
         std::printf(" %21s\n", "together");
         csv.write("walks,where,n,iterations,part,seconds,share,machine\n");
         BarChart chart{"Where the time of a search goes: " + title, where, "share of the time", {}, {}, true};
         for (const char *part : parts) chart.series.push_back({part, {}});
         for (const bool on_cuda : {false, true})
-            for (const int64_t w : whole(walks)) {
+            for (const int64_t w : whole(o.walks)) {
                 if (on_cuda && !cuda) continue;
-                options.walks = w;
-                const Seconds seconds = measure(f, n, on_cuda, options, w <= 100000 ? 9 : on_cuda ? 5 : 1);
+                o.options.walks = w;
+                const Seconds seconds = measure(f, o.n, on_cuda, o.options, w <= 100000 ? 9 : on_cuda ? 5 : 1);
                 const double sum = std::accumulate(seconds.begin(), seconds.end(), 0.0);
                 const std::string place = on_cuda ? "GPU" : "host";
                 std::printf("%9lld %-5s", static_cast<long long>(w), place.c_str());
                 for (std::size_t k = 0; k < count; k++) {
                     std::printf(" %11.4f (%5.1f %%)", 1e3 * seconds[k], 100 * seconds[k] / sum);
-                    csv.write(csv_row(w, place, static_cast<int64_t>(n), options.iterations, std::string(parts[k]),
+                    csv.write(csv_row(w, place, static_cast<int64_t>(o.n), o.options.iterations, std::string(parts[k]),
                                       seconds[k], seconds[k] / sum, where));
                     chart.series[k].shares.push_back(seconds[k] / sum);
                 }

@@ -2,8 +2,6 @@
 // it has to move, one read of v and one write of g, and against its double-precision arithmetic:
 //
 //     bench_evaluations [--sizes 4e6,3e7] [--atoms 100000] [--csv FILE] [--svg FILE]
-#include <algorithm>
-#include <limits>
 
 #include "bench/common/bar_chart.hpp"
 #include "bench/common/command_line.hpp"
@@ -17,7 +15,6 @@ using namespace cudaopt::bench;
 
 namespace {
 
-constexpr double absent = std::numeric_limits<double>::quiet_NaN();
 constexpr int repetitions = 21;
 
 // Double-precision operations for each variable (of the clusters: for each ordered pair of atoms), counted by hand from
@@ -84,14 +81,12 @@ int main(int argc, char **argv) {
     RunOptions o;
     std::vector<double> sizes = {4e6, 3e7};
     double atoms = 0;
-    std::string csv_path, svg_path;
     CLI::App app("One evaluation against its bytes and its arithmetic");
     app.add_option("--sizes", sizes, "numbers of variables, rounded to the grids")->delimiter(',')->check(is_size);
     app.add_option("--atoms", atoms, "atoms of the clusters; by default 100000, on the host 1000")->check(is_size);
     app.add_option("--threads", o.threads, "host threads; 0: all")->check(CLI::Range(0, 4096));
     app.add_option("--backend", o.backend, "where")->check(CLI::IsMember({"auto", "cuda", "host"}));
-    app.add_option("--csv", csv_path, "file for the table as comma separated values");
-    app.add_option("--svg", svg_path, "file for the picture");
+    const Files files(app);
     return run_program(app, "bench_evaluations", argc, argv, [&] {
         const bool cuda = o.backend != "host" && have_cuda();
         if (o.backend == "cuda" && !cuda) throw std::runtime_error("there is no CUDA backend or no device here");
@@ -99,7 +94,7 @@ int main(int argc, char **argv) {
         if (atoms == 0) atoms = cuda ? 100000 : 1000;
         for (const Work &work : works) // refuse early
             for (const int64_t n : whole(sizes)) cudaopt::testfuncs::make_problem(work.problem, n);
-        Output csv(csv_path), picture(svg_path);
+        Output csv(files.csv), picture(files.svg);
         const std::string where = machine(), on = cuda ? "CUDA" : "host";
         const std::unique_ptr<StreamClock> clock = cuda ? std::make_unique<StreamClock>() : nullptr;
         const ArithmeticCosts costs =

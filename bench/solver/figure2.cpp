@@ -2,8 +2,6 @@
 // precision: the time on the host and on CUDA.
 //
 //     bench_figure2 [--sizes 5e5,1e6,...] [--m 7] [--host-up-to 1e7] [--csv FILE] [--svg FILE]
-#include <limits>
-
 #include "bench/common/command_line.hpp"
 #include "bench/common/log_log_plot.hpp"
 #include "bench/common/machine.hpp"
@@ -13,7 +11,6 @@
 using namespace cudaopt::bench;
 
 int main(int argc, char **argv) {
-    constexpr double absent = std::numeric_limits<double>::quiet_NaN();
     RunOptions o;
     o.m = 7;
     Stop stop;
@@ -21,18 +18,16 @@ int main(int argc, char **argv) {
     stop.max_iterations = 2000;
     std::vector<double> sizes = {5e5, 1e6, 2e6, 5e6, 1e7, 2e7, 5e7};
     double host_up_to = 1e15;
-    std::string csv_path, svg_path;
     CLI::App app("Extended Rosenbrock to convergence, host and CUDA, double and single precision");
     app.add_option("--sizes", sizes, "numbers of variables")->delimiter(',')->check(is_size);
     app.add_option("--m", o.m, "correction pairs")->check(CLI::Range(1, 1000));
     app.add_option("--threads", o.threads, "threads of the host backend; 0: all")->check(CLI::Range(0, 4096));
     app.add_option("--host-up-to", host_up_to, "leave the host out above so many variables; 0: altogether")
         ->check(CLI::NonNegativeNumber);
-    app.add_option("--csv", csv_path, "file for the table as comma separated values");
-    app.add_option("--svg", svg_path, "file for the picture");
+    const Files files(app);
     return run_program(app, "bench_figure2", argc, argv, [&] {
         for (const int64_t n : whole(sizes)) cudaopt::testfuncs::make_problem(o.problem, n); // refuse early
-        Output csv(csv_path), picture(svg_path);
+        Output csv(files.csv), picture(files.svg);
         const std::string where = machine();
         const bool cuda = have_cuda();
         std::printf("Extended Rosenbrock to ||g|| < 1e-5 max(1, ||x||), no bounds, m = %d\n%s\n\n", o.m, where.c_str());

@@ -4,7 +4,6 @@
 //     bench_figure3 [--sizes 1e3,...,1e7] [--m 3,5,8,12,16,20] [--held 0.2] [--csv FILE] [--svg FILE]
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 #include "bench/common/command_line.hpp"
 #include "bench/common/log_log_plot.hpp"
@@ -18,7 +17,6 @@ using namespace cudaopt::bench;
 
 namespace {
 
-constexpr double absent = std::numeric_limits<double>::quiet_NaN();
 constexpr int repetitions = 15;
 
 // Of one product: seconds on the stream alone, and until the host has the numbers.
@@ -71,7 +69,7 @@ int main(int argc, char **argv) {
     std::vector<int> pairs = {3, 5, 8, 12, 16, 20};
     int threads = 0;
     double held = 0.2;
-    std::string backend = "auto", csv_path, svg_path;
+    std::string backend = "auto";
     CLI::App app("The panel's product against cublasDgemm");
     app.add_option("--sizes", sizes, "numbers of rows")->delimiter(',')->check(is_size);
     app.add_option("--m", pairs, "numbers of correction pairs")->delimiter(',')->check(CLI::Range(1, 1000));
@@ -79,13 +77,12 @@ int main(int argc, char **argv) {
         ->check(CLI::Range(0.0, 1.0));
     app.add_option("--threads", threads, "threads of the host backend; 0: all")->check(CLI::Range(0, 4096));
     app.add_option("--backend", backend, "where")->check(CLI::IsMember({"auto", "cuda", "host"}));
-    app.add_option("--csv", csv_path, "file for the table as comma separated values");
-    app.add_option("--svg", svg_path, "file for the picture");
+    const Files files(app);
     return run_program(app, "bench_figure3", argc, argv, [&] {
         const char *const unavailable = cuda_unavailable();
         if (backend == "cuda" && unavailable) throw std::runtime_error(unavailable);
         const bool cuda = backend != "host" && !unavailable;
-        Output csv(csv_path), picture(svg_path);
+        Output csv(files.csv), picture(files.svg);
         const std::string where = machine(), on = cuda ? "CUDA" : "host";
         const double rate = read_rate(int64_t{1} << 30, cuda, threads);
         const std::unique_ptr<StreamClock> clock = cuda ? std::make_unique<StreamClock>() : nullptr;

@@ -5,26 +5,19 @@
 //     bench_setulb --n 1e4,1e5,1e6,1e7 --m 5 --problem torsion --csv setulb.csv
 #include <dlfcn.h>
 
-#include <chrono>
 #include <cmath>
 #include <cstdlib>
-#include <cstring>
-#include <limits>
-#include <memory>
 #include <optional>
 
 #include "bench/common/command_line.hpp"
-#include "cuda_opt_setulb.h"
+#include "bench/common/setulb_caller.hpp"
 #include "prepared_solve.hpp"
 
 using namespace cudaopt;
 
 namespace {
 
-using Clock = std::chrono::steady_clock;
-using Setulb = decltype(&setulb_);
-
-double since(Clock::time_point begin) { return std::chrono::duration<double>(Clock::now() - begin).count(); }
+using bench::absent, bench::Setulb;
 
 // L-BFGS-B 3.0's, beside ours of the same name. NULL: not installed.
 Setulb reference_setulb() {
@@ -35,41 +28,32 @@ Setulb reference_setulb() {
 // Seconds inside setulb for each evaluation.
 double run(Setulb setulb, const bench::RunOptions &options) {
     const auto problem = testfuncs::make_problem(options.problem, options.n);
-    const int n = static_cast<int>(problem->n()), m = options.m, silent = -1;
-    const double factr = 0, pgtol = 0;
-    const std::size_t size = static_cast<std::size_t>(n), pairs = static_cast<std::size_t>(m);
-    std::vector<double> x(size), g(size), l(size), u(size);
-    std::vector<double> wa(2 * pairs * size + 5 * size + 11 * pairs * pairs + 8 * pairs);
-    std::vector<int> nbd(size), iwa(3 * size);
-    problem->start(0, n, x.data());
+    const int64_t n = problem->n();
+    const int m = options.m;
+    std::vector<double> start(static_cast<std::size_t>(n)), l(start), u(start);
+    problem->start(0, n, start.data());
     problem->lower(0, n, l.data());
     problem->upper(0, n, u.data());
-    for (std::size_t i = 0; i < size; i++)
-        nbd[i] = std::isfinite(l[i]) ? (std::isfinite(u[i]) ? 2 : 1) : std::isfinite(u[i]) ? 3 : 0;
-    double f = 0, dsave[29], seconds = 0;
-    int lsave[4], isave[44] = {}, warm_up = 0;
-    char task[60], csave[60];
-    std::memset(task, ' ', sizeof task);
-    std::memcpy(task, "START", 5);
+    bench::SetulbCaller caller(std::move(start), std::move(l), std::move(u), m, 0, 0, setulb);
     testfuncs::Place place;
     place.threads = options.threads;
+    double seconds = 0;
+    int warm_up = 0;
     for (;;) {
-        const auto begin = Clock::now();
-        setulb(&n, &m, x.data(), l.data(), u.data(), nbd.data(), &f, g.data(), &factr, &pgtol, wa.data(), iwa.data(),
-               task, &silent, csave, lsave, isave, dsave, sizeof task, sizeof csave);
-        if (warm_up > 0) seconds += since(begin);
-        if (std::strncmp(task, "FG", 2) == 0) {
-            problem->evaluate(x.data(), &f, g.data(), place);
-        } else if (std::strncmp(task, "NEW_X", 5) == 0) {
-            if (isave[29] == m + 2) warm_up = isave[33];
-            if (isave[29] >= m + 2 + options.iterations) std::memcpy(task, "STOP ", 5);
+        const double in_call = caller.call();
+        if (warm_up > 0) seconds += in_call;
+        if (caller.says("FG")) {
+            problem->evaluate(caller.x.data(), &caller.f, caller.g.data(), place);
+        } else if (caller.says("NEW_X")) {
+            if (caller.count(30) == m + 2) warm_up = caller.count(34);
+            if (caller.count(30) >= m + 2 + options.iterations) caller.stop();
         } else {
             break;
         }
     }
-    if (std::strncmp(task, "ERROR", 5) == 0) throw std::runtime_error(std::string(task, sizeof task));
-    if (warm_up == 0 || isave[33] == warm_up) throw std::runtime_error("setulb ended before its memory was full");
-    return seconds / (isave[33] - warm_up);
+    if (warm_up == 0 || caller.count(34) == warm_up)
+        throw std::runtime_error("setulb ended before its memory was full");
+    return seconds / (caller.count(34) - warm_up);
 }
 
 double run_ours(const char *backend, const bench::RunOptions &options) {
@@ -89,16 +73,14 @@ double copies(int backend, int64_t n) {
     };
     for (int k = 0; k < 3; k++) once();
     constexpr int repetitions = 30;
-    const auto begin = Clock::now();
+    const bench::Stopwatch watch;
     for (int k = 0; k < repetitions; k++) once();
-    return since(begin) / repetitions;
+    return watch.seconds() / repetitions;
 }
-
-constexpr double none = std::numeric_limits<double>::quiet_NaN();
 
 struct Row {
     int64_t n;
-    double reference = none, host = none, host_copies = none, cuda = none, cuda_copies = none;
+    double reference = absent, host = absent, host_copies = absent, cuda = absent, cuda_copies = absent;
 };
 
 void print_gain(const std::vector<Row> &rows, const char *over, double Row::*other) {
@@ -136,9 +118,9 @@ int main(int argc, char **argv) {
         bool cuda = true;
         try {
             Minimiser<double>(1, 1, CUDA_OPT_BACKEND_CUDA);
-        } catch (const Error &absent) {
+        } catch (const Error &error) {
             cuda = false;
-            std::printf("no CUDA device: %s\n", absent.what());
+            std::printf("no CUDA device: %s\n", error.what());
         }
         const Setulb reference = reference_setulb();
         if (!reference) std::printf("L-BFGS-B 3.0 is not installed\n");

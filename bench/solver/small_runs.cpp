@@ -8,8 +8,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "bench/common/setulb_caller.hpp" // of L-BFGS-B 3.0's own, which is linked here
 #include "cuda_opt.hpp"
-#include "cuda_opt_setulb.h" // setulb_; here it is L-BFGS-B 3.0's own that is linked
 
 namespace cudaopt::bench {
 
@@ -56,36 +56,17 @@ SmallRun run_ours(const SmallProblem &problem, int m, bool robust) {
 }
 
 SmallRun run_lbfgsb(const SmallProblem &problem, int m) {
-    const std::size_t size = problem.start.size(), pairs = static_cast<std::size_t>(m);
-    const int n = problem.n(), silent = -1;
-    const double factr = 0;
-    Vector x = problem.start, g(size), l = problem.lower, u = problem.upper;
-    Vector wa(2 * pairs * size + 5 * size + 11 * pairs * pairs + 8 * pairs);
-    std::vector<int> nbd(size), iwa(3 * size);
-    for (std::size_t i = 0; i < size; i++) {
-        const bool has_l = std::isfinite(l[i]), has_u = std::isfinite(u[i]);
-        nbd[i] = has_l ? (has_u ? 2 : 1) : has_u ? 3 : 0;
-    }
-    double f = 0, dsave[29] = {};
-    char task[60], csave[60];
-    int lsave[4] = {}, isave[44] = {};
-    std::memset(task, ' ', sizeof task);
-    std::memset(csave, ' ', sizeof csave);
-    std::memcpy(task, "START", 5);
+    SetulbCaller caller(problem.start, problem.lower, problem.upper, m, 0, small_pgtol);
     SmallRun run;
     for (;;) {
-        setulb_(&n, &m, x.data(), l.data(), u.data(), nbd.data(), &f, g.data(), &factr, &small_pgtol, wa.data(),
-                iwa.data(), task, &silent, csave, lsave, isave, dsave, sizeof task, sizeof csave);
-        if (std::memcmp(task, "NEW_X", 5) == 0) continue;
-        if (std::memcmp(task, "FG", 2) != 0) break;
-        if (run.evaluations == small_evaluations) break;
-        f = problem.evaluate(x, g);
+        caller.call();
+        if (caller.says("NEW_X")) continue;
+        if (!caller.says("FG") || run.evaluations == small_evaluations) break;
+        caller.f = problem.evaluate(caller.x, caller.g);
         run.evaluations++;
     }
-    run.end.assign(task, sizeof task);
-    run.end.erase(run.end.find_last_not_of(' ') + 1);
-    if (std::memcmp(task, "FG", 2) == 0) run.end = "evaluation limit";
-    look_at_the_end(problem, x, run);
+    run.end = caller.says("FG") ? "evaluation limit" : caller.words();
+    look_at_the_end(problem, caller.x, run);
     return run;
 }
 

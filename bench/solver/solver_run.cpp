@@ -17,6 +17,7 @@ template <class Real> RunResult run(const RunOptions &options) {
     RunResult result;
     result.n = prepared.n;
     result.element_bytes = sizeof(Real);
+    result.history_bytes = options.history_bits > 0 ? options.history_bits / 8 : result.element_bytes;
     result.cuda = prepared.cuda;
     result.bounded = prepared.bounded;
     // From one direction to another, so that every iteration is counted with its second sweep. Reading the time waits

@@ -18,6 +18,7 @@ struct Reading {
 struct RunOptions {
     int64_t n = 1000000;
     int m = 5, iterations = 50, threads = 0;
+    int history_bits = 0; // of the memory's columns; 0: those of x
     std::string problem = "rosenbrock", backend = "auto";
     bool single = false, own_bounds = false, approximate_cauchy = false;
     std::function<void(const Reading &)> on_iterate; // empty: iterates are not reported
@@ -31,7 +32,7 @@ struct RunResult {
     double iterations = 0, evaluations = 0, crossings = 0, seconds = 0;
     double f = 0; // at the end
     double bytes() const { return static_cast<double>(n) * element_bytes; }
-    double element_bytes = 8;
+    double element_bytes = 8, history_bytes = 8; // of an element of x, and of S and Y
 };
 
 // Throws std::runtime_error with the library's sentence.

@@ -46,7 +46,6 @@ int main(int argc, char **argv) {
     stop.factr = 1;
     stop.max_iterations = 200;
     std::vector<double> sizes = {40000};
-    std::string csv_path, svg_path;
     CLI::App app("The one-breakpoint approximation against the exact Cauchy point");
     app.add_option("--n", sizes, "numbers of variables")->delimiter(',')->check(is_size);
     app.add_option("--m", o.m, "correction pairs")->check(CLI::Range(1, 1000));
@@ -57,8 +56,7 @@ int main(int argc, char **argv) {
         ->check(CLI::NonNegativeNumber);
     app.add_option("--threads", o.threads, "host threads; 0: all")->check(CLI::Range(0, 4096));
     app.add_option("--backend", o.backend, "where")->check(CLI::IsMember({"auto", "cuda", "host"}));
-    app.add_option("--csv", csv_path, "file for the table as comma separated values");
-    app.add_option("--svg", svg_path, "file for the picture");
+    const Files files(app);
     return run_program(app, "bench_table1", argc, argv, [&] {
         std::vector<Case> cases;
         for (const Row &row : rows)
@@ -68,7 +66,7 @@ int main(int argc, char **argv) {
                 const bool again = !cases.empty() && cases.back().problem == row.problem && cases.back().n == n;
                 if (!again && (!o.own_bounds || problem->bounded())) cases.push_back({row.problem, n});
             }
-        Output csv(csv_path), picture(svg_path);
+        Output csv(files.csv), picture(files.svg);
         const std::string where = machine(), box = o.own_bounds ? "the problem's own bounds" : "[-1, 1]";
         const bool cuda = o.backend != "host" && have_cuda();
         if (o.backend == "cuda" && !cuda) throw std::runtime_error("there is no CUDA backend or no device here");

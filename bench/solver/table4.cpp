@@ -7,7 +7,6 @@
 // Energies and times are compared at equal numbers of iterations, however long each run went on.
 #include <algorithm>
 #include <array>
-#include <limits>
 #include <numeric>
 #include <optional>
 
@@ -20,8 +19,6 @@
 using namespace cudaopt::bench;
 
 namespace {
-
-constexpr double absent = std::numeric_limits<double>::quiet_NaN();
 
 struct Solver {
     std::string name, key;
@@ -67,7 +64,6 @@ int main(int argc, char **argv) {
     std::vector<double> sizes = {400,    1600,   3600,    6400,    10000,   40000,  160000,
                                  360000, 640000, 1000000, 1440000, 2250000, 4000000};
     std::vector<std::string> keys = {"lbfgsb", "host", "cuda"};
-    std::string csv_path, svg_path;
     CLI::App app("Torsion by L-BFGS-B 3.0, by the host and by the CUDA backend");
     app.add_option("--sizes", sizes, "numbers of variables")->delimiter(',')->check(is_size);
     app.add_option("--m", o.m, "correction pairs")->check(CLI::Range(1, 1000));
@@ -83,11 +79,10 @@ int main(int argc, char **argv) {
     app.add_option("--solvers", keys, "some of lbfgsb,host,cuda")
         ->delimiter(',')
         ->check(CLI::IsMember({"lbfgsb", "host", "cuda"}));
-    app.add_option("--csv", csv_path, "file for the table as comma separated values");
-    app.add_option("--svg", svg_path, "file for the picture");
+    const Files files(app);
     return run_program(app, "bench_table4", argc, argv, [&] {
         for (const int64_t n : whole(sizes)) cudaopt::testfuncs::make_problem(o.problem, n); // refuse early
-        Output csv(csv_path), picture(svg_path);
+        Output csv(files.csv), picture(files.svg);
         const std::string where = machine();
         std::array<Solver, 3> solvers{{{"L-BFGS-B 3.0", "lbfgsb"}, {"host backend", "host"}, {"CUDA backend", "cuda"}}};
         const auto asked_for = [&](const Solver &s) { return std::count(keys.begin(), keys.end(), s.key) > 0; };

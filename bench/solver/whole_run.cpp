@@ -1,17 +1,13 @@
 #include "whole_run.hpp"
 
-#include <chrono>
 #include <stdexcept>
 
+#include "bench/common/stopwatch.hpp"
 #include "prepared_solve.hpp"
 
 namespace cudaopt::bench {
 
 namespace {
-
-using Clock = std::chrono::steady_clock;
-
-double since(Clock::time_point begin) { return std::chrono::duration<double>(Clock::now() - begin).count(); }
 
 template <class Real> WholeRun run(const RunOptions &options, const Stop &stop, int64_t mark) {
     PreparedSolve<Real> prepared(options);
@@ -26,7 +22,7 @@ template <class Real> WholeRun run(const RunOptions &options, const Stop &stop, 
         result.f_at_mark = h.get_real(CUDA_OPT_F);
         result.solver_seconds_at_mark = h.get_real(CUDA_OPT_SOLVER_SECONDS);
     };
-    const auto begin = Clock::now();
+    const Stopwatch watch;
     int task;
     while ((task = prepared.solve()) > 0) {
         note_mark();
@@ -39,7 +35,7 @@ template <class Real> WholeRun run(const RunOptions &options, const Stop &stop, 
         result.t.back() = h.get_real(CUDA_OPT_CAUCHY_T);
         result.t_first.back() = h.get_real(CUDA_OPT_CAUCHY_T_FIRST);
     }
-    result.seconds = since(begin);
+    result.seconds = watch.seconds();
     note_mark();
     result.end = task == CUDA_OPT_CONVERGED            ? "converged"
                  : task == CUDA_OPT_ITERATION_LIMIT    ? "limit"
@@ -76,10 +72,10 @@ double seconds_of_one(const std::function<void()> &evaluate, const std::function
     constexpr int repetitions = 20;
     evaluate(); // to warm up
     wait();
-    const auto begin = Clock::now();
+    const Stopwatch watch;
     for (int k = 0; k < repetitions; k++) evaluate();
     wait();
-    return since(begin) / repetitions;
+    return watch.seconds() / repetitions;
 }
 
 } // namespace cudaopt::bench

@@ -23,8 +23,7 @@ std::unique_ptr<MemorySpace> make_memory(int backend) {
 }
 
 int require_solver(cuda_opt *s, const char *call) {
-    if (!s) return CUDA_OPT_MISUSE;
-    if (s->failure) return s->failure;
+    if (const int code = fault_of(s)) return code;
     if (s->solver) return 0;
     s->message().set("%s is not for a handle of cuda_opt_create_search", call);
     return CUDA_OPT_MISUSE;
@@ -146,8 +145,7 @@ int set_log(cuda_opt *s, void (*write_line)(void *user, const char *line), void 
 }
 
 int reset(cuda_opt *s) {
-    if (!s) return CUDA_OPT_MISUSE;
-    if (s->failure) return s->failure;
+    if (const int code = fault_of(s)) return code;
     if (s->search) s->search->reset();
     else s->solver->reset();
     return 0;
@@ -175,8 +173,7 @@ int solve(cuda_opt *s, int bits, void *x, double *f, void *g) {
 // A helper call.
 template <class Action> int help(cuda_opt *s, bool arguments_good, const Action &action) {
     return guarded(s, [&] {
-        if (!s) return static_cast<int>(CUDA_OPT_MISUSE);
-        if (s->failure) return s->failure;
+        if (const int code = fault_of(s)) return code;
         if (!arguments_good) {
             s->message().set("a pointer is NULL, or a number of bytes is negative");
             return static_cast<int>(CUDA_OPT_MISUSE);
@@ -230,8 +227,7 @@ int cuda_opt_reset(cuda_opt *s) {
 // Here and below: what only hands out or sets what is there, and cannot fail.
 
 int cuda_opt_request_stop(cuda_opt *s) {
-    if (!s) return CUDA_OPT_MISUSE;
-    if (s->failure) return s->failure;
+    if (const int code = fault_of(s)) return code;
     (s->search ? s->search->stop_requested : s->solver->stop_requested) = true;
     return 0;
 }
@@ -242,8 +238,8 @@ const char *cuda_opt_message(const cuda_opt *s) {
 }
 
 int cuda_opt_backend(const cuda_opt *s) {
-    if (!s) return CUDA_OPT_MISUSE;
-    return s->failure ? s->failure : s->backend;
+    const int fault = fault_of(s);
+    return fault != 0 ? fault : s->backend;
 }
 
 const char *cuda_opt_version(void) { return "0.1.0"; }

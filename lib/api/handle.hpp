@@ -35,6 +35,9 @@ namespace cudaopt {
 int choose_backend(int32_t asked, Message &message);
 std::unique_ptr<MemorySpace> make_memory(int backend);
 
+// 0, or why the handle is of no use.
+inline int fault_of(const cuda_opt *s) { return s ? s->failure : static_cast<int>(CUDA_OPT_MISUSE); }
+
 // A call with a handle, or NULL: what action() throws becomes the handle's message and a code.
 template <class Action> int guarded(cuda_opt *s, const Action &action) noexcept {
     return at_rim(action, [s](int code, const char *words) {
@@ -56,6 +59,15 @@ int require_solver(cuda_opt *s, const char *call);
 int check_space(cuda_opt &s, const char *name, const void *pointer, bool may_be_null);
 // Before a solve: the arrays that it will work on, checked. 0, or a code with its message.
 int take_arrays(cuda_opt *s, int bits, const char *call, void *x, double *f, void *g);
+
+// The row of a table of settings or results; NULL: the key is none of them.
+template <class Row, int count> const Row *find(const Row (&table)[count], int32_t key) {
+    for (const Row &row : table)
+        if (row.key == key) return &row;
+    return nullptr;
+}
+// 0, or a code with its message where the value of an integer setting is out of its range.
+int check_range(cuda_opt &s, const char *name, int64_t value, int64_t least, int64_t most);
 
 // A search's own settings and results (search.cpp, search_options.cpp), which cuda_opt_set_int() and its like hand on.
 int set_search_int(cuda_opt &s, int32_t key, int64_t value);

@@ -1,9 +1,11 @@
 // Settings and results by key: one table row each, with the inequality that the header states.
-#include <cmath>
 #include <limits>
 
 #include "api/handle.hpp"
 
+using cudaopt::check_range;
+using cudaopt::fault_of;
+using cudaopt::find;
 using cudaopt::Results;
 using cudaopt::Settings;
 
@@ -99,60 +101,51 @@ const RealResult real_results[] = {
     {CUDA_OPT_SLOPE, &Results::slope},
 };
 
-template <class Entry, int count> const Entry *find(const Entry (&table)[count], int32_t key) {
-    for (const Entry &entry : table)
-        if (entry.key == key) return &entry;
-    return nullptr;
+int check_history_bits(cuda_opt &s, int64_t bits) {
+    const bool exist = bits == 64 || bits == 32 || bits == 16;
+    if (exist && bits <= s.bits) return 0;
+    s.message().set("CUDA_OPT_HISTORY_BITS is %lld, but has to be %s", static_cast<long long>(bits),
+                    s.bits == 64 ? "64, 32 or 16" : "32 or 16, for x has 32");
+    return CUDA_OPT_IMPROPER_INPUT;
 }
 
-int set_history_bits(cuda_opt &s, int64_t bits) {
-    if ((bits != 64 && bits != 32 && bits != 16) || bits > s.bits) {
-        s.message().set("CUDA_OPT_HISTORY_BITS is %lld, but has to be %s", static_cast<long long>(bits),
-                        s.bits == 64 ? "64, 32 or 16" : "32 or 16: x has 32");
-        return CUDA_OPT_IMPROPER_INPUT;
-    }
-    if (s.solver->pairs() > 0 && bits != s.solver->settings().history_bits) {
-        s.message().set("CUDA_OPT_HISTORY_BITS cannot become %lld: the memory holds %lld pairs of %lld bits, kept by "
-                        "cuda_opt_warm_start",
-                        static_cast<long long>(bits), static_cast<long long>(s.solver->pairs()),
-                        static_cast<long long>(s.solver->settings().history_bits));
-        return CUDA_OPT_MISUSE;
-    }
-    s.solver->settings().history_bits = bits;
-    return 0;
+// After a warm start the pairs stay as they are stored.
+int check_pairs_kept(cuda_opt &s, int64_t bits) {
+    const int64_t stored = s.solver->settings().history_bits;
+    if (s.solver->pairs() == 0 || bits == stored) return 0;
+    s.message().set("CUDA_OPT_HISTORY_BITS cannot become %lld: cuda_opt_warm_start has kept %lld pairs of %lld bits",
+                    static_cast<long long>(bits), static_cast<long long>(s.solver->pairs()),
+                    static_cast<long long>(stored));
+    return CUDA_OPT_MISUSE;
 }
 
 int set_int(cuda_opt *s, int32_t key, int64_t value) {
-    if (!s) return CUDA_OPT_MISUSE;
+    if (const int code = fault_of(s)) return code;
     if (s->search) return cudaopt::set_search_int(*s, key, value);
-    if (!s->solver) return s->failure;
     const IntSetting *setting = find(int_settings, key);
     if (!setting) {
         s->message().set("%d is not the key of an integer setting", key);
         return CUDA_OPT_IMPROPER_INPUT;
     }
     const bool history = key == CUDA_OPT_HISTORY_BITS;
-    if (!history && (value < setting->least || value > setting->most)) {
-        s->message().set("CUDA_OPT_%s is %lld, but has to be from %lld to %lld", setting->name,
-                         static_cast<long long>(value), static_cast<long long>(setting->least),
-                         static_cast<long long>(setting->most));
-        return CUDA_OPT_IMPROPER_INPUT;
-    }
+    if (const int code = history ? check_history_bits(*s, value)
+                                 : check_range(*s, setting->name, value, setting->least, setting->most))
+        return code;
     const bool at_start_only = history || key == CUDA_OPT_DIAGCO || key == CUDA_OPT_THREADS || key == CUDA_OPT_ROBUST;
     if (at_start_only && s->solver->started()) {
         s->message().set("CUDA_OPT_%s can be set before the first call of cuda_opt_solve only", setting->name);
         return CUDA_OPT_MISUSE;
     }
-    if (history) return set_history_bits(*s, value);
+    if (history)
+        if (const int code = check_pairs_kept(*s, value)) return code;
     if (setting->flag) s->solver->settings().*setting->flag = value != 0;
     else s->solver->settings().*setting->value = value;
     return 0;
 }
 
 int set_real(cuda_opt *s, int32_t key, double value) {
-    if (!s) return CUDA_OPT_MISUSE;
+    if (const int code = fault_of(s)) return code;
     if (s->search) return cudaopt::set_search_real(*s, key, value);
-    if (!s->solver) return s->failure;
     const RealSetting *setting = find(real_settings, key);
     if (!setting) {
         s->message().set("%d is not the key of a real setting", key);
@@ -179,9 +172,9 @@ int set_real(cuda_opt *s, int32_t key, double value) {
 }
 
 int get_int(const cuda_opt *s, int32_t key, int64_t *value) {
-    if (!s || !value) return CUDA_OPT_MISUSE;
+    if (!value) return CUDA_OPT_MISUSE;
+    if (const int code = fault_of(s)) return code;
     if (s->search) return cudaopt::get_search_int(const_cast<cuda_opt &>(*s), key, value);
-    if (!s->solver) return s->failure;
     const cudaopt::Solver &solver = *s->solver;
     const Results &results = solver.results();
     switch (key) {
@@ -201,9 +194,9 @@ int get_int(const cuda_opt *s, int32_t key, int64_t *value) {
 }
 
 int get_real(const cuda_opt *s, int32_t key, double *value) {
-    if (!s || !value) return CUDA_OPT_MISUSE;
+    if (!value) return CUDA_OPT_MISUSE;
+    if (const int code = fault_of(s)) return code;
     if (s->search) return cudaopt::get_search_real(const_cast<cuda_opt &>(*s), key, value);
-    if (!s->solver) return s->failure;
     if (key == CUDA_OPT_SOLVER_SECONDS) *value = s->solver->seconds();
     else if (const RealSetting *setting = find(real_settings, key)) *value = s->solver->settings().*setting->value;
     else if (const RealResult *result = find(real_results, key)) *value = s->solver->results().*result->value;
@@ -212,6 +205,13 @@ int get_real(const cuda_opt *s, int32_t key, double *value) {
 }
 
 } // namespace
+
+int cudaopt::check_range(cuda_opt &s, const char *name, int64_t value, int64_t least, int64_t most) {
+    if (value >= least && value <= most) return 0;
+    s.message().set("CUDA_OPT_%s is %lld, but has to be from %lld to %lld", name, static_cast<long long>(value),
+                    static_cast<long long>(least), static_cast<long long>(most));
+    return CUDA_OPT_IMPROPER_INPUT;
+}
 
 int cuda_opt_set_int(cuda_opt *s, int32_t key, int64_t value) {
     return cudaopt::guarded(s, [=] { return set_int(s, key, value); });

@@ -32,8 +32,7 @@ int fill(cuda_opt &s, int64_t n, int64_t walks, int32_t backend) {
 }
 
 int require_search(cuda_opt *s, const char *call) {
-    if (!s) return CUDA_OPT_MISUSE;
-    if (s->failure) return s->failure;
+    if (const int code = fault_of(s)) return code;
     if (s->search) return 0;
     s->message().set("%s needs a handle of cuda_opt_create_search", call);
     return CUDA_OPT_MISUSE;

@@ -36,12 +36,6 @@ const RealSetting real_settings[] = {
     {CUDA_OPT_F_TARGET, "F_TARGET", &SearchSettings::f_target, -std::numeric_limits<double>::infinity()},
 };
 
-template <class Entry, int count> const Entry *find(const Entry (&table)[count], int32_t key) {
-    for (const Entry &entry : table)
-        if (entry.key == key) return &entry;
-    return nullptr;
-}
-
 int unknown(cuda_opt &s, int32_t key, const char *what) {
     s.message().set("%d is not the key of %s of a search", key, what);
     return CUDA_OPT_IMPROPER_INPUT;
@@ -59,12 +53,7 @@ SearchSummary summary_of(cuda_opt &s) {
 int set_search_int(cuda_opt &s, int32_t key, int64_t value) {
     const IntSetting *setting = find(int_settings, key);
     if (!setting) return unknown(s, key, "an integer setting");
-    if (value < setting->least || value > setting->most) {
-        s.message().set("CUDA_OPT_%s is %lld, but has to be from %lld to %lld", setting->name,
-                        static_cast<long long>(value), static_cast<long long>(setting->least),
-                        static_cast<long long>(setting->most));
-        return CUDA_OPT_IMPROPER_INPUT;
-    }
+    if (const int code = check_range(s, setting->name, value, setting->least, setting->most)) return code;
     if (!setting->any_time && s.search->started()) {
         s.message().set("CUDA_OPT_%s can be set before the first call of cuda_opt_search_solve only", setting->name);
         return CUDA_OPT_MISUSE;

@@ -34,7 +34,7 @@ CUDA_OPT_HD_CALL inline Request State::advance(const Answer &answer) {
     case Stage::iterate_logged: return first_ ? judge_first(answer) : report_iterate(answer);
     case Stage::iterate: return judge_iterate(answer);
     case Stage::diagonal: return next_direction(answer);
-    case Stage::diagonal_checked: return judge_diagonal(answer.index, answer);
+    case Stage::diagonal_checked: return judge_diagonal(answer);
     case Stage::weighted_products: return factor_weighted(*answer.sums);
     case Stage::model_products: return begin_cauchy(answer);
     case Stage::cauchy: return follow_cauchy(cauchy_.resume(memory_, answer), answer);

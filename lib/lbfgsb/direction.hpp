@@ -12,9 +12,9 @@ CUDA_OPT_HD_CALL inline Request State::next_direction(const Answer &answer) {
     return begin_direction(answer);
 }
 
-CUDA_OPT_HD_CALL inline Request State::judge_diagonal(int64_t first_bad, const Answer &answer) {
-    if (first_bad >= n_) return begin_direction(answer);
-    told_early_.integers[0] = first_bad;
+CUDA_OPT_HD_CALL inline Request State::judge_diagonal(const Answer &answer) {
+    if (answer.index >= n_) return begin_direction(answer);
+    told_early_.integers[0] = answer.index;
     return end(CUDA_OPT_BAD_DIAGONAL, EventKind::diagonal_is_bad);
 }
 
@@ -59,17 +59,14 @@ CUDA_OPT_HD_CALL inline Request State::ask_model() {
 
 CUDA_OPT_HD_CALL inline Request State::factor_weighted(const PanelProducts &sums) {
     if (!memory_.factor(true, &sums)) return break_down();
-    PanelRequest panel = model_panel();
-    panel.threshold = 0;
-    return ask_products(Stage::model_products, panel);
+    return ask_products(Stage::model_products, model_panel());
 }
 
 CUDA_OPT_HD_CALL inline Request State::begin_cauchy(const Answer &answer) {
     // M is the Cauchy point's alone.
     if (bounded_ && !settings.user_diagonal && !memory_.factor(false, nullptr)) return break_down();
-    PanelRequest panel = model_panel();
-    if (settings.user_diagonal) panel.threshold = 0;
-    return follow_cauchy(cauchy_.begin(memory_, panel, *answer.sums, bounded_, settings.approximate_cauchy), answer);
+    return follow_cauchy(cauchy_.begin(memory_, model_panel(), *answer.sums, bounded_, settings.approximate_cauchy),
+                         answer);
 }
 
 CUDA_OPT_HD_CALL inline Request State::follow_cauchy(CauchySearch::State search, const Answer &answer) {

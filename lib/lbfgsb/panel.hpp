@@ -8,8 +8,6 @@
 // s_j is stored as the direction d_j it came from; the step length that makes it s_j is a scalar kept elsewhere.
 #pragma once
 
-#include <cstdint>
-
 #include "exec/annotations.hpp"
 
 namespace cudaopt {

@@ -123,7 +123,7 @@ class State {
 
     // direction.hpp: the model's minimiser along the projected path and in the subspace.
     CUDA_OPT_HD Request next_direction(const Answer &answer);
-    CUDA_OPT_HD Request judge_diagonal(int64_t first_bad, const Answer &answer);
+    CUDA_OPT_HD Request judge_diagonal(const Answer &answer);
     CUDA_OPT_HD Request begin_direction(const Answer &answer);
     CUDA_OPT_HD FirstStep first_step() const;
     CUDA_OPT_HD PanelRequest model_panel() const;

@@ -42,6 +42,11 @@ class MoreThuente {
     struct Point {
         double step, phi, slope;
     };
+    struct Cubic {
+        double share; // of the way from a to b
+        double gamma; // the root in its formula
+    };
+    CUDA_OPT_HD static Cubic cubic(const Point &a, const Point &b, bool clip_radicand = false);
     CUDA_OPT_HD void interpolate(Point &best, Point &other, double phi, double slope, double step_min, double step_max);
 
     SearchTolerances tolerances_{};
@@ -61,21 +66,19 @@ constexpr double extrapolate_least = 1.1, extrapolate_most = 4.0; // factors of 
 constexpr double bracket_shrink = 0.66;                           // demanded over two updates (section 4 of the paper)
 constexpr double cut_factor = 0.25;
 
-// Minimiser of the cubic through (a, phi_a, slope_a) and (b, phi_b, slope_b), as seen from a. All such formulas scale
-// by the largest magnitude so that the radicand neither overflows nor underflows.
-CUDA_OPT_HD inline double cubic_from(double a, double phi_a, double slope_a, double b, double phi_b, double slope_b,
-                                     double sign, bool clip_radicand, double *radicand_out) {
-    const double theta = 3 * (phi_a - phi_b) / (b - a) + slope_a + slope_b;
-    const double scale = greatest(greatest(std::fabs(theta), std::fabs(slope_a)), std::fabs(slope_b));
-    double radicand = (theta / scale) * (theta / scale) - (slope_a / scale) * (slope_b / scale);
-    if (clip_radicand) radicand = greatest(0.0, radicand);
-    const double gamma = sign * scale * std::sqrt(radicand);
-    *radicand_out = gamma;
-    const double p = (gamma - slope_a) + theta, q = ((gamma - slope_a) + gamma) + slope_b;
-    return p / q;
-}
-
 } // namespace line_search
+
+// The minimiser of the cubic through a and b. All such formulas scale by the largest magnitude so that the radicand
+// neither overflows nor underflows.
+CUDA_OPT_HD inline MoreThuente::Cubic MoreThuente::cubic(const Point &a, const Point &b, bool clip_radicand) {
+    const double theta = 3 * (a.phi - b.phi) / (b.step - a.step) + a.slope + b.slope;
+    const double scale = greatest(greatest(std::fabs(theta), std::fabs(a.slope)), std::fabs(b.slope));
+    double radicand = (theta / scale) * (theta / scale) - (a.slope / scale) * (b.slope / scale);
+    if (clip_radicand) radicand = greatest(0.0, radicand);
+    const double gamma = (b.step < a.step ? -1 : 1) * scale * std::sqrt(radicand);
+    const double p = (gamma - a.slope) + theta, q = ((gamma - a.slope) + gamma) + b.slope;
+    return {p / q, gamma};
+}
 
 CUDA_OPT_HD_CALL inline void MoreThuente::start(double phi0, double slope0, double first_step,
                                                 const SearchTolerances &tolerances) {
@@ -152,57 +155,52 @@ CUDA_OPT_HD_CALL inline void MoreThuente::cut() {
 CUDA_OPT_HD_CALL inline void MoreThuente::interpolate(Point &best, Point &other, double phi, double slope,
                                                       double step_min, double step_max) {
     const double trial = step_;
+    const Point at{trial, phi, slope};
     const bool opposite = slope * (best.slope / std::fabs(best.slope)) < 0;
-    double next, gamma;
+    double next;
 
     if (phi > best.phi) {
         // Case 1: higher. The minimum is bracketed; the cubic step if nearer to best than the quadratic, else the mean.
-        const double cubic = best.step + line_search::cubic_from(best.step, best.phi, best.slope, trial, phi, slope,
-                                                                 trial < best.step ? -1 : 1, false, &gamma) *
-                                             (trial - best.step);
+        const double minimiser = best.step + cubic(best, at).share * (trial - best.step);
         const double secant_slope = (best.phi - phi) / (trial - best.step);
         const double quadratic = best.step + ((best.slope / (secant_slope + best.slope)) / 2) * (trial - best.step);
-        next =
-            std::fabs(cubic - best.step) < std::fabs(quadratic - best.step) ? cubic : cubic + (quadratic - cubic) / 2;
+        next = std::fabs(minimiser - best.step) < std::fabs(quadratic - best.step)
+                   ? minimiser
+                   : minimiser + (quadratic - minimiser) / 2;
         bracketed_ = true;
     } else if (opposite) {
         // Case 2: lower, slopes of opposite sign. Bracketed; the farther of the cubic and the secant step.
-        const double cubic = trial + line_search::cubic_from(trial, phi, slope, best.step, best.phi, best.slope,
-                                                             trial > best.step ? -1 : 1, false, &gamma) *
-                                         (best.step - trial);
+        const double minimiser = trial + cubic(at, best).share * (best.step - trial);
         const double secant = trial + (slope / (slope - best.slope)) * (best.step - trial);
-        next = std::fabs(cubic - trial) > std::fabs(secant - trial) ? cubic : secant;
+        next = std::fabs(minimiser - trial) > std::fabs(secant - trial) ? minimiser : secant;
         bracketed_ = true;
     } else if (std::fabs(slope) < std::fabs(best.slope)) {
         // Case 3: lower, same sign, flatter. The cubic step counts only if it goes on in this direction to a minimum.
-        const double r = line_search::cubic_from(trial, phi, slope, best.step, best.phi, best.slope,
-                                                 trial > best.step ? -1 : 1, true, &gamma);
-        const double cubic = r < 0 && gamma != 0 ? trial + r * (best.step - trial)
-                             : trial > best.step ? step_max
-                                                 : step_min;
+        const Cubic c = cubic(at, best, true);
+        const double minimiser = c.share < 0 && c.gamma != 0 ? trial + c.share * (best.step - trial)
+                                 : trial > best.step         ? step_max
+                                                             : step_min;
         const double secant = trial + (slope / (slope - best.slope)) * (best.step - trial);
         if (bracketed_) {
-            next = std::fabs(cubic - trial) < std::fabs(secant - trial) ? cubic : secant;
+            next = std::fabs(minimiser - trial) < std::fabs(secant - trial) ? minimiser : secant;
             const double limit = trial + line_search::bracket_shrink * (other.step - trial);
             next = trial > best.step ? least(limit, next) : greatest(limit, next);
         } else {
-            next = std::fabs(cubic - trial) > std::fabs(secant - trial) ? cubic : secant;
+            next = std::fabs(minimiser - trial) > std::fabs(secant - trial) ? minimiser : secant;
             next = greatest(step_min, least(step_max, next));
         }
     } else if (bracketed_) {
         // Case 4: lower, same sign, not flatter.
-        next = trial + line_search::cubic_from(trial, phi, slope, other.step, other.phi, other.slope,
-                                               trial > other.step ? -1 : 1, false, &gamma) *
-                           (other.step - trial);
+        next = trial + cubic(at, other).share * (other.step - trial);
     } else {
         next = trial > best.step ? step_max : step_min;
     }
 
     if (phi > best.phi) {
-        other = {trial, phi, slope};
+        other = at;
     } else {
         if (opposite) other = best;
-        best = {trial, phi, slope};
+        best = at;
     }
     step_ = next;
 }

@@ -1,8 +1,6 @@
 // The search's sweeps on the host's threads.
-#include <cstdio>
 #include <cstdlib>
 #include <cstring>
-#include <new>
 
 #include "sweeps/backend.hpp"
 #include "cuda_opt.h"

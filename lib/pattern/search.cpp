@@ -83,10 +83,9 @@ bool Search::accept_box() {
         return false;
     }
     for (int j = 0; j < n_; j++) {
-        const double step = steps.empty() ? (upper[j] - lower[j]) / 20 : steps[j];
-        if (const char *wrong = pattern::wrong_bounds(lower[j], upper[j], step)) {
+        if (const char *wrong = pattern::wrong_bounds(lower[j], upper[j], first_step(j))) {
             message_.set("variable %d (counted from 0) of %d has the bounds %g and %g and the step %g, but %s", j, n_,
-                         lower[j], upper[j], step, wrong);
+                         lower[j], upper[j], first_step(j), wrong);
             return false;
         }
     }
@@ -102,7 +101,7 @@ int Search::begin() {
     order_.reserve(static_cast<std::size_t>(walks_));
     std::vector<double> box(lower);
     box.insert(box.end(), upper.begin(), upper.end());
-    for (int j = 0; j < n_; j++) box.push_back(steps.empty() ? (upper[j] - lower[j]) / 20 : steps[j]);
+    for (int j = 0; j < n_; j++) box.push_back(first_step(j));
     sweeps_->set_box(box.data());
     j_ = -1; // before the first iteration
     sweeps_->draw(walks_, points_);
@@ -116,9 +115,7 @@ int Search::ask(Phase phase, int64_t batch) {
     if (stop_requested) return end(CUDA_OPT_STOPPED);
     if (settings.max_evaluations > 0 && evaluations_ + batch > settings.max_evaluations)
         return end(CUDA_OPT_EVALUATION_LIMIT);
-    if (settings.max_seconds > 0 &&
-        std::chrono::duration<double>(Clock::now() - first_call_).count() > settings.max_seconds)
-        return end(CUDA_OPT_TIME_LIMIT);
+    if (settings.max_seconds > 0 && patience_.seconds_passed() > settings.max_seconds) return end(CUDA_OPT_TIME_LIMIT);
     batch_ = batch;
     return CUDA_OPT_EVALUATE_BATCH;
 }

@@ -6,7 +6,6 @@
 #pragma once
 
 #include <atomic>
-#include <chrono>
 #include <limits>
 #include <memory>
 #include <vector>
@@ -59,6 +58,7 @@ class Search {
     int call();
     int dispatch();
     int begin();
+    double first_step(int j) const { return steps.empty() ? (upper[j] - lower[j]) / 20 : steps[j]; }
     bool accept_box();
     int after_starts();
     int after_trials();

@@ -52,30 +52,31 @@ void Solver::log_start() {
     log_line("   I  NFN     FUNC          GNORM         STEPLENGTH");
 }
 
-void Solver::log_iterate() {
+bool Solver::row_is_due() const {
+    const int64_t each = settings().log_frequency, done = results().iterations;
+    return each > 0 && (done % each == 0 || done == 1);
+}
+
+void Solver::log_row() {
     const Results &results = this->results();
-    const Settings &settings = this->settings();
-    if (!log_write_ || settings.log_frequency == 0) return;
-    if (results.iterations % settings.log_frequency != 0 && results.iterations != 1) return;
     log_line("%4lld %4lld  %e  %e  %e", static_cast<long long>(results.iterations),
              static_cast<long long>(results.evaluations), results.f, results.pg_norm2, results.step);
-    if (settings.log_type >= 2) log_vector("X", arrays.x);
-    if (settings.log_type >= 3) log_vector("G", arrays.g);
+}
+
+void Solver::log_iterate() {
+    if (!log_write_ || !row_is_due()) return;
+    log_row();
+    if (settings().log_type >= 2) log_vector("X", arrays.x);
+    if (settings().log_type >= 3) log_vector("G", arrays.g);
 }
 
 void Solver::log_end() {
     if (!log_write_) return;
-    const Results &results = this->results();
-    const Settings &settings = this->settings();
     Message sentence;
     tell(state_->event, sentence);
-    const bool logged =
-        settings.log_frequency > 0 && (results.iterations % settings.log_frequency == 0 || results.iterations <= 1);
-    if (!logged)
-        log_line("%4lld %4lld  %e  %e  %e", static_cast<long long>(results.iterations),
-                 static_cast<long long>(results.evaluations), results.f, results.pg_norm2, results.step);
+    if (!row_is_due()) log_row();
     log_line("%s", "");
-    if (results.stop_test) log_line(" THE MINIMIZATION TERMINATED WITHOUT DETECTING ERRORS.");
+    if (results().stop_test) log_line(" THE MINIMIZATION TERMINATED WITHOUT DETECTING ERRORS.");
     log_line(" %s", sentence.text());
 }
 

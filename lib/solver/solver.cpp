@@ -30,8 +30,8 @@ const Message &Solver::message() const {
     return message_;
 }
 
-void Solver::reset() {
-    state_->begin_anew(false);
+void Solver::begin_anew(bool keep_pairs) {
+    state_->begin_anew(keep_pairs);
     host_seconds_ = 0;
     stop_requested = resumed_ = false;
 }
@@ -39,9 +39,7 @@ void Solver::reset() {
 void Solver::warm_start() {
     const int unfinished = state_->broken() ? -1 : state_->finish_pair();
     if (unfinished >= 0) sweeps_->finish_pair(unfinished);
-    state_->begin_anew(true);
-    host_seconds_ = 0;
-    stop_requested = resumed_ = false;
+    begin_anew(true);
 }
 
 int Solver::resume() {

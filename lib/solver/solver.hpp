@@ -50,7 +50,7 @@ class Solver {
     void *stream = nullptr; // CUDA
 
     int resume();
-    void reset();
+    void reset() { begin_anew(false); }
     // As reset(), but the pairs stay.
     void warm_start();
 
@@ -65,6 +65,7 @@ class Solver {
   private:
     using Clock = Patience::Clock;
 
+    void begin_anew(bool keep_pairs);
     int call();
     int run(Request request);
     void perform(const Request &request);
@@ -75,6 +76,8 @@ class Solver {
     void log_start();
     void log_iterate();
     void log_end();
+    bool row_is_due() const;
+    void log_row();
     void log_vector(const char *name, const void *vector);
     void log_line(const char *format, ...) __attribute__((format(printf, 2, 3)));
 

@@ -73,29 +73,29 @@ void ManualLog::after_step(cuda_opt *s, int task) {
         }
     }
     asked_ = task;
-    if (task <= 0) summary(step_ended_);
+    if (task <= 0) summary();
 }
 
 // VA15 calls mcsrch once to begin it, and once more with each f and g.
 void ManualLog::count_search(cuda_opt *s, int task) {
     const long long ended = result(s, CUDA_OPT_ITERATIONS) + result(s, CUDA_OPT_REFRESHES);
-    if (searching_ && asked_ == CUDA_OPT_EVALUATE_FG) searches_.count++;
+    if (searching_ && asked_ == CUDA_OPT_EVALUATE_FG) searches_++;
     if (ended != searches_ended_) searching_ = false;
     searches_ended_ = ended;
     if (!searching_ && task == CUDA_OPT_EVALUATE_FG) {
         searching_ = true;
-        searches_.count++;
+        searches_++;
     }
 }
 
-void ManualLog::summary(Clock::time_point now) const {
+void ManualLog::summary() const {
     std::puts("");
     effort_line("Evaluations of f and g", evaluations_.count, evaluations_.milliseconds);
     effort_line("Calls of l-bfgs", steps_.count, steps_.milliseconds);
     // The search's part of a call that goes on to the next direction cannot be told from the rest.
-    std::printf("Calls of mcsrch: %lld, within those of l-bfgs\n", searches_.count);
+    std::printf("Calls of mcsrch: %lld, within those of l-bfgs\n", searches_);
     effort_line("Calls of l-bfgs within a line search", searching_steps_.count, searching_steps_.milliseconds);
-    std::printf("Time of the minimization: %.0f ms\n", milliseconds(now - start_));
+    std::printf("Time of the minimization: %.0f ms\n", milliseconds(step_ended_ - start_));
 }
 
 } // namespace cudaopt::unlp

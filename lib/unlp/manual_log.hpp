@@ -27,7 +27,7 @@ class ManualLog {
 
     void write_line(const char *line);
     void count_search(cuda_opt *s, int task);
-    void summary(Clock::time_point now) const;
+    void summary() const;
 
     const int n_, m_;
     const double xtol_;
@@ -35,8 +35,8 @@ class ManualLog {
     bool ends_ = false;      // the solve has ended well: the solver's own sentence is not needed
     int asked_ = 0;          // what the last step has asked for
     bool searching_ = false; // within a line search
-    long long searches_ended_ = 0;
-    Effort evaluations_, steps_, searches_;
+    long long searches_ = 0, searches_ended_ = 0;
+    Effort evaluations_, steps_;
     Effort searching_steps_; // those in which the line search went on
     Clock::time_point start_, step_began_, step_ended_;
 };

@@ -39,6 +39,20 @@ def run(*arguments, **options):
     return subprocess.run([DRIVER, *map(str, arguments)], capture_output=True, text=True, timeout=300, **options)
 
 
+def started(*arguments):
+    return subprocess.Popen([DRIVER, *map(str, arguments)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+
+
+def interrupted(*arguments, at):
+    """What a run ends with that gets Ctrl-C at a line: what it still writes, its status, its errors."""
+    with started(*arguments) as driver:
+        for line in driver.stdout:
+            if line.startswith(at):
+                driver.send_signal(signal.SIGINT)
+                break
+        return driver.stdout.read(), driver.wait(), driver.stderr.read()
+
+
 class Log(unittest.TestCase):
     def manual(self, *options):
         done = run(1000000, 7, *options)
@@ -139,14 +153,8 @@ class Log(unittest.TestCase):
         self.assertEqual((done.returncode, done.stdout, done.stderr.count("\n")), (1, "", 1))
 
     def test_interrupt(self):
-        command = [DRIVER, "400000", "7", "--problem", "powell", "--eps", "0", "--max-iterations", "0"]
-        with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as driver:
-            for line in driver.stdout:
-                if line.startswith("   2 "):
-                    driver.send_signal(signal.SIGINT)
-                    break
-            log = driver.stdout.read()
-            self.assertEqual((driver.wait(), driver.stderr.read()), (1, ""))
+        log, *end = interrupted(400000, 7, "--problem", "powell", "--eps", 0, "--max-iterations", 0, at="   2 ")
+        self.assertEqual(end, [1, ""])
         self.assertIn("WORKSPACE", log)
 
 
@@ -238,9 +246,6 @@ class Checkpoints(unittest.TestCase):
     def resumed(self):
         return ("--resume", self.file) if self.file.exists() else ()
 
-    def started(self, command):
-        return subprocess.Popen(map(str, command), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-
     def table(self):
         """All of the rows but for the times, which no two runs share."""
         return [line.rsplit(",", 1)[0] for line in self.csv.read_text().splitlines()[1:]]
@@ -261,10 +266,9 @@ class Checkpoints(unittest.TestCase):
         moments = random.Random(5)
         kills = resumptions = 0
         while kills < 50:
-            command = [DRIVER, *self.TORSION, *self.resumed(), "--checkpoint", self.file, "--every", 5,
-                       "--csv", self.csv]
             resumptions += self.file.exists()
-            with self.started(command) as driver:
+            with started(*self.TORSION, *self.resumed(), "--checkpoint", self.file, "--every", 5,
+                         "--csv", self.csv) as driver:
                 try:
                     log, errors = driver.communicate(timeout=moments.uniform(0, 0.7 * seconds))
                 except subprocess.TimeoutExpired:
@@ -273,7 +277,7 @@ class Checkpoints(unittest.TestCase):
                     kills += 1
                     continue
             self.assertEqual(errors, "")
-            self.assertEqual(self.end(subprocess.CompletedProcess(command, driver.returncode, log)), end)
+            self.assertEqual(self.end(subprocess.CompletedProcess(driver.args, driver.returncode, log)), end)
             rows = self.table()
             self.assertEqual(rows, table[-len(rows):])
             self.file.unlink()  # and from the beginning
@@ -283,14 +287,8 @@ class Checkpoints(unittest.TestCase):
 
     def test_interrupted(self):
         table, end, _ = self.whole()
-        command = [DRIVER, *self.TORSION, "--checkpoint", self.file]
-        with self.started(command) as driver:
-            for line in driver.stdout:
-                if line.startswith("  20 "):
-                    driver.send_signal(signal.SIGINT)
-                    break
-            log = driver.stdout.read()
-            self.assertEqual((driver.wait(), driver.stderr.read()), (1, ""))
+        log, *status = interrupted(*self.TORSION, "--checkpoint", self.file, at="  20 ")
+        self.assertEqual(status, [1, ""])
         self.assertIn("stopped by the caller", log)
         last = int(re.findall(r"^ *(\d+) +\d+  \S+e", log, re.M)[-1])
         done = run(*self.TORSION, *self.resumed(), "--csv", self.csv)
@@ -341,8 +339,7 @@ class Checkpoints(unittest.TestCase):
             self.skipTest("no /dev/full")
         self.file.write_text("the last one")
         # From the first checkpoint on: nothing is written before.
-        command = [DRIVER, *self.TORSION, "--checkpoint", self.file, "--every", 40]
-        with self.started(command) as driver:
+        with started(*self.TORSION, "--checkpoint", self.file, "--every", 40) as driver:
             for line in driver.stdout:
                 self.beside.symlink_to("/dev/full")
                 break

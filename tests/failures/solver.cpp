@@ -2,26 +2,14 @@
 // failure that was one goes on with the same bits.
 #include <catch2/catch.hpp>
 
+#include "../support/abi.hpp"
 #include "trials.hpp"
 
 using namespace failing;
 
 namespace {
 
-struct Double {
-    using Real = double;
-    static constexpr auto create = cuda_opt_create;
-    static constexpr auto set_bounds = cuda_opt_set_bounds;
-    static constexpr auto set_diagonal = cuda_opt_set_diagonal;
-    static constexpr auto solve = cuda_opt_solve;
-};
-struct Single {
-    using Real = float;
-    static constexpr auto create = cuda_opt_create_f32;
-    static constexpr auto set_bounds = cuda_opt_set_bounds_f32;
-    static constexpr auto set_diagonal = cuda_opt_set_diagonal_f32;
-    static constexpr auto solve = cuda_opt_solve_f32;
-};
+using cudaopt_test::Abi;
 
 struct Shape {
     int64_t n;
@@ -33,9 +21,7 @@ int64_t lines = 0;
 void count_line(void *, const char *) { lines++; }
 
 // One problem; its arrays are the caller's, and allocated before anything fails.
-template <class Api> class Trial {
-    using Real = typename Api::Real;
-
+template <class Real> class Trial {
   public:
     explicit Trial(const Shape &shape)
         : shape_(shape), x_(size()), g_(size()), lower_(size()), upper_(size()), diagonal_(size(), Real(0.01)) {
@@ -49,12 +35,12 @@ template <class Api> class Trial {
     Trial &operator=(const Trial &) = delete;
 
     int create() {
-        int code = Api::create(&s, shape_.n, 5, CUDA_OPT_BACKEND_HOST);
+        int code = Abi<Real>::create(&s, shape_.n, 5, CUDA_OPT_BACKEND_HOST);
         if (code == 0) code = cuda_opt_set_int(s, CUDA_OPT_THREADS, shape_.threads);
         if (code == 0) code = cuda_opt_set_int(s, CUDA_OPT_MAX_ITERATIONS, 12);
-        if (code == 0 && shape_.bounded) code = Api::set_bounds(s, lower_.data(), upper_.data());
+        if (code == 0 && shape_.bounded) code = Abi<Real>::set_bounds(s, lower_.data(), upper_.data());
         if (code == 0 && shape_.diagonal) code = cuda_opt_set_int(s, CUDA_OPT_DIAGCO, 1);
-        if (code == 0 && shape_.diagonal) code = Api::set_diagonal(s, diagonal_.data());
+        if (code == 0 && shape_.diagonal) code = Abi<Real>::set_diagonal(s, diagonal_.data());
         if (code == 0 && shape_.log) code = cuda_opt_set_int(s, CUDA_OPT_IPRINT_FREQUENCY, 1);
         if (code == 0 && shape_.log) code = cuda_opt_set_int(s, CUDA_OPT_IPRINT_TYPE, 3);
         if (code == 0 && shape_.log) code = cuda_opt_set_log(s, count_line, nullptr);
@@ -64,7 +50,7 @@ template <class Api> class Trial {
         for (std::size_t i = 0; i < size(); i++) x_[i] = i % 2 ? Real(0.5) : Real(-1.2);
         Outcome outcome;
         while (outcome.code > 0) {
-            outcome.code = Api::solve(s, x_.data(), &f_, g_.data());
+            outcome.code = Abi<Real>::solve(s, x_.data(), &f_, g_.data());
             if (outcome.code == CUDA_OPT_EVALUATE_FG) f_ = rosenbrock(x_.data(), g_.data(), shape_.n);
         }
         outcome.f = f_;
@@ -103,11 +89,11 @@ std::string complaint_about(const char *what, const cuda_opt *s, const Outcome &
     return wrong.empty() ? "" : std::string(what) + ": " + wrong;
 }
 
-template <class Api> Outcome undisturbed(const Shape &shape) { return Trial<Api>(shape).attempt(); }
+template <class Real> Outcome undisturbed(const Shape &shape) { return Trial<Real>(shape).attempt(); }
 
-template <class Api> std::string body(const Shape &shape, int64_t number, Mode mode) {
+template <class Real> std::string body(const Shape &shape, int64_t number, Mode mode) {
     std::string wrong;
-    Trial<Api> trial(shape);
+    Trial<Real> trial(shape);
     Outcome second{CUDA_OPT_OUT_OF_MEMORY};
     arm(number, mode);
     const Outcome first = trial.attempt();
@@ -117,12 +103,12 @@ template <class Api> std::string body(const Shape &shape, int64_t number, Mode m
         if (cuda_opt_backend(trial.s) > 0) second = trial.solve();
         if (!is_sentence(cuda_opt_message(trial.s))) wrong = "no sentence";
         cuda_opt *none = nullptr;
-        const int code = Api::create(&none, 3, 3, CUDA_OPT_BACKEND_HOST);
+        const int code = Abi<Real>::create(&none, 3, 3, CUDA_OPT_BACKEND_HOST);
         if (code != 0 && code != CUDA_OPT_OUT_OF_MEMORY) wrong = told("a second handle", none, code);
         cuda_opt_destroy(&none);
     }
     calm();
-    const Outcome wanted = undisturbed<Api>(shape); // afterwards: the first to ask for threads is the one that fails
+    const Outcome wanted = undisturbed<Real>(shape); // afterwards: the first to ask for threads is the one that fails
     if (wrong.empty()) wrong = complaint_about("the solve", trial.s, first, wanted);
     if (wrong.empty() && mode == Mode::from_then_on && trial.s)
         wrong = complaint_about("after a reset, without memory", trial.s, second, wanted);
@@ -137,25 +123,25 @@ template <class Api> std::string body(const Shape &shape, int64_t number, Mode m
     return wrong;
 }
 
-template <class Api> std::string each_allocation(const Shape &shape) {
-    return each_in_turn([&](int64_t number, Mode mode) { return body<Api>(shape, number, mode); });
+template <class Real> std::string each_allocation(const Shape &shape) {
+    return each_in_turn([&](int64_t number, Mode mode) { return body<Real>(shape, number, mode); });
 }
 
 } // namespace
 
-TEMPLATE_TEST_CASE("Each allocation of a solve fails in turn", "[failures]", Double, Single) {
+TEMPLATE_TEST_CASE("Each allocation of a solve fails in turn", "[failures]", double, float) {
     const bool bounded = GENERATE(false, true), diagonal = GENERATE(false, true);
     INFO("bounded: " << bounded << ", diagonal: " << diagonal);
     const std::string wrong = each_allocation<TestType>({50, 1, bounded, diagonal, false});
     CHECK(wrong == "");
 }
 
-TEMPLATE_TEST_CASE("Each allocation of a solve with a log fails in turn", "[failures]", Double, Single) {
+TEMPLATE_TEST_CASE("Each allocation of a solve with a log fails in turn", "[failures]", double, float) {
     const std::string wrong = each_allocation<TestType>({50, 1, true, false, true});
     CHECK(wrong == "");
 }
 
-TEMPLATE_TEST_CASE("Each allocation of a solve on threads fails in turn", "[failures]", Double, Single) {
+TEMPLATE_TEST_CASE("Each allocation of a solve on threads fails in turn", "[failures]", double, float) {
     const std::string wrong = each_allocation<TestType>({20000, 4, true, false, false});
     CHECK(wrong == "");
 }
@@ -165,7 +151,7 @@ TEST_CASE("Each allocation after a change of the number of threads fails in turn
     INFO(before << " threads, then " << between << ", then " << before);
     const Shape shape{20000, before, true, false, false};
     const auto change = [&](int64_t number, Mode mode) -> std::string {
-        Trial<Double> trial(shape);
+        Trial<double> trial(shape);
         const Outcome wanted = trial.attempt();
         cuda_opt_reset(trial.s);
         cuda_opt_set_int(trial.s, CUDA_OPT_THREADS, between);
@@ -184,7 +170,7 @@ TEST_CASE("Each allocation after a change of the number of threads fails in turn
     CHECK(wrong == "");
 }
 
-TEMPLATE_TEST_CASE("Where threads cannot be made, a solve goes on with fewer", "[failures]", Double, Single) {
+TEMPLATE_TEST_CASE("Where threads cannot be made, a solve goes on with fewer", "[failures]", double, float) {
     const Shape shape{20000, 4, true, false, false};
     const std::string wrong = each_in_turn([&](int64_t number, Mode mode) -> std::string {
         arm_threads(number, mode);

@@ -4,10 +4,12 @@
 #include <cmath>
 #include <cstring>
 #include <set>
+#include <type_traits>
 
+#include "../support/abi.hpp"
 #include "abi.hpp"
-#include "abi_precision.hpp"
 #include "functions.hpp"
+#include "hash.hpp"
 
 namespace fuzz {
 
@@ -21,8 +23,8 @@ void check_line(void *user, const char *line) {
     if (!line || std::strchr(line, '\n')) run.trace("a line of the log is NULL or more than one");
 }
 
-template <class Api> class Solver {
-    using Real = typename Api::Real;
+template <class Real> class Solver {
+    using Api = cudaopt_test::Abi<Real>;
 
   public:
     explicit Solver(Run &run)
@@ -180,8 +182,14 @@ template <class Api> class Solver {
         if (kind == 10) return load_in_vain(started);
         if (kind < 6) return disturb_settings(run_, s_, started);
         if (kind < 8) return disturb_helpers(run_, s_);
-        const int code = kind == 8 ? misused(started) : Api::wrong_solve(s_);
+        const int code = kind == 8 ? misused(started) : solve_in_other_precision();
         check_code(run_, s_, "misuse", code, {CUDA_OPT_MISUSE});
+    }
+    int solve_in_other_precision() {
+        using Other = std::conditional_t<sizeof(Real) == 8, float, double>;
+        Other x = 0, g = 0;
+        double f = 0;
+        return cudaopt_test::Abi<Other>::solve(s_, &x, &f, &g);
     }
     int misused(bool started) {
         switch (random_.below(started ? 5 : 3)) {
@@ -226,8 +234,7 @@ template <class Api> class Solver {
             task = step();
             if (stopping && task > 0) run_.fault("stop_ignored", "after request_stop a task of %d", task);
             const double shown = task;
-            all.add(&shown, 1);
-            all.add(x_.data(), count());
+            all.add(&shown, 1).add(x_.data(), count());
             check_counts();
             if (task == CUDA_OPT_IMPROPER_INPUT) {
                 check_refusal(refused);
@@ -237,8 +244,7 @@ template <class Api> class Solver {
             else if (task == CUDA_OPT_SUPPLY_DIAGONAL) supply_diagonal();
             else if (task == CUDA_OPT_NEW_ITERATE) check_iterate(true);
             else check_end(task);
-            all.add(&f_, 1);
-            all.add(g_.data(), count());
+            all.add(&f_, 1).add(g_.data(), count());
             if (!quiet && random_.chance(0.15)) disturb(true);
             if (!quiet && random_.chance(0.01)) {
                 check_code(run_, s_, "request_stop", cuda_opt_request_stop(s_), {0});
@@ -284,13 +290,7 @@ template <class Api> class Solver {
         if (given_ == 1) finite_start_ = finite, f_shown_ = f_;
         if (finite) lowest_since_ = std::min(lowest_since_, f_);
     }
-    uint64_t point() const {
-        Hash hash;
-        hash.add(x_.data(), count());
-        hash.add(&f_, 1);
-        hash.add(g_.data(), count());
-        return hash.value();
-    }
+    uint64_t point() const { return hash_of(x_.data(), f_, g_.data(), count()); }
 
     void supply_diagonal() {
         check_iterate(false);
@@ -429,8 +429,8 @@ template <class Api> class Solver {
 } // namespace
 
 void solver_episode(Run &run) {
-    if (run.random.chance(0.65)) Solver<Double>{run}();
-    else Solver<Single>{run}();
+    if (run.random.chance(0.65)) Solver<double>{run}();
+    else Solver<float>{run}();
 }
 
 } // namespace fuzz

@@ -10,6 +10,7 @@
 #include "cuda_opt_setulb.h"
 #include "functions.hpp"
 #include "harness.hpp"
+#include "hash.hpp"
 
 namespace fuzz {
 
@@ -191,20 +192,7 @@ class Problem {
 
     void begin_record() { record_ = {}; }
 
-    uint64_t point() const {
-        const Arrays &a = *arrays_;
-        uint64_t hash = 0;
-        const auto add = [&](double value) {
-            value += 0.0;
-            uint64_t bits;
-            std::memcpy(&bits, &value, sizeof bits);
-            hash = (hash ^ (std::isnan(value) ? 1 : bits)) * 0x100000001b3u;
-            hash ^= hash >> 29;
-        };
-        add(a.f);
-        for (std::size_t i = 0; i < Arrays::at(a.n); i++) add(a.x[i]), add(a.g[i]);
-        return hash;
-    }
+    uint64_t point() const { return hash_of(arrays_->x.data(), arrays_->f, arrays_->g.data(), Arrays::at(arrays_->n)); }
 
     void evaluate() {
         Arrays &a = *arrays_;

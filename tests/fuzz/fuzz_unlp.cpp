@@ -9,6 +9,7 @@
 #include "cuda_opt_unlp.h"
 #include "functions.hpp"
 #include "harness.hpp"
+#include "hash.hpp"
 
 namespace fuzz {
 
@@ -212,19 +213,7 @@ class Problem {
             value = kind < 6 ? 1 : kind < 8 ? random_.power_of_10(-3, 3) : random_.pick({1e160, 1e-160, 1.0});
         if (random_.chance(0.05)) hess_[static_cast<std::size_t>(random_.below(n_))] = random_.hostile();
     }
-    uint64_t point() const {
-        uint64_t hash = 0;
-        const auto add = [&](double value) {
-            value += 0.0;
-            uint64_t bits;
-            std::memcpy(&bits, &value, sizeof bits);
-            hash = (hash ^ (std::isnan(value) ? 1 : bits)) * 0x100000001b3u;
-            hash ^= hash >> 29;
-        };
-        add(f_);
-        for (std::size_t i = 0; i < x_.size(); i++) add(x_[i]), add(g_[i]);
-        return hash;
-    }
+    uint64_t point() const { return hash_of(x_.data(), f_, g_.data(), x_.size()); }
     void check_end(int code) {
         if (points_.empty() || code == CUDA_OPT_IMPROPER_INPUT || code == CUDA_OPT_MISUSE) return;
         if (points_.count(point()) == 0)

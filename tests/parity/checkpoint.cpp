@@ -329,9 +329,7 @@ TEMPLATE_TEST_CASE("Calls with nothing to save, or nowhere to save it to", "[che
     CHECK(cuda_opt_load(nullptr, buffer.data(), bytes, nullptr, nullptr, nullptr) == CUDA_OPT_MISUSE);
     CHECK(cuda_opt_warm_start(nullptr) == CUDA_OPT_MISUSE);
     const auto load = [&](const void *from, int64_t size) {
-        if constexpr (sizeof(typename TestType::Real) == 8)
-            return cuda_opt_load(s, from, size, nullptr, nullptr, nullptr);
-        else return cuda_opt_load_f32(s, from, size, nullptr, nullptr, nullptr);
+        return Abi<typename TestType::Real>::load(s, from, size, nullptr, nullptr, nullptr);
     };
     refuses(load(buffer.data(), bytes), CUDA_OPT_MISUSE, "x is NULL");
     check_refused(harness, Checkpoint(), CUDA_OPT_IMPROPER_INPUT, "these 0 bytes are no checkpoint");

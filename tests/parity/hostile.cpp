@@ -3,7 +3,6 @@
 #include <catch2/catch.hpp>
 #include <limits>
 #include <memory>
-#include <memory>
 
 #include "../support/harness.hpp"
 
@@ -38,6 +37,12 @@ template <class Spoil> Problem spoilt(Problem problem, int k, Spoil spoil) {
     return problem;
 }
 
+template <class Configuration> void check_end(Harness<Configuration> &harness) {
+    const Outcome outcome = harness.run();
+    CHECK(outcome.outside == 0);
+    CHECK(outcome.task <= 0);
+}
+
 } // namespace
 
 TEMPLATE_TEST_CASE("A curvature that overflows is a breakdown, and the solve goes on", "[hostile]", HostDouble,
@@ -58,9 +63,7 @@ TEMPLATE_TEST_CASE("A gradient of 1e80 at one trial ends no call late", "[hostil
         const Problem problem =
             spoilt(in_box(extended_rosenbrock(20), -2, 2), k, [=](double &, Vector &g) { g[3] = size; });
         Harness<TestType> harness(problem, 5);
-        const Outcome outcome = harness.run();
-        CHECK(outcome.outside == 0);
-        CHECK(outcome.task <= 0);
+        check_end(harness);
     }
 }
 
@@ -75,9 +78,7 @@ TEMPLATE_TEST_CASE("A diagonal of 1e160 or 1e-160 ends no call late", "[hostile]
                 h[3] = element;
             });
             harness.set_int(CUDA_OPT_MAX_EVALUATIONS, 500);
-            const Outcome outcome = harness.run();
-            CHECK(outcome.outside == 0);
-            CHECK(outcome.task <= 0);
+            check_end(harness);
         }
 }
 
@@ -88,9 +89,7 @@ TEMPLATE_TEST_CASE("f near the largest number at one trial leaves x a number", "
             INFO("f = " << f_there << " at evaluation " << k);
             const Problem problem = spoilt(extended_rosenbrock(20), k, [=](double &f, Vector &) { f = f_there; });
             Harness<TestType> harness(problem, 5);
-            const Outcome outcome = harness.run();
-            CHECK(outcome.outside == 0);
-            CHECK(outcome.task <= 0);
+            check_end(harness);
         }
 }
 
@@ -126,9 +125,7 @@ TEMPLATE_TEST_CASE("A function that falls to -1e163 hands out no NaN", "[hostile
     for (const double stpmax : {1e10, 1e20, 1e300}) {
         Harness<TestType> harness(problem, 5);
         harness.set_real(CUDA_OPT_STPMAX, stpmax).set_real(CUDA_OPT_EPS, 0).set_int(CUDA_OPT_MAX_ITERATIONS, 300);
-        const Outcome outcome = harness.run();
-        CHECK(outcome.outside == 0);
-        CHECK(outcome.task <= 0);
+        check_end(harness);
     }
 }
 

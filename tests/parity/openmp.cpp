@@ -2,9 +2,9 @@
 #include <omp.h>
 
 #include <catch2/catch.hpp>
-#include <filesystem>
 
 #include "../support/harness.hpp"
+#include "../support/living_threads.hpp"
 
 using namespace cudaopt_test;
 
@@ -14,13 +14,6 @@ Outcome solve_with_threads(int threads) {
     Harness<HostDouble> harness(in_box(extended_rosenbrock(20000), -1.1, 0.4), 3);
     harness.set_int(CUDA_OPT_THREADS, threads).set_int(CUDA_OPT_MAX_ITERATIONS, 6);
     return harness.run();
-}
-
-// Threads of this process.
-int64_t living_threads() {
-    int64_t count = 0;
-    for (const auto &entry : std::filesystem::directory_iterator("/proc/self/task")) count += entry.exists();
-    return count;
 }
 
 } // namespace

@@ -16,40 +16,32 @@ double distance(const Vector &a, const Vector &b) {
 // To how many digits a configuration can be held: the square root of its unit roundoff, and some room.
 template <class Configuration> constexpr double attainable = sizeof(typename Configuration::Real) == 8 ? 1e-6 : 2e-3;
 
+// Finds the known minimiser, by the stopping test whose tolerance is not 0.
+template <class Configuration> void check_known(int64_t n, double eps, double pgtol) {
+    INFO("n = " << n);
+    const KnownQuadratic known = quadratic_with_known_active_set(n);
+    Harness<Configuration> harness(known.problem, 5);
+    harness.set_real(CUDA_OPT_EPS, eps).set_real(CUDA_OPT_PGTOL, pgtol);
+    const Outcome outcome = harness.run();
+    check_promises<Configuration>(known.problem, outcome);
+    CHECK(outcome.task == CUDA_OPT_CONVERGED);
+    CHECK(distance(outcome.x, known.minimiser) <= attainable<Configuration>);
+    CHECK(harness.get_int(CUDA_OPT_LOWER_COUNT) == (n + 2) / 3);
+    CHECK(harness.get_int(CUDA_OPT_UPPER_COUNT) == (n + 1) / 3);
+    CHECK(harness.get_int(CUDA_OPT_FREE_COUNT) == n / 3);
+}
+
 } // namespace
 
 TEMPLATE_TEST_CASE("Every size from 1 to 70 is solved", "[solution]", EVERY_CONFIGURATION) {
     if (skipped<TestType>()) return;
-    const double tolerance = attainable<TestType>;
-    for (int64_t n = 1; n <= 70; n++) {
-        INFO("n = " << n);
-        const KnownQuadratic known = quadratic_with_known_active_set(n);
-        Harness<TestType> harness(known.problem, 5);
-        harness.set_real(CUDA_OPT_EPS, tolerance / 10);
-        const Outcome outcome = harness.run();
-        check_promises<TestType>(known.problem, outcome);
-        CHECK(outcome.task == CUDA_OPT_CONVERGED);
-        CHECK(distance(outcome.x, known.minimiser) <= tolerance);
-        CHECK(harness.get_int(CUDA_OPT_LOWER_COUNT) == (n + 2) / 3);
-        CHECK(harness.get_int(CUDA_OPT_UPPER_COUNT) == (n + 1) / 3);
-        CHECK(harness.get_int(CUDA_OPT_FREE_COUNT) == n / 3);
-    }
+    for (int64_t n = 1; n <= 70; n++) check_known<TestType>(n, attainable<TestType> / 10, 0);
 }
 
 TEMPLATE_TEST_CASE("Odd sizes around the tiles are solved", "[solution]", EVERY_CONFIGURATION) {
     if (skipped<TestType>()) return;
-    const double tolerance = attainable<TestType>;
     for (const int64_t n : {127, 128, 129, 255, 257, 511, 513, 1023, 1025, 4095, 4097, 8191, 8193, 33333, 65537}) {
-        INFO("n = " << n);
-        const KnownQuadratic known = quadratic_with_known_active_set(n);
-        Harness<TestType> harness(known.problem, 5);
-        harness.set_real(CUDA_OPT_EPS, 0).set_real(CUDA_OPT_PGTOL, tolerance);
-        const Outcome outcome = harness.run();
-        check_promises<TestType>(known.problem, outcome);
-        CHECK(outcome.task == CUDA_OPT_CONVERGED);
-        CHECK(distance(outcome.x, known.minimiser) <= tolerance);
-        CHECK(harness.get_int(CUDA_OPT_LOWER_COUNT) == (n + 2) / 3);
-        CHECK(harness.get_int(CUDA_OPT_UPPER_COUNT) == (n + 1) / 3);
+        check_known<TestType>(n, 0, attainable<TestType>);
     }
 }
 

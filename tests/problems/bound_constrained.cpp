@@ -12,8 +12,6 @@ const std::string cute = "Bongartz, Conn, Gould, Toint, CUTE, ACM TOMS 21 (1995)
 const std::string dixon_szego = "Dixon, Szego, Towards Global Optimisation 2, 1978: ";
 const double pi = std::acos(-1.0);
 
-std::string sized(const std::string &name, int n) { return name + "-n" + std::to_string(n); }
-
 Problems of_hock_and_schittkowski() {
     const auto valley = [](const auto &x) { return 100 * square(x[1] - square(x[0])) + square(1 - x[0]); };
     return {
@@ -34,12 +32,10 @@ Problems of_hock_and_schittkowski() {
             .minimum(-std::sqrt(3.0) / 2 - pi / 3),
         make("hs25", hock_schittkowski + "25", {100, 12.5, 3},
              [](const auto &x) {
-                 ScalarOf<decltype(x)> f = 0;
-                 for (int i = 1; i <= 99; i++) {
+                 return sum_of(1, 100, [&](int i) {
                      const double t = i / 100.0, u = 25 + std::pow(-50 * std::log(t), 2.0 / 3);
-                     f += square(exp(-pow(u - x[1], x[2]) / x[0]) - t);
-                 }
-                 return f;
+                     return square(exp(-pow(u - x[1], x[2]) / x[0]) - t);
+                 });
              })
             .box({0.1, 0, 0}, {100, 25.6, 5})
             .minimum(0, 1e-4)
@@ -79,10 +75,9 @@ Problems of_cute(int n) {
     return {
         make(sized("mccormck", n), cute + "MCCORMCK", Vector(n, 0),
              [n](const auto &x) {
-                 ScalarOf<decltype(x)> f = 0;
-                 for (int i = 0; i + 1 < n; i++)
-                     f += -1.5 * x[i] + 2.5 * x[i + 1] + 1 + square(x[i] - x[i + 1]) + sin(x[i] + x[i + 1]);
-                 return f;
+                 return sum_of(0, n - 1, [&](int i) {
+                     return -1.5 * x[i] + 2.5 * x[i + 1] + 1 + square(x[i] - x[i + 1]) + sin(x[i] + x[i + 1]);
+                 });
              })
             .box(-1.5, 3),
         make(sized("nonscomp", n), cute + "NONSCOMP", Vector(n, 3),
@@ -104,16 +99,14 @@ Problems of_cute(int n) {
             .minimum(0.015, 1e-8),
         make(sized("bdexp", n), cute + "BDEXP", Vector(n, 1),
              [n](const auto &x) {
-                 ScalarOf<decltype(x)> f = 0;
-                 for (int i = 0; i + 2 < n; i++) f += (x[i] + x[i + 1]) * exp(-x[i + 2] * (x[i] + x[i + 1]));
-                 return f;
+                 return sum_of(0, n - 2, [&](int i) { return (x[i] + x[i + 1]) * exp(-x[i + 2] * (x[i] + x[i + 1])); });
              })
             .box(0, INFINITY),
         make(sized("cvxbqp1", n), cute + "CVXBQP1", Vector(n, 0.5),
              [n](const auto &x) {
-                 ScalarOf<decltype(x)> f = 0;
-                 for (int i = 1; i <= n; i++) f += i * square(x[i - 1] + x[(2 * i - 1) % n] + x[(3 * i - 1) % n]) / 2;
-                 return f;
+                 return sum_of(1, n + 1, [&](int i) {
+                     return i * square(x[i - 1] + x[(2 * i - 1) % n] + x[(3 * i - 1) % n]) / 2;
+                 });
              })
             .box(0.1, 10)
             .minimum(0.0225 * n * (n + 1)),

@@ -11,54 +11,46 @@ const std::string luksan_vlcek = "Luksan, Vlcek, Sparse and partially separable 
 const std::string andrei = "Andrei, An unconstrained optimization test functions collection, AMO 10 (2008) 147: ";
 const std::string more_thuente = "More, Thuente, ACM TOMS 20 (1994) 286, function ";
 
-std::string sized(const std::string &name, int n) { return name + "-n" + std::to_string(n); }
-
 } // namespace
 
 Problems chained(int n) {
     return {
         make(sized("chained-rosenbrock", n), luksan_vlcek + "1", repeated({-1.2, 1}, n),
              [n](const auto &x) {
-                 ScalarOf<decltype(x)> f = 0;
-                 for (int i = 1; i < n; i++) f += 100 * square(square(x[i - 1]) - x[i]) + square(x[i - 1] - 1);
-                 return f;
+                 return sum_of(1, n,
+                               [&](int i) { return 100 * square(square(x[i - 1]) - x[i]) + square(x[i - 1] - 1); });
              }),
         make(sized("chained-wood", n), luksan_vlcek + "2",
              sequence(n, [](int i) { return i <= 4 ? (i % 2 ? -3 : -1) : (i % 2 ? -2 : 0); }),
              [n](const auto &x) {
-                 ScalarOf<decltype(x)> f = 0;
-                 for (int i = 0; i + 3 < n; i += 2)
-                     f += 100 * square(square(x[i]) - x[i + 1]) + square(x[i] - 1) +
-                          90 * square(square(x[i + 2]) - x[i + 3]) + square(x[i + 2] - 1) +
-                          10 * square(x[i + 1] + x[i + 3] - 2) + square(x[i + 1] - x[i + 3]) / 10;
-                 return f;
+                 return sum_of(0, n - 3, 2, [&](int i) {
+                     return 100 * square(square(x[i]) - x[i + 1]) + square(x[i] - 1) +
+                            90 * square(square(x[i + 2]) - x[i + 3]) + square(x[i + 2] - 1) +
+                            10 * square(x[i + 1] + x[i + 3] - 2) + square(x[i + 1] - x[i + 3]) / 10;
+                 });
              }),
         make(sized("chained-powell-singular", n), luksan_vlcek + "3", repeated({3, -1, 0, 1}, n),
              [n](const auto &x) {
-                 ScalarOf<decltype(x)> f = 0;
-                 for (int i = 0; i + 3 < n; i += 2)
-                     f += square(x[i] + 10 * x[i + 1]) + 5 * square(x[i + 2] - x[i + 3]) +
-                          fourth(x[i + 1] - 2 * x[i + 2]) + 10 * fourth(x[i] - x[i + 3]);
-                 return f;
+                 return sum_of(0, n - 3, 2, [&](int i) {
+                     return square(x[i] + 10 * x[i + 1]) + 5 * square(x[i + 2] - x[i + 3]) +
+                            fourth(x[i + 1] - 2 * x[i + 2]) + 10 * fourth(x[i] - x[i + 3]);
+                 });
              })
             .minimum(0, 1e-6),
         make(sized("chained-cragg-levy", n), luksan_vlcek + "4", sequence(n, [](int i) { return i == 1 ? 1 : 2; }),
              [n](const auto &x) {
-                 ScalarOf<decltype(x)> f = 0;
-                 for (int i = 0; i + 3 < n; i += 2)
-                     f += fourth(exp(x[i]) - x[i + 1]) + 100 * square(cube(x[i + 1] - x[i + 2])) +
-                          fourth(tan(x[i + 2] - x[i + 3])) + square(fourth(x[i])) + square(x[i + 3] - 1);
-                 return f;
+                 return sum_of(0, n - 3, 2, [&](int i) {
+                     return fourth(exp(x[i]) - x[i + 1]) + 100 * square(cube(x[i + 1] - x[i + 2])) +
+                            fourth(tan(x[i + 2] - x[i + 3])) + square(fourth(x[i])) + square(x[i + 3] - 1);
+                 });
              }),
         make(sized("generalised-broyden-tridiagonal", n), luksan_vlcek + "5", Vector(n, -1),
              [n](const auto &x) {
                  using T = ScalarOf<decltype(x)>;
-                 T f = 0;
-                 for (int i = 0; i < n; i++) {
+                 return sum_of(0, n, [&](int i) {
                      const T left = i > 0 ? x[i - 1] : T(0), right = i + 1 < n ? x[i + 1] : T(0);
-                     f += pow(abs((3 - 2 * x[i]) * x[i] - left - right + 1), 7.0 / 3);
-                 }
-                 return f;
+                     return pow(abs((3 - 2 * x[i]) * x[i] - left - right + 1), 7.0 / 3);
+                 });
              })
             .minimum(0, 1e-6),
         make(sized("seven-diagonal-broyden", n), luksan_vlcek + "7", Vector(n, -1),
@@ -74,10 +66,9 @@ Problems chained(int n) {
              }),
         make(sized("generalised-brown", n), luksan_vlcek + "13", repeated({-1, 1}, n),
              [n](const auto &x) {
-                 ScalarOf<decltype(x)> f = 0;
-                 for (int i = 1; i < n; i++)
-                     f += pow(square(x[i - 1]), square(x[i]) + 1) + pow(square(x[i]), square(x[i - 1]) + 1);
-                 return f;
+                 return sum_of(1, n, [&](int i) {
+                     return pow(square(x[i - 1]), square(x[i]) + 1) + pow(square(x[i]), square(x[i - 1]) + 1);
+                 });
              })
             .minimum(0),
         make(sized("banded-trigonometric", n), luksan_vlcek + "16", Vector(n, 1.0 / n),
@@ -97,22 +88,17 @@ Problems separable(int n) {
     return {
         make(sized("engval1", n), cute + "ENGVAL1", Vector(n, 2),
              [n](const auto &x) {
-                 ScalarOf<decltype(x)> f = 0;
-                 for (int i = 0; i + 1 < n; i++) f += square(square(x[i]) + square(x[i + 1])) - 4 * x[i] + 3;
-                 return f;
+                 return sum_of(0, n - 1, [&](int i) { return square(square(x[i]) + square(x[i + 1])) - 4 * x[i] + 3; });
              }),
         make(sized("dqdrtic", n), cute + "DQDRTIC", Vector(n, 3),
              [n](const auto &x) {
-                 ScalarOf<decltype(x)> f = 0;
-                 for (int i = 0; i + 2 < n; i++) f += square(x[i]) + 100 * square(x[i + 1]) + 100 * square(x[i + 2]);
-                 return f;
+                 return sum_of(0, n - 2,
+                               [&](int i) { return square(x[i]) + 100 * square(x[i + 1]) + 100 * square(x[i + 2]); });
              })
             .minimum(0),
         make(sized("arwhead", n), cute + "ARWHEAD", Vector(n, 1),
              [n](const auto &x) {
-                 ScalarOf<decltype(x)> f = 0;
-                 for (int i = 0; i + 1 < n; i++) f += square(square(x[i]) + square(x[n - 1])) - 4 * x[i] + 3;
-                 return f;
+                 return sum_of(0, n - 1, [&](int i) { return square(square(x[i]) + square(x[n - 1])) - 4 * x[i] + 3; });
              })
             .minimum(0),
         make(sized("nondia", n), cute + "NONDIA", Vector(n, -1),
@@ -130,10 +116,8 @@ Problems separable(int n) {
              })
             .minimum(0),
         make(sized("liarwhd", n), cute + "LIARWHD", Vector(n, 4),
-             [](const auto &x) {
-                 ScalarOf<decltype(x)> f = 0;
-                 for (const auto &v : x) f += 4 * square(square(v) - x[0]) + square(v - 1);
-                 return f;
+             [n](const auto &x) {
+                 return sum_of(0, n, [&](int i) { return 4 * square(square(x[i]) - x[0]) + square(x[i] - 1); });
              })
             .minimum(0),
         make(sized("nondquar", n), cute + "NONDQUAR", repeated({1, -1}, n),
@@ -145,27 +129,16 @@ Problems separable(int n) {
             .minimum(0, 1e-5),
         make(sized("bdqrtic", n), cute + "BDQRTIC", Vector(n, 1),
              [n](const auto &x) {
-                 ScalarOf<decltype(x)> f = 0;
-                 for (int i = 0; i + 4 < n; i++)
-                     f += square(-4 * x[i] + 3) + square(square(x[i]) + 2 * square(x[i + 1]) + 3 * square(x[i + 2]) +
-                                                         4 * square(x[i + 3]) + 5 * square(x[n - 1]));
-                 return f;
+                 return sum_of(0, n - 4, [&](int i) {
+                     return square(-4 * x[i] + 3) + square(square(x[i]) + 2 * square(x[i + 1]) + 3 * square(x[i + 2]) +
+                                                           4 * square(x[i + 3]) + 5 * square(x[n - 1]));
+                 });
              }),
         make(sized("power", n), cute + "POWER", Vector(n, 1),
-             [](const auto &x) {
-                 ScalarOf<decltype(x)> f = 0;
-                 int i = 0;
-                 for (const auto &v : x) f += square(++i * v);
-                 return f;
-             })
+             [n](const auto &x) { return sum_of(1, n + 1, [&](int i) { return square(i * x[i - 1]); }); })
             .minimum(0),
         make(sized("quartc", n), cute + "QUARTC", Vector(n, 2),
-             [](const auto &x) {
-                 ScalarOf<decltype(x)> f = 0;
-                 int i = 0;
-                 for (const auto &v : x) f += fourth(v - ++i);
-                 return f;
-             })
+             [n](const auto &x) { return sum_of(1, n + 1, [&](int i) { return fourth(x[i - 1] - i); }); })
             .minimum(0, 1e-5),
         make(sized("edensch", n), cute + "EDENSCH", Vector(n, 8),
              [n](const auto &x) {
@@ -181,9 +154,7 @@ Problems coupled(int n) {
     return {
         make(sized("fletchcr", n), cute + "FLETCHCR", Vector(n, 0),
              [n](const auto &x) {
-                 ScalarOf<decltype(x)> f = 0;
-                 for (int i = 0; i + 1 < n; i++) f += 100 * square(x[i + 1] - x[i] + 1 - square(x[i]));
-                 return f;
+                 return sum_of(0, n - 1, [&](int i) { return 100 * square(x[i + 1] - x[i] + 1 - square(x[i])); });
              })
             .minimum(0),
         make(sized("genrose", n), cute + "GENROSE", sequence(n, [n](int i) { return i / (n + 1.0); }),
@@ -200,30 +171,23 @@ Problems coupled(int n) {
                  return f;
              }),
         make(sized("cosine", n), cute + "COSINE", Vector(n, 1),
-             [n](const auto &x) {
-                 ScalarOf<decltype(x)> f = 0;
-                 for (int i = 0; i + 1 < n; i++) f += cos(square(x[i]) - 0.5 * x[i + 1]);
-                 return f;
-             })
+             [n](const auto &x) { return sum_of(0, n - 1, [&](int i) { return cos(square(x[i]) - 0.5 * x[i + 1]); }); })
             .minimum(1 - n),
         make(sized("freuroth", n), cute + "FREUROTH", sequence(n, [](int i) { return i == 1   ? 0.5
                                                                                      : i == 2 ? -2
                                                                                               : 0; }),
              [n](const auto &x) {
-                 ScalarOf<decltype(x)> f = 0;
-                 for (int i = 0; i + 1 < n; i++)
-                     f += square(x[i] - 13 + ((5 - x[i + 1]) * x[i + 1] - 2) * x[i + 1]) +
-                          square(x[i] - 29 + ((x[i + 1] + 1) * x[i + 1] - 14) * x[i + 1]);
-                 return f;
+                 return sum_of(0, n - 1, [&](int i) {
+                     return square(x[i] - 13 + ((5 - x[i + 1]) * x[i + 1] - 2) * x[i + 1]) +
+                            square(x[i] - 29 + ((x[i + 1] + 1) * x[i + 1] - 14) * x[i + 1]);
+                 });
              }),
         make(sized("tointgss", n), cute + "TOINTGSS", Vector(n, 3),
              [n](const auto &x) {
-                 ScalarOf<decltype(x)> f = 0;
-                 for (int i = 0; i + 2 < n; i++) {
+                 return sum_of(0, n - 2, [&](int i) {
                      const auto tail = square(x[i + 2]);
-                     f += (10.0 / (n + 2) + tail) * (2 - exp(-square(x[i] - x[i + 1]) / (0.1 + tail)));
-                 }
-                 return f;
+                     return (10.0 / (n + 2) + tail) * (2 - exp(-square(x[i] - x[i + 1]) / (0.1 + tail)));
+                 });
              }),
         make(sized("tquartic", n), cute + "TQUARTIC", Vector(n, 0.1),
              [n](const auto &x) {
@@ -279,34 +243,26 @@ Problem dixmaan(char letter, int n, double alpha, double beta, double gamma, dou
 Problems of_exponentials(int n) {
     return {
         make(sized("raydan1", n), andrei + "Raydan 1", Vector(n, 1),
-             [](const auto &x) {
-                 ScalarOf<decltype(x)> f = 0;
-                 int i = 0;
-                 for (const auto &v : x) f += ++i / 10.0 * (exp(v) - v);
-                 return f;
+             [n](const auto &x) {
+                 return sum_of(1, n + 1, [&](int i) { return i / 10.0 * (exp(x[i - 1]) - x[i - 1]); });
              })
             .minimum(n * (n + 1) / 20.0),
         make(sized("hager", n), andrei + "Hager", Vector(n, 1),
-             [](const auto &x) {
-                 ScalarOf<decltype(x)> f = 0;
-                 int i = 0;
-                 for (const auto &v : x) f += exp(v) - std::sqrt(static_cast<double>(++i)) * v;
-                 return f;
+             [n](const auto &x) {
+                 return sum_of(1, n + 1, [&](int i) { return exp(x[i - 1]) - std::sqrt(1.0 * i) * x[i - 1]; });
              }),
         make(sized("white-holst", n), andrei + "Extended White and Holst", repeated({-1.2, 1}, n),
              [n](const auto &x) {
-                 ScalarOf<decltype(x)> f = 0;
-                 for (int i = 0; i + 1 < n; i += 2) f += 100 * square(x[i + 1] - cube(x[i])) + square(1 - x[i]);
-                 return f;
+                 return sum_of(0, n - 1, 2,
+                               [&](int i) { return 100 * square(x[i + 1] - cube(x[i])) + square(1 - x[i]); });
              })
             .minimum(0),
         make(sized("psc1", n), andrei + "Extended PSC1", repeated({3, 0.1}, n),
              [n](const auto &x) {
-                 ScalarOf<decltype(x)> f = 0;
-                 for (int i = 0; i + 1 < n; i += 2)
-                     f += square(square(x[i]) + square(x[i + 1]) + x[i] * x[i + 1]) + square(sin(x[i])) +
-                          square(cos(x[i + 1]));
-                 return f;
+                 return sum_of(0, n - 1, 2, [&](int i) {
+                     return square(square(x[i]) + square(x[i + 1]) + x[i] * x[i + 1]) + square(sin(x[i])) +
+                            square(cos(x[i + 1]));
+                 });
              }),
         make(sized("hilbert", n), cute + "HILBERTA", Vector(n, 1),
              [n](const auto &x) {

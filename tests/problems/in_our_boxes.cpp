@@ -35,13 +35,11 @@ Problem nonnegative_least_squares(int n) {
                 Vector(n, 1),
                 [n](const auto &x) {
                     using T = ScalarOf<decltype(x)>;
-                    T f = 0;
-                    for (int i = 0; i < n; i++) {
+                    return sum_of(0, n, [&](int i) {
                         T r = x[i] - std::cos(3.0 * i);
                         for (int j = 0; j < n; j++) r += x[j] / (i + j + 1);
-                        f += square(r);
-                    }
-                    return f;
+                        return square(r);
+                    });
                 })
         .box(0, INFINITY);
 }

@@ -51,9 +51,7 @@ Problem beale() {
 Problem jennrich_sampson() {
     return make("jennrich-sampson", numbered(6), {0.3, 0.4},
                 [](const auto &x) {
-                    ScalarOf<decltype(x)> f = 0;
-                    for (int i = 1; i <= 10; i++) f += square(2 + 2 * i - (exp(i * x[0]) + exp(i * x[1])));
-                    return f;
+                    return sum_of(1, 11, [&](int i) { return square(2 + 2 * i - (exp(i * x[0]) + exp(i * x[1]))); });
                 })
         .minimum(124.362, 1e-3);
 }
@@ -74,12 +72,10 @@ Problem bard() {
     const Vector y = {0.14, 0.18, 0.22, 0.25, 0.29, 0.32, 0.35, 0.39, 0.37, 0.58, 0.73, 0.96, 1.34, 2.10, 4.39};
     return make("bard", numbered(8), {1, 1, 1},
                 [y](const auto &x) {
-                    ScalarOf<decltype(x)> f = 0;
-                    for (int i = 1; i <= 15; i++) {
+                    return sum_of(1, 16, [&](int i) {
                         const double u = i, v = 16 - i, w = std::min(u, v);
-                        f += square(y[i - 1] - (x[0] + u / (v * x[1] + w * x[2])));
-                    }
-                    return f;
+                        return square(y[i - 1] - (x[0] + u / (v * x[1] + w * x[2])));
+                    });
                 })
         .minimum(8.21487e-3, 1e-8)
         .minimum(17.4286, 1e-3); // the second at infinity
@@ -89,12 +85,10 @@ Problem gaussian() {
     const Vector y = {0.0009, 0.0044, 0.0175, 0.0540, 0.1295, 0.2420, 0.3521, 0.3989};
     return make("gaussian", numbered(9), {0.4, 1, 0},
                 [y](const auto &x) {
-                    ScalarOf<decltype(x)> f = 0;
-                    for (int i = 1; i <= 15; i++) {
+                    return sum_of(1, 16, [&](int i) {
                         const double t = (8 - i) / 2.0;
-                        f += square(x[0] * exp(-x[1] * square(t - x[2]) / 2) - y[std::min(i, 16 - i) - 1]);
-                    }
-                    return f;
+                        return square(x[0] * exp(-x[1] * square(t - x[2]) / 2) - y[std::min(i, 16 - i) - 1]);
+                    });
                 })
         .minimum(1.12793e-8, 1e-11);
 }
@@ -104,9 +98,8 @@ Problem meyer() {
                       8261,  7030,  6005,  5147,  4427,  3820,  3307,  2872};
     return make("meyer", numbered(10), {0.02, 4000, 250},
                 [y](const auto &x) {
-                    ScalarOf<decltype(x)> f = 0;
-                    for (int i = 1; i <= 16; i++) f += square(x[0] * exp(x[1] / (45 + 5 * i + x[2])) - y[i - 1]);
-                    return f;
+                    return sum_of(1, 17,
+                                  [&](int i) { return square(x[0] * exp(x[1] / (45 + 5 * i + x[2])) - y[i - 1]); });
                 })
         .minimum(87.9458, 1e-3);
 }
@@ -115,12 +108,10 @@ Problem gulf() {
     // With |y_i - x2|; the paper's "y_i m i x2" is a misprint, as its own minimiser (50, 25, 1.5) tells.
     return make("gulf", numbered(11) + ", m = 99", {5, 2.5, 0.15},
                 [](const auto &x) {
-                    ScalarOf<decltype(x)> f = 0;
-                    for (int i = 1; i <= 99; i++) {
+                    return sum_of(1, 100, [&](int i) {
                         const double t = i / 100.0, y = 25 + std::pow(-50 * std::log(t), 2.0 / 3);
-                        f += square(exp(-pow(abs(y - x[1]), x[2]) / x[0]) - t);
-                    }
-                    return f;
+                        return square(exp(-pow(abs(y - x[1]), x[2]) / x[0]) - t);
+                    });
                 })
         .minimum(0)
 
@@ -130,12 +121,10 @@ Problem gulf() {
 Problem box_three_dimensional() {
     return make("box-3d", numbered(12) + ", m = 10", {0, 10, 20},
                 [](const auto &x) {
-                    ScalarOf<decltype(x)> f = 0;
-                    for (int i = 1; i <= 10; i++) {
+                    return sum_of(1, 11, [&](int i) {
                         const double t = 0.1 * i;
-                        f += square(exp(-t * x[0]) - exp(-t * x[1]) - x[2] * (std::exp(-t) - std::exp(-10 * t)));
-                    }
-                    return f;
+                        return square(exp(-t * x[0]) - exp(-t * x[1]) - x[2] * (std::exp(-t) - std::exp(-10 * t)));
+                    });
                 })
         .minimum(0);
 }
@@ -168,13 +157,11 @@ Problem kowalik_osborne() {
 Problem brown_dennis() {
     return make("brown-dennis", numbered(16) + ", m = 20", {25, 5, -5, -1},
                 [](const auto &x) {
-                    ScalarOf<decltype(x)> f = 0;
-                    for (int i = 1; i <= 20; i++) {
+                    return sum_of(1, 21, [&](int i) {
                         const double t = i / 5.0;
-                        f += square(square(x[0] + t * x[1] - std::exp(t)) +
-                                    square(x[2] + std::sin(t) * x[3] - std::cos(t)));
-                    }
-                    return f;
+                        return square(square(x[0] + t * x[1] - std::exp(t)) +
+                                      square(x[2] + std::sin(t) * x[3] - std::cos(t)));
+                    });
                 })
         .minimum(85822.2, 0.1);
 }
@@ -198,12 +185,10 @@ Problem osborne_1() {
 Problem biggs_exp6() {
     return make("biggs-exp6", numbered(18) + ", m = 13", {1, 2, 1, 1, 1, 1},
                 [](const auto &x) {
-                    ScalarOf<decltype(x)> f = 0;
-                    for (int i = 1; i <= 13; i++) {
+                    return sum_of(1, 14, [&](int i) {
                         const double t = 0.1 * i, y = std::exp(-t) - 5 * std::exp(-10 * t) + 3 * std::exp(-4 * t);
-                        f += square(x[2] * exp(-t * x[0]) - x[3] * exp(-t * x[1]) + x[5] * exp(-t * x[4]) - y);
-                    }
-                    return f;
+                        return square(x[2] * exp(-t * x[0]) - x[3] * exp(-t * x[1]) + x[5] * exp(-t * x[4]) - y);
+                    });
                 })
         .minimum(0)
         .minimum(5.65565e-3, 1e-7);

@@ -6,7 +6,6 @@ namespace cudaopt_problems {
 namespace {
 
 std::string numbered(int number) { return "More, Garbow, Hillstrom 1981, no. " + std::to_string(number); }
-std::string sized(const std::string &name, int n) { return name + "-n" + std::to_string(n); }
 
 // The start of 28 and 29.
 Vector parabola(int n) {
@@ -37,9 +36,8 @@ Problem watson(int n) {
 Problem extended_rosenbrock(int n) {
     return make(sized("extended-rosenbrock", n), numbered(21), repeated({-1.2, 1}, n),
                 [n](const auto &x) {
-                    ScalarOf<decltype(x)> f = 0;
-                    for (int i = 0; i + 1 < n; i += 2) f += square(10 * (x[i + 1] - square(x[i]))) + square(1 - x[i]);
-                    return f;
+                    return sum_of(0, n - 1, 2,
+                                  [&](int i) { return square(10 * (x[i + 1] - square(x[i]))) + square(1 - x[i]); });
                 })
         .minimum(0);
 }
@@ -47,11 +45,10 @@ Problem extended_rosenbrock(int n) {
 Problem extended_powell_singular(int n) {
     return make(sized("powell-singular", n), numbered(n == 4 ? 13 : 22), repeated({3, -1, 0, 1}, n),
                 [n](const auto &x) {
-                    ScalarOf<decltype(x)> f = 0;
-                    for (int i = 0; i + 3 < n; i += 4)
-                        f += square(x[i] + 10 * x[i + 1]) + 5 * square(x[i + 2] - x[i + 3]) +
-                             fourth(x[i + 1] - 2 * x[i + 2]) + 10 * fourth(x[i] - x[i + 3]);
-                    return f;
+                    return sum_of(0, n - 3, 4, [&](int i) {
+                        return square(x[i] + 10 * x[i + 1]) + 5 * square(x[i + 2] - x[i + 3]) +
+                               fourth(x[i + 1] - 2 * x[i + 2]) + 10 * fourth(x[i] - x[i + 3]);
+                    });
                 })
         .minimum(0, 1e-6);
 }
@@ -160,26 +157,22 @@ Problem discrete_integral_equation(int n) {
 Problem broyden_tridiagonal(int n) {
     return make(sized("broyden-tridiagonal", n), numbered(30), Vector(n, -1), [n](const auto &x) {
         using T = ScalarOf<decltype(x)>;
-        T f = 0;
-        for (int i = 0; i < n; i++) {
+        return sum_of(0, n, [&](int i) {
             const T left = i > 0 ? x[i - 1] : T(0), right = i + 1 < n ? x[i + 1] : T(0);
-            f += square((3 - 2 * x[i]) * x[i] - left - 2 * right + 1);
-        }
-        return f;
+            return square((3 - 2 * x[i]) * x[i] - left - 2 * right + 1);
+        });
     });
 }
 
 Problem broyden_banded(int n) {
     return make(sized("broyden-banded", n), numbered(31), Vector(n, -1), [n](const auto &x) {
         using T = ScalarOf<decltype(x)>;
-        T f = 0;
-        for (int i = 0; i < n; i++) {
+        return sum_of(0, n, [&](int i) {
             T r = x[i] * (2 + 5 * square(x[i])) + 1;
             for (int j = std::max(0, i - 5); j <= std::min(n - 1, i + 1); j++)
                 if (j != i) r -= x[j] * (1 + x[j]);
-            f += square(r);
-        }
-        return f;
+            return square(r);
+        });
     });
 }
 

@@ -59,6 +59,14 @@ template <class T> T square(const T &a) { return a * a; }
 template <class T> T cube(const T &a) { return a * a * a; }
 template <class T> T fourth(const T &a) { return square(square(a)); }
 
+// term(begin) + term(begin + step) + ..., below end
+template <class Term> auto sum_of(int begin, int end, int step, const Term &term) {
+    decltype(term(begin)) sum = 0;
+    for (int i = begin; i < end; i += step) sum += term(i);
+    return sum;
+}
+template <class Term> auto sum_of(int begin, int end, const Term &term) { return sum_of(begin, end, 1, term); }
+
 // f and g, `Dual::width` partial derivatives at a time.
 template <class F> double differentiate(const F &f, const Vector &x, Vector &g) {
     std::vector<Dual> point(x.begin(), x.end());
@@ -92,6 +100,8 @@ template <class F> Problem make(std::string name, std::string source, Vector sta
     return problem;
 }
 
+// A problem's name at this n.
+inline std::string sized(const std::string &name, int n) { return name + "-n" + std::to_string(n); }
 // pattern, pattern, ... up to n values
 Vector repeated(const Vector &pattern, int n);
 Vector scaled(Vector values, double factor);

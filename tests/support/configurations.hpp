@@ -5,7 +5,7 @@
 #include <cstdlib>
 #include <string>
 
-#include "cuda_opt.h"
+#include "abi.hpp"
 
 namespace cudaopt_test {
 
@@ -24,23 +24,6 @@ struct CudaDouble32 : Configuration<double, CUDA_OPT_BACKEND_CUDA, 32> {};
 struct CudaDouble16 : Configuration<double, CUDA_OPT_BACKEND_CUDA, 16> {};
 struct CudaFloat : Configuration<float, CUDA_OPT_BACKEND_CUDA> {};
 struct CudaFloat16 : Configuration<float, CUDA_OPT_BACKEND_CUDA, 16> {};
-
-// The functions of the C ABI that come once for each precision.
-template <class Real> struct Abi;
-
-template <> struct Abi<double> {
-    static constexpr auto create = cuda_opt_create;
-    static constexpr auto set_bounds = cuda_opt_set_bounds;
-    static constexpr auto set_diagonal = cuda_opt_set_diagonal;
-    static constexpr auto solve = cuda_opt_solve;
-};
-
-template <> struct Abi<float> {
-    static constexpr auto create = cuda_opt_create_f32;
-    static constexpr auto set_bounds = cuda_opt_set_bounds_f32;
-    static constexpr auto set_diagonal = cuda_opt_set_diagonal_f32;
-    static constexpr auto solve = cuda_opt_solve_f32;
-};
 
 // "" where the backend works, else why it does not.
 inline std::string unavailable(int backend) {

@@ -1,31 +1,18 @@
-// The block factorisation against plain elimination of the assembled matrix.
+// The block factorisation against plain elimination of the assembled matrix, in extended precision.
 #include "dense/quasi_definite.hpp"
 
 #include <catch2/catch.hpp>
 #include <limits>
 
+#include "../mathematics/dense.hpp"
 #include "../support/problems.hpp"
 
 using cudaopt::dense::QuasiDefinite;
 using cudaopt_test::Uniform;
 using cudaopt_test::Vector;
+using reference::Matrix;
 
 namespace {
-
-// By rows.
-class Matrix {
-  public:
-    Matrix(int rows, int columns) : columns_(columns), values_(static_cast<std::size_t>(rows) * columns) {}
-    int rows() const { return static_cast<int>(values_.size()) / columns_; }
-    double *row(int i) { return values_.data() + static_cast<std::size_t>(i) * columns_; }
-    double &operator()(int i, int j) { return row(i)[j]; }
-    const double *row(int i) const { return values_.data() + static_cast<std::size_t>(i) * columns_; }
-    double operator()(int i, int j) const { return row(i)[j]; }
-
-  private:
-    int columns_;
-    Vector values_;
-};
 
 // A factorisation with the memory that its arrays stand in.
 class Factorisation : public QuasiDefinite {
@@ -42,35 +29,24 @@ class Factorisation : public QuasiDefinite {
     double numbers_[2048] = {};
 };
 
-// Gaussian elimination with partial pivoting.
-Vector eliminate(Matrix a, Vector b) {
-    const int n = a.rows();
-    for (int k = 0; k < n; k++) {
-        int pivot = k;
-        for (int i = k + 1; i < n; i++)
-            if (std::fabs(a(i, k)) > std::fabs(a(pivot, k))) pivot = i;
-        for (int j = 0; j < n; j++) std::swap(a(k, j), a(pivot, j));
-        std::swap(b[k], b[pivot]);
-        for (int i = k + 1; i < n; i++) {
-            const double factor = a(i, k) / a(k, k);
-            for (int j = k; j < n; j++) a(i, j) -= factor * a(k, j);
-            b[i] -= factor * b[k];
-        }
-    }
-    for (int i = n - 1; i >= 0; i--) {
-        for (int j = i + 1; j < n; j++) b[i] -= a(i, j) * b[j];
-        b[i] /= a(i, i);
-    }
-    return b;
+Vector random_vector(int n, Uniform &uniform) {
+    Vector v(n);
+    for (double &value : v) value = 2 * uniform() - 1;
+    return v;
+}
+
+Vector eliminate(const Matrix &whole, const Vector &right) {
+    const reference::Vector solution = reference::solve(whole, {right.begin(), right.end()});
+    return {solution.begin(), solution.end()};
 }
 
 // R R' + I of random numbers.
 Matrix random_definite(int k, Uniform &uniform) {
-    Matrix root(k, k), product(k, k);
+    std::vector<Vector> root;
+    for (int i = 0; i < k; i++) root.push_back(random_vector(k, uniform));
+    Matrix product(k, k);
     for (int i = 0; i < k; i++)
-        for (int j = 0; j < k; j++) root(i, j) = 2 * uniform() - 1;
-    for (int i = 0; i < k; i++)
-        for (int j = 0; j < k; j++) product(i, j) = cudaopt::dense::dot(root.row(i), root.row(j), k) + (i == j);
+        for (int j = 0; j < k; j++) product(i, j) = cudaopt::dense::dot(root[i].data(), root[j].data(), k) + (i == j);
     return product;
 }
 
@@ -101,13 +77,7 @@ Matrix random_triangular_system(int k, Uniform &uniform) {
 void fill(QuasiDefinite &system, const Matrix &whole) {
     system.resize(whole.rows() / 2);
     for (int i = 0; i < whole.rows(); i++)
-        for (int j = i; j < whole.rows(); j++) system(i, j) = whole(i, j);
-}
-
-Vector random_vector(int n, Uniform &uniform) {
-    Vector v(n);
-    for (double &value : v) value = 2 * uniform() - 1;
-    return v;
+        for (int j = i; j < whole.rows(); j++) system(i, j) = static_cast<double>(whole(i, j));
 }
 
 void check_solution(const QuasiDefinite &system, const Matrix &whole, Vector right) {

@@ -3,14 +3,15 @@
 #include <atomic>
 #include <catch2/catch.hpp>
 #include <chrono>
-#include <filesystem>
 #include <stdexcept>
 #include <thread>
 #include <vector>
 
+#include "../support/living_threads.hpp"
 #include "exec/thread_pool.hpp"
 
 using namespace cudaopt;
+using cudaopt_test::living_threads;
 
 namespace {
 
@@ -19,13 +20,6 @@ int64_t sum_to(int64_t count, int threads) {
     share_host(
         count, [&](int64_t k, int) { sum += k; }, threads);
     return sum;
-}
-
-// Threads of this process.
-int64_t living_threads() {
-    int64_t count = 0;
-    for (const auto &entry : std::filesystem::directory_iterator("/proc/self/task")) count += entry.exists();
-    return count;
 }
 
 } // namespace

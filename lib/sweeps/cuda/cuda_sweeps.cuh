@@ -28,7 +28,6 @@ template <class Real, class History> class CudaSweeps final : public Sweeps {
         v_.g = g_ = static_cast<Real *>(a.g);
         v_.diagonal = static_cast<const Real *>(a.diagonal);
         v_.box = {static_cast<const Real *>(a.lower), static_cast<const Real *>(a.upper)};
-        f_ = a.f;
         aligned_ = true;
         for (const void *vector :
              {static_cast<const void *>(a.x), static_cast<const void *>(a.g), a.lower, a.upper, a.diagonal})
@@ -130,7 +129,7 @@ template <class Real, class History> class CudaSweeps final : public Sweeps {
 
     void restore(int slot, double f) override {
         const OnDevice on(device_);
-        check(map_cuda(n_, Restore<Real>{x_, g_, v_.x_base(), v_.g_base(slot), f_, f}, stream_),
+        check(map_cuda(n_, Restore<Real>{x_, g_, v_.x_base(), v_.g_base(slot), user_.f, f}, stream_),
               "the launch of a restore");
     }
 
@@ -142,7 +141,7 @@ template <class Real, class History> class CudaSweeps final : public Sweeps {
 
     void bring_back(double f) override {
         const OnDevice on(device_);
-        check(map_cuda(n_, Restore<Real>{x_, g_, aside_.x, aside_.g, f_, f}, stream_), "the launch of a restore");
+        check(map_cuda(n_, Restore<Real>{x_, g_, aside_.x, aside_.g, user_.f, f}, stream_), "the launch of a restore");
     }
 
     void finish_pair(int slot) override {
@@ -307,7 +306,7 @@ template <class Real, class History> class CudaSweeps final : public Sweeps {
         config.attrs = &early;
         config.numAttrs = dependent_launches_ ? 1 : 0;
         check(cudaLaunchKernelEx(&config, reduce_partials, layout, static_cast<const double *>(held_->partials.get()),
-                                 partials, static_cast<const double *>(f_),
+                                 partials, static_cast<const double *>(user_.f),
                                  static_cast<const DirectionRecord *>(held_->directions.get()), direction_blocks_,
                                  rows_sent(), held_->posted.get(), ++ticket_),
               "the launch of sweep 1's reduction");
@@ -347,7 +346,7 @@ template <class Real, class History> class CudaSweeps final : public Sweeps {
 
     template <int blocks, InnerProducts kind>
     int launch_inner_products(const PanelRequest &request, const ProductsLayout &layout) {
-        const int grid = static_cast<int>(std::min<int64_t>(products_grid * resident_blocks(blocks), row_blocks()));
+        const int grid = static_cast<int>(std::min<int64_t>(multiprocessors * resident_blocks(blocks), row_blocks()));
         const StageLayout<Real, History> place(v_, request);
         const int stages = stages_within<Real, History>(
             std::min(block_shared_, processor_shared_ / resident_blocks(blocks)), place.bytes());
@@ -417,7 +416,6 @@ template <class Real, class History> class CudaSweeps final : public Sweeps {
     Patience *patience_ = nullptr; // the caller's
     DeviceVectors<Real, History> v_{};
     Real *x_ = nullptr, *g_ = nullptr;
-    double *f_ = nullptr;
     std::unique_ptr<CudaWorkspace<Real, History>> held_; // from the first call on
     CudaArray<Real, Lives::on_device> aside_memory_;
     AsideVectors<Real> aside_{};

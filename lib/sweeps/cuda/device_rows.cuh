@@ -1,6 +1,7 @@
 // The vectors as the device sees them, and what a warp learns from its rows besides their inner products.
 #pragma once
 
+#include "exec/map_reduce_cuda.cuh"
 #include "sweeps/products_layout.hpp"
 #include "sweeps/rules.hpp"
 #include "sweeps/work_vectors.hpp"
@@ -10,8 +11,7 @@ namespace cudaopt {
 constexpr int products_threads = 256;
 constexpr int products_warps = products_threads / 32;
 constexpr int column_block = 8;
-constexpr int products_grid = 132; // multiprocessors of a Hopper GPU; the same on every device, so that sums agree
-constexpr int most_products_blocks = 2 * products_grid;
+constexpr int most_products_blocks = 2 * multiprocessors;
 
 // The backend's own vectors have a pitch that is a multiple of 64; their rows from n on are 0.
 template <class Real, class History> struct DeviceVectors : WorkVectors<Real, History> {

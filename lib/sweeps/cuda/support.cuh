@@ -5,7 +5,6 @@
 
 #include <cstdio>
 #include <new>
-#include <utility>
 
 #include "cuda_opt.h"
 #include "exec/launch_cuda.cuh"

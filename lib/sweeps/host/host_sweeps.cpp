@@ -3,10 +3,8 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
-#include <limits>
 #include <memory>
 #include <mutex>
-#include <vector>
 
 #include "sweeps/backend.hpp"
 #include "sweeps/found_variables.hpp"
@@ -71,7 +69,6 @@ template <class Real, class History> class HostSweeps final : public Sweeps {
         user_ = a;
         x_ = static_cast<Real *>(a.x);
         g_ = static_cast<Real *>(a.g);
-        f_ = a.f;
         box_ = {static_cast<const Real *>(a.lower), static_cast<const Real *>(a.upper)};
         diagonal_ = static_cast<const Real *>(a.diagonal);
     }
@@ -107,13 +104,12 @@ template <class Real, class History> class HostSweeps final : public Sweeps {
         scratch_ = std::move(scratch);
         scratch_size_ = scratch_size;
         fixed_doubles_ = scratch_size * threads + stretches * layout.size + int64_t{crossed_capacity} * columns;
-        m_ = m;
         threads_ = threads;
     }
 
     int64_t workspace_bytes() const override {
         if (!vectors_) return 0;
-        return Vectors::bytes(m_, n_) + (aside_memory_ ? 2 * n_ * static_cast<int64_t>(sizeof(Real)) : 0) +
+        return Vectors::bytes(work_.m, n_) + (aside_memory_ ? 2 * n_ * static_cast<int64_t>(sizeof(Real)) : 0) +
                fixed_doubles_ * static_cast<int64_t>(sizeof(double));
     }
 
@@ -143,7 +139,7 @@ template <class Real, class History> class HostSweeps final : public Sweeps {
                 join(layout, stretch_sums_.get() + k * layout.size, stretch_sums_.get() + (k + stride) * layout.size);
 
         sums_ = layout.products(stretch_sums_.get());
-        sums_.f = *f_;
+        sums_.f = *user_.f;
         return sums_;
     }
 
@@ -205,14 +201,16 @@ template <class Real, class History> class HostSweeps final : public Sweeps {
     }
 
     void restore(int slot, double f) override {
-        map_host(n_, Restore<Real>{x_, g_, work_.x_base(), work_.g_base(slot), f_, f}, threads_);
+        map_host(n_, Restore<Real>{x_, g_, work_.x_base(), work_.g_base(slot), user_.f, f}, threads_);
     }
 
     void put_aside(int slot) override {
         map_host(n_, CopyIterate<Real>{aside_.x, aside_.g, work_.x_base(), work_.g_base(slot)}, threads_);
     }
 
-    void bring_back(double f) override { map_host(n_, Restore<Real>{x_, g_, aside_.x, aside_.g, f_, f}, threads_); }
+    void bring_back(double f) override {
+        map_host(n_, Restore<Real>{x_, g_, aside_.x, aside_.g, user_.f, f}, threads_);
+    }
 
     void finish_pair(int slot) override {
         map_host(n_, FinishPair<Real, History>{work_.y(slot), g_, work_.g_base(slot)}, threads_);
@@ -411,9 +409,8 @@ template <class Real, class History> class HostSweeps final : public Sweeps {
     }
 
     const int64_t n_;
-    int threads_ = 1, m_ = 0;
+    int threads_ = 1;
     Real *x_ = nullptr, *g_ = nullptr;
-    double *f_ = nullptr;
     BoxArrays<Real> box_{};
     const Real *diagonal_ = nullptr;
     UserArrays user_{};

@@ -1,0 +1,16 @@
+// Wall time since it was made.
+#pragma once
+
+#include <chrono>
+
+namespace cudaopt::bench {
+
+class Stopwatch {
+  public:
+    double seconds() const { return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin_).count(); }
+
+  private:
+    std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
+};
+
+} // namespace cudaopt::bench

@@ -1,0 +1,35 @@
+// A hash of numbers that a solve yields: what is equal has the same.
+#pragma once
+
+#include <cmath>
+#include <cstdint>
+#include <cstring>
+
+namespace fuzz {
+
+// FNV-1a; 0 and -0 are one value, and so are all NaNs.
+class Hash {
+  public:
+    template <class Real> Hash &add(const Real *values, std::size_t count) {
+        for (std::size_t i = 0; i < count; i++) {
+            const double value = static_cast<double>(values[i]) + 0.0;
+            uint64_t bits;
+            std::memcpy(&bits, &value, sizeof bits);
+            if (std::isnan(value)) bits = 1;
+            hash_ = (hash_ ^ bits) * 0x100000001b3u;
+            hash_ ^= hash_ >> 29;
+        }
+        return *this;
+    }
+    uint64_t value() const { return hash_; }
+
+  private:
+    uint64_t hash_ = 0xcbf29ce484222325u;
+};
+
+// Of a point with what was evaluated there.
+template <class Real> uint64_t hash_of(const Real *x, double f, const Real *g, std::size_t n) {
+    return Hash().add(x, n).add(&f, 1).add(g, n).value();
+}
+
+} // namespace fuzz

@@ -1,0 +1,26 @@
+// The functions of the C ABI that come once for each precision, under one name.
+#pragma once
+
+#include "cuda_opt.h"
+
+namespace cudaopt_test {
+
+template <class Real> struct Abi;
+
+template <> struct Abi<double> {
+    static constexpr auto create = cuda_opt_create;
+    static constexpr auto set_bounds = cuda_opt_set_bounds;
+    static constexpr auto set_diagonal = cuda_opt_set_diagonal;
+    static constexpr auto solve = cuda_opt_solve;
+    static constexpr auto load = cuda_opt_load;
+};
+
+template <> struct Abi<float> {
+    static constexpr auto create = cuda_opt_create_f32;
+    static constexpr auto set_bounds = cuda_opt_set_bounds_f32;
+    static constexpr auto set_diagonal = cuda_opt_set_diagonal_f32;
+    static constexpr auto solve = cuda_opt_solve_f32;
+    static constexpr auto load = cuda_opt_load_f32;
+};
+
+} // namespace cudaopt_test
