@@ -96,7 +96,7 @@ template <class Real> class HostSweeps final : public Sweeps {
         // All or nothing: what is there stays as it is until the rest is there, too.
         Buffer<double> scratch = allocate_buffer<double>(scratch_size * threads);
         if (!vectors_) { // these depend on n and m alone
-            Buffer<double> stretch_sums = allocate_buffer<double>(stretches * layout.size);
+            Buffer<double> stretch_sums = allocate_buffer<double>(stretch_count() * layout.size);
             Buffer<double> crossed_entries = allocate_buffer<double>(int64_t{crossed_capacity} * columns);
             found_.allocate();
             vectors_ = allocate_buffer<Real>(WorkVectors<Real>::count(m) * n_);
@@ -106,7 +106,7 @@ template <class Real> class HostSweeps final : public Sweeps {
         }
         scratch_ = std::move(scratch);
         scratch_size_ = scratch_size;
-        fixed_doubles_ = scratch_size * threads + stretches * layout.size + int64_t{crossed_capacity} * columns;
+        fixed_doubles_ = scratch_size * threads + stretch_count() * layout.size + int64_t{crossed_capacity} * columns;
         m_ = m;
         threads_ = threads;
     }
@@ -126,7 +126,7 @@ template <class Real> class HostSweeps final : public Sweeps {
 
     const PanelProducts &inner_products(const PanelRequest &request) override {
         const ProductsLayout layout(panel::columns(request.pairs));
-        const int64_t tiles = tile_count(), pieces = std::min(tiles, stretches);
+        const int64_t tiles = tile_count(), pieces = stretch_count();
         const auto add_stretch = [&](int64_t piece, int place) {
             double *tile = scratch_.get() + place * scratch_size_,
                    *free_tile = tile + padded_columns(layout.columns) * tile_height;
@@ -241,6 +241,7 @@ template <class Real> class HostSweeps final : public Sweeps {
 
   private:
     int64_t tile_count() const { return (n_ + tile_height - 1) / tile_height; }
+    int64_t stretch_count() const { return std::min(tile_count(), stretches); }
     // Of the binary tree over a stretch's tiles, and one for the tile at work.
     int cascade_levels() const {
         int levels = 2;
