@@ -50,7 +50,7 @@
  *    one handle by one thread at a time, but for cuda_opt_request_stop(), which any thread may call.
  *  - No memory is allocated after the first call of cuda_opt_solve(), as long as the thread that calls is the same.
  *  - Threads that the host backend asks for and does not get, fork() and dlclose() end or change no solve on it;
- *    docs/architecture.md says what holds there, and what does not.
+ *    docs/backends.md says what holds there, and what does not.
  *  - Nothing is thrown, whatever fails.
  *
  * CUDA streams. All device work of a handle runs on its stream (cuda_opt_set_stream; by default the legacy
@@ -237,8 +237,8 @@ enum {
  *                  lacking (then *out is NULL): such a handle is good for cuda_opt_message() and cuda_opt_destroy().
  *  @param n        number of variables, >= 1
  *  @param m        number of correction pairs, >= 1. The workspace holds 2m + 5 vectors of n, 2m + 3 where
- *                  CUDA_OPT_ROBUST is 0; the pairs' inner products
- *                  take some 512 m^2 bytes more, and more than 4e9 of them are refused as out of memory
+ *                  CUDA_OPT_ROBUST is 0; the pairs' inner products take some 512 m^2 bytes more, and more than 4e9 of
+ *                  them are refused as out of memory; their partial sums on the host up to some 5000 m^2
  *  @param backend  CUDA_OPT_BACKEND_AUTO, _CUDA or _HOST
  *  @return 0, CUDA_OPT_IMPROPER_INPUT, CUDA_OPT_BACKEND_UNAVAILABLE, CUDA_OPT_OUT_OF_MEMORY or CUDA_OPT_MISUSE */
 CUDA_OPT_API int cuda_opt_create(cuda_opt **out, int64_t n, int32_t m, int32_t backend);
