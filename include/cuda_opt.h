@@ -303,8 +303,9 @@ CUDA_OPT_API int cuda_opt_save(cuda_opt *s, void *buffer, int64_t *bytes);
  *  @param bytes   how many they are
  *  @param x, f, g  as for cuda_opt_solve()
  *  @return 0; CUDA_OPT_IMPROPER_INPUT for bytes that are no checkpoint, torn, damaged, of another n, m or precision, or
- *          of a solve with other bounds; CUDA_OPT_MISUSE after the first call of cuda_opt_solve(); else as
- *          cuda_opt_solve(). After a failure the handle is as after cuda_opt_reset(); x, f and g may have changed */
+ *          of a solve whose x these bounds leave out, or that had bounds where there are none; CUDA_OPT_MISUSE after
+ *          the first call of cuda_opt_solve(); else as cuda_opt_solve(). After a failure the handle is as after
+ *          cuda_opt_reset(); x, f and g may have changed */
 CUDA_OPT_API int cuda_opt_load(cuda_opt *s, const void *buffer, int64_t bytes, double *x, double *f, double *g);
 /** As cuda_opt_load(), for a handle of cuda_opt_create_f32(). */
 CUDA_OPT_API int cuda_opt_load_f32(cuda_opt *s, const void *buffer, int64_t bytes, float *x, double *f, float *g);
