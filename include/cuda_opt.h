@@ -299,6 +299,7 @@ CUDA_OPT_API int cuda_opt_save(cuda_opt *s, void *buffer, int64_t *bytes);
  *  happened: on the same backend, with the same bits. Bounds, diagonal, stream and log have to be set before, as they
  *  were; settings become those of the save, but for CUDA_OPT_THREADS, and may be changed then. n, m and the precision
  *  are those of cuda_opt_create().
+ *  Damage to the bytes is found; bytes made to deceive are not: load only what you would run.
  *  @param buffer  what cuda_opt_save() wrote, in host memory
  *  @param bytes   how many they are
  *  @param x, f, g  as for cuda_opt_solve()
