@@ -6,8 +6,10 @@
 
 #include <CLI/CLI.hpp>
 
+#include <cerrno>
 #include <cmath>
 #include <cstdio>
+#include <cstring>
 #include <limits>
 #include <string>
 #include <type_traits>
@@ -45,12 +47,28 @@ inline int backend_of(const std::string &name) {
     refuse("--backend", "must be auto, cuda or host, not '" + name + "'");
 }
 
+inline std::string in_words(double value) {
+    char text[32];
+    std::snprintf(text, sizeof text, "%g", value);
+    return text;
+}
+
+// What must be 0 or more; NaN is not.
+inline void require_not_negative(const std::string &name, double value) {
+    if (!(value >= 0)) refuse(name, "must not be negative, but is " + in_words(value));
+}
+
 // Add an option that hands its text to read(name, text).
 template <class Read>
 CLI::Option *add_option(CLI::App &app, const std::string &name, const char *type, const std::string &help, Read read) {
     return app
         .add_option_function<std::string>(
-            name, [=](const std::string &text) { read(name, text); }, help)
+            name,
+            [=](const std::string &text) {
+                if (text.empty() && std::string(type) == "FILE") refuse(name, "must be the name of a file, not ''");
+                read(name, text);
+            },
+            help)
         ->type_name(type);
 }
 
@@ -83,6 +101,8 @@ template <class Check> bool parsed(CLI::App &app, int argc, char **argv, const C
         if (end.get_exit_code() != static_cast<int>(CLI::ExitCodes::Success))
             throw Failure(exit_usage, text.substr(0, text.find('\n')) + " (see --help)");
         app.exit(end);
+        if (std::fflush(stdout) != 0) // nor is half an answer one
+            throw Failure(exit_failed, std::string("cannot write to standard output: ") + std::strerror(errno));
         return false;
     }
 }

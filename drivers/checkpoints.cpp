@@ -6,6 +6,7 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
+#include <filesystem>
 #include <memory>
 
 namespace driver {
@@ -25,6 +26,10 @@ std::vector<unsigned char> read_checkpoint(const std::string &path) {
 Checkpoints::Checkpoints(const Options &options)
     : path_(options.checkpoint), beside_(path_ + ".new"), every_(options.every.value_or(100)) {
     if (!wanted()) return;
+    const std::filesystem::path path(path_);
+    std::error_code none;
+    if (exists(path, none) && !is_regular_file(path, none)) // /dev/null would be replaced
+        throw Failure(exit_failed, "cannot write '" + path_ + "': not a regular file");
     OutputFile{beside_};
     std::remove(beside_.c_str());
 }

@@ -79,15 +79,18 @@ template <class Real> class Bounds {
 };
 
 void apply_settings(cudaopt::Handle &s, const std::vector<GivenSetting> &settings) {
-    for (const auto &[key, value] : settings)
-        if (const auto *whole = std::get_if<int64_t>(&value)) s.set_int(key, *whole);
-        else s.set_real(key, std::get<double>(value));
+    for (const GivenSetting &given : settings)
+        named(given.option, [&] {
+            if (const auto *whole = std::get_if<int64_t>(&given.value)) s.set_int(given.key, *whole);
+            else s.set_real(given.key, std::get<double>(given.value));
+        });
 }
 
 // Go on from a checkpoint, under the settings that it holds, but for those that are given anew.
 template <class Real>
 void resume(Minimiser<Real> &s, const Options &options, Array<Real> &x, Array<double> &f, Array<Real> &g) {
-    s.load(read_checkpoint(options.resume), x.data(), f.data(), g.data());
+    named("--resume: '" + options.resume + "'",
+          [&] { s.load(read_checkpoint(options.resume), x.data(), f.data(), g.data()); });
     std::vector<GivenSetting> late;
     std::copy_if(options.settings.begin(), options.settings.end(), std::back_inserter(late),
                  [](const GivenSetting &setting) { return setting.key != CUDA_OPT_THREADS; });
@@ -167,7 +170,7 @@ int run(int argc, char **argv) {
     try {
         problem = cudaopt::testfuncs::make_problem(options->problem, options->n, options->parameters);
     } catch (const std::invalid_argument &refusal) {
-        throw Failure(exit_usage, refusal.what());
+        throw Failure(exit_usage, std::string(refusal.what()) + " (see --list)");
     }
     if (problem->n() != options->n)
         std::fprintf(stderr, "driver_program: n is %lld, not %lld: %s\n", static_cast<long long>(problem->n()),

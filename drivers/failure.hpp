@@ -19,6 +19,15 @@ struct Failure : std::runtime_error {
     int status;
 };
 
+// What goes wrong in action() is named: an option, or a file.
+template <class Action> void named(const std::string &name, const Action &action) {
+    try {
+        action();
+    } catch (const cudaopt::Error &failure) {
+        throw cudaopt::Error(failure.code(), name + ": " + failure.what());
+    }
+}
+
 // The exit status of a program: what run() returns, or that of the failure which ended it.
 template <class Run> int guarded(const char *program, const Run &run) {
     const auto failed = [program](int status, const char *line) {

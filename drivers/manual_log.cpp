@@ -39,8 +39,10 @@ void ManualLog::check_written() const {
 }
 
 void ManualLog::attach(cudaopt::Handle &s) {
-    s.set_int(CUDA_OPT_IPRINT_FREQUENCY, options_.log_frequency);
-    s.set_int(CUDA_OPT_IPRINT_TYPE, options_.log_type);
+    named("--iprint", [&] {
+        s.set_int(CUDA_OPT_IPRINT_FREQUENCY, options_.log_frequency);
+        s.set_int(CUDA_OPT_IPRINT_TYPE, options_.log_type);
+    });
     s.check(cuda_opt_set_log(
         s, [](void *log, const char *line) { static_cast<ManualLog *>(log)->translate(line); }, this));
 }

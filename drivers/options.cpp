@@ -61,13 +61,9 @@ void read_iprint(const std::string &text, Options &options) {
 
 void check_bounds(const Options &options) {
     const double lower = options.lower.value_or(-INFINITY), upper = options.upper.value_or(INFINITY);
-    if (std::isnan(lower) || lower == INFINITY) refuse("--lower", "must be a number or -inf");
-    if (std::isnan(upper) || upper == -INFINITY) refuse("--upper", "must be a number or inf");
-    if (lower > upper) {
-        char why[96];
-        std::snprintf(why, sizeof why, "%g is above --upper %g", lower, upper);
-        refuse("--lower", why);
-    }
+    if (std::isnan(lower) || lower == INFINITY) refuse("--lower", "must be a number or -inf, not " + in_words(lower));
+    if (std::isnan(upper) || upper == -INFINITY) refuse("--upper", "must be a number or inf, not " + in_words(upper));
+    if (lower > upper) refuse("--lower", in_words(lower) + " is above --upper " + in_words(upper));
 }
 
 void check_checkpoints(const Options &options) {
@@ -184,23 +180,23 @@ class CommandLine {
         const std::string group = "Settings of the solver (Pg: projected gradient)";
         for (const Setting &setting : real_settings)
             add(setting.name, "X", setting.help, [&o, key = setting.key](auto &name, auto &text) {
-                o.settings.push_back({key, number(name, text)});
+                o.settings.push_back({name, key, number(name, text)});
             })->group(group);
         for (const Setting &setting : whole_settings)
             add(setting.name, "K", setting.help, [&o, key = setting.key](auto &name, auto &text) {
-                o.settings.push_back({key, whole_number<int64_t>(name, text)});
+                o.settings.push_back({name, key, whole_number<int64_t>(name, text)});
             })->group(group);
         app_.add_flag_callback(
                 "--approximate-cauchy",
                 [&o] {
-                    o.settings.push_back({CUDA_OPT_APPROXIMATE_CAUCHY, int64_t(1)});
+                    o.settings.push_back({"--approximate-cauchy", CUDA_OPT_APPROXIMATE_CAUCHY, int64_t(1)});
                 },
                 "search the projected path up to its first breakpoint only")
             ->group(group);
         add("--threads", "K", "threads of the host, of the solver and of f and g; 0: all there are [0]",
             [&o](auto &name, auto &text) {
                 o.threads = whole_number<int>(name, text);
-                o.settings.push_back({CUDA_OPT_THREADS, int64_t(o.threads)});
+                o.settings.push_back({name, CUDA_OPT_THREADS, int64_t(o.threads)});
             })
             ->group(group);
     }

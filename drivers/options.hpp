@@ -12,6 +12,7 @@ namespace driver {
 
 // A setting of cuda_opt.h that the user gave; the others keep the library's default.
 struct GivenSetting {
+    std::string option;
     int32_t key;
     std::variant<int64_t, double> value;
 };

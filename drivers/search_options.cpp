@@ -35,11 +35,11 @@ void check(const SearchProgramOptions &o) {
     }
     if (o.n < 1 || o.n > std::numeric_limits<int>::max())
         refuse("n", "must be from 1 to 2147483647, not " + std::to_string(o.n));
-    if (o.polish < 0) refuse("--polish", "must not be negative");
+    require_not_negative("--polish", static_cast<double>(o.polish));
     if (o.polish > 0 && !functions::has_gradient(function))
         refuse("--polish", o.function + " has no gradient to follow");
-    if (!(o.search.max_seconds >= 0)) refuse("--time-limit", "must not be negative");
-    if (o.search.threads < 0) refuse("--threads", "must not be negative");
+    require_not_negative("--time-limit", o.search.max_seconds);
+    require_not_negative("--threads", o.search.threads);
 }
 
 void add_search(CLI::App &app, SearchProgramOptions &o) {

@@ -181,6 +181,7 @@ int run(int argc, char **argv) {
     }
     follower.draw(title, subtitle);
     follower.write_point(best.x);
+    if (ended.interrupted && !follower.logs()) throw Failure(exit_failed, "interrupted, f = " + text("%.15g", best.f));
     return ended.interrupted ? exit_failed : 0;
 }
 

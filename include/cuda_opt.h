@@ -50,7 +50,7 @@
  *    one handle by one thread at a time, but for cuda_opt_request_stop(), which any thread may call.
  *  - No memory is allocated after the first call of cuda_opt_solve(), as long as the thread that calls is the same.
  *  - Threads that the host backend asks for and does not get, fork() and dlclose() end or change no solve on it;
- *    docs/architecture.md says what holds there, and what does not.
+ *    docs/backends.md says what holds there, and what does not.
  *  - Nothing is thrown, whatever fails.
  *
  * CUDA streams. All device work of a handle runs on its stream (cuda_opt_set_stream; by default the legacy
@@ -183,7 +183,7 @@ enum {
     CUDA_OPT_FTOL = 205,   /**< 0 <= ftol < 1; default 1e-4. Sufficient decrease phi(t) <= phi(0) + ftol t phi'(0) */
     CUDA_OPT_XTOL = 206,   /**< >= 0; default 1e-16. The line search ends when its interval's relative width is below */
     CUDA_OPT_STPMIN = 207, /**< >= 0, <= stpmax; default 1e-20. Smallest step of a line search; one that begins with a
-                                smaller step may go as low as that */
+                                smaller step may go as low as that, and cuts go below */
     CUDA_OPT_STPMAX = 208, /**< > 0; default 1e20. Largest step of a line search; bounds may demand a smaller one */
     CUDA_OPT_MAX_SECONDS = 209, /**< >= 0; default 0: no limit. Wall time since the first call, tested at each call, and
                                      on CUDA while a call waits for the stream */
@@ -247,8 +247,8 @@ enum {
  *                  lacking (then *out is NULL): such a handle is good for cuda_opt_message() and cuda_opt_destroy().
  *  @param n        number of variables, >= 1
  *  @param m        number of correction pairs, >= 1. The workspace holds 2m + 5 vectors of n, 2m + 3 where
- *                  CUDA_OPT_ROBUST is 0; the pairs' inner products
- *                  take some 512 m^2 bytes more, and more than 4e9 of them are refused as out of memory
+ *                  CUDA_OPT_ROBUST is 0; the pairs' inner products take some 512 m^2 bytes more, and more than 4e9 of
+ *                  them are refused as out of memory; their partial sums on the host up to some 5000 m^2
  *  @param backend  CUDA_OPT_BACKEND_AUTO, _CUDA or _HOST
  *  @return 0, CUDA_OPT_IMPROPER_INPUT, CUDA_OPT_BACKEND_UNAVAILABLE, CUDA_OPT_OUT_OF_MEMORY or CUDA_OPT_MISUSE */
 CUDA_OPT_API int cuda_opt_create(cuda_opt **out, int64_t n, int32_t m, int32_t backend);
@@ -309,12 +309,14 @@ CUDA_OPT_API int cuda_opt_save(cuda_opt *s, void *buffer, int64_t *bytes);
  *  happened: on the same backend, with the same bits. Bounds, diagonal, stream and log have to be set before, as they
  *  were; settings become those of the save, but for CUDA_OPT_THREADS, and may be changed then. n, m and the precision
  *  are those of cuda_opt_create().
+ *  Damage to the bytes is found; bytes made to deceive are not: load only what you would run.
  *  @param buffer  what cuda_opt_save() wrote, in host memory
  *  @param bytes   how many they are
  *  @param x, f, g  as for cuda_opt_solve()
  *  @return 0; CUDA_OPT_IMPROPER_INPUT for bytes that are no checkpoint, torn, damaged, of another n, m or precision, or
- *          of a solve with other bounds; CUDA_OPT_MISUSE after the first call of cuda_opt_solve(); else as
- *          cuda_opt_solve(). After a failure the handle is as after cuda_opt_reset(); x, f and g may have changed */
+ *          of a solve whose x these bounds leave out, or that had bounds where there are none; CUDA_OPT_MISUSE after
+ *          the first call of cuda_opt_solve(); else as cuda_opt_solve(). After a failure the handle is as after
+ *          cuda_opt_reset(); x, f and g may have changed */
 CUDA_OPT_API int cuda_opt_load(cuda_opt *s, const void *buffer, int64_t bytes, double *x, double *f, double *g);
 /** As cuda_opt_load(), for a handle of cuda_opt_create_f32(). */
 CUDA_OPT_API int cuda_opt_load_f32(cuda_opt *s, const void *buffer, int64_t bytes, float *x, double *f, float *g);

@@ -55,7 +55,7 @@ class Run {
         place_.space = s_.on_cuda() ? Place::Space::cuda : Place::Space::host;
         place_.threads = options.threads;
         s_.set_bounds(lower_, upper_);
-        s_.set_int(CUDA_OPT_THREADS, options.threads);
+        named("--threads", [&] { s_.set_int(CUDA_OPT_THREADS, options.threads); });
         s_.set_int(CUDA_OPT_MAX_ITERATIONS, options.iterations);
         s_.set_int(CUDA_OPT_APPROXIMATE_CAUCHY, options.approximate_cauchy);
         s_.set_real(CUDA_OPT_EPS, 0);

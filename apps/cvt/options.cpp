@@ -15,10 +15,11 @@ void print_densities() {
 
 void check(const CvtOptions &o) {
     if (o.m < 1) refuse("--m", "must be at least 1, not " + std::to_string(o.m));
-    if (o.iterations < 0) refuse("--iterations", "must not be negative");
-    if (o.seed < 0) refuse("--seed", "must not be negative");
-    if (!(o.tolerance >= 0) || std::isinf(o.tolerance)) refuse("--tolerance", "must be a number that is not negative");
-    if (o.log_frequency < -1) refuse("--iprint", "must be -1 or more");
+    require_not_negative("--iterations", static_cast<double>(o.iterations));
+    require_not_negative("--seed", static_cast<double>(o.seed));
+    require_not_negative("--tolerance", o.tolerance);
+    if (std::isinf(o.tolerance)) refuse("--tolerance", "must be finite");
+    if (o.log_frequency < -1) refuse("--iprint", "must be -1 or more, not " + std::to_string(o.log_frequency));
 }
 
 } // namespace

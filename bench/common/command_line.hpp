@@ -23,6 +23,16 @@ inline std::string is_size(const std::string &text) {
     return fits ? "" : "'" + text + "' is not a whole number from 1 to 1e15";
 }
 
+inline std::string is_positive(const std::string &text) {
+    double value = 0;
+    return CLI::detail::lexical_cast(text, value) && value > 0 ? "" : "must be above 0, not '" + text + "'";
+}
+
+inline std::string is_not_negative(const std::string &text) {
+    double value = 0;
+    return CLI::detail::lexical_cast(text, value) && value >= 0 ? "" : "must not be negative, but is '" + text + "'";
+}
+
 inline std::vector<int64_t> whole(const std::vector<double> &sizes) { return {sizes.begin(), sizes.end()}; }
 
 // The options of the files that most tables are written to. They lead to its members.

@@ -97,7 +97,7 @@ int main(int argc, char **argv) {
     CLI::App app("Search, polish, and both, at equal numbers of evaluations");
     app.add_option("--evaluations", evaluations, "of each run")->check(is_size);
     app.add_option("--seeds", seeds, "seeds, from 0")->check(CLI::Range(1, 1000));
-    app.add_option("--walks", options.walks, "walks of the searches")->check(CLI::PositiveNumber);
+    app.add_option("--walks", options.walks, "walks of the searches")->check(is_positive);
     app.add_option("--n", n, "variables")->check(CLI::Range(1, 1000000));
     app.add_option("--share", share, "of the evaluations, the search's where both are used")->check(CLI::Range(0., 1.));
     app.add_option("--first-step", first_steps, "of the searches, over the range")

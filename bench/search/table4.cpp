@@ -41,7 +41,7 @@ int main(int argc, char **argv) {
     double share_walks = 1e6;
     cudaopt::SearchOptions options;
     CLI::App app("The twelve functions on one thread, on all threads and on the GPU");
-    app.add_option("--walks", options.walks, "walks")->check(CLI::PositiveNumber);
+    app.add_option("--walks", options.walks, "walks")->check(is_positive);
     app.add_option("--n", n, "variables")->check(CLI::Range(1, 1000000));
     app.add_option("--iterations", options.iterations, "iterations of each walk")->check(CLI::Range(0, 1000000));
     app.add_option("--share-walks", share_walks, "walks at which the shares of the GPU's rates are taken")

@@ -59,9 +59,9 @@ int main(int argc, char **argv) {
     options.max_seconds = 1;
     options.iterations = std::numeric_limits<int32_t>::max(); // the time is the limit
     CLI::App app("The best values of the twelve functions for the same time on the host and on the GPU");
-    app.add_option("--seconds", options.max_seconds, "time of each search")->check(CLI::PositiveNumber);
+    app.add_option("--seconds", options.max_seconds, "time of each search")->check(is_positive);
     app.add_option("--seeds", seeds, "seeds, from 0")->check(CLI::Range(1, 1000));
-    app.add_option("--walks", options.walks, "walks")->check(CLI::PositiveNumber);
+    app.add_option("--walks", options.walks, "walks")->check(is_positive);
     app.add_option("--n", n, "variables")->check(CLI::Range(1, 1000000));
     const Files files(app);
     return run_program(app, "bench_search_table5", argc, argv, [&] {

@@ -2,13 +2,12 @@
 // milliseconds per iteration inside each solver, after the memory is full, and their ratio.
 //
 //     bench_against_lbfgsb --n 1000000 --m 5 --problem torsion --threads 1,2 [--cuda]
-#include <CLI/CLI.hpp>
-
 #include <cstdio>
 #include <stdexcept>
 #include <string>
 #include <vector>
 
+#include "bench/common/command_line.hpp"
 #include "fortran_run.hpp"
 #include "solver_run.hpp"
 
@@ -36,14 +35,13 @@ int main(int argc, char **argv) {
     bool cuda = false, header = false;
     CLI::App app("This library against L-BFGS-B 3.0, time per iteration inside the solver");
     app.add_option("--n", o.n, "variables")->check(CLI::Range(1, 100000000));
-    app.add_option("--m", o.m, "correction pairs")->check(CLI::PositiveNumber);
+    app.add_option("--m", o.m, "correction pairs")->check(bench::is_positive);
     app.add_option("--problem", o.problem, "test problem, with its own bounds");
-    app.add_option("--iterations", o.iterations, "iterations to count")->check(CLI::PositiveNumber);
+    app.add_option("--iterations", o.iterations, "iterations to count")->check(bench::is_positive);
     app.add_option("--threads", threads, "host threads to try, 0: all")->delimiter(',');
     app.add_flag("--cuda", cuda, "the CUDA backend as well");
     app.add_flag("--header", header, "print the table's head first");
-    CLI11_PARSE(app, argc, argv);
-    try {
+    return bench::run_program(app, "bench_against_lbfgsb", argc, argv, [&] {
         if (header) std::printf("%-14s %10s %3s %-22s %12s %10s\n", "problem", "n", "m", "solver", "ms/iter", "of 3.0");
         const double yardstick = fortran_seconds(o);
         const auto line = [&](const std::string &solver, double seconds) {
@@ -62,9 +60,5 @@ int main(int argc, char **argv) {
             const bench::RunResult r = bench::run_solver(o);
             line("cuda", r.seconds / r.iterations);
         }
-        return 0;
-    } catch (const std::exception &error) {
-        std::fprintf(stderr, "bench_against_lbfgsb: %s\n", error.what());
-        return 1;
-    }
+    });
 }

@@ -23,7 +23,7 @@ int main(int argc, char **argv) {
     app.add_option("--m", o.m, "correction pairs")->check(CLI::Range(1, 1000));
     app.add_option("--threads", o.threads, "threads of the host backend; 0: all")->check(CLI::Range(0, 4096));
     app.add_option("--host-up-to", host_up_to, "leave the host out above so many variables; 0: altogether")
-        ->check(CLI::NonNegativeNumber);
+        ->check(is_not_negative);
     const Files files(app);
     return run_program(app, "bench_figure2", argc, argv, [&] {
         for (const int64_t n : whole(sizes)) cudaopt::testfuncs::make_problem(o.problem, n); // refuse early

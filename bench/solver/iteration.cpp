@@ -7,12 +7,11 @@
 // (l, u) and 2m columns; sweep 2 reads the same and writes d, g_base, x_base, x and y: 4m + 13 with bounds, 4m + 9
 // without. Each further evaluation of a line search costs another sweep 1 and a step (x_base, d (l, u), x). Where the
 // columns have fewer bits than x, each sweep reads g_base in place of y_new.
-#include <CLI/CLI.hpp>
-
 #include <algorithm>
 #include <cstdio>
 #include <stdexcept>
 
+#include "bench/common/command_line.hpp"
 #include "bench/common/memory_rate.hpp"
 #include "solver_run.hpp"
 
@@ -23,11 +22,11 @@ int main(int argc, char **argv) {
     bool header = false;
     int repeat = 1;
     CLI::App app("Time of a solver iteration against the bytes it has to move");
-    app.add_option("--n", o.n, "variables")->check(CLI::PositiveNumber);
-    app.add_option("--m", o.m, "correction pairs")->check(CLI::PositiveNumber);
+    app.add_option("--n", o.n, "variables")->check(is_positive);
+    app.add_option("--m", o.m, "correction pairs")->check(is_positive);
     app.add_option("--problem", o.problem, "test problem");
-    app.add_option("--iterations", o.iterations, "iterations to count")->check(CLI::PositiveNumber);
-    app.add_option("--repeat", repeat, "solves, of which the fastest counts")->check(CLI::PositiveNumber);
+    app.add_option("--iterations", o.iterations, "iterations to count")->check(is_positive);
+    app.add_option("--repeat", repeat, "solves, of which the fastest counts")->check(is_positive);
     app.add_option("--threads", o.threads, "host threads; 0: all");
     app.add_option("--lower", o.lower, "lower bound of every variable");
     app.add_option("--upper", o.upper, "upper bound of every variable");
@@ -37,8 +36,7 @@ int main(int argc, char **argv) {
     app.add_option("--history-bits", o.history_bits, "of the memory's columns; 0: those of x")
         ->check(CLI::IsMember({0, 16, 32, 64}));
     app.add_flag("--header", header, "print the table's head first");
-    CLI11_PARSE(app, argc, argv);
-    try {
+    return run_program(app, "bench_iteration", argc, argv, [&] {
         RunResult r = run_solver(o);
         for (int more = 1; more < repeat; more++) r.seconds = std::min(r.seconds, run_solver(o).seconds);
         const double size = r.bytes(), m = o.m, further = r.evaluations - r.iterations;
@@ -59,9 +57,5 @@ int main(int argc, char **argv) {
                     r.bounded ? "yes" : "no", static_cast<long long>(r.n), o.m, r.iterations, r.evaluations,
                     r.crossings, 1e3 * seconds, 1e-9 * counted, 1e-9 * counted / seconds,
                     100 * counted / seconds / copied, seconds / floor);
-        return 0;
-    } catch (const std::exception &error) {
-        std::fprintf(stderr, "bench_iteration: %s\n", error.what());
-        return 1;
-    }
+    });
 }

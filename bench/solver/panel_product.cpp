@@ -4,6 +4,8 @@
 #include <cmath>
 #include <limits>
 
+#include "cuda_opt.h"
+
 namespace cudaopt::bench {
 
 namespace {

@@ -109,8 +109,8 @@ int main(int argc, char **argv) {
     app.add_option("--n", sizes, "variables, in rising order")->delimiter(',')->check(bench::is_size);
     app.add_option("--m", o.m, "correction pairs")->check(CLI::Range(1, 20));
     app.add_option("--problem", o.problem, "test problem, with its own bounds");
-    app.add_option("--iterations", o.iterations, "iterations to count")->check(CLI::PositiveNumber);
-    app.add_option("--threads", o.threads, "host threads of the evaluation, 0: all")->check(CLI::NonNegativeNumber);
+    app.add_option("--iterations", o.iterations, "iterations to count")->check(bench::is_positive);
+    app.add_option("--threads", o.threads, "host threads of the evaluation, 0: all")->check(bench::is_not_negative);
     app.add_option("--csv", csv, "file for the table");
     return bench::run_program(app, "bench_setulb", argc, argv, [&] {
         bench::Output file(csv);

@@ -61,10 +61,10 @@ int main(int argc, char **argv) {
     int seconds = 20;
     bool verbose = false;
     CLI::App app("Small problems, solved to ||Pg||_inf <= 1e-6 within 10000 evaluations");
-    app.add_option("--m", memories, "correction pairs")->delimiter(',')->check(CLI::PositiveNumber);
+    app.add_option("--m", memories, "correction pairs")->delimiter(',')->check(bench::is_positive);
     app.add_option("--solvers", chosen, "ours, ours-plain, lbfgsb-3.0; all of them")->delimiter(',');
     app.add_option("--problems", names, "their names; all of them")->delimiter(',');
-    app.add_option("--seconds", seconds, "most of them for one solve")->check(CLI::PositiveNumber);
+    app.add_option("--seconds", seconds, "most of them for one solve")->check(bench::is_positive);
     app.add_option("--csv", csv, "a file for the rows");
     app.add_flag("--verbose", verbose, "the rows on the screen as well");
     return bench::run_program(app, "bench_small_problems", argc, argv, [&] {

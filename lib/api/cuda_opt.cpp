@@ -57,7 +57,7 @@ int check_space(cuda_opt &s, const char *name, const void *pointer, bool may_be_
 static int before_start(cuda_opt *s, int bits, const char *call) {
     if (const int code = require_solver(s, call)) return code;
     if (bits != 0 && bits != s->bits) {
-        s->message().set("%s is for %s precision, but the handle was made for %s", call,
+        s->message().set("%s%s is for %s precision, but the handle was made for %s", call, bits == 64 ? "" : "_f32",
                          bits == 64 ? "double" : "single", s->bits == 64 ? "double" : "single");
         return CUDA_OPT_MISUSE;
     }

@@ -171,10 +171,8 @@ int set_real(cuda_opt *s, int32_t key, double value) {
     return 0;
 }
 
-int get_int(const cuda_opt *s, int32_t key, int64_t *value) {
-    if (!value) return CUDA_OPT_MISUSE;
-    if (const int code = fault_of(s)) return code;
-    if (s->search) return cudaopt::get_search_int(const_cast<cuda_opt &>(*s), key, value);
+int get_int(cuda_opt *s, int32_t key, int64_t *value) {
+    if (s->search) return cudaopt::get_search_int(*s, key, value);
     const cudaopt::Solver &solver = *s->solver;
     const Results &results = solver.results();
     switch (key) {
@@ -193,15 +191,30 @@ int get_int(const cuda_opt *s, int32_t key, int64_t *value) {
     return 0;
 }
 
-int get_real(const cuda_opt *s, int32_t key, double *value) {
-    if (!value) return CUDA_OPT_MISUSE;
-    if (const int code = fault_of(s)) return code;
-    if (s->search) return cudaopt::get_search_real(const_cast<cuda_opt &>(*s), key, value);
+int get_real(cuda_opt *s, int32_t key, double *value) {
+    if (s->search) return cudaopt::get_search_real(*s, key, value);
     if (key == CUDA_OPT_SOLVER_SECONDS) *value = s->solver->seconds();
     else if (const RealSetting *setting = find(real_settings, key)) *value = s->solver->settings().*setting->value;
     else if (const RealResult *result = find(real_results, key)) *value = s->solver->results().*result->value;
     else return CUDA_OPT_IMPROPER_INPUT;
     return 0;
+}
+
+// *value = the setting or result, by get(handle, key, value). What fails has a sentence; else the handle's stays.
+template <class Value, class Get>
+int get(const cuda_opt *constant, int32_t key, Value *value, const char *what, const Get &get) {
+    const auto s = const_cast<cuda_opt *>(constant); // for the sentence, and a search's device
+    return cudaopt::guarded(s, [=] {
+        if (!s) return static_cast<int>(CUDA_OPT_MISUSE);
+        if (!value) {
+            if (!s->failure) s->message().set("the pointer to the value of key %d is NULL", key);
+            return static_cast<int>(CUDA_OPT_MISUSE);
+        }
+        if (s->failure) return s->failure;
+        const int code = get(s, key, value);
+        if (code != 0) s->message().set("%d is not the key of %s%s", key, what, s->search ? " of a search" : "");
+        return code;
+    });
 }
 
 } // namespace
@@ -220,8 +233,8 @@ int cuda_opt_set_real(cuda_opt *s, int32_t key, double value) {
     return cudaopt::guarded(s, [=] { return set_real(s, key, value); });
 }
 int cuda_opt_get_int(const cuda_opt *s, int32_t key, int64_t *value) {
-    return cudaopt::guarded(const_cast<cuda_opt *>(s), [=] { return get_int(s, key, value); });
+    return get(s, key, value, "an integer setting or result", get_int);
 }
 int cuda_opt_get_real(const cuda_opt *s, int32_t key, double *value) {
-    return cudaopt::guarded(const_cast<cuda_opt *>(s), [=] { return get_real(s, key, value); });
+    return get(s, key, value, "a real setting or result", get_real);
 }

@@ -147,8 +147,12 @@ CUDA_OPT_HD_CALL inline void MoreThuente::cut() {
         tolerances_.step_max = least(tolerances_.step_max, 0.5 * (step_ + failed));
         upper_ = least(upper_, failed);
     }
-    const SearchTolerances tolerances = tolerances_; // a copy, since start() clears its own
-    if (!any_finite_) start(phi0_, slope0_, greatest(step_, tolerances.step_min), tolerances);
+    if (any_finite_) return;
+    SearchTolerances tolerances = tolerances_; // a copy, since start() clears its own
+    // stpmin is for steps that can be evaluated: held to it, the cut would ask for the failed step again.
+    step_ = greatest(step_, smallest_normal);
+    tolerances.step_min = least(tolerances.step_min, step_);
+    start(phi0_, slope0_, step_, tolerances);
 }
 
 // The trial step and the new interval, section 4 of the paper: four cases by the trial's phi and slope against best.

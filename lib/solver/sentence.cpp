@@ -1,5 +1,7 @@
 #include "solver/sentence.hpp"
 
+#include <cmath>
+
 namespace cudaopt {
 
 void tell(const Event &event, Message &message) {
@@ -35,10 +37,10 @@ void tell(const Event &event, Message &message) {
     case EventKind::not_finite_at_start:
         return message.set("f and g cannot be evaluated at the start: f = %g, and %.0f of %lld components of g are NaN "
                            "or infinite",
-                           a, b, i);
+                           std::isnan(a) ? std::fabs(a) : a, b, i); // no "-nan"
     case EventKind::not_finite_after_cuts:
-        return message.set("f or g is NaN or infinite still after %lld cuts of the step in a row, the last to %g; the "
-                           "best iterate has f = %.16g",
+        return message.set("f, g or the slope g'd is NaN or infinite still after %lld cuts of the step in a row, the "
+                           "last to %g; the best iterate has f = %.16g",
                            i, a, b);
     case EventKind::nothing_has_fallen:
         return message.set(
@@ -67,6 +69,7 @@ void tell(const Event &event, Message &message) {
                            "it below f = %.16g again; f is not the same at each evaluation",
                            a, b);
     case EventKind::stopped:
+        if (j == 0) return message.set("stopped by the caller before the first evaluation");
         return message.set("stopped by the caller after %lld iterations and %lld evaluations, f = %.16g", i, j, a);
     case EventKind::stopped_while_waiting:
     case EventKind::time_limit_while_waiting: {

@@ -199,6 +199,7 @@ TEMPLATE_TEST_CASE("NULL instead of an argument", "[api]", EVERY_CONFIGURATION) 
     CHECK(Abi<Real>::solve(handle, x.data(), f.data(), nullptr) == CUDA_OPT_MISUSE);
     CHECK(mentions(cuda_opt_message(handle), "g"));
     CHECK(cuda_opt_get_int(handle, CUDA_OPT_MAXFEV, nullptr) == CUDA_OPT_MISUSE);
+    CHECK(mentions(cuda_opt_message(handle), "NULL"));
     CHECK(cuda_opt_get_real(handle, CUDA_OPT_EPS, nullptr) == CUDA_OPT_MISUSE);
     double value = 0;
     CHECK(cuda_opt_alloc(handle, nullptr, 8) == CUDA_OPT_MISUSE);

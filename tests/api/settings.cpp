@@ -162,7 +162,9 @@ TEST_CASE("Unknown keys are refused by their number", "[api]") {
         CHECK(settings.message_mentions(std::to_string(key)));
         CHECK(cuda_opt_set_real(settings, key, 1) == CUDA_OPT_IMPROPER_INPUT);
         CHECK(cuda_opt_get_int(settings, key, &integer) == CUDA_OPT_IMPROPER_INPUT);
+        CHECK(settings.message_mentions(std::to_string(key) + " is not the key of an integer setting or result"));
         CHECK(cuda_opt_get_real(settings, key, &real) == CUDA_OPT_IMPROPER_INPUT);
+        CHECK(settings.message_mentions(std::to_string(key) + " is not the key of a real setting or result"));
         CHECK(integer == 42);
         CHECK(real == 42);
     }

@@ -125,6 +125,8 @@ class Answers(Case):
             "10 64 --threads -1", "10 64 --iprint -2", "10 64 --svg",
         ):
             self.refused(*arguments.split())
+        self.refused(10, 64, "--threads", 5000, saying="--threads: CUDA_OPT_THREADS is 5000,")
+        self.refused(10, 64, "--seed", -7, saying="--seed: must not be negative, but is -7")
 
     def test_what_does_not_fit(self):
         self.refused(0, 64, saying="at least one, not 0")

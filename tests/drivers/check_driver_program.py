@@ -189,8 +189,26 @@ class Answers(unittest.TestCase):
                 self.assertEqual((done.returncode, done.stdout), (2, ""))
                 self.assertRegex(done.stderr, r"\Adriver_program: [^\n]+\n\Z")
 
+    def test_refusals_name_the_option_and_the_value(self):
+        for arguments, says in {
+            "--eps -1": "--eps: CUDA_OPT_EPS is -1,",
+            "--maxfev 0": "--maxfev: CUDA_OPT_MAXFEV is 0,",
+            "--threads 5000": "--threads: CUDA_OPT_THREADS is 5000,",
+            "--lower 1e999": "--lower: must be a number or -inf, not inf",
+            "--lower 3 --upper 1": "--lower: 3 is above --upper 1",
+            "--iprint 1,7": "--iprint: CUDA_OPT_IPRINT_TYPE is 7,",
+            "--parameter c=1": "there is no parameter 'c' (see --list)",
+            "--resume /dev/null": "--resume: '/dev/null': these 0 bytes",
+            "--csv ": "--csv: must be the name of a file",
+        }.items():
+            with self.subTest(arguments=arguments):
+                done = run(100, 5, *arguments.split(" "))
+                self.assertEqual((done.returncode, done.stdout), (2, ""))
+                self.assertIn(says, done.stderr)
+
     def test_what_cannot_be(self):
         for arguments in ((100, 5, "--csv", "/nonexistent/x"), (100, 5, "--checkpoint", "/nonexistent/x"),
+                          (100, 5, "--checkpoint", "/dev/null"),
                           (100, 5, "--resume", "/nonexistent/x"), (100, 5, "--resume", "/"), (2**62, 5)):
             done = run(*arguments)
             self.assertEqual((done.returncode, done.stdout), (1, ""))
@@ -229,9 +247,10 @@ class Files(unittest.TestCase):
             self.assertEqual((done.returncode, done.stderr),
                              (1, "driver_program: cannot write '/dev/full': No space left on device\n"))
         with open("/dev/full", "w") as full:
-            done = subprocess.run([DRIVER, "100", "5"], stdout=full, stderr=subprocess.PIPE, text=True, timeout=60)
-        self.assertEqual((done.returncode, done.stderr),
-                         (1, "driver_program: cannot write to standard output: No space left on device\n"))
+            for arguments in (("100", "5"), ("--help",), ("--list",)):
+                done = subprocess.run([DRIVER, *arguments], stdout=full, stderr=subprocess.PIPE, text=True, timeout=60)
+                self.assertEqual((done.returncode, done.stderr),
+                                 (1, "driver_program: cannot write to standard output: No space left on device\n"))
 
 
 class Checkpoints(unittest.TestCase):

@@ -11,6 +11,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+import time
 import unittest
 import xml.etree.ElementTree as ElementTree
 from pathlib import Path
@@ -112,6 +113,18 @@ class Search(unittest.TestCase):
             self.assertEqual((program.wait(), program.stderr.read()), (1, ""))
         self.assertRegex(log, r"\ninterrupted\nf = \S+, of walk \d+; ")
 
+    def test_interrupt_without_a_log(self):
+        with tempfile.TemporaryDirectory() as folder:
+            rows = Path(folder, "rows")
+            command = [PROGRAM, "20", "100", "--backend", "host", "--iterations", "1e9", "--iprint", "-1", "--csv"]
+            command.append(rows)
+            with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as program:
+                while program.poll() is None and not (rows.exists() and rows.read_text().count("\n") > 2):
+                    time.sleep(0.01)
+                program.send_signal(signal.SIGINT)
+                self.assertRegex(program.stderr.read(), r"\Asearch_program: interrupted, f = \S+\n\Z")
+            self.assertEqual(program.returncode, 1)
+
 
 class Answers(unittest.TestCase):
     def test_help_list_version(self):
@@ -140,11 +153,11 @@ class Answers(unittest.TestCase):
             "20 10 --seed -1": "--seed: must not be negative",
             "20 10 --iterations -1": "the number of iterations is -1",
             "20 10 --halvings 0": "the number of halvings is 0",
-            "20 10 --polish -1": "--polish: must not be negative",
+            "20 10 --polish -1": "--polish: must not be negative, but is -1",
             "20 10 --at-smallest-step go": "must be restart, stop or new-point, not 'go'",
             "20 10 --backend gpu": "must be auto, cuda or host, not 'gpu'",
             "20 10 --threads -1": "--threads: must not be negative",
-            "20 10 --time-limit -1": "--time-limit: must not be negative",
+            "20 10 --time-limit nan": "--time-limit: must not be negative, but is nan",
             "20 10 30": "",
         }.items():
             with self.subTest(arguments=arguments):

@@ -158,6 +158,7 @@ TEMPLATE_TEST_CASE("A stop before the first evaluation evaluates nothing", "[lim
     const Outcome outcome = harness.run();
     CHECK(outcome.task == CUDA_OPT_STOPPED);
     CHECK(outcome.evaluations == 0);
+    CHECK(outcome.message == "stopped by the caller before the first evaluation"); // and no f is told
 }
 
 TEMPLATE_TEST_CASE("Settings may change on the way", "[limits]", HostDouble, CudaDouble) {

@@ -32,3 +32,9 @@ TEMPLATE_TEST_CASE("The workspace is at most 2m + 9 vectors", "[memory]", EVERY_
         }
     }
 }
+
+TEST_CASE("Partial sums take memory for as many rows as there are", "[memory]") {
+    Harness<HostDouble> harness(extended_rosenbrock(2), 300); // for 256 stretches of rows they took 370 MB
+    REQUIRE(harness.step() > 0);
+    CHECK(harness.get_int(CUDA_OPT_WORKSPACE_BYTES) < 64 << 20);
+}

@@ -103,3 +103,19 @@ TEST_CASE("Cutting goes on as long as it is asked to, and never to zero or below
         last = search.step();
     }
 }
+
+TEST_CASE("A step at the smallest one is cut, too", "[line-search]") {
+    MoreThuente search;
+    SearchTolerances tolerances = wide(1e-3, 0.9);
+    tolerances.step_min = 1e-2;
+    search.start(1, -1, 1e-2, tolerances);
+    for (int k = 0; k < 3; k++) {
+        const double last = search.step();
+        search.cut();
+        CHECK(search.step() > 0);
+        CHECK(search.step() < last);
+    }
+    while (search.step() > std::numeric_limits<double>::min()) search.cut();
+    search.cut();
+    CHECK(search.step() > 0);
+}

@@ -93,7 +93,7 @@ template <class Real, class History> class HostSweeps final : public Sweeps {
         // All or nothing: what is there stays as it is until the rest is there, too.
         Buffer<double> scratch = allocate_buffer<double>(scratch_size * threads);
         if (!vectors_) { // these depend on n and m alone
-            Buffer<double> stretch_sums = allocate_buffer<double>(stretches * layout.size);
+            Buffer<double> stretch_sums = allocate_buffer<double>(stretch_count() * layout.size);
             Buffer<double> crossed_entries = allocate_buffer<double>(int64_t{crossed_capacity} * columns);
             found_.allocate();
             vectors_ = allocate_buffer<unsigned char>(Vectors::bytes(m, n_));
@@ -103,7 +103,7 @@ template <class Real, class History> class HostSweeps final : public Sweeps {
         }
         scratch_ = std::move(scratch);
         scratch_size_ = scratch_size;
-        fixed_doubles_ = scratch_size * threads + stretches * layout.size + int64_t{crossed_capacity} * columns;
+        fixed_doubles_ = scratch_size * threads + stretch_count() * layout.size + int64_t{crossed_capacity} * columns;
         threads_ = threads;
     }
 
@@ -122,7 +122,7 @@ template <class Real, class History> class HostSweeps final : public Sweeps {
 
     const PanelProducts &inner_products(const PanelRequest &request) override {
         const ProductsLayout layout(panel::columns(request.pairs));
-        const int64_t tiles = tile_count(), pieces = std::min(tiles, stretches);
+        const int64_t tiles = tile_count(), pieces = stretch_count();
         const auto add_stretch = [&](int64_t piece, int place) {
             double *tile = scratch_.get() + place * scratch_size_,
                    *free_tile = tile + padded_columns(layout.columns) * tile_height;
@@ -245,6 +245,7 @@ template <class Real, class History> class HostSweeps final : public Sweeps {
     using Trials = TrialArrays<Real, History>;
 
     int64_t tile_count() const { return (n_ + tile_height - 1) / tile_height; }
+    int64_t stretch_count() const { return std::min(tile_count(), stretches); }
     // Of the binary tree over a stretch's tiles, and one for the tile at work.
     int cascade_levels() const {
         int levels = 2;
