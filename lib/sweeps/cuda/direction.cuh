@@ -104,7 +104,7 @@ template <class Real, class Coefficients, int rows_> struct TakeDirection {
         subspace_move<Real, count>(v, request, q, i, gradient, h, move);
         spread(gradient, g);
 #pragma unroll
-        for (int k = 0; k < count; k++) l[k] = -infinity, u[k] = infinity;
+        for (int k = 0; k < count; k++) l[k] = v.box.lower_all, u[k] = v.box.upper_all;
         if (v.box.l) spread(lower, l);
         if (v.box.u) spread(upper, u);
 

@@ -20,8 +20,8 @@ template <class Real> struct Stage {
     static constexpr int bytes(int vectors) { return elements(vectors) * static_cast<int>(sizeof(Real)); }
 };
 
-// Which vectors a stage holds, and the place of each. A bound that is wanted and absent has a place too, behind those
-// that are copied: it holds infinities.
+// Which vectors a stage holds, and the place of each. A bound that is wanted and has no array has a place too, behind
+// those that are copied: it holds the bound of all rows.
 struct StageLayout {
     int stored, x, g, l = -1, u = -1, h = -1, copied, vectors;
 
@@ -68,16 +68,26 @@ __device__ inline void copy16(unsigned to_shared, const void *from) {
 
 template <class Real, int most_vectors> class Ring {
   public:
-    // aligned: the caller's vectors are, to 16 bytes.
-    __device__ Ring(const Sources<Real, most_vectors> &sources, const StageLayout &layout, int64_t n, bool aligned,
-                    Real *first, int stages)
-        : sources_(sources), layout_(layout), n_(n), whole_tiles_(aligned ? n / rows : 0), first_(first),
+    // Tiles from whole_tiles on are copied row by row.
+    __device__ Ring(const Sources<Real, most_vectors> &sources, const StageLayout &layout, const BoxArrays<Real> &box,
+                    int64_t n, int64_t whole_tiles, Real *first, int stages)
+        : sources_(sources), layout_(layout), lower_all_(static_cast<Real>(box.lower_all)),
+          upper_all_(static_cast<Real>(box.upper_all)), n_(n), whole_tiles_(whole_tiles), first_(first),
           copies_to_(static_cast<unsigned>(__cvta_generic_to_shared(first + lane_vector() * stride + lane_row()))),
           size_(Stage<Real>::elements(layout.vectors)), end_(stages * size_) {
         for (int k = layout.copied; k < layout.vectors; k++)
             for (int stage = 0; stage < end_; stage += size_)
                 for (int row = threadIdx.x % 32; row < rows; row += 32)
-                    first_[stage + k * stride + row] = k == layout.l ? -INFINITY : INFINITY;
+                    first_[stage + k * stride + row] = bound_of_all(k);
+    }
+
+    // Those before it are copied 16 bytes at a time, of vectors that are aligned to that. A tile that goes past n
+    // leaves zeros among the bounds of all rows; the warp that begins with it copies row by row, and puts the bounds
+    // there anew, until its stage has had its next tile.
+    __device__ static int64_t whole_tiles(const StageLayout &layout, int64_t n, bool aligned, int64_t first_tile,
+                                          int64_t tiles_until_next) {
+        const bool zeros_left = layout.copied < layout.vectors && (first_tile + 1) * rows > n;
+        return !aligned ? 0 : zeros_left ? first_tile - tiles_until_next : n / rows;
     }
 
     // Begin to copy a tile into the next free stage. Of a negative one there is nothing to copy.
@@ -113,18 +123,22 @@ template <class Real, int most_vectors> class Ring {
     __device__ static int lane_vector() { return threadIdx.x % 32 / lanes_a_vector; }
     __device__ static int lane_row() { return threadIdx.x % lanes_a_vector * piece; }
 
+    __device__ Real bound_of_all(int k) const { return k == layout_.l ? lower_all_ : upper_all_; }
+
     // The caller's vectors where the tile goes past n, or where they are not aligned.
     __device__ void copy_in_pieces(int64_t base) {
-        for (int k = layout_.stored; k < layout_.copied; k++)
+        for (int k = layout_.stored; k < layout_.vectors; k++)
             for (int row = threadIdx.x % 32; row < rows; row += 32) {
                 Real *const element = first_ + ahead_ + k * stride + row;
-                if (base + row < n_) __pipeline_memcpy_async(element, sources_.of[k] + base + row, sizeof(Real));
-                else *element = k == layout_.h ? 1 : 0;
+                if (base + row >= n_) *element = k == layout_.h ? 1 : 0;
+                else if (k >= layout_.copied) *element = bound_of_all(k);
+                else __pipeline_memcpy_async(element, sources_.of[k] + base + row, sizeof(Real));
             }
     }
 
     const Sources<Real, most_vectors> &sources_;
     const StageLayout layout_;
+    const Real lower_all_, upper_all_;
     const int64_t n_, whole_tiles_;
     Real *const first_;
     const unsigned copies_to_; // where the lane's first copy goes in the first stage
