@@ -1,11 +1,13 @@
 // Time of an iteration inside the solver, against the bytes that it has to move and the machine's own copy rate,
 // measured in the same run:
 //
-//     bench_iteration --n 4000000 --m 5 --problem rosenbrock --lower -3 --upper 3 [--single] [--backend cuda]
+//     bench_iteration --n 4000000 --m 5 --problem rosenbrock --lower -3 --upper 3 [--uniform] [--single]
+//                     [--backend cuda]
 //
 // Counted bytes of an iteration with a full memory whose first step is accepted, in n-vectors: sweep 1 reads x, g
 // (l, u) and 2m columns; sweep 2 reads the same and writes d, g_base, x_base, x and y: 4m + 13 with bounds, 4m + 9
-// without. Each further evaluation of a line search costs another sweep 1 and a step (x_base, d (l, u), x).
+// without, or with bounds that are numbers (--uniform). Each further evaluation of a line search costs another sweep 1
+// and a step (x_base, d (l, u), x).
 #include <CLI/CLI.hpp>
 
 #include <algorithm>
@@ -30,7 +32,8 @@ int main(int argc, char **argv) {
     app.add_option("--threads", o.threads, "host threads; 0: all");
     app.add_option("--lower", o.lower, "lower bound of every variable");
     app.add_option("--upper", o.upper, "upper bound of every variable");
-    app.add_flag("--own-bounds", o.own_bounds, "the problem's own bounds");
+    CLI::Option *const own = app.add_flag("--own-bounds", o.own_bounds, "the problem's own bounds");
+    app.add_flag("--uniform", o.uniform, "the bounds as numbers, not in arrays")->excludes(own);
     app.add_option("--backend", o.backend, "where")->check(CLI::IsMember({"auto", "cuda", "host"}));
     app.add_flag("--single", o.single, "single precision");
     app.add_flag("--header", header, "print the table's head first");
@@ -41,8 +44,9 @@ int main(int argc, char **argv) {
         const double size = r.bytes(), m = o.m, further = r.evaluations - r.iterations;
         const double copied =
             copy_rate(std::max<int64_t>(static_cast<int64_t>(size), int64_t{1} << 30), r.cuda, o.threads);
+        const bool arrays = r.bounded && !o.uniform;
         const double counted =
-            size * (4 * m + (r.bounded ? 13 : 9) + further / r.iterations * (2 * m + (r.bounded ? 4 + 5 : 2 + 3)));
+            size * (4 * m + (arrays ? 13 : 9) + further / r.iterations * (2 * m + (arrays ? 4 + 5 : 2 + 3)));
         const double seconds = r.seconds / r.iterations, floor = (4 * m + 14) * size / copied;
         if (header)
             std::printf("%-14s %-5s %-6s %-6s %10s %3s %5s %6s %6s %10s %8s %8s %8s %8s\n", "problem", "where", "real",
@@ -50,9 +54,11 @@ int main(int argc, char **argv) {
                         "x floor");
         std::printf("%-14s %-5s %-6s %-6s %10lld %3d %5.0f %6.0f %6.0f %10.5f %8.4f %8.1f %7.1f%% %8.3f\n",
                     o.problem.c_str(), r.cuda ? "cuda" : "host", o.single ? "single" : "double",
-                    r.bounded ? "yes" : "no", static_cast<long long>(r.n), o.m, r.iterations, r.evaluations,
-                    r.crossings, 1e3 * seconds, 1e-9 * counted, 1e-9 * counted / seconds,
-                    100 * counted / seconds / copied, seconds / floor);
+                    arrays      ? "yes"
+                    : r.bounded ? "number"
+                                : "no",
+                    static_cast<long long>(r.n), o.m, r.iterations, r.evaluations, r.crossings, 1e3 * seconds,
+                    1e-9 * counted, 1e-9 * counted / seconds, 100 * counted / seconds / copied, seconds / floor);
         return 0;
     } catch (const std::exception &error) {
         std::fprintf(stderr, "bench_iteration: %s\n", error.what());
