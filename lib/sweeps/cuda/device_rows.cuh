@@ -106,20 +106,17 @@ template <InnerProducts kind> __device__ bool crosses(double threshold) {
 }
 
 // The rows of a lane, as stored: comparing rounds nothing, and conversions to double are few on the device.
-// Past n, x = g = 0, h = 1, and so are the bounds 0 that are not absent.
+// Past n, x = g = l = u = 0 and h = 1, whatever the bounds: nothing to add to a sum.
 template <class Real, int rows> struct RowsAhead {
-    alignas(8) Real x[rows], g[rows], l[rows], u[rows], h[rows]; // absent bounds: infinities; no diagonal: h not used
+    alignas(8) Real x[rows], g[rows], l[rows], u[rows], h[rows]; // no diagonal: h not used
 };
 
 // What `count` rows past n would add to the counts is taken off beforehand, so that no row has to ask where it stands.
 template <InnerProducts kind, class Real>
-__device__ void take_off_rows_past_the_end(LaneSums<Real> &sums, int count, const BoxArrays<Real> &box,
-                                           const PanelRequest &request) {
+__device__ void take_off_rows_past_the_end(LaneSums<Real> &sums, int count, const PanelRequest &request) {
     const bool bounds = kind != InnerProducts::unbounded;
-    const double l = bounds && box.l ? 0 : -infinity, u = bounds && box.u ? 0 : infinity;
-    sums.lower -= 0 <= l ? count : 0;
-    sums.upper -= 0 >= u && !(0 <= l) ? count : 0;
-    sums.free -= request.threshold < 0 || !held(0.0, 0.0, l, u) ? count : 0;
+    sums.lower -= bounds ? count : 0;
+    sums.free -= !bounds || request.threshold < 0 ? count : 0;
 }
 
 // What the rows add to the sums; which of them are free; z; and which may have a breakpoint that is asked for: a
