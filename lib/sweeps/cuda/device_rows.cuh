@@ -60,16 +60,23 @@ template <> struct AccessOf<4> { using Type = unsigned; };
 template <> struct AccessOf<8> { using Type = uint2; };
 template <> struct AccessOf<16> { using Type = uint4; };
 
-// `rows` neighbouring elements, in one access.
-template <class Real, int rows> struct alignas(rows * sizeof(Real)) Elements {
-    using Access = typename AccessOf<rows * sizeof(Real)>::Type;
-    Real v[rows];
-    __device__ static Elements load(const Real *from) {
+// `rows` neighbouring elements, in as few accesses as there are 16 bytes.
+template <class Element, int rows> struct alignas(rows * sizeof(Element) < 16 ? rows * sizeof(Element) : 16) Elements {
+    static constexpr int bytes = rows * sizeof(Element), piece = bytes < 16 ? bytes : 16;
+    using Access = typename AccessOf<piece>::Type;
+    Element v[rows];
+    __device__ static Elements load(const Element *from) {
         Elements e;
-        *reinterpret_cast<Access *>(e.v) = *reinterpret_cast<const Access *>(from);
+#pragma unroll
+        for (int k = 0; k < bytes / piece; k++)
+            reinterpret_cast<Access *>(e.v)[k] = reinterpret_cast<const Access *>(from)[k];
         return e;
     }
-    __device__ void store(Real *to) const { *reinterpret_cast<Access *>(to) = *reinterpret_cast<const Access *>(v); }
+    __device__ void store(Element *to) const {
+#pragma unroll
+        for (int k = 0; k < bytes / piece; k++)
+            reinterpret_cast<Access *>(to)[k] = reinterpret_cast<const Access *>(v)[k];
+    }
     __device__ double operator[](int k) const { return static_cast<double>(v[k]); }
 };
 
