@@ -140,10 +140,11 @@ TEMPLATE_TEST_CASE("Uniform bounds come before the first call, in the handle's p
     const int other = single ? cuda_opt_set_uniform_bounds(above.handle, -1, 0.5)
                              : cuda_opt_set_uniform_bounds_f32(above.handle, -1, 0.5F);
     CHECK(other == CUDA_OPT_MISUSE);
-    CHECK(above.message() == (single ? "cuda_opt_set_uniform_bounds is for double precision, but the handle was made "
-                                       "for single"
-                                     : "cuda_opt_set_uniform_bounds is for single precision, but the handle was made "
-                                       "for double"));
+    CHECK(above.message() == (single
+                                  ? "cuda_opt_set_uniform_bounds is for double precision, but the handle was made "
+                                    "for single"
+                                  : "cuda_opt_set_uniform_bounds_f32 is for single precision, but the handle was made "
+                                    "for double"));
     REQUIRE(above.begin() == CUDA_OPT_EVALUATE_FG);
     CHECK(above.set(-1, 0.5) == CUDA_OPT_MISUSE);
     CHECK(above.message() == "cuda_opt_set_uniform_bounds has to come before the first call of cuda_opt_solve, or "
