@@ -348,14 +348,14 @@ template <class Real, class History> class CudaSweeps final : public Sweeps {
     int launch_inner_products(const PanelRequest &request, const ProductsLayout &layout) {
         const int grid = static_cast<int>(std::min<int64_t>(multiprocessors * resident_blocks(blocks), row_blocks()));
         const StageLayout<Real, History> place(v_, request);
-        const int stages = stages_within<Real, History>(
-            std::min(block_shared_, processor_shared_ / resident_blocks(blocks)), place.bytes());
+        const int stages =
+            stages_within(std::min(block_shared_, processor_shared_ / resident_blocks(blocks)), place.bytes());
         const int ring = products_warps * stages * place.bytes();
         const int meeting =
             products_warps * LaneProducts<blocks, over_free_rows(kind)>::elements * static_cast<int>(sizeof(double));
         const int shared = std::max(ring, meeting);
         if (shared > block_shared_) return launch_wide_inner_products<kind>(request, layout); // a small device
-        const Sources<Real, History, most_stored(blocks, kind)> sources(v_, request, place);
+        const SourcesOf<Real, History, blocks, kind> sources(v_, request, place);
         const SendAhead ahead = held_->sent.ahead(kind == InnerProducts::bounded, rows_sent());
         check(launch(inner_products_kernel<Real, History, blocks, kind>, grid, products_threads, shared, stream_, v_,
                      sources, request, layout, ahead, stages, aligned_, held_->partials.get()),

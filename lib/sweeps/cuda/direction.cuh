@@ -30,6 +30,12 @@ __device__ Elements<History, rows> newest_y(const DeviceVectors<Real, History> &
     return y;
 }
 
+// Pairs of which a thread asks for the rows before it uses the first: as many as the registers bear.
+template <class Real, class History>
+constexpr int pairs_at_once = std::is_same_v<Real, History>               ? 3
+                              : sizeof(Real) == 8 && sizeof(History) == 2 ? 8
+                                                                          : 6;
+
 // a g + w'q for neighbouring rows from i on: the way from x to the subspace minimiser, were there no bounds. Several
 // pairs are loaded before the first is used, so that enough bytes are on their way.
 template <class Real, class History, int rows, class Coefficients>
@@ -37,7 +43,7 @@ __device__ void subspace_move(const DeviceVectors<Real, History> &v, const Direc
                               const Coefficients &q, int64_t i, const Elements<Real, rows> &g,
                               const Elements<History, rows> &newest, const double (&h)[rows], double (&move)[rows]) {
     using Loaded = Elements<History, rows>;
-    constexpr int at_once = 3;
+    constexpr int at_once = pairs_at_once<Real, History>;
     const PanelRequest &p = request.panel;
     double from_g_and_y[rows] = {}, from_s[rows] = {};
     int slot = p.newest_slot; // older ones lie before it, around the ring

@@ -23,13 +23,19 @@ constexpr int most_stored(int blocks, InnerProducts kind) {
     const int columns = blocks * column_block - (over_free_rows(kind) && blocks > 1 ? panel::leading : 0);
     return 2 * ((columns - panel::leading) / 2 + 1);
 }
+// The most vectors besides them: x, g, l, u, h, g_base.
+constexpr int most_beside(InnerProducts kind, bool apart) {
+    return 2 + (over_free_rows(kind) ? 2 : 0) + (kind == InnerProducts::weighted ? 1 : 0) + (apart ? 1 : 0);
+}
+template <class Real, class History, int blocks, InnerProducts kind>
+using SourcesOf =
+    Sources<Real, History, most_stored(blocks, kind), most_beside(kind, DeviceVectors<Real, History>::apart)>;
 
 template <class Real, class History, int blocks, InnerProducts kind>
 __global__ void __launch_bounds__(products_threads, resident_blocks(blocks))
     inner_products_kernel(DeviceVectors<Real, History> v,
-                          const __grid_constant__ Sources<Real, History, most_stored(blocks, kind)> sources,
-                          PanelRequest request, ProductsLayout layout, SendAhead ahead, int stages, bool aligned,
-                          double *partials) {
+                          const __grid_constant__ SourcesOf<Real, History, blocks, kind> sources, PanelRequest request,
+                          ProductsLayout layout, SendAhead ahead, int stages, bool aligned, double *partials) {
     constexpr bool free_gram = over_free_rows(kind), weighted = kind == InnerProducts::weighted;
     constexpr bool apart = DeviceVectors<Real, History>::apart;
     constexpr int rows = Stage<Real, History>::rows, lane_rows = rows_of_lane<Real>;
@@ -57,7 +63,7 @@ __global__ void __launch_bounds__(products_threads, resident_blocks(blocks))
     // cache what the one before it touched last.
     const int64_t tiles = (v.n + rows - 1) / rows, step = static_cast<int64_t>(gridDim.x) * products_warps;
     const int64_t first_tile = tiles - 1 - (static_cast<int64_t>(blockIdx.x) * products_warps + warp);
-    using OwnRing = Ring<Real, History, most_stored(blocks, kind)>;
+    using OwnRing = Ring<Real, History, most_stored(blocks, kind), most_beside(kind, apart)>;
     OwnRing ring(sources, place, v.box, v.n, OwnRing::whole_tiles(place, v.n, aligned, first_tile, stages * step),
                  shared + warp * stages * place.bytes(), stages);
     if (first_tile == tiles - 1) {

@@ -55,27 +55,39 @@ template <class Real, class History> struct StageLayout {
     }
 };
 
-// Where each vector of a stage begins that is copied; a kernel's parameter.
-template <class Real, class History, int most_columns> struct Sources {
-    static constexpr int most_vectors = 6;
-    const History *columns[most_columns] = {};
-    const Real *vectors[most_vectors] = {};
+// Where each vector of a stage begins that is copied; a kernel's parameter. The caller's follow the columns, in one
+// list where all have the same bits.
+template <class Real, class History, int most_columns, int most_vectors> struct Sources {
+    static constexpr bool apart = DeviceVectors<Real, History>::apart;
+    static constexpr int in_list = apart ? most_columns : most_columns + most_vectors,
+                         beside = apart ? most_vectors : 1;
+    const History *list[in_list] = {};
+    const Real *vectors[beside] = {};
 
     Sources(const DeviceVectors<Real, History> &v, const PanelRequest &request,
             const StageLayout<Real, History> &place) {
-        for (int k = 0; k < place.columns; k++) columns[k] = v.column(request, k < panel::gradient ? k : k + 2);
-        vectors[place.x] = v.x, vectors[place.g] = v.g;
-        if (place.l >= 0 && v.box.l) vectors[place.l] = v.box.l;
-        if (place.u >= 0 && v.box.u) vectors[place.u] = v.box.u;
-        if (place.h >= 0) vectors[place.h] = v.diagonal;
-        if (place.g_base >= 0) vectors[place.g_base] = v.g_base(request.newest_slot);
+        const auto put = [&](int k, const Real *vector) {
+            if constexpr (apart) vectors[k] = vector;
+            else list[place.columns + k] = vector;
+        };
+        for (int k = 0; k < place.columns; k++) list[k] = v.column(request, k < panel::gradient ? k : k + 2);
+        put(place.x, v.x), put(place.g, v.g);
+        if (place.l >= 0 && v.box.l) put(place.l, v.box.l);
+        if (place.u >= 0 && v.box.u) put(place.u, v.box.u);
+        if (place.h >= 0) put(place.h, v.diagonal);
+        if (place.g_base >= 0) put(place.g_base, v.g_base(request.newest_slot));
+    }
+    // The caller's.
+    __device__ const Real *vector(const StageLayout<Real, History> &place, int k) const {
+        if constexpr (apart) return vectors[k];
+        else return list[place.columns + k];
     }
 };
 
-// Stages a warp can have with so much shared memory for its block: 1, or so many. How many there are changes no sum.
-template <class Real, class History> constexpr int most_stages = sizeof(History) < sizeof(Real) ? 3 : 2;
-template <class Real, class History> int stages_within(int block_bytes, int stage_bytes) {
-    return block_bytes / (products_warps * stage_bytes) < most_stages<Real, History> ? 1 : most_stages<Real, History>;
+// Stages a warp can have with so much shared memory for its block. How many there are changes no sum.
+constexpr int most_stages = 2; // with 3 or 4 it is as fast
+inline int stages_within(int block_bytes, int stage_bytes) {
+    return std::max(1, std::min(most_stages, block_bytes / (products_warps * stage_bytes)));
 }
 
 // 16 bytes from global to shared memory, which arrive while the thread goes on; past the first-level cache.
@@ -83,13 +95,14 @@ __device__ inline void copy16(unsigned to_shared, const void *from) {
     asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(to_shared), "l"(from) : "memory");
 }
 
-template <class Real, class History, int most_columns> class Ring {
+template <class Real, class History, int most_columns, int most_vectors> class Ring {
   public:
     using Place = StageLayout<Real, History>;
+    using From = Sources<Real, History, most_columns, most_vectors>;
 
     // Tiles from whole_tiles on are copied row by row.
-    __device__ Ring(const Sources<Real, History, most_columns> &sources, const Place &place, const BoxArrays<Real> &box,
-                    int64_t n, int64_t whole_tiles, unsigned char *first, int stages)
+    __device__ Ring(const From &sources, const Place &place, const BoxArrays<Real> &box, int64_t n, int64_t whole_tiles,
+                    unsigned char *first, int stages)
         : sources_(sources), place_(place), box_(box), n_(n), whole_tiles_(whole_tiles), first_(first),
           columns_to_(shared_address(Place::column(first, Columns::vector()) + Columns::row())),
           vectors_to_(shared_address(place.vector(first, Vectors::vector()) + Vectors::row())), size_(place.bytes()),
@@ -112,25 +125,21 @@ template <class Real, class History, int most_columns> class Ring {
     // Begin to copy a tile into the next free stage. Of a negative one there is nothing to copy.
     __device__ void ask(int64_t tile) {
         if (tile >= 0) {
-            const int64_t row = tile * rows;
+            const bool whole = tile < whole_tiles_;
+            const int count = place_.columns + (!From::apart && whole ? place_.copied : 0) - Columns::vector();
+            const int least = From::apart ? place_.first_copied - Columns::vector() : 0;
+            const int64_t column_row = tile * rows + Columns::row(), vector_row = tile * rows + Vectors::row();
 #pragma unroll
-            for (int k = 0; k < most_columns; k += Columns::at_once) {
-                const int column = Columns::vector() + k;
-                if (column < place_.columns && (!apart || column >= place_.first_copied))
+            for (int k = 0; k < From::in_list; k += Columns::at_once)
+                if (k < count && k >= least)
                     copy16(columns_to_ + ahead_ + k * Tile::column_bytes,
-                           sources_.columns[column] + row + Columns::row());
-            }
-            if (tile < whole_tiles_) {
+                           sources_.list[Columns::vector() + k] + column_row);
 #pragma unroll
-                for (int k = 0; k < Sources<Real, History, most_columns>::most_vectors; k += Vectors::at_once) {
-                    const int vector = Vectors::vector() + k;
-                    if (vector < place_.copied)
-                        copy16(vectors_to_ + ahead_ + k * Tile::vector_bytes,
-                               sources_.vectors[vector] + row + Vectors::row());
-                }
-            } else {
-                copy_in_pieces(row);
-            }
+            for (int k = 0; From::apart && k < From::beside; k += Vectors::at_once)
+                if (whole && Vectors::vector() + k < place_.copied)
+                    copy16(vectors_to_ + ahead_ + k * Tile::vector_bytes,
+                           sources_.vectors[Vectors::vector() + k] + vector_row);
+            if (!whole) copy_in_pieces(tile * rows);
         }
         __pipeline_commit();
         ahead_ = ahead_ + size_ == end_ ? 0 : ahead_ + size_;
@@ -139,7 +148,7 @@ template <class Real, class History, int most_columns> class Ring {
     // The stage of the oldest tile asked for, once it is there: all but the latest stages - 1 requests are complete.
     __device__ unsigned char *await() {
         if (size_ == end_) __pipeline_wait_prior(0);
-        else __pipeline_wait_prior(most_stages<Real, History> - 1);
+        else __pipeline_wait_prior(most_stages - 1);
         __syncwarp();
         unsigned char *const stage = first_ + now_;
         now_ = now_ + size_ == end_ ? 0 : now_ + size_;
@@ -149,7 +158,6 @@ template <class Real, class History, int most_columns> class Ring {
   private:
     using Tile = Stage<Real, History>;
     static constexpr int rows = Tile::rows;
-    static constexpr bool apart = DeviceVectors<Real, History>::apart;
 
     // Some lanes copy a vector's tile, 16 bytes each, and a warp so many vectors at once.
     template <class Element> struct Share {
@@ -175,11 +183,11 @@ template <class Real, class History, int most_columns> class Ring {
                 Real *const element = place_.vector(first_ + ahead_, k) + row;
                 if (base + row >= n_) *element = k == place_.h ? 1 : 0;
                 else if (k >= place_.copied) *element = bound_of_all(k);
-                else __pipeline_memcpy_async(element, sources_.vectors[k] + base + row, sizeof(Real));
+                else __pipeline_memcpy_async(element, sources_.vector(place_, k) + base + row, sizeof(Real));
             }
     }
 
-    const Sources<Real, History, most_columns> &sources_;
+    const From &sources_;
     const Place place_;
     const BoxArrays<Real> &box_;
     const int64_t n_, whole_tiles_;
