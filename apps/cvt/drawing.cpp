@@ -2,11 +2,10 @@
 
 #include "drivers/svg_text.hpp"
 
-#include <algorithm>
 #include <cmath>
 #include <set>
 #include <string>
-#include <utility>
+#include <vector>
 
 namespace driver {
 namespace {
@@ -90,15 +89,27 @@ std::string draw(const DrawnDiagram &drawn) {
         element("g", "stroke=\"#555\" stroke-linejoin=\"round\" " + attribute("stroke-width", width * units), cells);
     if (sites <= most_with_triangles) {
         const auto site = [&](std::size_t i) { return Point{x[2 * i], x[2 * i + 1]}; };
-        std::set<std::pair<int32_t, int32_t>> edges; // each once, though two triangles have it
+        std::vector<std::set<std::size_t>> neighbours(sites);
         for (const Triangle &triangle : diagram.triangles())
-            for (std::size_t k = 0; triangle.restricted && k < 3; k++)
-                edges.insert(std::minmax(triangle.site[k], triangle.site[(k + 1) % 3]));
+            for (std::size_t k = 0; triangle.restricted && k < 3; k++) {
+                const auto from = static_cast<std::size_t>(triangle.site[k]),
+                           to = static_cast<std::size_t>(triangle.site[(k + 1) % 3]);
+                neighbours[from].insert(to);
+                neighbours[to].insert(from);
+            }
+        // Each edge once, though two triangles have it, and as many in one stroke as there are to go on with.
         Trace sides, dots;
-        for (const auto &[from, to] : edges) {
-            sides.move_to(site(static_cast<std::size_t>(from)));
-            sides.line_to(site(static_cast<std::size_t>(to)));
-        }
+        for (std::size_t begin = 0; begin < sites; begin++)
+            while (!neighbours[begin].empty()) {
+                sides.move_to(site(begin));
+                for (std::size_t at = begin; !neighbours[at].empty();) {
+                    const std::size_t next = *neighbours[at].begin();
+                    neighbours[at].erase(next);
+                    neighbours[next].erase(at);
+                    sides.line_to(site(next));
+                    at = next;
+                }
+            }
         for (std::size_t i = 0; i < sites; i++) {
             dots.move_to(site(i));
             dots.dot();
