@@ -22,7 +22,8 @@ template <class Configuration> class Backend {
     // The caller's arrays begin `offset` elements into their memory: aligned to what a vector access wants, or not.
     explicit Backend(const reference::Machine &machine, int offset = 0, bool aside = true)
         : n_(machine.n), offset_(offset), space_(on_cuda ? cudaopt::make_cuda_memory() : cudaopt::make_host_memory()),
-          sweeps_(on_cuda ? cudaopt::make_cuda_sweeps<Real, Real>(n_) : cudaopt::make_host_sweeps<Real, Real>(n_)) {
+          sweeps_(
+              cudaopt::make_sweeps<Real>(Configuration::backend, n_, Configuration::history_bits, space_->device())) {
         arrays_.x = place(machine.x);
         arrays_.g = place(machine.g);
         arrays_.f = static_cast<double *>(allocate(sizeof(double)));
