@@ -161,9 +161,12 @@ enum {
                                          sums stay double. Fewer bits make an iteration cheaper by their bytes; 32 cost
                                          no evaluations, 16 a few per cent (docs/memory.md). With fewer bits than x has,
                                          the workspace is 2m + 2 vectors of these bits and 4 of x's, 2 without ROBUST.
-                                         Changes of g beyond 3.4e38 cannot be stored with fewer than 64: such a pair is
-                                         left out. Before the first call of cuda_opt_solve(), and not while
-                                         cuda_opt_warm_start() keeps pairs of other bits */
+                                         Fewer than 64 have the range of float. Changes of g beyond 3.4e38 cannot be
+                                         stored, and those below 1e-45 (16: 1e-40) vanish: such a pair is left out. Of a
+                                         step, what is beyond 3.4e38 is cut, and what is as small vanishes: x and f are
+                                         to be scaled so that it matters not, or no lower f may be found. Before the
+                                         first call of cuda_opt_solve(), and not while cuda_opt_warm_start() keeps pairs
+                                         of other bits */
     /* of a search (cuda_opt_create_search()), before its first call; it also has MAX_ITERATIONS, MAX_EVALUATIONS,
        THREADS, MAX_SECONDS, F_TARGET, ITERATIONS, EVALUATIONS, F, DIMENSION, STOP_TEST and WORKSPACE_BYTES */
     CUDA_OPT_SEARCH_SEED = 120,     /**< >= 0; default 0: of the random numbers */

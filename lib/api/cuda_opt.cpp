@@ -105,7 +105,8 @@ int fill(cuda_opt &s, int64_t n, int32_t m, int32_t backend, int bits) {
     s.backend = choose_backend(backend, message);
     if (s.backend < 0) return s.backend;
     s.memory = make_memory(s.backend);
-    s.solver = std::make_unique<Solver>(n, m, bits, s.backend, bits == 64 ? make_sweeps<double> : make_sweeps<float>);
+    s.solver = std::make_unique<Solver>(n, m, bits, s.backend, s.memory->device(),
+                                        bits == 64 ? make_sweeps<double> : make_sweeps<float>);
     return 0;
 }
 

@@ -19,9 +19,9 @@ void *zero_bytes(int64_t count) {
 
 } // namespace
 
-Solver::Solver(int64_t n, int m, int bits, int backend, MakeSweeps make_sweeps)
-    : block_(zero_bytes(state_bytes(m))), state_(make_state(block_.get(), n, m)), backend_(backend),
-      make_sweeps_(make_sweeps), history_bits_(bits), sweeps_(make_sweeps(backend, n, bits)) {
+Solver::Solver(int64_t n, int m, int bits, int backend, int device, MakeSweeps make_sweeps)
+    : block_(zero_bytes(state_bytes(m))), state_(make_state(block_.get(), n, m)), backend_(backend), device_(device),
+      make_sweeps_(make_sweeps), history_bits_(bits), sweeps_(make_sweeps(backend, n, bits, device)) {
     settings().history_bits = bits;
 }
 
@@ -130,8 +130,8 @@ void Solver::perform(const Request &request) {
 
 void Solver::allocate() {
     if (settings().history_bits != history_bits_) {
-        sweeps_.reset(); // before there are two workspaces
-        sweeps_ = make_sweeps_(backend_, dimension(), static_cast<int>(settings().history_bits));
+        // The former go before the new ones allocate, so that there are never two workspaces.
+        sweeps_ = make_sweeps_(backend_, dimension(), static_cast<int>(settings().history_bits), device_);
         history_bits_ = settings().history_bits;
     }
     sweeps_->allocate(memory(), {static_cast<int>(settings().threads), stream, settings().robust, &patience_});

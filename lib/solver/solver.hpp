@@ -14,11 +14,11 @@ namespace cudaopt {
 
 class Solver {
   public:
-    // What makes the sweeps, for elements of S and Y of so many bits.
-    using MakeSweeps = std::unique_ptr<Sweeps> (*)(int backend, int64_t n, int history_bits);
+    // What makes the sweeps, for elements of S and Y of so many bits, on the handle's device.
+    using MakeSweeps = std::unique_ptr<Sweeps> (*)(int backend, int64_t n, int history_bits, int device);
 
     // bits: of the caller's vectors
-    Solver(int64_t n, int m, int bits, int backend, MakeSweeps make_sweeps);
+    Solver(int64_t n, int m, int bits, int backend, int device, MakeSweeps make_sweeps);
 
     Settings &settings() { return state_->settings; }
     const Settings &settings() const { return state_->settings; }
@@ -86,7 +86,7 @@ class Solver {
     };
     const std::unique_ptr<void, Free> block_; // the state's
     State *const state_;
-    const int backend_;
+    const int backend_, device_;
     const MakeSweeps make_sweeps_;
     int64_t history_bits_; // of the sweeps there are
     std::unique_ptr<Sweeps> sweeps_;

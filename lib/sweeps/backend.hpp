@@ -30,9 +30,9 @@ class MemorySpace {
 
 // History, of S and Y: Real itself, or float or bfloat16 where they have fewer bits.
 template <class Real, class History> std::unique_ptr<Sweeps> make_host_sweeps(int64_t n);
-template <class Real, class History> std::unique_ptr<Sweeps> make_cuda_sweeps(int64_t n);
-// backend: CUDA_OPT_BACKEND_HOST or _CUDA; history_bits: 64 (of double alone), 32 or 16.
-template <class Real> std::unique_ptr<Sweeps> make_sweeps(int backend, int64_t n, int history_bits);
+template <class Real, class History> std::unique_ptr<Sweeps> make_cuda_sweeps(int64_t n, int device);
+// backend: CUDA_OPT_BACKEND_HOST or _CUDA; history_bits: 64 (of double alone), 32 or 16; device: MemorySpace::device().
+template <class Real> std::unique_ptr<Sweeps> make_sweeps(int backend, int64_t n, int history_bits, int device);
 std::unique_ptr<MemorySpace> make_host_memory();
 std::unique_ptr<MemorySpace> make_cuda_memory();
 

@@ -52,6 +52,51 @@ TEMPLATE_TEST_CASE("What belongs before the first call is refused after it", "[a
     CHECK(pair.solve() == CUDA_OPT_EVALUATE_FG);
 }
 
+TEMPLATE_TEST_CASE("The memory's bits are chosen before the first call, and before a warm start keeps pairs", "[api]",
+                   EVERY_CONFIGURATION) {
+    if (skipped<TestType>()) return;
+    constexpr int bits = TestType::history_bits, other = bits == 16 ? 32 : 16;
+    Harness<TestType> harness(valley(), 5);
+    cuda_opt *const s = harness.handle();
+    harness.set_int(CUDA_OPT_MAX_ITERATIONS, 4);
+    const auto refuses = [&](int64_t asked, const char *words) {
+        CHECK(cuda_opt_set_int(s, CUDA_OPT_HISTORY_BITS, asked) == CUDA_OPT_MISUSE);
+        CHECK_THAT(cuda_opt_message(s), Catch::Contains(words));
+        CHECK(harness.get_int(CUDA_OPT_HISTORY_BITS) == bits);
+    };
+    REQUIRE(harness.step() == CUDA_OPT_EVALUATE_FG);
+    refuses(other, "CUDA_OPT_HISTORY_BITS can be set before the first call");
+    refuses(bits, "CUDA_OPT_HISTORY_BITS can be set before the first call"); // not even to what they are
+    const Outcome first = harness.run();
+    REQUIRE(first.task == CUDA_OPT_ITERATION_LIMIT);
+    refuses(other, "CUDA_OPT_HISTORY_BITS can be set before the first call");
+
+    REQUIRE(cuda_opt_warm_start(s) == 0);
+    const int64_t kept = harness.get_int(CUDA_OPT_PAIRS);
+    REQUIRE(kept > 0);
+    const std::string sentence = "CUDA_OPT_HISTORY_BITS cannot become " + std::to_string(other) +
+                                 ": cuda_opt_warm_start has kept " + std::to_string(kept) + " pairs of " +
+                                 std::to_string(bits) + " bits";
+    refuses(other, sentence.c_str());
+    CHECK(cuda_opt_set_int(s, CUDA_OPT_HISTORY_BITS, bits) == 0);
+    CHECK(harness.run().task <= 0); // the kept pairs serve
+
+    harness.restart();
+    CHECK(harness.get_int(CUDA_OPT_PAIRS) == 0);
+    CHECK(cuda_opt_set_int(s, CUDA_OPT_HISTORY_BITS, other) == 0);
+    CHECK(harness.get_int(CUDA_OPT_HISTORY_BITS) == other);
+    const Outcome with_other = harness.run();
+    CHECK(with_other.task == CUDA_OPT_ITERATION_LIMIT);
+    Harness<TestType> fresh(valley(), 5);
+    fresh.set_int(CUDA_OPT_MAX_ITERATIONS, 4).set_int(CUDA_OPT_HISTORY_BITS, other);
+    CHECK(fresh.run().x == with_other.x);
+    CHECK(fresh.get_int(CUDA_OPT_WORKSPACE_BYTES) == harness.get_int(CUDA_OPT_WORKSPACE_BYTES));
+
+    harness.restart(); // and back
+    CHECK(cuda_opt_set_int(s, CUDA_OPT_HISTORY_BITS, bits) == 0);
+    CHECK(harness.run().x == first.x);
+}
+
 TEMPLATE_TEST_CASE("After the end a reset is needed", "[api]", EVERY_CONFIGURATION) {
     if (skipped<TestType>()) return;
     Harness<TestType> harness(valley(), 5);

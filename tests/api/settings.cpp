@@ -194,12 +194,40 @@ TEST_CASE("Results can be read before the first call, and never be set", "[api]"
     CHECK(bits == 32);
 }
 
+TEST_CASE("HISTORY_BITS: those of x by default, and never more", "[api]") {
+    const auto bits_of = [](const cuda_opt *s) {
+        int64_t bits = 0;
+        CHECK(cuda_opt_get_int(s, CUDA_OPT_HISTORY_BITS, &bits) == 0);
+        return bits;
+    };
+    const cudaopt::Minimiser<double> wide(3, 2, CUDA_OPT_BACKEND_HOST);
+    cudaopt::Minimiser<float> single(3, 2, CUDA_OPT_BACKEND_HOST);
+    CHECK(bits_of(wide) == 64);
+    CHECK(bits_of(single) == 32);
+    CHECK(cuda_opt_set_int(single, CUDA_OPT_HISTORY_BITS, 64) == CUDA_OPT_IMPROPER_INPUT);
+    CHECK_THAT(cuda_opt_message(single), Catch::Contains("CUDA_OPT_HISTORY_BITS is 64, but has to be 32 or 16"));
+    CHECK(bits_of(single) == 32);
+    CHECK(cuda_opt_set_int(single, CUDA_OPT_HISTORY_BITS, 16) == 0);
+    CHECK(bits_of(single) == 16);
+    CHECK(cuda_opt_set_int(single, CUDA_OPT_HISTORY_BITS, 24) == CUDA_OPT_IMPROPER_INPUT);
+    CHECK_THAT(cuda_opt_message(single), Catch::Contains("is 24, but has to be 32 or 16, for x has 32"));
+    CHECK(bits_of(single) == 16);
+    CHECK(cuda_opt_set_int(single, CUDA_OPT_HISTORY_BITS, 32) == 0);
+
+    cuda_opt *search = nullptr;
+    REQUIRE(cuda_opt_create_search(&search, 2, 3, CUDA_OPT_BACKEND_HOST) == 0);
+    CHECK(cuda_opt_set_int(search, CUDA_OPT_HISTORY_BITS, 32) == CUDA_OPT_IMPROPER_INPUT);
+    cuda_opt_destroy(&search);
+}
+
 TEST_CASE("Settings outlive a reset", "[api]") {
     Settings settings;
     REQUIRE(cuda_opt_set_int(settings, CUDA_OPT_MAXFEV, 7) == 0);
     REQUIRE(cuda_opt_set_real(settings, CUDA_OPT_FTOL, 0.25) == 0);
+    REQUIRE(cuda_opt_set_int(settings, CUDA_OPT_HISTORY_BITS, 16) == 0);
     REQUIRE(cuda_opt_reset(settings) == 0);
     CHECK(settings.get_int(CUDA_OPT_MAXFEV) == 7);
+    CHECK(settings.get_int(CUDA_OPT_HISTORY_BITS) == 16);
     CHECK(settings.get_real(CUDA_OPT_FTOL) == 0.25);
 }
 

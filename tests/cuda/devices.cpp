@@ -90,9 +90,11 @@ TEST_CASE("A handle stays on its device when another becomes current", "[devices
         WARN("skipped: that a handle stays on its device is not tested, for there are not two CUDA devices");
         return;
     }
-    on_device::use(1);
-    {
-        const cudaopt::Minimiser<double> s(n, 3, CUDA_OPT_BACKEND_CUDA);
+    for (const int bits : {64, 32, 16}) { // the workspace for fewer bits is made in the first call
+        INFO(bits << " bits");
+        on_device::use(1);
+        cudaopt::Minimiser<double> s(n, 3, CUDA_OPT_BACKEND_CUDA);
+        s.set_int(CUDA_OPT_HISTORY_BITS, bits);
         on_device::use(0);
         const cudaopt::Array<double> x(s, std::vector<double>(n, 2)), g(s, n), f(s, 1); // of device 1
         int task;

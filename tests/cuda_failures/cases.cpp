@@ -80,6 +80,7 @@ template <class Real> double quadratic(const std::vector<Real> &x, std::vector<R
 
 struct Options {
     bool bounded, diagonal, log;
+    int history_bits;
 };
 
 template <class Real> class Solve : public OfHandle {
@@ -99,6 +100,7 @@ template <class Real> class Solve : public OfHandle {
         if (options_.bounded) TRY(Abi<Real>::set_bounds(s_, array<Real>(lower), array<Real>(upper)));
         TRY(Abi<Real>::set_diagonal(s_, array<Real>(diagonal)));
         TRY(cuda_opt_set_int(s_, CUDA_OPT_DIAGCO, options_.diagonal));
+        TRY(cuda_opt_set_int(s_, CUDA_OPT_HISTORY_BITS, options_.history_bits));
         TRY(cuda_opt_set_real(s_, CUDA_OPT_EPS, 1e-3));
         if (options_.log) {
             TRY(cuda_opt_set_log(
@@ -242,8 +244,9 @@ class ManualQuery : public Case {
     }
 };
 
-template <class Real, int backend, bool bounded, bool diagonal, bool log> std::unique_ptr<Case> solve() {
-    return std::make_unique<Solve<Real>>(backend, Options{bounded, diagonal, log});
+template <class Real, int backend, bool bounded, bool diagonal, bool log, int history_bits = 8 * sizeof(Real)>
+std::unique_ptr<Case> solve() {
+    return std::make_unique<Solve<Real>>(backend, Options{bounded, diagonal, log, history_bits});
 }
 
 } // namespace
@@ -254,6 +257,8 @@ const std::vector<Kind> &kinds() {
         {"bounded, with a log", solve<double, cuda, true, false, true>},
         {"without bounds, single precision", solve<float, cuda, false, false, false>},
         {"with a diagonal and bounds", solve<double, cuda, true, true, false>},
+        {"with a memory of 32 bits", solve<double, cuda, true, false, false, 32>},
+        {"with a memory of 16 bits", solve<float, cuda, true, false, false, 16>},
         {"on the host", solve<double, host, true, false, false>},
         {"search by batches", []() -> std::unique_ptr<Case> { return std::make_unique<Search>(); }},
         {"the manual's interface", []() -> std::unique_ptr<Case> { return std::make_unique<Manual>(); }},

@@ -15,6 +15,7 @@ struct Shape {
     int64_t n;
     int threads;
     bool bounded, diagonal, log;
+    int history_bits = 0; // 0: those of x
 };
 
 int64_t lines = 0;
@@ -38,6 +39,8 @@ template <class Real> class Trial {
         int code = Abi<Real>::create(&s, shape_.n, 5, CUDA_OPT_BACKEND_HOST);
         if (code == 0) code = cuda_opt_set_int(s, CUDA_OPT_THREADS, shape_.threads);
         if (code == 0) code = cuda_opt_set_int(s, CUDA_OPT_MAX_ITERATIONS, 12);
+        if (code == 0 && shape_.history_bits > 0)
+            code = cuda_opt_set_int(s, CUDA_OPT_HISTORY_BITS, shape_.history_bits);
         if (code == 0 && shape_.bounded) code = Abi<Real>::set_bounds(s, lower_.data(), upper_.data());
         if (code == 0 && shape_.diagonal) code = cuda_opt_set_int(s, CUDA_OPT_DIAGCO, 1);
         if (code == 0 && shape_.diagonal) code = Abi<Real>::set_diagonal(s, diagonal_.data());
@@ -143,6 +146,45 @@ TEMPLATE_TEST_CASE("Each allocation of a solve with a log fails in turn", "[fail
 
 TEMPLATE_TEST_CASE("Each allocation of a solve on threads fails in turn", "[failures]", double, float) {
     const std::string wrong = each_allocation<TestType>({20000, 4, true, false, false});
+    CHECK(wrong == "");
+}
+
+TEMPLATE_TEST_CASE("Each allocation of a solve with a memory of fewer bits fails in turn", "[failures]", double,
+                   float) {
+    const int bits = GENERATE(32, 16);
+    if (bits == 8 * sizeof(TestType)) return;
+    INFO(bits << " bits");
+    const std::string wrong = each_allocation<TestType>({50, 1, true, false, false, bits});
+    CHECK(wrong == "");
+}
+
+// Other sweeps are made in the first call: where that fails, the handle is as good as before, whichever bits are next.
+TEST_CASE("Each allocation after a change of the memory's bits fails in turn", "[failures]") {
+    const int between = GENERATE(64, 32, 16);
+    INFO("64 bits, then " << between << ", then 64");
+    const Shape shape{50, 1, true, false, false, 64};
+    const auto change = [&](int64_t number, Mode mode) -> std::string {
+        Shape other = shape;
+        other.history_bits = between;
+        const Outcome wanted_between = undisturbed<double>(other);
+        Trial<double> trial(shape);
+        const Outcome wanted = trial.attempt();
+        cuda_opt_reset(trial.s);
+        cuda_opt_set_int(trial.s, CUDA_OPT_HISTORY_BITS, between);
+        arm(number, mode);
+        const Outcome changed = trial.solve();
+        calm();
+        int64_t bytes = -1;
+        std::string wrong = complaint_about("the solve", trial.s, changed, wanted_between);
+        if (cuda_opt_get_int(trial.s, CUDA_OPT_WORKSPACE_BYTES, &bytes) != 0 || bytes < 0) wrong = "no workspace told";
+        cuda_opt_reset(trial.s);
+        cuda_opt_set_int(trial.s, CUDA_OPT_HISTORY_BITS, 64);
+        if (wrong.empty() && !(trial.solve() == wanted)) wrong = "other results with the bits of before";
+        return wrong;
+    };
+    std::string wrong = each_in_turn(change);
+    // Where all is allocated already, nothing has to be.
+    if (between == 64 && wrong.find("nothing was asked for") != std::string::npos) wrong.clear();
     CHECK(wrong == "");
 }
 

@@ -120,6 +120,10 @@ template <class Real> class Solver {
         run_.trace("warm start with %lld pairs", static_cast<long long>(integer(CUDA_OPT_PAIRS)));
         stop_asked_ = false;
         warm_ = true;
+        // Pairs that are kept keep their bits.
+        const int64_t other = integer(CUDA_OPT_HISTORY_BITS) == 16 ? 32 : 16;
+        check_code(run_, s_, "set_history_bits", cuda_opt_set_int(s_, CUDA_OPT_HISTORY_BITS, other),
+                   {integer(CUDA_OPT_PAIRS) > 0 ? CUDA_OPT_MISUSE : 0});
     }
     int load(cuda_opt *s, const std::vector<unsigned char> &bytes) {
         return run_.call("cuda_opt_load", [&] {
@@ -130,6 +134,7 @@ template <class Real> class Solver {
     // On to a new handle, by a checkpoint: nothing of what follows changes.
     void move() {
         checkpoint_ = save(run_, s_);
+        const int64_t bits_before = random_.pick<int64_t>({64, 32, 16});
         if (!moving_) return;
         const uint64_t before = point();
         const int task = task_;
@@ -140,6 +145,7 @@ template <class Real> class Solver {
         set_arrays();
         cuda_opt_set_log(s_, check_line, &run_);
         cuda_opt_set_int(s_, CUDA_OPT_THREADS, threads);
+        cuda_opt_set_int(s_, CUDA_OPT_HISTORY_BITS, bits_before); // but for 64 bits with single precision
         std::fill(x_.begin(), x_.end(), Real(3));
         std::fill(g_.begin(), g_.end(), Real(3));
         f_ = 3;

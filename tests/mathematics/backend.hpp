@@ -17,13 +17,18 @@ using cudaopt::HeldVector;
 template <class Configuration> class Backend {
   public:
     using Real = typename Configuration::Real;
+    using History = std::conditional_t<Configuration::history_bits == 16, cudaopt::bfloat16,
+                                       std::conditional_t<Configuration::history_bits == 32, float, double>>;
     static constexpr bool single = sizeof(Real) == sizeof(float);
     static constexpr bool on_cuda = Configuration::backend == CUDA_OPT_BACKEND_CUDA;
 
     // The caller's arrays begin `offset` elements into their memory: aligned to what a vector access wants, or not.
     explicit Backend(const reference::Machine &machine, int offset = 0, bool aside = true)
         : n_(machine.n), offset_(offset), space_(on_cuda ? cudaopt::make_cuda_memory() : cudaopt::make_host_memory()),
-          sweeps_(on_cuda ? cudaopt::make_cuda_sweeps<Real, Real>(n_) : cudaopt::make_host_sweeps<Real, Real>(n_)) {
+          sweeps_(
+              cudaopt::make_sweeps<Real>(Configuration::backend, n_, Configuration::history_bits, space_->device())) {
+        REQUIRE(machine.caller.bits == 8 * sizeof(Real));
+        REQUIRE(machine.history.bits == Configuration::history_bits);
         arrays_.x = place(machine.x);
         arrays_.g = place(machine.g);
         arrays_.f = static_cast<double *>(allocate(sizeof(double)));
@@ -50,14 +55,16 @@ template <class Configuration> class Backend {
     const cudaopt::UserArrays &arrays() const { return arrays_; }
 
     void store(const HeldVector &which, const std::vector<double> &values) {
-        const std::vector<Real> real(values.begin(), values.end());
-        REQUIRE(sweeps_->bytes_of(which) == static_cast<int64_t>(real.size() * sizeof(Real)));
-        sweeps_->store(which, real.data());
+        if (is_column(which)) store_as<History>(which, values);
+        else store_as<Real>(which, values);
     }
     std::vector<double> fetch(const HeldVector &which) {
-        std::vector<Real> real(static_cast<std::size_t>(n_));
-        sweeps_->fetch(which, real.data());
-        return std::vector<double>(real.begin(), real.end());
+        return is_column(which) ? fetch_as<History>(which) : fetch_as<Real>(which);
+    }
+    // The gradient at x_base of a pair, or of a direction, that a request names: y of the machine's slot until the
+    // pair is finished. Where the columns have the caller's precision it stands there already.
+    void store_g_base(const reference::Machine &machine, int slot) {
+        store({HeldVector::g_base, slot}, machine.y[static_cast<std::size_t>(slot)]);
     }
     double f() {
         double f = 0;
@@ -67,6 +74,19 @@ template <class Configuration> class Backend {
     }
 
   private:
+    static bool is_column(const HeldVector &which) {
+        return which.kind == HeldVector::s_column || which.kind == HeldVector::y_column;
+    }
+    template <class Stored> void store_as(const HeldVector &which, const std::vector<double> &values) {
+        const std::vector<Stored> stored(values.begin(), values.end());
+        REQUIRE(sweeps_->bytes_of(which) == static_cast<int64_t>(stored.size() * sizeof(Stored)));
+        sweeps_->store(which, stored.data());
+    }
+    template <class Stored> std::vector<double> fetch_as(const HeldVector &which) {
+        std::vector<Stored> stored(static_cast<std::size_t>(n_));
+        sweeps_->fetch(which, stored.data());
+        return std::vector<double>(stored.begin(), stored.end());
+    }
     void *allocate(std::size_t bytes) {
         memory_.push_back(space_->allocate(bytes));
         return memory_.back();
@@ -139,9 +159,10 @@ inline void draw_uniform_bounds(reference::Machine &machine, Bounds bounds, cuda
     }
 }
 
-// Vectors at random, rounded as the caller stores them; with bounds some rows are held, some fixed, some beyond reach.
-inline reference::Machine random_machine(int64_t n, int m, bool single, Bounds bounds, cudaopt_test::Uniform &uniform) {
-    reference::Machine machine(n, m, single);
+// Vectors at random, rounded as they are stored; with bounds some rows are held, some fixed, some beyond reach.
+template <class Configuration>
+reference::Machine random_machine(int64_t n, int m, Bounds bounds, cudaopt_test::Uniform &uniform) {
+    reference::Machine machine(n, m, 8 * sizeof(typename Configuration::Real), Configuration::history_bits);
     const auto between = [&](double low, double high) { return machine.stored(low + (high - low) * uniform()); };
     const auto fill = [&](std::vector<double> &values, double low, double high) {
         values.resize(static_cast<std::size_t>(n));
@@ -151,7 +172,11 @@ inline reference::Machine random_machine(int64_t n, int m, bool single, Bounds b
     fill(machine.g, -1, 1);
     fill(machine.diagonal, 0.25, 4);
     fill(machine.x_base, -2, 2);
-    for (int slot = 0; slot <= m; slot++) fill(machine.s[slot], -1, 1), fill(machine.y[slot], -1, 1);
+    for (int slot = 0; slot <= m; slot++)
+        for (auto *column : {&machine.s[slot], &machine.y[slot]}) {
+            fill(*column, -1, 1);
+            for (double &v : *column) v = machine.history.stored(v);
+        }
     machine.f = between(-1, 1);
     if (bounds >= Bounds::uniform_around_0) {
         draw_uniform_bounds(machine, bounds, uniform);
@@ -187,6 +212,3 @@ inline double middle_breakpoint(const reference::Machine &machine, const cudaopt
 }
 
 } // namespace mathematics
-
-#define MATHEMATICS_BACKENDS                                                                                           \
-    cudaopt_test::HostDouble, cudaopt_test::HostFloat, cudaopt_test::CudaDouble, cudaopt_test::CudaFloat

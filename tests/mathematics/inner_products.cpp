@@ -15,11 +15,12 @@ constexpr double epsilon = std::numeric_limits<double>::epsilon();
 // A product's terms are added in chains of at most 128, and the chains in a tree.
 constexpr double of_sums = 128 * epsilon;
 
-// Products are double. What is rounded to the caller's precision beforehand, in one backend or the other: y = g -
-// g_base, the way to the bound, the projected gradient.
+// Products are double. What is rounded beforehand, in one backend or the other: to the history's precision y = g -
+// g_base; to the caller's the way to the bound, the projected gradient.
 double of_columns(const reference::Machine &machine, const PanelRequest &request, int i, int j) {
     const auto rounded = [&](int column) {
-        return column == panel::displacement || (column == 0 && request.fresh) ? machine.epsilon() : 0;
+        if (column == 0 && request.fresh) return machine.history.epsilon;
+        return column == panel::displacement ? machine.epsilon() : 0;
     };
     return of_sums + rounded(i) + rounded(j);
 }
@@ -72,7 +73,7 @@ void compare(const reference::Machine &machine, const PanelRequest &request, dou
         if (!(std::fabs(is.z - should.z) <= of_z * std::fabs(should.z))) FAIL("z of " << is.index << " is " << is.z);
         for (int age = 0; age < request.pairs; age++)
             for (const int j : {panel::y_column(age), panel::s_column(age)}) {
-                const double relative = root + (j == 0 && request.fresh ? machine.epsilon() : 0);
+                const double relative = root + (j == 0 && request.fresh ? machine.history.epsilon : 0);
                 if (!(std::fabs(is.w[j] - should.w[j]) <= relative * std::fabs(should.w[j])))
                     FAIL("column " << j << " of " << is.index << " is " << is.w[j] << ", not " << should.w[j]);
             }
@@ -82,6 +83,7 @@ void compare(const reference::Machine &machine, const PanelRequest &request, dou
 template <class Configuration>
 void gather_all_ways(Backend<Configuration> &backend, const reference::Machine &machine, Bounds bounds, int pairs,
                      int newest, bool fresh) {
+    if (fresh) backend.store_g_base(machine, newest);
     for (const bool weighted : {false, true}) {
         // Without a mask the bounds are none.
         const bool unmasked = !weighted && (bounds == Bounds::none || bounds == Bounds::infinite);
@@ -104,7 +106,7 @@ void gather_all_ways(Backend<Configuration> &backend, const reference::Machine &
 
 } // namespace
 
-TEMPLATE_TEST_CASE("Sweep 1 is equivalent to the reference", "[inner products]", MATHEMATICS_BACKENDS) {
+TEMPLATE_TEST_CASE("Sweep 1 is equivalent to the reference", "[inner products]", EVERY_CONFIGURATION) {
     if (skipped<TestType>()) return;
     Uniform uniform(10);
     const int most = 5;
@@ -112,7 +114,7 @@ TEMPLATE_TEST_CASE("Sweep 1 is equivalent to the reference", "[inner products]",
         for (int kind = 0; kind < static_cast<int>(Bounds::count); kind++) {
             const auto bounds = static_cast<Bounds>(kind);
             INFO("n = " << n << ", bounds " << kind);
-            const reference::Machine machine = random_machine(n, most, Backend<TestType>::single, bounds, uniform);
+            const reference::Machine machine = random_machine<TestType>(n, most, bounds, uniform);
             Backend<TestType> backend(machine, kind % 2);
             for (int pairs = 0; pairs <= most; pairs++) {
                 if (n == 5000 && pairs != 0 && pairs != most) continue;
@@ -124,7 +126,7 @@ TEMPLATE_TEST_CASE("Sweep 1 is equivalent to the reference", "[inner products]",
 }
 
 // On CUDA a warp that begins with rows past n comes back to the same place in shared memory with its third tile.
-TEMPLATE_TEST_CASE("So it is for bounds that are the same for many rows", "[inner products]", MATHEMATICS_BACKENDS) {
+TEMPLATE_TEST_CASE("So it is for bounds that are the same for many rows", "[inner products]", EVERY_CONFIGURATION) {
     if (skipped<TestType>()) return;
     Uniform uniform(15);
     for (const int64_t n : {33, 63, 65, 300001})
@@ -132,31 +134,31 @@ TEMPLATE_TEST_CASE("So it is for bounds that are the same for many rows", "[inne
             for (const int offset : {0, 1}) {
                 INFO("n = " << n << ", bounds " << kind << ", offset " << offset);
                 const auto bounds = static_cast<Bounds>(kind);
-                const reference::Machine machine = random_machine(n, 1, Backend<TestType>::single, bounds, uniform);
+                const reference::Machine machine = random_machine<TestType>(n, 1, bounds, uniform);
                 Backend<TestType> backend(machine, offset);
                 const PanelRequest request{1, 0, false, 0, true, false};
                 compare(machine, request, backend->inner_products(request));
             }
 }
 
-TEMPLATE_TEST_CASE("So it is for panels of any width", "[inner products]", MATHEMATICS_BACKENDS) {
+TEMPLATE_TEST_CASE("So it is for panels of any width", "[inner products]", EVERY_CONFIGURATION) {
     if (skipped<TestType>()) return;
     Uniform uniform(11);
     const int most = 30;
     for (const Bounds bounds : {Bounds::both, Bounds::uniform_above_0, Bounds::uniform_upper}) {
-        const reference::Machine machine = random_machine(300, most, Backend<TestType>::single, bounds, uniform);
+        const reference::Machine machine = random_machine<TestType>(300, most, bounds, uniform);
         Backend<TestType> backend(machine);
         for (int pairs = 6; pairs <= most; pairs += 2)
             gather_all_ways(backend, machine, bounds, pairs, pairs % 7, pairs % 4 == 0);
     }
 }
 
-TEMPLATE_TEST_CASE("Sweep 1 counts what is not finite", "[inner products]", MATHEMATICS_BACKENDS) {
+TEMPLATE_TEST_CASE("Sweep 1 counts what is not finite", "[inner products]", EVERY_CONFIGURATION) {
     if (skipped<TestType>()) return;
     Uniform uniform(12);
     const double nan = std::numeric_limits<double>::quiet_NaN();
     for (const int64_t n : {1, 31, 200, 1000}) {
-        reference::Machine machine = random_machine(n, 2, Backend<TestType>::single, Bounds::both, uniform);
+        reference::Machine machine = random_machine<TestType>(n, 2, Bounds::both, uniform);
         const int64_t row = n / 2;
         for (const double bad : {nan, reference::infinity, -reference::infinity}) {
             INFO("n = " << n << ", g = " << bad);
@@ -172,12 +174,12 @@ TEMPLATE_TEST_CASE("Sweep 1 counts what is not finite", "[inner products]", MATH
     }
 }
 
-TEMPLATE_TEST_CASE("Windows of breakpoints are equivalent to the reference", "[crossed]", MATHEMATICS_BACKENDS) {
+TEMPLATE_TEST_CASE("Windows of breakpoints are equivalent to the reference", "[crossed]", EVERY_CONFIGURATION) {
     if (skipped<TestType>()) return;
     Uniform uniform(13);
     const int most = 4;
     for (const int64_t n : {1, 2, 31, 128, 129, 1000, 5000}) {
-        reference::Machine machine = random_machine(n, most, Backend<TestType>::single, Bounds::both, uniform);
+        reference::Machine machine = random_machine<TestType>(n, most, Bounds::both, uniform);
         const bool tied = n == 129 || n == 1000;
         for (int64_t i = 0; i < n && tied; i++) { // few breakpoints, for many rows
             machine.g[i] = 0.5, machine.diagonal[i] = 1;
@@ -191,6 +193,7 @@ TEMPLATE_TEST_CASE("Windows of breakpoints are equivalent to the reference", "[c
                 const PanelRequest request{pairs, pairs, pairs % 2 == 1, 0, true, weighted};
                 INFO("n = " << n << ", pairs " << pairs << (weighted ? ", weighted" : ""));
                 const double middle = middle_breakpoint(machine, request);
+                if (request.fresh) backend.store_g_base(machine, request.newest_slot);
                 // The second time rows may have come ahead, with the sums.
                 for (int time = 0; time < 2; time++) {
                     if (time > 0) backend->inner_products(request);
@@ -203,11 +206,11 @@ TEMPLATE_TEST_CASE("Windows of breakpoints are equivalent to the reference", "[c
     }
 }
 
-TEMPLATE_TEST_CASE("Of more rows than can be had, the number alone is told", "[crossed]", MATHEMATICS_BACKENDS) {
+TEMPLATE_TEST_CASE("Of more rows than can be had, the number alone is told", "[crossed]", EVERY_CONFIGURATION) {
     if (skipped<TestType>()) return;
     Uniform uniform(14);
     for (const int64_t n : {cudaopt::crossed_capacity, cudaopt::crossed_capacity + 1, 3 * cudaopt::crossed_capacity}) {
-        reference::Machine machine = random_machine(n, 1, Backend<TestType>::single, Bounds::none, uniform);
+        reference::Machine machine = random_machine<TestType>(n, 1, Bounds::none, uniform);
         machine.lower.resize(machine.x.size());
         for (int64_t i = 0; i < n; i++) {
             machine.g[i] = 0.25;

@@ -73,7 +73,7 @@ inline Shape random_shape(Uniform &uniform) {
 class Iterate {
   public:
     Iterate(Box box, const Shape &shape, Uniform &uniform)
-        : machine(shape.n, shape.m, false), memory(shape.m), shape_(shape) {
+        : machine(shape.n, shape.m, 64, 64), memory(shape.m), shape_(shape) {
         memory.clear();
         draw_point(box, uniform);
         for (int k = 0; k < shape.steps; k++) take_step(k == shape.steps - 1, uniform);

@@ -61,7 +61,7 @@ TEST_CASE("A memory holds the newest m pairs, in slots that go round", "[memory]
     Uniform uniform(2);
     for (int m = 1; m <= 8; m++) {
         Placed<LimitedMemory> memory(m);
-        reference::Machine machine(4, m, false);
+        reference::Machine machine(4, m, 64, 64);
         memory.clear();
         CHECK(memory.capacity() == m);
         for (int seen = 1; seen <= 3 * m + 2; seen++) {
@@ -126,7 +126,7 @@ TEST_CASE("A memory whose pairs were dropped is as good as new", "[memory]") {
         Placed<LimitedMemory> fresh(m);
         fresh.clear();
         iterate.memory.drop_pairs(false);
-        reference::Machine machine(9, m, false);
+        reference::Machine machine(9, m, 64, 64);
         for (int k = 0; k <= m; k++) {
             const int slot = k % (m + 1); // the same columns for both, whatever their slots are
             for (int i = 0; i < 9; i++) {

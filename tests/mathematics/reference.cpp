@@ -27,8 +27,34 @@ Number longest(Number x, Number d, Number l, Number u) {
 
 } // namespace
 
-Machine::Machine(int64_t n_, int m_, bool single)
-    : n(n_), m(m_), x(n), g(n), s(m + 1, std::vector<double>(n)), y(s), x_base(n), single_(single) {}
+// The exponents of bfloat16 are those of float.
+Precision::Precision(int bits_)
+    : bits(bits_), digits(bits == 64   ? 53
+                          : bits == 32 ? 24
+                                       : 8),
+      epsilon(std::ldexp(1.0, 1 - digits)), largest(std::ldexp(2 - epsilon, bits == 64 ? 1023 : 127)) {}
+
+// Of the last place.
+Number Precision::unit_of(Number v) const {
+    constexpr int of_smallest_normal = -125; // 2^-126, as frexp has it
+    int exponent = of_smallest_normal;
+    if (v != 0) std::frexp(v, &exponent);
+    return std::ldexp(Number(1), std::max(exponent, of_smallest_normal) - digits);
+}
+
+double Precision::stored(Number v) const {
+    if (bits == 16) v = static_cast<float>(v); // the way to bfloat16 leads through single precision
+    if (bits == 64 || v == 0 || !std::isfinite(v)) return static_cast<double>(v);
+    const Number unit = unit_of(v), rounded = std::nearbyint(v / unit) * unit;
+    return std::fabs(rounded) > largest ? std::copysign(infinity, static_cast<double>(v))
+                                        : static_cast<double>(rounded);
+}
+
+double Precision::next_away_from_zero(double v) const { return v + std::copysign(static_cast<double>(unit_of(v)), v); }
+
+Machine::Machine(int64_t n_, int m_, int bits, int history_bits)
+    : caller(bits), history(history_bits), n(n_), m(m_), x(n), g(n), s(m + 1, std::vector<double>(n)), y(s), x_base(n) {
+}
 
 bool Machine::held(int64_t i) const {
     return (x[i] <= lower_of(i) && g[i] >= 0) || (x[i] >= upper_of(i) && g[i] <= 0) || lower_of(i) == upper_of(i);
@@ -59,7 +85,7 @@ Vector Machine::column(const PanelRequest &panel, int j) const {
                 v[i] = (static_cast<Number>(g[i] < 0 ? upper_of(i) : lower_of(i)) - x[i]) / root;
         } else if (age < panel.pairs && is_y(j)) {
             const double held_y = y[slot(panel, age)][i];
-            v[i] = root * (age == 0 && panel.fresh ? stored(static_cast<Number>(g[i]) - held_y) : held_y);
+            v[i] = root * (age == 0 && panel.fresh ? history.stored(static_cast<Number>(g[i]) - held_y) : held_y);
         } else if (age < panel.pairs) {
             v[i] = s[slot(panel, age)][i] / root;
         }
@@ -213,9 +239,10 @@ Trial Machine::direction(const DirectionRequest &request) const {
             trial.projected += to != x[i] + wanted;
             size = sizes[i] + (request.truncate ? std::fabs(to_cauchy) : 0);
         }
-        const double d = stored(to - x[i]);
+        const double d = direction_of(i, to);
         trial.d.push_back(d);
-        trial.x.push_back(request.step == 1 ? stored(to) : stepped(x[i], d, request.step, i));
+        trial.at_bound.push_back(to == l || to == u);
+        trial.x.push_back(request.step == 1 && !apart() ? stored(to) : stepped(x[i], d, request.step, i));
         trial.sizes.push_back(static_cast<double>(size + std::fabs(static_cast<Number>(x[i]))));
         trial.slope += static_cast<Number>(g[i]) * d;
         trial.slope_size += std::fabs(static_cast<Number>(g[i])) * trial.sizes.back();
@@ -244,6 +271,13 @@ Share Machine::truncation(const DirectionRequest &request) const {
 double Machine::stepped(double from, double d, double step, int64_t i) const {
     const double to = stored(from + static_cast<Number>(step) * d);
     return stored(place(to, from, lower_of(i), upper_of(i), largest()));
+}
+
+// to - x as it is stored: nearest; but the next one away from zero where that alone leads to the bound that `to` is.
+double Machine::direction_of(int64_t i, Number to) const {
+    const double d = history.stored(std::min<Number>(std::max<Number>(to - x[i], -history.largest), history.largest));
+    const bool bound = to != x[i] && (to == lower_of(i) || to == upper_of(i));
+    return !apart() || !bound || stepped(x[i], d, 1, i) == to ? d : history.next_away_from_zero(d);
 }
 
 double Machine::largest_step(int slot) const {

@@ -29,6 +29,7 @@ struct Window {
 // A direction's rows as they are stored, and what a relative rounding error of 1 would do to each.
 struct Trial {
     std::vector<double> d, x, sizes;
+    std::vector<bool> at_bound; // whether P(x + d) is a bound
     Number slope = 0, d_squared = 0, slope_size = 0;
     int64_t projected = 0;
 };
@@ -37,23 +38,37 @@ struct Share {
     Number alpha, uncertainty;
 };
 
+// Numbers of so many bits: double, float or bfloat16.
+struct Precision {
+    explicit Precision(int bits);
+    double stored(Number v) const;              // the nearest, of two the even one
+    double next_away_from_zero(double v) const; // of float and bfloat16
+
+    int bits, digits; // digits: of the significand
+    double epsilon, largest;
+
+  private:
+    Number unit_of(Number v) const;
+};
+
 class Machine {
   public:
-    Machine(int64_t n, int m, bool single);
+    // bits: of the caller's vectors, and of the pairs' columns
+    Machine(int64_t n, int m, int bits, int history_bits);
 
+    Precision caller, history;
     // What the caller's precision makes of a number.
-    double stored(Number v) const {
-        return single_ ? static_cast<double>(static_cast<float>(v)) : static_cast<double>(v);
-    }
-    double epsilon() const {
-        return single_ ? std::numeric_limits<float>::epsilon() : std::numeric_limits<double>::epsilon();
-    }
-    double largest() const { return single_ ? std::numeric_limits<float>::max() : std::numeric_limits<double>::max(); }
+    double stored(Number v) const { return caller.stored(v); }
+    double epsilon() const { return caller.epsilon; }
+    double largest() const { return caller.largest; }
+    // Whether the columns have fewer bits than the caller's vectors: the gradient at x_base then has a vector of its
+    // own.
+    bool apart() const { return history.bits != caller.bits; }
 
     int64_t n;
     int m;
     std::vector<double> x, g, lower, upper, diagonal; // bounds and diagonal: none if empty
-    std::vector<std::vector<double>> s, y;            // slots
+    std::vector<std::vector<double>> s, y;            // slots; y of a fresh pair is the gradient at x_base still
     std::vector<double> x_base;
     double f = 0;
     bool uniform = false; // a side whose bounds are all the same is given to a backend as one number
@@ -82,7 +97,7 @@ class Machine {
     double largest_step(int slot) const;
 
   private:
-    bool single_;
+    double direction_of(int64_t i, Number to) const;
 };
 
 } // namespace reference

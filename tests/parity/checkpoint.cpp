@@ -224,6 +224,55 @@ TEMPLATE_TEST_CASE("A solve saved at any call goes on with the same bits", "[che
     }
 }
 
+TEMPLATE_TEST_CASE("A load takes over the bits of the memory that was saved", "[checkpoint]", EVERY_CONFIGURATION) {
+    if (skipped<TestType>()) return;
+    const int other = GENERATE(64, 32, 16);
+    if (other > 8 * static_cast<int>(sizeof(typename TestType::Real))) return;
+    INFO("set to " << other << " bits before the load");
+    const Case<TestType> one = cases<TestType>().front();
+    Harness<TestType> saved = begun(one);
+    for (int call = 0; call < 20; call++) REQUIRE(saved.step() > 0);
+    const Checkpoint checkpoint = saved.save();
+    REQUIRE(saved.get_int(CUDA_OPT_PAIRS) > 0);
+    const Outcome whole = saved.run();
+    Harness<TestType> harness = begun(one);
+    harness.set_int(CUDA_OPT_HISTORY_BITS, other);
+    SECTION("in a new handle") {}
+    SECTION("after a solve with other bits") {
+        harness.run();
+        harness.restart();
+    }
+    SECTION("after one that was damaged") {
+        Checkpoint damaged = checkpoint;
+        damaged[checkpoint.size() / 2] ^= 1;
+        check_refused(harness, damaged, CUDA_OPT_IMPROPER_INPUT, "damaged");
+        CHECK(harness.get_int(CUDA_OPT_HISTORY_BITS) == other);
+    }
+    harness.load(checkpoint);
+    CHECK(harness.get_int(CUDA_OPT_HISTORY_BITS) == TestType::history_bits);
+    CHECK(harness.save().size() == checkpoint.size());
+    check_goes_on(harness.run(), whole, whole.history.size());
+    CHECK(same_bits(results(harness), results(saved)));
+}
+
+// The bounds are looked at last, when the workspace is that of the checkpoint already.
+TEMPLATE_TEST_CASE("After a load that is refused the memory has the bits that were set", "[checkpoint]",
+                   EVERY_CONFIGURATION) {
+    if (skipped<TestType>()) return;
+    constexpr int other = TestType::history_bits == 16 ? 32 : 16;
+    const Problem problem = in_box(extended_rosenbrock(4), -2, 2);
+    const Checkpoint checkpoint = small_checkpoint<TestType>(in_box(problem, -2, 1.5), 2);
+    const Problem elsewhere = in_box(problem, 1.75, 2);
+    Harness<TestType> harness(elsewhere, 2), undisturbed(elsewhere, 2);
+    harness.set_int(CUDA_OPT_HISTORY_BITS, other);
+    undisturbed.set_int(CUDA_OPT_HISTORY_BITS, other);
+    check_refused(harness, checkpoint, CUDA_OPT_IMPROPER_INPUT, "the bounds are not those");
+    CHECK(harness.get_int(CUDA_OPT_HISTORY_BITS) == other);
+    harness.restart();
+    check_goes_on(harness.run(), undisturbed.run(), 0);
+    CHECK(harness.get_int(CUDA_OPT_WORKSPACE_BYTES) == undisturbed.get_int(CUDA_OPT_WORKSPACE_BYTES));
+}
+
 TEST_CASE("A solve goes on on another backend", "[checkpoint]") {
     if (skipped<CudaDouble>()) return;
     Problem inner_torsion = torsion(20, 20); // not from the ties of its own start

@@ -37,6 +37,19 @@ template <class Spoil> Problem spoilt(Problem problem, int k, Spoil spoil) {
     return problem;
 }
 
+// of_f f(x / of_x): a problem in other units.
+Problem in_units(Problem problem, double of_f, double of_x) {
+    for (Vector *values : {&problem.start, &problem.lower, &problem.upper})
+        for (double &v : *values) v *= of_x;
+    problem.evaluate = [=, honest = problem.evaluate](Vector x, Vector &g) {
+        for (double &v : x) v /= of_x;
+        const double f = of_f * honest(x, g);
+        for (double &v : g) v *= of_f / of_x;
+        return f;
+    };
+    return problem;
+}
+
 template <class Configuration> void check_end(Harness<Configuration> &harness) {
     const Outcome outcome = harness.run();
     CHECK(outcome.outside == 0);
@@ -44,6 +57,66 @@ template <class Configuration> void check_end(Harness<Configuration> &harness) {
 }
 
 } // namespace
+
+// float and bfloat16 have no numbers beyond 3.4e38, and none but 0 below 1e-45 and 9e-41.
+TEMPLATE_TEST_CASE("What the memory's bits cannot hold ends no solve untruly", "[hostile]", HostDouble, HostDouble32,
+                   HostDouble16, CudaDouble, CudaDouble32, CudaDouble16) {
+    if (skipped<TestType>()) return;
+    for (const double of_f : {1.0, 1e-150, 1e-45, 1e-40, 1e38, 1e45, 1e150})
+        for (const double of_x : {1.0, 1e-60, 1e-45, 1e-40, 1e-30, 1e30, 1e38, 1e60})
+            for (const bool bounded : {false, true}) {
+                INFO("f times " << of_f << ", x times " << of_x << (bounded ? ", bounds" : ""));
+                const Problem valley = bounded ? in_box(extended_rosenbrock(20), -2, 0.8) : extended_rosenbrock(20);
+                const Problem problem = in_units(valley, of_f, of_x);
+                Harness<TestType> harness(problem, 5);
+                harness.set_real(CUDA_OPT_EPS, 0).set_int(CUDA_OPT_MAX_ITERATIONS, 60);
+                harness.set_int(CUDA_OPT_MAX_EVALUATIONS, 200);
+                REQUIRE(harness.step() == CUDA_OPT_EVALUATE_FG);
+                const double f_start = harness.outcome().f;
+                const Outcome outcome = harness.run();
+                check_promises<TestType>(problem, outcome);
+                CHECK(outcome.f <= f_start);
+                CHECK((outcome.iterations > 0) == (outcome.f < f_start));
+                CHECK(std::isfinite(harness.get_real(CUDA_OPT_THETA)));
+                CHECK(harness.get_int(CUDA_OPT_PAIRS) <=
+                      outcome.iterations - harness.get_int(CUDA_OPT_SKIPPED_UPDATES));
+                CHECK(outcome.message.find("nan") == std::string::npos);
+                INFO(outcome.message);
+                switch (outcome.task) {
+                case CUDA_OPT_CONVERGED:
+                    CHECK(harness.get_int(CUDA_OPT_STOP_TEST) == CUDA_OPT_PGTOL);
+                    CHECK(harness.get_real(CUDA_OPT_PG_NORM_INF) == 0);
+                    break;
+                case CUDA_OPT_ITERATION_LIMIT: CHECK(outcome.iterations == 60); break;
+                case CUDA_OPT_EVALUATION_LIMIT: CHECK(outcome.evaluations == 200); break;
+                default:
+                    CHECK(outcome.task == CUDA_OPT_LINE_SEARCH_FAILED);
+                    CHECK_THAT(outcome.message, Catch::Contains("the line search failed") ||
+                                                    Catch::Contains("no direction of descent is left"));
+                }
+            }
+}
+
+TEMPLATE_TEST_CASE("A pair whose change of g cannot be stored is left out", "[hostile]", HostDouble32, HostDouble16,
+                   CudaDouble32, CudaDouble16) {
+    if (skipped<TestType>()) return;
+    for (const double of_f : {1e45, 1e-50, 1e38}) {
+        INFO("f times " << of_f);
+        Harness<TestType> harness(in_units(extended_rosenbrock(20), of_f, 1), 5);
+        harness.set_real(CUDA_OPT_EPS, 0).set_int(CUDA_OPT_MAX_ITERATIONS, 30);
+        const Outcome outcome = harness.run();
+        REQUIRE(outcome.task == CUDA_OPT_ITERATION_LIMIT);
+        const int64_t left_out = harness.get_int(CUDA_OPT_SKIPPED_UPDATES);
+        if (of_f == 1e38) { // the first of them alone
+            CHECK((left_out > 0 && left_out < 30));
+            CHECK(harness.get_int(CUDA_OPT_PAIRS) > 0);
+        } else {
+            CHECK(left_out == 30);
+            CHECK(harness.get_int(CUDA_OPT_PAIRS) == 0);
+        }
+        CHECK(outcome.f < 0.5 * outcome.history.front().f); // and the solve goes on without them
+    }
+}
 
 TEMPLATE_TEST_CASE("A curvature that overflows is a breakdown, and the solve goes on", "[hostile]", HostDouble,
                    CudaDouble) {

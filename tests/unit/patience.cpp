@@ -82,7 +82,7 @@ double rosenbrock(const Vector &x, Vector &g) {
 
 class Run {
   public:
-    Run() : solver_(n, 5, 64, CUDA_OPT_BACKEND_HOST, make_silent), x_(n), g_(n) {
+    Run() : solver_(n, 5, 64, CUDA_OPT_BACKEND_HOST, -1, make_silent), x_(n), g_(n) {
         solver_.arrays = {x_.data(), g_.data(), &f_, nullptr, nullptr, nullptr};
         solver_.settings().report_iterates = true;
     }
@@ -112,7 +112,7 @@ class Run {
 
   private:
     static constexpr int64_t n = 30;
-    static std::unique_ptr<Sweeps> make_silent(int, int64_t size, int) { return std::make_unique<Silent>(size); }
+    static std::unique_ptr<Sweeps> make_silent(int, int64_t size, int, int) { return std::make_unique<Silent>(size); }
 
     Solver solver_;
     Vector x_, g_, best_x_, best_g_;

@@ -14,7 +14,7 @@ namespace cudaopt {
 
 template <class Real, class History> class CudaSweeps final : public Sweeps {
   public:
-    explicit CudaSweeps(int64_t n) : n_(n) { check(cudaGetDevice(&device_), "cudaGetDevice"); }
+    CudaSweeps(int64_t n, int device) : n_(n), device_(device) {}
 
     ~CudaSweeps() override {
         const OnDevice on(device_, std::nothrow); // nobody can be told of an error, nor of one of the stream's
@@ -407,7 +407,8 @@ template <class Real, class History> class CudaSweeps final : public Sweeps {
     }
 
     const int64_t n_;
-    int device_ = 0, columns_ = 0;
+    const int device_;
+    int columns_ = 0;
     int block_shared_ = 0, processor_shared_ = 0; // bytes that a block can have, and all of them together
     bool begun_ = false;                          // the call's beginning has been recorded
     bool dependent_launches_ = false; // the device can place a kernel's blocks before the one in front of it has ended
@@ -428,8 +429,8 @@ template <class Real, class History> class CudaSweeps final : public Sweeps {
     double seconds_ = 0;
 };
 
-template <class Real, class History> std::unique_ptr<Sweeps> make_cuda_sweeps(int64_t n) {
-    return std::make_unique<CudaSweeps<Real, History>>(n);
+template <class Real, class History> std::unique_ptr<Sweeps> make_cuda_sweeps(int64_t n, int device) {
+    return std::make_unique<CudaSweeps<Real, History>>(n, device);
 }
 
 } // namespace cudaopt

@@ -2,5 +2,5 @@
 #include "sweeps/cuda/cuda_sweeps.cuh"
 
 namespace cudaopt {
-template std::unique_ptr<Sweeps> make_cuda_sweeps<double, bfloat16>(int64_t);
+template std::unique_ptr<Sweeps> make_cuda_sweeps<double, bfloat16>(int64_t, int);
 } // namespace cudaopt
