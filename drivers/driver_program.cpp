@@ -15,6 +15,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <cstdio>
 #include <iterator>
 #include <limits>
@@ -51,31 +52,28 @@ template <class Real, class Fill> void load(Array<Real> &to, int64_t n, const Fi
     }
 }
 
-// The bounds, either side by itself: the number given for all variables, else the problem's own, else none.
+// The bounds, either side by itself: the number given for all variables, else an array of the problem's own, else none.
 template <class Real> class Bounds {
   public:
     Bounds(Minimiser<Real> &s, const Problem &problem, const Options &options) {
-        side(s, problem, options.lower, lower_,
-             [&](int64_t first, int64_t count, Real *l) { problem.lower(first, count, l); });
-        side(s, problem, options.upper, upper_,
-             [&](int64_t first, int64_t count, Real *u) { problem.upper(first, count, u); });
-        if (any()) s.set_bounds(lower_ ? lower_->data() : nullptr, upper_ ? upper_->data() : nullptr);
+        if (problem.bounded() && !options.lower) {
+            lower_.emplace(s, problem.n());
+            load(*lower_, problem.n(), [&](int64_t first, int64_t count, Real *l) { problem.lower(first, count, l); });
+        }
+        if (problem.bounded() && !options.upper) {
+            upper_.emplace(s, problem.n());
+            load(*upper_, problem.n(), [&](int64_t first, int64_t count, Real *u) { problem.upper(first, count, u); });
+        }
+        s.set_bounds(lower_ ? lower_->data() : nullptr, upper_ ? upper_->data() : nullptr);
+        s.set_uniform_bounds(static_cast<Real>(options.lower.value_or(-INFINITY)),
+                             static_cast<Real>(options.upper.value_or(INFINITY)));
+        any_ = problem.bounded() || options.lower || options.upper;
     }
-    bool any() const { return lower_ || upper_; }
+    bool any() const { return any_; }
 
   private:
-    template <class Own>
-    static void side(const cudaopt::Handle &s, const Problem &problem, const std::optional<double> &given,
-                     std::optional<Array<Real>> &array, const Own &own) {
-        if (!given && !problem.bounded()) return;
-        array.emplace(s, problem.n());
-        load(*array, problem.n(), [&](int64_t first, int64_t count, Real *values) {
-            if (given) std::fill_n(values, count, static_cast<Real>(*given));
-            else own(first, count, values);
-        });
-    }
-
     std::optional<Array<Real>> lower_, upper_;
+    bool any_;
 };
 
 void apply_settings(cudaopt::Handle &s, const std::vector<GivenSetting> &settings) {

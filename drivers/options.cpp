@@ -36,7 +36,7 @@ constexpr Setting whole_settings[] = {
     {"--max-iterations", CUDA_OPT_MAX_ITERATIONS, "stop after so many iterations; 0: no limit [2000]"},
     {"--max-evaluations", CUDA_OPT_MAX_EVALUATIONS, "stop after so many evaluations; 0: no limit [0]"},
     {"--max-cuts", CUDA_OPT_MAX_CUTS, "most cuts of a step in a row where f or g is not finite [30]"},
-    {"--history-bits", CUDA_OPT_HISTORY_BITS, "bits of an element of the memory: 64, 32 or 16 [those of x]"},
+    {"--history-bits", CUDA_OPT_HISTORY_BITS, "bits of an element of the memory: 64, 32 or 16 [x's own]"},
 };
 
 bool is_single(const std::string &name) {

@@ -22,12 +22,13 @@
 !     call cuda_opt_destroy(s)
 module cuda_opt
     use, intrinsic :: iso_c_binding, only: &
-        c_char, c_double, c_f_pointer, c_funptr, c_int, c_int32_t, c_int64_t, c_ptr, c_size_t
+        c_char, c_double, c_f_pointer, c_float, c_funptr, c_int, c_int32_t, c_int64_t, c_ptr, c_size_t
     implicit none
     private
 
     public :: cuda_opt_create, cuda_opt_create_f32, cuda_opt_destroy, cuda_opt_set_bounds, &
-        cuda_opt_set_bounds_f32, cuda_opt_set_diagonal, cuda_opt_set_diagonal_f32, cuda_opt_set_stream, &
+        cuda_opt_set_bounds_f32, cuda_opt_set_uniform_bounds, cuda_opt_set_uniform_bounds_f32, &
+        cuda_opt_set_diagonal, cuda_opt_set_diagonal_f32, cuda_opt_set_stream, &
         cuda_opt_set_log, cuda_opt_solve, cuda_opt_solve_f32, cuda_opt_reset, cuda_opt_request_stop, &
         cuda_opt_warm_start, cuda_opt_save, cuda_opt_load, cuda_opt_load_f32, &
         cuda_opt_set_int, cuda_opt_set_real, cuda_opt_get_int, cuda_opt_get_real, cuda_opt_message, &
@@ -173,6 +174,20 @@ module cuda_opt
         integer(c_int) function cuda_opt_set_bounds_f32(s, lower, upper) bind(c, name='cuda_opt_set_bounds_f32')
             import
             type(c_ptr), value :: s, lower, upper
+        end function
+
+        ! The same for all variables, where set_bounds has given no array.
+        integer(c_int) function cuda_opt_set_uniform_bounds(s, lower, upper) bind(c, name='cuda_opt_set_uniform_bounds')
+            import
+            type(c_ptr), value :: s
+            real(c_double), value :: lower, upper
+        end function
+
+        integer(c_int) &
+            function cuda_opt_set_uniform_bounds_f32(s, lower, upper) bind(c, name='cuda_opt_set_uniform_bounds_f32')
+            import
+            type(c_ptr), value :: s
+            real(c_float), value :: lower, upper
         end function
 
         integer(c_int) function cuda_opt_set_diagonal(s, diagonal) bind(c, name='cuda_opt_set_diagonal')

@@ -261,11 +261,20 @@ CUDA_OPT_API void cuda_opt_destroy(cuda_opt **s);
 /** Bounds l <= x <= u. The arrays belong to the caller, are read at every iteration and must stay as they are until
  *  the solve ends. Before the first call of cuda_opt_solve(), which also checks them (l_i <= u_i, no NaN).
  *  @param lower, upper  n values each, in the memory space of x; -INFINITY and +INFINITY for none;
- *                       NULL, NULL: no bounds at all; one NULL: none on that side
+ *                       NULL: none on that side, but for what cuda_opt_set_uniform_bounds() says
  *  @return 0 or CUDA_OPT_MISUSE */
 CUDA_OPT_API int cuda_opt_set_bounds(cuda_opt *s, const double *lower, const double *upper);
 /** As cuda_opt_set_bounds(), for a handle of cuda_opt_create_f32(). */
 CUDA_OPT_API int cuda_opt_set_bounds_f32(cuda_opt *s, const float *lower, const float *upper);
+/** Bounds that are the same for all variables, without arrays to hold and to read: x >= 0 is (0, INFINITY). Each holds
+ *  where cuda_opt_set_bounds() has given no array for its side, be it called before or after. Before the first call of
+ *  cuda_opt_solve(). Not for a search.
+ *  @param lower, upper  -INFINITY and +INFINITY, the defaults, for none
+ *  @return 0; CUDA_OPT_IMPROPER_INPUT where no finite x is left, and for NaN (the old bounds stay); CUDA_OPT_MISUSE */
+CUDA_OPT_API int cuda_opt_set_uniform_bounds(cuda_opt *s, double lower, double upper);
+/** As cuda_opt_set_uniform_bounds(), for a handle of cuda_opt_create_f32(). The floats themselves are the bounds: 0.1
+ *  becomes 0.1f when it is passed, and x keeps to 0.1f, exactly. */
+CUDA_OPT_API int cuda_opt_set_uniform_bounds_f32(cuda_opt *s, float lower, float upper);
 /** The array that the caller fills at CUDA_OPT_SUPPLY_DIAGONAL: n values, in the memory space of x. Read only. */
 CUDA_OPT_API int cuda_opt_set_diagonal(cuda_opt *s, const double *diagonal);
 /** As cuda_opt_set_diagonal(), for a handle of cuda_opt_create_f32(). */

@@ -225,6 +225,12 @@ template <class Real> class Minimiser : public Handle {
     /** Bounds on both sides. */
     void set_bounds(const Array<Real> &lower, const Array<Real> &upper) { set_bounds(lower.data(), upper.data()); }
 
+    /** As cuda_opt_set_uniform_bounds(): one number a side for all variables. */
+    void set_uniform_bounds(Real lower, Real upper) {
+        if constexpr (single) check(cuda_opt_set_uniform_bounds_f32(*this, lower, upper));
+        else check(cuda_opt_set_uniform_bounds(*this, lower, upper));
+    }
+
     /** As cuda_opt_set_diagonal(). */
     void set_diagonal(const Real *diagonal) {
         if constexpr (single) check(cuda_opt_set_diagonal_f32(*this, diagonal));

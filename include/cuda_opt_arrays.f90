@@ -39,15 +39,16 @@ module cuda_opt_arrays
         ! s%create(x, m): a handle for as many variables as x has elements, in the precision of x.
         generic :: create => create_f64, create_f32
         ! s%set_bounds(lower, upper), before the first solve() or after reset(); infinite where there is no bound.
-        generic :: set_bounds => set_bounds_f64, set_bounds_f32
+        ! Two arrays, or two numbers for all variables.
+        generic :: set_bounds => set_bounds_f64, set_bounds_f32, set_uniform_f64, set_uniform_f32
         ! s%solve(x, f, g): one step of the protocol, with the same variables at each call of one solve.
         generic :: solve => solve_f64, solve_f32
         ! s%set(key, setting), s%get(key, found): an integer for an integer key, real(c_double) for a real one.
         generic :: set => set_i32, set_i64, set_real
         generic :: get => get_i32, get_i64, get_real
         procedure :: reset, message, handle, destroy
-        procedure, private :: create_f64, create_f32, set_bounds_f64, set_bounds_f32, solve_f64, solve_f32, &
-            set_i32, set_i64, set_real, get_i32, get_i64, get_real, fits
+        procedure, private :: create_f64, create_f32, set_bounds_f64, set_bounds_f32, set_uniform_f64, &
+            set_uniform_f32, solve_f64, solve_f32, set_i32, set_i64, set_real, get_i32, get_i64, get_real, fits
         final :: finalise
     end type
 
@@ -105,6 +106,25 @@ contains
         if (code == 0 .and. associated(self%box_f32)) deallocate (self%box_f32)
         if (code == 0) self%box_f32 => box
         if (code /= 0) deallocate (box)
+    end function
+
+    ! In place of arrays that were given before, whose copies are kept until others come or the handle is freed.
+    integer(c_int) function set_uniform_f64(self, lower, upper) result(code)
+        class(minimiser), intent(inout) :: self
+        real(c_double), intent(in) :: lower, upper
+
+        code = self%fits('', self%n, .true.)
+        if (code == 0) code = cuda_opt_set_uniform_bounds(self%s, lower, upper)
+        if (code == 0) code = cuda_opt_set_bounds(self%s, c_null_ptr, c_null_ptr)
+    end function
+
+    integer(c_int) function set_uniform_f32(self, lower, upper) result(code)
+        class(minimiser), intent(inout) :: self
+        real(c_float), intent(in) :: lower, upper
+
+        code = self%fits('', self%n, .true.)
+        if (code == 0) code = cuda_opt_set_uniform_bounds_f32(self%s, lower, upper)
+        if (code == 0) code = cuda_opt_set_bounds_f32(self%s, c_null_ptr, c_null_ptr)
     end function
 
     integer(c_int) function solve_f64(self, x, f, g) result(task)

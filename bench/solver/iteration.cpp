@@ -1,12 +1,14 @@
 // Time of an iteration inside the solver, against the bytes that it has to move and the machine's own copy rate,
 // measured in the same run:
 //
-//     bench_iteration --n 4000000 --m 5 --problem rosenbrock --lower -3 --upper 3 [--single] [--backend cuda]
+//     bench_iteration --n 4000000 --m 5 --problem rosenbrock --lower -3 --upper 3 [--uniform] [--single]
+//                     [--backend cuda]
 //
 // Counted bytes of an iteration with a full memory whose first step is accepted, in n-vectors: sweep 1 reads x, g
 // (l, u) and 2m columns; sweep 2 reads the same and writes d, g_base, x_base, x and y: 4m + 13 with bounds, 4m + 9
-// without. Each further evaluation of a line search costs another sweep 1 and a step (x_base, d (l, u), x). Where the
-// columns have fewer bits than x, each sweep reads g_base in place of y_new.
+// without, or with bounds that are numbers (--uniform). Each further evaluation of a line search costs another sweep 1
+// and a step (x_base, d (l, u), x). Where the columns have fewer bits than x, each sweep reads g_base in place of
+// y_new.
 #include <algorithm>
 #include <cstdio>
 #include <stdexcept>
@@ -30,7 +32,8 @@ int main(int argc, char **argv) {
     app.add_option("--threads", o.threads, "host threads; 0: all");
     app.add_option("--lower", o.lower, "lower bound of every variable");
     app.add_option("--upper", o.upper, "upper bound of every variable");
-    app.add_flag("--own-bounds", o.own_bounds, "the problem's own bounds");
+    CLI::Option *const own = app.add_flag("--own-bounds", o.own_bounds, "the problem's own bounds");
+    app.add_flag("--uniform", o.uniform, "the bounds as numbers, not in arrays")->excludes(own);
     app.add_option("--backend", o.backend, "where")->check(CLI::IsMember({"auto", "cuda", "host"}));
     app.add_flag("--single", o.single, "single precision");
     app.add_option("--history-bits", o.history_bits, "of the memory's columns; 0: those of x")
@@ -42,10 +45,11 @@ int main(int argc, char **argv) {
         const double size = r.bytes(), m = o.m, further = r.evaluations - r.iterations;
         const double copied =
             copy_rate(std::max<int64_t>(static_cast<int64_t>(size), int64_t{1} << 30), r.cuda, o.threads);
+        const bool arrays = r.bounded && !o.uniform;
         const double stored = static_cast<double>(r.n) * r.history_bytes; // bytes of a column
         const double newest = stored < size ? size : stored,
-                     sweep = (r.bounded ? 4 : 2) * size + (2 * m - 1) * stored + newest;
-        const double step = (r.bounded ? 4 : 2) * size + stored;
+                     sweep = (arrays ? 4 : 2) * size + (2 * m - 1) * stored + newest;
+        const double step = (arrays ? 4 : 2) * size + stored;
         const double counted = 2 * sweep + 3 * size + 2 * stored + further / r.iterations * (sweep + step);
         const double seconds = r.seconds / r.iterations, floor = (12 * size + (4 * m + 2) * stored) / copied;
         if (header)
@@ -54,8 +58,10 @@ int main(int argc, char **argv) {
                         "of copy", "x floor");
         std::printf("%-14s %-5s %-6s %4.0f %-6s %10lld %3d %5.0f %6.0f %6.0f %10.5f %8.4f %8.1f %7.1f%% %8.3f\n",
                     o.problem.c_str(), r.cuda ? "cuda" : "host", o.single ? "single" : "double", 8 * r.history_bytes,
-                    r.bounded ? "yes" : "no", static_cast<long long>(r.n), o.m, r.iterations, r.evaluations,
-                    r.crossings, 1e3 * seconds, 1e-9 * counted, 1e-9 * counted / seconds,
-                    100 * counted / seconds / copied, seconds / floor);
+                    arrays      ? "yes"
+                    : r.bounded ? "number"
+                                : "no",
+                    static_cast<long long>(r.n), o.m, r.iterations, r.evaluations, r.crossings, 1e3 * seconds,
+                    1e-9 * counted, 1e-9 * counted / seconds, 100 * counted / seconds / copied, seconds / floor);
     });
 }

@@ -25,7 +25,7 @@ template <class Real> struct PreparedSolve {
     Minimiser<Real> handle;
     Array<Real> x, g;
     Array<double> f;
-    std::vector<Array<Real>> bounds; // the lower and the upper, or none
+    std::vector<Array<Real>> bounds; // the lower and the upper; none where they are numbers
     bool cuda, bounded;
     testfuncs::Place place;
 
@@ -40,7 +40,9 @@ template <class Real> struct PreparedSolve {
         std::vector<Real> staged(static_cast<std::size_t>(n));
         problem->start(0, n, staged.data());
         x.write(0, staged.data(), n);
-        if (bounded) {
+        if (bounded && options.uniform) {
+            handle.set_uniform_bounds(static_cast<Real>(options.lower), static_cast<Real>(options.upper));
+        } else if (bounded) {
             for (const bool upper : {false, true}) {
                 std::fill(staged.begin(), staged.end(), static_cast<Real>(upper ? options.upper : options.lower));
                 if (options.own_bounds)

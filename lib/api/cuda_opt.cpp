@@ -124,6 +124,20 @@ int set_bounds(cuda_opt *s, int bits, const void *lower, const void *upper) {
     return 0;
 }
 
+// The numbers are exact in the handle's precision, whose function has taken them.
+int set_uniform_bounds(cuda_opt *s, int bits, double lower, double upper) {
+    if (const int code = before_start(s, bits, "cuda_opt_set_uniform_bounds")) return code;
+    if (!(lower <= upper) || lower == infinity || upper == -infinity) {
+        const bool nan = lower != lower || upper != upper;
+        s->message().set("%s: l = %.17g, u = %.17g for all variables",
+                         nan ? "a bound is NaN" : "the bounds leave no finite x", lower, upper);
+        return CUDA_OPT_IMPROPER_INPUT;
+    }
+    s->solver->arrays.lower_all = lower;
+    s->solver->arrays.upper_all = upper;
+    return 0;
+}
+
 int set_diagonal(cuda_opt *s, int bits, const void *diagonal) {
     if (const int code = before_start(s, bits, "cuda_opt_set_diagonal")) return code;
     if (const int code = check_space(*s, "the diagonal", diagonal, true)) return code;
@@ -201,6 +215,12 @@ int cuda_opt_set_bounds(cuda_opt *s, const double *lower, const double *upper) {
 }
 int cuda_opt_set_bounds_f32(cuda_opt *s, const float *lower, const float *upper) {
     return guarded(s, [=] { return set_bounds(s, 32, lower, upper); });
+}
+int cuda_opt_set_uniform_bounds(cuda_opt *s, double lower, double upper) {
+    return guarded(s, [=] { return set_uniform_bounds(s, 64, lower, upper); });
+}
+int cuda_opt_set_uniform_bounds_f32(cuda_opt *s, float lower, float upper) {
+    return guarded(s, [=] { return set_uniform_bounds(s, 32, lower, upper); });
 }
 int cuda_opt_set_diagonal(cuda_opt *s, const double *diagonal) {
     return guarded(s, [=] { return set_diagonal(s, 64, diagonal); });

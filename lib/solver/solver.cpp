@@ -93,7 +93,7 @@ void Solver::perform(const Request &request) {
     switch (request.verb) {
     case Verb::check_start: answer_.start = sweeps.start(); break;
     case Verb::read_variable: {
-        Variable &variable = answer_.variable = {0, -infinity, infinity};
+        Variable &variable = answer_.variable = {0, arrays.lower_all, arrays.upper_all};
         sweeps.read(arrays.x, request.index, 1, &variable.x);
         if (arrays.lower) sweeps.read(arrays.lower, request.index, 1, &variable.l);
         if (arrays.upper) sweeps.read(arrays.upper, request.index, 1, &variable.u);

@@ -1,6 +1,6 @@
 // The rules that the sweeps apply to each row, for host and device, and the records of what they learn.
 // Real, of the caller's vectors, and History, of the columns of S and Y, are storage only: arithmetic is double.
-// Vectors are n long; l, u and h may be NULL (none, none, ones).
+// Vectors are n long; l, u and h may be NULL: one number for all, or 1.
 #pragma once
 
 #include <cmath>
@@ -22,10 +22,12 @@ struct FirstIndex {
     CUDA_OPT_HD void join(const FirstIndex &o) { v = o.v < v ? o.v : v; }
 };
 
+// The bounds; a side without an array has one number for all rows, which Real holds exactly.
 template <class Real> struct BoxArrays {
     const Real *l, *u;
-    CUDA_OPT_HD double lower(int64_t i) const { return l ? static_cast<double>(l[i]) : -infinity; }
-    CUDA_OPT_HD double upper(int64_t i) const { return u ? static_cast<double>(u[i]) : infinity; }
+    double lower_all = -infinity, upper_all = infinity;
+    CUDA_OPT_HD double lower(int64_t i) const { return l ? static_cast<double>(l[i]) : lower_all; }
+    CUDA_OPT_HD double upper(int64_t i) const { return u ? static_cast<double>(u[i]) : upper_all; }
 };
 
 // ---- the start

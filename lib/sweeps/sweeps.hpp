@@ -11,16 +11,19 @@
 #include <cstdint>
 
 #include "exec/patience.hpp"
+#include "lbfgsb/box.hpp"
 #include "lbfgsb/requests.hpp"
 #include "rim/failure.hpp"
 
 namespace cudaopt {
 
-// The caller's arrays, in the backend's memory space; l, u, diagonal may be NULL.
+// The caller's arrays, in the backend's memory space; l, u, diagonal may be NULL. A bound that has no array is one
+// number for all variables, which the caller's precision holds exactly.
 struct UserArrays {
     void *x, *g;
     double *f;
     const void *lower, *upper, *diagonal;
+    double lower_all = -infinity, upper_all = infinity;
 };
 
 struct BackendOptions {

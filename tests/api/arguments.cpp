@@ -33,6 +33,7 @@ void check_failed_handle(cuda_opt *handle) {
     CHECK(!reason.empty());
     CHECK(cuda_opt_solve(handle, &x, &f, &g) < 0);
     CHECK(cuda_opt_set_bounds(handle, &x, &x) < 0);
+    CHECK(cuda_opt_set_uniform_bounds(handle, 0, 1) < 0);
     CHECK(cuda_opt_reset(handle) < 0);
     void *memory = nullptr;
     CHECK(cuda_opt_alloc(handle, &memory, 8) < 0);
@@ -150,6 +151,8 @@ TEST_CASE("NULL instead of a handle", "[api]") {
     CHECK(cuda_opt_create_f32(nullptr, 10, 5, CUDA_OPT_BACKEND_HOST) == CUDA_OPT_MISUSE);
     CHECK(cuda_opt_set_bounds(nullptr, &real, &real) == CUDA_OPT_MISUSE);
     CHECK(cuda_opt_set_bounds_f32(nullptr, &single, &single) == CUDA_OPT_MISUSE);
+    CHECK(cuda_opt_set_uniform_bounds(nullptr, 0, 1) == CUDA_OPT_MISUSE);
+    CHECK(cuda_opt_set_uniform_bounds_f32(nullptr, 0, 1) == CUDA_OPT_MISUSE);
     CHECK(cuda_opt_set_diagonal(nullptr, &real) == CUDA_OPT_MISUSE);
     CHECK(cuda_opt_set_diagonal_f32(nullptr, &single) == CUDA_OPT_MISUSE);
     CHECK(cuda_opt_set_stream(nullptr, nullptr) == CUDA_OPT_MISUSE);

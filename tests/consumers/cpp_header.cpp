@@ -50,7 +50,8 @@ static std::vector<Real> by_the_c_interface(Create create, SetBounds set_bounds,
     return x;
 }
 
-template <class Real> static std::vector<Real> by_the_cpp_interface() {
+// With the bounds in arrays, or as two numbers.
+template <class Real> static std::vector<Real> by_the_cpp_interface(bool uniform = false) {
     cudaopt::Minimiser<Real> s(n, 5, CUDA_OPT_BACKEND_HOST);
     cudaopt::Array<Real> x(s, n), g(s, n), lower(s, std::vector<Real>(n, -1)), upper(s, n);
     cudaopt::Array<double> f(s, 1);
@@ -58,7 +59,8 @@ template <class Real> static std::vector<Real> by_the_cpp_interface() {
     upper.write(0, half.data(), n / 2);
     upper.write(n / 2, half.data(), n / 2);
     x.write(0, start.data(), n);
-    s.set_bounds(lower, upper);
+    if (uniform) s.set_uniform_bounds(-1, Real(0.75));
+    else s.set_bounds(lower, upper);
 
     // The moved handle is the same handle: the arrays made with the old name go on with the new one.
     cudaopt::Minimiser<Real> moved(std::move(s));
@@ -82,6 +84,10 @@ int main() {
                by_the_c_interface<float>(cuda_opt_create_f32, cuda_opt_set_bounds_f32, cuda_opt_solve_f32),
            "float: the bits of the C interface");
 
+    expect(by_the_cpp_interface<double>(true) == by_the_cpp_interface<double>() &&
+               by_the_cpp_interface<float>(true) == by_the_cpp_interface<float>(),
+           "bounds as two numbers give the bits of arrays");
+
     std::string sentence;
     expect(code_of([] { Minimiser<double>(0, 5); }, &sentence) == CUDA_OPT_IMPROPER_INPUT, "n = 0 is refused");
     expect(sentence.find("n") != std::string::npos && sentence.find('0') != std::string::npos, "with its number");
@@ -94,6 +100,7 @@ int main() {
     expect(s.get_real(CUDA_OPT_EPS) == 1e-3 && s.get_int(CUDA_OPT_MAXFEV) == 7, "settings are kept");
     expect(code_of([&] { s.set_real(CUDA_OPT_GTOL, 2); }, &sentence) == CUDA_OPT_IMPROPER_INPUT, "gtol = 2 is refused");
     expect(sentence == cuda_opt_message(s), "the exception says what the handle says");
+    expect(code_of([&] { s.set_uniform_bounds(2, 1); }) == CUDA_OPT_IMPROPER_INPUT, "crossed bounds are refused");
     expect(code_of([&] { s.get_int(-1); }) == CUDA_OPT_IMPROPER_INPUT, "an unknown key is refused");
     expect(s.solve(nullptr, nullptr, nullptr) == CUDA_OPT_MISUSE, "solve() returns its failures");
     expect(code_of([&] { s.check(CUDA_OPT_ITERATION_LIMIT); }) == CUDA_OPT_ITERATION_LIMIT, "check() throws the code");

@@ -83,6 +83,7 @@ contains
         integer(c_int32_t) :: at_upper
         integer(c_int64_t) :: dimension
 
+        call expect(s%set_bounds(0._c_double, 1._c_double) == CUDA_OPT_MISUSE, 'create() comes before bounds')
         call expect(s%solve(x, f, g) == CUDA_OPT_MISUSE, 'create() comes first')
         call expect(s%message() == 'create() comes first', 'and the message says so')
         do turn = 1, 2 ! a second handle in the same variable
@@ -107,6 +108,16 @@ contains
         end do
         call expect(maxval(abs(x - 1)) < 1e-4_c_double, 'new bounds are those of the next solve')
 
+        ! The same for all, in place of arrays: the bits of arrays.
+        x = 0
+        task = s%reset()
+        call expect(s%set_bounds(0.75_c_double, -1._c_double) == CUDA_OPT_IMPROPER_INPUT, 'crossed bounds are refused')
+        call expect(s%set_bounds(-1._c_double, 0.75_c_double) == 0, 'two numbers are taken')
+        do while (s%solve(x, f, g) > 0)
+            call evaluate(x, f, g)
+        end do
+        call expect(all(abs(x - by_addresses_f64()) <= 0), 'double: bounds as numbers give the same bits')
+
         call expect(s%set(CUDA_OPT_EPS, 1e-3_c_double) == 0, 'a setting is taken')
         call expect(s%get(CUDA_OPT_EPS, eps) == 0, 'a setting is given')
         call expect(abs(eps - 1e-3_c_double) <= 0, 'as it was taken')
@@ -127,6 +138,14 @@ contains
             call evaluate(x, f, g)
         end do
         call expect(all(abs(x - by_addresses_f32()) <= 0), 'single: the bits of the module cuda_opt')
+
+        x = 0
+        task = s%reset()
+        call expect(s%set_bounds(-1._c_float, 0.75_c_float) == 0, 'two numbers are taken')
+        do while (s%solve(x, f, g) > 0)
+            call evaluate(x, f, g)
+        end do
+        call expect(all(abs(x - by_addresses_f32()) <= 0), 'single: bounds as numbers give the same bits')
     end subroutine
 
     subroutine check_refusals()

@@ -8,6 +8,7 @@
 
 #include "../support/abi.hpp"
 #include "abi.hpp"
+#include "abi_bounds.hpp"
 #include "functions.hpp"
 #include "hash.hpp"
 
@@ -29,11 +30,9 @@ template <class Real> class Solver {
   public:
     explicit Solver(Run &run)
         : run_(run), random_(run.random), n_(size(run.random)), m_(static_cast<int32_t>(run.random.from_to(1, 20))),
-          function_(random_, n_), box_(random_, n_, sizeof(Real) == 4 ? 3e38 : 1e300) {
+          function_(random_, n_), box_(run, n_) {
         const int code = run.call("cuda_opt_create", [&] { return Api::create(&s_, n_, m_, CUDA_OPT_BACKEND_HOST); });
         check_code(run, s_, "create", code, {0});
-        narrow(box_.lower, lower_);
-        narrow(box_.upper, upper_);
         x_.assign(count(), Real(7));
         g_.assign(count(), Real(7));
         diagonal_.assign(count(), Real(1));
@@ -64,7 +63,7 @@ template <class Real> class Solver {
             moving_ = true;
             const uint64_t first = solve(quiet);
             if (!s_ || warm || !random_.chance(0.3)) {
-                make_sound();
+                box_.make_sound();
                 continue;
             }
             reset();
@@ -79,7 +78,7 @@ template <class Real> class Solver {
             run_.require(solve(quiet) == first, "reset_differs",
                          "the same calls after a reset, or without a move to another handle, give other bits");
             random_ = after;
-            make_sound();
+            box_.make_sound();
         }
     }
 
@@ -91,10 +90,8 @@ template <class Real> class Solver {
         to.resize(from.size());
         std::transform(from.begin(), from.end(), to.begin(), [](double value) { return static_cast<Real>(value); });
     }
-    const Real *lower() const { return lower_.empty() ? nullptr : lower_.data(); }
-    const Real *upper() const { return upper_.empty() ? nullptr : upper_.data(); }
-    double lower(std::size_t i) const { return lower_.empty() ? -infinity : lower_[i]; }
-    double upper(std::size_t i) const { return upper_.empty() ? infinity : upper_[i]; }
+    double lower(std::size_t i) const { return box_.lower(i); }
+    double upper(std::size_t i) const { return box_.upper(i); }
     std::size_t count() const { return static_cast<std::size_t>(n_); }
     int64_t integer(int32_t key) const {
         int64_t value = 0;
@@ -108,7 +105,7 @@ template <class Real> class Solver {
     }
 
     void set_arrays() {
-        check_code(run_, s_, "set_bounds", Api::set_bounds(s_, lower(), upper()), {0});
+        box_.set(s_);
         check_code(run_, s_, "set_diagonal", Api::set_diagonal(s_, diagonal_.data()), {0});
         check_code(run_, s_, "set_stream", cuda_opt_set_stream(s_, nullptr), {0});
     }
@@ -139,6 +136,7 @@ template <class Real> class Solver {
         cuda_opt *const old = s_;
         const int64_t threads = integer(CUDA_OPT_THREADS);
         check_code(run_, nullptr, "create", Api::create(&s_, n_, m_, CUDA_OPT_BACKEND_HOST), {0});
+        box_.change_form();
         set_arrays();
         cuda_opt_set_log(s_, check_line, &run_);
         cuda_opt_set_int(s_, CUDA_OPT_THREADS, threads);
@@ -178,7 +176,8 @@ template <class Real> class Solver {
 
     // A call that the protocol does not ask for. It must not change what comes after, but for settings.
     void disturb(bool started) {
-        const auto kind = random_.below(11);
+        const auto kind = random_.below(12);
+        if (kind == 11) return box_.disturb(s_, started);
         if (kind == 10) return load_in_vain(started);
         if (kind < 6) return disturb_settings(run_, s_, started);
         if (kind < 8) return disturb_helpers(run_, s_);
@@ -216,7 +215,7 @@ template <class Real> class Solver {
         const auto nan = [](const std::vector<Real> &values) {
             return std::any_of(values.begin(), values.end(), [](Real value) { return std::isnan(value); });
         };
-        return nan(x_) || nan(lower_) || nan(upper_);
+        return nan(x_) || box_.any_nan();
     }
 
     // From the start to an end, or until calls enough have been made. Returns a hash of all that it was given.
@@ -268,13 +267,6 @@ template <class Real> class Solver {
         return all.value();
     }
 
-    void make_sound() {
-        for (std::size_t i = 0; i < lower_.size(); i++)
-            if (!(lower_[i] < Real(infinity)) || lower_[i] > upper(i))
-                lower_[i] = upper_.empty() ? Real(-1) : std::min(Real(-1), upper_[i]);
-        box_.sound = true;
-    }
-
     void evaluate() {
         for (std::size_t i = 0; i < count(); i++)
             if (!std::isfinite(x_[i]) || !(x_[i] >= lower(i)) || !(x_[i] <= upper(i)))
@@ -305,15 +297,10 @@ template <class Real> class Solver {
 
     void check_refusal(const std::vector<Real> &before) {
         const bool odd_start = std::any_of(before.begin(), before.end(), [](Real x) { return !std::isfinite(x); });
-        if (box_.sound && !odd_start && consistent()) run_.fault("refused", "%s", cuda_opt_message(s_));
+        if (box_.consistent() && !odd_start) run_.fault("refused", "%s", cuda_opt_message(s_));
         const bool same = std::equal(x_.begin(), x_.end(), before.begin(),
                                      [](Real a, Real b) { return a == b || (std::isnan(a) && std::isnan(b)); });
         run_.require(same, "x_changed_by_refusal", "x was changed though the input was refused");
-    }
-    bool consistent() const {
-        for (std::size_t i = 0; i < count(); i++)
-            if (!(lower(i) <= upper(i)) || lower(i) == infinity || upper(i) == -infinity) return false;
-        return true;
     }
 
     void check_counts() {
@@ -410,9 +397,9 @@ template <class Real> class Solver {
     const int64_t n_;
     const int32_t m_;
     Function function_;
-    Box box_;
+    Bounds<Real> box_;
     cuda_opt *s_ = nullptr;
-    std::vector<Real> x_, g_, lower_, upper_, diagonal_;
+    std::vector<Real> x_, g_, diagonal_;
     double f_ = 7;
     int task_ = 0;                          // the last one
     std::vector<unsigned char> checkpoint_; // of the last move, perhaps of an earlier solve

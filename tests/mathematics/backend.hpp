@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <functional>
 
 #include "../support/configurations.hpp"
 #include "../support/problems.hpp"
@@ -26,8 +27,8 @@ template <class Configuration> class Backend {
         arrays_.x = place(machine.x);
         arrays_.g = place(machine.g);
         arrays_.f = static_cast<double *>(allocate(sizeof(double)));
-        arrays_.lower = place(machine.lower);
-        arrays_.upper = place(machine.upper);
+        arrays_.lower = bounds(machine, machine.lower, arrays_.lower_all);
+        arrays_.upper = bounds(machine, machine.upper, arrays_.upper_all);
         arrays_.diagonal = place(machine.diagonal);
         sweeps_->allocate(machine.m, {1, nullptr, aside, &patience_});
         sweeps_->bind(arrays_);
@@ -79,6 +80,14 @@ template <class Configuration> class Backend {
         return to;
     }
 
+    // As an array; or as one number for all.
+    void *bounds(const reference::Machine &machine, const std::vector<double> &values, double &for_all) {
+        const auto differ = std::adjacent_find(values.begin(), values.end(), std::not_equal_to<double>());
+        if (!machine.uniform || values.empty() || differ != values.end()) return place(values);
+        for_all = values[0];
+        return nullptr;
+    }
+
     int64_t n_;
     int offset_;
     std::atomic<bool> stop_requested_{false};
@@ -89,7 +98,46 @@ template <class Configuration> class Backend {
     cudaopt::UserArrays arrays_{};
 };
 
-enum class Bounds { none, infinite, lower_alone, upper_alone, both, count };
+enum class Bounds {
+    none,
+    infinite,
+    lower_alone,
+    upper_alone,
+    both,
+    // the same for all rows, and given as numbers:
+    uniform_around_0,
+    uniform_above_0,
+    uniform_below_0,
+    uniform_lower, // and an array of upper ones
+    uniform_upper, // and an array of lower ones
+    uniform_lower_alone,
+    count
+};
+
+// x and x_base between bounds of which one side at least is the same for all rows; some rows are held.
+inline void draw_uniform_bounds(reference::Machine &machine, Bounds bounds, cudaopt_test::Uniform &uniform) {
+    const double l = machine.stored(bounds == Bounds::uniform_around_0  ? -0.7
+                                    : bounds == Bounds::uniform_below_0 ? -2.3
+                                                                        : 0.3),
+                 u = machine.stored(bounds == Bounds::uniform_around_0  ? 0.9
+                                    : bounds == Bounds::uniform_above_0 ? 1.9
+                                                                        : -0.2);
+    const bool lower_varies = bounds == Bounds::uniform_upper, upper_varies = bounds == Bounds::uniform_lower;
+    machine.uniform = true;
+    machine.lower.assign(machine.x.size(), l);
+    if (bounds != Bounds::uniform_lower_alone) machine.upper.assign(machine.x.size(), u);
+    for (int64_t i = 0; i < machine.n; i++) {
+        if (lower_varies) machine.lower[i] = machine.stored(u - 2 * uniform());
+        if (upper_varies) machine.upper[i] = machine.stored(l + 2 * uniform());
+        const double kind = uniform(), low = machine.lower_of(i),
+                     high = std::min(machine.upper_of(i), machine.stored(low + 3));
+        machine.x[i] = kind < 0.2   ? low
+                       : kind > 0.8 ? high
+                                    : std::min(std::max(machine.stored(low + (high - low) * uniform()), low), high);
+        machine.x_base[i] = std::min(std::max(machine.x_base[i], low), high);
+        if (kind > 0.45 && kind < 0.5) machine.g[i] = 0;
+    }
+}
 
 // Vectors at random, rounded as the caller stores them; with bounds some rows are held, some fixed, some beyond reach.
 inline reference::Machine random_machine(int64_t n, int m, bool single, Bounds bounds, cudaopt_test::Uniform &uniform) {
@@ -105,6 +153,10 @@ inline reference::Machine random_machine(int64_t n, int m, bool single, Bounds b
     fill(machine.x_base, -2, 2);
     for (int slot = 0; slot <= m; slot++) fill(machine.s[slot], -1, 1), fill(machine.y[slot], -1, 1);
     machine.f = between(-1, 1);
+    if (bounds >= Bounds::uniform_around_0) {
+        draw_uniform_bounds(machine, bounds, uniform);
+        return machine;
+    }
     const bool lower = bounds == Bounds::infinite || bounds == Bounds::lower_alone || bounds == Bounds::both;
     const bool upper = bounds == Bounds::infinite || bounds == Bounds::upper_alone || bounds == Bounds::both;
     if (lower) machine.lower.assign(machine.x.size(), -reference::infinity);

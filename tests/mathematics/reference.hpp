@@ -56,6 +56,7 @@ class Machine {
     std::vector<std::vector<double>> s, y;            // slots
     std::vector<double> x_base;
     double f = 0;
+    bool uniform = false; // a side whose bounds are all the same is given to a backend as one number
 
     double lower_of(int64_t i) const { return lower.empty() ? -infinity : lower[i]; }
     double upper_of(int64_t i) const { return upper.empty() ? infinity : upper[i]; }

@@ -29,7 +29,7 @@ extern "C" int pthread_create(pthread_t *thread, const pthread_attr_t *attribute
     return create(thread, attributes, start, argument);
 }
 
-TEMPLATE_TEST_CASE("With the threads that there are, the results are the same", "[threads]", HOST_CONFIGURATIONS) {
+TEMPLATE_TEST_CASE("With the threads that there are, the results are the same", "[threads]", HostDouble, HostFloat) {
     const Problem problem = in_box(extended_rosenbrock(50000), -1.5, 0.8);
     const auto solve_with = [&](int number) {
         Harness<TestType> harness(problem, 5);

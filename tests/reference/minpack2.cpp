@@ -255,8 +255,9 @@ TEST_CASE("MINPACK-2: CUDA goes the host's way, with the exact and the approxima
         }
         for (const Minpack2Case &with : cases_to_end()) {
             INFO(with.problem.name);
-            const Outcome host = solve_to_the_end<HostDouble>(with, approximate);
-            const Outcome cuda = solve_to_the_end<CudaDouble>(with, approximate);
+            // Without ROBUST, which leaves stationary points that are no minima by a way that rounding chooses.
+            const Outcome host = solve_to_the_end<HostDouble>(with, approximate, false);
+            const Outcome cuda = solve_to_the_end<CudaDouble>(with, approximate, false);
             CHECK(relative_difference(cuda.f, host.f) <= same_end);
         }
     }

@@ -58,6 +58,7 @@ struct Both {
     void check_same_solution() {
         ours.solve();
         theirs.solve(reference);
+        INFO(ours.task_words() << " after " << ours.count(30) << " iterations, f = " << ours.f);
         CHECK(ours.says("CONVERGENCE"));
         CHECK(theirs.says("CONVERGENCE"));
         CHECK(ours.f == Approx(theirs.f).epsilon(1e-6).margin(1e-9));

@@ -27,7 +27,7 @@ struct GoldenCase {
 std::vector<GoldenCase> golden_cases() {
     return {
         {torsion(40, 40), 5, 0, 1e-6},
-        {in_random_boxes(extended_beale(1000), 1), 5, 1e7, 0},
+        {in_random_boxes(extended_beale(1000), 1), 5, 1e4, 0},
         {in_box(extended_rosenbrock(1000), -1.5, 0.8), 5, 0, 1e-8},
         {with_mixed_bounds(chained_rosenbrock(200, 1)), 5, 1e10, 0},
         {with_mixed_bounds(extended_wood(1000)), 17, 1e9, 1e-4},

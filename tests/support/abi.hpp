@@ -10,6 +10,7 @@ template <class Real> struct Abi;
 template <> struct Abi<double> {
     static constexpr auto create = cuda_opt_create;
     static constexpr auto set_bounds = cuda_opt_set_bounds;
+    static constexpr auto set_uniform_bounds = cuda_opt_set_uniform_bounds;
     static constexpr auto set_diagonal = cuda_opt_set_diagonal;
     static constexpr auto solve = cuda_opt_solve;
     static constexpr auto load = cuda_opt_load;
@@ -18,6 +19,7 @@ template <> struct Abi<double> {
 template <> struct Abi<float> {
     static constexpr auto create = cuda_opt_create_f32;
     static constexpr auto set_bounds = cuda_opt_set_bounds_f32;
+    static constexpr auto set_uniform_bounds = cuda_opt_set_uniform_bounds_f32;
     static constexpr auto set_diagonal = cuda_opt_set_diagonal_f32;
     static constexpr auto solve = cuda_opt_solve_f32;
     static constexpr auto load = cuda_opt_load_f32;

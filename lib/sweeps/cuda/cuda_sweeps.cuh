@@ -27,7 +27,7 @@ template <class Real, class History> class CudaSweeps final : public Sweeps {
         v_.x = x_ = static_cast<Real *>(a.x);
         v_.g = g_ = static_cast<Real *>(a.g);
         v_.diagonal = static_cast<const Real *>(a.diagonal);
-        v_.box = {static_cast<const Real *>(a.lower), static_cast<const Real *>(a.upper)};
+        v_.box = {static_cast<const Real *>(a.lower), static_cast<const Real *>(a.upper), a.lower_all, a.upper_all};
         aligned_ = true;
         for (const void *vector :
              {static_cast<const void *>(a.x), static_cast<const void *>(a.g), a.lower, a.upper, a.diagonal})

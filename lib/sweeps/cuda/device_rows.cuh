@@ -60,16 +60,23 @@ template <> struct AccessOf<4> { using Type = unsigned; };
 template <> struct AccessOf<8> { using Type = uint2; };
 template <> struct AccessOf<16> { using Type = uint4; };
 
-// `rows` neighbouring elements, in one access.
-template <class Real, int rows> struct alignas(rows * sizeof(Real)) Elements {
-    using Access = typename AccessOf<rows * sizeof(Real)>::Type;
-    Real v[rows];
-    __device__ static Elements load(const Real *from) {
+// `rows` neighbouring elements, in as few accesses as there are 16 bytes.
+template <class Element, int rows> struct alignas(rows * sizeof(Element) < 16 ? rows * sizeof(Element) : 16) Elements {
+    static constexpr int bytes = rows * sizeof(Element), piece = bytes < 16 ? bytes : 16;
+    using Access = typename AccessOf<piece>::Type;
+    Element v[rows];
+    __device__ static Elements load(const Element *from) {
         Elements e;
-        *reinterpret_cast<Access *>(e.v) = *reinterpret_cast<const Access *>(from);
+#pragma unroll
+        for (int k = 0; k < bytes / piece; k++)
+            reinterpret_cast<Access *>(e.v)[k] = reinterpret_cast<const Access *>(from)[k];
         return e;
     }
-    __device__ void store(Real *to) const { *reinterpret_cast<Access *>(to) = *reinterpret_cast<const Access *>(v); }
+    __device__ void store(Element *to) const {
+#pragma unroll
+        for (int k = 0; k < bytes / piece; k++)
+            reinterpret_cast<Access *>(to)[k] = reinterpret_cast<const Access *>(v)[k];
+    }
     __device__ double operator[](int k) const { return static_cast<double>(v[k]); }
 };
 
@@ -106,20 +113,17 @@ template <InnerProducts kind> __device__ bool crosses(double threshold) {
 }
 
 // The rows of a lane, as stored: comparing rounds nothing, and conversions to double are few on the device.
-// Past n, x = g = 0, h = 1, and so are the bounds 0 that are not absent.
+// Past n, x = g = l = u = 0 and h = 1, whatever the bounds: nothing to add to a sum.
 template <class Real, int rows> struct RowsAhead {
-    alignas(8) Real x[rows], g[rows], l[rows], u[rows], h[rows]; // absent bounds: infinities; no diagonal: h not used
+    alignas(8) Real x[rows], g[rows], l[rows], u[rows], h[rows]; // no diagonal: h not used
 };
 
 // What `count` rows past n would add to the counts is taken off beforehand, so that no row has to ask where it stands.
 template <InnerProducts kind, class Real>
-__device__ void take_off_rows_past_the_end(LaneSums<Real> &sums, int count, const BoxArrays<Real> &box,
-                                           const PanelRequest &request) {
+__device__ void take_off_rows_past_the_end(LaneSums<Real> &sums, int count, const PanelRequest &request) {
     const bool bounds = kind != InnerProducts::unbounded;
-    const double l = bounds && box.l ? 0 : -infinity, u = bounds && box.u ? 0 : infinity;
-    sums.lower -= 0 <= l ? count : 0;
-    sums.upper -= 0 >= u && !(0 <= l) ? count : 0;
-    sums.free -= request.threshold < 0 || !held(0.0, 0.0, l, u) ? count : 0;
+    sums.lower -= bounds ? count : 0;
+    sums.free -= !bounds || request.threshold < 0 ? count : 0;
 }
 
 // What the rows add to the sums; which of them are free; z; and which may have a breakpoint that is asked for: a

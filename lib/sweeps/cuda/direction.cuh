@@ -101,7 +101,7 @@ template <class Real, class History, class Coefficients, int rows_> struct TakeD
         subspace_move(v, request, q, i, gradient, y, h, move);
         spread(gradient, g);
 #pragma unroll
-        for (int k = 0; k < count; k++) l[k] = -infinity, u[k] = infinity;
+        for (int k = 0; k < count; k++) l[k] = v.box.lower_all, u[k] = v.box.upper_all;
         if (v.box.l) spread(lower, l);
         if (v.box.u) spread(upper, u);
 

@@ -40,8 +40,6 @@ __global__ void __launch_bounds__(products_threads, resident_blocks(blocks))
 #endif
     const int lane = threadIdx.x % 32, warp = threadIdx.x / 32, c = lane / 4, r = lane % 4, columns = layout.columns;
     const StageLayout<Real, History> place(v, request);
-    Ring<Real, History, most_stored(blocks, kind)> ring(sources, place, v.n, aligned,
-                                                        shared + warp * stages * place.bytes(), stages);
 
     int column[blocks], at_column[blocks]; // the lane's; what columns past the end give is not used
     bool of_caller[blocks];                // where the stored columns have fewer bits than g and z
@@ -59,9 +57,12 @@ __global__ void __launch_bounds__(products_threads, resident_blocks(blocks))
     // cache what the one before it touched last.
     const int64_t tiles = (v.n + rows - 1) / rows, step = static_cast<int64_t>(gridDim.x) * products_warps;
     const int64_t first_tile = tiles - 1 - (static_cast<int64_t>(blockIdx.x) * products_warps + warp);
+    using OwnRing = Ring<Real, History, most_stored(blocks, kind)>;
+    OwnRing ring(sources, place, v.box, v.n, OwnRing::whole_tiles(place, v.n, aligned, first_tile, stages * step),
+                 shared + warp * stages * place.bytes(), stages);
     if (first_tile == tiles - 1) {
         const int rows_there = static_cast<int>(v.n - first_tile * rows) - lane * lane_rows;
-        take_off_rows_past_the_end<kind>(own_sums, lane_rows - max(0, min(lane_rows, rows_there)), v.box, request);
+        take_off_rows_past_the_end<kind>(own_sums, lane_rows - max(0, min(lane_rows, rows_there)), request);
     }
     for (int s = 0; s < stages - 1; s++) ring.ask(first_tile - s * step);
     for (int64_t tile = first_tile; tile >= 0; tile -= step) {

@@ -31,14 +31,14 @@ __device__ OwnRow<Real> look_at_own_row(const DeviceVectors<Real, History> &v, c
                                         LaneSums<Real> &sums) {
     OwnRow<Real> own{0, 0, 0, 1, 0};
     const bool inside = i < v.n;
-    RowsAhead<Real, 1> at{{0}, {0}, {v.box.l ? 0 : -INFINITY}, {v.box.u ? 0 : INFINITY}, {1}};
+    RowsAhead<Real, 1> at{{0}, {0}, {0}, {0}, {1}};
     if (inside) {
         at.x[0] = v.x[i], at.g[0] = v.g[i];
-        if (v.box.l) at.l[0] = v.box.l[i];
-        if (v.box.u) at.u[0] = v.box.u[i];
+        at.l[0] = v.box.l ? v.box.l[i] : static_cast<Real>(v.box.lower_all);
+        at.u[0] = v.box.u ? v.box.u[i] : static_cast<Real>(v.box.upper_all);
         if (kind == InnerProducts::weighted) at.h[0] = v.diagonal[i];
     } else {
-        take_off_rows_past_the_end<kind>(sums, 1, v.box, request);
+        take_off_rows_past_the_end<kind>(sums, 1, request);
     }
     bool free[1], candidate[1];
     Real z[1];

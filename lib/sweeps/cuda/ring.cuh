@@ -19,9 +19,9 @@ template <class Real, class History> struct Stage {
     static constexpr int column_bytes = stride * sizeof(History), vector_bytes = stride * sizeof(Real);
 };
 
-// Which vectors a stage holds, and the place of each of the caller's. A bound that is wanted and absent has a place
-// too, behind those that are copied: it holds infinities. g_base stands in the column of y_0, or where the columns are
-// stored with fewer bits has a place.
+// Which vectors a stage holds, and the place of each of the caller's. A bound that is wanted and has no array has a
+// place too, behind those that are copied: it holds the bound of all rows. g_base stands in the column of y_0, or where
+// the columns are stored with fewer bits has a place.
 template <class Real, class History> struct StageLayout {
     using Tile = Stage<Real, History>;
     int columns, first_copied, x = 0, g = 1, l = -1, u = -1, h = -1, g_base = -1, copied = 2, vectors;
@@ -87,17 +87,26 @@ template <class Real, class History, int most_columns> class Ring {
   public:
     using Place = StageLayout<Real, History>;
 
-    // aligned: the caller's vectors are, to 16 bytes.
-    __device__ Ring(const Sources<Real, History, most_columns> &sources, const Place &place, int64_t n, bool aligned,
-                    unsigned char *first, int stages)
-        : sources_(sources), place_(place), n_(n), whole_tiles_(aligned ? n / rows : 0), first_(first),
+    // Tiles from whole_tiles on are copied row by row.
+    __device__ Ring(const Sources<Real, History, most_columns> &sources, const Place &place, const BoxArrays<Real> &box,
+                    int64_t n, int64_t whole_tiles, unsigned char *first, int stages)
+        : sources_(sources), place_(place), box_(box), n_(n), whole_tiles_(whole_tiles), first_(first),
           columns_to_(shared_address(Place::column(first, Columns::vector()) + Columns::row())),
           vectors_to_(shared_address(place.vector(first, Vectors::vector()) + Vectors::row())), size_(place.bytes()),
           end_(stages * size_) {
         for (int k = place.copied; k < place.vectors; k++)
             for (int stage = 0; stage < end_; stage += size_)
                 for (int row = threadIdx.x % 32; row < rows; row += 32)
-                    place.vector(first_ + stage, k)[row] = k == place.l ? -INFINITY : INFINITY;
+                    place.vector(first_ + stage, k)[row] = bound_of_all(k);
+    }
+
+    // Those before it are copied 16 bytes at a time, of vectors that are aligned to that. A tile that goes past n
+    // leaves zeros among the bounds of all rows; the warp that begins with it copies row by row, and puts the bounds
+    // there anew, until its stage has had its next tile.
+    __device__ static int64_t whole_tiles(const Place &place, int64_t n, bool aligned, int64_t first_tile,
+                                          int64_t tiles_until_next) {
+        const bool zeros_left = place.copied < place.vectors && (first_tile + 1) * rows > n;
+        return !aligned ? 0 : zeros_left ? first_tile - tiles_until_next : n / rows;
     }
 
     // Begin to copy a tile into the next free stage. Of a negative one there is nothing to copy.
@@ -155,18 +164,24 @@ template <class Real, class History, int most_columns> class Ring {
         return static_cast<unsigned>(__cvta_generic_to_shared(pointer));
     }
 
+    __device__ Real bound_of_all(int k) const {
+        return static_cast<Real>(k == place_.l ? box_.lower_all : box_.upper_all);
+    }
+
     // The caller's vectors where the tile goes past n, or where they are not aligned.
     __device__ void copy_in_pieces(int64_t base) {
-        for (int k = 0; k < place_.copied; k++)
+        for (int k = 0; k < place_.vectors; k++)
             for (int row = threadIdx.x % 32; row < rows; row += 32) {
                 Real *const element = place_.vector(first_ + ahead_, k) + row;
-                if (base + row < n_) __pipeline_memcpy_async(element, sources_.vectors[k] + base + row, sizeof(Real));
-                else *element = k == place_.h ? 1 : 0;
+                if (base + row >= n_) *element = k == place_.h ? 1 : 0;
+                else if (k >= place_.copied) *element = bound_of_all(k);
+                else __pipeline_memcpy_async(element, sources_.vectors[k] + base + row, sizeof(Real));
             }
     }
 
     const Sources<Real, History, most_columns> &sources_;
     const Place place_;
+    const BoxArrays<Real> &box_;
     const int64_t n_, whole_tiles_;
     unsigned char *const first_;
     const unsigned columns_to_, vectors_to_; // where the lane's first copies go in the first stage

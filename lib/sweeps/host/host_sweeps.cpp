@@ -70,7 +70,7 @@ template <class Real, class History> class HostSweeps final : public Sweeps {
         user_ = a;
         x_ = static_cast<Real *>(a.x);
         g_ = static_cast<Real *>(a.g);
-        box_ = {static_cast<const Real *>(a.lower), static_cast<const Real *>(a.upper)};
+        box_ = {static_cast<const Real *>(a.lower), static_cast<const Real *>(a.upper), a.lower_all, a.upper_all};
         diagonal_ = static_cast<const Real *>(a.diagonal);
     }
 
@@ -272,14 +272,14 @@ template <class Real, class History> class HostSweeps final : public Sweeps {
         return map_reduce_host<Record, 1>(tiles, rule, threads_);
     }
 
-    // The rows' own numbers as doubles; rows past the end are held at 0.
+    // The rows' own numbers as doubles; rows past the end, of which x = g = 0, are left out of all that follows.
     void load_rows(const PanelRequest &request, int64_t begin, int rows, TileRows &tile) const {
         load_column(x_ + begin, rows, tile.x);
         load_column(g_ + begin, rows, tile.g);
         if (box_.l) load_column(box_.l + begin, rows, tile.l);
-        else std::fill(tile.l, tile.l + tile_height, -infinity);
+        else std::fill(tile.l, tile.l + tile_height, box_.lower_all);
         if (box_.u) load_column(box_.u + begin, rows, tile.u);
-        else std::fill(tile.u, tile.u + tile_height, infinity);
+        else std::fill(tile.u, tile.u + tile_height, box_.upper_all);
         if (request.weighted) load_column(diagonal_ + begin, rows, tile.h);
         else std::fill(tile.h, tile.h + tile_height, 1.0);
     }
