@@ -62,7 +62,6 @@ inline __attribute__((always_inline)) void step_rows(const TileRows &tile, const
 
 } // namespace
 
-CUDA_OPT_EACH_INSTRUCTION_SET void load_column(const double *column, int rows, double *to) { load(column, rows, to); }
 CUDA_OPT_EACH_INSTRUCTION_SET void load_column(const float *column, int rows, double *to) { load(column, rows, to); }
 CUDA_OPT_EACH_INSTRUCTION_SET void load_column(const bfloat16 *column, int rows, double *to) { load(column, rows, to); }
 

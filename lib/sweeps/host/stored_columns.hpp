@@ -1,14 +1,20 @@
-// A tile's rows of vectors as they are stored, on the host: to doubles, and from doubles to columns of S and Y that have
-// fewer bits than x.
+// A tile's rows of vectors as they are stored, on the host: to doubles, and from doubles to columns of S and Y that
+// have fewer bits than x.
 #pragma once
+
+#include <algorithm>
 
 #include "dense/bfloat16.hpp"
 #include "sweeps/host/row_tiles.hpp"
 
 namespace cudaopt {
 
-// to[r] = column[r], and 0 for rows past the end.
-void load_column(const double *column, int rows, double *to);
+// to[r] = column[r], and 0 for rows past the end. A mere copy is the caller's own: it gains nothing by an instruction
+// set, and loses by a call.
+inline void load_column(const double *column, int rows, double *to) {
+    for (int r = 0; r < rows; r++) to[r] = column[r];
+    std::fill(to + rows, to + tile_height, 0.0);
+}
 void load_column(const float *column, int rows, double *to);
 void load_column(const bfloat16 *column, int rows, double *to);
 
