@@ -12,8 +12,9 @@ namespace {
 template <class Real> WholeRun run(const RunOptions &options, const Stop &stop, int64_t mark) {
     PreparedSolve<Real> prepared(options);
     Handle &h = prepared.handle;
-    h.set_real(CUDA_OPT_EPS, stop.eps).set_real(CUDA_OPT_FACTR, stop.factr);
-    h.set_int(CUDA_OPT_MAX_ITERATIONS, stop.max_iterations).set_real(CUDA_OPT_MAX_SECONDS, stop.max_seconds);
+    h.set_real(CUDA_OPT_EPS, stop.eps).set_real(CUDA_OPT_FACTR, stop.factr).set_real(CUDA_OPT_PGTOL, stop.pgtol);
+    h.set_int(CUDA_OPT_MAX_ITERATIONS, stop.max_iterations).set_int(CUDA_OPT_MAX_EVALUATIONS, stop.max_evaluations);
+    h.set_real(CUDA_OPT_MAX_SECONDS, stop.max_seconds);
 
     WholeRun result;
     result.n = prepared.n;
@@ -39,6 +40,7 @@ template <class Real> WholeRun run(const RunOptions &options, const Stop &stop, 
     note_mark();
     result.end = task == CUDA_OPT_CONVERGED            ? "converged"
                  : task == CUDA_OPT_ITERATION_LIMIT    ? "limit"
+                 : task == CUDA_OPT_EVALUATION_LIMIT   ? "limit"
                  : task == CUDA_OPT_TIME_LIMIT         ? "time"
                  : task == CUDA_OPT_LINE_SEARCH_FAILED ? "line search"
                                                        : "";

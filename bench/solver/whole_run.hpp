@@ -11,9 +11,9 @@
 namespace cudaopt::bench {
 
 struct Stop {
-    double eps = 0, factr = 0;  // 0: off
-    int64_t max_iterations = 0; // 0: no limit
-    double max_seconds = 0;     // wall time since the first call; 0: no limit
+    double eps = 0, factr = 0, pgtol = 0;            // 0: off
+    int64_t max_iterations = 0, max_evaluations = 0; // 0: no limit
+    double max_seconds = 0;                          // wall time since the first call; 0: no limit
 };
 
 struct WholeRun {

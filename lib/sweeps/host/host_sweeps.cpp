@@ -11,6 +11,7 @@
 #include "sweeps/products_layout.hpp"
 #include "sweeps/host/buffer.hpp"
 #include "sweeps/host/row_tiles.hpp"
+#include "sweeps/host/stored_columns.hpp"
 #include "cuda_opt.h"
 #include "exec/map_reduce_host.hpp"
 #include "sweeps/rules.hpp"
@@ -273,13 +274,13 @@ template <class Real, class History> class HostSweeps final : public Sweeps {
 
     // The rows' own numbers as doubles; rows past the end, of which x = g = 0, are left out of all that follows.
     void load_rows(const PanelRequest &request, int64_t begin, int rows, TileRows &tile) const {
-        load(x_ + begin, rows, tile.x);
-        load(g_ + begin, rows, tile.g);
-        if (box_.l) load(box_.l + begin, rows, tile.l);
+        load_column(x_ + begin, rows, tile.x);
+        load_column(g_ + begin, rows, tile.g);
+        if (box_.l) load_column(box_.l + begin, rows, tile.l);
         else std::fill(tile.l, tile.l + tile_height, box_.lower_all);
-        if (box_.u) load(box_.u + begin, rows, tile.u);
+        if (box_.u) load_column(box_.u + begin, rows, tile.u);
         else std::fill(tile.u, tile.u + tile_height, box_.upper_all);
-        if (request.weighted) load(diagonal_ + begin, rows, tile.h);
+        if (request.weighted) load_column(diagonal_ + begin, rows, tile.h);
         else std::fill(tile.h, tile.h + tile_height, 1.0);
     }
 
@@ -299,10 +300,10 @@ template <class Real, class History> class HostSweeps final : public Sweeps {
 
         for (int age = 0; age < request.pairs; age++) {
             if (age > 0 || !request.fresh)
-                load(column_y(request, age) + begin, rows, tile + panel::y_column(age) * tile_height);
+                load_column(column_y(request, age) + begin, rows, tile + panel::y_column(age) * tile_height);
             else
                 for (int r = 0; r < rows; r++) tile[r] = fresh_y(request, begin + r);
-            load(column_s(request, age) + begin, rows, tile + panel::s_column(age) * tile_height);
+            load_column(column_s(request, age) + begin, rows, tile + panel::s_column(age) * tile_height);
         }
         if (request.weighted)
             for (int c = 0; c < columns; c++) {
@@ -333,9 +334,10 @@ template <class Real, class History> class HostSweeps final : public Sweeps {
         out[layout.minimum] = facts.first_breakpoint;
     }
 
-    template <class Stored> static void load(const Stored *from, int rows, double *to) {
-        for (int r = 0; r < rows; r++) to[r] = from[r];
-        std::fill(to + rows, to + tile_height, 0.0);
+    static void add_stored(double factor, const History *column, int rows, double *to) {
+        if constexpr (Vectors::apart) add_column(factor, column, rows, to);
+        else
+            for (int r = 0; r < rows; r++) to[r] += factor * column[r];
     }
 
     // a g + w'q for the rows of a tile: the way from x to the subspace minimiser, were there no bounds.
@@ -349,9 +351,8 @@ template <class Real, class History> class HostSweeps final : public Sweeps {
             const History *y = column_y(p, age) + begin, *s = column_s(p, age) + begin;
             if (age == 0 && p.fresh)
                 for (int r = 0; r < rows; r++) move[r] += qy * fresh_y(p, begin + r);
-            else
-                for (int r = 0; r < rows; r++) move[r] += qy * y[r];
-            for (int r = 0; r < rows; r++) from_s[r] += qs * s[r];
+            else add_stored(qy, y, rows, move);
+            add_stored(qs, s, rows, from_s);
         }
         if (p.weighted)
             for (int r = 0; r < rows; r++) move[r] = move[r] * diagonal_[begin + r] + from_s[r];
@@ -378,19 +379,23 @@ template <class Real, class History> class HostSweeps final : public Sweeps {
         alignas(64) double trial[tile_height], d[tile_height] = {};
         load_rows(request.panel, begin, rows, own);
         record.projected.add(trial_of_tile(own, rows, move, largest_number<Real>, trial));
-        for (int r = 0; r < rows; r++) d[r] = stored_direction<Real, History>(own.x[r], trial[r], own.l[r], own.u[r]);
+        if constexpr (Vectors::apart) {
+            if (!round_direction(own, trial, rows, to.d + begin, d))
+                for (int r = 0; r < rows; r++)
+                    d[r] = to.d[begin + r] = stored_direction<Real, History>(own.x[r], trial[r], own.l[r], own.u[r]);
+        } else
+            for (int r = 0; r < rows; r++) d[r] = to.d[begin + r] = static_cast<History>(trial[r] - own.x[r]);
         record.slope.add(dot_of_tile(own.g, d));
         record.d_squared.add(dot_of_tile(d, d));
         if (to.y_fresh) store_fresh_y(to, request.panel, begin, rows);
         std::copy(g_ + begin, g_ + begin + rows, to.g_base + begin);
         std::copy(x_ + begin, x_ + begin + rows, to.x_base + begin);
-        for (int r = 0; r < rows; r++) to.d[begin + r] = static_cast<History>(d[r]);
-        if (!Vectors::apart && request.step == 1) {
+        if constexpr (Vectors::apart) step_tile(own, d, request.step, rows, to.x + begin);
+        else if (request.step == 1)
             for (int r = 0; r < rows; r++) to.x[begin + r] = static_cast<Real>(trial[r]);
-            return;
-        }
-        for (int r = 0; r < rows; r++)
-            to.x[begin + r] = stepped_row<Real>(own.x[r], d[r], request.step, own.l[r], own.u[r]);
+        else
+            for (int r = 0; r < rows; r++)
+                to.x[begin + r] = stepped_row<Real>(own.x[r], d[r], request.step, own.l[r], own.u[r]);
     }
 
     void store_fresh_y(const Trials &to, const PanelRequest &request, int64_t begin, int rows) const {

@@ -15,5 +15,9 @@ namespace cudaopt {
 
 constexpr int lanes = 4;
 typedef double Lanes __attribute__((vector_size(32), aligned(32)));
+typedef long Indices __attribute__((vector_size(32)));
+
+inline __attribute__((always_inline)) Lanes at(const double *values, int r) { return *(const Lanes *)(values + r); }
+inline __attribute__((always_inline)) void put(double *values, int r, Lanes v) { *(Lanes *)(values + r) = v; }
 
 } // namespace cudaopt

@@ -7,10 +7,6 @@ namespace cudaopt {
 
 namespace {
 
-typedef long Indices __attribute__((vector_size(32)));
-
-inline __attribute__((always_inline)) Lanes at(const double *values, int r) { return *(const Lanes *)(values + r); }
-inline __attribute__((always_inline)) void put(double *values, int r, Lanes v) { *(Lanes *)(values + r) = v; }
 inline __attribute__((always_inline)) double add_up(Lanes v) { return (v[0] + v[2]) + (v[1] + v[3]); }
 inline __attribute__((always_inline)) Indices before(int rows, int r) {
     return Indices{r, r + 1, r + 2, r + 3} < static_cast<long>(rows);
