@@ -29,8 +29,9 @@ extern "C" int pthread_create(pthread_t *thread, const pthread_attr_t *attribute
     return create(thread, attributes, start, argument);
 }
 
-TEMPLATE_TEST_CASE("With the threads that there are, the results are the same", "[threads]", HostDouble, HostFloat) {
-    const Problem problem = in_box(extended_rosenbrock(50000), -1.5, 0.8);
+TEMPLATE_TEST_CASE("With the threads that there are, the results are the same", "[threads]", HOST_CONFIGURATIONS) {
+    // Of rows enough that as many threads would be taken: what they work in is held to a share of the vectors.
+    const Problem problem = in_box(extended_rosenbrock(200000), -1.5, 0.8);
     const auto solve_with = [&](int number) {
         Harness<TestType> harness(problem, 5);
         harness.set_int(CUDA_OPT_THREADS, number).set_int(CUDA_OPT_MAX_ITERATIONS, 15);
