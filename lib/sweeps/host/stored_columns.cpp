@@ -18,7 +18,6 @@ inline __attribute__((always_inline)) Singles rounded(Lanes v, const bfloat16 *)
     const Words wide = (Words) __builtin_convertvector(v, Singles);
     return (Singles)((wide + 0x7fffu + (wide >> 16 & 1)) & 0xffff0000u);
 }
-inline __attribute__((always_inline)) Lanes rounded(Lanes v, const double *) { return v; }
 
 template <class Stored> inline __attribute__((always_inline)) void load(const Stored *column, int rows, double *to) {
     for (int r = 0; r < rows; r++) to[r] = column[r];
@@ -48,14 +47,15 @@ inline __attribute__((always_inline)) bool round_difference(const TileRows &tile
     return !(missed[0] | missed[1] | missed[2] | missed[3]);
 }
 
+// What the box holds is rounded, for its bounds are numbers that x can be: the same as rounding first.
 template <class Real>
 inline __attribute__((always_inline)) void step_rows(const TileRows &tile, const double *d, double step, int rows,
                                                      Real *x) {
     const Lanes zero = {}, largest = zero + largest_number<Real>;
     alignas(32) double to[tile_height];
     for (int r = 0; r < tile_height; r += lanes) {
-        const Lanes from = at(tile.x, r), stored = __builtin_convertvector(rounded(from + step * at(d, r), x), Lanes);
-        put(to, r, place_in_box(stored, from, at(tile.l, r), at(tile.u, r), largest));
+        const Lanes from = at(tile.x, r);
+        put(to, r, place_in_box(from + step * at(d, r), from, at(tile.l, r), at(tile.u, r), largest));
     }
     for (int r = 0; r < rows; r++) x[r] = static_cast<Real>(to[r]);
 }
