@@ -3,6 +3,9 @@
 
 #include <algorithm>
 #include <atomic>
+#include <map>
+#include <memory>
+#include <tuple>
 #include <functional>
 
 #include "../support/configurations.hpp"
@@ -25,8 +28,7 @@ template <class Configuration> class Backend {
     // The caller's arrays begin `offset` elements into their memory: aligned to what a vector access wants, or not.
     explicit Backend(const reference::Machine &machine, int offset = 0, bool aside = true)
         : n_(machine.n), offset_(offset), space_(on_cuda ? cudaopt::make_cuda_memory() : cudaopt::make_host_memory()),
-          sweeps_(
-              cudaopt::make_sweeps<Real>(Configuration::backend, n_, Configuration::history_bits, space_->device())) {
+          sweeps_(sweeps_of(machine.n, machine.m, aside, space_->device())) {
         REQUIRE(machine.caller.bits == 8 * sizeof(Real));
         REQUIRE(machine.history.bits == Configuration::history_bits);
         arrays_.x = place(machine.x);
@@ -45,7 +47,7 @@ template <class Configuration> class Backend {
         store({HeldVector::x_base}, machine.x_base);
     }
     ~Backend() {
-        sweeps_.reset();
+        if (!on_cuda) sweeps_.reset();
         for (void *memory : memory_) space_->release(memory);
     }
     Backend(const Backend &) = delete;
@@ -74,6 +76,16 @@ template <class Configuration> class Backend {
     }
 
   private:
+    // Memory that a GPU can write takes long to be had: its sweeps are kept until the end, and used again by machines
+    // of the same shape.
+    static std::shared_ptr<cudaopt::Sweeps> sweeps_of(int64_t n, int m, bool aside, int device) {
+        static auto &kept = *new std::map<std::tuple<int64_t, int, bool>, std::shared_ptr<cudaopt::Sweeps>>();
+        std::shared_ptr<cudaopt::Sweeps> own, &sweeps = on_cuda ? kept[{n, m, aside}] : own;
+        if (!sweeps)
+            sweeps = cudaopt::make_sweeps<Real>(Configuration::backend, n, Configuration::history_bits, device);
+        return sweeps;
+    }
+
     static bool is_column(const HeldVector &which) {
         return which.kind == HeldVector::s_column || which.kind == HeldVector::y_column;
     }
@@ -113,7 +125,7 @@ template <class Configuration> class Backend {
     std::atomic<bool> stop_requested_{false};
     cudaopt::Patience patience_{stop_requested_};
     std::unique_ptr<cudaopt::MemorySpace> space_;
-    std::unique_ptr<cudaopt::Sweeps> sweeps_;
+    std::shared_ptr<cudaopt::Sweeps> sweeps_;
     std::vector<void *> memory_;
     cudaopt::UserArrays arrays_{};
 };

@@ -76,7 +76,7 @@ Problem without_gradient() {
 }
 // All nbd = 2, some bounds infinite.
 Caller boxed_without_end(const Problem &problem, std::size_t finite) {
-    Caller caller(problem, 5, 0, 1e-7);
+    Caller caller(problem, 5, 0, 1e-5); // for 1e-7, rounding errors of f are too large on a GPU
     std::fill(caller.kind.begin(), caller.kind.end(), 2);
     std::fill_n(caller.lower.begin(), finite, -2.0);
     std::fill_n(caller.upper.begin(), finite, 0.8);
@@ -235,7 +235,7 @@ TEST_CASE("Where all nbd are 2 the first step is 1, infinite bounds or not", "[s
     const Setulb reference = reference_or_warning();
     if (!reference) return;
     for (const std::size_t finite : {0u, 10u}) {
-        Both both(chained_rosenbrock(50, 1), 5, 0, 1e-7, reference);
+        Both both(chained_rosenbrock(50, 1), 5, 0, 1e-5, reference);
         both.edit([=](Caller &c) { c = boxed_without_end(chained_rosenbrock(50, 1), finite); });
         both.check_same_path(15, 1e-6);
         CHECK(both.ours.lsave[2] != 0);

@@ -17,12 +17,13 @@ struct CoefficientsInMemory {
     __device__ double operator[](int i) const { return q[i]; }
 };
 
-// y of the newest pair as it is stored, or will be.
+// y of the newest pair as it is stored, or will be, where g_base has a vector of its own. Where it stands in the
+// column, that is read with the others.
 template <class Real, class History, int rows>
 __device__ Elements<History, rows> newest_y(const DeviceVectors<Real, History> &v, const PanelRequest &panel, int64_t i,
                                             const Elements<Real, rows> &g) {
     Elements<History, rows> y{};
-    if (panel.pairs == 0) return y;
+    if (!v.apart || panel.pairs == 0) return y;
     if (!panel.fresh) return Elements<History, rows>::load(v.y(panel.newest_slot) + i);
     const auto g_base = Elements<Real, rows>::load(v.g_base(panel.newest_slot) + i);
 #pragma unroll
@@ -52,7 +53,7 @@ __device__ void subspace_move(const DeviceVectors<Real, History> &v, const Direc
 #pragma unroll
         for (int e = 0; e < at_once; e++)
             if (age + e < p.pairs) {
-                y[e] = e == 0 && age == 0 ? newest : Loaded::load(v.y(slot) + i);
+                y[e] = v.apart && e == 0 && age == 0 ? newest : Loaded::load(v.y(slot) + i);
                 s[e] = Loaded::load(v.s(slot) + i);
                 slot = slot == 0 ? v.m : slot - 1;
             }
@@ -60,9 +61,10 @@ __device__ void subspace_move(const DeviceVectors<Real, History> &v, const Direc
         for (int e = 0; e < at_once; e++)
             if (age + e < p.pairs) {
                 const double q_y = q[panel::y_column(age + e)], q_s = q[panel::s_column(age + e)];
+                const bool fresh = !v.apart && e == 0 && age == 0 && p.fresh; // the column holds g_base
 #pragma unroll
                 for (int k = 0; k < rows; k++) {
-                    from_g_and_y[k] += q_y * y[e][k];
+                    from_g_and_y[k] += q_y * (fresh ? static_cast<double>(g.v[k] - y[e].v[k]) : y[e][k]);
                     from_s[k] += q_s * s[e][k];
                 }
             }
@@ -100,7 +102,9 @@ template <class Real, class History, class Coefficients, int rows_> struct TakeD
         Loaded lower, upper;
         if (v.box.l) lower = Loaded::load(v.box.l + i);
         if (v.box.u) upper = Loaded::load(v.box.u + i);
-        const Stored y = newest_y(v, request.panel, i, gradient);
+        Loaded old_gradient;
+        if (!v.apart && to.y_fresh) old_gradient = Loaded::load(v.g_base(request.panel.newest_slot) + i);
+        Stored y = newest_y(v, request.panel, i, gradient);
 #pragma unroll
         for (int k = 0; k < count; k++) h[k] = 1;
         if (request.panel.weighted) spread(Loaded::load(v.diagonal + i), h);
@@ -118,6 +122,7 @@ template <class Real, class History, class Coefficients, int rows_> struct TakeD
             const auto trial = take_trial<Real, History>({x[k], g[k], l[k], u[k]}, request, h[k], move[k], record);
             d.v[k] = trial.d;
             stepped.v[k] = trial.x;
+            if (!v.apart && to.y_fresh) y.v[k] = gradient_change<History>(gradient.v[k], old_gradient.v[k]);
         }
         if (to.y_fresh) y.store(to.y_fresh + i);
         d.store(to.d + i);
