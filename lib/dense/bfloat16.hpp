@@ -39,7 +39,7 @@ struct bfloat16 {
 
 // The largest number that can be stored.
 template <class Stored> constexpr double largest_number = static_cast<double>(std::numeric_limits<Stored>::max());
-template <> constexpr double largest_number<bfloat16> = 0x1.fep127;
+template <> inline constexpr double largest_number<bfloat16> = 0x1.fep127;
 
 // The next number away from zero.
 CUDA_OPT_HD_INLINE float next_away_from_zero(float v) {
