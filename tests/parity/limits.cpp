@@ -111,6 +111,26 @@ TEMPLATE_TEST_CASE("Each stopping test stops where its inequality first holds", 
     }
 }
 
+TEMPLATE_TEST_CASE("EPS is relative to x, but to no x below 1", "[limits]", EVERY_CONFIGURATION) {
+    if (skipped<TestType>()) return;
+    constexpr double eps = 1e-2;
+    const Problem small{"small solution", Vector(100, 0.01), [](const Vector &x, Vector &g) {
+                            return pairwise_sum(0, 100, [&](int64_t i) {
+                                const double weight = 1 + static_cast<double>(i), way = x[i] - 1e-4;
+                                g[i] = weight * way;
+                                return weight * way * way / 2;
+                            });
+                        }};
+    Harness<TestType> harness(small, 5);
+    harness.set_real(CUDA_OPT_EPS, eps);
+    const Outcome outcome = harness.run();
+    CHECK(outcome.task == CUDA_OPT_CONVERGED);
+    REQUIRE(!outcome.history.empty());
+    for (const Iterate &iterate : outcome.history)
+        CHECK((iterate.pg_norm2 < eps) == (iterate.iteration == outcome.iterations));
+    CHECK(outcome.history.back().pg_norm2 >= eps * harness.get_real(CUDA_OPT_X_NORM2));
+}
+
 TEMPLATE_TEST_CASE("A start that is a solution is accepted as it is", "[limits]", EVERY_CONFIGURATION) {
     if (skipped<TestType>()) return;
     Problem problem = extended_rosenbrock(100);

@@ -179,6 +179,7 @@ TEMPLATE_TEST_CASE("At the rounding errors of f the solve ends with the best ite
         const Outcome outcome = harness.run();
         check_promises<TestType>(problem, outcome);
         CHECK((outcome.task == CUDA_OPT_LINE_SEARCH_FAILED || outcome.task == CUDA_OPT_CONVERGED));
+        CHECK(harness.get_real(CUDA_OPT_F) == outcome.f); // the results are of the iterate that is in x
     }
 }
 
