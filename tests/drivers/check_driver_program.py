@@ -316,6 +316,18 @@ class Checkpoints(unittest.TestCase):
         self.assertEqual((self.table(), self.end(done)), (table[resumed:], end))
         self.assertFalse(self.beside.exists())
 
+    def test_the_memory_has_the_bits_that_it_was_saved_with(self):
+        bits = ("--history-bits", 16)
+        table, end, _ = self.whole(*bits)
+        run(*self.PROBLEM, "--max-iterations", 20, *bits, "--checkpoint", self.file, "--every", 5)
+        for again in bits, ():
+            done = run(*self.TORSION, *self.resumed(), "--csv", self.csv, *again)
+            self.assertEqual((done.stderr, self.end(done)), ("", end))
+            self.assertEqual(self.table()[-1], table[-1])
+        done = run(*self.TORSION, *self.resumed(), "--history-bits", 32)
+        self.assertEqual((done.returncode, done.stderr), (2, f"driver_program: --history-bits: '{self.file}' holds a "
+                                                             "memory of 16 bits, not 32\n"))
+
     def test_the_settings_are_those_of_the_run_or_given_anew(self):
         table, _, _ = self.whole()
         run(*self.PROBLEM, "--max-iterations", 30, "--checkpoint", self.file, "--every", 7)
