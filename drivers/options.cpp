@@ -37,6 +37,7 @@ constexpr Setting whole_settings[] = {
     {"--max-evaluations", CUDA_OPT_MAX_EVALUATIONS, "stop after so many evaluations; 0: no limit [0]"},
     {"--max-cuts", CUDA_OPT_MAX_CUTS, "most cuts of a step in a row where f or g is not finite [30]"},
     {"--history-bits", CUDA_OPT_HISTORY_BITS, "bits of an element of the memory: 64, 32 or 16 [x's own]"},
+    {"--product-bits", CUDA_OPT_PRODUCT_BITS, "precision of their inner products: 64, or 32 where that is faster [64]"},
 };
 
 bool is_single(const std::string &name) {

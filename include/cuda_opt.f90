@@ -79,6 +79,7 @@ module cuda_opt
         CUDA_OPT_REPORT_ITERATES    = 106, &
         CUDA_OPT_THREADS            = 107, &
         CUDA_OPT_HISTORY_BITS       = 111, &
+        CUDA_OPT_PRODUCT_BITS       = 113, &
         CUDA_OPT_IPRINT_FREQUENCY   = 108, &
         CUDA_OPT_IPRINT_TYPE        = 109, &
         CUDA_OPT_ROBUST             = 110, &

@@ -167,6 +167,13 @@ enum {
                                          to be scaled so that it matters not, or no lower f may be found. Before the
                                          first call of cuda_opt_solve(), and not while cuda_opt_warm_start() keeps pairs
                                          of other bits */
+    CUDA_OPT_PRODUCT_BITS = 113,    /**< 64 or 32; default 64: the precision in which inner products of the correction
+                                         pairs are formed. 32 allows single precision where that is faster: with
+                                         CUDA_OPT_HISTORY_BITS 16 on CUDA and m <= 22, on the matrix units made for
+                                         bfloat16, whose products are exact; sums of 128 rows (256 of float) are then
+                                         added in double. Not for products that would lose digits by overflow or
+                                         underflow, beyond the first breakpoint, or with a diagonal: those stay double,
+                                         as do the line search's slopes and all other sums (docs/memory.md) */
     /* of a search (cuda_opt_create_search()), before its first call; it also has MAX_ITERATIONS, MAX_EVALUATIONS,
        THREADS, MAX_SECONDS, F_TARGET, ITERATIONS, EVALUATIONS, F, DIMENSION, STOP_TEST and WORKSPACE_BYTES */
     CUDA_OPT_SEARCH_SEED = 120,     /**< >= 0; default 0: of the random numbers */

@@ -19,6 +19,7 @@ struct RunOptions {
     int64_t n = 1000000;
     int m = 5, iterations = 50, threads = 0;
     int history_bits = 0; // of the memory's columns; 0: those of x
+    int product_bits = 64;
     std::string problem = "rosenbrock", backend = "auto";
     bool single = false, own_bounds = false, approximate_cauchy = false;
     bool uniform = false;                            // lower and upper as numbers, not in arrays
