@@ -186,8 +186,8 @@ TEMPLATE_TEST_CASE("At the rounding errors of f the solve ends with the best ite
 TEMPLATE_TEST_CASE("A test that holds at the last iteration in vain ends the solve, and not one before",
                    "[line-search]", EVERY_CONFIGURATION) {
     if (skipped<TestType>()) return;
-    // f is above that of the start by its rounding errors, and g at a right angle to the last step, so that each step is
-    // accepted and nothing falls: the first two evaluations are the start and what the next thousand iterations are
+    // f is above that of the start by its rounding errors, and g at a right angle to the last step, so that each step
+    // is accepted and nothing falls: the first two evaluations are the start and what the next thousand iterations are
     // compared with. EPS holds once, where g is shorter by less than what counts as a fall.
     constexpr int64_t last = 2 + 1000;
     for (const int64_t shorter_at : {last - 1, last}) {
