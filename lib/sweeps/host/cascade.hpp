@@ -1,8 +1,7 @@
-// The numbers of tiles joined in a fixed order on the host.
+// The numbers of the inner products, added up tile by tile in a binary tree.
 #pragma once
 
 #include <algorithm>
-#include <cstdint>
 
 #include "lbfgsb/box.hpp"
 #include "sweeps/products_layout.hpp"

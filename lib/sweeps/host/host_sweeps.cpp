@@ -8,6 +8,7 @@
 
 #include "sweeps/backend.hpp"
 #include "sweeps/found_variables.hpp"
+#include "sweeps/products_layout.hpp"
 #include "sweeps/host/buffer.hpp"
 #include "sweeps/host/cascade.hpp"
 #include "sweeps/host/row_tiles.hpp"
