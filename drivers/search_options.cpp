@@ -68,6 +68,10 @@ void add_search(CLI::App &app, SearchProgramOptions &o) {
     add_option(app, "--at-smallest-step", "NAME",
                "restart: take the first step again; stop: end the walk; new-point: start it anew [restart]",
                [&o](auto &, auto &text) { o.search.at_smallest = at_smallest_step(text); });
+    add_option(app, "--rounds", "K",
+               "start all walks anew after every K iterations, each one's best is kept; a time limit ends with a "
+               "round; 0: never [0]",
+               [&o](auto &name, auto &text) { o.search.round_iterations = whole_number<int64_t>(name, text); });
     add_option(app, "--polish", "P", "let L-BFGS-B go on from the best points of so many walks, on the host [0]",
                [&o](auto &name, auto &text) { o.polish = whole_number<int64_t>(name, text); });
     add_option(app, "--backend", "NAME", "auto, cuda or host; auto: CUDA where there is a device [auto]",

@@ -102,12 +102,13 @@ Ended follow(PatternSearch &search, const cudaopt::SearchOptions &options, Follo
         check(search);
         const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
         const bool interrupted = interrupt.requested();
+        const bool round_ends = options.round_iterations == 0 || iteration % options.round_iterations == 0;
         std::string why;
         if (interrupted) why = "interrupted";
         else if (iteration >= options.iterations)
             why = "the limit of " + std::to_string(options.iterations) + " iterations was reached";
         else if (found.active == 0) why = "all walks have ended at their smallest steps";
-        else if (options.max_seconds > 0 && seconds >= options.max_seconds)
+        else if (options.max_seconds > 0 && seconds >= options.max_seconds && round_ends)
             why = "the time limit of " + text("%g", options.max_seconds) + " s was reached";
         follower.observe({iteration, found.evaluations, found.active, found.value, seconds}, !why.empty());
         if (!why.empty()) return {found, seconds, why, interrupted};

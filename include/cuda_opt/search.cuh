@@ -94,11 +94,15 @@ struct SearchOptions {
     int halvings = 16;         /**< 1 to 1000: the smallest step is steps / 2^halvings, and is not taken */
     AtSmallestStep at_smallest = AtSmallestStep::restart_step; /**< what then */
     bool history = false;   /**< whether to keep the best value after each iteration */
-    double max_seconds = 0; /**< run() ends after the iteration that passes it; 0: no limit */
+    double max_seconds = 0; /**< run() ends after the iteration, or the round, that passes it; 0: no limit */
     int threads = 0;        /**< on the host, with OpenMP; 0: all of the machine's */
     void *stream = nullptr; /**< on CUDA, a cudaStream_t */
     int lanes = 0;          /**< on CUDA, threads for a walk: 1 or 32; 0: 32 for few walks of many variables.
                                  The walks are the same. With `sums` or `reach` always 1 */
+    int64_t round_iterations = 0; /**< >= 0: all walks start again, from new random points, after every so many
+                                       iterations, with the first step, and their best is kept; 0: never. Not with
+                                       AtSmallestStep::stop. A round that has begun is finished (Zhu and Curry 2009,
+                                       their searches with a time limit) */
 };
 
 /** A search on either machine: what does not depend on the objective. */
@@ -118,7 +122,12 @@ class PatternSearch {
         };
         const int64_t before = iterations_;
         int64_t left = std::max<int64_t>(options_.iterations - iterations_, 0);
-        int64_t piece = options_.max_seconds > 0 ? std::min<int64_t>(left, 1) : left;
+        // With a time limit, pieces: of iterations, or of whole rounds.
+        const int64_t unit = std::max<int64_t>(options_.round_iterations, 1);
+        const auto whole = [&](int64_t most) {
+            return std::min(left, std::max(most / unit * unit, unit) - iterations_ % unit);
+        };
+        int64_t piece = options_.max_seconds > 0 ? whole(1) : left;
         bool in_time = true, active = true;
         do {
             if (const int code = advance(piece)) return code;
@@ -128,7 +137,7 @@ class PatternSearch {
                 const double each = passed / double(std::max<int64_t>(iterations_ - before, 1));
                 in_time = passed < options_.max_seconds;
                 const double most = std::min(2.0 * double(piece), (options_.max_seconds - passed) / each / 8);
-                piece = std::min(left, std::max<int64_t>(1, int64_t(most)));
+                piece = whole(int64_t(most));
             }
             if (options_.at_smallest == AtSmallestStep::stop) active = summary().active > 0;
         } while (left > 0 && in_time && active);
@@ -217,6 +226,11 @@ class PatternSearch {
                  options.halvings);
         else if (options.lanes != 0 && options.lanes != 1 && options.lanes != 32)
             fail(CUDA_OPT_IMPROPER_INPUT, "the number of lanes is %d, but has to be 0, 1 or 32", options.lanes);
+        else if (options.round_iterations < 0)
+            fail(CUDA_OPT_IMPROPER_INPUT, "the iterations of a round are %lld, but have to be at least 0",
+                 options.round_iterations);
+        else if (const char *wrong = pattern::wrong_rounds(options.round_iterations, options.at_smallest))
+            fail(CUDA_OPT_IMPROPER_INPUT, "rounds of %lld iterations: %s", options.round_iterations, wrong);
         else if (options.walks > std::numeric_limits<int64_t>::max() / 64 / n_)
             fail(CUDA_OPT_OUT_OF_MEMORY, "out of memory: %lld walks of %d variables take more than 2^60 bytes",
                  options.walks, n_);
@@ -240,8 +254,11 @@ class PatternSearch {
     /** The rules, where the box, 3 n values, lies at `box`. */
     pattern::Rules rules(const double *box) const {
         const double *upper = box + n_, *step = upper + n_;
-        return {options_.walks, n_, options_.halvings, options_.at_smallest, options_.seed, box, upper, step};
+        return {options_.walks, n_,    options_.halvings, options_.at_smallest,     options_.seed,
+                box,            upper, step,              options_.round_iterations};
     }
+    /** Whether memory is wanted for the best points of former lives. */
+    bool has_lives() const { return rules(box_.data()).has_lives(); }
     /** Whether there is such a walk to read. */
     bool has(int64_t walk) const { return code_ == 0 && walk >= 0 && walk < options_.walks; }
     /** Coordinates of all walks together. */
@@ -290,7 +307,7 @@ template <class Objective, int N = 0> class HostSearch final : public PatternSea
                const SearchOptions &options)
         : PatternSearch(N, lower, upper, options), objective_(objective) {
         if (code() != 0) return;
-        const bool lives = options.at_smallest == AtSmallestStep::new_point;
+        const bool lives = has_lives();
         x_.reset(new (std::nothrow) double[coordinates()]);
         best_x_.reset(lives ? new (std::nothrow) double[coordinates()] : nullptr);
         if (!x_ || (lives && !best_x_)) {

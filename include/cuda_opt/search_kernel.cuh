@@ -124,7 +124,7 @@ template <class Objective, int N = 0> class CudaSearch final : public PatternSea
             fail(CUDA_OPT_BACKEND_UNAVAILABLE, "there is no CUDA device, or no driver for it");
         }
         if (code() != 0) return;
-        const bool lives = options.at_smallest == AtSmallestStep::new_point;
+        const bool lives = has_lives();
         if (!allocate(x_, coordinates()) || (lives && !allocate(best_x_, coordinates())) ||
             !allocate(walk_, std::size_t(options.walks)) || !allocate(on_device_, box_.size()) ||
             !allocate(history_, std::max<std::size_t>(history_size(), 1)) ||

@@ -222,9 +222,10 @@ template <class Poll, class Objective, class Point, class Note>
 CUDA_OPT_SEARCH_HD void advance_at(const Poll &poll, const Objective &f, const Rules &rules, const Walks &walks,
                                    int64_t w, int n, Point &x, int64_t iterations, const Note &note) {
     Walk it = walks.walk[w];
-    poll.together();
+    poll.together(); // all have read it
     Tally<Objective> tally;
     const auto begin_life = [&] {
+        poll.together();
 #ifdef __CUDA_ARCH__
 #pragma unroll 1
 #endif
@@ -240,6 +241,11 @@ CUDA_OPT_SEARCH_HD void advance_at(const Poll &poll, const Objective &f, const R
     }
     double scale = scale_of(it.level);
     for (int64_t k = 0; k < iterations && it.level != ended; k++) {
+        if (rules.begins_round(it.iterations)) {
+            walks.end_life(rules, w, it, x);
+            begin_life();
+            scale = scale_of(it.level);
+        }
         const bool improved = poll(tally, f, rules, scale, n, x, it.value);
         const double best = it.best < it.value ? it.best : it.value;
         const int32_t level = it.level;
@@ -247,11 +253,7 @@ CUDA_OPT_SEARCH_HD void advance_at(const Poll &poll, const Objective &f, const R
         note(it.iterations, best);
         if (it.level != level) scale = scale_of(it.level);
         if (!again) continue;
-        if (it.value < it.best) {
-            it.best = it.value;
-            for (int j = 0; j < n; j++) walks.best_x[j * rules.walks + w] = x[j];
-        }
-        poll.together();
+        walks.end_life(rules, w, it, x);
         begin_life();
     }
     walks.walk[w] = it;

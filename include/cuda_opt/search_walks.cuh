@@ -86,7 +86,16 @@ struct Rules {
     const double *lower;        /**< n values: the box from below */
     const double *upper;        /**< n values: and from above */
     const double *step;         /**< n values: Delta_0 */
+    int64_t round_iterations = 0; /**< see SearchOptions */
 
+    /** Whether a walk may have more lives than one, of which the best is kept. */
+    CUDA_OPT_SEARCH_HD bool has_lives() const {
+        return at_smallest == AtSmallestStep::new_point || round_iterations > 0;
+    }
+    /** Whether a round follows another after so many iterations: all walks start again before the next one. */
+    CUDA_OPT_SEARCH_HD bool begins_round(int64_t iterations) const {
+        return round_iterations > 0 && iterations > 0 && iterations % round_iterations == 0;
+    }
     /** Coordinate j of a walk's start number `start`, from 0. */
     CUDA_OPT_SEARCH_HD double start(int64_t walk, int64_t start, int j) const {
         const double u = uniform(seed, uint64_t(walk), uint64_t(start) * uint64_t(n) + uint64_t(j));
@@ -155,8 +164,17 @@ CUDA_OPT_SEARCH_HD inline Walk not_begun() { return {HUGE_VAL, HUGE_VAL, 0, 0, 0
 /** All walks: coordinate j of walk w lies at [j * walks + w]. */
 struct Walks {
     double *x;      /**< n values each */
-    double *best_x; /**< n values each, of former lives; NULL but with AtSmallestStep::new_point */
+    double *best_x; /**< n values each, of former lives; NULL unless rules.has_lives() */
     Walk *walk;     /**< the walks' numbers */
+
+    /** A life of walk w ends where it is, at x: its point is kept if it is the best one so far. */
+    template <class Point>
+    CUDA_OPT_SEARCH_HD void end_life(const Rules &rules, int64_t w, Walk &it, const Point &x) const {
+        it.level = 0;
+        if (!(it.value < it.best)) return;
+        it.best = it.value;
+        for (int j = 0; j < rules.n; j++) best_x[j * rules.walks + w] = x[j];
+    }
 
     /** A walk's share of the summary. */
     CUDA_OPT_SEARCH_HD SearchSummary summary(const Rules &rules, int64_t w) const {
@@ -167,6 +185,12 @@ struct Walks {
     /** Where the best point of a walk lies: its first coordinate. */
     CUDA_OPT_SEARCH_HD const double *best_of(int64_t w) const { return (walk[w].was_better() ? best_x : x) + w; }
 };
+
+/** Why a walk cannot do this at its smallest step; NULL: it can. */
+inline const char *wrong_rounds(int64_t round_iterations, AtSmallestStep at_smallest) {
+    const bool wrong = round_iterations > 0 && at_smallest == AtSmallestStep::stop;
+    return wrong ? "in rounds all walks go on together: none of them can end at its smallest step" : nullptr;
+}
 
 /** Why a variable cannot be searched for between these bounds with this step; NULL: it can. */
 inline const char *wrong_bounds(double lower, double upper, double step) {

@@ -20,6 +20,8 @@ std::vector<Problem> problems(int n) {
         p.options.halvings = 4;
         p.options.history = true;
         all.push_back(p);
+        p.options.round_iterations = 13;
+        if (rule != AtSmallestStep::stop) all.push_back(p);
     }
     return all;
 }

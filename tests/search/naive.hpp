@@ -50,7 +50,14 @@ class NaiveWalk {
   public:
     NaiveWalk(const Problem &problem, const Function &f, int64_t number) : p_(problem), f_(f), number_(number) {
         begin();
-        for (int64_t k = 0; k < p_.options.iterations && !ended; k++) iterate();
+        const int64_t round = p_.options.round_iterations;
+        for (int64_t k = 0; k < p_.options.iterations && !ended; k++) {
+            if (round > 0 && k > 0 && k % round == 0) {
+                keep_best();
+                begin();
+            }
+            iterate();
+        }
         keep_best();
     }
     Vector best_x;
@@ -176,6 +183,7 @@ class BatchSearch : public cudaopt::Handle {
         set_int(CUDA_OPT_SEARCH_SEED, static_cast<int64_t>(p.options.seed));
         set_int(CUDA_OPT_HALVINGS, p.options.halvings);
         set_int(CUDA_OPT_AT_SMALLEST_STEP, static_cast<int>(p.options.at_smallest));
+        set_int(CUDA_OPT_ROUND_ITERATIONS, p.options.round_iterations);
         if (!on_cuda()) set_int(CUDA_OPT_THREADS, p.options.threads);
     }
 
