@@ -93,12 +93,12 @@ struct SearchOptions {
     std::vector<double> steps; /**< Delta_0 for each coordinate, > 0; empty: (upper - lower) / 20 */
     int halvings = 16;         /**< 1 to 1000: the smallest step is steps / 2^halvings, and is not taken */
     AtSmallestStep at_smallest = AtSmallestStep::restart_step; /**< what then */
-    bool history = false;   /**< whether to keep the best value after each iteration */
-    double max_seconds = 0; /**< run() ends after the iteration, or the round, that passes it; 0: no limit */
-    int threads = 0;        /**< on the host, with OpenMP; 0: all of the machine's */
-    void *stream = nullptr; /**< on CUDA, a cudaStream_t */
-    int lanes = 0;          /**< on CUDA, threads for a walk: 1 or 32; 0: 32 for few walks of many variables.
-                                 The walks are the same. With `sums` or `reach` always 1 */
+    bool history = false;         /**< whether to keep the best value after each iteration */
+    double max_seconds = 0;       /**< run() ends after the iteration, or the round, that passes it; 0: no limit */
+    int threads = 0;              /**< on the host, with OpenMP; 0: all of the machine's */
+    void *stream = nullptr;       /**< on CUDA, a cudaStream_t */
+    int lanes = 0;                /**< on CUDA, threads for a walk: 1 or 32; 0: 32 for few walks of many variables.
+                                       The walks are the same. With `sums` or `reach` always 1 */
     int64_t round_iterations = 0; /**< >= 0: all walks start again, from new random points, after every so many
                                        iterations, with the first step, and their best is kept; 0: never. Not with
                                        AtSmallestStep::stop. A round that has begun is finished (Zhu and Curry 2009,
@@ -254,8 +254,8 @@ class PatternSearch {
     /** The rules, where the box, 3 n values, lies at `box`. */
     pattern::Rules rules(const double *box) const {
         const double *upper = box + n_, *step = upper + n_;
-        return {options_.walks, n_,    options_.halvings, options_.at_smallest,     options_.seed,
-                box,            upper, step,              options_.round_iterations};
+        return {options_.walks, n_,   options_.halvings,        options_.at_smallest, options_.seed, box,
+                upper,          step, options_.round_iterations};
     }
     /** Whether memory is wanted for the best points of former lives. */
     bool has_lives() const { return rules(box_.data()).has_lives(); }

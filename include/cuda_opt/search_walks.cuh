@@ -78,14 +78,14 @@ CUDA_OPT_SEARCH_HD inline double ranked(double value) {
 
 /** What all walks have in common. */
 struct Rules {
-    int64_t walks;              /**< how many */
-    int n;                      /**< coordinates */
-    int halvings;               /**< see SearchOptions */
-    AtSmallestStep at_smallest; /**< see SearchOptions */
-    uint64_t seed;              /**< see SearchOptions */
-    const double *lower;        /**< n values: the box from below */
-    const double *upper;        /**< n values: and from above */
-    const double *step;         /**< n values: Delta_0 */
+    int64_t walks;                /**< how many */
+    int n;                        /**< coordinates */
+    int halvings;                 /**< see SearchOptions */
+    AtSmallestStep at_smallest;   /**< see SearchOptions */
+    uint64_t seed;                /**< see SearchOptions */
+    const double *lower;          /**< n values: the box from below */
+    const double *upper;          /**< n values: and from above */
+    const double *step;           /**< n values: Delta_0 */
     int64_t round_iterations = 0; /**< see SearchOptions */
 
     /** Whether a walk may have more lives than one, of which the best is kept. */

@@ -103,8 +103,8 @@ bool Search::accept_rounds() {
 
 int Search::begin() {
     if (!accept_box() || !accept_rounds()) return CUDA_OPT_IMPROPER_INPUT;
-    sweeps_->begin({walks_, settings.seed, settings.round_iterations, n_, static_cast<int>(settings.halvings), static_cast<int>(settings.threads),
-                    static_cast<AtSmallestStep>(settings.at_smallest)},
+    sweeps_->begin({walks_, settings.seed, settings.round_iterations, n_, static_cast<int>(settings.halvings),
+                    static_cast<int>(settings.threads), static_cast<AtSmallestStep>(settings.at_smallest)},
                    stream, patience_);
     walk_.reserve(static_cast<std::size_t>(walks_)); // what reading needs: nothing is allocated later
     order_.reserve(static_cast<std::size_t>(walks_));

@@ -80,7 +80,7 @@ class Search {
     Patience patience_{stop_requested};
     double *points_ = nullptr;
     const double *values_ = nullptr;
-    int j_ = 0; // the coordinate whose trials have been asked for
+    int j_ = 0;             // the coordinate whose trials have been asked for
     int64_t round_end_ = 0; // iterations after which all walks start again
     int64_t iterations_ = 0, evaluations_ = 0, batch_ = 0, active_ = 0, stop_test_ = 0;
 

@@ -22,8 +22,8 @@ template <class Executor> class SearchSweepsOn final : public SearchSweeps {
         executor_.start(shape.threads, stream, patience);
         const int64_t coordinates = shape.n * shape.walks;
         const double *const no_box = nullptr; // until the memory for it is there
-        rules_ = {shape.walks, shape.n, shape.halvings, shape.at_smallest, static_cast<uint64_t>(shape.seed),
-                  no_box, no_box, no_box, shape.round_iterations};
+        rules_ = {shape.walks, shape.n, shape.halvings, shape.at_smallest,     static_cast<uint64_t>(shape.seed),
+                  no_box,      no_box,  no_box,         shape.round_iterations};
         const bool lives = rules_.has_lives();
         const auto need = [&](auto &array, int64_t count) {
             if (array.bytes() == 0) executor_.allocate(array, count);

@@ -79,7 +79,7 @@ class Search(unittest.TestCase):
         done = search(2, 10, "--iterations", 30, "--rounds", 7)
         starts = [int(row[0].replace(",", "")) - 10 * 4 * k
                   for k, row in enumerate(re.findall(r"^ +\d+ +(\S+) +(10) ", done.stdout, re.M))]
-        self.assertEqual(starts, [10] * 8 + [20] * 7 + [30] * 7 + [40] * 7 + [50] * 2)  # 10 walks start again, and again
+        self.assertEqual(starts, [10] * 8 + [20] * 7 + [30] * 7 + [40] * 7 + [50] * 2)  # again
         one, more = (self.best(search(10, 50, "--function", "rastrigin", "--rounds", 20, "--iterations", k))
                      for k in (20, 200))
         self.assertLess(more, one)
