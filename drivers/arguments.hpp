@@ -47,6 +47,11 @@ inline int backend_of(const std::string &name) {
     refuse("--backend", "must be auto, cuda or host, not '" + name + "'");
 }
 
+inline bool is_single(const std::string &name) {
+    if (name != "single" && name != "double") refuse("--precision", "must be double or single, not '" + name + "'");
+    return name == "single";
+}
+
 inline std::string in_words(double value) {
     char text[32];
     std::snprintf(text, sizeof text, "%g", value);

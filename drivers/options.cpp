@@ -39,11 +39,6 @@ constexpr Setting whole_settings[] = {
     {"--history-bits", CUDA_OPT_HISTORY_BITS, "bits of an element of the memory: 64, 32 or 16 [x's own]"},
 };
 
-bool is_single(const std::string &name) {
-    if (name != "single" && name != "double") refuse("--precision", "must be double or single, not '" + name + "'");
-    return name == "single";
-}
-
 bool is_manual(const std::string &name) {
     if (name != "own" && name != "manual") refuse("--log", "must be own or manual, not '" + name + "'");
     return name == "manual";

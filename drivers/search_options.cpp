@@ -76,6 +76,8 @@ void add_search(CLI::App &app, SearchProgramOptions &o) {
                [&o](auto &name, auto &text) { o.polish = whole_number<int64_t>(name, text); });
     add_option(app, "--backend", "NAME", "auto, cuda or host; auto: CUDA where there is a device [auto]",
                [&o](auto &, auto &text) { o.backend = backend_of(text); });
+    add_option(app, "--precision", "NAME", "double or single: of the search, not of the polish [double]",
+               [&o](auto &, auto &text) { o.single = is_single(text); });
     add_option(app, "--threads", "K", "threads of the host; 0: all there are [0]",
                [&o](auto &name, auto &text) { o.search.threads = whole_number<int>(name, text); });
 }

@@ -158,12 +158,12 @@ int run(int argc, char **argv) {
         options.backend == CUDA_OPT_BACKEND_CUDA || (options.backend == CUDA_OPT_BACKEND_AUTO && cuda_is_here());
 
     Follower follower(options);
-    const auto search = make_search(function, on_cuda, lower, upper, options.search);
+    const auto search = make_search(function, on_cuda, lower, upper, options.search, options.single);
     check(*search);
     const std::string title = facts.title + ", n = " + with_separators(options.n) + ", " +
                               with_separators(options.search.walks) + " walks in [" + text("%g", lower[0]) + ", " +
                               text("%g", upper[0]) + "], seed " + std::to_string(options.search.seed) + ", " +
-                              (on_cuda ? "CUDA" : "host");
+                              (on_cuda ? "CUDA" : "host") + (options.single ? ", single precision" : "");
     if (follower.logs())
         print("%s\n%9s %17s %13s  %13s  %10s\n", title.c_str(), "iteration", "evaluations", "active walks", "best f",
               "seconds");

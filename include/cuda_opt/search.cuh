@@ -203,8 +203,9 @@ class PatternSearch {
     const char *message() const { return message_; }
 
   protected:
-    /** Check what the search is given. */
-    PatternSearch(int compiled_n, const std::vector<double> &lower, const std::vector<double> &upper,
+    /** Check what the search is given; Real: its precision, to which the box and the steps are rounded. */
+    template <class Real>
+    PatternSearch(Real, int compiled_n, const std::vector<double> &lower, const std::vector<double> &upper,
                   const SearchOptions &options)
         : n_(int(lower.size())), options_(options) {
         if (lower.empty() || lower.size() != upper.size())
@@ -236,13 +237,15 @@ class PatternSearch {
                  options.walks, n_);
         box_ = lower;
         box_.insert(box_.end(), upper.begin(), upper.end());
+        for (double &bound : box_) bound = double(Real(bound));
         for (int j = 0; j < n_ && code_ == 0; j++) {
-            const double step = options.steps.empty() ? (upper[j] - lower[j]) / 20 : options.steps[j];
+            const double l = box_[std::size_t(j)], u = box_[std::size_t(j) + lower.size()];
+            const double step = double(Real(options.steps.empty() ? (u - l) / 20 : options.steps[j]));
             box_.push_back(step);
-            const char *wrong = pattern::wrong_bounds(lower[j], upper[j], step);
+            const char *wrong = pattern::wrong_bounds(l, u, step);
             if (wrong)
-                fail(CUDA_OPT_IMPROPER_INPUT, "variable %d has the bounds %g and %g and the step %g, but %s", j,
-                     lower[j], upper[j], step, wrong);
+                fail(CUDA_OPT_IMPROPER_INPUT, "variable %d has the bounds %g and %g and the step %g, but %s", j, l, u,
+                     step, wrong);
         }
     }
 
@@ -251,9 +254,15 @@ class PatternSearch {
     /** The first keys of the history, as many as there is room for. */
     virtual void read_history(std::vector<uint64_t> &keys) = 0;
 
+    /** lower, upper and Delta_0, n values each. */
+    template <class Real> std::vector<Real> box() const {
+        std::vector<Real> values;
+        for (const double value : box_) values.push_back(Real(value));
+        return values;
+    }
     /** The rules, where the box, 3 n values, lies at `box`. */
-    pattern::Rules rules(const double *box) const {
-        const double *upper = box + n_, *step = upper + n_;
+    template <class Real> pattern::RulesOf<Real> rules(const Real *box) const {
+        const Real *upper = box + n_, *step = upper + n_;
         return {options_.walks, n_,   options_.halvings,        options_.at_smallest, options_.seed, box,
                 upper,          step, options_.round_iterations};
     }
@@ -299,17 +308,18 @@ class PatternSearch {
     char message_[256] = "nothing has happened yet";
 };
 
-/** The search on the host; N: n where the compiler is to know it, else 0. Threads where compiled with OpenMP. */
-template <class Objective, int N = 0> class HostSearch final : public PatternSearch {
+/** The search on the host; N: n where the compiler is to know it, else 0; Real: double, or float. Threads where
+ * compiled with OpenMP. */
+template <class Objective, int N = 0, class Real = double> class HostSearch final : public PatternSearch {
   public:
     /** A search in the box lower <= x <= upper; both n values, finite. */
     HostSearch(const Objective &objective, const std::vector<double> &lower, const std::vector<double> &upper,
                const SearchOptions &options)
-        : PatternSearch(N, lower, upper, options), objective_(objective) {
+        : PatternSearch(Real(), N, lower, upper, options), objective_(objective) {
         if (code() != 0) return;
         const bool lives = has_lives();
-        x_.reset(new (std::nothrow) double[coordinates()]);
-        best_x_.reset(lives ? new (std::nothrow) double[coordinates()] : nullptr);
+        x_.reset(new (std::nothrow) Real[coordinates()]);
+        best_x_.reset(lives ? new (std::nothrow) Real[coordinates()] : nullptr);
         if (!x_ || (lives && !best_x_)) {
             fail_memory();
             return;
@@ -317,6 +327,7 @@ template <class Objective, int N = 0> class HostSearch final : public PatternSea
         try {
             walk_.assign(std::size_t(options.walks), pattern::not_begun());
             history_.assign(history_size(), pattern::no_key);
+            own_box_ = this->template box<Real>();
         } catch (const std::bad_alloc &) {
             fail_memory();
         }
@@ -324,7 +335,7 @@ template <class Objective, int N = 0> class HostSearch final : public PatternSea
 
     SearchSummary summary() override {
         SearchSummary all;
-        for (int64_t w = 0; w < int64_t(walk_.size()); w++) all.join(walks().summary(rules(box_.data()), w));
+        for (int64_t w = 0; w < int64_t(walk_.size()); w++) all.join(walks().summary(rules(own_box_.data()), w));
         return all;
     }
     std::vector<double> walk_point(int64_t walk) override {
@@ -340,11 +351,11 @@ template <class Objective, int N = 0> class HostSearch final : public PatternSea
     }
 
   private:
-    pattern::Walks walks() { return {x_.get(), best_x_.get(), walk_.data()}; }
+    pattern::WalksOf<Real> walks() { return {x_.get(), best_x_.get(), walk_.data()}; }
 
     bool take(int64_t iterations) override {
-        const pattern::Rules rules = this->rules(box_.data());
-        const pattern::Walks walks = this->walks();
+        const pattern::RulesOf<Real> rules = this->rules(own_box_.data());
+        const pattern::WalksOf<Real> walks = this->walks();
 #ifdef _OPENMP
         const int threads = options_.threads > 0 ? options_.threads : omp_get_max_threads();
 #pragma omp parallel num_threads(threads)
@@ -369,7 +380,8 @@ template <class Objective, int N = 0> class HostSearch final : public PatternSea
     }
 
     Objective objective_;
-    std::unique_ptr<double[]> x_, best_x_;
+    std::unique_ptr<Real[]> x_, best_x_;
+    std::vector<Real> own_box_;
     std::vector<pattern::Walk> walk_;
     std::vector<uint64_t> history_;
 };

@@ -87,6 +87,18 @@ class Search(unittest.TestCase):
         last = int(re.findall(r"^ +(\d+) ", done.stdout, re.M)[-1])
         self.assertTrue(last > 0 and last % 50 == 0, last)
 
+    def test_single_precision(self):
+        for name in FUNCTIONS:
+            for n in (7, 20):
+                with self.subTest(name=name, n=n):
+                    arguments = (n, 100, "--function", name, "--seed", 3)
+                    double, single = (search(*arguments, "--precision", name) for name in ("double", "single"))
+                    start = r"^ +0 +100 +100 +(\S+) "
+                    first, rounded = (float(re.search(start, done.stdout, re.M)[1]) for done in (double, single))
+                    self.assertAlmostEqual(rounded, first, delta=1e-5 * first)
+                    self.assertLess(self.best(single), 1.5 * self.best(double) + 1e-5)
+                    self.assertIn(", host, single precision\n", single.stdout)
+
     def test_polish(self):
         for name in FUNCTIONS[:-1]:
             with self.subTest(name=name):

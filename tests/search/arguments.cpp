@@ -141,6 +141,10 @@ TEST_CASE("Steps and halvings out of their range are refused", "[search]") {
     rounds.options.at_smallest = cudaopt::AtSmallestStep::stop;
     check_refused(rounds, CUDA_OPT_IMPROPER_INPUT, {"rounds of 20", "smallest step"});
     check_first_call(rounds, CUDA_OPT_IMPROPER_INPUT, {"AT_SMALLEST_STEP is 1", "ROUND_ITERATIONS 20"});
+    Problem wide = problem_of(3, 5, 5);
+    wide.upper[1] = 1e300; // in double precision there is nothing wrong with it
+    cudaopt::HostSearch<Bowl, 0, float> single(Bowl(), wide.lower, wide.upper, wide.options);
+    check_sentence(single.run(), CUDA_OPT_IMPROPER_INPUT, single.message(), {"variable 1", "inf"});
     Problem lanes = problem_of(3, 5, 5);
     lanes.options.lanes = 16;
     check_refused(lanes, CUDA_OPT_IMPROPER_INPUT, {"lanes", "16"});

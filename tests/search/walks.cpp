@@ -79,6 +79,18 @@ TEMPLATE_TEST_CASE("With rounding errors, values are still those of full evaluat
     }
 }
 
+// Terraces and stairs have values that single precision holds exactly, so that the moves are those of double precision
+// with each coordinate rounded.
+TEMPLATE_TEST_CASE("In single precision a search takes the figure's walks, rounded", "[search]", Terraces, Stairs,
+                   Holes, TerracesBySums, StairsByTerms) {
+    for (Problem p : problems()) {
+        INFO(p.n() << " variables, rule " << static_cast<int>(p.options.at_smallest));
+        p.single = true;
+        CHECK(host_search<TestType, 0, float>(p) == naive_search(p, function_of<TestType>(p.n())));
+        if (p.n() == 20) CHECK(host_search<TestType, 20, float>(p) == host_search<TestType, 0, float>(p));
+    }
+}
+
 TEST_CASE("n known to the compiler changes nothing", "[search]") {
     const Problem p = problem_of(20, 33, 40);
     CHECK(host_search<Rosenbrock, 20>(p) == host_search<Rosenbrock>(p));
