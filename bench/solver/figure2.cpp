@@ -123,7 +123,7 @@ int main(int argc, char **argv) {
                 }
             }
         std::printf(
-            ".nseconds: wall time of the whole loop, with the allocation of the workspace at the first call. "
+            "\nseconds: wall time of the whole loop, with the allocation of the workspace at the first call. "
             "evaluation s: the time of\none evaluation, measured at the end, times their number. over host: of "
             "the seconds, over the host backend. over 3.0: of the\nseconds of an iteration with its evaluations, "
             "over L-BFGS-B 3.0 in double precision on one thread with the same test; above %.0e\nvariables it is "
