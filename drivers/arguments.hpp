@@ -58,6 +58,11 @@ inline std::string in_words(double value) {
     return text;
 }
 
+// The FACTR of --until-still: f no longer falls, by more than 1e-64 where |f| is at most 1.
+constexpr double still_factr = 1e-64 / std::numeric_limits<double>::epsilon();
+constexpr const char *still_help =
+    "end when f no longer falls (by more than 1e-64 max(|f|, 1)), by no other test: the test of the paper of 2014";
+
 // What must be 0 or more; NaN is not.
 inline void require_not_negative(const std::string &name, double value) {
     if (!(value >= 0)) refuse(name, "must not be negative, but is " + in_words(value));

@@ -181,6 +181,15 @@ class CommandLine {
             add(setting.name, "K", setting.help, [&o, key = setting.key](auto &name, auto &text) {
                 o.settings.push_back({name, key, whole_number<int64_t>(name, text)});
             })->group(group);
+        CLI::Option *const still = app_.add_flag_callback(
+            "--until-still",
+            [&o] {
+                o.settings.push_back({"--until-still", CUDA_OPT_EPS, 0.0});
+                o.settings.push_back({"--until-still", CUDA_OPT_FACTR, still_factr});
+            },
+            still_help);
+        still->group(group);
+        for (const char *const test : {"--eps", "--pgtol", "--factr"}) still->excludes(app_.get_option(test));
         app_.add_flag_callback(
                 "--approximate-cauchy",
                 [&o] {
