@@ -141,8 +141,9 @@ template <class Real> int minimise(const Options &options, Problem &problem) {
     effort.bounded = bounds.any();
     int task;
     do {
+        const Clock call;
         task = s.solve(x, f, g);
-        effort.searches.observe(s, task);
+        effort.searches.observe(s, task, call.seconds());
         if (effort.solver_calls++ == 0 && task > 0)
             log.head(s, problem); // not before the library has found the arguments to be right
         log.check_written();

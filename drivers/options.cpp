@@ -40,11 +40,6 @@ constexpr Setting whole_settings[] = {
     {"--product-bits", CUDA_OPT_PRODUCT_BITS, "precision of their inner products: 64, or 32 where that is faster [64]"},
 };
 
-bool is_single(const std::string &name) {
-    if (name != "single" && name != "double") refuse("--precision", "must be double or single, not '" + name + "'");
-    return name == "single";
-}
-
 bool is_manual(const std::string &name) {
     if (name != "own" && name != "manual") refuse("--log", "must be own or manual, not '" + name + "'");
     return name == "manual";
@@ -187,6 +182,15 @@ class CommandLine {
             add(setting.name, "K", setting.help, [&o, key = setting.key](auto &name, auto &text) {
                 o.settings.push_back({name, key, whole_number<int64_t>(name, text)});
             })->group(group);
+        CLI::Option *const still = app_.add_flag_callback(
+            "--until-still",
+            [&o] {
+                o.settings.push_back({"--until-still", CUDA_OPT_EPS, 0.0});
+                o.settings.push_back({"--until-still", CUDA_OPT_FACTR, still_factr});
+            },
+            still_help);
+        still->group(group);
+        for (const char *const test : {"--eps", "--pgtol", "--factr"}) still->excludes(app_.get_option(test));
         app_.add_flag_callback(
                 "--approximate-cauchy",
                 [&o] {

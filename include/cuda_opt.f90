@@ -85,7 +85,8 @@ module cuda_opt
         CUDA_OPT_ROBUST             = 110, &
         CUDA_OPT_SEARCH_SEED        = 120, &
         CUDA_OPT_AT_SMALLEST_STEP   = 121, &
-        CUDA_OPT_HALVINGS           = 122
+        CUDA_OPT_HALVINGS           = 122, &
+        CUDA_OPT_ROUND_ITERATIONS   = 123
 
     ! Real settings
     integer(c_int), parameter, public :: &

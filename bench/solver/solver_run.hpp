@@ -22,6 +22,7 @@ struct RunOptions {
     int product_bits = 64;
     std::string problem = "rosenbrock", backend = "auto";
     bool single = false, own_bounds = false, approximate_cauchy = false;
+    bool time_copies = false;                        // of x to the host, and of f and g from there
     bool uniform = false;                            // lower and upper as numbers, not in arrays
     std::function<void(const Reading &)> on_iterate; // empty: iterates are not reported
     double lower = -std::numeric_limits<double>::infinity(), upper = std::numeric_limits<double>::infinity();
