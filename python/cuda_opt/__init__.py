@@ -1,0 +1,25 @@
+"""Minimise smooth functions of very many variables, with or without bounds, on NVIDIA GPUs and on the host.
+
+``minimize`` has SciPy's conventions and works where the arrays are: NumPy, torch, CuPy, JAX. ``lbfgsb`` is a method for
+``scipy.optimize.minimize``. ``Solver`` leaves the loop to you. ``pattern_search`` needs no gradient.
+``cuda_opt.torch.LBFGSB`` is a ``torch.optim.Optimizer``, ``cuda_opt.jax.minimize`` differentiates by itself."""
+from ._bounds import Bounds
+from ._constants import Task
+from ._library import Error, ImproperInput, OutOfMemory, version
+from ._minimize import lbfgsb, minimize
+from ._result import InverseHessian, OptimizeResult
+from ._solver import Solver
+
+__version__ = version
+__all__ = [
+    "Bounds",
+    "Error",
+    "ImproperInput",
+    "InverseHessian",
+    "OptimizeResult",
+    "OutOfMemory",
+    "Solver",
+    "Task",
+    "lbfgsb",
+    "minimize",
+]

@@ -1,0 +1,93 @@
+"""``minimize`` for functions of JAX, which differentiates and compiles them."""
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+from jax.flatten_util import ravel_pytree
+
+from ._bounds import Bounds
+from ._minimize import minimize as _minimize
+from ._space import as_array
+
+
+def _raveled(side: Any, x0: Any) -> Any:
+    """A side's bounds as one array of x0's order: a number for all, or a tree like x0 of numbers and arrays."""
+    if side is None or isinstance(side, (int, float)):
+        return side
+    if jax.tree_util.tree_structure(side) != jax.tree_util.tree_structure(x0):
+        raise ValueError("bounds of several arrays have to be numbers, or trees like x0")
+    full = jax.tree_util.tree_map(lambda bound, x: jnp.broadcast_to(jnp.asarray(bound, x.dtype), x.shape), side, x0)
+    return ravel_pytree(full)[0]
+
+
+def minimize(
+    fun: Callable[..., Any],
+    x0: Any,
+    args: Any = (),
+    bounds: Any = None,
+    callback: Callable[..., Any] | None = None,
+    options: Mapping[str, Any] | None = None,
+    *,
+    value_and_grad: bool = False,
+    jit: bool = True,
+    tol: float | None = None,
+) -> Any:
+    """Minimise a function written in JAX, on x0's device.
+
+    Parameters
+    ----------
+    fun : callable
+        ``fun(x, *args)`` gives a scalar, in operations of JAX. Its gradient is made by ``jax.value_and_grad``.
+    x0 : jax.Array of any shape, or a tree of them
+        The start, float64 (which JAX has with ``jax_enable_x64``) or float32; fun gets x in this form. Arrays of a tree
+        have to be of one precision.
+    args : tuple
+        Further arguments of fun, traced where it is compiled. Default: none.
+    bounds : Bounds, or sequence of pairs
+        ``lb`` and ``ub`` are numbers, or of x0's form. Default: none.
+    value_and_grad : bool
+        True: fun gives its value and its gradient, in x0's form, itself. Default False.
+    jit : bool
+        Whether to compile fun, once for each call of ``minimize``. Default True.
+    callback, options, tol
+        as in ``cuda_opt.minimize``; x is of x0's form.
+
+    Returns
+    -------
+    OptimizeResult
+        as of ``cuda_opt.minimize``, with ``x`` and ``jac`` of x0's form.
+
+    Notes
+    -----
+    x and g are memory of the solver, exchanged by DLPack: the x that fun gets is valid during that evaluation. Copy it
+    (``jnp.array(x)``) to keep it, which functions without side effects need not.
+    """
+    x0 = jax.tree_util.tree_map(lambda leaf: leaf if isinstance(leaf, jax.Array) else jnp.asarray(as_array(leaf)), x0)
+    if len({leaf.dtype for leaf in jax.tree_util.tree_leaves(x0)}) != 1:
+        raise TypeError("the arrays of x0 have to be of one precision, and at least one")
+    flat, unravel = ravel_pytree(x0)
+    if not isinstance(args, tuple):
+        args = (args,)
+
+    def of_flat(x: jax.Array, *rest: Any) -> Any:
+        if not value_and_grad:
+            return jax.value_and_grad(lambda x, *rest: fun(unravel(x), *rest))(x, *rest)
+        f, g = fun(unravel(x), *rest)
+        return f, ravel_pytree(g)[0]
+
+    if hasattr(bounds, "lb") and hasattr(bounds, "ub"):
+        bounds = Bounds(_raveled(bounds.lb, x0), _raveled(bounds.ub, x0))
+    report = None
+    if callback is not None:
+        user = callback
+
+        def report(intermediate_result: Any) -> Any:
+            intermediate_result["x"] = unravel(intermediate_result["x"])
+            return user(intermediate_result=intermediate_result)
+
+    result = _minimize(jax.jit(of_flat) if jit else of_flat, flat, args, True, bounds, report, options, tol=tol)
+    result["x"], result["jac"] = unravel(result["x"]), unravel(result["jac"])
+    return result
