@@ -8,6 +8,7 @@ from ._constants import Task
 from ._library import Error, ImproperInput, OutOfMemory, version
 from ._minimize import lbfgsb, minimize
 from ._result import InverseHessian, OptimizeResult
+from ._search import pattern_search
 from ._solver import Solver
 
 __version__ = version
@@ -22,4 +23,6 @@ __all__ = [
     "Task",
     "lbfgsb",
     "minimize",
+    "pattern_search",
+    "version",
 ]

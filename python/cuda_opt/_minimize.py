@@ -28,12 +28,12 @@ def _limit(value: float | None, name: str) -> int:
     return int(value)
 
 
-def _settings(options: Mapping[str, Any], tol: float | None) -> tuple[int, dict[str, float], Any]:
+def _settings(options: Mapping[str, Any], tol: float | None) -> tuple[int, dict[str, Any], Any]:
     """m, the library's settings and ``disp``, of SciPy's options and of the library's own, which are in capitals.
 
     This is the one place that says how ``minimize`` differs from the library's defaults: it stops where SciPy does.
     Whatever ``minimize`` is to choose by itself belongs here."""
-    given = {"maxcor": 10, "ftol": 1e7 * _EPSILON, "gtol": 1e-5, "maxiter": 15000, "maxfun": 15000, "maxls": 20}
+    given: dict[str, Any] = {"maxcor": 10, "ftol": 1e7 * _EPSILON, "gtol": 1e-5, "maxiter": 15000, "maxfun": 15000, "maxls": 20}
     if tol is not None:
         given.update(ftol=tol, gtol=tol)
     own = {name: value for name, value in options.items() if name in INTEGERS or name in REALS}
@@ -59,10 +59,15 @@ def _settings(options: Mapping[str, Any], tol: float | None) -> tuple[int, dict[
 def _evaluation(solver: Solver, fun: Callable[..., Any], jac: Any, args: tuple[Any, ...]) -> Callable[[], None]:
     """What puts f and g at the solver's x in their places."""
     space, x, f, g = solver._space, solver._x, solver._f, solver._g
-    view, put_number, put = space.view, space.put_number, space.put
-    if isinstance(space, NumPySpace):  # one view serves all evaluations: nothing can be done to it
+    view: Callable[[Array], Array] = space.view
+    put_number, put = space.put_number, space.put
+    if isinstance(space, NumPySpace):  # a view that is read-only serves all evaluations
         always = space.view(x)
-        view = lambda _: always  # noqa: E731
+
+        def always_the_same(_: Array) -> Array:
+            return always
+
+        view = always_the_same
 
     def both() -> None:
         pair = fun(view(x), *args)

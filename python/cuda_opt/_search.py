@@ -8,19 +8,19 @@ from typing import Any
 
 import numpy as np
 
-from ._bounds import limits_of
+from ._bounds import Bounds, limits_of
 from ._constants import LIMITS, Task
 from ._handle import Handle, stream_number
 from ._library import library
 from ._result import new_result
-from ._space import Array, as_array, one_axis, space_of
+from ._space import Space, as_array, one_axis, space_of
 
 VALUES = "the values of the function"
 _ENDS = LIMITS | {Task.CONVERGED, Task.NOT_FINITE, Task.STOPPED}
 _AT_SMALLEST_STEP = {"repeat": 0, "end": 1, "restart": 2}
 
 
-def _box(bounds: Any, like: Any) -> tuple[Any, Any, Any, int]:
+def _box(bounds: Any, like: Any) -> tuple[Space, Any, Any, int]:
     """The space, and the two sides as its arrays of doubles."""
     if hasattr(bounds, "lb") and hasattr(bounds, "ub"):
         sides = [bounds.lb, bounds.ub]
@@ -30,7 +30,7 @@ def _box(bounds: Any, like: Any) -> tuple[Any, Any, Any, int]:
             raise ValueError("bounds has to be Bounds with arrays, or a pair (lower, upper) for each variable")
     arrays = [as_array(side) for side in sides if hasattr(side, "shape") or isinstance(side, (list, tuple))]
     if not arrays:
-        raise ValueError("bounds are two numbers: one side at least has to be an array, which says how many variables there are")
+        raise ValueError("bounds are two numbers: one of them has to be an array, for there to be a number of variables")
     others = [array for array in arrays if not isinstance(array, np.ndarray)]
     model = like if like is not None else (others or arrays)[0]
     space = space_of(model)
@@ -38,9 +38,9 @@ def _box(bounds: Any, like: Any) -> tuple[Any, Any, Any, int]:
         raise TypeError("the bounds of a search have to be of float64: points and values are")
     n = one_axis(arrays[0], "the bounds")
     limits = []
-    for side in limits_of(type("Sides", (), {"lb": sides[0], "ub": sides[1]}), n, space):
+    for side in limits_of(Bounds(*sides), n, space):
         limits.append(space.from_numpy(np.full(n, side)) if isinstance(side, float) else side)
-    return space, *limits, n
+    return space, limits[0], limits[1], n
 
 
 def pattern_search(
@@ -55,6 +55,7 @@ def pattern_search(
     maxfun: int | None = None,
     seed: int = 0,
     like: Any = None,
+    keep: int = 1,
     callback: Callable[..., Any] | None = None,
     options: dict[str, float] | None = None,
     stream: Any = None,
@@ -86,6 +87,9 @@ def pattern_search(
         Of the random numbers, >= 0. Default 0. The same seed gives the same points on every machine.
     like : array
         An array of float64 whose library and device are to have the points, where the bounds are NumPy's.
+    keep : int
+        How many of the walks' best points to return: as starts for ``minimize``, where there is a gradient after all.
+        Default 1.
     callback : callable
         ``callback(intermediate_result=...)`` before each batch, with ``fun``, the best value so far, ``nit``, ``nfev``.
         ``StopIteration`` ends the search.
@@ -97,9 +101,9 @@ def pattern_search(
     Returns
     -------
     OptimizeResult
-        ``x``, the best point, shape (n,), and ``fun``, there; ``ranked(k)``, the points and values of the k best walks,
-        NumPy arrays of shape (k, n) and (k,), for the time being; ``nit``, ``nfev``, ``success``, ``status``, ``task``,
-        ``message``.
+        ``x``, the best point, shape (n,), of the points' library, and ``fun`` there; ``walks_x`` and ``walks_fun``, those
+        of the ``keep`` best walks, NumPy arrays of shape (keep, n) and (keep,); ``nit``, ``nfev``, ``success``,
+        ``status``, ``task``, ``message`` as of ``minimize``.
 
     Raises
     ------
@@ -139,7 +143,7 @@ def pattern_search(
                     search.request_stop()
                     continue
             space.put_first(values, batch, fun(space.part(points, batch), *args), VALUES)
-        return _result(search, task, n, walks, space)
+        return _result(search, task, n, min(keep, walks), space)
     finally:
         search.close()
 
@@ -151,15 +155,13 @@ def _walk(search: Handle, rank: int, n: int) -> tuple[np.ndarray[Any, Any], floa
     return x, f.value
 
 
-def _result(search: Handle, task: int, n: int, walks: int, space: Any) -> Any:
-    best: Array = None
-    value = math.nan
-    if search["BEST_WALK"] >= 0:
-        host, value = _walk(search, 0, n)
-        best = space.from_numpy(host)
+def _result(search: Handle, task: int, n: int, keep: int, space: Space) -> Any:
+    best = [_walk(search, rank, n) for rank in range(keep)]
     return new_result(
-        x=best,
-        fun=value,
+        x=space.from_numpy(best[0][0]),
+        fun=best[0][1],
+        walks_x=np.stack([x for x, _ in best]),
+        walks_fun=np.array([f for _, f in best]),
         nit=search["ITERATIONS"],
         nfev=search["EVALUATIONS"],
         status=0 if task == Task.CONVERGED else 1 if task in LIMITS else 2,

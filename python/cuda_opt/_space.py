@@ -78,8 +78,12 @@ class Space:
         raise NotImplementedError
 
     def put(self, to: Array, values: Any, what: str) -> None:
-        """Copy the user's values into an array of one axis, or as many of them as its beginning takes."""
+        """Copy the user's values into an array of one axis."""
         raise NotImplementedError
+
+    def put_first(self, to: Array, count: int, values: Any, what: str) -> None:
+        """Copy the user's values into the first ``count`` of an array of one axis."""
+        self.put(to[:count], values, what)
 
 
 def one_axis(array: Array, what: str) -> int:

@@ -19,6 +19,11 @@ from ._constants import BACKEND_CUDA, BACKEND_HOST
 from ._space import Array, Space, bits_of, name_of, number, wrong_shape
 
 
+def _complete(array: Any) -> Array:
+    """The array, when its values are there."""
+    return array.block_until_ready()
+
+
 class JaxSpace(Space):
     """Arrays on x0's device."""
 
@@ -42,22 +47,22 @@ class JaxSpace(Space):
 
     def empty(self, *shape: int, double: bool = False) -> Array:
         dtype = self.dtype
-        if double and dtype != np.float64 and not jax.config.jax_enable_x64:
+        if double and dtype != np.float64 and jax.dtypes.canonicalize_dtype(np.float64) != np.float64:
             if shape:
                 raise ValueError("this takes double precision: set jax_enable_x64")
             shape = (2,)  # JAX has no doubles now; only the eight bytes are needed
         elif double:
             dtype = np.dtype(np.float64)
-        return jax.block_until_ready(jnp.zeros(shape, dtype, device=self.device))
+        return _complete(jnp.zeros(shape, dtype, device=self.device))
 
     def copy_of(self, array: Array) -> Array:
-        return jax.block_until_ready(jnp.array(array, self.dtype, copy=True))
+        return _complete(jnp.array(array, self.dtype, copy=True))
 
     def take(self, array: Array, what: str, written: bool = False) -> Array:
         self.check(array, what)
         if array.dtype != self.dtype:
             raise TypeError(f"{what} has elements of {array.dtype}, but x0 of {self.dtype}")
-        return self.copy_of(array) if written else jax.block_until_ready(array)
+        return self.copy_of(array) if written else _complete(array)
 
     def check(self, array: Any, what: str) -> None:
         if not isinstance(array, jax.Array):
@@ -66,7 +71,7 @@ class JaxSpace(Space):
             raise ValueError(f"{what} is on the device {array.devices()}, but x0 on {self.device}")
 
     def from_numpy(self, array: Any) -> Array:
-        return jax.block_until_ready(jax.device_put(array.astype(self.dtype), self.device))
+        return _complete(jax.device_put(array.astype(self.dtype), self.device))
 
     def pointer(self, array: Array) -> int:
         return int(array.unsafe_buffer_pointer())
@@ -74,7 +79,7 @@ class JaxSpace(Space):
     def view(self, array: Array) -> Array:
         if self.backend == BACKEND_CUDA:
             _driver.synchronize(self.stream or 0)
-        return jax.dlpack.from_dlpack(array)
+        return jax.dlpack.from_dlpack(array)  # anew: what JAX keeps with an array would be of old values
 
     def writable(self, array: Array) -> Array:
         return self.view(array)
@@ -95,14 +100,17 @@ class JaxSpace(Space):
             _driver.copy_in(self.pointer(to), ctypes.addressof(double), 8, self.stream or 0)
 
     def put(self, to: Array, values: Any, what: str) -> None:
+        self.put_first(to, to.size, values, what)
+
+    def put_first(self, to: Array, count: int, values: Any, what: str) -> None:
         self.check(values, what)
-        if values.shape != to.shape:
-            raise wrong_shape(what, values.shape, to.shape)
+        if values.shape != (count,):
+            raise wrong_shape(what, values.shape, (count,))
         if jnp.iscomplexobj(values):
             raise TypeError(f"{what} has elements of {values.dtype}: they have to be real numbers")
         if values.dtype != to.dtype:
             values = values.astype(to.dtype)
-        values = jax.block_until_ready(values)
+        values = _complete(values)
         if self.pointer(values) != self.pointer(to):
             self._write(to, self.pointer(values), values.nbytes)
             if self.backend == BACKEND_CUDA:  # before JAX gives the memory of the values to others

@@ -17,9 +17,11 @@ def _raveled(side: Any, x0: Any) -> Any:
     """A side's bounds as one array of x0's order: a number for all, or a tree like x0 of numbers and arrays."""
     if side is None or isinstance(side, (int, float)):
         return side
-    if jax.tree_util.tree_structure(side) != jax.tree_util.tree_structure(x0):
-        raise ValueError("bounds of several arrays have to be numbers, or trees like x0")
-    full = jax.tree_util.tree_map(lambda bound, x: jnp.broadcast_to(jnp.asarray(bound, x.dtype), x.shape), side, x0)
+
+    def broadcast(x: Any, bound: Any) -> jax.Array:
+        return jnp.broadcast_to(jnp.asarray(bound, x.dtype), x.shape)
+
+    full = jax.tree_util.tree_map(broadcast, x0, side)  # ValueError where the trees differ
     return ravel_pytree(full)[0]
 
 

@@ -89,8 +89,8 @@ class LBFGSB(torch.optim.Optimizer):
         self._lr()
         self._x = torch.cat([parameter.detach().reshape(-1) for parameter in self._parameters])
         tests = {"PGTOL": tolerance_grad, "FACTR": tolerance_change / torch.finfo(torch.float64).eps, "EPS": 0}
-        defaults_of_solver = {**tests, "MAX_ITERATIONS": 0, "REPORT_ITERATES": 1}
-        self.solver = Solver(self._x, history_size, bounds=self._flat_bounds(), **{**defaults_of_solver, **settings})
+        self.solver = Solver(self._x, history_size, bounds=self._flat_bounds())
+        self.solver.set({**tests, "MAX_ITERATIONS": 0, "REPORT_ITERATES": 1, **settings}.items())
         self._g = self.solver._g.zero_()
         self._places = []
         at = 0
@@ -110,7 +110,7 @@ class LBFGSB(torch.optim.Optimizer):
     def _flat_bounds(self) -> Bounds:
         """One number a side where all groups agree on it, else an array."""
         pairs = [group["bounds"] for group in self.param_groups for _ in group["params"]]
-        sides = []
+        sides: list[Any] = []
         for side, none in enumerate((-math.inf, math.inf)):
             limits = []
             for pair in pairs:
@@ -141,7 +141,7 @@ class LBFGSB(torch.optim.Optimizer):
                 place.copy_(gradient.detach())
             parameter.grad = place
 
-    def zero_grad(self, set_to_none: bool = False) -> None:
+    def zero_grad(self, set_to_none: bool = True) -> None:
         """Set all gradients to zero, in place: they stay views of the buffer, whatever ``set_to_none`` says."""
         self._g.zero_()
         for parameter, place in zip(self._parameters, self._places):
@@ -163,7 +163,7 @@ class LBFGSB(torch.optim.Optimizer):
             goes on. After its end another step begins anew, with the memory that it has, or without where the line
             search had failed.
         """
-        with_gradients = torch.enable_grad()(closure)
+        evaluate = torch.enable_grad()(closure)
         solver, group = self.solver, self.param_groups[0]
         if solver.status is not None:
             solver.reset(keep_pairs=solver.status != Task.LINE_SEARCH_FAILED)
@@ -173,11 +173,11 @@ class LBFGSB(torch.optim.Optimizer):
         iterations = evaluations = 0
         for task in solver:
             if task == Task.EVALUATE_FG:
-                loss = with_gradients()
+                loss = evaluate()
                 self._take_gradients()
                 solver.f = loss
                 evaluations += 1
-            elif task == Task.NEW_ITERATE:
+            else:
                 iterations += 1
                 if iterations >= group["max_iter"] or evaluations >= max_eval:
                     break
