@@ -92,6 +92,7 @@ class LBFGSB(torch.optim.Optimizer):
         self.solver = Solver(self._x, history_size, bounds=self._flat_bounds())
         self.solver.set({**tests, "MAX_ITERATIONS": 0, "REPORT_ITERATES": 1, **settings}.items())
         self._g = self.solver._g.zero_()
+        self._asked = False  # whether the solver waits for an evaluation
         self._places = []
         at = 0
         for parameter in self._parameters:
@@ -171,11 +172,13 @@ class LBFGSB(torch.optim.Optimizer):
         solver["STPMAX"] = lr if lr < 1 else 1e20
         max_eval = group["max_eval"] or group["max_iter"] * 5 // 4
         iterations = evaluations = 0
-        for task in solver:
-            if task == Task.EVALUATE_FG:
+        while self._asked or (task := next(solver, None)) is not None:
+            if self._asked or task == Task.EVALUATE_FG:
+                self._asked = True  # still, should the closure raise
                 loss = evaluate()
                 self._take_gradients()
                 solver.f = loss
+                self._asked = False
                 evaluations += 1
             else:
                 iterations += 1
@@ -205,5 +208,6 @@ class LBFGSB(torch.optim.Optimizer):
         super().load_state_dict({**state_dict, "state": state})
         self.solver.reset()
         if checkpoint is not None:
-            self.solver.load(checkpoint.cpu().numpy().tobytes())
+            self.solver.load(bytes(checkpoint.tolist()))
+        self._asked = checkpoint is not None and next(self.solver, None) == Task.EVALUATE_FG
         self._take_gradients()

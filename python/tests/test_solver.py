@@ -80,7 +80,9 @@ def test_stop_and_go_on(rosenbrock):
     for count, _ in enumerate(solver):
         solver.f, solver.g = rosenbrock(solver.x)
         if count == 4:
-            threading.Thread(target=solver.request_stop).start()
+            thread = threading.Thread(target=solver.request_stop)
+            thread.start()
+            thread.join()
     assert solver.status is Task.STOPPED
     solver.reset(keep_pairs=True)
     assert solver.status is None and solver["PAIRS"] > 0

@@ -145,10 +145,10 @@ def closure_of(optimizer, loss):
 def test_optimizer(dtype, device):
     model, loss = network(dtype, device)
     optimizer = LBFGSB(model.parameters(), bounds=(-1, 1), max_iter=5)
-    first = float(loss())
+    first = loss().item()
     losses = [float(optimizer.step(closure_of(optimizer, loss))) for _ in range(10)]
     assert all(later <= earlier for earlier, later in zip(losses, losses[1:])) and losses[-1] < first / 2
-    assert losses[-1] == pytest.approx(float(loss()), rel=1e-4)
+    assert losses[-1] == pytest.approx(loss().item(), rel=1e-4)
     values = torch.cat([parameter.detach().reshape(-1) for parameter in model.parameters()])
     assert (values.abs() <= 1).all() and (values.abs() == 1).any()
     assert isinstance(optimizer.step(closure_of(optimizer, loss)), torch.Tensor)
@@ -195,7 +195,7 @@ def test_groups_and_unused_parameters():
 
 def test_iterations_and_evaluations_in_a_step():
     model, loss = network()
-    optimizer = LBFGSB(model.parameters(), max_iter=4, HISTORY_BITS=32)
+    optimizer = LBFGSB(model.parameters(), max_iter=4, max_eval=50, HISTORY_BITS=32)
     optimizer.step(closure_of(optimizer, loss))
     assert optimizer.solver["ITERATIONS"] == 4 and optimizer.solver["HISTORY_BITS"] == 32
     optimizer = LBFGSB(model.parameters(), max_iter=100, max_eval=6)
@@ -230,7 +230,7 @@ def test_going_on_after_the_end():
 def test_state_dict(tmp_path):
     """A solve that is saved, and loaded in another process's place, takes the steps that it would have taken."""
     model, loss = network()
-    optimizer = LBFGSB(model.parameters(), bounds=(-1, 1), max_iter=3)
+    optimizer = LBFGSB(model.parameters(), bounds=(-1, 1), max_iter=3, max_eval=50)
     assert "cuda_opt" not in optimizer.state_dict()["state"]
     optimizer.step(closure_of(optimizer, loss))
     torch.save(optimizer.state_dict(), tmp_path / "state")
@@ -240,7 +240,7 @@ def test_state_dict(tmp_path):
     with torch.no_grad():
         for parameter in other.parameters():
             parameter.zero_()
-    again = LBFGSB(other.parameters(), bounds=(-1, 1), max_iter=3)
+    again = LBFGSB(other.parameters(), bounds=(-1, 1), max_iter=3, max_eval=50)
     again.load_state_dict(torch.load(tmp_path / "state"))
     for _ in range(3):
         again.step(closure_of(again, loss_of_other))
@@ -266,11 +266,29 @@ def test_bad_arguments():
         with pytest.raises(ValueError, match=text):
             LBFGSB(parameters, **settings)
 
+
+
+def test_a_closure_that_raises():
+    """What it raises comes out, and the next step asks for the same evaluation again."""
+
     class Broken(Exception):
         pass
 
-    def closure():
-        raise Broken
+    def solve(broken_ones):
+        x = torch.nn.Parameter(torch.full((3,), 2.0, dtype=torch.float64))
+        optimizer = LBFGSB([x], max_iter=50, max_eval=100)
+        evaluate, calls = closure_of(optimizer, lambda: (x**4).sum() + (x * x[0]).sum()), []
 
-    with pytest.raises(Broken):
-        LBFGSB([x]).step(closure)
+        def closure():
+            calls.append(1)
+            if len(calls) in broken_ones:
+                raise Broken
+            return evaluate()
+
+        for _ in broken_ones:
+            with pytest.raises(Broken):
+                optimizer.step(closure)
+        optimizer.step(closure)
+        return x.tolist(), len(calls) - len(broken_ones)
+
+    assert solve([]) == solve([1, 4, 5])
