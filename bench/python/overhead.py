@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Usage: overhead.py [--n N ...] [--rounds ROUNDS] [--method NAME]
+"""Usage: overhead.py [--n N ...] [--rounds ROUNDS]
 
 What a minimiser takes besides the evaluations: microseconds an evaluation, of this package's minimize and of SciPy's
-L-BFGS-B, beside one another on the extended Rosenbrock function in the box -2 <= x <= (0.9, 2, 0.9, 2, ...), m = 10, one thread.
-Both go on until f does not fall, 60 evaluations at most; the time within the function is subtracted, all else counts.
-Of the rounds, in which they take turns, the least time of each counts."""
+L-BFGS-B, beside one another on the extended Rosenbrock function in the box -2 <= x <= (0.9, 2, 0.9, 2, ...), m = 10,
+one thread. Both go on until f does not fall, 60 evaluations at most; the time within the function is subtracted, all
+else counts. Of the rounds, in which they take turns, the least time of each counts."""
 import argparse
 import os
 import time

@@ -54,7 +54,7 @@ def _side(limit: Any, none: float, n: int, space: Space, what: str) -> Limit:
 
 def _from_pairs(pairs: Any, n: int) -> Bounds:
     if not isinstance(pairs, (Sequence, np.ndarray, zip)):
-        raise TypeError(f"bounds is a {name_of(pairs)}: it has to be Bounds, or a pair (lower, upper) for each variable")
+        raise TypeError(f"bounds is a {name_of(pairs)}: it has to be Bounds, or pairs (lower, upper)")
     rows = list(pairs)
     if len(rows) != n:
         raise ValueError(f"bounds has {len(rows)} pairs, but x0 has {n} elements")

@@ -79,7 +79,7 @@ def error(code: int, sentence: str) -> Error:
 def _load() -> ctypes.CDLL:
     """The library that CUDA_OPT_LIBRARY names; else the one within the package; else the system's."""
     named = os.environ.get("CUDA_OPT_LIBRARY")
-    packaged = Path(__file__).with_name("libcuda_opt.so")
+    packaged = Path(__file__).with_name("libcuda_opt.so.0")
     name = named or (str(packaged) if packaged.exists() else "libcuda_opt.so.0")
     try:
         library = ctypes.CDLL(name)

@@ -33,7 +33,8 @@ def _settings(options: Mapping[str, Any], tol: float | None) -> tuple[int, dict[
 
     This is the one place that says how ``minimize`` differs from the library's defaults: it stops where SciPy does.
     Whatever ``minimize`` is to choose by itself belongs here."""
-    given: dict[str, Any] = {"maxcor": 10, "ftol": 1e7 * _EPSILON, "gtol": 1e-5, "maxiter": 15000, "maxfun": 15000, "maxls": 20}
+    given: dict[str, Any] = {"maxcor": 10, "ftol": 1e7 * _EPSILON, "gtol": 1e-5}
+    given.update(maxiter=15000, maxfun=15000, maxls=20)
     if tol is not None:
         given.update(ftol=tol, gtol=tol)
     own = {name: value for name, value in options.items() if name in INTEGERS or name in REALS}
@@ -72,7 +73,7 @@ def _evaluation(solver: Solver, fun: Callable[..., Any], jac: Any, args: tuple[A
     def both() -> None:
         pair = fun(view(x), *args)
         if type(pair) is not tuple or len(pair) != 2:
-            raise TypeError(f"the function returned a {name_of(pair)}: with jac=True it has to return f and its gradient")
+            raise TypeError(f"the function returned a {name_of(pair)}: with jac=True it returns f and its gradient")
         put_number(f, pair[0], OBJECTIVE)
         put(g, pair[1], GRADIENT)
 

@@ -30,7 +30,7 @@ def _box(bounds: Any, like: Any) -> tuple[Space, Any, Any, int]:
             raise ValueError("bounds has to be Bounds with arrays, or a pair (lower, upper) for each variable")
     arrays = [as_array(side) for side in sides if hasattr(side, "shape") or isinstance(side, (list, tuple))]
     if not arrays:
-        raise ValueError("bounds are two numbers: one of them has to be an array, for there to be a number of variables")
+        raise ValueError("bounds are two numbers: one has to be an array, for there to be a number of variables")
     others = [array for array in arrays if not isinstance(array, np.ndarray)]
     model = like if like is not None else (others or arrays)[0]
     space = space_of(model)
@@ -69,11 +69,11 @@ def pattern_search(
         and not to be kept; it gives an array of shape (batch,) of the same library and memory. NaN and Inf are worse
         than any other value.
     bounds : Bounds, scipy.optimize.Bounds, or sequence of pairs (lower, upper)
-        Finite. Where an array of them lies decides where the points do: NumPy, torch, CuPy or JAX, float64. One side may
-        be a number.
+        Finite. Where an array of them lies decides where the points do: NumPy, torch, CuPy or JAX, float64. One side
+        may be a number.
     walks : int
-        Searches, each of which has two points in a batch. Default 1000. The workspace is some 2 n walks doubles, and the
-        points take as many.
+        Searches, each of which has two points in a batch. Default 1000. The workspace is some 2 n walks doubles, and
+        the points take as many.
     args : tuple
         Further arguments of fun. Default: none.
     steps : array of shape (n,)
@@ -101,8 +101,8 @@ def pattern_search(
     Returns
     -------
     OptimizeResult
-        ``x``, the best point, shape (n,), of the points' library, and ``fun`` there; ``walks_x`` and ``walks_fun``, those
-        of the ``keep`` best walks, NumPy arrays of shape (keep, n) and (keep,); ``nit``, ``nfev``, ``success``,
+        ``x``, the best point, shape (n,), of the points' library, and ``fun`` there; ``walks_x`` and ``walks_fun``,
+        those of the ``keep`` best walks, NumPy arrays of shape (keep, n) and (keep,); ``nit``, ``nfev``, ``success``,
         ``status``, ``task``, ``message`` as of ``minimize``.
 
     Raises
@@ -111,7 +111,8 @@ def pattern_search(
         a bound that is not finite, a setting out of its range, values of another shape or library
     """
     if at_smallest_step not in _AT_SMALLEST_STEP:
-        raise ValueError(f"at_smallest_step is {at_smallest_step!r}: it has to be one of {', '.join(_AT_SMALLEST_STEP)}")
+        choices = ", ".join(_AT_SMALLEST_STEP)
+        raise ValueError(f"at_smallest_step is {at_smallest_step!r}: it has to be one of {choices}")
     if not isinstance(args, tuple):
         args = (args,)
     space, lower, upper, n = _box(bounds, like)

@@ -1,7 +1,7 @@
 """JAX arrays, on the host and on CUDA devices.
 
-They do not change, and the solver's x, f and g do: so these are arrays of its own, whose memory JAX allocates and no one
-else gets to see. What the user's function is given is the same memory by DLPack, as an array that is new at each
+They do not change, and the solver's x, f and g do: so these are arrays of its own, whose memory JAX allocates and no
+one else gets to see. What the user's function is given is the same memory by DLPack, as an array that is new at each
 evaluation, and to be dropped after it; what it returns is copied from device memory to device memory. JAX computes on
 streams of its own: the host waits for x before it is handed out, and for the results before they are copied."""
 from __future__ import annotations

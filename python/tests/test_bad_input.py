@@ -85,7 +85,7 @@ def test_bounds(bounds, kind, text, parabola):
 @pytest.mark.parametrize(
     "returned, kind, text",
     [
-        (1.0, TypeError, "the function returned a float: with jac=True it has to return f and its gradient"),
+        (1.0, TypeError, "the function returned a float: with jac=True it returns f and its gradient"),
         (None, TypeError, "the function returned a NoneType"),
         ((1.0, np.zeros(3), 0), TypeError, "the function returned a tuple"),
         ((1.0, np.zeros(2)), ValueError, r"the gradient has the shape \(2,\), not \(3,\)"),
@@ -93,7 +93,7 @@ def test_bounds(bounds, kind, text, parabola):
         ((1.0, 0.0), ValueError, r"the gradient has the shape \(1,\)"),
         ((1.0, np.zeros(3, complex)), TypeError, "the gradient has elements of complex128"),
         ((1.0, [None] * 3), TypeError, "the gradient has elements of object"),
-        ((np.zeros(3), np.zeros(3)), ValueError, r"the value of the function has the shape \(3,\): it has to be one number"),
+        ((np.zeros(3), np.zeros(3)), ValueError, r"function has the shape \(3,\): it has to be one number"),
         ((None, np.zeros(3)), TypeError, "the value of the function is a NoneType"),
         ((1j, np.zeros(3)), TypeError, "the value of the function is a complex"),
         (("1", np.zeros(3)), TypeError, "the value of the function is a str"),

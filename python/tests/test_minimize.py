@@ -138,7 +138,7 @@ def test_args(parabola):
         return scale * float(np.sum((x - centre) ** 2)), 2 * scale * (x - centre)
 
     assert cuda_opt.minimize(fun, np.zeros(3), args=(4, 2.5)).x == pytest.approx([4, 4, 4])
-    one = cuda_opt.minimize(lambda x, c: (float(np.sum((x - c) ** 2)), 2 * (x - c)), np.zeros(3), args=np.array([1, 2, 3]))
+    one = cuda_opt.minimize(lambda x, c: fun(x, c, 1), np.zeros(3), args=np.array([1, 2, 3]))
     assert one.x == pytest.approx([1, 2, 3])
     apart = cuda_opt.minimize(lambda x, *a: fun(x, *a)[0], np.zeros(3), (4, 2), jac=lambda x, *a: fun(x, *a)[1])
     assert apart.x == pytest.approx([4, 4, 4])
@@ -150,7 +150,9 @@ def test_forms_of_f(value):
     assert result.fun == float(np.ravel(value)[0]) and result.success
 
 
-@pytest.mark.parametrize("form", [np.asarray, list, tuple, lambda g: g.astype(np.float32), lambda g: np.repeat(g, 2)[::2]])
+@pytest.mark.parametrize(
+    "form", [np.asarray, list, tuple, lambda g: g.astype(np.float32), lambda g: np.repeat(g, 2)[::2]]
+)
 def test_forms_of_g(form, parabola):
     result = cuda_opt.minimize(lambda x: (parabola(x)[0], form(parabola(x)[1])), np.ones(8))
     np.testing.assert_allclose(result.x, np.arange(8), atol=1e-5)
@@ -203,7 +205,8 @@ def test_tol(rosenbrock):
 
 
 def test_own_settings(rosenbrock):
-    result = cuda_opt.minimize(rosenbrock, np.full(6, -1.2), options={"F_TARGET": 1.0, "HISTORY_BITS": 32, "THREADS": 1})
+    options = {"F_TARGET": 1.0, "HISTORY_BITS": 32, "THREADS": 1}
+    result = cuda_opt.minimize(rosenbrock, np.full(6, -1.2), options=options)
     assert result.success and 1e-3 < result.fun <= 1
 
 

@@ -65,7 +65,8 @@ def test_ends():
 
 def test_steps_and_bounds():
     lower, upper = np.array([1.0, -5]), np.array([4.0, -2])
-    result = cuda_opt.pattern_search(lambda x: (x**2).sum(0), cuda_opt.Bounds(lower, upper), 10, steps=np.array([0.1, 0.3]))
+    box, steps = cuda_opt.Bounds(lower, upper), np.array([0.1, 0.3])
+    result = cuda_opt.pattern_search(lambda x: (x**2).sum(0), box, 10, steps=steps)
     np.testing.assert_allclose(result.x, [1, -2], atol=1e-3)
     half = cuda_opt.pattern_search(lambda x: (x**2).sum(0), cuda_opt.Bounds(lower, 7), 10)
     np.testing.assert_allclose(half.x, [1, 0], atol=1e-3)

@@ -9,7 +9,8 @@ import cuda_opt
 torch = pytest.importorskip("torch")
 from cuda_opt.torch import LBFGSB  # noqa: E402
 
-DEVICES = ["cpu", pytest.param("cuda", marks=pytest.mark.skipif(not torch.cuda.is_available(), reason="no CUDA device"))]
+WITH_CUDA = pytest.mark.skipif(not torch.cuda.is_available(), reason="no CUDA device")
+DEVICES = ["cpu", pytest.param("cuda", marks=WITH_CUDA)]
 
 
 def parabola(x):
