@@ -77,9 +77,9 @@ def error(code: int, sentence: str) -> Error:
 
 
 def _load() -> ctypes.CDLL:
-    """The library that CUDA_OPT_LIBRARY names; else the one within the package; else the system's."""
+    """The library that CUDA_OPT_LIBRARY names; else the one of the package's wheel; else the system's."""
     named = os.environ.get("CUDA_OPT_LIBRARY")
-    packaged = Path(__file__).with_name("libcuda_opt.so.0")
+    packaged = Path(__file__).parents[1] / ".cuda_opt.mesonpy.libs/cuda_opt/libcuda_opt.so.0"
     name = named or (str(packaged) if packaged.exists() else "libcuda_opt.so.0")
     try:
         library = ctypes.CDLL(name)
