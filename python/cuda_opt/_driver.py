@@ -10,7 +10,6 @@ from functools import lru_cache
 _PROTOTYPES = {
     "cuInit": (ctypes.c_uint,),
     "cuDevicePrimaryCtxRetain": (POINTER(c_void_p), c_int),
-    "cuDevicePrimaryCtxRelease_v2": (c_int,),
     "cuCtxPushCurrent_v2": (c_void_p,),
     "cuCtxPopCurrent_v2": (POINTER(c_void_p),),
     "cuMemcpyDtoDAsync_v2": (c_uint64, c_uint64, c_size_t, c_void_p),
@@ -36,18 +35,24 @@ def _call(name: str, *arguments: object) -> None:
         raise RuntimeError(f"{name}: {text.value.decode() if text.value else code}")
 
 
-@contextmanager
-def current(device: int) -> Iterator[None]:
-    """Make a device current in this thread, by its primary context, which is the one of all libraries."""
-    context, ignored = c_void_p(), c_void_p()
+@lru_cache(maxsize=None)
+def _context(device: int) -> c_void_p:
+    """The device's primary context, which is the one of all libraries; held until the process ends."""
+    context = c_void_p()
     _call("cuInit", 0)
     _call("cuDevicePrimaryCtxRetain", ctypes.byref(context), device)
-    _call("cuCtxPushCurrent_v2", context)
+    return context
+
+
+@contextmanager
+def current(device: int) -> Iterator[None]:
+    """Make a device current in this thread: the functions below work on that one."""
+    ignored = c_void_p()
+    _call("cuCtxPushCurrent_v2", _context(device))
     try:
         yield
     finally:
         _call("cuCtxPopCurrent_v2", ctypes.byref(ignored))
-        _call("cuDevicePrimaryCtxRelease_v2", device)
 
 
 def copy(to: int, source: int, size: int, stream: int) -> None:

@@ -78,17 +78,12 @@ class JaxSpace(Space):
 
     def view(self, array: Array) -> Array:
         if self.backend == BACKEND_CUDA:
-            _driver.synchronize(self.stream or 0)
+            with self.within():
+                _driver.synchronize(self.stream or 0)
         return jax.dlpack.from_dlpack(array)  # anew: what JAX keeps with an array would be of old values
 
     def writable(self, array: Array) -> Array:
         return self.view(array)
-
-    def _write(self, to: Array, source: int, size: int) -> None:
-        if self.backend == BACKEND_HOST:
-            ctypes.memmove(self.pointer(to), source, size)
-        else:
-            _driver.copy(self.pointer(to), source, size, self.stream or 0)
 
     def put_number(self, to: Array, value: Any, what: str) -> None:
         if isinstance(value, jax.core.Tracer):
@@ -97,7 +92,8 @@ class JaxSpace(Space):
         if self.backend == BACKEND_HOST:
             ctypes.memmove(self.pointer(to), ctypes.addressof(double), 8)
         else:
-            _driver.copy_in(self.pointer(to), ctypes.addressof(double), 8, self.stream or 0)
+            with self.within():
+                _driver.copy_in(self.pointer(to), ctypes.addressof(double), 8, self.stream or 0)
 
     def put(self, to: Array, values: Any, what: str) -> None:
         self.put_first(to, to.size, values, what)
@@ -111,7 +107,12 @@ class JaxSpace(Space):
         if values.dtype != to.dtype:
             values = values.astype(to.dtype)
         values = _complete(values)
-        if self.pointer(values) != self.pointer(to):
-            self._write(to, self.pointer(values), values.nbytes)
-            if self.backend == BACKEND_CUDA:  # before JAX gives the memory of the values to others
-                _driver.synchronize(self.stream or 0)
+        source, target = self.pointer(values), self.pointer(to)
+        if source == target:
+            return
+        if self.backend == BACKEND_HOST:
+            ctypes.memmove(target, source, values.nbytes)
+        else:
+            with self.within():
+                _driver.copy(target, source, values.nbytes, self.stream or 0)
+                _driver.synchronize(self.stream or 0)  # before JAX gives the memory of the values to others
