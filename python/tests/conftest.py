@@ -1,7 +1,8 @@
 """What the tests share: a quadratic function whose minimum in any box is known, and Rosenbrock's."""
 import os
 
-os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # the problems are small
+for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
+    os.environ.setdefault(variable, "1")  # the problems are small
 
 import numpy as np  # noqa: E402
 import pytest  # noqa: E402

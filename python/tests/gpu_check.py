@@ -41,6 +41,7 @@ def torch_and_stream():
 
 
 def near(values, expected, tolerance=1e-5):
+    values = values.tolist() if hasattr(values, "tolist") else values
     assert np.allclose(np.array(values, float), expected, rtol=0, atol=tolerance), (values, expected)
 
 
@@ -300,7 +301,7 @@ def check_jax():
             x0 = jnp.full(50_000, -1.2)
             runs = [cuda_opt.minimize(both, x0, bounds=Bounds(-2, 0.9)) for _ in range(2)]
             assert runs[0].success and bool((runs[0].x == runs[1].x).all())
-            solver = Solver(x0)
+            solver = Solver(x0, bounds=Bounds(-2, 0.9))
             for _ in solver:
                 solver.f, solver.g = both(solver.x)
             assert solver.status is Task.CONVERGED
