@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Usage: scipy_drop_in.py [--n N] [--picture FILE]
 
-A rope of N points is pulled taut over a hill and under a ceiling: SciPy's minimize, by its own L-BFGS-B and then by this
-package's, which is one argument. The picture needs matplotlib."""
+A rope of N points is pulled taut over a hill and under a ceiling: SciPy's minimize, by its own L-BFGS-B and then by
+this package's, which is one argument. The picture needs matplotlib."""
 import argparse
 import time
 
@@ -27,7 +27,8 @@ def main():
 
     t = np.linspace(-0.5, 0.5, arguments.n + 2)[1:-1]
     hill, ceiling = 1 - 16 * t**2, np.where(t > 0.2, 0.45, 2.0)
-    problem = {"fun": energy, "x0": np.zeros(arguments.n), "jac": True, "bounds": Bounds(hill, np.maximum(hill, ceiling))}
+    box = Bounds(hill, np.maximum(hill, ceiling))
+    problem = {"fun": energy, "x0": np.zeros(arguments.n), "jac": True, "bounds": box}
     options = {"maxcor": 20, "ftol": 0, "gtol": 1e-6, "maxiter": 20000, "maxfun": 20000}
     for name, method in (("SciPy's L-BFGS-B", "L-BFGS-B"), ("cuda_opt.lbfgsb", cuda_opt.lbfgsb)):
         begin = time.perf_counter()

@@ -75,9 +75,9 @@ def provide_python():
         os.environ["PATH"] = f"{folder}:{os.environ['PATH']}"
 
 
-def missing_package(texts):
-    """The first package that Python files import and python3 has not; None where it has all."""
-    for name in sorted(set(re.findall(r"^\s*(?:import|from) (\w+)", "\n".join(texts), re.M)) | {"numpy"}):
+def missing_package(texts, own):
+    """The first package that Python files import, besides the document's own, and python3 has not; None: it has all."""
+    for name in sorted({"numpy", *re.findall(r"^\s*(?:import|from) (\w+)", "\n".join(texts), re.M)} - own):
         status, _, err = run(["python3", "-c", f"import {name}"], ".")
         if status and f"No module named '{name}'" in err:
             return name
@@ -164,8 +164,9 @@ class Document(unittest.TestCase):
             if self.unbuilt and not (self.folder / program).exists():
                 self.skipTest(f"{program} was not built")
         if "python3 " in block.text:
-            files = [other.text for other in self.blocks if other.tag == "python" and other.file_name in block.text]
-            if missing := missing_package(files):
+            files = {other.file_name: other.text for other in self.blocks if other.tag == "python"}
+            own = {name.removesuffix(".py") for name in files}
+            if missing := missing_package([text for name, text in files.items() if name in block.text], own):
                 self.skipTest(f"no {missing}")
         if block.note == "needs a CUDA device":
             if not has_device():
