@@ -162,7 +162,7 @@ def number(value: Any, what: str) -> float:
         try:
             return float(value)
         except OverflowError:
-            return math.copysign(math.inf, value)
+            return math.inf if value > 0 else -math.inf
     array = np.asarray(value)
     if array.size != 1:
         raise ValueError(f"{what} has the shape {array.shape}: it has to be one number")

@@ -28,6 +28,8 @@ class JaxSpace(Space):
     """Arrays on x0's device."""
 
     def __init__(self, x0: jax.Array) -> None:
+        if isinstance(x0, jax.core.Tracer):
+            raise TypeError("x0 is traced by JAX: minimize calls compiled functions, and is not to be compiled itself")
         if len(x0.devices()) != 1:
             raise ValueError(f"x0 is spread over {len(x0.devices())} devices: it has to be on one")
         (self.device,) = x0.devices()
@@ -86,8 +88,6 @@ class JaxSpace(Space):
         return self.view(array)
 
     def put_number(self, to: Array, value: Any, what: str) -> None:
-        if isinstance(value, jax.core.Tracer):
-            raise TypeError(f"{what} is traced by JAX: minimize calls compiled functions, and is not compiled itself")
         double = ctypes.c_double(number(value, what))
         if self.backend == BACKEND_HOST:
             ctypes.memmove(self.pointer(to), ctypes.addressof(double), 8)

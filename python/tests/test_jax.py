@@ -136,6 +136,9 @@ def test_bad_input(dtype):
         with pytest.raises(kind, match=text):
             cuda_opt.minimize(lambda x: (0.0, x), start)
 
+    with pytest.raises(TypeError, match="x0 is traced by JAX"):
+        jax.jit(lambda x: cuda_opt.minimize(jax.value_and_grad(parabola), x).x)(x0)
+
     class Broken(Exception):
         pass
 

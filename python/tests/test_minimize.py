@@ -226,6 +226,8 @@ def test_not_here():
 
     result = cuda_opt.minimize(fun, np.full(3, 0.01))
     assert result.success and result.x == pytest.approx([1, 1, 1], abs=1e-4)
+    start = cuda_opt.minimize(lambda x: (10**400, x), np.ones(3))
+    assert start.task is cuda_opt.Task.NOT_FINITE
     start = cuda_opt.minimize(lambda x: (np.nan, x), np.ones(3))
     assert not start.success and start.task is cuda_opt.Task.NOT_FINITE and start.status == 2
     np.testing.assert_array_equal(start.x, 1)
