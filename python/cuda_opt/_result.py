@@ -78,7 +78,8 @@ class InverseHessian:
         arguments = solver._handle, space.pointer(x), space.pointer(f), space.pointer(g)
         for _ in range(2):
             task = solver._after(step(*arguments), {Task.CONVERGED})
-        return -x if task == Task.EVALUATE_FG else x  # H 0 = 0
+        product = space.own(x)
+        return -product if task == Task.EVALUATE_FG else product  # H 0 = 0
 
     rmatvec = matvec  # it is symmetric
 
@@ -114,9 +115,9 @@ def result_of(solver: Solver) -> Any:
         inverse = _linear_operator(linalg.LinearOperator)(inverse)
     evaluations = solver["EVALUATIONS"]
     return new_result(
-        x=solver._x,
+        x=solver._space.own(solver._x),
         fun=solver["F"],
-        jac=solver._g,
+        jac=solver._space.own(solver._g),
         nit=solver["ITERATIONS"],
         nfev=evaluations,
         njev=evaluations,

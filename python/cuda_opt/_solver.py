@@ -133,7 +133,7 @@ class Solver(Handle):
     def g(self) -> Array:
         """The gradient at x, shape (n,), in x's memory. Fill it in place (``solver.g[:]``, ``out=solver.g``), or assign
         an array, which is copied there."""
-        return self._space.writable(self._g)
+        return self._space.own(self._g)
 
     @g.setter
     def g(self, values: Any) -> None:

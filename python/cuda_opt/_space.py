@@ -65,8 +65,9 @@ class Space:
         """The same memory, as the user's function gets it to read."""
         return array
 
-    def writable(self, array: Array) -> Array:
-        """The same memory, as the user may fill it; of libraries whose arrays do not change, as view() has it."""
+    def own(self, array: Array) -> Array:
+        """The same memory, as the user may have it: to fill, or to keep after the end. Where the user's library
+        computes on other streams, the solver's work on it is done."""
         return array
 
     def part(self, array: Array, count: int) -> Array:

@@ -84,7 +84,7 @@ class JaxSpace(Space):
                 _driver.synchronize(self.stream or 0)
         return jax.dlpack.from_dlpack(array)  # anew: what JAX keeps with an array would be of old values
 
-    def writable(self, array: Array) -> Array:
+    def own(self, array: Array) -> Array:
         return self.view(array)
 
     def put_number(self, to: Array, value: Any, what: str) -> None:
