@@ -54,8 +54,10 @@ def minimize(
         True: fun gives its value and its gradient, in x0's form, itself. Default False.
     jit : bool
         Whether to compile fun, once for each call of ``minimize``. Default True.
-    callback, options, tol
-        as in ``cuda_opt.minimize``; x is of x0's form.
+    callback : callable
+        ``callback(intermediate_result=...)`` at each iterate, as in ``cuda_opt.minimize``; x is of x0's form.
+    options, tol
+        as in ``cuda_opt.minimize``
 
     Returns
     -------
@@ -82,14 +84,13 @@ def minimize(
 
     if hasattr(bounds, "lb") and hasattr(bounds, "ub"):
         bounds = Bounds(_raveled(bounds.lb, x0), _raveled(bounds.ub, x0))
-    report = None
-    if callback is not None:
-        user = callback
 
-        def report(intermediate_result: Any) -> Any:
-            intermediate_result["x"] = unravel(intermediate_result["x"])
-            return user(intermediate_result=intermediate_result)
+    def report(intermediate_result: Any) -> None:
+        intermediate_result["x"] = unravel(intermediate_result["x"])
+        if callback is not None:
+            callback(intermediate_result=intermediate_result)
 
-    result = _minimize(jax.jit(of_flat) if jit else of_flat, flat, args, True, bounds, report, options, tol=tol)
+    evaluate = jax.jit(of_flat) if jit else of_flat
+    result = _minimize(evaluate, flat, args, True, bounds, report if callback else None, options, tol=tol)
     result["x"], result["jac"] = unravel(result["x"]), unravel(result["jac"])
     return result
