@@ -55,19 +55,16 @@ def _side(limit: Any, none: float, n: int, space: Space, what: str) -> Limit:
 def _from_pairs(pairs: Any, n: int) -> Bounds:
     if not isinstance(pairs, (Sequence, np.ndarray, zip)):
         raise TypeError(f"bounds is a {name_of(pairs)}: it has to be Bounds, or pairs (lower, upper)")
-    rows = list(pairs)
+    rows = pairs if isinstance(pairs, np.ndarray) and pairs.dtype.kind in "fiu" else list(pairs)
     if len(rows) != n:
         raise ValueError(f"bounds has {len(rows)} pairs, but x0 has {n} elements")
     try:
-        limits = np.array(
-            [(-math.inf if low is None else low, math.inf if high is None else high) for low, high in rows], np.float64
-        )
+        if not isinstance(rows, np.ndarray):
+            rows = [(-math.inf if low is None else low, math.inf if high is None else high) for low, high in rows]
+        limits = np.asarray(rows, np.float64).reshape(n, 2)
     except (TypeError, ValueError):
         raise ValueError("bounds has to have a pair (lower, upper) for each variable, with None for no bound") from None
-    sides = []
-    for side in limits.T:
-        sides.append(side[0] if (side == side[0]).all() else side)
-    return Bounds(*sides)
+    return Bounds(*(side[0] if (side == side[0]).all() else side for side in limits.T))
 
 
 def limits_of(bounds: Any, n: int, space: Space) -> tuple[Limit, Limit]:

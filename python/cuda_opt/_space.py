@@ -104,7 +104,7 @@ class NumPySpace(Space):
     """NumPy arrays."""
 
     def __init__(self, x0: np.ndarray[Any, Any]) -> None:
-        self.dtype = x0.dtype
+        self.dtype = x0.dtype.newbyteorder("=")
         self.bits = bits_of(x0.dtype.name)
 
     def empty(self, *shape: int, double: bool = False) -> Array:
@@ -116,12 +116,12 @@ class NumPySpace(Space):
     def take(self, array: Array, what: str, written: bool = False) -> Array:
         if not isinstance(array, np.ndarray):
             raise TypeError(f"{what} is a {name_of(array)}, but x0 is a NumPy array")
+        if not array.flags.aligned or not array.dtype.isnative:
+            raise ValueError(f"{what} is not aligned, or has its bytes in another order than this machine's")
         if array.dtype != self.dtype:
             raise TypeError(f"{what} has elements of {array.dtype}, but x0 of {self.dtype}")
         if not array.flags.c_contiguous:
             raise ValueError(f"{what} is not contiguous: its elements are {array.strides[0]} bytes apart")
-        if not array.flags.aligned or not array.dtype.isnative:
-            raise ValueError(f"{what} is not aligned, or has its bytes in another order than this machine's")
         if written and not array.flags.writeable:
             raise ValueError(f"{what} is read-only")
         return array
@@ -199,11 +199,11 @@ def space_of(x0: Any) -> Space:
 
 
 def as_array(x0: Any) -> Array:
-    """x0 itself where it is an array of some library; numbers and sequences of them become a NumPy array of doubles."""
-    if isinstance(x0, np.ndarray) or not isinstance(x0, (int, float, list, tuple, range, np.generic)):
-        array = x0
-    else:
-        array = np.atleast_1d(np.asarray(x0))
+    """x0 itself where it is an array of some library; numbers, sequences of them and what has a column of them become a
+    NumPy array of doubles."""
+    of_a_library = hasattr(x0, "__cuda_array_interface__") or hasattr(x0, "__dlpack__")
+    of_numbers = isinstance(x0, (int, float, list, tuple, range, np.generic)) or hasattr(x0, "__array__")
+    array = np.atleast_1d(np.asarray(x0)) if of_numbers and not of_a_library else x0
     if isinstance(array, np.ndarray):
         if array.ndim == 0:
             array = array.reshape(1)

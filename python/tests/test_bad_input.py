@@ -70,6 +70,7 @@ def test_start_in_place(x, kind, text):
         ([(0, 1)] * 2, ValueError, "bounds has 2 pairs, but x0 has 3 elements"),
         ([(0, 1, 2)] * 3, ValueError, "a pair"),
         ([0, 1, 2], ValueError, "a pair"),
+        (np.zeros((3, 3)), ValueError, "a pair"),
         (7, TypeError, "bounds is a int"),
         (Bounds(np.zeros(4), 1), ValueError, "the lower bound has 4 elements, but x0 has 3"),
         (Bounds(np.zeros((3, 2)), 1), ValueError, r"the lower bound has the shape \(3, 2\)"),

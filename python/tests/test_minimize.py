@@ -53,8 +53,16 @@ def test_x_is_read_only(parabola):
         cuda_opt.minimize(fun, np.zeros(3))
 
 
+class Column:
+    """As pandas' series: an array by ``__array__`` alone."""
+
+    def __array__(self, dtype=None, copy=None):
+        return np.arange(8)
+
+
 @pytest.mark.parametrize(
-    "x0", [[0] * 8, tuple(range(8)), np.zeros(8, int), np.zeros((8, 2))[:, 0], np.zeros(8, ">f8").astype("f8")]
+    "x0",
+    [[0] * 8, tuple(range(8)), np.zeros(8, int), np.zeros((8, 2))[:, 0], np.zeros(8, ">f8"), Column()],
 )
 def test_what_becomes_doubles(x0, parabola):
     assert cuda_opt.minimize(parabola, x0).x.dtype == np.float64
