@@ -77,7 +77,11 @@ def provide_python():
 
 def missing_package(texts, own):
     """The first package that Python files import, besides the document's own, and python3 has not; None: it has all."""
-    for name in sorted({"numpy", *re.findall(r"^\s*(?:import|from) (\w+)", "\n".join(texts), re.M)} - own):
+    text = "\n".join(texts)
+    names = re.findall(r"^\s*from (\w+)", text, re.M)
+    for line in re.findall(r"^\s*import (.*)", text, re.M):
+        names += re.findall(r"(?:^|, )(\w+)", line)
+    for name in sorted({"numpy", *names} - own):
         status, _, err = run(["python3", "-c", f"import {name}"], ".")
         if status and f"No module named '{name}'" in err:
             return name
