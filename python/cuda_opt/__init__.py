@@ -12,6 +12,8 @@ from ._search import pattern_search
 from ._solver import Solver
 
 __version__ = version
+for _public in (Error, ImproperInput, OutOfMemory):
+    _public.__module__ = __name__  # as tracebacks and pickles name them
 __all__ = [
     "Bounds",
     "Error",

@@ -49,7 +49,7 @@ class JaxSpace(Space):
 
     def empty(self, *shape: int, double: bool = False) -> Array:
         dtype = self.dtype
-        if double and dtype != np.float64 and jax.dtypes.canonicalize_dtype(np.float64) != np.float64:
+        if double and dtype != np.float64 and not getattr(jax.config, "jax_enable_x64"):
             if shape:
                 raise ValueError("this takes double precision: set jax_enable_x64")
             shape = (2,)  # JAX has no doubles now; only the eight bytes are needed
