@@ -122,8 +122,14 @@ class Solver(Handle):
 
     @property
     def f(self) -> Array:
-        """f at x, one double in x's memory. A number or an array of one element may be assigned."""
-        return self._space.view(self._f)
+        """f at x, an array of shape (), a double in x's memory; of JAX without jax_enable_x64 a float. A number or an
+        array of one element may be assigned."""
+        view = self._space.view(self._f)
+        if tuple(view.shape) == ():
+            return view
+        value = ctypes.c_double()
+        self._check(library.cuda_opt_copy_out(self._handle, ctypes.byref(value), self._arguments[1], 8))
+        return value.value
 
     @f.setter
     def f(self, value: Any) -> None:

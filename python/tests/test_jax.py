@@ -106,6 +106,7 @@ def test_solver(dtype):
         solver.f, solver.g = both(solver.x)
     np.testing.assert_allclose(solver.x, np.arange(4), atol=1e-4)
     assert isinstance(solver.g, jax.Array) and solver.status is cuda_opt.Task.CONVERGED
+    assert solver.f == pytest.approx(solver["F"]) and isinstance(solver.f, float if dtype == jnp.float32 else jax.Array)
 
 
 def test_pattern_search(dtype):
