@@ -126,7 +126,11 @@ class LBFGSB(torch.optim.Optimizer):
             parts = []
             for limit, parameter in zip(limits, self._parameters):
                 as_tensor = torch.as_tensor(limit, dtype=parameter.dtype, device=parameter.device)
-                parts.append(as_tensor.expand(parameter.shape).reshape(-1))
+                try:
+                    parts.append(as_tensor.expand(parameter.shape).reshape(-1))
+                except RuntimeError:
+                    shapes = tuple(as_tensor.shape), tuple(parameter.shape)
+                    raise ValueError(f"a bound has the shape {shapes[0]}, the parameter {shapes[1]}") from None
             sides.append(torch.cat(parts))
         return Bounds(*sides)
 

@@ -261,6 +261,7 @@ def test_bad_arguments():
         ([x], {"max_iter": 0}, "max_iter is 0"),
         ([x], {"bounds": (1, 0)}, "1.*0"),
         ([x], {"bounds": (1, 2, 3)}, "bounds has 3 elements"),
+        ([x], {"bounds": (torch.zeros(2), None)}, r"a bound has the shape \(2,\), the parameter \(3,\)"),
         ([x], {"history_size": 0}, "m"),
         ([], {}, "empty"),
     ):
