@@ -201,7 +201,7 @@ def space_of(x0: Any) -> Space:
 def as_array(x0: Any) -> Array:
     """x0 itself where it is an array of some library; numbers, sequences of them and what has a column of them become a
     NumPy array of doubles."""
-    of_a_library = hasattr(x0, "__cuda_array_interface__") or hasattr(x0, "__dlpack__")
+    of_a_library = any(hasattr(type(x0), name) for name in ("__cuda_array_interface__", "__dlpack__"))
     of_numbers = isinstance(x0, (int, float, list, tuple, range, np.generic)) or hasattr(x0, "__array__")
     array = np.atleast_1d(np.asarray(x0)) if of_numbers and not of_a_library else x0
     if isinstance(array, np.ndarray):

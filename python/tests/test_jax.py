@@ -1,4 +1,6 @@
 """JAX arrays: on the host here, and on a CUDA device where JAX has one."""
+import contextlib
+import ctypes
 import os
 
 import numpy as np
@@ -150,6 +152,36 @@ def test_bad_input(dtype):
         cuda_opt.jax.minimize(fun, x0)
     with pytest.raises(ValueError, match="the lower bound has 2 elements"):
         cuda_opt.minimize(lambda x: (0.0, x), x0, bounds=cuda_opt.Bounds(jnp.zeros(2, dtype), None))
+
+
+def test_the_way_through_the_driver(dtype, monkeypatch):
+    """That of device memory, with host memory in its place: what goes where, and that x is waited for."""
+    from cuda_opt import _driver
+    from cuda_opt._constants import BACKEND_CUDA
+
+    calls = []
+
+    @contextlib.contextmanager
+    def current(device):
+        calls.append("current")
+        yield
+
+    def copy(to, source, size, stream):
+        calls.append("copy" if size != 8 else "copy 8")
+        ctypes.memmove(to, source, size)
+
+    monkeypatch.setattr(_driver, "current", current)
+    monkeypatch.setattr(_driver, "copy", copy)
+    monkeypatch.setattr(_driver, "copy_in", copy)
+    monkeypatch.setattr(_driver, "synchronize", lambda stream: calls.append("synchronize"))
+    solver = cuda_opt.Solver(jnp.zeros(4, dtype))
+    solver._space.backend = BACKEND_CUDA
+    for _ in solver:
+        calls.clear()
+        solver.f, solver.g = jax.value_and_grad(parabola)(solver.x)
+        assert [call for call in calls if call != "current"] == ["synchronize", "copy 8", "copy", "synchronize"]
+    assert solver.status is cuda_opt.Task.CONVERGED
+    np.testing.assert_allclose(solver.x, np.arange(4), atol=1e-4)
 
 
 def test_memory_is_flat():

@@ -202,3 +202,17 @@ def test_arrays_of_a_library_without_a_namespace():
 
     with pytest.raises(TypeError, match="Lonely has no module with empty"):
         cuda_opt.minimize(parabola, Lonely(np.zeros(3)))
+
+
+def test_the_module_of_the_type(monkeypatch, fake_device):
+    """As CuPy's arrays, whose module makes others, though they do not name it."""
+
+    class Ours(Array):
+        __module__ = "fake_library.core"
+        __array_namespace__ = property()
+
+    module = types.SimpleNamespace(empty=lambda shape, dtype: Ours(np.empty(shape, dtype)), asarray=Ours)
+    monkeypatch.setitem(sys.modules, "fake_library", module)
+    result = cuda_opt.minimize(parabola, Ours(np.zeros(3)), bounds=[(0, 1), (0, 1), (0, 5)])
+    assert isinstance(result.x, Ours)
+    np.testing.assert_allclose(result.x.host, [0, 1, 2], atol=1e-5)
