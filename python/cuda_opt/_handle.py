@@ -11,7 +11,7 @@ from ._library import Error, LogFunction, error, library
 from ._space import Space
 
 
-def _destroy(handle: ctypes.c_void_p) -> None:
+def _destroy(handle: ctypes.c_void_p, stream_owner: Any) -> None:
     library.cuda_opt_destroy(ctypes.byref(handle))
 
 
@@ -37,7 +37,7 @@ class Handle:
         self._space = space
         with space.within():
             code = create(ctypes.byref(self._handle), *arguments, space.backend)
-        self._finalizer = weakref.finalize(self, _destroy, self._handle)
+        self._finalizer = weakref.finalize(self, _destroy, self._handle, space.stream_owner)
         self._log: Any = None
         self._raised: list[BaseException] = []  # by the user's log
         try:

@@ -190,7 +190,7 @@ def minimize(
     array = as_array(x0)
     space = space_of(array)
     one_axis(array, "x0")
-    solver = Solver(space.copy_of(array), m, bounds=bounds, stream=space.stream if stream is None else stream)
+    solver = Solver(space.copy_of(array), m, bounds=bounds, stream=stream)
     try:
         solver.set(settings.items())
         if disp:

@@ -117,7 +117,7 @@ def pattern_search(
         args = (args,)
     space, lower, upper, n = _box(bounds, like)
     if stream is not None:
-        space.stream = stream_number(stream)
+        space.stream, space.stream_owner = stream_number(stream), stream
     search = Handle(library.cuda_opt_create_search, space, n, walks)
     try:
         search._check(library.cuda_opt_set_bounds(search._handle, space.pointer(lower), space.pointer(upper)))

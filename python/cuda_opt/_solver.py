@@ -78,7 +78,7 @@ class Solver(Handle):
         start = np.zeros(x) if isinstance(x, int) else as_array(x)
         space = space_of(start)
         if stream is not None:
-            space.stream = stream_number(stream)
+            space.stream, space.stream_owner = stream_number(stream), stream
         self.n = one_axis(start, "x0")
         self._lower, self._upper = limits_of(bounds, self.n, space)
         self._x = space.take(start, "x0", written=True)

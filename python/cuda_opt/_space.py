@@ -35,6 +35,7 @@ class Space:
 
     backend = BACKEND_HOST
     stream: int | None = None  # a cudaStream_t; None: the library's own default
+    stream_owner: Any = None  # kept: the stream has to outlive the handle
     bits = 64
 
     def within(self) -> AbstractContextManager[Any]:

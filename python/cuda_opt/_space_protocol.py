@@ -56,6 +56,9 @@ class ProtocolSpace(Space):
             self.backend = BACKEND_CUDA
             stream = interface.get("stream") if interface is not None else None
             self.stream = None if stream in (None, _LEGACY_STREAM) else int(stream)
+            cuda = getattr(self.namespace, "cuda", None)
+            if cuda is not None and hasattr(cuda, "get_current_stream"):
+                self.stream_owner = cuda.get_current_stream()
         elif kind in (_dlpack.HOST, _dlpack.CUDA_HOST):
             self.backend = BACKEND_HOST
         else:

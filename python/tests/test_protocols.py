@@ -2,6 +2,7 @@
 is a device's. CuPy's arrays go the same way; gpu_check.py has those."""
 import sys
 import types
+import weakref
 
 import numpy as np
 import pytest
@@ -54,6 +55,25 @@ NAMESPACE = types.SimpleNamespace(
 @pytest.fixture
 def fake_device(monkeypatch):
     monkeypatch.setattr(_space_protocol, "BACKEND_CUDA", BACKEND_HOST)
+
+
+class Stream:
+    ptr = STREAM
+
+
+def test_the_stream_lives_as_long_as_the_solver(fake_device, monkeypatch):
+    streams = [Stream()]
+    kept = weakref.ref(streams[0])
+    monkeypatch.setattr(NAMESPACE, "cuda", types.SimpleNamespace(get_current_stream=lambda: streams[-1]), raising=False)
+    solver = Solver(Array(np.zeros(3)))
+    streams[:] = [Stream()]
+    assert kept() is not None
+    del solver
+    assert kept() is None
+    own = Stream()
+    solver, kept = Solver(Array(np.zeros(3)), stream=own), weakref.ref(own)
+    del own
+    assert kept() is not None
 
 
 def parabola(x):
