@@ -72,6 +72,7 @@ CUDA_OPT_HD_CALL inline Request State::ask(Stage next, Verb verb) {
 CUDA_OPT_HD_CALL inline Request State::ask_products(Stage next, const PanelRequest &panel) {
     Request request = ask(next, Verb::inner_products);
     request.panel = panel;
+    request.panel.single = settings.product_bits == 32 && memory_.fits_single_precision(n_);
     return request;
 }
 

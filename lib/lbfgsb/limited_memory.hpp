@@ -41,6 +41,9 @@ class LimitedMemory {
     // from the inner products with this pair as the fresh one. Curvature s'y > 0 is the caller's to check.
     CUDA_OPT_HD void append(const PanelProducts &sums, double step);
 
+    // Whether inner products with the pairs of n variables may be formed in single precision.
+    CUDA_OPT_HD bool fits_single_precision(int64_t n) const;
+
     // Panel of the stored pairs, or of what append() would make of them, with the spare slot as the fresh pair.
     CUDA_OPT_HD PanelRequest stored_panel() const;
     CUDA_OPT_HD PanelRequest tentative_panel() const;
@@ -127,6 +130,14 @@ CUDA_OPT_HD_CALL inline void LimitedMemory::append(const PanelProducts &sums, do
     }
     theta_ = at(yy_, newest, newest) / at(ys_, newest, newest);
     spare_ = (spare_ + 1) % (m_ + 1);
+}
+
+CUDA_OPT_HD_CALL inline bool LimitedMemory::fits_single_precision(int64_t n) const {
+    for (int i = 0; i < k_; i++)
+        if (!panel::fits_single_precision(at(yy_, i, i), static_cast<double>(n)) ||
+            !panel::fits_single_precision(at(ss_, i, i) / (step_[i] * step_[i]), static_cast<double>(n)))
+            return false;
+    return true;
 }
 
 CUDA_OPT_HD_CALL inline bool LimitedMemory::factor(bool user_diagonal, const PanelProducts *weighted_over_all) {

@@ -35,6 +35,12 @@ CUDA_OPT_HD_INLINE double scaled_entry(double root, int column, double entry) {
 CUDA_OPT_HD constexpr int gram_count(int columns) { return columns * (columns + 1) / 2; }
 CUDA_OPT_HD constexpr int gram_index(int i, int j, int columns) { return i * columns - i * (i - 1) / 2 + (j - i); }
 
+// Whether products with a column of n numbers, of which this is the sum of squares, keep their digits in single
+// precision: none overflows, and what underflows, less than 2^-126 a product, is not missed.
+CUDA_OPT_HD_INLINE bool fits_single_precision(double squares, double n) {
+    return squares >= n * 0x1p-102 && squares <= 0x1p126;
+}
+
 } // namespace panel
 
 // What one sweep over the variables learns besides the inner products. Over all variables unless said otherwise.

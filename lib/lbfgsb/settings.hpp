@@ -11,6 +11,7 @@ struct Settings {
     int64_t max_iterations = 2000, max_evaluations = 0, evaluations_per_search = 20, max_cuts = 30;
     bool user_diagonal = false, approximate_cauchy = false, report_iterates = false, robust = true;
     int64_t history_bits = 64, // of an element of S and Y
+        product_bits = 64,     // of their products
         threads = 0, log_frequency = -1, log_type = 0;
     double eps = 1e-5, pgtol = 0, factr = 0, f_target = -infinity;
     double gtol = 0.9, ftol = 1e-4, xtol = 1e-16, step_min = 1e-20, step_max = 1e20, max_seconds = 0;

@@ -8,10 +8,11 @@
 
 #include "sweeps/backend.hpp"
 #include "sweeps/cuda/loading.cuh"
+#include "sweeps/cuda/narrow_columns.cuh"
 #include "sweeps/cuda/workspace.cuh"
 
+#include <cstdlib>
 namespace cudaopt {
-
 template <class Real, class History> class CudaSweeps final : public Sweeps {
   public:
     CudaSweeps(int64_t n, int device) : n_(n), device_(device) {}
@@ -32,8 +33,7 @@ template <class Real, class History> class CudaSweeps final : public Sweeps {
         for (const void *vector :
              {static_cast<const void *>(a.x), static_cast<const void *>(a.g), a.lower, a.upper, a.diagonal})
             aligned_ = aligned_ && reinterpret_cast<std::uintptr_t>(vector) % 16 == 0;
-        for (CallEvents &call : held_->calls) call.recorded = false;
-        seconds_ = 0;
+        held_->clock.reset();
     }
 
     void allocate(int m, const BackendOptions &options) override {
@@ -62,23 +62,11 @@ template <class Real, class History> class CudaSweeps final : public Sweeps {
 
     const PanelProducts &inner_products(const PanelRequest &request) override {
         const OnDevice on(device_);
-        const ProductsLayout layout(panel::columns(request.pairs));
-        held_->sent.invalidate();
-        const int partials = launch_inner_products(request, layout);
-        launch_reduction(layout, partials);
-        int there = 0;
-        const int count = posted_numbers(layout);
-        const Posted *const posted = held_->posted.get();
-        double *const numbers = held_->numbers.data();
-        wait_until([&] {
-            while (there < count && posted[there].arrived(ticket_, numbers[there])) there++;
-            return there == count;
-        });
-        sums_ = layout.products(numbers);
-        sums_.f = numbers[layout.size];
-        const double *direction = numbers + layout.size + 1;
-        direction_sums_ = {direction[0], direction[1], direction[2]};
-        held_->sent.record(request, static_cast<int64_t>(direction[direction_numbers]));
+        form_inner_products(request);
+        if (!forms_in_single(request) || keep_their_digits()) return sums_;
+        PanelRequest in_double = request;
+        in_double.single = false;
+        form_inner_products(in_double);
         return sums_;
     }
 
@@ -88,6 +76,11 @@ template <class Real, class History> class CudaSweeps final : public Sweeps {
         const bool fresh = request.panel.fresh && request.panel.pairs > 0;
         const TrialArrays<Real, History> to{x_, v_.g_base(slot), v_.x_base(), v_.s(slot),
                                             fresh ? v_.y(request.panel.newest_slot) : nullptr};
+        if constexpr (!std::is_same_v<Real, History>)
+            if (request.panel.pairs <= most_staged_pairs) {
+                direction_blocks_ = launch_staged_direction(v_, request, to, held_->directions.get(), launch_place());
+                return;
+            }
         with_coefficients(request, [&](const auto &q) {
             using Coefficients = std::decay_t<decltype(q)>;
             constexpr int rows = direction_rows<Real, History>;
@@ -189,34 +182,52 @@ template <class Real, class History> class CudaSweeps final : public Sweeps {
         }
     }
 
-    // Time on the stream between the first and the last command of a call. A call's events are read two calls later,
-    // when they are certain to be complete. Timing fails no solve: an error leaves the call's time out, and where it is
-    // one of the stream's work, the next wait meets it again. So does a call that gave up its wait: its end is not in
-    // sight.
     void begin_call() override {
         if (!held_) return;
         const OnDevice on(device_, std::nothrow);
-        CallEvents &call = held_->calls[call_ % 2];
-        collect(call);
-        begun_ = cudaEventRecord(call.begin.get(), stream_) == cudaSuccess;
+        held_->clock.begin(stream_);
     }
 
     void end_call() override {
-        if (!begun_) return;
+        if (!held_ || !held_->clock.begun()) return;
         const OnDevice on(device_, std::nothrow);
-        CallEvents &call = held_->calls[call_++ % 2];
-        call.recorded = cudaEventRecord(call.end.get(), stream_) == cudaSuccess;
-        begun_ = false;
+        held_->clock.end(stream_);
     }
 
     double seconds() override {
-        if (!held_) return seconds_;
+        if (!held_) return 0;
         const OnDevice on(device_, std::nothrow);
-        for (CallEvents &call : held_->calls) collect(call);
-        return seconds_;
+        return held_->clock.seconds();
     }
 
   private:
+    void form_inner_products(const PanelRequest &request) {
+        const ProductsLayout layout(panel::columns(request.pairs));
+        held_->sent.invalidate();
+        const int partials = launch_inner_products(request, layout);
+        launch_reduction(layout, partials);
+        int there = 0;
+        const int count = posted_numbers(layout);
+        const Posted *const posted = held_->posted.get();
+        double *const numbers = held_->numbers.data();
+        wait_until([&] {
+            while (there < count && posted[there].arrived(ticket_, numbers[there])) there++;
+            return there == count;
+        });
+        sums_ = layout.products(numbers);
+        sums_.f = numbers[layout.size];
+        const double *direction = numbers + layout.size + 1;
+        direction_sums_ = {direction[0], direction[1], direction[2]};
+        held_->sent.record(request, static_cast<int64_t>(direction[direction_numbers]));
+    }
+
+    // Of the older pairs that has been known since they were new.
+    bool keep_their_digits() const {
+        for (const int j : {panel::y_new, panel::s_new, panel::gradient})
+            if (!panel::fits_single_precision(sums_.over_all(j, j), static_cast<double>(n_))) return false;
+        return true;
+    }
+
     HeldPlace place_of_held(const HeldVector &which) const {
         return place_of(which, n_, user_, static_cast<const WorkVectors<Real, History> &>(v_), aside_);
     }
@@ -278,15 +289,6 @@ template <class Real, class History> class CudaSweeps final : public Sweeps {
         return std::max(1, 4 * most_products_blocks / tiles);
     }
 
-    void collect(CallEvents &call) {
-        float milliseconds = 0;
-        if (!call.recorded) return;
-        call.recorded = false;
-        if (cudaEventSynchronize(call.end.get()) != cudaSuccess) return;
-        if (cudaEventElapsedTime(&milliseconds, call.begin.get(), call.end.get()) == cudaSuccess)
-            seconds_ += 1e-3 * milliseconds;
-    }
-
     template <class Rule> void launch_direction(const Rule &rule) {
         const int64_t groups = (n_ + Rule::rows - 1) / Rule::rows;
         direction_blocks_ = blocks_for(groups, direction_resident);
@@ -314,6 +316,10 @@ template <class Real, class History> class CudaSweeps final : public Sweeps {
 
     // Returns how many blocks of partial sums there are.
     int launch_inner_products(const PanelRequest &request, const ProductsLayout &layout) {
+        if constexpr (std::is_same_v<History, bfloat16>)
+            if (forms_in_single(request))
+                return launch_bfloat16_products(v_, request, layout, sent_ahead(request), held_->partials.get(),
+                                                launch_place());
         switch (kind_of(request)) {
         case InnerProducts::unbounded: return launch_inner_products<InnerProducts::unbounded>(request, layout);
         case InnerProducts::bounded: return launch_inner_products<InnerProducts::bounded>(request, layout);
@@ -348,19 +354,29 @@ template <class Real, class History> class CudaSweeps final : public Sweeps {
     int launch_inner_products(const PanelRequest &request, const ProductsLayout &layout) {
         const int grid = static_cast<int>(std::min<int64_t>(multiprocessors * resident_blocks(blocks), row_blocks()));
         const StageLayout<Real, History> place(v_, request);
-        const int stages =
-            stages_within(std::min(block_shared_, processor_shared_ / resident_blocks(blocks)), place.bytes());
+        const int stages = stages_within(std::min(block_shared_, processor_shared_ / resident_blocks(blocks)),
+                                         place.bytes(), stages_of_products);
         const int ring = products_warps * stages * place.bytes();
         const int meeting =
             products_warps * LaneProducts<blocks, over_free_rows(kind)>::elements * static_cast<int>(sizeof(double));
         const int shared = std::max(ring, meeting);
         if (shared > block_shared_) return launch_wide_inner_products<kind>(request, layout); // a small device
         const SourcesOf<Real, History, blocks, kind> sources(v_, request, place);
-        const SendAhead ahead = held_->sent.ahead(kind == InnerProducts::bounded, rows_sent());
+        const SendAhead ahead = sent_ahead(request);
         check(launch(inner_products_kernel<Real, History, blocks, kind>, grid, products_threads, shared, stream_, v_,
                      sources, request, layout, ahead, stages, aligned_, held_->partials.get()),
               "the launch of sweep 1");
         return grid;
+    }
+
+    SendAhead sent_ahead(const PanelRequest &request) const {
+        return held_->sent.ahead(kind_of(request) == InnerProducts::bounded, rows_sent());
+    }
+
+    LaunchPlace launch_place() const { return {block_shared_, processor_shared_, aligned_, stream_}; }
+
+    static bool forms_in_single(const PanelRequest &request) {
+        return std::is_same_v<History, bfloat16> && has_bfloat16_kernel(request);
     }
 
     int64_t row_blocks() const { return (n_ + products_threads - 1) / products_threads; }
@@ -410,7 +426,6 @@ template <class Real, class History> class CudaSweeps final : public Sweeps {
     const int device_;
     int columns_ = 0;
     int block_shared_ = 0, processor_shared_ = 0; // bytes that a block can have, and all of them together
-    bool begun_ = false;                          // the call's beginning has been recorded
     bool dependent_launches_ = false; // the device can place a kernel's blocks before the one in front of it has ended
     bool aligned_ = false;            // all of the caller's vectors to 16 bytes
     cudaStream_t stream_ = nullptr;
@@ -425,8 +440,6 @@ template <class Real, class History> class CudaSweeps final : public Sweeps {
     DirectionSums direction_sums_{};
     PanelProducts sums_{};
     unsigned ticket_ = 0;
-    unsigned call_ = 0;
-    double seconds_ = 0;
 };
 
 template <class Real, class History> std::unique_ptr<Sweeps> make_cuda_sweeps(int64_t n, int device) {

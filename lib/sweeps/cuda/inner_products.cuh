@@ -23,10 +23,6 @@ constexpr int most_stored(int blocks, InnerProducts kind) {
     const int columns = blocks * column_block - (over_free_rows(kind) && blocks > 1 ? panel::leading : 0);
     return 2 * ((columns - panel::leading) / 2 + 1);
 }
-// The most vectors besides them: x, g, l, u, h, g_base.
-constexpr int most_beside(InnerProducts kind, bool apart) {
-    return 2 + (over_free_rows(kind) ? 2 : 0) + (kind == InnerProducts::weighted ? 1 : 0) + (apart ? 1 : 0);
-}
 template <class Real, class History, int blocks, InnerProducts kind>
 using SourcesOf =
     Sources<Real, History, most_stored(blocks, kind), most_beside(kind, DeviceVectors<Real, History>::apart)>;
@@ -38,7 +34,7 @@ __global__ void __launch_bounds__(products_threads, resident_blocks(blocks))
                           ProductsLayout layout, SendAhead ahead, int stages, bool aligned, double *partials) {
     constexpr bool free_gram = over_free_rows(kind), weighted = kind == InnerProducts::weighted;
     constexpr bool apart = DeviceVectors<Real, History>::apart;
-    constexpr int rows = Stage<Real, History>::rows, lane_rows = rows_of_lane<Real>;
+    constexpr int rows = Stage<Real, History>::rows, lane_rows = rows_of_lane<Real, History>;
     using Products = LaneProducts<blocks, free_gram>;
     extern __shared__ __align__(16) unsigned char shared[];
 #if __CUDA_ARCH__ >= 900
@@ -78,27 +74,27 @@ __global__ void __launch_bounds__(products_threads, resident_blocks(blocks))
         // The lane's own rows. y_new = g - g_base, of which g_base is stored; rounded as it will be stored.
         const auto mine = [&](int vector) { return place.vector(stage, vector) + lane * lane_rows; };
         RowsAhead<Real, lane_rows> at;
-        load8(mine(place.x), at.x);
-        load8(mine(place.g), at.g);
+        load_rows(mine(place.x), at.x);
+        load_rows(mine(place.g), at.g);
         if (free_gram) {
-            load8(mine(place.l), at.l);
-            load8(mine(place.u), at.u);
+            load_rows(mine(place.l), at.l);
+            load_rows(mine(place.u), at.u);
         }
-        if (weighted) load8(mine(place.h), at.h);
+        if (weighted) load_rows(mine(place.h), at.h);
         if (request.fresh && place.columns > 0) {
             History *const y_new = place.column(stage, 0) + lane * lane_rows;
-            alignas(8) LaneRows<Real> g_base;
-            if constexpr (apart) load8(mine(place.g_base), g_base);
-            else load8(y_new, g_base);
+            alignas(lane_rows * sizeof(Real)) Real g_base[lane_rows];
+            if constexpr (apart) load_rows(mine(place.g_base), g_base);
+            else load_rows(y_new, g_base);
             Elements<History, lane_rows> y;
 #pragma unroll
             for (int k = 0; k < lane_rows; k++) y.v[k] = gradient_change<History>(at.g[k], g_base[k]);
             y.store(y_new);
         }
         bool is_free[lane_rows], candidate[lane_rows];
-        alignas(8) LaneRows<Real> z;
+        alignas(lane_rows * sizeof(Real)) Real z[lane_rows];
         const bool any_candidate = look_at_rows<kind>(at, request.threshold, own_sums, is_free, z, candidate);
-        if (crosses<kind>(request.threshold)) store8(z, mine(place.x));
+        if (crosses<kind>(request.threshold)) store_rows(z, mine(place.x));
         __syncwarp();
         if (any_candidate) {
             double t[lane_rows];
