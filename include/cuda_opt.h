@@ -127,6 +127,15 @@ enum {
     CUDA_OPT_STOPPED = -41            /**< cuda_opt_request_stop() was called */
 };
 
+/** The metric: B0, the approximation of the Hessian to which the correction pairs are added (docs/metric.md). */
+enum {
+    CUDA_OPT_METRIC_ONE_NUMBER = 0, /**< B0 = theta I, as in version 3.0 */
+    CUDA_OPT_METRIC_DIAGONAL = 1,   /**< the inverse of the caller's diagonal, who is asked for it at every iterate by
+                                         CUDA_OPT_SUPPLY_DIAGONAL */
+    CUDA_OPT_METRIC_LEARNED = 2     /**< theta times a diagonal that is learned from the correction pairs, for variables
+                                         of different scales. One vector of n more in the workspace */
+};
+
 /** Settings and results. Settings may be changed between any two calls of cuda_opt_solve(), unless noted.
  *  P g denotes the projected gradient, (P g)_i = x_i - min(u_i, max(l_i, x_i - g_i)); without bounds it is g. */
 enum {
@@ -137,7 +146,8 @@ enum {
                                          go back to the lowest point */
     CUDA_OPT_MAX_CUTS = 103,        /**< >= 0; default 30: cuts in a row because f or g is not finite */
     CUDA_OPT_DIAGCO = 104,          /**< 0 or 1; default 0. 1: ask for H0's diagonal at every iterate. Before the first
-                                         call of cuda_opt_solve(); needs cuda_opt_set_diagonal() */
+                                         call of cuda_opt_solve(); needs cuda_opt_set_diagonal(). The manual's name for
+                                         CUDA_OPT_METRIC = CUDA_OPT_METRIC_DIAGONAL: to set one is to set the other */
     CUDA_OPT_APPROXIMATE_CAUCHY = 105, /**< 0 or 1; default 0: exact generalized Cauchy point. 1: stop at the first
                                             breakpoint, t = max(0, min(t_1, t_1*)) (Fei et al. 2014) */
     CUDA_OPT_REPORT_ITERATES = 106, /**< 0 or 1; default 0. 1: return CUDA_OPT_NEW_ITERATE after each iteration */
@@ -167,6 +177,9 @@ enum {
                                          to be scaled so that it matters not, or no lower f may be found. Before the
                                          first call of cuda_opt_solve(), and not while cuda_opt_warm_start() keeps pairs
                                          of other bits */
+    CUDA_OPT_METRIC = 112,          /**< CUDA_OPT_METRIC_ONE_NUMBER (default), _DIAGONAL or _LEARNED: what the model
+                                         of f starts from in each iteration. Before the first call of
+                                         cuda_opt_solve() */
     /* of a search (cuda_opt_create_search()), before its first call; it also has MAX_ITERATIONS, MAX_EVALUATIONS,
        THREADS, MAX_SECONDS, F_TARGET, ITERATIONS, EVALUATIONS, F, DIMENSION, STOP_TEST and WORKSPACE_BYTES */
     CUDA_OPT_SEARCH_SEED = 120,     /**< >= 0; default 0: of the random numbers */

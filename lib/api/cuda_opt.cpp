@@ -172,7 +172,7 @@ int solve(cuda_opt *s, int bits, void *x, double *f, void *g) {
     const UserArrays &arrays = solver.arrays;
     if (!solver.started()) {
         if (const int code = take_arrays(s, bits, "cuda_opt_solve", x, f, g)) return code;
-        if (solver.settings().user_diagonal && !arrays.diagonal) {
+        if (solver.settings().metric == Metric::callers && !arrays.diagonal) {
             solver.new_message().set("CUDA_OPT_DIAGCO is 1, but cuda_opt_set_diagonal has given no array");
             return CUDA_OPT_MISUSE;
         }

@@ -67,12 +67,17 @@ template <class Real> struct MoveIntoBox { // reads x, l, u; writes x
     }
 };
 
+CUDA_OPT_HD_INLINE bool is_weight(double h) { return h > 0 && is_finite(h); }
+
 template <class Real> struct FindBadDiagonal { // reads h
     const Real *h;
-    CUDA_OPT_HD void operator()(int64_t i, FirstIndex &first) const {
-        first.add(i, !(h[i] > 0) || !std::isfinite(h[i]));
-    }
+    CUDA_OPT_HD void operator()(int64_t i, FirstIndex &first) const { first.add(i, !is_weight(h[i])); }
 };
+
+// h of a row, as it is stored, after the update; d and y of the pair.
+template <class Real> CUDA_OPT_HD_INLINE Real learned_weight(Real h, double d, double y, const MetricUpdate &update) {
+    return static_cast<Real>(1 / learned_curvature(update.anew ? 1 : 1 / static_cast<double>(h), d, y, update));
+}
 
 // ---- norms, where the squares leave the range of numbers
 

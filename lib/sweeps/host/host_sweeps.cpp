@@ -71,7 +71,7 @@ template <class Real, class History> class HostSweeps final : public Sweeps {
         x_ = static_cast<Real *>(a.x);
         g_ = static_cast<Real *>(a.g);
         box_ = {static_cast<const Real *>(a.lower), static_cast<const Real *>(a.upper), a.lower_all, a.upper_all};
-        diagonal_ = static_cast<const Real *>(a.diagonal);
+        diagonal_ = own_diagonal_ ? own_diagonal_.get() : static_cast<const Real *>(a.diagonal);
     }
 
     void allocate(int m, const BackendOptions &options) override {
@@ -80,8 +80,10 @@ template <class Real, class History> class HostSweeps final : public Sweeps {
             aside_memory_ = allocate_buffer<Real>(2 * n_);
             aside_ = {aside_memory_.get(), aside_memory_.get() + n_};
         }
+        if (!options.learns) own_diagonal_.reset();
+        else if (!own_diagonal_) own_diagonal_ = allocate_buffer<Real>(n_);
         const int columns = panel::columns(m);
-        const ProductsLayout layout(columns);
+        const ProductsLayout layout(columns, true);
         int64_t scratch_size = 2 * static_cast<int64_t>(padded_columns(columns)) * tile_height +
                                static_cast<int64_t>(cascade_levels()) * layout.size;
         scratch_size = (scratch_size + 7) / 8 * 8; // each thread's part aligned to 64 bytes, as tiles have to be
@@ -110,7 +112,8 @@ template <class Real, class History> class HostSweeps final : public Sweeps {
 
     int64_t workspace_bytes() const override {
         if (!vectors_) return 0;
-        return Vectors::bytes(work_.m, n_) + (aside_memory_ ? 2 * n_ * static_cast<int64_t>(sizeof(Real)) : 0) +
+        const int64_t more = (aside_memory_ ? 2 : 0) + (own_diagonal_ ? 1 : 0);
+        return Vectors::bytes(work_.m, n_) + more * n_ * static_cast<int64_t>(sizeof(Real)) +
                fixed_doubles_ * static_cast<int64_t>(sizeof(double));
     }
 
@@ -122,7 +125,7 @@ template <class Real, class History> class HostSweeps final : public Sweeps {
     }
 
     const PanelProducts &inner_products(const PanelRequest &request) override {
-        const ProductsLayout layout(panel::columns(request.pairs));
+        const ProductsLayout layout(panel::columns(request.pairs), request.weighted);
         const int64_t tiles = tile_count(), pieces = stretch_count();
         const auto add_stretch = [&](int64_t piece, int place) {
             double *tile = scratch_.get() + place * scratch_size_,
@@ -218,14 +221,14 @@ template <class Real, class History> class HostSweeps final : public Sweeps {
     }
 
     void fetch(const HeldVector &which, void *to_host) override {
-        const HeldPlace place = place_of(which, n_, user_, work_, aside_);
+        const HeldPlace place = place_of(which, n_, user_, work_, aside_, own_diagonal_.get());
         std::memcpy(to_host, place.at, static_cast<std::size_t>(place.bytes));
     }
     void store(const HeldVector &which, const void *from_host) override {
-        const HeldPlace place = place_of(which, n_, user_, work_, aside_);
+        const HeldPlace place = place_of(which, n_, user_, work_, aside_, own_diagonal_.get());
         std::memcpy(place.at, from_host, static_cast<std::size_t>(place.bytes));
     }
-    int64_t bytes_of(const HeldVector &which) const override { return place_of(which, n_, user_, work_, aside_).bytes; }
+    int64_t bytes_of(const HeldVector &which) const override { return place_of(which, n_, user_, work_, aside_, own_diagonal_.get()).bytes; }
 
     double x_norm() override { return map_reduce_host<ScaledSquares>(n_, MeasureX<Real>{x_}, threads_).norm(); }
 
@@ -294,6 +297,7 @@ template <class Real, class History> class HostSweeps final : public Sweeps {
         alignas(64) double free[tile_height];
         double *g = tile + panel::gradient * tile_height, *z = tile + panel::displacement * tile_height;
         std::fill(tile, tile + panel::gradient * tile_height, 0.0);
+        if (request.update.wanted) learn_tile(request.update, begin, rows);
         load_rows(request, begin, rows, own);
         facts_of_tile(own, rows, request.threshold, free, z, facts);
         std::copy(own.g, own.g + tile_height, g);
@@ -305,14 +309,14 @@ template <class Real, class History> class HostSweeps final : public Sweeps {
                 for (int r = 0; r < rows; r++) tile[r] = fresh_y(request, begin + r);
             load_column(column_s(request, age) + begin, rows, tile + panel::s_column(age) * tile_height);
         }
-        if (request.weighted)
-            for (int c = 0; c < columns; c++) {
-                double *column = tile + c * tile_height;
-                for (int r = 0; r < rows; r++) column[r] = panel::scaled_entry(std::sqrt(own.h[r]), c, column[r]);
-            }
+        if (request.weighted) {
+            out[y_squared] = dot_of_tile(tile + panel::y_new * tile_height, tile + panel::y_new * tile_height);
+            out[bad_weights] = scale_tile(own.h, rows, columns, tile);
+        }
         std::fill(tile + columns * tile_height, tile + padded_columns(columns) * tile_height, 0.0);
 
         add_special_products(tile, columns, out + layout.leading_products);
+        if (request.weighted) add_older_products(tile, request.pairs, free_tile, out + layout.older_steps);
         if (request.free_gram && facts.free_variables > 0) {
             const double *left = tile;
             if (facts.free_variables < rows) {
@@ -332,6 +336,39 @@ template <class Real, class History> class HostSweeps final : public Sweeps {
         out[not_finite] = facts.not_finite;
         out[layout.maximum] = facts.projected_gradient_max;
         out[layout.minimum] = facts.first_breakpoint;
+    }
+
+    // The update of the sweeps' own diagonal.
+    void learn_tile(const MetricUpdate &update, int64_t begin, int rows) const {
+        const History *d = work_.s(update.slot) + begin, *y = work_.y(update.slot) + begin;
+        Real *const h = own_diagonal_.get() + begin;
+        for (int r = 0; r < rows; r++) h[r] = learned_weight(h[r], d[r], y[r], update);
+    }
+
+    // The panel's columns in the coordinates that h scales. Returns how many elements of it are bad.
+    static int scale_tile(const double *h, int rows, int columns, double *tile) {
+        double factors[2][tile_height]; // of even columns and of odd ones
+        int bad = 0;
+        for (int r = 0; r < rows; r++) {
+            factors[0][r] = std::sqrt(h[r]);
+            factors[1][r] = 1 / factors[0][r];
+            bad += !is_weight(h[r]);
+        }
+        for (int c = 0; c < columns; c++) {
+            const double *const factor = factors[panel::inverse(c)];
+            for (int r = 0; r < rows; r++) tile[c * tile_height + r] *= factor[r];
+        }
+        return bad;
+    }
+
+    static void add_older_products(const double *tile, int pairs, double *scratch, double *packed) {
+        const int older = panel::older(pairs);
+        for (int age = 1; age <= older; age++) {
+            const double *const column = tile + panel::s_column(age) * tile_height;
+            std::copy(column, column + tile_height, scratch + (age - 1) * tile_height);
+        }
+        std::fill(scratch + older * tile_height, scratch + padded_columns(older) * tile_height, 0.0);
+        add_symmetric_products(scratch, older, packed);
     }
 
     static void add_stored(double factor, const History *column, int rows, double *to) {
@@ -423,7 +460,7 @@ template <class Real, class History> class HostSweeps final : public Sweeps {
     Vectors work_{};
     AsideVectors<Real> aside_{};
     Buffer<unsigned char> vectors_;
-    Buffer<Real> aside_memory_;
+    Buffer<Real> aside_memory_, own_diagonal_;
     Buffer<double> scratch_, stretch_sums_, crossed_entries_;
     int64_t scratch_size_ = 0, fixed_doubles_ = 0;
     std::mutex crossed_mutex_;
