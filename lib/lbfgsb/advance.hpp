@@ -38,14 +38,14 @@ CUDA_OPT_HD_CALL inline Request State::advance(const Answer &answer) {
     case Stage::iterate: return judge_iterate(answer);
     case Stage::diagonal: return begin_direction(answer);
     case Stage::diagonal_checked: return judge_diagonal(answer);
-    case Stage::model_products: return begin_cauchy(answer);
+    case Stage::model_products: scale_metric(*answer.sums); return begin_cauchy(answer);
     case Stage::cauchy: return follow_cauchy(cauchy_.resume(memory_, answer), answer);
     case Stage::direction_taken:
         if (answer.direction && !descends(*answer.direction)) return replace_direction();
         return ask_evaluation(Stage::trial_point);
     case Stage::stepped: return ask_evaluation(Stage::trial_point);
     case Stage::trial_point: panel_ = products_at_trial(); return ask_and_learn(Stage::trial_products);
-    case Stage::trial_products: return judge_trial(answer);
+    case Stage::trial_products: scale_metric(*answer.sums); return judge_trial(answer);
     case Stage::longest_step: start_line_search(answer.number); return advance_line_search(answer);
     case Stage::best_put_aside: return append_pair(answer);
     case Stage::truncation_ready: return prepare_truncation();

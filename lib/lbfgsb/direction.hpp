@@ -60,9 +60,17 @@ CUDA_OPT_HD_CALL inline Request State::ask_and_learn(Stage next) {
 // What the newest pair tells of the metric, for the sums at the next trial point: that far behind, the update needs no
 // sweep of its own. The sums are those with this pair as the fresh one, in the metric that the update starts from.
 CUDA_OPT_HD_CALL inline void State::learn_later(const PanelProducts &sums, double curvature) {
-    const double of_d = 1 / sums.over_all(panel::s_new, panel::s_new), of_y = 1 / (memory_.theta() * curvature);
+    if (!metric_learned_) metric_scale_ = memory_.theta();
+    const double of_d = 1 / sums.over_all(panel::s_new, panel::s_new), of_y = 1 / (metric_scale_ * curvature);
     const bool usable = is_normal(of_d) && is_normal(of_y);
-    update_ = {settings.metric == Metric::learned && usable, !metric_learned_, memory_.newest_slot(), of_d, of_y};
+    update_ = {settings.metric == Metric::learned && usable, !metric_learned_, memory_.newest_slot(), of_d, of_y,
+               curvature};
+}
+
+// The sums come with an update: b is scaled to the curvature that its pair has found, sum y^2 / b = y's.
+CUDA_OPT_HD_CALL inline void State::scale_metric(const PanelProducts &sums) {
+    const double scale = sums.row_sums[learned_y] / update_.curvature;
+    if (is_normal(scale) && is_normal(1 / scale)) metric_scale_ = scale;
 }
 
 CUDA_OPT_HD_CALL inline void State::forget_metric() {

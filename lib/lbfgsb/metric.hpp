@@ -1,7 +1,8 @@
 // The metric that is learned: B_0 = theta diag(b), where b follows the diagonal of a BFGS update with each pair,
 //
-//     b_i <- b_i - (b_i s_i)^2 / sum b_j s_j^2 + y_i^2 / (theta y's).
+//     b_i <- b_i - (b_i s_i)^2 / sum b_j s_j^2 + y_i^2 / (c y's),      then c <- sum y_j^2 / b_j / y's,
 //
+// c b being B_0 as the pairs before have left it, c = theta and b = 1 at the first.
 // It is elementwise but for two sums that the inner products have anyway, so that sweep 1 makes the update on its way,
 // with the pair before the one that it measures. This file is the rule; state.hpp says when it is applied, the sweeps
 // apply it. What is stored is h = 1 / b, as the caller's diagonal of H_0 is; theta stays a number of the memory.
@@ -17,11 +18,12 @@ struct MetricUpdate {
     bool anew = false;    // b was 1 so far; h is not looked at
     int slot = 0;         // of the pair
     double of_d = 0;      // 1 / sum b_j d_j^2
-    double of_y = 0;      // 1 / (theta y's)
+    double of_y = 0;      // 1 / (c y's)
+    double curvature = 1; // y's
 };
 
-// Elements of b stay within 2^26 to either side of theta: over a spread of 2^52 = 1 / epsilon, the sums of products that
-// the model is made from keep no digit of the smallest.
+// Elements of b stay between 2^-26 and 2^26: over a spread of 2^52 = 1 / epsilon, sums of products in which all of them
+// meet keep no digit of the smallest.
 constexpr double most_learned = 67108864.0;
 
 // b of a variable after the update; d, y: of the pair. b_i s_i^2 / sum b_j s_j^2 is the variable's share of s'B_0 s:

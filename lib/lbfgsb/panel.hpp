@@ -56,6 +56,7 @@ enum RowSum {
     // Of weighted products alone:
     bad_weights, // variables whose weight is not positive and finite
     y_squared,   // sum of y_i^2 of the newest pair, not weighted
+    learned_y,   // sum of h_i y_i^2 of the pair that the metric has been updated with, 0 without an update
     row_sum_count
 };
 

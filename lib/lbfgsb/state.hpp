@@ -133,6 +133,7 @@ class State {
     CUDA_OPT_HD Request ask_model();
     CUDA_OPT_HD Request ask_and_learn(Stage next);
     CUDA_OPT_HD void learn_later(const PanelProducts &sums, double curvature);
+    CUDA_OPT_HD void scale_metric(const PanelProducts &sums);
     CUDA_OPT_HD void forget_metric();
     CUDA_OPT_HD Request begin_cauchy(const Answer &answer);
     CUDA_OPT_HD Request follow_cauchy(CauchySearch::State state, const Answer &answer);
@@ -222,6 +223,7 @@ class State {
     LimitedMemory memory_;
     int64_t metric_at_work_ = Metric::one_number; // of the pairs there are
     bool metric_learned_ = false;
+    double metric_scale_ = 1; // of b as the update takes it
     MetricUpdate update_{}; // that is due with the next trial point: what the newest stored pair tells
     CauchySearch cauchy_;
     Subspace subspace_;

@@ -297,7 +297,7 @@ template <class Real, class History> class HostSweeps final : public Sweeps {
         alignas(64) double free[tile_height];
         double *g = tile + panel::gradient * tile_height, *z = tile + panel::displacement * tile_height;
         std::fill(tile, tile + panel::gradient * tile_height, 0.0);
-        if (request.update.wanted) learn_tile(request.update, begin, rows);
+        if (request.update.wanted) out[learned_y] = learn_tile(request.update, begin, rows);
         load_rows(request, begin, rows, own);
         facts_of_tile(own, rows, request.threshold, free, z, facts);
         std::copy(own.g, own.g + tile_height, g);
@@ -338,11 +338,17 @@ template <class Real, class History> class HostSweeps final : public Sweeps {
         out[layout.minimum] = facts.first_breakpoint;
     }
 
-    // The update of the sweeps' own diagonal.
-    void learn_tile(const MetricUpdate &update, int64_t begin, int rows) const {
+    // The update of the sweeps' own diagonal. Returns the sum of h y^2.
+    double learn_tile(const MetricUpdate &update, int64_t begin, int rows) const {
         const History *d = work_.s(update.slot) + begin, *y = work_.y(update.slot) + begin;
         Real *const h = own_diagonal_.get() + begin;
-        for (int r = 0; r < rows; r++) h[r] = learned_weight(h[r], d[r], y[r], update);
+        double sum = 0;
+        for (int r = 0; r < rows; r++) {
+            const double wide_y = y[r];
+            h[r] = learned_weight(h[r], d[r], wide_y, update);
+            sum += h[r] * wide_y * wide_y;
+        }
+        return sum;
     }
 
     // The panel's columns in the coordinates that h scales. Returns how many elements of it are bad.
