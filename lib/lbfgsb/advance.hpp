@@ -38,14 +38,14 @@ CUDA_OPT_HD_CALL inline Request State::advance(const Answer &answer) {
     case Stage::iterate: return judge_iterate(answer);
     case Stage::diagonal: return begin_direction(answer);
     case Stage::diagonal_checked: return judge_diagonal(answer);
-    case Stage::model_products: scale_metric(*answer.sums); return begin_cauchy(answer);
+    case Stage::model_products: return begin_cauchy(answer);
     case Stage::cauchy: return follow_cauchy(cauchy_.resume(memory_, answer), answer);
     case Stage::direction_taken:
         if (answer.direction && !descends(*answer.direction)) return replace_direction();
         return ask_evaluation(Stage::trial_point);
     case Stage::stepped: return ask_evaluation(Stage::trial_point);
     case Stage::trial_point: panel_ = products_at_trial(); return ask_and_learn(Stage::trial_products);
-    case Stage::trial_products: scale_metric(*answer.sums); return judge_trial(answer);
+    case Stage::trial_products: return judge_trial(answer);
     case Stage::longest_step: start_line_search(answer.number); return advance_line_search(answer);
     case Stage::best_put_aside: return append_pair(answer);
     case Stage::truncation_ready: return prepare_truncation();
@@ -93,7 +93,7 @@ CUDA_OPT_HD_CALL inline Request State::ask_evaluation(Stage next) {
 CUDA_OPT_HD_CALL inline void State::begin_anew(bool keep_pairs) {
     if (!keep_pairs || broken_) { // where the machine has failed, what the pairs are is unknown
         memory_.clear();
-        forget_metric();
+        metric_.clear();
     }
     remakes_for_truncation_ = false;
     results = Results{};
@@ -127,17 +127,17 @@ CUDA_OPT_HD_CALL inline Request State::judge_start(const StartReport &report) {
 
 // f and g are there. Pairs that a warm start brings may be of another metric.
 CUDA_OPT_HD_CALL inline Request State::measure_start() {
-    if (metric_at_work_ != settings.metric) forget_metric();
+    if (metric_at_work_ != settings.metric) metric_.clear();
     metric_at_work_ = settings.metric;
     use_stored_pairs();
-    if (!weighted() && !memory_.plain()) {
+    if (!in_metric() && !memory_.plain()) {
         PanelRequest all = panel_;
         all.threshold = -1;
         all.free_gram = true;
         return ask_products(Stage::plain_products, all);
     }
     // The caller's diagonal is still to come.
-    return ask_products(Stage::first_products, metric_learned_ ? model_panel() : panel_);
+    return ask_products(Stage::first_products, metric_.exists() ? model_panel() : panel_);
 }
 
 CUDA_OPT_HD_CALL inline Request State::refuse_start(EventKind why, int64_t index) {

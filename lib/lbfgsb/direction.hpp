@@ -41,45 +41,35 @@ CUDA_OPT_HD_CALL inline State::FirstStep State::first_step() const {
 // Of the products that the model is made from, at the iterate.
 CUDA_OPT_HD_CALL inline PanelRequest State::model_panel() const {
     PanelRequest panel = panel_;
-    if (weighted()) panel.weighted = panel.free_gram = true;
+    panel.weighted = settings.metric == Metric::callers || metric_.serves();
+    panel.watches = metric_.exists();
+    panel.free_gram = bounded_ || panel.in_metric();
     return panel;
 }
 
 CUDA_OPT_HD_CALL inline Request State::ask_model() { return ask_products(Stage::model_products, model_panel()); }
 
-// The products of panel_, and on the way the update of the metric, if one is due. From then on it is in use.
+// The products of panel_, and on the way the update of the metric, if one is due.
 CUDA_OPT_HD_CALL inline Request State::ask_and_learn(Stage next) {
-    if (update_.wanted) metric_learned_ = true;
-    if (metric_learned_) panel_ = model_panel();
+    const MetricUpdate update = metric_.take_update();
+    if (metric_.exists()) panel_ = model_panel();
     Request request = ask_products(next, panel_);
-    request.panel.update = update_;
-    update_.wanted = false;
+    request.panel.update = update;
     return request;
 }
 
-// What the newest pair tells of the metric, for the sums at the next trial point: that far behind, the update needs no
-// sweep of its own. The sums are those with this pair as the fresh one, in the metric that the update starts from.
-CUDA_OPT_HD_CALL inline void State::learn_later(const PanelProducts &sums, double curvature) {
-    if (!metric_learned_) metric_scale_ = memory_.theta();
-    const double of_d = 1 / sums.over_all(panel::s_new, panel::s_new), of_y = 1 / (metric_scale_ * curvature);
-    const bool usable = is_normal(of_d) && is_normal(of_y);
-    update_ = {settings.metric == Metric::learned && usable, !metric_learned_, memory_.newest_slot(), of_d, of_y,
-               curvature};
-}
-
-// The sums come with an update: b is scaled to the curvature that its pair has found, sum y^2 / b = y's.
-CUDA_OPT_HD_CALL inline void State::scale_metric(const PanelProducts &sums) {
-    const double scale = sums.row_sums[learned_y] / update_.curvature;
-    if (is_normal(scale) && is_normal(1 / scale)) metric_scale_ = scale;
-}
-
-CUDA_OPT_HD_CALL inline void State::forget_metric() {
-    metric_learned_ = false;
-    update_ = {};
+// The sums are those with the newest pair as the fresh one.
+CUDA_OPT_HD_CALL inline void State::observe_pair(const PanelProducts &sums) {
+    if (settings.metric != Metric::learned) return;
+    const double yy = sums.over_all(panel::y_new, panel::y_new), dd = sums.over_all(panel::s_new, panel::s_new),
+                 other_yy = sums.in_metric() ? sums.row_sums[newest_y_sum] : yy,
+                 other_dd = sums.in_metric() ? sums.row_sums[newest_d_sum] : dd;
+    if (metric_.serves()) metric_.observe(memory_.newest_slot(), n_, other_yy, other_dd, yy, dd);
+    else metric_.observe(memory_.newest_slot(), n_, yy, dd, other_yy, other_dd);
 }
 
 CUDA_OPT_HD_CALL inline Request State::begin_cauchy(const Answer &answer) {
-    if (weighted()) {
+    if (in_metric()) {
         const bool callers = settings.metric == Metric::callers;
         if (answer.sums->row_sums[bad_weights] > 0)
             return callers ? ask(Stage::diagonal_checked, Verb::check_diagonal) : break_down();
@@ -134,7 +124,7 @@ CUDA_OPT_HD_CALL inline Request State::break_down() {
 // Drop the memory. What it learned of the scale of f and x stays, unless version 3.0 is followed.
 CUDA_OPT_HD_CALL inline void State::refresh() {
     memory_.drop_pairs(settings.robust);
-    forget_metric();
+    metric_.forget();
     pair_unfinished_ = products_hold_ = remakes_for_truncation_ = false;
     results.refreshes++;
     use_stored_pairs();

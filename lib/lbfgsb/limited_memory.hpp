@@ -43,14 +43,14 @@ class LimitedMemory {
     CUDA_OPT_HD static bool usable(const PanelProducts &sums, double step);
     // The spare slot becomes the newest pair, s = step * d; the oldest is dropped when there are m. The products come
     // from the inner products with this pair as the fresh one. Curvature s'y > 0 is the caller's to check.
-    CUDA_OPT_HD void append(const PanelProducts &sums, double step);
+    CUDA_OPT_HD void append(const PanelProducts &sums, double step, bool weighted = false);
 
     // Panel of the stored pairs, or of what append() would make of them, with the spare slot as the fresh pair.
     CUDA_OPT_HD PanelRequest stored_panel() const;
     CUDA_OPT_HD PanelRequest tentative_panel() const;
 
     // The products of the stored pairs in the coordinates that a diagonal scales: S'S and, where all variables are free,
-    // Y'Y; the newest row and column of S'Y, which has no weights. From weighted products of the pairs' panel.
+    // Y'Y; the newest row and column of S'Y, which has no weights. From products of the pairs' panel in a metric.
     // theta: of B = theta I there, or 0 for y'y / s'y of the newest pair.
     CUDA_OPT_HD void weigh(const PanelProducts &sums, double theta);
     // And without weights again, from products of the stored pairs' panel over all variables.
@@ -120,7 +120,7 @@ CUDA_OPT_HD_CALL inline void LimitedMemory::drop_oldest(dense::Array &matrix) {
     dense::copy(matrix.data() + m_ + 1, m_ * m_ - m_ - 1, matrix.data());
 }
 
-CUDA_OPT_HD_CALL inline void LimitedMemory::append(const PanelProducts &sums, double step) {
+CUDA_OPT_HD_CALL inline void LimitedMemory::append(const PanelProducts &sums, double step, bool weighted) {
     if (k_ == m_) {
         dense::copy(step_.data() + 1, m_ - 1, step_.data());
         drop_oldest(ss_), drop_oldest(ys_), drop_oldest(yy_);
@@ -136,8 +136,8 @@ CUDA_OPT_HD_CALL inline void LimitedMemory::append(const PanelProducts &sums, do
         at(ys_, i, newest) = step * sums.over_all(panel::s_new, y);
     }
     theta_ = plain_theta_ = at(yy_, newest, newest) / at(ys_, newest, newest);
-    if (sums.weighted()) {
-        const double plain = sums.row_sums[y_squared] / at(ys_, newest, newest);
+    if (weighted) {
+        const double plain = sums.row_sums[newest_y_sum] / at(ys_, newest, newest);
         if (is_normal(plain) && is_normal(1 / plain)) plain_theta_ = plain;
     }
     spare_ = (spare_ + 1) % (m_ + 1);

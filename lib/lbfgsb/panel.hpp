@@ -24,14 +24,16 @@ CUDA_OPT_HD constexpr int columns(int pairs) { return leading + (pairs > 1 ? 2 *
 CUDA_OPT_HD constexpr int y_column(int age) { return age == 0 ? 0 : leading + 2 * (age - 1); } // age 0: the newest pair
 CUDA_OPT_HD constexpr int s_column(int age) { return y_column(age) + 1; }
 
+CUDA_OPT_HD constexpr int age(int column) { return column < leading ? 0 : (column - leading) / 2 + 1; }
 CUDA_OPT_HD constexpr int pairs(int columns) { return (columns - leading) / 2 + 1; } // of a panel with one at least
 
 // The coordinates that a diagonal h scales: y and g, in even columns, stand there times sqrt(h), s and z, in odd ones,
 // divided by it.
 CUDA_OPT_HD constexpr bool inverse(int column) { return column % 2 == 1; }
-CUDA_OPT_HD_INLINE double scaled_entry(double root, int column, double entry) {
-    return inverse(column) ? entry / root : entry * root;
-}
+struct Scaling {
+    double root, inverse_root; // of h; both 1 without a diagonal
+    CUDA_OPT_HD_INLINE double of(int column) const { return inverse(column) ? inverse_root : root; }
+};
 
 // Products of columns i <= j over the free variables, packed by rows of the upper triangle.
 CUDA_OPT_HD constexpr int gram_count(int columns) { return columns * (columns + 1) / 2; }
@@ -53,10 +55,10 @@ enum RowSum {
     at_upper,                   // variables with x = u > l
     free_variables,             // variables whose breakpoint lies beyond the threshold
     not_finite,                 // variables whose g is NaN or Inf
-    // Of weighted products alone:
-    bad_weights, // variables whose weight is not positive and finite
-    y_squared,   // sum of y_i^2 of the newest pair, not weighted
-    learned_y,   // sum of h_i y_i^2 of the pair that the metric has been updated with, 0 without an update
+    // Of products in a metric alone:
+    bad_weights,  // variables whose h is not positive and finite
+    newest_y_sum, // sum of y_i^2 of the newest pair where the products are weighted, of h_i y_i^2 where they are not
+    newest_d_sum, // likewise of d_i^2, or of d_i^2 / h_i
     row_sum_count
 };
 
@@ -69,7 +71,7 @@ struct PanelProducts {
     int columns;                    // of the panel
     const double *free_gram;        // panel::gram_count(columns): over the free variables
     const double *leading_products; // leading x columns, by rows: over all variables
-    const double *older_steps;      // panel::older_count(pairs): over all variables. NULL: the products are not weighted
+    const double *older_steps;      // panel::older_count(pairs): over all variables. NULL: not in a metric
 
     CUDA_OPT_HD double over_free(int i, int j) const {
         return i <= j ? free_gram[panel::gram_index(i, j, columns)] : free_gram[panel::gram_index(j, i, columns)];
@@ -77,12 +79,12 @@ struct PanelProducts {
     CUDA_OPT_HD double over_all(int leading_column, int j) const {
         return leading_products[leading_column * columns + j];
     }
-    // s_i's_j of ages i <= j, of weighted products.
+    // s_i's_j of ages i <= j, of products in a metric.
     CUDA_OPT_HD double steps_over_all(int i, int j) const {
         return i == 0 ? over_all(panel::s_new, panel::s_column(j))
                       : older_steps[panel::older_index(i, j, panel::pairs(columns))];
     }
-    CUDA_OPT_HD bool weighted() const { return older_steps != nullptr; }
+    CUDA_OPT_HD bool in_metric() const { return older_steps != nullptr; }
 };
 
 } // namespace cudaopt

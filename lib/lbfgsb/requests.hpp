@@ -13,10 +13,15 @@ struct PanelRequest {
     int newest_slot;  // their slots are newest_slot, newest_slot - 1, ... modulo m + 1
     bool fresh;       // the newest slot still holds g_base: y_new = g - g_base is formed on the way
     double threshold; // free: breakpoint > threshold. 0: all variables not held; -1: all variables
-    bool free_gram;   // whether the products over the free variables are wanted; they are where weighted is set
+    bool free_gram;   // whether the products over the free variables are wanted
     bool weighted;    // scale the variables by the diagonal h: y and g by sqrt(h), s and z by 1 / sqrt(h)
-    // Before that, of inner products alone: change h, the sweeps' own diagonal.
-    MetricUpdate update{};
+    // Of inner products alone. Whether those of the older steps are wanted over all variables, and the sums of h; they
+    // are where weighted is set.
+    bool watches = false;
+    MetricUpdate update{}; // of h, the sweeps' own, before all else
+
+    // In either case the products over the free variables are wanted, too.
+    CUDA_OPT_HD bool in_metric() const { return weighted || watches; }
 };
 
 // The trial point x = P(x_base + step d), where on the free variables d = a g + sum_j q_j w_j and on the others the way

@@ -83,8 +83,7 @@ class State {
         return stage_ == Stage::trial_point && !direction_judged_ && !direction_sums_known_;
     }
     CUDA_OPT_HD PanelRequest products_at_trial() const;
-    // Whether the sweeps' own diagonal is in use, and is a part of the solve.
-    CUDA_OPT_HD bool metric_learned() const { return metric_learned_; }
+    CUDA_OPT_HD const LearnedMetric &metric() const { return metric_; }
     CUDA_OPT_HD void know_direction_sums(const DirectionSums &sums) {
         direction_sums_ = sums;
         direction_sums_known_ = true;
@@ -128,13 +127,11 @@ class State {
     CUDA_OPT_HD Request judge_diagonal(const Answer &answer);
     CUDA_OPT_HD Request begin_direction(const Answer &answer);
     CUDA_OPT_HD FirstStep first_step() const;
-    CUDA_OPT_HD bool weighted() const { return settings.metric == Metric::callers || metric_learned_; }
+    CUDA_OPT_HD bool in_metric() const { return settings.metric == Metric::callers || metric_.exists(); }
     CUDA_OPT_HD PanelRequest model_panel() const;
     CUDA_OPT_HD Request ask_model();
     CUDA_OPT_HD Request ask_and_learn(Stage next);
-    CUDA_OPT_HD void learn_later(const PanelProducts &sums, double curvature);
-    CUDA_OPT_HD void scale_metric(const PanelProducts &sums);
-    CUDA_OPT_HD void forget_metric();
+    CUDA_OPT_HD void observe_pair(const PanelProducts &sums);
     CUDA_OPT_HD Request begin_cauchy(const Answer &answer);
     CUDA_OPT_HD Request follow_cauchy(CauchySearch::State state, const Answer &answer);
     CUDA_OPT_HD Request minimise_subspace(const Answer &answer);
@@ -222,9 +219,7 @@ class State {
 
     LimitedMemory memory_;
     int64_t metric_at_work_ = Metric::one_number; // of the pairs there are
-    bool metric_learned_ = false;
-    double metric_scale_ = 1; // of b as the update takes it
-    MetricUpdate update_{}; // that is due with the next trial point: what the newest stored pair tells
+    LearnedMetric metric_;
     CauchySearch cauchy_;
     Subspace subspace_;
     MoreThuente line_;

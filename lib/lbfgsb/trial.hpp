@@ -195,8 +195,8 @@ CUDA_OPT_HD_CALL inline Request State::append_pair(const Answer &answer) {
     // s'y <= eps |s'g| is no curvature to learn from, whatever the scale of x and f.
     const double curvature = step_ * sums.over_all(panel::y_new, panel::s_new);
     if (curvature > machine_epsilon * -slope_base_ * step_ && LimitedMemory::usable(sums, step_)) {
-        memory_.append(sums, step_);
-        learn_later(sums, curvature);
+        memory_.append(sums, step_, panel_.weighted);
+        observe_pair(sums);
         panel_.pairs = memory_.pairs();
         pair_unfinished_ = true;
         products_hold_ = settings.metric != Metric::callers;
@@ -218,7 +218,7 @@ CUDA_OPT_HD_CALL inline Request State::truncate_direction() {
 // Where the metric is learned, the sums at the trial point have changed it, or would have: on a GPU it is known only
 // with them that the direction does not descend. So the model is made once more.
 CUDA_OPT_HD_CALL inline Request State::prepare_truncation() {
-    if (!metric_learned_ && !update_.wanted) return ask_truncation();
+    if (!metric_.exists() && !metric_.update_is_due()) return ask_truncation();
     remakes_for_truncation_ = true;
     use_stored_pairs();
     return ask_and_learn(Stage::model_products);

@@ -49,7 +49,7 @@ template <class Visit> void Solver::each_vector(const Visit &visit) {
             visit(HeldVector{kind, state_->spare_slot()});
     if (state_->best_is_aside())
         for (const auto kind : {HeldVector::aside_x, HeldVector::aside_g}) visit(HeldVector{kind});
-    if (state_->metric_learned()) visit(HeldVector{HeldVector::diagonal});
+    if (state_->metric().exists()) visit(HeldVector{HeldVector::diagonal});
     const LimitedMemory &memory = state_->memory();
     for (int pair = 0; pair < memory.pairs(); pair++) {
         const int slot = memory.slot(pair);

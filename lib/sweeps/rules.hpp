@@ -74,10 +74,12 @@ template <class Real> struct FindBadDiagonal { // reads h
     CUDA_OPT_HD void operator()(int64_t i, FirstIndex &first) const { first.add(i, !is_weight(h[i])); }
 };
 
-// h of a row, as it is stored, after the update; d and y of the pair.
-template <class Real> CUDA_OPT_HD_INLINE Real learned_weight(Real h, double d, double y, const MetricUpdate &update) {
-    return static_cast<Real>(1 / learned_curvature(update.anew ? 1 : 1 / static_cast<double>(h), d, y, update));
-}
+template <class Real, class History> struct LearnDiagonal { // reads h and the pair's d and y; writes h
+    Real *h;
+    const History *d, *y;
+    MetricUpdate update;
+    CUDA_OPT_HD void operator()(int64_t i) const { h[i] = static_cast<Real>(learned_weight(h[i], d[i], y[i], update)); }
+};
 
 // ---- norms, where the squares leave the range of numbers
 

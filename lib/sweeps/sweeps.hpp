@@ -52,8 +52,8 @@ class Sweeps {
 
     // Check the arrays and move x into the box. 4 n-vectors.
     virtual StartReport start() = 0;
-    // Sweep 1: reads x, g, l, u and 2 pairs columns; writes nothing. 2 pairs + 4 n-vectors. Weighted, one more, and one
-    // with an update of the diagonal, which is written.
+    // Sweep 1: reads x, g, l, u and 2 pairs columns; writes nothing. 2 pairs + 4 n-vectors. In a metric one more, and
+    // one with an update of the diagonal, which is written.
     virtual const PanelProducts &inner_products(const PanelRequest &request) = 0;
     // Sweep 2: reads the same; writes d, g_base, x_base, x, and y_new if fresh. 2 pairs + 9 n-vectors.
     virtual void direction(const DirectionRequest &request) = 0;

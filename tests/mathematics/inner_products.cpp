@@ -53,6 +53,20 @@ void compare(const reference::Machine &machine, const PanelRequest &request, con
             const int at = panel::gram_index(i, j, columns);
             check(i, j, sums.over_free(i, j), expected.free_gram[at], expected.free_gram_sizes[at], "the free rows");
         }
+    REQUIRE(sums.in_metric() == request.in_metric());
+    if (!request.in_metric()) return;
+    for (int i = 1; i < request.pairs; i++)
+        for (int j = i; j < request.pairs; j++) {
+            const int at = panel::older_index(i, j, request.pairs);
+            check(panel::s_column(i), panel::s_column(j), sums.steps_over_all(i, j), expected.older_steps[at],
+                  expected.older_sizes[at], "all");
+        }
+    for (int j = 0; j < request.pairs; j++)
+        CHECK(sums.steps_over_all(0, j) == sums.over_all(panel::s_new, panel::s_column(j)));
+    CHECK(sums.row_sums[cudaopt::bad_weights] == expected.sums.row_sums[cudaopt::bad_weights]);
+    const double of_y = 2 * of_columns(machine, request, 0, 0);
+    for (const auto which : {cudaopt::newest_y_sum, cudaopt::newest_d_sum})
+        CHECK(sums.row_sums[which] == Approx(expected.sums.row_sums[which]).epsilon(of_y).margin(0));
 }
 
 void compare(const reference::Machine &machine, const PanelRequest &request, double lo, double hi,
@@ -97,7 +111,7 @@ void gather_all_ways(Backend<Configuration> &backend, const reference::Machine &
             compare(machine, request, backend->inner_products(request));
         }
         request.threshold = -1;
-        if (weighted) compare(machine, request, backend->inner_products(request));
+        if (!weighted) compare(machine, request, backend->inner_products(request));
         request.threshold = 0;
         request.free_gram = false;
         if (unmasked) compare(machine, request, backend->inner_products(request));

@@ -26,7 +26,8 @@ template <class Real, class History> class CudaSweeps final : public Sweeps {
         user_ = a;
         v_.x = x_ = static_cast<Real *>(a.x);
         v_.g = g_ = static_cast<Real *>(a.g);
-        v_.diagonal = static_cast<const Real *>(a.diagonal);
+        v_.own_diagonal = own_diagonal_.get();
+        v_.diagonal = v_.own_diagonal ? v_.own_diagonal : static_cast<const Real *>(a.diagonal);
         v_.box = {static_cast<const Real *>(a.lower), static_cast<const Real *>(a.upper), a.lower_all, a.upper_all};
         aligned_ = true;
         for (const void *vector :
@@ -45,11 +46,19 @@ template <class Real, class History> class CudaSweeps final : public Sweeps {
             aside_memory_.allocate(2 * n_);
             aside_ = {aside_memory_.get(), aside_memory_.get() + n_};
         }
+        if (!options.learns) {
+            own_diagonal_.release();
+        } else if (!own_diagonal_.get()) {
+            own_diagonal_.allocate(v_.pitch);
+            check(cudaMemsetAsync(own_diagonal_.get(), 0, own_diagonal_.bytes(), stream_), "cudaMemsetAsync");
+        }
         // A solve that failed between sweep 1 and its reduction leaves rows counted.
         check(cudaMemsetAsync(held_->counters.get(), 0, held_->counters.bytes(), stream_), "cudaMemsetAsync");
     }
 
-    int64_t workspace_bytes() const override { return held_ ? held_->bytes() + aside_memory_.bytes() : 0; }
+    int64_t workspace_bytes() const override { 
+        return held_ ? held_->bytes() + aside_memory_.bytes() + own_diagonal_.bytes() : 0;
+    }
 
     StartReport start() override {
         const OnDevice on(device_);
@@ -62,7 +71,7 @@ template <class Real, class History> class CudaSweeps final : public Sweeps {
 
     const PanelProducts &inner_products(const PanelRequest &request) override {
         const OnDevice on(device_);
-        const ProductsLayout layout(panel::columns(request.pairs));
+        const ProductsLayout layout(panel::columns(request.pairs), request.in_metric());
         held_->sent.invalidate();
         const int partials = launch_inner_products(request, layout);
         launch_reduction(layout, partials);
@@ -218,7 +227,8 @@ template <class Real, class History> class CudaSweeps final : public Sweeps {
 
   private:
     HeldPlace place_of_held(const HeldVector &which) const {
-        return place_of(which, n_, user_, static_cast<const WorkVectors<Real, History> &>(v_), aside_);
+        return place_of(which, n_, user_, static_cast<const WorkVectors<Real, History> &>(v_), aside_,
+                        own_diagonal_.get());
     }
 
     void copy(void *to, const void *from, int64_t bytes, cudaMemcpyKind kind) {
@@ -269,8 +279,8 @@ template <class Real, class History> class CudaSweeps final : public Sweeps {
     // A memory of many pairs begins with narrow panels, which have more blocks of partial sums.
     int64_t most_partials() const {
         const int64_t narrow =
-            ProductsLayout(std::min(columns_, 5 * column_block)).size * int64_t{most_products_blocks};
-        const int64_t wide = ProductsLayout(columns_).size * int64_t{tile_kernel_rows(columns_)};
+            ProductsLayout(std::min(columns_, 5 * column_block), true).size * int64_t{most_products_blocks};
+        const int64_t wide = ProductsLayout(columns_, true).size * int64_t{tile_kernel_rows(columns_)};
         return std::max(narrow, wide);
     }
     static int tile_kernel_rows(int columns) {
@@ -318,24 +328,27 @@ template <class Real, class History> class CudaSweeps final : public Sweeps {
         case InnerProducts::unbounded: return launch_inner_products<InnerProducts::unbounded>(request, layout);
         case InnerProducts::bounded: return launch_inner_products<InnerProducts::bounded>(request, layout);
         case InnerProducts::crossing: return launch_inner_products<InnerProducts::crossing>(request, layout);
-        default: return launch_inner_products<InnerProducts::weighted>(request, layout);
+        default: return launch_inner_products<InnerProducts::metric>(request, layout);
         }
     }
 
     template <InnerProducts kind> int launch_inner_products(const PanelRequest &request, const ProductsLayout &layout) {
-        switch (column_blocks(multiplied_columns(layout.columns, over_free_rows(kind)))) {
+        switch (column_blocks(multiplied_columns(layout.columns, kind))) {
         case 1: return launch_inner_products<1, kind>(request, layout);
         case 2: return launch_inner_products<2, kind>(request, layout);
         case 3: return launch_inner_products<3, kind>(request, layout);
         case 4: return launch_inner_products<4, kind>(request, layout);
         case 5: return launch_inner_products<5, kind>(request, layout);
         case 6: return launch_inner_products<6, kind>(request, layout);
+        case 7: return launch_inner_products<7, kind>(request, layout);
+        case 8: return launch_inner_products<8, kind>(request, layout);
         default: return launch_wide_inner_products<kind>(request, layout);
         }
     }
 
     template <InnerProducts kind>
     int launch_wide_inner_products(const PanelRequest &request, const ProductsLayout &layout) {
+        learn_apart(request.update);
         const int blocks = column_blocks(layout.columns), tiles = blocks * (blocks + 1) / 2;
         const int rows = static_cast<int>(std::min<int64_t>(tile_kernel_rows(layout.columns), row_blocks()));
         check(launch(inner_products_tile_kernel<Real, History, kind>, dim3(tiles, rows), products_threads, 0, stream_,
@@ -344,19 +357,39 @@ template <class Real, class History> class CudaSweeps final : public Sweeps {
         return rows;
     }
 
+    // The update of the diagonal, where sweep 1 does not make it on its way.
+    void learn_apart(const MetricUpdate &update) {
+        if (!update.wanted) return;
+        const LearnDiagonal<Real, History> rule{v_.own_diagonal, v_.s(update.slot), v_.y(update.slot), update};
+        check(map_cuda(n_, rule, stream_), "the launch of an update of the diagonal");
+    }
+
     template <int blocks, InnerProducts kind>
     int launch_inner_products(const PanelRequest &request, const ProductsLayout &layout) {
+        constexpr bool there = blocks <= widest_resident(kind) && PanelsOfBlocks(blocks, kind).most_pairs > 0;
+        if constexpr (there) return launch_resident_inner_products<blocks, kind>(request, layout);
+        else return launch_wide_inner_products<kind>(request, layout);
+    }
+
+    template <int blocks, InnerProducts kind>
+    int launch_resident_inner_products(PanelRequest request, const ProductsLayout &layout) {
         const int grid = static_cast<int>(std::min<int64_t>(multiprocessors * resident_blocks(blocks), row_blocks()));
         const StageLayout<Real, History> place(v_, request);
+        const int factors = kind == InnerProducts::metric
+                                ? products_warps * Stage<Real, History>::rows * static_cast<int>(sizeof(double2))
+                                : 0;
         const int stages =
-            stages_within(std::min(block_shared_, processor_shared_ / resident_blocks(blocks)), place.bytes());
-        const int ring = products_warps * stages * place.bytes();
-        const int meeting =
-            products_warps * LaneProducts<blocks, over_free_rows(kind)>::elements * static_cast<int>(sizeof(double));
+            stages_within(std::min(block_shared_, processor_shared_ / resident_blocks(blocks)) - factors, place.bytes());
+        const int ring = products_warps * stages * place.bytes() + factors;
+        const int meeting = products_warps * LaneProducts<blocks, kind>::elements * static_cast<int>(sizeof(double));
         const int shared = std::max(ring, meeting);
         if (shared > block_shared_) return launch_wide_inner_products<kind>(request, layout); // a small device
+        if (request.update.wanted && v_.age_of(request, request.update.slot) >= request.pairs) { // m = 1
+            learn_apart(request.update);
+            request.update.wanted = false;
+        }
         const SourcesOf<Real, History, blocks, kind> sources(v_, request, place);
-        const SendAhead ahead = held_->sent.ahead(kind == InnerProducts::bounded, rows_sent());
+        const SendAhead ahead = held_->sent.ahead(sends_ahead(kind) && request.threshold == 0, rows_sent());
         check(launch(inner_products_kernel<Real, History, blocks, kind>, grid, products_threads, shared, stream_, v_,
                      sources, request, layout, ahead, stages, aligned_, held_->partials.get()),
               "the launch of sweep 1");
@@ -418,7 +451,7 @@ template <class Real, class History> class CudaSweeps final : public Sweeps {
     DeviceVectors<Real, History> v_{};
     Real *x_ = nullptr, *g_ = nullptr;
     std::unique_ptr<CudaWorkspace<Real, History>> held_; // from the first call on
-    CudaArray<Real, Lives::on_device> aside_memory_;
+    CudaArray<Real, Lives::on_device> aside_memory_, own_diagonal_;
     AsideVectors<Real> aside_{};
     UserArrays user_{};
     int direction_blocks_ = 0; // records of the latest direction

@@ -11,9 +11,6 @@
 
 namespace cudaopt {
 
-constexpr int widest_resident = 6; // blocks of columns of which a kernel of its own keeps the products
-constexpr int column_blocks(int columns) { return (columns + column_block - 1) / column_block; }
-
 // Blocks of sweep 2 a multiprocessor: what the registers of 16-byte loads in flight leave.
 constexpr int direction_resident = 2;
 // Neighbouring rows that a thread of sweep 2 takes where all vectors are aligned: 16 bytes of x.
@@ -25,11 +22,10 @@ template <class Real, class History> class KernelLoader {
   public:
     // block_shared: bytes of shared memory that a block of sweep 1 may have
     KernelLoader(int columns, int block_shared) : columns_(columns), block_shared_(block_shared) {
-        using Resident = std::make_integer_sequence<int, widest_resident>;
-        sweeps_1<InnerProducts::unbounded>(Resident());
-        sweeps_1<InnerProducts::bounded>(Resident());
-        sweeps_1<InnerProducts::crossing>(Resident());
-        sweeps_1<InnerProducts::weighted>(Resident());
+        sweeps_1<InnerProducts::unbounded>();
+        sweeps_1<InnerProducts::bounded>();
+        sweeps_1<InnerProducts::crossing>();
+        sweeps_1<InnerProducts::metric>();
         now(reduce_partials);
         now(find_crossed<Real, History, false>);
         now(find_crossed<Real, History, true>);
@@ -41,6 +37,7 @@ template <class Real, class History> class KernelLoader {
         reduction<ScaledSquares, MeasureX<Real>>();
         reduction<ScaledSquares, MeasureProjectedGradient<Real>>();
         now(map_kernel<CopyIterate<Real>>);
+        now(map_kernel<LearnDiagonal<Real, History>>);
         now(map_kernel<FinishPair<Real, History>>);
         now(map_kernel<MoveIntoBox<Real>>);
         now(map_kernel<TakeStep<Real, History>>);
@@ -62,17 +59,22 @@ template <class Real, class History> class KernelLoader {
     template <class Coefficients, int rows> static void direction() {
         now(map_blocks_kernel<DirectionRecord, direction_resident, TakeDirection<Real, History, Coefficients, rows>>);
     }
+    template <InnerProducts kind> void sweeps_1() const {
+        sweeps_1<kind>(std::make_integer_sequence<int, widest_resident(kind)>());
+    }
     template <InnerProducts kind, int... before> void sweeps_1(std::integer_sequence<int, before...>) const {
         (sweep_1<before + 1, kind>(), ...);
         now(inner_products_tile_kernel<Real, History, kind>);
     }
     template <int blocks, InnerProducts kind> void sweep_1() const {
-        if (blocks > column_blocks(multiplied_columns(columns_, over_free_rows(kind)))) return;
-        const auto kernel = inner_products_kernel<Real, History, blocks, kind>;
-        // The same for all handles that share the kernel.
-        check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, block_shared_),
-              "sweep 1's attributes");
-        now(kernel);
+        if constexpr (PanelsOfBlocks(blocks, kind).most_pairs > 0) {
+            if (blocks > column_blocks(multiplied_columns(columns_, kind))) return;
+            const auto kernel = inner_products_kernel<Real, History, blocks, kind>;
+            // The same for all handles that share the kernel.
+            check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, block_shared_),
+                  "sweep 1's attributes");
+            now(kernel);
+        }
     }
     const int columns_, block_shared_;
 };

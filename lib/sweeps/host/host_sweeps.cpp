@@ -125,7 +125,7 @@ template <class Real, class History> class HostSweeps final : public Sweeps {
     }
 
     const PanelProducts &inner_products(const PanelRequest &request) override {
-        const ProductsLayout layout(panel::columns(request.pairs), request.weighted);
+        const ProductsLayout layout(panel::columns(request.pairs), request.in_metric());
         const int64_t tiles = tile_count(), pieces = stretch_count();
         const auto add_stretch = [&](int64_t piece, int place) {
             double *tile = scratch_.get() + place * scratch_size_,
@@ -176,8 +176,9 @@ template <class Real, class History> class HostSweeps final : public Sweeps {
         int64_t count = 0;
         found_.clear();
         const auto collect = [&](int64_t i, int) {
-            const double h = weight(request, i), root = request.weighted ? std::sqrt(h) : 1;
-            const PathVariable at = on_path(row(i), h, root);
+            const double h = weight(request, i);
+            const panel::Scaling by = scaling_of(h);
+            const PathVariable at = on_path(row(i), h, by);
             if (!(at.t > lo && at.t <= hi)) return;
             const std::lock_guard lock(crossed_mutex_);
             if (count++ < crossed_capacity) {
@@ -185,8 +186,8 @@ template <class Real, class History> class HostSweeps final : public Sweeps {
                 for (int age = 0; age < request.pairs; age++) {
                     const int j = panel::y_column(age);
                     const double y = age == 0 && request.fresh ? fresh_y(request, i) : column_y(request, age)[i];
-                    w[j] = panel::scaled_entry(root, j, y);
-                    w[j + 1] = panel::scaled_entry(root, j + 1, column_s(request, age)[i]);
+                    w[j] = by.of(j) * y;
+                    w[j + 1] = by.of(j + 1) * column_s(request, age)[i];
                 }
                 found_.add({at.t, i, at.g, at.z, w});
             }
@@ -258,6 +259,10 @@ template <class Real, class History> class HostSweeps final : public Sweeps {
     }
     int rows_from(int64_t begin) const { return static_cast<int>(std::min<int64_t>(tile_height, n_ - begin)); }
     double weight(const PanelRequest &request, int64_t i) const { return request.weighted ? diagonal_[i] : 1.0; }
+    static panel::Scaling scaling_of(double h) {
+        const double root = std::sqrt(h);
+        return {root, 1 / root};
+    }
     Row row(int64_t i) const { return {x_[i], g_[i], box_.lower(i), box_.upper(i)}; }
 
     const History *column_s(const PanelRequest &request, int age) const {
@@ -297,7 +302,12 @@ template <class Real, class History> class HostSweeps final : public Sweeps {
         alignas(64) double free[tile_height];
         double *g = tile + panel::gradient * tile_height, *z = tile + panel::displacement * tile_height;
         std::fill(tile, tile + panel::gradient * tile_height, 0.0);
-        if (request.update.wanted) out[learned_y] = learn_tile(request.update, begin, rows);
+        if (request.update.wanted) {
+            const MetricUpdate &update = request.update;
+            const LearnDiagonal<Real, History> learn{own_diagonal_.get(), work_.s(update.slot), work_.y(update.slot),
+                                                     update};
+            for (int r = 0; r < rows; r++) learn(begin + r);
+        }
         load_rows(request, begin, rows, own);
         facts_of_tile(own, rows, request.threshold, free, z, facts);
         std::copy(own.g, own.g + tile_height, g);
@@ -309,14 +319,12 @@ template <class Real, class History> class HostSweeps final : public Sweeps {
                 for (int r = 0; r < rows; r++) tile[r] = fresh_y(request, begin + r);
             load_column(column_s(request, age) + begin, rows, tile + panel::s_column(age) * tile_height);
         }
-        if (request.weighted) {
-            out[y_squared] = dot_of_tile(tile + panel::y_new * tile_height, tile + panel::y_new * tile_height);
-            out[bad_weights] = scale_tile(own.h, rows, columns, tile);
-        }
+        if (request.in_metric()) sum_over_metric(request, begin, rows, tile, out);
+        if (request.weighted) scale_tile(own.h, rows, columns, tile);
         std::fill(tile + columns * tile_height, tile + padded_columns(columns) * tile_height, 0.0);
 
         add_special_products(tile, columns, out + layout.leading_products);
-        if (request.weighted) add_older_products(tile, request.pairs, free_tile, out + layout.older_steps);
+        if (request.in_metric()) add_older_products(tile, request.pairs, free_tile, out + layout.older_steps);
         if (request.free_gram && facts.free_variables > 0) {
             const double *left = tile;
             if (facts.free_variables < rows) {
@@ -338,33 +346,28 @@ template <class Real, class History> class HostSweeps final : public Sweeps {
         out[layout.minimum] = facts.first_breakpoint;
     }
 
-    // The update of the sweeps' own diagonal. Returns the sum of h y^2.
-    double learn_tile(const MetricUpdate &update, int64_t begin, int rows) const {
-        const History *d = work_.s(update.slot) + begin, *y = work_.y(update.slot) + begin;
-        Real *const h = own_diagonal_.get() + begin;
-        double sum = 0;
+    // The sums that a metric needs of the tile's rows, before they are scaled.
+    void sum_over_metric(const PanelRequest &request, int64_t begin, int rows, const double *tile, double *out) const {
+        const double *const y = tile + panel::y_new * tile_height, *const d = tile + panel::s_new * tile_height;
         for (int r = 0; r < rows; r++) {
-            const double wide_y = y[r];
-            h[r] = learned_weight(h[r], d[r], wide_y, update);
-            sum += h[r] * wide_y * wide_y;
+            const double h = diagonal_[begin + r], other = request.weighted ? 1 : h;
+            out[bad_weights] += !is_weight(h);
+            out[newest_y_sum] += y[r] * y[r] * other;
+            out[newest_d_sum] += d[r] * d[r] / other;
         }
-        return sum;
     }
 
-    // The panel's columns in the coordinates that h scales. Returns how many elements of it are bad.
-    static int scale_tile(const double *h, int rows, int columns, double *tile) {
+    // The panel's columns in the coordinates that h scales.
+    static void scale_tile(const double *h, int rows, int columns, double *tile) {
         double factors[2][tile_height]; // of even columns and of odd ones
-        int bad = 0;
         for (int r = 0; r < rows; r++) {
-            factors[0][r] = std::sqrt(h[r]);
-            factors[1][r] = 1 / factors[0][r];
-            bad += !is_weight(h[r]);
+            const panel::Scaling by = scaling_of(h[r]);
+            factors[0][r] = by.root, factors[1][r] = by.inverse_root;
         }
         for (int c = 0; c < columns; c++) {
             const double *const factor = factors[panel::inverse(c)];
             for (int r = 0; r < rows; r++) tile[c * tile_height + r] *= factor[r];
         }
-        return bad;
     }
 
     static void add_older_products(const double *tile, int pairs, double *scratch, double *packed) {
