@@ -34,6 +34,7 @@ int main(int argc, char **argv) {
     app.add_option("--upper", o.upper, "upper bound of every variable");
     CLI::Option *const own = app.add_flag("--own-bounds", o.own_bounds, "the problem's own bounds");
     app.add_flag("--uniform", o.uniform, "the bounds as numbers, not in arrays")->excludes(own);
+    app.add_option("--product-bits", o.product_bits, "precision of the inner products")->check(CLI::IsMember({32, 64}));
     app.add_option("--backend", o.backend, "where")->check(CLI::IsMember({"auto", "cuda", "host"}));
     app.add_flag("--single", o.single, "single precision");
     app.add_option("--history-bits", o.history_bits, "of the memory's columns; 0: those of x")

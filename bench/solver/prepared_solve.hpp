@@ -54,6 +54,7 @@ template <class Real> struct PreparedSolve {
         handle.set_real(CUDA_OPT_EPS, 0);
         handle.set_int(CUDA_OPT_THREADS, options.threads);
         if (options.history_bits > 0) handle.set_int(CUDA_OPT_HISTORY_BITS, options.history_bits);
+        handle.set_int(CUDA_OPT_PRODUCT_BITS, options.product_bits);
         handle.set_int(CUDA_OPT_APPROXIMATE_CAUCHY, options.approximate_cauchy);
     }
 
