@@ -64,12 +64,12 @@ void compare(const reference::Machine &machine, const PanelRequest &request, con
         for (int j = i; j < request.pairs; j++) {
             const int at = panel::older_index(i, j, request.pairs);
             check(panel::s_column(i), panel::s_column(j), sums.steps_over_all(i, j), expected.older_steps[at],
-                  expected.older_sizes[at], "all");
+                  expected.older_sizes[at], over_all);
         }
     for (int j = 0; j < request.pairs; j++)
         CHECK(sums.steps_over_all(0, j) == sums.over_all(panel::s_new, panel::s_column(j)));
     CHECK(sums.row_sums[cudaopt::bad_weights] == expected.sums.row_sums[cudaopt::bad_weights]);
-    const double of_y = 2 * of_columns(machine, request, 0, 0);
+    const double of_y = 2 * of_columns(machine, request, 0, 0, true);
     for (const auto which : {cudaopt::newest_y_sum, cudaopt::newest_d_sum})
         CHECK(sums.row_sums[which] == Approx(expected.sums.row_sums[which]).epsilon(of_y).margin(0));
 }
