@@ -46,6 +46,12 @@ bool is_manual(const std::string &name) {
     return name == "manual";
 }
 
+int64_t metric_of(const std::string &name) {
+    if (name == "one") return CUDA_OPT_METRIC_ONE_NUMBER;
+    if (name == "learned") return CUDA_OPT_METRIC_LEARNED;
+    refuse("--metric", "must be one or learned, not '" + name + "'");
+}
+
 void read_iprint(const std::string &text, Options &options) {
     long long frequency, type = 0;
     char comma = ',', rest;
@@ -199,6 +205,11 @@ class CommandLine {
                     o.settings.push_back({"--until-still", CUDA_OPT_FACTR, still_factr});
                 },
                 still_help)
+            ->group(group);
+        add("--metric", "NAME", "what the model starts from: one number, or a learned diagonal: one or learned [one]",
+            [&o](auto &name, auto &text) {
+                o.settings.push_back({name, CUDA_OPT_METRIC, metric_of(text)});
+            })
             ->group(group);
         app_.add_flag_callback(
                 "--approximate-cauchy",

@@ -29,6 +29,7 @@ int main(int argc, char **argv) {
     app.add_option("--problem", o.problem, "test problem");
     app.add_option("--iterations", o.iterations, "iterations to count")->check(is_positive);
     app.add_option("--repeat", repeat, "solves, of which the fastest counts")->check(is_positive);
+    app.add_option("--metric", o.metric, "0: one number, 1: a constant diagonal, 2: learned")->check(CLI::Range(0, 2));
     app.add_option("--threads", o.threads, "host threads; 0: all");
     app.add_option("--lower", o.lower, "lower bound of every variable");
     app.add_option("--upper", o.upper, "upper bound of every variable");

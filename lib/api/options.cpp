@@ -16,7 +16,7 @@ constexpr double infinity = std::numeric_limits<double>::infinity();
 struct IntSetting {
     int32_t key;
     const char *name;
-    int64_t Settings::*value; // one of the two
+    int64_t Settings::*value; // one of the two, or neither
     bool Settings::*flag;
     int64_t least, most;
 };
@@ -44,7 +44,8 @@ const IntSetting int_settings[] = {
     {CUDA_OPT_MAX_EVALUATIONS, "MAX_EVALUATIONS", &Settings::max_evaluations, nullptr, 0, INT64_MAX},
     {CUDA_OPT_MAXFEV, "MAXFEV", &Settings::evaluations_per_search, nullptr, 1, INT64_MAX},
     {CUDA_OPT_MAX_CUTS, "MAX_CUTS", &Settings::max_cuts, nullptr, 0, INT64_MAX},
-    {CUDA_OPT_DIAGCO, "DIAGCO", nullptr, &Settings::user_diagonal, 0, 1},
+    {CUDA_OPT_DIAGCO, "DIAGCO", nullptr, nullptr, 0, 1}, // of the metric: whether it is the caller's
+    {CUDA_OPT_METRIC, "METRIC", &Settings::metric, nullptr, 0, 2},
     {CUDA_OPT_APPROXIMATE_CAUCHY, "APPROXIMATE_CAUCHY", nullptr, &Settings::approximate_cauchy, 0, 1},
     {CUDA_OPT_REPORT_ITERATES, "REPORT_ITERATES", nullptr, &Settings::report_iterates, 0, 1},
     {CUDA_OPT_ROBUST, "ROBUST", nullptr, &Settings::robust, 0, 1},
@@ -142,15 +143,19 @@ int set_int(cuda_opt *s, int32_t key, int64_t value) {
     }
     const bool history = key == CUDA_OPT_HISTORY_BITS;
     if (const int code = check_value(*s, *setting, value)) return code;
-    const bool at_start_only = history || key == CUDA_OPT_DIAGCO || key == CUDA_OPT_THREADS || key == CUDA_OPT_ROBUST;
+    const bool at_start_only = history || key == CUDA_OPT_DIAGCO || key == CUDA_OPT_METRIC || key == CUDA_OPT_THREADS ||
+                               key == CUDA_OPT_ROBUST;
     if (at_start_only && s->solver->started()) {
         s->message().set("CUDA_OPT_%s can be set before the first call of cuda_opt_solve only", setting->name);
         return CUDA_OPT_MISUSE;
     }
     if (history)
         if (const int code = check_pairs_kept(*s, value)) return code;
-    if (setting->flag) s->solver->settings().*setting->flag = value != 0;
-    else s->solver->settings().*setting->value = value;
+    Settings &settings = s->solver->settings();
+    if (setting->flag) settings.*setting->flag = value != 0;
+    else if (setting->value) settings.*setting->value = value;
+    else if (value != 0) settings.metric = CUDA_OPT_METRIC_DIAGONAL;
+    else if (settings.metric == CUDA_OPT_METRIC_DIAGONAL) settings.metric = CUDA_OPT_METRIC_ONE_NUMBER;
     return 0;
 }
 
@@ -195,8 +200,11 @@ int get_int(cuda_opt *s, int32_t key, int64_t *value) {
     case CUDA_OPT_PRECISION: *value = s->bits; return 0;
     default: break;
     }
+    const Settings &settings = solver.settings();
     if (const IntSetting *setting = find(int_settings, key))
-        *value = setting->flag ? solver.settings().*setting->flag : solver.settings().*setting->value;
+        *value = setting->flag    ? settings.*setting->flag
+                 : setting->value ? settings.*setting->value
+                                  : settings.metric == CUDA_OPT_METRIC_DIAGONAL;
     else if (const IntResult *result = find(int_results, key)) *value = results.*result->value;
     else return CUDA_OPT_IMPROPER_INPUT;
     return 0;

@@ -27,26 +27,26 @@ CUDA_OPT_HD_CALL inline Request State::advance(const Answer &answer) {
     case Stage::start: return ask(Stage::start_checked, Verb::check_start);
     case Stage::start_checked: return judge_start(answer.start);
     case Stage::start_refused: return tell_refusal(answer.variable);
-    case Stage::first_point: use_stored_pairs(); return ask_products(Stage::first_products, panel_);
-    case Stage::first_products: products_hold_ = true; return measure_iterate(answer);
+    case Stage::first_point: return measure_start();
+    case Stage::plain_products: memory_.take_plain(*answer.sums); return measure_start();
+    case Stage::first_products: products_hold_ = settings.metric != Metric::callers; return measure_iterate(answer);
     case Stage::pg_norm_measured: results.pg_norm2 = least(answer.number, largest_finite); return measure_x(answer);
     case Stage::x_norm_measured: results.x_norm2 = least(answer.number, largest_finite); return log_iterate(answer);
     case Stage::iterate_logged: return first_ ? judge_first(answer) : report_iterate(answer);
     case Stage::iterate: return judge_iterate(answer);
-    case Stage::diagonal: return next_direction(answer);
+    case Stage::diagonal: return begin_direction(answer);
     case Stage::diagonal_checked: return judge_diagonal(answer);
-    case Stage::weighted_products: return factor_weighted(*answer.sums);
     case Stage::model_products: return begin_cauchy(answer);
     case Stage::cauchy: return follow_cauchy(cauchy_.resume(memory_, answer), answer);
     case Stage::direction_taken:
         if (answer.direction && !descends(*answer.direction)) return replace_direction();
         return ask_evaluation(Stage::trial_point);
     case Stage::stepped: return ask_evaluation(Stage::trial_point);
-    case Stage::trial_point: panel_ = products_at_trial(); return ask_products(Stage::trial_products, panel_);
+    case Stage::trial_point: panel_ = products_at_trial(); return ask_and_learn(Stage::trial_products);
     case Stage::trial_products: return judge_trial(answer);
     case Stage::longest_step: start_line_search(answer.number); return advance_line_search(answer);
     case Stage::best_put_aside: return append_pair(answer);
-    case Stage::truncation_ready: return ask_truncation();
+    case Stage::truncation_ready: return prepare_truncation();
     case Stage::truncated:
         direction_.alpha = answer.number;
         results.truncations++;
@@ -72,7 +72,7 @@ CUDA_OPT_HD_CALL inline Request State::ask(Stage next, Verb verb) {
 CUDA_OPT_HD_CALL inline Request State::ask_products(Stage next, const PanelRequest &panel) {
     Request request = ask(next, Verb::inner_products);
     request.panel = panel;
-    request.panel.single = settings.product_bits == 32 && memory_.fits_single_precision(n_);
+    request.panel.single = settings.product_bits == 32 && memory_.plain() && memory_.fits_single_precision(n_);
     return request;
 }
 
@@ -90,7 +90,11 @@ CUDA_OPT_HD_CALL inline Request State::ask_evaluation(Stage next) {
 }
 
 CUDA_OPT_HD_CALL inline void State::begin_anew(bool keep_pairs) {
-    if (!keep_pairs || broken_) memory_.clear(); // where the machine has failed, what the pairs are is unknown
+    if (!keep_pairs || broken_) { // where the machine has failed, what the pairs are is unknown
+        memory_.clear();
+        metric_.clear();
+    }
+    remakes_for_truncation_ = false;
     results = Results{};
     stage_ = Stage::start;
     broken_ = pair_unfinished_ = products_hold_ = direction_sums_known_ = false;
@@ -118,6 +122,21 @@ CUDA_OPT_HD_CALL inline Request State::judge_start(const StartReport &report) {
     boxed_ = report.boxed == n_;
     results.start_projected = report.projected;
     return ask_evaluation(Stage::first_point);
+}
+
+// f and g are there. Pairs that a warm start brings may be of another metric.
+CUDA_OPT_HD_CALL inline Request State::measure_start() {
+    if (metric_at_work_ != settings.metric) metric_.clear();
+    metric_at_work_ = settings.metric;
+    use_stored_pairs();
+    if (!in_metric() && !memory_.plain()) {
+        PanelRequest all = panel_;
+        all.threshold = -1;
+        all.free_gram = true;
+        return ask_products(Stage::plain_products, all);
+    }
+    // The caller's diagonal is still to come.
+    return ask_products(Stage::first_products, metric_.exists() ? model_panel() : panel_);
 }
 
 CUDA_OPT_HD_CALL inline Request State::refuse_start(EventKind why, int64_t index) {
@@ -204,11 +223,11 @@ CUDA_OPT_HD_CALL inline Request State::judge_iterate(const Answer &answer) {
     }
     if (nothing_falls) return end(CUDA_OPT_LINE_SEARCH_FAILED, EventKind::nothing_has_fallen);
     if (const int code = limit_reached(true)) return end_at_limit(code);
-    if (settings.user_diagonal) {
+    if (settings.metric == Metric::callers) {
         event = {EventKind::diagonal_wanted, {results.iterations}, {}};
         return ask_caller(Stage::diagonal, CUDA_OPT_SUPPLY_DIAGONAL);
     }
-    return next_direction(answer);
+    return begin_direction(answer);
 }
 
 // Approximate conditions accept steps for ever where nothing but rounding errors is left, and no test is on.

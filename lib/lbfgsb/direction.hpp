@@ -7,13 +7,8 @@
 
 namespace cudaopt {
 
-CUDA_OPT_HD_CALL inline Request State::next_direction(const Answer &answer) {
-    if (settings.user_diagonal) return ask(Stage::diagonal_checked, Verb::check_diagonal);
-    return begin_direction(answer);
-}
-
+// The products tell that the diagonal has a bad element, and the answer which one.
 CUDA_OPT_HD_CALL inline Request State::judge_diagonal(const Answer &answer) {
-    if (answer.index >= n_) return begin_direction(answer);
     told_early_.integers[0] = answer.index;
     return end(CUDA_OPT_BAD_DIAGONAL, EventKind::diagonal_is_bad);
 }
@@ -24,7 +19,7 @@ CUDA_OPT_HD_CALL inline Request State::begin_direction(const Answer &answer) {
     else if (memory_.pairs() == 0 && !settings.robust) memory_.set_scale(1);
     direction_.step = least(first.step, settings.step_max);
     direction_.truncate = false;
-    return products_hold_ && !settings.user_diagonal ? begin_cauchy(answer) : ask_model();
+    return products_hold_ ? begin_cauchy(answer) : ask_model();
 }
 
 // VA15 and L-BFGS-B alike: the first trial point lies at x - t P g, t = 1 / ||P g||, with bounds t = 1 at most, and 1
@@ -35,7 +30,7 @@ CUDA_OPT_HD_CALL inline State::FirstStep State::first_step() const {
     constexpr double few_digits = 1 / 67108864.0, far = 67108864.0; // 2^26 either way
     const double norm = results.pg_norm2, x = results.x_norm2;
     const FirstStep classical{1, boxed_ ? 1 : bounded_ ? least(1 / norm, 1.0) : 1 / norm};
-    if (settings.user_diagonal) return classical;
+    if (settings.metric == Metric::callers) return classical;
     const double length = !bounded_ ? 1 : boxed_ ? norm : least(norm, 1.0);
     const double wanted = greatest(few_digits * x, boxed_ || x == 0 ? length : least(length, far * x));
     const double theta = norm / wanted;
@@ -46,25 +41,42 @@ CUDA_OPT_HD_CALL inline State::FirstStep State::first_step() const {
 // Of the products that the model is made from, at the iterate.
 CUDA_OPT_HD_CALL inline PanelRequest State::model_panel() const {
     PanelRequest panel = panel_;
-    if (settings.user_diagonal) panel.weighted = panel.free_gram = true;
+    panel.weighted = weighted();
+    panel.watches = metric_.exists();
+    panel.free_gram = bounded_ || panel.in_metric();
     return panel;
 }
 
-CUDA_OPT_HD_CALL inline Request State::ask_model() {
-    PanelRequest panel = model_panel();
-    if (!settings.user_diagonal) return ask_products(Stage::model_products, panel);
-    panel.threshold = -1;
-    return ask_products(Stage::weighted_products, panel);
+CUDA_OPT_HD_CALL inline Request State::ask_model() { return ask_products(Stage::model_products, model_panel()); }
+
+// The products of panel_, and on the way the update of the metric, if one is due.
+CUDA_OPT_HD_CALL inline Request State::ask_and_learn(Stage next) {
+    const MetricUpdate update = metric_.take_update();
+    if (metric_.exists()) panel_ = model_panel();
+    Request request = ask_products(next, panel_);
+    request.panel.update = update;
+    return request;
 }
 
-CUDA_OPT_HD_CALL inline Request State::factor_weighted(const PanelProducts &sums) {
-    if (!memory_.factor(true, &sums)) return break_down();
-    return ask_products(Stage::model_products, model_panel());
+// The sums are those with the newest pair as the fresh one.
+CUDA_OPT_HD_CALL inline void State::observe_pair(const PanelProducts &sums) {
+    if (settings.metric != Metric::learned) return;
+    const double yy = sums.over_all(panel::y_new, panel::y_new), dd = sums.over_all(panel::s_new, panel::s_new),
+                 other_yy = sums.in_metric() ? sums.row_sums[newest_y_sum] : yy,
+                 other_dd = sums.in_metric() ? sums.row_sums[newest_d_sum] : dd;
+    if (metric_.serves()) metric_.observe(memory_.newest_slot(), n_, other_yy, other_dd, yy, dd);
+    else metric_.observe(memory_.newest_slot(), n_, yy, dd, other_yy, other_dd);
 }
 
 CUDA_OPT_HD_CALL inline Request State::begin_cauchy(const Answer &answer) {
+    if (in_metric()) {
+        const bool callers = settings.metric == Metric::callers;
+        if (answer.sums->row_sums[bad_weights] > 0)
+            return callers ? ask(Stage::diagonal_checked, Verb::check_diagonal) : break_down();
+        memory_.weigh(*answer.sums, callers ? 1 : 0);
+    }
     // M is the Cauchy point's alone.
-    if (bounded_ && !settings.user_diagonal && !memory_.factor(false, nullptr)) return break_down();
+    if (bounded_ && !memory_.factor()) return break_down();
     return follow_cauchy(cauchy_.begin(memory_, model_panel(), *answer.sums, bounded_, settings.approximate_cauchy),
                          answer);
 }
@@ -78,14 +90,15 @@ CUDA_OPT_HD_CALL inline Request State::follow_cauchy(CauchySearch::State search,
 
 CUDA_OPT_HD_CALL inline Request State::minimise_subspace(const Answer &answer) {
     const CauchyPoint &point = cauchy_.point();
-    const bool weighted = settings.user_diagonal;
-    const bool all_free = !weighted && (!bounded_ || point.free_variables == static_cast<double>(n_));
+    const bool all_free = !bounded_ || point.free_variables == static_cast<double>(n_);
     if (point.free_variables > 0 && !subspace_.minimise(memory_, cauchy_, cauchy_.free_gram(answer), all_free))
         return break_down();
 
-    results.cauchy_segments += bounded_ ? point.segments : 0;
-    results.cauchy_crossings += point.crossed;
-    results.breakpoints_crossed += point.breakpoints_crossed;
+    if (!remakes_for_truncation_) { // else they have been counted
+        results.cauchy_segments += bounded_ ? point.segments : 0;
+        results.cauchy_crossings += point.crossed;
+        results.breakpoints_crossed += point.breakpoints_crossed;
+    }
     cauchy_free_ = bounded_ ? static_cast<int64_t>(point.free_variables) : n_;
     cauchy_breakpoints_ = point.breakpoints_crossed;
     results.cauchy_t = point.t;
@@ -98,7 +111,7 @@ CUDA_OPT_HD_CALL inline Request State::minimise_subspace(const Answer &answer) {
     direction_.alpha = 1;
     unit_ = fresh_start_ ? 1 / memory_.theta() : 1;
     f_base_ = results.f;
-    return take_direction();
+    return remakes_for_truncation_ ? ask_truncation() : take_direction();
 }
 
 // A breakdown drops the memory and goes on from the same point. Twice at most: without pairs nothing is left to break
@@ -111,7 +124,8 @@ CUDA_OPT_HD_CALL inline Request State::break_down() {
 // Drop the memory. What it learned of the scale of f and x stays, unless version 3.0 is followed.
 CUDA_OPT_HD_CALL inline void State::refresh() {
     memory_.drop_pairs(settings.robust);
-    pair_unfinished_ = products_hold_ = false;
+    metric_.forget();
+    pair_unfinished_ = products_hold_ = remakes_for_truncation_ = false;
     results.refreshes++;
     use_stored_pairs();
 }

@@ -28,18 +28,22 @@ class LimitedMemory {
     // The slot of a pair, from the oldest, 0, on.
     CUDA_OPT_HD int slot(int pair) const { return (spare_ + m_ + 1 - k_ + pair) % (m_ + 1); }
     CUDA_OPT_HD double theta() const { return theta_; }
+    // y'y / s'y of the newest pair, whatever the metric.
+    CUDA_OPT_HD double plain_theta() const { return plain_theta_; }
+    // Whether the inner products are those of the pairs as they are, without weights.
+    CUDA_OPT_HD bool plain() const { return plain_; }
 
     // Forget everything: B = I.
     CUDA_OPT_HD void clear();
     // Drop all pairs: B = theta I with the last pair's theta, whose scale is that of f and x, or B = I.
     CUDA_OPT_HD void drop_pairs(bool keep_theta);
     // B = theta I; only without pairs.
-    CUDA_OPT_HD void set_scale(double theta) { theta_ = theta; }
+    CUDA_OPT_HD void set_scale(double theta) { theta_ = plain_theta_ = theta; }
     // Whether the fresh pair's products are numbers to calculate with.
     CUDA_OPT_HD static bool usable(const PanelProducts &sums, double step);
     // The spare slot becomes the newest pair, s = step * d; the oldest is dropped when there are m. The products come
     // from the inner products with this pair as the fresh one. Curvature s'y > 0 is the caller's to check.
-    CUDA_OPT_HD void append(const PanelProducts &sums, double step);
+    CUDA_OPT_HD void append(const PanelProducts &sums, double step, bool weighted = false);
 
     // Whether inner products with the pairs of n variables may be formed in single precision.
     CUDA_OPT_HD bool fits_single_precision(int64_t n) const;
@@ -48,9 +52,15 @@ class LimitedMemory {
     CUDA_OPT_HD PanelRequest stored_panel() const;
     CUDA_OPT_HD PanelRequest tentative_panel() const;
 
-    // Factorise M^-1 = [-D, L'; L, theta S'S]. With a user's diagonal theta is 1 and S'S has to be given anew, as
-    // products weighted by it over all variables. False: breakdown.
-    CUDA_OPT_HD bool factor(bool user_diagonal, const PanelProducts *weighted_over_all);
+    // The products of the stored pairs in the coordinates that a diagonal scales: S'S and, where all variables are
+    // free, Y'Y; the newest row and column of S'Y, which has no weights. From products of the pairs' panel in a metric.
+    // theta: of B = theta I there, or 0 for y'y / s'y of the newest pair.
+    CUDA_OPT_HD void weigh(const PanelProducts &sums, double theta);
+    // And without weights again, from products of the stored pairs' panel over all variables.
+    CUDA_OPT_HD void take_plain(const PanelProducts &over_all);
+
+    // Factorise M^-1 = [-D, L'; L, theta S'S]. False: breakdown.
+    CUDA_OPT_HD bool factor();
     // v <- (V'R)^-1 v with M^-1 = V'R V, 2k numbers in the basis; then a'M b of two that have been reduced.
     CUDA_OPT_HD void reduce_by_middle(double *v) const { middle_.reduce(v); }
     CUDA_OPT_HD double middle_form(const double *a, const double *b) const { return middle_.reduced_form(a, b); }
@@ -75,7 +85,8 @@ class LimitedMemory {
     CUDA_OPT_HD void drop_oldest(dense::Array &matrix);
 
     int m_ = 0, k_ = 0, spare_ = 0;
-    double theta_ = 1;
+    double theta_ = 1, plain_theta_ = 1;
+    bool plain_ = true;
     // m x m by rows, oldest pair first: S'S (its upper triangle), Y'S, Y'Y.
     dense::Array ss_, ys_, yy_;
     dense::Array step_;     // s_j = step_j d_j
@@ -83,14 +94,13 @@ class LimitedMemory {
     dense::QuasiDefinite middle_, subspace_;
 };
 
-CUDA_OPT_HD_CALL inline void LimitedMemory::clear() {
-    k_ = 0;
-    theta_ = 1;
-}
+CUDA_OPT_HD_CALL inline void LimitedMemory::clear() { drop_pairs(false); }
 
 CUDA_OPT_HD_CALL inline void LimitedMemory::drop_pairs(bool keep_theta) {
     k_ = 0;
-    if (!keep_theta) theta_ = 1;
+    plain_ = true;
+    if (!keep_theta) plain_theta_ = 1;
+    theta_ = plain_theta_;
 }
 
 CUDA_OPT_HD_CALL inline bool LimitedMemory::usable(const PanelProducts &sums, double step) {
@@ -113,7 +123,7 @@ CUDA_OPT_HD_CALL inline void LimitedMemory::drop_oldest(dense::Array &matrix) {
     dense::copy(matrix.data() + m_ + 1, m_ * m_ - m_ - 1, matrix.data());
 }
 
-CUDA_OPT_HD_CALL inline void LimitedMemory::append(const PanelProducts &sums, double step) {
+CUDA_OPT_HD_CALL inline void LimitedMemory::append(const PanelProducts &sums, double step, bool weighted) {
     if (k_ == m_) {
         dense::copy(step_.data() + 1, m_ - 1, step_.data());
         drop_oldest(ss_), drop_oldest(ys_), drop_oldest(yy_);
@@ -121,14 +131,18 @@ CUDA_OPT_HD_CALL inline void LimitedMemory::append(const PanelProducts &sums, do
     }
     const int newest = k_++;
     step_[newest] = step;
-    for (int i = 0; i <= newest; i++) {
+    for (int i = greatest(0, newest + 1 - panel::pairs(sums.columns)); i <= newest; i++) {
         const int y = panel::y_column(newest - i), s = panel::s_column(newest - i);
         at(yy_, newest, i) = at(yy_, i, newest) = sums.over_all(panel::y_new, y);
         at(ss_, i, newest) = step * step_[i] * sums.over_all(panel::s_new, s);
         at(ys_, newest, i) = step_[i] * sums.over_all(panel::y_new, s);
         at(ys_, i, newest) = step * sums.over_all(panel::s_new, y);
     }
-    theta_ = at(yy_, newest, newest) / at(ys_, newest, newest);
+    theta_ = plain_theta_ = at(yy_, newest, newest) / at(ys_, newest, newest);
+    if (weighted) {
+        const double plain = sums.row_sums[newest_y_sum] / at(ys_, newest, newest);
+        if (is_normal(plain) && is_normal(1 / plain)) plain_theta_ = plain;
+    }
     spare_ = (spare_ + 1) % (m_ + 1);
 }
 
@@ -140,16 +154,41 @@ CUDA_OPT_HD_CALL inline bool LimitedMemory::fits_single_precision(int64_t n) con
     return true;
 }
 
-CUDA_OPT_HD_CALL inline bool LimitedMemory::factor(bool user_diagonal, const PanelProducts *weighted_over_all) {
-    if (user_diagonal) theta_ = 1;
+CUDA_OPT_HD_CALL inline void LimitedMemory::weigh(const PanelProducts &sums, double theta) {
+    if (theta > 0) theta_ = theta;
+    if (k_ == 0) return;
+    plain_ = false;
+    const int newest = k_ - 1;
+    for (int i = 0; i < k_; i++) {
+        const int age_i = newest - i, y_i = panel::y_column(age_i);
+        at(ys_, newest, i) = step_[i] * sums.over_all(panel::y_new, panel::s_column(age_i));
+        at(ys_, i, newest) = step_[newest] * sums.over_all(panel::s_new, y_i);
+        for (int j = i; j < k_; j++) {
+            const int age_j = newest - j;
+            at(yy_, i, j) = at(yy_, j, i) = sums.over_free(panel::y_column(age_j), y_i);
+            at(ss_, i, j) = step_[i] * step_[j] * sums.steps_over_all(age_j, age_i);
+        }
+    }
+    if (!(theta > 0)) theta_ = sums.over_all(panel::y_new, panel::y_new) / at(ys_, newest, newest);
+}
+
+CUDA_OPT_HD_CALL inline void LimitedMemory::take_plain(const PanelProducts &over_all) {
+    plain_ = true;
+    theta_ = plain_theta_;
+    for (int i = 0; i < k_; i++)
+        for (int j = 0; j < k_; j++) {
+            const int age_i = k_ - 1 - i, age_j = k_ - 1 - j;
+            at(yy_, i, j) = over_all.over_free(panel::y_column(age_i), panel::y_column(age_j));
+            at(ss_, i, j) = step_[i] * step_[j] * over_all.over_free(panel::s_column(age_i), panel::s_column(age_j));
+            at(ys_, i, j) = step_[j] * over_all.over_free(panel::y_column(age_i), panel::s_column(age_j));
+        }
+}
+
+CUDA_OPT_HD_CALL inline bool LimitedMemory::factor() {
     for (int i = 0; i < k_; i++) {
         double *to = row(theta_ss_, i);
         const double *ss = row(ss_, i);
-        const int s_i = panel::s_column(k_ - 1 - i);
-        for (int j = i; j < k_; j++)
-            to[j] = weighted_over_all
-                        ? step_[i] * step_[j] * weighted_over_all->over_free(s_i, panel::s_column(k_ - 1 - j))
-                        : theta_ * ss[j];
+        for (int j = i; j < k_; j++) to[j] = theta_ * ss[j];
     }
     middle_.resize(k_);
     for (int i = 0; i < k_; i++) {

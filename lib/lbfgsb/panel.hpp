@@ -24,16 +24,26 @@ CUDA_OPT_HD constexpr int columns(int pairs) { return leading + (pairs > 1 ? 2 *
 CUDA_OPT_HD constexpr int y_column(int age) { return age == 0 ? 0 : leading + 2 * (age - 1); } // age 0: the newest pair
 CUDA_OPT_HD constexpr int s_column(int age) { return y_column(age) + 1; }
 
-// An entry of a column in the coordinates that the user's diagonal h scales: times sqrt(h) for y and g, divided by it
-// for s and z. root = sqrt(h).
-CUDA_OPT_HD_INLINE double scaled_entry(double root, int column, double entry) {
-    const bool inverse = column == displacement || (column != gradient && column % 2 == 1);
-    return inverse ? entry / root : entry * root;
-}
+CUDA_OPT_HD constexpr int age(int column) { return column < leading ? 0 : (column - leading) / 2 + 1; }
+CUDA_OPT_HD constexpr int pairs(int columns) { return (columns - leading) / 2 + 1; } // of a panel with one at least
+
+// The coordinates that a diagonal h scales: y and g, in even columns, stand there times sqrt(h), s and z, in odd ones,
+// divided by it.
+CUDA_OPT_HD constexpr bool inverse(int column) { return column % 2 == 1; }
+struct Scaling {
+    double root, inverse_root; // of h; both 1 without a diagonal
+    CUDA_OPT_HD_INLINE double of(int column) const { return inverse(column) ? inverse_root : root; }
+};
 
 // Products of columns i <= j over the free variables, packed by rows of the upper triangle.
 CUDA_OPT_HD constexpr int gram_count(int columns) { return columns * (columns + 1) / 2; }
 CUDA_OPT_HD constexpr int gram_index(int i, int j, int columns) { return i * columns - i * (i - 1) / 2 + (j - i); }
+
+// Products over all variables of the steps s but the newest's, whose are among the leading columns': of ages i <= j
+// from 1 on, packed as those over the free variables.
+CUDA_OPT_HD constexpr int older(int pairs) { return pairs > 1 ? pairs - 1 : 0; }
+CUDA_OPT_HD constexpr int older_count(int pairs) { return gram_count(older(pairs)); }
+CUDA_OPT_HD constexpr int older_index(int i, int j, int pairs) { return gram_index(i - 1, j - 1, older(pairs)); }
 
 // Whether products with a column of n numbers, of which this is the sum of squares, keep their digits in single
 // precision: none overflows, and what underflows, less than 2^-126 a product, is not missed.
@@ -51,6 +61,10 @@ enum RowSum {
     at_upper,                   // variables with x = u > l
     free_variables,             // variables whose breakpoint lies beyond the threshold
     not_finite,                 // variables whose g is NaN or Inf
+    // Of products in a metric alone:
+    bad_weights,  // variables whose h is not positive and finite
+    newest_y_sum, // sum of y_i^2 of the newest pair where the products are weighted, of h_i y_i^2 where they are not
+    newest_d_sum, // likewise of d_i^2, or of d_i^2 / h_i
     row_sum_count
 };
 
@@ -63,6 +77,7 @@ struct PanelProducts {
     int columns;                    // of the panel
     const double *free_gram;        // panel::gram_count(columns): over the free variables
     const double *leading_products; // leading x columns, by rows: over all variables
+    const double *older_steps;      // panel::older_count(pairs): over all variables. NULL: not in a metric
 
     CUDA_OPT_HD double over_free(int i, int j) const {
         return i <= j ? free_gram[panel::gram_index(i, j, columns)] : free_gram[panel::gram_index(j, i, columns)];
@@ -70,6 +85,12 @@ struct PanelProducts {
     CUDA_OPT_HD double over_all(int leading_column, int j) const {
         return leading_products[leading_column * columns + j];
     }
+    // s_i's_j of ages i <= j, of products in a metric.
+    CUDA_OPT_HD double steps_over_all(int i, int j) const {
+        return i == 0 ? over_all(panel::s_new, panel::s_column(j))
+                      : older_steps[panel::older_index(i, j, panel::pairs(columns))];
+    }
+    CUDA_OPT_HD bool in_metric() const { return older_steps != nullptr; }
 };
 
 } // namespace cudaopt

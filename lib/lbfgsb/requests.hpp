@@ -2,6 +2,7 @@
 // answer; who sweeps over the n variables, and where, it does not know.
 #pragma once
 
+#include "lbfgsb/metric.hpp"
 #include "lbfgsb/panel.hpp"
 
 namespace cudaopt {
@@ -13,8 +14,15 @@ struct PanelRequest {
     bool fresh;          // the newest slot still holds g_base: y_new = g - g_base is formed on the way
     double threshold;    // free: breakpoint > threshold. 0: all variables not held; -1: all variables
     bool free_gram;      // whether the products over the free variables are wanted
-    bool weighted;       // scale the variables by the user's diagonal h: y and g by sqrt(h), s and z by 1 / sqrt(h)
+    bool weighted;       // scale the variables by the diagonal h: y and g by sqrt(h), s and z by 1 / sqrt(h)
     bool single = false; // products may be formed in single precision, as far as they keep their digits
+    // Of inner products alone. Whether those of the older steps are wanted over all variables, and the sums of h; they
+    // are where weighted is set.
+    bool watches = false;
+    MetricUpdate update{}; // of h, the sweeps' own, before all else
+
+    // In either case the products over the free variables are wanted, too.
+    CUDA_OPT_HD bool in_metric() const { return weighted || watches; }
 };
 
 // The trial point x = P(x_base + step d), where on the free variables d = a g + sum_j q_j w_j and on the others the way
@@ -109,7 +117,7 @@ struct Answer {
     StartReport start{};
     CrossedWindow crossed{};
     double number = 0; // truncation, largest_step, x_norm, projected_gradient_norm
-    int64_t index = 0; // check_diagonal: the first bad one, or n
+    int64_t index = 0; // check_diagonal: the first bad one
     Variable variable{};
     double seconds = 0; // since the solve began; only if settings.max_seconds > 0
 };

@@ -16,9 +16,10 @@ struct PathVariable {
     double t, g, z;
 };
 
-// root = sqrt(h), both 1 without a diagonal.
-CUDA_OPT_HD_INLINE PathVariable on_path(const Row &at, double h, double root) {
-    return {breakpoint(at.x, h * at.g, at.l, at.u), root * at.g, (bound_ahead(at.g, at.l, at.u) - at.x) / root};
+// h = 1 without a diagonal.
+CUDA_OPT_HD_INLINE PathVariable on_path(const Row &at, double h, const panel::Scaling &by) {
+    return {breakpoint(at.x, h * at.g, at.l, at.u), by.root * at.g,
+            by.inverse_root * (bound_ahead(at.g, at.l, at.u) - at.x)};
 }
 
 struct Trial {

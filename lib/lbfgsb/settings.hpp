@@ -7,12 +7,18 @@
 
 namespace cudaopt {
 
+// Of B_0, from which the model's matrix is made: theta I, the caller's diagonal, or theta times one that is learned.
+struct Metric {
+    static constexpr int64_t one_number = 0, callers = 1, learned = 2;
+};
+
 struct Settings {
     int64_t max_iterations = 2000, max_evaluations = 0, evaluations_per_search = 20, max_cuts = 30;
-    bool user_diagonal = false, approximate_cauchy = false, report_iterates = false, robust = true;
+    bool approximate_cauchy = false, report_iterates = false, robust = true;
     int64_t history_bits = 64, // of an element of S and Y
         product_bits = 64,     // of their products
         threads = 0, log_frequency = -1, log_type = 0;
+    int64_t metric = Metric::one_number;
     double eps = 1e-5, pgtol = 0, factr = 0, f_target = -infinity;
     double gtol = 0.9, ftol = 1e-4, xtol = 1e-16, step_min = 1e-20, step_max = 1e20, max_seconds = 0;
 };

@@ -22,31 +22,31 @@ class State {
   public:
     // What the next answer is.
     enum class Stage {
-        start,             // none: the solve begins
-        start_checked,     // the report of the arrays
-        start_refused,     // the variable that is wrong
-        first_point,       // none: f and g are there
-        first_products,    // their products
-        pg_norm_measured,  // ||P g|| of an iterate
-        x_norm_measured,   // and ||x||
-        iterate_logged,    // none
-        iterate,           // none: the caller has seen it
-        diagonal,          // none: the diagonal is there
-        diagonal_checked,  // its first bad element
-        weighted_products, // products over all variables, weighted by the diagonal
-        model_products,    // those that the direction is made from
-        cauchy,            // what the Cauchy search has asked for
-        direction_taken,   // perhaps the direction's sums
-        stepped,           // none
-        trial_point,       // none: f and g are there
-        trial_products,    // their products
-        longest_step,      // the largest step along d
-        best_put_aside,    // none: the base point is kept as the best
-        truncation_ready,  // none: x is the base point again
-        truncated,         // the share of the way to the subspace minimiser
-        search_failed,     // none: x is the base point again
-        ending,            // none: x, f, g are being made the best iterate
-        end_logged,        // none
+        start,            // none: the solve begins
+        start_checked,    // the report of the arrays
+        start_refused,    // the variable that is wrong
+        first_point,      // none: f and g are there
+        plain_products,   // products over all variables of pairs of which there were only weighted ones
+        first_products,   // their products
+        pg_norm_measured, // ||P g|| of an iterate
+        x_norm_measured,  // and ||x||
+        iterate_logged,   // none
+        iterate,          // none: the caller has seen it
+        diagonal,         // none: the diagonal is there
+        diagonal_checked, // its first bad element
+        model_products,   // products that the direction is made from
+        cauchy,           // what the Cauchy search has asked for
+        direction_taken,  // perhaps the direction's sums
+        stepped,          // none
+        trial_point,      // none: f and g are there
+        trial_products,   // their products
+        longest_step,     // the largest step along d
+        best_put_aside,   // none: the base point is kept as the best
+        truncation_ready, // none: x is the base point again
+        truncated,        // the share of the way to the subspace minimiser
+        search_failed,    // none: x is the base point again
+        ending,           // none: x, f, g are being made the best iterate
+        end_logged,       // none
         ended
     };
 
@@ -83,6 +83,9 @@ class State {
         return stage_ == Stage::trial_point && !direction_judged_ && !direction_sums_known_;
     }
     CUDA_OPT_HD PanelRequest products_at_trial() const;
+    CUDA_OPT_HD const LearnedMetric &metric() const { return metric_; }
+    // Whether B_0 is theta diag(1 / h), and not theta I.
+    CUDA_OPT_HD bool weighted() const { return settings.metric == Metric::callers || metric_.serves(); }
     CUDA_OPT_HD void know_direction_sums(const DirectionSums &sums) {
         direction_sums_ = sums;
         direction_sums_known_ = true;
@@ -106,6 +109,7 @@ class State {
 
     // advance.hpp: from the start to the first direction, and the way of every iterate.
     CUDA_OPT_HD Request judge_start(const StartReport &report);
+    CUDA_OPT_HD Request measure_start();
     CUDA_OPT_HD Request refuse_start(EventKind why, int64_t index);
     CUDA_OPT_HD Request tell_refusal(const Variable &variable);
     CUDA_OPT_HD Request ask(Stage next, Verb verb);
@@ -122,13 +126,14 @@ class State {
     CUDA_OPT_HD void note_progress();
 
     // direction.hpp: the model's minimiser along the projected path and in the subspace.
-    CUDA_OPT_HD Request next_direction(const Answer &answer);
     CUDA_OPT_HD Request judge_diagonal(const Answer &answer);
     CUDA_OPT_HD Request begin_direction(const Answer &answer);
     CUDA_OPT_HD FirstStep first_step() const;
+    CUDA_OPT_HD bool in_metric() const { return settings.metric == Metric::callers || metric_.exists(); }
     CUDA_OPT_HD PanelRequest model_panel() const;
     CUDA_OPT_HD Request ask_model();
-    CUDA_OPT_HD Request factor_weighted(const PanelProducts &sums);
+    CUDA_OPT_HD Request ask_and_learn(Stage next);
+    CUDA_OPT_HD void observe_pair(const PanelProducts &sums);
     CUDA_OPT_HD Request begin_cauchy(const Answer &answer);
     CUDA_OPT_HD Request follow_cauchy(CauchySearch::State state, const Answer &answer);
     CUDA_OPT_HD Request minimise_subspace(const Answer &answer);
@@ -152,6 +157,7 @@ class State {
     CUDA_OPT_HD Request accept(const Answer &answer);
     CUDA_OPT_HD Request append_pair(const Answer &answer);
     CUDA_OPT_HD Request truncate_direction();
+    CUDA_OPT_HD Request prepare_truncation();
     CUDA_OPT_HD Request ask_truncation();
     CUDA_OPT_HD Request fail_search(SearchFailure failure);
     CUDA_OPT_HD Request after_failure(const Answer &answer);
@@ -177,9 +183,10 @@ class State {
     bool broken_ = false;
 
     bool bounded_ = false, boxed_ = false;
-    PanelRequest panel_{};         // of the inner products that the next direction starts from
-    bool products_hold_ = false;   // its sums are those of the answer
-    DirectionRequest direction_{}; // but for the coefficients, which are the subspace's
+    PanelRequest panel_{};                // of the inner products that the next direction starts from
+    bool products_hold_ = false;          // its sums are those of the answer
+    DirectionRequest direction_{};        // but for the coefficients, which are the subspace's
+    bool remakes_for_truncation_ = false; // the model, for a direction that is to be truncated
     DirectionSums direction_sums_{};
     bool direction_sums_known_ = false;
     double f_base_ = 0, slope_base_ = 0; // at x_base, along d
@@ -213,6 +220,8 @@ class State {
     Event told_early_; // numbers of the end that settle() changes
 
     LimitedMemory memory_;
+    int64_t metric_at_work_ = Metric::one_number; // of the pairs there are
+    LearnedMetric metric_;
     CauchySearch cauchy_;
     Subspace subspace_;
     MoreThuente line_;

@@ -36,6 +36,8 @@ CUDA_OPT_HD inline bool are_finite(const PanelProducts &sums) {
 CUDA_OPT_HD_CALL inline PanelRequest State::products_at_trial() const {
     PanelRequest panel = memory_.tentative_panel();
     panel.free_gram = bounded_;
+    // Its diagonal at this point is not there yet: products of the other pairs would be in vain.
+    if (settings.metric == Metric::callers) panel.pairs = 1;
     return panel;
 }
 
@@ -193,12 +195,15 @@ CUDA_OPT_HD_CALL inline Request State::append_pair(const Answer &answer) {
     // s'y <= eps |s'g| is no curvature to learn from, whatever the scale of x and f.
     const double curvature = step_ * sums.over_all(panel::y_new, panel::s_new);
     if (curvature > machine_epsilon * -slope_base_ * step_ && LimitedMemory::usable(sums, step_)) {
-        memory_.append(sums, step_);
-        products_hold_ = pair_unfinished_ = true;
+        memory_.append(sums, step_, panel_.weighted);
+        observe_pair(sums);
+        panel_.pairs = memory_.pairs();
+        pair_unfinished_ = true;
+        products_hold_ = settings.metric != Metric::callers;
     } else {
         results.skipped_updates++;
         use_stored_pairs();
-        products_hold_ = memory_.pairs() == 0;
+        products_hold_ = memory_.pairs() == 0 && settings.metric != Metric::callers;
     }
     return measure_iterate(answer);
 }
@@ -210,7 +215,17 @@ CUDA_OPT_HD_CALL inline Request State::truncate_direction() {
     return restore(Stage::truncation_ready);
 }
 
+// Where the metric is learned, the sums at the trial point have changed it, or would have: on a GPU it is known only
+// with them that the direction does not descend. So the model is made once more.
+CUDA_OPT_HD_CALL inline Request State::prepare_truncation() {
+    if (!metric_.exists() && !metric_.update_is_due()) return ask_truncation();
+    remakes_for_truncation_ = true;
+    use_stored_pairs();
+    return ask_and_learn(Stage::model_products);
+}
+
 CUDA_OPT_HD_CALL inline Request State::ask_truncation() {
+    remakes_for_truncation_ = false;
     direction_.panel.fresh = false; // sweep 2 has already formed y_new
     direction_.truncate = true;
     Request request = ask(Stage::truncated, Verb::truncation);
@@ -251,7 +266,7 @@ CUDA_OPT_HD_CALL inline Request State::after_failure(const Answer &answer) {
     refreshes_in_vain_++;
     fresh_start_ = !keep_scale;
     refresh();
-    return next_direction(answer);
+    return begin_direction(answer);
 }
 
 } // namespace cudaopt

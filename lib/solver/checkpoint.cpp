@@ -21,7 +21,7 @@ constexpr char magic[8] = {'c', 'u', 'd', 'a', '_', 'o', 'p', 't'};
 struct Clocks {
     double seconds_passed, host_seconds;
 };
-constexpr uint32_t version = 1, byte_order = 0x01020304;
+constexpr uint32_t version = 2, byte_order = 0x01020304;
 
 // Two sums over 64-bit words, of which the second knows their order (Fletcher, IEEE Trans. Commun. 30 (1982) 247).
 struct Checksum {
@@ -49,6 +49,7 @@ template <class Visit> void Solver::each_vector(const Visit &visit) {
             visit(HeldVector{kind, state_->spare_slot()});
     if (state_->best_is_aside())
         for (const auto kind : {HeldVector::aside_x, HeldVector::aside_g}) visit(HeldVector{kind});
+    if (state_->metric().exists()) visit(HeldVector{HeldVector::diagonal});
     const LimitedMemory &memory = state_->memory();
     for (int pair = 0; pair < memory.pairs(); pair++) {
         const int slot = memory.slot(pair);
@@ -62,7 +63,7 @@ int64_t Solver::save(unsigned char *to) {
     // Between the calls the sums of a direction are on their way with the next inner products: fetch them with some in
     // vain.
     if (to && state_->awaits_direction_sums()) {
-        sweeps_->inner_products(state_->products_at_trial());
+        sweeps_->inner_products(state_->products_at_trial()); // without weights, and nothing learned
         state_->know_direction_sums(sweeps_->direction_sums());
     }
     const Clocks clocks{seconds_passed(), host_seconds_};
@@ -165,7 +166,7 @@ int Solver::load(const unsigned char *from, int64_t bytes) {
     first_call_ = Clock::now() -
                   std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(clocks.seconds_passed));
     host_seconds_ = clocks.host_seconds;
-    if (settings().user_diagonal && !arrays.diagonal) {
+    if (settings().metric == Metric::callers && !arrays.diagonal) {
         new_message().set("the solve that was saved has a diagonal, but cuda_opt_set_diagonal has given no array");
         return refuse(CUDA_OPT_MISUSE);
     }

@@ -67,11 +67,18 @@ template <class Real> struct MoveIntoBox { // reads x, l, u; writes x
     }
 };
 
+CUDA_OPT_HD_INLINE bool is_weight(double h) { return h > 0 && is_finite(h); }
+
 template <class Real> struct FindBadDiagonal { // reads h
     const Real *h;
-    CUDA_OPT_HD void operator()(int64_t i, FirstIndex &first) const {
-        first.add(i, !(h[i] > 0) || !std::isfinite(h[i]));
-    }
+    CUDA_OPT_HD void operator()(int64_t i, FirstIndex &first) const { first.add(i, !is_weight(h[i])); }
+};
+
+template <class Real, class History> struct LearnDiagonal { // reads h and the pair's d and y; writes h
+    Real *h;
+    const History *d, *y;
+    MetricUpdate update;
+    CUDA_OPT_HD void operator()(int64_t i) const { h[i] = static_cast<Real>(learned_weight(h[i], d[i], y[i], update)); }
 };
 
 // ---- norms, where the squares leave the range of numbers

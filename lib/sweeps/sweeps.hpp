@@ -2,10 +2,11 @@
 // interface alone, the same for every backend and precision; below it, host threads or a GPU work on the variables.
 //
 // Vectors held by a backend, n each: m + 1 slots of (S, Y) columns and x_base, 2m + 3 in all, and two for an iterate
-// that is put aside, if wanted. The spare slot holds the direction d and the gradient at x_base while a line search
-// goes on, and becomes a correction pair (s = step d, y = g - g_base) by nothing but a change of the slot's number once
-// the step is accepted. The columns may be stored with fewer bits than x has: the gradient at x_base then has a vector
-// of its own, d and y are rounded as they are stored, and all that is formed of them is formed of the rounded ones.
+// that is put aside, if wanted, and one for a diagonal that is learned. The spare slot holds the direction d and the
+// gradient at x_base while a line search goes on, and becomes a correction pair (s = step d, y = g - g_base) by nothing
+// but a change of the slot's number once the step is accepted. The columns may be stored with fewer bits than x has:
+// the gradient at x_base then has a vector of its own, d and y are rounded as they are stored, and all that is formed
+// of them is formed of the rounded ones.
 #pragma once
 
 #include <cstdint>
@@ -13,6 +14,7 @@
 #include "exec/patience.hpp"
 #include "lbfgsb/box.hpp"
 #include "lbfgsb/requests.hpp"
+#include "lbfgsb/settings.hpp"
 #include "rim/failure.hpp"
 
 namespace cudaopt {
@@ -30,12 +32,24 @@ struct BackendOptions {
     int threads;        // host; 0: all of the machine's
     void *stream;       // CUDA
     bool aside;         // two vectors more, for put_aside()
+    int64_t metric;     // learned: one more, for a diagonal of the sweeps' own, which takes the place of the caller's
     Patience *patience; // of those who wait: they look, and Interrupted is thrown
 };
 
 // What a checkpoint holds besides numbers.
 struct HeldVector {
-    enum Kind { x, f, g, s_column, y_column, x_base, g_base, aside_x, aside_g } kind;
+    enum Kind {
+        x,
+        f,
+        g,
+        s_column,
+        y_column,
+        x_base,
+        g_base,
+        aside_x,
+        aside_g,
+        diagonal
+    } kind;       // diagonal: that of weighted products
     int slot = 0; // of a column, or of the one that g_base will become
 };
 
@@ -51,7 +65,8 @@ class Sweeps {
 
     // Check the arrays and move x into the box. 4 n-vectors.
     virtual StartReport start() = 0;
-    // Sweep 1: reads x, g, l, u and 2 pairs columns; writes nothing. 2 pairs + 4 n-vectors.
+    // Sweep 1: reads x, g, l, u and 2 pairs columns; writes nothing. 2 pairs + 4 n-vectors. In a metric one more, and
+    // one with an update of the diagonal, which is written.
     virtual const PanelProducts &inner_products(const PanelRequest &request) = 0;
     // Sweep 2: reads the same; writes d, g_base, x_base, x, and y_new if fresh. 2 pairs + 9 n-vectors.
     virtual void direction(const DirectionRequest &request) = 0;
@@ -82,7 +97,7 @@ class Sweeps {
     // ||x||_2 and ||P g||_2 by scaled sums, for those that the squares of sweep 1 cannot tell. 1 and 4 n-vectors. Rare.
     virtual double x_norm() = 0;
     virtual double projected_gradient_norm() = 0;
-    // First index whose diagonal element is not positive and finite, or n. 1 n-vector.
+    // First index whose diagonal element is not positive and finite, or n. 1 n-vector. Once, where there is one.
     virtual int64_t bad_diagonal() = 0;
 
     // Copy components [begin, begin + count) of the caller's x or g to host memory as doubles; for the log.

@@ -47,7 +47,7 @@ struct HeldPlace {
 };
 template <class Real, class History>
 HeldPlace place_of(const HeldVector &which, int64_t n, const UserArrays &user, const WorkVectors<Real, History> &work,
-                   const AsideVectors<Real> &aside) {
+                   const AsideVectors<Real> &aside, Real *diagonal) {
     const int64_t whole = n * static_cast<int64_t>(sizeof(Real)), stored = n * static_cast<int64_t>(sizeof(History));
     switch (which.kind) {
     case HeldVector::x: return {user.x, whole};
@@ -59,14 +59,15 @@ HeldPlace place_of(const HeldVector &which, int64_t n, const UserArrays &user, c
     case HeldVector::g_base: return {work.g_base(which.slot), whole};
     case HeldVector::aside_x: return {aside.x, whole};
     case HeldVector::aside_g: return {aside.g, whole};
+    case HeldVector::diagonal: return {diagonal, whole};
     }
     return {};
 }
 
 // A workspace of m pairs for n variables has to be within what 64 bits can count.
 template <class Real> void check_size(int m, int64_t n) {
-    if ((2.0 * m + 6) * static_cast<double>(n) * sizeof(Real) > 9e18)
-        throw BackendFailure(CUDA_OPT_OUT_OF_MEMORY, "out of memory: a workspace of (2m + 6) n elements has more than "
+    if ((2.0 * m + 7) * static_cast<double>(n) * sizeof(Real) > 9e18)
+        throw BackendFailure(CUDA_OPT_OUT_OF_MEMORY, "out of memory: a workspace of (2m + 7) n elements has more than "
                                                      "9e18 bytes");
 }
 

@@ -18,9 +18,9 @@ namespace panel = cudaopt::panel;
 
 struct Machine {
     int n, m;
-    bool bounds, diagonal;
-    int capacity;   // crossed rows that can be had; of more, the state is told that there are too many for any
-    bool late_sums; // a direction's come with the next gather, as on a GPU, not at once
+    bool bounds, diagonal; // diagonal: one is there, the caller's or one that is learned
+    int capacity;          // crossed rows that can be had; of more, the state is told that there are too many for any
+    bool late_sums;        // a direction's come with the next gather, as on a GPU, not at once
 };
 
 class PlainSweeps {
@@ -101,6 +101,7 @@ class PlainSweeps {
         const double nothing = std::sqrt(-1.0);
         for (int k = 0; k < panel::gram_count(panel::columns(of_.m)); k++) masked_[k] = nothing;
         for (int k = 0; k < panel::leading * panel::columns(of_.m); k++) full_[k] = nothing;
+        for (int k = 0; k < panel::older_count(of_.m); k++) older_[k] = nothing;
         for (double &sum : sums_.row_sums) sum = nothing;
         sums_.projected_gradient_max = sums_.first_breakpoint = sums_.f = nothing;
         direction_ = {nothing, nothing, nothing};
@@ -130,6 +131,7 @@ class PlainSweeps {
         visit(s_, (m + 1) * n), visit(y_, (m + 1) * n), visit(x_base_, n);
         visit(aside_x_, n), visit(aside_g_, n);
         visit(masked_, panel::gram_count(panel::columns(of.m))), visit(full_, panel::leading * columns);
+        visit(older_, panel::older_count(of.m));
         visit(row_, columns);
         visit(rows_, of.capacity), visit(entries_, of.capacity * columns);
     }
@@ -179,16 +181,21 @@ class PlainSweeps {
     }
 
     CUDA_OPT_HD void gather(const PanelRequest &request) {
+        const cudaopt::MetricUpdate &update = request.update;
+        if (update.wanted)
+            each_row(cudaopt::LearnDiagonal<double, double>{diagonal, s(update.slot), y(update.slot), update});
         const int columns = panel::columns(request.pairs), products = panel::gram_count(columns);
         sums_ = {};
         sums_.columns = columns;
         sums_.free_gram = masked_;
         sums_.leading_products = full_;
+        sums_.older_steps = request.in_metric() ? older_ : nullptr;
         sums_.first_breakpoint = cudaopt::infinity;
         sums_.f = *f;
         for (int k = 0; k < products; k++) masked_[k] = 0;
         for (int k = 0; k < panel::leading * columns; k++) full_[k] = 0;
         for (int k = 0; k < columns; k++) row_[k] = 0;
+        for (int k = 0; k < panel::older_count(request.pairs); k++) older_[k] = 0;
         cudaopt::Max largest{0};
         for (int i = 0; i < of_.n; i++) {
             const cudaopt::Row at = row(i);
@@ -210,11 +217,24 @@ class PlainSweeps {
             row_[panel::displacement] = passed ? (cudaopt::bound_ahead(at.g, at.l, at.u) - at.x) / root : 0;
             for (int a = 0; a < panel::leading; a++)
                 for (int b = 0; b < columns; b++) full_[a * columns + b] += row_[a] * row_[b];
+            if (request.in_metric()) sum_over_metric(request, i);
             if (!request.free_gram || !free) continue;
             for (int a = 0; a < columns; a++)
                 for (int b = a; b < columns; b++) masked_[panel::gram_index(a, b, columns)] += row_[a] * row_[b];
         }
         sums_.projected_gradient_max = largest.v;
+    }
+
+    CUDA_OPT_HD void sum_over_metric(const PanelRequest &request, int i) {
+        const double h = diagonal[i], other = request.weighted ? 1 : h;
+        sums_.row_sums[cudaopt::bad_weights] += !cudaopt::is_weight(h);
+        if (request.pairs == 0) return;
+        const double y = y_entry(request, 0, i), d = s_entry(request, 0, i);
+        sums_.row_sums[cudaopt::newest_y_sum] += y * y * other;
+        sums_.row_sums[cudaopt::newest_d_sum] += d * d / other;
+        for (int a = 1; a < request.pairs; a++)
+            for (int b = a; b < request.pairs; b++)
+                older_[panel::older_index(a, b, request.pairs)] += row_[panel::s_column(a)] * row_[panel::s_column(b)];
     }
 
     // a g + w'q: the way from x to the subspace minimiser, were there no bounds.
@@ -273,7 +293,7 @@ class PlainSweeps {
 
     Machine of_{};
     double *s_ = nullptr, *y_ = nullptr, *x_base_ = nullptr, *aside_x_ = nullptr, *aside_g_ = nullptr;
-    double *masked_ = nullptr, *full_ = nullptr, *row_ = nullptr, *entries_ = nullptr;
+    double *masked_ = nullptr, *full_ = nullptr, *older_ = nullptr, *row_ = nullptr, *entries_ = nullptr;
     CrossedVariable *rows_ = nullptr;
     cudaopt::PanelProducts sums_{};
     cudaopt::DirectionSums direction_{};

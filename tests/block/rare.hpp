@@ -6,7 +6,8 @@
 namespace block_test {
 
 // What the caller does to a solve besides answering it, once and not before this many calls.
-enum class Deed { none, stop, give_up, load, warm_start, restart };
+// plain_start: a warm start with theta I.
+enum class Deed { none, stop, give_up, load, warm_start, plain_start, restart };
 
 struct Rare {
     const char *what;
@@ -28,7 +29,8 @@ inline std::vector<Rare> rare_solves() {
     using cudaopt::Settings;
     const Problem free{Kind::rosenbrock, 20}, boxed{Kind::rosenbrock, 20, true, -1.5, 1.5};
     const Problem crossing{Kind::breakpoints, 60, true}, wide{Kind::breakpoints, 800, true, -0.1, 0.1};
-    const auto diagonal = [](Settings &s) { s.user_diagonal = true; };
+    const auto diagonal = [](Settings &s) { s.metric = cudaopt::Metric::callers; };
+    const auto learned = [](Settings &s) { s.metric = cudaopt::Metric::learned; };
     const auto to_last_digit = [](Settings &s) { s.eps = 0; };
     const auto cut_short = [](Settings &s) { s.eps = 0, s.max_iterations = 37; };
     const auto logged = [](Settings &s) { s.log_frequency = 0; };
@@ -44,6 +46,31 @@ inline std::vector<Rare> rare_solves() {
         {"with a diagonal", free, diagonal},
         {"with a diagonal, in a box", boxed, diagonal},
         {"with a diagonal that is bad", {Kind::ascent, 20}, diagonal},
+        {"with a diagonal, begun anew with its pairs", boxed, diagonal, Deed::warm_start, 60},
+        {"with a diagonal, begun anew with its pairs, without", boxed, diagonal, Deed::plain_start, 60},
+        {"with a metric that is learned", free, learned},
+        {"with a metric that is learned, in a box", boxed, learned},
+        {"with a metric that is learned, of one pair", boxed, learned, Deed::none, 0, 1},
+        {"with a metric that is learned, breakpoints crossed", crossing, learned},
+        {"with a metric that is learned, more crossed rows than can be had", crossing, learned, Deed::none, 0, 3, 1},
+        {"with a metric that is learned, saved and loaded", crossing, learned, Deed::load, 30},
+        {"with a metric that is learned, begun anew with its pairs", boxed, learned, Deed::warm_start, 60},
+        {"with a metric that is learned, begun anew without", boxed, learned, Deed::restart, 60},
+        {"with a metric that is learned, sums of directions late", boxed, learned, Deed::none, 0, 5, 0, true},
+        {"truncations, with a metric that is learned",
+         {Kind::chained_rosenbrock, 30, true, 0, 0, 2},
+         learned,
+         Deed::none,
+         0,
+         5},
+        {"truncations, with a metric that is learned, late",
+         {Kind::chained_rosenbrock, 30, true, 0, 0, 2},
+         learned,
+         Deed::none,
+         0,
+         5,
+         0,
+         true},
         {"truncations", {Kind::chained_rosenbrock, 30, true, 0, 0, 2}, {}, Deed::none, 0, 5},
         {"the best iterate aside", {Kind::rippled, 20}, to_last_digit},
         {"the best iterate aside at the end", {Kind::rippled, 20}, cut_short},

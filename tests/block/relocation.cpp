@@ -79,13 +79,14 @@ struct Caller {
             state->forget_products();
             sweeps.forget_sums();
         }
-        if (due(Deed::warm_start, at_task)) {
+        if (due(Deed::warm_start, at_task) || due(Deed::plain_start, at_task)) {
             Request finish;
             finish.verb = Verb::finish_pair;
             finish.slot = state->finish_pair();
             Answer none;
             if (finish.slot >= 0) sweeps.perform(finish, none);
             begin_anew(true);
+            if (one.deed == Deed::plain_start) state->settings.metric = cudaopt::Metric::one_number;
         }
         if (due(Deed::restart, at_task)) begin_anew(false);
         return state->advance(answer);
@@ -99,7 +100,8 @@ struct Caller {
     void note(const Request &request) {
         const auto add = [&](auto... values) { (seen.numbers.push_back(static_cast<double>(values)), ...); };
         const auto add_panel = [&](const PanelRequest &p) {
-            add(p.pairs, p.newest_slot, p.fresh, p.threshold, p.free_gram, p.weighted);
+            add(p.pairs, p.newest_slot, p.fresh, p.threshold, p.free_gram, p.weighted, p.watches);
+            add(p.update.wanted, p.update.anew, p.update.slot, p.update.of_d, p.update.of_y, p.update.kappa);
         };
         add(static_cast<int>(request.verb), request.task, request.slot, request.number, request.index, request.lo,
             request.hi);

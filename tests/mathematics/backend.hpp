@@ -26,7 +26,8 @@ template <class Configuration> class Backend {
     static constexpr bool on_cuda = Configuration::backend == CUDA_OPT_BACKEND_CUDA;
 
     // The caller's arrays begin `offset` elements into their memory: aligned to what a vector access wants, or not.
-    explicit Backend(const reference::Machine &machine, int offset = 0, bool aside = true)
+    // learns: the machine's diagonal is the backend's own, and not the caller's.
+    explicit Backend(const reference::Machine &machine, int offset = 0, bool aside = true, bool learns = false)
         : n_(machine.n), offset_(offset), space_(on_cuda ? cudaopt::make_cuda_memory() : cudaopt::make_host_memory()),
           sweeps_(sweeps_of(machine.n, machine.m, aside, space_->device())) {
         REQUIRE(machine.caller.bits == 8 * sizeof(Real));
@@ -37,8 +38,10 @@ template <class Configuration> class Backend {
         arrays_.lower = bounds(machine, machine.lower, arrays_.lower_all);
         arrays_.upper = bounds(machine, machine.upper, arrays_.upper_all);
         arrays_.diagonal = place(machine.diagonal);
-        sweeps_->allocate(machine.m, {1, nullptr, aside, &patience_});
+        const int64_t metric = learns ? cudaopt::Metric::learned : cudaopt::Metric::one_number;
+        sweeps_->allocate(machine.m, {1, nullptr, aside, metric, &patience_});
         sweeps_->bind(arrays_);
+        if (learns) store({HeldVector::diagonal}, machine.diagonal);
         sweeps_->store({HeldVector::f}, &machine.f);
         for (int slot = 0; slot <= machine.m; slot++) {
             store({HeldVector::s_column, slot}, machine.s[slot]);

@@ -58,6 +58,7 @@ struct Shape {
     int n, m, steps; // steps seen: more than m drop the oldest pairs
     bool weighted, fresh;
     double g_scale, x_scale;
+    bool own_theta = false; // weighted: theta is the newest pair's, as of a diagonal that is learned, and not 1
 };
 inline Shape random_shape(Uniform &uniform) {
     Shape shape{};
@@ -80,14 +81,15 @@ class Iterate {
         panel = memory.stored_panel();
         panel.fresh = shape.fresh;
         panel.weighted = shape.weighted;
-        if (shape.steps == 0) memory.set_scale(shape.weighted ? 1 : curvature() * between(0.5, 4, uniform));
+        if (shape.steps == 0) memory.set_scale((shape.weighted ? 1 : curvature()) * between(0.5, 4, uniform));
         draw_box(box, uniform);
         if (box == Box::infinite) machine.lower.clear(), machine.upper.clear();
+        weigh();
     }
 
-    // The model of this iterate, in the units of the user's diagonal if that is on.
+    // The model of this iterate, in the units of the diagonal if that is on.
     reference::Pairs pairs() const { return machine.pairs(panel, steps); }
-    double theta() const { return shape_.weighted ? 1 : memory.theta(); }
+    double theta() const { return memory.theta(); }
     reference::Matrix hessian() const {
         return reference::recursive_hessian(pairs(), theta(), static_cast<int>(machine.n));
     }
@@ -99,14 +101,13 @@ class Iterate {
         return at_start;
     }
     bool bounded() const { return !machine.lower.empty(); }
-    // Factorises M^-1 as the state machine does.
-    bool factor() {
-        if (!shape_.weighted) return memory.factor(false, nullptr);
-        cudaopt::PanelRequest all = panel;
-        all.threshold = -1;
-        const reference::Products products = machine.inner_products(all);
-        return memory.factor(true, &products.sums);
+    // The products of the pairs in these units.
+    void weigh() {
+        if (!shape_.weighted || (shape_.own_theta && memory.pairs() == 0)) return;
+        memory.weigh(machine.inner_products(panel_at_start()).sums, shape_.own_theta ? 0 : 1);
     }
+    // Factorises M^-1 as the state machine does.
+    bool factor() { return memory.factor(); }
 
     reference::Machine machine;
     Placed<cudaopt::LimitedMemory> memory;

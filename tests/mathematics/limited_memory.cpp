@@ -116,7 +116,7 @@ TEST_CASE("Dropped pairs leave their scale if wanted, a cleared memory nothing",
     memory.set_scale(3);
     memory.clear();
     CHECK(memory.theta() == 1);
-    CHECK(memory.factor(false, nullptr));
+    CHECK(memory.factor());
 }
 
 TEST_CASE("A memory whose pairs were dropped is as good as new", "[memory]") {
@@ -140,8 +140,8 @@ TEST_CASE("A memory whose pairs were dropped is as good as new", "[memory]") {
         }
         REQUIRE(iterate.memory.pairs() == fresh.pairs());
         CHECK(iterate.memory.theta() == fresh.theta());
-        REQUIRE(iterate.memory.factor(false, nullptr));
-        REQUIRE(fresh.factor(false, nullptr));
+        REQUIRE(iterate.memory.factor());
+        REQUIRE(fresh.factor());
         std::vector<double> a(2 * m, 1), b(2 * m, 1);
         iterate.memory.reduce_by_middle(a.data());
         fresh.reduce_by_middle(b.data());
@@ -191,12 +191,13 @@ TEST_CASE("theta, the basis and the forms of M are those of the stored pairs", "
     for (int repetition = 0; repetition < 4000; repetition++) {
         Shape shape = random_shape(uniform);
         shape.weighted = repetition % 4 == 0;
+        shape.own_theta = repetition % 8 == 0;
         Iterate iterate(Box::infinite, shape, uniform);
         LimitedMemory &memory = iterate.memory;
         const int k = memory.pairs(), columns = panel::columns(k);
         if (k == 0) continue;
         INFO("repetition " << repetition << ", n = " << shape.n << ", m = " << shape.m << ", pairs " << k);
-        if (!shape.weighted) {
+        if (!shape.weighted || shape.own_theta) {
             const double theta = memory.theta(), expected = static_cast<double>(reference::scale_of(iterate.pairs()));
             if (!(std::fabs(theta - expected) <= 8 * epsilon * expected))
                 FAIL("theta = " << theta << ", not " << expected);
@@ -209,7 +210,7 @@ TEST_CASE("theta, the basis and the forms of M are those of the stored pairs", "
         if (conditioning.condition > 1e8) continue;
         judged++;
         REQUIRE(iterate.factor());
-        CHECK((!shape.weighted || memory.theta() == 1));
+        CHECK((!shape.weighted || shape.own_theta || memory.theta() == 1));
 
         const reference::Vector a = random_basis(scale, uniform), b = random_basis(scale, uniform);
         std::vector<double> a_reduced = as_doubles(a), b_reduced = as_doubles(b);
@@ -272,7 +273,8 @@ TEST_CASE("K is inverted over any free variables, and over all without a factori
         // theta S'S less the part over the free variables: with all of them free only rounding errors are left of it.
         Number error = distance(solution, expected, scale);
         if (!(error <= rounding * size)) FAIL("wrong by " << error << " of " << size);
-        if (!all || shape.weighted) continue;
+        if (!all) continue;
+        iterate.weigh(); // now that all are free
         solution = as_doubles(right);
         memory.apply_full_space_inverse(solution.data());
         error = distance(solution, expected, scale);

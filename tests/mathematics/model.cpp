@@ -60,7 +60,7 @@ void compare(Iterate &iterate, int64_t capacity, bool approximate, Tally &tally)
     if (!(slack < 1e-6L) || expected.margin < slack) return; // nobody could tell
     tally.judged++;
 
-    if (iterate.bounded() || iterate.panel.weighted) REQUIRE(iterate.factor());
+    if (iterate.bounded()) REQUIRE(iterate.factor());
     Search search(iterate, capacity, approximate);
     REQUIRE(search.state == CauchySearch::State::found);
     const CauchySearch &found = search.cauchy;
@@ -139,7 +139,7 @@ void compare(Iterate &iterate, int64_t capacity, bool approximate, Tally &tally)
                                                << there.free_gram[at]);
         }
 
-    const bool all_free = !iterate.panel.weighted && (!iterate.bounded() || point.free_variables == n);
+    const bool all_free = !iterate.bounded() || point.free_variables == n;
     const Vector minimiser = reference::subspace_minimiser(hessian, path.g, expected);
     const Number size = steep / theta + way;
     const Number tolerance = rounding.magnified * (2 * epsilon * size + t_tolerance * steep);
@@ -175,6 +175,7 @@ TEST_CASE("Cauchy point and subspace minimiser are the dense ones in every kind 
     for (int repetition = 0; repetition < 1000; repetition++) {
         Shape shape = random_shape(uniform);
         shape.weighted = weighted;
+        shape.own_theta = repetition % 2 == 0;
         INFO(name_of(static_cast<Box>(box))
              << (weighted ? ", weighted" : "") << ", repetition " << repetition << ", n = " << shape.n);
         Iterate iterate(static_cast<Box>(box), shape, uniform);
@@ -192,6 +193,7 @@ TEST_CASE("Where the breakpoints are too many to be had, bisection finds the sam
     for (int repetition = 0; repetition < 1000; repetition++) {
         Shape shape = random_shape(uniform);
         shape.weighted = repetition % 4 == 0;
+        shape.own_theta = repetition % 8 == 0;
         const int capacity = up_to(3, uniform);
         INFO(name_of(static_cast<Box>(box)) << (shape.weighted ? ", weighted" : "") << ", repetition " << repetition
                                             << ", n = " << shape.n << ", capacity " << capacity);

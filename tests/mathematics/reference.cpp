@@ -172,9 +172,36 @@ Products Machine::inner_products(const PanelRequest &panel) const {
         for (int j = 0; j < columns; j++) multiply(i, j, false, result.leading_products, result.leading_sizes);
     for (int i = 0; i < columns; i++)
         for (int j = i; j < columns; j++) multiply(i, j, true, result.free_gram, result.free_gram_sizes);
+    for (int i = 1; panel.in_metric() && i < panel.pairs; i++)
+        for (int j = i; j < panel.pairs; j++)
+            multiply(panel::s_column(i), panel::s_column(j), false, result.older_steps, result.older_sizes);
+    if (panel.in_metric()) {
+        result.older_steps.push_back(0); // so that it is somewhere where there are none
+        sums.older_steps = result.older_steps.data();
+        PanelRequest other = panel;
+        other.weighted = !panel.weighted;
+        const auto square_of = [&](int j) {
+            const Vector v = column(other, j);
+            return panel.pairs > 0 ? static_cast<double>(dot(v, v)) : 0;
+        };
+        sums.row_sums[cudaopt::newest_y_sum] = square_of(panel::y_new);
+        sums.row_sums[cudaopt::newest_d_sum] = square_of(panel::s_new);
+        for (const double h : diagonal) sums.row_sums[cudaopt::bad_weights] += !(h > 0) || !std::isfinite(h);
+    }
     sums.leading_products = result.leading_products.data();
     sums.free_gram = panel.free_gram ? result.free_gram.data() : nullptr;
     return result;
+}
+
+void Machine::learn(const cudaopt::MetricUpdate &update) {
+    const auto &d = s[update.slot], &pair_y = y[update.slot];
+    const Number least = std::exp2(static_cast<Number>(-26)), kappa = update.kappa;
+    for (int64_t i = 0; i < n; i++) {
+        const Number b = update.anew ? 1 : 1 / static_cast<Number>(diagonal[i]), y_i = pair_y[i], d_i = d[i];
+        const Number u = y_i * y_i / b * update.of_y, w = b * d_i * d_i * update.of_d;
+        const Number learned = b * std::sqrt((kappa + u) / (kappa + w));
+        diagonal[i] = stored(1 / std::min(std::max(learned, least), 1 / least));
+    }
 }
 
 Window Machine::crossed(const PanelRequest &panel, double lo, double hi) const {

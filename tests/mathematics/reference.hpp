@@ -13,7 +13,7 @@ constexpr double infinity = std::numeric_limits<double>::infinity();
 // The inner products of a sweep and the sums of their terms' sizes, which rounding errors are relative to.
 struct Products {
     cudaopt::PanelProducts sums;
-    std::vector<double> leading_products, free_gram, leading_sizes, free_gram_sizes;
+    std::vector<double> leading_products, free_gram, leading_sizes, free_gram_sizes, older_steps, older_sizes;
 };
 
 struct Window {
@@ -89,6 +89,8 @@ class Machine {
 
     cudaopt::StartReport start();
     Products inner_products(const cudaopt::PanelRequest &panel) const;
+    // The update of the diagonal, which is that of H_0.
+    void learn(const cudaopt::MetricUpdate &update);
     Window crossed(const cudaopt::PanelRequest &panel, double lo, double hi) const;
     Vector move(const cudaopt::DirectionRequest &request, Vector *sizes) const; // a g + w'q
     Trial direction(const cudaopt::DirectionRequest &request) const;

@@ -73,7 +73,7 @@ __global__ void __launch_bounds__(products_threads)
         if (!column) return 0.0; // before there is a pair, the first two columns are none
         const bool fresh = j == panel::y_column(0) && request.fresh;
         const double w = fresh ? gradient_change<History>(v.g[row], v.g_base(request.newest_slot)[row]) : column[row];
-        return weighted ? panel::scaled_entry(sqrt(weight_at(row)), j, w) : w;
+        return weighted ? scaling_of(weight_at(row)).of(j) * w : w;
     };
     for (int64_t tile = (static_cast<int64_t>(blockIdx.x) * products_threads + threadIdx.x) / 32; tile < tiles;
          tile += warps) {
@@ -81,7 +81,7 @@ __global__ void __launch_bounds__(products_threads)
         CrossedHead head{0, i, 0, 0};
         if (i < v.n) {
             const double h = weight_at(i);
-            const PathVariable at = on_path(v.row(i), h, weighted ? sqrt(h) : 1.0);
+            const PathVariable at = on_path(v.row(i), h, weighted ? scaling_of(h) : panel::Scaling{1, 1});
             head = {at.t, i, at.g, at.z};
         }
         send_rows(head.t > lo && head.t <= hi, head, columns, entry, to);

@@ -9,6 +9,7 @@
 #include "sweeps/backend.hpp"
 #include "sweeps/cuda/loading.cuh"
 #include "sweeps/cuda/narrow_columns.cuh"
+#include "sweeps/cuda/products_launch.cuh"
 #include "sweeps/cuda/workspace.cuh"
 
 #include <cstdlib>
@@ -27,7 +28,8 @@ template <class Real, class History> class CudaSweeps final : public Sweeps {
         user_ = a;
         v_.x = x_ = static_cast<Real *>(a.x);
         v_.g = g_ = static_cast<Real *>(a.g);
-        v_.diagonal = static_cast<const Real *>(a.diagonal);
+        v_.own_diagonal = own_diagonal_.get();
+        v_.diagonal = v_.own_diagonal ? v_.own_diagonal : static_cast<const Real *>(a.diagonal);
         v_.box = {static_cast<const Real *>(a.lower), static_cast<const Real *>(a.upper), a.lower_all, a.upper_all};
         aligned_ = true;
         for (const void *vector :
@@ -45,11 +47,20 @@ template <class Real, class History> class CudaSweeps final : public Sweeps {
             aside_memory_.allocate(2 * n_);
             aside_ = {aside_memory_.get(), aside_memory_.get() + n_};
         }
+        callers_metric_ = options.metric == Metric::callers;
+        if (options.metric != Metric::learned) {
+            own_diagonal_.release();
+        } else if (!own_diagonal_.get()) {
+            own_diagonal_.allocate(v_.pitch);
+            check(cudaMemsetAsync(own_diagonal_.get(), 0, own_diagonal_.bytes(), stream_), "cudaMemsetAsync");
+        }
         // A solve that failed between sweep 1 and its reduction leaves rows counted.
         check(cudaMemsetAsync(held_->counters.get(), 0, held_->counters.bytes(), stream_), "cudaMemsetAsync");
     }
 
-    int64_t workspace_bytes() const override { return held_ ? held_->bytes() + aside_memory_.bytes() : 0; }
+    int64_t workspace_bytes() const override {
+        return held_ ? held_->bytes() + aside_memory_.bytes() + own_diagonal_.bytes() : 0;
+    }
 
     StartReport start() override {
         const OnDevice on(device_);
@@ -202,7 +213,7 @@ template <class Real, class History> class CudaSweeps final : public Sweeps {
 
   private:
     void form_inner_products(const PanelRequest &request) {
-        const ProductsLayout layout(panel::columns(request.pairs));
+        const ProductsLayout layout(panel::columns(request.pairs), request.in_metric());
         held_->sent.invalidate();
         const int partials = launch_inner_products(request, layout);
         launch_reduction(layout, partials);
@@ -229,7 +240,8 @@ template <class Real, class History> class CudaSweeps final : public Sweeps {
     }
 
     HeldPlace place_of_held(const HeldVector &which) const {
-        return place_of(which, n_, user_, static_cast<const WorkVectors<Real, History> &>(v_), aside_);
+        return place_of(which, n_, user_, static_cast<const WorkVectors<Real, History> &>(v_), aside_,
+                        const_cast<Real *>(v_.diagonal));
     }
 
     void copy(void *to, const void *from, int64_t bytes, cudaMemcpyKind kind) {
@@ -280,15 +292,9 @@ template <class Real, class History> class CudaSweeps final : public Sweeps {
     // A memory of many pairs begins with narrow panels, which have more blocks of partial sums.
     int64_t most_partials() const {
         const int64_t narrow =
-            ProductsLayout(std::min(columns_, 5 * column_block)).size * int64_t{most_products_blocks};
-        const int64_t wide = ProductsLayout(columns_).size * int64_t{tile_kernel_rows(columns_)};
-        return std::max(narrow, wide);
+            ProductsLayout(std::min(columns_, 5 * column_block), true).size * int64_t{most_products_blocks};
+        return std::max(narrow, ProductsLayout(columns_, true).size * int64_t{tile_kernel_rows(columns_)});
     }
-    static int tile_kernel_rows(int columns) {
-        const int blocks = column_blocks(columns), tiles = blocks * (blocks + 1) / 2;
-        return std::max(1, 4 * most_products_blocks / tiles);
-    }
-
     template <class Rule> void launch_direction(const Rule &rule) {
         const int64_t groups = (n_ + Rule::rows - 1) / Rule::rows;
         direction_blocks_ = blocks_for(groups, direction_resident);
@@ -320,57 +326,13 @@ template <class Real, class History> class CudaSweeps final : public Sweeps {
             if (forms_in_single(request))
                 return launch_bfloat16_products(v_, request, layout, sent_ahead(request), held_->partials.get(),
                                                 launch_place());
-        switch (kind_of(request)) {
-        case InnerProducts::unbounded: return launch_inner_products<InnerProducts::unbounded>(request, layout);
-        case InnerProducts::bounded: return launch_inner_products<InnerProducts::bounded>(request, layout);
-        case InnerProducts::crossing: return launch_inner_products<InnerProducts::crossing>(request, layout);
-        default: return launch_inner_products<InnerProducts::weighted>(request, layout);
-        }
+        return launch_double_products(v_, request, layout, sent_ahead(request), held_->partials.get(), launch_place());
     }
 
-    template <InnerProducts kind> int launch_inner_products(const PanelRequest &request, const ProductsLayout &layout) {
-        switch (column_blocks(multiplied_columns(layout.columns, over_free_rows(kind)))) {
-        case 1: return launch_inner_products<1, kind>(request, layout);
-        case 2: return launch_inner_products<2, kind>(request, layout);
-        case 3: return launch_inner_products<3, kind>(request, layout);
-        case 4: return launch_inner_products<4, kind>(request, layout);
-        case 5: return launch_inner_products<5, kind>(request, layout);
-        case 6: return launch_inner_products<6, kind>(request, layout);
-        default: return launch_wide_inner_products<kind>(request, layout);
-        }
-    }
-
-    template <InnerProducts kind>
-    int launch_wide_inner_products(const PanelRequest &request, const ProductsLayout &layout) {
-        const int blocks = column_blocks(layout.columns), tiles = blocks * (blocks + 1) / 2;
-        const int rows = static_cast<int>(std::min<int64_t>(tile_kernel_rows(layout.columns), row_blocks()));
-        check(launch(inner_products_tile_kernel<Real, History, kind>, dim3(tiles, rows), products_threads, 0, stream_,
-                     v_, request, layout, held_->partials.get()),
-              "the launch of sweep 1");
-        return rows;
-    }
-
-    template <int blocks, InnerProducts kind>
-    int launch_inner_products(const PanelRequest &request, const ProductsLayout &layout) {
-        const int grid = static_cast<int>(std::min<int64_t>(multiprocessors * resident_blocks(blocks), row_blocks()));
-        const StageLayout<Real, History> place(v_, request);
-        const int stages = stages_within(std::min(block_shared_, processor_shared_ / resident_blocks(blocks)),
-                                         place.bytes(), stages_of_products);
-        const int ring = products_warps * stages * place.bytes();
-        const int meeting =
-            products_warps * LaneProducts<blocks, over_free_rows(kind)>::elements * static_cast<int>(sizeof(double));
-        const int shared = std::max(ring, meeting);
-        if (shared > block_shared_) return launch_wide_inner_products<kind>(request, layout); // a small device
-        const SourcesOf<Real, History, blocks, kind> sources(v_, request, place);
-        const SendAhead ahead = sent_ahead(request);
-        check(launch(inner_products_kernel<Real, History, blocks, kind>, grid, products_threads, shared, stream_, v_,
-                     sources, request, layout, ahead, stages, aligned_, held_->partials.get()),
-              "the launch of sweep 1");
-        return grid;
-    }
-
+    // With the caller's diagonal the products at a trial point are not those that a search begins with.
     SendAhead sent_ahead(const PanelRequest &request) const {
-        return held_->sent.ahead(kind_of(request) == InnerProducts::bounded, rows_sent());
+        const bool searched = request.threshold == 0 && (request.weighted || !callers_metric_);
+        return held_->sent.ahead(searched && sends_ahead(kind_of(request)), rows_sent());
     }
 
     LaunchPlace launch_place() const { return {block_shared_, processor_shared_, aligned_, stream_}; }
@@ -378,8 +340,6 @@ template <class Real, class History> class CudaSweeps final : public Sweeps {
     static bool forms_in_single(const PanelRequest &request) {
         return std::is_same_v<History, bfloat16> && has_bfloat16_kernel(request);
     }
-
-    int64_t row_blocks() const { return (n_ + products_threads - 1) / products_threads; }
 
     template <class Action> void with_coefficients(const DirectionRequest &request, const Action &action) {
         const int columns = panel::columns(request.panel.pairs);
@@ -427,13 +387,14 @@ template <class Real, class History> class CudaSweeps final : public Sweeps {
     int columns_ = 0;
     int block_shared_ = 0, processor_shared_ = 0; // bytes that a block can have, and all of them together
     bool dependent_launches_ = false; // the device can place a kernel's blocks before the one in front of it has ended
+    bool callers_metric_ = false;     // the diagonal is the caller's
     bool aligned_ = false;            // all of the caller's vectors to 16 bytes
     cudaStream_t stream_ = nullptr;
     Patience *patience_ = nullptr; // the caller's
     DeviceVectors<Real, History> v_{};
     Real *x_ = nullptr, *g_ = nullptr;
     std::unique_ptr<CudaWorkspace<Real, History>> held_; // from the first call on
-    CudaArray<Real, Lives::on_device> aside_memory_;
+    CudaArray<Real, Lives::on_device> aside_memory_, own_diagonal_;
     AsideVectors<Real> aside_{};
     UserArrays user_{};
     int direction_blocks_ = 0; // records of the latest direction

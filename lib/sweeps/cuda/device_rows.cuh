@@ -16,6 +16,7 @@ constexpr int most_products_blocks = 2 * multiprocessors;
 // The backend's own vectors have a pitch that is a multiple of 64; their rows from n on are 0.
 template <class Real, class History> struct DeviceVectors : WorkVectors<Real, History> {
     const Real *x, *g, *diagonal;
+    Real *own_diagonal; // where it is the backend's, the same
     BoxArrays<Real> box;
     int64_t n;
 
@@ -25,6 +26,10 @@ template <class Real, class History> struct DeviceVectors : WorkVectors<Real, Hi
         if (age >= request.pairs || j == panel::gradient || j == panel::displacement) return nullptr;
         const int slot = this->slot_of(request.newest_slot, age);
         return j % 2 == 0 ? this->y(slot) : this->s(slot);
+    }
+    // Of a pair by its slot, in a panel of as many pairs at least.
+    __host__ __device__ int age_of(const PanelRequest &request, int slot) const {
+        return (request.newest_slot + this->m + 1 - slot) % (this->m + 1);
     }
     __device__ Row row(int64_t i) const { return {x[i], g[i], box.lower(i), box.upper(i)}; }
 };
@@ -41,6 +46,12 @@ __device__ inline void load2(const float *from, double (&to)[2]) {
 __device__ inline void load2(const bfloat16 *from, double (&to)[2]) {
     const unsigned both = *reinterpret_cast<const unsigned *>(from);
     to[0] = __uint_as_float(both << 16), to[1] = __uint_as_float(both & 0xffff0000u);
+}
+
+// The same for all that scale a row: what is sent ahead has to be what is fetched.
+__device__ inline panel::Scaling scaling_of(double h) {
+    const double inverse_root = rsqrt(h);
+    return {h * inverse_root, inverse_root};
 }
 
 template <int bytes> struct AccessOf;
@@ -86,9 +97,10 @@ template <class Real, int rows> __device__ void store_rows(const Real (&from)[ro
 
 template <class Real> struct LaneSums {
     double pg2 = 0, x2 = 0, first = infinity;
+    double y2 = 0, d2 = 0; // newest_y_sum, newest_d_sum
     Real largest = 0;
     float candidates_to = INFINITY; // breakpoints beyond it are not asked for; the warp's least so far is not
-    int lower = 0, upper = 0, free = 0, not_finite = 0;
+    int lower = 0, upper = 0, free = 0, not_finite = 0, bad_weights = 0;
 };
 
 // The larger of the sizes of a and b >= 0, as a projected gradient's norm takes them: NaN is the largest.
@@ -101,26 +113,39 @@ __device__ inline float larger_size(float a, float b) { // sizes are ordered lik
 enum class InnerProducts {
     unbounded, // no products over the free rows; bounds, if there are arrays of them, are infinite
     bounded,   // before the first breakpoint: the rows are free that are not held
-    crossing,  // beyond a threshold > 0
-    weighted   // with the user's diagonal; the threshold may be any, < 0: all rows are free
+    crossing,  // beyond a threshold > 0; < 0: all rows are free
+    metric     // with a diagonal, weighted by it or not; the threshold may be 0 or above
 };
 constexpr bool over_free_rows(InnerProducts kind) { return kind != InnerProducts::unbounded; }
+constexpr bool sends_ahead(InnerProducts kind) { // rows that the search may cross, where the threshold is 0
+    return kind == InnerProducts::bounded || kind == InnerProducts::metric;
+}
 inline InnerProducts kind_of(const PanelRequest &request) {
-    return request.weighted        ? InnerProducts::weighted
-           : !request.free_gram    ? InnerProducts::unbounded
-           : request.threshold > 0 ? InnerProducts::crossing
-                                   : InnerProducts::bounded;
+    return request.in_metric()      ? InnerProducts::metric
+           : !request.free_gram     ? InnerProducts::unbounded
+           : request.threshold != 0 ? InnerProducts::crossing
+                                    : InnerProducts::bounded;
 }
 // Whether z, the way to the bound of the rows that have met it, is wanted.
 template <InnerProducts kind> __device__ bool crosses(double threshold) {
-    return kind == InnerProducts::crossing || (kind == InnerProducts::weighted && threshold > 0);
+    return kind == InnerProducts::crossing || (kind == InnerProducts::metric && threshold > 0);
 }
 
 // The rows of a lane, as stored: comparing rounds nothing, and conversions to double are few on the device.
 // Past n, x = g = l = u = 0 and h = 1, whatever the bounds: nothing to add to a sum.
 template <class Real, int rows> struct RowsAhead {
-    alignas(rows * sizeof(Real)) Real x[rows], g[rows], l[rows], u[rows], h[rows]; // no diagonal: h not used
+    // Not weighted: h not used, or 1.
+    alignas(rows * sizeof(Real)) Real x[rows], g[rows], l[rows], u[rows], h[rows];
 };
+
+// What a row tells in a metric: h, and of the newest pair y and d.
+template <class Real>
+__device__ void look_at_metric(double h, double y, double d, bool weighted, LaneSums<Real> &sums) {
+    const double other = weighted ? 1 : h;
+    sums.y2 += y * y * other;
+    sums.d2 += d * d / other;
+    sums.bad_weights += !is_weight(h);
+}
 
 // What `count` rows past n would add to the counts is taken off beforehand, so that no row has to ask where it stands.
 template <InnerProducts kind, class Real>
@@ -140,7 +165,7 @@ __device__ bool look_at_rows(const RowsAhead<Real, rows> &at, double threshold, 
 #pragma unroll
     for (int k = 0; k < rows; k++) {
         const Real x = at.x[k], g = at.g[k], l = at.l[k], u = at.u[k];
-        const double h = kind == InnerProducts::weighted ? static_cast<double>(at.h[k]) : 1.0;
+        const double h = kind == InnerProducts::metric ? static_cast<double>(at.h[k]) : 1.0;
         Real pg = g;
         free[k] = true, candidate[k] = false, z[k] = 0;
         if constexpr (kind != InnerProducts::unbounded) {
@@ -149,11 +174,12 @@ __device__ bool look_at_rows(const RowsAhead<Real, rows> &at, double threshold, 
             pg = projected_gradient(x, g, l, u);
             if (crosses<kind>(threshold)) {
                 const double t = breakpoint<double>(x, h * g, l, u);
-                free[k] = candidate[k] = moves && t > threshold;
+                candidate[k] = moves && t > threshold;
+                free[k] = candidate[k] || threshold < 0;
                 if (moves && t <= threshold) z[k] = -to_bound;
             } else {
-                free[k] = moves || (kind == InnerProducts::weighted && threshold < 0);
-                const float slope = static_cast<float>(kind == InnerProducts::weighted ? h * g : g);
+                free[k] = moves;
+                const float slope = static_cast<float>(kind == InnerProducts::metric ? h * g : g);
                 // Not a comparison the other way round: NaN, from extreme operands, has to be looked at.
                 candidate[k] = moves && fabs(to_bound) < INFINITY &&
                                !(fabsf(static_cast<float>(to_bound)) > sums.candidates_to * fabsf(slope));
@@ -182,7 +208,7 @@ __device__ void look_at_candidates(const RowsAhead<Real, rows> &at, const bool (
         t[k] = infinity;
         if (candidate[k] && at.g[k] != 0) {
             const double x = at.x[k], bound = bound_ahead(at.g[k], at.l[k], at.u[k]);
-            const double h = kind == InnerProducts::weighted ? static_cast<double>(at.h[k]) : 1.0;
+            const double h = kind == InnerProducts::metric ? static_cast<double>(at.h[k]) : 1.0;
             t[k] = (x - bound) / (h * at.g[k]);
             sums.first = fmin(sums.first, t[k]);
         }
@@ -196,7 +222,7 @@ __device__ inline double warp_sum(double v) {
     return v;
 }
 
-// The lanes' sums joined: six row sums, the maximum, the minimum. Lane 0 has them.
+// The lanes' sums joined: the row sums, the maximum, the minimum. Lane 0 has them.
 struct WarpSums {
     static constexpr int maximum = row_sum_count, minimum = maximum + 1, size = minimum + 1;
     double v[size];
@@ -213,6 +239,9 @@ struct WarpSums {
         v[at_upper] = __reduce_add_sync(~0u, mine.upper);
         v[free_variables] = __reduce_add_sync(~0u, mine.free);
         v[not_finite] = __reduce_add_sync(~0u, mine.not_finite);
+        v[bad_weights] = __reduce_add_sync(~0u, mine.bad_weights);
+        v[newest_y_sum] = warp_sum(mine.y2);
+        v[newest_d_sum] = warp_sum(mine.d2);
         v[maximum] = largest;
         v[minimum] = first;
     }

@@ -11,7 +11,7 @@ namespace cudaopt {
 constexpr int most_staged_pairs = 28; // as many coefficients as a kernel's parameters hold
 
 template <class Real, class History>
-using StagedSources = Sources<Real, History, 2 * most_staged_pairs, most_beside(InnerProducts::weighted, true)>;
+using StagedSources = Sources<Real, History, 2 * most_staged_pairs, most_beside(InnerProducts::metric, true)>;
 
 // The request's panel is one with bounds, whether or not the inner products needed any.
 template <class Real, class History>
@@ -23,7 +23,7 @@ __global__ void __launch_bounds__(products_threads, direction_resident)
     constexpr int rows = Stage<Real, History>::rows, lane_rows = rows_of_lane<Real, History>;
     constexpr int pairs_at_once = 4;
     using OwnRing =
-        Ring<Real, History, 2 * most_staged_pairs, most_beside(InnerProducts::weighted, true), stages_of_direction>;
+        Ring<Real, History, 2 * most_staged_pairs, most_beside(InnerProducts::metric, true), stages_of_direction>;
     using Stored = Elements<History, lane_rows>;
     using Loaded = Elements<Real, lane_rows>;
     extern __shared__ __align__(16) unsigned char shared[];

@@ -15,27 +15,55 @@
 
 namespace cudaopt {
 
-// Panels of up to 6 blocks of columns (19 pairs): each warp keeps all products in its registers.
+// Panels of up to so many blocks of columns (19 pairs): each warp keeps all products in its registers.
+constexpr int widest_resident(InnerProducts kind) { return kind == InnerProducts::metric ? 8 : 6; }
 constexpr int resident_blocks(int blocks) { return blocks <= 3 ? 2 : 1; }
 
 // The most stored columns, with as many pairs as so many blocks of multiplied columns have.
-constexpr int most_stored(int blocks, InnerProducts kind) {
-    const int columns = blocks * column_block - (over_free_rows(kind) && blocks > 1 ? panel::leading : 0);
-    return 2 * ((columns - panel::leading) / 2 + 1);
-}
+constexpr int most_stored(int blocks, InnerProducts kind) { return 2 * PanelsOfBlocks(blocks, kind).most_pairs; }
+
 template <class Real, class History, int blocks, InnerProducts kind>
 using SourcesOf =
     Sources<Real, History, most_stored(blocks, kind), most_beside(kind, DeviceVectors<Real, History>::apart)>;
+
+// The diagonal of a lane's own rows, of which at.h has been loaded: its update by a pair; its sums, by the newest pair;
+// and what scales the rows, root and inverse root, as all lanes will need it. Where nothing is weighted, at.h
+// becomes 1.
+template <class Real, class History> struct MetricRows {
+    const MetricUpdate &update;
+    bool weighted;
+    const History *pair_y, *pair_d, *newest_y, *newest_d;
+    Real *h_to;
+    double2 *factors_to;
+
+    template <int lane_rows> __device__ void look_at(RowsAhead<Real, lane_rows> &at, LaneSums<Real> &sums) const {
+        if (update.wanted) {
+#pragma unroll
+            for (int k = 0; k < lane_rows; k++)
+                at.h[k] = static_cast<Real>(learned_weight(at.h[k], pair_d[k], pair_y[k], update));
+            store_rows(at.h, h_to);
+        }
+#pragma unroll
+        for (int k = 0; k < lane_rows; k++) {
+            if (newest_y) look_at_metric<Real>(at.h[k], newest_y[k], newest_d[k], weighted, sums);
+            else sums.bad_weights += !is_weight(at.h[k]);
+            if (!weighted) at.h[k] = 1;
+            const panel::Scaling by = weighted ? scaling_of(at.h[k]) : panel::Scaling{1, 1};
+            factors_to[k] = {by.root, by.inverse_root};
+        }
+    }
+};
 
 template <class Real, class History, int blocks, InnerProducts kind>
 __global__ void __launch_bounds__(products_threads, resident_blocks(blocks))
     inner_products_kernel(DeviceVectors<Real, History> v,
                           const __grid_constant__ SourcesOf<Real, History, blocks, kind> sources, PanelRequest request,
                           ProductsLayout layout, SendAhead ahead, int stages, bool aligned, double *partials) {
-    constexpr bool free_gram = over_free_rows(kind), weighted = kind == InnerProducts::weighted;
+    constexpr bool free_gram = over_free_rows(kind), metric = kind == InnerProducts::metric;
     constexpr bool apart = DeviceVectors<Real, History>::apart;
     constexpr int rows = Stage<Real, History>::rows, lane_rows = rows_of_lane<Real, History>;
-    using Products = LaneProducts<blocks, free_gram>;
+    using Products = LaneProducts<blocks, kind>;
+    constexpr PanelsOfBlocks panels(blocks, kind);
     extern __shared__ __align__(16) unsigned char shared[];
 #if __CUDA_ARCH__ >= 900
     cudaTriggerProgrammaticLaunchCompletion(); // the reduction may take its places
@@ -43,17 +71,29 @@ __global__ void __launch_bounds__(products_threads, resident_blocks(blocks))
     const int lane = threadIdx.x % 32, warp = threadIdx.x / 32, c = lane / 4, r = lane % 4, columns = layout.columns;
     const StageLayout<Real, History> place(v, request);
 
-    int column[blocks], at_column[blocks]; // the lane's; what columns past the end give is not used
-    bool of_caller[blocks];                // where the stored columns have fewer bits than g and z
+    int at_column[blocks];            // the lane's; what columns past the end give is not used
+    unsigned scaled_by = 0;           // of products in a metric: a bit for each that is scaled by the inverse root
+    bool of_caller[blocks];           // where the stored columns have fewer bits than g and z
+    const auto appears = [&](int k) { // which column it is that stands there
+        const int again = k - columns, older = again - panel::leading;
+        if (again < 0) return k;
+        return metric && older >= 0 && older + 1 < request.pairs ? panel::s_column(older + 1) : again % panel::leading;
+    };
 #pragma unroll
     for (int b = 0; b < blocks; b++) {
         const int k = b * column_block + c;
-        column[b] = k < columns ? k : (k - columns) % panel::leading;
-        of_caller[b] = apart && (b == 0 || b >= blocks - 2) && place.of_caller(column[b]);
-        at_column[b] = place.panel_at(column[b]) + r * 2 * (of_caller[b] ? sizeof(Real) : sizeof(History));
+        const int column = appears(k);
+        if (panel::inverse(column)) scaled_by |= 1u << b;
+        of_caller[b] =
+            apart && (b == 0 || b >= (metric ? panels.second_from() : blocks - 2)) && place.of_caller(column);
+        at_column[b] = place.panel_at(column) + r * 2 * (of_caller[b] ? sizeof(Real) : sizeof(History));
     }
     Products products;
     LaneSums<Real> own_sums;
+    // Of products in a metric, behind the ring: the factors of the tile's rows.
+    double2 *const factors =
+        reinterpret_cast<double2 *>(shared + products_warps * stages * place.bytes()) + (metric ? warp * rows : 0);
+    const int learned_from = 2 * v.age_of(request, request.update.slot); // the stored column with y of that pair
 
     // From the last tile to the first: evaluations and sweep 2 go the other way, so that each finds in the second-level
     // cache what the one before it touched last.
@@ -80,7 +120,6 @@ __global__ void __launch_bounds__(products_threads, resident_blocks(blocks))
             load_rows(mine(place.l), at.l);
             load_rows(mine(place.u), at.u);
         }
-        if (weighted) load_rows(mine(place.h), at.h);
         if (request.fresh && place.columns > 0) {
             History *const y_new = place.column(stage, 0) + lane * lane_rows;
             alignas(lane_rows * sizeof(Real)) Real g_base[lane_rows];
@@ -91,6 +130,20 @@ __global__ void __launch_bounds__(products_threads, resident_blocks(blocks))
             for (int k = 0; k < lane_rows; k++) y.v[k] = gradient_change<History>(at.g[k], g_base[k]);
             y.store(y_new);
         }
+        if constexpr (metric) {
+            load_rows(mine(place.h), at.h);
+            const int64_t row = tile * rows + lane * lane_rows;
+            const auto stored = [&](int k) { return place.column(stage, k) + lane * lane_rows; };
+            const MetricRows<Real, History> here{request.update,
+                                                 request.weighted,
+                                                 stored(learned_from),
+                                                 stored(learned_from + 1),
+                                                 place.columns > 0 ? stored(0) : nullptr,
+                                                 stored(1),
+                                                 v.own_diagonal + row,
+                                                 factors + lane * lane_rows};
+            here.look_at(at, own_sums);
+        }
         bool is_free[lane_rows], candidate[lane_rows];
         alignas(lane_rows * sizeof(Real)) Real z[lane_rows];
         const bool any_candidate = look_at_rows<kind>(at, request.threshold, own_sums, is_free, z, candidate);
@@ -98,26 +151,36 @@ __global__ void __launch_bounds__(products_threads, resident_blocks(blocks))
         __syncwarp();
         if (any_candidate) {
             double t[lane_rows];
-            look_at_candidates<kind>(at, candidate, kind == InnerProducts::bounded ? ahead.reach : 0, own_sums, t);
-            if (kind == InnerProducts::bounded && ahead.below > 0) {
+            look_at_candidates<kind>(at, candidate, sends_ahead(kind) ? ahead.reach : 0, own_sums, t);
+            if (sends_ahead(kind) && ahead.below > 0) {
+                const auto factor = [&](int row, int j) {
+                    return !metric ? 1.0 : panel::inverse(j) ? factors[row].y : factors[row].x;
+                };
                 const auto entry = [&](int64_t row, int j) {
-                    return static_cast<double>(place.column(stage, place.stored(j))[row - tile * rows]);
+                    const int at = static_cast<int>(row - tile * rows);
+                    return factor(at, j) * static_cast<double>(place.column(stage, place.stored(j))[at]);
                 };
 #pragma unroll
                 for (int k = 0; k < lane_rows; k++) {
+                    const int own = lane * lane_rows + k;
                     const double x = at.x[k], bound = bound_ahead(at.g[k], at.l[k], at.u[k]);
-                    send_rows(t[k] <= ahead.below, {t[k], tile * rows + lane * lane_rows + k, at.g[k], bound - x},
+                    send_rows(t[k] <= ahead.below,
+                              {t[k], tile * rows + own, factor(own, panel::gradient) * at.g[k],
+                               factor(own, panel::displacement) * (bound - x)},
                               columns, entry, ahead.to);
                 }
             }
         }
 
         // Bits of the free rows: of the lane's two in each octet; of any of those that a lane looks at.
-        unsigned lane_free[2], any_free = 0;
+        unsigned lane_free[2], any_free = 0, all_free = ~0u;
         if constexpr (free_gram) {
             unsigned free[lane_rows];
 #pragma unroll
-            for (int k = 0; k < lane_rows; k++) any_free |= free[k] = __ballot_sync(~0u, is_free[k]);
+            for (int k = 0; k < lane_rows; k++) {
+                free[k] = __ballot_sync(~0u, is_free[k]);
+                any_free |= free[k], all_free &= free[k];
+            }
 #pragma unroll
             for (int e = 0; e < 2; e++) lane_free[e] = free[(2 * r + e) % lane_rows] >> (2 * r + e) / lane_rows;
         }
@@ -132,32 +195,37 @@ __global__ void __launch_bounds__(products_threads, resident_blocks(blocks))
                 if (apart && of_caller[b]) rows_of(reinterpret_cast<const Real *>(stage + at_column[b]));
                 else rows_of(reinterpret_cast<const History *>(stage + at_column[b]));
             }
-            if (weighted) {
-                double h[2];
-                load2(place.vector(stage, place.h) + octet * 8 + r * 2, h);
+            if constexpr (metric) {
 #pragma unroll
                 for (int e = 0; e < 2; e++) {
-                    const double root = sqrt(h[e]);
+                    const double2 factor = factors[octet * 8 + r * 2 + e];
 #pragma unroll
-                    for (int b = 0; b < blocks; b++) w[b][e] = panel::scaled_entry(root, column[b], w[b][e]);
+                    for (int b = 0; b < blocks; b++) w[b][e] *= scaled_by >> b & 1 ? factor.y : factor.x;
                 }
             }
             if constexpr (free_gram) {
-                // Of the columns the free rows, of their second appearances all.
+                // Of the columns the free rows; of their second appearances all, or of older steps the others.
                 double over_part[blocks][2];
 #pragma unroll
                 for (int e = 0; e < 2; e++) {
                     const bool is_free = lane_free[e] >> octet * 8 / lane_rows & 1;
 #pragma unroll
-                    for (int b = 0; b < blocks; b++)
-                        over_part[b][e] =
-                            is_free || (!Products::one_tile && b * column_block + c >= columns) ? w[b][e] : 0.0;
+                    for (int b = 0; b < blocks; b++) {
+                        const int again = b * column_block + c - columns;
+                        const bool taken = Products::one_tile || again < 0     ? is_free
+                                           : metric && again >= panel::leading ? !is_free
+                                                                               : true;
+                        over_part[b][e] = taken ? w[b][e] : 0.0;
+                    }
                 }
-                // Where there is much to multiply, octets with no free row have the last block only.
-                constexpr unsigned octet_bits = (1u << (8 / lane_rows)) - 1;
-                if (blocks > 2 && (any_free & octet_bits << octet * 8 / lane_rows) == 0 &&
-                    columns >= (blocks - 1) * column_block)
-                    products.template add<blocks - 1>(w, over_part);
+                // Where there is much to multiply, octets with no free row have the last block only, or in a metric
+                // those with second appearances; and octets of free rows alone do without the older steps'.
+                constexpr int second_from = metric ? panels.second_from() : blocks - 1;
+                const unsigned octet_bits = ((1u << (8 / lane_rows)) - 1) << octet * 8 / lane_rows;
+                if (blocks > 2 && (any_free & octet_bits) == 0 && columns >= second_from * column_block)
+                    products.template add<second_from>(w, over_part);
+                else if (metric && panels.over_free_alone() < blocks && (all_free & octet_bits) == octet_bits)
+                    products.template add<0, panels.over_free_alone()>(w, over_part);
                 else products.add(w, over_part);
             } else {
                 products.add(w, w);
@@ -190,6 +258,13 @@ __global__ void __launch_bounds__(products_threads, resident_blocks(blocks))
             store(layout.free_gram + panel::gram_index(i, j, columns), sum_at(Products::place_over_free(i, j)));
         if (i < panel::leading)
             store(layout.leading_products + i * columns + j, sum_at(Products::place_over_all(i, j, columns)));
+        if (metric && i <= j && i >= panel::leading && i % 2 == 1 && j % 2 == 1) {
+            const int age_i = panel::age(i), age_j = panel::age(j);
+            store(layout.older_steps + panel::older_index(age_i, age_j, request.pairs),
+                  Products::one_tile
+                      ? sum_at(Products::place_over_all(i, j, columns))
+                      : sum_at(Products::place_over_free(i, j)) + sum_at(Products::place_over_held(i, age_j, columns)));
+        }
     }
     if (threadIdx.x < WarpSums::size)
         store(threadIdx.x < row_sum_count ? threadIdx.x : layout.maximum + threadIdx.x - row_sum_count,

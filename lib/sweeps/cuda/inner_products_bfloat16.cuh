@@ -1,5 +1,5 @@
 // Sweep 1 on the GPU in single precision, for columns of bfloat16: as inner_products.cuh has it, but for the products.
-// Without crossings and without a diagonal.
+// Without crossings and not in a metric.
 #pragma once
 
 #include "sweeps/cuda/bfloat16_products.cuh"
@@ -10,7 +10,7 @@ namespace cudaopt {
 constexpr int bfloat16_resident(int octets) { return octets <= 3 ? 2 : 1; }
 constexpr int most_bfloat16_stored(int octets) { return (octets * column_block - gradient_parts) / 2 * 2; }
 inline bool has_bfloat16_kernel(const PanelRequest &request) {
-    return request.single && !request.weighted && request.pairs > 0 && !(request.threshold > 0) &&
+    return request.single && !request.in_metric() && request.pairs > 0 && request.threshold == 0 &&
            bfloat16_octets(request.pairs) <= most_octets;
 }
 constexpr int tiles_passed_on = 2; // 128 rows

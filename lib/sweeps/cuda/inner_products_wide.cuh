@@ -20,23 +20,32 @@ __device__ inline void load4(const bfloat16 *from, double (&to)[4]) {
 
 // The lane's own row: its part in the row sums, and what other lanes need to know of it.
 template <class Real> struct OwnRow {
-    Real g, z;     // gradient, way to the bound
-    double y;      // of the fresh pair
-    double root;   // square root of the diagonal
+    Real g, z; // gradient, way to the bound
+    double y;  // of the fresh pair
+    panel::Scaling by;
     unsigned free; // of all 32 rows, a bit each
 };
 
 template <InnerProducts kind, class Real, class History>
 __device__ OwnRow<Real> look_at_own_row(const DeviceVectors<Real, History> &v, const PanelRequest &request, int64_t i,
                                         LaneSums<Real> &sums) {
-    OwnRow<Real> own{0, 0, 0, 1, 0};
+    OwnRow<Real> own{0, 0, 0, {1, 1}, 0};
     const bool inside = i < v.n;
     RowsAhead<Real, 1> at{{0}, {0}, {0}, {0}, {1}};
     if (inside) {
         at.x[0] = v.x[i], at.g[0] = v.g[i];
         at.l[0] = v.box.l ? v.box.l[i] : static_cast<Real>(v.box.lower_all);
         at.u[0] = v.box.u ? v.box.u[i] : static_cast<Real>(v.box.upper_all);
-        if (kind == InnerProducts::weighted) at.h[0] = v.diagonal[i];
+        if (kind == InnerProducts::metric) {
+            at.h[0] = v.diagonal[i];
+            const int slot = request.newest_slot;
+            const bool pair = request.pairs > 0;
+            const double stored_y = pair && !request.fresh ? v.y(slot)[i] : 0.0,
+                         y = pair && request.fresh ? gradient_change<History>(at.g[0], v.g_base(slot)[i]) : stored_y;
+            look_at_metric(at.h[0], y, pair ? static_cast<double>(v.s(slot)[i]) : 0.0, request.weighted, sums);
+            if (request.weighted) own.by = scaling_of(at.h[0]);
+            else at.h[0] = 1;
+        }
     } else {
         take_off_rows_past_the_end<kind>(sums, 1, request);
     }
@@ -49,12 +58,11 @@ __device__ OwnRow<Real> look_at_own_row(const DeviceVectors<Real, History> &v, c
     own.z = z[0];
     if (inside && request.fresh && request.pairs > 0)
         own.y = gradient_change<History>(at.g[0], v.g_base(request.newest_slot)[i]);
-    own.root = kind == InnerProducts::weighted ? sqrt(static_cast<double>(at.h[0])) : 1.0;
     own.free = __ballot_sync(~0u, free[0]);
     return own;
 }
 // Four rows of a panel column as the lane's share of its block. `at` is the first of them within the warp's 32.
-template <class Real, class History, bool weighted>
+template <class Real, class History, bool metric>
 __device__ void fragment(const History *column, int j, const PanelRequest &request, int64_t base, int at,
                          const OwnRow<Real> &own, double (&to)[4]) {
     if (column) load4(column + base + at, to);
@@ -75,9 +83,13 @@ __device__ void fragment(const History *column, int j, const PanelRequest &reque
             }
         }
     }
-    if (weighted) {
+    if (metric) {
 #pragma unroll
-        for (int e = 0; e < 4; e++) to[e] = panel::scaled_entry(__shfl_sync(~0u, own.root, at + e), j, to[e]);
+        for (int e = 0; e < 4; e++) {
+            const panel::Scaling by{__shfl_sync(~0u, own.by.root, at + e),
+                                    __shfl_sync(~0u, own.by.inverse_root, at + e)};
+            to[e] *= by.of(j);
+        }
     }
 }
 
@@ -87,7 +99,7 @@ template <class Real, class History, InnerProducts kind>
 __global__ void __launch_bounds__(products_threads)
     inner_products_tile_kernel(DeviceVectors<Real, History> v, PanelRequest request, ProductsLayout layout,
                                double *partials) {
-    constexpr bool weighted = kind == InnerProducts::weighted;
+    constexpr bool metric = kind == InnerProducts::metric;
     constexpr int products = column_block * column_block;
     __shared__ double over_free_sums[products_warps][products], over_all_sums[products_warps][products];
     __shared__ double warp_sums[products_warps][WarpSums::size];
@@ -110,8 +122,8 @@ __global__ void __launch_bounds__(products_threads)
         for (int half = 0; half < 2; half++) {
             const int at = half * 16 + r * 4;
             double a[4], b[4];
-            fragment<Real, History, weighted>(w_i, column_i, request, base, at, own, a);
-            fragment<Real, History, weighted>(w_j, column_j, request, base, at, own, b);
+            fragment<Real, History, metric>(w_i, column_i, request, base, at, own, a);
+            fragment<Real, History, metric>(w_j, column_j, request, base, at, own, b);
 #pragma unroll
             for (int e = 0; e < 4; e++) {
                 multiply_8x8x4(over_free[0], over_free[1], own.free >> (at + e) & 1 ? a[e] : 0.0, b[e]);
@@ -144,6 +156,9 @@ __global__ void __launch_bounds__(products_threads)
             store(layout.free_gram + panel::gram_index(i, j, layout.columns), sum_at(over_free_sums));
         if (i < panel::leading && j < layout.columns)
             store(layout.leading_products + i * layout.columns + j, sum_at(over_all_sums));
+        if (metric && i <= j && j < layout.columns && i >= panel::leading && i % 2 == 1 && j % 2 == 1)
+            store(layout.older_steps + panel::older_index(panel::age(i), panel::age(j), request.pairs),
+                  sum_at(over_all_sums));
     }
     if (blockIdx.x > 0) return;
     if (threadIdx.x < WarpSums::size)

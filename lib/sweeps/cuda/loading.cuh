@@ -12,9 +12,6 @@
 
 namespace cudaopt {
 
-constexpr int widest_resident = 6; // blocks of columns of which a kernel of its own keeps the products
-constexpr int column_blocks(int columns) { return (columns + column_block - 1) / column_block; }
-
 // Neighbouring rows that a thread of sweep 2 takes where all vectors are aligned: 16 bytes of x.
 template <class Real, class History> constexpr int direction_rows = 16 / sizeof(Real);
 
@@ -24,11 +21,10 @@ template <class Real, class History> class KernelLoader {
   public:
     // block_shared: bytes of shared memory that a block of sweep 1 may have
     KernelLoader(int columns, int block_shared) : columns_(columns), block_shared_(block_shared) {
-        using Resident = std::make_integer_sequence<int, widest_resident>;
-        sweeps_1<InnerProducts::unbounded>(Resident());
-        sweeps_1<InnerProducts::bounded>(Resident());
-        sweeps_1<InnerProducts::crossing>(Resident());
-        sweeps_1<InnerProducts::weighted>(Resident());
+        sweeps_1<InnerProducts::unbounded>();
+        sweeps_1<InnerProducts::bounded>();
+        sweeps_1<InnerProducts::crossing>();
+        sweeps_1<InnerProducts::metric>();
         if constexpr (std::is_same_v<History, bfloat16>) {
             using Octets = std::make_integer_sequence<int, most_octets - least_octets + 1>;
             bfloat16_sweeps_1<InnerProducts::unbounded>(Octets());
@@ -46,6 +42,7 @@ template <class Real, class History> class KernelLoader {
         reduction<ScaledSquares, MeasureX<Real>>();
         reduction<ScaledSquares, MeasureProjectedGradient<Real>>();
         now(map_kernel<CopyIterate<Real>>);
+        now(map_kernel<LearnDiagonal<Real, History>>);
         now(map_kernel<FinishPair<Real, History>>);
         now(map_kernel<MoveIntoBox<Real>>);
         now(map_kernel<TakeStep<Real, History>>);
@@ -67,13 +64,18 @@ template <class Real, class History> class KernelLoader {
     template <class Coefficients, int rows> static void direction() {
         now(map_blocks_kernel<DirectionRecord, direction_resident, TakeDirection<Real, History, Coefficients, rows>>);
     }
+    template <InnerProducts kind> void sweeps_1() const {
+        sweeps_1<kind>(std::make_integer_sequence<int, widest_resident(kind)>());
+    }
     template <InnerProducts kind, int... before> void sweeps_1(std::integer_sequence<int, before...>) const {
         (sweep_1<before + 1, kind>(), ...);
         now(inner_products_tile_kernel<Real, History, kind>);
     }
     template <int blocks, InnerProducts kind> void sweep_1() const {
-        if (blocks > column_blocks(multiplied_columns(columns_, over_free_rows(kind)))) return;
-        with_shared_memory(inner_products_kernel<Real, History, blocks, kind>);
+        if constexpr (PanelsOfBlocks(blocks, kind).most_pairs > 0) {
+            if (blocks > column_blocks(multiplied_columns(columns_, kind))) return;
+            with_shared_memory(inner_products_kernel<Real, History, blocks, kind>);
+        }
     }
     template <InnerProducts kind, int... before> void bfloat16_sweeps_1(std::integer_sequence<int, before...>) const {
         (with_shared_memory(inner_products_bfloat16_kernel<Real, before + least_octets, kind>), ...);

@@ -64,6 +64,7 @@ template <class Real, class History>
 int launch_staged_direction(const DeviceVectors<Real, History> &v, DirectionRequest request,
                             const TrialArrays<Real, History> &to, DirectionRecord *records, const LaunchPlace &at) {
     request.panel.free_gram = true; // bounds are wanted, whether or not the inner products needed any
+    request.panel.watches = false;  // and h, where it weighs
     const int blocks = tile_blocks(v.n, direction_resident);
     const StageLayout<Real, History> place(v, request.panel);
     const int stages = stages_within(std::min(at.block_shared, at.processor_shared / direction_resident), place.bytes(),

@@ -28,10 +28,10 @@ template <class Real, class History> struct StageLayout {
 
     __host__ __device__ StageLayout(const DeviceVectors<Real, History> &v, const PanelRequest &request)
         : columns(2 * request.pairs), first_copied(0) {
-        const bool bounds = request.free_gram || request.weighted;
+        const bool bounds = request.free_gram || request.in_metric();
         if (bounds && v.box.l) l = copied++;
         if (bounds && v.box.u) u = copied++;
-        if (request.weighted) h = copied++;
+        if (request.in_metric()) h = copied++;
         if (v.apart && request.fresh && columns > 0) g_base = copied++, first_copied = 1;
         vectors = copied;
         if (bounds && !v.box.l) l = vectors++;
@@ -93,7 +93,7 @@ inline int stages_within(int block_bytes, int stage_bytes, int most) {
 
 // Of the caller's vectors x, g, l, u, h and g_base, the most that a stage holds.
 constexpr int most_beside(InnerProducts kind, bool apart) {
-    return 2 + (over_free_rows(kind) ? 2 : 0) + (kind == InnerProducts::weighted ? 1 : 0) + (apart ? 1 : 0);
+    return 2 + (over_free_rows(kind) ? 2 : 0) + (kind == InnerProducts::metric ? 1 : 0) + (apart ? 1 : 0);
 }
 
 __device__ inline unsigned shared_address(const void *pointer) {

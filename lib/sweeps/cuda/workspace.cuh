@@ -31,7 +31,7 @@ template <class Real, class History> struct CudaWorkspace {
             staged_coefficients.allocate(columns);
         }
         directions.allocate(direction_records);
-        const int numbers_posted = posted_numbers(ProductsLayout(columns));
+        const int numbers_posted = posted_numbers(ProductsLayout(columns, true));
         from_device.allocate(1);
         posted.allocate(numbers_posted);
         read_buffer.allocate(read_capacity);

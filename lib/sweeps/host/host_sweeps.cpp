@@ -11,6 +11,7 @@
 #include "sweeps/products_layout.hpp"
 #include "sweeps/host/buffer.hpp"
 #include "sweeps/host/cascade.hpp"
+#include "sweeps/host/metric_tiles.hpp"
 #include "sweeps/host/row_tiles.hpp"
 #include "sweeps/host/stored_columns.hpp"
 #include "cuda_opt.h"
@@ -34,7 +35,7 @@ template <class Real, class History> class HostSweeps final : public Sweeps {
         x_ = static_cast<Real *>(a.x);
         g_ = static_cast<Real *>(a.g);
         box_ = {static_cast<const Real *>(a.lower), static_cast<const Real *>(a.upper), a.lower_all, a.upper_all};
-        diagonal_ = static_cast<const Real *>(a.diagonal);
+        diagonal_ = own_diagonal_ ? own_diagonal_.get() : static_cast<const Real *>(a.diagonal);
     }
 
     void allocate(int m, const BackendOptions &options) override {
@@ -43,8 +44,10 @@ template <class Real, class History> class HostSweeps final : public Sweeps {
             aside_memory_ = allocate_buffer<Real>(2 * n_);
             aside_ = {aside_memory_.get(), aside_memory_.get() + n_};
         }
+        if (options.metric != Metric::learned) own_diagonal_.reset();
+        else if (!own_diagonal_) own_diagonal_ = allocate_buffer<Real>(n_);
         const int columns = panel::columns(m);
-        const ProductsLayout layout(columns);
+        const ProductsLayout layout(columns, true);
         int64_t scratch_size = 2 * static_cast<int64_t>(padded_columns(columns)) * tile_height +
                                static_cast<int64_t>(cascade_levels()) * layout.size;
         scratch_size = (scratch_size + 7) / 8 * 8; // each thread's part aligned to 64 bytes, as tiles have to be
@@ -73,7 +76,8 @@ template <class Real, class History> class HostSweeps final : public Sweeps {
 
     int64_t workspace_bytes() const override {
         if (!vectors_) return 0;
-        return Vectors::bytes(work_.m, n_) + (aside_memory_ ? 2 * n_ * static_cast<int64_t>(sizeof(Real)) : 0) +
+        const int64_t more = (aside_memory_ ? 2 : 0) + (own_diagonal_ ? 1 : 0);
+        return Vectors::bytes(work_.m, n_) + more * n_ * static_cast<int64_t>(sizeof(Real)) +
                fixed_doubles_ * static_cast<int64_t>(sizeof(double));
     }
 
@@ -85,7 +89,7 @@ template <class Real, class History> class HostSweeps final : public Sweeps {
     }
 
     const PanelProducts &inner_products(const PanelRequest &request) override {
-        const ProductsLayout layout(panel::columns(request.pairs));
+        const ProductsLayout layout(panel::columns(request.pairs), request.in_metric());
         const int64_t tiles = tile_count(), pieces = stretch_count();
         const auto add_stretch = [&](int64_t piece, int place) {
             double *tile = scratch_.get() + place * scratch_size_,
@@ -136,8 +140,9 @@ template <class Real, class History> class HostSweeps final : public Sweeps {
         int64_t count = 0;
         found_.clear();
         const auto collect = [&](int64_t i, int) {
-            const double h = weight(request, i), root = request.weighted ? std::sqrt(h) : 1;
-            const PathVariable at = on_path(row(i), h, root);
+            const double h = weight(request, i);
+            const panel::Scaling by = scaling_of(h);
+            const PathVariable at = on_path(row(i), h, by);
             if (!(at.t > lo && at.t <= hi)) return;
             const std::lock_guard lock(crossed_mutex_);
             if (count++ < crossed_capacity) {
@@ -145,8 +150,8 @@ template <class Real, class History> class HostSweeps final : public Sweeps {
                 for (int age = 0; age < request.pairs; age++) {
                     const int j = panel::y_column(age);
                     const double y = age == 0 && request.fresh ? fresh_y(request, i) : column_y(request, age)[i];
-                    w[j] = panel::scaled_entry(root, j, y);
-                    w[j + 1] = panel::scaled_entry(root, j + 1, column_s(request, age)[i]);
+                    w[j] = by.of(j) * y;
+                    w[j + 1] = by.of(j + 1) * column_s(request, age)[i];
                 }
                 found_.add({at.t, i, at.g, at.z, w});
             }
@@ -181,14 +186,16 @@ template <class Real, class History> class HostSweeps final : public Sweeps {
     }
 
     void fetch(const HeldVector &which, void *to_host) override {
-        const HeldPlace place = place_of(which, n_, user_, work_, aside_);
+        const HeldPlace place = place_of(which, n_, user_, work_, aside_, const_cast<Real *>(diagonal_));
         std::memcpy(to_host, place.at, static_cast<std::size_t>(place.bytes));
     }
     void store(const HeldVector &which, const void *from_host) override {
-        const HeldPlace place = place_of(which, n_, user_, work_, aside_);
+        const HeldPlace place = place_of(which, n_, user_, work_, aside_, const_cast<Real *>(diagonal_));
         std::memcpy(place.at, from_host, static_cast<std::size_t>(place.bytes));
     }
-    int64_t bytes_of(const HeldVector &which) const override { return place_of(which, n_, user_, work_, aside_).bytes; }
+    int64_t bytes_of(const HeldVector &which) const override {
+        return place_of(which, n_, user_, work_, aside_, const_cast<Real *>(diagonal_)).bytes;
+    }
 
     double x_norm() override { return map_reduce_host<ScaledSquares>(n_, MeasureX<Real>{x_}, threads_).norm(); }
 
@@ -268,6 +275,12 @@ template <class Real, class History> class HostSweeps final : public Sweeps {
         alignas(64) double free[tile_height];
         double *g = tile + panel::gradient * tile_height, *z = tile + panel::displacement * tile_height;
         std::fill(tile, tile + panel::gradient * tile_height, 0.0);
+        if (request.update.wanted) {
+            const MetricUpdate &update = request.update;
+            const LearnDiagonal<Real, History> learn{own_diagonal_.get(), work_.s(update.slot), work_.y(update.slot),
+                                                     update};
+            for (int r = 0; r < rows; r++) learn(begin + r);
+        }
         load_rows(request, begin, rows, own);
         facts_of_tile(own, rows, request.threshold, free, z, facts);
         std::copy(own.g, own.g + tile_height, g);
@@ -281,14 +294,12 @@ template <class Real, class History> class HostSweeps final : public Sweeps {
             }
             load_and_prefetch(column_s(request, age), begin, rows, tile + panel::s_column(age) * tile_height);
         }
-        if (request.weighted)
-            for (int c = 0; c < columns; c++) {
-                double *column = tile + c * tile_height;
-                for (int r = 0; r < rows; r++) column[r] = panel::scaled_entry(std::sqrt(own.h[r]), c, column[r]);
-            }
+        if (request.in_metric()) sum_over_metric(diagonal_ + begin, rows, request.weighted, tile, out);
+        if (request.weighted) scale_tile(own.h, rows, columns, tile);
         std::fill(tile + columns * tile_height, tile + padded_columns(columns) * tile_height, 0.0);
 
         add_special_products(tile, columns, out + layout.leading_products);
+        if (request.in_metric()) add_older_products(tile, request.pairs, free_tile, out + layout.older_steps);
         if (request.free_gram && facts.free_variables > 0) {
             const double *left = tile;
             if (facts.free_variables < rows) {
@@ -404,7 +415,7 @@ template <class Real, class History> class HostSweeps final : public Sweeps {
     Vectors work_{};
     AsideVectors<Real> aside_{};
     Buffer<unsigned char> vectors_;
-    Buffer<Real> aside_memory_;
+    Buffer<Real> aside_memory_, own_diagonal_;
     Buffer<double> scratch_, stretch_sums_, crossed_entries_;
     int64_t scratch_size_ = 0, fixed_doubles_ = 0;
     std::mutex crossed_mutex_;

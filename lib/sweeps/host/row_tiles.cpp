@@ -19,12 +19,13 @@ void facts_of_tile(const TileRows &tile, int rows, double threshold, double *fre
     const Lanes zero = {}, one = zero + 1, never = zero + infinity;
     Lanes pg2 = zero, x2 = zero, lower = zero, upper = zero, free_variables = zero, not_finite = zero, largest = zero;
     Lanes first = never;
+    const Indices all = zero > threshold; // NaN among them
     for (int r = 0; r < tile_height; r += lanes) {
         const Lanes x = at(tile.x, r), g = at(tile.g, r), l = at(tile.l, r), u = at(tile.u, r);
         const Indices inside = before(rows, r);
         const Lanes t = breakpoint(x, at(tile.h, r) * g, l, u), pg = projected_gradient(x, g, l, u);
         const Lanes size = select(pg < 0, -pg, pg);
-        const Indices is_free = (t > threshold) & inside, passed = (t > 0) & (t <= threshold) & inside;
+        const Indices is_free = ((t > threshold) | all) & inside, passed = (t > 0) & (t <= threshold) & inside;
         const Indices is_lower = (x <= l) & inside, is_upper = (x >= u) & (x > l) & inside;
         pg2 += select(inside, pg * pg, zero);
         x2 += select(inside, x * x, zero);
