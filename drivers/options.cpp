@@ -49,6 +49,12 @@ bool is_manual(const std::string &name) {
     return name == "manual";
 }
 
+int64_t metric_of(const std::string &name) {
+    if (name == "one") return CUDA_OPT_METRIC_ONE_NUMBER;
+    if (name == "learned") return CUDA_OPT_METRIC_LEARNED;
+    refuse("--metric", "must be one or learned, not '" + name + "'");
+}
+
 void read_iprint(const std::string &text, Options &options) {
     long long frequency, type = 0;
     char comma = ',', rest;
@@ -186,6 +192,11 @@ class CommandLine {
             add(setting.name, "K", setting.help, [&o, key = setting.key](auto &name, auto &text) {
                 o.settings.push_back({name, key, whole_number<int64_t>(name, text)});
             })->group(group);
+        add("--metric", "NAME", "what the model starts from: one number, or a learned diagonal: one or learned [one]",
+            [&o](auto &name, auto &text) {
+                o.settings.push_back({name, CUDA_OPT_METRIC, metric_of(text)});
+            })
+            ->group(group);
         app_.add_flag_callback(
                 "--approximate-cauchy",
                 [&o] {

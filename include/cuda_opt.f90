@@ -28,7 +28,8 @@ module cuda_opt
 
     public :: cuda_opt_create, cuda_opt_create_f32, cuda_opt_destroy, cuda_opt_set_bounds, &
         cuda_opt_set_bounds_f32, cuda_opt_set_uniform_bounds, cuda_opt_set_uniform_bounds_f32, &
-        cuda_opt_set_diagonal, cuda_opt_set_diagonal_f32, cuda_opt_set_stream, &
+        cuda_opt_set_diagonal, cuda_opt_set_diagonal_f32, cuda_opt_get_diagonal, &
+        cuda_opt_get_diagonal_f32, cuda_opt_set_stream, &
         cuda_opt_set_log, cuda_opt_solve, cuda_opt_solve_f32, cuda_opt_reset, cuda_opt_request_stop, &
         cuda_opt_warm_start, cuda_opt_save, cuda_opt_load, cuda_opt_load_f32, &
         cuda_opt_set_int, cuda_opt_set_real, cuda_opt_get_int, cuda_opt_get_real, cuda_opt_message, &
@@ -82,9 +83,16 @@ module cuda_opt
         CUDA_OPT_IPRINT_FREQUENCY   = 108, &
         CUDA_OPT_IPRINT_TYPE        = 109, &
         CUDA_OPT_ROBUST             = 110, &
+        CUDA_OPT_METRIC             = 112, &
         CUDA_OPT_SEARCH_SEED        = 120, &
         CUDA_OPT_AT_SMALLEST_STEP   = 121, &
         CUDA_OPT_HALVINGS           = 122
+
+    ! CUDA_OPT_METRIC
+    integer(c_int), parameter, public :: &
+        CUDA_OPT_METRIC_ONE_NUMBER = 0, &
+        CUDA_OPT_METRIC_DIAGONAL   = 1, &
+        CUDA_OPT_METRIC_LEARNED    = 2
 
     ! Real settings
     integer(c_int), parameter, public :: &
@@ -196,6 +204,16 @@ module cuda_opt
         end function
 
         integer(c_int) function cuda_opt_set_diagonal_f32(s, diagonal) bind(c, name='cuda_opt_set_diagonal_f32')
+            import
+            type(c_ptr), value :: s, diagonal
+        end function
+
+        ! diagonal: the address of n values in host memory
+        integer(c_int) function cuda_opt_get_diagonal(s, diagonal) bind(c, name='cuda_opt_get_diagonal')
+            import
+            type(c_ptr), value :: s, diagonal
+        end function
+        integer(c_int) function cuda_opt_get_diagonal_f32(s, diagonal) bind(c, name='cuda_opt_get_diagonal_f32')
             import
             type(c_ptr), value :: s, diagonal
         end function

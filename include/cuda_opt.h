@@ -263,8 +263,9 @@ enum {
  *                  lacking (then *out is NULL): such a handle is good for cuda_opt_message() and cuda_opt_destroy().
  *  @param n        number of variables, >= 1
  *  @param m        number of correction pairs, >= 1. The workspace holds 2m + 5 vectors of n, 2m + 3 where
- *                  CUDA_OPT_ROBUST is 0; the pairs' inner products take some 512 m^2 bytes more, and more than 4e9 of
- *                  them are refused as out of memory; their partial sums on the host up to some 5000 m^2
+ *                  CUDA_OPT_ROBUST is 0, and one more with CUDA_OPT_METRIC_LEARNED; the pairs' inner products take some
+ * 512 m^2 bytes more, and more than 4e9 of them are refused as out of memory; their partial sums on the host up to some
+ * 5000 m^2
  *  @param backend  CUDA_OPT_BACKEND_AUTO, _CUDA or _HOST
  *  @return 0, CUDA_OPT_IMPROPER_INPUT, CUDA_OPT_BACKEND_UNAVAILABLE, CUDA_OPT_OUT_OF_MEMORY or CUDA_OPT_MISUSE */
 CUDA_OPT_API int cuda_opt_create(cuda_opt **out, int64_t n, int32_t m, int32_t backend);
@@ -295,6 +296,14 @@ CUDA_OPT_API int cuda_opt_set_uniform_bounds_f32(cuda_opt *s, float lower, float
 CUDA_OPT_API int cuda_opt_set_diagonal(cuda_opt *s, const double *diagonal);
 /** As cuda_opt_set_diagonal(), for a handle of cuda_opt_create_f32(). */
 CUDA_OPT_API int cuda_opt_set_diagonal_f32(cuda_opt *s, const float *diagonal);
+/** The diagonal of H0, the inverse of B0, as the newest model has it: what has been learned, with
+ *  CUDA_OPT_METRIC_LEARNED, where it is in use; the caller's own; else 1 / theta, for all variables. Once a solve has
+ *  begun, and after its end.
+ *  @param diagonal  receives n values, in host memory
+ *  @return 0; CUDA_OPT_MISUSE where there is no solve to ask; CUDA_OPT_CUDA_FAILURE */
+CUDA_OPT_API int cuda_opt_get_diagonal(cuda_opt *s, double *diagonal);
+/** As cuda_opt_get_diagonal(), for a handle of cuda_opt_create_f32(). */
+CUDA_OPT_API int cuda_opt_get_diagonal_f32(cuda_opt *s, float *diagonal);
 /** The CUDA stream (a cudaStream_t) of all device work; NULL: the legacy default stream. Before the first call of
  *  cuda_opt_solve(). It has to outlive the handle; call cuda_opt_synchronize() before another takes its place. On the
  *  host backend it is remembered and has no effect. */
@@ -317,7 +326,8 @@ CUDA_OPT_API int cuda_opt_solve_f32(cuda_opt *s, float *x, double *f, float *g);
 CUDA_OPT_API int cuda_opt_reset(cuda_opt *s);
 /** As cuda_opt_reset(), but the correction pairs stay and are the memory of the next solve, which may have other
  *  bounds, another start, other arrays, and an f that has changed a little: in a sequence of such problems each takes
- *  fewer evaluations. After cuda_opt_load() it serves a solve that was saved.
+ *  fewer evaluations. So does a metric that has been learned, where CUDA_OPT_METRIC stays as it is. After
+ * cuda_opt_load() it serves a solve that was saved.
  *  @return 0 or CUDA_OPT_MISUSE */
 CUDA_OPT_API int cuda_opt_warm_start(cuda_opt *s);
 /** A checkpoint: all that a solve needs to go on elsewhere or later, on the host or on CUDA: x, f and g, the pairs, the
@@ -325,7 +335,7 @@ CUDA_OPT_API int cuda_opt_warm_start(cuda_opt *s);
  *  too.
  *  @param buffer  host memory; NULL: *bytes alone is set
  *  @param bytes   in: the size of the buffer; out: what the checkpoint takes. It grows as pairs are stored, to at most
- *                 2m + 7 vectors of n and some 40 m^2 + 4000 bytes
+ *                 2m + 8 vectors of n and some 40 m^2 + 4000 bytes
  *  @return 0; CUDA_OPT_IMPROPER_INPUT where the buffer is too small; CUDA_OPT_MISUSE where there is no solve to save;
  *          CUDA_OPT_CUDA_FAILURE */
 CUDA_OPT_API int cuda_opt_save(cuda_opt *s, void *buffer, int64_t *bytes);

@@ -237,6 +237,14 @@ template <class Real> class Minimiser : public Handle {
         else check(cuda_opt_set_diagonal(*this, diagonal));
     }
 
+    /** The diagonal of H0 that cuda_opt_get_diagonal() tells. */
+    std::vector<Real> diagonal() const {
+        std::vector<Real> values(static_cast<std::size_t>(dimension()));
+        if constexpr (single) check(cuda_opt_get_diagonal_f32(*this, values.data()));
+        else check(cuda_opt_get_diagonal(*this, values.data()));
+        return values;
+    }
+
     /** As cuda_opt_solve(): a task > 0, CUDA_OPT_CONVERGED, or a negative code. Throws nothing. */
     int solve(Real *x, double *f, Real *g) noexcept {
         if constexpr (single) return cuda_opt_solve_f32(*this, x, f, g);

@@ -146,6 +146,21 @@ int set_diagonal(cuda_opt *s, int bits, const void *diagonal) {
     return 0;
 }
 
+template <class Real> int get_diagonal(cuda_opt *s, Real *to) {
+    constexpr int bits = 8 * sizeof(Real);
+    if (const int code = require_solver(s, "cuda_opt_get_diagonal")) return code;
+    Solver &solver = *s->solver;
+    if (bits != s->bits || !to || !solver.can_save()) {
+        solver.new_message().set("cuda_opt_get_diagonal: %s", bits != s->bits ? "the handle is of another precision"
+                                                              : !to           ? "the array is NULL"
+                                                                              : "no solve has begun, or a failure of "
+                                                                                "the machine has ended it");
+        return CUDA_OPT_MISUSE;
+    }
+    solver.read_diagonal(to);
+    return 0;
+}
+
 int set_stream(cuda_opt *s, void *stream) {
     if (s && s->search) return set_search_stream(*s, stream);
     if (const int code = before_start(s, 0, "cuda_opt_set_stream")) return code;
@@ -228,6 +243,12 @@ int cuda_opt_set_diagonal(cuda_opt *s, const double *diagonal) {
 }
 int cuda_opt_set_diagonal_f32(cuda_opt *s, const float *diagonal) {
     return guarded(s, [=] { return set_diagonal(s, 32, diagonal); });
+}
+int cuda_opt_get_diagonal(cuda_opt *s, double *diagonal) {
+    return guarded(s, [=] { return get_diagonal(s, diagonal); });
+}
+int cuda_opt_get_diagonal_f32(cuda_opt *s, float *diagonal) {
+    return guarded(s, [=] { return get_diagonal(s, diagonal); });
 }
 int cuda_opt_set_stream(cuda_opt *s, void *stream) {
     return guarded(s, [=] { return set_stream(s, stream); });

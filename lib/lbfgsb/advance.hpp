@@ -29,9 +29,7 @@ CUDA_OPT_HD_CALL inline Request State::advance(const Answer &answer) {
     case Stage::start_refused: return tell_refusal(answer.variable);
     case Stage::first_point: return measure_start();
     case Stage::plain_products: memory_.take_plain(*answer.sums); return measure_start();
-    case Stage::first_products:
-        products_hold_ = settings.metric != Metric::callers;
-        return measure_iterate(answer);
+    case Stage::first_products: products_hold_ = settings.metric != Metric::callers; return measure_iterate(answer);
     case Stage::pg_norm_measured: results.pg_norm2 = least(answer.number, largest_finite); return measure_x(answer);
     case Stage::x_norm_measured: results.x_norm2 = least(answer.number, largest_finite); return log_iterate(answer);
     case Stage::iterate_logged: return first_ ? judge_first(answer) : report_iterate(answer);

@@ -41,7 +41,7 @@ CUDA_OPT_HD_CALL inline State::FirstStep State::first_step() const {
 // Of the products that the model is made from, at the iterate.
 CUDA_OPT_HD_CALL inline PanelRequest State::model_panel() const {
     PanelRequest panel = panel_;
-    panel.weighted = settings.metric == Metric::callers || metric_.serves();
+    panel.weighted = weighted();
     panel.watches = metric_.exists();
     panel.free_gram = bounded_ || panel.in_metric();
     return panel;

@@ -49,8 +49,8 @@ class LimitedMemory {
     CUDA_OPT_HD PanelRequest stored_panel() const;
     CUDA_OPT_HD PanelRequest tentative_panel() const;
 
-    // The products of the stored pairs in the coordinates that a diagonal scales: S'S and, where all variables are free,
-    // Y'Y; the newest row and column of S'Y, which has no weights. From products of the pairs' panel in a metric.
+    // The products of the stored pairs in the coordinates that a diagonal scales: S'S and, where all variables are
+    // free, Y'Y; the newest row and column of S'Y, which has no weights. From products of the pairs' panel in a metric.
     // theta: of B = theta I there, or 0 for y'y / s'y of the newest pair.
     CUDA_OPT_HD void weigh(const PanelProducts &sums, double theta);
     // And without weights again, from products of the stored pairs' panel over all variables.

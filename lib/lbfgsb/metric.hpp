@@ -23,8 +23,8 @@ namespace cudaopt {
 // What one sweep 1 does to h, and with which pair; s = step d, and the step cancels.
 struct MetricUpdate {
     bool wanted = false;
-    bool anew = false; // b was 1 so far; h is not looked at
-    int slot = 0;      // of the pair
+    bool anew = false;         // b was 1 so far; h is not looked at
+    int slot = 0;              // of the pair
     double of_d = 0, of_y = 0; // 1 / sum b_j d_j^2, 1 / sum y_j^2 / b_j
     double kappa = 0;
 };
@@ -68,7 +68,8 @@ class LearnedMetric {
         serves_next_ = advantage_ > (serves_ ? serves_no_more_below : serves_above);
         const double of_d = 1 / dd_weighted, of_y = 1 / yy_weighted;
         if (!is_normal(of_d) || !is_normal(of_y)) return;
-        update_ = {true, !exists_, slot, of_d, of_y, (pairs_at_first + static_cast<double>(pairs_)) / static_cast<double>(n)};
+        update_ = {true, !exists_, slot,
+                   of_d, of_y,     (pairs_at_first + static_cast<double>(pairs_)) / static_cast<double>(n)};
     }
 
     // What the inner products that are asked for now have to do, and with what they are weighted from now on.

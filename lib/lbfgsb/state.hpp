@@ -22,31 +22,31 @@ class State {
   public:
     // What the next answer is.
     enum class Stage {
-        start,             // none: the solve begins
-        start_checked,     // the report of the arrays
-        start_refused,     // the variable that is wrong
-        first_point,       // none: f and g are there
-        plain_products,    // products over all variables of pairs of which there were only weighted ones
-        first_products,    // their products
-        pg_norm_measured,  // ||P g|| of an iterate
-        x_norm_measured,   // and ||x||
-        iterate_logged,    // none
-        iterate,           // none: the caller has seen it
-        diagonal,          // none: the diagonal is there
-        diagonal_checked,  // its first bad element
-        model_products,    // products that the direction is made from
-        cauchy,            // what the Cauchy search has asked for
-        direction_taken,   // perhaps the direction's sums
-        stepped,           // none
-        trial_point,       // none: f and g are there
-        trial_products,    // their products
-        longest_step,      // the largest step along d
-        best_put_aside,    // none: the base point is kept as the best
-        truncation_ready,  // none: x is the base point again
-        truncated,         // the share of the way to the subspace minimiser
-        search_failed,     // none: x is the base point again
-        ending,            // none: x, f, g are being made the best iterate
-        end_logged,        // none
+        start,            // none: the solve begins
+        start_checked,    // the report of the arrays
+        start_refused,    // the variable that is wrong
+        first_point,      // none: f and g are there
+        plain_products,   // products over all variables of pairs of which there were only weighted ones
+        first_products,   // their products
+        pg_norm_measured, // ||P g|| of an iterate
+        x_norm_measured,  // and ||x||
+        iterate_logged,   // none
+        iterate,          // none: the caller has seen it
+        diagonal,         // none: the diagonal is there
+        diagonal_checked, // its first bad element
+        model_products,   // products that the direction is made from
+        cauchy,           // what the Cauchy search has asked for
+        direction_taken,  // perhaps the direction's sums
+        stepped,          // none
+        trial_point,      // none: f and g are there
+        trial_products,   // their products
+        longest_step,     // the largest step along d
+        best_put_aside,   // none: the base point is kept as the best
+        truncation_ready, // none: x is the base point again
+        truncated,        // the share of the way to the subspace minimiser
+        search_failed,    // none: x is the base point again
+        ending,           // none: x, f, g are being made the best iterate
+        end_logged,       // none
         ended
     };
 
@@ -84,6 +84,8 @@ class State {
     }
     CUDA_OPT_HD PanelRequest products_at_trial() const;
     CUDA_OPT_HD const LearnedMetric &metric() const { return metric_; }
+    // Whether B_0 is theta diag(1 / h), and not theta I.
+    CUDA_OPT_HD bool weighted() const { return settings.metric == Metric::callers || metric_.serves(); }
     CUDA_OPT_HD void know_direction_sums(const DirectionSums &sums) {
         direction_sums_ = sums;
         direction_sums_known_ = true;
@@ -181,9 +183,9 @@ class State {
     bool broken_ = false;
 
     bool bounded_ = false, boxed_ = false;
-    PanelRequest panel_{};         // of the inner products that the next direction starts from
-    bool products_hold_ = false;   // its sums are those of the answer
-    DirectionRequest direction_{}; // but for the coefficients, which are the subspace's
+    PanelRequest panel_{};                // of the inner products that the next direction starts from
+    bool products_hold_ = false;          // its sums are those of the answer
+    DirectionRequest direction_{};        // but for the coefficients, which are the subspace's
     bool remakes_for_truncation_ = false; // the model, for a direction that is to be truncated
     DirectionSums direction_sums_{};
     bool direction_sums_known_ = false;

@@ -1,6 +1,7 @@
 // A solve on the host's side: it lets the sweeps perform what the state machine asks for, until the caller is asked.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <cstdlib>
@@ -60,6 +61,13 @@ class Solver {
     int64_t save(unsigned char *to);
     // On to where the solve was that was saved. 0, or a negative code with its message.
     int load(const unsigned char *from, int64_t bytes);
+    // The diagonal of H_0 as the newest model has it, to host memory; Real is the precision of the handle.
+    template <class Real> void read_diagonal(Real *to) {
+        const double scale = 1 / state_->memory().theta();
+        if (state_->weighted()) sweeps_->fetch({HeldVector::diagonal}, to);
+        else std::fill_n(to, dimension(), Real(1));
+        std::transform(to, to + dimension(), to, [=](Real h) { return static_cast<Real>(scale * h); });
+    }
     std::atomic<bool> stop_requested{false};
 
   private:

@@ -2,10 +2,11 @@
 // interface alone, the same for every backend and precision; below it, host threads or a GPU work on the variables.
 //
 // Vectors held by a backend, n each: m + 1 slots of (S, Y) columns and x_base, 2m + 3 in all, and two for an iterate
-// that is put aside, if wanted, and one for a diagonal that is learned. The spare slot holds the direction d and the gradient at x_base while a line search
-// goes on, and becomes a correction pair (s = step d, y = g - g_base) by nothing but a change of the slot's number once
-// the step is accepted. The columns may be stored with fewer bits than x has: the gradient at x_base then has a vector
-// of its own, d and y are rounded as they are stored, and all that is formed of them is formed of the rounded ones.
+// that is put aside, if wanted, and one for a diagonal that is learned. The spare slot holds the direction d and the
+// gradient at x_base while a line search goes on, and becomes a correction pair (s = step d, y = g - g_base) by nothing
+// but a change of the slot's number once the step is accepted. The columns may be stored with fewer bits than x has:
+// the gradient at x_base then has a vector of its own, d and y are rounded as they are stored, and all that is formed
+// of them is formed of the rounded ones.
 #pragma once
 
 #include <cstdint>
@@ -36,7 +37,18 @@ struct BackendOptions {
 
 // What a checkpoint holds besides numbers.
 struct HeldVector {
-    enum Kind { x, f, g, s_column, y_column, x_base, g_base, aside_x, aside_g, diagonal } kind;
+    enum Kind {
+        x,
+        f,
+        g,
+        s_column,
+        y_column,
+        x_base,
+        g_base,
+        aside_x,
+        aside_g,
+        diagonal
+    } kind;       // diagonal: that of weighted products
     int slot = 0; // of a column, or of the one that g_base will become
 };
 

@@ -47,7 +47,7 @@ struct HeldPlace {
 };
 template <class Real, class History>
 HeldPlace place_of(const HeldVector &which, int64_t n, const UserArrays &user, const WorkVectors<Real, History> &work,
-                   const AsideVectors<Real> &aside, Real *own_diagonal) {
+                   const AsideVectors<Real> &aside, Real *diagonal) {
     const int64_t whole = n * static_cast<int64_t>(sizeof(Real)), stored = n * static_cast<int64_t>(sizeof(History));
     switch (which.kind) {
     case HeldVector::x: return {user.x, whole};
@@ -59,7 +59,7 @@ HeldPlace place_of(const HeldVector &which, int64_t n, const UserArrays &user, c
     case HeldVector::g_base: return {work.g_base(which.slot), whole};
     case HeldVector::aside_x: return {aside.x, whole};
     case HeldVector::aside_g: return {aside.g, whole};
-    case HeldVector::diagonal: return {own_diagonal, whole};
+    case HeldVector::diagonal: return {diagonal, whole};
     }
     return {};
 }

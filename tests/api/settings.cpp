@@ -24,6 +24,7 @@ const std::vector<IntegerSetting> integer_settings = {
     {"maxfev", CUDA_OPT_MAXFEV, 20, {1, 2, 1000}, {0, -1}},
     {"max_cuts", CUDA_OPT_MAX_CUTS, 30, {0, 1}, {-1}},
     {"diagco", CUDA_OPT_DIAGCO, 0, {0, 1}, {-1, 2}},
+    {"metric", CUDA_OPT_METRIC, 0, {0, 1, 2}, {-1, 3}},
     {"approximate_cauchy", CUDA_OPT_APPROXIMATE_CAUCHY, 0, {0, 1}, {-1, 2}},
     {"report_iterates", CUDA_OPT_REPORT_ITERATES, 0, {0, 1}, {-1, 2}},
     {"threads", CUDA_OPT_THREADS, 0, {0, 1, 64}, {-1}},
@@ -192,6 +193,21 @@ TEST_CASE("Results can be read before the first call, and never be set", "[api]"
     int64_t bits = 0;
     CHECK(cuda_opt_get_int(Handle<HostFloat>(3, 1), CUDA_OPT_PRECISION, &bits) == 0);
     CHECK(bits == 32);
+}
+
+TEST_CASE("DIAGCO and METRIC are two names of one thing", "[api]") {
+    Settings settings;
+    CHECK(cuda_opt_set_int(settings, CUDA_OPT_DIAGCO, 1) == 0);
+    CHECK(settings.get_int(CUDA_OPT_METRIC) == CUDA_OPT_METRIC_DIAGONAL);
+    CHECK(cuda_opt_set_int(settings, CUDA_OPT_DIAGCO, 0) == 0);
+    CHECK(settings.get_int(CUDA_OPT_METRIC) == CUDA_OPT_METRIC_ONE_NUMBER);
+    CHECK(cuda_opt_set_int(settings, CUDA_OPT_METRIC, CUDA_OPT_METRIC_LEARNED) == 0);
+    CHECK(settings.get_int(CUDA_OPT_DIAGCO) == 0);
+    CHECK(cuda_opt_set_int(settings, CUDA_OPT_DIAGCO, 0) == 0); // it was not the caller's
+    CHECK(settings.get_int(CUDA_OPT_METRIC) == CUDA_OPT_METRIC_LEARNED);
+    CHECK(cuda_opt_set_int(settings, CUDA_OPT_DIAGCO, 1) == 0);
+    CHECK(cuda_opt_set_int(settings, CUDA_OPT_METRIC, CUDA_OPT_METRIC_ONE_NUMBER) == 0);
+    CHECK(settings.get_int(CUDA_OPT_DIAGCO) == 0);
 }
 
 TEST_CASE("HISTORY_BITS: those of x by default, and never more", "[api]") {

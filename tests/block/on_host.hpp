@@ -46,8 +46,9 @@ inline Prepared prepare(const std::string &name, const Problem &problem, int m, 
     cudaopt::Settings settings;
     settings.report_iterates = true;
     if (set) set(settings);
-    const Machine machine{problem.n, m, problem.bounded, settings.metric != cudaopt::Metric::one_number, capacity ? capacity : problem.n,
-                          false};
+    const Machine machine{
+        problem.n, m, problem.bounded, settings.metric != cudaopt::Metric::one_number, capacity ? capacity : problem.n,
+        false};
     Prepared made{name + ", m = " + std::to_string(m), {problem, machine, 0, 0, 0, most_iterates}, {}};
     Job &job = made.job;
     job.sweeps = state_doubles;

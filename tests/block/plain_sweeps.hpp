@@ -19,8 +19,8 @@ namespace panel = cudaopt::panel;
 struct Machine {
     int n, m;
     bool bounds, diagonal; // diagonal: one is there, the caller's or one that is learned
-    int capacity;   // crossed rows that can be had; of more, the state is told that there are too many for any
-    bool late_sums; // a direction's come with the next gather, as on a GPU, not at once
+    int capacity;          // crossed rows that can be had; of more, the state is told that there are too many for any
+    bool late_sums;        // a direction's come with the next gather, as on a GPU, not at once
 };
 
 class PlainSweeps {

@@ -16,6 +16,7 @@ struct Shape {
     int threads;
     bool bounded, diagonal, log;
     int history_bits = 0; // 0: those of x
+    bool learned = false;
 };
 
 int64_t lines = 0;
@@ -43,6 +44,7 @@ template <class Real> class Trial {
             code = cuda_opt_set_int(s, CUDA_OPT_HISTORY_BITS, shape_.history_bits);
         if (code == 0 && shape_.bounded) code = Abi<Real>::set_bounds(s, lower_.data(), upper_.data());
         if (code == 0 && shape_.diagonal) code = cuda_opt_set_int(s, CUDA_OPT_DIAGCO, 1);
+        if (code == 0 && shape_.learned) code = cuda_opt_set_int(s, CUDA_OPT_METRIC, CUDA_OPT_METRIC_LEARNED);
         if (code == 0 && shape_.diagonal) code = Abi<Real>::set_diagonal(s, diagonal_.data());
         if (code == 0 && shape_.log) code = cuda_opt_set_int(s, CUDA_OPT_IPRINT_FREQUENCY, 1);
         if (code == 0 && shape_.log) code = cuda_opt_set_int(s, CUDA_OPT_IPRINT_TYPE, 3);
@@ -155,6 +157,11 @@ TEMPLATE_TEST_CASE("Each allocation of a solve with a memory of fewer bits fails
     if (bits == 8 * sizeof(TestType)) return;
     INFO(bits << " bits");
     const std::string wrong = each_allocation<TestType>({50, 1, true, false, false, bits});
+    CHECK(wrong == "");
+}
+
+TEMPLATE_TEST_CASE("Each allocation of a solve with a learned metric fails in turn", "[failures]", double, float) {
+    const std::string wrong = each_allocation<TestType>({50, 1, true, false, false, 0, true});
     CHECK(wrong == "");
 }
 

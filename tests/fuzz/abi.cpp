@@ -68,7 +68,7 @@ template <class Value, class Get>
 void get_any(Run &run, cuda_opt *s, const char *call, const std::vector<int32_t> &known, const Get &get) {
     Random &random = run.random;
     const bool guess = random.chance(0.3);
-    const auto key = static_cast<int32_t>(guess ? random.pick<int64_t>({0, -1, 112, 99, 500, random.hostile_integer()})
+    const auto key = static_cast<int32_t>(guess ? random.pick<int64_t>({0, -1, 119, 99, 500, random.hostile_integer()})
                                                 : known[static_cast<std::size_t>(random.below(int64_t(known.size())))]);
     const bool exists = std::find(known.begin(), known.end(), key) != known.end();
     Value value = 4711;
@@ -92,6 +92,7 @@ const std::vector<IntKey> int_settings = {{CUDA_OPT_MAX_ITERATIONS, 0, any, fals
                                           {CUDA_OPT_THREADS, 0, 4096, true},
                                           {CUDA_OPT_IPRINT_FREQUENCY, -any - 1, any, false},
                                           {CUDA_OPT_IPRINT_TYPE, 0, 3, false},
+                                          {CUDA_OPT_METRIC, 0, 2, true},
                                           {CUDA_OPT_HISTORY_BITS, 16, 64, true}};
 const std::vector<RealKey> real_settings = {
     {CUDA_OPT_EPS, 0, infinity, false, false},   {CUDA_OPT_PGTOL, 0, infinity, false, false},
@@ -166,6 +167,7 @@ void choose_settings(Run &run, cuda_opt *s) {
     integer(CUDA_OPT_ROBUST, !random.chance(0.15));
     integer(CUDA_OPT_THREADS, random.pick<int64_t>({1, 1, 1, 2, 3, 0, 40}));
     if (random.chance(0.5)) integer(CUDA_OPT_HISTORY_BITS, random.pick<int64_t>({64, 32, 16}));
+    if (random.chance(0.4)) integer(CUDA_OPT_METRIC, CUDA_OPT_METRIC_LEARNED);
     if (random.chance(0.5)) real(CUDA_OPT_EPS, random.pick({0.0, 1e-5, 1e-12, 1e-300, 4.9e-324}));
     if (random.chance(0.3)) real(CUDA_OPT_PGTOL, random.pick({1e-6, 1e-300, 1e-3, 4.9e-324}));
     if (random.chance(0.2)) real(CUDA_OPT_FACTR, random.pick({1e7, 10.0, 1e-300}));
@@ -246,6 +248,8 @@ void disturb_helpers(Run &run, cuda_opt *s) {
                                cuda_opt_set_bounds_f32(nullptr, nullptr, nullptr),
                                cuda_opt_set_diagonal(nullptr, &value),
                                cuda_opt_set_diagonal_f32(nullptr, nullptr),
+                               cuda_opt_get_diagonal(nullptr, &value),
+                               cuda_opt_get_diagonal_f32(nullptr, nullptr),
                                cuda_opt_set_stream(nullptr, nullptr),
                                cuda_opt_set_log(nullptr, nullptr, nullptr),
                                cuda_opt_solve(nullptr, &value, &value, &value),

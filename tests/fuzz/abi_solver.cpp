@@ -268,9 +268,18 @@ template <class Real> class Solver {
             run_.require(point() == before, "touched_after_end", "x was changed by a call after the end");
         }
         if (task == CUDA_OPT_IMPROPER_INPUT) return all.value(); // needs no reset
+        if (random_.chance(0.3)) read_diagonal();
         if (random_.chance(0.3)) warm_start();
         else reset();
         return all.value();
+    }
+
+    void read_diagonal() {
+        std::vector<Real> learned(count(), Real(-1));
+        check_code(run_, s_, "get_diagonal", Api::get_diagonal(s_, learned.data()), {0, CUDA_OPT_MISUSE});
+        if (integer(CUDA_OPT_METRIC) == CUDA_OPT_METRIC_DIAGONAL || learned[0] == -1) return;
+        for (const Real h : learned) // 0 or infinite where 1 / theta is out of the range of Real
+            run_.require(h >= 0, "diagonal", "an element of the learned diagonal is negative, or NaN");
     }
 
     void evaluate() {

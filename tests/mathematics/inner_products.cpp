@@ -94,6 +94,16 @@ void compare(const reference::Machine &machine, const PanelRequest &request, dou
     }
 }
 
+// By a pair of which the sums are told as the inner products tell them.
+cudaopt::MetricUpdate update_of(const reference::Machine &machine, int slot, bool anew) {
+    reference::Number dd = 0, yy = 0;
+    for (int64_t i = 0; i < machine.n; i++) {
+        const reference::Number h = anew ? 1 : machine.diagonal[i], d = machine.s[slot][i], y = machine.y[slot][i];
+        dd += d * d / h, yy += h * y * y;
+    }
+    return {true, anew, slot, static_cast<double>(1 / dd), static_cast<double>(1 / yy), 0.3};
+}
+
 template <class Configuration>
 void gather_all_ways(Backend<Configuration> &backend, const reference::Machine &machine, Bounds bounds, int pairs,
                      int newest, bool fresh) {
@@ -113,7 +123,9 @@ void gather_all_ways(Backend<Configuration> &backend, const reference::Machine &
         request.threshold = -1;
         if (!weighted) compare(machine, request, backend->inner_products(request));
         request.threshold = 0;
-        request.free_gram = false;
+        request.watches = true; // a metric in the making, which weighs nothing yet
+        if (!weighted) compare(machine, request, backend->inner_products(request));
+        request.watches = request.free_gram = false;
         if (unmasked) compare(machine, request, backend->inner_products(request));
     }
 }
@@ -240,4 +252,39 @@ TEMPLATE_TEST_CASE("Of more rows than can be had, the number alone is told", "[c
             compare(machine, request, 0, 100, backend->crossed(request, 0, 100));
         }
     }
+}
+
+TEMPLATE_TEST_CASE("Sweep 1 updates the diagonal before it uses it", "[metric]", EVERY_CONFIGURATION) {
+    if (skipped<TestType>()) return;
+    Uniform uniform(51);
+    for (const int m : {1, 2, 5, 14, 17, 19, 24})
+        for (const int64_t n : {1, 31, 64, 129, 3000})
+            for (const bool bounded : {false, true}) {
+                reference::Machine machine =
+                    random_machine<TestType>(n, m, bounded ? Bounds::both : Bounds::none, uniform);
+                Backend<TestType> backend(machine, bounded ? 1 : 0, true, true);
+                for (const bool anew : {true, false})
+                    for (const bool fresh : {false, true})
+                        for (const bool weighted : {false, true}) {
+                            INFO("m = " << m << ", n = " << n << (bounded ? ", bounds" : "") << (anew ? ", anew" : "")
+                                        << (fresh ? ", fresh" : "") << (weighted ? ", weighted" : ""));
+                            const int newest = m / 2;
+                            PanelRequest request{m, newest, fresh, 0, true, weighted, true};
+                            // The pair before a fresh one; with m = 1 it is none of the panel's.
+                            request.update = update_of(machine, fresh ? machine.slot(request, 1) : newest, anew);
+                            if (fresh) backend.store_g_base(machine, newest);
+                            const cudaopt::PanelProducts &sums = backend->inner_products(request);
+                            const std::vector<double> learned = backend.fetch({HeldVector::diagonal});
+                            machine.learn(request.update);
+                            for (int64_t i = 0; i < n; i++)
+                                if (const double h = machine.diagonal[i];
+                                    !(std::fabs(learned[i] - h) <= (16 * epsilon + 2 * machine.epsilon()) * h))
+                                    FAIL("h_" << i << " = " << learned[i] << ", not " << h);
+                            machine.diagonal = learned; // as it has rounded it
+                            compare(machine, request, sums);
+                            request.update = {};
+                            compare(machine, request, backend->inner_products(request));
+                            CHECK(backend.fetch({HeldVector::diagonal}) == learned);
+                        }
+            }
 }

@@ -107,9 +107,7 @@ class Iterate {
         memory.weigh(machine.inner_products(panel_at_start()).sums, shape_.own_theta ? 0 : 1);
     }
     // Factorises M^-1 as the state machine does.
-    bool factor() {
-        return memory.factor();
-    }
+    bool factor() { return memory.factor(); }
 
     reference::Machine machine;
     Placed<cudaopt::LimitedMemory> memory;

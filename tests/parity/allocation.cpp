@@ -85,9 +85,9 @@ TEMPLATE_TEST_CASE("Nothing is allocated after the first call", "[memory]", HOST
     using Real = typename TestType::Real;
     const auto [n, threads] = GENERATE(table<int64_t, int>({{50000, 0}, {50000, 1}, {50000, 2}, {500, 2}}));
     for (const bool bounded : {false, true})
-        for (const bool approximate : {false, true}) {
+        for (const auto &[approximate, metric] : {std::pair(false, 0), std::pair(true, 0), std::pair(false, 2)}) {
             INFO("n = " << n << ", threads: " << threads << ", bounded: " << bounded
-                        << ", approximate Cauchy point: " << approximate);
+                        << ", approximate Cauchy point: " << approximate << ", metric: " << metric);
             // Bounds of many kinds, so that the Cauchy points cross many breakpoints.
             std::vector<Real> x(n), g(n), lower(n), upper(n);
             Uniform uniform(3);
@@ -100,6 +100,7 @@ TEMPLATE_TEST_CASE("Nothing is allocated after the first call", "[memory]", HOST
             Handle<TestType> handle(n, 7);
             if (bounded) REQUIRE(Abi<Real>::set_bounds(handle, lower.data(), upper.data()) == 0);
             REQUIRE(cuda_opt_set_int(handle, CUDA_OPT_APPROXIMATE_CAUCHY, approximate) == 0);
+            REQUIRE(cuda_opt_set_int(handle, CUDA_OPT_METRIC, metric) == 0);
             REQUIRE(cuda_opt_set_int(handle, CUDA_OPT_REPORT_ITERATES, 1) == 0);
             REQUIRE(cuda_opt_set_int(handle, CUDA_OPT_THREADS, threads) == 0);
             REQUIRE(cuda_opt_set_int(handle, CUDA_OPT_IPRINT_FREQUENCY, 1) == 0);

@@ -24,6 +24,17 @@ TEMPLATE_TEST_CASE("The workspace is at most 2m + 9 vectors", "[memory]", EVERY_
             const int64_t bytes = harness.get_int(CUDA_OPT_WORKSPACE_BYTES);
             harness.run();
             CHECK(harness.get_int(CUDA_OPT_WORKSPACE_BYTES) == bytes);
+            // A learned diagonal is one vector more, as long as it is wanted.
+            harness.restart();
+            harness.set_int(CUDA_OPT_METRIC, CUDA_OPT_METRIC_LEARNED);
+            harness.run();
+            const int64_t more = harness.get_int(CUDA_OPT_WORKSPACE_BYTES) - bytes;
+            CHECK((more >= n * width && more <= (n + 64) * width));
+            CHECK(bytes + more <= (2 * m * stored + 9 * width) * n + constant);
+            harness.restart();
+            harness.set_int(CUDA_OPT_METRIC, CUDA_OPT_METRIC_DIAGONAL);
+            harness.run();
+            CHECK(harness.get_int(CUDA_OPT_WORKSPACE_BYTES) == bytes);
             CHECK(bytes >= 2 * m * n * stored);
             CHECK(bytes <= (2 * m * stored + 9 * width) * n + constant);
             CHECK(bytes - last_bytes <= (2 * m * stored + 9 * width) * (n - last_n) + (last_n < 200000 ? constant : 0));

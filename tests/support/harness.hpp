@@ -106,6 +106,7 @@ template <class Configuration> class Harness {
     }
     // Over what the library put there.
     void write_g(const Vector &g) { g_.write(g); }
+    void write_x(const Vector &x) { x_.write(x); }
     int64_t diagonals_asked_for() const { return diagonals_asked_for_; }
     bool diagonal_kept() const { return diagonal_kept_; }
 

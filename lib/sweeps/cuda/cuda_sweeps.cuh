@@ -56,7 +56,7 @@ template <class Real, class History> class CudaSweeps final : public Sweeps {
         check(cudaMemsetAsync(held_->counters.get(), 0, held_->counters.bytes(), stream_), "cudaMemsetAsync");
     }
 
-    int64_t workspace_bytes() const override { 
+    int64_t workspace_bytes() const override {
         return held_ ? held_->bytes() + aside_memory_.bytes() + own_diagonal_.bytes() : 0;
     }
 
@@ -228,7 +228,7 @@ template <class Real, class History> class CudaSweeps final : public Sweeps {
   private:
     HeldPlace place_of_held(const HeldVector &which) const {
         return place_of(which, n_, user_, static_cast<const WorkVectors<Real, History> &>(v_), aside_,
-                        own_diagonal_.get());
+                        const_cast<Real *>(v_.diagonal));
     }
 
     void copy(void *to, const void *from, int64_t bytes, cudaMemcpyKind kind) {
@@ -378,12 +378,12 @@ template <class Real, class History> class CudaSweeps final : public Sweeps {
         const int factors = kind == InnerProducts::metric
                                 ? products_warps * Stage<Real, History>::rows * static_cast<int>(sizeof(double2))
                                 : 0;
-        const int stages =
-            stages_within(std::min(block_shared_, processor_shared_ / resident_blocks(blocks)) - factors, place.bytes());
+        const int stages = stages_within(std::min(block_shared_, processor_shared_ / resident_blocks(blocks)) - factors,
+                                         place.bytes());
         const int ring = products_warps * stages * place.bytes() + factors;
         const int meeting = products_warps * LaneProducts<blocks, kind>::elements * static_cast<int>(sizeof(double));
         const int shared = std::max(ring, meeting);
-        if (shared > block_shared_) return launch_wide_inner_products<kind>(request, layout); // a small device
+        if (shared > block_shared_) return launch_wide_inner_products<kind>(request, layout);    // a small device
         if (request.update.wanted && v_.age_of(request, request.update.slot) >= request.pairs) { // m = 1
             learn_apart(request.update);
             request.update.wanted = false;

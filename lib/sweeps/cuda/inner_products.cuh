@@ -30,7 +30,8 @@ using SourcesOf =
     Sources<Real, History, most_stored(blocks, kind), most_beside(kind, DeviceVectors<Real, History>::apart)>;
 
 // The diagonal of a lane's own rows, of which at.h has been loaded: its update by a pair; its sums, by the newest pair;
-// and what scales the rows, root and inverse root, as all lanes will need it. Where nothing is weighted, at.h becomes 1.
+// and what scales the rows, root and inverse root, as all lanes will need it. Where nothing is weighted, at.h
+// becomes 1.
 template <class Real, class History> struct MetricRows {
     const MetricUpdate &update;
     bool weighted;
@@ -74,9 +75,9 @@ __global__ void __launch_bounds__(products_threads, resident_blocks(blocks))
     const int lane = threadIdx.x % 32, warp = threadIdx.x / 32, c = lane / 4, r = lane % 4, columns = layout.columns;
     const StageLayout<Real, History> place(v, request);
 
-    int at_column[blocks];  // the lane's; what columns past the end give is not used
-    unsigned scaled_by = 0; // of products in a metric: a bit for each that is scaled by the inverse root
-    bool of_caller[blocks];                // where the stored columns have fewer bits than g and z
+    int at_column[blocks];            // the lane's; what columns past the end give is not used
+    unsigned scaled_by = 0;           // of products in a metric: a bit for each that is scaled by the inverse root
+    bool of_caller[blocks];           // where the stored columns have fewer bits than g and z
     const auto appears = [&](int k) { // which column it is that stands there
         const int again = k - columns, older = again - panel::leading;
         if (again < 0) return k;
@@ -87,15 +88,15 @@ __global__ void __launch_bounds__(products_threads, resident_blocks(blocks))
         const int k = b * column_block + c;
         const int column = appears(k);
         if (panel::inverse(column)) scaled_by |= 1u << b;
-        of_caller[b] = apart && (b == 0 || b >= (metric ? panels.second_from() : blocks - 2)) &&
-                       place.of_caller(column);
+        of_caller[b] =
+            apart && (b == 0 || b >= (metric ? panels.second_from() : blocks - 2)) && place.of_caller(column);
         at_column[b] = place.panel_at(column) + r * 2 * (of_caller[b] ? sizeof(Real) : sizeof(History));
     }
     Products products;
     LaneSums<Real> own_sums;
     // Of products in a metric, behind the ring: the factors of the tile's rows.
-    double2 *const factors = reinterpret_cast<double2 *>(shared + products_warps * stages * place.bytes()) +
-                             (metric ? warp * rows : 0);
+    double2 *const factors =
+        reinterpret_cast<double2 *>(shared + products_warps * stages * place.bytes()) + (metric ? warp * rows : 0);
     const int learned_from = 2 * v.age_of(request, request.update.slot); // the stored column with y of that pair
 
     // From the last tile to the first: evaluations and sweep 2 go the other way, so that each finds in the second-level
@@ -138,13 +139,13 @@ __global__ void __launch_bounds__(products_threads, resident_blocks(blocks))
             const int64_t row = tile * rows + lane * lane_rows;
             const auto stored = [&](int k) { return place.column(stage, k) + lane * lane_rows; };
             const MetricRows<Real, History> here{request.update,
-                                                   request.weighted,
-                                                   stored(learned_from),
-                                                   stored(learned_from + 1),
-                                                   place.columns > 0 ? stored(0) : nullptr,
-                                                   stored(1),
-                                                   v.own_diagonal + row,
-                                                   factors + lane * lane_rows};
+                                                 request.weighted,
+                                                 stored(learned_from),
+                                                 stored(learned_from + 1),
+                                                 place.columns > 0 ? stored(0) : nullptr,
+                                                 stored(1),
+                                                 v.own_diagonal + row,
+                                                 factors + lane * lane_rows};
             here.look_at(at, own_sums);
         }
         bool is_free[lane_rows], candidate[lane_rows];
@@ -215,9 +216,9 @@ __global__ void __launch_bounds__(products_threads, resident_blocks(blocks))
 #pragma unroll
                     for (int b = 0; b < blocks; b++) {
                         const int again = b * column_block + c - columns;
-                        const bool taken = Products::one_tile || again < 0           ? is_free
+                        const bool taken = Products::one_tile || again < 0     ? is_free
                                            : metric && again >= panel::leading ? !is_free
-                                                                                 : true;
+                                                                               : true;
                         over_part[b][e] = taken ? w[b][e] : 0.0;
                     }
                 }
@@ -264,9 +265,9 @@ __global__ void __launch_bounds__(products_threads, resident_blocks(blocks))
         if (metric && i <= j && i >= panel::leading && i % 2 == 1 && j % 2 == 1) {
             const int age_i = panel::age(i), age_j = panel::age(j);
             store(layout.older_steps + panel::older_index(age_i, age_j, request.pairs),
-                  Products::one_tile ? sum_at(Products::place_over_all(i, j, columns))
-                                     : sum_at(Products::place_over_free(i, j)) +
-                                           sum_at(Products::place_over_held(i, age_j, columns)));
+                  Products::one_tile
+                      ? sum_at(Products::place_over_all(i, j, columns))
+                      : sum_at(Products::place_over_free(i, j)) + sum_at(Products::place_over_held(i, age_j, columns)));
         }
     }
     if (threadIdx.x < WarpSums::size)

@@ -20,8 +20,8 @@ __device__ inline void load4(const bfloat16 *from, double (&to)[4]) {
 
 // The lane's own row: its part in the row sums, and what other lanes need to know of it.
 template <class Real> struct OwnRow {
-    Real g, z;     // gradient, way to the bound
-    double y;      // of the fresh pair
+    Real g, z; // gradient, way to the bound
+    double y;  // of the fresh pair
     panel::Scaling by;
     unsigned free; // of all 32 rows, a bit each
 };

@@ -52,7 +52,8 @@ template <int blocks, InnerProducts kind> struct LaneProducts {
     double sums[pairs][free_gram ? blocks : 1][4] = {};
 
     // Eight rows, two a lane: w'v, where the columns of v are 0 but for those of the blocks from, ..., to - 1.
-    template <int from = 0, int to = blocks> __device__ void add(const double (&w)[blocks][2], const double (&v)[blocks][2]) {
+    template <int from = 0, int to = blocks>
+    __device__ void add(const double (&w)[blocks][2], const double (&v)[blocks][2]) {
         if constexpr (one_tile) {
             multiply_16x8x8(sums[0][0], v[0][0], w[0][0], v[0][1], w[0][1], w[0][0], w[0][1]);
         } else {

@@ -222,14 +222,16 @@ template <class Real, class History> class HostSweeps final : public Sweeps {
     }
 
     void fetch(const HeldVector &which, void *to_host) override {
-        const HeldPlace place = place_of(which, n_, user_, work_, aside_, own_diagonal_.get());
+        const HeldPlace place = place_of(which, n_, user_, work_, aside_, const_cast<Real *>(diagonal_));
         std::memcpy(to_host, place.at, static_cast<std::size_t>(place.bytes));
     }
     void store(const HeldVector &which, const void *from_host) override {
-        const HeldPlace place = place_of(which, n_, user_, work_, aside_, own_diagonal_.get());
+        const HeldPlace place = place_of(which, n_, user_, work_, aside_, const_cast<Real *>(diagonal_));
         std::memcpy(place.at, from_host, static_cast<std::size_t>(place.bytes));
     }
-    int64_t bytes_of(const HeldVector &which) const override { return place_of(which, n_, user_, work_, aside_, own_diagonal_.get()).bytes; }
+    int64_t bytes_of(const HeldVector &which) const override {
+        return place_of(which, n_, user_, work_, aside_, const_cast<Real *>(diagonal_)).bytes;
+    }
 
     double x_norm() override { return map_reduce_host<ScaledSquares>(n_, MeasureX<Real>{x_}, threads_).norm(); }
 

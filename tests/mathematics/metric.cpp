@@ -1,0 +1,108 @@
+// The metric that is learned: its rule against the formula in extended precision, and when it serves. That sweep 1
+// applies the rule on its way is shown with the inner products.
+#include <algorithm>
+#include <catch2/catch.hpp>
+#include <limits>
+
+#include "../support/problems.hpp"
+#include "lbfgsb/metric.hpp"
+#include "reference.hpp"
+
+using cudaopt::LearnedMetric;
+using cudaopt::MetricUpdate;
+using cudaopt_test::Uniform;
+using reference::Number;
+
+namespace {
+
+constexpr double epsilon = std::numeric_limits<double>::epsilon();
+constexpr double most = 67108864.0;
+
+} // namespace
+
+TEST_CASE("h of a variable after an update is the formula's", "[metric]") {
+    Uniform uniform(50);
+    for (int repetition = 0; repetition < 10000; repetition++) {
+        const auto power = [&](int least, int greatest) {
+            return std::ldexp(1 + uniform(), least + static_cast<int>(uniform() * (greatest - least)));
+        };
+        const double h = power(-26, 25), d = power(-200, 200) * (uniform() < 0.5 ? -1 : 1), y = power(-200, 200);
+        const Number b = 1 / static_cast<Number>(h), share_w = uniform(), share_u = uniform();
+        const auto of_d = static_cast<double>(share_w / (b * d * d)),
+                   of_y = static_cast<double>(share_u * b / (static_cast<Number>(y) * y));
+        const double kappa = power(-30, 2);
+        const Number u = y * y / b * of_y, w = b * d * d * of_d;
+        const Number expected = 1 / (b * std::sqrt((kappa + u) / (kappa + w)));
+        const double learned = cudaopt::learned_weight(h, d, y, {true, false, 0, of_d, of_y, kappa});
+        const Number wanted = std::min<Number>(std::max<Number>(expected, 1 / most), most);
+        if (!(std::fabs(learned - wanted) <= 16 * epsilon * wanted))
+            FAIL("h = " << h << " becomes " << learned << ", not " << wanted);
+        CHECK(cudaopt::learned_weight(1e300, d, y, {true, true, 0, of_d * h, of_y / h, kappa}) ==
+              cudaopt::learned_weight(1, d, y, {true, false, 0, of_d * h, of_y / h, kappa}));
+    }
+}
+
+TEST_CASE("Whatever the numbers, h stays within 2^26 of 1", "[metric]") {
+    const double numbers[] = {0,
+                              1,
+                              1e-300,
+                              1e300,
+                              1e-150,
+                              1e150,
+                              -1e160,
+                              std::numeric_limits<double>::infinity(),
+                              std::numeric_limits<double>::quiet_NaN(),
+                              std::numeric_limits<double>::denorm_min()};
+    for (const double h : {1.0, most, 1 / most})
+        for (const double d : numbers)
+            for (const double y : numbers)
+                for (const double of_d : numbers)
+                    for (const double of_y : numbers)
+                        for (const double kappa : {1e-9, 1.0, 1e9}) {
+                            const double learned =
+                                cudaopt::learned_weight(h, d, y, {true, false, 0, of_d, of_y, kappa});
+                            if (!(learned >= 1 / most && learned <= most)) FAIL("h = " << learned);
+                        }
+}
+
+TEST_CASE("A metric serves while it fits the pairs that it has not seen better than theta I", "[metric]") {
+    LearnedMetric metric;
+    CHECK_FALSE(metric.exists());
+    CHECK_FALSE(metric.take_update().wanted);
+    CHECK_FALSE(metric.exists());
+    metric.observe(3, 100, 2, 5, 2, 5);
+    CHECK(metric.update_is_due());
+    CHECK_FALSE(metric.exists());
+    const MetricUpdate first = metric.take_update();
+    CHECK((first.wanted && first.anew && first.slot == 3 && first.of_d == 0.2 && first.of_y == 0.5));
+    CHECK(first.kappa == 5.0 / 100);
+    CHECK(metric.exists());
+    CHECK_FALSE(metric.update_is_due());
+    CHECK_FALSE(metric.take_update().wanted);
+    int pairs = 1;
+    const auto observe = [&](double advantage) { // of b over theta I
+        metric.observe(0, 100, 1, 1, 1, std::exp(-advantage));
+        const MetricUpdate update = metric.take_update();
+        CHECK((update.wanted && !update.anew && update.kappa == (5.0 + pairs++) / 100));
+    };
+    for (int k = 0; k < 200; k++) observe(0.25);
+    CHECK_FALSE(metric.serves());
+    for (int k = 0; k < 200; k++) observe(0.35);
+    CHECK(metric.serves());
+    for (int k = 0; k < 200; k++) observe(0.25); // between the two it stays as it is
+    CHECK(metric.serves());
+    for (int k = 0; k < 200; k++) observe(0.1);
+    CHECK_FALSE(metric.serves());
+    // Sums out of range teach nothing.
+    metric.observe(0, 100, 1, 1, 1, std::numeric_limits<double>::infinity());
+    CHECK_FALSE(metric.update_is_due());
+    metric.observe(0, 100, 1, 1, 0, 1);
+    CHECK_FALSE(metric.update_is_due());
+    for (int k = 0; k < 200; k++) observe(1);
+    metric.forget();
+    CHECK_FALSE(metric.exists());
+    CHECK_FALSE(metric.serves());
+    metric.observe(1, 100, 1, 1, 1, 1); // it served well before
+    CHECK(metric.take_update().anew);
+    CHECK(metric.serves());
+}

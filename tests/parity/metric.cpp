@@ -1,0 +1,224 @@
+// The metric that is learned: what it is for, what it promises, and how it is read.
+#include <algorithm>
+#include <catch2/catch.hpp>
+#include <limits>
+
+#include "../support/harness.hpp"
+
+using namespace cudaopt_test;
+
+namespace {
+
+// sum of c_i x_i^2 / 2 - x_i over 6 decades of c, and a chain that couples neighbours.
+Problem chained_scales(int64_t n) {
+    Problem problem{"chained scales", Vector(static_cast<std::size_t>(n), 0.0), [](const Vector &x, Vector &g) {
+                        const auto count = static_cast<int64_t>(x.size());
+                        std::fill(g.begin(), g.end(), 0.0);
+                        return pairwise_sum(0, count, [&](int64_t i) {
+                            const double c = std::pow(10.0, static_cast<double>(i % 7) - 3), e = x[i] - 1;
+                            g[i] += c * e + 0.1 * c * e * e * e;
+                            return c * (e * e / 2 + 0.025 * e * e * e * e);
+                        });
+                    }};
+    return problem;
+}
+
+// f and x in other units, another for each variable.
+Problem in_units(Problem problem, double of_f, double least, double most) {
+    Vector unit(problem.start.size());
+    for (std::size_t i = 0; i < unit.size(); i++)
+        unit[i] = least * std::pow(most / least, static_cast<double>(i) / static_cast<double>(unit.size()));
+    for (Vector *values : {&problem.start, &problem.lower, &problem.upper})
+        for (std::size_t i = 0; i < values->size(); i++) (*values)[i] *= unit[i];
+    problem.evaluate = [=, honest = problem.evaluate](Vector x, Vector &g) {
+        for (std::size_t i = 0; i < x.size(); i++) x[i] /= unit[i];
+        const double f = of_f * honest(x, g);
+        for (std::size_t i = 0; i < x.size(); i++) g[i] *= of_f / unit[i];
+        return f;
+    };
+    return problem;
+}
+
+template <class Configuration> Vector diagonal_of(Harness<Configuration> &harness) {
+    using Real = typename Configuration::Real;
+    std::vector<Real> values(static_cast<std::size_t>(harness.n()));
+    REQUIRE(Abi<Real>::get_diagonal(harness.handle(), values.data()) == 0);
+    return Vector(values.begin(), values.end());
+}
+
+} // namespace
+
+TEMPLATE_TEST_CASE("A learned metric makes short work of bad scaling", "[metric]", EVERY_CONFIGURATION) {
+    if (skipped<TestType>()) return;
+    const bool wide = sizeof(typename TestType::Real) == 8;
+    for (const bool bounded : {false, true})
+        for (const bool approximate : {false, true})
+            for (const int m : {1, 5, 12, 17, 23}) {
+                INFO("m = " << m << (bounded ? ", bounds" : "") << (approximate ? ", approximate" : ""));
+                Problem problem = chained_scales(700);
+                if (bounded) problem = in_box(problem, -1, 0.9);
+                const auto solved = [&](int64_t metric) {
+                    Harness<TestType> harness(problem, m);
+                    harness.set_int(CUDA_OPT_METRIC, metric).set_int(CUDA_OPT_APPROXIMATE_CAUCHY, approximate);
+                    harness.set_real(CUDA_OPT_EPS, wide ? 1e-7 : 1e-3);
+                    const Outcome outcome = harness.run();
+                    check_promises<TestType>(problem, outcome);
+                    CHECK(outcome.task == CUDA_OPT_CONVERGED);
+                    return outcome;
+                };
+                const Outcome plain = solved(CUDA_OPT_METRIC_ONE_NUMBER), learned = solved(CUDA_OPT_METRIC_LEARNED);
+                CHECK(std::fabs(learned.f - plain.f) <= (wide ? 1e-9 : 1e-4) * (1 + std::fabs(plain.f)));
+                if (wide) CHECK(learned.evaluations < plain.evaluations);
+            }
+}
+
+TEMPLATE_TEST_CASE("What has been learned can be read", "[metric]", EVERY_CONFIGURATION) {
+    if (skipped<TestType>()) return;
+    const Problem problem = chained_scales(700);
+    for (const int64_t metric : {CUDA_OPT_METRIC_ONE_NUMBER, CUDA_OPT_METRIC_DIAGONAL, CUDA_OPT_METRIC_LEARNED}) {
+        INFO("metric " << metric);
+        Harness<TestType> harness(problem, 5);
+        harness.with_diagonal([](const Vector &, const Vector &, Vector &diagonal) {
+            for (std::size_t i = 0; i < diagonal.size(); i++) diagonal[i] = 0.25 + static_cast<double>(i % 4);
+        });
+        harness.set_int(CUDA_OPT_METRIC, metric).set_int(CUDA_OPT_MAX_ITERATIONS, 40);
+        harness.set_real(CUDA_OPT_EPS, 0);
+        typename TestType::Real nothing[700];
+        CHECK(Abi<typename TestType::Real>::get_diagonal(harness.handle(), nothing) == CUDA_OPT_MISUSE);
+        CHECK_THAT(cuda_opt_message(harness.handle()), Catch::Contains("no solve has begun"));
+        harness.run();
+        const Vector diagonal = diagonal_of(harness);
+        const double theta = harness.get_real(CUDA_OPT_THETA);
+        const auto [least, most] = std::minmax_element(diagonal.begin(), diagonal.end());
+        CHECK((*least > 0 && std::isfinite(*most)));
+        if (metric == CUDA_OPT_METRIC_ONE_NUMBER) {
+            CHECK(*least == *most);
+            CHECK(*least == Approx(1 / theta).epsilon(1e-6));
+        } else if (metric == CUDA_OPT_METRIC_DIAGONAL) {
+            for (std::size_t i = 0; i < diagonal.size(); i++) CHECK(diagonal[i] == 0.25 + static_cast<double>(i % 4));
+        } else { // of six decades some are learned; and the order is the curvatures'
+            CHECK(*most > 20 * *least);
+            for (std::size_t i = 6; i < diagonal.size(); i += 7) CHECK(diagonal[i] < diagonal[i - 6]);
+        }
+    }
+}
+
+TEMPLATE_TEST_CASE("A diagonal is read for a reason", "[metric]", HostDouble, HostFloat) {
+    Harness<TestType> harness(chained_scales(7), 5);
+    harness.step();
+    double wide[7];
+    float narrow[7];
+    const bool single = sizeof(typename TestType::Real) == 4;
+    const int wrong =
+        single ? cuda_opt_get_diagonal(harness.handle(), wide) : cuda_opt_get_diagonal_f32(harness.handle(), narrow);
+    CHECK(wrong == CUDA_OPT_MISUSE);
+    CHECK_THAT(cuda_opt_message(harness.handle()), Catch::Contains("another precision"));
+    CHECK(Abi<typename TestType::Real>::get_diagonal(harness.handle(), nullptr) == CUDA_OPT_MISUSE);
+    CHECK_THAT(cuda_opt_message(harness.handle()), Catch::Contains("NULL"));
+}
+
+TEMPLATE_TEST_CASE("Units of any size end a learned metric's solve with a code", "[metric]", EVERY_CONFIGURATION) {
+    if (skipped<TestType>()) return;
+    const bool wide = sizeof(typename TestType::Real) == 8;
+    const std::vector<double> units =
+        wide ? std::vector<double>{1e-150, 1e-60, 1, 1e60, 1e150} : std::vector<double>{1e-30, 1e-12, 1, 1e12, 1e30};
+    for (const double of_f : units)
+        for (const double least : units)
+            for (const double most : units)
+                for (const bool bounded : {false, true}) {
+                    INFO("f times " << of_f << ", x from " << least << " to " << most << (bounded ? ", bounds" : ""));
+                    const Problem valley = bounded ? in_box(extended_rosenbrock(20), -2, 0.8) : extended_rosenbrock(20);
+                    const Problem problem = in_units(valley, of_f, least, most);
+                    Harness<TestType> harness(problem, 5);
+                    harness.set_int(CUDA_OPT_METRIC, CUDA_OPT_METRIC_LEARNED);
+                    harness.set_real(CUDA_OPT_EPS, 0).set_int(CUDA_OPT_MAX_ITERATIONS, 40);
+                    harness.set_int(CUDA_OPT_MAX_EVALUATIONS, 120);
+                    const Outcome outcome = harness.run();
+                    CHECK(outcome.outside == 0);
+                    CHECK(outcome.task <= 0);
+                    if (outcome.task == CUDA_OPT_NOT_FINITE) continue; // at the start, mostly
+                    CHECK(std::isfinite(harness.get_real(CUDA_OPT_THETA)));
+                    for (const double h : diagonal_of(harness))
+                        if (!(h >= 0)) FAIL("an element of the diagonal is " << h); // 1 / theta may be out of range
+                }
+}
+
+TEMPLATE_TEST_CASE("A learned metric's solve has the same bits each time", "[metric]", EVERY_CONFIGURATION) {
+    if (skipped<TestType>()) return;
+    for (const Problem &problem : {torsion(40, 40), in_box(chained_scales(20001), -1, 0.9), extended_wood(1000)}) {
+        INFO(problem.name);
+        Harness<TestType> harness(problem, 5), other(problem, 5);
+        harness.set_int(CUDA_OPT_METRIC, CUDA_OPT_METRIC_LEARNED).set_int(CUDA_OPT_MAX_ITERATIONS, 60);
+        other.set_int(CUDA_OPT_METRIC, CUDA_OPT_METRIC_LEARNED).set_int(CUDA_OPT_MAX_ITERATIONS, 60);
+        other.set_int(CUDA_OPT_THREADS, 3); // of the host
+        const Outcome first = harness.run(), beside = other.run();
+        const Vector diagonal = diagonal_of(harness);
+        check_promises<TestType>(problem, first);
+        CHECK(first.x == beside.x);
+        CHECK(first.f == beside.f);
+        CHECK(diagonal == diagonal_of(other));
+        harness.restart();
+        const Outcome again = harness.run();
+        CHECK(first.x == again.x);
+        CHECK(first.g == again.g);
+        CHECK(first.message == again.message);
+        CHECK(diagonal == diagonal_of(harness));
+    }
+}
+
+TEMPLATE_TEST_CASE("A learned metric's iterates are the host's", "[metric]", CudaDouble, CudaFloat) {
+    if (skipped<TestType>()) return;
+    using Host = std::conditional_t<sizeof(typename TestType::Real) == 8, HostDouble, HostFloat>;
+    const bool wide = sizeof(typename TestType::Real) == 8;
+    for (const bool bounded : {false, true})
+        for (const int m : {1, 5, 17}) {
+            INFO("m = " << m << (bounded ? ", bounds" : ""));
+            Problem problem = chained_scales(5000);
+            if (bounded) problem = in_box(problem, -1, 0.9);
+            Harness<TestType> here(problem, m);
+            Harness<Host> there(problem, m);
+            here.set_int(CUDA_OPT_METRIC, CUDA_OPT_METRIC_LEARNED).set_int(CUDA_OPT_MAX_ITERATIONS, 12);
+            there.set_int(CUDA_OPT_METRIC, CUDA_OPT_METRIC_LEARNED).set_int(CUDA_OPT_MAX_ITERATIONS, 12);
+            const Outcome a = here.run(), b = there.run();
+            REQUIRE(a.history.size() == b.history.size());
+            for (std::size_t k = 0; k < a.history.size(); k++)
+                CHECK(a.history[k].f == Approx(b.history[k].f).epsilon(wide ? 1e-8 : 1e-3));
+            const Vector learned = diagonal_of(here), expected = diagonal_of(there);
+            for (std::size_t i = 0; i < learned.size(); i++)
+                if (!(std::fabs(learned[i] - expected[i]) <= (wide ? 1e-6 : 0.05) * expected[i]))
+                    FAIL("h_" << i << " = " << learned[i] << ", not " << expected[i]);
+        }
+}
+
+TEMPLATE_TEST_CASE("The metric may change with a warm start, and pairs stay", "[metric]", EVERY_CONFIGURATION) {
+    if (skipped<TestType>()) return;
+    const bool wide = sizeof(typename TestType::Real) == 8;
+    const int64_t metrics[] = {CUDA_OPT_METRIC_ONE_NUMBER, CUDA_OPT_METRIC_DIAGONAL, CUDA_OPT_METRIC_LEARNED};
+    for (const bool bounded : {false, true})
+        for (const int64_t before : metrics)
+            for (const int64_t after : metrics) {
+                INFO("from metric " << before << " to " << after << (bounded ? ", bounds" : ""));
+                Problem problem = chained_scales(300);
+                if (bounded) problem = in_box(problem, -1, 0.9);
+                Harness<TestType> harness(problem, 9);
+                harness.with_diagonal([](const Vector &, const Vector &, Vector &diagonal) {
+                    std::fill(diagonal.begin(), diagonal.end(), 0.5);
+                });
+                harness.set_real(CUDA_OPT_EPS, wide ? 1e-7 : 1e-3);
+                harness.set_int(CUDA_OPT_METRIC, before);
+                const Outcome first = harness.run();
+                REQUIRE(first.task == CUDA_OPT_CONVERGED);
+                REQUIRE(cuda_opt_warm_start(harness.handle()) == 0);
+                harness.set_int(CUDA_OPT_METRIC, after);
+                const int64_t pairs = harness.get_int(CUDA_OPT_PAIRS);
+                CHECK(pairs == std::min<int64_t>(9, first.iterations));
+                harness.write_x(problem.start);
+                REQUIRE(harness.step() == CUDA_OPT_EVALUATE_FG);
+                REQUIRE(harness.step() > 0);
+                CHECK(harness.get_int(CUDA_OPT_PAIRS) == pairs);
+                const Outcome second = harness.run();
+                CHECK(second.task == CUDA_OPT_CONVERGED);
+                CHECK(second.outside == 0);
+                CHECK(std::fabs(second.f - first.f) <= (wide ? 1e-9 : 1e-4) * (1 + std::fabs(first.f)));
+            }
+}
