@@ -187,7 +187,6 @@ int main(int argc, char **argv) {
                 evaluations.resize(metric_problems().size(), absent);
                 for (std::size_t k = 0; k < evaluations.size(); k++)
                     if (metric_problems()[k].name == row.problem && row.solved) evaluations[k] = row.evaluations;
-                rows.write(row.text);
             }
             summarise(solvers, m);
             if (m == memories.front()) picture.write(svg(profile(solvers, m)));

@@ -11,7 +11,6 @@ struct PeerRow {
     int m = 0;
     bool solved = false;
     double evaluations = 0;
-    std::string text; // the row as it stands
 };
 
 // Throws std::invalid_argument where the file is not there or has another head.
