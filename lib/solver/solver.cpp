@@ -134,8 +134,8 @@ void Solver::allocate() {
         sweeps_ = make_sweeps_(backend_, dimension(), static_cast<int>(settings().history_bits), device_);
         history_bits_ = settings().history_bits;
     }
-    sweeps_->allocate(memory(), {static_cast<int>(settings().threads), stream, settings().robust,
-                                 settings().metric == Metric::learned, &patience_});
+    sweeps_->allocate(memory(),
+                      {static_cast<int>(settings().threads), stream, settings().robust, settings().metric, &patience_});
     sweeps_->bind(arrays);
 }
 

@@ -14,6 +14,7 @@
 #include "exec/patience.hpp"
 #include "lbfgsb/box.hpp"
 #include "lbfgsb/requests.hpp"
+#include "lbfgsb/settings.hpp"
 #include "rim/failure.hpp"
 
 namespace cudaopt {
@@ -31,7 +32,7 @@ struct BackendOptions {
     int threads;        // host; 0: all of the machine's
     void *stream;       // CUDA
     bool aside;         // two vectors more, for put_aside()
-    bool learns;        // one more, for a diagonal of the sweeps' own, which takes the place of the caller's
+    int64_t metric;     // learned: one more, for a diagonal of the sweeps' own, which takes the place of the caller's
     Patience *patience; // of those who wait: they look, and Interrupted is thrown
 };
 

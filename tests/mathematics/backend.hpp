@@ -38,7 +38,8 @@ template <class Configuration> class Backend {
         arrays_.lower = bounds(machine, machine.lower, arrays_.lower_all);
         arrays_.upper = bounds(machine, machine.upper, arrays_.upper_all);
         arrays_.diagonal = place(machine.diagonal);
-        sweeps_->allocate(machine.m, {1, nullptr, aside, learns, &patience_});
+        const int64_t metric = learns ? cudaopt::Metric::learned : cudaopt::Metric::one_number;
+        sweeps_->allocate(machine.m, {1, nullptr, aside, metric, &patience_});
         sweeps_->bind(arrays_);
         if (learns) store({HeldVector::diagonal}, machine.diagonal);
         sweeps_->store({HeldVector::f}, &machine.f);

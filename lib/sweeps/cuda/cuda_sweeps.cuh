@@ -33,8 +33,7 @@ template <class Real, class History> class CudaSweeps final : public Sweeps {
         for (const void *vector :
              {static_cast<const void *>(a.x), static_cast<const void *>(a.g), a.lower, a.upper, a.diagonal})
             aligned_ = aligned_ && reinterpret_cast<std::uintptr_t>(vector) % 16 == 0;
-        for (CallEvents &call : held_->calls) call.recorded = false;
-        seconds_ = 0;
+        held_->clock.reset();
     }
 
     void allocate(int m, const BackendOptions &options) override {
@@ -46,7 +45,8 @@ template <class Real, class History> class CudaSweeps final : public Sweeps {
             aside_memory_.allocate(2 * n_);
             aside_ = {aside_memory_.get(), aside_memory_.get() + n_};
         }
-        if (!options.learns) {
+        callers_metric_ = options.metric == Metric::callers;
+        if (options.metric != Metric::learned) {
             own_diagonal_.release();
         } else if (!own_diagonal_.get()) {
             own_diagonal_.allocate(v_.pitch);
@@ -198,31 +198,22 @@ template <class Real, class History> class CudaSweeps final : public Sweeps {
         }
     }
 
-    // Time on the stream between the first and the last command of a call. A call's events are read two calls later,
-    // when they are certain to be complete. Timing fails no solve: an error leaves the call's time out, and where it is
-    // one of the stream's work, the next wait meets it again. So does a call that gave up its wait: its end is not in
-    // sight.
     void begin_call() override {
         if (!held_) return;
         const OnDevice on(device_, std::nothrow);
-        CallEvents &call = held_->calls[call_ % 2];
-        collect(call);
-        begun_ = cudaEventRecord(call.begin.get(), stream_) == cudaSuccess;
+        held_->clock.begin(stream_);
     }
 
     void end_call() override {
-        if (!begun_) return;
+        if (!held_ || !held_->clock.begun()) return;
         const OnDevice on(device_, std::nothrow);
-        CallEvents &call = held_->calls[call_++ % 2];
-        call.recorded = cudaEventRecord(call.end.get(), stream_) == cudaSuccess;
-        begun_ = false;
+        held_->clock.end(stream_);
     }
 
     double seconds() override {
-        if (!held_) return seconds_;
+        if (!held_) return 0;
         const OnDevice on(device_, std::nothrow);
-        for (CallEvents &call : held_->calls) collect(call);
-        return seconds_;
+        return held_->clock.seconds();
     }
 
   private:
@@ -280,21 +271,11 @@ template <class Real, class History> class CudaSweeps final : public Sweeps {
     int64_t most_partials() const {
         const int64_t narrow =
             ProductsLayout(std::min(columns_, 5 * column_block), true).size * int64_t{most_products_blocks};
-        const int64_t wide = ProductsLayout(columns_, true).size * int64_t{tile_kernel_rows(columns_)};
-        return std::max(narrow, wide);
+        return std::max(narrow, ProductsLayout(columns_, true).size * int64_t{tile_kernel_rows(columns_)});
     }
     static int tile_kernel_rows(int columns) {
         const int blocks = column_blocks(columns), tiles = blocks * (blocks + 1) / 2;
         return std::max(1, 4 * most_products_blocks / tiles);
-    }
-
-    void collect(CallEvents &call) {
-        float milliseconds = 0;
-        if (!call.recorded) return;
-        call.recorded = false;
-        if (cudaEventSynchronize(call.end.get()) != cudaSuccess) return;
-        if (cudaEventElapsedTime(&milliseconds, call.begin.get(), call.end.get()) == cudaSuccess)
-            seconds_ += 1e-3 * milliseconds;
     }
 
     template <class Rule> void launch_direction(const Rule &rule) {
@@ -389,7 +370,9 @@ template <class Real, class History> class CudaSweeps final : public Sweeps {
             request.update.wanted = false;
         }
         const SourcesOf<Real, History, blocks, kind> sources(v_, request, place);
-        const SendAhead ahead = held_->sent.ahead(sends_ahead(kind) && request.threshold == 0, rows_sent());
+        // With the caller's diagonal the products at a trial point are not those that a search begins with.
+        const bool searched = request.threshold == 0 && (request.weighted || !callers_metric_);
+        const SendAhead ahead = held_->sent.ahead(searched && sends_ahead(kind), rows_sent());
         check(launch(inner_products_kernel<Real, History, blocks, kind>, grid, products_threads, shared, stream_, v_,
                      sources, request, layout, ahead, stages, aligned_, held_->partials.get()),
               "the launch of sweep 1");
@@ -443,8 +426,8 @@ template <class Real, class History> class CudaSweeps final : public Sweeps {
     const int device_;
     int columns_ = 0;
     int block_shared_ = 0, processor_shared_ = 0; // bytes that a block can have, and all of them together
-    bool begun_ = false;                          // the call's beginning has been recorded
     bool dependent_launches_ = false; // the device can place a kernel's blocks before the one in front of it has ended
+    bool callers_metric_ = false;     // the diagonal is the caller's
     bool aligned_ = false;            // all of the caller's vectors to 16 bytes
     cudaStream_t stream_ = nullptr;
     Patience *patience_ = nullptr; // the caller's
@@ -458,8 +441,6 @@ template <class Real, class History> class CudaSweeps final : public Sweeps {
     DirectionSums direction_sums_{};
     PanelProducts sums_{};
     unsigned ticket_ = 0;
-    unsigned call_ = 0;
-    double seconds_ = 0;
 };
 
 template <class Real, class History> std::unique_ptr<Sweeps> make_cuda_sweeps(int64_t n, int device) {

@@ -52,7 +52,7 @@ template <class Real, class History> struct MetricRows {
             if (newest_y) look_at_metric<Real>(at.h[k], newest_y[k], newest_d[k], weighted, sums);
             else sums.bad_weights += !is_weight(at.h[k]);
             if (!weighted) at.h[k] = 1;
-            const panel::Scaling by = scaling_of(at.h[k]);
+            const panel::Scaling by = weighted ? scaling_of(at.h[k]) : panel::Scaling{1, 1};
             factors_to[k] = {by.root, by.inverse_root};
         }
     }

@@ -43,8 +43,8 @@ __device__ OwnRow<Real> look_at_own_row(const DeviceVectors<Real, History> &v, c
             const double stored_y = pair && !request.fresh ? v.y(slot)[i] : 0.0,
                          y = pair && request.fresh ? gradient_change<History>(at.g[0], v.g_base(slot)[i]) : stored_y;
             look_at_metric(at.h[0], y, pair ? static_cast<double>(v.s(slot)[i]) : 0.0, request.weighted, sums);
-            if (!request.weighted) at.h[0] = 1;
-            own.by = scaling_of(at.h[0]);
+            if (request.weighted) own.by = scaling_of(at.h[0]);
+            else at.h[0] = 1;
         }
     } else {
         take_off_rows_past_the_end<kind>(sums, 1, request);

@@ -28,10 +28,10 @@ template <class Real, class History> struct StageLayout {
 
     __host__ __device__ StageLayout(const DeviceVectors<Real, History> &v, const PanelRequest &request)
         : columns(2 * request.pairs), first_copied(0) {
-        const bool bounds = request.free_gram || request.weighted;
+        const bool bounds = request.free_gram || request.in_metric();
         if (bounds && v.box.l) l = copied++;
         if (bounds && v.box.u) u = copied++;
-        if (request.weighted) h = copied++;
+        if (request.in_metric()) h = copied++;
         if (v.apart && request.fresh && columns > 0) g_base = copied++, first_copied = 1;
         vectors = copied;
         if (bounds && !v.box.l) l = vectors++;

@@ -6,6 +6,7 @@
 #include "sweeps/cuda/direction.cuh"
 #include "sweeps/cuda/reduce_partials.cuh"
 #include "sweeps/cuda/prefetched_rows.cuh"
+#include "sweeps/cuda/stream_clock.cuh"
 #include "sweeps/cuda/support.cuh"
 
 namespace cudaopt {
@@ -14,11 +15,6 @@ struct FromDevice { // written by kernels, read by the host
     unsigned flag;
     unsigned long long crossed;
     alignas(8) unsigned char record[sizeof(StartRecord)];
-};
-
-struct CallEvents {
-    CudaEvent begin, end;
-    bool recorded = false;
 };
 
 template <class Real, class History> struct CudaWorkspace {
@@ -65,7 +61,7 @@ template <class Real, class History> struct CudaWorkspace {
     PrefetchedRows sent;
     FoundVariables found;
     std::vector<double> numbers; // as posted
-    CallEvents calls[2];
+    StreamClock clock;
 };
 
 } // namespace cudaopt

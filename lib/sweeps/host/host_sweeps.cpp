@@ -10,6 +10,8 @@
 #include "sweeps/found_variables.hpp"
 #include "sweeps/products_layout.hpp"
 #include "sweeps/host/buffer.hpp"
+#include "sweeps/host/cascade.hpp"
+#include "sweeps/host/metric_tiles.hpp"
 #include "sweeps/host/row_tiles.hpp"
 #include "sweeps/host/stored_columns.hpp"
 #include "cuda_opt.h"
@@ -23,44 +25,6 @@ namespace {
 
 constexpr int64_t stretches = 256; // contiguous runs of tiles, the threads' pieces of work
 constexpr int64_t least_rows_for_threads = 8192;
-
-void clear(const ProductsLayout &layout, double *v) {
-    std::fill(v, v + layout.size, 0.0);
-    v[layout.minimum] = infinity;
-}
-
-void join(const ProductsLayout &layout, double *to, const double *from) {
-    for (int i = 0; i < layout.maximum; i++) to[i] += from[i];
-    const double largest = from[layout.maximum];
-    if (largest > to[layout.maximum] || largest != largest) to[layout.maximum] = largest;
-    to[layout.minimum] = std::min(to[layout.minimum], from[layout.minimum]);
-}
-
-// Sums of a stretch's tiles in a binary tree, with a partial sum for each level: tile k is joined like the carry of a
-// binary counter.
-class Cascade {
-  public:
-    Cascade(double *levels, const ProductsLayout &layout) : levels_(levels), layout_(layout) {}
-    double *next() { return level(depth_); } // where the next tile's numbers go
-    void push() {
-        depth_++;
-        for (uint64_t carry = count_++; carry & 1; carry >>= 1) {
-            depth_--;
-            join(layout_, level(depth_ - 1), level(depth_));
-        }
-    }
-    void finish(double *to) {
-        clear(layout_, to);
-        for (int i = depth_ - 1; i >= 0; i--) join(layout_, to, level(i));
-    }
-
-  private:
-    double *level(int i) { return levels_ + static_cast<std::size_t>(i) * layout_.size; }
-    double *levels_;
-    const ProductsLayout &layout_;
-    int depth_ = 0;
-    uint64_t count_ = 0;
-};
 
 template <class Real, class History> class HostSweeps final : public Sweeps {
   public:
@@ -80,7 +44,7 @@ template <class Real, class History> class HostSweeps final : public Sweeps {
             aside_memory_ = allocate_buffer<Real>(2 * n_);
             aside_ = {aside_memory_.get(), aside_memory_.get() + n_};
         }
-        if (!options.learns) own_diagonal_.reset();
+        if (options.metric != Metric::learned) own_diagonal_.reset();
         else if (!own_diagonal_) own_diagonal_ = allocate_buffer<Real>(n_);
         const int columns = panel::columns(m);
         const ProductsLayout layout(columns, true);
@@ -261,10 +225,6 @@ template <class Real, class History> class HostSweeps final : public Sweeps {
     }
     int rows_from(int64_t begin) const { return static_cast<int>(std::min<int64_t>(tile_height, n_ - begin)); }
     double weight(const PanelRequest &request, int64_t i) const { return request.weighted ? diagonal_[i] : 1.0; }
-    static panel::Scaling scaling_of(double h) {
-        const double root = std::sqrt(h);
-        return {root, 1 / root};
-    }
     Row row(int64_t i) const { return {x_[i], g_[i], box_.lower(i), box_.upper(i)}; }
 
     const History *column_s(const PanelRequest &request, int age) const {
@@ -321,7 +281,7 @@ template <class Real, class History> class HostSweeps final : public Sweeps {
                 for (int r = 0; r < rows; r++) tile[r] = fresh_y(request, begin + r);
             load_column(column_s(request, age) + begin, rows, tile + panel::s_column(age) * tile_height);
         }
-        if (request.in_metric()) sum_over_metric(request, begin, rows, tile, out);
+        if (request.in_metric()) sum_over_metric(diagonal_ + begin, rows, request.weighted, tile, out);
         if (request.weighted) scale_tile(own.h, rows, columns, tile);
         std::fill(tile + columns * tile_height, tile + padded_columns(columns) * tile_height, 0.0);
 
@@ -346,40 +306,6 @@ template <class Real, class History> class HostSweeps final : public Sweeps {
         out[not_finite] = facts.not_finite;
         out[layout.maximum] = facts.projected_gradient_max;
         out[layout.minimum] = facts.first_breakpoint;
-    }
-
-    // The sums that a metric needs of the tile's rows, before they are scaled.
-    void sum_over_metric(const PanelRequest &request, int64_t begin, int rows, const double *tile, double *out) const {
-        const double *const y = tile + panel::y_new * tile_height, *const d = tile + panel::s_new * tile_height;
-        for (int r = 0; r < rows; r++) {
-            const double h = diagonal_[begin + r], other = request.weighted ? 1 : h;
-            out[bad_weights] += !is_weight(h);
-            out[newest_y_sum] += y[r] * y[r] * other;
-            out[newest_d_sum] += d[r] * d[r] / other;
-        }
-    }
-
-    // The panel's columns in the coordinates that h scales.
-    static void scale_tile(const double *h, int rows, int columns, double *tile) {
-        double factors[2][tile_height]; // of even columns and of odd ones
-        for (int r = 0; r < rows; r++) {
-            const panel::Scaling by = scaling_of(h[r]);
-            factors[0][r] = by.root, factors[1][r] = by.inverse_root;
-        }
-        for (int c = 0; c < columns; c++) {
-            const double *const factor = factors[panel::inverse(c)];
-            for (int r = 0; r < rows; r++) tile[c * tile_height + r] *= factor[r];
-        }
-    }
-
-    static void add_older_products(const double *tile, int pairs, double *scratch, double *packed) {
-        const int older = panel::older(pairs);
-        for (int age = 1; age <= older; age++) {
-            const double *const column = tile + panel::s_column(age) * tile_height;
-            std::copy(column, column + tile_height, scratch + (age - 1) * tile_height);
-        }
-        std::fill(scratch + older * tile_height, scratch + padded_columns(older) * tile_height, 0.0);
-        add_symmetric_products(scratch, older, packed);
     }
 
     static void add_stored(double factor, const History *column, int rows, double *to) {

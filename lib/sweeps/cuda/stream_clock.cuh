@@ -1,0 +1,53 @@
+// Time on a stream between the first and the last command of each call. A call's events are read two calls later, when
+// they are certain to be complete. Timing fails no solve: an error leaves the call's time out, and where it is one of
+// the stream's work, the next wait meets it again. So does a call that gave up its wait: its end is not in sight.
+#pragma once
+
+#include "sweeps/cuda/support.cuh"
+
+namespace cudaopt {
+
+class StreamClock {
+  public:
+    void reset() {
+        for (Call &call : calls_) call.recorded = false;
+        seconds_ = 0;
+    }
+    void begin(cudaStream_t stream) {
+        Call &call = calls_[count_ % 2];
+        collect(call);
+        begun_ = cudaEventRecord(call.begin.get(), stream) == cudaSuccess;
+    }
+    bool begun() const { return begun_; }
+    void end(cudaStream_t stream) {
+        Call &call = calls_[count_++ % 2];
+        call.recorded = cudaEventRecord(call.end.get(), stream) == cudaSuccess;
+        begun_ = false;
+    }
+    double seconds() {
+        for (Call &call : calls_) collect(call);
+        return seconds_;
+    }
+
+  private:
+    struct Call {
+        CudaEvent begin, end;
+        bool recorded = false;
+    };
+
+    void collect(Call &call) {
+        float milliseconds = 0;
+        if (!call.recorded) return;
+        call.recorded = false;
+        if (cudaEventSynchronize(call.end.get()) != cudaSuccess) return;
+        if (cudaEventElapsedTime(&milliseconds, call.begin.get(), call.end.get()) == cudaSuccess)
+            seconds_ += 1e-3 * milliseconds;
+    }
+
+    Call calls_[2];
+    bool begun_ = false; // the call's beginning has been recorded
+    unsigned count_ = 0;
+    double seconds_ = 0;
+};
+
+} // namespace cudaopt

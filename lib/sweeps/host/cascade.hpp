@@ -1,0 +1,49 @@
+// The numbers of the inner products, added up tile by tile in a binary tree.
+#pragma once
+
+#include <algorithm>
+
+#include "lbfgsb/box.hpp"
+#include "sweeps/products_layout.hpp"
+
+namespace cudaopt {
+
+inline void clear(const ProductsLayout &layout, double *v) {
+    std::fill(v, v + layout.size, 0.0);
+    v[layout.minimum] = infinity;
+}
+
+inline void join(const ProductsLayout &layout, double *to, const double *from) {
+    for (int i = 0; i < layout.maximum; i++) to[i] += from[i];
+    const double largest = from[layout.maximum];
+    if (largest > to[layout.maximum] || largest != largest) to[layout.maximum] = largest;
+    to[layout.minimum] = std::min(to[layout.minimum], from[layout.minimum]);
+}
+
+// Sums of a stretch's tiles in a binary tree, with a partial sum for each level: tile k is joined like the carry of a
+// binary counter.
+class Cascade {
+  public:
+    Cascade(double *levels, const ProductsLayout &layout) : levels_(levels), layout_(layout) {}
+    double *next() { return level(depth_); } // where the next tile's numbers go
+    void push() {
+        depth_++;
+        for (uint64_t carry = count_++; carry & 1; carry >>= 1) {
+            depth_--;
+            join(layout_, level(depth_ - 1), level(depth_));
+        }
+    }
+    void finish(double *to) {
+        clear(layout_, to);
+        for (int i = depth_ - 1; i >= 0; i--) join(layout_, to, level(i));
+    }
+
+  private:
+    double *level(int i) { return levels_ + static_cast<std::size_t>(i) * layout_.size; }
+    double *levels_;
+    const ProductsLayout &layout_;
+    int depth_ = 0;
+    uint64_t count_ = 0;
+};
+
+} // namespace cudaopt

@@ -1,0 +1,54 @@
+// What a tile of the panel adds to the inner products in a metric, on the host.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+
+#include "lbfgsb/panel.hpp"
+#include "sweeps/host/panel_tiles.hpp"
+#include "sweeps/rules.hpp"
+
+namespace cudaopt {
+
+inline panel::Scaling scaling_of(double h) {
+    const double root = std::sqrt(h);
+    return {root, 1 / root};
+}
+
+// The sums that a metric needs of the tile's rows, before its columns are scaled: added to `sums`, by RowSum.
+template <class Real>
+void sum_over_metric(const Real *diagonal, int rows, bool weighted, const double *tile, double *sums) {
+    const double *const y = tile + panel::y_new * tile_height, *const d = tile + panel::s_new * tile_height;
+    for (int r = 0; r < rows; r++) {
+        const double h = diagonal[r], other = weighted ? 1 : h;
+        sums[bad_weights] += !is_weight(h);
+        sums[newest_y_sum] += y[r] * y[r] * other;
+        sums[newest_d_sum] += d[r] * d[r] / other;
+    }
+}
+
+// The panel's columns in the coordinates that h scales.
+inline void scale_tile(const double *h, int rows, int columns, double *tile) {
+    double factors[2][tile_height]; // of even columns and of odd ones
+    for (int r = 0; r < rows; r++) {
+        const panel::Scaling by = scaling_of(h[r]);
+        factors[0][r] = by.root, factors[1][r] = by.inverse_root;
+    }
+    for (int c = 0; c < columns; c++) {
+        const double *const factor = factors[panel::inverse(c)];
+        for (int r = 0; r < rows; r++) tile[c * tile_height + r] *= factor[r];
+    }
+}
+
+// scratch: as large as the tile
+inline void add_older_products(const double *tile, int pairs, double *scratch, double *packed) {
+    const int older = panel::older(pairs);
+    for (int age = 1; age <= older; age++) {
+        const double *const column = tile + panel::s_column(age) * tile_height;
+        std::copy(column, column + tile_height, scratch + (age - 1) * tile_height);
+    }
+    std::fill(scratch + older * tile_height, scratch + padded_columns(older) * tile_height, 0.0);
+    add_symmetric_products(scratch, older, packed);
+}
+
+} // namespace cudaopt
