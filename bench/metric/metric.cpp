@@ -19,8 +19,10 @@ namespace {
 constexpr double much_worse = 1.5;
 constexpr int many_evaluations = 100;
 
-using Evaluations = std::vector<double>;             // of each problem; absent where it is not solved
-using Solvers = std::map<std::string, Evaluations>;  // by name
+struct Ends {                           // of each problem
+    std::vector<double> evaluations, f; // absent where it is not solved; of peers, f is not known
+};
+using Solvers = std::map<std::string, Ends>; // by name
 using Chosen = std::function<bool(std::size_t problem)>;
 
 const std::string learned = "learned", plain = "plain", moved = "plain, moved", version_3 = "L-BFGS-B 3.0";
@@ -53,14 +55,15 @@ struct Comparison {
     double factor() const { return both > 0 ? std::exp(logs / both) : absent; }
 };
 
-Comparison compare(const Evaluations &one, const Evaluations &other, const Chosen &chosen) {
+Comparison compare(const Ends &one, const Ends &other, const Chosen &chosen) {
     Comparison result;
-    for (std::size_t k = 0; k < one.size(); k++) {
+    for (std::size_t k = 0; k < one.evaluations.size(); k++) {
         if (!chosen(k)) continue;
-        result.lost += std::isnan(one[k]) && !std::isnan(other[k]);
-        result.won += !std::isnan(one[k]) && std::isnan(other[k]);
-        if (std::isnan(one[k]) || std::isnan(other[k])) continue;
-        const double factor = one[k] / other[k];
+        const double a = one.evaluations[k], b = other.evaluations[k];
+        result.lost += std::isnan(a) && !std::isnan(b);
+        result.won += !std::isnan(a) && std::isnan(b);
+        if (std::isnan(a) || std::isnan(b)) continue;
+        const double factor = a / b;
         result.both++;
         result.logs += std::log(factor);
         result.worse += factor > much_worse;
@@ -69,9 +72,14 @@ Comparison compare(const Evaluations &one, const Evaluations &other, const Chose
     return result;
 }
 
-int solved(const Evaluations &evaluations) {
+// Two ends at one minimum, as far as f tells.
+bool same_end(double f, double other) {
+    return std::fabs(f - other) <= 1e-5 + 1e-3 * std::fmax(std::fabs(f), std::fabs(other));
+}
+
+int solved(const Ends &ends) {
     int count = 0;
-    for (const double number : evaluations) count += !std::isnan(number);
+    for (const double number : ends.evaluations) count += !std::isnan(number);
     return count;
 }
 
@@ -87,28 +95,33 @@ void heading(const std::string &words) {
 
 void show_groups(const Solvers &solvers) {
     const auto &problems = metric_problems();
-    const Evaluations &one = solvers.at(learned), &other = solvers.at(plain);
+    const Ends &one = solvers.at(learned), &other = solvers.at(plain);
     heading(learned + " / " + plain + ", on");
     show("all problems", compare(one, other, [](std::size_t) { return true; }));
     show("those to develop on", compare(one, other, [&](std::size_t k) { return !kept_aside(problems[k].name); }));
     show("those kept aside", compare(one, other, [&](std::size_t k) { return kept_aside(problems[k].name); }));
     show("those with bounds", compare(one, other, [&](std::size_t k) { return problems[k].bounded(); }));
     show("n > 100", compare(one, other, [&](std::size_t k) { return problems[k].n() > 100; }));
-    show("100 evaluations or more", compare(one, other, [&](std::size_t k) { return other[k] >= many_evaluations; }));
+    show("100 evaluations or more",
+         compare(one, other, [&](std::size_t k) { return other.evaluations[k] >= many_evaluations; }));
+    show("where both end at the same f",
+         compare(one, other, [&](std::size_t k) { return same_end(one.f[k], other.f[k]); }));
     for (const char *group : {"More-Garbow-Hillstrom", "NIST", "other small ones", "larger", "MINPACK-2"})
         show(group, compare(one, other, [&](std::size_t k) { return group_of(problems[k]) == group; }));
 }
 
 void show_losers(const Solvers &solvers) {
     const auto &problems = metric_problems();
-    const Evaluations &one = solvers.at(learned), &other = solvers.at(plain);
-    std::printf("\n  worse than %s by %g x, or not solved (with m and so many evaluations, %s and %s):\n", plain.c_str(),
+    const Ends &one = solvers.at(learned), &other = solvers.at(plain);
+    std::printf("\n  worse than %s by %g x, or not solved: evaluations and f at the end, %s and %s\n", plain.c_str(),
                 much_worse, learned.c_str(), plain.c_str());
-    for (std::size_t k = 0; k < problems.size(); k++)
-        if (!std::isnan(other[k]) && !(one[k] <= much_worse * other[k]))
-            std::printf("    %-44s n = %4d %s %s%s\n", problems[k].name.c_str(), problems[k].n(),
-                        cell("%.0f", 6, one[k]).c_str(), cell("%.0f", 6, other[k]).c_str(),
-                        kept_aside(problems[k].name) ? "  kept aside" : "");
+    for (std::size_t k = 0; k < problems.size(); k++) {
+        const double a = one.evaluations[k], b = other.evaluations[k];
+        if (std::isnan(b) || a <= much_worse * b) continue;
+        std::printf("    %-34s n = %4d %s %s %s %s%s\n", problems[k].name.c_str(), problems[k].n(),
+                    cell("%.0f", 6, a).c_str(), cell("%.0f", 6, b).c_str(), cell("%.5e", 13, one.f[k]).c_str(),
+                    cell("%.5e", 13, other.f[k]).c_str(), kept_aside(problems[k].name) ? "  kept aside" : "");
+    }
 }
 
 void summarise(const Solvers &solvers, int m) {
@@ -117,10 +130,10 @@ void summarise(const Solvers &solvers, int m) {
     for (const std::string &reference : {learned, plain}) std::printf("  %8s / this (both)", reference.c_str());
     std::printf("\n");
     const Chosen all = [](std::size_t) { return true; };
-    for (const auto &[name, evaluations] : solvers) {
-        std::printf("  %-26s %6d", name.c_str(), solved(evaluations));
+    for (const auto &[name, ends] : solvers) {
+        std::printf("  %-26s %6d", name.c_str(), solved(ends));
         for (const std::string &reference : {learned, plain}) {
-            const Comparison c = compare(solvers.at(reference), evaluations, all);
+            const Comparison c = compare(solvers.at(reference), ends, all);
             std::printf("  %15.3f (%3d)", c.factor(), c.both);
         }
         std::printf("\n");
@@ -134,20 +147,24 @@ void summarise(const Solvers &solvers, int m) {
 ProfilePlot profile(const Solvers &solvers, int m) {
     ProfilePlot plot{"Performance profile: evaluations to ||Pg|| <= 1e-6",
                      std::to_string(metric_problems().size()) + " problems, m = " + std::to_string(m),
-                     "evaluations over those of the best solver, at most", 16, {}};
-    for (const std::string &name : {learned, plain, version_3, std::string("blmvm"), std::string("bqnls"),
-                                    std::string("scipy")})
-        if (const auto found = solvers.find(name); found != solvers.end()) plot.solvers.push_back({name, found->second});
+                     "evaluations over those of the best solver, at most",
+                     16,
+                     {}};
+    for (const std::string &name :
+         {learned, plain, version_3, std::string("blmvm"), std::string("bqnls"), std::string("scipy")})
+        if (const auto found = solvers.find(name); found != solvers.end())
+            plot.solvers.push_back({name, found->second.evaluations});
     return plot;
 }
 
-Evaluations run_all(const Solver &solver, int m, int seconds, Output &rows) {
-    Evaluations result;
+Ends run_all(const Solver &solver, int m, int seconds, Output &rows) {
+    Ends result;
     for (const SmallProblem &problem : metric_problems()) {
         const SmallRun run = run_apart([&] { return solver.run(problem, m); }, seconds);
         rows.write(csv_row(problem.name, int64_t{problem.n()}, int64_t{problem.bounded()}, int64_t{m}, solver.name,
                            run.evaluations, run.f, run.pg, run.end, int64_t{run.solved()}));
-        result.push_back(run.solved() ? static_cast<double>(run.evaluations) : absent);
+        result.evaluations.push_back(run.solved() ? static_cast<double>(run.evaluations) : absent);
+        result.f.push_back(run.f);
     }
     return result;
 }
@@ -183,7 +200,7 @@ int main(int argc, char **argv) {
             for (const Solver &solver : ours) solvers[solver.name] = run_all(solver, m, seconds, rows);
             for (const PeerRow &row : known) {
                 if (row.m != m) continue;
-                auto &evaluations = solvers[row.solver];
+                auto &evaluations = solvers[row.solver].evaluations;
                 evaluations.resize(metric_problems().size(), absent);
                 for (std::size_t k = 0; k < evaluations.size(); k++)
                     if (metric_problems()[k].name == row.problem && row.solved) evaluations[k] = row.evaluations;
@@ -191,8 +208,9 @@ int main(int argc, char **argv) {
             summarise(solvers, m);
             if (m == memories.front()) picture.write(svg(profile(solvers, m)));
         }
-        std::printf("\nfactor: geometric mean over the problems that both solve. worse, better: by %g x and more. lost, won: "
-                    "solved by the\nother alone, by the one alone. moved: the start, by 1e-9 of itself.\n",
-                    much_worse);
+        std::printf(
+            "\nfactor: geometric mean over the problems that both solve. worse, better: by %g x and more. lost, won: "
+            "solved by the\nother alone, by the one alone. moved: the start, by 1e-9 of itself.\n",
+            much_worse);
     });
 }

@@ -31,8 +31,8 @@ std::vector<PeerRow> read_peers(const std::string &path) {
     while (std::getline(file, row)) {
         const std::vector<std::string> fields = fields_of(row);
         if (fields.size() < 10) throw std::invalid_argument("'" + path + "' has a row without its ten fields: " + row);
-        rows.push_back({fields[0], fields[4], std::atoi(fields[3].c_str()), fields[9] == "1",
-                        std::atof(fields[5].c_str())});
+        rows.push_back(
+            {fields[0], fields[4], std::atoi(fields[3].c_str()), fields[9] == "1", std::atof(fields[5].c_str())});
     }
     return rows;
 }

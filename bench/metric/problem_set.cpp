@@ -61,8 +61,8 @@ const Problems &metric_problems() {
         Problems problems = cudaopt_problems::all_problems();
         append(problems, cudaopt_problems::larger_problems());
         for (const int64_t n : {400, 2500})
-            for (const char *name : {"torsion", "bearing", "minimal-surface", "optimal-design", "combustion",
-                                     "ginzburg-landau-2d"})
+            for (const char *name :
+                 {"torsion", "bearing", "minimal-surface", "optimal-design", "combustion", "ginzburg-landau-2d"})
                 problems.push_back(of_minpack2(name, n));
         for (const int64_t n : {50, 200}) problems.push_back(of_minpack2("ginzburg-landau-1d", n));
         for (const int64_t n : {60, 150}) problems.push_back(of_minpack2("lennard-jones-3d", n));

@@ -22,7 +22,10 @@ struct Solver {
 
 const std::vector<Solver> solvers = {
     {"ours", [](const bench::SmallProblem &problem, int m) { return bench::run_ours(problem, m); }},
-    {"ours-plain", [](const bench::SmallProblem &problem, int m) { return bench::run_ours(problem, m, {{CUDA_OPT_ROBUST, 0}}); }},
+    {"ours-plain",
+     [](const bench::SmallProblem &problem, int m) {
+         return bench::run_ours(problem, m, {{CUDA_OPT_ROBUST, 0}});
+     }},
     {"lbfgsb-3.0", [](const bench::SmallProblem &problem, int m) { return bench::run_lbfgsb(problem, m); }},
 };
 

@@ -32,31 +32,32 @@ Problem diffusion(int k, double decades, int block) {
         const int place = e / 2, i = place / (k + 1), j = place % (k + 1);
         a.push_back(of_block[static_cast<std::size_t>(i / block * blocks + j / block)]);
     }
-    return make_sum<2>(sized(block == 1 ? "diffusion" : "diffusion-blocks", k * k),
-                       "-div(a grad u) = 1 on the unit square, five points, a over 4 decades by chance, as in Gilbert, "
-                       "Lemarechal, Math. Program. 45 (1989) 407, whose variational problems scale so",
-                       Vector(k * k, 0), edges(k) + k * k,
-                       [k](int e) {
-                           return e < edges(k) ? edge(e, k) : Few<int, 2>{e - edges(k), -1};
-                       },
-                       [k, a](int e, const auto &u) {
-                           using T = ScalarOf<decltype(u)>;
-                           return e < edges(k) ? T(a[static_cast<std::size_t>(e)] * square(u[0] - u[1]) / 2) : T(-u[0]);
-                       });
+    return make_sum<2>(
+        sized(block == 1 ? "diffusion" : "diffusion-blocks", k * k),
+        "-div(a grad u) = 1 on the unit square, five points, a over 4 decades by chance, as in Gilbert, "
+        "Lemarechal, Math. Program. 45 (1989) 407, whose variational problems scale so",
+        Vector(k * k, 0), edges(k) + k * k,
+        [k](int e) {
+            return e < edges(k) ? edge(e, k) : Few<int, 2>{e - edges(k), -1};
+        },
+        [k, a](int e, const auto &u) {
+            using T = ScalarOf<decltype(u)>;
+            return e < edges(k) ? T(a[static_cast<std::size_t>(e)] * square(u[0] - u[1]) / 2) : T(-u[0]);
+        });
 }
 
 // The membrane of Moré and Toraldo (1991) over an obstacle, or between two.
 Problem membrane(const std::string &name, int k, double load) {
     const double h = 1.0 / (k + 1);
-    return make_sum<2>(sized(name, k * k), "More, Toraldo, SIAM J. Optim. 1 (1991) 93: " + name, Vector(k * k, 0),
-                       edges(k) + k * k,
-                       [k](int e) {
-                           return e < edges(k) ? edge(e, k) : Few<int, 2>{e - edges(k), -1};
-                       },
-                       [k, load, h](int e, const auto &u) {
-                           using T = ScalarOf<decltype(u)>;
-                           return e < edges(k) ? T(square(u[0] - u[1]) / 2) : T(-load * h * h * u[0]);
-                       });
+    return make_sum<2>(
+        sized(name, k * k), "More, Toraldo, SIAM J. Optim. 1 (1991) 93: " + name, Vector(k * k, 0), edges(k) + k * k,
+        [k](int e) {
+            return e < edges(k) ? edge(e, k) : Few<int, 2>{e - edges(k), -1};
+        },
+        [k, load, h](int e, const auto &u) {
+            using T = ScalarOf<decltype(u)>;
+            return e < edges(k) ? T(square(u[0] - u[1]) / 2) : T(-load * h * h * u[0]);
+        });
 }
 
 Vector on_grid(int k, const std::function<double(double, double)> &value) {
@@ -83,21 +84,27 @@ Problems of_grids(int k) {
 Problem quartic(int n) {
     Chance chance(static_cast<unsigned>(n));
     const Vector c = sequence(n, [&](int) { return chance.decades(5); });
-    return make_sum<2>(sized("quartic", n), "a chain of quartic springs, their strengths over 5 decades by chance",
-                       Vector(n, 0), n, [n](int i) { return Few<int, 2>{i, i + 1 < n ? i + 1 : -1}; },
-                       [c](int i, const auto &x) {
-                           const double strength = c[static_cast<std::size_t>(i)];
-                           return strength * (square(x[0] - 1) / 2 + fourth(x[0] - 1) / 4) + square(x[1] - x[0]) / 2;
-                       });
+    return make_sum<2>(
+        sized("quartic", n), "a chain of quartic springs, their strengths over 5 decades by chance", Vector(n, 0), n,
+        [n](int i) {
+            return Few<int, 2>{i, i + 1 < n ? i + 1 : -1};
+        },
+        [c](int i, const auto &x) {
+            const double strength = c[static_cast<std::size_t>(i)];
+            return strength * (square(x[0] - 1) / 2 + fourth(x[0] - 1) / 4) + square(x[1] - x[0]) / 2;
+        });
 }
 
 Few<int, 4> overlapping(int k) { return {2 * k, 2 * k + 1, 2 * k + 2, 2 * k + 3}; }
 
 Problems chains(int n) {
     return {
-        make_sum<2>(sized("chained-rosenbrock", n), luksan_vlcek + "1", repeated({-1.2, 1}, n), n - 1,
-                    [](int k) { return Few<int, 2>{k, k + 1}; },
-                    [](int, const auto &x) { return 100 * square(square(x[0]) - x[1]) + square(x[0] - 1); }),
+        make_sum<2>(
+            sized("chained-rosenbrock", n), luksan_vlcek + "1", repeated({-1.2, 1}, n), n - 1,
+            [](int k) {
+                return Few<int, 2>{k, k + 1};
+            },
+            [](int, const auto &x) { return 100 * square(square(x[0]) - x[1]) + square(x[0] - 1); }),
         make_sum<4>(sized("chained-wood", n), luksan_vlcek + "2",
                     sequence(n, [](int i) { return i <= 4 ? (i % 2 ? -3 : -1) : (i % 2 ? -2 : 0); }), n / 2 - 1,
                     overlapping,
@@ -117,21 +124,27 @@ Problems chains(int n) {
                         return fourth(exp(x[0]) - x[1]) + 100 * square(cube(x[1] - x[2])) + fourth(tan(x[2] - x[3])) +
                                square(fourth(x[0])) + square(x[3] - 1);
                     }),
-        make_sum<3>(sized("generalised-broyden-tridiagonal", n), luksan_vlcek + "5", Vector(n, -1), n,
-                    [n](int k) {
-                        return Few<int, 3>{k, k - 1, k + 1 < n ? k + 1 : -1};
-                    },
-                    [](int, const auto &x) {
-                        return pow(abs((3 - 2 * x[0]) * x[0] - x[1] - x[2] + 1), 7.0 / 3);
-                    }),
-        make_sum<2>(sized("genrose", n), cute + "GENROSE", sequence(n, [n](int i) { return i / (n + 1.0); }), n - 1,
-                    [](int k) { return Few<int, 2>{k, k + 1}; },
-                    [](int, const auto &x) { return 100 * square(x[1] - square(x[0])) + square(x[1] - 1); }),
-        make_sum<2>(sized("tridia", n), cute + "TRIDIA", Vector(n, 1), n, [](int k) { return Few<int, 2>{k, k - 1}; },
-                    [](int k, const auto &x) {
-                        using T = ScalarOf<decltype(x)>;
-                        return k == 0 ? T(square(x[0] - 1)) : T((k + 1) * square(2 * x[0] - x[1]));
-                    }),
+        make_sum<3>(
+            sized("generalised-broyden-tridiagonal", n), luksan_vlcek + "5", Vector(n, -1), n,
+            [n](int k) {
+                return Few<int, 3>{k, k - 1, k + 1 < n ? k + 1 : -1};
+            },
+            [](int, const auto &x) { return pow(abs((3 - 2 * x[0]) * x[0] - x[1] - x[2] + 1), 7.0 / 3); }),
+        make_sum<2>(
+            sized("genrose", n), cute + "GENROSE", sequence(n, [n](int i) { return i / (n + 1.0); }), n - 1,
+            [](int k) {
+                return Few<int, 2>{k, k + 1};
+            },
+            [](int, const auto &x) { return 100 * square(x[1] - square(x[0])) + square(x[1] - 1); }),
+        make_sum<2>(
+            sized("tridia", n), cute + "TRIDIA", Vector(n, 1), n,
+            [](int k) {
+                return Few<int, 2>{k, k - 1};
+            },
+            [](int k, const auto &x) {
+                using T = ScalarOf<decltype(x)>;
+                return k == 0 ? T(square(x[0] - 1)) : T((k + 1) * square(2 * x[0] - x[1]));
+            }),
     };
 }
 
@@ -174,7 +187,8 @@ Problem tomography(int k) {
     Forms forms;
     for (int a = 0; a < angles; a++)
         for (int b = 0; b < k; b++) {
-            const double angle = pi * a / angles, offset = (b + 0.5) / k * 2 - 1, c = std::cos(angle), s = std::sin(angle);
+            const double angle = pi * a / angles, offset = (b + 0.5) / k * 2 - 1, c = std::cos(angle),
+                         s = std::sin(angle);
             auto &row = forms.rows.emplace_back();
             Vector lengths(static_cast<std::size_t>(k * k), 0);
             for (int step = 0; step < 8 * k; step++) {
