@@ -2,6 +2,7 @@
 // with and without it, of L-BFGS-B 3.0, and of the peers whose rows tools/compare_tao has written.
 //
 //     bench_metric [--m 10,5] [--peers FILE] [--csv FILE] [--svg FILE]
+#include <algorithm>
 #include <map>
 
 #include "bench/common/command_line.hpp"
@@ -17,7 +18,7 @@ using namespace cudaopt::bench;
 namespace {
 
 constexpr double much_worse = 1.5;
-constexpr int many_evaluations = 100;
+constexpr int many_evaluations = 100, starts_moved = 21;
 
 struct Ends {                           // of each problem
     std::vector<double> evaluations, f; // absent where it is not solved; of peers, f is not known
@@ -32,10 +33,10 @@ struct Solver {
     std::function<SmallRun(const SmallProblem &problem, int m)> run;
 };
 
-// By 1e-9 of itself: what comes of that is what rounding errors alone may do.
-SmallProblem with_start_moved(SmallProblem problem) {
+// By so many times 1e-9 of itself: what comes of that is what rounding errors alone may do.
+SmallProblem with_start_moved(SmallProblem problem, int times) {
     for (std::size_t i = 0; i < problem.start.size(); i++)
-        problem.start[i] *= 1 + 1e-9 * std::sin(7.0 * static_cast<double>(i) + 1);
+        problem.start[i] *= 1 + 1e-9 * times * std::sin(7.0 * static_cast<double>(i) + 1);
     return problem;
 }
 
@@ -45,7 +46,7 @@ const std::vector<Solver> ours = {
          return run_ours(problem, m, {{CUDA_OPT_METRIC, CUDA_OPT_METRIC_LEARNED}});
      }},
     {plain, [](const SmallProblem &problem, int m) { return run_ours(problem, m); }},
-    {moved, [](const SmallProblem &problem, int m) { return run_ours(with_start_moved(problem), m); }},
+    {moved, [](const SmallProblem &problem, int m) { return run_ours(with_start_moved(problem, 1), m); }},
     {version_3, [](const SmallProblem &problem, int m) { return run_lbfgsb(problem, m); }},
 };
 
@@ -110,17 +111,32 @@ void show_groups(const Solvers &solvers) {
         show(group, compare(one, other, [&](std::size_t k) { return group_of(problems[k]) == group; }));
 }
 
-void show_losers(const Solvers &solvers) {
+// Evaluations, of so many starts moved; absent where most of them are not solved.
+double median(const Solver &solver, const SmallProblem &problem, int m) {
+    std::vector<double> numbers;
+    for (int k = 0; k < starts_moved; k++) {
+        const SmallRun run = solver.run(with_start_moved(problem, k), m);
+        numbers.push_back(run.solved() ? static_cast<double>(run.evaluations) : INFINITY);
+    }
+    std::nth_element(numbers.begin(), numbers.begin() + starts_moved / 2, numbers.end());
+    const double middle = numbers[starts_moved / 2];
+    return std::isfinite(middle) ? middle : absent;
+}
+
+void show_losers(const Solvers &solvers, int m) {
     const auto &problems = metric_problems();
     const Ends &one = solvers.at(learned), &other = solvers.at(plain);
-    std::printf("\n  worse than %s by %g x, or not solved: evaluations and f at the end, %s and %s\n", plain.c_str(),
-                much_worse, learned.c_str(), plain.c_str());
+    std::printf("\n  worse than %s by %g x, or not solved: evaluations, their medians over %d starts, f at the end\n",
+                plain.c_str(), much_worse, starts_moved);
+    std::printf("  %-40s %14s %14s %26s\n", "", "learned  plain", "learned  plain", "learned         plain");
     for (std::size_t k = 0; k < problems.size(); k++) {
         const double a = one.evaluations[k], b = other.evaluations[k];
         if (std::isnan(b) || a <= much_worse * b) continue;
-        std::printf("    %-34s n = %4d %s %s %s %s%s\n", problems[k].name.c_str(), problems[k].n(),
-                    cell("%.0f", 6, a).c_str(), cell("%.0f", 6, b).c_str(), cell("%.5e", 13, one.f[k]).c_str(),
-                    cell("%.5e", 13, other.f[k]).c_str(), kept_aside(problems[k].name) ? "  kept aside" : "");
+        std::printf("  %-30s n = %4d  %s %s  %s %s  %s %s%s\n", problems[k].name.c_str(), problems[k].n(),
+                    cell("%.0f", 7, a).c_str(), cell("%.0f", 6, b).c_str(),
+                    cell("%.0f", 7, median(ours[0], problems[k], m)).c_str(),
+                    cell("%.0f", 6, median(ours[1], problems[k], m)).c_str(), cell("%.5e", 12, one.f[k]).c_str(),
+                    cell("%.5e", 12, other.f[k]).c_str(), kept_aside(problems[k].name) ? "  kept aside" : "");
     }
 }
 
@@ -141,7 +157,7 @@ void summarise(const Solvers &solvers, int m) {
     heading("what rounding errors do");
     show(moved + " / " + plain, compare(solvers.at(moved), solvers.at(plain), all));
     show_groups(solvers);
-    show_losers(solvers);
+    show_losers(solvers, m);
 }
 
 ProfilePlot profile(const Solvers &solvers, int m) {

@@ -1,5 +1,5 @@
-// Problems of hundreds and thousands of variables from public definitions, for comparisons of minimisers. Each is
-// divided by ||P g||_inf at its start, so that ||P g||_inf <= 1e-6 asks as much of all of them.
+// Problems of hundreds and thousands of variables from public definitions, for comparisons of minimisers. The f of each
+// is divided by ||P g||_inf at its start, so that ||P g||_inf <= 1e-6 asks about as much of all of them.
 #pragma once
 
 #include "problem.hpp"

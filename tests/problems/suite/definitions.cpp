@@ -77,7 +77,7 @@ TEST_CASE("problems: the gradient is that of f") {
     for (const Problem &problem : all_problems()) check_gradient(problem, near_start(problem, uniform), 1);
 }
 
-TEST_CASE("problems: the larger ones are well formed, with the gradient of f and the slope 1 at the start") {
+TEST_CASE("problems: the larger ones are well formed, with the gradient of f and a slope of 1 at most at the start") {
     cudaopt_test::Uniform uniform(21);
     std::set<std::string> names;
     for (const Problem &problem : all_problems()) names.insert(problem.name);
@@ -88,7 +88,8 @@ TEST_CASE("problems: the larger ones are well formed, with the gradient of f and
         CHECK_FALSE(problem.source.empty());
         Vector g(problem.start.size());
         problem.evaluate(problem.start, g);
-        CHECK(projected_gradient_norm(problem, problem.start, g) == Approx(1));
+        const double slope = projected_gradient_norm(problem, problem.start, g);
+        CHECK((slope > 0 && slope <= 1 + 1e-9)); // less where the box is nearer than the gradient is long
         check_gradient(problem, near_start(problem, uniform), g.size() / 20);
     }
     CHECK(larger_problems().size() >= 30);
