@@ -63,7 +63,7 @@ class Solver {
     int load(const unsigned char *from, int64_t bytes);
     // The diagonal of H_0 as the newest model has it, to host memory; Real is the precision of the handle.
     template <class Real> void read_diagonal(Real *to) {
-        const double scale = 1 / state_->memory().theta();
+        const double scale = settings().metric == Metric::callers ? 1 : 1 / state_->memory().theta();
         if (state_->weighted()) sweeps_->fetch({HeldVector::diagonal}, to);
         else std::fill_n(to, dimension(), Real(1));
         std::transform(to, to + dimension(), to, [=](Real h) { return static_cast<Real>(scale * h); });

@@ -9,18 +9,20 @@ using namespace cudaopt_test;
 
 namespace {
 
-// sum of c_i x_i^2 / 2 - x_i over 6 decades of c, and a chain that couples neighbours.
-Problem chained_scales(int64_t n) {
-    Problem problem{"chained scales", Vector(static_cast<std::size_t>(n), 0.0), [](const Vector &x, Vector &g) {
-                        const auto count = static_cast<int64_t>(x.size());
-                        std::fill(g.begin(), g.end(), 0.0);
-                        return pairwise_sum(0, count, [&](int64_t i) {
-                            const double c = std::pow(10.0, static_cast<double>(i % 7) - 3), e = x[i] - 1;
-                            g[i] += c * e + 0.1 * c * e * e * e;
-                            return c * (e * e / 2 + 0.025 * e * e * e * e);
-                        });
-                    }};
-    return problem;
+// Springs to targets, of stiffnesses over 4 decades, that stiffen, and soft ones between neighbours.
+Problem springs(int64_t n) {
+    return {"springs", Vector(static_cast<std::size_t>(n), 0.0), [](const Vector &x, Vector &g) {
+                const auto count = static_cast<int64_t>(x.size());
+                std::fill(g.begin(), g.end(), 0.0);
+                return pairwise_sum(0, count, [&](int64_t i) {
+                    const double c = std::pow(10.0, static_cast<double>(i % 5) - 2),
+                                 e = x[i] - 1.5 * std::sin(static_cast<double>(i)),
+                                 between = i > 0 ? x[i] - x[i - 1] : 0;
+                    g[i] += c * (e + 0.1 * e * e * e) + 0.005 * between;
+                    if (i > 0) g[i - 1] -= 0.005 * between;
+                    return c * (e * e / 2 + 0.025 * e * e * e * e) + 0.0025 * between * between;
+                });
+            }};
 }
 
 // f and x in other units, another for each variable.
@@ -55,26 +57,26 @@ TEMPLATE_TEST_CASE("A learned metric makes short work of bad scaling", "[metric]
         for (const bool approximate : {false, true})
             for (const int m : {1, 5, 12, 17, 23}) {
                 INFO("m = " << m << (bounded ? ", bounds" : "") << (approximate ? ", approximate" : ""));
-                Problem problem = chained_scales(700);
+                Problem problem = springs(700);
                 if (bounded) problem = in_box(problem, -1, 0.9);
                 const auto solved = [&](int64_t metric) {
                     Harness<TestType> harness(problem, m);
                     harness.set_int(CUDA_OPT_METRIC, metric).set_int(CUDA_OPT_APPROXIMATE_CAUCHY, approximate);
-                    harness.set_real(CUDA_OPT_EPS, wide ? 1e-7 : 1e-3);
+                    harness.set_real(CUDA_OPT_EPS, wide ? 1e-7 : 1e-3).set_int(CUDA_OPT_MAX_ITERATIONS, 0);
                     const Outcome outcome = harness.run();
                     check_promises<TestType>(problem, outcome);
                     CHECK(outcome.task == CUDA_OPT_CONVERGED);
                     return outcome;
                 };
                 const Outcome plain = solved(CUDA_OPT_METRIC_ONE_NUMBER), learned = solved(CUDA_OPT_METRIC_LEARNED);
-                CHECK(std::fabs(learned.f - plain.f) <= (wide ? 1e-9 : 1e-4) * (1 + std::fabs(plain.f)));
+                CHECK(std::fabs(learned.f - plain.f) <= (wide ? 1e-7 : 1e-2) * (1 + std::fabs(plain.f)));
                 if (wide) CHECK(learned.evaluations < plain.evaluations);
             }
 }
 
 TEMPLATE_TEST_CASE("What has been learned can be read", "[metric]", EVERY_CONFIGURATION) {
     if (skipped<TestType>()) return;
-    const Problem problem = chained_scales(700);
+    const Problem problem = springs(700);
     for (const int64_t metric : {CUDA_OPT_METRIC_ONE_NUMBER, CUDA_OPT_METRIC_DIAGONAL, CUDA_OPT_METRIC_LEARNED}) {
         INFO("metric " << metric);
         Harness<TestType> harness(problem, 5);
@@ -96,15 +98,15 @@ TEMPLATE_TEST_CASE("What has been learned can be read", "[metric]", EVERY_CONFIG
             CHECK(*least == Approx(1 / theta).epsilon(1e-6));
         } else if (metric == CUDA_OPT_METRIC_DIAGONAL) {
             for (std::size_t i = 0; i < diagonal.size(); i++) CHECK(diagonal[i] == 0.25 + static_cast<double>(i % 4));
-        } else { // of six decades some are learned; and the order is the curvatures'
-            CHECK(*most > 20 * *least);
-            for (std::size_t i = 6; i < diagonal.size(); i += 7) CHECK(diagonal[i] < diagonal[i - 6]);
+        } else { // of four decades some are learned; and the order is the curvatures'
+            CHECK(*most > 10 * *least);
+            for (std::size_t i = 4; i < diagonal.size(); i += 5) CHECK(diagonal[i] < diagonal[i - 4]);
         }
     }
 }
 
 TEMPLATE_TEST_CASE("A diagonal is read for a reason", "[metric]", HostDouble, HostFloat) {
-    Harness<TestType> harness(chained_scales(7), 5);
+    Harness<TestType> harness(springs(7), 5);
     harness.step();
     double wide[7];
     float narrow[7];
@@ -145,7 +147,7 @@ TEMPLATE_TEST_CASE("Units of any size end a learned metric's solve with a code",
 
 TEMPLATE_TEST_CASE("A learned metric's solve has the same bits each time", "[metric]", EVERY_CONFIGURATION) {
     if (skipped<TestType>()) return;
-    for (const Problem &problem : {torsion(40, 40), in_box(chained_scales(20001), -1, 0.9), extended_wood(1000)}) {
+    for (const Problem &problem : {torsion(40, 40), in_box(springs(20001), -1, 0.9), extended_wood(1000)}) {
         INFO(problem.name);
         Harness<TestType> harness(problem, 5), other(problem, 5);
         harness.set_int(CUDA_OPT_METRIC, CUDA_OPT_METRIC_LEARNED).set_int(CUDA_OPT_MAX_ITERATIONS, 60);
@@ -173,7 +175,7 @@ TEMPLATE_TEST_CASE("A learned metric's iterates are the host's", "[metric]", Cud
     for (const bool bounded : {false, true})
         for (const int m : {1, 5, 17}) {
             INFO("m = " << m << (bounded ? ", bounds" : ""));
-            Problem problem = chained_scales(5000);
+            Problem problem = springs(5000);
             if (bounded) problem = in_box(problem, -1, 0.9);
             Harness<TestType> here(problem, m);
             Harness<Host> there(problem, m);
@@ -198,7 +200,7 @@ TEMPLATE_TEST_CASE("The metric may change with a warm start, and pairs stay", "[
         for (const int64_t before : metrics)
             for (const int64_t after : metrics) {
                 INFO("from metric " << before << " to " << after << (bounded ? ", bounds" : ""));
-                Problem problem = chained_scales(300);
+                Problem problem = springs(300);
                 if (bounded) problem = in_box(problem, -1, 0.9);
                 Harness<TestType> harness(problem, 9);
                 harness.with_diagonal([](const Vector &, const Vector &, Vector &diagonal) {
@@ -219,6 +221,6 @@ TEMPLATE_TEST_CASE("The metric may change with a warm start, and pairs stay", "[
                 const Outcome second = harness.run();
                 CHECK(second.task == CUDA_OPT_CONVERGED);
                 CHECK(second.outside == 0);
-                CHECK(std::fabs(second.f - first.f) <= (wide ? 1e-9 : 1e-4) * (1 + std::fabs(first.f)));
+                CHECK(std::fabs(second.f - first.f) <= (wide ? 1e-7 : 1e-3) * (1 + std::fabs(first.f)));
             }
 }
