@@ -79,7 +79,9 @@ template <class Real> double quadratic(const std::vector<Real> &x, std::vector<R
 }
 
 struct Options {
-    bool bounded, diagonal, log;
+    bool bounded;
+    int metric;
+    bool log;
     int history_bits;
 };
 
@@ -99,7 +101,7 @@ template <class Real> class Solve : public OfHandle {
         TRY(write(diagonal, std::vector<Real>(n, Real(0.02))));
         if (options_.bounded) TRY(Abi<Real>::set_bounds(s_, array<Real>(lower), array<Real>(upper)));
         TRY(Abi<Real>::set_diagonal(s_, array<Real>(diagonal)));
-        TRY(cuda_opt_set_int(s_, CUDA_OPT_DIAGCO, options_.diagonal));
+        TRY(cuda_opt_set_int(s_, CUDA_OPT_METRIC, options_.metric));
         TRY(cuda_opt_set_int(s_, CUDA_OPT_HISTORY_BITS, options_.history_bits));
         TRY(cuda_opt_set_real(s_, CUDA_OPT_EPS, 1e-3));
         if (options_.log) {
@@ -244,9 +246,11 @@ class ManualQuery : public Case {
     }
 };
 
-template <class Real, int backend, bool bounded, bool diagonal, bool log, int history_bits = 8 * sizeof(Real)>
+constexpr int plain = CUDA_OPT_METRIC_ONE_NUMBER, callers = CUDA_OPT_METRIC_DIAGONAL, learned = CUDA_OPT_METRIC_LEARNED;
+
+template <class Real, int backend, bool bounded, int metric, bool log, int history_bits = 8 * sizeof(Real)>
 std::unique_ptr<Case> solve() {
-    return std::make_unique<Solve<Real>>(backend, Options{bounded, diagonal, log, history_bits});
+    return std::make_unique<Solve<Real>>(backend, Options{bounded, metric, log, history_bits});
 }
 
 } // namespace
@@ -254,12 +258,13 @@ std::unique_ptr<Case> solve() {
 const std::vector<Kind> &kinds() {
     constexpr int cuda = CUDA_OPT_BACKEND_CUDA, host = CUDA_OPT_BACKEND_HOST;
     static const std::vector<Kind> all = {
-        {"bounded, with a log", solve<double, cuda, true, false, true>},
-        {"without bounds, single precision", solve<float, cuda, false, false, false>},
-        {"with a diagonal and bounds", solve<double, cuda, true, true, false>},
-        {"with a memory of 32 bits", solve<double, cuda, true, false, false, 32>},
-        {"with a memory of 16 bits", solve<float, cuda, true, false, false, 16>},
-        {"on the host", solve<double, host, true, false, false>},
+        {"bounded, with a log", solve<double, cuda, true, plain, true>},
+        {"without bounds, single precision", solve<float, cuda, false, plain, false>},
+        {"with a learned metric and bounds", solve<double, cuda, true, learned, false>},
+        {"with a diagonal and bounds", solve<double, cuda, true, callers, false>},
+        {"with a memory of 32 bits", solve<double, cuda, true, plain, false, 32>},
+        {"with a memory of 16 bits", solve<float, cuda, true, plain, false, 16>},
+        {"on the host", solve<double, host, true, plain, false>},
         {"search by batches", []() -> std::unique_ptr<Case> { return std::make_unique<Search>(); }},
         {"the manual's interface", []() -> std::unique_ptr<Case> { return std::make_unique<Manual>(); }},
         {"its query", []() -> std::unique_ptr<Case> { return std::make_unique<ManualQuery>(); }},
