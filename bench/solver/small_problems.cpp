@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "bench/common/command_line.hpp"
+#include "cuda_opt.h"
 #include "small_runs.hpp"
 
 using namespace cudaopt;
@@ -20,8 +21,11 @@ struct Solver {
 };
 
 const std::vector<Solver> solvers = {
-    {"ours", [](const bench::SmallProblem &problem, int m) { return bench::run_ours(problem, m, true); }},
-    {"ours-plain", [](const bench::SmallProblem &problem, int m) { return bench::run_ours(problem, m, false); }},
+    {"ours", [](const bench::SmallProblem &problem, int m) { return bench::run_ours(problem, m); }},
+    {"ours-plain",
+     [](const bench::SmallProblem &problem, int m) {
+         return bench::run_ours(problem, m, {{CUDA_OPT_ROBUST, 0}});
+     }},
     {"lbfgsb-3.0", [](const bench::SmallProblem &problem, int m) { return bench::run_lbfgsb(problem, m); }},
 };
 

@@ -1,20 +1,30 @@
-// The small problems by a C interface, for programs in other languages: tools/compare_tao loads it.
+// The problems of one set by a C interface, for programs in other languages: tools/compare_tao loads it. Built twice,
+// for the small ones and for those on which metrics are compared.
 #include <algorithm>
 
+#include "bench/metric/problem_set.hpp"
 #include "tests/problems/problem.hpp"
 
 using cudaopt_problems::Problem;
 
 namespace {
 
-const Problem &problem(int k) { return cudaopt_problems::all_problems().at(static_cast<std::size_t>(k)); }
+const cudaopt_problems::Problems &problems() {
+#ifdef CUDA_OPT_METRIC_PROBLEMS
+    return cudaopt::bench::metric_problems();
+#else
+    return cudaopt_problems::all_problems();
+#endif
+}
+
+const Problem &problem(int k) { return problems().at(static_cast<std::size_t>(k)); }
 void copy(const cudaopt_problems::Vector &from, double *to) { std::copy(from.begin(), from.end(), to); }
 
 } // namespace
 
 extern "C" {
 
-int small_problems_count() { return static_cast<int>(cudaopt_problems::all_problems().size()); }
+int small_problems_count() { return static_cast<int>(problems().size()); }
 const char *small_problem_name(int k) { return problem(k).name.c_str(); }
 int small_problem_size(int k) { return problem(k).n(); }
 int small_problem_bounded(int k) { return problem(k).bounded(); }

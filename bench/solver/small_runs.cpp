@@ -32,14 +32,14 @@ struct Message {
 
 } // namespace
 
-SmallRun run_ours(const SmallProblem &problem, int m, bool robust) {
+SmallRun run_ours(const SmallProblem &problem, int m, const std::vector<Setting> &settings) {
     Minimiser<double> solver(problem.n(), m, CUDA_OPT_BACKEND_HOST);
     solver.set_int(CUDA_OPT_THREADS, 1);
     solver.set_int(CUDA_OPT_MAX_ITERATIONS, 0);
     solver.set_int(CUDA_OPT_MAX_EVALUATIONS, small_evaluations);
     solver.set_real(CUDA_OPT_EPS, 0);
     solver.set_real(CUDA_OPT_PGTOL, small_pgtol);
-    solver.set_int(CUDA_OPT_ROBUST, robust);
+    for (const auto &[key, value] : settings) solver.set_int(key, value);
     if (problem.bounded()) solver.set_bounds(problem.lower.data(), problem.upper.data());
     SmallRun run;
     Vector x = problem.start, g(x.size());

@@ -4,6 +4,8 @@
 #include <cstdint>
 #include <functional>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "tests/problems/problem.hpp"
 
@@ -21,8 +23,11 @@ struct SmallRun {
     bool solved() const { return std::isfinite(f) && pg <= small_pgtol; }
 };
 
-// All further stopping tests are off. The rules beyond L-BFGS-B 3.0's may be switched off.
-SmallRun run_ours(const SmallProblem &problem, int m, bool robust);
+// Of integers: key and value.
+using Setting = std::pair<int32_t, int64_t>;
+
+// All further stopping tests are off.
+SmallRun run_ours(const SmallProblem &problem, int m, const std::vector<Setting> &settings = {});
 SmallRun run_lbfgsb(const SmallProblem &problem, int m);
 
 // The same in a process of its own: one that crashes or takes longer than so many seconds has solved nothing.

@@ -3,6 +3,7 @@
 
 #include <set>
 
+#include "larger.hpp"
 #include "nist.hpp"
 #include "problem.hpp"
 #include "support/problems.hpp"
@@ -31,6 +32,24 @@ Vector near_start(const Problem &problem, cudaopt_test::Uniform &uniform) {
     return x;
 }
 
+// f and g at x against f in long double and its differences, in every `stride`-th variable.
+void check_gradient(const Problem &problem, const Vector &x, std::size_t stride) {
+    CAPTURE(problem.name);
+    Vector g(x.size());
+    const double f = problem.evaluate(x, g);
+    const LongVector point(x.begin(), x.end());
+    const double exact = static_cast<double>(problem.in_long_double(point));
+    CHECK(f == Approx(exact).epsilon(1e-9));
+    double largest = 0;
+    for (const double slope : g) largest = std::max(largest, std::abs(slope));
+    for (std::size_t i = 0; i < x.size(); i += stride) {
+        const long double h = 1e-5L * std::max(1e-4, std::abs(x[i]));
+        const double slope = static_cast<double>(difference(problem, point, i, h));
+        CAPTURE(i, largest);
+        CHECK(g[i] == Approx(slope).epsilon(1e-7).margin(1e-8 * largest + 1e-11 * std::abs(f)));
+    }
+}
+
 } // namespace
 
 TEST_CASE("problems: each is well formed, and a third of them have bounds") {
@@ -55,23 +74,25 @@ TEST_CASE("problems: each is well formed, and a third of them have bounds") {
 
 TEST_CASE("problems: the gradient is that of f") {
     cudaopt_test::Uniform uniform(20);
-    for (const Problem &problem : all_problems()) {
+    for (const Problem &problem : all_problems()) check_gradient(problem, near_start(problem, uniform), 1);
+}
+
+TEST_CASE("problems: the larger ones are well formed, with the gradient of f and a slope of 1 at most at the start") {
+    cudaopt_test::Uniform uniform(21);
+    std::set<std::string> names;
+    for (const Problem &problem : all_problems()) names.insert(problem.name);
+    for (const Problem &problem : larger_problems()) {
         CAPTURE(problem.name);
-        const Vector x = near_start(problem, uniform);
-        Vector g(x.size());
-        const double f = problem.evaluate(x, g);
-        const LongVector point(x.begin(), x.end());
-        const double exact = static_cast<double>(problem.in_long_double(point));
-        CHECK(f == Approx(exact).epsilon(1e-9));
-        double largest = 0;
-        for (const double slope : g) largest = std::max(largest, std::abs(slope));
-        for (std::size_t i = 0; i < x.size(); i++) {
-            const long double h = 1e-5L * std::max(1e-4, std::abs(x[i]));
-            const double slope = static_cast<double>(difference(problem, point, i, h));
-            CAPTURE(i, largest);
-            CHECK(g[i] == Approx(slope).epsilon(1e-7).margin(1e-8 * largest + 1e-11 * std::abs(f)));
-        }
+        CHECK(names.insert(problem.name).second);
+        CHECK(problem.name.find_first_of(", \t\n") == std::string::npos);
+        CHECK_FALSE(problem.source.empty());
+        Vector g(problem.start.size());
+        problem.evaluate(problem.start, g);
+        const double slope = projected_gradient_norm(problem, problem.start, g);
+        CHECK((slope > 0 && slope <= 1 + 1e-9)); // less where the box is nearer than the gradient is long
+        check_gradient(problem, near_start(problem, uniform), g.size() / 20);
     }
+    CHECK(larger_problems().size() >= 30);
 }
 
 TEST_CASE("problems: NIST's sums of squares at NIST's parameters") {
