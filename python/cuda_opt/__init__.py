@@ -4,7 +4,7 @@
 ``scipy.optimize.minimize``. ``Solver`` leaves the loop to you. ``pattern_search`` needs no gradient.
 ``cuda_opt.torch.LBFGSB`` is a ``torch.optim.Optimizer``, ``cuda_opt.jax.minimize`` differentiates by itself."""
 from ._bounds import Bounds
-from ._constants import Task
+from ._constants import Metric, Task
 from ._library import Error, ImproperInput, OutOfMemory, version
 from ._minimize import lbfgsb, minimize
 from ._result import InverseHessian, OptimizeResult
@@ -19,6 +19,7 @@ __all__ = [
     "Error",
     "ImproperInput",
     "InverseHessian",
+    "Metric",
     "OptimizeResult",
     "OutOfMemory",
     "Solver",

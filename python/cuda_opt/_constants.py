@@ -26,6 +26,14 @@ class Task(IntEnum):
     STOPPED = -41
 
 
+class Metric(IntEnum):
+    """What the model of f starts from in each iteration: the setting ``METRIC`` (``include/cuda_opt.h``)."""
+
+    ONE_NUMBER = 0
+    DIAGONAL = 1
+    LEARNED = 2
+
+
 LIMITS = frozenset({Task.ITERATION_LIMIT, Task.EVALUATION_LIMIT, Task.TIME_LIMIT})
 # Ends that say how a solve went; the other negative codes say that a call was wrong, or that the machine failed.
 ENDS = LIMITS | {Task.CONVERGED, Task.LINE_SEARCH_FAILED, Task.BAD_DIAGONAL, Task.NOT_FINITE, Task.STOPPED}
@@ -43,6 +51,7 @@ INTEGERS = {
     "IPRINT_TYPE": 109,
     "ROBUST": 110,
     "HISTORY_BITS": 111,
+    "METRIC": 112,
     "SEARCH_SEED": 120,
     "AT_SMALLEST_STEP": 121,
     "HALVINGS": 122,

@@ -22,6 +22,8 @@ _PROTOTYPES = {
     "set_uniform_bounds_f32": (c_int, _HANDLE, _SINGLE, _SINGLE),
     "set_diagonal": (c_int, _HANDLE, c_void_p),
     "set_diagonal_f32": (c_int, _HANDLE, c_void_p),
+    "get_diagonal": (c_int, _HANDLE, c_void_p),
+    "get_diagonal_f32": (c_int, _HANDLE, c_void_p),
     "set_stream": (c_int, _HANDLE, c_void_p),
     "set_log": (c_int, _HANDLE, LogFunction, c_void_p),
     "solve": (c_int, _HANDLE, c_void_p, c_void_p, c_void_p),

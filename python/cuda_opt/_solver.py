@@ -174,6 +174,13 @@ class Solver(Handle):
         self._check((library.cuda_opt_warm_start if keep_pairs else library.cuda_opt_reset)(self._handle))
         self.status = None
 
+    def metric(self) -> np.ndarray[Any, Any]:
+        """The diagonal of H0, from which the model of f starts: a new NumPy array of shape (n,), in x's precision. With
+        ``METRIC=Metric.LEARNED`` what has been learned, else the caller's diagonal, or one number for all."""
+        diagonal = np.empty(self.n, np.float32 if self._single else np.float64)
+        self._check(self._function("get_diagonal")(self._handle, diagonal.ctypes.data))
+        return diagonal
+
     def save(self) -> bytes:
         """A checkpoint, in host memory: all that the solve needs to go on elsewhere, on the host or on CUDA."""
         size = ctypes.c_int64()

@@ -25,6 +25,7 @@ def test_numbers(header):
     in_header = {name: int(value) for name, value in re.findall(r"\bCUDA_OPT_(\w+) = (-?\d+)", header)}
     backends = {name: getattr(_constants, name) for name in ("BACKEND_AUTO", "BACKEND_CUDA", "BACKEND_HOST")}
     tasks = {task.name: int(task) for task in cuda_opt.Task}
+    tasks.update({f"METRIC_{metric.name}": int(metric) for metric in cuda_opt.Metric})
     assert {**backends, **tasks, **_constants.INTEGERS, **_constants.REALS} == in_header
 
 

@@ -161,3 +161,19 @@ def test_single_precision():
         solver.f, solver.g = float(np.sum((solver.x - 1.0) ** 2)), 2 * (solver.x - 1)
     np.testing.assert_array_equal(x, np.float32(0.5))
     assert solver["PRECISION"] == 32
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_learned_metric(dtype):
+    """On a sum of parabolas of different curvatures what is learned comes near to their inverses."""
+    curvature = np.geomspace(1, 100, 20)
+    solver = Solver(np.ones(20, dtype), METRIC=cuda_opt.Metric.LEARNED, EPS=1e-4)
+    for _ in solver:
+        solver.f, solver.g = float(curvature @ solver.x.astype(float) ** 2) / 2, curvature * solver.x
+    assert solver.status is Task.CONVERGED and solver["METRIC"] == cuda_opt.Metric.LEARNED
+    learned = solver.metric()
+    assert learned.dtype == dtype and learned.shape == (20,) and (learned > 0).all()
+    assert np.corrcoef(np.log(learned), -np.log(curvature))[0, 1] > 0.5
+    plain = Solver(np.ones(20, dtype))
+    next(plain)
+    assert (plain.metric() == plain.metric()[0]).all()
