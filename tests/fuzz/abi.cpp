@@ -202,7 +202,7 @@ void disturb_settings(Run &run, cuda_opt *s, bool started) {
         for (const RealKey &setting : real_settings) known.push_back(setting.key);
         return get_any<double>(run, s, "cuda_opt_get_real", known, cuda_opt_get_real);
     default: {
-        const auto key = static_cast<int32_t>(run.random.pick<int64_t>({0, -1, 199, 112, 119, 300, 412}));
+        const auto key = static_cast<int32_t>(run.random.pick<int64_t>({0, -1, 199, 114, 119, 300, 412}));
         check_code(run, s, "set_int", cuda_opt_set_int(s, key, 1), {CUDA_OPT_IMPROPER_INPUT});
         check_code(run, s, "set_real", cuda_opt_set_real(s, key, 1), {CUDA_OPT_IMPROPER_INPUT});
         check_code(run, s, "get_int", cuda_opt_get_int(s, key, nullptr), {CUDA_OPT_MISUSE});
