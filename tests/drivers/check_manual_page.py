@@ -15,7 +15,8 @@ PAGE, PROGRAM = Path(sys.argv.pop(1)), sys.argv.pop(1)
 def of_help():
     """option: (argument, default)"""
     text = subprocess.run([PROGRAM, "--help"], check=True, capture_output=True, text=True).stdout
-    entries = re.findall(r"^  (?:-h,)?(--[\w-]+)(?: ([\w,=]+))?(?: \.\.\.)? {2,}(.*(?:\n {10,}.*)*)", text, re.M)
+    name, argument = r"^  (?:-h,)?(--[\w-]+)", r"(?: ([\w,=]+))?(?: \.\.\.)?(?: Excludes: [-\w ]+)?"
+    entries = re.findall(name + argument + r"(?: {2,}|\n {10,})(.*(?:\n {10,}.*)*)", text, re.M)
     return {name: (argument, "".join(re.findall(r" \[(.*?)\]", words)[:1])) for name, argument, words in entries}
 
 
