@@ -47,11 +47,21 @@ inline int backend_of(const std::string &name) {
     refuse("--backend", "must be auto, cuda or host, not '" + name + "'");
 }
 
+inline bool is_single(const std::string &name) {
+    if (name != "single" && name != "double") refuse("--precision", "must be double or single, not '" + name + "'");
+    return name == "single";
+}
+
 inline std::string in_words(double value) {
     char text[32];
     std::snprintf(text, sizeof text, "%g", value);
     return text;
 }
+
+// The FACTR of --until-still: f no longer falls, by more than 1e-64 where |f| is at most 1.
+constexpr double still_factr = 1e-64 / std::numeric_limits<double>::epsilon();
+constexpr const char *still_help =
+    "end when f no longer falls (by more than 1e-64 max(|f|, 1)), by no other test: the test of the paper of 2014";
 
 // What must be 0 or more; NaN is not.
 inline void require_not_negative(const std::string &name, double value) {

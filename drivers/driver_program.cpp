@@ -90,8 +90,17 @@ void resume(Minimiser<Real> &s, const Options &options, Array<Real> &x, Array<do
     named("--resume: '" + options.resume + "'",
           [&] { s.load(read_checkpoint(options.resume), x.data(), f.data(), g.data()); });
     std::vector<GivenSetting> late;
-    std::copy_if(options.settings.begin(), options.settings.end(), std::back_inserter(late),
-                 [](const GivenSetting &setting) { return setting.key != CUDA_OPT_THREADS; });
+    for (const GivenSetting &setting : options.settings) {
+        if (setting.key == CUDA_OPT_THREADS) continue; // the start has taken them
+        if (setting.key != CUDA_OPT_HISTORY_BITS) {
+            late.push_back(setting);
+            continue;
+        }
+        const int64_t asked = std::get<int64_t>(setting.value), saved = s.get_int(CUDA_OPT_HISTORY_BITS);
+        if (asked != saved)
+            throw Failure(exit_usage, setting.option + ": '" + options.resume + "' holds a memory of " +
+                                          std::to_string(saved) + " bits, not " + std::to_string(asked));
+    }
     apply_settings(s, late);
 }
 
@@ -132,8 +141,9 @@ template <class Real> int minimise(const Options &options, Problem &problem) {
     effort.bounded = bounds.any();
     int task;
     do {
+        const Clock call;
         task = s.solve(x, f, g);
-        effort.searches.observe(s, task);
+        effort.searches.observe(s, task, call.seconds());
         if (effort.solver_calls++ == 0 && task > 0)
             log.head(s, problem); // not before the library has found the arguments to be right
         log.check_written();

@@ -122,14 +122,17 @@ void ManualLog::manual_summary(const Effort &effort, double evaluation, double s
     write_line("");
     effort_line("Evaluations of f and g", effort.evaluations, evaluation);
     effort_line("Calls of l-bfgs", effort.solver_calls - 1, solver); // VA15's first call comes with f and g
-    write_line(format("Calls of mcsrch: %" PRId64 ", within those of l-bfgs", effort.searches.count()));
+    write_line("Time of mcstep: 0 ms");                              // a few operations on scalars
+    write_line("Time of CUBLAS routines: 0 ms");                     // not used: its part is in the time of l-bfgs
+    effort_line("Calls of mcsrch", effort.searches.count(), effort.searches.seconds());
     write_line(format("Time of the minimization: %.0f ms", 1000 * effort.seconds));
 }
 
-void SearchCalls::observe(const cudaopt::Handle &s, int task) {
+void SearchCalls::observe(const cudaopt::Handle &s, int task, double seconds) {
     const int64_t ended = s.get_int(CUDA_OPT_ITERATIONS) + s.get_int(CUDA_OPT_REFRESHES);
     if (searching_) count_++;
     if (ended != ended_) searching_ = false;
+    if (searching_) seconds_ += seconds;
     ended_ = ended;
     if (evaluated_ && !searching_ && task == CUDA_OPT_EVALUATE_FG) {
         searching_ = true;

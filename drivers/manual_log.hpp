@@ -14,13 +14,16 @@ namespace driver {
 // Calls of mcsrch as VA15 makes them: one to begin a search, and one with each f and g of its trial points.
 class SearchCalls {
   public:
-    // After each call of the solver.
-    void observe(const cudaopt::Handle &s, int task);
+    // After each call of the solver, which took so many seconds.
+    void observe(const cudaopt::Handle &s, int task, double seconds);
     int64_t count() const { return count_; }
+    // Of the calls in which the search went on: where it ends, the next direction is found in the same call.
+    double seconds() const { return seconds_; }
 
   private:
     bool evaluated_ = false, searching_ = false;
     int64_t ended_ = 0, count_ = 0; // searches that have ended
+    double seconds_ = 0;
 };
 
 // What this run of the program took, not those before it that left a checkpoint.

@@ -37,12 +37,8 @@ constexpr Setting whole_settings[] = {
     {"--max-evaluations", CUDA_OPT_MAX_EVALUATIONS, "stop after so many evaluations; 0: no limit [0]"},
     {"--max-cuts", CUDA_OPT_MAX_CUTS, "most cuts of a step in a row where f or g is not finite [30]"},
     {"--history-bits", CUDA_OPT_HISTORY_BITS, "bits of an element of the memory: 64, 32 or 16 [x's own]"},
+    {"--product-bits", CUDA_OPT_PRODUCT_BITS, "precision of their inner products: 64, or 32 where that is faster [64]"},
 };
-
-bool is_single(const std::string &name) {
-    if (name != "single" && name != "double") refuse("--precision", "must be double or single, not '" + name + "'");
-    return name == "single";
-}
 
 bool is_manual(const std::string &name) {
     if (name != "own" && name != "manual") refuse("--log", "must be own or manual, not '" + name + "'");
@@ -197,6 +193,15 @@ class CommandLine {
                 o.settings.push_back({name, CUDA_OPT_METRIC, metric_of(text)});
             })
             ->group(group);
+        CLI::Option *const still = app_.add_flag_callback(
+            "--until-still",
+            [&o] {
+                o.settings.push_back({"--until-still", CUDA_OPT_EPS, 0.0});
+                o.settings.push_back({"--until-still", CUDA_OPT_FACTR, still_factr});
+            },
+            still_help);
+        still->group(group);
+        for (const char *const test : {"--eps", "--pgtol", "--factr"}) still->excludes(app_.get_option(test));
         app_.add_flag_callback(
                 "--approximate-cauchy",
                 [&o] {

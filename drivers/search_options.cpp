@@ -68,10 +68,16 @@ void add_search(CLI::App &app, SearchProgramOptions &o) {
     add_option(app, "--at-smallest-step", "NAME",
                "restart: take the first step again; stop: end the walk; new-point: start it anew [restart]",
                [&o](auto &, auto &text) { o.search.at_smallest = at_smallest_step(text); });
+    add_option(app, "--rounds", "K",
+               "start all walks anew after every K iterations, each one's best is kept; a time limit ends with a "
+               "round; 0: never [0]",
+               [&o](auto &name, auto &text) { o.search.round_iterations = whole_number<int64_t>(name, text); });
     add_option(app, "--polish", "P", "let L-BFGS-B go on from the best points of so many walks, on the host [0]",
                [&o](auto &name, auto &text) { o.polish = whole_number<int64_t>(name, text); });
     add_option(app, "--backend", "NAME", "auto, cuda or host; auto: CUDA where there is a device [auto]",
                [&o](auto &, auto &text) { o.backend = backend_of(text); });
+    add_option(app, "--precision", "NAME", "double or single: of the search, not of the polish [double]",
+               [&o](auto &, auto &text) { o.single = is_single(text); });
     add_option(app, "--threads", "K", "threads of the host; 0: all there are [0]",
                [&o](auto &name, auto &text) { o.search.threads = whole_number<int>(name, text); });
 }

@@ -15,6 +15,7 @@ struct SearchProgramOptions {
     std::optional<double> lower, upper; // of every variable, in place of the function's own
     std::optional<double> step;         // the first, of every variable
     int backend = 0;
+    bool single = false; // precision
     cudaopt::SearchOptions search;
     int64_t polish = 0;           // so many of the best walks
     int64_t log_frequency = 1;    // every so many iterations; 0: the first and the last; negative: none

@@ -102,12 +102,13 @@ Ended follow(PatternSearch &search, const cudaopt::SearchOptions &options, Follo
         check(search);
         const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
         const bool interrupted = interrupt.requested();
+        const bool round_ends = options.round_iterations == 0 || iteration % options.round_iterations == 0;
         std::string why;
         if (interrupted) why = "interrupted";
         else if (iteration >= options.iterations)
             why = "the limit of " + std::to_string(options.iterations) + " iterations was reached";
         else if (found.active == 0) why = "all walks have ended at their smallest steps";
-        else if (options.max_seconds > 0 && seconds >= options.max_seconds)
+        else if (options.max_seconds > 0 && seconds >= options.max_seconds && round_ends)
             why = "the time limit of " + text("%g", options.max_seconds) + " s was reached";
         follower.observe({iteration, found.evaluations, found.active, found.value, seconds}, !why.empty());
         if (!why.empty()) return {found, seconds, why, interrupted};
@@ -157,12 +158,12 @@ int run(int argc, char **argv) {
         options.backend == CUDA_OPT_BACKEND_CUDA || (options.backend == CUDA_OPT_BACKEND_AUTO && cuda_is_here());
 
     Follower follower(options);
-    const auto search = make_search(function, on_cuda, lower, upper, options.search);
+    const auto search = make_search(function, on_cuda, lower, upper, options.search, options.single);
     check(*search);
     const std::string title = facts.title + ", n = " + with_separators(options.n) + ", " +
                               with_separators(options.search.walks) + " walks in [" + text("%g", lower[0]) + ", " +
                               text("%g", upper[0]) + "], seed " + std::to_string(options.search.seed) + ", " +
-                              (on_cuda ? "CUDA" : "host");
+                              (on_cuda ? "CUDA" : "host") + (options.single ? ", single precision" : "");
     if (follower.logs())
         print("%s\n%9s %17s %13s  %13s  %10s\n", title.c_str(), "iteration", "evaluations", "active walks", "best f",
               "seconds");

@@ -11,8 +11,9 @@ bool cuda_is_here() {
 std::unique_ptr<cudaopt::PatternSearch> make_cuda_search(const cudaopt::testfuncs::search::Function &function,
                                                          const std::vector<double> &lower,
                                                          const std::vector<double> &upper,
-                                                         const cudaopt::SearchOptions &options) {
-    return make_search_of_kind<cudaopt::CudaSearch>(function, lower, upper, options);
+                                                         const cudaopt::SearchOptions &options, bool single) {
+    return (single ? make_search_of_kind<cudaopt::CudaSearch, float>
+                   : make_search_of_kind<cudaopt::CudaSearch, double>)(function, lower, upper, options);
 }
 
 } // namespace driver

@@ -80,13 +80,15 @@ module cuda_opt
         CUDA_OPT_REPORT_ITERATES    = 106, &
         CUDA_OPT_THREADS            = 107, &
         CUDA_OPT_HISTORY_BITS       = 111, &
+        CUDA_OPT_PRODUCT_BITS       = 113, &
         CUDA_OPT_IPRINT_FREQUENCY   = 108, &
         CUDA_OPT_IPRINT_TYPE        = 109, &
         CUDA_OPT_ROBUST             = 110, &
         CUDA_OPT_METRIC             = 112, &
         CUDA_OPT_SEARCH_SEED        = 120, &
         CUDA_OPT_AT_SMALLEST_STEP   = 121, &
-        CUDA_OPT_HALVINGS           = 122
+        CUDA_OPT_HALVINGS           = 122, &
+        CUDA_OPT_ROUND_ITERATIONS   = 123
 
     ! CUDA_OPT_METRIC
     integer(c_int), parameter, public :: &

@@ -180,12 +180,22 @@ enum {
     CUDA_OPT_METRIC = 112,          /**< CUDA_OPT_METRIC_ONE_NUMBER (default), _DIAGONAL or _LEARNED: what the model
                                          of f starts from in each iteration. Before the first call of
                                          cuda_opt_solve() */
+    CUDA_OPT_PRODUCT_BITS = 113,    /**< 64 or 32; default 64: the precision in which inner products of the correction
+                                         pairs are formed. 32 allows single precision where that is faster: with
+                                         CUDA_OPT_HISTORY_BITS 16 on CUDA and m <= 22, on the matrix units made for
+                                         bfloat16, whose products are exact; sums of 128 rows (256 of float) are then
+                                         added in double. Not for products that would lose digits by overflow or
+                                         underflow, beyond the first breakpoint, or with a diagonal: those stay double,
+                                         as do the line search's slopes and all other sums (docs/memory.md) */
     /* of a search (cuda_opt_create_search()), before its first call; it also has MAX_ITERATIONS, MAX_EVALUATIONS,
        THREADS, MAX_SECONDS, F_TARGET, ITERATIONS, EVALUATIONS, F, DIMENSION, STOP_TEST and WORKSPACE_BYTES */
     CUDA_OPT_SEARCH_SEED = 120,     /**< >= 0; default 0: of the random numbers */
     CUDA_OPT_AT_SMALLEST_STEP = 121, /**< 0, 1 or 2: what a walk does then; default 0: it takes its first step again;
                                           1: it ends; 2: it starts again from a new random point */
     CUDA_OPT_HALVINGS = 122,        /**< 1 to 1000; default 16: the smallest step is Delta_0 / 2^halvings */
+    CUDA_OPT_ROUND_ITERATIONS = 123, /**< 0 to 2^62 - 1; default 0: never. Rounds of so many iterations: then all walks
+                                          start again from new random points, with the first step; each one's best is
+                                          kept. Not with AT_SMALLEST_STEP 1 */
 
     /* ---- real settings: cuda_opt_set_real, cuda_opt_get_real ---- */
     CUDA_OPT_EPS = 200,    /**< >= 0; default 1e-5: converged when ||P g||_2 < eps * max(1, ||x||_2); 0: off.
@@ -389,7 +399,7 @@ CUDA_OPT_API const char *cuda_opt_task_name(int task);
  *  @param out      as for cuda_opt_create()
  *  @param n        number of variables, 1 to 2^31 - 1
  *  @param walks    number of walks, >= 1. The workspace holds n * walks values, twice that where walks start again from
- *                  new points, and 40 to 50 bytes for each walk
+ *                  new points, at the smallest step or in rounds, and 40 to 50 bytes for each walk
  *  @param backend  CUDA_OPT_BACKEND_AUTO, _CUDA or _HOST: where points and values lie
  *  @return as cuda_opt_create(). cuda_opt_set_bounds() has to follow, with finite bounds, which it copies */
 CUDA_OPT_API int cuda_opt_create_search(cuda_opt **out, int64_t n, int64_t walks, int32_t backend);

@@ -15,4 +15,12 @@ CUDA_OPT_HD inline double inverse_sqrt(double a) {
 #endif
 }
 
+CUDA_OPT_HD inline float inverse_sqrt(float a) {
+#ifdef __CUDA_ARCH__
+    return rsqrtf(a);
+#else
+    return 1 / std::sqrt(a);
+#endif
+}
+
 } // namespace cudaopt::testfuncs

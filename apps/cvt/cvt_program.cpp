@@ -1,5 +1,6 @@
 // cvt_program sites resolution: a centroidal Voronoi tessellation of the unit square from a random start. Evaluation
 // and solver both work where the sites live; on CUDA no vector is copied but for the report.
+#include "drivers/arguments.hpp"
 #include "drivers/csv.hpp"
 #include "cuda_opt.hpp"
 #include "drawing.hpp"
@@ -59,7 +60,8 @@ class Run {
         s_.set_int(CUDA_OPT_MAX_ITERATIONS, options.iterations);
         s_.set_int(CUDA_OPT_APPROXIMATE_CAUCHY, options.approximate_cauchy);
         s_.set_real(CUDA_OPT_EPS, 0);
-        s_.set_real(CUDA_OPT_PGTOL, options.tolerance * gradient_unit());
+        s_.set_real(CUDA_OPT_PGTOL, options.until_still ? 0 : options.tolerance * gradient_unit());
+        if (options.until_still) s_.set_real(CUDA_OPT_FACTR, still_factr);
         if (!options.csv.empty()) {
             csv_.emplace(options.csv);
             csv_->write(csv_header());

@@ -46,10 +46,12 @@ bool parse_cvt_options(int argc, char **argv, CvtOptions &options) {
                [&o](auto &name, auto &text) { o.m = whole_number<int32_t>(name, text); });
     add_option(app, "--iterations", "K", "stop after so many iterations; 0: no limit [300]",
                [&o](auto &name, auto &text) { o.iterations = whole_number<int64_t>(name, text); });
-    add_option(app, "--tolerance", "X",
-               "converged when sites with the mean mass are this near to their centroids, in mean distances of sites, "
-               "in x and in y [1e-3]",
-               [&o](auto &name, auto &text) { o.tolerance = number(name, text); });
+    CLI::Option *const tolerance = add_option(
+        app, "--tolerance", "X",
+        "converged when sites with the mean mass are this near to their centroids, in mean distances of sites, "
+        "in x and in y [1e-3]",
+        [&o](auto &name, auto &text) { o.tolerance = number(name, text); });
+    app.add_flag("--until-still", o.until_still, still_help)->excludes(tolerance);
     app.add_flag("--approximate-cauchy", o.approximate_cauchy,
                  "search the projected path up to its first breakpoint only");
     add_option(app, "--backend", "NAME", "auto, cuda or host; auto: CUDA where there is a device [auto]",

@@ -12,7 +12,8 @@ struct CvtOptions {
     int32_t m = 7;
     int64_t iterations = 300; // limit; 0: none
     int64_t seed = 1;
-    double tolerance = 1e-3; // of sites from their centroids, in mean distances of sites
+    bool until_still = false; // the energy, in place of the tolerance
+    double tolerance = 1e-3;  // of sites from their centroids, in mean distances of sites
     int backend = 0;
     int threads = 0;
     bool approximate_cauchy = false;

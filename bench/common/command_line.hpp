@@ -81,8 +81,11 @@ inline std::string field(double number) { // nothing where it is absent
     std::snprintf(text, sizeof text, "%.17g", number);
     return std::isnan(number) ? "" : text;
 }
+template <class First, class... Rest> std::string csv_fields(const First &first, const Rest &...rest) {
+    return (field(first) + ... + ("," + field(rest)));
+}
 template <class First, class... Rest> std::string csv_row(const First &first, const Rest &...rest) {
-    return (field(first) + ... + ("," + field(rest))) + "\n";
+    return csv_fields(first, rest...) + "\n";
 }
 
 // A number in a column of the given width, a dash where it is absent.

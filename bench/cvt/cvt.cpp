@@ -1,9 +1,9 @@
-// Centroidal Voronoi tessellations from a random start: evaluations against their bytes, our solver against
-// L-BFGS-B 3.0 on one thread fed by the same evaluation, and the one-breakpoint approximation against the exact Cauchy
-// point:
+// Centroidal Voronoi tessellations from a random start until the energy no longer falls: evaluations against their
+// bytes, our solver against L-BFGS-B 3.0 on one thread fed by the same evaluation, and the one-breakpoint approximation
+// against the exact Cauchy point. Beside them tables 2 and 3 and figures 5 to 8 of the 2014 paper:
 //
-//     bench_cvt [--cases 200:512,...] [--m 7] [--iterations 100] [--lbfgsb-iterations 100] [--curves 2000,60000]
-//               [--backend auto] [--csv FILE] [--svg FILE]
+//     bench_cvt [--cases 200:512,...] [--m 7] [--iterations 5000] [--seconds 0] [--lbfgsb-iterations 5000]
+//               [--lbfgsb-seconds 0] [--curves 20000] [--backend auto] [--csv FILE] [--svg FILE]
 #include <algorithm>
 #include <cmath>
 
@@ -14,6 +14,9 @@
 #include "drivers/svg_plot.hpp"
 #include "bench/common/machine.hpp"
 #include "bench/common/memory_rate.hpp"
+#include "bench/common/paper_2014.hpp"
+#include "bench/common/slope.hpp"
+#include "apps/cvt/quality.hpp"
 #include "bench/solver/whole_run.hpp"
 
 using namespace cudaopt::bench;
@@ -38,8 +41,8 @@ struct Options {
     std::vector<std::string> cases = {"200:512",    "500:512",    "1000:1024", "2000:1024",  "4000:1024",
                                       "4000:2048",  "6000:2048",  "8000:2048", "10000:2048", "20000:2048",
                                       "40000:2048", "60000:2048", "2e5:4096",  "1e6:8192"};
-    std::vector<double> curves = {2000, 60000};
-    int64_t iterations = 100, lbfgsb_iterations = 100;
+    std::vector<double> curves = {20000};
+    CvtLimits limits{5000, 0}, lbfgsb_limits{5000, 0};
     int m = 7, threads = 0;
     uint64_t seed = 1;
     std::string backend = "auto", csv, svg;
@@ -72,9 +75,9 @@ Row measure(const Case &now, const Options &o, bool cuda, double rate) {
     Row row;
     row.at = now;
     row.passes = problem.passes();
-    row.ours = run_cvt(problem, o.m, o.iterations, false);
-    row.approximate = run_cvt(problem, o.m, o.iterations, true);
-    if (o.lbfgsb_iterations > 0) row.lbfgsb = run_cvt_fortran(problem, o.m, o.lbfgsb_iterations);
+    row.ours = run_cvt(problem, o.m, o.limits, false);
+    row.approximate = run_cvt(problem, o.m, o.limits, true);
+    if (o.lbfgsb_limits.iterations > 0) row.lbfgsb = run_cvt_fortran(problem, o.m, o.lbfgsb_limits);
     row.evaluation = 1e3 * problem.evaluation_seconds(row.ours.x);
     row.floor = 1e3 * problem.floor_seconds(rate);
     row.solver = row.ours.per_iteration(row.ours.solver_seconds);
@@ -110,30 +113,102 @@ void print(const Row &r) {
 const char csv_head[] = "sites,resolution,m,backend,passes,iterations,evaluations,ms_per_evaluation,ms_floor,"
                         "ms_solver_per_iteration,solver_share,ms_total_per_iteration,lbfgsb_iterations,"
                         "lbfgsb_ms_solver_per_iteration,lbfgsb_ms_io_per_iteration,lbfgsb_ms_total_per_iteration,"
-                        "speed_up,f,relative_difference,end,share_0,share_below_1e-6,share_below_1e-3,share_below_1e-1,"
-                        "share_from_1e-1,largest,f_approximate,machine\n";
+                        "speed_up,f,relative_difference,end,iterations_approximate,lbfgsb_f,lbfgsb_end,"
+                        "f_approximate,largest";
 
 std::string row_of(const Row &r, const Options &o, const std::string &backend, const std::string &where) {
     const CauchyDifferences d(r.ours.t, r.ours.t_first);
-    return csv_row(r.at.sites, r.at.resolution, static_cast<int64_t>(o.m), backend, static_cast<int64_t>(r.passes),
-                   r.ours.iterations, r.ours.evaluations, r.evaluation, r.floor, r.solver, r.share(),
-                   r.ours.wall_per_iteration(), r.lbfgsb ? static_cast<double>(r.lbfgsb->iterations) : absent,
-                   r.lbfgsb_solver, r.lbfgsb_io, r.lbfgsb ? r.lbfgsb->wall_per_iteration() : absent, r.speed_up(),
-                   r.ours.f_at.back(), r.difference(), r.ours.end, d.share[0], d.share[1], d.share[2], d.share[3],
-                   d.share[4], d.most, r.approximate.f_at.back(), where);
+    return csv_fields(r.at.sites, r.at.resolution, static_cast<int64_t>(o.m), backend, static_cast<int64_t>(r.passes),
+                      r.ours.iterations, r.ours.evaluations, r.evaluation, r.floor, r.solver, r.share(),
+                      r.ours.wall_per_iteration(), r.lbfgsb ? static_cast<double>(r.lbfgsb->iterations) : absent,
+                      r.lbfgsb_solver, r.lbfgsb_io, r.lbfgsb ? r.lbfgsb->wall_per_iteration() : absent, r.speed_up(),
+                      r.ours.f(), r.difference(), r.ours.end, r.approximate.iterations,
+                      r.lbfgsb ? r.lbfgsb->f() : absent, r.lbfgsb ? r.lbfgsb->end : std::string(), r.approximate.f(),
+                      d.most) +
+           "," + d.csv_fields() + "," + csv_row(where);
 }
 
-void print_cauchy_points(const std::vector<Row> &rows) {
-    std::printf("\n|t_c - t*| / t* of the one-breakpoint approximation over the iterations\n\n"
-                "%8s %6s %7s %7s %7s %7s %7s %9s %18s %18s %10s\n",
-                "sites", "resol.", "0", "< 1e-6", "< 1e-3", "< 1e-1", ">= 1e-1", "largest", "exact energy",
+// Table 2 of the paper beside ours. Its CPU's time includes the I/O, and so does 3.0's here.
+void print_table_2(const std::vector<Row> &rows) {
+    std::printf("\nTable 2: ours and the paper's (p), of a GTX 580 and one core of a Xeon W5590; times in ms\n\n"
+                "%8s %6s  %8s %8s  %6s %5s  %9s %8s  %7s %7s  %6s %6s %5s  %8s %7s  %8s %6s  %10s %10s  %-11s %s\n",
+                "sites", "resol.", "eval.", "p", "3.0: it", "p", "iter+I/O", "p", "I/O", "p", "exact", "appr.", "p",
+                "ms/iter", "p", "speed-up", "p", "E - E(3.0)", "p", "end", "end of 3.0");
+    for (const Row &r : rows) {
+        const paper_2014::Tessellation *const p = paper_2014::tessellation(r.at.sites, r.at.resolution);
+        const auto of_paper = [p](double value) { return p ? value : absent; };
+        static const paper_2014::Tessellation nothing{};
+        const paper_2014::Tessellation &q = p ? *p : nothing;
+        std::printf("%8lld %6lld  %8.4f %s  %s %s  %s %s  %s %s  %6lld %6lld %s  %8.4f %s  %s %s  %s %s  %-11s %s\n",
+                    static_cast<long long>(r.at.sites), static_cast<long long>(r.at.resolution), r.evaluation,
+                    cell("%.2f", 8, of_paper(q.evaluation)).c_str(),
+                    cell("%.0f", 7, r.lbfgsb ? static_cast<double>(r.lbfgsb->iterations) : absent).c_str(),
+                    cell("%.0f", 5, of_paper(q.cpu_iterations)).c_str(),
+                    cell("%.4f", 9, r.lbfgsb_solver + r.lbfgsb_io).c_str(), cell("%.2f", 8, of_paper(q.cpu)).c_str(),
+                    cell("%.4f", 7, r.lbfgsb_io).c_str(), cell("%.2f", 7, of_paper(q.cpu_io)).c_str(),
+                    static_cast<long long>(r.ours.iterations), static_cast<long long>(r.approximate.iterations),
+                    cell("%.0f", 5, of_paper(q.gpu_iterations)).c_str(), r.solver,
+                    cell("%.2f", 7, of_paper(q.gpu)).c_str(), cell("%.1f", 8, r.speed_up()).c_str(),
+                    cell("%.2f", 6, of_paper(q.speed_up)).c_str(),
+                    cell("%.2e", 10, r.lbfgsb ? r.approximate.f() - r.lbfgsb->f() : absent).c_str(),
+                    cell("%.2e", 10, of_paper(q.energy_difference)).c_str(), r.ours.end.c_str(),
+                    r.lbfgsb ? r.lbfgsb->end.c_str() : "-");
+    }
+    std::printf(
+        "\nEach run ends when the energy falls by no more than 1e-64 and by no other test (converged), when no step "
+        "decreases it (line search),\nor at a limit. exact, appr.: iterations of ours with the exact and the "
+        "approximate Cauchy point; the paper's GPU has the approximate one.\nms/iter: inside the solver. "
+        "E - E(3.0): the final energy of ours with the approximate Cauchy point less that of 3.0.\n");
+}
+
+void print_table_3(const std::vector<Row> &rows) {
+    std::printf("\nTable 3: shares of the iterations in %% by |t_c - t*| / t* of the one-breakpoint approximation\n\n"
+                "%8s %6s %-5s %6s%s %18s %18s %10s\n",
+                "sites", "resol.", "", "iter", CauchyDifferences::heading().c_str(), "exact energy",
                 "approximate energy", "difference");
     for (const Row &r : rows) {
         const CauchyDifferences d(r.ours.t, r.ours.t_first);
-        std::printf("%8lld %6lld", static_cast<long long>(r.at.sites), static_cast<long long>(r.at.resolution));
-        for (const double share : d.share) std::printf(" %6.1f%%", 100 * share);
-        const double exact = r.ours.f_at.back(), approximate = r.approximate.f_at.back();
-        std::printf(" %9.2e %18.11e %18.11e %10.2e\n", d.most, exact, approximate, (approximate - exact) / exact);
+        const double exact = r.ours.f(), approximate = r.approximate.f();
+        std::printf("%8lld %6lld %-5s %6lld%s %18.11e %18.11e %10.2e\n", static_cast<long long>(r.at.sites),
+                    static_cast<long long>(r.at.resolution), "ours", static_cast<long long>(r.ours.iterations),
+                    d.columns().c_str(), exact, approximate, (approximate - exact) / exact);
+        if (const auto *const p = paper_2014::tessellation(r.at.sites, r.at.resolution))
+            std::printf("%8s %6s %-5s %6s%s\n", "", "", "paper", "-", CauchyDifferences::columns(p->percent).c_str());
+    }
+}
+
+// The Delaunay triangles of 20,000 sites, as figure 5 counts them; and the slopes of figure 6.
+void print_figures(const std::vector<Row> &rows) {
+    std::vector<std::pair<double, double>> ours, lbfgsb;
+    for (const Row &r : rows) {
+        if (!paper_2014::tessellation(r.at.sites, r.at.resolution)) continue; // the paper's sizes alone
+        ours.emplace_back(static_cast<double>(r.at.sites), r.solver);
+        lbfgsb.emplace_back(static_cast<double>(r.at.sites), r.lbfgsb_solver + r.lbfgsb_io);
+    }
+    std::printf(
+        "\nFigure 6: slope of the solver's milliseconds an iteration against the sites, at the paper's sizes (least "
+        "squares)\n  3.0 with its I/O %s   the paper's CPU %.2e\n  ours             %s   the paper's GPU %.2e\n"
+        "  ratio            %s   the paper's     %.0f\n",
+        cell("%.2e", 9, slope(lbfgsb)).c_str(), paper_2014::figure_6_cpu, cell("%.2e", 9, slope(ours)).c_str(),
+        paper_2014::figure_6_gpu, cell("%.0f", 9, slope(lbfgsb) / slope(ours)).c_str(),
+        paper_2014::figure_6_cpu / paper_2014::figure_6_gpu);
+    for (const Row &r : rows) {
+        if (r.at.sites != 20000 || !cudaopt::cvt::ExactDiagram::available()) continue;
+        std::printf(
+            "\nFigure 5: the Delaunay triangles of 20,000 sites at %lld x %lld\n  %-24s %10s %8s %8s %10s %10s\n",
+            static_cast<long long>(r.at.resolution), static_cast<long long>(r.at.resolution), "", "triangles", "min Q",
+            "mean Q", "min angle", "mean angle");
+        const auto line = [](const char *name, const std::vector<double> &x) {
+            const cudaopt::cvt::ExactDiagram diagram(x);
+            const cudaopt::cvt::Quality q = cudaopt::cvt::quality_of(diagram, x, true);
+            std::printf("  %-24s %10lld %8.4f %8.4f %10.4f %10.4f\n", name, static_cast<long long>(q.triangles),
+                        q.least_q, q.mean_q, q.least_angle, q.mean_angle);
+        };
+        if (r.lbfgsb) line("L-BFGS-B 3.0", r.lbfgsb->x);
+        line("ours, exact", r.ours.x);
+        line("ours, approximate", r.approximate.x);
+        std::printf("  %-24s %10s %8.4f %8.4f %10.4f %10.4f\n", "the paper, CPU or GPU", "-", 0.6342, 0.9164, 36.2932,
+                    53.2477);
     }
 }
 
@@ -157,13 +232,17 @@ driver::Plot energies(const Row &r, const std::string &where) {
 driver::Plot times(const std::vector<Row> &rows, const std::string &where) {
     driver::Plot plot{
         "Milliseconds of an iteration: all, with evaluations and copies, and its parts", where, "sites", {}, true};
-    plot.series = {{"L-BFGS-B 3.0, all", colours[1], {}, {}},
-                   {"cuda_opt, all", colours[0], {}, {}},
-                   {"cuda_opt, solver", colours[2], {}, {}},
-                   {"evaluation", colours[3], {}, {}}};
+    plot.series = {{"L-BFGS-B 3.0, all", colours[1], {}, {}}, {"cuda_opt, all", colours[0], {}, {}},
+                   {"cuda_opt, solver", colours[2], {}, {}},  {"evaluation", colours[3], {}, {}},
+                   {"paper, CPU, all", colours[4], {}, {}},   {"paper, GPU, all", colours[5], {}, {}}};
     for (const Row &r : rows) {
-        const double values[] = {r.lbfgsb ? r.lbfgsb->wall_per_iteration() : absent, r.ours.wall_per_iteration(),
-                                 r.solver, r.evaluation};
+        const paper_2014::Tessellation *const p = paper_2014::tessellation(r.at.sites, r.at.resolution);
+        const double values[] = {r.lbfgsb ? r.lbfgsb->wall_per_iteration() : absent,
+                                 r.ours.wall_per_iteration(),
+                                 r.solver,
+                                 r.evaluation,
+                                 p ? p->evaluation + p->cpu : absent,
+                                 p ? p->evaluation + p->gpu : absent};
         for (std::size_t k = 0; k < plot.series.size(); k++) {
             plot.series[k].x.push_back(static_cast<double>(r.at.sites));
             plot.series[k].y.push_back(values[k]);
@@ -179,9 +258,12 @@ int main(int argc, char **argv) {
     CLI::App app("Centroidal Voronoi tessellations: evaluations, our solver and L-BFGS-B 3.0");
     app.add_option("--cases", o.cases, "SITES:RESOLUTION, ...")->delimiter(',');
     app.add_option("--m", o.m, "correction pairs")->check(CLI::Range(1, 1000));
-    app.add_option("--iterations", o.iterations, "of our solver")->check(CLI::Range(2, 1000000000));
-    app.add_option("--lbfgsb-iterations", o.lbfgsb_iterations, "of L-BFGS-B 3.0; 0: leave it out")
+    app.add_option("--iterations", o.limits.iterations, "limit of our solver's")->check(CLI::Range(2, 1000000000));
+    app.add_option("--lbfgsb-iterations", o.lbfgsb_limits.iterations, "limit of L-BFGS-B 3.0's; 0: leave it out")
         ->check(CLI::Range(0, 1000000000));
+    app.add_option("--seconds", o.limits.seconds, "limit of each run of our solver; 0: none")->check(is_not_negative);
+    app.add_option("--lbfgsb-seconds", o.lbfgsb_limits.seconds, "limit of each run of 3.0; 0: none")
+        ->check(is_not_negative);
     app.add_option("--seed", o.seed, "of the random start");
     app.add_option("--curves", o.curves, "numbers of sites whose energies are drawn")->delimiter(',');
     app.add_option("--threads", o.threads, "host threads; 0: all")->check(CLI::Range(0, 4096));
@@ -198,7 +280,7 @@ int main(int argc, char **argv) {
         const std::string where = machine(), backend = cuda ? "CUDA" : "host";
         const double rate = copy_rate(int64_t{1} << 28, cuda, o.threads);
         print_head(o, backend, where, rate);
-        csv.write(csv_head);
+        csv.write(std::string(csv_head) + "," + CauchyDifferences::csv_heading() + ",machine\n");
         std::vector<Row> rows;
         for (const Case &now : cases) {
             try {
@@ -217,7 +299,9 @@ int main(int argc, char **argv) {
             "iteration's, with its evaluations; ms total: wall time of an iteration. 3.0: the same of\n"
             "L-BFGS-B 3.0 on one thread; I/O: its copies of x, f and g; speed-up: of the solver, with 3.0's "
             "copies.\ndifference: of the energies after as many iterations of both (at), relative.\n");
-        print_cauchy_points(rows);
+        print_table_2(rows);
+        print_table_3(rows);
+        print_figures(rows);
         std::vector<driver::Plot> plots;
         if (!rows.empty()) plots.push_back(times(rows, where));
         for (const Row &row : rows)

@@ -1,11 +1,13 @@
 #include "bench/common/setulb_caller.hpp" // of L-BFGS-B 3.0's own, which is linked here
+#include "bench/common/paper_2014.hpp"
 #include "cvt_run.hpp"
 
 namespace cudaopt::bench {
 
-std::optional<CvtRun> run_cvt_fortran(CvtProblem &problem, int m, int64_t iterations) {
+std::optional<CvtRun> run_cvt_fortran(CvtProblem &problem, int m, const CvtLimits &limits) {
     const auto size = static_cast<std::size_t>(problem.n());
-    SetulbCaller caller(problem.start(), std::vector<double>(size, 0), std::vector<double>(size, 1), m, 0, 0);
+    SetulbCaller caller(problem.start(), std::vector<double>(size, 0), std::vector<double>(size, 1), m,
+                        paper_2014::factr, 0);
 
     const Minimiser<double> memory = problem.make_solver(1); // for arrays where the evaluations are done
     Array<double> x(memory, problem.n()), g(memory, problem.n()), f(memory, 1);
@@ -22,7 +24,9 @@ std::optional<CvtRun> run_cvt_fortran(CvtProblem &problem, int m, int64_t iterat
         g.read(0, caller.g.data(), g.size());
         run.io_seconds += out.seconds();
     };
+    const Stopwatch whole;
     Stopwatch watch;
+    bool out_of_time = false;
     for (;;) {
         run.solver_seconds += caller.call();
         if (caller.says("FG")) {
@@ -31,13 +35,15 @@ std::optional<CvtRun> run_cvt_fortran(CvtProblem &problem, int m, int64_t iterat
         } else if (caller.says("NEW_X")) {
             run.f_at.push_back(caller.f);
             if (++run.iterations == 1) watch = Stopwatch();
-            if (run.iterations == iterations) break;
+            if (run.iterations == limits.iterations) break;
+            out_of_time = limits.seconds > 0 && whole.seconds() >= limits.seconds;
+            if (out_of_time) break;
         } else {
             break;
         }
     }
     run.seconds = watch.seconds();
-    run.end = caller.end();
+    run.end = out_of_time ? "time" : caller.end();
     run.x = caller.x;
     return run;
 }

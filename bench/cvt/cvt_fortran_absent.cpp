@@ -3,6 +3,6 @@
 
 namespace cudaopt::bench {
 
-std::optional<CvtRun> run_cvt_fortran(CvtProblem &, int, int64_t) { return {}; }
+std::optional<CvtRun> run_cvt_fortran(CvtProblem &, int, const CvtLimits &) { return {}; }
 
 } // namespace cudaopt::bench

@@ -50,14 +50,21 @@ struct CvtRun {
     std::vector<double> x;          // the last iterate
     std::string end;
 
+    double f() const { return f_at.back(); }
     double per_iteration(double total) const { return 1e3 * total / static_cast<double>(iterations); } // milliseconds
     // Wall time of an iteration: of all but the first, which allocates.
     double wall_per_iteration() const { return 1e3 * seconds / static_cast<double>(iterations - 1); }
 };
 
-CvtRun run_cvt(CvtProblem &problem, int m, int64_t iterations, bool approximate_cauchy);
+// A run ends when the energy no longer falls, as the 2014 paper's do, or at a limit; 0: none.
+struct CvtLimits {
+    int64_t iterations = 0;
+    double seconds = 0;
+};
+
+CvtRun run_cvt(CvtProblem &problem, int m, const CvtLimits &limits, bool approximate_cauchy);
 // On one thread of the host, each evaluation where the problem has it, with copies of x, f and g. Nothing where the
 // library was not there to build with.
-std::optional<CvtRun> run_cvt_fortran(CvtProblem &problem, int m, int64_t iterations);
+std::optional<CvtRun> run_cvt_fortran(CvtProblem &problem, int m, const CvtLimits &limits);
 
 } // namespace cudaopt::bench

@@ -4,27 +4,32 @@
 #include <stdexcept>
 
 #include "bench/common/stopwatch.hpp"
+#include "paper_2009.hpp"
 #include "bench/common/stream_clock.hpp"
 
 namespace cudaopt::bench {
 
-Box::Box(const testfuncs::search::Function &function, int n)
-    : lower(n, testfuncs::search::facts_of(function).lower), upper(n, testfuncs::search::facts_of(function).upper) {}
+Box::Box(const testfuncs::search::Function &function, int n) {
+    const testfuncs::search::Facts facts = testfuncs::search::facts_of(function);
+    const bool ackley = facts.name == "ackley";
+    lower.assign(static_cast<std::size_t>(n), ackley ? -paper_ackley : facts.lower);
+    upper.assign(static_cast<std::size_t>(n), ackley ? paper_ackley : facts.upper);
+}
 
 std::unique_ptr<PatternSearch> ready_search(const testfuncs::search::Function &function, int n, bool cuda,
-                                            const SearchOptions &options) {
+                                            const SearchOptions &options, bool single) {
     const Box box(function, n);
-    auto search = driver::make_search(function, cuda, box.lower, box.upper, options);
+    auto search = driver::make_search(function, cuda, box.lower, box.upper, options, single);
     if (search->code() != 0) throw std::runtime_error(search->message());
     return search;
 }
 
 SearchRun run_search(const testfuncs::search::Function &function, int n, bool cuda, const SearchOptions &options,
-                     int repetitions) {
+                     int repetitions, bool single) {
     SearchRun run;
     std::vector<double> seconds;
     for (int k = 0; k < repetitions; k++) {
-        const auto search = ready_search(function, n, cuda, options);
+        const auto search = ready_search(function, n, cuda, options, single);
         const Stopwatch watch;
         search->run();
         const SearchSummary found = search->summary();
@@ -37,10 +42,10 @@ SearchRun run_search(const testfuncs::search::Function &function, int n, bool cu
     return run;
 }
 
-void warm_up(const testfuncs::search::Function &function, int n, bool cuda) {
+void warm_up(const testfuncs::search::Function &function, int n, bool cuda, bool single) {
     SearchOptions options;
     options.walks = options.iterations = 1;
-    run_search(function, n, cuda, options);
+    run_search(function, n, cuda, options, 1, single);
 }
 
 } // namespace cudaopt::bench

@@ -17,7 +17,7 @@ struct SearchRun {
     double rate() const { return static_cast<double>(evaluations) / seconds; }
 };
 
-// The function's own box in n variables.
+// The paper's box in n variables: the function's own but for Ackley's, [-30, 30] there and [-32, 32] here.
 struct Box {
     std::vector<double> lower, upper;
     Box(const testfuncs::search::Function &function, int n);
@@ -26,11 +26,11 @@ struct Box {
 // The iterations of the options, or as many as their time limit lets pass; the median time of several runs.
 // Throws std::runtime_error with the search's sentence.
 SearchRun run_search(const testfuncs::search::Function &function, int n, bool cuda, const SearchOptions &options,
-                     int repetitions = 1);
+                     int repetitions = 1, bool single = false);
 
 // A search that is ready, or std::runtime_error with its sentence.
 std::unique_ptr<PatternSearch> ready_search(const testfuncs::search::Function &function, int n, bool cuda,
-                                            const SearchOptions &options);
+                                            const SearchOptions &options, bool single = false);
 
 // The options of the tables of one function, whose searches differ in the number of walks. They lead to its
 // members.
@@ -49,6 +49,6 @@ struct OneFunction {
 };
 
 // A search of one walk, so that what CUDA prepares at the first use of a kernel is in no time that follows.
-void warm_up(const testfuncs::search::Function &function, int n, bool cuda);
+void warm_up(const testfuncs::search::Function &function, int n, bool cuda, bool single = false);
 
 } // namespace cudaopt::bench

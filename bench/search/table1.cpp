@@ -8,6 +8,7 @@
 #include "bench/common/command_line.hpp"
 #include "bench/common/log_log_plot.hpp"
 #include "bench/common/machine.hpp"
+#include "paper_2009.hpp"
 #include "search_run.hpp"
 
 using namespace cudaopt::bench;
@@ -21,6 +22,7 @@ struct Way {
     bool cuda;
     int threads; // 0: all
     double most; // walks; beyond, only the rate of the last size is used
+    bool single = false;
     Curve curve = {};
     double last_rate = absent;
 };
@@ -32,8 +34,8 @@ struct Measured {
 Measured measure(const functions::Function &f, int n, cudaopt::SearchOptions options, Way &way) {
     if (static_cast<double>(options.walks) > way.most) return {};
     options.threads = way.threads;
-    SearchRun run = run_search(f, n, way.cuda, options);
-    if (run.seconds < 0.2) run = run_search(f, n, way.cuda, options, way.cuda ? 9 : 3);
+    SearchRun run = run_search(f, n, way.cuda, options, 1, way.single);
+    if (run.seconds < 0.2) run = run_search(f, n, way.cuda, options, way.cuda ? 9 : 3, way.single);
     way.last_rate = run.rate();
     way.curve.points.emplace_back(static_cast<double>(options.walks), run.rate());
     return {run.seconds, run.rate(), run.value};
@@ -49,6 +51,7 @@ std::string speed_up(const Measured &gpu, const Measured &host, const Way &way) 
 
 int main(int argc, char **argv) {
     Way one{"host, one thread", false, 1, 1e5}, all{"host, all threads", false, 0, 1e6}, gpu{"GPU", true, 0, 1e15};
+    Way in_single{"GPU, single", true, 0, 1e15, true};
     CLI::App app("The time of the same search on one thread, on all threads and on the GPU");
     OneFunction o(app, {2048, 4096, 6144, 8192, 10240, 12288, 15360, 1e5, 1e6, 4e6});
     app.add_option("--one-thread-up-to", one.most, "leave one thread out above so many walks");
@@ -60,45 +63,59 @@ int main(int argc, char **argv) {
         Output csv(files.csv), picture(files.svg);
         const std::string where = machine();
         const bool cuda = driver::cuda_is_here();
-        if (cuda) warm_up(f, o.n, true);
-        else gpu.most = 0;
+        if (cuda) {
+            warm_up(f, o.n, true);
+            warm_up(f, o.n, true, true);
+        } else {
+            gpu.most = in_single.most = 0;
+        }
         std::printf("%s, n = %d, %lld iterations\n%s\n\n", title.c_str(), o.n,
                     static_cast<long long>(o.options.iterations), where.c_str());
-        std::printf("%9s %13s | %12s %12s %12s | %10s %10s %10s | %9s %9s | %13s %13s\n", "", "", "one thread",
-                    "all threads", "GPU", "one thread", "all thr.", "GPU", "over one", "over all", "host", "GPU");
-        std::printf("%9s %13s | %12s %12s %12s | %10s %10s %10s | %9s %9s | %13s %13s\n", "walks", "evaluations", "s",
-                    "s", "s", "ev./s", "ev./s", "ev./s", "thread", "threads", "best f", "best f");
+        std::printf("%9s %13s | %12s %12s %12s | %10s %10s %10s | %9s %9s | %13s %13s | %12s | %8s %8s %9s\n", "", "",
+                    "one thread", "all threads", "GPU", "one thread", "all thr.", "GPU", "over one", "over all", "host",
+                    "GPU", "GPU, single", "paper:", "", "");
+        std::printf("%9s %13s | %12s %12s %12s | %10s %10s %10s | %9s %9s | %13s %13s | %12s | %8s %8s %9s\n", "walks",
+                    "evaluations", "s", "s", "s", "ev./s", "ev./s", "ev./s", "thread", "threads", "best f", "best f",
+                    "s", "GPU ms", "CPU ms", "speed-up");
         csv.write("walks,n,iterations,evaluations,one_thread_seconds,all_threads_seconds,gpu_seconds,one_thread_rate,"
-                  "all_threads_rate,gpu_rate,host_f,gpu_f,machine\n");
+                  "all_threads_rate,gpu_rate,host_f,gpu_f,gpu_single_seconds,gpu_single_f,machine\n");
         for (const int64_t w : whole(o.walks)) {
             o.options.walks = w;
             const Measured a = measure(f, o.n, o.options, one), b = measure(f, o.n, o.options, all);
-            const Measured c = measure(f, o.n, o.options, gpu);
+            const Measured c = measure(f, o.n, o.options, gpu), d = measure(f, o.n, o.options, in_single);
+            const bool as_paper = o.name == "ackley" && o.n == 20 && o.options.iterations == 20;
+            const PaperWalks *const p = as_paper ? paper_walks(w) : nullptr;
             const double value = std::isnan(a.value) ? b.value : a.value;
             const int64_t evaluations = w * (1 + 2 * o.options.iterations * o.n);
-            std::printf("%9lld %13lld | %s %s %s | %s %s %s | %s %s | %s %s\n", static_cast<long long>(w),
-                        static_cast<long long>(evaluations), cell("%.5f", 12, a.seconds).c_str(),
-                        cell("%.5f", 12, b.seconds).c_str(), cell("%.5f", 12, c.seconds).c_str(),
-                        cell("%.3e", 10, a.rate).c_str(), cell("%.3e", 10, b.rate).c_str(),
-                        cell("%.3e", 10, c.rate).c_str(), speed_up(c, a, one).c_str(), speed_up(c, b, all).c_str(),
-                        cell("%.6e", 13, value).c_str(), cell("%.6e", 13, c.value).c_str());
+            std::printf("%9lld %13lld | %s %s %s | %s %s %s | %s %s | %s %s | %s | %s %s %s\n",
+                        static_cast<long long>(w), static_cast<long long>(evaluations),
+                        cell("%.5f", 12, a.seconds).c_str(), cell("%.5f", 12, b.seconds).c_str(),
+                        cell("%.5f", 12, c.seconds).c_str(), cell("%.3e", 10, a.rate).c_str(),
+                        cell("%.3e", 10, b.rate).c_str(), cell("%.3e", 10, c.rate).c_str(), speed_up(c, a, one).c_str(),
+                        speed_up(c, b, all).c_str(), cell("%.6e", 13, value).c_str(), cell("%.6e", 13, c.value).c_str(),
+                        cell("%.5f", 12, d.seconds).c_str(), cell("%.1f", 8, p ? p->gpu_ms : absent).c_str(),
+                        cell("%.1f", 8, p ? p->cpu_ms : absent).c_str(),
+                        cell("%.2f", 9, p ? p->speed_up : absent).c_str());
             std::fflush(stdout);
             csv.write(csv_row(w, static_cast<int64_t>(o.n), o.options.iterations, evaluations, a.seconds, b.seconds,
-                              c.seconds, a.rate, b.rate, c.rate, value, c.value, where));
+                              c.seconds, a.rate, b.rate, c.rate, value, c.value, d.seconds, d.value, where));
         }
         std::printf(
             "\nThe same search in each column: the same starts, in full double precision. Seconds are wall time "
             "from the first start to the\nbest value and point in host memory, the memory for the walks "
             "already there; the median of several runs where one takes\nless than 0.2 s. ev./s: evaluations of "
             "f, 1 + 2 x n x iterations a walk. Over one thread, over all threads: the GPU's\nevaluations per "
-            "second over the host's; *: over the host's at its last size, where this one was left out.\n");
+            "second over the host's; *: over the host's at its last size, where this one was left out.\nThe last "
+            "GPU column is in single precision, as the paper's. paper: as printed in its table 1; a GeForce GTX 280, "
+            "one thread of a "
+            "Core 2 Duo.\nAckley's box is the paper's, [-30, 30].\n");
         if (!cuda) std::printf("GPU: not run, there is none here.\n");
         LogLogPlot plot{title + ", n = " + std::to_string(o.n) + ": evaluations per second",
                         where,
                         "walks",
                         "evaluations per second",
                         {}};
-        for (Way *way : {&gpu, &all, &one}) {
+        for (Way *way : {&gpu, &in_single, &all, &one}) {
             way->curve.label = way->name;
             if (!way->curve.points.empty()) plot.curves.push_back(way->curve);
         }

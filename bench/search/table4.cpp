@@ -9,6 +9,7 @@
 #include "bench/common/device_rates.hpp"
 #include "bench/common/dot_plot.hpp"
 #include "bench/common/machine.hpp"
+#include "paper_2009.hpp"
 #include "search_run.hpp"
 
 using namespace cudaopt::bench;
@@ -53,10 +54,11 @@ int main(int argc, char **argv) {
         const bool cuda = driver::cuda_is_here();
         std::printf("Twelve functions, n = %d, %lld walks, %lld iterations\n%s\n\n", n,
                     static_cast<long long>(options.walks), static_cast<long long>(options.iterations), where.c_str());
-        std::printf("%-14s %12s %12s %12s %11s %11s %13s %13s\n", "function", "one thread s", "all thr. s", "GPU s",
-                    "GPU ev./s", "over one", "host best f", "GPU best f");
+        std::printf("%-14s %12s %12s %12s %11s %11s %13s %13s | %12s %13s | %9s %9s %8s\n", "function", "one thread s",
+                    "all thr. s", "GPU s", "GPU ev./s", "over one", "host best f", "GPU best f", "single GPU s",
+                    "best f", "paper CPU", "GPU ms", "speed-up");
         csv.write("function,n,walks,iterations,evaluations,one_thread_seconds,all_threads_seconds,gpu_seconds,"
-                  "gpu_rate,speed_up_over_one_thread,host_f,gpu_f,machine\n");
+                  "gpu_rate,speed_up_over_one_thread,host_f,gpu_f,gpu_single_seconds,gpu_single_f,machine\n");
         DotPlot plot{"Evaluations per second, n = " + std::to_string(n),
                      where,
                      "evaluations per second",
@@ -68,18 +70,25 @@ int main(int argc, char **argv) {
             const SearchRun one = run_search(f, n, false, options);
             options.threads = 0;
             const SearchRun all = run_search(f, n, false, options);
-            SearchRun gpu{absent, 0, 0, absent};
+            SearchRun gpu{absent, 0, 0, absent}, in_single = gpu;
             if (cuda) {
                 warm_up(f, n, true);
                 gpu = run_search(f, n, true, options, 9);
+                warm_up(f, n, true, true);
+                in_single = run_search(f, n, true, options, 9, true);
             }
+            const PaperRow *const p = n == 20 && options.iterations == 20 ? paper_function(name) : nullptr;
             const double rate = cuda ? gpu.rate() : absent, over = one.seconds / gpu.seconds;
-            std::printf("%-14s %12.5f %12.5f %s %s %s %13.6e %s\n", name.c_str(), one.seconds, all.seconds,
-                        cell("%.6f", 12, gpu.seconds).c_str(), cell("%.3e", 11, rate).c_str(),
-                        cell("%.0f", 11, over).c_str(), one.value, cell("%.6e", 13, gpu.value).c_str());
+            std::printf(
+                "%-14s %12.5f %12.5f %s %s %s %13.6e %s | %s %s | %s %s %s\n", name.c_str(), one.seconds, all.seconds,
+                cell("%.6f", 12, gpu.seconds).c_str(), cell("%.3e", 11, rate).c_str(), cell("%.0f", 11, over).c_str(),
+                one.value, cell("%.6e", 13, gpu.value).c_str(), cell("%.6f", 12, in_single.seconds).c_str(),
+                cell("%.6e", 13, in_single.value).c_str(), cell("%.1f", 9, p ? p->cpu_ms : absent).c_str(),
+                cell("%.1f", 9, p ? p->gpu_ms : absent).c_str(), cell("%.1f", 8, p ? p->speed_up : absent).c_str());
             std::fflush(stdout);
             csv.write(csv_row(name, static_cast<int64_t>(n), options.walks, options.iterations, one.evaluations,
-                              one.seconds, all.seconds, gpu.seconds, rate, over, one.value, gpu.value, where));
+                              one.seconds, all.seconds, gpu.seconds, rate, over, one.value, gpu.value,
+                              in_single.seconds, in_single.value, where));
             plot.rows.push_back(name);
             plot.series[0].values.push_back(rate);
             plot.series[1].values.push_back(all.rate());
@@ -88,7 +97,10 @@ int main(int argc, char **argv) {
         std::printf(
             "\nSeconds are wall time from the first start to the best value and point in host memory; the GPU's "
             "are the median of nine runs.\nA search evaluates f %lld times. Where f is no sum over coordinates "
-            "or neighbours (griewank, schwefel-*), each evaluation\nforms all of it.\n",
+            "or neighbours (griewank, schwefel-*), each evaluation\nforms all of it. single: in single precision, as "
+            "the paper's searches. paper: milliseconds as printed in its table "
+            "4; a GeForce GTX 280, one thread of\na Core 2 Duo, 15,360 walks. Ackley's box is the paper's, [-30, "
+            "30].\n",
             static_cast<long long>(options.walks * (1 + 2 * options.iterations * n)));
         if (!cuda) {
             std::printf("GPU: not run, there is none here.\n");

@@ -1,9 +1,19 @@
 #include "fortran_run.hpp"
 
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
 #include "bench/common/setulb_caller.hpp" // of L-BFGS-B 3.0's own, which is linked here
 #include "testfuncs/problem.hpp"
 
 namespace cudaopt::bench {
+
+namespace {
+
+double norm(const std::vector<double> &v) { return std::sqrt(std::inner_product(v.begin(), v.end(), v.begin(), 0.0)); }
+
+} // namespace
 
 std::optional<FortranRun> run_fortran(const RunOptions &options, const Stop &stop) {
     const auto problem = testfuncs::make_problem(options.problem, options.n);
@@ -23,7 +33,7 @@ std::optional<FortranRun> run_fortran(const RunOptions &options, const Stop &sto
     WholeRun &whole = result.whole;
     whole.n = n;
     const auto evaluate = [&] { problem->evaluate(caller.x.data(), &caller.f, caller.g.data(), place); };
-    bool out_of_time = false;
+    bool out_of_time = false, converged = false;
     const Stopwatch watch;
     for (;;) {
         whole.solver_seconds += caller.call();
@@ -35,6 +45,8 @@ std::optional<FortranRun> run_fortran(const RunOptions &options, const Stop &sto
             result.f_at.push_back(caller.f);
             whole.iterations++;
             if (whole.iterations == stop.max_iterations) break;
+            converged = stop.eps > 0 && norm(caller.g) < stop.eps * std::max(1.0, norm(caller.x));
+            if (converged) break;
             out_of_time = stop.max_seconds > 0 && watch.seconds() >= stop.max_seconds;
             if (out_of_time) break;
         } else {
@@ -43,7 +55,7 @@ std::optional<FortranRun> run_fortran(const RunOptions &options, const Stop &sto
     }
     whole.seconds = watch.seconds();
     whole.f = caller.f;
-    whole.end = out_of_time ? "time" : caller.end();
+    whole.end = converged ? "converged" : out_of_time ? "time" : caller.end();
     whole.evaluation_seconds = seconds_of_one(evaluate, [] {});
     return result;
 }

@@ -14,8 +14,8 @@ struct FortranRun {
     std::vector<double> f_at;       // f at each of them
 };
 
-// Of the options it takes the problem, n, m, the bounds, and threads for the evaluations; of the stopping tests, factr
-// and the limits. Nothing where the library was not there to build with.
+// Of the options it takes the problem, n, m, the bounds, and threads for the evaluations; of the stopping tests, eps
+// where there are no bounds, factr and the limits. Nothing where the library was not there to build with.
 std::optional<FortranRun> run_fortran(const RunOptions &options, const Stop &stop);
 
 } // namespace cudaopt::bench

@@ -29,11 +29,13 @@ int main(int argc, char **argv) {
     app.add_option("--problem", o.problem, "test problem");
     app.add_option("--iterations", o.iterations, "iterations to count")->check(is_positive);
     app.add_option("--repeat", repeat, "solves, of which the fastest counts")->check(is_positive);
+    app.add_option("--metric", o.metric, "0: one number, 1: a constant diagonal, 2: learned")->check(CLI::Range(0, 2));
     app.add_option("--threads", o.threads, "host threads; 0: all");
     app.add_option("--lower", o.lower, "lower bound of every variable");
     app.add_option("--upper", o.upper, "upper bound of every variable");
     CLI::Option *const own = app.add_flag("--own-bounds", o.own_bounds, "the problem's own bounds");
     app.add_flag("--uniform", o.uniform, "the bounds as numbers, not in arrays")->excludes(own);
+    app.add_option("--product-bits", o.product_bits, "precision of the inner products")->check(CLI::IsMember({32, 64}));
     app.add_option("--backend", o.backend, "where")->check(CLI::IsMember({"auto", "cuda", "host"}));
     app.add_flag("--single", o.single, "single precision");
     app.add_option("--history-bits", o.history_bits, "of the memory's columns; 0: those of x")

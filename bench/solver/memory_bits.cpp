@@ -103,6 +103,7 @@ int main(int argc, char **argv) {
     app.add_option("--pgtol", stop.pgtol, "largest component of the projected gradient at the end")->check(is_positive);
     app.add_option("--max-evaluations", stop.max_evaluations, "of a solve; 0: no limit")->check(is_not_negative);
     app.add_option("--threads", o.threads, "threads of the host backend; 0: all")->check(CLI::Range(0, 4096));
+    app.add_option("--product-bits", o.product_bits, "precision of the inner products")->check(CLI::IsMember({32, 64}));
     app.add_option("--backend", o.backend, "where")->check(CLI::IsMember({"auto", "cuda", "host"}));
     app.add_option("--csv", csv_file, "file for the table as comma separated values");
     return run_program(app, "bench_memory_bits", argc, argv, [&] {

@@ -32,6 +32,7 @@ int main(int argc, char **argv) {
     app.add_option("--repeat", repeat, "solves, of which the fastest counts")->check(CLI::Range(1, 1000));
     app.add_option("--max-seconds", stop.max_seconds, "of a solve; 0: no limit")->check(is_not_negative);
     app.add_option("--threads", o.threads, "threads of the host backend; 0: all")->check(CLI::Range(0, 4096));
+    app.add_option("--product-bits", o.product_bits, "precision of the inner products")->check(CLI::IsMember({32, 64}));
     app.add_option("--backend", o.backend, "where")->check(CLI::IsMember({"auto", "cuda", "host"}));
     const Files files(app);
     return run_program(app, "bench_memory_time", argc, argv, [&] {

@@ -25,7 +25,8 @@ template <class Real> struct PreparedSolve {
     Minimiser<Real> handle;
     Array<Real> x, g;
     Array<double> f;
-    std::vector<Array<Real>> bounds; // the lower and the upper; none where they are numbers
+    std::vector<Array<Real>> bounds;   // the lower and the upper; none where they are numbers
+    std::vector<Array<Real>> diagonal; // one where the metric is the caller's
     bool cuda, bounded;
     testfuncs::Place place;
 
@@ -54,6 +55,12 @@ template <class Real> struct PreparedSolve {
         handle.set_real(CUDA_OPT_EPS, 0);
         handle.set_int(CUDA_OPT_THREADS, options.threads);
         if (options.history_bits > 0) handle.set_int(CUDA_OPT_HISTORY_BITS, options.history_bits);
+        handle.set_int(CUDA_OPT_PRODUCT_BITS, options.product_bits);
+        handle.set_int(CUDA_OPT_METRIC, options.metric);
+        if (options.metric == CUDA_OPT_METRIC_DIAGONAL) {
+            diagonal.emplace_back(handle, std::vector<Real>(static_cast<std::size_t>(n), Real(0.005)));
+            handle.set_diagonal(diagonal[0].data());
+        }
         handle.set_int(CUDA_OPT_APPROXIMATE_CAUCHY, options.approximate_cauchy);
     }
 

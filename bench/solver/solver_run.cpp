@@ -26,7 +26,10 @@ template <class Real> RunResult run(const RunOptions &options) {
     h.set_int(CUDA_OPT_MAX_ITERATIONS, end + 1);
     Reading last, full;
     int64_t iterations = 0;
-    while (iterations < end && prepared.solve() > 0) {
+    while (iterations < end) {
+        const int task = prepared.solve();
+        if (task <= 0) break;
+        if (task == CUDA_OPT_SUPPLY_DIAGONAL) continue; // it is there
         iterations = h.get_int(CUDA_OPT_ITERATIONS);
         const bool is_full = full.iterations == 0 && iterations >= first;
         if (is_full || iterations >= end || (options.on_iterate && iterations > last.iterations)) {

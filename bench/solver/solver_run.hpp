@@ -19,8 +19,11 @@ struct RunOptions {
     int64_t n = 1000000;
     int m = 5, iterations = 50, threads = 0;
     int history_bits = 0; // of the memory's columns; 0: those of x
+    int product_bits = 64;
+    int metric = 0; // CUDA_OPT_METRIC; of the caller's diagonal all elements are the same
     std::string problem = "rosenbrock", backend = "auto";
     bool single = false, own_bounds = false, approximate_cauchy = false;
+    bool time_copies = false;                        // of x to the host, and of f and g from there
     bool uniform = false;                            // lower and upper as numbers, not in arrays
     std::function<void(const Reading &)> on_iterate; // empty: iterates are not reported
     double lower = -std::numeric_limits<double>::infinity(), upper = std::numeric_limits<double>::infinity();

@@ -51,6 +51,16 @@ template <class Real> WholeRun run(const RunOptions &options, const Stop &stop, 
     result.t_first.resize(result.t.size());
     result.solver_seconds = h.get_real(CUDA_OPT_SOLVER_SECONDS);
     result.f = h.get_real(CUDA_OPT_F);
+    if (options.time_copies && prepared.cuda) {
+        std::vector<Real> on_host(static_cast<std::size_t>(prepared.n));
+        double f = 0;
+        const auto copies = [&] {
+            prepared.x.read(0, on_host.data(), prepared.n);
+            prepared.g.write(0, on_host.data(), prepared.n); // what g was is of no more use
+            prepared.f.write(0, &f, 1);
+        };
+        result.copy_seconds = seconds_of_one(copies, [&] { h.synchronize(); });
+    }
     result.evaluation_seconds = seconds_of_one([&] { prepared.evaluate(); }, [&] { h.synchronize(); });
     return result;
 }

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -21,6 +22,7 @@ struct WholeRun {
     double seconds = 0;            // wall time of the loop, the solver's first call and its allocations included
     double solver_seconds = 0;     // inside the solver
     double evaluation_seconds = 0; // of one evaluation, timed by itself at the end
+    double copy_seconds = std::numeric_limits<double>::quiet_NaN(); // where asked for, on CUDA
     double f = 0;
     // After the iteration that was to be marked, if it was reached; the next one's direction is in the time already.
     double f_at_mark = 0, solver_seconds_at_mark = 0;

@@ -93,12 +93,16 @@ struct SearchOptions {
     std::vector<double> steps; /**< Delta_0 for each coordinate, > 0; empty: (upper - lower) / 20 */
     int halvings = 16;         /**< 1 to 1000: the smallest step is steps / 2^halvings, and is not taken */
     AtSmallestStep at_smallest = AtSmallestStep::restart_step; /**< what then */
-    bool history = false;   /**< whether to keep the best value after each iteration */
-    double max_seconds = 0; /**< run() ends after the iteration that passes it; 0: no limit */
-    int threads = 0;        /**< on the host, with OpenMP; 0: all of the machine's */
-    void *stream = nullptr; /**< on CUDA, a cudaStream_t */
-    int lanes = 0;          /**< on CUDA, threads for a walk: 1 or 32; 0: 32 for few walks of many variables.
-                                 The walks are the same. With `sums` or `reach` always 1 */
+    bool history = false;         /**< whether to keep the best value after each iteration */
+    double max_seconds = 0;       /**< run() ends after the iteration, or the round, that passes it; 0: no limit */
+    int threads = 0;              /**< on the host, with OpenMP; 0: all of the machine's */
+    void *stream = nullptr;       /**< on CUDA, a cudaStream_t */
+    int lanes = 0;                /**< on CUDA, threads for a walk: 1 or 32; 0: 32 for few walks of many variables.
+                                       The walks are the same. With `sums` or `reach` always 1 */
+    int64_t round_iterations = 0; /**< >= 0: all walks start again, from new random points, after every so many
+                                       iterations, with the first step, and their best is kept; 0: never. Not with
+                                       AtSmallestStep::stop. A round that has begun is finished (Zhu and Curry 2009,
+                                       their searches with a time limit) */
 };
 
 /** A search on either machine: what does not depend on the objective. */
@@ -118,7 +122,12 @@ class PatternSearch {
         };
         const int64_t before = iterations_;
         int64_t left = std::max<int64_t>(options_.iterations - iterations_, 0);
-        int64_t piece = options_.max_seconds > 0 ? std::min<int64_t>(left, 1) : left;
+        // With a time limit, pieces: of iterations, or of whole rounds.
+        const int64_t unit = std::max<int64_t>(options_.round_iterations, 1);
+        const auto whole = [&](int64_t most) {
+            return std::min(left, std::max(most / unit * unit, unit) - iterations_ % unit);
+        };
+        int64_t piece = options_.max_seconds > 0 ? whole(1) : left;
         bool in_time = true, active = true;
         do {
             if (const int code = advance(piece)) return code;
@@ -128,7 +137,7 @@ class PatternSearch {
                 const double each = passed / double(std::max<int64_t>(iterations_ - before, 1));
                 in_time = passed < options_.max_seconds;
                 const double most = std::min(2.0 * double(piece), (options_.max_seconds - passed) / each / 8);
-                piece = std::min(left, std::max<int64_t>(1, int64_t(most)));
+                piece = whole(int64_t(most));
             }
             if (options_.at_smallest == AtSmallestStep::stop) active = summary().active > 0;
         } while (left > 0 && in_time && active);
@@ -194,8 +203,9 @@ class PatternSearch {
     const char *message() const { return message_; }
 
   protected:
-    /** Check what the search is given. */
-    PatternSearch(int compiled_n, const std::vector<double> &lower, const std::vector<double> &upper,
+    /** Check what the search is given; Real: its precision, to which the box and the steps are rounded. */
+    template <class Real>
+    PatternSearch(Real, int compiled_n, const std::vector<double> &lower, const std::vector<double> &upper,
                   const SearchOptions &options)
         : n_(int(lower.size())), options_(options) {
         if (lower.empty() || lower.size() != upper.size())
@@ -217,18 +227,25 @@ class PatternSearch {
                  options.halvings);
         else if (options.lanes != 0 && options.lanes != 1 && options.lanes != 32)
             fail(CUDA_OPT_IMPROPER_INPUT, "the number of lanes is %d, but has to be 0, 1 or 32", options.lanes);
+        else if (options.round_iterations < 0)
+            fail(CUDA_OPT_IMPROPER_INPUT, "the iterations of a round are %lld, but have to be at least 0",
+                 options.round_iterations);
+        else if (const char *wrong = pattern::wrong_rounds(options.round_iterations, options.at_smallest))
+            fail(CUDA_OPT_IMPROPER_INPUT, "rounds of %lld iterations: %s", options.round_iterations, wrong);
         else if (options.walks > std::numeric_limits<int64_t>::max() / 64 / n_)
             fail(CUDA_OPT_OUT_OF_MEMORY, "out of memory: %lld walks of %d variables take more than 2^60 bytes",
                  options.walks, n_);
         box_ = lower;
         box_.insert(box_.end(), upper.begin(), upper.end());
+        for (double &bound : box_) bound = double(Real(bound));
         for (int j = 0; j < n_ && code_ == 0; j++) {
-            const double step = options.steps.empty() ? (upper[j] - lower[j]) / 20 : options.steps[j];
+            const double l = box_[std::size_t(j)], u = box_[std::size_t(j) + lower.size()];
+            const double step = double(Real(options.steps.empty() ? (u - l) / 20 : options.steps[j]));
             box_.push_back(step);
-            const char *wrong = pattern::wrong_bounds(lower[j], upper[j], step);
+            const char *wrong = pattern::wrong_bounds(l, u, step);
             if (wrong)
-                fail(CUDA_OPT_IMPROPER_INPUT, "variable %d has the bounds %g and %g and the step %g, but %s", j,
-                     lower[j], upper[j], step, wrong);
+                fail(CUDA_OPT_IMPROPER_INPUT, "variable %d has the bounds %g and %g and the step %g, but %s", j, l, u,
+                     step, wrong);
         }
     }
 
@@ -237,11 +254,20 @@ class PatternSearch {
     /** The first keys of the history, as many as there is room for. */
     virtual void read_history(std::vector<uint64_t> &keys) = 0;
 
-    /** The rules, where the box, 3 n values, lies at `box`. */
-    pattern::Rules rules(const double *box) const {
-        const double *upper = box + n_, *step = upper + n_;
-        return {options_.walks, n_, options_.halvings, options_.at_smallest, options_.seed, box, upper, step};
+    /** lower, upper and Delta_0, n values each. */
+    template <class Real> std::vector<Real> box() const {
+        std::vector<Real> values;
+        for (const double value : box_) values.push_back(Real(value));
+        return values;
     }
+    /** The rules, where the box, 3 n values, lies at `box`. */
+    template <class Real> pattern::RulesOf<Real> rules(const Real *box) const {
+        const Real *upper = box + n_, *step = upper + n_;
+        return {options_.walks, n_,   options_.halvings,        options_.at_smallest, options_.seed, box,
+                upper,          step, options_.round_iterations};
+    }
+    /** Whether memory is wanted for the best points of former lives. */
+    bool has_lives() const { return rules(box_.data()).has_lives(); }
     /** Whether there is such a walk to read. */
     bool has(int64_t walk) const { return code_ == 0 && walk >= 0 && walk < options_.walks; }
     /** Coordinates of all walks together. */
@@ -282,17 +308,18 @@ class PatternSearch {
     char message_[256] = "nothing has happened yet";
 };
 
-/** The search on the host; N: n where the compiler is to know it, else 0. Threads where compiled with OpenMP. */
-template <class Objective, int N = 0> class HostSearch final : public PatternSearch {
+/** The search on the host; N: n where the compiler is to know it, else 0; Real: double, or float. Threads where
+ * compiled with OpenMP. */
+template <class Objective, int N = 0, class Real = double> class HostSearch final : public PatternSearch {
   public:
     /** A search in the box lower <= x <= upper; both n values, finite. */
     HostSearch(const Objective &objective, const std::vector<double> &lower, const std::vector<double> &upper,
                const SearchOptions &options)
-        : PatternSearch(N, lower, upper, options), objective_(objective) {
+        : PatternSearch(Real(), N, lower, upper, options), objective_(objective) {
         if (code() != 0) return;
-        const bool lives = options.at_smallest == AtSmallestStep::new_point;
-        x_.reset(new (std::nothrow) double[coordinates()]);
-        best_x_.reset(lives ? new (std::nothrow) double[coordinates()] : nullptr);
+        const bool lives = has_lives();
+        x_.reset(new (std::nothrow) Real[coordinates()]);
+        best_x_.reset(lives ? new (std::nothrow) Real[coordinates()] : nullptr);
         if (!x_ || (lives && !best_x_)) {
             fail_memory();
             return;
@@ -300,6 +327,7 @@ template <class Objective, int N = 0> class HostSearch final : public PatternSea
         try {
             walk_.assign(std::size_t(options.walks), pattern::not_begun());
             history_.assign(history_size(), pattern::no_key);
+            own_box_ = this->template box<Real>();
         } catch (const std::bad_alloc &) {
             fail_memory();
         }
@@ -307,7 +335,7 @@ template <class Objective, int N = 0> class HostSearch final : public PatternSea
 
     SearchSummary summary() override {
         SearchSummary all;
-        for (int64_t w = 0; w < int64_t(walk_.size()); w++) all.join(walks().summary(rules(box_.data()), w));
+        for (int64_t w = 0; w < int64_t(walk_.size()); w++) all.join(walks().summary(rules(own_box_.data()), w));
         return all;
     }
     std::vector<double> walk_point(int64_t walk) override {
@@ -323,11 +351,11 @@ template <class Objective, int N = 0> class HostSearch final : public PatternSea
     }
 
   private:
-    pattern::Walks walks() { return {x_.get(), best_x_.get(), walk_.data()}; }
+    pattern::WalksOf<Real> walks() { return {x_.get(), best_x_.get(), walk_.data()}; }
 
     bool take(int64_t iterations) override {
-        const pattern::Rules rules = this->rules(box_.data());
-        const pattern::Walks walks = this->walks();
+        const pattern::RulesOf<Real> rules = this->rules(own_box_.data());
+        const pattern::WalksOf<Real> walks = this->walks();
 #ifdef _OPENMP
         const int threads = options_.threads > 0 ? options_.threads : omp_get_max_threads();
 #pragma omp parallel num_threads(threads)
@@ -352,7 +380,8 @@ template <class Objective, int N = 0> class HostSearch final : public PatternSea
     }
 
     Objective objective_;
-    std::unique_ptr<double[]> x_, best_x_;
+    std::unique_ptr<Real[]> x_, best_x_;
+    std::vector<Real> own_box_;
     std::vector<pattern::Walk> walk_;
     std::vector<uint64_t> history_;
 };

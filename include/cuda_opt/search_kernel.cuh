@@ -15,9 +15,9 @@ constexpr int summary_threads = 256; /**< of a block that sums up */
 constexpr int summary_blocks = 264;  /**< two for each multiprocessor of a Hopper GPU */
 
 /** A thread a walk. */
-template <int N, class Objective>
+template <int N, class Objective, class Real>
 __global__ void __launch_bounds__(search_threads, search_blocks)
-    advance_kernel(Objective f, Rules rules, Walks walks, int64_t iterations, Note note) {
+    advance_kernel(Objective f, RulesOf<Real> rules, WalksOf<Real> walks, int64_t iterations, Note note) {
     const int64_t w = int64_t(blockIdx.x) * blockDim.x + threadIdx.x;
     if (w < rules.walks) advance<N>(f, rules, walks, w, iterations, note);
 }
@@ -32,16 +32,17 @@ struct PollByWarp {
     __device__ void together() const { __syncwarp(); }
 
     /** @return whether f fell; all lanes are told the same */
-    template <class Objective, class Point>
-    __device__ bool operator()(Tally<Objective> &tally, const Objective &f, const Rules &rules, double scale, int n,
-                               Point &x, double &value) const {
+    template <class Objective, class Point, class Real>
+    __device__ bool operator()(Tally<Objective, Real> &tally, const Objective &f, const RulesOf<Real> &rules,
+                               Real scale, int n, Point &x, Real &value) const {
+        using Trial = TrialOf<Real>;
         constexpr unsigned all = ~0u;
         bool improved = false;
         for (int first = 0; first < n;) {
             const bool inside = lane / 2 < n - first; // n may be the largest int
             const int j = inside ? first + lane / 2 : first;
-            double x_j = 0;
-            Trial mine{0, HUGE_VAL};
+            Real x_j = 0;
+            Trial mine{0, Real(HUGE_VAL)};
             if (inside) {
                 x_j = x[j];
                 mine = tally.trial(f, x, j, n, lane % 2 ? rules.below(j, x_j, scale) : rules.above(j, x_j, scale));
@@ -56,7 +57,7 @@ struct PollByWarp {
                 continue;
             }
             const int source = __ffs(int(taken)) - 1, moved = first + source / 2;
-            const double at = __shfl_sync(all, best.at, source), f_at = __shfl_sync(all, best.value, source);
+            const Real at = __shfl_sync(all, best.at, source), f_at = __shfl_sync(all, best.value, source);
             improved = improved || f_at < value;
             value = f_at;
             x.set(moved, at); // by all lanes, the same
@@ -68,24 +69,25 @@ struct PollByWarp {
 };
 
 /** A warp a walk. Its lanes do the same but for the trials. */
-template <class Objective>
+template <class Objective, class Real>
 __global__ void __launch_bounds__(search_threads)
-    advance_by_warp_kernel(Objective f, Rules rules, Walks walks, int64_t iterations, Note note) {
+    advance_by_warp_kernel(Objective f, RulesOf<Real> rules, WalksOf<Real> walks, int64_t iterations, Note note) {
     const int64_t w = (int64_t(blockIdx.x) * blockDim.x + threadIdx.x) / 32;
     const int lane = int(threadIdx.x % 32);
     if (w >= rules.walks || walks.walk[w].level == ended) return;
-    StridedPoint x{walks.x + w, rules.walks};
+    StridedPointOf<Real> x{walks.x + w, rules.walks};
     advance_at(PollByWarp{lane}, f, rules, walks, w, rules.n, x, iterations, Note{lane == 0 ? note.least : nullptr});
 }
 
 /** All walks before their starts. */
-template <int = 0> __global__ void not_begun_kernel(Rules rules, Walks walks) {
+template <class Real> __global__ void not_begun_kernel(RulesOf<Real> rules, WalksOf<Real> walks) {
     const int64_t w = int64_t(blockIdx.x) * blockDim.x + threadIdx.x;
     if (w < rules.walks) walks.walk[w] = not_begun();
 }
 
 /** Each block's share of the summary. */
-template <int = 0> __global__ void summary_kernel(Rules rules, Walks walks, SearchSummary *of_block) {
+template <class Real>
+__global__ void summary_kernel(RulesOf<Real> rules, WalksOf<Real> walks, SearchSummary *of_block) {
     __shared__ alignas(SearchSummary) unsigned char storage[summary_threads * sizeof(SearchSummary)];
     SearchSummary *of_thread = reinterpret_cast<SearchSummary *>(storage);
     SearchSummary mine;
@@ -110,13 +112,14 @@ template <class T> using DeviceArray = std::unique_ptr<T[], CudaFree>; /**< owns
 } // namespace pattern
 
 /** The search on the calling thread's current CUDA device, which is to be current at each call; N: n where the compiler
- *  is to know it, which keeps a walk's point next to its thread, else 0. All members wait for the device. */
-template <class Objective, int N = 0> class CudaSearch final : public PatternSearch {
+ *  is to know it, which keeps a walk's point next to its thread, else 0; Real: double, or float for single precision.
+ * All members wait for the device. */
+template <class Objective, int N = 0, class Real = double> class CudaSearch final : public PatternSearch {
   public:
     /** A search in the box lower <= x <= upper; both n values, finite, in host memory. */
     CudaSearch(const Objective &objective, const std::vector<double> &lower, const std::vector<double> &upper,
                const SearchOptions &options)
-        : PatternSearch(N, lower, upper, options), objective_(objective),
+        : PatternSearch(Real(), N, lower, upper, options), objective_(objective),
           stream_(static_cast<cudaStream_t>(options.stream)) {
         int devices = 0;
         if (code() == 0 && (cudaGetDeviceCount(&devices) != cudaSuccess || devices == 0)) {
@@ -124,16 +127,17 @@ template <class Objective, int N = 0> class CudaSearch final : public PatternSea
             fail(CUDA_OPT_BACKEND_UNAVAILABLE, "there is no CUDA device, or no driver for it");
         }
         if (code() != 0) return;
-        const bool lives = options.at_smallest == AtSmallestStep::new_point;
+        const bool lives = has_lives();
         if (!allocate(x_, coordinates()) || (lives && !allocate(best_x_, coordinates())) ||
             !allocate(walk_, std::size_t(options.walks)) || !allocate(on_device_, box_.size()) ||
             !allocate(history_, std::max<std::size_t>(history_size(), 1)) ||
             !allocate(summaries_, pattern::summary_blocks))
             return;
-        copy(on_device_.get(), box_.data(), box_.size() * sizeof(double), cudaMemcpyHostToDevice);
+        const std::vector<Real> box = this->template box<Real>();
+        copy(on_device_.get(), box.data(), box.size() * sizeof(Real), cudaMemcpyHostToDevice);
         check(cudaMemsetAsync(history_.get(), 0xff, history_size() * sizeof(uint64_t), stream_), "cudaMemset");
-        const pattern::Rules rules = this->rules(on_device_.get());
-        launch("the preparation of the walks", pattern::not_begun_kernel<>, blocks(256), 256, rules, walks());
+        const pattern::RulesOf<Real> rules = this->rules(on_device_.get());
+        launch("the preparation of the walks", pattern::not_begun_kernel<Real>, blocks(256), 256, rules, walks());
     }
 
     SearchSummary summary() override {
@@ -141,7 +145,7 @@ template <class Objective, int N = 0> class CudaSearch final : public PatternSea
         if (code() != 0) return all;
         SearchSummary of_block[pattern::summary_blocks];
         const int count = int(std::min<int64_t>(pattern::summary_blocks, blocks(pattern::summary_threads)));
-        launch("the summary of the walks", pattern::summary_kernel<>, unsigned(count), pattern::summary_threads,
+        launch("the summary of the walks", pattern::summary_kernel<Real>, unsigned(count), pattern::summary_threads,
                rules(on_device_.get()), walks(), summaries_.get());
         copy(of_block, summaries_.get(), std::size_t(count) * sizeof(SearchSummary), cudaMemcpyDeviceToHost);
         for (int block = 0; block < count; block++) all.join(of_block[block]);
@@ -149,15 +153,15 @@ template <class Objective, int N = 0> class CudaSearch final : public PatternSea
     }
     std::vector<double> walk_point(int64_t walk) override {
         if (!has(walk)) return {};
-        std::vector<double> x(static_cast<std::size_t>(n_));
+        std::vector<Real> x(static_cast<std::size_t>(n_));
         pattern::Walk it = pattern::not_begun();
         copy(&it, walk_.get() + walk, sizeof it, cudaMemcpyDeviceToHost);
-        const double *from = (it.was_better() ? best_x_.get() : x_.get()) + walk;
-        check(cudaMemcpy2DAsync(x.data(), sizeof(double), from, std::size_t(options_.walks) * sizeof(double),
-                                sizeof(double), std::size_t(n_), cudaMemcpyDeviceToHost, stream_),
+        const Real *from = (it.was_better() ? best_x_.get() : x_.get()) + walk;
+        check(cudaMemcpy2DAsync(x.data(), sizeof(Real), from, std::size_t(options_.walks) * sizeof(Real), sizeof(Real),
+                                std::size_t(n_), cudaMemcpyDeviceToHost, stream_),
               "cudaMemcpy2D");
         finish("cudaMemcpy2D");
-        return x;
+        return {x.begin(), x.end()};
     }
     std::vector<double> walk_values() override {
         if (code() != 0) return {};
@@ -169,7 +173,7 @@ template <class Objective, int N = 0> class CudaSearch final : public PatternSea
     }
 
   private:
-    pattern::Walks walks() const { return {x_.get(), best_x_.get(), walk_.get()}; }
+    pattern::WalksOf<Real> walks() const { return {x_.get(), best_x_.get(), walk_.get()}; }
     unsigned blocks(int threads) const { return unsigned((options_.walks + threads - 1) / threads); }
 
     /** Whether a warp takes a walk: where threads would leave the device idle, and a warp's trials are of one point. */
@@ -179,17 +183,17 @@ template <class Objective, int N = 0> class CudaSearch final : public PatternSea
     }
 
     bool take(int64_t iterations) override {
-        const pattern::Rules rules = this->rules(on_device_.get());
+        const pattern::RulesOf<Real> rules = this->rules(on_device_.get());
         const pattern::Note note{history_size() > 0 ? history_.get() : nullptr};
         if constexpr (pattern::offers<Objective>(0) == pattern::Offers::evaluation)
             if (by_warp()) {
                 constexpr int threads = pattern::search_threads;
-                return launch("the search's kernel", pattern::advance_by_warp_kernel<Objective>, blocks(threads / 32),
-                              threads, objective_, rules, walks(), iterations, note);
+                return launch("the search's kernel", pattern::advance_by_warp_kernel<Objective, Real>,
+                              blocks(threads / 32), threads, objective_, rules, walks(), iterations, note);
             }
         // Few walks spread over all multiprocessors in blocks of a warp.
         const int threads = options_.walks < 132 * 8 * pattern::search_threads ? 32 : pattern::search_threads;
-        return launch("the search's kernel", pattern::advance_kernel<N, Objective>, blocks(threads), threads,
+        return launch("the search's kernel", pattern::advance_kernel<N, Objective, Real>, blocks(threads), threads,
                       objective_, rules, walks(), iterations, note);
     }
     void read_history(std::vector<uint64_t> &keys) override {
@@ -229,7 +233,7 @@ template <class Objective, int N = 0> class CudaSearch final : public PatternSea
 
     Objective objective_;
     cudaStream_t stream_;
-    pattern::DeviceArray<double> x_, best_x_, on_device_;
+    pattern::DeviceArray<Real> x_, best_x_, on_device_;
     pattern::DeviceArray<pattern::Walk> walk_;
     pattern::DeviceArray<uint64_t> history_;
     pattern::DeviceArray<SearchSummary> summaries_;

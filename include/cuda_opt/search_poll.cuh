@@ -9,35 +9,39 @@ namespace cudaopt {
 namespace pattern {
 
 /** A walk's point, where it lies among all walks'. */
-struct StridedPoint {
-    double *first;  /**< coordinate 0 */
+template <class T> struct StridedPointOf {
+    using Real = T; /**< of a coordinate */
+    T *first;       /**< coordinate 0 */
     int64_t stride; /**< from one coordinate to the next */
     /** Coordinate j. */
-    CUDA_OPT_SEARCH_HD double operator[](int j) const { return first[j * stride]; }
+    CUDA_OPT_SEARCH_HD T operator[](int j) const { return first[j * stride]; }
     /** Move coordinate j. */
-    CUDA_OPT_SEARCH_HD void set(int j, double x_j) { first[j * stride] = x_j; }
+    CUDA_OPT_SEARCH_HD void set(int j, T x_j) { first[j * stride] = x_j; }
 };
+using StridedPoint = StridedPointOf<double>; /**< in double precision */
 
 /** A walk's point in the thread's own memory: on a GPU in registers or in the first-level cache. */
-template <int N> struct LocalPoint {
-    double x[N]; /**< the coordinates */
+template <int N, class T> struct LocalPoint {
+    using Real = T; /**< of a coordinate */
+    T x[N];         /**< the coordinates */
     /** Coordinate j. */
-    CUDA_OPT_SEARCH_HD double operator[](int j) const { return x[j]; }
+    CUDA_OPT_SEARCH_HD T operator[](int j) const { return x[j]; }
     /** Move coordinate j. */
-    CUDA_OPT_SEARCH_HD void set(int j, double x_j) { x[j] = x_j; }
+    CUDA_OPT_SEARCH_HD void set(int j, T x_j) { x[j] = x_j; }
 };
 
 /** A point but for its coordinate `moved`: nothing is written, so that the trials on both sides share their loads. */
 template <class Point> struct Polled {
-    const Point &x; /**< the point */
-    int moved;      /**< the coordinate */
-    double at;      /**< its value */
+    using Real = typename Point::Real; /**< of a coordinate */
+    const Point &x;                    /**< the point */
+    int moved;                         /**< the coordinate */
+    Real at;                           /**< its value */
     /** Coordinate j. */
-    CUDA_OPT_SEARCH_HD double operator[](int j) const { return j == moved ? at : x[j]; }
+    CUDA_OPT_SEARCH_HD Real operator[](int j) const { return j == moved ? at : x[j]; }
 };
 
 /** Whether all values are neither NaN nor Inf. */
-template <int S> CUDA_OPT_SEARCH_HD bool finite(const double (&v)[S]) {
+template <class Real, int S> CUDA_OPT_SEARCH_HD bool finite(const Real (&v)[S]) {
     bool all = true;
     for (int s = 0; s < S; s++) all = all && v[s] - v[s] == 0;
     return all;
@@ -51,80 +55,80 @@ template <class Objective, int = Objective::reach> constexpr Offers offers(long)
 template <class Objective> constexpr Offers offers(...) { return Offers::evaluation; }
 
 /** How the value of a trial is found: by a full evaluation. */
-template <class Objective, Offers = offers<Objective>(0)> struct Tally {
-    using Trial = pattern::Trial; /**< what is to be known of a trial */
+template <class Objective, class Real, Offers = offers<Objective>(0)> struct Tally {
+    using Trial = TrialOf<Real>; /**< what is to be known of a trial */
 
     /** f at x: the start of a walk. */
-    template <class Point> CUDA_OPT_SEARCH_HD double evaluate(const Objective &f, const Point &x, int n) {
-        return ranked(f(x, n));
+    template <class Point> CUDA_OPT_SEARCH_HD Real evaluate(const Objective &f, const Point &x, int n) {
+        return ranked(Real(f(x, n)));
     }
     /** A walk goes on with an iteration: build what is kept besides f. */
     template <class Point> CUDA_OPT_SEARCH_HD void resume(const Objective &, const Point &, int) {}
     /** The trials of coordinate j follow. */
-    template <class Point> CUDA_OPT_SEARCH_HD void leave(const Objective &, const Point &, int, int, double) {}
+    template <class Point> CUDA_OPT_SEARCH_HD void leave(const Objective &, const Point &, int, int, Real) {}
     /** f with coordinate j at another place. */
     template <class Point>
-    CUDA_OPT_SEARCH_HD Trial trial(const Objective &f, const Point &x, int j, int n, double at) const {
-        return {at, ranked(f(Polled<Point>{x, j, at}, n))};
+    CUDA_OPT_SEARCH_HD Trial trial(const Objective &f, const Point &x, int j, int n, Real at) const {
+        return {at, ranked(Real(f(Polled<Point>{x, j, at}, n)))};
     }
     /** The trial has been taken: x is there. */
     template <class Point> CUDA_OPT_SEARCH_HD void take(const Objective &, const Point &, int, const Trial &) {}
     /** Coordinate j is done with. */
     template <class Point> CUDA_OPT_SEARCH_HD void pass(const Objective &, const Point &, int, int) {}
     /** The iteration is over: f by a full evaluation. */
-    template <class Point> CUDA_OPT_SEARCH_HD double close(const Objective &, const Point &, int, double value) {
+    template <class Point> CUDA_OPT_SEARCH_HD Real close(const Objective &, const Point &, int, Real value) {
         return value;
     }
 };
 
 /** By sums over the coordinates. Those of the iteration's end gather from the terms that each coordinate is left with:
  *  building them anew costs additions alone. */
-template <class Objective> struct Tally<Objective, Offers::sums> {
-    static constexpr int S = Objective::sums;           /**< how many sums */
-    double sum[S] = {}, rest[S], own[S], fresh[S] = {}; /**< all; without coordinate j; j's; those before j */
+template <class Objective, class Real> struct Tally<Objective, Real, Offers::sums> {
+    static constexpr int S = Objective::sums;         /**< how many sums */
+    Real sum[S] = {}, rest[S], own[S], fresh[S] = {}; /**< all; without coordinate j; j's; those before j */
 
     struct Trial { // as above, with its terms
-        double at, value;
-        double terms[S];
+        Real at, value;
+        Real terms[S];
     };
 
     template <class Point>
-    CUDA_OPT_SEARCH_HD void add_all(const Objective &f, const Point &x, int n, double (&to)[S]) const {
+    CUDA_OPT_SEARCH_HD void add_all(const Objective &f, const Point &x, int n, Real (&to)[S]) const {
         for (int s = 0; s < S; s++) to[s] = 0;
 #ifdef __CUDA_ARCH__
 #pragma unroll 1 // the polls below want the registers and the instruction cache
 #endif
         for (int j = 0; j < n; j++) {
-            double t[S];
+            Real t[S];
             f.terms(j, x[j], n, t);
             for (int s = 0; s < S; s++) to[s] += t[s];
         }
     }
-    template <class Point> CUDA_OPT_SEARCH_HD double evaluate(const Objective &f, const Point &x, int n) {
+    template <class Point> CUDA_OPT_SEARCH_HD Real evaluate(const Objective &f, const Point &x, int n) {
         add_all(f, x, n, sum);
-        return ranked(f.combine(sum, n));
+        return ranked(Real(f.combine(sum, n)));
     }
     template <class Point> CUDA_OPT_SEARCH_HD void resume(const Objective &f, const Point &x, int n) {
         add_all(f, x, n, sum);
     }
-    template <class Point> CUDA_OPT_SEARCH_HD void leave(const Objective &f, const Point &x, int j, int n, double) {
+    template <class Point> CUDA_OPT_SEARCH_HD void leave(const Objective &f, const Point &x, int j, int n, Real) {
         f.terms(j, x[j], n, own);
         for (int s = 0; s < S; s++) rest[s] = sum[s] - own[s];
     }
     template <class Point>
-    CUDA_OPT_SEARCH_HD Trial trial(const Objective &f, const Point &x, int j, int n, double at) const {
+    CUDA_OPT_SEARCH_HD Trial trial(const Objective &f, const Point &x, int j, int n, Real at) const {
         Trial t;
-        double moved[S];
+        Real moved[S];
         t.at = at;
         f.terms(j, at, n, t.terms);
         add_to_rest(f, Polled<Point>{x, j, at}, n, t.terms, moved);
-        t.value = ranked(f.combine(moved, n));
+        t.value = ranked(Real(f.combine(moved, n)));
         return t;
     }
     /** The sums at x, of which t are the terms of the coordinate that is being polled. */
     template <class Point>
-    CUDA_OPT_SEARCH_HD void add_to_rest(const Objective &f, const Point &x, int n, const double (&t)[S],
-                                        double (&to)[S]) const {
+    CUDA_OPT_SEARCH_HD void add_to_rest(const Objective &f, const Point &x, int n, const Real (&t)[S],
+                                        Real (&to)[S]) const {
         if (finite(rest))
             for (int s = 0; s < S; s++) to[s] = rest[s] + t[s];
         else // nothing can be taken out of such a sum
@@ -137,38 +141,37 @@ template <class Objective> struct Tally<Objective, Offers::sums> {
     template <class Point> CUDA_OPT_SEARCH_HD void pass(const Objective &, const Point &, int, int) {
         for (int s = 0; s < S; s++) fresh[s] += own[s];
     }
-    template <class Point> CUDA_OPT_SEARCH_HD double close(const Objective &f, const Point &, int n, double) {
+    template <class Point> CUDA_OPT_SEARCH_HD Real close(const Objective &f, const Point &, int n, Real) {
         for (int s = 0; s < S; s++) {
             sum[s] = fresh[s];
             fresh[s] = 0;
         }
-        return ranked(f.combine(sum, n));
+        return ranked(Real(f.combine(sum, n)));
     }
 };
 
 /** By the terms that see coordinate j. A term is final, and goes into the sum of the iteration's end, when the last
  *  coordinate that it sees is done with. */
-template <class Objective> struct Tally<Objective, Offers::reach> {
-    using Trial = pattern::Trial;
+template <class Objective, class Real> struct Tally<Objective, Real, Offers::reach> {
+    using Trial = TrialOf<Real>;
     static constexpr int R = Objective::reach; /**< how far a term sees */
-    double rest, fresh = 0;                    /**< f without the terms that see j; the sum of the final terms */
+    Real rest, fresh = 0;                      /**< f without the terms that see j; the sum of the final terms */
 
     template <class Point>
-    CUDA_OPT_SEARCH_HD double sum_of(const Objective &f, const Point &x, int first, int last, int n) const {
-        double sum = 0;
+    CUDA_OPT_SEARCH_HD Real sum_of(const Objective &f, const Point &x, int first, int last, int n) const {
+        Real sum = 0;
         for (int i = first < 0 ? 0 : first; i <= last && i < n; i++) sum += f.term(x, i, n);
         return sum;
     }
-    template <class Point> CUDA_OPT_SEARCH_HD double evaluate(const Objective &f, const Point &x, int n) {
+    template <class Point> CUDA_OPT_SEARCH_HD Real evaluate(const Objective &f, const Point &x, int n) {
         return ranked(sum_of(f, x, 0, n - 1, n));
     }
     template <class Point> CUDA_OPT_SEARCH_HD void resume(const Objective &, const Point &, int) {}
-    template <class Point>
-    CUDA_OPT_SEARCH_HD void leave(const Objective &f, const Point &x, int j, int n, double value) {
+    template <class Point> CUDA_OPT_SEARCH_HD void leave(const Objective &f, const Point &x, int j, int n, Real value) {
         rest = value - sum_of(f, x, j - R, j + R, n);
     }
     template <class Point>
-    CUDA_OPT_SEARCH_HD Trial trial(const Objective &f, const Point &x, int j, int n, double at) const {
+    CUDA_OPT_SEARCH_HD Trial trial(const Objective &f, const Point &x, int j, int n, Real at) const {
         const Polled<Point> moved{x, j, at};
         return {at,
                 ranked(rest - rest == 0 ? rest + sum_of(f, moved, j - R, j + R, n) : sum_of(f, moved, 0, n - 1, n))};
@@ -177,9 +180,9 @@ template <class Objective> struct Tally<Objective, Offers::reach> {
     template <class Point> CUDA_OPT_SEARCH_HD void pass(const Objective &f, const Point &x, int j, int n) {
         if (j >= R) fresh += f.term(x, j - R, n);
     }
-    template <class Point> CUDA_OPT_SEARCH_HD double close(const Objective &f, const Point &x, int n, double) {
+    template <class Point> CUDA_OPT_SEARCH_HD Real close(const Objective &f, const Point &x, int n, Real) {
         for (int j = n < R ? 0 : n - R; j < n; j++) fresh += f.term(x, j, n);
-        const double value = fresh;
+        const Real value = fresh;
         fresh = 0;
         return ranked(value);
     }
@@ -190,17 +193,18 @@ struct PollInTurn {
     /** The threads of the walk wait for each other: there is one. */
     CUDA_OPT_SEARCH_HD void together() const {}
     /** @return whether f fell */
-    template <class Objective, class Point>
-    CUDA_OPT_SEARCH_HD bool operator()(Tally<Objective> &tally, const Objective &f, const Rules &rules, double scale,
-                                       int n, Point &x, double &value) const {
+    template <class Objective, class Point, class Real>
+    CUDA_OPT_SEARCH_HD bool operator()(Tally<Objective, Real> &tally, const Objective &f, const RulesOf<Real> &rules,
+                                       Real scale, int n, Point &x, Real &value) const {
         bool improved = false;
         for (int j = 0; j < n; j++) {
-            const double x_j = x[j];
+            const Real x_j = x[j];
             tally.leave(f, x, j, n, value);
             const auto above = tally.trial(f, x, j, n, rules.above(j, x_j, scale));
             const auto below = tally.trial(f, x, j, n, rules.below(j, x_j, scale));
-            const auto &best = prefers_below(x_j, {above.at, above.value}, {below.at, below.value}) ? below : above;
-            if (is_taken(x_j, value, {best.at, best.value})) {
+            const auto &best =
+                prefers_below<Real>(x_j, {above.at, above.value}, {below.at, below.value}) ? below : above;
+            if (is_taken<Real>(x_j, value, {best.at, best.value})) {
                 improved = improved || best.value < value;
                 value = best.value;
                 x.set(j, best.at);
@@ -218,19 +222,21 @@ struct PollInTurn {
  *  @param f     the objective
  *  @param x     where the walk's point is while it goes; it holds the point unless the walk has not begun
  *  @param note  called with the number of each iteration, from 0 for the start, and the best value after it */
-template <class Poll, class Objective, class Point, class Note>
-CUDA_OPT_SEARCH_HD void advance_at(const Poll &poll, const Objective &f, const Rules &rules, const Walks &walks,
-                                   int64_t w, int n, Point &x, int64_t iterations, const Note &note) {
+template <class Poll, class Objective, class Real, class Point, class Note>
+CUDA_OPT_SEARCH_HD void advance_at(const Poll &poll, const Objective &f, const RulesOf<Real> &rules,
+                                   const WalksOf<Real> &walks, int64_t w, int n, Point &x, int64_t iterations,
+                                   const Note &note) {
     Walk it = walks.walk[w];
-    poll.together();
-    Tally<Objective> tally;
+    poll.together(); // all have read it
+    Tally<Objective, Real> tally;
     const auto begin_life = [&] {
+        poll.together();
 #ifdef __CUDA_ARCH__
 #pragma unroll 1
 #endif
         for (int j = 0; j < n; j++) x.set(j, rules.start(w, it.starts, j));
         it.starts++;
-        it.value = tally.evaluate(f, x, n);
+        it.value = double(tally.evaluate(f, x, n));
     };
     if (it.starts == 0) {
         begin_life();
@@ -238,33 +244,36 @@ CUDA_OPT_SEARCH_HD void advance_at(const Poll &poll, const Objective &f, const R
     } else {
         tally.resume(f, x, n);
     }
-    double scale = scale_of(it.level);
+    Real scale = scale_of<Real>(it.level);
     for (int64_t k = 0; k < iterations && it.level != ended; k++) {
-        const bool improved = poll(tally, f, rules, scale, n, x, it.value);
+        if (rules.begins_round(it.iterations)) {
+            walks.end_life(rules, w, it, x);
+            begin_life();
+            scale = scale_of<Real>(it.level);
+        }
+        Real value = Real(it.value);
+        const bool improved = poll(tally, f, rules, scale, n, x, value);
+        it.value = double(value);
         const double best = it.best < it.value ? it.best : it.value;
         const int32_t level = it.level;
         const bool again = it.after_iteration(rules, improved);
         note(it.iterations, best);
-        if (it.level != level) scale = scale_of(it.level);
+        if (it.level != level) scale = scale_of<Real>(it.level);
         if (!again) continue;
-        if (it.value < it.best) {
-            it.best = it.value;
-            for (int j = 0; j < n; j++) walks.best_x[j * rules.walks + w] = x[j];
-        }
-        poll.together();
+        walks.end_life(rules, w, it, x);
         begin_life();
     }
     walks.walk[w] = it;
 }
 
 /** As advance_at() by one thread, on its own memory; N: n where the compiler is to know it, else 0. */
-template <int N, class Objective, class Note>
-CUDA_OPT_SEARCH_HD void advance(const Objective &f, const Rules &rules, const Walks &walks, int64_t w,
+template <int N, class Objective, class Real, class Note>
+CUDA_OPT_SEARCH_HD void advance(const Objective &f, const RulesOf<Real> &rules, const WalksOf<Real> &walks, int64_t w,
                                 int64_t iterations, const Note &note) {
     if (walks.walk[w].level == ended) return;
-    StridedPoint all{walks.x + w, rules.walks};
+    StridedPointOf<Real> all{walks.x + w, rules.walks};
     if constexpr (N > 0) {
-        LocalPoint<N> x{};
+        LocalPoint<N, Real> x{};
         if (walks.walk[w].starts > 0)
             for (int j = 0; j < N; j++) x.set(j, all[j]);
         advance_at(PollInTurn(), f, rules, walks, w, N, x, iterations, note);

@@ -75,60 +75,78 @@ CUDA_OPT_SEARCH_HD inline double uniform(uint64_t seed, uint64_t walk, uint64_t 
 CUDA_OPT_SEARCH_HD inline double ranked(double value) {
     return std::fabs(value) <= 1.7976931348623157e308 ? value : HUGE_VAL;
 }
+/** As above. */
+CUDA_OPT_SEARCH_HD inline float ranked(float value) {
+    return std::fabs(value) <= 3.4028234663852886e38f ? value : HUGE_VALF;
+}
 
-/** What all walks have in common. */
-struct Rules {
-    int64_t walks;              /**< how many */
-    int n;                      /**< coordinates */
-    int halvings;               /**< see SearchOptions */
-    AtSmallestStep at_smallest; /**< see SearchOptions */
-    uint64_t seed;              /**< see SearchOptions */
-    const double *lower;        /**< n values: the box from below */
-    const double *upper;        /**< n values: and from above */
-    const double *step;         /**< n values: Delta_0 */
+/** What all walks have in common; Real: of their coordinates. */
+template <class Real> struct RulesOf {
+    int64_t walks;                /**< how many */
+    int n;                        /**< coordinates */
+    int halvings;                 /**< see SearchOptions */
+    AtSmallestStep at_smallest;   /**< see SearchOptions */
+    uint64_t seed;                /**< see SearchOptions */
+    const Real *lower;            /**< n values: the box from below */
+    const Real *upper;            /**< n values: and from above */
+    const Real *step;             /**< n values: Delta_0 */
+    int64_t round_iterations = 0; /**< see SearchOptions */
 
+    /** Whether a walk may have more lives than one, of which the best is kept. */
+    CUDA_OPT_SEARCH_HD bool has_lives() const {
+        return at_smallest == AtSmallestStep::new_point || round_iterations > 0;
+    }
+    /** Whether a round follows another after so many iterations: all walks start again before the next one. */
+    CUDA_OPT_SEARCH_HD bool begins_round(int64_t iterations) const {
+        return round_iterations > 0 && iterations > 0 && iterations % round_iterations == 0;
+    }
     /** Coordinate j of a walk's start number `start`, from 0. */
-    CUDA_OPT_SEARCH_HD double start(int64_t walk, int64_t start, int j) const {
+    CUDA_OPT_SEARCH_HD Real start(int64_t walk, int64_t start, int j) const {
         const double u = uniform(seed, uint64_t(walk), uint64_t(start) * uint64_t(n) + uint64_t(j));
-        const double x = std::fma(u, upper[j] - lower[j], lower[j]);
+        const double l = double(lower[j]);
+        const Real x = Real(std::fma(u, double(upper[j]) - l, l));
         return x < upper[j] ? x : upper[j];
     }
     /** x_j + Delta_j in the box, Delta = scale Delta_0. The product is exact, as scale is a power of two: contracted or
      *  not, the bits are the same. */
-    CUDA_OPT_SEARCH_HD double above(int j, double x_j, double scale) const {
-        const double x = x_j + scale * step[j];
+    CUDA_OPT_SEARCH_HD Real above(int j, Real x_j, Real scale) const {
+        const Real x = x_j + scale * step[j];
         return x < upper[j] ? x : upper[j];
     }
     /** x_j - Delta_j in the box. */
-    CUDA_OPT_SEARCH_HD double below(int j, double x_j, double scale) const {
-        const double x = x_j - scale * step[j];
+    CUDA_OPT_SEARCH_HD Real below(int j, Real x_j, Real scale) const {
+        const Real x = x_j - scale * step[j];
         return x > lower[j] ? x : lower[j];
     }
 };
 
+using Rules = RulesOf<double>; /**< in double precision */
+
 /** A trial: coordinate j's value and f there. */
-struct Trial {
-    double at;    /**< x_j */
-    double value; /**< f, ranked() */
+template <class Real> struct TrialOf {
+    Real at;    /**< x_j */
+    Real value; /**< f, ranked() */
 };
+using Trial = TrialOf<double>; /**< in double precision */
 
 /** Whether the trial below is the one to consider: the better one, of equal ones that above. A trial that the box left
  *  at x_j is none. */
-CUDA_OPT_SEARCH_HD inline bool prefers_below(double x_j, const Trial &above, const Trial &below) {
+template <class Real>
+CUDA_OPT_SEARCH_HD bool prefers_below(Real x_j, const TrialOf<Real> &above, const TrialOf<Real> &below) {
     return above.at == x_j || (below.at != x_j && below.value < above.value);
 }
 
 /** Whether a trial is taken: it is not worse. */
-CUDA_OPT_SEARCH_HD inline bool is_taken(double x_j, double value, const Trial &trial) {
+template <class Real> CUDA_OPT_SEARCH_HD bool is_taken(Real x_j, Real value, const TrialOf<Real> &trial) {
     return trial.at != x_j && trial.value <= value;
 }
 
 constexpr int ended = -1; /**< in place of a level: the walk takes no further part */
 
 /** Delta / Delta_0 at a level. */
-CUDA_OPT_SEARCH_HD inline double scale_of(int32_t level) { return std::ldexp(1.0, -level); }
+template <class Real = double> CUDA_OPT_SEARCH_HD Real scale_of(int32_t level) { return std::ldexp(Real(1), -level); }
 
-/** One walk's numbers. */
+/** One walk's numbers; those of a walk in single precision are held exactly. */
 struct Walk {
     double value;       /**< f at x */
     double best;        /**< the best of its former lives; +Inf: this is the first */
@@ -141,7 +159,7 @@ struct Walk {
 
     /** An iteration is over: halve the step where nothing improved.
      *  @return whether the walk has to start again, from a new point */
-    CUDA_OPT_SEARCH_HD bool after_iteration(const Rules &rules, bool improved) {
+    template <class Real> CUDA_OPT_SEARCH_HD bool after_iteration(const RulesOf<Real> &rules, bool improved) {
         iterations++;
         if (improved || ++level < rules.halvings) return false;
         level = rules.at_smallest == AtSmallestStep::stop ? ended : 0;
@@ -153,20 +171,36 @@ struct Walk {
 CUDA_OPT_SEARCH_HD inline Walk not_begun() { return {HUGE_VAL, HUGE_VAL, 0, 0, 0}; }
 
 /** All walks: coordinate j of walk w lies at [j * walks + w]. */
-struct Walks {
-    double *x;      /**< n values each */
-    double *best_x; /**< n values each, of former lives; NULL but with AtSmallestStep::new_point */
-    Walk *walk;     /**< the walks' numbers */
+template <class Real> struct WalksOf {
+    Real *x;      /**< n values each */
+    Real *best_x; /**< n values each, of former lives; NULL unless rules.has_lives() */
+    Walk *walk;   /**< the walks' numbers */
+
+    /** A life of walk w ends where it is, at x: its point is kept if it is the best one so far. */
+    template <class Point>
+    CUDA_OPT_SEARCH_HD void end_life(const RulesOf<Real> &rules, int64_t w, Walk &it, const Point &x) const {
+        it.level = 0;
+        if (!(it.value < it.best)) return;
+        it.best = it.value;
+        for (int j = 0; j < rules.n; j++) best_x[j * rules.walks + w] = x[j];
+    }
 
     /** A walk's share of the summary. */
-    CUDA_OPT_SEARCH_HD SearchSummary summary(const Rules &rules, int64_t w) const {
+    CUDA_OPT_SEARCH_HD SearchSummary summary(const RulesOf<Real> &rules, int64_t w) const {
         const Walk &it = walk[w];
         const double best = it.best < it.value ? it.best : it.value;
         return {best, w, it.starts + 2 * it.iterations * rules.n, it.level == ended ? 0 : 1};
     }
     /** Where the best point of a walk lies: its first coordinate. */
-    CUDA_OPT_SEARCH_HD const double *best_of(int64_t w) const { return (walk[w].was_better() ? best_x : x) + w; }
+    CUDA_OPT_SEARCH_HD const Real *best_of(int64_t w) const { return (walk[w].was_better() ? best_x : x) + w; }
 };
+using Walks = WalksOf<double>; /**< in double precision */
+
+/** Why a walk cannot do this at its smallest step; NULL: it can. */
+inline const char *wrong_rounds(int64_t round_iterations, AtSmallestStep at_smallest) {
+    const bool wrong = round_iterations > 0 && at_smallest == AtSmallestStep::stop;
+    return wrong ? "in rounds all walks go on together: none of them can end at its smallest step" : nullptr;
+}
 
 /** Why a variable cannot be searched for between these bounds with this step; NULL: it can. */
 inline const char *wrong_bounds(double lower, double upper, double step) {

@@ -51,6 +51,7 @@ const IntSetting int_settings[] = {
     {CUDA_OPT_ROBUST, "ROBUST", nullptr, &Settings::robust, 0, 1},
     {CUDA_OPT_THREADS, "THREADS", &Settings::threads, nullptr, 0, 4096},
     {CUDA_OPT_HISTORY_BITS, "HISTORY_BITS", &Settings::history_bits, nullptr, 16, 64},
+    {CUDA_OPT_PRODUCT_BITS, "PRODUCT_BITS", &Settings::product_bits, nullptr, 32, 64},
     {CUDA_OPT_IPRINT_FREQUENCY, "IPRINT_FREQUENCY", &Settings::log_frequency, nullptr, INT64_MIN, INT64_MAX},
     {CUDA_OPT_IPRINT_TYPE, "IPRINT_TYPE", &Settings::log_type, nullptr, 0, 3},
 };
@@ -110,6 +111,12 @@ int check_history_bits(cuda_opt &s, int64_t bits) {
     return CUDA_OPT_IMPROPER_INPUT;
 }
 
+int check_product_bits(cuda_opt &s, int64_t bits) {
+    if (bits == 64 || bits == 32) return 0;
+    s.message().set("CUDA_OPT_PRODUCT_BITS is %lld, but has to be 64 or 32", static_cast<long long>(bits));
+    return CUDA_OPT_IMPROPER_INPUT;
+}
+
 // After a warm start the pairs stay as they are stored.
 int check_pairs_kept(cuda_opt &s, int64_t bits) {
     const int64_t stored = s.solver->settings().history_bits;
@@ -118,6 +125,12 @@ int check_pairs_kept(cuda_opt &s, int64_t bits) {
                     static_cast<long long>(bits), static_cast<long long>(s.solver->pairs()),
                     static_cast<long long>(stored));
     return CUDA_OPT_MISUSE;
+}
+
+int check_value(cuda_opt &s, const IntSetting &setting, int64_t value) {
+    if (setting.key == CUDA_OPT_HISTORY_BITS) return check_history_bits(s, value);
+    if (setting.key == CUDA_OPT_PRODUCT_BITS) return check_product_bits(s, value);
+    return check_range(s, setting.name, value, setting.least, setting.most);
 }
 
 int set_int(cuda_opt *s, int32_t key, int64_t value) {
@@ -129,9 +142,7 @@ int set_int(cuda_opt *s, int32_t key, int64_t value) {
         return CUDA_OPT_IMPROPER_INPUT;
     }
     const bool history = key == CUDA_OPT_HISTORY_BITS;
-    if (const int code = history ? check_history_bits(*s, value)
-                                 : check_range(*s, setting->name, value, setting->least, setting->most))
-        return code;
+    if (const int code = check_value(*s, *setting, value)) return code;
     const bool at_start_only = history || key == CUDA_OPT_DIAGCO || key == CUDA_OPT_METRIC || key == CUDA_OPT_THREADS ||
                                key == CUDA_OPT_ROBUST;
     if (at_start_only && s->solver->started()) {

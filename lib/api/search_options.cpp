@@ -22,6 +22,7 @@ const IntSetting int_settings[] = {
     {CUDA_OPT_SEARCH_SEED, "SEARCH_SEED", &SearchSettings::seed, 0, INT64_MAX, false},
     {CUDA_OPT_AT_SMALLEST_STEP, "AT_SMALLEST_STEP", &SearchSettings::at_smallest, 0, 2, false},
     {CUDA_OPT_HALVINGS, "HALVINGS", &SearchSettings::halvings, 1, 1000, false},
+    {CUDA_OPT_ROUND_ITERATIONS, "ROUND_ITERATIONS", &SearchSettings::round_iterations, 0, INT64_MAX / 2, false},
 };
 
 struct RealSetting {

@@ -72,6 +72,7 @@ CUDA_OPT_HD_CALL inline Request State::ask(Stage next, Verb verb) {
 CUDA_OPT_HD_CALL inline Request State::ask_products(Stage next, const PanelRequest &panel) {
     Request request = ask(next, Verb::inner_products);
     request.panel = panel;
+    request.panel.single = settings.product_bits == 32 && memory_.plain() && memory_.fits_single_precision(n_);
     return request;
 }
 
@@ -212,17 +213,15 @@ CUDA_OPT_HD_CALL inline Request State::judge_iterate(const Answer &answer) {
     // the solve ends here all the same.
     constexpr int most_postponed = 10;
     constexpr int most_in_vain = 1000;
-    const int test = stopping_test();
-    if (test != 0) {
-        const bool postpones = best_is_aside_ && test != CUDA_OPT_FACTR && results.pg_norm_max > 0;
-        if (!postpones || postponed_ >= most_postponed) return converge(test);
+    const bool nothing_falls = settings.robust && in_vain_ >= most_in_vain;
+    if (const int test = stopping_test()) {
+        const bool postpones = best_is_aside_ && test != CUDA_OPT_FACTR && results.pg_norm_max > 0 &&
+                               postponed_ < most_postponed && !nothing_falls;
+        if (!postpones) return converge(test);
         reached_ = test;
         postponed_++;
     }
-    if (settings.robust && in_vain_ >= most_in_vain) {
-        if (reached_ != 0) return converge(reached_);
-        return end(CUDA_OPT_LINE_SEARCH_FAILED, EventKind::nothing_has_fallen);
-    }
+    if (nothing_falls) return end(CUDA_OPT_LINE_SEARCH_FAILED, EventKind::nothing_has_fallen);
     if (const int code = limit_reached(true)) return end_at_limit(code);
     if (settings.metric == Metric::callers) {
         event = {EventKind::diagonal_wanted, {results.iterations}, {}};

@@ -45,6 +45,9 @@ class LimitedMemory {
     // from the inner products with this pair as the fresh one. Curvature s'y > 0 is the caller's to check.
     CUDA_OPT_HD void append(const PanelProducts &sums, double step, bool weighted = false);
 
+    // Whether inner products with the pairs of n variables may be formed in single precision.
+    CUDA_OPT_HD bool fits_single_precision(int64_t n) const;
+
     // Panel of the stored pairs, or of what append() would make of them, with the spare slot as the fresh pair.
     CUDA_OPT_HD PanelRequest stored_panel() const;
     CUDA_OPT_HD PanelRequest tentative_panel() const;
@@ -141,6 +144,14 @@ CUDA_OPT_HD_CALL inline void LimitedMemory::append(const PanelProducts &sums, do
         if (is_normal(plain) && is_normal(1 / plain)) plain_theta_ = plain;
     }
     spare_ = (spare_ + 1) % (m_ + 1);
+}
+
+CUDA_OPT_HD_CALL inline bool LimitedMemory::fits_single_precision(int64_t n) const {
+    for (int i = 0; i < k_; i++)
+        if (!panel::fits_single_precision(at(yy_, i, i), static_cast<double>(n)) ||
+            !panel::fits_single_precision(at(ss_, i, i) / (step_[i] * step_[i]), static_cast<double>(n)))
+            return false;
+    return true;
 }
 
 CUDA_OPT_HD_CALL inline void LimitedMemory::weigh(const PanelProducts &sums, double theta) {

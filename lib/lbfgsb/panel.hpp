@@ -45,6 +45,12 @@ CUDA_OPT_HD constexpr int older(int pairs) { return pairs > 1 ? pairs - 1 : 0; }
 CUDA_OPT_HD constexpr int older_count(int pairs) { return gram_count(older(pairs)); }
 CUDA_OPT_HD constexpr int older_index(int i, int j, int pairs) { return gram_index(i - 1, j - 1, older(pairs)); }
 
+// Whether products with a column of n numbers, of which this is the sum of squares, keep their digits in single
+// precision: none overflows, and what underflows, less than 2^-126 a product, is not missed.
+CUDA_OPT_HD_INLINE bool fits_single_precision(double squares, double n) {
+    return squares >= n * 0x1p-102 && squares <= 0x1p126;
+}
+
 } // namespace panel
 
 // What one sweep over the variables learns besides the inner products. Over all variables unless said otherwise.

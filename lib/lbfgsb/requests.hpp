@@ -9,12 +9,13 @@ namespace cudaopt {
 
 // Which columns take part, and which rows count as free.
 struct PanelRequest {
-    int pairs;        // correction pairs in the panel, newest first
-    int newest_slot;  // their slots are newest_slot, newest_slot - 1, ... modulo m + 1
-    bool fresh;       // the newest slot still holds g_base: y_new = g - g_base is formed on the way
-    double threshold; // free: breakpoint > threshold. 0: all variables not held; -1: all variables
-    bool free_gram;   // whether the products over the free variables are wanted
-    bool weighted;    // scale the variables by the diagonal h: y and g by sqrt(h), s and z by 1 / sqrt(h)
+    int pairs;           // correction pairs in the panel, newest first
+    int newest_slot;     // their slots are newest_slot, newest_slot - 1, ... modulo m + 1
+    bool fresh;          // the newest slot still holds g_base: y_new = g - g_base is formed on the way
+    double threshold;    // free: breakpoint > threshold. 0: all variables not held; -1: all variables
+    bool free_gram;      // whether the products over the free variables are wanted
+    bool weighted;       // scale the variables by the diagonal h: y and g by sqrt(h), s and z by 1 / sqrt(h)
+    bool single = false; // products may be formed in single precision, as far as they keep their digits
     // Of inner products alone. Whether those of the older steps are wanted over all variables, and the sums of h; they
     // are where weighted is set.
     bool watches = false;

@@ -34,7 +34,7 @@ class CudaExecutor {
     void reserve(int64_t walks) {
         if (summary_.bytes() > 0) return; // the last that is allocated
         const OnDevice on(device_);
-        load_maps<NotBegun, Draw, JudgeStart, WriteTrials, JudgeTrials, EndIteration, CopyBest>();
+        load_maps<NotBegun, Draw, JudgeStart, WriteTrials, JudgeTrials, EndIteration, BeginRound, CopyBest>();
         check(load(map_reduce_kernel<SearchSummary, most_resident, Summarise, StoreRecord<SearchSummary>>), loading);
         scratch_.allocate(map_reduce_scratch_bytes<SearchSummary>());
         check(cudaMemsetAsync(scratch_.get(), 0, static_cast<std::size_t>(scratch_.bytes()), stream_),

@@ -3,7 +3,7 @@
 // pattern::Walk, so that both take the same walks.
 #pragma once
 
-#include "cuda_opt/search_walks.cuh"
+#include "cuda_opt/search_poll.cuh"
 #include "exec/annotations.hpp"
 
 namespace cudaopt {
@@ -111,13 +111,21 @@ struct EndIteration {
         pattern::Walk &it = walks.walk[w];
         const bool again = it.after_iteration(rules, mark[w] != 0);
         mark[w] = rules.at_smallest == AtSmallestStep::stop ? it.level != pattern::ended : again;
-        if (!again) return;
-        if (it.value < it.best) {
-            it.best = it.value;
-            for (int j = 0; j < rules.n; j++) walks.best_x[j * rules.walks + w] = walks.x[j * rules.walks + w];
-        }
+        if (again) end_life(rules, walks, w);
+    }
+
+    static CUDA_OPT_HD void end_life(const pattern::Rules &rules, const pattern::Walks &walks, int64_t w) {
+        pattern::Walk &it = walks.walk[w];
+        walks.end_life(rules, w, it, pattern::StridedPoint{walks.x + w, rules.walks});
         it.value = HUGE_VAL; // of the next point, which is not known yet
     }
+};
+
+// A round follows another: all walks are to start again.
+struct BeginRound {
+    pattern::Rules rules;
+    pattern::Walks walks;
+    CUDA_OPT_HD void operator()(int64_t w) const { EndIteration::end_life(rules, walks, w); }
 };
 
 struct Summarise {

@@ -92,10 +92,19 @@ bool Search::accept_box() {
     return true;
 }
 
+bool Search::accept_rounds() {
+    const char *const wrong =
+        pattern::wrong_rounds(settings.round_iterations, static_cast<AtSmallestStep>(settings.at_smallest));
+    if (wrong)
+        message_.set("CUDA_OPT_AT_SMALLEST_STEP is %lld and CUDA_OPT_ROUND_ITERATIONS %lld, but %s",
+                     shown(settings.at_smallest), shown(settings.round_iterations), wrong);
+    return !wrong;
+}
+
 int Search::begin() {
-    if (!accept_box()) return CUDA_OPT_IMPROPER_INPUT;
-    sweeps_->begin({walks_, settings.seed, n_, static_cast<int>(settings.halvings), static_cast<int>(settings.threads),
-                    static_cast<AtSmallestStep>(settings.at_smallest)},
+    if (!accept_box() || !accept_rounds()) return CUDA_OPT_IMPROPER_INPUT;
+    sweeps_->begin({walks_, settings.seed, settings.round_iterations, n_, static_cast<int>(settings.halvings),
+                    static_cast<int>(settings.threads), static_cast<AtSmallestStep>(settings.at_smallest)},
                    stream, patience_);
     walk_.reserve(static_cast<std::size_t>(walks_)); // what reading needs: nothing is allocated later
     order_.reserve(static_cast<std::size_t>(walks_));
@@ -104,6 +113,7 @@ int Search::begin() {
     for (int j = 0; j < n_; j++) box.push_back(first_step(j));
     sweeps_->set_box(box.data());
     j_ = -1; // before the first iteration
+    round_end_ = settings.round_iterations;
     sweeps_->draw(walks_, points_);
     return ask(Phase::starts, walks_);
 }
@@ -160,6 +170,14 @@ int Search::next_iteration() {
     }
     if (active_ == 0) return end(CUDA_OPT_CONVERGED);
     if (settings.max_iterations > 0 && iterations_ >= settings.max_iterations) return end(CUDA_OPT_ITERATION_LIMIT);
+    if (settings.round_iterations > 0 && iterations_ == round_end_) {
+        round_end_ += settings.round_iterations;
+        summary_stands_ = walks_stand_ = false;
+        sweeps_->begin_round();
+        j_ = -1;
+        sweeps_->draw(walks_, points_);
+        return ask(Phase::starts, walks_);
+    }
     const bool all_rows = j_ < 0; // points of other walks have been there
     j_ = 0;
     return ask_trials(all_rows);

@@ -16,7 +16,8 @@
 namespace cudaopt {
 
 struct SearchSettings {
-    int64_t max_iterations = 2000, max_evaluations = 0, threads = 0, seed = 0, at_smallest = 0, halvings = 16;
+    int64_t max_iterations = 2000, max_evaluations = 0, threads = 0, seed = 0, at_smallest = 0, halvings = 16,
+            round_iterations = 0;
     double max_seconds = 0, f_target = -std::numeric_limits<double>::infinity();
 };
 
@@ -60,6 +61,7 @@ class Search {
     int begin();
     double first_step(int j) const { return steps.empty() ? (upper[j] - lower[j]) / 20 : steps[j]; }
     bool accept_box();
+    bool accept_rounds();
     int after_starts();
     int after_trials();
     int next_iteration();
@@ -78,7 +80,8 @@ class Search {
     Patience patience_{stop_requested};
     double *points_ = nullptr;
     const double *values_ = nullptr;
-    int j_ = 0; // the coordinate whose trials have been asked for
+    int j_ = 0;             // the coordinate whose trials have been asked for
+    int64_t round_end_ = 0; // iterations after which all walks start again
     int64_t iterations_ = 0, evaluations_ = 0, batch_ = 0, active_ = 0, stop_test_ = 0;
 
     bool summary_stands_ = false, walks_stand_ = false; // what has been read since the walks last moved

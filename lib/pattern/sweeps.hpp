@@ -10,7 +10,7 @@
 namespace cudaopt {
 
 struct SearchShape {
-    int64_t walks, seed;
+    int64_t walks, seed, round_iterations;
     int n, halvings, threads;
     AtSmallestStep at_smallest;
 };
@@ -33,6 +33,9 @@ class SearchSweeps {
     virtual void judge_trials(int64_t active, int j, const double *values) = 0;
     // How many walks have been selected: to go on (AtSmallestStep::stop), or to start again (new_point); else 0.
     virtual int64_t end_iteration(int64_t active) = 0;
+
+    // All walks start again: each one's best is kept, and the next points are drawn for all.
+    virtual void begin_round() = 0;
 
     virtual SearchSummary summary() = 0;
     virtual void read_walks(pattern::Walk *walk) = 0;     // to host memory

@@ -21,7 +21,10 @@ template <class Executor> class SearchSweepsOn final : public SearchSweeps {
     void begin(const SearchShape &shape, void *stream, Patience &patience) override {
         executor_.start(shape.threads, stream, patience);
         const int64_t coordinates = shape.n * shape.walks;
-        const bool lives = shape.at_smallest == AtSmallestStep::new_point;
+        const double *const no_box = nullptr; // until the memory for it is there
+        rules_ = {shape.walks, shape.n, shape.halvings, shape.at_smallest,     static_cast<uint64_t>(shape.seed),
+                  no_box,      no_box,  no_box,         shape.round_iterations};
+        const bool lives = rules_.has_lives();
         const auto need = [&](auto &array, int64_t count) {
             if (array.bytes() == 0) executor_.allocate(array, count);
         };
@@ -33,9 +36,9 @@ template <class Executor> class SearchSweepsOn final : public SearchSweeps {
         need(box_, int64_t{3} * shape.n);
         need(point_, shape.n);
         executor_.reserve(shape.walks);
-        const double *const lower = box_.get(), *const upper = lower + shape.n, *const step = upper + shape.n;
-        rules_ = {shape.walks, shape.n, shape.halvings, shape.at_smallest, static_cast<uint64_t>(shape.seed), lower,
-                  upper,       step};
+        rules_.lower = box_.get();
+        rules_.upper = rules_.lower + shape.n;
+        rules_.step = rules_.upper + shape.n;
         walks_ = {x_.get(), lives ? best_x_.get() : nullptr, walk_.get()};
         active_ = selected_ = {nullptr};
         executor_.map(shape.walks, NotBegun{walks_.walk});
@@ -60,6 +63,10 @@ template <class Executor> class SearchSweepsOn final : public SearchSweeps {
         const int64_t count = executor_.select(rules_.walks, mark_.get(), list_.get());
         (rules_.at_smallest == AtSmallestStep::stop ? active_ : selected_) = Batch{list_.get()};
         return count;
+    }
+    void begin_round() override {
+        executor_.map(rules_.walks, BeginRound{rules_, walks_});
+        selected_ = {nullptr};
     }
 
     SearchSummary summary() override { return executor_.sum(rules_.walks, Summarise{rules_, walks_}); }

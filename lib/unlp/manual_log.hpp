@@ -37,7 +37,7 @@ class ManualLog {
     bool searching_ = false; // within a line search
     long long searches_ = 0, searches_ended_ = 0;
     Effort evaluations_, steps_;
-    Effort searching_steps_; // those in which the line search went on
+    double searching_milliseconds_ = 0; // of the steps in which the line search went on
     Clock::time_point start_, step_began_, step_ended_;
 };
 

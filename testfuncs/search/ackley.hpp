@@ -23,12 +23,12 @@ struct Ackley : OfSums<Ackley, 2> {
                 -32,      32,       0};
     }
 
-    CUDA_OPT_HD void terms(int, double x, int, double (&t)[2]) const {
+    template <class Real> CUDA_OPT_HD void terms(int, Real x, int, Real (&t)[2]) const {
         t[0] = x * x;
         t[1] = sin2_half_turns(x);
     }
-    CUDA_OPT_HD double combine(const double (&sum)[2], int n) const {
-        return -20 * std::expm1(-0.2 * std::sqrt(sum[0] / n)) - e * std::expm1(-2 * sum[1] / n);
+    template <class Real> CUDA_OPT_HD Real combine(const Real (&sum)[2], int n) const {
+        return -20 * std::expm1(Real(-0.2) * std::sqrt(sum[0] / Real(n))) - Real(e) * std::expm1(-2 * sum[1] / Real(n));
     }
 
     template <class Point> CUDA_OPT_HD void gradient(const Point &x, int n, double *g) const {

@@ -1,8 +1,8 @@
 // What the functions of the pattern search share.
 //
-// A function is an empty struct, one source for host and CUDA:
+// A function is an empty struct, one source for host and CUDA, double and single precision:
 //     static Facts facts();
-//     double operator()(x, n) const;       the whole of f; x[j], 0 <= j < n, is a coordinate
+//     Real operator()(x, n) const;         the whole of f; x[j], 0 <= j < n, is a coordinate, of type Real
 //     void gradient(x, n, g) const;        where there is one that says where f falls
 // and, where f after a change of one coordinate costs less than all of f, is one of these:
 //     OfSums          f = combine(sums over the coordinates): a change of x_j is a change of each sum by one term
@@ -14,6 +14,8 @@
 #include "testfuncs/function.hpp"
 
 #include <string>
+#include <type_traits>
+#include <utility>
 
 namespace cudaopt::testfuncs::search {
 
@@ -25,15 +27,21 @@ struct Facts {
     double minimiser;    // every coordinate of a point where f has its least value, 0
 };
 
+using testfuncs::square;
+CUDA_OPT_HD constexpr float square(float a) { return a * a; }
+
+// Of the coordinates of a point.
+template <class Point> using RealOf = std::decay_t<decltype(std::declval<const Point &>()[0])>;
+
 // F has
 //     void terms(j, x_j, n, t)    what coordinate j adds to each of the S sums
-//     double combine(sum, n)
+//     Real combine(sum, n)
 template <class F, int S> struct OfSums {
     static constexpr int sums = S;
 
-    template <class Point> CUDA_OPT_HD double operator()(const Point &x, int n) const {
+    template <class Point> CUDA_OPT_HD RealOf<Point> operator()(const Point &x, int n) const {
         const F &f = static_cast<const F &>(*this);
-        double sum[S] = {}, t[S];
+        RealOf<Point> sum[S] = {}, t[S];
         for (int j = 0; j < n; j++) {
             f.terms(j, x[j], n, t);
             for (int s = 0; s < S; s++) sum[s] += t[s];
@@ -43,12 +51,12 @@ template <class F, int S> struct OfSums {
 };
 
 // F has
-//     double term(x, j, n)
+//     Real term(x, j, n)
 template <class F, int R> struct OfNeighbours {
     static constexpr int reach = R;
 
-    template <class Point> CUDA_OPT_HD double operator()(const Point &x, int n) const {
-        double sum = 0;
+    template <class Point> CUDA_OPT_HD RealOf<Point> operator()(const Point &x, int n) const {
+        RealOf<Point> sum = 0;
         for (int j = 0; j < n; j++) sum += static_cast<const F &>(*this).term(x, j, n);
         return sum;
     }

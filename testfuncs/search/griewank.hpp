@@ -16,12 +16,12 @@ struct Griewank {
         return {"griewank", "Griewank", "sum of x[i]^2 / 4000 - product of cos(x[i] / sqrt(i)) + 1", -600, 600, 0};
     }
 
-    template <class Point> CUDA_OPT_HD double operator()(const Point &x, int n) const {
-        double sum = 0, product = 1;
+    template <class Point> CUDA_OPT_HD RealOf<Point> operator()(const Point &x, int n) const {
+        RealOf<Point> sum = 0, product = 1;
         for (int j = 0; j < n; j++) {
-            const double x_j = x[j];
+            const RealOf<Point> x_j = x[j];
             sum += x_j * x_j;
-            product *= std::cos(x_j * inverse_sqrt(j + 1));
+            product *= std::cos(x_j * inverse_sqrt(RealOf<Point>(j + 1)));
         }
         return sum / 4000 + (1 - product);
     }
@@ -30,14 +30,14 @@ struct Griewank {
     template <class Point> CUDA_OPT_HD void gradient(const Point &x, int n, double *g) const {
         double before = 1, after = 1;
         for (int j = 0; j < n; j++) {
-            const double w = inverse_sqrt(j + 1);
+            const double w = inverse_sqrt(double(j + 1));
             const Angle angle(x[j] * w);
             g[j] = before * w * angle.sin;
             before *= angle.cos;
         }
         for (int j = n - 1; j >= 0; j--) {
             g[j] = x[j] / 2000 + g[j] * after;
-            after *= std::cos(x[j] * inverse_sqrt(j + 1));
+            after *= std::cos(x[j] * inverse_sqrt(double(j + 1)));
         }
     }
 };

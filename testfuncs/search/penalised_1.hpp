@@ -25,13 +25,14 @@ struct Penalised1 : OfNeighbours<Penalised1, 1> {
     }
 
     // y - 1; the sine has the same square at both.
-    CUDA_OPT_HD static double shifted(double x) { return (x + 1) / 4; }
+    template <class Real> CUDA_OPT_HD static Real shifted(Real x) { return (x + 1) / 4; }
 
-    template <class Point> CUDA_OPT_HD double term(const Point &x, int j, int n) const {
-        const double x_j = x[j], z = shifted(x_j);
-        const double first = j == 0 ? 10 * sin2_half_turns(z) : 0;
-        const double next = j < n - 1 ? 1 + 10 * sin2_half_turns(shifted(x[j + 1])) : 1;
-        return pi / n * (first + z * z * next) + penalty(x_j, 10);
+    template <class Point> CUDA_OPT_HD RealOf<Point> term(const Point &x, int j, int n) const {
+        using Real = RealOf<Point>;
+        const Real x_j = x[j], z = shifted(x_j);
+        const Real first = j == 0 ? 10 * sin2_half_turns(z) : 0;
+        const Real next = j < n - 1 ? 1 + 10 * sin2_half_turns(shifted(x[j + 1])) : 1;
+        return Real(pi / n) * (first + z * z * next) + penalty(x_j, Real(10));
     }
 
     template <class Point> CUDA_OPT_HD void gradient(const Point &x, int n, double *g) const {

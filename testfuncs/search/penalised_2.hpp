@@ -25,11 +25,12 @@ struct Penalised2 : OfNeighbours<Penalised2, 1> {
                 1};
     }
 
-    template <class Point> CUDA_OPT_HD double term(const Point &x, int j, int n) const {
-        const double x_j = x[j];
-        const double first = j == 0 ? sin2_half_turns(3 * x_j) : 0;
-        const double next = sin2_half_turns(j < n - 1 ? 3 * x[j + 1] : 2 * x_j);
-        return 0.1 * (first + square(x_j - 1) * (1 + next)) + penalty(x_j, 5);
+    template <class Point> CUDA_OPT_HD RealOf<Point> term(const Point &x, int j, int n) const {
+        using Real = RealOf<Point>;
+        const Real x_j = x[j];
+        const Real first = j == 0 ? sin2_half_turns(3 * x_j) : 0;
+        const Real next = sin2_half_turns(j < n - 1 ? 3 * x[j + 1] : 2 * x_j);
+        return Real(0.1) * (first + square(x_j - 1) * (1 + next)) + penalty(x_j, Real(5));
     }
 
     template <class Point> CUDA_OPT_HD void gradient(const Point &x, int n, double *g) const {

@@ -1,14 +1,14 @@
 // The penalty of the two penalised functions, u(x, a) = 100 max(|x| - a, 0)^4.
 #pragma once
 
-#include "testfuncs/function.hpp"
+#include "testfuncs/search/form.hpp"
 
 #include <cmath>
 
 namespace cudaopt::testfuncs::search {
 
-CUDA_OPT_HD inline double penalty(double x, double a) {
-    const double beyond = std::fabs(x) - a;
+template <class Real> CUDA_OPT_HD Real penalty(Real x, Real a) {
+    const Real beyond = std::fabs(x) - a;
     return beyond > 0 ? 100 * square(square(beyond)) : 0;
 }
 

@@ -12,8 +12,10 @@ namespace cudaopt::testfuncs::search {
 struct Quartic : OfSums<Quartic, 1> {
     static Facts facts() { return {"quartic", "Quartic without noise", "sum over i <= n of i x[i]^4", -1.28, 1.28, 0}; }
 
-    CUDA_OPT_HD void terms(int j, double x, int, double (&t)[1]) const { t[0] = (j + 1) * square(square(x)); }
-    CUDA_OPT_HD double combine(const double (&sum)[1], int) const { return sum[0]; }
+    template <class Real> CUDA_OPT_HD void terms(int j, Real x, int, Real (&t)[1]) const {
+        t[0] = Real(j + 1) * square(square(x));
+    }
+    template <class Real> CUDA_OPT_HD Real combine(const Real (&sum)[1], int) const { return sum[0]; }
 
     template <class Point> CUDA_OPT_HD void gradient(const Point &x, int n, double *g) const {
         for (int j = 0; j < n; j++) g[j] = 4 * (j + 1) * x[j] * square(x[j]);

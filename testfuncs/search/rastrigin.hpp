@@ -16,8 +16,10 @@ struct Rastrigin : OfSums<Rastrigin, 1> {
         return {"rastrigin", "Rastrigin", "sum over i <= n of x[i]^2 - 10 cos(2 pi x[i]) + 10", -5.12, 5.12, 0};
     }
 
-    CUDA_OPT_HD void terms(int, double x, int, double (&t)[1]) const { t[0] = x * x + 20 * sin2_half_turns(x); }
-    CUDA_OPT_HD double combine(const double (&sum)[1], int) const { return sum[0]; }
+    template <class Real> CUDA_OPT_HD void terms(int, Real x, int, Real (&t)[1]) const {
+        t[0] = x * x + 20 * sin2_half_turns(x);
+    }
+    template <class Real> CUDA_OPT_HD Real combine(const Real (&sum)[1], int) const { return sum[0]; }
 
     template <class Point> CUDA_OPT_HD void gradient(const Point &x, int n, double *g) const {
         for (int j = 0; j < n; j++) g[j] = 2 * x[j] + 20 * pi * sin_turns(x[j]);

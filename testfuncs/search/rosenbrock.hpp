@@ -17,9 +17,9 @@ struct Rosenbrock : OfNeighbours<Rosenbrock, 1> {
                 1};
     }
 
-    template <class Point> CUDA_OPT_HD double term(const Point &x, int j, int n) const {
+    template <class Point> CUDA_OPT_HD RealOf<Point> term(const Point &x, int j, int n) const {
         if (j == n - 1) return 0;
-        const double x_j = x[j];
+        const RealOf<Point> x_j = x[j];
         return 100 * square(x[j + 1] - x_j * x_j) + square(x_j - 1);
     }
 

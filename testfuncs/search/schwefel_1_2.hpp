@@ -13,8 +13,8 @@ struct Schwefel12 {
         return {"schwefel-1.2", "Schwefel 1.2", "sum over i <= n of (x[1] + ... + x[i])^2", -100, 100, 0};
     }
 
-    template <class Point> CUDA_OPT_HD double operator()(const Point &x, int n) const {
-        double f = 0, partial = 0;
+    template <class Point> CUDA_OPT_HD RealOf<Point> operator()(const Point &x, int n) const {
+        RealOf<Point> f = 0, partial = 0;
         for (int j = 0; j < n; j++) {
             partial += x[j];
             f += partial * partial;

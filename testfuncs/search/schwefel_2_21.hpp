@@ -10,10 +10,10 @@ namespace cudaopt::testfuncs::search {
 struct Schwefel221 {
     static Facts facts() { return {"schwefel-2.21", "Schwefel 2.21", "largest |x[i]|, i <= n", -100, 100, 0}; }
 
-    template <class Point> CUDA_OPT_HD double operator()(const Point &x, int n) const {
-        double largest = 0;
+    template <class Point> CUDA_OPT_HD RealOf<Point> operator()(const Point &x, int n) const {
+        RealOf<Point> largest = 0;
         for (int j = 0; j < n; j++) {
-            const double size = std::fabs(x[j]);
+            const RealOf<Point> size = std::fabs(x[j]);
             largest = size > largest || size != size ? size : largest; // a NaN stays
         }
         return largest;

@@ -12,10 +12,10 @@ namespace cudaopt::testfuncs::search {
 struct Schwefel222 {
     static Facts facts() { return {"schwefel-2.22", "Schwefel 2.22", "sum of |x[i]| + product of |x[i]|", -10, 10, 0}; }
 
-    template <class Point> CUDA_OPT_HD double operator()(const Point &x, int n) const {
-        double sum = 0, product = 1;
+    template <class Point> CUDA_OPT_HD RealOf<Point> operator()(const Point &x, int n) const {
+        RealOf<Point> sum = 0, product = 1;
         for (int j = 0; j < n; j++) {
-            const double size = std::fabs(x[j]);
+            const RealOf<Point> size = std::fabs(x[j]);
             sum += size;
             product *= size;
         }

@@ -9,8 +9,8 @@ namespace cudaopt::testfuncs::search {
 struct Sphere : OfSums<Sphere, 1> {
     static Facts facts() { return {"sphere", "Sphere", "sum over i <= n of x[i]^2", -100, 100, 0}; }
 
-    CUDA_OPT_HD void terms(int, double x, int, double (&t)[1]) const { t[0] = x * x; }
-    CUDA_OPT_HD double combine(const double (&sum)[1], int) const { return sum[0]; }
+    template <class Real> CUDA_OPT_HD void terms(int, Real x, int, Real (&t)[1]) const { t[0] = x * x; }
+    template <class Real> CUDA_OPT_HD Real combine(const Real (&sum)[1], int) const { return sum[0]; }
 
     template <class Point> CUDA_OPT_HD void gradient(const Point &x, int n, double *g) const {
         for (int j = 0; j < n; j++) g[j] = 2 * x[j];

@@ -10,8 +10,10 @@ namespace cudaopt::testfuncs::search {
 struct Step : OfSums<Step, 1> {
     static Facts facts() { return {"step", "Step", "sum over i <= n of floor(x[i] + 1/2)^2", -100, 100, 0}; }
 
-    CUDA_OPT_HD void terms(int, double x, int, double (&t)[1]) const { t[0] = square(std::floor(x + 0.5)); }
-    CUDA_OPT_HD double combine(const double (&sum)[1], int) const { return sum[0]; }
+    template <class Real> CUDA_OPT_HD void terms(int, Real x, int, Real (&t)[1]) const {
+        t[0] = square(std::floor(x + Real(0.5)));
+    }
+    template <class Real> CUDA_OPT_HD Real combine(const Real (&sum)[1], int) const { return sum[0]; }
 };
 
 } // namespace cudaopt::testfuncs::search

@@ -2,7 +2,7 @@
 // are by CUDA's sinpi, and no angle is large.
 #pragma once
 
-#include "testfuncs/function.hpp"
+#include "testfuncs/search/form.hpp"
 
 #include <cmath>
 
@@ -23,6 +23,14 @@ CUDA_OPT_HD inline double sin2_half_turns(double x) {
     return square(sinpi(x));
 #else
     return square(std::sin(pi * (x - std::nearbyint(x))));
+#endif
+}
+
+CUDA_OPT_HD inline float sin2_half_turns(float x) {
+#ifdef __CUDA_ARCH__
+    return square(sinpif(x));
+#else
+    return square(std::sin(float(pi) * (x - std::nearbyint(x))));
 #endif
 }
 

@@ -51,6 +51,14 @@ class Tessellations(Case):
         times = re.compile(r"SECONDS.*")
         self.assertEqual(times.sub("", first), times.sub("", again))
 
+    def test_until_the_energy_no_longer_falls(self):
+        done = run(30, 64, "--until-still", "--iterations", 0, "--backend", "host", "--threads", 1)
+        self.assertIn(done.returncode, (0, 1))  # 1: where no step decreases it
+        self.assertRegex(done.stdout, "f has stopped decreasing|line search|converged")
+        near = run(30, 64, "--iterations", 0, "--backend", "host", "--threads", 1)
+        self.assertLessEqual(self.value("ENERGY", done.stdout), self.value("ENERGY", near.stdout))
+        self.assertGreater(self.value("ITERATIONS", done.stdout), self.value("ITERATIONS", near.stdout))
+
     def test_on_cuda(self):
         if run(1, 1, "--backend", "cuda", "--iprint", "-1", "--iterations", 1).returncode:
             self.assertFalse(os.environ.get("CUDA_OPT_TEST_REQUIRE_CUDA"), "CUDA is required")

@@ -74,9 +74,28 @@ class Log(unittest.TestCase):
                          "Number of corrections m = 7;", "f = 1.210000e+07;", "gnorm = 1.646623e+05", "****",
                          "   I  NFN ", *MANUAL.strip("\n").splitlines(),
                          "The minimization terminated without detecting errors.", "Evaluations of f and g: 51, ",
-                         "Calls of l-bfgs: 51, ", "Calls of mcsrch: 87,", "Time of the minimization: "]:
+                         "Calls of l-bfgs: 51, ", "Time of mcstep: 0 ms", "Time of CUBLAS routines: 0 ms",
+                         "Calls of mcsrch: 87, ", "Time of the minimization: "]:
             self.assertTrue(any(line.startswith(expected) for line in lines),
                             f"'{expected}' is not in its place in\n{done.stdout}")
+
+        spent = re.search(r"^Calls of mcsrch: 87, (\d+) ms \((\S+) each\)$", done.stdout, re.M)
+        whole = re.search(r"^Calls of l-bfgs: 51, (\d+) ms ", done.stdout, re.M)
+        self.assertLessEqual(int(spent[1]), int(whole[1]))
+        self.assertGreater(float(spent[2]), 0)
+
+    def test_until_the_energy_no_longer_falls(self):
+        done = run(400, 5, "--problem", "torsion", "--until-still", "--backend", "host", "--csv", os.devnull)
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        f = [float(value) for value in re.findall(r"^ +\d+ +\d+ +(\S+) ", done.stdout, re.M)]
+        self.assertEqual(sorted(f, reverse=True), f)
+        self.assertAlmostEqual(f[-1], -0.41611287, delta=1e-6)
+        gnorm = float(re.findall(r"^ +\d+ +\d+ +\S+ +(\S+) ", done.stdout, re.M)[-1])
+        self.assertLess(gnorm, 1e-7)  # the standard test ends it at 1e-5
+        for other in ("--eps", "--pgtol", "--factr"):
+            refused = run(400, 5, "--until-still", other, 0)
+            self.assertEqual((refused.returncode, refused.stdout), (2, ""))
+            self.assertIn("--until-still", refused.stderr)
 
     def test_the_words_of_the_manual_around_other_runs(self):
         done = run(100, 5, "--log", "manual", "--max-iterations", 2, "--xtol", 0.5)
@@ -315,6 +334,18 @@ class Checkpoints(unittest.TestCase):
         self.assertIn(resumed, (last - 1, last))  # the evaluation that was under way ends, too
         self.assertEqual((self.table(), self.end(done)), (table[resumed:], end))
         self.assertFalse(self.beside.exists())
+
+    def test_the_memory_has_the_bits_that_it_was_saved_with(self):
+        bits = ("--history-bits", 16)
+        table, end, _ = self.whole(*bits)
+        run(*self.PROBLEM, "--max-iterations", 20, *bits, "--checkpoint", self.file, "--every", 5)
+        for again in bits, ():
+            done = run(*self.TORSION, *self.resumed(), "--csv", self.csv, *again)
+            self.assertEqual((done.stderr, self.end(done)), ("", end))
+            self.assertEqual(self.table()[-1], table[-1])
+        done = run(*self.TORSION, *self.resumed(), "--history-bits", 32)
+        self.assertEqual((done.returncode, done.stderr), (2, f"driver_program: --history-bits: '{self.file}' holds a "
+                                                             "memory of 16 bits, not 32\n"))
 
     def test_the_settings_are_those_of_the_run_or_given_anew(self):
         table, _, _ = self.whole()

@@ -75,6 +75,30 @@ class Search(unittest.TestCase):
         self.assertIn("the time limit of 0.2 s was reached\n", done.stdout)
         self.assertEqual(len(re.findall(r"^ +\d+ ", done.stdout, re.M)), 2)
 
+    def test_rounds(self):
+        done = search(2, 10, "--iterations", 30, "--rounds", 7)
+        starts = [int(row[0].replace(",", "")) - 10 * 4 * k
+                  for k, row in enumerate(re.findall(r"^ +\d+ +(\S+) +(10) ", done.stdout, re.M))]
+        self.assertEqual(starts, [10] * 8 + [20] * 7 + [30] * 7 + [40] * 7 + [50] * 2)  # again
+        one, more = (self.best(search(10, 50, "--function", "rastrigin", "--rounds", 20, "--iterations", k))
+                     for k in (20, 200))
+        self.assertLess(more, one)
+        done = search(5, 10, "--iterations", 1e9, "--rounds", 50, "--time-limit", 0.05)
+        last = int(re.findall(r"^ +(\d+) ", done.stdout, re.M)[-1])
+        self.assertTrue(last > 0 and last % 50 == 0, last)
+
+    def test_single_precision(self):
+        for name in FUNCTIONS:
+            for n in (7, 20):
+                with self.subTest(name=name, n=n):
+                    arguments = (n, 100, "--function", name, "--seed", 3)
+                    double, single = (search(*arguments, "--precision", name) for name in ("double", "single"))
+                    start = r"^ +0 +100 +100 +(\S+) "
+                    first, rounded = (float(re.search(start, done.stdout, re.M)[1]) for done in (double, single))
+                    self.assertAlmostEqual(rounded, first, delta=1e-5 * first)
+                    self.assertLess(self.best(single), 1.5 * self.best(double) + 1e-5)
+                    self.assertIn(", host, single precision\n", single.stdout)
+
     def test_polish(self):
         for name in FUNCTIONS[:-1]:
             with self.subTest(name=name):
@@ -155,6 +179,8 @@ class Answers(unittest.TestCase):
             "20 10 --halvings 0": "the number of halvings is 0",
             "20 10 --polish -1": "--polish: must not be negative, but is -1",
             "20 10 --at-smallest-step go": "must be restart, stop or new-point, not 'go'",
+            "20 10 --rounds -1": "the iterations of a round are -1",
+            "20 10 --rounds 5 --at-smallest-step stop": "rounds of 5 iterations: in rounds all walks go on together",
             "20 10 --backend gpu": "must be auto, cuda or host, not 'gpu'",
             "20 10 --threads -1": "--threads: must not be negative",
             "20 10 --time-limit nan": "--time-limit: must not be negative, but is nan",

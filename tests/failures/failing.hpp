@@ -24,7 +24,8 @@ int64_t left_over();
 using Body = std::function<std::string(int64_t number, Mode mode)>;
 
 // The body in a child of its own, for the allocation 0, 1, ... in turn until none fails any more, once and from then
-// on. What was wrong with each, one a line; the end of a child by a signal or by itself is wrong, too.
-std::string each_in_turn(const Body &body);
+// on. What was wrong with each, one a line; the end of a child by a signal or by itself is wrong, too, and so is a body
+// that allocates nothing, unless it may.
+std::string each_in_turn(const Body &body, bool may_need_nothing = false);
 
 } // namespace failing

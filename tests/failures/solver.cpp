@@ -132,6 +132,33 @@ template <class Real> std::string each_allocation(const Shape &shape) {
     return each_in_turn([&](int64_t number, Mode mode) { return body<Real>(shape, number, mode); });
 }
 
+struct Change {
+    int32_t key;
+    int before, between;
+    bool may_need_nothing; // all may be allocated already
+};
+
+// A solve; one with the setting changed, in which each allocation fails in turn; and, with it changed back, the first.
+std::string each_allocation_after(const Change &change, const Shape &shape, const Outcome &wanted_between) {
+    const auto body = [&](int64_t number, Mode mode) -> std::string {
+        Trial<double> trial(shape);
+        const Outcome wanted = trial.attempt();
+        cuda_opt_reset(trial.s);
+        cuda_opt_set_int(trial.s, change.key, change.between);
+        arm(number, mode);
+        const Outcome changed = trial.solve();
+        calm();
+        const std::string wrong = complaint_about("the solve", trial.s, changed, wanted_between);
+        if (!wrong.empty()) return wrong;
+        int64_t bytes = -1;
+        if (cuda_opt_get_int(trial.s, CUDA_OPT_WORKSPACE_BYTES, &bytes) != 0 || bytes < 0) return "no workspace told";
+        cuda_opt_reset(trial.s);
+        cuda_opt_set_int(trial.s, change.key, change.before);
+        return trial.solve() == wanted ? "" : "other results with the value of before";
+    };
+    return each_in_turn(body, change.may_need_nothing);
+}
+
 } // namespace
 
 TEMPLATE_TEST_CASE("Each allocation of a solve fails in turn", "[failures]", double, float) {
@@ -169,53 +196,19 @@ TEMPLATE_TEST_CASE("Each allocation of a solve with a learned metric fails in tu
 TEST_CASE("Each allocation after a change of the memory's bits fails in turn", "[failures]") {
     const int between = GENERATE(64, 32, 16);
     INFO("64 bits, then " << between << ", then 64");
-    const Shape shape{50, 1, true, false, false, 64};
-    const auto change = [&](int64_t number, Mode mode) -> std::string {
-        Shape other = shape;
-        other.history_bits = between;
-        const Outcome wanted_between = undisturbed<double>(other);
-        Trial<double> trial(shape);
-        const Outcome wanted = trial.attempt();
-        cuda_opt_reset(trial.s);
-        cuda_opt_set_int(trial.s, CUDA_OPT_HISTORY_BITS, between);
-        arm(number, mode);
-        const Outcome changed = trial.solve();
-        calm();
-        int64_t bytes = -1;
-        std::string wrong = complaint_about("the solve", trial.s, changed, wanted_between);
-        if (cuda_opt_get_int(trial.s, CUDA_OPT_WORKSPACE_BYTES, &bytes) != 0 || bytes < 0) wrong = "no workspace told";
-        cuda_opt_reset(trial.s);
-        cuda_opt_set_int(trial.s, CUDA_OPT_HISTORY_BITS, 64);
-        if (wrong.empty() && !(trial.solve() == wanted)) wrong = "other results with the bits of before";
-        return wrong;
-    };
-    std::string wrong = each_in_turn(change);
-    // Where all is allocated already, nothing has to be.
-    if (between == 64 && wrong.find("nothing was asked for") != std::string::npos) wrong.clear();
+    const Shape shape{50, 1, true, false, false, 64}, other{50, 1, true, false, false, between};
+    const std::string wrong =
+        each_allocation_after({CUDA_OPT_HISTORY_BITS, 64, between, between == 64}, shape, undisturbed<double>(other));
     CHECK(wrong == "");
 }
 
 TEST_CASE("Each allocation after a change of the number of threads fails in turn", "[failures]") {
     const int before = GENERATE(1, 4), between = GENERATE(1, 2, 8);
     INFO(before << " threads, then " << between << ", then " << before);
-    const Shape shape{20000, before, true, false, false};
-    const auto change = [&](int64_t number, Mode mode) -> std::string {
-        Trial<double> trial(shape);
-        const Outcome wanted = trial.attempt();
-        cuda_opt_reset(trial.s);
-        cuda_opt_set_int(trial.s, CUDA_OPT_THREADS, between);
-        arm(number, mode);
-        const Outcome changed = trial.solve();
-        calm();
-        std::string wrong = complaint_about("the solve", trial.s, changed, wanted);
-        cuda_opt_reset(trial.s);
-        cuda_opt_set_int(trial.s, CUDA_OPT_THREADS, before);
-        if (wrong.empty() && !(trial.solve() == wanted)) wrong = "other bits with the threads of before";
-        return wrong;
-    };
-    std::string wrong = each_in_turn(change);
-    // Where all is allocated already, nothing has to be.
-    if (wrong.find("nothing was asked for") != std::string::npos) wrong.clear();
+    // That of one thread: the pool is to be made where allocations fail, not here.
+    const Shape shape{20000, before, true, false, false}, alone{20000, 1, true, false, false};
+    const std::string wrong = each_allocation_after({CUDA_OPT_THREADS, before, between, between <= before}, shape,
+                                                    undisturbed<double>(alone));
     CHECK(wrong == "");
 }
 

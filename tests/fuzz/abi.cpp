@@ -39,8 +39,9 @@ void set_any_int(Run &run, cuda_opt *s, bool started) {
     const int code = run.call("cuda_opt_set_int", [&] { return cuda_opt_set_int(s, setting.key, value); });
     run.trace("set_int(%d, %lld) = %d", setting.key, static_cast<long long>(value), code);
     const bool bits = value == 16 || value == 32 || value == 64;
-    const bool good =
-        history ? bits && value <= int_of(s, CUDA_OPT_PRECISION) : value >= setting.least && value <= setting.most;
+    const bool good = history                                ? bits && value <= int_of(s, CUDA_OPT_PRECISION)
+                      : setting.key == CUDA_OPT_PRODUCT_BITS ? value == 32 || value == 64
+                                                             : value >= setting.least && value <= setting.most;
     const bool late = started && setting.before_start;
     check_code(run, s, "set_int", code, {!good ? CUDA_OPT_IMPROPER_INPUT : late ? CUDA_OPT_MISUSE : 0});
     int64_t kept = ~value;
@@ -93,7 +94,8 @@ const std::vector<IntKey> int_settings = {{CUDA_OPT_MAX_ITERATIONS, 0, any, fals
                                           {CUDA_OPT_IPRINT_FREQUENCY, -any - 1, any, false},
                                           {CUDA_OPT_IPRINT_TYPE, 0, 3, false},
                                           {CUDA_OPT_METRIC, 0, 2, true},
-                                          {CUDA_OPT_HISTORY_BITS, 16, 64, true}};
+                                          {CUDA_OPT_HISTORY_BITS, 16, 64, true},
+                                          {CUDA_OPT_PRODUCT_BITS, 32, 64, false}};
 const std::vector<RealKey> real_settings = {
     {CUDA_OPT_EPS, 0, infinity, false, false},   {CUDA_OPT_PGTOL, 0, infinity, false, false},
     {CUDA_OPT_FACTR, 0, infinity, false, false}, {CUDA_OPT_F_TARGET, -infinity, infinity, false, false},
@@ -168,6 +170,7 @@ void choose_settings(Run &run, cuda_opt *s) {
     integer(CUDA_OPT_THREADS, random.pick<int64_t>({1, 1, 1, 2, 3, 0, 40}));
     if (random.chance(0.5)) integer(CUDA_OPT_HISTORY_BITS, random.pick<int64_t>({64, 32, 16}));
     if (random.chance(0.4)) integer(CUDA_OPT_METRIC, CUDA_OPT_METRIC_LEARNED);
+    if (random.chance(0.3)) integer(CUDA_OPT_PRODUCT_BITS, 32);
     if (random.chance(0.5)) real(CUDA_OPT_EPS, random.pick({0.0, 1e-5, 1e-12, 1e-300, 4.9e-324}));
     if (random.chance(0.3)) real(CUDA_OPT_PGTOL, random.pick({1e-6, 1e-300, 1e-3, 4.9e-324}));
     if (random.chance(0.2)) real(CUDA_OPT_FACTR, random.pick({1e7, 10.0, 1e-300}));
@@ -199,7 +202,7 @@ void disturb_settings(Run &run, cuda_opt *s, bool started) {
         for (const RealKey &setting : real_settings) known.push_back(setting.key);
         return get_any<double>(run, s, "cuda_opt_get_real", known, cuda_opt_get_real);
     default: {
-        const auto key = static_cast<int32_t>(run.random.pick<int64_t>({0, -1, 199, 112, 119, 300, 412}));
+        const auto key = static_cast<int32_t>(run.random.pick<int64_t>({0, -1, 199, 114, 119, 300, 412}));
         check_code(run, s, "set_int", cuda_opt_set_int(s, key, 1), {CUDA_OPT_IMPROPER_INPUT});
         check_code(run, s, "set_real", cuda_opt_set_real(s, key, 1), {CUDA_OPT_IMPROPER_INPUT});
         check_code(run, s, "get_int", cuda_opt_get_int(s, key, nullptr), {CUDA_OPT_MISUSE});

@@ -38,7 +38,10 @@ class Search {
                    static_cast<long long>(walks_), function_.words().c_str());
         integer(CUDA_OPT_THREADS, random_.pick<int64_t>({1, 2, 0, 17}));
         integer(CUDA_OPT_SEARCH_SEED, random_.pick<int64_t>({0, 1, INT64_MAX, 12345}));
-        integer(CUDA_OPT_AT_SMALLEST_STEP, random_.from_to(0, 2));
+        const int64_t rule = random_.from_to(0, 2), round = random_.chance(0.3) ? random_.from_to(1, 12) : 0;
+        integer(CUDA_OPT_AT_SMALLEST_STEP, rule);
+        integer(CUDA_OPT_ROUND_ITERATIONS, round);
+        if (rule == 1 && round > 0) sound_ = false; // refused
         integer(CUDA_OPT_HALVINGS, random_.pick<int64_t>({1, 2, 16, 1000}));
         integer(CUDA_OPT_MAX_ITERATIONS, random_.pick<int64_t>({1, 5, 30, 0}));
         if (random_.chance(0.2)) integer(CUDA_OPT_MAX_EVALUATIONS, random_.from_to(1, 2000));

@@ -17,12 +17,16 @@ constexpr double of_sums = 128 * epsilon;
 
 // Products are double. What is rounded beforehand, in one backend or the other: to the history's precision y = g -
 // g_base; to the caller's the way to the bound, the projected gradient.
-double of_columns(const reference::Machine &machine, const PanelRequest &request, int i, int j) {
+// Those in single precision are added in chains of 128 rows, or twice that, and where the columns are bfloat16 alone;
+// the slope along the newest step stays double.
+double of_columns(const reference::Machine &machine, const PanelRequest &request, int i, int j, bool over_all) {
+    const bool slope = over_all && std::min(i, j) == panel::s_new && std::max(i, j) == panel::gradient;
     const auto rounded = [&](int column) {
         if (column == 0 && request.fresh) return machine.history.epsilon;
         return column == panel::displacement ? machine.epsilon() : 0;
     };
-    return of_sums + rounded(i) + rounded(j);
+    const bool single = request.single && machine.history.bits == 16 && !slope;
+    return (single ? 0x1p-20 : of_sums) + rounded(i) + rounded(j);
 }
 
 void compare(const reference::Machine &machine, const PanelRequest &request, const cudaopt::PanelProducts &sums) {
@@ -38,16 +42,17 @@ void compare(const reference::Machine &machine, const PanelRequest &request, con
         CHECK(sums.row_sums[which] == Approx(expected.sums.row_sums[which]).epsilon(of_rows).margin(0));
     CHECK(sums.projected_gradient_max == Approx(expected.sums.projected_gradient_max).epsilon(of_rows).margin(0));
     if (request.threshold >= 0) CHECK(sums.first_breakpoint == expected.sums.first_breakpoint);
+    const char *const over_all = "all";
     const auto check = [&](int i, int j, double is, double should, double size, const char *over) {
         if (std::isnan(should)) return; // not set, and not looked at: the state machine is tested with such numbers
-        if (!(std::fabs(is - should) <= of_columns(machine, request, i, j) * size))
+        if (!(std::fabs(is - should) <= of_columns(machine, request, i, j, over == over_all) * size))
             FAIL("the product of columns " << i << " and " << j << " over " << over << " is " << is << ", not "
                                            << should << ", of " << size);
     };
     for (int i = 0; i < panel::leading; i++)
         for (int j = 0; j < columns; j++)
             check(i, j, sums.over_all(i, j), expected.leading_products[i * columns + j],
-                  expected.leading_sizes[i * columns + j], "all");
+                  expected.leading_sizes[i * columns + j], over_all);
     for (int i = 0; request.free_gram && i < columns; i++)
         for (int j = i; j < columns; j++) {
             const int at = panel::gram_index(i, j, columns);
@@ -59,12 +64,12 @@ void compare(const reference::Machine &machine, const PanelRequest &request, con
         for (int j = i; j < request.pairs; j++) {
             const int at = panel::older_index(i, j, request.pairs);
             check(panel::s_column(i), panel::s_column(j), sums.steps_over_all(i, j), expected.older_steps[at],
-                  expected.older_sizes[at], "all");
+                  expected.older_sizes[at], over_all);
         }
     for (int j = 0; j < request.pairs; j++)
         CHECK(sums.steps_over_all(0, j) == sums.over_all(panel::s_new, panel::s_column(j)));
     CHECK(sums.row_sums[cudaopt::bad_weights] == expected.sums.row_sums[cudaopt::bad_weights]);
-    const double of_y = 2 * of_columns(machine, request, 0, 0);
+    const double of_y = 2 * of_columns(machine, request, 0, 0, true);
     for (const auto which : {cudaopt::newest_y_sum, cudaopt::newest_d_sum})
         CHECK(sums.row_sums[which] == Approx(expected.sums.row_sums[which]).epsilon(of_y).margin(0));
 }
@@ -179,6 +184,45 @@ TEMPLATE_TEST_CASE("So it is for panels of any width", "[inner products]", EVERY
     }
 }
 
+TEMPLATE_TEST_CASE("Sweep 1 in single precision is equivalent to the reference", "[inner products]",
+                   EVERY_CONFIGURATION) {
+    if (skipped<TestType>()) return;
+    Uniform uniform(16);
+    const int most = 24;
+    for (const int64_t n : {1, 2, 31, 32, 33, 63, 64, 65, 129, 1000, 9001})
+        for (const Bounds bounds : {Bounds::none, Bounds::both, Bounds::uniform_above_0}) {
+            const reference::Machine machine = random_machine<TestType>(n, most, bounds, uniform);
+            Backend<TestType> backend(machine, n % 2);
+            for (const int pairs : {1, 2, 6, 7, 14, 15, 22, 23}) {
+                const bool fresh = pairs % 2 == 0;
+                INFO("n = " << n << ", bounds " << static_cast<int>(bounds) << ", pairs " << pairs);
+                if (fresh) backend.store_g_base(machine, pairs);
+                PanelRequest request{pairs, pairs, fresh, 0, bounds != Bounds::none, false, true};
+                compare(machine, request, backend->inner_products(request));
+                request.threshold = middle_breakpoint(machine, request);
+                request.free_gram = true;
+                request.single = false;
+                compare(machine, request, backend->inner_products(request));
+            }
+        }
+}
+
+TEMPLATE_TEST_CASE("Sweep 1 is double where single precision would lose digits", "[inner products]",
+                   EVERY_CONFIGURATION) {
+    if (skipped<TestType>()) return;
+    Uniform uniform(17);
+    for (const double scale : {0x1p-56, 0x1p60}) { // squares that vanish, or overflow
+        reference::Machine machine = random_machine<TestType>(1000, 3, Bounds::both, uniform);
+        for (double &v : machine.s[2]) v *= scale;
+        Backend<TestType> backend(machine);
+        const PanelRequest request{3, 2, false, 0, true, false, true};
+        const cudaopt::PanelProducts &sums = backend->inner_products(request);
+        PanelRequest in_double = request;
+        in_double.single = false;
+        compare(machine, in_double, sums);
+    }
+}
+
 TEMPLATE_TEST_CASE("Sweep 1 counts what is not finite", "[inner products]", EVERY_CONFIGURATION) {
     if (skipped<TestType>()) return;
     Uniform uniform(12);
@@ -269,7 +313,8 @@ TEMPLATE_TEST_CASE("Sweep 1 updates the diagonal before it uses it", "[metric]",
                             INFO("m = " << m << ", n = " << n << (bounded ? ", bounds" : "") << (anew ? ", anew" : "")
                                         << (fresh ? ", fresh" : "") << (weighted ? ", weighted" : ""));
                             const int newest = m / 2;
-                            PanelRequest request{m, newest, fresh, 0, true, weighted, true};
+                            PanelRequest request{m, newest, fresh, 0, true, weighted};
+                            request.watches = true;
                             // The pair before a fresh one; with m = 1 it is none of the panel's.
                             request.update = update_of(machine, fresh ? machine.slot(request, 1) : newest, anew);
                             if (fresh) backend.store_g_base(machine, newest);

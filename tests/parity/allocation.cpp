@@ -124,13 +124,14 @@ TEMPLATE_TEST_CASE("Nothing is allocated after the first call", "[memory]", HOST
 TEST_CASE("A search allocates nothing after its first call", "[memory]") {
     constexpr int64_t n = 6, walks = 3000;
     std::vector<double> points(n * 2 * walks), values(2 * walks), lower(n, -2), upper(n, 3), x(n);
-    for (const int rule : {0, 1, 2}) {
-        INFO("rule " << rule);
+    for (const auto &[rule, round] : {std::pair<int, int>{0, 0}, {1, 0}, {2, 0}, {0, 4}, {2, 4}}) {
+        INFO("rule " << rule << ", rounds of " << round);
         cuda_opt *s = nullptr;
         REQUIRE(cuda_opt_create_search(&s, n, walks, CUDA_OPT_BACKEND_HOST) == 0);
         REQUIRE(cuda_opt_set_bounds(s, lower.data(), upper.data()) == 0);
         REQUIRE(cuda_opt_set_int(s, CUDA_OPT_AT_SMALLEST_STEP, rule) == 0);
         REQUIRE(cuda_opt_set_int(s, CUDA_OPT_HALVINGS, 3) == 0);
+        REQUIRE(cuda_opt_set_int(s, CUDA_OPT_ROUND_ITERATIONS, round) == 0);
         REQUIRE(cuda_opt_set_int(s, CUDA_OPT_MAX_ITERATIONS, 20) == 0);
         int task = cuda_opt_search_solve(s, points.data(), values.data());
         allocations = 0;

@@ -183,6 +183,37 @@ TEMPLATE_TEST_CASE("At the rounding errors of f the solve ends with the best ite
     }
 }
 
+TEMPLATE_TEST_CASE("A test that holds at the last iteration in vain ends the solve, and not one before",
+                   "[line-search]", EVERY_CONFIGURATION) {
+    if (skipped<TestType>()) return;
+    // f is above that of the start by its rounding errors, and g at a right angle to the last step, so that each step
+    // is accepted and nothing falls: the first two evaluations are the start and what the next thousand iterations are
+    // compared with. EPS holds once, where g is shorter by less than what counts as a fall.
+    constexpr int64_t last = 2 + 1000;
+    for (const int64_t shorter_at : {last - 1, last}) {
+        INFO("g is shorter at evaluation " << shorter_at);
+        int64_t evaluations = 0;
+        Vector before(2, 0.0);
+        const auto evaluate = [&](const Vector &x, Vector &g) {
+            const double a = x[0] - before[0], b = x[1] - before[1];
+            const double length = ++evaluations == shorter_at ? 0.095 : 0.1;
+            const double outwards = a * x[1] > b * x[0] ? 1 : -1; // -g then leads back, and x stays near 0
+            const double scale = outwards * length / std::hypot(a, b);
+            g = evaluations == 1 ? Vector{length, 0} : Vector{-b * scale, a * scale};
+            before = x;
+            return evaluations == 1 ? 1 : 1 + 1e-13;
+        };
+        Harness<TestType> harness(in_box({"nothing falls", before, evaluate}, -10, 10), 5);
+        harness.set_real(CUDA_OPT_EPS, 0.097);
+        const Outcome outcome = harness.run();
+        INFO(outcome.message);
+        CHECK(outcome.evaluations == last);
+        CHECK(outcome.task == (shorter_at == last ? CUDA_OPT_CONVERGED : CUDA_OPT_LINE_SEARCH_FAILED));
+        CHECK(harness.get_int(CUDA_OPT_STOP_TEST) == (shorter_at == last ? CUDA_OPT_EPS : 0));
+        CHECK(outcome.f == (shorter_at == last ? 1 + 1e-13 : 1));
+    }
+}
+
 TEMPLATE_TEST_CASE("Pairs without curvature are skipped and counted", "[line-search]", EVERY_CONFIGURATION) {
     if (skipped<TestType>()) return;
     // Concave between its bounds: y's < 0 or = 0 throughout.

@@ -134,6 +134,17 @@ TEST_CASE("Steps and halvings out of their range are refused", "[search]") {
     p.options.steps.clear();
     p.options.halvings = 0;
     check_refused(p, CUDA_OPT_IMPROPER_INPUT, {"halvings", "0"});
+    Problem rounds = problem_of(3, 5, 5);
+    rounds.options.round_iterations = -1;
+    check_refused(rounds, CUDA_OPT_IMPROPER_INPUT, {"round", "-1"});
+    rounds.options.round_iterations = 20;
+    rounds.options.at_smallest = cudaopt::AtSmallestStep::stop;
+    check_refused(rounds, CUDA_OPT_IMPROPER_INPUT, {"rounds of 20", "smallest step"});
+    check_first_call(rounds, CUDA_OPT_IMPROPER_INPUT, {"AT_SMALLEST_STEP is 1", "ROUND_ITERATIONS 20"});
+    Problem wide = problem_of(3, 5, 5);
+    wide.upper[1] = 1e300; // in double precision there is nothing wrong with it
+    cudaopt::HostSearch<Bowl, 0, float> single(Bowl(), wide.lower, wide.upper, wide.options);
+    check_sentence(single.run(), CUDA_OPT_IMPROPER_INPUT, single.message(), {"variable 1", "inf"});
     Problem lanes = problem_of(3, 5, 5);
     lanes.options.lanes = 16;
     check_refused(lanes, CUDA_OPT_IMPROPER_INPUT, {"lanes", "16"});
@@ -170,6 +181,7 @@ TEST_CASE("Settings and calls that are not a search's are refused, and the other
     for (const auto &[key, bad] : {std::pair<int, int>{CUDA_OPT_HALVINGS, 0},
                                    {CUDA_OPT_HALVINGS, 1001},
                                    {CUDA_OPT_AT_SMALLEST_STEP, 3},
+                                   {CUDA_OPT_ROUND_ITERATIONS, -1},
                                    {CUDA_OPT_SEARCH_SEED, -1}})
         CHECK(cuda_opt_set_int(s, key, bad) == CUDA_OPT_IMPROPER_INPUT);
 
@@ -177,6 +189,7 @@ TEST_CASE("Settings and calls that are not a search's are refused, and the other
     search.step([](const Vector &) { return 1; });
     search.step([](const Vector &) { return 1; });
     CHECK(cuda_opt_set_int(s, CUDA_OPT_SEARCH_SEED, 3) == CUDA_OPT_MISUSE);
+    CHECK(cuda_opt_set_int(s, CUDA_OPT_ROUND_ITERATIONS, 3) == CUDA_OPT_MISUSE);
     CHECK(cuda_opt_search_set_steps(s, nullptr) == CUDA_OPT_MISUSE);
     CHECK(cuda_opt_set_bounds(s, x, x) == CUDA_OPT_MISUSE);
     CHECK(cuda_opt_search_solve(s, x, x) == CUDA_OPT_MISUSE); // other arrays

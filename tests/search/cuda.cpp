@@ -20,24 +20,26 @@ std::vector<Problem> problems(int n) {
         p.options.halvings = 4;
         p.options.history = true;
         all.push_back(p);
+        p.options.round_iterations = 13;
+        if (rule != AtSmallestStep::stop) all.push_back(p);
     }
     return all;
 }
 
-template <class Objective, int N> void check_same_walks(int n) {
+template <class Objective, int N, class Real = double> void check_same_walks(int n) {
     for (const Problem &p : problems(n)) {
         INFO(n << " variables, rule " << static_cast<int>(p.options.at_smallest));
-        cudaopt::HostSearch<Objective, N> host(Objective(), p.lower, p.upper, p.options);
+        cudaopt::HostSearch<Objective, N, Real> host(Objective(), p.lower, p.upper, p.options);
         host.run();
         const Outcome wanted = outcome_of(host, p.options.walks);
         Vector history;
-        const Outcome found = cuda_search<Objective, N>(p, in_one_piece, &history);
+        const Outcome found = cuda_search<Objective, N, Real>(p, in_one_piece, &history);
         CHECK(found == wanted);
         CHECK(history == host.history());
         Problem by_lanes = p;
         for (const int lanes : {1, 32}) {
             by_lanes.options.lanes = lanes;
-            CHECK(cuda_search<Objective, N>(by_lanes, 23) == wanted);
+            CHECK(cuda_search<Objective, N, Real>(by_lanes, 23) == wanted);
         }
     }
 }
@@ -57,6 +59,14 @@ TEST_CASE("CUDA takes the host's walks", "[search]") {
     check_same_walks<StairsByTerms, 0>(5);
     check_same_walks<Holes, 0>(4);
     check_same_walks<HolesBySums, 0>(4);
+}
+
+TEST_CASE("CUDA takes the host's walks in single precision", "[search]") {
+    if (skipped<CudaDouble>()) return;
+    check_same_walks<Terraces, 0, float>(7);
+    check_same_walks<TerracesBySums, 0, float>(5);
+    check_same_walks<TerracesBySums, 20, float>(20);
+    check_same_walks<StairsByTerms, 0, float>(5);
 }
 
 TEST_CASE("The same bits come again on CUDA, with many walks", "[search]") {

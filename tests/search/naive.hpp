@@ -19,6 +19,8 @@ using Function = std::function<double(const Vector &)>;
 struct Problem {
     Vector lower, upper;
     cudaopt::SearchOptions options;
+    bool single = false; // precision
+    double rounded(double value) const { return single ? static_cast<double>(static_cast<float>(value)) : value; }
     int n() const { return static_cast<int>(lower.size()); }
 };
 
@@ -50,7 +52,14 @@ class NaiveWalk {
   public:
     NaiveWalk(const Problem &problem, const Function &f, int64_t number) : p_(problem), f_(f), number_(number) {
         begin();
-        for (int64_t k = 0; k < p_.options.iterations && !ended; k++) iterate();
+        const int64_t round = p_.options.round_iterations;
+        for (int64_t k = 0; k < p_.options.iterations && !ended; k++) {
+            if (round > 0 && k > 0 && k % round == 0) {
+                keep_best();
+                begin();
+            }
+            iterate();
+        }
         keep_best();
     }
     Vector best_x;
@@ -73,7 +82,7 @@ class NaiveWalk {
             const auto bits = cudaopt::pattern::philox({{uint32_t(draw), uint32_t(draw >> 32), uint32_t(number_), 0}},
                                                        uint32_t(p_.options.seed), 0);
             const double u = (bits.at[1] * 2097152.0 + bits.at[0] / 2048) / 9007199254740992.0; // 32 + 21 of 53 bits
-            x_.push_back(std::min(std::fma(u, p_.upper[j] - p_.lower[j], p_.lower[j]), p_.upper[j]));
+            x_.push_back(std::min(p_.rounded(std::fma(u, p_.upper[j] - p_.lower[j], p_.lower[j])), p_.upper[j]));
         }
         starts_++;
         f_x_ = value(x_);
@@ -82,6 +91,7 @@ class NaiveWalk {
     void first_step() {
         step_ = p_.options.steps;
         for (int j = 0; p_.options.steps.empty() && j < p_.n(); j++) step_.push_back((p_.upper[j] - p_.lower[j]) / 20);
+        for (double &step : step_) step = p_.rounded(step);
         halved_ = 0;
     }
     void keep_best() {
@@ -97,7 +107,7 @@ class NaiveWalk {
             double f_better = infinity;
             for (const int sign : {1, -1}) {
                 Vector trial = x_;
-                trial[j] = std::min(std::max(x_[j] + sign * step_[j], p_.lower[j]), p_.upper[j]);
+                trial[j] = std::min(std::max(p_.rounded(x_[j] + sign * step_[j]), p_.lower[j]), p_.upper[j]);
                 const double f = value(trial);
                 if (trial[j] != x_[j] && (better.empty() || f < f_better)) {
                     better = trial;
@@ -154,8 +164,9 @@ inline Outcome outcome_of(cudaopt::PatternSearch &search, int64_t walks) {
     return o;
 }
 
-template <class Objective, int N = 0> Outcome host_search(const Problem &p, const Objective &f = Objective()) {
-    cudaopt::HostSearch<Objective, N> search(f, p.lower, p.upper, p.options);
+template <class Objective, int N = 0, class Real = double>
+Outcome host_search(const Problem &p, const Objective &f = Objective()) {
+    cudaopt::HostSearch<Objective, N, Real> search(f, p.lower, p.upper, p.options);
     search.run();
     return outcome_of(search, p.options.walks);
 }
@@ -176,6 +187,7 @@ class BatchSearch : public cudaopt::Handle {
         set_int(CUDA_OPT_SEARCH_SEED, static_cast<int64_t>(p.options.seed));
         set_int(CUDA_OPT_HALVINGS, p.options.halvings);
         set_int(CUDA_OPT_AT_SMALLEST_STEP, static_cast<int>(p.options.at_smallest));
+        set_int(CUDA_OPT_ROUND_ITERATIONS, p.options.round_iterations);
         if (!on_cuda()) set_int(CUDA_OPT_THREADS, p.options.threads);
     }
 

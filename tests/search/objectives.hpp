@@ -61,11 +61,13 @@ struct Terraces {
 
 struct TerracesBySums : Terraces {
     static constexpr int sums = 2;
-    CUDA_OPT_SEARCH_HD void terms(int, double x_j, int, double (&t)[2]) const {
-        t[0] = eighths(x_j) * eighths(x_j);
-        t[1] = eighths(x_j);
+    template <class Real> CUDA_OPT_SEARCH_HD void terms(int, Real x_j, int, Real (&t)[2]) const {
+        t[0] = Real(eighths(x_j) * eighths(x_j));
+        t[1] = Real(eighths(x_j));
     }
-    CUDA_OPT_SEARCH_HD double combine(const double (&sum)[2], int) const { return sum[0] + sum[1] * sum[1]; }
+    template <class Real> CUDA_OPT_SEARCH_HD Real combine(const Real (&sum)[2], int) const {
+        return sum[0] + sum[1] * sum[1];
+    }
 };
 
 // A chain of reach 2, exact as well.

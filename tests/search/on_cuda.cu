@@ -2,8 +2,9 @@
 
 namespace search_test {
 
-template <class Objective, int N> Outcome cuda_search(const Problem &p, int64_t first_piece, Vector *history) {
-    cudaopt::CudaSearch<Objective, N> search(Objective(), p.lower, p.upper, p.options);
+template <class Objective, int N, class Real>
+Outcome cuda_search(const Problem &p, int64_t first_piece, Vector *history) {
+    cudaopt::CudaSearch<Objective, N, Real> search(Objective(), p.lower, p.upper, p.options);
     if (first_piece != in_one_piece) search.advance(first_piece);
     search.run();
     if (history) *history = search.history();
@@ -21,6 +22,10 @@ template Outcome cuda_search<TerracesBySums, 0>(const Problem &, int64_t, Vector
 template Outcome cuda_search<StairsByTerms, 0>(const Problem &, int64_t, Vector *);
 template Outcome cuda_search<Holes, 0>(const Problem &, int64_t, Vector *);
 template Outcome cuda_search<HolesBySums, 0>(const Problem &, int64_t, Vector *);
+template Outcome cuda_search<Terraces, 0, float>(const Problem &, int64_t, Vector *);
+template Outcome cuda_search<TerracesBySums, 0, float>(const Problem &, int64_t, Vector *);
+template Outcome cuda_search<TerracesBySums, 20, float>(const Problem &, int64_t, Vector *);
+template Outcome cuda_search<StairsByTerms, 0, float>(const Problem &, int64_t, Vector *);
 template Outcome cuda_search<Nowhere, 0>(const Problem &, int64_t, Vector *);
 
 } // namespace search_test

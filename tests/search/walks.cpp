@@ -24,6 +24,14 @@ std::vector<Problem> problems() {
         p.options.halvings = 4;
         all.push_back(p);
     }
+    for (const int64_t round : {1, 7, 60, 61}) // one of a single iteration; 60: the search ends with its only round
+        for (const AtSmallestStep rule : {AtSmallestStep::restart_step, AtSmallestStep::new_point}) {
+            Problem p = problem_of(5, 37, 60);
+            p.options.at_smallest = rule;
+            p.options.halvings = 4;
+            p.options.round_iterations = round;
+            all.push_back(p);
+        }
     all.push_back(problem_of(1, 3, 20));
     all.push_back(problem_of(20, 10, 20));
     Problem steps = problem_of(4, 11, 30);
@@ -71,6 +79,18 @@ TEMPLATE_TEST_CASE("With rounding errors, values are still those of full evaluat
     }
 }
 
+// Terraces and stairs have values that single precision holds exactly, so that the moves are those of double precision
+// with each coordinate rounded.
+TEMPLATE_TEST_CASE("In single precision a search takes the figure's walks, rounded", "[search]", Terraces, Stairs,
+                   Holes, TerracesBySums, StairsByTerms) {
+    for (Problem p : problems()) {
+        INFO(p.n() << " variables, rule " << static_cast<int>(p.options.at_smallest));
+        p.single = true;
+        CHECK(host_search<TestType, 0, float>(p) == naive_search(p, function_of<TestType>(p.n())));
+        if (p.n() == 20) CHECK(host_search<TestType, 20, float>(p) == host_search<TestType, 0, float>(p));
+    }
+}
+
 TEST_CASE("n known to the compiler changes nothing", "[search]") {
     const Problem p = problem_of(20, 33, 40);
     CHECK(host_search<Rosenbrock, 20>(p) == host_search<Rosenbrock>(p));
@@ -110,10 +130,49 @@ TEST_CASE("A batch has the points that are asked for, and no walk that has ended
     CHECK(search.get_int(CUDA_OPT_EVALUATIONS) == search.evaluated);
 }
 
+TEST_CASE("A round begins at random points, with all walks and the first step", "[search]") {
+    Problem p = problem_of(3, 50, 25);
+    p.options.round_iterations = 10;
+    BatchSearch search(p, CUDA_OPT_BACKEND_HOST);
+    const Function f = function_of<Bowl>(3);
+    std::vector<int64_t> begun;
+    int task;
+    do {
+        task = search.step(f);
+        if (search.get_int(CUDA_OPT_BATCH) == 50) begun.push_back(search.get_int(CUDA_OPT_ITERATIONS));
+        else if (task > 0) REQUIRE(search.get_int(CUDA_OPT_BATCH) == 100);
+    } while (task == CUDA_OPT_EVALUATE_BATCH);
+    CHECK(begun == std::vector<int64_t>{0, 10, 20});
+    CHECK(task == CUDA_OPT_ITERATION_LIMIT);
+    CHECK(search.get_int(CUDA_OPT_EVALUATIONS) == 50 * (3 + 25 * 2 * 3));
+}
+
+TEST_CASE("A round that has begun is finished when the time is over", "[search]") {
+    for (const int64_t before : {0, 3}) { // iterations taken already
+        Problem p = problem_of(4, 20, 1000000000);
+        p.options.round_iterations = 7;
+        p.options.max_seconds = 1e-9;
+        cudaopt::HostSearch<Rosenbrock> search(Rosenbrock(), p.lower, p.upper, p.options);
+        REQUIRE(search.advance(before) == 0);
+        CHECK(search.run() == CUDA_OPT_TIME_LIMIT);
+        CHECK(search.iterations() == 7);
+        p.options.iterations = 7;
+        CHECK(outcome_of(search, 20) == naive_search(p, function_of<Rosenbrock>(4)));
+    }
+    Problem p = problem_of(4, 20, 1000000000);
+    p.options.round_iterations = 7;
+    p.options.max_seconds = 0.05;
+    cudaopt::HostSearch<Rosenbrock> search(Rosenbrock(), p.lower, p.upper, p.options);
+    CHECK(search.run() == CUDA_OPT_TIME_LIMIT);
+    CHECK(search.iterations() > 7);
+    CHECK(search.iterations() % 7 == 0);
+}
+
 TEST_CASE("The history is that of searches of so many iterations", "[search]") {
     for (const AtSmallestStep rule : {AtSmallestStep::restart_step, AtSmallestStep::stop, AtSmallestStep::new_point}) {
         Problem p = problem_of(4, 20, 40);
         p.options.at_smallest = rule;
+        p.options.round_iterations = rule == AtSmallestStep::restart_step ? 6 : 0;
         p.options.halvings = 3;
         p.options.history = true;
         cudaopt::HostSearch<Rosenbrock> search(Rosenbrock(), p.lower, p.upper, p.options);

@@ -8,10 +8,12 @@
 
 #include "sweeps/backend.hpp"
 #include "sweeps/cuda/loading.cuh"
+#include "sweeps/cuda/narrow_columns.cuh"
+#include "sweeps/cuda/products_launch.cuh"
 #include "sweeps/cuda/workspace.cuh"
 
+#include <cstdlib>
 namespace cudaopt {
-
 template <class Real, class History> class CudaSweeps final : public Sweeps {
   public:
     CudaSweeps(int64_t n, int device) : n_(n), device_(device) {}
@@ -71,23 +73,11 @@ template <class Real, class History> class CudaSweeps final : public Sweeps {
 
     const PanelProducts &inner_products(const PanelRequest &request) override {
         const OnDevice on(device_);
-        const ProductsLayout layout(panel::columns(request.pairs), request.in_metric());
-        held_->sent.invalidate();
-        const int partials = launch_inner_products(request, layout);
-        launch_reduction(layout, partials);
-        int there = 0;
-        const int count = posted_numbers(layout);
-        const Posted *const posted = held_->posted.get();
-        double *const numbers = held_->numbers.data();
-        wait_until([&] {
-            while (there < count && posted[there].arrived(ticket_, numbers[there])) there++;
-            return there == count;
-        });
-        sums_ = layout.products(numbers);
-        sums_.f = numbers[layout.size];
-        const double *direction = numbers + layout.size + 1;
-        direction_sums_ = {direction[0], direction[1], direction[2]};
-        held_->sent.record(request, static_cast<int64_t>(direction[direction_numbers]));
+        form_inner_products(request);
+        if (!forms_in_single(request) || keep_their_digits()) return sums_;
+        PanelRequest in_double = request;
+        in_double.single = false;
+        form_inner_products(in_double);
         return sums_;
     }
 
@@ -97,6 +87,11 @@ template <class Real, class History> class CudaSweeps final : public Sweeps {
         const bool fresh = request.panel.fresh && request.panel.pairs > 0;
         const TrialArrays<Real, History> to{x_, v_.g_base(slot), v_.x_base(), v_.s(slot),
                                             fresh ? v_.y(request.panel.newest_slot) : nullptr};
+        if constexpr (!std::is_same_v<Real, History>)
+            if (request.panel.pairs <= most_staged_pairs) {
+                direction_blocks_ = launch_staged_direction(v_, request, to, held_->directions.get(), launch_place());
+                return;
+            }
         with_coefficients(request, [&](const auto &q) {
             using Coefficients = std::decay_t<decltype(q)>;
             constexpr int rows = direction_rows<Real, History>;
@@ -217,6 +212,33 @@ template <class Real, class History> class CudaSweeps final : public Sweeps {
     }
 
   private:
+    void form_inner_products(const PanelRequest &request) {
+        const ProductsLayout layout(panel::columns(request.pairs), request.in_metric());
+        held_->sent.invalidate();
+        const int partials = launch_inner_products(request, layout);
+        launch_reduction(layout, partials);
+        int there = 0;
+        const int count = posted_numbers(layout);
+        const Posted *const posted = held_->posted.get();
+        double *const numbers = held_->numbers.data();
+        wait_until([&] {
+            while (there < count && posted[there].arrived(ticket_, numbers[there])) there++;
+            return there == count;
+        });
+        sums_ = layout.products(numbers);
+        sums_.f = numbers[layout.size];
+        const double *direction = numbers + layout.size + 1;
+        direction_sums_ = {direction[0], direction[1], direction[2]};
+        held_->sent.record(request, static_cast<int64_t>(direction[direction_numbers]));
+    }
+
+    // Of the older pairs that has been known since they were new.
+    bool keep_their_digits() const {
+        for (const int j : {panel::y_new, panel::s_new, panel::gradient})
+            if (!panel::fits_single_precision(sums_.over_all(j, j), static_cast<double>(n_))) return false;
+        return true;
+    }
+
     HeldPlace place_of_held(const HeldVector &which) const {
         return place_of(which, n_, user_, static_cast<const WorkVectors<Real, History> &>(v_), aside_,
                         const_cast<Real *>(v_.diagonal));
@@ -273,11 +295,6 @@ template <class Real, class History> class CudaSweeps final : public Sweeps {
             ProductsLayout(std::min(columns_, 5 * column_block), true).size * int64_t{most_products_blocks};
         return std::max(narrow, ProductsLayout(columns_, true).size * int64_t{tile_kernel_rows(columns_)});
     }
-    static int tile_kernel_rows(int columns) {
-        const int blocks = column_blocks(columns), tiles = blocks * (blocks + 1) / 2;
-        return std::max(1, 4 * most_products_blocks / tiles);
-    }
-
     template <class Rule> void launch_direction(const Rule &rule) {
         const int64_t groups = (n_ + Rule::rows - 1) / Rule::rows;
         direction_blocks_ = blocks_for(groups, direction_resident);
@@ -305,81 +322,24 @@ template <class Real, class History> class CudaSweeps final : public Sweeps {
 
     // Returns how many blocks of partial sums there are.
     int launch_inner_products(const PanelRequest &request, const ProductsLayout &layout) {
-        switch (kind_of(request)) {
-        case InnerProducts::unbounded: return launch_inner_products<InnerProducts::unbounded>(request, layout);
-        case InnerProducts::bounded: return launch_inner_products<InnerProducts::bounded>(request, layout);
-        case InnerProducts::crossing: return launch_inner_products<InnerProducts::crossing>(request, layout);
-        default: return launch_inner_products<InnerProducts::metric>(request, layout);
-        }
+        if constexpr (std::is_same_v<History, bfloat16>)
+            if (forms_in_single(request))
+                return launch_bfloat16_products(v_, request, layout, sent_ahead(request), held_->partials.get(),
+                                                launch_place());
+        return launch_double_products(v_, request, layout, sent_ahead(request), held_->partials.get(), launch_place());
     }
 
-    template <InnerProducts kind> int launch_inner_products(const PanelRequest &request, const ProductsLayout &layout) {
-        switch (column_blocks(multiplied_columns(layout.columns, kind))) {
-        case 1: return launch_inner_products<1, kind>(request, layout);
-        case 2: return launch_inner_products<2, kind>(request, layout);
-        case 3: return launch_inner_products<3, kind>(request, layout);
-        case 4: return launch_inner_products<4, kind>(request, layout);
-        case 5: return launch_inner_products<5, kind>(request, layout);
-        case 6: return launch_inner_products<6, kind>(request, layout);
-        case 7: return launch_inner_products<7, kind>(request, layout);
-        case 8: return launch_inner_products<8, kind>(request, layout);
-        default: return launch_wide_inner_products<kind>(request, layout);
-        }
-    }
-
-    template <InnerProducts kind>
-    int launch_wide_inner_products(const PanelRequest &request, const ProductsLayout &layout) {
-        learn_apart(request.update);
-        const int blocks = column_blocks(layout.columns), tiles = blocks * (blocks + 1) / 2;
-        const int rows = static_cast<int>(std::min<int64_t>(tile_kernel_rows(layout.columns), row_blocks()));
-        check(launch(inner_products_tile_kernel<Real, History, kind>, dim3(tiles, rows), products_threads, 0, stream_,
-                     v_, request, layout, held_->partials.get()),
-              "the launch of sweep 1");
-        return rows;
-    }
-
-    // The update of the diagonal, where sweep 1 does not make it on its way.
-    void learn_apart(const MetricUpdate &update) {
-        if (!update.wanted) return;
-        const LearnDiagonal<Real, History> rule{v_.own_diagonal, v_.s(update.slot), v_.y(update.slot), update};
-        check(map_cuda(n_, rule, stream_), "the launch of an update of the diagonal");
-    }
-
-    template <int blocks, InnerProducts kind>
-    int launch_inner_products(const PanelRequest &request, const ProductsLayout &layout) {
-        constexpr bool there = blocks <= widest_resident(kind) && PanelsOfBlocks(blocks, kind).most_pairs > 0;
-        if constexpr (there) return launch_resident_inner_products<blocks, kind>(request, layout);
-        else return launch_wide_inner_products<kind>(request, layout);
-    }
-
-    template <int blocks, InnerProducts kind>
-    int launch_resident_inner_products(PanelRequest request, const ProductsLayout &layout) {
-        const int grid = static_cast<int>(std::min<int64_t>(multiprocessors * resident_blocks(blocks), row_blocks()));
-        const StageLayout<Real, History> place(v_, request);
-        const int factors = kind == InnerProducts::metric
-                                ? products_warps * Stage<Real, History>::rows * static_cast<int>(sizeof(double2))
-                                : 0;
-        const int stages = stages_within(std::min(block_shared_, processor_shared_ / resident_blocks(blocks)) - factors,
-                                         place.bytes());
-        const int ring = products_warps * stages * place.bytes() + factors;
-        const int meeting = products_warps * LaneProducts<blocks, kind>::elements * static_cast<int>(sizeof(double));
-        const int shared = std::max(ring, meeting);
-        if (shared > block_shared_) return launch_wide_inner_products<kind>(request, layout);    // a small device
-        if (request.update.wanted && v_.age_of(request, request.update.slot) >= request.pairs) { // m = 1
-            learn_apart(request.update);
-            request.update.wanted = false;
-        }
-        const SourcesOf<Real, History, blocks, kind> sources(v_, request, place);
-        // With the caller's diagonal the products at a trial point are not those that a search begins with.
+    // With the caller's diagonal the products at a trial point are not those that a search begins with.
+    SendAhead sent_ahead(const PanelRequest &request) const {
         const bool searched = request.threshold == 0 && (request.weighted || !callers_metric_);
-        const SendAhead ahead = held_->sent.ahead(searched && sends_ahead(kind), rows_sent());
-        check(launch(inner_products_kernel<Real, History, blocks, kind>, grid, products_threads, shared, stream_, v_,
-                     sources, request, layout, ahead, stages, aligned_, held_->partials.get()),
-              "the launch of sweep 1");
-        return grid;
+        return held_->sent.ahead(searched && sends_ahead(kind_of(request)), rows_sent());
     }
 
-    int64_t row_blocks() const { return (n_ + products_threads - 1) / products_threads; }
+    LaunchPlace launch_place() const { return {block_shared_, processor_shared_, aligned_, stream_}; }
+
+    static bool forms_in_single(const PanelRequest &request) {
+        return std::is_same_v<History, bfloat16> && has_bfloat16_kernel(request);
+    }
 
     template <class Action> void with_coefficients(const DirectionRequest &request, const Action &action) {
         const int columns = panel::columns(request.panel.pairs);

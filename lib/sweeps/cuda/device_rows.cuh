@@ -54,17 +54,6 @@ __device__ inline panel::Scaling scaling_of(double h) {
     return {h * inverse_root, inverse_root};
 }
 
-// Neighbouring rows that a lane looks at together: 8 bytes of a vector.
-template <class Real> constexpr int rows_of_lane = 8 / sizeof(Real);
-template <class Real> using LaneRows = Real[rows_of_lane<Real>];
-
-template <class Real> __device__ void load8(const Real *from, LaneRows<Real> &to) {
-    *reinterpret_cast<uint2 *>(to) = *reinterpret_cast<const uint2 *>(from);
-}
-template <class Real> __device__ void store8(const LaneRows<Real> &from, Real *to) {
-    *reinterpret_cast<uint2 *>(to) = *reinterpret_cast<const uint2 *>(from);
-}
-
 template <int bytes> struct AccessOf;
 template <> struct AccessOf<2> { using Type = unsigned short; };
 template <> struct AccessOf<4> { using Type = unsigned; };
@@ -90,6 +79,21 @@ template <class Element, int rows> struct alignas(rows * sizeof(Element) < 16 ? 
     }
     __device__ double operator[](int k) const { return static_cast<double>(v[k]); }
 };
+
+// Neighbouring rows that a lane looks at together: 8 bytes of a vector, or 16 where the columns are so narrow that a
+// tile of 32 rows would be few bytes of them.
+template <class Real, class History>
+constexpr int rows_of_lane = sizeof(Real) == 8 && sizeof(History) == 2 ? 2 : 8 / sizeof(Real);
+
+// In one access; the array is aligned to it.
+template <class Real, int rows> __device__ void load_rows(const Real *from, Real (&to)[rows]) {
+    using Access = typename AccessOf<rows * sizeof(Real)>::Type;
+    *reinterpret_cast<Access *>(to) = *reinterpret_cast<const Access *>(from);
+}
+template <class Real, int rows> __device__ void store_rows(const Real (&from)[rows], Real *to) {
+    using Access = typename AccessOf<rows * sizeof(Real)>::Type;
+    *reinterpret_cast<Access *>(to) = *reinterpret_cast<const Access *>(from);
+}
 
 template <class Real> struct LaneSums {
     double pg2 = 0, x2 = 0, first = infinity;
@@ -130,7 +134,8 @@ template <InnerProducts kind> __device__ bool crosses(double threshold) {
 // The rows of a lane, as stored: comparing rounds nothing, and conversions to double are few on the device.
 // Past n, x = g = l = u = 0 and h = 1, whatever the bounds: nothing to add to a sum.
 template <class Real, int rows> struct RowsAhead {
-    alignas(8) Real x[rows], g[rows], l[rows], u[rows], h[rows]; // not weighted: h not used, or 1
+    // Not weighted: h not used, or 1.
+    alignas(rows * sizeof(Real)) Real x[rows], g[rows], l[rows], u[rows], h[rows];
 };
 
 // What a row tells in a metric: h, and of the newest pair y and d.

@@ -6,6 +6,9 @@
 
 namespace cudaopt {
 
+// Blocks of sweep 2 a multiprocessor: what the registers of 16-byte loads in flight leave.
+constexpr int direction_resident = 2;
+
 // The coefficients q, in the kernel's parameters where they fit, else in device memory.
 struct CoefficientsByValue {
     static constexpr int capacity = 64;

@@ -21,10 +21,7 @@ constexpr int resident_blocks(int blocks) { return blocks <= 3 ? 2 : 1; }
 
 // The most stored columns, with as many pairs as so many blocks of multiplied columns have.
 constexpr int most_stored(int blocks, InnerProducts kind) { return 2 * PanelsOfBlocks(blocks, kind).most_pairs; }
-// The most vectors besides them: x, g, l, u, h, g_base.
-constexpr int most_beside(InnerProducts kind, bool apart) {
-    return 2 + (over_free_rows(kind) ? 2 : 0) + (kind == InnerProducts::metric ? 1 : 0) + (apart ? 1 : 0);
-}
+
 template <class Real, class History, int blocks, InnerProducts kind>
 using SourcesOf =
     Sources<Real, History, most_stored(blocks, kind), most_beside(kind, DeviceVectors<Real, History>::apart)>;
@@ -39,13 +36,12 @@ template <class Real, class History> struct MetricRows {
     Real *h_to;
     double2 *factors_to;
 
-    __device__ void look_at(RowsAhead<Real, rows_of_lane<Real>> &at, LaneSums<Real> &sums) const {
-        constexpr int lane_rows = rows_of_lane<Real>;
+    template <int lane_rows> __device__ void look_at(RowsAhead<Real, lane_rows> &at, LaneSums<Real> &sums) const {
         if (update.wanted) {
 #pragma unroll
             for (int k = 0; k < lane_rows; k++)
                 at.h[k] = static_cast<Real>(learned_weight(at.h[k], pair_d[k], pair_y[k], update));
-            store8(at.h, h_to);
+            store_rows(at.h, h_to);
         }
 #pragma unroll
         for (int k = 0; k < lane_rows; k++) {
@@ -65,7 +61,7 @@ __global__ void __launch_bounds__(products_threads, resident_blocks(blocks))
                           ProductsLayout layout, SendAhead ahead, int stages, bool aligned, double *partials) {
     constexpr bool free_gram = over_free_rows(kind), metric = kind == InnerProducts::metric;
     constexpr bool apart = DeviceVectors<Real, History>::apart;
-    constexpr int rows = Stage<Real, History>::rows, lane_rows = rows_of_lane<Real>;
+    constexpr int rows = Stage<Real, History>::rows, lane_rows = rows_of_lane<Real, History>;
     using Products = LaneProducts<blocks, kind>;
     constexpr PanelsOfBlocks panels(blocks, kind);
     extern __shared__ __align__(16) unsigned char shared[];
@@ -118,24 +114,24 @@ __global__ void __launch_bounds__(products_threads, resident_blocks(blocks))
         // The lane's own rows. y_new = g - g_base, of which g_base is stored; rounded as it will be stored.
         const auto mine = [&](int vector) { return place.vector(stage, vector) + lane * lane_rows; };
         RowsAhead<Real, lane_rows> at;
-        load8(mine(place.x), at.x);
-        load8(mine(place.g), at.g);
+        load_rows(mine(place.x), at.x);
+        load_rows(mine(place.g), at.g);
         if (free_gram) {
-            load8(mine(place.l), at.l);
-            load8(mine(place.u), at.u);
+            load_rows(mine(place.l), at.l);
+            load_rows(mine(place.u), at.u);
         }
         if (request.fresh && place.columns > 0) {
             History *const y_new = place.column(stage, 0) + lane * lane_rows;
-            alignas(8) LaneRows<Real> g_base;
-            if constexpr (apart) load8(mine(place.g_base), g_base);
-            else load8(y_new, g_base);
+            alignas(lane_rows * sizeof(Real)) Real g_base[lane_rows];
+            if constexpr (apart) load_rows(mine(place.g_base), g_base);
+            else load_rows(y_new, g_base);
             Elements<History, lane_rows> y;
 #pragma unroll
             for (int k = 0; k < lane_rows; k++) y.v[k] = gradient_change<History>(at.g[k], g_base[k]);
             y.store(y_new);
         }
         if constexpr (metric) {
-            load8(mine(place.h), at.h);
+            load_rows(mine(place.h), at.h);
             const int64_t row = tile * rows + lane * lane_rows;
             const auto stored = [&](int k) { return place.column(stage, k) + lane * lane_rows; };
             const MetricRows<Real, History> here{request.update,
@@ -149,9 +145,9 @@ __global__ void __launch_bounds__(products_threads, resident_blocks(blocks))
             here.look_at(at, own_sums);
         }
         bool is_free[lane_rows], candidate[lane_rows];
-        alignas(8) LaneRows<Real> z;
+        alignas(lane_rows * sizeof(Real)) Real z[lane_rows];
         const bool any_candidate = look_at_rows<kind>(at, request.threshold, own_sums, is_free, z, candidate);
-        if (crosses<kind>(request.threshold)) store8(z, mine(place.x));
+        if (crosses<kind>(request.threshold)) store_rows(z, mine(place.x));
         __syncwarp();
         if (any_candidate) {
             double t[lane_rows];

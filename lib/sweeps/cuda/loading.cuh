@@ -3,16 +3,15 @@
 
 #include <utility>
 
-#include "sweeps/cuda/direction.cuh"
+#include "sweeps/cuda/direction_staged.cuh"
 #include "sweeps/cuda/inner_products.cuh"
+#include "sweeps/cuda/inner_products_bfloat16.cuh"
 #include "sweeps/cuda/inner_products_wide.cuh"
 #include "sweeps/cuda/reduce_partials.cuh"
 #include "sweeps/cuda/support.cuh"
 
 namespace cudaopt {
 
-// Blocks of sweep 2 a multiprocessor: what the registers of 16-byte loads in flight leave.
-constexpr int direction_resident = 2;
 // Neighbouring rows that a thread of sweep 2 takes where all vectors are aligned: 16 bytes of x.
 template <class Real, class History> constexpr int direction_rows = 16 / sizeof(Real);
 
@@ -26,10 +25,16 @@ template <class Real, class History> class KernelLoader {
         sweeps_1<InnerProducts::bounded>();
         sweeps_1<InnerProducts::crossing>();
         sweeps_1<InnerProducts::metric>();
+        if constexpr (std::is_same_v<History, bfloat16>) {
+            using Octets = std::make_integer_sequence<int, most_octets - least_octets + 1>;
+            bfloat16_sweeps_1<InnerProducts::unbounded>(Octets());
+            bfloat16_sweeps_1<InnerProducts::bounded>(Octets());
+        }
         now(reduce_partials);
         now(find_crossed<Real, History, false>);
         now(find_crossed<Real, History, true>);
         sweeps_2<CoefficientsByValue>();
+        if constexpr (!std::is_same_v<Real, History>) with_shared_memory(direction_staged_kernel<Real, History>);
         if (columns > CoefficientsByValue::capacity) sweeps_2<CoefficientsInMemory>();
         reduction<StartRecord, CheckStart<Real>>();
         reduction<Min, FindLargestStep<Real, History>>();
@@ -69,12 +74,17 @@ template <class Real, class History> class KernelLoader {
     template <int blocks, InnerProducts kind> void sweep_1() const {
         if constexpr (PanelsOfBlocks(blocks, kind).most_pairs > 0) {
             if (blocks > column_blocks(multiplied_columns(columns_, kind))) return;
-            const auto kernel = inner_products_kernel<Real, History, blocks, kind>;
-            // The same for all handles that share the kernel.
-            check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, block_shared_),
-                  "sweep 1's attributes");
-            now(kernel);
+            with_shared_memory(inner_products_kernel<Real, History, blocks, kind>);
         }
+    }
+    template <InnerProducts kind, int... before> void bfloat16_sweeps_1(std::integer_sequence<int, before...>) const {
+        (with_shared_memory(inner_products_bfloat16_kernel<Real, before + least_octets, kind>), ...);
+    }
+    template <class... Parameters> void with_shared_memory(void (*kernel)(Parameters...)) const {
+        // The same for all handles that share the kernel.
+        check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, block_shared_),
+              "a sweep's attributes");
+        now(kernel);
     }
     const int columns_, block_shared_;
 };

@@ -13,7 +13,7 @@ namespace cudaopt {
 // A stage holds a tile of the vectors that sweep 1 reads: first the stored columns, y_0, s_0, y_1, s_1, ..., which go
 // on with zeros after n, then the caller's, which end at n: x, g, and as far as they are wanted l, u, h and g_base.
 template <class Real, class History> struct Stage {
-    static constexpr int rows = 256 / sizeof(Real);
+    static constexpr int rows = 32 * rows_of_lane<Real, History>;
     // Vectors lie so far apart that the lanes of an access to two rows fall on different banks.
     static constexpr int stride = rows + 8;
     static constexpr int column_bytes = stride * sizeof(History), vector_bytes = stride * sizeof(Real);
@@ -84,10 +84,20 @@ template <class Real, class History, int most_columns, int most_vectors> struct 
     }
 };
 
-// Stages a warp can have with so much shared memory for its block. How many there are changes no sum.
-constexpr int most_stages = 2; // with 3 or 4 it is as fast
-inline int stages_within(int block_bytes, int stage_bytes) {
-    return std::max(1, std::min(most_stages, block_bytes / (products_warps * stage_bytes)));
+// Stages a warp can have with so much shared memory for its block. How many there are changes no sum. Sweep 1 is as
+// fast with 3 or 4 as with 2; sweep 2 of many pairs is a little faster with 3.
+constexpr int stages_of_products = 2, stages_of_direction = 3;
+inline int stages_within(int block_bytes, int stage_bytes, int most) {
+    return std::max(1, std::min(most, block_bytes / (products_warps * stage_bytes)));
+}
+
+// Of the caller's vectors x, g, l, u, h and g_base, the most that a stage holds.
+constexpr int most_beside(InnerProducts kind, bool apart) {
+    return 2 + (over_free_rows(kind) ? 2 : 0) + (kind == InnerProducts::metric ? 1 : 0) + (apart ? 1 : 0);
+}
+
+__device__ inline unsigned shared_address(const void *pointer) {
+    return static_cast<unsigned>(__cvta_generic_to_shared(pointer));
 }
 
 // 16 bytes from global to shared memory, which arrive while the thread goes on; past the first-level cache.
@@ -95,7 +105,8 @@ __device__ inline void copy16(unsigned to_shared, const void *from) {
     asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(to_shared), "l"(from) : "memory");
 }
 
-template <class Real, class History, int most_columns, int most_vectors> class Ring {
+template <class Real, class History, int most_columns, int most_vectors, int most_stages = stages_of_products>
+class Ring {
   public:
     using Place = StageLayout<Real, History>;
     using From = Sources<Real, History, most_columns, most_vectors>;
@@ -148,7 +159,8 @@ template <class Real, class History, int most_columns, int most_vectors> class R
     // The stage of the oldest tile asked for, once it is there: all but the latest stages - 1 requests are complete.
     __device__ unsigned char *await() {
         if (size_ == end_) __pipeline_wait_prior(0);
-        else __pipeline_wait_prior(most_stages - 1);
+        else if (most_stages == 3 && end_ == 3 * size_) __pipeline_wait_prior(2);
+        else __pipeline_wait_prior(1);
         __syncwarp();
         unsigned char *const stage = first_ + now_;
         now_ = now_ + size_ == end_ ? 0 : now_ + size_;
@@ -167,10 +179,6 @@ template <class Real, class History, int most_columns, int most_vectors> class R
     };
     using Columns = Share<History>;
     using Vectors = Share<Real>;
-
-    __device__ static unsigned shared_address(const void *pointer) {
-        return static_cast<unsigned>(__cvta_generic_to_shared(pointer));
-    }
 
     __device__ Real bound_of_all(int k) const {
         return static_cast<Real>(k == place_.l ? box_.lower_all : box_.upper_all);

@@ -242,15 +242,26 @@ template <class Real, class History> class HostSweeps final : public Sweeps {
         return map_reduce_host<Record, 1>(tiles, rule, threads_);
     }
 
+    // The next tile's rows of a vector set out for the second-level cache while this tile is worked on: a tile is too
+    // short for the processor to see by itself what comes after.
+    template <class T> void prefetch_next(const T *vector, int64_t begin) const {
+        const int64_t end = std::min(begin + 2 * tile_height, n_);
+        for (int64_t i = begin + tile_height; i < end; i += 64 / sizeof(T)) __builtin_prefetch(vector + i, 0, 2);
+    }
+    template <class T> void load_and_prefetch(const T *vector, int64_t begin, int rows, double *to) const {
+        prefetch_next(vector, begin);
+        load_column(vector + begin, rows, to);
+    }
+
     // The rows' own numbers as doubles; rows past the end, of which x = g = 0, are left out of all that follows.
     void load_rows(const PanelRequest &request, int64_t begin, int rows, TileRows &tile) const {
-        load_column(x_ + begin, rows, tile.x);
-        load_column(g_ + begin, rows, tile.g);
-        if (box_.l) load_column(box_.l + begin, rows, tile.l);
+        load_and_prefetch(x_, begin, rows, tile.x);
+        load_and_prefetch(g_, begin, rows, tile.g);
+        if (box_.l) load_and_prefetch(box_.l, begin, rows, tile.l);
         else std::fill(tile.l, tile.l + tile_height, box_.lower_all);
-        if (box_.u) load_column(box_.u + begin, rows, tile.u);
+        if (box_.u) load_and_prefetch(box_.u, begin, rows, tile.u);
         else std::fill(tile.u, tile.u + tile_height, box_.upper_all);
-        if (request.weighted) load_column(diagonal_ + begin, rows, tile.h);
+        if (request.weighted) load_and_prefetch(diagonal_, begin, rows, tile.h);
         else std::fill(tile.h, tile.h + tile_height, 1.0);
     }
 
@@ -276,10 +287,12 @@ template <class Real, class History> class HostSweeps final : public Sweeps {
 
         for (int age = 0; age < request.pairs; age++) {
             if (age > 0 || !request.fresh)
-                load_column(column_y(request, age) + begin, rows, tile + panel::y_column(age) * tile_height);
-            else
+                load_and_prefetch(column_y(request, age), begin, rows, tile + panel::y_column(age) * tile_height);
+            else {
+                prefetch_next(work_.g_base(request.newest_slot), begin);
                 for (int r = 0; r < rows; r++) tile[r] = fresh_y(request, begin + r);
-            load_column(column_s(request, age) + begin, rows, tile + panel::s_column(age) * tile_height);
+            }
+            load_and_prefetch(column_s(request, age), begin, rows, tile + panel::s_column(age) * tile_height);
         }
         if (request.in_metric()) sum_over_metric(diagonal_ + begin, rows, request.weighted, tile, out);
         if (request.weighted) scale_tile(own.h, rows, columns, tile);
@@ -290,9 +303,7 @@ template <class Real, class History> class HostSweeps final : public Sweeps {
         if (request.free_gram && facts.free_variables > 0) {
             const double *left = tile;
             if (facts.free_variables < rows) {
-                for (int c = 0; c < columns; c++)
-                    for (int r = 0; r < tile_height; r++)
-                        free_tile[c * tile_height + r] = tile[c * tile_height + r] * free[r];
+                weigh_rows(tile, columns, free, free_tile);
                 std::fill(free_tile + columns * tile_height, free_tile + padded_columns(columns) * tile_height, 0.0);
                 left = free_tile;
             }
@@ -322,11 +333,13 @@ template <class Real, class History> class HostSweeps final : public Sweeps {
         for (int age = 0; age < p.pairs; age++) {
             const double qy = request.coefficients[panel::y_column(age)],
                          qs = request.coefficients[panel::s_column(age)];
-            const History *y = column_y(p, age) + begin, *s = column_s(p, age) + begin;
+            const History *y = column_y(p, age), *s = column_s(p, age);
+            prefetch_next(y, begin);
+            prefetch_next(s, begin);
             if (age == 0 && p.fresh)
                 for (int r = 0; r < rows; r++) move[r] += qy * fresh_y(p, begin + r);
-            else add_stored(qy, y, rows, move);
-            add_stored(qs, s, rows, from_s);
+            else add_stored(qy, y + begin, rows, move);
+            add_stored(qs, s + begin, rows, from_s);
         }
         if (p.weighted)
             for (int r = 0; r < rows; r++) move[r] = move[r] * diagonal_[begin + r] + from_s[r];
@@ -341,6 +354,9 @@ template <class Real, class History> class HostSweeps final : public Sweeps {
         const bool fresh = request.panel.fresh && request.panel.pairs > 0;
         const Trials to{x_, work_.g_base(slot), work_.x_base(), work_.s(slot),
                         fresh ? work_.y(request.panel.newest_slot) : nullptr};
+        prefetch_next(to.g_base, begin);
+        prefetch_next(to.x_base, begin);
+        prefetch_next(to.d, begin);
         if (request.panel.threshold == 0 && !request.truncate) take_tile(to, begin, rows, request, move, record);
         else
             for (int r = 0; r < rows; r++) take_row(to, begin + r, request, move[r], record);
@@ -373,8 +389,10 @@ template <class Real, class History> class HostSweeps final : public Sweeps {
     }
 
     void store_fresh_y(const Trials &to, const PanelRequest &request, int64_t begin, int rows) const {
-        for (int64_t i = begin; i < begin + rows; i++)
-            to.y_fresh[i] = gradient_change<History>(g_[i], work_.g_base(request.newest_slot)[i]);
+        const Real *before;
+        if constexpr (Vectors::apart) before = work_.g_base(request.newest_slot);
+        else before = to.y_fresh; // known to be the same place, several rows are taken at once
+        for (int64_t i = begin; i < begin + rows; i++) to.y_fresh[i] = gradient_change<History>(g_[i], before[i]);
     }
 
     void take_row(const Trials &to, int64_t i, const DirectionRequest &request, double move,

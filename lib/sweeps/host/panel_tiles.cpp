@@ -25,6 +25,13 @@ __attribute__((always_inline)) inline void block_products(const double *a, const
 } // namespace
 
 CUDA_OPT_EACH_INSTRUCTION_SET
+void weigh_rows(const double *tile, int columns, const double *weights, double *to) {
+    for (int c = 0; c < columns; c++)
+        for (int r = 0; r < tile_height; r += lanes)
+            put(to, c * tile_height + r, at(tile, c * tile_height + r) * at(weights, r));
+}
+
+CUDA_OPT_EACH_INSTRUCTION_SET
 void add_symmetric_products(const double *tile, int columns, double *packed) {
     for (int i0 = 0; i0 < columns; i0 += 4)
         for (int j0 = i0; j0 < columns; j0 += 2) {

@@ -8,6 +8,8 @@ constexpr int tile_height = 128; // rows; a tile of a few dozen columns stays in
 // Columns of a tile stand tile_height apart, padded with columns of zeros to a multiple of 4; rows past the end are 0.
 constexpr int padded_columns(int columns) { return (columns + 3) / 4 * 4; }
 
+// The columns with each row times its weight.
+void weigh_rows(const double *tile, int columns, const double *weights, double *to);
 // Products of columns i <= j, added to `packed` (panel::gram_index).
 void add_symmetric_products(const double *tile, int columns, double *packed);
 // Products of the first 4 columns with all, added to `full` (4 x columns).

@@ -1,0 +1,118 @@
+// The inner products of sweep 1 in single precision, as the matrix unit forms them of bfloat16 columns, sixteen rows at
+// a time. A product of two such numbers is exact in single precision; so are the sums of few of them, almost, which
+// then go on in double.
+//
+// The panel as it is multiplied: y_new, s_new, g in three parts, y_1old, s_1old, ... g is rounded to single precision,
+// whose 24 bits of significand are the sum of three bfloat16. The first block of eight columns has all of the leading
+// ones.
+#pragma once
+
+#include "sweeps/cuda/ring.cuh"
+
+namespace cudaopt {
+
+constexpr int gradient_parts = 3;
+constexpr int bfloat16_columns(int pairs) { return 2 * pairs + gradient_parts; }
+// Octets of columns; with more, a warp's registers do not hold the products.
+constexpr int least_octets = 2, most_octets = 6;
+constexpr int bfloat16_octets(int pairs) { return (bfloat16_columns(pairs) + column_block - 1) / column_block; }
+
+// v in three parts, to three columns that are `stride` elements apart.
+__device__ inline void store_parts(float v, bfloat16 *to, int stride) {
+#pragma unroll
+    for (int part = 0; part < gradient_parts; part++) {
+        const __nv_bfloat16 rounded = __float2bfloat16_rn(v);
+        to[part * stride].bits = __bfloat16_as_ushort(rounded);
+        v -= __bfloat162float(rounded); // exact
+    }
+}
+
+// Four matrices of 8 x 8, of which each lane knows the place of a row, lane i of matrix i / 8; it gets two neighbouring
+// elements of row lane / 4 of each.
+__device__ inline void load_matrices(unsigned shared_address, unsigned (&a)[2], unsigned (&b)[2]) {
+    asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];"
+                 : "=r"(a[0]), "=r"(a[1]), "=r"(b[0]), "=r"(b[1])
+                 : "r"(shared_address)
+                 : "memory");
+}
+
+// C (16 x 8) += A (16 x 16) B (16 x 8) in single precision. Of A, the upper and the lower eight rows, and of B, the
+// first and the last eight of the inner dimension; C as of multiply_16x8x8.
+__device__ inline void multiply_16x8x16(float (&c)[4], const unsigned (&upper)[2], const unsigned (&lower)[2],
+                                        const unsigned (&b)[2]) {
+    asm("mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, "
+        "{%0, %1, %2, %3};"
+        : "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3])
+        : "r"(upper[0]), "r"(lower[0]), "r"(upper[1]), "r"(lower[1]), "r"(b[0]), "r"(b[1]));
+}
+
+// What a warp accumulates, in tiles of 16 x 8 products. Those of the first octet of columns with each: over all rows in
+// the upper half, over the free ones in the lower. Then, over the free rows, of each two of the other octets with
+// themselves and those behind them.
+template <int octets, bool free_gram> class Bfloat16Products {
+  public:
+    static constexpr int even = (octets + 1) / 2 * 2; // matrices are loaded of two octets at a time
+
+    // The tiles before those of two octets, of which the first is odd.
+    __host__ __device__ static constexpr int tiles_before(int first) {
+        return octets + (first - 1) / 2 * (octets - 1) - (first - 1) / 2 * ((first - 1) / 2 - 1);
+    }
+    static constexpr int tiles = free_gram ? tiles_before(octets % 2 == 0 ? octets + 1 : octets) : octets;
+    static constexpr int tile_size = 2 * column_block * column_block, elements = tiles * tile_size;
+
+    // Sixteen rows, whose columns are the rows of the matrices of each octet. mask[k] has the bits of the lane's two
+    // rows of the first and of the last eight, if they are free.
+    __device__ void add(const unsigned (&w)[even][2], const unsigned (&mask)[2], bool any_free) {
+        const unsigned over_free[2] = {w[0][0] & mask[0], w[0][1] & mask[1]};
+#pragma unroll
+        for (int j = 0; j < octets; j++) multiply_16x8x16(part_[j], w[0], over_free, w[j]);
+        if constexpr (free_gram)
+            if (any_free) add_over_free(w, mask);
+    }
+    // So often that the sums in single precision are short.
+    __device__ void pass_on() {
+#pragma unroll
+        for (int t = 0; t < tiles; t++)
+#pragma unroll
+            for (int e = 0; e < 4; e++) sums_[t][e] += part_[t][e], part_[t][e] = 0;
+    }
+    // Tile after tile; an element of a tile stands at 8 row + column.
+    __device__ void store(double *to) const {
+        const int lane = threadIdx.x % 32, at = lane / 4 * column_block + lane % 4 * 2;
+#pragma unroll
+        for (int t = 0; t < tiles; t++)
+#pragma unroll
+            for (int e = 0; e < 4; e++)
+                to[t * tile_size + e / 2 * column_block * column_block + at + e % 2] = sums_[t][e];
+    }
+
+    // Where the products of columns i <= j of the multiplied panel over the free rows stand, and those of i among the
+    // first eight with j over all rows.
+    __device__ static int place_over_free(int i, int j) {
+        if (i < column_block) return place(j / column_block, column_block + i, j);
+        const int first = (i / column_block - 1) / 2 * 2 + 1; // of the two octets
+        return place(tiles_before(first) + j / column_block - first, i - first * column_block, j);
+    }
+    __device__ static int place_over_all(int i, int j) { return place(j / column_block, i, j); }
+
+  private:
+    __device__ void add_over_free(const unsigned (&w)[even][2], const unsigned (&mask)[2]) {
+#pragma unroll
+        for (int first = 1; first < octets; first += 2) {
+            const int second = first + 1 < octets ? first + 1 : first; // the last octet may be alone
+            const unsigned upper[2] = {w[first][0] & mask[0], w[first][1] & mask[1]},
+                           lower[2] = {w[second][0] & mask[0], w[second][1] & mask[1]};
+#pragma unroll
+            for (int j = first; j < octets; j++)
+                multiply_16x8x16(part_[tiles_before(first) + j - first], upper, lower, w[j]);
+        }
+    }
+    __device__ static int place(int tile, int row, int column) {
+        return tile * tile_size + row * column_block + column % column_block;
+    }
+
+    float part_[tiles][4] = {};
+    double sums_[tiles][4] = {};
+};
+
+} // namespace cudaopt

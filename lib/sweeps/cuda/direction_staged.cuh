@@ -1,0 +1,107 @@
+// Sweep 2 on the GPU for columns that are stored with fewer bits than x has: narrow columns are few bytes a row, and a
+// thread's registers do not hold enough rows of them for the bytes on their way to fill the memory's time. So the rows
+// come through shared memory, as those of sweep 1 do.
+#pragma once
+
+#include "sweeps/cuda/direction.cuh"
+#include "sweeps/cuda/ring.cuh"
+
+namespace cudaopt {
+
+constexpr int most_staged_pairs = 28; // as many coefficients as a kernel's parameters hold
+
+template <class Real, class History>
+using StagedSources = Sources<Real, History, 2 * most_staged_pairs, most_beside(InnerProducts::metric, true)>;
+
+// The request's panel is one with bounds, whether or not the inner products needed any.
+template <class Real, class History>
+__global__ void __launch_bounds__(products_threads, direction_resident)
+    direction_staged_kernel(DeviceVectors<Real, History> v,
+                            const __grid_constant__ StagedSources<Real, History> sources, DirectionRequest request,
+                            const __grid_constant__ CoefficientsByValue q, TrialArrays<Real, History> to, int stages,
+                            bool aligned, DirectionRecord *records) {
+    constexpr int rows = Stage<Real, History>::rows, lane_rows = rows_of_lane<Real, History>;
+    constexpr int pairs_at_once = 4;
+    using OwnRing =
+        Ring<Real, History, 2 * most_staged_pairs, most_beside(InnerProducts::metric, true), stages_of_direction>;
+    using Stored = Elements<History, lane_rows>;
+    using Loaded = Elements<Real, lane_rows>;
+    extern __shared__ __align__(16) unsigned char shared[];
+    const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
+    const PanelRequest &panel = request.panel;
+    const StageLayout<Real, History> place(v, panel);
+    const bool fresh = panel.fresh && panel.pairs > 0;
+
+    // From the first tile to the last: sweep 1 goes the other way.
+    const int64_t tiles = (v.n + rows - 1) / rows, step = static_cast<int64_t>(gridDim.x) * products_warps;
+    const int64_t first_tile = static_cast<int64_t>(blockIdx.x) * products_warps + warp;
+    OwnRing ring(sources, place, v.box, v.n, aligned ? v.n / rows : 0, shared + warp * stages * place.bytes(), stages);
+    const auto ask = [&](int64_t tile) { ring.ask(tile < tiles ? tile : -1); };
+    DirectionRecord all, run;
+    int until_joined = run_rows;
+    for (int s = 0; s < stages - 1; s++) ask(first_tile + s * step);
+    for (int64_t tile = first_tile; tile < tiles; tile += step) {
+        ask(tile + (stages - 1) * step);
+        unsigned char *const stage = ring.await();
+        const auto mine = [&](int vector) { return Loaded::load(place.vector(stage, vector) + lane * lane_rows); };
+        const Loaded x = mine(place.x), g = mine(place.g), l = mine(place.l), u = mine(place.u);
+        Loaded h{}, g_base{};
+        if (panel.weighted) h = mine(place.h);
+        if (fresh) g_base = mine(place.g_base);
+        Stored y_new{};
+        if (fresh) {
+#pragma unroll
+            for (int k = 0; k < lane_rows; k++) y_new.v[k] = gradient_change<History>(g.v[k], g_base.v[k]);
+            y_new.store(place.column(stage, 0) + lane * lane_rows);
+        }
+        double from_g_and_y[lane_rows] = {}, from_s[lane_rows] = {};
+        const History *entries = place.column(stage, 0) + lane * lane_rows;
+#pragma unroll pairs_at_once
+        for (int age = 0; age < panel.pairs; age++, entries += 2 * Stage<Real, History>::stride) {
+            const Stored y = Stored::load(entries), s = Stored::load(entries + Stage<Real, History>::stride);
+            const double q_y = q[panel::y_column(age)], q_s = q[panel::s_column(age)];
+#pragma unroll
+            for (int k = 0; k < lane_rows; k++) from_g_and_y[k] += q_y * y[k], from_s[k] += q_s * s[k];
+        }
+        const int64_t i = tile * rows + lane * lane_rows;
+        Stored d{};
+        Loaded stepped{};
+#pragma unroll
+        for (int k = 0; k < lane_rows; k++) {
+            if (i + k >= v.n) continue;
+            const double weight = panel.weighted ? h[k] : 1.0;
+            const double in_h = request.gradient_coefficient * g[k] + from_g_and_y[k];
+            const double move = (panel.weighted ? weight * in_h : in_h) + from_s[k];
+            const auto trial = take_trial<Real, History>({x[k], g[k], l[k], u[k]}, request, weight, move, run);
+            d.v[k] = trial.d;
+            stepped.v[k] = trial.x;
+        }
+        if (aligned && i + lane_rows <= v.n) {
+            if (fresh) y_new.store(to.y_fresh + i);
+            d.store(to.d + i);
+            g.store(to.g_base + i);
+            x.store(to.x_base + i);
+            stepped.store(to.x + i);
+        } else {
+            for (int k = 0; k < lane_rows && i + k < v.n; k++) {
+                if (fresh) to.y_fresh[i + k] = y_new.v[k];
+                to.d[i + k] = d.v[k];
+                to.g_base[i + k] = g.v[k];
+                to.x_base[i + k] = x.v[k];
+                to.x[i + k] = stepped.v[k];
+            }
+        }
+        if (--until_joined == 0) {
+            all.join(run);
+            run = {};
+            until_joined = run_rows;
+        }
+        __syncwarp(); // the stage is free
+    }
+    all.join(run);
+    __pipeline_wait_prior(0);
+    join_block(all);
+    if (threadIdx.x == 0) records[blockIdx.x] = all;
+}
+
+} // namespace cudaopt

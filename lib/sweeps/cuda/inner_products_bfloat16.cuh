@@ -1,0 +1,192 @@
+// Sweep 1 on the GPU in single precision, for columns of bfloat16: as inner_products.cuh has it, but for the products.
+// Without crossings and not in a metric.
+#pragma once
+
+#include "sweeps/cuda/bfloat16_products.cuh"
+#include "sweeps/cuda/crossed.cuh"
+
+namespace cudaopt {
+
+constexpr int bfloat16_resident(int octets) { return octets <= 3 ? 2 : 1; }
+constexpr int most_bfloat16_stored(int octets) { return (octets * column_block - gradient_parts) / 2 * 2; }
+inline bool has_bfloat16_kernel(const PanelRequest &request) {
+    return request.single && !request.in_metric() && request.pairs > 0 && request.threshold == 0 &&
+           bfloat16_octets(request.pairs) <= most_octets;
+}
+constexpr int tiles_passed_on = 2; // 128 rows
+
+template <class Real, int octets, InnerProducts kind>
+using Bfloat16Sources = Sources<Real, bfloat16, most_bfloat16_stored(octets), most_beside(kind, true)>;
+
+// What a warp needs besides its ring: g in parts, and a mask of the free rows.
+template <class Real> struct Bfloat16Beside {
+    static constexpr int stride = Stage<Real, bfloat16>::stride, bytes = (gradient_parts + 1) * stride * 2;
+};
+
+template <class Real, int octets, InnerProducts kind>
+__global__ void __launch_bounds__(products_threads, bfloat16_resident(octets))
+    inner_products_bfloat16_kernel(DeviceVectors<Real, bfloat16> v,
+                                   const __grid_constant__ Bfloat16Sources<Real, octets, kind> sources,
+                                   PanelRequest request, ProductsLayout layout, SendAhead ahead, int stages,
+                                   bool aligned, double *partials) {
+    constexpr bool free_gram = over_free_rows(kind);
+    constexpr int rows = Stage<Real, bfloat16>::rows, lane_rows = rows_of_lane<Real, bfloat16>;
+    using Products = Bfloat16Products<octets, free_gram>;
+    using Beside = Bfloat16Beside<Real>;
+    extern __shared__ __align__(16) unsigned char shared[];
+#if __CUDA_ARCH__ >= 900
+    cudaTriggerProgrammaticLaunchCompletion(); // the reduction may take its places
+#endif
+    const int lane = threadIdx.x % 32, warp = threadIdx.x / 32, columns = layout.columns;
+    const StageLayout<Real, bfloat16> place(v, request);
+    bfloat16 *const parts =
+        reinterpret_cast<bfloat16 *>(shared + products_warps * stages * place.bytes() + warp * Beside::bytes);
+    bfloat16 *const mask = parts + gradient_parts * Beside::stride;
+
+    // Where the lane's row of the matrices begins, of two octets at a time: a column's first or last eight of sixteen
+    // rows.
+    int at_column[(octets + 1) / 2];
+    const int matrix_column = lane / 16 * column_block + lane % 8, matrix_row = lane / 8 % 2 * 8;
+#pragma unroll
+    for (int b = 0; b < (octets + 1) / 2; b++) {
+        const int c = 2 * b * column_block + matrix_column, stored = c < 2 ? c : c - gradient_parts;
+        at_column[b] = place.column_at(stored < place.columns ? stored : 0) + matrix_row * 2; // past the end: not used
+    }
+    const bool of_parts = matrix_column >= 2 && matrix_column < 2 + gradient_parts;
+    const unsigned at_parts = shared_address(parts + (matrix_column - 2) * Beside::stride + matrix_row);
+
+    Products products;
+    LaneSums<Real> own_sums;
+    double slope = 0; // g's_new, which the line search wants in double precision
+    const int64_t tiles = (v.n + rows - 1) / rows, step = static_cast<int64_t>(gridDim.x) * products_warps;
+    const int64_t first_tile = tiles - 1 - (static_cast<int64_t>(blockIdx.x) * products_warps + warp);
+    using OwnRing = Ring<Real, bfloat16, most_bfloat16_stored(octets), most_beside(kind, true)>;
+    OwnRing ring(sources, place, v.box, v.n, OwnRing::whole_tiles(place, v.n, aligned, first_tile, stages * step),
+                 shared + warp * stages * place.bytes(), stages);
+    if (first_tile == tiles - 1) {
+        const int rows_there = static_cast<int>(v.n - first_tile * rows) - lane * lane_rows;
+        take_off_rows_past_the_end<kind>(own_sums, lane_rows - max(0, min(lane_rows, rows_there)), request);
+    }
+    for (int s = 0; s < stages - 1; s++) ring.ask(first_tile - s * step);
+    int until_passed_on = tiles_passed_on;
+    for (int64_t tile = first_tile; tile >= 0; tile -= step) {
+        ring.ask(tile - (stages - 1) * step);
+        unsigned char *const stage = ring.await();
+
+        const auto mine = [&](int vector) { return place.vector(stage, vector) + lane * lane_rows; };
+        RowsAhead<Real, lane_rows> at;
+        load_rows(mine(place.x), at.x);
+        load_rows(mine(place.g), at.g);
+        if (free_gram) {
+            load_rows(mine(place.l), at.l);
+            load_rows(mine(place.u), at.u);
+        }
+        if (request.fresh) {
+            alignas(lane_rows * sizeof(Real)) Real g_base[lane_rows];
+            load_rows(mine(place.g_base), g_base);
+            Elements<bfloat16, lane_rows> y;
+#pragma unroll
+            for (int k = 0; k < lane_rows; k++) y.v[k] = gradient_change<bfloat16>(at.g[k], g_base[k]);
+            y.store(place.column(stage, 0) + lane * lane_rows);
+        }
+        bool is_free[lane_rows], candidate[lane_rows];
+        Real z[lane_rows];
+        const bool any_candidate = look_at_rows<kind>(at, 0, own_sums, is_free, z, candidate);
+        const auto s_new = Elements<bfloat16, lane_rows>::load(place.column(stage, 1) + lane * lane_rows);
+        bool any = false;
+#pragma unroll
+        for (int k = 0; k < lane_rows; k++) {
+            slope += at.g[k] * s_new[k];
+            store_parts(static_cast<float>(at.g[k]), parts + lane * lane_rows + k, Beside::stride);
+            if (free_gram) mask[lane * lane_rows + k].bits = is_free[k] ? 0xffff : 0;
+            any |= is_free[k];
+        }
+        const unsigned any_free = free_gram ? __ballot_sync(~0u, any) : 0;
+        __syncwarp();
+        if (any_candidate) {
+            double t[lane_rows];
+            look_at_candidates<kind>(at, candidate, ahead.reach, own_sums, t);
+            if (ahead.below > 0) {
+                const auto entry = [&](int64_t row, int j) {
+                    return static_cast<double>(place.column(stage, place.stored(j))[row - tile * rows]);
+                };
+#pragma unroll
+                for (int k = 0; k < lane_rows; k++) {
+                    const double x = at.x[k], bound = bound_ahead(at.g[k], at.l[k], at.u[k]);
+                    send_rows(t[k] <= ahead.below, {t[k], tile * rows + lane * lane_rows + k, at.g[k], bound - x},
+                              columns, entry, ahead.to);
+                }
+            }
+        }
+
+        const unsigned stage_at = shared_address(stage);
+#pragma unroll
+        for (int group = 0; group < rows / 16; group++) {
+            unsigned w[Products::even][2], lane_mask[2] = {};
+#pragma unroll
+            for (int b = 0; b < (octets + 1) / 2; b++)
+                load_matrices((b == 0 && of_parts ? at_parts : stage_at + at_column[b]) + group * 32, w[2 * b],
+                              w[2 * b + 1]);
+            if (free_gram) {
+                const bfloat16 *const own = mask + group * 16 + lane % 4 * 2;
+                lane_mask[0] = *reinterpret_cast<const unsigned *>(own);
+                lane_mask[1] = *reinterpret_cast<const unsigned *>(own + 8);
+            }
+            constexpr int lanes = 16 / lane_rows;
+            products.add(w, lane_mask, any_free >> group * lanes & ((1u << lanes) - 1));
+        }
+        if (--until_passed_on == 0) products.pass_on(), until_passed_on = tiles_passed_on;
+        __syncwarp(); // the stage is free for the tile after next
+    }
+    products.pass_on();
+    __pipeline_wait_prior(0);
+    __syncthreads(); // the ring becomes the place where the warps' sums meet
+    double *const warp_products = reinterpret_cast<double *>(shared);
+    __shared__ double warp_sums[products_warps][WarpSums::size], warp_slopes[products_warps];
+    products.store(warp_products + warp * Products::elements);
+    const WarpSums sums(own_sums);
+    slope = warp_sum(slope);
+    if (lane == 0) {
+        for (int k = 0; k < WarpSums::size; k++) warp_sums[warp][k] = sums.v[k];
+        warp_slopes[warp] = slope;
+    }
+    __syncthreads();
+
+    // A thread an element, warp after warp, straight to the block's place among the partial sums.
+    const auto store = [&](int entry, double value) {
+        partials[static_cast<int64_t>(entry) * gridDim.x + blockIdx.x] = value;
+    };
+    // Of panel columns i and j, part after part of g.
+    const auto sum_of = [&](int i, int j, const auto &place_of) {
+        const auto first = [](int column) { return column <= panel::gradient ? column : column + 1; };
+        const auto count = [](int column) { return column == panel::gradient ? gradient_parts : 1; };
+        double sum = 0;
+        if (i == panel::displacement || j == panel::displacement) return sum;
+        for (int a = 0; a < count(i); a++)
+            for (int b = 0; b < count(j); b++)
+                for (int k = 0; k < products_warps; k++)
+                    sum += warp_products[k * Products::elements + place_of(first(i) + a, first(j) + b)];
+        return sum;
+    };
+    for (int e = threadIdx.x; e < columns * columns; e += products_threads) {
+        const int i = e / columns, j = e % columns;
+        if (free_gram && i <= j)
+            store(layout.free_gram + panel::gram_index(i, j, columns),
+                  sum_of(i, j, [](int a, int b) { return Products::place_over_free(min(a, b), max(a, b)); }));
+        if (i >= panel::leading) continue;
+        double over_all = 0;
+        if (i + j == panel::s_new + panel::gradient && i != j && i != panel::y_new && j != panel::y_new) {
+            for (int k = 0; k < products_warps; k++) over_all += warp_slopes[k];
+        } else {
+            over_all = sum_of(i, j, [](int a, int b) { return Products::place_over_all(a, b); });
+        }
+        store(layout.leading_products + i * columns + j, over_all);
+    }
+    if (threadIdx.x < WarpSums::size)
+        store(threadIdx.x < row_sum_count ? threadIdx.x : layout.maximum + threadIdx.x - row_sum_count,
+              WarpSums::join(warp_sums, threadIdx.x));
+    if (!free_gram)
+        for (int e = layout.free_gram + threadIdx.x; e < layout.leading_products; e += products_threads) store(e, 0);
+}
+
+} // namespace cudaopt

@@ -1,0 +1,81 @@
+// CUDA_OPT_PRODUCT_BITS: inner products may be formed in single precision, and what is promised stays.
+#include <catch2/catch.hpp>
+
+#include "../support/harness.hpp"
+
+using namespace cudaopt_test;
+
+namespace {
+
+template <class Configuration> Outcome solve_with(const Problem &problem, int m, int bits, int64_t iterations) {
+    Harness<Configuration> harness(problem, m);
+    harness.set_int(CUDA_OPT_PRODUCT_BITS, bits).set_int(CUDA_OPT_MAX_ITERATIONS, iterations);
+    harness.set_real(CUDA_OPT_EPS, 0).set_real(CUDA_OPT_PGTOL, sizeof(typename Configuration::Real) == 8 ? 1e-4 : 1e-3);
+    return harness.run();
+}
+
+// f times a power of two, so that the gradient's squares leave what single precision can add.
+Problem scaled(Problem problem, double factor) {
+    const auto evaluate = problem.evaluate;
+    problem.evaluate = [=](const Vector &x, Vector &g) {
+        const double f = evaluate(x, g);
+        for (double &v : g) v *= factor;
+        return f * factor;
+    };
+    return problem;
+}
+
+} // namespace
+
+TEMPLATE_TEST_CASE("Products in single precision lead to the same solutions", "[product bits]", EVERY_CONFIGURATION) {
+    if (skipped<TestType>()) return;
+    for (const Problem &problem : {torsion(40, 40), chained_rosenbrock(1000, 1), extended_wood(1000)})
+        for (const int m : {1, 5, 8, 20, 25}) {
+            INFO(problem.name << ", m = " << m);
+            const Outcome in_double = solve_with<TestType>(problem, m, 64, 2000),
+                          in_single = solve_with<TestType>(problem, m, 32, 2000);
+            check_promises<TestType>(problem, in_single);
+            CHECK(in_double.task == CUDA_OPT_CONVERGED);
+            CHECK(in_single.task == CUDA_OPT_CONVERGED);
+            CHECK(in_single.f == Approx(in_double.f).epsilon(1e-5).margin(1e-5));
+        }
+}
+
+TEMPLATE_TEST_CASE("Products in single precision follow those in double", "[product bits]", EVERY_CONFIGURATION) {
+    if (skipped<TestType>()) return;
+    for (const Problem &problem : {torsion(60, 60), extended_rosenbrock(20000)}) {
+        INFO(problem.name);
+        const Outcome in_double = solve_with<TestType>(problem, 5, 64, 6),
+                      in_single = solve_with<TestType>(problem, 5, 32, 6);
+        REQUIRE(in_single.history.size() == in_double.history.size());
+        for (std::size_t k = 0; k < in_double.history.size(); k++) {
+            INFO("iteration " << k + 1);
+            CHECK(in_single.history[k].f == Approx(in_double.history[k].f).epsilon(1e-3));
+        }
+    }
+}
+
+TEMPLATE_TEST_CASE("Products in single precision have the same bits each time", "[product bits]", EVERY_CONFIGURATION) {
+    if (skipped<TestType>()) return;
+    const Problem problem = torsion(70, 70);
+    const Outcome first = solve_with<TestType>(problem, 8, 32, 100), second = solve_with<TestType>(problem, 8, 32, 100);
+    CHECK(first.f == second.f);
+    CHECK(first.x == second.x);
+    CHECK(first.evaluations == second.evaluations);
+}
+
+TEMPLATE_TEST_CASE("Products that single precision cannot add are formed in double", "[product bits]",
+                   EVERY_CONFIGURATION) {
+    if (skipped<TestType>()) return;
+    const bool single = sizeof(typename TestType::Real) == 4;
+    for (const int power : {-60, -45, 45, 60}) { // squares of 2^-120 to 2^120 and beyond
+        INFO("f times 2^" << power);
+        const Problem problem = scaled(torsion(20, 20), std::ldexp(1, power));
+        Harness<TestType> harness(problem, 5);
+        harness.set_int(CUDA_OPT_PRODUCT_BITS, 32).set_real(CUDA_OPT_EPS, 0);
+        harness.set_real(CUDA_OPT_PGTOL, std::ldexp(single ? 1e-3 : 1e-6, power));
+        const Outcome outcome = harness.run();
+        CHECK(outcome.task == CUDA_OPT_CONVERGED);
+        check_promises<TestType>(problem, outcome);
+    }
+}
