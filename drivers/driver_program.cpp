@@ -92,14 +92,16 @@ void resume(Minimiser<Real> &s, const Options &options, Array<Real> &x, Array<do
     std::vector<GivenSetting> late;
     for (const GivenSetting &setting : options.settings) {
         if (setting.key == CUDA_OPT_THREADS) continue; // the start has taken them
-        if (setting.key != CUDA_OPT_HISTORY_BITS) {
+        if (setting.key != CUDA_OPT_HISTORY_BITS && setting.key != CUDA_OPT_METRIC) {
             late.push_back(setting);
             continue;
         }
-        const int64_t asked = std::get<int64_t>(setting.value), saved = s.get_int(CUDA_OPT_HISTORY_BITS);
-        if (asked != saved)
-            throw Failure(exit_usage, setting.option + ": '" + options.resume + "' holds a memory of " +
-                                          std::to_string(saved) + " bits, not " + std::to_string(asked));
+        const int64_t asked = std::get<int64_t>(setting.value), saved = s.get_int(setting.key);
+        if (asked == saved) continue;
+        const std::string holds = setting.key == CUDA_OPT_METRIC
+                                      ? "the other metric"
+                                      : "a memory of " + std::to_string(saved) + " bits, not " + std::to_string(asked);
+        throw Failure(exit_usage, setting.option + ": '" + options.resume + "' holds " + holds);
     }
     apply_settings(s, late);
 }

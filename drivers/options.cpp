@@ -4,6 +4,7 @@
 #include "cuda_opt.h"
 #include "testfuncs/problem.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <cstdio>
 #include <string>
@@ -72,6 +73,15 @@ void check_checkpoints(const Options &options) {
     if (!options.every) return;
     if (*options.every < 1) refuse("--every", "must be at least 1, but is " + std::to_string(*options.every));
     if (options.checkpoint.empty()) refuse("--every", "needs the file of --checkpoint");
+}
+
+void check_tests(const Options &options) {
+    const auto given = [&](const std::string &name) {
+        return std::any_of(options.settings.begin(), options.settings.end(),
+                           [&](const auto &setting) { return setting.option == name; });
+    };
+    for (const std::string test : {"--eps", "--pgtol", "--factr"})
+        if (given("--until-still") && given(test)) refuse("--until-still", "is the only test, but there is " + test);
 }
 
 // NAME=VALUE
@@ -188,20 +198,19 @@ class CommandLine {
             add(setting.name, "K", setting.help, [&o, key = setting.key](auto &name, auto &text) {
                 o.settings.push_back({name, key, whole_number<int64_t>(name, text)});
             })->group(group);
+        app_.add_flag_callback(
+                "--until-still",
+                [&o] {
+                    o.settings.push_back({"--until-still", CUDA_OPT_EPS, 0.0});
+                    o.settings.push_back({"--until-still", CUDA_OPT_FACTR, still_factr});
+                },
+                still_help)
+            ->group(group);
         add("--metric", "NAME", "what the model starts from: one number, or a learned diagonal: one or learned [one]",
             [&o](auto &name, auto &text) {
                 o.settings.push_back({name, CUDA_OPT_METRIC, metric_of(text)});
             })
             ->group(group);
-        CLI::Option *const still = app_.add_flag_callback(
-            "--until-still",
-            [&o] {
-                o.settings.push_back({"--until-still", CUDA_OPT_EPS, 0.0});
-                o.settings.push_back({"--until-still", CUDA_OPT_FACTR, still_factr});
-            },
-            still_help);
-        still->group(group);
-        for (const char *const test : {"--eps", "--pgtol", "--factr"}) still->excludes(app_.get_option(test));
         app_.add_flag_callback(
                 "--approximate-cauchy",
                 [&o] {
@@ -228,6 +237,7 @@ std::optional<Options> parse_options(int argc, char **argv) {
     CommandLine command_line(options);
     const auto check = [&] {
         check_bounds(options);
+        check_tests(options);
         check_checkpoints(options);
     };
     if (!parsed(command_line.app(), argc, argv, check)) return std::nullopt;

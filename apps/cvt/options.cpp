@@ -18,6 +18,7 @@ void check(const CvtOptions &o) {
     require_not_negative("--iterations", static_cast<double>(o.iterations));
     require_not_negative("--seed", static_cast<double>(o.seed));
     require_not_negative("--tolerance", o.tolerance);
+    if (o.until_still && o.tolerance_given) refuse("--until-still", "is the only test, but there is --tolerance");
     if (std::isinf(o.tolerance)) refuse("--tolerance", "must be finite");
     if (o.log_frequency < -1) refuse("--iprint", "must be -1 or more, not " + std::to_string(o.log_frequency));
 }
@@ -46,12 +47,14 @@ bool parse_cvt_options(int argc, char **argv, CvtOptions &options) {
                [&o](auto &name, auto &text) { o.m = whole_number<int32_t>(name, text); });
     add_option(app, "--iterations", "K", "stop after so many iterations; 0: no limit [300]",
                [&o](auto &name, auto &text) { o.iterations = whole_number<int64_t>(name, text); });
-    CLI::Option *const tolerance = add_option(
-        app, "--tolerance", "X",
-        "converged when sites with the mean mass are this near to their centroids, in mean distances of sites, "
-        "in x and in y [1e-3]",
-        [&o](auto &name, auto &text) { o.tolerance = number(name, text); });
-    app.add_flag("--until-still", o.until_still, still_help)->excludes(tolerance);
+    add_option(app, "--tolerance", "X",
+               "converged when sites with the mean mass are this near to their centroids, in mean distances of sites, "
+               "in x and in y [1e-3]",
+               [&o](auto &name, auto &text) {
+                   o.tolerance = number(name, text);
+                   o.tolerance_given = true;
+               });
+    app.add_flag("--until-still", o.until_still, still_help);
     app.add_flag("--approximate-cauchy", o.approximate_cauchy,
                  "search the projected path up to its first breakpoint only");
     add_option(app, "--backend", "NAME", "auto, cuda or host; auto: CUDA where there is a device [auto]",

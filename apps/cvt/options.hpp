@@ -14,6 +14,7 @@ struct CvtOptions {
     int64_t seed = 1;
     bool until_still = false; // the energy, in place of the tolerance
     double tolerance = 1e-3;  // of sites from their centroids, in mean distances of sites
+    bool tolerance_given = false;
     int backend = 0;
     int threads = 0;
     bool approximate_cauchy = false;

@@ -5,7 +5,8 @@ Does what README.md and docs/*.md say, below with_installed, each document in a 
 fences has a tag:
 
     c cpp fortran cuda    a file; its first line names it in a comment, and a sh block of the document uses it. C, C++
-    cmake meson           and Fortran are also compiled with all warnings as errors
+    cmake meson python    and Fortran are also compiled with all warnings as errors; python3 is the interpreter that
+                          CUDA_OPT_TEST_PYTHON names, and what imports a package that it lacks is skipped
     sh                    run with bash -e; with nvcc in it, only where nvcc is
     text                  directly after a sh block: what that prints, ... standing for anything. Else prose
 
@@ -25,7 +26,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 ROOT = Path(sys.argv.pop(1)).resolve()
-FILES = {"c", "cpp", "fortran", "cuda", "cmake", "meson"}
+FILES = {"c", "cpp", "fortran", "cuda", "cmake", "meson", "python"}
 BLOCK = re.compile(r"^(?:<!-- (?P<note>.*?) -->\n)?^```(?P<tag>.*)\n(?P<text>(?:.*\n)*?)^```$", re.M)
 FILE_NAME = re.compile(r"^(?://|/\*|!|#) *([\w.]+)")
 STRICT = ["-pedantic", "-Wall", "-Wextra", "-Werror"]
@@ -60,6 +61,31 @@ def blocks_of(text):
 def run(command, folder, **options):
     done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=300, **options)
     return done.returncode, done.stdout, done.stderr
+
+
+def provide_python():
+    """python3 on the search path: the one whose packages the tests may use, and this tree's package."""
+    interpreter = os.environ.get("CUDA_OPT_TEST_PYTHON")
+    if interpreter:
+        folder = Path(tempfile.mkdtemp(dir="."), "bin").resolve()
+        folder.mkdir()
+        program = folder / "python3"
+        program.write_text(f'#!/bin/sh\nPYTHONPATH={ROOT / "python"} exec {interpreter} -B "$@"\n')
+        program.chmod(0o755)
+        os.environ["PATH"] = f"{folder}:{os.environ['PATH']}"
+
+
+def missing_package(texts, own):
+    """The first package that Python files import, besides the document's own, and python3 has not; None: it has all."""
+    text = "\n".join(texts)
+    names = re.findall(r"^\s*from (\w+)", text, re.M)
+    for line in re.findall(r"^\s*import (.*)", text, re.M):
+        names += re.findall(r"(?:^|, )(\w+)", line)
+    for name in sorted({"numpy", *names} - own):
+        status, _, err = run(["python3", "-c", f"import {name}"], ".")
+        if status and f"No module named '{name}'" in err:
+            return name
+    return None
 
 
 def has_device():
@@ -106,6 +132,8 @@ class Document(unittest.TestCase):
             "cpp": ["c++", "-std=c++17"],
             "fortran": ["gfortran", "-std=f2008", f"-J{tempfile.mkdtemp(dir=self.folder)}", *self.fortran_modules()],
         }
+        if block.tag == "python":
+            compile(block.text, block.file_name, "exec")
         if block.tag not in compilers:
             return
         if not shutil.which(compilers[block.tag][0]):
@@ -139,6 +167,11 @@ class Document(unittest.TestCase):
         for program in re.findall(r"^\./(\w+)", block.text, re.M):
             if self.unbuilt and not (self.folder / program).exists():
                 self.skipTest(f"{program} was not built")
+        if "python3 " in block.text:
+            files = {other.file_name: other.text for other in self.blocks if other.tag == "python"}
+            own = {name.removesuffix(".py") for name in files}
+            if missing := missing_package([text for name, text in files.items() if name in block.text], own):
+                self.skipTest(f"no {missing}")
         if block.note == "needs a CUDA device":
             if not has_device():
                 self.assertFalse(os.environ.get("CUDA_OPT_TEST_REQUIRE_CUDA"), "CUDA is required")
@@ -163,6 +196,7 @@ def test_of(block):
 
 
 def load_tests(loader, *_):
+    provide_python()
     suite = unittest.TestSuite()
     for path in [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]:
         blocks = blocks_of(path.read_text())

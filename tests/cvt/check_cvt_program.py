@@ -58,6 +58,9 @@ class Tessellations(Case):
         near = run(30, 64, "--iterations", 0, "--backend", "host", "--threads", 1)
         self.assertLessEqual(self.value("ENERGY", done.stdout), self.value("ENERGY", near.stdout))
         self.assertGreater(self.value("ITERATIONS", done.stdout), self.value("ITERATIONS", near.stdout))
+        refused = run(30, 64, "--until-still", "--tolerance", 1e-3)
+        self.assertEqual((refused.returncode, refused.stdout), (2, ""))
+        self.assertIn("--until-still: is the only test, but there is --tolerance", refused.stderr)
 
     def test_on_cuda(self):
         if run(1, 1, "--backend", "cuda", "--iprint", "-1", "--iterations", 1).returncode:

@@ -347,6 +347,17 @@ class Checkpoints(unittest.TestCase):
         self.assertEqual((done.returncode, done.stderr), (2, f"driver_program: --history-bits: '{self.file}' holds a "
                                                              "memory of 16 bits, not 32\n"))
 
+    def test_the_metric_is_the_one_that_it_was_saved_with(self):
+        learned = ("--metric", "learned")
+        _, end, _ = self.whole(*learned)
+        run(*self.PROBLEM, "--max-iterations", 20, *learned, "--checkpoint", self.file, "--every", 5)
+        for again in learned, ():
+            done = run(*self.TORSION, *self.resumed(), *again)
+            self.assertEqual((done.stderr, self.end(done)), ("", end))
+        done = run(*self.TORSION, *self.resumed(), "--metric", "one")
+        self.assertEqual((done.returncode, done.stderr),
+                         (2, f"driver_program: --metric: '{self.file}' holds the other metric\n"))
+
     def test_the_settings_are_those_of_the_run_or_given_anew(self):
         table, _, _ = self.whole()
         run(*self.PROBLEM, "--max-iterations", 30, "--checkpoint", self.file, "--every", 7)

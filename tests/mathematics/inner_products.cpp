@@ -333,3 +333,21 @@ TEMPLATE_TEST_CASE("Sweep 1 updates the diagonal before it uses it", "[metric]",
                         }
             }
 }
+
+// The kernel of wide panels sends nothing ahead.
+TEMPLATE_TEST_CASE("So are those of wide panels, after sweep 1", "[crossed]", EVERY_CONFIGURATION) {
+    if (skipped<TestType>()) return;
+    Uniform uniform(18);
+    const int most = 30;
+    const reference::Machine machine = random_machine<TestType>(1000, most, Bounds::both, uniform);
+    Backend<TestType> backend(machine);
+    for (const int pairs : {4, most}) {
+        const PanelRequest request{pairs, pairs, false, 0, true, false};
+        const double middle = middle_breakpoint(machine, request);
+        INFO("pairs " << pairs);
+        for (int time = 0; time < 3; time++) {
+            backend->inner_products(request);
+            compare(machine, request, 0, middle, backend->crossed(request, 0, middle));
+        }
+    }
+}

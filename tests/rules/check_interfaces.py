@@ -11,6 +11,7 @@ root, version = Path(sys.argv[1]), sys.argv[2]
 header = re.sub(r"/\*.*?\*/", "", (root / "include/cuda_opt.h").read_text(), flags=re.S)
 module = re.sub(r"!.*", "", (root / "include/cuda_opt.f90").read_text()).replace("&\n", "")
 broken = []
+VALUES = ("CUDA_OPT_BACKEND_", "CUDA_OPT_METRIC_")  # of an argument or a setting: no keys, tasks or codes
 
 
 def same(what, in_header, in_module):
@@ -40,7 +41,7 @@ same(
 )
 broken += [f"{name} is bound to {bound}" for name, _, bound in bindings if name != bound]
 
-codes = [value for name, value in enumerators.items() if not name.startswith("CUDA_OPT_BACKEND_") or value < 0]
+codes = [value for name, value in enumerators.items() if not name.startswith(VALUES) or value < 0]
 broken += [f"number {value} is used twice" for value in sorted(set(codes)) if codes.count(value) > 1]
 
 changelog = re.search(r"^## \[(.*?)\]", (root / "CHANGELOG.md").read_text(), re.M)

@@ -105,7 +105,9 @@ def dead_links(root):
 
 
 def main(root):
-    folders = ("include", "lib", "testfuncs", "drivers", "apps", "tests", "bench", "tools", "docs")
+    folders = (
+        "include", "lib", "testfuncs", "drivers", "apps", "tests", "python", "examples", "bench", "tools", "docs",
+    )
     files = [path for folder in folders for path in sorted((root / folder).rglob("*")) if path.is_file()]
     checked = [path.relative_to(root) for path in files if path.suffix in SOURCES]
     broken = [message for path in checked for message in broken_rules(root, path)] + list(dead_links(root))

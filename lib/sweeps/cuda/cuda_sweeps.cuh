@@ -7,12 +7,10 @@
 #include <memory>
 
 #include "sweeps/backend.hpp"
+#include "sweeps/cuda/launch_inner_products.cuh"
 #include "sweeps/cuda/loading.cuh"
-#include "sweeps/cuda/narrow_columns.cuh"
-#include "sweeps/cuda/products_launch.cuh"
 #include "sweeps/cuda/workspace.cuh"
 
-#include <cstdlib>
 namespace cudaopt {
 template <class Real, class History> class CudaSweeps final : public Sweeps {
   public:
@@ -74,7 +72,7 @@ template <class Real, class History> class CudaSweeps final : public Sweeps {
     const PanelProducts &inner_products(const PanelRequest &request) override {
         const OnDevice on(device_);
         form_inner_products(request);
-        if (!forms_in_single(request) || keep_their_digits()) return sums_;
+        if (!(is_bfloat16 && has_bfloat16_kernel(request)) || keep_their_digits()) return sums_;
         PanelRequest in_double = request;
         in_double.single = false;
         form_inner_products(in_double);
@@ -212,10 +210,15 @@ template <class Real, class History> class CudaSweeps final : public Sweeps {
     }
 
   private:
+    static constexpr bool is_bfloat16 = std::is_same_v<History, bfloat16>;
+
     void form_inner_products(const PanelRequest &request) {
         const ProductsLayout layout(panel::columns(request.pairs), request.in_metric());
         held_->sent.invalidate();
-        const int partials = launch_inner_products(request, layout);
+        // With the caller's diagonal the products at a trial point are not those that a search begins with.
+        const bool searched = request.threshold == 0 && (request.weighted || !callers_metric_);
+        const auto ahead = [&] { return held_->sent.ahead(searched && sends_ahead(kind_of(request)), rows_sent()); };
+        const int partials = ProductsLaunch(v_, request, layout, held_->partials.get(), launch_place(), ahead)();
         launch_reduction(layout, partials);
         int there = 0;
         const int count = posted_numbers(layout);
@@ -320,26 +323,7 @@ template <class Real, class History> class CudaSweeps final : public Sweeps {
               "the launch of sweep 1's reduction");
     }
 
-    // Returns how many blocks of partial sums there are.
-    int launch_inner_products(const PanelRequest &request, const ProductsLayout &layout) {
-        if constexpr (std::is_same_v<History, bfloat16>)
-            if (forms_in_single(request))
-                return launch_bfloat16_products(v_, request, layout, sent_ahead(request), held_->partials.get(),
-                                                launch_place());
-        return launch_double_products(v_, request, layout, sent_ahead(request), held_->partials.get(), launch_place());
-    }
-
-    // With the caller's diagonal the products at a trial point are not those that a search begins with.
-    SendAhead sent_ahead(const PanelRequest &request) const {
-        const bool searched = request.threshold == 0 && (request.weighted || !callers_metric_);
-        return held_->sent.ahead(searched && sends_ahead(kind_of(request)), rows_sent());
-    }
-
     LaunchPlace launch_place() const { return {block_shared_, processor_shared_, aligned_, stream_}; }
-
-    static bool forms_in_single(const PanelRequest &request) {
-        return std::is_same_v<History, bfloat16> && has_bfloat16_kernel(request);
-    }
 
     template <class Action> void with_coefficients(const DirectionRequest &request, const Action &action) {
         const int columns = panel::columns(request.panel.pairs);

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "sweeps/cuda/direction.cuh"
+#include "sweeps/cuda/launch_place.cuh"
 #include "sweeps/cuda/ring.cuh"
 
 namespace cudaopt {
@@ -102,6 +103,25 @@ __global__ void __launch_bounds__(products_threads, direction_resident)
     __pipeline_wait_prior(0);
     join_block(all);
     if (threadIdx.x == 0) records[blockIdx.x] = all;
+}
+
+// Returns how many records of sums there are.
+template <class Real, class History>
+int launch_staged_direction(const DeviceVectors<Real, History> &v, DirectionRequest request,
+                            const TrialArrays<Real, History> &to, DirectionRecord *records, const LaunchPlace &at) {
+    request.panel.free_gram = true; // bounds are wanted, whether or not the inner products needed any
+    const int blocks = row_blocks(v.n, multiprocessors * direction_resident);
+    const StageLayout<Real, History> place(v, request.panel);
+    const int stages = stages_within(std::min(at.block_shared, at.processor_shared / direction_resident), place.bytes(),
+                                     stages_of_direction);
+    CoefficientsByValue q{};
+    std::copy(request.coefficients, request.coefficients + panel::columns(request.panel.pairs), q.q);
+    const StagedSources<Real, History> sources(v, request.panel, place);
+    check(launch(direction_staged_kernel<Real, History>, blocks, products_threads,
+                 products_warps * stages * place.bytes(), at.stream, v, sources, request, q, to, stages, at.aligned,
+                 records),
+          "the launch of sweep 2");
+    return blocks;
 }
 
 } // namespace cudaopt

@@ -1,0 +1,132 @@
+// Which kernel sweep 1 is, and its launch.
+#pragma once
+
+#include "sweeps/cuda/inner_products.cuh"
+#include "sweeps/cuda/inner_products_bfloat16.cuh"
+#include "sweeps/cuda/inner_products_wide.cuh"
+#include "sweeps/cuda/launch_place.cuh"
+
+namespace cudaopt {
+
+inline int tile_kernel_rows(int columns) {
+    const int blocks = column_blocks(columns), tiles = blocks * (blocks + 1) / 2;
+    return std::max(1, 4 * most_products_blocks / tiles);
+}
+
+// ahead(): what is sent ahead of being asked for, called if it is.
+template <class Real, class History, class Ahead> class ProductsLaunch {
+  public:
+    ProductsLaunch(const DeviceVectors<Real, History> &v, const PanelRequest &request, const ProductsLayout &layout,
+                   double *partials, const LaunchPlace &place, const Ahead &ahead)
+        : v_(v), request_(request), layout_(layout), partials_(partials), place_(place), ahead_(ahead) {}
+
+    // Returns how many blocks of partial sums there are.
+    int operator()() {
+        if constexpr (std::is_same_v<History, bfloat16>)
+            if (has_bfloat16_kernel(request_))
+                return request_.free_gram ? in_single<InnerProducts::bounded>() : in_single<InnerProducts::unbounded>();
+        switch (kind_of(request_)) {
+        case InnerProducts::unbounded: return in_double<InnerProducts::unbounded>();
+        case InnerProducts::bounded: return in_double<InnerProducts::bounded>();
+        case InnerProducts::crossing: return in_double<InnerProducts::crossing>();
+        default: return in_double<InnerProducts::metric>();
+        }
+    }
+
+  private:
+    template <InnerProducts kind> int in_double() {
+        switch (column_blocks(multiplied_columns(layout_.columns, kind))) {
+        case 1: return in_double<1, kind>();
+        case 2: return in_double<2, kind>();
+        case 3: return in_double<3, kind>();
+        case 4: return in_double<4, kind>();
+        case 5: return in_double<5, kind>();
+        case 6: return in_double<6, kind>();
+        case 7: return in_double<7, kind>();
+        case 8: return in_double<8, kind>();
+        default: return wide<kind>();
+        }
+    }
+    template <int blocks, InnerProducts kind> int in_double() {
+        constexpr bool there = blocks <= widest_resident(kind) && PanelsOfBlocks(blocks, kind).most_pairs > 0;
+        if constexpr (there) return resident<blocks, kind>();
+        else return wide<kind>();
+    }
+
+    template <int blocks, InnerProducts kind> int resident() {
+        constexpr int a_processor = resident_blocks(blocks);
+        const StageLayout<Real, History> stage(v_, request_);
+        const int factors = kind == InnerProducts::metric
+                                ? products_warps * Stage<Real, History>::rows * static_cast<int>(sizeof(double2))
+                                : 0;
+        const int stages = stages_within(std::min(place_.block_shared, place_.processor_shared / a_processor) - factors,
+                                         stage.bytes(), stages_of_products);
+        const int ring = products_warps * stages * stage.bytes() + factors;
+        const int meeting = products_warps * LaneProducts<blocks, kind>::elements * static_cast<int>(sizeof(double));
+        const int shared = std::max(ring, meeting);
+        if (shared > place_.block_shared) return wide<kind>();                                       // a small device
+        if (request_.update.wanted && v_.age_of(request_, request_.update.slot) >= request_.pairs) { // m = 1
+            learn_apart();
+            request_.update.wanted = false;
+        }
+        const SourcesOf<Real, History, blocks, kind> sources(v_, request_, stage);
+        const int grid = row_blocks(v_.n, multiprocessors * a_processor);
+        check(launch(inner_products_kernel<Real, History, blocks, kind>, grid, products_threads, shared, place_.stream,
+                     v_, sources, request_, layout_, ahead_(), stages, place_.aligned, partials_),
+              "the launch of sweep 1");
+        return grid;
+    }
+
+    template <InnerProducts kind> int wide() {
+        learn_apart();
+        const int blocks = column_blocks(layout_.columns), tiles = blocks * (blocks + 1) / 2;
+        const int rows = row_blocks(v_.n, tile_kernel_rows(layout_.columns));
+        check(launch(inner_products_tile_kernel<Real, History, kind>, dim3(tiles, rows), products_threads, 0,
+                     place_.stream, v_, request_, layout_, partials_),
+              "the launch of sweep 1");
+        return rows;
+    }
+
+    // The update of the diagonal, where sweep 1 does not make it on its way.
+    void learn_apart() {
+        const MetricUpdate &update = request_.update;
+        if (!update.wanted) return;
+        const LearnDiagonal<Real, History> rule{v_.own_diagonal, v_.s(update.slot), v_.y(update.slot), update};
+        check(map_cuda(v_.n, rule, place_.stream), "the launch of an update of the diagonal");
+    }
+
+    template <InnerProducts kind> int in_single() {
+        switch (bfloat16_octets(request_.pairs)) {
+        case 3: return in_single<3, kind>();
+        case 4: return in_single<4, kind>();
+        case 5: return in_single<5, kind>();
+        case 6: return in_single<6, kind>();
+        default: return in_single<least_octets, kind>();
+        }
+    }
+    template <int octets, InnerProducts kind> int in_single() {
+        constexpr int a_processor = bfloat16_resident(octets), beside = products_warps * Bfloat16Beside<Real>::bytes;
+        const StageLayout<Real, bfloat16> stage(v_, request_);
+        const int stages = stages_within(std::min(place_.block_shared, place_.processor_shared / a_processor) - beside,
+                                         stage.bytes(), stages_of_products);
+        const int ring = products_warps * stages * stage.bytes() + beside;
+        const int meeting = products_warps * Bfloat16Products<octets, over_free_rows(kind)>::elements *
+                            static_cast<int>(sizeof(double));
+        const Bfloat16Sources<Real, octets, kind> sources(v_, request_, stage);
+        const int grid = row_blocks(v_.n, multiprocessors * a_processor);
+        check(launch(inner_products_bfloat16_kernel<Real, octets, kind>, grid, products_threads,
+                     std::max(ring, meeting), place_.stream, v_, sources, request_, layout_, ahead_(), stages,
+                     place_.aligned, partials_),
+              "the launch of sweep 1");
+        return grid;
+    }
+
+    const DeviceVectors<Real, History> &v_;
+    PanelRequest request_;
+    const ProductsLayout layout_;
+    double *const partials_;
+    const LaunchPlace place_;
+    const Ahead &ahead_;
+};
+
+} // namespace cudaopt

@@ -1,0 +1,85 @@
+"""Bounds in the forms that users have them: one number a side, arrays, SciPy's ``Bounds``, or pairs."""
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Union
+
+import numpy as np
+
+from ._space import Array, NumPySpace, Space, name_of, one_axis
+
+
+@dataclass(frozen=True, eq=False)
+class Bounds:
+    """Bounds ``lb <= x <= ub`` for ``minimize``, ``Solver`` and ``pattern_search``.
+
+    Like ``scipy.optimize.Bounds``, which may be given as well, but it leaves arrays as they are, so that they may lie
+    in device memory.
+
+    Parameters
+    ----------
+    lb, ub : number, array of shape (n,), or None
+        A number holds for all variables, and costs neither memory nor time. An array is of x0's library, precision and
+        device, where it stays and is not copied; a NumPy array is copied there. -inf, inf and None: no bound.
+    """
+
+    lb: Any = -math.inf
+    ub: Any = math.inf
+
+
+Limit = Union[float, Array]  # one number for all variables, or an array of the space
+
+
+def _side(limit: Any, none: float, n: int, space: Space, what: str) -> Limit:
+    if limit is None:
+        return none
+    if isinstance(limit, (list, tuple)):
+        limit = np.asarray(limit, np.float64)
+    if not hasattr(limit, "shape") or (isinstance(limit, (np.ndarray, np.generic)) and limit.size == 1):
+        return float(np.asarray(limit).reshape(()))
+    if isinstance(limit, np.ndarray):
+        if limit.dtype.kind not in "fiub":
+            raise TypeError(f"{what} has elements of {limit.dtype}: they have to be real numbers")
+        if limit.shape == (n,) and isinstance(space, NumPySpace):
+            return np.ascontiguousarray(limit, space.dtype)
+        taken = space.from_numpy(np.asarray(limit, np.float64)) if limit.shape == (n,) else limit
+    else:
+        taken = space.take(limit, what)
+    if one_axis(taken, what) != n:
+        raise ValueError(f"{what} has {taken.shape[0]} elements, but x0 has {n}")
+    return taken
+
+
+def _from_pairs(pairs: Any, n: int) -> Bounds:
+    if not isinstance(pairs, (Sequence, np.ndarray, zip)):
+        raise TypeError(f"bounds is a {name_of(pairs)}: it has to be Bounds, or pairs (lower, upper)")
+    rows = pairs if isinstance(pairs, np.ndarray) and pairs.dtype.kind in "fiu" else list(pairs)
+    if len(rows) != n:
+        raise ValueError(f"bounds has {len(rows)} pairs, but x0 has {n} elements")
+    try:
+        if not isinstance(rows, np.ndarray):
+            rows = [(-math.inf if low is None else low, math.inf if high is None else high) for low, high in rows]
+        limits = np.asarray(rows, np.float64).reshape(n, 2)
+    except (TypeError, ValueError):
+        raise ValueError("bounds has to have a pair (lower, upper) for each variable, with None for no bound") from None
+    return Bounds(*(side[0] if (side == side[0]).all() else side for side in limits.T))
+
+
+def limits_of(bounds: Any, n: int, space: Space) -> tuple[Limit, Limit]:
+    """Lower and upper limits: numbers, or arrays of the space.
+
+    Raises
+    ------
+    TypeError, ValueError
+        for what are no bounds, and where shape, precision or device are not those of x0
+    """
+    if bounds is None:
+        return -math.inf, math.inf
+    if not hasattr(bounds, "lb") or not hasattr(bounds, "ub"):
+        bounds = _from_pairs(bounds, n)
+    return (
+        _side(bounds.lb, -math.inf, n, space, "the lower bound"),
+        _side(bounds.ub, math.inf, n, space, "the upper bound"),
+    )

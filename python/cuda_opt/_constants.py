@@ -1,0 +1,110 @@
+"""The numbers of ``include/cuda_opt.h``, where each is explained; ``python/tests/test_library.py`` compares the two."""
+from enum import IntEnum
+
+BACKEND_AUTO, BACKEND_CUDA, BACKEND_HOST = 0, 1, 2
+
+
+class Task(IntEnum):
+    """What a step of a solver asks for (> 0), or how a solve ended (<= 0); ``include/cuda_opt.h`` has each one."""
+
+    EVALUATE_FG = 1
+    SUPPLY_DIAGONAL = 2
+    NEW_ITERATE = 3
+    EVALUATE_BATCH = 4
+    CONVERGED = 0
+    LINE_SEARCH_FAILED = -1
+    BAD_DIAGONAL = -2
+    IMPROPER_INPUT = -3
+    ITERATION_LIMIT = -10
+    EVALUATION_LIMIT = -11
+    TIME_LIMIT = -12
+    NOT_FINITE = -20
+    CUDA_FAILURE = -30
+    OUT_OF_MEMORY = -31
+    BACKEND_UNAVAILABLE = -32
+    MISUSE = -40
+    STOPPED = -41
+
+
+class Metric(IntEnum):
+    """What the model of f starts from in each iteration: the setting ``METRIC`` (``include/cuda_opt.h``)."""
+
+    ONE_NUMBER = 0
+    DIAGONAL = 1
+    LEARNED = 2
+
+
+LIMITS = frozenset({Task.ITERATION_LIMIT, Task.EVALUATION_LIMIT, Task.TIME_LIMIT})
+# Ends that say how a solve went; the other negative codes say that a call was wrong, or that the machine failed.
+ENDS = LIMITS | {Task.CONVERGED, Task.LINE_SEARCH_FAILED, Task.BAD_DIAGONAL, Task.NOT_FINITE, Task.STOPPED}
+
+INTEGERS = {
+    "MAX_ITERATIONS": 100,
+    "MAX_EVALUATIONS": 101,
+    "MAXFEV": 102,
+    "MAX_CUTS": 103,
+    "DIAGCO": 104,
+    "APPROXIMATE_CAUCHY": 105,
+    "REPORT_ITERATES": 106,
+    "THREADS": 107,
+    "IPRINT_FREQUENCY": 108,
+    "IPRINT_TYPE": 109,
+    "ROBUST": 110,
+    "HISTORY_BITS": 111,
+    "METRIC": 112,
+    "SEARCH_SEED": 120,
+    "AT_SMALLEST_STEP": 121,
+    "HALVINGS": 122,
+    "ITERATIONS": 300,
+    "EVALUATIONS": 301,
+    "FREE_COUNT": 302,
+    "LOWER_COUNT": 303,
+    "UPPER_COUNT": 304,
+    "SKIPPED_UPDATES": 305,
+    "CAUCHY_SEGMENTS": 306,
+    "LINE_SEARCH_INFO": 307,
+    "REFRESHES": 308,
+    "CUTS": 309,
+    "CAUCHY_CROSSINGS": 310,
+    "BREAKPOINTS_CROSSED": 311,
+    "WORKSPACE_BYTES": 312,
+    "STOP_TEST": 313,
+    "PAIRS": 314,
+    "START_PROJECTED": 315,
+    "DIMENSION": 316,
+    "MEMORY": 317,
+    "PRECISION": 318,
+    "SUBSPACE_TRUNCATIONS": 319,
+    "CAUCHY_FREE_COUNT": 320,
+    "CAUCHY_BREAKPOINTS": 321,
+    "SUBSPACE_PROJECTED": 322,
+    "BATCH": 340,
+    "WALKS": 341,
+    "ACTIVE_WALKS": 342,
+    "BEST_WALK": 343,
+}
+
+REALS = {
+    "EPS": 200,
+    "PGTOL": 201,
+    "FACTR": 202,
+    "F_TARGET": 203,
+    "GTOL": 204,
+    "FTOL": 205,
+    "XTOL": 206,
+    "STPMIN": 207,
+    "STPMAX": 208,
+    "MAX_SECONDS": 209,
+    "F": 400,
+    "PG_NORM2": 401,
+    "PG_NORM_INF": 402,
+    "X_NORM2": 403,
+    "STEP": 404,
+    "THETA": 405,
+    "SOLVER_SECONDS": 406,
+    "CAUCHY_T": 407,
+    "CAUCHY_T_FIRST": 408,
+    "DIRECTION_NORM2": 409,
+    "SLOPE_START": 410,
+    "SLOPE": 411,
+}

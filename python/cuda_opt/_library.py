@@ -1,0 +1,100 @@
+"""The shared library by ctypes: where it is found, what its functions take, and its failures as exceptions."""
+from __future__ import annotations
+
+import ctypes
+import os
+from ctypes import POINTER, c_char_p, c_double, c_float, c_int, c_int32, c_int64, c_void_p
+from pathlib import Path
+
+from ._constants import Task
+
+LogFunction = ctypes.CFUNCTYPE(None, c_void_p, c_char_p)
+
+_HANDLE, _REAL, _SINGLE = c_void_p, c_double, c_float
+_PROTOTYPES = {
+    "create": (c_int, POINTER(_HANDLE), c_int64, c_int32, c_int32),
+    "create_f32": (c_int, POINTER(_HANDLE), c_int64, c_int32, c_int32),
+    "create_search": (c_int, POINTER(_HANDLE), c_int64, c_int64, c_int32),
+    "destroy": (None, POINTER(_HANDLE)),
+    "set_bounds": (c_int, _HANDLE, c_void_p, c_void_p),
+    "set_bounds_f32": (c_int, _HANDLE, c_void_p, c_void_p),
+    "set_uniform_bounds": (c_int, _HANDLE, _REAL, _REAL),
+    "set_uniform_bounds_f32": (c_int, _HANDLE, _SINGLE, _SINGLE),
+    "set_diagonal": (c_int, _HANDLE, c_void_p),
+    "set_diagonal_f32": (c_int, _HANDLE, c_void_p),
+    "get_diagonal": (c_int, _HANDLE, c_void_p),
+    "get_diagonal_f32": (c_int, _HANDLE, c_void_p),
+    "set_stream": (c_int, _HANDLE, c_void_p),
+    "set_log": (c_int, _HANDLE, LogFunction, c_void_p),
+    "solve": (c_int, _HANDLE, c_void_p, c_void_p, c_void_p),
+    "solve_f32": (c_int, _HANDLE, c_void_p, c_void_p, c_void_p),
+    "reset": (c_int, _HANDLE),
+    "warm_start": (c_int, _HANDLE),
+    "save": (c_int, _HANDLE, c_void_p, POINTER(c_int64)),
+    "load": (c_int, _HANDLE, c_void_p, c_int64, c_void_p, c_void_p, c_void_p),
+    "load_f32": (c_int, _HANDLE, c_void_p, c_int64, c_void_p, c_void_p, c_void_p),
+    "request_stop": (c_int, _HANDLE),
+    "set_int": (c_int, _HANDLE, c_int32, c_int64),
+    "set_real": (c_int, _HANDLE, c_int32, c_double),
+    "get_int": (c_int, _HANDLE, c_int32, POINTER(c_int64)),
+    "get_real": (c_int, _HANDLE, c_int32, POINTER(c_double)),
+    "message": (c_char_p, _HANDLE),
+    "backend": (c_int, _HANDLE),
+    "version": (c_char_p,),
+    "search_set_steps": (c_int, _HANDLE, c_void_p),
+    "search_solve": (c_int, _HANDLE, c_void_p, c_void_p),
+    "search_walk": (c_int, _HANDLE, c_int64, c_void_p, c_void_p),
+    "search_ranked": (c_int, _HANDLE, c_int64, POINTER(c_int64)),
+    "alloc": (c_int, _HANDLE, POINTER(c_void_p), c_int64),
+    "free": (c_int, _HANDLE, c_void_p),
+    "copy_in": (c_int, _HANDLE, c_void_p, c_void_p, c_int64),
+    "copy_out": (c_int, _HANDLE, c_void_p, c_void_p, c_int64),
+    "synchronize": (c_int, _HANDLE),
+}
+
+
+class Error(RuntimeError):
+    """A call that the library refused, or that the machine failed: the library's sentence, and its ``code``."""
+
+    def __init__(self, code: int, sentence: str) -> None:
+        super().__init__(sentence)
+        self.code = Task(code)
+
+    def __reduce__(self) -> tuple[type[Error], tuple[int, str]]:
+        return type(self), (int(self.code), str(self))
+
+
+class ImproperInput(Error, ValueError):
+    """A number, a bound, a start or a setting out of its range."""
+
+
+class OutOfMemory(Error, MemoryError):
+    """The workspace does not fit; the sentence says how many bytes were asked for."""
+
+
+def error(code: int, sentence: str) -> Error:
+    """The exception for a negative code."""
+    kind = {Task.IMPROPER_INPUT: ImproperInput, Task.OUT_OF_MEMORY: OutOfMemory}.get(Task(code), Error)
+    return kind(code, sentence)
+
+
+def _load() -> ctypes.CDLL:
+    """The library that CUDA_OPT_LIBRARY names; else the one of the package's wheel; else the system's."""
+    named = os.environ.get("CUDA_OPT_LIBRARY")
+    packaged = Path(__file__).parents[1] / ".cuda_opt.mesonpy.libs/cuda_opt/libcuda_opt.so.0"
+    name = named or (str(packaged) if packaged.exists() else "libcuda_opt.so.0")
+    try:
+        library = ctypes.CDLL(name)
+    except OSError as problem:
+        raise ImportError(
+            f"the library of cuda_opt cannot be loaded: {problem}; install the package with pip, "
+            "or set CUDA_OPT_LIBRARY to the file libcuda_opt.so of a build"
+        ) from problem
+    for function, (result, *arguments) in _PROTOTYPES.items():
+        entry = getattr(library, f"cuda_opt_{function}")
+        entry.restype, entry.argtypes = result, arguments
+    return library
+
+
+library = _load()
+version: str = library.cuda_opt_version().decode()

@@ -1,0 +1,237 @@
+"""``minimize`` with SciPy's conventions, and the same as a method of SciPy's own ``minimize``."""
+from __future__ import annotations
+
+import inspect
+import math
+import warnings
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+
+from ._constants import INTEGERS, REALS, Task
+from ._result import new_result, result_of
+from ._solver import GRADIENT, OBJECTIVE, Solver
+from ._space import Array, NumPySpace, as_array, name_of, one_axis, space_of
+
+_EPSILON = float(np.finfo(np.float64).eps)
+# SciPy's options of L-BFGS-B that are of finite differences or of its printing: there is nothing for them to do.
+_WITHOUT_EFFECT = {"eps", "finite_diff_rel_step", "workers", "iprint"}
+
+
+def _limit(value: float | None, name: str) -> int:
+    """A count's limit as the library has it, 0 for none."""
+    if value is None or value == math.inf:
+        return 0
+    if value < 1 or int(value) != value:
+        raise ValueError(f"{name} is {value}: it has to be an integer of at least 1, or None for no limit")
+    return int(value)
+
+
+def _settings(options: Mapping[str, Any], tol: float | None) -> tuple[int, dict[str, Any], Any]:
+    """m, the library's settings and ``disp``, of SciPy's options and of the library's own, which are in capitals.
+
+    This is the one place that says how ``minimize`` differs from the library's defaults: it stops where SciPy does.
+    Whatever ``minimize`` is to choose by itself belongs here."""
+    given: dict[str, Any] = {"maxcor": 10, "ftol": 1e7 * _EPSILON, "gtol": 1e-5}
+    given.update(maxiter=15000, maxfun=15000, maxls=20)
+    if tol is not None:
+        given.update(ftol=tol, gtol=tol)
+    own = {name: value for name, value in options.items() if name in INTEGERS or name in REALS}
+    given.update({name: value for name, value in options.items() if name not in own})
+    disp = given.pop("disp", None)
+    if ignored := _WITHOUT_EFFECT & given.keys():
+        warnings.warn(f"without effect here: {', '.join(sorted(ignored))}", RuntimeWarning, stacklevel=4)
+    m = given.pop("maxcor")
+    settings = {
+        "EPS": 0,
+        "FACTR": given.pop("ftol") / _EPSILON,
+        "PGTOL": given.pop("gtol"),
+        "MAX_ITERATIONS": _limit(given.pop("maxiter"), "maxiter"),
+        "MAX_EVALUATIONS": _limit(given.pop("maxfun"), "maxfun"),
+        "MAXFEV": given.pop("maxls"),
+        **own,
+    }
+    if unknown := given.keys() - _WITHOUT_EFFECT:
+        raise ValueError(f"there is no option {', '.join(sorted(unknown))}")
+    return m, settings, disp
+
+
+def _evaluation(solver: Solver, fun: Callable[..., Any], jac: Any, args: tuple[Any, ...]) -> Callable[[], None]:
+    """What puts f and g at the solver's x in their places."""
+    space, x, f, g = solver._space, solver._x, solver._f, solver._g
+    view: Callable[[Array], Array] = space.view
+    put_number, put = space.put_number, space.put
+    if isinstance(space, NumPySpace):  # a view that is read-only serves all evaluations
+        always = space.view(x)
+
+        def always_the_same(_: Array) -> Array:
+            return always
+
+        view = always_the_same
+
+    def both() -> None:
+        pair = fun(view(x), *args)
+        if type(pair) is not tuple or len(pair) != 2:
+            raise TypeError(f"the function returned a {name_of(pair)}: with jac=True it returns f and its gradient")
+        put_number(f, pair[0], OBJECTIVE)
+        put(g, pair[1], GRADIENT)
+
+    def each() -> None:
+        put_number(f, fun(view(x), *args), OBJECTIVE)
+        put(g, jac(view(x), *args), GRADIENT)
+
+    if jac is True:
+        return both
+    if callable(jac):
+        return each
+    raise ValueError(f"jac is {jac!r}: it has to be True, where fun returns f and its gradient, or a function")
+
+
+def _reporter(solver: Solver, callback: Callable[..., Any]) -> Callable[[], Any]:
+    """What calls the user's callback at an iterate, as SciPy would."""
+    try:
+        names = set(inspect.signature(callback).parameters)
+    except (TypeError, ValueError):  # of a function that is not Python's
+        names = set()
+    copy = solver._space.copy_of
+
+    def report() -> Any:
+        x = copy(solver.x)
+        if names != {"intermediate_result"}:
+            return callback(x)
+        return callback(intermediate_result=new_result(x=x, fun=solver["F"], nit=solver["ITERATIONS"]))
+
+    return report
+
+
+def _run(solver: Solver, evaluate: Callable[[], None], report: Callable[[], Any] | None) -> None:
+    step, after = solver._step, solver.step
+    if solver._log is None:
+        after = step
+    while True:
+        task = after()
+        if task == 1:  # Task.EVALUATE_FG, without looking it up each time
+            evaluate()
+        elif task == Task.NEW_ITERATE and report:
+            try:
+                report()
+            except StopIteration:
+                solver.request_stop()
+        else:
+            break
+    solver.end(task)
+
+
+def minimize(
+    fun: Callable[..., Any],
+    x0: Array,
+    args: Any = (),
+    jac: Any = True,
+    bounds: Any = None,
+    callback: Callable[..., Any] | None = None,
+    options: Mapping[str, Any] | None = None,
+    *,
+    tol: float | None = None,
+    stream: Any = None,
+) -> Any:
+    """Minimise a smooth function of many variables, with bounds or without, where its arrays are.
+
+    x0 decides where everything is computed: arrays of NumPy, torch and JAX on the host, and those of torch, CuPy, JAX
+    and whatever offers ``__cuda_array_interface__`` on their CUDA device and current stream, in double or in single
+    precision. x, f and g stay there. x0 is not changed.
+
+    Parameters
+    ----------
+    fun : callable
+        ``fun(x, *args)`` gives f and the gradient, or f alone with a function as jac. x is of shape (n,), of x0's
+        library; it is the solver's own memory, to be read and not to be kept (of NumPy a read-only view). f is a
+        number, or an array of one element; the gradient an array of shape (n,) in x0's memory, which is copied. NaN or
+        Inf in either says "not here": the step is cut back.
+    x0 : array of shape (n,)
+        The start, float64 or float32; it need not lie in the box. Numbers, lists and integers become float64.
+    args : tuple
+        Further arguments of fun and jac. Default: none.
+    jac : True or callable
+        True, the default: fun returns the gradient as well. Else ``jac(x, *args)`` does. There are no finite
+        differences.
+    bounds : Bounds, scipy.optimize.Bounds, sequence of pairs (lower, upper), or None
+        Default: none.
+    callback : callable
+        Called at each iterate: ``callback(intermediate_result=...)`` with ``x``, ``fun`` and ``nit`` where that is the
+        parameter's name, else ``callback(x)``; x is a copy. ``StopIteration`` ends the solve, with its best iterate.
+    options : dict
+        SciPy's of L-BFGS-B: ``maxcor`` (10), ``ftol`` (2.2e-9), ``gtol`` (1e-5), ``maxiter`` and ``maxfun`` (15000),
+        ``maxls`` (20), ``disp`` (False; True or k: a line on standard output for each, or each k-th, iterate). And the
+        library's own settings by the names of ``include/cuda_opt.h`` without CUDA_OPT_: ``{"HISTORY_BITS": 32}``.
+    tol : float
+        Both ftol and gtol, as in SciPy. Default: theirs.
+    stream : int, torch.cuda.Stream, cupy.cuda.Stream
+        The CUDA stream of all device work. Default: x0's library's current one.
+
+    Returns
+    -------
+    OptimizeResult
+        ``x`` and ``jac``, arrays of x0's kind; ``fun``, a float; ``nit``, ``nfev``, ``njev``; ``success``; ``status``,
+        0 converged, 1 a limit was reached, 2 else; ``task``, which says it more exactly; ``message``, a sentence;
+        ``hess_inv``, an operator. After every ending x is the best iterate.
+
+    Raises
+    ------
+    TypeError, ValueError
+        an array, a bound or an option is not as said above
+    Error, OutOfMemory
+        there is no CUDA device, or the workspace does not fit
+    Whatever fun, jac and callback raise comes out unchanged.
+    """
+    m, settings, disp = _settings(options or {}, tol)
+    if not isinstance(args, tuple):
+        args = (args,)
+    array = as_array(x0)
+    space = space_of(array)
+    one_axis(array, "x0")
+    solver = Solver(space.copy_of(array), m, bounds=bounds, stream=stream)
+    try:
+        solver.set(settings.items())
+        if disp:
+            solver["IPRINT_FREQUENCY"] = int(disp)
+            solver.set_log(print)
+        report = None
+        if callback is not None:
+            solver["REPORT_ITERATES"] = 1
+            report = _reporter(solver, callback)
+        _run(solver, _evaluation(solver, fun, jac, args), report)
+        return result_of(solver)
+    except BaseException:
+        solver.close()
+        raise
+
+
+def lbfgsb(
+    fun: Callable[..., Any],
+    x0: Array,
+    args: Any = (),
+    jac: Any = None,
+    hess: Any = None,
+    hessp: Any = None,
+    bounds: Any = None,
+    constraints: Any = (),
+    callback: Callable[..., Any] | None = None,
+    tol: float | None = None,
+    **options: Any,
+) -> Any:
+    """A method for ``scipy.optimize.minimize(fun, x0, method=cuda_opt.lbfgsb, jac=..., bounds=..., options=...)``.
+
+    As ``minimize``, with the same options. The gradient is needed: jac=True or a function. SciPy turns x0 into a NumPy
+    array before; other arrays need ``cuda_opt.minimize``. hess and hessp are not used.
+
+    Raises
+    ------
+    ValueError
+        without a gradient, and with constraints other than bounds
+    """
+    if constraints is not None and not (isinstance(constraints, (list, tuple)) and not len(constraints)):
+        raise ValueError("constraints are given: this method has none but bounds")
+    if jac is None or jac is False:
+        raise ValueError("jac is missing: this method needs the gradient, by jac=True or jac=function")
+    return minimize(fun, x0, args, jac, bounds, callback, options, tol=tol)

@@ -1,0 +1,129 @@
+"""What ``minimize`` returns."""
+from __future__ import annotations
+
+import math
+import sys
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+
+from ._constants import LIMITS, Task
+from ._solver import Solver
+from ._space import Array, NumPySpace
+
+
+class OptimizeResult(dict[str, Any]):
+    """A dictionary whose items are attributes as well. SciPy's class of this name takes its place where
+    ``scipy.optimize`` has been imported."""
+
+    def __getattr__(self, name: str) -> Any:
+        try:
+            return self[name]
+        except KeyError:
+            raise AttributeError(name) from None
+
+    __setattr__ = dict.__setitem__
+    __delattr__ = dict.__delitem__
+
+    def __dir__(self) -> list[str]:
+        return list(self)
+
+    def __repr__(self) -> str:
+        width = max((len(name) for name in self), default=0)
+        return "\n".join(f"{name:>{width}}: {value!r}" for name, value in self.items())
+
+
+def new_result(**items: Any) -> Any:
+    """SciPy's ``OptimizeResult`` where the user has SciPy's optimisers, else the one above."""
+    scipy = sys.modules.get("scipy.optimize")
+    return (scipy.OptimizeResult if scipy else OptimizeResult)(**items)
+
+
+class InverseHessian:
+    """The limited-memory approximation H of the inverse Hessian at the end of a solve, without regard to bounds.
+
+    ``operator @ v`` and ``operator.matvec(v)`` take an array of shape (n,) of x's library and give a new one. It keeps
+    the solver's workspace, in x's memory, until it is dropped."""
+
+    def __init__(self, solver: Solver) -> None:
+        self._solver = solver
+        self._begun = False
+        self.shape = (solver.n, solver.n)
+        self.dtype = f"float{solver._space.bits}"
+
+    def _begin(self) -> None:
+        """Make of the handle one without bounds and tests, whose memory is that of the solve."""
+        solver = self._solver
+        solver.reset(keep_pairs=True)
+        if not self._begun:
+            solver._lower, solver._upper = -math.inf, math.inf
+            solver._set_bounds()
+            solver.set({"EPS": 0, "PGTOL": 0, "F_TARGET": -math.inf, "REPORT_ITERATES": 0, "MAX_ITERATIONS": 0}.items())
+            solver.set({"MAX_EVALUATIONS": 0, "MAX_SECONDS": 0, "STPMAX": 1e20, "IPRINT_FREQUENCY": -1}.items())
+            self._begun = True
+
+    def matvec(self, v: Array) -> Array:
+        """H v, for v of shape (n,)."""
+        space = self._solver._space
+        if self._solver["PAIRS"] == 0:
+            return space.copy_of(v)
+        # At x = 0 with the gradient v, the first trial point of the memory's own direction is -H v.
+        solver = self._solver
+        self._begin()
+        x, f, g = space.from_numpy(np.zeros(solver.n)), space.empty(double=True), space.empty(solver.n)
+        space.put_number(f, 0.0, "f")
+        space.put(g, v, "v")
+        step = solver._function("solve")
+        arguments = solver._handle, space.pointer(x), space.pointer(f), space.pointer(g)
+        for _ in range(2):
+            task = solver._after(step(*arguments), {Task.CONVERGED})
+        product = space.own(x)
+        return -product if task == Task.EVALUATE_FG else product  # H 0 = 0
+
+    rmatvec = matvec  # it is symmetric
+
+    def __matmul__(self, v: Array) -> Array:
+        return self.matvec(v)
+
+
+@lru_cache(maxsize=None)
+def _linear_operator(base: type[Any]) -> type[Any]:
+    class LinearOperator(base):  # type: ignore[misc]
+        """H as SciPy's operator; todense() is an array of shape (n, n)."""
+
+        def __init__(self, inverse: InverseHessian) -> None:
+            super().__init__(np.dtype(inverse.dtype), inverse.shape)
+            self._inverse = inverse
+
+        def _matvec(self, v: Array) -> Array:
+            return self._inverse.matvec(np.ravel(v))
+
+        _rmatvec = _matvec
+
+        def todense(self) -> Array:
+            return self @ np.eye(self.shape[0])
+
+    return LinearOperator
+
+
+def result_of(solver: Solver) -> Any:
+    """The result of a solve that has ended. ``status`` is as L-BFGS-B's in SciPy: 0 converged, 1 a limit, 2 else."""
+    inverse: Any = InverseHessian(solver)
+    linalg = sys.modules.get("scipy.sparse.linalg")
+    if linalg and isinstance(solver._space, NumPySpace):
+        inverse = _linear_operator(linalg.LinearOperator)(inverse)
+    evaluations = solver["EVALUATIONS"]
+    return new_result(
+        x=solver._space.own(solver._x),
+        fun=solver["F"],
+        jac=solver._space.own(solver._g),
+        nit=solver["ITERATIONS"],
+        nfev=evaluations,
+        njev=evaluations,
+        status=0 if solver.status == Task.CONVERGED else 1 if solver.status in LIMITS else 2,
+        success=solver.status == Task.CONVERGED,
+        message=solver.message,
+        task=solver.status,
+        hess_inv=inverse,
+    )

@@ -1,0 +1,172 @@
+"""Multi-walk pattern search with batches that the user's function evaluates."""
+from __future__ import annotations
+
+import ctypes
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ._bounds import Bounds, limits_of
+from ._constants import LIMITS, Task
+from ._handle import Handle, stream_number
+from ._library import library
+from ._result import new_result
+from ._space import Space, as_array, one_axis, space_of
+
+VALUES = "the values of the function"
+_ENDS = LIMITS | {Task.CONVERGED, Task.NOT_FINITE, Task.STOPPED}
+_AT_SMALLEST_STEP = {"repeat": 0, "end": 1, "restart": 2}
+
+
+def _box(bounds: Any, like: Any) -> tuple[Space, Any, Any, int]:
+    """The space, and the two sides as its arrays of doubles."""
+    if hasattr(bounds, "lb") and hasattr(bounds, "ub"):
+        sides = [bounds.lb, bounds.ub]
+    else:
+        sides = [np.array(side, np.float64) for side in np.asarray(list(bounds), np.float64).T]
+        if len(sides) != 2:
+            raise ValueError("bounds has to be Bounds with arrays, or a pair (lower, upper) for each variable")
+    arrays = [as_array(side) for side in sides if hasattr(side, "shape") or isinstance(side, (list, tuple))]
+    if not arrays:
+        raise ValueError("bounds are two numbers: one has to be an array, for there to be a number of variables")
+    others = [array for array in arrays if not isinstance(array, np.ndarray)]
+    model = like if like is not None else (others or arrays)[0]
+    space = space_of(model)
+    if space.bits != 64:
+        raise TypeError("the bounds of a search have to be of float64: points and values are")
+    n = one_axis(arrays[0], "the bounds")
+    limits = []
+    for side in limits_of(Bounds(*sides), n, space):
+        limits.append(space.from_numpy(np.full(n, side)) if isinstance(side, float) else side)
+    return space, limits[0], limits[1], n
+
+
+def pattern_search(
+    fun: Callable[..., Any],
+    bounds: Any,
+    walks: int = 1000,
+    args: Any = (),
+    *,
+    steps: Any = None,
+    at_smallest_step: str = "end",
+    maxiter: int | None = None,
+    maxfun: int | None = None,
+    seed: int = 0,
+    like: Any = None,
+    keep: int = 1,
+    callback: Callable[..., Any] | None = None,
+    options: dict[str, float] | None = None,
+    stream: Any = None,
+) -> Any:
+    """Minimise a function without a gradient in a finite box, by many pattern searches from random points at a time.
+
+    Parameters
+    ----------
+    fun : callable
+        ``fun(points, *args)`` evaluates a batch: points is of shape (n, batch), float64, a point a column, to be read
+        and not to be kept; it gives an array of shape (batch,) of the same library and memory. NaN and Inf are worse
+        than any other value.
+    bounds : Bounds, scipy.optimize.Bounds, or sequence of pairs (lower, upper)
+        Finite. Where an array of them lies decides where the points do: NumPy, torch, CuPy or JAX, float64. One side
+        may be a number.
+    walks : int
+        Searches, each of which has two points in a batch. Default 1000. The workspace is some 2 n walks doubles, and
+        the points take as many.
+    args : tuple
+        Further arguments of fun. Default: none.
+    steps : array of shape (n,)
+        The first step of each variable, positive. Default: a twentieth of the box.
+    at_smallest_step : "end", "repeat" or "restart"
+        What a walk does whose step has been halved 16 times (``HALVINGS``): it ends, the default; it takes its first
+        step again from where it is; it starts from a new random point. The last two need a limit.
+    maxiter, maxfun : int
+        Limits of iterations and evaluations of the function at a point. Default: 2000 iterations.
+    seed : int
+        Of the random numbers, >= 0. Default 0. The same seed gives the same points on every machine.
+    like : array
+        An array of float64 whose library and device are to have the points, where the bounds are NumPy's.
+    keep : int
+        How many of the walks' best points to return: as starts for ``minimize``, where there is a gradient after all.
+        Default 1.
+    callback : callable
+        ``callback(intermediate_result=...)`` before each batch, with ``fun``, the best value so far, ``nit``, ``nfev``.
+        ``StopIteration`` ends the search.
+    options : dict
+        The library's settings by their names: ``{"F_TARGET": 0.1}``.
+    stream
+        as in ``minimize``
+
+    Returns
+    -------
+    OptimizeResult
+        ``x``, the best point, shape (n,), of the points' library, and ``fun`` there; ``walks_x`` and ``walks_fun``,
+        those of the ``keep`` best walks, NumPy arrays of shape (keep, n) and (keep,); ``nit``, ``nfev``, ``success``,
+        ``status``, ``task``, ``message`` as of ``minimize``.
+
+    Raises
+    ------
+    TypeError, ValueError
+        a bound that is not finite, a setting out of its range, values of another shape or library
+    """
+    if at_smallest_step not in _AT_SMALLEST_STEP:
+        choices = ", ".join(_AT_SMALLEST_STEP)
+        raise ValueError(f"at_smallest_step is {at_smallest_step!r}: it has to be one of {choices}")
+    if not isinstance(args, tuple):
+        args = (args,)
+    space, lower, upper, n = _box(bounds, like)
+    if stream is not None:
+        space.stream, space.stream_owner = stream_number(stream), stream
+    search = Handle(library.cuda_opt_create_search, space, n, walks)
+    try:
+        search._check(library.cuda_opt_set_bounds(search._handle, space.pointer(lower), space.pointer(upper)))
+        if steps is not None:
+            first = space.from_numpy(steps) if isinstance(steps, np.ndarray) else space.take(steps, "steps")
+            if one_axis(first, "steps") != n:
+                raise ValueError(f"steps has {one_axis(first, 'steps')} elements, but the bounds have {n}")
+            search._check(library.cuda_opt_search_set_steps(search._handle, space.pointer(first)))
+        settings = {"SEARCH_SEED": seed, "AT_SMALLEST_STEP": _AT_SMALLEST_STEP[at_smallest_step]}
+        search.set({**settings, **(options or {})}.items())
+        if maxiter is not None:
+            search["MAX_ITERATIONS"] = maxiter
+        if maxfun is not None:
+            search["MAX_EVALUATIONS"] = maxfun
+        points, values = space.empty(n, 2 * walks), space.empty(2 * walks)
+        arguments = search._handle, space.pointer(points), space.pointer(values)
+        while (task := search._after(library.cuda_opt_search_solve(*arguments), _ENDS)) > 0:
+            batch = int(search["BATCH"])
+            if callback is not None:
+                progress = {"fun": search["F"], "nit": search["ITERATIONS"], "nfev": search["EVALUATIONS"]}
+                try:
+                    callback(intermediate_result=new_result(**progress))
+                except StopIteration:
+                    search.request_stop()
+                    continue
+            space.put_first(values, batch, fun(space.part(points, batch), *args), VALUES)
+        return _result(search, task, n, min(keep, walks), space)
+    finally:
+        search.close()
+
+
+def _walk(search: Handle, rank: int, n: int) -> tuple[np.ndarray[Any, Any], float]:
+    walk, x, f = ctypes.c_int64(), np.empty(n), ctypes.c_double(math.nan)
+    search._check(library.cuda_opt_search_ranked(search._handle, rank, ctypes.byref(walk)))
+    search._check(library.cuda_opt_search_walk(search._handle, walk, x.ctypes.data, ctypes.byref(f)))
+    return x, f.value
+
+
+def _result(search: Handle, task: int, n: int, keep: int, space: Space) -> Any:
+    best = [_walk(search, rank, n) for rank in range(keep)]
+    return new_result(
+        x=space.from_numpy(best[0][0]),
+        fun=best[0][1],
+        walks_x=np.stack([x for x, _ in best]),
+        walks_fun=np.array([f for _, f in best]),
+        nit=search["ITERATIONS"],
+        nfev=search["EVALUATIONS"],
+        status=0 if task == Task.CONVERGED else 1 if task in LIMITS else 2,
+        success=task == Task.CONVERGED,
+        message=search.message,
+        task=Task(task),
+    )

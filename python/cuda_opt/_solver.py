@@ -1,0 +1,200 @@
+"""L-BFGS-B with the user's own loop."""
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Callable, Iterator
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from ._bounds import limits_of
+from ._constants import ENDS, Task
+from ._handle import TASKS, Handle, stream_number
+from ._library import library
+from ._space import Array, as_array, one_axis, space_of
+
+OBJECTIVE, GRADIENT = "the value of the function", "the gradient"
+
+
+class Solver(Handle):
+    """Minimise f(x) subject to ``lb <= x <= ub`` in a loop of the caller's.
+
+    ::
+
+        solver = Solver(x, bounds=Bounds(0, 3))
+        for task in solver:
+            solver.f, solver.g = evaluate(solver.x)
+        print(solver.status, solver.message)
+
+    Nothing is called back and nothing is copied: x is the caller's array, in host or device memory, and each step of
+    the loop leaves in it the point where f and g are asked for. When the loop ends, ``x``, ``f`` and ``g`` are the best
+    iterate. Every x lies in the box, exactly.
+
+    Parameters
+    ----------
+    x : array of shape (n,), or int
+        The start, float64 or float32, contiguous, in host or device memory: it decides where everything is computed,
+        and is overwritten. Of JAX, whose arrays do not change, a copy is taken. A number n stands for
+        ``numpy.zeros(n)``.
+    m : int
+        Correction pairs; 3 to 20 are usual. Default 10. The workspace is 2m + 5 vectors of x's size, in x's memory.
+    bounds : Bounds, scipy.optimize.Bounds, sequence of pairs (lower, upper), or None
+        Default: none. Arrays are read in place, and have to stay as they are until the solve ends.
+    diagonal : bool
+        True: each iteration yields ``Task.SUPPLY_DIAGONAL`` as well, at which ``solver.diagonal``, an array of shape
+        (n,), is to be filled with positive guesses of 1 / (second derivative of f by x_i). Without bounds alone.
+        Default False.
+    stream : int, torch.cuda.Stream, cupy.cuda.Stream, or None
+        The CUDA stream of all device work, on which f and g have to be written. Default: the current one of x's
+        library, when the solver is made.
+    **settings
+        By the names of ``include/cuda_opt.h``, without CUDA_OPT_: ``EPS=1e-8``, ``HISTORY_BITS=32``.
+        ``solver["EPS"] = 1e-8`` changes them later, ``solver["ITERATIONS"]`` reads settings and results.
+
+    Attributes
+    ----------
+    status : Task or None
+        How the solve ended; None while it goes on. What ended it is a status, what was misused an exception.
+
+    Raises
+    ------
+    TypeError, ValueError
+        x is no such array; a bound, a setting or m is out of its range
+    Error, OutOfMemory
+        there is no CUDA device, or the workspace does not fit
+    """
+
+    def __init__(
+        self,
+        x: Array | int,
+        m: int = 10,
+        *,
+        bounds: Any = None,
+        diagonal: bool = False,
+        stream: Any = None,
+        **settings: float,
+    ) -> None:
+        start = np.zeros(x) if isinstance(x, int) else as_array(x)
+        space = space_of(start)
+        if stream is not None:
+            space.stream, space.stream_owner = stream_number(stream), stream
+        self.n = one_axis(start, "x0")
+        self._lower, self._upper = limits_of(bounds, self.n, space)
+        self._x = space.take(start, "x0", written=True)
+        self._single = space.bits == 32
+        super().__init__(library.cuda_opt_create_f32 if self._single else library.cuda_opt_create, space, self.n, m)
+        self.status: Task | None = None
+        self._f, self._g = space.empty(double=True), space.empty(self.n)
+        self._arguments = [ctypes.c_void_p(space.pointer(array)) for array in (self._x, self._f, self._g)]
+        self._step = partial(self._function("solve"), self._handle, *self._arguments)
+        self.diagonal: Array = None
+        try:
+            self._set_bounds()
+            if diagonal:
+                self.diagonal = space.empty(self.n)
+                self._check(self._function("set_diagonal")(self._handle, space.pointer(self.diagonal)))
+                self["DIAGCO"] = 1
+            self.set(settings.items())
+        except BaseException:
+            self.close()
+            raise
+
+    def _function(self, name: str) -> Callable[..., int]:
+        """The library's function for the precision."""
+        function: Callable[..., int] = getattr(library, f"cuda_opt_{name}_f32" if self._single else f"cuda_opt_{name}")
+        return function
+
+    def _set_bounds(self) -> None:
+        numbers = [limit if isinstance(limit, float) else none for limit, none in self._limits()]
+        arrays = [None if isinstance(limit, float) else self._space.pointer(limit) for limit, _ in self._limits()]
+        self._check(self._function("set_uniform_bounds")(self._handle, *numbers))
+        self._check(self._function("set_bounds")(self._handle, *arrays))
+
+    def _limits(self) -> list[tuple[Any, float]]:
+        return [(self._lower, -np.inf), (self._upper, np.inf)]
+
+    @property
+    def x(self) -> Array:
+        """The point to evaluate, or the best one after the end: shape (n,). To be read: a view of the array that the
+        solver was made with, whose values change at the next step; of JAX a new array of the solver's own memory."""
+        return self._space.view(self._x)
+
+    @property
+    def f(self) -> Array:
+        """f at x, an array of shape (), a double in x's memory; of JAX without jax_enable_x64 a float. A number or an
+        array of one element may be assigned."""
+        view = self._space.view(self._f)
+        if tuple(view.shape) == ():
+            return view
+        value = ctypes.c_double()
+        self._check(library.cuda_opt_copy_out(self._handle, ctypes.byref(value), self._arguments[1], 8))
+        return value.value
+
+    @f.setter
+    def f(self, value: Any) -> None:
+        self._space.put_number(self._f, value, OBJECTIVE)
+
+    @property
+    def g(self) -> Array:
+        """The gradient at x, shape (n,), in x's memory. Fill it in place (``solver.g[:]``, ``out=solver.g``), or assign
+        an array, which is copied there."""
+        return self._space.own(self._g)
+
+    @g.setter
+    def g(self, values: Any) -> None:
+        self._space.put(self._g, values, GRADIENT)
+
+    def __iter__(self) -> Iterator[Task]:
+        return self
+
+    def __next__(self) -> Task:
+        """Go on to the next task; StopIteration when the solve has ended, after which ``status`` says how."""
+        if self.status is not None:
+            raise StopIteration
+        task = self.step()
+        if task <= 0:
+            self.end(task)
+            raise StopIteration
+        return TASKS[task]
+
+    def step(self) -> int:
+        """One step: the number of a ``Task``. What is misused is an exception, how a solve ends is not."""
+        return self._after(self._step(), ENDS)
+
+    def end(self, code: int) -> None:
+        """Take note of a step's code <= 0, for those who call step() themselves: it becomes the status."""
+        self.status = TASKS[self._after(code, ENDS)]
+
+    def reset(self, *, keep_pairs: bool = False) -> None:
+        """Begin anew from x as it is: settings, bounds and workspace stay.
+
+        keep_pairs=True: the correction pairs are the memory of the next solve, which may have an f that has changed a
+        little: it takes fewer evaluations."""
+        self._check((library.cuda_opt_warm_start if keep_pairs else library.cuda_opt_reset)(self._handle))
+        self.status = None
+
+    def metric(self) -> np.ndarray[Any, Any]:
+        """The diagonal of H0, from which the model of f starts: a new NumPy array of shape (n,), in x's precision. With
+        ``METRIC=Metric.LEARNED`` what has been learned, else the caller's diagonal, or one number for all."""
+        diagonal = np.empty(self.n, np.float32 if self._single else np.float64)
+        self._check(self._function("get_diagonal")(self._handle, diagonal.ctypes.data))
+        return diagonal
+
+    def save(self) -> bytes:
+        """A checkpoint, in host memory: all that the solve needs to go on elsewhere, on the host or on CUDA."""
+        size = ctypes.c_int64()
+        self._check(library.cuda_opt_save(self._handle, None, ctypes.byref(size)))
+        checkpoint = bytearray(size.value)
+        room = (ctypes.c_char * size.value).from_buffer(checkpoint)
+        self._check(library.cuda_opt_save(self._handle, room, ctypes.byref(size)))
+        del room
+        return bytes(checkpoint[: size.value])
+
+    def load(self, checkpoint: bytes) -> None:
+        """Go on from a checkpoint of the same n, m and precision, before the first step: x, f and g are filled, and the
+        next step yields the task of the save again. Bounds have to be as they were.
+
+        Raises ImproperInput where it is no whole, undamaged checkpoint of such a solve."""
+        self._check(self._function("load")(self._handle, checkpoint, len(checkpoint), *self._arguments))
+        self.status = None

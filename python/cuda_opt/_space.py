@@ -1,0 +1,215 @@
+"""Where the user's arrays lie, and how their library makes and fills others beside them.
+
+A solver works on addresses. All that it has to know of NumPy, torch, JAX, CuPy and their like is a ``Space``: one that
+is made from x0, and through which every array of a solve goes. ``space_of`` chooses it."""
+from __future__ import annotations
+
+import math
+import sys
+from contextlib import AbstractContextManager, nullcontext
+from typing import Any
+
+import numpy as np
+
+from ._constants import BACKEND_HOST
+
+Array = Any  # of NumPy, torch, CuPy, JAX, ...
+DTYPES = {"float64": 64, "float32": 32}  # names of the elements that x may have, and their bits
+
+
+def name_of(value: Any) -> str:
+    """A type as its users call it: ``numpy.ndarray``."""
+    kind = type(value)
+    return kind.__qualname__ if kind.__module__ == "builtins" else f"{kind.__module__}.{kind.__qualname__}"
+
+
+def bits_of(dtype: str, what: str = "x0") -> int:
+    """64 or 32; TypeError for elements that are neither double nor single precision."""
+    if dtype not in DTYPES:
+        raise TypeError(f"{what} has elements of {dtype}: they have to be float64 or float32")
+    return DTYPES[dtype]
+
+
+class Space:
+    """The arrays of one library on one device, with elements of one precision."""
+
+    backend = BACKEND_HOST
+    stream: int | None = None  # a cudaStream_t; None: the library's own default
+    stream_owner: Any = None  # kept: the stream has to outlive the handle
+    bits = 64
+
+    def within(self) -> AbstractContextManager[Any]:
+        """What makes the device current, for as long as a handle is made."""
+        return nullcontext()
+
+    def empty(self, *shape: int, double: bool = False) -> Array:
+        """A new array of x0's precision, or of doubles; its values are to be written first."""
+        raise NotImplementedError
+
+    def copy_of(self, array: Array) -> Array:
+        """A new array with these values, of this space's precision and contiguous: a start."""
+        raise NotImplementedError
+
+    def take(self, array: Array, what: str, written: bool = False) -> Array:
+        """The user's array as the library reads it in place, or writes it; an exception where it cannot."""
+        raise NotImplementedError
+
+    def from_numpy(self, array: np.ndarray[Any, Any]) -> Array:
+        """A new array of this space's precision with values from the host."""
+        raise NotImplementedError
+
+    def pointer(self, array: Array) -> int:
+        """The address of the first element."""
+        raise NotImplementedError
+
+    def view(self, array: Array) -> Array:
+        """The same memory, as the user's function gets it to read."""
+        return array
+
+    def own(self, array: Array) -> Array:
+        """The same memory, as the user may have it: to fill, or to keep after the end. Where the user's library
+        computes on other streams, the solver's work on it is done."""
+        return array
+
+    def part(self, array: Array, count: int) -> Array:
+        """The first ``count`` along the last axis, in the same memory, as view() has them."""
+        return self.view(array)[..., :count]
+
+    def put_number(self, to: Array, value: Any, what: str) -> None:
+        """Write one number into an array of one element."""
+        raise NotImplementedError
+
+    def put(self, to: Array, values: Any, what: str) -> None:
+        """Copy the user's values into an array of one axis."""
+        raise NotImplementedError
+
+    def put_first(self, to: Array, count: int, values: Any, what: str) -> None:
+        """Copy the user's values into the first ``count`` of an array of one axis."""
+        self.put(to[:count], values, what)
+
+
+def one_axis(array: Array, what: str) -> int:
+    """Its length; ValueError where it has no or several axes, or is empty."""
+    shape = tuple(array.shape)
+    if len(shape) != 1 or not shape[0]:
+        raise ValueError(f"{what} has the shape {shape}: it has to have one axis, of at least one element")
+    return int(shape[0])
+
+
+def wrong_shape(what: str, shape: Any, wanted: Any) -> ValueError:
+    """The exception for values of a wrong shape."""
+    return ValueError(f"{what} has the shape {tuple(shape)}, not {tuple(wanted)}")
+
+
+class NumPySpace(Space):
+    """NumPy arrays."""
+
+    def __init__(self, x0: np.ndarray[Any, Any]) -> None:
+        self.dtype = x0.dtype.newbyteorder("=")
+        self.bits = bits_of(x0.dtype.name)
+
+    def empty(self, *shape: int, double: bool = False) -> Array:
+        return np.empty(shape, np.float64 if double else self.dtype)
+
+    def copy_of(self, array: Array) -> Array:
+        return np.array(array, self.dtype)
+
+    def take(self, array: Array, what: str, written: bool = False) -> Array:
+        if not isinstance(array, np.ndarray):
+            raise TypeError(f"{what} is a {name_of(array)}, but x0 is a NumPy array")
+        if not array.flags.aligned or not array.dtype.isnative:
+            raise ValueError(f"{what} is not aligned, or has its bytes in another order than this machine's")
+        if array.dtype != self.dtype:
+            raise TypeError(f"{what} has elements of {array.dtype}, but x0 of {self.dtype}")
+        if not array.flags.c_contiguous:
+            raise ValueError(f"{what} is not contiguous: its elements are {array.strides[0]} bytes apart")
+        if written and not array.flags.writeable:
+            raise ValueError(f"{what} is read-only")
+        return array
+
+    def from_numpy(self, array: np.ndarray[Any, Any]) -> Array:
+        return np.ascontiguousarray(array, self.dtype)
+
+    def pointer(self, array: Array) -> int:
+        return int(array.ctypes.data)
+
+    def view(self, array: Array) -> Array:
+        view = array.view()
+        view.flags.writeable = False  # an x that is changed in between would not be noticed elsewhere
+        return view
+
+    def put_number(self, to: Array, value: Any, what: str) -> None:
+        if not isinstance(value, float):
+            value = number(value, what)
+        to[()] = value
+
+    def put(self, to: Array, values: Any, what: str) -> None:
+        if values is to:
+            return
+        if type(values) is not np.ndarray or values.shape != to.shape:
+            if hasattr(values, "__cuda_array_interface__"):
+                raise TypeError(f"{what} is a {name_of(values)} in device memory, but x0 is a NumPy array")
+            values = np.atleast_1d(np.asarray(values))
+            if values.shape != to.shape:
+                raise wrong_shape(what, values.shape, to.shape)
+        try:
+            np.copyto(to, values, casting="same_kind")
+        except TypeError:
+            raise TypeError(f"{what} has elements of {values.dtype}: they have to be real numbers") from None
+
+
+def number(value: Any, what: str) -> float:
+    """A number of Python, or of an array of one element on the host."""
+    if isinstance(value, (int, float)):
+        try:
+            return float(value)
+        except OverflowError:
+            return math.inf if value > 0 else -math.inf
+    array = np.asarray(value)
+    if array.size != 1:
+        raise ValueError(f"{what} has the shape {array.shape}: it has to be one number")
+    if array.dtype.kind not in "fiub":
+        raise TypeError(f"{what} is a {name_of(value)}: it has to be a real number")
+    return float(array.reshape(()))
+
+
+def space_of(x0: Any) -> Space:
+    """The space of an array.
+
+    Raises
+    ------
+    TypeError
+        where it is no array, or has elements that are neither float64 nor float32
+    """
+    if isinstance(x0, np.ndarray):
+        return NumPySpace(x0)
+    # Whoever has an array of a library has imported it.
+    if (torch := sys.modules.get("torch")) and isinstance(x0, torch.Tensor):
+        from ._space_torch import TorchSpace
+
+        return TorchSpace(x0)
+    if (jax := sys.modules.get("jax")) and isinstance(x0, jax.Array):
+        from ._space_jax import JaxSpace
+
+        return JaxSpace(x0)
+    if hasattr(x0, "__cuda_array_interface__") or hasattr(x0, "__dlpack_device__"):
+        from ._space_protocol import ProtocolSpace
+
+        return ProtocolSpace(x0)
+    raise TypeError(f"x0 is a {name_of(x0)}: it has to be an array of NumPy, torch, CuPy or JAX, or a CUDA array")
+
+
+def as_array(x0: Any) -> Array:
+    """x0 itself where it is an array of some library; numbers, sequences of them and what has a column of them become a
+    NumPy array of doubles."""
+    of_a_library = any(hasattr(type(x0), name) for name in ("__cuda_array_interface__", "__dlpack__"))
+    of_numbers = isinstance(x0, (int, float, list, tuple, range, np.generic)) or hasattr(x0, "__array__")
+    array = np.atleast_1d(np.asarray(x0)) if of_numbers and not of_a_library else x0
+    if isinstance(array, np.ndarray):
+        if array.ndim == 0:
+            array = array.reshape(1)
+        if array.dtype.kind in "iub":
+            array = array.astype(np.float64)
+        elif array.dtype.kind == "O":
+            raise TypeError("x0 has elements that are no numbers: they have to be float64 or float32")
+    return array

@@ -1,0 +1,118 @@
+"""JAX arrays, on the host and on CUDA devices.
+
+They do not change, and the solver's x, f and g do: so these are arrays of its own, whose memory JAX allocates and no
+one else gets to see. What the user's function is given is the same memory by DLPack, as an array that is new at each
+evaluation, and to be dropped after it; what it returns is copied from device memory to device memory. JAX computes on
+streams of its own: the host waits for x before it is handed out, and for the results before they are copied."""
+from __future__ import annotations
+
+import ctypes
+from contextlib import AbstractContextManager, nullcontext
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from . import _driver
+from ._constants import BACKEND_CUDA, BACKEND_HOST
+from ._space import Array, Space, bits_of, name_of, number, wrong_shape
+
+
+def _complete(array: Any) -> Array:
+    """The array, when its values are there."""
+    return array.block_until_ready()
+
+
+class JaxSpace(Space):
+    """Arrays on x0's device."""
+
+    def __init__(self, x0: jax.Array) -> None:
+        if isinstance(x0, jax.core.Tracer):
+            raise TypeError("x0 is traced by JAX: minimize calls compiled functions, and is not to be compiled itself")
+        if len(x0.devices()) != 1:
+            raise ValueError(f"x0 is spread over {len(x0.devices())} devices: it has to be on one")
+        (self.device,) = x0.devices()
+        self.dtype = x0.dtype
+        self.bits = bits_of(x0.dtype.name)
+        if self.device.platform in ("gpu", "cuda"):
+            self.backend, self.stream = BACKEND_CUDA, 0
+        elif self.device.platform == "cpu":
+            self.backend = BACKEND_HOST
+        else:
+            raise TypeError(f"x0 is on the device {self.device}: it has to be on the host or a CUDA device")
+
+    def within(self) -> AbstractContextManager[Any]:
+        if self.backend == BACKEND_HOST:
+            return nullcontext()
+        return _driver.current(self.device.local_hardware_id or 0)
+
+    def empty(self, *shape: int, double: bool = False) -> Array:
+        dtype = self.dtype
+        if double and dtype != np.float64 and not getattr(jax.config, "jax_enable_x64"):
+            if shape:
+                raise ValueError("this takes double precision: set jax_enable_x64")
+            shape = (2,)  # JAX has no doubles now; only the eight bytes are needed
+        elif double:
+            dtype = np.dtype(np.float64)
+        return _complete(jnp.zeros(shape, dtype, device=self.device))
+
+    def copy_of(self, array: Array) -> Array:
+        return _complete(jnp.array(array, self.dtype, copy=True))
+
+    def take(self, array: Array, what: str, written: bool = False) -> Array:
+        self.check(array, what)
+        if array.dtype != self.dtype:
+            raise TypeError(f"{what} has elements of {array.dtype}, but x0 of {self.dtype}")
+        return self.copy_of(array) if written else _complete(array)
+
+    def check(self, array: Any, what: str) -> None:
+        if not isinstance(array, jax.Array):
+            raise TypeError(f"{what} is a {name_of(array)}, but x0 is a JAX array")
+        if array.devices() != {self.device}:
+            raise ValueError(f"{what} is on the device {array.devices()}, but x0 on {self.device}")
+
+    def from_numpy(self, array: Any) -> Array:
+        return _complete(jax.device_put(array.astype(self.dtype), self.device))
+
+    def pointer(self, array: Array) -> int:
+        return int(array.unsafe_buffer_pointer())
+
+    def view(self, array: Array) -> Array:
+        if self.backend == BACKEND_CUDA:
+            with self.within():
+                _driver.synchronize(self.stream or 0)
+        return jax.dlpack.from_dlpack(array)  # anew: what JAX keeps with an array would be of old values
+
+    def own(self, array: Array) -> Array:
+        return self.view(array)
+
+    def put_number(self, to: Array, value: Any, what: str) -> None:
+        double = ctypes.c_double(number(value, what))
+        if self.backend == BACKEND_HOST:
+            ctypes.memmove(self.pointer(to), ctypes.addressof(double), 8)
+        else:
+            with self.within():
+                _driver.copy_in(self.pointer(to), ctypes.addressof(double), 8, self.stream or 0)
+
+    def put(self, to: Array, values: Any, what: str) -> None:
+        self.put_first(to, to.size, values, what)
+
+    def put_first(self, to: Array, count: int, values: Any, what: str) -> None:
+        self.check(values, what)
+        if values.shape != (count,):
+            raise wrong_shape(what, values.shape, (count,))
+        if jnp.iscomplexobj(values):
+            raise TypeError(f"{what} has elements of {values.dtype}: they have to be real numbers")
+        if values.dtype != to.dtype:
+            values = values.astype(to.dtype)
+        values = _complete(values)
+        source, target = self.pointer(values), self.pointer(to)
+        if source == target:
+            return
+        if self.backend == BACKEND_HOST:
+            ctypes.memmove(target, source, values.nbytes)
+        else:
+            with self.within():
+                _driver.copy(target, source, values.nbytes, self.stream or 0)
+                _driver.synchronize(self.stream or 0)  # before JAX gives the memory of the values to others

@@ -1,0 +1,117 @@
+"""Arrays known by a protocol alone: CuPy's, and others' that say where their memory is.
+
+They offer ``__cuda_array_interface__`` or DLPack, assignment to ``array[...]``, and a module with ``empty`` and
+``asarray``: that of ``__array_namespace__()``, else the one that their type is from."""
+from __future__ import annotations
+
+import sys
+from contextlib import AbstractContextManager, nullcontext
+from typing import Any
+
+from . import _dlpack
+from ._constants import BACKEND_CUDA, BACKEND_HOST
+from ._dlpack import Memory
+from ._space import Array, Space, bits_of, name_of, number, wrong_shape
+
+_LEGACY_STREAM = 1  # of __cuda_array_interface__: the default stream, which the library calls NULL
+
+
+def namespace_of(array: Any) -> Any:
+    """The module that makes arrays of this kind; TypeError where there is none."""
+    if hasattr(array, "__array_namespace__"):
+        return array.__array_namespace__()
+    module = sys.modules[type(array).__module__.partition(".")[0]]
+    if not hasattr(module, "empty") or not hasattr(module, "asarray"):
+        raise TypeError(f"{name_of(array)} has no module with empty() and asarray(): pass it as an array of CuPy")
+    return module
+
+
+def memory_of(array: Any, what: str) -> Memory:
+    """Where its memory is."""
+    interface = getattr(array, "__cuda_array_interface__", None)
+    if interface is None:
+        return _dlpack.memory_of(array)
+    address, read_only = interface["data"]
+    order, kind, size = interface["typestr"][0], interface["typestr"][1], int(interface["typestr"][2:])
+    if order == ">":
+        raise TypeError(f"{what} has its bytes in another order than this machine's")
+    dtype = {"f": "float", "i": "int", "u": "uint", "c": "complex", "b": "bool"}.get(kind, kind) + str(8 * size)
+    shape, strides = tuple(interface["shape"]), interface.get("strides")
+    contiguous = strides is None or len(shape) != 1 or shape[0] <= 1 or strides[0] == size
+    return Memory(address or 0, dtype, shape, contiguous, bool(read_only))
+
+
+class ProtocolSpace(Space):
+    """Arrays of x0's library on its device, on the stream that x0's interface names."""
+
+    def __init__(self, x0: Any) -> None:
+        self.namespace = namespace_of(x0)
+        self.kind = name_of(x0)
+        memory = memory_of(x0, "x0")
+        self.bits = bits_of(memory.dtype)
+        self.dtype = memory.dtype
+        interface = getattr(x0, "__cuda_array_interface__", None)
+        kind = _dlpack.CUDA if interface is not None else x0.__dlpack_device__()[0]
+        if kind in (_dlpack.CUDA, _dlpack.CUDA_MANAGED):
+            self.backend = BACKEND_CUDA
+            stream = interface.get("stream") if interface is not None else None
+            self.stream = None if stream in (None, _LEGACY_STREAM) else int(stream)
+            cuda = getattr(self.namespace, "cuda", None)
+            if cuda is not None and hasattr(cuda, "get_current_stream"):
+                self.stream_owner = cuda.get_current_stream()
+        elif kind in (_dlpack.HOST, _dlpack.CUDA_HOST):
+            self.backend = BACKEND_HOST
+        else:
+            raise TypeError(f"x0 is a {self.kind} on a device of the kind {kind}: neither the host nor CUDA")
+        self.device = getattr(x0, "device", None)
+
+    def within(self) -> AbstractContextManager[Any]:
+        return self.device if self.device is not None and hasattr(self.device, "__enter__") else nullcontext()
+
+    def empty(self, *shape: int, double: bool = False) -> Array:
+        return self.namespace.empty(shape, dtype="float64" if double else self.dtype)
+
+    def copy_of(self, array: Array) -> Array:
+        copy = self.empty(*array.shape)
+        copy[...] = array
+        return copy
+
+    def take(self, array: Array, what: str, written: bool = False) -> Array:
+        memory = self.check(array, what)
+        if memory.dtype != self.dtype:
+            raise TypeError(f"{what} has elements of {memory.dtype}, but x0 of {self.dtype}")
+        if not memory.contiguous:
+            raise ValueError(f"{what} is not contiguous")
+        if written and memory.read_only:
+            raise ValueError(f"{what} is read-only")
+        return array
+
+    def check(self, array: Any, what: str) -> Memory:
+        offered = "__cuda_array_interface__" if self.backend == BACKEND_CUDA else "__dlpack__"
+        if not hasattr(array, offered):
+            raise TypeError(f"{what} is a {name_of(array)} without {offered}, but x0 is a {self.kind}")
+        return memory_of(array, what)
+
+    def from_numpy(self, array: Any) -> Array:
+        return self.namespace.asarray(array.astype(self.dtype))
+
+    def pointer(self, array: Array) -> int:
+        return memory_of(array, "an array").address
+
+    def put_number(self, to: Array, value: Any, what: str) -> None:
+        shape = getattr(value, "shape", ())
+        if tuple(shape) not in ((), (1,)):
+            raise ValueError(f"{what} has the shape {tuple(shape)}: it has to be one number")
+        if hasattr(value, "__cuda_array_interface__"):
+            to[...] = value if shape == () else value[0]
+        else:
+            to[...] = number(value, what)
+
+    def put(self, to: Array, values: Any, what: str) -> None:
+        memory = self.check(values, what)
+        if memory.shape != tuple(to.shape):
+            raise wrong_shape(what, memory.shape, to.shape)
+        if memory.dtype.startswith("complex"):
+            raise TypeError(f"{what} has elements of {memory.dtype}: they have to be real numbers")
+        if memory.address != self.pointer(to):
+            to[...] = values

@@ -1,0 +1,77 @@
+"""torch tensors, on the host and on CUDA devices."""
+from __future__ import annotations
+
+from contextlib import AbstractContextManager, nullcontext
+from typing import Any
+
+import torch
+
+from ._constants import BACKEND_CUDA, BACKEND_HOST
+from ._space import Array, Space, bits_of, name_of, number, wrong_shape
+
+
+class TorchSpace(Space):
+    """Tensors on x0's device, on the stream that is torch's current one there when the space is made."""
+
+    def __init__(self, x0: torch.Tensor) -> None:
+        self.device, self.dtype = x0.device, x0.dtype
+        self.bits = bits_of(str(x0.dtype).removeprefix("torch."))
+        if self.device.type == "cuda":
+            self.backend = BACKEND_CUDA
+            self.stream = torch.cuda.current_stream(self.device).cuda_stream
+        elif self.device.type == "cpu":
+            self.backend = BACKEND_HOST
+        else:
+            raise TypeError(f"x0 is on the device {self.device}: it has to be on the host (cpu) or a CUDA device")
+
+    def within(self) -> AbstractContextManager[Any]:
+        return torch.cuda.device(self.device) if self.backend == BACKEND_CUDA else nullcontext()
+
+    def empty(self, *shape: int, double: bool = False) -> Array:
+        return torch.empty(shape, dtype=torch.float64 if double else self.dtype, device=self.device)
+
+    def copy_of(self, array: Array) -> Array:
+        return array.detach().clone(memory_format=torch.contiguous_format)
+
+    def take(self, array: Array, what: str, written: bool = False) -> Array:
+        self.check(array, what)
+        if array.dtype != self.dtype:
+            raise TypeError(f"{what} has elements of {array.dtype}, but x0 of {self.dtype}")
+        if not array.is_contiguous():
+            raise ValueError(f"{what} is not contiguous: its elements are {array.stride()[0]} apart")
+        return array.detach()
+
+    def check(self, array: Any, what: str) -> None:
+        if not isinstance(array, torch.Tensor):
+            raise TypeError(f"{what} is a {name_of(array)}, but x0 is a torch tensor")
+        if array.device != self.device:
+            raise ValueError(f"{what} is on the device {array.device}, but x0 on {self.device}")
+
+    def from_numpy(self, array: Any) -> Array:
+        # NumPy and torch need not have been compiled for each other for this.
+        return torch.frombuffer(bytearray(array.tobytes()), dtype=torch.float64).to(self.device, self.dtype)
+
+    def pointer(self, array: Array) -> int:
+        return int(array.data_ptr())
+
+    def view(self, array: Array) -> Array:
+        return array.detach()  # anew, so that what requires_grad_() does to it ends with the evaluation
+
+    def put_number(self, to: Array, value: Any, what: str) -> None:
+        if not isinstance(value, torch.Tensor):
+            to.fill_(number(value, what))
+            return
+        if value.numel() != 1:
+            raise ValueError(f"{what} has the shape {tuple(value.shape)}: it has to be one number")
+        if value.is_complex():
+            raise TypeError(f"{what} has elements of {value.dtype}: it has to be a real number")
+        to.copy_(value.detach().reshape(()))
+
+    def put(self, to: Array, values: Any, what: str) -> None:
+        self.check(values, what)
+        if values.shape != to.shape:
+            raise wrong_shape(what, values.shape, to.shape)
+        if values.is_complex():
+            raise TypeError(f"{what} has elements of {values.dtype}: they have to be real numbers")
+        if values.data_ptr() != to.data_ptr() or not values.is_contiguous():
+            to.copy_(values.detach())

@@ -1,0 +1,96 @@
+"""``minimize`` for functions of JAX, which differentiates and compiles them."""
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+from jax.flatten_util import ravel_pytree
+
+from ._bounds import Bounds
+from ._minimize import minimize as _minimize
+from ._space import as_array
+
+
+def _raveled(side: Any, x0: Any) -> Any:
+    """A side's bounds as one array of x0's order: a number for all, or a tree like x0 of numbers and arrays."""
+    if side is None or isinstance(side, (int, float)):
+        return side
+
+    def broadcast(x: Any, bound: Any) -> jax.Array:
+        return jnp.broadcast_to(jnp.asarray(bound, x.dtype), x.shape)
+
+    full = jax.tree_util.tree_map(broadcast, x0, side)  # ValueError where the trees differ
+    return ravel_pytree(full)[0]
+
+
+def minimize(
+    fun: Callable[..., Any],
+    x0: Any,
+    args: Any = (),
+    bounds: Any = None,
+    callback: Callable[..., Any] | None = None,
+    options: Mapping[str, Any] | None = None,
+    *,
+    value_and_grad: bool = False,
+    jit: bool = True,
+    tol: float | None = None,
+) -> Any:
+    """Minimise a function written in JAX, on x0's device.
+
+    Parameters
+    ----------
+    fun : callable
+        ``fun(x, *args)`` gives a scalar, in operations of JAX. Its gradient is made by ``jax.value_and_grad``.
+    x0 : jax.Array of any shape, or a tree of them
+        The start, float64 (which JAX has with ``jax_enable_x64``) or float32; fun gets x in this form. Arrays of a tree
+        have to be of one precision.
+    args : tuple
+        Further arguments of fun, traced where it is compiled. Default: none.
+    bounds : Bounds, or sequence of pairs
+        ``lb`` and ``ub`` are numbers, or of x0's form. Default: none.
+    value_and_grad : bool
+        True: fun gives its value and its gradient, in x0's form, itself. Default False.
+    jit : bool
+        Whether to compile fun, once for each call of ``minimize``. Default True.
+    callback : callable
+        ``callback(intermediate_result=...)`` at each iterate, as in ``cuda_opt.minimize``; x is of x0's form.
+    options, tol
+        as in ``cuda_opt.minimize``
+
+    Returns
+    -------
+    OptimizeResult
+        as of ``cuda_opt.minimize``, with ``x`` and ``jac`` of x0's form.
+
+    Notes
+    -----
+    x and g are memory of the solver, exchanged by DLPack: the x that fun gets is valid during that evaluation. Copy it
+    (``jnp.array(x)``) to keep it, which functions without side effects need not.
+    """
+    x0 = jax.tree_util.tree_map(lambda leaf: leaf if isinstance(leaf, jax.Array) else jnp.asarray(as_array(leaf)), x0)
+    if len({leaf.dtype for leaf in jax.tree_util.tree_leaves(x0)}) != 1:
+        raise TypeError("the arrays of x0 have to be of one precision, and at least one")
+    flat, unravel = ravel_pytree(x0)
+    if not isinstance(args, tuple):
+        args = (args,)
+
+    def of_flat(x: jax.Array, *rest: Any) -> Any:
+        if not value_and_grad:
+            return jax.value_and_grad(lambda x, *rest: fun(unravel(x), *rest))(x, *rest)
+        f, g = fun(unravel(x), *rest)
+        return f, ravel_pytree(g)[0]
+
+    if hasattr(bounds, "lb") and hasattr(bounds, "ub"):
+        bounds = Bounds(_raveled(bounds.lb, x0), _raveled(bounds.ub, x0))
+
+    def report(intermediate_result: Any) -> None:
+        intermediate_result["x"] = unravel(intermediate_result["x"])
+        if callback is not None:
+            callback(intermediate_result=intermediate_result)
+
+    evaluate = jax.jit(of_flat) if jit else of_flat
+    result = _minimize(evaluate, flat, args, True, bounds, report if callback else None, options, tol=tol)
+    result["x"], result["jac"] = unravel(result["x"]), unravel(result["jac"])
+    return result

@@ -1,0 +1,33 @@
+"""What the tests share: a quadratic function whose minimum in any box is known, and Rosenbrock's."""
+import os
+
+for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
+    os.environ.setdefault(variable, "1")  # the problems are small
+
+import numpy as np  # noqa: E402
+import pytest  # noqa: E402
+
+
+def parabola(x):
+    """sum (x_i - i)^2 / 2 and its gradient: the minimum in a box is its point nearest to (0, 1, 2, ...)."""
+    g = x - np.arange(len(x))
+    return float(g @ g) / 2, g
+
+
+def rosenbrock(x):
+    """sum 100 (x_(i+1) - x_i^2)^2 + (1 - x_i)^2 and its gradient; (1, ..., 1) is the minimum."""
+    a, b = x[1:] - x[:-1] ** 2, 1 - x[:-1]
+    g = np.zeros_like(x)
+    g[:-1] = -400 * x[:-1] * a - 2 * b
+    g[1:] += 200 * a
+    return float(100 * (a @ a) + b @ b), g
+
+
+@pytest.fixture(name="parabola")
+def _parabola():
+    return parabola
+
+
+@pytest.fixture(name="rosenbrock")
+def _rosenbrock():
+    return rosenbrock

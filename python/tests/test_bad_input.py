@@ -1,0 +1,154 @@
+"""What is wrong is an exception with one sentence that names it, before anything is computed."""
+import numpy as np
+import pytest
+
+import cuda_opt
+from cuda_opt import Bounds, Solver
+
+
+def read_only(n):
+    x = np.zeros(n)
+    x.flags.writeable = False
+    return x
+
+
+def one_sentence(error):
+    text = str(error.value)
+    assert text and "\n" not in text and len(text) < 200
+    return True
+
+
+@pytest.mark.parametrize(
+    "x0, kind, text",
+    [
+        (np.zeros(3, complex), TypeError, "x0 has elements of complex128: they have to be float64 or float32"),
+        (np.zeros(3, np.float16), TypeError, "float16"),
+        (np.array(["a"]), TypeError, "x0 has elements of"),
+        (np.array([None, 1]), TypeError, "no numbers"),
+        ([1, "a"], TypeError, "x0 has elements of"),
+        (np.zeros((2, 3)), ValueError, r"x0 has the shape \(2, 3\): it has to have one axis"),
+        ([], ValueError, r"x0 has the shape \(0,\)"),
+        ("abc", TypeError, "x0 is a str"),
+        (None, TypeError, "x0 is a NoneType"),
+        ({}, TypeError, "x0 is a dict"),
+        ([np.nan, 1], ValueError, "x0|start|x\\["),
+        ([np.inf], ValueError, "x0|start|x\\["),
+    ],
+)
+def test_start(x0, kind, text, parabola):
+    with pytest.raises(kind, match=text) as error:
+        cuda_opt.minimize(parabola, x0)
+    assert one_sentence(error)
+
+
+@pytest.mark.parametrize(
+    "x, kind, text",
+    [
+        (np.zeros(6)[::2], ValueError, "x0 is not contiguous: its elements are 16 bytes apart"),
+        (read_only(3), ValueError, "x0 is read-only"),
+        (np.zeros(3, ">f8"), ValueError, "another order"),
+        (np.frombuffer(bytearray(25), np.uint8)[1:].view(np.float64), ValueError, "not aligned"),
+        (0, ValueError, "shape"),
+        (-1, ValueError, "negative"),
+    ],
+)
+def test_start_in_place(x, kind, text):
+    with pytest.raises(kind, match=text) as error:
+        Solver(x)
+    assert one_sentence(error)
+
+
+@pytest.mark.parametrize(
+    "bounds, kind, text",
+    [
+        (Bounds(1, 0), ValueError, "1.*0"),
+        (Bounds([0, 2, 0], [1, 1, 1]), ValueError, "2"),
+        ([(0, 1), (3, 2), (0, 1)], ValueError, "3.*2"),
+        (Bounds(np.nan, 1), ValueError, "(?i)nan"),
+        (Bounds([0, np.nan, 0], None), ValueError, "(?i)nan"),
+        (Bounds(np.inf, None), ValueError, "inf"),
+        ([(0, 1)] * 2, ValueError, "bounds has 2 pairs, but x0 has 3 elements"),
+        ([(0, 1, 2)] * 3, ValueError, "a pair"),
+        ([0, 1, 2], ValueError, "a pair"),
+        (np.zeros((3, 3)), ValueError, "a pair"),
+        (7, TypeError, "bounds is a int"),
+        (Bounds(np.zeros(4), 1), ValueError, "the lower bound has 4 elements, but x0 has 3"),
+        (Bounds(np.zeros((3, 2)), 1), ValueError, r"the lower bound has the shape \(3, 2\)"),
+        (Bounds(0, np.ones(3, complex)), TypeError, "the upper bound has elements of complex128"),
+    ],
+)
+def test_bounds(bounds, kind, text, parabola):
+    with pytest.raises(kind, match=text) as error:
+        cuda_opt.minimize(parabola, np.zeros(3), bounds=bounds)
+    assert one_sentence(error)
+
+
+@pytest.mark.parametrize(
+    "returned, kind, text",
+    [
+        (1.0, TypeError, "the function returned a float: with jac=True it returns f and its gradient"),
+        (None, TypeError, "the function returned a NoneType"),
+        ((1.0, np.zeros(3), 0), TypeError, "the function returned a tuple"),
+        ((1.0, np.zeros(2)), ValueError, r"the gradient has the shape \(2,\), not \(3,\)"),
+        ((1.0, np.zeros((3, 1))), ValueError, r"the gradient has the shape \(3, 1\)"),
+        ((1.0, 0.0), ValueError, r"the gradient has the shape \(1,\)"),
+        ((1.0, np.zeros(3, complex)), TypeError, "the gradient has elements of complex128"),
+        ((1.0, [None] * 3), TypeError, "the gradient has elements of object"),
+        ((np.zeros(3), np.zeros(3)), ValueError, r"function has the shape \(3,\): it has to be one number"),
+        ((None, np.zeros(3)), TypeError, "the value of the function is a NoneType"),
+        ((1j, np.zeros(3)), TypeError, "the value of the function is a complex"),
+        (("1", np.zeros(3)), TypeError, "the value of the function is a str"),
+    ],
+)
+def test_what_the_function_returns(returned, kind, text):
+    with pytest.raises(kind, match=text) as error:
+        cuda_opt.minimize(lambda x: returned, np.zeros(3))
+    assert one_sentence(error)
+
+
+@pytest.mark.parametrize(
+    "options, text",
+    [
+        ({"maxcor": 0}, "m"),
+        ({"maxiter": 0}, "maxiter is 0"),
+        ({"maxfun": 1.5}, "maxfun is 1.5"),
+        ({"maxls": 0}, "MAXFEV"),
+        ({"gtol": -1}, "PGTOL"),
+        ({"ftol": np.nan}, "FACTR"),
+        ({"HISTORY_BITS": 17}, "HISTORY_BITS"),
+        ({"gtoll": 1}, "there is no option gtoll"),
+        ({"F": 1}, "400|F"),
+    ],
+)
+def test_options(options, text, parabola):
+    with pytest.raises(ValueError, match=text) as error:
+        cuda_opt.minimize(parabola, np.zeros(3), options=options)
+    assert one_sentence(error)
+
+
+def test_options_without_effect(parabola):
+    with pytest.warns(RuntimeWarning, match="without effect here: eps, workers"):
+        cuda_opt.minimize(parabola, np.zeros(3), options={"eps": 1e-8, "workers": 1})
+
+
+def test_stream(parabola):
+    with pytest.raises(TypeError, match="stream is 'a'"):
+        cuda_opt.minimize(parabola, np.zeros(3), stream="a")
+
+
+def test_a_gradient_that_is_wrong(rosenbrock):
+    """A status, not an exception: it may as well be f that is as low as its rounding errors allow."""
+    result = cuda_opt.minimize(lambda x: (rosenbrock(x)[0], -rosenbrock(x)[1]), np.zeros(3))
+    assert result.task is cuda_opt.Task.LINE_SEARCH_FAILED and not result.success and result.status == 2
+
+
+def test_a_library_that_is_not_there(tmp_path):
+    import os
+    import subprocess
+    import sys
+
+    environment = {**os.environ, "CUDA_OPT_LIBRARY": str(tmp_path / "nothing.so")}
+    done = subprocess.run([sys.executable, "-c", "import cuda_opt"], env=environment, capture_output=True, text=True)
+    assert done.returncode == 1
+    last = done.stderr.strip().splitlines()[-1]
+    assert last.startswith("ImportError: the library of cuda_opt cannot be loaded: ") and "nothing.so" in last

@@ -1,0 +1,62 @@
+"""The examples run, small, and make their pictures where matplotlib is there."""
+import importlib.util
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+FOLDER = Path(__file__).parents[2] / "examples/python"
+
+
+def run(name, *arguments):
+    if not FOLDER.exists():
+        pytest.skip("no examples beside the tests")
+    command = [sys.executable, str(FOLDER / name), *arguments]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=200, env=os.environ)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
+def picture(tmp_path):
+    return ["--picture", str(tmp_path / "picture.png")] if importlib.util.find_spec("matplotlib") else []
+
+
+def drawn(tmp_path):
+    return not importlib.util.find_spec("matplotlib") or (tmp_path / "picture.png").stat().st_size > 1000
+
+
+def test_all_are_tested():
+    tested = set(re.findall(r'run\("(\w+\.py)"', Path(__file__).read_text()))
+    assert tested == {path.name for path in FOLDER.glob("*.py")} or not FOLDER.exists()
+
+
+def test_scipy_drop_in(tmp_path):
+    pytest.importorskip("scipy")
+    out = run("scipy_drop_in.py", "--n", "200", *picture(tmp_path))
+    theirs, ours = (float(f) for f in re.findall(r"f = ([\d.]+)", out))
+    assert ours == pytest.approx(theirs, rel=1e-7) and drawn(tmp_path)
+
+
+def test_torch_deblur(tmp_path):
+    pytest.importorskip("torch")
+    out = run("torch_deblur.py", "--size", "64", "--iterations", "60", "--device", "cpu", *picture(tmp_path))
+    measured, restored = (float(error) for error in re.findall(r"([\d.]+) (?:measured|restored)", out))
+    assert restored < 0.8 * measured and drawn(tmp_path)
+
+
+def test_jax_heat(tmp_path):
+    pytest.importorskip("jax")
+    out = run("jax_heat.py", "--n", "40", "--steps", "30", *picture(tmp_path))
+    assert float(re.search(r"scale ([\d.]+)", out)[1]) == pytest.approx(0.9, abs=0.02)
+    assert float(re.search(r"conductivity ([\d.]+)", out)[1]) < 0.2 and drawn(tmp_path)
+
+
+def test_cupy_membrane(tmp_path):
+    cupy = pytest.importorskip("cupy")
+    if not cupy.cuda.is_available():
+        pytest.skip("no CUDA device")
+    out = run("cupy_membrane.py", "--size", "50", *picture(tmp_path))
+    assert "converged" in out and drawn(tmp_path)

@@ -1,0 +1,203 @@
+"""JAX arrays: on the host here, and on a CUDA device where JAX has one."""
+import contextlib
+import ctypes
+import os
+
+import numpy as np
+import pytest
+
+import cuda_opt
+
+jax = pytest.importorskip("jax")
+jnp = jax.numpy
+import cuda_opt.jax  # noqa: E402
+
+
+@pytest.fixture(params=["float32", "float64"])
+def dtype(request):
+    """Of x0; JAX has doubles only where it is asked for them."""
+    before = jax.config.jax_enable_x64
+    jax.config.update("jax_enable_x64", request.param == "float64")
+    yield jnp.dtype(request.param)
+    jax.config.update("jax_enable_x64", before)
+
+
+def parabola(x):
+    return jnp.sum((x - jnp.arange(x.size)) ** 2) / 2
+
+
+def test_minimize(dtype):
+    seen = []
+    x0 = jnp.full(8, 7, dtype)
+    result = cuda_opt.jax.minimize(parabola, x0, bounds=cuda_opt.Bounds(0, 3),
+                                   callback=lambda intermediate_result: seen.append(intermediate_result.x))
+    assert isinstance(result.x, jax.Array) and result.x.dtype == dtype and result.success
+    np.testing.assert_allclose(result.x, [0, 1, 2, 3, 3, 3, 3, 3], atol=1e-5)
+    np.testing.assert_allclose(result.jac, jax.grad(parabola)(result.x), atol=1e-6)
+    np.testing.assert_array_equal(seen[-1], result.x)
+    assert len(seen) == result.nit
+    np.testing.assert_array_equal(x0, 7)
+    assert isinstance(result.hess_inv @ x0, jax.Array)
+
+
+def rosenbrock(x):
+    return jnp.sum(100 * (x[1:] - x[:-1] ** 2) ** 2 + (1 - x[:-1]) ** 2)
+
+
+def test_same_as_numpy():
+    with jax.enable_x64(True) if hasattr(jax, "enable_x64") else jax.experimental.enable_x64():
+        both = jax.jit(jax.value_and_grad(rosenbrock))
+
+        def fun(x):
+            f, g = both(np.array(x))
+            return float(f), np.array(g)
+
+        x0 = np.full(6, -1.2)
+        by_numpy = cuda_opt.minimize(fun, x0)
+        by_jax = cuda_opt.minimize(both, jnp.array(x0))
+        np.testing.assert_array_equal(by_jax.x, by_numpy.x)
+        np.testing.assert_array_equal(cuda_opt.jax.minimize(rosenbrock, jnp.array(x0)).x, by_numpy.x)
+
+
+def test_a_tree(dtype):
+    def fun(tree, centre):
+        return jnp.sum((tree["a"] - centre) ** 2) + jnp.sum((tree["b"] - 1) ** 4)
+
+    x0 = {"a": jnp.zeros((2, 3), dtype), "b": jnp.zeros((), dtype)}
+    bounds = cuda_opt.Bounds({"a": -jnp.ones(3), "b": 0.0}, {"a": jnp.full((2, 1), 2.0), "b": 0.5})
+    result = cuda_opt.jax.minimize(fun, x0, (5.0,), bounds)
+    np.testing.assert_allclose(result.x["a"], np.full((2, 3), 2))
+    assert result.x["b"] == 0.5 and result.jac["a"].shape == (2, 3)
+    with pytest.raises(ValueError):
+        cuda_opt.jax.minimize(fun, x0, (5.0,), cuda_opt.Bounds({"a": 0}, None))
+    with pytest.raises(TypeError, match="of one precision"):
+        cuda_opt.jax.minimize(fun, {"a": x0["a"], "b": jnp.zeros((), jnp.float16)}, (5.0,))
+
+
+def test_own_gradient_and_no_jit(dtype):
+    calls = []
+
+    def fun(x):
+        calls.append(type(x))
+        return parabola(x), x - jnp.arange(4, dtype=dtype)
+
+    compiled = cuda_opt.jax.minimize(fun, jnp.zeros(4, dtype), value_and_grad=True)
+    assert len(calls) == 1
+    plain = cuda_opt.jax.minimize(fun, jnp.zeros(4, dtype), value_and_grad=True, jit=False)
+    assert len(calls) == 1 + plain.nfev
+    np.testing.assert_allclose(plain.x, compiled.x, atol=1e-6)
+
+
+def test_x_is_the_solver_s_memory_and_new_each_time(dtype):
+    """What JAX keeps with an array, its values on the host, is not that of the point before."""
+    points = []
+
+    def fun(x):
+        points.append((x.unsafe_buffer_pointer(), tuple(float(value) for value in x)))
+        return jax.value_and_grad(rosenbrock)(x)
+
+    result = cuda_opt.minimize(fun, jnp.full(3, -1.2, dtype), options={"maxiter": 8})
+    assert len({address for address, _ in points}) == 1
+    assert len({values for _, values in points}) == result.nfev
+
+
+def test_solver(dtype):
+    solver = cuda_opt.Solver(jnp.zeros(4, dtype))
+    both = jax.jit(jax.value_and_grad(parabola))
+    for _ in solver:
+        solver.f, solver.g = both(solver.x)
+    np.testing.assert_allclose(solver.x, np.arange(4), atol=1e-4)
+    assert isinstance(solver.g, jax.Array) and solver.status is cuda_opt.Task.CONVERGED
+    assert solver.f == pytest.approx(solver["F"]) and isinstance(solver.f, float if dtype == jnp.float32 else jax.Array)
+
+
+def test_pattern_search(dtype):
+    lower = jnp.full(2, -5, dtype)
+    fun = jax.jit(lambda x: jnp.sum(x**2 - 10 * jnp.cos(2 * jnp.pi * x) + 10, 0))
+    if dtype == jnp.float32:
+        with pytest.raises(TypeError, match="float64"):
+            cuda_opt.pattern_search(fun, cuda_opt.Bounds(lower, 5))
+        return
+    result = cuda_opt.pattern_search(fun, cuda_opt.Bounds(lower, 5), 300)
+    assert isinstance(result.x, jax.Array) and result.fun == pytest.approx(0, abs=1e-6)
+
+
+def test_bad_input(dtype):
+    x0 = jnp.zeros(3, dtype)
+    for returned, kind, text in (
+        ((0.0, np.zeros(3)), TypeError, "the gradient is a numpy.ndarray, but x0 is a JAX array"),
+        ((0.0, jnp.zeros(2)), ValueError, r"the gradient has the shape \(2,\)"),
+        ((0.0, x0 + 1j), TypeError, "the gradient has elements of complex"),
+        ((x0, x0), ValueError, r"the value of the function has the shape \(3,\)"),
+    ):
+        with pytest.raises(kind, match=text):
+            cuda_opt.minimize(lambda x: returned, x0)
+    for start, kind, text in (
+        (jnp.zeros(3, jnp.float16), TypeError, "x0 has elements of float16"),
+        (jnp.zeros((3, 1), dtype), ValueError, r"x0 has the shape \(3, 1\)"),
+    ):
+        with pytest.raises(kind, match=text):
+            cuda_opt.minimize(lambda x: (0.0, x), start)
+
+    with pytest.raises(TypeError, match="x0 is traced by JAX"):
+        jax.jit(lambda x: cuda_opt.minimize(jax.value_and_grad(parabola), x).x)(x0)
+
+    class Broken(Exception):
+        pass
+
+    def fun(x):
+        raise Broken
+
+    with pytest.raises(Broken):
+        cuda_opt.jax.minimize(fun, x0)
+    with pytest.raises(ValueError, match="the lower bound has 2 elements"):
+        cuda_opt.minimize(lambda x: (0.0, x), x0, bounds=cuda_opt.Bounds(jnp.zeros(2, dtype), None))
+
+
+def test_the_way_through_the_driver(dtype, monkeypatch):
+    """That of device memory, with host memory in its place: what goes where, and that x is waited for."""
+    from cuda_opt import _driver
+    from cuda_opt._constants import BACKEND_CUDA
+
+    calls = []
+
+    @contextlib.contextmanager
+    def current(device):
+        calls.append("current")
+        yield
+
+    def copy(to, source, size, stream):
+        calls.append("copy" if size != 8 else "copy 8")
+        ctypes.memmove(to, source, size)
+
+    monkeypatch.setattr(_driver, "current", current)
+    monkeypatch.setattr(_driver, "copy", copy)
+    monkeypatch.setattr(_driver, "copy_in", copy)
+    monkeypatch.setattr(_driver, "synchronize", lambda stream: calls.append("synchronize"))
+    solver = cuda_opt.Solver(jnp.zeros(4, dtype))
+    solver._space.backend = BACKEND_CUDA
+    for _ in solver:
+        calls.clear()
+        solver.f, solver.g = jax.value_and_grad(parabola)(solver.x)
+        assert [call for call in calls if call != "current"] == ["synchronize", "copy 8", "copy", "synchronize"]
+    assert solver.status is cuda_opt.Task.CONVERGED
+    np.testing.assert_allclose(solver.x, np.arange(4), atol=1e-4)
+
+
+def test_memory_is_flat():
+    """What DLPack hands out is given back."""
+    both = jax.jit(jax.value_and_grad(parabola))
+    x0 = jnp.zeros(20000)
+
+    def solve(times):
+        for _ in range(times):
+            cuda_opt.minimize(both, x0, options={"maxiter": 3, "THREADS": 1})
+
+    def pages():
+        with open("/proc/self/statm") as statm:
+            return int(statm.read().split()[1]) * os.sysconf("SC_PAGESIZE")
+
+    solve(20)
+    before = pages()
+    solve(100)
+    assert pages() - before < 20e6  # an x that is lost at each evaluation would be 40 MB

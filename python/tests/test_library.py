@@ -1,0 +1,70 @@
+"""The numbers and functions by which the package calls the library are those of its header."""
+import ctypes
+import pickle
+import re
+from pathlib import Path
+
+import pytest
+
+import cuda_opt
+from cuda_opt import _constants, _library
+
+HEADER = Path(__file__).parents[2] / "include/cuda_opt.h"
+# What no one has asked the package for: a backend is told by x0, a task's name is Task's, arrays are their library's.
+NOT_CALLED = {"task_name"}
+
+
+@pytest.fixture(scope="module")
+def header():
+    if not HEADER.exists():
+        pytest.skip("no include/cuda_opt.h beside the tests")
+    return re.sub(r"/\*.*?\*/", "", HEADER.read_text(), flags=re.S)
+
+
+def test_numbers(header):
+    in_header = {name: int(value) for name, value in re.findall(r"\bCUDA_OPT_(\w+) = (-?\d+)", header)}
+    backends = {name: getattr(_constants, name) for name in ("BACKEND_AUTO", "BACKEND_CUDA", "BACKEND_HOST")}
+    tasks = {task.name: int(task) for task in cuda_opt.Task}
+    tasks.update({f"METRIC_{metric.name}": int(metric) for metric in cuda_opt.Metric})
+    assert {**backends, **tasks, **_constants.INTEGERS, **_constants.REALS} == in_header
+
+
+def test_kinds_of_keys():
+    """Each key is asked for by the function of its kind: the library refuses the other."""
+    solver = cuda_opt.Solver(3)
+    search = cuda_opt._handle.Handle(_library.library.cuda_opt_create_search, solver._space, 3, 2)
+    for name in [*_constants.INTEGERS, *_constants.REALS]:
+        read = []
+        for handle in (solver, search):
+            try:
+                read.append(handle[name])
+            except cuda_opt.ImproperInput:
+                pass
+        assert read, name
+
+
+def test_functions(header):
+    functions = dict(re.findall(r"^CUDA_OPT_API .*?cuda_opt_(\w+)\((.*?)\);", header, re.M | re.S))
+    assert functions.keys() - NOT_CALLED == _library._PROTOTYPES.keys()
+    types = {ctypes.c_int64: "int64_t", ctypes.c_int32: "int32_t", ctypes.c_double: "double", ctypes.c_float: "float"}
+    for name, (_, *arguments) in _library._PROTOTYPES.items():
+        text = functions[name].strip()
+        declared = [] if text == "void" else re.split(r",(?![^()]*\))", text)
+        assert len(arguments) == len(declared), name
+        for kind, declaration in zip(arguments, declared):
+            if kind in types:
+                assert declaration.split()[0] == types[kind] and "*" not in declaration, (name, declaration)
+            else:
+                assert "*" in declaration, (name, declaration)
+
+
+def test_version(header):
+    parts = re.findall(r"#define CUDA_OPT_VERSION_\w+ (\d+)", header)
+    assert cuda_opt.__version__ == cuda_opt.version == ".".join(parts)
+
+
+def test_errors_are_of_python_s_kinds():
+    assert issubclass(cuda_opt.ImproperInput, (cuda_opt.Error, ValueError))
+    assert issubclass(cuda_opt.OutOfMemory, MemoryError)
+    error = pickle.loads(pickle.dumps(_library.error(-3, "no")))
+    assert (type(error), error.code, str(error)) == (cuda_opt.ImproperInput, cuda_opt.Task.IMPROPER_INPUT, "no")

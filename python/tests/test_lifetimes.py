@@ -1,0 +1,146 @@
+"""Nothing leaks; exceptions come out unchanged; interrupts end a solve; threads do not disturb one another."""
+import gc
+import os
+import resource
+import signal
+import threading
+import weakref
+
+import numpy as np
+import pytest
+
+import cuda_opt
+
+
+class OwnError(Exception):
+    pass
+
+
+def pages():
+    """The process's resident memory, in bytes."""
+    with open("/proc/self/statm") as statm:
+        return int(statm.read().split()[1]) * resource.getpagesize()
+
+
+def test_memory_is_flat(parabola):
+    """Solves in a loop; CUDA_OPT_TEST_SOLVES asks for more of them than a quick test has."""
+    solves = int(os.environ.get("CUDA_OPT_TEST_SOLVES", 1000))
+
+    def solve(times):
+        for _ in range(times):
+            cuda_opt.minimize(parabola, np.zeros(200), bounds=cuda_opt.Bounds(0, 3), options={"THREADS": 1})
+
+    solve(max(200, solves // 10))
+    gc.collect()
+    before = pages()
+    solve(solves)
+    gc.collect()
+    # A workspace alone is 40 kB: 1000 lost ones would be 40 MB.
+    assert pages() - before < 2e6
+
+
+def test_no_cycles(parabola):
+    """A result frees its solver by itself, without the collector."""
+    gc.disable()
+    try:
+        result = cuda_opt.minimize(parabola, np.zeros(3), callback=lambda x: None, options={"disp": 0})
+        inverse = result.hess_inv
+        solver = getattr(inverse, "_inverse", inverse)._solver
+        alive = weakref.ref(solver)
+        del result, inverse, solver
+        assert alive() is None
+        dropped = cuda_opt.Solver(np.zeros(3))
+        dropped.f, dropped.g = parabola(next(dropped) and dropped.x)
+        alive, finalizer = weakref.ref(dropped), dropped._finalizer
+        del dropped
+        assert alive() is None and not finalizer.alive
+    finally:
+        gc.enable()
+
+
+@pytest.mark.parametrize("place", ["fun", "jac", "callback"])
+@pytest.mark.parametrize("exception", [OwnError("7"), KeyboardInterrupt(), SystemExit(3), StopIteration()])
+def test_exceptions_come_out_unchanged(place, exception, parabola):
+    calls = []
+
+    def failing(*_):
+        calls.append(1)
+        if len(calls) == 2:
+            raise exception
+
+    functions = {
+        "fun": lambda x: parabola(x)[0],
+        "jac": lambda x: parabola(x)[1],
+        "callback": lambda x: None,
+    }
+    plain = functions[place]
+    functions[place] = lambda x: (failing(), plain(x))[1]
+    if place == "callback" and isinstance(exception, StopIteration):
+        return  # which ends the solve
+    with pytest.raises(type(exception)) as caught:
+        cuda_opt.minimize(functions["fun"], np.full(50, 7.0), jac=functions["jac"], callback=functions["callback"],
+                          options={"gtol": 0, "ftol": 0, "maxiter": 9, "F_TARGET": -1.0})
+    assert caught.value is exception
+
+
+def test_an_exception_frees_the_workspace():
+    def fun(x):
+        raise OwnError
+
+    solvers = []
+    original = cuda_opt._minimize.Solver
+
+    def remembering(*arguments, **settings):
+        solvers.append(original(*arguments, **settings))
+        return solvers[-1]
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(cuda_opt._minimize, "Solver", remembering)
+        with pytest.raises(OwnError):
+            cuda_opt.minimize(fun, np.zeros(3))
+    assert not solvers[0]._finalizer.alive
+
+
+def test_control_c():
+    """SIGINT during a solve without an end. It reaches Python also where whoever started the tests has ignored it."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    timer = threading.Timer(0.2, os.kill, (os.getpid(), signal.SIGINT))
+    timer.start()
+    count = 0
+
+    def fun(x):
+        nonlocal count
+        count += 1
+        return -float(count), np.ones_like(x)
+
+    with pytest.raises(KeyboardInterrupt):
+        while True:
+            cuda_opt.minimize(fun, np.zeros(1000), options={"maxiter": None, "maxfun": None})
+    assert count > 1
+    timer.join()
+    signal.signal(signal.SIGINT, before)
+
+
+def test_two_threads(rosenbrock):
+    alone = [cuda_opt.minimize(rosenbrock, np.full(n, -1.2)).x for n in (20, 31)]
+    found = {}
+
+    def solve(n):
+        found[n] = [cuda_opt.minimize(rosenbrock, np.full(n, -1.2)).x for _ in range(20)]
+
+    threads = [threading.Thread(target=solve, args=(n,)) for n in (20, 31)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    for expected, n in zip(alone, (20, 31)):
+        for x in found[n]:
+            np.testing.assert_array_equal(x, expected)
+
+
+def test_a_solve_within_a_solve(parabola):
+    def outer(x):
+        inner = cuda_opt.minimize(parabola, np.full(5, float(x[0])))
+        return inner.fun + float(x @ x) / 2, x.copy()
+
+    assert cuda_opt.minimize(outer, np.ones(3)).success

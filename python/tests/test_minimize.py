@@ -1,0 +1,329 @@
+"""``minimize`` keeps SciPy's conventions, called by itself and as a method of SciPy's."""
+import numpy as np
+import pytest
+
+import cuda_opt
+
+NEAREST = np.array([0, 1, 2, 3, 3, 3, 3, 3])  # the parabola's minimum in [0, 3]^8
+
+
+def test_defaults(rosenbrock):
+    result = cuda_opt.minimize(rosenbrock, np.full(6, -1.2))
+    assert result.success is True and result.status == 0 and result.task is cuda_opt.Task.CONVERGED
+    np.testing.assert_allclose(result.x, 1, atol=1e-4)
+    assert isinstance(result.fun, float) and result.fun == rosenbrock(result.x)[0]
+    np.testing.assert_array_equal(result.jac, rosenbrock(result.x)[1])
+    assert result.nfev == result.njev >= result.nit > 1
+    assert result.message.startswith("converged")
+    assert {"x", "fun", "jac", "nit", "nfev", "status", "message", "success", "hess_inv"} <= result.keys()
+    assert "converged" in repr(result)
+
+
+def test_same_stops_as_scipy(rosenbrock):
+    optimize = pytest.importorskip("scipy.optimize")
+    for options in ({}, {"ftol": 1e-4}, {"gtol": 1e-1, "ftol": 0}, {"maxiter": 5}, {"maxcor": 3}):
+        x0 = np.full(10, -1.2)
+        theirs = optimize.minimize(rosenbrock, x0, jac=True, method="L-BFGS-B", options=options)
+        ours = cuda_opt.minimize(rosenbrock, x0, options=options)
+        assert (ours.nit, ours.status) == (theirs.nit, theirs.status), options
+        assert ours.fun == pytest.approx(theirs.fun, rel=1e-6, abs=1e-9)
+
+
+def test_x0_is_not_changed_and_the_gradient_is_not_kept(parabola):
+    x0 = np.full(8, 9.0)
+    kept = []
+
+    def fun(x):
+        f, g = parabola(x)
+        kept.append((g, g.copy()))
+        return f, g
+
+    result = cuda_opt.minimize(fun, x0)
+    np.testing.assert_array_equal(x0, 9)
+    for g, copy in kept:
+        np.testing.assert_array_equal(g, copy)
+        assert not np.shares_memory(g, result.jac)
+
+
+def test_x_is_read_only(parabola):
+    def fun(x):
+        x[0] = 1
+
+    with pytest.raises(ValueError, match="read-only"):
+        cuda_opt.minimize(fun, np.zeros(3))
+
+
+class Column:
+    """As pandas' series: an array by ``__array__`` alone."""
+
+    def __array__(self, dtype=None, copy=None):
+        return np.arange(8)
+
+
+@pytest.mark.parametrize(
+    "x0",
+    [[0] * 8, tuple(range(8)), np.zeros(8, int), np.zeros((8, 2))[:, 0], np.zeros(8, ">f8"), Column()],
+)
+def test_what_becomes_doubles(x0, parabola):
+    assert cuda_opt.minimize(parabola, x0).x.dtype == np.float64
+
+
+def test_a_single_number():
+    for x0 in (3, 3.0, np.float64(3), np.array(3.0), [3]):
+        result = cuda_opt.minimize(lambda x: ((x[0] - 1) ** 2, 2 * (x - 1)), x0)
+        assert result.x == pytest.approx([1])
+
+
+def test_single_precision():
+    seen = set()
+
+    def fun(x):
+        seen.add(x.dtype)
+        g = x - np.arange(8, dtype=np.float32)
+        return np.sum(g.astype(float) ** 2) / 2, g
+
+    result = cuda_opt.minimize(fun, np.zeros(8, np.float32), bounds=cuda_opt.Bounds(0, np.full(8, 3, np.float32)))
+    assert seen == {np.dtype(np.float32)} == {result.x.dtype, result.jac.dtype}
+    np.testing.assert_array_equal(result.x, NEAREST)
+
+
+def all_bounds():
+    yield "numbers", cuda_opt.Bounds(0, 3)
+    yield "arrays", cuda_opt.Bounds(np.zeros(8), np.full(8, 3.0))
+    yield "a number and an array", cuda_opt.Bounds(0, np.full(8, 3.0))
+    yield "an array and a number", cuda_opt.Bounds(np.zeros(8), 3)
+    yield "no lower", cuda_opt.Bounds(None, 3)
+    yield "lists", cuda_opt.Bounds([0] * 8, [3] * 8)
+    yield "pairs", [(0, 3)] * 8
+    yield "pairs with None", [(None, 3)] * 4 + [(0, 3)] * 4
+    yield "an array of pairs", np.tile([0.0, 3.0], (8, 1))
+    yield "zip", zip([0] * 8, [3] * 8)
+    yield "infinite", [(-np.inf, 3)] * 8
+
+
+@pytest.mark.parametrize("bounds", [pytest.param(bounds, id=name) for name, bounds in all_bounds()])
+def test_bounds(bounds, parabola):
+    evaluated = []
+
+    def fun(x):
+        evaluated.append(x.copy())
+        return parabola(x)
+
+    result = cuda_opt.minimize(fun, np.full(8, 7.0), bounds=bounds)
+    np.testing.assert_allclose(result.x, NEAREST, atol=1e-5)
+    assert np.max(evaluated) <= 3
+
+
+def test_scipy_s_bounds(parabola):
+    optimize = pytest.importorskip("scipy.optimize")
+    for bounds in (optimize.Bounds(0, 3), optimize.Bounds(np.zeros(8), np.full(8, 3)), optimize.Bounds([0], [3])):
+        for result in (
+            cuda_opt.minimize(parabola, np.ones(8), bounds=bounds),
+            optimize.minimize(parabola, np.ones(8), jac=True, method=cuda_opt.lbfgsb, bounds=bounds),
+        ):
+            np.testing.assert_allclose(result.x, NEAREST, atol=1e-5)
+
+
+def test_a_variable_held_by_equal_bounds(parabola):
+    result = cuda_opt.minimize(parabola, np.zeros(4), bounds=[(None, None), (5, 5), (None, None), (0, 0)])
+    np.testing.assert_allclose(result.x, [0, 5, 2, 0], atol=1e-5)
+
+
+def test_jac_as_a_function(parabola):
+    together = cuda_opt.minimize(parabola, np.ones(8))
+    apart = cuda_opt.minimize(lambda x: parabola(x)[0], np.ones(8), jac=lambda x: parabola(x)[1])
+    np.testing.assert_array_equal(together.x, apart.x)
+
+
+@pytest.mark.parametrize("jac", [None, False, "2-point"])
+def test_without_a_gradient(jac, parabola):
+    with pytest.raises(ValueError, match="jac is"):
+        cuda_opt.minimize(parabola, np.ones(8), jac=jac)
+
+
+def test_args(parabola):
+    def fun(x, centre, scale):
+        return scale * float(np.sum((x - centre) ** 2)), 2 * scale * (x - centre)
+
+    assert cuda_opt.minimize(fun, np.zeros(3), args=(4, 2.5)).x == pytest.approx([4, 4, 4])
+    one = cuda_opt.minimize(lambda x, c: fun(x, c, 1), np.zeros(3), args=np.array([1, 2, 3]))
+    assert one.x == pytest.approx([1, 2, 3])
+    apart = cuda_opt.minimize(lambda x, *a: fun(x, *a)[0], np.zeros(3), (4, 2), jac=lambda x, *a: fun(x, *a)[1])
+    assert apart.x == pytest.approx([4, 4, 4])
+
+
+@pytest.mark.parametrize("value", [1.5, np.float32(1.5), np.array(1.5), np.array([1.5]), np.array([[1.5]]), 1])
+def test_forms_of_f(value):
+    result = cuda_opt.minimize(lambda x: (value, np.zeros(2)), np.zeros(2))
+    assert result.fun == float(np.ravel(value)[0]) and result.success
+
+
+@pytest.mark.parametrize(
+    "form", [np.asarray, list, tuple, lambda g: g.astype(np.float32), lambda g: np.repeat(g, 2)[::2]]
+)
+def test_forms_of_g(form, parabola):
+    result = cuda_opt.minimize(lambda x: (parabola(x)[0], form(parabola(x)[1])), np.ones(8))
+    np.testing.assert_allclose(result.x, np.arange(8), atol=1e-5)
+
+
+def test_callback_with_an_intermediate_result(rosenbrock):
+    seen = []
+
+    def callback(intermediate_result):
+        seen.append(intermediate_result)
+
+    result = cuda_opt.minimize(rosenbrock, np.full(4, -1.2), callback=callback)
+    assert [one.nit for one in seen] == list(range(1, result.nit + 1))
+    for one in seen:
+        assert one.fun == rosenbrock(one.x)[0]
+    assert seen[-1].fun == result.fun
+    assert all(later.fun <= earlier.fun for earlier, later in zip(seen, seen[1:]))
+
+
+def test_callback_with_x(rosenbrock):
+    seen = []
+    result = cuda_opt.minimize(rosenbrock, np.full(4, -1.2), callback=seen.append)
+    assert len(seen) == result.nit
+    np.testing.assert_array_equal(seen[-1], result.x)
+    assert not np.shares_memory(seen[-1], result.x)
+
+
+def test_callback_that_stops(rosenbrock):
+    def callback(intermediate_result):
+        if intermediate_result.nit == 3:
+            raise StopIteration
+
+    result = cuda_opt.minimize(rosenbrock, np.full(4, -1.2), callback=callback)
+    assert (result.nit, result.success, result.status, result.task) == (3, False, 2, cuda_opt.Task.STOPPED)
+    assert result.fun == rosenbrock(result.x)[0] < rosenbrock(np.full(4, -1.2))[0]
+
+
+def test_limits(rosenbrock):
+    x0 = np.full(10, -1.2)
+    for option, task, count in (("maxiter", "ITERATION_LIMIT", "nit"), ("maxfun", "EVALUATION_LIMIT", "nfev")):
+        result = cuda_opt.minimize(rosenbrock, x0, options={option: 4})
+        assert (result.success, result.status, result.task.name, result[count]) == (False, 1, task, 4)
+    assert cuda_opt.minimize(rosenbrock, x0, options={"maxiter": None, "maxfun": np.inf}).success
+
+
+def test_tol(rosenbrock):
+    counts = [cuda_opt.minimize(rosenbrock, np.full(6, -1.2), tol=tol).nit for tol in (1e-1, 1e-6, 1e-14)]
+    assert counts[0] < counts[1] < counts[2]
+    assert cuda_opt.minimize(rosenbrock, np.full(6, -1.2), tol=1e-1, options={"ftol": 0, "gtol": 1e-9}).nit > counts[1]
+
+
+def test_own_settings(rosenbrock):
+    options = {"F_TARGET": 1.0, "HISTORY_BITS": 32, "THREADS": 1}
+    result = cuda_opt.minimize(rosenbrock, np.full(6, -1.2), options=options)
+    assert result.success and 1e-3 < result.fun <= 1
+
+
+def test_disp(rosenbrock, capsys):
+    cuda_opt.minimize(rosenbrock, np.full(6, -1.2))
+    assert capsys.readouterr().out == ""
+    result = cuda_opt.minimize(rosenbrock, np.full(6, -1.2), options={"disp": True})
+    assert len(capsys.readouterr().out.splitlines()) > result.nit
+
+
+def test_not_here():
+    """log x, from the side: the steps that leave its domain are cut back."""
+
+    def fun(x):
+        with np.errstate(invalid="ignore", divide="ignore"):
+            return float(np.sum(x - np.log(x))), 1 - 1 / x
+
+    result = cuda_opt.minimize(fun, np.full(3, 0.01))
+    assert result.success and result.x == pytest.approx([1, 1, 1], abs=1e-4)
+    start = cuda_opt.minimize(lambda x: (10**400, x), np.ones(3))
+    assert start.task is cuda_opt.Task.NOT_FINITE
+    start = cuda_opt.minimize(lambda x: (np.nan, x), np.ones(3))
+    assert not start.success and start.task is cuda_opt.Task.NOT_FINITE and start.status == 2
+    np.testing.assert_array_equal(start.x, 1)
+
+
+def test_inverse_hessian():
+    """With n pairs and exact steps, L-BFGS's matrix is the inverse of a quadratic function's Hessian."""
+    a = np.diag([1.0, 2, 3, 4]) + 0.3
+    result = cuda_opt.minimize(lambda x: (float(x @ a @ x) / 2, a @ x), np.arange(1.0, 5), tol=1e-14)
+    h = np.stack([result.hess_inv @ e for e in np.eye(4)])
+    np.testing.assert_allclose(h, h.T, atol=1e-12)
+    assert np.linalg.eigvalsh(h).min() > 0
+    np.testing.assert_allclose(h @ a, np.eye(4), atol=0.3)
+    np.testing.assert_array_equal(result.hess_inv @ np.zeros(4), np.zeros(4))
+    v = np.array([1e150, -1e-150, 3.0, 0])  # linear, whatever the scale
+    np.testing.assert_allclose(result.hess_inv @ v, h @ v, rtol=1e-12)
+
+
+@pytest.mark.parametrize("bounds", [None, [(-2, 0.9)] * 5])
+def test_inverse_hessian_is_that_of_the_last_pairs(bounds, rosenbrock):
+    """The BFGS formula, applied to the identity over theta with the steps between the iterates."""
+    iterates, m = [], 4
+    result = cuda_opt.minimize(
+        rosenbrock, np.full(5, -1.2), bounds=bounds, callback=iterates.append, options={"maxcor": m, "maxiter": 12}
+    )
+    pairs = []
+    for before, after in zip(iterates[-m - 1 :], iterates[-m:]):
+        pairs.append((after - before, rosenbrock(after)[1] - rosenbrock(before)[1]))
+    s, y = pairs[-1]
+    h = np.eye(5) * (s @ y) / (y @ y)
+    for s, y in pairs:
+        v = np.eye(5) - np.outer(y, s) / (s @ y)
+        h = v.T @ h @ v + np.outer(s, s) / (s @ y)
+    ours = np.stack([result.hess_inv @ e for e in np.eye(5)])
+    np.testing.assert_allclose(ours, h, rtol=1e-6, atol=1e-9)
+
+
+def test_inverse_hessian_as_a_linear_operator(rosenbrock):
+    linalg = pytest.importorskip("scipy.sparse.linalg")
+    result = cuda_opt.minimize(rosenbrock, np.full(5, -1.2))
+    operator = result.hess_inv
+    assert isinstance(operator, linalg.LinearOperator) and operator.shape == (5, 5)
+    np.testing.assert_allclose(operator.todense() @ result.x, operator @ result.x, rtol=1e-10)
+    np.testing.assert_allclose(operator.H @ result.x, operator @ result.x, rtol=1e-10)
+
+
+def test_no_pairs():
+    result = cuda_opt.minimize(lambda x: (0.0, np.zeros(3)), np.ones(3))
+    np.testing.assert_array_equal(result.hess_inv @ np.arange(3.0), np.arange(3.0))
+
+
+def test_as_a_method_of_scipy_s(rosenbrock):
+    optimize = pytest.importorskip("scipy.optimize")
+    seen = []
+
+    def callback(intermediate_result):
+        seen.append(intermediate_result.fun)
+
+    x0 = np.full(6, -1.2)
+    options = {"gtol": 1e-8, "ftol": 0}
+    ours = cuda_opt.minimize(rosenbrock, x0, options=options)
+    together = optimize.minimize(rosenbrock, x0, jac=True, method=cuda_opt.lbfgsb, callback=callback, options=options)
+    np.testing.assert_array_equal(together.x, ours.x)
+    assert isinstance(together, optimize.OptimizeResult) and len(seen) == together.nit
+    apart = optimize.minimize(
+        lambda x, c: c * rosenbrock(x)[0], x0, (2,), cuda_opt.lbfgsb, lambda x, c: c * rosenbrock(x)[1], tol=1e-9
+    )
+    np.testing.assert_allclose(apart.x, 1, atol=1e-4)
+    with pytest.raises(ValueError, match="jac is missing"):
+        optimize.minimize(lambda x: rosenbrock(x)[0], x0, method=cuda_opt.lbfgsb)
+    constraint = {"type": "eq", "fun": lambda x: x[0]}
+    with pytest.raises(ValueError, match="constraints"):
+        optimize.minimize(rosenbrock, x0, jac=True, method=cuda_opt.lbfgsb, constraints=constraint)
+
+
+def test_within_basin_hopping(rosenbrock):
+    optimize = pytest.importorskip("scipy.optimize")
+    settings = {"method": cuda_opt.lbfgsb, "jac": True}
+    result = optimize.basinhopping(rosenbrock, np.full(3, -1.2), niter=3, minimizer_kwargs=settings)
+    np.testing.assert_allclose(result.x, 1, atol=1e-3)
+
+
+def test_the_result_without_scipy(rosenbrock, monkeypatch):
+    monkeypatch.delitem(__import__("sys").modules, "scipy.optimize", raising=False)
+    monkeypatch.delitem(__import__("sys").modules, "scipy.sparse.linalg", raising=False)
+    result = cuda_opt.minimize(rosenbrock, np.full(3, -1.2))
+    assert type(result) is cuda_opt.OptimizeResult and type(result.hess_inv) is cuda_opt.InverseHessian
+    assert result.x is result["x"] and "x" in dir(result)
+    with pytest.raises(AttributeError):
+        result.nonsense
+    assert (result.hess_inv @ np.ones(3)).shape == (3,)

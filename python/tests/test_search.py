@@ -1,0 +1,114 @@
+"""``pattern_search``: batches by the user's vectorised function."""
+import numpy as np
+import pytest
+
+import cuda_opt
+
+
+def rastrigin(x):
+    return 10 * len(x) + (x**2 - 10 * np.cos(2 * np.pi * x)).sum(0)
+
+
+BOX = [(-5.12, 5.12)] * 4
+
+
+def test_the_global_minimum():
+    result = cuda_opt.pattern_search(rastrigin, BOX[:2], walks=400)
+    assert result.success and result.status == 0 and result.fun == pytest.approx(0, abs=1e-6)
+    np.testing.assert_allclose(result.x, 0, atol=1e-4)
+    assert result.fun == rastrigin(result.x) and result.nfev > 400 and result.nit > 0
+    assert "walks" in result.message
+
+
+def test_the_points():
+    shapes = []
+
+    def fun(points, scale):
+        shapes.append(points.shape)
+        assert (np.abs(points) <= 5.12).all()
+        with pytest.raises(ValueError):
+            points[0, 0] = 1
+        return scale * rastrigin(points)
+
+    result = cuda_opt.pattern_search(fun, BOX, 30, (2.0,), seed=1)
+    assert shapes[0] in ((4, 30), (4, 60)) and max(batch for _, batch in shapes) <= 60
+    assert {n for n, _ in shapes} == {4}
+    again = cuda_opt.pattern_search(rastrigin, BOX, 30, seed=1)
+    np.testing.assert_array_equal(result.x, again.x)
+    assert result.fun == 2 * again.fun
+    assert cuda_opt.pattern_search(rastrigin, BOX, 30, seed=2).fun != again.fun
+
+
+def test_the_best_walks_as_starts():
+    """Each of the best walks ends lower, or where it is, when a minimiser goes on from it."""
+    result = cuda_opt.pattern_search(rastrigin, BOX, 20, keep=5, options={"HALVINGS": 4})
+    assert result.walks_x.shape == (5, 4) and (np.diff(result.walks_fun) >= 0).all()
+    np.testing.assert_array_equal(result.walks_x[0], result.x)
+    np.testing.assert_array_equal(rastrigin(result.walks_x.T), result.walks_fun)
+    for x, f in zip(result.walks_x, result.walks_fun):
+        gradient = lambda x: 2 * x + 20 * np.pi * np.sin(2 * np.pi * x)  # noqa: E731
+        polished = cuda_opt.minimize(rastrigin, x, jac=gradient, bounds=BOX)
+        assert polished.fun <= f
+
+
+def test_ends():
+    for settings, task in (
+        ({"maxiter": 3}, "ITERATION_LIMIT"),
+        ({"maxfun": 500}, "EVALUATION_LIMIT"),
+        ({"options": {"F_TARGET": 10.0}}, "CONVERGED"),
+        ({"at_smallest_step": "restart", "maxiter": 100}, "ITERATION_LIMIT"),
+        ({"at_smallest_step": "repeat", "maxiter": 100}, "ITERATION_LIMIT"),
+    ):
+        result = cuda_opt.pattern_search(rastrigin, BOX, 25, **settings)
+        assert result.task.name == task and result.success == (task == "CONVERGED"), settings
+
+
+def test_steps_and_bounds():
+    lower, upper = np.array([1.0, -5]), np.array([4.0, -2])
+    box, steps = cuda_opt.Bounds(lower, upper), np.array([0.1, 0.3])
+    result = cuda_opt.pattern_search(lambda x: (x**2).sum(0), box, 10, steps=steps)
+    np.testing.assert_allclose(result.x, [1, -2], atol=1e-3)
+    half = cuda_opt.pattern_search(lambda x: (x**2).sum(0), cuda_opt.Bounds(lower, 7), 10)
+    np.testing.assert_allclose(half.x, [1, 0], atol=1e-3)
+
+
+def test_callback():
+    seen = []
+
+    def callback(intermediate_result):
+        seen.append(intermediate_result.fun)
+        if len(seen) == 7:
+            raise StopIteration
+
+    result = cuda_opt.pattern_search(rastrigin, BOX, 25, callback=callback)
+    assert result.task is cuda_opt.Task.STOPPED and len(seen) == 7 and result.fun <= seen[-1]
+
+
+class OwnError(Exception):
+    pass
+
+
+def test_bad_input():
+    def search(fun=rastrigin, bounds=tuple(BOX), *arguments, **settings):
+        return cuda_opt.pattern_search(fun, bounds, *arguments, **settings)
+
+    def failing(points):
+        raise OwnError
+
+    with pytest.raises(OwnError):
+        search(failing)
+    for kind, text, arguments, settings in (
+        (ValueError, r"the values of the function has the shape \(4,", [lambda x: x[:, 0]], {}),
+        (ValueError, "inf", [rastrigin, [(0, np.inf)] * 2], {}),
+        (ValueError, "two numbers", [rastrigin, cuda_opt.Bounds(0, 1)], {}),
+        (ValueError, "1.*0", [rastrigin, [(1, 0)]], {}),
+        (TypeError, "float64", [rastrigin, cuda_opt.Bounds(np.zeros(2, np.float32), 1)], {}),
+        (ValueError, "walks", [rastrigin, BOX, 0], {}),
+        (ValueError, "the step 0", [], {"steps": np.zeros(4)}),
+        (ValueError, "steps has 3 elements", [], {"steps": np.ones(3)}),
+        (ValueError, "at_smallest_step is 'stop'", [], {"at_smallest_step": "stop"}),
+    ):
+        with pytest.raises(kind, match=text):
+            search(*arguments, **settings)
+    nowhere = search(lambda x: np.full(x.shape[1], np.nan))
+    assert nowhere.task is cuda_opt.Task.NOT_FINITE and not nowhere.success

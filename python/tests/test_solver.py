@@ -1,0 +1,179 @@
+"""``Solver``: the loop is the caller's, x is solved for in place, settings and results go by name."""
+import threading
+
+import numpy as np
+import pytest
+
+import cuda_opt
+from cuda_opt import Solver, Task
+
+
+def test_in_place(parabola):
+    x = np.full(8, 9.0)
+    solver = Solver(x, 5, bounds=cuda_opt.Bounds(0, 3))
+    for task in solver:
+        assert task is Task.EVALUATE_FG and np.shares_memory(solver.x, x)
+        solver.f, solver.g = parabola(solver.x)
+    np.testing.assert_allclose(x, [0, 1, 2, 3, 3, 3, 3, 3], atol=1e-5)
+    assert solver.status is Task.CONVERGED and solver.message.startswith("converged")
+    assert solver.f == solver["F"] == parabola(x)[0]
+    np.testing.assert_array_equal(solver.g, parabola(x)[1])
+    assert list(solver) == []  # it has ended
+
+
+def test_the_gradient_filled_in_place():
+    solver = Solver(5)
+    np.testing.assert_array_equal(solver.x, np.zeros(5))
+    for _ in solver:
+        np.subtract(solver.x, 2, out=solver.g)
+        solver.f = solver.g @ solver.g / 2
+    assert solver.x == pytest.approx([2] * 5)
+
+
+def test_settings_and_results(rosenbrock):
+    solver = Solver(np.full(4, -1.2), 3, EPS=0, PGTOL=1e-8, REPORT_ITERATES=1, MAX_ITERATIONS=7)
+    assert (solver["PGTOL"], solver["MEMORY"], solver["DIMENSION"], solver["PRECISION"]) == (1e-8, 3, 4, 64)
+    solver["MAX_ITERATIONS"] = 500
+    iterates = 0
+    for task in solver:
+        if task is Task.NEW_ITERATE:
+            iterates += 1
+            assert solver["F"] == solver.f
+        else:
+            solver.f, solver.g = rosenbrock(solver.x)
+    assert iterates == solver["ITERATIONS"] and solver["PG_NORM_INF"] <= 1e-8
+    for name, error in (("NO_SUCH", KeyError), ("F", ValueError), ("ITERATIONS", ValueError)):
+        with pytest.raises(error):
+            solver[name] = 1
+    with pytest.raises(KeyError):
+        solver["NO_SUCH"]
+    with pytest.raises(ValueError, match="integer"):
+        solver["MAXFEV"] = 1.5
+    with pytest.raises(cuda_opt.ImproperInput, match="MAXFEV"):
+        solver["MAXFEV"] = 0
+
+
+def test_diagonal(parabola):
+    scale = np.array([1.0, 10, 100, 1000])
+    evaluations = {}
+    for diagonal in (False, True):
+        solver = Solver(np.zeros(4), diagonal=diagonal)
+        for task in solver:
+            if task is Task.SUPPLY_DIAGONAL:
+                solver.diagonal[:] = 1 / scale
+            else:
+                solver.f, solver.g = float(scale @ (solver.x - 1) ** 2) / 2, scale * (solver.x - 1)
+        assert solver.status is Task.CONVERGED
+        evaluations[diagonal] = solver["EVALUATIONS"]
+    assert evaluations[True] < evaluations[False] / 2
+    solver.reset()
+    for task in solver:
+        if task is Task.SUPPLY_DIAGONAL:
+            solver.diagonal[:] = -1
+        else:
+            solver.f, solver.g = parabola(solver.x)
+    assert solver.status is Task.BAD_DIAGONAL
+
+
+def test_stop_and_go_on(rosenbrock):
+    solver = Solver(np.full(6, -1.2))
+    for count, _ in enumerate(solver):
+        solver.f, solver.g = rosenbrock(solver.x)
+        if count == 4:
+            thread = threading.Thread(target=solver.request_stop)
+            thread.start()
+            thread.join()
+    assert solver.status is Task.STOPPED
+    solver.reset(keep_pairs=True)
+    assert solver.status is None and solver["PAIRS"] > 0
+    for _ in solver:
+        solver.f, solver.g = rosenbrock(solver.x)
+    assert solver.status is Task.CONVERGED
+
+
+def solve(solver, fun, evaluations=None):
+    for count, _ in enumerate(solver, 1):
+        solver.f, solver.g = fun(solver.x)
+        if count == evaluations:
+            return
+
+
+def test_checkpoint(rosenbrock):
+    whole = Solver(np.full(6, -1.2))
+    solve(whole, rosenbrock)
+    first = Solver(np.full(6, -1.2))
+    solve(first, rosenbrock, 9)
+    checkpoint = first.save()
+    other = Solver(np.zeros(6))
+    other.load(checkpoint)
+    assert other["EVALUATIONS"] == first["EVALUATIONS"] > 5
+    solve(other, rosenbrock)
+    np.testing.assert_array_equal(other.x, whole.x)
+    with pytest.raises(cuda_opt.ImproperInput):
+        Solver(7).load(checkpoint)
+    with pytest.raises(cuda_opt.ImproperInput):
+        Solver(6).load(checkpoint[:-5])
+    with pytest.raises(cuda_opt.Error, match="no solve to save"):
+        Solver(6).save()
+
+
+def test_log(rosenbrock):
+    lines = []
+    solver = Solver(np.full(4, -1.2), IPRINT_FREQUENCY=1)
+    solver.set_log(lines.append)
+    solve(solver, rosenbrock)
+    assert len(lines) > solver["ITERATIONS"] and all(isinstance(line, str) for line in lines)
+
+    class Broken(Exception):
+        pass
+
+    def write(_):
+        raise Broken
+
+    solver.reset()
+    solver.set_log(write)
+    with pytest.raises(Broken):
+        solve(solver, rosenbrock)
+
+
+def test_misuse_is_an_exception(parabola):
+    solver = Solver(np.zeros(3))
+    solve(solver, parabola)
+    with pytest.raises(cuda_opt.Error) as caught:
+        solver.step()
+    assert caught.value.code is Task.MISUSE
+    with Solver(3) as other:
+        pass
+    with pytest.raises(cuda_opt.Error):
+        other.step()
+
+
+def test_out_of_memory():
+    with pytest.raises(MemoryError):
+        cuda_opt.minimize(lambda x: (0.0, x), np.ones(10), options={"maxcor": 2_000_000_000})
+
+
+def test_single_precision():
+    x = np.zeros(4, np.float32)
+    solver = Solver(x, bounds=cuda_opt.Bounds(0.1, np.full(4, 0.5, np.float32)))
+    for _ in solver:
+        assert solver.x.dtype == np.float32 and solver.f.dtype == np.float64
+        solver.f, solver.g = float(np.sum((solver.x - 1.0) ** 2)), 2 * (solver.x - 1)
+    np.testing.assert_array_equal(x, np.float32(0.5))
+    assert solver["PRECISION"] == 32
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_learned_metric(dtype):
+    """On a sum of parabolas of different curvatures what is learned comes near to their inverses."""
+    curvature = np.geomspace(1, 100, 20)
+    solver = Solver(np.ones(20, dtype), METRIC=cuda_opt.Metric.LEARNED, EPS=1e-4)
+    for _ in solver:
+        solver.f, solver.g = float(curvature @ solver.x.astype(float) ** 2) / 2, curvature * solver.x
+    assert solver.status is Task.CONVERGED and solver["METRIC"] == cuda_opt.Metric.LEARNED
+    learned = solver.metric()
+    assert learned.dtype == dtype and learned.shape == (20,) and (learned > 0).all()
+    assert np.corrcoef(np.log(learned), -np.log(curvature))[0, 1] > 0.5
+    plain = Solver(np.ones(20, dtype))
+    next(plain)
+    assert (plain.metric() == plain.metric()[0]).all()

@@ -1,0 +1,296 @@
+"""torch tensors in place, and the optimizer."""
+import math
+
+import numpy as np
+import pytest
+
+import cuda_opt
+
+torch = pytest.importorskip("torch")
+from cuda_opt.torch import LBFGSB  # noqa: E402
+
+WITH_CUDA = pytest.mark.skipif(not torch.cuda.is_available(), reason="no CUDA device")
+DEVICES = ["cpu", pytest.param("cuda", marks=WITH_CUDA)]
+
+
+def parabola(x):
+    g = x - torch.arange(len(x), dtype=x.dtype, device=x.device)
+    return g @ g / 2, g
+
+
+@pytest.fixture(params=DEVICES)
+def device(request):
+    """A device, with another stream than the default one where it is CUDA."""
+    if request.param == "cpu":
+        yield request.param
+        return
+    with torch.cuda.stream(torch.cuda.Stream()):
+        yield request.param
+
+
+@pytest.mark.parametrize("dtype", [torch.float64, torch.float32])
+@pytest.mark.parametrize("as_arrays", [False, True])
+def test_minimize(dtype, as_arrays, device):
+    x0 = torch.full((8,), 7.0, dtype=dtype, device=device)
+    bounds = cuda_opt.Bounds(torch.zeros_like(x0), torch.full_like(x0, 3)) if as_arrays else cuda_opt.Bounds(0, 3)
+    result = cuda_opt.minimize(parabola, x0, bounds=bounds)
+    assert isinstance(result.x, torch.Tensor) and (result.x.dtype, result.x.device) == (x0.dtype, x0.device)
+    assert result.x.tolist() == pytest.approx([0, 1, 2, 3, 3, 3, 3, 3], abs=1e-5)
+    assert result.success and result.fun == pytest.approx(float(parabola(result.x)[0]))
+    assert x0.tolist() == [7] * 8
+    product = result.hess_inv @ torch.ones_like(x0)
+    assert product.device == x0.device and (product > 0).all()
+
+
+def test_same_as_numpy(rosenbrock):
+    def fun(x):
+        f, g = rosenbrock(np.array(x.tolist()))
+        return f, torch.tensor(g.tolist(), dtype=x.dtype)
+
+    ours = cuda_opt.minimize(fun, torch.full((6,), -1.2, dtype=torch.float64))
+    assert ours.x.tolist() == cuda_opt.minimize(rosenbrock, np.full(6, -1.2)).x.tolist()
+
+
+def test_autograd(device):
+    def fun(x):
+        x.requires_grad_()
+        f = ((x - 1) ** 4).sum() + (x**2).sum()
+        (g,) = torch.autograd.grad(f, x)
+        return f, g
+
+    seen = []
+    x0 = torch.zeros(3, dtype=torch.float64, device=device, requires_grad=True)
+    result = cuda_opt.minimize(fun, x0, callback=seen.append, tol=1e-10)
+    assert not result.x.requires_grad and not result.jac.requires_grad
+    assert float(result.jac.abs().max()) < 1e-5 and seen[-1].tolist() == result.x.tolist()
+    assert len({one.data_ptr() for one in seen}) == len(seen)
+
+
+def test_solver_in_place(device):
+    x = torch.zeros(5, dtype=torch.float64, device=device)
+    solver = cuda_opt.Solver(x)
+    for _ in solver:
+        assert solver.x.data_ptr() == x.data_ptr()
+        solver.f, solver.g = parabola(x)
+    assert x.tolist() == pytest.approx(range(5), abs=1e-4)
+    solver = cuda_opt.Solver(x.zero_())
+    for _ in solver:
+        torch.sub(x, 2, out=solver.g)
+        torch.dot(solver.g, solver.g, out=solver.f)
+    assert x.tolist() == pytest.approx([2] * 5, abs=1e-4)
+
+
+def test_pattern_search(device):
+    like = torch.zeros(1, dtype=torch.float64, device=device)
+
+    def fun(x):
+        assert isinstance(x, torch.Tensor) and x.device == like.device
+        return (x**2 - 10 * torch.cos(2 * math.pi * x) + 10).sum(0)
+
+    result = cuda_opt.pattern_search(fun, [(-5, 5)] * 2, 300, like=like)
+    assert isinstance(result.x, torch.Tensor) and result.fun == pytest.approx(0, abs=1e-6)
+
+
+def test_bad_input():
+    double = torch.zeros(3, dtype=torch.float64)
+    for x0, kind, text in (
+        (double.half(), TypeError, "x0 has elements of float16"),
+        (double.long(), TypeError, "x0 has elements of int64"),
+        (double.view(3, 1), ValueError, r"x0 has the shape \(3, 1\)"),
+        (double.to("meta"), TypeError, "x0 is on the device meta"),
+    ):
+        with pytest.raises(kind, match=text):
+            cuda_opt.minimize(parabola, x0)
+    with pytest.raises(ValueError, match="x0 is not contiguous"):
+        cuda_opt.Solver(torch.zeros(6, dtype=torch.float64)[::2])
+    for returned, kind, text in (
+        ((0.0, np.zeros(3)), TypeError, "the gradient is a numpy.ndarray, but x0 is a torch tensor"),
+        ((0.0, double[:2]), ValueError, r"the gradient has the shape \(2,\)"),
+        ((0.0, double.to("meta")), ValueError, "the gradient is on the device meta, but x0 on cpu"),
+        ((0.0, double + 1j), TypeError, "the gradient has elements of torch.complex128"),
+        ((double, double), ValueError, r"the value of the function has the shape \(3,\)"),
+        ((double[0] * 1j, double), TypeError, "the value of the function has elements of torch.complex128"),
+    ):
+        with pytest.raises(kind, match=text):
+            cuda_opt.minimize(lambda x: returned, double)
+    for bounds, kind, text in (
+        (cuda_opt.Bounds(double.float(), None), TypeError, "the lower bound has elements of torch.float32"),
+        (cuda_opt.Bounds(torch.zeros(6, dtype=torch.float64)[::2], None), ValueError, "not contiguous"),
+        (cuda_opt.Bounds(double[:2], None), ValueError, "the lower bound has 2 elements, but x0 has 3"),
+        (cuda_opt.Bounds(None, double.to("meta")), ValueError, "the upper bound is on the device meta"),
+    ):
+        with pytest.raises(kind, match=text):
+            cuda_opt.minimize(parabola, double, bounds=bounds)
+
+
+def network(dtype=torch.float64, device="cpu"):
+    """A fit of two layers, its parameters, and what evaluates its loss."""
+    torch.manual_seed(0)
+    model = torch.nn.Sequential(torch.nn.Linear(3, 5), torch.nn.Tanh(), torch.nn.Linear(5, 1)).to(device, dtype)
+    data = torch.randn(40, 3, dtype=dtype, device=device)
+    wanted = data[:, :1] * data[:, 1:2]
+    return model, lambda: ((model(data) - wanted) ** 2).mean()
+
+
+def closure_of(optimizer, loss):
+    def closure():
+        optimizer.zero_grad()
+        value = loss()
+        value.backward()
+        return value
+
+    return closure
+
+
+@pytest.mark.parametrize("dtype", [torch.float64, torch.float32])
+def test_optimizer(dtype, device):
+    model, loss = network(dtype, device)
+    optimizer = LBFGSB(model.parameters(), bounds=(-1, 1), max_iter=5)
+    first = loss().item()
+    losses = [float(optimizer.step(closure_of(optimizer, loss))) for _ in range(10)]
+    assert all(later <= earlier for earlier, later in zip(losses, losses[1:])) and losses[-1] < first / 2
+    assert losses[-1] == pytest.approx(loss().item(), rel=1e-4)
+    values = torch.cat([parameter.detach().reshape(-1) for parameter in model.parameters()])
+    assert (values.abs() <= 1).all() and (values.abs() == 1).any()
+    assert isinstance(optimizer.step(closure_of(optimizer, loss)), torch.Tensor)
+
+
+def test_nothing_is_copied(device):
+    """Parameters and gradients are views of the solver's memory, and stay it, whatever is done to the gradients."""
+    model, loss = network(device=device)
+    optimizer = LBFGSB(model.parameters(), max_iter=3)
+    gradients = []
+
+    def closure(way):
+        way()
+        value = loss()
+        value.backward()
+        gradients.append(torch.cat([parameter.grad.reshape(-1) for parameter in model.parameters()]).clone())
+        return value
+
+    for way in (optimizer.zero_grad, lambda: optimizer.zero_grad(set_to_none=True), model.zero_grad):
+        optimizer.step(lambda: closure(way))
+        at = 0
+        for parameter in model.parameters():
+            assert parameter.data_ptr() == optimizer.solver.x.data_ptr() + 8 * at
+            assert parameter.grad.data_ptr() == optimizer.solver.g.data_ptr() + 8 * at
+            at += parameter.numel()
+        current = torch.autograd.grad(loss(), list(model.parameters()))
+        assert torch.allclose(torch.cat([g.reshape(-1) for g in current]), optimizer.solver.g)
+        assert gradients[-1].abs().max() > 0
+
+
+def test_groups_and_unused_parameters():
+    a, b, unused = (torch.nn.Parameter(torch.full((2, 2), 5.0, dtype=torch.float64)) for _ in range(3))
+    upper = torch.tensor([0.25, 0.75], dtype=torch.float64)  # broadcasts over the rows
+    optimizer = LBFGSB([{"params": [a], "bounds": (0, upper)}, {"params": [b, unused]}], bounds=(None, 3))
+    closure = closure_of(optimizer, lambda: ((a - 1) ** 2).sum() + ((b - 4) ** 2).sum())
+    while optimizer.solver.status is None:
+        optimizer.step(closure)
+    assert a.tolist() == [[0.25, 0.75]] * 2 and b.tolist() == [[3, 3]] * 2 and unused.tolist() == [[3, 3]] * 2
+    assert optimizer.solver.status is cuda_opt.Task.CONVERGED
+    assert len(optimizer.param_groups) == 2
+    with pytest.raises(ValueError, match="all its parameters at once"):
+        optimizer.add_param_group({"params": [torch.nn.Parameter(torch.zeros(1))]})
+
+
+def test_iterations_and_evaluations_in_a_step():
+    model, loss = network()
+    optimizer = LBFGSB(model.parameters(), max_iter=4, max_eval=50, HISTORY_BITS=32)
+    optimizer.step(closure_of(optimizer, loss))
+    assert optimizer.solver["ITERATIONS"] == 4 and optimizer.solver["HISTORY_BITS"] == 32
+    optimizer = LBFGSB(model.parameters(), max_iter=100, max_eval=6)
+    optimizer.step(closure_of(optimizer, loss))
+    assert 6 <= optimizer.solver["EVALUATIONS"] <= 8
+
+
+def test_lr_below_one_shortens_the_steps():
+    x = torch.nn.Parameter(torch.full((2,), 3.0, dtype=torch.float64))
+    optimizer = LBFGSB([x], lr=0.25, max_iter=1)
+    closure = closure_of(optimizer, lambda: (x**2).sum())
+    for _ in range(4):
+        optimizer.step(closure)
+        assert optimizer.solver["STEP"] <= 0.25
+    scheduler = torch.optim.lr_scheduler.StepLR(optimizer, 1, gamma=2.0)
+    optimizer.step(closure)
+    scheduler.step()
+    assert optimizer.param_groups[0]["lr"] == 0.5
+
+
+def test_going_on_after_the_end():
+    x, centre = torch.nn.Parameter(torch.zeros(3, dtype=torch.float64)), torch.ones(3, dtype=torch.float64)
+    optimizer = LBFGSB([x])
+    closure = closure_of(optimizer, lambda: ((x - centre) ** 2).sum())
+    optimizer.step(closure)
+    assert x.tolist() == pytest.approx([1] * 3) and optimizer.solver.status is cuda_opt.Task.CONVERGED
+    centre.fill_(2)
+    optimizer.step(closure)
+    assert x.tolist() == pytest.approx([2] * 3)
+
+
+def test_state_dict(tmp_path):
+    """A solve that is saved, and loaded in another process's place, takes the steps that it would have taken."""
+    model, loss = network()
+    optimizer = LBFGSB(model.parameters(), bounds=(-1, 1), max_iter=3, max_eval=50)
+    assert "cuda_opt" not in optimizer.state_dict()["state"]
+    optimizer.step(closure_of(optimizer, loss))
+    torch.save(optimizer.state_dict(), tmp_path / "state")
+    for _ in range(3):
+        optimizer.step(closure_of(optimizer, loss))
+    other, loss_of_other = network()
+    with torch.no_grad():
+        for parameter in other.parameters():
+            parameter.zero_()
+    again = LBFGSB(other.parameters(), bounds=(-1, 1), max_iter=3, max_eval=50)
+    again.load_state_dict(torch.load(tmp_path / "state"))
+    for _ in range(3):
+        again.step(closure_of(again, loss_of_other))
+    for one, two in zip(model.parameters(), other.parameters()):
+        assert torch.equal(one, two)
+    assert again.solver["ITERATIONS"] == optimizer.solver["ITERATIONS"] == 12
+    smaller = LBFGSB([torch.nn.Parameter(torch.zeros(3, dtype=torch.float64))])
+    with pytest.raises(ValueError):
+        smaller.load_state_dict(optimizer.state_dict())
+
+
+def test_bad_arguments():
+    x = torch.nn.Parameter(torch.zeros(3, dtype=torch.float64))
+    for parameters, settings, text in (
+        ([x, torch.nn.Parameter(torch.zeros(2))], {}, "parameter 1 has elements of torch.float32"),
+        ([x], {"lr": 0}, "lr is 0"),
+        ([x], {"max_iter": 0}, "max_iter is 0"),
+        ([x], {"bounds": (1, 0)}, "1.*0"),
+        ([x], {"bounds": (1, 2, 3)}, "bounds has 3 elements"),
+        ([x], {"bounds": (torch.zeros(2), None)}, r"a bound has the shape \(2,\), the parameter \(3,\)"),
+        ([x], {"history_size": 0}, "m"),
+        ([], {}, "empty"),
+    ):
+        with pytest.raises(ValueError, match=text):
+            LBFGSB(parameters, **settings)
+
+
+
+def test_a_closure_that_raises():
+    """What it raises comes out, and the next step asks for the same evaluation again."""
+
+    class Broken(Exception):
+        pass
+
+    def solve(broken_ones):
+        x = torch.nn.Parameter(torch.full((3,), 2.0, dtype=torch.float64))
+        optimizer = LBFGSB([x], max_iter=50, max_eval=100)
+        evaluate, calls = closure_of(optimizer, lambda: (x**4).sum() + (x * x[0]).sum()), []
+
+        def closure():
+            calls.append(1)
+            if len(calls) in broken_ones:
+                raise Broken
+            return evaluate()
+
+        for _ in broken_ones:
+            with pytest.raises(Broken):
+                optimizer.step(closure)
+        optimizer.step(closure)
+        return x.tolist(), len(calls) - len(broken_ones)
+
+    assert solve([]) == solve([1, 4, 5])
