@@ -12,7 +12,8 @@ import numpy as np
 from ._constants import INTEGERS, REALS, Task
 from ._result import new_result, result_of
 from ._solver import GRADIENT, OBJECTIVE, Solver
-from ._space import Array, NumPySpace, as_array, name_of, one_axis, space_of
+from ._space import Array, NumPySpace, as_array, name_of, one_axis
+from ._space_of import space_of
 
 _EPSILON = float(np.finfo(np.float64).eps)
 # SciPy's options of L-BFGS-B that are of finite differences or of its printing: there is nothing for them to do.

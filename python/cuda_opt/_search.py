@@ -13,7 +13,8 @@ from ._constants import LIMITS, Task
 from ._handle import Handle, stream_number
 from ._library import library
 from ._result import new_result
-from ._space import Space, as_array, one_axis, space_of
+from ._space import Space, as_array, one_axis
+from ._space_of import space_of
 
 VALUES = "the values of the function"
 _ENDS = LIMITS | {Task.CONVERGED, Task.NOT_FINITE, Task.STOPPED}

@@ -12,7 +12,8 @@ from ._bounds import limits_of
 from ._constants import ENDS, Task
 from ._handle import TASKS, Handle, stream_number
 from ._library import library
-from ._space import Array, as_array, one_axis, space_of
+from ._space import Array, as_array, one_axis
+from ._space_of import space_of
 
 OBJECTIVE, GRADIENT = "the value of the function", "the gradient"
 

@@ -1,11 +1,10 @@
 """Where the user's arrays lie, and how their library makes and fills others beside them.
 
 A solver works on addresses. All that it has to know of NumPy, torch, JAX, CuPy and their like is a ``Space``: one that
-is made from x0, and through which every array of a solve goes. ``space_of`` chooses it."""
+is made from x0, and through which every array of a solve goes. ``_space_of.py`` chooses it."""
 from __future__ import annotations
 
 import math
-import sys
 from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
@@ -171,32 +170,6 @@ def number(value: Any, what: str) -> float:
     if array.dtype.kind not in "fiub":
         raise TypeError(f"{what} is a {name_of(value)}: it has to be a real number")
     return float(array.reshape(()))
-
-
-def space_of(x0: Any) -> Space:
-    """The space of an array.
-
-    Raises
-    ------
-    TypeError
-        where it is no array, or has elements that are neither float64 nor float32
-    """
-    if isinstance(x0, np.ndarray):
-        return NumPySpace(x0)
-    # Whoever has an array of a library has imported it.
-    if (torch := sys.modules.get("torch")) and isinstance(x0, torch.Tensor):
-        from ._space_torch import TorchSpace
-
-        return TorchSpace(x0)
-    if (jax := sys.modules.get("jax")) and isinstance(x0, jax.Array):
-        from ._space_jax import JaxSpace
-
-        return JaxSpace(x0)
-    if hasattr(x0, "__cuda_array_interface__") or hasattr(x0, "__dlpack_device__"):
-        from ._space_protocol import ProtocolSpace
-
-        return ProtocolSpace(x0)
-    raise TypeError(f"x0 is a {name_of(x0)}: it has to be an array of NumPy, torch, CuPy or JAX, or a CUDA array")
 
 
 def as_array(x0: Any) -> Array:
