@@ -9,9 +9,8 @@
 // run. Partial sums stand as [entry][block], so that reduce_partials reads them in order.
 #pragma once
 
-#include "sweeps/cuda/crossed.cuh"
+#include "sweeps/cuda/own_rows.cuh"
 #include "sweeps/cuda/lane_products.cuh"
-#include "sweeps/cuda/ring.cuh"
 
 namespace cudaopt {
 
@@ -111,27 +110,10 @@ __global__ void __launch_bounds__(products_threads, resident_blocks(blocks))
         ring.ask(tile - (stages - 1) * step);
         unsigned char *const stage = ring.await();
 
-        // The lane's own rows. y_new = g - g_base, of which g_base is stored; rounded as it will be stored.
-        const auto mine = [&](int vector) { return place.vector(stage, vector) + lane * lane_rows; };
         RowsAhead<Real, lane_rows> at;
-        load_rows(mine(place.x), at.x);
-        load_rows(mine(place.g), at.g);
-        if (free_gram) {
-            load_rows(mine(place.l), at.l);
-            load_rows(mine(place.u), at.u);
-        }
-        if (request.fresh && place.columns > 0) {
-            History *const y_new = place.column(stage, 0) + lane * lane_rows;
-            alignas(lane_rows * sizeof(Real)) Real g_base[lane_rows];
-            if constexpr (apart) load_rows(mine(place.g_base), g_base);
-            else load_rows(y_new, g_base);
-            Elements<History, lane_rows> y;
-#pragma unroll
-            for (int k = 0; k < lane_rows; k++) y.v[k] = gradient_change<History>(at.g[k], g_base[k]);
-            y.store(y_new);
-        }
+        load_own_rows<free_gram>(place, stage, request.fresh && place.columns > 0, at);
         if constexpr (metric) {
-            load_rows(mine(place.h), at.h);
+            load_rows(place.vector(stage, place.h) + lane * lane_rows, at.h);
             const int64_t row = tile * rows + lane * lane_rows;
             const auto stored = [&](int k) { return place.column(stage, k) + lane * lane_rows; };
             const MetricRows<Real, History> here{request.update,
@@ -147,7 +129,7 @@ __global__ void __launch_bounds__(products_threads, resident_blocks(blocks))
         bool is_free[lane_rows], candidate[lane_rows];
         alignas(lane_rows * sizeof(Real)) Real z[lane_rows];
         const bool any_candidate = look_at_rows<kind>(at, request.threshold, own_sums, is_free, z, candidate);
-        if (crosses<kind>(request.threshold)) store_rows(z, mine(place.x));
+        if (crosses<kind>(request.threshold)) store_rows(z, place.vector(stage, place.x) + lane * lane_rows);
         __syncwarp();
         if (any_candidate) {
             double t[lane_rows];
@@ -156,19 +138,7 @@ __global__ void __launch_bounds__(products_threads, resident_blocks(blocks))
                 const auto factor = [&](int row, int j) {
                     return !metric ? 1.0 : panel::inverse(j) ? factors[row].y : factors[row].x;
                 };
-                const auto entry = [&](int64_t row, int j) {
-                    const int at = static_cast<int>(row - tile * rows);
-                    return factor(at, j) * static_cast<double>(place.column(stage, place.stored(j))[at]);
-                };
-#pragma unroll
-                for (int k = 0; k < lane_rows; k++) {
-                    const int own = lane * lane_rows + k;
-                    const double x = at.x[k], bound = bound_ahead(at.g[k], at.l[k], at.u[k]);
-                    send_rows(t[k] <= ahead.below,
-                              {t[k], tile * rows + own, factor(own, panel::gradient) * at.g[k],
-                               factor(own, panel::displacement) * (bound - x)},
-                              columns, entry, ahead.to);
-                }
+                send_own_rows(place, stage, tile * rows, at, t, columns, ahead, factor);
             }
         }
 
@@ -266,11 +236,7 @@ __global__ void __launch_bounds__(products_threads, resident_blocks(blocks))
                       : sum_at(Products::place_over_free(i, j)) + sum_at(Products::place_over_held(i, age_j, columns)));
         }
     }
-    if (threadIdx.x < WarpSums::size)
-        store(threadIdx.x < row_sum_count ? threadIdx.x : layout.maximum + threadIdx.x - row_sum_count,
-              WarpSums::join(warp_sums, threadIdx.x));
-    if (!free_gram)
-        for (int e = layout.free_gram + threadIdx.x; e < layout.leading_products; e += products_threads) store(e, 0);
+    store_row_sums<free_gram>(layout, warp_sums, store);
 }
 
 } // namespace cudaopt

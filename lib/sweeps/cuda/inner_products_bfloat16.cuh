@@ -3,7 +3,7 @@
 #pragma once
 
 #include "sweeps/cuda/bfloat16_products.cuh"
-#include "sweeps/cuda/crossed.cuh"
+#include "sweeps/cuda/own_rows.cuh"
 
 namespace cudaopt {
 
@@ -73,22 +73,8 @@ __global__ void __launch_bounds__(products_threads, bfloat16_resident(octets))
         ring.ask(tile - (stages - 1) * step);
         unsigned char *const stage = ring.await();
 
-        const auto mine = [&](int vector) { return place.vector(stage, vector) + lane * lane_rows; };
         RowsAhead<Real, lane_rows> at;
-        load_rows(mine(place.x), at.x);
-        load_rows(mine(place.g), at.g);
-        if (free_gram) {
-            load_rows(mine(place.l), at.l);
-            load_rows(mine(place.u), at.u);
-        }
-        if (request.fresh) {
-            alignas(lane_rows * sizeof(Real)) Real g_base[lane_rows];
-            load_rows(mine(place.g_base), g_base);
-            Elements<bfloat16, lane_rows> y;
-#pragma unroll
-            for (int k = 0; k < lane_rows; k++) y.v[k] = gradient_change<bfloat16>(at.g[k], g_base[k]);
-            y.store(place.column(stage, 0) + lane * lane_rows);
-        }
+        load_own_rows<free_gram>(place, stage, request.fresh, at);
         bool is_free[lane_rows], candidate[lane_rows];
         Real z[lane_rows];
         const bool any_candidate = look_at_rows<kind>(at, 0, own_sums, is_free, z, candidate);
@@ -106,17 +92,8 @@ __global__ void __launch_bounds__(products_threads, bfloat16_resident(octets))
         if (any_candidate) {
             double t[lane_rows];
             look_at_candidates<kind>(at, candidate, ahead.reach, own_sums, t);
-            if (ahead.below > 0) {
-                const auto entry = [&](int64_t row, int j) {
-                    return static_cast<double>(place.column(stage, place.stored(j))[row - tile * rows]);
-                };
-#pragma unroll
-                for (int k = 0; k < lane_rows; k++) {
-                    const double x = at.x[k], bound = bound_ahead(at.g[k], at.l[k], at.u[k]);
-                    send_rows(t[k] <= ahead.below, {t[k], tile * rows + lane * lane_rows + k, at.g[k], bound - x},
-                              columns, entry, ahead.to);
-                }
-            }
+            if (ahead.below > 0)
+                send_own_rows(place, stage, tile * rows, at, t, columns, ahead, [](int, int) { return 1.0; });
         }
 
         const unsigned stage_at = shared_address(stage);
@@ -174,19 +151,12 @@ __global__ void __launch_bounds__(products_threads, bfloat16_resident(octets))
             store(layout.free_gram + panel::gram_index(i, j, columns),
                   sum_of(i, j, [](int a, int b) { return Products::place_over_free(min(a, b), max(a, b)); }));
         if (i >= panel::leading) continue;
-        double over_all = 0;
-        if (i + j == panel::s_new + panel::gradient && i != j && i != panel::y_new && j != panel::y_new) {
-            for (int k = 0; k < products_warps; k++) over_all += warp_slopes[k];
-        } else {
-            over_all = sum_of(i, j, [](int a, int b) { return Products::place_over_all(a, b); });
-        }
+        const bool is_slope = min(i, j) == panel::s_new && max(i, j) == panel::gradient;
+        double over_all = is_slope ? 0 : sum_of(i, j, Products::place_over_all);
+        for (int k = 0; is_slope && k < products_warps; k++) over_all += warp_slopes[k];
         store(layout.leading_products + i * columns + j, over_all);
     }
-    if (threadIdx.x < WarpSums::size)
-        store(threadIdx.x < row_sum_count ? threadIdx.x : layout.maximum + threadIdx.x - row_sum_count,
-              WarpSums::join(warp_sums, threadIdx.x));
-    if (!free_gram)
-        for (int e = layout.free_gram + threadIdx.x; e < layout.leading_products; e += products_threads) store(e, 0);
+    store_row_sums<free_gram>(layout, warp_sums, store);
 }
 
 } // namespace cudaopt

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "sweeps/cuda/matrix_unit.cuh"
-#include "sweeps/cuda/device_rows.cuh"
+#include "sweeps/cuda/own_rows.cuh"
 
 namespace cudaopt {
 
@@ -161,9 +161,7 @@ __global__ void __launch_bounds__(products_threads)
                   sum_at(over_all_sums));
     }
     if (blockIdx.x > 0) return;
-    if (threadIdx.x < WarpSums::size)
-        store(threadIdx.x < row_sum_count ? threadIdx.x : layout.maximum + threadIdx.x - row_sum_count,
-              WarpSums::join(warp_sums, threadIdx.x));
+    store_row_sums<true>(layout, warp_sums, store);
 }
 
 } // namespace cudaopt
