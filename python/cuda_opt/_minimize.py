@@ -164,7 +164,7 @@ def minimize(
     options : dict
         SciPy's of L-BFGS-B: ``maxcor`` (10), ``ftol`` (2.2e-9), ``gtol`` (1e-5), ``maxiter`` and ``maxfun`` (15000),
         ``maxls`` (20), ``disp`` (False; True or k: a line on standard output for each, or each k-th, iterate). And the
-        library's own settings by the names of ``include/cuda_opt.h`` without CUDA_OPT_: ``{"HISTORY_BITS": 32}``.
+        library's own settings by the names of ``include/cuda_opt.h`` without ``CUDA_OPT_``: ``{"HISTORY_BITS": 32}``.
     tol : float
         Both ftol and gtol, as in SciPy. Default: theirs.
     stream : int, torch.cuda.Stream, cupy.cuda.Stream

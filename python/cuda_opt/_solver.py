@@ -50,7 +50,7 @@ class Solver(Handle):
         The CUDA stream of all device work, on which f and g have to be written. Default: the current one of x's
         library, when the solver is made.
     **settings
-        By the names of ``include/cuda_opt.h``, without CUDA_OPT_: ``EPS=1e-8``, ``HISTORY_BITS=32``.
+        By the names of ``include/cuda_opt.h``, without ``CUDA_OPT_``: ``EPS=1e-8``, ``HISTORY_BITS=32``.
         ``solver["EPS"] = 1e-8`` changes them later, ``solver["ITERATIONS"]`` reads settings and results.
 
     Attributes
