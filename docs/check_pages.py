@@ -164,7 +164,7 @@ class InABrowser(unittest.TestCase):
 
     def test_the_search_finds_words_of_a_page(self):
         self.open("search.html?q=generalized+Cauchy+point")
-        self.wait_for("document.querySelectorAll('#search-results li a').length >= 2")
+        self.wait_for("document.querySelector('.search-summary, #search-results p')?.innerText.includes('found')")
         found = self.evaluate("[...document.querySelectorAll('#search-results li a')].map(a => a.innerText)")
         self.assertIn("The method, from the papers to the code", found)
 

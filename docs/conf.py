@@ -31,6 +31,29 @@ suppress_warnings = ["myst.header"]  # a header's first heading may be of the se
 
 html_theme = "furo"
 html_title = "cuda_opt"
+html_theme_options = {
+    # Debian's Furo was compiled without its dark colours.
+    "dark_css_variables": {
+        "color-foreground-primary": "#d8dade",
+        "color-foreground-secondary": "#9aa0a8",
+        "color-foreground-muted": "#858b93",
+        "color-foreground-border": "#5c636b",
+        "color-background-primary": "#14171a",
+        "color-background-secondary": "#1b1f23",
+        "color-background-hover": "#232930",
+        "color-background-hover--transparent": "#23293000",
+        "color-background-border": "#31373e",
+        "color-background-item": "#3a4149",
+        "color-brand-primary": "#6cb2f5",
+        "color-brand-content": "#6cb2f5",
+        "color-highlighted-background": "#0b3d66",
+        "color-highlight-on-target": "#33340c",
+        "color-problematic": "#f08a80",
+        "color-api-keyword": "#9aa0a8",
+        "color-card-background": "#1b1f23",
+        "color-card-border": "#31373e",
+    }
+}
 html_extra_path = ["html"]
 html_static_path = ["style"]
 html_css_files = ["style.css"]

@@ -87,9 +87,10 @@ inline std::string heading(double left, const std::string &title, const std::str
            words(left, 58, "fill=\"#666\"", escaped(subtitle));
 }
 
-// The whole file: the content on a white ground. size: attributes of width and height.
-inline std::string file(const std::string &size, int font_size, const std::string &content) {
-    return "<svg xmlns=\"http://www.w3.org/2000/svg\" " + size +
+// The whole file: the content on a white ground. It scales with the place that it is given.
+inline std::string file(double width, double height, int font_size, const std::string &content) {
+    const std::string view = attribute("viewBox", "0 0 " + number(width, 0) + " " + number(height, 0));
+    return "<svg xmlns=\"http://www.w3.org/2000/svg\" " + size(width, height, 0) + " " + view +
            " font-family=\"Helvetica, Arial, sans-serif\" font-size=\"" + std::to_string(font_size) +
            "\" fill=\"#333\">\n<rect width=\"100%\" height=\"100%\" fill=\"#fff\"/>\n" + content + "</svg>\n";
 }

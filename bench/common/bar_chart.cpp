@@ -33,9 +33,8 @@ std::string svg(const BarChart &chart) {
             for (std::size_t row = 0; row < chart.rows.size(); row++) longest = std::max(longest, share_of(bars, row));
     const double last = std::ceil(10 * longest - 1e-9) / 10, per_share = (right - left) / last;
 
-    const auto colour = [&](std::size_t k) {
-        return chart.stacked ? shades[k % std::size(shades)] : colours[k % std::size(colours)];
-    };
+    const std::vector<std::string> colours = colours_of(chart.series);
+    const auto colour = [&](std::size_t k) { return chart.stacked ? shades[k % std::size(shades)] : colours[k]; };
     std::string text = heading(left, chart.title, chart.subtitle);
     for (int percent = 0; percent <= std::lround(100 * last); percent += last > 2 ? 50 : 20) {
         const double at = left + per_share * percent / 100;
@@ -62,7 +61,7 @@ std::string svg(const BarChart &chart) {
         text += words(right + 48, legend + 4.5, "", escaped(chart.series[k].label));
         legend += 24;
     }
-    return file(size(width, bottom + 72), 13, text);
+    return file(width, bottom + 72, 13, text);
 }
 
 } // namespace cudaopt::bench

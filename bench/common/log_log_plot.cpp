@@ -67,9 +67,10 @@ std::string svg(const LogLogPlot &plot) {
     const double middle = (top + bottom) / 2;
     text += words(28, middle, "text-anchor=\"middle\" transform=\"rotate(-90 28 " + number(middle) + ")\"",
                   escaped(plot.ordinate));
+    const std::vector<std::string> colours = colours_of(plot.curves);
     double legend = top + 12;
     for (std::size_t k = 0; k < plot.curves.size(); k++) {
-        const std::string colour = colours[k % std::size(colours)];
+        const std::string &colour = colours[k];
         std::string points, dots;
         for (const auto &p : plot.curves[k].points) {
             if (!drawn(p)) continue;
@@ -82,7 +83,7 @@ std::string svg(const LogLogPlot &plot) {
         text += words(right + 48, legend + 4.5, "", escaped(plot.curves[k].label));
         legend += 24;
     }
-    return file(size(width, height), 13, text);
+    return file(width, height, 13, text);
 }
 
 } // namespace cudaopt::bench

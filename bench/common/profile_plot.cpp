@@ -52,9 +52,10 @@ std::string svg(const ProfilePlot &plot) {
     const double middle = (top + bottom) / 2;
     text += words(28, middle, "text-anchor=\"middle\" transform=\"rotate(-90 28 " + number(middle) + ")\"",
                   "share of the problems");
+    const std::vector<std::string> colours = colours_of(plot.solvers);
     double legend = top + 12;
     for (std::size_t k = 0; k < plot.solvers.size(); k++) {
-        const std::string colour = colours[k % std::size(colours)];
+        const std::string &colour = colours[k];
         const auto problems = static_cast<double>(plot.solvers[k].of_problem.size());
         double share = 0;
         std::string points = point("M", left, bottom);
@@ -70,7 +71,7 @@ std::string svg(const ProfilePlot &plot) {
         text += words(right + 48, legend + 4.5, "", escaped(plot.solvers[k].label));
         legend += 24;
     }
-    return file(size(width, height), 13, text);
+    return file(width, height, 13, text);
 }
 
 } // namespace cudaopt::bench
