@@ -75,7 +75,8 @@ napoleon_use_rtype = False
 
 if MATHJAX.is_dir():
     mathjax_path = "mathjax/MathJax.js?config=TeX-AMS_SVG-full"
-    mathjax2_config = {"messageStyle": "none"}
+    mathjax2_config = {"messageStyle": "none", "tex2jax": {"processClass": "math"}}
+    myst_update_mathjax = False  # which is for version 3
 
 # Links that lead to a header lead to its page of the reference.
 PAGE_OF = {
@@ -137,8 +138,8 @@ def complete(app, failure):
         join_the_theme(static)
     if failure is None and MATHJAX.is_dir():  # what one combined file of MathJax asks for, 2 of its 50 MB
         to = static / "mathjax"
-        for part in ("MathJax.js", "config/TeX-AMS_SVG-full.js", "jax/output/SVG/fonts/TeX", "extensions/MathMenu.js",
-                     "extensions/MathZoom.js"):
+        for part in ("MathJax.js", "config/TeX-AMS_SVG-full.js", "jax/output/SVG/fonts/TeX", "jax/element/mml/optable",
+                     "extensions/MathMenu.js", "extensions/MathZoom.js"):
             for source in (MATHJAX / part).rglob("*.js") if (MATHJAX / part).is_dir() else [MATHJAX / part]:
                 copy = to / source.relative_to(MATHJAX)
                 copy.parent.mkdir(parents=True, exist_ok=True)

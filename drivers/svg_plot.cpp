@@ -194,12 +194,14 @@ std::string svg(const Plot &plot) { return svg(std::vector<Plot>{plot}); }
 
 std::string svg(const std::vector<Plot> &plots) {
     const double all = height * static_cast<double>(plots.size());
+    double whole = width;
+    for (const Plot &plot : plots) whole = std::max(whole, reach_of_heading(left, plot.title, plot.subtitle));
     std::string text;
     for (std::size_t i = 0; i < plots.size(); i++) {
         const std::string chart = Chart(plots[i]).draw(plots[i]);
         text += i == 0 ? chart : moved(0, height * static_cast<double>(i), chart);
     }
-    return file(width, all, 13, text);
+    return file(whole, all, 13, text);
 }
 
 } // namespace driver

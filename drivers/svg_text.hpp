@@ -2,6 +2,7 @@
 // for circles, of which many stand on one.
 #pragma once
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <string>
@@ -31,6 +32,13 @@ inline std::string element(const std::string &name, const std::string &style) {
 }
 inline std::string element(const std::string &name, const std::string &style, const std::string &content) {
     return "<" + name + " " + style + ">" + content + "</" + name + ">\n";
+}
+
+// How far words reach at most, by the widths of common letters: nothing here measures them.
+inline double reach(const std::string &text, int font_size, bool bold = false) {
+    double letters = 0;
+    for (const char c : text) letters += (static_cast<unsigned char>(c) & 0xC0) != 0x80; // of UTF-8
+    return letters * font_size * (bold ? 0.66 : 0.61);
 }
 
 inline std::string place(double x, double y, int digits = 1) {
@@ -79,6 +87,11 @@ inline std::string moved(double x, double y, const std::string &content) {
 inline std::string power_of_ten(int exponent) {
     return std::string("10<tspan dy=\"-5\" font-size=\"10\">") + (exponent < 0 ? "\u2212" : "") +
            std::to_string(std::abs(exponent)) + "</tspan>";
+}
+
+// The width of a picture that shows a title and a subtitle whole.
+inline double reach_of_heading(double left, const std::string &title, const std::string &subtitle) {
+    return left + 8 + std::max(reach(title, 18, true), reach(subtitle, 13));
 }
 
 // A title over its subtitle.
