@@ -38,7 +38,7 @@ inline std::string element(const std::string &name, const std::string &style, co
 inline double reach(const std::string &text, int font_size, bool bold = false) {
     double letters = 0;
     for (const char c : text) letters += (static_cast<unsigned char>(c) & 0xC0) != 0x80; // of UTF-8
-    return letters * font_size * (bold ? 0.66 : 0.61);
+    return letters * font_size * (bold ? 0.6 : 0.61);
 }
 
 inline std::string place(double x, double y, int digits = 1) {
