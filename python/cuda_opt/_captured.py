@@ -1,6 +1,6 @@
 """An evaluation that becomes a CUDA graph: one launch in place of one for each of its operations.
 
-The solver's x, f and g stay where they are for a whole solve, and so do what an evaluation reads and writes: after a few
+The solver's x, f and g stay where they are for a whole solve, and so does what an evaluation reads and writes: after some
 evaluations by the user's function its operations are recorded, and launched again for all others. How to record is a
 matter of the array's library, which has a ``Recorder``."""
 from __future__ import annotations
@@ -12,11 +12,11 @@ from typing import Any
 
 from ._space import Space
 
-# Evaluations by the function itself before its operations are recorded. What a library compiles, tunes or allocates when
-# it first meets an operation has then been done; torch's make_graphed_callables() takes as many.
+# Evaluations by the function itself before it is recorded: what a library compiles, tunes or allocates when
+# it first meets an operation has then been done. torch's make_graphed_callables() takes as many.
 WARM_UPS = 3
 
-_one_at_a_time = threading.Lock()  # torch records one graph at a time in a process
+_one_at_a_time = threading.RLock()  # torch records one graph at a time in a process
 
 
 class Recorder:

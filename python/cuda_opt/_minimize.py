@@ -172,8 +172,8 @@ def minimize(
     stream : int, torch.cuda.Stream, cupy.cuda.Stream
         The CUDA stream of all device work. Default: x0's library's current one.
     cuda_graph : bool
-        True, for torch and CuPy on a CUDA device: the operations of fun and jac are recorded in their fourth evaluation,
-        and launched as one CUDA graph in all others, which saves what each launch costs the host. Python's code of fun
+        True, for torch and CuPy on a CUDA device: the operations of fun and jac are recorded in the fourth evaluation,
+        and launched as one CUDA graph from then on, which saves what each launch costs the host. The Python code of fun
         is then not run any more: it has to do the same operations each time, on arrays that stay where they are, to
         read no values on the host, and to return f as an array. What they allocate is held until the solve ends.
         Default False.

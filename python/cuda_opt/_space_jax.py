@@ -93,7 +93,7 @@ class JaxSpace(Space):
         view = self._views.get(address)
         if view is None or view.is_deleted():  # by a function that was lent it as a donation
             view = self._views[address] = jax.dlpack.from_dlpack(array)
-        # Anew: what JAX keeps with an array would be of old values. From an array, since DLPack takes three times as long.
+        # Anew: what JAX keeps with an array would be of old values. DLPack would take three times as long.
         return jax.make_array_from_single_device_arrays(view.shape, view.sharding, [view])
 
     def own(self, array: Array) -> Array:

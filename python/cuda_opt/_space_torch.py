@@ -60,7 +60,7 @@ class TorchSpace(Space):
 
     def recorder(self) -> TorchRecorder:
         if self.backend == BACKEND_HOST:
-            raise ValueError(f"cuda_graph is True, but x0 is on the device {self.device}: it has to be on a CUDA device")
+            raise ValueError(f"cuda_graph is True, but x0 is on the device {self.device}, which is no CUDA device")
         return TorchRecorder(self.device)
 
     def put_number(self, to: Array, value: Any, what: str) -> None:
