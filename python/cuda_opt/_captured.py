@@ -1,8 +1,8 @@
 """An evaluation that becomes a CUDA graph: one launch in place of one for each of its operations.
 
-The solver's x, f and g stay where they are for a whole solve, and so does what an evaluation reads and writes: after some
-evaluations by the user's function its operations are recorded, and launched again for all others. How to record is a
-matter of the array's library, which has a ``Recorder``."""
+The solver's x, f and g stay where they are for a whole solve, and so does what an evaluation reads and writes. So after
+a few evaluations by the user's function its operations are recorded, and launched again for all others. How to record
+is a matter of the array's library, which has a ``Recorder``."""
 from __future__ import annotations
 
 import threading

@@ -9,6 +9,8 @@ from gpu_shared import cupy_and_stream, torch_and_stream, torch_rosenbrock
 import cuda_opt
 from cuda_opt import Bounds
 
+SHORT = {"maxiter": 40}
+
 
 def counted(fun):
     """The function, and a list with an element for each call of it."""
@@ -36,7 +38,7 @@ def check_torch_graph_same_bits():
                 for fun in (torch_rosenbrock, differentiated):
                     x0 = torch.full((10_001,), -1.2, dtype=dtype, device="cuda")
                     for bounds in (None, Bounds(torch.full_like(x0, -2), 0.9)):
-                        settings = {"bounds": bounds, "options": {"maxiter": 40}}
+                        settings = {"bounds": bounds, "options": SHORT}
                         eager, seen = cuda_opt.minimize(fun, x0, **settings), []
                         recorded, calls = counted(fun)
                         graph = cuda_opt.minimize(recorded, x0, cuda_graph=True, callback=seen.append, **settings)
@@ -63,7 +65,7 @@ def check_torch_graph_bad_functions():
         return fun
 
     x0 = torch.full((1000,), -1.2, dtype=torch.float64, device="cuda")
-    expected = cuda_opt.minimize(torch_rosenbrock, x0).x
+    expected = cuda_opt.minimize(torch_rosenbrock, x0, options=SHORT).x
     cases = [(failing(at), KeyError, "mine") for at in (1, 3, 4)]
     cases.append((lambda x: (torch_rosenbrock(x)[0].item(), x.clone()), RuntimeError, "gpu_graphs.py, line"))
     cases.append((lambda x: (1.0, x.clone()), TypeError, "the value of the function is a float: in a CUDA graph"))
@@ -76,8 +78,8 @@ def check_torch_graph_bad_functions():
                 assert text in str(error), error
             else:
                 raise AssertionError(f"nothing was raised: {text}")
-            assert torch.equal(cuda_opt.minimize(torch_rosenbrock, x0).x, expected)
-            assert torch.equal(cuda_opt.minimize(torch_rosenbrock, x0, cuda_graph=True).x, expected)
+            assert torch.equal(cuda_opt.minimize(torch_rosenbrock, x0, options=SHORT).x, expected)
+            assert torch.equal(cuda_opt.minimize(torch_rosenbrock, x0, cuda_graph=True, options=SHORT).x, expected)
             assert torch.cuda.get_sync_debug_mode() == 0
             assert bool((torch.rand(10, device="cuda") < 1).all())
 
@@ -100,13 +102,13 @@ def broken_recording():
         return (f + f.item() if len(calls) == 4 else f), g
 
     x0, calls = torch.full((1000,), -1.2, dtype=torch.float64, device="cuda"), []
-    expected = cuda_opt.minimize(torch_rosenbrock, x0).x
+    expected = cuda_opt.minimize(torch_rosenbrock, x0, options=SHORT).x
     try:
         cuda_opt.minimize(fun, x0, cuda_graph=True)
     except RuntimeError as error:
         print(error)
     for name, graph in (("without a graph", False), ("with one", True)):
-        again = cuda_opt.minimize(torch_rosenbrock, x0, cuda_graph=graph).x
+        again = cuda_opt.minimize(torch_rosenbrock, x0, cuda_graph=graph, options=SHORT).x
         print(f"then {name}: {'same' if torch.equal(again, expected) else 'other'} bits", flush=True)
     print("then random numbers:", torch.rand(1, device="cuda").tolist())
 
@@ -115,17 +117,18 @@ def check_torch_graph_two_solvers():
     """One within the callback of the other, and two in threads with streams of their own."""
     torch, stream = torch_and_stream()
     starts = [torch.full((n,), -1.2, dtype=torch.float64, device="cuda") for n in (1000, 3001)]
-    alone = [cuda_opt.minimize(torch_rosenbrock, x0).x for x0 in starts]
+    alone = [cuda_opt.minimize(torch_rosenbrock, x0, options=SHORT).x for x0 in starts]
     inner, found = [], [None, None]
 
     def solve(k, callback=None):
         with torch.cuda.stream(torch.cuda.Stream()):
-            found[k] = cuda_opt.minimize(torch_rosenbrock, starts[k], cuda_graph=True, callback=callback).x
+            settings = {"callback": callback, "options": SHORT}
+            found[k] = cuda_opt.minimize(torch_rosenbrock, starts[k], cuda_graph=True, **settings).x
             torch.cuda.current_stream().synchronize()
 
     def nested(x):
         if len(inner) < 10:
-            inner.append(cuda_opt.minimize(torch_rosenbrock, starts[1], cuda_graph=True).x)
+            inner.append(cuda_opt.minimize(torch_rosenbrock, starts[1], cuda_graph=True, options=SHORT).x)
 
     solve(0, nested)
     assert torch.equal(found[0], alone[0]) and all(torch.equal(x, alone[1]) for x in inner)
@@ -149,7 +152,7 @@ def check_cupy_graph():
         g[1:] += 200 * a
         return 100 * (a * a).sum() + (b * b).sum(), g
 
-    x0, settings = cupy.full(10_001, -1.2), {"bounds": Bounds(-2, 0.9), "options": {"maxiter": 40}}
+    x0, settings = cupy.full(10_001, -1.2), {"bounds": Bounds(-2, 0.9), "options": SHORT}
     for where in (cupy.cuda.Stream.null, stream):
         with where:
             eager = cuda_opt.minimize(fun, x0, **settings)
