@@ -16,7 +16,7 @@ from ._space import Space
 # it first meets an operation has then been done. torch's make_graphed_callables() takes as many.
 WARM_UPS = 3
 
-_one_at_a_time = threading.RLock()  # torch records one graph at a time in a process
+one_at_a_time = threading.RLock()  # torch records one graph at a time in a process
 
 
 class Recorder:
@@ -84,7 +84,7 @@ def captured(evaluate: Callable[[], None], space: Space) -> Callable[[], None]:
                 with recorder.warm_up(warm_ups == WARM_UPS):
                     evaluate()
                 return
-            with _one_at_a_time:
+            with one_at_a_time:
                 space.recording = True
                 try:
                     _record(evaluate, recorder)

@@ -8,7 +8,7 @@ from typing import Any
 
 import torch
 
-from ._captured import Recorder, refusal
+from ._captured import Recorder, one_at_a_time, refusal
 
 
 @contextmanager
@@ -48,7 +48,7 @@ class TorchRecorder(Recorder):
         try:
             with torch.cuda.stream(self._stream):
                 if last:
-                    with _refusing_to_wait():
+                    with one_at_a_time, _refusing_to_wait():  # warnings are caught for the whole process
                         yield
                 else:
                     yield
