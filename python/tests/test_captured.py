@@ -96,7 +96,7 @@ def test_exceptions_come_out_unchanged(call, fails_at_the_end, rosenbrock, recor
 
 def test_what_cannot_be_recorded(rosenbrock, recorder):
     unsupported = RuntimeError("CUDA error: operation not permitted when stream is capturing\nCompile with ...")
-    match = "^the function cannot become a CUDA graph: CUDA error: .* when stream is capturing; it must not wait"
+    match = "^the function cannot become a CUDA graph: CUDA error: .* when stream is capturing; in one nothing may read"
     with pytest.raises(RuntimeError, match=match) as caught:
         cuda_opt.minimize(failing_at(WARM_UPS + 1, unsupported, rosenbrock), np.full(9, -1.2), cuda_graph=True)
     assert caught.value.__cause__ is unsupported
@@ -236,6 +236,6 @@ def test_cupy(monkeypatch, rosenbrock):
 
 def test_the_sentence():
     assert str(refusal("why.\nmore")) == (
-        "the function cannot become a CUDA graph: why; it must not wait for the device or read its values on the host, "
-        "as by .item(), float() or an if: else leave out cuda_graph"
+        "the function cannot become a CUDA graph: why; in one nothing may read values on the host, as .item(), float() "
+        "and an if do: leave out cuda_graph then"
     )
