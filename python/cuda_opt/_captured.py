@@ -39,8 +39,8 @@ def refusal(why: object) -> RuntimeError:
     """The exception for a function that cannot be recorded."""
     first_line = (str(why).splitlines() or [""])[0].rstrip(". ")
     return RuntimeError(
-        f"the function cannot become a CUDA graph: {first_line}; in one nothing may read values on the host, as .item(), "
-        "float() and an if do: leave out cuda_graph then"
+        f"the function cannot become a CUDA graph: {first_line}; in one nothing may read values on the host, as "
+        ".item(), float() and an if do: leave out cuda_graph then"
     )
 
 
