@@ -195,7 +195,7 @@ CUDA_OPT_HD_CALL inline Request State::append_pair(const Answer &answer) {
     // s'y <= eps |s'g| is no curvature to learn from, whatever the scale of x and f.
     const double curvature = step_ * sums.over_all(panel::y_new, panel::s_new);
     if (curvature > machine_epsilon * -slope_base_ * step_ && LimitedMemory::usable(sums, step_)) {
-        memory_.append(sums, step_, panel_.weighted);
+        memory_.append(sums, step_, panel_.weighted ? weights() : no_weights);
         observe_pair(sums);
         panel_.pairs = memory_.pairs();
         pair_unfinished_ = true;

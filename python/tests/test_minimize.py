@@ -327,3 +327,10 @@ def test_the_result_without_scipy(rosenbrock, monkeypatch):
     with pytest.raises(AttributeError):
         result.nonsense
     assert (result.hess_inv @ np.ones(3)).shape == (3,)
+
+
+def test_the_metric_is_one_number_unless_asked_otherwise(rosenbrock):
+    x0 = np.full(30, -1.2)
+    asked = [cuda_opt.minimize(rosenbrock, x0, options={"METRIC": metric}).x.tolist() for metric in cuda_opt.Metric
+             if metric is not cuda_opt.Metric.DIAGONAL]
+    assert cuda_opt.minimize(rosenbrock, x0).x.tolist() == asked[0] != asked[1]

@@ -89,7 +89,7 @@ template <class Real, class History> class HostSweeps final : public Sweeps {
     }
 
     const PanelProducts &inner_products(const PanelRequest &request) override {
-        const ProductsLayout layout(panel::columns(request.pairs), request.in_metric());
+        const ProductsLayout layout(panel::columns(request.pairs), request.older_steps);
         const int64_t tiles = tile_count(), pieces = stretch_count();
         const auto add_stretch = [&](int64_t piece, int place) {
             double *tile = scratch_.get() + place * scratch_size_,
@@ -275,10 +275,8 @@ template <class Real, class History> class HostSweeps final : public Sweeps {
         alignas(64) double free[tile_height];
         double *g = tile + panel::gradient * tile_height, *z = tile + panel::displacement * tile_height;
         std::fill(tile, tile + panel::gradient * tile_height, 0.0);
-        if (request.update.wanted) {
-            const MetricUpdate &update = request.update;
-            const LearnDiagonal<Real, History> learn{own_diagonal_.get(), work_.s(update.slot), work_.y(update.slot),
-                                                     update};
+        if (request.update.count > 0) {
+            const LearnDiagonal<Real, History> learn(own_diagonal_.get(), request.update, work_);
             for (int r = 0; r < rows; r++) learn(begin + r);
         }
         load_rows(request, begin, rows, own);
@@ -299,7 +297,7 @@ template <class Real, class History> class HostSweeps final : public Sweeps {
         std::fill(tile + columns * tile_height, tile + padded_columns(columns) * tile_height, 0.0);
 
         add_special_products(tile, columns, out + layout.leading_products);
-        if (request.in_metric()) add_older_products(tile, request.pairs, free_tile, out + layout.older_steps);
+        if (request.older_steps) add_older_products(tile, request.pairs, free_tile, out + layout.older_steps);
         if (request.free_gram && facts.free_variables > 0) {
             const double *left = tile;
             if (facts.free_variables < rows) {
