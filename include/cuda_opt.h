@@ -86,7 +86,7 @@ extern "C" {
 #endif
 
 #define CUDA_OPT_VERSION_MAJOR 0 /**< of this header; cuda_opt_version() has the library's */
-#define CUDA_OPT_VERSION_MINOR 1 /**< likewise */
+#define CUDA_OPT_VERSION_MINOR 2 /**< likewise */
 #define CUDA_OPT_VERSION_PATCH 0 /**< likewise */
 
 /** One minimisation: its settings, its history, its workspace. */
