@@ -86,7 +86,7 @@ extern "C" {
 #endif
 
 #define CUDA_OPT_VERSION_MAJOR 0 /**< of this header; cuda_opt_version() has the library's */
-#define CUDA_OPT_VERSION_MINOR 1 /**< likewise */
+#define CUDA_OPT_VERSION_MINOR 2 /**< likewise */
 #define CUDA_OPT_VERSION_PATCH 0 /**< likewise */
 
 /** One minimisation: its settings, its history, its workspace. */
@@ -151,9 +151,9 @@ enum {
     CUDA_OPT_APPROXIMATE_CAUCHY = 105, /**< 0 or 1; default 0: exact generalized Cauchy point. 1: stop at the first
                                             breakpoint, t = max(0, min(t_1, t_1*)) (Fei et al. 2014) */
     CUDA_OPT_REPORT_ITERATES = 106, /**< 0 or 1; default 0. 1: return CUDA_OPT_NEW_ITERATE after each iteration */
-    CUDA_OPT_THREADS = 107,         /**< 0 to 4096; default 0: all of the machine's, which is the environment's
-                                         OMP_NUM_THREADS where that is positive, else the processors that the process
-                                         may use. Host backend only. Before the first call of cuda_opt_solve() */
+    CUDA_OPT_THREADS = 107,         /**< 0 to 4096; default 0: the environment's OMP_NUM_THREADS where that is positive,
+                                         else as many as make it fastest of the processors that the process may
+                                         use. Host backend only. Before the first call of cuda_opt_solve() */
     CUDA_OPT_IPRINT_FREQUENCY = 108, /**< the manual's iprint[0]: < 0 no log; 0 first and last iterate; k > 0 each
                                           k-th. Default -1. Lines go to the callback of cuda_opt_set_log() */
     CUDA_OPT_IPRINT_TYPE = 109,     /**< the manual's iprint[1], 0 to 3; default 0: a line an iteration; 1: and the

@@ -53,12 +53,14 @@ template <class Real, class History> class HostSweeps final : public Sweeps {
         scratch_size = (scratch_size + 7) / 8 * 8; // each thread's part aligned to 64 bytes, as tiles have to be
         // Of the 2m + 9 vectors that cuda_opt.h promises at most, the threads' scratch has three.
         const int64_t most_threads = 3 * n_ * static_cast<int64_t>(sizeof(Real)) / (scratch_size * 8);
-        const int threads = n_ < least_rows_for_threads
-                                ? 1
-                                : static_cast<int>(std::clamp<int64_t>(most_threads, 1, host_threads(options.threads)));
-        if (vectors_ && threads == threads_) return;
+        const HostThreads threads =
+            HostThreads(options.threads).for_rows(n_).at_most(n_ < least_rows_for_threads ? 1 : most_threads);
+        if (vectors_ && threads.most == threads_.most) {
+            threads_ = threads;
+            return;
+        }
         // All or nothing: what is there stays as it is until the rest is there, too.
-        Buffer<double> scratch = allocate_buffer<double>(scratch_size * threads);
+        Buffer<double> scratch = allocate_buffer<double>(scratch_size * threads.most);
         if (!vectors_) { // these depend on n and m alone
             Buffer<double> stretch_sums = allocate_buffer<double>(stretch_count() * layout.size);
             Buffer<double> crossed_entries = allocate_buffer<double>(int64_t{crossed_capacity} * columns);
@@ -70,7 +72,8 @@ template <class Real, class History> class HostSweeps final : public Sweeps {
         }
         scratch_ = std::move(scratch);
         scratch_size_ = scratch_size;
-        fixed_doubles_ = scratch_size * threads + stretch_count() * layout.size + int64_t{crossed_capacity} * columns;
+        fixed_doubles_ =
+            scratch_size * threads.most + stretch_count() * layout.size + int64_t{crossed_capacity} * columns;
         threads_ = threads;
     }
 
@@ -405,7 +408,7 @@ template <class Real, class History> class HostSweeps final : public Sweeps {
     }
 
     const int64_t n_;
-    int threads_ = 1;
+    HostThreads threads_ = 1;
     Real *x_ = nullptr, *g_ = nullptr;
     BoxArrays<Real> box_{};
     const Real *diagonal_ = nullptr;
