@@ -26,8 +26,8 @@ CUDA_OPT_HD_CALL inline Request State::begin_direction(const Answer &answer) {
 // where every variable has two. Without bounds it is the step 1 along -g / theta, theta = ||g||: then d is not lost
 // beside x, however f is scaled. Where the point would coincide with x for want of digits, or lie so far away that f
 // there could not be interpolated, theta is such that it does not. Where the metric is learned, the point is no further
-// away than the minimum, were that 0, of a parabola with this f and slope; but a f that is small by chance makes the way
-// a thousand times shorter at most.
+// away than the minimum, were that 0, of a parabola with this f and slope; but a f that is small by chance makes the
+// way a thousand times shorter at most.
 CUDA_OPT_HD_CALL inline State::FirstStep State::first_step() const {
     constexpr double few_digits = 1 / 67108864.0, far = 67108864.0; // 2^26 either way
     constexpr double shortest = 1e-3;

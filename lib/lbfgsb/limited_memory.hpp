@@ -39,9 +39,9 @@ class LimitedMemory {
     CUDA_OPT_HD void set_scale(double theta) { theta_ = plain_theta_ = theta; }
     // Whether the fresh pair's products are numbers to calculate with.
     CUDA_OPT_HD static bool usable(const PanelProducts &sums, double step);
-    // The spare slot becomes the newest pair, s = step * d, and y_scale times the difference of the gradients; the oldest
-    // is dropped when there are m. The products come from the inner products with this pair as the fresh one. Curvature
-    // s'y > 0 is the caller's to check.
+    // The spare slot becomes the newest pair, s = step * d, and y_scale times the difference of the gradients; the
+    // oldest is dropped when there are m. The products come from the inner products with this pair as the fresh one.
+    // Curvature s'y > 0 is the caller's to check.
     CUDA_OPT_HD void append(const PanelProducts &sums, double step, bool weighted = false, double y_scale = 1);
 
     // Whether inner products with the pairs of n variables may be formed in single precision.
@@ -124,7 +124,7 @@ CUDA_OPT_HD_CALL inline void LimitedMemory::drop_oldest(dense::Array &matrix) {
 }
 
 CUDA_OPT_HD_CALL inline void LimitedMemory::append(const PanelProducts &sums, double step, bool weighted,
-                                                  double y_scale) {
+                                                   double y_scale) {
     if (k_ == m_) {
         dense::copy(step_.data() + 1, m_ - 1, step_.data());
         dense::copy(y_scale_.data() + 1, m_ - 1, y_scale_.data());
@@ -151,7 +151,7 @@ CUDA_OPT_HD_CALL inline void LimitedMemory::append(const PanelProducts &sums, do
 
 CUDA_OPT_HD_CALL inline bool LimitedMemory::fits_single_precision(int64_t n) const {
     for (int i = 0; i < k_; i++)
-        if (!panel::fits_single_precision(at(yy_, i, i), static_cast<double>(n)) ||
+        if (!panel::fits_single_precision(at(yy_, i, i) / (y_scale_[i] * y_scale_[i]), static_cast<double>(n)) ||
             !panel::fits_single_precision(at(ss_, i, i) / (step_[i] * step_[i]), static_cast<double>(n)))
             return false;
     return true;
@@ -187,8 +187,7 @@ CUDA_OPT_HD_CALL inline void LimitedMemory::take_plain(const PanelProducts &over
             at(yy_, i, j) =
                 y_scale_[i] * y_scale_[j] * over_all.over_free(panel::y_column(age_i), panel::y_column(age_j));
             at(ss_, i, j) = step_[i] * step_[j] * over_all.over_free(panel::s_column(age_i), panel::s_column(age_j));
-            at(ys_, i, j) =
-                y_scale_[i] * step_[j] * over_all.over_free(panel::y_column(age_i), panel::s_column(age_j));
+            at(ys_, i, j) = y_scale_[i] * step_[j] * over_all.over_free(panel::y_column(age_i), panel::s_column(age_j));
         }
 }
 

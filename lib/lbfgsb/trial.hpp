@@ -93,8 +93,8 @@ CUDA_OPT_HD_CALL inline bool State::satisfies_wolfe(double f, double slope) cons
            std::fabs(slope) <= settings.gtol * -slope_base_;
 }
 
-// Of condition (T 1.2) only the half that makes s'y positive: a step beyond the minimiser along d is good enough where f
-// has fallen. Not where the path of version 3.0 is followed.
+// Of condition (T 1.2) only the half that makes s'y positive: a step beyond the minimiser along d is good enough where
+// f has fallen. Not where the path of version 3.0 is followed.
 CUDA_OPT_HD_CALL inline bool State::satisfies_weak_wolfe(double step, double f, double slope) const {
     return settings.metric == Metric::learned && f <= f_base_ + settings.ftol * step * slope_base_ &&
            slope >= settings.gtol * slope_base_;
