@@ -133,7 +133,8 @@ enum {
     CUDA_OPT_METRIC_DIAGONAL = 1,   /**< the inverse of the caller's diagonal, who is asked for it at every iterate by
                                          CUDA_OPT_SUPPLY_DIAGONAL */
     CUDA_OPT_METRIC_LEARNED = 2     /**< theta times a diagonal that is learned from the correction pairs, for variables
-                                         of different scales. One vector of n more in the workspace */
+                                         of different scales, and rules beside it that save
+                                         evaluations (docs/metric.md). One vector of n more in the workspace */
 };
 
 /** Settings and results. Settings may be changed between any two calls of cuda_opt_solve(), unless noted.
@@ -205,7 +206,8 @@ enum {
     CUDA_OPT_FACTR = 202,  /**< >= 0; default 0: off. Converged when
                                 f_k - f_{k+1} <= factr * 2.22e-16 * max(|f_k|, |f_{k+1}|, 1) */
     CUDA_OPT_F_TARGET = 203, /**< default -Inf: off. Converged when f <= target */
-    CUDA_OPT_GTOL = 204,   /**< 1e-4 < gtol < 1; default 0.9. Curvature condition |phi'(t)| <= gtol |phi'(0)| */
+    CUDA_OPT_GTOL = 204,   /**< 1e-4 < gtol < 1; default 0.9. Curvature condition |phi'(t)| <= gtol |phi'(0)|;
+                                with CUDA_OPT_METRIC_LEARNED phi'(t) >= gtol phi'(0) alone */
     CUDA_OPT_FTOL = 205,   /**< 0 <= ftol < 1; default 1e-4. Sufficient decrease phi(t) <= phi(0) + ftol t phi'(0) */
     CUDA_OPT_XTOL = 206,   /**< >= 0; default 1e-16. The line search ends when its interval's relative width is below */
     CUDA_OPT_STPMIN = 207, /**< >= 0, <= stpmax; default 1e-20. Smallest step of a line search; one that begins with a
@@ -256,7 +258,8 @@ enum {
     CUDA_OPT_PG_NORM_INF = 402,    /**< ||P g||_inf there */
     CUDA_OPT_X_NORM2 = 403,        /**< ||x||_2 there */
     CUDA_OPT_STEP = 404,           /**< the last accepted step length */
-    CUDA_OPT_THETA = 405,          /**< theta = y'y / s'y, the scale of the limited-memory matrix; 1/theta is gamma */
+    CUDA_OPT_THETA = 405,          /**< theta = y'y / s'y, the scale of the limited-memory matrix; 1/theta is gamma.
+                                        With CUDA_OPT_METRIC_LEARNED y is the model's (docs/metric.md) */
     CUDA_OPT_SOLVER_SECONDS = 406, /**< time inside the solver. HOST: wall time of the calls. CUDA: time on the stream
                                         between the first and the last command of each call but a handle's
                                         first, which allocates */

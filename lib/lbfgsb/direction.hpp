@@ -25,16 +25,21 @@ CUDA_OPT_HD_CALL inline Request State::begin_direction(const Answer &answer) {
 // VA15 and L-BFGS-B alike: the first trial point lies at x - t P g, t = 1 / ||P g||, with bounds t = 1 at most, and 1
 // where every variable has two. Without bounds it is the step 1 along -g / theta, theta = ||g||: then d is not lost
 // beside x, however f is scaled. Where the point would coincide with x for want of digits, or lie so far away that f
-// there could not be interpolated, theta is such that it does not.
+// there could not be interpolated, theta is such that it does not. Where the metric is learned, the point is no further
+// away than the minimum, were that 0, of a parabola with this f and slope; but a f that is small by chance makes the
+// way a thousand times shorter at most.
 CUDA_OPT_HD_CALL inline State::FirstStep State::first_step() const {
     constexpr double few_digits = 1 / 67108864.0, far = 67108864.0; // 2^26 either way
+    constexpr double shortest = 1e-3;
     const double norm = results.pg_norm2, x = results.x_norm2;
     const FirstStep classical{1, boxed_ ? 1 : bounded_ ? least(1 / norm, 1.0) : 1 / norm};
     if (settings.metric == Metric::callers) return classical;
-    const double length = !bounded_ ? 1 : boxed_ ? norm : least(norm, 1.0);
+    const bool learns = settings.metric == Metric::learned;
+    double length = !bounded_ ? 1 : boxed_ ? norm : least(norm, 1.0);
+    if (learns && results.f != 0) length *= least(greatest(2 * std::fabs(results.f) / norm / length, shortest), 1.0);
     const double wanted = greatest(few_digits * x, boxed_ || x == 0 ? length : least(length, far * x));
     const double theta = norm / wanted;
-    const bool changed = settings.robust && wanted != length;
+    const bool changed = learns || (settings.robust && wanted != length);
     return (changed || !bounded_) && is_normal(theta) && is_normal(1 / theta) ? FirstStep{theta, 1} : classical;
 }
 

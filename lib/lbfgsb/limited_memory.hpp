@@ -16,7 +16,7 @@ class LimitedMemory {
         m_ = m;
         const int64_t size = int64_t{m} * m;
         visit(ss_, size), visit(ys_, size), visit(yy_, size), visit(theta_ss_, size);
-        visit(step_, m);
+        visit(step_, m), visit(y_scale_, m);
         middle_.each_array(m, visit);
         subspace_.each_array(m, visit);
     }
@@ -28,8 +28,6 @@ class LimitedMemory {
     // The slot of a pair, from the oldest, 0, on.
     CUDA_OPT_HD int slot(int pair) const { return (spare_ + m_ + 1 - k_ + pair) % (m_ + 1); }
     CUDA_OPT_HD double theta() const { return theta_; }
-    // y'y / s'y of the newest pair, whatever the metric.
-    CUDA_OPT_HD double plain_theta() const { return plain_theta_; }
     // Whether the inner products are those of the pairs as they are, without weights, over all variables.
     CUDA_OPT_HD bool plain() const { return plain_; }
     // What they are weighted with (LearnedMetric::weights).
@@ -43,10 +41,10 @@ class LimitedMemory {
     CUDA_OPT_HD void set_scale(double theta) { theta_ = plain_theta_ = theta; }
     // Whether the fresh pair's products are numbers to calculate with.
     CUDA_OPT_HD static bool usable(const PanelProducts &sums, double step);
-    // The spare slot becomes the newest pair, s = step * d; the oldest is dropped when there are m. The products come
-    // from the inner products with this pair as the fresh one, of these weights. Curvature s'y > 0 is the caller's to
-    // check.
-    CUDA_OPT_HD void append(const PanelProducts &sums, double step, int64_t weights = no_weights);
+    // The spare slot becomes the newest pair, s = step * d, and y_scale times the difference of the gradients; the
+    // oldest is dropped when there are m. The products come from the inner products with this pair as the fresh one, of
+    // these weights. Curvature s'y > 0 is the caller's to check.
+    CUDA_OPT_HD void append(const PanelProducts &sums, double step, int64_t weights = no_weights, double y_scale = 1);
 
     // Whether inner products with the pairs of n variables may be formed in single precision.
     CUDA_OPT_HD bool fits_single_precision(int64_t n) const;
@@ -96,6 +94,7 @@ class LimitedMemory {
     // m x m by rows, oldest pair first: S'S (its upper triangle), Y'S, Y'Y.
     dense::Array ss_, ys_, yy_;
     dense::Array step_;     // s_j = step_j d_j
+    dense::Array y_scale_;  // y_j of the model over the difference of the gradients that is stored
     dense::Array theta_ss_; // theta S'S as in M^-1, its upper triangle; K needs it, too
     dense::QuasiDefinite middle_, subspace_;
 };
@@ -130,27 +129,30 @@ CUDA_OPT_HD_CALL inline void LimitedMemory::drop_oldest(dense::Array &matrix) {
     dense::copy(matrix.data() + m_ + 1, m_ * m_ - m_ - 1, matrix.data());
 }
 
-CUDA_OPT_HD_CALL inline void LimitedMemory::append(const PanelProducts &sums, double step, int64_t weights) {
+CUDA_OPT_HD_CALL inline void LimitedMemory::append(const PanelProducts &sums, double step, int64_t weights,
+                                                   double y_scale) {
     // Until weigh() the older pairs' products may be of other weights than the newest's.
     weights_ = k_ == 0 || weights == weights_ ? weights : other_weights;
     plain_ = plain_ && weights_ == no_weights;
     if (k_ == m_) {
         dense::copy(step_.data() + 1, m_ - 1, step_.data());
+        dense::copy(y_scale_.data() + 1, m_ - 1, y_scale_.data());
         drop_oldest(ss_), drop_oldest(ys_), drop_oldest(yy_);
         k_--;
     }
     const int newest = k_++;
     step_[newest] = step;
+    y_scale_[newest] = y_scale;
     for (int i = greatest(0, newest + 1 - panel::pairs(sums.columns)); i <= newest; i++) {
         const int y = panel::y_column(newest - i), s = panel::s_column(newest - i);
-        at(yy_, newest, i) = at(yy_, i, newest) = sums.over_all(panel::y_new, y);
+        at(yy_, newest, i) = at(yy_, i, newest) = y_scale * y_scale_[i] * sums.over_all(panel::y_new, y);
         at(ss_, i, newest) = step * step_[i] * sums.over_all(panel::s_new, s);
-        at(ys_, newest, i) = step_[i] * sums.over_all(panel::y_new, s);
-        at(ys_, i, newest) = step * sums.over_all(panel::s_new, y);
+        at(ys_, newest, i) = y_scale * step_[i] * sums.over_all(panel::y_new, s);
+        at(ys_, i, newest) = step * y_scale_[i] * sums.over_all(panel::s_new, y);
     }
     theta_ = plain_theta_ = at(yy_, newest, newest) / at(ys_, newest, newest);
     if (weights != no_weights) {
-        const double plain = sums.row_sums[newest_y_sum] / at(ys_, newest, newest);
+        const double plain = y_scale * y_scale * sums.row_sums[newest_y_sum] / at(ys_, newest, newest);
         if (is_normal(plain) && is_normal(1 / plain)) plain_theta_ = plain;
     }
     spare_ = (spare_ + 1) % (m_ + 1);
@@ -158,7 +160,7 @@ CUDA_OPT_HD_CALL inline void LimitedMemory::append(const PanelProducts &sums, do
 
 CUDA_OPT_HD_CALL inline bool LimitedMemory::fits_single_precision(int64_t n) const {
     for (int i = 0; i < k_; i++)
-        if (!panel::fits_single_precision(at(yy_, i, i), static_cast<double>(n)) ||
+        if (!panel::fits_single_precision(at(yy_, i, i) / (y_scale_[i] * y_scale_[i]), static_cast<double>(n)) ||
             !panel::fits_single_precision(at(ss_, i, i) / (step_[i] * step_[i]), static_cast<double>(n)))
             return false;
     return true;
@@ -172,18 +174,22 @@ CUDA_OPT_HD_CALL inline void LimitedMemory::weigh(const PanelProducts &sums, dou
     const int newest = k_ - 1;
     for (int i = 0; i < k_; i++) {
         const int age_i = newest - i, y_i = panel::y_column(age_i);
-        at(ys_, newest, i) = step_[i] * sums.over_all(panel::y_new, panel::s_column(age_i));
-        at(ys_, i, newest) = step_[newest] * sums.over_all(panel::s_new, y_i);
+        at(ys_, newest, i) = y_scale_[newest] * step_[i] * sums.over_all(panel::y_new, panel::s_column(age_i));
+        at(ys_, i, newest) = step_[newest] * y_scale_[i] * sums.over_all(panel::s_new, y_i);
         for (int j = i; j < k_; j++) at(ss_, i, j) = step_[i] * step_[j] * sums.steps_over_all(newest - j, age_i);
     }
-    if (!(theta > 0)) theta_ = sums.over_all(panel::y_new, panel::y_new) / at(ys_, newest, newest);
+    if (!(theta > 0)) {
+        const double scale = y_scale_[newest];
+        theta_ = scale * scale * sums.over_all(panel::y_new, panel::y_new) / at(ys_, newest, newest);
+    }
 }
 
 CUDA_OPT_HD_CALL inline void LimitedMemory::take_free(const PanelProducts &sums) {
     if (k_ > 0) plain_ = false;
     for (int i = 0; i < k_; i++)
         for (int j = i; j < k_; j++)
-            at(yy_, i, j) = at(yy_, j, i) = sums.over_free(panel::y_column(k_ - 1 - j), panel::y_column(k_ - 1 - i));
+            at(yy_, i, j) = at(yy_, j, i) =
+                y_scale_[i] * y_scale_[j] * sums.over_free(panel::y_column(k_ - 1 - j), panel::y_column(k_ - 1 - i));
 }
 
 CUDA_OPT_HD_CALL inline void LimitedMemory::take_plain(const PanelProducts &over_all) {
@@ -193,9 +199,10 @@ CUDA_OPT_HD_CALL inline void LimitedMemory::take_plain(const PanelProducts &over
     for (int i = 0; i < k_; i++)
         for (int j = 0; j < k_; j++) {
             const int age_i = k_ - 1 - i, age_j = k_ - 1 - j;
-            at(yy_, i, j) = over_all.over_free(panel::y_column(age_i), panel::y_column(age_j));
+            at(yy_, i, j) =
+                y_scale_[i] * y_scale_[j] * over_all.over_free(panel::y_column(age_i), panel::y_column(age_j));
             at(ss_, i, j) = step_[i] * step_[j] * over_all.over_free(panel::s_column(age_i), panel::s_column(age_j));
-            at(ys_, i, j) = step_[j] * over_all.over_free(panel::y_column(age_i), panel::s_column(age_j));
+            at(ys_, i, j) = y_scale_[i] * step_[j] * over_all.over_free(panel::y_column(age_i), panel::s_column(age_j));
         }
 }
 
@@ -222,17 +229,17 @@ CUDA_OPT_HD_CALL inline bool LimitedMemory::factor_subspace(const double *over_f
         const int y_j = panel::y_column(k_ - 1 - j), s_j = panel::s_column(k_ - 1 - j);
         const double *with_y = over_free + panel::gram_index(y_j, 0, columns),
                      *with_s = over_free + panel::gram_index(s_j, 0, columns);
-        const double step = step_[j];
+        const double step = step_[j], y_scale = y_scale_[j];
         double *y_s = subspace_.row(j) + k_;
         // The older pairs stand further right in the panel, the oldest last.
         for (int i = 0, y_i = columns - 2, s_i = columns - 1; i < j; i++, y_i -= 2, s_i -= 2) {
-            subspace_(i, j) = -reciprocal * with_y[y_i];
-            subspace_(i, k_ + j) = at(ys_, i, j) - step * with_s[y_i];
-            y_s[i] = -step_[i] * with_y[s_i];
+            subspace_(i, j) = -reciprocal * (y_scale * y_scale_[i] * with_y[y_i]);
+            subspace_(i, k_ + j) = at(ys_, i, j) - step * y_scale_[i] * with_s[y_i];
+            y_s[i] = -step_[i] * y_scale * with_y[s_i];
             subspace_(k_ + i, k_ + j) = at(theta_ss_, i, j) - theta * (step * step_[i] * with_s[s_i]);
         }
-        subspace_(j, j) = -at(ys_, j, j) - reciprocal * with_y[y_j];
-        y_s[j] = -step * with_y[s_j];
+        subspace_(j, j) = -at(ys_, j, j) - reciprocal * (y_scale * y_scale * with_y[y_j]);
+        y_s[j] = -step * y_scale * with_y[s_j];
         subspace_(k_ + j, k_ + j) = at(theta_ss_, j, j) - theta * (step * step * with_s[s_j]);
     }
     return subspace_.factor();
@@ -259,18 +266,18 @@ CUDA_OPT_HD_CALL inline void LimitedMemory::apply_full_space_inverse(double *v) 
 
 CUDA_OPT_HD_CALL inline void LimitedMemory::to_basis(const double *panel_entries, double *basis) const {
     const int k = k_;
-    const double theta = theta_, *const step = step_.data();
+    const double theta = theta_, *const step = step_.data(), *const y_scale = y_scale_.data();
     for (int i = 0; i < k; i++) {
-        basis[i] = panel_entries[panel::y_column(k - 1 - i)];
+        basis[i] = y_scale[i] * panel_entries[panel::y_column(k - 1 - i)];
         basis[k + i] = theta * step[i] * panel_entries[panel::s_column(k - 1 - i)];
     }
 }
 
 CUDA_OPT_HD_CALL inline void LimitedMemory::to_panel(const double *basis, double *panel_entries) const {
     const int k = k_;
-    const double theta = theta_, *const step = step_.data();
+    const double theta = theta_, *const step = step_.data(), *const y_scale = y_scale_.data();
     for (int i = 0; i < k; i++) {
-        panel_entries[panel::y_column(k - 1 - i)] = basis[i];
+        panel_entries[panel::y_column(k - 1 - i)] = y_scale[i] * basis[i];
         panel_entries[panel::s_column(k - 1 - i)] = theta * step[i] * basis[k + i];
     }
 }

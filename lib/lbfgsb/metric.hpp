@@ -4,8 +4,8 @@
 //     u_i = y_i^2 / b_i / sum_j y_j^2 / b_j,    w_i = b_i s_i^2 / sum_j b_j s_j^2,
 //     b_i <- b_i sqrt((kappa + u_i) / (kappa + w_i)),    kappa = (5 + number of pairs taken in) / n,
 //
-// so that it is an average over the pairs, of which later ones count less. It serves the model only while it fits the
-// pairs that it has not seen yet better than theta I does (LearnedMetric::observe).
+// the quotient between 2/3 and 3/2, so that it is an average over the pairs, of which later ones count less. It serves
+// the model only while it fits the pairs that it has not seen yet better than theta I does (LearnedMetric::observe).
 //
 // The rule is elementwise but for two sums that the inner products have anyway: sweep 1 applies it on its way, with
 // pairs before the one that it measures. The first pairs are taken in one by one, later ones four at a time: each
@@ -21,6 +21,10 @@
 #include "exec/annotations.hpp"
 
 namespace cudaopt {
+
+// A pair changes b^2 by this factor at most: among very many variables there are some whose share is out of all
+// proportion, and one of them is enough to spoil the model.
+constexpr double most_at_once = 1.5;
 
 // What is known of a pair that is taken in; s = step d, and the step cancels.
 struct LearnedPair {
@@ -47,7 +51,8 @@ constexpr double most_learned = 67108864.0;
 // h of a variable once a pair has been taken in; d, y: of the pair.
 CUDA_OPT_HD_INLINE double learned_weight(double h, double d, double y, const LearnedPair &pair) {
     const double u = y * y * h * pair.of_y, w = d * d / h * pair.of_d;
-    const double learned = h * std::sqrt((pair.kappa + w) / (pair.kappa + u));
+    const double quotient = (pair.kappa + w) / (pair.kappa + u);
+    const double learned = h * std::sqrt(quotient < most_at_once ? greatest(quotient, 1 / most_at_once) : most_at_once);
     // A number out of range becomes a bound, too.
     return learned > 1 / most_learned ? (learned < most_learned ? learned : most_learned) : 1 / most_learned;
 }

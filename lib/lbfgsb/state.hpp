@@ -154,11 +154,13 @@ class State {
     CUDA_OPT_HD void start_line_search(double longest_step);
     CUDA_OPT_HD Request advance_line_search(const Answer &answer);
     CUDA_OPT_HD bool satisfies_wolfe(double f, double slope) const;
+    CUDA_OPT_HD bool satisfies_weak_wolfe(double step, double f, double slope) const;
     CUDA_OPT_HD bool satisfies_approximate_wolfe(double f, double slope) const;
     CUDA_OPT_HD Request try_step(double step);
     CUDA_OPT_HD Request backtrack();
     CUDA_OPT_HD Request exhaust_search(const Answer &answer, bool warned);
     CUDA_OPT_HD Request accept(const Answer &answer);
+    CUDA_OPT_HD double curvature_at_end(double f, double slope, double mean) const;
     CUDA_OPT_HD Request append_pair(const Answer &answer);
     CUDA_OPT_HD Request truncate_direction();
     CUDA_OPT_HD Request prepare_truncation();

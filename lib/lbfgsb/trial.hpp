@@ -47,7 +47,9 @@ CUDA_OPT_HD_CALL inline Request State::judge_trial(const Answer &answer) {
     if (!direction_judged_ && !descends(direction_sums_known_ ? direction_sums_ : *answer.direction))
         return replace_direction();
     if (!search_started_) {
-        const bool first_accepted = are_finite(sums) && satisfies_wolfe(sums.f, slope_at_trial(sums));
+        const double slope = slope_at_trial(sums);
+        const bool first_accepted = are_finite(sums) && (satisfies_wolfe(sums.f, slope) ||
+                                                         satisfies_weak_wolfe(direction_.step, sums.f, slope));
         if (bounded_ && !fresh_start_ && !first_accepted) {
             Request request = ask(Stage::longest_step, Verb::largest_step);
             request.slot = direction_.spare_slot;
@@ -91,6 +93,13 @@ CUDA_OPT_HD_CALL inline bool State::satisfies_wolfe(double f, double slope) cons
            std::fabs(slope) <= settings.gtol * -slope_base_;
 }
 
+// Of condition (T 1.2) only the half that makes s'y positive: a step beyond the minimiser along d is good enough where
+// f has fallen. Not where the path of version 3.0 is followed.
+CUDA_OPT_HD_CALL inline bool State::satisfies_weak_wolfe(double step, double f, double slope) const {
+    return settings.metric == Metric::learned && f <= f_base_ + settings.ftol * step * slope_base_ &&
+           slope >= settings.gtol * slope_base_;
+}
+
 // Where f differs by no more than its rounding errors, slopes still tell (Hager and Zhang, SIAM J. Optim. 16 (2005)
 // 170, section 2: the approximate Wolfe conditions). The lowest f is the measure, so that f cannot creep up.
 CUDA_OPT_HD_CALL inline bool State::satisfies_approximate_wolfe(double f, double slope) const {
@@ -119,7 +128,8 @@ CUDA_OPT_HD_CALL inline Request State::advance_line_search(const Answer &answer)
     step_ = line_.step();
     const SearchVerdict verdict = line_.update(f, slope);
     results.line_search_info = info_code(verdict);
-    if (verdict == SearchVerdict::converged || satisfies_approximate_wolfe(f, slope)) {
+    if (verdict == SearchVerdict::converged || satisfies_weak_wolfe(step_, f, slope) ||
+        satisfies_approximate_wolfe(f, slope)) {
         results.line_search_info = info_code(SearchVerdict::converged);
         return accept(answer);
     }
@@ -190,12 +200,24 @@ CUDA_OPT_HD_CALL inline Request State::accept(const Answer &answer) {
     return append_pair(answer);
 }
 
+// What y is multiplied by: the second derivative of f along s at the end of the step, by the cubic through f and slopes
+// at both ends, over the mean that s'y is. So the model learns the curvature of where it is, and not that of halfway
+// (Biggs, J. Inst. Math. Appl. 8 (1971) 315). On a quadratic it is 1; beyond a factor of 2 a cubic is no model of f.
+CUDA_OPT_HD_CALL inline double State::curvature_at_end(double f, double slope, double mean) const {
+    constexpr double largest_factor = 2, significant_fall = 1e-6; // of f, in single precision as well
+    const double fall = f_base_ - f;
+    if (settings.metric != Metric::learned || !(std::fabs(fall) > significant_fall * std::fabs(f))) return 1;
+    const double factor = 1 + (6 * fall + 3 * step_ * (slope_base_ + slope)) / mean;
+    return is_finite(factor) ? least(greatest(factor, 1 / largest_factor), largest_factor) : 1;
+}
+
 CUDA_OPT_HD_CALL inline Request State::append_pair(const Answer &answer) {
     const PanelProducts &sums = *answer.sums;
     // s'y <= eps |s'g| is no curvature to learn from, whatever the scale of x and f.
     const double curvature = step_ * sums.over_all(panel::y_new, panel::s_new);
     if (curvature > machine_epsilon * -slope_base_ * step_ && LimitedMemory::usable(sums, step_)) {
-        memory_.append(sums, step_, panel_.weighted ? weights() : no_weights);
+        const double y_scale = curvature_at_end(sums.f, slope_at_trial(sums), curvature);
+        memory_.append(sums, step_, panel_.weighted ? weights() : no_weights, y_scale);
         observe_pair(sums);
         panel_.pairs = memory_.pairs();
         pair_unfinished_ = true;

@@ -60,6 +60,7 @@ struct Shape {
     double g_scale, x_scale;
     bool own_theta = false; // weighted: theta is the newest pair's, as of a diagonal that is learned, and not 1
     int kept = 0;           // and as many of the last steps are appended in the weights that the ones before have
+    bool y_scaled = false;  // the model's y are multiples of the differences of gradients
 };
 inline Shape random_shape(Uniform &uniform) {
     Shape shape{};
@@ -69,6 +70,7 @@ inline Shape random_shape(Uniform &uniform) {
     shape.fresh = shape.steps > 0 && uniform() < 0.5;
     shape.g_scale = std::ldexp(1.0, up_to(52, uniform) - 26);
     shape.x_scale = std::ldexp(1.0, up_to(52, uniform) - 26);
+    shape.y_scaled = uniform() < 0.5;
     return shape;
 }
 
@@ -91,7 +93,12 @@ class Iterate {
     }
 
     // The model of this iterate, in the units of the diagonal if that is on.
-    reference::Pairs pairs() const { return machine.pairs(panel, steps); }
+    reference::Pairs pairs() const {
+        reference::Pairs pairs = machine.pairs(panel, steps);
+        for (std::size_t j = 0; j < pairs.size(); j++)
+            for (Number &v : pairs[j].y) v *= y_scales[y_scales.size() - pairs.size() + j];
+        return pairs;
+    }
     double theta() const { return memory.theta(); }
     reference::Matrix hessian() const {
         return reference::recursive_hessian(pairs(), theta(), static_cast<int>(machine.n));
@@ -118,7 +125,7 @@ class Iterate {
     reference::Machine machine;
     Placed<cudaopt::LimitedMemory> memory;
     cudaopt::PanelRequest panel{};
-    std::vector<double> steps; // of all pairs so far, the oldest first
+    std::vector<double> steps, y_scales; // of all pairs so far, the oldest first
 
   private:
     static constexpr int64_t weights = 3;
@@ -169,7 +176,8 @@ class Iterate {
         const bool curved = products.sums.over_all(0, 1) > 0;
         if (curved) {
             steps.push_back(step);
-            memory.append(products.sums, step, memory.weights());
+            y_scales.push_back(shape_.y_scaled ? between(0.5, 2, uniform) : 1);
+            memory.append(products.sums, step, memory.weights(), y_scales.back());
         } else {
             shape_.fresh = shape_.fresh && !last;
         }

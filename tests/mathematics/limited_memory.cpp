@@ -29,6 +29,27 @@ Number distance(const std::vector<double> &a, const reference::Vector &b, const 
     return largest;
 }
 
+// a'M b of two at random against a dense solution with M^-1, in extended precision. False: M^-1 is too badly
+// conditioned to tell.
+bool check_middle_form(Iterate &iterate, Uniform &uniform) {
+    const int k = iterate.memory.pairs();
+    const reference::Pairs pairs = iterate.pairs();
+    const reference::Vector scale = reference::middle_scale(pairs, iterate.theta());
+    const auto middle = reference::inverse_middle(pairs, iterate.theta());
+    const auto conditioning = reference::conditioning(middle, scale);
+    if (conditioning.condition > 1e8) return false;
+    REQUIRE(iterate.factor());
+    const reference::Vector a = random_basis(scale, uniform), b = random_basis(scale, uniform);
+    std::vector<double> a_reduced = as_doubles(a), b_reduced = as_doubles(b);
+    iterate.memory.reduce_by_middle(a_reduced.data());
+    iterate.memory.reduce_by_middle(b_reduced.data());
+    const Number expected = reference::dot(a, reference::solve(middle, b));
+    const Number size = 2 * k * conditioning.inverse_norm;
+    const Number error = std::fabs(iterate.memory.middle_form(a_reduced.data(), b_reduced.data()) - expected);
+    if (!(error <= rounding * conditioning.condition * size)) FAIL("a'M b is wrong by " << error << " of " << size);
+    return true;
+}
+
 int free_at_random(std::vector<bool> &free, Uniform &uniform) {
     int count = 0;
     for (std::size_t i = 0; i < free.size(); i++) count += free[i] = uniform() < 0.5;
@@ -205,23 +226,11 @@ TEST_CASE("theta, the basis and the forms of M are those of the stored pairs", "
         }
         const reference::Pairs pairs = iterate.pairs();
         const Number theta = iterate.theta();
-        const reference::Vector scale = reference::middle_scale(pairs, theta);
-        const auto middle = reference::inverse_middle(pairs, theta);
-        const auto conditioning = reference::conditioning(middle, scale);
-        if (conditioning.condition > 1e8) continue;
+        if (!check_middle_form(iterate, uniform)) continue;
         judged++;
-        REQUIRE(iterate.factor());
         CHECK((!shape.weighted || shape.own_theta || memory.theta() == 1));
 
-        const reference::Vector a = random_basis(scale, uniform), b = random_basis(scale, uniform);
-        std::vector<double> a_reduced = as_doubles(a), b_reduced = as_doubles(b);
-        memory.reduce_by_middle(a_reduced.data());
-        memory.reduce_by_middle(b_reduced.data());
-        const Number expected = reference::dot(a, reference::solve(middle, b));
-        const Number size = 2 * k * conditioning.inverse_norm;
-        const Number error = std::fabs(memory.middle_form(a_reduced.data(), b_reduced.data()) - expected);
-        if (!(error <= rounding * conditioning.condition * size)) FAIL("a'M b is wrong by " << error << " of " << size);
-
+        const reference::Vector a = random_basis(reference::middle_scale(pairs, theta), uniform);
         const auto w = reference::basis(pairs, theta, shape.n);
         std::vector<double> entries(columns), row(2 * k), back(columns);
         for (int j = 0; j < columns; j++)
@@ -239,6 +248,30 @@ TEST_CASE("theta, the basis and the forms of M are those of the stored pairs", "
             FAIL("coefficients come back as " << there << ", not " << here);
     }
     CHECK(judged > 3000);
+}
+
+TEST_CASE("A memory whose products had weights can take them without", "[memory]") {
+    Uniform uniform(7);
+    int judged = 0;
+    for (int repetition = 0; repetition < 1000; repetition++) {
+        Shape shape = random_shape(uniform);
+        shape.weighted = true;
+        shape.own_theta = repetition % 2 == 0;
+        Iterate iterate(Box::infinite, shape, uniform);
+        if (iterate.memory.pairs() == 0) continue;
+        CHECK_FALSE(iterate.memory.plain());
+        iterate.panel.weighted = false;
+        PanelRequest all = iterate.panel;
+        all.threshold = -1;
+        all.free_gram = true;
+        iterate.memory.take_plain(iterate.machine.inner_products(all).sums);
+        INFO("repetition " << repetition << ", n = " << shape.n << ", pairs " << iterate.memory.pairs());
+        CHECK(iterate.memory.plain());
+        const double expected = static_cast<double>(reference::scale_of(iterate.pairs()));
+        CHECK(std::fabs(iterate.theta() - expected) <= 8 * epsilon * expected);
+        judged += check_middle_form(iterate, uniform);
+    }
+    CHECK(judged > 700);
 }
 
 TEST_CASE("K is inverted over any free variables, and over all without a factorisation", "[memory]") {

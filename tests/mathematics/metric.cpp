@@ -32,7 +32,8 @@ TEST_CASE("h of a variable after an update is the formula's", "[metric]") {
                    of_y = static_cast<double>(share_u * b / (static_cast<Number>(y) * y));
         const double kappa = power(-30, 2);
         const Number u = y * y / b * of_y, w = b * d * d * of_d;
-        const Number expected = 1 / (b * std::sqrt((kappa + u) / (kappa + w)));
+        const Number quotient = std::min<Number>(std::max<Number>((kappa + u) / (kappa + w), 1 / 1.5L), 1.5L);
+        const Number expected = 1 / (b * std::sqrt(quotient));
         const double learned = cudaopt::learned_weight(h, d, y, {0, of_d, of_y, kappa});
         const Number wanted = std::min<Number>(std::max<Number>(expected, 1 / most), most);
         if (!(std::fabs(learned - wanted) <= 16 * epsilon * wanted))

@@ -203,7 +203,8 @@ void Machine::learn(const cudaopt::MetricUpdate &update) {
             const cudaopt::LearnedPair &pair = update.pairs[k];
             const Number y_i = y[pair.slot][i], d_i = s[pair.slot][i];
             const Number u = y_i * y_i / b * pair.of_y, w = b * d_i * d_i * pair.of_d;
-            b = std::min(std::max(b * std::sqrt((pair.kappa + u) / (pair.kappa + w)), least), 1 / least);
+            const Number quotient = (pair.kappa + u) / (pair.kappa + w), most = 1.5;
+            b = std::min(std::max(b * std::sqrt(std::min(std::max(quotient, 1 / most), most)), least), 1 / least);
         }
         diagonal[i] = stored(1 / b);
     }

@@ -25,6 +25,23 @@ Problem springs(int64_t n) {
             }};
 }
 
+// One variable: f = c - x + a x^2 + b x^3, from x = 0.
+Problem cubic(double c, double a, double b) {
+    return {"cubic", {0.0}, [=](const Vector &x, Vector &g) {
+                const double t = x[0];
+                g[0] = -1 + 2 * a * t + 3 * b * t * t;
+                return c - t + a * t * t + b * t * t * t;
+            }};
+}
+
+// One variable: f = offset + (x - 3)^2 / 2.
+Problem parabola(double start, double offset) {
+    return {"parabola", {start}, [=](const Vector &x, Vector &g) {
+                g[0] = x[0] - 3;
+                return offset + g[0] * g[0] / 2;
+            }};
+}
+
 // f and x in other units, another for each variable.
 Problem in_units(Problem problem, double of_f, double least, double most) {
     Vector unit(problem.start.size());
@@ -72,6 +89,83 @@ TEMPLATE_TEST_CASE("A learned metric makes short work of bad scaling", "[metric]
                 CHECK(std::fabs(learned.f - plain.f) <= (wide ? 1e-7 : 1e-2) * (1 + std::fabs(plain.f)));
                 if (wide) CHECK(learned.evaluations < plain.evaluations);
             }
+}
+
+TEMPLATE_TEST_CASE("With a learned metric the model has the curvature at a step's end", "[metric]",
+                   EVERY_CONFIGURATION) {
+    if (skipped<TestType>()) return;
+    struct {
+        double c, a, b;
+        bool learned;
+        double theta;
+    } const cases[] = {
+        {10, 0.5, 0.2, false, 1.6}, // (g(1) - g(0)) / 1
+        {10, 0.5, 0.2, true, 2.2},  // f''(1)
+        {10, 0.8, -0.1, true, 1},   // likewise, lower than the mean
+        {10, -1.5, 2, true, 6},     // f''(1) = 9 is more than twice the mean
+        {10, 1.2, -0.4, true, 0.6}, // f''(1) = 0 is less than half of it
+        {3e6, 0.5, 0.2, true, 1.6}, // what f fell by is lost in its size
+    };
+    for (const auto &c : cases) {
+        INFO("f = " << c.c << " - x + " << c.a << " x^2 + " << c.b << " x^3" << (c.learned ? ", learned" : ""));
+        Harness<TestType> harness(cubic(c.c, c.a, c.b), 5);
+        harness.set_int(CUDA_OPT_METRIC, c.learned ? CUDA_OPT_METRIC_LEARNED : CUDA_OPT_METRIC_ONE_NUMBER);
+        harness.set_int(CUDA_OPT_MAX_ITERATIONS, 1);
+        harness.run();
+        CHECK(harness.get_real(CUDA_OPT_THETA) == Approx(c.theta).epsilon(5e-3)); // y in 16 bits
+    }
+}
+
+TEMPLATE_TEST_CASE("With a learned metric a step may end where f rises again", "[metric]", EVERY_CONFIGURATION) {
+    if (skipped<TestType>()) return;
+    for (const bool bounded : {false, true})
+        for (const int64_t metric : {CUDA_OPT_METRIC_ONE_NUMBER, CUDA_OPT_METRIC_LEARNED}) {
+            Problem problem = cubic(10, -1.5, 2); // f(1) = f(0) - 1/2, f'(1) = -2 f'(0)
+            if (bounded) problem = in_box(problem, 0, 5), problem.upper[0] = INFINITY;
+            Harness<TestType> harness(problem, 5);
+            harness.set_int(CUDA_OPT_METRIC, metric).set_int(CUDA_OPT_MAX_ITERATIONS, 1);
+            const Outcome outcome = harness.run();
+            INFO("metric " << metric << (bounded ? ", bounds" : ""));
+            CHECK((outcome.evaluations == 2) == (metric == CUDA_OPT_METRIC_LEARNED));
+            CHECK(harness.get_int(CUDA_OPT_LINE_SEARCH_INFO) == 1);
+        }
+    // The other half of the curvature condition stays: f'(1) = 0.95 f'(0) is too steep a descent.
+    Harness<TestType> harness(cubic(10, 0.025, 0), 5);
+    harness.set_int(CUDA_OPT_METRIC, CUDA_OPT_METRIC_LEARNED).set_int(CUDA_OPT_MAX_ITERATIONS, 1);
+    CHECK(harness.run().evaluations > 2);
+}
+
+TEMPLATE_TEST_CASE("With a learned metric the first step is one that f makes likely", "[metric]", EVERY_CONFIGURATION) {
+    if (skipped<TestType>()) return;
+    enum { unbounded, one_sided, boxed };
+    struct {
+        double start, offset;
+        int bounds;
+        double length; // 2 f / |g|, and at most what is usual: 1, or with two bounds |g|
+    } const cases[] = {
+        {1, 0, unbounded, 1},
+        {2.75, 0, unbounded, 0.25},
+        {2.75, 0.03125, unbounded, 0.5},
+        {1, 0, one_sided, 1},
+        {2.75, 0, one_sided, 0.25},
+        {2.75, -0.0625, one_sided, 0.25},
+        {1, 0, boxed, 2},
+        {2.75, 0.25, boxed, 0.25},
+        {2, -0.5, unbounded, 1},           // f = 0 says nothing
+        {2, -0.5 + 1e-6, unbounded, 1e-3}, // and f near 0 little
+        {2, -0.5 - 1e-6, one_sided, 1e-3},
+    };
+    for (const auto &c : cases) {
+        INFO("from " << c.start << ", offset " << c.offset << ", bounds " << c.bounds);
+        Problem problem = parabola(c.start, c.offset);
+        if (c.bounds == one_sided) problem.lower = {0};
+        if (c.bounds == boxed) problem = in_box(problem, -10, 10);
+        Harness<TestType> harness(problem, 5);
+        harness.set_int(CUDA_OPT_METRIC, CUDA_OPT_METRIC_LEARNED);
+        REQUIRE(harness.step() == CUDA_OPT_EVALUATE_FG);
+        REQUIRE(harness.step() == CUDA_OPT_EVALUATE_FG);
+        CHECK(harness.outcome().x[0] - c.start == Approx(c.length).epsilon(1e-3));
+    }
 }
 
 TEMPLATE_TEST_CASE("What has been learned can be read", "[metric]", EVERY_CONFIGURATION) {
