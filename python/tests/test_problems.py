@@ -1,4 +1,4 @@
-"""On problems with published definitions, the same minima as SciPy's L-BFGS-B, with its metric and with a learned one."""
+"""On problems with published definitions, the same minima as SciPy's L-BFGS-B, with its metric and a learned one."""
 import numpy as np
 import pytest
 from problems import PROBLEMS
@@ -6,7 +6,7 @@ from problems import PROBLEMS
 import cuda_opt
 
 optimize = pytest.importorskip("scipy.optimize")
-# Six projected variables leave directions of ever less slope, 26 iterations to f = 0.0427; then f's test ends the solve.
+# The projected subspace steps have ever less slope, up to f = 0.0427; then f's test ends the solve.
 JAMS = "18, Biggs' EXP6, in a box"
 OPTIONS = {"ftol": 1e-15, "gtol": 1e-9, "maxcor": 10}
 
