@@ -113,10 +113,12 @@ class Log(unittest.TestCase):
         self.manual("--backend", "cuda")
 
     def test_every_problem_in_both_precisions(self):
+        # In single precision 1e-5 is at the rounding errors of Wood's g: of 41 sizes from 800 to 2,400 it is not reached
+        # on 19 with one number, on 12 with a learned metric; 3e-5 on all.
         for name in ("rosenbrock", "beale", "powell", "wood", "trigonometric"):
-            for precision in ("double", "single"):
+            for precision, eps in (("double", 1e-5), ("single", 3e-5)):
                 with self.subTest(name=name, precision=precision):
-                    done = run(1000, 7, "--problem", name, "--precision", precision, "--iprint", "10,0")
+                    done = run(1000, 7, "--problem", name, "--precision", precision, "--eps", eps, "--iprint", 10)
                     self.assertEqual((done.returncode, done.stderr), (0, ""))
                     self.assertIn(f"PRECISION = {precision.upper()}", done.stdout)
 
