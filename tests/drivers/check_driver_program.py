@@ -113,8 +113,8 @@ class Log(unittest.TestCase):
         self.manual("--backend", "cuda")
 
     def test_every_problem_in_both_precisions(self):
-        # In single precision 1e-5 is at the rounding errors of Wood's g: of 41 sizes from 800 to 2,400 it is not reached
-        # on 19 with one number, on 12 with a learned metric; 3e-5 on all.
+        # In single precision 1e-5 is at the rounding errors of Wood's g: of 41 sizes from 800 to 2,400, 19 miss it with
+        # one number and 12 with a learned metric; none misses 3e-5.
         for name in ("rosenbrock", "beale", "powell", "wood", "trigonometric"):
             for precision, eps in (("double", 1e-5), ("single", 3e-5)):
                 with self.subTest(name=name, precision=precision):
