@@ -240,8 +240,8 @@ enum {
     CUDA_OPT_DIMENSION = 316,       /**< n */
     CUDA_OPT_MEMORY = 317,          /**< m */
     CUDA_OPT_PRECISION = 318,       /**< 64 or 32: bits of a component of x */
-    CUDA_OPT_SUBSPACE_TRUNCATIONS = 319, /**< iterations in which the projected subspace step was no descent direction
-                                              and the step was truncated instead (Morales and Nocedal 2011) */
+    CUDA_OPT_SUBSPACE_TRUNCATIONS = 319, /**< iterations whose projected subspace step was no descent direction, or with
+                                              a learned metric hardly one, and was truncated (Morales, Nocedal 2011) */
     /* of the last direction whose first trial point was evaluated: */
     CUDA_OPT_CAUCHY_FREE_COUNT = 320, /**< i that are free at its generalized Cauchy point: neither held nor stopped */
     CUDA_OPT_CAUCHY_BREAKPOINTS = 321, /**< breakpoints passed on the way there, without pairs too */

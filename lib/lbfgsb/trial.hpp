@@ -10,6 +10,7 @@ namespace cudaopt {
 constexpr double rounding_level = 1e5 * machine_epsilon;
 constexpr double steepest_ascent_accepted = 0.8; // 1 - 2 delta of Hager and Zhang (2005), delta = 0.1
 constexpr int most_refreshes_in_vain = 4;
+constexpr double least_cosine = 1e-3; // of a projected direction and the projected gradient
 
 // The manual's info code for a verdict of the line search.
 CUDA_OPT_HD inline int info_code(SearchVerdict verdict) {
@@ -61,13 +62,17 @@ CUDA_OPT_HD_CALL inline Request State::judge_trial(const Answer &answer) {
     return advance_line_search(answer);
 }
 
-// The sums of sweep 2 have come: whether d is a direction of descent.
+// The sums of sweep 2 have come: whether d is a direction of descent. Projected to the box, the subspace minimiser may
+// be one by next to nothing, and one iterate after the other: their steps are ever shorter, and they come to rest where
+// there is no minimum. Where the path of version 3.0 is not followed, such a direction counts as none.
 CUDA_OPT_HD_CALL inline bool State::descends(const DirectionSums &sums) {
     direction_judged_ = true;
     direction_sums_ = sums;
     slope_base_ = sums.slope;
     note_direction();
-    return sums.slope < 0;
+    const bool projected_step = memory_.pairs() > 0 && sums.projected > 0 && !direction_.truncate;
+    if (settings.metric != Metric::learned || !projected_step) return sums.slope < 0;
+    return sums.slope < -least_cosine * std::sqrt(sums.d_squared) * results.pg_norm2;
 }
 
 CUDA_OPT_HD_CALL inline void State::note_direction() {
@@ -230,8 +235,8 @@ CUDA_OPT_HD_CALL inline Request State::append_pair(const Answer &answer) {
     return measure_iterate(answer);
 }
 
-// The projected subspace minimiser is no descent direction: go from the Cauchy point towards the minimiser only as far
-// as the box allows (Morales and Nocedal 2011, section 3).
+// The projected subspace minimiser is no descent direction, or hardly one: go from the Cauchy point towards the
+// minimiser only as far as the box allows (Morales and Nocedal 2011, section 3).
 CUDA_OPT_HD_CALL inline Request State::truncate_direction() {
     if (const int code = limit_reached(false)) return end_at_limit(code);
     return restore(Stage::truncation_ready);
