@@ -10,9 +10,13 @@
 #include <cmath>
 #include <cstdio>
 #include <cstring>
+#include <filesystem>
 #include <limits>
 #include <string>
+#include <system_error>
 #include <type_traits>
+#include <utility>
+#include <vector>
 
 namespace driver {
 
@@ -80,6 +84,30 @@ CLI::Option *add_option(CLI::App &app, const std::string &name, const char *type
             },
             help)
         ->type_name(type);
+}
+
+// The same, under a name that it had before, too: that one works as ever and is not listed.
+template <class Read>
+CLI::Option *add_option(CLI::App &app, const std::string &name, const std::string &former, const char *type,
+                        const std::string &help, Read read) {
+    add_option(app, former, type, "", read)->group("");
+    return add_option(app, name, type, help, read);
+}
+
+// No two of these options may name the same file, which would hold what was written last. An option without a file, and
+// what is no file to keep, such as /dev/null, are left out.
+inline void require_different_files(const std::vector<std::pair<std::string, std::string>> &files) {
+    namespace fs = std::filesystem;
+    std::error_code none;
+    const auto same = [&](const fs::path &one, const fs::path &other) {
+        if (fs::exists(one, none) && !fs::is_regular_file(one, none)) return false;
+        return fs::equivalent(one, other, none) ||
+               fs::weakly_canonical(fs::absolute(one), none) == fs::weakly_canonical(fs::absolute(other), none);
+    };
+    for (auto one = files.begin(); one != files.end(); one++)
+        for (auto other = files.begin(); other != one; other++)
+            if (!one->second.empty() && !other->second.empty() && same(one->second, other->second))
+                refuse(one->first, "'" + one->second + "' is the file of " + other->first + ", too");
 }
 
 // The options that every program has; list() prints what can be chosen from.

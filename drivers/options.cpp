@@ -139,9 +139,13 @@ class CommandLine {
         add("n", "", "number of variables; a grid problem takes the nearest number that makes a grid",
             [&o](auto &name, auto &text) { o.n = whole_number<int64_t>(name, text); })
             ->required();
-        add("m", "", "number of correction pairs kept; 3 to 20 are usual", [&o](auto &name, auto &text) {
+        const auto read_m = [&o](auto &name, auto &text) {
+            if (o.m_given) refuse(name, "m is " + std::to_string(o.m) + " already, and now " + text);
             o.m = whole_number<int32_t>(name, text);
-        })->required();
+            o.m_given = true;
+        };
+        add("m", "", "number of correction pairs kept; 3 to 20 are usual", read_m);
+        add("--m", "K", "the same, by its name as in the other programs", read_m);
         add("--problem", "NAME", "problem to minimise, see --list [rosenbrock]",
             [&o](auto &, auto &text) { o.problem = text; });
         app_.add_option_function<std::vector<std::string>>(
@@ -177,7 +181,7 @@ class CommandLine {
         add("--log", "NAME", "own, or manual: head, end and standard XTOL of the manual's example, 2.2e-16 [own]",
             [&o](auto &, auto &text) { o.manual_words = is_manual(text); });
         add("--csv", "FILE", "write one row an iteration to this file", [&o](auto &, auto &text) { o.csv = text; });
-        add("--plot", "FILE", "draw f and ||Pg|| against iterations to this SVG file",
+        add("--plot", "FILE", "draw f, or f \u2212 lowest f, and ||Pg|| to this SVG file",
             [&o](auto &, auto &text) { o.plot = text; });
         add("--checkpoint", "FILE", "keep in this file what --resume goes on from, also after Ctrl-C",
             [&o](auto &, auto &text) { o.checkpoint = text; });
@@ -236,9 +240,18 @@ std::optional<Options> parse_options(int argc, char **argv) {
     Options options;
     CommandLine command_line(options);
     const auto check = [&] {
+        if (!options.m_given) throw CLI::RequiredError("m");
         check_bounds(options);
         check_tests(options);
         check_checkpoints(options);
+        const std::string beside = options.checkpoint.empty() ? "" : options.checkpoint + ".new";
+        require_different_files({{"--csv", options.csv},
+                                 {"--plot", options.plot},
+                                 {"--checkpoint", options.checkpoint},
+                                 {"--checkpoint's copy", beside}});
+        // a checkpoint may be read and written again, as where a run goes on and on
+        require_different_files({{"--resume", options.resume}, {"--csv", options.csv}});
+        require_different_files({{"--resume", options.resume}, {"--plot", options.plot}});
     };
     if (!parsed(command_line.app(), argc, argv, check)) return std::nullopt;
     return options;

@@ -20,6 +20,7 @@ struct GivenSetting {
 struct Options {
     int64_t n = 0;
     int32_t m = 0;
+    bool m_given = false; // as an argument, or by its name
     std::string problem = "rosenbrock";
     std::map<std::string, double> parameters; // the problem's own constants that were given, nx and ny among them
     std::optional<double> lower, upper;       // of every variable, in place of the problem's own bounds

@@ -18,12 +18,14 @@ std::string search_csv_row(const SearchMoment &m) {
 
 std::string search_plot(const std::vector<SearchMoment> &history, const std::string &title,
                         const std::string &subtitle) {
-    Series by_iteration{"best f", "#1f5fa8", {}}, by_evaluation{"best f", "#d9662b", {}};
+    std::vector<double> f, evaluations;
     for (const SearchMoment &moment : history) {
-        by_iteration.y.push_back(moment.f);
-        by_evaluation.y.push_back(moment.f);
-        by_evaluation.x.push_back(static_cast<double>(moment.evaluations));
+        f.push_back(moment.f);
+        evaluations.push_back(static_cast<double>(moment.evaluations));
     }
+    const Series by_iteration = falling("best f", "#1f5fa8", f);
+    Series by_evaluation = falling("best f", "#d9662b", f);
+    by_evaluation.x = evaluations;
     return svg(std::vector<Plot>{{title, subtitle, "iterations", {by_iteration}},
                                  {"", "", "evaluations of f, all walks together", {by_evaluation}, true}});
 }

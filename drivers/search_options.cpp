@@ -38,8 +38,9 @@ void check(const SearchProgramOptions &o) {
     require_not_negative("--polish", static_cast<double>(o.polish));
     if (o.polish > 0 && !functions::has_gradient(function))
         refuse("--polish", o.function + " has no gradient to follow");
-    require_not_negative("--time-limit", o.search.max_seconds);
+    require_not_negative("--max-seconds", o.search.max_seconds);
     require_not_negative("--threads", o.search.threads);
+    require_different_files({{"--csv", o.csv}, {"--plot", o.plot}, {"--point", o.point}});
 }
 
 void add_search(CLI::App &app, SearchProgramOptions &o) {
@@ -55,9 +56,10 @@ void add_search(CLI::App &app, SearchProgramOptions &o) {
                [&o](auto &name, auto &text) { o.lower = number(name, text); });
     add_option(app, "--upper", "X", "upper bound of every variable [the function's own]",
                [&o](auto &name, auto &text) { o.upper = number(name, text); });
-    add_option(app, "--iterations", "K", "most iterations of each walk [20]",
+    add_option(app, "--max-iterations", "--iterations", "K", "most iterations of each walk [20]",
                [&o](auto &name, auto &text) { o.search.iterations = whole_number<int64_t>(name, text); });
-    add_option(app, "--time-limit", "X", "stop after the iteration in which so many seconds pass; 0: no limit [0]",
+    add_option(app, "--max-seconds", "--time-limit", "X",
+               "stop after the iteration in which so many seconds pass; 0: no limit [0]",
                [&o](auto &name, auto &text) { o.search.max_seconds = number(name, text); });
     add_option(app, "--seed", "K", "of the random starts [0]",
                [&o](auto &name, auto &text) { o.search.seed = whole_number<uint64_t>(name, text); });
@@ -98,7 +100,7 @@ void add_output(CLI::App &app, SearchProgramOptions &o) {
 std::optional<SearchProgramOptions> parse_search_options(int argc, char **argv) {
     SearchProgramOptions options;
     CLI::App app("Minimise a function of n variables in a box, without its gradient, by many pattern searches.\n"
-                 "Example: search_program 30 15360 --function rastrigin --iterations 100 --polish 10\n"
+                 "Example: search_program 30 15360 --function rastrigin --max-iterations 100 --polish 10\n"
                  "Exit status: 0 searched, 1 interrupted or failed, 2 wrong arguments.");
     add_answers(app, "search_program", "list the functions and exit", print_functions);
     add_search(app, options);

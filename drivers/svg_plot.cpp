@@ -13,7 +13,8 @@ using namespace svg_text;
 namespace {
 
 constexpr double width = 880, height = 540;
-constexpr double left = 84, right = 852, top = 92, bottom = 482; // the area of the data
+constexpr double left = 84, right = 852, bottom = 482; // the area of the data, below the legend
+constexpr double legend_row = 20;
 
 bool drawn(double y) { return std::isfinite(y) && y > 0; }
 
@@ -81,10 +82,10 @@ class Chart {
 
     std::string draw(const Plot &plot) {
         text_ = heading(left, plot.title, plot.subtitle);
+        legend(plot);
         ordinate();
         abscissa(plot.abscissa);
         for (const Series &series : plot.series) curve(series);
-        legend(plot);
         return text_;
     }
 
@@ -96,7 +97,7 @@ class Chart {
     }
     double y_of(double log) const {
         const double low = ticks_.front().log(), high = ticks_.back().log();
-        return bottom - (bottom - top) * (log - low) / (high - low);
+        return bottom - (bottom - top_) * (log - low) / (high - low);
     }
 
     void ordinate() {
@@ -141,21 +142,46 @@ class Chart {
         if (series.y.size() <= most_dots) text_ += element("g", fill(series.colour), dots);
     }
 
+    static double legend_width(const Series &series) { return 44 + 7.5 * static_cast<double>(series.label.size()); }
+
+    // In rows from the right edge on, as many as it takes; the data begin below.
     void legend(const Plot &plot) {
-        double x = right;
-        for (auto series = plot.series.rbegin(); series != plot.series.rend(); series++) {
-            x -= 44 + 7.5 * static_cast<double>(series->label.size());
-            text_ += line(x, 76, x + 22, 76, "stroke-width=\"3\" " + attribute("stroke", series->colour));
-            text_ += words(x + 29, 80.5, "", escaped(series->label));
+        double y = 76;
+        for (std::size_t first = 0, end = 0; first < plot.series.size(); first = end, y += legend_row) {
+            double x = right;
+            while (end < plot.series.size() && (end == first || x - legend_width(plot.series[end]) >= left))
+                x -= legend_width(plot.series[end++]);
+            for (std::size_t k = first; k < end; x += legend_width(plot.series[k++])) {
+                text_ += line(x, y, x + 22, y, "stroke-width=\"3\" " + attribute("stroke", plot.series[k].colour));
+                text_ += words(x + 29, y + 4.5, "", escaped(plot.series[k].label));
+            }
         }
+        top_ = std::max(92., y - legend_row + 16);
     }
 
+    double top_ = 92;
     double last_ = 0;
     std::vector<Tick> ticks_, decades_; // of the ordinate; of an abscissa that is logarithmic
     std::string text_;
 };
 
 } // namespace
+
+Series falling(const std::string &name, const std::string &colour, const std::vector<double> &values) {
+    Series series{name, colour, values};
+    double lowest = INFINITY, highest = -INFINITY;
+    for (const double value : values)
+        if (std::isfinite(value)) {
+            lowest = std::min(lowest, value);
+            highest = std::max(highest, value);
+        }
+    constexpr double flat = 1e-3; // of a curve of fewer decades the end is a flat line
+    if (highest > lowest && (lowest < 0 || lowest > flat * highest)) {
+        series.label += " \u2212 lowest f";
+        for (double &value : series.y) value -= lowest;
+    }
+    return series;
+}
 
 std::string with_separators(long long number) {
     std::string digits = std::to_string(number);
@@ -168,13 +194,14 @@ std::string svg(const Plot &plot) { return svg(std::vector<Plot>{plot}); }
 
 std::string svg(const std::vector<Plot> &plots) {
     const double all = height * static_cast<double>(plots.size());
+    double whole = width;
+    for (const Plot &plot : plots) whole = std::max(whole, reach_of_heading(left, plot.title, plot.subtitle));
     std::string text;
     for (std::size_t i = 0; i < plots.size(); i++) {
         const std::string chart = Chart(plots[i]).draw(plots[i]);
         text += i == 0 ? chart : moved(0, height * static_cast<double>(i), chart);
     }
-    const std::string view = attribute("viewBox", "0 0 " + number(width, 0) + " " + number(all, 0));
-    return file(size(width, all, 0) + " " + view, 13, text);
+    return file(whole, all, 13, text);
 }
 
 } // namespace driver

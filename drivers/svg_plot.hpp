@@ -20,6 +20,10 @@ struct Plot {
     bool logarithmic_abscissa = false; // every x positive; else the axis begins at 0
 };
 
+// A series of values of f, which fall. Where they would look like a flat line, or are negative: what each is above the
+// lowest, and the label says so.
+Series falling(const std::string &name, const std::string &colour, const std::vector<double> &values);
+
 std::string svg(const Plot &plot);
 // One below the other.
 std::string svg(const std::vector<Plot> &plots);

@@ -2,6 +2,7 @@
 // for circles, of which many stand on one.
 #pragma once
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <string>
@@ -31,6 +32,13 @@ inline std::string element(const std::string &name, const std::string &style) {
 }
 inline std::string element(const std::string &name, const std::string &style, const std::string &content) {
     return "<" + name + " " + style + ">" + content + "</" + name + ">\n";
+}
+
+// How far words reach at most, by the widths of common letters: nothing here measures them.
+inline double reach(const std::string &text, int font_size, bool bold = false) {
+    double letters = 0;
+    for (const char c : text) letters += (static_cast<unsigned char>(c) & 0xC0) != 0x80; // of UTF-8
+    return letters * font_size * (bold ? 0.6 : 0.61);
 }
 
 inline std::string place(double x, double y, int digits = 1) {
@@ -81,15 +89,21 @@ inline std::string power_of_ten(int exponent) {
            std::to_string(std::abs(exponent)) + "</tspan>";
 }
 
+// The width of a picture that shows a title and a subtitle whole.
+inline double reach_of_heading(double left, const std::string &title, const std::string &subtitle) {
+    return left + 8 + std::max(reach(title, 18, true), reach(subtitle, 13));
+}
+
 // A title over its subtitle.
 inline std::string heading(double left, const std::string &title, const std::string &subtitle) {
     return words(left, 34, "font-size=\"18\" font-weight=\"bold\" fill=\"#111\"", escaped(title)) +
            words(left, 58, "fill=\"#666\"", escaped(subtitle));
 }
 
-// The whole file: the content on a white ground. size: attributes of width and height.
-inline std::string file(const std::string &size, int font_size, const std::string &content) {
-    return "<svg xmlns=\"http://www.w3.org/2000/svg\" " + size +
+// The whole file: the content on a white ground. It scales with the place that it is given.
+inline std::string file(double width, double height, int font_size, const std::string &content) {
+    const std::string view = attribute("viewBox", "0 0 " + number(width, 0) + " " + number(height, 0));
+    return "<svg xmlns=\"http://www.w3.org/2000/svg\" " + size(width, height, 0) + " " + view +
            " font-family=\"Helvetica, Arial, sans-serif\" font-size=\"" + std::to_string(font_size) +
            "\" fill=\"#333\">\n<rect width=\"100%\" height=\"100%\" fill=\"#fff\"/>\n" + content + "</svg>\n";
 }

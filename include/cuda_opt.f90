@@ -40,7 +40,7 @@ module cuda_opt
 
     integer(c_int), parameter, public :: &
         CUDA_OPT_VERSION_MAJOR = 0, &
-        CUDA_OPT_VERSION_MINOR = 1, &
+        CUDA_OPT_VERSION_MINOR = 2, &
         CUDA_OPT_VERSION_PATCH = 0
 
     ! Back ends

@@ -86,7 +86,7 @@ extern "C" {
 #endif
 
 #define CUDA_OPT_VERSION_MAJOR 0 /**< of this header; cuda_opt_version() has the library's */
-#define CUDA_OPT_VERSION_MINOR 1 /**< likewise */
+#define CUDA_OPT_VERSION_MINOR 2 /**< likewise */
 #define CUDA_OPT_VERSION_PATCH 0 /**< likewise */
 
 /** One minimisation: its settings, its history, its workspace. */
@@ -152,9 +152,9 @@ enum {
     CUDA_OPT_APPROXIMATE_CAUCHY = 105, /**< 0 or 1; default 0: exact generalized Cauchy point. 1: stop at the first
                                             breakpoint, t = max(0, min(t_1, t_1*)) (Fei et al. 2014) */
     CUDA_OPT_REPORT_ITERATES = 106, /**< 0 or 1; default 0. 1: return CUDA_OPT_NEW_ITERATE after each iteration */
-    CUDA_OPT_THREADS = 107,         /**< 0 to 4096; default 0: all of the machine's, which is the environment's
-                                         OMP_NUM_THREADS where that is positive, else the processors that the process
-                                         may use. Host backend only. Before the first call of cuda_opt_solve() */
+    CUDA_OPT_THREADS = 107,         /**< 0 to 4096; default 0: the environment's OMP_NUM_THREADS where that is positive,
+                                         else as many as make it fastest of the processors that the process may
+                                         use. Host backend only. Before the first call of cuda_opt_solve() */
     CUDA_OPT_IPRINT_FREQUENCY = 108, /**< the manual's iprint[0]: < 0 no log; 0 first and last iterate; k > 0 each
                                           k-th. Default -1. Lines go to the callback of cuda_opt_set_log() */
     CUDA_OPT_IPRINT_TYPE = 109,     /**< the manual's iprint[1], 0 to 3; default 0: a line an iteration; 1: and the
@@ -290,8 +290,9 @@ CUDA_OPT_API void cuda_opt_destroy(cuda_opt **s);
 
 /** Bounds l <= x <= u. The arrays belong to the caller, are read at every iteration and must stay as they are until
  *  the solve ends. Before the first call of cuda_opt_solve(), which also checks them (l_i <= u_i, no NaN).
- *  @param lower, upper  n values each, in the memory space of x; -INFINITY and +INFINITY for none;
- *                       NULL: none on that side, but for what cuda_opt_set_uniform_bounds() says
+ *  @param lower  n values, in the memory space of x; -INFINITY for none;
+ *                NULL: none on that side, but for what cuda_opt_set_uniform_bounds() says
+ *  @param upper  likewise, +INFINITY for none
  *  @return 0 or CUDA_OPT_MISUSE */
 CUDA_OPT_API int cuda_opt_set_bounds(cuda_opt *s, const double *lower, const double *upper);
 /** As cuda_opt_set_bounds(), for a handle of cuda_opt_create_f32(). */
@@ -299,7 +300,8 @@ CUDA_OPT_API int cuda_opt_set_bounds_f32(cuda_opt *s, const float *lower, const 
 /** Bounds that are the same for all variables, without arrays to hold and to read: x >= 0 is (0, INFINITY). Each holds
  *  where cuda_opt_set_bounds() has given no array for its side, be it called before or after. Before the first call of
  *  cuda_opt_solve(). Not for a search.
- *  @param lower, upper  -INFINITY and +INFINITY, the defaults, for none
+ *  @param lower  -INFINITY, the default, for none
+ *  @param upper  +INFINITY, the default, for none
  *  @return 0; CUDA_OPT_IMPROPER_INPUT where no finite x is left, and for NaN (the old bounds stay); CUDA_OPT_MISUSE */
 CUDA_OPT_API int cuda_opt_set_uniform_bounds(cuda_opt *s, double lower, double upper);
 /** As cuda_opt_set_uniform_bounds(), for a handle of cuda_opt_create_f32(). The floats themselves are the bounds: 0.1
@@ -360,7 +362,9 @@ CUDA_OPT_API int cuda_opt_save(cuda_opt *s, void *buffer, int64_t *bytes);
  *  Damage to the bytes is found; bytes made to deceive are not: load only what you would run.
  *  @param buffer  what cuda_opt_save() wrote, in host memory
  *  @param bytes   how many they are
- *  @param x, f, g  as for cuda_opt_solve()
+ *  @param x       as for cuda_opt_solve(), and so are f and g
+ *  @param f       one value
+ *  @param g       n values
  *  @return 0; CUDA_OPT_IMPROPER_INPUT for bytes that are no checkpoint, torn, damaged, of another n, m or precision, or
  *          of a solve whose x these bounds leave out, or that had bounds where there are none; CUDA_OPT_MISUSE after
  *          the first call of cuda_opt_solve(); else as cuda_opt_solve(). After a failure the handle is as after

@@ -23,9 +23,13 @@ extern "C" {
  *  default integers and logicals of 32 bits, double precision. From C everything is passed by its address.
  *  @param wa     2 m n + 5 n + 11 m^2 + 8 m values
  *  @param iwa    3 n values; not used
- *  @param task, csave  60 characters, padded with blanks, without a final '\0'
- *  @param lsave, isave, dsave  4, 44 and 29 entries
- *  @param task_length, csave_length  what Fortran compilers append; not looked at */
+ *  @param task   60 characters, padded with blanks, without a final '\0'
+ *  @param csave  likewise
+ *  @param lsave  4 entries
+ *  @param isave  44 entries
+ *  @param dsave  29 entries
+ *  @param task_length   what Fortran compilers append; not looked at
+ *  @param csave_length  likewise */
 CUDA_OPT_SETULB_API void setulb_(const int *n, const int *m, double *x, const double *l, const double *u,
                                  const int *nbd, double *f, double *g, const double *factr, const double *pgtol,
                                  double *wa, int *iwa, char *task, const int *iprint, char *csave, int *lsave,

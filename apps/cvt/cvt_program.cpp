@@ -58,6 +58,7 @@ class Run {
         s_.set_bounds(lower_, upper_);
         named("--threads", [&] { s_.set_int(CUDA_OPT_THREADS, options.threads); });
         s_.set_int(CUDA_OPT_MAX_ITERATIONS, options.iterations);
+        s_.set_real(CUDA_OPT_MAX_SECONDS, options.seconds);
         s_.set_int(CUDA_OPT_APPROXIMATE_CAUCHY, options.approximate_cauchy);
         s_.set_real(CUDA_OPT_EPS, 0);
         s_.set_real(CUDA_OPT_PGTOL, options.until_still ? 0 : options.tolerance * gradient_unit());
@@ -94,11 +95,11 @@ class Run {
 
     // A picture that cannot be written is known before the work begins.
     void check_files() const {
-        if (!options_.svg.empty()) {
+        if (!options_.plot.empty()) {
             if (!exact())
                 throw Failure(exit_failed,
-                              "cannot write '" + options_.svg + "': this program was built without Boost.Polygon");
-            OutputFile{options_.svg};
+                              "cannot write '" + options_.plot + "': this program was built without Boost.Polygon");
+            OutputFile{options_.plot};
         }
         if (!options_.png.empty()) {
             if (!have_png()) write_png(options_.png, {});
@@ -206,12 +207,12 @@ class Run {
                           q.mean_q, q.mean_angle);
             return std::string(text) + "\u00b0";
         };
-        if (!options_.svg.empty()) {
+        if (!options_.plot.empty()) {
             const std::string density = options_.density.substr(options_.density.rfind('/') + 1);
             const std::string title = "Voronoi tessellation of " + with_separators(options_.sites) +
                                       " sites, density " + density + ", " +
                                       with_separators(s_.get_int(CUDA_OPT_ITERATIONS)) + " iterations";
-            OutputFile(options_.svg)
+            OutputFile(options_.plot)
                 .write(draw_diagrams(title, {caption("Start", start), &*start.diagram, &start.x},
                                      {caption("End", end), &*end.diagram, &end.x}));
         }

@@ -141,7 +141,7 @@ std::string draw_diagrams(const std::string &title, const DrawnDiagram &left, co
                 element("text", place(at + 24, y + 13, 0), kind.label);
         at += 60 + 9 * static_cast<double>(std::string(kind.label).size());
     }
-    return file(size(width, height, 0), 14, text);
+    return file(width, height, 14, text);
 }
 
 } // namespace driver

@@ -27,7 +27,7 @@ class HostEvaluator : public Evaluator {
           sums_(static_cast<std::size_t>(setup.sites)) {}
 
     void evaluate(const double *x, double *f, double *g, const Place &place) override {
-        threads_ = host_threads(place.threads);
+        threads_ = place.threads;
         sites_.assign(x, x + 2 * setup_.sites);
         plant(x);
         for (const int32_t step : setup_.steps) flood(step);
@@ -128,7 +128,7 @@ class HostEvaluator : public Evaluator {
     std::vector<Word> words_, next_;
     std::vector<CellSums> sums_;
     std::vector<double> sites_, round_energy_;
-    int threads_ = 1;
+    HostThreads threads_ = 1;
 };
 
 } // namespace

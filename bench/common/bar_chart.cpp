@@ -13,7 +13,8 @@ using namespace svg_text;
 
 namespace {
 
-constexpr double width = 880, left = 170, right = 690, top = 84; // the area of the bars; the legend is right of it
+constexpr double usual_width = 880, left = 170, right = 690,
+                 top = 84; // the area of the bars; the legend is right of it
 constexpr const char *shades[] = {"#d5d8dc", "#a9cce3", "#5499c7", "#1f618d", "#b03a2e"}; // parts of a whole, in order
 constexpr double thickness = 15, stacked_thickness = 22, gap = 14;
 
@@ -33,9 +34,8 @@ std::string svg(const BarChart &chart) {
             for (std::size_t row = 0; row < chart.rows.size(); row++) longest = std::max(longest, share_of(bars, row));
     const double last = std::ceil(10 * longest - 1e-9) / 10, per_share = (right - left) / last;
 
-    const auto colour = [&](std::size_t k) {
-        return chart.stacked ? shades[k % std::size(shades)] : colours[k % std::size(colours)];
-    };
+    const std::vector<std::string> chosen = colours_of(chart.series);
+    const auto colour = [&](std::size_t k) { return chart.stacked ? shades[k % std::size(shades)] : chosen[k]; };
     std::string text = heading(left, chart.title, chart.subtitle);
     for (int percent = 0; percent <= std::lround(100 * last); percent += last > 2 ? 50 : 20) {
         const double at = left + per_share * percent / 100;
@@ -62,7 +62,9 @@ std::string svg(const BarChart &chart) {
         text += words(right + 48, legend + 4.5, "", escaped(chart.series[k].label));
         legend += 24;
     }
-    return file(size(width, bottom + 72), 13, text);
+    double width = std::max(usual_width, reach_of_heading(left, chart.title, chart.subtitle));
+    for (const auto &one : chart.series) width = std::max(width, right + 56 + reach(one.label, 13));
+    return file(width, bottom + 72, 13, text);
 }
 
 } // namespace cudaopt::bench

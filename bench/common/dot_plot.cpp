@@ -13,7 +13,8 @@ using namespace svg_text;
 
 namespace {
 
-constexpr double width = 880, left = 150, right = 690, top = 84, row_height = 26; // the legend is right of the dots
+constexpr double usual_width = 880, left = 150, right = 690, top = 84,
+                 row_height = 26; // the legend is right of the dots
 
 } // namespace
 
@@ -47,6 +48,7 @@ std::string svg(const DotPlot &plot) {
         text += words(left + 12, bottom + 22, "text-anchor=\"middle\"", "0");
     }
     text += words((left + right) / 2, bottom + 48, "text-anchor=\"middle\"", escaped(plot.abscissa));
+    const std::vector<std::string> chosen = colours_of(plot.series);
     for (std::size_t row = 0; row < plot.rows.size(); row++) {
         const double y = top + row_height * (static_cast<double>(row) + 0.5);
         text += words(left - 10, y + 4.5, "text-anchor=\"end\"", escaped(plot.rows[row]));
@@ -55,18 +57,19 @@ std::string svg(const DotPlot &plot) {
             const auto &values = plot.series[k].values;
             if (row >= values.size() || !std::isfinite(values[row])) continue;
             const double x = values[row] > 0 ? at(std::log10(values[row])) : left + 12;
-            const std::string colour = fill(colours[k % std::size(colours)]);
-            text += circle(x, y, "r=\"5\" fill-opacity=\"0.8\" " + colour) + "\n";
+            text += circle(x, y, "r=\"5\" fill-opacity=\"0.8\" " + fill(chosen[k])) + "\n";
         }
     }
     text += line(left, top, left, bottom, stroke("#333", 1));
     double legend = top + 12;
     for (std::size_t k = 0; k < plot.series.size(); k++) {
-        text += rectangle(right + 18, legend - 6, 22, 12, fill(colours[k % std::size(colours)]));
+        text += rectangle(right + 18, legend - 6, 22, 12, fill(chosen[k]));
         text += words(right + 48, legend + 4.5, "", escaped(plot.series[k].label));
         legend += 24;
     }
-    return file(size(width, bottom + 72), 13, text);
+    double width = std::max(usual_width, reach_of_heading(left, plot.title, plot.subtitle));
+    for (const auto &one : plot.series) width = std::max(width, right + 56 + reach(one.label, 13));
+    return file(width, bottom + 72, 13, text);
 }
 
 } // namespace cudaopt::bench

@@ -13,7 +13,7 @@ using namespace svg_text;
 
 namespace {
 
-constexpr double width = 880, height = 560;
+constexpr double usual_width = 880, height = 560;
 constexpr double left = 88, right = 690, top = 84, bottom = 488; // the area of the data; the legend is right of it
 
 bool drawn(const std::pair<double, double> &p) {
@@ -67,9 +67,10 @@ std::string svg(const LogLogPlot &plot) {
     const double middle = (top + bottom) / 2;
     text += words(28, middle, "text-anchor=\"middle\" transform=\"rotate(-90 28 " + number(middle) + ")\"",
                   escaped(plot.ordinate));
+    const std::vector<std::string> chosen = colours_of(plot.curves);
     double legend = top + 12;
     for (std::size_t k = 0; k < plot.curves.size(); k++) {
-        const std::string colour = colours[k % std::size(colours)];
+        const std::string &colour = chosen[k];
         std::string points, dots;
         for (const auto &p : plot.curves[k].points) {
             if (!drawn(p)) continue;
@@ -82,7 +83,9 @@ std::string svg(const LogLogPlot &plot) {
         text += words(right + 48, legend + 4.5, "", escaped(plot.curves[k].label));
         legend += 24;
     }
-    return file(size(width, height), 13, text);
+    double width = std::max(usual_width, reach_of_heading(left, plot.title, plot.subtitle));
+    for (const auto &one : plot.curves) width = std::max(width, right + 56 + reach(one.label, 13));
+    return file(width, height, 13, text);
 }
 
 } // namespace cudaopt::bench

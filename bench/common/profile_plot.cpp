@@ -13,7 +13,7 @@ using namespace svg_text;
 
 namespace {
 
-constexpr double width = 880, height = 560;
+constexpr double usual_width = 880, height = 560;
 constexpr double left = 88, right = 690, top = 84, bottom = 488; // the area of the data; the legend is right of it
 
 double ordinate(double share) { return bottom + (top - bottom) * share; }
@@ -52,9 +52,10 @@ std::string svg(const ProfilePlot &plot) {
     const double middle = (top + bottom) / 2;
     text += words(28, middle, "text-anchor=\"middle\" transform=\"rotate(-90 28 " + number(middle) + ")\"",
                   "share of the problems");
+    const std::vector<std::string> chosen = colours_of(plot.solvers);
     double legend = top + 12;
     for (std::size_t k = 0; k < plot.solvers.size(); k++) {
-        const std::string colour = colours[k % std::size(colours)];
+        const std::string &colour = chosen[k];
         const auto problems = static_cast<double>(plot.solvers[k].of_problem.size());
         double share = 0;
         std::string points = point("M", left, bottom);
@@ -70,7 +71,9 @@ std::string svg(const ProfilePlot &plot) {
         text += words(right + 48, legend + 4.5, "", escaped(plot.solvers[k].label));
         legend += 24;
     }
-    return file(size(width, height), 13, text);
+    double width = std::max(usual_width, reach_of_heading(left, plot.title, plot.subtitle));
+    for (const auto &one : plot.solvers) width = std::max(width, right + 56 + reach(one.label, 13));
+    return file(width, height, 13, text);
 }
 
 } // namespace cudaopt::bench

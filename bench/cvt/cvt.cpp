@@ -212,6 +212,12 @@ void print_figures(const std::vector<Row> &rows) {
     }
 }
 
+driver::Plot coloured(driver::Plot plot) {
+    const std::vector<std::string> colours = colours_of(plot.series);
+    for (std::size_t k = 0; k < colours.size(); k++) plot.series[k].colour = colours[k];
+    return plot;
+}
+
 // Sites times energy above that of a regular hexagonal lattice without an edge, 5 sqrt(3) / 54, relative.
 driver::Plot energies(const Row &r, const std::string &where) {
     const auto scaled = [&](std::vector<double> f) {
@@ -224,17 +230,17 @@ driver::Plot energies(const Row &r, const std::string &where) {
                       where,
                       "iterations",
                       {}};
-    if (r.lbfgsb) plot.series.push_back({"L-BFGS-B 3.0", colours[1], scaled(r.lbfgsb->f_at)});
-    plot.series.push_back({"cuda_opt", colours[0], scaled(r.ours.f_at)});
-    return plot;
+    if (r.lbfgsb) plot.series.push_back({"L-BFGS-B 3.0", "", scaled(r.lbfgsb->f_at)});
+    plot.series.push_back({"cuda_opt", "", scaled(r.ours.f_at)});
+    return coloured(plot);
 }
 
 driver::Plot times(const std::vector<Row> &rows, const std::string &where) {
     driver::Plot plot{
         "Milliseconds of an iteration: all, with evaluations and copies, and its parts", where, "sites", {}, true};
-    plot.series = {{"L-BFGS-B 3.0, all", colours[1], {}, {}}, {"cuda_opt, all", colours[0], {}, {}},
-                   {"cuda_opt, solver", colours[2], {}, {}},  {"evaluation", colours[3], {}, {}},
-                   {"paper, CPU, all", colours[4], {}, {}},   {"paper, GPU, all", colours[5], {}, {}}};
+    for (const char *label :
+         {"L-BFGS-B 3.0, all", "cuda_opt, all", "cuda_opt, solver", "evaluation", "paper, CPU, all", "paper, GPU, all"})
+        plot.series.push_back({label, "", {}, {}});
     for (const Row &r : rows) {
         const paper_2014::Tessellation *const p = paper_2014::tessellation(r.at.sites, r.at.resolution);
         const double values[] = {r.lbfgsb ? r.lbfgsb->wall_per_iteration() : absent,
@@ -248,7 +254,7 @@ driver::Plot times(const std::vector<Row> &rows, const std::string &where) {
             plot.series[k].y.push_back(values[k]);
         }
     }
-    return plot;
+    return coloured(plot);
 }
 
 } // namespace

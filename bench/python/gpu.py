@@ -4,7 +4,8 @@
 Milliseconds an iteration, evaluations included, on a GPU: this package's minimize on torch tensors and on JAX arrays,
 without bounds and in a box, beside torch.optim.LBFGS (strong Wolfe) and optax.lbfgs, which have no bounds. Chained
 Rosenbrock, double precision, ten pairs; f and g are written by hand, once in operations of torch and once in JAX's,
-compiled, and no one differentiates. Each runs K iterations from the same start, once to warm up; of R rounds, in which
+compiled, and no one differentiates. "graph": torch with cuda_graph=True, which is to it what compiling is to JAX; its
+recording is part of the time. Each runs K iterations from the same start, once to warm up; of R rounds, in which
 they take turns, the least time counts. optax's K iterations are compiled into one program."""
 import argparse
 import os
@@ -38,8 +39,9 @@ def torch_methods(n, iterations, device):
         g[1:] += 200 * a
         return 100 * (a @ a) + b @ b, g
 
-    def ours(bounds=None):
-        result = cuda_opt.minimize(fun, start, bounds=bounds, options={**OPTIONS, "maxiter": iterations})
+    def ours(bounds=None, cuda_graph=False):
+        options = {**OPTIONS, "maxiter": iterations}
+        result = cuda_opt.minimize(fun, start, bounds=bounds, options=options, cuda_graph=cuda_graph)
         return result.nit, result.nfev, result.fun
 
     def of_torch():
@@ -62,9 +64,11 @@ def torch_methods(n, iterations, device):
             f, _ = fun(start)
         return iterations, iterations, f.item()
 
+    graphs = {"ours, graph": lambda: ours(None, True), "ours, graph, box": lambda: ours(BOX, True)}
     return {
         "ours, torch": ours,
         "ours, torch, box": lambda: ours(BOX),
+        **(graphs if device == "cuda" else {}),
         "torch.optim.LBFGS": of_torch,
         "evaluation, torch": evaluation,
     }

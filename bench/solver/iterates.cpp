@@ -113,6 +113,7 @@ int main(int argc, char **argv) {
             "CUDA");
         csv.write("iteration,f,host,cuda,machine\n");
         driver::Plot plot{"Relative difference of the iterates from those of L-BFGS-B 3.0", where, "iterations", {}};
+        const std::vector<std::string> colours = colours_of(std::vector<std::string>{"host", "CUDA"});
         plot.series = {{"host", colours[0], {}, {}}, {"CUDA", colours[1], {}, {}}};
         int64_t k = 0;
         while (k < most && sequential.next()) {

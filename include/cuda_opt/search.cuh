@@ -235,6 +235,9 @@ class PatternSearch {
         else if (options.walks > std::numeric_limits<int64_t>::max() / 64 / n_)
             fail(CUDA_OPT_OUT_OF_MEMORY, "out of memory: %lld walks of %d variables take more than 2^60 bytes",
                  options.walks, n_);
+        else if (options.history && options.iterations > std::numeric_limits<int64_t>::max() / 64)
+            fail(CUDA_OPT_OUT_OF_MEMORY, "out of memory: the history of %lld iterations takes more than 2^60 bytes",
+                 options.iterations);
         box_ = lower;
         box_.insert(box_.end(), upper.begin(), upper.end());
         for (double &bound : box_) bound = double(Real(bound));
@@ -285,10 +288,11 @@ class PatternSearch {
     template <class... Values> void fail(int code, const char *format, Values... values) {
         code_ = say(code, format, values...);
     }
-    /** The walks do not fit. */
+    /** The walks, or the history, do not fit. */
     void fail_memory() {
-        fail(CUDA_OPT_OUT_OF_MEMORY, "out of memory: the points of %lld walks of %d variables take %lld bytes",
-             options_.walks, n_, coordinates() * sizeof(double));
+        fail(CUDA_OPT_OUT_OF_MEMORY,
+             "out of memory: the points of %lld walks of %d variables take %lld bytes, the history %lld",
+             options_.walks, n_, coordinates() * sizeof(double), history_size() * sizeof(uint64_t));
     }
 
     /** As printf's format expects it. */
@@ -320,13 +324,14 @@ template <class Objective, int N = 0, class Real = double> class HostSearch fina
         const bool lives = has_lives();
         x_.reset(new (std::nothrow) Real[coordinates()]);
         best_x_.reset(lives ? new (std::nothrow) Real[coordinates()] : nullptr);
-        if (!x_ || (lives && !best_x_)) {
+        history_.reset(options.history ? new (std::nothrow) uint64_t[history_size()] : nullptr);
+        if (!x_ || (lives && !best_x_) || (options.history && !history_)) {
             fail_memory();
             return;
         }
+        std::fill_n(history_.get(), history_size(), pattern::no_key);
         try {
             walk_.assign(std::size_t(options.walks), pattern::not_begun());
-            history_.assign(history_size(), pattern::no_key);
             own_box_ = this->template box<Real>();
         } catch (const std::bad_alloc &) {
             fail_memory();
@@ -356,34 +361,37 @@ template <class Objective, int N = 0, class Real = double> class HostSearch fina
     bool take(int64_t iterations) override {
         const pattern::RulesOf<Real> rules = this->rules(own_box_.data());
         const pattern::WalksOf<Real> walks = this->walks();
+        int threads = 1;
 #ifdef _OPENMP
-        const int threads = options_.threads > 0 ? options_.threads : omp_get_max_threads();
+        threads = options_.threads > 0 ? options_.threads : omp_get_max_threads();
+#endif
+        const std::size_t size = history_size();
+        std::vector<uint64_t> least(size * std::size_t(threads), pattern::no_key); // here: no thread may throw
+#ifdef _OPENMP
 #pragma omp parallel num_threads(threads)
 #endif
         {
-            std::vector<uint64_t> least(history_.size(), pattern::no_key);
-            const pattern::Note note{least.empty() ? nullptr : least.data()};
+            int thread = 0;
+#ifdef _OPENMP
+            thread = omp_get_thread_num();
+#endif
+            const pattern::Note note{size > 0 ? least.data() + size * std::size_t(thread) : nullptr};
 #ifdef _OPENMP
 #pragma omp for schedule(dynamic, 16)
 #endif
             for (int64_t w = 0; w < rules.walks; w++)
                 pattern::advance<N>(objective_, rules, walks, w, iterations, note);
-#ifdef _OPENMP
-#pragma omp critical
-#endif
-            for (std::size_t k = 0; k < least.size(); k++) history_[k] = std::min(history_[k], least[k]);
         }
+        for (std::size_t k = 0; k < least.size(); k++) history_[k % size] = std::min(history_[k % size], least[k]);
         return true;
     }
-    void read_history(std::vector<uint64_t> &keys) override {
-        std::copy_n(history_.begin(), keys.size(), keys.begin());
-    }
+    void read_history(std::vector<uint64_t> &keys) override { std::copy_n(history_.get(), keys.size(), keys.begin()); }
 
     Objective objective_;
     std::unique_ptr<Real[]> x_, best_x_;
+    std::unique_ptr<uint64_t[]> history_;
     std::vector<Real> own_box_;
     std::vector<pattern::Walk> walk_;
-    std::vector<uint64_t> history_;
 };
 
 } // namespace cudaopt

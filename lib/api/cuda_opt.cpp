@@ -284,7 +284,7 @@ int cuda_opt_backend(const cuda_opt *s) {
     return fault != 0 ? fault : s->backend;
 }
 
-const char *cuda_opt_version(void) { return "0.1.0"; }
+const char *cuda_opt_version(void) { return "0.2.0"; }
 
 const char *cuda_opt_task_name(int task) {
     switch (task) {

@@ -41,10 +41,10 @@ Record reduce_tiles(int64_t first, int64_t last, int64_t n, const Rule &rule) {
 
 // Call rule(i, record) for all rows 0 <= i < n and return the joined record.
 // rule: may write to row i's own places; a row is seen once, by one thread
-// threads: 0: all of the machine's
+// threads: 0: as many of the machine's as make it fastest
 // Rows: how many make a tile; 1 where a "row" is itself a tile of rows
 template <class Record, int64_t Rows = tile_rows, class Rule>
-Record map_reduce_host(int64_t n, const Rule &rule, int threads) {
+Record map_reduce_host(int64_t n, const Rule &rule, HostThreads threads) {
     const int64_t tiles = (n + Rows - 1) / Rows;
     const int64_t subtrees = std::min(tiles, subtree_limit);
     if (subtrees == 0) return Record();
@@ -52,16 +52,16 @@ Record map_reduce_host(int64_t n, const Rule &rule, int threads) {
     const auto reduce = [&](int64_t k, int) {
         record[k] = reduce_tiles<Record, Rows>(tiles * k / subtrees, tiles * (k + 1) / subtrees, n, rule);
     };
-    share_host(subtrees, reduce, subtrees > 1 ? host_threads(threads) : 1);
+    share_host(subtrees, reduce, Rows == 1 ? threads : threads.for_rows(n));
     for (int64_t stride = 1; stride < subtrees; stride *= 2)
         for (int64_t k = 0; k + stride < subtrees; k += 2 * stride) record[k].join(record[k + stride]);
     return record[0];
 }
 
 // Call rule(i) for all rows 0 <= i < n.
-template <class Rule> void map_host(int64_t n, const Rule &rule, int threads) {
+template <class Rule> void map_host(int64_t n, const Rule &rule, HostThreads threads) {
     const auto apply = [&rule](int64_t i, int) { rule(i); };
-    share_host(n, apply, n > tile_rows ? host_threads(threads) : 1);
+    share_host(n, apply, threads.for_rows(n));
 }
 
 } // namespace cudaopt

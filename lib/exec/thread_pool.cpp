@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
@@ -16,15 +17,18 @@
 #include <thread>
 
 #include "exec/program_openmp.hpp"
+#include "exec/team_size.hpp"
 #include "rim/of_thread.hpp"
 
 namespace cudaopt {
 
 namespace {
 
-// To wake a thread takes 50 to 100 microseconds, and what the caller does in between, its evaluation by itself say, is
-// often over within this time.
-constexpr std::chrono::microseconds awake_time(300);
+using Clock = std::chrono::steady_clock;
+
+// To wake a thread takes 50 to 100 microseconds, and what the caller does in between is often over within this time.
+// Longer, and the threads that wait for the solver would hold up those of the caller's evaluation.
+constexpr std::chrono::microseconds awake_time(100);
 
 void pause() {
 #if defined(__x86_64__)
@@ -44,7 +48,6 @@ int processors() {
 class Gate {
   public:
     template <class Ready> void wait(const Ready &ready, bool awake) {
-        using Clock = std::chrono::steady_clock;
         const Clock::time_point until = awake ? Clock::now() + awake_time : Clock::time_point::min();
         do {
             for (int i = 0; i < 32; i++) {
@@ -127,6 +130,17 @@ class ThreadPool {
     bool busy() const { return busy_; }
     bool holds(int threads) const { return members_ && threads <= size_; }
 
+    // What is known of this work: of this kind, and of so many.
+    TeamSize &size_for(Piece piece, int64_t count, int most, int first) {
+        const auto kind = reinterpret_cast<std::uintptr_t>(piece);
+        Known &known = known_[(kind / 16 + static_cast<std::uintptr_t>(count)) % known_.size()];
+        if (known.piece != piece || known.count != count || known.most != most) {
+            known = {piece, count, most, {}};
+            known.size.begin(most, first);
+        }
+        return known.size;
+    }
+
     void share(Work &work) {
         work_ = &work;
         unfinished_ = work.pieces;
@@ -145,6 +159,13 @@ class ThreadPool {
         Gate gate;
         ThreadPool *pool = nullptr;
         pthread_t thread{};
+    };
+    // Works that come again, as the sweeps over n variables do; another in the same place takes it over.
+    struct Known {
+        Piece piece = nullptr;
+        int64_t count = 0;
+        int most = 0;
+        TeamSize size;
     };
     bool take(int place) {
         std::atomic<bool> &offered = members_[place].offered;
@@ -175,6 +196,7 @@ class ThreadPool {
     bool busy_ = false;
     Work *work_ = nullptr;
     std::atomic<int> unfinished_{0};
+    std::array<Known, 64> known_;
 };
 
 // Each thread's own; of a thread of a pool, that pool, in whose pieces nothing is shared out.
@@ -208,25 +230,31 @@ ThreadPool *pool_with(int threads) {
 
 } // namespace
 
-int host_threads(int asked) {
-    if (asked > 0) return asked;
-    static const int all = [] {
-        const char *wanted = std::getenv("OMP_NUM_THREADS");
-        const long number = wanted ? std::strtol(wanted, nullptr, 10) : 0;
-        constexpr long most = 4096; // of CUDA_OPT_THREADS
-        return number > 0 ? static_cast<int>(std::min(number, most)) : processors();
+HostThreads::HostThreads(int asked) : most(asked), learned(false), first(asked) {
+    if (asked > 0) return;
+    static const int wanted = [] {
+        const char *const text = std::getenv("OMP_NUM_THREADS");
+        const long number = text ? std::strtol(text, nullptr, 10) : 0;
+        constexpr long limit = 4096; // of CUDA_OPT_THREADS
+        return static_cast<int>(std::clamp<long>(number, 0, limit));
     }();
-    return all;
+    static const int all = processors();
+    most = first = wanted > 0 ? wanted : all;
+    learned = wanted == 0;
 }
 
-void share_pieces(int64_t count, int threads, Piece piece, const void *body) {
-    const int pieces = static_cast<int>(std::min<int64_t>(count, threads));
+void share_pieces(int64_t count, HostThreads threads, Piece piece, const void *body) {
+    int pieces = static_cast<int>(std::min<int64_t>(count, threads.most));
     const bool openmp = program_has_openmp();
-    ThreadPool *const pool = pieces > 1 && !openmp ? pool_with(threads) : nullptr;
+    ThreadPool *const pool = pieces > 1 && !openmp ? pool_with(threads.most) : nullptr;
     if (pieces <= 1 || !(openmp || pool)) return piece(body, 0, count, 0);
+    TeamSize *const size = pool && threads.learned ? &pool->size_for(piece, count, pieces, threads.first) : nullptr;
+    if (size) pieces = size->next();
+    const auto begin = Clock::now();
     Work work{count, pieces, piece, body, {}, {}};
-    if (openmp) in_program_team(threads, pieces, [&work](int place) { work.do_piece(place); });
+    if (openmp) in_program_team(threads.most, pieces, [&work](int place) { work.do_piece(place); });
     else pool->share(work);
+    if (size) size->took(std::chrono::duration<double>(Clock::now() - begin).count());
     if (work.failure) std::rethrow_exception(work.failure);
 }
 

@@ -60,7 +60,7 @@ class CauchySearch {
   private:
     enum class Asked { window, trial, rest, free_gram };
 
-    CUDA_OPT_HD void load_path(const LimitedMemory &memory, const PanelProducts &sums, double tau);
+    CUDA_OPT_HD double load_path(const LimitedMemory &memory, const PanelProducts &sums, double tau);
     CUDA_OPT_HD void evaluate_path(const LimitedMemory &memory, const PanelProducts &sums, double tau);
     CUDA_OPT_HD void copy_free_gram(const LimitedMemory &memory, const PanelProducts &sums);
     CUDA_OPT_HD void downdate_free_gram(const LimitedMemory &memory, const CrossedVariable &variable);
@@ -83,8 +83,8 @@ class CauchySearch {
     CUDA_OPT_HD double *c_reduced() { return path_.data() + 2 * size_; }
     CUDA_OPT_HD double *p_reduced() { return path_.data() + 3 * size_; }
 
-    struct PathState { // every breakpoint <= t has been passed; phi', phi'' and d'd just beyond
-        double t = 0, slope = 0, curvature = 0, d_squared = 0;
+    struct PathState { // every breakpoint <= t has been passed; phi' and phi'' just beyond
+        double t = 0, slope = 0, curvature = 0;
     };
 
     Asked asked_ = Asked::window;
@@ -129,9 +129,9 @@ CUDA_OPT_HD inline double bits_midpoint(double lo, double hi) {
 } // namespace cauchy
 
 // What the sums at a threshold tau say of the path there, whatever the model. With z the way gone so far, z = -tau g on
-// the variables that move and bound - x on those that have stopped: p = W'd, c = W'z.
-CUDA_OPT_HD_CALL inline void CauchySearch::load_path(const LimitedMemory &memory, const PanelProducts &sums,
-                                                     double tau) {
+// the variables that move and bound - x on those that have stopped: p = W'd, c = W'z. Returns d'd.
+CUDA_OPT_HD_CALL inline double CauchySearch::load_path(const LimitedMemory &memory, const PanelProducts &sums,
+                                                       double tau) {
     const int size = 2 * memory.pairs();
     const double *with_g = sums.leading_products + panel::gradient * sums.columns;
     if (request_.panel.free_gram) {
@@ -139,11 +139,11 @@ CUDA_OPT_HD_CALL inline void CauchySearch::load_path(const LimitedMemory &memory
         with_g = entries_.data();
     }
     at_.t = point_.threshold = tau;
-    at_.d_squared = with_g[panel::gradient];
+    const double d_squared = with_g[panel::gradient];
     point_.free_variables = sums.row_sums[free_variables];
     point_.own_gram = false;
     point_.gram_holds = true;
-    if (size == 0) return;
+    if (size == 0) return d_squared;
     double *const to_p = p(), *const to_c = c();
     memory.to_basis(with_g, to_p);
     for (int i = 0; i < size; i++) to_p[i] = -to_p[i];
@@ -153,22 +153,22 @@ CUDA_OPT_HD_CALL inline void CauchySearch::load_path(const LimitedMemory &memory
     } else {
         dense::fill(to_c, size, 0);
     }
+    return d_squared;
 }
 
 // The path just beyond a threshold tau:
 //     phi'(tau+) = d'g + theta d'z - p'M c = -(1 - theta tau) d'd - p'M c,    phi'' = theta d'd - p'M p.
 CUDA_OPT_HD_CALL inline void CauchySearch::evaluate_path(const LimitedMemory &memory, const PanelProducts &sums,
                                                          double tau) {
-    load_path(memory, sums, tau);
+    const double d_squared = load_path(memory, sums, tau), theta = memory.theta();
     const int size = 2 * memory.pairs();
-    const double theta = memory.theta();
     dense::copy(p(), size, p_reduced());
     dense::copy(c(), size, c_reduced());
     memory.reduce_by_middle(p_reduced());
     if (tau > 0) memory.reduce_by_middle(c_reduced());
-    at_.slope = -(1 - theta * tau) * at_.d_squared - memory.middle_form(p_reduced(), c_reduced());
-    at_.curvature = theta * at_.d_squared - memory.middle_form(p_reduced(), p_reduced());
-    if (tau == 0) least_curvature_ = machine_epsilon * theta * at_.d_squared;
+    at_.slope = -(1 - theta * tau) * d_squared - memory.middle_form(p_reduced(), c_reduced());
+    at_.curvature = theta * d_squared - memory.middle_form(p_reduced(), p_reduced());
+    if (tau == 0) least_curvature_ = machine_epsilon * theta * d_squared;
     at_.curvature = greatest(at_.curvature, least_curvature_);
 }
 
@@ -285,7 +285,7 @@ CUDA_OPT_HD_CALL inline bool CauchySearch::pass_breakpoints(const LimitedMemory 
     const bool downdate = point_.gram_holds && window.count <= cauchy::most_downdates(point_.free_variables);
     for (int64_t next = 0; next < window.count;) {
         const double t = window.rows[next].t;
-        if (minimiser() < t || at_.d_squared <= 0) return true;
+        if (minimiser() < t) return true;
         const double dt = t - at_.t;
         dense::add(c(), dt, p(), size);
         dense::add(c_reduced(), dt, p_reduced(), size);
@@ -317,7 +317,6 @@ CUDA_OPT_HD_CALL inline void CauchySearch::fix_at_bound(const LimitedMemory &mem
     at_.curvature -= theta * g * g + 2 * g * w_m_p + g * g * w_m_w;
     dense::add(p(), g, w, size);
     dense::add(p_reduced(), g, w_reduced, size);
-    at_.d_squared -= g * g;
     if (downdate) downdate_free_gram(memory, variable);
     point_.free_variables--;
 }

@@ -48,6 +48,8 @@ CUDA_OPT_HD_CALL inline PanelRequest State::model_panel() const {
     PanelRequest panel = panel_;
     panel.weighted = weighted();
     panel.watches = metric_.exists();
+    // The caller's diagonal may be another one at each iterate.
+    panel.older_steps = settings.metric == Metric::callers || memory_.weights() != weights();
     panel.free_gram = bounded_ || panel.in_metric();
     return panel;
 }
@@ -67,10 +69,11 @@ CUDA_OPT_HD_CALL inline Request State::ask_and_learn(Stage next) {
 CUDA_OPT_HD_CALL inline void State::observe_pair(const PanelProducts &sums) {
     if (settings.metric != Metric::learned) return;
     const double yy = sums.over_all(panel::y_new, panel::y_new), dd = sums.over_all(panel::s_new, panel::s_new),
-                 other_yy = sums.in_metric() ? sums.row_sums[newest_y_sum] : yy,
-                 other_dd = sums.in_metric() ? sums.row_sums[newest_d_sum] : dd;
-    if (metric_.serves()) metric_.observe(memory_.newest_slot(), n_, other_yy, other_dd, yy, dd);
-    else metric_.observe(memory_.newest_slot(), n_, yy, dd, other_yy, other_dd);
+                 other_yy = panel_.in_metric() ? sums.row_sums[newest_y_sum] : yy,
+                 other_dd = panel_.in_metric() ? sums.row_sums[newest_d_sum] : dd;
+    const int slot = memory_.newest_slot(), capacity = memory_.capacity();
+    if (metric_.serves()) metric_.observe(slot, capacity, n_, other_yy, other_dd, yy, dd);
+    else metric_.observe(slot, capacity, n_, yy, dd, other_yy, other_dd);
 }
 
 CUDA_OPT_HD_CALL inline Request State::begin_cauchy(const Answer &answer) {
@@ -78,11 +81,14 @@ CUDA_OPT_HD_CALL inline Request State::begin_cauchy(const Answer &answer) {
         const bool callers = settings.metric == Metric::callers;
         if (answer.sums->row_sums[bad_weights] > 0)
             return callers ? ask(Stage::diagonal_checked, Verb::check_diagonal) : break_down();
-        memory_.weigh(*answer.sums, callers ? 1 : 0);
+        if (answer.sums->older_steps) memory_.weigh(*answer.sums, callers ? 1 : 0, weights());
+        memory_.take_free(*answer.sums);
     }
     // M is the Cauchy point's alone.
     if (bounded_ && !memory_.factor()) return break_down();
-    return follow_cauchy(cauchy_.begin(memory_, model_panel(), *answer.sums, bounded_, settings.approximate_cauchy),
+    PanelRequest along_path = model_panel();
+    along_path.older_steps = false;
+    return follow_cauchy(cauchy_.begin(memory_, along_path, *answer.sums, bounded_, settings.approximate_cauchy),
                          answer);
 }
 

@@ -28,8 +28,10 @@ class LimitedMemory {
     // The slot of a pair, from the oldest, 0, on.
     CUDA_OPT_HD int slot(int pair) const { return (spare_ + m_ + 1 - k_ + pair) % (m_ + 1); }
     CUDA_OPT_HD double theta() const { return theta_; }
-    // Whether the inner products are those of the pairs as they are, without weights.
+    // Whether the inner products are those of the pairs as they are, without weights, over all variables.
     CUDA_OPT_HD bool plain() const { return plain_; }
+    // What they are weighted with (LearnedMetric::weights).
+    CUDA_OPT_HD int64_t weights() const { return weights_; }
 
     // Forget everything: B = I.
     CUDA_OPT_HD void clear();
@@ -40,9 +42,9 @@ class LimitedMemory {
     // Whether the fresh pair's products are numbers to calculate with.
     CUDA_OPT_HD static bool usable(const PanelProducts &sums, double step);
     // The spare slot becomes the newest pair, s = step * d, and y_scale times the difference of the gradients; the
-    // oldest is dropped when there are m. The products come from the inner products with this pair as the fresh one.
-    // Curvature s'y > 0 is the caller's to check.
-    CUDA_OPT_HD void append(const PanelProducts &sums, double step, bool weighted = false, double y_scale = 1);
+    // oldest is dropped when there are m. The products come from the inner products with this pair as the fresh one, of
+    // these weights. Curvature s'y > 0 is the caller's to check.
+    CUDA_OPT_HD void append(const PanelProducts &sums, double step, int64_t weights = no_weights, double y_scale = 1);
 
     // Whether inner products with the pairs of n variables may be formed in single precision.
     CUDA_OPT_HD bool fits_single_precision(int64_t n) const;
@@ -51,10 +53,12 @@ class LimitedMemory {
     CUDA_OPT_HD PanelRequest stored_panel() const;
     CUDA_OPT_HD PanelRequest tentative_panel() const;
 
-    // The products of the stored pairs in the coordinates that a diagonal scales: S'S and, where all variables are
-    // free, Y'Y; the newest row and column of S'Y, which has no weights. From products of the pairs' panel in a metric.
+    // The products of the stored pairs in the coordinates that a diagonal scales: S'S, and the newest row and column of
+    // S'Y, which has no weights. From products of the pairs' panel in a metric, those of the older steps among them.
     // theta: of B = theta I there, or 0 for y'y / s'y of the newest pair.
-    CUDA_OPT_HD void weigh(const PanelProducts &sums, double theta);
+    CUDA_OPT_HD void weigh(const PanelProducts &sums, double theta, int64_t weights);
+    // Y'Y of products in a metric, which have it over the free variables alone: it is wanted where they are all.
+    CUDA_OPT_HD void take_free(const PanelProducts &sums);
     // And without weights again, from products of the stored pairs' panel over all variables.
     CUDA_OPT_HD void take_plain(const PanelProducts &over_all);
 
@@ -86,6 +90,7 @@ class LimitedMemory {
     int m_ = 0, k_ = 0, spare_ = 0;
     double theta_ = 1, plain_theta_ = 1;
     bool plain_ = true;
+    int64_t weights_ = no_weights;
     // m x m by rows, oldest pair first: S'S (its upper triangle), Y'S, Y'Y.
     dense::Array ss_, ys_, yy_;
     dense::Array step_;     // s_j = step_j d_j
@@ -99,6 +104,7 @@ CUDA_OPT_HD_CALL inline void LimitedMemory::clear() { drop_pairs(false); }
 CUDA_OPT_HD_CALL inline void LimitedMemory::drop_pairs(bool keep_theta) {
     k_ = 0;
     plain_ = true;
+    weights_ = no_weights;
     if (!keep_theta) plain_theta_ = 1;
     theta_ = plain_theta_;
 }
@@ -123,8 +129,11 @@ CUDA_OPT_HD_CALL inline void LimitedMemory::drop_oldest(dense::Array &matrix) {
     dense::copy(matrix.data() + m_ + 1, m_ * m_ - m_ - 1, matrix.data());
 }
 
-CUDA_OPT_HD_CALL inline void LimitedMemory::append(const PanelProducts &sums, double step, bool weighted,
+CUDA_OPT_HD_CALL inline void LimitedMemory::append(const PanelProducts &sums, double step, int64_t weights,
                                                    double y_scale) {
+    // Until weigh() the older pairs' products may be of other weights than the newest's.
+    weights_ = k_ == 0 || weights == weights_ ? weights : other_weights;
+    plain_ = plain_ && weights_ == no_weights;
     if (k_ == m_) {
         dense::copy(step_.data() + 1, m_ - 1, step_.data());
         dense::copy(y_scale_.data() + 1, m_ - 1, y_scale_.data());
@@ -142,7 +151,7 @@ CUDA_OPT_HD_CALL inline void LimitedMemory::append(const PanelProducts &sums, do
         at(ys_, i, newest) = step * y_scale_[i] * sums.over_all(panel::s_new, y);
     }
     theta_ = plain_theta_ = at(yy_, newest, newest) / at(ys_, newest, newest);
-    if (weighted) {
+    if (weights != no_weights) {
         const double plain = y_scale * y_scale * sums.row_sums[newest_y_sum] / at(ys_, newest, newest);
         if (is_normal(plain) && is_normal(1 / plain)) plain_theta_ = plain;
     }
@@ -157,20 +166,17 @@ CUDA_OPT_HD_CALL inline bool LimitedMemory::fits_single_precision(int64_t n) con
     return true;
 }
 
-CUDA_OPT_HD_CALL inline void LimitedMemory::weigh(const PanelProducts &sums, double theta) {
+CUDA_OPT_HD_CALL inline void LimitedMemory::weigh(const PanelProducts &sums, double theta, int64_t weights) {
     if (theta > 0) theta_ = theta;
     if (k_ == 0) return;
     plain_ = false;
+    weights_ = weights;
     const int newest = k_ - 1;
     for (int i = 0; i < k_; i++) {
         const int age_i = newest - i, y_i = panel::y_column(age_i);
         at(ys_, newest, i) = y_scale_[newest] * step_[i] * sums.over_all(panel::y_new, panel::s_column(age_i));
         at(ys_, i, newest) = step_[newest] * y_scale_[i] * sums.over_all(panel::s_new, y_i);
-        for (int j = i; j < k_; j++) {
-            const int age_j = newest - j;
-            at(yy_, i, j) = at(yy_, j, i) = y_scale_[i] * y_scale_[j] * sums.over_free(panel::y_column(age_j), y_i);
-            at(ss_, i, j) = step_[i] * step_[j] * sums.steps_over_all(age_j, age_i);
-        }
+        for (int j = i; j < k_; j++) at(ss_, i, j) = step_[i] * step_[j] * sums.steps_over_all(newest - j, age_i);
     }
     if (!(theta > 0)) {
         const double scale = y_scale_[newest];
@@ -178,8 +184,17 @@ CUDA_OPT_HD_CALL inline void LimitedMemory::weigh(const PanelProducts &sums, dou
     }
 }
 
+CUDA_OPT_HD_CALL inline void LimitedMemory::take_free(const PanelProducts &sums) {
+    if (k_ > 0) plain_ = false;
+    for (int i = 0; i < k_; i++)
+        for (int j = i; j < k_; j++)
+            at(yy_, i, j) = at(yy_, j, i) =
+                y_scale_[i] * y_scale_[j] * sums.over_free(panel::y_column(k_ - 1 - j), panel::y_column(k_ - 1 - i));
+}
+
 CUDA_OPT_HD_CALL inline void LimitedMemory::take_plain(const PanelProducts &over_all) {
     plain_ = true;
+    weights_ = no_weights;
     theta_ = plain_theta_;
     for (int i = 0; i < k_; i++)
         for (int j = 0; j < k_; j++) {

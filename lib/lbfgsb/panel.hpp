@@ -77,7 +77,7 @@ struct PanelProducts {
     int columns;                    // of the panel
     const double *free_gram;        // panel::gram_count(columns): over the free variables
     const double *leading_products; // leading x columns, by rows: over all variables
-    const double *older_steps;      // panel::older_count(pairs): over all variables. NULL: not in a metric
+    const double *older_steps;      // panel::older_count(pairs): over all variables. NULL: not asked for
 
     CUDA_OPT_HD double over_free(int i, int j) const {
         return i <= j ? free_gram[panel::gram_index(i, j, columns)] : free_gram[panel::gram_index(j, i, columns)];
@@ -85,12 +85,11 @@ struct PanelProducts {
     CUDA_OPT_HD double over_all(int leading_column, int j) const {
         return leading_products[leading_column * columns + j];
     }
-    // s_i's_j of ages i <= j, of products in a metric.
+    // s_i's_j of ages i <= j, where those of the older steps have been asked for.
     CUDA_OPT_HD double steps_over_all(int i, int j) const {
         return i == 0 ? over_all(panel::s_new, panel::s_column(j))
                       : older_steps[panel::older_index(i, j, panel::pairs(columns))];
     }
-    CUDA_OPT_HD bool in_metric() const { return older_steps != nullptr; }
 };
 
 } // namespace cudaopt

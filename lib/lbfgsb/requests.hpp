@@ -16,9 +16,10 @@ struct PanelRequest {
     bool free_gram;      // whether the products over the free variables are wanted
     bool weighted;       // scale the variables by the diagonal h: y and g by sqrt(h), s and z by 1 / sqrt(h)
     bool single = false; // products may be formed in single precision, as far as they keep their digits
-    // Of inner products alone. Whether those of the older steps are wanted over all variables, and the sums of h; they
-    // are where weighted is set.
+    // Of inner products alone. Whether the sums of h are wanted; they are where weighted is set. And in a metric
+    // whether those of the older steps are, over all variables: the pairs' products are of other weights so far.
     bool watches = false;
+    bool older_steps = false;
     MetricUpdate update{}; // of h, the sweeps' own, before all else
 
     // In either case the products over the free variables are wanted, too.

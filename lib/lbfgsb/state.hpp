@@ -130,6 +130,10 @@ class State {
     CUDA_OPT_HD Request begin_direction(const Answer &answer);
     CUDA_OPT_HD FirstStep first_step() const;
     CUDA_OPT_HD bool in_metric() const { return settings.metric == Metric::callers || metric_.exists(); }
+    // What the model's products are weighted with.
+    CUDA_OPT_HD int64_t weights() const {
+        return settings.metric == Metric::callers ? other_weights : metric_.weights();
+    }
     CUDA_OPT_HD PanelRequest model_panel() const;
     CUDA_OPT_HD Request ask_model();
     CUDA_OPT_HD Request ask_and_learn(Stage next);

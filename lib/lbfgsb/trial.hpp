@@ -216,7 +216,8 @@ CUDA_OPT_HD_CALL inline Request State::append_pair(const Answer &answer) {
     // s'y <= eps |s'g| is no curvature to learn from, whatever the scale of x and f.
     const double curvature = step_ * sums.over_all(panel::y_new, panel::s_new);
     if (curvature > machine_epsilon * -slope_base_ * step_ && LimitedMemory::usable(sums, step_)) {
-        memory_.append(sums, step_, panel_.weighted, curvature_at_end(sums.f, slope_at_trial(sums), curvature));
+        const double y_scale = curvature_at_end(sums.f, slope_at_trial(sums), curvature);
+        memory_.append(sums, step_, panel_.weighted ? weights() : no_weights, y_scale);
         observe_pair(sums);
         panel_.pairs = memory_.pairs();
         pair_unfinished_ = true;

@@ -1,5 +1,5 @@
 // The numbers of the inner products as one array, so that one loop joins two of them: row sums, products over the free
-// rows, products over all rows, in a metric those of the older steps; then the two that are not sums.
+// rows, products over all rows, where they are asked for those of the older steps; then the two that are not sums.
 #pragma once
 
 #include "exec/annotations.hpp"
@@ -9,14 +9,14 @@ namespace cudaopt {
 
 struct ProductsLayout {
     int columns;
-    bool in_metric;
+    bool with_older;
     int free_gram, leading_products, older_steps, maximum, minimum, size;
 
-    ProductsLayout(int columns_, bool in_metric_)
-        : columns(columns_), in_metric(in_metric_), free_gram(row_sum_count),
+    ProductsLayout(int columns_, bool with_older_)
+        : columns(columns_), with_older(with_older_), free_gram(row_sum_count),
           leading_products(free_gram + panel::gram_count(columns)),
           older_steps(leading_products + panel::leading * columns),
-          maximum(older_steps + (in_metric ? panel::older_count(panel::pairs(columns)) : 0)), minimum(maximum + 1),
+          maximum(older_steps + (with_older ? panel::older_count(panel::pairs(columns)) : 0)), minimum(maximum + 1),
           size(minimum + 1) {}
 
     // What such an array says; it stays where it is.
@@ -26,7 +26,7 @@ struct ProductsLayout {
         sums.columns = columns;
         sums.free_gram = v + free_gram;
         sums.leading_products = v + leading_products;
-        sums.older_steps = in_metric ? v + older_steps : nullptr;
+        sums.older_steps = with_older ? v + older_steps : nullptr;
         sums.projected_gradient_max = v[maximum];
         sums.first_breakpoint = v[minimum];
         return sums;

@@ -74,11 +74,21 @@ template <class Real> struct FindBadDiagonal { // reads h
     CUDA_OPT_HD void operator()(int64_t i, FirstIndex &first) const { first.add(i, !is_weight(h[i])); }
 };
 
-template <class Real, class History> struct LearnDiagonal { // reads h and the pair's d and y; writes h
+template <class Real, class History> struct LearnDiagonal { // reads h and each pair's d and y; writes h
     Real *h;
-    const History *d, *y;
     MetricUpdate update;
-    CUDA_OPT_HD void operator()(int64_t i) const { h[i] = static_cast<Real>(learned_weight(h[i], d[i], y[i], update)); }
+    const History *d[MetricUpdate::most], *y[MetricUpdate::most];
+    // of: who knows where the pairs stand
+    template <class Vectors>
+    CUDA_OPT_HD LearnDiagonal(Real *h_, const MetricUpdate &update_, const Vectors &of)
+        : h(h_), update(update_), d{}, y{} {
+        for (int k = 0; k < update.count; k++) d[k] = of.s(update.pairs[k].slot), y[k] = of.y(update.pairs[k].slot);
+    }
+    CUDA_OPT_HD void operator()(int64_t i) const {
+        double learned = update.anew ? 1.0 : static_cast<double>(h[i]);
+        for (int k = 0; k < update.count; k++) learned = learned_weight(learned, d[k][i], y[k][i], update.pairs[k]);
+        h[i] = static_cast<Real>(learned);
+    }
 };
 
 // ---- norms, where the squares leave the range of numbers

@@ -8,7 +8,7 @@ from typing import Any
 
 from ._constants import INTEGERS, REALS, Task
 from ._library import Error, LogFunction, error, library
-from ._space import Space
+from ._space import Space, number
 
 
 def _destroy(handle: ctypes.c_void_p, stream_owner: Any) -> None:
@@ -26,6 +26,17 @@ def stream_number(stream: Any) -> int:
         protocol = stream.__cuda_stream__
         return int((protocol() if callable(protocol) else protocol)[1])
     raise TypeError(f"stream is {stream!r}: it has to be a number, or a stream of torch or CuPy")
+
+
+def integer(value: Any, what: str, bits: int = 64) -> int:
+    """An integer as the library takes it, of so many bits; ValueError for what is none. ctypes drops the bits above."""
+    try:
+        whole = int(value)
+        if whole == value and abs(whole) < 2 ** (bits - 1):
+            return whole
+    except (TypeError, ValueError, OverflowError):
+        pass
+    raise ValueError(f"{what} is {value}: it has to be an integer of at most {bits} bits")
 
 
 class Handle:
@@ -65,11 +76,9 @@ class Handle:
 
     def __setitem__(self, name: str, value: float) -> None:
         if name in INTEGERS:
-            if int(value) != value:
-                raise ValueError(f"{name} is {value}: it has to be an integer")
-            self._check(library.cuda_opt_set_int(self._handle, INTEGERS[name], int(value)))
+            self._check(library.cuda_opt_set_int(self._handle, INTEGERS[name], integer(value, name)))
         elif name in REALS:
-            self._check(library.cuda_opt_set_real(self._handle, REALS[name], value))
+            self._check(library.cuda_opt_set_real(self._handle, REALS[name], number(value, name)))
         else:
             raise KeyError(f"there is no setting {name}")
 

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from ._captured import captured
 from ._constants import INTEGERS, REALS, Task
 from ._result import new_result, result_of
 from ._solver import GRADIENT, OBJECTIVE, Solver
@@ -135,6 +136,7 @@ def minimize(
     *,
     tol: float | None = None,
     stream: Any = None,
+    cuda_graph: bool = False,
 ) -> Any:
     """Minimise a smooth function of many variables, with bounds or without, where its arrays are.
 
@@ -164,11 +166,17 @@ def minimize(
     options : dict
         SciPy's of L-BFGS-B: ``maxcor`` (10), ``ftol`` (2.2e-9), ``gtol`` (1e-5), ``maxiter`` and ``maxfun`` (15000),
         ``maxls`` (20), ``disp`` (False; True or k: a line on standard output for each, or each k-th, iterate). And the
-        library's own settings by the names of ``include/cuda_opt.h`` without CUDA_OPT_: ``{"HISTORY_BITS": 32}``.
+        library's own settings by the names of ``include/cuda_opt.h`` without ``CUDA_OPT_``: ``{"HISTORY_BITS": 32}``.
     tol : float
         Both ftol and gtol, as in SciPy. Default: theirs.
     stream : int, torch.cuda.Stream, cupy.cuda.Stream
         The CUDA stream of all device work. Default: x0's library's current one.
+    cuda_graph : bool
+        True, for torch and CuPy on a CUDA device: the operations of fun and jac are recorded in the fourth evaluation,
+        and launched as one CUDA graph from then on, which saves what each launch costs the host. The Python code of fun
+        is then not run any more: it has to do the same operations each time, on arrays that stay where they are, to
+        read no values on the host, and to return f as an array. What they allocate is held until the solve ends.
+        Default False.
 
     Returns
     -------
@@ -183,6 +191,8 @@ def minimize(
         an array, a bound or an option is not as said above
     Error, OutOfMemory
         there is no CUDA device, or the workspace does not fit
+    RuntimeError
+        with cuda_graph=True, fun or jac cannot be recorded; the sentence says why
     Whatever fun, jac and callback raise comes out unchanged.
     """
     m, settings, disp = _settings(options or {}, tol)
@@ -201,7 +211,8 @@ def minimize(
         if callback is not None:
             solver["REPORT_ITERATES"] = 1
             report = _reporter(solver, callback)
-        _run(solver, _evaluation(solver, fun, jac, args), report)
+        evaluate = _evaluation(solver, fun, jac, args)
+        _run(solver, captured(evaluate, solver._space) if cuda_graph else evaluate, report)
         return result_of(solver)
     except BaseException:
         solver.close()

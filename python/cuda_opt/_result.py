@@ -43,11 +43,13 @@ def new_result(**items: Any) -> Any:
 class InverseHessian:
     """The limited-memory approximation H of the inverse Hessian at the end of a solve, without regard to bounds.
 
-    ``operator @ v`` and ``operator.matvec(v)`` take an array of shape (n,) of x's library and give a new one. It keeps
-    the solver's workspace, in x's memory, until it is dropped."""
+    ``operator @ v`` and ``operator.matvec(v)`` take an array of shape (n,) of x's library and give a new one, whose
+    elements have as many digits as the pairs' (``HISTORY_BITS``). It keeps the solver's workspace, in x's memory, until
+    it is dropped."""
 
     def __init__(self, solver: Solver) -> None:
         self._solver = solver
+        self._pairs = solver["PAIRS"]
         self._begun = False
         self.shape = (solver.n, solver.n)
         self.dtype = f"float{solver._space.bits}"
@@ -59,27 +61,50 @@ class InverseHessian:
         if not self._begun:
             solver._lower, solver._upper = -math.inf, math.inf
             solver._set_bounds()
-            solver.set({"EPS": 0, "PGTOL": 0, "F_TARGET": -math.inf, "REPORT_ITERATES": 0, "MAX_ITERATIONS": 0}.items())
+            solver.set({"EPS": 0, "PGTOL": 0, "REPORT_ITERATES": 0, "MAX_ITERATIONS": 0}.items())
             solver.set({"MAX_EVALUATIONS": 0, "MAX_SECONDS": 0, "STPMAX": 1e20, "IPRINT_FREQUENCY": -1}.items())
             self._begun = True
 
-    def matvec(self, v: Array) -> Array:
-        """H v, for v of shape (n,)."""
-        space = self._solver._space
-        if self._solver["PAIRS"] == 0:
-            return space.copy_of(v)
-        # At x = 0 with the gradient v, the first trial point of the memory's own direction is -H v.
+    def _solve(self, x: Array, f: Array, g: Array, target: float) -> int:
+        """From x with f and g on to the next task: the end where f is below the target, else the first trial point."""
         solver = self._solver
+        pointer, step = solver._space.pointer, solver._function("solve")
         self._begin()
+        solver["F_TARGET"] = target
+        for _ in range(2):
+            task = solver._after(
+                step(solver._handle, pointer(x), pointer(f), pointer(g)), {Task.CONVERGED, Task.NOT_FINITE}
+            )
+        return task
+
+    def matvec(self, v: Array) -> Array:
+        """H v, for v of shape (n,).
+
+        Raises
+        ------
+        ValueError
+            v has another shape, or elements that are NaN or infinite
+        ArithmeticError
+            the pairs differ so much in scale that H v is lost in rounding errors, and H with it
+        """
+        solver, space = self._solver, self._solver._space
+        if self._pairs == 0:
+            return space.copy_of(v)
         x, f, g = space.from_numpy(np.zeros(solver.n)), space.empty(double=True), space.empty(solver.n)
         space.put_number(f, 0.0, "f")
         space.put(g, v, "v")
-        step = solver._function("solve")
-        arguments = solver._handle, space.pointer(x), space.pointer(f), space.pointer(g)
-        for _ in range(2):
-            task = solver._after(step(*arguments), {Task.CONVERGED})
-        product = space.own(x)
-        return -product if task == Task.EVALUATE_FG else product  # H 0 = 0
+        if self._solve(x, f, g, math.inf) == Task.NOT_FINITE:
+            raise ValueError("v has elements that are NaN or infinite")
+        # At x = 0 with the gradient v, the first trial point of the memory's own direction is -H v. Its squares and its
+        # elements as HISTORY_BITS has them stay in the range of numbers where v is of the size of 1.
+        most = 120 if space.bits == 32 else 1000
+        exponent = min(max(math.frexp(solver["PG_NORM_INF"])[1], -most), most)
+        if exponent:
+            space.put(g, space.own(g) * 2.0**-exponent, "v")
+        task = self._solve(x, f, g, -math.inf)
+        if solver["PAIRS"] != self._pairs:
+            raise ArithmeticError("the slope -v'Hv is lost in rounding errors, and the approximation H with it")
+        return space.own(x) * -(2.0**exponent) if task == Task.EVALUATE_FG else space.own(x)  # H 0 = 0
 
     rmatvec = matvec  # it is symmetric
 

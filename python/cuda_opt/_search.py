@@ -10,7 +10,7 @@ import numpy as np
 
 from ._bounds import Bounds, limits_of
 from ._constants import LIMITS, Task
-from ._handle import Handle, stream_number
+from ._handle import Handle, integer, stream_number
 from ._library import library
 from ._result import new_result
 from ._space import Space, as_array, one_axis
@@ -119,6 +119,9 @@ def pattern_search(
     space, lower, upper, n = _box(bounds, like)
     if stream is not None:
         space.stream, space.stream_owner = stream_number(stream), stream
+    walks, keep = integer(walks, "walks"), integer(keep, "keep")
+    if keep < 1:
+        raise ValueError(f"keep is {keep}: it has to be at least 1")
     search = Handle(library.cuda_opt_create_search, space, n, walks)
     try:
         search._check(library.cuda_opt_set_bounds(search._handle, space.pointer(lower), space.pointer(upper)))

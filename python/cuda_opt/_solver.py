@@ -10,7 +10,7 @@ import numpy as np
 
 from ._bounds import limits_of
 from ._constants import ENDS, Task
-from ._handle import TASKS, Handle, stream_number
+from ._handle import TASKS, Handle, integer, stream_number
 from ._library import library
 from ._space import Array, as_array, one_axis
 from ._space_of import space_of
@@ -50,7 +50,7 @@ class Solver(Handle):
         The CUDA stream of all device work, on which f and g have to be written. Default: the current one of x's
         library, when the solver is made.
     **settings
-        By the names of ``include/cuda_opt.h``, without CUDA_OPT_: ``EPS=1e-8``, ``HISTORY_BITS=32``.
+        By the names of ``include/cuda_opt.h``, without ``CUDA_OPT_``: ``EPS=1e-8``, ``HISTORY_BITS=32``.
         ``solver["EPS"] = 1e-8`` changes them later, ``solver["ITERATIONS"]`` reads settings and results.
 
     Attributes
@@ -84,7 +84,8 @@ class Solver(Handle):
         self._lower, self._upper = limits_of(bounds, self.n, space)
         self._x = space.take(start, "x0", written=True)
         self._single = space.bits == 32
-        super().__init__(library.cuda_opt_create_f32 if self._single else library.cuda_opt_create, space, self.n, m)
+        create = library.cuda_opt_create_f32 if self._single else library.cuda_opt_create
+        super().__init__(create, space, self.n, integer(m, "the number of correction pairs m", 32))
         self.status: Task | None = None
         self._f, self._g = space.empty(double=True), space.empty(self.n)
         self._arguments = [ctypes.c_void_p(space.pointer(array)) for array in (self._x, self._f, self._g)]

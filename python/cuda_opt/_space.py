@@ -6,11 +6,14 @@ from __future__ import annotations
 
 import math
 from contextlib import AbstractContextManager, nullcontext
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ._constants import BACKEND_HOST
+
+if TYPE_CHECKING:
+    from ._captured import Recorder
 
 Array = Any  # of NumPy, torch, CuPy, JAX, ...
 DTYPES = {"float64": 64, "float32": 32}  # names of the elements that x may have, and their bits
@@ -36,6 +39,7 @@ class Space:
     stream: int | None = None  # a cudaStream_t; None: the library's own default
     stream_owner: Any = None  # kept: the stream has to outlive the handle
     bits = 64
+    recording = False  # whether an evaluation is recorded into a CUDA graph, and not done
 
     def within(self) -> AbstractContextManager[Any]:
         """What makes the device current, for as long as a handle is made."""
@@ -73,6 +77,16 @@ class Space:
     def part(self, array: Array, count: int) -> Array:
         """The first ``count`` along the last axis, in the same memory, as view() has them."""
         return self.view(array)[..., :count]
+
+    def recorder(self) -> Recorder:
+        """What records an evaluation as a CUDA graph; ValueError where there are none."""
+        raise ValueError("cuda_graph is True, but x0 is no array of torch or CuPy on a CUDA device")
+
+    def number_of(self, value: Any, what: str) -> float:
+        """A number that is known on the host; TypeError where it would be recorded, once for all evaluations."""
+        if self.recording:
+            raise TypeError(f"{what} is a {name_of(value)}: in a CUDA graph it has to be an array in device memory")
+        return number(value, what)
 
     def put_number(self, to: Array, value: Any, what: str) -> None:
         """Write one number into an array of one element."""

@@ -28,6 +28,8 @@ class JaxSpace(Space):
     """Arrays on x0's device."""
 
     def __init__(self, x0: jax.Array) -> None:
+        self._views: dict[int, Array] = {}  # by address: what view() gives new arrays of
+        self._read: list[Array] = []  # what copies on the stream may still read, so that JAX must not have it back
         if isinstance(x0, jax.core.Tracer):
             raise TypeError("x0 is traced by JAX: minimize calls compiled functions, and is not to be compiled itself")
         if len(x0.devices()) != 1:
@@ -78,16 +80,44 @@ class JaxSpace(Space):
     def pointer(self, array: Array) -> int:
         return int(array.unsafe_buffer_pointer())
 
-    def view(self, array: Array) -> Array:
+    def wait(self) -> None:
+        """Wait until all work on the stream is done."""
         if self.backend == BACKEND_CUDA:
             with self.within():
                 _driver.synchronize(self.stream or 0)
-        return jax.dlpack.from_dlpack(array)  # anew: what JAX keeps with an array would be of old values
+        self._read.clear()
+
+    def view(self, array: Array) -> Array:
+        self.wait()
+        address = self.pointer(array)
+        view = self._views.get(address)
+        if view is None or view.is_deleted():  # by a function that was lent it as a donation
+            view = self._views[address] = jax.dlpack.from_dlpack(array)
+        # Anew: what JAX keeps with an array would be of old values. DLPack would take three times as long.
+        return jax.make_array_from_single_device_arrays(view.shape, view.sharding, [view])
 
     def own(self, array: Array) -> Array:
-        return self.view(array)
+        self.wait()
+        return jax.dlpack.from_dlpack(array)
+
+    def copy(self, to: Array, values: Array) -> None:
+        """Copy the bytes of values that JAX may still compute."""
+        values = _complete(values)
+        source, target = self.pointer(values), self.pointer(to)
+        if source == target:
+            return
+        if self.backend == BACKEND_HOST:
+            ctypes.memmove(target, source, values.nbytes)
+        else:
+            with self.within():
+                _driver.copy(target, source, values.nbytes, self.stream or 0)
+            self._read.append(values)
 
     def put_number(self, to: Array, value: Any, what: str) -> None:
+        if isinstance(value, jax.Array) and value.size == 1 and value.dtype == to.dtype == np.float64:
+            if value.devices() == {self.device}:
+                self.copy(to, value)
+                return
         double = ctypes.c_double(number(value, what))
         if self.backend == BACKEND_HOST:
             ctypes.memmove(self.pointer(to), ctypes.addressof(double), 8)
@@ -102,17 +132,8 @@ class JaxSpace(Space):
         self.check(values, what)
         if values.shape != (count,):
             raise wrong_shape(what, values.shape, (count,))
-        if jnp.iscomplexobj(values):
+        if values.dtype.kind == "c":
             raise TypeError(f"{what} has elements of {values.dtype}: they have to be real numbers")
         if values.dtype != to.dtype:
             values = values.astype(to.dtype)
-        values = _complete(values)
-        source, target = self.pointer(values), self.pointer(to)
-        if source == target:
-            return
-        if self.backend == BACKEND_HOST:
-            ctypes.memmove(target, source, values.nbytes)
-        else:
-            with self.within():
-                _driver.copy(target, source, values.nbytes, self.stream or 0)
-                _driver.synchronize(self.stream or 0)  # before JAX gives the memory of the values to others
+        self.copy(to, values)

@@ -9,9 +9,11 @@ from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
 from . import _dlpack
+from ._captured import Recorder
+from ._captured_cupy import CupyRecorder
 from ._constants import BACKEND_CUDA, BACKEND_HOST
 from ._dlpack import Memory
-from ._space import Array, Space, bits_of, name_of, number, wrong_shape
+from ._space import Array, Space, bits_of, name_of, wrong_shape
 
 _LEGACY_STREAM = 1  # of __cuda_array_interface__: the default stream, which the library calls NULL
 
@@ -98,6 +100,12 @@ class ProtocolSpace(Space):
     def pointer(self, array: Array) -> int:
         return memory_of(array, "an array").address
 
+    def recorder(self) -> Recorder:
+        cuda = getattr(self.namespace, "cuda", None)
+        if self.backend == BACKEND_CUDA and hasattr(getattr(cuda, "Stream", None), "begin_capture"):
+            return CupyRecorder(cuda)
+        return super().recorder()
+
     def put_number(self, to: Array, value: Any, what: str) -> None:
         shape = getattr(value, "shape", ())
         if tuple(shape) not in ((), (1,)):
@@ -105,7 +113,7 @@ class ProtocolSpace(Space):
         if hasattr(value, "__cuda_array_interface__"):
             to[...] = value if shape == () else value[0]
         else:
-            to[...] = number(value, what)
+            to[...] = self.number_of(value, what)
 
     def put(self, to: Array, values: Any, what: str) -> None:
         memory = self.check(values, what)

@@ -6,8 +6,9 @@ from typing import Any
 
 import torch
 
+from ._captured_torch import TorchRecorder
 from ._constants import BACKEND_CUDA, BACKEND_HOST
-from ._space import Array, Space, bits_of, name_of, number, wrong_shape
+from ._space import Array, Space, bits_of, name_of, wrong_shape
 
 
 class TorchSpace(Space):
@@ -57,9 +58,14 @@ class TorchSpace(Space):
     def view(self, array: Array) -> Array:
         return array.detach()  # anew, so that what requires_grad_() does to it ends with the evaluation
 
+    def recorder(self) -> TorchRecorder:
+        if self.backend == BACKEND_HOST:
+            raise ValueError(f"cuda_graph is True, but x0 is on the device {self.device}, which is no CUDA device")
+        return TorchRecorder(self.device)
+
     def put_number(self, to: Array, value: Any, what: str) -> None:
         if not isinstance(value, torch.Tensor):
-            to.fill_(number(value, what))
+            to.fill_(self.number_of(value, what))
             return
         if value.numel() != 1:
             raise ValueError(f"{what} has the shape {tuple(value.shape)}: it has to be one number")

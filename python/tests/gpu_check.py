@@ -5,61 +5,20 @@ The adapters with arrays of a real CUDA device, on streams other than the defaul
 pytest; CUDA_OPT_LIBRARY names the library. Prints a line for each check, those whose library is missing as skipped, and
 ends with their numbers; the exit status is the number that failed."""
 import json
-import os
 import sys
 import tempfile
+import threading
 import traceback
 from pathlib import Path
 
-os.environ.setdefault("XLA_PYTHON_CLIENT_PREALLOCATE", "false")  # JAX would take most of the device's memory
-sys.path[:0] = [str(Path(__file__).parents[1])]
+import gpu_graphs
+import numpy as np
+from gpu_shared import Missing, cupy_and_stream, library, near, torch_and_stream, torch_parabola, torch_rosenbrock
 
-import numpy as np  # noqa: E402
-
-import cuda_opt  # noqa: E402
-from cuda_opt import Bounds, Solver, Task  # noqa: E402
+import cuda_opt
+from cuda_opt import Bounds, Solver, Task
 
 NEAREST = [0, 1, 2, 3, 3, 3, 3, 3]  # the point of [0, 3]^8 that is nearest to (0, 1, ..., 7)
-
-
-class Missing(Exception):
-    """A library or a device that a check needs is not there."""
-
-
-def library(name):
-    try:
-        return __import__(name)
-    except ImportError as problem:
-        raise Missing(f"no {name}: {problem}") from None
-
-
-def torch_and_stream():
-    torch = library("torch")
-    if not torch.cuda.is_available():
-        raise Missing("torch sees no CUDA device")
-    return torch, torch.cuda.stream(torch.cuda.Stream())
-
-
-def near(values, expected, tolerance=1e-5):
-    values = values.tolist() if hasattr(values, "tolist") else values
-    assert np.allclose(np.array(values, float), expected, rtol=0, atol=tolerance), (values, expected)
-
-
-def torch_parabola(x):
-    import torch
-
-    g = x - torch.arange(len(x), dtype=x.dtype, device=x.device)
-    return g @ g / 2, g
-
-
-def torch_rosenbrock(x):
-    import torch
-
-    a, b = x[1:] - x[:-1] ** 2, 1 - x[:-1]
-    g = torch.zeros_like(x)
-    g[:-1] = -400 * x[:-1] * a - 2 * b
-    g[1:] += 200 * a
-    return 100 * (a @ a) + b @ b, g
 
 
 def check_torch_minimize():
@@ -181,6 +140,7 @@ def check_memory_is_flat():
             if count == 10:
                 before = free()
             cuda_opt.minimize(torch_parabola, x0, bounds=Bounds(0, 3), options={"maxiter": 3})
+            cuda_opt.minimize(torch_rosenbrock, x0, cuda_graph=True, options={"maxiter": 5})
             next(Solver(x0.clone()))  # one that is dropped in the middle
     assert before - free() < 100e6, before - free()
 
@@ -210,13 +170,6 @@ def check_no_host_copies():
         f"largest of {max(sizes, default=0)} bytes, {sum(sizes)} bytes together; x has {8 * n}"
     )
     assert max(sizes, default=0) < 100_000 and sum(sizes) < 8 * n
-
-
-def cupy_and_stream():
-    cupy = library("cupy")
-    if not cupy.cuda.is_available():
-        raise Missing("CuPy sees no CUDA device")
-    return cupy, cupy.cuda.Stream(non_blocking=True)
 
 
 def check_cupy():
@@ -314,8 +267,6 @@ def check_jax():
 
 def check_threads():
     """Two threads with a solver and a stream each get what each gets alone."""
-    import threading
-
     torch, _ = torch_and_stream()
     starts = [torch.full((n,), -1.2, dtype=torch.float64, device="cuda") for n in (1000, 3001)]
     alone = [cuda_opt.minimize(torch_rosenbrock, x0).x for x0 in starts]
@@ -336,7 +287,8 @@ def check_threads():
 
 def main(names):
     passed = failed = skipped = 0
-    for name, check in [(name, value) for name, value in globals().items() if name.startswith("check_")]:
+    checks = {**globals(), **vars(gpu_graphs)}
+    for name, check in [(name, value) for name, value in checks.items() if name.startswith("check_")]:
         if names and not any(wanted in name for wanted in names):
             continue
         print(f"{name} ...", flush=True)

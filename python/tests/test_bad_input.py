@@ -118,11 +118,26 @@ def test_what_the_function_returns(returned, kind, text):
         ({"HISTORY_BITS": 17}, "HISTORY_BITS"),
         ({"gtoll": 1}, "there is no option gtoll"),
         ({"F": 1}, "400|F"),
+        ({"maxcor": 2**32 + 5}, "m is 4294967301: it has to be an integer of at most 32 bits"),
+        ({"maxcor": 2.5}, "m is 2.5: it has to be an integer"),
+        ({"MAX_ITERATIONS": 2**64 + 5}, "MAX_ITERATIONS is 18446744073709551621: it has to be an integer"),
+        ({"MAX_ITERATIONS": -(2**70)}, "MAX_ITERATIONS is -1180591620717411303424: it has to be an integer"),
+        ({"MAX_ITERATIONS": np.nan}, "MAX_ITERATIONS is nan: it has to be an integer"),
+        ({"MAX_ITERATIONS": np.inf}, "MAX_ITERATIONS is inf: it has to be an integer"),
+        ({"METRIC": "learned"}, "METRIC is learned: it has to be an integer"),
+        ({"METRIC": None}, "METRIC is None: it has to be an integer"),
     ],
 )
 def test_options(options, text, parabola):
     with pytest.raises(ValueError, match=text) as error:
         cuda_opt.minimize(parabola, np.zeros(3), options=options)
+    assert one_sentence(error)
+
+
+@pytest.mark.parametrize("value", ["1e-3", None, 1j, []])
+def test_a_setting_that_is_no_number(value, parabola):
+    with pytest.raises((TypeError, ValueError), match="EPS (is a|has the shape)") as error:
+        cuda_opt.minimize(parabola, np.zeros(3), options={"EPS": value})
     assert one_sentence(error)
 
 

@@ -47,6 +47,21 @@ def test_torch_deblur(tmp_path):
     assert restored < 0.8 * measured and drawn(tmp_path)
 
 
+def test_tomography(tmp_path):
+    pytest.importorskip("scipy")
+    out = run("tomography.py", "--size", "32", "--angles", "24", "--calls", "60", *picture(tmp_path))
+    plain, own, theirs = (float(f) for f in re.findall(r"f = (-[\d.]+)", out))
+    assert plain == pytest.approx(theirs, rel=1e-5) and own <= plain and drawn(tmp_path)
+
+
+def test_torch_monotone(tmp_path):
+    pytest.importorskip("torch")
+    out = run("torch_monotone.py", "--points", "30", "--steps", "8", "--device", "cpu", *picture(tmp_path))
+    falls, falls_without_bounds = (int(places) for places in re.findall(r"falls in (\d+)", out))
+    assert falls == 0 < falls_without_bounds
+    assert float(re.search(r"least weight: (\S+)", out)[1]) >= 0 and drawn(tmp_path)
+
+
 def test_jax_heat(tmp_path):
     pytest.importorskip("jax")
     out = run("jax_heat.py", "--n", "40", "--steps", "30", *picture(tmp_path))

@@ -175,13 +175,28 @@ def test_the_way_through_the_driver(dtype, monkeypatch):
     monkeypatch.setattr(_driver, "copy_in", copy)
     monkeypatch.setattr(_driver, "synchronize", lambda stream: calls.append("synchronize"))
     solver = cuda_opt.Solver(jnp.zeros(4, dtype))
-    solver._space.backend = BACKEND_CUDA
+    space = solver._space
+    space.backend = BACKEND_CUDA
     for _ in solver:
         calls.clear()
-        solver.f, solver.g = jax.value_and_grad(parabola)(solver.x)
-        assert [call for call in calls if call != "current"] == ["synchronize", "copy 8", "copy", "synchronize"]
+        x = solver.x
+        assert not space._read  # what was copied from before has been waited for
+        solver.f, solver.g = f, g = jax.value_and_grad(parabola)(x)
+        assert [call for call in calls if call != "current"] == ["synchronize", "copy 8", "copy"]
+        assert [id(one) for one in space._read] == ([id(f), id(g)] if dtype == jnp.float64 else [id(g)])
     assert solver.status is cuda_opt.Task.CONVERGED
     np.testing.assert_allclose(solver.x, np.arange(4), atol=1e-4)
+
+
+def test_each_x_is_new():
+    """What JAX keeps with an array, as its values on the host, does not outlive the evaluation."""
+    solver, seen = cuda_opt.Solver(jnp.full(4, 7.0)), []
+    for _ in solver:
+        x = solver.x
+        assert all(x is not one for one, _ in seen) and x.unsafe_buffer_pointer() == solver._arguments[0].value
+        seen.append((x, np.array(x)))
+        solver.f, solver.g = jax.value_and_grad(parabola)(x)
+    assert len(seen) > 2 and len({tuple(values) for _, values in seen}) == len(seen)
 
 
 def test_memory_is_flat():

@@ -254,6 +254,50 @@ def test_inverse_hessian():
     np.testing.assert_allclose(result.hess_inv @ v, h @ v, rtol=1e-12)
 
 
+@pytest.mark.parametrize("bits", [64, 32, 16])
+@pytest.mark.parametrize("size", [1e300, 1e40, 1e-40, 1e-300, 1e-320])
+def test_inverse_hessian_of_large_and_small_vectors(bits, size, rosenbrock):
+    """H is linear, and the same afterwards. An element has as many digits as one of the pairs."""
+    x0 = np.full(5, -1.2)
+    h = cuda_opt.minimize(rosenbrock, x0, options={"HISTORY_BITS": bits}).hess_inv
+    v = np.array([0.5, -2, 1, 3, 0])
+    product = h @ v
+    digits = {64: 1e-3 if size < 1e-300 else 1e-12, 32: 1e-3, 16: 0.02}[bits]  # 1e-320 has three
+    np.testing.assert_allclose((h @ (v * size)) / size, product, rtol=digits, atol=digits * abs(product).max())
+    for bad in (np.nan, np.inf):
+        with pytest.raises(ValueError, match="v has elements that are NaN or infinite"):
+            h @ np.array([0, 0, bad, 0, 0])
+    np.testing.assert_array_equal(h @ v, product)
+
+
+def test_inverse_hessian_lost_in_rounding_errors():
+    """Of curvatures from 1e-16 to 1e16: then there is none, and not another in its place."""
+    d, lost = np.array([1, 1e-16, 1e16]), 0
+    for iterations in range(2, 12):
+        options = {"maxiter": iterations, "gtol": 0, "ftol": 0}
+        h = cuda_opt.minimize(lambda x: (float(x @ (d * x)) / 2, d * x), np.ones(3), options=options).hess_inv
+        for v in np.array([[0, 0, 1], [1, 1e-20, 1e20], [1e20, 1, -1e-20]]):
+            try:
+                product = h @ v
+                assert product @ v > 0
+            except ArithmeticError:
+                lost += 1
+                with pytest.raises(ArithmeticError, match="lost in rounding errors"):
+                    h @ np.ones(3)
+                break
+    assert lost > 0
+
+
+def test_inverse_hessian_in_single_precision(rosenbrock):
+    h = cuda_opt.minimize(rosenbrock, np.full(5, -1.2, np.float32)).hess_inv
+    v = np.array([0.5, -2, 1, 3, 0], np.float32)
+    product = h @ v
+    assert product.dtype == np.float32
+    for size in np.float32([1e37, 1e-37, 1e-42]):  # 1e-42 has three digits
+        np.testing.assert_allclose((h @ (v * size)) / size, product, rtol=1e-2)
+    np.testing.assert_array_equal(h @ v, product)
+
+
 @pytest.mark.parametrize("bounds", [None, [(-2, 0.9)] * 5])
 def test_inverse_hessian_is_that_of_the_last_pairs(bounds, rosenbrock):
     """The BFGS formula, applied to the identity over theta with the steps between the iterates."""
@@ -327,3 +371,10 @@ def test_the_result_without_scipy(rosenbrock, monkeypatch):
     with pytest.raises(AttributeError):
         result.nonsense
     assert (result.hess_inv @ np.ones(3)).shape == (3,)
+
+
+def test_the_metric_is_one_number_unless_asked_otherwise(rosenbrock):
+    x0 = np.full(30, -1.2)
+    asked = [cuda_opt.minimize(rosenbrock, x0, options={"METRIC": metric}).x.tolist() for metric in cuda_opt.Metric
+             if metric is not cuda_opt.Metric.DIAGONAL]
+    assert cuda_opt.minimize(rosenbrock, x0).x.tolist() == asked[0] != asked[1]

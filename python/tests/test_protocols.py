@@ -39,8 +39,8 @@ class Array:
         assert isinstance(value, (Array, float)), "nothing else is copied to a device"
         self.host[index] = value.host if isinstance(value, Array) else value
 
-    def __neg__(self):
-        return Array(-self.host)
+    def __mul__(self, number):
+        return Array(self.host * number)
 
     def __array_namespace__(self):
         return NAMESPACE

@@ -108,6 +108,8 @@ class PlainSweeps {
     }
 
   private:
+    template <class Real, class History> friend struct cudaopt::LearnDiagonal; // where the pairs stand
+
     struct Count {
         int64_t doubles = 0;
         template <class T> CUDA_OPT_HD void operator()(T *&, int64_t count) {
@@ -181,15 +183,13 @@ class PlainSweeps {
     }
 
     CUDA_OPT_HD void gather(const PanelRequest &request) {
-        const cudaopt::MetricUpdate &update = request.update;
-        if (update.wanted)
-            each_row(cudaopt::LearnDiagonal<double, double>{diagonal, s(update.slot), y(update.slot), update});
+        if (request.update.count > 0) each_row(cudaopt::LearnDiagonal<double, double>(diagonal, request.update, *this));
         const int columns = panel::columns(request.pairs), products = panel::gram_count(columns);
         sums_ = {};
         sums_.columns = columns;
         sums_.free_gram = masked_;
         sums_.leading_products = full_;
-        sums_.older_steps = request.in_metric() ? older_ : nullptr;
+        sums_.older_steps = request.older_steps ? older_ : nullptr;
         sums_.first_breakpoint = cudaopt::infinity;
         sums_.f = *f;
         for (int k = 0; k < products; k++) masked_[k] = 0;
@@ -232,7 +232,7 @@ class PlainSweeps {
         const double y = y_entry(request, 0, i), d = s_entry(request, 0, i);
         sums_.row_sums[cudaopt::newest_y_sum] += y * y * other;
         sums_.row_sums[cudaopt::newest_d_sum] += d * d / other;
-        for (int a = 1; a < request.pairs; a++)
+        for (int a = 1; request.older_steps && a < request.pairs; a++)
             for (int b = a; b < request.pairs; b++)
                 older_[panel::older_index(a, b, request.pairs)] += row_[panel::s_column(a)] * row_[panel::s_column(b)];
     }

@@ -100,8 +100,12 @@ struct Caller {
     void note(const Request &request) {
         const auto add = [&](auto... values) { (seen.numbers.push_back(static_cast<double>(values)), ...); };
         const auto add_panel = [&](const PanelRequest &p) {
-            add(p.pairs, p.newest_slot, p.fresh, p.threshold, p.free_gram, p.weighted, p.watches);
-            add(p.update.wanted, p.update.anew, p.update.slot, p.update.of_d, p.update.of_y, p.update.kappa);
+            add(p.pairs, p.newest_slot, p.fresh, p.threshold, p.free_gram, p.weighted, p.watches, p.older_steps);
+            add(p.update.anew, p.update.count);
+            for (int k = 0; k < p.update.count; k++) {
+                const cudaopt::LearnedPair &pair = p.update.pairs[k];
+                add(pair.slot, pair.of_d, pair.of_y, pair.kappa);
+            }
         };
         add(static_cast<int>(request.verb), request.task, request.slot, request.number, request.index, request.lo,
             request.hi);

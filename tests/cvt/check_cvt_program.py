@@ -38,7 +38,7 @@ class Case(unittest.TestCase):
 
 class Tessellations(Case):
     def converged(self, *options):
-        done = run(200, 256, "--iterations", 1000, "--tolerance", 0.02, *options)
+        done = run(200, 256, "--max-iterations", 1000, "--tolerance", 0.02, *options)
         self.assertEqual((done.returncode, done.stderr), (0, ""), done.stdout)
         self.assertLess(self.value("ENERGY", done.stdout), 0.6 * self.value("AT THE START", done.stdout))
         self.assertLess(self.value("FARTHEST FROM ITS CENTROID", done.stdout), 0.1)
@@ -52,10 +52,10 @@ class Tessellations(Case):
         self.assertEqual(times.sub("", first), times.sub("", again))
 
     def test_until_the_energy_no_longer_falls(self):
-        done = run(30, 64, "--until-still", "--iterations", 0, "--backend", "host", "--threads", 1)
+        done = run(30, 64, "--until-still", "--max-iterations", 0, "--backend", "host", "--threads", 1)
         self.assertIn(done.returncode, (0, 1))  # 1: where no step decreases it
         self.assertRegex(done.stdout, "f has stopped decreasing|line search|converged")
-        near = run(30, 64, "--iterations", 0, "--backend", "host", "--threads", 1)
+        near = run(30, 64, "--max-iterations", 0, "--backend", "host", "--threads", 1)
         self.assertLessEqual(self.value("ENERGY", done.stdout), self.value("ENERGY", near.stdout))
         self.assertGreater(self.value("ITERATIONS", done.stdout), self.value("ITERATIONS", near.stdout))
         refused = run(30, 64, "--until-still", "--tolerance", 1e-3)
@@ -63,7 +63,7 @@ class Tessellations(Case):
         self.assertIn("--until-still: is the only test, but there is --tolerance", refused.stderr)
 
     def test_on_cuda(self):
-        if run(1, 1, "--backend", "cuda", "--iprint", "-1", "--iterations", 1).returncode:
+        if run(1, 1, "--backend", "cuda", "--iprint", "-1", "--max-iterations", 1).returncode:
             self.assertFalse(os.environ.get("CUDA_OPT_TEST_REQUIRE_CUDA"), "CUDA is required")
             self.skipTest("no CUDA device")
         self.converged("--backend", "cuda")
@@ -86,7 +86,7 @@ class Tessellations(Case):
         table = self.folder / "run.csv"
         for density in ("gaussian", "linear", "waves", image):
             with self.subTest(density=density):
-                done = run(100, 128, "--density", density, "--iterations", 30, "--csv", table, "--backend", "host")
+                done = run(100, 128, "--density", density, "--max-iterations", 30, "--csv", table, "--backend", "host")
                 self.assertEqual(done.stderr, "")
                 with table.open() as file:
                     energies = [float(row["f"]) for row in csv.DictReader(file)]
@@ -99,12 +99,12 @@ class Tessellations(Case):
         self.assertAlmostEqual(self.value("ENERGY", done.stdout), 1 / 6, places=4)
 
     def test_a_site_a_pixel(self):
-        done = run(64, 8, "--backend", "host", "--iterations", 50)
+        done = run(64, 8, "--backend", "host", "--max-iterations", 50)
         self.assertIn(done.returncode, (0, 1))
         self.assertEqual(done.stderr, "")
 
     def test_interrupt(self):
-        command = [PROGRAM, "2000", "512", "--tolerance", "0", "--iterations", "0", "--backend", "host"]
+        command = [PROGRAM, "2000", "512", "--tolerance", "0", "--max-iterations", "0", "--backend", "host"]
         with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as program:
             for line in program.stdout:
                 if line.startswith("   2 "):
@@ -132,8 +132,8 @@ class Answers(Case):
     def test_wrong_arguments(self):
         for arguments in (
             "", "10", "ten 64", "10 64.5", "10 64 7", "10 64 --foo", "10 64 --m 0", "10 64 --seed -1",
-            "10 64 --iterations -1", "10 64 --tolerance x", "10 64 --tolerance -1", "10 64 --backend gpu",
-            "10 64 --threads -1", "10 64 --iprint -2", "10 64 --svg",
+            "10 64 --max-iterations -1", "10 64 --tolerance x", "10 64 --tolerance -1", "10 64 --backend gpu",
+            "10 64 --threads -1", "10 64 --iprint -2", "10 64 --plot",
         ):
             self.refused(*arguments.split())
         self.refused(10, 64, "--threads", 5000, saying="--threads: CUDA_OPT_THREADS is 5000,")
@@ -168,14 +168,14 @@ class Answers(Case):
     def test_no_log(self):
         done = run(20, 64, "--iprint", -1, "--tolerance", 0.1, "--backend", "host")
         self.assertEqual((done.returncode, done.stdout, done.stderr), (0, "", ""))
-        done = run(20, 64, "--iprint", -1, "--iterations", 2, "--backend", "host")
+        done = run(20, 64, "--iprint", -1, "--max-iterations", 2, "--backend", "host")
         self.assertEqual((done.returncode, done.stdout, done.stderr.count("\n")), (1, "", 1))
 
 
 class Files(Case):
     def test_points(self):
         points = self.folder / "points"
-        run(50, 64, "--points", points, "--iterations", 5, "--backend", "host")
+        run(50, 64, "--points", points, "--max-iterations", 5, "--backend", "host")
         sites = [[float(word) for word in line.split()] for line in points.read_text().splitlines()]
         self.assertEqual([len(site) for site in sites], 50 * [2])
         self.assertTrue(all(0 <= value <= 1 for site in sites for value in site))
@@ -185,7 +185,7 @@ class Files(Case):
         if not EXACT:
             self.skipTest("built without Boost.Polygon")
         picture = self.folder / "a.svg"
-        run(50, 64, "--svg", picture, "--iterations", 5, "--backend", "host")
+        run(50, 64, "--plot", picture, "--max-iterations", 5, "--backend", "host")
         root = ElementTree.parse(picture).getroot()
         paths = [e for e in root.iter() if e.tag.endswith("path")]
         dots = "".join(e.get("d") for e in paths if e.get("stroke-linecap") == "round")
@@ -197,19 +197,36 @@ class Files(Case):
         if not PNG:
             self.skipTest("built without libpng")
         picture = self.folder / "a.png"
-        run(50, 64, "--png", picture, "--iterations", 5, "--backend", "host")
+        run(50, 64, "--png", picture, "--max-iterations", 5, "--backend", "host")
         data = picture.read_bytes()
         self.assertEqual(data[:8], b"\x89PNG\r\n\x1a\n")
         self.assertEqual(struct.unpack(">II", data[16:24]), (2 * 64 + 16, 64))
 
     def test_files_that_cannot_be_written(self):
-        for option in ("--csv", "--points", "--svg", "--png"):
+        for option in ("--csv", "--points", "--plot", "--png"):
             done = run(50, 64, option, self.folder / "no" / "folder")
             self.assertEqual((done.returncode, done.stdout), (1, ""))
             self.assertRegex(done.stderr, r"\Acvt_program: cannot write [^\n]+\n\Z")
         if os.path.exists("/dev/full"):
             done = run(50, 64, "--csv", "/dev/full")
             self.assertEqual((done.returncode, done.stdout), (1, ""))
+            with open("/dev/full", "w") as full:
+                for question in ("--help", "--list"):
+                    done = subprocess.run([PROGRAM, question], stdout=full, stderr=subprocess.PIPE, text=True)
+                    self.assertEqual((done.returncode, done.stderr),
+                                     (1, "cvt_program: cannot write to standard output: No space left on device\n"))
+
+    def test_two_outputs_to_one_file(self):
+        file = self.folder / "a.pgm"
+        for pair in (("--csv", "--plot"), ("--points", "--png"), ("--csv", "--density")):
+            done = run(50, 64, pair[0], file, pair[1], file)
+            self.assertEqual((done.returncode, done.stdout), (2, ""))
+            self.assertRegex(done.stderr, r"\Acvt_program: --[^\n]+ is the file of --[^\n]+, too [^\n]+\n\Z")
+
+    def test_a_limit_of_time_and_former_names(self):
+        done = run(500, 512, "--iterations", 0, "--tolerance", 0, "--max-seconds", 0.05, "--backend", "host")
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("the limit of 0.05 seconds is reached", done.stdout)
 
 
 if __name__ == "__main__":

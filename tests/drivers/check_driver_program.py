@@ -258,6 +258,42 @@ class Files(unittest.TestCase):
             self.assertIn("||Pg||", texts)
             self.assertIn("iterations", texts)
 
+    def ordinate(self, *arguments):
+        """The label of f, and how many of its values are drawn."""
+        run(*arguments, "--backend", "host", "--csv", self.csv, "--plot", self.svg)
+        elements = list(ElementTree.parse(self.svg).iter())
+        texts = [element.text for element in elements if element.tag.endswith("text")]
+        curve = next(element for element in elements if element.tag.endswith("path"))
+        return [text for text in texts if text in ("f", "f \u2212 lowest f")], curve.get("d").count(" ")
+
+    def test_what_would_be_a_flat_line_is_drawn_above_its_lowest_value(self):
+        self.assertEqual(self.ordinate(1000, 5)[0], ["f"])  # f falls by many decades
+        flat = self.ordinate(400, 5, "--problem", "minimal-surface", "--lower", 0)
+        with self.csv.open() as file:
+            f = [float(row["f"]) for row in csv.DictReader(file)]
+        self.assertGreater(min(f), 1e-3 * max(f))
+        self.assertEqual(flat, (["f \u2212 lowest f"], len([value for value in f if value > min(f)])))
+        self.assertEqual(self.ordinate(400, 5, "--problem", "torsion")[0], ["f \u2212 lowest f"])  # f is negative
+
+    def test_two_outputs_to_one_file(self):
+        linked, link = self.csv.with_name("linked"), self.csv.with_name("link")
+        linked.touch()
+        link.symlink_to(linked)
+        other = f"{self.csv.parent}/../{self.csv.parent.name}/{self.csv.name}"
+        for pair in (("--csv", self.csv, "--plot", self.csv), ("--csv", self.csv, "--plot", other),
+                     ("--plot", link, "--csv", linked), ("--csv", self.csv, "--checkpoint", self.csv),
+                     ("--csv", f"{self.csv}.new", "--checkpoint", self.csv), ("--resume", other, "--csv", self.csv)):
+            done = run(100, 5, *pair)
+            self.assertEqual((done.returncode, done.stdout, self.csv.exists()), (2, "", False), pair)
+            self.assertRegex(done.stderr, r"\Adriver_program: --[^\n]+ is the file of --[^\n]+, too [^\n]+\n\Z")
+
+    def test_m_by_its_name(self):
+        by_place, by_name = (re.findall(r"^ +\d+ +\d+ .*$", run(100, *m).stdout, re.M) for m in ((4,), ("--m", 4)))
+        self.assertGreater(len(by_place), 5)
+        self.assertEqual(by_name, by_place)
+        for arguments, sentence in (((100,), "m is required"), ((100, 4, "--m", 5), "--m: m is 4 already, and now 5")):
+            self.assertEqual(run(*arguments).stderr, f"driver_program: {sentence} (see --help)\n")
+
     def test_full_disk(self):
         if not os.path.exists("/dev/full"):
             self.skipTest("no /dev/full")

@@ -38,7 +38,7 @@ class Search(unittest.TestCase):
         for name in FUNCTIONS:
             for n in (1, 7, 20):
                 with self.subTest(name=name, n=n):
-                    done = search(n, 64, "--function", name, "--iterations", 30)
+                    done = search(n, 64, "--function", name, "--max-iterations", 30)
                     first = float(re.search(r"^ +0 +64 +64 +(\S+) ", done.stdout, re.M)[1])
                     self.assertLessEqual(self.best(done), 0.7 * first)
                     self.assertIn("the limit of 30 iterations was reached\n", done.stdout)
@@ -53,37 +53,37 @@ class Search(unittest.TestCase):
         self.assertNotEqual(self.best(done), self.best(other))
 
     def test_evaluations(self):
-        done = search(5, 10, "--iterations", 3)  # a start, then two trials a variable and iteration
+        done = search(5, 10, "--max-iterations", 3)  # a start, then two trials a variable and iteration
         self.assertRegex(done.stdout, r"\n        3 +310 +10 ")
 
     def test_more_iterations_and_more_walks_are_not_worse(self):
-        few, long, many = (self.best(search(10, walks, "--iterations", iterations, "--function", "rastrigin"))
+        few, long, many = (self.best(search(10, walks, "--max-iterations", iterations, "--function", "rastrigin"))
                            for walks, iterations in ((50, 10), (50, 60), (500, 10)))
         self.assertLess(long, few)
         self.assertLessEqual(many, few)
 
     def test_box_and_step(self):
-        done = search(3, 10, "--function", "sphere", "--lower", 1, "--upper", 2, "--iterations", 40)
+        done = search(3, 10, "--function", "sphere", "--lower", 1, "--upper", 2, "--max-iterations", 40)
         self.assertAlmostEqual(self.best(done), 3, delta=1e-9)
-        done = search(3, 10, "--function", "sphere", "--step", 1e-9, "--iterations", 2)
+        done = search(3, 10, "--function", "sphere", "--step", 1e-9, "--max-iterations", 2)
         self.assertGreater(self.best(done), 1)
 
     def test_ends(self):
-        done = search(2, 10, "--at-smallest-step", "stop", "--halvings", 2, "--iterations", 10000)
+        done = search(2, 10, "--at-smallest-step", "stop", "--halvings", 2, "--max-iterations", 10000)
         self.assertIn("all walks have ended at their smallest steps\n", done.stdout)
-        done = search(2, 10, "--iterations", 1e9, "--time-limit", 0.2, "--iprint", 0)
+        done = search(2, 10, "--max-iterations", 1e9, "--max-seconds", 0.2, "--iprint", 0)
         self.assertIn("the time limit of 0.2 s was reached\n", done.stdout)
         self.assertEqual(len(re.findall(r"^ +\d+ ", done.stdout, re.M)), 2)
 
     def test_rounds(self):
-        done = search(2, 10, "--iterations", 30, "--rounds", 7)
+        done = search(2, 10, "--max-iterations", 30, "--rounds", 7)
         starts = [int(row[0].replace(",", "")) - 10 * 4 * k
                   for k, row in enumerate(re.findall(r"^ +\d+ +(\S+) +(10) ", done.stdout, re.M))]
         self.assertEqual(starts, [10] * 8 + [20] * 7 + [30] * 7 + [40] * 7 + [50] * 2)  # again
-        one, more = (self.best(search(10, 50, "--function", "rastrigin", "--rounds", 20, "--iterations", k))
+        one, more = (self.best(search(10, 50, "--function", "rastrigin", "--rounds", 20, "--max-iterations", k))
                      for k in (20, 200))
         self.assertLess(more, one)
-        done = search(5, 10, "--iterations", 1e9, "--rounds", 50, "--time-limit", 0.05)
+        done = search(5, 10, "--max-iterations", 1e9, "--rounds", 50, "--max-seconds", 0.05)
         last = int(re.findall(r"^ +(\d+) ", done.stdout, re.M)[-1])
         self.assertTrue(last > 0 and last % 50 == 0, last)
 
@@ -102,7 +102,7 @@ class Search(unittest.TestCase):
     def test_polish(self):
         for name in FUNCTIONS[:-1]:
             with self.subTest(name=name):
-                done = search(30, 50, "--function", name, "--iterations", 20, "--polish", 3)
+                done = search(30, 50, "--function", name, "--max-iterations", 20, "--polish", 3)
                 before = self.best(done)
                 polished, gain = map(float, re.search(r"^polished f = (\S+), (\S+) below", done.stdout, re.M).groups())
                 self.assertLess(polished, before)
@@ -127,7 +127,7 @@ class Search(unittest.TestCase):
                     self.assertLess(self.best(cuda), 1.5 * self.best(host) + 1e-9)
 
     def test_interrupt(self):
-        command = [PROGRAM, "20", "100", "--backend", "host", "--iterations", "1e9"]
+        command = [PROGRAM, "20", "100", "--backend", "host", "--max-iterations", "1e9"]
         with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as program:
             for line in program.stdout:
                 if line.startswith("        2 "):
@@ -140,7 +140,7 @@ class Search(unittest.TestCase):
     def test_interrupt_without_a_log(self):
         with tempfile.TemporaryDirectory() as folder:
             rows = Path(folder, "rows")
-            command = [PROGRAM, "20", "100", "--backend", "host", "--iterations", "1e9", "--iprint", "-1", "--csv"]
+            command = [PROGRAM, "20", "100", "--backend", "host", "--max-iterations", "1e9", "--iprint", "-1", "--csv"]
             command.append(rows)
             with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as program:
                 while program.poll() is None and not (rows.exists() and rows.read_text().count("\n") > 2):
@@ -175,7 +175,7 @@ class Answers(unittest.TestCase):
             "20 10 --step 0": "the step has to be positive",
             "20 10 --step -1": "the step has to be positive",
             "20 10 --seed -1": "--seed: must not be negative",
-            "20 10 --iterations -1": "the number of iterations is -1",
+            "20 10 --max-iterations -1": "the number of iterations is -1",
             "20 10 --halvings 0": "the number of halvings is 0",
             "20 10 --polish -1": "--polish: must not be negative, but is -1",
             "20 10 --at-smallest-step go": "must be restart, stop or new-point, not 'go'",
@@ -183,7 +183,7 @@ class Answers(unittest.TestCase):
             "20 10 --rounds 5 --at-smallest-step stop": "rounds of 5 iterations: in rounds all walks go on together",
             "20 10 --backend gpu": "must be auto, cuda or host, not 'gpu'",
             "20 10 --threads -1": "--threads: must not be negative",
-            "20 10 --time-limit nan": "--time-limit: must not be negative, but is nan",
+            "20 10 --max-seconds nan": "--max-seconds: must not be negative, but is nan",
             "20 10 30": "",
         }.items():
             with self.subTest(arguments=arguments):
@@ -206,7 +206,7 @@ class Files(unittest.TestCase):
         self.csv, self.svg, self.point = (Path(folder.name, name) for name in ("run.csv", "run.svg", "point.txt"))
 
     def test_csv(self):
-        done = search(4, 30, "--iterations", 12, "--csv", self.csv)
+        done = search(4, 30, "--max-iterations", 12, "--csv", self.csv)
         with self.csv.open() as file:
             rows = list(csv.DictReader(file))
         self.assertEqual([int(row["iteration"]) for row in rows], list(range(13)))
@@ -217,10 +217,14 @@ class Files(unittest.TestCase):
         self.assertEqual(["%.6e" % value for value in values], logged)
 
     def test_svg(self):
-        for arguments in ((20, 100), (3, 1, "--iterations", 0), (3, 50, "--function", "step", "--iterations", 40)):
-            self.assertEqual(search(*arguments, "--plot", self.svg).returncode, 0)
+        step = (3, 50, "--function", "step", "--max-iterations", 40)
+        for arguments in ((20, 100), (3, 1, "--max-iterations", 0), step):
+            self.assertEqual(search(*arguments, "--plot", self.svg, "--csv", self.csv).returncode, 0)
             texts = [element.text for element in ElementTree.parse(self.svg).iter() if element.tag.endswith("text")]
-            self.assertEqual(texts.count("best f"), 2)
+            with self.csv.open() as file:
+                f = [float(row["f"]) for row in csv.DictReader(file)]
+            flat = min(f) > 1e-3 * max(f) and min(f) < max(f)
+            self.assertEqual(texts.count("best f \u2212 lowest f" if flat else "best f"), 2)
             self.assertIn("iterations", texts)
             self.assertIn("evaluations of f, all walks together", texts)
 
@@ -240,9 +244,22 @@ class Files(unittest.TestCase):
             self.assertEqual((done.returncode, done.stderr),
                              (1, "search_program: cannot write '/dev/full': No space left on device\n"))
         with open("/dev/full", "w") as full:
-            done = subprocess.run([PROGRAM, "20", "10"], stdout=full, stderr=subprocess.PIPE, text=True, timeout=60)
-        self.assertEqual((done.returncode, done.stderr),
-                         (1, "search_program: cannot write to standard output: No space left on device\n"))
+            for arguments in (("20", "10"), ("--help",), ("--list",)):
+                done = subprocess.run([PROGRAM, *arguments], stdout=full, stderr=subprocess.PIPE, text=True, timeout=60)
+                self.assertEqual((done.returncode, done.stderr),
+                                 (1, "search_program: cannot write to standard output: No space left on device\n"))
+
+    def test_two_outputs_to_one_file(self):
+        for pair in (("--csv", "--plot"), ("--point", "--csv"), ("--plot", "--point")):
+            done = search(20, 10, pair[0], self.csv, pair[1], self.csv)
+            self.assertEqual((done.returncode, done.stdout), (2, ""))
+            self.assertRegex(done.stderr, r"\Asearch_program: --[^\n]+ is the file of --[^\n]+, too [^\n]+\n\Z")
+
+    def test_former_names(self):
+        former = search(3, 10, "--iterations", 7, "--time-limit", 1000)
+        self.assertEqual(former.returncode, 0)
+        self.assertIn("the limit of 7 iterations was reached\n", former.stdout)
+        self.assertNotIn("--time-limit", search("--help").stdout)
 
 
 if __name__ == "__main__":

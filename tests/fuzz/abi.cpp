@@ -32,8 +32,9 @@ void set_any_int(Run &run, cuda_opt *s, bool started) {
     Random &random = run.random;
     const IntKey &setting =
         int_settings[static_cast<std::size_t>(random.below(static_cast<int64_t>(int_settings.size())))];
-    const bool history = setting.key == CUDA_OPT_HISTORY_BITS;
-    const int64_t value = history && random.chance(0.5) ? random.pick<int64_t>({64, 32, 16})
+    const bool history = setting.key == CUDA_OPT_HISTORY_BITS,
+               of_bits = history || setting.key == CUDA_OPT_PRODUCT_BITS;
+    const int64_t value = of_bits && random.chance(0.5) ? random.pick<int64_t>({64, 32, 16})
                           : random.chance(0.5)          ? random.hostile_integer()
                                                         : random.from_to(0, 40);
     const int code = run.call("cuda_opt_set_int", [&] { return cuda_opt_set_int(s, setting.key, value); });
@@ -169,7 +170,7 @@ void choose_settings(Run &run, cuda_opt *s) {
     integer(CUDA_OPT_ROBUST, !random.chance(0.15));
     integer(CUDA_OPT_THREADS, random.pick<int64_t>({1, 1, 1, 2, 3, 0, 40}));
     if (random.chance(0.5)) integer(CUDA_OPT_HISTORY_BITS, random.pick<int64_t>({64, 32, 16}));
-    if (random.chance(0.4)) integer(CUDA_OPT_METRIC, CUDA_OPT_METRIC_LEARNED);
+    if (random.chance(0.6)) integer(CUDA_OPT_METRIC, random.pick<int64_t>({0, 1, 2, 2}));
     if (random.chance(0.3)) integer(CUDA_OPT_PRODUCT_BITS, 32);
     if (random.chance(0.5)) real(CUDA_OPT_EPS, random.pick({0.0, 1e-5, 1e-12, 1e-300, 4.9e-324}));
     if (random.chance(0.3)) real(CUDA_OPT_PGTOL, random.pick({1e-6, 1e-300, 1e-3, 4.9e-324}));

@@ -45,13 +45,13 @@ template <class Real> class Solver {
         run_.trace("%zu bits, m = %d, %s, %s", 8 * sizeof(Real), m_, function_.words().c_str(), box_.words);
         const bool quiet = random_.chance(0.5); // no calls in between
         choose_settings(run_, s_);
-        if (random_.chance(0.2)) cuda_opt_set_int(s_, CUDA_OPT_DIAGCO, 1);
         cuda_opt_set_log(s_, random_.chance(0.9) ? check_line : nullptr, &run_);
         set_arrays();
         if (!quiet)
             for (int64_t k = random_.below(6); k > 0; k--) disturb(false);
-        const int64_t solves = random_.from_to(1, 2);
+        const int64_t solves = random_.from_to(1, 4);
         for (int64_t k = 0; k < solves && s_; k++) {
+            if (k > 0 && random_.chance(0.5)) choose_settings(run_, s_); // also of a warm start
             narrow(function_.start(random_), x_);
             const auto x = x_, g = g_, diagonal = diagonal_;
             const double f = f_;

@@ -58,16 +58,16 @@ void compare(const reference::Machine &machine, const PanelRequest &request, con
             const int at = panel::gram_index(i, j, columns);
             check(i, j, sums.over_free(i, j), expected.free_gram[at], expected.free_gram_sizes[at], "the free rows");
         }
-    REQUIRE(sums.in_metric() == request.in_metric());
-    if (!request.in_metric()) return;
-    for (int i = 1; i < request.pairs; i++)
+    REQUIRE((sums.older_steps != nullptr) == request.older_steps);
+    for (int i = 1; request.older_steps && i < request.pairs; i++)
         for (int j = i; j < request.pairs; j++) {
             const int at = panel::older_index(i, j, request.pairs);
             check(panel::s_column(i), panel::s_column(j), sums.steps_over_all(i, j), expected.older_steps[at],
                   expected.older_sizes[at], over_all);
         }
-    for (int j = 0; j < request.pairs; j++)
+    for (int j = 0; request.older_steps && j < request.pairs; j++)
         CHECK(sums.steps_over_all(0, j) == sums.over_all(panel::s_new, panel::s_column(j)));
+    if (!request.in_metric()) return;
     CHECK(sums.row_sums[cudaopt::bad_weights] == expected.sums.row_sums[cudaopt::bad_weights]);
     const double of_y = 2 * of_columns(machine, request, 0, 0, true);
     for (const auto which : {cudaopt::newest_y_sum, cudaopt::newest_d_sum})
@@ -99,14 +99,18 @@ void compare(const reference::Machine &machine, const PanelRequest &request, dou
     }
 }
 
-// By a pair of which the sums are told as the inner products tell them.
-cudaopt::MetricUpdate update_of(const reference::Machine &machine, int slot, bool anew) {
-    reference::Number dd = 0, yy = 0;
-    for (int64_t i = 0; i < machine.n; i++) {
-        const reference::Number h = anew ? 1 : machine.diagonal[i], d = machine.s[slot][i], y = machine.y[slot][i];
-        dd += d * d / h, yy += h * y * y;
+// By pairs of which the sums are told as the inner products tell them.
+cudaopt::MetricUpdate update_of(const reference::Machine &machine, const std::vector<int> &slots, bool anew) {
+    cudaopt::MetricUpdate update{anew};
+    for (const int slot : slots) {
+        reference::Number dd = 0, yy = 0;
+        for (int64_t i = 0; i < machine.n; i++) {
+            const reference::Number h = anew ? 1 : machine.diagonal[i], d = machine.s[slot][i], y = machine.y[slot][i];
+            dd += d * d / h, yy += h * y * y;
+        }
+        update.pairs[update.count++] = {slot, static_cast<double>(1 / dd), static_cast<double>(1 / yy), 0.3};
     }
-    return {true, anew, slot, static_cast<double>(1 / dd), static_cast<double>(1 / yy), 0.3};
+    return update;
 }
 
 template <class Configuration>
@@ -114,24 +118,30 @@ void gather_all_ways(Backend<Configuration> &backend, const reference::Machine &
                      int newest, bool fresh) {
     if (fresh) backend.store_g_base(machine, newest);
     for (const bool weighted : {false, true}) {
-        // Without a mask the bounds are none.
-        const bool unmasked = !weighted && (bounds == Bounds::none || bounds == Bounds::infinite);
-        PanelRequest request{pairs, newest, fresh, 0, true, weighted};
-        INFO("pairs " << pairs << ", newest slot " << newest << (fresh ? ", fresh" : "")
-                      << (weighted ? ", weighted" : ""));
-        compare(machine, request, backend->inner_products(request));
-        for (const double threshold : {middle_breakpoint(machine, request), 1e30}) {
-            request.threshold = threshold;
-            INFO("threshold " << threshold);
+        for (const bool older_steps : {false, true}) {
+            if (older_steps && !weighted) continue;
+            // Without a mask the bounds are none.
+            const bool unmasked = !weighted && (bounds == Bounds::none || bounds == Bounds::infinite);
+            PanelRequest request{pairs, newest, fresh, 0, true, weighted};
+            request.older_steps = older_steps;
+            INFO("pairs " << pairs << ", newest slot " << newest << (fresh ? ", fresh" : "")
+                          << (weighted ? ", weighted" : "") << (older_steps ? ", older steps" : ""));
             compare(machine, request, backend->inner_products(request));
+            for (const double threshold : {middle_breakpoint(machine, request), 1e30}) {
+                request.threshold = threshold;
+                INFO("threshold " << threshold);
+                compare(machine, request, backend->inner_products(request));
+            }
+            request.threshold = -1;
+            if (!weighted) compare(machine, request, backend->inner_products(request));
+            request.threshold = 0;
+            request.watches = true; // a metric in the making, which weighs nothing yet
+            if (!weighted) compare(machine, request, backend->inner_products(request));
+            request.older_steps = true; // of pairs that have been weighted so far
+            if (!weighted) compare(machine, request, backend->inner_products(request));
+            request.watches = request.older_steps = request.free_gram = false;
+            if (unmasked) compare(machine, request, backend->inner_products(request));
         }
-        request.threshold = -1;
-        if (!weighted) compare(machine, request, backend->inner_products(request));
-        request.threshold = 0;
-        request.watches = true; // a metric in the making, which weighs nothing yet
-        if (!weighted) compare(machine, request, backend->inner_products(request));
-        request.watches = request.free_gram = false;
-        if (unmasked) compare(machine, request, backend->inner_products(request));
     }
 }
 
@@ -315,8 +325,12 @@ TEMPLATE_TEST_CASE("Sweep 1 updates the diagonal before it uses it", "[metric]",
                             const int newest = m / 2;
                             PanelRequest request{m, newest, fresh, 0, true, weighted};
                             request.watches = true;
-                            // The pair before a fresh one; with m = 1 it is none of the panel's.
-                            request.update = update_of(machine, fresh ? machine.slot(request, 1) : newest, anew);
+                            request.older_steps = weighted == (m % 2 == 0);
+                            // The pair before a fresh one, or some; with m = 1 it is none of the panel's.
+                            std::vector<int> slots;
+                            for (int age = fresh ? std::min(4, std::max(1, m - 1)) : 0; age >= (fresh ? 1 : 0); age--)
+                                slots.push_back(machine.slot(request, age));
+                            request.update = update_of(machine, slots, anew);
                             if (fresh) backend.store_g_base(machine, newest);
                             const cudaopt::PanelProducts &sums = backend->inner_products(request);
                             const std::vector<double> learned = backend.fetch({HeldVector::diagonal});

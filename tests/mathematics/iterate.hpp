@@ -59,6 +59,7 @@ struct Shape {
     bool weighted, fresh;
     double g_scale, x_scale;
     bool own_theta = false; // weighted: theta is the newest pair's, as of a diagonal that is learned, and not 1
+    int kept = 0;           // and as many of the last steps are appended in the weights that the ones before have
     bool y_scaled = false;  // the model's y are multiples of the differences of gradients
 };
 inline Shape random_shape(Uniform &uniform) {
@@ -79,14 +80,16 @@ class Iterate {
         : machine(shape.n, shape.m, 64, 64), memory(shape.m), shape_(shape) {
         memory.clear();
         draw_point(box, uniform);
-        for (int k = 0; k < shape.steps; k++) take_step(k == shape.steps - 1, uniform);
-        panel = memory.stored_panel();
-        panel.fresh = shape.fresh;
-        panel.weighted = shape.weighted;
+        for (int k = 0; k < shape.steps; k++) {
+            if (k > 0 && k == shape.steps - shape.kept) weigh(stored(false));
+            take_step(k == shape.steps - 1, uniform);
+        }
+        panel = stored(shape.fresh);
         if (shape.steps == 0) memory.set_scale((shape.weighted ? 1 : curvature()) * between(0.5, 4, uniform));
         draw_box(box, uniform);
         if (box == Box::infinite) machine.lower.clear(), machine.upper.clear();
-        weigh();
+        if (shape.kept == 0 || shape.steps <= shape.kept) weigh(panel_at_start());
+        else take_free(panel_at_start());
     }
 
     // The model of this iterate, in the units of the diagonal if that is on.
@@ -109,10 +112,13 @@ class Iterate {
     }
     bool bounded() const { return !machine.lower.empty(); }
     // The products of the pairs in these units.
-    void weigh() {
+    void weigh(cudaopt::PanelRequest of) {
         if (!shape_.weighted || (shape_.own_theta && memory.pairs() == 0)) return;
-        memory.weigh(machine.inner_products(panel_at_start()).sums, shape_.own_theta ? 0 : 1);
+        of.older_steps = true;
+        memory.weigh(machine.inner_products(of).sums, shape_.own_theta ? 0 : 1, weights);
+        take_free(of);
     }
+    void take_free(const cudaopt::PanelRequest &of) { memory.take_free(machine.inner_products(of).sums); }
     // Factorises M^-1 as the state machine does.
     bool factor() { return memory.factor(); }
 
@@ -122,6 +128,14 @@ class Iterate {
     std::vector<double> steps, y_scales; // of all pairs so far, the oldest first
 
   private:
+    static constexpr int64_t weights = 3;
+
+    cudaopt::PanelRequest stored(bool fresh) const {
+        cudaopt::PanelRequest request = memory.stored_panel();
+        request.fresh = fresh;
+        request.weighted = shape_.weighted;
+        return request;
+    }
     double curvature() const { return shape_.g_scale / shape_.x_scale; }
 
     // Powers of two and few digits where breakpoints are to be tied to the last bit.
@@ -156,12 +170,14 @@ class Iterate {
             machine.s[spare][i] = d[i];
             machine.y[spare][i] = machine.g[i] - y;
         }
-        const reference::Products products = machine.inner_products(memory.tentative_panel());
+        cudaopt::PanelRequest tentative = memory.tentative_panel();
+        tentative.weighted = memory.weights() == weights;
+        const reference::Products products = machine.inner_products(tentative);
         const bool curved = products.sums.over_all(0, 1) > 0;
         if (curved) {
             steps.push_back(step);
             y_scales.push_back(shape_.y_scaled ? between(0.5, 2, uniform) : 1);
-            memory.append(products.sums, step, false, y_scales.back());
+            memory.append(products.sums, step, memory.weights(), y_scales.back());
         } else {
             shape_.fresh = shape_.fresh && !last;
         }

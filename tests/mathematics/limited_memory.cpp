@@ -213,6 +213,7 @@ TEST_CASE("theta, the basis and the forms of M are those of the stored pairs", "
         Shape shape = random_shape(uniform);
         shape.weighted = repetition % 4 == 0;
         shape.own_theta = repetition % 8 == 0;
+        if (shape.own_theta) shape.kept = up_to(5, uniform);
         Iterate iterate(Box::infinite, shape, uniform);
         LimitedMemory &memory = iterate.memory;
         const int k = memory.pairs(), columns = panel::columns(k);
@@ -280,6 +281,8 @@ TEST_CASE("K is inverted over any free variables, and over all without a factori
         Shape shape = random_shape(uniform);
         const bool all = repetition % 3 == 0;
         shape.weighted = repetition % 4 == 0;
+        shape.own_theta = repetition % 8 == 0;
+        if (shape.own_theta) shape.kept = up_to(5, uniform);
         Iterate iterate(Box::boxed, shape, uniform);
         LimitedMemory &memory = iterate.memory;
         const int k = memory.pairs();
@@ -307,7 +310,7 @@ TEST_CASE("K is inverted over any free variables, and over all without a factori
         Number error = distance(solution, expected, scale);
         if (!(error <= rounding * size)) FAIL("wrong by " << error << " of " << size);
         if (!all) continue;
-        iterate.weigh(); // now that all are free
+        iterate.take_free(iterate.panel_at_start()); // now that all are free
         solution = as_doubles(right);
         memory.apply_full_space_inverse(solution.data());
         error = distance(solution, expected, scale);

@@ -32,13 +32,12 @@ TEST_CASE("h of a variable after an update is the formula's", "[metric]") {
                    of_y = static_cast<double>(share_u * b / (static_cast<Number>(y) * y));
         const double kappa = power(-30, 2);
         const Number u = y * y / b * of_y, w = b * d * d * of_d;
-        const Number expected = 1 / (b * std::sqrt((kappa + u) / (kappa + w)));
-        const double learned = cudaopt::learned_weight(h, d, y, {true, false, 0, of_d, of_y, kappa});
+        const Number quotient = std::min<Number>(std::max<Number>((kappa + u) / (kappa + w), 1 / 1.5L), 1.5L);
+        const Number expected = 1 / (b * std::sqrt(quotient));
+        const double learned = cudaopt::learned_weight(h, d, y, {0, of_d, of_y, kappa});
         const Number wanted = std::min<Number>(std::max<Number>(expected, 1 / most), most);
         if (!(std::fabs(learned - wanted) <= 16 * epsilon * wanted))
             FAIL("h = " << h << " becomes " << learned << ", not " << wanted);
-        CHECK(cudaopt::learned_weight(1e300, d, y, {true, true, 0, of_d * h, of_y / h, kappa}) ==
-              cudaopt::learned_weight(1, d, y, {true, false, 0, of_d * h, of_y / h, kappa}));
     }
 }
 
@@ -59,8 +58,7 @@ TEST_CASE("Whatever the numbers, h stays within 2^26 of 1", "[metric]") {
                 for (const double of_d : numbers)
                     for (const double of_y : numbers)
                         for (const double kappa : {1e-9, 1.0, 1e9}) {
-                            const double learned =
-                                cudaopt::learned_weight(h, d, y, {true, false, 0, of_d, of_y, kappa});
+                            const double learned = cudaopt::learned_weight(h, d, y, {0, of_d, of_y, kappa});
                             if (!(learned >= 1 / most && learned <= most)) FAIL("h = " << learned);
                         }
 }
@@ -68,41 +66,80 @@ TEST_CASE("Whatever the numbers, h stays within 2^26 of 1", "[metric]") {
 TEST_CASE("A metric serves while it fits the pairs that it has not seen better than theta I", "[metric]") {
     LearnedMetric metric;
     CHECK_FALSE(metric.exists());
-    CHECK_FALSE(metric.take_update().wanted);
+    CHECK(metric.weights() == cudaopt::no_weights);
+    CHECK(metric.take_update().count == 0);
     CHECK_FALSE(metric.exists());
-    metric.observe(3, 100, 2, 5, 2, 5);
+    metric.observe(3, 2, 100, 2, 5, 2, 5);
     CHECK(metric.update_is_due());
     CHECK_FALSE(metric.exists());
     const MetricUpdate first = metric.take_update();
-    CHECK((first.wanted && first.anew && first.slot == 3 && first.of_d == 0.2 && first.of_y == 0.5));
-    CHECK(first.kappa == 5.0 / 100);
+    CHECK((first.anew && first.count == 1 && first.pairs[0].slot == 3));
+    CHECK((first.pairs[0].of_d == 0.2 && first.pairs[0].of_y == 0.5 && first.pairs[0].kappa == 5.0 / 100));
     CHECK(metric.exists());
     CHECK_FALSE(metric.update_is_due());
-    CHECK_FALSE(metric.take_update().wanted);
+    CHECK(metric.take_update().count == 0);
     int pairs = 1;
-    const auto observe = [&](double advantage) { // of b over theta I
-        metric.observe(0, 100, 1, 1, 1, std::exp(-advantage));
+    const auto observe = [&](double advantage) { // of b over theta I; of two pairs, one at a time
+        metric.observe(0, 2, 100, 1, 1, 1, std::exp(-advantage));
         const MetricUpdate update = metric.take_update();
-        CHECK((update.wanted && !update.anew && update.kappa == (5.0 + pairs++) / 100));
+        CHECK((update.count == 1 && !update.anew && update.pairs[0].kappa == (5.0 + pairs++) / 100));
     };
     for (int k = 0; k < 200; k++) observe(0.25);
     CHECK_FALSE(metric.serves());
+    CHECK(metric.weights() == cudaopt::no_weights);
     for (int k = 0; k < 200; k++) observe(0.35);
     CHECK(metric.serves());
     for (int k = 0; k < 200; k++) observe(0.25); // between the two it stays as it is
     CHECK(metric.serves());
+    const int64_t weights = metric.weights();
+    CHECK(weights != cudaopt::no_weights);
+    CHECK(metric.take_update().count == 0);
+    CHECK(metric.weights() == weights);
+    observe(0.25);
+    CHECK(metric.weights() != weights);
     for (int k = 0; k < 200; k++) observe(0.1);
     CHECK_FALSE(metric.serves());
     // Sums out of range teach nothing.
-    metric.observe(0, 100, 1, 1, 1, std::numeric_limits<double>::infinity());
+    metric.observe(0, 2, 100, 1, 1, 1, std::numeric_limits<double>::infinity());
     CHECK_FALSE(metric.update_is_due());
-    metric.observe(0, 100, 1, 1, 0, 1);
+    metric.observe(0, 2, 100, 1, 1, 0, 1);
     CHECK_FALSE(metric.update_is_due());
     for (int k = 0; k < 200; k++) observe(1);
+    const int64_t last = metric.weights();
     metric.forget();
     CHECK_FALSE(metric.exists());
     CHECK_FALSE(metric.serves());
-    metric.observe(1, 100, 1, 1, 1, 1); // it served well before
+    metric.observe(1, 2, 100, 1, 1, 1, 1); // it served well before
     CHECK(metric.take_update().anew);
     CHECK(metric.serves());
+    CHECK(metric.weights() > last); // pairs that a warm start keeps may be of those
+    metric.clear();
+    metric.observe(1, 2, 100, 1, 1, 1, std::exp(-10.0));
+    metric.take_update();
+    CHECK(metric.weights() > last + 1);
+}
+
+// Each pair is taken in once, in its turn, while it is among the memory's with a newer one besides.
+TEST_CASE("The first ten pairs are taken in one by one, later ones as many as there may be", "[metric]") {
+    for (int memory = 1; memory <= 20; memory++) {
+        const int at_once = std::max(1, std::min(4, memory - 1));
+        LearnedMetric metric;
+        int64_t taken = 0;
+        for (int pair = 0; pair < 60; pair++) {
+            metric.observe(pair, memory, 1000, 1, 1, 1, 1);
+            const MetricUpdate update = metric.take_update();
+            REQUIRE((update.count == 0 || update.count == (taken < 10 ? 1 : at_once)));
+            for (int k = 0; k < update.count; k++) {
+                REQUIRE(update.pairs[k].slot == taken);
+                REQUIRE(update.pairs[k].kappa == static_cast<double>(5 + taken) / 1000);
+                taken++;
+            }
+            REQUIRE(pair + 1 - taken < at_once);
+        }
+    }
+    // What is due is not lost, nor overrun, where nothing is asked for in between.
+    LearnedMetric metric;
+    for (int pair = 0; pair < 10; pair++) metric.observe(pair, 8, 1000, 1, 1, 1, 1);
+    const MetricUpdate update = metric.take_update();
+    CHECK((update.count == MetricUpdate::most && update.pairs[0].slot == 0 && update.pairs[3].slot == 3));
 }

@@ -205,6 +205,28 @@ TEST_CASE("Where the breakpoints are too many to be had, bisection finds the sam
     CHECK(tally.elsewhere <= 0.01 * tally.overflows);
 }
 
+TEST_CASE("Variables whose squares are lost in the rounding of g'g go on to their breakpoints", "[model]") {
+    Uniform uniform(500);
+    Tally tally;
+    for (int repetition = 0; repetition < 1000; repetition++) {
+        Shape shape{2 + up_to(6, uniform), 2, 1 + repetition % 2, false, false, 1, 1};
+        INFO("repetition " << repetition << ", n = " << shape.n);
+        Iterate iterate(Box::boxed, shape, uniform);
+        reference::Machine &machine = iterate.machine;
+        // The first variable is soon at its bound. The slope that the others have then is the curvature of the model
+        // between it and them: far more than their squares, and than the rounding errors of the first one's.
+        for (int i = 0; i < shape.n; i++) {
+            machine.x[i] = 0;
+            machine.g[i] = i == 0 ? 1 : std::ldexp(between(-1, 1, uniform), -28);
+            machine.upper[i] = 0.1 * (i == 0 ? 1 : between(2, 20, uniform) * std::fabs(machine.g[i]));
+            machine.lower[i] = -machine.upper[i];
+        }
+        compare(iterate, cudaopt::crossed_capacity, false, tally);
+    }
+    CHECK(tally.judged > 0.9 * tally.all);
+    CHECK(tally.crossed == tally.judged);
+}
+
 TEST_CASE("Numbers that are none break the search and the subspace minimisation down", "[model]") {
     Uniform uniform(400);
     for (const double bad : {reference::infinity, std::numeric_limits<double>::quiet_NaN()}) {

@@ -172,12 +172,14 @@ Products Machine::inner_products(const PanelRequest &panel) const {
         for (int j = 0; j < columns; j++) multiply(i, j, false, result.leading_products, result.leading_sizes);
     for (int i = 0; i < columns; i++)
         for (int j = i; j < columns; j++) multiply(i, j, true, result.free_gram, result.free_gram_sizes);
-    for (int i = 1; panel.in_metric() && i < panel.pairs; i++)
+    for (int i = 1; panel.older_steps && i < panel.pairs; i++)
         for (int j = i; j < panel.pairs; j++)
             multiply(panel::s_column(i), panel::s_column(j), false, result.older_steps, result.older_sizes);
-    if (panel.in_metric()) {
+    if (panel.older_steps) {
         result.older_steps.push_back(0); // so that it is somewhere where there are none
         sums.older_steps = result.older_steps.data();
+    }
+    if (panel.in_metric()) {
         PanelRequest other = panel;
         other.weighted = !panel.weighted;
         const auto square_of = [&](int j) {
@@ -194,13 +196,17 @@ Products Machine::inner_products(const PanelRequest &panel) const {
 }
 
 void Machine::learn(const cudaopt::MetricUpdate &update) {
-    const auto &d = s[update.slot], &pair_y = y[update.slot];
-    const Number least = std::exp2(static_cast<Number>(-26)), kappa = update.kappa;
+    const Number least = std::exp2(static_cast<Number>(-26));
     for (int64_t i = 0; i < n; i++) {
-        const Number b = update.anew ? 1 : 1 / static_cast<Number>(diagonal[i]), y_i = pair_y[i], d_i = d[i];
-        const Number u = y_i * y_i / b * update.of_y, w = b * d_i * d_i * update.of_d;
-        const Number learned = b * std::sqrt((kappa + u) / (kappa + w));
-        diagonal[i] = stored(1 / std::min(std::max(learned, least), 1 / least));
+        Number b = update.anew ? 1 : 1 / static_cast<Number>(diagonal[i]);
+        for (int k = 0; k < update.count; k++) {
+            const cudaopt::LearnedPair &pair = update.pairs[k];
+            const Number y_i = y[pair.slot][i], d_i = s[pair.slot][i];
+            const Number u = y_i * y_i / b * pair.of_y, w = b * d_i * d_i * pair.of_d;
+            const Number quotient = (pair.kappa + u) / (pair.kappa + w), most = 1.5;
+            b = std::min(std::max(b * std::sqrt(std::min(std::max(quotient, 1 / most), most)), least), 1 / least);
+        }
+        diagonal[i] = stored(1 / b);
     }
 }
 

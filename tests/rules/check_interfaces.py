@@ -2,7 +2,8 @@
 """Usage: check_interfaces.py SOURCE_ROOT VERSION
 
 The C header and the Fortran module say the same: constants with their numbers, functions with the number of their
-arguments, and the version, which is also the build's and the changelog's. No number stands for two things."""
+arguments, and the version, which is also the build's, the changelogs' and the citation's. No number stands for two
+things."""
 import re
 import sys
 from pathlib import Path
@@ -45,7 +46,11 @@ codes = [value for name, value in enumerators.items() if not name.startswith(VAL
 broken += [f"number {value} is used twice" for value in sorted(set(codes)) if codes.count(value) > 1]
 
 changelog = re.search(r"^## \[(.*?)\]", (root / "CHANGELOG.md").read_text(), re.M)
+citation = re.search(r"^version: (\S+)$", (root / "CITATION.cff").read_text(), re.M)
+packaged = re.match(r"cuda-opt \((.*?)\)", (root / "packaging/debian/changelog").read_text())
 for place, found in {
+    "CITATION.cff": citation and citation[1],
+    "packaging/debian/changelog": packaged and packaged[1],
     "include/cuda_opt.h": ".".join(str(number) for number in versions.values()),
     "CHANGELOG.md": changelog and changelog[1],
 }.items():

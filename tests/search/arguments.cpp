@@ -69,6 +69,12 @@ TEST_CASE("Walks that do not fit are refused with their bytes", "[search]") {
     // 2^50 bytes of points: more than a machine maps.
     const std::vector<std::string> named = {"17592186044416 walks", "1125899906842624"};
     check_refused(problem_of(8, int64_t{1} << 44, 5), CUDA_OPT_OUT_OF_MEMORY, named);
+    // Nor a history: 2^47 numbers; more than 2^60 bytes.
+    Problem long_one = problem_of(8, 5, int64_t{1} << 47);
+    long_one.options.history = true;
+    check_refused(long_one, CUDA_OPT_OUT_OF_MEMORY, {"5 walks", "320 bytes", "the history 1125899906842632"});
+    long_one.options.iterations = std::numeric_limits<int64_t>::max();
+    check_refused(long_one, CUDA_OPT_OUT_OF_MEMORY, {"the history of 9223372036854775807 iterations", "2^60 bytes"});
 }
 
 TEMPLATE_TEST_CASE("Batches that do not fit are refused with their bytes", "[search]", HostDouble, CudaDouble) {

@@ -3,6 +3,7 @@
 #include <atomic>
 #include <catch2/catch.hpp>
 #include <chrono>
+#include <cstdlib>
 #include <stdexcept>
 #include <thread>
 #include <vector>
@@ -47,6 +48,21 @@ TEST_CASE("Each index is visited once, the contiguous pieces in places of their 
                 CHECK(length - count / threads <= 1);
             }
         }
+}
+
+TEST_CASE("Without a number each index is visited once, time after time", "[threads]") {
+    const int64_t count = 5000;
+    for (int round = 0; round < 300; round++) {
+        std::vector<int> visits(count);
+        std::atomic<int> outside{0};
+        const auto visit = [&](int64_t k, int place) {
+            visits[k]++;
+            outside += place < 0 || place >= HostThreads(0).most;
+        };
+        share_host(count, visit, 0);
+        REQUIRE(visits == std::vector<int>(count, 1));
+        REQUIRE(outside == 0);
+    }
 }
 
 TEST_CASE("A piece shares nothing out", "[threads]") {
@@ -108,7 +124,9 @@ TEST_CASE("The threads of a thread end with it", "[threads]") {
 }
 
 TEST_CASE("Without a number all of the machine's threads are taken", "[threads]") {
-    CHECK(host_threads(3) == 3);
-    CHECK(host_threads(0) >= 1);
-    CHECK(host_threads(0) == host_threads(0));
+    CHECK(HostThreads(3).most == 3);
+    CHECK_FALSE(HostThreads(3).learned);
+    CHECK(HostThreads(0).most >= 1);
+    CHECK(HostThreads(0).most == HostThreads(0).most);
+    CHECK(HostThreads(0).learned == (std::getenv("OMP_NUM_THREADS") == nullptr));
 }

@@ -213,7 +213,7 @@ template <class Real, class History> class CudaSweeps final : public Sweeps {
     static constexpr bool is_bfloat16 = std::is_same_v<History, bfloat16>;
 
     void form_inner_products(const PanelRequest &request) {
-        const ProductsLayout layout(panel::columns(request.pairs), request.in_metric());
+        const ProductsLayout layout(panel::columns(request.pairs), request.older_steps);
         held_->sent.invalidate();
         // With the caller's diagonal the products at a trial point are not those that a search begins with.
         const bool searched = request.threshold == 0 && (request.weighted || !callers_metric_);

@@ -29,7 +29,8 @@ template <class Real, class History> struct DeviceVectors : WorkVectors<Real, Hi
     }
     // Of a pair by its slot, in a panel of as many pairs at least.
     __host__ __device__ int age_of(const PanelRequest &request, int slot) const {
-        return (request.newest_slot + this->m + 1 - slot) % (this->m + 1);
+        const int age = request.newest_slot - slot;
+        return age < 0 ? age + this->m + 1 : age;
     }
     __device__ Row row(int64_t i) const { return {x[i], g[i], box.lower(i), box.upper(i)}; }
 };
@@ -114,21 +115,26 @@ enum class InnerProducts {
     unbounded, // no products over the free rows; bounds, if there are arrays of them, are infinite
     bounded,   // before the first breakpoint: the rows are free that are not held
     crossing,  // beyond a threshold > 0; < 0: all rows are free
-    metric     // with a diagonal, weighted by it or not; the threshold may be 0 or above
+    metric,    // with a diagonal, weighted by it or not; the threshold may be 0 or above
+    new_metric // and the products of the older steps over all rows, too
 };
+constexpr bool in_metric(InnerProducts kind) {
+    return kind == InnerProducts::metric || kind == InnerProducts::new_metric;
+}
 constexpr bool over_free_rows(InnerProducts kind) { return kind != InnerProducts::unbounded; }
 constexpr bool sends_ahead(InnerProducts kind) { // rows that the search may cross, where the threshold is 0
-    return kind == InnerProducts::bounded || kind == InnerProducts::metric;
+    return kind == InnerProducts::bounded || in_metric(kind);
 }
 inline InnerProducts kind_of(const PanelRequest &request) {
-    return request.in_metric()      ? InnerProducts::metric
+    return request.older_steps      ? InnerProducts::new_metric
+           : request.in_metric()    ? InnerProducts::metric
            : !request.free_gram     ? InnerProducts::unbounded
            : request.threshold != 0 ? InnerProducts::crossing
                                     : InnerProducts::bounded;
 }
 // Whether z, the way to the bound of the rows that have met it, is wanted.
 template <InnerProducts kind> __device__ bool crosses(double threshold) {
-    return kind == InnerProducts::crossing || (kind == InnerProducts::metric && threshold > 0);
+    return kind == InnerProducts::crossing || (in_metric(kind) && threshold > 0);
 }
 
 // The rows of a lane, as stored: comparing rounds nothing, and conversions to double are few on the device.
@@ -165,7 +171,7 @@ __device__ bool look_at_rows(const RowsAhead<Real, rows> &at, double threshold, 
 #pragma unroll
     for (int k = 0; k < rows; k++) {
         const Real x = at.x[k], g = at.g[k], l = at.l[k], u = at.u[k];
-        const double h = kind == InnerProducts::metric ? static_cast<double>(at.h[k]) : 1.0;
+        const double h = in_metric(kind) ? static_cast<double>(at.h[k]) : 1.0;
         Real pg = g;
         free[k] = true, candidate[k] = false, z[k] = 0;
         if constexpr (kind != InnerProducts::unbounded) {
@@ -179,7 +185,7 @@ __device__ bool look_at_rows(const RowsAhead<Real, rows> &at, double threshold, 
                 if (moves && t <= threshold) z[k] = -to_bound;
             } else {
                 free[k] = moves;
-                const float slope = static_cast<float>(kind == InnerProducts::metric ? h * g : g);
+                const float slope = static_cast<float>(in_metric(kind) ? h * g : g);
                 // Not a comparison the other way round: NaN, from extreme operands, has to be looked at.
                 candidate[k] = moves && fabs(to_bound) < INFINITY &&
                                !(fabsf(static_cast<float>(to_bound)) > sums.candidates_to * fabsf(slope));
@@ -208,7 +214,7 @@ __device__ void look_at_candidates(const RowsAhead<Real, rows> &at, const bool (
         t[k] = infinity;
         if (candidate[k] && at.g[k] != 0) {
             const double x = at.x[k], bound = bound_ahead(at.g[k], at.l[k], at.u[k]);
-            const double h = kind == InnerProducts::metric ? static_cast<double>(at.h[k]) : 1.0;
+            const double h = in_metric(kind) ? static_cast<double>(at.h[k]) : 1.0;
             t[k] = (x - bound) / (h * at.g[k]);
             sums.first = fmin(sums.first, t[k]);
         }

@@ -15,7 +15,7 @@
 namespace cudaopt {
 
 // Panels of up to so many blocks of columns (19 pairs): each warp keeps all products in its registers.
-constexpr int widest_resident(InnerProducts kind) { return kind == InnerProducts::metric ? 8 : 6; }
+constexpr int widest_resident(InnerProducts kind) { return kind == InnerProducts::new_metric ? 8 : 6; }
 constexpr int resident_blocks(int blocks) { return blocks <= 3 ? 2 : 1; }
 
 // The most stored columns, with as many pairs as so many blocks of multiplied columns have.
@@ -25,32 +25,43 @@ template <class Real, class History, int blocks, InnerProducts kind>
 using SourcesOf =
     Sources<Real, History, most_stored(blocks, kind), most_beside(kind, DeviceVectors<Real, History>::apart)>;
 
-// The diagonal of a lane's own rows, of which at.h has been loaded: its update by a pair; its sums, by the newest pair;
-// and what scales the rows, root and inverse root, as all lanes will need it. Where nothing is weighted, at.h
-// becomes 1.
+// The diagonal of a lane's own rows, of which at.h has been loaded: its update; its sums, by the newest pair; and what
+// scales the rows, root and inverse root, as all lanes will need it. Where nothing is weighted, at.h becomes 1.
 template <class Real, class History> struct MetricRows {
-    const MetricUpdate &update;
-    bool weighted;
-    const History *pair_y, *pair_d, *newest_y, *newest_d;
+    const DeviceVectors<Real, History> &v;
+    const PanelRequest &request;
+    const History *columns; // the lane's first row of y_0, s_0, y_1, ... in the stage
     Real *h_to;
     double2 *factors_to;
 
     template <int lane_rows> __device__ void look_at(RowsAhead<Real, lane_rows> &at, LaneSums<Real> &sums) const {
-        if (update.wanted) {
+        if (request.update.count > 0) {
+            double learned[lane_rows];
 #pragma unroll
-            for (int k = 0; k < lane_rows; k++)
-                at.h[k] = static_cast<Real>(learned_weight(at.h[k], pair_d[k], pair_y[k], update));
+            for (int k = 0; k < lane_rows; k++) learned[k] = request.update.anew ? 1.0 : static_cast<double>(at.h[k]);
+            for (int pair = 0; pair < request.update.count; pair++) {
+                const LearnedPair &of = request.update.pairs[pair];
+                const History *const y = column(2 * v.age_of(request, of.slot)), *const d = y + column_stride;
+#pragma unroll
+                for (int k = 0; k < lane_rows; k++) learned[k] = learned_weight(learned[k], d[k], y[k], of);
+            }
+#pragma unroll
+            for (int k = 0; k < lane_rows; k++) at.h[k] = static_cast<Real>(learned[k]);
             store_rows(at.h, h_to);
         }
 #pragma unroll
         for (int k = 0; k < lane_rows; k++) {
-            if (newest_y) look_at_metric<Real>(at.h[k], newest_y[k], newest_d[k], weighted, sums);
+            if (request.pairs > 0) look_at_metric<Real>(at.h[k], column(0)[k], column(1)[k], request.weighted, sums);
             else sums.bad_weights += !is_weight(at.h[k]);
-            if (!weighted) at.h[k] = 1;
-            const panel::Scaling by = weighted ? scaling_of(at.h[k]) : panel::Scaling{1, 1};
+            if (!request.weighted) at.h[k] = 1;
+            const panel::Scaling by = request.weighted ? scaling_of(at.h[k]) : panel::Scaling{1, 1};
             factors_to[k] = {by.root, by.inverse_root};
         }
     }
+
+  private:
+    static constexpr int column_stride = Stage<Real, History>::stride;
+    __device__ const History *column(int k) const { return columns + k * column_stride; }
 };
 
 template <class Real, class History, int blocks, InnerProducts kind>
@@ -58,7 +69,8 @@ __global__ void __launch_bounds__(products_threads, resident_blocks(blocks))
     inner_products_kernel(DeviceVectors<Real, History> v,
                           const __grid_constant__ SourcesOf<Real, History, blocks, kind> sources, PanelRequest request,
                           ProductsLayout layout, SendAhead ahead, int stages, bool aligned, double *partials) {
-    constexpr bool free_gram = over_free_rows(kind), metric = kind == InnerProducts::metric;
+    constexpr bool free_gram = over_free_rows(kind), metric = in_metric(kind);
+    constexpr bool new_metric = kind == InnerProducts::new_metric;
     constexpr bool apart = DeviceVectors<Real, History>::apart;
     constexpr int rows = Stage<Real, History>::rows, lane_rows = rows_of_lane<Real, History>;
     using Products = LaneProducts<blocks, kind>;
@@ -76,7 +88,8 @@ __global__ void __launch_bounds__(products_threads, resident_blocks(blocks))
     const auto appears = [&](int k) { // which column it is that stands there
         const int again = k - columns, older = again - panel::leading;
         if (again < 0) return k;
-        return metric && older >= 0 && older + 1 < request.pairs ? panel::s_column(older + 1) : again % panel::leading;
+        return new_metric && older >= 0 && older + 1 < request.pairs ? panel::s_column(older + 1)
+                                                                     : again % panel::leading;
     };
 #pragma unroll
     for (int b = 0; b < blocks; b++) {
@@ -84,7 +97,7 @@ __global__ void __launch_bounds__(products_threads, resident_blocks(blocks))
         const int column = appears(k);
         if (panel::inverse(column)) scaled_by |= 1u << b;
         of_caller[b] =
-            apart && (b == 0 || b >= (metric ? panels.second_from() : blocks - 2)) && place.of_caller(column);
+            apart && (b == 0 || b >= (new_metric ? panels.second_from() : blocks - 2)) && place.of_caller(column);
         at_column[b] = place.panel_at(column) + r * 2 * (of_caller[b] ? sizeof(Real) : sizeof(History));
     }
     Products products;
@@ -92,7 +105,6 @@ __global__ void __launch_bounds__(products_threads, resident_blocks(blocks))
     // Of products in a metric, behind the ring: the factors of the tile's rows.
     double2 *const factors =
         reinterpret_cast<double2 *>(shared + products_warps * stages * place.bytes()) + (metric ? warp * rows : 0);
-    const int learned_from = 2 * v.age_of(request, request.update.slot); // the stored column with y of that pair
 
     // From the last tile to the first: evaluations and sweep 2 go the other way, so that each finds in the second-level
     // cache what the one before it touched last.
@@ -114,15 +126,8 @@ __global__ void __launch_bounds__(products_threads, resident_blocks(blocks))
         load_own_rows<free_gram>(place, stage, request.fresh && place.columns > 0, at);
         if constexpr (metric) {
             load_rows(place.vector(stage, place.h) + lane * lane_rows, at.h);
-            const int64_t row = tile * rows + lane * lane_rows;
-            const auto stored = [&](int k) { return place.column(stage, k) + lane * lane_rows; };
-            const MetricRows<Real, History> here{request.update,
-                                                 request.weighted,
-                                                 stored(learned_from),
-                                                 stored(learned_from + 1),
-                                                 place.columns > 0 ? stored(0) : nullptr,
-                                                 stored(1),
-                                                 v.own_diagonal + row,
+            const MetricRows<Real, History> here{v, request, place.column(stage, 0) + lane * lane_rows,
+                                                 v.own_diagonal + tile * rows + lane * lane_rows,
                                                  factors + lane * lane_rows};
             here.look_at(at, own_sums);
         }
@@ -182,19 +187,19 @@ __global__ void __launch_bounds__(products_threads, resident_blocks(blocks))
 #pragma unroll
                     for (int b = 0; b < blocks; b++) {
                         const int again = b * column_block + c - columns;
-                        const bool taken = Products::one_tile || again < 0     ? is_free
-                                           : metric && again >= panel::leading ? !is_free
-                                                                               : true;
+                        const bool taken = Products::one_tile || again < 0         ? is_free
+                                           : new_metric && again >= panel::leading ? !is_free
+                                                                                   : true;
                         over_part[b][e] = taken ? w[b][e] : 0.0;
                     }
                 }
                 // Where there is much to multiply, octets with no free row have the last block only, or in a metric
                 // those with second appearances; and octets of free rows alone do without the older steps'.
-                constexpr int second_from = metric ? panels.second_from() : blocks - 1;
+                constexpr int second_from = new_metric ? panels.second_from() : blocks - 1;
                 const unsigned octet_bits = ((1u << (8 / lane_rows)) - 1) << octet * 8 / lane_rows;
                 if (blocks > 2 && (any_free & octet_bits) == 0 && columns >= second_from * column_block)
                     products.template add<second_from>(w, over_part);
-                else if (metric && panels.over_free_alone() < blocks && (all_free & octet_bits) == octet_bits)
+                else if (new_metric && panels.over_free_alone() < blocks && (all_free & octet_bits) == octet_bits)
                     products.template add<0, panels.over_free_alone()>(w, over_part);
                 else products.add(w, over_part);
             } else {
@@ -228,7 +233,7 @@ __global__ void __launch_bounds__(products_threads, resident_blocks(blocks))
             store(layout.free_gram + panel::gram_index(i, j, columns), sum_at(Products::place_over_free(i, j)));
         if (i < panel::leading)
             store(layout.leading_products + i * columns + j, sum_at(Products::place_over_all(i, j, columns)));
-        if (metric && i <= j && i >= panel::leading && i % 2 == 1 && j % 2 == 1) {
+        if (new_metric && i <= j && i >= panel::leading && i % 2 == 1 && j % 2 == 1) {
             const int age_i = panel::age(i), age_j = panel::age(j);
             store(layout.older_steps + panel::older_index(age_i, age_j, request.pairs),
                   Products::one_tile

@@ -36,7 +36,7 @@ __device__ OwnRow<Real> look_at_own_row(const DeviceVectors<Real, History> &v, c
         at.x[0] = v.x[i], at.g[0] = v.g[i];
         at.l[0] = v.box.l ? v.box.l[i] : static_cast<Real>(v.box.lower_all);
         at.u[0] = v.box.u ? v.box.u[i] : static_cast<Real>(v.box.upper_all);
-        if (kind == InnerProducts::metric) {
+        if (in_metric(kind)) {
             at.h[0] = v.diagonal[i];
             const int slot = request.newest_slot;
             const bool pair = request.pairs > 0;
@@ -99,7 +99,7 @@ template <class Real, class History, InnerProducts kind>
 __global__ void __launch_bounds__(products_threads)
     inner_products_tile_kernel(DeviceVectors<Real, History> v, PanelRequest request, ProductsLayout layout,
                                double *partials) {
-    constexpr bool metric = kind == InnerProducts::metric;
+    constexpr bool metric = in_metric(kind), new_metric = kind == InnerProducts::new_metric;
     constexpr int products = column_block * column_block;
     __shared__ double over_free_sums[products_warps][products], over_all_sums[products_warps][products];
     __shared__ double warp_sums[products_warps][WarpSums::size];
@@ -156,7 +156,7 @@ __global__ void __launch_bounds__(products_threads)
             store(layout.free_gram + panel::gram_index(i, j, layout.columns), sum_at(over_free_sums));
         if (i < panel::leading && j < layout.columns)
             store(layout.leading_products + i * layout.columns + j, sum_at(over_all_sums));
-        if (metric && i <= j && j < layout.columns && i >= panel::leading && i % 2 == 1 && j % 2 == 1)
+        if (new_metric && i <= j && j < layout.columns && i >= panel::leading && i % 2 == 1 && j % 2 == 1)
             store(layout.older_steps + panel::older_index(panel::age(i), panel::age(j), request.pairs),
                   sum_at(over_all_sums));
     }

@@ -9,11 +9,11 @@ namespace cudaopt {
 // The panel as the kernel multiplies it: its columns and, where the products over the free variables are wanted, the
 // leading columns once more. Products with a column are over the free rows; with its second appearance, over all rows.
 // A panel of one block needs no second appearance: one instruction multiplies both its free rows and all its rows by
-// it. In a metric those of the older steps are wanted over all rows, too: they appear last, and are multiplied over the
-// rows that are not free, which in many octets are none.
+// it. In a new metric those of the older steps are wanted over all rows, too: they appear last, and are multiplied over
+// the rows that are not free, which in many octets are none.
 constexpr int multiplied_columns(int columns, InnerProducts kind) {
     if (!over_free_rows(kind) || columns <= column_block) return columns;
-    return columns + panel::leading + (kind == InnerProducts::metric ? panel::older(panel::pairs(columns)) : 0);
+    return columns + panel::leading + (kind == InnerProducts::new_metric ? panel::older(panel::pairs(columns)) : 0);
 }
 constexpr int column_blocks(int columns) { return (columns + column_block - 1) / column_block; }
 
@@ -37,8 +37,8 @@ struct PanelsOfBlocks {
 // What a lane accumulates: its elements of tiles of 16 x 8 products, two blocks of columns times one. The instruction
 // for 16 rows has twice the rate of the one for 8.
 template <int blocks, InnerProducts kind> struct LaneProducts {
-    static constexpr bool free_gram = over_free_rows(kind), metric = kind == InnerProducts::metric;
-    static constexpr int pairs = ((metric ? PanelsOfBlocks(blocks, kind).rows_of_products() : blocks) + 1) / 2;
+    static constexpr bool free_gram = over_free_rows(kind), new_metric = kind == InnerProducts::new_metric;
+    static constexpr int pairs = ((new_metric ? PanelsOfBlocks(blocks, kind).rows_of_products() : blocks) + 1) / 2;
     static constexpr bool one_tile = free_gram && blocks == 1; // upper half: over the free rows; lower half: over all
     // Of the symmetric products, tiles (p, j) with j >= 2 p; without those over the free variables, all columns times
     // block 0.

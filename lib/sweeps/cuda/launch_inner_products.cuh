@@ -29,7 +29,8 @@ template <class Real, class History, class Ahead> class ProductsLaunch {
         case InnerProducts::unbounded: return in_double<InnerProducts::unbounded>();
         case InnerProducts::bounded: return in_double<InnerProducts::bounded>();
         case InnerProducts::crossing: return in_double<InnerProducts::crossing>();
-        default: return in_double<InnerProducts::metric>();
+        case InnerProducts::metric: return in_double<InnerProducts::metric>();
+        default: return in_double<InnerProducts::new_metric>();
         }
     }
 
@@ -56,19 +57,16 @@ template <class Real, class History, class Ahead> class ProductsLaunch {
     template <int blocks, InnerProducts kind> int resident() {
         constexpr int a_processor = resident_blocks(blocks);
         const StageLayout<Real, History> stage(v_, request_);
-        const int factors = kind == InnerProducts::metric
-                                ? products_warps * Stage<Real, History>::rows * static_cast<int>(sizeof(double2))
-                                : 0;
+        const int factors =
+            in_metric(kind) ? products_warps * Stage<Real, History>::rows * static_cast<int>(sizeof(double2)) : 0;
         const int stages = stages_within(std::min(place_.block_shared, place_.processor_shared / a_processor) - factors,
                                          stage.bytes(), stages_of_products);
         const int ring = products_warps * stages * stage.bytes() + factors;
         const int meeting = products_warps * LaneProducts<blocks, kind>::elements * static_cast<int>(sizeof(double));
         const int shared = std::max(ring, meeting);
-        if (shared > place_.block_shared) return wide<kind>();                                       // a small device
-        if (request_.update.wanted && v_.age_of(request_, request_.update.slot) >= request_.pairs) { // m = 1
-            learn_apart();
-            request_.update.wanted = false;
-        }
+        if (shared > place_.block_shared) return wide<kind>(); // a small device
+        for (int k = 0; k < request_.update.count; k++)        // m = 1
+            if (v_.age_of(request_, request_.update.pairs[k].slot) >= request_.pairs) learn_apart();
         const SourcesOf<Real, History, blocks, kind> sources(v_, request_, stage);
         const int grid = row_blocks(v_.n, multiprocessors * a_processor);
         check(launch(inner_products_kernel<Real, History, blocks, kind>, grid, products_threads, shared, place_.stream,
@@ -89,10 +87,10 @@ template <class Real, class History, class Ahead> class ProductsLaunch {
 
     // The update of the diagonal, where sweep 1 does not make it on its way.
     void learn_apart() {
-        const MetricUpdate &update = request_.update;
-        if (!update.wanted) return;
-        const LearnDiagonal<Real, History> rule{v_.own_diagonal, v_.s(update.slot), v_.y(update.slot), update};
+        if (request_.update.count == 0) return;
+        const LearnDiagonal<Real, History> rule(v_.own_diagonal, request_.update, v_);
         check(map_cuda(v_.n, rule, place_.stream), "the launch of an update of the diagonal");
+        request_.update.count = 0;
     }
 
     template <InnerProducts kind> int in_single() {

@@ -25,6 +25,7 @@ template <class Real, class History> class KernelLoader {
         sweeps_1<InnerProducts::bounded>();
         sweeps_1<InnerProducts::crossing>();
         sweeps_1<InnerProducts::metric>();
+        sweeps_1<InnerProducts::new_metric>();
         if constexpr (std::is_same_v<History, bfloat16>) {
             using Octets = std::make_integer_sequence<int, most_octets - least_octets + 1>;
             bfloat16_sweeps_1<InnerProducts::unbounded>(Octets());

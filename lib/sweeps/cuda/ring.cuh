@@ -93,7 +93,7 @@ inline int stages_within(int block_bytes, int stage_bytes, int most) {
 
 // Of the caller's vectors x, g, l, u, h and g_base, the most that a stage holds.
 constexpr int most_beside(InnerProducts kind, bool apart) {
-    return 2 + (over_free_rows(kind) ? 2 : 0) + (kind == InnerProducts::metric ? 1 : 0) + (apart ? 1 : 0);
+    return 2 + (over_free_rows(kind) ? 2 : 0) + (in_metric(kind) ? 1 : 0) + (apart ? 1 : 0);
 }
 
 __device__ inline unsigned shared_address(const void *pointer) {

@@ -53,12 +53,14 @@ template <class Real, class History> class HostSweeps final : public Sweeps {
         scratch_size = (scratch_size + 7) / 8 * 8; // each thread's part aligned to 64 bytes, as tiles have to be
         // Of the 2m + 9 vectors that cuda_opt.h promises at most, the threads' scratch has three.
         const int64_t most_threads = 3 * n_ * static_cast<int64_t>(sizeof(Real)) / (scratch_size * 8);
-        const int threads = n_ < least_rows_for_threads
-                                ? 1
-                                : static_cast<int>(std::clamp<int64_t>(most_threads, 1, host_threads(options.threads)));
-        if (vectors_ && threads == threads_) return;
+        const HostThreads threads =
+            HostThreads(options.threads).for_rows(n_).at_most(n_ < least_rows_for_threads ? 1 : most_threads);
+        if (vectors_ && threads.most == threads_.most) {
+            threads_ = threads;
+            return;
+        }
         // All or nothing: what is there stays as it is until the rest is there, too.
-        Buffer<double> scratch = allocate_buffer<double>(scratch_size * threads);
+        Buffer<double> scratch = allocate_buffer<double>(scratch_size * threads.most);
         if (!vectors_) { // these depend on n and m alone
             Buffer<double> stretch_sums = allocate_buffer<double>(stretch_count() * layout.size);
             Buffer<double> crossed_entries = allocate_buffer<double>(int64_t{crossed_capacity} * columns);
@@ -70,7 +72,8 @@ template <class Real, class History> class HostSweeps final : public Sweeps {
         }
         scratch_ = std::move(scratch);
         scratch_size_ = scratch_size;
-        fixed_doubles_ = scratch_size * threads + stretch_count() * layout.size + int64_t{crossed_capacity} * columns;
+        fixed_doubles_ =
+            scratch_size * threads.most + stretch_count() * layout.size + int64_t{crossed_capacity} * columns;
         threads_ = threads;
     }
 
@@ -89,7 +92,7 @@ template <class Real, class History> class HostSweeps final : public Sweeps {
     }
 
     const PanelProducts &inner_products(const PanelRequest &request) override {
-        const ProductsLayout layout(panel::columns(request.pairs), request.in_metric());
+        const ProductsLayout layout(panel::columns(request.pairs), request.older_steps);
         const int64_t tiles = tile_count(), pieces = stretch_count();
         const auto add_stretch = [&](int64_t piece, int place) {
             double *tile = scratch_.get() + place * scratch_size_,
@@ -275,10 +278,8 @@ template <class Real, class History> class HostSweeps final : public Sweeps {
         alignas(64) double free[tile_height];
         double *g = tile + panel::gradient * tile_height, *z = tile + panel::displacement * tile_height;
         std::fill(tile, tile + panel::gradient * tile_height, 0.0);
-        if (request.update.wanted) {
-            const MetricUpdate &update = request.update;
-            const LearnDiagonal<Real, History> learn{own_diagonal_.get(), work_.s(update.slot), work_.y(update.slot),
-                                                     update};
+        if (request.update.count > 0) {
+            const LearnDiagonal<Real, History> learn(own_diagonal_.get(), request.update, work_);
             for (int r = 0; r < rows; r++) learn(begin + r);
         }
         load_rows(request, begin, rows, own);
@@ -299,7 +300,7 @@ template <class Real, class History> class HostSweeps final : public Sweeps {
         std::fill(tile + columns * tile_height, tile + padded_columns(columns) * tile_height, 0.0);
 
         add_special_products(tile, columns, out + layout.leading_products);
-        if (request.in_metric()) add_older_products(tile, request.pairs, free_tile, out + layout.older_steps);
+        if (request.older_steps) add_older_products(tile, request.pairs, free_tile, out + layout.older_steps);
         if (request.free_gram && facts.free_variables > 0) {
             const double *left = tile;
             if (facts.free_variables < rows) {
@@ -407,7 +408,7 @@ template <class Real, class History> class HostSweeps final : public Sweeps {
     }
 
     const int64_t n_;
-    int threads_ = 1;
+    HostThreads threads_ = 1;
     Real *x_ = nullptr, *g_ = nullptr;
     BoxArrays<Real> box_{};
     const Real *diagonal_ = nullptr;

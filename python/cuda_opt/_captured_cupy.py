@@ -1,0 +1,47 @@
+"""CUDA graphs of CuPy."""
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from ._captured import Recorder
+
+
+class CupyRecorder(Recorder):
+    """Records on a stream of its own, since the default stream cannot be, with a memory pool of its own: what is
+    allocated within a recording is written at each launch, so that no one else may get it."""
+
+    def __init__(self, cuda: Any) -> None:
+        self._cuda = cuda  # the module cupy.cuda
+        self._stream = cuda.Stream(non_blocking=True)
+        self._pool = cuda.MemoryPool()
+        self._graph: Any = None
+
+    @contextmanager
+    def _aside(self) -> Iterator[None]:
+        with self._stream, self._cuda.using_allocator(self._pool.malloc):
+            yield
+
+    @contextmanager
+    def warm_up(self, last: bool) -> Iterator[None]:
+        current = self._cuda.get_current_stream()
+        self._stream.wait_event(current.record())
+        try:
+            with self._aside():
+                yield
+        finally:
+            current.wait_event(self._stream.record())
+
+    @contextmanager
+    def record(self) -> Iterator[None]:
+        with self._aside():
+            self._stream.begin_capture()
+            try:
+                yield
+            finally:
+                self._graph = self._stream.end_capture()
+
+    def launch(self) -> Callable[[], None]:
+        launch: Callable[[], None] = self._graph.launch
+        return launch

@@ -1,0 +1,88 @@
+#!/usr/bin/env python3
+"""Usage: check_examples.py SOURCE_ROOT NAME
+
+Compile an example of examples/c, cpp or fortran with the command that stands at its head, run it small, and look at
+what it prints and draws. Runs below with_installed. The one in Fortran is also linked with L-BFGS-B 3.0, where that is
+installed, and has to find the same minimum."""
+import re
+import subprocess
+import sys
+import xml.etree.ElementTree
+from pathlib import Path
+
+SKIPPED = 77
+
+
+def run(command):
+    print(f"$ {command}")
+    done = subprocess.run(command, shell=True, capture_output=True, text=True)
+    print(done.stdout + done.stderr, end="")
+    return done
+
+
+def succeed(command):
+    done = run(command)
+    if done.returncode:
+        sys.exit(f"exit status {done.returncode}")
+    return done.stdout
+
+
+def expect(condition, what):
+    if not condition:
+        sys.exit(what)
+
+
+def commands_of(source):
+    """The lines of its head that compile it, up to what they are made into."""
+    return re.findall(r"(?:cc|c\+\+|gfortran) [^\n]*? -o \w+", source.read_text())
+
+
+def points_drawn(path):
+    """Of each line in a picture, how many points it has; parsed, so that the file is a whole one."""
+    lines = [node for node in xml.etree.ElementTree.parse(path).iter() if node.get("points")]
+    return [len(re.findall(r"-?[\d.]+", line.get("points"))) // 2 for line in lines]
+
+
+def nnls(commands):
+    succeed(commands[0])
+    printed = succeed("./nnls 5000 nnls.svg")
+    variables, zeros = map(int, re.search(r"(\d+) variables, (\d+) of them 0", printed).groups())
+    expect(variables == 5000 and 2500 < zeros < 5000, "of the 5000 variables most, but not all, should be 0")
+    expect(float(re.search(r"off the conditions of the minimum by (\S+)", printed)[1]) <= 1e-3, "not at the minimum")
+    expect(points_drawn("nnls.svg") == [400, 400, 400], "the picture has not three lines of 400 points")
+    wrong = run("./nnls 0")
+    expect(wrong.returncode == 2 and "at least 1" in wrong.stderr, "0 variables should be refused")
+
+
+def deblur(commands):
+    succeed(commands[0])
+    printed = succeed("./deblur 128 deblur.pgm")
+    measured, restored = (float(error) for error in re.findall(r"([\d.]+) (?:measured|restored)", printed))
+    expect(restored < 0.5 * measured, f"the error is {restored}, of {measured} before")
+    size = len(Path("deblur.pgm").read_bytes())
+    expect(size == len(b"P5\n384 128\n255\n") + 384 * 128, f"the picture has {size} bytes")
+    expect(run("./deblur 3").returncode == 2, "a picture smaller than the box should be refused")
+    expect(run("./deblur 64 /dev/full").returncode == 1, "a picture that is not written should be an error")
+
+
+def relinked(commands):
+    theirs, ours = commands
+    expect("-llbfgsb" in theirs and "cuda_opt_setulb" in ours, "two commands, of which the first is version 3.0's")
+    f = {}
+    for name, command in (("L-BFGS-B 3.0", theirs), ("cuda_opt", ours)):
+        done = run(command)
+        if name != "cuda_opt" and done.returncode:
+            print("skipped: L-BFGS-B 3.0 is not installed")
+            continue
+        expect(done.returncode == 0, "it does not compile")
+        f[name] = float(re.search(r"f = +(\S+)", succeed("./relinked 300 rope.svg"))[1])
+    expect(abs(f["cuda_opt"] - f.get("L-BFGS-B 3.0", f["cuda_opt"])) <= 1e-7, f"the minima differ: {f}")
+    expect(points_drawn("rope.svg") == [302, 302, 300], "the picture has not hill, ceiling and rope")
+
+
+root, name = Path(sys.argv[1]), sys.argv[2]
+check = {"c/nnls.c": nnls, "cpp/deblur.cpp": deblur, "fortran/relinked.f90": relinked}
+there = {str(path.relative_to(root / "examples")) for path in (root / "examples").glob("*/*") if path.suffix != ".py"}
+expect(there == set(check), f"examples that are not tested: {sorted(there ^ set(check))}")
+Path(Path(name).name).symlink_to(root / "examples" / name)
+check[name](commands_of(root / "examples" / name))

@@ -1,0 +1,83 @@
+// How many threads share: what is learned from times that this test makes up.
+#include <catch2/catch.hpp>
+#include <cstdint>
+#include <functional>
+
+#include "exec/team_size.hpp"
+
+using cudaopt::TeamSize;
+
+namespace {
+
+using Cost = std::function<double(int threads, int turn)>; // seconds
+
+struct Course {
+    double taken = 0;
+    int last = 0; // the number that was taken most often of the last hundred turns
+};
+
+Course run(TeamSize &size, int turns, const Cost &cost) {
+    Course course;
+    int times[65] = {};
+    for (int turn = 0; turn < turns; turn++) {
+        const int threads = size.next();
+        REQUIRE(threads >= 1);
+        REQUIRE(threads <= 64);
+        if (turn >= turns - 100 && ++times[threads] > times[course.last]) course.last = threads;
+        const double seconds = cost(threads, turn);
+        size.took(seconds);
+        course.taken += seconds;
+    }
+    return course;
+}
+
+// Work of so many microseconds, and so many to hand it to each further thread.
+Cost shared(double work, double handing) {
+    return [=](int threads, int) { return 1e-6 * (work / threads + handing * (threads - 1)); };
+}
+
+} // namespace
+
+TEST_CASE("The number of threads is the fastest, wherever it begins", "[threads]") {
+    struct Case {
+        double work, handing;
+        int best;
+    };
+    for (const Case c : {Case{20, 100, 1}, {100, 15, 2}, {1000, 10, 8}, {1e6, 1, 24}})
+        for (const int first : {1, 5, 24}) {
+            INFO(c.work << " us of work, " << c.handing << " us to hand it on, from " << first << " threads");
+            TeamSize size;
+            size.begin(24, first);
+            run(size, 2000, shared(c.work, c.handing));
+            const Course course = run(size, 1000, shared(c.work, c.handing));
+            CHECK(course.last == c.best);
+            CHECK(course.taken <= 1.07 * 1000 * shared(c.work, c.handing)(c.best, 0));
+        }
+}
+
+TEST_CASE("The number of threads follows the machine", "[threads]") {
+    TeamSize size;
+    size.begin(4, 4);
+    const Cost idle = shared(100, 2), busy = [&](int threads, int turn) { // now and then a thread is late
+        return idle(threads, turn) + (threads > 1 && turn % 4 == 0 ? 3e-3 : 0);
+    };
+    CHECK(run(size, 1000, idle).last == 4);
+    const Course beside_others = run(size, 3000, busy);
+    CHECK(beside_others.last == 1);
+    CHECK(beside_others.taken <= 1.2 * 3000 * busy(1, 0));
+    run(size, 20000, idle);
+    CHECK(run(size, 1000, idle).last == 4);
+}
+
+TEST_CASE("What a call took that was interrupted once does not decide", "[threads]") {
+    TeamSize size;
+    size.begin(8, 8);
+    const Cost cost = [](int threads, int turn) { return 1e-4 / threads + (turn == 10 ? 0.5 : 0); };
+    CHECK(run(size, 20000, cost).last == 8);
+}
+
+TEST_CASE("One thread is all there is to choose from", "[threads]") {
+    TeamSize size;
+    size.begin(1, 1);
+    CHECK(run(size, 1000, shared(100, 1)).last == 1);
+}
