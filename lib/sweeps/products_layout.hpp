@@ -2,7 +2,10 @@
 // rows, products over all rows, in a metric those of the older steps; then the two that are not sums.
 #pragma once
 
+#include <algorithm>
+
 #include "exec/annotations.hpp"
+#include "lbfgsb/box.hpp"
 #include "lbfgsb/panel.hpp"
 
 namespace cudaopt {
@@ -32,5 +35,18 @@ struct ProductsLayout {
         return sums;
     }
 };
+
+// As of no row; and those of two sets of rows joined.
+inline void clear(const ProductsLayout &layout, double *v) {
+    std::fill(v, v + layout.size, 0.0);
+    v[layout.minimum] = infinity;
+}
+
+inline void join(const ProductsLayout &layout, double *to, const double *from) {
+    for (int i = 0; i < layout.maximum; i++) to[i] += from[i];
+    const double largest = from[layout.maximum];
+    if (largest > to[layout.maximum] || largest != largest) to[layout.maximum] = largest;
+    to[layout.minimum] = std::min(to[layout.minimum], from[layout.minimum]);
+}
 
 } // namespace cudaopt
