@@ -22,6 +22,15 @@ struct ProductsLayout {
           maximum(older_steps + (in_metric ? panel::older_count(panel::pairs(columns)) : 0)), minimum(maximum + 1),
           size(minimum + 1) {}
 
+    // Such an array, of these sums.
+    void write(const PanelProducts &sums, double *v) const {
+        for (int i = 0; i < row_sum_count; i++) v[i] = sums.row_sums[i];
+        for (int i = free_gram; i < leading_products; i++) v[i] = sums.free_gram[i - free_gram];
+        for (int i = leading_products; i < older_steps; i++) v[i] = sums.leading_products[i - leading_products];
+        for (int i = older_steps; i < maximum; i++) v[i] = sums.older_steps[i - older_steps];
+        v[maximum] = sums.projected_gradient_max;
+        v[minimum] = sums.first_breakpoint;
+    }
     // What such an array says; it stays where it is.
     PanelProducts products(const double *v) const {
         PanelProducts sums{};
