@@ -8,9 +8,10 @@ namespace {
 // A rank's part alone is no solve to go on with, and the ranks would have to be saved at the same moment.
 int refuse_rank(cuda_opt *s) {
     if (!s->solver->ranks()) return 0;
-    s->solver->new_message().set("a handle that is rank %d of %d has no checkpoint: cuda_opt_save and cuda_opt_load are "
-                                 "for handles that have all variables",
-                                 s->solver->ranks()->part().rank, s->solver->ranks()->part().ranks);
+    s->solver->new_message().set(
+        "a handle that is rank %d of %d has no checkpoint: cuda_opt_save and cuda_opt_load are "
+        "for handles that have all variables",
+        s->solver->ranks()->part().rank, s->solver->ranks()->part().ranks);
     return CUDA_OPT_MISUSE;
 }
 

@@ -1,5 +1,6 @@
 // Handles that share a solve.
 #include "api/handle.hpp"
+#include "cuda_opt/ranks.h"
 
 using namespace cudaopt;
 
@@ -32,8 +33,8 @@ int exchange(cuda_opt *s, void **send, void **receive, int64_t *bytes) {
     if (const int code = require_solver(s, "cuda_opt_exchange")) return code;
     Solver &solver = *s->solver;
     if (!send || !receive || !bytes || !solver.exchanging()) {
-        solver.new_message().set("cuda_opt_exchange: %s", solver.exchanging() ? "a pointer is NULL"
-                                                                              : "no exchange has been asked for");
+        solver.new_message().set("cuda_opt_exchange: %s",
+                                 solver.exchanging() ? "a pointer is NULL" : "no exchange has been asked for");
         return CUDA_OPT_MISUSE;
     }
     Packets &packets = solver.ranks()->packets();

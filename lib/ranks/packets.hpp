@@ -1,6 +1,6 @@
 // What the ranks tell each other: from each of them a packet of the same size, gathered by the caller in the order of
-// ranks. A header says whose it is, of which exchange, and whether that rank has failed; numbers follow, or the failure's
-// sentence.
+// ranks. A header says whose it is, of which exchange, and whether that rank has failed; numbers follow, or the
+// failure's sentence.
 #pragma once
 
 #include <cstring>

@@ -49,8 +49,7 @@ void Ranks::ask_set_up(const Settings &settings, int m, int bits, int64_t pairs,
     own.pairs = pairs;
     own.f_part = f_part_ = settings.f_part;
     const Segments segments(part_.of);
-    own.by_segments =
-        part_.n == 0 || (by_segments && segments.at(part_.first) >= 0 && segments.at(part_.end()) >= 0);
+    own.by_segments = part_.n == 0 || (by_segments && segments.at(part_.first) >= 0 && segments.at(part_.end()) >= 0);
     list_shared_settings(settings, own.settings);
     close(settings, no_wish, seconds);
 }
@@ -135,9 +134,10 @@ Ranks::Joined Ranks::join(Answer &answer) {
     if (joined.of == Exchange::end) {
         for (int rank = 1; rank < part_.ranks; rank++)
             if (*packets_.payload_of<int64_t>(rank) != *packets_.payload_of<int64_t>(0)) {
-                sentence_.set("the solve ends with code %lld on rank %d and %lld on rank 0: their calls were not the same",
-                              static_cast<long long>(*packets_.payload_of<int64_t>(rank)), rank,
-                              static_cast<long long>(*packets_.payload_of<int64_t>(0)));
+                sentence_.set(
+                    "the solve ends with code %lld on rank %d and %lld on rank 0: their calls were not the same",
+                    static_cast<long long>(*packets_.payload_of<int64_t>(rank)), rank,
+                    static_cast<long long>(*packets_.payload_of<int64_t>(0)));
                 joined.code = CUDA_OPT_MISUSE;
             }
         return joined;

@@ -102,7 +102,7 @@ class Ranks {
     uint64_t settings_ = 0; // of the exchange under way
     double seconds_ = 0;
 
-    Request request_; // of the answer under way
+    Request request_;       // of the answer under way
     Buffer<double> joined_; // its products
     PanelProducts products_{};
     DirectionSums direction_{};

@@ -19,8 +19,8 @@ struct SetUp {
 void list_shared_settings(const Settings &settings, double *values);
 uint64_t hash_of_shared_settings(const Settings &settings);
 
-// Whether what all ranks have sent agrees and their parts make up the whole: 0, or a code with its sentence, the same on
-// each of them.
+// Whether what all ranks have sent agrees and their parts make up the whole: 0, or a code with its sentence, the same
+// on each of them.
 int compare_set_ups(Packets &packets, int ranks, Message &message);
 
 } // namespace cudaopt

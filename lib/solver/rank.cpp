@@ -1,6 +1,6 @@
 // A solve on one of many ranks: as Solver::call(), but where an answer depends on the variables, it goes to all ranks,
-// and theirs come here, before the state machine has it. What fails on a rank is told with its next exchange; until then
-// it asks its caller for the same as the others do, so that no rank waits for one that is gone.
+// and theirs come here, before the state machine has it. What fails on a rank is told with its next exchange; until
+// then it asks its caller for the same as the others do, so that no rank waits for one that is gone.
 #include <utility>
 
 #include "lbfgsb/advance.hpp"

@@ -119,16 +119,16 @@ class Solver {
     State *const state_;
     const int backend_, device_;
     const MakeSweeps make_sweeps_;
-    const int bits_;              // of the caller's vectors
+    const int bits_;               // of the caller's vectors
     int64_t history_bits_, own_n_; // of the sweeps there are
     bool by_segments_ = false;     // whether they are told of which part of the segments they are
     std::unique_ptr<Sweeps> sweeps_;
-    std::unique_ptr<Ranks> ranks_; // NULL: the handle has all variables
+    std::unique_ptr<Ranks> ranks_;   // NULL: the handle has all variables
     Answer answer_;                  // to the state's last request
     DirectionSums direction_sums_{}; // in it
     mutable Message message_;
     mutable bool event_untold_ = false;
-    bool resumed_ = false; // the last task is to be told again
+    bool resumed_ = false;     // the last task is to be told again
     double own_f_ = 0;         // what the caller has put there, on a rank
     bool stop_agreed_ = false; // all ranks know that one of them wants it
     int end_code_ = 0;         // of a rank's solve, while the last exchange is done

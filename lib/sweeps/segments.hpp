@@ -1,7 +1,7 @@
 // Where sums over the variables are cut. n variables form tiles, runs of tiles are segments, at most 256 of them, and
-// the sums of the segments are joined in one binary tree. All of it is a function of n alone. So a part of the variables
-// that begins and ends at segments can form the sums of its subtrees, and whoever joins those of all parts has the same
-// bits as one who forms them all.
+// the sums of the segments are joined in one binary tree. All of it is a function of n alone. So a part of the
+// variables that begins and ends at segments can form the sums of its subtrees, and whoever joins those of all parts
+// has the same bits as one who forms them all.
 #pragma once
 
 #include <algorithm>
@@ -69,7 +69,8 @@ template <class Join> void join_in_tree(int64_t begin, int64_t end, const Join &
 // from its first segment. Rows that do not begin and end at segments are cut as if they were all there are.
 class OwnSegments {
   public:
-    OwnSegments(int64_t first, int64_t n, int64_t of) : whole_(of), first_(whole_.at(first)), last_(whole_.at(first + n)) {
+    OwnSegments(int64_t first, int64_t n, int64_t of)
+        : whole_(of), first_(whole_.at(first)), last_(whole_.at(first + n)) {
         if (first_ < 0 || last_ < 0) whole_ = Segments(n), first_ = 0, last_ = whole_.count();
         subtree_count_ = cut_into_subtrees(first_, last_, whole_.count(), subtrees_);
         for (int k = 0; k < subtree_count_; k++) subtrees_[k].begin -= first_, subtrees_[k].end -= first_;

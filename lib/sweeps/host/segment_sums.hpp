@@ -37,9 +37,8 @@ class SegmentSums final : public SubtreeSums {
     void join_products(const ProductsLayout &layout) {
         columns_ = layout.columns;
         in_metric_ = layout.in_metric;
-        join_subtrees([&](int64_t to, int64_t from) {
-            join(layout, products_of(to, layout), products_of(from, layout));
-        });
+        join_subtrees(
+            [&](int64_t to, int64_t from) { join(layout, products_of(to, layout), products_of(from, layout)); });
     }
 
     // rule(tile, record) for all tiles.
