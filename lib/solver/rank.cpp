@@ -27,6 +27,13 @@ template <class Action> void Solver::attempt(const Action &action) {
 }
 
 int Solver::call_as_rank() {
+    sweeps_->begin_call();
+    const int task = go_on_as_rank();
+    sweeps_->end_call();
+    return task;
+}
+
+int Solver::go_on_as_rank() {
     Ranks &ranks = *ranks_;
     if (ended() && !exchanging()) return run(state_->advance(answer_)); // says so
     if (!exchanging()) {

@@ -93,6 +93,7 @@ class Solver {
     int call();
     int run(Request request);
     int call_as_rank();
+    int go_on_as_rank();
     int run_as_rank(Request request);
     int end_as_rank(int code);
     int break_off_as_rank(int code, const Message &sentence);
