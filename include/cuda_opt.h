@@ -108,7 +108,7 @@ enum {
                                        given to cuda_opt_set_diagonal(); f and g belong to x; leave x, f, g alone */
     CUDA_OPT_NEW_ITERATE = 3,     /**< x, f, g are a new accepted iterate; look at them, change nothing */
     CUDA_OPT_EVALUATE_BATCH = 4,  /**< cuda_opt_search_solve(): put f at each of CUDA_OPT_BATCH points into values */
-    CUDA_OPT_EXCHANGE = 5,        /**< cuda_opt/ranks.h: gather on each rank what cuda_opt_exchange() says */
+    CUDA_OPT_EXCHANGE = 5,        /**< cuda_opt/ranks.h: gather on each rank what cuda_opt_gather() says */
     /* 0 */
     CUDA_OPT_CONVERGED = 0,       /**< a stopping test holds (CUDA_OPT_STOP_TEST says which); x, f, g: the solution */
     /* < 0: ended otherwise. x, f, g: the best iterate accepted, where there was a first evaluation */
@@ -124,7 +124,7 @@ enum {
     CUDA_OPT_CUDA_FAILURE = -30,  /**< a CUDA call failed; the message names it. x, f, g may be lost */
     CUDA_OPT_OUT_OF_MEMORY = -31, /**< the workspace does not fit; the message says how many bytes were asked for */
     CUDA_OPT_BACKEND_UNAVAILABLE = -32, /**< CUDA asked for, but no device is there or the library was built without */
-    CUDA_OPT_EXCHANGE_FAILED = -33,   /**< cuda_opt_exchange_failed() was called */
+    CUDA_OPT_EXCHANGE_FAILED = -33,   /**< cuda_opt_gather_failed() was called */
     CUDA_OPT_MISUSE = -40,            /**< a NULL argument, a call out of order, the wrong precision or memory space */
     CUDA_OPT_STOPPED = -41            /**< cuda_opt_request_stop() was called */
 };

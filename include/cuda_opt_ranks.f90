@@ -5,7 +5,7 @@ module cuda_opt_ranks
     implicit none
     private
 
-    public :: cuda_opt_set_ranks, cuda_opt_exchange, cuda_opt_exchange_failed, cuda_opt_segments, cuda_opt_segment
+    public :: cuda_opt_set_ranks, cuda_opt_gather, cuda_opt_gather_failed, cuda_opt_segments, cuda_opt_segment
 
     ! Values of CUDA_OPT_F_PART
     integer(c_int64_t), parameter, public :: &
@@ -21,14 +21,14 @@ module cuda_opt_ranks
             integer(c_int64_t), value :: first, n
         end function
 
-        integer(c_int) function cuda_opt_exchange(s, send, receive, bytes) bind(c, name='cuda_opt_exchange')
+        integer(c_int) function cuda_opt_gather(s, send, receive, bytes) bind(c, name='cuda_opt_gather')
             import
             type(c_ptr), value :: s
             type(c_ptr), intent(inout) :: send, receive
             integer(c_int64_t), intent(inout) :: bytes
         end function
 
-        integer(c_int) function cuda_opt_exchange_failed(s, why) bind(c, name='cuda_opt_exchange_failed')
+        integer(c_int) function cuda_opt_gather_failed(s, why) bind(c, name='cuda_opt_gather_failed')
             import
             type(c_ptr), value :: s, why
         end function

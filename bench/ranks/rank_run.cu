@@ -67,7 +67,7 @@ class Meeting {
     void gather(int rank, cuda_opt *s) {
         void *send, *receive;
         int64_t bytes;
-        if (cuda_opt_exchange(s, &send, &receive, &bytes) != 0) throw std::runtime_error(cuda_opt_message(s));
+        if (cuda_opt_gather(s, &send, &receive, &bytes) != 0) throw std::runtime_error(cuda_opt_message(s));
         sends_[rank] = send;
         wait();
         for (int from = 0; from < ranks_; from++)
@@ -188,7 +188,7 @@ class RankOfRun {
             if (task == CUDA_OPT_EXCHANGE) {
                 void *send, *receive;
                 int64_t bytes = 0;
-                cuda_opt_exchange(s, &send, &receive, &bytes);
+                cuda_opt_gather(s, &send, &receive, &bytes);
                 exchanges++;
                 bytes_sent += bytes;
                 if (!o_.nccl) meeting_.gather(rank_, s);

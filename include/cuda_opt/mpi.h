@@ -22,15 +22,15 @@
 static inline int cuda_opt_exchange_mpi(cuda_opt *s, MPI_Comm communicator) {
     void *send, *receive;
     int64_t bytes;
-    int code = cuda_opt_exchange(s, &send, &receive, &bytes);
+    int code = cuda_opt_gather(s, &send, &receive, &bytes);
     if (code != 0) return code;
-    if (bytes > INT_MAX) return cuda_opt_exchange_failed(s, "MPI counts no more than 2^31 - 1 bytes of a rank");
+    if (bytes > INT_MAX) return cuda_opt_gather_failed(s, "MPI counts no more than 2^31 - 1 bytes of a rank");
     code = MPI_Allgather(send, (int)bytes, MPI_BYTE, receive, (int)bytes, MPI_BYTE, communicator);
     if (code != MPI_SUCCESS) {
         char why[MPI_MAX_ERROR_STRING];
         int length = 0;
-        if (MPI_Error_string(code, why, &length) != MPI_SUCCESS) return cuda_opt_exchange_failed(s, 0);
-        return cuda_opt_exchange_failed(s, why);
+        if (MPI_Error_string(code, why, &length) != MPI_SUCCESS) return cuda_opt_gather_failed(s, 0);
+        return cuda_opt_gather_failed(s, why);
     }
     return CUDA_OPT_EXCHANGE;
 }

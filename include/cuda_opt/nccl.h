@@ -57,22 +57,22 @@ static inline int cuda_opt_exchange_nccl(cuda_opt *s, cuda_opt_nccl *by) {
     cudaError_t cuda = cudaSuccess;
     ncclResult_t nccl;
     char *own;
-    const int code = cuda_opt_exchange(s, &send, &receive, &bytes);
+    const int code = cuda_opt_gather(s, &send, &receive, &bytes);
     if (code != 0) return code;
     if (bytes > by->room) {
         cuda_opt_nccl_end(by);
         cuda = cudaMalloc((void **)&by->device, (size_t)(by->ranks + 1) * (size_t)bytes);
-        if (cuda != cudaSuccess) return cuda_opt_exchange_failed(s, cudaGetErrorString(cuda));
+        if (cuda != cudaSuccess) return cuda_opt_gather_failed(s, cudaGetErrorString(cuda));
         by->room = bytes;
     }
     own = by->device + by->ranks * bytes;
     cuda = cudaMemcpyAsync(own, send, (size_t)bytes, cudaMemcpyHostToDevice, by->stream);
-    if (cuda != cudaSuccess) return cuda_opt_exchange_failed(s, cudaGetErrorString(cuda));
+    if (cuda != cudaSuccess) return cuda_opt_gather_failed(s, cudaGetErrorString(cuda));
     nccl = ncclAllGather(own, by->device, (size_t)bytes, ncclInt8, by->communicator, by->stream);
-    if (nccl != ncclSuccess) return cuda_opt_exchange_failed(s, ncclGetErrorString(nccl));
+    if (nccl != ncclSuccess) return cuda_opt_gather_failed(s, ncclGetErrorString(nccl));
     cuda = cudaMemcpyAsync(receive, by->device, (size_t)(by->ranks * bytes), cudaMemcpyDeviceToHost, by->stream);
     if (cuda == cudaSuccess) cuda = cudaStreamSynchronize(by->stream);
-    if (cuda != cudaSuccess) return cuda_opt_exchange_failed(s, cudaGetErrorString(cuda));
+    if (cuda != cudaSuccess) return cuda_opt_gather_failed(s, cudaGetErrorString(cuda));
     return CUDA_OPT_EXCHANGE;
 }
 

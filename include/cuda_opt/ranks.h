@@ -4,7 +4,7 @@
  * shared memory.
  *
  *     if (task == CUDA_OPT_EXCHANGE) {
- *         cuda_opt_exchange(s, &send, &receive, &bytes);
+ *         cuda_opt_gather(s, &send, &receive, &bytes);
  *         MPI_Allgather(send, bytes, MPI_BYTE, receive, bytes, MPI_BYTE, communicator);
  *     }
  *
@@ -45,12 +45,12 @@ CUDA_OPT_API int cuda_opt_set_ranks(cuda_opt *s, int32_t rank, int32_t ranks, in
 /** What CUDA_OPT_EXCHANGE asks for, in host memory of the handle: bring the `bytes` bytes at *send of each rank to
  *  *receive of every rank, one behind the other in the order of ranks, and call cuda_opt_solve() again.
  *  @return 0; CUDA_OPT_MISUSE where the last task was another */
-CUDA_OPT_API int cuda_opt_exchange(cuda_opt *s, void **send, void **receive, int64_t *bytes);
+CUDA_OPT_API int cuda_opt_gather(cuda_opt *s, void **send, void **receive, int64_t *bytes);
 /** Instead of the next cuda_opt_solve(): the exchange could not be done, and the solve ends on this rank. x, f and g
  *  become the best iterate.
  *  @param why  for the message; NULL: unknown
  *  @return CUDA_OPT_EXCHANGE_FAILED; CUDA_OPT_MISUSE where the last task was another */
-CUDA_OPT_API int cuda_opt_exchange_failed(cuda_opt *s, const char *why);
+CUDA_OPT_API int cuda_opt_gather_failed(cuda_opt *s, const char *why);
 /** Segments of n variables: sums are formed segment by segment and joined in an order that is n's alone. Ranks whose
  * parts begin and end at segments have the same bits on the host as one handle without ranks; others have the bits of
  * their cut. There are 256, each of 128 variables or more, or fewer where n < 32768. An even cut gives rank r of R the

@@ -30,10 +30,10 @@ int set_ranks(cuda_opt *s, int32_t rank, int32_t ranks, int64_t first, int64_t n
 }
 
 int exchange(cuda_opt *s, void **send, void **receive, int64_t *bytes) {
-    if (const int code = require_solver(s, "cuda_opt_exchange")) return code;
+    if (const int code = require_solver(s, "cuda_opt_gather")) return code;
     Solver &solver = *s->solver;
     if (!send || !receive || !bytes || !solver.exchanging()) {
-        solver.new_message().set("cuda_opt_exchange: %s",
+        solver.new_message().set("cuda_opt_gather: %s",
                                  solver.exchanging() ? "a pointer is NULL" : "no exchange has been asked for");
         return CUDA_OPT_MISUSE;
     }
@@ -45,9 +45,9 @@ int exchange(cuda_opt *s, void **send, void **receive, int64_t *bytes) {
 }
 
 int exchange_failed(cuda_opt *s, const char *why) {
-    if (const int code = require_solver(s, "cuda_opt_exchange_failed")) return code;
+    if (const int code = require_solver(s, "cuda_opt_gather_failed")) return code;
     if (!s->solver->exchanging()) {
-        s->solver->new_message().set("cuda_opt_exchange_failed: no exchange has been asked for");
+        s->solver->new_message().set("cuda_opt_gather_failed: no exchange has been asked for");
         return CUDA_OPT_MISUSE;
     }
     return s->solver->end_without_exchange(why ? why : "the caller has not said why");
@@ -58,10 +58,10 @@ int exchange_failed(cuda_opt *s, const char *why) {
 int cuda_opt_set_ranks(cuda_opt *s, int32_t rank, int32_t ranks, int64_t first, int64_t n) {
     return guarded(s, [=] { return set_ranks(s, rank, ranks, first, n); });
 }
-int cuda_opt_exchange(cuda_opt *s, void **send, void **receive, int64_t *bytes) {
+int cuda_opt_gather(cuda_opt *s, void **send, void **receive, int64_t *bytes) {
     return guarded(s, [=] { return exchange(s, send, receive, bytes); });
 }
-int cuda_opt_exchange_failed(cuda_opt *s, const char *why) {
+int cuda_opt_gather_failed(cuda_opt *s, const char *why) {
     return guarded(s, [=] { return exchange_failed(s, why); });
 }
 

@@ -29,7 +29,7 @@ Solver::Solver(int64_t n, int m, int bits, int backend, int device, MakeSweeps m
 const Message &Solver::message() const {
     if (!std::exchange(event_untold_, false)) return message_;
     if (exchanging()) {
-        message_.set("gather %lld bytes of each of the %d ranks, where cuda_opt_exchange() says",
+        message_.set("gather %lld bytes of each of the %d ranks, where cuda_opt_gather() says",
                      static_cast<long long>(ranks_->packets().bytes()), ranks_->part().ranks);
     } else if (origin_ < 0) {
         tell(state_->event, message_);

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Usage: check_driver_program_mpi.py MPIRUN DRIVER_PROGRAM_MPI DRIVER_PROGRAM
 
-driver_program_mpi on 1 to 4 ranks: one log, that of rank 0, which is the same on any number of them, and begins as
-driver_program's, whose f is summed in another order."""
+driver_program_mpi on 1 to 4 ranks: one log, that of rank 0, which is the same on any number of them. It begins as that
+of driver_program, whose f is summed in another order."""
 import re
 import subprocess
 import sys

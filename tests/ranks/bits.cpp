@@ -65,7 +65,7 @@ Problem far_away(int64_t n, double scale) {
 
 } // namespace
 
-TEMPLATE_TEST_CASE("Ranks cut at segments have the bits of one handle", "[ranks][threads]", HOST_CONFIGURATIONS) {
+TEMPLATE_TEST_CASE("Ranks cut at segments have the bits of one handle", "[ranks]", HOST_CONFIGURATIONS) {
     for (const Problem &problem :
          {extended_rosenbrock(9000), torsion(60, 59), chained_rosenbrock(20001, 8),
           with_mixed_bounds(extended_wood(8192)), extended_powell(8196), extended_beale(1000)}) {
@@ -94,8 +94,7 @@ TEMPLATE_TEST_CASE("Rows crossed on any rank reach all", "[ranks][threads]", Hos
     }
 }
 
-TEMPLATE_TEST_CASE("A diagonal of the caller's, or one that is learned, on ranks", "[ranks][threads]", HostDouble,
-                   HostFloat) {
+TEMPLATE_TEST_CASE("A diagonal of the caller's, or one that is learned, on ranks", "[ranks]", HostDouble, HostFloat) {
     const Problem problem = in_box(scaled_quadratic(9000, 1e6), -1, 1.6);
     const auto inverse_curvature = [](const Vector &x, const Vector &, Vector &diagonal) {
         const auto n = static_cast<int64_t>(x.size());
@@ -120,7 +119,7 @@ TEMPLATE_TEST_CASE("A diagonal of the caller's, or one that is learned, on ranks
     }
 }
 
-TEST_CASE("Norms whose squares leave the range of numbers", "[ranks][threads]") {
+TEST_CASE("Norms whose squares leave the range of numbers", "[ranks]") {
     for (const double scale : {1e200, 1e-200}) {
         const Problem problem = far_away(9000, scale);
         const auto without_eps = [](auto &rank) {

@@ -161,7 +161,7 @@ TEST_CASE("A failed exchange ends where it failed, with the best iterate", "[ran
                     meeting.gather(rank, handle);
                     continue;
                 }
-                task = cuda_opt_exchange_failed(handle, "the cable is cut");
+                task = cuda_opt_gather_failed(handle, "the cable is cut");
                 if (task != CUDA_OPT_EXCHANGE_FAILED || !contains(handle.message(), "failed: the cable is cut"))
                     throw std::runtime_error(handle.message());
                 if (fails_at == 9 && f != handle.get_real(CUDA_OPT_F))

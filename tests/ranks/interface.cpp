@@ -84,16 +84,16 @@ TEST_CASE("An exchange is asked for, and nothing else is done meanwhile") {
     void *send, *receive;
     int64_t bytes = 0;
     double x[10] = {}, g[10] = {}, f;
-    CHECK(cuda_opt_exchange(s, &send, &receive, &bytes) == CUDA_OPT_MISUSE);
-    CHECK(cuda_opt_exchange_failed(s, "") == CUDA_OPT_MISUSE);
+    CHECK(cuda_opt_gather(s, &send, &receive, &bytes) == CUDA_OPT_MISUSE);
+    CHECK(cuda_opt_gather_failed(s, "") == CUDA_OPT_MISUSE);
     REQUIRE(cuda_opt_set_ranks(s, 0, 1, 0, 10) == 0);
     REQUIRE(s.solve(x, &f, g) == CUDA_OPT_EXCHANGE);
     CHECK(cuda_opt_set_ranks(s, 0, 1, 0, 10) == CUDA_OPT_MISUSE);
     CHECK(cuda_opt_set_real(s, CUDA_OPT_EPS, 1e-3) == CUDA_OPT_MISUSE);
     CHECK(contains(s.message(), "between CUDA_OPT_EXCHANGE and the next call"));
     CHECK(cuda_opt_set_int(s, CUDA_OPT_MAXFEV, 3) == CUDA_OPT_MISUSE);
-    CHECK(cuda_opt_exchange(s, nullptr, &receive, &bytes) == CUDA_OPT_MISUSE);
-    REQUIRE(cuda_opt_exchange(s, &send, &receive, &bytes) == 0);
+    CHECK(cuda_opt_gather(s, nullptr, &receive, &bytes) == CUDA_OPT_MISUSE);
+    REQUIRE(cuda_opt_gather(s, &send, &receive, &bytes) == 0);
     CHECK(bytes > 0);
     // Nothing has been gathered.
     CHECK(s.solve(x, &f, g) == CUDA_OPT_MISUSE);
@@ -103,7 +103,7 @@ TEST_CASE("An exchange is asked for, and nothing else is done meanwhile") {
         int task;
         while ((task = s.solve(x, &f, g)) > 0) {
             if (task == CUDA_OPT_EXCHANGE) {
-                REQUIRE(cuda_opt_exchange(s, &send, &receive, &bytes) == 0);
+                REQUIRE(cuda_opt_gather(s, &send, &receive, &bytes) == 0);
                 std::memcpy(receive, send, static_cast<std::size_t>(bytes));
             } else {
                 f = 0;

@@ -44,7 +44,7 @@ class Meeting {
     void gather(int rank, cuda_opt *s) {
         void *send, *receive;
         int64_t bytes;
-        if (cuda_opt_exchange(s, &send, &receive, &bytes) != 0) throw std::runtime_error(cuda_opt_message(s));
+        if (cuda_opt_gather(s, &send, &receive, &bytes) != 0) throw std::runtime_error(cuda_opt_message(s));
         {
             const std::lock_guard<std::mutex> lock(mutex_);
             sends_[rank] = send;
