@@ -1,4 +1,4 @@
-! mpifort $(pkg-config --variable=fortran_modules cuda_opt) minimise_mpi.f90 $(pkg-config --libs cuda_opt) -o minimise_mpi
+! mpifort $(pkg-config --variable=fortran_modules cuda_opt) minimise_mpi.f90 $(pkg-config --libs cuda_opt) -o minimise
 !
 ! f(x) = sum (x_i - i / n)^2 / 2 in the box [0, 1/2]^n, i from 0, each rank with its part of x.
 program minimise_mpi
