@@ -207,7 +207,9 @@ class RankOfRun {
 #ifdef BENCH_WITH_NCCL
         cuda_opt_nccl_end(&nccl);
 #endif
-        if (task != CUDA_OPT_ITERATION_LIMIT) throw std::runtime_error(s.message());
+        const bool ended_well =
+            task == CUDA_OPT_ITERATION_LIMIT || task == CUDA_OPT_CONVERGED || task == CUDA_OPT_LINE_SEARCH_FAILED;
+        if (!ended_well) throw std::runtime_error(s.message());
         if (rank_ != 0) return;
         const int64_t iterations = s.get_int(CUDA_OPT_ITERATIONS);
         result = {o_.nx * o_.ny,

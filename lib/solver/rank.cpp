@@ -35,7 +35,10 @@ int Solver::call_as_rank() {
 
 int Solver::go_on_as_rank() {
     Ranks &ranks = *ranks_;
-    if (ended() && !exchanging()) return run(state_->advance(answer_)); // says so
+    if (ended() && !exchanging()) { // says so
+        origin_ = -1;
+        return run(state_->advance(answer_));
+    }
     if (!exchanging()) {
         if (started()) return run_as_rank(state_->advance(answer_));
         origin_ = -1;

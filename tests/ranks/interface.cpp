@@ -115,6 +115,20 @@ TEST_CASE("An exchange is asked for, and nothing else is done meanwhile") {
         else CHECK(task == CUDA_OPT_CONVERGED);
     }
     CHECK(s.solve(x, &f, g) == CUDA_OPT_MISUSE); // it has ended
+    CHECK(contains(s.message(), "cuda_opt_solve was called after the solve had ended"));
+    // The end of the next one has a rank as its reason, which the call after it has not.
+    s.reset();
+    cuda_opt_request_stop(s);
+    int task;
+    while ((task = s.solve(x, &f, g)) == CUDA_OPT_EXCHANGE) {
+        REQUIRE(cuda_opt_gather(s, &send, &receive, &bytes) == 0);
+        std::memcpy(receive, send, static_cast<std::size_t>(bytes));
+    }
+    CHECK(task == CUDA_OPT_STOPPED);
+    CHECK(contains(s.message(), "rank 0: stopped by the caller"));
+    CHECK(s.solve(x, &f, g) == CUDA_OPT_MISUSE);
+    CHECK(contains(s.message(), "cuda_opt_solve was called"));
+    CHECK(std::string(s.message()).rfind("rank", 0) != 0);
     CHECK(x[9] == Approx(9));
 }
 
