@@ -108,6 +108,7 @@ enum {
                                        given to cuda_opt_set_diagonal(); f and g belong to x; leave x, f, g alone */
     CUDA_OPT_NEW_ITERATE = 3,     /**< x, f, g are a new accepted iterate; look at them, change nothing */
     CUDA_OPT_EVALUATE_BATCH = 4,  /**< cuda_opt_search_solve(): put f at each of CUDA_OPT_BATCH points into values */
+    CUDA_OPT_EXCHANGE = 5,        /**< cuda_opt/ranks.h: gather on each rank what cuda_opt_gather() says */
     /* 0 */
     CUDA_OPT_CONVERGED = 0,       /**< a stopping test holds (CUDA_OPT_STOP_TEST says which); x, f, g: the solution */
     /* < 0: ended otherwise. x, f, g: the best iterate accepted, where there was a first evaluation */
@@ -123,6 +124,7 @@ enum {
     CUDA_OPT_CUDA_FAILURE = -30,  /**< a CUDA call failed; the message names it. x, f, g may be lost */
     CUDA_OPT_OUT_OF_MEMORY = -31, /**< the workspace does not fit; the message says how many bytes were asked for */
     CUDA_OPT_BACKEND_UNAVAILABLE = -32, /**< CUDA asked for, but no device is there or the library was built without */
+    CUDA_OPT_EXCHANGE_FAILED = -33,   /**< cuda_opt_gather_failed() was called */
     CUDA_OPT_MISUSE = -40,            /**< a NULL argument, a call out of order, the wrong precision or memory space */
     CUDA_OPT_STOPPED = -41            /**< cuda_opt_request_stop() was called */
 };
@@ -188,6 +190,8 @@ enum {
                                          added in double. Not for products that would lose digits by overflow or
                                          underflow, beyond the first breakpoint, or with a diagonal: those stay double,
                                          as do the line search's slopes and all other sums (docs/memory.md) */
+    CUDA_OPT_F_PART = 114,          /**< CUDA_OPT_F_OF_RANK (default), _F_OF_SEGMENTS or _F_WHOLE: what a rank is given
+                                         as f (cuda_opt/ranks.h). Before the first call of cuda_opt_solve() */
     /* of a search (cuda_opt_create_search()), before its first call; it also has MAX_ITERATIONS, MAX_EVALUATIONS,
        THREADS, MAX_SECONDS, F_TARGET, ITERATIONS, EVALUATIONS, F, DIMENSION, STOP_TEST and WORKSPACE_BYTES */
     CUDA_OPT_SEARCH_SEED = 120,     /**< >= 0; default 0: of the random numbers */

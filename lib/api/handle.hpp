@@ -54,6 +54,9 @@ template <class Fill> int make_handle(cuda_opt **out, const Fill &fill) noexcept
     return s->failure = guarded(s, [&] { return fill(*s); });
 }
 
+// Checks that every call before a solve begins with, of a handle of this precision, 0: of any. 0, or a code with its
+// message.
+int before_solve(cuda_opt *s, int bits, const char *call);
 // 0, or CUDA_OPT_MISUSE with its message where a handle is not the solver's, or a pointer not of its memory space.
 int require_solver(cuda_opt *s, const char *call);
 int check_space(cuda_opt &s, const char *name, const void *pointer, bool may_be_null);

@@ -52,6 +52,7 @@ const IntSetting int_settings[] = {
     {CUDA_OPT_THREADS, "THREADS", &Settings::threads, nullptr, 0, 4096},
     {CUDA_OPT_HISTORY_BITS, "HISTORY_BITS", &Settings::history_bits, nullptr, 16, 64},
     {CUDA_OPT_PRODUCT_BITS, "PRODUCT_BITS", &Settings::product_bits, nullptr, 32, 64},
+    {CUDA_OPT_F_PART, "F_PART", &Settings::f_part, nullptr, 0, 2},
     {CUDA_OPT_IPRINT_FREQUENCY, "IPRINT_FREQUENCY", &Settings::log_frequency, nullptr, INT64_MIN, INT64_MAX},
     {CUDA_OPT_IPRINT_TYPE, "IPRINT_TYPE", &Settings::log_type, nullptr, 0, 3},
 };
@@ -133,9 +134,17 @@ int check_value(cuda_opt &s, const IntSetting &setting, int64_t value) {
     return check_range(s, setting.name, value, setting.least, setting.most);
 }
 
+// All ranks decide by the settings that each has told the others.
+int check_no_exchange(cuda_opt &s) {
+    if (!s.solver->exchanging()) return 0;
+    s.message().set("settings cannot be changed between CUDA_OPT_EXCHANGE and the next call of cuda_opt_solve");
+    return CUDA_OPT_MISUSE;
+}
+
 int set_int(cuda_opt *s, int32_t key, int64_t value) {
     if (const int code = fault_of(s)) return code;
     if (s->search) return cudaopt::set_search_int(*s, key, value);
+    if (const int code = check_no_exchange(*s)) return code;
     const IntSetting *setting = find(int_settings, key);
     if (!setting) {
         s->message().set("%d is not the key of an integer setting", key);
@@ -144,7 +153,7 @@ int set_int(cuda_opt *s, int32_t key, int64_t value) {
     const bool history = key == CUDA_OPT_HISTORY_BITS;
     if (const int code = check_value(*s, *setting, value)) return code;
     const bool at_start_only = history || key == CUDA_OPT_DIAGCO || key == CUDA_OPT_METRIC || key == CUDA_OPT_THREADS ||
-                               key == CUDA_OPT_ROBUST;
+                               key == CUDA_OPT_ROBUST || key == CUDA_OPT_F_PART;
     if (at_start_only && s->solver->started()) {
         s->message().set("CUDA_OPT_%s can be set before the first call of cuda_opt_solve only", setting->name);
         return CUDA_OPT_MISUSE;
@@ -162,6 +171,7 @@ int set_int(cuda_opt *s, int32_t key, int64_t value) {
 int set_real(cuda_opt *s, int32_t key, double value) {
     if (const int code = fault_of(s)) return code;
     if (s->search) return cudaopt::set_search_real(*s, key, value);
+    if (const int code = check_no_exchange(*s)) return code;
     const RealSetting *setting = find(real_settings, key);
     if (!setting) {
         s->message().set("%d is not the key of a real setting", key);
