@@ -7,7 +7,8 @@
 
 namespace cudaopt::batch {
 
-enum class Order { go_on, stop, give_up }; // as State::advance(), stop(), give_up()
+// To go on with the task done, or not: the caller wants no more, or a wait was too long.
+enum class Order { go_on, stop, stop_waiting, end_of_time };
 
 template <class Real, class Team> class SmallProblem {
   public:
@@ -52,7 +53,8 @@ template <class Real, class Team> class SmallProblem {
     CUDA_OPT_HD Request next(Order order, const Answer &answer) const {
         switch (order) {
         case Order::stop: return state().stop();
-        case Order::give_up: return state().give_up(true, answer.seconds);
+        case Order::stop_waiting: return state().give_up(true, answer.seconds);
+        case Order::end_of_time: return state().give_up(false, answer.seconds);
         case Order::go_on: break;
         }
         return state().advance(answer);
