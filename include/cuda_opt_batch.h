@@ -10,9 +10,9 @@
  * one gives the bits of a batch of 100,000. The same problem on the host and on CUDA, with the same f and g to the last
  * bit, takes the same path, too.
  *
- * The handle is a cuda_opt. These serve it, with what cuda_opt.h says of them: cuda_opt_destroy, _reset, _request_stop,
- * _message, _backend, _set_stream, the helpers for memory, and cuda_opt_set_bounds and _set_uniform_bounds, whose bounds
- * are those of every problem alike. Of the settings, those of stopping tests, limits and line searches, ROBUST,
+ * The handle is a cuda_opt. These serve it, with what cuda_opt.h says of them: cuda_opt_destroy, _reset, _message,
+ * _request_stop, _backend, _set_stream, the helpers for memory, cuda_opt_set_bounds and _set_uniform_bounds, whose
+ * bounds are those of every problem alike. Of the settings, those of stopping tests, limits and line searches, ROBUST,
  * APPROXIMATE_CAUCHY and THREADS; they are the same for all problems. B0 is theta I. There is no log, no checkpoint, no
  * warm start.
  *
@@ -109,7 +109,7 @@ CUDA_OPT_API const int64_t *cuda_opt_batch_active(const cuda_opt *s);
 CUDA_OPT_API int cuda_opt_batch_get_int(cuda_opt *s, int32_t key, int64_t *values);
 /** As cuda_opt_batch_get_int(), by the keys of cuda_opt_get_real(): CUDA_OPT_F, CUDA_OPT_PG_NORM_INF and their like. */
 CUDA_OPT_API int cuda_opt_batch_get_real(cuda_opt *s, int32_t key, double *values);
-/** One English sentence on one of the problems, as cuda_opt_message() has for a solve of its own. Never NULL. Valid until
+/** One English sentence on one of the problems, as cuda_opt_message() has for a solve alone. Never NULL. Valid until
  *  the next call with this handle.
  *  @param problem  from 0 */
 CUDA_OPT_API const char *cuda_opt_batch_message(cuda_opt *s, int64_t problem);

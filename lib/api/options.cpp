@@ -247,8 +247,11 @@ int get(const cuda_opt *constant, int32_t key, Value *value, const char *what, c
         }
         if (s->failure) return s->failure;
         const int code = get(s, key, value);
-        if (code != 0) s->message().set("%d is not the key of %s%s", key, what,
-                                      s->search ? " of a search" : s->batch ? " of a whole batch" : "");
+        if (code != 0)
+            s->message().set("%d is not the key of %s%s", key, what,
+                             s->search  ? " of a search"
+                             : s->batch ? " of a whole batch"
+                                        : "");
         return code;
     });
 }

@@ -48,9 +48,7 @@ int Batch::call() {
         phase_ = Phase::going;
         active_ = machine_->begin(arrays, settings);
         break;
-    case Phase::going:
-        active_ = machine_->go_on(arrays, settings, stop_requested, patience_.seconds_passed());
-        break;
+    case Phase::going: active_ = machine_->go_on(arrays, settings, stop_requested, patience_.seconds_passed()); break;
     case Phase::ended:
         message_.set("cuda_opt_batch_solve was called after the batch had ended; call cuda_opt_reset to start anew");
         return CUDA_OPT_MISUSE;

@@ -1,4 +1,4 @@
-// The products of the panel's columns, from the panel by rows. Each is one sum in the order of the rows; they are shared
+// The products of the columns, from the panel by rows. Each is one sum in the order of the rows; they are shared
 // out among the lanes, so that no sum is split.
 #pragma once
 

@@ -38,7 +38,8 @@ template <class Real> struct Problems {
         if (team.lane() == 0) f[to] = *one.f();
     }
     // What has become of the k-th.
-    template <class Team> CUDA_OPT_HD void tell(const Team &team, const SmallProblem<Real, Team> &one, int64_t k, int task) const {
+    template <class Team>
+    CUDA_OPT_HD void tell(const Team &team, const SmallProblem<Real, Team> &one, int64_t k, int task) const {
         const int64_t p = problem(k);
         if (team.lane() == 0) {
             codes[p] = task;

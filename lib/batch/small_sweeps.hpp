@@ -73,8 +73,7 @@ template <class Real, class Team> class SmallSweeps {
             each_row(TakeStep<Real, Real>{x(), vector(at_x_base), s(request.slot), box_, request.number});
             break;
         case Verb::largest_step:
-            answer.number =
-                over_rows<Min>(FindLargestStep<Real, Real>{vector(at_x_base), s(request.slot), box_}).v;
+            answer.number = over_rows<Min>(FindLargestStep<Real, Real>{vector(at_x_base), s(request.slot), box_}).v;
             break;
         case Verb::restore:
             each_row(Restore<Real>{x(), g(), vector(at_x_base), y(request.slot), f_, request.number});
@@ -87,9 +86,7 @@ template <class Real, class Team> class SmallSweeps {
             break;
         case Verb::finish_pair: each_row(FinishPair<Real, Real>{y(request.slot), g(), y(request.slot)}); break;
         case Verb::x_norm: answer.number = norm(MeasureX<Real>{x()}); break;
-        case Verb::projected_gradient_norm:
-            answer.number = norm(MeasureProjectedGradient<Real>{x(), g(), box_});
-            break;
+        case Verb::projected_gradient_norm: answer.number = norm(MeasureProjectedGradient<Real>{x(), g(), box_}); break;
         case Verb::check_diagonal: // asked for in a metric alone, and logs, which a batch has not
         case Verb::log_start:
         case Verb::log_iterate:
@@ -127,7 +124,8 @@ template <class Real, class Team> class SmallSweeps {
         return record.norm();
     }
     // sums_[k] = a'b and sums_[k + 1] = c'd, by a lane each.
-    template <class A, class C, class D> CUDA_OPT_HD void two_products(const A *a, const A *b, const C *c, const D *d, int k) {
+    template <class A, class C, class D>
+    CUDA_OPT_HD void two_products(const A *a, const A *b, const C *c, const D *d, int k) {
         for (int which = team_.lane(); which < 2; which += Team::width) {
             double sum = 0;
             if (which == 0)
@@ -141,8 +139,8 @@ template <class Real, class Team> class SmallSweeps {
     CUDA_OPT_HD StartReport check_start() const {
         const auto r = over_rows<StartRecord>(CheckStart<Real>{x(), box_});
         const int64_t n = shape_.n;
-        const StartReport report{least(r.x_nan.v, n), least(r.bound_nan.v, n), least(r.crossed.v, n),
-                                 r.projected.v,       r.boxed.v,               r.bounded.v};
+        const StartReport report{
+            least(r.x_nan.v, n), least(r.bound_nan.v, n), least(r.crossed.v, n), r.projected.v, r.boxed.v, r.bounded.v};
         if (report.usable(n)) each_row(MoveIntoBox<Real>{x(), box_});
         return report;
     }
@@ -184,8 +182,7 @@ template <class Real, class Team> class SmallSweeps {
             bool is_free = false;
             if (i < shape_.n) {
                 const Row at = row(i);
-                const double t = breakpoint(at.x, at.g, at.l, at.u),
-                             pg = projected_gradient(at.x, at.g, at.l, at.u);
+                const double t = breakpoint(at.x, at.g, at.l, at.u), pg = projected_gradient(at.x, at.g, at.l, at.u);
                 is_free = t > request.threshold;
                 breakpoints_[i] = t;
                 projected_[i] = pg;
@@ -219,7 +216,8 @@ template <class Real, class Team> class SmallSweeps {
             to[column] = y(slot)[i];
             to[column + 1] = s(slot)[i];
         }
-        if (request.fresh && request.pairs > 0) to[panel::y_new] = gradient_change<Real>(g()[i], y(request.newest_slot)[i]);
+        if (request.fresh && request.pairs > 0)
+            to[panel::y_new] = gradient_change<Real>(g()[i], y(request.newest_slot)[i]);
         to[panel::gradient] = at.g;
         to[panel::displacement] = passed ? bound_ahead(at.g, at.l, at.u) - at.x : 0;
         for (int column = panel::columns(request.pairs); column < stride; column++) to[column] = 0;
@@ -297,7 +295,8 @@ template <class Real, class Team> class SmallSweeps {
             const Row at = row(i);
             int place = count++; // into the order of t; equal ones stay in that of the indices
             for (; place > 0 && crossed_[place - 1].t > t; place--) crossed_[place] = crossed_[place - 1];
-            crossed_[place] = {t, i, at.g, bound_ahead(at.g, at.l, at.u) - at.x, panel_ + i * padded(products_.columns)};
+            crossed_[place] = {t, i, at.g, bound_ahead(at.g, at.l, at.u) - at.x,
+                               panel_ + i * padded(products_.columns)};
         }
         return {crossed_, count};
     }
