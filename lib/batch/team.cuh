@@ -26,6 +26,10 @@ struct Warp {
         }
         return joined;
     }
+    __device__ double sum(double mine) const {
+        for (int delta = width / 2; delta > 0; delta /= 2) mine += __shfl_xor_sync(~0u, mine, delta);
+        return mine;
+    }
     __device__ int append(bool yes, int value, int *list, int count) const {
         const unsigned mask = __ballot_sync(~0u, yes), before = (1u << lane()) - 1;
         if (yes) list[count + __popc(mask & before)] = value;

@@ -15,6 +15,8 @@ struct OneThread {
     // The records of all lanes, joined; each lane gets the result. For those whose order does not matter: counts, least
     // and largest values.
     template <class Record> CUDA_OPT_HD Record join(const Record &mine) const { return mine; }
+    // The sum of the lanes' values, for the functions of a batch; each lane gets it.
+    CUDA_OPT_HD double sum(double mine) const { return mine; }
     // The lanes' values, where `yes`, go to the list's end in the order of the lanes. Returns how many there are then.
     CUDA_OPT_HD int append(bool yes, int value, int *list, int count) const {
         list[count] = value;
