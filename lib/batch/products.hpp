@@ -10,6 +10,7 @@ namespace cudaopt::batch {
 #ifdef __CUDACC__ // nvcc knows no vectors of the compiler's
 struct Four {
     double v[granule];
+    CUDA_OPT_HD_INLINE static Four at(const double *values) { return {{values[0], values[1], values[2], values[3]}}; }
     CUDA_OPT_HD_INLINE double operator[](int i) const { return v[i]; }
     CUDA_OPT_HD_INLINE void add_product(double a, const Four &b) {
         for (int c = 0; c < granule; c++) v[c] += a * b.v[c];
@@ -19,6 +20,7 @@ struct Four {
 typedef double FourDoubles __attribute__((vector_size(32), aligned(8), may_alias));
 struct Four {
     FourDoubles v;
+    CUDA_OPT_HD_INLINE static Four at(const double *values) { return {*reinterpret_cast<const FourDoubles *>(values)}; }
     CUDA_OPT_HD_INLINE double operator[](int i) const { return v[i]; }
     CUDA_OPT_HD_INLINE void add_product(double a, const Four &b) { v += a * b.v; }
 };
@@ -41,7 +43,7 @@ CUDA_OPT_HD_INLINE void form_strip(const double *panel, int stride, Rows rows, i
     for (int r = 0; r < height; r++) sums[r] = Four{};
     for (int k = 0; k < rows.count; k++) {
         const double *const row = panel + rows[k] * stride;
-        const Four right = *reinterpret_cast<const Four *>(row + b);
+        const Four right = Four::at(row + b);
         for (int r = 0; r < height; r++) sums[r].add_product(row[a + r], right);
     }
 }

@@ -2,6 +2,8 @@
 // and the sweeps, which all lanes perform.
 #pragma once
 
+#include <cstring>
+
 #include "batch/small_sweeps.hpp"
 #include "lbfgsb/advance.hpp"
 
@@ -24,9 +26,10 @@ template <class Real, class Team> class SmallProblem {
 
     // A new problem, whose start is still to be put into x.
     CUDA_OPT_HD void begin(const Settings &settings) {
-        uint64_t *const words = reinterpret_cast<uint64_t *>(block_);
-        const int64_t count = block_bytes<Real>(shape_) / static_cast<int64_t>(sizeof(uint64_t));
-        for (int64_t k = team_.lane(); k < count; k += Team::width) words[k] = 0;
+        const uint64_t zero = 0;
+        const int64_t bytes = block_bytes<Real>(shape_), size = sizeof zero;
+        for (int64_t k = team_.lane(); k < bytes / size; k += Team::width)
+            memcpy(block_ + k * size, &zero, sizeof zero);
         team_.sync();
         if (team_.lane() == 0) make_state(block_, shape_.n, shape_.m)->settings = settings;
         team_.sync();
