@@ -15,6 +15,7 @@ template <int n, int m, class Real> void check_host(bool bounded) {
     const Left<Real> by_functor = on_host<n, m>(data),
                      by_calls = by_reverse_communication<n, m>(data, CUDA_OPT_BACKEND_HOST);
     CHECK(same(by_functor, by_calls));
+    CHECK(same(on_host<n, m>(data, 3), by_functor));
     int converged = 0, ended_otherwise = 0;
     for (const cudaopt::BatchEnd &end : by_functor.ends) (end.code == 0 ? converged : ended_otherwise)++;
     CHECK(converged > 90);

@@ -56,9 +56,9 @@ template <class Real> struct Left {
     std::vector<cudaopt::BatchEnd> ends;
 };
 
-inline cudaopt::BatchOptions options() {
+template <class Real> cudaopt::BatchOptions options() {
     cudaopt::BatchOptions options;
-    options.settings.eps = 1e-6;
+    options.settings.eps = sizeof(Real) == 8 ? 1e-6 : 1e-4;
     options.settings.max_iterations = 200;
     return options;
 }

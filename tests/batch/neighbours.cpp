@@ -67,9 +67,12 @@ std::vector<Sick> sick() {
     };
 }
 
+// What either precision can reach.
+template <class Configuration> constexpr double eps = sizeof(typename Configuration::Real) == 8 ? 1e-5 : 1e-3;
+
 template <class Configuration> BatchOutcome alone(const Problem &problem) {
     BatchRun<Configuration> one({problem});
-    one.set_int(CUDA_OPT_MAX_ITERATIONS, 300);
+    one.set_int(CUDA_OPT_MAX_ITERATIONS, 300).set_real(CUDA_OPT_EPS, eps<Configuration>);
     one.run();
     return one.outcomes()[0];
 }
@@ -94,7 +97,7 @@ TEMPLATE_TEST_CASE("The hopeless do not disturb the healthy, and a batch of one 
     INFO("packed: " << packed << ", threads: " << threads);
     BatchRun<TestType> batch(mixed);
     batch.set_int(CUDA_OPT_MAX_ITERATIONS, 300).set_int(CUDA_OPT_THREADS, threads);
-    batch.set_int(CUDA_OPT_BATCH_PACKED, packed);
+    batch.set_int(CUDA_OPT_BATCH_PACKED, packed).set_real(CUDA_OPT_EPS, eps<TestType>);
     const int task = batch.run();
     CHECK(task == CUDA_OPT_IMPROPER_INPUT); // of the first that has not converged
     const auto outcomes = batch.outcomes();

@@ -35,7 +35,7 @@ template <int n, int m, class Real> Left<Real> on_cuda(const Data<Real> &data, i
     const auto count = static_cast<std::size_t>(data.count);
     const Memory<Real> x(data.x), lower(data.lower), upper(data.upper);
     const Memory<cudaopt::BatchEnd> ends(count);
-    cudaopt::BatchOptions chosen = options();
+    cudaopt::BatchOptions chosen = options<Real>();
     chosen.lanes = lanes;
     cudaopt::CudaBatch<n, m, Valleys<n, Real>, Real> batch;
     check(batch.run({}, data.count, x.data(), {lower.data(), upper.data(), true}, ends.data(), chosen));

@@ -24,7 +24,7 @@ template <class Real> bool same(const Left<Real> &a, const Left<Real> &b) {
 
 template <int n, int m, class Real> Left<Real> on_host(const Data<Real> &data, int threads = 1) {
     Left<Real> left{data.x, std::vector<cudaopt::BatchEnd>(static_cast<std::size_t>(data.count))};
-    cudaopt::BatchOptions chosen = options();
+    cudaopt::BatchOptions chosen = options<Real>();
     chosen.threads = threads;
     cudaopt::HostBatch<n, m, Real>().run(Valleys<n, Real>(), data.count, left.x.data(),
                                          {data.lower.data(), data.upper.data(), true}, left.ends.data(), chosen);
@@ -47,8 +47,8 @@ template <int n, int m, class Real> Left<Real> by_reverse_communication(const Da
     REQUIRE(cuda_opt_copy_in(s, lower, data.lower.data(), bytes) == 0);
     REQUIRE(cuda_opt_copy_in(s, upper, data.upper.data(), bytes) == 0);
     REQUIRE(Abi::set_bounds(s, lower, upper) == 0);
-    REQUIRE(cuda_opt_set_real(s, CUDA_OPT_EPS, options().settings.eps) == 0);
-    REQUIRE(cuda_opt_set_int(s, CUDA_OPT_MAX_ITERATIONS, options().settings.max_iterations) == 0);
+    REQUIRE(cuda_opt_set_real(s, CUDA_OPT_EPS, options<Real>().settings.eps) == 0);
+    REQUIRE(cuda_opt_set_int(s, CUDA_OPT_MAX_ITERATIONS, options<Real>().settings.max_iterations) == 0);
     std::vector<Real> host_x(data.x.size()), host_g(data.x.size());
     std::vector<double> host_f(static_cast<std::size_t>(count));
     while (Abi::solve(s, x, f, g) > 0) {
