@@ -57,7 +57,8 @@ def with_scipy(x, bounded):
         for start in x
     ]
     seconds = time.perf_counter() - begin
-    row("SciPy in a loop, 1 thread", len(x), seconds, sum(end.nit for end in ends), sum(end.status == 0 for end in ends))
+    iterations, converged = sum(end.nit for end in ends), sum(end.status == 0 for end in ends)
+    row("SciPy in a loop, 1 thread", len(x), seconds, iterations, converged)
 
 
 def with_optax(x):

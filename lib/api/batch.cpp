@@ -109,31 +109,35 @@ int before_reading(cuda_opt *s, const char *call, const void *values) {
     return CUDA_OPT_MISUSE;
 }
 
+template <class Number> BatchResult result_of(Number Results::*member) {
+    static_assert(sizeof(Number) == sizeof(int64_t));
+    const Results results;
+    return {reinterpret_cast<const char *>(&(results.*member)) - reinterpret_cast<const char *>(&results)};
+}
+
 int get_int(cuda_opt *s, int32_t key, int64_t *values) {
     if (const int code = before_reading(s, "cuda_opt_batch_get_int", values)) return code;
     if (key == CUDA_OPT_BATCH_CODE) {
         s->batch->read_codes(values);
         return 0;
     }
-    BatchResult which;
-    which.integer = int_result(key);
-    if (!which.integer) {
+    const auto member = int_result(key);
+    if (!member) {
         s->message().set("%d is not the key of an integer result of a problem", key);
         return CUDA_OPT_IMPROPER_INPUT;
     }
-    s->batch->read(which, values);
+    s->batch->read(result_of(member), values);
     return 0;
 }
 
 int get_real(cuda_opt *s, int32_t key, double *values) {
     if (const int code = before_reading(s, "cuda_opt_batch_get_real", values)) return code;
-    BatchResult which;
-    which.real = real_result(key);
-    if (!which.real) {
+    const auto member = real_result(key);
+    if (!member) {
         s->message().set("%d is not the key of a real result of a problem", key);
         return CUDA_OPT_IMPROPER_INPUT;
     }
-    s->batch->read(which, values);
+    s->batch->read(result_of(member), values);
     return 0;
 }
 

@@ -27,10 +27,9 @@ struct BatchShape {
     bool packed; // the rows of x and g, and f, are those of the active problems, in their order
 };
 
-// A result of each problem; one of the two, or its code.
+// A result of each problem: eight bytes of its Results, and where they stand in it.
 struct BatchResult {
-    int64_t Results::*integer = nullptr;
-    double Results::*real = nullptr;
+    int64_t offset;
 };
 
 class BatchMachine {

@@ -1,6 +1,8 @@
 // What is done to each problem of a batch, by a team, for host and device: the k-th of those that a pass is over.
 #pragma once
 
+#include <cstring>
+
 #include "batch/machine.hpp"
 
 namespace cudaopt::batch {
@@ -114,12 +116,11 @@ template <class Real> struct WriteEnded {
 template <class Real> struct Gather {
     Problems<Real> all;
     BatchResult which;
-    void *to;
+    int64_t *to;
     template <class Team> CUDA_OPT_HD void operator()(const Team &team, int64_t k, unsigned char *) const {
         if (team.lane() != 0) return;
-        const Results &results = all.state(k).results;
-        if (which.integer) static_cast<int64_t *>(to)[k] = results.*which.integer;
-        else static_cast<double *>(to)[k] = results.*which.real;
+        const auto *const results = reinterpret_cast<const char *>(&all.state(k).results);
+        memcpy(to + k, results + which.offset, sizeof *to);
     }
 };
 

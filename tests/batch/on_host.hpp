@@ -49,6 +49,7 @@ template <int n, int m, class Real> Left<Real> by_reverse_communication(const Da
     REQUIRE(Abi::set_bounds(s, lower, upper) == 0);
     REQUIRE(cuda_opt_set_real(s, CUDA_OPT_EPS, options<Real>().settings.eps) == 0);
     REQUIRE(cuda_opt_set_int(s, CUDA_OPT_MAX_ITERATIONS, options<Real>().settings.max_iterations) == 0);
+    REQUIRE(cuda_opt_set_int(s, CUDA_OPT_THREADS, 1) == 0);
     std::vector<Real> host_x(data.x.size()), host_g(data.x.size());
     std::vector<double> host_f(static_cast<std::size_t>(count));
     while (Abi::solve(s, x, f, g) > 0) {
