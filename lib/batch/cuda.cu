@@ -37,7 +37,7 @@ class CudaTeams {
     CudaTeams() { check(cudaGetDevice(&device_), "cudaGetDevice"); }
     ~CudaTeams() { // before any of the memory is freed; nobody can be told of an error
         const OnDevice on(device_, std::nothrow);
-        if (count_.bytes() > 0) cudaStreamSynchronize(stream_);
+        if (ready_) cudaStreamSynchronize(stream_);
     }
     void start(batch::Shape shape, int, void *stream, Patience &patience) {
         stream_ = static_cast<cudaStream_t>(stream);
@@ -51,7 +51,7 @@ class CudaTeams {
     // Memory for the selections and, where it is not the multiprocessors' own, for the scratch of the warps; and all
     // kernels, of which none is to be loaded, and waited for, when the caller's run.
     template <class... Rules> void reserve(int64_t count) {
-        if (count_.bytes() > 0) return; // the last that is allocated
+        if (ready_) return;
         const OnDevice on(device_);
         int processors = 0, most_shared = 0;
         check(cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device_), "cudaDeviceGetAttribute");
@@ -60,20 +60,23 @@ class CudaTeams {
         // Two blocks of a multiprocessor at least have their scratch in its memory, or none has.
         const int64_t shared = warps_of_block * scratch_bytes_;
         shared_ = 2 * (shared + 1024) <= most_shared ? static_cast<int>(shared) : 0;
-        most_blocks_ = processors * blocks_of_processor;
+        most_blocks_ = std::min<int64_t>(processors * blocks_of_processor, blocks_for(count));
         (prepare<Rules>(), ...);
         if (shared_ == 0) scratch_.allocate(most_blocks_ * shared);
         select_scratch_.allocate(static_cast<int64_t>(enqueue_selection(nullptr, 0, count, nullptr, nullptr)));
-        // CUB's kernels are loaded by what launches them, be it without a mark.
-        enqueue_selection(select_scratch_.get(), static_cast<std::size_t>(select_scratch_.bytes()), 0, nullptr,
-                          nullptr);
+        // CUB's kernels are loaded by what launches them, be it for one problem without a mark.
         count_.allocate(1);
+        no_mark_.allocate(1);
+        check(cudaMemsetAsync(no_mark_.get(), 0, 1, stream_), "cudaMemsetAsync");
+        enqueue_selection(select_scratch_.get(), static_cast<std::size_t>(select_scratch_.bytes()), 1, no_mark_.get(),
+                          nullptr);
+        ready_ = true;
     }
     int64_t bytes() const { return scratch_.bytes() + select_scratch_.bytes(); }
 
     template <class Rule> void each(int64_t count, const Rule &rule) {
         const OnDevice on(device_);
-        const int64_t blocks = std::min<int64_t>(most_blocks_, (count + warps_of_block - 1) / warps_of_block);
+        const int64_t blocks = std::min(most_blocks_, blocks_for(count));
         check(launch(team_kernel<Rule>, dim3(static_cast<unsigned>(blocks)), threads_of_block,
                      static_cast<std::size_t>(shared_), stream_, count, rule, scratch_.get(), scratch_bytes_),
               "a kernel of the batch");
@@ -93,7 +96,8 @@ class CudaTeams {
     }
 
   private:
-    static constexpr int blocks_of_processor = 4;
+    static constexpr int64_t blocks_of_processor = 4;
+    static int64_t blocks_for(int64_t count) { return (count + warps_of_block - 1) / warps_of_block; }
 
     template <class Rule> void prepare() {
         check(load(team_kernel<Rule>), "the loading of a kernel");
@@ -112,11 +116,12 @@ class CudaTeams {
         return bytes;
     }
 
-    int device_ = 0, shared_ = 0, most_blocks_ = 0;
-    int64_t scratch_bytes_ = 0;
+    int device_ = 0, shared_ = 0;
+    bool ready_ = false; // all that is allocated is
+    int64_t scratch_bytes_ = 0, most_blocks_ = 0;
     cudaStream_t stream_ = nullptr;
     Patience *patience_ = nullptr;
-    Array<unsigned char> scratch_, select_scratch_;
+    Array<unsigned char> scratch_, select_scratch_, no_mark_;
     CudaArray<int64_t, Lives::on_host_mapped> count_;
 };
 
