@@ -25,7 +25,7 @@ std::unique_ptr<MemorySpace> make_memory(int backend) {
 int require_solver(cuda_opt *s, const char *call) {
     if (const int code = fault_of(s)) return code;
     if (s->solver) return 0;
-    s->message().set("%s is not for a handle of cuda_opt_create_search", call);
+    s->message().set("%s is not for a handle of cuda_opt_create_%s", call, s->search ? "search" : "batch");
     return CUDA_OPT_MISUSE;
 }
 
@@ -78,6 +78,14 @@ int take_arrays(cuda_opt *s, int bits, const char *call, void *x, double *f, voi
     return 0;
 }
 
+int check_uniform_bounds(cuda_opt &s, double lower, double upper) {
+    if (lower <= upper && lower != infinity && upper != -infinity) return 0;
+    const bool nan = lower != lower || upper != upper;
+    s.message().set("%s: l = %.17g, u = %.17g for all variables",
+                    nan ? "a bound is NaN" : "the bounds leave no finite x", lower, upper);
+    return CUDA_OPT_IMPROPER_INPUT;
+}
+
 } // namespace cudaopt
 
 namespace {
@@ -117,6 +125,7 @@ int create(cuda_opt **out, int64_t n, int32_t m, int32_t backend, int bits) {
 int set_bounds(cuda_opt *s, int bits, const void *lower, const void *upper) {
     if (s && s->search && bits == 64)
         return set_search_bounds(*s, static_cast<const double *>(lower), static_cast<const double *>(upper));
+    if (s && s->batch) return set_batch_bounds(*s, bits, lower, upper);
     if (const int code = before_solve(s, bits, "cuda_opt_set_bounds")) return code;
     if (const int code = check_space(*s, "lower", lower, true)) return code;
     if (const int code = check_space(*s, "upper", upper, true)) return code;
@@ -127,13 +136,9 @@ int set_bounds(cuda_opt *s, int bits, const void *lower, const void *upper) {
 
 // The numbers are exact in the handle's precision, whose function has taken them.
 int set_uniform_bounds(cuda_opt *s, int bits, double lower, double upper) {
+    if (s && s->batch) return set_batch_uniform_bounds(*s, bits, lower, upper);
     if (const int code = before_solve(s, bits, "cuda_opt_set_uniform_bounds")) return code;
-    if (!(lower <= upper) || lower == infinity || upper == -infinity) {
-        const bool nan = lower != lower || upper != upper;
-        s->message().set("%s: l = %.17g, u = %.17g for all variables",
-                         nan ? "a bound is NaN" : "the bounds leave no finite x", lower, upper);
-        return CUDA_OPT_IMPROPER_INPUT;
-    }
+    if (const int code = check_uniform_bounds(*s, lower, upper)) return code;
     s->solver->arrays.lower_all = lower;
     s->solver->arrays.upper_all = upper;
     return 0;
@@ -163,6 +168,7 @@ template <class Real> int get_diagonal(cuda_opt *s, Real *to) {
 
 int set_stream(cuda_opt *s, void *stream) {
     if (s && s->search) return set_search_stream(*s, stream);
+    if (s && s->batch) return set_batch_stream(*s, stream);
     if (const int code = before_solve(s, 0, "cuda_opt_set_stream")) return code;
     s->solver->stream = stream;
     return 0;
@@ -177,6 +183,7 @@ int set_log(cuda_opt *s, void (*write_line)(void *user, const char *line), void 
 int reset(cuda_opt *s) {
     if (const int code = fault_of(s)) return code;
     if (s->search) s->search->reset();
+    else if (s->batch) s->batch->reset();
     else s->solver->reset();
     return 0;
 }
@@ -279,7 +286,7 @@ int cuda_opt_reset(cuda_opt *s) {
 
 int cuda_opt_request_stop(cuda_opt *s) {
     if (const int code = fault_of(s)) return code;
-    (s->search ? s->search->stop_requested : s->solver->stop_requested) = true;
+    s->stop_requested() = true;
     return 0;
 }
 

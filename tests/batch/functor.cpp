@@ -1,0 +1,41 @@
+// Batches by a functor: on the host they are those of the C interface, to the last bit, and of each number of threads.
+#include <catch2/catch.hpp>
+
+#include "batch/places.hpp"
+#include "functors.hpp"
+#include "on_host.hpp"
+
+using namespace batch_test;
+
+namespace {
+
+template <int n, int m, class Real> void check_host(bool bounded) {
+    INFO("n = " << n << ", m = " << m << ", bounded: " << bounded);
+    const Data<Real> data(n, 137, bounded);
+    const Left<Real> by_functor = on_host<n, m>(data),
+                     by_calls = by_reverse_communication<n, m>(data, CUDA_OPT_BACKEND_HOST);
+    CHECK(same(by_functor, by_calls));
+    CHECK(same(on_host<n, m>(data, 3), by_functor));
+    int converged = 0, ended_otherwise = 0;
+    for (const cudaopt::BatchEnd &end : by_functor.ends) (end.code == 0 ? converged : ended_otherwise)++;
+    CHECK(converged > 90);
+    CHECK(ended_otherwise > 0);
+}
+
+} // namespace
+
+TEST_CASE("A functor's batch is that of the C interface", "[batch]") {
+    for (const bool bounded : {false, true}) {
+        check_host<1, 3, double>(bounded);
+        check_host<5, 5, double>(bounded);
+        check_host<20, 5, double>(bounded);
+        check_host<33, 8, double>(bounded);
+        check_host<5, 5, float>(bounded);
+    }
+}
+
+TEST_CASE("A problem's memory is known when it is compiled", "[batch]") {
+    static_assert(cudaopt::batch::block_bytes<double>({20, 5}) == 9728);
+    static_assert(cudaopt::batch::scratch_bytes({20, 5}) < 4500);
+    CHECK(cudaopt::state_bytes(5) == 7000);
+}
