@@ -46,7 +46,7 @@
  *
  * A problem's path does not depend on its neighbours, on their number, or on the team, but for what the functor makes
  * of it. It is the same on the host and on CUDA for functors of the same bits, compiled with -fmad=false and
- * -ffp-contract=off. Nothing is allocated by run() but on the host's first call with so many threads. */
+ * -ffp-contract=off. Nothing is allocated by run() after its first call, but on the host for more threads. */
 #ifndef CUDA_OPT_BATCH_CUH
 #define CUDA_OPT_BATCH_CUH
 
@@ -69,9 +69,11 @@ namespace cudaopt {
 
 /** The boxes of a batch, in the memory space of x. NULL: lower_all, upper_all, for all variables. */
 template <class Real> struct BatchBounds {
-    const Real *lower = nullptr, *upper = nullptr;      /**< n values for all problems alike, or count rows of n */
-    bool for_each = false;                              /**< whether each problem has a row */
-    double lower_all = -INFINITY, upper_all = INFINITY; /**< numbers that Real holds exactly */
+    const Real *lower = nullptr;  /**< n values for all problems alike, or count rows of n */
+    const Real *upper = nullptr;  /**< likewise */
+    bool for_each = false;        /**< whether each problem has a row */
+    double lower_all = -INFINITY; /**< a number that Real holds exactly */
+    double upper_all = INFINITY;  /**< likewise */
 
     /** Those of problem p. */
     CUDA_OPT_HD BoxArrays<Real> of(int64_t p, int n) const {
@@ -82,14 +84,19 @@ template <class Real> struct BatchBounds {
 
 /** How a problem has ended. */
 struct BatchEnd {
-    double f, pg_norm_inf;                            /**< of x; and ||P g||_inf there */
-    int32_t code, stop_test, iterations, evaluations; /**< as of cuda_opt.h */
+    double f;            /**< of x */
+    double pg_norm_inf;  /**< ||P g||_inf there */
+    int32_t code;        /**< 0 or a negative code of cuda_opt.h */
+    int32_t stop_test;   /**< as CUDA_OPT_STOP_TEST */
+    int32_t iterations;  /**< likewise */
+    int32_t evaluations; /**< likewise */
 };
 
 /** Settings of a batch. */
 struct BatchOptions {
     Settings settings{}; /**< the stopping tests, limits and tolerances of cuda_opt.h by their names in small letters,
-                              with its defaults; metric, bits and logs have no effect */
+                              with its defaults; the metric, bits, logs, reports of iterates
+                              and seconds have no effect */
     int threads = 0;     /**< on the host, with OpenMP; 0: all of the machine's */
     int lanes = 0;       /**< on CUDA, threads for a problem: 1 or 32; 0: 1 for many problems of few variables */
     void *stream = nullptr; /**< on CUDA, a cudaStream_t */

@@ -31,7 +31,12 @@ template <class Real, class Team> class SmallProblem {
         for (int64_t k = team_.lane(); k < bytes / size; k += Team::width)
             memcpy(block_ + k * size, &zero, sizeof zero);
         team_.sync();
-        if (team_.lane() == 0) make_state(block_, shape_.n, shape_.m)->settings = settings;
+        if (team_.lane() == 0) {
+            Settings &own = make_state(block_, shape_.n, shape_.m)->settings = settings;
+            own.metric = Metric::one_number; // what these sweeps do not serve
+            own.report_iterates = false;
+            own.log_frequency = -1;
+        }
         team_.sync();
     }
 

@@ -34,6 +34,21 @@ TEST_CASE("A functor's batch is that of the C interface", "[batch]") {
     }
 }
 
+TEST_CASE("Settings that a batch has not make no difference to a functor's", "[batch]") {
+    const Data<double> data(5, 50, true);
+    const Left<double> wanted = on_host<5, 5>(data);
+    Left<double> left{data.x, std::vector<cudaopt::BatchEnd>(50)};
+    cudaopt::BatchOptions chosen = options<double>();
+    chosen.threads = 1;
+    chosen.settings.metric = cudaopt::Metric::learned;
+    chosen.settings.report_iterates = true;
+    chosen.settings.log_frequency = 0;
+    chosen.settings.max_seconds = 1e-9;
+    cudaopt::HostBatch<5, 5>().run(Valleys<5, double>(), 50, left.x.data(),
+                                   {data.lower.data(), data.upper.data(), true}, left.ends.data(), chosen);
+    CHECK(same(left, wanted));
+}
+
 TEST_CASE("A problem's memory is known when it is compiled", "[batch]") {
     static_assert(cudaopt::batch::block_bytes<double>({20, 5}) == 9728);
     static_assert(cudaopt::batch::scratch_bytes({20, 5}) < 4500);
