@@ -134,9 +134,8 @@ enum {
     CUDA_OPT_METRIC_ONE_NUMBER = 0, /**< B0 = theta I, as in version 3.0 */
     CUDA_OPT_METRIC_DIAGONAL = 1,   /**< the inverse of the caller's diagonal, who is asked for it at every iterate by
                                          CUDA_OPT_SUPPLY_DIAGONAL */
-    CUDA_OPT_METRIC_LEARNED = 2     /**< theta times a diagonal that is learned from the correction pairs, for variables
-                                         of different scales, and rules beside it that save
-                                         evaluations (docs/metric.md). One vector of n more in the workspace */
+    CUDA_OPT_METRIC_LEARNED = 2     /**< theta times a diagonal that is learned from the pairs, and rules beside it that
+                                         save evaluations (docs/metric.md). One vector of n more in the workspace */
 };
 
 /** Settings and results. Settings may be changed between any two calls of cuda_opt_solve(), unless noted.
@@ -190,8 +189,7 @@ enum {
                                          added in double. Not for products that would lose digits by overflow or
                                          underflow, beyond the first breakpoint, or with a diagonal: those stay double,
                                          as do the line search's slopes and all other sums (docs/memory.md) */
-    CUDA_OPT_F_PART = 114,          /**< CUDA_OPT_F_OF_RANK (default), _F_OF_SEGMENTS or _F_WHOLE: what a rank is given
-                                         as f (cuda_opt/ranks.h). Before the first call of cuda_opt_solve() */
+    CUDA_OPT_F_PART = 114,          /**< what a rank is given as f, before its first call: see cuda_opt/ranks.h */
     /* of a search (cuda_opt_create_search()), before its first call; it also has MAX_ITERATIONS, MAX_EVALUATIONS,
        THREADS, MAX_SECONDS, F_TARGET, ITERATIONS, EVALUATIONS, F, DIMENSION, STOP_TEST and WORKSPACE_BYTES */
     CUDA_OPT_SEARCH_SEED = 120,     /**< >= 0; default 0: of the random numbers */
@@ -262,8 +260,7 @@ enum {
     CUDA_OPT_PG_NORM_INF = 402,    /**< ||P g||_inf there */
     CUDA_OPT_X_NORM2 = 403,        /**< ||x||_2 there */
     CUDA_OPT_STEP = 404,           /**< the last accepted step length */
-    CUDA_OPT_THETA = 405,          /**< theta = y'y / s'y, the scale of the limited-memory matrix; 1/theta is gamma.
-                                        With CUDA_OPT_METRIC_LEARNED y is the model's (docs/metric.md) */
+    CUDA_OPT_THETA = 405,          /**< theta = y'y / s'y of the model, the scale of its matrix; 1/theta is gamma */
     CUDA_OPT_SOLVER_SECONDS = 406, /**< time inside the solver. HOST: wall time of the calls. CUDA: time on the stream
                                         between the first and the last command of each call but a handle's
                                         first, which allocates */
@@ -294,8 +291,7 @@ CUDA_OPT_API void cuda_opt_destroy(cuda_opt **s);
 
 /** Bounds l <= x <= u. The arrays belong to the caller, are read at every iteration and must stay as they are until
  *  the solve ends. Before the first call of cuda_opt_solve(), which also checks them (l_i <= u_i, no NaN).
- *  @param lower  n values, in the memory space of x; -INFINITY for none;
- *                NULL: none on that side, but for what cuda_opt_set_uniform_bounds() says
+ *  @param lower  n values, where x is; -INFINITY for none. NULL: what cuda_opt_set_uniform_bounds() says
  *  @param upper  likewise, +INFINITY for none
  *  @return 0 or CUDA_OPT_MISUSE */
 CUDA_OPT_API int cuda_opt_set_bounds(cuda_opt *s, const double *lower, const double *upper);
@@ -366,9 +362,9 @@ CUDA_OPT_API int cuda_opt_save(cuda_opt *s, void *buffer, int64_t *bytes);
  *  Damage to the bytes is found; bytes made to deceive are not: load only what you would run.
  *  @param buffer  what cuda_opt_save() wrote, in host memory
  *  @param bytes   how many they are
- *  @param x       as for cuda_opt_solve(), and so are f and g
- *  @param f       one value
- *  @param g       n values
+ *  @param x  as for cuda_opt_solve()
+ *  @param f  likewise
+ *  @param g  likewise
  *  @return 0; CUDA_OPT_IMPROPER_INPUT for bytes that are no checkpoint, torn, damaged, of another n, m or precision, or
  *          of a solve whose x these bounds leave out, or that had bounds where there are none; CUDA_OPT_MISUSE after
  *          the first call of cuda_opt_solve(); else as cuda_opt_solve(). After a failure the handle is as after
