@@ -114,6 +114,7 @@ std::string title(const cudaopt::Handle &s, const Problem &problem, const Option
 template <class Real> int minimise(const Options &options, Problem &problem) {
     Minimiser<Real> s(problem.n(), options.m, options.backend);
     if (options.manual_words) s.set_real(CUDA_OPT_XTOL, std::numeric_limits<double>::epsilon());
+    else s.set_int(CUDA_OPT_METRIC, CUDA_OPT_METRIC_LEARNED); // the manual's log is of the path with one number
     apply_settings(s, options.settings);
 
     Array<Real> x(s, problem.n()), g(s, problem.n());

@@ -210,7 +210,9 @@ class CommandLine {
                 },
                 still_help)
             ->group(group);
-        add("--metric", "NAME", "what the model starts from: one number, or a learned diagonal: one or learned [one]",
+        add("--metric", "NAME",
+            "what the model starts from: one number, as in version 3.0, or a learned diagonal,\n"
+            "for fewer evaluations: one or learned [learned; with --log manual one]",
             [&o](auto &name, auto &text) {
                 o.settings.push_back({name, CUDA_OPT_METRIC, metric_of(text)});
             })

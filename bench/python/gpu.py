@@ -19,7 +19,7 @@ sys.path[:0] = [str(Path(__file__).parents[2] / "python")]
 import cuda_opt  # noqa: E402
 
 PAIRS = 10
-OPTIONS = {"maxcor": PAIRS, "ftol": 0, "gtol": 0}
+OPTIONS = {"maxcor": PAIRS, "ftol": 0, "gtol": 0, "METRIC": cuda_opt.Metric.ONE_NUMBER}  # the others' metric
 BOX = cuda_opt.Bounds(-2, 0.9)
 
 

@@ -38,7 +38,8 @@ class Rosenbrock:
 
 
 def ours(fun, x0, bounds, options):
-    return cuda_opt.minimize(fun, x0, bounds=bounds, options={**options, "THREADS": 1})
+    own = {"THREADS": 1, "METRIC": cuda_opt.Metric.ONE_NUMBER}  # SciPy's
+    return cuda_opt.minimize(fun, x0, bounds=bounds, options={**options, **own})
 
 
 def with_scipy(fun, x0, bounds, options):

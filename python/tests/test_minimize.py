@@ -1,9 +1,12 @@
 """``minimize`` keeps SciPy's conventions, called by itself and as a method of SciPy's."""
+from functools import partial
+
 import numpy as np
 import pytest
 
 import cuda_opt
 
+ONE_NUMBER = {"METRIC": cuda_opt.Metric.ONE_NUMBER}  # the metric of version 3.0, and of SciPy
 NEAREST = np.array([0, 1, 2, 3, 3, 3, 3, 3])  # the parabola's minimum in [0, 3]^8
 
 
@@ -24,7 +27,7 @@ def test_same_stops_as_scipy(rosenbrock):
     for options in ({}, {"ftol": 1e-4}, {"gtol": 1e-1, "ftol": 0}, {"maxiter": 5}, {"maxcor": 3}):
         x0 = np.full(10, -1.2)
         theirs = optimize.minimize(rosenbrock, x0, jac=True, method="L-BFGS-B", options=options)
-        ours = cuda_opt.minimize(rosenbrock, x0, options=options)
+        ours = cuda_opt.minimize(rosenbrock, x0, options={**ONE_NUMBER, **options})
         assert (ours.nit, ours.status) == (theirs.nit, theirs.status), options
         assert ours.fun == pytest.approx(theirs.fun, rel=1e-6, abs=1e-9)
 
@@ -274,7 +277,7 @@ def test_inverse_hessian_lost_in_rounding_errors():
     """Of curvatures from 1e-16 to 1e16: then there is none, and not another in its place."""
     d, lost = np.array([1, 1e-16, 1e16]), 0
     for iterations in range(2, 12):
-        options = {"maxiter": iterations, "gtol": 0, "ftol": 0}
+        options = {**ONE_NUMBER, "maxiter": iterations, "gtol": 0, "ftol": 0}
         h = cuda_opt.minimize(lambda x: (float(x @ (d * x)) / 2, d * x), np.ones(3), options=options).hess_inv
         for v in np.array([[0, 0, 1], [1, 1e-20, 1e20], [1e20, 1, -1e-20]]):
             try:
@@ -302,8 +305,9 @@ def test_inverse_hessian_in_single_precision(rosenbrock):
 def test_inverse_hessian_is_that_of_the_last_pairs(bounds, rosenbrock):
     """The BFGS formula, applied to the identity over theta with the steps between the iterates."""
     iterates, m = [], 4
+    options = {**ONE_NUMBER, "maxcor": m, "maxiter": 12}
     result = cuda_opt.minimize(
-        rosenbrock, np.full(5, -1.2), bounds=bounds, callback=iterates.append, options={"maxcor": m, "maxiter": 12}
+        rosenbrock, np.full(5, -1.2), bounds=bounds, callback=iterates.append, options=options
     )
     pairs = []
     for before, after in zip(iterates[-m - 1 :], iterates[-m:]):
@@ -373,8 +377,15 @@ def test_the_result_without_scipy(rosenbrock, monkeypatch):
     assert (result.hess_inv @ np.ones(3)).shape == (3,)
 
 
-def test_the_metric_is_one_number_unless_asked_otherwise(rosenbrock):
+def test_the_metric_is_learned_unless_asked_otherwise(rosenbrock):
     x0 = np.full(30, -1.2)
-    asked = [cuda_opt.minimize(rosenbrock, x0, options={"METRIC": metric}).x.tolist() for metric in cuda_opt.Metric
-             if metric is not cuda_opt.Metric.DIAGONAL]
-    assert cuda_opt.minimize(rosenbrock, x0).x.tolist() == asked[0] != asked[1]
+
+    def run(minimise, **options):
+        return minimise(rosenbrock, x0, jac=True, options=options).x.tolist()
+
+    learned = run(cuda_opt.minimize)
+    assert learned == run(cuda_opt.minimize, METRIC=cuda_opt.Metric.LEARNED)
+    assert learned != run(cuda_opt.minimize, **ONE_NUMBER)
+    optimize = pytest.importorskip("scipy.optimize")
+    by_scipy = partial(optimize.minimize, method=cuda_opt.lbfgsb)
+    assert run(by_scipy) == learned and run(by_scipy, **ONE_NUMBER) == run(cuda_opt.minimize, **ONE_NUMBER)

