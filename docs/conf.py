@@ -90,11 +90,11 @@ PAGE_OF = {
 }
 CONTENTS = {
     "Start here": "tutorial newcomer which_solver python fortran migrating",
-    "In use": "endings memory metric backends determinism search setulb manual_interface cvt",
+    "In use": "endings memory metric backends ranks batch determinism search setulb manual_interface cvt",
     "Reference": "reference/c reference/cpp reference/fortran reference/python reference/search reference/setulb "
     "reference/unlp",
     "Measured": "benchmarks performance gpu-report reach tables/small-problems",
-    "Inside": "algorithm architecture /CONTRIBUTING /CHANGELOG",
+    "Inside": "algorithm architecture releases /CONTRIBUTING /CHANGELOG",
 }
 
 

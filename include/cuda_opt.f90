@@ -55,6 +55,7 @@ module cuda_opt
         CUDA_OPT_SUPPLY_DIAGONAL     = 2, &
         CUDA_OPT_NEW_ITERATE         = 3, &
         CUDA_OPT_EVALUATE_BATCH      = 4, &
+        CUDA_OPT_EXCHANGE            = 5, &
         CUDA_OPT_CONVERGED           = 0, &
         CUDA_OPT_LINE_SEARCH_FAILED  = -1, &
         CUDA_OPT_BAD_DIAGONAL        = -2, &
@@ -66,6 +67,7 @@ module cuda_opt
         CUDA_OPT_CUDA_FAILURE        = -30, &
         CUDA_OPT_OUT_OF_MEMORY       = -31, &
         CUDA_OPT_BACKEND_UNAVAILABLE = -32, &
+        CUDA_OPT_EXCHANGE_FAILED     = -33, &
         CUDA_OPT_MISUSE              = -40, &
         CUDA_OPT_STOPPED             = -41
 
@@ -81,6 +83,7 @@ module cuda_opt
         CUDA_OPT_THREADS            = 107, &
         CUDA_OPT_HISTORY_BITS       = 111, &
         CUDA_OPT_PRODUCT_BITS       = 113, &
+        CUDA_OPT_F_PART             = 114, &
         CUDA_OPT_IPRINT_FREQUENCY   = 108, &
         CUDA_OPT_IPRINT_TYPE        = 109, &
         CUDA_OPT_ROBUST             = 110, &

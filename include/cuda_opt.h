@@ -108,6 +108,7 @@ enum {
                                        given to cuda_opt_set_diagonal(); f and g belong to x; leave x, f, g alone */
     CUDA_OPT_NEW_ITERATE = 3,     /**< x, f, g are a new accepted iterate; look at them, change nothing */
     CUDA_OPT_EVALUATE_BATCH = 4,  /**< cuda_opt_search_solve(): put f at each of CUDA_OPT_BATCH points into values */
+    CUDA_OPT_EXCHANGE = 5,        /**< cuda_opt/ranks.h: gather on each rank what cuda_opt_gather() says */
     /* 0 */
     CUDA_OPT_CONVERGED = 0,       /**< a stopping test holds (CUDA_OPT_STOP_TEST says which); x, f, g: the solution */
     /* < 0: ended otherwise. x, f, g: the best iterate accepted, where there was a first evaluation */
@@ -123,6 +124,7 @@ enum {
     CUDA_OPT_CUDA_FAILURE = -30,  /**< a CUDA call failed; the message names it. x, f, g may be lost */
     CUDA_OPT_OUT_OF_MEMORY = -31, /**< the workspace does not fit; the message says how many bytes were asked for */
     CUDA_OPT_BACKEND_UNAVAILABLE = -32, /**< CUDA asked for, but no device is there or the library was built without */
+    CUDA_OPT_EXCHANGE_FAILED = -33,   /**< cuda_opt_gather_failed() was called */
     CUDA_OPT_MISUSE = -40,            /**< a NULL argument, a call out of order, the wrong precision or memory space */
     CUDA_OPT_STOPPED = -41            /**< cuda_opt_request_stop() was called */
 };
@@ -132,9 +134,8 @@ enum {
     CUDA_OPT_METRIC_ONE_NUMBER = 0, /**< B0 = theta I, as in version 3.0 */
     CUDA_OPT_METRIC_DIAGONAL = 1,   /**< the inverse of the caller's diagonal, who is asked for it at every iterate by
                                          CUDA_OPT_SUPPLY_DIAGONAL */
-    CUDA_OPT_METRIC_LEARNED = 2     /**< theta times a diagonal that is learned from the correction pairs, for variables
-                                         of different scales, and rules beside it that save
-                                         evaluations (docs/metric.md). One vector of n more in the workspace */
+    CUDA_OPT_METRIC_LEARNED = 2     /**< theta times a diagonal that is learned from the pairs, and rules beside it that
+                                         save evaluations (docs/metric.md). One vector of n more in the workspace */
 };
 
 /** Settings and results. Settings may be changed between any two calls of cuda_opt_solve(), unless noted.
@@ -188,6 +189,7 @@ enum {
                                          added in double. Not for products that would lose digits by overflow or
                                          underflow, beyond the first breakpoint, or with a diagonal: those stay double,
                                          as do the line search's slopes and all other sums (docs/memory.md) */
+    CUDA_OPT_F_PART = 114,          /**< what a rank is given as f, before its first call: see cuda_opt/ranks.h */
     /* of a search (cuda_opt_create_search()), before its first call; it also has MAX_ITERATIONS, MAX_EVALUATIONS,
        THREADS, MAX_SECONDS, F_TARGET, ITERATIONS, EVALUATIONS, F, DIMENSION, STOP_TEST and WORKSPACE_BYTES */
     CUDA_OPT_SEARCH_SEED = 120,     /**< >= 0; default 0: of the random numbers */
@@ -258,8 +260,7 @@ enum {
     CUDA_OPT_PG_NORM_INF = 402,    /**< ||P g||_inf there */
     CUDA_OPT_X_NORM2 = 403,        /**< ||x||_2 there */
     CUDA_OPT_STEP = 404,           /**< the last accepted step length */
-    CUDA_OPT_THETA = 405,          /**< theta = y'y / s'y, the scale of the limited-memory matrix; 1/theta is gamma.
-                                        With CUDA_OPT_METRIC_LEARNED y is the model's (docs/metric.md) */
+    CUDA_OPT_THETA = 405,          /**< theta = y'y / s'y of the model, the scale of its matrix; 1/theta is gamma */
     CUDA_OPT_SOLVER_SECONDS = 406, /**< time inside the solver. HOST: wall time of the calls. CUDA: time on the stream
                                         between the first and the last command of each call but a handle's
                                         first, which allocates */
@@ -290,8 +291,7 @@ CUDA_OPT_API void cuda_opt_destroy(cuda_opt **s);
 
 /** Bounds l <= x <= u. The arrays belong to the caller, are read at every iteration and must stay as they are until
  *  the solve ends. Before the first call of cuda_opt_solve(), which also checks them (l_i <= u_i, no NaN).
- *  @param lower  n values, in the memory space of x; -INFINITY for none;
- *                NULL: none on that side, but for what cuda_opt_set_uniform_bounds() says
+ *  @param lower  n values, where x is; -INFINITY for none. NULL: what cuda_opt_set_uniform_bounds() says
  *  @param upper  likewise, +INFINITY for none
  *  @return 0 or CUDA_OPT_MISUSE */
 CUDA_OPT_API int cuda_opt_set_bounds(cuda_opt *s, const double *lower, const double *upper);
@@ -362,9 +362,9 @@ CUDA_OPT_API int cuda_opt_save(cuda_opt *s, void *buffer, int64_t *bytes);
  *  Damage to the bytes is found; bytes made to deceive are not: load only what you would run.
  *  @param buffer  what cuda_opt_save() wrote, in host memory
  *  @param bytes   how many they are
- *  @param x       as for cuda_opt_solve(), and so are f and g
- *  @param f       one value
- *  @param g       n values
+ *  @param x  as for cuda_opt_solve()
+ *  @param f  likewise
+ *  @param g  likewise
  *  @return 0; CUDA_OPT_IMPROPER_INPUT for bytes that are no checkpoint, torn, damaged, of another n, m or precision, or
  *          of a solve whose x these bounds leave out, or that had bounds where there are none; CUDA_OPT_MISUSE after
  *          the first call of cuda_opt_solve(); else as cuda_opt_solve(). After a failure the handle is as after

@@ -38,6 +38,7 @@
 #define CUDA_OPT_HPP
 
 #include "cuda_opt.h"
+#include "cuda_opt/ranks.h"
 
 #include <cstddef>
 #include <cstdint>
@@ -125,6 +126,10 @@ class Handle {
     }
     /** As cuda_opt_synchronize(). */
     void synchronize() const { check(cuda_opt_synchronize(*this)); }
+    /** As cuda_opt_set_ranks(): the handle holds n of the variables, from first on. */
+    void set_ranks(int32_t rank, int32_t ranks, int64_t first, int64_t n) {
+        check(cuda_opt_set_ranks(*this, rank, ranks, first, n));
+    }
     /** As cuda_opt_request_stop(): safe from any thread. */
     void request_stop() { check(cuda_opt_request_stop(*this)); }
 

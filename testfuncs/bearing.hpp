@@ -64,9 +64,10 @@ struct Bearing : Defaults {
         }
     };
 
+    Energy energy() const { return {{}, hx, hy, epsilon, Angle(hx)}; }
+
     template <class Executor, class Real> void evaluate(Executor &on, const Real *x, double *f, Real *g) const {
-        const Energy energy = {{}, hx, hy, epsilon, Angle(hx)};
-        on.template map_reduce<Sum>(strips_of(grid), Strip<Real, Energy>{x, g, grid, energy}, StoreSum{f});
+        on.template map_reduce<Sum>(strips_of(grid), Strip<Real, Energy>{x, g, grid, energy()}, StoreSum{f});
     }
 
     int64_t n;

@@ -38,10 +38,13 @@ struct Torsion : Defaults {
         CUDA_OPT_HD const EdgeColumn<LinearNode> &column(int64_t) const { return every; }
     };
 
-    template <class Executor, class Real> void evaluate(Executor &on, const Real *x, double *f, Real *g) const {
+    Energy energy() const {
         const double hx = 1 / static_cast<double>(grid.nx + 1), hy = 1 / static_cast<double>(grid.ny + 1);
-        const Energy energy = {{}, {hy / hx, hy / hx, hx / hy, {-c * hx * hy}}};
-        on.template map_reduce<Sum>(strips_of(grid), Strip<Real, Energy>{x, g, grid, energy}, StoreSum{f});
+        return {{}, {hy / hx, hy / hx, hx / hy, {-c * hx * hy}}};
+    }
+
+    template <class Executor, class Real> void evaluate(Executor &on, const Real *x, double *f, Real *g) const {
+        on.template map_reduce<Sum>(strips_of(grid), Strip<Real, Energy>{x, g, grid, energy()}, StoreSum{f});
     }
 
     int64_t n;

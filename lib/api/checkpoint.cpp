@@ -5,8 +5,19 @@ using namespace cudaopt;
 
 namespace {
 
+// A rank's part alone is no solve to go on with, and the ranks would have to be saved at the same moment.
+int refuse_rank(cuda_opt *s) {
+    if (!s->solver->ranks()) return 0;
+    s->solver->new_message().set(
+        "a handle that is rank %d of %d has no checkpoint: cuda_opt_save and cuda_opt_load are "
+        "for handles that have all variables",
+        s->solver->ranks()->part().rank, s->solver->ranks()->part().ranks);
+    return CUDA_OPT_MISUSE;
+}
+
 int save(cuda_opt *s, void *buffer, int64_t *bytes) {
     if (const int code = require_solver(s, "cuda_opt_save")) return code;
+    if (const int code = refuse_rank(s)) return code;
     Solver &solver = *s->solver;
     if (!bytes) {
         solver.new_message().set("cuda_opt_save: bytes is NULL");
@@ -29,6 +40,7 @@ int save(cuda_opt *s, void *buffer, int64_t *bytes) {
 
 int load(cuda_opt *s, int bits, const void *buffer, int64_t bytes, void *x, double *f, void *g) {
     if (const int code = take_arrays(s, bits, "cuda_opt_load", x, f, g)) return code;
+    if (const int code = refuse_rank(s)) return code;
     if ((!buffer && bytes > 0) || bytes < 0) {
         s->message().set("cuda_opt_load: the buffer is NULL, or its number of bytes is negative");
         return CUDA_OPT_MISUSE;

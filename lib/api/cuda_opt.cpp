@@ -25,7 +25,7 @@ std::unique_ptr<MemorySpace> make_memory(int backend) {
 int require_solver(cuda_opt *s, const char *call) {
     if (const int code = fault_of(s)) return code;
     if (s->solver) return 0;
-    s->message().set("%s is not for a handle of cuda_opt_create_search", call);
+    s->message().set("%s is not for a handle of cuda_opt_create_%s", call, s->search ? "search" : "batch");
     return CUDA_OPT_MISUSE;
 }
 
@@ -53,8 +53,7 @@ int check_space(cuda_opt &s, const char *name, const void *pointer, bool may_be_
     }
 }
 
-// Checks that every call before a solve begins with: 0, or a code with its message.
-static int before_start(cuda_opt *s, int bits, const char *call) {
+int before_solve(cuda_opt *s, int bits, const char *call) {
     if (const int code = require_solver(s, call)) return code;
     if (bits != 0 && bits != s->bits) {
         s->message().set("%s%s is for %s precision, but the handle was made for %s", call, bits == 64 ? "" : "_f32",
@@ -69,13 +68,22 @@ static int before_start(cuda_opt *s, int bits, const char *call) {
 }
 
 int take_arrays(cuda_opt *s, int bits, const char *call, void *x, double *f, void *g) {
-    if (const int code = before_start(s, bits, call)) return code;
-    if (const int code = check_space(*s, "x", x, false)) return code;
+    if (const int code = before_solve(s, bits, call)) return code;
+    const bool empty = s->solver->own_dimension() == 0; // a rank's part
+    if (const int code = check_space(*s, "x", x, empty)) return code;
     if (const int code = check_space(*s, "f", f, false)) return code;
-    if (const int code = check_space(*s, "g", g, false)) return code;
+    if (const int code = check_space(*s, "g", g, empty)) return code;
     UserArrays &arrays = s->solver->arrays;
     arrays.x = x, arrays.f = f, arrays.g = g;
     return 0;
+}
+
+int check_uniform_bounds(cuda_opt &s, double lower, double upper) {
+    if (lower <= upper && lower != infinity && upper != -infinity) return 0;
+    const bool nan = lower != lower || upper != upper;
+    s.message().set("%s: l = %.17g, u = %.17g for all variables",
+                    nan ? "a bound is NaN" : "the bounds leave no finite x", lower, upper);
+    return CUDA_OPT_IMPROPER_INPUT;
 }
 
 } // namespace cudaopt
@@ -117,7 +125,8 @@ int create(cuda_opt **out, int64_t n, int32_t m, int32_t backend, int bits) {
 int set_bounds(cuda_opt *s, int bits, const void *lower, const void *upper) {
     if (s && s->search && bits == 64)
         return set_search_bounds(*s, static_cast<const double *>(lower), static_cast<const double *>(upper));
-    if (const int code = before_start(s, bits, "cuda_opt_set_bounds")) return code;
+    if (s && s->batch) return set_batch_bounds(*s, bits, lower, upper);
+    if (const int code = before_solve(s, bits, "cuda_opt_set_bounds")) return code;
     if (const int code = check_space(*s, "lower", lower, true)) return code;
     if (const int code = check_space(*s, "upper", upper, true)) return code;
     s->solver->arrays.lower = lower;
@@ -127,20 +136,16 @@ int set_bounds(cuda_opt *s, int bits, const void *lower, const void *upper) {
 
 // The numbers are exact in the handle's precision, whose function has taken them.
 int set_uniform_bounds(cuda_opt *s, int bits, double lower, double upper) {
-    if (const int code = before_start(s, bits, "cuda_opt_set_uniform_bounds")) return code;
-    if (!(lower <= upper) || lower == infinity || upper == -infinity) {
-        const bool nan = lower != lower || upper != upper;
-        s->message().set("%s: l = %.17g, u = %.17g for all variables",
-                         nan ? "a bound is NaN" : "the bounds leave no finite x", lower, upper);
-        return CUDA_OPT_IMPROPER_INPUT;
-    }
+    if (s && s->batch) return set_batch_uniform_bounds(*s, bits, lower, upper);
+    if (const int code = before_solve(s, bits, "cuda_opt_set_uniform_bounds")) return code;
+    if (const int code = check_uniform_bounds(*s, lower, upper)) return code;
     s->solver->arrays.lower_all = lower;
     s->solver->arrays.upper_all = upper;
     return 0;
 }
 
 int set_diagonal(cuda_opt *s, int bits, const void *diagonal) {
-    if (const int code = before_start(s, bits, "cuda_opt_set_diagonal")) return code;
+    if (const int code = before_solve(s, bits, "cuda_opt_set_diagonal")) return code;
     if (const int code = check_space(*s, "the diagonal", diagonal, true)) return code;
     s->solver->arrays.diagonal = diagonal;
     return 0;
@@ -163,7 +168,8 @@ template <class Real> int get_diagonal(cuda_opt *s, Real *to) {
 
 int set_stream(cuda_opt *s, void *stream) {
     if (s && s->search) return set_search_stream(*s, stream);
-    if (const int code = before_start(s, 0, "cuda_opt_set_stream")) return code;
+    if (s && s->batch) return set_batch_stream(*s, stream);
+    if (const int code = before_solve(s, 0, "cuda_opt_set_stream")) return code;
     s->solver->stream = stream;
     return 0;
 }
@@ -177,17 +183,18 @@ int set_log(cuda_opt *s, void (*write_line)(void *user, const char *line), void 
 int reset(cuda_opt *s) {
     if (const int code = fault_of(s)) return code;
     if (s->search) s->search->reset();
+    else if (s->batch) s->batch->reset();
     else s->solver->reset();
     return 0;
 }
 
-int solve(cuda_opt *s, int bits, void *x, double *f, void *g) {
-    if (const int code = require_solver(s, "cuda_opt_solve")) return code;
+// Whether the arrays of a call of cuda_opt_solve are good, and those of the calls before it.
+int check_call(cuda_opt *s, int bits, void *x, double *f, void *g) {
     Solver &solver = *s->solver;
     const UserArrays &arrays = solver.arrays;
     if (!solver.started()) {
         if (const int code = take_arrays(s, bits, "cuda_opt_solve", x, f, g)) return code;
-        if (solver.settings().metric == Metric::callers && !arrays.diagonal) {
+        if (solver.settings().metric == Metric::callers && !arrays.diagonal && solver.own_dimension() > 0) {
             solver.new_message().set("CUDA_OPT_DIAGCO is 1, but cuda_opt_set_diagonal has given no array");
             return CUDA_OPT_MISUSE;
         }
@@ -197,6 +204,15 @@ int solve(cuda_opt *s, int bits, void *x, double *f, void *g) {
                                  s->bits);
         return CUDA_OPT_MISUSE;
     }
+    return 0;
+}
+
+int solve(cuda_opt *s, int bits, void *x, double *f, void *g) {
+    if (const int code = require_solver(s, "cuda_opt_solve")) return code;
+    Solver &solver = *s->solver;
+    const int code = check_call(s, bits, x, f, g);
+    if (code != 0 && (!solver.ranks() || solver.ended())) return code;
+    if (code != 0) solver.ranks()->fail(code, solver.message().text()); // the other ranks have to hear of it
     return solver.resume();
 }
 
@@ -270,7 +286,7 @@ int cuda_opt_reset(cuda_opt *s) {
 
 int cuda_opt_request_stop(cuda_opt *s) {
     if (const int code = fault_of(s)) return code;
-    (s->search ? s->search->stop_requested : s->solver->stop_requested) = true;
+    s->stop_requested() = true;
     return 0;
 }
 
@@ -292,6 +308,7 @@ const char *cuda_opt_task_name(int task) {
     case CUDA_OPT_SUPPLY_DIAGONAL: return "CUDA_OPT_SUPPLY_DIAGONAL";
     case CUDA_OPT_NEW_ITERATE: return "CUDA_OPT_NEW_ITERATE";
     case CUDA_OPT_EVALUATE_BATCH: return "CUDA_OPT_EVALUATE_BATCH";
+    case CUDA_OPT_EXCHANGE: return "CUDA_OPT_EXCHANGE";
     case CUDA_OPT_CONVERGED: return "CUDA_OPT_CONVERGED";
     case CUDA_OPT_LINE_SEARCH_FAILED: return "CUDA_OPT_LINE_SEARCH_FAILED";
     case CUDA_OPT_BAD_DIAGONAL: return "CUDA_OPT_BAD_DIAGONAL";
@@ -303,6 +320,7 @@ const char *cuda_opt_task_name(int task) {
     case CUDA_OPT_CUDA_FAILURE: return "CUDA_OPT_CUDA_FAILURE";
     case CUDA_OPT_OUT_OF_MEMORY: return "CUDA_OPT_OUT_OF_MEMORY";
     case CUDA_OPT_BACKEND_UNAVAILABLE: return "CUDA_OPT_BACKEND_UNAVAILABLE";
+    case CUDA_OPT_EXCHANGE_FAILED: return "CUDA_OPT_EXCHANGE_FAILED";
     case CUDA_OPT_MISUSE: return "CUDA_OPT_MISUSE";
     case CUDA_OPT_STOPPED: return "CUDA_OPT_STOPPED";
     default: return "unknown";

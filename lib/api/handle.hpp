@@ -4,6 +4,7 @@
 #include <memory>
 #include <new>
 
+#include "batch/batch.hpp"
 #include "sweeps/backend.hpp"
 #include "cuda_opt.h"
 #include "rim/rim.hpp"
@@ -16,17 +17,24 @@ struct cuda_opt {
     int bits = 64;
     cudaopt::Message failure_message;
     std::unique_ptr<cudaopt::MemorySpace> memory;
-    std::unique_ptr<cudaopt::Solver> solver; // one of the two, unless failure is set
+    std::unique_ptr<cudaopt::Solver> solver; // one of the three, unless failure is set
     std::unique_ptr<cudaopt::Search> search;
+    std::unique_ptr<cudaopt::Batch> batch;
 
     // To be set, and to be read.
     cudaopt::Message &message() {
-        return solver ? solver->new_message() : search ? search->message() : failure_message;
+        return solver ? solver->new_message() : search ? search->message() : batch ? batch->message() : failure_message;
     }
     const cudaopt::Message &message() const {
-        return solver ? solver->message() : search ? search->message() : failure_message;
+        return solver ? solver->message() : search ? search->message() : batch ? batch->message() : failure_message;
     }
-    void *stream() const { return search ? search->stream : solver->stream; }
+    void *stream() const { return search ? search->stream : batch ? batch->stream : solver->stream; }
+    std::atomic<bool> &stop_requested() const {
+        return search ? search->stop_requested : batch ? batch->stop_requested : solver->stop_requested;
+    }
+    // Of a solver or a batch.
+    cudaopt::Settings &settings() const { return batch ? batch->settings : solver->settings(); }
+    bool started() const { return batch ? batch->started() : solver->started(); }
 };
 
 namespace cudaopt {
@@ -54,6 +62,9 @@ template <class Fill> int make_handle(cuda_opt **out, const Fill &fill) noexcept
     return s->failure = guarded(s, [&] { return fill(*s); });
 }
 
+// Checks that every call before a solve begins with, of a handle of this precision, 0: of any. 0, or a code with its
+// message.
+int before_solve(cuda_opt *s, int bits, const char *call);
 // 0, or CUDA_OPT_MISUSE with its message where a handle is not the solver's, or a pointer not of its memory space.
 int require_solver(cuda_opt *s, const char *call);
 int check_space(cuda_opt &s, const char *name, const void *pointer, bool may_be_null);
@@ -68,6 +79,8 @@ template <class Row, int count> const Row *find(const Row (&table)[count], int32
 }
 // 0, or a code with its message where the value of an integer setting is out of its range.
 int check_range(cuda_opt &s, const char *name, int64_t value, int64_t least, int64_t most);
+// The same of bounds that are one number each for all variables.
+int check_uniform_bounds(cuda_opt &s, double lower, double upper);
 
 // A search's own settings and results (search.cpp, search_options.cpp), which cuda_opt_set_int() and its like hand on.
 int set_search_int(cuda_opt &s, int32_t key, int64_t value);
@@ -76,5 +89,17 @@ int get_search_int(cuda_opt &s, int32_t key, int64_t *value);
 int get_search_real(cuda_opt &s, int32_t key, double *value);
 int set_search_bounds(cuda_opt &s, const double *lower, const double *upper);
 int set_search_stream(cuda_opt &s, void *stream);
+
+// Likewise a batch's (batch.cpp). The settings that it shares with a solver, and their results, are in options.cpp;
+// NULL: the key is none of them.
+int set_batch_int(cuda_opt &s, int32_t key, int64_t value);
+int get_batch_int(cuda_opt &s, int32_t key, int64_t *value);
+int set_batch_bounds(cuda_opt &s, int bits, const void *lower, const void *upper);
+int set_batch_uniform_bounds(cuda_opt &s, int bits, double lower, double upper);
+int set_batch_stream(cuda_opt &s, void *stream);
+int set_shared_int(cuda_opt &s, int32_t key, int64_t value);
+int get_shared_int(cuda_opt &s, int32_t key, int64_t *value);
+int64_t Results::*int_result(int32_t key);
+double Results::*real_result(int32_t key);
 
 } // namespace cudaopt

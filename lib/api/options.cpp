@@ -52,6 +52,7 @@ const IntSetting int_settings[] = {
     {CUDA_OPT_THREADS, "THREADS", &Settings::threads, nullptr, 0, 4096},
     {CUDA_OPT_HISTORY_BITS, "HISTORY_BITS", &Settings::history_bits, nullptr, 16, 64},
     {CUDA_OPT_PRODUCT_BITS, "PRODUCT_BITS", &Settings::product_bits, nullptr, 32, 64},
+    {CUDA_OPT_F_PART, "F_PART", &Settings::f_part, nullptr, 0, 2},
     {CUDA_OPT_IPRINT_FREQUENCY, "IPRINT_FREQUENCY", &Settings::log_frequency, nullptr, INT64_MIN, INT64_MAX},
     {CUDA_OPT_IPRINT_TYPE, "IPRINT_TYPE", &Settings::log_type, nullptr, 0, 3},
 };
@@ -133,25 +134,45 @@ int check_value(cuda_opt &s, const IntSetting &setting, int64_t value) {
     return check_range(s, setting.name, value, setting.least, setting.most);
 }
 
-int set_int(cuda_opt *s, int32_t key, int64_t value) {
-    if (const int code = fault_of(s)) return code;
-    if (s->search) return cudaopt::set_search_int(*s, key, value);
+// All ranks decide by the settings that each has told the others.
+int check_no_exchange(cuda_opt &s) {
+    if (!s.solver || !s.solver->exchanging()) return 0;
+    s.message().set("settings cannot be changed between CUDA_OPT_EXCHANGE and the next call of cuda_opt_solve");
+    return CUDA_OPT_MISUSE;
+}
+
+// What a batch has not: a metric, columns of fewer bits, iterates to look at, a log, ranks.
+bool is_solvers_alone(int32_t key) {
+    for (const int32_t one :
+         {CUDA_OPT_DIAGCO, CUDA_OPT_METRIC, CUDA_OPT_HISTORY_BITS, CUDA_OPT_PRODUCT_BITS, CUDA_OPT_REPORT_ITERATES,
+          CUDA_OPT_IPRINT_FREQUENCY, CUDA_OPT_IPRINT_TYPE, CUDA_OPT_F_PART})
+        if (key == one) return true;
+    return false;
+}
+
+int set_of_solve(cuda_opt *s, int32_t key, int64_t value) {
+    if (const int code = check_no_exchange(*s)) return code;
     const IntSetting *setting = find(int_settings, key);
     if (!setting) {
         s->message().set("%d is not the key of an integer setting", key);
         return CUDA_OPT_IMPROPER_INPUT;
     }
+    if (s->batch && is_solvers_alone(key)) {
+        s->message().set("CUDA_OPT_%s is not for a handle of cuda_opt_create_batch", setting->name);
+        return CUDA_OPT_IMPROPER_INPUT;
+    }
     const bool history = key == CUDA_OPT_HISTORY_BITS;
     if (const int code = check_value(*s, *setting, value)) return code;
     const bool at_start_only = history || key == CUDA_OPT_DIAGCO || key == CUDA_OPT_METRIC || key == CUDA_OPT_THREADS ||
-                               key == CUDA_OPT_ROBUST;
-    if (at_start_only && s->solver->started()) {
-        s->message().set("CUDA_OPT_%s can be set before the first call of cuda_opt_solve only", setting->name);
+                               key == CUDA_OPT_ROBUST || key == CUDA_OPT_F_PART;
+    if (at_start_only && s->started()) {
+        s->message().set("CUDA_OPT_%s can be set before the first call of cuda_opt_%ssolve only", setting->name,
+                         s->batch ? "batch_" : "");
         return CUDA_OPT_MISUSE;
     }
     if (history)
         if (const int code = check_pairs_kept(*s, value)) return code;
-    Settings &settings = s->solver->settings();
+    Settings &settings = s->settings();
     if (setting->flag) settings.*setting->flag = value != 0;
     else if (setting->value) settings.*setting->value = value;
     else if (value != 0) settings.metric = CUDA_OPT_METRIC_DIAGONAL;
@@ -159,9 +180,17 @@ int set_int(cuda_opt *s, int32_t key, int64_t value) {
     return 0;
 }
 
+int set_int(cuda_opt *s, int32_t key, int64_t value) {
+    if (const int code = fault_of(s)) return code;
+    if (s->search) return cudaopt::set_search_int(*s, key, value);
+    if (s->batch) return cudaopt::set_batch_int(*s, key, value);
+    return set_of_solve(s, key, value);
+}
+
 int set_real(cuda_opt *s, int32_t key, double value) {
     if (const int code = fault_of(s)) return code;
     if (s->search) return cudaopt::set_search_real(*s, key, value);
+    if (const int code = check_no_exchange(*s)) return code;
     const RealSetting *setting = find(real_settings, key);
     if (!setting) {
         s->message().set("%d is not the key of a real setting", key);
@@ -175,7 +204,7 @@ int set_real(cuda_opt *s, int32_t key, double value) {
                          setting->open_above ? "below" : "at most", setting->most);
         return CUDA_OPT_IMPROPER_INPUT;
     }
-    Settings &settings = s->solver->settings();
+    Settings &settings = s->settings();
     const double step_min = key == CUDA_OPT_STPMIN ? value : settings.step_min;
     const double step_max = key == CUDA_OPT_STPMAX ? value : settings.step_max;
     if (step_min > step_max) {
@@ -189,6 +218,7 @@ int set_real(cuda_opt *s, int32_t key, double value) {
 
 int get_int(cuda_opt *s, int32_t key, int64_t *value) {
     if (s->search) return cudaopt::get_search_int(*s, key, value);
+    if (s->batch) return cudaopt::get_batch_int(*s, key, value);
     const cudaopt::Solver &solver = *s->solver;
     const Results &results = solver.results();
     switch (key) {
@@ -200,21 +230,18 @@ int get_int(cuda_opt *s, int32_t key, int64_t *value) {
     case CUDA_OPT_PRECISION: *value = s->bits; return 0;
     default: break;
     }
-    const Settings &settings = solver.settings();
-    if (const IntSetting *setting = find(int_settings, key))
-        *value = setting->flag    ? settings.*setting->flag
-                 : setting->value ? settings.*setting->value
-                                  : settings.metric == CUDA_OPT_METRIC_DIAGONAL;
-    else if (const IntResult *result = find(int_results, key)) *value = results.*result->value;
-    else return CUDA_OPT_IMPROPER_INPUT;
+    const auto result = cudaopt::int_result(key);
+    if (!result) return cudaopt::get_shared_int(*s, key, value);
+    *value = results.*result;
     return 0;
 }
 
 int get_real(cuda_opt *s, int32_t key, double *value) {
     if (s->search) return cudaopt::get_search_real(*s, key, value);
-    if (key == CUDA_OPT_SOLVER_SECONDS) *value = s->solver->seconds();
-    else if (const RealSetting *setting = find(real_settings, key)) *value = s->solver->settings().*setting->value;
-    else if (const RealResult *result = find(real_results, key)) *value = s->solver->results().*result->value;
+    if (const RealSetting *setting = find(real_settings, key)) *value = s->settings().*setting->value;
+    else if (s->batch) return CUDA_OPT_IMPROPER_INPUT;
+    else if (key == CUDA_OPT_SOLVER_SECONDS) *value = s->solver->seconds();
+    else if (const auto result = cudaopt::real_result(key)) *value = s->solver->results().*result;
     else return CUDA_OPT_IMPROPER_INPUT;
     return 0;
 }
@@ -231,7 +258,11 @@ int get(const cuda_opt *constant, int32_t key, Value *value, const char *what, c
         }
         if (s->failure) return s->failure;
         const int code = get(s, key, value);
-        if (code != 0) s->message().set("%d is not the key of %s%s", key, what, s->search ? " of a search" : "");
+        if (code != 0)
+            s->message().set("%d is not the key of %s%s", key, what,
+                             s->search  ? " of a search"
+                             : s->batch ? " of a whole batch"
+                                        : "");
         return code;
     });
 }
@@ -243,6 +274,28 @@ int cudaopt::check_range(cuda_opt &s, const char *name, int64_t value, int64_t l
     s.message().set("CUDA_OPT_%s is %lld, but has to be from %lld to %lld", name, static_cast<long long>(value),
                     static_cast<long long>(least), static_cast<long long>(most));
     return CUDA_OPT_IMPROPER_INPUT;
+}
+
+int cudaopt::set_shared_int(cuda_opt &s, int32_t key, int64_t value) { return set_of_solve(&s, key, value); }
+
+int cudaopt::get_shared_int(cuda_opt &s, int32_t key, int64_t *value) {
+    const IntSetting *setting = find(int_settings, key);
+    if (!setting) return CUDA_OPT_IMPROPER_INPUT;
+    const Settings &settings = s.settings();
+    *value = setting->flag    ? settings.*setting->flag
+             : setting->value ? settings.*setting->value
+                              : settings.metric == CUDA_OPT_METRIC_DIAGONAL;
+    return 0;
+}
+
+int64_t Results::*cudaopt::int_result(int32_t key) {
+    const IntResult *result = find(int_results, key);
+    return result ? result->value : nullptr;
+}
+
+double Results::*cudaopt::real_result(int32_t key) {
+    const RealResult *result = find(real_results, key);
+    return result ? result->value : nullptr;
 }
 
 int cuda_opt_set_int(cuda_opt *s, int32_t key, int64_t value) {

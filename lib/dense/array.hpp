@@ -33,7 +33,7 @@ class Array {
 // give each array its place.
 struct CountArrays {
     int64_t doubles = 0;
-    CUDA_OPT_HD void operator()(Array &, int64_t count) { doubles += count; }
+    CUDA_OPT_HD constexpr void operator()(Array &, int64_t count) { doubles += count; }
 };
 
 struct PlaceArrays {

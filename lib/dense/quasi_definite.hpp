@@ -36,7 +36,7 @@ typedef double Lanes __attribute__((vector_size(16), aligned(8), may_alias));
 
 class QuasiDefinite {
   public:
-    template <class Visit> CUDA_OPT_HD void each_array(int capacity, Visit &visit) {
+    template <class Visit> CUDA_OPT_HD constexpr void each_array(int capacity, Visit &visit) {
         visit(v_, int64_t{2} * capacity * stride(capacity));
         visit(reciprocals_, 2 * capacity);
         visit(factors_, 2 * capacity);
@@ -112,7 +112,7 @@ class QuasiDefinite {
     CUDA_OPT_HD static const Lanes &lanes(const double *two) { return *reinterpret_cast<const Lanes *>(two); }
 
     static constexpr int granule = 4; // columns; a row's last one may reach beyond its end, to what is of no use
-    CUDA_OPT_HD static int stride(int k) { return 2 * k + granule; }
+    CUDA_OPT_HD static constexpr int stride(int k) { return 2 * k + granule; }
 
     // Row i of V, from its diagonal on: v_i -= sum of V_pi / V_pp v_p over the rows p in [begin, end).
     CUDA_OPT_HD void eliminate(int begin, int end, int i) {

@@ -130,12 +130,13 @@ class ThreadPool {
     bool busy() const { return busy_; }
     bool holds(int threads) const { return members_ && threads <= size_; }
 
-    // What is known of this work: of this kind, and of so many.
+    // What is known of this work: of this kind, of so many, among so many. `first` tells works apart whose rows are
+    // different in number, but whose subtrees are not.
     TeamSize &size_for(Piece piece, int64_t count, int most, int first) {
         const auto kind = reinterpret_cast<std::uintptr_t>(piece);
-        Known &known = known_[(kind / 16 + static_cast<std::uintptr_t>(count)) % known_.size()];
-        if (known.piece != piece || known.count != count || known.most != most) {
-            known = {piece, count, most, {}};
+        Known &known = known_[(kind / 16 + static_cast<std::uintptr_t>(count + first)) % known_.size()];
+        if (known.piece != piece || known.count != count || known.most != most || known.first != first) {
+            known = {piece, count, most, first, {}};
             known.size.begin(most, first);
         }
         return known.size;
@@ -164,7 +165,7 @@ class ThreadPool {
     struct Known {
         Piece piece = nullptr;
         int64_t count = 0;
-        int most = 0;
+        int most = 0, first = 0;
         TeamSize size;
     };
     bool take(int place) {

@@ -12,7 +12,7 @@
 namespace cudaopt {
 
 // A state in a block of state_bytes(m) zero bytes, aligned to 8.
-inline State *make_state(void *block, int64_t n, int m) {
+CUDA_OPT_HD inline State *make_state(void *block, int64_t n, int m) {
     State *const state = new (block) State;
     dense::PlaceArrays place{reinterpret_cast<double *>(state + 1)};
     state->each_array(m, place);

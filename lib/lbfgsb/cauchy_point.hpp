@@ -30,7 +30,7 @@ class CauchySearch {
   public:
     enum class State { asks, found, breakdown };
 
-    template <class Visit> CUDA_OPT_HD void each_array(int m, Visit &visit) {
+    template <class Visit> CUDA_OPT_HD constexpr void each_array(int m, Visit &visit) {
         size_ = 2 * m;
         visit(path_, 4 * size_);
         visit(saved_path_, 4 * size_);

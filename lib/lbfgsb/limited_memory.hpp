@@ -12,7 +12,7 @@ namespace cudaopt {
 
 class LimitedMemory {
   public:
-    template <class Visit> CUDA_OPT_HD void each_array(int m, Visit &visit) {
+    template <class Visit> CUDA_OPT_HD constexpr void each_array(int m, Visit &visit) {
         m_ = m;
         const int64_t size = int64_t{m} * m;
         visit(ss_, size), visit(ys_, size), visit(yy_, size), visit(theta_ss_, size);

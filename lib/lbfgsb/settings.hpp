@@ -17,7 +17,7 @@ struct Settings {
     bool approximate_cauchy = false, report_iterates = false, robust = true;
     int64_t history_bits = 64, // of an element of S and Y
         product_bits = 64,     // of their products
-        threads = 0, log_frequency = -1, log_type = 0;
+        threads = 0, log_frequency = -1, log_type = 0, f_part = 0;
     int64_t metric = Metric::one_number;
     double eps = 1e-5, pgtol = 0, factr = 0, f_target = -infinity;
     double gtol = 0.9, ftol = 1e-4, xtol = 1e-16, step_min = 1e-20, step_max = 1e20, max_seconds = 0;

@@ -93,14 +93,14 @@ class State {
     // The slot of a pair whose y is still g_base, for a warm start, which then holds it finished; -1: none.
     CUDA_OPT_HD int finish_pair();
 
-    template <class Visit> CUDA_OPT_HD void each_array(int m, Visit &visit) {
+    template <class Visit> CUDA_OPT_HD constexpr void each_array(int m, Visit &visit) {
         memory_.each_array(m, visit);
         cauchy_.each_array(m, visit);
         subspace_.each_array(m, visit);
     }
 
   private:
-    friend State *make_state(void *block, int64_t n, int m);
+    CUDA_OPT_HD friend State *make_state(void *block, int64_t n, int m);
 
     struct FirstStep {
         double theta, step;
@@ -234,7 +234,7 @@ class State {
 };
 
 // Bytes of a state for m pairs.
-CUDA_OPT_HD inline int64_t state_bytes(int m) {
+CUDA_OPT_HD constexpr int64_t state_bytes(int m) {
     State state;
     dense::CountArrays count;
     state.each_array(m, count);

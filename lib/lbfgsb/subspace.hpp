@@ -18,7 +18,7 @@ namespace cudaopt {
 
 class Subspace {
   public:
-    template <class Visit> CUDA_OPT_HD void each_array(int m, Visit &visit) {
+    template <class Visit> CUDA_OPT_HD constexpr void each_array(int m, Visit &visit) {
         visit(v_, 2 * m);
         visit(q_, panel::columns(m));
     }

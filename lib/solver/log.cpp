@@ -22,7 +22,7 @@ void Solver::log_line(const char *format, ...) {
 
 void Solver::log_vector(const char *name, const void *vector) {
     log_line(" VECTOR %s =", name);
-    const int64_t n = dimension();
+    const int64_t n = own_dimension();
     double values[per_line];
     char line[per_line * 16 + 1];
     for (int64_t begin = 0; begin < n; begin += per_line) {

@@ -21,24 +21,37 @@ void *zero_bytes(int64_t count) {
 
 Solver::Solver(int64_t n, int m, int bits, int backend, int device, MakeSweeps make_sweeps)
     : block_(zero_bytes(state_bytes(m))), state_(make_state(block_.get(), n, m)), backend_(backend), device_(device),
-      make_sweeps_(make_sweeps), history_bits_(bits), sweeps_(make_sweeps(backend, n, bits, device)) {
+      make_sweeps_(make_sweeps), bits_(bits), history_bits_(bits), own_n_(n),
+      sweeps_(make_sweeps(backend, n, bits, device)) {
     settings().history_bits = bits;
 }
 
 const Message &Solver::message() const {
-    if (std::exchange(event_untold_, false)) tell(state_->event, message_);
+    if (!std::exchange(event_untold_, false)) return message_;
+    if (exchanging()) {
+        message_.set("gather %lld bytes of each of the %d ranks, where cuda_opt_gather() says",
+                     static_cast<long long>(ranks_->packets().bytes()), ranks_->part().ranks);
+    } else if (origin_ < 0) {
+        tell(state_->event, message_);
+    } else {
+        Message sentence;
+        tell(state_->event, sentence);
+        message_.set("rank %d: %s", origin_, sentence.text());
+    }
     return message_;
 }
 
 void Solver::begin_anew(bool keep_pairs) {
     state_->begin_anew(keep_pairs);
     host_seconds_ = 0;
-    stop_requested = resumed_ = false;
+    stop_requested = resumed_ = stop_agreed_ = false;
+    origin_ = -1;
+    if (ranks_) ranks_->begin_anew();
 }
 
 void Solver::warm_start() {
     const int unfinished = state_->broken() ? -1 : state_->finish_pair();
-    if (unfinished >= 0) sweeps_->finish_pair(unfinished);
+    if (unfinished >= 0 && own_dimension() > 0) sweeps_->finish_pair(unfinished);
     begin_anew(true);
 }
 
@@ -46,16 +59,16 @@ int Solver::resume() {
     const Clock::time_point now = Clock::now();
     if (!started()) first_call_ = now;
     patience_.begin_call(first_call_, settings().max_seconds);
+    event_untold_ = true;
     int task;
     try {
-        task = call();
+        task = ranks_ ? call_as_rank() : call();
     } catch (...) { // what it was is said at the rim
         patience_.end_call();
         state_->break_off();
         throw;
     }
     patience_.end_call();
-    event_untold_ = true;
     host_seconds_ += std::chrono::duration<double>(Clock::now() - now).count();
     return task;
 }
@@ -129,10 +142,14 @@ void Solver::perform(const Request &request) {
 }
 
 void Solver::allocate() {
-    if (settings().history_bits != history_bits_) {
+    const bool by_segments = ranks_ && ranks_->by_segments();
+    if (settings().history_bits != history_bits_ || own_dimension() != own_n_ || by_segments != by_segments_) {
         // The former go before the new ones allocate, so that there are never two workspaces.
-        sweeps_ = make_sweeps_(backend_, dimension(), static_cast<int>(settings().history_bits), device_);
+        sweeps_ = make_sweeps_(backend_, own_dimension(), static_cast<int>(settings().history_bits), device_);
         history_bits_ = settings().history_bits;
+        own_n_ = own_dimension();
+        by_segments_ = by_segments;
+        if (by_segments) sweeps_->subtree_sums()->take_part(ranks_->part().first, dimension());
     }
     sweeps_->allocate(memory(),
                       {static_cast<int>(settings().threads), stream, settings().robust, settings().metric, &patience_});

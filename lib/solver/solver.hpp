@@ -8,6 +8,7 @@
 #include <memory>
 
 #include "lbfgsb/state.hpp"
+#include "ranks/ranks.hpp"
 #include "sweeps/sweeps.hpp"
 #include "rim/message.hpp"
 
@@ -25,12 +26,13 @@ class Solver {
     const Settings &settings() const { return state_->settings; }
     const Results &results() const { return state_->results; }
     const State &state() const { return *state_; }
-    int64_t dimension() const { return state_->n(); }
+    int64_t dimension() const { return state_->n(); } // all variables
+    int64_t own_dimension() const { return ranks_ ? ranks_->part().n : dimension(); }
     int memory() const { return state_->memory().capacity(); }
     int64_t pairs() const { return state_->memory().pairs(); }
     Sweeps &sweeps() { return *sweeps_; }
     const Sweeps &sweeps() const { return *sweeps_; }
-    bool started() const { return state_->started(); }
+    bool started() const { return state_->started() || exchanging(); }
     bool ended() const { return state_->ended(); }
     double seconds() const {
         const double own = sweeps_->seconds();
@@ -51,6 +53,19 @@ class Solver {
     void *stream = nullptr; // CUDA
 
     int resume();
+
+    // The handle is one of several, and holds these variables of dimension() (rank.cpp). Throws.
+    void become_rank(const Part &part) {
+        ranks_ = std::make_unique<Ranks>(part);
+        own_n_ = -1;
+    }
+    Ranks *ranks() { return ranks_.get(); }
+    const Ranks *ranks() const { return ranks_.get(); }
+    // Whether the caller has been asked for an exchange.
+    bool exchanging() const { return ranks_ && ranks_->packets().under_way() != Exchange::none; }
+    // The exchange could not be done: the solve ends here.
+    int end_without_exchange(const char *why);
+
     void reset() { begin_anew(false); }
     // As reset(), but the pairs stay.
     void warm_start();
@@ -64,9 +79,10 @@ class Solver {
     // The diagonal of H_0 as the newest model has it, to host memory; Real is the precision of the handle.
     template <class Real> void read_diagonal(Real *to) {
         const double scale = settings().metric == Metric::callers ? 1 : 1 / state_->memory().theta();
+        if (own_dimension() == 0) return;
         if (state_->weighted()) sweeps_->fetch({HeldVector::diagonal}, to);
-        else std::fill_n(to, dimension(), Real(1));
-        std::transform(to, to + dimension(), to, [=](Real h) { return static_cast<Real>(scale * h); });
+        else std::fill_n(to, own_dimension(), Real(1));
+        std::transform(to, to + own_dimension(), to, [=](Real h) { return static_cast<Real>(scale * h); });
     }
     std::atomic<bool> stop_requested{false};
 
@@ -76,6 +92,14 @@ class Solver {
     void begin_anew(bool keep_pairs);
     int call();
     int run(Request request);
+    int call_as_rank();
+    int go_on_as_rank();
+    int run_as_rank(Request request);
+    int end_as_rank(int code);
+    int break_off_as_rank(int code, const Message &sentence);
+    template <class Action> void attempt(const Action &action);
+    void perform_own(const Request &request);
+    void allocate_as_rank();
     void perform(const Request &request);
     double seconds_passed() const { return std::chrono::duration<double>(Clock::now() - first_call_).count(); }
     void allocate();
@@ -96,13 +120,20 @@ class Solver {
     State *const state_;
     const int backend_, device_;
     const MakeSweeps make_sweeps_;
-    int64_t history_bits_; // of the sweeps there are
+    const int bits_;               // of the caller's vectors
+    int64_t history_bits_, own_n_; // of the sweeps there are
+    bool by_segments_ = false;     // whether they are told of which part of the segments they are
     std::unique_ptr<Sweeps> sweeps_;
+    std::unique_ptr<Ranks> ranks_;   // NULL: the handle has all variables
     Answer answer_;                  // to the state's last request
     DirectionSums direction_sums_{}; // in it
     mutable Message message_;
     mutable bool event_untold_ = false;
-    bool resumed_ = false; // the last task is to be told again
+    bool resumed_ = false;     // the last task is to be told again
+    double own_f_ = 0;         // what the caller has put there, on a rank
+    bool stop_agreed_ = false; // all ranks know that one of them wants it
+    int end_code_ = 0;         // of a rank's solve, while the last exchange is done
+    int origin_ = -1;          // the rank that is the reason of the end; -1: none alone
     Clock::time_point first_call_{};
     Patience patience_{stop_requested};
     double host_seconds_ = 0;

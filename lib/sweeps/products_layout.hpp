@@ -2,7 +2,10 @@
 // rows, products over all rows, where they are asked for those of the older steps; then the two that are not sums.
 #pragma once
 
+#include <algorithm>
+
 #include "exec/annotations.hpp"
+#include "lbfgsb/box.hpp"
 #include "lbfgsb/panel.hpp"
 
 namespace cudaopt {
@@ -19,6 +22,15 @@ struct ProductsLayout {
           maximum(older_steps + (with_older ? panel::older_count(panel::pairs(columns)) : 0)), minimum(maximum + 1),
           size(minimum + 1) {}
 
+    // Such an array, of these sums.
+    void write(const PanelProducts &sums, double *v) const {
+        for (int i = 0; i < row_sum_count; i++) v[i] = sums.row_sums[i];
+        for (int i = free_gram; i < leading_products; i++) v[i] = sums.free_gram[i - free_gram];
+        for (int i = leading_products; i < older_steps; i++) v[i] = sums.leading_products[i - leading_products];
+        for (int i = older_steps; i < maximum; i++) v[i] = sums.older_steps[i - older_steps];
+        v[maximum] = sums.projected_gradient_max;
+        v[minimum] = sums.first_breakpoint;
+    }
     // What such an array says; it stays where it is.
     PanelProducts products(const double *v) const {
         PanelProducts sums{};
@@ -32,5 +44,18 @@ struct ProductsLayout {
         return sums;
     }
 };
+
+// As of no row; and those of two sets of rows joined.
+inline void clear(const ProductsLayout &layout, double *v) {
+    std::fill(v, v + layout.size, 0.0);
+    v[layout.minimum] = infinity;
+}
+
+inline void join(const ProductsLayout &layout, double *to, const double *from) {
+    for (int i = 0; i < layout.maximum; i++) to[i] += from[i];
+    const double largest = from[layout.maximum];
+    if (largest > to[layout.maximum] || largest != largest) to[layout.maximum] = largest;
+    to[layout.minimum] = std::min(to[layout.minimum], from[layout.minimum]);
+}
 
 } // namespace cudaopt

@@ -16,6 +16,7 @@
 #include "lbfgsb/requests.hpp"
 #include "lbfgsb/settings.hpp"
 #include "rim/failure.hpp"
+#include "sweeps/rules.hpp"
 
 namespace cudaopt {
 
@@ -51,6 +52,20 @@ struct HeldVector {
         diagonal
     } kind;       // diagonal: that of weighted products
     int slot = 0; // of a column, or of the one that g_base will become
+};
+
+// The sums of a part of the variables, subtree by subtree (sweeps/segments.hpp), 0 <= subtree < OwnSegments'
+// subtree_count(): those of several parts can be joined to the whole's bits. Of the last sweep that formed them.
+class SubtreeSums {
+  public:
+    // The variables are [first, first + n) of `of`. Before Sweeps::allocate().
+    virtual void take_part(int64_t first, int64_t of) = 0;
+    virtual PanelProducts products(int subtree) const = 0; // f is not set
+    virtual DirectionSums direction(int subtree) const = 0;
+    virtual ScaledSquares squares(int subtree) const = 0; // of x_norm() or projected_gradient_norm()
+
+  protected:
+    ~SubtreeSums() = default;
 };
 
 class Sweeps {
@@ -102,6 +117,8 @@ class Sweeps {
 
     // Copy components [begin, begin + count) of the caller's x or g to host memory as doubles; for the log.
     virtual void read(const void *vector, int64_t begin, int count, double *to) = 0;
+    // Where the backend can form such sums; else NULL.
+    virtual SubtreeSums *subtree_sums() { return nullptr; }
     // Seconds the backend has worked, where it keeps its own clock (a GPU), else a negative number.
     virtual void begin_call() {}
     virtual void end_call() {}

@@ -1,12 +1,14 @@
 """Minimise smooth functions of very many variables, with or without bounds, on NVIDIA GPUs and on the host.
 
 ``minimize`` has SciPy's conventions and works where the arrays are: NumPy, torch, CuPy, JAX. ``lbfgsb`` is a method for
-``scipy.optimize.minimize``. ``Solver`` leaves the loop to you. ``pattern_search`` needs no gradient.
-``cuda_opt.torch.LBFGSB`` is a ``torch.optim.Optimizer``, ``cuda_opt.jax.minimize`` differentiates by itself."""
+``scipy.optimize.minimize``. ``Solver`` leaves the loop to you; with a ``Part`` it is one rank of several.
+``pattern_search`` needs no gradient. ``cuda_opt.torch.LBFGSB`` is a ``torch.optim.Optimizer``,
+``cuda_opt.jax.minimize`` differentiates by itself."""
 from ._bounds import Bounds
 from ._constants import Metric, Task
 from ._library import Error, ImproperInput, OutOfMemory, version
 from ._minimize import lbfgsb, minimize
+from ._part import Part
 from ._result import InverseHessian, OptimizeResult
 from ._search import pattern_search
 from ._solver import Solver
@@ -22,6 +24,7 @@ __all__ = [
     "Metric",
     "OptimizeResult",
     "OutOfMemory",
+    "Part",
     "Solver",
     "Task",
     "lbfgsb",

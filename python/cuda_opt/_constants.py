@@ -11,6 +11,7 @@ class Task(IntEnum):
     SUPPLY_DIAGONAL = 2
     NEW_ITERATE = 3
     EVALUATE_BATCH = 4
+    EXCHANGE = 5
     CONVERGED = 0
     LINE_SEARCH_FAILED = -1
     BAD_DIAGONAL = -2
@@ -22,6 +23,7 @@ class Task(IntEnum):
     CUDA_FAILURE = -30
     OUT_OF_MEMORY = -31
     BACKEND_UNAVAILABLE = -32
+    EXCHANGE_FAILED = -33
     MISUSE = -40
     STOPPED = -41
 
@@ -53,6 +55,7 @@ INTEGERS = {
     "HISTORY_BITS": 111,
     "METRIC": 112,
     "PRODUCT_BITS": 113,
+    "F_PART": 114,
     "SEARCH_SEED": 120,
     "AT_SMALLEST_STEP": 121,
     "HALVINGS": 122,

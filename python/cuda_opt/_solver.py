@@ -12,6 +12,7 @@ from ._bounds import limits_of
 from ._constants import ENDS, Task
 from ._handle import TASKS, Handle, integer, stream_number
 from ._library import library
+from ._part import Part
 from ._space import Array, as_array, one_axis
 from ._space_of import space_of
 
@@ -46,6 +47,9 @@ class Solver(Handle):
         True: each iteration yields ``Task.SUPPLY_DIAGONAL`` as well, at which ``solver.diagonal``, an array of shape
         (n,), is to be filled with positive guesses of 1 / (second derivative of f by x_i). Without bounds alone.
         Default False.
+    part : Part or None
+        x is a part of the variables, and this solver one of several that share a solve: f is the part's share, unless
+        ``F_PART`` says otherwise. Default: x has all variables.
     stream : int, torch.cuda.Stream, cupy.cuda.Stream, or None
         The CUDA stream of all device work, on which f and g have to be written. Default: the current one of x's
         library, when the solver is made.
@@ -73,6 +77,7 @@ class Solver(Handle):
         *,
         bounds: Any = None,
         diagonal: bool = False,
+        part: Part | None = None,
         stream: Any = None,
         **settings: float,
     ) -> None:
@@ -85,13 +90,18 @@ class Solver(Handle):
         self._x = space.take(start, "x0", written=True)
         self._single = space.bits == 32
         create = library.cuda_opt_create_f32 if self._single else library.cuda_opt_create
-        super().__init__(create, space, self.n, integer(m, "the number of correction pairs m", 32))
+        pairs = integer(m, "the number of correction pairs m", 32)
+        super().__init__(create, space, part.n if part else self.n, pairs)
+        self._part = part
         self.status: Task | None = None
         self._f, self._g = space.empty(double=True), space.empty(self.n)
         self._arguments = [ctypes.c_void_p(space.pointer(array)) for array in (self._x, self._f, self._g)]
         self._step = partial(self._function("solve"), self._handle, *self._arguments)
         self.diagonal: Array = None
         try:
+            if part:
+                place = (part.rank, part.ranks, part.first, self.n)
+                self._check(library.cuda_opt_set_ranks(self._handle, *place))
             self._set_bounds()
             if diagonal:
                 self.diagonal = space.empty(self.n)
@@ -162,7 +172,10 @@ class Solver(Handle):
 
     def step(self) -> int:
         """One step: the number of a ``Task``. What is misused is an exception, how a solve ends is not."""
-        return self._after(self._step(), ENDS)
+        code = self._step()
+        while code == Task.EXCHANGE and self._part:
+            code = self._part.exchange(self._handle) or self._step()
+        return self._after(code, ENDS)
 
     def end(self, code: int) -> None:
         """Take note of a step's code <= 0, for those who call step() themselves: it becomes the status."""

@@ -10,6 +10,7 @@ import cuda_opt
 from cuda_opt import _constants, _library
 
 HEADER = Path(__file__).parents[2] / "include/cuda_opt.h"
+OF_RANKS = HEADER.parent / "cuda_opt/ranks.h"
 # What no one has asked the package for: a backend is told by x0, a task's name is Task's, arrays are their library's.
 NOT_CALLED = {"task_name"}
 
@@ -18,7 +19,7 @@ NOT_CALLED = {"task_name"}
 def header():
     if not HEADER.exists():
         pytest.skip("no include/cuda_opt.h beside the tests")
-    return re.sub(r"/\*.*?\*/", "", HEADER.read_text(), flags=re.S)
+    return re.sub(r"/\*.*?\*/", "", HEADER.read_text() + OF_RANKS.read_text(), flags=re.S)
 
 
 def test_numbers(header):
@@ -26,6 +27,7 @@ def test_numbers(header):
     backends = {name: getattr(_constants, name) for name in ("BACKEND_AUTO", "BACKEND_CUDA", "BACKEND_HOST")}
     tasks = {task.name: int(task) for task in cuda_opt.Task}
     tasks.update({f"METRIC_{metric.name}": int(metric) for metric in cuda_opt.Metric})
+    tasks.update(F_OF_RANK=0, F_OF_SEGMENTS=1, F_WHOLE=2)  # given as numbers
     assert {**backends, **tasks, **_constants.INTEGERS, **_constants.REALS} == in_header
 
 

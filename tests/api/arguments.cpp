@@ -285,6 +285,7 @@ TEST_CASE("Versions and names", "[api]") {
         {CUDA_OPT_SUPPLY_DIAGONAL, "CUDA_OPT_SUPPLY_DIAGONAL"},
         {CUDA_OPT_NEW_ITERATE, "CUDA_OPT_NEW_ITERATE"},
         {CUDA_OPT_EVALUATE_BATCH, "CUDA_OPT_EVALUATE_BATCH"},
+        {CUDA_OPT_EXCHANGE, "CUDA_OPT_EXCHANGE"},
         {CUDA_OPT_CONVERGED, "CUDA_OPT_CONVERGED"},
         {CUDA_OPT_LINE_SEARCH_FAILED, "CUDA_OPT_LINE_SEARCH_FAILED"},
         {CUDA_OPT_BAD_DIAGONAL, "CUDA_OPT_BAD_DIAGONAL"},
@@ -296,9 +297,10 @@ TEST_CASE("Versions and names", "[api]") {
         {CUDA_OPT_CUDA_FAILURE, "CUDA_OPT_CUDA_FAILURE"},
         {CUDA_OPT_OUT_OF_MEMORY, "CUDA_OPT_OUT_OF_MEMORY"},
         {CUDA_OPT_BACKEND_UNAVAILABLE, "CUDA_OPT_BACKEND_UNAVAILABLE"},
+        {CUDA_OPT_EXCHANGE_FAILED, "CUDA_OPT_EXCHANGE_FAILED"},
         {CUDA_OPT_MISUSE, "CUDA_OPT_MISUSE"},
         {CUDA_OPT_STOPPED, "CUDA_OPT_STOPPED"},
     };
     for (const auto &[task, name] : names) CHECK(cuda_opt_task_name(task) == name);
-    for (const int task : {5, 99, -4, -99}) CHECK(cuda_opt_task_name(task) == std::string("unknown"));
+    for (const int task : {6, 99, -4, -99}) CHECK(cuda_opt_task_name(task) == std::string("unknown"));
 }

@@ -77,7 +77,8 @@ void refused_episode(Run &run) {
 int main(int count, char **arguments) {
     return fuzz::run_episodes(count, arguments, [](fuzz::Run &run) {
         const double kind = run.random.uniform();
-        if (kind < 0.85) fuzz::solver_episode(run);
+        if (kind < 0.75) fuzz::solver_episode(run);
+        else if (kind < 0.85) fuzz::batch_episode(run);
         else if (kind < 0.96) fuzz::search_episode(run);
         else fuzz::refused_episode(run);
     });

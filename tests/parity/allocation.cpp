@@ -6,6 +6,7 @@
 #include <cstdlib>
 
 #include "../support/harness.hpp"
+#include "cuda_opt_batch.h"
 
 using namespace cudaopt_test;
 
@@ -154,4 +155,46 @@ TEST_CASE("A search allocates nothing after its first call", "[memory]") {
         CHECK(allocations == 0);
         cuda_opt_destroy(&s);
     }
+}
+
+TEST_CASE("A batch allocates nothing after its first call", "[memory]") {
+    constexpr int64_t n = 6, count = 300;
+    for (const int threads : {1, 2})
+        for (const bool packed : {false, true}) {
+            INFO("threads: " << threads << ", packed: " << packed);
+            std::vector<double> x(n * count), f(count), g(n * count), numbers(count);
+            Uniform uniform(7);
+            for (double &one : x) one = 4 * uniform() - 2;
+            cuda_opt *s = nullptr;
+            REQUIRE(cuda_opt_create_batch(&s, n, count, 5, CUDA_OPT_BACKEND_HOST) == 0);
+            REQUIRE(cuda_opt_set_uniform_bounds(s, -1.5, 0.8) == 0);
+            REQUIRE(cuda_opt_set_int(s, CUDA_OPT_THREADS, threads) == 0);
+            REQUIRE(cuda_opt_set_int(s, CUDA_OPT_BATCH_PACKED, packed) == 0);
+            int task = cuda_opt_batch_solve(s, x.data(), f.data(), g.data());
+            REQUIRE(task == CUDA_OPT_EVALUATE_BATCH);
+            allocations = 0;
+            counting = true;
+            while (task > 0) {
+                int64_t active = 0;
+                cuda_opt_get_int(s, CUDA_OPT_BATCH, &active);
+                const int64_t *const list = cuda_opt_batch_active(s);
+                for (int64_t k = 0; k < active; k++) {
+                    const int64_t row = packed ? k : list[k];
+                    f[row] = 0;
+                    for (int64_t j = row * n; j < row * n + n; j += 2) {
+                        const double valley = x[j + 1] - x[j] * x[j], slope = 1 - x[j];
+                        g[j] = -400 * x[j] * valley - 2 * slope;
+                        g[j + 1] = 200 * valley;
+                        f[row] += 100 * valley * valley + slope * slope;
+                    }
+                }
+                task = cuda_opt_batch_solve(s, x.data(), f.data(), g.data());
+                cuda_opt_batch_get_real(s, CUDA_OPT_F, numbers.data());
+                cuda_opt_batch_message(s, 17);
+            }
+            counting = false;
+            CHECK(task == 0);
+            CHECK(allocations == 0);
+            cuda_opt_destroy(&s);
+        }
 }

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Usage: check_interfaces.py SOURCE_ROOT VERSION
 
-The C header and the Fortran module say the same: constants with their numbers, functions with the number of their
+The C headers and the Fortran modules say the same: constants with their numbers, functions with the number of their
 arguments, and the version, which is also the build's, the changelogs' and the citation's. No number stands for two
 things."""
 import re
@@ -9,10 +9,12 @@ import sys
 from pathlib import Path
 
 root, version = Path(sys.argv[1]), sys.argv[2]
-header = re.sub(r"/\*.*?\*/", "", (root / "include/cuda_opt.h").read_text(), flags=re.S)
-module = re.sub(r"!.*", "", (root / "include/cuda_opt.f90").read_text()).replace("&\n", "")
+HEADERS = ("include/cuda_opt.h", "include/cuda_opt/ranks.h")
+header = re.sub(r"/\*.*?\*/", "", "".join((root / name).read_text() for name in HEADERS), flags=re.S)
+MODULES = ("include/cuda_opt.f90", "include/cuda_opt_ranks.f90")
+module = re.sub(r"!.*", "", "".join((root / name).read_text() for name in MODULES)).replace("&\n", "")
 broken = []
-VALUES = ("CUDA_OPT_BACKEND_", "CUDA_OPT_METRIC_")  # of an argument or a setting: no keys, tasks or codes
+VALUES = ("CUDA_OPT_BACKEND_", "CUDA_OPT_METRIC_", "CUDA_OPT_F_OF_", "CUDA_OPT_F_WHOLE")  # no keys, tasks or codes
 
 
 def same(what, in_header, in_module):

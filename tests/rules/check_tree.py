@@ -8,15 +8,15 @@ import sys
 from pathlib import Path
 
 # A file of lib/ includes its own floor or a lower one.
-FLOOR = {"rim": 0, "exec": 1, "dense": 1, "line_search": 1, "lbfgsb": 2, "sweeps": 3, "pattern": 4, "solver": 4,
-         "api": 5, "unlp": 6, "setulb": 6}
+FLOOR = {"rim": 0, "exec": 1, "dense": 1, "line_search": 1, "lbfgsb": 2, "sweeps": 3, "pattern": 4, "ranks": 4,
+         "batch": 4, "solver": 4, "api": 5, "unlp": 6, "setulb": 6}
 # Other interfaces over the C interface: they see its headers, and the rim, which is theirs too.
 OVER_THE_HEADERS = {"unlp", "setulb"}
 # The folders whose users ask the library itself for a log on standard output (iprint), or for a vector to be printed.
 PRINTING = {"unlp", "setulb"}
 # Elsewhere, the folders that a file may include; a folder that is not named here may include all.
 ALLOWED = {
-    "include": ["include"],
+    "include": ["include", "lib/batch"], # what cuda_opt/batch.cuh needs is installed with it
     "testfuncs": ["testfuncs", "lib/exec"],
     "drivers": ["drivers", "include", "testfuncs"],
     "apps": ["apps", "drivers", "include", "testfuncs", "lib/exec"],

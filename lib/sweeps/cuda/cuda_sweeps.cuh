@@ -33,7 +33,7 @@ template <class Real, class History> class CudaSweeps final : public Sweeps {
         for (const void *vector :
              {static_cast<const void *>(a.x), static_cast<const void *>(a.g), a.lower, a.upper, a.diagonal})
             aligned_ = aligned_ && reinterpret_cast<std::uintptr_t>(vector) % 16 == 0;
-        held_->clock.reset();
+        if (held_) held_->clock.reset(); // else there are no variables
     }
 
     void allocate(int m, const BackendOptions &options) override {

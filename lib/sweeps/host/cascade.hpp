@@ -1,26 +1,13 @@
 // The numbers of the inner products, added up tile by tile in a binary tree.
 #pragma once
 
-#include <algorithm>
+#include <cstdint>
 
-#include "lbfgsb/box.hpp"
 #include "sweeps/products_layout.hpp"
 
 namespace cudaopt {
 
-inline void clear(const ProductsLayout &layout, double *v) {
-    std::fill(v, v + layout.size, 0.0);
-    v[layout.minimum] = infinity;
-}
-
-inline void join(const ProductsLayout &layout, double *to, const double *from) {
-    for (int i = 0; i < layout.maximum; i++) to[i] += from[i];
-    const double largest = from[layout.maximum];
-    if (largest > to[layout.maximum] || largest != largest) to[layout.maximum] = largest;
-    to[layout.minimum] = std::min(to[layout.minimum], from[layout.minimum]);
-}
-
-// Sums of a stretch's tiles in a binary tree, with a partial sum for each level: tile k is joined like the carry of a
+// Sums of a segment's tiles in a binary tree, with a partial sum for each level: tile k is joined like the carry of a
 // binary counter.
 class Cascade {
   public:

@@ -8,27 +8,25 @@
 
 #include "sweeps/backend.hpp"
 #include "sweeps/found_variables.hpp"
-#include "sweeps/products_layout.hpp"
-#include "sweeps/host/buffer.hpp"
-#include "sweeps/host/cascade.hpp"
 #include "sweeps/host/metric_tiles.hpp"
 #include "sweeps/host/row_tiles.hpp"
+#include "sweeps/host/segment_sums.hpp"
 #include "sweeps/host/stored_columns.hpp"
 #include "cuda_opt.h"
-#include "exec/map_reduce_host.hpp"
-#include "sweeps/rules.hpp"
 #include "sweeps/work_vectors.hpp"
 
 namespace cudaopt {
 
 namespace {
 
-constexpr int64_t stretches = 256; // contiguous runs of tiles, the threads' pieces of work
 constexpr int64_t least_rows_for_threads = 8192;
+static_assert(tile_height == rows_of_tile);
 
 template <class Real, class History> class HostSweeps final : public Sweeps {
   public:
-    explicit HostSweeps(int64_t n) : n_(n) {}
+    explicit HostSweeps(int64_t n) : n_(n), segments_(n) {}
+
+    SubtreeSums *subtree_sums() override { return &segments_; }
 
     void bind(const UserArrays &a) override {
         user_ = a;
@@ -49,7 +47,7 @@ template <class Real, class History> class HostSweeps final : public Sweeps {
         const int columns = panel::columns(m);
         const ProductsLayout layout(columns, true);
         int64_t scratch_size = 2 * static_cast<int64_t>(padded_columns(columns)) * tile_height +
-                               static_cast<int64_t>(cascade_levels()) * layout.size;
+                               static_cast<int64_t>(segments_.cascade_levels()) * layout.size;
         scratch_size = (scratch_size + 7) / 8 * 8; // each thread's part aligned to 64 bytes, as tiles have to be
         // Of the 2m + 9 vectors that cuda_opt.h promises at most, the threads' scratch has three.
         const int64_t most_threads = 3 * n_ * static_cast<int64_t>(sizeof(Real)) / (scratch_size * 8);
@@ -62,18 +60,18 @@ template <class Real, class History> class HostSweeps final : public Sweeps {
         // All or nothing: what is there stays as it is until the rest is there, too.
         Buffer<double> scratch = allocate_buffer<double>(scratch_size * threads.most);
         if (!vectors_) { // these depend on n and m alone
-            Buffer<double> stretch_sums = allocate_buffer<double>(stretch_count() * layout.size);
+            Buffer<double> sums = segments_.room_for_products(layout);
             Buffer<double> crossed_entries = allocate_buffer<double>(int64_t{crossed_capacity} * columns);
             found_.allocate();
             vectors_ = allocate_buffer<unsigned char>(Vectors::bytes(m, n_));
             work_ = {reinterpret_cast<Real *>(vectors_.get()), n_, m};
-            stretch_sums_ = std::move(stretch_sums);
+            segments_.hold_products(std::move(sums));
             crossed_entries_ = std::move(crossed_entries);
         }
         scratch_ = std::move(scratch);
         scratch_size_ = scratch_size;
         fixed_doubles_ =
-            scratch_size * threads.most + stretch_count() * layout.size + int64_t{crossed_capacity} * columns;
+            scratch_size * threads.most + segments_.count() * layout.size + int64_t{crossed_capacity} * columns;
         threads_ = threads;
     }
 
@@ -93,48 +91,45 @@ template <class Real, class History> class HostSweeps final : public Sweeps {
 
     const PanelProducts &inner_products(const PanelRequest &request) override {
         const ProductsLayout layout(panel::columns(request.pairs), request.older_steps);
-        const int64_t tiles = tile_count(), pieces = stretch_count();
-        const auto add_stretch = [&](int64_t piece, int place) {
+        const OwnSegments &cut = segments_.segments();
+        const auto add_segment = [&](int64_t segment, int place) {
             double *tile = scratch_.get() + place * scratch_size_,
                    *free_tile = tile + padded_columns(layout.columns) * tile_height;
             Cascade cascade(free_tile + padded_columns(layout.columns) * tile_height, layout);
-            for (int64_t k = tiles * piece / pieces; k < tiles * (piece + 1) / pieces; k++) {
+            for (int64_t k = cut.tile(segment); k < cut.tile(segment + 1); k++) {
                 add_tile(request, layout, k * tile_height, tile, free_tile, cascade.next());
                 cascade.push();
             }
-            cascade.finish(stretch_sums_.get() + piece * layout.size);
+            cascade.finish(segments_.products_of(segment, layout));
         };
-        share_host(pieces, add_stretch, threads_);
-        for (int64_t stride = 1; stride < pieces; stride *= 2)
-            for (int64_t k = 0; k + stride < pieces; k += 2 * stride)
-                join(layout, stretch_sums_.get() + k * layout.size, stretch_sums_.get() + (k + stride) * layout.size);
-
-        sums_ = layout.products(stretch_sums_.get());
+        share_host(segments_.count(), add_segment, threads_);
+        segments_.join_products(layout);
+        sums_ = segments_.products(0);
         sums_.f = *user_.f;
         return sums_;
     }
 
+    // Rules of whole tiles: rows are taken together so that each column is read once, in order.
     void direction(const DirectionRequest &request) override {
-        const int64_t tiles = tile_count();
-        // Rules of whole tiles: rows are taken together so that each column is read once, in order.
-        direction_ = map_reduce_host_tiles<DirectionRecord>(
-            tiles, [&](int64_t tile, DirectionRecord &record) { direction_tile(request, tile * tile_height, record); });
+        const auto of_tile = [&](int64_t tile, DirectionRecord &record) {
+            direction_tile(request, tile * tile_height, record);
+        };
+        segments_.reduce_direction(of_tile, threads_);
     }
 
-    DirectionSums direction_sums() override {
-        return {direction_.slope.v, direction_.d_squared.v, direction_.projected.v};
-    }
+    DirectionSums direction_sums() override { return segments_.direction(0); }
     bool direction_sums_at_hand() const override { return true; }
 
     double truncation(const DirectionRequest &request) override {
-        const Min alpha = map_reduce_host_tiles<Min>(tile_count(), [&](int64_t tile, Min &least) {
+        const auto of_tile = [&](int64_t tile, Min &least) {
             alignas(64) double move[tile_height];
             const int64_t begin = tile * tile_height;
             const int rows = rows_from(begin);
             subspace_move(request, begin, rows, move);
             for (int r = 0; r < rows; r++)
                 least.add(truncation_of_row(row(begin + r), request, weight(request.panel, begin + r), move[r]));
-        });
+        };
+        const Min alpha = map_reduce_host<Min, 1>(segments_.tiles(), of_tile, threads_);
         return std::max(0.0, std::min(1.0, alpha.v));
     }
 
@@ -200,11 +195,8 @@ template <class Real, class History> class HostSweeps final : public Sweeps {
         return place_of(which, n_, user_, work_, aside_, const_cast<Real *>(diagonal_)).bytes;
     }
 
-    double x_norm() override { return map_reduce_host<ScaledSquares>(n_, MeasureX<Real>{x_}, threads_).norm(); }
-
-    double projected_gradient_norm() override {
-        return map_reduce_host<ScaledSquares>(n_, MeasureProjectedGradient<Real>{x_, g_, box_}, threads_).norm();
-    }
+    double x_norm() override { return norm(MeasureX<Real>{x_}); }
+    double projected_gradient_norm() override { return norm(MeasureProjectedGradient<Real>{x_, g_, box_}); }
 
     int64_t bad_diagonal() override {
         return std::min(n_, map_reduce_host<FirstIndex>(n_, FindBadDiagonal<Real>{diagonal_}, threads_).v);
@@ -218,14 +210,6 @@ template <class Real, class History> class HostSweeps final : public Sweeps {
     using Vectors = WorkVectors<Real, History>;
     using Trials = TrialArrays<Real, History>;
 
-    int64_t tile_count() const { return (n_ + tile_height - 1) / tile_height; }
-    int64_t stretch_count() const { return std::min(tile_count(), stretches); }
-    // Of the binary tree over a stretch's tiles, and one for the tile at work.
-    int cascade_levels() const {
-        int levels = 2;
-        for (int64_t tiles = tile_count() / stretches + 1; tiles > 0; tiles /= 2) levels++;
-        return levels;
-    }
     int rows_from(int64_t begin) const { return static_cast<int>(std::min<int64_t>(tile_height, n_ - begin)); }
     double weight(const PanelRequest &request, int64_t i) const { return request.weighted ? diagonal_[i] : 1.0; }
     Row row(int64_t i) const { return {x_[i], g_[i], box_.lower(i), box_.upper(i)}; }
@@ -241,8 +225,12 @@ template <class Real, class History> class HostSweeps final : public Sweeps {
         return gradient_change<History>(g_[i], work_.g_base(request.newest_slot)[i]);
     }
 
-    template <class Record, class Rule> Record map_reduce_host_tiles(int64_t tiles, const Rule &rule) {
-        return map_reduce_host<Record, 1>(tiles, rule, threads_);
+    template <class Measure> double norm(const Measure &measure) {
+        const auto of_tile = [&](int64_t tile, ScaledSquares &record) {
+            const int64_t begin = tile * tile_height;
+            for (int64_t i = begin; i < begin + rows_from(begin); i++) measure(i, record);
+        };
+        return segments_.reduce_squares(of_tile, threads_).norm();
     }
 
     // The next tile's rows of a vector set out for the second-level cache while this tile is worked on: a tile is too
@@ -408,6 +396,7 @@ template <class Real, class History> class HostSweeps final : public Sweeps {
     }
 
     const int64_t n_;
+    SegmentSums segments_;
     HostThreads threads_ = 1;
     Real *x_ = nullptr, *g_ = nullptr;
     BoxArrays<Real> box_{};
@@ -417,12 +406,11 @@ template <class Real, class History> class HostSweeps final : public Sweeps {
     AsideVectors<Real> aside_{};
     Buffer<unsigned char> vectors_;
     Buffer<Real> aside_memory_, own_diagonal_;
-    Buffer<double> scratch_, stretch_sums_, crossed_entries_;
+    Buffer<double> scratch_, crossed_entries_;
     int64_t scratch_size_ = 0, fixed_doubles_ = 0;
     std::mutex crossed_mutex_;
     FoundVariables found_;
     PanelProducts sums_{};
-    DirectionRecord direction_;
 };
 
 } // namespace

@@ -1,0 +1,31 @@
+// A solve on several GPUs of one process, a thread for each, timed.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+namespace cudaopt::bench {
+
+struct RankRunOptions {
+    int ranks = 1;
+    std::string problem = "torsion"; // or "rosenbrock"
+    int64_t nx = 1000, ny = 1000;    // torsion's grid, of which each rank has whole rows; rosenbrock: n = nx ny
+    int m = 5;
+    int64_t iterations = 50;
+    bool nccl = false; // the packets by NCCL, else in host memory
+    bool log = false;  // rank 0's, to standard output
+};
+
+struct RankRunResult {
+    int64_t n, iterations, evaluations, exchanges, bytes; // bytes: that one rank has sent
+    double seconds;                                       // of the iterations after the fifth; wall time
+    int64_t timed;                                        // how many these are
+    double f, pg_norm2;
+    int devices;
+    std::string message;
+};
+
+// Throws std::runtime_error.
+RankRunResult run_ranks(const RankRunOptions &options);
+
+} // namespace cudaopt::bench

@@ -1,0 +1,345 @@
+/* Many small problems of the same n at once, with f and g as a functor: whole solves by L-BFGS-B in one CUDA kernel, a
+ * thread or a warp a problem, or on the host. cuda_opt_batch.h has the same for functions that are evaluated outside;
+ * docs/batch.md tells what each is for. Compile with the flags of `pkg-config cuda_opt_batch`.
+ *
+ * @code{.cpp}
+ * #include <cuda_opt/batch.cuh>
+ * #include <cstdio>
+ *
+ * struct Rosenbrock { // in two variables, walled off at x1 = p / 1000
+ *     template <class Team>
+ *     CUDA_OPT_HD double operator()(const Team &team, int64_t, const double *x, double *g) const
+ *     {
+ *         const double a = x[1] - x[0] * x[0], b = 1 - x[0];
+ *         if (team.lane() == 0) {
+ *             g[0] = -400 * x[0] * a - 2 * b;
+ *             g[1] = 200 * a;
+ *         }
+ *         return 100 * a * a + b * b;
+ *     }
+ * };
+ *
+ * int main()
+ * {
+ *     const int count = 1000;
+ *     std::vector<double> x(2 * count, -1), lower(2 * count, -INFINITY), upper(2 * count, INFINITY);
+ *     for (int p = 0; p < count; p++)
+ *         upper[2 * p] = p / 1000.0;
+ *     std::vector<cudaopt::BatchEnd> ends(count);
+ *     cudaopt::BatchOptions options;
+ *     options.settings.pgtol = 1e-8;
+ *     cudaopt::HostBatch<2, 5>().run(Rosenbrock(), count, x.data(), {lower.data(), upper.data(), true}, ends.data(),
+ *                                    options);
+ *     std::printf("code %d, f = %.4f, x = (%.2f, %.2f)\n", ends[500].code, ends[500].f, x[1000], x[1001]);
+ * }
+ * @endcode
+ *
+ * The functor is copied to each thread. Of problem p, counted from 0, it returns f and writes g:
+ *
+ * @code{.cc}
+ * template <class Team> double operator()(const Team &team, int64_t p, const Real *x, Real *g) const;
+ * @endcode
+ *
+ * All lanes of the team call it: team.lane() from 0, Team::width of them, 1 or 32. Each returns the whole f;
+ * team.sum(mine) has the sum of what the lanes have. With rows i = lane, lane + width, ... for each, a functor serves
+ * every team. x and g are n values of the solver's. NaN says "not here", as for cuda_opt_solve().
+ *
+ * A problem's path does not depend on its neighbours, on their number, or on the team, but for what the functor makes
+ * of it. It is the same on the host and on CUDA for functors of the same bits, compiled with -fmad=false and
+ * -ffp-contract=off. Nothing is allocated by run() after its first call, but on the host for more threads. */
+#ifndef CUDA_OPT_BATCH_CUH
+#define CUDA_OPT_BATCH_CUH
+
+#include "../cuda_opt.h"
+#include "batch/small_problem.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <vector>
+
+#ifdef _OPENMP
+#include <omp.h>
+#endif
+#ifdef __CUDACC__
+#include "batch/team.cuh"
+#endif
+
+namespace cudaopt {
+
+/** The boxes of a batch, in the memory space of x. NULL: lower_all, upper_all, for all variables. */
+template <class Real> struct BatchBounds {
+    const Real *lower = nullptr;  /**< n values for all problems alike, or count rows of n */
+    const Real *upper = nullptr;  /**< likewise */
+    bool for_each = false;        /**< whether each problem has a row */
+    double lower_all = -INFINITY; /**< a number that Real holds exactly */
+    double upper_all = INFINITY;  /**< likewise */
+
+    /** Those of problem p. */
+    CUDA_OPT_HD BoxArrays<Real> of(int64_t p, int n) const {
+        const int64_t first = for_each ? p * n : 0;
+        return {lower ? lower + first : nullptr, upper ? upper + first : nullptr, lower_all, upper_all};
+    }
+};
+
+/** How a problem has ended. */
+struct BatchEnd {
+    double f;            /**< of x */
+    double pg_norm_inf;  /**< ||P g||_inf there */
+    int32_t code;        /**< 0 or a negative code of cuda_opt.h */
+    int32_t stop_test;   /**< as CUDA_OPT_STOP_TEST */
+    int32_t iterations;  /**< likewise */
+    int32_t evaluations; /**< likewise */
+};
+
+/** Settings of a batch. */
+struct BatchOptions {
+    Settings settings{}; /**< the stopping tests, limits and tolerances of cuda_opt.h by their names in small letters,
+                              with its defaults; the metric, bits, logs, reports of iterates
+                              and seconds have no effect */
+    int threads = 0;     /**< on the host, with OpenMP; 0: all of the machine's */
+    int lanes = 0;       /**< on CUDA, threads for a problem: 1 or 32; 0: 1 for many problems of few variables */
+    void *stream = nullptr; /**< on CUDA, a cudaStream_t */
+};
+
+namespace batch {
+
+/** What an end is told by. */
+template <class Real, class Team> CUDA_OPT_HD BatchEnd end_of(const SmallProblem<Real, Team> &problem, int code) {
+    const Results &r = problem.state().results;
+    return {r.f,
+            r.pg_norm_max,
+            code,
+            static_cast<int32_t>(r.stop_test),
+            static_cast<int32_t>(r.iterations),
+            static_cast<int32_t>(r.evaluations)};
+}
+
+/** The arrays of a batch. */
+template <class Real> struct BatchData {
+    int64_t count;            /**< problems */
+    Real *x;                  /**< count rows of n: the starts, then the solutions */
+    BatchBounds<Real> bounds; /**< of x */
+    BatchEnd *ends;           /**< count */
+};
+
+/** Problem after problem, as take() gives them, until it gives none: one loop, so that the threads of a warp, each with
+ *  a problem of its own, meet in it whatever their problems are at. */
+template <int n, int m, class Real, class Team, class Functor, class Take>
+CUDA_OPT_HD void solve_in_turn(const Team &team, const Functor &functor, const BatchData<Real> &data,
+                               const Settings &settings, unsigned char *block, unsigned char *scratch,
+                               const Take &take) {
+    for (int64_t p = -1;;) {
+        const bool starts = p < 0;
+        if (starts && (p = take()) >= data.count) return;
+        Real *const row = data.x + p * n;
+        SmallProblem<Real, Team> problem(team, {n, m}, block, scratch, data.bounds.of(p, n));
+        if (starts) {
+            problem.begin(settings);
+            for (int i = team.lane(); i < n; i += Team::width) problem.x()[i] = row[i];
+        } else {
+            const double f = functor(team, p, static_cast<const Real *>(problem.x()), problem.g());
+            if (team.lane() == 0) *problem.f() = f;
+        }
+        team.sync();
+        const int task = problem.run(Order::go_on, 0);
+        if (task > 0) continue;
+        for (int i = team.lane(); i < n; i += Team::width) row[i] = problem.x()[i];
+        if (team.lane() == 0) data.ends[p] = end_of(problem, task);
+        team.sync();
+        p = -1;
+    }
+}
+
+} // namespace batch
+
+/** A batch on the host, its problems shared out to the threads of OpenMP where the program is compiled with it. */
+template <int n, int m, class Real = double> class HostBatch {
+    static_assert(n >= 1 && n <= batch::most_variables && m >= 1 && m <= batch::most_pairs,
+                  "n has to be from 1 to 4096, m from 1 to 64");
+
+  public:
+    /** Minimise all.
+     *  @param functor  f and g, see above
+     *  @param count    problems
+     *  @param x        count rows of n: the starts, then where each has ended
+     *  @param bounds   of x
+     *  @param ends     receives count ends */
+    template <class Functor>
+    void run(const Functor &functor, int64_t count, Real *x, const BatchBounds<Real> &bounds, BatchEnd *ends,
+             const BatchOptions &options = {}) {
+        int threads = 1;
+#ifdef _OPENMP
+        threads = options.threads > 0 ? options.threads : omp_get_max_threads();
+#endif
+        memory_.resize(std::max(memory_.size(), static_cast<std::size_t>(threads) * memory_of_thread));
+        const batch::BatchData<Real> data{count, x, bounds, ends};
+        int64_t next = 0;
+#ifdef _OPENMP
+#pragma omp parallel num_threads(threads)
+#endif
+        {
+            int thread = 0;
+#ifdef _OPENMP
+            thread = omp_get_thread_num();
+#endif
+            unsigned char *const block = memory_[thread * memory_of_thread].bytes;
+            batch::solve_in_turn<n, m>(batch::OneThread{}, functor, data, options.settings, block, block + block_bytes,
+                                       [&next] { return take(next); });
+        }
+    }
+
+  private:
+    struct Line {
+        alignas(64) unsigned char bytes[64];
+    };
+    static int64_t take(int64_t &next) {
+        int64_t taken;
+#ifdef _OPENMP
+#pragma omp atomic capture
+#endif
+        taken = next++;
+        return taken;
+    }
+
+    static constexpr int64_t block_bytes = batch::block_bytes<Real>({n, m});
+    static constexpr std::size_t memory_of_thread =
+        (static_cast<std::size_t>(block_bytes + batch::scratch_bytes({n, m})) + sizeof(Line) - 1) / sizeof(Line);
+    std::vector<Line> memory_;
+};
+
+#ifdef __CUDACC__
+
+namespace batch {
+
+constexpr int warps_of_block = 4, threads_of_block = warps_of_block * Warp::width;
+
+/** A thread for each problem, whose memory is its own: local memory, which the hardware interleaves, so that threads
+ *  that are at the same place load and store together. */
+template <int n, int m, class Real, class Functor>
+__global__ void __launch_bounds__(threads_of_block, 4)
+    solve_by_threads(Functor functor, BatchData<Real> data, Settings settings, unsigned long long *next) {
+    alignas(16) unsigned char block[block_bytes<Real>({n, m})];
+    alignas(16) unsigned char scratch[scratch_bytes({n, m})];
+    solve_in_turn<n, m>(OneThread{}, functor, data, settings, block, scratch,
+                        [=] { return static_cast<int64_t>(atomicAdd(next, 1ull)); });
+}
+
+/** A warp for each, in shared memory, or in slots of the device's where that is too small. */
+template <int n, int m, class Real, class Functor>
+__global__ void __launch_bounds__(threads_of_block, 4)
+    solve_by_warps(Functor functor, BatchData<Real> data, Settings settings, unsigned long long *next,
+                   unsigned char *slots) {
+    extern __shared__ __align__(16) unsigned char cuda_opt_batch_shared[];
+    constexpr int64_t bytes_of_block = block_bytes<Real>({n, m}), bytes = bytes_of_block + scratch_bytes({n, m});
+    const int warp = static_cast<int>(threadIdx.x) / Warp::width;
+    unsigned char *const mine =
+        (slots ? slots + int64_t{blockIdx.x} * warps_of_block * bytes : cuda_opt_batch_shared) + warp * bytes;
+    solve_in_turn<n, m>(Warp{}, functor, data, settings, mine, mine + bytes_of_block, [=] {
+        unsigned long long taken = 0;
+        if (Warp{}.lane() == 0) taken = atomicAdd(next, 1ull);
+        return static_cast<int64_t>(__shfl_sync(~0u, taken, 0));
+    });
+}
+
+} // namespace batch
+
+/** A batch on the current CUDA device. What it holds is allocated by prepare(), or in the first run(). */
+template <int n, int m, class Functor, class Real = double> class CudaBatch {
+    static_assert(n >= 1 && n <= batch::most_variables && m >= 1 && m <= batch::most_pairs,
+                  "n has to be from 1 to 4096, m from 1 to 64");
+
+  public:
+    CudaBatch() = default;
+    CudaBatch(const CudaBatch &) = delete;
+    CudaBatch &operator=(const CudaBatch &) = delete;
+    ~CudaBatch() { // nobody can be told of an error
+        static_cast<void>(cudaFree(next_));
+        static_cast<void>(cudaFree(slots_));
+    }
+
+    /** Minimise all, on the stream: returns when the kernel is launched.
+     *  @param functor  f and g, see above
+     *  @param count    problems
+     *  @param x        count rows of n in device memory: the starts, then where each has ended
+     *  @param bounds   of x, in device memory
+     *  @param ends     receives count ends, in device memory
+     *  @return what the runtime says */
+    cudaError_t run(const Functor &functor, int64_t count, Real *x, const BatchBounds<Real> &bounds, BatchEnd *ends,
+                    const BatchOptions &options = {}) {
+        const bool by_threads = options.lanes == 1 || (options.lanes == 0 && n <= most_of_thread && fills(count));
+        if (const cudaError_t error = prepare(by_threads)) return error;
+        const auto stream = static_cast<cudaStream_t>(options.stream);
+        if (const cudaError_t error = cudaMemsetAsync(next_, 0, sizeof *next_, stream)) return error;
+        const int64_t of_block = by_threads ? batch::threads_of_block : batch::warps_of_block;
+        const auto blocks = static_cast<unsigned>(
+            std::min<int64_t>(by_threads ? thread_blocks_ : warp_blocks_, (count + of_block - 1) / of_block));
+        const batch::BatchData<Real> data{count, x, bounds, ends};
+        if (by_threads)
+            batch::solve_by_threads<n, m, Real, Functor>
+                <<<blocks, batch::threads_of_block, 0, stream>>>(functor, data, options.settings, next_);
+        else
+            batch::solve_by_warps<n, m, Real, Functor>
+                <<<blocks, batch::threads_of_block, slots_ ? 0 : bytes_of_warps, stream>>>(
+                    functor, data, options.settings, next_, slots_);
+        return cudaGetLastError();
+    }
+
+    /** Allocate what a run needs with a thread for each problem, or with a warp. */
+    cudaError_t prepare(bool by_threads) {
+        cudaError_t error = next_ ? cudaSuccess : cudaMalloc(reinterpret_cast<void **>(&next_), sizeof *next_);
+        if (error != cudaSuccess) return error;
+        return by_threads ? prepare_threads() : prepare_warps();
+    }
+
+  private:
+    static constexpr int most_of_thread = 32; // variables
+    static constexpr int64_t bytes_of_warps =
+        batch::warps_of_block * (batch::block_bytes<Real>({n, m}) + batch::scratch_bytes({n, m}));
+    static constexpr int64_t most_shared_bytes = 110 * 1024; // of a block, so that two are on a multiprocessor
+
+    // Whether there is a problem for a good part of the device's threads.
+    static bool fills(int64_t count) { return count >= 20000; }
+
+    cudaError_t prepare_threads() {
+        return thread_blocks_ > 0 ? cudaSuccess
+                                  : count_blocks(batch::solve_by_threads<n, m, Real, Functor>, 0, thread_blocks_);
+    }
+    cudaError_t prepare_warps() {
+        if (warp_blocks_ > 0) return cudaSuccess;
+        const auto kernel = batch::solve_by_warps<n, m, Real, Functor>;
+        const bool shared = bytes_of_warps <= most_shared_bytes;
+        if (shared)
+            if (const cudaError_t error = cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                                               static_cast<int>(bytes_of_warps)))
+                return error;
+        int blocks = 0;
+        if (const cudaError_t error = count_blocks(kernel, shared ? bytes_of_warps : 0, blocks)) return error;
+        if (!shared)
+            if (const cudaError_t error =
+                    cudaMalloc(reinterpret_cast<void **>(&slots_), static_cast<std::size_t>(blocks * bytes_of_warps)))
+                return error;
+        warp_blocks_ = blocks;
+        return cudaSuccess;
+    }
+    // As many blocks as the device runs at a time.
+    template <class Kernel> static cudaError_t count_blocks(Kernel kernel, int64_t shared, int &blocks) {
+        int device = 0, processors = 0, resident = 0;
+        cudaError_t error = cudaGetDevice(&device);
+        if (error == cudaSuccess) error = cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device);
+        if (error == cudaSuccess)
+            error = cudaOccupancyMaxActiveBlocksPerMultiprocessor(&resident, kernel, batch::threads_of_block,
+                                                                  static_cast<std::size_t>(shared));
+        if (error == cudaSuccess) blocks = processors * std::max(resident, 1);
+        return error;
+    }
+
+    unsigned long long *next_ = nullptr; // problem
+    unsigned char *slots_ = nullptr;
+    int thread_blocks_ = 0, warp_blocks_ = 0;
+};
+
+#endif
+
+} // namespace cudaopt
+#endif

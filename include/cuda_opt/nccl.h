@@ -1,0 +1,79 @@
+/* CUDA_OPT_EXCHANGE by NCCL, for programs that are compiled with CUDA and NCCL: the library itself is not. Between
+ * machines whose network cards reach the GPUs; within one, host memory or MPI is as good (docs/ranks.md).
+ *
+ *     cuda_opt_nccl nccl;
+ *     int task = cuda_opt_nccl_begin(&nccl, communicator, ranks, stream);
+ *     while (task >= 0) {
+ *         task = cuda_opt_solve(s, x, f, g);
+ *         if (task == CUDA_OPT_EXCHANGE) task = cuda_opt_exchange_nccl(s, &nccl);
+ *         else if (task == CUDA_OPT_EVALUATE_FG) evaluate(x, f, g, stream);
+ *         else break;
+ *     }
+ *     cuda_opt_nccl_end(&nccl);
+ *
+ * The packets are gathered in device memory, where they are copied to and from on the stream. */
+#ifndef CUDA_OPT_NCCL_H
+#define CUDA_OPT_NCCL_H
+
+#include <cuda_runtime_api.h>
+#include <nccl.h>
+#include <stddef.h>
+
+#include "ranks.h"
+
+/** What an exchange by NCCL needs. */
+typedef struct cuda_opt_nccl {
+    ncclComm_t communicator; /**< whose ranks are those of cuda_opt_set_ranks() */
+    int ranks;               /**< how many it has */
+    cudaStream_t stream;     /**< the handle's, or another */
+    char *device;            /**< memory for the packets of all ranks, and behind them for the rank's own */
+    int64_t room;            /**< bytes of a packet that it is for */
+} cuda_opt_nccl;
+
+/** Nothing is allocated before the first exchange.
+ *  @return 0 */
+static inline int cuda_opt_nccl_begin(cuda_opt_nccl *by, ncclComm_t communicator, int ranks, cudaStream_t stream) {
+    by->communicator = communicator;
+    by->ranks = ranks;
+    by->stream = stream;
+    by->device = NULL;
+    by->room = 0;
+    return 0;
+}
+/** Free the memory; the communicator and the stream are the caller's. */
+static inline void cuda_opt_nccl_end(cuda_opt_nccl *by) {
+    cudaFree(by->device);
+    by->device = NULL;
+    by->room = 0;
+}
+
+/** Do what CUDA_OPT_EXCHANGE asks for, and wait for it; all ranks have to.
+ *  @return CUDA_OPT_EXCHANGE: go on with cuda_opt_solve(). CUDA_OPT_EXCHANGE_FAILED: the solve has ended on this rank,
+ * and the message says why; the others wait until ncclCommAbort() is called. CUDA_OPT_MISUSE where the last task was
+ * another */
+static inline int cuda_opt_exchange_nccl(cuda_opt *s, cuda_opt_nccl *by) {
+    void *send, *receive;
+    int64_t bytes;
+    cudaError_t cuda = cudaSuccess;
+    ncclResult_t nccl;
+    char *own;
+    const int code = cuda_opt_gather(s, &send, &receive, &bytes);
+    if (code != 0) return code;
+    if (bytes > by->room) {
+        cuda_opt_nccl_end(by);
+        cuda = cudaMalloc((void **)&by->device, (size_t)(by->ranks + 1) * (size_t)bytes);
+        if (cuda != cudaSuccess) return cuda_opt_gather_failed(s, cudaGetErrorString(cuda));
+        by->room = bytes;
+    }
+    own = by->device + by->ranks * bytes;
+    cuda = cudaMemcpyAsync(own, send, (size_t)bytes, cudaMemcpyHostToDevice, by->stream);
+    if (cuda != cudaSuccess) return cuda_opt_gather_failed(s, cudaGetErrorString(cuda));
+    nccl = ncclAllGather(own, by->device, (size_t)bytes, ncclInt8, by->communicator, by->stream);
+    if (nccl != ncclSuccess) return cuda_opt_gather_failed(s, ncclGetErrorString(nccl));
+    cuda = cudaMemcpyAsync(receive, by->device, (size_t)(by->ranks * bytes), cudaMemcpyDeviceToHost, by->stream);
+    if (cuda == cudaSuccess) cuda = cudaStreamSynchronize(by->stream);
+    if (cuda != cudaSuccess) return cuda_opt_gather_failed(s, cudaGetErrorString(cuda));
+    return CUDA_OPT_EXCHANGE;
+}
+
+#endif

@@ -1,0 +1,236 @@
+// The C ABI of batches: arguments are checked here, failures become codes and sentences.
+#include "cuda_opt_batch.h"
+
+#include <limits>
+
+#include "api/handle.hpp"
+
+using namespace cudaopt;
+
+namespace {
+
+int fill(cuda_opt &s, int64_t n, int64_t count, int32_t m, int32_t backend, int bits) {
+    Message &message = s.failure_message;
+    s.bits = bits;
+    if (n < 1 || n > batch::most_variables) {
+        message.set("the number of variables n is %lld, but has to be from 1 to %d in a batch; cuda_opt_create is for "
+                    "more",
+                    static_cast<long long>(n), batch::most_variables);
+        return CUDA_OPT_IMPROPER_INPUT;
+    }
+    if (count < 1) {
+        message.set("the number of problems is %lld, but has to be at least 1", static_cast<long long>(count));
+        return CUDA_OPT_IMPROPER_INPUT;
+    }
+    if (m < 1 || m > batch::most_pairs) {
+        message.set("the number of correction pairs m is %d, but has to be from 1 to %d in a batch", m,
+                    batch::most_pairs);
+        return CUDA_OPT_IMPROPER_INPUT;
+    }
+    const batch::Shape shape{static_cast<int>(n), m};
+    const int64_t block = bits == 64 ? batch::block_bytes<double>(shape) : batch::block_bytes<float>(shape);
+    if (count > std::numeric_limits<int64_t>::max() / 4 / block) {
+        message.set("out of memory: %lld problems of %lld bytes each take %.4g bytes", static_cast<long long>(count),
+                    static_cast<long long>(block), static_cast<double>(count) * static_cast<double>(block));
+        return CUDA_OPT_OUT_OF_MEMORY;
+    }
+    s.backend = choose_backend(backend, message);
+    if (s.backend < 0) return s.backend;
+    s.memory = make_memory(s.backend);
+    const bool cuda = s.backend == CUDA_OPT_BACKEND_CUDA;
+    auto machine = bits == 64 ? (cuda ? make_cuda_batch<double>() : make_host_batch<double>())
+                              : (cuda ? make_cuda_batch<float>() : make_host_batch<float>());
+    s.batch = std::make_unique<Batch>(shape.n, count, m, std::move(machine));
+    s.batch->settings.history_bits = bits;
+    return 0;
+}
+
+int require_batch(cuda_opt *s, const char *call) {
+    if (const int code = fault_of(s)) return code;
+    if (s->batch) return 0;
+    s->message().set("%s needs a handle of cuda_opt_create_batch", call);
+    return CUDA_OPT_MISUSE;
+}
+
+int require_bits(cuda_opt &s, int bits, const char *call) {
+    if (bits == s.bits) return 0;
+    s.message().set("%s%s is for %s precision, but the handle was made for %s", call, bits == 64 ? "" : "_f32",
+                    bits == 64 ? "double" : "single", s.bits == 64 ? "double" : "single");
+    return CUDA_OPT_MISUSE;
+}
+
+int before_start(cuda_opt &s, const char *call) {
+    if (!s.batch->started()) return 0;
+    s.message().set("%s has to come before the first call of cuda_opt_batch_solve, or after cuda_opt_reset", call);
+    return CUDA_OPT_MISUSE;
+}
+
+// Bounds for all problems alike, or for each its own.
+int take_bounds(cuda_opt &s, const char *call, int bits, const void *lower, const void *upper, bool for_each) {
+    if (const int code = require_bits(s, bits, call)) return code;
+    if (const int code = before_start(s, call)) return code;
+    if (const int code = check_space(s, "lower", lower, true)) return code;
+    if (const int code = check_space(s, "upper", upper, true)) return code;
+    BatchArrays &arrays = s.batch->arrays;
+    arrays.lower = lower, arrays.upper = upper;
+    arrays.bounds_for_each = for_each;
+    return 0;
+}
+
+int set_bounds(cuda_opt *s, int bits, const void *lower, const void *upper) {
+    constexpr const char *call = "cuda_opt_batch_set_bounds";
+    if (const int code = require_batch(s, call)) return code;
+    return take_bounds(*s, call, bits, lower, upper, true);
+}
+
+int solve(cuda_opt *s, int bits, void *x, double *f, void *g) {
+    if (const int code = require_batch(s, "cuda_opt_batch_solve")) return code;
+    if (const int code = require_bits(*s, bits, "cuda_opt_batch_solve")) return code;
+    BatchArrays &arrays = s->batch->arrays;
+    if (!s->batch->started()) {
+        if (const int code = check_space(*s, "x", x, false)) return code;
+        if (const int code = check_space(*s, "f", f, false)) return code;
+        if (const int code = check_space(*s, "g", g, false)) return code;
+        arrays.x = x, arrays.f = f, arrays.g = g;
+    } else if (x != arrays.x || f != arrays.f || g != arrays.g) {
+        s->message().set("x, f and g have to be the same at each call of one batch; call cuda_opt_reset to start with "
+                         "others");
+        return CUDA_OPT_MISUSE;
+    }
+    return s->batch->resume();
+}
+
+// What reads the problems begins with: 0, or a code with its message.
+int before_reading(cuda_opt *s, const char *call, const void *values) {
+    if (const int code = require_batch(s, call)) return code;
+    if (s->batch->started() && values) return 0;
+    s->message().set(values ? "%s has to come after the first call of cuda_opt_batch_solve" : "%s: values is NULL",
+                     call);
+    return CUDA_OPT_MISUSE;
+}
+
+template <class Number> BatchResult result_of(Number Results::*member) {
+    static_assert(sizeof(Number) == sizeof(int64_t));
+    const Results results;
+    return {reinterpret_cast<const char *>(&(results.*member)) - reinterpret_cast<const char *>(&results)};
+}
+
+int get_int(cuda_opt *s, int32_t key, int64_t *values) {
+    if (const int code = before_reading(s, "cuda_opt_batch_get_int", values)) return code;
+    if (key == CUDA_OPT_BATCH_CODE) {
+        s->batch->read_codes(values);
+        return 0;
+    }
+    const auto member = int_result(key);
+    if (!member) {
+        s->message().set("%d is not the key of an integer result of a problem", key);
+        return CUDA_OPT_IMPROPER_INPUT;
+    }
+    s->batch->read(result_of(member), values);
+    return 0;
+}
+
+int get_real(cuda_opt *s, int32_t key, double *values) {
+    if (const int code = before_reading(s, "cuda_opt_batch_get_real", values)) return code;
+    const auto member = real_result(key);
+    if (!member) {
+        s->message().set("%d is not the key of a real result of a problem", key);
+        return CUDA_OPT_IMPROPER_INPUT;
+    }
+    s->batch->read(result_of(member), values);
+    return 0;
+}
+
+int check_problem(cuda_opt *s, int64_t problem) {
+    if (const int code = before_reading(s, "cuda_opt_batch_message", &problem)) return code;
+    if (problem >= 0 && problem < s->batch->count()) return 0;
+    s->message().set("cuda_opt_batch_message: there is no problem %lld, they are counted from 0 to %lld",
+                     static_cast<long long>(problem), static_cast<long long>(s->batch->count() - 1));
+    return CUDA_OPT_IMPROPER_INPUT;
+}
+
+} // namespace
+
+namespace cudaopt {
+
+int set_batch_bounds(cuda_opt &s, int bits, const void *lower, const void *upper) {
+    return take_bounds(s, "cuda_opt_set_bounds", bits, lower, upper, false);
+}
+
+int set_batch_uniform_bounds(cuda_opt &s, int bits, double lower, double upper) {
+    if (const int code = require_bits(s, bits, "cuda_opt_set_uniform_bounds")) return code;
+    if (const int code = before_start(s, "cuda_opt_set_uniform_bounds")) return code;
+    if (const int code = check_uniform_bounds(s, lower, upper)) return code;
+    s.batch->arrays.lower_all = lower;
+    s.batch->arrays.upper_all = upper;
+    return 0;
+}
+
+int set_batch_stream(cuda_opt &s, void *stream) {
+    if (const int code = before_start(s, "cuda_opt_set_stream")) return code;
+    s.batch->stream = stream;
+    return 0;
+}
+
+int set_batch_int(cuda_opt &s, int32_t key, int64_t value) {
+    if (key == CUDA_OPT_BATCH_PACKED) {
+        if (const int code = check_range(s, "BATCH_PACKED", value, 0, 1)) return code;
+        if (const int code = before_start(s, "CUDA_OPT_BATCH_PACKED")) return code;
+        s.batch->packed = value;
+        return 0;
+    }
+    return set_shared_int(s, key, value);
+}
+
+int get_batch_int(cuda_opt &s, int32_t key, int64_t *value) {
+    const Batch &batch = *s.batch;
+    switch (key) {
+    case CUDA_OPT_BATCH: *value = batch.active(); return 0;
+    case CUDA_OPT_BATCH_COUNT: *value = batch.count(); return 0;
+    case CUDA_OPT_BATCH_PACKED: *value = batch.packed; return 0;
+    case CUDA_OPT_DIMENSION: *value = batch.shape().n; return 0;
+    case CUDA_OPT_MEMORY: *value = batch.shape().m; return 0;
+    case CUDA_OPT_PRECISION: *value = s.bits; return 0;
+    case CUDA_OPT_WORKSPACE_BYTES: *value = batch.workspace_bytes(); return 0;
+    default: return get_shared_int(s, key, value);
+    }
+}
+
+} // namespace cudaopt
+
+int cuda_opt_create_batch(cuda_opt **out, int64_t n, int64_t count, int32_t m, int32_t backend) {
+    return make_handle(out, [=](cuda_opt &s) { return fill(s, n, count, m, backend, 64); });
+}
+int cuda_opt_create_batch_f32(cuda_opt **out, int64_t n, int64_t count, int32_t m, int32_t backend) {
+    return make_handle(out, [=](cuda_opt &s) { return fill(s, n, count, m, backend, 32); });
+}
+int cuda_opt_batch_set_bounds(cuda_opt *s, const double *lower, const double *upper) {
+    return guarded(s, [=] { return set_bounds(s, 64, lower, upper); });
+}
+int cuda_opt_batch_set_bounds_f32(cuda_opt *s, const float *lower, const float *upper) {
+    return guarded(s, [=] { return set_bounds(s, 32, lower, upper); });
+}
+int cuda_opt_batch_solve(cuda_opt *s, double *x, double *f, double *g) {
+    return guarded(s, [=] { return solve(s, 64, x, f, g); });
+}
+int cuda_opt_batch_solve_f32(cuda_opt *s, float *x, double *f, float *g) {
+    return guarded(s, [=] { return solve(s, 32, x, f, g); });
+}
+const int64_t *cuda_opt_batch_active(const cuda_opt *s) {
+    return fault_of(s) == 0 && s->batch && s->batch->active() > 0 ? s->batch->list() : nullptr;
+}
+int cuda_opt_batch_get_int(cuda_opt *s, int32_t key, int64_t *values) {
+    return guarded(s, [=] { return get_int(s, key, values); });
+}
+int cuda_opt_batch_get_real(cuda_opt *s, int32_t key, double *values) {
+    return guarded(s, [=] { return get_real(s, key, values); });
+}
+const char *cuda_opt_batch_message(cuda_opt *s, int64_t problem) {
+    const char *words = nullptr;
+    guarded(s, [&] {
+        const int code = check_problem(s, problem);
+        if (code == 0) words = s->batch->tell(problem);
+        return code;
+    });
+    return words ? words : cuda_opt_message(s);
+}

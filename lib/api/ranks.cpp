@@ -1,0 +1,73 @@
+// Handles that share a solve.
+#include "api/handle.hpp"
+#include "cuda_opt/ranks.h"
+
+using namespace cudaopt;
+
+namespace {
+
+int set_ranks(cuda_opt *s, int32_t rank, int32_t ranks, int64_t first, int64_t n) {
+    if (const int code = before_solve(s, 0, "cuda_opt_set_ranks")) return code;
+    Solver &solver = *s->solver;
+    const int64_t of = solver.dimension();
+    if (ranks < 1 || rank < 0 || rank >= ranks) {
+        solver.new_message().set("rank %d of %d: a rank is at least 0 and below the number of ranks", rank, ranks);
+        return CUDA_OPT_IMPROPER_INPUT;
+    }
+    if (first < 0 || n < 0 || first > of || n > of - first) {
+        solver.new_message().set("rank %d is to hold %lld variables from %lld on, but there are %lld", rank,
+                                 static_cast<long long>(n), static_cast<long long>(first), static_cast<long long>(of));
+        return CUDA_OPT_IMPROPER_INPUT;
+    }
+    if (solver.pairs() > 0) {
+        solver.new_message().set("cuda_opt_warm_start has kept %lld pairs of the part that the handle had: "
+                                 "cuda_opt_set_ranks needs cuda_opt_reset",
+                                 static_cast<long long>(solver.pairs()));
+        return CUDA_OPT_MISUSE;
+    }
+    solver.become_rank({rank, ranks, first, n, of});
+    return 0;
+}
+
+int exchange(cuda_opt *s, void **send, void **receive, int64_t *bytes) {
+    if (const int code = require_solver(s, "cuda_opt_gather")) return code;
+    Solver &solver = *s->solver;
+    if (!send || !receive || !bytes || !solver.exchanging()) {
+        solver.new_message().set("cuda_opt_gather: %s",
+                                 solver.exchanging() ? "a pointer is NULL" : "no exchange has been asked for");
+        return CUDA_OPT_MISUSE;
+    }
+    Packets &packets = solver.ranks()->packets();
+    *send = packets.send();
+    *receive = packets.receive();
+    *bytes = packets.bytes();
+    return 0;
+}
+
+int exchange_failed(cuda_opt *s, const char *why) {
+    if (const int code = require_solver(s, "cuda_opt_gather_failed")) return code;
+    if (!s->solver->exchanging()) {
+        s->solver->new_message().set("cuda_opt_gather_failed: no exchange has been asked for");
+        return CUDA_OPT_MISUSE;
+    }
+    return s->solver->end_without_exchange(why ? why : "the caller has not said why");
+}
+
+} // namespace
+
+int cuda_opt_set_ranks(cuda_opt *s, int32_t rank, int32_t ranks, int64_t first, int64_t n) {
+    return guarded(s, [=] { return set_ranks(s, rank, ranks, first, n); });
+}
+int cuda_opt_gather(cuda_opt *s, void **send, void **receive, int64_t *bytes) {
+    return guarded(s, [=] { return exchange(s, send, receive, bytes); });
+}
+int cuda_opt_gather_failed(cuda_opt *s, const char *why) {
+    return guarded(s, [=] { return exchange_failed(s, why); });
+}
+
+int64_t cuda_opt_segments(int64_t n) { return n < 1 ? 0 : Segments(n).count(); }
+int64_t cuda_opt_segment(int64_t n, int64_t segment) {
+    if (n < 1 || segment < 0) return 0;
+    const Segments segments(n);
+    return segments.row(segment < segments.count() ? segment : segments.count());
+}

@@ -1,0 +1,99 @@
+#include "batch/batch.hpp"
+
+#include <algorithm>
+
+#include "cuda_opt.h"
+#include "solver/sentence.hpp"
+
+namespace cudaopt {
+
+namespace {
+
+long long shown(int64_t number) { return number; } // as printf's %lld expects it
+
+} // namespace
+
+Batch::Batch(int n, int64_t count, int m, std::unique_ptr<BatchMachine> machine)
+    : shape_{n, m}, count_(count), machine_(std::move(machine)) {}
+
+void Batch::reset() {
+    phase_ = Phase::start;
+    stop_requested = false;
+    active_ = rounds_ = 0;
+}
+
+int Batch::resume() {
+    if (phase_ == Phase::start) first_call_ = Clock::now();
+    patience_.begin_call(first_call_, settings.max_seconds);
+    int task;
+    try {
+        task = call();
+    } catch (const Interrupted &) {
+        task = give_up();
+    } catch (...) { // what it was is said at the rim
+        patience_.end_call();
+        phase_ = Phase::ended;
+        active_ = 0;
+        throw;
+    }
+    patience_.end_call(); // what is read between calls is waited for
+    return task;
+}
+
+int Batch::call() {
+    switch (phase_) {
+    case Phase::start:
+        machine_->allocate({shape_, count_, static_cast<int>(settings.threads), packed != 0}, stream, patience_);
+        codes_.resize(static_cast<std::size_t>(count_));
+        phase_ = Phase::going;
+        active_ = machine_->begin(arrays, settings);
+        break;
+    case Phase::going: active_ = machine_->go_on(arrays, settings, stop_requested, patience_.seconds_passed()); break;
+    case Phase::ended:
+        message_.set("cuda_opt_batch_solve was called after the batch had ended; call cuda_opt_reset to start anew");
+        return CUDA_OPT_MISUSE;
+    }
+    if (active_ == 0) return end();
+    rounds_++;
+    message_.set("evaluate f and g of %lld of %lld problems, round %lld", shown(active_), shown(count_),
+                 shown(rounds_));
+    return CUDA_OPT_EVALUATE_BATCH;
+}
+
+// All have ended: with the code of the first that has not converged.
+int Batch::end() {
+    phase_ = Phase::ended;
+    machine_->read_codes(codes_.data());
+    const auto first = std::find_if(codes_.begin(), codes_.end(), [](int32_t code) { return code != 0; });
+    if (first == codes_.end()) {
+        message_.set("converged: all %lld problems", shown(count_));
+        return CUDA_OPT_CONVERGED;
+    }
+    const auto converged = std::count(codes_.begin(), codes_.end(), 0);
+    message_.set("%lld of %lld problems have converged; the first that has not is problem %lld (counted from 0): %s",
+                 shown(converged), shown(count_), shown(first - codes_.begin()), tell(first - codes_.begin()));
+    return *first;
+}
+
+// Nothing is waited for here.
+int Batch::give_up() {
+    machine_->give_up(arrays, stop_requested, patience_.seconds_passed());
+    message_.set("%s, while work on the stream was waited for, after %lld rounds; x, f and g are the best iterates' "
+                 "when the stream has come to its end",
+                 stop_requested ? "stopped by the caller" : "the time limit was reached", shown(rounds_));
+    phase_ = Phase::ended;
+    active_ = 0;
+    return stop_requested ? CUDA_OPT_STOPPED : CUDA_OPT_TIME_LIMIT;
+}
+
+void Batch::read_codes(int64_t *to) {
+    machine_->read_codes(codes_.data());
+    std::copy(codes_.begin(), codes_.end(), to);
+}
+
+const char *Batch::tell(int64_t problem) {
+    cudaopt::tell(machine_->event(problem), told_);
+    return told_.text();
+}
+
+} // namespace cudaopt

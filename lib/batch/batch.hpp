@@ -1,0 +1,59 @@
+// Many small problems at once, by reverse communication: all that are active ask for their evaluations together.
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <vector>
+
+#include "batch/machine.hpp"
+#include "rim/message.hpp"
+
+namespace cudaopt {
+
+class Batch {
+  public:
+    Batch(int n, int64_t count, int m, std::unique_ptr<BatchMachine> machine);
+
+    Settings settings;
+    BatchArrays arrays;
+    int64_t packed = 0;
+    void *stream = nullptr; // CUDA
+    std::atomic<bool> stop_requested{false};
+
+    batch::Shape shape() const { return shape_; }
+    int64_t count() const { return count_; }
+    bool started() const { return phase_ != Phase::start; }
+    int64_t active() const { return active_; }
+    const int64_t *list() const { return machine_->active(); }
+    int64_t workspace_bytes() const { return machine_->workspace_bytes(); }
+    Message &message() { return message_; }
+    const Message &message() const { return message_; }
+
+    int resume();
+    void reset();
+
+    // These wait for the machine and throw its failures. To host memory, count numbers.
+    void read_codes(int64_t *to);
+    void read(const BatchResult &which, void *to) { machine_->read(which, to); }
+    const char *tell(int64_t problem);
+
+  private:
+    enum class Phase { start, going, ended };
+    using Clock = Patience::Clock;
+
+    int call();
+    int end();
+    int give_up();
+
+    const batch::Shape shape_;
+    const int64_t count_;
+    const std::unique_ptr<BatchMachine> machine_;
+    Message message_, told_;
+    Phase phase_ = Phase::start;
+    Clock::time_point first_call_{};
+    Patience patience_{stop_requested};
+    int64_t active_ = 0, rounds_ = 0;
+    std::vector<int32_t> codes_;
+};
+
+} // namespace cudaopt

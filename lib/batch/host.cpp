@@ -1,0 +1,67 @@
+// A batch on the host's threads, a problem by one of them at a time.
+#include <cstring>
+
+#include "batch/machine_on.hpp"
+#include "cuda_opt.h"
+#include "exec/thread_pool.hpp"
+#include "sweeps/host/buffer.hpp"
+
+namespace cudaopt {
+
+namespace {
+
+class HostTeams {
+  public:
+    // Memory that is not touched before the threads that use it do.
+    template <class T> class Array {
+      public:
+        T *get() const { return data_.get(); }
+        int64_t bytes() const { return bytes_; }
+        void allocate(int64_t count) {
+            data_ = allocate_buffer<T>(count);
+            bytes_ = count * static_cast<int64_t>(sizeof(T));
+        }
+
+      private:
+        Buffer<T> data_;
+        int64_t bytes_ = 0;
+    };
+
+    void start(batch::Shape shape, int threads, void *, Patience &) {
+        threads_ = HostThreads(threads);
+        scratch_stride_ = (batch::scratch_bytes(shape) + 127) / 128 * 128; // no line of two threads
+    }
+    template <class T> void allocate(Array<T> &array, int64_t count) { array.allocate(count); }
+    template <class... Rules> void reserve(int64_t) {
+        if (scratch_.bytes() < threads_.most * scratch_stride_) scratch_.allocate(threads_.most * scratch_stride_);
+    }
+    int64_t bytes() const { return scratch_.bytes(); }
+    template <class Rule> void each(int64_t count, const Rule &rule) {
+        const auto body = [&](int64_t k, int place) {
+            rule(batch::OneThread{}, k, scratch_.get() + place * scratch_stride_);
+        };
+        share_host(count, body, count > 1 ? threads_ : HostThreads(1));
+    }
+    int64_t select(int64_t count, const unsigned char *marks, int64_t *list) {
+        int64_t selected = 0;
+        for (int64_t p = 0; p < count; p++)
+            if (marks[p]) list[selected++] = p;
+        return selected;
+    }
+    void copy_out(void *to, const void *from, std::size_t bytes) { std::memcpy(to, from, bytes); }
+
+  private:
+    HostThreads threads_ = 1;
+    int64_t scratch_stride_ = 0;
+    Array<unsigned char> scratch_;
+};
+
+} // namespace
+
+template <class Real> std::unique_ptr<BatchMachine> make_host_batch() {
+    return std::make_unique<BatchMachineOn<Real, HostTeams>>();
+}
+template std::unique_ptr<BatchMachine> make_host_batch<double>();
+template std::unique_ptr<BatchMachine> make_host_batch<float>();
+
+} // namespace cudaopt

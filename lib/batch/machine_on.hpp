@@ -1,0 +1,102 @@
+// The passes of a batch, written once and put on a backend by an executor, which has arrays, a team for each problem,
+// and the selection of marked ones.
+#pragma once
+
+#include "batch/rules.hpp"
+
+namespace cudaopt {
+
+template <class Real, class Executor> class BatchMachineOn final : public BatchMachine {
+  public:
+    void allocate(const BatchShape &shape, void *stream, Patience &patience) override {
+        executor_.start(shape.one, shape.threads, stream, patience);
+        const auto need = [&](auto &array, int64_t count) {
+            if (array.bytes() == 0) executor_.allocate(array, count);
+        };
+        need(blocks_, shape.count * batch::block_bytes<Real>(shape.one));
+        need(codes_, shape.count);
+        need(marks_, shape.count);
+        need(active_, shape.count);
+        need(gathered_, shape.count);
+        executor_.template reserve<batch::Begin<Real>, batch::GoOn<Real>, batch::GiveUp<Real>, batch::PackActive<Real>,
+                                   batch::WriteEnded<Real>, batch::Gather<Real>>(shape.count);
+        count_ = shape.count;
+        all_.shape = shape.one;
+        all_.packed = shape.packed;
+        all_.blocks = blocks_.get();
+        all_.codes = codes_.get();
+        all_.marks = marks_.get();
+    }
+    int64_t workspace_bytes() const override {
+        return blocks_.bytes() + codes_.bytes() + marks_.bytes() + active_.bytes() + gathered_.bytes() +
+               executor_.bytes();
+    }
+
+    int64_t begin(const BatchArrays &arrays, const Settings &settings) override {
+        bind(arrays);
+        all_.list = nullptr;
+        executor_.each(count_, batch::Begin<Real>{all_, settings});
+        return select();
+    }
+    int64_t go_on(const BatchArrays &arrays, const Settings &settings, bool stop, double seconds) override {
+        bind(arrays);
+        executor_.each(selected_, batch::GoOn<Real>{all_, settings, stop, seconds});
+        return select();
+    }
+    void give_up(const BatchArrays &arrays, bool stop_requested, double seconds) override {
+        bind(arrays);
+        all_.list = nullptr;
+        executor_.each(count_, batch::GiveUp<Real>{all_, stop_requested, seconds});
+        if (all_.packed) executor_.each(count_, batch::WriteEnded<Real>{all_});
+    }
+    const int64_t *active() const override { return active_.get(); }
+
+    void read_codes(int32_t *to) override {
+        executor_.copy_out(to, codes_.get(), sizeof(int32_t) * static_cast<std::size_t>(count_));
+    }
+    void read(const BatchResult &which, void *to) override {
+        batch::Problems<Real> all = all_;
+        all.list = nullptr;
+        executor_.each(count_, batch::Gather<Real>{all, which, gathered_.get()});
+        executor_.copy_out(to, gathered_.get(), sizeof(double) * static_cast<std::size_t>(count_));
+    }
+    Event event(int64_t problem) override {
+        Event event;
+        executor_.copy_out(&event, &all_.state(problem).event, sizeof event);
+        return event;
+    }
+
+  private:
+    void bind(const BatchArrays &arrays) {
+        all_.x = static_cast<Real *>(arrays.x);
+        all_.g = static_cast<Real *>(arrays.g);
+        all_.f = arrays.f;
+        all_.lower = static_cast<const Real *>(arrays.lower);
+        all_.upper = static_cast<const Real *>(arrays.upper);
+        all_.bounds_for_each = arrays.bounds_for_each;
+        all_.lower_all = arrays.lower_all;
+        all_.upper_all = arrays.upper_all;
+    }
+    int64_t select() {
+        selected_ = executor_.select(count_, marks_.get(), active_.get());
+        all_.list = active_.get();
+        if (!all_.packed) return selected_;
+        if (selected_ > 0) {
+            executor_.each(selected_, batch::PackActive<Real>{all_});
+        } else {
+            all_.list = nullptr;
+            executor_.each(count_, batch::WriteEnded<Real>{all_});
+        }
+        return selected_;
+    }
+
+    template <class T> using Array = typename Executor::template Array<T>;
+    Array<unsigned char> blocks_, marks_;
+    Array<int32_t> codes_;
+    Array<int64_t> active_, gathered_;
+    int64_t count_ = 0, selected_ = 0;
+    batch::Problems<Real> all_{};
+    Executor executor_; // the first to go: it waits for what still works on the arrays
+};
+
+} // namespace cudaopt

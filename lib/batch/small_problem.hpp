@@ -1,0 +1,78 @@
+// One small problem from its start to its end, by a team: the library's one state machine, which lane 0 lets advance,
+// and the sweeps, which all lanes perform.
+#pragma once
+
+#include <cstring>
+
+#include "batch/small_sweeps.hpp"
+#include "lbfgsb/advance.hpp"
+
+namespace cudaopt::batch {
+
+// To go on with the task done, or not: the caller wants no more, or a wait was too long.
+enum class Order { go_on, stop, stop_waiting, end_of_time };
+
+template <class Real, class Team> class SmallProblem {
+  public:
+    CUDA_OPT_HD SmallProblem(Team team, Shape shape, unsigned char *block, unsigned char *scratch,
+                             const BoxArrays<Real> &box)
+        : team_(team), shape_(shape), block_(block), request_(reinterpret_cast<Request *>(scratch)),
+          sweeps_(team, shape, block, scratch, box) {}
+
+    CUDA_OPT_HD State &state() const { return *reinterpret_cast<State *>(block_); }
+    CUDA_OPT_HD Real *x() const { return sweeps_.x(); }
+    CUDA_OPT_HD Real *g() const { return sweeps_.g(); }
+    CUDA_OPT_HD double *f() const { return sweeps_.f(); }
+
+    // A new problem, whose start is still to be put into x.
+    CUDA_OPT_HD void begin(const Settings &settings) {
+        const uint64_t zero = 0;
+        const int64_t bytes = block_bytes<Real>(shape_), size = sizeof zero;
+        for (int64_t k = team_.lane(); k < bytes / size; k += Team::width)
+            memcpy(block_ + k * size, &zero, sizeof zero);
+        team_.sync();
+        if (team_.lane() == 0) {
+            Settings &own = make_state(block_, shape_.n, shape_.m)->settings = settings;
+            own.metric = Metric::one_number; // what these sweeps do not serve
+            own.report_iterates = false;
+            own.log_frequency = -1;
+        }
+        team_.sync();
+    }
+
+    // To the next task: CUDA_OPT_EVALUATE_FG, or a code. Each lane gets it.
+    CUDA_OPT_HD int run(Order order, double seconds) {
+        Answer answer;
+        answer.seconds = seconds;
+        for (bool first = true;; first = false) {
+            if (team_.lane() == 0) *request_ = next(first ? order : Order::go_on, answer);
+            team_.sync();
+            const Request &request = *request_;
+            if (request.verb == Verb::task) {
+                const int task = request.task;
+                team_.sync(); // before the next one is written
+                return task;
+            }
+            sweeps_.perform(request, answer);
+        }
+    }
+
+  private:
+    CUDA_OPT_HD Request next(Order order, const Answer &answer) const {
+        switch (order) {
+        case Order::stop: return state().stop();
+        case Order::stop_waiting: return state().give_up(true, answer.seconds);
+        case Order::end_of_time: return state().give_up(false, answer.seconds);
+        case Order::go_on: break;
+        }
+        return state().advance(answer);
+    }
+
+    Team team_;
+    Shape shape_;
+    unsigned char *block_;
+    Request *request_;
+    SmallSweeps<Real, Team> sweeps_;
+};
+
+} // namespace cudaopt::batch

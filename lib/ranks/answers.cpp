@@ -1,0 +1,271 @@
+// A rank's share of each answer, and how the shares of all are joined.
+#include <algorithm>
+#include <cmath>
+
+#include "ranks/ranks.hpp"
+
+namespace cudaopt {
+
+namespace {
+
+// Joins what stands at the places of a tree; NULL: nothing does. The first place has it all.
+template <class T, class Join> void join_places(std::vector<T *> &place, int64_t count, const Join &join) {
+    join_in_tree(0, count, [&](int64_t to, int64_t from) {
+        if (!place[from]) return;
+        if (place[to]) join(*place[to], *place[from]);
+        else place[to] = place[from];
+    });
+}
+
+int64_t bytes_of(int64_t doubles) { return doubles * static_cast<int64_t>(sizeof(double)); }
+
+int64_t global_index(int64_t index, const Part &part) { return index == part.n ? part.of : part.first + index; }
+
+} // namespace
+
+bool Ranks::shares(Verb verb) {
+    switch (verb) {
+    case Verb::check_start:
+    case Verb::read_variable:
+    case Verb::inner_products:
+    case Verb::truncation:
+    case Verb::crossed:
+    case Verb::largest_step:
+    case Verb::x_norm:
+    case Verb::projected_gradient_norm:
+    case Verb::check_diagonal: return true;
+    default: return false;
+    }
+}
+
+void Ranks::ask_answer(const Request &request, const Answer &own, const SubtreeSums *own_sums, const double *f,
+                       const Settings &settings, bool stop_requested, double seconds) {
+    const bool empty = part_.n == 0;
+    const auto open = [&](int64_t bytes) {
+        packets_.open(Exchange::answer, static_cast<int>(request.verb), bytes);
+        return !failed() && wish_ == no_wish;
+    };
+    request_ = request;
+    switch (request.verb) {
+    case Verb::check_start:
+        if (!open(sizeof(StartReport))) break;
+        if (empty) *packets_.payload<StartReport>() = {part_.of, part_.of, part_.of, 0, 0, 0};
+        else
+            *packets_.payload<StartReport>() = {
+                global_index(own.start.x_nan, part_),
+                global_index(own.start.bound_nan, part_),
+                global_index(own.start.crossed, part_),
+                own.start.projected,
+                own.start.boxed,
+                own.start.bounded,
+            };
+        break;
+    case Verb::inner_products: {
+        const ProductsLayout layout(panel::columns(request.panel.pairs), request.panel.older_steps);
+        if (open(bytes_of(1 + most_subtrees_ * (layout.size + numbers_behind)))) pack_products(own, own_sums, f);
+        break;
+    }
+    case Verb::x_norm:
+    case Verb::projected_gradient_norm:
+        if (open(most_subtrees_ * static_cast<int64_t>(sizeof(ScaledSquares)))) pack_squares(own.number, own_sums);
+        break;
+    case Verb::truncation:
+    case Verb::largest_step:
+        if (open(sizeof(double)))
+            *packets_.payload<double>() = !empty ? own.number : request.verb == Verb::truncation ? 1 : infinity;
+        break;
+    case Verb::check_diagonal:
+        if (open(sizeof(int64_t))) *packets_.payload<int64_t>() = empty ? part_.of : global_index(own.index, part_);
+        break;
+    case Verb::read_variable:
+        if (open(sizeof(Variable))) *packets_.payload<Variable>() = own.variable;
+        break;
+    case Verb::crossed:
+        own_rows_ = empty ? CrossedWindow{} : own.crossed;
+        if (open(sizeof(int64_t))) *packets_.payload<int64_t>() = own_rows_.count;
+        break;
+    default: break;
+    }
+    close(settings, wish_ != no_wish ? wish_ : stop_requested ? stop : no_wish, seconds);
+}
+
+void Ranks::join_start(Answer &answer) {
+    StartReport all = *packets_.payload_of<StartReport>(0);
+    for (int rank = 1; rank < part_.ranks; rank++) {
+        const StartReport &other = *packets_.payload_of<StartReport>(rank);
+        all.x_nan = std::min(all.x_nan, other.x_nan);
+        all.bound_nan = std::min(all.bound_nan, other.bound_nan);
+        all.crossed = std::min(all.crossed, other.crossed);
+        all.projected += other.projected;
+        all.boxed += other.boxed;
+        all.bounded += other.bounded;
+    }
+    answer.start = all;
+}
+
+// The rank's f, then for each subtree the numbers of the products, the direction's sums and f.
+void Ranks::pack_products(const Answer &own, const SubtreeSums *own_sums, const double *f) {
+    double *next = packets_.payload<double>();
+    *next++ = f_part_ == FPart::segments ? 0 : *f;
+    if (part_.n == 0) return;
+    const ProductsLayout layout(panel::columns(request_.panel.pairs), request_.panel.older_steps);
+    const bool subtrees = by_segments_ && own_sums;
+    const OwnSegments segments(part_.first, part_.n, part_.of);
+    double of_segments[most_segments];
+    if (f_part_ == FPart::segments) {
+        for (int64_t k = 0; k < segments.count(); k++) of_segments[k] = f[k];
+        for (int k = 0; k < segments.subtree_count(); k++)
+            join_in_tree(segments.subtree(k).begin, segments.subtree(k).end,
+                         [&](int64_t to, int64_t from) { of_segments[to] += of_segments[from]; });
+    }
+    for (int k = 0; k < (subtrees ? segments.subtree_count() : 1); k++) {
+        const DirectionSums direction = subtrees ? own_sums->direction(k) : *own.direction;
+        layout.write(subtrees ? own_sums->products(k) : *own.sums, next);
+        next += layout.size;
+        const Numbers numbers{direction.slope, direction.d_squared, direction.projected,
+                              f_part_ == FPart::segments ? of_segments[segments.subtree(k).begin] : 0};
+        std::memcpy(next, &numbers, sizeof numbers);
+        next += numbers_behind;
+    }
+}
+
+void Ranks::join_products(Answer &answer) {
+    const ProductsLayout layout(panel::columns(request_.panel.pairs), request_.panel.older_steps);
+    constexpr int numbers = numbers_behind;
+    not_finite_on_ = -1;
+    const auto note = [&](int rank, bool finite) {
+        if (!finite && not_finite_on_ < 0) not_finite_on_ = rank;
+    };
+    std::fill(places_.begin(), places_.end(), nullptr);
+    each_subtree([&](int rank, int k, int64_t place) {
+        double *const sums = packets_.payload_of<double>(rank) + 1 + k * (layout.size + numbers);
+        note(rank, sums[not_finite] == 0 && std::isfinite(sums[layout.size + numbers - 1]));
+        places_[place] = sums;
+    });
+    join_places(places_, places(), [&](double &to, double &from) {
+        cudaopt::join(layout, &to, &from);
+        for (int i = 0; i < numbers; i++) (&to)[layout.size + i] += (&from)[layout.size + i];
+    });
+    const double *const all = places_[0];
+    std::copy(all, all + layout.size, joined_.get());
+    Numbers behind;
+    std::memcpy(&behind, all + layout.size, sizeof behind);
+
+    double f = behind.f;
+    if (f_part_ != FPart::segments) {
+        std::fill(places_.begin(), places_.end(), nullptr);
+        for (int rank = 0; rank < part_.ranks; rank++) {
+            places_[rank] = packets_.payload_of<double>(rank);
+            note(rank, std::isfinite(*places_[rank]));
+        }
+        // Where each rank has the whole, one that says "not here" is heard.
+        if (f_part_ == FPart::whole) f = *places_[not_finite_on_ < 0 ? 0 : not_finite_on_];
+        else {
+            join_places(places_, part_.ranks, [](double &to, double &from) { to += from; });
+            f = *places_[0];
+        }
+    }
+    products_ = layout.products(joined_.get());
+    products_.f = f;
+    direction_ = {behind.slope, behind.d_squared, behind.projected};
+    answer.sums = &products_;
+    answer.direction = &direction_;
+    measured_ = true;
+}
+
+void Ranks::pack_squares(double norm, const SubtreeSums *own_sums) {
+    if (part_.n == 0) return;
+    auto *const to = packets_.payload<ScaledSquares>();
+    if (!by_segments_ || !own_sums) {
+        to->add(norm);
+        return;
+    }
+    const OwnSegments segments(part_.first, part_.n, part_.of);
+    for (int k = 0; k < segments.subtree_count(); k++) to[k] = own_sums->squares(k);
+}
+
+double Ranks::joined_norm() {
+    std::fill(places_.begin(), places_.end(), nullptr);
+    each_subtree([&](int rank, int k, int64_t place) {
+        places_[place] = packets_.payload_of<double>(rank) + k * sizeof(ScaledSquares) / sizeof(double);
+    });
+    join_places(places_, places(), [](double &to, double &from) {
+        ScaledSquares joined{(&to)[0], (&to)[1]};
+        joined.join({(&from)[0], (&from)[1]});
+        (&to)[0] = joined.scale;
+        (&to)[1] = joined.squares;
+    });
+    return ScaledSquares{places_[0][0], places_[0][1]}.norm();
+}
+
+void Ranks::join_number(Answer &answer) {
+    Min least;
+    for (int rank = 0; rank < part_.ranks; rank++) least.add(*packets_.payload_of<double>(rank));
+    answer.number = least.v;
+}
+
+void Ranks::join_index(Answer &answer) {
+    answer.index = part_.of;
+    for (int rank = 0; rank < part_.ranks; rank++)
+        answer.index = std::min(answer.index, *packets_.payload_of<int64_t>(rank));
+}
+
+// How many rows have been crossed. Returns whether they are on their way.
+bool Ranks::join_count(Answer &answer) {
+    rows_in_all_ = most_rows_ = rows_sent_ = 0;
+    for (int rank = 0; rank < part_.ranks; rank++) {
+        const int64_t count = *packets_.payload_of<int64_t>(rank);
+        rows_in_all_ += count;
+        most_rows_ = std::max(most_rows_, count);
+    }
+    found_.clear();
+    answer.crossed = {nullptr, rows_in_all_};
+    if (rows_in_all_ == 0 || rows_in_all_ > crossed_capacity) return false;
+    open_rows();
+    return true;
+}
+
+// The next of this rank's rows, as many as a packet holds; each rank sends as many as that, or what it has.
+void Ranks::open_rows() {
+    const int columns = panel::columns(request_.panel.pairs);
+    const int64_t row = doubles_of_row(columns), most = (packets_.capacity() / bytes_of(1) - 1) / row;
+    const int64_t here = std::min(most, most_rows_ - rows_sent_);
+    const int64_t own = std::clamp<int64_t>(own_rows_.count - rows_sent_, 0, here);
+    packets_.open(Exchange::rows, static_cast<int>(Verb::crossed), bytes_of(1 + here * row));
+    double *next = packets_.payload<double>();
+    *next++ = static_cast<double>(own);
+    for (int64_t k = 0; k < own; k++, next += row) {
+        const CrossedVariable &variable = own_rows_.rows[rows_sent_ + k];
+        const int64_t index = part_.first + variable.index;
+        next[0] = variable.t;
+        std::memcpy(next + 1, &index, sizeof index);
+        next[2] = variable.g;
+        next[3] = variable.z;
+        std::copy(variable.w, variable.w + columns, next + 4);
+    }
+    packets_.close(settings_, seconds_, no_wish, code_, failure_);
+    rows_sent_ += here;
+}
+
+bool Ranks::join_rows(Answer &answer) {
+    const int columns = panel::columns(request_.panel.pairs);
+    for (int rank = 0; rank < part_.ranks; rank++) {
+        const double *next = packets_.payload_of<double>(rank);
+        const auto count = static_cast<int64_t>(*next++);
+        for (int64_t k = 0; k < count; k++, next += doubles_of_row(columns)) {
+            int64_t index;
+            std::memcpy(&index, next + 1, sizeof index);
+            double *const w = entries_.get() + found_.count() * columns;
+            std::copy(next + 4, next + 4 + columns, w);
+            found_.add({next[0], index, next[2], next[3], w});
+        }
+    }
+    if (rows_sent_ < most_rows_) {
+        open_rows();
+        return true;
+    }
+    answer.crossed = found_.window(rows_in_all_);
+    return false;
+}
+
+} // namespace cudaopt

@@ -1,0 +1,98 @@
+#include "ranks/packets.hpp"
+
+#include <algorithm>
+
+namespace cudaopt {
+
+namespace {
+
+constexpr char magic[8] = {'c', 'o', '_', 'r', 'a', 'n', 'k', 's'};
+constexpr int32_t version = 1;
+constexpr int64_t sentence = 256; // room that every packet has for one
+
+static_assert(sizeof(PacketHeader) % sizeof(double) == 0);
+
+} // namespace
+
+Packets::Packets(int rank, int ranks) : rank_(rank), ranks_(ranks) { reserve(sentence); }
+
+void Packets::reserve(int64_t payload) {
+    payload = (std::max(payload, sentence) + 7) / 8 * 8;
+    if (payload <= capacity_) return;
+    const int64_t bytes = static_cast<int64_t>(sizeof(PacketHeader)) + payload;
+    Buffer<unsigned char> send = allocate_buffer<unsigned char>(bytes),
+                          receive = allocate_buffer<unsigned char>(bytes * ranks_);
+    std::memset(receive.get(), 0, static_cast<std::size_t>(bytes * ranks_)); // what does not come is not looked at
+    send_ = std::move(send);
+    receive_ = std::move(receive);
+    capacity_ = payload;
+}
+
+void Packets::begin_anew() {
+    under_way_ = Exchange::none;
+    number_ = 0;
+}
+
+void Packets::open(Exchange exchange, int verb, int64_t payload) {
+    payload = (std::max(payload, sentence) + 7) / 8 * 8;
+    bytes_ = static_cast<int64_t>(sizeof(PacketHeader)) + payload;
+    std::memset(send_.get(), 0, static_cast<std::size_t>(bytes_));
+    PacketHeader header{};
+    std::memcpy(header.magic, magic, sizeof magic);
+    header.version = version;
+    header.rank = rank_;
+    header.exchange = under_way_ = exchange;
+    header.verb = verb;
+    header.number = number_++;
+    std::memcpy(send_.get(), &header, sizeof header);
+}
+
+void Packets::close(uint64_t settings, double seconds, Wish wish, int code, const Message &failure) {
+    PacketHeader &header = *reinterpret_cast<PacketHeader *>(send_.get());
+    header.settings = settings;
+    header.seconds = seconds;
+    header.wish = wish;
+    header.code = code;
+    if (code < 0) std::snprintf(payload<char>(), sentence, "%.*s", static_cast<int>(sentence - 1), failure.text());
+}
+
+int Packets::check(Message &message) {
+    under_way_ = Exchange::none;
+    const PacketHeader &own = *reinterpret_cast<const PacketHeader *>(send_.get());
+    for (int rank = 0; rank < ranks_; rank++) {
+        const PacketHeader &header = this->header(rank);
+        if (std::memcmp(header.magic, magic, sizeof magic) != 0 || header.version != version) {
+            message.set("what the exchange brought for rank %d is no packet of this version of the library", rank);
+            return CUDA_OPT_MISUSE;
+        }
+        if (header.rank != rank) {
+            message.set("the exchange brought the packet of rank %d at place %d: packets have to come in the order of "
+                        "ranks, and each rank has to be there once",
+                        header.rank, rank);
+            return CUDA_OPT_MISUSE;
+        }
+    }
+    for (int rank = 0; rank < ranks_; rank++)
+        if (header(rank).code < 0) {
+            message.set("rank %d: %.*s", rank, static_cast<int>(sentence - 1), payload_of<char>(rank));
+            return header(rank).code;
+        }
+    const PacketHeader &first = header(0);
+    for (int rank = 1; rank < ranks_; rank++) {
+        const PacketHeader &other = header(rank);
+        if (other.number != first.number || other.exchange != first.exchange || other.verb != first.verb) {
+            message.set("rank %d is at exchange %lld of its solve, rank 0 at exchange %lld, or they ask for different "
+                        "things: all ranks have to make the same calls",
+                        rank, static_cast<long long>(other.number), static_cast<long long>(first.number));
+            return CUDA_OPT_MISUSE;
+        }
+        // The set-up's packets say themselves which setting it is.
+        if (other.settings != first.settings && own.exchange != Exchange::set_up) {
+            message.set("since the solve began, the settings of rank %d have become others than those of rank 0", rank);
+            return CUDA_OPT_MISUSE;
+        }
+    }
+    return 0;
+}
+
+} // namespace cudaopt

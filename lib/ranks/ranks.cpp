@@ -1,0 +1,167 @@
+#include "ranks/ranks.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace cudaopt {
+
+namespace {
+
+constexpr int64_t most_receive = int64_t{1} << 20; // bytes of all ranks' rows that are gathered at once, if they can be
+
+int64_t bytes_of(int64_t doubles) { return doubles * static_cast<int64_t>(sizeof(double)); }
+
+} // namespace
+
+Ranks::Ranks(const Part &part)
+    : part_(part), packets_(part.rank, part.ranks), parts_(static_cast<std::size_t>(part.ranks)),
+      places_(static_cast<std::size_t>(std::max<int64_t>(most_segments, part.ranks))) {}
+
+void Ranks::begin_anew() {
+    packets_.begin_anew();
+    code_ = 0;
+    wish_ = no_wish;
+    stopped_by_ = slowest_ = not_finite_on_ = -1;
+    measured_ = false;
+}
+
+void Ranks::fail(int code, const char *sentence) {
+    if (failed()) return;
+    code_ = code;
+    failure_.set("%s", sentence);
+}
+
+void Ranks::close(const Settings &settings, Wish wish, double seconds) {
+    settings_ = hash_of_shared_settings(settings);
+    seconds_ = seconds;
+    packets_.close(settings_, seconds, wish, code_, failure_);
+}
+
+void Ranks::ask_set_up(const Settings &settings, int m, int bits, int64_t pairs, bool by_segments, double seconds) {
+    packets_.open(Exchange::set_up, 0, sizeof(SetUp));
+    SetUp &own = *packets_.payload<SetUp>();
+    own.ranks = part_.ranks;
+    own.first = part_.first;
+    own.n = part_.n;
+    own.of = part_.of;
+    own.m = m;
+    own.bits = bits;
+    own.pairs = pairs;
+    own.f_part = f_part_ = settings.f_part;
+    const Segments segments(part_.of);
+    own.by_segments = part_.n == 0 || (by_segments && segments.at(part_.first) >= 0 && segments.at(part_.end()) >= 0);
+    list_shared_settings(settings, own.settings);
+    close(settings, no_wish, seconds);
+}
+
+void Ranks::ask_end(int code, const Settings &settings, double seconds) {
+    packets_.open(Exchange::end, 0, 0);
+    *packets_.payload<int64_t>() = code;
+    close(settings, no_wish, seconds);
+}
+
+void Ranks::allocate(int m) {
+    const int columns = panel::columns(m);
+    const ProductsLayout layout(columns, true);
+    if (!joined_) joined_ = allocate_buffer<double>(layout.size);
+    if (!entries_) {
+        found_.allocate();
+        entries_ = allocate_buffer<double>(int64_t{crossed_capacity} * columns);
+    }
+    const int64_t row = doubles_of_row(columns);
+    const int64_t rows = std::min(most_receive / part_.ranks, bytes_of(1 + crossed_capacity * row));
+    packets_.reserve(
+        std::max({bytes_of(1 + most_subtrees_ * (layout.size + numbers_behind)), bytes_of(1 + row), rows}));
+}
+
+// Places are segments, or ranks.
+int64_t Ranks::places() const { return by_segments_ ? Segments(part_.of).count() : part_.ranks; }
+
+int Ranks::subtrees_of(int rank, Subtree *subtrees) const {
+    const Part &part = parts_[rank];
+    if (part.n == 0) return 0;
+    if (!by_segments_) {
+        subtrees[0] = {rank, rank + 1};
+        return 1;
+    }
+    const Segments segments(part_.of);
+    return cut_into_subtrees(segments.at(part.first), segments.at(part.end()), segments.count(), subtrees);
+}
+
+int Ranks::origin(int code, int64_t index) const {
+    switch (code) {
+    case CUDA_OPT_STOPPED: return stopped_by_;
+    case CUDA_OPT_TIME_LIMIT: return slowest_;
+    case CUDA_OPT_NOT_FINITE: return not_finite_on_;
+    case CUDA_OPT_IMPROPER_INPUT:
+    case CUDA_OPT_BAD_DIAGONAL:
+        for (int rank = 0; rank < part_.ranks; rank++)
+            if (parts_[rank].holds(index)) return rank;
+        return -1;
+    default: return -1;
+    }
+}
+
+Ranks::Joined Ranks::join(Answer &answer) {
+    Joined joined;
+    joined.of = packets_.under_way();
+    joined.code = packets_.check(sentence_);
+    if (joined.code == 0 && joined.of == Exchange::set_up)
+        joined.code = compare_set_ups(packets_, part_.ranks, sentence_);
+    if (joined.code < 0) return joined;
+
+    wish_ = no_wish;
+    answer.seconds = 0;
+    for (int rank = 0; rank < part_.ranks; rank++) {
+        const PacketHeader &header = packets_.header(rank);
+        if (header.seconds > answer.seconds) answer.seconds = header.seconds, slowest_ = rank;
+        if ((header.wish == stop || header.wish == give_up_stopped) && stopped_by_ < 0) stopped_by_ = rank;
+        joined.wish = static_cast<Wish>(std::max<int32_t>(joined.wish, header.wish));
+    }
+    if (joined.wish >= give_up_stopped) return joined; // there is no answer
+
+    if (joined.of == Exchange::set_up) {
+        by_segments_ = true;
+        for (int rank = 0; rank < part_.ranks; rank++) {
+            const SetUp &other = *packets_.payload_of<SetUp>(rank);
+            parts_[rank] = {rank, part_.ranks, other.first, other.n, other.of};
+            by_segments_ = by_segments_ && other.by_segments;
+        }
+        most_subtrees_ = 1;
+        each_subtree([&](int, int k, int64_t) { most_subtrees_ = std::max(most_subtrees_, k + 1); });
+        return joined;
+    }
+    if (joined.of == Exchange::end) {
+        for (int rank = 1; rank < part_.ranks; rank++)
+            if (*packets_.payload_of<int64_t>(rank) != *packets_.payload_of<int64_t>(0)) {
+                sentence_.set(
+                    "the solve ends with code %lld on rank %d and %lld on rank 0: their calls were not the same",
+                    static_cast<long long>(*packets_.payload_of<int64_t>(rank)), rank,
+                    static_cast<long long>(*packets_.payload_of<int64_t>(0)));
+                joined.code = CUDA_OPT_MISUSE;
+            }
+        return joined;
+    }
+    if (joined.of == Exchange::rows) {
+        joined.again = join_rows(answer);
+        return joined;
+    }
+    switch (request_.verb) {
+    case Verb::check_start: join_start(answer); break;
+    case Verb::inner_products: join_products(answer); break;
+    case Verb::x_norm:
+    case Verb::projected_gradient_norm: answer.number = joined_norm(); break;
+    case Verb::truncation:
+    case Verb::largest_step: join_number(answer); break;
+    case Verb::check_diagonal: join_index(answer); break;
+    case Verb::read_variable:
+        for (int rank = 0; rank < part_.ranks; rank++)
+            if (parts_[rank].holds(request_.index)) answer.variable = *packets_.payload_of<Variable>(rank);
+        break;
+    case Verb::crossed: joined.again = join_count(answer); break;
+    default: break;
+    }
+    return joined;
+}
+
+} // namespace cudaopt

@@ -1,0 +1,96 @@
+#include "ranks/set_up.hpp"
+
+namespace cudaopt {
+
+namespace {
+
+struct SharedSetting {
+    const char *name;
+    double (*value)(const Settings &);
+};
+
+// Integers beyond 2^53 are told apart well enough.
+const SharedSetting table[shared_settings] = {
+    {"CUDA_OPT_MAX_ITERATIONS", [](const Settings &s) { return static_cast<double>(s.max_iterations); }},
+    {"CUDA_OPT_MAX_EVALUATIONS", [](const Settings &s) { return static_cast<double>(s.max_evaluations); }},
+    {"CUDA_OPT_MAXFEV", [](const Settings &s) { return static_cast<double>(s.evaluations_per_search); }},
+    {"CUDA_OPT_MAX_CUTS", [](const Settings &s) { return static_cast<double>(s.max_cuts); }},
+    {"CUDA_OPT_METRIC", [](const Settings &s) { return static_cast<double>(s.metric); }},
+    {"CUDA_OPT_APPROXIMATE_CAUCHY", [](const Settings &s) { return static_cast<double>(s.approximate_cauchy); }},
+    {"CUDA_OPT_ROBUST", [](const Settings &s) { return static_cast<double>(s.robust); }},
+    {"CUDA_OPT_HISTORY_BITS", [](const Settings &s) { return static_cast<double>(s.history_bits); }},
+    {"CUDA_OPT_PRODUCT_BITS", [](const Settings &s) { return static_cast<double>(s.product_bits); }},
+    {"CUDA_OPT_F_PART", [](const Settings &s) { return static_cast<double>(s.f_part); }},
+    {"CUDA_OPT_EPS", [](const Settings &s) { return s.eps; }},
+    {"CUDA_OPT_PGTOL", [](const Settings &s) { return s.pgtol; }},
+    {"CUDA_OPT_FACTR", [](const Settings &s) { return s.factr; }},
+    {"CUDA_OPT_F_TARGET", [](const Settings &s) { return s.f_target; }},
+    {"CUDA_OPT_GTOL", [](const Settings &s) { return s.gtol; }},
+    {"CUDA_OPT_FTOL", [](const Settings &s) { return s.ftol; }},
+    {"CUDA_OPT_XTOL", [](const Settings &s) { return s.xtol; }},
+    {"CUDA_OPT_STPMIN", [](const Settings &s) { return s.step_min; }},
+    {"CUDA_OPT_STPMAX", [](const Settings &s) { return s.step_max; }},
+    {"CUDA_OPT_MAX_SECONDS", [](const Settings &s) { return s.max_seconds; }},
+};
+
+} // namespace
+
+void list_shared_settings(const Settings &settings, double *values) {
+    for (int k = 0; k < shared_settings; k++) values[k] = table[k].value(settings);
+}
+
+// FNV-1a (Fowler, Noll, Vo) over the bytes.
+uint64_t hash_of_shared_settings(const Settings &settings) {
+    double values[shared_settings];
+    list_shared_settings(settings, values);
+    unsigned char bytes[sizeof values];
+    std::memcpy(bytes, values, sizeof values);
+    uint64_t hash = 14695981039346656037u;
+    for (const unsigned char byte : bytes) hash = (hash ^ byte) * 1099511628211u;
+    return hash;
+}
+
+int compare_set_ups(Packets &packets, int ranks, Message &message) {
+    const SetUp &first = *packets.payload_of<SetUp>(0);
+    const auto differs = [&](int rank, const char *what, auto other, auto of_first) {
+        message.set("rank %d has %s %.17g, but rank 0 has %.17g: it has to be the same on all ranks", rank, what,
+                    static_cast<double>(other), static_cast<double>(of_first));
+        return CUDA_OPT_IMPROPER_INPUT;
+    };
+    int64_t next = 0; // variable
+    for (int rank = 0; rank < ranks; rank++) {
+        const SetUp &other = *packets.payload_of<SetUp>(rank);
+        if (other.ranks != first.ranks) return differs(rank, "a number of ranks of", other.ranks, first.ranks);
+        if (other.of != first.of) return differs(rank, "n =", other.of, first.of);
+        if (other.m != first.m) return differs(rank, "m =", other.m, first.m);
+        if (other.bits != first.bits) return differs(rank, "a precision, in bits, of", other.bits, first.bits);
+        if (other.pairs != first.pairs)
+            return differs(rank, "a number of pairs kept by cuda_opt_warm_start of", other.pairs, first.pairs);
+        for (int k = 0; k < shared_settings; k++)
+            if (other.settings[k] != first.settings[k])
+                return differs(rank, table[k].name, other.settings[k], first.settings[k]);
+        if (other.first != next) {
+            message.set("the parts do not follow one another: rank %d holds variables from %lld on, but those of the "
+                        "ranks before it end at %lld",
+                        rank, static_cast<long long>(other.first), static_cast<long long>(next));
+            return CUDA_OPT_IMPROPER_INPUT;
+        }
+        next += other.n;
+    }
+    if (next != first.of) {
+        message.set("the parts of the %d ranks have %lld variables in all, but n is %lld", ranks,
+                    static_cast<long long>(next), static_cast<long long>(first.of));
+        return CUDA_OPT_IMPROPER_INPUT;
+    }
+    if (first.f_part != FPart::segments) return 0;
+    for (int rank = 0; rank < ranks; rank++)
+        if (!packets.payload_of<SetUp>(rank)->by_segments) {
+            message.set("CUDA_OPT_F_PART asks for a value of f for each segment, but the sums of rank %d are not by "
+                        "segments: its part does not begin and end where cuda_opt_segment() says, or is on CUDA",
+                        rank);
+            return CUDA_OPT_IMPROPER_INPUT;
+        }
+    return 0;
+}
+
+} // namespace cudaopt

@@ -1,0 +1,26 @@
+// What every rank has been set up with, and whether the ranks agree.
+#pragma once
+
+#include "lbfgsb/settings.hpp"
+#include "ranks/packets.hpp"
+#include "ranks/part.hpp"
+
+namespace cudaopt {
+
+constexpr int shared_settings = 20; // that have to be the same on all ranks
+
+struct SetUp {
+    int64_t ranks, first, n, of, m, bits, pairs;
+    int64_t f_part;      // CUDA_OPT_F_PART
+    int64_t by_segments; // whether the sums can be formed by segments: host, and cut there
+    double settings[shared_settings];
+};
+
+void list_shared_settings(const Settings &settings, double *values);
+uint64_t hash_of_shared_settings(const Settings &settings);
+
+// Whether what all ranks have sent agrees and their parts make up the whole: 0, or a code with its sentence, the same
+// on each of them.
+int compare_set_ups(Packets &packets, int ranks, Message &message);
+
+} // namespace cudaopt

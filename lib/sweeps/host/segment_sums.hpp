@@ -1,0 +1,86 @@
+// What the host's sweeps learn, segment by segment, joined as far as the variables' own subtrees go: the whole tree,
+// where they are all there are.
+#pragma once
+
+#include "exec/map_reduce_host.hpp"
+#include "sweeps/host/buffer.hpp"
+#include "sweeps/host/cascade.hpp"
+#include "sweeps/rules.hpp"
+#include "sweeps/segments.hpp"
+#include "sweeps/sweeps.hpp"
+
+namespace cudaopt {
+
+class SegmentSums final : public SubtreeSums {
+  public:
+    explicit SegmentSums(int64_t n) : n_(n), segments_(0, n, n) {}
+
+    // They are also the threads' pieces of work.
+    const OwnSegments &segments() const { return segments_; }
+    int64_t count() const { return segments_.count(); }
+    int64_t tiles() const { return segments_.tiles(); }
+    // Of the binary tree over a segment's tiles, and one for the tile at work.
+    int cascade_levels() const {
+        int levels = 2;
+        for (int64_t tiles = segments_.most_tiles(); tiles > 0; tiles /= 2) levels++;
+        return levels;
+    }
+
+    // Of the inner products: room for each segment's, where the segment puts them, and their join.
+    Buffer<double> room_for_products(const ProductsLayout &largest) const {
+        return allocate_buffer<double>(count() * largest.size);
+    }
+    void hold_products(Buffer<double> room) { products_ = std::move(room); }
+    double *products_of(int64_t segment, const ProductsLayout &layout) const {
+        return products_.get() + segment * layout.size;
+    }
+    void join_products(const ProductsLayout &layout) {
+        columns_ = layout.columns;
+        with_older_ = layout.with_older;
+        join_subtrees(
+            [&](int64_t to, int64_t from) { join(layout, products_of(to, layout), products_of(from, layout)); });
+    }
+
+    // rule(tile, record) for all tiles.
+    template <class Rule> void reduce_direction(const Rule &rule, HostThreads threads) {
+        reduce(direction_, rule, threads);
+    }
+    template <class Rule> ScaledSquares reduce_squares(const Rule &rule, HostThreads threads) {
+        reduce(squares_, rule, threads);
+        return squares_[0];
+    }
+
+    void take_part(int64_t first, int64_t of) override { segments_ = OwnSegments(first, n_, of); }
+    PanelProducts products(int subtree) const override {
+        const ProductsLayout layout(columns_, with_older_);
+        return layout.products(products_of(segments_.subtree(subtree).begin, layout));
+    }
+    DirectionSums direction(int subtree) const override {
+        const DirectionRecord &record = direction_[segments_.subtree(subtree).begin];
+        return {record.slope.v, record.d_squared.v, record.projected.v};
+    }
+    ScaledSquares squares(int subtree) const override { return squares_[segments_.subtree(subtree).begin]; }
+
+  private:
+    template <class Join> void join_subtrees(const Join &join) const {
+        for (int k = 0; k < segments_.subtree_count(); k++)
+            join_in_tree(segments_.subtree(k).begin, segments_.subtree(k).end, join);
+    }
+    template <class Record, class Rule> void reduce(Record *records, const Rule &rule, HostThreads threads) {
+        const auto reduce_segment = [&](int64_t k, int) {
+            records[k] = reduce_tiles<Record, 1>(segments_.tile(k), segments_.tile(k + 1), tiles(), rule);
+        };
+        share_host(count(), reduce_segment, count() > 1 ? threads : HostThreads(1));
+        join_subtrees([&](int64_t to, int64_t from) { records[to].join(records[from]); });
+    }
+
+    const int64_t n_;
+    OwnSegments segments_;
+    Buffer<double> products_;
+    int columns_ = panel::leading;
+    bool with_older_ = false;
+    DirectionRecord direction_[most_segments];
+    ScaledSquares squares_[most_segments];
+};
+
+} // namespace cudaopt

@@ -1,0 +1,93 @@
+// Where sums over the variables are cut. n variables form tiles, runs of tiles are segments, at most 256 of them, and
+// the sums of the segments are joined in one binary tree. All of it is a function of n alone. So a part of the
+// variables that begins and ends at segments can form the sums of its subtrees, and whoever joins those of all parts
+// has the same bits as one who forms them all.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+
+namespace cudaopt {
+
+constexpr int64_t rows_of_tile = 128;
+constexpr int64_t most_segments = 256;
+
+class Segments {
+  public:
+    explicit Segments(int64_t n)
+        : n_(n), tiles_(n / rows_of_tile + (n % rows_of_tile != 0)), count_(std::min(tiles_, most_segments)) {}
+
+    int64_t count() const { return count_; }
+    // Where segment k begins, 0 <= k <= count(). Not tiles * k / count: that leaves 64 bits for 2^63 variables.
+    int64_t tile(int64_t k) const {
+        if (count_ == 0) return 0;
+        return tiles_ / count_ * k + tiles_ % count_ * k / count_;
+    }
+    int64_t row(int64_t k) const { return k == count_ ? n_ : tile(k) * rows_of_tile; }
+    int64_t most_tiles() const { return count_ == 0 ? 0 : tiles_ / count_ + (tiles_ % count_ != 0); } // of one
+    // The segment that begins at this row, count() for n; -1: none does.
+    int64_t at(int64_t row_wanted) const {
+        int64_t low = 0, high = count_;
+        while (low < high) {
+            const int64_t middle = (low + high) / 2;
+            if (row(middle) < row_wanted) low = middle + 1;
+            else high = middle;
+        }
+        return row(low) == row_wanted ? low : -1;
+    }
+
+  private:
+    int64_t n_, tiles_, count_;
+};
+
+// Segments begin <= k < end that are joined among themselves before they meet others.
+struct Subtree {
+    int64_t begin, end;
+};
+constexpr int most_subtrees = 16; // of a run of at most 256 segments: two for each power of 2
+
+// The least number of subtrees of `count` segments that make up the run from first to last. Returns how many.
+inline int cut_into_subtrees(int64_t first, int64_t last, int64_t count, Subtree *subtrees) {
+    int made = 0;
+    for (int64_t at = first; at < last;) {
+        int64_t size = 1;
+        while (at % (2 * size) == 0 && size < count && std::min(at + 2 * size, count) <= last) size *= 2;
+        const int64_t end = std::min(at + size, count);
+        subtrees[made++] = {at, end};
+        at = end;
+    }
+    return made;
+}
+
+// Join what stands at the places from begin to end in the tree's order: join(to, from) takes that at `from` to `to`.
+template <class Join> void join_in_tree(int64_t begin, int64_t end, const Join &join) {
+    for (int64_t stride = 1; stride < end - begin; stride *= 2)
+        for (int64_t k = begin; k + stride < end; k += 2 * stride) join(k, k + stride);
+}
+
+// The segments of rows [first, first + n) of `of`, as these rows' owner counts them: tiles from its first row, segments
+// from its first segment. Rows that do not begin and end at segments are cut as if they were all there are.
+class OwnSegments {
+  public:
+    OwnSegments(int64_t first, int64_t n, int64_t of)
+        : whole_(of), first_(whole_.at(first)), last_(whole_.at(first + n)) {
+        if (first_ < 0 || last_ < 0) whole_ = Segments(n), first_ = 0, last_ = whole_.count();
+        subtree_count_ = cut_into_subtrees(first_, last_, whole_.count(), subtrees_);
+        for (int k = 0; k < subtree_count_; k++) subtrees_[k].begin -= first_, subtrees_[k].end -= first_;
+    }
+
+    int64_t count() const { return last_ - first_; }
+    int64_t tile(int64_t k) const { return whole_.tile(first_ + k) - whole_.tile(first_); }
+    int64_t tiles() const { return tile(count()); }
+    int64_t most_tiles() const { return whole_.most_tiles(); } // of a segment
+    int subtree_count() const { return subtree_count_; }
+    const Subtree &subtree(int k) const { return subtrees_[k]; }
+
+  private:
+    Segments whole_;
+    int64_t first_, last_;
+    int subtree_count_ = 0;
+    Subtree subtrees_[most_subtrees];
+};
+
+} // namespace cudaopt

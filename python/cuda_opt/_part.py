@@ -1,0 +1,59 @@
+"""A part of the variables: one rank of a solve that several processes, threads or machines share (docs/ranks.md)."""
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ._library import library
+
+Gather = Callable[[Any, Any], Any]
+
+
+@dataclass(frozen=True)
+class Part:
+    """Rank ``rank`` of ``ranks`` holds the variables from ``first`` on, of ``n`` in all, as many as its x has.
+
+    ``gather(send, receive)`` brings ``send`` of every rank, a NumPy array of bytes, to ``receive`` of every rank, one
+    behind the other in the order of ranks::
+
+        gather=comm.Allgather                                    # mpi4py
+        gather=lambda send, receive: torch.distributed.all_gather_into_tensor(
+            torch.from_numpy(receive), torch.from_numpy(send))   # torch, of a group on the host (gloo)
+
+    What it raises ends the solve on this rank, and comes out of the step.
+    """
+
+    rank: int
+    ranks: int
+    first: int
+    n: int
+    gather: Gather
+
+    @classmethod
+    def even(cls, rank: int, ranks: int, n: int, gather: Gather) -> tuple[Part, int]:
+        """As even a cut as segments allow, and how many variables the part has: then the bits of a solve on the host
+        are the same on any number of ranks."""
+        segments = library.cuda_opt_segments(n)
+        first, end = (library.cuda_opt_segment(n, segments * r // ranks) for r in (rank, rank + 1))
+        return cls(rank, ranks, first, n, gather), end - first
+
+    def exchange(self, handle: ctypes.c_void_p) -> int:
+        """Do what ``Task.EXCHANGE`` asks for. A code of the library's."""
+        send, receive, size = ctypes.c_void_p(), ctypes.c_void_p(), ctypes.c_int64()
+        code = library.cuda_opt_gather(handle, ctypes.byref(send), ctypes.byref(receive), ctypes.byref(size))
+        if code != 0:
+            return int(code)
+        own, all_of_them = (
+            np.frombuffer((ctypes.c_uint8 * length).from_address(address.value or 0), np.uint8)
+            for address, length in ((send, size.value), (receive, size.value * self.ranks))
+        )
+        try:
+            self.gather(own, all_of_them)
+        except BaseException as failure:
+            library.cuda_opt_gather_failed(handle, str(failure).encode())
+            raise
+        return 0

@@ -1,0 +1,90 @@
+"""Ranks as threads: each has a solver with its part of x."""
+import threading
+
+import numpy as np
+import pytest
+
+import cuda_opt
+
+N = 4000
+TARGET = np.linspace(-1, 2, N)
+
+
+class Everyone:
+    """An all-gather of threads."""
+
+    def __init__(self, ranks):
+        self.barrier, self.sent = threading.Barrier(ranks, timeout=60), [None] * ranks
+
+    def gather_of(self, rank):
+        def gather(send, receive):
+            self.sent[rank] = send
+            self.barrier.wait()
+            receive[:] = np.concatenate(self.sent)
+            self.barrier.wait()
+
+        return gather
+
+
+def on_ranks(ranks, solve):
+    """What solve(part, size) returns on each rank, or the exception that it raised."""
+    everyone, results = Everyone(ranks), [None] * ranks
+
+    def run(rank):
+        try:
+            results[rank] = solve(*cuda_opt.Part.even(rank, ranks, N, everyone.gather_of(rank)))
+        except Exception as failure:
+            results[rank] = failure
+
+    threads = [threading.Thread(target=run, args=(rank,)) for rank in range(ranks)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    return results
+
+
+def minimised(part, size):
+    solver = cuda_opt.Solver(np.zeros(size), part=part, bounds=cuda_opt.Bounds(0, 1), THREADS=1)
+    own = slice(part.first, part.first + size)
+    for task in solver:
+        assert task == cuda_opt.Task.EVALUATE_FG
+        difference = solver.x - TARGET[own]
+        solver.f, solver.g = difference @ difference / 2, difference
+    assert solver["DIMENSION"] == N
+    return solver.status, solver.message, float(solver.f), np.array(solver.x)
+
+
+def test_parts_minimise_together():
+    expected = np.clip(TARGET, 0, 1)
+    for ranks in (1, 2, 3):
+        ends = on_ranks(ranks, minimised)
+        assert {end[:3] for end in ends} == {ends[0][:3]}
+        assert ends[0][0] == cuda_opt.Task.CONVERGED
+        assert ends[0][2] == pytest.approx(((expected - TARGET) ** 2).sum() / 2, rel=1e-12)
+        np.testing.assert_allclose(np.concatenate([end[3] for end in ends]), expected, atol=1e-6)
+
+
+def test_settings_that_differ_are_refused_on_all():
+    def solve(part, size):
+        solver = cuda_opt.Solver(np.zeros(size), part=part, EPS=1e-3 if part.rank == 1 else 1e-4)
+        return next(solver)
+
+    for failure in on_ranks(2, solve):
+        assert isinstance(failure, cuda_opt.ImproperInput)
+        assert "rank 1 has CUDA_OPT_EPS" in str(failure)
+
+
+def test_gather_that_fails():
+    def gather(send, receive):
+        raise OSError("the cable is cut")
+
+    solver = cuda_opt.Solver(np.zeros(N), part=cuda_opt.Part(0, 1, 0, N, gather))
+    with pytest.raises(OSError, match="cable"):
+        next(solver)
+    assert "the exchange between the ranks failed: the cable is cut" in solver.message
+
+
+def test_part_that_cannot_be():
+    with pytest.raises(cuda_opt.ImproperInput, match="rank 2 of 2"):
+        cuda_opt.Solver(np.zeros(10), part=cuda_opt.Part(2, 2, 0, N, None))

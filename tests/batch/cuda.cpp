@@ -1,0 +1,33 @@
+// On CUDA each problem of a batch takes the path that it takes on the host, to the last bit, by one thread, by a warp,
+// and by the C interface: the objectives have + - * / alone, and neither compiler contracts.
+#include <catch2/catch.hpp>
+
+#include "on_cuda.hpp"
+#include "on_host.hpp"
+
+using namespace batch_test;
+using namespace cudaopt_test;
+
+namespace {
+
+template <int n, int m, class Real> void check_cuda(int64_t count) {
+    for (const bool bounded : {false, true}) {
+        INFO("n = " << n << ", m = " << m << ", " << count << " problems, bounded: " << bounded);
+        const Data<Real> data(n, count, bounded);
+        const Left<Real> wanted = on_host<n, m>(data);
+        CHECK(same(on_cuda<n, m>(data, 1), wanted));
+        CHECK(same(on_cuda<n, m>(data, 32), wanted));
+        CHECK(same(by_reverse_communication<n, m>(data, CUDA_OPT_BACKEND_CUDA), wanted));
+    }
+}
+
+} // namespace
+
+TEST_CASE("CUDA takes the host's paths in a batch", "[batch]") {
+    if (skipped<CudaDouble>()) return;
+    check_cuda<5, 5, double>(1);
+    check_cuda<5, 5, double>(3000);
+    check_cuda<20, 5, double>(777);
+    check_cuda<100, 8, double>(150);
+    check_cuda<5, 5, float>(777);
+}

@@ -1,0 +1,169 @@
+// What a problem comes to depends on nothing but itself: not on its neighbours, their number, the threads, or the rows
+// that it is evaluated in.
+#include <catch2/catch.hpp>
+
+#include "run.hpp"
+
+using namespace cudaopt_test;
+
+namespace {
+
+constexpr int n = 6;
+
+Problem with(Problem problem, const char *name, Function evaluate) {
+    problem.name = name;
+    problem.evaluate = std::move(evaluate);
+    return problem;
+}
+
+std::vector<Problem> healthy() {
+    std::vector<Problem> problems;
+    for (uint64_t seed = 0; seed < 8; seed++) problems.push_back(chained_rosenbrock(n, seed));
+    for (uint64_t seed = 0; seed < 8; seed++) problems.push_back(in_random_boxes(extended_rosenbrock(n), seed));
+    problems.push_back(without_bounds(chained_rosenbrock(n, 9)));
+    problems.push_back(quadratic_with_known_active_set(n).problem);
+    return problems;
+}
+
+// Each with the code that it has to end with.
+struct Sick {
+    Problem problem;
+    std::vector<int64_t> codes;
+};
+
+std::vector<Sick> sick() {
+    const Problem base = without_bounds(extended_rosenbrock(n));
+    Problem crossed = base, nan_bound = base, nan_start = base, wall = base;
+    crossed.lower = Vector(n, 1), crossed.upper = Vector(n, 2);
+    crossed.upper[3] = 0;
+    nan_bound.lower = Vector(n, -5), nan_bound.upper = Vector(n, 5);
+    nan_bound.lower[2] = NAN;
+    nan_start.start[4] = NAN;
+    return {
+        {crossed, {CUDA_OPT_IMPROPER_INPUT}},
+        {nan_bound, {CUDA_OPT_IMPROPER_INPUT}},
+        {nan_start, {CUDA_OPT_IMPROPER_INPUT}},
+        {with(base, "NaN everywhere", [](const Vector &, Vector &g) { return g[0] = NAN; }), {CUDA_OPT_NOT_FINITE}},
+        {with(base, "NaN but at the start",
+              [start = base.start](const Vector &x, Vector &g) {
+                  g.assign(g.size(), 1);
+                  return x == start ? 1.0 : NAN;
+              }),
+         {CUDA_OPT_NOT_FINITE, CUDA_OPT_LINE_SEARCH_FAILED}},
+        {with(base, "not bounded below",
+              [](const Vector &x, Vector &g) {
+                  double f = 0;
+                  for (std::size_t i = 0; i < x.size(); i++) f -= x[i], g[i] = -1;
+                  return f;
+              }),
+         {CUDA_OPT_NOT_FINITE, CUDA_OPT_ITERATION_LIMIT, CUDA_OPT_LINE_SEARCH_FAILED, CUDA_OPT_CONVERGED}},
+        {with(base, "stuck: g is not the gradient",
+              [](const Vector &x, Vector &g) {
+                  double f = 0;
+                  for (std::size_t i = 0; i < x.size(); i++) f += x[i] * x[i], g[i] = -2 * x[i];
+                  return f;
+              }),
+         {CUDA_OPT_LINE_SEARCH_FAILED}},
+    };
+}
+
+// What either precision can reach.
+template <class Configuration> constexpr double eps = sizeof(typename Configuration::Real) == 8 ? 1e-5 : 1e-3;
+
+template <class Configuration> BatchOutcome alone(const Problem &problem) {
+    BatchRun<Configuration> one({problem});
+    one.set_int(CUDA_OPT_MAX_ITERATIONS, 300).set_real(CUDA_OPT_EPS, eps<Configuration>);
+    one.run();
+    return one.outcomes()[0];
+}
+
+} // namespace
+
+TEMPLATE_TEST_CASE("The hopeless do not disturb the healthy, and a batch of one is that of many", "[batch]",
+                   BATCH_CONFIGURATIONS) {
+    if (skipped<TestType>()) return;
+    std::vector<Problem> mixed;
+    std::vector<std::vector<int64_t>> codes;
+    const auto good = healthy();
+    const auto bad = sick();
+    for (std::size_t k = 0; k < good.size(); k++) {
+        mixed.push_back(good[k]);
+        codes.push_back({});
+        mixed.push_back(bad[k % bad.size()].problem);
+        codes.push_back(bad[k % bad.size()].codes);
+    }
+    const bool packed = GENERATE(false, true);
+    const int threads = GENERATE(1, 2, 5);
+    INFO("packed: " << packed << ", threads: " << threads);
+    BatchRun<TestType> batch(mixed);
+    batch.set_int(CUDA_OPT_MAX_ITERATIONS, 300).set_int(CUDA_OPT_THREADS, threads);
+    batch.set_int(CUDA_OPT_BATCH_PACKED, packed).set_real(CUDA_OPT_EPS, eps<TestType>);
+    const int task = batch.run();
+    CHECK(task == CUDA_OPT_IMPROPER_INPUT); // of the first that has not converged
+    const auto outcomes = batch.outcomes();
+    for (std::size_t p = 0; p < mixed.size(); p++) {
+        INFO(mixed[p].name << ": " << outcomes[p].message);
+        if (codes[p].empty()) {
+            CHECK(outcomes[p].code == 0);
+            CHECK(outcomes[p].same_bits(alone<TestType>(mixed[p])));
+        } else {
+            CHECK(std::count(codes[p].begin(), codes[p].end(), outcomes[p].code) == 1);
+            if (outcomes[p].code == CUDA_OPT_IMPROPER_INPUT) {
+                CHECK(outcomes[p].evaluations == 0);
+                for (int i = 0; i < n; i++) // nothing was changed
+                    if (mixed[p].start[i] == mixed[p].start[i])
+                        CHECK(outcomes[p].x[i] == static_cast<typename TestType::Real>(mixed[p].start[i]));
+            }
+        }
+    }
+}
+
+TEMPLATE_TEST_CASE("A second batch of a handle is as the first", "[batch]", BATCH_CONFIGURATIONS) {
+    if (skipped<TestType>()) return;
+    const bool packed = GENERATE(false, true);
+    BatchRun<TestType> batch(healthy());
+    batch.set_int(CUDA_OPT_BATCH_PACKED, packed);
+    batch.run();
+    const auto first = batch.outcomes();
+    CHECK(batch.call() == CUDA_OPT_MISUSE); // it has ended
+    REQUIRE(cuda_opt_reset(batch.handle()) == 0);
+    batch.run();
+    const auto second = batch.outcomes();
+    for (std::size_t p = 0; p < first.size(); p++) CHECK(first[p].same_bits(second[p]));
+}
+
+TEMPLATE_TEST_CASE("Limits and stops end each problem at its best iterate", "[batch]", BATCH_CONFIGURATIONS) {
+    if (skipped<TestType>()) return;
+    const auto problems = healthy();
+    const bool packed = GENERATE(false, true);
+    const std::string how = GENERATE("iterations", "evaluations", "stop", "stop at once");
+    INFO(how << ", packed: " << packed);
+    BatchRun<TestType> batch(problems);
+    batch.set_real(CUDA_OPT_EPS, 0).set_int(CUDA_OPT_BATCH_PACKED, packed);
+    if (how == "iterations") batch.set_int(CUDA_OPT_MAX_ITERATIONS, 4);
+    if (how == "evaluations") batch.set_int(CUDA_OPT_MAX_EVALUATIONS, 3);
+    batch.start();
+    int64_t round = 0;
+    int task = 0;
+    while ((task = batch.call()) > 0) {
+        batch.evaluate();
+        if (how.rfind("stop", 0) == 0 && round++ == (how == "stop" ? 6 : 0))
+            REQUIRE(cuda_opt_request_stop(batch.handle()) == 0);
+    }
+    const int code = how == "iterations"    ? CUDA_OPT_ITERATION_LIMIT
+                     : how == "evaluations" ? CUDA_OPT_EVALUATION_LIMIT
+                                            : CUDA_OPT_STOPPED;
+    const auto outcomes = batch.outcomes();
+    int ended_so = 0;
+    for (std::size_t p = 0; p < problems.size(); p++) {
+        const BatchOutcome &one = outcomes[p];
+        ended_so += one.code == code;
+        INFO(problems[p].name << ": " << one.message);
+        CHECK(one.f <= *std::min_element(one.values.begin(), one.values.end()) + 1e-6 * std::fabs(one.f));
+        Vector g(n);
+        CHECK(problems[p].evaluate(one.x, g) == one.f);
+        for (int i = 0; i < n; i++) CHECK(one.g[i] == static_cast<typename TestType::Real>(g[i]));
+    }
+    CHECK(ended_so > 0);
+    CHECK(task < 0);
+}

@@ -1,0 +1,96 @@
+#!/usr/bin/env python3
+"""Usage: check_driver_program_mpi.py MPIRUN DRIVER_PROGRAM_MPI DRIVER_PROGRAM
+
+driver_program_mpi on 1 to 4 ranks: one log, that of rank 0, which is the same on any number of them. It begins as that
+of driver_program, whose f is summed in another order."""
+import re
+import subprocess
+import sys
+import unittest
+
+PLAIN, WITH_MPI, MPIRUN = sys.argv.pop(), sys.argv.pop(), sys.argv.pop()
+FLAGS = ["--oversubscribe", "--allow-run-as-root"]
+# There may be fewer processors than ranks, and a container may not allow ranks to be bound to them.
+QUIET = ["--mca", "mpi_yield_when_idle", "1", "--bind-to", "none"]
+
+
+def on_ranks(ranks, *arguments):
+    command = [MPIRUN, "-n", str(ranks), *FLAGS, *QUIET, WITH_MPI, *map(str, arguments)]
+    return subprocess.run(command, capture_output=True, text=True, timeout=300)
+
+
+def log_of(done):
+    """What has no times in it, and no bytes: the iterates, the end, f and counts."""
+    return [line for line in done.stdout.splitlines() if not re.search("SECONDS|F AND G|CALLS|ITERATIONS|BYTES", line)]
+
+
+def iterates(log):
+    return [line.split() for line in log if re.match(r" *\d+ +\d+  ", line)]
+
+
+class SameLog(unittest.TestCase):
+    def check(self, problem, n, *options, iterations=10):
+        arguments = [n, 5, "--problem", problem, *options]
+        one = on_ranks(1, *arguments)
+        self.assertEqual((one.returncode, one.stderr), (0, ""))
+        self.assertGreater(len(iterates(log_of(one))), 3)
+        for ranks in (2, 3, 4):
+            with self.subTest(problem=problem, ranks=ranks):
+                done = on_ranks(ranks, *arguments)
+                self.assertEqual((done.returncode, done.stderr), (0, ""))
+                self.assertEqual(log_of(done), log_of(one))
+        plain = subprocess.run([PLAIN, *map(str, arguments), "--backend", "host"], capture_output=True, text=True)
+        ours, theirs = iterates(log_of(one)), iterates(log_of(plain))
+        for mine, other in list(zip(ours, theirs))[:iterations]:
+            self.assertEqual(mine[:2], other[:2])
+            for a, b in zip(mine[2:], other[2:]):
+                self.assertLessEqual(abs(float(a) - float(b)), 1e-4 * abs(float(b)))
+
+    def test_rosenbrock(self):
+        self.check("rosenbrock", 20000)
+
+    def test_powell(self):
+        self.check("powell", 20000)
+
+    def test_wood(self):
+        self.check("wood", 9000, "--lower", "-2", "--upper", "0.9")
+
+    def test_beale_in_single_precision(self):
+        self.check("beale", 9000, "--precision", "single", "--eps", "1e-3", iterations=4)
+
+    def test_torsion(self):
+        self.check("torsion", 60 * 60)
+
+    def test_torsion_of_long_rows(self):
+        """More points in a row than a rank has: halos come from more than one of them."""
+        self.check("torsion", 1500 * 2, "--nx", 1500, "--ny", 2)
+
+    def test_bearing(self):
+        self.check("bearing", 50 * 50, "--pgtol", "1e-3", "--eps", "0")
+
+
+class Arguments(unittest.TestCase):
+    def refused(self, words, *arguments):
+        done = on_ranks(3, *arguments)
+        self.assertIn(words, done.stderr)
+        self.assertEqual(done.stderr.count("driver_program_mpi:"), 1)
+        self.assertEqual(done.stdout, "")
+        self.assertNotEqual(done.returncode, 0)
+
+    def test_problem_without_ranks(self):
+        self.refused("ranks have no problem 'lennard-jones", 96, 5, "--problem", "lennard-jones-2d")
+
+    def test_unserved(self):
+        self.refused("--csv is not for driver_program_mpi", 1000, 5, "--csv", "/dev/null")
+
+    def test_setting(self):
+        self.refused("CUDA_OPT_GTOL is 2", 1000, 5, "--gtol", "2")
+
+    def test_not_converged(self):
+        done = on_ranks(2, 1000, 5, "--max-iterations", 3)
+        self.assertNotEqual(done.returncode, 0)
+        self.assertEqual(done.stderr.count("the limit of 3 iterations is reached"), 1)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,258 @@
+// Ranks whose parts are cut at segments have the bits of one handle that has all variables; any other cut has its own.
+#include <catch2/catch.hpp>
+#include <limits>
+
+#include "group.hpp"
+
+using namespace cudaopt_test;
+
+namespace {
+
+// A message names the rank where the reason is, which depends on the cut.
+std::string without_rank(const std::string &message) {
+    return message.rfind("rank ", 0) == 0 ? message.substr(message.find(": ") + 2) : message;
+}
+
+void check_same_bits(const Outcome &a, const Outcome &b) {
+    CHECK(a.task == b.task);
+    CHECK(without_rank(a.message) == without_rank(b.message));
+    CHECK(a.f == b.f);
+    CHECK(a.x == b.x);
+    CHECK(a.g == b.g);
+    CHECK(a.evaluations == b.evaluations);
+    REQUIRE(a.history.size() == b.history.size());
+    for (std::size_t k = 0; k < a.history.size(); k++) {
+        INFO("iteration " << k + 1);
+        CHECK(a.history[k].f == b.history[k].f);
+        CHECK(a.history[k].pg_norm2 == b.history[k].pg_norm2);
+        CHECK(a.history[k].step == b.history[k].step);
+    }
+}
+
+constexpr int64_t most_iterations = 40;
+
+template <class Real> void set_limit(Rank<Real> &rank) {
+    rank.handle.set_int(CUDA_OPT_MAX_ITERATIONS, most_iterations);
+}
+
+// Without ranks.
+template <class Configuration> Outcome alone(const Problem &problem) {
+    Harness<Configuration> harness(problem, 5);
+    harness.set_int(CUDA_OPT_MAX_ITERATIONS, most_iterations);
+    return harness.run();
+}
+
+// Even and uneven ones, and some with ranks that have nothing.
+std::vector<Cut> cuts_at_segments(int64_t n) {
+    std::vector<Cut> cuts;
+    for (const int ranks : {1, 2, 3, 4, 5, 8}) cuts.push_back(even_cut(n, ranks));
+    cuts.push_back(cut_at(n, {1, 0, 7, 3, 0}));
+    cuts.push_back(cut_at(n, {0, 20, 0, 0}));
+    return cuts;
+}
+
+// x is of this scale, and g of its inverse: sums of squares leave the range of numbers.
+Problem far_away(int64_t n, double scale) {
+    Problem problem;
+    problem.name = "squares of numbers out of range";
+    for (int64_t i = 0; i < n; i++) problem.start.push_back(scale * (1 + static_cast<double>(i % 17) / 16));
+    problem.evaluate = [scale](const Vector &x, Vector &g) {
+        for (std::size_t i = 0; i < x.size(); i++) g[i] = x[i] / scale / scale;
+        return pairwise_sum(0, static_cast<int64_t>(x.size()), [&](int64_t i) { return x[i] * g[i] / 2; });
+    };
+    return problem;
+}
+
+} // namespace
+
+TEMPLATE_TEST_CASE("Ranks cut at segments have the bits of one handle", "[ranks]", HOST_CONFIGURATIONS) {
+    for (const Problem &problem :
+         {extended_rosenbrock(9000), torsion(60, 59), chained_rosenbrock(20001, 8),
+          with_mixed_bounds(extended_wood(8192)), extended_powell(8196), extended_beale(1000)}) {
+        const Outcome single = alone<TestType>(problem);
+        for (const Cut &cut : cuts_at_segments(problem.size())) {
+            INFO(problem.name << " on " << cut.size() << " ranks, the first with " << cut[0].n << " variables");
+            check_same_bits(Group<TestType>(problem, cut).prepare(set_limit<typename TestType::Real>).run_as_one(),
+                            single);
+        }
+    }
+}
+
+TEMPLATE_TEST_CASE("Rows crossed on any rank reach all", "[ranks][threads]", HostDouble, HostFloat, HostFloat16) {
+    const KnownQuadratic quadratic = quadratic_with_many_breakpoints(30000);
+    Harness<TestType> harness(quadratic.problem, 5);
+    harness.set_int(CUDA_OPT_MAX_ITERATIONS, 12);
+    const Outcome single = harness.run();
+    CHECK(harness.get_int(CUDA_OPT_BREAKPOINTS_CROSSED) > 4096); // more than can be had at once
+    for (const Cut &cut : cuts_at_segments(quadratic.problem.size())) {
+        INFO(cut.size() << " ranks");
+        std::vector<int64_t> crossed(cut.size());
+        const auto note = [&](auto &rank) { crossed[rank.rank] = rank.handle.get_int(CUDA_OPT_BREAKPOINTS_CROSSED); };
+        const auto limit = [](auto &rank) { rank.handle.set_int(CUDA_OPT_MAX_ITERATIONS, 12); };
+        check_same_bits(Group<TestType>(quadratic.problem, cut).prepare(limit).before_call(note).run_as_one(), single);
+        for (const int64_t count : crossed) CHECK(count == harness.get_int(CUDA_OPT_BREAKPOINTS_CROSSED));
+    }
+}
+
+TEMPLATE_TEST_CASE("A diagonal of the caller's, or one that is learned, on ranks", "[ranks]", HostDouble, HostFloat) {
+    const Problem problem = in_box(scaled_quadratic(9000, 1e6), -1, 1.6);
+    const auto inverse_curvature = [](const Vector &x, const Vector &, Vector &diagonal) {
+        const auto n = static_cast<int64_t>(x.size());
+        for (int64_t i = 0; i < n; i++) diagonal[i] = 1 / scaled_quadratic_curvature(i, n, 1e6);
+    };
+    Harness<TestType> with_diagonal(problem, 5), learning(problem, 5);
+    const Outcome of_diagonal =
+        with_diagonal.with_diagonal(inverse_curvature).set_int(CUDA_OPT_MAX_ITERATIONS, most_iterations).run();
+    const Outcome of_learned = learning.set_int(CUDA_OPT_METRIC, CUDA_OPT_METRIC_LEARNED)
+                                   .set_int(CUDA_OPT_MAX_ITERATIONS, most_iterations)
+                                   .run();
+    const auto learns = [](auto &rank) {
+        set_limit(rank);
+        rank.handle.set_int(CUDA_OPT_METRIC, CUDA_OPT_METRIC_LEARNED);
+    };
+    for (const Cut &cut : cuts_at_segments(problem.size())) {
+        INFO(cut.size() << " ranks");
+        Group<TestType> group(problem, cut);
+        group.prepare(set_limit<typename TestType::Real>).with_diagonal(inverse_curvature);
+        check_same_bits(group.run_as_one(), of_diagonal);
+        check_same_bits(Group<TestType>(problem, cut).prepare(learns).run_as_one(), of_learned);
+    }
+}
+
+TEST_CASE("Norms whose squares leave the range of numbers", "[ranks]") {
+    for (const double scale : {1e200, 1e-200}) {
+        const Problem problem = far_away(9000, scale);
+        const auto without_eps = [](auto &rank) {
+            set_limit(rank);
+            rank.handle.set_real(CUDA_OPT_EPS, 0); // 1e200 is a large ||x||
+        };
+        Vector norms(8);
+        const auto note = [&](auto &rank) {
+            norms[rank.rank] = rank.handle.get_real(CUDA_OPT_X_NORM2) * rank.handle.get_real(CUDA_OPT_PG_NORM2);
+        };
+        // One rank, and not a handle without ranks: a direction that does not descend, as is met here, costs a rank an
+        // evaluation, for its sums come with the next ones.
+        const Cut one = {{0, problem.size()}};
+        const Outcome single = Group<HostDouble>(problem, one).prepare(without_eps).before_call(note).run_as_one();
+        const double product = norms[0];
+        CHECK(product > 9000); // of ||x|| = s sqrt(n) and ||g|| = sqrt(n) / s, but for a factor of each up to 2
+        CHECK(product < 4 * 9000);
+        for (const Cut &cut : cuts_at_segments(problem.size())) {
+            INFO("scale " << scale << " on " << cut.size() << " ranks");
+            norms.assign(8, 0);
+            Group<HostDouble> group(problem, cut);
+            check_same_bits(group.prepare(without_eps).before_call(note).run_as_one(), single);
+            for (std::size_t rank = 0; rank < cut.size(); rank++) CHECK(norms[rank] == product);
+        }
+    }
+}
+
+TEMPLATE_TEST_CASE("Any other cut has the same bits each time, and finds the minimum", "[ranks][threads]", HostDouble,
+                   HostFloat) {
+    const KnownQuadratic quadratic = quadratic_with_known_active_set(5000);
+    const double tolerance = sizeof(typename TestType::Real) == 8 ? 1e-4 : 1e-2;
+    const std::vector<Cut> cuts = {cut_by_sizes(5000, {2500, 2500}), cut_by_sizes(5000, {1, 0, 4998, 1}),
+                                   cut_by_sizes(5000, {700, 600, 500, 400, 300, 200, 100, 0}),
+                                   // at segments on the first rank, but not on the second
+                                   cut_by_sizes(5000, {1280, 1281, 0})};
+    for (const Cut &cut : cuts) {
+        INFO(cut.size() << " ranks");
+        Group<TestType> group(quadratic.problem, cut);
+        const Outcome first = group.run_as_one();
+        check_same_bits(group.run_as_one(), first);
+        CHECK(first.task == CUDA_OPT_CONVERGED);
+        for (std::size_t i = 0; i < first.x.size(); i++)
+            if (!(std::abs(first.x[i] - quadratic.minimiser[i]) < tolerance)) FAIL("x[" << i << "] = " << first.x[i]);
+    }
+}
+
+TEMPLATE_TEST_CASE("Shares of f are added in one order", "[ranks][threads]", HostDouble, HostFloat) {
+    const Problem problem = in_box(extended_rosenbrock(9000), -1.5, 0.9);
+    const auto term = [](const Vector &x, int64_t i) {
+        const double a = x[i + 1] - x[i] * x[i], b = 1 - x[i];
+        return 100 * a * a + b * b;
+    };
+    const auto sum = [term](const Vector &x, int64_t begin, int64_t end) {
+        double f = 0;
+        for (int64_t i = begin; i < end; i += 2) f += term(x, i);
+        return f;
+    };
+    const auto of_rank = [sum](const Vector &x, double, auto &rank) {
+        rank.f = {sum(x, rank.part.first, rank.part.first + rank.part.n)};
+    };
+    const auto of_segments = [sum](const Vector &x, double, auto &rank) {
+        const auto n = static_cast<int64_t>(x.size());
+        int64_t k = 0;
+        std::size_t own = 0;
+        while (cuda_opt_segment(n, k) < rank.part.first) k++;
+        for (; cuda_opt_segment(n, k) < rank.part.first + rank.part.n; k++)
+            rank.f[own++] = sum(x, cuda_opt_segment(n, k), cuda_opt_segment(n, k + 1));
+    };
+    // As many places as segments, before the first call: f has to stay where it is.
+    const auto with_room = [](auto &rank) {
+        rank.f.assign(256, 0);
+        set_limit(rank);
+    };
+    const auto by_segments = [&](const Cut &cut) {
+        Group<TestType> group(problem, cut);
+        return group.prepare(with_room).with_share(CUDA_OPT_F_OF_SEGMENTS, of_segments).run_as_one();
+    };
+    const Outcome single = by_segments({{0, 9000}});
+    for (const Cut &cut : cuts_at_segments(problem.size())) {
+        INFO(cut.size() << " ranks");
+        check_same_bits(by_segments(cut), single);
+        Group<TestType> group(problem, cut);
+        const Outcome added = group.with_share(CUDA_OPT_F_OF_RANK, of_rank).run_as_one();
+        CHECK(added.task == CUDA_OPT_CONVERGED);
+        Vector g(9000);
+        CHECK(added.f == Approx(problem.evaluate(added.x, g)).epsilon(1e-12)); // the whole, on each of them
+    }
+}
+
+TEST_CASE("A warm start and a reset on ranks", "[ranks][threads]") {
+    const Problem problem = torsion(60, 59);
+    Harness<HostDouble> harness(problem, 5);
+    harness.set_int(CUDA_OPT_MAX_ITERATIONS, 20);
+    const Outcome first = harness.run();
+    cuda_opt_warm_start(harness.handle());
+    const Outcome second = harness.run();
+    for (const int ranks : {1, 2, 3}) {
+        // The solve goes on where the first has ended.
+        std::vector<int> ends(ranks);
+        const Cut cut = even_cut(problem.size(), ranks);
+        run_ranks(ranks, [&](int rank, Meeting &meeting) {
+            const RankPart part = cut[rank];
+            cudaopt::Minimiser<double> handle(problem.size(), 5, CUDA_OPT_BACKEND_HOST);
+            handle.set_ranks(rank, ranks, part.first, part.n);
+            handle.set_bounds(problem.lower.data() + part.first, problem.upper.data() + part.first);
+            handle.set_int(CUDA_OPT_MAX_ITERATIONS, 20);
+            handle.set_int(CUDA_OPT_F_PART, CUDA_OPT_F_WHOLE);
+            handle.set_int(CUDA_OPT_THREADS, 1);
+            static Vector x, all_g;
+            static double whole;
+            Vector own(problem.start.begin() + part.first, problem.start.begin() + part.first + part.n), g(own.size());
+            double f;
+            for (int solve = 0; solve < 2; solve++) {
+                int task;
+                do {
+                    task = handle.solve(own.data(), &f, g.data());
+                    if (task == CUDA_OPT_EXCHANGE) meeting.gather(rank, handle);
+                    if (task != CUDA_OPT_EVALUATE_FG) continue;
+                    meeting.meet("room", [&] { x.resize(problem.start.size()), all_g.resize(x.size()); });
+                    std::copy(own.begin(), own.end(), x.begin() + part.first);
+                    meeting.meet("an evaluation", [&] { whole = problem.evaluate(x, all_g); });
+                    std::copy(all_g.begin() + part.first, all_g.begin() + part.first + part.n, g.begin());
+                    f = whole;
+                    meeting.meet("the end", [] {});
+                } while (task > 0);
+                const Outcome &wanted = solve == 0 ? first : second;
+                if (f != wanted.f || !std::equal(own.begin(), own.end(), wanted.x.begin() + part.first) ||
+                    handle.get_int(CUDA_OPT_EVALUATIONS) != wanted.evaluations || task != wanted.task)
+                    throw std::runtime_error("other bits in solve " + std::to_string(solve));
+                ends[rank] = task;
+                cuda_opt_warm_start(handle);
+            }
+        });
+        CHECK(ends == std::vector<int>(ranks, second.task));
+    }
+}

@@ -1,0 +1,283 @@
+// Whatever happens on one rank ends the solve on all of them, with the same code and the same sentence. The others have
+// the best iterate.
+#include <catch2/catch.hpp>
+#include <limits>
+
+#include "group.hpp"
+
+using namespace cudaopt_test;
+
+namespace {
+
+constexpr double no_number = std::numeric_limits<double>::quiet_NaN();
+constexpr int ranks = 4;
+
+Problem torsion_problem() { return torsion(40, 40); }
+bool contains(const std::string &text, const std::string &part) { return text.find(part) != std::string::npos; }
+
+// All ranks end so; run_as_one() has checked that they say the same.
+void check_end(const Outcome &outcome, int task, const std::string &words) {
+    INFO(outcome.message);
+    CHECK(outcome.task == task);
+    CHECK(contains(outcome.message, words));
+}
+std::string name_of(int rank) { return "rank " + std::to_string(rank) + ": "; }
+
+using DoubleRank = Rank<double>;
+using Run = Group<HostDouble>;
+
+// A solve, each rank having been set up by prepare; what one handle alone would refuse is refused on all.
+Outcome run_prepared(const std::function<void(DoubleRank &)> &prepare, Cut cut = {}, int failed = -1) {
+    const Problem problem = torsion_problem();
+    if (cut.empty()) cut = even_cut(problem.size(), ranks);
+    return Run(problem, cut).prepare(prepare).run_as_one(failed);
+}
+
+} // namespace
+
+TEST_CASE("f is NaN on one rank only: the step is cut on all", "[ranks][threads]") {
+    const Problem problem = torsion_problem();
+    for (int bad = 0; bad < ranks; bad++)
+        for (const bool in_gradient : {false, true}) {
+            INFO("rank " << bad << ", in g: " << in_gradient);
+            // The third evaluation, and then no more.
+            const auto spoil = [&](DoubleRank &rank) {
+                if (rank.rank != bad || rank.handle.get_int(CUDA_OPT_EVALUATIONS) != 3) return;
+                (in_gradient ? rank.g[0] : rank.f[0]) = no_number;
+            };
+            std::vector<int64_t> cuts(ranks);
+            const auto note = [&](DoubleRank &rank) { cuts[rank.rank] = rank.handle.get_int(CUDA_OPT_CUTS); };
+            const Outcome outcome =
+                Run(problem, even_cut(problem.size(), ranks)).after_evaluation(spoil).before_call(note).run_as_one();
+            CHECK(outcome.task == CUDA_OPT_CONVERGED);
+            CHECK(cuts == std::vector<int64_t>(ranks, 1));
+        }
+}
+
+TEST_CASE("f is NaN at the start, or for good, on one rank", "[ranks][threads]") {
+    const Problem problem = torsion_problem();
+    for (int bad = 0; bad < ranks; bad++)
+        for (const int64_t from : {1, 3}) {
+            const auto spoil = [&](DoubleRank &rank) {
+                if (rank.rank == bad && rank.handle.get_int(CUDA_OPT_EVALUATIONS) >= from) rank.f[0] = no_number;
+            };
+            const Outcome outcome = Run(problem, even_cut(problem.size(), ranks)).after_evaluation(spoil).run_as_one();
+            check_end(outcome, CUDA_OPT_NOT_FINITE, name_of(bad) + "f");
+            CHECK(std::isnan(outcome.f) == (from == 1));
+        }
+}
+
+TEST_CASE("A stop, or the time of one rank, ends all", "[ranks][threads]") {
+    const Problem problem = torsion_problem();
+    for (int asking = 0; asking < ranks; asking++)
+        for (const int calls : {0, 1, 2, 3, 17, 18}) {
+            INFO("call " << calls);
+            const auto ask = [&](DoubleRank &rank) {
+                if (rank.rank == asking && rank.calls == calls + 1) cuda_opt_request_stop(rank.handle);
+            };
+            const Outcome outcome = Run(problem, even_cut(problem.size(), ranks)).before_call(ask).run_as_one();
+            check_end(outcome, CUDA_OPT_STOPPED, name_of(asking) + "stopped by the caller");
+            Vector g(outcome.x.size());
+            if (outcome.iterations > 0) CHECK(outcome.f == problem.evaluate(outcome.x, g));
+        }
+    const auto no_time = [](DoubleRank &rank) { rank.handle.set_real(CUDA_OPT_MAX_SECONDS, 1e-9); };
+    check_end(run_prepared(no_time), CUDA_OPT_TIME_LIMIT, "the limit of 1e-09 seconds is reached");
+}
+
+TEST_CASE("A wrong call on one rank ends all", "[ranks][threads]") {
+    const Problem problem = torsion_problem();
+    std::vector<double> other(static_cast<std::size_t>(problem.size()));
+    for (int bad = 0; bad < ranks; bad++)
+        for (const int calls : {1, 2, 3, 4, 20, 21}) {
+            INFO("rank " << bad << ", call " << calls);
+            // The group calls with rank.x.
+            const auto move = [&](DoubleRank &rank) {
+                if (rank.rank == bad && rank.calls == calls)
+                    rank.x = std::vector<double>(rank.x), rank.x.reserve(rank.x.size() + 1000);
+            };
+            // At the first call it is no mistake yet.
+            const Outcome outcome = Run(problem, even_cut(problem.size(), ranks)).before_call(move).run_as_one(bad);
+            if (calls == 1) CHECK(outcome.task == CUDA_OPT_CONVERGED);
+            else check_end(outcome, CUDA_OPT_MISUSE, name_of(bad) + "x, f and g have to be the same");
+        }
+}
+
+TEST_CASE("A workspace that does not fit on one rank ends all", "[ranks][threads]") {
+    constexpr int64_t n = int64_t{1} << 61;
+    for (const int large : {0, 1}) {
+        std::string messages[2];
+        int codes[2];
+        run_ranks(2, [&](int rank, Meeting &meeting) {
+            cudaopt::Minimiser<double> handle(n, 5, CUDA_OPT_BACKEND_HOST);
+            // The large part's arrays are not looked at: the workspace comes first.
+            const int64_t small = 10, first = rank == 0 ? 0 : large == 0 ? n - small : small;
+            handle.set_ranks(rank, 2, first, rank == large ? n - small : small);
+            double x[small] = {}, g[small], f;
+            int task;
+            while ((task = handle.solve(x, &f, g)) == CUDA_OPT_EXCHANGE) meeting.gather(rank, handle);
+            codes[rank] = task;
+            messages[rank] = handle.message();
+        });
+        CHECK(codes[0] == CUDA_OPT_OUT_OF_MEMORY);
+        CHECK(codes[1] == CUDA_OPT_OUT_OF_MEMORY);
+        CHECK(contains(messages[0], name_of(large) + "out of memory"));
+        CHECK(messages[0] == messages[1]);
+    }
+}
+
+TEST_CASE("What a log's callback throws on one rank ends all", "[ranks][threads]") {
+    for (int bad = 0; bad < ranks; bad++) {
+        const auto log = [&](DoubleRank &rank) {
+            if (rank.rank != bad) return;
+            rank.handle.set_int(CUDA_OPT_IPRINT_FREQUENCY, 1);
+            cuda_opt_set_log(
+                rank.handle, [](void *, const char *) { throw 1; }, nullptr);
+        };
+        check_end(run_prepared(log, {}, bad), CUDA_OPT_MISUSE, name_of(bad) + "a function of the caller's has thrown");
+    }
+}
+
+TEST_CASE("A failed exchange ends where it failed, with the best iterate", "[ranks][threads]") {
+    const Problem problem = torsion_problem();
+    for (const int64_t fails_at : {0, 1, 2, 9}) {
+        const Cut cut = even_cut(problem.size(), 2);
+        run_ranks(2, [&](int rank, Meeting &meeting) {
+            cudaopt::Minimiser<double> handle(problem.size(), 5, CUDA_OPT_BACKEND_HOST);
+            handle.set_ranks(rank, 2, cut[rank].first, cut[rank].n);
+            Vector x(static_cast<std::size_t>(cut[rank].n), 1), g(x.size());
+            double f;
+            int64_t exchanges = 0;
+            for (int task = 1; task > 0;) {
+                task = handle.solve(x.data(), &f, g.data());
+                if (task == CUDA_OPT_EVALUATE_FG) {
+                    f = 0;
+                    for (std::size_t i = 0; i < x.size(); i++) {
+                        g[i] = static_cast<double>(i + 1) * x[i] * x[i] * x[i];
+                        f += g[i] * x[i] / 4;
+                    }
+                }
+                if (task != CUDA_OPT_EXCHANGE) continue;
+                if (exchanges++ < fails_at) {
+                    meeting.gather(rank, handle);
+                    continue;
+                }
+                task = cuda_opt_gather_failed(handle, "the cable is cut");
+                if (task != CUDA_OPT_EXCHANGE_FAILED || !contains(handle.message(), "failed: the cable is cut"))
+                    throw std::runtime_error(handle.message());
+                if (fails_at == 9 && f != handle.get_real(CUDA_OPT_F))
+                    throw std::runtime_error("f is not the iterate's");
+            }
+        });
+    }
+}
+
+TEST_CASE("A start, a bound or a diagonal that is wrong on one rank is named on all", "[ranks][threads]") {
+    const Problem problem = torsion_problem();
+    const Cut cut = even_cut(problem.size(), ranks);
+    for (int bad = 0; bad < ranks; bad++) {
+        const std::string index = "at index " + std::to_string(cut[bad].first + 5) + " (counted from 0) of 1600";
+        const auto spoil_start = [&](DoubleRank &rank) {
+            if (rank.rank == bad) rank.x[5] = no_number;
+        };
+        check_end(run_prepared(spoil_start), CUDA_OPT_IMPROPER_INPUT,
+                  name_of(bad) + "the start x is NaN or infinite " + index);
+        Problem crossed = problem;
+        crossed.lower[static_cast<std::size_t>(cut[bad].first) + 5] = 7;
+        check_end(Run(crossed, cut).run_as_one(), CUDA_OPT_IMPROPER_INPUT, index + ": l = 7");
+        const auto bad_diagonal = [&](const Vector &, const Vector &, Vector &h) {
+            std::fill(h.begin(), h.end(), 1.0);
+            h[static_cast<std::size_t>(cut[bad].first) + 5] = -1;
+        };
+        check_end(Run(problem, cut).with_diagonal(bad_diagonal).run_as_one(), CUDA_OPT_BAD_DIAGONAL, name_of(bad));
+    }
+}
+
+TEST_CASE("Ranks that were not set up alike are refused on all", "[ranks][threads]") {
+    const int64_t n = torsion_problem().size();
+    for (int other = 1; other < ranks; other++) {
+        INFO("rank " << other);
+        const auto setting = [&](const auto &change) {
+            return run_prepared([&](DoubleRank &rank) {
+                if (rank.rank == other) change(rank.handle);
+            });
+        };
+        const std::string has = "rank " + std::to_string(other) + " has ";
+        check_end(setting([](auto &s) { s.set_real(CUDA_OPT_EPS, 0.25); }), CUDA_OPT_IMPROPER_INPUT,
+                  has + "CUDA_OPT_EPS 0.25, but rank 0 has 1.0000000000000001e-05");
+        check_end(setting([](auto &s) { s.set_int(CUDA_OPT_HISTORY_BITS, 16); }), CUDA_OPT_IMPROPER_INPUT,
+                  has + "CUDA_OPT_HISTORY_BITS 16, but rank 0 has 64");
+        check_end(setting([](auto &s) { s.set_int(CUDA_OPT_F_PART, CUDA_OPT_F_OF_RANK); }), CUDA_OPT_IMPROPER_INPUT,
+                  has + "CUDA_OPT_F_PART 0, but rank 0 has 2");
+
+        Cut overlapping = even_cut(n, ranks), gap = overlapping, short_of = overlapping;
+        overlapping[other].first--, overlapping[other].n++;
+        gap[other].first++, gap[other].n--;
+        short_of[ranks - 1].n -= 3;
+        // Rows of x that no rank or two ranks have are not looked at before the first exchange.
+        for (const Cut &cut : {overlapping, gap})
+            check_end(run_prepared({}, cut), CUDA_OPT_IMPROPER_INPUT,
+                      "rank " + std::to_string(other) + " holds variables from " + std::to_string(cut[other].first));
+        check_end(run_prepared({}, short_of), CUDA_OPT_IMPROPER_INPUT,
+                  "the parts of the 4 ranks have 1597 variables in all, but n is 1600");
+    }
+    const auto of_segments = [](DoubleRank &rank) { rank.handle.set_int(CUDA_OPT_F_PART, CUDA_OPT_F_OF_SEGMENTS); };
+    check_end(run_prepared(of_segments, cut_by_sizes(n, {128, 100, n})), CUDA_OPT_IMPROPER_INPUT, "of rank 1 are not");
+}
+
+TEST_CASE("Another n, m, precision, or order of ranks is refused on all", "[ranks][threads]") {
+    struct SetUp {
+        int rank;
+        int64_t n;
+        int m;
+    };
+    const auto run = [](const std::function<SetUp(int)> &set_up, const std::string &words) {
+        std::string messages[3];
+        int codes[3];
+        run_ranks(3, [&](int rank, Meeting &meeting) {
+            const SetUp own = set_up(rank);
+            cudaopt::Minimiser<double> handle(own.n, own.m, CUDA_OPT_BACKEND_HOST);
+            handle.set_ranks(own.rank, 3, 10 * rank, 10);
+            double x[10] = {}, g[10], f;
+            while ((codes[rank] = handle.solve(x, &f, g)) == CUDA_OPT_EXCHANGE) meeting.gather(rank, handle);
+            messages[rank] = handle.message();
+        });
+        for (int rank = 0; rank < 3; rank++) {
+            INFO(messages[rank]);
+            CHECK((codes[rank] == CUDA_OPT_IMPROPER_INPUT || codes[rank] == CUDA_OPT_MISUSE));
+            CHECK(messages[rank] == messages[0]);
+            CHECK(contains(messages[rank], words));
+        }
+    };
+    run([](int rank) { return SetUp{rank, rank == 2 ? 31 : 30, 5}; }, "rank 2 has n = 31, but rank 0 has 30");
+    run([](int rank) { return SetUp{rank, 30, rank == 1 ? 6 : 5}; }, "rank 1 has m = 6, but rank 0 has 5");
+    run([](int rank) { return SetUp{rank == 0 ? 0 : 3 - rank, 30, 5}; }, "the packet of rank 2 at place 1");
+
+    std::string messages[2];
+    run_ranks(2, [&](int rank, Meeting &meeting) {
+        double f;
+        if (rank == 0) {
+            cudaopt::Minimiser<double> handle(20, 5, CUDA_OPT_BACKEND_HOST);
+            handle.set_ranks(0, 2, 0, 10);
+            double x[10] = {}, g[10];
+            while (handle.solve(x, &f, g) == CUDA_OPT_EXCHANGE) meeting.gather(rank, handle);
+            messages[0] = handle.message();
+        } else {
+            cudaopt::Minimiser<float> handle(20, 5, CUDA_OPT_BACKEND_HOST);
+            handle.set_ranks(1, 2, 10, 10);
+            float x[10] = {}, g[10];
+            while (handle.solve(x, &f, g) == CUDA_OPT_EXCHANGE) meeting.gather(rank, handle);
+            messages[1] = handle.message();
+        }
+    });
+    CHECK(contains(messages[0], "rank 1 has a precision, in bits, of 32, but rank 0 has 64"));
+    CHECK(messages[0] == messages[1]);
+}
+
+TEST_CASE("Settings that one rank changes on the way are found", "[ranks][threads]") {
+    const Problem problem = torsion_problem();
+    const auto change = [](DoubleRank &rank) {
+        if (rank.rank == 2 && rank.handle.get_int(CUDA_OPT_EVALUATIONS) == 4) rank.handle.set_real(CUDA_OPT_GTOL, 0.5);
+    };
+    check_end(Run(problem, even_cut(problem.size(), ranks)).after_evaluation(change).run_as_one(), CUDA_OPT_MISUSE,
+              "the settings of rank 2 have become others");
+}
