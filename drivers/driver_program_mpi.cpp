@@ -39,6 +39,7 @@ int minimise(const Options &options, const cudaopt::testfuncs::Problem &problem,
     s.set_ranks(cut.rank, cut.ranks(), cut.first(), cut.n());
     s.set_int(CUDA_OPT_F_PART, CUDA_OPT_F_OF_SEGMENTS);
     s.set_int(CUDA_OPT_THREADS, options.threads);
+    if (!options.manual_words) s.set_int(CUDA_OPT_METRIC, CUDA_OPT_METRIC_LEARNED); // as driver_program
     for (const GivenSetting &given : options.settings)
         named(given.option, [&] {
             if (const auto *whole = std::get_if<int64_t>(&given.value)) s.set_int(given.key, *whole);

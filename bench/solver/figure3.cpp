@@ -30,7 +30,7 @@ struct Times {
     double share(double rate) const { return bytes / shown() / rate; }
 };
 
-struct Row {
+struct Measured {
     Times dgemm, over_all, over_free, of_newest;
     double difference = absent;
 };
@@ -44,8 +44,8 @@ Times time_of_gather(PanelProduct &panel, int m, Products products, const Stream
     return times;
 }
 
-Row measure(PanelProduct &panel, int m, const StreamClock *clock) {
-    Row row;
+Measured measure(PanelProduct &panel, int m, const StreamClock *clock) {
+    Measured row;
     if (Dgemm *const dgemm = panel.dgemm()) {
         row.dgemm.bytes = panel.dgemm_bytes(m);
         row.dgemm.until_known = wall_seconds([&] { dgemm->multiply_and_fetch(2 * m); }, repetitions);
@@ -69,7 +69,7 @@ std::string cells(const Times &t, const Times &yardstick, double rate, bool know
 // 8 columns: as many operations as a product of 8 x M and M x 8 takes.
 double gflops(const Times &t, int64_t n) { return 1e-9 * 2 * 8 * 8 * static_cast<double>(n) / t.shown(); }
 
-void print_rates(int64_t n, const Row &row) {
+void print_rates(int64_t n, const Measured &row) {
     std::printf("%8lld %12s %12.4f %12.4f %s %s %s %s\n", static_cast<long long>(n),
                 cell("%.4f", 12, gflops(row.dgemm, n)).c_str(), gflops(row.over_all, n), gflops(row.over_free, n),
                 cell("%.2f", 12, row.dgemm.on_stream / row.over_all.on_stream).c_str(),
@@ -125,10 +125,10 @@ int main(int argc, char **argv) {
                         "read", "ms", "x", "read", "ms", "known", "x", "known", "read", "ms", "x", "read", "apart");
         csv.write("n,m,product,backend,ms_on_stream,ms_until_known,bytes,share_of_read,speed_up,speed_up_until_known,"
                   "difference,machine\n");
-        const std::vector<std::pair<std::string, Times Row::*>> products = {{"cublasDgemm", &Row::dgemm},
-                                                                            {"no bounds", &Row::over_all},
-                                                                            {"bounds", &Row::over_free},
-                                                                            {"newest pair", &Row::of_newest}};
+        const std::vector<std::pair<std::string, Times Measured::*>> products = {{"cublasDgemm", &Measured::dgemm},
+                                                                            {"no bounds", &Measured::over_all},
+                                                                            {"bounds", &Measured::over_free},
+                                                                            {"newest pair", &Measured::of_newest}};
         std::vector<int> drawn = {pairs.front()};
         if (pairs.back() != pairs.front()) drawn.push_back(pairs.back());
         std::vector<Curve> curves;
@@ -146,7 +146,7 @@ int main(int argc, char **argv) {
                 continue;
             }
             for (const int m : pairs) {
-                const Row row = measure(*panel, m, clock.get());
+                const Measured row = measure(*panel, m, clock.get());
                 const Times &d = row.dgemm;
                 if (rates) print_rates(n, row);
                 else
