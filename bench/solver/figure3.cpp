@@ -126,9 +126,9 @@ int main(int argc, char **argv) {
         csv.write("n,m,product,backend,ms_on_stream,ms_until_known,bytes,share_of_read,speed_up,speed_up_until_known,"
                   "difference,machine\n");
         const std::vector<std::pair<std::string, Times Measured::*>> products = {{"cublasDgemm", &Measured::dgemm},
-                                                                            {"no bounds", &Measured::over_all},
-                                                                            {"bounds", &Measured::over_free},
-                                                                            {"newest pair", &Measured::of_newest}};
+                                                                                 {"no bounds", &Measured::over_all},
+                                                                                 {"bounds", &Measured::over_free},
+                                                                                 {"newest pair", &Measured::of_newest}};
         std::vector<int> drawn = {pairs.front()};
         if (pairs.back() != pairs.front()) drawn.push_back(pairs.back());
         std::vector<Curve> curves;

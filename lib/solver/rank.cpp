@@ -135,6 +135,7 @@ void Solver::allocate_as_rank() {
     if (own_dimension() > 0) {
         allocate();
     } else {
+        sweeps_->follow(stream, &patience_);
         sweeps_->bind(arrays);
     }
 }

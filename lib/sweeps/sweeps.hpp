@@ -76,6 +76,8 @@ class Sweeps {
     // Comes first in each solve. Allocates whatever is lacking; afterwards nothing is allocated. May throw
     // BackendFailure, and then holds nothing that it has not held before.
     virtual void allocate(int m, const BackendOptions &options) = 0;
+    // In its place where there are no variables (a rank's part may be empty): fetch() and store() of f alone follow.
+    virtual void follow(void *, Patience *) {}
     virtual int64_t workspace_bytes() const = 0;
 
     // Check the arrays and move x into the box. 4 n-vectors.

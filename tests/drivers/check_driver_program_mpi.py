@@ -63,7 +63,7 @@ class SameLog(unittest.TestCase):
 
     def test_torsion_of_long_rows(self):
         """More points in a row than a rank has: halos come from more than one of them."""
-        self.check("torsion", 1500 * 2, "--nx", 1500, "--ny", 2)
+        self.check("torsion", 1500 * 2, "--nx", 1500, "--ny", 2, "--max-iterations", 4000)
 
     def test_bearing(self):
         self.check("bearing", 50 * 50, "--pgtol", "1e-3", "--eps", "0")

@@ -37,8 +37,7 @@ template <class Real, class History> class CudaSweeps final : public Sweeps {
     }
 
     void allocate(int m, const BackendOptions &options) override {
-        stream_ = static_cast<cudaStream_t>(options.stream);
-        patience_ = options.patience;
+        follow(options.stream, options.patience);
         const OnDevice on(device_);
         if (!held_) prepare(m);
         if (options.aside && !aside_memory_.get()) {
@@ -54,6 +53,11 @@ template <class Real, class History> class CudaSweeps final : public Sweeps {
         }
         // A solve that failed between sweep 1 and its reduction leaves rows counted.
         check(cudaMemsetAsync(held_->counters.get(), 0, held_->counters.bytes(), stream_), "cudaMemsetAsync");
+    }
+
+    void follow(void *stream, Patience *patience) override {
+        stream_ = static_cast<cudaStream_t>(stream);
+        patience_ = patience;
     }
 
     int64_t workspace_bytes() const override {
