@@ -85,14 +85,18 @@ PAGE_OF = {
     "include/cuda_opt.f90": "fortran.md",
     "include/cuda_opt_arrays.f90": "fortran.md",
     "include/cuda_opt/search.cuh": "search.md",
+    "include/cuda_opt_batch.h": "batch.md",
+    "include/cuda_opt/batch.cuh": "batch.md",
+    "include/cuda_opt/ranks.h": "ranks.md",
+    "include/cuda_opt/mpi.h": "ranks.md",
     "include/cuda_opt_setulb.h": "setulb.md",
     "include/cuda_opt_unlp.h": "unlp.md",
 }
 CONTENTS = {
     "Start here": "tutorial newcomer which_solver python fortran migrating",
     "In use": "endings memory metric backends ranks batch determinism search setulb manual_interface cvt",
-    "Reference": "reference/c reference/cpp reference/fortran reference/python reference/search reference/setulb "
-    "reference/unlp",
+    "Reference": "reference/c reference/cpp reference/fortran reference/python reference/batch reference/ranks "
+    "reference/search reference/setulb reference/unlp",
     "Measured": "benchmarks performance gpu-report reach tables/small-problems",
     "Inside": "algorithm architecture releases /CONTRIBUTING /CHANGELOG",
 }
@@ -104,14 +108,14 @@ def table_of_contents(name, pages):
 
 
 def lead_within_the_pages(_, page, source):
-    """Links to headers lead to the reference; those to folders, of which there is no page, are words alone."""
+    """Links to headers lead to the reference; those to folders and examples, which are no pages, are words alone."""
     folder = ROOT / Path(page).parent
 
     def lead(link):
         target = os.path.relpath(folder / link["to"], ROOT)
         if target in PAGE_OF:
             return f"[{link['words']}]({os.path.relpath(ROOT / 'docs/reference' / PAGE_OF[target], folder)})"
-        return link["words"] if (ROOT / target).is_dir() else link[0]
+        return link["words"] if (ROOT / target).is_dir() or target.startswith("examples/") else link[0]
 
     source[0] = re.sub(r"\[(?P<words>[^\]]*)\]\((?P<to>[^):#]+)\)", lead, source[0])
     if page == root_doc:

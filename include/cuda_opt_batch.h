@@ -84,7 +84,8 @@ CUDA_OPT_API int cuda_opt_create_batch_f32(cuda_opt **out, int64_t n, int64_t co
 /** Bounds that each problem has for itself, instead of those of cuda_opt_set_bounds(). The arrays belong to the caller,
  *  and must stay as they are until the batch ends. Before the first call of cuda_opt_batch_solve(). A problem whose
  *  bounds are crossed, or NaN, ends by CUDA_OPT_IMPROPER_INPUT; the others go on.
- *  @param lower, upper  count rows of n, in the memory space of x; NULL as for cuda_opt_set_bounds()
+ *  @param lower  count rows of n, in the memory space of x; NULL as for cuda_opt_set_bounds()
+ *  @param upper  likewise
  *  @return 0 or CUDA_OPT_MISUSE */
 CUDA_OPT_API int cuda_opt_batch_set_bounds(cuda_opt *s, const double *lower, const double *upper);
 /** As cuda_opt_batch_set_bounds(), for a handle of cuda_opt_create_batch_f32(). */
