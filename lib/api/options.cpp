@@ -239,9 +239,8 @@ int get_int(cuda_opt *s, int32_t key, int64_t *value) {
 int get_real(cuda_opt *s, int32_t key, double *value) {
     if (s->search) return cudaopt::get_search_real(*s, key, value);
     if (const RealSetting *setting = find(real_settings, key)) *value = s->settings().*setting->value;
-    else if (s->batch) return CUDA_OPT_IMPROPER_INPUT;
-    else if (key == CUDA_OPT_SOLVER_SECONDS) *value = s->solver->seconds();
-    else if (const auto result = cudaopt::real_result(key)) *value = s->solver->results().*result;
+    else if (s->solver && key == CUDA_OPT_SOLVER_SECONDS) *value = s->solver->seconds();
+    else if (const auto result = cudaopt::real_result(key); s->solver && result) *value = s->solver->results().*result;
     else return CUDA_OPT_IMPROPER_INPUT;
     return 0;
 }
