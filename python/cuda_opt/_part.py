@@ -48,7 +48,7 @@ class Part:
         if code != 0:
             return int(code)
         own, all_of_them = (
-            np.frombuffer((ctypes.c_uint8 * length).from_address(address.value or 0), np.uint8)
+            np.frombuffer(memoryview((ctypes.c_uint8 * length).from_address(address.value or 0)), np.uint8)
             for address, length in ((send, size.value), (receive, size.value * self.ranks))
         )
         try:
