@@ -67,7 +67,8 @@ int Solver::run_as_rank(Request request) {
     for (;;) {
         if (request.verb == Verb::task) {
             if (request.task <= 0) return end_as_rank(request.task);
-            if (!stop_agreed_) return request.task;
+            // A stop holds where all ranks are asked: who does not report iterates would go on from there.
+            if (!stop_agreed_ || request.task == CUDA_OPT_NEW_ITERATE) return request.task;
             request = state_->stop();
             continue;
         }

@@ -67,6 +67,28 @@ TEST_CASE("f is NaN at the start, or for good, on one rank", "[ranks][threads]")
         }
 }
 
+// Whether a rank reports is its own affair, and a task that others do not have is no place to stop at.
+TEST_CASE("A stop ends all at one place, whichever of them report iterates", "[ranks][threads]") {
+    const Problem problem = in_random_boxes(chained_rosenbrock(300, 3), 5);
+    for (int calls = 1; calls <= 120; calls++) {
+        INFO("a stop at call " << calls);
+        const std::vector<Outcome> outcomes = Group<HostDouble>(problem, even_cut(problem.size(), 2))
+                                                  .prepare([](Rank<double> &rank) {
+                                                      rank.handle.set_int(CUDA_OPT_REPORT_ITERATES, rank.rank);
+                                                      rank.handle.set_int(CUDA_OPT_MAX_ITERATIONS, 15);
+                                                  })
+                                                  .before_call([&](Rank<double> &rank) {
+                                                      if (rank.rank == 0 && rank.calls == calls)
+                                                          cuda_opt_request_stop(rank.handle);
+                                                  })
+                                                  .run();
+        CHECK(outcomes[0].task == outcomes[1].task);
+        CHECK(outcomes[0].message == outcomes[1].message);
+        CHECK(outcomes[0].f == outcomes[1].f);
+        CHECK(outcomes[0].iterations == outcomes[1].iterations);
+    }
+}
+
 TEST_CASE("A stop, or the time of one rank, ends all", "[ranks][threads]") {
     const Problem problem = torsion_problem();
     for (int asking = 0; asking < ranks; asking++)
