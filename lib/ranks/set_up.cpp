@@ -86,7 +86,7 @@ int compare_set_ups(Packets &packets, int ranks, Message &message) {
     for (int rank = 0; rank < ranks; rank++)
         if (!packets.payload_of<SetUp>(rank)->by_segments) {
             message.set("CUDA_OPT_F_PART asks for a value of f for each segment, but the sums of rank %d are not by "
-                        "segments: its part does not begin and end where cuda_opt_segment() says, or is on CUDA",
+                        "segments: its part does not begin and end where cuda_opt_segment() says",
                         rank);
             return CUDA_OPT_IMPROPER_INPUT;
         }

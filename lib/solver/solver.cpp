@@ -149,8 +149,9 @@ void Solver::allocate() {
         history_bits_ = settings().history_bits;
         own_n_ = own_dimension();
         by_segments_ = by_segments;
-        if (by_segments) sweeps_->subtree_sums()->take_part(ranks_->part().first, dimension());
     }
+    if (by_segments)
+        sweeps_->subtree_sums()->take_part(ranks_->part().first, dimension(), settings().f_part == FPart::segments);
     sweeps_->allocate(memory(),
                       {static_cast<int>(settings().threads), stream, settings().robust, settings().metric, &patience_});
     sweeps_->bind(arrays);

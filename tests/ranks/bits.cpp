@@ -51,18 +51,6 @@ std::vector<Cut> cuts_at_segments(int64_t n) {
     return cuts;
 }
 
-// x is of this scale, and g of its inverse: sums of squares leave the range of numbers.
-Problem far_away(int64_t n, double scale) {
-    Problem problem;
-    problem.name = "squares of numbers out of range";
-    for (int64_t i = 0; i < n; i++) problem.start.push_back(scale * (1 + static_cast<double>(i % 17) / 16));
-    problem.evaluate = [scale](const Vector &x, Vector &g) {
-        for (std::size_t i = 0; i < x.size(); i++) g[i] = x[i] / scale / scale;
-        return pairwise_sum(0, static_cast<int64_t>(x.size()), [&](int64_t i) { return x[i] * g[i] / 2; });
-    };
-    return problem;
-}
-
 } // namespace
 
 TEMPLATE_TEST_CASE("Ranks cut at segments have the bits of one handle", "[ranks]", HOST_CONFIGURATIONS) {
