@@ -67,8 +67,8 @@ TEST_CASE("f is NaN at the start, or for good, on one rank", "[ranks][threads]")
         }
 }
 
-// Whether a rank reports is its own affair, and a task that others do not have is no place to stop at: behind an iterate
-// they go on to the breakpoints, whose exchange nobody would join who had stopped there.
+// Whether a rank reports is its own affair, and a task that others do not have is no place to stop at: behind an
+// iterate they go on to the breakpoints, whose exchange nobody would join who had stopped there.
 TEST_CASE("A stop ends all at one place, whichever of them report iterates", "[ranks][threads]") {
     const Problem problem = quadratic_with_many_breakpoints(600).problem;
     for (int calls = 1; calls <= 60; calls++) {
