@@ -123,6 +123,13 @@ int run(int argc, char **argv, int rank, int ranks) {
 } // namespace
 } // namespace driver
 
+// Of one rank alone, or so it may be: the others would wait.
+int abort_all(int rank, const char *why) {
+    std::fprintf(stderr, "driver_program_mpi: rank %d: %s\n", rank, why);
+    MPI_Abort(MPI_COMM_WORLD, driver::exit_failed);
+    return driver::exit_failed;
+}
+
 int main(int argc, char **argv) {
     MPI_Init(&argc, &argv);
     int rank, ranks, status;
@@ -135,12 +142,11 @@ int main(int argc, char **argv) {
         if (rank == 0) std::fprintf(stderr, "driver_program_mpi: %s\n", failure.what());
         status = failure.status;
     } catch (const cudaopt::Error &failure) { // improper input can only stem from the arguments
+        if (failure.code() != CUDA_OPT_IMPROPER_INPUT) return abort_all(rank, failure.what());
         if (rank == 0) std::fprintf(stderr, "driver_program_mpi: %s\n", failure.what());
-        status = failure.code() == CUDA_OPT_IMPROPER_INPUT ? driver::exit_usage : driver::exit_failed;
-    } catch (const std::exception &failure) { // of this rank alone: the others would wait
-        std::fprintf(stderr, "driver_program_mpi: rank %d: %s\n", rank, failure.what());
-        MPI_Abort(MPI_COMM_WORLD, driver::exit_failed);
-        status = driver::exit_failed;
+        status = driver::exit_usage;
+    } catch (const std::exception &failure) {
+        return abort_all(rank, failure.what());
     }
     MPI_Finalize();
     return status;
