@@ -205,7 +205,10 @@ TEST_CASE("A start, a bound or a diagonal that is wrong on one rank is named on 
                   name_of(bad) + "the start x is NaN or infinite " + index);
         Problem crossed = problem;
         crossed.lower[static_cast<std::size_t>(cut[bad].first) + 5] = 7;
-        check_end(Run(crossed, cut).run_as_one(), CUDA_OPT_IMPROPER_INPUT, index + ": l = 7");
+        for (double &x : crossed.start) x += 5; // out of the box
+        const Outcome refused = Run(crossed, cut).run_as_one();
+        check_end(refused, CUDA_OPT_IMPROPER_INPUT, index + ": l = 7");
+        CHECK(refused.x == crossed.start);
         const auto bad_diagonal = [&](const Vector &, const Vector &, Vector &h) {
             std::fill(h.begin(), h.end(), 1.0);
             h[static_cast<std::size_t>(cut[bad].first) + 5] = -1;
