@@ -300,6 +300,10 @@ TEST_CASE("Another n, m, precision, or order of ranks is refused on all", "[rank
 
 TEST_CASE("Settings that one rank changes on the way are found", "[ranks][threads]") {
     const Problem problem = torsion_problem();
+    const auto zeros = [](DoubleRank &rank) { // both are the number 0
+        rank.handle.set_real(CUDA_OPT_EPS, rank.rank == 2 ? -0.0 : 0.0).set_int(CUDA_OPT_MAX_ITERATIONS, 5);
+    };
+    check_end(run_prepared(zeros), CUDA_OPT_ITERATION_LIMIT, "5 iterations");
     const auto change = [](DoubleRank &rank) {
         if (rank.rank == 2 && rank.handle.get_int(CUDA_OPT_EVALUATIONS) == 4) rank.handle.set_real(CUDA_OPT_GTOL, 0.5);
     };
