@@ -372,8 +372,8 @@ CUDA_OPT_API int cuda_opt_save(cuda_opt *s, void *buffer, int64_t *bytes);
 CUDA_OPT_API int cuda_opt_load(cuda_opt *s, const void *buffer, int64_t bytes, double *x, double *f, double *g);
 /** As cuda_opt_load(), for a handle of cuda_opt_create_f32(). */
 CUDA_OPT_API int cuda_opt_load_f32(cuda_opt *s, const void *buffer, int64_t bytes, float *x, double *f, float *g);
-/** Ask that the solve end with CUDA_OPT_STOPPED: at its next call, on CUDA also in one that waits for the stream. Safe
- *  from any thread and from a signal handler. */
+/** Ask that the solve end with CUDA_OPT_STOPPED: at its next call, which still reads f and g, or values, if they have
+ *  been asked for; on CUDA also in one that waits for the stream. Safe from any thread and from a signal handler. */
 CUDA_OPT_API int cuda_opt_request_stop(cuda_opt *s);
 
 /** Change an integer setting.
