@@ -314,7 +314,7 @@ CUDA_OPT_API int cuda_opt_set_diagonal_f32(cuda_opt *s, const float *diagonal);
 /** The diagonal of H0, the inverse of B0, as the newest model has it: what has been learned, with
  *  CUDA_OPT_METRIC_LEARNED, where it is in use; the caller's own; else 1 / theta, for all variables. Once a solve has
  *  begun, and after its end.
- *  @param diagonal  receives n values, in host memory
+ *  @param diagonal  receives n values, a rank's those of its part, in host memory
  *  @return 0; CUDA_OPT_MISUSE where there is no solve to ask; CUDA_OPT_CUDA_FAILURE */
 CUDA_OPT_API int cuda_opt_get_diagonal(cuda_opt *s, double *diagonal);
 /** As cuda_opt_get_diagonal(), for a handle of cuda_opt_create_f32(). */
@@ -372,8 +372,8 @@ CUDA_OPT_API int cuda_opt_save(cuda_opt *s, void *buffer, int64_t *bytes);
 CUDA_OPT_API int cuda_opt_load(cuda_opt *s, const void *buffer, int64_t bytes, double *x, double *f, double *g);
 /** As cuda_opt_load(), for a handle of cuda_opt_create_f32(). */
 CUDA_OPT_API int cuda_opt_load_f32(cuda_opt *s, const void *buffer, int64_t bytes, float *x, double *f, float *g);
-/** Ask that the solve end with CUDA_OPT_STOPPED: at its next call, on CUDA also in one that waits for the stream. Safe
- *  from any thread and from a signal handler. */
+/** Ask that the solve end with CUDA_OPT_STOPPED: at its next call, which still reads f and g, or values, if they have
+ *  been asked for; on CUDA also in one that waits for the stream. Safe from any thread and from a signal handler. */
 CUDA_OPT_API int cuda_opt_request_stop(cuda_opt *s);
 
 /** Change an integer setting.

@@ -36,7 +36,7 @@ const SharedSetting table[shared_settings] = {
 } // namespace
 
 void list_shared_settings(const Settings &settings, double *values) {
-    for (int k = 0; k < shared_settings; k++) values[k] = table[k].value(settings);
+    for (int k = 0; k < shared_settings; k++) values[k] = table[k].value(settings) + 0.0; // -0 becomes 0
 }
 
 // FNV-1a (Fowler, Noll, Vo) over the bytes.

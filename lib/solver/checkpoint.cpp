@@ -175,7 +175,7 @@ int Solver::load(const unsigned char *from, int64_t bytes) {
         sweeps_->store(which, from);
         from += sweeps_->bytes_of(which);
     });
-    const StartReport report = sweeps_->start();
+    const StartReport report = sweeps_->check_start();
     const int64_t n = dimension();
     const bool same_kind = (report.bounded > 0) == state_->bounded() && (report.boxed == n) == state_->boxed();
     if (!report.usable(n) || report.projected > 0 || !same_kind) {

@@ -59,6 +59,8 @@ int Solver::go_on_as_rank() {
         return run_as_rank(state_->give_up(joined.wish == give_up_stopped, answer_.seconds));
     stop_agreed_ = stop_agreed_ || joined.wish == stop;
     if (joined.of == Exchange::set_up) attempt([this] { allocate_as_rank(); });
+    else if (state_->stage() == State::Stage::start_checked && own_dimension() > 0)
+        attempt([this] { move_into_box(); });
     if (joined.in_double) { // what sums of single precision have lost, as one rank would see it
         Request request = ranks.asked();
         request.panel.single = false;

@@ -104,7 +104,10 @@ void Solver::perform(const Request &request) {
     Sweeps &sweeps = *sweeps_;
     answer_.direction = nullptr;
     switch (request.verb) {
-    case Verb::check_start: answer_.start = sweeps.start(); break;
+    case Verb::check_start:
+        answer_.start = sweeps.check_start();
+        if (!ranks_) move_into_box();
+        break;
     case Verb::read_variable: {
         Variable &variable = answer_.variable = {0, arrays.lower_all, arrays.upper_all};
         sweeps.read(arrays.x, request.index, 1, &variable.x);
@@ -139,6 +142,11 @@ void Solver::perform(const Request &request) {
     case Verb::log_end: log_end(); break;
     case Verb::task: break;
     }
+}
+
+// Only a start that will be used: on improper input nothing is changed, on any rank.
+void Solver::move_into_box() {
+    if (answer_.start.usable(dimension()) && answer_.start.projected > 0) sweeps_->move_into_box();
 }
 
 void Solver::allocate() {

@@ -102,6 +102,7 @@ class Solver {
     void allocate_as_rank();
     void perform(const Request &request);
     double seconds_passed() const { return std::chrono::duration<double>(Clock::now() - first_call_).count(); }
+    void move_into_box();
     void allocate();
     bool recognise(const unsigned char *from, int64_t bytes);
     template <class Visit> void each_vector(const Visit &visit);

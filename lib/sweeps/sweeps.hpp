@@ -82,8 +82,10 @@ class Sweeps {
     virtual void follow(void *, Patience *) {}
     virtual int64_t workspace_bytes() const = 0;
 
-    // Check the arrays and move x into the box. 4 n-vectors.
-    virtual StartReport start() = 0;
+    // Check the arrays, and move x into the box. 4 n-vectors each; the second only where some of x lies outside and the
+    // arrays are good, those of all ranks.
+    virtual StartReport check_start() = 0;
+    virtual void move_into_box() = 0;
     // Sweep 1: reads x, g, l, u and 2 pairs columns; writes nothing. 2 pairs + 4 n-vectors. In a metric one more, and
     // one with an update of the diagonal, which is written.
     virtual const PanelProducts &inner_products(const PanelRequest &request) = 0;

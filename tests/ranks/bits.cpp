@@ -103,7 +103,10 @@ TEMPLATE_TEST_CASE("A diagonal of the caller's, or one that is learned, on ranks
         Group<TestType> group(problem, cut);
         group.prepare(set_limit<typename TestType::Real>).with_diagonal(inverse_curvature);
         check_same_bits(group.run_as_one(), of_diagonal);
-        check_same_bits(Group<TestType>(problem, cut).prepare(learns).run_as_one(), of_learned);
+        const auto read = [](auto &rank) {
+            if (rank.handle.diagonal().size() != rank.x.size()) throw std::runtime_error("not the part's diagonal");
+        };
+        check_same_bits(Group<TestType>(problem, cut).prepare(learns).after_evaluation(read).run_as_one(), of_learned);
     }
 }
 

@@ -65,13 +65,13 @@ template <class Real, class History> class CudaSweeps final : public Sweeps {
         return held_ ? held_->bytes() + aside_memory_.bytes() + own_diagonal_.bytes() : 0;
     }
 
-    StartReport start() override {
+    StartReport check_start() override {
         const OnDevice on(device_);
-        const StartRecord r = reduce<StartRecord>(CheckStart<Real>{x_, v_.box});
-        const StartReport report = report_of(r, n_);
-        if (report.usable(n_) && r.projected.v > 0)
-            check(map_cuda(n_, MoveIntoBox<Real>{x_, v_.box}, stream_), "the projection of the start");
-        return report;
+        return report_of(reduce<StartRecord>(CheckStart<Real>{x_, v_.box}), n_);
+    }
+    void move_into_box() override {
+        const OnDevice on(device_);
+        check(map_cuda(n_, MoveIntoBox<Real>{x_, v_.box}, stream_), "the projection of the start");
     }
 
     const PanelProducts &inner_products(const PanelRequest &request) override {
