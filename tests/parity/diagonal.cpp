@@ -110,6 +110,113 @@ TEMPLATE_TEST_CASE("A diagonal that changes from iterate to iterate is used as i
     }
 }
 
+namespace {
+
+// 1 / (the model's second derivatives) of extended Rosenbrock at x.
+void valley_diagonal(const Vector &x, const Vector &, Vector &diagonal) {
+    for (std::size_t i = 0; i < x.size(); i += 2) {
+        diagonal[i] = 1 / (2 + 800 * x[i] * x[i]);
+        diagonal[i + 1] = 1.0 / 200;
+    }
+}
+
+// The diagonals of `made`, each for so many iterations; 0: the first for ever.
+Harness<HostDouble>::Diagonal kept_for(int64_t every, Harness<HostDouble>::Diagonal made) {
+    return [every, made, kept = Vector(), iterate = int64_t{0}](const Vector &x, const Vector &g,
+                                                                Vector &diagonal) mutable {
+        if (iterate == 0 || (every > 0 && iterate % every == 0)) made(x, g, kept = diagonal);
+        iterate++;
+        diagonal = kept;
+    };
+}
+
+} // namespace
+
+// Of one that is supplied again the products are formed anew, which differ by their rounding.
+TEMPLATE_TEST_CASE("A diagonal that holds is the same one supplied at each iterate", "[diagonal]",
+                   EVERY_CONFIGURATION) {
+    if (skipped<TestType>()) return;
+    using Real = typename TestType::Real;
+    const bool wide = sizeof(Real) == 8;
+    Problem problem = extended_rosenbrock(1000);
+    for (std::size_t i = 0; i < problem.start.size(); i++) problem.start[i] += 0.1 * static_cast<double>(i % 7);
+    const Problem boxed = in_box(problem, -1.5, 0.9);
+    for (const Problem *one : {&std::as_const(problem), &boxed})
+        for (const int m : {1, 5, 17})
+            for (const int64_t every : {0, 1, 3, 10}) {
+                INFO((one == &boxed ? "bounds, " : "") << "m = " << m << ", every " << every);
+                Harness<TestType> holding(*one, m), supplied(*one, m);
+                for (Harness<TestType> *harness : {&holding, &supplied})
+                    harness->set_real(CUDA_OPT_EPS, wide ? 1e-5 : 1e-2).set_int(CUDA_OPT_MAX_ITERATIONS, 12);
+                holding.with_diagonal(valley_diagonal).set_int(CUDA_OPT_DIAGONAL_EVERY, every);
+                supplied.with_diagonal(kept_for(every, valley_diagonal));
+                const Outcome a = holding.run(), b = supplied.run();
+                check_promises<TestType>(*one, a);
+                CHECK(holding.diagonal_kept());
+                REQUIRE(a.history.size() == b.history.size());
+                for (std::size_t k = 0; k < a.history.size(); k++) {
+                    INFO("iteration " << k + 1);
+                    const double near = every == 1 ? 0 : wide ? 1e-8 : 2e-2;
+                    CHECK(std::fabs(a.history[k].f - b.history[k].f) <= near * std::fabs(b.history[k].f));
+                    CHECK(a.history[k].evaluations == b.history[k].evaluations);
+                }
+                CHECK(holding.get_real(CUDA_OPT_THETA) == Approx(supplied.get_real(CUDA_OPT_THETA)).epsilon(0.05));
+                const int64_t iterates = supplied.diagonals_asked_for(); // at which the solve went on
+                CHECK(holding.diagonals_asked_for() == (every == 0 ? 1 : (iterates + every - 1) / every));
+            }
+}
+
+TEMPLATE_TEST_CASE("How long a diagonal holds may be changed at any call", "[diagonal]", HostDouble, CudaDouble) {
+    if (skipped<TestType>()) return;
+    const Problem problem = in_box(extended_rosenbrock(1000), -1.5, 0.9);
+    Harness<TestType> harness(problem, 5);
+    harness.with_diagonal(valley_diagonal).set_int(CUDA_OPT_DIAGONAL_EVERY, 0).set_real(CUDA_OPT_EPS, 0);
+    harness.set_int(CUDA_OPT_MAX_ITERATIONS, 20);
+    std::vector<int64_t> asked_at;
+    int task = 1;
+    while (task > 0) {
+        const int64_t iterations = harness.get_int(CUDA_OPT_ITERATIONS);
+        task = harness.step();
+        if (task == CUDA_OPT_SUPPLY_DIAGONAL) asked_at.push_back(iterations);
+        if (task == CUDA_OPT_NEW_ITERATE) { // its products are made, with or without the diagonal
+            const int64_t iterate = harness.get_int(CUDA_OPT_ITERATIONS);
+            if (iterate == 4) harness.set_int(CUDA_OPT_DIAGONAL_EVERY, 1);
+            if (iterate == 7) harness.set_int(CUDA_OPT_DIAGONAL_EVERY, 5);
+            if (iterate == 11) harness.set_int(CUDA_OPT_DIAGONAL_EVERY, 0);
+        }
+    }
+    const Outcome outcome = harness.outcome();
+    check_promises<TestType>(problem, outcome);
+    CHECK(outcome.f < outcome.history[11].f);
+    CHECK((asked_at == std::vector<int64_t>{0, 4, 5, 6}));
+}
+
+TEMPLATE_TEST_CASE("A diagonal that is spoilt while it holds ends the solve, within the box", "[diagonal]",
+                   EVERY_CONFIGURATION) {
+    if (skipped<TestType>()) return;
+    constexpr double infinite = std::numeric_limits<double>::infinity();
+    for (const double bad : {0.0, -2.5, infinite, std::numeric_limits<double>::quiet_NaN()})
+        for (const bool bounded : {false, true}) {
+            INFO("the element is " << bad << (bounded ? ", bounds" : ""));
+            Problem problem = extended_rosenbrock(5000);
+            if (bounded) problem = in_box(problem, -1.5, 1.5);
+            Harness<TestType> harness(problem, 5), spoilt(problem, 5);
+            harness.with_diagonal(ones).set_int(CUDA_OPT_DIAGONAL_EVERY, 0);
+            spoilt.with_diagonal([&](const Vector &x, const Vector &g, Vector &diagonal) {
+                ones(x, g, diagonal);
+                diagonal[4321] = bad;
+            });
+            while (harness.get_int(CUDA_OPT_ITERATIONS) < 3) REQUIRE(harness.step() > 0);
+            while (spoilt.diagonals_asked_for() == 0) REQUIRE(spoilt.step() > 0);
+            harness.share_diagonal(spoilt);
+            const Outcome outcome = harness.run();
+            check_promises<TestType>(problem, outcome);
+            CHECK(outcome.task == CUDA_OPT_BAD_DIAGONAL);
+            CHECK(outcome.iterations == 3);
+            CHECK(outcome.message.find("4321") != std::string::npos);
+        }
+}
+
 TEMPLATE_TEST_CASE("An element that is not positive and finite is refused", "[diagonal]", EVERY_CONFIGURATION) {
     if (skipped<TestType>()) return;
     constexpr double infinite = std::numeric_limits<double>::infinity();

@@ -106,6 +106,15 @@ TEMPLATE_TEST_CASE("A diagonal of the caller's, or one that is learned, on ranks
     const Outcome of_learned = learning.set_int(CUDA_OPT_METRIC, CUDA_OPT_METRIC_LEARNED)
                                    .set_int(CUDA_OPT_MAX_ITERATIONS, most_iterations)
                                    .run();
+    Harness<TestType> kept(problem, 5);
+    const Outcome of_held = kept.with_diagonal(inverse_curvature)
+                                .set_int(CUDA_OPT_DIAGONAL_EVERY, 0)
+                                .set_int(CUDA_OPT_MAX_ITERATIONS, most_iterations)
+                                .run();
+    const auto holds = [](auto &rank) {
+        set_limit(rank);
+        rank.handle.set_int(CUDA_OPT_DIAGONAL_EVERY, 0);
+    };
     const auto learns = [](auto &rank) {
         set_limit(rank);
         rank.handle.set_int(CUDA_OPT_METRIC, CUDA_OPT_METRIC_LEARNED);
@@ -115,6 +124,9 @@ TEMPLATE_TEST_CASE("A diagonal of the caller's, or one that is learned, on ranks
         Group<TestType> group(problem, cut);
         group.prepare(set_limit<typename TestType::Real>).with_diagonal(inverse_curvature);
         check_same_bits(group.run_as_one(), of_diagonal);
+        Group<TestType> holding(problem, cut);
+        holding.prepare(holds).with_diagonal(inverse_curvature);
+        check_same_bits(holding.run_as_one(), of_held);
         check_same_bits(Group<TestType>(problem, cut).prepare(learns).run_as_one(), of_learned);
     }
 }
