@@ -96,6 +96,7 @@ CUDA_OPT_HD_CALL inline void State::begin_anew(bool keep_pairs) {
     }
     remakes_for_truncation_ = false;
     diagonal_supplied_at_ = -1;
+    direction_.gradient_coefficient = 0;
     results = Results{};
     stage_ = Stage::start;
     broken_ = pair_unfinished_ = products_hold_ = direction_sums_known_ = false;

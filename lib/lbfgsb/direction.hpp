@@ -14,6 +14,12 @@ CUDA_OPT_HD_CALL inline bool State::diagonal_is_due(int64_t iterate) const {
     return diagonal_supplied_at_ < 0 || (every > 0 && iterate - diagonal_supplied_at_ >= every);
 }
 
+// One that is supplied at every iterate is H_0 itself. One that holds is scaled by the newest pair, as theta I is: the
+// curvature along the last steps changes from iterate to iterate. 0: that of the pair.
+CUDA_OPT_HD_CALL inline double State::callers_theta() const {
+    return settings.diagonal_every == 1 || memory_.pairs() == 0 ? 1 : 0;
+}
+
 CUDA_OPT_HD_CALL inline Request State::take_diagonal(const Answer &answer) {
     diagonals_supplied_++;
     diagonal_supplied_at_ = results.iterations;
@@ -93,8 +99,7 @@ CUDA_OPT_HD_CALL inline Request State::begin_cauchy(const Answer &answer) {
     if (in_metric()) {
         if (answer.sums->row_sums[bad_weights] > 0)
             return callers_metric() ? ask(Stage::diagonal_checked, Verb::check_diagonal) : break_down();
-        if (answer.sums->older_steps) memory_.weigh(*answer.sums, callers_metric() ? 1 : 0, weights());
-        else if (callers_metric()) memory_.set_theta(1);
+        if (answer.sums->older_steps) memory_.weigh(*answer.sums, callers_metric() ? callers_theta() : 0, weights());
         memory_.take_free(*answer.sums);
     }
     // M is the Cauchy point's alone.

@@ -39,9 +39,6 @@ class LimitedMemory {
     CUDA_OPT_HD void drop_pairs(bool keep_theta);
     // B = theta I; only without pairs.
     CUDA_OPT_HD void set_scale(double theta) { theta_ = plain_theta_ = theta; }
-    // Another theta with the pairs there are: a number, or y'y / s'y of the newest, without weights.
-    CUDA_OPT_HD void set_theta(double theta) { theta_ = theta; }
-    CUDA_OPT_HD void set_plain_theta() { theta_ = plain_theta_; }
     // Whether the fresh pair's products are numbers to calculate with.
     CUDA_OPT_HD static bool usable(const PanelProducts &sums, double step);
     // The spare slot becomes the newest pair, s = step * d, and y_scale times the difference of the gradients; the

@@ -86,6 +86,11 @@ class State {
     CUDA_OPT_HD const LearnedMetric &metric() const { return metric_; }
     // Whether B_0 is theta diag(1 / h), and not theta I.
     CUDA_OPT_HD bool weighted() const { return callers_metric() || metric_.serves(); }
+    // Of the newest model, with the caller's diagonal; 1 before the first.
+    CUDA_OPT_HD double model_theta() const {
+        if (!callers_metric()) return memory_.theta();
+        return direction_.gradient_coefficient < 0 ? -1 / direction_.gradient_coefficient : 1;
+    }
     CUDA_OPT_HD void know_direction_sums(const DirectionSums &sums) {
         direction_sums_ = sums;
         direction_sums_known_ = true;
@@ -129,6 +134,7 @@ class State {
     CUDA_OPT_HD bool callers_metric() const { return settings.metric == Metric::callers; }
     CUDA_OPT_HD bool diagonal_is_due(int64_t iterate) const;
     CUDA_OPT_HD bool diagonal_will_hold() const { return callers_metric() && !diagonal_is_due(results.iterations + 1); }
+    CUDA_OPT_HD double callers_theta() const;
     CUDA_OPT_HD Request take_diagonal(const Answer &answer);
     CUDA_OPT_HD Request judge_diagonal(const Answer &answer);
     CUDA_OPT_HD Request begin_direction(const Answer &answer);

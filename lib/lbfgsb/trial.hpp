@@ -226,7 +226,6 @@ CUDA_OPT_HD_CALL inline Request State::append_pair(const Answer &answer) {
     if (curvature > machine_epsilon * -slope_base_ * step_ && LimitedMemory::usable(sums, step_)) {
         const double y_scale = curvature_at_end(sums.f, slope_at_trial(sums), curvature);
         memory_.append(sums, step_, panel_.weighted ? weights() : no_weights, y_scale);
-        if (callers_metric()) memory_.set_plain_theta(); // to report; the model's is 1
         observe_pair(sums);
         panel_.pairs = memory_.pairs();
         pair_unfinished_ = true;

@@ -89,7 +89,7 @@ class Iterate {
         draw_box(box, uniform);
         if (box == Box::infinite) machine.lower.clear(), machine.upper.clear();
         if (shape.kept == 0 || shape.steps <= shape.kept) weigh(panel_at_start());
-        else keep_weights();
+        else take_free(panel_at_start());
     }
 
     // The model of this iterate, in the units of the diagonal if that is on.
@@ -117,11 +117,6 @@ class Iterate {
         of.older_steps = true;
         memory.weigh(machine.inner_products(of).sums, shape_.own_theta ? 0 : 1, weights);
         take_free(of);
-    }
-    // Of a diagonal that still holds.
-    void keep_weights() {
-        if (!shape_.own_theta) memory.set_theta(1);
-        take_free(panel_at_start());
     }
     void take_free(const cudaopt::PanelRequest &of) { memory.take_free(machine.inner_products(of).sums); }
     // Factorises M^-1 as the state machine does.

@@ -213,7 +213,7 @@ TEST_CASE("theta, the basis and the forms of M are those of the stored pairs", "
         Shape shape = random_shape(uniform);
         shape.weighted = repetition % 4 == 0;
         shape.own_theta = repetition % 8 == 0;
-        if (shape.weighted) shape.kept = up_to(5, uniform);
+        if (shape.own_theta) shape.kept = up_to(5, uniform);
         Iterate iterate(Box::infinite, shape, uniform);
         LimitedMemory &memory = iterate.memory;
         const int k = memory.pairs(), columns = panel::columns(k);
@@ -282,7 +282,7 @@ TEST_CASE("K is inverted over any free variables, and over all without a factori
         const bool all = repetition % 3 == 0;
         shape.weighted = repetition % 4 == 0;
         shape.own_theta = repetition % 8 == 0;
-        if (shape.weighted) shape.kept = up_to(5, uniform);
+        if (shape.own_theta) shape.kept = up_to(5, uniform);
         Iterate iterate(Box::boxed, shape, uniform);
         LimitedMemory &memory = iterate.memory;
         const int k = memory.pairs();
