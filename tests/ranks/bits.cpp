@@ -83,6 +83,15 @@ TEMPLATE_TEST_CASE("A diagonal of the caller's, or one that is learned, on ranks
     const Outcome of_learned = learning.set_int(CUDA_OPT_METRIC, CUDA_OPT_METRIC_LEARNED)
                                    .set_int(CUDA_OPT_MAX_ITERATIONS, most_iterations)
                                    .run();
+    Harness<TestType> kept(problem, 5);
+    const Outcome of_held = kept.with_diagonal(inverse_curvature)
+                                .set_int(CUDA_OPT_DIAGONAL_EVERY, 0)
+                                .set_int(CUDA_OPT_MAX_ITERATIONS, most_iterations)
+                                .run();
+    const auto holds = [](auto &rank) {
+        set_limit(rank);
+        rank.handle.set_int(CUDA_OPT_DIAGONAL_EVERY, 0);
+    };
     const auto learns = [](auto &rank) {
         set_limit(rank);
         rank.handle.set_int(CUDA_OPT_METRIC, CUDA_OPT_METRIC_LEARNED);
@@ -92,6 +101,9 @@ TEMPLATE_TEST_CASE("A diagonal of the caller's, or one that is learned, on ranks
         Group<TestType> group(problem, cut);
         group.prepare(set_limit<typename TestType::Real>).with_diagonal(inverse_curvature);
         check_same_solve(group.run_as_one(), of_diagonal);
+        Group<TestType> holding(problem, cut);
+        holding.prepare(holds).with_diagonal(inverse_curvature);
+        check_same_solve(holding.run_as_one(), of_held);
         const auto read = [](auto &rank) {
             if (rank.handle.diagonal().size() != rank.x.size()) throw std::runtime_error("not the part's diagonal");
         };
