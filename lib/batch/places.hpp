@@ -40,8 +40,7 @@ CUDA_OPT_HD constexpr int64_t scratch_doubles(Shape shape) {
            int64_t{2} * rows;
 }
 CUDA_OPT_HD constexpr int64_t scratch_bytes(Shape shape) {
-    const int64_t bytes = static_cast<int64_t>(sizeof(Request)) +
-                          scratch_doubles(shape) * static_cast<int64_t>(sizeof(double)) +
+    const int64_t bytes = scratch_doubles(shape) * static_cast<int64_t>(sizeof(double)) +
                           int64_t{shape.n} * static_cast<int64_t>(sizeof(CrossedVariable)) +
                           int64_t{padded(shape.n)} * static_cast<int64_t>(sizeof(int));
     return (bytes + 15) / 16 * 16;

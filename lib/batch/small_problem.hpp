@@ -16,8 +16,7 @@ template <class Real, class Team> class SmallProblem {
   public:
     CUDA_OPT_HD SmallProblem(Team team, Shape shape, unsigned char *block, unsigned char *scratch,
                              const BoxArrays<Real> &box)
-        : team_(team), shape_(shape), block_(block), request_(reinterpret_cast<Request *>(scratch)),
-          sweeps_(team, shape, block, scratch, box) {}
+        : team_(team), shape_(shape), block_(block), sweeps_(team, shape, block, scratch, box) {}
 
     CUDA_OPT_HD State &state() const { return *reinterpret_cast<State *>(block_); }
     CUDA_OPT_HD Real *x() const { return sweeps_.x(); }
@@ -45,33 +44,31 @@ template <class Real, class Team> class SmallProblem {
         Answer answer;
         answer.seconds = seconds;
         for (bool first = true;; first = false) {
-            if (team_.lane() == 0) *request_ = next(first ? order : Order::go_on, answer);
+            if (team_.lane() == 0) next(first ? order : Order::go_on, answer);
             team_.sync();
-            const Request &request = *request_;
+            const Request &request = state().request();
             if (request.verb == Verb::task) {
                 const int task = request.task;
                 team_.sync(); // before the next one is written
                 return task;
             }
-            sweeps_.perform(request, answer);
+            sweeps_.perform(state(), answer);
         }
     }
 
   private:
-    CUDA_OPT_HD Request next(Order order, const Answer &answer) const {
+    CUDA_OPT_HD void next(Order order, const Answer &answer) const {
         switch (order) {
-        case Order::stop: return state().stop();
-        case Order::stop_waiting: return state().give_up(true, answer.seconds);
-        case Order::end_of_time: return state().give_up(false, answer.seconds);
-        case Order::go_on: break;
+        case Order::stop: state().stop(); break;
+        case Order::stop_waiting: state().give_up(true, answer.seconds); break;
+        case Order::end_of_time: state().give_up(false, answer.seconds); break;
+        case Order::go_on: state().advance(answer); break;
         }
-        return state().advance(answer);
     }
 
     Team team_;
     Shape shape_;
     unsigned char *block_;
-    Request *request_;
     SmallSweeps<Real, Team> sweeps_;
 };
 

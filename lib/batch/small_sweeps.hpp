@@ -29,7 +29,7 @@ template <class Real, class Team> class SmallSweeps {
         : team_(team), shape_(shape), box_(box), f_(reinterpret_cast<double *>(block + state_bytes(shape.m))),
           vectors_(reinterpret_cast<Real *>(block + vectors_offset<Real>(shape))) {
         const int columns = panel::columns(shape.m), rows = padded(shape.n);
-        double *next = reinterpret_cast<double *>(scratch + sizeof(Request));
+        double *next = reinterpret_cast<double *>(scratch);
         const auto take = [&next](int count) {
             double *const taken = next;
             next += count;
@@ -52,7 +52,8 @@ template <class Real, class Team> class SmallSweeps {
     CUDA_OPT_HD double *f() const { return f_; }
 
     // All lanes call it. The answer counts in lane 0 alone, which lets the state advance.
-    CUDA_OPT_HD void perform(const Request &request, Answer &answer) {
+    CUDA_OPT_HD void perform(const State &state, Answer &answer) {
+        const Request &request = state.request();
         answer.direction = nullptr;
         switch (request.verb) {
         case Verb::check_start: answer.start = check_start(); break;
@@ -60,14 +61,14 @@ template <class Real, class Team> class SmallSweeps {
             answer.variable = {x()[request.index], box_.lower(request.index), box_.upper(request.index)};
             break;
         case Verb::inner_products:
-            inner_products(request.panel);
+            inner_products(state.panel_asked());
             answer.sums = &products_;
             break;
         case Verb::direction:
-            take_direction(request.direction);
+            take_direction(state.direction(), state.coefficients());
             answer.direction = &direction_;
             break;
-        case Verb::truncation: answer.number = truncation(request.direction); break;
+        case Verb::truncation: answer.number = truncation(state.direction(), state.coefficients()); break;
         case Verb::crossed: answer.crossed = crossed(request.lo, request.hi); break;
         case Verb::step:
             each_row(TakeStep<Real, Real>{x(), vector(at_x_base), s(request.slot), box_, request.number});
@@ -224,7 +225,8 @@ template <class Real, class Team> class SmallSweeps {
     }
 
     // a g + w'q of `together` rows from i on: the way from x to the subspace minimiser, were there no bounds.
-    CUDA_OPT_HD_INLINE void subspace_moves(const DirectionRequest &request, int i, double *moves) const {
+    CUDA_OPT_HD_INLINE void subspace_moves(const DirectionRequest &request, const double *coefficients, int i,
+                                           double *moves) const {
         const PanelRequest &p = request.panel;
         double from_y[together], from_s[together];
         const Real *const at_g = g() + i;
@@ -234,7 +236,7 @@ template <class Real, class Team> class SmallSweeps {
         }
         for (int age = 0; age < p.pairs; age++) {
             const int slot = slot_of(p, age), column = panel::y_column(age);
-            const double of_y = request.coefficients[column], of_s = request.coefficients[column + 1];
+            const double of_y = coefficients[column], of_s = coefficients[column + 1];
             const Real *const at_y = y(slot) + i, *const at_s = s(slot) + i;
             const bool forms_y = age == 0 && p.fresh;
             for (int r = 0; r < together; r++) {
@@ -246,14 +248,14 @@ template <class Real, class Team> class SmallSweeps {
         for (int r = 0; r < together; r++) moves[r] = from_y[r] + from_s[r];
     }
 
-    CUDA_OPT_HD_CALL void take_direction(const DirectionRequest &request) {
+    CUDA_OPT_HD_CALL void take_direction(const DirectionRequest &request, const double *coefficients) {
         DirectionRecord record;
         Real *const d = s(request.spare_slot), *const g_base = y(request.spare_slot);
         const bool forms_y = request.panel.fresh && request.panel.pairs > 0;
         Real *const y_fresh = y(slot_of(request.panel, 0));
         for (int first = team_.lane() * together; first < shape_.n; first += Team::width * together) {
             double moves[together];
-            subspace_moves(request, first, moves);
+            subspace_moves(request, coefficients, first, moves);
             for (int r = 0; r < together && first + r < shape_.n; r++) {
                 const int i = first + r;
                 const Row at = row(i);
@@ -274,11 +276,11 @@ template <class Real, class Team> class SmallSweeps {
         direction_ = {sums_[3], sums_[2], static_cast<double>(projected.v)};
     }
 
-    CUDA_OPT_HD double truncation(const DirectionRequest &request) const {
+    CUDA_OPT_HD double truncation(const DirectionRequest &request, const double *coefficients) const {
         Min alpha;
         for (int first = team_.lane() * together; first < shape_.n; first += Team::width * together) {
             double moves[together];
-            subspace_moves(request, first, moves);
+            subspace_moves(request, coefficients, first, moves);
             for (int r = 0; r < together && first + r < shape_.n; r++)
                 alpha.add(truncation_of_row(row(first + r), request, 1, moves[r]));
         }

@@ -37,7 +37,7 @@ class Ranks {
     // The exchanges; each call but join() begins one. seconds: since the solve began.
     void ask_set_up(const Settings &settings, int m, int bits, int64_t pairs, bool by_segments, double seconds);
     // own: this rank's answer. own_sums: the sweeps' where sums are by segments, else NULL; f: the caller's.
-    void ask_answer(const Request &request, const Answer &own, const SubtreeSums *own_sums, const double *f,
+    void ask_answer(const Request &request, const PanelRequest &panel, const Answer &own, const SubtreeSums *own_sums, const double *f,
                     const Settings &settings, bool stop_requested, double seconds);
     void ask_end(int code, const Settings &settings, double seconds);
 
@@ -103,6 +103,7 @@ class Ranks {
     double seconds_ = 0;
 
     Request request_;       // of the answer under way
+    PanelRequest panel_{};  // likewise
     Buffer<double> joined_; // its products
     PanelProducts products_{};
     DirectionSums direction_{};

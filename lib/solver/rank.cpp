@@ -74,7 +74,7 @@ int Solver::run_as_rank(Request request) {
         }
         attempt([&] { perform_own(request); });
         if (Ranks::shares(request.verb)) {
-            ranks_->ask_answer(request, answer_, sweeps_->subtree_sums(),
+            ranks_->ask_answer(request, state_->panel_asked(), answer_, sweeps_->subtree_sums(),
                                settings().f_part == FPart::segments ? arrays.f : &own_f_, settings(), stop_requested,
                                seconds_passed());
             return CUDA_OPT_EXCHANGE;
