@@ -12,9 +12,9 @@ namespace cudaopt::batch {
 // To go on with the task done, or not: the caller wants no more, or a wait was too long.
 enum class Order { go_on, stop, stop_waiting, end_of_time };
 
-template <class Real, class Team> class SmallProblem {
+template <class Real, class Team, class ShapeOf = Shape> class SmallProblem {
   public:
-    CUDA_OPT_HD SmallProblem(Team team, Shape shape, unsigned char *block, unsigned char *scratch,
+    CUDA_OPT_HD SmallProblem(Team team, ShapeOf shape, unsigned char *block, unsigned char *scratch,
                              const BoxArrays<Real> &box)
         : team_(team), shape_(shape), block_(block), sweeps_(team, shape, block, scratch, box) {}
 
@@ -67,9 +67,9 @@ template <class Real, class Team> class SmallProblem {
     }
 
     Team team_;
-    Shape shape_;
+    ShapeOf shape_;
     unsigned char *block_;
-    SmallSweeps<Real, Team> sweeps_;
+    SmallSweeps<Real, Team, ShapeOf> sweeps_;
 };
 
 } // namespace cudaopt::batch
