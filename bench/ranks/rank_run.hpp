@@ -10,7 +10,7 @@ struct RankRunOptions {
     int ranks = 1;
     std::string problem = "torsion"; // or "rosenbrock"
     int64_t nx = 1000, ny = 1000;    // torsion's grid, of which each rank has whole rows; rosenbrock: n = nx ny
-    int m = 5;
+    int m = 5, history_bits = 64;
     int64_t iterations = 50;
     bool nccl = false;          // the packets by NCCL, else in host memory
     bool log = false;           // rank 0's, to standard output

@@ -21,7 +21,7 @@ CUDA_OPT_HD inline State *make_state(void *block, int64_t n, int m) {
 }
 
 // Each stage's turn. It ends: a turn either asks, or goes on to a later stage of the same iteration without a loop.
-CUDA_OPT_HD_CALL inline Request State::advance(const Answer &answer) {
+CUDA_OPT_HD_CALL inline const Request &State::advance(const Answer &answer) {
     seconds_ = answer.seconds;
     switch (stage_) {
     case Stage::start: return ask(Stage::start_checked, Verb::check_start);
@@ -57,33 +57,32 @@ CUDA_OPT_HD_CALL inline Request State::advance(const Answer &answer) {
     case Stage::ended: break;
     }
     event = {EventKind::called_after_end, {}, {}};
-    Request request;
-    request.task = CUDA_OPT_MISUSE; // task() stays how the solve ended
-    return request;
+    request_ = {};
+    request_.task = CUDA_OPT_MISUSE; // task() stays how the solve ended
+    return request_;
 }
 
-CUDA_OPT_HD_CALL inline Request State::ask(Stage next, Verb verb) {
+CUDA_OPT_HD_CALL inline Request &State::ask(Stage next, Verb verb) {
     stage_ = next;
-    Request request;
-    request.verb = verb;
-    return request;
+    request_ = {};
+    request_.verb = verb;
+    return request_;
 }
 
-CUDA_OPT_HD_CALL inline Request State::ask_products(Stage next, const PanelRequest &panel) {
-    Request request = ask(next, Verb::inner_products);
-    request.panel = panel;
-    request.panel.single = settings.product_bits == 32 && memory_.plain() && memory_.fits_single_precision(n_);
-    return request;
+CUDA_OPT_HD_CALL inline const Request &State::ask_products(Stage next, const PanelRequest &panel) {
+    asked_ = panel;
+    asked_.single = settings.product_bits == 32 && memory_.plain() && memory_.fits_single_precision(n_);
+    return ask(next, Verb::inner_products);
 }
 
-CUDA_OPT_HD_CALL inline Request State::ask_caller(Stage next, int task) {
-    Request request = ask(next, Verb::task);
+CUDA_OPT_HD_CALL inline const Request &State::ask_caller(Stage next, int task) {
+    Request &request = ask(next, Verb::task);
     request.task = task_ = task;
     return request;
 }
 
 // Every request for an evaluation goes through here.
-CUDA_OPT_HD_CALL inline Request State::ask_evaluation(Stage next) {
+CUDA_OPT_HD_CALL inline const Request &State::ask_evaluation(Stage next) {
     results.evaluations++;
     event = {EventKind::evaluation_wanted, {results.evaluations}, {}};
     return ask_caller(next, CUDA_OPT_EVALUATE_FG);
@@ -116,7 +115,7 @@ CUDA_OPT_HD_CALL inline int State::finish_pair() {
     return memory_.newest_slot();
 }
 
-CUDA_OPT_HD_CALL inline Request State::judge_start(const StartReport &report) {
+CUDA_OPT_HD_CALL inline const Request &State::judge_start(const StartReport &report) {
     if (report.bound_nan < n_) return refuse_start(EventKind::bound_is_nan, report.bound_nan);
     if (report.crossed < n_) return refuse_start(EventKind::bounds_leave_no_x, report.crossed);
     if (report.x_nan < n_) return refuse_start(EventKind::start_is_not_finite, report.x_nan);
@@ -127,7 +126,7 @@ CUDA_OPT_HD_CALL inline Request State::judge_start(const StartReport &report) {
 }
 
 // f and g are there. Pairs that a warm start brings may be of another metric.
-CUDA_OPT_HD_CALL inline Request State::measure_start() {
+CUDA_OPT_HD_CALL inline const Request &State::measure_start() {
     if (metric_at_work_ != settings.metric) metric_.clear();
     metric_at_work_ = settings.metric;
     use_stored_pairs();
@@ -141,15 +140,15 @@ CUDA_OPT_HD_CALL inline Request State::measure_start() {
     return ask_products(Stage::first_products, metric_.exists() ? model_panel() : panel_);
 }
 
-CUDA_OPT_HD_CALL inline Request State::refuse_start(EventKind why, int64_t index) {
+CUDA_OPT_HD_CALL inline const Request &State::refuse_start(EventKind why, int64_t index) {
     event = {why, {index, n_}, {}};
-    Request request = ask(Stage::start_refused, Verb::read_variable);
+    Request &request = ask(Stage::start_refused, Verb::read_variable);
     request.index = index;
     return request;
 }
 
 // And stay at the start: a corrected call may follow.
-CUDA_OPT_HD_CALL inline Request State::tell_refusal(const Variable &variable) {
+CUDA_OPT_HD_CALL inline const Request &State::tell_refusal(const Variable &variable) {
     event.numbers[0] = variable.l;
     event.numbers[1] = variable.x;
     event.numbers[2] = variable.u;
@@ -158,7 +157,7 @@ CUDA_OPT_HD_CALL inline Request State::tell_refusal(const Variable &variable) {
 
 // The facts of an iterate from the sums there; norms from sweeps of their own where their squares leave the range of
 // numbers.
-CUDA_OPT_HD_CALL inline Request State::measure_iterate(const Answer &answer) {
+CUDA_OPT_HD_CALL inline const Request &State::measure_iterate(const Answer &answer) {
     const PanelProducts &sums = *answer.sums;
     results.f = sums.f;
     results.pg_norm_max = sums.projected_gradient_max;
@@ -172,7 +171,7 @@ CUDA_OPT_HD_CALL inline Request State::measure_iterate(const Answer &answer) {
     return measure_x(answer);
 }
 
-CUDA_OPT_HD_CALL inline Request State::measure_x(const Answer &answer) {
+CUDA_OPT_HD_CALL inline const Request &State::measure_x(const Answer &answer) {
     const double squares = answer.sums->row_sums[x_squared];
     if (!has_root(squares)) return ask(Stage::x_norm_measured, Verb::x_norm);
     results.x_norm2 = std::sqrt(squares);
@@ -184,13 +183,13 @@ CUDA_OPT_HD_CALL inline bool State::has_root(double squares) {
     return squares >= smallest_normal / machine_epsilon && is_finite(squares);
 }
 
-CUDA_OPT_HD_CALL inline Request State::log_iterate(const Answer &answer) {
+CUDA_OPT_HD_CALL inline const Request &State::log_iterate(const Answer &answer) {
     if (!first_) note_progress();
     if (logs()) return ask(Stage::iterate_logged, first_ ? Verb::log_start : Verb::log_iterate);
     return first_ ? judge_first(answer) : report_iterate(answer);
 }
 
-CUDA_OPT_HD_CALL inline Request State::judge_first(const Answer &answer) {
+CUDA_OPT_HD_CALL inline const Request &State::judge_first(const Answer &answer) {
     const PanelProducts &sums = *answer.sums;
     first_ = false;
     if (!is_finite(sums.f) || sums.row_sums[not_finite] > 0) {
@@ -203,14 +202,14 @@ CUDA_OPT_HD_CALL inline Request State::judge_first(const Answer &answer) {
     return judge_iterate(answer);
 }
 
-CUDA_OPT_HD_CALL inline Request State::report_iterate(const Answer &answer) {
+CUDA_OPT_HD_CALL inline const Request &State::report_iterate(const Answer &answer) {
     if (!settings.report_iterates) return judge_iterate(answer);
     event = {EventKind::iterate_reached, {results.iterations}, {results.f, results.pg_norm2}};
     return ask_caller(Stage::iterate, CUDA_OPT_NEW_ITERATE);
 }
 
 // x, f, g are an accepted iterate: stop here, or go on.
-CUDA_OPT_HD_CALL inline Request State::judge_iterate(const Answer &answer) {
+CUDA_OPT_HD_CALL inline const Request &State::judge_iterate(const Answer &answer) {
     // Where rounding errors let f rise, a few iterations more mostly find it lower, with the test holding still. Else
     // the solve ends here all the same.
     constexpr int most_postponed = 10;

@@ -38,8 +38,8 @@ class Ranks {
     void ask_set_up(const Settings &settings, int m, int bits, int64_t pairs, bool by_segments, double seconds);
     // own: this rank's answer. own_sums: the sweeps' where sums are by segments, else NULL; f: the caller's, where it
     // is one number.
-    void ask_answer(const Request &request, const Answer &own, const SubtreeSums *own_sums, double f,
-                    const Settings &settings, bool stop_requested, double seconds);
+    void ask_answer(const Request &request, const PanelRequest &panel, const Answer &own, const SubtreeSums *own_sums,
+                    double f, const Settings &settings, bool stop_requested, double seconds);
     void ask_end(int code, const Settings &settings, double seconds);
 
     // All packets have come.
@@ -51,7 +51,6 @@ class Ranks {
         Wish wish = no_wish;    // the most urgent of all ranks'
     };
     Joined join(Answer &answer);
-    const Request &asked() const { return request_; } // the answer to it has been joined
     const Message &sentence() const { return sentence_; }
 
     // After the set-up: whether sums are joined by segments; room for all further exchanges of m pairs. Throws
@@ -106,6 +105,7 @@ class Ranks {
     double seconds_ = 0;
 
     Request request_;       // of the answer under way
+    PanelRequest panel_{};  // likewise
     Buffer<double> joined_; // its products
     PanelProducts products_{};
     DirectionSums direction_{};
