@@ -8,7 +8,7 @@ import torch
 
 from ._captured_torch import TorchRecorder
 from ._constants import BACKEND_CUDA, BACKEND_HOST
-from ._space import Array, Space, bits_of, name_of, wrong_shape
+from ._space import Array, DeviceIntegers, Space, bits_of, integers_at, name_of, wrong_shape
 
 
 class TorchSpace(Space):
@@ -39,7 +39,7 @@ class TorchSpace(Space):
         if array.dtype != self.dtype:
             raise TypeError(f"{what} has elements of {array.dtype}, but x0 of {self.dtype}")
         if not array.is_contiguous():
-            raise ValueError(f"{what} is not contiguous: its elements are {array.stride()[0]} apart")
+            raise ValueError(f"{what} is not contiguous: its strides are {tuple(array.stride())}")
         return array.detach()
 
     def check(self, array: Any, what: str) -> None:
@@ -50,13 +50,19 @@ class TorchSpace(Space):
 
     def from_numpy(self, array: Any) -> Array:
         # NumPy and torch need not have been compiled for each other for this.
-        return torch.frombuffer(bytearray(array.tobytes()), dtype=torch.float64).to(self.device, self.dtype)
+        elements = torch.frombuffer(bytearray(array.tobytes()), dtype=torch.float64)
+        return elements.reshape(array.shape).to(self.device, self.dtype)
 
     def pointer(self, array: Array) -> int:
         return int(array.data_ptr())
 
     def view(self, array: Array) -> Array:
         return array.detach()  # anew, so that what requires_grad_() does to it ends with the evaluation
+
+    def indices(self, address: int, active: int, rows: int) -> Array:
+        if self.backend == BACKEND_CUDA:
+            return torch.as_tensor(DeviceIntegers(address, rows), device=self.device)
+        return torch.frombuffer(integers_at(address, rows), dtype=torch.int64)
 
     def recorder(self) -> TorchRecorder:
         if self.backend == BACKEND_HOST:
