@@ -50,7 +50,20 @@ TEST_CASE("Settings that a batch has not make no difference to a functor's", "[b
 }
 
 TEST_CASE("A problem's memory is known when it is compiled", "[batch]") {
-    static_assert(cudaopt::batch::block_bytes<double>({20, 5}) == 10304);
-    static_assert(cudaopt::batch::scratch_bytes({20, 5}) < 4700);
-    CHECK(cudaopt::state_bytes(5) == 7576);
+    struct Row { // of the table in docs/batch.md
+        int m, n;
+        int64_t state, block, scratch;
+    };
+    constexpr Row table[] = {
+        {5, 5, 7576, 8672, 2608},     {5, 20, 7576, 10304, 4592},     {5, 100, 7576, 21184, 17072},
+        {10, 20, 18256, 22592, 8240}, {20, 100, 56416, 94032, 50240},
+    };
+    static_assert(cudaopt::batch::block_bytes<double>({table[1].n, table[1].m}) == table[1].block);
+    for (const Row &row : table) {
+        INFO("m = " << row.m << ", n = " << row.n);
+        CHECK(cudaopt::state_bytes(row.m) == row.state);
+        CHECK(cudaopt::batch::block_bytes<double>({row.n, row.m}) == row.block);
+        CHECK(cudaopt::batch::scratch_bytes({row.n, row.m}) == row.scratch);
+        CHECK(cudaopt::batch::block_bytes<float>({row.n, row.m}) < row.block);
+    }
 }
