@@ -168,14 +168,14 @@ def minimize_batch(
     Parameters
     ----------
     fun : callable
-        ``fun(x, *args)``, or ``fun(x, p, *args)`` with indices=True, gives f and the gradients of k problems, or f alone
-        with a function as jac. x is of shape (k, n), a point a row, of x0's library; it is the solver's own memory, to
-        be read and not to be kept. k falls as problems end; of JAX it is rounded up to a power of two, lest each k be
-        compiled for, by repeating the last problem. f is an array of shape (k,), the gradients one of shape (k, n), both
-        in x0's memory. NaN or Inf in a row says "not here": that problem's step is cut back.
+        ``fun(x, *args)``, or ``fun(x, p, *args)`` with indices=True, gives f and the gradients of k problems, or f
+        alone with a function as jac. x is of shape (k, n), a point a row, of x0's library; it is the solver's own
+        memory, to be read and not to be kept. k falls as problems end; of JAX it is rounded up to a power of two, lest
+        each k be compiled for, by repeating the last problem. f is an array of shape (k,), the gradients one of shape
+        (k, n), both in x0's memory. NaN or Inf in a row says "not here": that problem's step is cut back.
     x0 : array of shape (count, n)
-        The starts, float64 or float32, a problem a row; they need not lie in their boxes. n is from 1 to 4096, and meant
-        to be at most a few hundred. JAX needs ``jax_enable_x64``, for f is double.
+        The starts, float64 or float32, a problem a row; they need not lie in their boxes. n is from 1 to 4096, and
+        meant to be at most a few hundred. JAX needs ``jax_enable_x64``, for f is double.
     args : tuple
         Further arguments of fun and jac. Default: none.
     jac : True or callable
@@ -188,7 +188,8 @@ def minimize_batch(
         ``rounds``, the calls so far. ``StopIteration`` ends the batch, each problem with its best iterate.
     options : dict
         As in ``minimize``, of each problem; ``MAX_SECONDS`` is of the whole, ``THREADS`` are the host's that share the
-        problems. There is no metric and no log: ``METRIC``, ``HISTORY_BITS`` and ``disp`` are errors. maxcor is at most 64.
+        problems. There is no metric and no log: ``METRIC``, ``HISTORY_BITS`` and ``disp`` are errors. maxcor is at most
+        64.
     indices : bool
         True: fun and jac get p, of shape (k,), as their second argument: the problem of each row, counted from 0 and
         ascending, of x0's library and in x0's memory, int64, to take the problems' own data by: ``data[p]``. Default
@@ -202,10 +203,10 @@ def minimize_batch(
         ``x`` and ``jac``, of shape (count, n), and ``fun``, of shape (count,), double: arrays of x0's kind, at the best
         iterate of each. NumPy arrays of shape (count,): ``codes``, numbers of ``Task``; ``success``; ``status``, 0
         converged, 1 a limit was reached, 2 else; ``nit``, ``nfev``, ``njev``; ``pg_norm_inf``, the projected gradient's
-        largest component. A problem whose bounds are crossed, or whose start is not finite, has ``IMPROPER_INPUT`` among
-        the codes, and NaN for f, the gradient and its norm. Of the whole: ``rounds``, the calls of fun; ``task``, ``CONVERGED`` or the code of the first
-        problem that has not; ``message``, a sentence. ``message_of(p)`` is a sentence on one problem; it keeps the
-        workspace until the result is dropped.
+        largest component. A problem whose bounds are crossed, or whose start is not finite, has ``IMPROPER_INPUT``
+        among the codes, and NaN for f, the gradient and its norm. Of the whole: ``rounds``, the calls of fun; ``task``,
+        ``CONVERGED`` or the code of the first problem that has not; ``message``, a sentence. ``message_of(p)`` is a
+        sentence on one problem; it keeps the workspace until the result is dropped.
 
     Raises
     ------

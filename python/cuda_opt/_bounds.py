@@ -52,7 +52,7 @@ def _side(limit: Any, none: float, n: int, space: Space, what: str, count: int |
     if count is not None:
         shape = tuple(taken.shape)
         if shape not in ((n,), (count, n)):
-            raise ValueError(f"{what} has the shape {shape}: it has to be a number, or of the shape {(n,)} or {(count, n)}")
+            raise ValueError(f"{what} has the shape {shape}: it has to be a number, or of shape {(n,)} or {(count, n)}")
         return taken
     if one_axis(taken, what) != n:
         raise ValueError(f"{what} has {taken.shape[0]} elements, but x0 has {n}")
@@ -86,7 +86,7 @@ def limits_of(bounds: Any, n: int, space: Space) -> tuple[Limit, Limit]:
 
 
 def batch_limits_of(bounds: Any, count: int, n: int, space: Space) -> tuple[Limit, Limit]:
-    """As ``limits_of``, for ``count`` problems of n variables: arrays are of shape (n,), or both of shape (count, n)."""
+    """As ``limits_of``, for ``count`` problems: arrays are all of shape (n,), or all of shape (count, n)."""
     lower, upper = _sides(bounds, n, space, count)
     axes = [0 if isinstance(side, float) else len(side.shape) for side in (lower, upper)]
     if axes == [1, 2]:
