@@ -184,7 +184,7 @@ def minimize_batch(
         ``lb`` and ``ub`` may be numbers, arrays of shape (n,) for all problems alike, or of shape (count, n). Arrays of
         x0's library are read in place. Crossed bounds of some problems end those. Default: none.
     callback : callable
-        ``callback(intermediate_result=...)`` before each call of fun, with ``active``, how many problems it is for, and
+        ``callback(intermediate_result=...)`` after each call of fun, with ``active``, how many problems it was for, and
         ``rounds``, the calls so far. ``StopIteration`` ends the batch, each problem with its best iterate.
     options : dict
         As in ``minimize``, of each problem; ``MAX_SECONDS`` is of the whole, ``THREADS`` are the host's that share the
@@ -233,14 +233,13 @@ def minimize_batch(
     try:
         batch.set(settings.items())
         while (task := batch.step()) > 0:
-            if callback is not None:
+            batch.evaluate(fun, jac, indices, args)
+            rounds += 1
+            if callback is not None:  # now, as what has been asked for is read in any case
                 try:
                     callback(intermediate_result=new_result(active=batch["BATCH"], rounds=rounds))
                 except StopIteration:
                     batch.request_stop()
-                    continue
-            batch.evaluate(fun, jac, indices, args)
-            rounds += 1
         return _result(batch, task, rounds)
     except BaseException:
         batch.close()

@@ -220,10 +220,34 @@ def test_callback():
 
     x0 = starts(9, 5)
     result = cuda_opt.minimize_batch(rosenbrocks, x0, callback=callback)
-    assert seen == [(0, 9), (1, 9), (2, 9), (3, 9)] and result.rounds == 3
+    assert seen == [(1, 9), (2, 9), (3, 9), (4, 9)] and result.rounds == 4
     assert result.task is Task.STOPPED and (result.codes == Task.STOPPED).all() and (result.status == 2).all()
     assert (result.fun <= rosenbrocks(x0)[0]).all()
     np.testing.assert_array_equal(result.fun, rosenbrocks(result.x)[0])
+
+
+@pytest.mark.parametrize("at", range(1, 12))
+def test_a_stop_at_each_round(at):
+    """Each problem ends with an x and an f of its own that the function has seen, whatever lay in the arrays before."""
+    offsets, seen = 1000.0 * np.arange(12), set()
+
+    def fun(x, p):
+        f, g = rosenbrocks(x)
+        short = p % 3 == 0  # end sooner, so that rows move
+        f = offsets[p] + np.where(short, ((x - 1) ** 2).sum(1) / 2, f)
+        seen.update((int(q), float(value), point.tobytes()) for q, value, point in zip(p, f, x))
+        return f, np.where(short[:, None], x - 1, g)
+
+    def callback(intermediate_result):
+        if intermediate_result.rounds == at:
+            raise StopIteration
+
+    poison = [np.full(size, -1.0) for size in (12, 36)]  # memory that is likely to be given out again
+    del poison
+    result = cuda_opt.minimize_batch(fun, starts(12, 3), callback=callback, indices=True)
+    assert result.rounds == at and result.task is Task.STOPPED
+    for p in range(12):
+        assert (p, float(result.fun[p]), result.x[p].tobytes()) in seen, p
 
 
 def test_limits_and_tolerances():
