@@ -192,8 +192,8 @@ def minimize_batch(
         64.
     indices : bool
         True: fun and jac get p, of shape (k,), as their second argument: the problem of each row, counted from 0 and
-        ascending, of x0's library and in x0's memory, int64, to take the problems' own data by: ``data[p]``. Default
-        False.
+        ascending, of x0's library and in x0's memory, int64, to take the problems' own data by: ``data[p]``. It is
+        valid during the call. Default False.
     tol, stream
         as in ``minimize``
 

@@ -88,7 +88,7 @@ class Space:
         return self.view(array)[:rows]
 
     def indices(self, address: int, active: int, rows: int) -> Array:
-        """The integers of 64 bits at an address in this space's memory, as an array to read; rows as of rows()."""
+        """The integers of 64 bits at an address in this space's memory, as an array of their own; rows as of rows()."""
         raise NotImplementedError
 
     def repeated(self, row: Array, count: int) -> Array:
@@ -184,7 +184,7 @@ class NumPySpace(Space):
         return view
 
     def indices(self, address: int, active: int, rows: int) -> Array:
-        return self.view(np.frombuffer(integers_at(address, rows), np.int64))
+        return np.array(integers_at(address, rows), np.int64)
 
     def put_number(self, to: Array, value: Any, what: str) -> None:
         if not isinstance(value, float):

@@ -106,9 +106,11 @@ class ProtocolSpace(Space):
         return memory_of(array, "an array").address
 
     def indices(self, address: int, active: int, rows: int) -> Array:
-        if self.backend == BACKEND_CUDA:
-            return self.namespace.asarray(DeviceIntegers(address, rows))
-        return self.namespace.asarray(np.frombuffer(integers_at(address, rows), np.int64))
+        if self.backend == BACKEND_HOST:
+            return self.namespace.asarray(np.array(integers_at(address, rows), np.int64))
+        copy = self.namespace.empty((rows,), dtype="int64")
+        copy[...] = self.namespace.asarray(DeviceIntegers(address, rows))
+        return copy
 
     def recorder(self) -> Recorder:
         cuda = getattr(self.namespace, "cuda", None)

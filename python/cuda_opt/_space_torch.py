@@ -63,7 +63,7 @@ class TorchSpace(Space):
 
     def indices(self, address: int, active: int, rows: int) -> Array:
         if self.backend == BACKEND_HOST:
-            return torch.frombuffer(integers_at(address, rows), dtype=torch.int64)
+            return torch.frombuffer(integers_at(address, rows), dtype=torch.int64).clone()
         if self._indices is None or self._indices.numel() < rows:
             self._indices = torch.empty(rows, dtype=torch.int64, device=self.device)
         # torch takes a view of such memory by NumPy alone, for which it may not have been compiled.

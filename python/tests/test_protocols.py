@@ -55,7 +55,7 @@ def on_host(array):
 
 
 NAMESPACE = types.SimpleNamespace(
-    empty=lambda shape, dtype: Array(np.full(shape, np.nan, dtype)),
+    empty=lambda shape, dtype: Array(np.full(shape, -77 if dtype == "int64" else np.nan, dtype)),
     asarray=lambda given: Array(np.array(on_host(given) if hasattr(given, "__cuda_array_interface__") else given)),
 )
 
