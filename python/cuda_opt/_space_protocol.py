@@ -11,10 +11,10 @@ from typing import Any
 import numpy as np
 
 from . import _dlpack
-from ._captured import Recorder
 from ._captured_cupy import CupyRecorder
 from ._constants import BACKEND_CUDA, BACKEND_HOST
 from ._dlpack import Memory
+from ._recorder import Recorder
 from ._space import Array, DeviceIntegers, Space, bits_of, integers_at, name_of, wrong_shape
 
 _LEGACY_STREAM = 1  # of __cuda_array_interface__: the default stream, which the library calls NULL
