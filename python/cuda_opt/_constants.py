@@ -88,7 +88,11 @@ INTEGERS = {
     "WALKS": 341,
     "ACTIVE_WALKS": 342,
     "BEST_WALK": 343,
+    "BATCH_PACKED": 500,
+    "BATCH_COUNT": 501,
 }
+BATCH_CODE = 502  # of the problems of a batch alone
+
 
 REALS = {
     "EPS": 200,
