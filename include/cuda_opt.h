@@ -187,8 +187,8 @@ enum {
                                          added in double. Not for products that would lose digits by overflow or
                                          underflow, beyond the first breakpoint, or with a diagonal: those stay double,
                                          as do the line search's slopes and all other sums (docs/memory.md) */
-    CUDA_OPT_DIAGONAL_EVERY = 115,  /**< >= 0; default 1: iterations that a caller's diagonal D holds for; 0: all. So long
-                                         its array stays as it is. 1: H0 is D; else D s'y / y'Dy (docs/metric.md) */
+    CUDA_OPT_DIAGONAL_EVERY = 115,  /**< >= 0; default 1: iterations that a caller's diagonal D holds for; 0: all. So
+                                         long its array stays as it is. 1: H0 = D, else D s'y / y'Dy (docs/metric.md) */
     CUDA_OPT_F_PART = 114,          /**< what a rank is given as f, before its first call: see cuda_opt/ranks.h */
     /* of a search (cuda_opt_create_search()), before its first call; it also has MAX_ITERATIONS, MAX_EVALUATIONS,
        THREADS, MAX_SECONDS, F_TARGET, ITERATIONS, EVALUATIONS, F, DIMENSION, STOP_TEST and WORKSPACE_BYTES */
