@@ -108,6 +108,7 @@ class State {
     enum class SearchFailure { no_descent, nothing_lower, lower_not_accepted, lower_not_found_again };
 
     // advance.hpp: from the start to the first direction, and the way of every iterate.
+    CUDA_OPT_HD Request check_start();
     CUDA_OPT_HD Request judge_start(const StartReport &report);
     CUDA_OPT_HD Request measure_start();
     CUDA_OPT_HD Request refuse_start(EventKind why, int64_t index);
