@@ -74,7 +74,7 @@ enum {
  *  @param n        number of variables of each problem, 1 to 4096; the work on one is made for up to a few hundred. A
  *                  problem of fewer has the others fixed, l_i = u_i
  *  @param count    number of problems, >= 1
- *  @param m        number of correction pairs, 1 to 64. A problem takes a block of the workspace: 2m + 7 vectors of n
+ *  @param m        number of correction pairs, 1 to 64. A problem takes a block of the workspace: 2m + 8 vectors of n
  *                  (up to a multiple of 4) and, for m = 5, 7 kB besides; 18 kB for m = 10, 56 kB for m = 20
  *  @param backend  CUDA_OPT_BACKEND_AUTO, _CUDA or _HOST
  *  @return as cuda_opt_create() */

@@ -1,9 +1,10 @@
 // The default number of threads beside each fixed one, on the host, with the machine idle or busy:
 //
-//     bench_threads --problem torsion --n 1000,10000,100000 [--busy 2] [--runs 7]
+//     bench_threads --problem torsion --n 1000,10000,100000 [--busy 2] [--seconds 20]
 //
-// Each row: the wall time of a whole loop, evaluations included, the least of so many runs, in which the numbers of
-// threads take turns; and the default's over the best fixed number's. --busy: so many processes beside it that compute
+// Each row: the wall time of a whole loop, evaluations included, in a process of its own, which has nothing learned;
+// the median of as many runs as go into so many seconds, in which the numbers of threads take turns; the default's over
+// the best fixed number's, and the same of the least of the runs. --busy: so many processes beside it that compute
 // without end. The program has no OpenMP, whose threads would be taken in place of the library's.
 #include <signal.h>
 #include <sys/wait.h>
@@ -48,12 +49,41 @@ class BusyProcesses {
     std::vector<pid_t> processes_;
 };
 
+// A whole loop in a process of its own: one that begins, and has nothing learned.
 double seconds_of_loop(const RunOptions &options) {
-    PreparedSolve<double> prepared(options);
-    prepared.handle.set_int(CUDA_OPT_MAX_ITERATIONS, options.iterations);
-    const Stopwatch watch;
-    while (prepared.solve() > 0) prepared.evaluate();
-    return watch.seconds();
+    int ends[2];
+    if (pipe(ends) != 0) throw std::runtime_error("no pipe can be made");
+    const pid_t process = fork();
+    if (process < 0) throw std::runtime_error("no further process can be made");
+    if (process == 0) {
+        PreparedSolve<double> prepared(options);
+        prepared.handle.set_int(CUDA_OPT_MAX_ITERATIONS, options.iterations);
+        const Stopwatch watch;
+        while (prepared.solve() > 0) prepared.evaluate();
+        const double seconds = watch.seconds();
+        _exit(write(ends[1], &seconds, sizeof seconds) == sizeof seconds ? 0 : 1);
+    }
+    close(ends[1]);
+    double seconds = 0;
+    const bool told = read(ends[0], &seconds, sizeof seconds) == sizeof seconds;
+    close(ends[0]);
+    waitpid(process, nullptr, 0);
+    if (!told) throw std::runtime_error("a solve has failed");
+    return seconds;
+}
+
+double median(std::vector<double> values) {
+    const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+    std::nth_element(values.begin(), middle, values.end());
+    return *middle;
+}
+double least(const std::vector<double> &values) { return *std::min_element(values.begin(), values.end()); }
+
+// That of the first, which is the default's, over the best of the others.
+template <class Measure> double over_best(const std::vector<std::vector<double>> &seconds, const Measure &measure) {
+    double best = std::numeric_limits<double>::infinity();
+    for (std::size_t k = 1; k < seconds.size(); k++) best = std::min(best, measure(seconds[k]));
+    return measure(seconds[0]) / best;
 }
 
 } // namespace
@@ -62,9 +92,10 @@ int main(int argc, char **argv) {
     RunOptions o;
     o.backend = "host";
     o.problem = "torsion";
-    std::vector<double> sizes{1000, 3000, 10000, 30000, 100000, 1000000};
+    std::vector<double> sizes{1000, 3000, 10000, 30000, 100000, 300000};
     std::vector<int> numbers;
-    int busy = 0, runs = 7;
+    int busy = 0;
+    double row_seconds = 20;
     CLI::App app("The default number of threads beside each fixed one");
     app.add_option("--n", sizes, "variables")->check(is_size)->delimiter(',');
     app.add_option("--m", o.m, "correction pairs")->check(is_positive);
@@ -74,7 +105,7 @@ int main(int argc, char **argv) {
         ->check(CLI::Range(1, 4096))
         ->delimiter(',');
     app.add_option("--busy", busy, "processes that compute beside it")->check(CLI::Range(0, 256));
-    app.add_option("--runs", runs, "of which the least counts")->check(is_positive);
+    app.add_option("--seconds", row_seconds, "for a row; five runs of each number at least")->check(is_positive);
     return run_program(app, "bench_threads", argc, argv, [&] {
         cpu_set_t usable;
         if (sched_getaffinity(0, sizeof usable, &usable) != 0) throw std::runtime_error("how many processors?");
@@ -84,22 +115,25 @@ int main(int argc, char **argv) {
             numbers.push_back(all);
         }
         const BusyProcesses beside(busy);
-        std::printf("%s, m = %d, %d iterations, %d processors, %d busy processes: ms, the least of %d runs\n",
-                    o.problem.c_str(), o.m, o.iterations, all, busy, runs);
-        std::printf("%10s %10s", "n", "default");
+        std::printf("%s, m = %d, %d iterations, %d processors, %d busy processes: ms, the median of the runs\n",
+                    o.problem.c_str(), o.m, o.iterations, all, busy);
+        std::printf("%10s %6s %10s", "n", "runs", "default");
         for (const int threads : numbers) std::printf(" %10d", threads);
-        std::printf(" %18s\n", "default over best");
+        std::printf(" %18s %10s\n", "default over best", "the least");
         for (const int64_t n : whole(sizes)) {
             o.n = n;
-            std::vector<double> least(numbers.size() + 1, std::numeric_limits<double>::infinity());
-            for (int run = 0; run < runs; run++)
-                for (std::size_t k = 0; k < least.size(); k++) {
+            std::vector<std::vector<double>> seconds(numbers.size() + 1);
+            const Stopwatch watch;
+            std::size_t runs = 0;
+            for (; runs < 5 || watch.seconds() < row_seconds; runs++)
+                for (std::size_t turn = 0; turn < seconds.size(); turn++) {
+                    const std::size_t k = (turn + runs) % seconds.size();
                     o.threads = k == 0 ? 0 : numbers[k - 1];
-                    least[k] = std::min(least[k], seconds_of_loop(o));
+                    seconds[k].push_back(seconds_of_loop(o));
                 }
-            std::printf("%10lld", static_cast<long long>(n));
-            for (const double seconds : least) std::printf(" %10.3f", 1e3 * seconds);
-            std::printf(" %18.2f\n", least[0] / *std::min_element(least.begin() + 1, least.end()));
+            std::printf("%10lld %6zu", static_cast<long long>(n), runs);
+            for (const std::vector<double> &one : seconds) std::printf(" %10.3f", 1e3 * median(one));
+            std::printf(" %18.2f %10.2f\n", over_best(seconds, median), over_best(seconds, least));
             std::fflush(stdout);
         }
     });

@@ -105,8 +105,7 @@ struct BatchOptions {
 namespace batch {
 
 /** What an end is told by. */
-template <class Real, class Team> CUDA_OPT_HD BatchEnd end_of(const SmallProblem<Real, Team> &problem, int code) {
-    const Results &r = problem.state().results;
+CUDA_OPT_HD inline BatchEnd end_of(const Results &r, int code) {
     return {r.f,
             r.pg_norm_max,
             code,
@@ -133,7 +132,7 @@ CUDA_OPT_HD void solve_in_turn(const Team &team, const Functor &functor, const B
         const bool starts = p < 0;
         if (starts && (p = take()) >= data.count) return;
         Real *const row = data.x + p * n;
-        SmallProblem<Real, Team> problem(team, {n, m}, block, scratch, data.bounds.of(p, n));
+        SmallProblem<Real, Team, FixedShape<n, m>> problem(team, {}, block, scratch, data.bounds.of(p, n));
         if (starts) {
             problem.begin(settings);
             for (int i = team.lane(); i < n; i += Team::width) problem.x()[i] = row[i];
@@ -145,7 +144,7 @@ CUDA_OPT_HD void solve_in_turn(const Team &team, const Functor &functor, const B
         const int task = problem.run(Order::go_on, 0);
         if (task > 0) continue;
         for (int i = team.lane(); i < n; i += Team::width) row[i] = problem.x()[i];
-        if (team.lane() == 0) data.ends[p] = end_of(problem, task);
+        if (team.lane() == 0) data.ends[p] = end_of(problem.state().results, task);
         team.sync();
         p = -1;
     }

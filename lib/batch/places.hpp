@@ -14,37 +14,40 @@ struct Shape {
     int n, m;
 };
 
+// Where they are known to the compiler.
+template <int n_, int m_> struct FixedShape {
+    static constexpr int n = n_, m = m_;
+    CUDA_OPT_HD constexpr operator Shape() const { return {n, m}; }
+};
+
 CUDA_OPT_HD constexpr int padded(int count) { return (count + granule - 1) / granule * granule; }
 
-// The state first, then f, then vectors of padded(n) numbers: x, g, x_base, the best iterate put aside (x and g), the
-// slots of S and those of Y.
-enum Vector { at_x, at_g, at_x_base, at_aside_x, at_aside_g, at_slots };
-CUDA_OPT_HD constexpr int vectors(int m) { return at_slots + 2 * (m + 1); }
+// The state first, then f and the slot in front; vectors of padded(n) numbers: x, g, those of the base point, those of
+// the best iterate put aside; the pairs by rows. A row has y and d of all m + 1 slots, the newest one's first,
+// whichever slot that is: so problems side by side, each at an iterate of its own, find what they look for at the same
+// place.
+enum Vector { at_x, at_g, at_x_base, at_g_base, at_aside_x, at_aside_g, vector_count };
+CUDA_OPT_HD constexpr int row_stride(int m) { return 2 * (m + 1); }
 
-template <class Real> CUDA_OPT_HD constexpr int64_t vectors_offset(Shape shape) {
-    return state_bytes(shape.m) + static_cast<int64_t>(sizeof(double));
+CUDA_OPT_HD constexpr int64_t rounded_up(int64_t bytes) { return (bytes + 15) / 16 * 16; }
+CUDA_OPT_HD constexpr int64_t vectors_offset(Shape shape) {
+    return rounded_up(state_bytes(shape.m) + static_cast<int64_t>(sizeof(double) + sizeof(int64_t)));
 }
 template <class Real> CUDA_OPT_HD constexpr int64_t block_bytes(Shape shape) {
-    const int64_t bytes =
-        vectors_offset<Real>(shape) + int64_t{vectors(shape.m)} * padded(shape.n) * static_cast<int64_t>(sizeof(Real));
-    return (bytes + 15) / 16 * 16;
+    const int64_t numbers = int64_t{vector_count} * padded(shape.n) + int64_t{shape.n} * row_stride(shape.m);
+    return rounded_up(vectors_offset(shape) + numbers * static_cast<int64_t>(sizeof(Real)));
 }
 
-// The scratch: the last request; four sums; the panel by rows, padded(columns) doubles each; its products; the rows'
-// breakpoints and projected gradients; those that a window has crossed; the free rows.
-CUDA_OPT_HD constexpr int panel_stride(int m) { return padded(panel::columns(m)); }
-constexpr int sum_count = 4;
+// The scratch: the products; the rows' breakpoints and, where a window was passed, their ways to the bound; those that
+// a window has crossed, with their entries; the free rows.
 CUDA_OPT_HD constexpr int64_t scratch_doubles(Shape shape) {
     const int columns = panel::columns(shape.m), rows = padded(shape.n);
-    return sum_count + int64_t{rows} * panel_stride(shape.m) + panel::gram_count(columns) + panel::leading * columns +
-           int64_t{2} * rows;
+    return panel::gram_count(columns) + panel::leading * columns + int64_t{2} * rows + int64_t{rows} * columns;
 }
 CUDA_OPT_HD constexpr int64_t scratch_bytes(Shape shape) {
-    const int64_t bytes = static_cast<int64_t>(sizeof(Request)) +
-                          scratch_doubles(shape) * static_cast<int64_t>(sizeof(double)) +
-                          int64_t{shape.n} * static_cast<int64_t>(sizeof(CrossedVariable)) +
-                          int64_t{padded(shape.n)} * static_cast<int64_t>(sizeof(int));
-    return (bytes + 15) / 16 * 16;
+    return rounded_up(scratch_doubles(shape) * static_cast<int64_t>(sizeof(double)) +
+                      int64_t{shape.n} * static_cast<int64_t>(sizeof(CrossedVariable)) +
+                      int64_t{padded(shape.n)} * static_cast<int64_t>(sizeof(int)));
 }
 
 } // namespace cudaopt::batch

@@ -1,5 +1,5 @@
-// The products of the columns, from the panel by rows. Each is one sum in the order of the rows; they are shared
-// out among the lanes, so that no sum is split.
+// The products of the panel's columns, from where they stand by rows. Each is one sum in the order of the rows; they
+// are shared out among the lanes, so that no sum is split.
 #pragma once
 
 #include "batch/places.hpp"
@@ -10,7 +10,11 @@ namespace cudaopt::batch {
 #ifdef __CUDACC__ // nvcc knows no vectors of the compiler's
 struct Four {
     double v[granule];
-    CUDA_OPT_HD_INLINE static Four at(const double *values) { return {{values[0], values[1], values[2], values[3]}}; }
+    template <class Real> CUDA_OPT_HD_INLINE static Four at(const Real *values) {
+        Four four;
+        for (int c = 0; c < granule; c++) four.v[c] = values[c];
+        return four;
+    }
     CUDA_OPT_HD_INLINE double operator[](int i) const { return v[i]; }
     CUDA_OPT_HD_INLINE void add_product(double a, const Four &b) {
         for (int c = 0; c < granule; c++) v[c] += a * b.v[c];
@@ -21,10 +25,35 @@ typedef double FourDoubles __attribute__((vector_size(32), aligned(8), may_alias
 struct Four {
     FourDoubles v;
     CUDA_OPT_HD_INLINE static Four at(const double *values) { return {*reinterpret_cast<const FourDoubles *>(values)}; }
+    CUDA_OPT_HD_INLINE static Four at(const float *values) {
+        return {FourDoubles{values[0], values[1], values[2], values[3]}};
+    }
     CUDA_OPT_HD_INLINE double operator[](int i) const { return v[i]; }
     CUDA_OPT_HD_INLINE void add_product(double a, const Four &b) { v += a * b.v; }
 };
 #endif
+
+// The panel of a problem, four columns at a time: y_new, s_new, g and z, then those of the older pairs by twos.
+template <class Real> struct PanelRows {
+    const Real *rows; // y and d, the newest pair's first
+    int stride;
+    const Real *g;
+    const double *z; // NULL: 0
+
+    CUDA_OPT_HD_INLINE Four columns(int i, int first) const {
+        const Real *const row = rows + i * stride;
+        if (first >= panel::leading) return Four::at(row + first - 2);
+        const double leading[granule] = {static_cast<double>(row[panel::y_new]), static_cast<double>(row[panel::s_new]),
+                                         static_cast<double>(g[i]), z ? z[i] : 0};
+        return Four::at(leading);
+    }
+    CUDA_OPT_HD_INLINE double entry(int i, int column) const {
+        const Real *const row = rows + i * stride;
+        if (column >= panel::leading) return row[column - 2];
+        if (column == panel::gradient) return g[i];
+        return column == panel::displacement ? (z ? z[i] : 0) : static_cast<double>(row[column]);
+    }
+};
 
 // The rows that count: all, or those of a list.
 struct AllRows {
@@ -38,44 +67,51 @@ struct ListedRows {
 };
 
 // sums[r] = the products of column a + r with the columns b .. b + 3, r < height.
-template <int height, class Rows>
-CUDA_OPT_HD_INLINE void form_strip(const double *panel, int stride, Rows rows, int a, int b, Four *sums) {
+template <int height, class Panel, class Rows>
+CUDA_OPT_HD_INLINE void form_strip(const Panel &panel, Rows rows, int a, int b, Four *sums) {
     for (int r = 0; r < height; r++) sums[r] = Four{};
+    CUDA_OPT_ROLLED
     for (int k = 0; k < rows.count; k++) {
-        const double *const row = panel + rows[k] * stride;
-        const Four right = Four::at(row + b);
-        for (int r = 0; r < height; r++) sums[r].add_product(row[a + r], right);
+        const int i = rows[k];
+        const Four right = panel.columns(i, b);
+        if constexpr (height == granule) {
+            const Four left = panel.columns(i, a);
+            for (int r = 0; r < height; r++) sums[r].add_product(left[r], right);
+        } else {
+            sums[0].add_product(panel.entry(i, a), right);
+        }
     }
 }
 
 // Products of all columns among the first `heads` with all, of the panel's `columns`: the strips of a lane.
 // store(a, b, product)
-template <class Team, class Rows, class Store>
-CUDA_OPT_HD_INLINE void form_leading(const Team &team, const double *panel, int stride, int columns, Rows rows,
-                                     const Store &store) {
+template <class Team, class Panel, class Rows, class Store>
+CUDA_OPT_HD_INLINE void form_leading(const Team &team, const Panel &panel, int columns, Rows rows, const Store &store) {
     constexpr int height = Team::width == 1 ? granule : 1, heads = panel::leading / height;
-    const int strips = heads * (stride / granule);
+    const int strips = heads * (padded(columns) / granule);
+    CUDA_OPT_ROLLED
     for (int strip = team.lane(); strip < strips; strip += Team::width) {
         const int a = strip % heads * height, b = strip / heads * granule;
         Four sums[height];
-        form_strip<height>(panel, stride, rows, a, b, sums);
+        form_strip<height>(panel, rows, a, b, sums);
         for (int r = 0; r < height; r++)
             for (int c = 0; c < granule && b + c < columns; c++) store(a + r, b + c, sums[r][c]);
     }
 }
 
 // Those of columns a <= b.
-template <class Team, class Rows, class Store>
-CUDA_OPT_HD_INLINE void form_triangle(const Team &team, const double *panel, int stride, int columns, Rows rows,
+template <class Team, class Panel, class Rows, class Store>
+CUDA_OPT_HD_INLINE void form_triangle(const Team &team, const Panel &panel, int columns, Rows rows,
                                       const Store &store) {
     constexpr int height = Team::width == 1 ? granule : 1, heads = granule / height;
-    const int blocks = stride / granule, strips = blocks * (blocks + 1) / 2 * heads;
+    const int blocks = padded(columns) / granule, strips = blocks * (blocks + 1) / 2 * heads;
+    CUDA_OPT_ROLLED
     for (int strip = team.lane(); strip < strips; strip += Team::width) {
         int right = 0, before = 0; // the block of b, and how many blocks stand before its first
         for (const int block = strip / heads; block > before + right; right++) before += right + 1;
         const int a = (strip / heads - before) * granule + strip % heads * height, b = right * granule;
         Four sums[height];
-        form_strip<height>(panel, stride, rows, a, b, sums);
+        form_strip<height>(panel, rows, a, b, sums);
         for (int r = 0; r < height; r++)
             for (int c = 0; c < granule && b + c < columns; c++)
                 if (a + r <= b + c) store(a + r, b + c, sums[r][c]);

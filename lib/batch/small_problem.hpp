@@ -12,12 +12,11 @@ namespace cudaopt::batch {
 // To go on with the task done, or not: the caller wants no more, or a wait was too long.
 enum class Order { go_on, stop, stop_waiting, end_of_time };
 
-template <class Real, class Team> class SmallProblem {
+template <class Real, class Team, class ShapeOf = Shape> class SmallProblem {
   public:
-    CUDA_OPT_HD SmallProblem(Team team, Shape shape, unsigned char *block, unsigned char *scratch,
+    CUDA_OPT_HD SmallProblem(Team team, ShapeOf shape, unsigned char *block, unsigned char *scratch,
                              const BoxArrays<Real> &box)
-        : team_(team), shape_(shape), block_(block), request_(reinterpret_cast<Request *>(scratch)),
-          sweeps_(team, shape, block, scratch, box) {}
+        : team_(team), shape_(shape), block_(block), sweeps_(team, shape, block, scratch, box) {}
 
     CUDA_OPT_HD State &state() const { return *reinterpret_cast<State *>(block_); }
     CUDA_OPT_HD Real *x() const { return sweeps_.x(); }
@@ -45,34 +44,32 @@ template <class Real, class Team> class SmallProblem {
         Answer answer;
         answer.seconds = seconds;
         for (bool first = true;; first = false) {
-            if (team_.lane() == 0) *request_ = next(first ? order : Order::go_on, answer);
+            if (team_.lane() == 0) next(first ? order : Order::go_on, answer);
             team_.sync();
-            const Request &request = *request_;
+            const Request &request = state().request();
             if (request.verb == Verb::task) {
                 const int task = request.task;
                 team_.sync(); // before the next one is written
                 return task;
             }
-            sweeps_.perform(request, answer);
+            sweeps_.perform(state(), answer);
         }
     }
 
   private:
-    CUDA_OPT_HD Request next(Order order, const Answer &answer) const {
+    CUDA_OPT_HD void next(Order order, const Answer &answer) const {
         switch (order) {
-        case Order::stop: return state().stop();
-        case Order::stop_waiting: return state().give_up(true, answer.seconds);
-        case Order::end_of_time: return state().give_up(false, answer.seconds);
-        case Order::go_on: break;
+        case Order::stop: state().stop(); break;
+        case Order::stop_waiting: state().give_up(true, answer.seconds); break;
+        case Order::end_of_time: state().give_up(false, answer.seconds); break;
+        case Order::go_on: state().advance(answer); break;
         }
-        return state().advance(answer);
     }
 
     Team team_;
-    Shape shape_;
+    ShapeOf shape_;
     unsigned char *block_;
-    Request *request_;
-    SmallSweeps<Real, Team> sweeps_;
+    SmallSweeps<Real, Team, ShapeOf> sweeps_;
 };
 
 } // namespace cudaopt::batch

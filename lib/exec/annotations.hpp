@@ -10,3 +10,10 @@
 #define CUDA_OPT_HD_CALL
 #define CUDA_OPT_HD_INLINE inline __attribute__((always_inline)) // into each instruction set's copy of its caller
 #endif
+
+// A loop that device code does not unroll: a long program waits for its own instructions.
+#ifdef __CUDA_ARCH__
+#define CUDA_OPT_ROLLED _Pragma("unroll 1")
+#else
+#define CUDA_OPT_ROLLED
+#endif

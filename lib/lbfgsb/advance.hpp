@@ -21,7 +21,7 @@ CUDA_OPT_HD inline State *make_state(void *block, int64_t n, int m) {
 }
 
 // Each stage's turn. It ends: a turn either asks, or goes on to a later stage of the same iteration without a loop.
-CUDA_OPT_HD_CALL inline Request State::advance(const Answer &answer) {
+CUDA_OPT_HD_CALL inline const Request &State::advance(const Answer &answer) {
     seconds_ = answer.seconds;
     switch (stage_) {
     case Stage::start: return check_start();
@@ -29,12 +29,12 @@ CUDA_OPT_HD_CALL inline Request State::advance(const Answer &answer) {
     case Stage::start_refused: return tell_refusal(answer.variable);
     case Stage::first_point: return measure_start();
     case Stage::plain_products: memory_.take_plain(*answer.sums); return measure_start();
-    case Stage::first_products: products_hold_ = settings.metric != Metric::callers; return measure_iterate(answer);
+    case Stage::first_products: products_hold_ = !callers_metric(); return measure_iterate(answer);
     case Stage::pg_norm_measured: results.pg_norm2 = least(answer.number, largest_finite); return measure_x(answer);
     case Stage::x_norm_measured: results.x_norm2 = least(answer.number, largest_finite); return log_iterate(answer);
     case Stage::iterate_logged: return first_ ? judge_first(answer) : report_iterate(answer);
     case Stage::iterate: return judge_iterate(answer);
-    case Stage::diagonal: return begin_direction(answer);
+    case Stage::diagonal: return take_diagonal(answer);
     case Stage::diagonal_checked: return judge_diagonal(answer);
     case Stage::model_products: return begin_cauchy(answer);
     case Stage::cauchy: return follow_cauchy(cauchy_.resume(memory_, answer), answer);
@@ -57,33 +57,32 @@ CUDA_OPT_HD_CALL inline Request State::advance(const Answer &answer) {
     case Stage::ended: break;
     }
     event = {EventKind::called_after_end, {}, {}};
-    Request request;
-    request.task = CUDA_OPT_MISUSE; // task() stays how the solve ended
-    return request;
+    request_ = {};
+    request_.task = CUDA_OPT_MISUSE; // task() stays how the solve ended
+    return request_;
 }
 
-CUDA_OPT_HD_CALL inline Request State::ask(Stage next, Verb verb) {
+CUDA_OPT_HD_CALL inline Request &State::ask(Stage next, Verb verb) {
     stage_ = next;
-    Request request;
-    request.verb = verb;
-    return request;
+    request_ = {};
+    request_.verb = verb;
+    return request_;
 }
 
-CUDA_OPT_HD_CALL inline Request State::ask_products(Stage next, const PanelRequest &panel) {
-    Request request = ask(next, Verb::inner_products);
-    request.panel = panel;
-    request.panel.single = settings.product_bits == 32 && memory_.plain() && memory_.fits_single_precision(n_);
-    return request;
+CUDA_OPT_HD_CALL inline const Request &State::ask_products(Stage next, const PanelRequest &panel) {
+    asked_ = panel;
+    asked_.single = settings.product_bits == 32 && memory_.plain() && memory_.fits_single_precision(n_);
+    return ask(next, Verb::inner_products);
 }
 
-CUDA_OPT_HD_CALL inline Request State::ask_caller(Stage next, int task) {
-    Request request = ask(next, Verb::task);
+CUDA_OPT_HD_CALL inline const Request &State::ask_caller(Stage next, int task) {
+    Request &request = ask(next, Verb::task);
     request.task = task_ = task;
     return request;
 }
 
 // Every request for an evaluation goes through here.
-CUDA_OPT_HD_CALL inline Request State::ask_evaluation(Stage next) {
+CUDA_OPT_HD_CALL inline const Request &State::ask_evaluation(Stage next) {
     results.evaluations++;
     event = {EventKind::evaluation_wanted, {results.evaluations}, {}};
     return ask_caller(next, CUDA_OPT_EVALUATE_FG);
@@ -95,6 +94,8 @@ CUDA_OPT_HD_CALL inline void State::begin_anew(bool keep_pairs) {
         metric_.clear();
     }
     remakes_for_truncation_ = false;
+    diagonal_supplied_at_ = -1;
+    direction_.gradient_coefficient = 0;
     results = Results{};
     stage_ = Stage::start;
     broken_ = pair_unfinished_ = products_hold_ = direction_sums_known_ = false;
@@ -115,13 +116,13 @@ CUDA_OPT_HD_CALL inline int State::finish_pair() {
 }
 
 // Pairs that a warm start brings may be of another metric, whose diagonal is there no longer.
-CUDA_OPT_HD_CALL inline Request State::check_start() {
+CUDA_OPT_HD_CALL inline const Request &State::check_start() {
     if (metric_at_work_ != settings.metric) metric_.clear();
     metric_at_work_ = settings.metric;
     return ask(Stage::start_checked, Verb::check_start);
 }
 
-CUDA_OPT_HD_CALL inline Request State::judge_start(const StartReport &report) {
+CUDA_OPT_HD_CALL inline const Request &State::judge_start(const StartReport &report) {
     if (report.bound_nan < n_) return refuse_start(EventKind::bound_is_nan, report.bound_nan);
     if (report.crossed < n_) return refuse_start(EventKind::bounds_leave_no_x, report.crossed);
     if (report.x_nan < n_) return refuse_start(EventKind::start_is_not_finite, report.x_nan);
@@ -132,7 +133,7 @@ CUDA_OPT_HD_CALL inline Request State::judge_start(const StartReport &report) {
 }
 
 // f and g are there.
-CUDA_OPT_HD_CALL inline Request State::measure_start() {
+CUDA_OPT_HD_CALL inline const Request &State::measure_start() {
     use_stored_pairs();
     if (!in_metric() && !memory_.plain()) {
         PanelRequest all = panel_;
@@ -144,15 +145,15 @@ CUDA_OPT_HD_CALL inline Request State::measure_start() {
     return ask_products(Stage::first_products, metric_.exists() ? model_panel() : panel_);
 }
 
-CUDA_OPT_HD_CALL inline Request State::refuse_start(EventKind why, int64_t index) {
+CUDA_OPT_HD_CALL inline const Request &State::refuse_start(EventKind why, int64_t index) {
     event = {why, {index, n_}, {}};
-    Request request = ask(Stage::start_refused, Verb::read_variable);
+    Request &request = ask(Stage::start_refused, Verb::read_variable);
     request.index = index;
     return request;
 }
 
 // And stay at the start: a corrected call may follow.
-CUDA_OPT_HD_CALL inline Request State::tell_refusal(const Variable &variable) {
+CUDA_OPT_HD_CALL inline const Request &State::tell_refusal(const Variable &variable) {
     event.numbers[0] = variable.l;
     event.numbers[1] = variable.x;
     event.numbers[2] = variable.u;
@@ -161,7 +162,7 @@ CUDA_OPT_HD_CALL inline Request State::tell_refusal(const Variable &variable) {
 
 // The facts of an iterate from the sums there; norms from sweeps of their own where their squares leave the range of
 // numbers.
-CUDA_OPT_HD_CALL inline Request State::measure_iterate(const Answer &answer) {
+CUDA_OPT_HD_CALL inline const Request &State::measure_iterate(const Answer &answer) {
     const PanelProducts &sums = *answer.sums;
     results.f = sums.f;
     results.pg_norm_max = sums.projected_gradient_max;
@@ -175,7 +176,7 @@ CUDA_OPT_HD_CALL inline Request State::measure_iterate(const Answer &answer) {
     return measure_x(answer);
 }
 
-CUDA_OPT_HD_CALL inline Request State::measure_x(const Answer &answer) {
+CUDA_OPT_HD_CALL inline const Request &State::measure_x(const Answer &answer) {
     const double squares = answer.sums->row_sums[x_squared];
     if (!has_root(squares)) return ask(Stage::x_norm_measured, Verb::x_norm);
     results.x_norm2 = std::sqrt(squares);
@@ -187,13 +188,13 @@ CUDA_OPT_HD_CALL inline bool State::has_root(double squares) {
     return squares >= smallest_normal / machine_epsilon && is_finite(squares);
 }
 
-CUDA_OPT_HD_CALL inline Request State::log_iterate(const Answer &answer) {
+CUDA_OPT_HD_CALL inline const Request &State::log_iterate(const Answer &answer) {
     if (!first_) note_progress();
     if (logs()) return ask(Stage::iterate_logged, first_ ? Verb::log_start : Verb::log_iterate);
     return first_ ? judge_first(answer) : report_iterate(answer);
 }
 
-CUDA_OPT_HD_CALL inline Request State::judge_first(const Answer &answer) {
+CUDA_OPT_HD_CALL inline const Request &State::judge_first(const Answer &answer) {
     const PanelProducts &sums = *answer.sums;
     first_ = false;
     if (!is_finite(sums.f) || sums.row_sums[not_finite] > 0) {
@@ -206,14 +207,14 @@ CUDA_OPT_HD_CALL inline Request State::judge_first(const Answer &answer) {
     return judge_iterate(answer);
 }
 
-CUDA_OPT_HD_CALL inline Request State::report_iterate(const Answer &answer) {
+CUDA_OPT_HD_CALL inline const Request &State::report_iterate(const Answer &answer) {
     if (!settings.report_iterates) return judge_iterate(answer);
     event = {EventKind::iterate_reached, {results.iterations}, {results.f, results.pg_norm2}};
     return ask_caller(Stage::iterate, CUDA_OPT_NEW_ITERATE);
 }
 
 // x, f, g are an accepted iterate: stop here, or go on.
-CUDA_OPT_HD_CALL inline Request State::judge_iterate(const Answer &answer) {
+CUDA_OPT_HD_CALL inline const Request &State::judge_iterate(const Answer &answer) {
     // Where rounding errors let f rise, a few iterations more mostly find it lower, with the test holding still. Else
     // the solve ends here all the same.
     constexpr int most_postponed = 10;
@@ -228,7 +229,7 @@ CUDA_OPT_HD_CALL inline Request State::judge_iterate(const Answer &answer) {
     }
     if (nothing_falls) return end(CUDA_OPT_LINE_SEARCH_FAILED, EventKind::nothing_has_fallen);
     if (const int code = limit_reached(true)) return end_at_limit(code);
-    if (settings.metric == Metric::callers) {
+    if (diagonal_is_due(results.iterations)) {
         event = {EventKind::diagonal_wanted, {results.iterations}, {}};
         return ask_caller(Stage::diagonal, CUDA_OPT_SUPPLY_DIAGONAL);
     }

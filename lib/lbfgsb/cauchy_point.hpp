@@ -44,8 +44,13 @@ class CauchySearch {
     // first breakpoint. breakdown: a slope or curvature of the path is not finite; never without pairs.
     CUDA_OPT_HD State begin(const LimitedMemory &memory, const PanelRequest &panel, const PanelProducts &sums,
                             bool bounded, bool approximate);
-    // While it asks: for crossed(panel, lo, hi) or inner_products(panel).
-    CUDA_OPT_HD const Request &request() const { return request_; }
+    // While it asks: for crossed(panel(), lo, hi) or inner_products(panel()).
+    CUDA_OPT_HD const PanelRequest &panel() const { return panel_; }
+    CUDA_OPT_HD void ask(Request &request) const {
+        request.verb = asked_ == Asked::window || asked_ == Asked::rest ? Verb::crossed : Verb::inner_products;
+        request.lo = from_;
+        request.hi = to_;
+    }
     CUDA_OPT_HD State resume(const LimitedMemory &memory, const Answer &answer);
 
     // Once it is found: the point; c = W'(x_c - x) and p = W'd over the variables still moving at t*, d = -g, in the
@@ -88,7 +93,8 @@ class CauchySearch {
     };
 
     Asked asked_ = Asked::window;
-    Request request_{};
+    PanelRequest panel_{};
+    double from_ = 0, to_ = 0; // the window that is asked for
     CauchyPoint point_, saved_point_;
     PathState at_, saved_at_;
     double least_curvature_ = 0;
@@ -134,7 +140,7 @@ CUDA_OPT_HD_CALL inline double CauchySearch::load_path(const LimitedMemory &memo
                                                        double tau) {
     const int size = 2 * memory.pairs();
     const double *with_g = sums.leading_products + panel::gradient * sums.columns;
-    if (request_.panel.free_gram) {
+    if (panel_.free_gram) {
         for (int j = 0; j < sums.columns; j++) entries_[j] = sums.over_free(panel::gradient, j);
         with_g = entries_.data();
     }
@@ -191,7 +197,7 @@ CUDA_OPT_HD_CALL inline void CauchySearch::downdate_free_gram(const LimitedMemor
 CUDA_OPT_HD_CALL inline CauchySearch::State CauchySearch::begin(const LimitedMemory &memory, const PanelRequest &panel,
                                                                 const PanelProducts &sums, bool bounded,
                                                                 bool approximate) {
-    request_.panel = panel;
+    panel_ = panel;
     point_.segments = 1;
     point_.breakpoints_crossed = 0;
     point_.crossed = false;
@@ -244,9 +250,8 @@ CUDA_OPT_HD_CALL inline CauchySearch::State CauchySearch::after_window(bool foun
 
 CUDA_OPT_HD_CALL inline CauchySearch::State CauchySearch::ask_window(Asked asked, double lo, double hi) {
     asked_ = asked;
-    request_.verb = Verb::crossed;
-    request_.lo = lo;
-    request_.hi = hi;
+    from_ = lo;
+    to_ = hi;
     return State::asks;
 }
 
@@ -256,11 +261,11 @@ CUDA_OPT_HD_CALL inline CauchySearch::State CauchySearch::resume(const LimitedMe
     case Asked::window:
         if (too_many) { // bisect it
             lo_ = at_.t;
-            hi_ = request_.hi;
+            hi_ = to_;
             bisections_ = 0;
             return probe();
         }
-        searched_ = request_.hi;
+        searched_ = to_;
         return after_window(pass_breakpoints(memory, answer.crossed, searched_));
     case Asked::trial: return judge_probe(memory, *answer.sums);
     case Asked::rest: {
@@ -329,14 +334,13 @@ CUDA_OPT_HD_CALL inline CauchySearch::State CauchySearch::probe() {
     all_tied_ = !(middle > lo_ && middle < hi_); // hi is the number next to lo: its variables end one segment together
     if (all_tied_) middle = hi_;
     asked_ = Asked::trial;
-    request_.verb = Verb::inner_products;
-    request_.panel.threshold = middle;
+    panel_.threshold = middle;
     return State::asks;
 }
 
 CUDA_OPT_HD_CALL inline CauchySearch::State CauchySearch::judge_probe(const LimitedMemory &memory,
                                                                       const PanelProducts &sums) {
-    const double tau = request_.panel.threshold;
+    const double tau = panel_.threshold;
     saved_point_ = point_;
     saved_at_ = at_;
     dense::copy(path_.data(), 4 * size_, saved_path_.data());
@@ -364,8 +368,7 @@ CUDA_OPT_HD_CALL inline CauchySearch::State CauchySearch::settle() {
     point_.breakpoints_crossed = static_cast<int64_t>(moving_at_start_ - point_.free_variables);
     if (point_.gram_holds || point_.free_variables <= 0) return State::found;
     asked_ = Asked::free_gram;
-    request_.verb = Verb::inner_products;
-    request_.panel.threshold = point_.threshold;
+    panel_.threshold = point_.threshold;
     return State::asks;
 }
 

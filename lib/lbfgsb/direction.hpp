@@ -7,13 +7,33 @@
 
 namespace cudaopt {
 
+// Whether the caller is asked for a diagonal at this iterate, or the last one still holds there.
+CUDA_OPT_HD_CALL inline bool State::diagonal_is_due(int64_t iterate) const {
+    if (!callers_metric()) return false;
+    const int64_t every = settings.diagonal_every;
+    return diagonal_supplied_at_ < 0 || (every > 0 && iterate - diagonal_supplied_at_ >= every);
+}
+
+// One that is supplied at every iterate is H_0 itself. One that holds is scaled by the newest pair, as theta I is: the
+// curvature along the last steps changes from iterate to iterate. 0: that of the pair.
+CUDA_OPT_HD_CALL inline double State::callers_theta() const {
+    return settings.diagonal_every == 1 || memory_.pairs() == 0 ? 1 : 0;
+}
+
+CUDA_OPT_HD_CALL inline const Request &State::take_diagonal(const Answer &answer) {
+    diagonals_supplied_++;
+    diagonal_supplied_at_ = results.iterations;
+    products_hold_ = false; // they are not of this one
+    return begin_direction(answer);
+}
+
 // The products tell that the diagonal has a bad element, and the answer which one.
-CUDA_OPT_HD_CALL inline Request State::judge_diagonal(const Answer &answer) {
+CUDA_OPT_HD_CALL inline const Request &State::judge_diagonal(const Answer &answer) {
     told_early_.integers[0] = answer.index;
     return end(CUDA_OPT_BAD_DIAGONAL, EventKind::diagonal_is_bad);
 }
 
-CUDA_OPT_HD_CALL inline Request State::begin_direction(const Answer &answer) {
+CUDA_OPT_HD_CALL inline const Request &State::begin_direction(const Answer &answer) {
     const FirstStep first = fresh_start_ ? first_step() : FirstStep{1, 1};
     if (fresh_start_) memory_.set_scale(first.theta);
     else if (memory_.pairs() == 0 && !settings.robust) memory_.set_scale(1);
@@ -33,7 +53,7 @@ CUDA_OPT_HD_CALL inline State::FirstStep State::first_step() const {
     constexpr double shortest = 1e-3;
     const double norm = results.pg_norm2, x = results.x_norm2;
     const FirstStep classical{1, boxed_ ? 1 : bounded_ ? least(1 / norm, 1.0) : 1 / norm};
-    if (settings.metric == Metric::callers) return classical;
+    if (callers_metric()) return classical;
     const bool learns = settings.metric == Metric::learned;
     double length = !bounded_ ? 1 : boxed_ ? norm : least(norm, 1.0);
     if (learns && results.f != 0) length *= least(greatest(2 * std::fabs(results.f) / norm / length, shortest), 1.0);
@@ -48,20 +68,19 @@ CUDA_OPT_HD_CALL inline PanelRequest State::model_panel() const {
     PanelRequest panel = panel_;
     panel.weighted = weighted();
     panel.watches = metric_.exists();
-    // The caller's diagonal may be another one at each iterate.
-    panel.older_steps = settings.metric == Metric::callers || memory_.weights() != weights();
+    panel.older_steps = memory_.weights() != weights();
     panel.free_gram = bounded_ || panel.in_metric();
     return panel;
 }
 
-CUDA_OPT_HD_CALL inline Request State::ask_model() { return ask_products(Stage::model_products, model_panel()); }
+CUDA_OPT_HD_CALL inline const Request &State::ask_model() { return ask_products(Stage::model_products, model_panel()); }
 
 // The products of panel_, and on the way the update of the metric, if one is due.
-CUDA_OPT_HD_CALL inline Request State::ask_and_learn(Stage next) {
+CUDA_OPT_HD_CALL inline const Request &State::ask_and_learn(Stage next) {
     const MetricUpdate update = metric_.take_update();
-    if (metric_.exists()) panel_ = model_panel();
-    Request request = ask_products(next, panel_);
-    request.panel.update = update;
+    if (metric_.exists() || diagonal_will_hold()) panel_ = model_panel();
+    const Request &request = ask_products(next, panel_);
+    asked_.update = update;
     return request;
 }
 
@@ -76,12 +95,11 @@ CUDA_OPT_HD_CALL inline void State::observe_pair(const PanelProducts &sums) {
     else metric_.observe(slot, capacity, n_, yy, dd, other_yy, other_dd);
 }
 
-CUDA_OPT_HD_CALL inline Request State::begin_cauchy(const Answer &answer) {
+CUDA_OPT_HD_CALL inline const Request &State::begin_cauchy(const Answer &answer) {
     if (in_metric()) {
-        const bool callers = settings.metric == Metric::callers;
         if (answer.sums->row_sums[bad_weights] > 0)
-            return callers ? ask(Stage::diagonal_checked, Verb::check_diagonal) : break_down();
-        if (answer.sums->older_steps) memory_.weigh(*answer.sums, callers ? 1 : 0, weights());
+            return callers_metric() ? ask(Stage::diagonal_checked, Verb::check_diagonal) : break_down();
+        if (answer.sums->older_steps) memory_.weigh(*answer.sums, callers_metric() ? callers_theta() : 0, weights());
         memory_.take_free(*answer.sums);
     }
     // M is the Cauchy point's alone.
@@ -92,14 +110,15 @@ CUDA_OPT_HD_CALL inline Request State::begin_cauchy(const Answer &answer) {
                          answer);
 }
 
-CUDA_OPT_HD_CALL inline Request State::follow_cauchy(CauchySearch::State search, const Answer &answer) {
+CUDA_OPT_HD_CALL inline const Request &State::follow_cauchy(CauchySearch::State search, const Answer &answer) {
     if (search == CauchySearch::State::breakdown) return break_down();
     if (search == CauchySearch::State::found) return minimise_subspace(answer);
-    stage_ = Stage::cauchy;
-    return cauchy_.request();
+    Request &request = ask(Stage::cauchy, Verb::task);
+    cauchy_.ask(request);
+    return request;
 }
 
-CUDA_OPT_HD_CALL inline Request State::minimise_subspace(const Answer &answer) {
+CUDA_OPT_HD_CALL inline const Request &State::minimise_subspace(const Answer &answer) {
     const CauchyPoint &point = cauchy_.point();
     const bool all_free = !bounded_ || point.free_variables == static_cast<double>(n_);
     if (point.free_variables > 0 && !subspace_.minimise(memory_, cauchy_, cauchy_.free_gram(answer), all_free))
@@ -127,7 +146,7 @@ CUDA_OPT_HD_CALL inline Request State::minimise_subspace(const Answer &answer) {
 
 // A breakdown drops the memory and goes on from the same point. Twice at most: without pairs nothing is left to break
 // down.
-CUDA_OPT_HD_CALL inline Request State::break_down() {
+CUDA_OPT_HD_CALL inline const Request &State::break_down() {
     refresh();
     return ask_model();
 }
@@ -149,14 +168,11 @@ CUDA_OPT_HD_CALL inline void State::use_stored_pairs() {
 
 // Sweep 2, then the trial point's f and g. On a GPU it is known when they are there whether d is a direction of
 // descent: its sums come with the next sweep's, and save a wait of their own.
-CUDA_OPT_HD_CALL inline Request State::take_direction() {
+CUDA_OPT_HD_CALL inline const Request &State::take_direction() {
     products_hold_ = pair_unfinished_ = direction_sums_known_ = at_iterate_ = false;
     search_evaluations_ = cuts_in_a_row_ = 0;
     search_started_ = direction_judged_ = returning_ = exhausted_ = false;
-    Request request = ask(Stage::direction_taken, Verb::direction);
-    request.direction = direction_;
-    request.direction.coefficients = subspace_.coefficients();
-    return request;
+    return ask(Stage::direction_taken, Verb::direction);
 }
 
 } // namespace cudaopt

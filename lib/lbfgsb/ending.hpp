@@ -21,7 +21,7 @@ CUDA_OPT_HD_CALL inline double State::least_decrease() const {
     return settings.factr * machine_epsilon * greatest(greatest(std::fabs(f_previous_), std::fabs(results.f)), 1.0);
 }
 
-CUDA_OPT_HD_CALL inline Request State::converge(int test) {
+CUDA_OPT_HD_CALL inline const Request &State::converge(int test) {
     results.stop_test = test;
     told_early_.numbers[0] = f_previous_ - results.f;
     told_early_.numbers[1] = least_decrease();
@@ -41,7 +41,7 @@ CUDA_OPT_HD_CALL inline int State::limit_reached(bool at_iterate) const {
     return 0;
 }
 
-CUDA_OPT_HD_CALL inline Request State::end_at_limit(int code) {
+CUDA_OPT_HD_CALL inline const Request &State::end_at_limit(int code) {
     if (reached_ != 0) return converge(reached_);
     told_early_.numbers[0] = seconds_;
     return end(code, code == CUDA_OPT_ITERATION_LIMIT    ? EventKind::iteration_limit_reached
@@ -49,19 +49,19 @@ CUDA_OPT_HD_CALL inline Request State::end_at_limit(int code) {
                                                          : EventKind::time_limit_reached);
 }
 
-CUDA_OPT_HD_CALL inline Request State::stop() {
+CUDA_OPT_HD_CALL inline const Request &State::stop() {
     if (stage_ == Stage::first_point || stage_ == Stage::trial_point) results.evaluations--; // asked for in vain
     return end(CUDA_OPT_STOPPED, EventKind::stopped);
 }
 
 // Nothing is waited for here, either: that the best iterate be put back is the machine's last command.
-CUDA_OPT_HD_CALL inline Request State::give_up(bool stop_requested, double seconds) {
+CUDA_OPT_HD_CALL inline const Request &State::give_up(bool stop_requested, double seconds) {
     told_early_.numbers[0] = seconds;
     return stop_requested ? end(CUDA_OPT_STOPPED, EventKind::stopped_while_waiting)
                           : end(CUDA_OPT_TIME_LIMIT, EventKind::time_limit_while_waiting);
 }
 
-CUDA_OPT_HD_CALL inline Request State::end(int code, EventKind why) {
+CUDA_OPT_HD_CALL inline const Request &State::end(int code, EventKind why) {
     end_code_ = code;
     end_why_ = why;
     return settle();
@@ -70,9 +70,9 @@ CUDA_OPT_HD_CALL inline Request State::end(int code, EventKind why) {
 // The solve ends: x, f, g become the best iterate, one command after the other. The newest pair's y is formed on the
 // way by the next direction; where there will be none, it is formed here: g may not be there later, when the pairs
 // serve another solve.
-CUDA_OPT_HD_CALL inline Request State::settle() {
+CUDA_OPT_HD_CALL inline const Request &State::settle() {
     if (pair_unfinished_) {
-        Request request = ask(Stage::ending, Verb::finish_pair);
+        Request &request = ask(Stage::ending, Verb::finish_pair);
         request.slot = finish_pair();
         return request;
     }
@@ -80,7 +80,7 @@ CUDA_OPT_HD_CALL inline Request State::settle() {
         best_is_aside_ = false;
         at_iterate_ = true;
         static_cast<IterateFacts &>(results) = best_;
-        Request request = ask(Stage::ending, Verb::bring_back);
+        Request &request = ask(Stage::ending, Verb::bring_back);
         request.number = f_best_;
         return request;
     }
@@ -91,9 +91,9 @@ CUDA_OPT_HD_CALL inline Request State::settle() {
 }
 
 // x, f, g are the base point again.
-CUDA_OPT_HD_CALL inline Request State::restore(Stage next) {
+CUDA_OPT_HD_CALL inline const Request &State::restore(Stage next) {
     at_iterate_ = true;
-    Request request = ask(next, Verb::restore);
+    Request &request = ask(next, Verb::restore);
     request.slot = direction_.spare_slot;
     request.number = f_base_;
     return request;

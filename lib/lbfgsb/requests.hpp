@@ -96,15 +96,15 @@ enum class Verb {
     task
 };
 
+// Of inner_products and crossed the state has the panel, of direction and truncation the rest (State::panel_asked and
+// State::direction_asked).
 struct Request {
     Verb verb = Verb::task;
     int task = 0;
-    int slot = 0;                 // step, largest_step, restore, put_aside, finish_pair
-    double number = 0;            // step: along d; restore, bring_back: f there
-    int64_t index = 0;            // read_variable
-    double lo = 0, hi = 0;        // crossed
-    PanelRequest panel{};         // inner_products, crossed
-    DirectionRequest direction{}; // direction, truncation
+    int slot = 0;          // step, largest_step, restore, put_aside, finish_pair
+    double number = 0;     // step: along d; restore, bring_back: f there
+    int64_t index = 0;     // read_variable
+    double lo = 0, hi = 0; // crossed
 };
 
 struct Variable {

@@ -3,7 +3,7 @@
 // same on host and device.
 //
 // A state is one block of state_bytes(m) bytes without a pointer, made by make_state(): it may be moved, saved and
-// loaded as bytes whenever its last request has been performed (a direction's points to its coefficients in the block).
+// loaded as bytes whenever its last request has been performed.
 // Together with the n-vectors that its pairs stand in, these bytes are a checkpoint.
 //
 //     start -> first_point -> [diagonal] -> trial_point -> ... -> [iterate] -> [diagonal] -> ... -> ended
@@ -54,16 +54,33 @@ class State {
     Results results;
     Event event;
 
-    CUDA_OPT_HD Request advance(const Answer &answer);
+    // The request stands in the state until the next call of one of these three.
+    CUDA_OPT_HD const Request &advance(const Answer &answer);
     // Instead of it, where the caller wants no further task, or a sweep was waited for too long.
-    CUDA_OPT_HD Request stop();
-    CUDA_OPT_HD Request give_up(bool stop_requested, double seconds);
+    CUDA_OPT_HD const Request &stop();
+    CUDA_OPT_HD const Request &give_up(bool stop_requested, double seconds);
     // As before the first call. The pairs stay in a warm start, whose newest may be unfinished: see finish_pair().
     CUDA_OPT_HD void begin_anew(bool keep_pairs);
     // The machine has failed: there is nothing to go on with.
     CUDA_OPT_HD void break_off() { stage_ = Stage::ended, broken_ = true; }
     // The sums of the last inner products are there no longer: after a load.
     CUDA_OPT_HD void forget_products() { products_hold_ = false; }
+
+    // The last inner products once more, all of them formed in double precision.
+    CUDA_OPT_HD const Request &ask_in_double() {
+        asked_.single = false;
+        return request_;
+    }
+    // The request under way, and what belongs to it.
+    CUDA_OPT_HD const Request &request() const { return request_; }
+    CUDA_OPT_HD const PanelRequest &panel_asked() const { return stage_ == Stage::cauchy ? cauchy_.panel() : asked_; }
+    CUDA_OPT_HD const DirectionRequest &direction() const { return direction_; } // without the coefficients
+    CUDA_OPT_HD const double *coefficients() const { return subspace_.coefficients(); }
+    CUDA_OPT_HD DirectionRequest direction_asked() const {
+        DirectionRequest request = direction_;
+        request.coefficients = coefficients();
+        return request;
+    }
 
     CUDA_OPT_HD Stage stage() const { return stage_; }
     CUDA_OPT_HD bool started() const { return stage_ != Stage::start; }
@@ -85,7 +102,12 @@ class State {
     CUDA_OPT_HD PanelRequest products_at_trial() const;
     CUDA_OPT_HD const LearnedMetric &metric() const { return metric_; }
     // Whether B_0 is theta diag(1 / h), and not theta I.
-    CUDA_OPT_HD bool weighted() const { return settings.metric == Metric::callers || metric_.serves(); }
+    CUDA_OPT_HD bool weighted() const { return callers_metric() || metric_.serves(); }
+    // Of the newest model, with the caller's diagonal; 1 before the first.
+    CUDA_OPT_HD double model_theta() const {
+        if (!callers_metric()) return memory_.theta();
+        return direction_.gradient_coefficient < 0 ? -1 / direction_.gradient_coefficient : 1;
+    }
     CUDA_OPT_HD void know_direction_sums(const DirectionSums &sums) {
         direction_sums_ = sums;
         direction_sums_known_ = true;
@@ -108,77 +130,82 @@ class State {
     enum class SearchFailure { no_descent, nothing_lower, lower_not_accepted, lower_not_found_again };
 
     // advance.hpp: from the start to the first direction, and the way of every iterate.
-    CUDA_OPT_HD Request check_start();
-    CUDA_OPT_HD Request judge_start(const StartReport &report);
-    CUDA_OPT_HD Request measure_start();
-    CUDA_OPT_HD Request refuse_start(EventKind why, int64_t index);
-    CUDA_OPT_HD Request tell_refusal(const Variable &variable);
-    CUDA_OPT_HD Request ask(Stage next, Verb verb);
-    CUDA_OPT_HD Request ask_products(Stage next, const PanelRequest &panel);
-    CUDA_OPT_HD Request ask_caller(Stage next, int task);
-    CUDA_OPT_HD Request ask_evaluation(Stage next);
+    CUDA_OPT_HD const Request &check_start();
+    CUDA_OPT_HD const Request &judge_start(const StartReport &report);
+    CUDA_OPT_HD const Request &measure_start();
+    CUDA_OPT_HD const Request &refuse_start(EventKind why, int64_t index);
+    CUDA_OPT_HD const Request &tell_refusal(const Variable &variable);
+    CUDA_OPT_HD Request &ask(Stage next, Verb verb);
+    CUDA_OPT_HD const Request &ask_products(Stage next, const PanelRequest &panel);
+    CUDA_OPT_HD const Request &ask_caller(Stage next, int task);
+    CUDA_OPT_HD const Request &ask_evaluation(Stage next);
     CUDA_OPT_HD static bool has_root(double squares);
-    CUDA_OPT_HD Request measure_iterate(const Answer &answer);
-    CUDA_OPT_HD Request measure_x(const Answer &answer);
-    CUDA_OPT_HD Request log_iterate(const Answer &answer);
-    CUDA_OPT_HD Request judge_first(const Answer &answer);
-    CUDA_OPT_HD Request report_iterate(const Answer &answer);
-    CUDA_OPT_HD Request judge_iterate(const Answer &answer);
+    CUDA_OPT_HD const Request &measure_iterate(const Answer &answer);
+    CUDA_OPT_HD const Request &measure_x(const Answer &answer);
+    CUDA_OPT_HD const Request &log_iterate(const Answer &answer);
+    CUDA_OPT_HD const Request &judge_first(const Answer &answer);
+    CUDA_OPT_HD const Request &report_iterate(const Answer &answer);
+    CUDA_OPT_HD const Request &judge_iterate(const Answer &answer);
     CUDA_OPT_HD void note_progress();
 
     // direction.hpp: the model's minimiser along the projected path and in the subspace.
-    CUDA_OPT_HD Request judge_diagonal(const Answer &answer);
-    CUDA_OPT_HD Request begin_direction(const Answer &answer);
+    CUDA_OPT_HD bool callers_metric() const { return settings.metric == Metric::callers; }
+    CUDA_OPT_HD bool diagonal_is_due(int64_t iterate) const;
+    CUDA_OPT_HD bool diagonal_will_hold() const { return callers_metric() && !diagonal_is_due(results.iterations + 1); }
+    CUDA_OPT_HD double callers_theta() const;
+    CUDA_OPT_HD const Request &take_diagonal(const Answer &answer);
+    CUDA_OPT_HD const Request &judge_diagonal(const Answer &answer);
+    CUDA_OPT_HD const Request &begin_direction(const Answer &answer);
     CUDA_OPT_HD FirstStep first_step() const;
-    CUDA_OPT_HD bool in_metric() const { return settings.metric == Metric::callers || metric_.exists(); }
+    CUDA_OPT_HD bool in_metric() const { return callers_metric() || metric_.exists(); }
     // What the model's products are weighted with.
     CUDA_OPT_HD int64_t weights() const {
-        return settings.metric == Metric::callers ? other_weights : metric_.weights();
+        return callers_metric() ? other_weights - diagonals_supplied_ : metric_.weights();
     }
     CUDA_OPT_HD PanelRequest model_panel() const;
-    CUDA_OPT_HD Request ask_model();
-    CUDA_OPT_HD Request ask_and_learn(Stage next);
+    CUDA_OPT_HD const Request &ask_model();
+    CUDA_OPT_HD const Request &ask_and_learn(Stage next);
     CUDA_OPT_HD void observe_pair(const PanelProducts &sums);
-    CUDA_OPT_HD Request begin_cauchy(const Answer &answer);
-    CUDA_OPT_HD Request follow_cauchy(CauchySearch::State state, const Answer &answer);
-    CUDA_OPT_HD Request minimise_subspace(const Answer &answer);
-    CUDA_OPT_HD Request break_down();
+    CUDA_OPT_HD const Request &begin_cauchy(const Answer &answer);
+    CUDA_OPT_HD const Request &follow_cauchy(CauchySearch::State state, const Answer &answer);
+    CUDA_OPT_HD const Request &minimise_subspace(const Answer &answer);
+    CUDA_OPT_HD const Request &break_down();
     CUDA_OPT_HD void refresh();
     CUDA_OPT_HD void use_stored_pairs();
 
     // trial.hpp: the line search.
-    CUDA_OPT_HD Request take_direction();
+    CUDA_OPT_HD const Request &take_direction();
     CUDA_OPT_HD bool descends(const DirectionSums &sums);
     CUDA_OPT_HD void note_direction();
-    CUDA_OPT_HD Request replace_direction();
-    CUDA_OPT_HD Request judge_trial(const Answer &answer);
+    CUDA_OPT_HD const Request &replace_direction();
+    CUDA_OPT_HD const Request &judge_trial(const Answer &answer);
     CUDA_OPT_HD void start_line_search(double longest_step);
-    CUDA_OPT_HD Request advance_line_search(const Answer &answer);
+    CUDA_OPT_HD const Request &advance_line_search(const Answer &answer);
     CUDA_OPT_HD bool satisfies_wolfe(double f, double slope) const;
     CUDA_OPT_HD bool satisfies_weak_wolfe(double step, double f, double slope) const;
     CUDA_OPT_HD bool satisfies_approximate_wolfe(double f, double slope) const;
-    CUDA_OPT_HD Request try_step(double step);
-    CUDA_OPT_HD Request backtrack();
-    CUDA_OPT_HD Request exhaust_search(const Answer &answer, bool warned);
-    CUDA_OPT_HD Request accept(const Answer &answer);
+    CUDA_OPT_HD const Request &try_step(double step);
+    CUDA_OPT_HD const Request &backtrack();
+    CUDA_OPT_HD const Request &exhaust_search(const Answer &answer, bool warned);
+    CUDA_OPT_HD const Request &accept(const Answer &answer);
     CUDA_OPT_HD double curvature_at_end(double f, double slope, double mean) const;
-    CUDA_OPT_HD Request append_pair(const Answer &answer);
-    CUDA_OPT_HD Request truncate_direction();
-    CUDA_OPT_HD Request prepare_truncation();
-    CUDA_OPT_HD Request ask_truncation();
-    CUDA_OPT_HD Request fail_search(SearchFailure failure);
-    CUDA_OPT_HD Request after_failure(const Answer &answer);
-    CUDA_OPT_HD Request restore(Stage next);
+    CUDA_OPT_HD const Request &append_pair(const Answer &answer);
+    CUDA_OPT_HD const Request &truncate_direction();
+    CUDA_OPT_HD const Request &prepare_truncation();
+    CUDA_OPT_HD const Request &ask_truncation();
+    CUDA_OPT_HD const Request &fail_search(SearchFailure failure);
+    CUDA_OPT_HD const Request &after_failure(const Answer &answer);
+    CUDA_OPT_HD const Request &restore(Stage next);
 
     // ending.hpp
     CUDA_OPT_HD int stopping_test() const;
     CUDA_OPT_HD double least_decrease() const;
-    CUDA_OPT_HD Request converge(int test);
+    CUDA_OPT_HD const Request &converge(int test);
     CUDA_OPT_HD int limit_reached(bool at_iterate) const;
-    CUDA_OPT_HD Request end_at_limit(int code);
+    CUDA_OPT_HD const Request &end_at_limit(int code);
     CUDA_OPT_HD bool logs() const { return settings.log_frequency >= 0; }
-    CUDA_OPT_HD Request end(int code, EventKind why);
-    CUDA_OPT_HD Request settle();
+    CUDA_OPT_HD const Request &end(int code, EventKind why);
+    CUDA_OPT_HD const Request &settle();
     CUDA_OPT_HD void tell_end();
 
     static constexpr double progress_share = 0.1; // of f or ||P g||: a fall that counts as progress
@@ -186,7 +213,9 @@ class State {
     int64_t n_ = 0;
     Stage stage_ = Stage::start;
     int task_ = 0;
-    double seconds_ = 0; // since the solve began, if there is a limit to them
+    Request request_{};    // the last one
+    PanelRequest asked_{}; // the last inner products but the Cauchy search's
+    double seconds_ = 0;   // since the solve began, if there is a limit to them
     bool broken_ = false;
 
     bool bounded_ = false, boxed_ = false;
@@ -229,6 +258,7 @@ class State {
     LimitedMemory memory_;
     int64_t metric_at_work_ = Metric::one_number; // of the pairs there are
     LearnedMetric metric_;
+    int64_t diagonals_supplied_ = 0, diagonal_supplied_at_ = -1; // the latter: an iterate; -1: at none of this solve
     CauchySearch cauchy_;
     Subspace subspace_;
     MoreThuente line_;

@@ -37,13 +37,16 @@ CUDA_OPT_HD inline bool are_finite(const PanelProducts &sums) {
 CUDA_OPT_HD_CALL inline PanelRequest State::products_at_trial() const {
     PanelRequest panel = memory_.tentative_panel();
     panel.free_gram = bounded_;
-    // Its diagonal at this point is not there yet: products of the other pairs would be in vain.
-    if (settings.metric == Metric::callers) panel.pairs = 1;
+    // Where the caller is to supply another diagonal at this point, products of the other pairs would be in vain.
+    if (callers_metric() && !diagonal_will_hold()) panel.pairs = 1;
     return panel;
 }
 
-CUDA_OPT_HD_CALL inline Request State::judge_trial(const Answer &answer) {
+CUDA_OPT_HD_CALL inline const Request &State::judge_trial(const Answer &answer) {
     const PanelProducts &sums = *answer.sums;
+    // A diagonal that still holds, and is no longer what was supplied.
+    if (callers_metric() && panel_.weighted && sums.row_sums[bad_weights] > 0)
+        return ask(Stage::diagonal_checked, Verb::check_diagonal);
     results.slope = slope_at_trial(sums) / unit_;
     if (!direction_judged_ && !descends(direction_sums_known_ ? direction_sums_ : *answer.direction))
         return replace_direction();
@@ -52,7 +55,7 @@ CUDA_OPT_HD_CALL inline Request State::judge_trial(const Answer &answer) {
         const bool first_accepted = are_finite(sums) && (satisfies_wolfe(sums.f, slope) ||
                                                          satisfies_weak_wolfe(direction_.step, sums.f, slope));
         if (bounded_ && !fresh_start_ && !first_accepted) {
-            Request request = ask(Stage::longest_step, Verb::largest_step);
+            Request &request = ask(Stage::longest_step, Verb::largest_step);
             request.slot = direction_.spare_slot;
             return request;
         }
@@ -87,7 +90,7 @@ CUDA_OPT_HD_CALL inline void State::note_direction() {
     results.subspace_projected = projected - stopped;
 }
 
-CUDA_OPT_HD_CALL inline Request State::replace_direction() {
+CUDA_OPT_HD_CALL inline const Request &State::replace_direction() {
     if (direction_sums_.projected > 0 && !direction_.truncate) return truncate_direction();
     return fail_search(SearchFailure::no_descent);
 }
@@ -122,7 +125,7 @@ CUDA_OPT_HD_CALL inline void State::start_line_search(double longest_step) {
     search_started_ = true;
 }
 
-CUDA_OPT_HD_CALL inline Request State::advance_line_search(const Answer &answer) {
+CUDA_OPT_HD_CALL inline const Request &State::advance_line_search(const Answer &answer) {
     const PanelProducts &sums = *answer.sums;
     const double f = sums.f, slope = slope_at_trial(sums);
     if (!are_finite(sums)) return backtrack();
@@ -145,15 +148,15 @@ CUDA_OPT_HD_CALL inline Request State::advance_line_search(const Answer &answer)
     return exhaust_search(answer, verdict != SearchVerdict::evaluate);
 }
 
-CUDA_OPT_HD_CALL inline Request State::try_step(double step) {
-    Request request = ask(Stage::stepped, Verb::step);
+CUDA_OPT_HD_CALL inline const Request &State::try_step(double step) {
+    Request &request = ask(Stage::stepped, Verb::step);
     request.slot = direction_.spare_slot;
     request.number = step;
     return request;
 }
 
 // f or g is not finite at the trial point.
-CUDA_OPT_HD_CALL inline Request State::backtrack() {
+CUDA_OPT_HD_CALL inline const Request &State::backtrack() {
     if (returning_) return fail_search(SearchFailure::lower_not_found_again);
     if (cuts_in_a_row_ >= settings.max_cuts) {
         if (reached_ != 0) return converge(reached_);
@@ -168,7 +171,7 @@ CUDA_OPT_HD_CALL inline Request State::backtrack() {
 
 // The search ends without a step that meets both conditions. A warning's step is taken if it lowered f (dcsrch ends
 // with the best that it knows); else the lowest point seen, which version 3.0 does not go back to.
-CUDA_OPT_HD_CALL inline Request State::exhaust_search(const Answer &answer, bool warned) {
+CUDA_OPT_HD_CALL inline const Request &State::exhaust_search(const Answer &answer, bool warned) {
     const double f = answer.sums->f;
     exhausted_ = settings.robust && !warned;
     if (warned && f < f_base_ && (!settings.robust || f <= line_.lowest_phi())) return accept(answer);
@@ -183,7 +186,7 @@ CUDA_OPT_HD_CALL inline Request State::exhaust_search(const Answer &answer, bool
 
 // Approximate conditions let f rise, within its rounding errors. The lowest iterate is then the base point; it is put
 // aside until a lower one comes.
-CUDA_OPT_HD_CALL inline Request State::accept(const Answer &answer) {
+CUDA_OPT_HD_CALL inline const Request &State::accept(const Answer &answer) {
     const double f = answer.sums->f;
     at_iterate_ = true;
     results.iterations++;
@@ -198,7 +201,7 @@ CUDA_OPT_HD_CALL inline Request State::accept(const Answer &answer) {
     } else if (!best_is_aside_) {
         best_ = results; // its facts
         best_is_aside_ = true;
-        Request request = ask(Stage::best_put_aside, Verb::put_aside);
+        Request &request = ask(Stage::best_put_aside, Verb::put_aside);
         request.slot = direction_.spare_slot;
         return request;
     }
@@ -216,7 +219,7 @@ CUDA_OPT_HD_CALL inline double State::curvature_at_end(double f, double slope, d
     return is_finite(factor) ? least(greatest(factor, 1 / largest_factor), largest_factor) : 1;
 }
 
-CUDA_OPT_HD_CALL inline Request State::append_pair(const Answer &answer) {
+CUDA_OPT_HD_CALL inline const Request &State::append_pair(const Answer &answer) {
     const PanelProducts &sums = *answer.sums;
     // s'y <= eps |s'g| is no curvature to learn from, whatever the scale of x and f.
     const double curvature = step_ * sums.over_all(panel::y_new, panel::s_new);
@@ -226,42 +229,39 @@ CUDA_OPT_HD_CALL inline Request State::append_pair(const Answer &answer) {
         observe_pair(sums);
         panel_.pairs = memory_.pairs();
         pair_unfinished_ = true;
-        products_hold_ = settings.metric != Metric::callers;
+        products_hold_ = !callers_metric() || panel_.weighted;
     } else {
         results.skipped_updates++;
         use_stored_pairs();
-        products_hold_ = memory_.pairs() == 0 && settings.metric != Metric::callers;
+        products_hold_ = memory_.pairs() == 0 && !callers_metric();
     }
     return measure_iterate(answer);
 }
 
 // The projected subspace minimiser is no descent direction, or hardly one: go from the Cauchy point towards the
 // minimiser only as far as the box allows (Morales and Nocedal 2011, section 3).
-CUDA_OPT_HD_CALL inline Request State::truncate_direction() {
+CUDA_OPT_HD_CALL inline const Request &State::truncate_direction() {
     if (const int code = limit_reached(false)) return end_at_limit(code);
     return restore(Stage::truncation_ready);
 }
 
 // Where the metric is learned, the sums at the trial point have changed it, or would have: on a GPU it is known only
 // with them that the direction does not descend. So the model is made once more.
-CUDA_OPT_HD_CALL inline Request State::prepare_truncation() {
+CUDA_OPT_HD_CALL inline const Request &State::prepare_truncation() {
     if (!metric_.exists() && !metric_.update_is_due()) return ask_truncation();
     remakes_for_truncation_ = true;
     use_stored_pairs();
     return ask_and_learn(Stage::model_products);
 }
 
-CUDA_OPT_HD_CALL inline Request State::ask_truncation() {
+CUDA_OPT_HD_CALL inline const Request &State::ask_truncation() {
     remakes_for_truncation_ = false;
     direction_.panel.fresh = false; // sweep 2 has already formed y_new
     direction_.truncate = true;
-    Request request = ask(Stage::truncated, Verb::truncation);
-    request.direction = direction_;
-    request.direction.coefficients = subspace_.coefficients();
-    return request;
+    return ask(Stage::truncated, Verb::truncation);
 }
 
-CUDA_OPT_HD_CALL inline Request State::fail_search(SearchFailure failure) {
+CUDA_OPT_HD_CALL inline const Request &State::fail_search(SearchFailure failure) {
     failure_ = failure;
     return restore(Stage::search_failed);
 }
@@ -269,7 +269,7 @@ CUDA_OPT_HD_CALL inline Request State::fail_search(SearchFailure failure) {
 // Drop the memory and search along -g, in turn with the memory's scale and as at a start; or end. At the rounding level
 // of f, steps that leave f as it is may pass both tests, and the next search fails, and so for ever: where neither f
 // nor ||P g|| has fallen by a tenth since the last refresh that such a failure led to, four are tried at most.
-CUDA_OPT_HD_CALL inline Request State::after_failure(const Answer &answer) {
+CUDA_OPT_HD_CALL inline const Request &State::after_failure(const Answer &answer) {
     if (reached_ != 0) return converge(reached_);
     const double share = settings.robust ? progress_share : 0;
     const bool progress = f_base_ < f_refreshed_ - share * std::fabs(f_refreshed_) ||

@@ -38,14 +38,16 @@ bool Ranks::shares(Verb verb) {
     }
 }
 
-void Ranks::ask_answer(const Request &request, const Answer &own, const SubtreeSums *own_sums, const double *f,
-                       const Settings &settings, bool stop_requested, double seconds) {
+void Ranks::ask_answer(const Request &request, const PanelRequest &panel, const Answer &own,
+                       const SubtreeSums *own_sums, double f, const Settings &settings, bool stop_requested,
+                       double seconds) {
     const bool empty = part_.n == 0;
     const auto open = [&](int64_t bytes) {
         packets_.open(Exchange::answer, static_cast<int>(request.verb), bytes);
         return !failed() && wish_ == no_wish;
     };
     request_ = request;
+    panel_ = panel;
     switch (request.verb) {
     case Verb::check_start:
         if (!open(sizeof(StartReport))) break;
@@ -61,7 +63,7 @@ void Ranks::ask_answer(const Request &request, const Answer &own, const SubtreeS
             };
         break;
     case Verb::inner_products: {
-        const ProductsLayout layout(panel::columns(request.panel.pairs), request.panel.older_steps);
+        const ProductsLayout layout(cudaopt::panel::columns(panel_.pairs), panel_.older_steps);
         if (open(bytes_of(1 + most_subtrees_ * (layout.size + numbers_behind)))) pack_products(own, own_sums, f);
         break;
     }
@@ -104,33 +106,26 @@ void Ranks::join_start(Answer &answer) {
 }
 
 // The rank's f, then for each subtree the numbers of the products, the direction's sums and f.
-void Ranks::pack_products(const Answer &own, const SubtreeSums *own_sums, const double *f) {
+void Ranks::pack_products(const Answer &own, const SubtreeSums *own_sums, double f) {
     double *next = packets_.payload<double>();
-    *next++ = f_part_ == FPart::segments ? 0 : *f;
+    *next++ = f_part_ == FPart::segments ? 0 : f;
     if (part_.n == 0) return;
-    const ProductsLayout layout(panel::columns(request_.panel.pairs), request_.panel.older_steps);
+    const ProductsLayout layout(cudaopt::panel::columns(panel_.pairs), panel_.older_steps);
     const bool subtrees = by_segments_ && own_sums;
     const OwnSegments segments(part_.first, part_.n, part_.of);
-    double of_segments[most_segments];
-    if (f_part_ == FPart::segments) {
-        for (int64_t k = 0; k < segments.count(); k++) of_segments[k] = f[k];
-        for (int k = 0; k < segments.subtree_count(); k++)
-            join_in_tree(segments.subtree(k).begin, segments.subtree(k).end,
-                         [&](int64_t to, int64_t from) { of_segments[to] += of_segments[from]; });
-    }
     for (int k = 0; k < (subtrees ? segments.subtree_count() : 1); k++) {
         const DirectionSums direction = subtrees ? own_sums->direction(k) : *own.direction;
         layout.write(subtrees ? own_sums->products(k) : *own.sums, next);
         next += layout.size;
         const Numbers numbers{direction.slope, direction.d_squared, direction.projected,
-                              f_part_ == FPart::segments ? of_segments[segments.subtree(k).begin] : 0};
+                              f_part_ == FPart::segments ? own_sums->f(k) : 0};
         std::memcpy(next, &numbers, sizeof numbers);
         next += numbers_behind;
     }
 }
 
 void Ranks::join_products(Answer &answer) {
-    const ProductsLayout layout(panel::columns(request_.panel.pairs), request_.panel.older_steps);
+    const ProductsLayout layout(cudaopt::panel::columns(panel_.pairs), panel_.older_steps);
     constexpr int numbers = numbers_behind;
     not_finite_on_ = -1;
     const auto note = [&](int rank, bool finite) {
@@ -227,7 +222,7 @@ bool Ranks::join_count(Answer &answer) {
 
 // The next of this rank's rows, as many as a packet holds; each rank sends as many as that, or what it has.
 void Ranks::open_rows() {
-    const int columns = panel::columns(request_.panel.pairs);
+    const int columns = cudaopt::panel::columns(panel_.pairs);
     const int64_t row = doubles_of_row(columns), most = (packets_.capacity() / bytes_of(1) - 1) / row;
     const int64_t here = std::min(most, most_rows_ - rows_sent_);
     const int64_t own = std::clamp<int64_t>(own_rows_.count - rows_sent_, 0, here);
@@ -248,7 +243,7 @@ void Ranks::open_rows() {
 }
 
 bool Ranks::join_rows(Answer &answer) {
-    const int columns = panel::columns(request_.panel.pairs);
+    const int columns = cudaopt::panel::columns(panel_.pairs);
     for (int rank = 0; rank < part_.ranks; rank++) {
         const double *next = packets_.payload_of<double>(rank);
         const auto count = static_cast<int64_t>(*next++);

@@ -16,6 +16,7 @@ const SharedSetting table[shared_settings] = {
     {"CUDA_OPT_MAXFEV", [](const Settings &s) { return static_cast<double>(s.evaluations_per_search); }},
     {"CUDA_OPT_MAX_CUTS", [](const Settings &s) { return static_cast<double>(s.max_cuts); }},
     {"CUDA_OPT_METRIC", [](const Settings &s) { return static_cast<double>(s.metric); }},
+    {"CUDA_OPT_DIAGONAL_EVERY", [](const Settings &s) { return static_cast<double>(s.diagonal_every); }},
     {"CUDA_OPT_APPROXIMATE_CAUCHY", [](const Settings &s) { return static_cast<double>(s.approximate_cauchy); }},
     {"CUDA_OPT_ROBUST", [](const Settings &s) { return static_cast<double>(s.robust); }},
     {"CUDA_OPT_HISTORY_BITS", [](const Settings &s) { return static_cast<double>(s.history_bits); }},
@@ -86,7 +87,7 @@ int compare_set_ups(Packets &packets, int ranks, Message &message) {
     for (int rank = 0; rank < ranks; rank++)
         if (!packets.payload_of<SetUp>(rank)->by_segments) {
             message.set("CUDA_OPT_F_PART asks for a value of f for each segment, but the sums of rank %d are not by "
-                        "segments: its part does not begin and end where cuda_opt_segment() says, or is on CUDA",
+                        "segments: its part does not begin and end where cuda_opt_segment() says",
                         rank);
             return CUDA_OPT_IMPROPER_INPUT;
         }

@@ -21,7 +21,7 @@ constexpr char magic[8] = {'c', 'u', 'd', 'a', '_', 'o', 'p', 't'};
 struct Clocks {
     double seconds_passed, host_seconds;
 };
-constexpr uint32_t version = 2, byte_order = 0x01020304;
+constexpr uint32_t version = 3, byte_order = 0x01020304;
 
 // Two sums over 64-bit words, of which the second knows their order (Fletcher, IEEE Trans. Commun. 30 (1982) 247).
 struct Checksum {

@@ -61,6 +61,8 @@ int Solver::go_on_as_rank() {
     if (joined.of == Exchange::set_up) attempt([this] { allocate_as_rank(); });
     else if (state_->stage() == State::Stage::start_checked && own_dimension() > 0)
         attempt([this] { move_into_box(); });
+    // What sums of single precision have lost, as one rank would see it.
+    if (joined.in_double) return run_as_rank(state_->ask_in_double());
     return run_as_rank(state_->advance(answer_));
 }
 
@@ -76,9 +78,8 @@ int Solver::run_as_rank(Request request) {
         }
         attempt([&] { perform_own(request); });
         if (Ranks::shares(request.verb)) {
-            ranks_->ask_answer(request, answer_, sweeps_->subtree_sums(),
-                               settings().f_part == FPart::segments ? arrays.f : &own_f_, settings(), stop_requested,
-                               seconds_passed());
+            ranks_->ask_answer(request, state_->panel_asked(), answer_, sweeps_->subtree_sums(), own_f_, settings(),
+                               stop_requested, seconds_passed());
             return CUDA_OPT_EXCHANGE;
         }
         if (request.verb == Verb::direction) answer_.direction = nullptr; // this rank's own are not the sums

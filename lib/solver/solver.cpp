@@ -116,18 +116,18 @@ void Solver::perform(const Request &request) {
         break;
     }
     case Verb::inner_products:
-        answer_.sums = &sweeps.inner_products(request.panel);
+        answer_.sums = &sweeps.inner_products(state_->panel_asked());
         direction_sums_ = sweeps.direction_sums();
         answer_.direction = &direction_sums_;
         break;
     case Verb::direction:
-        sweeps.direction(request.direction);
+        sweeps.direction(state_->direction_asked());
         if (!sweeps.direction_sums_at_hand()) break;
         direction_sums_ = sweeps.direction_sums();
         answer_.direction = &direction_sums_;
         break;
-    case Verb::truncation: answer_.number = sweeps.truncation(request.direction); break;
-    case Verb::crossed: answer_.crossed = sweeps.crossed(request.panel, request.lo, request.hi); break;
+    case Verb::truncation: answer_.number = sweeps.truncation(state_->direction_asked()); break;
+    case Verb::crossed: answer_.crossed = sweeps.crossed(state_->panel_asked(), request.lo, request.hi); break;
     case Verb::step: sweeps.step(request.slot, request.number); break;
     case Verb::largest_step: answer_.number = sweeps.largest_step(request.slot); break;
     case Verb::restore: sweeps.restore(request.slot, request.number); break;
@@ -157,8 +157,9 @@ void Solver::allocate() {
         history_bits_ = settings().history_bits;
         own_n_ = own_dimension();
         by_segments_ = by_segments;
-        if (by_segments) sweeps_->subtree_sums()->take_part(ranks_->part().first, dimension());
     }
+    if (by_segments)
+        sweeps_->subtree_sums()->take_part(ranks_->part().first, dimension(), settings().f_part == FPart::segments);
     sweeps_->allocate(memory(),
                       {static_cast<int>(settings().threads), stream, settings().robust, settings().metric, &patience_});
     sweeps_->bind(arrays);

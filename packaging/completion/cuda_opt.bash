@@ -1,4 +1,4 @@
-# Completion for driver_program, search_program and cvt_program in bash. The options are what the program's own --help
+# Completion for driver_program, search_program, batch_program and cvt_program in bash. The options are what the program's own --help
 # says, the names of problems, functions and densities what --list says: there is no second list to keep.
 
 _cuda_opt_names() { "$1" --list 2>/dev/null | sed -nE 's/^([a-z][a-z0-9_-]*): .*/\1/p'; }
@@ -33,4 +33,4 @@ _cuda_opt_program() {
     mapfile -t COMPREPLY < <(compgen -W "$words" -- "$word")
 }
 
-complete -F _cuda_opt_program driver_program search_program cvt_program
+complete -F _cuda_opt_program driver_program search_program batch_program cvt_program

@@ -2,8 +2,9 @@
 
 ``minimize`` has SciPy's conventions and works where the arrays are: NumPy, torch, CuPy, JAX. ``lbfgsb`` is a method for
 ``scipy.optimize.minimize``. ``Solver`` leaves the loop to you; with a ``Part`` it is one rank of several.
-``pattern_search`` needs no gradient. ``cuda_opt.torch.LBFGSB`` is a ``torch.optim.Optimizer``,
-``cuda_opt.jax.minimize`` differentiates by itself."""
+``minimize_batch`` has many small problems at once. ``pattern_search`` needs no gradient. ``cuda_opt.torch.LBFGSB`` is a
+``torch.optim.Optimizer``, ``cuda_opt.jax.minimize`` and ``minimize_batch`` differentiate by themselves."""
+from ._batch import minimize_batch
 from ._bounds import Bounds
 from ._constants import Metric, Task
 from ._library import Error, ImproperInput, OutOfMemory, version
@@ -29,6 +30,7 @@ __all__ = [
     "Task",
     "lbfgsb",
     "minimize",
+    "minimize_batch",
     "pattern_search",
     "version",
 ]

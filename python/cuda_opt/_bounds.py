@@ -32,7 +32,8 @@ class Bounds:
 Limit = Union[float, Array]  # one number for all variables, or an array of the space
 
 
-def _side(limit: Any, none: float, n: int, space: Space, what: str) -> Limit:
+def _side(limit: Any, none: float, n: int, space: Space, what: str, count: int | None = None) -> Limit:
+    """A number, or an array of n of the space; of a batch of ``count`` problems it may have a row for each."""
     if limit is None:
         return none
     if isinstance(limit, (list, tuple)):
@@ -42,11 +43,17 @@ def _side(limit: Any, none: float, n: int, space: Space, what: str) -> Limit:
     if isinstance(limit, np.ndarray):
         if limit.dtype.kind not in "fiub":
             raise TypeError(f"{what} has elements of {limit.dtype}: they have to be real numbers")
-        if limit.shape == (n,) and isinstance(space, NumPySpace):
+        whole = limit.shape in ((n,), (count, n))
+        if whole and isinstance(space, NumPySpace):
             return np.ascontiguousarray(limit, space.dtype)
-        taken = space.from_numpy(np.asarray(limit, np.float64)) if limit.shape == (n,) else limit
+        taken = space.from_numpy(np.asarray(limit, np.float64)) if whole else limit
     else:
         taken = space.take(limit, what)
+    if count is not None:
+        shape = tuple(taken.shape)
+        if shape not in ((n,), (count, n)):
+            raise ValueError(f"{what} has the shape {shape}: it has to be a number, or of shape {(n,)} or {(count, n)}")
+        return taken
     if one_axis(taken, what, min(n, 1)) != n:
         raise ValueError(f"{what} has {taken.shape[0]} elements, but x0 has {n}")
     return taken
@@ -75,11 +82,26 @@ def limits_of(bounds: Any, n: int, space: Space) -> tuple[Limit, Limit]:
     TypeError, ValueError
         for what are no bounds, and where shape, precision or device are not those of x0
     """
+    return _sides(bounds, n, space, None)
+
+
+def batch_limits_of(bounds: Any, count: int, n: int, space: Space) -> tuple[Limit, Limit]:
+    """As ``limits_of``, for ``count`` problems: arrays are all of shape (n,), or all of shape (count, n)."""
+    lower, upper = _sides(bounds, n, space, count)
+    axes = [0 if isinstance(side, float) else len(side.shape) for side in (lower, upper)]
+    if axes == [1, 2]:
+        lower = space.repeated(lower, count)
+    elif axes == [2, 1]:
+        upper = space.repeated(upper, count)
+    return lower, upper
+
+
+def _sides(bounds: Any, n: int, space: Space, count: int | None) -> tuple[Limit, Limit]:
     if bounds is None:
         return -math.inf, math.inf
     if not hasattr(bounds, "lb") or not hasattr(bounds, "ub"):
         bounds = _from_pairs(bounds, n)
     return (
-        _side(bounds.lb, -math.inf, n, space, "the lower bound"),
-        _side(bounds.ub, math.inf, n, space, "the upper bound"),
+        _side(bounds.lb, -math.inf, n, space, "the lower bound", count),
+        _side(bounds.ub, math.inf, n, space, "the upper bound", count),
     )

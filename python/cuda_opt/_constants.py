@@ -56,6 +56,7 @@ INTEGERS = {
     "METRIC": 112,
     "PRODUCT_BITS": 113,
     "F_PART": 114,
+    "DIAGONAL_EVERY": 115,
     "SEARCH_SEED": 120,
     "AT_SMALLEST_STEP": 121,
     "HALVINGS": 122,
@@ -87,7 +88,11 @@ INTEGERS = {
     "WALKS": 341,
     "ACTIVE_WALKS": 342,
     "BEST_WALK": 343,
+    "BATCH_PACKED": 500,
+    "BATCH_COUNT": 501,
 }
+BATCH_CODE = 502  # of the problems of a batch alone
+
 
 REALS = {
     "EPS": 200,

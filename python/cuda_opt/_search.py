@@ -93,7 +93,7 @@ def pattern_search(
         Default 1.
     callback : callable
         ``callback(intermediate_result=...)`` before each batch, with ``fun``, the best value so far, ``nit``, ``nfev``.
-        ``StopIteration`` ends the search.
+        ``StopIteration`` ends the search, with this batch as its last.
     options : dict
         The library's settings by their names: ``{"F_TARGET": 0.1}``.
     stream
@@ -145,8 +145,7 @@ def pattern_search(
                 try:
                     callback(intermediate_result=new_result(**progress))
                 except StopIteration:
-                    search.request_stop()
-                    continue
+                    search.request_stop()  # with this batch: its values are read in any case
             space.put_first(values, batch, fun(space.part(points, batch), *args), VALUES)
         return _result(search, task, n, min(keep, walks), space)
     finally:

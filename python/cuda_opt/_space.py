@@ -4,16 +4,15 @@ A solver works on addresses. All that it has to know of NumPy, torch, JAX, CuPy 
 is made from x0, and through which every array of a solve goes. ``_space_of.py`` chooses it."""
 from __future__ import annotations
 
+import ctypes
 import math
 from contextlib import AbstractContextManager, nullcontext
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from ._constants import BACKEND_HOST
-
-if TYPE_CHECKING:
-    from ._captured import Recorder
+from ._recorder import Recorder
 
 Array = Any  # of NumPy, torch, CuPy, JAX, ...
 DTYPES = {"float64": 64, "float32": 32}  # names of the elements that x may have, and their bits
@@ -78,6 +77,24 @@ class Space:
         """The first ``count`` along the last axis, in the same memory, as view() has them."""
         return self.view(array)[..., :count]
 
+    def padded(self, active: int, count: int) -> int:
+        """How many rows of an array of ``count`` the user's function is given, of which the first ``active`` matter."""
+        return active
+
+    def rows(self, array: Array, active: int, rows: int) -> Array:
+        """So many rows, in the same memory, as view() has them; of JAX copies, those beyond ``active`` of the last."""
+        return self.view(array)[:rows]
+
+    def indices(self, address: int, active: int, rows: int) -> Array:
+        """The integers of 64 bits at an address in this space's memory, as an array of their own; rows as of rows()."""
+        raise NotImplementedError
+
+    def repeated(self, row: Array, count: int) -> Array:
+        """A new array of so many rows that are all this one."""
+        copy = self.empty(count, int(row.shape[0]))
+        copy[...] = row
+        return copy
+
     def recorder(self) -> Recorder:
         """What records an evaluation as a CUDA graph; ValueError where there are none."""
         raise ValueError("cuda_graph is True, but x0 is no array of torch or CuPy on a CUDA device")
@@ -93,12 +110,25 @@ class Space:
         raise NotImplementedError
 
     def put(self, to: Array, values: Any, what: str) -> None:
-        """Copy the user's values into an array of one axis."""
+        """Copy the user's values into an array of their shape."""
         raise NotImplementedError
 
     def put_first(self, to: Array, count: int, values: Any, what: str) -> None:
-        """Copy the user's values into the first ``count`` of an array of one axis."""
+        """Copy the user's values into the first ``count`` elements, or rows, of an array."""
         self.put(to[:count], values, what)
+
+
+def integers_at(address: int, count: int) -> Any:
+    """The integers of 64 bits at an address in host memory, by the buffer protocol."""
+    return (ctypes.c_int64 * count).from_address(address)
+
+
+class DeviceIntegers:
+    """The same at an address in device memory, by ``__cuda_array_interface__``."""
+
+    def __init__(self, address: int, count: int) -> None:
+        interface = {"shape": (count,), "typestr": "<i8", "data": (address, False), "strides": None, "version": 3}
+        self.__cuda_array_interface__ = interface
 
 
 def one_axis(array: Array, what: str, least: int = 1) -> int:
@@ -125,7 +155,7 @@ class NumPySpace(Space):
         return np.empty(shape, np.float64 if double else self.dtype)
 
     def copy_of(self, array: Array) -> Array:
-        return np.array(array, self.dtype)
+        return np.array(array, self.dtype, order="C")
 
     def take(self, array: Array, what: str, written: bool = False) -> Array:
         if not isinstance(array, np.ndarray):
@@ -150,6 +180,9 @@ class NumPySpace(Space):
         view = array.view()
         view.flags.writeable = False  # an x that is changed in between would not be noticed elsewhere
         return view
+
+    def indices(self, address: int, active: int, rows: int) -> Array:
+        return np.array(integers_at(address, rows), np.int64)
 
     def put_number(self, to: Array, value: Any, what: str) -> None:
         if not isinstance(value, float):

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ctypes
 from contextlib import AbstractContextManager, nullcontext
+from functools import partial
 from typing import Any
 
 import jax
@@ -24,11 +25,18 @@ def _complete(array: Any) -> Array:
     return array.block_until_ready()
 
 
+@partial(jax.jit, static_argnums=2)
+def _rows(array: Array, active: int, rows: int) -> Array:
+    """The first rows; those beyond ``active`` are the last of these again."""
+    return array[jnp.minimum(jnp.arange(rows), active - 1)]
+
+
 class JaxSpace(Space):
     """Arrays on x0's device."""
 
     def __init__(self, x0: jax.Array) -> None:
         self._views: dict[int, Array] = {}  # by address: what view() gives new arrays of
+        self._indices: Array = None  # where those of a batch are copied to
         self._read: list[Array] = []  # what copies on the stream may still read, so that JAX must not have it back
         if isinstance(x0, jax.core.Tracer):
             raise TypeError("x0 is traced by JAX: minimize calls compiled functions, and is not to be compiled itself")
@@ -125,13 +133,34 @@ class JaxSpace(Space):
             with self.within():
                 _driver.copy_in(self.pointer(to), ctypes.addressof(double), 8, self.stream or 0)
 
+    def padded(self, active: int, count: int) -> int:
+        return min(1 << (active - 1).bit_length(), count)
+
+    def rows(self, array: Array, active: int, rows: int) -> Array:
+        return _rows(self.view(array), active, rows)
+
+    def indices(self, address: int, active: int, rows: int) -> Array:
+        if self._indices is None or self._indices.size < rows:
+            self._indices = _complete(jnp.zeros(rows, jnp.int64, device=self.device))
+        copied = self._indices
+        if self.backend == BACKEND_HOST:
+            ctypes.memmove(self.pointer(copied), address, 8 * active)
+        else:
+            with self.within():
+                _driver.copy(self.pointer(copied), address, 8 * active, self.stream or 0)
+        return self.rows(copied, active, rows)
+
+    def repeated(self, row: Array, count: int) -> Array:
+        return _complete(jnp.tile(row, (count, 1)))
+
     def put(self, to: Array, values: Any, what: str) -> None:
-        self.put_first(to, to.size, values, what)
+        self.put_first(to, to.shape[0], values, what)
 
     def put_first(self, to: Array, count: int, values: Any, what: str) -> None:
         self.check(values, what)
-        if values.shape != (count,):
-            raise wrong_shape(what, values.shape, (count,))
+        wanted = (count, *to.shape[1:])
+        if values.shape != wanted:
+            raise wrong_shape(what, values.shape, wanted)
         if values.dtype.kind == "c":
             raise TypeError(f"{what} has elements of {values.dtype}: they have to be real numbers")
         if values.dtype != to.dtype:

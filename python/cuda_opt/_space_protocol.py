@@ -8,12 +8,14 @@ import sys
 from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
+import numpy as np
+
 from . import _dlpack
-from ._captured import Recorder
 from ._captured_cupy import CupyRecorder
 from ._constants import BACKEND_CUDA, BACKEND_HOST
 from ._dlpack import Memory
-from ._space import Array, Space, bits_of, name_of, wrong_shape
+from ._recorder import Recorder
+from ._space import Array, DeviceIntegers, Space, bits_of, integers_at, name_of, wrong_shape
 
 _LEGACY_STREAM = 1  # of __cuda_array_interface__: the default stream, which the library calls NULL
 
@@ -39,7 +41,10 @@ def memory_of(array: Any, what: str) -> Memory:
         raise TypeError(f"{what} has its bytes in another order than this machine's")
     dtype = {"f": "float", "i": "int", "u": "uint", "c": "complex", "b": "bool"}.get(kind, kind) + str(8 * size)
     shape, strides = tuple(interface["shape"]), interface.get("strides")
-    contiguous = strides is None or len(shape) != 1 or shape[0] <= 1 or strides[0] == size
+    expected, contiguous = size, True
+    for axis in reversed(range(len(shape))):
+        contiguous &= strides is None or shape[axis] <= 1 or strides[axis] == expected
+        expected *= shape[axis]
     return Memory(address or 0, dtype, shape, contiguous, bool(read_only))
 
 
@@ -99,6 +104,13 @@ class ProtocolSpace(Space):
 
     def pointer(self, array: Array) -> int:
         return memory_of(array, "an array").address
+
+    def indices(self, address: int, active: int, rows: int) -> Array:
+        if self.backend == BACKEND_HOST:
+            return self.namespace.asarray(np.array(integers_at(address, rows), np.int64))
+        copy = self.namespace.empty((rows,), dtype="int64")
+        copy[...] = self.namespace.asarray(DeviceIntegers(address, rows))
+        return copy
 
     def recorder(self) -> Recorder:
         cuda = getattr(self.namespace, "cuda", None)

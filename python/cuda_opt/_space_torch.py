@@ -6,15 +6,17 @@ from typing import Any
 
 import torch
 
+from . import _driver
 from ._captured_torch import TorchRecorder
 from ._constants import BACKEND_CUDA, BACKEND_HOST
-from ._space import Array, Space, bits_of, name_of, wrong_shape
+from ._space import Array, Space, bits_of, integers_at, name_of, wrong_shape
 
 
 class TorchSpace(Space):
     """Tensors on x0's device, on the stream that is torch's current one there when the space is made."""
 
     def __init__(self, x0: torch.Tensor) -> None:
+        self._indices: Any = None  # where those of a batch are copied to
         self.device, self.dtype = x0.device, x0.dtype
         self.bits = bits_of(str(x0.dtype).removeprefix("torch."))
         if self.device.type == "cuda":
@@ -39,7 +41,7 @@ class TorchSpace(Space):
         if array.dtype != self.dtype:
             raise TypeError(f"{what} has elements of {array.dtype}, but x0 of {self.dtype}")
         if not array.is_contiguous():
-            raise ValueError(f"{what} is not contiguous: its elements are {array.stride()[0]} apart")
+            raise ValueError(f"{what} is not contiguous: its strides are {tuple(array.stride())}")
         return array.detach()
 
     def check(self, array: Any, what: str) -> None:
@@ -50,13 +52,24 @@ class TorchSpace(Space):
 
     def from_numpy(self, array: Any) -> Array:
         # NumPy and torch need not have been compiled for each other for this.
-        return torch.frombuffer(bytearray(array.tobytes()), dtype=torch.float64).to(self.device, self.dtype)
+        elements = torch.frombuffer(bytearray(array.tobytes()), dtype=torch.float64)
+        return elements.reshape(array.shape).to(self.device, self.dtype)
 
     def pointer(self, array: Array) -> int:
         return int(array.data_ptr())
 
     def view(self, array: Array) -> Array:
         return array.detach()  # anew, so that what requires_grad_() does to it ends with the evaluation
+
+    def indices(self, address: int, active: int, rows: int) -> Array:
+        if self.backend == BACKEND_HOST:
+            return torch.frombuffer(integers_at(address, rows), dtype=torch.int64).clone()
+        if self._indices is None or self._indices.numel() < rows:
+            self._indices = torch.empty(rows, dtype=torch.int64, device=self.device)
+        # torch takes a view of such memory by NumPy alone, for which it may not have been compiled.
+        with _driver.current(self.device.index or 0):
+            _driver.copy(self.pointer(self._indices), address, 8 * rows, self.stream or 0)
+        return self._indices[:rows]
 
     def recorder(self) -> TorchRecorder:
         if self.backend == BACKEND_HOST:

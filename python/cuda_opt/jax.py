@@ -1,4 +1,4 @@
-"""``minimize`` for functions of JAX, which differentiates and compiles them."""
+"""``minimize`` and ``minimize_batch`` for functions of JAX, which differentiates and compiles them."""
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
@@ -8,6 +8,7 @@ import jax
 import jax.numpy as jnp
 from jax.flatten_util import ravel_pytree
 
+from ._batch import minimize_batch as _minimize_batch
 from ._bounds import Bounds
 from ._minimize import minimize as _minimize
 from ._space import as_array
@@ -94,3 +95,55 @@ def minimize(
     result = _minimize(evaluate, flat, args, True, bounds, report if callback else None, options, tol=tol)
     result["x"], result["jac"] = unravel(result["x"]), unravel(result["jac"])
     return result
+
+
+def minimize_batch(
+    fun: Callable[..., Any],
+    x0: Any,
+    data: Any = (),
+    bounds: Any = None,
+    callback: Callable[..., Any] | None = None,
+    options: Mapping[str, Any] | None = None,
+    *,
+    value_and_grad: bool = False,
+    jit: bool = True,
+    tol: float | None = None,
+) -> Any:
+    """Minimise many small functions written in JAX at once, each for itself, on x0's device. It needs
+    ``jax_enable_x64``.
+
+    Parameters
+    ----------
+    fun : callable
+        ``fun(x, *data)`` gives a scalar of one problem: x is of shape (n,), and data what is that problem's of the data
+        below. ``jax.vmap`` and ``jax.value_and_grad`` make of it what evaluates all that have not ended.
+    x0 : jax.Array of shape (count, n)
+        The starts, float64 or float32, a problem a row.
+    data : tuple
+        The problems' own: arrays, or trees of them, of shape (count, ...). What is the same for all fun has of itself.
+        Default: none.
+    value_and_grad : bool
+        True: fun gives its value and its gradient itself. Default False.
+    jit : bool
+        Whether to compile fun, for each power of two of problems that are left. Default True.
+    bounds, callback, options, tol
+        as in ``cuda_opt.minimize_batch``
+
+    Returns
+    -------
+    OptimizeResult
+        as of ``cuda_opt.minimize_batch``
+    """
+    data = jax.tree_util.tree_map(jnp.asarray, data if isinstance(data, tuple) else (data,))
+    count = jnp.shape(x0)[0] if jnp.ndim(x0) else 0
+    for leaf in jax.tree_util.tree_leaves(data):
+        if leaf.shape[:1] != (count,):
+            raise ValueError(f"an array of data has the shape {leaf.shape}, but x0 has {count} problems")
+    one = fun if value_and_grad else jax.value_and_grad(fun)
+
+    def of_active(x: jax.Array, p: jax.Array, data: Any) -> Any:
+        return jax.vmap(one)(x, *jax.tree_util.tree_map(lambda leaf: leaf[p], data))
+
+    evaluate = jax.jit(of_active) if jit else of_active
+    start = x0 if isinstance(x0, jax.Array) else jnp.asarray(as_array(x0))
+    return _minimize_batch(evaluate, start, (data,), True, bounds, callback, options, indices=True, tol=tol)

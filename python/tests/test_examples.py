@@ -54,6 +54,15 @@ def test_tomography(tmp_path):
     assert plain == pytest.approx(theirs, rel=1e-5) and own <= plain and drawn(tmp_path)
 
 
+def test_t2_maps(tmp_path):
+    pytest.importorskip("scipy")
+    out = run("t2_maps.py", "--size", "40", "--compared", "200", *picture(tmp_path))
+    same, compared = (int(number) for number in re.search(r"to 1e-3: (\d+) of (\d+)", out).groups())
+    assert "converged: all 1600 problems" in out and compared == 200 and same > 190 and drawn(tmp_path)
+    assert float(re.search(r"off by ([\d.]+)%", out)[1]) < 5
+    assert float(re.search(r"difference of f: (\S+);", out)[1]) < 1e-2
+
+
 def test_torch_monotone(tmp_path):
     pytest.importorskip("torch")
     out = run("torch_monotone.py", "--points", "30", "--steps", "8", "--device", "cpu", *picture(tmp_path))

@@ -216,3 +216,77 @@ def test_memory_is_flat():
     before = pages()
     solve(100)
     assert pages() - before < 20e6  # an x that is lost at each evaluation would be 40 MB
+
+
+@pytest.fixture
+def doubles():
+    with jax.enable_x64(True) if hasattr(jax, "enable_x64") else jax.experimental.enable_x64():
+        yield
+
+
+@pytest.mark.parametrize("kind", ["float32", "float64"])
+def test_batch(kind, doubles):
+    """Functions of one problem and of all; rows beyond the active problems are the last of these again."""
+    rows = []
+
+    def one(x, wanted, weight):
+        return jnp.sum((x - wanted) ** 2) * weight
+
+    def both(x, p):
+        assert x.shape == (len(p), 4) and p.dtype == jnp.int64
+        rows.append(np.array(p))
+        g = 2 * (x - data[0][p]) * data[1][p, None]
+        return jnp.sum((x - data[0][p]) ** 2, 1) * data[1][p], g
+
+    wanted = jnp.arange(4, dtype=kind) + jnp.arange(6, dtype=kind)[:, None]
+    data, x0 = (wanted, jnp.arange(1, 7, dtype=kind)), jnp.full((6, 4), 7, kind)
+    row, all_rows = jnp.full(4, 0.5, kind), jnp.full((6, 4), 3, kind)
+    expected = np.clip(np.array(wanted), 0.5, 3)  # of the last three the corner, where they begin
+    for bounds in (cuda_opt.Bounds(row, all_rows), cuda_opt.Bounds(0.5, np.full(4, 3))):
+        for result in (
+            cuda_opt.jax.minimize_batch(one, x0, data, bounds),
+            cuda_opt.jax.minimize_batch(jax.value_and_grad(one), x0, data, bounds, value_and_grad=True, jit=False),
+            cuda_opt.minimize_batch(both, x0, bounds=bounds, indices=True),
+        ):
+            assert isinstance(result.x, jax.Array) and result.x.dtype == kind and result.fun.dtype == jnp.float64
+            np.testing.assert_allclose(result.x, expected, atol=1e-5)
+            assert result.success.all() and isinstance(result.jac, jax.Array)
+    assert len(rows[0]) == 6 and {len(p) for p in rows} <= {1, 2, 4, 6}
+    assert any(len(p) > len(np.unique(p)) for p in rows) and all((np.diff(p) >= 0).all() for p in rows)
+    result = cuda_opt.jax.minimize_batch(one, x0.at[1, 1].set(jnp.inf), data, cuda_opt.Bounds(0.5, 3))
+    assert result.codes.tolist() == [0, cuda_opt.Task.IMPROPER_INPUT, 0, 0, 0, 0] and bool(jnp.isnan(result.fun[1]))
+
+
+def test_batch_like_numpy(doubles):
+    def fun(x):
+        a, b = x[:, 1:] - x[:, :-1] ** 2, 1 - x[:, :-1]
+        g = np.zeros_like(x)
+        g[:, :-1] = -400 * x[:, :-1] * a - 2 * b
+        g[:, 1:] += 200 * a
+        return (100 * a**2 + b**2).sum(1), g
+
+    x0 = np.random.default_rng(0).uniform(-2, 2, (70, 5))
+    box, options = cuda_opt.Bounds(-1.5, 0.8), {"ftol": 0, "gtol": 1e-9}
+    by_numpy = cuda_opt.minimize_batch(fun, x0, bounds=box, options=options)
+    by_jax = cuda_opt.jax.minimize_batch(rosenbrock, jnp.array(x0), bounds=box, options=options)
+    assert by_jax.success.all() and by_numpy.success.all()
+    same = np.abs(by_numpy.fun - by_jax.fun) < 1e-9  # rounding errors may lead to the other of two minima
+    assert same.mean() > 0.95
+    np.testing.assert_allclose(by_jax.x[same], by_numpy.x[same], atol=1e-6)
+
+
+def test_bad_input_of_a_batch(doubles):
+    x0 = jnp.zeros((6, 4))
+    for settings, kind, text in (
+        ({"data": (jnp.zeros(5),)}, ValueError, r"an array of data has the shape \(5,\), but x0 has 6 problems"),
+        ({"x0": jnp.zeros(4)}, ValueError, r"x0 has the shape \(4,\)"),
+        ({"fun": lambda x: x}, TypeError, "scalar"),
+        ({"x0": jnp.zeros((6, 4), int)}, TypeError, "x0 has elements of int64"),
+    ):
+        with pytest.raises(kind, match=text):
+            cuda_opt.jax.minimize_batch(**{"fun": parabola, "x0": x0, **settings})
+    with pytest.raises(ValueError, match=r"the gradients has the shape \(4,\), not \(6, 4\)"):
+        cuda_opt.minimize_batch(lambda x: (x[:, 0], x[0]), x0)
+    without = jax.enable_x64(False) if hasattr(jax, "enable_x64") else jax.experimental.enable_x64(False)
+    with without, pytest.raises(ValueError, match="set jax_enable_x64"):
+        cuda_opt.jax.minimize_batch(parabola, jnp.zeros((6, 4)))

@@ -10,7 +10,7 @@ import cuda_opt
 from cuda_opt import _constants, _library
 
 HEADER = Path(__file__).parents[2] / "include/cuda_opt.h"
-OF_RANKS = HEADER.parent / "cuda_opt/ranks.h"
+OTHERS = [HEADER.parent / name for name in ("cuda_opt/ranks.h", "cuda_opt_batch.h")]
 # What no one has asked the package for: a backend is told by x0, a task's name is Task's, arrays are their library's.
 NOT_CALLED = {"task_name"}
 
@@ -19,7 +19,7 @@ NOT_CALLED = {"task_name"}
 def header():
     if not HEADER.exists():
         pytest.skip("no include/cuda_opt.h beside the tests")
-    return re.sub(r"/\*.*?\*/", "", HEADER.read_text() + OF_RANKS.read_text(), flags=re.S)
+    return re.sub(r"/\*.*?\*/", "", "".join(path.read_text() for path in [HEADER, *OTHERS]), flags=re.S)
 
 
 def test_numbers(header):
@@ -28,6 +28,7 @@ def test_numbers(header):
     tasks = {task.name: int(task) for task in cuda_opt.Task}
     tasks.update({f"METRIC_{metric.name}": int(metric) for metric in cuda_opt.Metric})
     tasks.update(F_OF_RANK=0, F_OF_SEGMENTS=1, F_WHOLE=2)  # given as numbers
+    tasks.update(BATCH_CODE=_constants.BATCH_CODE)  # of the problems of a batch alone
     assert {**backends, **tasks, **_constants.INTEGERS, **_constants.REALS} == in_header
 
 
@@ -35,9 +36,10 @@ def test_kinds_of_keys():
     """Each key is asked for by the function of its kind: the library refuses the other."""
     solver = cuda_opt.Solver(3)
     search = cuda_opt._handle.Handle(_library.library.cuda_opt_create_search, solver._space, 3, 2)
+    batch = cuda_opt._handle.Handle(_library.library.cuda_opt_create_batch, solver._space, 3, 2, 5)
     for name in [*_constants.INTEGERS, *_constants.REALS]:
         read = []
-        for handle in (solver, search):
+        for handle in (solver, search, batch):
             try:
                 read.append(handle[name])
             except cuda_opt.ImproperInput:

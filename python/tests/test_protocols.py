@@ -1,5 +1,6 @@
 """Arrays that are known by their protocol alone, on a machine without a device: objects that say of host memory that it
 is a device's. CuPy's arrays go the same way; gpu_check.py has those."""
+import ctypes
 import sys
 import types
 import weakref
@@ -46,9 +47,16 @@ class Array:
         return NAMESPACE
 
 
+def on_host(array):
+    """The memory that __cuda_array_interface__ says is a device's."""
+    interface = array.__cuda_array_interface__
+    assert interface["typestr"] == "<i8" and interface["strides"] is None
+    return np.frombuffer((ctypes.c_int64 * interface["shape"][0]).from_address(interface["data"][0]), np.int64)
+
+
 NAMESPACE = types.SimpleNamespace(
-    empty=lambda shape, dtype: Array(np.full(shape, np.nan, dtype)),
-    asarray=lambda host: Array(np.array(host)),
+    empty=lambda shape, dtype: Array(np.full(shape, -77 if dtype == "int64" else np.nan, dtype)),
+    asarray=lambda given: Array(np.array(on_host(given) if hasattr(given, "__cuda_array_interface__") else given)),
 )
 
 
@@ -236,3 +244,34 @@ def test_the_module_of_the_type(monkeypatch, fake_device):
     result = cuda_opt.minimize(parabola, Ours(np.zeros(3)), bounds=[(0, 1), (0, 1), (0, 5)])
     assert isinstance(result.x, Ours)
     np.testing.assert_allclose(result.x.host, [0, 1, 2], atol=1e-5)
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_batch(dtype, fake_device):
+    """Rows of a device's array, with the indices in its memory; bounds of one kind are repeated for the other."""
+    ended = []
+
+    def parabolas(x, p):
+        assert isinstance(x, Array) and isinstance(p, Array) and p.host.dtype == np.int64
+        ended.append(6 - len(p.host))
+        g = x.host - (np.arange(4) + p.host[:, None]).astype(dtype)
+        g[p.host == 2] = 0
+        return Array((g**2).sum(1, np.float64) / 2), Array(g)
+
+    row, rows = Array(np.full(4, 0.5, dtype)), Array(np.full((6, 4), 3, dtype))
+    for bounds in (Bounds(row, rows), Bounds(0.5, rows), Bounds(0.5, [3] * 4), [(0.5, 3)] * 4):
+        result = cuda_opt.minimize_batch(parabolas, Array(np.full((6, 4), 7, dtype)), bounds=bounds, indices=True)
+        expected = np.clip(np.arange(4) + np.arange(6)[:, None], 0.5, 3)
+        expected[2] = 3
+        np.testing.assert_allclose(result.x.host, expected, atol=1e-5)
+        assert isinstance(result.jac, Array) and result.fun.dtype == np.float64 and result.x.dtype == dtype
+    assert max(ended) > 1
+    for returned, text in (
+        ((Array(np.zeros(5)), row), r"the values of the function has the shape \(5,\), not \(6,\)"),
+        ((Array(np.zeros(6)), row), r"the gradients has the shape \(4,\), not \(6, 4\)"),
+    ):
+        with pytest.raises(ValueError, match=text):
+            cuda_opt.minimize_batch(lambda x: returned, rows)
+    with pytest.raises(ValueError, match="the lower bound is not contiguous"):
+        turned = Array(np.asfortranarray(np.zeros((6, 4), dtype)))
+        cuda_opt.minimize_batch(parabolas, rows, bounds=Bounds(turned, None))

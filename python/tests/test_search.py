@@ -84,6 +84,21 @@ def test_callback():
     assert result.task is cuda_opt.Task.STOPPED and len(seen) == 7 and result.fun <= seen[-1]
 
 
+def test_a_stop_at_each_batch():
+    """Whichever batch is the last, the best point is one that was evaluated, with its value."""
+    for last in range(1, 30):
+        batches = []
+
+        def callback(intermediate_result):
+            batches.append(intermediate_result.nfev)
+            if len(batches) == last:
+                raise StopIteration
+
+        result = cuda_opt.pattern_search(rastrigin, BOX, 20, callback=callback)
+        assert result.task is cuda_opt.Task.STOPPED and len(batches) == last
+        assert result.fun == rastrigin(result.x)
+
+
 class OwnError(Exception):
     pass
 

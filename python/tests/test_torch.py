@@ -294,3 +294,49 @@ def test_a_closure_that_raises():
         return x.tolist(), len(calls) - len(broken_ones)
 
     assert solve([]) == solve([1, 4, 5])
+
+
+@pytest.mark.parametrize("dtype", [torch.float64, torch.float32])
+def test_batch(dtype, device):
+    """Autograd of what is summed over the rows; data taken by the indices; a box for each problem."""
+    p_all = torch.arange(6, device=device)
+    wanted = (torch.arange(4, device=device) + p_all[:, None]).to(dtype)
+    rows = []
+
+    def fun(x, p):
+        assert p.dtype == torch.int64 and p.device == x.device and torch.equal(p, p_all[p])
+        rows.append(len(x))
+        f = ((x.requires_grad_() - wanted[p]) ** 2).sum(1) * (p != 2)
+        f.sum().backward()
+        return f, x.grad
+
+    x0 = torch.full((4, 6), 7.0, dtype=dtype, device=device).T
+    upper = torch.full((6, 4), 3.0, dtype=dtype, device=device)
+    upper[5] = 4
+    for lower in (0.5, torch.full((4,), 0.5, dtype=dtype, device=device), np.full((6, 4), 0.5)):
+        result = cuda_opt.minimize_batch(fun, x0, bounds=cuda_opt.Bounds(lower, upper), indices=True)
+        expected = torch.minimum(wanted.clamp(min=0.5), upper)
+        expected[2] = 3
+        assert torch.allclose(result.x, expected, atol=1e-5) and result.success.all()
+        assert (result.x.dtype, result.fun.dtype, result.x.device) == (dtype, torch.float64, x0.device)
+        assert not result.fun.requires_grad and not result.jac.requires_grad and (x0 == 7).all()
+    assert rows[0] == 6 and min(rows) < 6
+    lower = torch.full((6, 4), 0.5, dtype=dtype, device=device)
+    lower[1, 1], upper[1, 1] = 2, 1
+    result = cuda_opt.minimize_batch(fun, x0, bounds=cuda_opt.Bounds(lower, upper), indices=True)
+    assert result.codes.tolist() == [0, cuda_opt.Task.IMPROPER_INPUT, 0, 0, 0, 0]
+    assert result.fun.isnan().tolist() == [False, True, False, False, False, False] and result.jac[1].isnan().all()
+
+
+def test_bad_input_of_a_batch():
+    x0 = torch.zeros((6, 4), dtype=torch.float64)
+    for settings, kind, text in (
+        ({"bounds": cuda_opt.Bounds(x0.float(), None)}, TypeError, "the lower bound has elements of torch.float32"),
+        ({"bounds": cuda_opt.Bounds(x0.T.contiguous().T, None)}, ValueError, "the lower bound is not contiguous"),
+        ({"fun": lambda x: (x[0], x)}, ValueError, r"the values of the function has the shape \(4,\), not \(6,\)"),
+        ({"fun": lambda x: (0.0, x)}, TypeError, "the values of the function is a float, but x0 is a torch tensor"),
+        ({"fun": lambda x: (x[:, 0], x[0])}, ValueError, r"the gradients has the shape \(4,\), not \(6, 4\)"),
+        ({"x0": x0.long()}, TypeError, "x0 has elements of int64"),
+    ):
+        with pytest.raises(kind, match=text):
+            cuda_opt.minimize_batch(**{"fun": parabola, "x0": x0, **settings})

@@ -33,6 +33,13 @@ CUDA_OPT_HD constexpr float square(float a) { return a * a; }
 // Of the coordinates of a point.
 template <class Point> using RealOf = std::decay_t<decltype(std::declval<const Point &>()[0])>;
 
+// Whether F has a gradient.
+template <class F, class = void> constexpr bool gradient_of = false;
+template <class F>
+constexpr bool gradient_of<
+    F, std::void_t<decltype(std::declval<F>().gradient(std::declval<const double *>(), 0, std::declval<double *>()))>> =
+    true;
+
 // F has
 //     void terms(j, x_j, n, t)    what coordinate j adds to each of the S sums
 //     Real combine(sum, n)

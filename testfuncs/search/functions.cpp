@@ -9,12 +9,6 @@ namespace {
 
 template <class... F> std::vector<Function> each_of(const std::variant<F...> *) { return {F()...}; }
 
-template <class F, class = void> constexpr bool gradient_of = false;
-template <class F>
-constexpr bool gradient_of<
-    F, std::void_t<decltype(std::declval<F>().gradient(std::declval<const double *>(), 0, std::declval<double *>()))>> =
-    true;
-
 } // namespace
 
 const std::vector<Function> &all_functions() {

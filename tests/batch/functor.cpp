@@ -50,7 +50,20 @@ TEST_CASE("Settings that a batch has not make no difference to a functor's", "[b
 }
 
 TEST_CASE("A problem's memory is known when it is compiled", "[batch]") {
-    static_assert(cudaopt::batch::block_bytes<double>({20, 5}) == 10304);
-    static_assert(cudaopt::batch::scratch_bytes({20, 5}) < 4700);
-    CHECK(cudaopt::state_bytes(5) == 7576);
+    struct Row { // of the table in docs/batch.md
+        int m, n;
+        int64_t state, block, scratch;
+    };
+    constexpr Row table[] = {
+        {5, 5, 7568, 8448, 2144},     {5, 20, 7568, 10464, 4128},     {5, 100, 7568, 21984, 16608},
+        {10, 20, 18248, 22752, 7456}, {20, 100, 56408, 94832, 48176},
+    };
+    static_assert(cudaopt::batch::block_bytes<double>({table[1].n, table[1].m}) == table[1].block);
+    for (const Row &row : table) {
+        INFO("m = " << row.m << ", n = " << row.n);
+        CHECK(cudaopt::state_bytes(row.m) == row.state);
+        CHECK(cudaopt::batch::block_bytes<double>({row.n, row.m}) == row.block);
+        CHECK(cudaopt::batch::scratch_bytes({row.n, row.m}) == row.scratch);
+        CHECK(cudaopt::batch::block_bytes<float>({row.n, row.m}) < row.block);
+    }
 }

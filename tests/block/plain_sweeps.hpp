@@ -4,6 +4,7 @@
 
 #include <cmath>
 
+#include "lbfgsb/state.hpp"
 #include "sweeps/rules.hpp"
 
 namespace block_test {
@@ -13,6 +14,7 @@ using cudaopt::CrossedVariable;
 using cudaopt::DirectionRequest;
 using cudaopt::PanelRequest;
 using cudaopt::Request;
+using cudaopt::State;
 using cudaopt::Verb;
 namespace panel = cudaopt::panel;
 
@@ -43,7 +45,7 @@ class PlainSweeps {
     // The caller's arrays; without bounds or a diagonal, those are null.
     double *x = nullptr, *g = nullptr, *f = nullptr, *l = nullptr, *u = nullptr, *diagonal = nullptr;
 
-    CUDA_OPT_HD void perform(const Request &request, Answer &answer) {
+    CUDA_OPT_HD void perform(const State &state, const Request &request, Answer &answer) {
         answer.direction = nullptr;
         switch (request.verb) {
         case Verb::check_start: answer.start = check_start(); break;
@@ -51,16 +53,16 @@ class PlainSweeps {
             answer.variable = {x[request.index], box().lower(request.index), box().upper(request.index)};
             break;
         case Verb::inner_products:
-            gather(request.panel);
+            gather(state.panel_asked());
             answer.sums = &sums_;
             answer.direction = &direction_;
             break;
         case Verb::direction:
-            take_direction(request.direction);
+            take_direction(state.direction_asked());
             if (!of_.late_sums) answer.direction = &direction_;
             break;
-        case Verb::truncation: answer.number = truncation(request.direction); break;
-        case Verb::crossed: answer.crossed = crossed(request.panel, request.lo, request.hi); break;
+        case Verb::truncation: answer.number = truncation(state.direction_asked()); break;
+        case Verb::crossed: answer.crossed = crossed(state.panel_asked(), request.lo, request.hi); break;
         case Verb::step:
             each_row(cudaopt::TakeStep<double, double>{x, x_base_, s(request.slot), box(), request.number});
             break;

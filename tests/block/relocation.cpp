@@ -84,7 +84,7 @@ struct Caller {
             finish.verb = Verb::finish_pair;
             finish.slot = state->finish_pair();
             Answer none;
-            if (finish.slot >= 0) sweeps.perform(finish, none);
+            if (finish.slot >= 0) sweeps.perform(*state, finish, none);
             begin_anew(true);
             if (one.deed == Deed::plain_start) state->settings.metric = cudaopt::Metric::one_number;
         }
@@ -109,13 +109,14 @@ struct Caller {
         };
         add(static_cast<int>(request.verb), request.task, request.slot, request.number, request.index, request.lo,
             request.hi);
-        add_panel(request.panel);
-        const DirectionRequest &d = request.direction;
-        add_panel(d.panel);
-        add(d.gradient_coefficient, d.step, d.spare_slot, d.truncate, d.cauchy_t, d.alpha);
-        if (request.verb == Verb::direction || request.verb == Verb::truncation)
+        if (request.verb == Verb::inner_products || request.verb == Verb::crossed) add_panel(state->panel_asked());
+        if (request.verb == Verb::direction || request.verb == Verb::truncation) {
+            const DirectionRequest d = state->direction_asked();
+            add_panel(d.panel);
+            add(d.gradient_coefficient, d.step, d.spare_slot, d.truncate, d.cauchy_t, d.alpha);
             for (int age = 0; age < d.panel.pairs; age++)
                 add(d.coefficients[panel::y_column(age)], d.coefficients[panel::s_column(age)]);
+        }
         const cudaopt::Event &event = state->event;
         add(static_cast<int>(event.kind), event.integers[0], event.integers[1]);
         for (const double number : event.numbers) add(number);

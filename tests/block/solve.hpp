@@ -33,7 +33,7 @@ template <class Next> CUDA_OPT_HD int solve(const Problem &problem, PlainSweeps 
     for (;;) {
         const Request request = next(answer);
         if (request.verb != Verb::task) {
-            sweeps.perform(request, answer);
+            sweeps.perform(*next.state, request, answer);
             continue;
         }
         switch (request.task) {

@@ -16,13 +16,14 @@ class Search {
         gather(0);
         state = cauchy.begin(iterate.memory, iterate.panel_at_start(), products.sums, iterate.bounded(), approximate);
         while (state == CauchySearch::State::asks) {
-            const cudaopt::Request &request = cauchy.request();
+            cudaopt::Request request;
+            cauchy.ask(request);
             if (request.verb == cudaopt::Verb::inner_products) {
-                gather(request.panel.threshold);
+                gather(cauchy.panel().threshold);
                 gathers++;
             } else {
                 REQUIRE(request.verb == cudaopt::Verb::crossed);
-                window = iterate.machine.crossed(request.panel, request.lo, request.hi);
+                window = iterate.machine.crossed(cauchy.panel(), request.lo, request.hi);
                 answer.crossed = window.answer(capacity);
                 overflows += answer.crossed.count > cudaopt::crossed_capacity;
                 windows++;

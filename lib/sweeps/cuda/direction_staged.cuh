@@ -19,8 +19,8 @@ template <class Real, class History>
 __global__ void __launch_bounds__(products_threads, direction_resident)
     direction_staged_kernel(DeviceVectors<Real, History> v,
                             const __grid_constant__ StagedSources<Real, History> sources, DirectionRequest request,
-                            const __grid_constant__ CoefficientsByValue q, TrialArrays<Real, History> to, int stages,
-                            bool aligned, DirectionRecord *records) {
+                            const __grid_constant__ CoefficientsByValue q, TrialArrays<Real, History> to, Pieces pieces,
+                            int stages, bool aligned, DirectionRecord *records) {
     constexpr int rows = Stage<Real, History>::rows, lane_rows = rows_of_lane<Real, History>;
     constexpr int pairs_at_once = 4;
     using OwnRing =
@@ -34,14 +34,16 @@ __global__ void __launch_bounds__(products_threads, direction_resident)
     const bool fresh = panel.fresh && panel.pairs > 0;
 
     // From the first tile to the last: sweep 1 goes the other way.
-    const int64_t tiles = (v.n + rows - 1) / rows, step = static_cast<int64_t>(gridDim.x) * products_warps;
-    const int64_t first_tile = static_cast<int64_t>(blockIdx.x) * products_warps + warp;
-    OwnRing ring(sources, place, v.box, v.n, aligned ? v.n / rows : 0, shared + warp * stages * place.bytes(), stages);
-    const auto ask = [&](int64_t tile) { ring.ask(tile < tiles ? tile : -1); };
+    const BlockShare share = pieces.share(v.n, rows, blockIdx.x, gridDim.x, products_warps);
+    const int end = static_cast<int>(share.end), step = static_cast<int>(share.step);
+    const int first_tile = static_cast<int>(share.begin + share.offset + warp);
+    OwnRing ring(sources, place, v.box, v.n, aligned ? static_cast<int>(v.n / rows) : 0,
+                 shared + warp * stages * place.bytes(), stages);
+    const auto ask = [&](int tile) { ring.ask(tile < end ? tile : -1); };
     DirectionRecord all, run;
     int until_joined = run_rows;
     for (int s = 0; s < stages - 1; s++) ask(first_tile + s * step);
-    for (int64_t tile = first_tile; tile < tiles; tile += step) {
+    for (int tile = first_tile; tile < end; tile += step) {
         ask(tile + (stages - 1) * step);
         unsigned char *const stage = ring.await();
         const auto mine = [&](int vector) { return Loaded::load(place.vector(stage, vector) + lane * lane_rows); };
@@ -64,7 +66,7 @@ __global__ void __launch_bounds__(products_threads, direction_resident)
 #pragma unroll
             for (int k = 0; k < lane_rows; k++) from_g_and_y[k] += q_y * y[k], from_s[k] += q_s * s[k];
         }
-        const int64_t i = tile * rows + lane * lane_rows;
+        const int64_t i = int64_t{tile} * rows + lane * lane_rows;
         Stored d{};
         Loaded stepped{};
 #pragma unroll
@@ -102,7 +104,7 @@ __global__ void __launch_bounds__(products_threads, direction_resident)
     all.join(run);
     __pipeline_wait_prior(0);
     join_block(all);
-    if (threadIdx.x == 0) records[blockIdx.x] = all;
+    if (threadIdx.x == 0) records[pieces.place(blockIdx.x)] = all;
 }
 
 // Returns how many records of sums there are.
@@ -110,7 +112,7 @@ template <class Real, class History>
 int launch_staged_direction(const DeviceVectors<Real, History> &v, DirectionRequest request,
                             const TrialArrays<Real, History> &to, DirectionRecord *records, const LaunchPlace &at) {
     request.panel.free_gram = true; // bounds are wanted, whether or not the inner products needed any
-    const int blocks = row_blocks(v.n, multiprocessors * direction_resident);
+    const int blocks = row_blocks(at.pieces, v.n, multiprocessors * direction_resident);
     const StageLayout<Real, History> place(v, request.panel);
     const int stages = stages_within(std::min(at.block_shared, at.processor_shared / direction_resident), place.bytes(),
                                      stages_of_direction);
@@ -118,8 +120,8 @@ int launch_staged_direction(const DeviceVectors<Real, History> &v, DirectionRequ
     std::copy(request.coefficients, request.coefficients + panel::columns(request.panel.pairs), q.q);
     const StagedSources<Real, History> sources(v, request.panel, place);
     check(launch(direction_staged_kernel<Real, History>, blocks, products_threads,
-                 products_warps * stages * place.bytes(), at.stream, v, sources, request, q, to, stages, at.aligned,
-                 records),
+                 products_warps * stages * place.bytes(), at.stream, v, sources, request, q, to, at.pieces, stages,
+                 at.aligned, records),
           "the launch of sweep 2");
     return blocks;
 }

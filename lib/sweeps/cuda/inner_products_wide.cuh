@@ -98,7 +98,7 @@ __device__ void fragment(const History *column, int j, const PanelRequest &reque
 template <class Real, class History, InnerProducts kind>
 __global__ void __launch_bounds__(products_threads)
     inner_products_tile_kernel(DeviceVectors<Real, History> v, PanelRequest request, ProductsLayout layout,
-                               double *partials) {
+                               Pieces pieces, double *partials) {
     constexpr bool metric = in_metric(kind), new_metric = kind == InnerProducts::new_metric;
     constexpr int products = column_block * column_block;
     __shared__ double over_free_sums[products_warps][products], over_all_sums[products_warps][products];
@@ -113,9 +113,8 @@ __global__ void __launch_bounds__(products_threads)
     const History *w_i = v.column(request, column_i), *w_j = v.column(request, column_j);
     double over_free[2] = {}, over_all[2] = {};
     LaneSums<Real> own_sums;
-    const int64_t tiles = (v.n + 31) / 32;
-    for (int64_t tile = static_cast<int64_t>(blockIdx.y) * products_warps + warp; tile < tiles;
-         tile += static_cast<int64_t>(gridDim.y) * products_warps) {
+    const BlockShare share = pieces.share(v.n, 32, blockIdx.y, gridDim.y, products_warps);
+    for (int64_t tile = share.begin + share.offset + warp; tile < share.end; tile += share.step) {
         const int64_t base = tile * 32;
         const OwnRow<Real> own = look_at_own_row<kind>(v, request, base + lane, own_sums);
 #pragma unroll
@@ -147,7 +146,7 @@ __global__ void __launch_bounds__(products_threads)
         return sum;
     };
     const auto store = [&](int entry, double value) {
-        partials[static_cast<int64_t>(entry) * gridDim.y + blockIdx.y] = value;
+        partials[static_cast<int64_t>(entry) * gridDim.y + pieces.place(blockIdx.y)] = value;
     };
     if (threadIdx.x < products) {
         const int i = i_block * column_block + threadIdx.x / column_block;

@@ -30,6 +30,7 @@ template <class Real, class History> class HostSweeps final : public Sweeps {
 
     void bind(const UserArrays &a) override {
         user_ = a;
+        segments_.bind(a.f);
         x_ = static_cast<Real *>(a.x);
         g_ = static_cast<Real *>(a.g);
         box_ = {static_cast<const Real *>(a.lower), static_cast<const Real *>(a.upper), a.lower_all, a.upper_all};

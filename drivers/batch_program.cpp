@@ -1,0 +1,250 @@
+// batch_program count n m: minimises a test function from many random starts at once, each problem by L-BFGS-B for
+// itself, by reverse communication. It is a user's program: it knows the library by include/ alone.
+#include "batch_options.hpp"
+#include "cuda_opt_batch.h"
+#include "failure.hpp"
+#include "interrupt.hpp"
+#include "output_file.hpp"
+#include "svg_plot.hpp"
+#include "testfuncs/search/rows.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
+#include <cinttypes>
+#include <cmath>
+#include <cstdarg>
+#include <cstdio>
+#include <cstring>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace driver {
+namespace {
+
+namespace functions = cudaopt::testfuncs::search;
+
+[[gnu::format(printf, 1, 2)]] void print(const char *format, ...) {
+    va_list values;
+    va_start(values, format);
+    const int written = std::vprintf(format, values);
+    va_end(values);
+    if (written < 0 || std::fflush(stdout) != 0)
+        throw Failure(exit_failed, std::string("cannot write to standard output: ") + std::strerror(errno));
+}
+
+template <class... Values> std::string text(const char *format, Values... values) {
+    char written[256];
+    std::snprintf(written, sizeof written, format, values...);
+    return written;
+}
+
+// In [0, 1), from SplitMix64 (Steele, Lea, Flood 2014).
+double uniform(uint64_t seed, uint64_t index) {
+    uint64_t z = seed * 0xd1342543de82ef95u + 0x9e3779b97f4a7c15u * (index + 1);
+    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
+    z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
+    z ^= z >> 31;
+    return static_cast<double>(z >> 11) / 9007199254740992.0;
+}
+
+template <class Real> struct Abi;
+template <> struct Abi<double> {
+    static constexpr auto create = cuda_opt_create_batch;
+    static constexpr auto set_bounds = cuda_opt_set_uniform_bounds;
+    static constexpr auto solve = cuda_opt_batch_solve;
+};
+template <> struct Abi<float> {
+    static constexpr auto create = cuda_opt_create_batch_f32;
+    static constexpr auto set_bounds = cuda_opt_set_uniform_bounds_f32;
+    static constexpr auto solve = cuda_opt_batch_solve_f32;
+};
+
+// What is known of each problem in the end.
+struct Ends {
+    std::vector<int64_t> codes, iterations, evaluations;
+    std::vector<double> f, pg_norm_inf;
+};
+
+// The handle of a batch, with its arrays where it computes.
+template <class Real> class Batch {
+  public:
+    explicit Batch(const BatchProgramOptions &options) : options_(options) {
+        cuda_opt *made = nullptr;
+        const int code = Abi<Real>::create(&made, options.n, options.count, options.m, options.backend);
+        handle_.reset(made);
+        check(code);
+        for (const GivenSetting &setting : options.settings)
+            named(setting.option, [&] {
+                const auto *const whole = std::get_if<int64_t>(&setting.value);
+                check(whole ? cuda_opt_set_int(made, setting.key, *whole)
+                            : cuda_opt_set_real(made, setting.key, std::get<double>(setting.value)));
+            });
+        const int64_t values = options.count * options.n;
+        x_ = take<Real>(values), g_ = take<Real>(values), f_ = take<double>(options.count);
+        if (sizeof(Real) < sizeof(double)) wide_ = take<double>(values);
+    }
+
+    cuda_opt *handle() const { return handle_.get(); }
+    bool on_cuda() const { return cuda_opt_backend(handle()) == CUDA_OPT_BACKEND_CUDA; }
+
+    // The box, and random starts in it; where it has no end in the function's own range.
+    void start(const functions::Facts &facts) {
+        const double lower = options_.lower.value_or(facts.lower), upper = options_.upper.value_or(facts.upper);
+        check(Abi<Real>::set_bounds(handle(), static_cast<Real>(lower), static_cast<Real>(upper)));
+        const double first = std::isfinite(lower) ? lower : std::min(facts.lower, upper),
+                     last = std::isfinite(upper) ? upper : std::max(facts.upper, lower);
+        std::vector<Real> starts(static_cast<std::size_t>(options_.count * options_.n));
+        for (std::size_t k = 0; k < starts.size(); k++)
+            starts[k] = static_cast<Real>(first + (last - first) * uniform(options_.seed, k));
+        check(cuda_opt_copy_in(handle(), x_.get(), starts.data(), static_cast<int64_t>(starts.size() * sizeof(Real))));
+    }
+
+    int solve() { return Abi<Real>::solve(handle(), x_.get(), f_.get(), g_.get()); }
+    int64_t active() const {
+        int64_t many = 0;
+        check(cuda_opt_get_int(handle(), CUDA_OPT_BATCH, &many));
+        return many;
+    }
+    void evaluate(const functions::Function &function) {
+        const functions::Rows<Real> rows{static_cast<int>(options_.n),
+                                         active(),
+                                         cuda_opt_batch_active(handle()),
+                                         x_.get(),
+                                         f_.get(),
+                                         g_.get(),
+                                         wide_.get()};
+        if (on_cuda()) functions::evaluate_on_cuda(function, rows, nullptr);
+        else functions::evaluate_on_host(function, rows, options_.threads);
+    }
+
+    Ends ends() const {
+        const auto count = static_cast<std::size_t>(options_.count);
+        Ends all{std::vector<int64_t>(count), std::vector<int64_t>(count), std::vector<int64_t>(count),
+                 std::vector<double>(count), std::vector<double>(count)};
+        check(cuda_opt_batch_get_int(handle(), CUDA_OPT_BATCH_CODE, all.codes.data()));
+        check(cuda_opt_batch_get_int(handle(), CUDA_OPT_ITERATIONS, all.iterations.data()));
+        check(cuda_opt_batch_get_int(handle(), CUDA_OPT_EVALUATIONS, all.evaluations.data()));
+        check(cuda_opt_batch_get_real(handle(), CUDA_OPT_F, all.f.data()));
+        check(cuda_opt_batch_get_real(handle(), CUDA_OPT_PG_NORM_INF, all.pg_norm_inf.data()));
+        return all;
+    }
+
+  private:
+    struct Destroy {
+        void operator()(cuda_opt *s) const { cuda_opt_destroy(&s); }
+    };
+
+    struct Free {
+        cuda_opt *s = nullptr;
+        void operator()(void *memory) const { cuda_opt_free(s, memory); }
+    };
+    template <class T> using Memory = std::unique_ptr<T, Free>;
+
+    void check(int code) const { cudaopt::check(handle(), code); }
+    template <class T> Memory<T> take(int64_t count) const {
+        void *memory = nullptr;
+        check(cuda_opt_alloc(handle(), &memory, count * static_cast<int64_t>(sizeof(T))));
+        return Memory<T>(static_cast<T *>(memory), Free{handle()});
+    }
+
+    const BatchProgramOptions &options_;
+    std::unique_ptr<cuda_opt, Destroy> handle_;
+    Memory<Real> x_, g_; // after the handle, which they are given back to
+    Memory<double> f_, wide_;
+};
+
+// "ITERATION_LIMIT", without the name that all have in common.
+std::string name_of(int64_t code) {
+    const std::string name = cuda_opt_task_name(static_cast<int>(code)), common = "CUDA_OPT_";
+    return name.rfind(common, 0) == 0 ? name.substr(common.size()) : name;
+}
+
+template <class Number> void print_spread(const char *name, std::vector<Number> values, const char *format) {
+    std::sort(values.begin(), values.end());
+    print("%-12s", name);
+    for (const Number value : {values.front(), values[values.size() / 2], values.back()})
+        print("  %s", text(format, static_cast<double>(value)).c_str());
+    print("\n");
+}
+
+void print_table(const Ends &ends, int64_t rounds, double seconds) {
+    std::map<int64_t, int64_t, std::greater<>> codes;
+    int64_t evaluations = 0;
+    for (std::size_t p = 0; p < ends.codes.size(); p++) codes[ends.codes[p]]++, evaluations += ends.evaluations[p];
+    print("\n%-28s %12s\n", "ended by", "problems");
+    for (const auto &[code, many] : codes) print("%-28s %12s\n", name_of(code).c_str(), with_separators(many).c_str());
+    print("\n%-12s  %13s  %13s  %13s\n", "", "least", "median", "most");
+    print_spread("iterations", ends.iterations, "%13.0f");
+    print_spread("evaluations", ends.evaluations, "%13.0f");
+    print_spread("f", ends.f, "%13.6e");
+    print_spread("max |Pg_i|", ends.pg_norm_inf, "%13.6e");
+    print("\n%s rounds, %s evaluations, %.4f s, %.4g problems a second\n", with_separators(rounds).c_str(),
+          with_separators(evaluations).c_str(), seconds, static_cast<double>(ends.codes.size()) / seconds);
+}
+
+void write_rows(OutputFile &file, const Ends &ends) {
+    std::string rows = "problem,code,iterations,evaluations,f,pg_norm_inf\n";
+    for (std::size_t p = 0; p < ends.codes.size(); p++)
+        rows += text("%zu,%" PRId64 ",%" PRId64 ",%" PRId64 ",%.17g,%.17g\n", p, ends.codes[p], ends.iterations[p],
+                     ends.evaluations[p], ends.f[p], ends.pg_norm_inf[p]);
+    file.write(rows);
+}
+
+template <class Real> int run_in(const BatchProgramOptions &options) {
+    const functions::Function function = functions::function_by_name(options.function);
+    const functions::Facts facts = functions::facts_of(function);
+    std::optional<OutputFile> csv;
+    if (!options.csv.empty()) csv.emplace(options.csv);
+    Batch<Real> batch(options);
+    batch.start(facts);
+    const int64_t every = options.log_frequency;
+    if (every >= 0)
+        print("%s, n = %s, m = %d: %s problems in [%g, %g], seed %" PRIu64 ", %s%s\n%9s %12s %12s\n",
+              facts.title.c_str(), with_separators(options.n).c_str(), options.m,
+              with_separators(options.count).c_str(), options.lower.value_or(facts.lower),
+              options.upper.value_or(facts.upper), options.seed, batch.on_cuda() ? "CUDA" : "host",
+              options.single ? ", single precision" : "", "round", "active", "seconds");
+
+    const Interrupt interrupt(batch.handle());
+    const auto begin = std::chrono::steady_clock::now();
+    const auto passed = [&] { return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count(); };
+    const auto log = [&](int64_t round) {
+        print("%9" PRId64 " %12s %12.4f\n", round, with_separators(batch.active()).c_str(), passed());
+    };
+    int64_t rounds = 0;
+    int task;
+    while ((task = batch.solve()) > 0) {
+        if (every >= 0 && (rounds == 0 || (every > 0 && rounds % every == 0))) log(rounds);
+        batch.evaluate(function);
+        rounds++;
+    }
+    const double seconds = passed();
+    if (task <= CUDA_OPT_CUDA_FAILURE && task != CUDA_OPT_STOPPED)
+        throw cudaopt::Error(task, cuda_opt_message(batch.handle()));
+    const Ends ends = batch.ends();
+    if (every >= 0) {
+        log(rounds);
+        print_table(ends, rounds, seconds);
+        print("%s\n", cuda_opt_message(batch.handle()));
+    }
+    if (csv) write_rows(*csv, ends);
+    if (task != 0 && every < 0) throw Failure(exit_failed, cuda_opt_message(batch.handle()));
+    return task == 0 ? 0 : exit_failed;
+}
+
+int run(int argc, char **argv) {
+    const std::optional<BatchProgramOptions> options = parse_batch_options(argc, argv);
+    if (!options) return 0;
+    return options->single ? run_in<float>(*options) : run_in<double>(*options);
+}
+
+} // namespace
+} // namespace driver
+
+int main(int argc, char **argv) {
+    return driver::guarded("batch_program", [&] { return driver::run(argc, argv); });
+}
