@@ -120,6 +120,19 @@ def test_a_failure_in_words_that_are_no_text():
     assert "failed: cable ?" in solver.message
 
 
+def test_a_failure_in_many_words():
+    """A sentence is cut at a byte, wherever that is."""
+    for length in range(200, 280):
+
+        def gather(send, receive):
+            raise OSError("x" * (length % 2) + "ü" * length)
+
+        solver = cuda_opt.Solver(np.zeros(5), part=cuda_opt.Part(0, 1, 0, 5, gather))
+        with pytest.raises(OSError):
+            next(solver)
+        assert "üü" in solver.message
+
+
 def test_part_that_cannot_be():
     with pytest.raises(cuda_opt.ImproperInput, match="rank 2 of 2"):
         cuda_opt.Solver(np.zeros(10), part=cuda_opt.Part(2, 2, 0, N, None))
