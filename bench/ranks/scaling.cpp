@@ -35,12 +35,11 @@ int main(int argc, char **argv) {
         o.nccl = exchange == "nccl";
         const RankRunResult r = run_ranks(o);
         if (header)
-            std::printf("%-10s %12s %3s %4s %5s %4s %-8s %6s %6s %7s %9s %10s %22s %12s %13s %16s\n", "problem", "n", "m",
-                        "bits", "ranks", "GPUs", "exchange", "iter", "evals", "gathers", "bytes", "ms/iter", "f", "||Pg||",
-                        "bytes a GPU", "hash of x");
+            std::printf("%-10s %12s %3s %4s %5s %4s %-8s %6s %6s %7s %9s %10s %22s %12s %13s %16s\n", "problem", "n",
+                        "m", "bits", "ranks", "GPUs", "exchange", "iter", "evals", "gathers", "bytes", "ms/iter", "f",
+                        "||Pg||", "bytes a GPU", "hash of x");
         std::printf("%-10s %12lld %3d %4d %5d %4d %-8s %6lld %6lld %7lld %9lld %10.5f %22.15e %12.5e %13lld %016llx\n",
-                    o.problem.c_str(), static_cast<long long>(r.n), o.m, o.history_bits, o.ranks,
-                    r.devices,
+                    o.problem.c_str(), static_cast<long long>(r.n), o.m, o.history_bits, o.ranks, r.devices,
                     o.alone ? "alone" : exchange.c_str(), static_cast<long long>(r.iterations),
                     static_cast<long long>(r.evaluations), static_cast<long long>(r.exchanges),
                     static_cast<long long>(r.bytes), 1e3 * r.seconds / static_cast<double>(r.timed), r.f, r.pg_norm2,
