@@ -24,7 +24,7 @@ CUDA_OPT_HD inline State *make_state(void *block, int64_t n, int m) {
 CUDA_OPT_HD_CALL inline const Request &State::advance(const Answer &answer) {
     seconds_ = answer.seconds;
     switch (stage_) {
-    case Stage::start: return ask(Stage::start_checked, Verb::check_start);
+    case Stage::start: return check_start();
     case Stage::start_checked: return judge_start(answer.start);
     case Stage::start_refused: return tell_refusal(answer.variable);
     case Stage::first_point: return measure_start();
@@ -115,6 +115,13 @@ CUDA_OPT_HD_CALL inline int State::finish_pair() {
     return memory_.newest_slot();
 }
 
+// Pairs that a warm start brings may be of another metric, whose diagonal is there no longer.
+CUDA_OPT_HD_CALL inline const Request &State::check_start() {
+    if (metric_at_work_ != settings.metric) metric_.clear();
+    metric_at_work_ = settings.metric;
+    return ask(Stage::start_checked, Verb::check_start);
+}
+
 CUDA_OPT_HD_CALL inline const Request &State::judge_start(const StartReport &report) {
     if (report.bound_nan < n_) return refuse_start(EventKind::bound_is_nan, report.bound_nan);
     if (report.crossed < n_) return refuse_start(EventKind::bounds_leave_no_x, report.crossed);
@@ -125,10 +132,8 @@ CUDA_OPT_HD_CALL inline const Request &State::judge_start(const StartReport &rep
     return ask_evaluation(Stage::first_point);
 }
 
-// f and g are there. Pairs that a warm start brings may be of another metric.
+// f and g are there.
 CUDA_OPT_HD_CALL inline const Request &State::measure_start() {
-    if (metric_at_work_ != settings.metric) metric_.clear();
-    metric_at_work_ = settings.metric;
     use_stored_pairs();
     if (!in_metric() && !memory_.plain()) {
         PanelRequest all = panel_;

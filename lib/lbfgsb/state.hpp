@@ -130,6 +130,7 @@ class State {
     enum class SearchFailure { no_descent, nothing_lower, lower_not_accepted, lower_not_found_again };
 
     // advance.hpp: from the start to the first direction, and the way of every iterate.
+    CUDA_OPT_HD const Request &check_start();
     CUDA_OPT_HD const Request &judge_start(const StartReport &report);
     CUDA_OPT_HD const Request &measure_start();
     CUDA_OPT_HD const Request &refuse_start(EventKind why, int64_t index);

@@ -71,8 +71,8 @@ class Solver {
     void warm_start();
 
     // A checkpoint (checkpoint.cpp), with the caller's arrays in it; its bytes alone while `to` is NULL. There is none
-    // of a solve that has not begun, or that a failure of the machine ended.
-    bool can_save() const { return state_->started() && !state_->broken(); }
+    // of a solve that has not begun, or that a failure of the machine ended or, on a rank, will end.
+    bool can_save() const { return state_->started() && !state_->broken() && !(ranks_ && ranks_->failed()); }
     int64_t save(unsigned char *to);
     // On to where the solve was that was saved. 0, or a negative code with its message.
     int load(const unsigned char *from, int64_t bytes);

@@ -54,7 +54,7 @@ def _side(limit: Any, none: float, n: int, space: Space, what: str, count: int |
         if shape not in ((n,), (count, n)):
             raise ValueError(f"{what} has the shape {shape}: it has to be a number, or of shape {(n,)} or {(count, n)}")
         return taken
-    if one_axis(taken, what) != n:
+    if one_axis(taken, what, min(n, 1)) != n:
         raise ValueError(f"{what} has {taken.shape[0]} elements, but x0 has {n}")
     return taken
 
@@ -71,7 +71,7 @@ def _from_pairs(pairs: Any, n: int) -> Bounds:
         limits = np.asarray(rows, np.float64).reshape(n, 2)
     except (TypeError, ValueError):
         raise ValueError("bounds has to have a pair (lower, upper) for each variable, with None for no bound") from None
-    return Bounds(*(side[0] if (side == side[0]).all() else side for side in limits.T))
+    return Bounds(*(side[0] if n and (side == side[0]).all() else side for side in limits.T))
 
 
 def limits_of(bounds: Any, n: int, space: Space) -> tuple[Limit, Limit]:

@@ -67,7 +67,7 @@ class Handle:
     @property
     def message(self) -> str:
         """The library's sentence on the last call that had something to say, e.g. how a solve ended."""
-        return str(library.cuda_opt_message(self._handle).decode())
+        return str(library.cuda_opt_message(self._handle).decode(errors="replace"))
 
     @property
     def stream(self) -> int:

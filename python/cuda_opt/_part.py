@@ -54,6 +54,6 @@ class Part:
         try:
             self.gather(own, all_of_them)
         except BaseException as failure:
-            library.cuda_opt_gather_failed(handle, str(failure).encode())
+            library.cuda_opt_gather_failed(handle, str(failure).encode(errors="replace"))
             raise
         return 0

@@ -87,7 +87,7 @@ class Solver(Handle):
         space = space_of(start)
         if stream is not None:
             space.stream, space.stream_owner = stream_number(stream), stream
-        self.n = one_axis(start, "x0")
+        self.n = one_axis(start, "x0", 0 if part else 1)
         self._lower, self._upper = limits_of(bounds, self.n, space)
         self._x = space.take(start, "x0", written=True)
         self._single = space.bits == 32

@@ -131,10 +131,10 @@ class DeviceIntegers:
         self.__cuda_array_interface__ = interface
 
 
-def one_axis(array: Array, what: str) -> int:
-    """Its length; ValueError where it has no or several axes, or is empty."""
+def one_axis(array: Array, what: str, least: int = 1) -> int:
+    """Its length; ValueError where it has no or several axes, or fewer elements."""
     shape = tuple(array.shape)
-    if len(shape) != 1 or not shape[0]:
+    if len(shape) != 1 or shape[0] < least:
         raise ValueError(f"{what} has the shape {shape}: it has to have one axis, of at least one element")
     return int(shape[0])
 

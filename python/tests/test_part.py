@@ -65,6 +65,31 @@ def test_parts_minimise_together():
         np.testing.assert_allclose(np.concatenate([end[3] for end in ends]), expected, atol=1e-6)
 
 
+@pytest.mark.parametrize("bounds", [None, cuda_opt.Bounds(0, 1), "arrays", "pairs"])
+def test_a_part_of_no_variables(bounds):
+    """More ranks than segments: some have none."""
+    everyone, results = Everyone(3), [None] * 3
+
+    def run(rank):
+        part, size = cuda_opt.Part.even(rank, 3, 100, everyone.gather_of(rank))
+        own = {"arrays": cuda_opt.Bounds(np.zeros(size), np.ones(size)), "pairs": [(0, 1)] * size}
+        limits = own.get(bounds) if isinstance(bounds, str) else bounds
+        solver = cuda_opt.Solver(np.zeros(size), part=part, bounds=limits, THREADS=1, METRIC=2)
+        for _ in solver:
+            solver.f, solver.g = 2 * ((solver.x - 0.3) @ (solver.x - 0.3)), 4 * (solver.x - 0.3)
+            assert solver.metric().shape == (size,)
+        results[rank] = solver.status, size, float(solver.f), solver.x.sum()
+
+    threads = [threading.Thread(target=run, args=(rank,)) for rank in range(3)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert sorted(result[1] for result in results) == [0, 0, 100]
+    assert all(result[0] is cuda_opt.Task.CONVERGED and result[2] == results[0][2] for result in results)
+    assert sum(result[3] for result in results) == pytest.approx(30)
+
+
 def test_settings_that_differ_are_refused_on_all():
     def solve(part, size):
         solver = cuda_opt.Solver(np.zeros(size), part=part, EPS=1e-3 if part.rank == 1 else 1e-4)
@@ -83,6 +108,29 @@ def test_gather_that_fails():
     with pytest.raises(OSError, match="cable"):
         next(solver)
     assert "the exchange between the ranks failed: the cable is cut" in solver.message
+
+
+def test_a_failure_in_words_that_are_no_text():
+    def gather(send, receive):
+        raise OSError("cable \udcff")
+
+    solver = cuda_opt.Solver(np.zeros(5), part=cuda_opt.Part(0, 1, 0, 5, gather))
+    with pytest.raises(OSError, match="cable"):
+        next(solver)
+    assert "failed: cable ?" in solver.message
+
+
+def test_a_failure_in_many_words():
+    """A sentence is cut at a byte, wherever that is."""
+    for length in range(200, 280):
+
+        def gather(send, receive):
+            raise OSError("x" * (length % 2) + "ü" * length)
+
+        solver = cuda_opt.Solver(np.zeros(5), part=cuda_opt.Part(0, 1, 0, 5, gather))
+        with pytest.raises(OSError):
+            next(solver)
+        assert "üü" in solver.message
 
 
 def test_part_that_cannot_be():

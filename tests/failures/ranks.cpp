@@ -14,7 +14,7 @@ constexpr int64_t first_of[ranks + 1] = {0, 300, 300, n}; // the second has no v
 
 class Trial {
   public:
-    explicit Trial(bool learned) : learned_(learned), x_(n), g_(n) {}
+    explicit Trial(int64_t metric) : metric_(metric), x_(n), g_(n), h_(n, 0.01), told_(n) {}
     ~Trial() { destroy(); }
     Trial(const Trial &) = delete;
     Trial &operator=(const Trial &) = delete;
@@ -39,7 +39,8 @@ class Trial {
         cuda_opt_set_int(s[rank], CUDA_OPT_THREADS, 1);
         cuda_opt_set_int(s[rank], CUDA_OPT_MAX_ITERATIONS, 100);
         cuda_opt_set_int(s[rank], CUDA_OPT_F_PART, CUDA_OPT_F_WHOLE);
-        cuda_opt_set_int(s[rank], CUDA_OPT_METRIC, learned_ ? CUDA_OPT_METRIC_LEARNED : CUDA_OPT_METRIC_ONE_NUMBER);
+        cuda_opt_set_int(s[rank], CUDA_OPT_METRIC, metric_);
+        cuda_opt_set_diagonal(s[rank], h_.data() + first_of[rank]);
         return cuda_opt_set_uniform_bounds(s[rank], -1.5, 0.8);
     }
     // All ranks have the same tasks, and end with the same code and sentence.
@@ -52,6 +53,7 @@ class Trial {
                 codes[rank] =
                     cuda_opt_solve(s[rank], x_.data() + first_of[rank], &f_[rank], g_.data() + first_of[rank]);
             outcome.code = codes[0];
+            for (cuda_opt *one : s) cuda_opt_get_diagonal(one, told_.data()); // where there is one; refused, or not
             for (int rank = 1; rank < ranks; rank++) agree = agree && codes[rank] == codes[0];
             if (!agree) return outcome;
             if (outcome.code == CUDA_OPT_EXCHANGE) gather();
@@ -90,14 +92,14 @@ class Trial {
                 std::memcpy(static_cast<char *>(to) + rank * bytes[0], sends[rank], static_cast<std::size_t>(bytes[0]));
     }
 
-    const bool learned_;
-    std::vector<double> x_, g_;
+    const int64_t metric_;
+    std::vector<double> x_, g_, h_, told_;
     double f_[ranks] = {};
 };
 
-std::string body(bool learned, int64_t number, Mode mode) {
+std::string body(int64_t metric, int64_t number, Mode mode) {
     std::string wrong;
-    Trial trial(learned), other(learned);
+    Trial trial(metric), other(metric);
     arm(number, mode);
     const Outcome first = trial.attempt();
     calm();
@@ -130,7 +132,9 @@ std::string body(bool learned, int64_t number, Mode mode) {
 } // namespace
 
 TEST_CASE("Each allocation of ranks fails in turn", "[failures]") {
-    const bool learned = GENERATE(false, true);
-    const std::string wrong = each_in_turn([&](int64_t number, Mode mode) { return body(learned, number, mode); });
+    const int64_t metric =
+        GENERATE(as<int64_t>(), CUDA_OPT_METRIC_ONE_NUMBER, CUDA_OPT_METRIC_DIAGONAL, CUDA_OPT_METRIC_LEARNED);
+    INFO("metric " << metric);
+    const std::string wrong = each_in_turn([&](int64_t number, Mode mode) { return body(metric, number, mode); });
     CHECK(wrong == "");
 }

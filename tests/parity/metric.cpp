@@ -286,6 +286,33 @@ TEMPLATE_TEST_CASE("A learned metric's iterates are the host's", "[metric]", Cud
         }
 }
 
+TEMPLATE_TEST_CASE("What was learned is gone where a solve begins with another metric", "[metric]",
+                   EVERY_CONFIGURATION) {
+    if (skipped<TestType>()) return;
+    const Problem problem = springs(300);
+    const auto bytes_after = [&](int64_t metric) {
+        Harness<TestType> harness(problem, 9);
+        if (metric == CUDA_OPT_METRIC_DIAGONAL)
+            harness.with_diagonal(
+                [](const Vector &, const Vector &, Vector &h) { std::fill(h.begin(), h.end(), 0.5); });
+        harness.set_int(CUDA_OPT_METRIC, CUDA_OPT_METRIC_LEARNED).set_int(CUDA_OPT_MAX_ITERATIONS, 30).run();
+        REQUIRE(cuda_opt_warm_start(harness.handle()) == 0);
+        harness.set_int(CUDA_OPT_METRIC, metric);
+        REQUIRE(harness.step() == CUDA_OPT_EVALUATE_FG);
+        if (metric == CUDA_OPT_METRIC_ONE_NUMBER) {
+            const Vector told = diagonal_of(harness);
+            CHECK(told == Vector(told.size(), told[0]));
+        }
+        int64_t bytes = 0;
+        REQUIRE(cuda_opt_save(harness.handle(), nullptr, &bytes) == 0);
+        std::vector<unsigned char> checkpoint(static_cast<std::size_t>(bytes));
+        REQUIRE(cuda_opt_save(harness.handle(), checkpoint.data(), &bytes) == 0);
+        return bytes;
+    };
+    // The caller's array is no part of a checkpoint: to load it would be to write there.
+    CHECK(bytes_after(CUDA_OPT_METRIC_DIAGONAL) == bytes_after(CUDA_OPT_METRIC_ONE_NUMBER));
+}
+
 TEMPLATE_TEST_CASE("The metric may change with a warm start, and pairs stay", "[metric]", EVERY_CONFIGURATION) {
     if (skipped<TestType>()) return;
     const bool wide = sizeof(typename TestType::Real) == 8;
