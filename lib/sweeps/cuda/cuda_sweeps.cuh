@@ -269,7 +269,7 @@ template <class Real, class History> class CudaSweeps final : public Sweeps {
         v_.m = m;
         v_.pitch = (n_ + 63) / 64 * 64; // whole tiles of sweep 1
         held_ = std::make_unique<CudaWorkspace<Real, History>>(v_.pitch, m, columns_, most_partials(),
-                                                               multiprocessors * direction_resident, stream_);
+                                                               multiprocessors * most_direction_resident, stream_);
         v_.first = reinterpret_cast<Real *>(held_->vectors.get());
     }
     int attribute(cudaDeviceAttr which) const {

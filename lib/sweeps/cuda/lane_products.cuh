@@ -68,6 +68,23 @@ template <int blocks, InnerProducts kind> struct BlockProducts {
             for (int by = symmetric; by < blocks; by++) times(0, by + 1, by);
         }
     }
+    // Whether each product that is wanted is there; by the last two blocks, with those as the factor.
+    constexpr bool complete() const {
+        for (int by = 0; by < blocks; by++)
+            for (int block = 0; block < blocks; block++) {
+                const bool wanted = over_free_rows(kind) ? block <= by : by == 0;
+                const bool either = over_free_rows(kind) && by < blocks - 2;
+                if (wanted && !has(block, by) && !(either && has(by, block))) return false;
+            }
+        return true;
+    }
+    constexpr bool has(int block, int by) const {
+        for (int t = 0; t < count; t++)
+            if (list[t].of(block, by)) return true;
+        return false;
+    }
+
+  private:
     constexpr void add(int first, int second, int by) { list[count++] = {first, second, by}; }
     constexpr void times(int from, int to, int by) {
         for (int i = from; i < to; i += 2) add(i, i + 1 < to ? i + 1 : i, by);
@@ -89,6 +106,7 @@ template <int blocks, InnerProducts kind> struct LaneProducts {
     static constexpr bool free_gram = over_free_rows(kind);
     static constexpr bool one_tile = free_gram && blocks == 1; // upper half: over the free rows; lower half: over all
     static constexpr BlockProducts<blocks, kind> products{};
+    static_assert(products.complete() || kind == InnerProducts::new_metric, "each pair of blocks has its product");
     static constexpr int tiles = products.count, tile_size = 2 * column_block * column_block,
                          elements = tiles * tile_size;
 
