@@ -269,7 +269,7 @@ template <class Real, class History> class CudaSweeps final : public Sweeps {
         v_.m = m;
         v_.pitch = (n_ + 63) / 64 * 64; // whole tiles of sweep 1
         held_ = std::make_unique<CudaWorkspace<Real, History>>(v_.pitch, m, columns_, most_partials(),
-                                                               multiprocessors * direction_resident, stream_);
+                                                               multiprocessors * most_direction_resident, stream_);
         v_.first = reinterpret_cast<Real *>(held_->vectors.get());
     }
     int attribute(cudaDeviceAttr which) const {
@@ -300,7 +300,10 @@ template <class Real, class History> class CudaSweeps final : public Sweeps {
     int64_t most_partials() const {
         const int64_t narrow =
             ProductsLayout(std::min(columns_, 5 * column_block), true).size * int64_t{most_products_blocks};
-        return std::max(narrow, ProductsLayout(columns_, true).size * int64_t{tile_kernel_rows(columns_)});
+        int64_t most = narrow;
+        for (int columns = panel::leading; columns <= columns_; columns += 2)
+            most = std::max(most, ProductsLayout(columns, true).size * int64_t{tile_kernel_rows(columns)});
+        return most;
     }
     template <class Rule> void launch_direction(const Rule &rule) {
         const int64_t groups = (n_ + Rule::rows - 1) / Rule::rows;
