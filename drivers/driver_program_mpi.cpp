@@ -1,11 +1,14 @@
-// mpirun -n R driver_program_mpi n m: driver_program on R ranks, each with its part of the variables, on the host. Rank
-// 0 prints the log. It shows how a program with MPI goes about it: docs/ranks.md.
+// mpirun -n R driver_program_mpi n m: driver_program on R ranks, each with its part of the variables, on the host or,
+// with --backend cuda, on a GPU each. Rank 0 prints the log. It shows how a program with MPI goes about it:
+// docs/ranks.md.
 #include "cuda_opt/mpi.h"
 #include "failure.hpp"
 #include "interrupt.hpp"
 #include "manual_log.hpp"
+#include "rank_points.hpp"
 #include "rank_problem.hpp"
 
+#include <algorithm>
 #include <chrono>
 #include <cmath>
 #include <optional>
@@ -18,11 +21,20 @@ double seconds_since(std::chrono::steady_clock::time_point start) {
     return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 
+// Among those of this machine.
+int rank_on_machine() {
+    MPI_Comm machine;
+    int rank = 0;
+    MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &machine);
+    MPI_Comm_rank(machine, &rank);
+    MPI_Comm_free(&machine);
+    return rank;
+}
+
 void refuse_unserved(const Options &options) {
     const auto refuse = [](const std::string &what) {
         throw Failure(exit_usage, what + " is not for driver_program_mpi (see driver_program)");
     };
-    if (options.backend == CUDA_OPT_BACKEND_CUDA) refuse("--backend cuda");
     if (!options.csv.empty()) refuse("--csv");
     if (!options.plot.empty()) refuse("--plot");
     if (!options.checkpoint.empty()) refuse("--checkpoint");
@@ -32,10 +44,11 @@ void refuse_unserved(const Options &options) {
 template <class Real>
 int minimise(const Options &options, const cudaopt::testfuncs::Problem &problem, const RankCut &cut) {
     const int64_t n = problem.n();
-    const auto own = static_cast<std::size_t>(cut.n());
-    const auto evaluation = make_rank_problem<Real>(options, n, cut, MPI_COMM_WORLD);
-
-    cudaopt::Minimiser<Real> s(n, options.m, CUDA_OPT_BACKEND_HOST);
+    const int64_t room = std::max<int64_t>(1, cut.n());
+    const bool on_cuda = options.backend == CUDA_OPT_BACKEND_CUDA;
+    if (on_cuda) choose_device(rank_on_machine());
+    cudaopt::Minimiser<Real> s(n, options.m, on_cuda ? CUDA_OPT_BACKEND_CUDA : CUDA_OPT_BACKEND_HOST);
+    const auto evaluation = make_rank_problem<Real>(options, n, on_cuda, cut, MPI_COMM_WORLD);
     s.set_ranks(cut.rank, cut.ranks(), cut.first(), cut.n());
     s.set_int(CUDA_OPT_F_PART, CUDA_OPT_F_OF_SEGMENTS);
     s.set_int(CUDA_OPT_THREADS, options.threads);
@@ -45,12 +58,16 @@ int minimise(const Options &options, const cudaopt::testfuncs::Problem &problem,
             if (const auto *whole = std::get_if<int64_t>(&given.value)) s.set_int(given.key, *whole);
             else s.set_real(given.key, std::get<double>(given.value));
         });
-    std::vector<Real> x(own), g(own), lower(own), upper(own);
-    std::vector<double> f(static_cast<std::size_t>(cuda_opt_segments(n)));
-    problem.start(cut.first(), cut.n(), x.data());
+    cudaopt::Array<Real> x(s, room), g(s, room), lower(s, room), upper(s, room);
+    cudaopt::Array<double> f(s, cuda_opt_segments(n));
+    std::vector<Real> values(static_cast<std::size_t>(cut.n()));
+    problem.start(cut.first(), cut.n(), values.data());
+    x.write(0, values.data(), cut.n());
     if (problem.bounded()) {
-        problem.lower(cut.first(), cut.n(), lower.data());
-        problem.upper(cut.first(), cut.n(), upper.data());
+        problem.lower(cut.first(), cut.n(), values.data());
+        lower.write(0, values.data(), cut.n());
+        problem.upper(cut.first(), cut.n(), values.data());
+        upper.write(0, values.data(), cut.n());
         s.set_bounds(options.lower ? nullptr : lower.data(), options.upper ? nullptr : upper.data());
     }
     s.set_uniform_bounds(static_cast<Real>(options.lower.value_or(-INFINITY)),
@@ -106,6 +123,13 @@ int run(int argc, char **argv, int rank, int ranks) {
 } // namespace
 } // namespace driver
 
+// Of one rank alone, or so it may be: the others would wait.
+int abort_all(int rank, const char *why) {
+    std::fprintf(stderr, "driver_program_mpi: rank %d: %s\n", rank, why);
+    MPI_Abort(MPI_COMM_WORLD, driver::exit_failed);
+    return driver::exit_failed;
+}
+
 int main(int argc, char **argv) {
     MPI_Init(&argc, &argv);
     int rank, ranks, status;
@@ -118,12 +142,11 @@ int main(int argc, char **argv) {
         if (rank == 0) std::fprintf(stderr, "driver_program_mpi: %s\n", failure.what());
         status = failure.status;
     } catch (const cudaopt::Error &failure) { // improper input can only stem from the arguments
+        if (failure.code() != CUDA_OPT_IMPROPER_INPUT) return abort_all(rank, failure.what());
         if (rank == 0) std::fprintf(stderr, "driver_program_mpi: %s\n", failure.what());
-        status = failure.code() == CUDA_OPT_IMPROPER_INPUT ? driver::exit_usage : driver::exit_failed;
-    } catch (const std::exception &failure) { // of this rank alone: the others would wait
-        std::fprintf(stderr, "driver_program_mpi: rank %d: %s\n", rank, failure.what());
-        MPI_Abort(MPI_COMM_WORLD, driver::exit_failed);
-        status = driver::exit_failed;
+        status = driver::exit_usage;
+    } catch (const std::exception &failure) {
+        return abort_all(rank, failure.what());
     }
     MPI_Finalize();
     return status;

@@ -2,10 +2,13 @@
 
 #include "cuda_opt/ranks.h"
 #include "failure.hpp"
-#include "testfuncs/bearing.hpp"
+#include "rank_points.hpp"
 #include "testfuncs/host_executor.hpp"
 #include "testfuncs/problem.hpp"
-#include "testfuncs/torsion.hpp"
+
+#ifdef OMPI_MAJOR_VERSION
+#include <mpi-ext.h>
+#endif
 
 #include <algorithm>
 #include <map>
@@ -17,6 +20,7 @@ namespace driver {
 namespace {
 
 using cudaopt::testfuncs::HostExecutor;
+using cudaopt::testfuncs::Place;
 
 // Where the rank's segments begin, counted from its first variable, and where the last one ends.
 std::vector<int64_t> own_segments(int64_t n, const RankCut &cut) {
@@ -31,8 +35,9 @@ std::vector<int64_t> own_segments(int64_t n, const RankCut &cut) {
 // A sum over blocks of 2 or 4 variables, which segments do not cut: each segment is a problem of its own.
 template <class Real> class Blocks final : public RankProblem<Real> {
   public:
-    Blocks(const Options &options, int64_t n, const RankCut &cut)
-        : segments_(own_segments(n, cut)), place_{cudaopt::testfuncs::Place::Space::host, options.threads, nullptr} {
+    Blocks(const Options &options, int64_t n, bool on_cuda, const RankCut &cut)
+        : segments_(own_segments(n, cut)), place_{on_cuda ? Place::Space::cuda : Place::Space::host, options.threads,
+                                                  nullptr} {
         for (std::size_t k = 0; k + 1 < segments_.size(); k++) {
             auto &problem = problem_of_size_[segments_[k + 1] - segments_[k]];
             if (!problem)
@@ -49,89 +54,117 @@ template <class Real> class Blocks final : public RankProblem<Real> {
 
   private:
     const std::vector<int64_t> segments_;
-    const cudaopt::testfuncs::Place place_;
+    const Place place_;
     std::map<int64_t, std::unique_ptr<cudaopt::testfuncs::Problem>> problem_of_size_;
 };
 
-// An energy on a grid, v = 0 around it: a point's share of f and its gradient need a row of points before the rank's
-// and one behind them, which belong to others.
-template <class Real, class Function> class GridPart final : public RankProblem<Real> {
+template <class Real, class Column> class HostPoints final : public RankPoints<Real> {
   public:
-    GridPart(const Options &options, const Function &function, const RankCut &cut, MPI_Comm communicator)
-        : grid_(function.grid), cut_(cut), communicator_(communicator), threads_(options.threads),
-          segments_(own_segments(function.n, cut)), v_(static_cast<std::size_t>(cut.n() + 2 * grid_.nx)) {
-        const auto energy = function.energy();
-        for (int64_t i = 0; i < grid_.nx; i++) columns_.push_back(energy.column(i));
-    }
+    HostPoints(const Grid &grid, std::vector<Column> columns, int64_t first, std::vector<int64_t> segments, int threads)
+        : grid_(grid), columns_(std::move(columns)), first_(first), segments_(std::move(segments)), threads_(threads),
+          values_(static_cast<std::size_t>(segments_.back() + 2 * grid.nx)) {}
 
-    void evaluate(const Real *x, double *f, Real *g) override {
-        std::copy(x, x + cut_.n(), v_.data() + grid_.nx);
-        exchange_halos();
+    Real *values() override { return values_.data(); }
+    void take(const Real *x) override { std::copy(x, x + segments_.back(), values_.data() + grid_.nx); }
+    void evaluate(double *f, Real *g) override {
         HostExecutor on(threads_);
         for (std::size_t k = 0; k + 1 < segments_.size(); k++) {
             const int64_t begin = segments_[k];
-            const auto point = [&](int64_t p, cudaopt::Sum &share) {
-                g[begin + p] = static_cast<Real>(at_point(cut_.first() + begin + p, share));
-            };
+            const PointEnergy<Real, Column> point{grid_,  columns_.data(), values_.data(),
+                                                  first_, first_ + begin,  g + begin};
             on.map_reduce<cudaopt::Sum>(segments_[k + 1] - begin, point, cudaopt::testfuncs::StoreSum{f + k});
         }
     }
 
   private:
-    double value(int64_t i, int64_t j) const {
-        const bool inside = 0 <= i && i < grid_.nx && 0 <= j && j < grid_.ny;
-        return inside ? static_cast<double>(v_[j * grid_.nx + i - cut_.first() + grid_.nx]) : 0;
-    }
-    double at_point(int64_t p, cudaopt::Sum &f) const {
-        const int64_t i = grid_.column(p), j = grid_.row(p);
-        const cudaopt::testfuncs::Neighbourhood around = {value(i, j),        value(i - 1, j), value(i + 1, j),
-                                                          value(i, j - 1),    value(i, j + 1), value(i + 1, j - 1),
-                                                          value(i - 1, j + 1)};
-        const cudaopt::testfuncs::Sides sides = {i == 0, i == grid_.nx - 1, j == 0, j == grid_.ny - 1};
-        return columns_[i](sides, around, f);
+    const Grid grid_;
+    const std::vector<Column> columns_;
+    const int64_t first_;
+    const std::vector<int64_t> segments_;
+    const int threads_;
+    std::vector<Real> values_;
+};
+
+// Whether MPI takes pointers to device memory.
+bool knows_device_memory() {
+#ifdef MPIX_CUDA_AWARE_SUPPORT
+    return MPIX_Query_cuda_support() == 1;
+#else
+    return false;
+#endif
+}
+
+// An energy on a grid: a point's share of f and its gradient need a row of points before the rank's and one behind
+// them, which belong to others. On CUDA they go from device memory to device memory where MPI knows it, else by way of
+// pinned memory of the host.
+template <class Real> class GridPart final : public RankProblem<Real> {
+  public:
+    GridPart(std::unique_ptr<RankPoints<Real>> points, int64_t nx, bool on_cuda, const RankCut &cut,
+             MPI_Comm communicator)
+        : points_(std::move(points)), nx_(nx), cut_(cut), communicator_(communicator) {
+        int64_t staged = 0;
+        for (int other = 0; other < cut_.ranks(); other++)
+            for (int side = 0; side < 2 && other != cut_.rank; side++) {
+                const auto add = [&](const Range &range, bool wanted) {
+                    if (range.count() == 0) return;
+                    messages_.push_back({other, side, wanted, range.begin - cut_.first() + nx_, range.count(), staged});
+                    staged += range.count();
+                };
+                add(both(halo(cut_.rank, side), own(other)), true);
+                add(both(halo(other, side), own(cut_.rank)), false);
+            }
+        if (on_cuda && !knows_device_memory()) staging_ = points_->staging(staged);
     }
 
+    void evaluate(const Real *x, double *f, Real *g) override {
+        points_->take(x);
+        exchange_halos();
+        points_->evaluate(f, g);
+    }
+
+  private:
     struct Range {
         int64_t begin, end;
         int64_t count() const { return std::max<int64_t>(0, end - begin); }
+    };
+    struct Message {
+        int other, side;
+        bool wanted;               // else given
+        int64_t at, count, staged; // its first value; among those on the host
     };
     Range own(int rank) const { return {cut_.begins[rank], cut_.begins[rank + 1]}; }
     // What a rank wants of the others: the row before its part (side 0), or behind it.
     Range halo(int rank, int side) const {
         const Range part = own(rank);
         if (part.count() == 0) return {0, 0};
-        return side == 0 ? Range{part.begin - grid_.nx, part.begin} : Range{part.end, part.end + grid_.nx};
+        return side == 0 ? Range{part.begin - nx_, part.begin} : Range{part.end, part.end + nx_};
     }
     static Range both(const Range &a, const Range &b) { return {std::max(a.begin, b.begin), std::min(a.end, b.end)}; }
-    Real *place(int64_t point) { return v_.data() + (point - cut_.first() + grid_.nx); }
 
     void exchange_halos() {
-        requests_.clear();
-        const auto bytes = [](const Range &range) { return static_cast<int>(range.count() * sizeof(Real)); };
-        for (int other = 0; other < cut_.ranks(); other++)
-            for (int side = 0; side < 2 && other != cut_.rank; side++) {
-                const Range wanted = both(halo(cut_.rank, side), own(other));
-                const Range given = both(halo(other, side), own(cut_.rank));
-                if (wanted.count() > 0)
-                    MPI_Irecv(place(wanted.begin), bytes(wanted), MPI_BYTE, other, side, communicator_, request());
-                if (given.count() > 0)
-                    MPI_Isend(place(given.begin), bytes(given), MPI_BYTE, other, side, communicator_, request());
-            }
-        MPI_Waitall(static_cast<int>(requests_.size()), requests_.data(), MPI_STATUSES_IGNORE);
-    }
-    MPI_Request *request() {
-        requests_.push_back(MPI_REQUEST_NULL);
-        return &requests_.back();
+        for (const Message &message : messages_)
+            if (staging_ && !message.wanted) points_->copy_out(staging_ + message.staged, message.at, message.count);
+        points_->finish();
+        std::vector<MPI_Request> requests(messages_.size());
+        for (std::size_t k = 0; k < messages_.size(); k++) {
+            const Message &message = messages_[k];
+            Real *const place = staging_ ? staging_ + message.staged : points_->values() + message.at;
+            const int bytes = static_cast<int>(message.count * static_cast<int64_t>(sizeof(Real)));
+            if (message.wanted)
+                MPI_Irecv(place, bytes, MPI_BYTE, message.other, message.side, communicator_, &requests[k]);
+            else MPI_Isend(place, bytes, MPI_BYTE, message.other, message.side, communicator_, &requests[k]);
+        }
+        MPI_Waitall(static_cast<int>(requests.size()), requests.data(), MPI_STATUSES_IGNORE);
+        for (const Message &message : messages_)
+            if (staging_ && message.wanted) points_->copy_in(message.at, staging_ + message.staged, message.count);
     }
 
-    const cudaopt::testfuncs::Grid grid_;
+    const std::unique_ptr<RankPoints<Real>> points_;
+    const int64_t nx_;
     const RankCut cut_;
     const MPI_Comm communicator_;
-    const int threads_;
-    const std::vector<int64_t> segments_;
-    std::vector<Real> v_; // the rank's points, between the rows before and behind them
-    std::vector<std::decay_t<decltype(std::declval<Function>().energy().column(0))>> columns_;
-    std::vector<MPI_Request> requests_;
+    std::vector<Message> messages_;
+    Real *staging_ = nullptr;
 };
 
 } // namespace
@@ -143,16 +176,25 @@ RankCut cut_at_segments(int64_t n, int rank, int ranks) {
 }
 
 template <class Real>
-std::unique_ptr<RankProblem<Real>> make_rank_problem(const Options &options, int64_t n, const RankCut &cut,
-                                                     MPI_Comm communicator) {
+std::unique_ptr<RankProblem<Real>> make_rank_problem(const Options &options, int64_t n, bool on_cuda,
+                                                     const RankCut &cut, MPI_Comm communicator) {
     using cudaopt::testfuncs::Bearing;
     using cudaopt::testfuncs::Torsion;
     const std::string &name = options.problem;
     for (const char *blocks : {"rosenbrock", "powell", "wood", "beale"})
-        if (name == blocks) return std::make_unique<Blocks<Real>>(options, n, cut);
+        if (name == blocks) return std::make_unique<Blocks<Real>>(options, n, on_cuda, cut);
     const auto on_grid = [&](const auto &function) -> std::unique_ptr<RankProblem<Real>> {
-        using Function = std::decay_t<decltype(function)>;
-        return std::make_unique<GridPart<Real, Function>>(options, function, cut, communicator);
+        const std::vector<int64_t> segments = own_segments(n, cut);
+        std::unique_ptr<RankPoints<Real>> points;
+        if (on_cuda) {
+            points = make_cuda_points<Real>(function, cut.first(), segments);
+        } else {
+            auto columns = columns_of(function);
+            using Column = typename decltype(columns)::value_type;
+            points = std::make_unique<HostPoints<Real, Column>>(function.grid, std::move(columns), cut.first(),
+                                                                segments, options.threads);
+        }
+        return std::make_unique<GridPart<Real>>(std::move(points), function.grid.nx, on_cuda, cut, communicator);
     };
     const auto parameters = [&](const auto &facts) { return complete(facts.parameters, options.parameters); };
     if (name == "torsion") return on_grid(Torsion(n, parameters(Torsion::facts())));
@@ -161,7 +203,9 @@ std::unique_ptr<RankProblem<Real>> make_rank_problem(const Options &options, int
                                   "'; they have rosenbrock, powell, wood, beale, torsion and bearing");
 }
 
-template std::unique_ptr<RankProblem<double>> make_rank_problem(const Options &, int64_t, const RankCut &, MPI_Comm);
-template std::unique_ptr<RankProblem<float>> make_rank_problem(const Options &, int64_t, const RankCut &, MPI_Comm);
+template std::unique_ptr<RankProblem<double>> make_rank_problem(const Options &, int64_t, bool, const RankCut &,
+                                                                MPI_Comm);
+template std::unique_ptr<RankProblem<float>> make_rank_problem(const Options &, int64_t, bool, const RankCut &,
+                                                               MPI_Comm);
 
 } // namespace driver

@@ -28,13 +28,14 @@ RankCut cut_at_segments(int64_t n, int rank, int ranks);
 template <class Real> class RankProblem {
   public:
     virtual ~RankProblem() = default;
-    // x, g: of the rank's variables; f: a number for each of its segments. All ranks call it together.
+    // x, g: of the rank's variables; f: a number for each of its segments; in the handle's memory space. All ranks call
+    // it together.
     virtual void evaluate(const Real *x, double *f, Real *g) = 0;
 };
 
 // Throws Failure for a problem that ranks do not have.
 template <class Real>
-std::unique_ptr<RankProblem<Real>> make_rank_problem(const Options &options, int64_t n, const RankCut &cut,
-                                                     MPI_Comm communicator);
+std::unique_ptr<RankProblem<Real>> make_rank_problem(const Options &options, int64_t n, bool on_cuda,
+                                                     const RankCut &cut, MPI_Comm communicator);
 
 } // namespace driver

@@ -132,8 +132,8 @@ enum {
 /** The metric: B0, the approximation of the Hessian to which the correction pairs are added (docs/metric.md). */
 enum {
     CUDA_OPT_METRIC_ONE_NUMBER = 0, /**< B0 = theta I, as in version 3.0 */
-    CUDA_OPT_METRIC_DIAGONAL = 1,   /**< the inverse of the caller's diagonal, who is asked for it at every iterate by
-                                         CUDA_OPT_SUPPLY_DIAGONAL */
+    CUDA_OPT_METRIC_DIAGONAL = 1,   /**< the inverse of the caller's diagonal, who is asked for it by
+                                         CUDA_OPT_SUPPLY_DIAGONAL, as CUDA_OPT_DIAGONAL_EVERY says */
     CUDA_OPT_METRIC_LEARNED = 2     /**< theta times a diagonal that is learned from the pairs, and rules beside it that
                                          save evaluations (docs/metric.md). One vector of n more in the workspace */
 };
@@ -147,8 +147,8 @@ enum {
     CUDA_OPT_MAXFEV = 102,          /**< >= 1; default 20: evaluations within one line search, besides cuts and one to
                                          go back to the lowest point */
     CUDA_OPT_MAX_CUTS = 103,        /**< >= 0; default 30: cuts in a row because f or g is not finite */
-    CUDA_OPT_DIAGCO = 104,          /**< 0 or 1; default 0. 1: ask for H0's diagonal at every iterate. Before the first
-                                         call of cuda_opt_solve(); needs cuda_opt_set_diagonal(). The manual's name for
+    CUDA_OPT_DIAGCO = 104,          /**< 0 or 1; default 0. 1: ask for H0's diagonal. Before the first call of
+                                         cuda_opt_solve(); needs cuda_opt_set_diagonal(). The manual's name for
                                          CUDA_OPT_METRIC = CUDA_OPT_METRIC_DIAGONAL: to set one is to set the other */
     CUDA_OPT_APPROXIMATE_CAUCHY = 105, /**< 0 or 1; default 0: exact generalized Cauchy point. 1: stop at the first
                                             breakpoint, t = max(0, min(t_1, t_1*)) (Fei et al. 2014) */
@@ -175,13 +175,11 @@ enum {
                                          the workspace is 2m + 2 vectors of these bits and 4 of x's, 2 without ROBUST.
                                          Fewer than 64 have the range of float. Changes of g beyond 3.4e38 cannot be
                                          stored, and those below 1e-45 (16: 1e-40) vanish: such a pair is left out. Of a
-                                         step, what is beyond 3.4e38 is cut, and what is as small vanishes: x and f are
-                                         to be scaled so that it matters not, or no lower f may be found. Before the
-                                         first call of cuda_opt_solve(), and not while cuda_opt_warm_start() keeps pairs
-                                         of other bits */
+                                         step, what is beyond 3.4e38 is cut, and what is as small vanishes: scale
+                                         x and f so that it matters not, or no lower f may be found. Before the first
+                                         call of cuda_opt_solve(), not while a warm start keeps pairs of other bits */
     CUDA_OPT_METRIC = 112,          /**< CUDA_OPT_METRIC_ONE_NUMBER (default), _DIAGONAL or _LEARNED: what the model
-                                         of f starts from in each iteration. Before the first call of
-                                         cuda_opt_solve() */
+                                         of f starts from. Before the first call of cuda_opt_solve() */
     CUDA_OPT_PRODUCT_BITS = 113,    /**< 64 or 32; default 64: the precision in which inner products of the correction
                                          pairs are formed. 32 allows single precision where that is faster: with
                                          CUDA_OPT_HISTORY_BITS 16 on CUDA and m <= 22, on the matrix units made for
@@ -189,6 +187,8 @@ enum {
                                          added in double. Not for products that would lose digits by overflow or
                                          underflow, beyond the first breakpoint, or with a diagonal: those stay double,
                                          as do the line search's slopes and all other sums (docs/memory.md) */
+    CUDA_OPT_DIAGONAL_EVERY = 115,  /**< >= 0; default 1: iterations that a caller's diagonal D holds for; 0: all. So long
+                                         its array stays as it is. 1: H0 is D; else D s'y / y'Dy (docs/metric.md) */
     CUDA_OPT_F_PART = 114,          /**< what a rank is given as f, before its first call: see cuda_opt/ranks.h */
     /* of a search (cuda_opt_create_search()), before its first call; it also has MAX_ITERATIONS, MAX_EVALUATIONS,
        THREADS, MAX_SECONDS, F_TARGET, ITERATIONS, EVALUATIONS, F, DIMENSION, STOP_TEST and WORKSPACE_BYTES */
@@ -314,7 +314,7 @@ CUDA_OPT_API int cuda_opt_set_diagonal_f32(cuda_opt *s, const float *diagonal);
 /** The diagonal of H0, the inverse of B0, as the newest model has it: what has been learned, with
  *  CUDA_OPT_METRIC_LEARNED, where it is in use; the caller's own; else 1 / theta, for all variables. Once a solve has
  *  begun, and after its end.
- *  @param diagonal  receives n values, in host memory
+ *  @param diagonal  receives n values, a rank's those of its part, in host memory
  *  @return 0; CUDA_OPT_MISUSE where there is no solve to ask; CUDA_OPT_CUDA_FAILURE */
 CUDA_OPT_API int cuda_opt_get_diagonal(cuda_opt *s, double *diagonal);
 /** As cuda_opt_get_diagonal(), for a handle of cuda_opt_create_f32(). */
@@ -372,8 +372,8 @@ CUDA_OPT_API int cuda_opt_save(cuda_opt *s, void *buffer, int64_t *bytes);
 CUDA_OPT_API int cuda_opt_load(cuda_opt *s, const void *buffer, int64_t bytes, double *x, double *f, double *g);
 /** As cuda_opt_load(), for a handle of cuda_opt_create_f32(). */
 CUDA_OPT_API int cuda_opt_load_f32(cuda_opt *s, const void *buffer, int64_t bytes, float *x, double *f, float *g);
-/** Ask that the solve end with CUDA_OPT_STOPPED: at its next call, on CUDA also in one that waits for the stream. Safe
- *  from any thread and from a signal handler. */
+/** Ask that the solve end with CUDA_OPT_STOPPED: at its next call, which still reads f and g, or values, if they have
+ *  been asked for; on CUDA also in one that waits for the stream. Safe from any thread and from a signal handler. */
 CUDA_OPT_API int cuda_opt_request_stop(cuda_opt *s);
 
 /** Change an integer setting.

@@ -129,7 +129,10 @@ class Handle {
     /** As cuda_opt_set_ranks(): the handle holds n of the variables, from first on. */
     void set_ranks(int32_t rank, int32_t ranks, int64_t first, int64_t n) {
         check(cuda_opt_set_ranks(*this, rank, ranks, first, n));
+        own_ = n;
     }
+    /** How many variables the handle holds: n, or of a rank those that set_ranks() has given it. */
+    int64_t own_dimension() const noexcept { return own_; }
     /** As cuda_opt_request_stop(): safe from any thread. */
     void request_stop() { check(cuda_opt_request_stop(*this)); }
 
@@ -138,7 +141,7 @@ class Handle {
     using Create = int(cuda_opt **, int64_t, int32_t, int32_t);
 
     /** @throws Error with what create returns where that is negative */
-    Handle(Create *create, int64_t n, int32_t m, int32_t backend) {
+    Handle(Create *create, int64_t n, int32_t m, int32_t backend) : own_(n) {
         cuda_opt *handle = nullptr;
         const int code = create(&handle, n, m, backend);
         handle_.reset(handle, [](cuda_opt *s) { cuda_opt_destroy(&s); });
@@ -153,6 +156,7 @@ class Handle {
   private:
     template <class T> friend class Array;
     std::shared_ptr<cuda_opt> handle_;
+    int64_t own_;
 };
 
 /** size values in the handle's memory space, not initialised. */
@@ -242,9 +246,9 @@ template <class Real> class Minimiser : public Handle {
         else check(cuda_opt_set_diagonal(*this, diagonal));
     }
 
-    /** The diagonal of H0 that cuda_opt_get_diagonal() tells. */
+    /** The diagonal of H0 that cuda_opt_get_diagonal() tells, own_dimension() values. */
     std::vector<Real> diagonal() const {
-        std::vector<Real> values(static_cast<std::size_t>(dimension()));
+        std::vector<Real> values(static_cast<std::size_t>(own_dimension()));
         if constexpr (single) check(cuda_opt_get_diagonal_f32(*this, values.data()));
         else check(cuda_opt_get_diagonal(*this, values.data()));
         return values;

@@ -5,32 +5,14 @@
 #include "bench/batch/rows.hpp"
 #include "bench/common/stopwatch.hpp"
 #include "cuda_opt_batch.h"
+#include "tests/support/device_memory.cuh"
 
 namespace cudaopt::bench {
 
+using cudaopt_test::check;
+using cudaopt_test::DeviceMemory;
+
 namespace {
-
-void check(cudaError_t error) {
-    if (error != cudaSuccess) throw std::runtime_error(cudaGetErrorString(error));
-}
-
-template <class T> class Memory {
-  public:
-    explicit Memory(std::size_t count) { check(cudaMalloc(&data_, count * sizeof(T))); }
-    Memory(const Memory &) = delete;
-    Memory &operator=(const Memory &) = delete;
-    ~Memory() { cudaFree(data_); }
-    T *data() const { return data_; }
-    void store(const std::vector<T> &from) {
-        check(cudaMemcpy(data_, from.data(), from.size() * sizeof(T), cudaMemcpyHostToDevice));
-    }
-    void fetch(std::vector<T> &to) const {
-        check(cudaMemcpy(to.data(), data_, to.size() * sizeof(T), cudaMemcpyDeviceToHost));
-    }
-
-  private:
-    T *data_ = nullptr;
-};
 
 // f and g of the active problems, a warp for each.
 template <int n, class Real>
@@ -142,9 +124,9 @@ template <int n, class Real> class OnCuda {
     BatchTask task_;
     std::size_t count_;
     std::vector<Real> starts_;
-    Memory<Real> x_, g_, lower_, upper_;
-    Memory<double> f_;
-    Memory<BatchEnd> ends_;
+    DeviceMemory<Real> x_, g_, lower_, upper_;
+    DeviceMemory<double> f_;
+    DeviceMemory<BatchEnd> ends_;
 };
 
 template <int n, class Real> std::vector<BatchRow> rows(const BatchTask &task) {

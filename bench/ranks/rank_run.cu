@@ -4,6 +4,7 @@
 #include <chrono>
 #include <cstring>
 #include <exception>
+#include <map>
 #include <memory>
 #include <stdexcept>
 #include <thread>
@@ -81,6 +82,8 @@ class Meeting {
     };
     Edges &edges(int rank) { return edges_[rank]; }
     void break_up() { broken_ = true; }
+    void add_to_hash(uint64_t share) { hash_ += share; }
+    uint64_t hash() const { return hash_; }
 
   private:
     const int ranks_;
@@ -88,7 +91,22 @@ class Meeting {
     std::vector<Edges> edges_;
     std::atomic<int> here_{0}, round_{0};
     std::atomic<bool> broken_{false};
+    std::atomic<uint64_t> hash_{0};
 };
+
+// Of elements of x, the first of which has this number: a sum, so that it does not matter who has which.
+uint64_t hash_of(const std::vector<double> &x, int64_t first) {
+    uint64_t sum = 0;
+    for (std::size_t i = 0; i < x.size(); i++) {
+        uint64_t v;
+        std::memcpy(&v, &x[i], sizeof v);
+        v += static_cast<uint64_t>(first + static_cast<int64_t>(i)) * 0x9e3779b97f4a7c15u;
+        v = (v ^ v >> 30) * 0xbf58476d1ce4e5b9u; // SplitMix64
+        v = (v ^ v >> 27) * 0x94d049bb133111ebu;
+        sum += v ^ v >> 31;
+    }
+    return sum;
+}
 
 class RankOfRun {
   public:
@@ -111,25 +129,47 @@ class RankOfRun {
   private:
     int64_t row(int rank) const { return o_.ny * rank / o_.ranks; }
 
+    // Where the segments of this rank end, in its rows: as many rows each as there are rows a segment.
+    std::vector<int64_t> ends_of_segments() const {
+        const int64_t n = o_.nx * o_.ny, segments = cuda_opt_segments(n);
+        int64_t k = 0;
+        while (k < segments && cuda_opt_segment(n, k) < first_) k++;
+        std::vector<int64_t> ends;
+        for (; k < segments && cuda_opt_segment(n, k) < first_ + n_; k++)
+            ends.push_back(o_.ny * (k + 1) / segments - row(rank_));
+        if (ends.empty() || ends.back() != rows_ || cuda_opt_segment(n, k) != first_ + n_ || o_.ny < segments)
+            throw std::runtime_error("the rows of rank " + std::to_string(rank_) + " are not those of its segments");
+        return ends;
+    }
+
     template <class Value> void fill(Array<double> &to, const Value &value) const {
-        std::vector<double> piece(static_cast<std::size_t>(std::min<int64_t>(n_, 1 << 22)));
-        for (int64_t begin = 0; begin < n_; begin += static_cast<int64_t>(piece.size())) {
-            const int64_t count = std::min<int64_t>(static_cast<int64_t>(piece.size()), n_ - begin);
-            for (int64_t i = 0; i < count; i++) piece[static_cast<std::size_t>(i)] = value(first_ + begin + i);
+        constexpr int64_t at_once = 1 << 24, workers = 8;
+        std::vector<double> piece(static_cast<std::size_t>(std::min(n_, at_once)));
+        for (int64_t begin = 0; begin < n_; begin += at_once) {
+            const int64_t count = std::min(at_once, n_ - begin);
+            std::vector<std::thread> threads;
+            for (int64_t k = 0; k < workers; k++)
+                threads.emplace_back([&, k] {
+                    for (int64_t i = count * k / workers; i < count * (k + 1) / workers; i++)
+                        piece[static_cast<std::size_t>(i)] = value(first_ + begin + i);
+                });
+            for (std::thread &thread : threads) thread.join();
             to.write(begin, piece.data(), count);
         }
     }
 
     void solve(Minimiser<double> &s, cudaStream_t stream, RankRunResult &result) {
         const bool torsion = o_.problem == "torsion";
-        s.set_ranks(rank_, o_.ranks, first_, n_);
+        if (!o_.alone) s.set_ranks(rank_, o_.ranks, first_, n_);
         s.set_int(CUDA_OPT_MAX_ITERATIONS, o_.iterations);
         s.set_real(CUDA_OPT_EPS, 0);
-        Array<double> x(s, n_), g(s, n_), f(s, 1), lower(s, torsion ? n_ : 1), upper(s, torsion ? n_ : 1),
-            below(s, o_.nx), above(s, o_.nx);
+        const std::vector<int64_t> ends = o_.f_of_segments ? ends_of_segments() : std::vector<int64_t>{rows_};
+        if (o_.f_of_segments) s.set_int(CUDA_OPT_F_PART, CUDA_OPT_F_OF_SEGMENTS);
+        Array<double> x(s, n_), g(s, n_), f(s, static_cast<int64_t>(ends.size())), lower(s, torsion ? n_ : 1),
+            upper(s, torsion ? n_ : 1), below(s, o_.nx), above(s, o_.nx);
         const testfuncs::Parameters sides = {{"nx", static_cast<double>(o_.nx)}, {"ny", static_cast<double>(o_.ny)}};
         std::unique_ptr<Torsion> function;
-        std::unique_ptr<testfuncs::Problem> blocks;
+        std::map<int64_t, std::unique_ptr<testfuncs::Problem>> blocks; // Rosenbrock, of so many variables
         if (torsion) {
             function = std::make_unique<Torsion>(o_.nx * o_.ny, complete(Torsion::facts().parameters, sides));
             fill(x, [&](int64_t i) { return function->start(i); });
@@ -137,7 +177,6 @@ class RankOfRun {
             fill(upper, [&](int64_t i) { return function->upper(i); });
             s.set_bounds(lower.data(), upper.data());
         } else {
-            blocks = testfuncs::make_problem("rosenbrock", n_);
             fill(x, [&](int64_t i) { return i % 2 == 0 ? -1.2 : 1; });
             s.set_uniform_bounds(-3, 3);
         }
@@ -156,7 +195,15 @@ class RankOfRun {
         place.space = testfuncs::Place::Space::cuda;
         place.stream = stream;
         const auto evaluate = [&] {
-            if (!torsion) return blocks->evaluate(x.data(), f.data(), g.data(), place);
+            if (!torsion) {
+                for (int64_t k = 0, row = 0; k < static_cast<int64_t>(ends.size()); row = ends[k++]) {
+                    const int64_t at = row * o_.nx, size = (ends[k] - row) * o_.nx;
+                    std::unique_ptr<testfuncs::Problem> &of_size = blocks[size];
+                    if (!of_size) of_size = testfuncs::make_problem("rosenbrock", size);
+                    of_size->evaluate(x.data() + at, f.data() + k, g.data() + at, place);
+                }
+                return;
+            }
             // The neighbours' rows, when they are written and before they are written again.
             check(cudaStreamSynchronize(stream), "the solver's kernels");
             meeting_.wait();
@@ -169,13 +216,19 @@ class RankOfRun {
             if (rank_ + 1 < o_.ranks) copy(above.data(), meeting_.edges(rank_ + 1).first, rank_ + 1);
             if (o_.ranks > 1) check(cudaStreamSynchronize(stream), "a row of a neighbour");
             meeting_.wait();
-            const PartEnergy energy{function->energy(), rank_ > 0 ? below.data() : nullptr,
-                                    rank_ + 1 < o_.ranks ? above.data() : nullptr, o_.nx};
-            const testfuncs::Grid grid{o_.nx, rows_};
+            const double *const before = rank_ > 0 ? below.data() : nullptr, *const behind = rank_ + 1 < o_.ranks
+                                                                                                 ? above.data()
+                                                                                                 : nullptr;
             testfuncs::CudaExecutor on(scratch, stream);
-            on.map_reduce<Sum>(testfuncs::strips_of(grid),
-                               testfuncs::Strip<double, PartEnergy>{x.data(), g.data(), grid, energy},
-                               testfuncs::StoreSum{f.data()});
+            for (int64_t k = 0, row = 0; k < static_cast<int64_t>(ends.size()); row = ends[k++]) {
+                const PartEnergy energy{function->energy(), row > 0 ? x.data() + (row - 1) * o_.nx : before,
+                                        ends[k] < rows_ ? x.data() + ends[k] * o_.nx : behind, o_.nx};
+                const testfuncs::Grid grid{o_.nx, ends[k] - row};
+                const int64_t at = row * o_.nx;
+                on.map_reduce<Sum>(testfuncs::strips_of(grid),
+                                   testfuncs::Strip<double, PartEnergy>{x.data() + at, g.data() + at, grid, energy},
+                                   testfuncs::StoreSum{f.data() + k});
+            }
         };
 
         constexpr int64_t warm_up = 5;
@@ -210,6 +263,16 @@ class RankOfRun {
         const bool ended_well =
             task == CUDA_OPT_ITERATION_LIMIT || task == CUDA_OPT_CONVERGED || task == CUDA_OPT_LINE_SEARCH_FAILED;
         if (!ended_well) throw std::runtime_error(s.message());
+        if (o_.hash) {
+            constexpr int64_t at_once = 1 << 22;
+            std::vector<double> piece;
+            for (int64_t begin = 0; begin < n_; begin += at_once) {
+                piece.resize(static_cast<std::size_t>(std::min(at_once, n_ - begin)));
+                check(cudaMemcpy(piece.data(), x.data() + begin, piece.size() * sizeof(double), cudaMemcpyDefault),
+                      "a copy of x");
+                meeting_.add_to_hash(hash_of(piece, first_ + begin));
+            }
+        }
         if (rank_ != 0) return;
         const int64_t iterations = s.get_int(CUDA_OPT_ITERATIONS);
         result = {o_.nx * o_.ny,
@@ -221,6 +284,8 @@ class RankOfRun {
                   std::max<int64_t>(1, iterations - begun_at),
                   s.get_real(CUDA_OPT_F),
                   s.get_real(CUDA_OPT_PG_NORM2),
+                  s.get_int(CUDA_OPT_WORKSPACE_BYTES),
+                  0,
                   result.devices,
                   s.message()};
     }
@@ -238,6 +303,8 @@ RankRunResult run_ranks(const RankRunOptions &o) {
     int devices = 0;
     check(cudaGetDeviceCount(&devices), "cudaGetDeviceCount");
     if (devices < 1) throw std::runtime_error("there is no CUDA device");
+    if (o.alone && o.ranks > 1) throw std::runtime_error("several ranks are not alone");
+    if (o.alone && o.f_of_segments) throw std::runtime_error("f of segments is for ranks");
     if (o.ny < o.ranks) throw std::runtime_error("there are fewer rows than ranks");
     std::vector<void *> communicators(o.ranks, nullptr);
 #ifdef BENCH_WITH_NCCL
@@ -280,6 +347,7 @@ RankRunResult run_ranks(const RankRunOptions &o) {
 #endif
     for (const std::exception_ptr &e : thrown)
         if (e) std::rethrow_exception(e);
+    result.hash = meeting.hash();
     return result;
 }
 

@@ -12,8 +12,11 @@ struct RankRunOptions {
     int64_t nx = 1000, ny = 1000;    // torsion's grid, of which each rank has whole rows; rosenbrock: n = nx ny
     int m = 5;
     int64_t iterations = 50;
-    bool nccl = false; // the packets by NCCL, else in host memory
-    bool log = false;  // rank 0's, to standard output
+    bool nccl = false;          // the packets by NCCL, else in host memory
+    bool log = false;           // rank 0's, to standard output
+    bool alone = false;         // of one rank: a handle that is told nothing of ranks
+    bool f_of_segments = false; // f is summed by segments, so that its bits do not depend on the ranks
+    bool hash = false;          // of x at the end
 };
 
 struct RankRunResult {
@@ -21,6 +24,8 @@ struct RankRunResult {
     double seconds;                                       // of the iterations after the fifth; wall time
     int64_t timed;                                        // how many these are
     double f, pg_norm2;
+    int64_t workspace; // bytes, of rank 0
+    uint64_t hash;     // 0 unless asked for
     int devices;
     std::string message;
 };

@@ -1,9 +1,12 @@
 // Weak and strong scaling over the GPUs of one process:
 //
 //     bench_ranks --ranks 2 --nx 10000 --ny 20000 [--problem rosenbrock] [--exchange nccl] [--iterations 50] [--log]
+//                 [--alone] [--f-of-segments] [--hash]
 //
 // Torsion in its bounds, on rows that are a rank's own, with the rows before and behind them copied from GPU to GPU; or
-// Rosenbrock, which needs none. The time is that of an iteration, evaluation and exchange in it, after the fifth.
+// Rosenbrock, which needs none. With --f-of-segments, and parts that are cut at segments, x has the same bits on any
+// number of ranks, and --hash shows it. The time is that of an iteration, evaluation and exchange in it, after the
+// fifth.
 #include "bench/common/command_line.hpp"
 #include "rank_run.hpp"
 
@@ -23,17 +26,22 @@ int main(int argc, char **argv) {
     app.add_option("--iterations", o.iterations, "iterations")->check(is_positive);
     app.add_option("--exchange", exchange, "how packets are gathered")->check(CLI::IsMember({"host", "nccl"}));
     app.add_flag("--log", o.log, "print rank 0's log");
+    app.add_flag("--alone", o.alone, "of one rank, tell its handle nothing of ranks");
+    app.add_flag("--f-of-segments", o.f_of_segments, "sum f by segments, where these are a rank's rows");
+    app.add_flag("--hash", o.hash, "of x at the end");
     app.add_flag("--header", header, "print the table's head first");
     return run_program(app, "bench_ranks", argc, argv, [&] {
         o.nccl = exchange == "nccl";
         const RankRunResult r = run_ranks(o);
         if (header)
-            std::printf("%-10s %12s %3s %5s %4s %-8s %6s %6s %7s %9s %10s %22s %12s\n", "problem", "n", "m", "ranks",
-                        "GPUs", "exchange", "iter", "evals", "gathers", "bytes", "ms/iter", "f", "||Pg||");
-        std::printf("%-10s %12lld %3d %5d %4d %-8s %6lld %6lld %7lld %9lld %10.5f %22.15e %12.5e\n", o.problem.c_str(),
-                    static_cast<long long>(r.n), o.m, o.ranks, r.devices, exchange.c_str(),
-                    static_cast<long long>(r.iterations), static_cast<long long>(r.evaluations),
-                    static_cast<long long>(r.exchanges), static_cast<long long>(r.bytes),
-                    1e3 * r.seconds / static_cast<double>(r.timed), r.f, r.pg_norm2);
+            std::printf("%-10s %12s %3s %5s %4s %-8s %6s %6s %7s %9s %10s %22s %12s %13s %16s\n", "problem", "n", "m",
+                        "ranks", "GPUs", "exchange", "iter", "evals", "gathers", "bytes", "ms/iter", "f", "||Pg||",
+                        "bytes a GPU", "hash of x");
+        std::printf("%-10s %12lld %3d %5d %4d %-8s %6lld %6lld %7lld %9lld %10.5f %22.15e %12.5e %13lld %016llx\n",
+                    o.problem.c_str(), static_cast<long long>(r.n), o.m, o.ranks, r.devices,
+                    o.alone ? "alone" : exchange.c_str(), static_cast<long long>(r.iterations),
+                    static_cast<long long>(r.evaluations), static_cast<long long>(r.exchanges),
+                    static_cast<long long>(r.bytes), 1e3 * r.seconds / static_cast<double>(r.timed), r.f, r.pg_norm2,
+                    static_cast<long long>(r.workspace), static_cast<unsigned long long>(r.hash));
     });
 }

@@ -30,6 +30,8 @@ int main(int argc, char **argv) {
     app.add_option("--iterations", o.iterations, "iterations to count")->check(is_positive);
     app.add_option("--repeat", repeat, "solves, of which the fastest counts")->check(is_positive);
     app.add_option("--metric", o.metric, "0: one number, 1: a constant diagonal, 2: learned")->check(CLI::Range(0, 2));
+    app.add_option("--diagonal-every", o.diagonal_every, "iterations that a constant diagonal is kept for; 0: all")
+        ->check(CLI::NonNegativeNumber);
     app.add_option("--threads", o.threads, "host threads; 0: all");
     app.add_option("--lower", o.lower, "lower bound of every variable");
     app.add_option("--upper", o.upper, "upper bound of every variable");

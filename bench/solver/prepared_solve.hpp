@@ -57,6 +57,7 @@ template <class Real> struct PreparedSolve {
         if (options.history_bits > 0) handle.set_int(CUDA_OPT_HISTORY_BITS, options.history_bits);
         handle.set_int(CUDA_OPT_PRODUCT_BITS, options.product_bits);
         handle.set_int(CUDA_OPT_METRIC, options.metric);
+        handle.set_int(CUDA_OPT_DIAGONAL_EVERY, options.diagonal_every);
         if (options.metric == CUDA_OPT_METRIC_DIAGONAL) {
             diagonal.emplace_back(handle, std::vector<Real>(static_cast<std::size_t>(n), Real(0.005)));
             handle.set_diagonal(diagonal[0].data());

@@ -258,7 +258,8 @@ template <int n, int m, class Functor, class Real = double> class CudaBatch {
         static_cast<void>(cudaFree(slots_));
     }
 
-    /** Minimise all, on the stream: returns when the kernel is launched.
+    /** Minimise all, on the stream: returns when the kernel is launched. One run of an object at a time: the next on
+     *  another stream has to wait for it.
      *  @param functor  f and g, see above
      *  @param count    problems
      *  @param x        count rows of n in device memory: the starts, then where each has ended
@@ -267,6 +268,7 @@ template <int n, int m, class Functor, class Real = double> class CudaBatch {
      *  @return what the runtime says */
     cudaError_t run(const Functor &functor, int64_t count, Real *x, const BatchBounds<Real> &bounds, BatchEnd *ends,
                     const BatchOptions &options = {}) {
+        if (count < 1) return cudaSuccess; // a launch of no blocks is an error
         const bool by_threads = options.lanes == 1 || (options.lanes == 0 && n <= most_of_thread && fills(count));
         if (const cudaError_t error = prepare(by_threads)) return error;
         const auto stream = static_cast<cudaStream_t>(options.stream);

@@ -11,13 +11,15 @@
  *     }
  *     cuda_opt_nccl_end(&nccl);
  *
- * The packets are gathered in device memory, where they are copied to and from on the stream. */
+ * The packets are gathered in device memory, where they are copied to and from on the stream, by way of pinned memory:
+ * the packets' own is not, and copies of such memory wait for themselves. */
 #ifndef CUDA_OPT_NCCL_H
 #define CUDA_OPT_NCCL_H
 
 #include <cuda_runtime_api.h>
 #include <nccl.h>
 #include <stddef.h>
+#include <string.h>
 
 #include "ranks.h"
 
@@ -26,7 +28,7 @@ typedef struct cuda_opt_nccl {
     ncclComm_t communicator; /**< whose ranks are those of cuda_opt_set_ranks() */
     int ranks;               /**< how many it has */
     cudaStream_t stream;     /**< the handle's, or another */
-    char *device;            /**< memory for the packets of all ranks, and behind them for the rank's own */
+    char *device, *pinned;   /**< memory for the packets of all ranks, and behind them for the rank's own */
     int64_t room;            /**< bytes of a packet that it is for */
 } cuda_opt_nccl;
 
@@ -36,14 +38,15 @@ static inline int cuda_opt_nccl_begin(cuda_opt_nccl *by, ncclComm_t communicator
     by->communicator = communicator;
     by->ranks = ranks;
     by->stream = stream;
-    by->device = NULL;
+    by->device = by->pinned = NULL;
     by->room = 0;
     return 0;
 }
 /** Free the memory; the communicator and the stream are the caller's. */
 static inline void cuda_opt_nccl_end(cuda_opt_nccl *by) {
     cudaFree(by->device);
-    by->device = NULL;
+    cudaFreeHost(by->pinned);
+    by->device = by->pinned = NULL;
     by->room = 0;
 }
 
@@ -56,23 +59,26 @@ static inline int cuda_opt_exchange_nccl(cuda_opt *s, cuda_opt_nccl *by) {
     int64_t bytes;
     cudaError_t cuda = cudaSuccess;
     ncclResult_t nccl;
-    char *own;
+    size_t all;
     const int code = cuda_opt_gather(s, &send, &receive, &bytes);
     if (code != 0) return code;
+    all = (size_t)by->ranks * (size_t)bytes;
     if (bytes > by->room) {
         cuda_opt_nccl_end(by);
-        cuda = cudaMalloc((void **)&by->device, (size_t)(by->ranks + 1) * (size_t)bytes);
+        cuda = cudaMalloc((void **)&by->device, all + (size_t)bytes);
+        if (cuda == cudaSuccess) cuda = cudaMallocHost((void **)&by->pinned, all + (size_t)bytes);
         if (cuda != cudaSuccess) return cuda_opt_gather_failed(s, cudaGetErrorString(cuda));
         by->room = bytes;
     }
-    own = by->device + by->ranks * bytes;
-    cuda = cudaMemcpyAsync(own, send, (size_t)bytes, cudaMemcpyHostToDevice, by->stream);
+    memcpy(by->pinned + all, send, (size_t)bytes);
+    cuda = cudaMemcpyAsync(by->device + all, by->pinned + all, (size_t)bytes, cudaMemcpyHostToDevice, by->stream);
     if (cuda != cudaSuccess) return cuda_opt_gather_failed(s, cudaGetErrorString(cuda));
-    nccl = ncclAllGather(own, by->device, (size_t)bytes, ncclInt8, by->communicator, by->stream);
+    nccl = ncclAllGather(by->device + all, by->device, (size_t)bytes, ncclInt8, by->communicator, by->stream);
     if (nccl != ncclSuccess) return cuda_opt_gather_failed(s, ncclGetErrorString(nccl));
-    cuda = cudaMemcpyAsync(receive, by->device, (size_t)(by->ranks * bytes), cudaMemcpyDeviceToHost, by->stream);
+    cuda = cudaMemcpyAsync(by->pinned, by->device, all, cudaMemcpyDeviceToHost, by->stream);
     if (cuda == cudaSuccess) cuda = cudaStreamSynchronize(by->stream);
     if (cuda != cudaSuccess) return cuda_opt_gather_failed(s, cudaGetErrorString(cuda));
+    memcpy(receive, by->pinned, all);
     return CUDA_OPT_EXCHANGE;
 }
 

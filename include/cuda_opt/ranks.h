@@ -28,7 +28,7 @@ enum {
     CUDA_OPT_F_OF_RANK = 0,     /**< one number, the rank's share; the library adds the shares in the order of ranks */
     CUDA_OPT_F_OF_SEGMENTS = 1, /**< one number for each of the rank's segments (cuda_opt_segment()), which f then
                                    points to, at least one; the sum has the same bits for any number of ranks. All parts
-                                   cut at segments, on the host */
+                                   cut at segments */
     CUDA_OPT_F_WHOLE = 2        /**< the whole f, on every rank */
 };
 
@@ -52,9 +52,9 @@ CUDA_OPT_API int cuda_opt_gather(cuda_opt *s, void **send, void **receive, int64
  *  @return CUDA_OPT_EXCHANGE_FAILED; CUDA_OPT_MISUSE where the last task was another */
 CUDA_OPT_API int cuda_opt_gather_failed(cuda_opt *s, const char *why);
 /** Segments of n variables: sums are formed segment by segment and joined in an order that is n's alone. Ranks whose
- * parts begin and end at segments have the same bits on the host as one handle without ranks; others have the bits of
- * their cut. There are 256, each of 128 variables or more, or fewer where n < 32768. An even cut gives rank r of R the
- *  segments from r S / R to (r + 1) S / R, S = cuda_opt_segments(n). 0 for n < 1 */
+ * parts begin and end at segments have the same bits, however many they are, on the host those of one handle without
+ * ranks; others have the bits of their cut. There are 256, each of 128 variables or more, or fewer where n < 32768. An
+ * even cut gives rank r of R the segments from r S / R to (r + 1) S / R, S = cuda_opt_segments(n). 0 for n < 1 */
 CUDA_OPT_API int64_t cuda_opt_segments(int64_t n);
 /** The first variable of a segment, counted from 0; n from the last segment on. */
 CUDA_OPT_API int64_t cuda_opt_segment(int64_t n, int64_t segment);

@@ -155,9 +155,10 @@ template <class Real> int get_diagonal(cuda_opt *s, Real *to) {
     constexpr int bits = 8 * sizeof(Real);
     if (const int code = require_solver(s, "cuda_opt_get_diagonal")) return code;
     Solver &solver = *s->solver;
-    if (bits != s->bits || !to || !solver.can_save()) {
+    const bool empty = solver.own_dimension() == 0; // a rank's part
+    if (bits != s->bits || (!to && !empty) || !solver.can_save()) {
         solver.new_message().set("cuda_opt_get_diagonal: %s", bits != s->bits ? "the handle is of another precision"
-                                                              : !to           ? "the array is NULL"
+                                                              : !to && !empty ? "the array is NULL"
                                                                               : "no solve has begun, or a failure of "
                                                                                 "the machine has ended it");
         return CUDA_OPT_MISUSE;

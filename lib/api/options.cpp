@@ -46,6 +46,7 @@ const IntSetting int_settings[] = {
     {CUDA_OPT_MAX_CUTS, "MAX_CUTS", &Settings::max_cuts, nullptr, 0, INT64_MAX},
     {CUDA_OPT_DIAGCO, "DIAGCO", nullptr, nullptr, 0, 1}, // of the metric: whether it is the caller's
     {CUDA_OPT_METRIC, "METRIC", &Settings::metric, nullptr, 0, 2},
+    {CUDA_OPT_DIAGONAL_EVERY, "DIAGONAL_EVERY", &Settings::diagonal_every, nullptr, 0, INT64_MAX},
     {CUDA_OPT_APPROXIMATE_CAUCHY, "APPROXIMATE_CAUCHY", nullptr, &Settings::approximate_cauchy, 0, 1},
     {CUDA_OPT_REPORT_ITERATES, "REPORT_ITERATES", nullptr, &Settings::report_iterates, 0, 1},
     {CUDA_OPT_ROBUST, "ROBUST", nullptr, &Settings::robust, 0, 1},
@@ -144,8 +145,8 @@ int check_no_exchange(cuda_opt &s) {
 // What a batch has not: a metric, columns of fewer bits, iterates to look at, a log, ranks.
 bool is_solvers_alone(int32_t key) {
     for (const int32_t one :
-         {CUDA_OPT_DIAGCO, CUDA_OPT_METRIC, CUDA_OPT_HISTORY_BITS, CUDA_OPT_PRODUCT_BITS, CUDA_OPT_REPORT_ITERATES,
-          CUDA_OPT_IPRINT_FREQUENCY, CUDA_OPT_IPRINT_TYPE, CUDA_OPT_F_PART})
+         {CUDA_OPT_DIAGCO, CUDA_OPT_METRIC, CUDA_OPT_DIAGONAL_EVERY, CUDA_OPT_HISTORY_BITS, CUDA_OPT_PRODUCT_BITS,
+          CUDA_OPT_REPORT_ITERATES, CUDA_OPT_IPRINT_FREQUENCY, CUDA_OPT_IPRINT_TYPE, CUDA_OPT_F_PART})
         if (key == one) return true;
     return false;
 }

@@ -12,20 +12,7 @@ namespace {
 
 class HostTeams {
   public:
-    // Memory that is not touched before the threads that use it do.
-    template <class T> class Array {
-      public:
-        T *get() const { return data_.get(); }
-        int64_t bytes() const { return bytes_; }
-        void allocate(int64_t count) {
-            data_ = allocate_buffer<T>(count);
-            bytes_ = count * static_cast<int64_t>(sizeof(T));
-        }
-
-      private:
-        Buffer<T> data_;
-        int64_t bytes_ = 0;
-    };
+    template <class T> using Array = HostArray<T>;
 
     void start(batch::Shape shape, int threads, void *, Patience &) {
         threads_ = HostThreads(threads);

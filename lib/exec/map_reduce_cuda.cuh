@@ -64,14 +64,14 @@ template <class Record> __device__ void join_block(Record &mine) {
     for (int delta = warps / 2; delta > 0; delta /= 2) mine.join(shuffle_down(mine, delta));
 }
 
-// rule(i, record) for the rows of this block, and their records joined; the result is thread 0's.
-template <class Record, class Rule> __device__ Record record_of_block(int64_t n, const Rule &rule) {
-    const int64_t step = int64_t(gridDim.x) * block_threads;
-    int64_t i = int64_t(blockIdx.x) * block_threads + threadIdx.x;
+// rule(i, record) for the rows of this block, and their records joined; the result is thread 0's. A thread's rows are
+// i, i + step, ... before the end.
+template <class Record, class Rule>
+__device__ Record record_of_block(int64_t i, int64_t end, int64_t step, const Rule &rule) {
     Record mine;
-    while (i < n) {
+    while (i < end) {
         Record run;
-        for (int k = 0; k < run_rows && i < n; k++, i += step) rule(i, run);
+        for (int k = 0; k < run_rows && i < end; k++, i += step) rule(i, run);
         mine.join(run);
     }
     join_block(mine);
@@ -81,7 +81,8 @@ template <class Record, class Rule> __device__ Record record_of_block(int64_t n,
 template <class Record, int resident, class Rule>
 __global__ void __launch_bounds__(block_threads, resident < most_resident ? resident : 1)
     map_blocks_kernel(int64_t n, Rule rule, Record *block_record) {
-    const Record mine = record_of_block<Record>(n, rule);
+    const Record mine = record_of_block<Record>(int64_t(blockIdx.x) * block_threads + threadIdx.x, n,
+                                                int64_t(gridDim.x) * block_threads, rule);
     if (threadIdx.x == 0) block_record[blockIdx.x] = mine;
 }
 
@@ -97,7 +98,8 @@ cudaError_t map_blocks_cuda(int64_t n, const Rule &rule, Record *block_record, c
 template <class Record, int resident, class Rule, class Finish>
 __global__ void __launch_bounds__(block_threads, resident < most_resident ? resident : 1)
     map_reduce_kernel(int64_t n, Rule rule, Finish finish, Record *block_record, unsigned *arrivals) {
-    Record mine = record_of_block<Record>(n, rule);
+    Record mine = record_of_block<Record>(int64_t(blockIdx.x) * block_threads + threadIdx.x, n,
+                                          int64_t(gridDim.x) * block_threads, rule);
 
     __shared__ bool last_block;
     if (threadIdx.x == 0) {

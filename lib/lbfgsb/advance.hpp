@@ -29,12 +29,12 @@ CUDA_OPT_HD_CALL inline Request State::advance(const Answer &answer) {
     case Stage::start_refused: return tell_refusal(answer.variable);
     case Stage::first_point: return measure_start();
     case Stage::plain_products: memory_.take_plain(*answer.sums); return measure_start();
-    case Stage::first_products: products_hold_ = settings.metric != Metric::callers; return measure_iterate(answer);
+    case Stage::first_products: products_hold_ = !callers_metric(); return measure_iterate(answer);
     case Stage::pg_norm_measured: results.pg_norm2 = least(answer.number, largest_finite); return measure_x(answer);
     case Stage::x_norm_measured: results.x_norm2 = least(answer.number, largest_finite); return log_iterate(answer);
     case Stage::iterate_logged: return first_ ? judge_first(answer) : report_iterate(answer);
     case Stage::iterate: return judge_iterate(answer);
-    case Stage::diagonal: return begin_direction(answer);
+    case Stage::diagonal: return take_diagonal(answer);
     case Stage::diagonal_checked: return judge_diagonal(answer);
     case Stage::model_products: return begin_cauchy(answer);
     case Stage::cauchy: return follow_cauchy(cauchy_.resume(memory_, answer), answer);
@@ -95,6 +95,8 @@ CUDA_OPT_HD_CALL inline void State::begin_anew(bool keep_pairs) {
         metric_.clear();
     }
     remakes_for_truncation_ = false;
+    diagonal_supplied_at_ = -1;
+    direction_.gradient_coefficient = 0;
     results = Results{};
     stage_ = Stage::start;
     broken_ = pair_unfinished_ = products_hold_ = direction_sums_known_ = false;
@@ -223,7 +225,7 @@ CUDA_OPT_HD_CALL inline Request State::judge_iterate(const Answer &answer) {
     }
     if (nothing_falls) return end(CUDA_OPT_LINE_SEARCH_FAILED, EventKind::nothing_has_fallen);
     if (const int code = limit_reached(true)) return end_at_limit(code);
-    if (settings.metric == Metric::callers) {
+    if (diagonal_is_due(results.iterations)) {
         event = {EventKind::diagonal_wanted, {results.iterations}, {}};
         return ask_caller(Stage::diagonal, CUDA_OPT_SUPPLY_DIAGONAL);
     }

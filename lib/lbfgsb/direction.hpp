@@ -7,6 +7,26 @@
 
 namespace cudaopt {
 
+// Whether the caller is asked for a diagonal at this iterate, or the last one still holds there.
+CUDA_OPT_HD_CALL inline bool State::diagonal_is_due(int64_t iterate) const {
+    if (!callers_metric()) return false;
+    const int64_t every = settings.diagonal_every;
+    return diagonal_supplied_at_ < 0 || (every > 0 && iterate - diagonal_supplied_at_ >= every);
+}
+
+// One that is supplied at every iterate is H_0 itself. One that holds is scaled by the newest pair, as theta I is: the
+// curvature along the last steps changes from iterate to iterate. 0: that of the pair.
+CUDA_OPT_HD_CALL inline double State::callers_theta() const {
+    return settings.diagonal_every == 1 || memory_.pairs() == 0 ? 1 : 0;
+}
+
+CUDA_OPT_HD_CALL inline Request State::take_diagonal(const Answer &answer) {
+    diagonals_supplied_++;
+    diagonal_supplied_at_ = results.iterations;
+    products_hold_ = false; // they are not of this one
+    return begin_direction(answer);
+}
+
 // The products tell that the diagonal has a bad element, and the answer which one.
 CUDA_OPT_HD_CALL inline Request State::judge_diagonal(const Answer &answer) {
     told_early_.integers[0] = answer.index;
@@ -33,7 +53,7 @@ CUDA_OPT_HD_CALL inline State::FirstStep State::first_step() const {
     constexpr double shortest = 1e-3;
     const double norm = results.pg_norm2, x = results.x_norm2;
     const FirstStep classical{1, boxed_ ? 1 : bounded_ ? least(1 / norm, 1.0) : 1 / norm};
-    if (settings.metric == Metric::callers) return classical;
+    if (callers_metric()) return classical;
     const bool learns = settings.metric == Metric::learned;
     double length = !bounded_ ? 1 : boxed_ ? norm : least(norm, 1.0);
     if (learns && results.f != 0) length *= least(greatest(2 * std::fabs(results.f) / norm / length, shortest), 1.0);
@@ -48,8 +68,7 @@ CUDA_OPT_HD_CALL inline PanelRequest State::model_panel() const {
     PanelRequest panel = panel_;
     panel.weighted = weighted();
     panel.watches = metric_.exists();
-    // The caller's diagonal may be another one at each iterate.
-    panel.older_steps = settings.metric == Metric::callers || memory_.weights() != weights();
+    panel.older_steps = memory_.weights() != weights();
     panel.free_gram = bounded_ || panel.in_metric();
     return panel;
 }
@@ -59,7 +78,7 @@ CUDA_OPT_HD_CALL inline Request State::ask_model() { return ask_products(Stage::
 // The products of panel_, and on the way the update of the metric, if one is due.
 CUDA_OPT_HD_CALL inline Request State::ask_and_learn(Stage next) {
     const MetricUpdate update = metric_.take_update();
-    if (metric_.exists()) panel_ = model_panel();
+    if (metric_.exists() || diagonal_will_hold()) panel_ = model_panel();
     Request request = ask_products(next, panel_);
     request.panel.update = update;
     return request;
@@ -78,10 +97,9 @@ CUDA_OPT_HD_CALL inline void State::observe_pair(const PanelProducts &sums) {
 
 CUDA_OPT_HD_CALL inline Request State::begin_cauchy(const Answer &answer) {
     if (in_metric()) {
-        const bool callers = settings.metric == Metric::callers;
         if (answer.sums->row_sums[bad_weights] > 0)
-            return callers ? ask(Stage::diagonal_checked, Verb::check_diagonal) : break_down();
-        if (answer.sums->older_steps) memory_.weigh(*answer.sums, callers ? 1 : 0, weights());
+            return callers_metric() ? ask(Stage::diagonal_checked, Verb::check_diagonal) : break_down();
+        if (answer.sums->older_steps) memory_.weigh(*answer.sums, callers_metric() ? callers_theta() : 0, weights());
         memory_.take_free(*answer.sums);
     }
     // M is the Cauchy point's alone.

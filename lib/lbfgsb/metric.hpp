@@ -41,7 +41,8 @@ struct MetricUpdate {
     LearnedPair pairs[most] = {};
 };
 
-// Of inner products: of the pairs as they are; of weights that nothing else is of, the caller's for instance.
+// Of inner products: of the pairs as they are; of several weights. What has been learned has numbers from 1 on, what
+// the caller has supplied from -2 down.
 constexpr int64_t no_weights = 0, other_weights = -1;
 
 // Elements of b stay between 2^-26 and 2^26: over a spread of 2^52 = 1 / epsilon, sums of products in which all of them

@@ -90,6 +90,12 @@ struct PanelProducts {
         return i == 0 ? over_all(panel::s_new, panel::s_column(j))
                       : older_steps[panel::older_index(i, j, panel::pairs(columns))];
     }
+    // Whether those of the newest columns keep their digits where they were formed in single precision; of the older
+    // ones that has been known since they were new.
+    CUDA_OPT_HD bool fit_single_precision(double n) const {
+        const auto fits = [&](int j) { return panel::fits_single_precision(over_all(j, j), n); };
+        return fits(panel::y_new) && fits(panel::s_new) && fits(panel::gradient);
+    }
 };
 
 } // namespace cudaopt

@@ -19,6 +19,7 @@ struct Settings {
         product_bits = 64,     // of their products
         threads = 0, log_frequency = -1, log_type = 0, f_part = 0;
     int64_t metric = Metric::one_number;
+    int64_t diagonal_every = 1; // iterations that the caller's diagonal holds for; 0: all
     double eps = 1e-5, pgtol = 0, factr = 0, f_target = -infinity;
     double gtol = 0.9, ftol = 1e-4, xtol = 1e-16, step_min = 1e-20, step_max = 1e20, max_seconds = 0;
 };

@@ -85,7 +85,12 @@ class State {
     CUDA_OPT_HD PanelRequest products_at_trial() const;
     CUDA_OPT_HD const LearnedMetric &metric() const { return metric_; }
     // Whether B_0 is theta diag(1 / h), and not theta I.
-    CUDA_OPT_HD bool weighted() const { return settings.metric == Metric::callers || metric_.serves(); }
+    CUDA_OPT_HD bool weighted() const { return callers_metric() || metric_.serves(); }
+    // Of the newest model, with the caller's diagonal; 1 before the first.
+    CUDA_OPT_HD double model_theta() const {
+        if (!callers_metric()) return memory_.theta();
+        return direction_.gradient_coefficient < 0 ? -1 / direction_.gradient_coefficient : 1;
+    }
     CUDA_OPT_HD void know_direction_sums(const DirectionSums &sums) {
         direction_sums_ = sums;
         direction_sums_known_ = true;
@@ -126,13 +131,18 @@ class State {
     CUDA_OPT_HD void note_progress();
 
     // direction.hpp: the model's minimiser along the projected path and in the subspace.
+    CUDA_OPT_HD bool callers_metric() const { return settings.metric == Metric::callers; }
+    CUDA_OPT_HD bool diagonal_is_due(int64_t iterate) const;
+    CUDA_OPT_HD bool diagonal_will_hold() const { return callers_metric() && !diagonal_is_due(results.iterations + 1); }
+    CUDA_OPT_HD double callers_theta() const;
+    CUDA_OPT_HD Request take_diagonal(const Answer &answer);
     CUDA_OPT_HD Request judge_diagonal(const Answer &answer);
     CUDA_OPT_HD Request begin_direction(const Answer &answer);
     CUDA_OPT_HD FirstStep first_step() const;
-    CUDA_OPT_HD bool in_metric() const { return settings.metric == Metric::callers || metric_.exists(); }
+    CUDA_OPT_HD bool in_metric() const { return callers_metric() || metric_.exists(); }
     // What the model's products are weighted with.
     CUDA_OPT_HD int64_t weights() const {
-        return settings.metric == Metric::callers ? other_weights : metric_.weights();
+        return callers_metric() ? other_weights - diagonals_supplied_ : metric_.weights();
     }
     CUDA_OPT_HD PanelRequest model_panel() const;
     CUDA_OPT_HD Request ask_model();
@@ -228,6 +238,7 @@ class State {
     LimitedMemory memory_;
     int64_t metric_at_work_ = Metric::one_number; // of the pairs there are
     LearnedMetric metric_;
+    int64_t diagonals_supplied_ = 0, diagonal_supplied_at_ = -1; // the latter: an iterate; -1: at none of this solve
     CauchySearch cauchy_;
     Subspace subspace_;
     MoreThuente line_;

@@ -37,13 +37,16 @@ CUDA_OPT_HD inline bool are_finite(const PanelProducts &sums) {
 CUDA_OPT_HD_CALL inline PanelRequest State::products_at_trial() const {
     PanelRequest panel = memory_.tentative_panel();
     panel.free_gram = bounded_;
-    // Its diagonal at this point is not there yet: products of the other pairs would be in vain.
-    if (settings.metric == Metric::callers) panel.pairs = 1;
+    // Where the caller is to supply another diagonal at this point, products of the other pairs would be in vain.
+    if (callers_metric() && !diagonal_will_hold()) panel.pairs = 1;
     return panel;
 }
 
 CUDA_OPT_HD_CALL inline Request State::judge_trial(const Answer &answer) {
     const PanelProducts &sums = *answer.sums;
+    // A diagonal that still holds, and is no longer what was supplied.
+    if (callers_metric() && panel_.weighted && sums.row_sums[bad_weights] > 0)
+        return ask(Stage::diagonal_checked, Verb::check_diagonal);
     results.slope = slope_at_trial(sums) / unit_;
     if (!direction_judged_ && !descends(direction_sums_known_ ? direction_sums_ : *answer.direction))
         return replace_direction();
@@ -226,11 +229,11 @@ CUDA_OPT_HD_CALL inline Request State::append_pair(const Answer &answer) {
         observe_pair(sums);
         panel_.pairs = memory_.pairs();
         pair_unfinished_ = true;
-        products_hold_ = settings.metric != Metric::callers;
+        products_hold_ = !callers_metric() || panel_.weighted;
     } else {
         results.skipped_updates++;
         use_stored_pairs();
-        products_hold_ = memory_.pairs() == 0 && settings.metric != Metric::callers;
+        products_hold_ = memory_.pairs() == 0 && !callers_metric();
     }
     return measure_iterate(answer);
 }

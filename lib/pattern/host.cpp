@@ -1,11 +1,11 @@
 // The search's sweeps on the host's threads.
-#include <cstdlib>
 #include <cstring>
 
-#include "sweeps/backend.hpp"
 #include "cuda_opt.h"
 #include "exec/map_reduce_host.hpp"
 #include "pattern/sweeps_on.hpp"
+#include "sweeps/backend.hpp"
+#include "sweeps/host/buffer.hpp"
 
 namespace cudaopt {
 
@@ -13,25 +13,7 @@ namespace {
 
 class HostExecutor {
   public:
-    // Memory that is not touched before the threads that use it do.
-    template <class T> class Array {
-      public:
-        T *get() const { return data_.get(); }
-        int64_t bytes() const { return bytes_; }
-        void allocate(int64_t count) {
-            const int64_t bytes = count * static_cast<int64_t>(sizeof(T));
-            data_.reset(static_cast<T *>(std::malloc(static_cast<std::size_t>(bytes))));
-            if (!data_) throw BackendFailure(CUDA_OPT_OUT_OF_MEMORY, "out of memory");
-            bytes_ = bytes;
-        }
-
-      private:
-        struct Free {
-            void operator()(void *memory) const { std::free(memory); }
-        };
-        std::unique_ptr<T[], Free> data_;
-        int64_t bytes_ = 0;
-    };
+    template <class T> using Array = HostArray<T>;
 
     void start(int threads, void *, Patience &) { threads_ = threads; }
     template <class T> void allocate(Array<T> &array, int64_t count) { array.allocate(count); }

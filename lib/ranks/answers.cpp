@@ -38,7 +38,7 @@ bool Ranks::shares(Verb verb) {
     }
 }
 
-void Ranks::ask_answer(const Request &request, const Answer &own, const SubtreeSums *own_sums, const double *f,
+void Ranks::ask_answer(const Request &request, const Answer &own, const SubtreeSums *own_sums, double f,
                        const Settings &settings, bool stop_requested, double seconds) {
     const bool empty = part_.n == 0;
     const auto open = [&](int64_t bytes) {
@@ -104,26 +104,19 @@ void Ranks::join_start(Answer &answer) {
 }
 
 // The rank's f, then for each subtree the numbers of the products, the direction's sums and f.
-void Ranks::pack_products(const Answer &own, const SubtreeSums *own_sums, const double *f) {
+void Ranks::pack_products(const Answer &own, const SubtreeSums *own_sums, double f) {
     double *next = packets_.payload<double>();
-    *next++ = f_part_ == FPart::segments ? 0 : *f;
+    *next++ = f_part_ == FPart::segments ? 0 : f;
     if (part_.n == 0) return;
     const ProductsLayout layout(panel::columns(request_.panel.pairs), request_.panel.older_steps);
     const bool subtrees = by_segments_ && own_sums;
     const OwnSegments segments(part_.first, part_.n, part_.of);
-    double of_segments[most_segments];
-    if (f_part_ == FPart::segments) {
-        for (int64_t k = 0; k < segments.count(); k++) of_segments[k] = f[k];
-        for (int k = 0; k < segments.subtree_count(); k++)
-            join_in_tree(segments.subtree(k).begin, segments.subtree(k).end,
-                         [&](int64_t to, int64_t from) { of_segments[to] += of_segments[from]; });
-    }
     for (int k = 0; k < (subtrees ? segments.subtree_count() : 1); k++) {
         const DirectionSums direction = subtrees ? own_sums->direction(k) : *own.direction;
         layout.write(subtrees ? own_sums->products(k) : *own.sums, next);
         next += layout.size;
         const Numbers numbers{direction.slope, direction.d_squared, direction.projected,
-                              f_part_ == FPart::segments ? of_segments[segments.subtree(k).begin] : 0};
+                              f_part_ == FPart::segments ? own_sums->f(k) : 0};
         std::memcpy(next, &numbers, sizeof numbers);
         next += numbers_behind;
     }

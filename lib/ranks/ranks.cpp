@@ -148,7 +148,11 @@ Ranks::Joined Ranks::join(Answer &answer) {
     }
     switch (request_.verb) {
     case Verb::check_start: join_start(answer); break;
-    case Verb::inner_products: join_products(answer); break;
+    case Verb::inner_products:
+        join_products(answer);
+        joined.in_double = by_segments_ && request_.panel.single && !request_.panel.in_metric() &&
+                           request_.panel.pairs > 0 && !products_.fit_single_precision(static_cast<double>(part_.of));
+        break;
     case Verb::x_norm:
     case Verb::projected_gradient_norm: answer.number = joined_norm(); break;
     case Verb::truncation:

@@ -36,19 +36,22 @@ class Ranks {
 
     // The exchanges; each call but join() begins one. seconds: since the solve began.
     void ask_set_up(const Settings &settings, int m, int bits, int64_t pairs, bool by_segments, double seconds);
-    // own: this rank's answer. own_sums: the sweeps' where sums are by segments, else NULL; f: the caller's.
-    void ask_answer(const Request &request, const Answer &own, const SubtreeSums *own_sums, const double *f,
+    // own: this rank's answer. own_sums: the sweeps' where sums are by segments, else NULL; f: the caller's, where it
+    // is one number.
+    void ask_answer(const Request &request, const Answer &own, const SubtreeSums *own_sums, double f,
                     const Settings &settings, bool stop_requested, double seconds);
     void ask_end(int code, const Settings &settings, double seconds);
 
     // All packets have come.
     struct Joined {
-        int code = 0;        // negative: the solve ends with it and sentence()
-        Exchange of;         // the exchange that is done
-        bool again = false;  // the answer is not complete: another exchange has begun
-        Wish wish = no_wish; // the most urgent of all ranks'
+        int code = 0;           // negative: the solve ends with it and sentence()
+        Exchange of;            // the exchange that is done
+        bool again = false;     // the answer is not complete: another exchange has begun
+        bool in_double = false; // the answer is wanted anew, of products that are all formed in double precision
+        Wish wish = no_wish;    // the most urgent of all ranks'
     };
     Joined join(Answer &answer);
+    const Request &asked() const { return request_; } // the answer to it has been joined
     const Message &sentence() const { return sentence_; }
 
     // After the set-up: whether sums are joined by segments; room for all further exchanges of m pairs. Throws
@@ -77,7 +80,7 @@ class Ranks {
         }
     }
     void close(const Settings &settings, Wish wish, double seconds);
-    void pack_products(const Answer &own, const SubtreeSums *own_sums, const double *f);
+    void pack_products(const Answer &own, const SubtreeSums *own_sums, double f);
     void pack_squares(double norm, const SubtreeSums *own_sums);
     void open_rows();
     void join_start(Answer &answer);

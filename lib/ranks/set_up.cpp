@@ -16,6 +16,7 @@ const SharedSetting table[shared_settings] = {
     {"CUDA_OPT_MAXFEV", [](const Settings &s) { return static_cast<double>(s.evaluations_per_search); }},
     {"CUDA_OPT_MAX_CUTS", [](const Settings &s) { return static_cast<double>(s.max_cuts); }},
     {"CUDA_OPT_METRIC", [](const Settings &s) { return static_cast<double>(s.metric); }},
+    {"CUDA_OPT_DIAGONAL_EVERY", [](const Settings &s) { return static_cast<double>(s.diagonal_every); }},
     {"CUDA_OPT_APPROXIMATE_CAUCHY", [](const Settings &s) { return static_cast<double>(s.approximate_cauchy); }},
     {"CUDA_OPT_ROBUST", [](const Settings &s) { return static_cast<double>(s.robust); }},
     {"CUDA_OPT_HISTORY_BITS", [](const Settings &s) { return static_cast<double>(s.history_bits); }},
@@ -36,7 +37,7 @@ const SharedSetting table[shared_settings] = {
 } // namespace
 
 void list_shared_settings(const Settings &settings, double *values) {
-    for (int k = 0; k < shared_settings; k++) values[k] = table[k].value(settings);
+    for (int k = 0; k < shared_settings; k++) values[k] = table[k].value(settings) + 0.0; // -0 becomes 0
 }
 
 // FNV-1a (Fowler, Noll, Vo) over the bytes.
@@ -86,7 +87,7 @@ int compare_set_ups(Packets &packets, int ranks, Message &message) {
     for (int rank = 0; rank < ranks; rank++)
         if (!packets.payload_of<SetUp>(rank)->by_segments) {
             message.set("CUDA_OPT_F_PART asks for a value of f for each segment, but the sums of rank %d are not by "
-                        "segments: its part does not begin and end where cuda_opt_segment() says, or is on CUDA",
+                        "segments: its part does not begin and end where cuda_opt_segment() says",
                         rank);
             return CUDA_OPT_IMPROPER_INPUT;
         }

@@ -7,12 +7,12 @@
 
 namespace cudaopt {
 
-constexpr int shared_settings = 20; // that have to be the same on all ranks
+constexpr int shared_settings = 21; // that have to be the same on all ranks
 
 struct SetUp {
     int64_t ranks, first, n, of, m, bits, pairs;
     int64_t f_part;      // CUDA_OPT_F_PART
-    int64_t by_segments; // whether the sums can be formed by segments: host, and cut there
+    int64_t by_segments; // whether the part begins and ends at segments
     double settings[shared_settings];
 };
 

@@ -21,7 +21,7 @@ constexpr char magic[8] = {'c', 'u', 'd', 'a', '_', 'o', 'p', 't'};
 struct Clocks {
     double seconds_passed, host_seconds;
 };
-constexpr uint32_t version = 2, byte_order = 0x01020304;
+constexpr uint32_t version = 3, byte_order = 0x01020304;
 
 // Two sums over 64-bit words, of which the second knows their order (Fletcher, IEEE Trans. Commun. 30 (1982) 247).
 struct Checksum {
@@ -175,7 +175,7 @@ int Solver::load(const unsigned char *from, int64_t bytes) {
         sweeps_->store(which, from);
         from += sweeps_->bytes_of(which);
     });
-    const StartReport report = sweeps_->start();
+    const StartReport report = sweeps_->check_start();
     const int64_t n = dimension();
     const bool same_kind = (report.bounded > 0) == state_->bounded() && (report.boxed == n) == state_->boxed();
     if (!report.usable(n) || report.projected > 0 || !same_kind) {

@@ -59,6 +59,13 @@ int Solver::go_on_as_rank() {
         return run_as_rank(state_->give_up(joined.wish == give_up_stopped, answer_.seconds));
     stop_agreed_ = stop_agreed_ || joined.wish == stop;
     if (joined.of == Exchange::set_up) attempt([this] { allocate_as_rank(); });
+    else if (state_->stage() == State::Stage::start_checked && own_dimension() > 0)
+        attempt([this] { move_into_box(); });
+    if (joined.in_double) { // what sums of single precision have lost, as one rank would see it
+        Request request = ranks.asked();
+        request.panel.single = false;
+        return run_as_rank(request);
+    }
     return run_as_rank(state_->advance(answer_));
 }
 
@@ -74,8 +81,7 @@ int Solver::run_as_rank(Request request) {
         }
         attempt([&] { perform_own(request); });
         if (Ranks::shares(request.verb)) {
-            ranks_->ask_answer(request, answer_, sweeps_->subtree_sums(),
-                               settings().f_part == FPart::segments ? arrays.f : &own_f_, settings(), stop_requested,
+            ranks_->ask_answer(request, answer_, sweeps_->subtree_sums(), own_f_, settings(), stop_requested,
                                seconds_passed());
             return CUDA_OPT_EXCHANGE;
         }

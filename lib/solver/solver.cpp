@@ -104,7 +104,10 @@ void Solver::perform(const Request &request) {
     Sweeps &sweeps = *sweeps_;
     answer_.direction = nullptr;
     switch (request.verb) {
-    case Verb::check_start: answer_.start = sweeps.start(); break;
+    case Verb::check_start:
+        answer_.start = sweeps.check_start();
+        if (!ranks_) move_into_box();
+        break;
     case Verb::read_variable: {
         Variable &variable = answer_.variable = {0, arrays.lower_all, arrays.upper_all};
         sweeps.read(arrays.x, request.index, 1, &variable.x);
@@ -141,6 +144,11 @@ void Solver::perform(const Request &request) {
     }
 }
 
+// Only a start that will be used: on improper input nothing is changed, on any rank.
+void Solver::move_into_box() {
+    if (answer_.start.usable(dimension()) && answer_.start.projected > 0) sweeps_->move_into_box();
+}
+
 void Solver::allocate() {
     const bool by_segments = ranks_ && ranks_->by_segments();
     if (settings().history_bits != history_bits_ || own_dimension() != own_n_ || by_segments != by_segments_) {
@@ -149,8 +157,9 @@ void Solver::allocate() {
         history_bits_ = settings().history_bits;
         own_n_ = own_dimension();
         by_segments_ = by_segments;
-        if (by_segments) sweeps_->subtree_sums()->take_part(ranks_->part().first, dimension());
     }
+    if (by_segments)
+        sweeps_->subtree_sums()->take_part(ranks_->part().first, dimension(), settings().f_part == FPart::segments);
     sweeps_->allocate(memory(),
                       {static_cast<int>(settings().threads), stream, settings().robust, settings().metric, &patience_});
     sweeps_->bind(arrays);

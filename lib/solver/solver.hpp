@@ -78,7 +78,7 @@ class Solver {
     int load(const unsigned char *from, int64_t bytes);
     // The diagonal of H_0 as the newest model has it, to host memory; Real is the precision of the handle.
     template <class Real> void read_diagonal(Real *to) {
-        const double scale = settings().metric == Metric::callers ? 1 : 1 / state_->memory().theta();
+        const double scale = 1 / state_->model_theta();
         if (own_dimension() == 0) return;
         if (state_->weighted()) sweeps_->fetch({HeldVector::diagonal}, to);
         else std::fill_n(to, own_dimension(), Real(1));
@@ -102,6 +102,7 @@ class Solver {
     void allocate_as_rank();
     void perform(const Request &request);
     double seconds_passed() const { return std::chrono::duration<double>(Clock::now() - first_call_).count(); }
+    void move_into_box();
     void allocate();
     bool recognise(const unsigned char *from, int64_t bytes);
     template <class Visit> void each_vector(const Visit &visit);

@@ -7,6 +7,8 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "exec/annotations.hpp"
+
 namespace cudaopt {
 
 constexpr int64_t rows_of_tile = 128;
@@ -14,17 +16,23 @@ constexpr int64_t most_segments = 256;
 
 class Segments {
   public:
-    explicit Segments(int64_t n)
-        : n_(n), tiles_(n / rows_of_tile + (n % rows_of_tile != 0)), count_(std::min(tiles_, most_segments)) {}
+    explicit Segments(int64_t n) : n_(n) {
+        const int64_t tiles = n / rows_of_tile + (n % rows_of_tile != 0);
+        count_ = static_cast<int>(std::min(tiles, most_segments));
+        if (count_ == 0) return;
+        least_tiles_ = tiles / count_;
+        left_over_ = static_cast<int>(tiles % count_);
+    }
 
     int64_t count() const { return count_; }
-    // Where segment k begins, 0 <= k <= count(). Not tiles * k / count: that leaves 64 bits for 2^63 variables.
-    int64_t tile(int64_t k) const {
-        if (count_ == 0) return 0;
-        return tiles_ / count_ * k + tiles_ % count_ * k / count_;
+    // Where segment k begins, 0 <= k <= count(): at tiles * k / count, in numbers that 64 bits and, of a GPU that asks,
+    // 32 hold.
+    CUDA_OPT_HD int64_t tile(int64_t k) const {
+        return count_ == 0 ? 0 : least_tiles_ * k + left_over_ * static_cast<int>(k) / count_;
     }
     int64_t row(int64_t k) const { return k == count_ ? n_ : tile(k) * rows_of_tile; }
-    int64_t most_tiles() const { return count_ == 0 ? 0 : tiles_ / count_ + (tiles_ % count_ != 0); } // of one
+    int64_t least_tiles() const { return least_tiles_; } // of one
+    int64_t most_tiles() const { return least_tiles_ + (left_over_ != 0); }
     // The segment that begins at this row, count() for n; -1: none does.
     int64_t at(int64_t row_wanted) const {
         int64_t low = 0, high = count_;
@@ -37,7 +45,8 @@ class Segments {
     }
 
   private:
-    int64_t n_, tiles_, count_;
+    int64_t n_, least_tiles_ = 0;
+    int count_, left_over_ = 0;
 };
 
 // Segments begin <= k < end that are joined among themselves before they meet others.
@@ -76,6 +85,8 @@ class OwnSegments {
         for (int k = 0; k < subtree_count_; k++) subtrees_[k].begin -= first_, subtrees_[k].end -= first_;
     }
 
+    const Segments &whole() const { return whole_; }
+    int64_t first() const { return first_; } // of the whole's segments
     int64_t count() const { return last_ - first_; }
     int64_t tile(int64_t k) const { return whole_.tile(first_ + k) - whole_.tile(first_); }
     int64_t tiles() const { return tile(count()); }

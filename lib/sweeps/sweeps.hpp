@@ -58,10 +58,12 @@ struct HeldVector {
 // subtree_count(): those of several parts can be joined to the whole's bits. Of the last sweep that formed them.
 class SubtreeSums {
   public:
-    // The variables are [first, first + n) of `of`. Before Sweeps::allocate().
-    virtual void take_part(int64_t first, int64_t of) = 0;
+    // The variables are [first, first + n) of `of`, cut at segments, and the caller's f is one number for each of these
+    // or one for all. Before Sweeps::allocate(), each time.
+    virtual void take_part(int64_t first, int64_t of, bool f_of_segments) = 0;
     virtual PanelProducts products(int subtree) const = 0; // f is not set
     virtual DirectionSums direction(int subtree) const = 0;
+    virtual double f(int subtree) const = 0;              // where it is one number for each segment
     virtual ScaledSquares squares(int subtree) const = 0; // of x_norm() or projected_gradient_norm()
 
   protected:
@@ -80,8 +82,10 @@ class Sweeps {
     virtual void follow(void *, Patience *) {}
     virtual int64_t workspace_bytes() const = 0;
 
-    // Check the arrays and move x into the box. 4 n-vectors.
-    virtual StartReport start() = 0;
+    // Check the arrays, and move x into the box. 4 n-vectors each; the second only where some of x lies outside and the
+    // arrays are good, those of all ranks.
+    virtual StartReport check_start() = 0;
+    virtual void move_into_box() = 0;
     // Sweep 1: reads x, g, l, u and 2 pairs columns; writes nothing. 2 pairs + 4 n-vectors. In a metric one more, and
     // one with an update of the diagonal, which is written.
     virtual const PanelProducts &inner_products(const PanelRequest &request) = 0;

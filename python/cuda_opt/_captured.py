@@ -2,14 +2,13 @@
 
 The solver's x, f and g stay where they are for a whole solve, and so does what an evaluation reads and writes. So after
 a few evaluations by the user's function its operations are recorded, and launched again for all others. How to record
-is a matter of the array's library, which has a ``Recorder``."""
+is a matter of the array's library, which has a ``Recorder`` (_recorder.py)."""
 from __future__ import annotations
 
 import threading
 from collections.abc import Callable
-from contextlib import AbstractContextManager
-from typing import Any
 
+from ._recorder import Recorder
 from ._space import Space
 
 # Evaluations by the function itself before it is recorded: what a library compiles, tunes or allocates when
@@ -17,22 +16,6 @@ from ._space import Space
 WARM_UPS = 3
 
 one_at_a_time = threading.RLock()  # torch records one graph at a time in a process
-
-
-class Recorder:
-    """How a library records what is done on a stream. One serves one evaluation, and lives as long as its graph."""
-
-    def warm_up(self, last: bool) -> AbstractContextManager[Any]:
-        """What is done within goes to the stream that will be recorded, in order with the current one."""
-        raise NotImplementedError
-
-    def record(self) -> AbstractContextManager[Any]:
-        """What is done within is recorded and not done."""
-        raise NotImplementedError
-
-    def launch(self) -> Callable[[], None]:
-        """What does, on the current stream, what was recorded."""
-        raise NotImplementedError
 
 
 def refusal(why: object) -> RuntimeError:

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from ._captured import Recorder
+from ._recorder import Recorder
 
 
 class CupyRecorder(Recorder):

@@ -8,7 +8,8 @@ from typing import Any
 
 import torch
 
-from ._captured import Recorder, one_at_a_time, refusal
+from ._captured import one_at_a_time, refusal
+from ._recorder import Recorder
 
 
 @contextmanager

@@ -115,7 +115,8 @@ class Handle:
         self._log = callback
 
     def request_stop(self) -> None:
-        """Ask that the solve end with ``Task.STOPPED`` at its next step; any thread may."""
+        """Ask that the solve end with ``Task.STOPPED`` at its next step; any thread may. What the last step has asked
+        for is still read: evaluate before the next one all the same."""
         self._check(library.cuda_opt_request_stop(self._handle))
 
     def synchronize(self) -> None:

@@ -35,7 +35,7 @@ class Part:
 
     @classmethod
     def even(cls, rank: int, ranks: int, n: int, gather: Gather) -> tuple[Part, int]:
-        """As even a cut as segments allow, and how many variables the part has: then the bits of a solve on the host
+        """As even a cut as segments allow, and how many variables the part has: then the bits of a solve
         are the same on any number of ranks."""
         segments = library.cuda_opt_segments(n)
         first, end = (library.cuda_opt_segment(n, segments * r // ranks) for r in (rank, rank + 1))

@@ -45,7 +45,9 @@ class Solver(Handle):
         Default: none. Arrays are read in place, and have to stay as they are until the solve ends.
     diagonal : bool
         True: each iteration yields ``Task.SUPPLY_DIAGONAL`` as well, at which ``solver.diagonal``, an array of shape
-        (n,), is to be filled with positive guesses of 1 / (second derivative of f by x_i). Without bounds alone.
+        (n,), is to be filled with positive guesses of 1 / (second derivative of f by x_i). With ``DIAGONAL_EVERY=k``
+        each k-th iteration does, with 0 the start alone, and the array has to stay as it is in between: cheaper,
+        and scaled by the newest pair.
         Default False.
     part : Part or None
         x is a part of the variables, and this solver one of several that share a solve: f is the part's share, unless

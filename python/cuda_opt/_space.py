@@ -6,14 +6,12 @@ from __future__ import annotations
 
 import math
 from contextlib import AbstractContextManager, nullcontext
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from ._constants import BACKEND_HOST
-
-if TYPE_CHECKING:
-    from ._captured import Recorder
+from ._recorder import Recorder
 
 Array = Any  # of NumPy, torch, CuPy, JAX, ...
 DTYPES = {"float64": 64, "float32": 32}  # names of the elements that x may have, and their bits

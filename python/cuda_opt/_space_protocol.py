@@ -9,10 +9,10 @@ from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
 from . import _dlpack
-from ._captured import Recorder
 from ._captured_cupy import CupyRecorder
 from ._constants import BACKEND_CUDA, BACKEND_HOST
 from ._dlpack import Memory
+from ._recorder import Recorder
 from ._space import Array, Space, bits_of, name_of, wrong_shape
 
 _LEGACY_STREAM = 1  # of __cuda_array_interface__: the default stream, which the library calls NULL

@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 import cuda_opt
-from cuda_opt._captured import WARM_UPS, Recorder, refusal
+from cuda_opt._captured import WARM_UPS, refusal
+from cuda_opt._recorder import Recorder
 from cuda_opt._space import NumPySpace
 
 

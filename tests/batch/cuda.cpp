@@ -26,6 +26,8 @@ template <int n, int m, class Real> void check_cuda(int64_t count) {
 TEST_CASE("CUDA takes the host's paths in a batch", "[batch]") {
     if (skipped<CudaDouble>()) return;
     check_cuda<5, 5, double>(1);
+    const Data<double> none(5, 0, true); // a launch of no blocks would be an error
+    for (const int lanes : {1, 32}) CHECK_NOTHROW(on_cuda<5, 5>(none, lanes));
     check_cuda<5, 5, double>(3000);
     check_cuda<20, 5, double>(777);
     check_cuda<100, 8, double>(150);

@@ -1,40 +1,16 @@
 #include "on_cuda.hpp"
 
-#include <stdexcept>
+#include "../support/device_memory.cuh"
 
 namespace batch_test {
 
-namespace {
-
-void check(cudaError_t error) {
-    if (error != cudaSuccess) throw std::runtime_error(cudaGetErrorString(error));
-}
-
-// Memory of the device that frees itself.
-template <class T> class Memory {
-  public:
-    explicit Memory(std::size_t count) { check(cudaMalloc(&data_, count * sizeof(T))); }
-    explicit Memory(const std::vector<T> &from) : Memory(from.size()) {
-        check(cudaMemcpy(data_, from.data(), from.size() * sizeof(T), cudaMemcpyHostToDevice));
-    }
-    Memory(const Memory &) = delete;
-    Memory &operator=(const Memory &) = delete;
-    ~Memory() { cudaFree(data_); }
-    T *data() const { return data_; }
-    void fetch(std::vector<T> &to) const {
-        check(cudaMemcpy(to.data(), data_, to.size() * sizeof(T), cudaMemcpyDeviceToHost));
-    }
-
-  private:
-    T *data_ = nullptr;
-};
-
-} // namespace
+using cudaopt_test::check;
+using cudaopt_test::DeviceMemory;
 
 template <int n, int m, class Real> Left<Real> on_cuda(const Data<Real> &data, int lanes) {
     const auto count = static_cast<std::size_t>(data.count);
-    const Memory<Real> x(data.x), lower(data.lower), upper(data.upper);
-    const Memory<cudaopt::BatchEnd> ends(count);
+    const DeviceMemory<Real> x(data.x), lower(data.lower), upper(data.upper);
+    const DeviceMemory<cudaopt::BatchEnd> ends(count);
     cudaopt::BatchOptions chosen = options<Real>();
     chosen.lanes = lanes;
     cudaopt::CudaBatch<n, m, Valleys<n, Real>, Real> batch;

@@ -1,8 +1,11 @@
 #include "one_block.hpp"
 
-#include <stdexcept>
+#include "../support/device_memory.cuh"
 
 namespace block_test {
+
+using cudaopt_test::check;
+using cudaopt_test::DeviceMemory;
 
 namespace {
 
@@ -14,30 +17,6 @@ struct Place {
 __global__ void solve_kernel(Place *places) {
     if (threadIdx.x == 0) places[blockIdx.x].job.run(places[blockIdx.x].block);
 }
-
-void check(cudaError_t error) {
-    if (error != cudaSuccess) throw std::runtime_error(cudaGetErrorString(error));
-}
-
-// Memory of the device that frees itself.
-template <class T> class Memory {
-  public:
-    explicit Memory(std::size_t count) { check(cudaMalloc(&data_, count * sizeof(T))); }
-    Memory(const Memory &) = delete;
-    Memory &operator=(const Memory &) = delete;
-    ~Memory() { cudaFree(data_); }
-
-    T *data() const { return data_; }
-    void store(const T *from, std::size_t count, std::size_t to = 0) const {
-        check(cudaMemcpy(data_ + to, from, count * sizeof(T), cudaMemcpyHostToDevice));
-    }
-    void fetch(T *to, std::size_t count, std::size_t from = 0) const {
-        check(cudaMemcpy(to, data_ + from, count * sizeof(T), cudaMemcpyDeviceToHost));
-    }
-
-  private:
-    T *data_ = nullptr;
-};
 
 // The stack that the kernel needs, where it is more than a thread has; as it was, afterwards.
 class Stack {
@@ -62,27 +41,26 @@ class Stack {
 void run_on_device(const std::vector<OnDevice> &solves) {
     std::size_t doubles = 0;
     for (const OnDevice &one : solves) doubles += one.block->size();
-    const Memory<double> blocks(doubles);
-    const Memory<Place> at(solves.size());
+    const DeviceMemory<double> blocks(doubles);
+    const DeviceMemory<Place> at(solves.size());
     std::vector<Place> places;
     doubles = 0;
     for (const OnDevice &one : solves) {
-        blocks.store(one.block->data(), one.block->size(), doubles);
+        blocks.store(*one.block, doubles);
         places.push_back({*one.job, blocks.data() + doubles});
         doubles += one.block->size();
     }
-    at.store(places.data(), places.size());
+    at.store(places);
 
     const Stack stack;
     solve_kernel<<<static_cast<unsigned>(solves.size()), 32>>>(at.data());
     check(cudaGetLastError());
     check(cudaDeviceSynchronize());
 
-    at.fetch(places.data(), places.size());
+    at.fetch(places);
     for (std::size_t k = 0; k < solves.size(); k++) {
         *solves[k].job = places[k].job;
-        blocks.fetch(solves[k].block->data(), solves[k].block->size(),
-                     static_cast<std::size_t>(places[k].block - blocks.data()));
+        blocks.fetch(*solves[k].block, static_cast<std::size_t>(places[k].block - blocks.data()));
     }
 }
 

@@ -30,6 +30,7 @@ inline std::vector<Rare> rare_solves() {
     const Problem free{Kind::rosenbrock, 20}, boxed{Kind::rosenbrock, 20, true, -1.5, 1.5};
     const Problem crossing{Kind::breakpoints, 60, true}, wide{Kind::breakpoints, 800, true, -0.1, 0.1};
     const auto diagonal = [](Settings &s) { s.metric = cudaopt::Metric::callers; };
+    const auto held = [](Settings &s) { s.metric = cudaopt::Metric::callers, s.diagonal_every = 3; };
     const auto learned = [](Settings &s) { s.metric = cudaopt::Metric::learned; };
     const auto to_last_digit = [](Settings &s) { s.eps = 0; };
     const auto cut_short = [](Settings &s) { s.eps = 0, s.max_iterations = 37; };
@@ -48,6 +49,11 @@ inline std::vector<Rare> rare_solves() {
         {"with a diagonal that is bad", {Kind::ascent, 20}, diagonal},
         {"with a diagonal, begun anew with its pairs", boxed, diagonal, Deed::warm_start, 60},
         {"with a diagonal, begun anew with its pairs, without", boxed, diagonal, Deed::plain_start, 60},
+        {"with a diagonal that holds for three iterations", free, held},
+        {"with a diagonal that holds for three iterations, in a box", boxed, held},
+        {"with a diagonal that holds for three iterations, saved and loaded", boxed, held, Deed::load, 30},
+        {"with a diagonal that holds for three iterations, begun anew with its pairs", boxed, held, Deed::warm_start,
+         60},
         {"with a metric that is learned", free, learned},
         {"with a metric that is learned, in a box", boxed, learned},
         {"with a metric that is learned, of one pair", boxed, learned, Deed::none, 0, 1},

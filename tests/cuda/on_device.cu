@@ -1,15 +1,14 @@
 #include "on_device.hpp"
 
 #include <algorithm>
-#include <stdexcept>
+
+#include "../support/device_memory.cuh"
 
 namespace on_device {
 
-namespace {
+using cudaopt_test::check;
 
-void check(cudaError_t error) {
-    if (error != cudaSuccess) throw std::runtime_error(cudaGetErrorString(error));
-}
+namespace {
 
 __device__ unsigned long long nanoseconds() {
     unsigned long long now;

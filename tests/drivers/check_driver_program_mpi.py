@@ -3,6 +3,7 @@
 
 driver_program_mpi on 1 to 4 ranks: one log, that of rank 0, which is the same on any number of them. It begins as that
 of driver_program, whose f is summed in another order."""
+import os
 import re
 import subprocess
 import sys
@@ -67,6 +68,21 @@ class SameLog(unittest.TestCase):
 
     def test_bearing(self):
         self.check("bearing", 50 * 50, "--pgtol", "1e-3", "--eps", "0")
+
+
+class OnCuda(unittest.TestCase):
+    """Ranks take the GPUs in turn; halos go by way of the host where MPI knows no other."""
+
+    def test_same_log(self):
+        arguments = [9000, 5, "--backend", "cuda", "--max-iterations", 300]
+        first = on_ranks(1, *arguments, "--problem", "rosenbrock")
+        if first.returncode != 0 and not os.environ.get("CUDA_OPT_TEST_REQUIRE_CUDA"):
+            self.skipTest("no CUDA device: " + first.stderr.splitlines()[0])
+        for problem in ("rosenbrock", "torsion", "bearing"):
+            logs = [log_of(on_ranks(ranks, *arguments, "--problem", problem)) for ranks in (1, 2, 3)]
+            self.assertGreater(len(iterates(logs[0])), 3)
+            self.assertEqual(logs[1], logs[0])
+            self.assertEqual(logs[2], logs[0])
 
 
 class Arguments(unittest.TestCase):

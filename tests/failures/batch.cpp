@@ -2,7 +2,7 @@
 #include <catch2/catch.hpp>
 
 #include "cuda_opt_batch.h"
-#include "trials.hpp"
+#include "one_trial.hpp"
 
 using namespace failing;
 
@@ -43,11 +43,8 @@ class Trial {
         outcome.hash = hash_of(x_.data(), x_.size());
         return outcome;
     }
-    Outcome attempt() {
-        const int code = create();
-        return code == 0 ? solve() : Outcome{code, 0, 0};
-    }
 
+    static constexpr int end = CUDA_OPT_CONVERGED;
     cuda_opt *s = nullptr;
 
   private:
@@ -56,38 +53,13 @@ class Trial {
     std::vector<int64_t> codes_;
 };
 
-std::string body(int threads, int64_t number, Mode mode) {
-    std::string wrong;
-    Trial trial(threads);
-    arm(number, mode);
-    const Outcome first = trial.attempt();
-    const bool sentence = is_sentence(cuda_opt_message(trial.s));
-    calm();
-    Trial other(threads);
-    const Outcome wanted = other.attempt();
-    if (wanted.code != 0) wrong = "it does not converge: code " + std::to_string(wanted.code);
-    if (!(first == wanted) && first.code != CUDA_OPT_OUT_OF_MEMORY) wrong = "code " + std::to_string(first.code);
-    if (!sentence) wrong = "no sentence";
-    if (wrong.empty() && cuda_opt_backend(trial.s) > 0) {
-        cuda_opt_reset(trial.s);
-        const int code = trial.prepare();
-        const Outcome again = trial.solve();
-        if (code != 0 || !(again == wanted))
-            wrong = "other bits after a reset: code " + std::to_string(again.code) + ", '" + cuda_opt_message(trial.s) +
-                    "'";
-    }
-    cuda_opt_destroy(&trial.s);
-    cuda_opt_destroy(&other.s);
-    if (wrong.empty() && threads == 1 && left_over() != 0)
-        wrong = std::to_string(left_over()) + " blocks are left over";
-    return wrong;
-}
-
 } // namespace
 
 TEST_CASE("Each allocation of a batch fails in turn", "[failures]") {
     const int threads = GENERATE(1, 3);
     INFO("threads: " << threads);
-    const std::string wrong = each_in_turn([&](int64_t number, Mode mode) { return body(threads, number, mode); });
+    const std::string wrong = each_in_turn([&](int64_t number, Mode mode) {
+        return complaint_about_trial([&] { return Trial(threads); }, threads, number, mode);
+    });
     CHECK(wrong == "");
 }

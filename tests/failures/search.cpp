@@ -1,7 +1,7 @@
 // Each allocation of a pattern search failing in turn.
 #include <catch2/catch.hpp>
 
-#include "trials.hpp"
+#include "one_trial.hpp"
 
 using namespace failing;
 
@@ -33,7 +33,7 @@ class Trial {
         if (code == 0) code = cuda_opt_search_set_steps(s, steps_.data());
         return code;
     }
-    Outcome search() {
+    Outcome solve() {
         Outcome outcome{cuda_opt_search_solve(s, points_.data(), values_.data())};
         while (outcome.code > 0) {
             int64_t batch = 0;
@@ -57,11 +57,8 @@ class Trial {
         outcome.hash = hash_of(x_.data(), x_.size());
         return outcome;
     }
-    Outcome attempt() {
-        const int code = create();
-        return code == 0 ? search() : Outcome{code, 0, 0};
-    }
 
+    static constexpr int end = CUDA_OPT_ITERATION_LIMIT;
     cuda_opt *s = nullptr;
 
   private:
@@ -70,42 +67,13 @@ class Trial {
     std::vector<double> lower_, upper_, steps_, points_, values_, x_, g_;
 };
 
-std::string body(int rule, int threads, int64_t number, Mode mode) {
-    std::string wrong;
-    Trial trial(rule, threads);
-    arm(number, mode);
-    const Outcome first = trial.attempt();
-    const bool sentence = is_sentence(cuda_opt_message(trial.s));
-    if (mode == Mode::from_then_on && cuda_opt_backend(trial.s) > 0) {
-        cuda_opt_reset(trial.s);
-        trial.search();
-    }
-    calm();
-    Trial other(rule, threads);
-    const Outcome wanted = other.attempt();
-    if (!(first == wanted) && first.code != CUDA_OPT_OUT_OF_MEMORY) wrong = "code " + std::to_string(first.code);
-    if (!sentence) wrong = "no sentence";
-    if (wrong.empty() && cuda_opt_backend(trial.s) > 0) {
-        cuda_opt_reset(trial.s);
-        const int code = trial.prepare();
-        const Outcome again = trial.search();
-        if (code != 0 || !(again == wanted))
-            wrong = "other bits after a reset: code " + std::to_string(again.code) + ", '" + cuda_opt_message(trial.s) +
-                    "'";
-    }
-    cuda_opt_destroy(&trial.s);
-    cuda_opt_destroy(&other.s);
-    if (wrong.empty() && threads == 1 && left_over() != 0)
-        wrong = std::to_string(left_over()) + " blocks are left over";
-    return wrong;
-}
-
 } // namespace
 
 TEST_CASE("Each allocation of a search fails in turn", "[failures]") {
     const int rule = GENERATE(0, 1, 2), threads = GENERATE(1, 3);
     INFO("rule " << rule << ", threads: " << threads);
-    const std::string wrong =
-        each_in_turn([&](int64_t number, Mode mode) { return body(rule, threads, number, mode); });
+    const std::string wrong = each_in_turn([&](int64_t number, Mode mode) {
+        return complaint_about_trial([&] { return Trial(rule, threads); }, threads, number, mode);
+    });
     CHECK(wrong == "");
 }

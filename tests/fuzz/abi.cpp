@@ -97,6 +97,7 @@ const std::vector<IntKey> int_settings = {{CUDA_OPT_MAX_ITERATIONS, 0, any, fals
                                           {CUDA_OPT_METRIC, 0, 2, true},
                                           {CUDA_OPT_HISTORY_BITS, 16, 64, true},
                                           {CUDA_OPT_PRODUCT_BITS, 32, 64, false},
+                                          {CUDA_OPT_DIAGONAL_EVERY, 0, any, false},
                                           {CUDA_OPT_F_PART, 0, 2, true}};
 const std::vector<RealKey> real_settings = {
     {CUDA_OPT_EPS, 0, infinity, false, false},   {CUDA_OPT_PGTOL, 0, infinity, false, false},
@@ -173,6 +174,7 @@ void choose_settings(Run &run, cuda_opt *s) {
     if (random.chance(0.5)) integer(CUDA_OPT_HISTORY_BITS, random.pick<int64_t>({64, 32, 16}));
     if (random.chance(0.6)) integer(CUDA_OPT_METRIC, random.pick<int64_t>({0, 1, 2, 2}));
     if (random.chance(0.3)) integer(CUDA_OPT_PRODUCT_BITS, 32);
+    if (random.chance(0.5)) integer(CUDA_OPT_DIAGONAL_EVERY, random.pick<int64_t>({0, 2, 3, any}));
     if (random.chance(0.5)) real(CUDA_OPT_EPS, random.pick({0.0, 1e-5, 1e-12, 1e-300, 4.9e-324}));
     if (random.chance(0.3)) real(CUDA_OPT_PGTOL, random.pick({1e-6, 1e-300, 1e-3, 4.9e-324}));
     if (random.chance(0.2)) real(CUDA_OPT_FACTR, random.pick({1e7, 10.0, 1e-300}));
@@ -204,7 +206,7 @@ void disturb_settings(Run &run, cuda_opt *s, bool started) {
         for (const RealKey &setting : real_settings) known.push_back(setting.key);
         return get_any<double>(run, s, "cuda_opt_get_real", known, cuda_opt_get_real);
     default: {
-        const auto key = static_cast<int32_t>(run.random.pick<int64_t>({0, -1, 199, 115, 119, 300, 412}));
+        const auto key = static_cast<int32_t>(run.random.pick<int64_t>({0, -1, 199, 116, 119, 300, 412}));
         check_code(run, s, "set_int", cuda_opt_set_int(s, key, 1), {CUDA_OPT_IMPROPER_INPUT});
         check_code(run, s, "set_real", cuda_opt_set_real(s, key, 1), {CUDA_OPT_IMPROPER_INPUT});
         check_code(run, s, "get_int", cuda_opt_get_int(s, key, nullptr), {CUDA_OPT_MISUSE});

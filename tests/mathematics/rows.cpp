@@ -18,7 +18,10 @@ const int64_t sizes[] = {1, 2, 31, 127, 128, 129, 1000, 5000};
 template <class Configuration> void check_start(const reference::Machine &given) {
     reference::Machine machine = given;
     Backend<Configuration> backend(machine);
-    const cudaopt::StartReport expected = machine.start(), report = backend->start();
+    const cudaopt::StartReport expected = machine.start(), report = backend->check_start();
+    // Nothing is changed before it is known of all ranks.
+    if (expected.x_nan == machine.n) CHECK(backend.fetch({HeldVector::x}) == given.x);
+    if (report.usable(machine.n)) backend->move_into_box();
     CHECK(report.x_nan == expected.x_nan);
     CHECK(report.bound_nan == expected.bound_nan);
     CHECK(report.crossed == expected.crossed);

@@ -110,6 +110,127 @@ TEMPLATE_TEST_CASE("A diagonal that changes from iterate to iterate is used as i
     }
 }
 
+namespace {
+
+// 1 / (the model's second derivatives) of extended Rosenbrock at x.
+void valley_diagonal(const Vector &x, const Vector &, Vector &diagonal) {
+    for (std::size_t i = 0; i < x.size(); i += 2) {
+        diagonal[i] = 1 / (2 + 800 * x[i] * x[i]);
+        diagonal[i + 1] = 1.0 / 200;
+    }
+}
+
+// A diagonal that holds for so many iterations, 0: for all, as one who is asked at every iterate has to supply it:
+// times s'y / y'H y of the last two iterates.
+class Scaled {
+  public:
+    explicit Scaled(int64_t every) : every_(every) {}
+    void operator()(const Vector &x, const Vector &g, Vector &diagonal) {
+        const auto n = static_cast<int64_t>(x.size());
+        if (iterate_ == 0 || (every_ > 0 && iterate_ % every_ == 0)) valley_diagonal(x, g, kept_ = diagonal);
+        double gamma = 1;
+        if (iterate_++ > 0) {
+            const auto y = [&](int64_t i) { return g[i] - g_[i]; };
+            gamma = pairwise_sum(0, n, [&](int64_t i) { return (x[i] - x_[i]) * y(i); }) /
+                    pairwise_sum(0, n, [&](int64_t i) { return kept_[i] * y(i) * y(i); });
+        }
+        x_ = x, g_ = g;
+        for (int64_t i = 0; i < n; i++) diagonal[i] = gamma * kept_[i];
+    }
+
+  private:
+    int64_t every_, iterate_ = 0;
+    Vector kept_, x_, g_;
+};
+
+} // namespace
+
+TEMPLATE_TEST_CASE("A diagonal that holds is the same one, scaled by the newest pair, at each iterate", "[diagonal]",
+                   EVERY_CONFIGURATION) {
+    if (skipped<TestType>()) return;
+    const bool wide = sizeof(typename TestType::Real) == 8, exact = TestType::history_bits == 64;
+    Problem problem = extended_rosenbrock(1000);
+    for (std::size_t i = 0; i < problem.start.size(); i++) problem.start[i] += 0.1 * static_cast<double>(i % 7);
+    const Problem boxed = in_box(problem, -1.5, 0.9);
+    for (const Problem *one : {&std::as_const(problem), &boxed})
+        for (const int m : {1, 5, 17})
+            for (const int64_t every : {0, 3, 10}) {
+                INFO((one == &boxed ? "bounds, " : "") << "m = " << m << ", every " << every);
+                Harness<TestType> holding(*one, m), supplied(*one, m);
+                for (Harness<TestType> *harness : {&holding, &supplied})
+                    harness->set_real(CUDA_OPT_EPS, wide ? 1e-5 : 1e-2).set_int(CUDA_OPT_MAX_ITERATIONS, 12);
+                holding.with_diagonal(valley_diagonal).set_int(CUDA_OPT_DIAGONAL_EVERY, every);
+                const Outcome a = holding.run();
+                check_promises<TestType>(*one, a);
+                CHECK(holding.diagonal_kept());
+                REQUIRE(a.iterations == 12);
+                CHECK(holding.diagonals_asked_for() == (every == 0 ? 1 : (12 + every - 1) / every));
+                if (!exact) continue;
+                const Outcome b = supplied.with_diagonal(Scaled(every)).run();
+                REQUIRE(a.history.size() == b.history.size());
+                for (std::size_t k = 0; k < a.history.size(); k++) {
+                    INFO("iteration " << k + 1);
+                    CHECK(std::fabs(a.history[k].f - b.history[k].f) <= 1e-8 * std::fabs(b.history[k].f));
+                    CHECK(a.history[k].evaluations == b.history[k].evaluations);
+                }
+                Vector ours(problem.start.size()), theirs(problem.start.size()); // of the newest model
+                REQUIRE(cuda_opt_get_diagonal(holding.handle(), ours.data()) == 0);
+                REQUIRE(cuda_opt_get_diagonal(supplied.handle(), theirs.data()) == 0);
+                for (std::size_t i = 0; i < ours.size(); i++) CHECK(ours[i] == Approx(theirs[i]).epsilon(1e-6));
+            }
+}
+
+TEMPLATE_TEST_CASE("How long a diagonal holds may be changed at any call", "[diagonal]", HostDouble, CudaDouble) {
+    if (skipped<TestType>()) return;
+    const Problem problem = in_box(extended_rosenbrock(1000), -1.5, 0.9);
+    Harness<TestType> harness(problem, 5);
+    harness.with_diagonal(valley_diagonal).set_int(CUDA_OPT_DIAGONAL_EVERY, 0).set_real(CUDA_OPT_EPS, 0);
+    harness.set_int(CUDA_OPT_MAX_ITERATIONS, 20);
+    std::vector<int64_t> asked_at;
+    int task = 1;
+    while (task > 0) {
+        const int64_t iterations = harness.get_int(CUDA_OPT_ITERATIONS);
+        task = harness.step();
+        if (task == CUDA_OPT_SUPPLY_DIAGONAL) asked_at.push_back(iterations);
+        if (task == CUDA_OPT_NEW_ITERATE) { // its products are made, with or without the diagonal
+            const int64_t iterate = harness.get_int(CUDA_OPT_ITERATIONS);
+            if (iterate == 4) harness.set_int(CUDA_OPT_DIAGONAL_EVERY, 1);
+            if (iterate == 7) harness.set_int(CUDA_OPT_DIAGONAL_EVERY, 5);
+            if (iterate == 11) harness.set_int(CUDA_OPT_DIAGONAL_EVERY, 0);
+        }
+    }
+    const Outcome outcome = harness.outcome();
+    check_promises<TestType>(problem, outcome);
+    CHECK(outcome.f < outcome.history[11].f);
+    CHECK((asked_at == std::vector<int64_t>{0, 4, 5, 6}));
+}
+
+TEMPLATE_TEST_CASE("A diagonal that is spoilt while it holds ends the solve, within the box", "[diagonal]",
+                   EVERY_CONFIGURATION) {
+    if (skipped<TestType>()) return;
+    constexpr double infinite = std::numeric_limits<double>::infinity();
+    for (const double bad : {0.0, -2.5, infinite, std::numeric_limits<double>::quiet_NaN()})
+        for (const bool bounded : {false, true}) {
+            INFO("the element is " << bad << (bounded ? ", bounds" : ""));
+            Problem problem = extended_rosenbrock(5000);
+            if (bounded) problem = in_box(problem, -1.5, 1.5);
+            Harness<TestType> harness(problem, 5), spoilt(problem, 5);
+            harness.with_diagonal(ones).set_int(CUDA_OPT_DIAGONAL_EVERY, 0);
+            spoilt.with_diagonal([&](const Vector &x, const Vector &g, Vector &diagonal) {
+                ones(x, g, diagonal);
+                diagonal[4321] = bad;
+            });
+            while (harness.get_int(CUDA_OPT_ITERATIONS) < 3) REQUIRE(harness.step() > 0);
+            while (spoilt.diagonals_asked_for() == 0) REQUIRE(spoilt.step() > 0);
+            harness.share_diagonal(spoilt);
+            const Outcome outcome = harness.run();
+            check_promises<TestType>(problem, outcome);
+            CHECK(outcome.task == CUDA_OPT_BAD_DIAGONAL);
+            CHECK(outcome.iterations == 3);
+            CHECK(outcome.message.find("4321") != std::string::npos);
+        }
+}
+
 TEMPLATE_TEST_CASE("An element that is not positive and finite is refused", "[diagonal]", EVERY_CONFIGURATION) {
     if (skipped<TestType>()) return;
     constexpr double infinite = std::numeric_limits<double>::infinity();

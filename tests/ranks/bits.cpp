@@ -2,6 +2,7 @@
 #include <catch2/catch.hpp>
 #include <limits>
 
+#include "../support/same_bits.hpp"
 #include "group.hpp"
 
 using namespace cudaopt_test;
@@ -9,25 +10,13 @@ using namespace cudaopt_test;
 namespace {
 
 // A message names the rank where the reason is, which depends on the cut.
-std::string without_rank(const std::string &message) {
-    return message.rfind("rank ", 0) == 0 ? message.substr(message.find(": ") + 2) : message;
+Outcome without_rank(Outcome outcome) {
+    std::string &message = outcome.message;
+    if (message.rfind("rank ", 0) == 0) message.erase(0, message.find(": ") + 2);
+    return outcome;
 }
 
-void check_same_bits(const Outcome &a, const Outcome &b) {
-    CHECK(a.task == b.task);
-    CHECK(without_rank(a.message) == without_rank(b.message));
-    CHECK(a.f == b.f);
-    CHECK(a.x == b.x);
-    CHECK(a.g == b.g);
-    CHECK(a.evaluations == b.evaluations);
-    REQUIRE(a.history.size() == b.history.size());
-    for (std::size_t k = 0; k < a.history.size(); k++) {
-        INFO("iteration " << k + 1);
-        CHECK(a.history[k].f == b.history[k].f);
-        CHECK(a.history[k].pg_norm2 == b.history[k].pg_norm2);
-        CHECK(a.history[k].step == b.history[k].step);
-    }
-}
+void check_same_solve(const Outcome &a, const Outcome &b) { check_same_bits(without_rank(a), without_rank(b)); }
 
 constexpr int64_t most_iterations = 40;
 
@@ -51,18 +40,6 @@ std::vector<Cut> cuts_at_segments(int64_t n) {
     return cuts;
 }
 
-// x is of this scale, and g of its inverse: sums of squares leave the range of numbers.
-Problem far_away(int64_t n, double scale) {
-    Problem problem;
-    problem.name = "squares of numbers out of range";
-    for (int64_t i = 0; i < n; i++) problem.start.push_back(scale * (1 + static_cast<double>(i % 17) / 16));
-    problem.evaluate = [scale](const Vector &x, Vector &g) {
-        for (std::size_t i = 0; i < x.size(); i++) g[i] = x[i] / scale / scale;
-        return pairwise_sum(0, static_cast<int64_t>(x.size()), [&](int64_t i) { return x[i] * g[i] / 2; });
-    };
-    return problem;
-}
-
 } // namespace
 
 TEMPLATE_TEST_CASE("Ranks cut at segments have the bits of one handle", "[ranks]", HOST_CONFIGURATIONS) {
@@ -72,8 +49,8 @@ TEMPLATE_TEST_CASE("Ranks cut at segments have the bits of one handle", "[ranks]
         const Outcome single = alone<TestType>(problem);
         for (const Cut &cut : cuts_at_segments(problem.size())) {
             INFO(problem.name << " on " << cut.size() << " ranks, the first with " << cut[0].n << " variables");
-            check_same_bits(Group<TestType>(problem, cut).prepare(set_limit<typename TestType::Real>).run_as_one(),
-                            single);
+            check_same_solve(Group<TestType>(problem, cut).prepare(set_limit<typename TestType::Real>).run_as_one(),
+                             single);
         }
     }
 }
@@ -89,7 +66,7 @@ TEMPLATE_TEST_CASE("Rows crossed on any rank reach all", "[ranks][threads]", Hos
         std::vector<int64_t> crossed(cut.size());
         const auto note = [&](auto &rank) { crossed[rank.rank] = rank.handle.get_int(CUDA_OPT_BREAKPOINTS_CROSSED); };
         const auto limit = [](auto &rank) { rank.handle.set_int(CUDA_OPT_MAX_ITERATIONS, 12); };
-        check_same_bits(Group<TestType>(quadratic.problem, cut).prepare(limit).before_call(note).run_as_one(), single);
+        check_same_solve(Group<TestType>(quadratic.problem, cut).prepare(limit).before_call(note).run_as_one(), single);
         for (const int64_t count : crossed) CHECK(count == harness.get_int(CUDA_OPT_BREAKPOINTS_CROSSED));
     }
 }
@@ -106,6 +83,15 @@ TEMPLATE_TEST_CASE("A diagonal of the caller's, or one that is learned, on ranks
     const Outcome of_learned = learning.set_int(CUDA_OPT_METRIC, CUDA_OPT_METRIC_LEARNED)
                                    .set_int(CUDA_OPT_MAX_ITERATIONS, most_iterations)
                                    .run();
+    Harness<TestType> kept(problem, 5);
+    const Outcome of_held = kept.with_diagonal(inverse_curvature)
+                                .set_int(CUDA_OPT_DIAGONAL_EVERY, 0)
+                                .set_int(CUDA_OPT_MAX_ITERATIONS, most_iterations)
+                                .run();
+    const auto holds = [](auto &rank) {
+        set_limit(rank);
+        rank.handle.set_int(CUDA_OPT_DIAGONAL_EVERY, 0);
+    };
     const auto learns = [](auto &rank) {
         set_limit(rank);
         rank.handle.set_int(CUDA_OPT_METRIC, CUDA_OPT_METRIC_LEARNED);
@@ -114,8 +100,14 @@ TEMPLATE_TEST_CASE("A diagonal of the caller's, or one that is learned, on ranks
         INFO(cut.size() << " ranks");
         Group<TestType> group(problem, cut);
         group.prepare(set_limit<typename TestType::Real>).with_diagonal(inverse_curvature);
-        check_same_bits(group.run_as_one(), of_diagonal);
-        check_same_bits(Group<TestType>(problem, cut).prepare(learns).run_as_one(), of_learned);
+        check_same_solve(group.run_as_one(), of_diagonal);
+        Group<TestType> holding(problem, cut);
+        holding.prepare(holds).with_diagonal(inverse_curvature);
+        check_same_solve(holding.run_as_one(), of_held);
+        const auto read = [](auto &rank) {
+            if (rank.handle.diagonal().size() != rank.x.size()) throw std::runtime_error("not the part's diagonal");
+        };
+        check_same_solve(Group<TestType>(problem, cut).prepare(learns).after_evaluation(read).run_as_one(), of_learned);
     }
 }
 
@@ -141,7 +133,7 @@ TEST_CASE("Norms whose squares leave the range of numbers", "[ranks]") {
             INFO("scale " << scale << " on " << cut.size() << " ranks");
             norms.assign(8, 0);
             Group<HostDouble> group(problem, cut);
-            check_same_bits(group.prepare(without_eps).before_call(note).run_as_one(), single);
+            check_same_solve(group.prepare(without_eps).before_call(note).run_as_one(), single);
             for (std::size_t rank = 0; rank < cut.size(); rank++) CHECK(norms[rank] == product);
         }
     }
@@ -159,7 +151,7 @@ TEMPLATE_TEST_CASE("Any other cut has the same bits each time, and finds the min
         INFO(cut.size() << " ranks");
         Group<TestType> group(quadratic.problem, cut);
         const Outcome first = group.run_as_one();
-        check_same_bits(group.run_as_one(), first);
+        check_same_solve(group.run_as_one(), first);
         CHECK(first.task == CUDA_OPT_CONVERGED);
         for (std::size_t i = 0; i < first.x.size(); i++)
             if (!(std::abs(first.x[i] - quadratic.minimiser[i]) < tolerance)) FAIL("x[" << i << "] = " << first.x[i]);
@@ -200,7 +192,7 @@ TEMPLATE_TEST_CASE("Shares of f are added in one order", "[ranks][threads]", Hos
     const Outcome single = by_segments({{0, 9000}});
     for (const Cut &cut : cuts_at_segments(problem.size())) {
         INFO(cut.size() << " ranks");
-        check_same_bits(by_segments(cut), single);
+        check_same_solve(by_segments(cut), single);
         Group<TestType> group(problem, cut);
         const Outcome added = group.with_share(CUDA_OPT_F_OF_RANK, of_rank).run_as_one();
         CHECK(added.task == CUDA_OPT_CONVERGED);

@@ -7,8 +7,39 @@ using namespace cudaopt_test;
 
 namespace {
 
+// Where the segments of a part end that begins and ends at segments.
+std::vector<int64_t> ends_of_segments(int64_t n, const RankPart &part) {
+    std::vector<int64_t> ends;
+    for (int64_t k = 1; k <= cuda_opt_segments(n); k++)
+        if (const int64_t end = cuda_opt_segment(n, k); end > part.first && end <= part.first + part.n)
+            ends.push_back(end);
+    return ends;
+}
+// Of x_i g_i / 2, from `first` to each of them from the one before.
+Vector sums_to(const std::vector<int64_t> &ends, const Vector &x, const Vector &g, int64_t first) {
+    Vector sums;
+    for (const int64_t end : ends) {
+        const auto term = [&](int64_t i) {
+            return x[static_cast<std::size_t>(i)] * g[static_cast<std::size_t>(i)] / 2;
+        };
+        sums.push_back(pairwise_sum(first, end, term));
+        first = end;
+    }
+    return sums;
+}
+
+// What a run may have besides.
+struct Wishes {
+    int m = 5;
+    int64_t most_iterations = 400, metric = CUDA_OPT_METRIC_ONE_NUMBER;
+    Vector diagonal{};
+    bool with_eps = true;
+    bool f_of_segments = false; // f is the sum of x_i g_i / 2
+};
+
 // Each rank evaluates the whole function on the host.
-template <class Configuration> std::vector<Outcome> run_on(const Problem &problem, const Cut &cut) {
+template <class Configuration>
+std::vector<Outcome> run_on(const Problem &problem, const Cut &cut, const Wishes &wishes = Wishes()) {
     using Real = typename Configuration::Real;
     const int ranks = static_cast<int>(cut.size());
     std::vector<Outcome> outcomes(cut.size());
@@ -19,13 +50,18 @@ template <class Configuration> std::vector<Outcome> run_on(const Problem &proble
             if (all.empty() || part.n == 0) return Vector(all.empty() ? 0 : 1); // there is room for one
             return Vector(all.begin() + part.first, all.begin() + part.first + part.n);
         };
-        Handle<Configuration> handle(problem.size(), 5);
+        Handle<Configuration> handle(problem.size(), wishes.m);
         const int64_t room = std::max<int64_t>(1, part.n);
-        Array<Real> own_x(handle, room), own_g(handle, room), lower(handle, room), upper(handle, room);
-        Array<double> f(handle, 1);
+        Array<Real> own_x(handle, room), own_g(handle, room), lower(handle, room), upper(handle, room),
+            diagonal(handle, room);
+        const std::vector<int64_t> ends = ends_of_segments(problem.size(), part);
+        Array<double> f(handle, wishes.f_of_segments ? std::max<int64_t>(1, static_cast<int64_t>(ends.size())) : 1);
         handle.set_ranks(rank, ranks, part.first, part.n);
-        handle.set_int(CUDA_OPT_F_PART, CUDA_OPT_F_WHOLE);
-        handle.set_int(CUDA_OPT_MAX_ITERATIONS, 400);
+        handle.set_int(CUDA_OPT_F_PART, wishes.f_of_segments ? CUDA_OPT_F_OF_SEGMENTS : CUDA_OPT_F_WHOLE);
+        handle.set_int(CUDA_OPT_MAX_ITERATIONS, wishes.most_iterations);
+        if (!wishes.with_eps) handle.set_real(CUDA_OPT_EPS, 0);
+        if (!wishes.diagonal.empty()) handle.set_diagonal(diagonal.data());
+        handle.set_int(CUDA_OPT_METRIC, wishes.metric);
         own_x.write(slice(problem.start));
         if (!problem.lower.empty()) {
             lower.write(slice(problem.lower));
@@ -36,13 +72,16 @@ template <class Configuration> std::vector<Outcome> run_on(const Problem &proble
         do {
             outcome.task = handle.solve(own_x.data(), f.data(), own_g.data());
             if (outcome.task == CUDA_OPT_EXCHANGE) meeting.gather(rank, handle);
+            if (outcome.task == CUDA_OPT_SUPPLY_DIAGONAL) diagonal.write(slice(wishes.diagonal));
             if (outcome.task != CUDA_OPT_EVALUATE_FG) continue;
             const Vector here = own_x.read();
             meeting.meet("its x", [] {});
             std::copy(here.begin(), here.begin() + part.n, x.begin() + part.first);
             meeting.meet("an evaluation", [] {});
             Vector g(x.size());
-            f.write({problem.evaluate(x, g)});
+            const double whole = problem.evaluate(x, g);
+            if (!wishes.f_of_segments) f.write({whole});
+            else if (!ends.empty()) f.write(sums_to(ends, x, g, part.first));
             own_g.write(slice(g));
         } while (outcome.task > 0);
         outcome.message = handle.message();
@@ -50,11 +89,106 @@ template <class Configuration> std::vector<Outcome> run_on(const Problem &proble
         outcome.x.resize(static_cast<std::size_t>(part.n));
         outcome.f = f.read()[0];
         outcome.evaluations = handle.get_int(CUDA_OPT_EVALUATIONS);
+        outcome.history.push_back({handle.get_int(CUDA_OPT_ITERATIONS), outcome.evaluations,
+                                   handle.get_real(CUDA_OPT_X_NORM2), handle.get_real(CUDA_OPT_PG_NORM2),
+                                   handle.get_real(CUDA_OPT_PG_NORM_INF), handle.get_real(CUDA_OPT_STEP)});
     });
     return outcomes;
 }
 
+// Cut at segments, any number of ranks has the bits of one, rank 0 of 1.
+template <class Configuration> void check_bits_of_one(const Problem &problem, const Wishes &wishes = Wishes()) {
+    const int64_t n = problem.size();
+    const Outcome one = run_on<Configuration>(problem, {{0, n}}, wishes)[0];
+    INFO(problem.name << ": " << one.message);
+    CHECK(one.evaluations > 1);
+    for (const Cut &cut : {even_cut(n, 2), even_cut(n, 3), even_cut(n, 4), cut_at(n, {1, 0, 5, 2, 0})}) {
+        INFO(problem.name << ", n = " << n << ", m = " << wishes.m << ", on " << cut.size() << " ranks");
+        const std::vector<Outcome> outcomes = run_on<Configuration>(problem, cut, wishes);
+        for (std::size_t rank = 0; rank < cut.size(); rank++) {
+            const Outcome &outcome = outcomes[rank];
+            CHECK(outcome.task == one.task);
+            CHECK(outcome.f == one.f);
+            CHECK(outcome.evaluations == one.evaluations);
+            CHECK(outcome.history[0].iteration == one.history[0].iteration);
+            CHECK(outcome.history[0].f == one.history[0].f);
+            CHECK(outcome.history[0].pg_norm2 == one.history[0].pg_norm2);
+            CHECK(outcome.history[0].step == one.history[0].step);
+            CHECK(std::equal(outcome.x.begin(), outcome.x.end(), one.x.begin() + cut[rank].first));
+        }
+    }
+}
+
 } // namespace
+
+TEMPLATE_TEST_CASE("Ranks on a backend that are cut at segments have the bits of one", "[ranks][threads]", HostDouble,
+                   HostFloat16, CudaDouble, CudaDouble32, CudaDouble16, CudaFloat, CudaFloat16) {
+    if (skipped<TestType>()) return;
+    const Problem crossed = quadratic_with_many_breakpoints(9000).problem,
+                  scaled = in_box(scaled_quadratic(9000, 1e6), -1, 1.6);
+    Wishes few;
+    few.most_iterations = 25;
+    const std::vector<Problem> problems = {extended_rosenbrock(9000), with_mixed_bounds(extended_wood(8192)), crossed};
+    // Every width of panel, those beyond registers too; no bounds, bounds, crossings.
+    for (const int m : {1, 5, 8, 17, 25}) {
+        few.m = m;
+        for (const Problem &problem : problems) check_bits_of_one<TestType>(problem, few);
+    }
+    for (const int m : {2, 6, 20}) {
+        Wishes metric = few;
+        metric.m = m;
+        metric.metric = CUDA_OPT_METRIC_LEARNED;
+        check_bits_of_one<TestType>(scaled, metric);
+        metric.metric = CUDA_OPT_METRIC_DIAGONAL;
+        for (int64_t i = 0; i < scaled.size(); i++)
+            metric.diagonal.push_back(1 / std::sqrt(scaled_quadratic_curvature(i, scaled.size(), 1e6)));
+        check_bits_of_one<TestType>(scaled, metric);
+    }
+    Wishes by_segments;
+    by_segments.most_iterations = 25;
+    by_segments.f_of_segments = true;
+    check_bits_of_one<TestType>(half_square(9001), by_segments);
+    check_bits_of_one<TestType>(chained_rosenbrock(20001, 8));
+    check_bits_of_one<TestType>(torsion(60, 59));
+}
+
+TEMPLATE_TEST_CASE("Ranks on a backend: segments of several pieces", "[ranks][threads]", CudaDouble, CudaDouble16,
+                   CudaFloat) {
+    if (skipped<TestType>()) return;
+    Wishes few;
+    few.most_iterations = 7;
+    for (const int64_t n : {1100001, 2200000, 4300003}) // two, four and eight pieces
+        check_bits_of_one<TestType>(quadratic_with_known_active_set(n).problem, few);
+}
+
+TEMPLATE_TEST_CASE("Ranks on a backend: norms whose squares leave the range of numbers", "[ranks][threads]", HostDouble,
+                   CudaDouble) {
+    if (skipped<TestType>()) return;
+    Wishes few;
+    few.most_iterations = 10;
+    few.with_eps = false; // 1e200 is a large ||x||
+    for (const double scale : {1e200, 1e-200})
+        for (const int64_t n : {9000, 1100001}) check_bits_of_one<TestType>(far_away(n, scale), few);
+}
+
+// Of single precision products lose their digits, and are formed anew where all ranks' sums say so: those of the first
+// rank alone would.
+TEMPLATE_TEST_CASE("Ranks on a backend: products that single precision does not hold", "[ranks][threads]", HostDouble16,
+                   CudaDouble16, CudaFloat16) {
+    if (skipped<TestType>()) return;
+    Wishes few;
+    few.most_iterations = 12;
+    for (const double scale : {1e-17, 1e-12}) {
+        Problem problem = extended_rosenbrock(9000);
+        const auto whole = problem.evaluate;
+        problem.evaluate = [whole, scale](const Vector &x, Vector &g) { // flat along the first variables
+            const double f = whole(x, g);
+            for (std::size_t i = 0; i < 4000; i++) g[i] *= scale;
+            return f;
+        };
+        check_bits_of_one<TestType>(problem, few);
+    }
+}
 
 TEMPLATE_TEST_CASE("Ranks on a backend: the same bits on all of them and each time, and the minimum",
                    "[ranks][threads]", HostDouble, HostFloat16, CudaDouble, CudaDouble16, CudaFloat) {

@@ -45,6 +45,30 @@ inline Cut cut_by_sizes(int64_t n, const std::vector<int64_t> &sizes) {
     return cut;
 }
 
+// x is of this scale, and g of its inverse: sums of squares leave the range of numbers.
+inline Problem far_away(int64_t n, double scale) {
+    Problem problem;
+    problem.name = "squares of numbers out of range";
+    for (int64_t i = 0; i < n; i++) problem.start.push_back(scale * (1 + static_cast<double>(i % 17) / 16));
+    problem.evaluate = [scale](const Vector &x, Vector &g) {
+        for (std::size_t i = 0; i < x.size(); i++) g[i] = x[i] / scale / scale;
+        return pairwise_sum(0, static_cast<int64_t>(x.size()), [&](int64_t i) { return x[i] * g[i] / 2; });
+    };
+    return problem;
+}
+
+// Half the square of x, of curvatures from 1 to 7: f is the sum of x_i g_i / 2.
+inline Problem half_square(int64_t n) {
+    Problem problem;
+    problem.name = "half a square";
+    for (int64_t i = 0; i < n; i++) problem.start.push_back(1 + static_cast<double>(i % 5));
+    problem.evaluate = [](const Vector &x, Vector &g) {
+        for (std::size_t i = 0; i < x.size(); i++) g[i] = static_cast<double>(1 + i % 7) * x[i];
+        return pairwise_sum(0, static_cast<int64_t>(x.size()), [&](int64_t i) { return x[i] * g[i] / 2; });
+    };
+    return problem;
+}
+
 // What a rank's caller may do besides.
 template <class Real> struct Rank {
     int rank;

@@ -1,5 +1,7 @@
 // Every walk of every search is the one of the figure: by functor and by batches, on host and CUDA, bit by bit.
 #include <catch2/catch.hpp>
+#include <chrono>
+#include <thread>
 
 #include "../support/configurations.hpp"
 #include "naive.hpp"
@@ -51,6 +53,16 @@ template <class Configuration, class Objective> void check_batches() {
         CHECK(batch_search(p, f, Configuration::backend) == naive_search(p, f));
     }
 }
+
+// In one of its evaluations the time runs out, however fast the machine is.
+struct LateRosenbrock : Rosenbrock {
+    int64_t *evaluations, late;
+    double seconds;
+    template <class Point> double operator()(const Point &x, int n) const {
+        if (++*evaluations == late) std::this_thread::sleep_for(std::chrono::duration<double>(seconds));
+        return Rosenbrock::operator()(x, n);
+    }
+};
 
 } // namespace
 
@@ -159,13 +171,18 @@ TEST_CASE("A round that has begun is finished when the time is over", "[search]"
         p.options.iterations = 7;
         CHECK(outcome_of(search, 20) == naive_search(p, function_of<Rosenbrock>(4)));
     }
+    // Of each of 20 walks: the start, and in each of 7 iterations a point on either side along 4 coordinates.
+    constexpr int64_t evaluations_of_round = 20 * (1 + 7 * 2 * 4);
+    int64_t evaluations = 0;
     Problem p = problem_of(4, 20, 1000000000);
     p.options.round_iterations = 7;
-    p.options.max_seconds = 0.05; // some rounds, as many as the machine takes
+    p.options.max_seconds = 0.05;
     p.options.threads = 1;
-    cudaopt::HostSearch<Rosenbrock> search(Rosenbrock(), p.lower, p.upper, p.options);
+    const LateRosenbrock late{{}, &evaluations, 5 * evaluations_of_round / 2, p.options.max_seconds};
+    cudaopt::HostSearch<LateRosenbrock> search(late, p.lower, p.upper, p.options);
     CHECK(search.run() == CUDA_OPT_TIME_LIMIT);
     CHECK(search.iterations() % 7 == 0);
+    CHECK(evaluations == search.iterations() / 7 * evaluations_of_round);
 }
 
 TEST_CASE("The history is that of searches of so many iterations", "[search]") {

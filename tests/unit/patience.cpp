@@ -30,7 +30,8 @@ class Silent final : public Sweeps {
         sweeps_->allocate(m, options);
     }
     int64_t workspace_bytes() const override { return sweeps_->workspace_bytes(); }
-    StartReport start() override { return sweeps_->start(); }
+    StartReport check_start() override { return sweeps_->check_start(); }
+    void move_into_box() override { sweeps_->move_into_box(); }
     const PanelProducts &inner_products(const PanelRequest &request) override {
         if (++sweeps_begun_ == silent_sweep) {
             when_silent();

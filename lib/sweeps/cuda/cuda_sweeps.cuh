@@ -7,6 +7,7 @@
 #include <memory>
 
 #include "sweeps/backend.hpp"
+#include "sweeps/cuda/cut_rows.cuh"
 #include "sweeps/cuda/launch_inner_products.cuh"
 #include "sweeps/cuda/loading.cuh"
 #include "sweeps/cuda/workspace.cuh"
@@ -14,7 +15,7 @@
 namespace cudaopt {
 template <class Real, class History> class CudaSweeps final : public Sweeps {
   public:
-    CudaSweeps(int64_t n, int device) : n_(n), device_(device) {}
+    CudaSweeps(int64_t n, int device) : n_(n), device_(device), cut_(n) {}
 
     ~CudaSweeps() override {
         const OnDevice on(device_, std::nothrow); // nobody can be told of an error, nor of one of the stream's
@@ -64,19 +65,21 @@ template <class Real, class History> class CudaSweeps final : public Sweeps {
         return held_ ? held_->bytes() + aside_memory_.bytes() + own_diagonal_.bytes() : 0;
     }
 
-    StartReport start() override {
+    StartReport check_start() override {
         const OnDevice on(device_);
-        const StartRecord r = reduce<StartRecord>(CheckStart<Real>{x_, v_.box});
-        const StartReport report = report_of(r, n_);
-        if (report.usable(n_) && r.projected.v > 0)
-            check(map_cuda(n_, MoveIntoBox<Real>{x_, v_.box}, stream_), "the projection of the start");
-        return report;
+        return report_of(reduce<StartRecord>(CheckStart<Real>{x_, v_.box}), n_);
+    }
+    void move_into_box() override {
+        const OnDevice on(device_);
+        check(map_cuda(n_, MoveIntoBox<Real>{x_, v_.box}, stream_), "the projection of the start");
     }
 
     const PanelProducts &inner_products(const PanelRequest &request) override {
         const OnDevice on(device_);
         form_inner_products(request);
-        if (!(is_bfloat16 && has_bfloat16_kernel(request)) || keep_their_digits()) return sums_;
+        if (!(is_bfloat16 && has_bfloat16_kernel(request))) return sums_;
+        const bool others_decide = cut_.by_segments(); // all ranks' sums do
+        if (others_decide || sums_.fit_single_precision(static_cast<double>(n_))) return sums_;
         PanelRequest in_double = request;
         in_double.single = false;
         form_inner_products(in_double);
@@ -168,12 +171,12 @@ template <class Real, class History> class CudaSweeps final : public Sweeps {
 
     double x_norm() override {
         const OnDevice on(device_);
-        return reduce<ScaledSquares>(MeasureX<Real>{x_}).norm();
+        return norm_of(MeasureX<Real>{x_});
     }
 
     double projected_gradient_norm() override {
         const OnDevice on(device_);
-        return reduce<ScaledSquares>(MeasureProjectedGradient<Real>{x_, g_, v_.box}).norm();
+        return norm_of(MeasureProjectedGradient<Real>{x_, g_, v_.box});
     }
 
     int64_t bad_diagonal() override {
@@ -194,6 +197,8 @@ template <class Real, class History> class CudaSweeps final : public Sweeps {
             for (int i = 0; i < now; i++) to[done + i] = buffer[i];
         }
     }
+
+    SubtreeSums *subtree_sums() override { return &cut_; }
 
     void begin_call() override {
         if (!held_) return;
@@ -223,27 +228,31 @@ template <class Real, class History> class CudaSweeps final : public Sweeps {
         const bool searched = request.threshold == 0 && (request.weighted || !callers_metric_);
         const auto ahead = [&] { return held_->sent.ahead(searched && sends_ahead(kind_of(request)), rows_sent()); };
         const int partials = ProductsLaunch(v_, request, layout, held_->partials.get(), launch_place(), ahead)();
-        launch_reduction(layout, partials);
+        if (cut_.by_segments()) launch_reduction_of_pieces(layout, partials);
+        else launch_reduction(layout, partials);
         int there = 0;
-        const int count = posted_numbers(layout);
+        const int count = numbers_to_come(layout);
         const Posted *const posted = held_->posted.get();
         double *const numbers = held_->numbers.data();
         wait_until([&] {
             while (there < count && posted[there].arrived(ticket_, numbers[there])) there++;
             return there == count;
         });
-        sums_ = layout.products(numbers);
+        sums_ = layout.products(numbers); // of the first subtree, where there are several
+        if (cut_.by_segments()) {
+            const double *const behind = cut_.look_at(numbers, layout);
+            sums_.f = behind[0];
+            held_->sent.record(request, static_cast<int64_t>(behind[1]));
+            return;
+        }
         sums_.f = numbers[layout.size];
         const double *direction = numbers + layout.size + 1;
         direction_sums_ = {direction[0], direction[1], direction[2]};
         held_->sent.record(request, static_cast<int64_t>(direction[direction_numbers]));
     }
 
-    // Of the older pairs that has been known since they were new.
-    bool keep_their_digits() const {
-        for (const int j : {panel::y_new, panel::s_new, panel::gradient})
-            if (!panel::fits_single_precision(sums_.over_all(j, j), static_cast<double>(n_))) return false;
-        return true;
+    int numbers_to_come(const ProductsLayout &layout) const {
+        return cut_.by_segments() ? posted_numbers(layout, cut_.subtrees().count) : posted_numbers(layout);
     }
 
     HeldPlace place_of_held(const HeldVector &which) const {
@@ -259,6 +268,9 @@ template <class Real, class History> class CudaSweeps final : public Sweeps {
 
     void prepare(int m) {
         check_size<Real>(m, n_);
+        if (n_ >= most_device_rows)
+            throw BackendFailure(CUDA_OPT_OUT_OF_MEMORY,
+                                 "out of memory: a vector of 2^36 variables is larger than any GPU");
         columns_ = panel::columns(m);
         dependent_launches_ = attribute(cudaDevAttrComputeCapabilityMajor) >= 9;
         // Less what kernels ask for by themselves, and what the system keeps, a block's share of it.
@@ -268,8 +280,9 @@ template <class Real, class History> class CudaSweeps final : public Sweeps {
         v_.n = n_;
         v_.m = m;
         v_.pitch = (n_ + 63) / 64 * 64; // whole tiles of sweep 1
-        held_ = std::make_unique<CudaWorkspace<Real, History>>(v_.pitch, m, columns_, most_partials(),
-                                                               multiprocessors * most_direction_resident, stream_);
+        const int records = cut_.by_segments() ? cut_.pieces().count() : multiprocessors * most_direction_resident;
+        held_ = std::make_unique<CudaWorkspace<Real, History>>(
+            v_.pitch, m, columns_, most_partials(), records, numbers_to_come(ProductsLayout(columns_, true)), stream_);
         v_.first = reinterpret_cast<Real *>(held_->vectors.get());
     }
     int attribute(cudaDeviceAttr which) const {
@@ -298,39 +311,56 @@ template <class Real, class History> class CudaSweeps final : public Sweeps {
     unsigned long long *rows_sent() const { return held_->counters.get() + 1; }
     // A memory of many pairs begins with narrow panels, which have more blocks of partial sums.
     int64_t most_partials() const {
-        const int64_t narrow =
-            ProductsLayout(std::min(columns_, 5 * column_block), true).size * int64_t{most_products_blocks};
-        int64_t most = narrow;
-        for (int columns = panel::leading; columns <= columns_; columns += 2)
-            most = std::max(most, ProductsLayout(columns, true).size * int64_t{tile_kernel_rows(columns)});
+        const bool cut = cut_.by_segments();
+        const int64_t blocks = cut ? cut_.pieces().count() : most_products_blocks;
+        int64_t most = ProductsLayout(std::min(columns_, 5 * column_block), true).size * blocks;
+        for (int columns = panel::leading; columns <= columns_; columns += 2) {
+            const int64_t wide_blocks = cut ? cut_.pieces().segments() : tile_kernel_rows(columns);
+            most = std::max(most, ProductsLayout(columns, true).size * wide_blocks);
+        }
         return most;
     }
     template <class Rule> void launch_direction(const Rule &rule) {
+        DirectionRecord *const to = held_->directions.get();
         const int64_t groups = (n_ + Rule::rows - 1) / Rule::rows;
-        direction_blocks_ = blocks_for(groups, direction_resident);
-        check(map_blocks_cuda<DirectionRecord, direction_resident>(groups, rule, held_->directions.get(), stream_),
+        const Pieces &pieces = cut_.pieces();
+        direction_blocks_ = pieces.by_segments() ? pieces.count() : blocks_for(groups, direction_resident);
+        check(pieces.by_segments()
+                  ? map_pieces_cuda<DirectionRecord, direction_resident, Rule::rows>(pieces, n_, rule, to, stream_)
+                  : map_blocks_cuda<DirectionRecord, direction_resident>(groups, rule, to, stream_),
               "the launch of sweep 2");
     }
 
     // Its blocks may be placed while sweep 1 still runs; they wait for its end themselves.
     void launch_reduction(const ProductsLayout &layout, int partials) {
+        launch_early(posted_numbers(layout), reduce_partials, layout,
+                     static_cast<const double *>(held_->partials.get()), partials, static_cast<const double *>(user_.f),
+                     static_cast<const DirectionRecord *>(held_->directions.get()), direction_blocks_, rows_sent(),
+                     held_->posted.get(), ++ticket_);
+    }
+    void launch_reduction_of_pieces(const ProductsLayout &layout, int partials) {
+        const int segments = cut_.pieces().segments();
+        launch_early(numbers_to_come(layout), reduce_pieces, layout, cut_.subtrees(), segments,
+                     static_cast<const double *>(held_->partials.get()), partials / segments,
+                     static_cast<const DirectionRecord *>(held_->directions.get()), direction_blocks_ / segments,
+                     static_cast<const double *>(user_.f), cut_.f_of_segments(), rows_sent(), held_->posted.get(),
+                     ++ticket_);
+    }
+    template <class... Parameters, class... Arguments>
+    void launch_early(int warps, void (*kernel)(Parameters...), Arguments... arguments) {
         cudaLaunchAttribute early{};
         early.id = cudaLaunchAttributeProgrammaticStreamSerialization;
         early.val.programmaticStreamSerializationAllowed = 1;
         cudaLaunchConfig_t config{};
-        config.gridDim = (posted_numbers(layout) + products_warps - 1) / products_warps;
+        config.gridDim = (warps + products_warps - 1) / products_warps;
         config.blockDim = products_threads;
         config.stream = stream_;
         config.attrs = &early;
         config.numAttrs = dependent_launches_ ? 1 : 0;
-        check(cudaLaunchKernelEx(&config, reduce_partials, layout, static_cast<const double *>(held_->partials.get()),
-                                 partials, static_cast<const double *>(user_.f),
-                                 static_cast<const DirectionRecord *>(held_->directions.get()), direction_blocks_,
-                                 rows_sent(), held_->posted.get(), ++ticket_),
-              "the launch of sweep 1's reduction");
+        check(cudaLaunchKernelEx(&config, kernel, arguments...), "the launch of sweep 1's reduction");
     }
 
-    LaunchPlace launch_place() const { return {block_shared_, processor_shared_, aligned_, stream_}; }
+    LaunchPlace launch_place() const { return {block_shared_, processor_shared_, aligned_, stream_, cut_.pieces()}; }
 
     template <class Action> void with_coefficients(const DirectionRequest &request, const Action &action) {
         const int columns = panel::columns(request.panel.pairs);
@@ -357,6 +387,18 @@ template <class Real, class History> class CudaSweeps final : public Sweeps {
         return *to;
     }
 
+    template <class Rule> double norm_of(const Rule &rule) {
+        if (!cut_.by_segments()) return reduce<ScaledSquares>(rule).norm();
+        static_assert(most_segments * most_pieces * sizeof(ScaledSquares) <= map_reduce_scratch_bytes<StartRecord>());
+        auto *const records = reinterpret_cast<ScaledSquares *>(held_->scratch.get() + arrivals_bytes);
+        check(map_pieces_cuda<ScaledSquares, most_resident, 1>(cut_.pieces(), n_, rule, records, stream_),
+              "the launch of a reduction");
+        std::vector<ScaledSquares> squares(static_cast<std::size_t>(cut_.pieces().count()));
+        copy(squares.data(), records, static_cast<int64_t>(squares.size() * sizeof(ScaledSquares)),
+             cudaMemcpyDeviceToHost);
+        return cut_.join(std::move(squares)).norm();
+    }
+
     // What is waited for never arrives when a kernel fails, the caller's included, so the stream is asked now and then.
     // What comes after the patience is lost does no harm: it carries a ticket that is asked for no more.
     template <class Arrived> void wait_until(const Arrived &arrived) {
@@ -375,6 +417,7 @@ template <class Real, class History> class CudaSweeps final : public Sweeps {
 
     const int64_t n_;
     const int device_;
+    CutRows cut_;
     int columns_ = 0;
     int block_shared_ = 0, processor_shared_ = 0; // bytes that a block can have, and all of them together
     bool dependent_launches_ = false; // the device can place a kernel's blocks before the one in front of it has ended

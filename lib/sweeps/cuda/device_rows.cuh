@@ -13,6 +13,8 @@ constexpr int products_warps = products_threads / 32;
 constexpr int column_block = 8;
 constexpr int most_products_blocks = 2 * multiprocessors;
 
+constexpr int64_t most_device_rows = int64_t{1} << 36; // so that 32 bits count their tiles
+
 // The backend's own vectors have a pitch that is a multiple of 64; their rows from n on are 0.
 template <class Real, class History> struct DeviceVectors : WorkVectors<Real, History> {
     const Real *x, *g, *diagonal;

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "sweeps/cuda/device_rows.cuh"
-#include "exec/map_reduce_cuda.cuh"
+#include "sweeps/cuda/map_pieces.cuh"
 
 namespace cudaopt {
 

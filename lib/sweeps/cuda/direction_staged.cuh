@@ -20,8 +20,8 @@ template <class Real, class History, int resident>
 __global__ void __launch_bounds__(products_threads, resident)
     direction_staged_kernel(DeviceVectors<Real, History> v,
                             const __grid_constant__ StagedSources<Real, History> sources, DirectionRequest request,
-                            const __grid_constant__ CoefficientsByValue q, TrialArrays<Real, History> to, int stages,
-                            bool aligned, DirectionRecord *records) {
+                            const __grid_constant__ CoefficientsByValue q, TrialArrays<Real, History> to, Pieces pieces,
+                            int stages, bool aligned, DirectionRecord *records) {
     constexpr int rows = Stage<Real, History>::rows, lane_rows = rows_of_lane<Real, History>;
     using OwnRing =
         Ring<Real, History, 2 * most_staged_pairs, most_beside(InnerProducts::metric, true), stages_of_direction>;
@@ -35,14 +35,16 @@ __global__ void __launch_bounds__(products_threads, resident)
     constexpr int column_stride = Stage<Real, History>::stride;
 
     // From the first tile to the last: sweep 1 goes the other way.
-    const int64_t tiles = (v.n + rows - 1) / rows, step = static_cast<int64_t>(gridDim.x) * products_warps;
-    const int64_t first_tile = static_cast<int64_t>(blockIdx.x) * products_warps + warp;
-    OwnRing ring(sources, place, v.box, v.n, aligned ? v.n / rows : 0, shared + warp * stages * place.bytes(), stages);
-    const auto ask = [&](int64_t tile) { ring.ask(tile < tiles ? tile : -1); };
+    const BlockShare share = pieces.share(v.n, rows, blockIdx.x, gridDim.x, products_warps);
+    const int end = static_cast<int>(share.end), step = static_cast<int>(share.step);
+    const int first_tile = static_cast<int>(share.begin + share.offset + warp);
+    OwnRing ring(sources, place, v.box, v.n, aligned ? static_cast<int>(v.n / rows) : 0,
+                 shared + warp * stages * place.bytes(), stages);
+    const auto ask = [&](int tile) { ring.ask(tile < end ? tile : -1); };
     DirectionRecord all, run;
     int until_joined = run_rows;
     for (int s = 0; s < stages - 1; s++) ask(first_tile + s * step);
-    for (int64_t tile = first_tile; tile < tiles; tile += step) {
+    for (int tile = first_tile; tile < end; tile += step) {
         ask(tile + (stages - 1) * step);
         unsigned char *const stage = ring.await();
         const auto mine = [&](int vector) { return Loaded::load(place.vector(stage, vector) + lane * lane_rows); };
@@ -71,7 +73,7 @@ __global__ void __launch_bounds__(products_threads, resident)
             add_pair(age, y, s), add_pair(age + 1, older_y, older_s);
         }
         if (age < panel.pairs) add_pair(age, y_of(age), s_of(age));
-        const int64_t i = tile * rows + lane * lane_rows;
+        const int64_t i = int64_t{tile} * rows + lane * lane_rows;
         Stored d{};
         Loaded stepped{};
         const auto take = [&](int k, const DirectionRequest &asked) {
@@ -115,7 +117,7 @@ __global__ void __launch_bounds__(products_threads, resident)
     all.join(run);
     __pipeline_wait_prior(0);
     join_block(all);
-    if (threadIdx.x == 0) records[blockIdx.x] = all;
+    if (threadIdx.x == 0) records[pieces.place(blockIdx.x)] = all;
 }
 
 // Returns how many records of sums there are.
@@ -131,14 +133,14 @@ int launch_staged_direction(const DeviceVectors<Real, History> &v, DirectionRequ
     // More warps where each still has a stage to wait for while it works on another.
     const bool more = stages_of(most_direction_resident) > 1;
     const int resident = more ? most_direction_resident : direction_resident, stages = stages_of(resident),
-              blocks = row_blocks(v.n, multiprocessors * resident);
+              blocks = row_blocks(at.pieces, v.n, multiprocessors * resident);
     const auto kernel = more ? direction_staged_kernel<Real, History, most_direction_resident>
                              : direction_staged_kernel<Real, History, direction_resident>;
     CoefficientsByValue q{};
     std::copy(request.coefficients, request.coefficients + panel::columns(request.panel.pairs), q.q);
     const StagedSources<Real, History> sources(v, request.panel, place);
     check(launch(kernel, blocks, products_threads, products_warps * stages * place.bytes(), at.stream, v, sources,
-                 request, q, to, stages, at.aligned, records),
+                 request, q, to, at.pieces, stages, at.aligned, records),
           "the launch of sweep 2");
     return blocks;
 }

@@ -6,7 +6,7 @@
 // unit, for A and for B at once, since the order of the rows is of no consequence to a sum over them.
 //
 // Which rows a warp takes is a function of n and of the number of columns alone, so the sums have the same bits in each
-// run. Partial sums stand as [entry][block], so that reduce_partials reads them in order.
+// run; of all ranks' n where there are pieces. Partial sums stand as [entry][block], so that they are read in order.
 #pragma once
 
 #include "sweeps/cuda/own_rows.cuh"
@@ -68,7 +68,8 @@ template <class Real, class History, int blocks, InnerProducts kind>
 __global__ void __launch_bounds__(products_threads, resident_blocks(blocks))
     inner_products_kernel(DeviceVectors<Real, History> v,
                           const __grid_constant__ SourcesOf<Real, History, blocks, kind> sources, PanelRequest request,
-                          ProductsLayout layout, SendAhead ahead, int stages, bool aligned, double *partials) {
+                          ProductsLayout layout, SendAhead ahead, Pieces pieces, int stages, bool aligned,
+                          double *partials) {
     constexpr bool free_gram = over_free_rows(kind), metric = in_metric(kind);
     constexpr bool new_metric = kind == InnerProducts::new_metric;
     constexpr bool apart = DeviceVectors<Real, History>::apart;
@@ -108,18 +109,20 @@ __global__ void __launch_bounds__(products_threads, resident_blocks(blocks))
 
     // From the last tile to the first: evaluations and sweep 2 go the other way, so that each finds in the second-level
     // cache what the one before it touched last.
-    const int64_t tiles = (v.n + rows - 1) / rows, step = static_cast<int64_t>(gridDim.x) * products_warps;
-    const int64_t first_tile = tiles - 1 - (static_cast<int64_t>(blockIdx.x) * products_warps + warp);
+    const BlockShare share = pieces.share(v.n, rows, block_of_pieces(pieces), gridDim.x, products_warps);
+    const int begin = static_cast<int>(share.begin), step = static_cast<int>(share.step);
+    const int first_tile = static_cast<int>(share.end - 1 - (share.offset + warp));
     using OwnRing = Ring<Real, History, most_stored(blocks, kind), most_beside(kind, apart)>;
     OwnRing ring(sources, place, v.box, v.n, OwnRing::whole_tiles(place, v.n, aligned, first_tile, stages * step),
                  shared + warp * stages * place.bytes(), stages);
-    if (first_tile == tiles - 1) {
-        const int rows_there = static_cast<int>(v.n - first_tile * rows) - lane * lane_rows;
+    if (first_tile == (v.n - 1) / rows) {
+        const int rows_there = static_cast<int>(v.n - int64_t{first_tile} * rows) - lane * lane_rows;
         take_off_rows_past_the_end<kind>(own_sums, lane_rows - max(0, min(lane_rows, rows_there)), request);
     }
-    for (int s = 0; s < stages - 1; s++) ring.ask(first_tile - s * step);
-    for (int64_t tile = first_tile; tile >= 0; tile -= step) {
-        ring.ask(tile - (stages - 1) * step);
+    const auto ask = [&](int tile) { ring.ask(tile >= begin ? tile : -1); };
+    for (int s = 0; s < stages - 1; s++) ask(first_tile - s * step);
+    for (int tile = first_tile; tile >= begin; tile -= step) {
+        ask(tile - (stages - 1) * step);
         unsigned char *const stage = ring.await();
 
         RowsAhead<Real, lane_rows> at;
@@ -127,7 +130,7 @@ __global__ void __launch_bounds__(products_threads, resident_blocks(blocks))
         if constexpr (metric) {
             load_rows(place.vector(stage, place.h) + lane * lane_rows, at.h);
             const MetricRows<Real, History> here{v, request, place.column(stage, 0) + lane * lane_rows,
-                                                 v.own_diagonal + tile * rows + lane * lane_rows,
+                                                 v.own_diagonal + int64_t{tile} * rows + lane * lane_rows,
                                                  factors + lane * lane_rows};
             here.look_at(at, own_sums);
         }
@@ -143,7 +146,7 @@ __global__ void __launch_bounds__(products_threads, resident_blocks(blocks))
                 const auto factor = [&](int row, int j) {
                     return !metric ? 1.0 : panel::inverse(j) ? factors[row].y : factors[row].x;
                 };
-                send_own_rows(place, stage, tile * rows, at, t, columns, ahead, factor);
+                send_own_rows(place, stage, int64_t{tile} * rows, at, t, columns, ahead, factor);
             }
         }
 
@@ -225,7 +228,7 @@ __global__ void __launch_bounds__(products_threads, resident_blocks(blocks))
         return sum;
     };
     const auto store = [&](int entry, double value) {
-        partials[static_cast<int64_t>(entry) * gridDim.x + blockIdx.x] = value;
+        partials[static_cast<int64_t>(entry) * gridDim.x + pieces.place(block_of_pieces(pieces))] = value;
     };
     for (int e = threadIdx.x; e < columns * columns; e += products_threads) {
         const int i = e / columns, j = e % columns;

@@ -27,8 +27,8 @@ template <class Real, int octets, InnerProducts kind>
 __global__ void __launch_bounds__(products_threads, bfloat16_resident(octets))
     inner_products_bfloat16_kernel(DeviceVectors<Real, bfloat16> v,
                                    const __grid_constant__ Bfloat16Sources<Real, octets, kind> sources,
-                                   PanelRequest request, ProductsLayout layout, SendAhead ahead, int stages,
-                                   bool aligned, double *partials) {
+                                   PanelRequest request, ProductsLayout layout, SendAhead ahead, Pieces pieces,
+                                   int stages, bool aligned, double *partials) {
     constexpr bool free_gram = over_free_rows(kind);
     constexpr int rows = Stage<Real, bfloat16>::rows, lane_rows = rows_of_lane<Real, bfloat16>;
     using Products = Bfloat16Products<octets, free_gram>;
@@ -58,19 +58,21 @@ __global__ void __launch_bounds__(products_threads, bfloat16_resident(octets))
     Products products;
     LaneSums<Real> own_sums;
     double slope = 0; // g's_new, which the line search wants in double precision
-    const int64_t tiles = (v.n + rows - 1) / rows, step = static_cast<int64_t>(gridDim.x) * products_warps;
-    const int64_t first_tile = tiles - 1 - (static_cast<int64_t>(blockIdx.x) * products_warps + warp);
+    const BlockShare share = pieces.share(v.n, rows, block_of_pieces(pieces), gridDim.x, products_warps);
+    const int begin = static_cast<int>(share.begin), step = static_cast<int>(share.step);
+    const int first_tile = static_cast<int>(share.end - 1 - (share.offset + warp));
     using OwnRing = Ring<Real, bfloat16, most_bfloat16_stored(octets), most_beside(kind, true)>;
     OwnRing ring(sources, place, v.box, v.n, OwnRing::whole_tiles(place, v.n, aligned, first_tile, stages * step),
                  shared + warp * stages * place.bytes(), stages);
-    if (first_tile == tiles - 1) {
-        const int rows_there = static_cast<int>(v.n - first_tile * rows) - lane * lane_rows;
+    if (first_tile == (v.n - 1) / rows) {
+        const int rows_there = static_cast<int>(v.n - int64_t{first_tile} * rows) - lane * lane_rows;
         take_off_rows_past_the_end<kind>(own_sums, lane_rows - max(0, min(lane_rows, rows_there)), request);
     }
-    for (int s = 0; s < stages - 1; s++) ring.ask(first_tile - s * step);
+    const auto ask = [&](int tile) { ring.ask(tile >= begin ? tile : -1); };
+    for (int s = 0; s < stages - 1; s++) ask(first_tile - s * step);
     int until_passed_on = tiles_passed_on;
-    for (int64_t tile = first_tile; tile >= 0; tile -= step) {
-        ring.ask(tile - (stages - 1) * step);
+    for (int tile = first_tile; tile >= begin; tile -= step) {
+        ask(tile - (stages - 1) * step);
         unsigned char *const stage = ring.await();
 
         RowsAhead<Real, lane_rows> at;
@@ -93,7 +95,7 @@ __global__ void __launch_bounds__(products_threads, bfloat16_resident(octets))
             double t[lane_rows];
             look_at_candidates<kind>(at, candidate, ahead.reach, own_sums, t);
             if (ahead.below > 0)
-                send_own_rows(place, stage, tile * rows, at, t, columns, ahead, [](int, int) { return 1.0; });
+                send_own_rows(place, stage, int64_t{tile} * rows, at, t, columns, ahead, [](int, int) { return 1.0; });
         }
 
         const unsigned stage_at = shared_address(stage);
@@ -131,7 +133,7 @@ __global__ void __launch_bounds__(products_threads, bfloat16_resident(octets))
 
     // A thread an element, warp after warp, straight to the block's place among the partial sums.
     const auto store = [&](int entry, double value) {
-        partials[static_cast<int64_t>(entry) * gridDim.x + blockIdx.x] = value;
+        partials[static_cast<int64_t>(entry) * gridDim.x + pieces.place(block_of_pieces(pieces))] = value;
     };
     // Of panel columns i and j, part after part of g.
     const auto sum_of = [&](int i, int j, const auto &place_of) {

@@ -145,7 +145,7 @@ template <TileKind kind, int most> struct TileProducts {
 template <class Real, class History, InnerProducts kind>
 __global__ void __launch_bounds__(products_threads, 1)
     inner_products_tile_kernel(DeviceVectors<Real, History> v, PanelRequest request, ProductsLayout layout,
-                               double *partials) {
+                               Pieces pieces, double *partials) {
     constexpr bool metric = in_metric(kind), new_metric = kind == InnerProducts::new_metric;
     constexpr TileKind first_kind = new_metric ? TileKind::all : TileKind::leading,
                        other_kind = new_metric ? TileKind::all : TileKind::other;
@@ -165,9 +165,8 @@ __global__ void __launch_bounds__(products_threads, 1)
     }
     double sums[most][tile_blocks][4] = {};
     LaneSums<Real> own_sums;
-    const int64_t tiles = (v.n + 31) / 32;
-    for (int64_t tile = static_cast<int64_t>(blockIdx.y) * products_warps + warp; tile < tiles;
-         tile += static_cast<int64_t>(gridDim.y) * products_warps) {
+    const BlockShare share = pieces.share(v.n, 32, blockIdx.y, gridDim.y, products_warps);
+    for (int64_t tile = share.begin + share.offset + warp; tile < share.end; tile += share.step) {
         const int64_t base = tile * 32;
         const OwnRow<Real> own = look_at_own_row<kind>(v, request, base + lane, own_sums);
 #pragma unroll 1
@@ -192,7 +191,7 @@ __global__ void __launch_bounds__(products_threads, 1)
         for (int k = 0; k < WarpSums::size; k++) warp_sums[warp][k] = row_sums.v[k];
 
     const auto store = [&](int entry, double value) {
-        partials[static_cast<int64_t>(entry) * gridDim.y + blockIdx.y] = value;
+        partials[static_cast<int64_t>(entry) * gridDim.y + pieces.place(blockIdx.y)] = value;
     };
     const auto store_product = [&](int i, int j, bool over_all, double value) {
         if (j >= layout.columns) return;

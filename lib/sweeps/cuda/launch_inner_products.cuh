@@ -65,18 +65,20 @@ template <class Real, class History, class Ahead> class ProductsLaunch {
         for (int k = 0; k < request_.update.count; k++)        // m = 1
             if (v_.age_of(request_, request_.update.pairs[k].slot) >= request_.pairs) learn_apart();
         const SourcesOf<Real, History, blocks, kind> sources(v_, request_, stage);
-        const int grid = row_blocks(v_.n, multiprocessors * a_processor);
+        const int grid = row_blocks(place_.pieces, v_.n, multiprocessors * a_processor);
         check(launch(inner_products_kernel<Real, History, blocks, kind>, grid, products_threads, shared, place_.stream,
-                     v_, sources, request_, layout_, ahead_(), stages, place_.aligned, partials_),
+                     v_, sources, request_, layout_, ahead_(), place_.pieces, stages, place_.aligned, partials_),
               "the launch of sweep 1");
         return grid;
     }
 
     template <InnerProducts kind> int wide() {
         learn_apart();
-        const int tiles = panel_tiles(layout_.columns), rows = row_blocks(v_.n, tile_kernel_rows(layout_.columns));
+        const int tiles = panel_tiles(layout_.columns);
+        const Pieces pieces = place_.pieces.undivided(); // there are tiles for many multiprocessors
+        const int rows = row_blocks(pieces, v_.n, tile_kernel_rows(layout_.columns));
         check(launch(inner_products_tile_kernel<Real, History, kind>, dim3(tiles, rows), products_threads, 0,
-                     place_.stream, v_, request_, layout_, partials_),
+                     place_.stream, v_, request_, layout_, pieces, partials_),
               "the launch of sweep 1");
         return rows;
     }
@@ -107,10 +109,10 @@ template <class Real, class History, class Ahead> class ProductsLaunch {
         const int meeting = products_warps * Bfloat16Products<octets, over_free_rows(kind)>::elements *
                             static_cast<int>(sizeof(double));
         const Bfloat16Sources<Real, octets, kind> sources(v_, request_, stage);
-        const int grid = row_blocks(v_.n, multiprocessors * a_processor);
+        const int grid = row_blocks(place_.pieces, v_.n, multiprocessors * a_processor);
         check(launch(inner_products_bfloat16_kernel<Real, octets, kind>, grid, products_threads,
-                     std::max(ring, meeting), place_.stream, v_, sources, request_, layout_, ahead_(), stages,
-                     place_.aligned, partials_),
+                     std::max(ring, meeting), place_.stream, v_, sources, request_, layout_, ahead_(), place_.pieces,
+                     stages, place_.aligned, partials_),
               "the launch of sweep 1");
         return grid;
     }

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "sweeps/cuda/device_rows.cuh"
+#include "sweeps/cuda/pieces.hpp"
 #include "sweeps/cuda/support.cuh"
 
 namespace cudaopt {
@@ -13,10 +14,12 @@ struct LaunchPlace {
     int block_shared, processor_shared; // bytes that a block can have, and all of a multiprocessor's together
     bool aligned;                       // all of the caller's vectors to 16 bytes
     cudaStream_t stream;
+    Pieces pieces; // of the rows
 };
 
-// Blocks of threads for n rows, as far as there are so many.
-inline int row_blocks(int64_t n, int most) {
+// Blocks of threads for n rows: one for each piece, or as far as there are so many rows.
+inline int row_blocks(const Pieces &pieces, int64_t n, int most) {
+    if (pieces.by_segments()) return pieces.count();
     return static_cast<int>(std::min<int64_t>(most, (n + products_threads - 1) / products_threads));
 }
 

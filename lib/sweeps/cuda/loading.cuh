@@ -7,7 +7,8 @@
 #include "sweeps/cuda/inner_products.cuh"
 #include "sweeps/cuda/inner_products_bfloat16.cuh"
 #include "sweeps/cuda/inner_products_wide.cuh"
-#include "sweeps/cuda/reduce_partials.cuh"
+#include "sweeps/cuda/map_pieces.cuh"
+#include "sweeps/cuda/reduce_pieces.cuh"
 #include "sweeps/cuda/support.cuh"
 
 namespace cudaopt {
@@ -32,6 +33,7 @@ template <class Real, class History> class KernelLoader {
             bfloat16_sweeps_1<InnerProducts::bounded>(Octets());
         }
         now(reduce_partials);
+        now(reduce_pieces);
         now(find_crossed<Real, History, false>);
         now(find_crossed<Real, History, true>);
         sweeps_2<CoefficientsByValue>();
@@ -45,6 +47,8 @@ template <class Real, class History> class KernelLoader {
         reduction<FirstIndex, FindBadDiagonal<Real>>();
         reduction<ScaledSquares, MeasureX<Real>>();
         reduction<ScaledSquares, MeasureProjectedGradient<Real>>();
+        now(map_pieces_kernel<ScaledSquares, most_resident, 1, MeasureX<Real>>);
+        now(map_pieces_kernel<ScaledSquares, most_resident, 1, MeasureProjectedGradient<Real>>);
         now(map_kernel<CopyIterate<Real>>);
         now(map_kernel<LearnDiagonal<Real, History>>);
         now(map_kernel<FinishPair<Real, History>>);
@@ -66,7 +70,9 @@ template <class Real, class History> class KernelLoader {
         reduction<Min, FindTruncation<Real, History, Coefficients>>();
     }
     template <class Coefficients, int rows> static void direction() {
-        now(map_blocks_kernel<DirectionRecord, direction_resident, TakeDirection<Real, History, Coefficients, rows>>);
+        using Rule = TakeDirection<Real, History, Coefficients, rows>;
+        now(map_blocks_kernel<DirectionRecord, direction_resident, Rule>);
+        now(map_pieces_kernel<DirectionRecord, direction_resident, rows, Rule>);
     }
     template <InnerProducts kind> void sweeps_1() const {
         sweeps_1<kind>(std::make_integer_sequence<int, widest_resident(kind)>());

@@ -2,9 +2,15 @@
 #pragma once
 
 #include "sweeps/cuda/crossed.cuh"
+#include "sweeps/cuda/pieces.hpp"
 #include "sweeps/cuda/ring.cuh"
 
 namespace cudaopt {
+
+// Which piece is the block's, where there are any: the last ones come first, as rows do.
+__device__ inline int block_of_pieces(const Pieces &pieces) {
+    return static_cast<int>(pieces.by_segments() ? gridDim.x - 1 - blockIdx.x : blockIdx.x);
+}
 
 // The lane's own rows of a tile, h but for products in a metric. Of a fresh pair y_new = g - g_base, of which g_base is
 // stored, is formed on the way; rounded as it will be stored.

@@ -112,7 +112,7 @@ class Ring {
     using From = Sources<Real, History, most_columns, most_vectors>;
 
     // Tiles from whole_tiles on are copied row by row.
-    __device__ Ring(const From &sources, const Place &place, const BoxArrays<Real> &box, int64_t n, int64_t whole_tiles,
+    __device__ Ring(const From &sources, const Place &place, const BoxArrays<Real> &box, int64_t n, int whole_tiles,
                     unsigned char *first, int stages)
         : sources_(sources), place_(place), box_(box), n_(n), whole_tiles_(whole_tiles), first_(first),
           columns_to_(shared_address(Place::column(first, Columns::vector()) + Columns::row())),
@@ -127,19 +127,20 @@ class Ring {
     // Those before it are copied 16 bytes at a time, of vectors that are aligned to that. A tile that goes past n
     // leaves zeros among the bounds of all rows; the warp that begins with it copies row by row, and puts the bounds
     // there anew, until its stage has had its next tile.
-    __device__ static int64_t whole_tiles(const Place &place, int64_t n, bool aligned, int64_t first_tile,
-                                          int64_t tiles_until_next) {
-        const bool zeros_left = place.copied < place.vectors && (first_tile + 1) * rows > n;
-        return !aligned ? 0 : zeros_left ? first_tile - tiles_until_next : n / rows;
+    __device__ static int whole_tiles(const Place &place, int64_t n, bool aligned, int first_tile,
+                                      int tiles_until_next) {
+        const bool zeros_left = place.copied < place.vectors && (int64_t{first_tile} + 1) * rows > n;
+        return !aligned ? 0 : zeros_left ? first_tile - tiles_until_next : static_cast<int>(n / rows);
     }
 
     // Begin to copy a tile into the next free stage. Of a negative one there is nothing to copy.
-    __device__ void ask(int64_t tile) {
+    __device__ void ask(int tile) {
         if (tile >= 0) {
             const bool whole = tile < whole_tiles_;
             const int count = place_.columns + (!From::apart && whole ? place_.copied : 0) - Columns::vector();
             const int least = From::apart ? place_.first_copied - Columns::vector() : 0;
-            const int64_t column_row = tile * rows + Columns::row(), vector_row = tile * rows + Vectors::row();
+            const int64_t base = int64_t{tile} * rows, column_row = base + Columns::row(),
+                          vector_row = base + Vectors::row();
 #pragma unroll
             for (int k = 0; k < From::in_list; k += Columns::at_once)
                 if (k < count && k >= least)
@@ -150,7 +151,7 @@ class Ring {
                 if (whole && Vectors::vector() + k < place_.copied)
                     copy16(vectors_to_ + ahead_ + k * Tile::vector_bytes,
                            sources_.vectors[Vectors::vector() + k] + vector_row);
-            if (!whole) copy_in_pieces(tile * rows);
+            if (!whole) copy_in_pieces(base);
         }
         __pipeline_commit();
         ahead_ = ahead_ + size_ == end_ ? 0 : ahead_ + size_;
@@ -198,7 +199,8 @@ class Ring {
     const From &sources_;
     const Place place_;
     const BoxArrays<Real> &box_;
-    const int64_t n_, whole_tiles_;
+    const int64_t n_;
+    const int whole_tiles_;
     unsigned char *const first_;
     const unsigned columns_to_, vectors_to_; // where the lane's first copies go in the first stage
     const int size_, end_;                   // bytes of a stage, and of all

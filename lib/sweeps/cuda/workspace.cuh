@@ -4,8 +4,8 @@
 #include <cstring>
 
 #include "sweeps/cuda/direction.cuh"
-#include "sweeps/cuda/reduce_partials.cuh"
 #include "sweeps/cuda/prefetched_rows.cuh"
+#include "sweeps/cuda/reduce_partials.cuh"
 #include "sweeps/cuda/stream_clock.cuh"
 #include "sweeps/cuda/support.cuh"
 
@@ -21,7 +21,8 @@ template <class Real, class History> struct CudaWorkspace {
     static constexpr int read_capacity = 64;
 
     // For vectors of `pitch` elements and panels of so many columns.
-    CudaWorkspace(int64_t pitch, int m, int columns, int64_t partial_sums, int direction_records, cudaStream_t stream) {
+    CudaWorkspace(int64_t pitch, int m, int columns, int64_t partial_sums, int direction_records, int numbers_posted,
+                  cudaStream_t stream) {
         vectors.allocate(WorkVectors<Real, History>::bytes(m, pitch));
         partials.allocate(partial_sums);
         scratch.allocate(map_reduce_scratch_bytes<StartRecord>());
@@ -31,7 +32,6 @@ template <class Real, class History> struct CudaWorkspace {
             staged_coefficients.allocate(columns);
         }
         directions.allocate(direction_records);
-        const int numbers_posted = posted_numbers(ProductsLayout(columns, true));
         from_device.allocate(1);
         posted.allocate(numbers_posted);
         read_buffer.allocate(read_capacity);

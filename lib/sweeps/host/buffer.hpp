@@ -28,4 +28,19 @@ template <class T> Buffer<T> allocate_buffer(int64_t count) {
     return Buffer<T>(static_cast<T *>(memory));
 }
 
+// A buffer that comes later and knows its size. It is not touched before the threads that use it do.
+template <class T> class HostArray {
+  public:
+    T *get() const { return data_.get(); }
+    int64_t bytes() const { return bytes_; }
+    void allocate(int64_t count) {
+        data_ = allocate_buffer<T>(count);
+        bytes_ = count * static_cast<int64_t>(sizeof(T));
+    }
+
+  private:
+    Buffer<T> data_;
+    int64_t bytes_ = 0;
+};
+
 } // namespace cudaopt

@@ -30,6 +30,7 @@ template <class Real, class History> class HostSweeps final : public Sweeps {
 
     void bind(const UserArrays &a) override {
         user_ = a;
+        segments_.bind(a.f);
         x_ = static_cast<Real *>(a.x);
         g_ = static_cast<Real *>(a.g);
         box_ = {static_cast<const Real *>(a.lower), static_cast<const Real *>(a.upper), a.lower_all, a.upper_all};
@@ -82,12 +83,10 @@ template <class Real, class History> class HostSweeps final : public Sweeps {
                fixed_doubles_ * static_cast<int64_t>(sizeof(double));
     }
 
-    StartReport start() override {
-        const StartRecord r = map_reduce_host<StartRecord>(n_, CheckStart<Real>{x_, box_}, threads_);
-        const StartReport report = report_of(r, n_);
-        if (report.usable(n_) && r.projected.v > 0) map_host(n_, MoveIntoBox<Real>{x_, box_}, threads_);
-        return report;
+    StartReport check_start() override {
+        return report_of(map_reduce_host<StartRecord>(n_, CheckStart<Real>{x_, box_}, threads_), n_);
     }
+    void move_into_box() override { map_host(n_, MoveIntoBox<Real>{x_, box_}, threads_); }
 
     const PanelProducts &inner_products(const PanelRequest &request) override {
         const ProductsLayout layout(panel::columns(request.pairs), request.older_steps);

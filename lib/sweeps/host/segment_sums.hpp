@@ -2,6 +2,8 @@
 // where they are all there are.
 #pragma once
 
+#include <algorithm>
+
 #include "exec/map_reduce_host.hpp"
 #include "sweeps/host/buffer.hpp"
 #include "sweeps/host/cascade.hpp"
@@ -50,7 +52,9 @@ class SegmentSums final : public SubtreeSums {
         return squares_[0];
     }
 
-    void take_part(int64_t first, int64_t of) override { segments_ = OwnSegments(first, n_, of); }
+    void bind(const double *f) { f_ = f; }
+
+    void take_part(int64_t first, int64_t of, bool) override { segments_ = OwnSegments(first, n_, of); }
     PanelProducts products(int subtree) const override {
         const ProductsLayout layout(columns_, with_older_);
         return layout.products(products_of(segments_.subtree(subtree).begin, layout));
@@ -58,6 +62,13 @@ class SegmentSums final : public SubtreeSums {
     DirectionSums direction(int subtree) const override {
         const DirectionRecord &record = direction_[segments_.subtree(subtree).begin];
         return {record.slope.v, record.d_squared.v, record.projected.v};
+    }
+    double f(int subtree) const override {
+        double sums[most_segments];
+        const Subtree &of = segments_.subtree(subtree);
+        std::copy(f_ + of.begin, f_ + of.end, sums + of.begin);
+        join_in_tree(of.begin, of.end, [&](int64_t to, int64_t from) { sums[to] += sums[from]; });
+        return sums[of.begin];
     }
     ScaledSquares squares(int subtree) const override { return squares_[segments_.subtree(subtree).begin]; }
 
@@ -77,6 +88,7 @@ class SegmentSums final : public SubtreeSums {
     const int64_t n_;
     OwnSegments segments_;
     Buffer<double> products_;
+    const double *f_ = nullptr; // the caller's
     int columns_ = panel::leading;
     bool with_older_ = false;
     DirectionRecord direction_[most_segments];

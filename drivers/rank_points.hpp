@@ -1,0 +1,67 @@
+// The points of a rank's part of a grid, on the host or on CUDA: their values, between those of the row before the part
+// and of the row behind it, and their energy.
+#pragma once
+
+#include "testfuncs/bearing.hpp"
+#include "testfuncs/torsion.hpp"
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+namespace driver {
+
+using cudaopt::testfuncs::Grid;
+
+// A point's share of f, and its gradient, by its neighbours; v = 0 around the grid.
+template <class Real, class Column> struct PointEnergy {
+    Grid grid;
+    const Column *columns;
+    const Real *values; // from point first - nx on
+    int64_t first, begin;
+    Real *g; // of point `begin` and those behind it
+
+    CUDA_OPT_HD double value(int64_t i, int64_t j) const {
+        const bool inside = 0 <= i && i < grid.nx && 0 <= j && j < grid.ny;
+        return inside ? static_cast<double>(values[j * grid.nx + i - first + grid.nx]) : 0;
+    }
+    CUDA_OPT_HD void operator()(int64_t p, cudaopt::Sum &f) const {
+        const int64_t i = grid.column(begin + p), j = grid.row(begin + p);
+        const cudaopt::testfuncs::Neighbourhood around = {value(i, j),        value(i - 1, j), value(i + 1, j),
+                                                          value(i, j - 1),    value(i, j + 1), value(i + 1, j - 1),
+                                                          value(i - 1, j + 1)};
+        const cudaopt::testfuncs::Sides sides = {i == 0, i == grid.nx - 1, j == 0, j == grid.ny - 1};
+        g[p] = static_cast<Real>(columns[i](sides, around, f));
+    }
+};
+
+// What depends on the column alone.
+template <class Function> auto columns_of(const Function &function) {
+    const auto energy = function.energy();
+    std::vector<std::decay_t<decltype(energy.column(0))>> columns;
+    for (int64_t i = 0; i < function.grid.nx; i++) columns.push_back(energy.column(i));
+    return columns;
+}
+
+// x, g and f are where the values are; on CUDA all but finish() is queued on the default stream.
+template <class Real> class RankPoints {
+  public:
+    virtual ~RankPoints() = default;
+    virtual Real *values() = 0;
+    virtual void take(const Real *x) = 0; // the rank's own
+    virtual void evaluate(double *f, Real *g) = 0;
+    // Room on the host for so many values, and copies of those from the at-th on; on CUDA alone.
+    virtual Real *staging(int64_t) { return nullptr; }
+    virtual void copy_out(Real *, int64_t, int64_t) {}
+    virtual void copy_in(int64_t, const Real *, int64_t) {}
+    virtual void finish() {}
+};
+
+// The part begins at point `first`; its segments begin at these numbers behind that, and the last ends at the last.
+template <class Real, class Function>
+std::unique_ptr<RankPoints<Real>> make_cuda_points(const Function &function, int64_t first,
+                                                   const std::vector<int64_t> &segments);
+// The process's GPU: the number-th of the machine, or another in turn where they are fewer.
+void choose_device(int number);
+
+} // namespace driver

@@ -1,0 +1,64 @@
+// The rows of a rank whose part is cut at segments, and what the device has told of them, subtree by subtree.
+#pragma once
+
+#include <vector>
+
+#include "sweeps/cuda/reduce_pieces.cuh"
+#include "sweeps/sweeps.hpp"
+
+namespace cudaopt {
+
+class CutRows final : public SubtreeSums {
+  public:
+    explicit CutRows(int64_t n) : n_(n), segments_(0, n, n) {}
+
+    bool by_segments() const { return pieces_.by_segments(); } // else the rows are not cut
+    const Pieces &pieces() const { return pieces_; }
+    OwnSubtrees subtrees() const { return OwnSubtrees(segments_); }
+    bool f_of_segments() const { return f_of_segments_; }
+
+    // The numbers that have been posted; they stay where they are. Returns those behind the subtrees'.
+    const double *look_at(const double *numbers, const ProductsLayout &layout) {
+        layout_ = layout;
+        numbers_ = numbers;
+        return numbers_of(segments_.subtree_count());
+    }
+    // squares: of the pieces, in their places. Returns the first subtree's.
+    ScaledSquares join(std::vector<ScaledSquares> squares) {
+        squares_ = std::move(squares);
+        for (std::size_t k = segments_.count(); k < squares_.size(); k++)
+            squares_[k % segments_.count()].join(squares_[k]);
+        for (int k = 0; k < segments_.subtree_count(); k++)
+            join_in_tree(segments_.subtree(k).begin, segments_.subtree(k).end,
+                         [&](int64_t to, int64_t from) { squares_[to].join(squares_[from]); });
+        return squares_[0];
+    }
+
+    void take_part(int64_t first, int64_t of, bool f_of_segments) override {
+        segments_ = OwnSegments(first, n_, of);
+        pieces_ = Pieces(segments_);
+        f_of_segments_ = f_of_segments;
+    }
+    PanelProducts products(int subtree) const override { return layout_.products(numbers_of(subtree)); }
+    DirectionSums direction(int subtree) const override {
+        const double *const sums = numbers_of(subtree) + layout_.size;
+        return {sums[0], sums[1], sums[2]};
+    }
+    double f(int subtree) const override { return numbers_of(subtree)[layout_.size + direction_numbers]; }
+    ScaledSquares squares(int subtree) const override { return squares_[segments_.subtree(subtree).begin]; }
+
+  private:
+    const double *numbers_of(int subtree) const {
+        return numbers_ + static_cast<int64_t>(subtree) * numbers_of_subtree(layout_);
+    }
+
+    const int64_t n_;
+    OwnSegments segments_;
+    Pieces pieces_;
+    bool f_of_segments_ = false;
+    ProductsLayout layout_{panel::leading, false};
+    const double *numbers_ = nullptr;
+    std::vector<ScaledSquares> squares_;
+};
+
+} // namespace cudaopt

@@ -1,0 +1,56 @@
+// How the blocks of a GPU share the rows of a rank's segments: a function of all ranks' n alone.
+#include <catch2/catch.hpp>
+#include <vector>
+
+#include "sweeps/cuda/pieces.hpp"
+
+using namespace cudaopt;
+
+TEST_CASE("Pieces: of segments, whoever has them, each row in one", "[ranks]") {
+    for (const int64_t n : {int64_t{1}, int64_t{1000}, int64_t{9001}, int64_t{1100001}, int64_t{4300003},
+                            int64_t{100000000}, int64_t{6000000001}}) {
+        const Segments all(n);
+        const Pieces whole(OwnSegments(0, n, n));
+        CHECK(whole.count() == whole.of_segment() * all.count());
+        CHECK(whole.of_segment() == (n < 1 << 20 ? 1 : n < 1 << 21 ? 2 : most_pieces));
+        for (const int ranks : {1, 2, 3, 8})
+            for (int rank = 0; rank < ranks; rank++) {
+                const int64_t before = all.count() * rank / ranks, first = all.row(before),
+                              own = all.row(all.count() * (rank + 1) / ranks) - first;
+                if (own == 0) continue;
+                INFO(n << " variables, rank " << rank << " of " << ranks);
+                const Pieces pieces{OwnSegments(first, own, n)};
+                REQUIRE(pieces.of_segment() == whole.of_segment());
+                for (const int rows : {1, 4, 64}) {
+                    int64_t next = 0;
+                    std::vector<int> taken(static_cast<std::size_t>(pieces.count()));
+                    bool same = true;
+                    for (int block = 0; block < pieces.count(); block++) {
+                        const BlockShare share = pieces.share(own, rows, block, pieces.count(), 8),
+                                         of_one = whole.share(n, rows,
+                                                              block + static_cast<int>(before) * pieces.of_segment(),
+                                                              whole.count(), 8);
+                        same = same && share.begin == next && share.end > share.begin && share.offset == 0 &&
+                               share.step == 8 && share.begin + first / rows == of_one.begin &&
+                               share.end + first / rows == of_one.end;
+                        next = share.end;
+                        taken.at(static_cast<std::size_t>(pieces.place(block)))++;
+                    }
+                    CHECK(same);
+                    CHECK(next == (own + rows - 1) / rows);
+                    CHECK(taken == std::vector<int>(taken.size(), 1));
+                }
+            }
+    }
+}
+
+TEST_CASE("Pieces: the blocks of a handle of its own stride over all rows", "[ranks]") {
+    const Pieces none;
+    CHECK(!none.by_segments());
+    const BlockShare share = none.share(1000, 32, 3, 10, 8);
+    CHECK(share.begin == 0);
+    CHECK(share.end == 32);
+    CHECK(share.offset == 24);
+    CHECK(share.step == 80);
+    CHECK(none.place(3) == 3);
+}
