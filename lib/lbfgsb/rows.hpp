@@ -31,16 +31,16 @@ struct Trial {
 // weight (1 without a user's diagonal), largest the largest number that can be stored.
 CUDA_OPT_HD inline Trial trial_of_row(const Row &at, const DirectionRequest &request, double h, double move,
                                       double largest) {
-    if (held(at.x, at.g, at.l, at.u)) return {at.x, false};
+    const bool stays = held(at.x, at.g, at.l, at.u); // chosen at the end: neighbouring rows go the same way
     // Beyond the threshold there is no need to know the breakpoint itself; without crossings no row divides.
-    if (request.panel.threshold > 0 && breakpoint(at.x, h * at.g, at.l, at.u) <= request.panel.threshold)
+    if (request.panel.threshold > 0 && !stays && breakpoint(at.x, h * at.g, at.l, at.u) <= request.panel.threshold)
         return {at.g < 0 ? at.u : at.l, false};
     if (request.truncate) {
         const double to_cauchy = -request.cauchy_t * h * at.g;
         move = to_cauchy + request.alpha * (move - to_cauchy);
     }
     const double x = place_in_box(at.x + move, at.x, at.l, at.u, largest);
-    return {x, x != at.x + move};
+    return {stays ? at.x : x, !stays && x != at.x + move};
 }
 
 // Largest step along d from x that stays in [l, u] (Byrd et al. 1995, eq. 5.8 for d_u; step_max for the line search).

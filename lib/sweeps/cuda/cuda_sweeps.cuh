@@ -280,7 +280,7 @@ template <class Real, class History> class CudaSweeps final : public Sweeps {
         v_.n = n_;
         v_.m = m;
         v_.pitch = (n_ + 63) / 64 * 64; // whole tiles of sweep 1
-        const int records = cut_.by_segments() ? cut_.pieces().count() : multiprocessors * direction_resident;
+        const int records = cut_.by_segments() ? cut_.pieces().count() : multiprocessors * most_direction_resident;
         held_ = std::make_unique<CudaWorkspace<Real, History>>(
             v_.pitch, m, columns_, most_partials(), records, numbers_to_come(ProductsLayout(columns_, true)), stream_);
         v_.first = reinterpret_cast<Real *>(held_->vectors.get());
@@ -312,10 +312,13 @@ template <class Real, class History> class CudaSweeps final : public Sweeps {
     // A memory of many pairs begins with narrow panels, which have more blocks of partial sums.
     int64_t most_partials() const {
         const bool cut = cut_.by_segments();
-        const int64_t blocks = cut ? cut_.pieces().count() : most_products_blocks,
-                      wide_blocks = cut ? cut_.pieces().segments() : tile_kernel_rows(columns_);
-        return std::max(ProductsLayout(std::min(columns_, 5 * column_block), true).size * blocks,
-                        ProductsLayout(columns_, true).size * wide_blocks);
+        const int64_t blocks = cut ? cut_.pieces().count() : most_products_blocks;
+        int64_t most = ProductsLayout(std::min(columns_, 5 * column_block), true).size * blocks;
+        for (int columns = panel::leading; columns <= columns_; columns += 2) {
+            const int64_t wide_blocks = cut ? cut_.pieces().segments() : tile_kernel_rows(columns);
+            most = std::max(most, ProductsLayout(columns, true).size * wide_blocks);
+        }
+        return most;
     }
     template <class Rule> void launch_direction(const Rule &rule) {
         DirectionRecord *const to = held_->directions.get();

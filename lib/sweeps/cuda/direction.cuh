@@ -7,7 +7,7 @@
 namespace cudaopt {
 
 // Blocks of sweep 2 a multiprocessor: what the registers of 16-byte loads in flight leave.
-constexpr int direction_resident = 2;
+constexpr int direction_resident = 2, most_direction_resident = 3;
 
 // The coefficients q, in the kernel's parameters where they fit, else in device memory.
 struct CoefficientsByValue {
@@ -79,6 +79,16 @@ __device__ void subspace_move(const DeviceVectors<Real, History> &v, const Direc
     }
 }
 
+// Nothing is asked of a row but its place in the box. rule(request) is called with what is not asked known to the
+// compiler, where that is so: no row then goes a way of its own, and neighbouring ones are worked on side by side.
+template <class Rule> __device__ void as_asked(const DirectionRequest &request, const Rule &rule) {
+    if (request.panel.weighted || request.truncate || request.panel.threshold > 0) return rule(request);
+    DirectionRequest usual = request;
+    usual.panel.weighted = usual.truncate = false;
+    usual.panel.threshold = 0;
+    rule(usual);
+}
+
 // Sweep 2: 2 pairs + 9 n-vectors. A thread takes `rows_` neighbouring rows; more than one only where all vectors are
 // aligned to 16 bytes.
 template <class Real, class History, class Coefficients, int rows_> struct TakeDirection {
@@ -120,13 +130,15 @@ template <class Real, class History, class Coefficients, int rows_> struct TakeD
 
         Loaded stepped;
         Stored d;
+        as_asked(request, [&](const DirectionRequest &asked) {
 #pragma unroll
-        for (int k = 0; k < count; k++) {
-            const auto trial = take_trial<Real, History>({x[k], g[k], l[k], u[k]}, request, h[k], move[k], record);
-            d.v[k] = trial.d;
-            stepped.v[k] = trial.x;
-            if (!v.apart && to.y_fresh) y.v[k] = gradient_change<History>(gradient.v[k], old_gradient.v[k]);
-        }
+            for (int k = 0; k < count; k++) {
+                const auto trial = take_trial<Real, History>({x[k], g[k], l[k], u[k]}, asked, h[k], move[k], record);
+                d.v[k] = trial.d;
+                stepped.v[k] = trial.x;
+                if (!v.apart && to.y_fresh) y.v[k] = gradient_change<History>(gradient.v[k], old_gradient.v[k]);
+            }
+        });
         if (to.y_fresh) y.store(to.y_fresh + i);
         d.store(to.d + i);
         gradient.store(to.g_base + i);

@@ -15,14 +15,14 @@ template <class Real, class History>
 using StagedSources = Sources<Real, History, 2 * most_staged_pairs, most_beside(InnerProducts::metric, true)>;
 
 // The request's panel is one with bounds, whether or not the inner products needed any.
-template <class Real, class History>
-__global__ void __launch_bounds__(products_threads, direction_resident)
+// resident: blocks of a multiprocessor
+template <class Real, class History, int resident>
+__global__ void __launch_bounds__(products_threads, resident)
     direction_staged_kernel(DeviceVectors<Real, History> v,
                             const __grid_constant__ StagedSources<Real, History> sources, DirectionRequest request,
                             const __grid_constant__ CoefficientsByValue q, TrialArrays<Real, History> to, Pieces pieces,
                             int stages, bool aligned, DirectionRecord *records) {
     constexpr int rows = Stage<Real, History>::rows, lane_rows = rows_of_lane<Real, History>;
-    constexpr int pairs_at_once = 4;
     using OwnRing =
         Ring<Real, History, 2 * most_staged_pairs, most_beside(InnerProducts::metric, true), stages_of_direction>;
     using Stored = Elements<History, lane_rows>;
@@ -32,6 +32,7 @@ __global__ void __launch_bounds__(products_threads, direction_resident)
     const PanelRequest &panel = request.panel;
     const StageLayout<Real, History> place(v, panel);
     const bool fresh = panel.fresh && panel.pairs > 0;
+    constexpr int column_stride = Stage<Real, History>::stride;
 
     // From the first tile to the last: sweep 1 goes the other way.
     const BlockShare share = pieces.share(v.n, rows, blockIdx.x, gridDim.x, products_warps);
@@ -58,27 +59,39 @@ __global__ void __launch_bounds__(products_threads, direction_resident)
             y_new.store(place.column(stage, 0) + lane * lane_rows);
         }
         double from_g_and_y[lane_rows] = {}, from_s[lane_rows] = {};
-        const History *entries = place.column(stage, 0) + lane * lane_rows;
-#pragma unroll pairs_at_once
-        for (int age = 0; age < panel.pairs; age++, entries += 2 * Stage<Real, History>::stride) {
-            const Stored y = Stored::load(entries), s = Stored::load(entries + Stage<Real, History>::stride);
+        const History *const entries = place.column(stage, 0) + lane * lane_rows;
+        const auto add_pair = [&](int age, const Stored &y, const Stored &s) {
             const double q_y = q[panel::y_column(age)], q_s = q[panel::s_column(age)];
 #pragma unroll
             for (int k = 0; k < lane_rows; k++) from_g_and_y[k] += q_y * y[k], from_s[k] += q_s * s[k];
+        };
+        const auto y_of = [&](int age) { return Stored::load(entries + 2 * age * column_stride); };
+        const auto s_of = [&](int age) { return Stored::load(entries + (2 * age + 1) * column_stride); };
+        int age = 0;
+        for (; age + 1 < panel.pairs; age += 2) { // two pairs' loads before the first's use
+            const Stored y = y_of(age), s = s_of(age), older_y = y_of(age + 1), older_s = s_of(age + 1);
+            add_pair(age, y, s), add_pair(age + 1, older_y, older_s);
         }
+        if (age < panel.pairs) add_pair(age, y_of(age), s_of(age));
         const int64_t i = int64_t{tile} * rows + lane * lane_rows;
         Stored d{};
         Loaded stepped{};
-#pragma unroll
-        for (int k = 0; k < lane_rows; k++) {
-            if (i + k >= v.n) continue;
-            const double weight = panel.weighted ? h[k] : 1.0;
-            const double in_h = request.gradient_coefficient * g[k] + from_g_and_y[k];
-            const double move = (panel.weighted ? weight * in_h : in_h) + from_s[k];
-            const auto trial = take_trial<Real, History>({x[k], g[k], l[k], u[k]}, request, weight, move, run);
+        const auto take = [&](int k, const DirectionRequest &asked) {
+            const double weight = asked.panel.weighted ? h[k] : 1.0;
+            const double in_h = asked.gradient_coefficient * g[k] + from_g_and_y[k];
+            const double move = (asked.panel.weighted ? weight * in_h : in_h) + from_s[k];
+            const auto trial = take_trial<Real, History>({x[k], g[k], l[k], u[k]}, asked, weight, move, run);
             d.v[k] = trial.d;
             stepped.v[k] = trial.x;
-        }
+        };
+        as_asked(request, [&](const DirectionRequest &asked) {
+            if (i + lane_rows <= v.n) {
+#pragma unroll
+                for (int k = 0; k < lane_rows; k++) take(k, asked);
+            } else {
+                for (int k = 0; k < lane_rows && i + k < v.n; k++) take(k, asked);
+            }
+        });
         if (aligned && i + lane_rows <= v.n) {
             if (fresh) y_new.store(to.y_fresh + i);
             d.store(to.d + i);
@@ -112,16 +125,22 @@ template <class Real, class History>
 int launch_staged_direction(const DeviceVectors<Real, History> &v, DirectionRequest request,
                             const TrialArrays<Real, History> &to, DirectionRecord *records, const LaunchPlace &at) {
     request.panel.free_gram = true; // bounds are wanted, whether or not the inner products needed any
-    const int blocks = row_blocks(at.pieces, v.n, multiprocessors * direction_resident);
     const StageLayout<Real, History> place(v, request.panel);
-    const int stages = stages_within(std::min(at.block_shared, at.processor_shared / direction_resident), place.bytes(),
-                                     stages_of_direction);
+    const auto stages_of = [&](int resident) {
+        return stages_within(std::min(at.block_shared, at.processor_shared / resident), place.bytes(),
+                             stages_of_direction);
+    };
+    // More warps where each still has a stage to wait for while it works on another.
+    const bool more = stages_of(most_direction_resident) > 1;
+    const int resident = more ? most_direction_resident : direction_resident, stages = stages_of(resident),
+              blocks = row_blocks(at.pieces, v.n, multiprocessors * resident);
+    const auto kernel = more ? direction_staged_kernel<Real, History, most_direction_resident>
+                             : direction_staged_kernel<Real, History, direction_resident>;
     CoefficientsByValue q{};
     std::copy(request.coefficients, request.coefficients + panel::columns(request.panel.pairs), q.q);
     const StagedSources<Real, History> sources(v, request.panel, place);
-    check(launch(direction_staged_kernel<Real, History>, blocks, products_threads,
-                 products_warps * stages * place.bytes(), at.stream, v, sources, request, q, to, at.pieces, stages,
-                 at.aligned, records),
+    check(launch(kernel, blocks, products_threads, products_warps * stages * place.bytes(), at.stream, v, sources,
+                 request, q, to, at.pieces, stages, at.aligned, records),
           "the launch of sweep 2");
     return blocks;
 }

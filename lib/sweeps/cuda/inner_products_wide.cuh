@@ -93,72 +93,135 @@ __device__ void fragment(const History *column, int j, const PanelRequest &reque
     }
 }
 
-// Wider panels: one tile of 8 x 8 products a block, gridDim.x tiles over the same rows, which meet in the second-level
-// cache. Slower by the times a column is read, and enough for memories that large.
+constexpr int tile_blocks = 4, tile_columns = tile_blocks * column_block;
+constexpr int column_tiles(int columns) { return (columns + tile_columns - 1) / tile_columns; }
+constexpr int panel_tiles(int columns) { return column_tiles(columns) * (column_tiles(columns) + 1) / 2; }
+
+// What one instruction multiplies by a block of columns: two of the tile's blocks, each over the free rows or over all.
+struct TileRows {
+    int block[2];
+    bool over_all[2], wanted[2];
+};
+// Over all rows, products are wanted of the first block, which has the leading columns, and in a new metric of all.
+enum class TileKind { leading, other, all };
+constexpr int pairs_of_tile(TileKind kind) {
+    return kind == TileKind::all ? tile_blocks : kind == TileKind::leading ? tile_blocks / 2 + 1 : tile_blocks / 2;
+}
+constexpr TileRows rows_of_tile_pair(TileKind kind, int p) {
+    if (kind == TileKind::all || (kind == TileKind::leading && p == 0)) return {{p, p}, {false, true}, {true, true}};
+    const int first = kind == TileKind::leading ? 2 * p - 1 : 2 * p;
+    const bool lone = first + 1 == tile_blocks;
+    return {{first, lone ? first : first + 1}, {false, false}, {true, !lone}};
+}
+
+// A warp's products of a tile.
+template <TileKind kind, int most> struct TileProducts {
+    static constexpr int pairs = pairs_of_tile(kind);
+    static_assert(pairs <= most, "each product has its place");
+    // Two rows a lane. Where the tile is on the diagonal, those below it are not wanted.
+    __device__ static void add(double (&sums)[most][tile_blocks][4], const double (&a)[tile_blocks][4],
+                               const double (&b)[tile_blocks][4], const bool (&is_free)[4], bool diagonal) {
+#pragma unroll
+        for (int e = 0; e < 4; e += 2)
+#pragma unroll
+            for (int p = 0; p < pairs; p++) {
+                const TileRows of = rows_of_tile_pair(kind, p);
+                double v[2][2];
+#pragma unroll
+                for (int half = 0; half < 2; half++)
+#pragma unroll
+                    for (int k = 0; k < 2; k++)
+                        v[half][k] = of.over_all[half] || is_free[e + k] ? a[of.block[half]][e + k] : 0.0;
+#pragma unroll
+                for (int j = 0; j < tile_blocks; j++)
+                    if (!diagonal || j >= of.block[0])
+                        multiply_16x8x8(sums[p][j], v[0][0], v[1][0], v[0][1], v[1][1], b[j][e], b[j][e + 1]);
+            }
+    }
+};
+
+// Wider panels: a tile of 32 x 32 products a block, gridDim.x tiles over the same rows, which meet in the second-level
+// cache: a column is read by as many as there are tiles in a row of them, and one.
 template <class Real, class History, InnerProducts kind>
-__global__ void __launch_bounds__(products_threads)
+__global__ void __launch_bounds__(products_threads, 1)
     inner_products_tile_kernel(DeviceVectors<Real, History> v, PanelRequest request, ProductsLayout layout,
                                Pieces pieces, double *partials) {
     constexpr bool metric = in_metric(kind), new_metric = kind == InnerProducts::new_metric;
-    constexpr int products = column_block * column_block;
-    __shared__ double over_free_sums[products_warps][products], over_all_sums[products_warps][products];
-    __shared__ double warp_sums[products_warps][WarpSums::size];
+    constexpr TileKind first_kind = new_metric ? TileKind::all : TileKind::leading,
+                       other_kind = new_metric ? TileKind::all : TileKind::other;
+    constexpr int most = pairs_of_tile(first_kind), products = 2 * column_block * column_block;
+    __shared__ double warp_products[products_warps][products], warp_sums[products_warps][WarpSums::size];
     const int lane = threadIdx.x % 32, warp = threadIdx.x / 32, c = lane / 4, r = lane % 4;
-    int i_block = 0, j_block = blockIdx.x; // tiles of the upper triangle, row by row
-    for (const int width = (layout.columns + column_block - 1) / column_block; j_block >= width - i_block; i_block++)
-        j_block -= width - i_block;
-    j_block += i_block;
+    int i_tile = 0, j_tile = blockIdx.x; // tiles of the upper triangle, row by row
+    for (const int width = column_tiles(layout.columns); j_tile >= width - i_tile; i_tile++) j_tile -= width - i_tile;
+    j_tile += i_tile;
+    const bool diagonal = i_tile == j_tile, leading = i_tile == 0;
 
-    const int column_i = i_block * column_block + c, column_j = j_block * column_block + c;
-    const History *w_i = v.column(request, column_i), *w_j = v.column(request, column_j);
-    double over_free[2] = {}, over_all[2] = {};
+    const History *w_i[tile_blocks], *w_j[tile_blocks];
+#pragma unroll
+    for (int b = 0; b < tile_blocks; b++) {
+        w_i[b] = v.column(request, i_tile * tile_columns + b * column_block + c);
+        w_j[b] = v.column(request, j_tile * tile_columns + b * column_block + c);
+    }
+    double sums[most][tile_blocks][4] = {};
     LaneSums<Real> own_sums;
     const BlockShare share = pieces.share(v.n, 32, blockIdx.y, gridDim.y, products_warps);
     for (int64_t tile = share.begin + share.offset + warp; tile < share.end; tile += share.step) {
         const int64_t base = tile * 32;
         const OwnRow<Real> own = look_at_own_row<kind>(v, request, base + lane, own_sums);
-#pragma unroll
+#pragma unroll 1
         for (int half = 0; half < 2; half++) {
             const int at = half * 16 + r * 4;
-            double a[4], b[4];
-            fragment<Real, History, metric>(w_i, column_i, request, base, at, own, a);
-            fragment<Real, History, metric>(w_j, column_j, request, base, at, own, b);
+            double a[tile_blocks][4], b[tile_blocks][4];
 #pragma unroll
-            for (int e = 0; e < 4; e++) {
-                multiply_8x8x4(over_free[0], over_free[1], own.free >> (at + e) & 1 ? a[e] : 0.0, b[e]);
-                multiply_8x8x4(over_all[0], over_all[1], a[e], b[e]);
+            for (int k = 0; k < tile_blocks; k++) {
+                const int column = k * column_block + c;
+                fragment<Real, History, metric>(w_i[k], i_tile * tile_columns + column, request, base, at, own, a[k]);
+                fragment<Real, History, metric>(w_j[k], j_tile * tile_columns + column, request, base, at, own, b[k]);
             }
+            bool is_free[4];
+#pragma unroll
+            for (int e = 0; e < 4; e++) is_free[e] = own.free >> (at + e) & 1;
+            if (leading) TileProducts<first_kind, most>::add(sums, a, b, is_free, diagonal);
+            else TileProducts<other_kind, most>::add(sums, a, b, is_free, diagonal);
         }
     }
-
-    for (int k = 0; k < 2; k++) {
-        over_free_sums[warp][c * column_block + 2 * r + k] = over_free[k];
-        over_all_sums[warp][c * column_block + 2 * r + k] = over_all[k];
-    }
-    const WarpSums sums(own_sums);
+    const WarpSums row_sums(own_sums);
     if (lane == 0)
-        for (int k = 0; k < WarpSums::size; k++) warp_sums[warp][k] = sums.v[k];
-    __syncthreads();
+        for (int k = 0; k < WarpSums::size; k++) warp_sums[warp][k] = row_sums.v[k];
 
-    const auto sum_at = [&](const double(&of_warps)[products_warps][products]) {
-        double sum = 0;
-        for (int k = 0; k < products_warps; k++) sum += of_warps[k][threadIdx.x];
-        return sum;
-    };
     const auto store = [&](int entry, double value) {
         partials[static_cast<int64_t>(entry) * gridDim.y + pieces.place(blockIdx.y)] = value;
     };
-    if (threadIdx.x < products) {
-        const int i = i_block * column_block + threadIdx.x / column_block;
-        const int j = j_block * column_block + threadIdx.x % column_block;
-        if (i <= j && j < layout.columns)
-            store(layout.free_gram + panel::gram_index(i, j, layout.columns), sum_at(over_free_sums));
-        if (i < panel::leading && j < layout.columns)
-            store(layout.leading_products + i * layout.columns + j, sum_at(over_all_sums));
-        if (new_metric && i <= j && j < layout.columns && i >= panel::leading && i % 2 == 1 && j % 2 == 1)
-            store(layout.older_steps + panel::older_index(panel::age(i), panel::age(j), request.pairs),
-                  sum_at(over_all_sums));
-    }
+    const auto store_product = [&](int i, int j, bool over_all, double value) {
+        if (j >= layout.columns) return;
+        if (!over_all && i <= j) store(layout.free_gram + panel::gram_index(i, j, layout.columns), value);
+        if (over_all && i < panel::leading) store(layout.leading_products + i * layout.columns + j, value);
+        if (new_metric && over_all && i <= j && i >= panel::leading && i % 2 == 1 && j % 2 == 1)
+            store(layout.older_steps + panel::older_index(panel::age(i), panel::age(j), request.pairs), value);
+    };
+    // One after the other, so that little shared memory is enough.
+#pragma unroll
+    for (int p = 0; p < most; p++)
+#pragma unroll
+        for (int j = 0; j < tile_blocks; j++) {
+            double *const to = warp_products[warp] + c * column_block + 2 * r;
+            to[0] = sums[p][j][0], to[1] = sums[p][j][1];
+            to[products / 2] = sums[p][j][2], to[products / 2 + 1] = sums[p][j][3];
+            __syncthreads();
+            if (threadIdx.x < products && p < pairs_of_tile(leading ? first_kind : other_kind)) {
+                const TileRows of = rows_of_tile_pair(leading ? first_kind : other_kind, p);
+                const int half = threadIdx.x / (products / 2), place = threadIdx.x % (products / 2);
+                double sum = 0;
+                for (int k = 0; k < products_warps; k++) sum += warp_products[k][threadIdx.x];
+                if (half == 0 ? of.wanted[0] : of.wanted[1])
+                    store_product(i_tile * tile_columns + (half == 0 ? of.block[0] : of.block[1]) * column_block +
+                                      place / column_block,
+                                  j_tile * tile_columns + j * column_block + place % column_block,
+                                  half == 0 ? of.over_all[0] : of.over_all[1], sum);
+            }
+            __syncthreads();
+        }
     if (blockIdx.x > 0) return;
     store_row_sums<true>(layout, warp_sums, store);
 }

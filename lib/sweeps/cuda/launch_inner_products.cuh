@@ -8,10 +8,7 @@
 
 namespace cudaopt {
 
-inline int tile_kernel_rows(int columns) {
-    const int blocks = column_blocks(columns), tiles = blocks * (blocks + 1) / 2;
-    return std::max(1, 4 * most_products_blocks / tiles);
-}
+inline int tile_kernel_rows(int columns) { return std::max(1, most_products_blocks / panel_tiles(columns)); }
 
 // ahead(): what is sent ahead of being asked for, called if it is.
 template <class Real, class History, class Ahead> class ProductsLaunch {
@@ -77,8 +74,8 @@ template <class Real, class History, class Ahead> class ProductsLaunch {
 
     template <InnerProducts kind> int wide() {
         learn_apart();
-        const int blocks = column_blocks(layout_.columns), tiles = blocks * (blocks + 1) / 2;
-        const Pieces pieces = place_.pieces.undivided(); // there are tiles for all multiprocessors
+        const int tiles = panel_tiles(layout_.columns);
+        const Pieces pieces = place_.pieces.undivided(); // there are tiles for many multiprocessors
         const int rows = row_blocks(pieces, v_.n, tile_kernel_rows(layout_.columns));
         check(launch(inner_products_tile_kernel<Real, History, kind>, dim3(tiles, rows), products_threads, 0,
                      place_.stream, v_, request_, layout_, pieces, partials_),

@@ -37,7 +37,10 @@ template <class Real, class History> class KernelLoader {
         now(find_crossed<Real, History, false>);
         now(find_crossed<Real, History, true>);
         sweeps_2<CoefficientsByValue>();
-        if constexpr (!std::is_same_v<Real, History>) with_shared_memory(direction_staged_kernel<Real, History>);
+        if constexpr (!std::is_same_v<Real, History>) {
+            with_shared_memory(direction_staged_kernel<Real, History, direction_resident>);
+            with_shared_memory(direction_staged_kernel<Real, History, most_direction_resident>);
+        }
         if (columns > CoefficientsByValue::capacity) sweeps_2<CoefficientsInMemory>();
         reduction<StartRecord, CheckStart<Real>>();
         reduction<Min, FindLargestStep<Real, History>>();
