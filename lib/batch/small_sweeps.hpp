@@ -151,7 +151,7 @@ template <class Real, class Team, class ShapeOf = Shape> class SmallSweeps {
         team_.sync();
     }
 
-    CUDA_OPT_HD_CALL void inner_products(const PanelRequest &request) {
+    CUDA_OPT_HD_INLINE void inner_products(const PanelRequest &request) {
         bring_to_front(request);
         const int columns = panel::columns(request.pairs), free = measure_rows(request);
         const PanelRows<Real> panel{pairs(0), row_stride(shape_.m), g(),
@@ -236,7 +236,7 @@ template <class Real, class Team, class ShapeOf = Shape> class SmallSweeps {
     }
 
     // The rows of the pairs move on by one, and d takes the place of the newest.
-    CUDA_OPT_HD_CALL void take_direction(const DirectionRequest &request, const double *coefficients) {
+    CUDA_OPT_HD_INLINE void take_direction(const DirectionRequest &request, const double *coefficients) {
         bring_to_front(request.panel);
         DirectionRecord record;
         double d_squared = 0, slope = 0;
