@@ -22,6 +22,13 @@ def dtype(request):
     jax.config.update("jax_enable_x64", before)
 
 
+@pytest.fixture
+def on_host():
+    """Where JAX has a CUDA device, too."""
+    with jax.default_device(jax.devices("cpu")[0]):
+        yield
+
+
 def parabola(x):
     return jnp.sum((x - jnp.arange(x.size)) ** 2) / 2
 
@@ -44,7 +51,7 @@ def rosenbrock(x):
     return jnp.sum(100 * (x[1:] - x[:-1] ** 2) ** 2 + (1 - x[:-1]) ** 2)
 
 
-def test_same_as_numpy():
+def test_same_as_numpy(on_host):
     with jax.enable_x64(True) if hasattr(jax, "enable_x64") else jax.experimental.enable_x64():
         both = jax.jit(jax.value_and_grad(rosenbrock))
 
@@ -154,7 +161,7 @@ def test_bad_input(dtype):
         cuda_opt.minimize(lambda x: (0.0, x), x0, bounds=cuda_opt.Bounds(jnp.zeros(2, dtype), None))
 
 
-def test_the_way_through_the_driver(dtype, monkeypatch):
+def test_the_way_through_the_driver(dtype, on_host, monkeypatch):
     """That of device memory, with host memory in its place: what goes where, and that x is waited for."""
     from cuda_opt import _driver
     from cuda_opt._constants import BACKEND_CUDA
