@@ -269,8 +269,9 @@ template <class Real, class History> class CudaSweeps final : public Sweeps {
     void prepare(int m) {
         check_size<Real>(m, n_);
         if (n_ >= most_device_rows)
-            throw BackendFailure(CUDA_OPT_OUT_OF_MEMORY,
-                                 "out of memory: a vector of 2^36 variables has 2^38 bytes or more, which no GPU holds");
+            throw BackendFailure(
+                CUDA_OPT_OUT_OF_MEMORY,
+                "out of memory: a vector of 2^36 variables has 2^38 bytes or more, which no GPU holds");
         columns_ = panel::columns(m);
         dependent_launches_ = attribute(cudaDevAttrComputeCapabilityMajor) >= 9;
         // Less what kernels ask for by themselves, and what the system keeps, a block's share of it.

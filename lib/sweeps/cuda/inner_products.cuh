@@ -14,7 +14,8 @@
 
 namespace cudaopt {
 
-// Panels of up to so many blocks of columns (21 pairs, 19 where a metric is new): each warp keeps all products in its registers.
+// Panels of up to so many blocks of columns (21 pairs, 19 where a metric is new): each warp keeps all products in its
+// registers.
 constexpr int widest_resident(InnerProducts kind) { return kind == InnerProducts::new_metric ? 8 : 6; }
 constexpr int resident_blocks(int blocks) { return blocks <= 3 ? 2 : 1; }
 
