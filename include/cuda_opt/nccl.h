@@ -28,7 +28,8 @@ typedef struct cuda_opt_nccl {
     ncclComm_t communicator; /**< whose ranks are those of cuda_opt_set_ranks() */
     int ranks;               /**< how many it has */
     cudaStream_t stream;     /**< the handle's, or another */
-    char *device, *pinned;   /**< memory for the packets of all ranks, and behind them for the rank's own */
+    char *device;            /**< memory for the packets of all ranks, and behind them for the rank's own */
+    char *pinned;            /**< likewise, of the host */
     int64_t room;            /**< bytes of a packet that it is for */
 } cuda_opt_nccl;
 
