@@ -1,6 +1,7 @@
 #include "batch_options.hpp"
 
 #include "arguments.hpp"
+#include "solver_settings.hpp"
 #include "testfuncs/search/functions.hpp"
 
 #include <cmath>
@@ -11,17 +12,7 @@ namespace {
 
 namespace functions = cudaopt::testfuncs::search;
 
-struct Setting {
-    const char *name;
-    int32_t key;
-    const char *help;
-};
-
 constexpr Setting real_settings[] = {
-    {"--eps", CUDA_OPT_EPS, "converged when ||Pg|| < eps max(1, ||x||); 0: off [1e-5]"},
-    {"--pgtol", CUDA_OPT_PGTOL, "converged when the largest |Pg_i| <= pgtol; 0: off [0]"},
-    {"--factr", CUDA_OPT_FACTR, "converged when f falls by no more than factr 2.2e-16 max(|f|, 1); 0: off [0]"},
-    {"--f-target", CUDA_OPT_F_TARGET, "converged when f <= target; -inf: off [-inf]"},
     {"--max-seconds", CUDA_OPT_MAX_SECONDS, "stop all problems after so much time; 0: no limit [0]"},
 };
 
@@ -89,17 +80,6 @@ void add_batch(CLI::App &app, BatchProgramOptions &o) {
                });
 }
 
-void add_settings(CLI::App &app, BatchProgramOptions &o) {
-    for (const Setting &setting : real_settings)
-        add_option(app, setting.name, "X", setting.help, [&o, key = setting.key](auto &name, auto &text) {
-            o.settings.push_back({name, key, number(name, text)});
-        });
-    for (const Setting &setting : whole_settings)
-        add_option(app, setting.name, "K", setting.help, [&o, key = setting.key](auto &name, auto &text) {
-            o.settings.push_back({name, key, whole_number<int64_t>(name, text)});
-        });
-}
-
 void add_output(CLI::App &app, BatchProgramOptions &o) {
     add_option(app, "--iprint", "F", "log every F-th round of evaluations; 0: the first and the last; -1: no log [0]",
                [&o](auto &name, auto &text) { o.log_frequency = whole_number<int64_t>(name, text); });
@@ -116,7 +96,9 @@ std::optional<BatchProgramOptions> parse_batch_options(int argc, char **argv) {
                  "Exit status: 0 all have converged, 1 not all have, or failed, 2 wrong arguments.");
     add_answers(app, "batch_program", "list the functions and exit", print_functions);
     add_batch(app, options);
-    add_settings(app, options);
+    add_settings<double>(app, stopping_tests, options.settings);
+    add_settings<double>(app, real_settings, options.settings);
+    add_settings<int64_t>(app, whole_settings, options.settings);
     add_output(app, options);
     if (!parsed(app, argc, argv, [&] { check(options); })) return std::nullopt;
     return options;

@@ -5,17 +5,15 @@
 #include "failure.hpp"
 #include "interrupt.hpp"
 #include "output_file.hpp"
+#include "printing.hpp"
 #include "svg_plot.hpp"
 #include "testfuncs/search/rows.hpp"
 
 #include <algorithm>
-#include <cerrno>
 #include <chrono>
 #include <cinttypes>
 #include <cmath>
-#include <cstdarg>
 #include <cstdio>
-#include <cstring>
 #include <map>
 #include <memory>
 #include <optional>
@@ -26,15 +24,6 @@ namespace driver {
 namespace {
 
 namespace functions = cudaopt::testfuncs::search;
-
-[[gnu::format(printf, 1, 2)]] void print(const char *format, ...) {
-    va_list values;
-    va_start(values, format);
-    const int written = std::vprintf(format, values);
-    va_end(values);
-    if (written < 0 || std::fflush(stdout) != 0)
-        throw Failure(exit_failed, std::string("cannot write to standard output: ") + std::strerror(errno));
-}
 
 template <class... Values> std::string text(const char *format, Values... values) {
     char written[256];

@@ -1,6 +1,7 @@
 #include "options.hpp"
 
 #include "arguments.hpp"
+#include "solver_settings.hpp"
 #include "cuda_opt.h"
 #include "testfuncs/problem.hpp"
 
@@ -13,17 +14,7 @@
 namespace driver {
 namespace {
 
-struct Setting {
-    const char *name;
-    int32_t key;
-    const char *help;
-};
-
 constexpr Setting real_settings[] = {
-    {"--eps", CUDA_OPT_EPS, "converged when ||Pg|| < eps max(1, ||x||); 0: off [1e-5]"},
-    {"--pgtol", CUDA_OPT_PGTOL, "converged when the largest |Pg_i| <= pgtol; 0: off [0]"},
-    {"--factr", CUDA_OPT_FACTR, "converged when f falls by no more than factr 2.2e-16 max(|f|, 1); 0: off [0]"},
-    {"--f-target", CUDA_OPT_F_TARGET, "converged when f <= target; -inf: off [-inf]"},
     {"--gtol", CUDA_OPT_GTOL, "line search: curvature condition, 1e-4 < gtol < 1 [0.9]"},
     {"--ftol", CUDA_OPT_FTOL, "line search: sufficient decrease, 0 <= ftol < 1 [1e-4]"},
     {"--xtol", CUDA_OPT_XTOL, "line search: relative width of its last interval [1e-16]"},
@@ -193,15 +184,10 @@ class CommandLine {
 
     void solver() {
         Options &o = options_;
-        const std::string group = "Settings of the solver (Pg: projected gradient)";
-        for (const Setting &setting : real_settings)
-            add(setting.name, "X", setting.help, [&o, key = setting.key](auto &name, auto &text) {
-                o.settings.push_back({name, key, number(name, text)});
-            })->group(group);
-        for (const Setting &setting : whole_settings)
-            add(setting.name, "K", setting.help, [&o, key = setting.key](auto &name, auto &text) {
-                o.settings.push_back({name, key, whole_number<int64_t>(name, text)});
-            })->group(group);
+        const char *const group = "Settings of the solver (Pg: projected gradient)";
+        add_settings<double>(app_, stopping_tests, o.settings, group);
+        add_settings<double>(app_, real_settings, o.settings, group);
+        add_settings<int64_t>(app_, whole_settings, o.settings, group);
         app_.add_flag_callback(
                 "--until-still",
                 [&o] {

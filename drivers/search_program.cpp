@@ -5,18 +5,16 @@
 #include "interrupt.hpp"
 #include "output_file.hpp"
 #include "polish.hpp"
+#include "printing.hpp"
 #include "search_history.hpp"
 #include "search_options.hpp"
 #include "searches.hpp"
 #include "svg_plot.hpp"
 
 #include <algorithm>
-#include <cerrno>
 #include <chrono>
 #include <cmath>
-#include <cstdarg>
 #include <cstdio>
-#include <cstring>
 #include <optional>
 #include <string>
 #include <vector>
@@ -27,15 +25,6 @@ namespace {
 namespace functions = cudaopt::testfuncs::search;
 using cudaopt::PatternSearch;
 using cudaopt::SearchSummary;
-
-[[gnu::format(printf, 1, 2)]] void print(const char *format, ...) {
-    va_list values;
-    va_start(values, format);
-    const int written = std::vprintf(format, values);
-    va_end(values);
-    if (written < 0 || std::fflush(stdout) != 0)
-        throw Failure(exit_failed, std::string("cannot write to standard output: ") + std::strerror(errno));
-}
 
 std::string text(const char *format, double value) {
     char written[64];

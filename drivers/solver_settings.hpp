@@ -1,0 +1,40 @@
+// Settings of the solver on a command line, and those that the programs have in common.
+#pragma once
+
+#include "arguments.hpp"
+#include "options.hpp"
+
+#include <type_traits>
+#include <vector>
+
+namespace driver {
+
+struct Setting {
+    const char *name;
+    int32_t key;
+    const char *help;
+};
+
+inline constexpr Setting stopping_tests[] = {
+    {"--eps", CUDA_OPT_EPS, "converged when ||Pg|| < eps max(1, ||x||); 0: off [1e-5]"},
+    {"--pgtol", CUDA_OPT_PGTOL, "converged when the largest |Pg_i| <= pgtol; 0: off [0]"},
+    {"--factr", CUDA_OPT_FACTR, "converged when f falls by no more than factr 2.2e-16 max(|f|, 1); 0: off [0]"},
+    {"--f-target", CUDA_OPT_F_TARGET, "converged when f <= target; -inf: off [-inf]"},
+};
+
+// Number: double or int64_t. group: of the help; NULL: that of all options.
+template <class Number, class List>
+void add_settings(CLI::App &app, const List &list, std::vector<GivenSetting> &given, const char *group = nullptr) {
+    constexpr bool whole = std::is_integral_v<Number>;
+    for (const Setting &setting : list) {
+        CLI::Option *const option = add_option(app, setting.name, whole ? "K" : "X", setting.help,
+                                               [&given, key = setting.key](auto &name, auto &text) {
+                                                   if constexpr (whole)
+                                                       given.push_back({name, key, whole_number<Number>(name, text)});
+                                                   else given.push_back({name, key, number(name, text)});
+                                               });
+        if (group) option->group(group);
+    }
+}
+
+} // namespace driver
