@@ -226,7 +226,7 @@ template <class Real, class Team, class ShapeOf = Shape> class SmallSweeps {
     CUDA_OPT_HD_INLINE double subspace_move(const DirectionRequest &request, const double *coefficients, int i) const {
         const Real *const at = pairs(i);
         double from_y = request.gradient_coefficient * static_cast<double>(g()[i]), from_s = 0;
-        for (int age = 0; age < shape_.m; age++) {
+        for (int age = 0; age < shape_.m; age++) { // which the compiler knows in a kernel
             if (age >= request.panel.pairs) break;
             const int column = panel::y_column(age);
             from_y += coefficients[column] * static_cast<double>(at[2 * age]);
