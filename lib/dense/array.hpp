@@ -1,5 +1,5 @@
-// Doubles of an object that stand elsewhere in the same block of memory. A distance leads to them, no pointer, so
-// that the block may be moved, saved and loaded as bytes.
+// Doubles of an object: within it where the compiler knows how many, else elsewhere in the same block of memory. A
+// distance leads to those, no pointer, so that the block may be moved, saved and loaded as bytes.
 #pragma once
 
 #include <cstddef>
@@ -9,7 +9,18 @@
 
 namespace cudaopt::dense {
 
-class Array {
+template <int length> class Array {
+  public:
+    CUDA_OPT_HD double *data() { return numbers_; }
+    CUDA_OPT_HD const double *data() const { return numbers_; }
+    CUDA_OPT_HD double &operator[](int i) { return numbers_[i]; }
+    CUDA_OPT_HD double operator[](int i) const { return numbers_[i]; }
+
+  private:
+    double numbers_[length] = {};
+};
+
+template <> class Array<0> {
   public:
     Array() = default;
     Array(const Array &) = delete; // a copy would lead elsewhere
@@ -29,19 +40,32 @@ class Array {
     std::ptrdiff_t distance_ = 0; // bytes
 };
 
+// A number that the compiler knows, or, where it would be 0, one that is set.
+template <int number> struct Known {
+    CUDA_OPT_HD constexpr void operator=(int) {}
+    CUDA_OPT_HD constexpr operator int() const { return number; }
+};
+template <> struct Known<0> {
+    int number = 0;
+    CUDA_OPT_HD constexpr void operator=(int value) { number = value; }
+    CUDA_OPT_HD constexpr operator int() const { return number; }
+};
+
 // What an object's each_array(m, visit) is visited with: first to count the doubles that it needs for m pairs, then to
 // give each array its place.
 struct CountArrays {
     int64_t doubles = 0;
-    CUDA_OPT_HD constexpr void operator()(Array &, int64_t count) { doubles += count; }
+    CUDA_OPT_HD constexpr void operator()(Array<0> &, int64_t count) { doubles += count; }
+    template <int length> CUDA_OPT_HD constexpr void operator()(Array<length> &, int64_t) {}
 };
 
 struct PlaceArrays {
     double *next;
-    CUDA_OPT_HD void operator()(Array &array, int64_t count) {
+    CUDA_OPT_HD void operator()(Array<0> &array, int64_t count) {
         array.place(next);
         next += count;
     }
+    template <int length> CUDA_OPT_HD void operator()(Array<length> &, int64_t) {}
 };
 
 } // namespace cudaopt::dense

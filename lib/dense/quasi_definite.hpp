@@ -34,7 +34,7 @@ CUDA_OPT_HD inline Lanes operator*(double a, const Lanes &b) { return {{a * b.v[
 typedef double Lanes __attribute__((vector_size(16), aligned(8), may_alias));
 #endif
 
-class QuasiDefinite {
+template <int most> class QuasiDefiniteOf {
   public:
     template <class Visit> CUDA_OPT_HD constexpr void each_array(int capacity, Visit &visit) {
         visit(v_, int64_t{2} * capacity * stride(capacity));
@@ -159,8 +159,10 @@ class QuasiDefinite {
     }
 
     int k_ = 0;
-    Array v_; // S, then V: 2k rows of 2k + 4
-    Array reciprocals_, factors_;
+    Array<2 * most * stride(most)> v_; // S, then V: 2k rows of 2k + 4
+    Array<2 * most> reciprocals_, factors_;
 };
+
+using QuasiDefinite = QuasiDefiniteOf<0>;
 
 } // namespace cudaopt::dense

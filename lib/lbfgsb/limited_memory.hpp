@@ -10,7 +10,7 @@
 
 namespace cudaopt {
 
-class LimitedMemory {
+template <int fixed_m> class LimitedMemoryOf {
   public:
     template <class Visit> CUDA_OPT_HD constexpr void each_array(int m, Visit &visit) {
         m_ = m;
@@ -81,27 +81,32 @@ class LimitedMemory {
     CUDA_OPT_HD void to_panel(const double *basis, double *panel_entries) const;
 
   private:
-    CUDA_OPT_HD double *row(dense::Array &matrix, int i) { return matrix.data() + i * m_; }
-    CUDA_OPT_HD const double *row(const dense::Array &matrix, int i) const { return matrix.data() + i * m_; }
-    CUDA_OPT_HD double &at(dense::Array &matrix, int i, int j) { return row(matrix, i)[j]; }
-    CUDA_OPT_HD double at(const dense::Array &matrix, int i, int j) const { return row(matrix, i)[j]; }
-    CUDA_OPT_HD void drop_oldest(dense::Array &matrix);
+    CUDA_OPT_HD double *row(dense::Array<fixed_m * fixed_m> &matrix, int i) { return matrix.data() + i * m_; }
+    CUDA_OPT_HD const double *row(const dense::Array<fixed_m * fixed_m> &matrix, int i) const { return matrix.data() + i * m_; }
+    CUDA_OPT_HD double &at(dense::Array<fixed_m * fixed_m> &matrix, int i, int j) { return row(matrix, i)[j]; }
+    CUDA_OPT_HD double at(const dense::Array<fixed_m * fixed_m> &matrix, int i, int j) const { return row(matrix, i)[j]; }
+    CUDA_OPT_HD void drop_oldest(dense::Array<fixed_m * fixed_m> &matrix);
 
-    int m_ = 0, k_ = 0, spare_ = 0;
+    dense::Known<fixed_m> m_;
+    int k_ = 0, spare_ = 0;
     double theta_ = 1, plain_theta_ = 1;
     bool plain_ = true;
     int64_t weights_ = no_weights;
     // m x m by rows, oldest pair first: S'S (its upper triangle), Y'S, Y'Y.
-    dense::Array ss_, ys_, yy_;
-    dense::Array step_;     // s_j = step_j d_j
-    dense::Array y_scale_;  // y_j of the model over the difference of the gradients that is stored
-    dense::Array theta_ss_; // theta S'S as in M^-1, its upper triangle; K needs it, too
-    dense::QuasiDefinite middle_, subspace_;
+    dense::Array<fixed_m * fixed_m> ss_, ys_, yy_;
+    dense::Array<fixed_m> step_;                // s_j = step_j d_j
+    dense::Array<fixed_m> y_scale_;             // y_j of the model over the difference of the gradients that is stored
+    dense::Array<fixed_m * fixed_m> theta_ss_; // theta S'S as in M^-1, its upper triangle; K needs it, too
+    dense::QuasiDefiniteOf<fixed_m> middle_, subspace_;
 };
 
-CUDA_OPT_HD_CALL inline void LimitedMemory::clear() { drop_pairs(false); }
+using LimitedMemory = LimitedMemoryOf<0>;
 
-CUDA_OPT_HD_CALL inline void LimitedMemory::drop_pairs(bool keep_theta) {
+template <int fixed_m>
+CUDA_OPT_HD_CALL inline void LimitedMemoryOf<fixed_m>::clear() { drop_pairs(false); }
+
+template <int fixed_m>
+CUDA_OPT_HD_CALL inline void LimitedMemoryOf<fixed_m>::drop_pairs(bool keep_theta) {
     k_ = 0;
     plain_ = true;
     weights_ = no_weights;
@@ -109,27 +114,32 @@ CUDA_OPT_HD_CALL inline void LimitedMemory::drop_pairs(bool keep_theta) {
     theta_ = plain_theta_;
 }
 
-CUDA_OPT_HD_CALL inline bool LimitedMemory::usable(const PanelProducts &sums, double step) {
+template <int fixed_m>
+CUDA_OPT_HD_CALL inline bool LimitedMemoryOf<fixed_m>::usable(const PanelProducts &sums, double step) {
     const double curvature = step * sums.over_all(panel::y_new, panel::s_new),
                  theta = sums.over_all(panel::y_new, panel::y_new) / curvature;
     return is_normal(curvature) && is_normal(theta) && is_normal(1 / theta) &&
            is_normal(step * step * sums.over_all(panel::s_new, panel::s_new));
 }
 
-CUDA_OPT_HD inline PanelRequest LimitedMemory::stored_panel() const {
+template <int fixed_m>
+CUDA_OPT_HD inline PanelRequest LimitedMemoryOf<fixed_m>::stored_panel() const {
     return {k_, newest_slot(), false, 0, true, false};
 }
 
-CUDA_OPT_HD inline PanelRequest LimitedMemory::tentative_panel() const {
+template <int fixed_m>
+CUDA_OPT_HD inline PanelRequest LimitedMemoryOf<fixed_m>::tentative_panel() const {
     return {(k_ < m_ ? k_ : m_ - 1) + 1, spare_, true, 0, true, false};
 }
 
 // The others move up by one row and left by one column; the last row and column are left to be written.
-CUDA_OPT_HD_CALL inline void LimitedMemory::drop_oldest(dense::Array &matrix) {
+template <int fixed_m>
+CUDA_OPT_HD_CALL inline void LimitedMemoryOf<fixed_m>::drop_oldest(dense::Array<fixed_m * fixed_m> &matrix) {
     dense::copy(matrix.data() + m_ + 1, m_ * m_ - m_ - 1, matrix.data());
 }
 
-CUDA_OPT_HD_CALL inline void LimitedMemory::append(const PanelProducts &sums, double step, int64_t weights,
+template <int fixed_m>
+CUDA_OPT_HD_CALL inline void LimitedMemoryOf<fixed_m>::append(const PanelProducts &sums, double step, int64_t weights,
                                                    double y_scale) {
     // Until weigh() the older pairs' products may be of other weights than the newest's.
     weights_ = k_ == 0 || weights == weights_ ? weights : other_weights;
@@ -158,7 +168,8 @@ CUDA_OPT_HD_CALL inline void LimitedMemory::append(const PanelProducts &sums, do
     spare_ = (spare_ + 1) % (m_ + 1);
 }
 
-CUDA_OPT_HD_CALL inline bool LimitedMemory::fits_single_precision(int64_t n) const {
+template <int fixed_m>
+CUDA_OPT_HD_CALL inline bool LimitedMemoryOf<fixed_m>::fits_single_precision(int64_t n) const {
     for (int i = 0; i < k_; i++)
         if (!panel::fits_single_precision(at(yy_, i, i) / (y_scale_[i] * y_scale_[i]), static_cast<double>(n)) ||
             !panel::fits_single_precision(at(ss_, i, i) / (step_[i] * step_[i]), static_cast<double>(n)))
@@ -166,7 +177,8 @@ CUDA_OPT_HD_CALL inline bool LimitedMemory::fits_single_precision(int64_t n) con
     return true;
 }
 
-CUDA_OPT_HD_CALL inline void LimitedMemory::weigh(const PanelProducts &sums, double theta, int64_t weights) {
+template <int fixed_m>
+CUDA_OPT_HD_CALL inline void LimitedMemoryOf<fixed_m>::weigh(const PanelProducts &sums, double theta, int64_t weights) {
     if (theta > 0) theta_ = theta;
     if (k_ == 0) return;
     plain_ = false;
@@ -184,7 +196,8 @@ CUDA_OPT_HD_CALL inline void LimitedMemory::weigh(const PanelProducts &sums, dou
     }
 }
 
-CUDA_OPT_HD_CALL inline void LimitedMemory::take_free(const PanelProducts &sums) {
+template <int fixed_m>
+CUDA_OPT_HD_CALL inline void LimitedMemoryOf<fixed_m>::take_free(const PanelProducts &sums) {
     if (k_ > 0) plain_ = false;
     for (int i = 0; i < k_; i++)
         for (int j = i; j < k_; j++)
@@ -192,7 +205,8 @@ CUDA_OPT_HD_CALL inline void LimitedMemory::take_free(const PanelProducts &sums)
                 y_scale_[i] * y_scale_[j] * sums.over_free(panel::y_column(k_ - 1 - j), panel::y_column(k_ - 1 - i));
 }
 
-CUDA_OPT_HD_CALL inline void LimitedMemory::take_plain(const PanelProducts &over_all) {
+template <int fixed_m>
+CUDA_OPT_HD_CALL inline void LimitedMemoryOf<fixed_m>::take_plain(const PanelProducts &over_all) {
     plain_ = true;
     weights_ = no_weights;
     theta_ = plain_theta_;
@@ -206,7 +220,8 @@ CUDA_OPT_HD_CALL inline void LimitedMemory::take_plain(const PanelProducts &over
         }
 }
 
-CUDA_OPT_HD_CALL inline bool LimitedMemory::factor() {
+template <int fixed_m>
+CUDA_OPT_HD_CALL inline bool LimitedMemoryOf<fixed_m>::factor() {
     for (int i = 0; i < k_; i++) {
         double *to = row(theta_ss_, i);
         const double *ss = row(ss_, i);
@@ -221,7 +236,8 @@ CUDA_OPT_HD_CALL inline bool LimitedMemory::factor() {
     return middle_.factor_triangular();
 }
 
-CUDA_OPT_HD_CALL inline bool LimitedMemory::factor_subspace(const double *over_free) {
+template <int fixed_m>
+CUDA_OPT_HD_CALL inline bool LimitedMemoryOf<fixed_m>::factor_subspace(const double *over_free) {
     const int columns = panel::columns(k_);
     const double theta = theta_, reciprocal = 1 / theta_;
     subspace_.resize(k_);
@@ -245,7 +261,8 @@ CUDA_OPT_HD_CALL inline bool LimitedMemory::factor_subspace(const double *over_f
     return subspace_.factor();
 }
 
-CUDA_OPT_HD_CALL inline void LimitedMemory::apply_full_space_inverse(double *v) const {
+template <int fixed_m>
+CUDA_OPT_HD_CALL inline void LimitedMemoryOf<fixed_m>::apply_full_space_inverse(double *v) const {
     double *y_part = v, *s_part = v + k_;
     // R u = -s_part, then R' w = -(y_part + (D + Y'Y / theta) u); u and w change places with the right-hand sides.
     // The rows of Y'S are the columns of R.
@@ -264,7 +281,8 @@ CUDA_OPT_HD_CALL inline void LimitedMemory::apply_full_space_inverse(double *v) 
     }
 }
 
-CUDA_OPT_HD_CALL inline void LimitedMemory::to_basis(const double *panel_entries, double *basis) const {
+template <int fixed_m>
+CUDA_OPT_HD_CALL inline void LimitedMemoryOf<fixed_m>::to_basis(const double *panel_entries, double *basis) const {
     const int k = k_;
     const double theta = theta_, *const step = step_.data(), *const y_scale = y_scale_.data();
     for (int i = 0; i < k; i++) {
@@ -273,7 +291,8 @@ CUDA_OPT_HD_CALL inline void LimitedMemory::to_basis(const double *panel_entries
     }
 }
 
-CUDA_OPT_HD_CALL inline void LimitedMemory::to_panel(const double *basis, double *panel_entries) const {
+template <int fixed_m>
+CUDA_OPT_HD_CALL inline void LimitedMemoryOf<fixed_m>::to_panel(const double *basis, double *panel_entries) const {
     const int k = k_;
     const double theta = theta_, *const step = step_.data(), *const y_scale = y_scale_.data();
     for (int i = 0; i < k; i++) {

@@ -16,7 +16,7 @@
 
 namespace cudaopt {
 
-class Subspace {
+template <int fixed_m> class SubspaceOf {
   public:
     template <class Visit> CUDA_OPT_HD constexpr void each_array(int m, Visit &visit) {
         visit(v_, 2 * m);
@@ -25,7 +25,7 @@ class Subspace {
 
     // free_gram: the panel's products over the free variables. False: breakdown of the factorisation, or a coefficient
     // is not finite. Otherwise coefficients() holds q in panel order.
-    CUDA_OPT_HD bool minimise(LimitedMemory &memory, const CauchySearch &cauchy, const double *free_gram,
+    CUDA_OPT_HD bool minimise(LimitedMemoryOf<fixed_m> &memory, const CauchySearchOf<fixed_m> &cauchy, const double *free_gram,
                               bool all_free) {
         const int size = 2 * memory.pairs();
         if (size == 0) return true;
@@ -46,7 +46,10 @@ class Subspace {
     CUDA_OPT_HD const double *coefficients() const { return q_.data(); }
 
   private:
-    dense::Array v_, q_;
+    dense::Array<2 * fixed_m> v_;
+    dense::Array<fixed_m == 0 ? 0 : panel::columns(fixed_m)> q_;
 };
+
+using Subspace = SubspaceOf<0>;
 
 } // namespace cudaopt
