@@ -201,9 +201,9 @@ template <int n, int m, class Real = double> class HostBatch {
         return taken;
     }
 
-    static constexpr int64_t block_bytes = batch::block_bytes<Real>({n, m});
+    static constexpr int64_t block_bytes = batch::block_bytes<Real>(batch::FixedShape<n, m>{});
     static constexpr std::size_t memory_of_thread =
-        (static_cast<std::size_t>(block_bytes + batch::scratch_bytes({n, m})) + sizeof(Line) - 1) / sizeof(Line);
+        (static_cast<std::size_t>(block_bytes + batch::scratch_bytes(batch::FixedShape<n, m>{})) + sizeof(Line) - 1) / sizeof(Line);
     std::vector<Line> memory_;
 };
 
@@ -218,8 +218,8 @@ constexpr int warps_of_block = 4, threads_of_block = warps_of_block * Warp::widt
 template <int n, int m, class Real, class Functor>
 __global__ void __launch_bounds__(threads_of_block, 4)
     solve_by_threads(Functor functor, BatchData<Real> data, Settings settings, unsigned long long *next) {
-    alignas(16) unsigned char block[block_bytes<Real>({n, m})];
-    alignas(16) unsigned char scratch[scratch_bytes({n, m})];
+    alignas(16) unsigned char block[block_bytes<Real>(FixedShape<n, m>{})];
+    alignas(16) unsigned char scratch[scratch_bytes(FixedShape<n, m>{})];
     solve_in_turn<n, m>(OneThread{}, functor, data, settings, block, scratch,
                         [=] { return static_cast<int64_t>(atomicAdd(next, 1ull)); });
 }
@@ -230,7 +230,7 @@ __global__ void __launch_bounds__(threads_of_block, 4)
     solve_by_warps(Functor functor, BatchData<Real> data, Settings settings, unsigned long long *next,
                    unsigned char *slots) {
     extern __shared__ __align__(16) unsigned char cuda_opt_batch_shared[];
-    constexpr int64_t bytes_of_block = block_bytes<Real>({n, m}), bytes = bytes_of_block + scratch_bytes({n, m});
+    constexpr int64_t bytes_of_block = block_bytes<Real>(FixedShape<n, m>{}), bytes = bytes_of_block + scratch_bytes(FixedShape<n, m>{});
     const int warp = static_cast<int>(threadIdx.x) / Warp::width;
     unsigned char *const mine =
         (slots ? slots + int64_t{blockIdx.x} * warps_of_block * bytes : cuda_opt_batch_shared) + warp * bytes;
@@ -296,11 +296,11 @@ template <int n, int m, class Functor, class Real = double> class CudaBatch {
   private:
     static constexpr int most_of_thread = 32; // variables
     static constexpr int64_t bytes_of_warps =
-        batch::warps_of_block * (batch::block_bytes<Real>({n, m}) + batch::scratch_bytes({n, m}));
+        batch::warps_of_block * (batch::block_bytes<Real>(batch::FixedShape<n, m>{}) + batch::scratch_bytes(batch::FixedShape<n, m>{}));
     // On a multiprocessor: with more, their memory goes in and out of the caches too often. On an H200 n = 20 takes
     // 0.148 s with three and 0.167 with four, n = 5 0.050 and 0.047.
     static constexpr int most_blocks_of_threads =
-        batch::block_bytes<Real>({n, m}) + batch::scratch_bytes({n, m}) > 12 * 1024 ? 3 : 4;
+        batch::block_bytes<Real>(batch::FixedShape<n, m>{}) + batch::scratch_bytes(batch::FixedShape<n, m>{}) > 12 * 1024 ? 3 : 4;
     static constexpr int64_t most_shared_bytes = 110 * 1024; // of a block, so that two are on a multiprocessor
 
     // Whether there is a problem for a good part of the device's threads.

@@ -26,10 +26,11 @@ template <class Real, class Team, class ShapeOf = Shape> class SmallSweeps {
     // block: block_bytes<Real>(shape), scratch: scratch_bytes(shape), both aligned to 16 bytes.
     CUDA_OPT_HD SmallSweeps(Team team, ShapeOf shape, unsigned char *block, unsigned char *scratch,
                             const BoxArrays<Real> &box)
-        : team_(team), shape_(shape), box_(box), f_(reinterpret_cast<double *>(block + state_bytes(shape.m))),
+        : team_(team), shape_(shape), box_(box), f_(reinterpret_cast<double *>(block + state_bytes<ShapeOf::fixed_m>(shape.m))),
           vectors_(reinterpret_cast<Real *>(block + vectors_offset(shape))) {
         const int columns = panel::columns(shape.m), rows = padded(shape.n);
-        double *next = reinterpret_cast<double *>(scratch);
+        told_ = reinterpret_cast<Told *>(scratch);
+        double *next = reinterpret_cast<double *>(told_ + 1);
         const auto take = [&next](int count) {
             double *const taken = next;
             next += count;
@@ -51,7 +52,7 @@ template <class Real, class Team, class ShapeOf = Shape> class SmallSweeps {
     CUDA_OPT_HD double *f() const { return f_; }
 
     // What the state asks for. All lanes call it. The answer counts in lane 0 alone, which lets the state advance.
-    CUDA_OPT_HD void perform(const State &state, Answer &answer) {
+    CUDA_OPT_HD void perform(const StateOf<ShapeOf::fixed_m> &state, Answer &answer) {
         const Request &request = state.request();
         answer.direction = nullptr;
         switch (request.verb) {
@@ -61,11 +62,11 @@ template <class Real, class Team, class ShapeOf = Shape> class SmallSweeps {
             break;
         case Verb::inner_products:
             inner_products(state.panel_asked());
-            answer.sums = &products_;
+            answer.sums = &told_->products;
             break;
         case Verb::direction:
             take_direction(state.direction(), state.coefficients());
-            answer.direction = &direction_;
+            answer.direction = &told_->direction;
             break;
         case Verb::truncation: answer.number = truncation(state.direction(), state.coefficients()); break;
         case Verb::crossed: answer.crossed = crossed(request.lo, request.hi); break;
@@ -169,11 +170,13 @@ template <class Real, class Team, class ShapeOf = Shape> class SmallSweeps {
         if (request.free_gram) form_triangle(team_, panel, columns, ListedRows{free, free_}, store_free);
         team_.sync();
 
-        products_.columns = columns;
-        products_.free_gram = free_gram_;
-        products_.leading_products = leading_;
-        products_.older_steps = nullptr;
-        products_.f = *f_;
+        if (team_.lane() != 0) return;
+        PanelProducts &products = told_->products;
+        products.columns = columns;
+        products.free_gram = free_gram_;
+        products.leading_products = leading_;
+        products.older_steps = nullptr;
+        products.f = *f_;
     }
 
     // What is known of the rows besides their products, and y_new. Returns how many rows are free.
@@ -208,7 +211,13 @@ template <class Real, class Team, class ShapeOf = Shape> class SmallSweeps {
             free = team_.append(is_free, i, free_, free);
         }
         facts = team_.join(facts);
-        double *const sums = products_.row_sums;
+        if (team_.lane() == 0) tell(facts, pg_squared, x_squares, free);
+        team_.sync();
+        return free;
+    }
+
+    CUDA_OPT_HD void tell(const RowFacts &facts, double pg_squared, double x_squares, int free) {
+        double *const sums = told_->products.row_sums;
         sums[projected_gradient_squared] = pg_squared;
         sums[x_squared] = x_squares;
         sums[at_lower] = static_cast<double>(facts.at_lower.v);
@@ -216,10 +225,8 @@ template <class Real, class Team, class ShapeOf = Shape> class SmallSweeps {
         sums[free_variables] = free;
         sums[not_finite] = static_cast<double>(facts.not_finite.v);
         sums[bad_weights] = sums[newest_y_sum] = sums[newest_d_sum] = 0;
-        products_.projected_gradient_max = facts.largest.v;
-        products_.first_breakpoint = facts.first_breakpoint.v;
-        team_.sync();
-        return free;
+        told_->products.projected_gradient_max = facts.largest.v;
+        told_->products.first_breakpoint = facts.first_breakpoint.v;
     }
 
     // a g + w'q: the way from x to the subspace minimiser, were there no bounds.
@@ -264,8 +271,7 @@ template <class Real, class Team, class ShapeOf = Shape> class SmallSweeps {
         Count projected;
         projected.v = static_cast<int64_t>(record.projected.v);
         projected = team_.join(projected);
-        team_.sync();
-        direction_ = {slope, d_squared, static_cast<double>(projected.v)};
+        if (team_.lane() == 0) told_->direction = {slope, d_squared, static_cast<double>(projected.v)};
     }
 
     CUDA_OPT_HD double truncation(const DirectionRequest &request, const double *coefficients) {
@@ -285,8 +291,8 @@ template <class Real, class Team, class ShapeOf = Shape> class SmallSweeps {
             const double t = breakpoints_[i];
             if (!(t > lo && t <= hi)) continue;
             const Row at = row(i);
-            double *const entries = crossed_entries_ + count * products_.columns;
-            for (int column = 0; column < products_.columns; column++)
+            double *const entries = crossed_entries_ + count * told_->products.columns;
+            for (int column = 0; column < told_->products.columns; column++)
                 if (column != panel::gradient && column != panel::displacement)
                     entries[column] = pairs(i)[column < panel::leading ? column : column - 2];
             int place = count++; // into the order of t; equal ones stay in that of the indices
@@ -304,8 +310,7 @@ template <class Real, class Team, class ShapeOf = Shape> class SmallSweeps {
     double *free_gram_, *leading_, *breakpoints_, *way_to_bound_, *crossed_entries_;
     CrossedVariable *crossed_;
     int *free_;
-    PanelProducts products_{};
-    DirectionSums direction_{};
+    Told *told_;
 };
 
 } // namespace cudaopt::batch

@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "exec/annotations.hpp"
+#include "dense/sizes.hpp"
 
 namespace cudaopt::dense {
 
@@ -38,17 +38,6 @@ template <> class Array<0> {
 
   private:
     std::ptrdiff_t distance_ = 0; // bytes
-};
-
-// A number that the compiler knows, or, where it would be 0, one that is set.
-template <int number> struct Known {
-    CUDA_OPT_HD constexpr void operator=(int) {}
-    CUDA_OPT_HD constexpr operator int() const { return number; }
-};
-template <> struct Known<0> {
-    int number = 0;
-    CUDA_OPT_HD constexpr void operator=(int value) { number = value; }
-    CUDA_OPT_HD constexpr operator int() const { return number; }
 };
 
 // What an object's each_array(m, visit) is visited with: first to count the doubles that it needs for m pairs, then to

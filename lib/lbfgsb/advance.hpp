@@ -103,7 +103,7 @@ CUDA_OPT_HD inline Turn StateOf<fixed_m>::ask(Stage next, Verb verb) {
 }
 
 template <int fixed_m>
-CUDA_OPT_HD_CALL inline Turn StateOf<fixed_m>::ask_products(Stage next, const PanelRequest &panel) {
+CUDA_OPT_HD_INLINE Turn StateOf<fixed_m>::ask_products(Stage next, const PanelRequest &panel) {
     asked_ = panel;
     metric_.ask({});
     asked_.single = settings.product_bits == 32 && memory_.plain() && memory_.fits_single_precision(n_);
@@ -111,7 +111,7 @@ CUDA_OPT_HD_CALL inline Turn StateOf<fixed_m>::ask_products(Stage next, const Pa
 }
 
 template <int fixed_m>
-CUDA_OPT_HD_CALL inline Turn StateOf<fixed_m>::ask_caller(Stage next, int task) {
+CUDA_OPT_HD_INLINE Turn StateOf<fixed_m>::ask_caller(Stage next, int task) {
     ask(next, Verb::task);
     request_.task = task_ = task;
     return Turn::asks;
@@ -119,7 +119,7 @@ CUDA_OPT_HD_CALL inline Turn StateOf<fixed_m>::ask_caller(Stage next, int task) 
 
 // Every request for an evaluation goes through here.
 template <int fixed_m>
-CUDA_OPT_HD_CALL inline Turn StateOf<fixed_m>::ask_evaluation(Stage next) {
+CUDA_OPT_HD_INLINE Turn StateOf<fixed_m>::ask_evaluation(Stage next) {
     results.evaluations++;
     event = {EventKind::evaluation_wanted, {results.evaluations}, {}};
     return ask_caller(next, CUDA_OPT_EVALUATE_FG);
@@ -207,7 +207,7 @@ CUDA_OPT_HD_CALL inline Turn StateOf<fixed_m>::tell_refusal(const Variable &vari
 // The facts of an iterate from the sums there; norms from sweeps of their own where their squares leave the range of
 // numbers.
 template <int fixed_m>
-CUDA_OPT_HD_CALL inline Turn StateOf<fixed_m>::measure_iterate(const Answer &answer) {
+CUDA_OPT_HD_INLINE Turn StateOf<fixed_m>::measure_iterate(const Answer &answer) {
     const PanelProducts &sums = *answer.sums;
     results.f = sums.f;
     results.pg_norm_max = sums.projected_gradient_max;
@@ -222,7 +222,7 @@ CUDA_OPT_HD_CALL inline Turn StateOf<fixed_m>::measure_iterate(const Answer &ans
 }
 
 template <int fixed_m>
-CUDA_OPT_HD_CALL inline Turn StateOf<fixed_m>::measure_x(const Answer &answer) {
+CUDA_OPT_HD_INLINE Turn StateOf<fixed_m>::measure_x(const Answer &answer) {
     const double squares = answer.sums->row_sums[x_squared];
     if (!has_root(squares)) return ask(Stage::x_norm_measured, Verb::x_norm);
     results.x_norm2 = std::sqrt(squares);
@@ -231,12 +231,12 @@ CUDA_OPT_HD_CALL inline Turn StateOf<fixed_m>::measure_x(const Answer &answer) {
 
 // Whether the sum of squares is one from which the norm can be had.
 template <int fixed_m>
-CUDA_OPT_HD_CALL inline bool StateOf<fixed_m>::has_root(double squares) {
+CUDA_OPT_HD_INLINE bool StateOf<fixed_m>::has_root(double squares) {
     return squares >= smallest_normal / machine_epsilon && is_finite(squares);
 }
 
 template <int fixed_m>
-CUDA_OPT_HD_CALL inline Turn StateOf<fixed_m>::log_iterate(const Answer &answer) {
+CUDA_OPT_HD_INLINE Turn StateOf<fixed_m>::log_iterate(const Answer &answer) {
     if (!first_) note_progress();
     if (logs()) return ask(Stage::iterate_logged, first_ ? Verb::log_start : Verb::log_iterate);
     return first_ ? judge_first(answer) : report_iterate();
@@ -257,7 +257,7 @@ CUDA_OPT_HD_CALL inline Turn StateOf<fixed_m>::judge_first(const Answer &answer)
 }
 
 template <int fixed_m>
-CUDA_OPT_HD_CALL inline Turn StateOf<fixed_m>::report_iterate() {
+CUDA_OPT_HD_INLINE Turn StateOf<fixed_m>::report_iterate() {
     if (!settings.report_iterates) return Turn::judge_iterate;
     event = {EventKind::iterate_reached, {results.iterations}, {results.f, results.pg_norm2}};
     return ask_caller(Stage::iterate, CUDA_OPT_NEW_ITERATE);
@@ -265,7 +265,7 @@ CUDA_OPT_HD_CALL inline Turn StateOf<fixed_m>::report_iterate() {
 
 // x, f, g are an accepted iterate: stop here, or go on.
 template <int fixed_m>
-CUDA_OPT_HD_CALL inline Turn StateOf<fixed_m>::judge_iterate() {
+CUDA_OPT_HD_INLINE Turn StateOf<fixed_m>::judge_iterate() {
     // Where rounding errors let f rise, a few iterations more mostly find it lower, with the test holding still. Else
     // the solve ends here all the same.
     constexpr int most_postponed = 10;
@@ -289,7 +289,7 @@ CUDA_OPT_HD_CALL inline Turn StateOf<fixed_m>::judge_iterate() {
 
 // Approximate conditions accept steps for ever where nothing but rounding errors is left, and no test is on.
 template <int fixed_m>
-CUDA_OPT_HD_CALL inline void StateOf<fixed_m>::note_progress() {
+CUDA_OPT_HD_INLINE void StateOf<fixed_m>::note_progress() {
     const bool progress = f_noted_ == infinity || results.f < f_noted_ - 10 * machine_epsilon * std::fabs(f_noted_) ||
                           results.pg_norm2 < (1 - progress_share) * pg_noted_;
     if (progress) {

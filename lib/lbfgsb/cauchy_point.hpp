@@ -109,6 +109,7 @@ template <int fixed_m> class CauchySearchOf {
     double lo_ = 0, hi_ = 0;     // of the bisection
     int bisections_ = 0;
     bool all_tied_ = false;
+    static constexpr bool bisects = fixed_m == 0; // else a window never has more than can be had
     static constexpr int columns = fixed_m == 0 ? 0 : panel::columns(fixed_m);
     dense::Known<2 * fixed_m> size_;                // 2m
     dense::Array<8 * fixed_m> path_, saved_path_; // c, p, c_reduced, p_reduced, of 2m each
@@ -145,7 +146,7 @@ CUDA_OPT_HD inline double bits_midpoint(double lo, double hi) {
 // What the sums at a threshold tau say of the path there, whatever the model. With z the way gone so far, z = -tau g on
 // the variables that move and bound - x on those that have stopped: p = W'd, c = W'z. Returns d'd.
 template <int fixed_m>
-CUDA_OPT_HD_CALL inline double CauchySearchOf<fixed_m>::load_path(const LimitedMemory &memory, const PanelProducts &sums,
+CUDA_OPT_HD_INLINE double CauchySearchOf<fixed_m>::load_path(const LimitedMemory &memory, const PanelProducts &sums,
                                                        double tau) {
     const int size = 2 * memory.pairs();
     const double *with_g = sums.leading_products + panel::gradient * sums.columns;
@@ -174,7 +175,7 @@ CUDA_OPT_HD_CALL inline double CauchySearchOf<fixed_m>::load_path(const LimitedM
 // The path just beyond a threshold tau:
 //     phi'(tau+) = d'g + theta d'z - p'M c = -(1 - theta tau) d'd - p'M c,    phi'' = theta d'd - p'M p.
 template <int fixed_m>
-CUDA_OPT_HD_CALL inline void CauchySearchOf<fixed_m>::evaluate_path(const LimitedMemory &memory, const PanelProducts &sums,
+CUDA_OPT_HD_INLINE void CauchySearchOf<fixed_m>::evaluate_path(const LimitedMemory &memory, const PanelProducts &sums,
                                                          double tau) {
     const double d_squared = load_path(memory, sums, tau), theta = memory.theta();
     const int size = 2 * memory.pairs();
@@ -191,13 +192,13 @@ CUDA_OPT_HD_CALL inline void CauchySearchOf<fixed_m>::evaluate_path(const Limite
 // The next inner products overwrite the products, and those of variables at their bounds are taken off them: keep them
 // here.
 template <int fixed_m>
-CUDA_OPT_HD_CALL inline void CauchySearchOf<fixed_m>::copy_free_gram(const LimitedMemory &memory, const PanelProducts &sums) {
+CUDA_OPT_HD_INLINE void CauchySearchOf<fixed_m>::copy_free_gram(const LimitedMemory &memory, const PanelProducts &sums) {
     dense::copy(sums.free_gram, panel::gram_count(panel::columns(memory.pairs())), own_gram_.data());
     point_.own_gram = true;
 }
 
 template <int fixed_m>
-CUDA_OPT_HD_CALL inline void CauchySearchOf<fixed_m>::downdate_free_gram(const LimitedMemory &memory,
+CUDA_OPT_HD_INLINE void CauchySearchOf<fixed_m>::downdate_free_gram(const LimitedMemory &memory,
                                                               const CrossedVariable &variable) {
     const int columns = panel::columns(memory.pairs());
     double *gram = own_gram_.data(), *const entries = entries_.data();
@@ -207,7 +208,7 @@ CUDA_OPT_HD_CALL inline void CauchySearchOf<fixed_m>::downdate_free_gram(const L
 }
 
 template <int fixed_m>
-CUDA_OPT_HD_CALL inline CauchyTurn CauchySearchOf<fixed_m>::begin(const LimitedMemory &memory, const PanelRequest &panel,
+CUDA_OPT_HD_INLINE CauchyTurn CauchySearchOf<fixed_m>::begin(const LimitedMemory &memory, const PanelRequest &panel,
                                                                 const PanelProducts &sums, bool bounded,
                                                                 bool approximate) {
     panel_ = panel;
@@ -250,21 +251,21 @@ CUDA_OPT_HD_CALL inline CauchyTurn CauchySearchOf<fixed_m>::begin(const LimitedM
 // holds all finite breakpoints; a bisection at least halves what lies between its ends. Nearly always there is one
 // window.
 template <int fixed_m>
-CUDA_OPT_HD_CALL inline CauchyTurn CauchySearchOf<fixed_m>::next_window() {
+CUDA_OPT_HD_INLINE CauchyTurn CauchySearchOf<fixed_m>::next_window() {
     const double hi = least(at_.t + (1 + reach_) * (minimiser() - at_.t), bracket_);
     if (hi <= searched_) return settle();
     return ask_window(Asked::window, searched_, hi);
 }
 
 template <int fixed_m>
-CUDA_OPT_HD_CALL inline CauchyTurn CauchySearchOf<fixed_m>::after_window(bool found) {
+CUDA_OPT_HD_INLINE CauchyTurn CauchySearchOf<fixed_m>::after_window(bool found) {
     if (!finite()) return CauchyTurn::breakdown;
     reach_ *= 2;
     return found ? settle() : next_window();
 }
 
 template <int fixed_m>
-CUDA_OPT_HD_CALL inline CauchyTurn CauchySearchOf<fixed_m>::ask_window(Asked asked, double lo, double hi) {
+CUDA_OPT_HD_INLINE CauchyTurn CauchySearchOf<fixed_m>::ask_window(Asked asked, double lo, double hi) {
     asked_ = asked;
     from_ = lo;
     to_ = hi;
@@ -272,8 +273,8 @@ CUDA_OPT_HD_CALL inline CauchyTurn CauchySearchOf<fixed_m>::ask_window(Asked ask
 }
 
 template <int fixed_m>
-CUDA_OPT_HD_CALL inline CauchyTurn CauchySearchOf<fixed_m>::resume(const LimitedMemory &memory, const Answer &answer) {
-    const bool too_many = answer.crossed.count > crossed_capacity;
+CUDA_OPT_HD_INLINE CauchyTurn CauchySearchOf<fixed_m>::resume(const LimitedMemory &memory, const Answer &answer) {
+    const bool too_many = bisects && answer.crossed.count > crossed_capacity;
     switch (asked_) {
     case Asked::window:
         if (too_many) { // bisect it
@@ -284,7 +285,7 @@ CUDA_OPT_HD_CALL inline CauchyTurn CauchySearchOf<fixed_m>::resume(const Limited
         }
         searched_ = to_;
         return after_window(pass_breakpoints(memory, answer.crossed, searched_));
-    case Asked::trial: return judge_probe(memory, *answer.sums);
+    case Asked::trial: return bisects ? judge_probe(memory, *answer.sums) : CauchyTurn::breakdown;
     case Asked::rest: {
         if (too_many) {
             bisections_++;
@@ -302,7 +303,7 @@ CUDA_OPT_HD_CALL inline CauchyTurn CauchySearchOf<fixed_m>::resume(const Limited
 // Pass the breakpoints of a window that reaches up to hi, until a segment holds its own minimiser (algorithm CP). True:
 // found.
 template <int fixed_m>
-CUDA_OPT_HD_CALL inline bool CauchySearchOf<fixed_m>::pass_breakpoints(const LimitedMemory &memory, const CrossedWindow &window,
+CUDA_OPT_HD_INLINE bool CauchySearchOf<fixed_m>::pass_breakpoints(const LimitedMemory &memory, const CrossedWindow &window,
                                                             double hi) {
     const int size = 2 * memory.pairs();
     const bool downdate = point_.gram_holds && window.count <= cauchy::most_downdates(point_.free_variables);
@@ -327,7 +328,7 @@ CUDA_OPT_HD_CALL inline bool CauchySearchOf<fixed_m>::pass_breakpoints(const Lim
 
 // The variable has reached its bound and moves no more (eqs. 4.9 and 4.10).
 template <int fixed_m>
-CUDA_OPT_HD_CALL inline void CauchySearchOf<fixed_m>::fix_at_bound(const LimitedMemory &memory, const CrossedVariable &variable,
+CUDA_OPT_HD_INLINE void CauchySearchOf<fixed_m>::fix_at_bound(const LimitedMemory &memory, const CrossedVariable &variable,
                                                         bool downdate) {
     const int size = 2 * memory.pairs();
     const double theta = memory.theta(), g = variable.g;

@@ -9,7 +9,7 @@ namespace cudaopt {
 
 // Whether the caller is asked for a diagonal at this iterate, or the last one still holds there.
 template <int fixed_m>
-CUDA_OPT_HD_CALL inline bool StateOf<fixed_m>::diagonal_is_due(int64_t iterate) const {
+CUDA_OPT_HD_INLINE bool StateOf<fixed_m>::diagonal_is_due(int64_t iterate) const {
     if (!callers_metric()) return false;
     const int64_t every = settings.diagonal_every;
     return diagonal_supplied_at_ < 0 || (every > 0 && iterate - diagonal_supplied_at_ >= every);
@@ -18,7 +18,7 @@ CUDA_OPT_HD_CALL inline bool StateOf<fixed_m>::diagonal_is_due(int64_t iterate) 
 // One that is supplied at every iterate is H_0 itself. One that holds is scaled by the newest pair, as theta I is: the
 // curvature along the last steps changes from iterate to iterate. 0: that of the pair.
 template <int fixed_m>
-CUDA_OPT_HD_CALL inline double StateOf<fixed_m>::callers_theta() const {
+CUDA_OPT_HD_INLINE double StateOf<fixed_m>::callers_theta() const {
     return settings.diagonal_every == 1 || memory_.pairs() == 0 ? 1 : 0;
 }
 
@@ -38,7 +38,7 @@ CUDA_OPT_HD_CALL inline Turn StateOf<fixed_m>::judge_diagonal(const Answer &answ
 }
 
 template <int fixed_m>
-CUDA_OPT_HD_CALL inline Turn StateOf<fixed_m>::begin_direction() {
+CUDA_OPT_HD_INLINE Turn StateOf<fixed_m>::begin_direction() {
     const FirstStep first = fresh_start_ ? first_step() : FirstStep{1, 1};
     if (fresh_start_) memory_.set_scale(first.theta);
     else if (memory_.pairs() == 0 && !settings.robust) memory_.set_scale(1);
@@ -70,7 +70,7 @@ CUDA_OPT_HD_CALL inline FirstStep StateOf<fixed_m>::first_step() const {
 
 // Of the products that the model is made from, at the iterate.
 template <int fixed_m>
-CUDA_OPT_HD_CALL inline PanelRequest StateOf<fixed_m>::model_panel() const {
+CUDA_OPT_HD_INLINE PanelRequest StateOf<fixed_m>::model_panel() const {
     PanelRequest panel = panel_;
     panel.weighted = weighted();
     panel.watches = metric_.exists();
@@ -84,7 +84,7 @@ CUDA_OPT_HD_CALL inline Turn StateOf<fixed_m>::ask_model() { return ask_products
 
 // The products of panel_, and on the way the update of the metric, if one is due.
 template <int fixed_m>
-CUDA_OPT_HD_CALL inline Turn StateOf<fixed_m>::ask_and_learn(Stage next) {
+CUDA_OPT_HD_INLINE Turn StateOf<fixed_m>::ask_and_learn(Stage next) {
     const MetricUpdate update = metric_.take_update();
     if (metric_.exists() || diagonal_will_hold()) panel_ = model_panel();
     ask_products(next, panel_);
@@ -94,7 +94,7 @@ CUDA_OPT_HD_CALL inline Turn StateOf<fixed_m>::ask_and_learn(Stage next) {
 
 // The sums are those with the newest pair as the fresh one.
 template <int fixed_m>
-CUDA_OPT_HD_CALL inline void StateOf<fixed_m>::observe_pair(const PanelProducts &sums) {
+CUDA_OPT_HD_INLINE void StateOf<fixed_m>::observe_pair(const PanelProducts &sums) {
     if (!learns()) return;
     const double yy = sums.over_all(panel::y_new, panel::y_new), dd = sums.over_all(panel::s_new, panel::s_new),
                  other_yy = panel_.in_metric() ? sums.row_sums[newest_y_sum] : yy,
@@ -105,7 +105,7 @@ CUDA_OPT_HD_CALL inline void StateOf<fixed_m>::observe_pair(const PanelProducts 
 }
 
 template <int fixed_m>
-CUDA_OPT_HD_CALL inline Turn StateOf<fixed_m>::begin_cauchy(const Answer &answer) {
+CUDA_OPT_HD_INLINE Turn StateOf<fixed_m>::begin_cauchy(const Answer &answer) {
     if (in_metric()) {
         if (answer.sums->row_sums[bad_weights] > 0)
             return callers_metric() ? ask(Stage::diagonal_checked, Verb::check_diagonal) : break_down();
@@ -120,7 +120,7 @@ CUDA_OPT_HD_CALL inline Turn StateOf<fixed_m>::begin_cauchy(const Answer &answer
 }
 
 template <int fixed_m>
-CUDA_OPT_HD_CALL inline Turn StateOf<fixed_m>::follow_cauchy(CauchyTurn search) {
+CUDA_OPT_HD_INLINE Turn StateOf<fixed_m>::follow_cauchy(CauchyTurn search) {
     if (search == CauchyTurn::breakdown) return break_down();
     if (search == CauchyTurn::found) return Turn::minimise_subspace;
     ask(Stage::cauchy, Verb::task);
@@ -129,7 +129,7 @@ CUDA_OPT_HD_CALL inline Turn StateOf<fixed_m>::follow_cauchy(CauchyTurn search) 
 }
 
 template <int fixed_m>
-CUDA_OPT_HD_CALL inline Turn StateOf<fixed_m>::minimise_subspace(const Answer &answer) {
+CUDA_OPT_HD_INLINE Turn StateOf<fixed_m>::minimise_subspace(const Answer &answer) {
     const CauchyPoint &point = cauchy_.point();
     const bool all_free = !bounded_ || point.free_variables == static_cast<double>(n_);
     if (point.free_variables > 0 && !subspace_.minimise(memory_, cauchy_, cauchy_.free_gram(answer), all_free))
@@ -183,7 +183,7 @@ CUDA_OPT_HD_CALL inline void StateOf<fixed_m>::use_stored_pairs() {
 // Sweep 2, then the trial point's f and g. On a GPU it is known when they are there whether d is a direction of
 // descent: its sums come with the next sweep's, and save a wait of their own.
 template <int fixed_m>
-CUDA_OPT_HD_CALL inline Turn StateOf<fixed_m>::take_direction() {
+CUDA_OPT_HD_INLINE Turn StateOf<fixed_m>::take_direction() {
     products_hold_ = pair_unfinished_ = direction_sums_known_ = at_iterate_ = false;
     search_evaluations_ = cuts_in_a_row_ = 0;
     search_started_ = direction_judged_ = returning_ = exhausted_ = false;

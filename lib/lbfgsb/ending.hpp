@@ -8,7 +8,7 @@ namespace cudaopt {
 
 // The test that holds at the iterate, or 0.
 template <int fixed_m>
-CUDA_OPT_HD_CALL inline int StateOf<fixed_m>::stopping_test() const {
+CUDA_OPT_HD_INLINE int StateOf<fixed_m>::stopping_test() const {
     const Results &r = results;
     if (r.f <= settings.f_target) return CUDA_OPT_F_TARGET;
     if (!exhausted_ && r.pg_norm2 < settings.eps * greatest(1.0, r.x_norm2)) return CUDA_OPT_EPS;
@@ -19,7 +19,7 @@ CUDA_OPT_HD_CALL inline int StateOf<fixed_m>::stopping_test() const {
 }
 
 template <int fixed_m>
-CUDA_OPT_HD_CALL inline double StateOf<fixed_m>::least_decrease() const {
+CUDA_OPT_HD_INLINE double StateOf<fixed_m>::least_decrease() const {
     return settings.factr * machine_epsilon * greatest(greatest(std::fabs(f_previous_), std::fabs(results.f)), 1.0);
 }
 
@@ -37,7 +37,7 @@ CUDA_OPT_HD_CALL inline Turn StateOf<fixed_m>::converge(int test) {
 
 // The code of the limit that is reached, or 0.
 template <int fixed_m>
-CUDA_OPT_HD_CALL inline int StateOf<fixed_m>::limit_reached(bool at_iterate) const {
+CUDA_OPT_HD_INLINE int StateOf<fixed_m>::limit_reached(bool at_iterate) const {
     const Settings &s = settings;
     if (at_iterate && s.max_iterations > 0 && results.iterations >= s.max_iterations) return CUDA_OPT_ITERATION_LIMIT;
     if (s.max_evaluations > 0 && results.evaluations >= s.max_evaluations) return CUDA_OPT_EVALUATION_LIMIT;

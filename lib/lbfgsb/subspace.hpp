@@ -34,9 +34,8 @@ template <int fixed_m> class SubspaceOf {
         for (int i = 0; i < size; i++) v_[i] = scale * (scale * p[i] + (c[i] - t * p[i]));
         if (all_free) {
             memory.apply_full_space_inverse(v_.data());
-        } else {
-            if (!memory.factor_subspace(free_gram)) return false;
-            memory.apply_subspace_inverse(v_.data());
+        } else if (!memory.solve_subspace(free_gram, v_.data())) {
+            return false;
         }
         for (int i = 0; i < size; i++)
             if (!is_finite(v_[i])) return false;

@@ -35,7 +35,7 @@ CUDA_OPT_HD inline bool are_finite(const PanelProducts &sums) {
 
 // As if the step were accepted, which it nearly always is.
 template <int fixed_m>
-CUDA_OPT_HD_CALL inline PanelRequest StateOf<fixed_m>::products_at_trial() const {
+CUDA_OPT_HD_INLINE PanelRequest StateOf<fixed_m>::products_at_trial() const {
     PanelRequest panel = memory_.tentative_panel();
     panel.free_gram = bounded_;
     // Where the caller is to supply another diagonal at this point, products of the other pairs would be in vain.
@@ -44,7 +44,7 @@ CUDA_OPT_HD_CALL inline PanelRequest StateOf<fixed_m>::products_at_trial() const
 }
 
 template <int fixed_m>
-CUDA_OPT_HD_CALL inline Turn StateOf<fixed_m>::judge_trial(const Answer &answer) {
+CUDA_OPT_HD_INLINE Turn StateOf<fixed_m>::judge_trial(const Answer &answer) {
     const PanelProducts &sums = *answer.sums;
     // A diagonal that still holds, and is no longer what was supplied.
     if (callers_metric() && panel_.weighted && sums.row_sums[bad_weights] > 0)
@@ -71,7 +71,7 @@ CUDA_OPT_HD_CALL inline Turn StateOf<fixed_m>::judge_trial(const Answer &answer)
 // be one by next to nothing, and one iterate after the other: their steps are ever shorter, and they come to rest where
 // there is no minimum. Where the path of version 3.0 is not followed, such a direction counts as none.
 template <int fixed_m>
-CUDA_OPT_HD_CALL inline bool StateOf<fixed_m>::descends(const DirectionSums &sums) {
+CUDA_OPT_HD_INLINE bool StateOf<fixed_m>::descends(const DirectionSums &sums) {
     direction_judged_ = true;
     direction_sums_ = sums;
     slope_base_ = sums.slope;
@@ -82,7 +82,7 @@ CUDA_OPT_HD_CALL inline bool StateOf<fixed_m>::descends(const DirectionSums &sum
 }
 
 template <int fixed_m>
-CUDA_OPT_HD_CALL inline void StateOf<fixed_m>::note_direction() {
+CUDA_OPT_HD_INLINE void StateOf<fixed_m>::note_direction() {
     results.direction_norm2 = std::sqrt(direction_sums_.d_squared) / unit_;
     results.slope_start = direction_sums_.slope / unit_;
     // Without pairs the model is separable: the variables that the projection stopped are those with a breakpoint
@@ -102,7 +102,7 @@ CUDA_OPT_HD_CALL inline Turn StateOf<fixed_m>::replace_direction() {
 
 // Conditions (T 1.1) and (T 1.2) at the first step.
 template <int fixed_m>
-CUDA_OPT_HD_CALL inline bool StateOf<fixed_m>::satisfies_wolfe(double f, double slope) const {
+CUDA_OPT_HD_INLINE bool StateOf<fixed_m>::satisfies_wolfe(double f, double slope) const {
     return f <= f_base_ + settings.ftol * direction_.step * slope_base_ &&
            std::fabs(slope) <= settings.gtol * -slope_base_;
 }
@@ -110,7 +110,7 @@ CUDA_OPT_HD_CALL inline bool StateOf<fixed_m>::satisfies_wolfe(double f, double 
 // Of condition (T 1.2) only the half that makes s'y positive: a step beyond the minimiser along d is good enough where
 // f has fallen. Not where the path of version 3.0 is followed.
 template <int fixed_m>
-CUDA_OPT_HD_CALL inline bool StateOf<fixed_m>::satisfies_weak_wolfe(double step, double f, double slope) const {
+CUDA_OPT_HD_INLINE bool StateOf<fixed_m>::satisfies_weak_wolfe(double step, double f, double slope) const {
     return learns() && f <= f_base_ + settings.ftol * step * slope_base_ &&
            slope >= settings.gtol * slope_base_;
 }
@@ -118,14 +118,14 @@ CUDA_OPT_HD_CALL inline bool StateOf<fixed_m>::satisfies_weak_wolfe(double step,
 // Where f differs by no more than its rounding errors, slopes still tell (Hager and Zhang, SIAM J. Optim. 16 (2005)
 // 170, section 2: the approximate Wolfe conditions). The lowest f is the measure, so that f cannot creep up.
 template <int fixed_m>
-CUDA_OPT_HD_CALL inline bool StateOf<fixed_m>::satisfies_approximate_wolfe(double f, double slope) const {
+CUDA_OPT_HD_INLINE bool StateOf<fixed_m>::satisfies_approximate_wolfe(double f, double slope) const {
     return settings.robust && f <= f_best_ + rounding_level * std::fabs(f_best_) &&
            slope >= settings.gtol * slope_base_ && slope <= steepest_ascent_accepted * -slope_base_;
 }
 
 // longest_step: along d within the box.
 template <int fixed_m>
-CUDA_OPT_HD_CALL inline void StateOf<fixed_m>::start_line_search(double longest_step) {
+CUDA_OPT_HD_INLINE void StateOf<fixed_m>::start_line_search(double longest_step) {
     SearchTolerances tolerances{settings.ftol, settings.gtol, settings.xtol, settings.step_min, settings.step_max};
     if (bounded_) tolerances.step_max = greatest(least(tolerances.step_max, longest_step), direction_.step);
     // The first step of all depends on the scale of f; stpmin is meant for the search.
@@ -135,7 +135,7 @@ CUDA_OPT_HD_CALL inline void StateOf<fixed_m>::start_line_search(double longest_
 }
 
 template <int fixed_m>
-CUDA_OPT_HD_CALL inline Turn StateOf<fixed_m>::advance_line_search(const Answer &answer) {
+CUDA_OPT_HD_INLINE Turn StateOf<fixed_m>::advance_line_search(const Answer &answer) {
     const PanelProducts &sums = *answer.sums;
     const double f = sums.f, slope = slope_at_trial(sums);
     if (!are_finite(sums)) return backtrack();
@@ -159,7 +159,7 @@ CUDA_OPT_HD_CALL inline Turn StateOf<fixed_m>::advance_line_search(const Answer 
 }
 
 template <int fixed_m>
-CUDA_OPT_HD_CALL inline Turn StateOf<fixed_m>::try_step(double step) {
+CUDA_OPT_HD_INLINE Turn StateOf<fixed_m>::try_step(double step) {
     ask(Stage::stepped, Verb::step);
     request_.slot = direction_.spare_slot;
     request_.number = step;
@@ -199,7 +199,7 @@ CUDA_OPT_HD_CALL inline Turn StateOf<fixed_m>::exhaust_search(double f, bool war
 // Approximate conditions let f rise, within its rounding errors. The lowest iterate is then the base point; it is put
 // aside until a lower one comes.
 template <int fixed_m>
-CUDA_OPT_HD_CALL inline Turn StateOf<fixed_m>::accept(const Answer &answer) {
+CUDA_OPT_HD_INLINE Turn StateOf<fixed_m>::accept(const Answer &answer) {
     const double f = answer.sums->f;
     at_iterate_ = true;
     results.iterations++;
@@ -225,7 +225,7 @@ CUDA_OPT_HD_CALL inline Turn StateOf<fixed_m>::accept(const Answer &answer) {
 // at both ends, over the mean that s'y is. So the model learns the curvature of where it is, and not that of halfway
 // (Biggs, J. Inst. Math. Appl. 8 (1971) 315). On a quadratic it is 1; beyond a factor of 2 a cubic is no model of f.
 template <int fixed_m>
-CUDA_OPT_HD_CALL inline double StateOf<fixed_m>::curvature_at_end(double f, double slope, double mean) const {
+CUDA_OPT_HD_INLINE double StateOf<fixed_m>::curvature_at_end(double f, double slope, double mean) const {
     constexpr double largest_factor = 2, significant_fall = 1e-6; // of f, in single precision as well
     const double fall = f_base_ - f;
     if (!learns() || !(std::fabs(fall) > significant_fall * std::fabs(f))) return 1;
@@ -234,7 +234,7 @@ CUDA_OPT_HD_CALL inline double StateOf<fixed_m>::curvature_at_end(double f, doub
 }
 
 template <int fixed_m>
-CUDA_OPT_HD_CALL inline Turn StateOf<fixed_m>::append_pair(const Answer &answer) {
+CUDA_OPT_HD_INLINE Turn StateOf<fixed_m>::append_pair(const Answer &answer) {
     const PanelProducts &sums = *answer.sums;
     // s'y <= eps |s'g| is no curvature to learn from, whatever the scale of x and f.
     const double curvature = step_ * sums.over_all(panel::y_new, panel::s_new);
