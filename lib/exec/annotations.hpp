@@ -11,6 +11,14 @@
 #define CUDA_OPT_HD_INLINE inline __attribute__((always_inline)) // into each instruction set's copy of its caller
 #endif
 
+namespace cudaopt {
+#ifdef __CUDA_ARCH__
+constexpr bool on_device = true;
+#else
+constexpr bool on_device = false;
+#endif
+} // namespace cudaopt
+
 // A loop that device code does not unroll: a long program waits for its own instructions; and one that it unrolls so
 // many times, a constant expression.
 #ifdef __CUDA_ARCH__

@@ -174,7 +174,7 @@ CUDA_OPT_HD_INLINE void LimitedMemoryOf<fixed_m>::append(const PanelProducts &su
 template <int fixed_m>
 template <class Size>
 CUDA_OPT_HD_INLINE void LimitedMemoryOf<fixed_m>::take_newest(Size k, const PanelProducts &sums) {
-    const int newest = k - 1, known = panel::pairs(sums.columns);
+    const int newest = k - 1, known = fixed_m > 0 ? k : panel::pairs(sums.columns);
     const double step = step_[newest], y_scale = y_scale_[newest];
     CUDA_OPT_UNROLLED(dense::times_unrolled<Size>)
     for (int i = 0; i < k; i++) {
