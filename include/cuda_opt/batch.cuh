@@ -268,7 +268,7 @@ template <int n, int m, class Functor, class Real = double> class CudaBatch {
     cudaError_t run(const Functor &functor, int64_t count, Real *x, const BatchBounds<Real> &bounds, BatchEnd *ends,
                     const BatchOptions &options = {}) {
         if (count < 1) return cudaSuccess; // a launch of no blocks is an error
-        const bool by_threads = options.lanes == 1 || (options.lanes == 0 && n <= most_of_thread && fills(count));
+        const bool by_threads = options.lanes == 1 || (options.lanes == 0 && n <= batch::most_of_thread && fills(count));
         if (const cudaError_t error = prepare(by_threads)) return error;
         const auto stream = static_cast<cudaStream_t>(options.stream);
         if (const cudaError_t error = cudaMemsetAsync(next_, 0, sizeof *next_, stream)) return error;
@@ -294,7 +294,6 @@ template <int n, int m, class Functor, class Real = double> class CudaBatch {
     }
 
   private:
-    static constexpr int most_of_thread = 32; // variables
     static constexpr int64_t bytes_of_warps =
         batch::warps_of_block * (batch::block_bytes<Real>(batch::FixedShape<n, m>{}) + batch::scratch_bytes(batch::FixedShape<n, m>{}));
     // On a multiprocessor: with more, their memory goes in and out of the caches too often. On an H200 n = 20 takes

@@ -55,6 +55,6 @@ class BatchMachine {
 };
 
 template <class Real> std::unique_ptr<BatchMachine> make_host_batch();
-template <class Real> std::unique_ptr<BatchMachine> make_cuda_batch();
+template <class Real> std::unique_ptr<BatchMachine> make_cuda_batch(batch::Shape shape, int64_t count);
 
 } // namespace cudaopt

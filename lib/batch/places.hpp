@@ -20,6 +20,22 @@ template <int n_, int m_> struct FixedShape {
     static constexpr int n = n_, m = m_, fixed_m = m_;
 };
 
+// Where the number of pairs is, and no more is of n than that it is small: for threads of a device, each with a problem
+// in memory of its own.
+template <int m_> struct ThreadShape {
+    static constexpr int fixed_m = m_, m = m_;
+    int n;
+};
+constexpr int most_of_thread = 32; // variables
+
+template <class ShapeOf> CUDA_OPT_HD constexpr ShapeOf shape_of(Shape shape) {
+    if constexpr (ShapeOf::fixed_m == 0) return shape;
+    else return {shape.n};
+}
+
+template <class ShapeOf> constexpr bool of_threads = false;
+template <int m> constexpr bool of_threads<ThreadShape<m>> = true;
+
 CUDA_OPT_HD constexpr int padded(int count) { return (count + granule - 1) / granule * granule; }
 
 // The state first, then f and the slot in front; vectors of padded(n) numbers: x, g, those of the base point, those of

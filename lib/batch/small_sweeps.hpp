@@ -62,8 +62,6 @@ template <class Real, class Team, class ShapeOf = Shape> class SmallSweeps {
         crossed_ = reinterpret_cast<CrossedVariable *>(next);
         free_ = reinterpret_cast<int *>(crossed_ + shape.n);
     }
-    SmallSweeps(const SmallSweeps &) = delete; // the answers point into it
-    SmallSweeps &operator=(const SmallSweeps &) = delete;
 
     CUDA_OPT_HD Real *x() const { return vector(at_x); }
     CUDA_OPT_HD Real *g() const { return vector(at_g); }

@@ -18,9 +18,12 @@ template <> struct Known<0> {
     CUDA_OPT_HD constexpr operator int() const { return number; }
 };
 
+// Up to here: a system of 2 x 6 rows fills the registers of a device's thread.
+constexpr int most_unrolled = 6;
+
 // body(size), where a size that is `most` is told by its type: nearly always it is. 0: none is.
 template <int most, class Body> CUDA_OPT_HD_INLINE auto at_size(int size, const Body &body) {
-    if constexpr (most > 0)
+    if constexpr (most > 0 && most <= most_unrolled)
         if (size == most) return body(std::integral_constant<int, most>{});
     return body(size);
 }
