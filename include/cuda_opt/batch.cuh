@@ -216,7 +216,7 @@ constexpr int warps_of_block = 4, threads_of_block = warps_of_block * Warp::widt
 /** A thread for each problem, whose memory is its own: local memory, which the hardware interleaves, so that threads
  *  that are at the same place load and store together. */
 template <int n, int m, class Real, class Functor>
-__global__ void __launch_bounds__(threads_of_block, 4)
+__global__ void __launch_bounds__(threads_of_block, 3)
     solve_by_threads(Functor functor, BatchData<Real> data, Settings settings, unsigned long long *next) {
     alignas(16) unsigned char block[block_bytes<Real>(FixedShape<n, m>{})];
     alignas(16) unsigned char scratch[scratch_bytes(FixedShape<n, m>{})];
@@ -296,10 +296,7 @@ template <int n, int m, class Functor, class Real = double> class CudaBatch {
   private:
     static constexpr int64_t bytes_of_warps =
         batch::warps_of_block * (batch::block_bytes<Real>(batch::FixedShape<n, m>{}) + batch::scratch_bytes(batch::FixedShape<n, m>{}));
-    // On a multiprocessor: with more, their memory goes in and out of the caches too often. On an H200 n = 20 takes
-    // 0.148 s with three and 0.167 with four, n = 5 0.050 and 0.047.
-    static constexpr int most_blocks_of_threads =
-        batch::block_bytes<Real>(batch::FixedShape<n, m>{}) + batch::scratch_bytes(batch::FixedShape<n, m>{}) > 12 * 1024 ? 3 : 4;
+    static constexpr int most_blocks_of_threads = 3; // on a multiprocessor: as many have registers enough
     static constexpr int64_t most_shared_bytes = 110 * 1024; // of a block, so that two are on a multiprocessor
 
     // Whether there is a problem for a good part of the device's threads.
