@@ -1,5 +1,6 @@
 // The functions of the C interface that ranks have to themselves, and the segments.
 #include <catch2/catch.hpp>
+#include <cmath>
 #include <cstring>
 #include <string>
 
@@ -130,6 +131,32 @@ TEST_CASE("An exchange is asked for, and nothing else is done meanwhile") {
     CHECK(contains(s.message(), "cuda_opt_solve was called"));
     CHECK(std::string(s.message()).rfind("rank", 0) != 0);
     CHECK(x[9] == Approx(9));
+}
+
+TEST_CASE("Packets of an exchange before are not taken for those of this one") {
+    // Those of evaluations are of the same size and kind.
+    for (const int forgotten : {3, 4, 5}) {
+        INFO("exchange " << forgotten << ", from 0, is not gathered");
+        cudaopt::Minimiser<double> s(10, 5, CUDA_OPT_BACKEND_HOST);
+        s.set_ranks(0, 1, 0, 10);
+        double x[10] = {}, g[10] = {}, f = 0;
+        void *send, *receive;
+        int64_t bytes = 0;
+        int task, exchanges = 0;
+        while ((task = s.solve(x, &f, g)) > 0) {
+            if (task == CUDA_OPT_EXCHANGE) {
+                if (exchanges++ == forgotten) continue;
+                REQUIRE(cuda_opt_gather(s, &send, &receive, &bytes) == 0);
+                std::memcpy(receive, send, static_cast<std::size_t>(bytes));
+            } else {
+                f = 0;
+                for (int i = 0; i < 10; i++) g[i] = std::exp(x[i]) - i - 1, f += std::exp(x[i]) - (i + 1) * x[i];
+            }
+        }
+        CHECK(exchanges == forgotten + 1);
+        CHECK(task == CUDA_OPT_MISUSE);
+        CHECK(contains(s.message(), "each exchange has to be gathered anew"));
+    }
 }
 
 TEST_CASE("A rank has no checkpoint") {
