@@ -209,6 +209,8 @@ class State {
     CUDA_OPT_HD void tell_end();
 
     static constexpr double progress_share = 0.1; // of f or ||P g||: a fall that counts as progress
+    // Differences of f below this share of f count as rounding errors where the slopes say that the step is good.
+    static constexpr double rounding_level = 1e5 * machine_epsilon;
 
     int64_t n_ = 0;
     Stage stage_ = Stage::start;

@@ -6,8 +6,6 @@
 
 namespace cudaopt {
 
-// Differences of f below this share of f count as rounding errors where the slopes say that the step is good.
-constexpr double rounding_level = 1e5 * machine_epsilon;
 constexpr double steepest_ascent_accepted = 0.8; // 1 - 2 delta of Hager and Zhang (2005), delta = 0.1
 constexpr int most_refreshes_in_vain = 4;
 constexpr double least_cosine = 1e-3; // of a projected direction and the projected gradient
@@ -232,6 +230,11 @@ CUDA_OPT_HD_CALL inline const Request &State::append_pair(const Answer &answer) 
         products_hold_ = !callers_metric() || panel_.weighted;
     } else {
         results.skipped_updates++;
+        // f was still falling when the evaluations ended: the next search goes on from this length, up to a distance of
+        // 1, as at a start. Not further, for a function without a lower bound never ends to fall.
+        const double theta = greatest(memory_.theta() / step_, results.pg_norm2);
+        if (exhausted_ && memory_.pairs() == 0 && !callers_metric() && theta < memory_.theta())
+            memory_.set_scale(theta);
         use_stored_pairs();
         products_hold_ = memory_.pairs() == 0 && !callers_metric();
     }
