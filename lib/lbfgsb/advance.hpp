@@ -44,7 +44,7 @@ CUDA_OPT_HD_CALL inline const Request &State::advance(const Answer &answer) {
     case Stage::stepped: return ask_evaluation(Stage::trial_point);
     case Stage::trial_point: panel_ = products_at_trial(); return ask_and_learn(Stage::trial_products);
     case Stage::trial_products: return judge_trial(answer);
-    case Stage::longest_step: start_line_search(answer.number); return advance_line_search(answer);
+    case Stage::longest_step: know_longest_step(answer.number); return advance_line_search(answer);
     case Stage::best_put_aside: return append_pair(answer);
     case Stage::truncation_ready: return prepare_truncation();
     case Stage::truncated:

@@ -179,9 +179,10 @@ class State {
     CUDA_OPT_HD void note_direction();
     CUDA_OPT_HD const Request &replace_direction();
     CUDA_OPT_HD const Request &judge_trial(const Answer &answer);
-    CUDA_OPT_HD void start_line_search(double longest_step);
+    CUDA_OPT_HD void start_line_search();
+    CUDA_OPT_HD void know_longest_step(double longest);
+    CUDA_OPT_HD bool longest_step_matters(double f, double slope) const;
     CUDA_OPT_HD const Request &advance_line_search(const Answer &answer);
-    CUDA_OPT_HD bool satisfies_wolfe(double f, double slope) const;
     CUDA_OPT_HD bool satisfies_weak_wolfe(double step, double f, double slope) const;
     CUDA_OPT_HD bool satisfies_approximate_wolfe(double f, double slope) const;
     CUDA_OPT_HD const Request &try_step(double step);
@@ -248,9 +249,10 @@ class State {
     int64_t search_evaluations_ = 0, cuts_in_a_row_ = 0;
     bool fresh_start_ = false; // the next search goes along -g, at its own scale
     bool direction_judged_ = false, search_started_ = false;
-    bool exhausted_ = false; // the search ended without a step that meets both conditions
-    bool returning_ = false; // and the trial point is the lowest that it saw
-    bool first_ = true;      // the iterate that is measured is the start
+    bool longest_step_open_ = false; // how far d leads within the box has not mattered to this search so far
+    bool exhausted_ = false;         // the search ended without a step that meets both conditions
+    bool returning_ = false;         // and the trial point is the lowest that it saw
+    bool first_ = true;              // the iterate that is measured is the start
     SearchFailure failure_ = SearchFailure::no_descent;
 
     int end_code_ = 0;

@@ -165,6 +165,7 @@ int Solver::load(const unsigned char *from, int64_t bytes) {
     read(block_.get(), state_bytes(memory()));
     state_->forget_products();
     settings().threads = before.threads; // the machine may be another
+    settings().timed = before.timed;
     first_call_ = Clock::now() -
                   std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(clocks.seconds_passed));
     host_seconds_ = clocks.host_seconds;

@@ -26,10 +26,12 @@ template <class Action> void Solver::attempt(const Action &action) {
     });
 }
 
+// An exchange is a part of the call that asked for it: what the caller's time between two calls is spent on is the
+// evaluation.
 int Solver::call_as_rank() {
-    sweeps_->begin_call();
+    if (!exchanging()) sweeps_->begin_call();
     const int task = go_on_as_rank();
-    sweeps_->end_call();
+    if (!exchanging()) sweeps_->end_call();
     return task;
 }
 
