@@ -1,7 +1,7 @@
 // batch_program count n m: minimises a test function from many random starts at once, each problem by L-BFGS-B for
 // itself, by reverse communication. It is a user's program: it knows the library by include/ alone.
 #include "batch_options.hpp"
-#include "cuda_opt_batch.h"
+#include "cuda_opt.hpp"
 #include "failure.hpp"
 #include "interrupt.hpp"
 #include "output_file.hpp"
@@ -15,7 +15,6 @@
 #include <cmath>
 #include <cstdio>
 #include <map>
-#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -40,110 +39,65 @@ double uniform(uint64_t seed, uint64_t index) {
     return static_cast<double>(z >> 11) / 9007199254740992.0;
 }
 
-template <class Real> struct Abi;
-template <> struct Abi<double> {
-    static constexpr auto create = cuda_opt_create_batch;
-    static constexpr auto set_bounds = cuda_opt_set_uniform_bounds;
-    static constexpr auto solve = cuda_opt_batch_solve;
-};
-template <> struct Abi<float> {
-    static constexpr auto create = cuda_opt_create_batch_f32;
-    static constexpr auto set_bounds = cuda_opt_set_uniform_bounds_f32;
-    static constexpr auto solve = cuda_opt_batch_solve_f32;
-};
-
 // What is known of each problem in the end.
 struct Ends {
     std::vector<int64_t> codes, iterations, evaluations;
     std::vector<double> f, pg_norm_inf;
 };
 
-// The handle of a batch, with its arrays where it computes.
-template <class Real> class Batch {
+// A batch with its arrays where it computes.
+template <class Real> class Run {
   public:
-    explicit Batch(const BatchProgramOptions &options) : options_(options) {
-        cuda_opt *made = nullptr;
-        const int code = Abi<Real>::create(&made, options.n, options.count, options.m, options.backend);
-        handle_.reset(made);
-        check(code);
+    explicit Run(const BatchProgramOptions &options)
+        : options_(options), batch_(options.n, options.count, options.m, options.backend) {
         for (const GivenSetting &setting : options.settings)
             named(setting.option, [&] {
                 const auto *const whole = std::get_if<int64_t>(&setting.value);
-                check(whole ? cuda_opt_set_int(made, setting.key, *whole)
-                            : cuda_opt_set_real(made, setting.key, std::get<double>(setting.value)));
+                if (whole) batch_.set_int(setting.key, *whole);
+                else batch_.set_real(setting.key, std::get<double>(setting.value));
             });
         const int64_t values = options.count * options.n;
-        x_ = take<Real>(values), g_ = take<Real>(values), f_ = take<double>(options.count);
-        if (sizeof(Real) < sizeof(double)) wide_ = take<double>(values);
+        x_.emplace(batch_, values), g_.emplace(batch_, values), f_.emplace(batch_, options.count);
+        if (sizeof(Real) < sizeof(double)) wide_.emplace(batch_, values);
     }
 
-    cuda_opt *handle() const { return handle_.get(); }
-    bool on_cuda() const { return cuda_opt_backend(handle()) == CUDA_OPT_BACKEND_CUDA; }
+    const cudaopt::Batch<Real> &batch() const { return batch_; }
 
     // The box, and random starts in it; where it has no end in the function's own range.
     void start(const functions::Facts &facts) {
         const double lower = options_.lower.value_or(facts.lower), upper = options_.upper.value_or(facts.upper);
-        check(Abi<Real>::set_bounds(handle(), static_cast<Real>(lower), static_cast<Real>(upper)));
+        batch_.set_uniform_bounds(static_cast<Real>(lower), static_cast<Real>(upper));
         const double first = std::isfinite(lower) ? lower : std::min(facts.lower, upper),
                      last = std::isfinite(upper) ? upper : std::max(facts.upper, lower);
-        std::vector<Real> starts(static_cast<std::size_t>(options_.count * options_.n));
+        std::vector<Real> starts(static_cast<std::size_t>(x_->size()));
         for (std::size_t k = 0; k < starts.size(); k++)
             starts[k] = static_cast<Real>(first + (last - first) * uniform(options_.seed, k));
-        check(cuda_opt_copy_in(handle(), x_.get(), starts.data(), static_cast<int64_t>(starts.size() * sizeof(Real))));
+        x_->write(0, starts.data(), x_->size());
     }
 
-    int solve() { return Abi<Real>::solve(handle(), x_.get(), f_.get(), g_.get()); }
-    int64_t active() const {
-        int64_t many = 0;
-        check(cuda_opt_get_int(handle(), CUDA_OPT_BATCH, &many));
-        return many;
-    }
+    int solve() { return batch_.solve(*x_, *f_, *g_); }
     void evaluate(const functions::Function &function) {
         const functions::Rows<Real> rows{static_cast<int>(options_.n),
-                                         active(),
-                                         cuda_opt_batch_active(handle()),
-                                         x_.get(),
-                                         f_.get(),
-                                         g_.get(),
-                                         wide_.get()};
-        if (on_cuda()) functions::evaluate_on_cuda(function, rows, nullptr);
+                                         batch_.active(),
+                                         batch_.active_problems(),
+                                         x_->data(),
+                                         f_->data(),
+                                         g_->data(),
+                                         wide_ ? wide_->data() : nullptr};
+        if (batch_.on_cuda()) functions::evaluate_on_cuda(function, rows, nullptr);
         else functions::evaluate_on_host(function, rows, options_.threads);
     }
 
     Ends ends() const {
-        const auto count = static_cast<std::size_t>(options_.count);
-        Ends all{std::vector<int64_t>(count), std::vector<int64_t>(count), std::vector<int64_t>(count),
-                 std::vector<double>(count), std::vector<double>(count)};
-        check(cuda_opt_batch_get_int(handle(), CUDA_OPT_BATCH_CODE, all.codes.data()));
-        check(cuda_opt_batch_get_int(handle(), CUDA_OPT_ITERATIONS, all.iterations.data()));
-        check(cuda_opt_batch_get_int(handle(), CUDA_OPT_EVALUATIONS, all.evaluations.data()));
-        check(cuda_opt_batch_get_real(handle(), CUDA_OPT_F, all.f.data()));
-        check(cuda_opt_batch_get_real(handle(), CUDA_OPT_PG_NORM_INF, all.pg_norm_inf.data()));
-        return all;
+        return {batch_.integers(CUDA_OPT_BATCH_CODE), batch_.integers(CUDA_OPT_ITERATIONS),
+                batch_.integers(CUDA_OPT_EVALUATIONS), batch_.reals(CUDA_OPT_F), batch_.reals(CUDA_OPT_PG_NORM_INF)};
     }
 
   private:
-    struct Destroy {
-        void operator()(cuda_opt *s) const { cuda_opt_destroy(&s); }
-    };
-
-    struct Free {
-        cuda_opt *s = nullptr;
-        void operator()(void *memory) const { cuda_opt_free(s, memory); }
-    };
-    template <class T> using Memory = std::unique_ptr<T, Free>;
-
-    void check(int code) const { cudaopt::check(handle(), code); }
-    template <class T> Memory<T> take(int64_t count) const {
-        void *memory = nullptr;
-        check(cuda_opt_alloc(handle(), &memory, count * static_cast<int64_t>(sizeof(T))));
-        return Memory<T>(static_cast<T *>(memory), Free{handle()});
-    }
-
     const BatchProgramOptions &options_;
-    std::unique_ptr<cuda_opt, Destroy> handle_;
-    Memory<Real> x_, g_; // after the handle, which they are given back to
-    Memory<double> f_, wide_;
+    cudaopt::Batch<Real> batch_;
+    std::optional<cudaopt::Array<Real>> x_, g_;
+    std::optional<cudaopt::Array<double>> f_, wide_;
 };
 
 // "ITERATION_LIMIT", without the name that all have in common.
@@ -188,8 +142,9 @@ template <class Real> int run_in(const BatchProgramOptions &options) {
     const functions::Facts facts = functions::facts_of(function);
     std::optional<OutputFile> csv;
     if (!options.csv.empty()) csv.emplace(options.csv);
-    Batch<Real> batch(options);
-    batch.start(facts);
+    Run<Real> run(options);
+    const cudaopt::Batch<Real> &batch = run.batch();
+    run.start(facts);
     const int64_t every = options.log_frequency;
     if (every >= 0)
         print("%s, n = %s, m = %d: %s problems in [%g, %g], seed %" PRIu64 ", %s%s\n%9s %12s %12s\n",
@@ -198,7 +153,7 @@ template <class Real> int run_in(const BatchProgramOptions &options) {
               options.upper.value_or(facts.upper), options.seed, batch.on_cuda() ? "CUDA" : "host",
               options.single ? ", single precision" : "", "round", "active", "seconds");
 
-    const Interrupt interrupt(batch.handle());
+    const Interrupt interrupt(batch);
     const auto begin = std::chrono::steady_clock::now();
     const auto passed = [&] { return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count(); };
     const auto log = [&](int64_t round) {
@@ -206,22 +161,21 @@ template <class Real> int run_in(const BatchProgramOptions &options) {
     };
     int64_t rounds = 0;
     int task;
-    while ((task = batch.solve()) > 0) {
+    while ((task = run.solve()) > 0) {
         if (every >= 0 && (rounds == 0 || (every > 0 && rounds % every == 0))) log(rounds);
-        batch.evaluate(function);
+        run.evaluate(function);
         rounds++;
     }
     const double seconds = passed();
-    if (task <= CUDA_OPT_CUDA_FAILURE && task != CUDA_OPT_STOPPED)
-        throw cudaopt::Error(task, cuda_opt_message(batch.handle()));
-    const Ends ends = batch.ends();
+    if (task <= CUDA_OPT_CUDA_FAILURE && task != CUDA_OPT_STOPPED) throw cudaopt::Error(task, batch.message());
+    const Ends ends = run.ends();
     if (every >= 0) {
         log(rounds);
         print_table(ends, rounds, seconds);
-        print("%s\n", cuda_opt_message(batch.handle()));
+        print("%s\n", batch.message());
     }
     if (csv) write_rows(*csv, ends);
-    if (task != 0 && every < 0) throw Failure(exit_failed, cuda_opt_message(batch.handle()));
+    if (task != 0 && every < 0) throw Failure(exit_failed, batch.message());
     return task == 0 ? 0 : exit_failed;
 }
 

@@ -85,6 +85,7 @@ module cuda_opt
         CUDA_OPT_PRODUCT_BITS       = 113, &
         CUDA_OPT_F_PART             = 114, &
         CUDA_OPT_DIAGONAL_EVERY     = 115, &
+        CUDA_OPT_TIMED              = 116, &
         CUDA_OPT_IPRINT_FREQUENCY   = 108, &
         CUDA_OPT_IPRINT_TYPE        = 109, &
         CUDA_OPT_ROBUST             = 110, &

@@ -162,10 +162,9 @@ enum {
                                          first x and g; 2: and every x; 3: and every x and g (of each iterate logged) */
     CUDA_OPT_ROBUST = 110,          /**< 0 or 1; default 1: go on where version 3.0 of L-BFGS-B gives up. Where f
                                          differs by rounding errors alone, approximate Wolfe conditions accept a step by
-                                         its slopes (Hager and Zhang 2005); a line search that is exhausted goes back to
-                                         the lowest point that it saw; the memory keeps its scale when it is dropped.
-                                         Takes two vectors of n more. 0: version 3.0's path to its end. Before the first
-                                         call of cuda_opt_solve() */
+                                         its slopes (Hager and Zhang 2005); an exhausted line search goes back to the
+                                         lowest point that it saw; a memory that is dropped keeps its scale. Two vectors
+                                         of n more. 0: version 3.0's path. Before the first call of cuda_opt_solve() */
     CUDA_OPT_HISTORY_BITS = 111,    /**< 64 (of double precision alone), 32 or 16; default: those of x. Of an element of
                                          the correction pairs' columns, S and Y: float has 32, bfloat16 16. d and y are
                                          rounded as they are stored, x moves by the rounded d, and every product is
@@ -190,6 +189,7 @@ enum {
     CUDA_OPT_DIAGONAL_EVERY = 115,  /**< >= 0; default 1: iterations that a caller's diagonal D holds for; 0: all. So
                                          long its array stays as it is. 1: H0 = D, else D s'y / y'Dy (docs/metric.md) */
     CUDA_OPT_F_PART = 114,          /**< what a rank is given as f, before its first call: see cuda_opt/ranks.h */
+    CUDA_OPT_TIMED = 116,           /**< 0 or 1; default 1, before the first call: SOLVER_SECONDS (CUDA: 4 us a call) */
     /* of a search (cuda_opt_create_search()), before its first call; it also has MAX_ITERATIONS, MAX_EVALUATIONS,
        THREADS, MAX_SECONDS, F_TARGET, ITERATIONS, EVALUATIONS, F, DIMENSION, STOP_TEST and WORKSPACE_BYTES */
     CUDA_OPT_SEARCH_SEED = 120,     /**< >= 0; default 0: of the random numbers */
@@ -262,8 +262,8 @@ enum {
     CUDA_OPT_STEP = 404,           /**< the last accepted step length */
     CUDA_OPT_THETA = 405,          /**< theta = y'y / s'y of the model, the scale of its matrix; 1/theta is gamma */
     CUDA_OPT_SOLVER_SECONDS = 406, /**< time inside the solver. HOST: wall time of the calls. CUDA: time on the stream
-                                        between the first and the last command of each call but a handle's
-                                        first, which allocates */
+                                        between the first and the last command of each call, a rank's exchanges in
+                                        it, but a handle's first, which allocates; 0 without CUDA_OPT_TIMED */
     CUDA_OPT_CAUCHY_T = 407,       /**< t* of the last generalized Cauchy point */
     CUDA_OPT_CAUCHY_T_FIRST = 408, /**< what the one-breakpoint approximation gives there: max(0, min(t_1, t_1*)) */
     CUDA_OPT_DIRECTION_NORM2 = 409, /**< ||d||_2 of the last direction whose first trial point was evaluated */
@@ -357,8 +357,8 @@ CUDA_OPT_API int cuda_opt_save(cuda_opt *s, void *buffer, int64_t *bytes);
 /** Go on from a checkpoint, instead of the first call of cuda_opt_solve(): x, f and g are filled, and the next
  *  cuda_opt_solve(), with these arrays, returns the task of the save again. From there on all is as if nothing had
  *  happened: on the same backend, with the same bits. Bounds, diagonal, stream and log have to be set before, as they
- *  were; settings become those of the save, but for CUDA_OPT_THREADS, and may be changed then. n, m and the precision
- *  are those of cuda_opt_create().
+ *  were; settings become those of the save, but for CUDA_OPT_THREADS and CUDA_OPT_TIMED, and may be changed then. n, m
+ *  and the precision are those of cuda_opt_create().
  *  Damage to the bytes is found; bytes made to deceive are not: load only what you would run.
  *  @param buffer  what cuda_opt_save() wrote, in host memory
  *  @param bytes   how many they are

@@ -1,5 +1,6 @@
-/* cuda_opt in C++17: a handle and arrays that free themselves, one name for both precisions, failures as exceptions.
- * Nothing but cuda_opt.h stands behind it, nothing is linked in addition, and cuda_opt.h documents what it calls.
+/* cuda_opt in C++17: handles and arrays that free themselves, one name for both precisions, failures as exceptions.
+ * Nothing but cuda_opt.h and cuda_opt_batch.h stands behind it, nothing is linked in addition, and these document what
+ * it calls.
  * The whole protocol, for f(x) = sum (x_i - i)^2 / 2 in the box [0, 3]^n on the host:
  *
  * @code{.cpp}
@@ -32,13 +33,14 @@
  * check() makes an exception of such an end where that is wanted. All else throws Error. The library itself never
  * throws, and no exception passes through it.
  *
- * Lifetimes. A Minimiser can be moved, not copied. The handle with its workspace is freed when the Minimiser and all
+ * Lifetimes. A Minimiser or a Batch can be moved, not copied. The handle with its workspace is freed when it and all
  * arrays made with it are gone, in whichever order they go. */
 #ifndef CUDA_OPT_HPP
 #define CUDA_OPT_HPP
 
 #include "cuda_opt.h"
 #include "cuda_opt/ranks.h"
+#include "cuda_opt_batch.h"
 
 #include <cstddef>
 #include <cstdint>
@@ -137,13 +139,11 @@ class Handle {
     void request_stop() { check(cuda_opt_request_stop(*this)); }
 
   protected:
-    /** cuda_opt_create() or cuda_opt_create_f32(). */
-    using Create = int(cuda_opt **, int64_t, int32_t, int32_t);
-
-    /** @throws Error with what create returns where that is negative */
-    Handle(Create *create, int64_t n, int32_t m, int32_t backend) : own_(n) {
+    /** One of the functions that make a handle, and what follows its first argument.
+     *  @throws Error with what create returns where that is negative */
+    template <class Create, class... Arguments> Handle(int64_t n, Create *create, Arguments... arguments) : own_(n) {
         cuda_opt *handle = nullptr;
-        const int code = create(&handle, n, m, backend);
+        const int code = create(&handle, arguments...);
         handle_.reset(handle, [](cuda_opt *s) { cuda_opt_destroy(&s); });
         check(code);
     }
@@ -216,16 +216,9 @@ template <class T> class Array {
     std::unique_ptr<T, Free> data_;
 };
 
-/** minimise f(x) subject to l <= x <= u; x, g, the bounds and the history are Real: double or float. */
-template <class Real> class Minimiser : public Handle {
-    static constexpr bool single = std::is_same_v<Real, float>;
-    static_assert(single || std::is_same_v<Real, double>, "x and g are float or double");
-
+/** A handle with its precision, and the bounds. Real: double or float. */
+template <class Real> class HandleOf : public Handle {
   public:
-    /** As cuda_opt_create() and cuda_opt_create_f32(). */
-    Minimiser(int64_t n, int32_t m, int32_t backend = CUDA_OPT_BACKEND_AUTO)
-        : Handle(single ? cuda_opt_create_f32 : cuda_opt_create, n, m, backend) {}
-
     /** As cuda_opt_set_bounds(); the arrays stay the caller's, and must live until the solve ends. */
     void set_bounds(const Real *lower, const Real *upper) {
         if constexpr (single) check(cuda_opt_set_bounds_f32(*this, lower, upper));
@@ -240,6 +233,24 @@ template <class Real> class Minimiser : public Handle {
         else check(cuda_opt_set_uniform_bounds(*this, lower, upper));
     }
 
+  protected:
+    using Handle::Handle;
+    /** Whether Real is float. */
+    static constexpr bool single = std::is_same_v<Real, float>;
+    static_assert(single || std::is_same_v<Real, double>, "x and g are float or double");
+};
+
+/** minimise f(x) subject to l <= x <= u; x, g, the bounds and the history are Real: double or float. */
+template <class Real> class Minimiser : public HandleOf<Real> {
+    using HandleOf<Real>::single;
+
+  public:
+    using Handle::check;
+
+    /** As cuda_opt_create() and cuda_opt_create_f32(). */
+    Minimiser(int64_t n, int32_t m, int32_t backend = CUDA_OPT_BACKEND_AUTO)
+        : HandleOf<Real>(n, single ? cuda_opt_create_f32 : cuda_opt_create, n, m, backend) {}
+
     /** As cuda_opt_set_diagonal(). */
     void set_diagonal(const Real *diagonal) {
         if constexpr (single) check(cuda_opt_set_diagonal_f32(*this, diagonal));
@@ -248,7 +259,7 @@ template <class Real> class Minimiser : public Handle {
 
     /** The diagonal of H0 that cuda_opt_get_diagonal() tells, own_dimension() values. */
     std::vector<Real> diagonal() const {
-        std::vector<Real> values(static_cast<std::size_t>(own_dimension()));
+        std::vector<Real> values(static_cast<std::size_t>(this->own_dimension()));
         if constexpr (single) check(cuda_opt_get_diagonal_f32(*this, values.data()));
         else check(cuda_opt_get_diagonal(*this, values.data()));
         return values;
@@ -267,6 +278,64 @@ template <class Real> class Minimiser : public Handle {
         if constexpr (single) check(cuda_opt_load_f32(*this, checkpoint.data(), bytes, x, f, g));
         else check(cuda_opt_load(*this, checkpoint.data(), bytes, x, f, g));
     }
+};
+
+/** Many small problems of n variables each, minimised each for itself: cuda_opt_batch.h, which has an example of the
+ *  loop. What is not for a batch there throws Error with CUDA_OPT_MISUSE here. Real as for Minimiser. */
+template <class Real> class Batch : public HandleOf<Real> {
+    using HandleOf<Real>::single;
+
+  public:
+    using Handle::check;
+
+    /** As cuda_opt_create_batch() and cuda_opt_create_batch_f32(). */
+    Batch(int64_t n, int64_t count, int32_t m, int32_t backend = CUDA_OPT_BACKEND_AUTO)
+        : HandleOf<Real>(n, single ? cuda_opt_create_batch_f32 : cuda_opt_create_batch, n, count, m, backend) {}
+
+    /** As cuda_opt_batch_set_bounds(): count rows of n, where set_bounds() has n for all problems alike; the arrays
+     *  stay the caller's, and must live until the batch ends. */
+    void set_bounds_of_each(const Real *lower, const Real *upper) {
+        if constexpr (single) check(cuda_opt_batch_set_bounds_f32(*this, lower, upper));
+        else check(cuda_opt_batch_set_bounds(*this, lower, upper));
+    }
+    /** Bounds on both sides. */
+    void set_bounds_of_each(const Array<Real> &lower, const Array<Real> &upper) {
+        set_bounds_of_each(lower.data(), upper.data());
+    }
+
+    /** As cuda_opt_batch_solve(): CUDA_OPT_EVALUATE_BATCH, CUDA_OPT_CONVERGED, or a negative code. Throws nothing.
+     *  @param x  count rows of n, in the handle's memory space
+     *  @param f  count values there
+     *  @param g  count rows of n there */
+    int solve(Real *x, double *f, Real *g) noexcept {
+        if constexpr (single) return cuda_opt_batch_solve_f32(*this, x, f, g);
+        else return cuda_opt_batch_solve(*this, x, f, g);
+    }
+    /** The same, with arrays of this handle. */
+    int solve(Array<Real> &x, Array<double> &f, Array<Real> &g) noexcept { return solve(x.data(), f.data(), g.data()); }
+
+    /** How many problems there are. */
+    int64_t count() const { return this->get_int(CUDA_OPT_BATCH_COUNT); }
+    /** How many of them are to be evaluated now. */
+    int64_t active() const { return this->get_int(CUDA_OPT_BATCH); }
+    /** Which they are, as cuda_opt_batch_active(): active() numbers in the handle's memory space; NULL where none are.
+     */
+    const int64_t *active_problems() const noexcept { return cuda_opt_batch_active(*this); }
+
+    /** An integer result of each problem, as cuda_opt_batch_get_int(). */
+    std::vector<int64_t> integers(int32_t key) const {
+        std::vector<int64_t> values(static_cast<std::size_t>(count()));
+        check(cuda_opt_batch_get_int(*this, key, values.data()));
+        return values;
+    }
+    /** A real result of each problem, as cuda_opt_batch_get_real(). */
+    std::vector<double> reals(int32_t key) const {
+        std::vector<double> values(static_cast<std::size_t>(count()));
+        check(cuda_opt_batch_get_real(*this, key, values.data()));
+        return values;
+    }
+    /** How a problem, counted from 0, has ended, in words: as cuda_opt_batch_message(). */
+    const char *message_of(int64_t problem) const noexcept { return cuda_opt_batch_message(*this, problem); }
 };
 
 } // namespace cudaopt

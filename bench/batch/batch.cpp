@@ -16,7 +16,6 @@
 #include "bench/common/command_line.hpp"
 #include "bench/common/setulb_caller.hpp" // of L-BFGS-B 3.0's own, which is linked here
 #include "bench/common/stopwatch.hpp"
-#include "cuda_opt_batch.h"
 
 using namespace cudaopt;
 using namespace cudaopt::bench;
@@ -53,15 +52,13 @@ template <int n> class OnHost {
     }
 
     BatchRow by_calls() const {
-        cuda_opt *s = nullptr;
-        require(s, cuda_opt_create_batch(&s, n, task_.count, 5, CUDA_OPT_BACKEND_HOST));
+        Batch<double> s(n, task_.count, 5, CUDA_OPT_BACKEND_HOST);
         set(s, task_.threads);
         std::vector<double> x(starts_), g(x.size()), f(static_cast<std::size_t>(task_.count));
         const Stopwatch watch;
-        while (cuda_opt_batch_solve(s, x.data(), f.data(), g.data()) > 0) {
-            int64_t active = 0;
-            cuda_opt_get_int(s, CUDA_OPT_BATCH, &active);
-            const int64_t *const list = cuda_opt_batch_active(s);
+        while (s.solve(x.data(), f.data(), g.data()) > 0) {
+            const int64_t active = s.active();
+            const int64_t *const list = s.active_problems();
 #pragma omp parallel for num_threads(task_.threads)
             for (int64_t k = 0; k < active; k++) {
                 const int64_t p = list[k];
@@ -69,16 +66,12 @@ template <int n> class OnHost {
             }
         }
         BatchRow row = begun("host, reverse communication", task_.threads, watch.seconds());
-        row.converged = sum(s, CUDA_OPT_BATCH_CODE);
-        row.iterations = sum(s, CUDA_OPT_ITERATIONS);
-        row.evaluations = sum(s, CUDA_OPT_EVALUATIONS);
-        cuda_opt_destroy(&s);
+        add_ends(s, row);
         return row;
     }
 
     BatchRow by_handle(int64_t count) const {
-        cuda_opt *s = nullptr;
-        require(s, cuda_opt_create(&s, n, 5, CUDA_OPT_BACKEND_HOST));
+        Minimiser<double> s(n, 5, CUDA_OPT_BACKEND_HOST);
         set(s, 1);
         BatchRow row{"host, a handle in a loop, 1 thread", 0, count, 0, 0, 0};
         std::vector<double> g(n);
@@ -87,15 +80,12 @@ template <int n> class OnHost {
             std::vector<double> x(starts_.begin() + p * n, starts_.begin() + (p + 1) * n);
             double f = 0;
             int task = 0;
-            cuda_opt_reset(s);
-            while ((task = cuda_opt_solve(s, x.data(), &f, g.data())) > 0) f = evaluate(x.data(), g.data());
-            int64_t iterations = 0, evaluations = 0;
-            cuda_opt_get_int(s, CUDA_OPT_ITERATIONS, &iterations);
-            cuda_opt_get_int(s, CUDA_OPT_EVALUATIONS, &evaluations);
-            row.converged += task == 0, row.iterations += iterations, row.evaluations += evaluations;
+            s.reset();
+            while ((task = s.solve(x.data(), &f, g.data())) > 0) f = evaluate(x.data(), g.data());
+            row.converged += task == 0, row.iterations += s.get_int(CUDA_OPT_ITERATIONS),
+                row.evaluations += s.get_int(CUDA_OPT_EVALUATIONS);
         }
         row.seconds = watch.seconds();
-        cuda_opt_destroy(&s);
         return row;
     }
 
@@ -118,25 +108,13 @@ template <int n> class OnHost {
     static double evaluate(const double *x, double *g) {
         return ChainedRosenbrock<n, double>()(batch::OneThread{}, 0, x, g);
     }
-    static void require(const cuda_opt *s, int code) {
-        if (code < 0) throw std::runtime_error(cuda_opt_message(s));
-    }
-    void set(cuda_opt *s, int threads) const {
-        require(s, cuda_opt_set_bounds(s, lower_.data(), upper_.data()));
-        require(s, cuda_opt_set_real(s, CUDA_OPT_EPS, 0));
-        require(s, cuda_opt_set_real(s, CUDA_OPT_PGTOL, task_.pgtol));
-        require(s, cuda_opt_set_int(s, CUDA_OPT_MAX_ITERATIONS, task_.max_iterations));
-        require(s, cuda_opt_set_int(s, CUDA_OPT_THREADS, threads));
+    void set(HandleOf<double> &s, int threads) const {
+        s.set_bounds(lower_.data(), upper_.data());
+        s.set_real(CUDA_OPT_EPS, 0).set_real(CUDA_OPT_PGTOL, task_.pgtol);
+        s.set_int(CUDA_OPT_MAX_ITERATIONS, task_.max_iterations).set_int(CUDA_OPT_THREADS, threads);
     }
     BatchRow begun(const std::string &name, int threads, double seconds) const {
         return {name + ", " + std::to_string(threads) + " threads", seconds, task_.count, 0, 0, 0};
-    }
-    int64_t sum(cuda_opt *s, int32_t key) const {
-        std::vector<int64_t> values(static_cast<std::size_t>(task_.count));
-        require(s, cuda_opt_batch_get_int(s, key, values.data()));
-        int64_t total = 0;
-        for (const int64_t value : values) total += key == CUDA_OPT_BATCH_CODE ? value == 0 : value;
-        return total;
     }
 
     BatchTask task_;

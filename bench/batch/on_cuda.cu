@@ -1,10 +1,8 @@
 #include <algorithm>
-#include <stdexcept>
 
 #include "bench/batch/chained_rosenbrock.hpp"
 #include "bench/batch/rows.hpp"
 #include "bench/common/stopwatch.hpp"
-#include "cuda_opt_batch.h"
 #include "tests/support/device_memory.cuh"
 
 namespace cudaopt::bench {
@@ -23,18 +21,6 @@ __global__ void evaluate_kernel(int64_t active, const int64_t *list, const Real 
     const double value = ChainedRosenbrock<n, Real>()(batch::Warp{}, p, x + p * n, g + p * n);
     if (batch::Warp{}.lane() == 0) f[p] = value;
 }
-
-template <class Real> struct Calls;
-template <> struct Calls<double> {
-    static constexpr auto create = cuda_opt_create_batch;
-    static constexpr auto set_bounds = cuda_opt_set_bounds;
-    static constexpr auto solve = cuda_opt_batch_solve;
-};
-template <> struct Calls<float> {
-    static constexpr auto create = cuda_opt_create_batch_f32;
-    static constexpr auto set_bounds = cuda_opt_set_bounds_f32;
-    static constexpr auto solve = cuda_opt_batch_solve_f32;
-};
 
 template <int n, class Real> class OnCuda {
   public:
@@ -74,34 +60,21 @@ template <int n, class Real> class OnCuda {
     }
 
     BatchRow by_calls() {
-        cuda_opt *s = nullptr;
-        require(s, Calls<Real>::create(&s, n, task_.count, 5, CUDA_OPT_BACKEND_CUDA));
-        if (task_.bounds) require(s, Calls<Real>::set_bounds(s, lower_.data(), upper_.data()));
-        require(s, cuda_opt_set_real(s, CUDA_OPT_EPS, 0));
-        require(s, cuda_opt_set_real(s, CUDA_OPT_PGTOL, task_.pgtol));
-        require(s, cuda_opt_set_int(s, CUDA_OPT_MAX_ITERATIONS, task_.max_iterations));
+        Batch<Real> s(n, task_.count, 5, CUDA_OPT_BACKEND_CUDA);
+        if (task_.bounds) s.set_bounds(lower_.data(), upper_.data());
+        s.set_real(CUDA_OPT_EPS, 0).set_real(CUDA_OPT_PGTOL, task_.pgtol);
+        s.set_int(CUDA_OPT_MAX_ITERATIONS, task_.max_iterations);
         const double seconds = least([&] {
-            cuda_opt_reset(s);
-            while (Calls<Real>::solve(s, x_.data(), f_.data(), g_.data()) > 0) {
-                int64_t active = 0;
-                cuda_opt_get_int(s, CUDA_OPT_BATCH, &active);
-                evaluate_kernel<n><<<static_cast<unsigned>((active + 7) / 8), 256>>>(active, cuda_opt_batch_active(s),
+            s.reset();
+            while (s.solve(x_.data(), f_.data(), g_.data()) > 0) {
+                const int64_t active = s.active();
+                evaluate_kernel<n><<<static_cast<unsigned>((active + 7) / 8), 256>>>(active, s.active_problems(),
                                                                                      x_.data(), f_.data(), g_.data());
             }
             check(cudaDeviceSynchronize());
         });
         BatchRow row{"CUDA, reverse communication", seconds, task_.count, 0, 0, 0};
-        const auto sum = [&](int32_t key) {
-            std::vector<int64_t> values(count_);
-            require(s, cuda_opt_batch_get_int(s, key, values.data()));
-            int64_t total = 0;
-            for (const int64_t value : values) total += key == CUDA_OPT_BATCH_CODE ? value == 0 : value;
-            return total;
-        };
-        row.converged = sum(CUDA_OPT_BATCH_CODE);
-        row.iterations = sum(CUDA_OPT_ITERATIONS);
-        row.evaluations = sum(CUDA_OPT_EVALUATIONS);
-        cuda_opt_destroy(&s);
+        add_ends(s, row);
         return row;
     }
 
@@ -116,9 +89,6 @@ template <int n, class Real> class OnCuda {
             if (k > 0) seconds = std::min(seconds, watch.seconds());
         }
         return seconds;
-    }
-    static void require(const cuda_opt *s, int code) {
-        if (code < 0) throw std::runtime_error(cuda_opt_message(s));
     }
 
     BatchTask task_;

@@ -2,8 +2,11 @@
 #pragma once
 
 #include <cstdint>
+#include <numeric>
 #include <string>
 #include <vector>
+
+#include "cuda_opt.hpp"
 
 namespace cudaopt::bench {
 
@@ -21,6 +24,17 @@ struct BatchRow {
     double seconds; // the least of the repetitions
     int64_t problems, converged, iterations, evaluations;
 };
+
+// What the problems of a batch have come to.
+template <class Real> void add_ends(const Batch<Real> &batch, BatchRow &row) {
+    for (const int64_t code : batch.integers(CUDA_OPT_BATCH_CODE)) row.converged += code == 0;
+    const auto sum = [&](int32_t key) {
+        const std::vector<int64_t> values = batch.integers(key);
+        return std::accumulate(values.begin(), values.end(), int64_t{0});
+    };
+    row.iterations += sum(CUDA_OPT_ITERATIONS);
+    row.evaluations += sum(CUDA_OPT_EVALUATIONS);
+}
 
 // By functor, a thread and a warp a problem, and by reverse communication. None without a device.
 std::vector<BatchRow> batches_on_cuda(const BatchTask &task);

@@ -1,6 +1,6 @@
 #include "rank_run.hpp"
 
-#include <atomic>
+#include <algorithm>
 #include <chrono>
 #include <cstring>
 #include <exception>
@@ -11,9 +11,10 @@
 #include <vector>
 
 #include "cuda_opt.hpp"
+#include "evaluation.cuh"
+#include "meeting.hpp"
 #include "testfuncs/cuda_executor.cuh"
 #include "testfuncs/problem.hpp"
-#include "testfuncs/torsion.hpp"
 #ifdef BENCH_WITH_NCCL
 #include "cuda_opt/nccl.h"
 #endif
@@ -26,73 +27,6 @@ using testfuncs::Torsion;
 void check(cudaError_t status, const char *what) {
     if (status != cudaSuccess) throw std::runtime_error(std::string(what) + ": " + cudaGetErrorString(status));
 }
-
-// Torsion's energy on a run of whole rows; the rows beyond its ends are other ranks', or the boundary.
-struct PartEnergy {
-    struct Column {
-        testfuncs::EdgeColumn<testfuncs::LinearNode> edges;
-        bool first_part;
-        CUDA_OPT_HD void enter(const testfuncs::Neighbourhood &) {}
-        CUDA_OPT_HD double operator()(testfuncs::Sides sides, const testfuncs::Neighbourhood &v, Sum &f) const {
-            sides.lowest = sides.lowest && first_part; // elsewhere the edge downwards is the other rank's
-            return edges(sides, v, f);
-        }
-    };
-    Torsion::Energy whole;
-    const double *below, *above; // NULL: the boundary
-    int64_t nx;
-
-    CUDA_OPT_HD double boundary(int64_t i, int64_t j) const {
-        if (i < 0 || i >= nx) return 0;
-        const double *const row = j < 0 ? below : above;
-        return row ? row[i] : 0;
-    }
-    CUDA_OPT_HD Column column(int64_t i) const { return {whole.column(i), below == nullptr}; }
-};
-
-// Where the threads meet, without sleep: an exchange takes a few microseconds.
-class Meeting {
-  public:
-    explicit Meeting(int ranks) : ranks_(ranks), sends_(ranks), edges_(ranks) {}
-
-    void wait() {
-        const int round = round_.load();
-        if (here_.fetch_add(1) + 1 == ranks_) {
-            here_ = 0;
-            round_++;
-        } else {
-            while (round_.load() == round)
-                if (broken_) throw std::runtime_error("another rank has failed");
-        }
-    }
-    void gather(int rank, cuda_opt *s) {
-        void *send, *receive;
-        int64_t bytes;
-        if (cuda_opt_gather(s, &send, &receive, &bytes) != 0) throw std::runtime_error(cuda_opt_message(s));
-        sends_[rank] = send;
-        wait();
-        for (int from = 0; from < ranks_; from++)
-            std::memcpy(static_cast<char *>(receive) + from * bytes, sends_[from], static_cast<std::size_t>(bytes));
-        wait();
-    }
-    // Each rank's x, and where its last row stands.
-    struct Edges {
-        const double *first, *last;
-        int device;
-    };
-    Edges &edges(int rank) { return edges_[rank]; }
-    void break_up() { broken_ = true; }
-    void add_to_hash(uint64_t share) { hash_ += share; }
-    uint64_t hash() const { return hash_; }
-
-  private:
-    const int ranks_;
-    std::vector<void *> sends_;
-    std::vector<Edges> edges_;
-    std::atomic<int> here_{0}, round_{0};
-    std::atomic<bool> broken_{false};
-    std::atomic<uint64_t> hash_{0};
-};
 
 // Of elements of x, the first of which has this number: a sum, so that it does not matter who has which.
 uint64_t hash_of(const std::vector<double> &x, int64_t first) {
@@ -116,6 +50,9 @@ class RankOfRun {
 
     void run(RankRunResult &result) {
         check(cudaSetDevice(device_), "cudaSetDevice");
+        int capability = 0;
+        check(cudaDeviceGetAttribute(&capability, cudaDevAttrComputeCapabilityMajor, device_), "the device");
+        early_ = capability >= 9 && !o_.late;
         cudaStream_t stream;
         check(cudaStreamCreate(&stream), "cudaStreamCreate");
         {
@@ -127,6 +64,8 @@ class RankOfRun {
     }
 
   private:
+    static constexpr int64_t most_in_one_kernel = 1 << 14;
+
     int64_t row(int rank) const { return o_.ny * rank / o_.ranks; }
 
     // Where the segments of this rank end, in its rows: as many rows each as there are rows a segment.
@@ -140,6 +79,14 @@ class RankOfRun {
         if (ends.empty() || ends.back() != rows_ || cuda_opt_segment(n, k) != first_ + n_ || o_.ny < segments)
             throw std::runtime_error("the rows of rank " + std::to_string(rank_) + " are not those of its segments");
         return ends;
+    }
+
+    // Whether segments end where parts of a kernel do.
+    bool are_even(const std::vector<int64_t> &ends) const {
+        const Parts parts{nullptr, nullptr, nullptr, o_.nx, rows_, static_cast<int>(ends.size())};
+        for (int k = 0; k < parts.count; k++)
+            if (ends[k] != parts.begin(k + 1)) return false;
+        return true;
     }
 
     template <class Value> void fill(Array<double> &to, const Value &value) const {
@@ -164,21 +111,20 @@ class RankOfRun {
         s.set_int(CUDA_OPT_MAX_ITERATIONS, o_.iterations);
         s.set_int(CUDA_OPT_HISTORY_BITS, o_.history_bits);
         s.set_real(CUDA_OPT_EPS, 0);
+        s.set_int(CUDA_OPT_TIMED, o_.timed);
         const std::vector<int64_t> ends = o_.f_of_segments ? ends_of_segments() : std::vector<int64_t>{rows_};
         if (o_.f_of_segments) s.set_int(CUDA_OPT_F_PART, CUDA_OPT_F_OF_SEGMENTS);
         Array<double> x(s, n_), g(s, n_), f(s, static_cast<int64_t>(ends.size())), lower(s, torsion ? n_ : 1),
             upper(s, torsion ? n_ : 1), below(s, o_.nx), above(s, o_.nx);
         const testfuncs::Parameters sides = {{"nx", static_cast<double>(o_.nx)}, {"ny", static_cast<double>(o_.ny)}};
-        std::unique_ptr<Torsion> function;
+        std::unique_ptr<Torsion> torsion_function;
         std::map<int64_t, std::unique_ptr<testfuncs::Problem>> blocks; // Rosenbrock, of so many variables
         if (torsion) {
-            function = std::make_unique<Torsion>(o_.nx * o_.ny, complete(Torsion::facts().parameters, sides));
-            fill(x, [&](int64_t i) { return function->start(i); });
-            fill(lower, [&](int64_t i) { return function->lower(i); });
-            fill(upper, [&](int64_t i) { return function->upper(i); });
+            torsion_function = std::make_unique<Torsion>(o_.nx * o_.ny, complete(Torsion::facts().parameters, sides));
+            fill(lower, [&](int64_t i) { return torsion_function->lower(i); });
+            fill(upper, [&](int64_t i) { return torsion_function->upper(i); });
             s.set_bounds(lower.data(), upper.data());
         } else {
-            fill(x, [&](int64_t i) { return i % 2 == 0 ? -1.2 : 1; });
             s.set_uniform_bounds(-3, 3);
         }
         if (o_.log && rank_ == 0) {
@@ -190,12 +136,14 @@ class RankOfRun {
         cuda_opt_nccl nccl;
         cuda_opt_nccl_begin(&nccl, static_cast<ncclComm_t>(communicator_), o_.ranks, stream);
 #endif
-        meeting_.edges(rank_) = {x.data(), x.data() + (n_ - o_.nx), device_};
+        Array<unsigned> flags(s, 2);
+        check(cudaMemset(flags.data(), 0, 2 * sizeof(unsigned)), "cudaMemset");
+        meeting_.edges(rank_) = {x.data(), x.data() + (n_ - o_.nx), flags.data(), flags.data() + 1, device_};
         testfuncs::DeviceScratch scratch;
         testfuncs::Place place;
         place.space = testfuncs::Place::Space::cuda;
         place.stream = stream;
-        const auto evaluate = [&] {
+        const auto in_general = [&] {
             if (!torsion) {
                 for (int64_t k = 0, row = 0; k < static_cast<int64_t>(ends.size()); row = ends[k++]) {
                     const int64_t at = row * o_.nx, size = (ends[k] - row) * o_.nx;
@@ -222,7 +170,7 @@ class RankOfRun {
                                                                                                  : nullptr;
             testfuncs::CudaExecutor on(scratch, stream);
             for (int64_t k = 0, row = 0; k < static_cast<int64_t>(ends.size()); row = ends[k++]) {
-                const PartEnergy energy{function->energy(), row > 0 ? x.data() + (row - 1) * o_.nx : before,
+                const PartEnergy energy{torsion_function->energy(), row > 0 ? x.data() + (row - 1) * o_.nx : before,
                                         ends[k] < rows_ ? x.data() + ends[k] * o_.nx : behind, o_.nx};
                 const testfuncs::Grid grid{o_.nx, ends[k] - row};
                 const int64_t at = row * o_.nx;
@@ -231,33 +179,71 @@ class RankOfRun {
                                    testfuncs::StoreSum{f.data() + k});
             }
         };
+        unsigned round = 0;
+        const auto in_one_kernel = [&] {
+            const Parts parts{x.data(), g.data(), f.data(), o_.nx, rows_, static_cast<int>(ends.size())};
+            round++;
+            if (!torsion) {
+                check(evaluate_in_one(RosenbrockParts{parts}, {}, round, early_, stream), "the evaluation");
+                return;
+            }
+            Neighbours neighbours{};
+            TorsionParts function{parts, torsion_function->energy(), nullptr, nullptr};
+            if (rank_ > 0) {
+                const Meeting::Edges &below = meeting_.edges(rank_ - 1);
+                function.below = below.last, neighbours.tell_below = below.from_above;
+                neighbours.from_below = flags.data();
+            }
+            if (rank_ + 1 < o_.ranks) {
+                const Meeting::Edges &above = meeting_.edges(rank_ + 1);
+                function.above = above.first, neighbours.tell_above = above.from_below;
+                neighbours.from_above = flags.data() + 1;
+            }
+            check(evaluate_in_one(function, neighbours, round, early_, stream), "the evaluation");
+        };
 
         constexpr int64_t warm_up = 5;
-        using Clock = std::chrono::steady_clock;
-        Clock::time_point begin{};
-        int64_t begun_at = 0, exchanges = 0, bytes_sent = 0;
-        int task;
-        do {
-            task = s.solve(x, f, g);
-            if (task == CUDA_OPT_EXCHANGE) {
-                void *send, *receive;
-                int64_t bytes = 0;
-                cuda_opt_gather(s, &send, &receive, &bytes);
-                exchanges++;
-                bytes_sent += bytes;
-                if (!o_.nccl) meeting_.gather(rank_, s);
+        const bool in_one = n_ <= most_in_one_kernel && meeting_.reachable && !o_.general && are_even(ends);
+        int64_t exchanges = 0, bytes_sent = 0;
+        int task = 0;
+        // Returns seconds an iteration.
+        const auto solve_once = [&] {
+            using Clock = std::chrono::steady_clock;
+            Clock::time_point begin{};
+            int64_t begun_at = 0;
+            exchanges = bytes_sent = 0;
+            if (torsion) fill(x, [&](int64_t i) { return torsion_function->start(i); });
+            else fill(x, [&](int64_t i) { return i % 2 == 0 ? -1.2 : 1; });
+            meeting_.wait(); // all edges are known
+            do {
+                task = s.solve(x, f, g);
+                if (task == CUDA_OPT_EXCHANGE) {
+                    void *send, *receive;
+                    int64_t bytes = 0;
+                    cuda_opt_gather(s, &send, &receive, &bytes);
+                    exchanges++;
+                    bytes_sent += bytes;
+                    if (!o_.nccl) meeting_.gather(rank_, s);
 #ifdef BENCH_WITH_NCCL
-                else task = cuda_opt_exchange_nccl(s, &nccl);
+                    else task = cuda_opt_exchange_nccl(s, &nccl);
 #endif
-            }
-            if (task == CUDA_OPT_EVALUATE_FG) evaluate();
-            if (begun_at == 0 && s.get_int(CUDA_OPT_ITERATIONS) >= warm_up) {
-                begun_at = s.get_int(CUDA_OPT_ITERATIONS);
-                begin = Clock::now();
-            }
-        } while (task > 0);
-        s.synchronize();
-        const double seconds = std::chrono::duration<double>(Clock::now() - begin).count();
+                }
+                if (task == CUDA_OPT_EVALUATE_FG) in_one ? in_one_kernel() : in_general();
+                if (begun_at == 0 && s.get_int(CUDA_OPT_ITERATIONS) >= warm_up) {
+                    begun_at = s.get_int(CUDA_OPT_ITERATIONS);
+                    begin = Clock::now();
+                }
+            } while (task > 0);
+            s.synchronize();
+            return std::chrono::duration<double>(Clock::now() - begin).count() /
+                   static_cast<double>(std::max<int64_t>(1, s.get_int(CUDA_OPT_ITERATIONS) - begun_at));
+        };
+        std::vector<double> seconds = {solve_once()};
+        while (static_cast<int>(seconds.size()) < o_.repeat) {
+            s.check(cuda_opt_reset(s));
+            seconds.push_back(solve_once());
+        }
+        std::sort(seconds.begin(), seconds.end());
 #ifdef BENCH_WITH_NCCL
         cuda_opt_nccl_end(&nccl);
 #endif
@@ -275,14 +261,13 @@ class RankOfRun {
             }
         }
         if (rank_ != 0) return;
-        const int64_t iterations = s.get_int(CUDA_OPT_ITERATIONS);
         result = {o_.nx * o_.ny,
-                  iterations,
+                  s.get_int(CUDA_OPT_ITERATIONS),
                   s.get_int(CUDA_OPT_EVALUATIONS),
                   exchanges,
                   bytes_sent,
-                  seconds,
-                  std::max<int64_t>(1, iterations - begun_at),
+                  seconds[seconds.size() / 2],
+                  seconds[0],
                   s.get_real(CUDA_OPT_F),
                   s.get_real(CUDA_OPT_PG_NORM2),
                   s.get_int(CUDA_OPT_WORKSPACE_BYTES),
@@ -296,6 +281,7 @@ class RankOfRun {
     Meeting &meeting_;
     void *const communicator_;
     const int64_t rows_, first_, n_;
+    bool early_ = false; // kernels may be in place before those in front of them have ended
 };
 
 } // namespace
@@ -318,16 +304,20 @@ RankRunResult run_ranks(const RankRunOptions &o) {
 #else
     if (o.nccl) throw std::runtime_error("bench_ranks was built without NCCL");
 #endif
+    Meeting meeting(o.ranks);
     for (int a = 0; a < devices; a++)
         for (int b = 0; b < devices; b++) {
             int can = 0;
-            if (a == b || cudaDeviceCanAccessPeer(&can, a, b) != cudaSuccess || !can) continue;
+            if (a == b) continue;
+            if (cudaDeviceCanAccessPeer(&can, a, b) != cudaSuccess || !can) {
+                meeting.reachable = false;
+                continue;
+            }
             check(cudaSetDevice(a), "cudaSetDevice");
             const cudaError_t status = cudaDeviceEnablePeerAccess(b, 0);
             if (status == cudaErrorPeerAccessAlreadyEnabled) cudaGetLastError();
             else check(status, "cudaDeviceEnablePeerAccess");
         }
-    Meeting meeting(o.ranks);
     RankRunResult result{};
     result.devices = std::min(devices, o.ranks);
     std::vector<std::exception_ptr> thrown(o.ranks);

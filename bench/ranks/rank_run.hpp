@@ -16,13 +16,16 @@ struct RankRunOptions {
     bool log = false;           // rank 0's, to standard output
     bool alone = false;         // of one rank: a handle that is told nothing of ranks
     bool f_of_segments = false; // f is summed by segments, so that its bits do not depend on the ranks
+    int repeat = 1;             // solves
+    bool timed = false;         // CUDA_OPT_TIMED
+    bool late = false;          // evaluations in one kernel begin when the solver's kernel has ended
+    bool general = false;       // evaluations as those of many variables, be there ever so few
     bool hash = false;          // of x at the end
 };
 
 struct RankRunResult {
     int64_t n, iterations, evaluations, exchanges, bytes; // bytes: that one rank has sent
-    double seconds;                                       // of the iterations after the fifth; wall time
-    int64_t timed;                                        // how many these are
+    double seconds, least_seconds; // an iteration after the fifth, wall time: the median of the solves, the least
     double f, pg_norm2;
     int64_t workspace; // bytes, of rank 0
     uint64_t hash;     // 0 unless asked for

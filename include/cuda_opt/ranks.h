@@ -9,7 +9,7 @@
  *     }
  *
  * All ranks get the same tasks and codes, bit for bit the same f, norms and counts, and the same decisions: so all have
- * to make the same calls, with the same settings but for THREADS, REPORT_ITERATES and the IPRINTs. What fails on one
+ * to make the same calls, with the same settings but for THREADS, TIMED, REPORT_ITERATES, the IPRINTs. What fails on a
  * rank, or is asked of it by cuda_opt_request_stop(), ends the solve on all of them, with one code and a message that
  * names the rank, at the next exchange or, of a stop, at the first evaluation that would follow it. Until then the rank
  * that failed is asked for the same tasks as the others; its x, f and g may be lost. There is no cuda_opt_save() and no

@@ -103,8 +103,10 @@ int solve(cuda_opt *s, int bits, void *x, double *f, void *g) {
 // What reads the problems begins with: 0, or a code with its message.
 int before_reading(cuda_opt *s, const char *call, const void *values) {
     if (const int code = require_batch(s, call)) return code;
-    if (s->batch->started() && values) return 0;
-    s->message().set(values ? "%s has to come after the first call of cuda_opt_batch_solve" : "%s: values is NULL",
+    if (s->batch->has_problems() && values) return 0;
+    s->message().set(!values               ? "%s: values is NULL"
+                     : s->batch->started() ? "%s: there was no memory for the problems, the batch has not begun"
+                                           : "%s has to come after the first call of cuda_opt_batch_solve",
                      call);
     return CUDA_OPT_MISUSE;
 }

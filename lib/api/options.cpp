@@ -54,6 +54,7 @@ const IntSetting int_settings[] = {
     {CUDA_OPT_HISTORY_BITS, "HISTORY_BITS", &Settings::history_bits, nullptr, 16, 64},
     {CUDA_OPT_PRODUCT_BITS, "PRODUCT_BITS", &Settings::product_bits, nullptr, 32, 64},
     {CUDA_OPT_F_PART, "F_PART", &Settings::f_part, nullptr, 0, 2},
+    {CUDA_OPT_TIMED, "TIMED", nullptr, &Settings::timed, 0, 1},
     {CUDA_OPT_IPRINT_FREQUENCY, "IPRINT_FREQUENCY", &Settings::log_frequency, nullptr, INT64_MIN, INT64_MAX},
     {CUDA_OPT_IPRINT_TYPE, "IPRINT_TYPE", &Settings::log_type, nullptr, 0, 3},
 };
@@ -142,11 +143,11 @@ int check_no_exchange(cuda_opt &s) {
     return CUDA_OPT_MISUSE;
 }
 
-// What a batch has not: a metric, columns of fewer bits, iterates to look at, a log, ranks.
+// What a batch has not: a metric, columns of fewer bits, iterates to look at, a log, ranks, a clock.
 bool is_solvers_alone(int32_t key) {
     for (const int32_t one :
          {CUDA_OPT_DIAGCO, CUDA_OPT_METRIC, CUDA_OPT_DIAGONAL_EVERY, CUDA_OPT_HISTORY_BITS, CUDA_OPT_PRODUCT_BITS,
-          CUDA_OPT_REPORT_ITERATES, CUDA_OPT_IPRINT_FREQUENCY, CUDA_OPT_IPRINT_TYPE, CUDA_OPT_F_PART})
+          CUDA_OPT_REPORT_ITERATES, CUDA_OPT_IPRINT_FREQUENCY, CUDA_OPT_IPRINT_TYPE, CUDA_OPT_F_PART, CUDA_OPT_TIMED})
         if (key == one) return true;
     return false;
 }
@@ -165,7 +166,7 @@ int set_of_solve(cuda_opt *s, int32_t key, int64_t value) {
     const bool history = key == CUDA_OPT_HISTORY_BITS;
     if (const int code = check_value(*s, *setting, value)) return code;
     const bool at_start_only = history || key == CUDA_OPT_DIAGCO || key == CUDA_OPT_METRIC || key == CUDA_OPT_THREADS ||
-                               key == CUDA_OPT_ROBUST || key == CUDA_OPT_F_PART;
+                               key == CUDA_OPT_ROBUST || key == CUDA_OPT_F_PART || key == CUDA_OPT_TIMED;
     if (at_start_only && s->started()) {
         s->message().set("CUDA_OPT_%s can be set before the first call of cuda_opt_%ssolve only", setting->name,
                          s->batch ? "batch_" : "");

@@ -18,6 +18,7 @@ Batch::Batch(int n, int64_t count, int m, std::unique_ptr<BatchMachine> machine)
 
 void Batch::reset() {
     phase_ = Phase::start;
+    has_problems_ = false;
     stop_requested = false;
     active_ = rounds_ = 0;
 }
@@ -46,7 +47,8 @@ int Batch::call() {
         machine_->allocate({shape_, count_, static_cast<int>(settings.threads), packed != 0}, stream, patience_);
         codes_.resize(static_cast<std::size_t>(count_));
         phase_ = Phase::going;
-        active_ = machine_->begin(arrays, settings);
+        has_problems_ = true;
+        active_ = machine_->begin(arrays, settings, stop_requested);
         break;
     case Phase::going: active_ = machine_->go_on(arrays, settings, stop_requested, patience_.seconds_passed()); break;
     case Phase::ended:

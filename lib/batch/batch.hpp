@@ -23,6 +23,8 @@ class Batch {
     batch::Shape shape() const { return shape_; }
     int64_t count() const { return count_; }
     bool started() const { return phase_ != Phase::start; }
+    // Whether there is something to read of each problem: not where there was no memory for them.
+    bool has_problems() const { return has_problems_; }
     int64_t active() const { return active_; }
     const int64_t *list() const { return machine_->active(); }
     int64_t workspace_bytes() const { return machine_->workspace_bytes(); }
@@ -32,7 +34,7 @@ class Batch {
     int resume();
     void reset();
 
-    // These wait for the machine and throw its failures. To host memory, count numbers.
+    // These need has_problems(), wait for the machine and throw its failures. To host memory, count numbers.
     void read_codes(int64_t *to);
     void read(const BatchResult &which, void *to) { machine_->read(which, to); }
     const char *tell(int64_t problem);
@@ -50,6 +52,7 @@ class Batch {
     const std::unique_ptr<BatchMachine> machine_;
     Message message_, told_;
     Phase phase_ = Phase::start;
+    bool has_problems_ = false;
     Clock::time_point first_call_{};
     Patience patience_{stop_requested};
     int64_t active_ = 0, rounds_ = 0;

@@ -32,21 +32,21 @@ template <class Real, class Executor, class ShapeOf = batch::Shape> class BatchM
                executor_.bytes();
     }
 
-    int64_t begin(const BatchArrays &arrays, const Settings &settings) override {
+    int64_t begin(const BatchArrays &arrays, const Settings &settings, bool stop) override {
         bind(arrays);
         all_.list = nullptr;
-        executor_.each(count_, Advance{all_, settings, batch::Pass::begin, 0});
+        executor_.each(count_, Advance{all_, settings, batch::Pass::begin, stop, 0});
         return select();
     }
     int64_t go_on(const BatchArrays &arrays, const Settings &settings, bool stop, double seconds) override {
         bind(arrays);
-        executor_.each(selected_, Advance{all_, settings, stop ? batch::Pass::stop : batch::Pass::go_on, seconds});
+        executor_.each(selected_, Advance{all_, settings, batch::Pass::go_on, stop, seconds});
         return select();
     }
     void give_up(const BatchArrays &arrays, bool stop_requested, double seconds) override {
         bind(arrays);
         all_.list = nullptr;
-        executor_.each(count_, Advance{all_, {}, stop_requested ? batch::Pass::stop_waiting : batch::Pass::end_of_time, seconds});
+        executor_.each(count_, Advance{all_, {}, stop_requested ? batch::Pass::stop_waiting : batch::Pass::end_of_time, false, seconds});
         if (all_.packed) executor_.each(count_, batch::WriteEnded<Real, ShapeOf>{all_});
     }
     const int64_t *active() const override { return active_.get(); }

@@ -87,15 +87,16 @@ template <class Real, class ShapeOf = Shape> struct Problems {
     }
 };
 
-// What a pass is for: all problems to their first evaluation, or the active ones to their next; or to their ends, since
-// the caller wants no more, or what was waited for took too long.
-enum class Pass { begin, go_on, stop, stop_waiting, end_of_time };
+// What a pass is for: all problems to their first evaluation, or the active ones to their next, where `stop` ends them;
+// or to their ends without a wait, since the caller wants no more, or what was waited for took too long.
+enum class Pass { begin, go_on, stop_waiting, end_of_time };
 
 // One rule for all of them: it holds the whole algorithm, which takes long to compile.
 template <class Real, class ShapeOf = Shape> struct Advance {
     Problems<Real, ShapeOf> all;
     Settings settings;
     Pass pass;
+    bool stop;
     double seconds;
     template <class Team> CUDA_OPT_HD void operator()(const Team &team, int64_t k, unsigned char *scratch) const {
         const int64_t p = all.problem(k), row = all.row(k);
@@ -119,7 +120,7 @@ template <class Real, class ShapeOf = Shape> struct Advance {
         int task;
         for (;; order = Order::stop) {
             task = one.run(order, seconds);
-            if (pass != Pass::stop || task <= 0 || order == Order::stop) break;
+            if (!stop || task <= 0 || order == Order::stop) break;
         }
         all.tell(team, one, k, task);
         all.put_away(p, scratch);

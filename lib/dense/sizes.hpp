@@ -18,6 +18,9 @@ template <> struct Known<0> {
     CUDA_OPT_HD constexpr operator int() const { return number; }
 };
 
+// In the place of what is not there.
+struct Nothing {};
+
 // Up to here: a system of 2 x 6 rows fills the registers of a device's thread.
 constexpr int most_unrolled = 6;
 

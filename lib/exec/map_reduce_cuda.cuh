@@ -81,6 +81,7 @@ __device__ Record record_of_block(int64_t i, int64_t end, int64_t step, const Ru
 template <class Record, int resident, class Rule>
 __global__ void __launch_bounds__(block_threads, resident < most_resident ? resident : 1)
     map_blocks_kernel(int64_t n, Rule rule, Record *block_record) {
+    let_next_begin();
     const Record mine = record_of_block<Record>(int64_t(blockIdx.x) * block_threads + threadIdx.x, n,
                                                 int64_t(gridDim.x) * block_threads, rule);
     if (threadIdx.x == 0) block_record[blockIdx.x] = mine;
@@ -139,6 +140,7 @@ cudaError_t map_reduce_cuda(int64_t n, const Rule &rule, const Finish &finish, v
 }
 
 template <class Rule> __global__ void __launch_bounds__(block_threads) map_kernel(int64_t n, Rule rule) {
+    let_next_begin();
     const int64_t step = int64_t(gridDim.x) * block_threads;
     for (int64_t i = int64_t(blockIdx.x) * block_threads + threadIdx.x; i < n; i += step) rule(i);
 }

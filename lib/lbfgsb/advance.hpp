@@ -52,7 +52,7 @@ template <int fixed_m> CUDA_OPT_HD_INLINE Turn StateOf<fixed_m>::begin_turn(cons
     case Stage::stepped: return ask_evaluation(Stage::trial_point);
     case Stage::trial_point: return Turn::measure_trial;
     case Stage::trial_products: return Turn::judge_trial;
-    case Stage::longest_step: start_line_search(answer.number); return Turn::search;
+    case Stage::longest_step: know_longest_step(answer.number); return Turn::search;
     case Stage::best_put_aside: return Turn::append_pair;
     case Stage::truncation_ready: return prepare_truncation();
     case Stage::truncated:

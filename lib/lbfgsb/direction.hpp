@@ -50,19 +50,23 @@ CUDA_OPT_HD_INLINE Turn StateOf<fixed_m>::begin_direction() {
 // VA15 and L-BFGS-B alike: the first trial point lies at x - t P g, t = 1 / ||P g||, with bounds t = 1 at most, and 1
 // where every variable has two. Without bounds it is the step 1 along -g / theta, theta = ||g||: then d is not lost
 // beside x, however f is scaled. Where the point would coincide with x for want of digits, or lie so far away that f
-// there could not be interpolated, theta is such that it does not. Where the metric is learned, the point is no further
-// away than the minimum, were that 0, of a parabola with this f and slope; but a f that is small by chance makes the
-// way a thousand times shorter at most.
+// there could not be interpolated, theta is such that it does not; likewise where f, by its slope, would not change by
+// more than its rounding errors, up to a distance of 1. A x so small that no pair could be learned from a step of 2^26
+// ||x|| tells no distance, as 0 does not. Where the metric is learned, the point is no further away than the minimum,
+// were that 0, of a parabola with this f and slope; but a f that is small by chance makes the way a thousand times
+// shorter at most.
 template <int fixed_m>
 CUDA_OPT_HD_CALL inline FirstStep StateOf<fixed_m>::first_step() const {
     constexpr double few_digits = 1 / 67108864.0, far = 67108864.0; // 2^26 either way
     constexpr double shortest = 1e-3;
-    const double norm = results.pg_norm2, x = results.x_norm2;
+    const double norm = results.pg_norm2, x = results.x_norm2, f = std::fabs(results.f);
     const FirstStep classical{1, boxed_ ? 1 : bounded_ ? least(1 / norm, 1.0) : 1 / norm};
     if (callers_metric()) return classical;
     double length = !bounded_ ? 1 : boxed_ ? norm : least(norm, 1.0);
-    if (learns() && results.f != 0) length *= least(greatest(2 * std::fabs(results.f) / norm / length, shortest), 1.0);
-    const double wanted = greatest(few_digits * x, boxed_ || x == 0 ? length : least(length, far * x));
+    if (learns() && f != 0) length *= least(greatest(2 * f / norm / length, shortest), 1.0);
+    const bool x_tells = !boxed_ && far * x * (far * x) >= smallest_normal;
+    const double in_f = least(rounding_level * f / norm, 1.0), in_x = few_digits * x;
+    const double wanted = greatest(greatest(in_f, in_x), x_tells ? least(length, far * x) : length);
     const double theta = norm / wanted;
     const bool changed = learns() || (settings.robust && wanted != length);
     return (changed || !bounded_) && is_normal(theta) && is_normal(1 / theta) ? FirstStep{theta, 1} : classical;

@@ -18,7 +18,7 @@ template <int fixed_m> class LimitedMemoryOf {
         visit(ss_, size), visit(ys_, size), visit(yy_, size), visit(theta_ss_, size);
         visit(step_, m), visit(y_scale_, m);
         middle_.each_array(m, visit);
-        subspace_.each_array(m, visit);
+        if constexpr (fixed_m == 0) subspace_.each_array(m, visit);
     }
 
     CUDA_OPT_HD int capacity() const { return m_; }
@@ -106,7 +106,8 @@ template <int fixed_m> class LimitedMemoryOf {
     dense::Array<fixed_m> step_;                // s_j = step_j d_j
     dense::Array<fixed_m> y_scale_;             // y_j of the model over the difference of the gradients that is stored
     dense::Array<fixed_m * fixed_m> theta_ss_; // theta S'S as in M^-1, its upper triangle; K needs it, too
-    dense::QuasiDefiniteOf<fixed_m> middle_, subspace_;
+    dense::QuasiDefiniteOf<fixed_m> middle_;
+    std::conditional_t<fixed_m == 0, dense::QuasiDefinite, dense::Nothing> subspace_; // else its solve has one of its own
 };
 
 using LimitedMemory = LimitedMemoryOf<0>;

@@ -14,7 +14,7 @@ struct Metric {
 
 struct Settings {
     int64_t max_iterations = 2000, max_evaluations = 0, evaluations_per_search = 20, max_cuts = 30;
-    bool approximate_cauchy = false, report_iterates = false, robust = true;
+    bool approximate_cauchy = false, report_iterates = false, robust = true, timed = true;
     int64_t history_bits = 64, // of an element of S and Y
         product_bits = 64,     // of their products
         threads = 0, log_frequency = -1, log_type = 0, f_part = 0;

@@ -216,9 +216,10 @@ template <int fixed_m> class StateOf {
     CUDA_OPT_HD void note_direction();
     CUDA_OPT_HD Turn replace_direction();
     CUDA_OPT_HD Turn judge_trial(const Answer &answer);
-    CUDA_OPT_HD void start_line_search(double longest_step);
+    CUDA_OPT_HD void start_line_search();
+    CUDA_OPT_HD void know_longest_step(double longest);
+    CUDA_OPT_HD bool longest_step_matters(double f, double slope) const;
     CUDA_OPT_HD Turn advance_line_search(const Answer &answer);
-    CUDA_OPT_HD bool satisfies_wolfe(double f, double slope) const;
     CUDA_OPT_HD bool satisfies_weak_wolfe(double step, double f, double slope) const;
     CUDA_OPT_HD bool satisfies_approximate_wolfe(double f, double slope) const;
     CUDA_OPT_HD Turn try_step(double step);
@@ -246,6 +247,8 @@ template <int fixed_m> class StateOf {
     CUDA_OPT_HD void tell_end();
 
     static constexpr double progress_share = 0.1; // of f or ||P g||: a fall that counts as progress
+    // Differences of f below this share of f count as rounding errors where the slopes say that the step is good.
+    static constexpr double rounding_level = 1e5 * machine_epsilon;
 
     int64_t n_ = 0;
     Stage stage_ = Stage::start;
@@ -283,9 +286,10 @@ template <int fixed_m> class StateOf {
     int64_t search_evaluations_ = 0, cuts_in_a_row_ = 0;
     bool fresh_start_ = false; // the next search goes along -g, at its own scale
     bool direction_judged_ = false, search_started_ = false;
-    bool exhausted_ = false; // the search ended without a step that meets both conditions
-    bool returning_ = false; // and the trial point is the lowest that it saw
-    bool first_ = true;      // the iterate that is measured is the start
+    bool longest_step_open_ = false; // how far d leads within the box has not mattered to this search so far
+    bool exhausted_ = false;         // the search ended without a step that meets both conditions
+    bool returning_ = false;         // and the trial point is the lowest that it saw
+    bool first_ = true;              // the iterate that is measured is the start
     SearchFailure failure_ = SearchFailure::no_descent;
 
     int end_code_ = 0;

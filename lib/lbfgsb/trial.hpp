@@ -6,8 +6,6 @@
 
 namespace cudaopt {
 
-// Differences of f below this share of f count as rounding errors where the slopes say that the step is good.
-constexpr double rounding_level = 1e5 * machine_epsilon;
 constexpr double steepest_ascent_accepted = 0.8; // 1 - 2 delta of Hager and Zhang (2005), delta = 0.1
 constexpr int most_refreshes_in_vain = 4;
 constexpr double least_cosine = 1e-3; // of a projected direction and the projected gradient
@@ -52,18 +50,7 @@ CUDA_OPT_HD_INLINE Turn StateOf<fixed_m>::judge_trial(const Answer &answer) {
     results.slope = slope_at_trial(sums) / unit_;
     if (!direction_judged_ && !descends(direction_sums_known_ ? direction_sums_ : *answer.direction))
         return replace_direction();
-    if (!search_started_) {
-        const double slope = slope_at_trial(sums);
-        const bool first_accepted = are_finite(sums) && (satisfies_wolfe(sums.f, slope) ||
-                                                         satisfies_weak_wolfe(direction_.step, sums.f, slope));
-        if (bounded_ && !fresh_start_ && !first_accepted) {
-            ask(Stage::longest_step, Verb::largest_step);
-            request_.slot = direction_.spare_slot;
-            return Turn::asks;
-        }
-        // With bounds of no consequence to a search that ends here, and 1 from a fresh start.
-        start_line_search(fresh_start_ ? 1 : direction_.step);
-    }
+    if (!search_started_) start_line_search();
     return Turn::search;
 }
 
@@ -100,13 +87,6 @@ CUDA_OPT_HD_CALL inline Turn StateOf<fixed_m>::replace_direction() {
     return fail_search(SearchFailure::no_descent);
 }
 
-// Conditions (T 1.1) and (T 1.2) at the first step.
-template <int fixed_m>
-CUDA_OPT_HD_INLINE bool StateOf<fixed_m>::satisfies_wolfe(double f, double slope) const {
-    return f <= f_base_ + settings.ftol * direction_.step * slope_base_ &&
-           std::fabs(slope) <= settings.gtol * -slope_base_;
-}
-
 // Of condition (T 1.2) only the half that makes s'y positive: a step beyond the minimiser along d is good enough where
 // f has fallen. Not where the path of version 3.0 is followed.
 template <int fixed_m>
@@ -123,11 +103,15 @@ CUDA_OPT_HD_INLINE bool StateOf<fixed_m>::satisfies_approximate_wolfe(double f, 
            slope >= settings.gtol * slope_base_ && slope <= steepest_ascent_accepted * -slope_base_;
 }
 
-// longest_step: along d within the box.
+// In the box the longest step is that which d allows; from a fresh start 1. It costs a sweep, and most searches end
+// with the first step, or go back from there: until it matters, it is taken to be the first.
 template <int fixed_m>
-CUDA_OPT_HD_INLINE void StateOf<fixed_m>::start_line_search(double longest_step) {
+CUDA_OPT_HD_INLINE void StateOf<fixed_m>::start_line_search() {
     SearchTolerances tolerances{settings.ftol, settings.gtol, settings.xtol, settings.step_min, settings.step_max};
-    if (bounded_) tolerances.step_max = greatest(least(tolerances.step_max, longest_step), direction_.step);
+    longest_step_open_ = bounded_ && !fresh_start_;
+    if (bounded_)
+        tolerances.step_max =
+            longest_step_open_ ? direction_.step : greatest(least(tolerances.step_max, 1.0), direction_.step);
     // The first step of all depends on the scale of f; stpmin is meant for the search.
     tolerances.step_min = least(tolerances.step_min, direction_.step);
     line_.start(f_base_, slope_base_, direction_.step, tolerances);
@@ -135,10 +119,28 @@ CUDA_OPT_HD_INLINE void StateOf<fixed_m>::start_line_search(double longest_step)
 }
 
 template <int fixed_m>
+CUDA_OPT_HD_INLINE void StateOf<fixed_m>::know_longest_step(double longest) {
+    line_.lengthen(greatest(least(settings.step_max, longest), direction_.step));
+    longest_step_open_ = false;
+}
+
+template <int fixed_m>
+CUDA_OPT_HD_INLINE bool StateOf<fixed_m>::longest_step_matters(double f, double slope) const {
+    return longest_step_open_ && !returning_ && !satisfies_weak_wolfe(line_.step(), f, slope) &&
+           !satisfies_approximate_wolfe(f, slope) &&
+           line_.goes_on_otherwise(greatest(settings.step_max, direction_.step), f, slope);
+}
+
+template <int fixed_m>
 CUDA_OPT_HD_INLINE Turn StateOf<fixed_m>::advance_line_search(const Answer &answer) {
     const PanelProducts &sums = *answer.sums;
     const double f = sums.f, slope = slope_at_trial(sums);
     if (!are_finite(sums)) return backtrack();
+    if (longest_step_matters(f, slope)) {
+        ask(Stage::longest_step, Verb::largest_step);
+        request_.slot = direction_.spare_slot;
+        return Turn::asks;
+    }
     cuts_in_a_row_ = 0;
     if (returning_) return f < f_base_ ? accept(answer) : fail_search(SearchFailure::lower_not_found_again);
     search_evaluations_++;
@@ -178,6 +180,7 @@ CUDA_OPT_HD_CALL inline Turn StateOf<fixed_m>::backtrack() {
     results.cuts++;
     cuts_in_a_row_++;
     line_.cut();
+    if (search_evaluations_ == 0) longest_step_open_ = false; // it is shorter than the first was
     return try_step(line_.step());
 }
 
@@ -247,6 +250,11 @@ CUDA_OPT_HD_INLINE Turn StateOf<fixed_m>::append_pair(const Answer &answer) {
         products_hold_ = !callers_metric() || panel_.weighted;
     } else {
         results.skipped_updates++;
+        // f was still falling when the evaluations ended: the next search goes on from this length, up to a distance of
+        // 1, as at a start. Not further, for a function without a lower bound never ends to fall.
+        const double theta = greatest(memory_.theta() / step_, results.pg_norm2);
+        if (exhausted_ && memory_.pairs() == 0 && !callers_metric() && theta < memory_.theta())
+            memory_.set_scale(theta);
         use_stored_pairs();
         products_hold_ = memory_.pairs() == 0 && !callers_metric();
     }

@@ -33,6 +33,14 @@ class MoreThuente {
     // and stay below the failed step from now on.
     CUDA_OPT_HD void cut();
 
+    // step_max is known later than the search began, and is at least what it was taken to be: the first step. It has
+    // not mattered so far.
+    CUDA_OPT_HD void lengthen(double step_max);
+    // Whether an update with phi and slope may come out otherwise than with the step_max that was taken, if it is as
+    // long as that, or less. Each choice of an update goes the same way from some step_max on: what both ends agree on
+    // holds between them.
+    CUDA_OPT_HD bool goes_on_otherwise(double step_max, double phi, double slope) const;
+
     CUDA_OPT_HD double step() const { return step_; }
     // The lowest phi of all updates, and where; phi(0) at 0 before the first.
     CUDA_OPT_HD double lowest_step() const { return lowest_.step; }
@@ -58,6 +66,7 @@ class MoreThuente {
     bool bracketed_ = false;
     bool modified_ = true; // stage 1: work with psi(t) = phi(t) - phi(0) - ftol t phi'(0)
     bool any_finite_ = false;
+    bool last_width_is_first_ = false; // after the first update, of a minimum that is bracketed: step_max - step_min
 };
 
 namespace line_search {
@@ -97,6 +106,7 @@ CUDA_OPT_HD_INLINE void MoreThuente::start(double phi0, double slope0, double fi
 CUDA_OPT_HD_INLINE SearchVerdict MoreThuente::update(double phi, double slope) {
     const double slope_test = tolerances_.ftol * slope0_;
     const double phi_test = phi0_ + step_ * slope_test;
+    last_width_is_first_ = !any_finite_;
     any_finite_ = true;
     if (phi < lowest_.phi) lowest_ = {step_, phi, slope};
     if (modified_ && phi <= phi_test && slope >= 0) modified_ = false;
@@ -138,6 +148,24 @@ CUDA_OPT_HD_INLINE SearchVerdict MoreThuente::update(double phi, double slope) {
     if (bracketed_ && (step_ <= lower_ || step_ >= upper_ || upper_ - lower_ <= tolerances_.xtol * upper_))
         step_ = best_.step;
     return SearchVerdict::evaluate;
+}
+
+CUDA_OPT_HD_CALL inline void MoreThuente::lengthen(double step_max) {
+    if (!any_finite_) {
+        SearchTolerances tolerances = tolerances_; // a copy, since start() clears its own
+        tolerances.step_max = step_max;
+        start(phi0_, slope0_, step_, tolerances);
+    } else if (last_width_is_first_) { // within the bracket no step is the longest
+        last_width_ = step_max - tolerances_.step_min;
+    }
+}
+
+CUDA_OPT_HD_CALL inline bool MoreThuente::goes_on_otherwise(double step_max, double phi, double slope) const {
+    MoreThuente as_taken = *this, longer = *this;
+    longer.lengthen(step_max);
+    const SearchVerdict verdict = as_taken.update(phi, slope);
+    return longer.update(phi, slope) != verdict ||
+           (verdict == SearchVerdict::evaluate && (!as_taken.bracketed_ || as_taken.step_ != longer.step_));
 }
 
 CUDA_OPT_HD_CALL inline void MoreThuente::cut() {

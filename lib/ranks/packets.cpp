@@ -72,6 +72,13 @@ int Packets::check(Message &message) {
             return CUDA_OPT_MISUSE;
         }
     }
+    if (std::memcmp(receive_.get() + rank_ * bytes_, send_.get(), static_cast<std::size_t>(bytes_)) != 0) {
+        message.set(
+            "the exchange brought another packet of rank %d than the one that it sent, of exchange %lld instead "
+            "of %lld: each exchange has to be gathered anew",
+            rank_, static_cast<long long>(header(rank_).number), static_cast<long long>(own.number));
+        return CUDA_OPT_MISUSE;
+    }
     for (int rank = 0; rank < ranks_; rank++)
         if (header(rank).code < 0) {
             message.set("rank %d: %.*s", rank, static_cast<int>(sentence - 1), payload_of<char>(rank));

@@ -21,9 +21,10 @@ constexpr char magic[8] = {'c', 'u', 'd', 'a', '_', 'o', 'p', 't'};
 struct Clocks {
     double seconds_passed, host_seconds;
 };
-constexpr uint32_t version = 3, byte_order = 0x01020304;
+constexpr uint32_t version = 4, byte_order = 0x01020304;
 
-// Two sums over 64-bit words, of which the second knows their order (Fletcher, IEEE Trans. Commun. 30 (1982) 247).
+// Two sums over words, of which the second knows their order (Fletcher, IEEE Trans. Commun. 30 (1982) 247). Words of
+// half the sums' bits, for of two words as wide as the sums both highest bits could turn over unseen: two signs.
 struct Checksum {
     uint64_t sum = 1, of_sums = 0;
     bool operator!=(const Checksum &o) const { return sum != o.sum || of_sums != o.of_sums; }
@@ -31,9 +32,10 @@ struct Checksum {
 
 Checksum checksum(const unsigned char *bytes, int64_t count) {
     Checksum check;
-    for (int64_t at = 0; at < count; at += 8) {
-        uint64_t word = 0;
-        std::memcpy(&word, bytes + at, static_cast<std::size_t>(std::min<int64_t>(8, count - at)));
+    constexpr auto size = static_cast<int64_t>(sizeof(uint32_t));
+    for (int64_t at = 0; at < count; at += size) {
+        uint32_t word = 0;
+        std::memcpy(&word, bytes + at, static_cast<std::size_t>(std::min(size, count - at)));
         check.sum += word;
         check.of_sums += check.sum;
     }
@@ -163,6 +165,7 @@ int Solver::load(const unsigned char *from, int64_t bytes) {
     read(block_.get(), state_bytes(memory()));
     state_->forget_products();
     settings().threads = before.threads; // the machine may be another
+    settings().timed = before.timed;
     first_call_ = Clock::now() -
                   std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(clocks.seconds_passed));
     host_seconds_ = clocks.host_seconds;

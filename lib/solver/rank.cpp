@@ -26,10 +26,12 @@ template <class Action> void Solver::attempt(const Action &action) {
     });
 }
 
+// An exchange is a part of the call that asked for it: what the caller's time between two calls is spent on is the
+// evaluation.
 int Solver::call_as_rank() {
-    sweeps_->begin_call();
+    if (!exchanging()) sweeps_->begin_call();
     const int task = go_on_as_rank();
-    sweeps_->end_call();
+    if (!exchanging()) sweeps_->end_call();
     return task;
 }
 
@@ -114,13 +116,12 @@ int Solver::end_as_rank(int code) {
 // x, f and g become the best iterate where that can be done without the others.
 int Solver::break_off_as_rank(int code, const Message &sentence) {
     if (state_->started()) {
-        if (!ended())
-            attempt([this] {
-                Request request = state_->stop();
-                for (; request.verb != Verb::task; request = state_->advance(answer_))
-                    if (own_dimension() > 0 && request.verb < Verb::log_start) perform(request);
-                if (ranks_->measured()) sweeps_->store({HeldVector::f}, &state_->results.f);
-            });
+        if (!ended()) { // also where nothing is performed any more: the results are of the same iterate on all
+            Request request = state_->stop();
+            for (; request.verb != Verb::task; request = state_->advance(answer_))
+                if (own_dimension() > 0 && request.verb < Verb::log_start) attempt([&] { perform(request); });
+            if (ranks_->measured()) attempt([this] { sweeps_->store({HeldVector::f}, &state_->results.f); });
+        }
         state_->break_off();
     }
     new_message().set("%s", sentence.text());

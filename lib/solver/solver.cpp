@@ -160,8 +160,8 @@ void Solver::allocate() {
     }
     if (by_segments)
         sweeps_->subtree_sums()->take_part(ranks_->part().first, dimension(), settings().f_part == FPart::segments);
-    sweeps_->allocate(memory(),
-                      {static_cast<int>(settings().threads), stream, settings().robust, settings().metric, &patience_});
+    sweeps_->allocate(memory(), {static_cast<int>(settings().threads), stream, settings().robust, settings().metric,
+                                 &patience_, settings().timed});
     sweeps_->bind(arrays);
 }
 

@@ -35,6 +35,7 @@ struct BackendOptions {
     bool aside;         // two vectors more, for put_aside()
     int64_t metric;     // learned: one more, for a diagonal of the sweeps' own, which takes the place of the caller's
     Patience *patience; // of those who wait: they look, and Interrupted is thrown
+    bool timed = true;  // seconds() is wanted
 };
 
 // What a checkpoint holds besides numbers.

@@ -35,6 +35,7 @@ const std::vector<IntegerSetting> integer_settings = {
     {"product_bits", CUDA_OPT_PRODUCT_BITS, 64, {32, 64}, {0, -1, 16, 33, 48, 65, 128}},
     {"diagonal_every", CUDA_OPT_DIAGONAL_EVERY, 1, {0, 1, 7, int64_t{1} << 40}, {-1}},
     {"f_part", CUDA_OPT_F_PART, 0, {0, 1, 2}, {-1, 3}},
+    {"timed", CUDA_OPT_TIMED, 1, {0, 1}, {-1, 2}},
 };
 
 struct RealSetting {
@@ -160,7 +161,7 @@ TEST_CASE("Unknown keys are refused by their number", "[api]") {
     Settings settings;
     int64_t integer = 42;
     double real = 42;
-    for (const int key : {0, -1, 99, 116, 199, 210, 299, 323, 399, 412, 98765}) {
+    for (const int key : {0, -1, 99, 117, 199, 210, 299, 323, 399, 412, 98765}) {
         INFO("key " << key);
         CHECK(cuda_opt_set_int(settings, key, 1) == CUDA_OPT_IMPROPER_INPUT);
         CHECK(settings.message_mentions(std::to_string(key)));

@@ -5,25 +5,8 @@
 #include <stdexcept>
 
 #include "../support/harness.hpp"
-#include "cuda_opt_batch.h"
 
 namespace cudaopt_test {
-
-template <class Real> struct BatchAbi;
-template <> struct BatchAbi<double> {
-    static constexpr auto create = cuda_opt_create_batch;
-    static constexpr auto set_bounds = cuda_opt_batch_set_bounds;
-    static constexpr auto set_common_bounds = cuda_opt_set_bounds;
-    static constexpr auto set_uniform_bounds = cuda_opt_set_uniform_bounds;
-    static constexpr auto solve = cuda_opt_batch_solve;
-};
-template <> struct BatchAbi<float> {
-    static constexpr auto create = cuda_opt_create_batch_f32;
-    static constexpr auto set_bounds = cuda_opt_batch_set_bounds_f32;
-    static constexpr auto set_common_bounds = cuda_opt_set_bounds_f32;
-    static constexpr auto set_uniform_bounds = cuda_opt_set_uniform_bounds_f32;
-    static constexpr auto solve = cuda_opt_batch_solve_f32;
-};
 
 // What is left of one problem.
 struct BatchOutcome {
@@ -47,11 +30,9 @@ template <class Configuration> class BatchRun {
     using Real = typename Configuration::Real;
 
     // Problems of the same n. Those without bounds on a side have infinite ones.
-    explicit BatchRun(std::vector<Problem> problems, int m = 5) : problems_(std::move(problems)) {
-        const int task = BatchAbi<Real>::create(&s_, n(), count(), m, Configuration::backend);
-        if (task != 0) throw std::runtime_error(cuda_opt_message(s_));
-        for (void **memory : {&x_, &g_, &lower_, &upper_}) take(memory, n() * count() * sizeof(Real));
-        take(&f_, count() * sizeof(double));
+    explicit BatchRun(std::vector<Problem> problems, int m = 5)
+        : problems_(std::move(problems)), batch_(n(), count(), m, Configuration::backend), x_(batch_, n() * count()),
+          g_(batch_, n() * count()), lower_(batch_, n() * count()), upper_(batch_, n() * count()), f_(batch_, count()) {
         std::vector<Real> lower, upper;
         for (const Problem &one : problems_)
             for (std::size_t i = 0; i < static_cast<std::size_t>(n()); i++) {
@@ -59,31 +40,21 @@ template <class Configuration> class BatchRun {
                 upper.push_back(static_cast<Real>(one.upper.empty() ? INFINITY : one.upper[i]));
             }
         write(lower_, lower), write(upper_, upper);
-        check(BatchAbi<Real>::set_bounds(s_, static_cast<Real *>(lower_), static_cast<Real *>(upper_)));
-    }
-    BatchRun(const BatchRun &) = delete;
-    BatchRun &operator=(const BatchRun &) = delete;
-    ~BatchRun() {
-        for (void *memory : {x_, g_, lower_, upper_, f_}) cuda_opt_free(s_, memory);
-        cuda_opt_destroy(&s_);
+        batch_.set_bounds_of_each(lower_, upper_);
     }
 
-    cuda_opt *handle() { return s_; }
+    cudaopt::Batch<Real> &handle() { return batch_; }
     int64_t n() const { return problems_[0].size(); }
     int64_t count() const { return static_cast<int64_t>(problems_.size()); }
     BatchRun &set_int(int32_t key, int64_t value) {
-        check(cuda_opt_set_int(s_, key, value));
+        batch_.set_int(key, value);
         return *this;
     }
     BatchRun &set_real(int32_t key, double value) {
-        check(cuda_opt_set_real(s_, key, value));
+        batch_.set_real(key, value);
         return *this;
     }
-    int64_t get_int(int32_t key) const {
-        int64_t value = 0;
-        check(cuda_opt_get_int(s_, key, &value));
-        return value;
-    }
+    int64_t get_int(int32_t key) const { return batch_.get_int(key); }
 
     // From the problems' starts.
     void start() {
@@ -95,22 +66,20 @@ template <class Configuration> class BatchRun {
     }
     int call() {
         if (++rounds_ > 100000) throw std::runtime_error("the batch does not come to an end");
-        return task_ = BatchAbi<Real>::solve(s_, static_cast<Real *>(x_), static_cast<double *>(f_),
-                                             static_cast<Real *>(g_));
+        return task_ = batch_.solve(x_, f_, g_);
     }
     std::vector<int64_t> active() const {
-        std::vector<int64_t> list(static_cast<std::size_t>(get_int(CUDA_OPT_BATCH)));
-        check(cuda_opt_copy_out(s_, list.data(), cuda_opt_batch_active(s_), bytes(list)));
+        std::vector<int64_t> list(static_cast<std::size_t>(batch_.active()));
+        batch_.check(cuda_opt_copy_out(batch_, list.data(), batch_.active_problems(),
+                                       batch_.active() * static_cast<int64_t>(sizeof list[0])));
         return list;
     }
     void evaluate() {
         const bool packed = get_int(CUDA_OPT_BATCH_PACKED) != 0;
         const std::vector<int64_t> list = active();
-        std::vector<Real> all_x(static_cast<std::size_t>(n() * count())), all_g(all_x.size());
-        std::vector<double> all_f(problems_.size());
-        check(cuda_opt_copy_out(s_, all_x.data(), x_, bytes(all_x)));
-        check(cuda_opt_copy_out(s_, all_g.data(), g_, bytes(all_g)));
-        check(cuda_opt_copy_out(s_, all_f.data(), f_, bytes(all_f)));
+        const std::vector<Real> all_x = x_.to_host();
+        std::vector<Real> all_g = g_.to_host();
+        std::vector<double> all_f = f_.to_host();
         for (std::size_t k = 0; k < list.size(); k++) {
             const auto p = static_cast<std::size_t>(list[k]), row = packed ? k : p;
             const Real *const from = all_x.data() + row * static_cast<std::size_t>(n());
@@ -131,30 +100,16 @@ template <class Configuration> class BatchRun {
         return task_;
     }
     std::vector<BatchOutcome> outcomes() {
-        const auto ints = [&](int32_t key) {
-            std::vector<int64_t> values(problems_.size());
-            check(cuda_opt_batch_get_int(s_, key, values.data()));
-            return values;
-        };
-        const auto reals = [&](int32_t key) {
-            std::vector<double> values(problems_.size());
-            check(cuda_opt_batch_get_real(s_, key, values.data()));
-            return values;
-        };
-        const auto codes = ints(CUDA_OPT_BATCH_CODE), iterations = ints(CUDA_OPT_ITERATIONS),
-                   evaluations = ints(CUDA_OPT_EVALUATIONS);
-        const auto norms = reals(CUDA_OPT_PG_NORM_INF);
-        std::vector<Real> x(static_cast<std::size_t>(n() * count())), g(x.size());
-        std::vector<double> f(problems_.size());
-        check(cuda_opt_copy_out(s_, x.data(), x_, bytes(x)));
-        check(cuda_opt_copy_out(s_, g.data(), g_, bytes(g)));
-        check(cuda_opt_copy_out(s_, f.data(), f_, bytes(f)));
+        const auto codes = batch_.integers(CUDA_OPT_BATCH_CODE), iterations = batch_.integers(CUDA_OPT_ITERATIONS),
+                   evaluations = batch_.integers(CUDA_OPT_EVALUATIONS);
+        const std::vector<double> norms = batch_.reals(CUDA_OPT_PG_NORM_INF), f = f_.to_host();
+        const std::vector<Real> x = x_.to_host(), g = g_.to_host();
         std::vector<BatchOutcome> all;
         for (std::size_t p = 0; p < problems_.size(); p++) {
             const auto first = static_cast<int64_t>(p) * n(), last = first + n();
             all.push_back({codes[p], iterations[p], evaluations[p], f[p], norms[p],
                            Vector(x.begin() + first, x.begin() + last), Vector(g.begin() + first, g.begin() + last),
-                           values_[p], cuda_opt_batch_message(s_, static_cast<int64_t>(p))});
+                           values_[p], batch_.message_of(static_cast<int64_t>(p))});
         }
         return all;
     }
@@ -162,24 +117,18 @@ template <class Configuration> class BatchRun {
     int64_t outside = 0; // components that were asked for outside their boxes
 
   private:
-    template <class T> static int64_t bytes(const std::vector<T> &values) {
-        return static_cast<int64_t>(values.size() * sizeof(T));
-    }
     static bool in_box(const Problem &one, std::size_t i, double x) {
         return (one.lower.empty() || static_cast<Real>(one.lower[i]) <= x) &&
                (one.upper.empty() || x <= static_cast<Real>(one.upper[i]));
     }
-    void check(int code) const {
-        if (code < 0) throw std::runtime_error(cuda_opt_message(s_));
-    }
-    void take(void **memory, int64_t size) { check(cuda_opt_alloc(s_, memory, size)); }
-    template <class T> void write(void *to, const std::vector<T> &values) {
-        check(cuda_opt_copy_in(s_, to, values.data(), bytes(values)));
+    template <class T> static void write(cudaopt::Array<T> &to, const std::vector<T> &values) {
+        to.write(0, values.data(), to.size());
     }
 
     std::vector<Problem> problems_;
-    cuda_opt *s_ = nullptr;
-    void *x_ = nullptr, *g_ = nullptr, *lower_ = nullptr, *upper_ = nullptr, *f_ = nullptr;
+    cudaopt::Batch<Real> batch_;
+    cudaopt::Array<Real> x_, g_, lower_, upper_;
+    cudaopt::Array<double> f_;
     std::vector<std::vector<double>> values_;
     int task_ = 0;
     int64_t rounds_ = 0;

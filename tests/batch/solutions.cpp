@@ -125,3 +125,31 @@ TEMPLATE_TEST_CASE("Batches solve what single solves do", "[batch]", BATCH_CONFI
     for (std::size_t i = 0; i < 60; i++)
         CHECK(outcomes[5].x[i] == Approx(known.minimiser[i]).epsilon(0).margin(wide ? 1e-7 : 1e-2));
 }
+
+TEMPLATE_TEST_CASE("A batch finds its way from starts next to 0", "[batch]", BATCH_CONFIGURATIONS) {
+    if (skipped<TestType>()) return;
+    const bool wide = sizeof(typename TestType::Real) == 8;
+    const auto evaluate = [](const Vector &x, Vector &g) {
+        double f = 0;
+        for (std::size_t i = 0; i < x.size(); i++) {
+            f += (x[i] - 1) * (x[i] - 1);
+            g[i] = 2 * (x[i] - 1);
+        }
+        return f;
+    };
+    std::vector<Problem> problems;
+    for (const double start : wide ? std::vector<double>{0, 4.9e-324, 1e-308, 1e-160, 1e-100, 1e-30, 1e-12}
+                                   : std::vector<double>{0, 1.5e-45, 1e-40, 1e-30, 1e-20, 1e-12}) {
+        const Problem one{"next to 0", Vector(3, start), evaluate};
+        problems.push_back(one);
+        problems.push_back(in_box(one, -INFINITY, 3));
+    }
+    BatchRun<TestType> batch(problems);
+    batch.run();
+    const auto outcomes = batch.outcomes();
+    for (std::size_t p = 0; p < problems.size(); p++) {
+        INFO("from " << problems[p].start[0] << ": " << outcomes[p].message);
+        CHECK(outcomes[p].code == 0);
+        for (const double x : outcomes[p].x) CHECK(x == Approx(1).epsilon(wide ? 1e-5 : 1e-3));
+    }
+}

@@ -2,6 +2,7 @@
 // exceptions, and ownership that survives a move.
 #include <cuda_opt.hpp>
 
+#include <cmath>
 #include <cstdio>
 #include <cstring>
 #include <string>
@@ -71,6 +72,78 @@ template <class Real> static std::vector<Real> by_the_cpp_interface(bool uniform
     return taken.to_host();
 }
 
+static const int64_t problems = 7, variables = 4;
+
+// f = sum (i + p + 1) (x_i - p / 4)^2 / 2
+template <class Real> static double evaluate_problem(int64_t p, const Real *x, Real *g) {
+    double f = 0;
+    for (int64_t i = 0; i < variables; i++) {
+        const Real way = x[i] - Real(p) / 4;
+        g[i] = static_cast<Real>(i + p + 1) * way;
+        f += 0.5 * double(g[i]) * double(way);
+    }
+    return f;
+}
+
+// x, then f, of a batch whose lower bound of problem p is p / 10.
+template <class Real, class Create, class SetBounds, class Solve>
+static std::vector<double> batch_by_the_c_interface(Create create, SetBounds set_bounds, Solve solve) {
+    std::vector<Real> x(problems * variables, 2), g(x.size()), lower(x.size());
+    std::vector<double> f(problems);
+    for (std::size_t k = 0; k < lower.size(); k++) lower[k] = static_cast<Real>(k / variables) / 10;
+    cuda_opt *s = nullptr;
+    create(&s, variables, problems, 5, CUDA_OPT_BACKEND_HOST);
+    set_bounds(s, lower.data(), nullptr);
+    while (solve(s, x.data(), f.data(), g.data()) > 0) {
+        int64_t active = 0;
+        cuda_opt_get_int(s, CUDA_OPT_BATCH, &active);
+        const int64_t *const list = cuda_opt_batch_active(s);
+        for (int64_t k = 0; k < active; k++)
+            f[list[k]] = evaluate_problem(list[k], &x[list[k] * variables], &g[list[k] * variables]);
+    }
+    cuda_opt_destroy(&s);
+    std::vector<double> all(x.begin(), x.end());
+    all.insert(all.end(), f.begin(), f.end());
+    return all;
+}
+
+template <class Real> static std::vector<double> batch_by_the_cpp_interface() {
+    cudaopt::Batch<Real> s(variables, problems, 5, CUDA_OPT_BACKEND_HOST);
+    cudaopt::Array<Real> x(s, std::vector<Real>(problems * variables, 2)), g(s, x.size()), lower(s, x.size()),
+        upper(s, std::vector<Real>(problems * variables, INFINITY));
+    cudaopt::Array<double> f(s, problems);
+    for (int64_t k = 0; k < lower.size(); k++) lower.data()[k] = static_cast<Real>(k / variables) / 10;
+    s.set_bounds_of_each(lower, upper);
+    expect(s.count() == problems && s.dimension() == variables && s.active() == 0, "a batch knows its size");
+    expect(code_of([&] { s.integers(CUDA_OPT_ITERATIONS); }) == CUDA_OPT_MISUSE,
+           "results before the start are refused");
+
+    cudaopt::Batch<Real> moved(std::move(s));
+    while (moved.solve(x, f, g) > 0) {
+        const int64_t *const list = moved.active_problems();
+        for (int64_t k = 0; k < moved.active(); k++)
+            f.data()[list[k]] =
+                evaluate_problem(list[k], x.data() + list[k] * variables, g.data() + list[k] * variables);
+    }
+    expect(moved.integers(CUDA_OPT_BATCH_CODE) == std::vector<int64_t>(problems, 0), "all problems have converged");
+    expect(moved.reals(CUDA_OPT_F) == f.to_host(), "f of each is that of the array");
+    expect(std::string(moved.message_of(3)).find("converged") == 0, "a problem says how it has ended");
+    expect(std::string(moved.message_of(7)).find("no problem 7") != std::string::npos, "there is no eighth");
+    expect(code_of([&] { moved.reals(CUDA_OPT_ITERATIONS); }) == CUDA_OPT_IMPROPER_INPUT, "an integer is no real");
+    expect(code_of([&] { moved.save(); }) == CUDA_OPT_MISUSE, "a batch has no checkpoint");
+    const std::vector<Real> found = x.to_host();
+    std::vector<double> all(found.begin(), found.end());
+    for (const double value : f.to_host()) all.push_back(value);
+
+    x.write(0, std::vector<Real>(problems * variables, 2).data(), x.size());
+    moved.reset();
+    moved.set_uniform_bounds(-1, 1);
+    moved.set_bounds(nullptr, nullptr);
+    expect(moved.solve(x, f, g) == CUDA_OPT_EVALUATE_BATCH && x.to_host()[3 * variables] == 1,
+           "bounds are for all problems alike, too");
+    return all;
+}
+
 int main() {
     using cudaopt::Minimiser;
     static_assert(!std::is_copy_constructible_v<Minimiser<double>> && !std::is_copy_assignable_v<Minimiser<double>>);
@@ -87,6 +160,17 @@ int main() {
     expect(by_the_cpp_interface<double>(true) == by_the_cpp_interface<double>() &&
                by_the_cpp_interface<float>(true) == by_the_cpp_interface<float>(),
            "bounds as two numbers give the bits of arrays");
+
+    static_assert(!std::is_copy_constructible_v<cudaopt::Batch<double>>);
+    static_assert(std::is_nothrow_move_constructible_v<cudaopt::Batch<float>>);
+    expect(batch_by_the_cpp_interface<double>() ==
+               batch_by_the_c_interface<double>(cuda_opt_create_batch, cuda_opt_batch_set_bounds, cuda_opt_batch_solve),
+           "double: the bits of a batch of the C interface");
+    expect(batch_by_the_cpp_interface<float>() == batch_by_the_c_interface<float>(cuda_opt_create_batch_f32,
+                                                                                  cuda_opt_batch_set_bounds_f32,
+                                                                                  cuda_opt_batch_solve_f32),
+           "float: the bits of a batch of the C interface");
+    expect(code_of([] { cudaopt::Batch<double>(3, 0, 5); }) == CUDA_OPT_IMPROPER_INPUT, "no problems are refused");
 
     std::string sentence;
     expect(code_of([] { Minimiser<double>(0, 5); }, &sentence) == CUDA_OPT_IMPROPER_INPUT, "n = 0 is refused");

@@ -36,8 +36,13 @@ class Trial {
                 f_[static_cast<std::size_t>(list[k])] = rosenbrock(x_.data() + list[k] * n, g_.data() + list[k] * n, n);
             outcome.code = cuda_opt_batch_solve(s, x_.data(), f_.data(), g_.data());
         }
-        if (outcome.code == CUDA_OPT_OUT_OF_MEMORY) return outcome;
         const int code = cuda_opt_batch_get_int(s, CUDA_OPT_BATCH_CODE, codes_.data());
+        if (outcome.code == CUDA_OPT_OUT_OF_MEMORY) { // there are no problems, and no results of any
+            const bool refused = code == CUDA_OPT_MISUSE &&
+                                 cuda_opt_batch_get_real(s, CUDA_OPT_F, f_.data()) == CUDA_OPT_MISUSE &&
+                                 is_sentence(cuda_opt_batch_message(s, count / 2));
+            return refused ? outcome : Outcome{code, 0, 0};
+        }
         if (code != 0) return {code, 0, 0};
         outcome.f = f_[count / 2];
         outcome.hash = hash_of(x_.data(), x_.size());

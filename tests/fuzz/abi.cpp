@@ -98,7 +98,8 @@ const std::vector<IntKey> int_settings = {{CUDA_OPT_MAX_ITERATIONS, 0, any, fals
                                           {CUDA_OPT_HISTORY_BITS, 16, 64, true},
                                           {CUDA_OPT_PRODUCT_BITS, 32, 64, false},
                                           {CUDA_OPT_DIAGONAL_EVERY, 0, any, false},
-                                          {CUDA_OPT_F_PART, 0, 2, true}};
+                                          {CUDA_OPT_F_PART, 0, 2, true},
+                                          {CUDA_OPT_TIMED, 0, 1, true}};
 const std::vector<RealKey> real_settings = {
     {CUDA_OPT_EPS, 0, infinity, false, false},   {CUDA_OPT_PGTOL, 0, infinity, false, false},
     {CUDA_OPT_FACTR, 0, infinity, false, false}, {CUDA_OPT_F_TARGET, -infinity, infinity, false, false},
@@ -206,7 +207,7 @@ void disturb_settings(Run &run, cuda_opt *s, bool started) {
         for (const RealKey &setting : real_settings) known.push_back(setting.key);
         return get_any<double>(run, s, "cuda_opt_get_real", known, cuda_opt_get_real);
     default: {
-        const auto key = static_cast<int32_t>(run.random.pick<int64_t>({0, -1, 199, 116, 119, 300, 412}));
+        const auto key = static_cast<int32_t>(run.random.pick<int64_t>({0, -1, 199, 117, 119, 300, 412}));
         check_code(run, s, "set_int", cuda_opt_set_int(s, key, 1), {CUDA_OPT_IMPROPER_INPUT});
         check_code(run, s, "set_real", cuda_opt_set_real(s, key, 1), {CUDA_OPT_IMPROPER_INPUT});
         check_code(run, s, "get_int", cuda_opt_get_int(s, key, nullptr), {CUDA_OPT_MISUSE});

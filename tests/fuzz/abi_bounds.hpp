@@ -54,9 +54,10 @@ template <class Real> class Bounds {
 
     // No bit of a solve depends on the form.
     void change_form() { as_numbers_ = !as_numbers_; }
-    void set(cuda_opt *s) {
+    // For a handle whose variables are those from first on.
+    void set(cuda_opt *s, int64_t first = 0) {
         const bool l = is_number(lower_), u = is_number(upper_);
-        check_code(run_, s, "set_bounds", Api::set_bounds(s, array(lower_, l), array(upper_, u)), {0});
+        check_code(run_, s, "set_bounds", Api::set_bounds(s, array(lower_, l, first), array(upper_, u, first)), {0});
         check_code(run_, s, "set_uniform_bounds",
                    Api::set_uniform_bounds(s, l ? lower_[0] : -infinity, u ? upper_[0] : infinity), {0});
     }
@@ -77,8 +78,8 @@ template <class Real> class Bounds {
         return as_numbers_ && consistent() && !bounds.empty() &&
                std::all_of(bounds.begin(), bounds.end(), [&](Real bound) { return bound == bounds[0]; });
     }
-    static const Real *array(const std::vector<Real> &bounds, bool number) {
-        return number || bounds.empty() ? nullptr : bounds.data();
+    static const Real *array(const std::vector<Real> &bounds, bool number, int64_t first) {
+        return number || bounds.empty() ? nullptr : bounds.data() + first;
     }
     Real hostile() {
         const double value = random_.hostile(), largest = static_cast<double>(std::numeric_limits<Real>::max());

@@ -1,7 +1,9 @@
 // All calls of cuda_opt.h on the host back end, in random order with random, hostile and NaN arguments.
 #include <cmath>
+#include <cstring>
 
 #include "abi.hpp"
+#include "cuda_opt_batch.h"
 
 namespace fuzz {
 
@@ -13,13 +15,14 @@ void refused_episode(Run &run) {
     const int64_t n = random.pick<int64_t>({0, -1, INT64_MIN, huge, huge, 3});
     const auto m = static_cast<int32_t>(random.pick<int64_t>({0, -1, INT32_MIN, INT32_MAX, 100000, 2785, 5, 5, 5}));
     const auto backend = static_cast<int32_t>(random.pick<int64_t>({CUDA_OPT_BACKEND_HOST, 2, 2, 3, -1, INT32_MIN}));
-    const auto kind = random.below(3);
+    const auto kind = random.below(4);
     run.trace("kind %lld, n = %lld, m = %d, backend %d", static_cast<long long>(kind), static_cast<long long>(n), m,
               backend);
     const int code = run.call("cuda_opt_create", [&] {
         return kind == 0   ? cuda_opt_create(&s, n, m, backend)
                : kind == 1 ? cuda_opt_create_f32(&s, n, m, backend)
-                           : cuda_opt_create_search(&s, random.pick<int64_t>({n, 3}), n, backend);
+               : kind == 2 ? cuda_opt_create_search(&s, random.pick<int64_t>({n, 3}), n, backend)
+                           : cuda_opt_create_batch(&s, 3, n, m, backend);
     });
     check_code(run, s, "create", code, {0, CUDA_OPT_IMPROPER_INPUT, CUDA_OPT_OUT_OF_MEMORY});
     run.require(s, "no_handle", "no handle, though there is memory");
@@ -30,7 +33,7 @@ void refused_episode(Run &run) {
     void *memory = nullptr;
     for (int k = 0; k < 20; k++) {
         int back = 0;
-        switch (random.below(17)) {
+        switch (random.below(19)) {
         case 0: back = cuda_opt_set_int(s, CUDA_OPT_THREADS, random.from_to(0, 4)); break;
         case 1: back = cuda_opt_set_real(s, CUDA_OPT_EPS, std::fabs(random.hostile())); break;
         case 2: back = cuda_opt_get_int(s, CUDA_OPT_ITERATIONS, &number); break;
@@ -51,12 +54,18 @@ void refused_episode(Run &run) {
         case 13: back = cuda_opt_save(s, random.chance(0.5) ? x : nullptr, &number); break;
         case 14: back = cuda_opt_load(s, x, sizeof x, g, &f, g); break;
         case 15: back = cuda_opt_warm_start(s); break;
+        case 16: back = cuda_opt_batch_get_int(s, CUDA_OPT_BATCH_CODE, &number); break;
+        case 17:
+            run.require(!cuda_opt_batch_active(s) && std::strlen(cuda_opt_batch_message(s, 0)) > 8, "batch_unmade", "");
+            back = code;
+            break;
         default:
             if (code == 0 && n < (int64_t{1} << 44)) break;
             back = run.call("cuda_opt_solve", [&] {
                 return kind == 0   ? cuda_opt_solve(s, x, &f, g)
                        : kind == 1 ? cuda_opt_solve_f32(s, x_single, &f, g_single)
-                                   : cuda_opt_search_solve(s, x, g);
+                       : kind == 2 ? cuda_opt_search_solve(s, x, g)
+                                   : cuda_opt_batch_solve(s, x, &f, g);
             });
             run.trace("solve = %d: %s", back, cuda_opt_message(s));
             if (code == 0)
@@ -77,7 +86,8 @@ void refused_episode(Run &run) {
 int main(int count, char **arguments) {
     return fuzz::run_episodes(count, arguments, [](fuzz::Run &run) {
         const double kind = run.random.uniform();
-        if (kind < 0.75) fuzz::solver_episode(run);
+        if (kind < 0.65) fuzz::solver_episode(run);
+        else if (kind < 0.75) fuzz::ranks_episode(run);
         else if (kind < 0.85) fuzz::batch_episode(run);
         else if (kind < 0.96) fuzz::search_episode(run);
         else fuzz::refused_episode(run);

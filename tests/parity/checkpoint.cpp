@@ -322,6 +322,15 @@ TEMPLATE_TEST_CASE("What is no checkpoint of such a solve is refused", "[checkpo
             flipped[at] = static_cast<unsigned char>(flipped[at] ^ mask);
             CHECK(failure([&] { harness.load(flipped); }).first == CUDA_OPT_IMPROPER_INPUT);
         }
+    // The signs of two numbers: the highest bits of their words are 0 to a sum of such words.
+    for (const std::size_t distance : {8, 16, 32, 64})
+        for (std::size_t at = 7; at + distance < good.size(); at += 8) {
+            INFO("bytes " << at << " and " << at + distance << " xor 0x80");
+            Checkpoint flipped = good;
+            for (const std::size_t byte : {at, at + distance})
+                flipped[byte] = static_cast<unsigned char>(flipped[byte] ^ 0x80);
+            CHECK(failure([&] { harness.load(flipped); }).first == CUDA_OPT_IMPROPER_INPUT);
+        }
     CHECK(harness.outcome().x == start); // none of these was begun with
 
     SECTION("the handle solves on") {

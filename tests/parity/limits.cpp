@@ -231,6 +231,22 @@ TEMPLATE_TEST_CASE("The results that can be read agree with one another", "[limi
     CHECK(harness.get_int(CUDA_OPT_CAUCHY_SEGMENTS) >= iterates);
 }
 
+TEMPLATE_TEST_CASE("Calls that are not timed take the same way", "[limits]", EVERY_CONFIGURATION) {
+    if (skipped<TestType>()) return;
+    for (const Problem &problem : {torsion(30, 30), extended_rosenbrock(500)}) {
+        Harness<TestType> timed(problem, 5), untimed(problem, 5);
+        untimed.set_int(CUDA_OPT_TIMED, 0);
+        const Outcome outcome = untimed.run(), expected = timed.run();
+        CHECK(outcome.task == expected.task);
+        CHECK(outcome.evaluations == expected.evaluations);
+        CHECK(outcome.f == expected.f);
+        CHECK(outcome.x == expected.x);
+        CHECK(timed.get_real(CUDA_OPT_SOLVER_SECONDS) > 0);
+        const bool keeps_no_time = TestType::backend == CUDA_OPT_BACKEND_CUDA;
+        CHECK((untimed.get_real(CUDA_OPT_SOLVER_SECONDS) == 0) == keeps_no_time);
+    }
+}
+
 TEMPLATE_TEST_CASE("A limit that is reached while a test holds at the iterate ends the solve as that test", "[limits]",
                    EVERY_CONFIGURATION) {
     if (skipped<TestType>()) return;

@@ -1,5 +1,6 @@
 // The functions of the C interface that ranks have to themselves, and the segments.
 #include <catch2/catch.hpp>
+#include <cmath>
 #include <cstring>
 #include <string>
 
@@ -130,6 +131,71 @@ TEST_CASE("An exchange is asked for, and nothing else is done meanwhile") {
     CHECK(contains(s.message(), "cuda_opt_solve was called"));
     CHECK(std::string(s.message()).rfind("rank", 0) != 0);
     CHECK(x[9] == Approx(9));
+}
+
+TEST_CASE("Packets of an exchange before are not taken for those of this one") {
+    // Those of evaluations are of the same size and kind.
+    for (const int forgotten : {3, 4, 5}) {
+        INFO("exchange " << forgotten << ", from 0, is not gathered");
+        cudaopt::Minimiser<double> s(10, 5, CUDA_OPT_BACKEND_HOST);
+        s.set_ranks(0, 1, 0, 10);
+        double x[10] = {}, g[10] = {}, f = 0;
+        void *send, *receive;
+        int64_t bytes = 0;
+        int task, exchanges = 0;
+        while ((task = s.solve(x, &f, g)) > 0) {
+            if (task == CUDA_OPT_EXCHANGE) {
+                if (exchanges++ == forgotten) continue;
+                REQUIRE(cuda_opt_gather(s, &send, &receive, &bytes) == 0);
+                std::memcpy(receive, send, static_cast<std::size_t>(bytes));
+            } else {
+                f = 0;
+                for (int i = 0; i < 10; i++) g[i] = std::exp(x[i]) - i - 1, f += std::exp(x[i]) - (i + 1) * x[i];
+            }
+        }
+        CHECK(exchanges == forgotten + 1);
+        CHECK(task == CUDA_OPT_MISUSE);
+        CHECK(contains(s.message(), "each exchange has to be gathered anew"));
+    }
+}
+
+TEST_CASE("The results of a rank that has failed are those of the others, also where a lower iterate is put aside") {
+    // f is above that of the start by its rounding errors, and g at a right angle to the last step: steps are accepted.
+    std::vector<cudaopt::Minimiser<double>> s;
+    for (int rank = 0; rank < 2; rank++) {
+        s.emplace_back(2, 5, CUDA_OPT_BACKEND_HOST).set_ranks(rank, 2, rank, 1);
+        s[rank].set_int(CUDA_OPT_F_PART, CUDA_OPT_F_WHOLE).set_real(CUDA_OPT_EPS, 0);
+    }
+    double x[2] = {}, before[2] = {}, g[2] = {0.1, 0}, f = 0, elsewhere = 0;
+    int evaluations = 0, tasks[2];
+    for (;;) {
+        const bool fails = evaluations == 6 && tasks[0] == CUDA_OPT_EVALUATE_FG;
+        for (int rank = 0; rank < 2; rank++)
+            tasks[rank] = s[rank].solve(&x[rank], fails && rank == 1 ? &elsewhere : &f, &g[rank]);
+        REQUIRE(tasks[0] == tasks[1]);
+        if (tasks[0] <= 0) break;
+        if (tasks[0] == CUDA_OPT_EXCHANGE) {
+            void *send[2], *receive[2];
+            int64_t bytes = 0;
+            for (int rank = 0; rank < 2; rank++)
+                REQUIRE(cuda_opt_gather(s[rank], &send[rank], &receive[rank], &bytes) == 0);
+            for (void *to : receive)
+                for (int rank = 0; rank < 2; rank++)
+                    std::memcpy(static_cast<char *>(to) + rank * bytes, send[rank], static_cast<std::size_t>(bytes));
+            continue;
+        }
+        f = ++evaluations == 1 ? 1 : 1 + 1e-13;
+        if (evaluations == 1) continue;
+        const double a = x[0] - before[0], b = x[1] - before[1];
+        const double scale = (a * x[1] > b * x[0] ? 0.1 : -0.1) / std::hypot(a, b);
+        g[0] = -b * scale, g[1] = a * scale;
+        before[0] = x[0], before[1] = x[1];
+    }
+    INFO(s[0].message());
+    CHECK(tasks[0] == CUDA_OPT_MISUSE);
+    CHECK(s[0].get_int(CUDA_OPT_ITERATIONS) > 1);
+    for (const auto &one : s) CHECK(one.get_real(CUDA_OPT_F) == 1);
+    CHECK(x[0] == 0);
 }
 
 TEST_CASE("A rank has no checkpoint") {

@@ -175,8 +175,8 @@ Outcome host_search(const Problem &p, const Objective &f = Objective()) {
 class BatchSearch : public cudaopt::Handle {
   public:
     BatchSearch(const Problem &p, int backend)
-        : Handle(create(p.options.walks), p.n(), 0, backend), p_(p), points_(*this, 2 * p.n() * p.options.walks),
-          values_(*this, 2 * p.options.walks) {
+        : Handle(p.n(), cuda_opt_create_search, int64_t{p.n()}, p.options.walks, backend), p_(p),
+          points_(*this, 2 * p.n() * p.options.walks), values_(*this, 2 * p.options.walks) {
         cudaopt::Array<double> lower(*this, p.lower), upper(*this, p.upper), steps(*this, p.n());
         check(cuda_opt_set_bounds(*this, lower.data(), upper.data()));
         if (!p.options.steps.empty()) {
@@ -235,14 +235,6 @@ class BatchSearch : public cudaopt::Handle {
     int64_t evaluated = 0;
 
   private:
-    static Create *create(int64_t walks) {
-        static thread_local int64_t asked;
-        asked = walks;
-        return [](cuda_opt **out, int64_t n, int32_t, int32_t backend) {
-            return cuda_opt_create_search(out, n, asked, backend);
-        };
-    }
-
     const Problem p_;
     cudaopt::Array<double> points_, values_;
 };

@@ -4,6 +4,8 @@
 #include <catch2/catch.hpp>
 #include <cmath>
 #include <limits>
+#include <map>
+#include <random>
 
 #include "../support/line_functions.hpp"
 
@@ -70,6 +72,56 @@ TEST_CASE("Each other verdict has its occasion", "[line-search]") {
     const auto kink = [](double a) { return Value{std::fabs(a - 3), a < 3 ? -1.0 : 1.0}; };
     CHECK(run(kink, 1, {1e-3, 0.9, 0.1, 0, 64}).verdict == SearchVerdict::interval_too_small);
     CHECK(run(kink, 1, {1e-3, 0.9, 0, 0, 64}).verdict == SearchVerdict::rounding_errors);
+}
+
+// Of values at random, the same where a step comes again, among which there are such that cannot be evaluated: all ways
+// of a search are taken.
+TEST_CASE("A longest step that is asked for when it matters leads where one known before does", "[line-search]") {
+    std::mt19937_64 random(19);
+    const auto uniform = [&](double from, double to) { return std::uniform_real_distribution(from, to)(random); };
+    int asked = 0, spared = 0, updates = 0;
+    for (int k = 0; k < 50000; k++) {
+        const double first = std::exp(uniform(-5, 5)), longest = first * (k % 5 == 0 ? 1 : std::exp(uniform(0, 4)));
+        const SearchTolerances known{1e-4, 0.9, k % 3 == 0 ? 0.1 : 1e-16, k % 4 == 0 ? first * uniform(0, 1) : 0,
+                                     longest};
+        SearchTolerances taken = known;
+        taken.step_max = first;
+        MoreThuente before, late;
+        before.start(0, -1, first, known);
+        late.start(0, -1, first, taken);
+        std::map<double, Value> values;
+        bool open = true, any_finite = false;
+        SearchVerdict verdict = SearchVerdict::evaluate;
+        for (int turn = 0; verdict == SearchVerdict::evaluate && turn < 8; turn++) {
+            const double step = late.step(), way = uniform(0, 1);
+            REQUIRE(before.step() == step);
+            if (uniform(0, 1) < 0.1 && values.count(step) == 0) {
+                before.cut();
+                late.cut();
+                open = open && any_finite;
+                continue;
+            }
+            const Value drawn = way < 0.3   ? Value{uniform(-1, 1) * step, uniform(-3, 3)}
+                                : way < 0.6 ? Value{-0.5 * step, uniform(-2, 0)}
+                                            : Value{step * (0.4 * step / first - 1), 0.8 * step / first - 1};
+            const Value at = values.emplace(step, drawn).first->second;
+            if (open && late.goes_on_otherwise(1e20, at.phi, at.slope)) {
+                late.lengthen(longest);
+                open = false;
+                asked++;
+            }
+            verdict = before.update(at.phi, at.slope);
+            REQUIRE(late.update(at.phi, at.slope) == verdict);
+            any_finite = true;
+            updates++;
+        }
+        REQUIRE(late.step() == before.step());
+        REQUIRE(late.lowest_step() == before.lowest_step());
+        spared += open;
+    }
+    CHECK(asked > 10000);
+    CHECK(spared > 10000);
+    CHECK(updates > 80000);
 }
 
 TEST_CASE("A step that cannot be evaluated is never exceeded again", "[line-search]") {

@@ -46,6 +46,7 @@ template <class Real, class History> class CudaSweeps final : public Sweeps {
             aside_ = {aside_memory_.get(), aside_memory_.get() + n_};
         }
         callers_metric_ = options.metric == Metric::callers;
+        timed_ = options.timed;
         if (options.metric != Metric::learned) {
             own_diagonal_.release();
         } else if (!own_diagonal_.get()) {
@@ -201,7 +202,7 @@ template <class Real, class History> class CudaSweeps final : public Sweeps {
     SubtreeSums *subtree_sums() override { return &cut_; }
 
     void begin_call() override {
-        if (!held_) return;
+        if (!held_ || !timed_) return;
         const OnDevice on(device_, std::nothrow);
         held_->clock.begin(stream_);
     }
@@ -273,7 +274,7 @@ template <class Real, class History> class CudaSweeps final : public Sweeps {
                 CUDA_OPT_OUT_OF_MEMORY,
                 "out of memory: a vector of 2^36 variables has 2^38 bytes or more, which no GPU holds");
         columns_ = panel::columns(m);
-        dependent_launches_ = attribute(cudaDevAttrComputeCapabilityMajor) >= 9;
+        early_launches_ = attribute(cudaDevAttrComputeCapabilityMajor) >= 9;
         // Less what kernels ask for by themselves, and what the system keeps, a block's share of it.
         block_shared_ = attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin) - 1024;
         processor_shared_ = attribute(cudaDevAttrMaxSharedMemoryPerMultiprocessor) - 4096;
@@ -334,34 +335,29 @@ template <class Real, class History> class CudaSweeps final : public Sweeps {
 
     // Its blocks may be placed while sweep 1 still runs; they wait for its end themselves.
     void launch_reduction(const ProductsLayout &layout, int partials) {
-        launch_early(posted_numbers(layout), reduce_partials, layout,
-                     static_cast<const double *>(held_->partials.get()), partials, static_cast<const double *>(user_.f),
-                     static_cast<const DirectionRecord *>(held_->directions.get()), direction_blocks_, rows_sent(),
-                     held_->posted.get(), ++ticket_);
+        launch_numbers(posted_numbers(layout), reduce_partials, layout,
+                       static_cast<const double *>(held_->partials.get()), partials,
+                       static_cast<const double *>(user_.f),
+                       static_cast<const DirectionRecord *>(held_->directions.get()), direction_blocks_, rows_sent(),
+                       held_->posted.get(), ++ticket_);
     }
     void launch_reduction_of_pieces(const ProductsLayout &layout, int partials) {
         const int segments = cut_.pieces().segments();
-        launch_early(numbers_to_come(layout), reduce_pieces, layout, cut_.subtrees(), segments,
-                     static_cast<const double *>(held_->partials.get()), partials / segments,
-                     static_cast<const DirectionRecord *>(held_->directions.get()), direction_blocks_ / segments,
-                     static_cast<const double *>(user_.f), cut_.f_of_segments(), rows_sent(), held_->posted.get(),
-                     ++ticket_);
+        launch_numbers(numbers_to_come(layout), reduce_pieces, layout, cut_.subtrees(), segments,
+                       static_cast<const double *>(held_->partials.get()), partials / segments,
+                       static_cast<const DirectionRecord *>(held_->directions.get()), direction_blocks_ / segments,
+                       static_cast<const double *>(user_.f), cut_.f_of_segments(), rows_sent(), held_->posted.get(),
+                       ++ticket_);
     }
     template <class... Parameters, class... Arguments>
-    void launch_early(int warps, void (*kernel)(Parameters...), Arguments... arguments) {
-        cudaLaunchAttribute early{};
-        early.id = cudaLaunchAttributeProgrammaticStreamSerialization;
-        early.val.programmaticStreamSerializationAllowed = 1;
-        cudaLaunchConfig_t config{};
-        config.gridDim = (warps + products_warps - 1) / products_warps;
-        config.blockDim = products_threads;
-        config.stream = stream_;
-        config.attrs = &early;
-        config.numAttrs = dependent_launches_ ? 1 : 0;
-        check(cudaLaunchKernelEx(&config, kernel, arguments...), "the launch of sweep 1's reduction");
+    void launch_numbers(int warps, void (*kernel)(Parameters...), Arguments... arguments) {
+        launch_behind(early_launches_, "the launch of sweep 1's reduction", kernel,
+                      (warps + products_warps - 1) / products_warps, 0, stream_, arguments...);
     }
 
-    LaunchPlace launch_place() const { return {block_shared_, processor_shared_, aligned_, stream_, cut_.pieces()}; }
+    LaunchPlace launch_place() const {
+        return {block_shared_, processor_shared_, early_launches_, aligned_, stream_, cut_.pieces()};
+    }
 
     template <class Action> void with_coefficients(const DirectionRequest &request, const Action &action) {
         const int columns = panel::columns(request.panel.pairs);
@@ -394,10 +390,9 @@ template <class Real, class History> class CudaSweeps final : public Sweeps {
         auto *const records = reinterpret_cast<ScaledSquares *>(held_->scratch.get() + arrivals_bytes);
         check(map_pieces_cuda<ScaledSquares, most_resident, 1>(cut_.pieces(), n_, rule, records, stream_),
               "the launch of a reduction");
-        std::vector<ScaledSquares> squares(static_cast<std::size_t>(cut_.pieces().count()));
-        copy(squares.data(), records, static_cast<int64_t>(squares.size() * sizeof(ScaledSquares)),
+        copy(cut_.squares(), records, int64_t{cut_.pieces().count()} * static_cast<int64_t>(sizeof(ScaledSquares)),
              cudaMemcpyDeviceToHost);
-        return cut_.join(std::move(squares)).norm();
+        return cut_.join_squares().norm();
     }
 
     // What is waited for never arrives when a kernel fails, the caller's included, so the stream is asked now and then.
@@ -421,9 +416,10 @@ template <class Real, class History> class CudaSweeps final : public Sweeps {
     CutRows cut_;
     int columns_ = 0;
     int block_shared_ = 0, processor_shared_ = 0; // bytes that a block can have, and all of them together
-    bool dependent_launches_ = false; // the device can place a kernel's blocks before the one in front of it has ended
-    bool callers_metric_ = false;     // the diagonal is the caller's
-    bool aligned_ = false;            // all of the caller's vectors to 16 bytes
+    bool early_launches_ = false; // the device can place a kernel's blocks before the one in front of it has ended
+    bool callers_metric_ = false; // the diagonal is the caller's
+    bool timed_ = true;           // calls are timed on the stream
+    bool aligned_ = false;        // all of the caller's vectors to 16 bytes
     cudaStream_t stream_ = nullptr;
     Patience *patience_ = nullptr; // the caller's
     DeviceVectors<Real, History> v_{};

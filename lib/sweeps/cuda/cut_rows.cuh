@@ -23,9 +23,10 @@ class CutRows final : public SubtreeSums {
         numbers_ = numbers;
         return numbers_of(segments_.subtree_count());
     }
-    // squares: of the pieces, in their places. Returns the first subtree's.
-    ScaledSquares join(std::vector<ScaledSquares> squares) {
-        squares_ = std::move(squares);
+    // Room for the squares of the pieces, in their places.
+    ScaledSquares *squares() { return squares_.data(); }
+    // They are there. Returns the first subtree's.
+    ScaledSquares join_squares() {
         for (std::size_t k = segments_.count(); k < squares_.size(); k++)
             squares_[k % segments_.count()].join(squares_[k]);
         for (int k = 0; k < segments_.subtree_count(); k++)
@@ -37,6 +38,7 @@ class CutRows final : public SubtreeSums {
     void take_part(int64_t first, int64_t of, bool f_of_segments) override {
         segments_ = OwnSegments(first, n_, of);
         pieces_ = Pieces(segments_);
+        squares_.resize(static_cast<std::size_t>(pieces_.count()));
         f_of_segments_ = f_of_segments;
     }
     PanelProducts products(int subtree) const override { return layout_.products(numbers_of(subtree)); }

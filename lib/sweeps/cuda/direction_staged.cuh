@@ -28,6 +28,7 @@ __global__ void __launch_bounds__(products_threads, resident)
     using Stored = Elements<History, lane_rows>;
     using Loaded = Elements<Real, lane_rows>;
     extern __shared__ __align__(16) unsigned char shared[];
+    let_next_begin(); // the caller's evaluation
     const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
     const PanelRequest &panel = request.panel;
     const StageLayout<Real, History> place(v, panel);

@@ -78,9 +78,7 @@ __global__ void __launch_bounds__(products_threads, resident_blocks(blocks))
     using Products = LaneProducts<blocks, kind>;
     constexpr PanelsOfBlocks panels(blocks, kind);
     extern __shared__ __align__(16) unsigned char shared[];
-#if __CUDA_ARCH__ >= 900
-    cudaTriggerProgrammaticLaunchCompletion(); // the reduction may take its places
-#endif
+    let_next_begin(); // the reduction may take its places
     const int lane = threadIdx.x % 32, warp = threadIdx.x / 32, c = lane / 4, r = lane % 4, columns = layout.columns;
     const StageLayout<Real, History> place(v, request);
 
@@ -121,6 +119,7 @@ __global__ void __launch_bounds__(products_threads, resident_blocks(blocks))
         take_off_rows_past_the_end<kind>(own_sums, lane_rows - max(0, min(lane_rows, rows_there)), request);
     }
     const auto ask = [&](int tile) { ring.ask(tile >= begin ? tile : -1); };
+    await_kernel_before(); // the caller's evaluation
     for (int s = 0; s < stages - 1; s++) ask(first_tile - s * step);
     for (int tile = first_tile; tile >= begin; tile -= step) {
         ask(tile - (stages - 1) * step);

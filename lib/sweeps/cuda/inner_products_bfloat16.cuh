@@ -34,9 +34,7 @@ __global__ void __launch_bounds__(products_threads, bfloat16_resident(octets))
     using Products = Bfloat16Products<octets, free_gram>;
     using Beside = Bfloat16Beside<Real>;
     extern __shared__ __align__(16) unsigned char shared[];
-#if __CUDA_ARCH__ >= 900
-    cudaTriggerProgrammaticLaunchCompletion(); // the reduction may take its places
-#endif
+    let_next_begin(); // the reduction may take its places
     const int lane = threadIdx.x % 32, warp = threadIdx.x / 32, columns = layout.columns;
     const StageLayout<Real, bfloat16> place(v, request);
     bfloat16 *const parts =
@@ -69,6 +67,7 @@ __global__ void __launch_bounds__(products_threads, bfloat16_resident(octets))
         take_off_rows_past_the_end<kind>(own_sums, lane_rows - max(0, min(lane_rows, rows_there)), request);
     }
     const auto ask = [&](int tile) { ring.ask(tile >= begin ? tile : -1); };
+    await_kernel_before(); // the caller's evaluation
     for (int s = 0; s < stages - 1; s++) ask(first_tile - s * step);
     int until_passed_on = tiles_passed_on;
     for (int tile = first_tile; tile >= begin; tile -= step) {

@@ -66,9 +66,9 @@ template <class Real, class History, class Ahead> class ProductsLaunch {
             if (v_.age_of(request_, request_.update.pairs[k].slot) >= request_.pairs) learn_apart();
         const SourcesOf<Real, History, blocks, kind> sources(v_, request_, stage);
         const int grid = row_blocks(place_.pieces, v_.n, multiprocessors * a_processor);
-        check(launch(inner_products_kernel<Real, History, blocks, kind>, grid, products_threads, shared, place_.stream,
-                     v_, sources, request_, layout_, ahead_(), place_.pieces, stages, place_.aligned, partials_),
-              "the launch of sweep 1");
+        launch_behind(place_.early, "the launch of sweep 1", inner_products_kernel<Real, History, blocks, kind>, grid,
+                      shared, place_.stream, v_, sources, request_, layout_, ahead_(), place_.pieces, stages,
+                      place_.aligned, partials_);
         return grid;
     }
 
@@ -110,10 +110,9 @@ template <class Real, class History, class Ahead> class ProductsLaunch {
                             static_cast<int>(sizeof(double));
         const Bfloat16Sources<Real, octets, kind> sources(v_, request_, stage);
         const int grid = row_blocks(place_.pieces, v_.n, multiprocessors * a_processor);
-        check(launch(inner_products_bfloat16_kernel<Real, octets, kind>, grid, products_threads,
-                     std::max(ring, meeting), place_.stream, v_, sources, request_, layout_, ahead_(), place_.pieces,
-                     stages, place_.aligned, partials_),
-              "the launch of sweep 1");
+        launch_behind(place_.early, "the launch of sweep 1", inner_products_bfloat16_kernel<Real, octets, kind>, grid,
+                      std::max(ring, meeting), place_.stream, v_, sources, request_, layout_, ahead_(), place_.pieces,
+                      stages, place_.aligned, partials_);
         return grid;
     }
 

@@ -10,6 +10,7 @@ namespace cudaopt {
 template <class Record, int resident, int rows, class Rule>
 __global__ void __launch_bounds__(block_threads, resident < most_resident ? resident : 1)
     map_pieces_kernel(Pieces pieces, int64_t n, Rule rule, Record *records) {
+    let_next_begin();
     const BlockShare share = pieces.share(n, rows, blockIdx.x, gridDim.x, block_threads);
     const int64_t first = share.begin + share.offset + threadIdx.x;
     const Record mine = record_of_block<Record>(first, share.end, share.step, rule);

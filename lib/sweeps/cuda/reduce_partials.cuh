@@ -57,9 +57,7 @@ static __global__ void __launch_bounds__(products_threads)
     reduce_partials(ProductsLayout layout, const double *partials, int blocks, const double *f,
                     const DirectionRecord *directions, int direction_blocks, unsigned long long *sent, Posted *to,
                     unsigned ticket) {
-#if __CUDA_ARCH__ >= 900
-    cudaGridDependencySynchronize();
-#endif
+    await_kernel_before();
     const int entry = blockIdx.x * products_warps + threadIdx.x / 32;
     const auto partial = [=](int b) { return partials[static_cast<int64_t>(entry) * blocks + b]; };
     const auto sum = [](double a, double b) { return a + b; };

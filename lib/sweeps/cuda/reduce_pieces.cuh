@@ -83,9 +83,7 @@ static __global__ void __launch_bounds__(products_threads)
     reduce_pieces(ProductsLayout layout, const __grid_constant__ OwnSubtrees subtrees, int segments,
                   const double *partials, int pieces, const DirectionRecord *directions, int direction_pieces,
                   const double *f, bool f_of_segments, unsigned long long *sent, Posted *to, unsigned ticket) {
-#if __CUDA_ARCH__ >= 900
-    cudaGridDependencySynchronize();
-#endif
+    await_kernel_before();
     const int number = blockIdx.x * products_warps + threadIdx.x / 32, each = numbers_of_subtree(layout);
     const int subtree = number / each, entry = number % each;
     double v = 0;

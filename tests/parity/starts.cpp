@@ -1,0 +1,126 @@
+// Starts that tell next to nothing of how far away the minimum is: the first step is then too short or too long by any
+// factor, and the solve finds its way all the same. The minima are known in closed form.
+#include <catch2/catch.hpp>
+
+#include "../support/harness.hpp"
+
+using namespace cudaopt_test;
+
+namespace {
+
+enum class Sides { none, upper, both };
+
+// of_f (constant + sum w_i ((x_i / at - 1)^2 - 1)), w from 1 to 2: x_i = at is the minimiser, within all bounds.
+Problem bowl(double at, double start, double constant, double of_f, Sides sides) {
+    constexpr int n = 6;
+    Problem problem{"bowl", Vector(n, start), [=](const Vector &x, Vector &g) {
+                        double f = constant;
+                        for (int i = 0; i < n; i++) {
+                            const double w = 1 + i / (n - 1.0), y = x[i] / at;
+                            f += w * y * (y - 2);
+                            g[i] = of_f * (2 * w * (y - 1) / at);
+                        }
+                        return of_f * f;
+                    }};
+    for (int i = 0; i < n; i++) problem.start[i] *= 1 + i % 2;
+    if (sides != Sides::none) problem.upper = Vector(n, 4 * at);
+    if (sides == Sides::both) problem.lower = Vector(n, -3 * at);
+    return problem;
+}
+
+template <class Configuration> void check_found(const Problem &problem, double at) {
+    constexpr bool single = sizeof(typename Configuration::Real) == 4;
+    for (const int metric : {CUDA_OPT_METRIC_ONE_NUMBER, CUDA_OPT_METRIC_LEARNED}) {
+        Harness<Configuration> harness(problem, 5);
+        harness.set_int(CUDA_OPT_METRIC, metric).set_real(CUDA_OPT_EPS, 0).set_int(CUDA_OPT_MAX_ITERATIONS, 100);
+        const Outcome outcome = harness.run();
+        CAPTURE(metric, outcome.task, outcome.message, outcome.evaluations);
+        check_promises<Configuration>(problem, outcome);
+        double furthest = 0;
+        for (const double x : outcome.x) furthest = std::max(furthest, std::fabs(x / at - 1));
+        CHECK(furthest <= (single ? 1e-3 : 1e-6));
+        CHECK(outcome.evaluations <= 350);
+    }
+}
+
+} // namespace
+
+TEMPLATE_TEST_CASE("starts: x next to 0, with a minimum at 1", "[starts]", HostDouble, HostFloat, CudaDouble,
+                   CudaFloat) {
+    if (skipped<TestType>()) return;
+    constexpr bool single = sizeof(typename TestType::Real) == 4;
+    const std::vector<double> starts =
+        single ? std::vector<double>{0, 1.5e-45, 1e-40, 1e-35, 1e-30, 1e-25, 1e-20, 1e-12, 1e-6}
+               : std::vector<double>{0,     4.9e-324, 1e-308, 1e-250, 1e-170, 1e-160, 1e-140, 1e-100,
+                                     1e-60, 1e-40,    1e-30,  1e-25,  1e-20,  1e-12,  1e-6};
+    for (const double start : starts)
+        for (const double constant : {9.0, 0.0, 1e4})
+            for (const Sides sides : {Sides::none, Sides::upper, Sides::both}) {
+                CAPTURE(start, constant, static_cast<int>(sides));
+                check_found<TestType>(bowl(1, start, constant, 1, sides), 1);
+            }
+}
+
+TEMPLATE_TEST_CASE("starts: x next to 0, in other units of x", "[starts]", HostDouble, HostFloat, CudaDouble,
+                   CudaFloat) {
+    if (skipped<TestType>()) return;
+    constexpr bool single = sizeof(typename TestType::Real) == 4;
+    // Of x near 1e6 single precision holds less than a first step of |g| = 1e-9, which bounds ask for.
+    for (const double at : single ? std::vector<double>{1e-20, 1e-9} : std::vector<double>{1e-20, 1e-9, 1e9})
+        for (const double share : {0.5, 1e-3, 1e-10, 1e-15, 1e-20}) {
+            CAPTURE(at, share);
+            check_found<TestType>(bowl(at, at * share, 9, 1, Sides::none), at);
+            check_found<TestType>(bowl(at, at * share, 9, 1, Sides::upper), at);
+        }
+}
+
+// With bounds the classical first step is -g, which changes no digit of f where g is small beside f.
+TEMPLATE_TEST_CASE("starts: from 0 and next to it, f in other units", "[starts]", HostDouble, HostFloat, CudaDouble,
+                   CudaFloat) {
+    if (skipped<TestType>()) return;
+    constexpr bool single = sizeof(typename TestType::Real) == 4;
+    for (const double of_f :
+         single ? std::vector<double>{1e-25, 1e-9, 1e9, 1e15} : std::vector<double>{1e-100, 1e-9, 1e100})
+        for (const double start : {0.0, 1e-40, 1e-25, 1e-12})
+            for (const Sides sides : {Sides::none, Sides::upper, Sides::both}) {
+                CAPTURE(of_f, start, static_cast<int>(sides));
+                check_found<TestType>(bowl(1, start, 9, of_f, sides), 1);
+            }
+}
+
+// Data of 1 fitted by columns of 1e-9, x >= 0: f changes by a share of 1e-18 along the classical first step.
+TEMPLATE_TEST_CASE("starts: non-negative least squares with small columns, from 0", "[starts]", HostDouble, HostFloat,
+                   CudaDouble, CudaFloat) {
+    if (skipped<TestType>()) return;
+    constexpr double column = 1e-9;
+    Problem problem{"small columns", Vector(6), [](const Vector &x, Vector &g) {
+                        double f = 0;
+                        for (std::size_t i = 0; i < x.size(); i++) {
+                            const double residual = column * x[i] - 1;
+                            f += residual * residual / 2;
+                            g[i] = column * residual;
+                        }
+                        return f;
+                    }};
+    problem.lower = Vector(6);
+    check_found<TestType>(problem, 1 / column);
+}
+
+// A search that ends while f falls makes the next one longer, but not ever longer: x so large would pass the test of
+// ||P g|| against ||x||.
+TEMPLATE_TEST_CASE("starts: a function without a lower bound converges nowhere", "[starts]", HostDouble, HostFloat,
+                   CudaDouble, CudaFloat) {
+    if (skipped<TestType>()) return;
+    const Problem problem{"linear", Vector(6), [](const Vector &x, Vector &g) {
+                              double f = 0;
+                              for (std::size_t i = 0; i < x.size(); i++) f -= x[i], g[i] = -1;
+                              return f;
+                          }};
+    for (const int metric : {CUDA_OPT_METRIC_ONE_NUMBER, CUDA_OPT_METRIC_LEARNED}) {
+        Harness<TestType> harness(problem, 5);
+        harness.set_int(CUDA_OPT_METRIC, metric).set_int(CUDA_OPT_MAX_ITERATIONS, 50);
+        const Outcome outcome = harness.run();
+        CAPTURE(metric, outcome.message);
+        CHECK(outcome.task < 0);
+    }
+}
