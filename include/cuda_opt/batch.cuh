@@ -203,7 +203,8 @@ template <int n, int m, class Real = double> class HostBatch {
 
     static constexpr int64_t block_bytes = batch::block_bytes<Real>(batch::FixedShape<n, m>{});
     static constexpr std::size_t memory_of_thread =
-        (static_cast<std::size_t>(block_bytes + batch::scratch_bytes(batch::FixedShape<n, m>{})) + sizeof(Line) - 1) / sizeof(Line);
+        (static_cast<std::size_t>(block_bytes + batch::scratch_bytes(batch::FixedShape<n, m>{})) + sizeof(Line) - 1) /
+        sizeof(Line);
     std::vector<Line> memory_;
 };
 
@@ -230,7 +231,8 @@ __global__ void __launch_bounds__(threads_of_block, 4)
     solve_by_warps(Functor functor, BatchData<Real> data, Settings settings, unsigned long long *next,
                    unsigned char *slots) {
     extern __shared__ __align__(16) unsigned char cuda_opt_batch_shared[];
-    constexpr int64_t bytes_of_block = block_bytes<Real>(FixedShape<n, m>{}), bytes = bytes_of_block + scratch_bytes(FixedShape<n, m>{});
+    constexpr int64_t bytes_of_block = block_bytes<Real>(FixedShape<n, m>{}),
+                      bytes = bytes_of_block + scratch_bytes(FixedShape<n, m>{});
     const int warp = static_cast<int>(threadIdx.x) / Warp::width;
     unsigned char *const mine =
         (slots ? slots + int64_t{blockIdx.x} * warps_of_block * bytes : cuda_opt_batch_shared) + warp * bytes;
@@ -268,7 +270,8 @@ template <int n, int m, class Functor, class Real = double> class CudaBatch {
     cudaError_t run(const Functor &functor, int64_t count, Real *x, const BatchBounds<Real> &bounds, BatchEnd *ends,
                     const BatchOptions &options = {}) {
         if (count < 1) return cudaSuccess; // a launch of no blocks is an error
-        const bool by_threads = options.lanes == 1 || (options.lanes == 0 && n <= batch::most_of_thread && fills(count));
+        const bool by_threads =
+            options.lanes == 1 || (options.lanes == 0 && n <= batch::most_of_thread && fills(count));
         if (const cudaError_t error = prepare(by_threads)) return error;
         const auto stream = static_cast<cudaStream_t>(options.stream);
         if (const cudaError_t error = cudaMemsetAsync(next_, 0, sizeof *next_, stream)) return error;
@@ -295,8 +298,9 @@ template <int n, int m, class Functor, class Real = double> class CudaBatch {
 
   private:
     static constexpr int64_t bytes_of_warps =
-        batch::warps_of_block * (batch::block_bytes<Real>(batch::FixedShape<n, m>{}) + batch::scratch_bytes(batch::FixedShape<n, m>{}));
-    static constexpr int most_blocks_of_threads = 3; // on a multiprocessor: as many have registers enough
+        batch::warps_of_block *
+        (batch::block_bytes<Real>(batch::FixedShape<n, m>{}) + batch::scratch_bytes(batch::FixedShape<n, m>{}));
+    static constexpr int most_blocks_of_threads = 3;         // on a multiprocessor: as many have registers enough
     static constexpr int64_t most_shared_bytes = 110 * 1024; // of a block, so that two are on a multiprocessor
 
     // Whether there is a problem for a good part of the device's threads.

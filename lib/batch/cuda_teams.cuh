@@ -1,5 +1,5 @@
-// The passes of a batch on the current CUDA device, on the handle's stream. One launch lets every active problem advance
-// until it needs an evaluation; one selection lists those that do, and their number is all that is waited for.
+// The passes of a batch on the current CUDA device, on the handle's stream. One launch lets every active problem
+// advance until it needs an evaluation; one selection lists those that do, and their number is all that is waited for.
 #pragma once
 
 #include <cub/device/device_select.cuh>
@@ -29,9 +29,9 @@ __global__ void __launch_bounds__(threads_of_block, 4)
     }
 }
 
-// A thread for each problem, whose memory is its own while it works on it: local memory, which the hardware interleaves,
-// so that threads that are at the same place load and store together. Three blocks of a multiprocessor have registers
-// enough.
+// A thread for each problem, whose memory is its own while it works on it: local memory, which the hardware
+// interleaves, so that threads that are at the same place load and store together. Three blocks of a multiprocessor
+// have registers enough.
 template <class Rule, int desk_bytes>
 __global__ void __launch_bounds__(threads_of_block, 3) thread_kernel(int64_t count, Rule rule) {
     alignas(16) unsigned char desk[desk_bytes];

@@ -46,7 +46,9 @@ template <class Real, class Executor, class ShapeOf = batch::Shape> class BatchM
     void give_up(const BatchArrays &arrays, bool stop_requested, double seconds) override {
         bind(arrays);
         all_.list = nullptr;
-        executor_.each(count_, Advance{all_, {}, stop_requested ? batch::Pass::stop_waiting : batch::Pass::end_of_time, false, seconds});
+        executor_.each(
+            count_,
+            Advance{all_, {}, stop_requested ? batch::Pass::stop_waiting : batch::Pass::end_of_time, false, seconds});
         if (all_.packed) executor_.each(count_, batch::WriteEnded<Real, ShapeOf>{all_});
     }
     const int64_t *active() const override { return active_.get(); }

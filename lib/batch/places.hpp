@@ -16,9 +16,7 @@ struct Shape {
 };
 
 // Where they are known to the compiler.
-template <int n_, int m_> struct FixedShape {
-    static constexpr int n = n_, m = m_, fixed_m = m_;
-};
+template <int n_, int m_> struct FixedShape { static constexpr int n = n_, m = m_, fixed_m = m_; };
 
 // Where the number of pairs is, and no more is of n than that it is small: for threads of a device, each with a problem
 // in memory of its own.
@@ -60,11 +58,12 @@ struct Told {
     DirectionSums direction;
 };
 
-// The scratch: the answers; the products; the rows' breakpoints and, where a window was passed, their ways to the bound; those that
-// a window has crossed, with their entries; the free rows.
+// The scratch: the answers; the products; the rows' breakpoints and, where a window was passed, their ways to the
+// bound; those that a window has crossed, with their entries; the free rows.
 template <class ShapeOf = Shape> CUDA_OPT_HD constexpr int64_t scratch_doubles(ShapeOf shape) {
     const int columns = panel::columns(shape.m), rows = padded(shape.n);
-    return static_cast<int64_t>(sizeof(Told) / sizeof(double)) + panel::gram_count(columns) + panel::leading * columns + int64_t{2} * rows + int64_t{rows} * columns;
+    return static_cast<int64_t>(sizeof(Told) / sizeof(double)) + panel::gram_count(columns) + panel::leading * columns +
+           int64_t{2} * rows + int64_t{rows} * columns;
 }
 template <class ShapeOf = Shape> CUDA_OPT_HD constexpr int64_t scratch_bytes(ShapeOf shape) {
     return rounded_up(scratch_doubles(shape) * static_cast<int64_t>(sizeof(double)) +

@@ -57,7 +57,8 @@ template <class Real> struct PanelRows {
     template <int from, int to> CUDA_OPT_HD_INLINE void load(int i, double *entries) const {
         const Real *const row = rows + i * stride;
         for (int column = from; column < to; column++)
-            if (column < panel::leading && column > panel::s_new) entries[column] = column == panel::gradient ? g[i] : z ? z[i] : 0;
+            if (column < panel::leading && column > panel::s_new)
+                entries[column] = column == panel::gradient ? g[i] : z ? z[i] : 0;
             else entries[column] = row[column < panel::leading ? column : column - 2];
     }
 };

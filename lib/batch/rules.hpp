@@ -81,9 +81,14 @@ template <class Real, class ShapeOf = Shape> struct Problems {
         };
         const auto *const source = reinterpret_cast<const Sixteen *>(from);
         auto *const target = reinterpret_cast<Sixteen *>(to);
-        const int count = static_cast<int>(block_bytes<Real>(shape) / static_cast<int64_t>(sizeof(Sixteen)));
+        constexpr int64_t sixteen = sizeof(Sixteen), passing = StateOf<ShapeOf::fixed_m>::lasting_bytes();
+        const auto count = [](int64_t bytes) { return static_cast<int>((bytes + sixteen - 1) / sixteen); };
         CUDA_OPT_UNROLLED(8)
-        for (int i = 0; i < count; i++) target[i] = source[i];
+        for (int i = 0; i < count(passing); i++) target[i] = source[i];
+        CUDA_OPT_UNROLLED(8)
+        for (int i = static_cast<int>(state_bytes<ShapeOf::fixed_m>(ShapeOf::m) / sixteen);
+             i < count(block_bytes<Real>(shape)); i++)
+            target[i] = source[i];
     }
 };
 

@@ -44,7 +44,8 @@ template <class Real, class Team, class ShapeOf = Shape> class SmallSweeps {
     // block: block_bytes<Real>(shape), scratch: scratch_bytes(shape), both aligned to 16 bytes.
     CUDA_OPT_HD SmallSweeps(Team team, ShapeOf shape, unsigned char *block, unsigned char *scratch,
                             const BoxArrays<Real> &box)
-        : team_(team), shape_(shape), box_(box), f_(reinterpret_cast<double *>(block + state_bytes<ShapeOf::fixed_m>(shape.m))),
+        : team_(team), shape_(shape), box_(box),
+          f_(reinterpret_cast<double *>(block + state_bytes<ShapeOf::fixed_m>(shape.m))),
           vectors_(reinterpret_cast<Real *>(block + vectors_offset(shape))) {
         const int columns = panel::columns(shape.m), rows = padded(shape.n);
         told_ = reinterpret_cast<Told *>(scratch);
@@ -307,8 +308,8 @@ template <class Real, class Team, class ShapeOf = Shape> class SmallSweeps {
                                          [&](auto pairs) { take_direction_of(pairs, request, coefficients); });
     }
 
-    // The rows of the pairs move on by one, and d takes the place of the newest. Where the compiler knows how many there
-    // are, a row is loaded while the one before it is worked on.
+    // The rows of the pairs move on by one, and d takes the place of the newest. Where the compiler knows how many
+    // there are, a row is loaded while the one before it is worked on.
     template <class Size>
     CUDA_OPT_HD_INLINE void take_direction_of(Size pairs, const DirectionRequest &request, const double *coefficients) {
         constexpr bool known = !std::is_same_v<Size, int>;

@@ -42,10 +42,10 @@ template <int most> class QuasiDefiniteOf {
         visit(factors_, 2 * capacity);
     }
 
-    // All elements become 0, but only where k changes: factor_triangular() leaves the zeros it passes over as they are,
-    // and the others have to be filled in each time.
+    // All elements become 0; with arrays elsewhere only where k changes: factor_triangular() leaves the zeros it passes
+    // over as they are, and the others have to be filled in each time.
     CUDA_OPT_HD void resize(int k) {
-        if (k == k_) return;
+        if (k == k_ && most == 0) return;
         k_ = k;
         fill(v_.data(), 2 * (most > 0 ? most : k) * pitch(), 0);
         fill(reciprocals_.data(), 2 * k, 0);

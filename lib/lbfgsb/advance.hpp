@@ -94,39 +94,34 @@ template <int fixed_m> CUDA_OPT_HD_INLINE Turn StateOf<fixed_m>::take(Turn turn,
     return Turn::asks;
 }
 
-template <int fixed_m>
-CUDA_OPT_HD inline Turn StateOf<fixed_m>::ask(Stage next, Verb verb) {
+template <int fixed_m> CUDA_OPT_HD inline Turn StateOf<fixed_m>::ask(Stage next, Verb verb) {
     stage_ = next;
     request_ = {};
     request_.verb = verb;
     return Turn::asks;
 }
 
-template <int fixed_m>
-CUDA_OPT_HD_INLINE Turn StateOf<fixed_m>::ask_products(Stage next, const PanelRequest &panel) {
+template <int fixed_m> CUDA_OPT_HD_INLINE Turn StateOf<fixed_m>::ask_products(Stage next, const PanelRequest &panel) {
     asked_ = panel;
     metric_.ask({});
     asked_.single = settings.product_bits == 32 && memory_.plain() && memory_.fits_single_precision(n_);
     return ask(next, Verb::inner_products);
 }
 
-template <int fixed_m>
-CUDA_OPT_HD_INLINE Turn StateOf<fixed_m>::ask_caller(Stage next, int task) {
+template <int fixed_m> CUDA_OPT_HD_INLINE Turn StateOf<fixed_m>::ask_caller(Stage next, int task) {
     ask(next, Verb::task);
     request_.task = task_ = task;
     return Turn::asks;
 }
 
 // Every request for an evaluation goes through here.
-template <int fixed_m>
-CUDA_OPT_HD_INLINE Turn StateOf<fixed_m>::ask_evaluation(Stage next) {
+template <int fixed_m> CUDA_OPT_HD_INLINE Turn StateOf<fixed_m>::ask_evaluation(Stage next) {
     results.evaluations++;
     event = {EventKind::evaluation_wanted, {results.evaluations}, {}};
     return ask_caller(next, CUDA_OPT_EVALUATE_FG);
 }
 
-template <int fixed_m>
-CUDA_OPT_HD_CALL inline void StateOf<fixed_m>::begin_anew(bool keep_pairs) {
+template <int fixed_m> CUDA_OPT_HD_CALL inline void StateOf<fixed_m>::begin_anew(bool keep_pairs) {
     if (!keep_pairs || broken_) { // where the machine has failed, what the pairs are is unknown
         memory_.clear();
         metric_.clear();
@@ -147,23 +142,20 @@ CUDA_OPT_HD_CALL inline void StateOf<fixed_m>::begin_anew(bool keep_pairs) {
     told_early_ = {};
 }
 
-template <int fixed_m>
-CUDA_OPT_HD_CALL inline int StateOf<fixed_m>::finish_pair() {
+template <int fixed_m> CUDA_OPT_HD_CALL inline int StateOf<fixed_m>::finish_pair() {
     if (!pair_unfinished_) return -1;
     pair_unfinished_ = products_hold_ = false;
     return memory_.newest_slot();
 }
 
 // Pairs that a warm start brings may be of another metric, whose diagonal is there no longer.
-template <int fixed_m>
-CUDA_OPT_HD_CALL inline Turn StateOf<fixed_m>::check_start() {
+template <int fixed_m> CUDA_OPT_HD_CALL inline Turn StateOf<fixed_m>::check_start() {
     if (metric_at_work_ != settings.metric) metric_.clear();
     metric_at_work_ = settings.metric;
     return ask(Stage::start_checked, Verb::check_start);
 }
 
-template <int fixed_m>
-CUDA_OPT_HD_CALL inline Turn StateOf<fixed_m>::judge_start(const StartReport &report) {
+template <int fixed_m> CUDA_OPT_HD_CALL inline Turn StateOf<fixed_m>::judge_start(const StartReport &report) {
     if (report.bound_nan < n_) return refuse_start(EventKind::bound_is_nan, report.bound_nan);
     if (report.crossed < n_) return refuse_start(EventKind::bounds_leave_no_x, report.crossed);
     if (report.x_nan < n_) return refuse_start(EventKind::start_is_not_finite, report.x_nan);
@@ -174,8 +166,7 @@ CUDA_OPT_HD_CALL inline Turn StateOf<fixed_m>::judge_start(const StartReport &re
 }
 
 // f and g are there.
-template <int fixed_m>
-CUDA_OPT_HD_CALL inline Turn StateOf<fixed_m>::measure_start() {
+template <int fixed_m> CUDA_OPT_HD_CALL inline Turn StateOf<fixed_m>::measure_start() {
     use_stored_pairs();
     if (!in_metric() && !memory_.plain()) {
         PanelRequest all = panel_;
@@ -187,8 +178,7 @@ CUDA_OPT_HD_CALL inline Turn StateOf<fixed_m>::measure_start() {
     return ask_products(Stage::first_products, metric_.exists() ? model_panel() : panel_);
 }
 
-template <int fixed_m>
-CUDA_OPT_HD_CALL inline Turn StateOf<fixed_m>::refuse_start(EventKind why, int64_t index) {
+template <int fixed_m> CUDA_OPT_HD_CALL inline Turn StateOf<fixed_m>::refuse_start(EventKind why, int64_t index) {
     event = {why, {index, n_}, {}};
     ask(Stage::start_refused, Verb::read_variable);
     request_.index = index;
@@ -196,8 +186,7 @@ CUDA_OPT_HD_CALL inline Turn StateOf<fixed_m>::refuse_start(EventKind why, int64
 }
 
 // And stay at the start: a corrected call may follow.
-template <int fixed_m>
-CUDA_OPT_HD_CALL inline Turn StateOf<fixed_m>::tell_refusal(const Variable &variable) {
+template <int fixed_m> CUDA_OPT_HD_CALL inline Turn StateOf<fixed_m>::tell_refusal(const Variable &variable) {
     event.numbers[0] = variable.l;
     event.numbers[1] = variable.x;
     event.numbers[2] = variable.u;
@@ -206,8 +195,7 @@ CUDA_OPT_HD_CALL inline Turn StateOf<fixed_m>::tell_refusal(const Variable &vari
 
 // The facts of an iterate from the sums there; norms from sweeps of their own where their squares leave the range of
 // numbers.
-template <int fixed_m>
-CUDA_OPT_HD_INLINE Turn StateOf<fixed_m>::measure_iterate(const Answer &answer) {
+template <int fixed_m> CUDA_OPT_HD_INLINE Turn StateOf<fixed_m>::measure_iterate(const Answer &answer) {
     const PanelProducts &sums = *answer.sums;
     results.f = sums.f;
     results.pg_norm_max = sums.projected_gradient_max;
@@ -221,8 +209,7 @@ CUDA_OPT_HD_INLINE Turn StateOf<fixed_m>::measure_iterate(const Answer &answer) 
     return Turn::measure_x;
 }
 
-template <int fixed_m>
-CUDA_OPT_HD_INLINE Turn StateOf<fixed_m>::measure_x(const Answer &answer) {
+template <int fixed_m> CUDA_OPT_HD_INLINE Turn StateOf<fixed_m>::measure_x(const Answer &answer) {
     const double squares = answer.sums->row_sums[x_squared];
     if (!has_root(squares)) return ask(Stage::x_norm_measured, Verb::x_norm);
     results.x_norm2 = std::sqrt(squares);
@@ -230,20 +217,17 @@ CUDA_OPT_HD_INLINE Turn StateOf<fixed_m>::measure_x(const Answer &answer) {
 }
 
 // Whether the sum of squares is one from which the norm can be had.
-template <int fixed_m>
-CUDA_OPT_HD_INLINE bool StateOf<fixed_m>::has_root(double squares) {
+template <int fixed_m> CUDA_OPT_HD_INLINE bool StateOf<fixed_m>::has_root(double squares) {
     return squares >= smallest_normal / machine_epsilon && is_finite(squares);
 }
 
-template <int fixed_m>
-CUDA_OPT_HD_INLINE Turn StateOf<fixed_m>::log_iterate(const Answer &answer) {
+template <int fixed_m> CUDA_OPT_HD_INLINE Turn StateOf<fixed_m>::log_iterate(const Answer &answer) {
     if (!first_) note_progress();
     if (logs()) return ask(Stage::iterate_logged, first_ ? Verb::log_start : Verb::log_iterate);
     return first_ ? judge_first(answer) : report_iterate();
 }
 
-template <int fixed_m>
-CUDA_OPT_HD_CALL inline Turn StateOf<fixed_m>::judge_first(const Answer &answer) {
+template <int fixed_m> CUDA_OPT_HD_CALL inline Turn StateOf<fixed_m>::judge_first(const Answer &answer) {
     const PanelProducts &sums = *answer.sums;
     first_ = false;
     if (!is_finite(sums.f) || sums.row_sums[not_finite] > 0) {
@@ -256,16 +240,14 @@ CUDA_OPT_HD_CALL inline Turn StateOf<fixed_m>::judge_first(const Answer &answer)
     return Turn::judge_iterate;
 }
 
-template <int fixed_m>
-CUDA_OPT_HD_INLINE Turn StateOf<fixed_m>::report_iterate() {
+template <int fixed_m> CUDA_OPT_HD_INLINE Turn StateOf<fixed_m>::report_iterate() {
     if (!settings.report_iterates) return Turn::judge_iterate;
     event = {EventKind::iterate_reached, {results.iterations}, {results.f, results.pg_norm2}};
     return ask_caller(Stage::iterate, CUDA_OPT_NEW_ITERATE);
 }
 
 // x, f, g are an accepted iterate: stop here, or go on.
-template <int fixed_m>
-CUDA_OPT_HD_INLINE Turn StateOf<fixed_m>::judge_iterate() {
+template <int fixed_m> CUDA_OPT_HD_INLINE Turn StateOf<fixed_m>::judge_iterate() {
     // Where rounding errors let f rise, a few iterations more mostly find it lower, with the test holding still. Else
     // the solve ends here all the same.
     constexpr int most_postponed = 10;
@@ -288,8 +270,7 @@ CUDA_OPT_HD_INLINE Turn StateOf<fixed_m>::judge_iterate() {
 }
 
 // Approximate conditions accept steps for ever where nothing but rounding errors is left, and no test is on.
-template <int fixed_m>
-CUDA_OPT_HD_INLINE void StateOf<fixed_m>::note_progress() {
+template <int fixed_m> CUDA_OPT_HD_INLINE void StateOf<fixed_m>::note_progress() {
     const bool progress = f_noted_ == infinity || results.f < f_noted_ - 10 * machine_epsilon * std::fabs(f_noted_) ||
                           results.pg_norm2 < (1 - progress_share) * pg_noted_;
     if (progress) {

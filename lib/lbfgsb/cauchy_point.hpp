@@ -10,6 +10,7 @@
 #pragma once
 
 #include <cstring>
+#include <type_traits>
 
 #include "lbfgsb/limited_memory.hpp"
 
@@ -37,7 +38,7 @@ template <int fixed_m> class CauchySearchOf {
     template <class Visit> CUDA_OPT_HD constexpr void each_array(int m, Visit &visit) {
         size_ = 2 * m;
         visit(path_, 4 * size_);
-        visit(saved_path_, 4 * size_);
+        if constexpr (bisects) visit(saved_path_, 4 * size_);
         visit(w_, size_);
         visit(w_reduced_, size_);
         visit(entries_, panel::columns(m));
@@ -47,7 +48,7 @@ template <int fixed_m> class CauchySearchOf {
     // sums: of the inner products of `panel` at threshold 0, the memory factorised if bounded. approximate: stop at the
     // first breakpoint. breakdown: a slope or curvature of the path is not finite; never without pairs.
     CUDA_OPT_HD CauchyTurn begin(const LimitedMemory &memory, const PanelRequest &panel, const PanelProducts &sums,
-                            bool bounded, bool approximate);
+                                 bool bounded, bool approximate);
     // While it asks: for crossed(panel(), lo, hi) or inner_products(panel()).
     CUDA_OPT_HD const PanelRequest &panel() const { return panel_; }
     CUDA_OPT_HD void ask(Request &request) const {
@@ -111,8 +112,9 @@ template <int fixed_m> class CauchySearchOf {
     bool all_tied_ = false;
     static constexpr bool bisects = fixed_m == 0; // else a window never has more than can be had
     static constexpr int columns = fixed_m == 0 ? 0 : panel::columns(fixed_m);
-    dense::Known<2 * fixed_m> size_;                // 2m
-    dense::Array<8 * fixed_m> path_, saved_path_; // c, p, c_reduced, p_reduced, of 2m each
+    dense::Known<2 * fixed_m> size_; // 2m
+    dense::Array<8 * fixed_m> path_; // c, p, c_reduced, p_reduced, of 2m each
+    std::conditional_t<bisects, dense::Array<0>, dense::Nothing> saved_path_;
     dense::Array<2 * fixed_m> w_, w_reduced_;
     dense::Array<columns> entries_;
     dense::Array<panel::gram_count(columns)> own_gram_; // from the first crossing on
@@ -147,7 +149,7 @@ CUDA_OPT_HD inline double bits_midpoint(double lo, double hi) {
 // the variables that move and bound - x on those that have stopped: p = W'd, c = W'z. Returns d'd.
 template <int fixed_m>
 CUDA_OPT_HD_INLINE double CauchySearchOf<fixed_m>::load_path(const LimitedMemory &memory, const PanelProducts &sums,
-                                                       double tau) {
+                                                             double tau) {
     const int size = 2 * memory.pairs();
     const double *with_g = sums.leading_products + panel::gradient * sums.columns;
     if (panel_.free_gram) {
@@ -176,7 +178,7 @@ CUDA_OPT_HD_INLINE double CauchySearchOf<fixed_m>::load_path(const LimitedMemory
 //     phi'(tau+) = d'g + theta d'z - p'M c = -(1 - theta tau) d'd - p'M c,    phi'' = theta d'd - p'M p.
 template <int fixed_m>
 CUDA_OPT_HD_INLINE void CauchySearchOf<fixed_m>::evaluate_path(const LimitedMemory &memory, const PanelProducts &sums,
-                                                         double tau) {
+                                                               double tau) {
     const double d_squared = load_path(memory, sums, tau), theta = memory.theta();
     const int size = 2 * memory.pairs();
     dense::copy(p(), size, p_reduced());
@@ -192,14 +194,15 @@ CUDA_OPT_HD_INLINE void CauchySearchOf<fixed_m>::evaluate_path(const LimitedMemo
 // The next inner products overwrite the products, and those of variables at their bounds are taken off them: keep them
 // here.
 template <int fixed_m>
-CUDA_OPT_HD_INLINE void CauchySearchOf<fixed_m>::copy_free_gram(const LimitedMemory &memory, const PanelProducts &sums) {
+CUDA_OPT_HD_INLINE void CauchySearchOf<fixed_m>::copy_free_gram(const LimitedMemory &memory,
+                                                                const PanelProducts &sums) {
     dense::copy(sums.free_gram, panel::gram_count(panel::columns(memory.pairs())), own_gram_.data());
     point_.own_gram = true;
 }
 
 template <int fixed_m>
 CUDA_OPT_HD_INLINE void CauchySearchOf<fixed_m>::downdate_free_gram(const LimitedMemory &memory,
-                                                              const CrossedVariable &variable) {
+                                                                    const CrossedVariable &variable) {
     const int columns = panel::columns(memory.pairs());
     double *gram = own_gram_.data(), *const entries = entries_.data();
     dense::copy(variable.w, columns, entries);
@@ -209,8 +212,8 @@ CUDA_OPT_HD_INLINE void CauchySearchOf<fixed_m>::downdate_free_gram(const Limite
 
 template <int fixed_m>
 CUDA_OPT_HD_INLINE CauchyTurn CauchySearchOf<fixed_m>::begin(const LimitedMemory &memory, const PanelRequest &panel,
-                                                                const PanelProducts &sums, bool bounded,
-                                                                bool approximate) {
+                                                             const PanelProducts &sums, bool bounded,
+                                                             bool approximate) {
     panel_ = panel;
     point_.segments = 1;
     point_.breakpoints_crossed = 0;
@@ -250,15 +253,13 @@ CUDA_OPT_HD_INLINE CauchyTurn CauchySearchOf<fixed_m>::begin(const LimitedMemory
 // the reach doubles from window to window, so that after 2,100 of them, the binary exponents that there are, a window
 // holds all finite breakpoints; a bisection at least halves what lies between its ends. Nearly always there is one
 // window.
-template <int fixed_m>
-CUDA_OPT_HD_INLINE CauchyTurn CauchySearchOf<fixed_m>::next_window() {
+template <int fixed_m> CUDA_OPT_HD_INLINE CauchyTurn CauchySearchOf<fixed_m>::next_window() {
     const double hi = least(at_.t + (1 + reach_) * (minimiser() - at_.t), bracket_);
     if (hi <= searched_) return settle();
     return ask_window(Asked::window, searched_, hi);
 }
 
-template <int fixed_m>
-CUDA_OPT_HD_INLINE CauchyTurn CauchySearchOf<fixed_m>::after_window(bool found) {
+template <int fixed_m> CUDA_OPT_HD_INLINE CauchyTurn CauchySearchOf<fixed_m>::after_window(bool found) {
     if (!finite()) return CauchyTurn::breakdown;
     reach_ *= 2;
     return found ? settle() : next_window();
@@ -285,7 +286,9 @@ CUDA_OPT_HD_INLINE CauchyTurn CauchySearchOf<fixed_m>::resume(const LimitedMemor
         }
         searched_ = to_;
         return after_window(pass_breakpoints(memory, answer.crossed, searched_));
-    case Asked::trial: return bisects ? judge_probe(memory, *answer.sums) : CauchyTurn::breakdown;
+    case Asked::trial:
+        if constexpr (bisects) return judge_probe(memory, *answer.sums);
+        break;
     case Asked::rest: {
         if (too_many) {
             bisections_++;
@@ -303,8 +306,8 @@ CUDA_OPT_HD_INLINE CauchyTurn CauchySearchOf<fixed_m>::resume(const LimitedMemor
 // Pass the breakpoints of a window that reaches up to hi, until a segment holds its own minimiser (algorithm CP). True:
 // found.
 template <int fixed_m>
-CUDA_OPT_HD_INLINE bool CauchySearchOf<fixed_m>::pass_breakpoints(const LimitedMemory &memory, const CrossedWindow &window,
-                                                            double hi) {
+CUDA_OPT_HD_INLINE bool CauchySearchOf<fixed_m>::pass_breakpoints(const LimitedMemory &memory,
+                                                                  const CrossedWindow &window, double hi) {
     const int size = 2 * memory.pairs();
     const bool downdate = point_.gram_holds && window.count <= cauchy::most_downdates(point_.free_variables);
     for (int64_t next = 0; next < window.count;) {
@@ -328,8 +331,8 @@ CUDA_OPT_HD_INLINE bool CauchySearchOf<fixed_m>::pass_breakpoints(const LimitedM
 
 // The variable has reached its bound and moves no more (eqs. 4.9 and 4.10).
 template <int fixed_m>
-CUDA_OPT_HD_INLINE void CauchySearchOf<fixed_m>::fix_at_bound(const LimitedMemory &memory, const CrossedVariable &variable,
-                                                        bool downdate) {
+CUDA_OPT_HD_INLINE void CauchySearchOf<fixed_m>::fix_at_bound(const LimitedMemory &memory,
+                                                              const CrossedVariable &variable, bool downdate) {
     const int size = 2 * memory.pairs();
     const double theta = memory.theta(), g = variable.g;
     double *const w = w_.data(), *const w_reduced = w_reduced_.data();
@@ -348,8 +351,7 @@ CUDA_OPT_HD_INLINE void CauchySearchOf<fixed_m>::fix_at_bound(const LimitedMemor
 
 // More breakpoints in (lo, hi] than can be had. Evaluate the path at a tau between them; midpoints alternate between
 // the values and their bits, so that 128 steps reach adjacent numbers and end it.
-template <int fixed_m>
-CUDA_OPT_HD_CALL inline CauchyTurn CauchySearchOf<fixed_m>::probe() {
+template <int fixed_m> CUDA_OPT_HD_CALL inline CauchyTurn CauchySearchOf<fixed_m>::probe() {
     double middle = bisections_ % 2 == 0 ? lo_ + 0.5 * (hi_ - lo_) : cauchy::bits_midpoint(greatest(lo_, 0.0), hi_);
     if (!(middle > lo_ && middle < hi_)) middle = cauchy::bits_midpoint(lo_, hi_);
     all_tied_ = !(middle > lo_ && middle < hi_); // hi is the number next to lo: its variables end one segment together
@@ -361,7 +363,7 @@ CUDA_OPT_HD_CALL inline CauchyTurn CauchySearchOf<fixed_m>::probe() {
 
 template <int fixed_m>
 CUDA_OPT_HD_CALL inline CauchyTurn CauchySearchOf<fixed_m>::judge_probe(const LimitedMemory &memory,
-                                                                      const PanelProducts &sums) {
+                                                                        const PanelProducts &sums) {
     const double tau = panel_.threshold;
     saved_point_ = point_;
     saved_at_ = at_;
@@ -384,8 +386,7 @@ CUDA_OPT_HD_CALL inline CauchyTurn CauchySearchOf<fixed_m>::judge_probe(const Li
 }
 
 // The minimiser is known; what the subspace minimisation needs is asked for, if it is not there.
-template <int fixed_m>
-CUDA_OPT_HD_CALL inline CauchyTurn CauchySearchOf<fixed_m>::settle() {
+template <int fixed_m> CUDA_OPT_HD_CALL inline CauchyTurn CauchySearchOf<fixed_m>::settle() {
     const double t = point_.t = point_.free_variables > 0 ? greatest(minimiser(), at_.t) : at_.t;
     dense::add(c(), t - at_.t, p(), size_);
     point_.breakpoints_crossed = static_cast<int64_t>(moving_at_start_ - point_.free_variables);

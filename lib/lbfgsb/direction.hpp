@@ -8,8 +8,7 @@
 namespace cudaopt {
 
 // Whether the caller is asked for a diagonal at this iterate, or the last one still holds there.
-template <int fixed_m>
-CUDA_OPT_HD_INLINE bool StateOf<fixed_m>::diagonal_is_due(int64_t iterate) const {
+template <int fixed_m> CUDA_OPT_HD_INLINE bool StateOf<fixed_m>::diagonal_is_due(int64_t iterate) const {
     if (!callers_metric()) return false;
     const int64_t every = settings.diagonal_every;
     return diagonal_supplied_at_ < 0 || (every > 0 && iterate - diagonal_supplied_at_ >= every);
@@ -17,13 +16,11 @@ CUDA_OPT_HD_INLINE bool StateOf<fixed_m>::diagonal_is_due(int64_t iterate) const
 
 // One that is supplied at every iterate is H_0 itself. One that holds is scaled by the newest pair, as theta I is: the
 // curvature along the last steps changes from iterate to iterate. 0: that of the pair.
-template <int fixed_m>
-CUDA_OPT_HD_INLINE double StateOf<fixed_m>::callers_theta() const {
+template <int fixed_m> CUDA_OPT_HD_INLINE double StateOf<fixed_m>::callers_theta() const {
     return settings.diagonal_every == 1 || memory_.pairs() == 0 ? 1 : 0;
 }
 
-template <int fixed_m>
-CUDA_OPT_HD_CALL inline Turn StateOf<fixed_m>::take_diagonal() {
+template <int fixed_m> CUDA_OPT_HD_CALL inline Turn StateOf<fixed_m>::take_diagonal() {
     diagonals_supplied_++;
     diagonal_supplied_at_ = results.iterations;
     products_hold_ = false; // they are not of this one
@@ -31,14 +28,12 @@ CUDA_OPT_HD_CALL inline Turn StateOf<fixed_m>::take_diagonal() {
 }
 
 // The products tell that the diagonal has a bad element, and the answer which one.
-template <int fixed_m>
-CUDA_OPT_HD_CALL inline Turn StateOf<fixed_m>::judge_diagonal(const Answer &answer) {
+template <int fixed_m> CUDA_OPT_HD_CALL inline Turn StateOf<fixed_m>::judge_diagonal(const Answer &answer) {
     told_early_.integers[0] = answer.index;
     return end(CUDA_OPT_BAD_DIAGONAL, EventKind::diagonal_is_bad);
 }
 
-template <int fixed_m>
-CUDA_OPT_HD_INLINE Turn StateOf<fixed_m>::begin_direction() {
+template <int fixed_m> CUDA_OPT_HD_INLINE Turn StateOf<fixed_m>::begin_direction() {
     const FirstStep first = fresh_start_ ? first_step() : FirstStep{1, 1};
     if (fresh_start_) memory_.set_scale(first.theta);
     else if (memory_.pairs() == 0 && !settings.robust) memory_.set_scale(1);
@@ -55,8 +50,7 @@ CUDA_OPT_HD_INLINE Turn StateOf<fixed_m>::begin_direction() {
 // ||x|| tells no distance, as 0 does not. Where the metric is learned, the point is no further away than the minimum,
 // were that 0, of a parabola with this f and slope; but a f that is small by chance makes the way a thousand times
 // shorter at most.
-template <int fixed_m>
-CUDA_OPT_HD_CALL inline FirstStep StateOf<fixed_m>::first_step() const {
+template <int fixed_m> CUDA_OPT_HD_CALL inline FirstStep StateOf<fixed_m>::first_step() const {
     constexpr double few_digits = 1 / 67108864.0, far = 67108864.0; // 2^26 either way
     constexpr double shortest = 1e-3;
     const double norm = results.pg_norm2, x = results.x_norm2, f = std::fabs(results.f);
@@ -73,8 +67,7 @@ CUDA_OPT_HD_CALL inline FirstStep StateOf<fixed_m>::first_step() const {
 }
 
 // Of the products that the model is made from, at the iterate.
-template <int fixed_m>
-CUDA_OPT_HD_INLINE PanelRequest StateOf<fixed_m>::model_panel() const {
+template <int fixed_m> CUDA_OPT_HD_INLINE PanelRequest StateOf<fixed_m>::model_panel() const {
     PanelRequest panel = panel_;
     panel.weighted = weighted();
     panel.watches = metric_.exists();
@@ -83,12 +76,12 @@ CUDA_OPT_HD_INLINE PanelRequest StateOf<fixed_m>::model_panel() const {
     return panel;
 }
 
-template <int fixed_m>
-CUDA_OPT_HD_CALL inline Turn StateOf<fixed_m>::ask_model() { return ask_products(Stage::model_products, model_panel()); }
+template <int fixed_m> CUDA_OPT_HD_CALL inline Turn StateOf<fixed_m>::ask_model() {
+    return ask_products(Stage::model_products, model_panel());
+}
 
 // The products of panel_, and on the way the update of the metric, if one is due.
-template <int fixed_m>
-CUDA_OPT_HD_INLINE Turn StateOf<fixed_m>::ask_and_learn(Stage next) {
+template <int fixed_m> CUDA_OPT_HD_INLINE Turn StateOf<fixed_m>::ask_and_learn(Stage next) {
     const MetricUpdate update = metric_.take_update();
     if (metric_.exists() || diagonal_will_hold()) panel_ = model_panel();
     ask_products(next, panel_);
@@ -97,8 +90,7 @@ CUDA_OPT_HD_INLINE Turn StateOf<fixed_m>::ask_and_learn(Stage next) {
 }
 
 // The sums are those with the newest pair as the fresh one.
-template <int fixed_m>
-CUDA_OPT_HD_INLINE void StateOf<fixed_m>::observe_pair(const PanelProducts &sums) {
+template <int fixed_m> CUDA_OPT_HD_INLINE void StateOf<fixed_m>::observe_pair(const PanelProducts &sums) {
     if (!learns()) return;
     const double yy = sums.over_all(panel::y_new, panel::y_new), dd = sums.over_all(panel::s_new, panel::s_new),
                  other_yy = panel_.in_metric() ? sums.row_sums[newest_y_sum] : yy,
@@ -108,8 +100,7 @@ CUDA_OPT_HD_INLINE void StateOf<fixed_m>::observe_pair(const PanelProducts &sums
     else metric_.observe(slot, capacity, n_, yy, dd, other_yy, other_dd);
 }
 
-template <int fixed_m>
-CUDA_OPT_HD_INLINE Turn StateOf<fixed_m>::begin_cauchy(const Answer &answer) {
+template <int fixed_m> CUDA_OPT_HD_INLINE Turn StateOf<fixed_m>::begin_cauchy(const Answer &answer) {
     if (in_metric()) {
         if (answer.sums->row_sums[bad_weights] > 0)
             return callers_metric() ? ask(Stage::diagonal_checked, Verb::check_diagonal) : break_down();
@@ -123,8 +114,7 @@ CUDA_OPT_HD_INLINE Turn StateOf<fixed_m>::begin_cauchy(const Answer &answer) {
     return follow_cauchy(cauchy_.begin(memory_, along_path, *answer.sums, bounded_, settings.approximate_cauchy));
 }
 
-template <int fixed_m>
-CUDA_OPT_HD_INLINE Turn StateOf<fixed_m>::follow_cauchy(CauchyTurn search) {
+template <int fixed_m> CUDA_OPT_HD_INLINE Turn StateOf<fixed_m>::follow_cauchy(CauchyTurn search) {
     if (search == CauchyTurn::breakdown) return break_down();
     if (search == CauchyTurn::found) return Turn::minimise_subspace;
     ask(Stage::cauchy, Verb::task);
@@ -132,8 +122,7 @@ CUDA_OPT_HD_INLINE Turn StateOf<fixed_m>::follow_cauchy(CauchyTurn search) {
     return Turn::asks;
 }
 
-template <int fixed_m>
-CUDA_OPT_HD_INLINE Turn StateOf<fixed_m>::minimise_subspace(const Answer &answer) {
+template <int fixed_m> CUDA_OPT_HD_INLINE Turn StateOf<fixed_m>::minimise_subspace(const Answer &answer) {
     const CauchyPoint &point = cauchy_.point();
     const bool all_free = !bounded_ || point.free_variables == static_cast<double>(n_);
     if (point.free_variables > 0 && !subspace_.minimise(memory_, cauchy_, cauchy_.free_gram(answer), all_free))
@@ -161,15 +150,13 @@ CUDA_OPT_HD_INLINE Turn StateOf<fixed_m>::minimise_subspace(const Answer &answer
 
 // A breakdown drops the memory and goes on from the same point. Twice at most: without pairs nothing is left to break
 // down.
-template <int fixed_m>
-CUDA_OPT_HD_CALL inline Turn StateOf<fixed_m>::break_down() {
+template <int fixed_m> CUDA_OPT_HD_CALL inline Turn StateOf<fixed_m>::break_down() {
     refresh();
     return ask_model();
 }
 
 // Drop the memory. What it learned of the scale of f and x stays, unless version 3.0 is followed.
-template <int fixed_m>
-CUDA_OPT_HD_CALL inline void StateOf<fixed_m>::refresh() {
+template <int fixed_m> CUDA_OPT_HD_CALL inline void StateOf<fixed_m>::refresh() {
     memory_.drop_pairs(settings.robust);
     metric_.forget();
     pair_unfinished_ = products_hold_ = remakes_for_truncation_ = false;
@@ -178,16 +165,14 @@ CUDA_OPT_HD_CALL inline void StateOf<fixed_m>::refresh() {
 }
 
 // The next direction starts from the products of the pairs as they are stored.
-template <int fixed_m>
-CUDA_OPT_HD_CALL inline void StateOf<fixed_m>::use_stored_pairs() {
+template <int fixed_m> CUDA_OPT_HD_CALL inline void StateOf<fixed_m>::use_stored_pairs() {
     panel_ = memory_.stored_panel();
     panel_.free_gram = bounded_;
 }
 
 // Sweep 2, then the trial point's f and g. On a GPU it is known when they are there whether d is a direction of
 // descent: its sums come with the next sweep's, and save a wait of their own.
-template <int fixed_m>
-CUDA_OPT_HD_INLINE Turn StateOf<fixed_m>::take_direction() {
+template <int fixed_m> CUDA_OPT_HD_INLINE Turn StateOf<fixed_m>::take_direction() {
     products_hold_ = pair_unfinished_ = direction_sums_known_ = at_iterate_ = false;
     search_evaluations_ = cuts_in_a_row_ = 0;
     search_started_ = direction_judged_ = returning_ = exhausted_ = false;

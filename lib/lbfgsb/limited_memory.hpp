@@ -21,6 +21,8 @@ template <int fixed_m> class LimitedMemoryOf {
         if constexpr (fixed_m == 0) subspace_.each_array(m, visit);
     }
 
+    static constexpr int64_t passing_bytes = sizeof(dense::QuasiDefiniteOf<fixed_m>);
+
     CUDA_OPT_HD int capacity() const { return m_; }
     CUDA_OPT_HD int pairs() const { return k_; }
     CUDA_OPT_HD int spare_slot() const { return spare_; }
@@ -85,9 +87,13 @@ template <int fixed_m> class LimitedMemoryOf {
 
   private:
     CUDA_OPT_HD double *row(dense::Array<fixed_m * fixed_m> &matrix, int i) { return matrix.data() + i * m_; }
-    CUDA_OPT_HD const double *row(const dense::Array<fixed_m * fixed_m> &matrix, int i) const { return matrix.data() + i * m_; }
+    CUDA_OPT_HD const double *row(const dense::Array<fixed_m * fixed_m> &matrix, int i) const {
+        return matrix.data() + i * m_;
+    }
     CUDA_OPT_HD double &at(dense::Array<fixed_m * fixed_m> &matrix, int i, int j) { return row(matrix, i)[j]; }
-    CUDA_OPT_HD double at(const dense::Array<fixed_m * fixed_m> &matrix, int i, int j) const { return row(matrix, i)[j]; }
+    CUDA_OPT_HD double at(const dense::Array<fixed_m * fixed_m> &matrix, int i, int j) const {
+        return row(matrix, i)[j];
+    }
     CUDA_OPT_HD void drop_oldest(dense::Array<fixed_m * fixed_m> &matrix);
     template <class Size> CUDA_OPT_HD void take_newest(Size k, const PanelProducts &sums);
     template <class Size> CUDA_OPT_HD bool factor_of(Size k);
@@ -103,20 +109,18 @@ template <int fixed_m> class LimitedMemoryOf {
     int64_t weights_ = no_weights;
     // m x m by rows, oldest pair first: S'S (its upper triangle), Y'S, Y'Y.
     dense::Array<fixed_m * fixed_m> ss_, ys_, yy_;
-    dense::Array<fixed_m> step_;                // s_j = step_j d_j
-    dense::Array<fixed_m> y_scale_;             // y_j of the model over the difference of the gradients that is stored
+    dense::Array<fixed_m> step_;               // s_j = step_j d_j
+    dense::Array<fixed_m> y_scale_;            // y_j of the model over the difference of the gradients that is stored
     dense::Array<fixed_m * fixed_m> theta_ss_; // theta S'S as in M^-1, its upper triangle; K needs it, too
-    dense::QuasiDefiniteOf<fixed_m> middle_;
-    std::conditional_t<fixed_m == 0, dense::QuasiDefinite, dense::Nothing> subspace_; // else its solve has one of its own
+    std::conditional_t<fixed_m == 0, dense::QuasiDefinite, dense::Nothing> subspace_; // else a solve has its own
+    dense::QuasiDefiniteOf<fixed_m> middle_; // the last: see StateOf::lasting_bytes()
 };
 
 using LimitedMemory = LimitedMemoryOf<0>;
 
-template <int fixed_m>
-CUDA_OPT_HD_CALL inline void LimitedMemoryOf<fixed_m>::clear() { drop_pairs(false); }
+template <int fixed_m> CUDA_OPT_HD_CALL inline void LimitedMemoryOf<fixed_m>::clear() { drop_pairs(false); }
 
-template <int fixed_m>
-CUDA_OPT_HD_CALL inline void LimitedMemoryOf<fixed_m>::drop_pairs(bool keep_theta) {
+template <int fixed_m> CUDA_OPT_HD_CALL inline void LimitedMemoryOf<fixed_m>::drop_pairs(bool keep_theta) {
     k_ = 0;
     plain_ = true;
     weights_ = no_weights;
@@ -132,13 +136,11 @@ CUDA_OPT_HD_INLINE bool LimitedMemoryOf<fixed_m>::usable(const PanelProducts &su
            is_normal(step * step * sums.over_all(panel::s_new, panel::s_new));
 }
 
-template <int fixed_m>
-CUDA_OPT_HD inline PanelRequest LimitedMemoryOf<fixed_m>::stored_panel() const {
+template <int fixed_m> CUDA_OPT_HD inline PanelRequest LimitedMemoryOf<fixed_m>::stored_panel() const {
     return {k_, newest_slot(), false, 0, true, false};
 }
 
-template <int fixed_m>
-CUDA_OPT_HD inline PanelRequest LimitedMemoryOf<fixed_m>::tentative_panel() const {
+template <int fixed_m> CUDA_OPT_HD inline PanelRequest LimitedMemoryOf<fixed_m>::tentative_panel() const {
     return {(k_ < m_ ? k_ : m_ - 1) + 1, spare_, true, 0, true, false};
 }
 
@@ -150,7 +152,7 @@ CUDA_OPT_HD_INLINE void LimitedMemoryOf<fixed_m>::drop_oldest(dense::Array<fixed
 
 template <int fixed_m>
 CUDA_OPT_HD_INLINE void LimitedMemoryOf<fixed_m>::append(const PanelProducts &sums, double step, int64_t weights,
-                                                   double y_scale) {
+                                                         double y_scale) {
     // Until weigh() the older pairs' products may be of other weights than the newest's.
     weights_ = k_ == 0 || weights == weights_ ? weights : other_weights;
     plain_ = plain_ && weights_ == no_weights;
@@ -188,8 +190,7 @@ CUDA_OPT_HD_INLINE void LimitedMemoryOf<fixed_m>::take_newest(Size k, const Pane
     }
 }
 
-template <int fixed_m>
-CUDA_OPT_HD_CALL inline bool LimitedMemoryOf<fixed_m>::fits_single_precision(int64_t n) const {
+template <int fixed_m> CUDA_OPT_HD_CALL inline bool LimitedMemoryOf<fixed_m>::fits_single_precision(int64_t n) const {
     for (int i = 0; i < k_; i++)
         if (!panel::fits_single_precision(at(yy_, i, i) / (y_scale_[i] * y_scale_[i]), static_cast<double>(n)) ||
             !panel::fits_single_precision(at(ss_, i, i) / (step_[i] * step_[i]), static_cast<double>(n)))
@@ -216,8 +217,7 @@ CUDA_OPT_HD_CALL inline void LimitedMemoryOf<fixed_m>::weigh(const PanelProducts
     }
 }
 
-template <int fixed_m>
-CUDA_OPT_HD_CALL inline void LimitedMemoryOf<fixed_m>::take_free(const PanelProducts &sums) {
+template <int fixed_m> CUDA_OPT_HD_CALL inline void LimitedMemoryOf<fixed_m>::take_free(const PanelProducts &sums) {
     if (k_ > 0) plain_ = false;
     for (int i = 0; i < k_; i++)
         for (int j = i; j < k_; j++)
@@ -240,8 +240,7 @@ CUDA_OPT_HD_CALL inline void LimitedMemoryOf<fixed_m>::take_plain(const PanelPro
         }
 }
 
-template <int fixed_m>
-CUDA_OPT_HD_INLINE bool LimitedMemoryOf<fixed_m>::factor() {
+template <int fixed_m> CUDA_OPT_HD_INLINE bool LimitedMemoryOf<fixed_m>::factor() {
     middle_.resize(k_);
     return dense::at_size<fixed_m>(k_, [&](auto k) { return factor_of(k); });
 }
@@ -304,8 +303,7 @@ CUDA_OPT_HD_INLINE bool LimitedMemoryOf<fixed_m>::solve_subspace_by(dense::Quasi
     return true;
 }
 
-template <int fixed_m>
-CUDA_OPT_HD_INLINE void LimitedMemoryOf<fixed_m>::apply_full_space_inverse(double *v) const {
+template <int fixed_m> CUDA_OPT_HD_INLINE void LimitedMemoryOf<fixed_m>::apply_full_space_inverse(double *v) const {
     dense::at_size<fixed_m>(k_, [&](auto k) { apply_full_space_inverse_of(k, v); });
 }
 

@@ -154,6 +154,14 @@ template <int fixed_m> class StateOf {
         subspace_.each_array(m, visit);
     }
 
+    // Of a state of known size, when it waits for the caller, the first so many bytes are all that lasts: from there on
+    // stand the factorised middle matrix and the Cauchy search, which each model has anew.
+    static constexpr int64_t lasting_bytes() {
+        static_assert(fixed_m > 0, "else arrays stand behind the state");
+        return static_cast<int64_t>(sizeof(StateOf)) - LimitedMemoryOf<fixed_m>::passing_bytes -
+               static_cast<int64_t>(sizeof(CauchySearchOf<fixed_m>));
+    }
+
   private:
     friend StateOf *make_state<fixed_m>(void *block, int64_t n, int m);
     using LimitedMemory = LimitedMemoryOf<fixed_m>;
@@ -296,13 +304,13 @@ template <int fixed_m> class StateOf {
     EventKind end_why_ = EventKind::nothing;
     Event told_early_; // numbers of the end that settle() changes
 
-    LimitedMemoryOf<fixed_m> memory_;
     int64_t metric_at_work_ = Metric::one_number; // of the pairs there are
     std::conditional_t<serves_metrics, LearnedMetric, NoMetric> metric_;
     int64_t diagonals_supplied_ = 0, diagonal_supplied_at_ = -1; // the latter: an iterate; -1: at none of this solve
-    CauchySearchOf<fixed_m> cauchy_;
     SubspaceOf<fixed_m> subspace_;
     MoreThuente line_;
+    LimitedMemoryOf<fixed_m> memory_; // the last two: see lasting_bytes()
+    CauchySearchOf<fixed_m> cauchy_;
 };
 
 using State = StateOf<0>;

@@ -25,8 +25,8 @@ template <int fixed_m> class SubspaceOf {
 
     // free_gram: the panel's products over the free variables. False: breakdown of the factorisation, or a coefficient
     // is not finite. Otherwise coefficients() holds q in panel order.
-    CUDA_OPT_HD bool minimise(LimitedMemoryOf<fixed_m> &memory, const CauchySearchOf<fixed_m> &cauchy, const double *free_gram,
-                              bool all_free) {
+    CUDA_OPT_HD bool minimise(LimitedMemoryOf<fixed_m> &memory, const CauchySearchOf<fixed_m> &cauchy,
+                              const double *free_gram, bool all_free) {
         const int size = 2 * memory.pairs();
         if (size == 0) return true;
         const double scale = 1 / memory.theta(), t = cauchy.point().t;

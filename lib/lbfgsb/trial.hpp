@@ -32,8 +32,7 @@ CUDA_OPT_HD inline bool are_finite(const PanelProducts &sums) {
 }
 
 // As if the step were accepted, which it nearly always is.
-template <int fixed_m>
-CUDA_OPT_HD_INLINE PanelRequest StateOf<fixed_m>::products_at_trial() const {
+template <int fixed_m> CUDA_OPT_HD_INLINE PanelRequest StateOf<fixed_m>::products_at_trial() const {
     PanelRequest panel = memory_.tentative_panel();
     panel.free_gram = bounded_;
     // Where the caller is to supply another diagonal at this point, products of the other pairs would be in vain.
@@ -41,8 +40,7 @@ CUDA_OPT_HD_INLINE PanelRequest StateOf<fixed_m>::products_at_trial() const {
     return panel;
 }
 
-template <int fixed_m>
-CUDA_OPT_HD_INLINE Turn StateOf<fixed_m>::judge_trial(const Answer &answer) {
+template <int fixed_m> CUDA_OPT_HD_INLINE Turn StateOf<fixed_m>::judge_trial(const Answer &answer) {
     const PanelProducts &sums = *answer.sums;
     // A diagonal that still holds, and is no longer what was supplied.
     if (callers_metric() && panel_.weighted && sums.row_sums[bad_weights] > 0)
@@ -57,8 +55,7 @@ CUDA_OPT_HD_INLINE Turn StateOf<fixed_m>::judge_trial(const Answer &answer) {
 // The sums of sweep 2 have come: whether d is a direction of descent. Projected to the box, the subspace minimiser may
 // be one by next to nothing, and one iterate after the other: their steps are ever shorter, and they come to rest where
 // there is no minimum. Where the path of version 3.0 is not followed, such a direction counts as none.
-template <int fixed_m>
-CUDA_OPT_HD_INLINE bool StateOf<fixed_m>::descends(const DirectionSums &sums) {
+template <int fixed_m> CUDA_OPT_HD_INLINE bool StateOf<fixed_m>::descends(const DirectionSums &sums) {
     direction_judged_ = true;
     direction_sums_ = sums;
     slope_base_ = sums.slope;
@@ -68,8 +65,7 @@ CUDA_OPT_HD_INLINE bool StateOf<fixed_m>::descends(const DirectionSums &sums) {
     return sums.slope < -least_cosine * std::sqrt(sums.d_squared) * results.pg_norm2;
 }
 
-template <int fixed_m>
-CUDA_OPT_HD_INLINE void StateOf<fixed_m>::note_direction() {
+template <int fixed_m> CUDA_OPT_HD_INLINE void StateOf<fixed_m>::note_direction() {
     results.direction_norm2 = std::sqrt(direction_sums_.d_squared) / unit_;
     results.slope_start = direction_sums_.slope / unit_;
     // Without pairs the model is separable: the variables that the projection stopped are those with a breakpoint
@@ -81,8 +77,7 @@ CUDA_OPT_HD_INLINE void StateOf<fixed_m>::note_direction() {
     results.subspace_projected = projected - stopped;
 }
 
-template <int fixed_m>
-CUDA_OPT_HD_CALL inline Turn StateOf<fixed_m>::replace_direction() {
+template <int fixed_m> CUDA_OPT_HD_CALL inline Turn StateOf<fixed_m>::replace_direction() {
     if (direction_sums_.projected > 0 && !direction_.truncate) return truncate_direction();
     return fail_search(SearchFailure::no_descent);
 }
@@ -91,8 +86,7 @@ CUDA_OPT_HD_CALL inline Turn StateOf<fixed_m>::replace_direction() {
 // f has fallen. Not where the path of version 3.0 is followed.
 template <int fixed_m>
 CUDA_OPT_HD_INLINE bool StateOf<fixed_m>::satisfies_weak_wolfe(double step, double f, double slope) const {
-    return learns() && f <= f_base_ + settings.ftol * step * slope_base_ &&
-           slope >= settings.gtol * slope_base_;
+    return learns() && f <= f_base_ + settings.ftol * step * slope_base_ && slope >= settings.gtol * slope_base_;
 }
 
 // Where f differs by no more than its rounding errors, slopes still tell (Hager and Zhang, SIAM J. Optim. 16 (2005)
@@ -105,8 +99,7 @@ CUDA_OPT_HD_INLINE bool StateOf<fixed_m>::satisfies_approximate_wolfe(double f, 
 
 // In the box the longest step is that which d allows; from a fresh start 1. It costs a sweep, and most searches end
 // with the first step, or go back from there: until it matters, it is taken to be the first.
-template <int fixed_m>
-CUDA_OPT_HD_INLINE void StateOf<fixed_m>::start_line_search() {
+template <int fixed_m> CUDA_OPT_HD_INLINE void StateOf<fixed_m>::start_line_search() {
     SearchTolerances tolerances{settings.ftol, settings.gtol, settings.xtol, settings.step_min, settings.step_max};
     longest_step_open_ = bounded_ && !fresh_start_;
     if (bounded_)
@@ -118,21 +111,18 @@ CUDA_OPT_HD_INLINE void StateOf<fixed_m>::start_line_search() {
     search_started_ = true;
 }
 
-template <int fixed_m>
-CUDA_OPT_HD_INLINE void StateOf<fixed_m>::know_longest_step(double longest) {
+template <int fixed_m> CUDA_OPT_HD_INLINE void StateOf<fixed_m>::know_longest_step(double longest) {
     line_.lengthen(greatest(least(settings.step_max, longest), direction_.step));
     longest_step_open_ = false;
 }
 
-template <int fixed_m>
-CUDA_OPT_HD_INLINE bool StateOf<fixed_m>::longest_step_matters(double f, double slope) const {
+template <int fixed_m> CUDA_OPT_HD_INLINE bool StateOf<fixed_m>::longest_step_matters(double f, double slope) const {
     return longest_step_open_ && !returning_ && !satisfies_weak_wolfe(line_.step(), f, slope) &&
            !satisfies_approximate_wolfe(f, slope) &&
            line_.goes_on_otherwise(greatest(settings.step_max, direction_.step), f, slope);
 }
 
-template <int fixed_m>
-CUDA_OPT_HD_INLINE Turn StateOf<fixed_m>::advance_line_search(const Answer &answer) {
+template <int fixed_m> CUDA_OPT_HD_INLINE Turn StateOf<fixed_m>::advance_line_search(const Answer &answer) {
     const PanelProducts &sums = *answer.sums;
     const double f = sums.f, slope = slope_at_trial(sums);
     if (!are_finite(sums)) return backtrack();
@@ -160,8 +150,7 @@ CUDA_OPT_HD_INLINE Turn StateOf<fixed_m>::advance_line_search(const Answer &answ
     return exhaust_search(f, verdict != SearchVerdict::evaluate);
 }
 
-template <int fixed_m>
-CUDA_OPT_HD_INLINE Turn StateOf<fixed_m>::try_step(double step) {
+template <int fixed_m> CUDA_OPT_HD_INLINE Turn StateOf<fixed_m>::try_step(double step) {
     ask(Stage::stepped, Verb::step);
     request_.slot = direction_.spare_slot;
     request_.number = step;
@@ -169,8 +158,7 @@ CUDA_OPT_HD_INLINE Turn StateOf<fixed_m>::try_step(double step) {
 }
 
 // f or g is not finite at the trial point.
-template <int fixed_m>
-CUDA_OPT_HD_CALL inline Turn StateOf<fixed_m>::backtrack() {
+template <int fixed_m> CUDA_OPT_HD_CALL inline Turn StateOf<fixed_m>::backtrack() {
     if (returning_) return fail_search(SearchFailure::lower_not_found_again);
     if (cuts_in_a_row_ >= settings.max_cuts) {
         if (reached_ != 0) return converge(reached_);
@@ -186,8 +174,7 @@ CUDA_OPT_HD_CALL inline Turn StateOf<fixed_m>::backtrack() {
 
 // The search ends without a step that meets both conditions. A warning's step is taken if it lowered f (dcsrch ends
 // with the best that it knows); else the lowest point seen, which version 3.0 does not go back to.
-template <int fixed_m>
-CUDA_OPT_HD_CALL inline Turn StateOf<fixed_m>::exhaust_search(double f, bool warned) {
+template <int fixed_m> CUDA_OPT_HD_CALL inline Turn StateOf<fixed_m>::exhaust_search(double f, bool warned) {
     exhausted_ = settings.robust && !warned;
     if (warned && f < f_base_ && (!settings.robust || f <= line_.lowest_phi())) return Turn::accept;
     if (!(line_.lowest_phi() < f_base_)) return fail_search(SearchFailure::nothing_lower);
@@ -201,8 +188,7 @@ CUDA_OPT_HD_CALL inline Turn StateOf<fixed_m>::exhaust_search(double f, bool war
 
 // Approximate conditions let f rise, within its rounding errors. The lowest iterate is then the base point; it is put
 // aside until a lower one comes.
-template <int fixed_m>
-CUDA_OPT_HD_INLINE Turn StateOf<fixed_m>::accept(const Answer &answer) {
+template <int fixed_m> CUDA_OPT_HD_INLINE Turn StateOf<fixed_m>::accept(const Answer &answer) {
     const double f = answer.sums->f;
     at_iterate_ = true;
     results.iterations++;
@@ -236,8 +222,7 @@ CUDA_OPT_HD_INLINE double StateOf<fixed_m>::curvature_at_end(double f, double sl
     return is_finite(factor) ? least(greatest(factor, 1 / largest_factor), largest_factor) : 1;
 }
 
-template <int fixed_m>
-CUDA_OPT_HD_INLINE Turn StateOf<fixed_m>::append_pair(const Answer &answer) {
+template <int fixed_m> CUDA_OPT_HD_INLINE Turn StateOf<fixed_m>::append_pair(const Answer &answer) {
     const PanelProducts &sums = *answer.sums;
     // s'y <= eps |s'g| is no curvature to learn from, whatever the scale of x and f.
     const double curvature = step_ * sums.over_all(panel::y_new, panel::s_new);
@@ -263,32 +248,28 @@ CUDA_OPT_HD_INLINE Turn StateOf<fixed_m>::append_pair(const Answer &answer) {
 
 // The projected subspace minimiser is no descent direction, or hardly one: go from the Cauchy point towards the
 // minimiser only as far as the box allows (Morales and Nocedal 2011, section 3).
-template <int fixed_m>
-CUDA_OPT_HD_CALL inline Turn StateOf<fixed_m>::truncate_direction() {
+template <int fixed_m> CUDA_OPT_HD_CALL inline Turn StateOf<fixed_m>::truncate_direction() {
     if (const int code = limit_reached(false)) return end_at_limit(code);
     return restore(Stage::truncation_ready);
 }
 
 // Where the metric is learned, the sums at the trial point have changed it, or would have: on a GPU it is known only
 // with them that the direction does not descend. So the model is made once more.
-template <int fixed_m>
-CUDA_OPT_HD_CALL inline Turn StateOf<fixed_m>::prepare_truncation() {
+template <int fixed_m> CUDA_OPT_HD_CALL inline Turn StateOf<fixed_m>::prepare_truncation() {
     if (!metric_.exists() && !metric_.update_is_due()) return ask_truncation();
     remakes_for_truncation_ = true;
     use_stored_pairs();
     return ask_and_learn(Stage::model_products);
 }
 
-template <int fixed_m>
-CUDA_OPT_HD_CALL inline Turn StateOf<fixed_m>::ask_truncation() {
+template <int fixed_m> CUDA_OPT_HD_CALL inline Turn StateOf<fixed_m>::ask_truncation() {
     remakes_for_truncation_ = false;
     direction_.panel.fresh = false; // sweep 2 has already formed y_new
     direction_.truncate = true;
     return ask(Stage::truncated, Verb::truncation);
 }
 
-template <int fixed_m>
-CUDA_OPT_HD_CALL inline Turn StateOf<fixed_m>::fail_search(SearchFailure failure) {
+template <int fixed_m> CUDA_OPT_HD_CALL inline Turn StateOf<fixed_m>::fail_search(SearchFailure failure) {
     failure_ = failure;
     return restore(Stage::search_failed);
 }
@@ -296,8 +277,7 @@ CUDA_OPT_HD_CALL inline Turn StateOf<fixed_m>::fail_search(SearchFailure failure
 // Drop the memory and search along -g, in turn with the memory's scale and as at a start; or end. At the rounding level
 // of f, steps that leave f as it is may pass both tests, and the next search fails, and so for ever: where neither f
 // nor ||P g|| has fallen by a tenth since the last refresh that such a failure led to, four are tried at most.
-template <int fixed_m>
-CUDA_OPT_HD_CALL inline Turn StateOf<fixed_m>::after_failure() {
+template <int fixed_m> CUDA_OPT_HD_CALL inline Turn StateOf<fixed_m>::after_failure() {
     if (reached_ != 0) return converge(reached_);
     const double share = settings.robust ? progress_share : 0;
     const bool progress = f_base_ < f_refreshed_ - share * std::fabs(f_refreshed_) ||

@@ -90,7 +90,7 @@ CUDA_OPT_HD inline MoreThuente::Cubic MoreThuente::cubic(const Point &a, const P
 }
 
 CUDA_OPT_HD_INLINE void MoreThuente::start(double phi0, double slope0, double first_step,
-                                                const SearchTolerances &tolerances) {
+                                           const SearchTolerances &tolerances) {
     *this = MoreThuente{};
     tolerances_ = tolerances;
     phi0_ = phi0;
