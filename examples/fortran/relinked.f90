@@ -6,6 +6,7 @@
 !     gfortran -O2 relinked.f90 -llbfgsb -o relinked                                           what it was
 !     gfortran -O2 relinked.f90 $(pkg-config --libs cuda_opt_setulb) -o relinked && ./relinked 1000 rope.svg
 program relinked
+  use, intrinsic :: iso_fortran_env, only: error_unit
   implicit none
   integer, parameter :: dp = kind(1d0), m = 10
   integer :: n = 1000, i, iterations = 0
@@ -21,7 +22,10 @@ program relinked
   if (command_argument_count() > 0) then
     call get_command_argument(1, argument)
     read (argument, *, iostat=i) n
-    if (i /= 0 .or. n < 1) stop 'relinked: N has to be a number of at least 1'
+    if (i /= 0 .or. n < 1) then
+      write (error_unit, '(a)') 'relinked: N has to be a number of at least 1'
+      stop 2
+    end if
   end if
   allocate (nbd(n), iwa(3 * n), x(n), l(n), u(n), g(n), wa(2 * m * n + 5 * n + 11 * m * m + 8 * m))
   do i = 1, n

@@ -78,6 +78,8 @@ def relinked(commands):
         f[name] = float(re.search(r"f = +(\S+)", succeed("./relinked 300 rope.svg"))[1])
     expect(abs(f["cuda_opt"] - f.get("L-BFGS-B 3.0", f["cuda_opt"])) <= 1e-7, f"the minima differ: {f}")
     expect(points_drawn("rope.svg") == [302, 302, 300], "the picture has not hill, ceiling and rope")
+    wrong = run("./relinked 0")
+    expect(wrong.returncode == 2 and "at least 1" in wrong.stderr, "0 variables should be refused")
 
 
 root, name = Path(sys.argv[1]), sys.argv[2]

@@ -5,6 +5,7 @@
 
 using namespace mathematics;
 using cudaopt::PanelRequest;
+using cudaopt_test::sanitized;
 using cudaopt_test::skipped;
 using cudaopt_test::Uniform;
 namespace panel = cudaopt::panel;
@@ -153,6 +154,7 @@ TEMPLATE_TEST_CASE("Sweep 1 is equivalent to the reference", "[inner products]",
     const int most = 5;
     for (const int64_t n : {1, 2, 31, 32, 127, 128, 129, 1000, 5000})
         for (int kind = 0; kind < static_cast<int>(Bounds::count); kind++) {
+            if (sanitized && n > 1000) continue; // tiles like those of 1000
             const auto bounds = static_cast<Bounds>(kind);
             INFO("n = " << n << ", bounds " << kind);
             const reference::Machine machine = random_machine<TestType>(n, most, bounds, uniform);
@@ -173,6 +175,7 @@ TEMPLATE_TEST_CASE("So it is for bounds that are the same for many rows", "[inne
     for (const int64_t n : {33, 63, 65, 300001})
         for (auto kind = static_cast<int>(Bounds::uniform_around_0); kind < static_cast<int>(Bounds::count); kind++)
             for (const int offset : {0, 1}) {
+                if (sanitized && n > 1000) continue; // of CUDA
                 INFO("n = " << n << ", bounds " << kind << ", offset " << offset);
                 const auto bounds = static_cast<Bounds>(kind);
                 const reference::Machine machine = random_machine<TestType>(n, 1, bounds, uniform);
@@ -201,6 +204,7 @@ TEMPLATE_TEST_CASE("Sweep 1 in single precision is equivalent to the reference",
     const int most = 24;
     for (const int64_t n : {1, 2, 31, 32, 33, 63, 64, 65, 129, 1000, 9001})
         for (const Bounds bounds : {Bounds::none, Bounds::both, Bounds::uniform_above_0}) {
+            if (sanitized && n > 1000) continue;
             const reference::Machine machine = random_machine<TestType>(n, most, bounds, uniform);
             Backend<TestType> backend(machine, n % 2);
             for (const int pairs : {1, 2, 6, 7, 14, 15, 22, 23}) {
