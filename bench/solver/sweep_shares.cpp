@@ -38,7 +38,7 @@ class TimedSweeps final : public Sweeps {
     void move_into_box() override {
         timed("others", [&] { return sweeps_->move_into_box(), 0; });
     }
-    const PanelProducts &inner_products(const PanelRequest &request) override {
+    const PanelProducts &inner_products(const ProductsRequest &request) override {
         const PanelProducts *sums = nullptr;
         timed("inner products (sweep 1)", [&] { return sums = &sweeps_->inner_products(request); });
         return *sums;

@@ -201,9 +201,10 @@ template <int n, int m, class Real = double> class HostBatch {
         return taken;
     }
 
-    static constexpr int64_t block_bytes = batch::block_bytes<Real>({n, m});
+    static constexpr int64_t block_bytes = batch::block_bytes<Real>(batch::FixedShape<n, m>{});
     static constexpr std::size_t memory_of_thread =
-        (static_cast<std::size_t>(block_bytes + batch::scratch_bytes({n, m})) + sizeof(Line) - 1) / sizeof(Line);
+        (static_cast<std::size_t>(block_bytes + batch::scratch_bytes(batch::FixedShape<n, m>{})) + sizeof(Line) - 1) /
+        sizeof(Line);
     std::vector<Line> memory_;
 };
 
@@ -216,10 +217,10 @@ constexpr int warps_of_block = 4, threads_of_block = warps_of_block * Warp::widt
 /** A thread for each problem, whose memory is its own: local memory, which the hardware interleaves, so that threads
  *  that are at the same place load and store together. */
 template <int n, int m, class Real, class Functor>
-__global__ void __launch_bounds__(threads_of_block, 4)
+__global__ void __launch_bounds__(threads_of_block, 3)
     solve_by_threads(Functor functor, BatchData<Real> data, Settings settings, unsigned long long *next) {
-    alignas(16) unsigned char block[block_bytes<Real>({n, m})];
-    alignas(16) unsigned char scratch[scratch_bytes({n, m})];
+    alignas(16) unsigned char block[block_bytes<Real>(FixedShape<n, m>{})];
+    alignas(16) unsigned char scratch[scratch_bytes(FixedShape<n, m>{})];
     solve_in_turn<n, m>(OneThread{}, functor, data, settings, block, scratch,
                         [=] { return static_cast<int64_t>(atomicAdd(next, 1ull)); });
 }
@@ -230,7 +231,8 @@ __global__ void __launch_bounds__(threads_of_block, 4)
     solve_by_warps(Functor functor, BatchData<Real> data, Settings settings, unsigned long long *next,
                    unsigned char *slots) {
     extern __shared__ __align__(16) unsigned char cuda_opt_batch_shared[];
-    constexpr int64_t bytes_of_block = block_bytes<Real>({n, m}), bytes = bytes_of_block + scratch_bytes({n, m});
+    constexpr int64_t bytes_of_block = block_bytes<Real>(FixedShape<n, m>{}),
+                      bytes = bytes_of_block + scratch_bytes(FixedShape<n, m>{});
     const int warp = static_cast<int>(threadIdx.x) / Warp::width;
     unsigned char *const mine =
         (slots ? slots + int64_t{blockIdx.x} * warps_of_block * bytes : cuda_opt_batch_shared) + warp * bytes;
@@ -268,7 +270,8 @@ template <int n, int m, class Functor, class Real = double> class CudaBatch {
     cudaError_t run(const Functor &functor, int64_t count, Real *x, const BatchBounds<Real> &bounds, BatchEnd *ends,
                     const BatchOptions &options = {}) {
         if (count < 1) return cudaSuccess; // a launch of no blocks is an error
-        const bool by_threads = options.lanes == 1 || (options.lanes == 0 && n <= most_of_thread && fills(count));
+        const bool by_threads =
+            options.lanes == 1 || (options.lanes == 0 && n <= batch::most_of_thread && fills(count));
         if (const cudaError_t error = prepare(by_threads)) return error;
         const auto stream = static_cast<cudaStream_t>(options.stream);
         if (const cudaError_t error = cudaMemsetAsync(next_, 0, sizeof *next_, stream)) return error;
@@ -294,13 +297,10 @@ template <int n, int m, class Functor, class Real = double> class CudaBatch {
     }
 
   private:
-    static constexpr int most_of_thread = 32; // variables
     static constexpr int64_t bytes_of_warps =
-        batch::warps_of_block * (batch::block_bytes<Real>({n, m}) + batch::scratch_bytes({n, m}));
-    // On a multiprocessor: with more, their memory goes in and out of the caches too often. On an H200 n = 20 takes
-    // 0.148 s with three and 0.167 with four, n = 5 0.050 and 0.047.
-    static constexpr int most_blocks_of_threads =
-        batch::block_bytes<Real>({n, m}) + batch::scratch_bytes({n, m}) > 12 * 1024 ? 3 : 4;
+        batch::warps_of_block *
+        (batch::block_bytes<Real>(batch::FixedShape<n, m>{}) + batch::scratch_bytes(batch::FixedShape<n, m>{}));
+    static constexpr int most_blocks_of_threads = 3;         // on a multiprocessor: as many have registers enough
     static constexpr int64_t most_shared_bytes = 110 * 1024; // of a block, so that two are on a multiprocessor
 
     // Whether there is a problem for a good part of the device's threads.

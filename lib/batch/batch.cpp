@@ -48,7 +48,7 @@ int Batch::call() {
         codes_.resize(static_cast<std::size_t>(count_));
         phase_ = Phase::going;
         has_problems_ = true;
-        active_ = machine_->begin(arrays, settings);
+        active_ = machine_->begin(arrays, settings, stop_requested);
         break;
     case Phase::going: active_ = machine_->go_on(arrays, settings, stop_requested, patience_.seconds_passed()); break;
     case Phase::ended:

@@ -1,136 +1,18 @@
-// A batch on the current CUDA device, on the handle's stream: a warp for each problem. One launch lets every active
-// problem advance until it needs an evaluation; one selection lists those that do, and their number is all that is
-// waited for.
-#include <cub/device/device_select.cuh>
-#include <thrust/iterator/counting_iterator.h>
-
-#include <algorithm>
-
-#include "batch/machine_on.hpp"
-#include "batch/team.cuh"
-#include "sweeps/cuda/support.cuh"
+// A batch on CUDA: a thread for each problem where there are many small ones, a warp else.
+#include "batch/cuda_teams.cuh"
+#include "batch/cuda_threads.hpp"
 
 namespace cudaopt {
 
-namespace {
-
-constexpr int warps_of_block = 4, threads_of_block = warps_of_block * batch::Warp::width;
-
-// Warps take problems in turn. scratch: scratch_bytes for each warp, in memory of the device; NULL: in shared memory.
-template <class Rule>
-__global__ void __launch_bounds__(threads_of_block, 4)
-    team_kernel(int64_t count, Rule rule, unsigned char *scratch, int64_t scratch_bytes) {
-    extern __shared__ __align__(16) unsigned char shared[];
-    const int warp = static_cast<int>(threadIdx.x) / batch::Warp::width;
-    const int64_t first = int64_t{blockIdx.x} * warps_of_block + warp;
-    unsigned char *const mine = scratch ? scratch + first * scratch_bytes : shared + warp * scratch_bytes;
-    for (int64_t k = first; k < count; k += int64_t{gridDim.x} * warps_of_block) {
-        rule(batch::Warp{}, k, mine);
-        __syncwarp();
+template <class Real> std::unique_ptr<BatchMachine> make_cuda_batch(batch::Shape shape, int64_t count) {
+    constexpr int64_t many = 20000; // for a good part of a device's threads
+    if (count >= many && shape.n <= batch::most_of_thread) {
+        if (shape.m == 5) return make_cuda_batch_of_threads<Real, 5>();
+        if (shape.m == 10) return make_cuda_batch_of_threads<Real, 10>();
     }
+    return std::make_unique<BatchMachineOn<Real, CudaTeams<0>>>();
 }
-
-class CudaTeams {
-  public:
-    template <class T> using Array = CudaArray<T, Lives::on_device>;
-
-    CudaTeams() { check(cudaGetDevice(&device_), "cudaGetDevice"); }
-    ~CudaTeams() { // before any of the memory is freed; nobody can be told of an error
-        const OnDevice on(device_, std::nothrow);
-        if (ready_) cudaStreamSynchronize(stream_);
-    }
-    void start(batch::Shape shape, int, void *stream, Patience &patience) {
-        stream_ = static_cast<cudaStream_t>(stream);
-        patience_ = &patience;
-        scratch_bytes_ = batch::scratch_bytes(shape);
-    }
-    template <class T> void allocate(Array<T> &array, int64_t count) {
-        const OnDevice on(device_);
-        array.allocate(count);
-    }
-    // Memory for the selections and, where it is not the multiprocessors' own, for the scratch of the warps; and all
-    // kernels, of which none is to be loaded, and waited for, when the caller's run.
-    template <class... Rules> void reserve(int64_t count) {
-        if (ready_) return;
-        const OnDevice on(device_);
-        int processors = 0, most_shared = 0;
-        check(cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device_), "cudaDeviceGetAttribute");
-        check(cudaDeviceGetAttribute(&most_shared, cudaDevAttrMaxSharedMemoryPerBlockOptin, device_),
-              "cudaDeviceGetAttribute");
-        // Two blocks of a multiprocessor at least have their scratch in its memory, or none has.
-        const int64_t shared = warps_of_block * scratch_bytes_;
-        shared_ = 2 * (shared + 1024) <= most_shared ? static_cast<int>(shared) : 0;
-        most_blocks_ = std::min<int64_t>(processors * blocks_of_processor, blocks_for(count));
-        (prepare<Rules>(), ...);
-        if (shared_ == 0) scratch_.allocate(most_blocks_ * shared);
-        select_scratch_.allocate(static_cast<int64_t>(enqueue_selection(nullptr, 0, count, nullptr, nullptr)));
-        // CUB's kernels are loaded by what launches them, be it for one problem without a mark.
-        count_.allocate(1);
-        no_mark_.allocate(1);
-        check(cudaMemsetAsync(no_mark_.get(), 0, 1, stream_), "cudaMemsetAsync");
-        enqueue_selection(select_scratch_.get(), static_cast<std::size_t>(select_scratch_.bytes()), 1, no_mark_.get(),
-                          nullptr);
-        ready_ = true;
-    }
-    int64_t bytes() const { return scratch_.bytes() + select_scratch_.bytes(); }
-
-    template <class Rule> void each(int64_t count, const Rule &rule) {
-        const OnDevice on(device_);
-        const int64_t blocks = std::min(most_blocks_, blocks_for(count));
-        check(launch(team_kernel<Rule>, dim3(static_cast<unsigned>(blocks)), threads_of_block,
-                     static_cast<std::size_t>(shared_), stream_, count, rule, scratch_.get(), scratch_bytes_),
-              "a kernel of the batch");
-    }
-    int64_t select(int64_t count, const unsigned char *marks, int64_t *list) {
-        const OnDevice on(device_);
-        enqueue_selection(select_scratch_.get(), static_cast<std::size_t>(select_scratch_.bytes()), count, marks, list);
-        wait_for_stream(stream_, *patience_, "a pass over the batch");
-        return count_[0];
-    }
-    // A copy from such memory may wait for the stream by itself, and without end.
-    void copy_out(void *to, const void *from, std::size_t bytes) {
-        const OnDevice on(device_);
-        wait_for_stream(stream_, *patience_, "the work before a copy");
-        check(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToHost, stream_), "cudaMemcpyAsync");
-        wait_for_stream(stream_, *patience_, "cudaMemcpyAsync");
-    }
-
-  private:
-    static constexpr int64_t blocks_of_processor = 4;
-    static int64_t blocks_for(int64_t count) { return (count + warps_of_block - 1) / warps_of_block; }
-
-    template <class Rule> void prepare() {
-        check(load(team_kernel<Rule>), "the loading of a kernel");
-        if (shared_ > 0)
-            check(cudaFuncSetAttribute(reinterpret_cast<const void *>(team_kernel<Rule>),
-                                       cudaFuncAttributeMaxDynamicSharedMemorySize, shared_),
-                  "cudaFuncSetAttribute");
-    }
-    // Returns the bytes of scratch that it takes; without scratch that is all it does.
-    std::size_t enqueue_selection(void *scratch, std::size_t bytes, int64_t count, const unsigned char *marks,
-                                  int64_t *list) {
-        cudaGetLastError(); // an error that another call has left behind would be taken for one of the selection
-        check(cub::DeviceSelect::Flagged(scratch, bytes, thrust::counting_iterator<int64_t>(0), marks, list,
-                                         count_.get(), count, stream_),
-              "a selection of problems");
-        return bytes;
-    }
-
-    int device_ = 0, shared_ = 0;
-    bool ready_ = false; // all that is allocated is
-    int64_t scratch_bytes_ = 0, most_blocks_ = 0;
-    cudaStream_t stream_ = nullptr;
-    Patience *patience_ = nullptr;
-    Array<unsigned char> scratch_, select_scratch_, no_mark_;
-    CudaArray<int64_t, Lives::on_host_mapped> count_;
-};
-
-} // namespace
-
-template <class Real> std::unique_ptr<BatchMachine> make_cuda_batch() {
-    return std::make_unique<BatchMachineOn<Real, CudaTeams>>();
-}
-template std::unique_ptr<BatchMachine> make_cuda_batch<double>();
-template std::unique_ptr<BatchMachine> make_cuda_batch<float>();
+template std::unique_ptr<BatchMachine> make_cuda_batch<double>(batch::Shape, int64_t);
+template std::unique_ptr<BatchMachine> make_cuda_batch<float>(batch::Shape, int64_t);
 
 } // namespace cudaopt

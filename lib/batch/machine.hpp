@@ -39,9 +39,9 @@ class BatchMachine {
     virtual void allocate(const BatchShape &shape, void *stream, Patience &patience) = 0;
     virtual int64_t workspace_bytes() const = 0;
 
-    // All problems to their first evaluation. Returns how many wait for one.
-    virtual int64_t begin(const BatchArrays &arrays, const Settings &settings) = 0;
-    // The active ones, whose f and g have come, to their next. `stop` ends them there.
+    // All problems to their first evaluation. Returns how many wait for one. `stop` ends them there.
+    virtual int64_t begin(const BatchArrays &arrays, const Settings &settings, bool stop) = 0;
+    // The active ones, whose f and g have come, to their next; likewise.
     virtual int64_t go_on(const BatchArrays &arrays, const Settings &settings, bool stop, double seconds) = 0;
     // x, f and g become each problem's best iterate, without a wait.
     virtual void give_up(const BatchArrays &arrays, bool stop_requested, double seconds) = 0;
@@ -55,6 +55,6 @@ class BatchMachine {
 };
 
 template <class Real> std::unique_ptr<BatchMachine> make_host_batch();
-template <class Real> std::unique_ptr<BatchMachine> make_cuda_batch();
+template <class Real> std::unique_ptr<BatchMachine> make_cuda_batch(batch::Shape shape, int64_t count);
 
 } // namespace cudaopt

@@ -6,22 +6,22 @@
 
 namespace cudaopt {
 
-template <class Real, class Executor> class BatchMachineOn final : public BatchMachine {
+template <class Real, class Executor, class ShapeOf = batch::Shape> class BatchMachineOn final : public BatchMachine {
   public:
     void allocate(const BatchShape &shape, void *stream, Patience &patience) override {
         executor_.start(shape.one, shape.threads, stream, patience);
         const auto need = [&](auto &array, int64_t count) {
             if (array.bytes() == 0) executor_.allocate(array, count);
         };
-        need(blocks_, shape.count * batch::block_bytes<Real>(shape.one));
+        need(blocks_, shape.count * batch::block_bytes<Real>(batch::shape_of<ShapeOf>(shape.one)));
         need(codes_, shape.count);
         need(marks_, shape.count);
         need(active_, shape.count);
         need(gathered_, shape.count);
-        executor_.template reserve<batch::Begin<Real>, batch::GoOn<Real>, batch::GiveUp<Real>, batch::PackActive<Real>,
-                                   batch::WriteEnded<Real>, batch::Gather<Real>>(shape.count);
+        executor_.template reserve<Advance, batch::PackActive<Real, ShapeOf>, batch::WriteEnded<Real, ShapeOf>,
+                                   batch::Gather<Real, ShapeOf>>(shape.count);
         count_ = shape.count;
-        all_.shape = shape.one;
+        all_.shape = batch::shape_of<ShapeOf>(shape.one);
         all_.packed = shape.packed;
         all_.blocks = blocks_.get();
         all_.codes = codes_.get();
@@ -32,22 +32,24 @@ template <class Real, class Executor> class BatchMachineOn final : public BatchM
                executor_.bytes();
     }
 
-    int64_t begin(const BatchArrays &arrays, const Settings &settings) override {
+    int64_t begin(const BatchArrays &arrays, const Settings &settings, bool stop) override {
         bind(arrays);
         all_.list = nullptr;
-        executor_.each(count_, batch::Begin<Real>{all_, settings});
+        executor_.each(count_, Advance{all_, settings, batch::Pass::begin, stop, 0});
         return select();
     }
     int64_t go_on(const BatchArrays &arrays, const Settings &settings, bool stop, double seconds) override {
         bind(arrays);
-        executor_.each(selected_, batch::GoOn<Real>{all_, settings, stop, seconds});
+        executor_.each(selected_, Advance{all_, settings, batch::Pass::go_on, stop, seconds});
         return select();
     }
     void give_up(const BatchArrays &arrays, bool stop_requested, double seconds) override {
         bind(arrays);
         all_.list = nullptr;
-        executor_.each(count_, batch::GiveUp<Real>{all_, stop_requested, seconds});
-        if (all_.packed) executor_.each(count_, batch::WriteEnded<Real>{all_});
+        executor_.each(
+            count_,
+            Advance{all_, {}, stop_requested ? batch::Pass::stop_waiting : batch::Pass::end_of_time, false, seconds});
+        if (all_.packed) executor_.each(count_, batch::WriteEnded<Real, ShapeOf>{all_});
     }
     const int64_t *active() const override { return active_.get(); }
 
@@ -55,9 +57,9 @@ template <class Real, class Executor> class BatchMachineOn final : public BatchM
         executor_.copy_out(to, codes_.get(), sizeof(int32_t) * static_cast<std::size_t>(count_));
     }
     void read(const BatchResult &which, void *to) override {
-        batch::Problems<Real> all = all_;
+        batch::Problems<Real, ShapeOf> all = all_;
         all.list = nullptr;
-        executor_.each(count_, batch::Gather<Real>{all, which, gathered_.get()});
+        executor_.each(count_, batch::Gather<Real, ShapeOf>{all, which, gathered_.get()});
         executor_.copy_out(to, gathered_.get(), sizeof(double) * static_cast<std::size_t>(count_));
     }
     Event event(int64_t problem) override {
@@ -67,6 +69,8 @@ template <class Real, class Executor> class BatchMachineOn final : public BatchM
     }
 
   private:
+    using Advance = batch::Advance<Real, ShapeOf>;
+
     void bind(const BatchArrays &arrays) {
         all_.x = static_cast<Real *>(arrays.x);
         all_.g = static_cast<Real *>(arrays.g);
@@ -82,10 +86,10 @@ template <class Real, class Executor> class BatchMachineOn final : public BatchM
         all_.list = active_.get();
         if (!all_.packed) return selected_;
         if (selected_ > 0) {
-            executor_.each(selected_, batch::PackActive<Real>{all_});
+            executor_.each(selected_, batch::PackActive<Real, ShapeOf>{all_});
         } else {
             all_.list = nullptr;
-            executor_.each(count_, batch::WriteEnded<Real>{all_});
+            executor_.each(count_, batch::WriteEnded<Real, ShapeOf>{all_});
         }
         return selected_;
     }
@@ -95,7 +99,7 @@ template <class Real, class Executor> class BatchMachineOn final : public BatchM
     Array<int32_t> codes_;
     Array<int64_t> active_, gathered_;
     int64_t count_ = 0, selected_ = 0;
-    batch::Problems<Real> all_{};
+    batch::Problems<Real, ShapeOf> all_{};
     Executor executor_; // the first to go: it waits for what still works on the arrays
 };
 

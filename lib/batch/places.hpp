@@ -11,14 +11,28 @@ constexpr int most_pairs = 64;
 constexpr int granule = 4; // rows and columns that are worked on together; what is beyond the last one is 0
 
 struct Shape {
+    static constexpr int fixed_m = 0;
     int n, m;
 };
 
 // Where they are known to the compiler.
-template <int n_, int m_> struct FixedShape {
-    static constexpr int n = n_, m = m_;
-    CUDA_OPT_HD constexpr operator Shape() const { return {n, m}; }
+template <int n_, int m_> struct FixedShape { static constexpr int n = n_, m = m_, fixed_m = m_; };
+
+// Where the number of pairs is, and no more is of n than that it is small: for threads of a device, each with a problem
+// in memory of its own.
+template <int m_> struct ThreadShape {
+    static constexpr int fixed_m = m_, m = m_;
+    int n;
 };
+constexpr int most_of_thread = 32; // variables
+
+template <class ShapeOf> CUDA_OPT_HD constexpr ShapeOf shape_of(Shape shape) {
+    if constexpr (ShapeOf::fixed_m == 0) return shape;
+    else return {shape.n};
+}
+
+template <class ShapeOf> constexpr bool of_threads = false;
+template <int m> constexpr bool of_threads<ThreadShape<m>> = true;
 
 CUDA_OPT_HD constexpr int padded(int count) { return (count + granule - 1) / granule * granule; }
 
@@ -30,21 +44,28 @@ enum Vector { at_x, at_g, at_x_base, at_g_base, at_aside_x, at_aside_g, vector_c
 CUDA_OPT_HD constexpr int row_stride(int m) { return 2 * (m + 1); }
 
 CUDA_OPT_HD constexpr int64_t rounded_up(int64_t bytes) { return (bytes + 15) / 16 * 16; }
-CUDA_OPT_HD constexpr int64_t vectors_offset(Shape shape) {
-    return rounded_up(state_bytes(shape.m) + static_cast<int64_t>(sizeof(double) + sizeof(int64_t)));
+template <class ShapeOf = Shape> CUDA_OPT_HD constexpr int64_t vectors_offset(ShapeOf shape) {
+    return rounded_up(state_bytes<ShapeOf::fixed_m>(shape.m) + static_cast<int64_t>(sizeof(double) + sizeof(int64_t)));
 }
-template <class Real> CUDA_OPT_HD constexpr int64_t block_bytes(Shape shape) {
+template <class Real, class ShapeOf = Shape> CUDA_OPT_HD constexpr int64_t block_bytes(ShapeOf shape) {
     const int64_t numbers = int64_t{vector_count} * padded(shape.n) + int64_t{shape.n} * row_stride(shape.m);
     return rounded_up(vectors_offset(shape) + numbers * static_cast<int64_t>(sizeof(Real)));
 }
 
-// The scratch: the products; the rows' breakpoints and, where a window was passed, their ways to the bound; those that
-// a window has crossed, with their entries; the free rows.
-CUDA_OPT_HD constexpr int64_t scratch_doubles(Shape shape) {
+// What the sweeps answer with.
+struct Told {
+    PanelProducts products;
+    DirectionSums direction;
+};
+
+// The scratch: the answers; the products; the rows' breakpoints and, where a window was passed, their ways to the
+// bound; those that a window has crossed, with their entries; the free rows.
+template <class ShapeOf = Shape> CUDA_OPT_HD constexpr int64_t scratch_doubles(ShapeOf shape) {
     const int columns = panel::columns(shape.m), rows = padded(shape.n);
-    return panel::gram_count(columns) + panel::leading * columns + int64_t{2} * rows + int64_t{rows} * columns;
+    return static_cast<int64_t>(sizeof(Told) / sizeof(double)) + panel::gram_count(columns) + panel::leading * columns +
+           int64_t{2} * rows + int64_t{rows} * columns;
 }
-CUDA_OPT_HD constexpr int64_t scratch_bytes(Shape shape) {
+template <class ShapeOf = Shape> CUDA_OPT_HD constexpr int64_t scratch_bytes(ShapeOf shape) {
     return rounded_up(scratch_doubles(shape) * static_cast<int64_t>(sizeof(double)) +
                       int64_t{shape.n} * static_cast<int64_t>(sizeof(CrossedVariable)) +
                       int64_t{padded(shape.n)} * static_cast<int64_t>(sizeof(int)));

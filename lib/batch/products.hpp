@@ -53,6 +53,14 @@ template <class Real> struct PanelRows {
         if (column == panel::gradient) return g[i];
         return column == panel::displacement ? (z ? z[i] : 0) : static_cast<double>(row[column]);
     }
+    // All that stand from column `from` on.
+    template <int from, int to> CUDA_OPT_HD_INLINE void load(int i, double *entries) const {
+        const Real *const row = rows + i * stride;
+        for (int column = from; column < to; column++)
+            if (column < panel::leading && column > panel::s_new)
+                entries[column] = column == panel::gradient ? g[i] : z ? z[i] : 0;
+            else entries[column] = row[column < panel::leading ? column : column - 2];
+    }
 };
 
 // The rows that count: all, or those of a list.
@@ -116,6 +124,27 @@ CUDA_OPT_HD_INLINE void form_triangle(const Team &team, const Panel &panel, int 
             for (int c = 0; c < granule && b + c < columns; c++)
                 if (a + r <= b + c) store(a + r, b + c, sums[r][c]);
     }
+}
+
+// Those of columns a <= b, a in [from, to), of a panel whose number of columns the compiler knows: one pass over the
+// rows, with each sum in a register. For a thread alone on a device: none of its rows is in a cache when its turn comes
+// again, so that each is loaded once, and the next one while this one is worked on.
+template <int from, int to, int columns, class Panel, class Rows, class Store>
+CUDA_OPT_HD_INLINE void form_band(const Panel &panel, Rows rows, const Store &store) {
+    double sums[to - from][columns] = {}, next[columns] = {};
+    if (rows.count > 0) panel.template load<from, columns>(rows[0], next);
+    CUDA_OPT_ROLLED
+    for (int k = 0; k < rows.count; k++) {
+        double row[columns];
+        for (int b = from; b < columns; b++) row[b] = next[b];
+        if (k + 1 < rows.count) panel.template load<from, columns>(rows[k + 1], next);
+        CUDA_OPT_UNROLLED(columns)
+        for (int a = from; a < to; a++)
+            for (int b = a; b < columns; b++) sums[a - from][b] += row[a] * row[b];
+    }
+    CUDA_OPT_UNROLLED(columns)
+    for (int a = from; a < to; a++)
+        for (int b = a; b < columns; b++) store(a, b, sums[a - from][b]);
 }
 
 } // namespace cudaopt::batch

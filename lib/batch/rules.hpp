@@ -8,8 +8,8 @@
 namespace cudaopt::batch {
 
 // All problems, and which of them a pass is over: those of a list, or all.
-template <class Real> struct Problems {
-    Shape shape{};
+template <class Real, class ShapeOf = Shape> struct Problems {
+    ShapeOf shape{};
     unsigned char *blocks = nullptr;
     Real *x = nullptr, *g = nullptr;
     double *f = nullptr;
@@ -20,10 +20,14 @@ template <class Real> struct Problems {
     unsigned char *marks = nullptr; // of those that wait for an evaluation
     const int64_t *list = nullptr;
 
+    template <class Team> using One = SmallProblem<Real, Team, ShapeOf>;
+
     CUDA_OPT_HD int64_t problem(int64_t k) const { return list ? list[k] : k; }
     CUDA_OPT_HD int64_t row(int64_t k) const { return packed ? k : problem(k); }
     CUDA_OPT_HD unsigned char *block(int64_t p) const { return blocks + p * block_bytes<Real>(shape); }
-    CUDA_OPT_HD const State &state(int64_t p) const { return *reinterpret_cast<const State *>(block(p)); }
+    CUDA_OPT_HD const auto &state(int64_t p) const {
+        return *reinterpret_cast<const StateOf<ShapeOf::fixed_m> *>(block(p));
+    }
     CUDA_OPT_HD BoxArrays<Real> box(int64_t p) const {
         const int64_t first = bounds_for_each ? p * shape.n : 0;
         return {lower ? lower + first : nullptr, upper ? upper + first : nullptr, lower_all, upper_all};
@@ -31,17 +35,35 @@ template <class Real> struct Problems {
     template <class Team> CUDA_OPT_HD void copy(const Team &team, const Real *from, Real *to) const {
         for (int i = team.lane(); i < shape.n; i += Team::width) to[i] = from[i];
     }
+
+    // Problem p where it stands.
+    template <class Team> CUDA_OPT_HD One<Team> look_at(const Team &team, int64_t p) const {
+        return {team, shape, block(p), nullptr, box(p)};
+    }
+    // Problem p to be worked on: where it stands, or, by a thread, in the thread's own memory, at the beginning of the
+    // scratch; `as_it_is`: with what it holds. Then what is to stay is put away.
+    template <class Team>
+    CUDA_OPT_HD One<Team> take(const Team &team, int64_t p, unsigned char *scratch, bool as_it_is = true) const {
+        if constexpr (of_threads<ShapeOf>) {
+            if (as_it_is) move(block(p), scratch);
+            return {team, shape, scratch, scratch + block_bytes<Real>(shape), box(p)};
+        } else {
+            return {team, shape, block(p), scratch, box(p)};
+        }
+    }
+    CUDA_OPT_HD void put_away(int64_t p, const unsigned char *scratch) const {
+        if constexpr (of_threads<ShapeOf>) move(scratch, block(p));
+    }
+
     // x, f and g of a problem to a row of the caller's.
-    template <class Team> CUDA_OPT_HD void write(const Team &team, int64_t p, int64_t to) const {
-        const SmallProblem<Real, Team> one(team, shape, block(p), nullptr, box(p));
+    template <class Team> CUDA_OPT_HD void write(const Team &team, const One<Team> &one, int64_t to) const {
         copy(team, one.x(), x + to * shape.n);
         if (one.state().results.evaluations == 0) return; // x is all there is
         copy(team, one.g(), g + to * shape.n);
         if (team.lane() == 0) f[to] = *one.f();
     }
     // What has become of the k-th.
-    template <class Team>
-    CUDA_OPT_HD void tell(const Team &team, const SmallProblem<Real, Team> &one, int64_t k, int task) const {
+    template <class Team> CUDA_OPT_HD void tell(const Team &team, const One<Team> &one, int64_t k, int task) const {
         const int64_t p = problem(k);
         if (team.lane() == 0) {
             codes[p] = task;
@@ -49,72 +71,85 @@ template <class Real> struct Problems {
         }
         if (packed) return; // the rows are known when all tasks are
         if (task > 0) copy(team, one.x(), x + p * shape.n);
-        else write(team, p, p);
+        else write(team, one, p);
+    }
+
+  private:
+    CUDA_OPT_HD void move(const unsigned char *from, unsigned char *to) const {
+        struct alignas(16) Sixteen {
+            uint64_t bytes[2];
+        };
+        const auto *const source = reinterpret_cast<const Sixteen *>(from);
+        auto *const target = reinterpret_cast<Sixteen *>(to);
+        constexpr int64_t sixteen = sizeof(Sixteen), passing = StateOf<ShapeOf::fixed_m>::lasting_bytes();
+        const auto count = [](int64_t bytes) { return static_cast<int>((bytes + sixteen - 1) / sixteen); };
+        CUDA_OPT_UNROLLED(8)
+        for (int i = 0; i < count(passing); i++) target[i] = source[i];
+        CUDA_OPT_UNROLLED(8)
+        for (int i = static_cast<int>(state_bytes<ShapeOf::fixed_m>(ShapeOf::m) / sixteen);
+             i < count(block_bytes<Real>(shape)); i++)
+            target[i] = source[i];
     }
 };
 
-template <class Real> struct Begin {
-    Problems<Real> all;
-    Settings settings;
-    template <class Team> CUDA_OPT_HD void operator()(const Team &team, int64_t k, unsigned char *scratch) const {
-        SmallProblem<Real, Team> one(team, all.shape, all.block(k), scratch, all.box(k));
-        one.begin(settings);
-        all.copy(team, all.x + k * all.shape.n, one.x());
-        team.sync();
-        all.tell(team, one, k, one.run(Order::go_on, 0));
-    }
-};
+// What a pass is for: all problems to their first evaluation, or the active ones to their next, where `stop` ends them;
+// or to their ends without a wait, since the caller wants no more, or what was waited for took too long.
+enum class Pass { begin, go_on, stop_waiting, end_of_time };
 
-template <class Real> struct GoOn {
-    Problems<Real> all;
+// One rule for all of them: it holds the whole algorithm, which takes long to compile.
+template <class Real, class ShapeOf = Shape> struct Advance {
+    Problems<Real, ShapeOf> all;
     Settings settings;
+    Pass pass;
     bool stop;
     double seconds;
     template <class Team> CUDA_OPT_HD void operator()(const Team &team, int64_t k, unsigned char *scratch) const {
         const int64_t p = all.problem(k), row = all.row(k);
-        SmallProblem<Real, Team> one(team, all.shape, all.block(p), scratch, all.box(p));
-        all.copy(team, all.g + row * all.shape.n, one.g());
-        if (team.lane() == 0) {
-            *one.f() = all.f[row];
-            one.state().settings = settings;
+        const bool waits = pass == Pass::stop_waiting || pass == Pass::end_of_time;
+        if (waits && all.codes[p] <= 0) return;
+        auto one = all.take(team, p, scratch, pass != Pass::begin);
+        if (pass == Pass::begin) {
+            one.begin(settings);
+            all.copy(team, all.x + p * all.shape.n, one.x());
+        } else if (!waits) {
+            all.copy(team, all.g + row * all.shape.n, one.g());
+            if (team.lane() == 0) {
+                *one.f() = all.f[row];
+                one.state().settings = settings;
+            }
         }
         team.sync();
-        int task = one.run(Order::go_on, seconds);
-        if (stop && task > 0) task = one.run(Order::stop, seconds);
+        Order order = pass == Pass::stop_waiting  ? Order::stop_waiting
+                      : pass == Pass::end_of_time ? Order::end_of_time
+                                                  : Order::go_on;
+        int task;
+        for (;; order = Order::stop) {
+            task = one.run(order, seconds);
+            if (!stop || task <= 0 || order == Order::stop) break;
+        }
         all.tell(team, one, k, task);
-    }
-};
-
-template <class Real> struct GiveUp {
-    Problems<Real> all;
-    bool stop_requested;
-    double seconds;
-    template <class Team> CUDA_OPT_HD void operator()(const Team &team, int64_t k, unsigned char *scratch) const {
-        if (all.codes[k] <= 0) return;
-        SmallProblem<Real, Team> one(team, all.shape, all.block(k), scratch, all.box(k));
-        all.tell(team, one, k, one.run(stop_requested ? Order::stop_waiting : Order::end_of_time, seconds));
+        all.put_away(p, scratch);
     }
 };
 
 // Packed: x of the active ones to the front; at the end all rows to their places.
-template <class Real> struct PackActive {
-    Problems<Real> all;
+template <class Real, class ShapeOf = Shape> struct PackActive {
+    Problems<Real, ShapeOf> all;
     template <class Team> CUDA_OPT_HD void operator()(const Team &team, int64_t k, unsigned char *) const {
         const int64_t p = all.problem(k);
-        const SmallProblem<Real, Team> one(team, all.shape, all.block(p), nullptr, all.box(p));
-        all.copy(team, one.x(), all.x + k * all.shape.n);
+        all.copy(team, all.look_at(team, p).x(), all.x + k * all.shape.n);
     }
 };
-template <class Real> struct WriteEnded {
-    Problems<Real> all;
+template <class Real, class ShapeOf = Shape> struct WriteEnded {
+    Problems<Real, ShapeOf> all;
     template <class Team> CUDA_OPT_HD void operator()(const Team &team, int64_t k, unsigned char *) const {
-        all.write(team, k, k);
+        all.write(team, all.look_at(team, k), k);
     }
 };
 
 // Eight bytes of each.
-template <class Real> struct Gather {
-    Problems<Real> all;
+template <class Real, class ShapeOf = Shape> struct Gather {
+    Problems<Real, ShapeOf> all;
     BatchResult which;
     int64_t *to;
     template <class Team> CUDA_OPT_HD void operator()(const Team &team, int64_t k, unsigned char *) const {

@@ -18,6 +18,7 @@ template <class Real, class Team, class ShapeOf = Shape> class SmallProblem {
                              const BoxArrays<Real> &box)
         : team_(team), shape_(shape), block_(block), sweeps_(team, shape, block, scratch, box) {}
 
+    using State = StateOf<ShapeOf::fixed_m>;
     CUDA_OPT_HD State &state() const { return *reinterpret_cast<State *>(block_); }
     CUDA_OPT_HD Real *x() const { return sweeps_.x(); }
     CUDA_OPT_HD Real *g() const { return sweeps_.g(); }
@@ -31,7 +32,7 @@ template <class Real, class Team, class ShapeOf = Shape> class SmallProblem {
             memcpy(block_ + k * size, &zero, sizeof zero);
         team_.sync();
         if (team_.lane() == 0) {
-            Settings &own = make_state(block_, shape_.n, shape_.m)->settings = settings;
+            Settings &own = make_state<ShapeOf::fixed_m>(block_, shape_.n, shape_.m)->settings = settings;
             own.metric = Metric::one_number; // what these sweeps do not serve
             own.report_iterates = false;
             own.log_frequency = -1;

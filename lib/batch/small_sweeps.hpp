@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cmath>
+#include <type_traits>
 
 #include "batch/products.hpp"
 #include "batch/team.hpp"
@@ -14,22 +15,41 @@ namespace cudaopt::batch {
 struct RowFacts {
     Max largest{0};
     Min first_breakpoint;
-    Count at_lower, at_upper, not_finite;
+    Count at_lower, at_upper, not_finite, free;
     CUDA_OPT_HD void join(const RowFacts &o) {
         largest.join(o.largest), first_breakpoint.join(o.first_breakpoint);
         at_lower.join(o.at_lower), at_upper.join(o.at_upper), not_finite.join(o.not_finite);
+        free.join(o.free);
     }
 };
+
+// A row of the pairs and the coefficients of the panel's columns: in registers where the compiler knows how many there
+// are, else where they stand.
+template <class Real, int count> struct RowOfPairs {
+    Real values[count];
+    CUDA_OPT_HD_INLINE explicit RowOfPairs(const Real *from) {
+        for (int k = 0; k < count; k++) values[k] = from[k];
+    }
+    CUDA_OPT_HD_INLINE Real operator[](int k) const { return values[k]; }
+};
+template <class Real> struct RowOfPairs<Real, 0> {
+    const Real *values;
+    CUDA_OPT_HD_INLINE explicit RowOfPairs(const Real *from) : values(from) {}
+    CUDA_OPT_HD_INLINE Real operator[](int k) const { return values[k]; }
+};
+template <int count> using Coefficients = RowOfPairs<double, count>;
 
 template <class Real, class Team, class ShapeOf = Shape> class SmallSweeps {
   public:
     // block: block_bytes<Real>(shape), scratch: scratch_bytes(shape), both aligned to 16 bytes.
     CUDA_OPT_HD SmallSweeps(Team team, ShapeOf shape, unsigned char *block, unsigned char *scratch,
                             const BoxArrays<Real> &box)
-        : team_(team), shape_(shape), box_(box), f_(reinterpret_cast<double *>(block + state_bytes(shape.m))),
+        : team_(team), shape_(shape), box_(box),
+          f_(reinterpret_cast<double *>(block + state_bytes<ShapeOf::fixed_m>(shape.m))),
           vectors_(reinterpret_cast<Real *>(block + vectors_offset(shape))) {
         const int columns = panel::columns(shape.m), rows = padded(shape.n);
-        double *next = reinterpret_cast<double *>(scratch);
+        told_ = reinterpret_cast<Told *>(scratch);
+        double *next = reinterpret_cast<double *>(told_ + 1);
         const auto take = [&next](int count) {
             double *const taken = next;
             next += count;
@@ -43,15 +63,13 @@ template <class Real, class Team, class ShapeOf = Shape> class SmallSweeps {
         crossed_ = reinterpret_cast<CrossedVariable *>(next);
         free_ = reinterpret_cast<int *>(crossed_ + shape.n);
     }
-    SmallSweeps(const SmallSweeps &) = delete; // the answers point into it
-    SmallSweeps &operator=(const SmallSweeps &) = delete;
 
     CUDA_OPT_HD Real *x() const { return vector(at_x); }
     CUDA_OPT_HD Real *g() const { return vector(at_g); }
     CUDA_OPT_HD double *f() const { return f_; }
 
     // What the state asks for. All lanes call it. The answer counts in lane 0 alone, which lets the state advance.
-    CUDA_OPT_HD void perform(const State &state, Answer &answer) {
+    CUDA_OPT_HD void perform(const StateOf<ShapeOf::fixed_m> &state, Answer &answer) {
         const Request &request = state.request();
         answer.direction = nullptr;
         switch (request.verb) {
@@ -61,11 +79,11 @@ template <class Real, class Team, class ShapeOf = Shape> class SmallSweeps {
             break;
         case Verb::inner_products:
             inner_products(state.panel_asked());
-            answer.sums = &products_;
+            answer.sums = &told_->products;
             break;
         case Verb::direction:
             take_direction(state.direction(), state.coefficients());
-            answer.direction = &direction_;
+            answer.direction = &told_->direction;
             break;
         case Verb::truncation: answer.number = truncation(state.direction(), state.coefficients()); break;
         case Verb::crossed: answer.crossed = crossed(request.lo, request.hi); break;
@@ -93,6 +111,9 @@ template <class Real, class Team, class ShapeOf = Shape> class SmallSweeps {
     }
 
   private:
+    // Products formed by one thread in few passes, on a device, where it waits for memory.
+    static constexpr bool bands = Team::width == 1 && on_device && panel::columns(ShapeOf::fixed_m) <= 12;
+
     CUDA_OPT_HD Real *vector(int which) const { return vectors_ + which * padded(shape_.n); }
     CUDA_OPT_HD Real *pairs(int i) const { return vector(vector_count) + i * row_stride(shape_.m); } // a row of them
     CUDA_OPT_HD Real &d(int i) const { return pairs(i)[panel::s_new]; }
@@ -108,6 +129,20 @@ template <class Real, class Team, class ShapeOf = Shape> class SmallSweeps {
         CUDA_OPT_ROLLED
         for (int i = team_.lane(); i < shape_.n; i += Team::width) rule(i, record);
         return team_.join(record);
+    }
+    // Some rows at a time: what load() has of each, then use(i, that) one after the other; all lanes call it, with rows
+    // beyond the last one, too. So a thread waits for its memory once for all of them.
+    template <class Load, class Use> CUDA_OPT_HD_INLINE void rows_together(const Load &load, const Use &use) const {
+        constexpr int together = Team::width == 1 && on_device ? 4 : 1;
+        CUDA_OPT_ROLLED
+        for (int first = 0; first < shape_.n; first += together * Team::width) {
+            const auto row_of = [&](int r) { return first + r * Team::width + team_.lane(); };
+            std::decay_t<decltype(load(0))> loaded[together];
+            for (int r = 0; r < together; r++)
+                if (row_of(r) < shape_.n) loaded[r] = load(row_of(r));
+            for (int r = 0; r < together; r++)
+                if (first + r * Team::width < shape_.n) use(row_of(r), loaded[r]);
+        }
     }
     // Scaled sums, of which the order matters: by lane 0 alone. Rare.
     template <class Rule> CUDA_OPT_HD double norm(const Rule &rule) const {
@@ -127,9 +162,16 @@ template <class Real, class Team, class ShapeOf = Shape> class SmallSweeps {
     }
 
     CUDA_OPT_HD void step(double length) const {
-        each_row([=](int i) {
-            x()[i] = stepped_row<Real>(vector(at_x_base)[i], d(i), length, box_.lower(i), box_.upper(i));
-        });
+        struct Base {
+            double x, d, l, u;
+        };
+        rows_together(
+            [this](int i) {
+                return Base{vector(at_x_base)[i], d(i), box_.lower(i), box_.upper(i)};
+            },
+            [=](int i, const Base &at) {
+                if (i < shape_.n) x()[i] = stepped_row<Real>(at.x, at.d, length, at.l, at.u);
+            });
     }
     CUDA_OPT_HD double largest_step() const {
         const auto rule = [=](int i, Min &least) {
@@ -158,22 +200,37 @@ template <class Real, class Team, class ShapeOf = Shape> class SmallSweeps {
                                     request.threshold > 0 ? way_to_bound_ : nullptr};
         double *const gram = free_gram_, *const leading = leading_;
         const bool same_rows = request.free_gram && free == shape_.n;
-        const auto store_leading = [=](int a, int b, double sum) { leading[a * columns + b] = sum; };
-        const auto store_free = [=](int a, int b, double sum) {
-            gram[panel::gram_index(a, b, columns)] = sum;
-            if (!same_rows || a >= panel::leading) return;
+        const auto store_leading = [=](int a, int b, double sum) {
             leading[a * columns + b] = sum;
             if (b < panel::leading) leading[b * columns + a] = sum;
         };
-        if (!same_rows) form_leading(team_, panel, columns, AllRows{shape_.n}, store_leading);
-        if (request.free_gram) form_triangle(team_, panel, columns, ListedRows{free, free_}, store_free);
+        const auto store_free = [=](int a, int b, double sum) {
+            gram[panel::gram_index(a, b, columns)] = sum;
+            if (same_rows && a < panel::leading) store_leading(a, b, sum);
+        };
+        const AllRows all{shape_.n};
+        const ListedRows listed{free, free_};
+        dense::at_size<bands ? ShapeOf::fixed_m : 0>(request.pairs, [&](auto pairs) {
+            if constexpr (std::is_same_v<decltype(pairs), int>) {
+                if (!same_rows) form_leading(team_, panel, columns, all, store_leading);
+                if (request.free_gram) form_triangle(team_, panel, columns, listed, store_free);
+            } else {
+                constexpr int known = panel::columns(pairs);
+                if (!same_rows) form_band<0, panel::leading, known>(panel, all, store_leading);
+                if (!request.free_gram) return;
+                form_band<0, panel::leading, known>(panel, listed, store_free);
+                form_band<panel::leading, known, known>(panel, listed, store_free);
+            }
+        });
         team_.sync();
 
-        products_.columns = columns;
-        products_.free_gram = free_gram_;
-        products_.leading_products = leading_;
-        products_.older_steps = nullptr;
-        products_.f = *f_;
+        if (team_.lane() != 0) return;
+        PanelProducts &products = told_->products;
+        products.columns = columns;
+        products.free_gram = free_gram_;
+        products.leading_products = leading_;
+        products.older_steps = nullptr;
+        products.f = *f_;
     }
 
     // What is known of the rows besides their products, and y_new. Returns how many rows are free.
@@ -182,18 +239,21 @@ template <class Real, class Team, class ShapeOf = Shape> class SmallSweeps {
         RowFacts facts;
         double pg_squared = 0, x_squares = 0;
         int free = 0;
-        CUDA_OPT_ROLLED
-        for (int first = 0; first < shape_.n; first += Team::width) {
-            const int i = first + team_.lane();
+        struct Seen {
+            Row at;
+            Real g, g_base;
+        };
+        const auto load = [=](int i) { return Seen{row(i), g()[i], fresh ? vector(at_g_base)[i] : Real(0)}; };
+        rows_together(load, [&](int i, const Seen &seen) {
             bool is_free = false;
             double pg = 0, x = 0;
             if (i < shape_.n) {
-                const Row at = row(i);
+                const Row &at = seen.at;
                 const double t = breakpoint(at.x, at.g, at.l, at.u);
                 pg = projected_gradient(at.x, at.g, at.l, at.u);
                 x = at.x;
                 is_free = t > request.threshold;
-                breakpoints_[i] = t;
+                if (request.free_gram) breakpoints_[i] = t;
                 facts.largest.add(std::fabs(pg));
                 facts.at_lower.add(at.x <= at.l);
                 facts.at_upper.add(at.x >= at.u && at.x > at.l);
@@ -201,14 +261,22 @@ template <class Real, class Team, class ShapeOf = Shape> class SmallSweeps {
                 if (is_free) facts.first_breakpoint.add(t);
                 if (request.threshold > 0)
                     way_to_bound_[i] = t > 0 && !is_free ? bound_ahead(at.g, at.l, at.u) - at.x : 0;
-                if (fresh) pairs(i)[panel::y_new] = gradient_change<Real>(g()[i], vector(at_g_base)[i]);
+                if (fresh) pairs(i)[panel::y_new] = gradient_change<Real>(seen.g, seen.g_base);
             }
-            team_.add_in_order(pg_squared, pg * pg, shape_.n - first);
-            team_.add_in_order(x_squares, x * x, shape_.n - first);
-            free = team_.append(is_free, i, free_, free);
-        }
+            team_.add_in_order(pg_squared, pg * pg, shape_.n - i + team_.lane());
+            team_.add_in_order(x_squares, x * x, shape_.n - i + team_.lane());
+            if (request.free_gram) free = team_.append(is_free, i, free_, free);
+            else facts.free.add(is_free);
+        });
         facts = team_.join(facts);
-        double *const sums = products_.row_sums;
+        if (!request.free_gram) free = static_cast<int>(facts.free.v);
+        if (team_.lane() == 0) tell(facts, pg_squared, x_squares, free);
+        team_.sync();
+        return free;
+    }
+
+    CUDA_OPT_HD void tell(const RowFacts &facts, double pg_squared, double x_squares, int free) {
+        double *const sums = told_->products.row_sums;
         sums[projected_gradient_squared] = pg_squared;
         sums[x_squared] = x_squares;
         sums[at_lower] = static_cast<double>(facts.at_lower.v);
@@ -216,47 +284,66 @@ template <class Real, class Team, class ShapeOf = Shape> class SmallSweeps {
         sums[free_variables] = free;
         sums[not_finite] = static_cast<double>(facts.not_finite.v);
         sums[bad_weights] = sums[newest_y_sum] = sums[newest_d_sum] = 0;
-        products_.projected_gradient_max = facts.largest.v;
-        products_.first_breakpoint = facts.first_breakpoint.v;
-        team_.sync();
-        return free;
+        told_->products.projected_gradient_max = facts.largest.v;
+        told_->products.first_breakpoint = facts.first_breakpoint.v;
     }
 
     // a g + w'q: the way from x to the subspace minimiser, were there no bounds.
-    CUDA_OPT_HD_INLINE double subspace_move(const DirectionRequest &request, const double *coefficients, int i) const {
-        const Real *const at = pairs(i);
-        double from_y = request.gradient_coefficient * static_cast<double>(g()[i]), from_s = 0;
-        for (int age = 0; age < shape_.m; age++) { // which the compiler knows in a kernel
-            if (age >= request.panel.pairs) break;
+    template <class Size, class Entries>
+    CUDA_OPT_HD_INLINE static double subspace_move(Size pairs, double gradient_coefficient, const double *coefficients,
+                                                   double g, const Entries &entries) {
+        double from_y = gradient_coefficient * g, from_s = 0;
+        CUDA_OPT_UNROLLED(dense::times_unrolled<Size>)
+        for (int age = 0; age < pairs; age++) {
             const int column = panel::y_column(age);
-            from_y += coefficients[column] * static_cast<double>(at[2 * age]);
-            from_s += coefficients[column + 1] * static_cast<double>(at[2 * age + 1]);
+            from_y += coefficients[column] * static_cast<double>(entries[2 * age]);
+            from_s += coefficients[column + 1] * static_cast<double>(entries[2 * age + 1]);
         }
         return from_y + from_s;
     }
 
-    // The rows of the pairs move on by one, and d takes the place of the newest.
     CUDA_OPT_HD_INLINE void take_direction(const DirectionRequest &request, const double *coefficients) {
         bring_to_front(request.panel);
+        dense::at_size<ShapeOf::fixed_m>(request.panel.pairs,
+                                         [&](auto pairs) { take_direction_of(pairs, request, coefficients); });
+    }
+
+    // The rows of the pairs move on by one, and d takes the place of the newest. Where the compiler knows how many
+    // there are, a row is loaded while the one before it is worked on.
+    template <class Size>
+    CUDA_OPT_HD_INLINE void take_direction_of(Size pairs, const DirectionRequest &request, const double *coefficients) {
+        constexpr bool known = !std::is_same_v<Size, int>;
+        using Own = RowOfPairs<Real, known ? 2 * ShapeOf::fixed_m : 0>;
+        struct Loaded {
+            Row at;
+            Own own;
+        };
+        const auto load = [this](int i) { return Loaded{row(i), Own(this->pairs(i))}; };
+        Coefficients<known ? panel::columns(ShapeOf::fixed_m) : 0> q(coefficients);
+        const double of_gradient = request.gradient_coefficient;
         DirectionRecord record;
         double d_squared = 0, slope = 0;
+        Loaded next = load(0);
+        if (team_.lane() < shape_.n) next = load(team_.lane());
         CUDA_OPT_ROLLED
         for (int first = 0; first < shape_.n; first += Team::width) {
             const int i = first + team_.lane();
-            double d_here = 0, g_here = 0;
+            const Loaded here = next;
+            if (i + Team::width < shape_.n) next = load(i + Team::width);
+            double d_here = 0;
             if (i < shape_.n) {
-                const Row at = row(i);
-                const double move = subspace_move(request, coefficients, i);
+                const Row &at = here.at;
+                const double move = subspace_move(pairs, of_gradient, q.values, at.g, here.own);
                 const auto trial = take_trial<Real, Real>(at, request, 1, move, record);
-                Real *const own = pairs(i);
-                for (int k = 2 * shape_.m - 1; k >= 0; k--) own[k + 2] = own[k];
+                Real *const own = this->pairs(i);
+                for (int k = 2 * shape_.m - 1; k >= 0; k--) own[k + 2] = here.own[k];
                 own[panel::s_new] = trial.d;
-                vector(at_g_base)[i] = g()[i];
-                vector(at_x_base)[i] = x()[i];
+                vector(at_g_base)[i] = static_cast<Real>(at.g);
+                vector(at_x_base)[i] = static_cast<Real>(at.x);
                 x()[i] = trial.x;
                 d_here = trial.d;
-                g_here = at.g;
             }
+            const double g_here = i < shape_.n ? here.at.g : 0;
             team_.add_in_order(d_squared, d_here * d_here, shape_.n - first);
             team_.add_in_order(slope, g_here * d_here, shape_.n - first);
         }
@@ -264,14 +351,15 @@ template <class Real, class Team, class ShapeOf = Shape> class SmallSweeps {
         Count projected;
         projected.v = static_cast<int64_t>(record.projected.v);
         projected = team_.join(projected);
-        team_.sync();
-        direction_ = {slope, d_squared, static_cast<double>(projected.v)};
+        if (team_.lane() == 0) told_->direction = {slope, d_squared, static_cast<double>(projected.v)};
     }
 
     CUDA_OPT_HD double truncation(const DirectionRequest &request, const double *coefficients) {
         bring_to_front(request.panel);
         const auto rule = [=, &request](int i, Min &alpha) {
-            alpha.add(truncation_of_row(row(i), request, 1, subspace_move(request, coefficients, i)));
+            const double move = subspace_move(request.panel.pairs, request.gradient_coefficient, coefficients,
+                                              static_cast<double>(g()[i]), pairs(i));
+            alpha.add(truncation_of_row(row(i), request, 1, move));
         };
         const double alpha = over_rows<Min>(rule).v;
         return alpha < 0 ? 0 : alpha < 1 ? alpha : 1;
@@ -285,8 +373,8 @@ template <class Real, class Team, class ShapeOf = Shape> class SmallSweeps {
             const double t = breakpoints_[i];
             if (!(t > lo && t <= hi)) continue;
             const Row at = row(i);
-            double *const entries = crossed_entries_ + count * products_.columns;
-            for (int column = 0; column < products_.columns; column++)
+            double *const entries = crossed_entries_ + count * told_->products.columns;
+            for (int column = 0; column < told_->products.columns; column++)
                 if (column != panel::gradient && column != panel::displacement)
                     entries[column] = pairs(i)[column < panel::leading ? column : column - 2];
             int place = count++; // into the order of t; equal ones stay in that of the indices
@@ -304,8 +392,7 @@ template <class Real, class Team, class ShapeOf = Shape> class SmallSweeps {
     double *free_gram_, *leading_, *breakpoints_, *way_to_bound_, *crossed_entries_;
     CrossedVariable *crossed_;
     int *free_;
-    PanelProducts products_{};
-    DirectionSums direction_{};
+    Told *told_;
 };
 
 } // namespace cudaopt::batch

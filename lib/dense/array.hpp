@@ -1,15 +1,26 @@
-// Doubles of an object that stand elsewhere in the same block of memory. A distance leads to them, no pointer, so
-// that the block may be moved, saved and loaded as bytes.
+// Doubles of an object: within it where the compiler knows how many, else elsewhere in the same block of memory. A
+// distance leads to those, no pointer, so that the block may be moved, saved and loaded as bytes.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 
-#include "exec/annotations.hpp"
+#include "dense/sizes.hpp"
 
 namespace cudaopt::dense {
 
-class Array {
+template <int length> class Array {
+  public:
+    CUDA_OPT_HD double *data() { return numbers_; }
+    CUDA_OPT_HD const double *data() const { return numbers_; }
+    CUDA_OPT_HD double &operator[](int i) { return numbers_[i]; }
+    CUDA_OPT_HD double operator[](int i) const { return numbers_[i]; }
+
+  private:
+    double numbers_[length] = {};
+};
+
+template <> class Array<0> {
   public:
     Array() = default;
     Array(const Array &) = delete; // a copy would lead elsewhere
@@ -33,15 +44,17 @@ class Array {
 // give each array its place.
 struct CountArrays {
     int64_t doubles = 0;
-    CUDA_OPT_HD constexpr void operator()(Array &, int64_t count) { doubles += count; }
+    CUDA_OPT_HD constexpr void operator()(Array<0> &, int64_t count) { doubles += count; }
+    template <int length> CUDA_OPT_HD constexpr void operator()(Array<length> &, int64_t) {}
 };
 
 struct PlaceArrays {
     double *next;
-    CUDA_OPT_HD void operator()(Array &array, int64_t count) {
+    CUDA_OPT_HD void operator()(Array<0> &array, int64_t count) {
         array.place(next);
         next += count;
     }
+    template <int length> CUDA_OPT_HD void operator()(Array<length> &, int64_t) {}
 };
 
 } // namespace cudaopt::dense

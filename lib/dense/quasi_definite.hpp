@@ -34,7 +34,7 @@ CUDA_OPT_HD inline Lanes operator*(double a, const Lanes &b) { return {{a * b.v[
 typedef double Lanes __attribute__((vector_size(16), aligned(8), may_alias));
 #endif
 
-class QuasiDefinite {
+template <int most> class QuasiDefiniteOf {
   public:
     template <class Visit> CUDA_OPT_HD constexpr void each_array(int capacity, Visit &visit) {
         visit(v_, int64_t{2} * capacity * stride(capacity));
@@ -42,56 +42,63 @@ class QuasiDefinite {
         visit(factors_, 2 * capacity);
     }
 
-    // All elements become 0, but only where k changes: factor_triangular() leaves the zeros it passes over as they are,
-    // and the others have to be filled in each time.
+    // All elements become 0; with arrays elsewhere only where k changes: factor_triangular() leaves the zeros it passes
+    // over as they are, and the others have to be filled in each time.
     CUDA_OPT_HD void resize(int k) {
-        if (k == k_) return;
+        if (k == k_ && most == 0) return;
         k_ = k;
-        fill(v_.data(), 2 * k * stride(k), 0);
+        fill(v_.data(), 2 * (most > 0 ? most : k) * pitch(), 0);
         fill(reciprocals_.data(), 2 * k, 0);
     }
 
     // The upper triangle of S, to be filled in before it is factorised.
-    CUDA_OPT_HD double *row(int i) { return v_.data() + i * stride(k_); }
-    CUDA_OPT_HD const double *row(int i) const { return v_.data() + i * stride(k_); }
+    CUDA_OPT_HD double *row(int i) { return v_.data() + i * pitch(); }
+    CUDA_OPT_HD const double *row(int i) const { return v_.data() + i * pitch(); }
     CUDA_OPT_HD double &operator()(int i, int j) { return row(i)[j]; }
     CUDA_OPT_HD double operator()(int i, int j) const { return row(i)[j]; }
 
     // False: breakdown. Pivots are never modified.
-    CUDA_OPT_HD_CALL bool factor() {
-        for (int i = 0; i < 2 * k_; i++) {
-            eliminate(0, i, i);
-            if (!take_pivot(i)) return false;
+    CUDA_OPT_HD bool factor() { return factor(k_); }
+    template <class Size> CUDA_OPT_HD bool factor(Size k) {
+        CUDA_OPT_UNROLLED(2 * times_unrolled<Size>)
+        for (int i = 0; i < 2 * k; i++) {
+            eliminate(k, 0, i, i);
+            if (!take_pivot(i, i < k)) return false;
         }
         return true;
     }
 
     // The same for diagonal A and strictly lower triangular B: what is 0 is passed over.
-    CUDA_OPT_HD_CALL bool factor_triangular() {
-        for (int i = 0; i < k_; i++)
-            if (!take_pivot(i)) return false;
-        for (int i = 0; i < k_; i++) {
-            eliminate(0, i, k_ + i);
-            eliminate(k_, k_ + i, k_ + i);
-            if (!take_pivot(k_ + i)) return false;
+    CUDA_OPT_HD bool factor_triangular() { return factor_triangular(k_); }
+    template <class Size> CUDA_OPT_HD bool factor_triangular(Size k) {
+        CUDA_OPT_UNROLLED(times_unrolled<Size>)
+        for (int i = 0; i < k; i++)
+            if (!take_pivot(i, true)) return false;
+        CUDA_OPT_UNROLLED(times_unrolled<Size>)
+        for (int i = 0; i < k; i++) {
+            eliminate(k, 0, i, k + i);
+            eliminate(k, k, k + i, k + i);
+            if (!take_pivot(k + i, false)) return false;
         }
         return true;
     }
 
     // b <- S^-1 b, 2k numbers.
-    CUDA_OPT_HD_CALL void solve(double *b) const {
-        reduce(b);
-        substitute_back(b);
+    CUDA_OPT_HD void solve(double *b) const { solve(k_, b); }
+    template <class Size> CUDA_OPT_HD void solve(Size k, double *b) const {
+        reduce(k, b);
+        substitute_back(k, b);
     }
 
     // b <- (V'R)^-1 b, half of a solve, which is all that a form a'S^-1 b needs. Two rows at a time, so that pairs of
     // elements are written and read again as the same pairs.
-    CUDA_OPT_HD_CALL void reduce(double *b) const {
-        const int size = 2 * k_, pitch = stride(k_);
+    CUDA_OPT_HD void reduce(double *b) const { reduce(k_, b); }
+    template <class Size> CUDA_OPT_HD void reduce(Size k, double *b) const {
+        const int size = 2 * k;
         const double *const reciprocals = reciprocals_.data();
-        const double *v0 = v_.data();
-        for (int i = 0; i < size; i += 2, v0 += 2 * pitch) {
-            const double *const v1 = v0 + pitch;
+        CUDA_OPT_UNROLLED(times_unrolled<Size>)
+        for (int i = 0; i < size; i += 2) {
+            const double *const v0 = row(i), *const v1 = row(i + 1);
             const double y0 = reciprocals[i] * b[i];
             b[i + 1] -= y0 * v0[i + 1];
             const double y1 = reciprocals[i + 1] * b[i + 1];
@@ -100,10 +107,12 @@ class QuasiDefinite {
     }
 
     // a'S^-1 b of a and b that have been reduced.
-    CUDA_OPT_HD double reduced_form(const double *a, const double *b) const {
+    CUDA_OPT_HD double reduced_form(const double *a, const double *b) const { return reduced_form(k_, a, b); }
+    template <class Size> CUDA_OPT_HD double reduced_form(Size k, const double *a, const double *b) const {
         const double *const reciprocals = reciprocals_.data();
         double sum = 0;
-        for (int i = 0; i < 2 * k_; i++) sum += a[i] * reciprocals[i] * b[i];
+        CUDA_OPT_UNROLLED(2 * times_unrolled<Size>)
+        for (int i = 0; i < 2 * k; i++) sum += a[i] * reciprocals[i] * b[i];
         return sum;
     }
 
@@ -113,20 +122,21 @@ class QuasiDefinite {
 
     static constexpr int granule = 4; // columns; a row's last one may reach beyond its end, to what is of no use
     CUDA_OPT_HD static constexpr int stride(int k) { return 2 * k + granule; }
+    CUDA_OPT_HD int pitch() const { return stride(most > 0 ? most : k_); }
 
     // Row i of V, from its diagonal on: v_i -= sum of V_pi / V_pp v_p over the rows p in [begin, end).
-    CUDA_OPT_HD void eliminate(int begin, int end, int i) {
-        const int size = 2 * k_, pitch = stride(k_);
-        const double *const reciprocals = reciprocals_.data(), *const v = v_.data();
+    template <class Size> CUDA_OPT_HD_INLINE void eliminate(Size k, int begin, int end, int i) {
+        const int size = 2 * k;
+        const double *const reciprocals = reciprocals_.data();
         double *const factors = factors_.data();
-        for (int p = begin; p < end; p++) factors[p] = v[p * pitch + i] * reciprocals[p];
+        for (int p = begin; p < end; p++) factors[p] = row(p)[i] * reciprocals[p];
         int j = i;
         for (; j + granule < size; j += 2 * granule) eliminate_block<2 * granule>(begin, end, i, j);
         if (j < size) eliminate_block<granule>(begin, end, i, j);
     }
 
-    template <int width> CUDA_OPT_HD void eliminate_block(int begin, int end, int i, int j) {
-        const int pitch = stride(k_);
+    template <int width> CUDA_OPT_HD_INLINE void eliminate_block(int begin, int end, int i, int j) {
+        const int pitch = this->pitch();
         const double *const factors = factors_.data();
         double *const to = row(i) + j;
         const double *from = row(begin) + j;
@@ -138,18 +148,19 @@ class QuasiDefinite {
     }
 
     // False when the pivot has not the sign it must have, or it or its reciprocal is not finite.
-    CUDA_OPT_HD bool take_pivot(int i) {
+    CUDA_OPT_HD bool take_pivot(int i, bool negative) {
         reciprocals_[i] = 1 / row(i)[i];
-        const double magnitude = i < k_ ? -reciprocals_[i] : reciprocals_[i];
+        const double magnitude = negative ? -reciprocals_[i] : reciprocals_[i];
         return magnitude > 0 && magnitude <= largest_finite;
     }
 
     // b <- V^-1 b, from the last row up; the sums end with what was found last, so that they need not wait for it.
-    CUDA_OPT_HD void substitute_back(double *b) const {
-        for (int i = 2 * k_ - 2; i >= 0; i -= 2) {
+    template <class Size> CUDA_OPT_HD void substitute_back(Size k, double *b) const {
+        CUDA_OPT_UNROLLED(times_unrolled<Size>)
+        for (int i = 2 * k - 2; i >= 0; i -= 2) {
             const double *v0 = row(i), *v1 = row(i + 1);
             Lanes sum0 = {}, sum1 = {};
-            for (int j = 2 * k_ - 2; j > i; j -= 2) {
+            for (int j = 2 * k - 2; j > i; j -= 2) {
                 sum0 += lanes(v0 + j) * lanes(b + j);
                 sum1 += lanes(v1 + j) * lanes(b + j);
             }
@@ -159,8 +170,10 @@ class QuasiDefinite {
     }
 
     int k_ = 0;
-    Array v_; // S, then V: 2k rows of 2k + 4
-    Array reciprocals_, factors_;
+    Array<2 * most * stride(most)> v_; // S, then V: 2k rows of 2k + 4
+    Array<2 * most> reciprocals_, factors_;
 };
+
+using QuasiDefinite = QuasiDefiniteOf<0>;
 
 } // namespace cudaopt::dense

@@ -11,9 +11,21 @@
 #define CUDA_OPT_HD_INLINE inline __attribute__((always_inline)) // into each instruction set's copy of its caller
 #endif
 
-// A loop that device code does not unroll: a long program waits for its own instructions.
+namespace cudaopt {
+#ifdef __CUDA_ARCH__
+constexpr bool on_device = true;
+#else
+constexpr bool on_device = false;
+#endif
+} // namespace cudaopt
+
+// A loop that device code does not unroll: a long program waits for its own instructions; and one that it unrolls so
+// many times, a constant expression.
 #ifdef __CUDA_ARCH__
 #define CUDA_OPT_ROLLED _Pragma("unroll 1")
+#define CUDA_OPT_UNROLLED(times) CUDA_OPT_PRAGMA(unroll times)
+#define CUDA_OPT_PRAGMA(text) _Pragma(#text)
 #else
 #define CUDA_OPT_ROLLED
+#define CUDA_OPT_UNROLLED(times)
 #endif

@@ -12,46 +12,54 @@
 namespace cudaopt {
 
 // A state in a block of state_bytes(m) zero bytes, aligned to 8.
-CUDA_OPT_HD inline State *make_state(void *block, int64_t n, int m) {
-    State *const state = new (block) State;
+template <int fixed_m> CUDA_OPT_HD inline StateOf<fixed_m> *make_state(void *block, int64_t n, int m) {
+    auto *const state = new (block) StateOf<fixed_m>;
     dense::PlaceArrays place{reinterpret_cast<double *>(state + 1)};
     state->each_array(m, place);
     state->n_ = n;
     return state;
 }
 
-// Each stage's turn. It ends: a turn either asks, or goes on to a later stage of the same iteration without a loop.
-CUDA_OPT_HD_CALL inline const Request &State::advance(const Answer &answer) {
+template <int fixed_m> CUDA_OPT_HD inline const Request &StateOf<fixed_m>::advance(const Answer &answer) {
     seconds_ = answer.seconds;
+    return go_on(begin_turn(answer), answer);
+}
+
+// Turns until one asks. It ends: they lead to later ones of the same iteration, without a loop.
+template <int fixed_m> CUDA_OPT_HD inline const Request &StateOf<fixed_m>::go_on(Turn turn, const Answer &answer) {
+    while (turn != Turn::asks) turn = take(turn, answer);
+    return request_;
+}
+
+// What each stage begins with.
+template <int fixed_m> CUDA_OPT_HD_INLINE Turn StateOf<fixed_m>::begin_turn(const Answer &answer) {
     switch (stage_) {
     case Stage::start: return check_start();
     case Stage::start_checked: return judge_start(answer.start);
     case Stage::start_refused: return tell_refusal(answer.variable);
     case Stage::first_point: return measure_start();
     case Stage::plain_products: memory_.take_plain(*answer.sums); return measure_start();
-    case Stage::first_products: products_hold_ = !callers_metric(); return measure_iterate(answer);
-    case Stage::pg_norm_measured: results.pg_norm2 = least(answer.number, largest_finite); return measure_x(answer);
-    case Stage::x_norm_measured: results.x_norm2 = least(answer.number, largest_finite); return log_iterate(answer);
-    case Stage::iterate_logged: return first_ ? judge_first(answer) : report_iterate(answer);
-    case Stage::iterate: return judge_iterate(answer);
-    case Stage::diagonal: return take_diagonal(answer);
+    case Stage::first_products: products_hold_ = !callers_metric(); return Turn::measure_iterate;
+    case Stage::pg_norm_measured: results.pg_norm2 = least(answer.number, largest_finite); return Turn::measure_x;
+    case Stage::x_norm_measured: results.x_norm2 = least(answer.number, largest_finite); return Turn::log_iterate;
+    case Stage::iterate_logged: return first_ ? judge_first(answer) : report_iterate();
+    case Stage::iterate: return Turn::judge_iterate;
+    case Stage::diagonal: return take_diagonal();
     case Stage::diagonal_checked: return judge_diagonal(answer);
-    case Stage::model_products: return begin_cauchy(answer);
-    case Stage::cauchy: return follow_cauchy(cauchy_.resume(memory_, answer), answer);
-    case Stage::direction_taken:
-        if (answer.direction && !descends(*answer.direction)) return replace_direction();
-        return ask_evaluation(Stage::trial_point);
+    case Stage::model_products: return Turn::begin_cauchy;
+    case Stage::cauchy: return Turn::follow_cauchy;
+    case Stage::direction_taken: return Turn::judge_direction;
     case Stage::stepped: return ask_evaluation(Stage::trial_point);
-    case Stage::trial_point: panel_ = products_at_trial(); return ask_and_learn(Stage::trial_products);
-    case Stage::trial_products: return judge_trial(answer);
-    case Stage::longest_step: know_longest_step(answer.number); return advance_line_search(answer);
-    case Stage::best_put_aside: return append_pair(answer);
+    case Stage::trial_point: return Turn::measure_trial;
+    case Stage::trial_products: return Turn::judge_trial;
+    case Stage::longest_step: know_longest_step(answer.number); return Turn::search;
+    case Stage::best_put_aside: return Turn::append_pair;
     case Stage::truncation_ready: return prepare_truncation();
     case Stage::truncated:
         direction_.alpha = answer.number;
         results.truncations++;
-        return take_direction();
-    case Stage::search_failed: return after_failure(answer);
+        return Turn::take_direction;
+    case Stage::search_failed: return after_failure();
     case Stage::ending: return settle();
     case Stage::end_logged: stage_ = Stage::ended; return ask_caller(Stage::ended, end_code_);
     case Stage::ended: break;
@@ -59,36 +67,61 @@ CUDA_OPT_HD_CALL inline const Request &State::advance(const Answer &answer) {
     event = {EventKind::called_after_end, {}, {}};
     request_ = {};
     request_.task = CUDA_OPT_MISUSE; // task() stays how the solve ended
-    return request_;
+    return Turn::asks;
 }
 
-CUDA_OPT_HD_CALL inline Request &State::ask(Stage next, Verb verb) {
+template <int fixed_m> CUDA_OPT_HD_INLINE Turn StateOf<fixed_m>::take(Turn turn, const Answer &answer) {
+    switch (turn) {
+    case Turn::asks: break;
+    case Turn::measure_trial: panel_ = products_at_trial(); return ask_and_learn(Stage::trial_products);
+    case Turn::judge_trial: return judge_trial(answer);
+    case Turn::search: return advance_line_search(answer);
+    case Turn::accept: return accept(answer);
+    case Turn::append_pair: return append_pair(answer);
+    case Turn::measure_iterate: return measure_iterate(answer);
+    case Turn::measure_x: return measure_x(answer);
+    case Turn::log_iterate: return log_iterate(answer);
+    case Turn::judge_iterate: return judge_iterate();
+    case Turn::begin_direction: return begin_direction();
+    case Turn::begin_cauchy: return begin_cauchy(answer);
+    case Turn::follow_cauchy: return follow_cauchy(cauchy_.resume(memory_, answer));
+    case Turn::minimise_subspace: return minimise_subspace(answer);
+    case Turn::take_direction: return take_direction();
+    case Turn::judge_direction:
+        if (answer.direction && !descends(*answer.direction)) return replace_direction();
+        return ask_evaluation(Stage::trial_point);
+    }
+    return Turn::asks;
+}
+
+template <int fixed_m> CUDA_OPT_HD inline Turn StateOf<fixed_m>::ask(Stage next, Verb verb) {
     stage_ = next;
     request_ = {};
     request_.verb = verb;
-    return request_;
+    return Turn::asks;
 }
 
-CUDA_OPT_HD_CALL inline const Request &State::ask_products(Stage next, const PanelRequest &panel) {
+template <int fixed_m> CUDA_OPT_HD_INLINE Turn StateOf<fixed_m>::ask_products(Stage next, const PanelRequest &panel) {
     asked_ = panel;
+    metric_.ask({});
     asked_.single = settings.product_bits == 32 && memory_.plain() && memory_.fits_single_precision(n_);
     return ask(next, Verb::inner_products);
 }
 
-CUDA_OPT_HD_CALL inline const Request &State::ask_caller(Stage next, int task) {
-    Request &request = ask(next, Verb::task);
-    request.task = task_ = task;
-    return request;
+template <int fixed_m> CUDA_OPT_HD_INLINE Turn StateOf<fixed_m>::ask_caller(Stage next, int task) {
+    ask(next, Verb::task);
+    request_.task = task_ = task;
+    return Turn::asks;
 }
 
 // Every request for an evaluation goes through here.
-CUDA_OPT_HD_CALL inline const Request &State::ask_evaluation(Stage next) {
+template <int fixed_m> CUDA_OPT_HD_INLINE Turn StateOf<fixed_m>::ask_evaluation(Stage next) {
     results.evaluations++;
     event = {EventKind::evaluation_wanted, {results.evaluations}, {}};
     return ask_caller(next, CUDA_OPT_EVALUATE_FG);
 }
 
-CUDA_OPT_HD_CALL inline void State::begin_anew(bool keep_pairs) {
+template <int fixed_m> CUDA_OPT_HD_CALL inline void StateOf<fixed_m>::begin_anew(bool keep_pairs) {
     if (!keep_pairs || broken_) { // where the machine has failed, what the pairs are is unknown
         memory_.clear();
         metric_.clear();
@@ -109,20 +142,20 @@ CUDA_OPT_HD_CALL inline void State::begin_anew(bool keep_pairs) {
     told_early_ = {};
 }
 
-CUDA_OPT_HD_CALL inline int State::finish_pair() {
+template <int fixed_m> CUDA_OPT_HD_CALL inline int StateOf<fixed_m>::finish_pair() {
     if (!pair_unfinished_) return -1;
     pair_unfinished_ = products_hold_ = false;
     return memory_.newest_slot();
 }
 
 // Pairs that a warm start brings may be of another metric, whose diagonal is there no longer.
-CUDA_OPT_HD_CALL inline const Request &State::check_start() {
+template <int fixed_m> CUDA_OPT_HD_CALL inline Turn StateOf<fixed_m>::check_start() {
     if (metric_at_work_ != settings.metric) metric_.clear();
     metric_at_work_ = settings.metric;
     return ask(Stage::start_checked, Verb::check_start);
 }
 
-CUDA_OPT_HD_CALL inline const Request &State::judge_start(const StartReport &report) {
+template <int fixed_m> CUDA_OPT_HD_CALL inline Turn StateOf<fixed_m>::judge_start(const StartReport &report) {
     if (report.bound_nan < n_) return refuse_start(EventKind::bound_is_nan, report.bound_nan);
     if (report.crossed < n_) return refuse_start(EventKind::bounds_leave_no_x, report.crossed);
     if (report.x_nan < n_) return refuse_start(EventKind::start_is_not_finite, report.x_nan);
@@ -133,7 +166,7 @@ CUDA_OPT_HD_CALL inline const Request &State::judge_start(const StartReport &rep
 }
 
 // f and g are there.
-CUDA_OPT_HD_CALL inline const Request &State::measure_start() {
+template <int fixed_m> CUDA_OPT_HD_CALL inline Turn StateOf<fixed_m>::measure_start() {
     use_stored_pairs();
     if (!in_metric() && !memory_.plain()) {
         PanelRequest all = panel_;
@@ -145,15 +178,15 @@ CUDA_OPT_HD_CALL inline const Request &State::measure_start() {
     return ask_products(Stage::first_products, metric_.exists() ? model_panel() : panel_);
 }
 
-CUDA_OPT_HD_CALL inline const Request &State::refuse_start(EventKind why, int64_t index) {
+template <int fixed_m> CUDA_OPT_HD_CALL inline Turn StateOf<fixed_m>::refuse_start(EventKind why, int64_t index) {
     event = {why, {index, n_}, {}};
-    Request &request = ask(Stage::start_refused, Verb::read_variable);
-    request.index = index;
-    return request;
+    ask(Stage::start_refused, Verb::read_variable);
+    request_.index = index;
+    return Turn::asks;
 }
 
 // And stay at the start: a corrected call may follow.
-CUDA_OPT_HD_CALL inline const Request &State::tell_refusal(const Variable &variable) {
+template <int fixed_m> CUDA_OPT_HD_CALL inline Turn StateOf<fixed_m>::tell_refusal(const Variable &variable) {
     event.numbers[0] = variable.l;
     event.numbers[1] = variable.x;
     event.numbers[2] = variable.u;
@@ -162,7 +195,7 @@ CUDA_OPT_HD_CALL inline const Request &State::tell_refusal(const Variable &varia
 
 // The facts of an iterate from the sums there; norms from sweeps of their own where their squares leave the range of
 // numbers.
-CUDA_OPT_HD_CALL inline const Request &State::measure_iterate(const Answer &answer) {
+template <int fixed_m> CUDA_OPT_HD_INLINE Turn StateOf<fixed_m>::measure_iterate(const Answer &answer) {
     const PanelProducts &sums = *answer.sums;
     results.f = sums.f;
     results.pg_norm_max = sums.projected_gradient_max;
@@ -173,28 +206,28 @@ CUDA_OPT_HD_CALL inline const Request &State::measure_iterate(const Answer &answ
     results.pg_norm2 = std::sqrt(squares);
     if (is_finite(results.pg_norm_max) && results.pg_norm_max > 0 && !has_root(squares))
         return ask(Stage::pg_norm_measured, Verb::projected_gradient_norm);
-    return measure_x(answer);
+    return Turn::measure_x;
 }
 
-CUDA_OPT_HD_CALL inline const Request &State::measure_x(const Answer &answer) {
+template <int fixed_m> CUDA_OPT_HD_INLINE Turn StateOf<fixed_m>::measure_x(const Answer &answer) {
     const double squares = answer.sums->row_sums[x_squared];
     if (!has_root(squares)) return ask(Stage::x_norm_measured, Verb::x_norm);
     results.x_norm2 = std::sqrt(squares);
-    return log_iterate(answer);
+    return Turn::log_iterate;
 }
 
 // Whether the sum of squares is one from which the norm can be had.
-CUDA_OPT_HD_CALL inline bool State::has_root(double squares) {
+template <int fixed_m> CUDA_OPT_HD_INLINE bool StateOf<fixed_m>::has_root(double squares) {
     return squares >= smallest_normal / machine_epsilon && is_finite(squares);
 }
 
-CUDA_OPT_HD_CALL inline const Request &State::log_iterate(const Answer &answer) {
+template <int fixed_m> CUDA_OPT_HD_INLINE Turn StateOf<fixed_m>::log_iterate(const Answer &answer) {
     if (!first_) note_progress();
     if (logs()) return ask(Stage::iterate_logged, first_ ? Verb::log_start : Verb::log_iterate);
-    return first_ ? judge_first(answer) : report_iterate(answer);
+    return first_ ? judge_first(answer) : report_iterate();
 }
 
-CUDA_OPT_HD_CALL inline const Request &State::judge_first(const Answer &answer) {
+template <int fixed_m> CUDA_OPT_HD_CALL inline Turn StateOf<fixed_m>::judge_first(const Answer &answer) {
     const PanelProducts &sums = *answer.sums;
     first_ = false;
     if (!is_finite(sums.f) || sums.row_sums[not_finite] > 0) {
@@ -204,17 +237,17 @@ CUDA_OPT_HD_CALL inline const Request &State::judge_first(const Answer &answer) 
     f_previous_ = infinity;
     f_best_ = sums.f;
     fresh_start_ = memory_.pairs() == 0;
-    return judge_iterate(answer);
+    return Turn::judge_iterate;
 }
 
-CUDA_OPT_HD_CALL inline const Request &State::report_iterate(const Answer &answer) {
-    if (!settings.report_iterates) return judge_iterate(answer);
+template <int fixed_m> CUDA_OPT_HD_INLINE Turn StateOf<fixed_m>::report_iterate() {
+    if (!settings.report_iterates) return Turn::judge_iterate;
     event = {EventKind::iterate_reached, {results.iterations}, {results.f, results.pg_norm2}};
     return ask_caller(Stage::iterate, CUDA_OPT_NEW_ITERATE);
 }
 
 // x, f, g are an accepted iterate: stop here, or go on.
-CUDA_OPT_HD_CALL inline const Request &State::judge_iterate(const Answer &answer) {
+template <int fixed_m> CUDA_OPT_HD_INLINE Turn StateOf<fixed_m>::judge_iterate() {
     // Where rounding errors let f rise, a few iterations more mostly find it lower, with the test holding still. Else
     // the solve ends here all the same.
     constexpr int most_postponed = 10;
@@ -233,11 +266,11 @@ CUDA_OPT_HD_CALL inline const Request &State::judge_iterate(const Answer &answer
         event = {EventKind::diagonal_wanted, {results.iterations}, {}};
         return ask_caller(Stage::diagonal, CUDA_OPT_SUPPLY_DIAGONAL);
     }
-    return begin_direction(answer);
+    return Turn::begin_direction;
 }
 
 // Approximate conditions accept steps for ever where nothing but rounding errors is left, and no test is on.
-CUDA_OPT_HD_CALL inline void State::note_progress() {
+template <int fixed_m> CUDA_OPT_HD_INLINE void StateOf<fixed_m>::note_progress() {
     const bool progress = f_noted_ == infinity || results.f < f_noted_ - 10 * machine_epsilon * std::fabs(f_noted_) ||
                           results.pg_norm2 < (1 - progress_share) * pg_noted_;
     if (progress) {

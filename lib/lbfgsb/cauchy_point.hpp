@@ -10,6 +10,7 @@
 #pragma once
 
 #include <cstring>
+#include <type_traits>
 
 #include "lbfgsb/limited_memory.hpp"
 
@@ -26,14 +27,18 @@ struct CauchyPoint {
     bool gram_holds = false; // and are those of the variables that are free at the threshold
 };
 
-class CauchySearch {
+// What a search has come to, where it stops.
+enum class CauchyTurn { asks, found, breakdown };
+
+template <int fixed_m> class CauchySearchOf {
   public:
-    enum class State { asks, found, breakdown };
+    using State = CauchyTurn;
+    using LimitedMemory = LimitedMemoryOf<fixed_m>;
 
     template <class Visit> CUDA_OPT_HD constexpr void each_array(int m, Visit &visit) {
         size_ = 2 * m;
         visit(path_, 4 * size_);
-        visit(saved_path_, 4 * size_);
+        if constexpr (bisects) visit(saved_path_, 4 * size_);
         visit(w_, size_);
         visit(w_reduced_, size_);
         visit(entries_, panel::columns(m));
@@ -42,8 +47,8 @@ class CauchySearch {
 
     // sums: of the inner products of `panel` at threshold 0, the memory factorised if bounded. approximate: stop at the
     // first breakpoint. breakdown: a slope or curvature of the path is not finite; never without pairs.
-    CUDA_OPT_HD State begin(const LimitedMemory &memory, const PanelRequest &panel, const PanelProducts &sums,
-                            bool bounded, bool approximate);
+    CUDA_OPT_HD CauchyTurn begin(const LimitedMemory &memory, const PanelRequest &panel, const PanelProducts &sums,
+                                 bool bounded, bool approximate);
     // While it asks: for crossed(panel(), lo, hi) or inner_products(panel()).
     CUDA_OPT_HD const PanelRequest &panel() const { return panel_; }
     CUDA_OPT_HD void ask(Request &request) const {
@@ -51,7 +56,7 @@ class CauchySearch {
         request.lo = from_;
         request.hi = to_;
     }
-    CUDA_OPT_HD State resume(const LimitedMemory &memory, const Answer &answer);
+    CUDA_OPT_HD CauchyTurn resume(const LimitedMemory &memory, const Answer &answer);
 
     // Once it is found: the point; c = W'(x_c - x) and p = W'd over the variables still moving at t*, d = -g, in the
     // basis; the panel's products over the free variables, packed as in PanelProducts.
@@ -71,12 +76,12 @@ class CauchySearch {
     CUDA_OPT_HD void downdate_free_gram(const LimitedMemory &memory, const CrossedVariable &variable);
     CUDA_OPT_HD void fix_at_bound(const LimitedMemory &memory, const CrossedVariable &variable, bool downdate);
     CUDA_OPT_HD bool pass_breakpoints(const LimitedMemory &memory, const CrossedWindow &window, double hi);
-    CUDA_OPT_HD State next_window();
-    CUDA_OPT_HD State after_window(bool found);
-    CUDA_OPT_HD State probe();
-    CUDA_OPT_HD State judge_probe(const LimitedMemory &memory, const PanelProducts &sums);
-    CUDA_OPT_HD State settle();
-    CUDA_OPT_HD State ask_window(Asked asked, double lo, double hi);
+    CUDA_OPT_HD CauchyTurn next_window();
+    CUDA_OPT_HD CauchyTurn after_window(bool found);
+    CUDA_OPT_HD CauchyTurn probe();
+    CUDA_OPT_HD CauchyTurn judge_probe(const LimitedMemory &memory, const PanelProducts &sums);
+    CUDA_OPT_HD CauchyTurn settle();
+    CUDA_OPT_HD CauchyTurn ask_window(Asked asked, double lo, double hi);
 
     CUDA_OPT_HD double minimiser() const { return at_.slope < 0 ? at_.t - at_.slope / at_.curvature : at_.t; }
     CUDA_OPT_HD bool finite() const {
@@ -105,11 +110,17 @@ class CauchySearch {
     double lo_ = 0, hi_ = 0;     // of the bisection
     int bisections_ = 0;
     bool all_tied_ = false;
-    int size_ = 0;                   // 2m
-    dense::Array path_, saved_path_; // c, p, c_reduced, p_reduced, of 2m each
-    dense::Array w_, w_reduced_, entries_;
-    dense::Array own_gram_; // from the first crossing on
+    static constexpr bool bisects = fixed_m == 0; // else a window never has more than can be had
+    static constexpr int columns = fixed_m == 0 ? 0 : panel::columns(fixed_m);
+    dense::Known<2 * fixed_m> size_; // 2m
+    dense::Array<8 * fixed_m> path_; // c, p, c_reduced, p_reduced, of 2m each
+    std::conditional_t<bisects, dense::Array<0>, dense::Nothing> saved_path_;
+    dense::Array<2 * fixed_m> w_, w_reduced_;
+    dense::Array<columns> entries_;
+    dense::Array<panel::gram_count(columns)> own_gram_; // from the first crossing on
 };
+
+using CauchySearch = CauchySearchOf<0>;
 
 namespace cauchy {
 
@@ -136,8 +147,9 @@ CUDA_OPT_HD inline double bits_midpoint(double lo, double hi) {
 
 // What the sums at a threshold tau say of the path there, whatever the model. With z the way gone so far, z = -tau g on
 // the variables that move and bound - x on those that have stopped: p = W'd, c = W'z. Returns d'd.
-CUDA_OPT_HD_CALL inline double CauchySearch::load_path(const LimitedMemory &memory, const PanelProducts &sums,
-                                                       double tau) {
+template <int fixed_m>
+CUDA_OPT_HD_INLINE double CauchySearchOf<fixed_m>::load_path(const LimitedMemory &memory, const PanelProducts &sums,
+                                                             double tau) {
     const int size = 2 * memory.pairs();
     const double *with_g = sums.leading_products + panel::gradient * sums.columns;
     if (panel_.free_gram) {
@@ -164,8 +176,9 @@ CUDA_OPT_HD_CALL inline double CauchySearch::load_path(const LimitedMemory &memo
 
 // The path just beyond a threshold tau:
 //     phi'(tau+) = d'g + theta d'z - p'M c = -(1 - theta tau) d'd - p'M c,    phi'' = theta d'd - p'M p.
-CUDA_OPT_HD_CALL inline void CauchySearch::evaluate_path(const LimitedMemory &memory, const PanelProducts &sums,
-                                                         double tau) {
+template <int fixed_m>
+CUDA_OPT_HD_INLINE void CauchySearchOf<fixed_m>::evaluate_path(const LimitedMemory &memory, const PanelProducts &sums,
+                                                               double tau) {
     const double d_squared = load_path(memory, sums, tau), theta = memory.theta();
     const int size = 2 * memory.pairs();
     dense::copy(p(), size, p_reduced());
@@ -180,13 +193,16 @@ CUDA_OPT_HD_CALL inline void CauchySearch::evaluate_path(const LimitedMemory &me
 
 // The next inner products overwrite the products, and those of variables at their bounds are taken off them: keep them
 // here.
-CUDA_OPT_HD_CALL inline void CauchySearch::copy_free_gram(const LimitedMemory &memory, const PanelProducts &sums) {
+template <int fixed_m>
+CUDA_OPT_HD_INLINE void CauchySearchOf<fixed_m>::copy_free_gram(const LimitedMemory &memory,
+                                                                const PanelProducts &sums) {
     dense::copy(sums.free_gram, panel::gram_count(panel::columns(memory.pairs())), own_gram_.data());
     point_.own_gram = true;
 }
 
-CUDA_OPT_HD_CALL inline void CauchySearch::downdate_free_gram(const LimitedMemory &memory,
-                                                              const CrossedVariable &variable) {
+template <int fixed_m>
+CUDA_OPT_HD_INLINE void CauchySearchOf<fixed_m>::downdate_free_gram(const LimitedMemory &memory,
+                                                                    const CrossedVariable &variable) {
     const int columns = panel::columns(memory.pairs());
     double *gram = own_gram_.data(), *const entries = entries_.data();
     dense::copy(variable.w, columns, entries);
@@ -194,9 +210,10 @@ CUDA_OPT_HD_CALL inline void CauchySearch::downdate_free_gram(const LimitedMemor
     for (int i = 0; i < columns; gram += columns - i, i++) dense::subtract(gram, entries[i], entries + i, columns - i);
 }
 
-CUDA_OPT_HD_CALL inline CauchySearch::State CauchySearch::begin(const LimitedMemory &memory, const PanelRequest &panel,
-                                                                const PanelProducts &sums, bool bounded,
-                                                                bool approximate) {
+template <int fixed_m>
+CUDA_OPT_HD_INLINE CauchyTurn CauchySearchOf<fixed_m>::begin(const LimitedMemory &memory, const PanelRequest &panel,
+                                                             const PanelProducts &sums, bool bounded,
+                                                             bool approximate) {
     panel_ = panel;
     point_.segments = 1;
     point_.breakpoints_crossed = 0;
@@ -204,7 +221,7 @@ CUDA_OPT_HD_CALL inline CauchySearch::State CauchySearch::begin(const LimitedMem
     if (!bounded) { // z = 0: the subspace minimisation alone decides, as in the Fortran code
         load_path(memory, sums, 0);
         point_.t = point_.t_first = 0;
-        return State::found;
+        return CauchyTurn::found;
     }
     if (memory.pairs() == 0) {
         // B = theta I: the model is separable and x_c = P(x - g / theta), whatever is crossed.
@@ -212,16 +229,16 @@ CUDA_OPT_HD_CALL inline CauchySearch::State CauchySearch::begin(const LimitedMem
         point_.t_first = least(1 / memory.theta(), sums.first_breakpoint);
         point_.t = approximate ? point_.t_first : 1 / memory.theta();
         point_.crossed = point_.t > sums.first_breakpoint;
-        return State::found;
+        return CauchyTurn::found;
     }
     evaluate_path(memory, sums, 0);
-    if (!finite()) return State::breakdown;
+    if (!finite()) return CauchyTurn::breakdown;
     const double first = minimiser();
     point_.t_first = least(first, sums.first_breakpoint);
     if (first <= sums.first_breakpoint || approximate) {
         point_.t = point_.t_first;
         for (int i = 0; i < 2 * memory.pairs(); i++) c()[i] = point_.t * p()[i];
-        return State::found;
+        return CauchyTurn::found;
     }
     point_.crossed = true;
     copy_free_gram(memory, sums);
@@ -236,27 +253,29 @@ CUDA_OPT_HD_CALL inline CauchySearch::State CauchySearch::begin(const LimitedMem
 // the reach doubles from window to window, so that after 2,100 of them, the binary exponents that there are, a window
 // holds all finite breakpoints; a bisection at least halves what lies between its ends. Nearly always there is one
 // window.
-CUDA_OPT_HD_CALL inline CauchySearch::State CauchySearch::next_window() {
+template <int fixed_m> CUDA_OPT_HD_INLINE CauchyTurn CauchySearchOf<fixed_m>::next_window() {
     const double hi = least(at_.t + (1 + reach_) * (minimiser() - at_.t), bracket_);
     if (hi <= searched_) return settle();
     return ask_window(Asked::window, searched_, hi);
 }
 
-CUDA_OPT_HD_CALL inline CauchySearch::State CauchySearch::after_window(bool found) {
-    if (!finite()) return State::breakdown;
+template <int fixed_m> CUDA_OPT_HD_INLINE CauchyTurn CauchySearchOf<fixed_m>::after_window(bool found) {
+    if (!finite()) return CauchyTurn::breakdown;
     reach_ *= 2;
     return found ? settle() : next_window();
 }
 
-CUDA_OPT_HD_CALL inline CauchySearch::State CauchySearch::ask_window(Asked asked, double lo, double hi) {
+template <int fixed_m>
+CUDA_OPT_HD_INLINE CauchyTurn CauchySearchOf<fixed_m>::ask_window(Asked asked, double lo, double hi) {
     asked_ = asked;
     from_ = lo;
     to_ = hi;
-    return State::asks;
+    return CauchyTurn::asks;
 }
 
-CUDA_OPT_HD_CALL inline CauchySearch::State CauchySearch::resume(const LimitedMemory &memory, const Answer &answer) {
-    const bool too_many = answer.crossed.count > crossed_capacity;
+template <int fixed_m>
+CUDA_OPT_HD_INLINE CauchyTurn CauchySearchOf<fixed_m>::resume(const LimitedMemory &memory, const Answer &answer) {
+    const bool too_many = bisects && answer.crossed.count > crossed_capacity;
     switch (asked_) {
     case Asked::window:
         if (too_many) { // bisect it
@@ -267,7 +286,9 @@ CUDA_OPT_HD_CALL inline CauchySearch::State CauchySearch::resume(const LimitedMe
         }
         searched_ = to_;
         return after_window(pass_breakpoints(memory, answer.crossed, searched_));
-    case Asked::trial: return judge_probe(memory, *answer.sums);
+    case Asked::trial:
+        if constexpr (bisects) return judge_probe(memory, *answer.sums);
+        break;
     case Asked::rest: {
         if (too_many) {
             bisections_++;
@@ -277,15 +298,16 @@ CUDA_OPT_HD_CALL inline CauchySearch::State CauchySearch::resume(const LimitedMe
         searched_ = at_.t;
         return after_window(found);
     }
-    case Asked::free_gram: point_.own_gram = false; return State::found;
+    case Asked::free_gram: point_.own_gram = false; return CauchyTurn::found;
     }
-    return State::breakdown;
+    return CauchyTurn::breakdown;
 }
 
 // Pass the breakpoints of a window that reaches up to hi, until a segment holds its own minimiser (algorithm CP). True:
 // found.
-CUDA_OPT_HD_CALL inline bool CauchySearch::pass_breakpoints(const LimitedMemory &memory, const CrossedWindow &window,
-                                                            double hi) {
+template <int fixed_m>
+CUDA_OPT_HD_INLINE bool CauchySearchOf<fixed_m>::pass_breakpoints(const LimitedMemory &memory,
+                                                                  const CrossedWindow &window, double hi) {
     const int size = 2 * memory.pairs();
     const bool downdate = point_.gram_holds && window.count <= cauchy::most_downdates(point_.free_variables);
     for (int64_t next = 0; next < window.count;) {
@@ -308,8 +330,9 @@ CUDA_OPT_HD_CALL inline bool CauchySearch::pass_breakpoints(const LimitedMemory 
 }
 
 // The variable has reached its bound and moves no more (eqs. 4.9 and 4.10).
-CUDA_OPT_HD_CALL inline void CauchySearch::fix_at_bound(const LimitedMemory &memory, const CrossedVariable &variable,
-                                                        bool downdate) {
+template <int fixed_m>
+CUDA_OPT_HD_INLINE void CauchySearchOf<fixed_m>::fix_at_bound(const LimitedMemory &memory,
+                                                              const CrossedVariable &variable, bool downdate) {
     const int size = 2 * memory.pairs();
     const double theta = memory.theta(), g = variable.g;
     double *const w = w_.data(), *const w_reduced = w_reduced_.data();
@@ -328,18 +351,19 @@ CUDA_OPT_HD_CALL inline void CauchySearch::fix_at_bound(const LimitedMemory &mem
 
 // More breakpoints in (lo, hi] than can be had. Evaluate the path at a tau between them; midpoints alternate between
 // the values and their bits, so that 128 steps reach adjacent numbers and end it.
-CUDA_OPT_HD_CALL inline CauchySearch::State CauchySearch::probe() {
+template <int fixed_m> CUDA_OPT_HD_CALL inline CauchyTurn CauchySearchOf<fixed_m>::probe() {
     double middle = bisections_ % 2 == 0 ? lo_ + 0.5 * (hi_ - lo_) : cauchy::bits_midpoint(greatest(lo_, 0.0), hi_);
     if (!(middle > lo_ && middle < hi_)) middle = cauchy::bits_midpoint(lo_, hi_);
     all_tied_ = !(middle > lo_ && middle < hi_); // hi is the number next to lo: its variables end one segment together
     if (all_tied_) middle = hi_;
     asked_ = Asked::trial;
     panel_.threshold = middle;
-    return State::asks;
+    return CauchyTurn::asks;
 }
 
-CUDA_OPT_HD_CALL inline CauchySearch::State CauchySearch::judge_probe(const LimitedMemory &memory,
-                                                                      const PanelProducts &sums) {
+template <int fixed_m>
+CUDA_OPT_HD_CALL inline CauchyTurn CauchySearchOf<fixed_m>::judge_probe(const LimitedMemory &memory,
+                                                                        const PanelProducts &sums) {
     const double tau = panel_.threshold;
     saved_point_ = point_;
     saved_at_ = at_;
@@ -362,14 +386,14 @@ CUDA_OPT_HD_CALL inline CauchySearch::State CauchySearch::judge_probe(const Limi
 }
 
 // The minimiser is known; what the subspace minimisation needs is asked for, if it is not there.
-CUDA_OPT_HD_CALL inline CauchySearch::State CauchySearch::settle() {
+template <int fixed_m> CUDA_OPT_HD_CALL inline CauchyTurn CauchySearchOf<fixed_m>::settle() {
     const double t = point_.t = point_.free_variables > 0 ? greatest(minimiser(), at_.t) : at_.t;
     dense::add(c(), t - at_.t, p(), size_);
     point_.breakpoints_crossed = static_cast<int64_t>(moving_at_start_ - point_.free_variables);
-    if (point_.gram_holds || point_.free_variables <= 0) return State::found;
+    if (point_.gram_holds || point_.free_variables <= 0) return CauchyTurn::found;
     asked_ = Asked::free_gram;
     panel_.threshold = point_.threshold;
-    return State::asks;
+    return CauchyTurn::asks;
 }
 
 } // namespace cudaopt

@@ -8,7 +8,7 @@
 namespace cudaopt {
 
 // Whether the caller is asked for a diagonal at this iterate, or the last one still holds there.
-CUDA_OPT_HD_CALL inline bool State::diagonal_is_due(int64_t iterate) const {
+template <int fixed_m> CUDA_OPT_HD_INLINE bool StateOf<fixed_m>::diagonal_is_due(int64_t iterate) const {
     if (!callers_metric()) return false;
     const int64_t every = settings.diagonal_every;
     return diagonal_supplied_at_ < 0 || (every > 0 && iterate - diagonal_supplied_at_ >= every);
@@ -16,30 +16,30 @@ CUDA_OPT_HD_CALL inline bool State::diagonal_is_due(int64_t iterate) const {
 
 // One that is supplied at every iterate is H_0 itself. One that holds is scaled by the newest pair, as theta I is: the
 // curvature along the last steps changes from iterate to iterate. 0: that of the pair.
-CUDA_OPT_HD_CALL inline double State::callers_theta() const {
+template <int fixed_m> CUDA_OPT_HD_INLINE double StateOf<fixed_m>::callers_theta() const {
     return settings.diagonal_every == 1 || memory_.pairs() == 0 ? 1 : 0;
 }
 
-CUDA_OPT_HD_CALL inline const Request &State::take_diagonal(const Answer &answer) {
+template <int fixed_m> CUDA_OPT_HD_CALL inline Turn StateOf<fixed_m>::take_diagonal() {
     diagonals_supplied_++;
     diagonal_supplied_at_ = results.iterations;
     products_hold_ = false; // they are not of this one
-    return begin_direction(answer);
+    return Turn::begin_direction;
 }
 
 // The products tell that the diagonal has a bad element, and the answer which one.
-CUDA_OPT_HD_CALL inline const Request &State::judge_diagonal(const Answer &answer) {
+template <int fixed_m> CUDA_OPT_HD_CALL inline Turn StateOf<fixed_m>::judge_diagonal(const Answer &answer) {
     told_early_.integers[0] = answer.index;
     return end(CUDA_OPT_BAD_DIAGONAL, EventKind::diagonal_is_bad);
 }
 
-CUDA_OPT_HD_CALL inline const Request &State::begin_direction(const Answer &answer) {
+template <int fixed_m> CUDA_OPT_HD_INLINE Turn StateOf<fixed_m>::begin_direction() {
     const FirstStep first = fresh_start_ ? first_step() : FirstStep{1, 1};
     if (fresh_start_) memory_.set_scale(first.theta);
     else if (memory_.pairs() == 0 && !settings.robust) memory_.set_scale(1);
     direction_.step = least(first.step, settings.step_max);
     direction_.truncate = false;
-    return products_hold_ ? begin_cauchy(answer) : ask_model();
+    return products_hold_ ? Turn::begin_cauchy : ask_model();
 }
 
 // VA15 and L-BFGS-B alike: the first trial point lies at x - t P g, t = 1 / ||P g||, with bounds t = 1 at most, and 1
@@ -50,25 +50,24 @@ CUDA_OPT_HD_CALL inline const Request &State::begin_direction(const Answer &answ
 // ||x|| tells no distance, as 0 does not. Where the metric is learned, the point is no further away than the minimum,
 // were that 0, of a parabola with this f and slope; but a f that is small by chance makes the way a thousand times
 // shorter at most.
-CUDA_OPT_HD_CALL inline State::FirstStep State::first_step() const {
+template <int fixed_m> CUDA_OPT_HD_CALL inline FirstStep StateOf<fixed_m>::first_step() const {
     constexpr double few_digits = 1 / 67108864.0, far = 67108864.0; // 2^26 either way
     constexpr double shortest = 1e-3;
     const double norm = results.pg_norm2, x = results.x_norm2, f = std::fabs(results.f);
     const FirstStep classical{1, boxed_ ? 1 : bounded_ ? least(1 / norm, 1.0) : 1 / norm};
     if (callers_metric()) return classical;
-    const bool learns = settings.metric == Metric::learned;
     double length = !bounded_ ? 1 : boxed_ ? norm : least(norm, 1.0);
-    if (learns && f != 0) length *= least(greatest(2 * f / norm / length, shortest), 1.0);
+    if (learns() && f != 0) length *= least(greatest(2 * f / norm / length, shortest), 1.0);
     const bool x_tells = !boxed_ && far * x * (far * x) >= smallest_normal;
     const double in_f = least(rounding_level * f / norm, 1.0), in_x = few_digits * x;
     const double wanted = greatest(greatest(in_f, in_x), x_tells ? least(length, far * x) : length);
     const double theta = norm / wanted;
-    const bool changed = learns || (settings.robust && wanted != length);
+    const bool changed = learns() || (settings.robust && wanted != length);
     return (changed || !bounded_) && is_normal(theta) && is_normal(1 / theta) ? FirstStep{theta, 1} : classical;
 }
 
 // Of the products that the model is made from, at the iterate.
-CUDA_OPT_HD_CALL inline PanelRequest State::model_panel() const {
+template <int fixed_m> CUDA_OPT_HD_INLINE PanelRequest StateOf<fixed_m>::model_panel() const {
     PanelRequest panel = panel_;
     panel.weighted = weighted();
     panel.watches = metric_.exists();
@@ -77,20 +76,22 @@ CUDA_OPT_HD_CALL inline PanelRequest State::model_panel() const {
     return panel;
 }
 
-CUDA_OPT_HD_CALL inline const Request &State::ask_model() { return ask_products(Stage::model_products, model_panel()); }
+template <int fixed_m> CUDA_OPT_HD_CALL inline Turn StateOf<fixed_m>::ask_model() {
+    return ask_products(Stage::model_products, model_panel());
+}
 
 // The products of panel_, and on the way the update of the metric, if one is due.
-CUDA_OPT_HD_CALL inline const Request &State::ask_and_learn(Stage next) {
+template <int fixed_m> CUDA_OPT_HD_INLINE Turn StateOf<fixed_m>::ask_and_learn(Stage next) {
     const MetricUpdate update = metric_.take_update();
     if (metric_.exists() || diagonal_will_hold()) panel_ = model_panel();
-    const Request &request = ask_products(next, panel_);
-    asked_.update = update;
-    return request;
+    ask_products(next, panel_);
+    metric_.ask(update);
+    return Turn::asks;
 }
 
 // The sums are those with the newest pair as the fresh one.
-CUDA_OPT_HD_CALL inline void State::observe_pair(const PanelProducts &sums) {
-    if (settings.metric != Metric::learned) return;
+template <int fixed_m> CUDA_OPT_HD_INLINE void StateOf<fixed_m>::observe_pair(const PanelProducts &sums) {
+    if (!learns()) return;
     const double yy = sums.over_all(panel::y_new, panel::y_new), dd = sums.over_all(panel::s_new, panel::s_new),
                  other_yy = panel_.in_metric() ? sums.row_sums[newest_y_sum] : yy,
                  other_dd = panel_.in_metric() ? sums.row_sums[newest_d_sum] : dd;
@@ -99,7 +100,7 @@ CUDA_OPT_HD_CALL inline void State::observe_pair(const PanelProducts &sums) {
     else metric_.observe(slot, capacity, n_, yy, dd, other_yy, other_dd);
 }
 
-CUDA_OPT_HD_CALL inline const Request &State::begin_cauchy(const Answer &answer) {
+template <int fixed_m> CUDA_OPT_HD_INLINE Turn StateOf<fixed_m>::begin_cauchy(const Answer &answer) {
     if (in_metric()) {
         if (answer.sums->row_sums[bad_weights] > 0)
             return callers_metric() ? ask(Stage::diagonal_checked, Verb::check_diagonal) : break_down();
@@ -110,19 +111,18 @@ CUDA_OPT_HD_CALL inline const Request &State::begin_cauchy(const Answer &answer)
     if (bounded_ && !memory_.factor()) return break_down();
     PanelRequest along_path = model_panel();
     along_path.older_steps = false;
-    return follow_cauchy(cauchy_.begin(memory_, along_path, *answer.sums, bounded_, settings.approximate_cauchy),
-                         answer);
+    return follow_cauchy(cauchy_.begin(memory_, along_path, *answer.sums, bounded_, settings.approximate_cauchy));
 }
 
-CUDA_OPT_HD_CALL inline const Request &State::follow_cauchy(CauchySearch::State search, const Answer &answer) {
-    if (search == CauchySearch::State::breakdown) return break_down();
-    if (search == CauchySearch::State::found) return minimise_subspace(answer);
-    Request &request = ask(Stage::cauchy, Verb::task);
-    cauchy_.ask(request);
-    return request;
+template <int fixed_m> CUDA_OPT_HD_INLINE Turn StateOf<fixed_m>::follow_cauchy(CauchyTurn search) {
+    if (search == CauchyTurn::breakdown) return break_down();
+    if (search == CauchyTurn::found) return Turn::minimise_subspace;
+    ask(Stage::cauchy, Verb::task);
+    cauchy_.ask(request_);
+    return Turn::asks;
 }
 
-CUDA_OPT_HD_CALL inline const Request &State::minimise_subspace(const Answer &answer) {
+template <int fixed_m> CUDA_OPT_HD_INLINE Turn StateOf<fixed_m>::minimise_subspace(const Answer &answer) {
     const CauchyPoint &point = cauchy_.point();
     const bool all_free = !bounded_ || point.free_variables == static_cast<double>(n_);
     if (point.free_variables > 0 && !subspace_.minimise(memory_, cauchy_, cauchy_.free_gram(answer), all_free))
@@ -145,18 +145,18 @@ CUDA_OPT_HD_CALL inline const Request &State::minimise_subspace(const Answer &an
     direction_.alpha = 1;
     unit_ = fresh_start_ ? 1 / memory_.theta() : 1;
     f_base_ = results.f;
-    return remakes_for_truncation_ ? ask_truncation() : take_direction();
+    return remakes_for_truncation_ ? ask_truncation() : Turn::take_direction;
 }
 
 // A breakdown drops the memory and goes on from the same point. Twice at most: without pairs nothing is left to break
 // down.
-CUDA_OPT_HD_CALL inline const Request &State::break_down() {
+template <int fixed_m> CUDA_OPT_HD_CALL inline Turn StateOf<fixed_m>::break_down() {
     refresh();
     return ask_model();
 }
 
 // Drop the memory. What it learned of the scale of f and x stays, unless version 3.0 is followed.
-CUDA_OPT_HD_CALL inline void State::refresh() {
+template <int fixed_m> CUDA_OPT_HD_CALL inline void StateOf<fixed_m>::refresh() {
     memory_.drop_pairs(settings.robust);
     metric_.forget();
     pair_unfinished_ = products_hold_ = remakes_for_truncation_ = false;
@@ -165,14 +165,14 @@ CUDA_OPT_HD_CALL inline void State::refresh() {
 }
 
 // The next direction starts from the products of the pairs as they are stored.
-CUDA_OPT_HD_CALL inline void State::use_stored_pairs() {
+template <int fixed_m> CUDA_OPT_HD_CALL inline void StateOf<fixed_m>::use_stored_pairs() {
     panel_ = memory_.stored_panel();
     panel_.free_gram = bounded_;
 }
 
 // Sweep 2, then the trial point's f and g. On a GPU it is known when they are there whether d is a direction of
 // descent: its sums come with the next sweep's, and save a wait of their own.
-CUDA_OPT_HD_CALL inline const Request &State::take_direction() {
+template <int fixed_m> CUDA_OPT_HD_INLINE Turn StateOf<fixed_m>::take_direction() {
     products_hold_ = pair_unfinished_ = direction_sums_known_ = at_iterate_ = false;
     search_evaluations_ = cuts_in_a_row_ = 0;
     search_started_ = direction_judged_ = returning_ = exhausted_ = false;

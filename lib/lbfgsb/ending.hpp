@@ -7,7 +7,7 @@
 namespace cudaopt {
 
 // The test that holds at the iterate, or 0.
-CUDA_OPT_HD_CALL inline int State::stopping_test() const {
+template <int fixed_m> CUDA_OPT_HD_INLINE int StateOf<fixed_m>::stopping_test() const {
     const Results &r = results;
     if (r.f <= settings.f_target) return CUDA_OPT_F_TARGET;
     if (!exhausted_ && r.pg_norm2 < settings.eps * greatest(1.0, r.x_norm2)) return CUDA_OPT_EPS;
@@ -17,11 +17,11 @@ CUDA_OPT_HD_CALL inline int State::stopping_test() const {
     return 0;
 }
 
-CUDA_OPT_HD_CALL inline double State::least_decrease() const {
+template <int fixed_m> CUDA_OPT_HD_INLINE double StateOf<fixed_m>::least_decrease() const {
     return settings.factr * machine_epsilon * greatest(greatest(std::fabs(f_previous_), std::fabs(results.f)), 1.0);
 }
 
-CUDA_OPT_HD_CALL inline const Request &State::converge(int test) {
+template <int fixed_m> CUDA_OPT_HD_CALL inline Turn StateOf<fixed_m>::converge(int test) {
     results.stop_test = test;
     told_early_.numbers[0] = f_previous_ - results.f;
     told_early_.numbers[1] = least_decrease();
@@ -33,7 +33,7 @@ CUDA_OPT_HD_CALL inline const Request &State::converge(int test) {
 }
 
 // The code of the limit that is reached, or 0.
-CUDA_OPT_HD_CALL inline int State::limit_reached(bool at_iterate) const {
+template <int fixed_m> CUDA_OPT_HD_INLINE int StateOf<fixed_m>::limit_reached(bool at_iterate) const {
     const Settings &s = settings;
     if (at_iterate && s.max_iterations > 0 && results.iterations >= s.max_iterations) return CUDA_OPT_ITERATION_LIMIT;
     if (s.max_evaluations > 0 && results.evaluations >= s.max_evaluations) return CUDA_OPT_EVALUATION_LIMIT;
@@ -41,7 +41,7 @@ CUDA_OPT_HD_CALL inline int State::limit_reached(bool at_iterate) const {
     return 0;
 }
 
-CUDA_OPT_HD_CALL inline const Request &State::end_at_limit(int code) {
+template <int fixed_m> CUDA_OPT_HD_CALL inline Turn StateOf<fixed_m>::end_at_limit(int code) {
     if (reached_ != 0) return converge(reached_);
     told_early_.numbers[0] = seconds_;
     return end(code, code == CUDA_OPT_ITERATION_LIMIT    ? EventKind::iteration_limit_reached
@@ -49,19 +49,22 @@ CUDA_OPT_HD_CALL inline const Request &State::end_at_limit(int code) {
                                                          : EventKind::time_limit_reached);
 }
 
-CUDA_OPT_HD_CALL inline const Request &State::stop() {
+template <int fixed_m> CUDA_OPT_HD_CALL inline const Request &StateOf<fixed_m>::stop() {
     if (stage_ == Stage::first_point || stage_ == Stage::trial_point) results.evaluations--; // asked for in vain
-    return end(CUDA_OPT_STOPPED, EventKind::stopped);
+    end(CUDA_OPT_STOPPED, EventKind::stopped);
+    return request_;
 }
 
 // Nothing is waited for here, either: that the best iterate be put back is the machine's last command.
-CUDA_OPT_HD_CALL inline const Request &State::give_up(bool stop_requested, double seconds) {
+template <int fixed_m>
+CUDA_OPT_HD_CALL inline const Request &StateOf<fixed_m>::give_up(bool stop_requested, double seconds) {
     told_early_.numbers[0] = seconds;
-    return stop_requested ? end(CUDA_OPT_STOPPED, EventKind::stopped_while_waiting)
-                          : end(CUDA_OPT_TIME_LIMIT, EventKind::time_limit_while_waiting);
+    if (stop_requested) end(CUDA_OPT_STOPPED, EventKind::stopped_while_waiting);
+    else end(CUDA_OPT_TIME_LIMIT, EventKind::time_limit_while_waiting);
+    return request_;
 }
 
-CUDA_OPT_HD_CALL inline const Request &State::end(int code, EventKind why) {
+template <int fixed_m> CUDA_OPT_HD_CALL inline Turn StateOf<fixed_m>::end(int code, EventKind why) {
     end_code_ = code;
     end_why_ = why;
     return settle();
@@ -70,19 +73,19 @@ CUDA_OPT_HD_CALL inline const Request &State::end(int code, EventKind why) {
 // The solve ends: x, f, g become the best iterate, one command after the other. The newest pair's y is formed on the
 // way by the next direction; where there will be none, it is formed here: g may not be there later, when the pairs
 // serve another solve.
-CUDA_OPT_HD_CALL inline const Request &State::settle() {
+template <int fixed_m> CUDA_OPT_HD_CALL inline Turn StateOf<fixed_m>::settle() {
     if (pair_unfinished_) {
-        Request &request = ask(Stage::ending, Verb::finish_pair);
-        request.slot = finish_pair();
-        return request;
+        ask(Stage::ending, Verb::finish_pair);
+        request_.slot = finish_pair();
+        return Turn::asks;
     }
     if (best_is_aside_) {
         best_is_aside_ = false;
         at_iterate_ = true;
         static_cast<IterateFacts &>(results) = best_;
-        Request &request = ask(Stage::ending, Verb::bring_back);
-        request.number = f_best_;
-        return request;
+        ask(Stage::ending, Verb::bring_back);
+        request_.number = f_best_;
+        return Turn::asks;
     }
     if (!at_iterate_) return restore(Stage::ending);
     tell_end();
@@ -91,16 +94,16 @@ CUDA_OPT_HD_CALL inline const Request &State::settle() {
 }
 
 // x, f, g are the base point again.
-CUDA_OPT_HD_CALL inline const Request &State::restore(Stage next) {
+template <int fixed_m> CUDA_OPT_HD_CALL inline Turn StateOf<fixed_m>::restore(Stage next) {
     at_iterate_ = true;
-    Request &request = ask(next, Verb::restore);
-    request.slot = direction_.spare_slot;
-    request.number = f_base_;
-    return request;
+    ask(next, Verb::restore);
+    request_.slot = direction_.spare_slot;
+    request_.number = f_base_;
+    return Turn::asks;
 }
 
 // The numbers of the ending's sentence, once x, f and g are what they will be.
-CUDA_OPT_HD_CALL inline void State::tell_end() {
+template <int fixed_m> CUDA_OPT_HD_CALL inline void StateOf<fixed_m>::tell_end() {
     const Results &r = results;
     const Event early = told_early_;
     told_early_ = {};

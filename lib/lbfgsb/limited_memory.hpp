@@ -10,7 +10,7 @@
 
 namespace cudaopt {
 
-class LimitedMemory {
+template <int fixed_m> class LimitedMemoryOf {
   public:
     template <class Visit> CUDA_OPT_HD constexpr void each_array(int m, Visit &visit) {
         m_ = m;
@@ -18,8 +18,10 @@ class LimitedMemory {
         visit(ss_, size), visit(ys_, size), visit(yy_, size), visit(theta_ss_, size);
         visit(step_, m), visit(y_scale_, m);
         middle_.each_array(m, visit);
-        subspace_.each_array(m, visit);
+        if constexpr (fixed_m == 0) subspace_.each_array(m, visit);
     }
+
+    static constexpr int64_t passing_bytes = sizeof(dense::QuasiDefiniteOf<fixed_m>);
 
     CUDA_OPT_HD int capacity() const { return m_; }
     CUDA_OPT_HD int pairs() const { return k_; }
@@ -65,13 +67,16 @@ class LimitedMemory {
     // Factorise M^-1 = [-D, L'; L, theta S'S]. False: breakdown.
     CUDA_OPT_HD bool factor();
     // v <- (V'R)^-1 v with M^-1 = V'R V, 2k numbers in the basis; then a'M b of two that have been reduced.
-    CUDA_OPT_HD void reduce_by_middle(double *v) const { middle_.reduce(v); }
-    CUDA_OPT_HD double middle_form(const double *a, const double *b) const { return middle_.reduced_form(a, b); }
+    CUDA_OPT_HD void reduce_by_middle(double *v) const {
+        dense::at_size<fixed_m>(k_, [&](auto k) { middle_.reduce(k, v); });
+    }
+    CUDA_OPT_HD double middle_form(const double *a, const double *b) const {
+        return dense::at_size<fixed_m>(k_, [&](auto k) { return middle_.reduced_form(k, a, b); });
+    }
 
-    // Factorise K = M^-1 - W_F'W_F / theta, whose inverse the subspace minimisation needs (eq. 5.11), from the panel's
-    // products over the free variables, packed as in PanelProducts. False: breakdown.
-    CUDA_OPT_HD bool factor_subspace(const double *over_free);
-    CUDA_OPT_HD void apply_subspace_inverse(double *v) const { subspace_.solve(v); }
+    // v <- K^-1 v with K = M^-1 - W_F'W_F / theta, whose inverse the subspace minimisation needs (eq. 5.11), from the
+    // panel's products over the free variables, packed as in PanelProducts. False: breakdown of the factorisation.
+    CUDA_OPT_HD bool solve_subspace(const double *over_free, double *v);
     // v <- K^-1 v where all variables are free: K = [-(D + Y'Y / theta), -R'; -R, 0] with R the upper triangle of S'Y,
     // and nothing has to be factorised (the inverse form of Byrd, Nocedal, Schnabel 1994, eq. 3.1).
     CUDA_OPT_HD void apply_full_space_inverse(double *v) const;
@@ -81,27 +86,41 @@ class LimitedMemory {
     CUDA_OPT_HD void to_panel(const double *basis, double *panel_entries) const;
 
   private:
-    CUDA_OPT_HD double *row(dense::Array &matrix, int i) { return matrix.data() + i * m_; }
-    CUDA_OPT_HD const double *row(const dense::Array &matrix, int i) const { return matrix.data() + i * m_; }
-    CUDA_OPT_HD double &at(dense::Array &matrix, int i, int j) { return row(matrix, i)[j]; }
-    CUDA_OPT_HD double at(const dense::Array &matrix, int i, int j) const { return row(matrix, i)[j]; }
-    CUDA_OPT_HD void drop_oldest(dense::Array &matrix);
+    CUDA_OPT_HD double *row(dense::Array<fixed_m * fixed_m> &matrix, int i) { return matrix.data() + i * m_; }
+    CUDA_OPT_HD const double *row(const dense::Array<fixed_m * fixed_m> &matrix, int i) const {
+        return matrix.data() + i * m_;
+    }
+    CUDA_OPT_HD double &at(dense::Array<fixed_m * fixed_m> &matrix, int i, int j) { return row(matrix, i)[j]; }
+    CUDA_OPT_HD double at(const dense::Array<fixed_m * fixed_m> &matrix, int i, int j) const {
+        return row(matrix, i)[j];
+    }
+    CUDA_OPT_HD void drop_oldest(dense::Array<fixed_m * fixed_m> &matrix);
+    template <class Size> CUDA_OPT_HD void take_newest(Size k, const PanelProducts &sums);
+    template <class Size> CUDA_OPT_HD bool factor_of(Size k);
+    template <class Size>
+    CUDA_OPT_HD bool solve_subspace_by(dense::QuasiDefiniteOf<fixed_m> &system, Size k, const double *over_free,
+                                       double *v) const;
+    template <class Size> CUDA_OPT_HD void apply_full_space_inverse_of(Size k, double *v) const;
 
-    int m_ = 0, k_ = 0, spare_ = 0;
+    dense::Known<fixed_m> m_;
+    int k_ = 0, spare_ = 0;
     double theta_ = 1, plain_theta_ = 1;
     bool plain_ = true;
     int64_t weights_ = no_weights;
     // m x m by rows, oldest pair first: S'S (its upper triangle), Y'S, Y'Y.
-    dense::Array ss_, ys_, yy_;
-    dense::Array step_;     // s_j = step_j d_j
-    dense::Array y_scale_;  // y_j of the model over the difference of the gradients that is stored
-    dense::Array theta_ss_; // theta S'S as in M^-1, its upper triangle; K needs it, too
-    dense::QuasiDefinite middle_, subspace_;
+    dense::Array<fixed_m * fixed_m> ss_, ys_, yy_;
+    dense::Array<fixed_m> step_;               // s_j = step_j d_j
+    dense::Array<fixed_m> y_scale_;            // y_j of the model over the difference of the gradients that is stored
+    dense::Array<fixed_m * fixed_m> theta_ss_; // theta S'S as in M^-1, its upper triangle; K needs it, too
+    std::conditional_t<fixed_m == 0, dense::QuasiDefinite, dense::Nothing> subspace_; // else a solve has its own
+    dense::QuasiDefiniteOf<fixed_m> middle_; // the last: see StateOf::lasting_bytes()
 };
 
-CUDA_OPT_HD_CALL inline void LimitedMemory::clear() { drop_pairs(false); }
+using LimitedMemory = LimitedMemoryOf<0>;
 
-CUDA_OPT_HD_CALL inline void LimitedMemory::drop_pairs(bool keep_theta) {
+template <int fixed_m> CUDA_OPT_HD_CALL inline void LimitedMemoryOf<fixed_m>::clear() { drop_pairs(false); }
+
+template <int fixed_m> CUDA_OPT_HD_CALL inline void LimitedMemoryOf<fixed_m>::drop_pairs(bool keep_theta) {
     k_ = 0;
     plain_ = true;
     weights_ = no_weights;
@@ -109,28 +128,31 @@ CUDA_OPT_HD_CALL inline void LimitedMemory::drop_pairs(bool keep_theta) {
     theta_ = plain_theta_;
 }
 
-CUDA_OPT_HD_CALL inline bool LimitedMemory::usable(const PanelProducts &sums, double step) {
+template <int fixed_m>
+CUDA_OPT_HD_INLINE bool LimitedMemoryOf<fixed_m>::usable(const PanelProducts &sums, double step) {
     const double curvature = step * sums.over_all(panel::y_new, panel::s_new),
                  theta = sums.over_all(panel::y_new, panel::y_new) / curvature;
     return is_normal(curvature) && is_normal(theta) && is_normal(1 / theta) &&
            is_normal(step * step * sums.over_all(panel::s_new, panel::s_new));
 }
 
-CUDA_OPT_HD inline PanelRequest LimitedMemory::stored_panel() const {
+template <int fixed_m> CUDA_OPT_HD inline PanelRequest LimitedMemoryOf<fixed_m>::stored_panel() const {
     return {k_, newest_slot(), false, 0, true, false};
 }
 
-CUDA_OPT_HD inline PanelRequest LimitedMemory::tentative_panel() const {
+template <int fixed_m> CUDA_OPT_HD inline PanelRequest LimitedMemoryOf<fixed_m>::tentative_panel() const {
     return {(k_ < m_ ? k_ : m_ - 1) + 1, spare_, true, 0, true, false};
 }
 
 // The others move up by one row and left by one column; the last row and column are left to be written.
-CUDA_OPT_HD_CALL inline void LimitedMemory::drop_oldest(dense::Array &matrix) {
+template <int fixed_m>
+CUDA_OPT_HD_INLINE void LimitedMemoryOf<fixed_m>::drop_oldest(dense::Array<fixed_m * fixed_m> &matrix) {
     dense::copy(matrix.data() + m_ + 1, m_ * m_ - m_ - 1, matrix.data());
 }
 
-CUDA_OPT_HD_CALL inline void LimitedMemory::append(const PanelProducts &sums, double step, int64_t weights,
-                                                   double y_scale) {
+template <int fixed_m>
+CUDA_OPT_HD_INLINE void LimitedMemoryOf<fixed_m>::append(const PanelProducts &sums, double step, int64_t weights,
+                                                         double y_scale) {
     // Until weigh() the older pairs' products may be of other weights than the newest's.
     weights_ = k_ == 0 || weights == weights_ ? weights : other_weights;
     plain_ = plain_ && weights_ == no_weights;
@@ -143,13 +165,7 @@ CUDA_OPT_HD_CALL inline void LimitedMemory::append(const PanelProducts &sums, do
     const int newest = k_++;
     step_[newest] = step;
     y_scale_[newest] = y_scale;
-    for (int i = greatest(0, newest + 1 - panel::pairs(sums.columns)); i <= newest; i++) {
-        const int y = panel::y_column(newest - i), s = panel::s_column(newest - i);
-        at(yy_, newest, i) = at(yy_, i, newest) = y_scale * y_scale_[i] * sums.over_all(panel::y_new, y);
-        at(ss_, i, newest) = step * step_[i] * sums.over_all(panel::s_new, s);
-        at(ys_, newest, i) = y_scale * step_[i] * sums.over_all(panel::y_new, s);
-        at(ys_, i, newest) = step * y_scale_[i] * sums.over_all(panel::s_new, y);
-    }
+    dense::at_size<fixed_m>(k_, [&](auto k) { take_newest(k, sums); });
     theta_ = plain_theta_ = at(yy_, newest, newest) / at(ys_, newest, newest);
     if (weights != no_weights) {
         const double plain = y_scale * y_scale * sums.row_sums[newest_y_sum] / at(ys_, newest, newest);
@@ -158,7 +174,23 @@ CUDA_OPT_HD_CALL inline void LimitedMemory::append(const PanelProducts &sums, do
     spare_ = (spare_ + 1) % (m_ + 1);
 }
 
-CUDA_OPT_HD_CALL inline bool LimitedMemory::fits_single_precision(int64_t n) const {
+template <int fixed_m>
+template <class Size>
+CUDA_OPT_HD_INLINE void LimitedMemoryOf<fixed_m>::take_newest(Size k, const PanelProducts &sums) {
+    const int newest = k - 1, known = fixed_m > 0 ? k : panel::pairs(sums.columns);
+    const double step = step_[newest], y_scale = y_scale_[newest];
+    CUDA_OPT_UNROLLED(dense::times_unrolled<Size>)
+    for (int i = 0; i < k; i++) {
+        if (newest - i >= known) continue;
+        const int y = panel::y_column(newest - i), s = panel::s_column(newest - i);
+        at(yy_, newest, i) = at(yy_, i, newest) = y_scale * y_scale_[i] * sums.over_all(panel::y_new, y);
+        at(ss_, i, newest) = step * step_[i] * sums.over_all(panel::s_new, s);
+        at(ys_, newest, i) = y_scale * step_[i] * sums.over_all(panel::y_new, s);
+        at(ys_, i, newest) = step * y_scale_[i] * sums.over_all(panel::s_new, y);
+    }
+}
+
+template <int fixed_m> CUDA_OPT_HD_CALL inline bool LimitedMemoryOf<fixed_m>::fits_single_precision(int64_t n) const {
     for (int i = 0; i < k_; i++)
         if (!panel::fits_single_precision(at(yy_, i, i) / (y_scale_[i] * y_scale_[i]), static_cast<double>(n)) ||
             !panel::fits_single_precision(at(ss_, i, i) / (step_[i] * step_[i]), static_cast<double>(n)))
@@ -166,7 +198,8 @@ CUDA_OPT_HD_CALL inline bool LimitedMemory::fits_single_precision(int64_t n) con
     return true;
 }
 
-CUDA_OPT_HD_CALL inline void LimitedMemory::weigh(const PanelProducts &sums, double theta, int64_t weights) {
+template <int fixed_m>
+CUDA_OPT_HD_CALL inline void LimitedMemoryOf<fixed_m>::weigh(const PanelProducts &sums, double theta, int64_t weights) {
     if (theta > 0) theta_ = theta;
     if (k_ == 0) return;
     plain_ = false;
@@ -184,7 +217,7 @@ CUDA_OPT_HD_CALL inline void LimitedMemory::weigh(const PanelProducts &sums, dou
     }
 }
 
-CUDA_OPT_HD_CALL inline void LimitedMemory::take_free(const PanelProducts &sums) {
+template <int fixed_m> CUDA_OPT_HD_CALL inline void LimitedMemoryOf<fixed_m>::take_free(const PanelProducts &sums) {
     if (k_ > 0) plain_ = false;
     for (int i = 0; i < k_; i++)
         for (int j = i; j < k_; j++)
@@ -192,7 +225,8 @@ CUDA_OPT_HD_CALL inline void LimitedMemory::take_free(const PanelProducts &sums)
                 y_scale_[i] * y_scale_[j] * sums.over_free(panel::y_column(k_ - 1 - j), panel::y_column(k_ - 1 - i));
 }
 
-CUDA_OPT_HD_CALL inline void LimitedMemory::take_plain(const PanelProducts &over_all) {
+template <int fixed_m>
+CUDA_OPT_HD_CALL inline void LimitedMemoryOf<fixed_m>::take_plain(const PanelProducts &over_all) {
     plain_ = true;
     weights_ = no_weights;
     theta_ = plain_theta_;
@@ -206,80 +240,122 @@ CUDA_OPT_HD_CALL inline void LimitedMemory::take_plain(const PanelProducts &over
         }
 }
 
-CUDA_OPT_HD_CALL inline bool LimitedMemory::factor() {
-    for (int i = 0; i < k_; i++) {
-        double *to = row(theta_ss_, i);
-        const double *ss = row(ss_, i);
-        for (int j = i; j < k_; j++) to[j] = theta_ * ss[j];
-    }
+template <int fixed_m> CUDA_OPT_HD_INLINE bool LimitedMemoryOf<fixed_m>::factor() {
     middle_.resize(k_);
-    for (int i = 0; i < k_; i++) {
-        middle_(i, i) = -at(ys_, i, i);
-        dense::copy(row(ys_, i) + i + 1, k_ - i - 1, middle_.row(i) + k_ + i + 1);
-        dense::copy(row(theta_ss_, i) + i, k_ - i, middle_.row(k_ + i) + k_ + i);
-    }
-    return middle_.factor_triangular();
+    return dense::at_size<fixed_m>(k_, [&](auto k) { return factor_of(k); });
 }
 
-CUDA_OPT_HD_CALL inline bool LimitedMemory::factor_subspace(const double *over_free) {
-    const int columns = panel::columns(k_);
+template <int fixed_m> template <class Size> CUDA_OPT_HD_INLINE bool LimitedMemoryOf<fixed_m>::factor_of(Size k) {
+    CUDA_OPT_UNROLLED(dense::times_unrolled<Size>)
+    for (int i = 0; i < k; i++) {
+        double *to = row(theta_ss_, i);
+        const double *ss = row(ss_, i);
+        for (int j = i; j < k; j++) to[j] = theta_ * ss[j];
+    }
+    CUDA_OPT_UNROLLED(dense::times_unrolled<Size>)
+    for (int i = 0; i < k; i++) {
+        middle_(i, i) = -at(ys_, i, i);
+        dense::copy(row(ys_, i) + i + 1, k - i - 1, middle_.row(i) + k + i + 1);
+        dense::copy(row(theta_ss_, i) + i, k - i, middle_.row(k + i) + k + i);
+    }
+    return middle_.factor_triangular(k);
+}
+
+template <int fixed_m>
+CUDA_OPT_HD_INLINE bool LimitedMemoryOf<fixed_m>::solve_subspace(const double *over_free, double *v) {
+    return dense::at_size<fixed_m>(k_, [&](auto k) {
+        if constexpr (fixed_m == 0) {
+            return solve_subspace_by(subspace_, k, over_free, v);
+        } else { // it may stand in registers
+            dense::QuasiDefiniteOf<fixed_m> system;
+            return solve_subspace_by(system, k, over_free, v);
+        }
+    });
+}
+
+template <int fixed_m>
+template <class Size>
+CUDA_OPT_HD_INLINE bool LimitedMemoryOf<fixed_m>::solve_subspace_by(dense::QuasiDefiniteOf<fixed_m> &system, Size k,
+                                                                    const double *over_free, double *v) const {
+    const int columns = panel::columns(k);
     const double theta = theta_, reciprocal = 1 / theta_;
-    subspace_.resize(k_);
-    for (int j = 0; j < k_; j++) {
-        const int y_j = panel::y_column(k_ - 1 - j), s_j = panel::s_column(k_ - 1 - j);
+    system.resize(k);
+    CUDA_OPT_UNROLLED(dense::times_unrolled<Size>)
+    for (int j = 0; j < k; j++) {
+        const int y_j = panel::y_column(k - 1 - j), s_j = panel::s_column(k - 1 - j);
         const double *with_y = over_free + panel::gram_index(y_j, 0, columns),
                      *with_s = over_free + panel::gram_index(s_j, 0, columns);
         const double step = step_[j], y_scale = y_scale_[j];
-        double *y_s = subspace_.row(j) + k_;
+        double *y_s = system.row(j) + k;
         // The older pairs stand further right in the panel, the oldest last.
         for (int i = 0, y_i = columns - 2, s_i = columns - 1; i < j; i++, y_i -= 2, s_i -= 2) {
-            subspace_(i, j) = -reciprocal * (y_scale * y_scale_[i] * with_y[y_i]);
-            subspace_(i, k_ + j) = at(ys_, i, j) - step * y_scale_[i] * with_s[y_i];
+            system(i, j) = -reciprocal * (y_scale * y_scale_[i] * with_y[y_i]);
+            system(i, k + j) = at(ys_, i, j) - step * y_scale_[i] * with_s[y_i];
             y_s[i] = -step_[i] * y_scale * with_y[s_i];
-            subspace_(k_ + i, k_ + j) = at(theta_ss_, i, j) - theta * (step * step_[i] * with_s[s_i]);
+            system(k + i, k + j) = at(theta_ss_, i, j) - theta * (step * step_[i] * with_s[s_i]);
         }
-        subspace_(j, j) = -at(ys_, j, j) - reciprocal * (y_scale * y_scale * with_y[y_j]);
+        system(j, j) = -at(ys_, j, j) - reciprocal * (y_scale * y_scale * with_y[y_j]);
         y_s[j] = -step * y_scale * with_y[s_j];
-        subspace_(k_ + j, k_ + j) = at(theta_ss_, j, j) - theta * (step * step * with_s[s_j]);
+        system(k + j, k + j) = at(theta_ss_, j, j) - theta * (step * step * with_s[s_j]);
     }
-    return subspace_.factor();
+    if (!system.factor(k)) return false;
+    system.solve(k, v);
+    return true;
 }
 
-CUDA_OPT_HD_CALL inline void LimitedMemory::apply_full_space_inverse(double *v) const {
-    double *y_part = v, *s_part = v + k_;
+template <int fixed_m> CUDA_OPT_HD_INLINE void LimitedMemoryOf<fixed_m>::apply_full_space_inverse(double *v) const {
+    dense::at_size<fixed_m>(k_, [&](auto k) { apply_full_space_inverse_of(k, v); });
+}
+
+template <int fixed_m>
+template <class Size>
+CUDA_OPT_HD_INLINE void LimitedMemoryOf<fixed_m>::apply_full_space_inverse_of(Size k, double *v) const {
+    double *y_part = v, *s_part = v + k;
     // R u = -s_part, then R' w = -(y_part + (D + Y'Y / theta) u); u and w change places with the right-hand sides.
     // The rows of Y'S are the columns of R.
-    for (int i = 0; i < k_; i++) s_part[i] = -s_part[i];
-    for (int i = k_ - 1; i >= 0; i--) {
+    CUDA_OPT_UNROLLED(dense::times_unrolled<Size>)
+    for (int i = 0; i < k; i++) s_part[i] = -s_part[i];
+    CUDA_OPT_UNROLLED(dense::times_unrolled<Size>)
+    for (int i = k - 1; i >= 0; i--) {
         s_part[i] *= 1 / at(ys_, i, i);
         dense::subtract(s_part, s_part[i], row(ys_, i), i);
     }
-    for (int i = 0; i < k_; i++) y_part[i] = -y_part[i] - at(ys_, i, i) * s_part[i];
-    for (int i = 0; i < k_; i++) dense::subtract(y_part, s_part[i] / theta_, row(yy_, i), k_);
-    for (int i = 0; i < k_; i++) y_part[i] = (y_part[i] - dense::dot(row(ys_, i), y_part, i)) * (1 / at(ys_, i, i));
-    for (int i = 0; i < k_; i++) {
+    CUDA_OPT_UNROLLED(dense::times_unrolled<Size>)
+    for (int i = 0; i < k; i++) y_part[i] = -y_part[i] - at(ys_, i, i) * s_part[i];
+    CUDA_OPT_UNROLLED(dense::times_unrolled<Size>)
+    for (int i = 0; i < k; i++) dense::subtract(y_part, s_part[i] / theta_, row(yy_, i), k);
+    CUDA_OPT_UNROLLED(dense::times_unrolled<Size>)
+    for (int i = 0; i < k; i++) y_part[i] = (y_part[i] - dense::dot(row(ys_, i), y_part, i)) * (1 / at(ys_, i, i));
+    CUDA_OPT_UNROLLED(dense::times_unrolled<Size>)
+    for (int i = 0; i < k; i++) {
         const double u = s_part[i];
         s_part[i] = y_part[i];
         y_part[i] = u;
     }
 }
 
-CUDA_OPT_HD_CALL inline void LimitedMemory::to_basis(const double *panel_entries, double *basis) const {
-    const int k = k_;
-    const double theta = theta_, *const step = step_.data(), *const y_scale = y_scale_.data();
-    for (int i = 0; i < k; i++) {
-        basis[i] = y_scale[i] * panel_entries[panel::y_column(k - 1 - i)];
-        basis[k + i] = theta * step[i] * panel_entries[panel::s_column(k - 1 - i)];
-    }
+template <int fixed_m>
+CUDA_OPT_HD_INLINE void LimitedMemoryOf<fixed_m>::to_basis(const double *panel_entries, double *basis) const {
+    dense::at_size<fixed_m>(k_, [&](auto k) {
+        const double theta = theta_, *const step = step_.data(), *const y_scale = y_scale_.data();
+        CUDA_OPT_UNROLLED(dense::times_unrolled<decltype(k)>)
+        for (int i = 0; i < k; i++) {
+            basis[i] = y_scale[i] * panel_entries[panel::y_column(k - 1 - i)];
+            basis[k + i] = theta * step[i] * panel_entries[panel::s_column(k - 1 - i)];
+        }
+    });
 }
 
-CUDA_OPT_HD_CALL inline void LimitedMemory::to_panel(const double *basis, double *panel_entries) const {
-    const int k = k_;
-    const double theta = theta_, *const step = step_.data(), *const y_scale = y_scale_.data();
-    for (int i = 0; i < k; i++) {
-        panel_entries[panel::y_column(k - 1 - i)] = y_scale[i] * basis[i];
-        panel_entries[panel::s_column(k - 1 - i)] = theta * step[i] * basis[k + i];
-    }
+template <int fixed_m>
+CUDA_OPT_HD_INLINE void LimitedMemoryOf<fixed_m>::to_panel(const double *basis, double *panel_entries) const {
+    dense::at_size<fixed_m>(k_, [&](auto k) {
+        const double theta = theta_, *const step = step_.data(), *const y_scale = y_scale_.data();
+        CUDA_OPT_UNROLLED(dense::times_unrolled<decltype(k)>)
+        for (int i = 0; i < k; i++) {
+            panel_entries[panel::y_column(k - 1 - i)] = y_scale[i] * basis[i];
+            panel_entries[panel::s_column(k - 1 - i)] = theta * step[i] * basis[k + i];
+        }
+    });
 }
 
 } // namespace cudaopt

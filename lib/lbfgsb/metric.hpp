@@ -111,6 +111,9 @@ class LearnedMetric {
         made_++;
         return update;
     }
+    // That of the inner products under way.
+    CUDA_OPT_HD void ask(const MetricUpdate &update) { asked_ = update; }
+    CUDA_OPT_HD const MetricUpdate &asked() const { return asked_; }
 
   private:
     bool exists_ = false, serves_ = false, serves_next_ = false;
@@ -118,7 +121,21 @@ class LearnedMetric {
     int64_t pairs_ = 0;    // that b has taken in, or will
     int64_t made_ = 0;     // h, so many times
     double advantage_ = 0; // of b over theta I: the average of 2 log of the cosines' quotient
-    MetricUpdate update_{};
+    MetricUpdate update_{}, asked_{};
+};
+
+// Where the sweeps serve one number alone.
+struct NoMetric {
+    CUDA_OPT_HD static constexpr bool exists() { return false; }
+    CUDA_OPT_HD static constexpr bool serves() { return false; }
+    CUDA_OPT_HD static constexpr bool update_is_due() { return false; }
+    CUDA_OPT_HD static constexpr int64_t weights() { return no_weights; }
+    CUDA_OPT_HD void forget() {}
+    CUDA_OPT_HD void clear() {}
+    CUDA_OPT_HD void observe(int, int, int64_t, double, double, double, double) {}
+    CUDA_OPT_HD MetricUpdate take_update() { return {}; }
+    CUDA_OPT_HD void ask(const MetricUpdate &) {}
+    CUDA_OPT_HD MetricUpdate asked() const { return {}; }
 };
 
 } // namespace cudaopt

@@ -20,10 +20,16 @@ struct PanelRequest {
     // whether those of the older steps are, over all variables: the pairs' products are of other weights so far.
     bool watches = false;
     bool older_steps = false;
-    MetricUpdate update{}; // of h, the sweeps' own, before all else
 
     // In either case the products over the free variables are wanted, too.
     CUDA_OPT_HD bool in_metric() const { return weighted || watches; }
+};
+
+// Of inner products: what they have to do to h, the sweeps' own, before all else.
+struct ProductsRequest : PanelRequest {
+    CUDA_OPT_HD ProductsRequest(const PanelRequest &panel, const MetricUpdate &update_ = {})
+        : PanelRequest(panel), update(update_) {}
+    MetricUpdate update;
 };
 
 // The trial point x = P(x_base + step d), where on the free variables d = a g + sum_j q_j w_j and on the others the way
@@ -96,8 +102,8 @@ enum class Verb {
     task
 };
 
-// Of inner_products and crossed the state has the panel, of direction and truncation the rest (State::panel_asked and
-// State::direction_asked).
+// Of inner_products and crossed the state has the panel, of direction and truncation the rest (State::products_asked,
+// panel_asked and direction_asked).
 struct Request {
     Verb verb = Verb::task;
     int task = 0;

@@ -11,6 +11,8 @@
 // are the stages in which the caller acts; between them stand those in which the machine does.
 #pragma once
 
+#include <type_traits>
+
 #include "lbfgsb/event.hpp"
 #include "lbfgsb/settings.hpp"
 #include "lbfgsb/subspace.hpp"
@@ -18,7 +20,35 @@
 
 namespace cudaopt {
 
-class State {
+struct FirstStep {
+    double theta, step;
+};
+
+// What the state goes on with, until it asks. The turns that several others lead to have a name; so each stands in a
+// program once, and none is called from within another.
+enum class Turn {
+    asks,
+    measure_trial,
+    judge_trial,
+    search,
+    accept,
+    append_pair,
+    measure_iterate,
+    measure_x,
+    log_iterate,
+    judge_iterate,
+    begin_direction,
+    begin_cauchy,
+    follow_cauchy,
+    minimise_subspace,
+    take_direction,
+    judge_direction
+};
+
+template <int fixed_m> class StateOf;
+template <int fixed_m = 0> CUDA_OPT_HD StateOf<fixed_m> *make_state(void *block, int64_t n, int m);
+
+template <int fixed_m> class StateOf {
   public:
     // What the next answer is.
     enum class Stage {
@@ -74,6 +104,9 @@ class State {
     // The request under way, and what belongs to it.
     CUDA_OPT_HD const Request &request() const { return request_; }
     CUDA_OPT_HD const PanelRequest &panel_asked() const { return stage_ == Stage::cauchy ? cauchy_.panel() : asked_; }
+    CUDA_OPT_HD ProductsRequest products_asked() const {
+        return {panel_asked(), stage_ == Stage::cauchy ? MetricUpdate{} : metric_.asked()};
+    }
     CUDA_OPT_HD const DirectionRequest &direction() const { return direction_; } // without the coefficients
     CUDA_OPT_HD const double *coefficients() const { return subspace_.coefficients(); }
     CUDA_OPT_HD DirectionRequest direction_asked() const {
@@ -88,7 +121,7 @@ class State {
     CUDA_OPT_HD bool broken() const { return broken_; }
     CUDA_OPT_HD int task() const { return task_; } // the last one
     CUDA_OPT_HD int64_t n() const { return n_; }
-    CUDA_OPT_HD const LimitedMemory &memory() const { return memory_; }
+    CUDA_OPT_HD const LimitedMemoryOf<fixed_m> &memory() const { return memory_; }
     CUDA_OPT_HD bool bounded() const { return bounded_; }
     CUDA_OPT_HD bool boxed() const { return boxed_; }
     CUDA_OPT_HD bool best_is_aside() const { return best_is_aside_; }
@@ -100,7 +133,7 @@ class State {
         return stage_ == Stage::trial_point && !direction_judged_ && !direction_sums_known_;
     }
     CUDA_OPT_HD PanelRequest products_at_trial() const;
-    CUDA_OPT_HD const LearnedMetric &metric() const { return metric_; }
+    CUDA_OPT_HD const auto &metric() const { return metric_; }
     // Whether B_0 is theta diag(1 / h), and not theta I.
     CUDA_OPT_HD bool weighted() const { return callers_metric() || metric_.serves(); }
     // Of the newest model, with the caller's diagonal; 1 before the first.
@@ -121,41 +154,53 @@ class State {
         subspace_.each_array(m, visit);
     }
 
-  private:
-    CUDA_OPT_HD friend State *make_state(void *block, int64_t n, int m);
+    // Of a state of known size, when it waits for the caller, the first so many bytes are all that lasts: from there on
+    // stand the factorised middle matrix and the Cauchy search, which each model has anew.
+    static constexpr int64_t lasting_bytes() {
+        static_assert(fixed_m > 0, "else arrays stand behind the state");
+        return static_cast<int64_t>(sizeof(StateOf)) - LimitedMemoryOf<fixed_m>::passing_bytes -
+               static_cast<int64_t>(sizeof(CauchySearchOf<fixed_m>));
+    }
 
-    struct FirstStep {
-        double theta, step;
-    };
+  private:
+    friend StateOf *make_state<fixed_m>(void *block, int64_t n, int m);
+    using LimitedMemory = LimitedMemoryOf<fixed_m>;
+    static constexpr bool serves_metrics = fixed_m == 0;
+
     enum class SearchFailure { no_descent, nothing_lower, lower_not_accepted, lower_not_found_again };
 
+    CUDA_OPT_HD const Request &go_on(Turn turn, const Answer &answer);
+    CUDA_OPT_HD Turn begin_turn(const Answer &answer);
+    CUDA_OPT_HD Turn take(Turn turn, const Answer &answer);
+
     // advance.hpp: from the start to the first direction, and the way of every iterate.
-    CUDA_OPT_HD const Request &check_start();
-    CUDA_OPT_HD const Request &judge_start(const StartReport &report);
-    CUDA_OPT_HD const Request &measure_start();
-    CUDA_OPT_HD const Request &refuse_start(EventKind why, int64_t index);
-    CUDA_OPT_HD const Request &tell_refusal(const Variable &variable);
-    CUDA_OPT_HD Request &ask(Stage next, Verb verb);
-    CUDA_OPT_HD const Request &ask_products(Stage next, const PanelRequest &panel);
-    CUDA_OPT_HD const Request &ask_caller(Stage next, int task);
-    CUDA_OPT_HD const Request &ask_evaluation(Stage next);
+    CUDA_OPT_HD Turn check_start();
+    CUDA_OPT_HD Turn judge_start(const StartReport &report);
+    CUDA_OPT_HD Turn measure_start();
+    CUDA_OPT_HD Turn refuse_start(EventKind why, int64_t index);
+    CUDA_OPT_HD Turn tell_refusal(const Variable &variable);
+    CUDA_OPT_HD Turn ask(Stage next, Verb verb);
+    CUDA_OPT_HD Turn ask_products(Stage next, const PanelRequest &panel);
+    CUDA_OPT_HD Turn ask_caller(Stage next, int task);
+    CUDA_OPT_HD Turn ask_evaluation(Stage next);
     CUDA_OPT_HD static bool has_root(double squares);
-    CUDA_OPT_HD const Request &measure_iterate(const Answer &answer);
-    CUDA_OPT_HD const Request &measure_x(const Answer &answer);
-    CUDA_OPT_HD const Request &log_iterate(const Answer &answer);
-    CUDA_OPT_HD const Request &judge_first(const Answer &answer);
-    CUDA_OPT_HD const Request &report_iterate(const Answer &answer);
-    CUDA_OPT_HD const Request &judge_iterate(const Answer &answer);
+    CUDA_OPT_HD Turn measure_iterate(const Answer &answer);
+    CUDA_OPT_HD Turn measure_x(const Answer &answer);
+    CUDA_OPT_HD Turn log_iterate(const Answer &answer);
+    CUDA_OPT_HD Turn judge_first(const Answer &answer);
+    CUDA_OPT_HD Turn report_iterate();
+    CUDA_OPT_HD Turn judge_iterate();
     CUDA_OPT_HD void note_progress();
 
     // direction.hpp: the model's minimiser along the projected path and in the subspace.
-    CUDA_OPT_HD bool callers_metric() const { return settings.metric == Metric::callers; }
+    CUDA_OPT_HD bool callers_metric() const { return serves_metrics && settings.metric == Metric::callers; }
+    CUDA_OPT_HD bool learns() const { return serves_metrics && settings.metric == Metric::learned; }
     CUDA_OPT_HD bool diagonal_is_due(int64_t iterate) const;
     CUDA_OPT_HD bool diagonal_will_hold() const { return callers_metric() && !diagonal_is_due(results.iterations + 1); }
     CUDA_OPT_HD double callers_theta() const;
-    CUDA_OPT_HD const Request &take_diagonal(const Answer &answer);
-    CUDA_OPT_HD const Request &judge_diagonal(const Answer &answer);
-    CUDA_OPT_HD const Request &begin_direction(const Answer &answer);
+    CUDA_OPT_HD Turn take_diagonal();
+    CUDA_OPT_HD Turn judge_diagonal(const Answer &answer);
+    CUDA_OPT_HD Turn begin_direction();
     CUDA_OPT_HD FirstStep first_step() const;
     CUDA_OPT_HD bool in_metric() const { return callers_metric() || metric_.exists(); }
     // What the model's products are weighted with.
@@ -163,50 +208,50 @@ class State {
         return callers_metric() ? other_weights - diagonals_supplied_ : metric_.weights();
     }
     CUDA_OPT_HD PanelRequest model_panel() const;
-    CUDA_OPT_HD const Request &ask_model();
-    CUDA_OPT_HD const Request &ask_and_learn(Stage next);
+    CUDA_OPT_HD Turn ask_model();
+    CUDA_OPT_HD Turn ask_and_learn(Stage next);
     CUDA_OPT_HD void observe_pair(const PanelProducts &sums);
-    CUDA_OPT_HD const Request &begin_cauchy(const Answer &answer);
-    CUDA_OPT_HD const Request &follow_cauchy(CauchySearch::State state, const Answer &answer);
-    CUDA_OPT_HD const Request &minimise_subspace(const Answer &answer);
-    CUDA_OPT_HD const Request &break_down();
+    CUDA_OPT_HD Turn begin_cauchy(const Answer &answer);
+    CUDA_OPT_HD Turn follow_cauchy(CauchyTurn search);
+    CUDA_OPT_HD Turn minimise_subspace(const Answer &answer);
+    CUDA_OPT_HD Turn break_down();
     CUDA_OPT_HD void refresh();
     CUDA_OPT_HD void use_stored_pairs();
 
     // trial.hpp: the line search.
-    CUDA_OPT_HD const Request &take_direction();
+    CUDA_OPT_HD Turn take_direction();
     CUDA_OPT_HD bool descends(const DirectionSums &sums);
     CUDA_OPT_HD void note_direction();
-    CUDA_OPT_HD const Request &replace_direction();
-    CUDA_OPT_HD const Request &judge_trial(const Answer &answer);
+    CUDA_OPT_HD Turn replace_direction();
+    CUDA_OPT_HD Turn judge_trial(const Answer &answer);
     CUDA_OPT_HD void start_line_search();
     CUDA_OPT_HD void know_longest_step(double longest);
     CUDA_OPT_HD bool longest_step_matters(double f, double slope) const;
-    CUDA_OPT_HD const Request &advance_line_search(const Answer &answer);
+    CUDA_OPT_HD Turn advance_line_search(const Answer &answer);
     CUDA_OPT_HD bool satisfies_weak_wolfe(double step, double f, double slope) const;
     CUDA_OPT_HD bool satisfies_approximate_wolfe(double f, double slope) const;
-    CUDA_OPT_HD const Request &try_step(double step);
-    CUDA_OPT_HD const Request &backtrack();
-    CUDA_OPT_HD const Request &exhaust_search(const Answer &answer, bool warned);
-    CUDA_OPT_HD const Request &accept(const Answer &answer);
+    CUDA_OPT_HD Turn try_step(double step);
+    CUDA_OPT_HD Turn backtrack();
+    CUDA_OPT_HD Turn exhaust_search(double f, bool warned);
+    CUDA_OPT_HD Turn accept(const Answer &answer);
     CUDA_OPT_HD double curvature_at_end(double f, double slope, double mean) const;
-    CUDA_OPT_HD const Request &append_pair(const Answer &answer);
-    CUDA_OPT_HD const Request &truncate_direction();
-    CUDA_OPT_HD const Request &prepare_truncation();
-    CUDA_OPT_HD const Request &ask_truncation();
-    CUDA_OPT_HD const Request &fail_search(SearchFailure failure);
-    CUDA_OPT_HD const Request &after_failure(const Answer &answer);
-    CUDA_OPT_HD const Request &restore(Stage next);
+    CUDA_OPT_HD Turn append_pair(const Answer &answer);
+    CUDA_OPT_HD Turn truncate_direction();
+    CUDA_OPT_HD Turn prepare_truncation();
+    CUDA_OPT_HD Turn ask_truncation();
+    CUDA_OPT_HD Turn fail_search(SearchFailure failure);
+    CUDA_OPT_HD Turn after_failure();
+    CUDA_OPT_HD Turn restore(Stage next);
 
     // ending.hpp
     CUDA_OPT_HD int stopping_test() const;
     CUDA_OPT_HD double least_decrease() const;
-    CUDA_OPT_HD const Request &converge(int test);
+    CUDA_OPT_HD Turn converge(int test);
     CUDA_OPT_HD int limit_reached(bool at_iterate) const;
-    CUDA_OPT_HD const Request &end_at_limit(int code);
+    CUDA_OPT_HD Turn end_at_limit(int code);
     CUDA_OPT_HD bool logs() const { return settings.log_frequency >= 0; }
-    CUDA_OPT_HD const Request &end(int code, EventKind why);
-    CUDA_OPT_HD const Request &settle();
+    CUDA_OPT_HD Turn end(int code, EventKind why);
+    CUDA_OPT_HD Turn settle();
     CUDA_OPT_HD void tell_end();
 
     static constexpr double progress_share = 0.1; // of f or ||P g||: a fall that counts as progress
@@ -259,21 +304,23 @@ class State {
     EventKind end_why_ = EventKind::nothing;
     Event told_early_; // numbers of the end that settle() changes
 
-    LimitedMemory memory_;
     int64_t metric_at_work_ = Metric::one_number; // of the pairs there are
-    LearnedMetric metric_;
+    std::conditional_t<serves_metrics, LearnedMetric, NoMetric> metric_;
     int64_t diagonals_supplied_ = 0, diagonal_supplied_at_ = -1; // the latter: an iterate; -1: at none of this solve
-    CauchySearch cauchy_;
-    Subspace subspace_;
+    SubspaceOf<fixed_m> subspace_;
     MoreThuente line_;
+    LimitedMemoryOf<fixed_m> memory_; // the last two: see lasting_bytes()
+    CauchySearchOf<fixed_m> cauchy_;
 };
 
+using State = StateOf<0>;
+
 // Bytes of a state for m pairs.
-CUDA_OPT_HD constexpr int64_t state_bytes(int m) {
-    State state;
+template <int fixed_m = 0> CUDA_OPT_HD constexpr int64_t state_bytes(int m) {
+    StateOf<fixed_m> state;
     dense::CountArrays count;
     state.each_array(m, count);
-    return static_cast<int64_t>(sizeof(State)) + count.doubles * static_cast<int64_t>(sizeof(double));
+    return static_cast<int64_t>(sizeof state) + count.doubles * static_cast<int64_t>(sizeof(double));
 }
 
 } // namespace cudaopt

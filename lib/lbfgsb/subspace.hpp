@@ -16,7 +16,7 @@
 
 namespace cudaopt {
 
-class Subspace {
+template <int fixed_m> class SubspaceOf {
   public:
     template <class Visit> CUDA_OPT_HD constexpr void each_array(int m, Visit &visit) {
         visit(v_, 2 * m);
@@ -25,8 +25,8 @@ class Subspace {
 
     // free_gram: the panel's products over the free variables. False: breakdown of the factorisation, or a coefficient
     // is not finite. Otherwise coefficients() holds q in panel order.
-    CUDA_OPT_HD bool minimise(LimitedMemory &memory, const CauchySearch &cauchy, const double *free_gram,
-                              bool all_free) {
+    CUDA_OPT_HD bool minimise(LimitedMemoryOf<fixed_m> &memory, const CauchySearchOf<fixed_m> &cauchy,
+                              const double *free_gram, bool all_free) {
         const int size = 2 * memory.pairs();
         if (size == 0) return true;
         const double scale = 1 / memory.theta(), t = cauchy.point().t;
@@ -34,9 +34,8 @@ class Subspace {
         for (int i = 0; i < size; i++) v_[i] = scale * (scale * p[i] + (c[i] - t * p[i]));
         if (all_free) {
             memory.apply_full_space_inverse(v_.data());
-        } else {
-            if (!memory.factor_subspace(free_gram)) return false;
-            memory.apply_subspace_inverse(v_.data());
+        } else if (!memory.solve_subspace(free_gram, v_.data())) {
+            return false;
         }
         for (int i = 0; i < size; i++)
             if (!is_finite(v_[i])) return false;
@@ -46,7 +45,10 @@ class Subspace {
     CUDA_OPT_HD const double *coefficients() const { return q_.data(); }
 
   private:
-    dense::Array v_, q_;
+    dense::Array<2 * fixed_m> v_;
+    dense::Array<fixed_m == 0 ? 0 : panel::columns(fixed_m)> q_;
 };
+
+using Subspace = SubspaceOf<0>;
 
 } // namespace cudaopt

@@ -32,7 +32,7 @@ CUDA_OPT_HD inline bool are_finite(const PanelProducts &sums) {
 }
 
 // As if the step were accepted, which it nearly always is.
-CUDA_OPT_HD_CALL inline PanelRequest State::products_at_trial() const {
+template <int fixed_m> CUDA_OPT_HD_INLINE PanelRequest StateOf<fixed_m>::products_at_trial() const {
     PanelRequest panel = memory_.tentative_panel();
     panel.free_gram = bounded_;
     // Where the caller is to supply another diagonal at this point, products of the other pairs would be in vain.
@@ -40,7 +40,7 @@ CUDA_OPT_HD_CALL inline PanelRequest State::products_at_trial() const {
     return panel;
 }
 
-CUDA_OPT_HD_CALL inline const Request &State::judge_trial(const Answer &answer) {
+template <int fixed_m> CUDA_OPT_HD_INLINE Turn StateOf<fixed_m>::judge_trial(const Answer &answer) {
     const PanelProducts &sums = *answer.sums;
     // A diagonal that still holds, and is no longer what was supplied.
     if (callers_metric() && panel_.weighted && sums.row_sums[bad_weights] > 0)
@@ -49,23 +49,23 @@ CUDA_OPT_HD_CALL inline const Request &State::judge_trial(const Answer &answer) 
     if (!direction_judged_ && !descends(direction_sums_known_ ? direction_sums_ : *answer.direction))
         return replace_direction();
     if (!search_started_) start_line_search();
-    return advance_line_search(answer);
+    return Turn::search;
 }
 
 // The sums of sweep 2 have come: whether d is a direction of descent. Projected to the box, the subspace minimiser may
 // be one by next to nothing, and one iterate after the other: their steps are ever shorter, and they come to rest where
 // there is no minimum. Where the path of version 3.0 is not followed, such a direction counts as none.
-CUDA_OPT_HD_CALL inline bool State::descends(const DirectionSums &sums) {
+template <int fixed_m> CUDA_OPT_HD_INLINE bool StateOf<fixed_m>::descends(const DirectionSums &sums) {
     direction_judged_ = true;
     direction_sums_ = sums;
     slope_base_ = sums.slope;
     note_direction();
     const bool projected_step = memory_.pairs() > 0 && sums.projected > 0 && !direction_.truncate;
-    if (settings.metric != Metric::learned || !projected_step) return sums.slope < 0;
+    if (!learns() || !projected_step) return sums.slope < 0;
     return sums.slope < -least_cosine * std::sqrt(sums.d_squared) * results.pg_norm2;
 }
 
-CUDA_OPT_HD_CALL inline void State::note_direction() {
+template <int fixed_m> CUDA_OPT_HD_INLINE void StateOf<fixed_m>::note_direction() {
     results.direction_norm2 = std::sqrt(direction_sums_.d_squared) / unit_;
     results.slope_start = direction_sums_.slope / unit_;
     // Without pairs the model is separable: the variables that the projection stopped are those with a breakpoint
@@ -77,28 +77,29 @@ CUDA_OPT_HD_CALL inline void State::note_direction() {
     results.subspace_projected = projected - stopped;
 }
 
-CUDA_OPT_HD_CALL inline const Request &State::replace_direction() {
+template <int fixed_m> CUDA_OPT_HD_CALL inline Turn StateOf<fixed_m>::replace_direction() {
     if (direction_sums_.projected > 0 && !direction_.truncate) return truncate_direction();
     return fail_search(SearchFailure::no_descent);
 }
 
 // Of condition (T 1.2) only the half that makes s'y positive: a step beyond the minimiser along d is good enough where
 // f has fallen. Not where the path of version 3.0 is followed.
-CUDA_OPT_HD_CALL inline bool State::satisfies_weak_wolfe(double step, double f, double slope) const {
-    return settings.metric == Metric::learned && f <= f_base_ + settings.ftol * step * slope_base_ &&
-           slope >= settings.gtol * slope_base_;
+template <int fixed_m>
+CUDA_OPT_HD_INLINE bool StateOf<fixed_m>::satisfies_weak_wolfe(double step, double f, double slope) const {
+    return learns() && f <= f_base_ + settings.ftol * step * slope_base_ && slope >= settings.gtol * slope_base_;
 }
 
 // Where f differs by no more than its rounding errors, slopes still tell (Hager and Zhang, SIAM J. Optim. 16 (2005)
 // 170, section 2: the approximate Wolfe conditions). The lowest f is the measure, so that f cannot creep up.
-CUDA_OPT_HD_CALL inline bool State::satisfies_approximate_wolfe(double f, double slope) const {
+template <int fixed_m>
+CUDA_OPT_HD_INLINE bool StateOf<fixed_m>::satisfies_approximate_wolfe(double f, double slope) const {
     return settings.robust && f <= f_best_ + rounding_level * std::fabs(f_best_) &&
            slope >= settings.gtol * slope_base_ && slope <= steepest_ascent_accepted * -slope_base_;
 }
 
 // In the box the longest step is that which d allows; from a fresh start 1. It costs a sweep, and most searches end
 // with the first step, or go back from there: until it matters, it is taken to be the first.
-CUDA_OPT_HD_CALL inline void State::start_line_search() {
+template <int fixed_m> CUDA_OPT_HD_INLINE void StateOf<fixed_m>::start_line_search() {
     SearchTolerances tolerances{settings.ftol, settings.gtol, settings.xtol, settings.step_min, settings.step_max};
     longest_step_open_ = bounded_ && !fresh_start_;
     if (bounded_)
@@ -110,25 +111,25 @@ CUDA_OPT_HD_CALL inline void State::start_line_search() {
     search_started_ = true;
 }
 
-CUDA_OPT_HD_CALL inline void State::know_longest_step(double longest) {
+template <int fixed_m> CUDA_OPT_HD_INLINE void StateOf<fixed_m>::know_longest_step(double longest) {
     line_.lengthen(greatest(least(settings.step_max, longest), direction_.step));
     longest_step_open_ = false;
 }
 
-CUDA_OPT_HD_CALL inline bool State::longest_step_matters(double f, double slope) const {
+template <int fixed_m> CUDA_OPT_HD_INLINE bool StateOf<fixed_m>::longest_step_matters(double f, double slope) const {
     return longest_step_open_ && !returning_ && !satisfies_weak_wolfe(line_.step(), f, slope) &&
            !satisfies_approximate_wolfe(f, slope) &&
            line_.goes_on_otherwise(greatest(settings.step_max, direction_.step), f, slope);
 }
 
-CUDA_OPT_HD_CALL inline const Request &State::advance_line_search(const Answer &answer) {
+template <int fixed_m> CUDA_OPT_HD_INLINE Turn StateOf<fixed_m>::advance_line_search(const Answer &answer) {
     const PanelProducts &sums = *answer.sums;
     const double f = sums.f, slope = slope_at_trial(sums);
     if (!are_finite(sums)) return backtrack();
     if (longest_step_matters(f, slope)) {
-        Request &request = ask(Stage::longest_step, Verb::largest_step);
-        request.slot = direction_.spare_slot;
-        return request;
+        ask(Stage::longest_step, Verb::largest_step);
+        request_.slot = direction_.spare_slot;
+        return Turn::asks;
     }
     cuts_in_a_row_ = 0;
     if (returning_) return f < f_base_ ? accept(answer) : fail_search(SearchFailure::lower_not_found_again);
@@ -140,24 +141,24 @@ CUDA_OPT_HD_CALL inline const Request &State::advance_line_search(const Answer &
     if (verdict == SearchVerdict::converged || satisfies_weak_wolfe(step_, f, slope) ||
         satisfies_approximate_wolfe(f, slope)) {
         results.line_search_info = info_code(SearchVerdict::converged);
-        return accept(answer);
+        return Turn::accept;
     }
     if (verdict == SearchVerdict::evaluate && search_evaluations_ < settings.evaluations_per_search) {
         if (const int code = limit_reached(false)) return end_at_limit(code);
         return try_step(line_.step());
     }
-    return exhaust_search(answer, verdict != SearchVerdict::evaluate);
+    return exhaust_search(f, verdict != SearchVerdict::evaluate);
 }
 
-CUDA_OPT_HD_CALL inline const Request &State::try_step(double step) {
-    Request &request = ask(Stage::stepped, Verb::step);
-    request.slot = direction_.spare_slot;
-    request.number = step;
-    return request;
+template <int fixed_m> CUDA_OPT_HD_INLINE Turn StateOf<fixed_m>::try_step(double step) {
+    ask(Stage::stepped, Verb::step);
+    request_.slot = direction_.spare_slot;
+    request_.number = step;
+    return Turn::asks;
 }
 
 // f or g is not finite at the trial point.
-CUDA_OPT_HD_CALL inline const Request &State::backtrack() {
+template <int fixed_m> CUDA_OPT_HD_CALL inline Turn StateOf<fixed_m>::backtrack() {
     if (returning_) return fail_search(SearchFailure::lower_not_found_again);
     if (cuts_in_a_row_ >= settings.max_cuts) {
         if (reached_ != 0) return converge(reached_);
@@ -173,13 +174,12 @@ CUDA_OPT_HD_CALL inline const Request &State::backtrack() {
 
 // The search ends without a step that meets both conditions. A warning's step is taken if it lowered f (dcsrch ends
 // with the best that it knows); else the lowest point seen, which version 3.0 does not go back to.
-CUDA_OPT_HD_CALL inline const Request &State::exhaust_search(const Answer &answer, bool warned) {
-    const double f = answer.sums->f;
+template <int fixed_m> CUDA_OPT_HD_CALL inline Turn StateOf<fixed_m>::exhaust_search(double f, bool warned) {
     exhausted_ = settings.robust && !warned;
-    if (warned && f < f_base_ && (!settings.robust || f <= line_.lowest_phi())) return accept(answer);
+    if (warned && f < f_base_ && (!settings.robust || f <= line_.lowest_phi())) return Turn::accept;
     if (!(line_.lowest_phi() < f_base_)) return fail_search(SearchFailure::nothing_lower);
     if (!settings.robust) return fail_search(SearchFailure::lower_not_accepted);
-    if (f <= line_.lowest_phi()) return accept(answer);
+    if (f <= line_.lowest_phi()) return Turn::accept;
     if (const int code = limit_reached(false)) return end_at_limit(code);
     returning_ = true;
     step_ = line_.lowest_step();
@@ -188,7 +188,7 @@ CUDA_OPT_HD_CALL inline const Request &State::exhaust_search(const Answer &answe
 
 // Approximate conditions let f rise, within its rounding errors. The lowest iterate is then the base point; it is put
 // aside until a lower one comes.
-CUDA_OPT_HD_CALL inline const Request &State::accept(const Answer &answer) {
+template <int fixed_m> CUDA_OPT_HD_INLINE Turn StateOf<fixed_m>::accept(const Answer &answer) {
     const double f = answer.sums->f;
     at_iterate_ = true;
     results.iterations++;
@@ -203,25 +203,26 @@ CUDA_OPT_HD_CALL inline const Request &State::accept(const Answer &answer) {
     } else if (!best_is_aside_) {
         best_ = results; // its facts
         best_is_aside_ = true;
-        Request &request = ask(Stage::best_put_aside, Verb::put_aside);
-        request.slot = direction_.spare_slot;
-        return request;
+        ask(Stage::best_put_aside, Verb::put_aside);
+        request_.slot = direction_.spare_slot;
+        return Turn::asks;
     }
-    return append_pair(answer);
+    return Turn::append_pair;
 }
 
 // What y is multiplied by: the second derivative of f along s at the end of the step, by the cubic through f and slopes
 // at both ends, over the mean that s'y is. So the model learns the curvature of where it is, and not that of halfway
 // (Biggs, J. Inst. Math. Appl. 8 (1971) 315). On a quadratic it is 1; beyond a factor of 2 a cubic is no model of f.
-CUDA_OPT_HD_CALL inline double State::curvature_at_end(double f, double slope, double mean) const {
+template <int fixed_m>
+CUDA_OPT_HD_INLINE double StateOf<fixed_m>::curvature_at_end(double f, double slope, double mean) const {
     constexpr double largest_factor = 2, significant_fall = 1e-6; // of f, in single precision as well
     const double fall = f_base_ - f;
-    if (settings.metric != Metric::learned || !(std::fabs(fall) > significant_fall * std::fabs(f))) return 1;
+    if (!learns() || !(std::fabs(fall) > significant_fall * std::fabs(f))) return 1;
     const double factor = 1 + (6 * fall + 3 * step_ * (slope_base_ + slope)) / mean;
     return is_finite(factor) ? least(greatest(factor, 1 / largest_factor), largest_factor) : 1;
 }
 
-CUDA_OPT_HD_CALL inline const Request &State::append_pair(const Answer &answer) {
+template <int fixed_m> CUDA_OPT_HD_INLINE Turn StateOf<fixed_m>::append_pair(const Answer &answer) {
     const PanelProducts &sums = *answer.sums;
     // s'y <= eps |s'g| is no curvature to learn from, whatever the scale of x and f.
     const double curvature = step_ * sums.over_all(panel::y_new, panel::s_new);
@@ -242,33 +243,33 @@ CUDA_OPT_HD_CALL inline const Request &State::append_pair(const Answer &answer) 
         use_stored_pairs();
         products_hold_ = memory_.pairs() == 0 && !callers_metric();
     }
-    return measure_iterate(answer);
+    return Turn::measure_iterate;
 }
 
 // The projected subspace minimiser is no descent direction, or hardly one: go from the Cauchy point towards the
 // minimiser only as far as the box allows (Morales and Nocedal 2011, section 3).
-CUDA_OPT_HD_CALL inline const Request &State::truncate_direction() {
+template <int fixed_m> CUDA_OPT_HD_CALL inline Turn StateOf<fixed_m>::truncate_direction() {
     if (const int code = limit_reached(false)) return end_at_limit(code);
     return restore(Stage::truncation_ready);
 }
 
 // Where the metric is learned, the sums at the trial point have changed it, or would have: on a GPU it is known only
 // with them that the direction does not descend. So the model is made once more.
-CUDA_OPT_HD_CALL inline const Request &State::prepare_truncation() {
+template <int fixed_m> CUDA_OPT_HD_CALL inline Turn StateOf<fixed_m>::prepare_truncation() {
     if (!metric_.exists() && !metric_.update_is_due()) return ask_truncation();
     remakes_for_truncation_ = true;
     use_stored_pairs();
     return ask_and_learn(Stage::model_products);
 }
 
-CUDA_OPT_HD_CALL inline const Request &State::ask_truncation() {
+template <int fixed_m> CUDA_OPT_HD_CALL inline Turn StateOf<fixed_m>::ask_truncation() {
     remakes_for_truncation_ = false;
     direction_.panel.fresh = false; // sweep 2 has already formed y_new
     direction_.truncate = true;
     return ask(Stage::truncated, Verb::truncation);
 }
 
-CUDA_OPT_HD_CALL inline const Request &State::fail_search(SearchFailure failure) {
+template <int fixed_m> CUDA_OPT_HD_CALL inline Turn StateOf<fixed_m>::fail_search(SearchFailure failure) {
     failure_ = failure;
     return restore(Stage::search_failed);
 }
@@ -276,7 +277,7 @@ CUDA_OPT_HD_CALL inline const Request &State::fail_search(SearchFailure failure)
 // Drop the memory and search along -g, in turn with the memory's scale and as at a start; or end. At the rounding level
 // of f, steps that leave f as it is may pass both tests, and the next search fails, and so for ever: where neither f
 // nor ||P g|| has fallen by a tenth since the last refresh that such a failure led to, four are tried at most.
-CUDA_OPT_HD_CALL inline const Request &State::after_failure(const Answer &answer) {
+template <int fixed_m> CUDA_OPT_HD_CALL inline Turn StateOf<fixed_m>::after_failure() {
     if (reached_ != 0) return converge(reached_);
     const double share = settings.robust ? progress_share : 0;
     const bool progress = f_base_ < f_refreshed_ - share * std::fabs(f_refreshed_) ||
@@ -300,7 +301,7 @@ CUDA_OPT_HD_CALL inline const Request &State::after_failure(const Answer &answer
     refreshes_in_vain_++;
     fresh_start_ = !keep_scale;
     refresh();
-    return begin_direction(answer);
+    return Turn::begin_direction;
 }
 
 } // namespace cudaopt

@@ -89,8 +89,8 @@ CUDA_OPT_HD inline MoreThuente::Cubic MoreThuente::cubic(const Point &a, const P
     return {p / q, gamma};
 }
 
-CUDA_OPT_HD_CALL inline void MoreThuente::start(double phi0, double slope0, double first_step,
-                                                const SearchTolerances &tolerances) {
+CUDA_OPT_HD_INLINE void MoreThuente::start(double phi0, double slope0, double first_step,
+                                           const SearchTolerances &tolerances) {
     *this = MoreThuente{};
     tolerances_ = tolerances;
     phi0_ = phi0;
@@ -103,7 +103,7 @@ CUDA_OPT_HD_CALL inline void MoreThuente::start(double phi0, double slope0, doub
     upper_ = step_ + line_search::extrapolate_most * step_;
 }
 
-CUDA_OPT_HD_CALL inline SearchVerdict MoreThuente::update(double phi, double slope) {
+CUDA_OPT_HD_INLINE SearchVerdict MoreThuente::update(double phi, double slope) {
     const double slope_test = tolerances_.ftol * slope0_;
     const double phi_test = phi0_ + step_ * slope_test;
     last_width_is_first_ = !any_finite_;

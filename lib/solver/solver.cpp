@@ -116,7 +116,7 @@ void Solver::perform(const Request &request) {
         break;
     }
     case Verb::inner_products:
-        answer_.sums = &sweeps.inner_products(state_->panel_asked());
+        answer_.sums = &sweeps.inner_products(state_->products_asked());
         direction_sums_ = sweeps.direction_sums();
         answer_.direction = &direction_sums_;
         break;

@@ -89,7 +89,7 @@ class Sweeps {
     virtual void move_into_box() = 0;
     // Sweep 1: reads x, g, l, u and 2 pairs columns; writes nothing. 2 pairs + 4 n-vectors. In a metric one more, and
     // one with an update of the diagonal, which is written.
-    virtual const PanelProducts &inner_products(const PanelRequest &request) = 0;
+    virtual const PanelProducts &inner_products(const ProductsRequest &request) = 0;
     // Sweep 2: reads the same; writes d, g_base, x_base, x, and y_new if fresh. 2 pairs + 9 n-vectors.
     virtual void direction(const DirectionRequest &request) = 0;
     // Its sums. Where they are not at hand, they come with the next inner products.

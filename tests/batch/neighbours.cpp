@@ -70,8 +70,8 @@ std::vector<Sick> sick() {
 // What either precision can reach.
 template <class Configuration> constexpr double eps = sizeof(typename Configuration::Real) == 8 ? 1e-5 : 1e-3;
 
-template <class Configuration> BatchOutcome alone(const Problem &problem) {
-    BatchRun<Configuration> one({problem});
+template <class Configuration> BatchOutcome alone(const Problem &problem, int m = 5) {
+    BatchRun<Configuration> one({problem}, m);
     one.set_int(CUDA_OPT_MAX_ITERATIONS, 300).set_real(CUDA_OPT_EPS, eps<Configuration>);
     one.run();
     return one.outcomes()[0];
@@ -166,4 +166,40 @@ TEMPLATE_TEST_CASE("Limits and stops end each problem at its best iterate", "[ba
     }
     CHECK(ended_so > 0);
     CHECK(task < 0);
+}
+
+// On a GPU so many are solved by a thread each, and a few by a warp each.
+TEMPLATE_TEST_CASE("Each of very many problems comes to what it comes to alone", "[batch]", BATCH_CONFIGURATIONS) {
+    if (skipped<TestType>()) return;
+    const int64_t count = TestType::backend == CUDA_OPT_BACKEND_CUDA ? 20011 : 211;
+    const int m = GENERATE(5, 10);
+    const bool packed = GENERATE(false, true);
+    INFO("m = " << m << ", packed: " << packed);
+    std::vector<Problem> kinds = healthy();
+    for (const Sick &one : sick()) kinds.push_back(one.problem);
+    std::vector<BatchOutcome> wanted;
+    for (const Problem &kind : kinds) wanted.push_back(alone<TestType>(kind, m));
+    std::vector<Problem> problems;
+    for (int64_t p = 0; p < count; p++) problems.push_back(kinds[static_cast<std::size_t>(p) % kinds.size()]);
+    BatchRun<TestType> batch(std::move(problems), m);
+    batch.set_int(CUDA_OPT_MAX_ITERATIONS, 300).set_int(CUDA_OPT_BATCH_PACKED, packed);
+    batch.set_real(CUDA_OPT_EPS, eps<TestType>);
+    batch.run();
+    const auto outcomes = batch.outcomes();
+    int64_t different = 0;
+    for (std::size_t p = 0; p < outcomes.size(); p++) {
+        const BatchOutcome &one = outcomes[p], &as_alone = wanted[p % kinds.size()];
+        const bool evaluated = as_alone.evaluations > 0; // else f and g are whatever they were
+        different += evaluated ? !one.same_bits(as_alone) : one.code != as_alone.code || one.evaluations > 0;
+    }
+    CHECK(different == 0);
+}
+
+TEMPLATE_TEST_CASE("A stop that is wanted before the first call needs no evaluation", "[batch]", BATCH_CONFIGURATIONS) {
+    if (skipped<TestType>()) return;
+    BatchRun<TestType> batch(healthy());
+    batch.start();
+    REQUIRE(cuda_opt_request_stop(batch.handle()) == 0);
+    CHECK(batch.call() == CUDA_OPT_STOPPED);
+    for (const BatchOutcome &one : batch.outcomes()) CHECK((one.code == CUDA_OPT_STOPPED && one.evaluations == 0));
 }

@@ -53,7 +53,7 @@ class PlainSweeps {
             answer.variable = {x[request.index], box().lower(request.index), box().upper(request.index)};
             break;
         case Verb::inner_products:
-            gather(state.panel_asked());
+            gather(state.products_asked());
             answer.sums = &sums_;
             answer.direction = &direction_;
             break;
@@ -184,7 +184,7 @@ class PlainSweeps {
         }
     }
 
-    CUDA_OPT_HD void gather(const PanelRequest &request) {
+    CUDA_OPT_HD void gather(const cudaopt::ProductsRequest &request) {
         if (request.update.count > 0) each_row(cudaopt::LearnDiagonal<double, double>(diagonal, request.update, *this));
         const int columns = panel::columns(request.pairs), products = panel::gram_count(columns);
         sums_ = {};

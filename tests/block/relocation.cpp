@@ -101,15 +101,18 @@ struct Caller {
         const auto add = [&](auto... values) { (seen.numbers.push_back(static_cast<double>(values)), ...); };
         const auto add_panel = [&](const PanelRequest &p) {
             add(p.pairs, p.newest_slot, p.fresh, p.threshold, p.free_gram, p.weighted, p.watches, p.older_steps);
-            add(p.update.anew, p.update.count);
-            for (int k = 0; k < p.update.count; k++) {
-                const cudaopt::LearnedPair &pair = p.update.pairs[k];
+        };
+        const auto add_update = [&](const cudaopt::MetricUpdate &update) {
+            add(update.anew, update.count);
+            for (int k = 0; k < update.count; k++) {
+                const cudaopt::LearnedPair &pair = update.pairs[k];
                 add(pair.slot, pair.of_d, pair.of_y, pair.kappa);
             }
         };
         add(static_cast<int>(request.verb), request.task, request.slot, request.number, request.index, request.lo,
             request.hi);
         if (request.verb == Verb::inner_products || request.verb == Verb::crossed) add_panel(state->panel_asked());
+        if (request.verb == Verb::inner_products) add_update(state->products_asked().update);
         if (request.verb == Verb::direction || request.verb == Verb::truncation) {
             const DirectionRequest d = state->direction_asked();
             add_panel(d.panel);

@@ -250,7 +250,7 @@ TEMPLATE_TEST_CASE("Sweep 1 counts what is not finite", "[inner products]", EVER
             machine.lower[row] = -reference::infinity, machine.upper[row] = reference::infinity;
             if (n > 100) machine.g[n - 1] = reference::infinity;
             Backend<TestType> backend(machine);
-            const cudaopt::PanelProducts &sums = backend->inner_products({2, 1, false, 0, true, false});
+            const cudaopt::PanelProducts &sums = backend->inner_products(PanelRequest{2, 1, false, 0, true, false});
             CHECK(sums.row_sums[cudaopt::not_finite] == (n > 100 ? 2 : 1));
             if (bad != bad) CHECK(sums.projected_gradient_max != sums.projected_gradient_max);
             else CHECK(sums.projected_gradient_max == reference::infinity);
@@ -327,7 +327,7 @@ TEMPLATE_TEST_CASE("Sweep 1 updates the diagonal before it uses it", "[metric]",
                             INFO("m = " << m << ", n = " << n << (bounded ? ", bounds" : "") << (anew ? ", anew" : "")
                                         << (fresh ? ", fresh" : "") << (weighted ? ", weighted" : ""));
                             const int newest = m / 2;
-                            PanelRequest request{m, newest, fresh, 0, true, weighted};
+                            cudaopt::ProductsRequest request(PanelRequest{m, newest, fresh, 0, true, weighted});
                             request.watches = true;
                             request.older_steps = weighted == (m % 2 == 0);
                             // The pair before a fresh one, or some; with m = 1 it is none of the panel's.

@@ -32,7 +32,7 @@ class Silent final : public Sweeps {
     int64_t workspace_bytes() const override { return sweeps_->workspace_bytes(); }
     StartReport check_start() override { return sweeps_->check_start(); }
     void move_into_box() override { sweeps_->move_into_box(); }
-    const PanelProducts &inner_products(const PanelRequest &request) override {
+    const PanelProducts &inner_products(const ProductsRequest &request) override {
         if (++sweeps_begun_ == silent_sweep) {
             when_silent();
             for (;;) patience_->look();

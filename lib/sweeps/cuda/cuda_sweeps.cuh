@@ -75,13 +75,13 @@ template <class Real, class History> class CudaSweeps final : public Sweeps {
         check(map_cuda(n_, MoveIntoBox<Real>{x_, v_.box}, stream_), "the projection of the start");
     }
 
-    const PanelProducts &inner_products(const PanelRequest &request) override {
+    const PanelProducts &inner_products(const ProductsRequest &request) override {
         const OnDevice on(device_);
         form_inner_products(request);
         if (!(is_bfloat16 && has_bfloat16_kernel(request))) return sums_;
         const bool others_decide = cut_.by_segments(); // all ranks' sums do
         if (others_decide || sums_.fit_single_precision(static_cast<double>(n_))) return sums_;
-        PanelRequest in_double = request;
+        ProductsRequest in_double = request;
         in_double.single = false;
         form_inner_products(in_double);
         return sums_;
@@ -222,7 +222,7 @@ template <class Real, class History> class CudaSweeps final : public Sweeps {
   private:
     static constexpr bool is_bfloat16 = std::is_same_v<History, bfloat16>;
 
-    void form_inner_products(const PanelRequest &request) {
+    void form_inner_products(const ProductsRequest &request) {
         const ProductsLayout layout(panel::columns(request.pairs), request.older_steps);
         held_->sent.invalidate();
         // With the caller's diagonal the products at a trial point are not those that a search begins with.

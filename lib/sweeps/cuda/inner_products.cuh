@@ -30,7 +30,7 @@ using SourcesOf =
 // scales the rows, root and inverse root, as all lanes will need it. Where nothing is weighted, at.h becomes 1.
 template <class Real, class History> struct MetricRows {
     const DeviceVectors<Real, History> &v;
-    const PanelRequest &request;
+    const ProductsRequest &request;
     const History *columns; // the lane's first row of y_0, s_0, y_1, ... in the stage
     Real *h_to;
     double2 *factors_to;
@@ -68,9 +68,9 @@ template <class Real, class History> struct MetricRows {
 template <class Real, class History, int blocks, InnerProducts kind>
 __global__ void __launch_bounds__(products_threads, resident_blocks(blocks))
     inner_products_kernel(DeviceVectors<Real, History> v,
-                          const __grid_constant__ SourcesOf<Real, History, blocks, kind> sources, PanelRequest request,
-                          ProductsLayout layout, SendAhead ahead, Pieces pieces, int stages, bool aligned,
-                          double *partials) {
+                          const __grid_constant__ SourcesOf<Real, History, blocks, kind> sources,
+                          ProductsRequest request, ProductsLayout layout, SendAhead ahead, Pieces pieces, int stages,
+                          bool aligned, double *partials) {
     constexpr bool free_gram = over_free_rows(kind), metric = in_metric(kind);
     constexpr bool new_metric = kind == InnerProducts::new_metric;
     constexpr bool apart = DeviceVectors<Real, History>::apart;

@@ -13,7 +13,7 @@ inline int tile_kernel_rows(int columns) { return std::max(1, most_products_bloc
 // ahead(): what is sent ahead of being asked for, called if it is.
 template <class Real, class History, class Ahead> class ProductsLaunch {
   public:
-    ProductsLaunch(const DeviceVectors<Real, History> &v, const PanelRequest &request, const ProductsLayout &layout,
+    ProductsLaunch(const DeviceVectors<Real, History> &v, const ProductsRequest &request, const ProductsLayout &layout,
                    double *partials, const LaunchPlace &place, const Ahead &ahead)
         : v_(v), request_(request), layout_(layout), partials_(partials), place_(place), ahead_(ahead) {}
 
@@ -117,7 +117,7 @@ template <class Real, class History, class Ahead> class ProductsLaunch {
     }
 
     const DeviceVectors<Real, History> &v_;
-    PanelRequest request_;
+    ProductsRequest request_;
     const ProductsLayout layout_;
     double *const partials_;
     const LaunchPlace place_;

@@ -88,7 +88,7 @@ template <class Real, class History> class HostSweeps final : public Sweeps {
     }
     void move_into_box() override { map_host(n_, MoveIntoBox<Real>{x_, box_}, threads_); }
 
-    const PanelProducts &inner_products(const PanelRequest &request) override {
+    const PanelProducts &inner_products(const ProductsRequest &request) override {
         const ProductsLayout layout(panel::columns(request.pairs), request.older_steps);
         const OwnSegments &cut = segments_.segments();
         const auto add_segment = [&](int64_t segment, int place) {
@@ -256,7 +256,7 @@ template <class Real, class History> class HostSweeps final : public Sweeps {
     }
 
     // One tile of the panel: columns, row sums, products.
-    void add_tile(const PanelRequest &request, const ProductsLayout &layout, int64_t begin, double *tile,
+    void add_tile(const ProductsRequest &request, const ProductsLayout &layout, int64_t begin, double *tile,
                   double *free_tile, double *out) const {
         const int rows = rows_from(begin), columns = layout.columns;
         clear(layout, out);

@@ -1,0 +1,152 @@
+// The passes of a batch on the current CUDA device, on the handle's stream. One launch lets every active problem
+// advance until it needs an evaluation; one selection lists those that do, and their number is all that is waited for.
+#pragma once
+
+#include <cub/device/device_select.cuh>
+#include <thrust/iterator/counting_iterator.h>
+
+#include <algorithm>
+
+#include "batch/machine_on.hpp"
+#include "batch/team.cuh"
+#include "sweeps/cuda/support.cuh"
+
+namespace cudaopt {
+
+constexpr int warps_of_block = 4, threads_of_block = warps_of_block * batch::Warp::width;
+
+// Warps take problems in turn. scratch: scratch_bytes for each warp, in memory of the device; NULL: in shared memory.
+template <class Rule>
+__global__ void __launch_bounds__(threads_of_block, 4)
+    team_kernel(int64_t count, Rule rule, unsigned char *scratch, int64_t scratch_bytes) {
+    extern __shared__ __align__(16) unsigned char shared[];
+    const int warp = static_cast<int>(threadIdx.x) / batch::Warp::width;
+    const int64_t first = int64_t{blockIdx.x} * warps_of_block + warp;
+    unsigned char *const mine = scratch ? scratch + first * scratch_bytes : shared + warp * scratch_bytes;
+    for (int64_t k = first; k < count; k += int64_t{gridDim.x} * warps_of_block) {
+        rule(batch::Warp{}, k, mine);
+        __syncwarp();
+    }
+}
+
+// A thread for each problem, whose memory is its own while it works on it: local memory, which the hardware
+// interleaves, so that threads that are at the same place load and store together. Three blocks of a multiprocessor
+// have registers enough.
+template <class Rule, int desk_bytes>
+__global__ void __launch_bounds__(threads_of_block, 3) thread_kernel(int64_t count, Rule rule) {
+    alignas(16) unsigned char desk[desk_bytes];
+    for (int64_t k = int64_t{blockIdx.x} * threads_of_block + threadIdx.x; k < count;
+         k += int64_t{gridDim.x} * threads_of_block)
+        rule(batch::OneThread{}, k, desk);
+}
+
+// desk_bytes: the memory of a thread that has a problem; 0: each is a warp's.
+template <int desk_bytes> class CudaTeams {
+  public:
+    template <class T> using Array = CudaArray<T, Lives::on_device>;
+
+    CudaTeams() { check(cudaGetDevice(&device_), "cudaGetDevice"); }
+    ~CudaTeams() { // before any of the memory is freed; nobody can be told of an error
+        const OnDevice on(device_, std::nothrow);
+        if (ready_) cudaStreamSynchronize(stream_);
+    }
+    void start(batch::Shape shape, int, void *stream, Patience &patience) {
+        stream_ = static_cast<cudaStream_t>(stream);
+        patience_ = &patience;
+        scratch_bytes_ = batch::scratch_bytes(shape);
+    }
+    template <class T> void allocate(Array<T> &array, int64_t count) {
+        const OnDevice on(device_);
+        array.allocate(count);
+    }
+    // Memory for the selections and, where it is not the multiprocessors' own, for the scratch of the warps; and all
+    // kernels, of which none is to be loaded, and waited for, when the caller's run.
+    template <class... Rules> void reserve(int64_t count) {
+        if (ready_) return;
+        const OnDevice on(device_);
+        int processors = 0, most_shared = 0;
+        check(cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device_), "cudaDeviceGetAttribute");
+        check(cudaDeviceGetAttribute(&most_shared, cudaDevAttrMaxSharedMemoryPerBlockOptin, device_),
+              "cudaDeviceGetAttribute");
+        // Two blocks of a multiprocessor at least have their scratch in its memory, or none has.
+        const int64_t shared = by_threads ? 0 : warps_of_block * scratch_bytes_;
+        shared_ = 2 * (shared + 1024) <= most_shared ? static_cast<int>(shared) : 0;
+        most_blocks_ = std::min<int64_t>(processors * blocks_of_processor, blocks_for(count));
+        (prepare<Rules>(), ...);
+        if (shared_ < shared) scratch_.allocate(most_blocks_ * shared);
+        select_scratch_.allocate(static_cast<int64_t>(enqueue_selection(nullptr, 0, count, nullptr, nullptr)));
+        // CUB's kernels are loaded by what launches them, be it for one problem without a mark.
+        count_.allocate(1);
+        no_mark_.allocate(1);
+        check(cudaMemsetAsync(no_mark_.get(), 0, 1, stream_), "cudaMemsetAsync");
+        enqueue_selection(select_scratch_.get(), static_cast<std::size_t>(select_scratch_.bytes()), 1, no_mark_.get(),
+                          nullptr);
+        ready_ = true;
+    }
+    int64_t bytes() const { return scratch_.bytes() + select_scratch_.bytes(); }
+
+    template <class Rule> void each(int64_t count, const Rule &rule) {
+        const OnDevice on(device_);
+        const int64_t blocks = std::min(most_blocks_, blocks_for(count));
+        const dim3 grid(static_cast<unsigned>(blocks));
+        if constexpr (by_threads)
+            check(launch(thread_kernel<Rule, desk_bytes>, grid, threads_of_block, 0, stream_, count, rule),
+                  "a kernel of the batch");
+        else
+            check(launch(team_kernel<Rule>, grid, threads_of_block, static_cast<std::size_t>(shared_), stream_, count,
+                         rule, scratch_.get(), scratch_bytes_),
+                  "a kernel of the batch");
+    }
+    int64_t select(int64_t count, const unsigned char *marks, int64_t *list) {
+        const OnDevice on(device_);
+        enqueue_selection(select_scratch_.get(), static_cast<std::size_t>(select_scratch_.bytes()), count, marks, list);
+        wait_for_stream(stream_, *patience_, "a pass over the batch");
+        return count_[0];
+    }
+    // A copy from such memory may wait for the stream by itself, and without end.
+    void copy_out(void *to, const void *from, std::size_t bytes) {
+        const OnDevice on(device_);
+        wait_for_stream(stream_, *patience_, "the work before a copy");
+        check(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToHost, stream_), "cudaMemcpyAsync");
+        wait_for_stream(stream_, *patience_, "cudaMemcpyAsync");
+    }
+
+  private:
+    static constexpr bool by_threads = desk_bytes > 0;
+    static constexpr int64_t blocks_of_processor = by_threads ? 3 : 4;
+    static int64_t blocks_for(int64_t count) {
+        constexpr int64_t of_block = by_threads ? threads_of_block : warps_of_block;
+        return (count + of_block - 1) / of_block;
+    }
+
+    template <class Rule> void prepare() {
+        if constexpr (by_threads) {
+            check(load(thread_kernel<Rule, desk_bytes>), "the loading of a kernel");
+        } else {
+            check(load(team_kernel<Rule>), "the loading of a kernel");
+            if (shared_ == 0) return;
+            check(cudaFuncSetAttribute(reinterpret_cast<const void *>(team_kernel<Rule>),
+                                       cudaFuncAttributeMaxDynamicSharedMemorySize, shared_),
+                  "cudaFuncSetAttribute");
+        }
+    }
+    // Returns the bytes of scratch that it takes; without scratch that is all it does.
+    std::size_t enqueue_selection(void *scratch, std::size_t bytes, int64_t count, const unsigned char *marks,
+                                  int64_t *list) {
+        cudaGetLastError(); // an error that another call has left behind would be taken for one of the selection
+        check(cub::DeviceSelect::Flagged(scratch, bytes, thrust::counting_iterator<int64_t>(0), marks, list,
+                                         count_.get(), count, stream_),
+              "a selection of problems");
+        return bytes;
+    }
+
+    int device_ = 0, shared_ = 0;
+    bool ready_ = false; // all that is allocated is
+    int64_t scratch_bytes_ = 0, most_blocks_ = 0;
+    cudaStream_t stream_ = nullptr;
+    Patience *patience_ = nullptr;
+    Array<unsigned char> scratch_, select_scratch_, no_mark_;
+    CudaArray<int64_t, Lives::on_host_mapped> count_;
+};
+
+} // namespace cudaopt

@@ -1,0 +1,10 @@
+// A batch on CUDA with a thread for each problem, for numbers of pairs that the compiler knows.
+#pragma once
+
+#include "batch/machine.hpp"
+
+namespace cudaopt {
+
+template <class Real, int m> std::unique_ptr<BatchMachine> make_cuda_batch_of_threads();
+
+} // namespace cudaopt

@@ -1,0 +1,8 @@
+#include "batch/cuda_threads.cuh"
+
+namespace cudaopt {
+
+template std::unique_ptr<BatchMachine> make_cuda_batch_of_threads<double, 5>();
+template std::unique_ptr<BatchMachine> make_cuda_batch_of_threads<float, 5>();
+
+} // namespace cudaopt

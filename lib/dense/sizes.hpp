@@ -1,0 +1,37 @@
+// Sizes that the compiler may know: loops over them are unrolled, and what they work on stands in registers.
+#pragma once
+
+#include <type_traits>
+
+#include "exec/annotations.hpp"
+
+namespace cudaopt::dense {
+
+// A number that the compiler knows, or, where it would be 0, one that is set.
+template <int number> struct Known {
+    CUDA_OPT_HD constexpr void operator=(int) {}
+    CUDA_OPT_HD constexpr operator int() const { return number; }
+};
+template <> struct Known<0> {
+    int number = 0;
+    CUDA_OPT_HD constexpr void operator=(int value) { number = value; }
+    CUDA_OPT_HD constexpr operator int() const { return number; }
+};
+
+// In the place of what is not there.
+struct Nothing {};
+
+// Up to here: a system of 2 x 6 rows fills the registers of a device's thread.
+constexpr int most_unrolled = 6;
+
+// body(size), where a size that is `most` is told by its type: nearly always it is. 0: none is.
+template <int most, class Body> CUDA_OPT_HD_INLINE auto at_size(int size, const Body &body) {
+    if constexpr (most > 0 && most <= most_unrolled)
+        if (size == most) return body(std::integral_constant<int, most>{});
+    return body(size);
+}
+
+// How often a loop over such a size is unrolled on a device.
+template <class Size> constexpr int times_unrolled = std::is_same_v<Size, int> ? 1 : 64;
+
+} // namespace cudaopt::dense
