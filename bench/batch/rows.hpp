@@ -38,5 +38,6 @@ template <class Real> void add_ends(const Batch<Real> &batch, BatchRow &row) {
 
 // By functor, a thread and a warp a problem, and by reverse communication. None without a device.
 std::vector<BatchRow> batches_on_cuda(const BatchTask &task);
+template <int n> std::vector<BatchRow> rows_on_cuda(const BatchTask &task);
 
 } // namespace cudaopt::bench
