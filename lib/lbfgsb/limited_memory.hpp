@@ -10,6 +10,8 @@
 
 namespace cudaopt {
 
+// fixed_m, here and of all that a state is made of: the number of pairs there is room for, where the compiler knows it;
+// 0 where it is told when the memory is made.
 template <int fixed_m> class LimitedMemoryOf {
   public:
     template <class Visit> CUDA_OPT_HD constexpr void each_array(int m, Visit &visit) {

@@ -9,6 +9,9 @@
 //     start -> first_point -> [diagonal] -> trial_point -> ... -> [iterate] -> [diagonal] -> ... -> ended
 //
 // are the stages in which the caller acts; between them stand those in which the machine does.
+//
+// State has room for any number of pairs. StateOf<m> is that of a small problem among many: its arrays stand in it, it
+// serves one number as metric, and whatever it asks for of breakpoints it gets.
 #pragma once
 
 #include <type_traits>
@@ -20,6 +23,7 @@
 
 namespace cudaopt {
 
+// Along -g: theta of B = theta I, and the first step of the line search along the direction that it gives.
 struct FirstStep {
     double theta, step;
 };
