@@ -31,8 +31,8 @@ template <class ShapeOf> CUDA_OPT_HD constexpr ShapeOf shape_of(Shape shape) {
     else return {shape.n};
 }
 
-template <class ShapeOf> constexpr bool of_threads = false;
-template <int m> constexpr bool of_threads<ThreadShape<m>> = true;
+template <class ShapeOf> inline constexpr bool of_threads = false;
+template <int m> inline constexpr bool of_threads<ThreadShape<m>> = true;
 
 CUDA_OPT_HD constexpr int padded(int count) { return (count + granule - 1) / granule * granule; }
 

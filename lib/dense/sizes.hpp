@@ -9,12 +9,12 @@ namespace cudaopt::dense {
 
 // A number that the compiler knows, or, where it would be 0, one that is set.
 template <int number> struct Known {
-    CUDA_OPT_HD constexpr void operator=(int) {}
+    CUDA_OPT_HD constexpr void set(int) {}
     CUDA_OPT_HD constexpr operator int() const { return number; }
 };
 template <> struct Known<0> {
     int number = 0;
-    CUDA_OPT_HD constexpr void operator=(int value) { number = value; }
+    CUDA_OPT_HD constexpr void set(int value) { number = value; }
     CUDA_OPT_HD constexpr operator int() const { return number; }
 };
 

@@ -36,7 +36,7 @@ template <int fixed_m> class CauchySearchOf {
     using LimitedMemory = LimitedMemoryOf<fixed_m>;
 
     template <class Visit> CUDA_OPT_HD constexpr void each_array(int m, Visit &visit) {
-        size_ = 2 * m;
+        size_.set(2 * m);
         visit(path_, 4 * size_);
         if constexpr (bisects) visit(saved_path_, 4 * size_);
         visit(w_, size_);

@@ -15,7 +15,7 @@ namespace cudaopt {
 template <int fixed_m> class LimitedMemoryOf {
   public:
     template <class Visit> CUDA_OPT_HD constexpr void each_array(int m, Visit &visit) {
-        m_ = m;
+        m_.set(m);
         const int64_t size = int64_t{m} * m;
         visit(ss_, size), visit(ys_, size), visit(yy_, size), visit(theta_ss_, size);
         visit(step_, m), visit(y_scale_, m);
