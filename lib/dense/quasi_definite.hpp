@@ -57,8 +57,8 @@ template <int most> class QuasiDefiniteOf {
     CUDA_OPT_HD double &operator()(int i, int j) { return row(i)[j]; }
     CUDA_OPT_HD double operator()(int i, int j) const { return row(i)[j]; }
 
+    // k, here and below: that of resize(), by its type where the compiler knows it (at_size).
     // False: breakdown. Pivots are never modified.
-    CUDA_OPT_HD bool factor() { return factor(k_); }
     template <class Size> CUDA_OPT_HD bool factor(Size k) {
         CUDA_OPT_UNROLLED(2 * times_unrolled<Size>)
         for (int i = 0; i < 2 * k; i++) {
@@ -69,7 +69,6 @@ template <int most> class QuasiDefiniteOf {
     }
 
     // The same for diagonal A and strictly lower triangular B: what is 0 is passed over.
-    CUDA_OPT_HD bool factor_triangular() { return factor_triangular(k_); }
     template <class Size> CUDA_OPT_HD bool factor_triangular(Size k) {
         CUDA_OPT_UNROLLED(times_unrolled<Size>)
         for (int i = 0; i < k; i++)
@@ -84,7 +83,6 @@ template <int most> class QuasiDefiniteOf {
     }
 
     // b <- S^-1 b, 2k numbers.
-    CUDA_OPT_HD void solve(double *b) const { solve(k_, b); }
     template <class Size> CUDA_OPT_HD void solve(Size k, double *b) const {
         reduce(k, b);
         substitute_back(k, b);
@@ -92,7 +90,6 @@ template <int most> class QuasiDefiniteOf {
 
     // b <- (V'R)^-1 b, half of a solve, which is all that a form a'S^-1 b needs. Two rows at a time, so that pairs of
     // elements are written and read again as the same pairs.
-    CUDA_OPT_HD void reduce(double *b) const { reduce(k_, b); }
     template <class Size> CUDA_OPT_HD void reduce(Size k, double *b) const {
         const int size = 2 * k;
         const double *const reciprocals = reciprocals_.data();
@@ -107,7 +104,6 @@ template <int most> class QuasiDefiniteOf {
     }
 
     // a'S^-1 b of a and b that have been reduced.
-    CUDA_OPT_HD double reduced_form(const double *a, const double *b) const { return reduced_form(k_, a, b); }
     template <class Size> CUDA_OPT_HD double reduced_form(Size k, const double *a, const double *b) const {
         const double *const reciprocals = reciprocals_.data();
         double sum = 0;

@@ -20,13 +20,10 @@ template <int fixed_m> CUDA_OPT_HD inline StateOf<fixed_m> *make_state(void *blo
     return state;
 }
 
+// Turns until one asks. It ends: they lead to later ones of the same iteration, without a loop.
 template <int fixed_m> CUDA_OPT_HD inline const Request &StateOf<fixed_m>::advance(const Answer &answer) {
     seconds_ = answer.seconds;
-    return go_on(begin_turn(answer), answer);
-}
-
-// Turns until one asks. It ends: they lead to later ones of the same iteration, without a loop.
-template <int fixed_m> CUDA_OPT_HD inline const Request &StateOf<fixed_m>::go_on(Turn turn, const Answer &answer) {
+    Turn turn = begin_turn(answer);
     while (turn != Turn::asks) turn = take(turn, answer);
     return request_;
 }

@@ -32,7 +32,6 @@ enum class CauchyTurn { asks, found, breakdown };
 
 template <int fixed_m> class CauchySearchOf {
   public:
-    using State = CauchyTurn;
     using LimitedMemory = LimitedMemoryOf<fixed_m>;
 
     template <class Visit> CUDA_OPT_HD constexpr void each_array(int m, Visit &visit) {

@@ -173,7 +173,6 @@ template <int fixed_m> class StateOf {
 
     enum class SearchFailure { no_descent, nothing_lower, lower_not_accepted, lower_not_found_again };
 
-    CUDA_OPT_HD const Request &go_on(Turn turn, const Answer &answer);
     CUDA_OPT_HD Turn begin_turn(const Answer &answer);
     CUDA_OPT_HD Turn take(Turn turn, const Answer &answer);
 

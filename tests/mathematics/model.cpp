@@ -62,7 +62,7 @@ void compare(Iterate &iterate, int64_t capacity, bool approximate, Tally &tally)
 
     if (iterate.bounded()) REQUIRE(iterate.factor());
     Search search(iterate, capacity, approximate);
-    REQUIRE(search.state == CauchySearch::State::found);
+    REQUIRE(search.state == cudaopt::CauchyTurn::found);
     const CauchySearch &found = search.cauchy;
     const cudaopt::CauchyPoint &point = found.point();
     const int k = static_cast<int>(pairs.size());
@@ -247,8 +247,8 @@ TEST_CASE("Numbers that are none break the search and the subspace minimisation 
             return cauchy.begin(iterate.memory, iterate.panel_at_start(), products.sums, true, approximate);
         };
         for (const int column : {panel::gradient, panel::y_column(0), panel::s_column(1)})
-            with_bad(panel::gradient, column, [&] { CHECK(begin(false) == CauchySearch::State::breakdown); });
-        REQUIRE(begin(true) == CauchySearch::State::found);
+            with_bad(panel::gradient, column, [&] { CHECK(begin(false) == cudaopt::CauchyTurn::breakdown); });
+        REQUIRE(begin(true) == cudaopt::CauchyTurn::found);
         const auto minimise = [&] {
             return subspace.minimise(iterate.memory, cauchy, products.free_gram.data(), false);
         };

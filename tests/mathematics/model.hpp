@@ -15,7 +15,7 @@ class Search {
         : cauchy(iterate.machine.m), subspace(iterate.machine.m), iterate_(iterate) {
         gather(0);
         state = cauchy.begin(iterate.memory, iterate.panel_at_start(), products.sums, iterate.bounded(), approximate);
-        while (state == CauchySearch::State::asks) {
+        while (state == cudaopt::CauchyTurn::asks) {
             cudaopt::Request request;
             cauchy.ask(request);
             if (request.verb == cudaopt::Verb::inner_products) {
@@ -53,7 +53,7 @@ class Search {
     cudaopt::Answer answer;
     reference::Products products;
     reference::Window window;
-    CauchySearch::State state;
+    cudaopt::CauchyTurn state;
     int windows = 0, gathers = 0, overflows = 0;
 
   private:

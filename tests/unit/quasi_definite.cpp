@@ -82,7 +82,7 @@ void fill(QuasiDefinite &system, const Matrix &whole) {
 
 void check_solution(const QuasiDefinite &system, const Matrix &whole, Vector right) {
     const Vector expected = eliminate(whole, right);
-    system.solve(right.data());
+    system.solve(whole.rows() / 2, right.data());
     for (int i = 0; i < whole.rows(); i++) CHECK(right[i] == Approx(expected[i]).epsilon(1e-10).margin(1e-12));
 }
 
@@ -96,7 +96,7 @@ TEST_CASE("Both factorisations solve what elimination solves", "[dense]") {
         INFO("k = " << k << (triangular ? ", zeros passed over" : ""));
         const Matrix whole = triangular ? random_triangular_system(k, uniform) : random_system(k, uniform);
         fill(system, whole);
-        REQUIRE((triangular ? system.factor_triangular() : system.factor()));
+        REQUIRE((triangular ? system.factor_triangular(k) : system.factor(k)));
         check_solution(system, whole, random_vector(2 * k, uniform));
     }
 }
@@ -108,12 +108,12 @@ TEST_CASE("Half a solve is enough for a form", "[dense]") {
         INFO("k = " << k);
         const Matrix whole = random_system(k, uniform);
         fill(system, whole);
-        REQUIRE(system.factor());
+        REQUIRE(system.factor(k));
         Vector a = random_vector(2 * k, uniform), b = random_vector(2 * k, uniform);
         const double expected = cudaopt::dense::dot(a.data(), eliminate(whole, b).data(), 2 * k);
-        system.reduce(a.data());
-        system.reduce(b.data());
-        CHECK(system.reduced_form(a.data(), b.data()) == Approx(expected).epsilon(1e-10).margin(1e-12));
+        system.reduce(k, a.data());
+        system.reduce(k, b.data());
+        CHECK(system.reduced_form(k, a.data(), b.data()) == Approx(expected).epsilon(1e-10).margin(1e-12));
     }
 }
 
@@ -122,7 +122,7 @@ TEST_CASE("Solving twice with one factorisation", "[dense]") {
     Factorisation system(5);
     const Matrix whole = random_system(5, uniform);
     fill(system, whole);
-    REQUIRE(system.factor());
+    REQUIRE(system.factor(5));
     for (int repetition = 0; repetition < 2; repetition++) check_solution(system, whole, random_vector(10, uniform));
 }
 
@@ -136,27 +136,27 @@ TEST_CASE("A block that is not definite breaks the factorisation down", "[dense]
         Matrix whole = random_triangular_system(4, uniform);
         whole(2, 2) = -bad;
         fill(system, whole);
-        CHECK_FALSE(system.factor());
+        CHECK_FALSE(system.factor(4));
         fill(system, whole);
-        CHECK_FALSE(system.factor_triangular());
+        CHECK_FALSE(system.factor_triangular(4));
     }
     const Matrix whole = random_system(4, uniform);
     fill(system, whole);
     for (int i = 4; i < 8; i++) system(i, i) -= 1e6;
-    CHECK_FALSE(system.factor());
+    CHECK_FALSE(system.factor(4));
     fill(system, whole);
     system(1, 5) = nan_value;
-    CHECK_FALSE(system.factor());
+    CHECK_FALSE(system.factor(4));
 }
 
 TEST_CASE("No pairs, nothing to solve", "[dense]") {
     Factorisation system(4);
     system.resize(0);
-    CHECK(system.factor());
-    CHECK(system.factor_triangular());
+    CHECK(system.factor(0));
+    CHECK(system.factor_triangular(0));
     Uniform uniform(6);
     const Vector before = random_vector(8, uniform);
     Vector untouched = before;
-    system.solve(untouched.data());
+    system.solve(0, untouched.data());
     CHECK(untouched == before);
 }
