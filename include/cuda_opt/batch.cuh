@@ -124,6 +124,9 @@ template <class Real> struct BatchData {
 
 /** Problem after problem, as take() gives them, until it gives none: one loop, so that the threads of a warp, each with
  *  a problem of its own, meet in it whatever their problems are at. */
+#ifdef __CUDACC__
+#pragma nv_exec_check_disable // take() of a host is called on a host alone
+#endif
 template <int n, int m, class Real, class Team, class Functor, class Take>
 CUDA_OPT_HD void solve_in_turn(const Team &team, const Functor &functor, const BatchData<Real> &data,
                                const Settings &settings, unsigned char *block, unsigned char *scratch,

@@ -27,7 +27,7 @@ constexpr int most_unrolled = 6;
 // body(size), where a size that is `most` is told by its type: nearly always it is. 0: none is.
 template <int most, class Body> CUDA_OPT_HD_INLINE auto at_size(int size, const Body &body) {
     if constexpr (most > 0 && most <= most_unrolled)
-        if (size == most) return body(std::integral_constant<int, most>{});
+        if (size == most) return body(Known<most>{}); // the standard's integral_constant has no function for devices
     return body(size);
 }
 
