@@ -3,10 +3,11 @@
 
 #include <algorithm>
 #include <atomic>
+#include <functional>
 #include <map>
 #include <memory>
 #include <tuple>
-#include <functional>
+#include <utility>
 
 #include "../support/configurations.hpp"
 #include "../support/problems.hpp"
@@ -51,7 +52,10 @@ template <class Configuration> class Backend {
     }
     ~Backend() {
         if (!on_cuda) sweeps_.reset();
-        for (void *memory : memory_) space_->release(memory);
+        for (const auto &[bytes, memory] : memory_) {
+            if (on_cuda) spare().emplace(bytes, memory);
+            else space_->release(memory);
+        }
     }
     Backend(const Backend &) = delete;
     Backend &operator=(const Backend &) = delete;
@@ -79,8 +83,9 @@ template <class Configuration> class Backend {
     }
 
   private:
-    // Memory that a GPU can write takes long to be had: its sweeps are kept until the end, and used again by machines
-    // of the same shape.
+    // Memory of a GPU takes long to be had and to be given back, where thousands of backends ask for a few numbers
+    // each: its sweeps are kept until the end, and used again by machines of the same shape; vectors likewise. On the
+    // host each has its own, which a sanitizer looks after.
     static std::shared_ptr<cudaopt::Sweeps> sweeps_of(int64_t n, int m, bool aside, int device) {
         static auto &kept = *new std::map<std::tuple<int64_t, int, bool>, std::shared_ptr<cudaopt::Sweeps>>();
         std::shared_ptr<cudaopt::Sweeps> own, &sweeps = on_cuda ? kept[{n, m, aside}] : own;
@@ -102,16 +107,22 @@ template <class Configuration> class Backend {
         sweeps_->fetch(which, stored.data());
         return std::vector<double>(stored.begin(), stored.end());
     }
+    static std::multimap<std::size_t, void *> &spare() { // of the first device that is used: there is no other
+        static auto &memory = *new std::multimap<std::size_t, void *>();
+        return memory;
+    }
     void *allocate(std::size_t bytes) {
-        memory_.push_back(space_->allocate(bytes));
-        return memory_.back();
+        const auto kept = spare().find(bytes);
+        void *const memory = kept == spare().end() ? space_->allocate(bytes) : kept->second;
+        if (kept != spare().end()) spare().erase(kept);
+        memory_.emplace_back(bytes, memory);
+        return memory;
     }
     void *place(const std::vector<double> &values) {
         if (values.empty()) return nullptr;
         const std::vector<Real> real(values.begin(), values.end());
         Real *const to = static_cast<Real *>(allocate((real.size() + offset_) * sizeof(Real))) + offset_;
         space_->copy_in(to, real.data(), real.size() * sizeof(Real), nullptr);
-        space_->synchronize(nullptr);
         return to;
     }
 
@@ -129,7 +140,7 @@ template <class Configuration> class Backend {
     cudaopt::Patience patience_{stop_requested_};
     std::unique_ptr<cudaopt::MemorySpace> space_;
     std::shared_ptr<cudaopt::Sweeps> sweeps_;
-    std::vector<void *> memory_;
+    std::vector<std::pair<std::size_t, void *>> memory_; // how many bytes, and where
     cudaopt::UserArrays arrays_{};
 };
 
