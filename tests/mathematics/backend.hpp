@@ -7,7 +7,6 @@
 #include <map>
 #include <memory>
 #include <tuple>
-#include <utility>
 
 #include "../support/configurations.hpp"
 #include "../support/problems.hpp"
@@ -52,10 +51,7 @@ template <class Configuration> class Backend {
     }
     ~Backend() {
         if (!on_cuda) sweeps_.reset();
-        for (const auto &[bytes, memory] : memory_) {
-            if (on_cuda) spare().emplace(bytes, memory);
-            else space_->release(memory);
-        }
+        for (void *memory : memory_) space_->release(memory);
     }
     Backend(const Backend &) = delete;
     Backend &operator=(const Backend &) = delete;
@@ -83,9 +79,8 @@ template <class Configuration> class Backend {
     }
 
   private:
-    // Memory of a GPU takes long to be had and to be given back, where thousands of backends ask for a few numbers
-    // each: its sweeps are kept until the end, and used again by machines of the same shape; vectors likewise. On the
-    // host each has its own, which a sanitizer looks after.
+    // Memory of the host that a GPU can write takes a millisecond to be had: its sweeps are kept until the end, and
+    // used again by machines of the same shape.
     static std::shared_ptr<cudaopt::Sweeps> sweeps_of(int64_t n, int m, bool aside, int device) {
         static auto &kept = *new std::map<std::tuple<int64_t, int, bool>, std::shared_ptr<cudaopt::Sweeps>>();
         std::shared_ptr<cudaopt::Sweeps> own, &sweeps = on_cuda ? kept[{n, m, aside}] : own;
@@ -107,22 +102,16 @@ template <class Configuration> class Backend {
         sweeps_->fetch(which, stored.data());
         return std::vector<double>(stored.begin(), stored.end());
     }
-    static std::multimap<std::size_t, void *> &spare() { // of the first device that is used: there is no other
-        static auto &memory = *new std::multimap<std::size_t, void *>();
-        return memory;
-    }
     void *allocate(std::size_t bytes) {
-        const auto kept = spare().find(bytes);
-        void *const memory = kept == spare().end() ? space_->allocate(bytes) : kept->second;
-        if (kept != spare().end()) spare().erase(kept);
-        memory_.emplace_back(bytes, memory);
-        return memory;
+        memory_.push_back(space_->allocate(bytes));
+        return memory_.back();
     }
     void *place(const std::vector<double> &values) {
         if (values.empty()) return nullptr;
         const std::vector<Real> real(values.begin(), values.end());
         Real *const to = static_cast<Real *>(allocate((real.size() + offset_) * sizeof(Real))) + offset_;
         space_->copy_in(to, real.data(), real.size() * sizeof(Real), nullptr);
+        space_->synchronize(nullptr);
         return to;
     }
 
@@ -140,7 +129,7 @@ template <class Configuration> class Backend {
     cudaopt::Patience patience_{stop_requested_};
     std::unique_ptr<cudaopt::MemorySpace> space_;
     std::shared_ptr<cudaopt::Sweeps> sweeps_;
-    std::vector<std::pair<std::size_t, void *>> memory_; // how many bytes, and where
+    std::vector<void *> memory_;
     cudaopt::UserArrays arrays_{};
 };
 
