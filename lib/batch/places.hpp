@@ -52,6 +52,21 @@ template <class Real, class ShapeOf = Shape> CUDA_OPT_HD constexpr int64_t block
     return rounded_up(vectors_offset(shape) + numbers * static_cast<int64_t>(sizeof(Real)));
 }
 
+// By reverse communication a thread works on a copy of its block. So that the threads of a warp copy theirs together,
+// blocks of threads are cut into pieces, and the k-th pieces of so many problems stand side by side.
+constexpr int64_t piece_bytes = 16;
+constexpr int side_by_side = 32;
+CUDA_OPT_HD constexpr int64_t pieces(int64_t bytes) { return (bytes + piece_bytes - 1) / piece_bytes; }
+CUDA_OPT_HD constexpr int64_t place_in_pieces(int64_t p, int64_t bytes_of_block, int64_t offset) {
+    return (p / side_by_side * pieces(bytes_of_block) + offset / piece_bytes) * side_by_side * piece_bytes +
+           p % side_by_side * piece_bytes + offset % piece_bytes;
+}
+// Bytes of the blocks of so many problems.
+template <class Real, class ShapeOf> CUDA_OPT_HD constexpr int64_t blocks_bytes(ShapeOf shape, int64_t count) {
+    if (of_threads<ShapeOf>) count = (count + side_by_side - 1) / side_by_side * side_by_side;
+    return count * block_bytes<Real>(shape);
+}
+
 // What the sweeps answer with.
 struct Told {
     PanelProducts products;
