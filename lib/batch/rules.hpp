@@ -33,17 +33,18 @@ template <class Real, class ShapeOf = Shape> struct Problems {
         const int64_t first = bounds_for_each ? p * shape.n : 0;
         return {lower ? lower + first : nullptr, upper ? upper + first : nullptr, lower_all, upper_all};
     }
-    template <class Team> CUDA_OPT_HD void copy(const Team &team, const Real *from, Real *to) const {
+    template <class Team, class From, class To>
+    CUDA_OPT_HD void copy(const Team &team, const From &from, const To &to) const {
         for (int i = team.lane(); i < shape.n; i += Team::width) to[i] = from[i];
     }
 
-    // Problem p to be worked on: where it stands, or, by a thread, in the thread's own memory, at the beginning of the
-    // scratch; `as_it_is`: with what it holds. Then what is to stay is put away.
+    // Problem p to be worked on, where it stands; but a thread works on a copy of the state in its own memory, at the
+    // beginning of the scratch; `as_it_is`: of what it holds. Then what is to stay is put away.
     template <class Team>
     CUDA_OPT_HD One<Team> take(const Team &team, int64_t p, unsigned char *scratch, bool as_it_is = true) const {
         if constexpr (of_threads<ShapeOf>) {
             if (as_it_is) move<1, side_by_side>(scratch, at(p, 0));
-            return {team, shape, scratch, scratch + block_bytes<Real>(shape), box(p)};
+            return {team, shape, scratch, scratch + vectors_offset(shape), {at(p, vectors_offset(shape)), 0}, box(p)};
         } else {
             return {team, shape, at(p, 0), scratch, box(p)};
         }
@@ -72,17 +73,14 @@ template <class Real, class ShapeOf = Shape> struct Problems {
     }
 
   private:
-    // What lasts of a block, one piece after the other, at distances of so many.
+    // What lasts of a block but the vectors, one piece after the other, at distances of so many.
     template <int to_stride, int from_stride>
     CUDA_OPT_HD void move(unsigned char *to, const unsigned char *from) const {
-        struct alignas(piece_bytes) Piece {
-            uint64_t words[piece_bytes / sizeof(uint64_t)];
-        };
-        const auto *const source = reinterpret_cast<const Piece *>(from);
-        auto *const target = reinterpret_cast<Piece *>(to);
+        const Piece *const source = reinterpret_cast<const Piece *>(from);
+        Piece *const target = reinterpret_cast<Piece *>(to);
         constexpr auto passing = static_cast<int>(pieces(StateOf<ShapeOf::fixed_m>::lasting_bytes())),
                        state_end = static_cast<int>(state_bytes<ShapeOf::fixed_m>(ShapeOf::m) / piece_bytes);
-        const auto all = static_cast<int>(pieces(block_bytes<Real>(shape)));
+        const auto all = static_cast<int>(pieces(vectors_offset(shape)));
         CUDA_OPT_UNROLLED(8)
         for (int i = 0; i < passing; i++) target[i * to_stride] = source[i * from_stride];
         CUDA_OPT_UNROLLED(8)

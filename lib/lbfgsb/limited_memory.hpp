@@ -113,8 +113,8 @@ template <int fixed_m> class LimitedMemoryOf {
     int64_t weights_ = no_weights;
     // m x m by rows, oldest pair first: S'S (its upper triangle), Y'S, Y'Y.
     dense::Array<fixed_m * fixed_m> ss_, ys_, yy_;
-    dense::Array<fixed_m> step_;               // s_j = step_j d_j
-    dense::Array<fixed_m> y_scale_;            // y_j of the model over the difference of the gradients that is stored
+    dense::Array<fixed_m> step_;    // s_j = step_j d_j
+    dense::Array<fixed_m> y_scale_; // y_j of the model over the difference of the gradients that is stored
     std::conditional_t<fixed_m == 0, dense::QuasiDefinite, dense::Nothing> subspace_; // else a solve has its own
     dense::Array<fixed_m * fixed_m> theta_ss_; // theta S'S as in M^-1, its upper triangle; K needs it, too
     dense::QuasiDefiniteOf<fixed_m> middle_;
