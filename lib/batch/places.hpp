@@ -18,12 +18,14 @@ struct Shape {
 // Where they are known to the compiler.
 template <int n_, int m_> struct FixedShape { static constexpr int n = n_, m = m_, fixed_m = m_; };
 
-// Where the number of pairs is, and no more is of n than that it is small: for threads of a device, each with a problem
-// in memory of its own.
-template <int m_> struct ThreadShape {
+// Where the number of pairs is.
+template <int m_> struct ShapeOfPairs {
     static constexpr int fixed_m = m_, m = m_;
     int n;
 };
+
+// Likewise, and n is small: for threads of a device, each with a problem of its own.
+template <int m_> struct ThreadShape : ShapeOfPairs<m_> {};
 constexpr int most_of_thread = 32; // variables
 
 // From so many problems on, threads that have one each are faster than warps: on an H200 the two meet at 3,000 problems
