@@ -4,7 +4,6 @@
 #pragma once
 
 #include "sweeps/cuda/direction.cuh"
-#include "sweeps/cuda/launch_place.cuh"
 #include "sweeps/cuda/ring.cuh"
 
 namespace cudaopt {
@@ -12,9 +11,10 @@ namespace cudaopt {
 constexpr int most_staged_pairs = 28; // as many coefficients as a kernel's parameters hold
 
 template <class Real, class History>
-using StagedSources = Sources<Real, History, 2 * most_staged_pairs, most_beside(InnerProducts::metric, true)>;
+using StagedSources = Sources<Real, History, 2 * most_staged_pairs, most_beside(InnerProducts::metric, false)>;
 
-// The request's panel is one with bounds, whether or not the inner products needed any.
+// The request's panel is one with bounds, whether or not the inner products needed any, and its newest pair's y is
+// stored.
 // resident: blocks of a multiprocessor
 template <class Real, class History, int resident>
 __global__ void __launch_bounds__(products_threads, resident)
@@ -24,7 +24,7 @@ __global__ void __launch_bounds__(products_threads, resident)
                             int stages, bool aligned, DirectionRecord *records) {
     constexpr int rows = Stage<Real, History>::rows, lane_rows = rows_of_lane<Real, History>;
     using OwnRing =
-        Ring<Real, History, 2 * most_staged_pairs, most_beside(InnerProducts::metric, true), stages_of_direction>;
+        Ring<Real, History, 2 * most_staged_pairs, most_beside(InnerProducts::metric, false), stages_of_direction>;
     using Stored = Elements<History, lane_rows>;
     using Loaded = Elements<Real, lane_rows>;
     extern __shared__ __align__(16) unsigned char shared[];
@@ -32,7 +32,6 @@ __global__ void __launch_bounds__(products_threads, resident)
     const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
     const PanelRequest &panel = request.panel;
     const StageLayout<Real, History> place(v, panel);
-    const bool fresh = panel.fresh && panel.pairs > 0;
     constexpr int column_stride = Stage<Real, History>::stride;
 
     // From the first tile to the last: sweep 1 goes the other way.
@@ -50,15 +49,8 @@ __global__ void __launch_bounds__(products_threads, resident)
         unsigned char *const stage = ring.await();
         const auto mine = [&](int vector) { return Loaded::load(place.vector(stage, vector) + lane * lane_rows); };
         const Loaded x = mine(place.x), g = mine(place.g), l = mine(place.l), u = mine(place.u);
-        Loaded h{}, g_base{};
+        Loaded h{};
         if (panel.weighted) h = mine(place.h);
-        if (fresh) g_base = mine(place.g_base);
-        Stored y_new{};
-        if (fresh) {
-#pragma unroll
-            for (int k = 0; k < lane_rows; k++) y_new.v[k] = gradient_change<History>(g.v[k], g_base.v[k]);
-            y_new.store(place.column(stage, 0) + lane * lane_rows);
-        }
         double from_g_and_y[lane_rows] = {}, from_s[lane_rows] = {};
         const History *const entries = place.column(stage, 0) + lane * lane_rows;
         const auto add_pair = [&](int age, const Stored &y, const Stored &s) {
@@ -94,14 +86,12 @@ __global__ void __launch_bounds__(products_threads, resident)
             }
         });
         if (aligned && i + lane_rows <= v.n) {
-            if (fresh) y_new.store(to.y_fresh + i);
             d.store(to.d + i);
             g.store(to.g_base + i);
             x.store(to.x_base + i);
             stepped.store(to.x + i);
         } else {
             for (int k = 0; k < lane_rows && i + k < v.n; k++) {
-                if (fresh) to.y_fresh[i + k] = y_new.v[k];
                 to.d[i + k] = d.v[k];
                 to.g_base[i + k] = g.v[k];
                 to.x_base[i + k] = x.v[k];
