@@ -121,9 +121,10 @@ int launch_staged_direction(const DeviceVectors<Real, History> &v, DirectionRequ
         return stages_within(std::min(at.block_shared, at.processor_shared / resident), place.bytes(),
                              stages_of_direction);
     };
-    // More warps where each still has a stage to wait for while it works on another.
-    const bool more = stages_of(most_direction_resident) > 1;
-    const int resident = more ? most_direction_resident : direction_resident, stages = stages_of(resident),
+    // More warps where that takes no stage from them, and each has one to wait for while it works on another.
+    const int stages = stages_of(direction_resident);
+    const bool more = stages > 1 && stages_of(most_direction_resident) == stages;
+    const int resident = more ? most_direction_resident : direction_resident,
               blocks = row_blocks(at.pieces, v.n, multiprocessors * resident);
     const auto kernel = more ? direction_staged_kernel<Real, History, most_direction_resident>
                              : direction_staged_kernel<Real, History, direction_resident>;
