@@ -44,7 +44,9 @@ __global__ void __launch_bounds__(products_threads, resident)
     DirectionRecord all, run;
     int until_joined = run_rows;
     for (int s = 0; s < stages - 1; s++) ask(first_tile + s * step);
-    for (int tile = first_tile; tile < end; tile += step) {
+    for (int tile = first_tile; tile - warp < end; tile += step) {
+        __syncthreads(); // warps in step: what they write, in small pieces, lies side by side
+        if (tile >= end) continue;
         ask(tile + (stages - 1) * step);
         unsigned char *const stage = ring.await();
         const auto mine = [&](int vector) { return Loaded::load(place.vector(stage, vector) + lane * lane_rows); };
