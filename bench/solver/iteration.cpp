@@ -7,8 +7,8 @@
 // Counted bytes of an iteration with a full memory whose first step is accepted, in n-vectors: sweep 1 reads x, g
 // (l, u) and 2m columns; sweep 2 reads the same and writes d, g_base, x_base, x and y: 4m + 13 with bounds, 4m + 9
 // without, or with bounds that are numbers (--uniform). Each further evaluation of a line search costs another sweep 1
-// and a step (x_base, d (l, u), x). Where the columns have fewer bits than x, each sweep reads g_base in place of
-// y_new.
+// and a step (x_base, d (l, u), x). Where the columns have fewer bits than x, sweep 1 reads g_base in place of y_new;
+// so does sweep 2 on the host, but on CUDA sweep 1 has written y_new.
 #include <algorithm>
 #include <cstdio>
 #include <stdexcept>
@@ -51,10 +51,12 @@ int main(int argc, char **argv) {
             copy_rate(std::max<int64_t>(static_cast<int64_t>(size), int64_t{1} << 30), r.cuda, o.threads);
         const bool arrays = r.bounded && !o.uniform;
         const double stored = static_cast<double>(r.n) * r.history_bytes; // bytes of a column
-        const double newest = stored < size ? size : stored,
-                     sweep = (arrays ? 4 : 2) * size + (2 * m - 1) * stored + newest;
+        const double panel = (arrays ? 4 : 2) * size + 2 * m * stored;
+        const bool apart = stored < size, once = apart && r.cuda;
+        const double with_g_base = panel + (apart ? size - stored : 0), sweep_1 = with_g_base + (once ? stored : 0),
+                     sweep_2 = (once ? panel : with_g_base + stored) + 3 * size + stored;
         const double step = (arrays ? 4 : 2) * size + stored;
-        const double counted = 2 * sweep + 3 * size + 2 * stored + further / r.iterations * (sweep + step);
+        const double counted = sweep_1 + sweep_2 + further / r.iterations * (sweep_1 + step);
         const double seconds = r.seconds / r.iterations, floor = (12 * size + (4 * m + 2) * stored) / copied;
         if (header)
             std::printf("%-14s %-5s %-6s %4s %-6s %10s %3s %5s %6s %6s %10s %8s %8s %8s %8s\n", "problem", "where",

@@ -87,8 +87,9 @@ template <class Real, class History> class CudaSweeps final : public Sweeps {
         return sums_;
     }
 
-    void direction(const DirectionRequest &request) override {
+    void direction(const DirectionRequest &asked) override {
         const OnDevice on(device_);
+        const DirectionRequest request = with_stored_y(asked);
         const int slot = request.spare_slot;
         const bool fresh = request.panel.fresh && request.panel.pairs > 0;
         const TrialArrays<Real, History> to{x_, v_.g_base(slot), v_.x_base(), v_.s(slot),
@@ -101,8 +102,11 @@ template <class Real, class History> class CudaSweeps final : public Sweeps {
         with_coefficients(request, [&](const auto &q) {
             using Coefficients = std::decay_t<decltype(q)>;
             constexpr int rows = direction_rows<Real, History>;
-            if (aligned_) launch_direction(TakeDirection<Real, History, Coefficients, rows>{v_, request, q, to});
-            else launch_direction(TakeDirection<Real, History, Coefficients, 1>{v_, request, q, to});
+            const auto launch_it = [&](const auto &rule) {
+                direction_blocks_ = launch_direction(rule, n_, held_->directions.get(), launch_place());
+            };
+            if (aligned_) launch_it(TakeDirection<Real, History, Coefficients, rows>{v_, request, q, to});
+            else launch_it(TakeDirection<Real, History, Coefficients, 1>{v_, request, q, to});
         });
     }
 
@@ -110,8 +114,9 @@ template <class Real, class History> class CudaSweeps final : public Sweeps {
     DirectionSums direction_sums() override { return direction_sums_; }
     bool direction_sums_at_hand() const override { return false; }
 
-    double truncation(const DirectionRequest &request) override {
+    double truncation(const DirectionRequest &asked) override {
         const OnDevice on(device_);
+        const DirectionRequest request = with_stored_y(asked);
         double alpha = 1;
         with_coefficients(request, [&](const auto &q) {
             alpha = reduce<Min>(FindTruncation<Real, History, std::decay_t<decltype(q)>>{v_, request, q}).v;
@@ -165,6 +170,7 @@ template <class Real, class History> class CudaSweeps final : public Sweeps {
         copy(to_host, place.at, place.bytes, cudaMemcpyDeviceToHost);
     }
     void store(const HeldVector &which, const void *from_host) override {
+        y_stored_ = -1;
         const HeldPlace place = place_of_held(which);
         copy(place.at, from_host, place.bytes, cudaMemcpyHostToDevice);
     }
@@ -225,6 +231,7 @@ template <class Real, class History> class CudaSweeps final : public Sweeps {
     void form_inner_products(const ProductsRequest &request) {
         const ProductsLayout layout(panel::columns(request.pairs), request.older_steps);
         held_->sent.invalidate();
+        y_stored_ = v_.apart && request.fresh && request.pairs > 0 ? request.newest_slot : -1;
         // With the caller's diagonal the products at a trial point are not those that a search begins with.
         const bool searched = request.threshold == 0 && (request.weighted || !callers_metric_);
         const auto ahead = [&] { return held_->sent.ahead(searched && sends_ahead(kind_of(request)), rows_sent()); };
@@ -322,17 +329,6 @@ template <class Real, class History> class CudaSweeps final : public Sweeps {
         }
         return most;
     }
-    template <class Rule> void launch_direction(const Rule &rule) {
-        DirectionRecord *const to = held_->directions.get();
-        const int64_t groups = (n_ + Rule::rows - 1) / Rule::rows;
-        const Pieces &pieces = cut_.pieces();
-        direction_blocks_ = pieces.by_segments() ? pieces.count() : blocks_for(groups, direction_resident);
-        check(pieces.by_segments()
-                  ? map_pieces_cuda<DirectionRecord, direction_resident, Rule::rows>(pieces, n_, rule, to, stream_)
-                  : map_blocks_cuda<DirectionRecord, direction_resident>(groups, rule, to, stream_),
-              "the launch of sweep 2");
-    }
-
     // Its blocks may be placed while sweep 1 still runs; they wait for its end themselves.
     void launch_reduction(const ProductsLayout &layout, int partials) {
         launch_numbers(posted_numbers(layout), reduce_partials, layout,
@@ -357,6 +353,16 @@ template <class Real, class History> class CudaSweeps final : public Sweeps {
 
     LaunchPlace launch_place() const {
         return {block_shared_, processor_shared_, early_launches_, aligned_, stream_, cut_.pieces()};
+    }
+
+    // Where g_base has a vector of its own, sweep 1 has stored y of a fresh pair; but for a solve that goes on from a
+    // checkpoint.
+    DirectionRequest with_stored_y(DirectionRequest request) {
+        if (!v_.apart || !request.panel.fresh || request.panel.pairs == 0) return request;
+        if (y_stored_ != request.panel.newest_slot) finish_pair(request.panel.newest_slot);
+        y_stored_ = -1; // g_base becomes another
+        request.panel.fresh = false;
+        return request;
     }
 
     template <class Action> void with_coefficients(const DirectionRequest &request, const Action &action) {
@@ -429,6 +435,7 @@ template <class Real, class History> class CudaSweeps final : public Sweeps {
     AsideVectors<Real> aside_{};
     UserArrays user_{};
     int direction_blocks_ = 0; // records of the latest direction
+    int y_stored_ = -1;        // slot of the fresh pair whose y the latest sweep 1 has stored
     DirectionSums direction_sums_{};
     PanelProducts sums_{};
     unsigned ticket_ = 0;

@@ -80,8 +80,21 @@ template <class Element, int rows> struct alignas(rows * sizeof(Element) < 16 ? 
         for (int k = 0; k < bytes / piece; k++)
             reinterpret_cast<Access *>(to)[k] = reinterpret_cast<const Access *>(v)[k];
     }
+    // The second-level cache evicts it last, until somebody reads it.
+    __device__ void store_kept(Element *to) const {
+        static_assert(bytes == sizeof(unsigned), "as a lane's rows of a narrow column are");
+        uint64_t policy;
+        asm volatile("createpolicy.fractional.L2::evict_last.b64 %0, 1.0;" : "=l"(policy));
+        asm volatile("st.global.L2::cache_hint.u32 [%0], %1, %2;" ::"l"(to),
+                     "r"(*reinterpret_cast<const unsigned *>(v)), "l"(policy)
+                     : "memory");
+    }
     __device__ double operator[](int k) const { return static_cast<double>(v[k]); }
 };
+
+// Rows of a column that the second-level cache is asked to keep from one sweep to the next, the first ones: a third of
+// an H200's, so that enough is left for what else is on its way.
+template <class History> constexpr int64_t kept_rows = 16000000 / sizeof(History);
 
 // Neighbouring rows that a lane looks at together: 8 bytes of a vector, or 16 where the columns are so narrow that a
 // tile of 32 rows would be few bytes of them.

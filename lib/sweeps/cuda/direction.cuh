@@ -1,7 +1,7 @@
 // Sweep 2 on the GPU.
 #pragma once
 
-#include "sweeps/cuda/device_rows.cuh"
+#include "sweeps/cuda/launch_place.cuh"
 #include "sweeps/cuda/map_pieces.cuh"
 
 namespace cudaopt {
@@ -20,20 +20,6 @@ struct CoefficientsInMemory {
     __device__ double operator[](int i) const { return q[i]; }
 };
 
-// y of the newest pair as it is stored, or will be, where g_base has a vector of its own. Where it stands in the
-// column, that is read with the others.
-template <class Real, class History, int rows>
-__device__ Elements<History, rows> newest_y(const DeviceVectors<Real, History> &v, const PanelRequest &panel, int64_t i,
-                                            const Elements<Real, rows> &g) {
-    Elements<History, rows> y{};
-    if (!v.apart || panel.pairs == 0) return y;
-    if (!panel.fresh) return Elements<History, rows>::load(v.y(panel.newest_slot) + i);
-    const auto g_base = Elements<Real, rows>::load(v.g_base(panel.newest_slot) + i);
-#pragma unroll
-    for (int k = 0; k < rows; k++) y.v[k] = gradient_change<History>(g.v[k], g_base.v[k]);
-    return y;
-}
-
 // Pairs of which a thread asks for the rows before it uses the first: as many as the registers bear.
 template <class Real, class History>
 constexpr int pairs_at_once = std::is_same_v<Real, History>               ? 3
@@ -44,8 +30,8 @@ constexpr int pairs_at_once = std::is_same_v<Real, History>               ? 3
 // pairs are loaded before the first is used, so that enough bytes are on their way.
 template <class Real, class History, int rows, class Coefficients>
 __device__ void subspace_move(const DeviceVectors<Real, History> &v, const DirectionRequest &request,
-                              const Coefficients &q, int64_t i, const Elements<Real, rows> &g,
-                              const Elements<History, rows> &newest, const double (&h)[rows], double (&move)[rows]) {
+                              const Coefficients &q, int64_t i, const Elements<Real, rows> &g, const double (&h)[rows],
+                              double (&move)[rows]) {
     using Loaded = Elements<History, rows>;
     constexpr int at_once = pairs_at_once<Real, History>;
     const PanelRequest &p = request.panel;
@@ -56,7 +42,7 @@ __device__ void subspace_move(const DeviceVectors<Real, History> &v, const Direc
 #pragma unroll
         for (int e = 0; e < at_once; e++)
             if (age + e < p.pairs) {
-                y[e] = v.apart && e == 0 && age == 0 ? newest : Loaded::load(v.y(slot) + i);
+                y[e] = Loaded::load(v.y(slot) + i);
                 s[e] = Loaded::load(v.s(slot) + i);
                 slot = slot == 0 ? v.m : slot - 1;
             }
@@ -117,11 +103,10 @@ template <class Real, class History, class Coefficients, int rows_> struct TakeD
         if (v.box.u) upper = Loaded::load(v.box.u + i);
         Loaded old_gradient;
         if (!v.apart && to.y_fresh) old_gradient = Loaded::load(v.g_base(request.panel.newest_slot) + i);
-        Stored y = newest_y(v, request.panel, i, gradient);
 #pragma unroll
         for (int k = 0; k < count; k++) h[k] = 1;
         if (request.panel.weighted) spread(Loaded::load(v.diagonal + i), h);
-        subspace_move(v, request, q, i, gradient, y, h, move);
+        subspace_move(v, request, q, i, gradient, h, move);
         spread(gradient, g);
 #pragma unroll
         for (int k = 0; k < count; k++) l[k] = v.box.lower_all, u[k] = v.box.upper_all;
@@ -129,7 +114,7 @@ template <class Real, class History, class Coefficients, int rows_> struct TakeD
         if (v.box.u) spread(upper, u);
 
         Loaded stepped;
-        Stored d;
+        Stored d, y{};
         as_asked(request, [&](const DirectionRequest &asked) {
 #pragma unroll
             for (int k = 0; k < count; k++) {
@@ -139,7 +124,7 @@ template <class Real, class History, class Coefficients, int rows_> struct TakeD
                 if (!v.apart && to.y_fresh) y.v[k] = gradient_change<History>(gradient.v[k], old_gradient.v[k]);
             }
         });
-        if (to.y_fresh) y.store(to.y_fresh + i);
+        if (!v.apart && to.y_fresh) y.store(to.y_fresh + i);
         d.store(to.d + i);
         gradient.store(to.g_base + i);
         x.store(to.x_base + i);
@@ -152,6 +137,17 @@ template <class Real, class History, class Coefficients, int rows_> struct TakeD
     }
 };
 
+// Returns how many records of sums there are.
+template <class Rule>
+int launch_direction(const Rule &rule, int64_t n, DirectionRecord *records, const LaunchPlace &at) {
+    const int64_t groups = (n + Rule::rows - 1) / Rule::rows;
+    const bool cut = at.pieces.by_segments();
+    check(cut ? map_pieces_cuda<DirectionRecord, direction_resident, Rule::rows>(at.pieces, n, rule, records, at.stream)
+              : map_blocks_cuda<DirectionRecord, direction_resident>(groups, rule, records, at.stream),
+          "the launch of sweep 2");
+    return cut ? at.pieces.count() : blocks_for(groups, direction_resident);
+}
+
 template <class Real, class History, class Coefficients> struct FindTruncation {
     DeviceVectors<Real, History> v;
     DirectionRequest request;
@@ -161,7 +157,7 @@ template <class Real, class History, class Coefficients> struct FindTruncation {
         const double h[1] = {request.panel.weighted ? static_cast<double>(v.diagonal[i]) : 1.0};
         double move[1];
         const auto g = Elements<Real, 1>::load(v.g + i);
-        subspace_move(v, request, q, i, g, newest_y(v, request.panel, i, g), h, move);
+        subspace_move(v, request, q, i, g, h, move);
         alpha.add(truncation_of_row(at, request, h[0], move[0]));
     }
 };

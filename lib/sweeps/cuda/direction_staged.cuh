@@ -4,7 +4,6 @@
 #pragma once
 
 #include "sweeps/cuda/direction.cuh"
-#include "sweeps/cuda/launch_place.cuh"
 #include "sweeps/cuda/ring.cuh"
 
 namespace cudaopt {
@@ -12,9 +11,10 @@ namespace cudaopt {
 constexpr int most_staged_pairs = 28; // as many coefficients as a kernel's parameters hold
 
 template <class Real, class History>
-using StagedSources = Sources<Real, History, 2 * most_staged_pairs, most_beside(InnerProducts::metric, true)>;
+using StagedSources = Sources<Real, History, 2 * most_staged_pairs, most_beside(InnerProducts::metric, false)>;
 
-// The request's panel is one with bounds, whether or not the inner products needed any.
+// The request's panel is one with bounds, whether or not the inner products needed any, and its newest pair's y is
+// stored.
 // resident: blocks of a multiprocessor
 template <class Real, class History, int resident>
 __global__ void __launch_bounds__(products_threads, resident)
@@ -24,7 +24,7 @@ __global__ void __launch_bounds__(products_threads, resident)
                             int stages, bool aligned, DirectionRecord *records) {
     constexpr int rows = Stage<Real, History>::rows, lane_rows = rows_of_lane<Real, History>;
     using OwnRing =
-        Ring<Real, History, 2 * most_staged_pairs, most_beside(InnerProducts::metric, true), stages_of_direction>;
+        Ring<Real, History, 2 * most_staged_pairs, most_beside(InnerProducts::metric, false), stages_of_direction>;
     using Stored = Elements<History, lane_rows>;
     using Loaded = Elements<Real, lane_rows>;
     extern __shared__ __align__(16) unsigned char shared[];
@@ -32,7 +32,6 @@ __global__ void __launch_bounds__(products_threads, resident)
     const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
     const PanelRequest &panel = request.panel;
     const StageLayout<Real, History> place(v, panel);
-    const bool fresh = panel.fresh && panel.pairs > 0;
     constexpr int column_stride = Stage<Real, History>::stride;
 
     // From the first tile to the last: sweep 1 goes the other way.
@@ -45,20 +44,15 @@ __global__ void __launch_bounds__(products_threads, resident)
     DirectionRecord all, run;
     int until_joined = run_rows;
     for (int s = 0; s < stages - 1; s++) ask(first_tile + s * step);
-    for (int tile = first_tile; tile < end; tile += step) {
+    for (int tile = first_tile; tile - warp < end; tile += step) {
+        __syncthreads(); // warps in step: what they write, in small pieces, lies side by side
+        if (tile >= end) continue;
         ask(tile + (stages - 1) * step);
         unsigned char *const stage = ring.await();
         const auto mine = [&](int vector) { return Loaded::load(place.vector(stage, vector) + lane * lane_rows); };
         const Loaded x = mine(place.x), g = mine(place.g), l = mine(place.l), u = mine(place.u);
-        Loaded h{}, g_base{};
+        Loaded h{};
         if (panel.weighted) h = mine(place.h);
-        if (fresh) g_base = mine(place.g_base);
-        Stored y_new{};
-        if (fresh) {
-#pragma unroll
-            for (int k = 0; k < lane_rows; k++) y_new.v[k] = gradient_change<History>(g.v[k], g_base.v[k]);
-            y_new.store(place.column(stage, 0) + lane * lane_rows);
-        }
         double from_g_and_y[lane_rows] = {}, from_s[lane_rows] = {};
         const History *const entries = place.column(stage, 0) + lane * lane_rows;
         const auto add_pair = [&](int age, const Stored &y, const Stored &s) {
@@ -94,14 +88,12 @@ __global__ void __launch_bounds__(products_threads, resident)
             }
         });
         if (aligned && i + lane_rows <= v.n) {
-            if (fresh) y_new.store(to.y_fresh + i);
             d.store(to.d + i);
             g.store(to.g_base + i);
             x.store(to.x_base + i);
             stepped.store(to.x + i);
         } else {
             for (int k = 0; k < lane_rows && i + k < v.n; k++) {
-                if (fresh) to.y_fresh[i + k] = y_new.v[k];
                 to.d[i + k] = d.v[k];
                 to.g_base[i + k] = g.v[k];
                 to.x_base[i + k] = x.v[k];
@@ -131,9 +123,10 @@ int launch_staged_direction(const DeviceVectors<Real, History> &v, DirectionRequ
         return stages_within(std::min(at.block_shared, at.processor_shared / resident), place.bytes(),
                              stages_of_direction);
     };
-    // More warps where each still has a stage to wait for while it works on another.
-    const bool more = stages_of(most_direction_resident) > 1;
-    const int resident = more ? most_direction_resident : direction_resident, stages = stages_of(resident),
+    // More warps where that takes no stage from them, and each has one to wait for while it works on another.
+    const int stages = stages_of(direction_resident);
+    const bool more = stages > 1 && stages_of(most_direction_resident) == stages;
+    const int resident = more ? most_direction_resident : direction_resident,
               blocks = row_blocks(at.pieces, v.n, multiprocessors * resident);
     const auto kernel = more ? direction_staged_kernel<Real, History, most_direction_resident>
                              : direction_staged_kernel<Real, History, direction_resident>;

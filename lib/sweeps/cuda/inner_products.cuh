@@ -123,7 +123,8 @@ __global__ void __launch_bounds__(products_threads, resident_blocks(blocks))
         unsigned char *const stage = ring.await();
 
         RowsAhead<Real, lane_rows> at;
-        load_own_rows<free_gram>(place, stage, request.fresh && place.columns > 0, at);
+        load_own_rows<free_gram>(place, stage, request.fresh && place.columns > 0, at,
+                                 v.y(request.newest_slot) + int64_t{tile} * rows, tile < kept_rows<History> / rows);
         if constexpr (metric) {
             load_rows(place.vector(stage, place.h) + lane * lane_rows, at.h);
             const MetricRows<Real, History> here{v, request, place.column(stage, 0) + lane * lane_rows,

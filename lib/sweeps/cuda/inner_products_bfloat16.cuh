@@ -72,7 +72,8 @@ __global__ void __launch_bounds__(products_threads, bfloat16_resident(octets))
         unsigned char *const stage = ring.await();
 
         RowsAhead<Real, lane_rows> at;
-        load_own_rows<free_gram>(place, stage, request.fresh, at);
+        load_own_rows<free_gram>(place, stage, request.fresh, at, v.y(request.newest_slot) + int64_t{tile} * rows,
+                                 tile < kept_rows<bfloat16> / rows);
         bool is_free[lane_rows], candidate[lane_rows];
         Real z[lane_rows];
         const bool any_candidate = look_at_rows<kind>(at, 0, own_sums, is_free, z, candidate);

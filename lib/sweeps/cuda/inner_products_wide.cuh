@@ -157,11 +157,13 @@ __global__ void __launch_bounds__(products_threads, 1)
     j_tile += i_tile;
     const bool diagonal = i_tile == j_tile, leading = i_tile == 0;
 
+    const bool stores_y = v.apart && request.fresh && request.pairs > 0; // for sweep 2; then nobody reads the column
+    const auto column = [&](int j) { return stores_y && j == panel::y_column(0) ? nullptr : v.column(request, j); };
     const History *w_i[tile_blocks], *w_j[tile_blocks];
 #pragma unroll
     for (int b = 0; b < tile_blocks; b++) {
-        w_i[b] = v.column(request, i_tile * tile_columns + b * column_block + c);
-        w_j[b] = v.column(request, j_tile * tile_columns + b * column_block + c);
+        w_i[b] = column(i_tile * tile_columns + b * column_block + c);
+        w_j[b] = column(j_tile * tile_columns + b * column_block + c);
     }
     double sums[most][tile_blocks][4] = {};
     LaneSums<Real> own_sums;
@@ -169,6 +171,8 @@ __global__ void __launch_bounds__(products_threads, 1)
     for (int64_t tile = share.begin + share.offset + warp; tile < share.end; tile += share.step) {
         const int64_t base = tile * 32;
         const OwnRow<Real> own = look_at_own_row<kind>(v, request, base + lane, own_sums);
+        if (stores_y && blockIdx.x == 0 && base + lane < v.n)
+            v.y(request.newest_slot)[base + lane] = static_cast<History>(own.y);
 #pragma unroll 1
         for (int half = 0; half < 2; half++) {
             const int at = half * 16 + r * 4;

@@ -13,10 +13,11 @@ __device__ inline int block_of_pieces(const Pieces &pieces) {
 }
 
 // The lane's own rows of a tile, h but for products in a metric. Of a fresh pair y_new = g - g_base, of which g_base is
-// stored, is formed on the way; rounded as it will be stored.
+// stored, is formed on the way; rounded as it will be stored. Where g_base has a vector of its own, y_new is stored at
+// once, so that sweep 2 reads the column and not g_base: in y_to, the tile's rows of it, and kept in the cache or not.
 template <bool bounds, class Real, class History, int rows>
 __device__ void load_own_rows(const StageLayout<Real, History> &place, unsigned char *stage, bool fresh,
-                              RowsAhead<Real, rows> &at) {
+                              RowsAhead<Real, rows> &at, [[maybe_unused]] History *y_to, [[maybe_unused]] bool kept) {
     const int own = threadIdx.x % 32 * rows;
     const auto mine = [&](int vector) { return place.vector(stage, vector) + own; };
     load_rows(mine(place.x), at.x);
@@ -34,6 +35,10 @@ __device__ void load_own_rows(const StageLayout<Real, History> &place, unsigned 
 #pragma unroll
     for (int k = 0; k < rows; k++) y.v[k] = gradient_change<History>(at.g[k], g_base[k]);
     y.store(y_new);
+    if constexpr (DeviceVectors<Real, History>::apart) {
+        if (kept) y.store_kept(y_to + own);
+        else y.store(y_to + own);
+    }
 }
 
 // The lanes' rows with breakpoints t that are wanted ahead. first: of the tile; factor(row, column): what scales an
