@@ -1,7 +1,7 @@
 // f and g of few variables as one kernel, which nothing has to wait for on the host: a block for each value of f. It is
-// in place before the solver's kernel in front of it has ended, and lets the one behind it be. The rows of neighbours
-// are read where they are, in the memory of their GPU, when a flag says that they are written; the exchange that
-// follows each evaluation says that they have been read.
+// in place before the solver's kernel in front of it has ended, and lets the one behind it be. A rank's outermost rows
+// go straight into its neighbours' GPUs, each value in words that say of which round it is: it is there when they are,
+// and no fence, flag or read over the link follows. The exchange after each evaluation says that they have been read.
 #pragma once
 
 #include "exec/map_reduce_cuda.cuh"
@@ -45,82 +45,102 @@ struct Parts {
 struct RosenbrockParts {
     Parts of;
     CUDA_OPT_HD int64_t terms(int part) const { return (of.begin(part + 1) - of.begin(part)) * of.nx / 2; }
-    CUDA_OPT_HD auto rule(int part) const {
+    static std::size_t shared_bytes(int64_t) { return 0; }
+    __device__ void meet(int, unsigned, double *) const {}
+    CUDA_OPT_HD auto rule(int part, const double *) const {
         const int64_t at = of.begin(part) * of.nx;
         return testfuncs::Rosenbrock::Block<double>{of.x + at, of.g + at};
     }
 };
 
+// A value on its way, each half in a word with the round in its upper 32 bits: a word is written and read whole.
+struct alignas(16) Halo {
+    uint64_t low, high;
+
+    __device__ void put(double value, unsigned round) {
+        const uint64_t tag = static_cast<uint64_t>(round) << 32, bits = __double_as_longlong(value);
+        asm volatile("st.relaxed.sys.global.v2.u64 [%0], {%1, %2};" ::"l"(this), "l"(tag | (bits & 0xffffffffu)),
+                     "l"(tag | bits >> 32)
+                     : "memory");
+    }
+    __device__ double await(unsigned round) const {
+        constexpr long long most = 20'000'000'000; // some ten seconds' cycles: the other rank has failed
+        const long long begin = clock64();
+        for (;;) {
+            uint64_t first, second;
+            asm volatile("ld.relaxed.sys.global.v2.u64 {%0, %1}, [%2];"
+                         : "=l"(first), "=l"(second)
+                         : "l"(this)
+                         : "memory");
+            if (first >> 32 == round && second >> 32 == round)
+                return __longlong_as_double(static_cast<long long>(second << 32 | (first & 0xffffffffu)));
+            if (clock64() - begin > most) __trap();
+        }
+    }
+};
+
+// Where a neighbour takes this rank's row, in the memory of its GPU, and where its own arrives; NULL: there is none.
+struct Neighbour {
+    Halo *to;
+    const Halo *from;
+
+    __device__ void send(const double *row, int64_t nx, unsigned round) const {
+        for (int64_t i = threadIdx.x; to && i < nx; i += block_threads) to[i].put(row[i], round);
+    }
+    __device__ void receive(double *row, int64_t nx, unsigned round) const {
+        for (int64_t i = threadIdx.x; from && i < nx; i += block_threads) row[i] = from[i].await(round);
+    }
+};
+
+// The neighbours' rows are received behind each other in shared memory.
 struct TorsionParts {
     Parts of;
     testfuncs::Torsion::Energy energy;
-    const double *below, *above; // the neighbours' rows, or NULL
+    Neighbour below, above;
+    static std::size_t shared_bytes(int64_t nx) { return 2 * static_cast<std::size_t>(nx) * sizeof(double); }
+    __device__ void meet(int part, unsigned round, double *rows) const {
+        const bool first = part == 0, last = part == of.count - 1;
+        if (first) below.send(of.x, of.nx, round);
+        if (last) above.send(of.x + (of.rows - 1) * of.nx, of.nx, round);
+        if (first) below.receive(rows, of.nx, round);
+        if (last) above.receive(rows + of.nx, of.nx, round);
+        __syncthreads();
+    }
     CUDA_OPT_HD testfuncs::Grid grid(int part) const { return {of.nx, of.begin(part + 1) - of.begin(part)}; }
     CUDA_OPT_HD int64_t terms(int part) const {
         const testfuncs::Grid here = grid(part);
         return here.nx * ((here.ny + testfuncs::strip_rows - 1) / testfuncs::strip_rows);
     }
-    CUDA_OPT_HD auto rule(int part) const {
+    CUDA_OPT_HD auto rule(int part, const double *rows) const {
         const int64_t first = of.begin(part), end = of.begin(part + 1);
-        const PartEnergy here{energy, first > 0 ? of.x + (first - 1) * of.nx : below,
-                              end < of.rows ? of.x + end * of.nx : above, of.nx};
+        const double *const row_below = below.from ? rows : nullptr;
+        const double *const row_above = above.from ? rows + of.nx : nullptr;
+        const PartEnergy here{energy, first > 0 ? of.x + (first - 1) * of.nx : row_below,
+                              end < of.rows ? of.x + end * of.nx : row_above, of.nx};
         return testfuncs::Strip<double, PartEnergy>{of.x + first * of.nx, of.g + first * of.nx, grid(part), here};
-    }
-};
-
-// Of the neighbours, each NULL where there is none: where to tell them that this rank's x of that round is written, and
-// where they tell of theirs.
-struct Neighbours {
-    unsigned *tell_below, *tell_above;
-    const unsigned *from_below, *from_above;
-
-    __device__ void meet(unsigned round) const {
-        if (threadIdx.x == 0) {
-            if (blockIdx.x == 0) {
-                __threadfence_system(); // x before the flags
-                if (tell_below) tell(tell_below, round);
-                if (tell_above) tell(tell_above, round);
-            }
-            if (from_below) await(from_below, round);
-            if (from_above) await(from_above, round);
-        }
-        __syncthreads();
-    }
-
-  private:
-    __device__ static void tell(unsigned *flag, unsigned round) {
-        asm volatile("st.release.sys.global.u32 [%0], %1;" ::"l"(flag), "r"(round) : "memory");
-    }
-    __device__ static void await(const unsigned *flag, unsigned round) {
-        constexpr long long most = 20'000'000'000; // some ten seconds' cycles: the other rank has failed
-        const long long begin = clock64();
-        unsigned there;
-        do {
-            asm volatile("ld.acquire.sys.global.u32 %0, [%1];" : "=r"(there) : "l"(flag) : "memory");
-            if (clock64() - begin > most) __trap();
-        } while (static_cast<int>(there - round) < 0);
     }
 };
 
 template <class Function>
 __global__ void __launch_bounds__(block_threads)
-    evaluate_parts(const __grid_constant__ Function function, Neighbours neighbours, unsigned round) {
+    evaluate_parts(const __grid_constant__ Function function, unsigned round) {
+    extern __shared__ double neighbours_rows[]; // below, above
     let_next_begin();
     await_kernel_before();
-    neighbours.meet(round);
     const int part = static_cast<int>(blockIdx.x);
-    const Sum f = record_of_block<Sum>(threadIdx.x, function.terms(part), block_threads, function.rule(part));
+    function.meet(part, round, neighbours_rows);
+    const Sum f =
+        record_of_block<Sum>(threadIdx.x, function.terms(part), block_threads, function.rule(part, neighbours_rows));
     if (threadIdx.x == 0) function.of.f[part] = f.v;
 }
 
 // early: the device is of compute capability 9 or more. Returns what the launch returned.
 template <class Function>
-cudaError_t evaluate_in_one(const Function &function, const Neighbours &neighbours, unsigned round, bool early,
-                            cudaStream_t stream) {
-    return early ? launch_early(evaluate_parts<Function>, function.of.count, block_threads, 0, stream, function,
-                                neighbours, round)
-                 : launch(evaluate_parts<Function>, function.of.count, block_threads, 0, stream, function, neighbours,
-                          round);
+cudaError_t evaluate_in_one(const Function &function, unsigned round, bool early, cudaStream_t stream) {
+    const Parts &of = function.of;
+    const std::size_t shared = Function::shared_bytes(of.nx);
+    return early ? launch_early(evaluate_parts<Function>, of.count, block_threads, shared, stream, function, round)
+                 : launch(evaluate_parts<Function>, of.count, block_threads, shared, stream, function, round);
 }
 
 } // namespace cudaopt::bench

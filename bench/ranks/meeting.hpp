@@ -11,6 +11,8 @@
 
 namespace cudaopt::bench {
 
+struct Halo;
+
 class Meeting {
   public:
     explicit Meeting(int ranks) : ranks_(ranks), packets_(ranks), edges_(ranks) {}
@@ -47,8 +49,8 @@ class Meeting {
 
     // What a rank's neighbours have to know of it.
     struct Edges {
-        const double *first, *last;        // rows of x
-        unsigned *from_below, *from_above; // where they tell that theirs are written (evaluation.cuh)
+        const double *first, *last;    // rows of x
+        Halo *from_below, *from_above; // where they put theirs (evaluation.cuh)
         int device;
     };
     Edges &edges(int rank) { return edges_[rank]; }

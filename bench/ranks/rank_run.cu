@@ -42,6 +42,13 @@ uint64_t hash_of(const std::vector<double> &x, int64_t first) {
     return sum;
 }
 
+Spread spread_of(std::vector<double> &seconds) {
+    if (seconds.empty()) return {};
+    std::sort(seconds.begin(), seconds.end());
+    const auto at = [&](std::size_t tenths) { return seconds[(seconds.size() - 1) * tenths / 10]; };
+    return {at(1), at(5), at(9)};
+}
+
 class RankOfRun {
   public:
     RankOfRun(const RankRunOptions &options, int rank, int device, Meeting &meeting, void *communicator)
@@ -63,8 +70,10 @@ class RankOfRun {
         check(cudaStreamDestroy(stream), "cudaStreamDestroy");
     }
 
+    const std::vector<Spread> &parts() const { return parts_; }
+
   private:
-    static constexpr int64_t most_in_one_kernel = 1 << 14;
+    static constexpr int64_t most_in_one_kernel = 1 << 14, most_columns_in_one_kernel = 1 << 11;
 
     int64_t row(int rank) const { return o_.ny * rank / o_.ranks; }
 
@@ -136,9 +145,9 @@ class RankOfRun {
         cuda_opt_nccl nccl;
         cuda_opt_nccl_begin(&nccl, static_cast<ncclComm_t>(communicator_), o_.ranks, stream);
 #endif
-        Array<unsigned> flags(s, 2);
-        check(cudaMemset(flags.data(), 0, 2 * sizeof(unsigned)), "cudaMemset");
-        meeting_.edges(rank_) = {x.data(), x.data() + (n_ - o_.nx), flags.data(), flags.data() + 1, device_};
+        Array<Halo> halos(s, 2 * o_.nx); // the row below, the row above
+        check(cudaMemset(halos.data(), 0, 2 * static_cast<std::size_t>(o_.nx) * sizeof(Halo)), "cudaMemset");
+        meeting_.edges(rank_) = {x.data(), x.data() + (n_ - o_.nx), halos.data(), halos.data() + o_.nx, device_};
         testfuncs::DeviceScratch scratch;
         testfuncs::Place place;
         place.space = testfuncs::Place::Space::cuda;
@@ -184,39 +193,42 @@ class RankOfRun {
             const Parts parts{x.data(), g.data(), f.data(), o_.nx, rows_, static_cast<int>(ends.size())};
             round++;
             if (!torsion) {
-                check(evaluate_in_one(RosenbrockParts{parts}, {}, round, early_, stream), "the evaluation");
+                check(evaluate_in_one(RosenbrockParts{parts}, round, early_, stream), "the evaluation");
                 return;
             }
-            Neighbours neighbours{};
-            TorsionParts function{parts, torsion_function->energy(), nullptr, nullptr};
-            if (rank_ > 0) {
-                const Meeting::Edges &below = meeting_.edges(rank_ - 1);
-                function.below = below.last, neighbours.tell_below = below.from_above;
-                neighbours.from_below = flags.data();
-            }
-            if (rank_ + 1 < o_.ranks) {
-                const Meeting::Edges &above = meeting_.edges(rank_ + 1);
-                function.above = above.first, neighbours.tell_above = above.from_below;
-                neighbours.from_above = flags.data() + 1;
-            }
-            check(evaluate_in_one(function, neighbours, round, early_, stream), "the evaluation");
+            TorsionParts function{parts, torsion_function->energy(), {}, {}};
+            if (rank_ > 0) function.below = {meeting_.edges(rank_ - 1).from_above, halos.data()};
+            if (rank_ + 1 < o_.ranks) function.above = {meeting_.edges(rank_ + 1).from_below, halos.data() + o_.nx};
+            check(evaluate_in_one(function, round, early_, stream), "the evaluation");
         };
 
         constexpr int64_t warm_up = 5;
-        const bool in_one = n_ <= most_in_one_kernel && meeting_.reachable && !o_.general && are_even(ends);
+        const bool in_one = n_ <= most_in_one_kernel && (!torsion || o_.nx <= most_columns_in_one_kernel) &&
+                            meeting_.reachable && !o_.general && are_even(ends);
         int64_t exchanges = 0, bytes_sent = 0;
         int task = 0;
+        using Clock = std::chrono::steady_clock;
+        std::vector<double> parts[parts_of_evaluation];
         // Returns seconds an iteration.
         const auto solve_once = [&] {
-            using Clock = std::chrono::steady_clock;
             Clock::time_point begin{};
             int64_t begun_at = 0;
             exchanges = bytes_sent = 0;
             if (torsion) fill(x, [&](int64_t i) { return torsion_function->start(i); });
             else fill(x, [&](int64_t i) { return i % 2 == 0 ? -1.2 : 1; });
             meeting_.wait(); // all edges are known
+            enum { evaluation, numbers, exchange, decision };
+            Clock::time_point lap{};
+            const auto took = [&](int part) {
+                if (!o_.parts || begun_at == 0) return;
+                const Clock::time_point now = Clock::now();
+                if (lap != Clock::time_point{}) parts[part].push_back(std::chrono::duration<double>(now - lap).count());
+                lap = now;
+            };
             do {
+                const int before = task;
                 task = s.solve(x, f, g);
+                if (task > 0) took(task == CUDA_OPT_EXCHANGE && before == CUDA_OPT_EVALUATE_FG ? numbers : decision);
                 if (task == CUDA_OPT_EXCHANGE) {
                     void *send, *receive;
                     int64_t bytes = 0;
@@ -227,8 +239,12 @@ class RankOfRun {
 #ifdef BENCH_WITH_NCCL
                     else task = cuda_opt_exchange_nccl(s, &nccl);
 #endif
+                    took(exchange);
                 }
-                if (task == CUDA_OPT_EVALUATE_FG) in_one ? in_one_kernel() : in_general();
+                if (task == CUDA_OPT_EVALUATE_FG) {
+                    in_one ? in_one_kernel() : in_general();
+                    took(evaluation);
+                }
                 if (begun_at == 0 && s.get_int(CUDA_OPT_ITERATIONS) >= warm_up) {
                     begun_at = s.get_int(CUDA_OPT_ITERATIONS);
                     begin = Clock::now();
@@ -260,6 +276,8 @@ class RankOfRun {
                 meeting_.add_to_hash(hash_of(piece, first_ + begin));
             }
         }
+        if (o_.parts)
+            for (std::vector<double> &part : parts) parts_.push_back(spread_of(part));
         if (rank_ != 0) return;
         result = {o_.nx * o_.ny,
                   s.get_int(CUDA_OPT_ITERATIONS),
@@ -268,12 +286,14 @@ class RankOfRun {
                   bytes_sent,
                   seconds[seconds.size() / 2],
                   seconds[0],
+                  seconds[(seconds.size() - 1) * 9 / 10],
                   s.get_real(CUDA_OPT_F),
                   s.get_real(CUDA_OPT_PG_NORM2),
                   s.get_int(CUDA_OPT_WORKSPACE_BYTES),
                   0,
                   result.devices,
-                  s.message()};
+                  s.message(),
+                  {}};
     }
 
     const RankRunOptions &o_;
@@ -281,6 +301,7 @@ class RankOfRun {
     Meeting &meeting_;
     void *const communicator_;
     const int64_t rows_, first_, n_;
+    std::vector<Spread> parts_;
     bool early_ = false; // kernels may be in place before those in front of them have ended
 };
 
@@ -320,12 +341,15 @@ RankRunResult run_ranks(const RankRunOptions &o) {
         }
     RankRunResult result{};
     result.devices = std::min(devices, o.ranks);
+    std::vector<std::vector<Spread>> parts(o.parts ? o.ranks : 0);
     std::vector<std::exception_ptr> thrown(o.ranks);
     std::vector<std::thread> threads;
     for (int rank = 0; rank < o.ranks; rank++)
         threads.emplace_back([&, rank] {
             try {
-                RankOfRun(o, rank, rank % devices, meeting, communicators[rank]).run(result);
+                RankOfRun of_run(o, rank, rank % devices, meeting, communicators[rank]);
+                of_run.run(result);
+                if (o.parts) parts[rank] = of_run.parts();
             } catch (...) {
                 thrown[rank] = std::current_exception();
                 meeting.break_up();
@@ -339,6 +363,7 @@ RankRunResult run_ranks(const RankRunOptions &o) {
     for (const std::exception_ptr &e : thrown)
         if (e) std::rethrow_exception(e);
     result.hash = meeting.hash();
+    result.parts = std::move(parts);
     return result;
 }
 

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 namespace cudaopt::bench {
 
@@ -21,16 +22,26 @@ struct RankRunOptions {
     bool late = false;          // evaluations in one kernel begin when the solver's kernel has ended
     bool general = false;       // evaluations as those of many variables, be there ever so few
     bool hash = false;          // of x at the end
+    bool parts = false;         // where the time goes
+};
+
+// What an evaluation takes of a rank's thread: its launch; the solver's call that waits for this rank's numbers; the
+// exchange; the call that joins, decides and launches the next step.
+constexpr int parts_of_evaluation = 4;
+struct Spread {
+    double tenth, median, ninth; // what one, five and nine of ten keep below, seconds
 };
 
 struct RankRunResult {
     int64_t n, iterations, evaluations, exchanges, bytes; // bytes: that one rank has sent
-    double seconds, least_seconds; // an iteration after the fifth, wall time: the median of the solves, the least
+    // An iteration after the fifth, wall time: the median of the solves, the least, what nine of ten keep below.
+    double seconds, least_seconds, ninth_seconds;
     double f, pg_norm2;
     int64_t workspace; // bytes, of rank 0
     uint64_t hash;     // 0 unless asked for
     int devices;
     std::string message;
+    std::vector<std::vector<Spread>> parts; // of each rank, where asked for
 };
 
 // Throws std::runtime_error.

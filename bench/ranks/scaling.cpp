@@ -1,13 +1,13 @@
 // Weak and strong scaling over the GPUs of one process:
 //
 //     bench_ranks --ranks 2 --nx 10000 --ny 20000 [--problem rosenbrock] [--exchange nccl] [--iterations 50] [--log]
-//                 [--history-bits 16] [--alone] [--f-of-segments] [--general] [--hash] [--repeat 20]
+//                 [--history-bits 16] [--alone] [--f-of-segments] [--general] [--hash] [--repeat 20] [--parts]
 //
 // Torsion in its bounds, on rows that are a rank's own, with the rows before and behind them copied from GPU to GPU; or
 // Rosenbrock, which needs none. With --f-of-segments, and parts that are cut at segments, x has the same bits on any
-// number of ranks, and --hash shows it. Up to 16,384 variables a rank f and g are one kernel, which reads the
-// neighbours' rows in their GPU's memory; --general does without it. The time is that of an iteration, evaluation and
-// exchange in it, after the fifth.
+// number of ranks, and --hash shows it. Up to 16,384 variables a rank f and g are one kernel, which puts its
+// outermost rows into the neighbours' GPUs; --general does without it. The time is that of an iteration, evaluation and
+// exchange in it, after the fifth; --parts says where it goes.
 #include "bench/common/command_line.hpp"
 #include "rank_run.hpp"
 
@@ -35,20 +35,30 @@ int main(int argc, char **argv) {
     app.add_flag("--timed", o.timed, "have the solver time its calls");
     app.add_option("--repeat", o.repeat, "solves, of which the median and the least count")->check(is_positive);
     app.add_flag("--hash", o.hash, "of x at the end");
+    app.add_flag("--parts", o.parts, "print where the time of an evaluation goes");
     app.add_flag("--header", header, "print the table's head first");
     return run_program(app, "bench_ranks", argc, argv, [&] {
         o.nccl = exchange == "nccl";
         const RankRunResult r = run_ranks(o);
         if (header)
-            std::printf("%-10s %12s %3s %4s %5s %4s %-8s %6s %6s %7s %9s %10s %10s %22s %12s %13s %16s\n", "problem",
-                        "n", "m", "bits", "ranks", "GPUs", "exchange", "iter", "evals", "gathers", "bytes", "ms/iter",
-                        "least", "f", "||Pg||", "bytes a GPU", "hash of x");
-        std::printf(
-            "%-10s %12lld %3d %4d %5d %4d %-8s %6lld %6lld %7lld %9lld %10.5f %10.5f %22.15e %12.5e %13lld %016llx\n",
-            o.problem.c_str(), static_cast<long long>(r.n), o.m, o.history_bits, o.ranks, r.devices,
-            o.alone ? "alone" : exchange.c_str(), static_cast<long long>(r.iterations),
-            static_cast<long long>(r.evaluations), static_cast<long long>(r.exchanges), static_cast<long long>(r.bytes),
-            1e3 * r.seconds, 1e3 * r.least_seconds, r.f, r.pg_norm2, static_cast<long long>(r.workspace),
-            static_cast<unsigned long long>(r.hash));
+            std::printf("%-10s %12s %3s %4s %5s %4s %-8s %6s %6s %7s %9s %10s %10s %10s %22s %12s %13s %16s\n",
+                        "problem", "n", "m", "bits", "ranks", "GPUs", "exchange", "iter", "evals", "gathers", "bytes",
+                        "ms/iter", "least", "9 of 10", "f", "||Pg||", "bytes a GPU", "hash of x");
+        std::printf("%-10s %12lld %3d %4d %5d %4d %-8s %6lld %6lld %7lld %9lld %10.5f %10.5f %10.5f %22.15e %12.5e "
+                    "%13lld %016llx\n",
+                    o.problem.c_str(), static_cast<long long>(r.n), o.m, o.history_bits, o.ranks, r.devices,
+                    o.alone ? "alone" : exchange.c_str(), static_cast<long long>(r.iterations),
+                    static_cast<long long>(r.evaluations), static_cast<long long>(r.exchanges),
+                    static_cast<long long>(r.bytes), 1e3 * r.seconds, 1e3 * r.least_seconds, 1e3 * r.ninth_seconds, r.f,
+                    r.pg_norm2, static_cast<long long>(r.workspace), static_cast<unsigned long long>(r.hash));
+        constexpr const char *names[parts_of_evaluation] = {"evaluation", "numbers", "exchange", "decision"};
+        for (std::size_t rank = 0; rank < r.parts.size(); rank++) {
+            std::printf("rank %zu, us (1, 5, 9 of 10):", rank);
+            for (int k = 0; k < parts_of_evaluation; k++) {
+                const Spread &of = r.parts[rank][k];
+                std::printf("  %s %.2f %.2f %.2f", names[k], 1e6 * of.tenth, 1e6 * of.median, 1e6 * of.ninth);
+            }
+            std::printf("\n");
+        }
     });
 }

@@ -29,6 +29,18 @@ __device__ inline void post(Posted *to, double value, unsigned ticket) {
                  : "memory");
 }
 
+// Each warp's lane 0 has the number of its own place of the whole grid, of which the first `count` are posted: a
+// block's go over the bus together. The last says how many rows were sent ahead. All threads call it.
+__device__ inline void post_numbers(Posted *to, double v, int count, unsigned ticket) {
+    __shared__ double of_block[products_warps];
+    if (threadIdx.x % 32 == 0) of_block[threadIdx.x / 32] = v;
+    __syncthreads();
+    const int place = blockIdx.x * products_warps + threadIdx.x;
+    if (threadIdx.x >= products_warps || place >= count) return;
+    if (place == count - 1 && of_block[threadIdx.x] > 0) __threadfence_system(); // the rows before their number
+    post(to + place, of_block[threadIdx.x], ticket);
+}
+
 // What the host gets: the numbers of the inner products, f, the sums of the direction that led here, and how many rows
 // were sent ahead.
 constexpr int direction_numbers = 3;
@@ -78,9 +90,8 @@ static __global__ void __launch_bounds__(products_threads)
     } else if (entry < posted_numbers(layout) && threadIdx.x % 32 == 0) {
         v = static_cast<double>(*sent);
         *sent = 0;
-        if (v > 0) __threadfence_system(); // the rows before their number
     }
-    if (threadIdx.x % 32 == 0 && entry < posted_numbers(layout)) post(to + entry, v, ticket);
+    post_numbers(to, v, posted_numbers(layout), ticket);
 }
 
 } // namespace cudaopt

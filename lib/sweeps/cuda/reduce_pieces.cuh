@@ -108,9 +108,8 @@ static __global__ void __launch_bounds__(products_threads)
     } else if (entry == 1 && threadIdx.x % 32 == 0) {
         v = static_cast<double>(*sent);
         *sent = 0;
-        if (v > 0) __threadfence_system(); // the rows before their number
     }
-    if (threadIdx.x % 32 == 0 && number < posted_numbers(layout, subtrees.count)) post(to + number, v, ticket);
+    post_numbers(to, v, posted_numbers(layout, subtrees.count), ticket);
 }
 
 } // namespace cudaopt
