@@ -86,6 +86,20 @@ TEMPLATE_TEST_CASE("starts: from 0 and next to it, f in other units", "[starts]"
             }
 }
 
+// With bounds the first step has the length 1, 1 / |g| along -g: here too long, and below stpmin from |g| = 1e20 on.
+TEMPLATE_TEST_CASE("starts: a first step that is too long, f in other units", "[starts]", HostDouble, HostFloat,
+                   CudaDouble, CudaFloat) {
+    if (skipped<TestType>()) return;
+    constexpr bool single = sizeof(typename TestType::Real) == 4;
+    for (const double of_f : single ? std::vector<double>{1, 1e15, 1e18, 1e25, 1e30}
+                                    : std::vector<double>{1, 1e15, 1e18, 1e25, 1e60, 1e140})
+        for (const double at : {1e-2, 1e-6})
+            for (const Sides sides : {Sides::none, Sides::upper}) {
+                CAPTURE(of_f, at, static_cast<int>(sides));
+                check_found<TestType>(bowl(at, 2 * at, 9, of_f, sides), at);
+            }
+}
+
 // Data of 1 fitted by columns of 1e-9, x >= 0: f changes by a share of 1e-18 along the classical first step.
 TEMPLATE_TEST_CASE("starts: non-negative least squares with small columns, from 0", "[starts]", HostDouble, HostFloat,
                    CudaDouble, CudaFloat) {
