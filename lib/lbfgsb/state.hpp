@@ -269,7 +269,9 @@ template <int fixed_m> class StateOf {
     double seconds_ = 0;   // since the solve began, if there is a limit to them
     bool broken_ = false;
 
-    bool bounded_ = false, boxed_ = false, single_ = false; // the last: x is in single precision
+    bool bounded_ = false, boxed_ = false;
+    bool single_ = false; // x is in single precision
+
     PanelRequest panel_{};                // of the inner products that the next direction starts from
     bool products_hold_ = false;          // its sums are those of the answer
     DirectionRequest direction_{};        // but for the coefficients, which are the subspace's
