@@ -39,8 +39,8 @@ _idle_streams: dict[torch.device, list[Any]] = {}
 
 class TorchRecorder(Recorder):
     """Records on a stream beside the current one: the default stream cannot be, and warm-ups on the same one let
-    autograd and cuBLAS find theirs. No other graph has it as long as this one lives, and then the next one takes it: on
-    each stream that cuBLAS meets, torch gives it a workspace that stays, 32 MiB on an H200, and torch has 32 streams."""
+    autograd and cuBLAS find theirs. No other graph has it as long as this one lives, and then the next one takes it:
+    on each stream that cuBLAS meets, torch gives it a workspace that stays, 32 MiB on an H200, and torch has 32."""
 
     def __init__(self, device: torch.device) -> None:
         self._device = device
