@@ -62,8 +62,9 @@ extern "C" {
 enum {
     CUDA_OPT_BATCH_PACKED = 500, /**< cuda_opt_set_int(): 0 or 1; default 0: problem p has the rows p of x, f and g. 1:
                                       at CUDA_OPT_EVALUATE_BATCH row k is that of the k-th active problem, so that the
-                                      rows to evaluate stand together; at the end each has its own again. Before the
-                                      first call of cuda_opt_batch_solve() */
+                                      rows to evaluate stand together; at the end each has its own again, but that f
+                                      and g of one that was never evaluated may be another's. Before the first call of
+                                      cuda_opt_batch_solve() */
     CUDA_OPT_BATCH_COUNT = 501,  /**< cuda_opt_get_int(): problems */
     CUDA_OPT_BATCH_CODE = 502    /**< cuda_opt_batch_get_int(): CUDA_OPT_EVALUATE_FG while the problem is active, then
                                       how it has ended, a code as of cuda_opt_solve() */

@@ -75,6 +75,8 @@ def test_start_in_place(x, kind, text):
         (Bounds(np.zeros(4), 1), ValueError, "the lower bound has 4 elements, but x0 has 3"),
         (Bounds(np.zeros((3, 2)), 1), ValueError, r"the lower bound has the shape \(3, 2\)"),
         (Bounds(0, np.ones(3, complex)), TypeError, "the upper bound has elements of complex128"),
+        (Bounds(1j, 1), TypeError, "the lower bound is a complex: it has to be a real number"),
+        (Bounds(0, "1"), TypeError, "the upper bound is a str: it has to be a real number"),
     ],
 )
 def test_bounds(bounds, kind, text, parabola):
