@@ -77,8 +77,8 @@ enum {
  *  @param count    number of problems, >= 1
  *  @param m        number of correction pairs, 1 to 64. A problem takes a block of the workspace: 2m + 8 vectors of n
  *                  (up to a multiple of 4) and, for m = 5, 7 kB besides; 18 kB for m = 10, 56 kB for m = 20.
- *                  For 20,000 problems or more of at most 32 variables CUDA reserves memory beside it, at m = 5 and 10:
- *                  4 to 8 GB on an H200 (docs/batch.md)
+ *                  For 5,000 problems or more of at most 32 variables CUDA reserves memory beside it, at m = 5 and 10:
+ *                  3 to 6 GB on an H200 (docs/batch.md)
  *  @param backend  CUDA_OPT_BACKEND_AUTO, _CUDA or _HOST
  *  @return as cuda_opt_create() */
 CUDA_OPT_API int cuda_opt_create_batch(cuda_opt **out, int64_t n, int64_t count, int32_t m, int32_t backend);

@@ -274,7 +274,7 @@ template <int n, int m, class Functor, class Real = double> class CudaBatch {
                     const BatchOptions &options = {}) {
         if (count < 1) return cudaSuccess; // a launch of no blocks is an error
         const bool by_threads =
-            options.lanes == 1 || (options.lanes == 0 && n <= batch::most_of_thread && fills(count));
+            options.lanes == 1 || (options.lanes == 0 && n <= batch::most_of_thread && count >= batch::many_problems);
         if (const cudaError_t error = prepare(by_threads)) return error;
         const auto stream = static_cast<cudaStream_t>(options.stream);
         if (const cudaError_t error = cudaMemsetAsync(next_, 0, sizeof *next_, stream)) return error;
@@ -305,9 +305,6 @@ template <int n, int m, class Functor, class Real = double> class CudaBatch {
         (batch::block_bytes<Real>(batch::FixedShape<n, m>{}) + batch::scratch_bytes(batch::FixedShape<n, m>{}));
     static constexpr int most_blocks_of_threads = 3;         // on a multiprocessor: as many have registers enough
     static constexpr int64_t most_shared_bytes = 110 * 1024; // of a block, so that two are on a multiprocessor
-
-    // Whether there is a problem for a good part of the device's threads.
-    static bool fills(int64_t count) { return count >= 20000; }
 
     cudaError_t prepare_threads() {
         return thread_blocks_ > 0 ? cudaSuccess

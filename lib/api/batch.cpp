@@ -38,8 +38,8 @@ int fill(cuda_opt &s, int64_t n, int64_t count, int32_t m, int32_t backend, int 
     if (s.backend < 0) return s.backend;
     s.memory = make_memory(s.backend);
     const bool cuda = s.backend == CUDA_OPT_BACKEND_CUDA;
-    auto machine = bits == 64 ? (cuda ? make_cuda_batch<double>(shape, count) : make_host_batch<double>())
-                              : (cuda ? make_cuda_batch<float>(shape, count) : make_host_batch<float>());
+    auto machine = bits == 64 ? (cuda ? make_cuda_batch<double>(shape, count) : make_host_batch<double>(m))
+                              : (cuda ? make_cuda_batch<float>(shape, count) : make_host_batch<float>(m));
     s.batch = std::make_unique<Batch>(shape.n, count, m, std::move(machine));
     s.batch->settings.history_bits = bits;
     return 0;

@@ -45,10 +45,11 @@ class HostTeams {
 
 } // namespace
 
-template <class Real> std::unique_ptr<BatchMachine> make_host_batch() {
+template <class Real> std::unique_ptr<BatchMachine> make_host_batch(int m) {
+    if (m == 5) return std::make_unique<BatchMachineOn<Real, HostTeams, batch::ShapeOfPairs<5>>>();
     return std::make_unique<BatchMachineOn<Real, HostTeams>>();
 }
-template std::unique_ptr<BatchMachine> make_host_batch<double>();
-template std::unique_ptr<BatchMachine> make_host_batch<float>();
+template std::unique_ptr<BatchMachine> make_host_batch<double>(int);
+template std::unique_ptr<BatchMachine> make_host_batch<float>(int);
 
 } // namespace cudaopt

@@ -54,7 +54,7 @@ class BatchMachine {
     virtual Event event(int64_t problem) = 0;
 };
 
-template <class Real> std::unique_ptr<BatchMachine> make_host_batch();
+template <class Real> std::unique_ptr<BatchMachine> make_host_batch(int m);
 template <class Real> std::unique_ptr<BatchMachine> make_cuda_batch(batch::Shape shape, int64_t count);
 
 } // namespace cudaopt

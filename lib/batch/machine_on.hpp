@@ -13,7 +13,7 @@ template <class Real, class Executor, class ShapeOf = batch::Shape> class BatchM
         const auto need = [&](auto &array, int64_t count) {
             if (array.bytes() == 0) executor_.allocate(array, count);
         };
-        need(blocks_, shape.count * batch::block_bytes<Real>(batch::shape_of<ShapeOf>(shape.one)));
+        need(blocks_, batch::blocks_bytes<Real>(batch::shape_of<ShapeOf>(shape.one), shape.count));
         need(codes_, shape.count);
         need(marks_, shape.count);
         need(active_, shape.count);
@@ -59,16 +59,26 @@ template <class Real, class Executor, class ShapeOf = batch::Shape> class BatchM
     void read(const BatchResult &which, void *to) override {
         batch::Problems<Real, ShapeOf> all = all_;
         all.list = nullptr;
-        executor_.each(count_, batch::Gather<Real, ShapeOf>{all, which, gathered_.get()});
+        const int64_t offset = offset_of(&State::results) + which.offset;
+        executor_.each(count_, batch::Gather<Real, ShapeOf>{all, offset, gathered_.get()});
         executor_.copy_out(to, gathered_.get(), sizeof(double) * static_cast<std::size_t>(count_));
     }
     Event event(int64_t problem) override {
         Event event;
-        executor_.copy_out(&event, &all_.state(problem).event, sizeof event);
+        constexpr int64_t size = sizeof(int64_t), words = sizeof event / size;
+        for (int64_t word = 0; word < words; word++) // they may stand apart
+            executor_.copy_out(reinterpret_cast<char *>(&event) + word * size,
+                               all_.at(problem, offset_of(&State::event) + word * size), size);
         return event;
     }
 
   private:
+    using State = StateOf<ShapeOf::fixed_m>;
+    // Of a member, in a state.
+    template <class Member> static int64_t offset_of(Member State::*member) {
+        const State state;
+        return reinterpret_cast<const char *>(&(state.*member)) - reinterpret_cast<const char *>(&state);
+    }
     using Advance = batch::Advance<Real, ShapeOf>;
 
     void bind(const BatchArrays &arrays) {

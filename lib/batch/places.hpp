@@ -18,13 +18,19 @@ struct Shape {
 // Where they are known to the compiler.
 template <int n_, int m_> struct FixedShape { static constexpr int n = n_, m = m_, fixed_m = m_; };
 
-// Where the number of pairs is, and no more is of n than that it is small: for threads of a device, each with a problem
-// in memory of its own.
-template <int m_> struct ThreadShape {
+// Where the number of pairs is.
+template <int m_> struct ShapeOfPairs {
     static constexpr int fixed_m = m_, m = m_;
     int n;
 };
+
+// Likewise, and n is small: for threads of a device, each with a problem of its own.
+template <int m_> struct ThreadShape : ShapeOfPairs<m_> {};
 constexpr int most_of_thread = 32; // variables
+
+// From so many problems on, threads that have one each are faster than warps: on an H200 the two meet at 3,000 problems
+// of 5 variables, and at 4,000 of 20.
+constexpr int64_t many_problems = 5000;
 
 template <class ShapeOf> CUDA_OPT_HD constexpr ShapeOf shape_of(Shape shape) {
     if constexpr (ShapeOf::fixed_m == 0) return shape;
@@ -47,9 +53,51 @@ CUDA_OPT_HD constexpr int64_t rounded_up(int64_t bytes) { return (bytes + 15) / 
 template <class ShapeOf = Shape> CUDA_OPT_HD constexpr int64_t vectors_offset(ShapeOf shape) {
     return rounded_up(state_bytes<ShapeOf::fixed_m>(shape.m) + static_cast<int64_t>(sizeof(double) + sizeof(int64_t)));
 }
+template <class ShapeOf = Shape> CUDA_OPT_HD constexpr int numbers(ShapeOf shape) {
+    return vector_count * padded(shape.n) + shape.n * row_stride(shape.m);
+}
 template <class Real, class ShapeOf = Shape> CUDA_OPT_HD constexpr int64_t block_bytes(ShapeOf shape) {
-    const int64_t numbers = int64_t{vector_count} * padded(shape.n) + int64_t{shape.n} * row_stride(shape.m);
-    return rounded_up(vectors_offset(shape) + numbers * static_cast<int64_t>(sizeof(Real)));
+    return rounded_up(vectors_offset(shape) + numbers(shape) * static_cast<int64_t>(sizeof(Real)));
+}
+
+// So that the threads of a warp, each with a problem of its own, load and store together, their blocks are cut into
+// pieces, and the k-th pieces of so many problems stand side by side.
+#ifdef __CUDACC__ // which takes no type for another
+typedef uint64_t Piece;
+#else
+typedef uint64_t __attribute__((may_alias)) Piece;
+#endif
+constexpr int64_t piece_bytes = sizeof(Piece);
+constexpr int side_by_side = 32;
+CUDA_OPT_HD constexpr int64_t pieces(int64_t bytes) { return (bytes + piece_bytes - 1) / piece_bytes; }
+CUDA_OPT_HD constexpr int64_t place_in_pieces(int64_t p, int64_t bytes_of_block, int64_t offset) {
+    return (p / side_by_side * pieces(bytes_of_block) + offset / piece_bytes) * side_by_side * piece_bytes +
+           p % side_by_side * piece_bytes + offset % piece_bytes;
+}
+
+// Numbers of such a block: what a pointer is to those of a whole one.
+template <class Real> class InPieces {
+  public:
+    InPieces() = default;
+    CUDA_OPT_HD_INLINE InPieces(unsigned char *first_piece, int first) : first_piece_(first_piece), first_(first) {}
+    CUDA_OPT_HD_INLINE Real &operator[](int i) const {
+        constexpr int in_piece = static_cast<int>(piece_bytes / sizeof(Real));
+        const int k = first_ + i;
+        return *reinterpret_cast<Real *>(first_piece_ + int64_t{k / in_piece} * (side_by_side * piece_bytes) +
+                                         k % in_piece * static_cast<int>(sizeof(Real)));
+    }
+    CUDA_OPT_HD_INLINE InPieces operator+(int i) const { return {first_piece_, first_ + i}; }
+
+  private:
+    unsigned char *first_piece_ = nullptr;
+    int first_ = 0;
+};
+template <class Real, class ShapeOf> using Numbers = std::conditional_t<of_threads<ShapeOf>, InPieces<Real>, Real *>;
+
+// Bytes of the blocks of so many problems.
+template <class Real, class ShapeOf> CUDA_OPT_HD constexpr int64_t blocks_bytes(ShapeOf shape, int64_t count) {
+    if (of_threads<ShapeOf>) count = (count + side_by_side - 1) / side_by_side * side_by_side;
+    return count * block_bytes<Real>(shape);
 }
 
 // What the sweeps answer with.

@@ -2,6 +2,8 @@
 // are shared out among the lanes, so that no sum is split.
 #pragma once
 
+#include <type_traits>
+
 #include "batch/places.hpp"
 
 namespace cudaopt::batch {
@@ -10,7 +12,7 @@ namespace cudaopt::batch {
 #ifdef __CUDACC__ // nvcc knows no vectors of the compiler's
 struct Four {
     double v[granule];
-    template <class Real> CUDA_OPT_HD_INLINE static Four at(const Real *values) {
+    template <class Values> CUDA_OPT_HD_INLINE static Four at(const Values &values) {
         Four four;
         for (int c = 0; c < granule; c++) four.v[c] = values[c];
         return four;
@@ -24,9 +26,10 @@ struct Four {
 typedef double FourDoubles __attribute__((vector_size(32), aligned(8), may_alias));
 struct Four {
     FourDoubles v;
-    CUDA_OPT_HD_INLINE static Four at(const double *values) { return {*reinterpret_cast<const FourDoubles *>(values)}; }
-    CUDA_OPT_HD_INLINE static Four at(const float *values) {
-        return {FourDoubles{values[0], values[1], values[2], values[3]}};
+    template <class Values> CUDA_OPT_HD_INLINE static Four at(const Values &values) {
+        if constexpr (std::is_convertible_v<Values, const double *>)
+            return {*reinterpret_cast<const FourDoubles *>(static_cast<const double *>(values))};
+        else return {FourDoubles{values[0], values[1], values[2], values[3]}};
     }
     CUDA_OPT_HD_INLINE double operator[](int i) const { return v[i]; }
     CUDA_OPT_HD_INLINE void add_product(double a, const Four &b) { v += a * b.v; }
@@ -34,28 +37,28 @@ struct Four {
 #endif
 
 // The panel of a problem, four columns at a time: y_new, s_new, g and z, then those of the older pairs by twos.
-template <class Real> struct PanelRows {
-    const Real *rows; // y and d, the newest pair's first
+template <class Values> struct PanelRows {
+    Values rows; // y and d, the newest pair's first
     int stride;
-    const Real *g;
+    Values g;
     const double *z; // NULL: 0
 
     CUDA_OPT_HD_INLINE Four columns(int i, int first) const {
-        const Real *const row = rows + i * stride;
-        if (first >= panel::leading) return Four::at(row + first - 2);
+        const Values row = rows + i * stride;
+        if (first >= panel::leading) return Four::at(row + (first - 2));
         const double leading[granule] = {static_cast<double>(row[panel::y_new]), static_cast<double>(row[panel::s_new]),
                                          static_cast<double>(g[i]), z ? z[i] : 0};
         return Four::at(leading);
     }
     CUDA_OPT_HD_INLINE double entry(int i, int column) const {
-        const Real *const row = rows + i * stride;
+        const Values row = rows + i * stride;
         if (column >= panel::leading) return row[column - 2];
         if (column == panel::gradient) return g[i];
         return column == panel::displacement ? (z ? z[i] : 0) : static_cast<double>(row[column]);
     }
     // All that stand from column `from` on.
     template <int from, int to> CUDA_OPT_HD_INLINE void load(int i, double *entries) const {
-        const Real *const row = rows + i * stride;
+        const Values row = rows + i * stride;
         for (int column = from; column < to; column++)
             if (column < panel::leading && column > panel::s_new)
                 entries[column] = column == panel::gradient ? g[i] : z ? z[i] : 0;

@@ -24,35 +24,33 @@ template <class Real, class ShapeOf = Shape> struct Problems {
 
     CUDA_OPT_HD int64_t problem(int64_t k) const { return list ? list[k] : k; }
     CUDA_OPT_HD int64_t row(int64_t k) const { return packed ? k : problem(k); }
-    CUDA_OPT_HD unsigned char *block(int64_t p) const { return blocks + p * block_bytes<Real>(shape); }
-    CUDA_OPT_HD const auto &state(int64_t p) const {
-        return *reinterpret_cast<const StateOf<ShapeOf::fixed_m> *>(block(p));
+    // What stands `offset` bytes after the beginning of problem p's block, up to the end of its piece.
+    CUDA_OPT_HD unsigned char *at(int64_t p, int64_t offset) const {
+        if constexpr (of_threads<ShapeOf>) return blocks + place_in_pieces(p, block_bytes<Real>(shape), offset);
+        else return blocks + p * block_bytes<Real>(shape) + offset;
     }
     CUDA_OPT_HD BoxArrays<Real> box(int64_t p) const {
         const int64_t first = bounds_for_each ? p * shape.n : 0;
         return {lower ? lower + first : nullptr, upper ? upper + first : nullptr, lower_all, upper_all};
     }
-    template <class Team> CUDA_OPT_HD void copy(const Team &team, const Real *from, Real *to) const {
+    template <class Team, class From, class To>
+    CUDA_OPT_HD void copy(const Team &team, const From &from, const To &to) const {
         for (int i = team.lane(); i < shape.n; i += Team::width) to[i] = from[i];
     }
 
-    // Problem p where it stands.
-    template <class Team> CUDA_OPT_HD One<Team> look_at(const Team &team, int64_t p) const {
-        return {team, shape, block(p), nullptr, box(p)};
-    }
-    // Problem p to be worked on: where it stands, or, by a thread, in the thread's own memory, at the beginning of the
-    // scratch; `as_it_is`: with what it holds. Then what is to stay is put away.
+    // Problem p to be worked on, where it stands; but a thread works on a copy of the state in its own memory, at the
+    // beginning of the scratch; `as_it_is`: of what it holds. Then what is to stay is put away.
     template <class Team>
     CUDA_OPT_HD One<Team> take(const Team &team, int64_t p, unsigned char *scratch, bool as_it_is = true) const {
         if constexpr (of_threads<ShapeOf>) {
-            if (as_it_is) move(block(p), scratch);
-            return {team, shape, scratch, scratch + block_bytes<Real>(shape), box(p)};
+            if (as_it_is) move<1, side_by_side>(scratch, at(p, 0));
+            return {team, shape, scratch, scratch + vectors_offset(shape), {at(p, vectors_offset(shape)), 0}, box(p)};
         } else {
-            return {team, shape, block(p), scratch, box(p)};
+            return {team, shape, at(p, 0), scratch, box(p)};
         }
     }
     CUDA_OPT_HD void put_away(int64_t p, const unsigned char *scratch) const {
-        if constexpr (of_threads<ShapeOf>) move(scratch, block(p));
+        if constexpr (of_threads<ShapeOf>) move<side_by_side, 1>(at(p, 0), scratch);
     }
 
     // x, f and g of a problem to a row of the caller's.
@@ -75,20 +73,18 @@ template <class Real, class ShapeOf = Shape> struct Problems {
     }
 
   private:
-    CUDA_OPT_HD void move(const unsigned char *from, unsigned char *to) const {
-        struct alignas(16) Sixteen {
-            uint64_t bytes[2];
-        };
-        const auto *const source = reinterpret_cast<const Sixteen *>(from);
-        auto *const target = reinterpret_cast<Sixteen *>(to);
-        constexpr int64_t sixteen = sizeof(Sixteen), passing = StateOf<ShapeOf::fixed_m>::lasting_bytes();
-        const auto count = [](int64_t bytes) { return static_cast<int>((bytes + sixteen - 1) / sixteen); };
+    // What lasts of a block but the vectors, one piece after the other, at distances of so many.
+    template <int to_stride, int from_stride>
+    CUDA_OPT_HD void move(unsigned char *to, const unsigned char *from) const {
+        const Piece *const source = reinterpret_cast<const Piece *>(from);
+        Piece *const target = reinterpret_cast<Piece *>(to);
+        constexpr auto passing = static_cast<int>(pieces(StateOf<ShapeOf::fixed_m>::lasting_bytes())),
+                       state_end = static_cast<int>(state_bytes<ShapeOf::fixed_m>(ShapeOf::m) / piece_bytes);
+        const auto all = static_cast<int>(pieces(vectors_offset(shape)));
         CUDA_OPT_UNROLLED(8)
-        for (int i = 0; i < count(passing); i++) target[i] = source[i];
+        for (int i = 0; i < passing; i++) target[i * to_stride] = source[i * from_stride];
         CUDA_OPT_UNROLLED(8)
-        for (int i = static_cast<int>(state_bytes<ShapeOf::fixed_m>(ShapeOf::m) / sixteen);
-             i < count(block_bytes<Real>(shape)); i++)
-            target[i] = source[i];
+        for (int i = state_end; i < all; i++) target[i * to_stride] = source[i * from_stride];
     }
 };
 
@@ -136,26 +132,26 @@ template <class Real, class ShapeOf = Shape> struct Advance {
 template <class Real, class ShapeOf = Shape> struct PackActive {
     Problems<Real, ShapeOf> all;
     template <class Team> CUDA_OPT_HD void operator()(const Team &team, int64_t k, unsigned char *) const {
-        const int64_t p = all.problem(k);
-        all.copy(team, all.look_at(team, p).x(), all.x + k * all.shape.n);
+        const int64_t p = all.problem(k), first = vectors_offset(all.shape);
+        for (int i = team.lane(); i < all.shape.n; i += Team::width)
+            all.x[k * all.shape.n + i] =
+                *reinterpret_cast<const Real *>(all.at(p, first + i * static_cast<int64_t>(sizeof(Real))));
     }
 };
 template <class Real, class ShapeOf = Shape> struct WriteEnded {
     Problems<Real, ShapeOf> all;
-    template <class Team> CUDA_OPT_HD void operator()(const Team &team, int64_t k, unsigned char *) const {
-        all.write(team, all.look_at(team, k), k);
+    template <class Team> CUDA_OPT_HD void operator()(const Team &team, int64_t k, unsigned char *scratch) const {
+        all.write(team, all.take(team, k, scratch), k);
     }
 };
 
-// Eight bytes of each.
+// Eight bytes of each block.
 template <class Real, class ShapeOf = Shape> struct Gather {
     Problems<Real, ShapeOf> all;
-    BatchResult which;
+    int64_t offset;
     int64_t *to;
     template <class Team> CUDA_OPT_HD void operator()(const Team &team, int64_t k, unsigned char *) const {
-        if (team.lane() != 0) return;
-        const auto *const results = reinterpret_cast<const char *>(&all.state(k).results);
-        memcpy(to + k, results + which.offset, sizeof *to);
+        if (team.lane() == 0) memcpy(to + k, all.at(k, offset), sizeof *to);
     }
 };
 

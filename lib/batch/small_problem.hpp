@@ -14,22 +14,31 @@ enum class Order { go_on, stop, stop_waiting, end_of_time };
 
 template <class Real, class Team, class ShapeOf = Shape> class SmallProblem {
   public:
+    using State = StateOf<ShapeOf::fixed_m>;
+    using Values = Numbers<Real, ShapeOf>;
+
+    // In one block, of block_bytes<Real>(shape).
     CUDA_OPT_HD SmallProblem(Team team, ShapeOf shape, unsigned char *block, unsigned char *scratch,
                              const BoxArrays<Real> &box)
-        : team_(team), shape_(shape), block_(block), sweeps_(team, shape, block, scratch, box) {}
+        : SmallProblem(team, shape, block, scratch, reinterpret_cast<Real *>(block + vectors_offset(shape)), box) {}
+    // Its vectors elsewhere.
+    CUDA_OPT_HD SmallProblem(Team team, ShapeOf shape, unsigned char *block, unsigned char *scratch,
+                             const Values &vectors, const BoxArrays<Real> &box)
+        : team_(team), shape_(shape), block_(block), vectors_(vectors),
+          sweeps_(team, shape, block, scratch, vectors, box) {}
 
-    using State = StateOf<ShapeOf::fixed_m>;
     CUDA_OPT_HD State &state() const { return *reinterpret_cast<State *>(block_); }
-    CUDA_OPT_HD Real *x() const { return sweeps_.x(); }
-    CUDA_OPT_HD Real *g() const { return sweeps_.g(); }
+    CUDA_OPT_HD Values x() const { return sweeps_.x(); }
+    CUDA_OPT_HD Values g() const { return sweeps_.g(); }
     CUDA_OPT_HD double *f() const { return sweeps_.f(); }
 
     // A new problem, whose start is still to be put into x.
     CUDA_OPT_HD void begin(const Settings &settings) {
         const uint64_t zero = 0;
-        const int64_t bytes = block_bytes<Real>(shape_), size = sizeof zero;
+        const int64_t bytes = vectors_offset(shape_), size = sizeof zero;
         for (int64_t k = team_.lane(); k < bytes / size; k += Team::width)
             memcpy(block_ + k * size, &zero, sizeof zero);
+        for (int k = team_.lane(); k < numbers(shape_); k += Team::width) vectors_[k] = 0;
         team_.sync();
         if (team_.lane() == 0) {
             Settings &own = make_state<ShapeOf::fixed_m>(block_, shape_.n, shape_.m)->settings = settings;
@@ -70,6 +79,7 @@ template <class Real, class Team, class ShapeOf = Shape> class SmallProblem {
     Team team_;
     ShapeOf shape_;
     unsigned char *block_;
+    Values vectors_;
     SmallSweeps<Real, Team, ShapeOf> sweeps_;
 };
 

@@ -25,28 +25,29 @@ struct RowFacts {
 
 // A row of the pairs and the coefficients of the panel's columns: in registers where the compiler knows how many there
 // are, else where they stand.
-template <class Real, int count> struct RowOfPairs {
+template <class Real, int count, class Values = const Real *> struct RowOfPairs {
     Real values[count];
-    CUDA_OPT_HD_INLINE explicit RowOfPairs(const Real *from) {
+    CUDA_OPT_HD_INLINE explicit RowOfPairs(const Values &from) {
         for (int k = 0; k < count; k++) values[k] = from[k];
     }
     CUDA_OPT_HD_INLINE Real operator[](int k) const { return values[k]; }
 };
-template <class Real> struct RowOfPairs<Real, 0> {
-    const Real *values;
-    CUDA_OPT_HD_INLINE explicit RowOfPairs(const Real *from) : values(from) {}
+template <class Real, class Values> struct RowOfPairs<Real, 0, Values> {
+    Values values;
+    CUDA_OPT_HD_INLINE explicit RowOfPairs(const Values &from) : values(from) {}
     CUDA_OPT_HD_INLINE Real operator[](int k) const { return values[k]; }
 };
 template <int count> using Coefficients = RowOfPairs<double, count>;
 
 template <class Real, class Team, class ShapeOf = Shape> class SmallSweeps {
   public:
-    // block: block_bytes<Real>(shape), scratch: scratch_bytes(shape), both aligned to 16 bytes.
+    using Values = Numbers<Real, ShapeOf>;
+
+    // block: vectors_offset(shape) bytes, scratch: scratch_bytes(shape), both aligned to 16; numbers(shape) vectors.
     CUDA_OPT_HD SmallSweeps(Team team, ShapeOf shape, unsigned char *block, unsigned char *scratch,
-                            const BoxArrays<Real> &box)
+                            const Values &vectors, const BoxArrays<Real> &box)
         : team_(team), shape_(shape), box_(box),
-          f_(reinterpret_cast<double *>(block + state_bytes<ShapeOf::fixed_m>(shape.m))),
-          vectors_(reinterpret_cast<Real *>(block + vectors_offset(shape))) {
+          f_(reinterpret_cast<double *>(block + state_bytes<ShapeOf::fixed_m>(shape.m))), vectors_(vectors) {
         const int columns = panel::columns(shape.m), rows = padded(shape.n);
         told_ = reinterpret_cast<Told *>(scratch);
         double *next = reinterpret_cast<double *>(told_ + 1);
@@ -64,8 +65,8 @@ template <class Real, class Team, class ShapeOf = Shape> class SmallSweeps {
         free_ = reinterpret_cast<int *>(crossed_ + shape.n);
     }
 
-    CUDA_OPT_HD Real *x() const { return vector(at_x); }
-    CUDA_OPT_HD Real *g() const { return vector(at_g); }
+    CUDA_OPT_HD Values x() const { return vector(at_x); }
+    CUDA_OPT_HD Values g() const { return vector(at_g); }
     CUDA_OPT_HD double *f() const { return f_; }
 
     // What the state asks for. All lanes call it. The answer counts in lane 0 alone, which lets the state advance.
@@ -90,16 +91,19 @@ template <class Real, class Team, class ShapeOf = Shape> class SmallSweeps {
         case Verb::step: step(request.number); break;
         case Verb::largest_step: answer.number = largest_step(); break;
         case Verb::restore:
-            each_row(Restore<Real>{x(), g(), vector(at_x_base), vector(at_g_base), f_, request.number});
+            each_row(Restore<Real, Values>{x(), g(), vector(at_x_base), vector(at_g_base), f_, request.number});
             break;
         case Verb::put_aside:
-            each_row(CopyIterate<Real>{vector(at_aside_x), vector(at_aside_g), vector(at_x_base), vector(at_g_base)});
+            each_row(CopyIterate<Real, Values>{vector(at_aside_x), vector(at_aside_g), vector(at_x_base),
+                                               vector(at_g_base)});
             break;
         case Verb::bring_back:
-            each_row(Restore<Real>{x(), g(), vector(at_aside_x), vector(at_aside_g), f_, request.number});
+            each_row(Restore<Real, Values>{x(), g(), vector(at_aside_x), vector(at_aside_g), f_, request.number});
             break;
-        case Verb::x_norm: answer.number = norm(MeasureX<Real>{x()}); break;
-        case Verb::projected_gradient_norm: answer.number = norm(MeasureProjectedGradient<Real>{x(), g(), box_}); break;
+        case Verb::x_norm: answer.number = norm(MeasureX<Real, Values>{x()}); break;
+        case Verb::projected_gradient_norm:
+            answer.number = norm(MeasureProjectedGradient<Real, Values>{x(), g(), box_});
+            break;
         case Verb::finish_pair:    // the inner products have formed its y
         case Verb::check_diagonal: // asked for in a metric alone, and logs, which a batch has not
         case Verb::log_start:
@@ -114,8 +118,8 @@ template <class Real, class Team, class ShapeOf = Shape> class SmallSweeps {
     // Products formed by one thread in few passes, on a device, where it waits for memory.
     static constexpr bool bands = Team::width == 1 && on_device && panel::columns(ShapeOf::fixed_m) <= 12;
 
-    CUDA_OPT_HD Real *vector(int which) const { return vectors_ + which * padded(shape_.n); }
-    CUDA_OPT_HD Real *pairs(int i) const { return vector(vector_count) + i * row_stride(shape_.m); } // a row of them
+    CUDA_OPT_HD Values vector(int which) const { return vectors_ + which * padded(shape_.n); }
+    CUDA_OPT_HD Values pairs(int i) const { return vector(vector_count) + i * row_stride(shape_.m); } // a row of them
     CUDA_OPT_HD Real &d(int i) const { return pairs(i)[panel::s_new]; }
     CUDA_OPT_HD int64_t &front() const { return *reinterpret_cast<int64_t *>(f_ + 1); } // the slot that stands there
     CUDA_OPT_HD Row row(int i) const { return {x()[i], g()[i], box_.lower(i), box_.upper(i)}; }
@@ -153,8 +157,9 @@ template <class Real, class Team, class ShapeOf = Shape> class SmallSweeps {
     }
 
     CUDA_OPT_HD StartReport check_start() const {
-        const StartReport report = report_of<Real>(over_rows<StartRecord>(CheckStart<Real>{x(), box_}), shape_.n);
-        if (report.usable(shape_.n)) each_row(MoveIntoBox<Real>{x(), box_});
+        const StartReport report =
+            report_of<Real>(over_rows<StartRecord>(CheckStart<Real, Values>{x(), box_}), shape_.n);
+        if (report.usable(shape_.n)) each_row(MoveIntoBox<Real, Values>{x(), box_});
         return report;
     }
 
@@ -182,7 +187,7 @@ template <class Real, class Team, class ShapeOf = Shape> class SmallSweeps {
         if (request.pairs == 0 || front() == request.newest_slot) return;
         const int slots = shape_.m + 1, ahead = static_cast<int>(front() - request.newest_slot + slots) % slots;
         each_row([=](int i) {
-            Real *const at = pairs(i);
+            const Values at = pairs(i);
             for (int k = 0; k < 2 * (slots - ahead); k++) at[k] = at[k + 2 * ahead];
         });
         team_.sync();
@@ -193,8 +198,8 @@ template <class Real, class Team, class ShapeOf = Shape> class SmallSweeps {
     CUDA_OPT_HD_INLINE void inner_products(const PanelRequest &request) {
         bring_to_front(request);
         const int columns = panel::columns(request.pairs), free = measure_rows(request);
-        const PanelRows<Real> panel{pairs(0), row_stride(shape_.m), g(),
-                                    request.threshold > 0 ? way_to_bound_ : nullptr};
+        const PanelRows<Values> panel{pairs(0), row_stride(shape_.m), g(),
+                                      request.threshold > 0 ? way_to_bound_ : nullptr};
         double *const gram = free_gram_, *const leading = leading_;
         const bool same_rows = request.free_gram && free == shape_.n;
         const auto store_leading = [=](int a, int b, double sum) {
@@ -310,7 +315,7 @@ template <class Real, class Team, class ShapeOf = Shape> class SmallSweeps {
     template <class Size>
     CUDA_OPT_HD_INLINE void take_direction_of(Size pairs, const DirectionRequest &request, const double *coefficients) {
         constexpr bool known = !std::is_same_v<Size, int>;
-        using Own = RowOfPairs<Real, known ? 2 * ShapeOf::fixed_m : 0>;
+        using Own = RowOfPairs<Real, known ? 2 * ShapeOf::fixed_m : 0, Values>;
         struct Loaded {
             Row at;
             Own own;
@@ -332,7 +337,7 @@ template <class Real, class Team, class ShapeOf = Shape> class SmallSweeps {
                 const Row &at = here.at;
                 const double move = subspace_move(pairs, of_gradient, q.values, at.g, here.own);
                 const auto trial = take_trial<Real, Real>(at, request, 1, move, record);
-                Real *const own = this->pairs(i);
+                const Values own = this->pairs(i);
                 for (int k = 2 * shape_.m - 1; k >= 0; k--) own[k + 2] = here.own[k];
                 own[panel::s_new] = trial.d;
                 vector(at_g_base)[i] = static_cast<Real>(at.g);
@@ -385,7 +390,7 @@ template <class Real, class Team, class ShapeOf = Shape> class SmallSweeps {
     ShapeOf shape_;
     BoxArrays<Real> box_;
     double *f_;
-    Real *vectors_;
+    Values vectors_;
     double *free_gram_, *leading_, *breakpoints_, *way_to_bound_, *crossed_entries_;
     CrossedVariable *crossed_;
     int *free_;

@@ -23,7 +23,9 @@ template <int fixed_m> class LimitedMemoryOf {
         if constexpr (fixed_m == 0) subspace_.each_array(m, visit);
     }
 
-    static constexpr int64_t passing_bytes = sizeof(dense::QuasiDefiniteOf<fixed_m>);
+    // The last members: see StateOf::lasting_bytes().
+    static constexpr int64_t passing_bytes =
+        sizeof(dense::Array<fixed_m * fixed_m>) + sizeof(dense::QuasiDefiniteOf<fixed_m>);
 
     CUDA_OPT_HD int capacity() const { return m_; }
     CUDA_OPT_HD int pairs() const { return k_; }
@@ -111,11 +113,11 @@ template <int fixed_m> class LimitedMemoryOf {
     int64_t weights_ = no_weights;
     // m x m by rows, oldest pair first: S'S (its upper triangle), Y'S, Y'Y.
     dense::Array<fixed_m * fixed_m> ss_, ys_, yy_;
-    dense::Array<fixed_m> step_;               // s_j = step_j d_j
-    dense::Array<fixed_m> y_scale_;            // y_j of the model over the difference of the gradients that is stored
-    dense::Array<fixed_m * fixed_m> theta_ss_; // theta S'S as in M^-1, its upper triangle; K needs it, too
+    dense::Array<fixed_m> step_;    // s_j = step_j d_j
+    dense::Array<fixed_m> y_scale_; // y_j of the model over the difference of the gradients that is stored
     std::conditional_t<fixed_m == 0, dense::QuasiDefinite, dense::Nothing> subspace_; // else a solve has its own
-    dense::QuasiDefiniteOf<fixed_m> middle_; // the last: see StateOf::lasting_bytes()
+    dense::Array<fixed_m * fixed_m> theta_ss_; // theta S'S as in M^-1, its upper triangle; K needs it, too
+    dense::QuasiDefiniteOf<fixed_m> middle_;
 };
 
 using LimitedMemory = LimitedMemoryOf<0>;

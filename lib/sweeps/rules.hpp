@@ -47,8 +47,8 @@ template <class Real> CUDA_OPT_HD inline StartReport report_of(const StartRecord
             r.bounded.v,         std::numeric_limits<Real>::digits};
 }
 
-template <class Real> struct CheckStart { // reads x, l, u
-    const Real *x;
+template <class Real, class Values = const Real *> struct CheckStart { // reads x, l, u
+    Values x;
     BoxArrays<Real> box;
     CUDA_OPT_HD void operator()(int64_t i, StartRecord &record) const {
         const double l = box.lower(i), u = box.upper(i), xi = x[i];
@@ -61,8 +61,8 @@ template <class Real> struct CheckStart { // reads x, l, u
     }
 };
 
-template <class Real> struct MoveIntoBox { // reads x, l, u; writes x
-    Real *x;
+template <class Real, class Values = Real *> struct MoveIntoBox { // reads x, l, u; writes x
+    Values x;
     BoxArrays<Real> box;
     CUDA_OPT_HD void operator()(int64_t i) const {
         x[i] = static_cast<Real>(clamp_to_box<double>(x[i], box.lower(i), box.upper(i)));
@@ -107,13 +107,13 @@ struct ScaledSquares {
     CUDA_OPT_HD double norm() const { return scale * std::sqrt(squares); }
 };
 
-template <class Real> struct MeasureX { // reads x
-    const Real *x;
+template <class Real, class Values = const Real *> struct MeasureX { // reads x
+    Values x;
     CUDA_OPT_HD void operator()(int64_t i, ScaledSquares &record) const { record.add(x[i]); }
 };
 
-template <class Real> struct MeasureProjectedGradient { // reads x, g, l, u
-    const Real *x, *g;
+template <class Real, class Values = const Real *> struct MeasureProjectedGradient { // reads x, g, l, u
+    Values x, g;
     BoxArrays<Real> box;
     CUDA_OPT_HD void operator()(int64_t i, ScaledSquares &record) const {
         record.add(projected_gradient<double>(x[i], g[i], box.lower(i), box.upper(i)));
@@ -148,9 +148,8 @@ template <class Real, class History> struct FindLargestStep { // reads x_base, d
     }
 };
 
-template <class Real> struct Restore { // reads x_base, g_base; writes x, g and, once, f
-    Real *x, *g;
-    const Real *x_base, *g_base;
+template <class Real, class Values = Real *> struct Restore { // reads x_base, g_base; writes x, g and, once, f
+    Values x, g, x_base, g_base;
     double *f, f_base;
     CUDA_OPT_HD void operator()(int64_t i) const {
         x[i] = x_base[i];
@@ -159,9 +158,8 @@ template <class Real> struct Restore { // reads x_base, g_base; writes x, g and,
     }
 };
 
-template <class Real> struct CopyIterate { // reads x and g; writes them elsewhere
-    Real *x, *g;
-    const Real *from_x, *from_g;
+template <class Real, class Values = Real *> struct CopyIterate { // reads x and g; writes them elsewhere
+    Values x, g, from_x, from_g;
     CUDA_OPT_HD void operator()(int64_t i) const {
         x[i] = from_x[i];
         g[i] = from_g[i];
