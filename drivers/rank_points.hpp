@@ -7,11 +7,13 @@
 
 #include <cstdint>
 #include <memory>
+#include <variant>
 #include <vector>
 
 namespace driver {
 
 using cudaopt::testfuncs::Grid;
+using GridFunction = std::variant<cudaopt::testfuncs::Torsion, cudaopt::testfuncs::Bearing>;
 
 // A point's share of f, and its gradient, by its neighbours; v = 0 around the grid.
 template <class Real, class Column> struct PointEnergy {
@@ -58,8 +60,8 @@ template <class Real> class RankPoints {
 };
 
 // The part begins at point `first`; its segments begin at these numbers behind that, and the last ends at the last.
-template <class Real, class Function>
-std::unique_ptr<RankPoints<Real>> make_cuda_points(const Function &function, int64_t first,
+template <class Real>
+std::unique_ptr<RankPoints<Real>> make_cuda_points(const GridFunction &function, int64_t first,
                                                    const std::vector<int64_t> &segments);
 // The process's GPU: the number-th of the machine, or another in turn where they are fewer.
 void choose_device(int number);

@@ -80,12 +80,15 @@ template <class Real, class Column> class CudaPoints final : public RankPoints<R
 
 } // namespace
 
-template <class Real, class Function>
-std::unique_ptr<RankPoints<Real>> make_cuda_points(const Function &function, int64_t first,
+template <class Real>
+std::unique_ptr<RankPoints<Real>> make_cuda_points(const GridFunction &function, int64_t first,
                                                    const std::vector<int64_t> &segments) {
-    const auto columns = columns_of(function);
-    using Column = typename std::decay_t<decltype(columns)>::value_type;
-    return std::make_unique<CudaPoints<Real, Column>>(function.grid, columns, first, segments);
+    const auto make = [&](const auto &f) -> std::unique_ptr<RankPoints<Real>> {
+        const auto columns = columns_of(f);
+        using Column = typename std::decay_t<decltype(columns)>::value_type;
+        return std::make_unique<CudaPoints<Real, Column>>(f.grid, columns, first, segments);
+    };
+    return std::visit(make, function);
 }
 
 void choose_device(int number) {
@@ -94,12 +97,9 @@ void choose_device(int number) {
     if (count > 0) check(cudaSetDevice(number % count), "the choice of a device");
 }
 
-using cudaopt::testfuncs::Bearing;
-using cudaopt::testfuncs::Torsion;
-using Segments = std::vector<int64_t>;
-template std::unique_ptr<RankPoints<double>> make_cuda_points(const Torsion &, int64_t, const Segments &);
-template std::unique_ptr<RankPoints<float>> make_cuda_points(const Torsion &, int64_t, const Segments &);
-template std::unique_ptr<RankPoints<double>> make_cuda_points(const Bearing &, int64_t, const Segments &);
-template std::unique_ptr<RankPoints<float>> make_cuda_points(const Bearing &, int64_t, const Segments &);
+template std::unique_ptr<RankPoints<double>> make_cuda_points(const GridFunction &, int64_t,
+                                                              const std::vector<int64_t> &);
+template std::unique_ptr<RankPoints<float>> make_cuda_points(const GridFunction &, int64_t,
+                                                             const std::vector<int64_t> &);
 
 } // namespace driver

@@ -189,7 +189,7 @@ enum {
     CUDA_OPT_DIAGONAL_EVERY = 115,  /**< >= 0; default 1: iterations that a caller's diagonal D holds for; 0: all. So
                                          long its array stays as it is. 1: H0 = D, else D s'y / y'Dy (docs/metric.md) */
     CUDA_OPT_F_PART = 114,          /**< what a rank is given as f, before its first call: see cuda_opt/ranks.h */
-    CUDA_OPT_TIMED = 116,           /**< 0 or 1; default 1, before the first call: SOLVER_SECONDS (CUDA: 4 us a call) */
+    CUDA_OPT_TIMED = 116,           /**< default 1; 0, before the first call: no SOLVER_SECONDS (CUDA: 4 us a call) */
     /* of a search (cuda_opt_create_search()), before its first call; it also has MAX_ITERATIONS, MAX_EVALUATIONS,
        THREADS, MAX_SECONDS, F_TARGET, ITERATIONS, EVALUATIONS, F, DIMENSION, STOP_TEST and WORKSPACE_BYTES */
     CUDA_OPT_SEARCH_SEED = 120,     /**< >= 0; default 0: of the random numbers */

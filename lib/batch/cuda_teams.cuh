@@ -2,14 +2,11 @@
 // advance until it needs an evaluation; one selection lists those that do, and their number is all that is waited for.
 #pragma once
 
-#include <cub/device/device_select.cuh>
-#include <thrust/iterator/counting_iterator.h>
-
 #include <algorithm>
 
 #include "batch/machine_on.hpp"
 #include "batch/team.cuh"
-#include "sweeps/cuda/support.cuh"
+#include "sweeps/cuda/selection.cuh"
 
 namespace cudaopt {
 
@@ -74,16 +71,10 @@ template <int desk_bytes> class CudaTeams {
         most_blocks_ = std::min<int64_t>(processors * blocks_of_processor, blocks_for(count));
         (prepare<Rules>(), ...);
         if (shared_ < shared) scratch_.allocate(most_blocks_ * shared);
-        select_scratch_.allocate(static_cast<int64_t>(enqueue_selection(nullptr, 0, count, nullptr, nullptr)));
-        // CUB's kernels are loaded by what launches them, be it for one problem without a mark.
-        count_.allocate(1);
-        no_mark_.allocate(1);
-        check(cudaMemsetAsync(no_mark_.get(), 0, 1, stream_), "cudaMemsetAsync");
-        enqueue_selection(select_scratch_.get(), static_cast<std::size_t>(select_scratch_.bytes()), 1, no_mark_.get(),
-                          nullptr);
+        selection_.reserve(count, stream_);
         ready_ = true;
     }
-    int64_t bytes() const { return scratch_.bytes() + select_scratch_.bytes(); }
+    int64_t bytes() const { return scratch_.bytes() + selection_.bytes(); }
 
     template <class Rule> void each(int64_t count, const Rule &rule) {
         const OnDevice on(device_);
@@ -99,9 +90,7 @@ template <int desk_bytes> class CudaTeams {
     }
     int64_t select(int64_t count, const unsigned char *marks, int64_t *list) {
         const OnDevice on(device_);
-        enqueue_selection(select_scratch_.get(), static_cast<std::size_t>(select_scratch_.bytes()), count, marks, list);
-        wait_for_stream(stream_, *patience_, "a pass over the batch");
-        return count_[0];
+        return selection_(count, marks, list, stream_, *patience_);
     }
     // A copy from such memory may wait for the stream by itself, and without end.
     void copy_out(void *to, const void *from, std::size_t bytes) {
@@ -130,23 +119,14 @@ template <int desk_bytes> class CudaTeams {
                   "cudaFuncSetAttribute");
         }
     }
-    // Returns the bytes of scratch that it takes; without scratch that is all it does.
-    std::size_t enqueue_selection(void *scratch, std::size_t bytes, int64_t count, const unsigned char *marks,
-                                  int64_t *list) {
-        cudaGetLastError(); // an error that another call has left behind would be taken for one of the selection
-        check(cub::DeviceSelect::Flagged(scratch, bytes, thrust::counting_iterator<int64_t>(0), marks, list,
-                                         count_.get(), count, stream_),
-              "a selection of problems");
-        return bytes;
-    }
 
     int device_ = 0, shared_ = 0;
     bool ready_ = false; // all that is allocated is
     int64_t scratch_bytes_ = 0, most_blocks_ = 0;
     cudaStream_t stream_ = nullptr;
     Patience *patience_ = nullptr;
-    Array<unsigned char> scratch_, select_scratch_, no_mark_;
-    CudaArray<int64_t, Lives::on_host_mapped> count_;
+    Array<unsigned char> scratch_;
+    Selection selection_{"a selection of problems", "a pass over the batch"};
 };
 
 } // namespace cudaopt

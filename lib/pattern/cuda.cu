@@ -1,10 +1,7 @@
 // The search's sweeps on the current CUDA device, on the handle's stream. Only what has to tell the host a number
 // waits.
-#include <cub/device/device_select.cuh>
-#include <thrust/iterator/counting_iterator.h>
-
 #include "sweeps/backend.hpp"
-#include "sweeps/cuda/support.cuh"
+#include "sweeps/cuda/selection.cuh"
 #include "exec/map_reduce_cuda.cuh"
 #include "pattern/sweeps_on.hpp"
 
@@ -19,7 +16,7 @@ class CudaExecutor {
     CudaExecutor() { check(cudaGetDevice(&device_), "cudaGetDevice"); }
     ~CudaExecutor() { // before any of the memory is freed; nobody can be told of an error
         const OnDevice on(device_, std::nothrow);
-        if (count_.bytes() > 0) cudaStreamSynchronize(stream_);
+        if (scratch_.bytes() > 0) cudaStreamSynchronize(stream_);
     }
     void start(int, void *stream, Patience &patience) {
         stream_ = static_cast<cudaStream_t>(stream);
@@ -39,13 +36,10 @@ class CudaExecutor {
         scratch_.allocate(map_reduce_scratch_bytes<SearchSummary>());
         check(cudaMemsetAsync(scratch_.get(), 0, static_cast<std::size_t>(scratch_.bytes()), stream_),
               "cudaMemsetAsync");
-        count_.allocate(1);
-        select_scratch_.allocate(static_cast<int64_t>(enqueue_selection(nullptr, 0, walks, nullptr, nullptr)));
-        // CUB's kernels are loaded by what launches them, be it for one walk without a mark.
-        enqueue_selection(1, scratch_.get(), nullptr);
+        selection_.reserve(walks, stream_);
         summary_.allocate(1);
     }
-    int64_t bytes() const { return scratch_.bytes() + select_scratch_.bytes(); }
+    int64_t bytes() const { return scratch_.bytes() + selection_.bytes(); }
 
     template <class Rule> void map(int64_t count, const Rule &rule) {
         const OnDevice on(device_);
@@ -60,9 +54,7 @@ class CudaExecutor {
     }
     int64_t select(int64_t walks, const unsigned char *mark, int64_t *list) {
         const OnDevice on(device_);
-        enqueue_selection(walks, mark, list);
-        wait_for_stream(stream_, *patience_, "a selection of walks");
-        return count_[0];
+        return selection_(walks, mark, list, stream_, *patience_);
     }
     void copy_in(void *to, const void *from, std::size_t bytes) { copy(to, from, bytes, cudaMemcpyHostToDevice); }
     void copy_out(void *to, const void *from, std::size_t bytes) { copy(to, from, bytes, cudaMemcpyDeviceToHost); }
@@ -71,19 +63,6 @@ class CudaExecutor {
     static constexpr const char *loading = "the loading of a kernel";
 
     template <class... Rules> static void load_maps() { (check(load(map_kernel<Rules>), loading), ...); }
-
-    // Returns the bytes of scratch that it takes; without scratch that is all it does.
-    std::size_t enqueue_selection(void *scratch, std::size_t bytes, int64_t walks, const unsigned char *mark,
-                                  int64_t *list) {
-        cudaGetLastError(); // an error that another call has left behind would be taken for one of the selection
-        check(cub::DeviceSelect::Flagged(scratch, bytes, thrust::counting_iterator<int64_t>(0), mark, list,
-                                         count_.get(), walks, stream_),
-              "a selection of walks");
-        return bytes;
-    }
-    void enqueue_selection(int64_t walks, const unsigned char *mark, int64_t *list) {
-        enqueue_selection(select_scratch_.get(), static_cast<std::size_t>(select_scratch_.bytes()), walks, mark, list);
-    }
 
     // A copy from or to such memory may wait for the stream by itself, and without end.
     void copy(void *to, const void *from, std::size_t bytes, cudaMemcpyKind kind) {
@@ -96,9 +75,9 @@ class CudaExecutor {
     int device_ = 0;
     cudaStream_t stream_ = nullptr;
     Patience *patience_ = nullptr;
-    Array<unsigned char> scratch_, select_scratch_;
+    Array<unsigned char> scratch_;
     CudaArray<SearchSummary, Lives::on_host_mapped> summary_; // written by kernels
-    CudaArray<int64_t, Lives::on_host_mapped> count_;
+    Selection selection_{"a selection of walks", "a selection of walks"};
 };
 
 } // namespace

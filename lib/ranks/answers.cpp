@@ -17,8 +17,6 @@ template <class T, class Join> void join_places(std::vector<T *> &place, int64_t
     });
 }
 
-int64_t bytes_of(int64_t doubles) { return doubles * static_cast<int64_t>(sizeof(double)); }
-
 int64_t global_index(int64_t index, const Part &part) { return index == part.n ? part.of : part.first + index; }
 
 } // namespace

@@ -28,6 +28,8 @@ struct PacketHeader {
 // What a rank's caller wants, or its patience: an end at the next task; an end at once, for want of an answer.
 enum Wish : int32_t { no_wish = 0, stop = 1, give_up_stopped = 2, give_up_late = 3 };
 
+constexpr int64_t bytes_of(int64_t doubles) { return doubles * static_cast<int64_t>(sizeof(double)); }
+
 class Packets {
   public:
     Packets(int rank, int ranks);

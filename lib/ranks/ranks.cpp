@@ -9,8 +9,6 @@ namespace {
 
 constexpr int64_t most_receive = int64_t{1} << 20; // bytes of all ranks' rows that are gathered at once, if they can be
 
-int64_t bytes_of(int64_t doubles) { return doubles * static_cast<int64_t>(sizeof(double)); }
-
 } // namespace
 
 Ranks::Ranks(const Part &part)

@@ -9,8 +9,8 @@
 
 #include "lbfgsb/state.hpp"
 #include "ranks/ranks.hpp"
-#include "sweeps/sweeps.hpp"
 #include "rim/message.hpp"
+#include "sweeps/sweeps.hpp"
 
 namespace cudaopt {
 

@@ -3,10 +3,10 @@
 
 #include <algorithm>
 #include <atomic>
+#include <functional>
 #include <map>
 #include <memory>
 #include <tuple>
-#include <functional>
 
 #include "../support/configurations.hpp"
 #include "../support/problems.hpp"
@@ -32,15 +32,12 @@ template <class Configuration> class Backend {
           sweeps_(sweeps_of(machine.n, machine.m, aside, space_->device())) {
         REQUIRE(machine.caller.bits == 8 * sizeof(Real));
         REQUIRE(machine.history.bits == Configuration::history_bits);
-        arrays_.x = place(machine.x);
         arrays_.g = place(machine.g);
         arrays_.f = static_cast<double *>(allocate(sizeof(double)));
-        arrays_.lower = bounds(machine, machine.lower, arrays_.lower_all);
-        arrays_.upper = bounds(machine, machine.upper, arrays_.upper_all);
         arrays_.diagonal = place(machine.diagonal);
         const int64_t metric = learns ? cudaopt::Metric::learned : cudaopt::Metric::one_number;
         sweeps_->allocate(machine.m, {1, nullptr, aside, metric, &patience_});
-        sweeps_->bind(arrays_);
+        bind(machine);
         if (learns) store({HeldVector::diagonal}, machine.diagonal);
         sweeps_->store({HeldVector::f}, &machine.f);
         for (int slot = 0; slot <= machine.m; slot++) {
@@ -55,6 +52,14 @@ template <class Configuration> class Backend {
     }
     Backend(const Backend &) = delete;
     Backend &operator=(const Backend &) = delete;
+
+    // Another machine's x and bounds; all else stays.
+    void bind(const reference::Machine &machine) {
+        arrays_.x = place(machine.x);
+        arrays_.lower = bounds(machine, machine.lower, arrays_.lower_all);
+        arrays_.upper = bounds(machine, machine.upper, arrays_.upper_all);
+        sweeps_->bind(arrays_);
+    }
 
     cudaopt::Sweeps *operator->() { return sweeps_.get(); }
     const cudaopt::UserArrays &arrays() const { return arrays_; }
@@ -79,8 +84,8 @@ template <class Configuration> class Backend {
     }
 
   private:
-    // Memory that a GPU can write takes long to be had: its sweeps are kept until the end, and used again by machines
-    // of the same shape.
+    // Memory of the host that a GPU can write takes a millisecond to be had: its sweeps are kept until the end, and
+    // used again by machines of the same shape.
     static std::shared_ptr<cudaopt::Sweeps> sweeps_of(int64_t n, int m, bool aside, int device) {
         static auto &kept = *new std::map<std::tuple<int64_t, int, bool>, std::shared_ptr<cudaopt::Sweeps>>();
         std::shared_ptr<cudaopt::Sweeps> own, &sweeps = on_cuda ? kept[{n, m, aside}] : own;

@@ -98,7 +98,7 @@ void take(const reference::Machine &machine, const DirectionRequest &request, in
 
 TEMPLATE_TEST_CASE("Sweep 2 is equivalent to the reference", "[direction]", EVERY_CONFIGURATION) {
     if (skipped<TestType>()) return;
-    // Each variant takes memory of its own, which on a GPU takes long: a quarter of them there.
+    // On a GPU, where each variant takes some forty copies, a quarter of them.
     constexpr int apart = Backend<TestType>::on_cuda ? 4 : 1;
     Uniform uniform(20);
     for (const int64_t n : {1, 2, 31, 127, 128, 129, 1000, 5000})

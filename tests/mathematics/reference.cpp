@@ -43,8 +43,8 @@ Number Precision::unit_of(Number v) const {
 }
 
 double Precision::stored(Number v) const {
-    if (bits == 16) v = static_cast<float>(v); // the way to bfloat16 leads through single precision
-    if (bits == 64 || v == 0 || !std::isfinite(v)) return static_cast<double>(v);
+    if (bits != 64) v = static_cast<float>(v); // the way to bfloat16 leads through single precision
+    if (bits != 16 || v == 0 || !std::isfinite(v)) return static_cast<double>(v);
     const Number unit = unit_of(v), rounded = std::nearbyint(v / unit) * unit;
     return std::fabs(rounded) > largest ? std::copysign(infinity, static_cast<double>(v))
                                         : static_cast<double>(rounded);

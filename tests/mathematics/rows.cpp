@@ -15,9 +15,9 @@ constexpr double epsilon = std::numeric_limits<double>::epsilon(),
                  not_a_number = std::numeric_limits<double>::quiet_NaN();
 const int64_t sizes[] = {1, 2, 31, 127, 128, 129, 1000, 5000};
 
-template <class Configuration> void check_start(const reference::Machine &given) {
+template <class Configuration> void check_start(Backend<Configuration> &backend, const reference::Machine &given) {
     reference::Machine machine = given;
-    Backend<Configuration> backend(machine);
+    backend.bind(machine);
     const cudaopt::StartReport expected = machine.start(), report = backend->check_start();
     // Nothing is changed before it is known of all ranks.
     if (expected.x_nan == machine.n) CHECK(backend.fetch({HeldVector::x}) == given.x);
@@ -53,27 +53,28 @@ TEMPLATE_TEST_CASE("A start is checked, and moved into the box only if it will b
             for (int64_t i = 0; i < n; i += 3)
                 machine.x[i] = machine.stored(10 * uniform() - 5); // some of them outside
             INFO("n = " << n << ", bounds " << kind);
-            check_start<TestType>(machine);
+            Backend<TestType> backend(machine);
+            check_start(backend, machine);
             for (const double bad : {not_a_number, infinity, -infinity}) {
                 for (const int64_t row : {n - 1, n / 2, int64_t{0}}) { // the first of them is told
                     INFO("row " << row << " and those told before become " << bad);
                     reference::Machine spoilt = machine;
                     spoilt.x[row] = spoilt.x[n - 1] = bad;
-                    check_start<TestType>(spoilt);
+                    check_start(backend, spoilt);
                     if (!machine.lower.empty()) {
                         spoilt = machine;
                         spoilt.lower[row] = spoilt.lower[n - 1] = bad;
-                        check_start<TestType>(spoilt);
+                        check_start(backend, spoilt);
                     }
                     if (!machine.upper.empty()) {
                         spoilt = machine;
                         spoilt.upper[row] = bad;
-                        check_start<TestType>(spoilt);
+                        check_start(backend, spoilt);
                     }
                     if (kind != static_cast<int>(Bounds::both)) continue;
                     spoilt = machine;
                     spoilt.lower[row] = 1, spoilt.upper[row] = 0.5;
-                    check_start<TestType>(spoilt);
+                    check_start(backend, spoilt);
                 }
             }
         }

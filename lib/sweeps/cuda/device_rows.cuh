@@ -162,6 +162,15 @@ __device__ void take_off_rows_past_the_end(LaneSums<Real> &sums, int count, cons
     sums.lower -= bounds ? count : 0;
     sums.free -= !bounds || request.threshold < 0 ? count : 0;
 }
+// Those of a lane that has so many rows of each tile, if its warp's first tile is the last of all.
+template <InnerProducts kind, int lane_rows, class Real>
+__device__ void take_off_rows_past_the_end(LaneSums<Real> &sums, int64_t n, int first_tile, int lane,
+                                           const PanelRequest &request) {
+    constexpr int rows = 32 * lane_rows;
+    if (first_tile != (n - 1) / rows) return;
+    const int rows_there = static_cast<int>(n - int64_t{first_tile} * rows) - lane * lane_rows;
+    take_off_rows_past_the_end<kind>(sums, lane_rows - max(0, min(lane_rows, rows_there)), request);
+}
 
 // What the rows add to the sums; which of them are free; z; and which may have a breakpoint that is asked for: a
 // division costs more than all the rest of a row's facts, so a product in single precision decides. All lanes of a warp

@@ -114,10 +114,7 @@ __global__ void __launch_bounds__(products_threads, resident_blocks(blocks))
     using OwnRing = Ring<Real, History, most_stored(blocks, kind), most_beside(kind, apart)>;
     OwnRing ring(sources, place, v.box, v.n, OwnRing::whole_tiles(place, v.n, aligned, first_tile, stages * step),
                  shared + warp * stages * place.bytes(), stages);
-    if (first_tile == (v.n - 1) / rows) {
-        const int rows_there = static_cast<int>(v.n - int64_t{first_tile} * rows) - lane * lane_rows;
-        take_off_rows_past_the_end<kind>(own_sums, lane_rows - max(0, min(lane_rows, rows_there)), request);
-    }
+    take_off_rows_past_the_end<kind, lane_rows>(own_sums, v.n, first_tile, lane, request);
     const auto ask = [&](int tile) { ring.ask(tile >= begin ? tile : -1); };
     await_kernel_before(); // the caller's evaluation
     for (int s = 0; s < stages - 1; s++) ask(first_tile - s * step);
