@@ -11,14 +11,20 @@
 
 namespace driver {
 
-std::vector<unsigned char> read_checkpoint(const std::string &path) {
+std::vector<unsigned char> read_checkpoint(const std::string &path, const cudaopt::Handle &s) {
+    const auto n = static_cast<double>(s.get_int(CUDA_OPT_DIMENSION)),
+               m = static_cast<double>(s.get_int(CUDA_OPT_MEMORY));
+    const double more_than_any = (2 * m + 8) * n * sizeof(double) + 100 * m * m + 10000; // see cuda_opt_save()
     const std::unique_ptr<std::FILE, int (*)(std::FILE *)> file(std::fopen(path.c_str(), "rb"), std::fclose);
     const auto fail = [&path] { throw Failure(exit_failed, "cannot read '" + path + "': " + std::strerror(errno)); };
     if (!file) fail();
     std::vector<unsigned char> bytes;
     std::vector<unsigned char> piece(1 << 20);
-    while (const std::size_t count = std::fread(piece.data(), 1, piece.size(), file.get()))
+    while (static_cast<double>(bytes.size()) <= more_than_any) {
+        const std::size_t count = std::fread(piece.data(), 1, piece.size(), file.get());
+        if (count == 0) break;
         bytes.insert(bytes.end(), piece.begin(), piece.begin() + static_cast<std::ptrdiff_t>(count));
+    }
     if (std::ferror(file.get())) fail();
     return bytes;
 }

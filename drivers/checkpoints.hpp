@@ -11,9 +11,9 @@
 
 namespace driver {
 
-// The bytes of a file.
-// Throws Failure where it cannot be read
-std::vector<unsigned char> read_checkpoint(const std::string &path);
+// The bytes of a file, as far as they may be a checkpoint of such a solve: what comes after, of /dev/zero without end,
+// is left where it is. Throws Failure where it cannot be read
+std::vector<unsigned char> read_checkpoint(const std::string &path, const cudaopt::Handle &s);
 
 class Checkpoints {
   public:

@@ -88,7 +88,7 @@ void apply_settings(cudaopt::Handle &s, const std::vector<GivenSetting> &setting
 template <class Real>
 void resume(Minimiser<Real> &s, const Options &options, Array<Real> &x, Array<double> &f, Array<Real> &g) {
     named("--resume: '" + options.resume + "'",
-          [&] { s.load(read_checkpoint(options.resume), x.data(), f.data(), g.data()); });
+          [&] { s.load(read_checkpoint(options.resume, s), x.data(), f.data(), g.data()); });
     std::vector<GivenSetting> late;
     for (const GivenSetting &setting : options.settings) {
         if (setting.key == CUDA_OPT_THREADS) continue; // the start has taken them

@@ -178,7 +178,7 @@ contains
 
         long = found
         code = self%get_i64(key, long)
-        if (abs(long) > huge(found)) then
+        if (long > huge(found) .or. long < -huge(found)) then
             self%refusal = 'the value does not fit into 32 bits'
             code = CUDA_OPT_IMPROPER_INPUT
         else
@@ -256,6 +256,8 @@ contains
         if (.not. c_associated(self%s)) then
             self%refusal = 'create() comes first'
             code = CUDA_OPT_MISUSE
+        else if (self%n < 1) then
+            code = cuda_opt_reset(self%s) ! that of the handle, which has failed: there is no first element to point to
         else if (elements /= self%n) then
             write (sentence, '(2a, i0, a, i0)') name, ' has ', elements, ' elements, but n is ', self%n
             self%refusal = trim(sentence)

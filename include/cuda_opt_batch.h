@@ -62,8 +62,9 @@ extern "C" {
 enum {
     CUDA_OPT_BATCH_PACKED = 500, /**< cuda_opt_set_int(): 0 or 1; default 0: problem p has the rows p of x, f and g. 1:
                                       at CUDA_OPT_EVALUATE_BATCH row k is that of the k-th active problem, so that the
-                                      rows to evaluate stand together; at the end each has its own again. Before the
-                                      first call of cuda_opt_batch_solve() */
+                                      rows to evaluate stand together; at the end each has its own again, but that f
+                                      and g of one that was never evaluated may be another's. Before the first call of
+                                      cuda_opt_batch_solve() */
     CUDA_OPT_BATCH_COUNT = 501,  /**< cuda_opt_get_int(): problems */
     CUDA_OPT_BATCH_CODE = 502    /**< cuda_opt_batch_get_int(): CUDA_OPT_EVALUATE_FG while the problem is active, then
                                       how it has ended, a code as of cuda_opt_solve() */
@@ -75,7 +76,9 @@ enum {
  *                  problem of fewer has the others fixed, l_i = u_i
  *  @param count    number of problems, >= 1
  *  @param m        number of correction pairs, 1 to 64. A problem takes a block of the workspace: 2m + 8 vectors of n
- *                  (up to a multiple of 4) and, for m = 5, 7 kB besides; 18 kB for m = 10, 56 kB for m = 20
+ *                  (up to a multiple of 4) and, for m = 5, 7 kB besides; 18 kB for m = 10, 56 kB for m = 20.
+ *                  For 5,000 problems or more of at most 32 variables CUDA reserves memory beside it, at m = 5 and 10:
+ *                  3 to 6 GB on an H200 (docs/batch.md)
  *  @param backend  CUDA_OPT_BACKEND_AUTO, _CUDA or _HOST
  *  @return as cuda_opt_create() */
 CUDA_OPT_API int cuda_opt_create_batch(cuda_opt **out, int64_t n, int64_t count, int32_t m, int32_t backend);

@@ -157,11 +157,9 @@ template <class Real, class Team, class ShapeOf = Shape> class SmallSweeps {
     }
 
     CUDA_OPT_HD StartReport check_start() const {
-        const auto r = over_rows<StartRecord>(CheckStart<Real, Values>{x(), box_});
-        const int64_t n = shape_.n;
-        const StartReport report{
-            least(r.x_nan.v, n), least(r.bound_nan.v, n), least(r.crossed.v, n), r.projected.v, r.boxed.v, r.bounded.v};
-        if (report.usable(n)) each_row(MoveIntoBox<Real, Values>{x(), box_});
+        const StartReport report =
+            report_of<Real>(over_rows<StartRecord>(CheckStart<Real, Values>{x(), box_}), shape_.n);
+        if (report.usable(shape_.n)) each_row(MoveIntoBox<Real, Values>{x(), box_});
         return report;
     }
 

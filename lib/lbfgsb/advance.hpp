@@ -158,6 +158,7 @@ template <int fixed_m> CUDA_OPT_HD_CALL inline Turn StateOf<fixed_m>::judge_star
     if (report.x_nan < n_) return refuse_start(EventKind::start_is_not_finite, report.x_nan);
     bounded_ = report.bounded > 0; // arrays of infinities are no bounds
     boxed_ = report.boxed == n_;
+    single_ = report.digits < 53;
     results.start_projected = report.projected;
     return ask_evaluation(Stage::first_point);
 }

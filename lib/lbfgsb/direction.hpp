@@ -51,7 +51,8 @@ template <int fixed_m> CUDA_OPT_HD_INLINE Turn StateOf<fixed_m>::begin_direction
 // were that 0, of a parabola with this f and slope; but a f that is small by chance makes the way a thousand times
 // shorter at most.
 template <int fixed_m> CUDA_OPT_HD_CALL inline FirstStep StateOf<fixed_m>::first_step() const {
-    constexpr double few_digits = 1 / 67108864.0, far = 67108864.0; // 2^26 either way
+    constexpr double far = 67108864.0;                                 // 2^26
+    const double few_digits = single_ ? 1 / 262144.0 : 1 / 67108864.0; // 2^-18, 2^-26
     constexpr double shortest = 1e-3;
     const double norm = results.pg_norm2, x = results.x_norm2, f = std::fabs(results.f);
     const FirstStep classical{1, boxed_ ? 1 : bounded_ ? least(1 / norm, 1.0) : 1 / norm};

@@ -73,6 +73,7 @@ struct StartReport {
     int64_t x_nan, bound_nan, crossed; // first index with NaN in x, with NaN in a bound, with l > u; n: none
     int64_t projected;                 // components moved into the box
     int64_t boxed, bounded;            // components with two finite bounds, with one at least
+    int64_t digits = 53;               // of a component of x, binary: 24 in single precision
     // Only a start that will be used is moved: on improper input nothing is changed.
     CUDA_OPT_HD bool usable(int64_t n) const { return x_nan == n && bound_nan == n && crossed == n; }
 };

@@ -270,6 +270,8 @@ template <int fixed_m> class StateOf {
     bool broken_ = false;
 
     bool bounded_ = false, boxed_ = false;
+    bool single_ = false; // x is in single precision
+
     PanelRequest panel_{};                // of the inner products that the next direction starts from
     bool products_hold_ = false;          // its sums are those of the answer
     DirectionRequest direction_{};        // but for the coefficients, which are the subspace's

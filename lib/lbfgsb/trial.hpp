@@ -105,7 +105,8 @@ template <int fixed_m> CUDA_OPT_HD_INLINE void StateOf<fixed_m>::start_line_sear
     if (bounded_)
         tolerances.step_max =
             longest_step_open_ ? direction_.step : greatest(least(tolerances.step_max, 1.0), direction_.step);
-    // The first step of all depends on the scale of f; stpmin is meant for the search.
+    // The first step along -g depends on the scale of f; stpmin is meant for the search, and counts from there.
+    if (fresh_start_) tolerances.step_min *= least(direction_.step, 1.0);
     tolerances.step_min = least(tolerances.step_min, direction_.step);
     line_.start(f_base_, slope_base_, direction_.step, tolerances);
     search_started_ = true;

@@ -58,6 +58,7 @@ void Ranks::ask_answer(const Request &request, const PanelRequest &panel, const 
                 own.start.projected,
                 own.start.boxed,
                 own.start.bounded,
+                own.start.digits,
             };
         break;
     case Verb::inner_products: {
@@ -99,6 +100,7 @@ void Ranks::join_start(Answer &answer) {
         all.projected += other.projected;
         all.boxed += other.boxed;
         all.bounded += other.bounded;
+        all.digits = std::min(all.digits, other.digits); // an empty part's tells nothing
     }
     answer.start = all;
 }

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cmath>
+#include <limits>
 #include <type_traits>
 
 #include "exec/accumulators.hpp"
@@ -41,8 +42,9 @@ struct StartRecord {
     }
 };
 
-inline StartReport report_of(const StartRecord &r, int64_t n) {
-    return {least(r.x_nan.v, n), least(r.bound_nan.v, n), least(r.crossed.v, n), r.projected.v, r.boxed.v, r.bounded.v};
+template <class Real> CUDA_OPT_HD inline StartReport report_of(const StartRecord &r, int64_t n) {
+    return {least(r.x_nan.v, n), least(r.bound_nan.v, n),          least(r.crossed.v, n), r.projected.v, r.boxed.v,
+            r.bounded.v,         std::numeric_limits<Real>::digits};
 }
 
 template <class Real, class Values = const Real *> struct CheckStart { // reads x, l, u

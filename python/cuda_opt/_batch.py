@@ -218,7 +218,7 @@ def minimize_batch(
     """
     if jac is not True and not callable(jac):
         raise ValueError(f"jac is {jac!r}: it has to be True, where fun returns f and its gradient, or a function")
-    given = dict(options or {})
+    given = options or {}
     m, settings, disp = _settings(given, tol)
     if disp:
         raise ValueError("disp is given: a batch has no log; callback is called in each round")

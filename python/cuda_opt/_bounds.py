@@ -8,7 +8,7 @@ from typing import Any, Union
 
 import numpy as np
 
-from ._space import Array, NumPySpace, Space, name_of, one_axis
+from ._space import Array, NumPySpace, Space, name_of, number, one_axis
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,7 +39,7 @@ def _side(limit: Any, none: float, n: int, space: Space, what: str, count: int |
     if isinstance(limit, (list, tuple)):
         limit = np.asarray(limit, np.float64)
     if not hasattr(limit, "shape") or (isinstance(limit, (np.ndarray, np.generic)) and limit.size == 1):
-        return float(np.asarray(limit).reshape(()))
+        return number(limit, what)
     if isinstance(limit, np.ndarray):
         if limit.dtype.kind not in "fiub":
             raise TypeError(f"{what} has elements of {limit.dtype}: they have to be real numbers")

@@ -11,9 +11,10 @@ import numpy as np
 
 from ._captured import captured
 from ._constants import INTEGERS, REALS, Metric, Task
+from ._handle import integer
 from ._result import new_result, result_of
 from ._solver import GRADIENT, OBJECTIVE, Solver
-from ._space import Array, NumPySpace, as_array, name_of, one_axis
+from ._space import Array, NumPySpace, as_array, name_of, number, one_axis
 from ._space_of import space_of
 
 _EPSILON = float(np.finfo(np.float64).eps)
@@ -21,13 +22,24 @@ _EPSILON = float(np.finfo(np.float64).eps)
 _WITHOUT_EFFECT = {"eps", "finite_diff_rel_step", "workers", "iprint"}
 
 
+def _count(value: float, name: str, otherwise: str = "") -> int:
+    count = integer(value, name)
+    if count < 1:
+        raise ValueError(f"{name} is {value}: it has to be an integer of at least 1{otherwise}")
+    return count
+
+
 def _limit(value: float | None, name: str) -> int:
     """A count's limit as the library has it, 0 for none."""
-    if value is None or value == math.inf:
-        return 0
-    if value < 1 or int(value) != value:
-        raise ValueError(f"{name} is {value}: it has to be an integer of at least 1, or None for no limit")
-    return int(value)
+    return 0 if value is None or value == math.inf else _count(value, name, ", or None for no limit")
+
+
+def _tolerance(value: float, name: str) -> float:
+    """By the user's name for it: the library's setting may be another number, or several."""
+    tolerance = number(value, name)
+    if not tolerance >= 0:
+        raise ValueError(f"{name} is {value}: it has to be a number of at least 0")
+    return tolerance
 
 
 def _settings(options: Mapping[str, Any], tol: float | None) -> tuple[int, dict[str, Any], Any]:
@@ -35,9 +47,12 @@ def _settings(options: Mapping[str, Any], tol: float | None) -> tuple[int, dict[
 
     This is the one place that says how ``minimize`` differs from the library's defaults: it stops where SciPy does, and
     learns its metric. Whatever ``minimize`` is to choose by itself belongs here."""
+    if not isinstance(options, Mapping):
+        raise TypeError(f"options is a {name_of(options)}: it has to be a dict")
     given: dict[str, Any] = {"maxcor": 10, "ftol": 1e7 * _EPSILON, "gtol": 1e-5}
     given.update(maxiter=15000, maxfun=15000, maxls=20)
     if tol is not None:
+        tol = _tolerance(tol, "tol")
         given.update(ftol=tol, gtol=tol)
     own = {name: value for name, value in options.items() if name in INTEGERS or name in REALS}
     given.update({name: value for name, value in options.items() if name not in own})
@@ -47,16 +62,16 @@ def _settings(options: Mapping[str, Any], tol: float | None) -> tuple[int, dict[
     m = given.pop("maxcor")
     settings = {
         "EPS": 0,
-        "FACTR": given.pop("ftol") / _EPSILON,
-        "PGTOL": given.pop("gtol"),
+        "FACTR": _tolerance(given.pop("ftol"), "ftol") / _EPSILON,
+        "PGTOL": _tolerance(given.pop("gtol"), "gtol"),
         "MAX_ITERATIONS": _limit(given.pop("maxiter"), "maxiter"),
         "MAX_EVALUATIONS": _limit(given.pop("maxfun"), "maxfun"),
-        "MAXFEV": given.pop("maxls"),
+        "MAXFEV": _count(given.pop("maxls"), "maxls"),
         "METRIC": Metric.LEARNED,
         **own,
     }
     if unknown := given.keys() - _WITHOUT_EFFECT:
-        raise ValueError(f"there is no option {', '.join(sorted(unknown))}")
+        raise ValueError(f"there is no option {', '.join(sorted(map(str, unknown)))}")
     return m, settings, disp
 
 

@@ -75,6 +75,8 @@ def test_start_in_place(x, kind, text):
         (Bounds(np.zeros(4), 1), ValueError, "the lower bound has 4 elements, but x0 has 3"),
         (Bounds(np.zeros((3, 2)), 1), ValueError, r"the lower bound has the shape \(3, 2\)"),
         (Bounds(0, np.ones(3, complex)), TypeError, "the upper bound has elements of complex128"),
+        (Bounds(1j, 1), TypeError, "the lower bound is a complex: it has to be a real number"),
+        (Bounds(0, "1"), TypeError, "the upper bound is a str: it has to be a real number"),
     ],
 )
 def test_bounds(bounds, kind, text, parabola):
@@ -112,9 +114,12 @@ def test_what_the_function_returns(returned, kind, text):
         ({"maxcor": 0}, "m"),
         ({"maxiter": 0}, "maxiter is 0"),
         ({"maxfun": 1.5}, "maxfun is 1.5"),
-        ({"maxls": 0}, "MAXFEV"),
-        ({"gtol": -1}, "PGTOL"),
-        ({"ftol": np.nan}, "FACTR"),
+        ({"maxls": 0}, "maxls is 0: it has to be an integer of at least 1"),
+        ({"maxiter": "7"}, "maxiter is 7: it has to be an integer"),
+        ({"maxfun": np.nan}, "maxfun is nan: it has to be an integer"),
+        ({"gtol": -1}, "gtol is -1: it has to be a number of at least 0"),
+        ({"ftol": np.nan}, "ftol is nan"),
+        ({1: 2}, "there is no option 1"),
         ({"HISTORY_BITS": 17}, "HISTORY_BITS"),
         ({"gtoll": 1}, "there is no option gtoll"),
         ({"F": 1}, "400|F"),
@@ -132,6 +137,28 @@ def test_options(options, text, parabola):
     with pytest.raises(ValueError, match=text) as error:
         cuda_opt.minimize(parabola, np.zeros(3), options=options)
     assert one_sentence(error)
+
+
+@pytest.mark.parametrize(
+    "tol, kind, text",
+    [
+        (-1, ValueError, "tol is -1: it has to be a number of at least 0"),
+        (np.nan, ValueError, "tol is nan"),
+        (-(10**400), ValueError, "tol is -1"),
+        ("small", TypeError, "tol is a str"),
+        ([1e-3, 1e-4], ValueError, "tol has the shape"),
+    ],
+)
+@pytest.mark.parametrize("minimise", [cuda_opt.minimize, cuda_opt.minimize_batch])
+def test_tol_by_its_own_name(minimise, tol, kind, text, parabola):
+    with pytest.raises(kind, match=text):
+        minimise(parabola, np.zeros((2, 3) if minimise is cuda_opt.minimize_batch else 3), tol=tol)
+
+
+def test_options_that_are_no_dict(parabola):
+    for minimise, x0 in ((cuda_opt.minimize, np.zeros(3)), (cuda_opt.minimize_batch, np.zeros((2, 3)))):
+        with pytest.raises(TypeError, match="options is a list: it has to be a dict"):
+            minimise(parabola, x0, options=["gtol"])
 
 
 @pytest.mark.parametrize("value", ["1e-3", None, 1j, []])

@@ -340,3 +340,23 @@ def test_bad_input_of_a_batch():
     ):
         with pytest.raises(kind, match=text):
             cuda_opt.minimize_batch(**{"fun": parabola, "x0": x0, **settings})
+
+
+def test_recordings_take_the_stream_of_a_graph_that_is_gone(monkeypatch):
+    """cuBLAS keeps a workspace for each stream that it has met: one after the other, solves meet one."""
+    from cuda_opt._captured_torch import TorchRecorder, _idle_streams
+
+    class Pretending:
+        def __init__(self, *arguments):
+            pass
+
+    monkeypatch.setattr(torch.cuda, "Stream", Pretending)
+    monkeypatch.setattr(torch.cuda, "CUDAGraph", Pretending)
+    device = torch.device("cuda", 63)
+    try:
+        one_by_one = {id(TorchRecorder(device)._stream) for _ in range(40)}
+        at_once = [TorchRecorder(device) for _ in range(3)]
+        assert len(one_by_one) == 1 and len({id(recorder._stream) for recorder in at_once}) == 3
+        assert id(at_once[0]._stream) in one_by_one
+    finally:
+        _idle_streams.pop(device, None)

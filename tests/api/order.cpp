@@ -36,10 +36,16 @@ TEMPLATE_TEST_CASE("What belongs before the first call is refused after it", "[a
     CHECK(Abi<Real>::set_bounds(pair.handle, pair.lower.data(), pair.upper.data()) == CUDA_OPT_MISUSE);
     CHECK(!pair.message().empty());
     CHECK(cuda_opt_set_stream(pair.handle, nullptr) == CUDA_OPT_MISUSE);
-    CHECK(cuda_opt_set_int(pair.handle, CUDA_OPT_DIAGCO, 1) == CUDA_OPT_MISUSE);
-    int64_t diagco = -1;
-    CHECK(cuda_opt_get_int(pair.handle, CUDA_OPT_DIAGCO, &diagco) == 0);
-    CHECK(diagco == 0);
+    for (const int32_t key :
+         {CUDA_OPT_DIAGCO, CUDA_OPT_METRIC, CUDA_OPT_THREADS, CUDA_OPT_ROBUST, CUDA_OPT_F_PART, CUDA_OPT_TIMED}) {
+        INFO("key " << key);
+        int64_t before = -1, after = -2;
+        CHECK(cuda_opt_get_int(pair.handle, key, &before) == 0);
+        CHECK(cuda_opt_set_int(pair.handle, key, before == 0) == CUDA_OPT_MISUSE);
+        CHECK(pair.message().find("before the first call") != std::string::npos);
+        CHECK(cuda_opt_get_int(pair.handle, key, &after) == 0);
+        CHECK(after == before);
+    }
 
     // The solve is none the worse for it.
     pair.f.write({1});

@@ -67,6 +67,7 @@ TEST_CASE("A call out of order, or for another handle, says so", "[batch]") {
     refuses(batch, CUDA_OPT_MISUSE, cuda_opt_warm_start(batch.s), "cuda_opt_warm_start" + not_for);
     refuses(batch, CUDA_OPT_MISUSE, cuda_opt_set_diagonal(batch.s, x), "cuda_opt_set_diagonal" + not_for);
     refuses(batch, CUDA_OPT_IMPROPER_INPUT, cuda_opt_set_int(batch.s, CUDA_OPT_METRIC, 2), "CUDA_OPT_METRIC" + not_for);
+    refuses(batch, CUDA_OPT_IMPROPER_INPUT, cuda_opt_set_int(batch.s, CUDA_OPT_TIMED, 0), "CUDA_OPT_TIMED" + not_for);
     refuses(batch, CUDA_OPT_IMPROPER_INPUT, cuda_opt_set_int(batch.s, CUDA_OPT_BATCH_PACKED, 2),
             "CUDA_OPT_BATCH_PACKED is 2, but has to be from 0 to 1");
     refuses(batch, CUDA_OPT_IMPROPER_INPUT, cuda_opt_set_int(batch.s, 12345, 2),

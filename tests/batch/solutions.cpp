@@ -153,3 +153,26 @@ TEMPLATE_TEST_CASE("A batch finds its way from starts next to 0", "[batch]", BAT
         for (const double x : outcomes[p].x) CHECK(x == Approx(1).epsilon(wide ? 1e-5 : 1e-3));
     }
 }
+
+// Where single precision does not hold the classical first step, of 1e-9.
+TEMPLATE_TEST_CASE("A batch finds its way far from 0", "[batch]", BATCH_CONFIGURATIONS) {
+    if (skipped<TestType>()) return;
+    constexpr double far = 1e9;
+    const Problem bowl{"far from 0", Vector(3, far / 2), [](const Vector &x, Vector &g) {
+                           double f = 0;
+                           for (std::size_t i = 0; i < x.size(); i++) {
+                               const double off = x[i] / far - 1;
+                               f += off * off;
+                               g[i] = 2 * off / far;
+                           }
+                           return f;
+                       }};
+    BatchRun<TestType> batch({in_box(bowl, -INFINITY, 3 * far), bowl});
+    batch.set_real(CUDA_OPT_EPS, 0).set_real(CUDA_OPT_PGTOL, 1e-14);
+    batch.run();
+    for (const BatchOutcome &outcome : batch.outcomes()) {
+        INFO(outcome.message);
+        CHECK(outcome.code == 0);
+        for (const double x : outcome.x) CHECK(x / far == Approx(1).epsilon(1e-5));
+    }
+}

@@ -153,11 +153,23 @@ contains
         real(c_double) :: x(n), g(n), long(2*n), nothing(0), f
         real(c_float) :: x_f32(n), g_f32(n)
         integer(c_int) :: task
+        integer(c_int32_t) :: short
+        integer(c_int64_t) :: least
 
         call expect(s%create(nothing, m=5) == CUDA_OPT_IMPROPER_INPUT, 'no variables are refused')
+        call expect(s%set_bounds(nothing, nothing) == CUDA_OPT_IMPROPER_INPUT, 'and no bounds of theirs')
+        call expect(s%solve(nothing, f, nothing) == CUDA_OPT_IMPROPER_INPUT, 'nor a solve')
+        call expect(index(s%message(), 'variables n is 0') > 0, 'in the sentence of create()')
         x = 0
         long = 0
         task = s%create(x, m=5)
+        least = huge(least)
+        least = not(least) ! -2^63, whose absolute value is none
+        task = s%set(CUDA_OPT_IPRINT_FREQUENCY, least)
+        short = 7
+        call expect(s%get(CUDA_OPT_IPRINT_FREQUENCY, short) == CUDA_OPT_IMPROPER_INPUT, 'too long for 32 bits')
+        call expect(short == 7, 'which stay as they are')
+        task = s%set(CUDA_OPT_IPRINT_FREQUENCY, -1)
         call expect(s%solve(x(2:), f, g) == CUDA_OPT_IMPROPER_INPUT, 'a short x is refused')
         call expect(s%message() == 'x has 99 elements, but n is 100', 'in a sentence')
         call expect(s%solve(x, f, long) == CUDA_OPT_IMPROPER_INPUT, 'a long g is refused')

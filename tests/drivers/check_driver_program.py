@@ -220,6 +220,7 @@ class Answers(unittest.TestCase):
             "--iprint 1,7": "--iprint: CUDA_OPT_IPRINT_TYPE is 7,",
             "--parameter c=1": "there is no parameter 'c' (see --list)",
             "--resume /dev/null": "--resume: '/dev/null': these 0 bytes",
+            "--resume /dev/zero": "--resume: '/dev/zero': these ",  # and not all that there are
             "--csv ": "--csv: must be the name of a file",
         }.items():
             with self.subTest(arguments=arguments):

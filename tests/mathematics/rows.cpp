@@ -28,6 +28,7 @@ template <class Configuration> void check_start(Backend<Configuration> &backend,
     CHECK(report.projected == expected.projected);
     CHECK(report.boxed == expected.boxed);
     CHECK(report.bounded == expected.bounded);
+    CHECK(report.digits == std::numeric_limits<typename Configuration::Real>::digits);
     if (expected.x_nan == machine.n) CHECK(backend.fetch({HeldVector::x}) == machine.x);
     CHECK(backend.fetch({HeldVector::g}) == machine.g);
 }

@@ -246,7 +246,7 @@ TEMPLATE_TEST_CASE("A load takes over the bits of the memory that was saved", "[
     const Outcome whole = saved.run();
     Harness<TestType> harness = begun(one);
     harness.set_int(CUDA_OPT_HISTORY_BITS, other);
-    SECTION("in a new handle") {}
+    SECTION("in a new handle") { harness.set_int(CUDA_OPT_TIMED, 0); }
     SECTION("after a solve with other bits") {
         harness.run();
         harness.restart();
@@ -257,7 +257,9 @@ TEMPLATE_TEST_CASE("A load takes over the bits of the memory that was saved", "[
         check_refused(harness, damaged, CUDA_OPT_IMPROPER_INPUT, "damaged");
         CHECK(harness.get_int(CUDA_OPT_HISTORY_BITS) == other);
     }
+    const int64_t timed = harness.get_int(CUDA_OPT_TIMED); // of this handle, and not of the checkpoint
     harness.load(checkpoint);
+    CHECK(harness.get_int(CUDA_OPT_TIMED) == timed);
     CHECK(harness.get_int(CUDA_OPT_HISTORY_BITS) == TestType::history_bits);
     CHECK(harness.save().size() == checkpoint.size());
     check_goes_on(harness.run(), whole, whole.history.size());

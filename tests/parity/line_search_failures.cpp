@@ -155,6 +155,14 @@ TEMPLATE_TEST_CASE("Info 5 is a step at stpmax, which is taken", "[line-search]"
         CHECK(harness.get_int(CUDA_OPT_LINE_SEARCH_INFO) == 5);
         for (const Iterate &iterate : outcome.history) CHECK(iterate.step <= 0.5);
     }
+    SECTION("the caller sets it, nearer than the bounds") {
+        Harness<TestType> harness(in_box(slope(100), -1, 1000), 5);
+        harness.set_real(CUDA_OPT_STPMAX, 3).set_int(CUDA_OPT_MAX_ITERATIONS, 3);
+        const Outcome outcome = harness.run();
+        CHECK(outcome.task == CUDA_OPT_ITERATION_LIMIT);
+        CHECK(harness.get_int(CUDA_OPT_LINE_SEARCH_INFO) == 5);
+        CHECK(outcome.history.back().step == 3);
+    }
 }
 
 TEMPLATE_TEST_CASE("A function that falls without end is stopped by a limit", "[line-search]", EVERY_CONFIGURATION) {

@@ -177,3 +177,28 @@ TEMPLATE_TEST_CASE("A start that cannot be evaluated ends the solve", "[not-fini
             CHECK(outcome.x == problem.start);
         }
 }
+
+// Also where the longest step within the bounds was not known as the search began.
+TEMPLATE_TEST_CASE("Within bounds, too, a search does not go on beyond a point that cannot be evaluated",
+                   "[not-finite]", HostDouble, HostFloat, CudaDouble, CudaFloat) {
+    if (skipped<TestType>()) return;
+    double nearest = infinite; // of the points asked for that cannot be
+    int beyond = 0, after = 0;
+    Problem falls_to_a_wall{"falls to a wall", Vector(1), [&](const Vector &x, Vector &g) {
+                                beyond += x[0] >= nearest;
+                                after += nearest < infinite;
+                                g[0] = -1;
+                                if (x[0] <= 1.5) return -x[0];
+                                nearest = std::min(nearest, x[0]);
+                                return nan_value;
+                            }};
+    falls_to_a_wall.lower = Vector(1, -100.0);
+    Harness<TestType> harness(falls_to_a_wall, 5);
+    harness.set_int(CUDA_OPT_MAX_ITERATIONS, 2); // the first step is 1, the second search meets the wall at 2
+    const Outcome outcome = harness.run();
+    CAPTURE(outcome.message, outcome.evaluations);
+    CHECK(outcome.x[0] > 1);
+    CHECK(outcome.x[0] <= 1.5);
+    CHECK(after >= 2);
+    CHECK(beyond == 0);
+}

@@ -64,9 +64,7 @@ TEMPLATE_TEST_CASE("starts: x next to 0, with a minimum at 1", "[starts]", HostD
 TEMPLATE_TEST_CASE("starts: x next to 0, in other units of x", "[starts]", HostDouble, HostFloat, CudaDouble,
                    CudaFloat) {
     if (skipped<TestType>()) return;
-    constexpr bool single = sizeof(typename TestType::Real) == 4;
-    // Of x near 1e6 single precision holds less than a first step of |g| = 1e-9, which bounds ask for.
-    for (const double at : single ? std::vector<double>{1e-20, 1e-9} : std::vector<double>{1e-20, 1e-9, 1e9})
+    for (const double at : {1e-20, 1e-9, 1e9})
         for (const double share : {0.5, 1e-3, 1e-10, 1e-15, 1e-20}) {
             CAPTURE(at, share);
             check_found<TestType>(bowl(at, at * share, 9, 1, Sides::none), at);
@@ -85,6 +83,20 @@ TEMPLATE_TEST_CASE("starts: from 0 and next to it, f in other units", "[starts]"
             for (const Sides sides : {Sides::none, Sides::upper, Sides::both}) {
                 CAPTURE(of_f, start, static_cast<int>(sides));
                 check_found<TestType>(bowl(1, start, 9, of_f, sides), 1);
+            }
+}
+
+// With bounds the first step has the length 1, 1 / |g| along -g: here too long, and below stpmin from |g| = 1e20 on.
+TEMPLATE_TEST_CASE("starts: a first step that is too long, f in other units", "[starts]", HostDouble, HostFloat,
+                   CudaDouble, CudaFloat) {
+    if (skipped<TestType>()) return;
+    constexpr bool single = sizeof(typename TestType::Real) == 4;
+    for (const double of_f : single ? std::vector<double>{1, 1e15, 1e18, 1e25, 1e30}
+                                    : std::vector<double>{1, 1e15, 1e18, 1e25, 1e60, 1e140})
+        for (const double at : {1e-2, 1e-6})
+            for (const Sides sides : {Sides::none, Sides::upper}) {
+                CAPTURE(of_f, at, static_cast<int>(sides));
+                check_found<TestType>(bowl(at, 2 * at, 9, of_f, sides), at);
             }
 }
 

@@ -139,6 +139,23 @@ TEST_CASE("Norms whose squares leave the range of numbers", "[ranks]") {
     }
 }
 
+// In single precision 1e9 swallows the classical first step, 1e-9: each rank has to know it, those without variables
+// too.
+TEMPLATE_TEST_CASE("Ranks find their way far from 0", "[ranks]", HostDouble, HostFloat) {
+    Problem problem = far_away(2000, 1e9);
+    problem.upper = Vector(2000, 1e10);
+    const auto until_flat = [](auto &rank) {
+        set_limit(rank);
+        rank.handle.set_real(CUDA_OPT_EPS, 0).set_real(CUDA_OPT_PGTOL, 1e-15);
+    };
+    for (const Cut &cut : cuts_at_segments(problem.size())) {
+        INFO(cut.size() << " ranks, the first with " << cut[0].n << " variables");
+        const Outcome outcome = Group<TestType>(problem, cut).prepare(until_flat).run_as_one();
+        CHECK(outcome.task == CUDA_OPT_CONVERGED);
+        CHECK(outcome.f < 1e-10);
+    }
+}
+
 TEMPLATE_TEST_CASE("Any other cut has the same bits each time, and finds the minimum", "[ranks][threads]", HostDouble,
                    HostFloat) {
     const KnownQuadratic quadratic = quadratic_with_known_active_set(5000);

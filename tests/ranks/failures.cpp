@@ -251,6 +251,40 @@ TEST_CASE("Ranks that were not set up alike are refused on all", "[ranks][thread
     check_end(run_prepared(of_segments, cut_by_sizes(n, {128, 100, n})), CUDA_OPT_IMPROPER_INPUT, "of rank 1 are not");
 }
 
+TEST_CASE("Every setting that decides is compared between ranks, and no other", "[ranks][threads]") {
+    const std::vector<std::pair<int, int64_t>> integers = {{CUDA_OPT_MAX_ITERATIONS, 7},
+                                                           {CUDA_OPT_MAX_EVALUATIONS, 7},
+                                                           {CUDA_OPT_MAXFEV, 7},
+                                                           {CUDA_OPT_MAX_CUTS, 7},
+                                                           {CUDA_OPT_METRIC, 2},
+                                                           {CUDA_OPT_DIAGONAL_EVERY, 7},
+                                                           {CUDA_OPT_HISTORY_BITS, 16},
+                                                           {CUDA_OPT_PRODUCT_BITS, 32},
+                                                           {CUDA_OPT_APPROXIMATE_CAUCHY, 1},
+                                                           {CUDA_OPT_ROBUST, 0},
+                                                           {CUDA_OPT_F_PART, CUDA_OPT_F_OF_RANK}};
+    const std::vector<std::pair<int, double>> reals = {
+        {CUDA_OPT_EPS, 0.25},  {CUDA_OPT_PGTOL, 0.25},     {CUDA_OPT_FACTR, 0.25}, {CUDA_OPT_F_TARGET, -1e9},
+        {CUDA_OPT_GTOL, 0.25}, {CUDA_OPT_FTOL, 0.25},      {CUDA_OPT_XTOL, 0.25},  {CUDA_OPT_STPMIN, 0.25},
+        {CUDA_OPT_STPMAX, 4},  {CUDA_OPT_MAX_SECONDS, 1e6}};
+    const auto refused = [](int key, const auto &change) {
+        INFO("key " << key);
+        check_end(run_prepared([&](DoubleRank &rank) {
+                      if (rank.rank == 2) change(rank.handle);
+                  }),
+                  CUDA_OPT_IMPROPER_INPUT, "rank 2 has CUDA_OPT_");
+    };
+    for (const auto &[key, value] : integers)
+        refused(key, [key = key, value = value](auto &handle) { handle.set_int(key, value); });
+    for (const auto &[key, value] : reals)
+        refused(key, [key = key, value = value](auto &handle) { handle.set_real(key, value); });
+    const auto own = [](DoubleRank &rank) {
+        rank.handle.set_int(CUDA_OPT_THREADS, rank.rank + 1).set_int(CUDA_OPT_TIMED, rank.rank % 2);
+        rank.handle.set_int(CUDA_OPT_IPRINT_FREQUENCY, rank.rank).set_int(CUDA_OPT_IPRINT_TYPE, rank.rank);
+    };
+    check_end(run_prepared(own), CUDA_OPT_CONVERGED, "converged");
+}
+
 TEST_CASE("Another n, m, precision, or order of ranks is refused on all", "[ranks][threads]") {
     struct SetUp {
         int rank;

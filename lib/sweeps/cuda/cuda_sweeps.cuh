@@ -68,7 +68,7 @@ template <class Real, class History> class CudaSweeps final : public Sweeps {
 
     StartReport check_start() override {
         const OnDevice on(device_);
-        return report_of(reduce<StartRecord>(CheckStart<Real>{x_, v_.box}), n_);
+        return report_of<Real>(reduce<StartRecord>(CheckStart<Real>{x_, v_.box}), n_);
     }
     void move_into_box() override {
         const OnDevice on(device_);

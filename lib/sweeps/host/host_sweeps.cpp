@@ -84,7 +84,7 @@ template <class Real, class History> class HostSweeps final : public Sweeps {
     }
 
     StartReport check_start() override {
-        return report_of(map_reduce_host<StartRecord>(n_, CheckStart<Real>{x_, box_}, threads_), n_);
+        return report_of<Real>(map_reduce_host<StartRecord>(n_, CheckStart<Real>{x_, box_}, threads_), n_);
     }
     void move_into_box() override { map_host(n_, MoveIntoBox<Real>{x_, box_}, threads_); }
 
