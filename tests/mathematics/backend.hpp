@@ -76,6 +76,10 @@ template <class Configuration> class Backend {
     void store_g_base(const reference::Machine &machine, int slot) {
         store({HeldVector::g_base, slot}, machine.y[static_cast<std::size_t>(slot)]);
     }
+    // y of a slot once more, which inner products of a fresh pair may have finished, where g_base has another vector.
+    void store_y(const reference::Machine &machine, int slot) {
+        store({HeldVector::y_column, slot}, machine.y[static_cast<std::size_t>(slot)]);
+    }
     double f() {
         double f = 0;
         REQUIRE(sweeps_->bytes_of({HeldVector::f}) == sizeof f);

@@ -34,7 +34,7 @@ template <class Configuration>
 cudaopt::DirectionSums sums_of(Backend<Configuration> &backend, const DirectionRequest &request) {
     if (!backend->direction_sums_at_hand()) {
         cudaopt::PanelRequest next = request.panel;
-        next.threshold = 0, next.free_gram = true, next.weighted = false;
+        next.threshold = 0, next.free_gram = true, next.weighted = false, next.fresh = false;
         backend->inner_products(next);
     }
     return backend->direction_sums();

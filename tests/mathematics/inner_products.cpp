@@ -144,6 +144,7 @@ void gather_all_ways(Backend<Configuration> &backend, const reference::Machine &
             if (unmasked) compare(machine, request, backend->inner_products(request));
         }
     }
+    if (fresh) backend.store_y(machine, newest);
 }
 
 } // namespace
@@ -217,6 +218,7 @@ TEMPLATE_TEST_CASE("Sweep 1 in single precision is equivalent to the reference",
                 request.free_gram = true;
                 request.single = false;
                 compare(machine, request, backend->inner_products(request));
+                if (fresh) backend.store_y(machine, pairs);
             }
         }
 }
@@ -286,6 +288,7 @@ TEMPLATE_TEST_CASE("Windows of breakpoints are equivalent to the reference", "[c
                     compare(machine, request, 0, 0.5 * middle, backend->crossed(request, 0, 0.5 * middle));
                     compare(machine, request, 1e9, 1e10, backend->crossed(request, 1e9, 1e10));
                 }
+                if (request.fresh) backend.store_y(machine, request.newest_slot);
             }
     }
 }
@@ -348,6 +351,7 @@ TEMPLATE_TEST_CASE("Sweep 1 updates the diagonal before it uses it", "[metric]",
                             request.update = {};
                             compare(machine, request, backend->inner_products(request));
                             CHECK(backend.fetch({HeldVector::diagonal}) == learned);
+                            if (fresh) backend.store_y(machine, newest);
                         }
             }
 }
