@@ -349,6 +349,7 @@ template <class Real, class Team, class ShapeOf = Shape> class SmallSweeps {
             team_.add_in_order(d_squared, d_here * d_here, shape_.n - first);
             team_.add_in_order(slope, g_here * d_here, shape_.n - first);
         }
+        team_.sync(); // all have read what stands in front
         if (team_.lane() == 0) front() = request.spare_slot;
         Count projected;
         projected.v = static_cast<int64_t>(record.projected.v);

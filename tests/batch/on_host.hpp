@@ -39,12 +39,13 @@ template <int n, int m, class Real> Left<Real> by_reverse_communication(const Da
     s.set_bounds_of_each(lower, upper);
     s.set_real(CUDA_OPT_EPS, options<Real>().settings.eps);
     s.set_int(CUDA_OPT_MAX_ITERATIONS, options<Real>().settings.max_iterations).set_int(CUDA_OPT_THREADS, 1);
-    while (s.solve(x, f, g) > 0) {
+    for (bool first = true; s.solve(x, f, g) > 0; first = false) {
         std::vector<int64_t> list(static_cast<std::size_t>(s.active()));
         s.check(cuda_opt_copy_out(s, list.data(), s.active_problems(), 8 * s.active()));
         const std::vector<Real> host_x = x.to_host();
-        std::vector<Real> host_g = g.to_host();
-        std::vector<double> host_f = f.to_host();
+        std::vector<Real> host_g(host_x.size());
+        std::vector<double> host_f(static_cast<std::size_t>(data.count));
+        if (!first) host_g = g.to_host(), host_f = f.to_host(); // before, nothing has been written there
         for (const int64_t p : list)
             host_f[static_cast<std::size_t>(p)] =
                 Valleys<n, Real>()(cudaopt::batch::OneThread{}, p, host_x.data() + p * n, host_g.data() + p * n);

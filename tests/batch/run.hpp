@@ -78,8 +78,9 @@ template <class Configuration> class BatchRun {
         const bool packed = get_int(CUDA_OPT_BATCH_PACKED) != 0;
         const std::vector<int64_t> list = active();
         const std::vector<Real> all_x = x_.to_host();
-        std::vector<Real> all_g = g_.to_host();
-        std::vector<double> all_f = f_.to_host();
+        std::vector<Real> all_g(all_x.size());
+        std::vector<double> all_f(problems_.size());
+        if (rounds_ > 1) all_g = g_.to_host(), all_f = f_.to_host(); // before, nothing has been written there
         for (std::size_t k = 0; k < list.size(); k++) {
             const auto p = static_cast<std::size_t>(list[k]), row = packed ? k : p;
             const Real *const from = all_x.data() + row * static_cast<std::size_t>(n());
