@@ -64,7 +64,8 @@ def _from_pairs(pairs: Any, n: int) -> Bounds:
         raise TypeError(f"bounds is a {name_of(pairs)}: it has to be Bounds, or pairs (lower, upper)")
     rows = pairs if isinstance(pairs, np.ndarray) and pairs.dtype.kind in "fiu" else list(pairs)
     if len(rows) != n:
-        raise ValueError(f"bounds has {len(rows)} pairs, but x0 has {n} elements")
+        hint = ": lower and upper bounds in arrays are Bounds(lower, upper)" if len(rows) == 2 else ""
+        raise ValueError(f"bounds has {len(rows)} pairs, but x0 has {n} elements{hint}")
     try:
         if not isinstance(rows, np.ndarray):
             rows = [(-math.inf if low is None else low, math.inf if high is None else high) for low, high in rows]
