@@ -29,6 +29,12 @@ template <class Real, class ShapeOf = Shape> struct Problems {
         if constexpr (of_threads<ShapeOf>) return blocks + place_in_pieces(p, block_bytes<Real>(shape), offset);
         else return blocks + p * block_bytes<Real>(shape) + offset;
     }
+    // Its vectors, x first.
+    CUDA_OPT_HD Numbers<Real, ShapeOf> vectors(int64_t p) const {
+        unsigned char *const first = at(p, vectors_offset(shape));
+        if constexpr (of_threads<ShapeOf>) return {first, 0};
+        else return reinterpret_cast<Real *>(first);
+    }
     CUDA_OPT_HD BoxArrays<Real> box(int64_t p) const {
         const int64_t first = bounds_for_each ? p * shape.n : 0;
         return {lower ? lower + first : nullptr, upper ? upper + first : nullptr, lower_all, upper_all};
@@ -44,7 +50,7 @@ template <class Real, class ShapeOf = Shape> struct Problems {
     CUDA_OPT_HD One<Team> take(const Team &team, int64_t p, unsigned char *scratch, bool as_it_is = true) const {
         if constexpr (of_threads<ShapeOf>) {
             if (as_it_is) move<1, side_by_side>(scratch, at(p, 0));
-            return {team, shape, scratch, scratch + vectors_offset(shape), {at(p, vectors_offset(shape)), 0}, box(p)};
+            return {team, shape, scratch, scratch + vectors_offset(shape), vectors(p), box(p)};
         } else {
             return {team, shape, at(p, 0), scratch, box(p)};
         }
@@ -132,10 +138,7 @@ template <class Real, class ShapeOf = Shape> struct Advance {
 template <class Real, class ShapeOf = Shape> struct PackActive {
     Problems<Real, ShapeOf> all;
     template <class Team> CUDA_OPT_HD void operator()(const Team &team, int64_t k, unsigned char *) const {
-        const int64_t p = all.problem(k), first = vectors_offset(all.shape);
-        for (int i = team.lane(); i < all.shape.n; i += Team::width)
-            all.x[k * all.shape.n + i] =
-                *reinterpret_cast<const Real *>(all.at(p, first + i * static_cast<int64_t>(sizeof(Real))));
+        all.copy(team, all.vectors(all.problem(k)), all.x + k * all.shape.n);
     }
 };
 template <class Real, class ShapeOf = Shape> struct WriteEnded {

@@ -24,8 +24,7 @@ template <class Real, class Team, class ShapeOf = Shape> class SmallProblem {
     // Its vectors elsewhere.
     CUDA_OPT_HD SmallProblem(Team team, ShapeOf shape, unsigned char *block, unsigned char *scratch,
                              const Values &vectors, const BoxArrays<Real> &box)
-        : team_(team), shape_(shape), block_(block), vectors_(vectors),
-          sweeps_(team, shape, block, scratch, vectors, box) {}
+        : team_(team), shape_(shape), block_(block), sweeps_(team, shape, block, scratch, vectors, box) {}
 
     CUDA_OPT_HD State &state() const { return *reinterpret_cast<State *>(block_); }
     CUDA_OPT_HD Values x() const { return sweeps_.x(); }
@@ -38,7 +37,8 @@ template <class Real, class Team, class ShapeOf = Shape> class SmallProblem {
         const int64_t bytes = vectors_offset(shape_), size = sizeof zero;
         for (int64_t k = team_.lane(); k < bytes / size; k += Team::width)
             memcpy(block_ + k * size, &zero, sizeof zero);
-        for (int k = team_.lane(); k < numbers(shape_); k += Team::width) vectors_[k] = 0;
+        const Values vectors = x(); // the first of them
+        for (int k = team_.lane(); k < numbers(shape_); k += Team::width) vectors[k] = 0;
         team_.sync();
         if (team_.lane() == 0) {
             Settings &own = make_state<ShapeOf::fixed_m>(block_, shape_.n, shape_.m)->settings = settings;
@@ -79,7 +79,6 @@ template <class Real, class Team, class ShapeOf = Shape> class SmallProblem {
     Team team_;
     ShapeOf shape_;
     unsigned char *block_;
-    Values vectors_;
     SmallSweeps<Real, Team, ShapeOf> sweeps_;
 };
 
