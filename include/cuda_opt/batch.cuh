@@ -129,19 +129,21 @@ template <class Real> struct BatchData {
 #endif
 template <int n, int m, class Real, class Team, class Functor, class Take>
 CUDA_OPT_HD void solve_in_turn(const Team &team, const Functor &functor, const BatchData<Real> &data,
-                               const Settings &settings, unsigned char *block, unsigned char *scratch,
+                               const Settings &settings, unsigned char *working, unsigned char *vectors,
                                const Take &take) {
     for (int64_t p = -1;;) {
         const bool starts = p < 0;
         if (starts && (p = take()) >= data.count) return;
         Real *const row = data.x + p * n;
-        SmallProblem<Real, Team, FixedShape<n, m>> problem(team, {}, block, scratch, data.bounds.of(p, n));
+        SmallProblem<Real, Team, FixedShape<n, m>> problem(team, {}, working, reinterpret_cast<Real *>(vectors),
+                                                           data.bounds.of(p, n));
         if (starts) {
-            problem.begin(settings);
+            problem.begin();
+            if (team.lane() == 0) problem.set(settings);
             for (int i = team.lane(); i < n; i += Team::width) problem.x()[i] = row[i];
         } else {
             const double f = functor(team, p, static_cast<const Real *>(problem.x()), problem.g());
-            if (team.lane() == 0) *problem.f() = f;
+            if (team.lane() == 0) problem.f() = f;
         }
         team.sync();
         const int task = problem.run(Order::go_on, 0);
@@ -185,9 +187,9 @@ template <int n, int m, class Real = double> class HostBatch {
 #ifdef _OPENMP
             thread = omp_get_thread_num();
 #endif
-            unsigned char *const block = memory_[thread * memory_of_thread].bytes;
-            batch::solve_in_turn<n, m>(batch::OneThread{}, functor, data, options.settings, block, block + block_bytes,
-                                       [&next] { return take(next); });
+            unsigned char *const working = memory_[thread * memory_of_thread].bytes;
+            batch::solve_in_turn<n, m>(batch::OneThread{}, functor, data, options.settings, working,
+                                       working + working_bytes, [&next] { return take(next); });
         }
     }
 
@@ -204,10 +206,10 @@ template <int n, int m, class Real = double> class HostBatch {
         return taken;
     }
 
-    static constexpr int64_t block_bytes = batch::block_bytes<Real>(batch::FixedShape<n, m>{});
+    static constexpr int64_t working_bytes = batch::working_bytes(batch::FixedShape<n, m>{}),
+                             vectors_bytes = batch::vectors_bytes<Real>(batch::FixedShape<n, m>{});
     static constexpr std::size_t memory_of_thread =
-        (static_cast<std::size_t>(block_bytes + batch::scratch_bytes(batch::FixedShape<n, m>{})) + sizeof(Line) - 1) /
-        sizeof(Line);
+        (static_cast<std::size_t>(working_bytes + vectors_bytes) + sizeof(Line) - 1) / sizeof(Line);
     std::vector<Line> memory_;
 };
 
@@ -222,9 +224,9 @@ constexpr int warps_of_block = 4, threads_of_block = warps_of_block * Warp::widt
 template <int n, int m, class Real, class Functor>
 __global__ void __launch_bounds__(threads_of_block, 3)
     solve_by_threads(Functor functor, BatchData<Real> data, Settings settings, unsigned long long *next) {
-    alignas(16) unsigned char block[block_bytes<Real>(FixedShape<n, m>{})];
-    alignas(16) unsigned char scratch[scratch_bytes(FixedShape<n, m>{})];
-    solve_in_turn<n, m>(OneThread{}, functor, data, settings, block, scratch,
+    alignas(16) unsigned char working[working_bytes(FixedShape<n, m>{})];
+    alignas(16) unsigned char vectors[vectors_bytes<Real>(FixedShape<n, m>{})];
+    solve_in_turn<n, m>(OneThread{}, functor, data, settings, working, vectors,
                         [=] { return static_cast<int64_t>(atomicAdd(next, 1ull)); });
 }
 
@@ -234,12 +236,12 @@ __global__ void __launch_bounds__(threads_of_block, 4)
     solve_by_warps(Functor functor, BatchData<Real> data, Settings settings, unsigned long long *next,
                    unsigned char *slots) {
     extern __shared__ __align__(16) unsigned char cuda_opt_batch_shared[];
-    constexpr int64_t bytes_of_block = block_bytes<Real>(FixedShape<n, m>{}),
-                      bytes = bytes_of_block + scratch_bytes(FixedShape<n, m>{});
+    constexpr int64_t bytes_of_working = working_bytes(FixedShape<n, m>{}),
+                      bytes = bytes_of_working + vectors_bytes<Real>(FixedShape<n, m>{});
     const int warp = static_cast<int>(threadIdx.x) / Warp::width;
     unsigned char *const mine =
         (slots ? slots + int64_t{blockIdx.x} * warps_of_block * bytes : cuda_opt_batch_shared) + warp * bytes;
-    solve_in_turn<n, m>(Warp{}, functor, data, settings, mine, mine + bytes_of_block, [=] {
+    solve_in_turn<n, m>(Warp{}, functor, data, settings, mine, mine + bytes_of_working, [=] {
         unsigned long long taken = 0;
         if (Warp{}.lane() == 0) taken = atomicAdd(next, 1ull);
         return static_cast<int64_t>(__shfl_sync(~0u, taken, 0));
@@ -302,7 +304,7 @@ template <int n, int m, class Functor, class Real = double> class CudaBatch {
   private:
     static constexpr int64_t bytes_of_warps =
         batch::warps_of_block *
-        (batch::block_bytes<Real>(batch::FixedShape<n, m>{}) + batch::scratch_bytes(batch::FixedShape<n, m>{}));
+        (batch::working_bytes(batch::FixedShape<n, m>{}) + batch::vectors_bytes<Real>(batch::FixedShape<n, m>{}));
     static constexpr int most_blocks_of_threads = 3;         // on a multiprocessor: as many have registers enough
     static constexpr int64_t most_shared_bytes = 110 * 1024; // of a block, so that two are on a multiprocessor
 

@@ -79,7 +79,7 @@ int Batch::end() {
 
 // Nothing is waited for here.
 int Batch::give_up() {
-    machine_->give_up(arrays, stop_requested, patience_.seconds_passed());
+    machine_->give_up(arrays, settings, stop_requested, patience_.seconds_passed());
     message_.set("%s, while work on the stream was waited for, after %lld rounds; x, f and g are the best iterates' "
                  "when the stream has come to its end",
                  stop_requested ? "stopped by the caller" : "the time limit was reached", shown(rounds_));

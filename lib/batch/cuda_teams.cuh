@@ -12,14 +12,14 @@ namespace cudaopt {
 
 constexpr int warps_of_block = 4, threads_of_block = warps_of_block * batch::Warp::width;
 
-// Warps take problems in turn. scratch: scratch_bytes for each warp, in memory of the device; NULL: in shared memory.
+// Warps take problems in turn. working: working_bytes for each warp, in memory of the device; NULL: in shared memory.
 template <class Rule>
 __global__ void __launch_bounds__(threads_of_block, 4)
-    team_kernel(int64_t count, Rule rule, unsigned char *scratch, int64_t scratch_bytes) {
+    team_kernel(int64_t count, Rule rule, unsigned char *working, int64_t working_bytes) {
     extern __shared__ __align__(16) unsigned char shared[];
     const int warp = static_cast<int>(threadIdx.x) / batch::Warp::width;
     const int64_t first = int64_t{blockIdx.x} * warps_of_block + warp;
-    unsigned char *const mine = scratch ? scratch + first * scratch_bytes : shared + warp * scratch_bytes;
+    unsigned char *const mine = working ? working + first * working_bytes : shared + warp * working_bytes;
     for (int64_t k = first; k < count; k += int64_t{gridDim.x} * warps_of_block) {
         rule(batch::Warp{}, k, mine);
         __syncwarp();
@@ -29,16 +29,16 @@ __global__ void __launch_bounds__(threads_of_block, 4)
 // A thread for each problem, whose memory is its own while it works on it: local memory, which the hardware
 // interleaves, so that threads that are at the same place load and store together. Three blocks of a multiprocessor
 // have registers enough.
-template <class Rule, int desk_bytes>
+template <class Rule, int bytes_of_thread>
 __global__ void __launch_bounds__(threads_of_block, 3) thread_kernel(int64_t count, Rule rule) {
-    alignas(16) unsigned char desk[desk_bytes];
+    alignas(16) unsigned char working[bytes_of_thread];
     for (int64_t k = int64_t{blockIdx.x} * threads_of_block + threadIdx.x; k < count;
          k += int64_t{gridDim.x} * threads_of_block)
-        rule(batch::OneThread{}, k, desk);
+        rule(batch::OneThread{}, k, working);
 }
 
-// desk_bytes: the memory of a thread that has a problem; 0: each is a warp's.
-template <int desk_bytes> class CudaTeams {
+// bytes_of_thread: the memory of a thread that has a problem; 0: each is a warp's.
+template <int bytes_of_thread> class CudaTeams {
   public:
     template <class T> using Array = CudaArray<T, Lives::on_device>;
 
@@ -47,16 +47,16 @@ template <int desk_bytes> class CudaTeams {
         const OnDevice on(device_, std::nothrow);
         if (ready_) cudaStreamSynchronize(stream_);
     }
-    void start(batch::Shape shape, int, void *stream, Patience &patience) {
+    void start(int64_t working_bytes, int, void *stream, Patience &patience) {
         stream_ = static_cast<cudaStream_t>(stream);
         patience_ = &patience;
-        scratch_bytes_ = batch::scratch_bytes(shape);
+        working_bytes_ = working_bytes;
     }
     template <class T> void allocate(Array<T> &array, int64_t count) {
         const OnDevice on(device_);
         array.allocate(count);
     }
-    // Memory for the selections and, where it is not the multiprocessors' own, for the scratch of the warps; and all
+    // Memory for the selections and, where it is not the multiprocessors' own, for what the warps work with; and all
     // kernels, of which none is to be loaded, and waited for, when the caller's run.
     template <class... Rules> void reserve(int64_t count) {
         if (ready_) return;
@@ -65,27 +65,27 @@ template <int desk_bytes> class CudaTeams {
         check(cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device_), "cudaDeviceGetAttribute");
         check(cudaDeviceGetAttribute(&most_shared, cudaDevAttrMaxSharedMemoryPerBlockOptin, device_),
               "cudaDeviceGetAttribute");
-        // Two blocks of a multiprocessor at least have their scratch in its memory, or none has.
-        const int64_t shared = by_threads ? 0 : warps_of_block * scratch_bytes_;
+        // Two blocks of a multiprocessor at least have that in its memory, or none has.
+        const int64_t shared = by_threads ? 0 : warps_of_block * working_bytes_;
         shared_ = 2 * (shared + 1024) <= most_shared ? static_cast<int>(shared) : 0;
         most_blocks_ = std::min<int64_t>(processors * blocks_of_processor, blocks_for(count));
         (prepare<Rules>(), ...);
-        if (shared_ < shared) scratch_.allocate(most_blocks_ * shared);
+        if (shared_ < shared) working_.allocate(most_blocks_ * shared);
         selection_.reserve(count, stream_);
         ready_ = true;
     }
-    int64_t bytes() const { return scratch_.bytes() + selection_.bytes(); }
+    int64_t bytes() const { return working_.bytes() + selection_.bytes(); }
 
     template <class Rule> void each(int64_t count, const Rule &rule) {
         const OnDevice on(device_);
         const int64_t blocks = std::min(most_blocks_, blocks_for(count));
         const dim3 grid(static_cast<unsigned>(blocks));
         if constexpr (by_threads)
-            check(launch(thread_kernel<Rule, desk_bytes>, grid, threads_of_block, 0, stream_, count, rule),
+            check(launch(thread_kernel<Rule, bytes_of_thread>, grid, threads_of_block, 0, stream_, count, rule),
                   "a kernel of the batch");
         else
             check(launch(team_kernel<Rule>, grid, threads_of_block, static_cast<std::size_t>(shared_), stream_, count,
-                         rule, scratch_.get(), scratch_bytes_),
+                         rule, working_.get(), working_bytes_),
                   "a kernel of the batch");
     }
     int64_t select(int64_t count, const unsigned char *marks, int64_t *list) {
@@ -101,7 +101,7 @@ template <int desk_bytes> class CudaTeams {
     }
 
   private:
-    static constexpr bool by_threads = desk_bytes > 0;
+    static constexpr bool by_threads = bytes_of_thread > 0;
     static constexpr int64_t blocks_of_processor = by_threads ? 3 : 4;
     static int64_t blocks_for(int64_t count) {
         constexpr int64_t of_block = by_threads ? threads_of_block : warps_of_block;
@@ -110,7 +110,7 @@ template <int desk_bytes> class CudaTeams {
 
     template <class Rule> void prepare() {
         if constexpr (by_threads) {
-            check(load(thread_kernel<Rule, desk_bytes>), "the loading of a kernel");
+            check(load(thread_kernel<Rule, bytes_of_thread>), "the loading of a kernel");
         } else {
             check(load(team_kernel<Rule>), "the loading of a kernel");
             if (shared_ == 0) return;
@@ -122,10 +122,10 @@ template <int desk_bytes> class CudaTeams {
 
     int device_ = 0, shared_ = 0;
     bool ready_ = false; // all that is allocated is
-    int64_t scratch_bytes_ = 0, most_blocks_ = 0;
+    int64_t working_bytes_ = 0, most_blocks_ = 0;
     cudaStream_t stream_ = nullptr;
     Patience *patience_ = nullptr;
-    Array<unsigned char> scratch_;
+    Array<unsigned char> working_;
     Selection selection_{"a selection of problems", "a pass over the batch"};
 };
 

@@ -10,8 +10,8 @@ namespace cudaopt {
 template <class Real, int m> std::unique_ptr<BatchMachine> make_cuda_batch_of_threads() {
     using Shape = batch::ThreadShape<m>;
     constexpr Shape largest{batch::most_of_thread};
-    constexpr auto desk = static_cast<int>(batch::vectors_offset(largest) + batch::scratch_bytes(largest));
-    return std::make_unique<BatchMachineOn<Real, CudaTeams<desk>, Shape>>();
+    constexpr auto of_thread = static_cast<int>(batch::working_bytes(largest));
+    return std::make_unique<BatchMachineOn<Real, CudaTeams<of_thread>, Shape>>();
 }
 
 } // namespace cudaopt

@@ -14,18 +14,18 @@ class HostTeams {
   public:
     template <class T> using Array = HostArray<T>;
 
-    void start(batch::Shape shape, int threads, void *, Patience &) {
+    void start(int64_t working_bytes, int threads, void *, Patience &) {
         threads_ = HostThreads(threads);
-        scratch_stride_ = (batch::scratch_bytes(shape) + 127) / 128 * 128; // no line of two threads
+        working_stride_ = (working_bytes + 127) / 128 * 128; // no line of two threads
     }
     template <class T> void allocate(Array<T> &array, int64_t count) { array.allocate(count); }
     template <class... Rules> void reserve(int64_t) {
-        if (scratch_.bytes() < threads_.most * scratch_stride_) scratch_.allocate(threads_.most * scratch_stride_);
+        if (working_.bytes() < threads_.most * working_stride_) working_.allocate(threads_.most * working_stride_);
     }
-    int64_t bytes() const { return scratch_.bytes(); }
+    int64_t bytes() const { return working_.bytes(); }
     template <class Rule> void each(int64_t count, const Rule &rule) {
         const auto body = [&](int64_t k, int place) {
-            rule(batch::OneThread{}, k, scratch_.get() + place * scratch_stride_);
+            rule(batch::OneThread{}, k, working_.get() + place * working_stride_);
         };
         share_host(count, body, count > 1 ? threads_ : HostThreads(1));
     }
@@ -39,8 +39,8 @@ class HostTeams {
 
   private:
     HostThreads threads_ = 1;
-    int64_t scratch_stride_ = 0;
-    Array<unsigned char> scratch_;
+    int64_t working_stride_ = 0;
+    Array<unsigned char> working_;
 };
 
 } // namespace

@@ -44,7 +44,7 @@ class BatchMachine {
     // The active ones, whose f and g have come, to their next; likewise.
     virtual int64_t go_on(const BatchArrays &arrays, const Settings &settings, bool stop, double seconds) = 0;
     // x, f and g become each problem's best iterate, without a wait.
-    virtual void give_up(const BatchArrays &arrays, bool stop_requested, double seconds) = 0;
+    virtual void give_up(const BatchArrays &arrays, const Settings &settings, bool stop_requested, double seconds) = 0;
     // Indices of the active problems, ascending, in the machine's memory space.
     virtual const int64_t *active() const = 0;
 

@@ -9,7 +9,7 @@ namespace cudaopt {
 template <class Real, class Executor, class ShapeOf = batch::Shape> class BatchMachineOn final : public BatchMachine {
   public:
     void allocate(const BatchShape &shape, void *stream, Patience &patience) override {
-        executor_.start(shape.one, shape.threads, stream, patience);
+        executor_.start(batch::working_bytes(batch::shape_of<ShapeOf>(shape.one)), shape.threads, stream, patience);
         const auto need = [&](auto &array, int64_t count) {
             if (array.bytes() == 0) executor_.allocate(array, count);
         };
@@ -43,12 +43,11 @@ template <class Real, class Executor, class ShapeOf = batch::Shape> class BatchM
         executor_.each(selected_, Advance{all_, settings, batch::Pass::go_on, stop, seconds});
         return select();
     }
-    void give_up(const BatchArrays &arrays, bool stop_requested, double seconds) override {
+    void give_up(const BatchArrays &arrays, const Settings &settings, bool stop_requested, double seconds) override {
         bind(arrays);
         all_.list = nullptr;
-        executor_.each(
-            count_,
-            Advance{all_, {}, stop_requested ? batch::Pass::stop_waiting : batch::Pass::end_of_time, false, seconds});
+        const auto pass = stop_requested ? batch::Pass::stop_waiting : batch::Pass::end_of_time;
+        executor_.each(count_, Advance{all_, settings, pass, false, seconds});
         if (all_.packed) executor_.each(count_, batch::WriteEnded<Real, ShapeOf>{all_});
     }
     const int64_t *active() const override { return active_.get(); }
@@ -74,10 +73,11 @@ template <class Real, class Executor, class ShapeOf = batch::Shape> class BatchM
 
   private:
     using State = StateOf<ShapeOf::fixed_m>;
-    // Of a member, in a state.
+    // Of a member of the state, in a block.
     template <class Member> static int64_t offset_of(Member State::*member) {
         const State state;
-        return reinterpret_cast<const char *>(&(state.*member)) - reinterpret_cast<const char *>(&state);
+        return static_cast<int64_t>(sizeof(batch::Head)) +
+               (reinterpret_cast<const char *>(&(state.*member)) - reinterpret_cast<const char *>(&state));
     }
     using Advance = batch::Advance<Real, ShapeOf>;
 

@@ -1,5 +1,5 @@
-// What one small problem holds, and where: a block that stays from call to call, and scratch that a team needs while it
-// works on a problem. Sizes are functions of n, m and the precision alone.
+// What one small problem holds, and where: the desk, with its state, and the scratch, that a team needs while it works
+// on it; its vectors. Sizes are functions of n, m and the precision alone.
 #pragma once
 
 #include "lbfgsb/state.hpp"
@@ -42,22 +42,35 @@ template <int m> inline constexpr bool of_threads<ThreadShape<m>> = true;
 
 CUDA_OPT_HD constexpr int padded(int count) { return (count + granule - 1) / granule * granule; }
 
-// The state first, then f and the slot in front; vectors of padded(n) numbers: x, g, those of the base point, those of
-// the best iterate put aside; the pairs by rows. A row has y and d of all m + 1 slots, the newest one's first,
-// whichever slot that is: so problems side by side, each at an iterate of its own, find what they look for at the same
-// place.
+// Vectors of padded(n) numbers: x, g, those of the base point, those of the best iterate put aside; the pairs by rows.
+// A row has y and d of all m + 1 slots, the newest one's first, whichever slot that is: so problems side by side, each
+// at an iterate of its own, find what they look for at the same place.
 enum Vector { at_x, at_g, at_x_base, at_g_base, at_aside_x, at_aside_g, vector_count };
 CUDA_OPT_HD constexpr int row_stride(int m) { return 2 * (m + 1); }
 
+// What stands before the state.
+struct Head {
+    double f;
+    int64_t front; // the slot whose pair stands first in the rows
+};
+
 CUDA_OPT_HD constexpr int64_t rounded_up(int64_t bytes) { return (bytes + 15) / 16 * 16; }
-template <class ShapeOf = Shape> CUDA_OPT_HD constexpr int64_t vectors_offset(ShapeOf shape) {
-    return rounded_up(state_bytes<ShapeOf::fixed_m>(shape.m) + static_cast<int64_t>(sizeof(double) + sizeof(int64_t)));
+template <class ShapeOf = Shape> CUDA_OPT_HD constexpr int64_t desk_bytes(ShapeOf shape) {
+    return rounded_up(static_cast<int64_t>(sizeof(Head)) + state_bytes<ShapeOf::fixed_m>(shape.m));
+}
+// Of the desk, what lasts while the problem waits for f and g.
+template <class ShapeOf = Shape> CUDA_OPT_HD constexpr int64_t lasting_bytes(ShapeOf shape) {
+    return rounded_up(static_cast<int64_t>(sizeof(Head)) + cudaopt::lasting_bytes<ShapeOf::fixed_m>(shape.m));
 }
 template <class ShapeOf = Shape> CUDA_OPT_HD constexpr int numbers(ShapeOf shape) {
     return vector_count * padded(shape.n) + shape.n * row_stride(shape.m);
 }
+template <class Real, class ShapeOf = Shape> CUDA_OPT_HD constexpr int64_t vectors_bytes(ShapeOf shape) {
+    return rounded_up(numbers(shape) * static_cast<int64_t>(sizeof(Real)));
+}
+// What stays of a problem from call to call: what lasts of its desk, and the vectors.
 template <class Real, class ShapeOf = Shape> CUDA_OPT_HD constexpr int64_t block_bytes(ShapeOf shape) {
-    return rounded_up(vectors_offset(shape) + numbers(shape) * static_cast<int64_t>(sizeof(Real)));
+    return lasting_bytes(shape) + vectors_bytes<Real>(shape);
 }
 
 // So that the threads of a warp, each with a problem of its own, load and store together, their blocks are cut into
@@ -117,6 +130,10 @@ template <class ShapeOf = Shape> CUDA_OPT_HD constexpr int64_t scratch_bytes(Sha
     return rounded_up(scratch_doubles(shape) * static_cast<int64_t>(sizeof(double)) +
                       int64_t{shape.n} * static_cast<int64_t>(sizeof(CrossedVariable)) +
                       int64_t{padded(shape.n)} * static_cast<int64_t>(sizeof(int)));
+}
+// What a team works with.
+template <class ShapeOf = Shape> CUDA_OPT_HD constexpr int64_t working_bytes(ShapeOf shape) {
+    return desk_bytes(shape) + scratch_bytes(shape);
 }
 
 } // namespace cudaopt::batch

@@ -31,7 +31,7 @@ template <class Real, class ShapeOf = Shape> struct Problems {
     }
     // Its vectors, x first.
     CUDA_OPT_HD Numbers<Real, ShapeOf> vectors(int64_t p) const {
-        unsigned char *const first = at(p, vectors_offset(shape));
+        unsigned char *const first = at(p, lasting_bytes(shape));
         if constexpr (of_threads<ShapeOf>) return {first, 0};
         else return reinterpret_cast<Real *>(first);
     }
@@ -44,19 +44,19 @@ template <class Real, class ShapeOf = Shape> struct Problems {
         for (int i = team.lane(); i < shape.n; i += Team::width) to[i] = from[i];
     }
 
-    // Problem p to be worked on, where it stands; but a thread works on a copy of the state in its own memory, at the
-    // beginning of the scratch; `as_it_is`: of what it holds. Then what is to stay is put away.
-    template <class Team>
-    CUDA_OPT_HD One<Team> take(const Team &team, int64_t p, unsigned char *scratch, bool as_it_is = true) const {
-        if constexpr (of_threads<ShapeOf>) {
-            if (as_it_is) move<1, side_by_side>(scratch, at(p, 0));
-            return {team, shape, scratch, scratch + vectors_offset(shape), vectors(p), box(p)};
-        } else {
-            return {team, shape, at(p, 0), scratch, box(p)};
-        }
+    // Problem p to be worked on: its vectors where they stand, what lasts of its state on the team's desk, from where
+    // it is put away afterwards.
+    template <class Team> CUDA_OPT_HD One<Team> place(const Team &team, int64_t p, unsigned char *working) const {
+        return {team, shape, working, vectors(p), box(p)};
     }
-    CUDA_OPT_HD void put_away(int64_t p, const unsigned char *scratch) const {
-        if constexpr (of_threads<ShapeOf>) move<side_by_side, 1>(at(p, 0), scratch);
+    template <class Team> CUDA_OPT_HD One<Team> take(const Team &team, int64_t p, unsigned char *working) const {
+        move<1, distance>(team, working, at(p, 0));
+        const One<Team> one = place(team, p, working);
+        if (team.lane() == 0) one.state().lose_what_passes();
+        return one;
+    }
+    template <class Team> CUDA_OPT_HD void put_away(const Team &team, int64_t p, const unsigned char *working) const {
+        move<distance, 1>(team, at(p, 0), working);
     }
 
     // x, f and g of a problem to a row of the caller's.
@@ -64,7 +64,7 @@ template <class Real, class ShapeOf = Shape> struct Problems {
         copy(team, one.x(), x + to * shape.n);
         if (one.state().results.evaluations == 0) return; // x is all there is
         copy(team, one.g(), g + to * shape.n);
-        if (team.lane() == 0) f[to] = *one.f();
+        if (team.lane() == 0) f[to] = one.f();
     }
     // What has become of the k-th.
     template <class Team> CUDA_OPT_HD void tell(const Team &team, const One<Team> &one, int64_t k, int task) const {
@@ -79,18 +79,16 @@ template <class Real, class ShapeOf = Shape> struct Problems {
     }
 
   private:
-    // What lasts of a block but the vectors, one piece after the other, at distances of so many.
-    template <int to_stride, int from_stride>
-    CUDA_OPT_HD void move(unsigned char *to, const unsigned char *from) const {
+    static constexpr int distance = of_threads<ShapeOf> ? side_by_side : 1; // of the pieces of a block
+    template <int to_distance, int from_distance, class Team>
+    CUDA_OPT_HD void move(const Team &team, unsigned char *to, const unsigned char *from) const {
         const Piece *const source = reinterpret_cast<const Piece *>(from);
         Piece *const target = reinterpret_cast<Piece *>(to);
-        constexpr auto passing = static_cast<int>(pieces(StateOf<ShapeOf::fixed_m>::lasting_bytes())),
-                       state_end = static_cast<int>(state_bytes<ShapeOf::fixed_m>(ShapeOf::m) / piece_bytes);
-        const auto all = static_cast<int>(pieces(vectors_offset(shape)));
+        const auto count = static_cast<int>(pieces(lasting_bytes(shape)));
+        team.sync();
         CUDA_OPT_UNROLLED(8)
-        for (int i = 0; i < passing; i++) target[i * to_stride] = source[i * from_stride];
-        CUDA_OPT_UNROLLED(8)
-        for (int i = state_end; i < all; i++) target[i * to_stride] = source[i * from_stride];
+        for (int i = team.lane(); i < count; i += Team::width) target[i * to_distance] = source[i * from_distance];
+        team.sync();
     }
 };
 
@@ -105,21 +103,19 @@ template <class Real, class ShapeOf = Shape> struct Advance {
     Pass pass;
     bool stop;
     double seconds;
-    template <class Team> CUDA_OPT_HD void operator()(const Team &team, int64_t k, unsigned char *scratch) const {
+    template <class Team> CUDA_OPT_HD void operator()(const Team &team, int64_t k, unsigned char *working) const {
         const int64_t p = all.problem(k), row = all.row(k);
-        const bool waits = pass == Pass::stop_waiting || pass == Pass::end_of_time;
+        const bool waits = pass == Pass::stop_waiting || pass == Pass::end_of_time, begins = pass == Pass::begin;
         if (waits && all.codes[p] <= 0) return;
-        auto one = all.take(team, p, scratch, pass != Pass::begin);
-        if (pass == Pass::begin) {
-            one.begin(settings);
+        auto one = begins ? all.place(team, p, working) : all.take(team, p, working);
+        if (begins) {
+            one.begin();
             all.copy(team, all.x + p * all.shape.n, one.x());
         } else if (!waits) {
             all.copy(team, all.g + row * all.shape.n, one.g());
-            if (team.lane() == 0) {
-                *one.f() = all.f[row];
-                one.state().settings = settings;
-            }
+            if (team.lane() == 0) one.f() = all.f[row];
         }
+        if (team.lane() == 0) one.set(settings);
         team.sync();
         Order order = pass == Pass::stop_waiting  ? Order::stop_waiting
                       : pass == Pass::end_of_time ? Order::end_of_time
@@ -130,7 +126,7 @@ template <class Real, class ShapeOf = Shape> struct Advance {
             if (!stop || task <= 0 || order == Order::stop) break;
         }
         all.tell(team, one, k, task);
-        all.put_away(p, scratch);
+        all.put_away(team, p, working);
     }
 };
 
@@ -143,8 +139,8 @@ template <class Real, class ShapeOf = Shape> struct PackActive {
 };
 template <class Real, class ShapeOf = Shape> struct WriteEnded {
     Problems<Real, ShapeOf> all;
-    template <class Team> CUDA_OPT_HD void operator()(const Team &team, int64_t k, unsigned char *scratch) const {
-        all.write(team, all.take(team, k, scratch), k);
+    template <class Team> CUDA_OPT_HD void operator()(const Team &team, int64_t k, unsigned char *working) const {
+        all.write(team, all.take(team, k, working), k);
     }
 };
 

@@ -17,36 +17,33 @@ template <class Real, class Team, class ShapeOf = Shape> class SmallProblem {
     using State = StateOf<ShapeOf::fixed_m>;
     using Values = Numbers<Real, ShapeOf>;
 
-    // In one block, of block_bytes<Real>(shape).
-    CUDA_OPT_HD SmallProblem(Team team, ShapeOf shape, unsigned char *block, unsigned char *scratch,
+    // working: working_bytes(shape), the desk first.
+    CUDA_OPT_HD SmallProblem(Team team, ShapeOf shape, unsigned char *working, const Values &vectors,
                              const BoxArrays<Real> &box)
-        : SmallProblem(team, shape, block, scratch, reinterpret_cast<Real *>(block + vectors_offset(shape)), box) {}
-    // Its vectors elsewhere.
-    CUDA_OPT_HD SmallProblem(Team team, ShapeOf shape, unsigned char *block, unsigned char *scratch,
-                             const Values &vectors, const BoxArrays<Real> &box)
-        : team_(team), shape_(shape), block_(block), sweeps_(team, shape, block, scratch, vectors, box) {}
+        : team_(team), shape_(shape), desk_(working),
+          sweeps_(team, shape, reinterpret_cast<Head *>(working), working + desk_bytes(shape), vectors, box) {}
 
-    CUDA_OPT_HD State &state() const { return *reinterpret_cast<State *>(block_); }
+    CUDA_OPT_HD State &state() const { return *reinterpret_cast<State *>(desk_ + sizeof(Head)); }
     CUDA_OPT_HD Values x() const { return sweeps_.x(); }
     CUDA_OPT_HD Values g() const { return sweeps_.g(); }
-    CUDA_OPT_HD double *f() const { return sweeps_.f(); }
+    CUDA_OPT_HD double &f() const { return sweeps_.f(); }
 
     // A new problem, whose start is still to be put into x.
-    CUDA_OPT_HD void begin(const Settings &settings) {
+    CUDA_OPT_HD void begin() {
         const uint64_t zero = 0;
-        const int64_t bytes = vectors_offset(shape_), size = sizeof zero;
-        for (int64_t k = team_.lane(); k < bytes / size; k += Team::width)
-            memcpy(block_ + k * size, &zero, sizeof zero);
+        const int64_t bytes = desk_bytes(shape_), size = sizeof zero;
+        for (int64_t k = team_.lane(); k < bytes / size; k += Team::width) memcpy(desk_ + k * size, &zero, sizeof zero);
         const Values vectors = x(); // the first of them
         for (int k = team_.lane(); k < numbers(shape_); k += Team::width) vectors[k] = 0;
         team_.sync();
-        if (team_.lane() == 0) {
-            Settings &own = make_state<ShapeOf::fixed_m>(block_, shape_.n, shape_.m)->settings = settings;
-            own.metric = Metric::one_number; // what these sweeps do not serve
-            own.report_iterates = false;
-            own.log_frequency = -1;
-        }
-        team_.sync();
+        if (team_.lane() == 0) make_state<ShapeOf::fixed_m>(&state(), shape_.n, shape_.m);
+    }
+    // To be told after begin(), and whenever it is taken up again. By lane 0.
+    CUDA_OPT_HD void set(const Settings &settings) const {
+        Settings &own = state().settings = settings;
+        own.metric = Metric::one_number; // what these sweeps do not serve
+        own.report_iterates = false;
+        own.log_frequency = -1;
     }
 
     // To the next task: CUDA_OPT_EVALUATE_FG, or a code. Each lane gets it.
@@ -78,7 +75,7 @@ template <class Real, class Team, class ShapeOf = Shape> class SmallProblem {
 
     Team team_;
     ShapeOf shape_;
-    unsigned char *block_;
+    unsigned char *desk_;
     SmallSweeps<Real, Team, ShapeOf> sweeps_;
 };
 

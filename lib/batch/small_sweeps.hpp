@@ -43,11 +43,10 @@ template <class Real, class Team, class ShapeOf = Shape> class SmallSweeps {
   public:
     using Values = Numbers<Real, ShapeOf>;
 
-    // block: vectors_offset(shape) bytes, scratch: scratch_bytes(shape), both aligned to 16; numbers(shape) vectors.
-    CUDA_OPT_HD SmallSweeps(Team team, ShapeOf shape, unsigned char *block, unsigned char *scratch,
-                            const Values &vectors, const BoxArrays<Real> &box)
-        : team_(team), shape_(shape), box_(box),
-          f_(reinterpret_cast<double *>(block + state_bytes<ShapeOf::fixed_m>(shape.m))), vectors_(vectors) {
+    // scratch: scratch_bytes(shape), aligned to 16; vectors: numbers(shape).
+    CUDA_OPT_HD SmallSweeps(Team team, ShapeOf shape, Head *head, unsigned char *scratch, const Values &vectors,
+                            const BoxArrays<Real> &box)
+        : team_(team), shape_(shape), box_(box), head_(head), vectors_(vectors) {
         const int columns = panel::columns(shape.m), rows = padded(shape.n);
         told_ = reinterpret_cast<Told *>(scratch);
         double *next = reinterpret_cast<double *>(told_ + 1);
@@ -67,7 +66,7 @@ template <class Real, class Team, class ShapeOf = Shape> class SmallSweeps {
 
     CUDA_OPT_HD Values x() const { return vector(at_x); }
     CUDA_OPT_HD Values g() const { return vector(at_g); }
-    CUDA_OPT_HD double *f() const { return f_; }
+    CUDA_OPT_HD double &f() const { return head_->f; }
 
     // What the state asks for. All lanes call it. The answer counts in lane 0 alone, which lets the state advance.
     CUDA_OPT_HD void perform(const StateOf<ShapeOf::fixed_m> &state, Answer &answer) {
@@ -91,14 +90,14 @@ template <class Real, class Team, class ShapeOf = Shape> class SmallSweeps {
         case Verb::step: step(request.number); break;
         case Verb::largest_step: answer.number = largest_step(); break;
         case Verb::restore:
-            each_row(Restore<Real, Values>{x(), g(), vector(at_x_base), vector(at_g_base), f_, request.number});
+            each_row(Restore<Real, Values>{x(), g(), vector(at_x_base), vector(at_g_base), &f(), request.number});
             break;
         case Verb::put_aside:
             each_row(CopyIterate<Real, Values>{vector(at_aside_x), vector(at_aside_g), vector(at_x_base),
                                                vector(at_g_base)});
             break;
         case Verb::bring_back:
-            each_row(Restore<Real, Values>{x(), g(), vector(at_aside_x), vector(at_aside_g), f_, request.number});
+            each_row(Restore<Real, Values>{x(), g(), vector(at_aside_x), vector(at_aside_g), &f(), request.number});
             break;
         case Verb::x_norm: answer.number = norm(MeasureX<Real, Values>{x()}); break;
         case Verb::projected_gradient_norm:
@@ -121,7 +120,7 @@ template <class Real, class Team, class ShapeOf = Shape> class SmallSweeps {
     CUDA_OPT_HD Values vector(int which) const { return vectors_ + which * padded(shape_.n); }
     CUDA_OPT_HD Values pairs(int i) const { return vector(vector_count) + i * row_stride(shape_.m); } // a row of them
     CUDA_OPT_HD Real &d(int i) const { return pairs(i)[panel::s_new]; }
-    CUDA_OPT_HD int64_t &front() const { return *reinterpret_cast<int64_t *>(f_ + 1); } // the slot that stands there
+    CUDA_OPT_HD int64_t &front() const { return head_->front; }
     CUDA_OPT_HD Row row(int i) const { return {x()[i], g()[i], box_.lower(i), box_.upper(i)}; }
 
     template <class Rule> CUDA_OPT_HD void each_row(const Rule &rule) const {
@@ -232,7 +231,7 @@ template <class Real, class Team, class ShapeOf = Shape> class SmallSweeps {
         products.free_gram = free_gram_;
         products.leading_products = leading_;
         products.older_steps = nullptr;
-        products.f = *f_;
+        products.f = f();
     }
 
     // What is known of the rows besides their products, and y_new. Returns how many rows are free.
@@ -390,7 +389,7 @@ template <class Real, class Team, class ShapeOf = Shape> class SmallSweeps {
     Team team_;
     ShapeOf shape_;
     BoxArrays<Real> box_;
-    double *f_;
+    Head *head_;
     Values vectors_;
     double *free_gram_, *leading_, *breakpoints_, *way_to_bound_, *crossed_entries_;
     CrossedVariable *crossed_;

@@ -51,6 +51,9 @@ template <int most> class QuasiDefiniteOf {
         fill(reciprocals_.data(), 2 * k, 0);
     }
 
+    // What stands there is another's: the next resize() fills it.
+    CUDA_OPT_HD void lose() { k_ = -1; }
+
     // The upper triangle of S, to be filled in before it is factorised.
     CUDA_OPT_HD double *row(int i) { return v_.data() + i * pitch(); }
     CUDA_OPT_HD const double *row(int i) const { return v_.data() + i * pitch(); }

@@ -15,17 +15,25 @@ namespace cudaopt {
 template <int fixed_m> class LimitedMemoryOf {
   public:
     template <class Visit> CUDA_OPT_HD constexpr void each_array(int m, Visit &visit) {
-        m_.set(m);
-        const int64_t size = int64_t{m} * m;
-        visit(ss_, size), visit(ys_, size), visit(yy_, size), visit(theta_ss_, size);
-        visit(step_, m), visit(y_scale_, m);
+        each_lasting_array(m, visit);
+        visit(theta_ss_, int64_t{m} * m);
         middle_.each_array(m, visit);
         if constexpr (fixed_m == 0) subspace_.each_array(m, visit);
     }
-
-    // The last members: see StateOf::lasting_bytes().
+    // The others, and the last members, each model has anew.
+    template <class Visit> CUDA_OPT_HD constexpr void each_lasting_array(int m, Visit &visit) {
+        m_.set(m);
+        const int64_t size = int64_t{m} * m;
+        visit(ss_, size), visit(ys_, size), visit(yy_, size);
+        visit(step_, m), visit(y_scale_, m);
+    }
     static constexpr int64_t passing_bytes =
         sizeof(dense::Array<fixed_m * fixed_m>) + sizeof(dense::QuasiDefiniteOf<fixed_m>);
+    // What is in them is no longer what it was.
+    CUDA_OPT_HD void lose_what_passes() {
+        middle_.lose();
+        if constexpr (fixed_m == 0) subspace_.lose();
+    }
 
     CUDA_OPT_HD int capacity() const { return m_; }
     CUDA_OPT_HD int pairs() const { return k_; }

@@ -84,7 +84,6 @@ template <int fixed_m> class StateOf {
         ended
     };
 
-    Settings settings;
     Results results;
     Event event;
 
@@ -157,14 +156,18 @@ template <int fixed_m> class StateOf {
         cauchy_.each_array(m, visit);
         subspace_.each_array(m, visit);
     }
-
-    // Of a state of known size, when it waits for the caller, the first so many bytes are all that lasts: from there on
-    // stand the factorised middle matrix and the Cauchy search, which each model has anew.
-    static constexpr int64_t lasting_bytes() {
-        static_assert(fixed_m > 0, "else arrays stand behind the state");
-        return static_cast<int64_t>(sizeof(StateOf)) - LimitedMemoryOf<fixed_m>::passing_bytes -
-               static_cast<int64_t>(sizeof(CauchySearchOf<fixed_m>));
+    template <class Visit> CUDA_OPT_HD constexpr void each_lasting_array(int m, Visit &visit) {
+        memory_.each_lasting_array(m, visit);
     }
+    // Where the sums of a direction come with it, lasting_bytes(m) of a state that waits for the caller are all that is
+    // kept; behind them stands what each model has anew, and, where the size is known, what each call brings or
+    // overwrites: settings are to be given again.
+    static constexpr int64_t passing_bytes =
+        fixed_m == 0
+            ? 0
+            : LimitedMemoryOf<fixed_m>::passing_bytes + sizeof(CauchySearchOf<fixed_m>) + sizeof(SubspaceOf<fixed_m>) +
+                  sizeof(Request) + sizeof(PanelRequest) + sizeof(double) + sizeof(Event) + sizeof(Settings);
+    CUDA_OPT_HD void lose_what_passes() { memory_.lose_what_passes(); }
 
   private:
     friend StateOf *make_state<fixed_m>(void *block, int64_t n, int m);
@@ -264,9 +267,6 @@ template <int fixed_m> class StateOf {
     int64_t n_ = 0;
     Stage stage_ = Stage::start;
     int task_ = 0;
-    Request request_{};    // the last one
-    PanelRequest asked_{}; // the last inner products but the Cauchy search's
-    double seconds_ = 0;   // since the solve began, if there is a limit to them
     bool broken_ = false;
 
     bool bounded_ = false, boxed_ = false;
@@ -307,15 +307,21 @@ template <int fixed_m> class StateOf {
 
     int end_code_ = 0;
     EventKind end_why_ = EventKind::nothing;
-    Event told_early_; // numbers of the end that settle() changes
 
     int64_t metric_at_work_ = Metric::one_number; // of the pairs there are
     std::conditional_t<serves_metrics, LearnedMetric, NoMetric> metric_;
     int64_t diagonals_supplied_ = 0, diagonal_supplied_at_ = -1; // the latter: an iterate; -1: at none of this solve
-    SubspaceOf<fixed_m> subspace_;
     MoreThuente line_;
-    LimitedMemoryOf<fixed_m> memory_; // the last two: see lasting_bytes()
+    LimitedMemoryOf<fixed_m> memory_; // its last members, and all from here on: see passing_bytes
     CauchySearchOf<fixed_m> cauchy_;
+    SubspaceOf<fixed_m> subspace_;
+    Request request_{};    // the last one
+    PanelRequest asked_{}; // the last inner products but the Cauchy search's
+    double seconds_ = 0;   // since the solve began, if there is a limit to them
+    Event told_early_;     // numbers of the end that settle() changes
+
+  public:
+    Settings settings;
 };
 
 using State = StateOf<0>;
@@ -326,6 +332,13 @@ template <int fixed_m = 0> CUDA_OPT_HD constexpr int64_t state_bytes(int m) {
     dense::CountArrays count;
     state.each_array(m, count);
     return static_cast<int64_t>(sizeof state) + count.doubles * static_cast<int64_t>(sizeof(double));
+}
+template <int fixed_m = 0> CUDA_OPT_HD constexpr int64_t lasting_bytes(int m) {
+    StateOf<fixed_m> state;
+    dense::CountArrays count;
+    state.each_lasting_array(m, count);
+    return static_cast<int64_t>(sizeof state) - state.passing_bytes +
+           count.doubles * static_cast<int64_t>(sizeof(double));
 }
 
 } // namespace cudaopt

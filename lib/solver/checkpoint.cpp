@@ -21,7 +21,7 @@ constexpr char magic[8] = {'c', 'u', 'd', 'a', '_', 'o', 'p', 't'};
 struct Clocks {
     double seconds_passed, host_seconds;
 };
-constexpr uint32_t version = 4, byte_order = 0x01020304;
+constexpr uint32_t version = 5, byte_order = 0x01020304;
 
 // Two sums over words, of which the second knows their order (Fletcher, IEEE Trans. Commun. 30 (1982) 247). Words of
 // half the sums' bits, for of two words as wide as the sums both highest bits could turn over unseen: two signs.

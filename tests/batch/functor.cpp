@@ -52,20 +52,22 @@ TEST_CASE("Settings that a batch has not make no difference to a functor's", "[b
 TEST_CASE("A problem's memory is known when it is compiled", "[batch]") {
     struct Row { // of the table in docs/batch.md
         int m, n;
-        int64_t state, block, scratch;
+        int64_t lasting, block, working;
     };
     constexpr Row table[] = {
-        {5, 5, 7160, 8048, 2288},     {5, 20, 7160, 10064, 4288},     {5, 100, 7160, 21584, 16768},
-        {10, 20, 17840, 22336, 7600}, {20, 100, 56000, 94416, 48320},
+        {5, 5, 2704, 3584, 9472},    {5, 20, 2704, 5600, 11472},      {5, 100, 2704, 17120, 23952},
+        {10, 20, 4584, 9088, 25456}, {20, 100, 11944, 50368, 104336},
     };
     static_assert(cudaopt::batch::block_bytes<double>({table[1].n, table[1].m}) == table[1].block);
     for (const Row &row : table) {
         INFO("m = " << row.m << ", n = " << row.n);
-        CHECK(cudaopt::state_bytes(row.m) == row.state);
+        CHECK(cudaopt::lasting_bytes(row.m) == row.lasting);
         CHECK(cudaopt::batch::block_bytes<double>({row.n, row.m}) == row.block);
-        CHECK(cudaopt::batch::scratch_bytes({row.n, row.m}) == row.scratch);
+        CHECK(cudaopt::batch::working_bytes({row.n, row.m}) == row.working);
         CHECK(cudaopt::batch::block_bytes<float>({row.n, row.m}) < row.block);
     }
-    static_assert(cudaopt::state_bytes<5>(5) == 5104 && cudaopt::state_bytes<10>(10) == 12584);
-    static_assert(cudaopt::batch::block_bytes<double>(cudaopt::batch::FixedShape<20, 5>{}) == 8000);
+    static_assert(cudaopt::lasting_bytes<5>(5) == 1624 && cudaopt::lasting_bytes<10>(10) == 3504);
+    static_assert(cudaopt::batch::block_bytes<double>(cudaopt::batch::ShapeOfPairs<5>{20}) == 4528);
+    static_assert(cudaopt::batch::working_bytes(cudaopt::batch::FixedShape<20, 5>{}) == 9408 &&
+                  cudaopt::batch::vectors_bytes<double>(cudaopt::batch::FixedShape<20, 5>{}) == 2880);
 }

@@ -17,13 +17,13 @@ template <int n, int m, class Real> Left<Real> in_pieces(const Data<Real> &data,
     const auto count = static_cast<std::size_t>(data.count);
     const auto doubles = [](int64_t bytes) { return std::vector<double>(static_cast<std::size_t>(bytes / 8 + 1), -7); };
     std::vector<double> blocks = doubles(batch::blocks_bytes<Real>(shape, data.count)),
-                        desk = doubles(batch::vectors_offset(shape) + batch::scratch_bytes(shape)), f(count);
+                        desk = doubles(batch::working_bytes(shape)), f(count);
     const std::vector<double> untouched(1, blocks.back()); // behind the last block
     Left<Real> left{data.x, std::vector<BatchEnd>(count)};
     std::vector<Real> g(left.x.size());
     std::vector<int32_t> codes(count);
     std::vector<unsigned char> marks(count);
-    auto *const scratch = reinterpret_cast<unsigned char *>(desk.data());
+    auto *const working = reinterpret_cast<unsigned char *>(desk.data());
 
     batch::Problems<Real, Shape> all;
     all.shape = shape, all.packed = packed;
@@ -33,7 +33,7 @@ template <int n, int m, class Real> Left<Real> in_pieces(const Data<Real> &data,
     all.codes = codes.data(), all.marks = marks.data();
     const auto pass = [&](int64_t problems, batch::Pass which) {
         for (int64_t k = 0; k < problems; k++)
-            batch::Advance<Real, Shape>{all, options<Real>().settings, which, false, 0}(batch::OneThread{}, k, scratch);
+            batch::Advance<Real, Shape>{all, options<Real>().settings, which, false, 0}(batch::OneThread{}, k, working);
     };
     pass(data.count, batch::Pass::begin);
     for (std::vector<int64_t> list;;) {
@@ -44,7 +44,7 @@ template <int n, int m, class Real> Left<Real> in_pieces(const Data<Real> &data,
         all.list = list.data();
         const auto active = static_cast<int64_t>(list.size());
         for (int64_t k = 0; packed && k < active; k++)
-            batch::PackActive<Real, Shape>{all}(batch::OneThread{}, k, scratch);
+            batch::PackActive<Real, Shape>{all}(batch::OneThread{}, k, working);
         for (int64_t k = 0; k < active; k++) {
             const int64_t row = all.row(k);
             f[static_cast<std::size_t>(row)] =
@@ -54,9 +54,9 @@ template <int n, int m, class Real> Left<Real> in_pieces(const Data<Real> &data,
     }
     all.list = nullptr;
     for (int64_t p = 0; packed && p < data.count; p++)
-        batch::WriteEnded<Real, Shape>{all}(batch::OneThread{}, p, scratch);
+        batch::WriteEnded<Real, Shape>{all}(batch::OneThread{}, p, working);
     for (int64_t p = 0; p < data.count; p++) {
-        const auto problem = all.take(batch::OneThread{}, p, scratch);
+        const auto problem = all.take(batch::OneThread{}, p, working);
         left.ends[static_cast<std::size_t>(p)] =
             batch::end_of(problem.state().results, codes[static_cast<std::size_t>(p)]);
     }
