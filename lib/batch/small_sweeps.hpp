@@ -200,8 +200,10 @@ template <class Real, class Team, class ShapeOf = Shape> class SmallSweeps {
         const PanelRows<Values> panel{pairs(0), row_stride(shape_.m), g(),
                                       request.threshold > 0 ? way_to_bound_ : nullptr};
         double *const gram = free_gram_, *const leading = leading_;
+        const bool with_displacement = panel.z != nullptr; // else nobody asks for its products
         const bool same_rows = request.free_gram && free == shape_.n;
         const auto store_leading = [=](int a, int b, double sum) {
+            if (!with_displacement && (a == panel::displacement || b == panel::displacement)) return;
             leading[a * columns + b] = sum;
             if (b < panel::leading) leading[b * columns + a] = sum;
         };

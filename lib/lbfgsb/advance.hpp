@@ -93,7 +93,6 @@ template <int fixed_m> CUDA_OPT_HD_INLINE Turn StateOf<fixed_m>::take(Turn turn,
 
 template <int fixed_m> CUDA_OPT_HD inline Turn StateOf<fixed_m>::ask(Stage next, Verb verb) {
     stage_ = next;
-    request_ = {};
     request_.verb = verb;
     return Turn::asks;
 }
@@ -114,7 +113,8 @@ template <int fixed_m> CUDA_OPT_HD_INLINE Turn StateOf<fixed_m>::ask_caller(Stag
 // Every request for an evaluation goes through here.
 template <int fixed_m> CUDA_OPT_HD_INLINE Turn StateOf<fixed_m>::ask_evaluation(Stage next) {
     results.evaluations++;
-    event = {EventKind::evaluation_wanted, {results.evaluations}, {}};
+    event.kind = EventKind::evaluation_wanted;
+    event.integers[0] = results.evaluations;
     return ask_caller(next, CUDA_OPT_EVALUATE_FG);
 }
 

@@ -25,7 +25,8 @@ template <int fixed_m> class LimitedMemoryOf {
         m_.set(m);
         const int64_t size = int64_t{m} * m;
         visit(ss_, size), visit(ys_, size), visit(yy_, size);
-        visit(step_, m), visit(y_scale_, m);
+        visit(step_, m);
+        if constexpr (scales_y) visit(y_scale_, m);
     }
     static constexpr int64_t passing_bytes =
         sizeof(dense::Array<fixed_m * fixed_m>) + sizeof(dense::QuasiDefiniteOf<fixed_m>);
@@ -107,6 +108,10 @@ template <int fixed_m> class LimitedMemoryOf {
         return row(matrix, i)[j];
     }
     CUDA_OPT_HD void drop_oldest(dense::Array<fixed_m * fixed_m> &matrix);
+    CUDA_OPT_HD double scale_of_y(int pair) const {
+        if constexpr (scales_y) return y_scale_[pair];
+        else return 1;
+    }
     template <class Size> CUDA_OPT_HD void take_newest(Size k, const PanelProducts &sums);
     template <class Size> CUDA_OPT_HD bool factor_of(Size k);
     template <class Size>
@@ -121,8 +126,10 @@ template <int fixed_m> class LimitedMemoryOf {
     int64_t weights_ = no_weights;
     // m x m by rows, oldest pair first: S'S (its upper triangle), Y'S, Y'Y.
     dense::Array<fixed_m * fixed_m> ss_, ys_, yy_;
-    dense::Array<fixed_m> step_;    // s_j = step_j d_j
-    dense::Array<fixed_m> y_scale_; // y_j of the model over the difference of the gradients that is stored
+    dense::Array<fixed_m> step_; // s_j = step_j d_j
+    // y_j of the model over the difference of the gradients that is stored: 1 but where a metric is learned.
+    static constexpr bool scales_y = fixed_m == 0;
+    std::conditional_t<scales_y, dense::Array<0>, dense::Nothing> y_scale_;
     std::conditional_t<fixed_m == 0, dense::QuasiDefinite, dense::Nothing> subspace_; // else a solve has its own
     dense::Array<fixed_m * fixed_m> theta_ss_; // theta S'S as in M^-1, its upper triangle; K needs it, too
     dense::QuasiDefiniteOf<fixed_m> middle_;
@@ -170,13 +177,13 @@ CUDA_OPT_HD_INLINE void LimitedMemoryOf<fixed_m>::append(const PanelProducts &su
     plain_ = plain_ && weights_ == no_weights;
     if (k_ == m_) {
         dense::copy(step_.data() + 1, m_ - 1, step_.data());
-        dense::copy(y_scale_.data() + 1, m_ - 1, y_scale_.data());
+        if constexpr (scales_y) dense::copy(y_scale_.data() + 1, m_ - 1, y_scale_.data());
         drop_oldest(ss_), drop_oldest(ys_), drop_oldest(yy_);
         k_--;
     }
     const int newest = k_++;
     step_[newest] = step;
-    y_scale_[newest] = y_scale;
+    if constexpr (scales_y) y_scale_[newest] = y_scale;
     dense::at_size<fixed_m>(k_, [&](auto k) { take_newest(k, sums); });
     theta_ = plain_theta_ = at(yy_, newest, newest) / at(ys_, newest, newest);
     if (weights != no_weights) {
@@ -190,21 +197,21 @@ template <int fixed_m>
 template <class Size>
 CUDA_OPT_HD_INLINE void LimitedMemoryOf<fixed_m>::take_newest(Size k, const PanelProducts &sums) {
     const int newest = k - 1, known = fixed_m > 0 ? k : panel::pairs(sums.columns);
-    const double step = step_[newest], y_scale = y_scale_[newest];
+    const double step = step_[newest], y_scale = scale_of_y(newest);
     CUDA_OPT_UNROLLED(dense::times_unrolled<Size>)
     for (int i = 0; i < k; i++) {
         if (newest - i >= known) continue;
         const int y = panel::y_column(newest - i), s = panel::s_column(newest - i);
-        at(yy_, newest, i) = at(yy_, i, newest) = y_scale * y_scale_[i] * sums.over_all(panel::y_new, y);
+        at(yy_, newest, i) = at(yy_, i, newest) = y_scale * scale_of_y(i) * sums.over_all(panel::y_new, y);
         at(ss_, i, newest) = step * step_[i] * sums.over_all(panel::s_new, s);
         at(ys_, newest, i) = y_scale * step_[i] * sums.over_all(panel::y_new, s);
-        at(ys_, i, newest) = step * y_scale_[i] * sums.over_all(panel::s_new, y);
+        at(ys_, i, newest) = step * scale_of_y(i) * sums.over_all(panel::s_new, y);
     }
 }
 
 template <int fixed_m> CUDA_OPT_HD_CALL inline bool LimitedMemoryOf<fixed_m>::fits_single_precision(int64_t n) const {
     for (int i = 0; i < k_; i++)
-        if (!panel::fits_single_precision(at(yy_, i, i) / (y_scale_[i] * y_scale_[i]), static_cast<double>(n)) ||
+        if (!panel::fits_single_precision(at(yy_, i, i) / (scale_of_y(i) * scale_of_y(i)), static_cast<double>(n)) ||
             !panel::fits_single_precision(at(ss_, i, i) / (step_[i] * step_[i]), static_cast<double>(n)))
             return false;
     return true;
@@ -219,12 +226,12 @@ CUDA_OPT_HD_CALL inline void LimitedMemoryOf<fixed_m>::weigh(const PanelProducts
     const int newest = k_ - 1;
     for (int i = 0; i < k_; i++) {
         const int age_i = newest - i, y_i = panel::y_column(age_i);
-        at(ys_, newest, i) = y_scale_[newest] * step_[i] * sums.over_all(panel::y_new, panel::s_column(age_i));
-        at(ys_, i, newest) = step_[newest] * y_scale_[i] * sums.over_all(panel::s_new, y_i);
+        at(ys_, newest, i) = scale_of_y(newest) * step_[i] * sums.over_all(panel::y_new, panel::s_column(age_i));
+        at(ys_, i, newest) = step_[newest] * scale_of_y(i) * sums.over_all(panel::s_new, y_i);
         for (int j = i; j < k_; j++) at(ss_, i, j) = step_[i] * step_[j] * sums.steps_over_all(newest - j, age_i);
     }
     if (!(theta > 0)) {
-        const double scale = y_scale_[newest];
+        const double scale = scale_of_y(newest);
         theta_ = scale * scale * sums.over_all(panel::y_new, panel::y_new) / at(ys_, newest, newest);
     }
 }
@@ -233,8 +240,8 @@ template <int fixed_m> CUDA_OPT_HD_CALL inline void LimitedMemoryOf<fixed_m>::ta
     if (k_ > 0) plain_ = false;
     for (int i = 0; i < k_; i++)
         for (int j = i; j < k_; j++)
-            at(yy_, i, j) = at(yy_, j, i) =
-                y_scale_[i] * y_scale_[j] * sums.over_free(panel::y_column(k_ - 1 - j), panel::y_column(k_ - 1 - i));
+            at(yy_, i, j) = at(yy_, j, i) = scale_of_y(i) * scale_of_y(j) *
+                                            sums.over_free(panel::y_column(k_ - 1 - j), panel::y_column(k_ - 1 - i));
 }
 
 template <int fixed_m>
@@ -246,9 +253,10 @@ CUDA_OPT_HD_CALL inline void LimitedMemoryOf<fixed_m>::take_plain(const PanelPro
         for (int j = 0; j < k_; j++) {
             const int age_i = k_ - 1 - i, age_j = k_ - 1 - j;
             at(yy_, i, j) =
-                y_scale_[i] * y_scale_[j] * over_all.over_free(panel::y_column(age_i), panel::y_column(age_j));
+                scale_of_y(i) * scale_of_y(j) * over_all.over_free(panel::y_column(age_i), panel::y_column(age_j));
             at(ss_, i, j) = step_[i] * step_[j] * over_all.over_free(panel::s_column(age_i), panel::s_column(age_j));
-            at(ys_, i, j) = y_scale_[i] * step_[j] * over_all.over_free(panel::y_column(age_i), panel::s_column(age_j));
+            at(ys_, i, j) =
+                scale_of_y(i) * step_[j] * over_all.over_free(panel::y_column(age_i), panel::s_column(age_j));
         }
 }
 
@@ -297,12 +305,12 @@ CUDA_OPT_HD_INLINE bool LimitedMemoryOf<fixed_m>::solve_subspace_by(dense::Quasi
         const int y_j = panel::y_column(k - 1 - j), s_j = panel::s_column(k - 1 - j);
         const double *with_y = over_free + panel::gram_index(y_j, 0, columns),
                      *with_s = over_free + panel::gram_index(s_j, 0, columns);
-        const double step = step_[j], y_scale = y_scale_[j];
+        const double step = step_[j], y_scale = scale_of_y(j);
         double *y_s = system.row(j) + k;
         // The older pairs stand further right in the panel, the oldest last.
         for (int i = 0, y_i = columns - 2, s_i = columns - 1; i < j; i++, y_i -= 2, s_i -= 2) {
-            system(i, j) = -reciprocal * (y_scale * y_scale_[i] * with_y[y_i]);
-            system(i, k + j) = at(ys_, i, j) - step * y_scale_[i] * with_s[y_i];
+            system(i, j) = -reciprocal * (y_scale * scale_of_y(i) * with_y[y_i]);
+            system(i, k + j) = at(ys_, i, j) - step * scale_of_y(i) * with_s[y_i];
             y_s[i] = -step_[i] * y_scale * with_y[s_i];
             system(k + i, k + j) = at(theta_ss_, i, j) - theta * (step * step_[i] * with_s[s_i]);
         }
@@ -349,10 +357,10 @@ CUDA_OPT_HD_INLINE void LimitedMemoryOf<fixed_m>::apply_full_space_inverse_of(Si
 template <int fixed_m>
 CUDA_OPT_HD_INLINE void LimitedMemoryOf<fixed_m>::to_basis(const double *panel_entries, double *basis) const {
     dense::at_size<fixed_m>(k_, [&](auto k) {
-        const double theta = theta_, *const step = step_.data(), *const y_scale = y_scale_.data();
+        const double theta = theta_, *const step = step_.data();
         CUDA_OPT_UNROLLED(dense::times_unrolled<decltype(k)>)
         for (int i = 0; i < k; i++) {
-            basis[i] = y_scale[i] * panel_entries[panel::y_column(k - 1 - i)];
+            basis[i] = scale_of_y(i) * panel_entries[panel::y_column(k - 1 - i)];
             basis[k + i] = theta * step[i] * panel_entries[panel::s_column(k - 1 - i)];
         }
     });
@@ -361,10 +369,10 @@ CUDA_OPT_HD_INLINE void LimitedMemoryOf<fixed_m>::to_basis(const double *panel_e
 template <int fixed_m>
 CUDA_OPT_HD_INLINE void LimitedMemoryOf<fixed_m>::to_panel(const double *basis, double *panel_entries) const {
     dense::at_size<fixed_m>(k_, [&](auto k) {
-        const double theta = theta_, *const step = step_.data(), *const y_scale = y_scale_.data();
+        const double theta = theta_, *const step = step_.data();
         CUDA_OPT_UNROLLED(dense::times_unrolled<decltype(k)>)
         for (int i = 0; i < k; i++) {
-            panel_entries[panel::y_column(k - 1 - i)] = y_scale[i] * basis[i];
+            panel_entries[panel::y_column(k - 1 - i)] = scale_of_y(i) * basis[i];
             panel_entries[panel::s_column(k - 1 - i)] = theta * step[i] * basis[k + i];
         }
     });

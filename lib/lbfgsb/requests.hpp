@@ -104,7 +104,7 @@ enum class Verb {
 };
 
 // Of inner_products and crossed the state has the panel, of direction and truncation the rest (State::products_asked,
-// panel_asked and direction_asked).
+// panel_asked and direction_asked). What a verb does not name may be an earlier request's.
 struct Request {
     Verb verb = Verb::task;
     int task = 0;

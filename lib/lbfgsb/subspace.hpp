@@ -19,7 +19,7 @@ namespace cudaopt {
 template <int fixed_m> class SubspaceOf {
   public:
     template <class Visit> CUDA_OPT_HD constexpr void each_array(int m, Visit &visit) {
-        visit(v_, 2 * m);
+        if constexpr (fixed_m == 0) visit(v_, 2 * m);
         visit(q_, panel::columns(m));
     }
 
@@ -27,25 +27,35 @@ template <int fixed_m> class SubspaceOf {
     // is not finite. Otherwise coefficients() holds q in panel order.
     CUDA_OPT_HD bool minimise(LimitedMemoryOf<fixed_m> &memory, const CauchySearchOf<fixed_m> &cauchy,
                               const double *free_gram, bool all_free) {
-        const int size = 2 * memory.pairs();
-        if (size == 0) return true;
-        const double scale = 1 / memory.theta(), t = cauchy.point().t;
-        const double *const p = cauchy.p(), *const c = cauchy.c();
-        for (int i = 0; i < size; i++) v_[i] = scale * (scale * p[i] + (c[i] - t * p[i]));
-        if (all_free) {
-            memory.apply_full_space_inverse(v_.data());
-        } else if (!memory.solve_subspace(free_gram, v_.data())) {
-            return false;
+        if (memory.pairs() == 0) return true;
+        if constexpr (fixed_m == 0) {
+            return minimise_by(v_.data(), memory, cauchy, free_gram, all_free);
+        } else { // it may stand in registers
+            double v[2 * fixed_m];
+            return minimise_by(v, memory, cauchy, free_gram, all_free);
         }
-        for (int i = 0; i < size; i++)
-            if (!is_finite(v_[i])) return false;
-        memory.to_panel(v_.data(), q_.data());
-        return true;
     }
     CUDA_OPT_HD const double *coefficients() const { return q_.data(); }
 
   private:
-    dense::Array<2 * fixed_m> v_;
+    CUDA_OPT_HD_INLINE bool minimise_by(double *v, LimitedMemoryOf<fixed_m> &memory,
+                                        const CauchySearchOf<fixed_m> &cauchy, const double *free_gram, bool all_free) {
+        const int size = 2 * memory.pairs();
+        const double scale = 1 / memory.theta(), t = cauchy.point().t;
+        const double *const p = cauchy.p(), *const c = cauchy.c();
+        for (int i = 0; i < size; i++) v[i] = scale * (scale * p[i] + (c[i] - t * p[i]));
+        if (all_free) {
+            memory.apply_full_space_inverse(v);
+        } else if (!memory.solve_subspace(free_gram, v)) {
+            return false;
+        }
+        for (int i = 0; i < size; i++)
+            if (!is_finite(v[i])) return false;
+        memory.to_panel(v, q_.data());
+        return true;
+    }
+
+    std::conditional_t<fixed_m == 0, dense::Array<0>, dense::Nothing> v_;
     dense::Array<fixed_m == 0 ? 0 : panel::columns(fixed_m)> q_;
 };
 
