@@ -82,3 +82,32 @@ TEST_CASE("Problems in pieces come to what they come to in blocks of their own",
     check_pieces<7, 10, float>(137);
     check_pieces<20, 5, float>(33);
 }
+
+TEST_CASE("A problem that is given up tells the limit that was set last", "[batch]") {
+    using Shape = batch::ThreadShape<5>;
+    constexpr Shape shape{2};
+    const auto doubles = [](int64_t bytes) { return std::vector<double>(static_cast<std::size_t>(bytes / 8 + 1)); };
+    std::vector<double> blocks = doubles(batch::blocks_bytes<double>(shape, 1)),
+                        working = doubles(batch::working_bytes(shape)), x{1, 2}, g(2), f(1);
+    int32_t code = 0;
+    unsigned char mark = 0;
+    batch::Problems<double, Shape> all;
+    all.shape = shape;
+    all.blocks = reinterpret_cast<unsigned char *>(blocks.data());
+    all.x = x.data(), all.g = g.data(), all.f = f.data(), all.codes = &code, all.marks = &mark;
+    auto *const desk = reinterpret_cast<unsigned char *>(working.data());
+    Settings settings;
+    settings.max_seconds = 60;
+    batch::Advance<double, Shape>{all, settings, batch::Pass::begin, false, 0}(batch::OneThread{}, 0, desk);
+    CHECK(code == CUDA_OPT_EVALUATE_FG);
+    CHECK(mark == 1);
+
+    settings.max_seconds = 2.5;
+    batch::Advance<double, Shape>{all, settings, batch::Pass::end_of_time, false, 3}(batch::OneThread{}, 0, desk);
+    CHECK(code == CUDA_OPT_TIME_LIMIT);
+    CHECK(mark == 0);
+    const Event event = all.take(batch::OneThread{}, 0, desk).state().event;
+    CHECK(event.kind == EventKind::time_limit_while_waiting);
+    CHECK(event.numbers[0] == 2.5);
+    CHECK(event.numbers[1] == 3);
+}
