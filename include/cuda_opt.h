@@ -324,7 +324,7 @@ CUDA_OPT_API int cuda_opt_get_diagonal_f32(cuda_opt *s, float *diagonal);
  *  host backend it is remembered and has no effect. */
 CUDA_OPT_API int cuda_opt_set_stream(cuda_opt *s, void *stream);
 /** Where the log lines go (CUDA_OPT_IPRINT_FREQUENCY >= 0). line is one line without its newline, valid during the
- *  call. NULL: nowhere, the default. */
+ *  call; the function may read the handle, and change settings and the log, no more. NULL: nowhere, the default. */
 CUDA_OPT_API int cuda_opt_set_log(cuda_opt *s, void (*write_line)(void *user, const char *line), void *user);
 
 /** One step of the protocol; see the top of this file.

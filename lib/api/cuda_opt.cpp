@@ -29,6 +29,12 @@ int require_solver(cuda_opt *s, const char *call) {
     return CUDA_OPT_MISUSE;
 }
 
+int require_no_log(cuda_opt &s, const char *call) {
+    if (!s.solver || !s.solver->writing_log()) return 0;
+    s.message().set("%s was called by the log's function, in the middle of a call of cuda_opt_solve", call);
+    return CUDA_OPT_MISUSE;
+}
+
 int check_space(cuda_opt &s, const char *name, const void *pointer, bool may_be_null) {
     if (!pointer && may_be_null) return 0;
     if (!pointer) {
@@ -183,6 +189,7 @@ int set_log(cuda_opt *s, void (*write_line)(void *user, const char *line), void 
 
 int reset(cuda_opt *s) {
     if (const int code = fault_of(s)) return code;
+    if (const int code = require_no_log(*s, "cuda_opt_reset")) return code;
     if (s->search) s->search->reset();
     else if (s->batch) s->batch->reset();
     else s->solver->reset();
@@ -210,6 +217,7 @@ int check_call(cuda_opt *s, int bits, void *x, double *f, void *g) {
 
 int solve(cuda_opt *s, int bits, void *x, double *f, void *g) {
     if (const int code = require_solver(s, "cuda_opt_solve")) return code;
+    if (const int code = require_no_log(*s, "cuda_opt_solve")) return code;
     Solver &solver = *s->solver;
     const int code = check_call(s, bits, x, f, g);
     if (code != 0 && (!solver.ranks() || solver.ended())) return code;
