@@ -212,8 +212,8 @@ enum {
                                 with CUDA_OPT_METRIC_LEARNED phi'(t) >= gtol phi'(0) alone */
     CUDA_OPT_FTOL = 205,   /**< 0 <= ftol < 1; default 1e-4. Sufficient decrease phi(t) <= phi(0) + ftol t phi'(0) */
     CUDA_OPT_XTOL = 206,   /**< >= 0; default 1e-16. The line search ends when its interval's relative width is below */
-    CUDA_OPT_STPMIN = 207, /**< >= 0, <= stpmax; default 1e-20. Smallest step of a line search; along -g at a start in
-                                units of the first step, if below 1. A smaller first step is taken; cuts go below */
+    CUDA_OPT_STPMIN = 207, /**< 0 to the present stpmax; default 1e-20. Smallest step of a line search; along -g at a
+                                start in units of the first, if below 1. A smaller first step is taken; cuts go below */
     CUDA_OPT_STPMAX = 208, /**< > 0; default 1e20. Largest step of a line search; bounds may demand a smaller one */
     CUDA_OPT_MAX_SECONDS = 209, /**< >= 0; default 0: no limit. Wall time since the first call, tested at each call, and
                                      on CUDA while a call waits for the stream */

@@ -97,8 +97,11 @@ class Handle:
         raise KeyError(f"there is no setting or result {name}")
 
     def set(self, settings: Iterable[tuple[str, float]]) -> None:
-        """Change several settings, given as pairs of a name and a value."""
-        for name, value in settings:
+        """Change several settings, given as pairs of a name and a value, in any order."""
+        pairs = list(settings)
+        if {"STPMIN", "STPMAX"} <= {name for name, _ in pairs}:  # at no moment may the one exceed the other
+            self["STPMIN"] = 0
+        for name, value in sorted(pairs, key=lambda pair: pair[0] == "STPMIN"):
             self[name] = value
 
     def set_log(self, write: Callable[[str], Any] | None) -> None:

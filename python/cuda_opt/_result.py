@@ -62,7 +62,8 @@ class InverseHessian:
             solver._lower, solver._upper = -math.inf, math.inf
             solver._set_bounds()
             solver.set({"EPS": 0, "PGTOL": 0, "REPORT_ITERATES": 0, "MAX_ITERATIONS": 0}.items())
-            solver.set({"MAX_EVALUATIONS": 0, "MAX_SECONDS": 0, "STPMAX": 1e20, "IPRINT_FREQUENCY": -1}.items())
+            solver.set({"STPMIN": 1e-20, "STPMAX": 1e20}.items())
+            solver.set({"MAX_EVALUATIONS": 0, "MAX_SECONDS": 0, "IPRINT_FREQUENCY": -1}.items())
             self._begun = True
 
     def _solve(self, x: Array, f: Array, g: Array, target: float) -> int:
