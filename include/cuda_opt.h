@@ -331,7 +331,7 @@ CUDA_OPT_API int cuda_opt_set_log(cuda_opt *s, void (*write_line)(void *user, co
  *  @param x  n values. First call: the start, which is moved into the box. Then the library's: it changes between calls
  *  @param f  one value, in the memory space of x (device memory on CUDA)
  *  @param g  n values
- *  The three pointers must be the same at each call of one solve.
+ *  The three must be the same at each call of one solve, and share no memory with each other, bounds or a diagonal.
  *  @return a task > 0, CUDA_OPT_CONVERGED, or a negative code. After a code <= 0, cuda_opt_reset() comes before the
  *          next solve. */
 CUDA_OPT_API int cuda_opt_solve(cuda_opt *s, double *x, double *f, double *g);
