@@ -147,6 +147,9 @@ class Handle:
             raise RuntimeError("close() was called by the log's function, in a step: request_stop() ends it")
         self._finalizer()
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        raise TypeError(f"a {type(self).__name__} is neither copied nor pickled; Solver.save() gives a checkpoint")
+
     def __enter__(self) -> Any:
         return self
 
