@@ -18,8 +18,8 @@ constexpr Setting real_settings[] = {
     {"--gtol", CUDA_OPT_GTOL, "line search: curvature condition, 1e-4 < gtol < 1 [0.9]"},
     {"--ftol", CUDA_OPT_FTOL, "line search: sufficient decrease, 0 <= ftol < 1 [1e-4]"},
     {"--xtol", CUDA_OPT_XTOL, "line search: relative width of its last interval [1e-16]"},
-    {"--stpmin", CUDA_OPT_STPMIN, "line search: smallest step [1e-20]"},
     {"--stpmax", CUDA_OPT_STPMAX, "line search: largest step [1e20]"},
+    {"--stpmin", CUDA_OPT_STPMIN, "line search: smallest step [1e-20]"},
     {"--max-seconds", CUDA_OPT_MAX_SECONDS, "stop after so much time; 0: no limit [0]"},
 };
 
@@ -66,13 +66,21 @@ void check_checkpoints(const Options &options) {
     if (options.checkpoint.empty()) refuse("--every", "needs the file of --checkpoint");
 }
 
+bool given(const Options &options, const std::string &name) {
+    return std::any_of(options.settings.begin(), options.settings.end(),
+                       [&](const auto &setting) { return setting.option == name; });
+}
+
 void check_tests(const Options &options) {
-    const auto given = [&](const std::string &name) {
-        return std::any_of(options.settings.begin(), options.settings.end(),
-                           [&](const auto &setting) { return setting.option == name; });
-    };
     for (const std::string test : {"--eps", "--pgtol", "--factr"})
-        if (given("--until-still") && given(test)) refuse("--until-still", "is the only test, but there is " + test);
+        if (given(options, "--until-still") && given(options, test))
+            refuse("--until-still", "is the only test, but there is " + test);
+}
+
+// stpmin may exceed stpmax at no moment. Settings come in the order of their tables, stpmax first: below it there is 0.
+void make_way_for_steps(Options &options) {
+    if (given(options, "--stpmin") && given(options, "--stpmax"))
+        options.settings.insert(options.settings.begin(), {"--stpmin", CUDA_OPT_STPMIN, 0.0});
 }
 
 // NAME=VALUE
@@ -231,6 +239,7 @@ std::optional<Options> parse_options(int argc, char **argv) {
         if (!options.m_given) throw CLI::RequiredError("m");
         check_bounds(options);
         check_tests(options);
+        make_way_for_steps(options);
         check_checkpoints(options);
         const std::string beside = options.checkpoint.empty() ? "" : options.checkpoint + ".new";
         require_different_files({{"--csv", options.csv},

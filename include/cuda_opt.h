@@ -212,8 +212,8 @@ enum {
                                 with CUDA_OPT_METRIC_LEARNED phi'(t) >= gtol phi'(0) alone */
     CUDA_OPT_FTOL = 205,   /**< 0 <= ftol < 1; default 1e-4. Sufficient decrease phi(t) <= phi(0) + ftol t phi'(0) */
     CUDA_OPT_XTOL = 206,   /**< >= 0; default 1e-16. The line search ends when its interval's relative width is below */
-    CUDA_OPT_STPMIN = 207, /**< >= 0, <= stpmax; default 1e-20. Smallest step of a line search; along -g at a start in
-                                units of the first step, if below 1. A smaller first step is taken; cuts go below */
+    CUDA_OPT_STPMIN = 207, /**< 0 to the present stpmax; default 1e-20. Smallest step of a line search; along -g at a
+                                start in units of the first, if below 1. A smaller first step is taken; cuts go below */
     CUDA_OPT_STPMAX = 208, /**< > 0; default 1e20. Largest step of a line search; bounds may demand a smaller one */
     CUDA_OPT_MAX_SECONDS = 209, /**< >= 0; default 0: no limit. Wall time since the first call, tested at each call, and
                                      on CUDA while a call waits for the stream */
@@ -324,14 +324,14 @@ CUDA_OPT_API int cuda_opt_get_diagonal_f32(cuda_opt *s, float *diagonal);
  *  host backend it is remembered and has no effect. */
 CUDA_OPT_API int cuda_opt_set_stream(cuda_opt *s, void *stream);
 /** Where the log lines go (CUDA_OPT_IPRINT_FREQUENCY >= 0). line is one line without its newline, valid during the
- *  call. NULL: nowhere, the default. */
+ *  call; the function may read the handle, and change settings and the log, no more. NULL: nowhere, the default. */
 CUDA_OPT_API int cuda_opt_set_log(cuda_opt *s, void (*write_line)(void *user, const char *line), void *user);
 
 /** One step of the protocol; see the top of this file.
  *  @param x  n values. First call: the start, which is moved into the box. Then the library's: it changes between calls
  *  @param f  one value, in the memory space of x (device memory on CUDA)
  *  @param g  n values
- *  The three pointers must be the same at each call of one solve.
+ *  The three must be the same at each call of one solve, and share no memory with each other, bounds or a diagonal.
  *  @return a task > 0, CUDA_OPT_CONVERGED, or a negative code. After a code <= 0, cuda_opt_reset() comes before the
  *          next solve. */
 CUDA_OPT_API int cuda_opt_solve(cuda_opt *s, double *x, double *f, double *g);

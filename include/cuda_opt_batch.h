@@ -97,7 +97,7 @@ CUDA_OPT_API int cuda_opt_batch_set_bounds_f32(cuda_opt *s, const float *lower, 
  *  @param x  count rows of n, in the handle's memory space. First call: the starts, which are moved into their boxes
  *  @param f  count values there. Of the problems whose evaluation has not been asked for nothing is read
  *  @param g  count rows of n there
- *  The three pointers must be the same at each call of one batch.
+ *  The three must be the same at each call of one batch, and share no memory with each other or the bounds.
  *  @return CUDA_OPT_EVALUATE_BATCH; when all have ended, each with its best iterate in x, f and g, CUDA_OPT_CONVERGED
  *          where all have converged, else the code of the first that has not; or a negative code of the whole. After a
  *          code <= 0, cuda_opt_reset() comes before the next batch */

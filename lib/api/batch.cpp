@@ -91,6 +91,12 @@ int solve(cuda_opt *s, int bits, void *x, double *f, void *g) {
         if (const int code = check_space(*s, "x", x, false)) return code;
         if (const int code = check_space(*s, "f", f, false)) return code;
         if (const int code = check_space(*s, "g", g, false)) return code;
+        const double count = static_cast<double>(s->batch->count()), row = s->batch->shape().n * s->bits / 8.0;
+        const double bounds = arrays.bounds_for_each ? count * row : row;
+        if (const int code =
+                check_apart(*s, {{"x", x, count * row}, {"f", f, count * sizeof *f}, {"g", g, count * row}},
+                            {{"the lower bounds", arrays.lower, bounds}, {"the upper bounds", arrays.upper, bounds}}))
+            return code;
         arrays.x = x, arrays.f = f, arrays.g = g;
     } else if (x != arrays.x || f != arrays.f || g != arrays.g) {
         s->message().set("x, f and g have to be the same at each call of one batch; call cuda_opt_reset to start with "

@@ -50,6 +50,7 @@ int load(cuda_opt *s, int bits, const void *buffer, int64_t bytes, void *x, doub
 
 int warm_start(cuda_opt *s) {
     if (const int code = require_solver(s, "cuda_opt_warm_start")) return code;
+    if (const int code = require_no_log(*s, "cuda_opt_warm_start")) return code;
     s->solver->warm_start();
     return 0;
 }

@@ -29,6 +29,12 @@ int require_solver(cuda_opt *s, const char *call) {
     return CUDA_OPT_MISUSE;
 }
 
+int require_no_log(cuda_opt &s, const char *call) {
+    if (!s.solver || !s.solver->writing_log()) return 0;
+    s.message().set("%s was called by the log's function, in the middle of a call of cuda_opt_solve", call);
+    return CUDA_OPT_MISUSE;
+}
+
 int check_space(cuda_opt &s, const char *name, const void *pointer, bool may_be_null) {
     if (!pointer && may_be_null) return 0;
     if (!pointer) {
@@ -53,6 +59,30 @@ int check_space(cuda_opt &s, const char *name, const void *pointer, bool may_be_
     }
 }
 
+int check_apart(cuda_opt &s, std::initializer_list<Extent> written, std::initializer_list<Extent> read) {
+    constexpr double most = 1e12; // bytes: of larger arrays it is to be said that there is no memory for a solve
+    const auto share = [=](const Extent &a, const Extent &b) {
+        const auto from_a = reinterpret_cast<uintptr_t>(a.begin), from_b = reinterpret_cast<uintptr_t>(b.begin);
+        const double bytes = from_a <= from_b ? a.bytes : b.bytes;
+        return a.begin && b.begin && a.bytes > 0 && b.bytes > 0 && bytes < most &&
+               static_cast<double>(from_a <= from_b ? from_b - from_a : from_a - from_b) < bytes;
+    };
+    const auto check = [&](const Extent &one, const Extent *other, const Extent *end) {
+        for (; other != end; other++)
+            if (share(one, *other)) {
+                s.message().set("%s, of %.0f bytes, and %s, of %.0f bytes, share memory: each needs its own", one.name,
+                                one.bytes, other->name, other->bytes);
+                return static_cast<int>(CUDA_OPT_MISUSE);
+            }
+        return 0;
+    };
+    for (const Extent *one = written.begin(); one != written.end(); one++) {
+        if (const int code = check(*one, one + 1, written.end())) return code;
+        if (const int code = check(*one, read.begin(), read.end())) return code;
+    }
+    return 0;
+}
+
 int before_solve(cuda_opt *s, int bits, const char *call) {
     if (const int code = require_solver(s, call)) return code;
     if (bits != 0 && bits != s->bits) {
@@ -74,6 +104,12 @@ int take_arrays(cuda_opt *s, int bits, const char *call, void *x, double *f, voi
     if (const int code = check_space(*s, "f", f, false)) return code;
     if (const int code = check_space(*s, "g", g, empty)) return code;
     UserArrays &arrays = s->solver->arrays;
+    const double bytes = static_cast<double>(s->solver->own_dimension()) * s->bits / 8;
+    if (const int code = check_apart(*s, {{"x", x, bytes}, {"f", f, sizeof *f}, {"g", g, bytes}},
+                                     {{"the lower bounds", arrays.lower, bytes},
+                                      {"the upper bounds", arrays.upper, bytes},
+                                      {"the diagonal", arrays.diagonal, bytes}}))
+        return code;
     arrays.x = x, arrays.f = f, arrays.g = g;
     return 0;
 }
@@ -183,6 +219,7 @@ int set_log(cuda_opt *s, void (*write_line)(void *user, const char *line), void 
 
 int reset(cuda_opt *s) {
     if (const int code = fault_of(s)) return code;
+    if (const int code = require_no_log(*s, "cuda_opt_reset")) return code;
     if (s->search) s->search->reset();
     else if (s->batch) s->batch->reset();
     else s->solver->reset();
@@ -210,6 +247,7 @@ int check_call(cuda_opt *s, int bits, void *x, double *f, void *g) {
 
 int solve(cuda_opt *s, int bits, void *x, double *f, void *g) {
     if (const int code = require_solver(s, "cuda_opt_solve")) return code;
+    if (const int code = require_no_log(*s, "cuda_opt_solve")) return code;
     Solver &solver = *s->solver;
     const int code = check_call(s, bits, x, f, g);
     if (code != 0 && (!solver.ranks() || solver.ended())) return code;

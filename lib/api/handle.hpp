@@ -1,6 +1,7 @@
 // What stands behind the opaque handle.
 #pragma once
 
+#include <initializer_list>
 #include <memory>
 #include <new>
 
@@ -67,7 +68,16 @@ template <class Fill> int make_handle(cuda_opt **out, const Fill &fill) noexcept
 int before_solve(cuda_opt *s, int bits, const char *call);
 // 0, or CUDA_OPT_MISUSE with its message where a handle is not the solver's, or a pointer not of its memory space.
 int require_solver(cuda_opt *s, const char *call);
+int require_no_log(cuda_opt &s, const char *call); // likewise where the log's function calls, in the middle of a step
 int check_space(cuda_opt &s, const char *name, const void *pointer, bool may_be_null);
+// 0, or CUDA_OPT_MISUSE with its message where an array that is written shares memory with any other of a solve. Those
+// that are NULL, or have no elements, are none.
+struct Extent {
+    const char *name;
+    const void *begin;
+    double bytes;
+};
+int check_apart(cuda_opt &s, std::initializer_list<Extent> written, std::initializer_list<Extent> read);
 // Before a solve: the arrays that it will work on, checked. 0, or a code with its message.
 int take_arrays(cuda_opt *s, int bits, const char *call, void *x, double *f, void *g);
 

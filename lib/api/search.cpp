@@ -78,6 +78,9 @@ int solve(cuda_opt *s, double *points, const double *values) {
     if (!search.started()) {
         if (const int code = check_space(*s, "points", points, false)) return code;
         if (const int code = check_space(*s, "values", values, false)) return code;
+        const double most = 2.0 * static_cast<double>(search.walks()) * sizeof *values;
+        if (const int code = check_apart(*s, {{"points", points, search.n() * most}, {"values", values, most}}, {}))
+            return code;
     } else if (points != search.points() || values != search.values()) {
         s->message().set("points and values have to be the same at each call of one search; call cuda_opt_reset to "
                          "start with others");

@@ -187,7 +187,12 @@ int Search::end(int code) {
     phase_ = Phase::ended;
     batch_ = 0;
     if (evaluations_ == 0) {
-        message_.set("stopped, or at a limit, before the first value");
+        if (code == CUDA_OPT_EVALUATION_LIMIT)
+            message_.set("the first batch of %lld points would exceed the limit of %lld evaluations: there is no value",
+                         shown(walks_), shown(settings.max_evaluations));
+        else
+            message_.set("%s before the first value",
+                         code == CUDA_OPT_STOPPED ? "stopped as asked" : "the time limit was reached");
         return code;
     }
     const SearchSummary &best = summary();

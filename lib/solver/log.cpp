@@ -11,13 +11,25 @@ constexpr const char *rule = "*************************************************"
 constexpr int per_line = 6;
 } // namespace
 
+// The function may take itself away, be refused something, or throw: the solve's own sentence is still to be told.
+void Solver::write_line(const char *line) {
+    if (!log_write_) return;
+    struct Writing {
+        bool &flag, &untold;
+        const bool was_untold;
+        ~Writing() { flag = false, untold = untold || was_untold; }
+    } const writing{writing_log_, event_untold_, event_untold_};
+    writing_log_ = true;
+    log_write_(log_user_, line);
+}
+
 void Solver::log_line(const char *format, ...) {
     char line[256];
     va_list arguments;
     va_start(arguments, format);
     std::vsnprintf(line, sizeof line, format, arguments);
     va_end(arguments);
-    log_write_(log_user_, line);
+    write_line(line);
 }
 
 void Solver::log_vector(const char *name, const void *vector) {
@@ -31,7 +43,7 @@ void Solver::log_vector(const char *name, const void *vector) {
         int length = 0;
         for (int i = 0; i < count; i++)
             length += std::snprintf(line + length, sizeof line - length, "  %13.6e", values[i]);
-        log_write_(log_user_, line);
+        write_line(line);
     }
 }
 

@@ -39,6 +39,7 @@ class Solver {
         return own >= 0 ? own : host_seconds_;
     }
     void set_log(void (*write)(void *, const char *), void *user) { log_write_ = write, log_user_ = user; }
+    bool writing_log() const { return writing_log_; } // the caller's function is at work, in a call of resume()
 
     // What has happened last: an event of the solve, which is put into words here, or what a caller of new_message()
     // has set.
@@ -112,6 +113,7 @@ class Solver {
     bool row_is_due() const;
     void log_row();
     void log_vector(const char *name, const void *vector);
+    void write_line(const char *line);
     void log_line(const char *format, ...) __attribute__((format(printf, 2, 3)));
 
     struct Free {
@@ -140,6 +142,7 @@ class Solver {
     double host_seconds_ = 0;
     void (*log_write_)(void *, const char *) = nullptr;
     void *log_user_ = nullptr;
+    bool writing_log_ = false;
 };
 
 } // namespace cudaopt

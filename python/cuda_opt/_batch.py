@@ -106,6 +106,17 @@ class Batch(Handle):
             self._check(library.cuda_opt_copy_in(self._handle, to, values.ctypes.data, size))
 
     def message_of(self, problem: int) -> str:
+        """The library's sentence on how one of the problems, which is there, has ended."""
+        return str(library.cuda_opt_batch_message(self._handle, problem).decode())
+
+
+class Sentences:
+    """``message_of`` of a result: asked of the batch, or what it has said, where the result was copied or pickled."""
+
+    def __init__(self, batch: Batch | None, said: tuple[str, ...] = ()) -> None:
+        self._batch, self._said = batch, said
+
+    def __call__(self, problem: int) -> str:
         """The library's sentence on how one of the problems has ended.
 
         Raises
@@ -113,10 +124,15 @@ class Batch(Handle):
         IndexError
             there is no such problem
         """
+        count = self._batch.count if self._batch else len(self._said)
         which = integer(problem, "the problem")
-        if not 0 <= which < self.count:
-            raise IndexError(f"there is no problem {which}: they are counted from 0 to {self.count - 1}")
-        return str(library.cuda_opt_batch_message(self._handle, which).decode())
+        if not 0 <= which < count:
+            raise IndexError(f"there is no problem {which}: they are counted from 0 to {count - 1}")
+        return self._batch.message_of(which) if self._batch else self._said[which]
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        said = tuple(map(self._batch.message_of, range(self._batch.count))) if self._batch else self._said
+        return Sentences, (None, said)
 
 
 def _result(batch: Batch, task: int, rounds: int) -> Any:
@@ -142,7 +158,7 @@ def _result(batch: Batch, task: int, rounds: int) -> Any:
         rounds=rounds,
         task=Task(task),
         message=batch.message,
-        message_of=batch.message_of,
+        message_of=Sentences(batch),
     )
 
 

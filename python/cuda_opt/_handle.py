@@ -50,7 +50,10 @@ class Handle:
             code = create(ctypes.byref(self._handle), *arguments, space.backend)
         self._finalizer = weakref.finalize(self, _destroy, self._handle, space.stream_owner)
         self._log: Any = None
-        self._raised: list[BaseException] = []  # by the user's log
+        # What the user's log is, what it has raised, and whether it is at work: lists, for its callback to share.
+        self._write: list[Callable[[str], Any]] = []
+        self._raised: list[BaseException] = []
+        self._writing: list[bool] = []
         try:
             self._check(code)
             if space.stream is not None:
@@ -94,25 +97,32 @@ class Handle:
         raise KeyError(f"there is no setting or result {name}")
 
     def set(self, settings: Iterable[tuple[str, float]]) -> None:
-        """Change several settings, given as pairs of a name and a value."""
-        for name, value in settings:
+        """Change several settings, given as pairs of a name and a value, in any order."""
+        pairs = list(settings)
+        if {"STPMIN", "STPMAX"} <= {name for name, _ in pairs}:  # at no moment may the one exceed the other
+            self["STPMIN"] = 0
+        for name, value in sorted(pairs, key=lambda pair: pair[0] == "STPMIN"):
             self[name] = value
 
     def set_log(self, write: Callable[[str], Any] | None) -> None:
         """Where the log's lines go, one string without its newline a call; which there are, ``IPRINT_FREQUENCY`` says.
         What the function raises comes out of the step in which it was called."""
-        raised = self._raised
+        functions, raised, writing = self._write, self._raised, self._writing
 
         def line_written(_: Any, line: bytes) -> None:
+            writing.append(True)
             try:
-                if write and not raised:
-                    write(line.decode())
+                if functions and not raised:
+                    functions[0](line.decode())
             except BaseException as exception:  # ctypes would swallow it
                 raised.append(exception)
+            finally:
+                writing.pop()
 
-        callback = LogFunction(line_written) if write else LogFunction()
-        self._check(library.cuda_opt_set_log(self._handle, callback, None))
-        self._log = callback
+        if self._log is None:  # one for all functions: it may be at work when it is given another
+            self._log = LogFunction(line_written)
+        self._check(library.cuda_opt_set_log(self._handle, self._log if write else LogFunction(), None))
+        functions[:] = [write] if write else []
 
     def request_stop(self) -> None:
         """Ask that the solve end with ``Task.STOPPED`` at its next step; any thread may. What the last step has asked
@@ -132,8 +142,13 @@ class Handle:
         return code
 
     def close(self) -> None:
-        """Free the workspace now. Arrays stay; the object is of no use afterwards."""
+        """Free the workspace now. Arrays stay; the object is of no use afterwards. Not for the log's function."""
+        if self._writing:
+            raise RuntimeError("close() was called by the log's function, in a step: request_stop() ends it")
         self._finalizer()
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        raise TypeError(f"a {type(self).__name__} is neither copied nor pickled; Solver.save() gives a checkpoint")
 
     def __enter__(self) -> Any:
         return self

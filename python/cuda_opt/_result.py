@@ -62,7 +62,8 @@ class InverseHessian:
             solver._lower, solver._upper = -math.inf, math.inf
             solver._set_bounds()
             solver.set({"EPS": 0, "PGTOL": 0, "REPORT_ITERATES": 0, "MAX_ITERATIONS": 0}.items())
-            solver.set({"MAX_EVALUATIONS": 0, "MAX_SECONDS": 0, "STPMAX": 1e20, "IPRINT_FREQUENCY": -1}.items())
+            solver.set({"STPMIN": 1e-20, "STPMAX": 1e20}.items())
+            solver.set({"MAX_EVALUATIONS": 0, "MAX_SECONDS": 0, "IPRINT_FREQUENCY": -1}.items())
             self._begun = True
 
     def _solve(self, x: Array, f: Array, g: Array, target: float) -> int:
@@ -108,8 +109,31 @@ class InverseHessian:
 
     rmatvec = matvec  # it is symmetric
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """As a checkpoint of its own solve, without bounds, and an array that says where it lies."""
+        solver = self._solver
+        place = solver._space.from_numpy(np.zeros(solver.n))
+        if self._pairs:
+            self.matvec(solver._space.from_numpy(np.ones(solver.n)))
+        return _inverse_from, (place, solver["MEMORY"], solver.save() if self._pairs else b"")
+
     def __matmul__(self, v: Array) -> Array:
         return self.matvec(v)
+
+
+def _inverse_from(place: Array, m: int, checkpoint: bytes) -> InverseHessian:
+    solver = Solver(place, m)
+    if checkpoint:
+        solver.load(checkpoint)
+    return InverseHessian(solver)
+
+
+def _operator_of(inverse: InverseHessian) -> Any:
+    """SciPy's, where the user has its operators."""
+    linalg = sys.modules.get("scipy.sparse.linalg")
+    if linalg and isinstance(inverse._solver._space, NumPySpace):
+        return _linear_operator(linalg.LinearOperator)(inverse)
+    return inverse
 
 
 @lru_cache(maxsize=None)
@@ -129,15 +153,14 @@ def _linear_operator(base: type[Any]) -> type[Any]:
         def todense(self) -> Array:
             return self @ np.eye(self.shape[0])
 
+        def __reduce__(self) -> tuple[Any, ...]:
+            return _operator_of, (self._inverse,)
+
     return LinearOperator
 
 
 def result_of(solver: Solver) -> Any:
     """The result of a solve that has ended. ``status`` is as L-BFGS-B's in SciPy: 0 converged, 1 a limit, 2 else."""
-    inverse: Any = InverseHessian(solver)
-    linalg = sys.modules.get("scipy.sparse.linalg")
-    if linalg and isinstance(solver._space, NumPySpace):
-        inverse = _linear_operator(linalg.LinearOperator)(inverse)
     evaluations = solver["EVALUATIONS"]
     return new_result(
         x=solver._space.own(solver._x),
@@ -150,5 +173,5 @@ def result_of(solver: Solver) -> Any:
         success=solver.status == Task.CONVERGED,
         message=solver.message,
         task=solver.status,
-        hess_inv=inverse,
+        hess_inv=_operator_of(InverseHessian(solver)),
     )

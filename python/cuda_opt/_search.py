@@ -104,7 +104,7 @@ def pattern_search(
     OptimizeResult
         ``x``, the best point, shape (n,), of the points' library, and ``fun`` there; ``walks_x`` and ``walks_fun``,
         those of the ``keep`` best walks, NumPy arrays of shape (keep, n) and (keep,); ``nit``, ``nfev``, ``success``,
-        ``status``, ``task``, ``message`` as of ``minimize``.
+        ``status``, ``task``, ``message`` as of ``minimize``. Points and values are NaN where a limit left no batch.
 
     Raises
     ------
@@ -126,7 +126,8 @@ def pattern_search(
     try:
         search._check(library.cuda_opt_set_bounds(search._handle, space.pointer(lower), space.pointer(upper)))
         if steps is not None:
-            first = space.from_numpy(steps) if isinstance(steps, np.ndarray) else space.take(steps, "steps")
+            first = as_array(steps)
+            first = space.from_numpy(first) if isinstance(first, np.ndarray) else space.take(first, "steps")
             if one_axis(first, "steps") != n:
                 raise ValueError(f"steps has {one_axis(first, 'steps')} elements, but the bounds have {n}")
             search._check(library.cuda_opt_search_set_steps(search._handle, space.pointer(first)))
@@ -160,7 +161,8 @@ def _walk(search: Handle, rank: int, n: int) -> tuple[np.ndarray[Any, Any], floa
 
 
 def _result(search: Handle, task: int, n: int, keep: int, space: Space) -> Any:
-    best = [_walk(search, rank, n) for rank in range(keep)]
+    nowhere = np.full(n, math.nan), math.nan
+    best = [_walk(search, rank, n) if search["EVALUATIONS"] else nowhere for rank in range(keep)]
     return new_result(
         x=space.from_numpy(best[0][0]),
         fun=best[0][1],

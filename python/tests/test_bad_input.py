@@ -12,6 +12,10 @@ def read_only(n):
     return x
 
 
+def parabola_rows(x):
+    return (x * x).sum(1) / 2, x
+
+
 def one_sentence(error):
     text = str(error.value)
     assert text and "\n" not in text and len(text) < 200
@@ -56,6 +60,14 @@ def test_start_in_place(x, kind, text):
     with pytest.raises(kind, match=text) as error:
         Solver(x)
     assert one_sentence(error)
+
+
+def test_bounds_in_the_memory_of_x(parabola):
+    """x is overwritten, and bounds are read in place; minimize, which copies x0, takes them."""
+    x = np.ones(3)
+    with pytest.raises(cuda_opt.Error, match="x, of 24 bytes, and the lower bounds, of 24 bytes, share memory"):
+        next(Solver(x, bounds=Bounds(x, None)))
+    assert cuda_opt.minimize(parabola, x, bounds=Bounds(x, None)).success
 
 
 @pytest.mark.parametrize(
@@ -152,7 +164,7 @@ def test_options(options, text, parabola):
 )
 @pytest.mark.parametrize("minimise", [cuda_opt.minimize, cuda_opt.minimize_batch])
 def test_tol_by_its_own_name(minimise, tol, kind, text, parabola):
-    with pytest.raises(kind, match=text):
+    with pytest.raises(kind, match="^" + text):  # "ftol is -1" is another
         minimise(parabola, np.zeros((2, 3) if minimise is cuda_opt.minimize_batch else 3), tol=tol)
 
 
@@ -167,6 +179,19 @@ def test_a_setting_that_is_no_number(value, parabola):
     with pytest.raises((TypeError, ValueError), match="EPS (is a|has the shape)") as error:
         cuda_opt.minimize(parabola, np.zeros(3), options={"EPS": value})
     assert one_sentence(error)
+
+
+@pytest.mark.parametrize("smallest, largest", [(1e30, 1e31), (1e-31, 1e-30), (2, 2)])
+def test_the_smallest_and_the_largest_step_in_any_order(smallest, largest, parabola):
+    """At no moment may STPMIN exceed STPMAX, whose defaults these leave on either side."""
+    x0, limits = np.zeros(3), {"STPMIN": smallest, "STPMAX": largest}
+    for options in (limits, dict(reversed(limits.items()))):
+        result = cuda_opt.minimize(parabola, x0, options={**options, "maxiter": 2})
+        result.hess_inv @ np.ones(3)
+        assert cuda_opt.minimize_batch(parabola_rows, np.zeros((2, 3)), options=options).rounds > 0
+        assert Solver(x0.copy(), **options)["STPMIN"] == smallest
+    with pytest.raises(ValueError, match="STPMIN is 2, but stpmin = 2 must not exceed stpmax = 1$"):
+        cuda_opt.minimize(parabola, x0, options={"STPMIN": 2, "STPMAX": 1})
 
 
 def test_options_without_effect(parabola):

@@ -282,7 +282,7 @@ def test_errors_come_out_and_memory_is_freed():
     gc.collect()
     assert gone() is None
     result = cuda_opt.minimize_batch(rosenbrocks, starts(3, 2))
-    handle = weakref.ref(result.message_of.__self__)
+    handle = weakref.ref(result.message_of._batch)
     del result
     gc.collect()
     assert handle() is None

@@ -1,6 +1,8 @@
 """Nothing leaks; exceptions come out unchanged; interrupts end a solve; threads do not disturb one another."""
+import copy
 import gc
 import os
+import pickle
 import resource
 import signal
 import threading
@@ -119,6 +121,34 @@ def test_control_c():
     assert count > 1
     timer.join()
     signal.signal(signal.SIGINT, before)
+
+
+@pytest.mark.parametrize("copied", [copy.deepcopy, lambda result: pickle.loads(pickle.dumps(result))])
+def test_results_are_copied_and_pickled(copied, rosenbrock):
+    """As they are on their way from a process of multiprocessing: with the same H, and the same sentences."""
+    for x0, bounds, options in ((np.full(5, -1.2), cuda_opt.Bounds(-2, np.full(5, 0.9)), {}),
+                                (np.full(5, -1.2, np.float32), None, {"HISTORY_BITS": 16, "maxiter": 6}),
+                                (np.ones(5), None, {})):  # without pairs
+        result = cuda_opt.minimize(rosenbrock, x0, bounds=bounds, options=options)
+        other = copied(result)
+        v = np.arange(5, dtype=x0.dtype)
+        again = copied(other).hess_inv @ v
+        for product in (result.hess_inv @ v, other.hess_inv @ v):
+            np.testing.assert_array_equal(product, again)
+        assert type(other.hess_inv) is type(result.hess_inv)
+        assert other.message == result.message and other.task is result.task
+        np.testing.assert_array_equal(other.x, result.x)
+    result = cuda_opt.minimize_batch(lambda x: ((x**4).sum(1), 4 * x**3), np.arange(1.0, 9).reshape(4, 2))
+    other = copied(copied(result))
+    assert [other.message_of(p) for p in range(4)] == [result.message_of(p) for p in range(4)]
+    with pytest.raises(IndexError, match="there is no problem 4: they are counted from 0 to 3"):
+        other.message_of(4)
+
+
+@pytest.mark.parametrize("copied", [copy.copy, copy.deepcopy, pickle.dumps])
+def test_a_solver_is_not_copied(copied):
+    with pytest.raises(TypeError, match="a Solver is neither copied nor pickled; Solver.save.. gives a checkpoint"):
+        copied(cuda_opt.Solver(3))
 
 
 def test_two_threads(rosenbrock):

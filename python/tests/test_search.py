@@ -1,4 +1,6 @@
 """``pattern_search``: batches by the user's vectorised function."""
+import re
+
 import numpy as np
 import pytest
 
@@ -97,6 +99,23 @@ def test_a_stop_at_each_batch():
         result = cuda_opt.pattern_search(rastrigin, BOX, 20, callback=callback)
         assert result.task is cuda_opt.Task.STOPPED and len(batches) == last
         assert result.fun == rastrigin(result.x)
+
+
+@pytest.mark.parametrize("limit, words", [({"maxfun": 19}, "batch of 20 points .* limit of 19 evaluations"),
+                                          ({"options": {"MAX_SECONDS": 1e-300}}, "the time limit was reached before")])
+def test_a_limit_before_the_first_batch(limit, words):
+    """A status, as any limit; there is no point to tell of."""
+    result = cuda_opt.pattern_search(rastrigin, BOX, 20, keep=2, **limit)
+    assert result.status == 1 and not result.success and result.nfev == 0
+    assert re.search(words, result.message)
+    assert np.isnan([result.fun, *result.x, *result.walks_fun, *result.walks_x.ravel()]).all()
+    assert result.walks_x.shape == (2, len(BOX))
+
+
+def test_steps_in_a_list():
+    listed, array = (cuda_opt.pattern_search(rastrigin, BOX, 20, steps=steps) for steps in
+                     ([0.25] * len(BOX), np.full(len(BOX), 0.25)))
+    assert listed.fun == array.fun
 
 
 class OwnError(Exception):

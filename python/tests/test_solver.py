@@ -136,6 +136,26 @@ def test_log(rosenbrock):
         solve(solver, rosenbrock)
 
 
+def test_a_log_that_meddles(rosenbrock):
+    """What the log's function does to the handle in the middle of a step is done, or refused; nothing breaks."""
+    solver = Solver(np.full(4, -1.2), IPRINT_FREQUENCY=1)
+    lines = []
+    solver.set_log(lambda line: (lines.append(line), solver.set_log(None)))
+    solve(solver, rosenbrock)
+    assert len(lines) == 1
+    for meddle, words in ((solver.step, "cuda_opt_solve was called by the log's function"),
+                          (solver.reset, "cuda_opt_reset was called by the log's function"),
+                          (solver.close, "close.. was called by the log's function")):
+        solver.reset()
+        solver.set_log(lambda line: meddle())
+        with pytest.raises(RuntimeError, match=words):
+            solve(solver, rosenbrock)
+    solver.reset()
+    solver.set_log(None)
+    solve(solver, rosenbrock)
+    assert solver.status is Task.CONVERGED
+
+
 def test_misuse_is_an_exception(parabola):
     solver = Solver(np.zeros(3))
     solve(solver, parabola)

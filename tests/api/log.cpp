@@ -74,3 +74,50 @@ TEST_CASE("An exception out of the log's function ends the solve with a code", "
     harness.restart();
     CHECK(harness.run().task == CUDA_OPT_CONVERGED);
 }
+
+namespace {
+
+// What the log's function may and may not do to the handle that calls it.
+struct Meddler {
+    Harness<HostDouble> harness{extended_rosenbrock(4), 5};
+    double x[4] = {}, f = 0, g[4] = {};
+    int64_t lines = 0, refused = 0;
+    bool leaves = false; // by taking itself away
+
+    Outcome run() {
+        harness.set_int(CUDA_OPT_IPRINT_FREQUENCY, 1).set_int(CUDA_OPT_IPRINT_TYPE, 3);
+        REQUIRE(cuda_opt_set_log(harness.handle(), meddle, this) == 0);
+        return harness.run();
+    }
+    static void meddle(void *user, const char *) {
+        Meddler &me = *static_cast<Meddler *>(user);
+        cuda_opt *const s = me.harness.handle();
+        me.lines++;
+        if (me.leaves) cuda_opt_set_log(s, nullptr, nullptr);
+        me.refused += cuda_opt_reset(s) == CUDA_OPT_MISUSE;
+        me.refused += cuda_opt_warm_start(s) == CUDA_OPT_MISUSE;
+        me.refused += cuda_opt_solve(s, me.x, &me.f, me.g) == CUDA_OPT_MISUSE;
+        CHECK_THAT(cuda_opt_message(s), Catch::Contains("cuda_opt_solve was called by the log's function"));
+    }
+};
+
+} // namespace
+
+TEST_CASE("The log's function can neither step nor reset the solve that calls it", "[api]") {
+    const Outcome plain = Harness<HostDouble>(extended_rosenbrock(4), 5).run();
+    Meddler meddler;
+    const Outcome outcome = meddler.run();
+    CHECK(meddler.lines > 10);
+    CHECK(meddler.refused == 3 * meddler.lines);
+    CHECK(outcome.task == CUDA_OPT_CONVERGED);
+    CHECK(outcome.x == plain.x);
+    CHECK(outcome.message == plain.message);
+    CHECK(cuda_opt_reset(meddler.harness.handle()) == 0);
+}
+
+TEST_CASE("The log's function can take itself away", "[api]") {
+    Meddler meddler;
+    meddler.leaves = true;
+    CHECK(meddler.run().task == CUDA_OPT_CONVERGED);
+    CHECK(meddler.lines == 1);
+}

@@ -103,6 +103,42 @@ TEMPLATE_TEST_CASE("The memory's bits are chosen before the first call, and befo
     CHECK(harness.run().x == first.x);
 }
 
+TEMPLATE_TEST_CASE("Arrays that share memory are refused, but for bounds that are the same", "[api]",
+                   EVERY_CONFIGURATION) {
+    if (skipped<TestType>()) return;
+    using Real = typename TestType::Real;
+    constexpr int n = 4;
+    Handle<TestType> s(n, 3);
+    Array<Real> memory(s, 8 * n);
+    Array<double> f(s, 1);
+    memory.write(Vector(8 * n, 0.0));
+    Real *const x = memory.data(), *const g = x + n, *const lower = x + 2 * n, *const upper = x + 3 * n,
+                *const h = x + 4 * n;
+    const auto call = [&](Real *x_at, double *f_at, Real *g_at, const Real *lower_at, const Real *upper_at,
+                          const Real *diagonal) {
+        REQUIRE(cuda_opt_reset(s) == 0);
+        REQUIRE(Abi<Real>::set_bounds(s, lower_at, upper_at) == 0);
+        REQUIRE(Abi<Real>::set_diagonal(s, diagonal) == 0);
+        return Abi<Real>::solve(s, x_at, f_at, g_at);
+    };
+    const auto refused = [&](int code, const std::string &one, const std::string &other) {
+        INFO(cuda_opt_message(s));
+        CHECK(code == CUDA_OPT_MISUSE);
+        CHECK(std::string(cuda_opt_message(s)).find(one + ", of ") == 0);
+        CHECK(std::string(cuda_opt_message(s)).find("bytes, and " + other + ", of ") != std::string::npos);
+    };
+    auto *const in_g = reinterpret_cast<double *>(g + 2);
+    refused(call(x, f.data(), x, nullptr, nullptr, nullptr), "x", "g");
+    refused(call(x, f.data(), g - 1, nullptr, nullptr, nullptr), "x", "g");
+    refused(call(x, in_g, g, nullptr, nullptr, nullptr), "f", "g");
+    refused(call(x, f.data(), g, x, upper, nullptr), "x", "the lower bounds");
+    refused(call(lower + 1, f.data(), g, lower, upper, nullptr), "x", "the lower bounds");
+    refused(call(x, f.data(), g, lower, g + 3, nullptr), "g", "the upper bounds");
+    refused(call(x, f.data(), g, lower, upper, x + 1), "x", "the diagonal");
+    CHECK(call(x, f.data(), g, lower, lower, lower) == CUDA_OPT_EVALUATE_FG); // all of them are read alone
+    CHECK(call(x, f.data(), g, lower, upper, h) == CUDA_OPT_EVALUATE_FG);     // next to each other
+}
+
 TEMPLATE_TEST_CASE("After the end a reset is needed", "[api]", EVERY_CONFIGURATION) {
     if (skipped<TestType>()) return;
     Harness<TestType> harness(valley(), 5);

@@ -62,6 +62,8 @@ TEST_CASE("A call out of order, or for another handle, says so", "[batch]") {
         CHECK(cuda_opt_batch_message(h->s, 0) == "cuda_opt_batch_message" + needs);
         CHECK(cuda_opt_batch_active(h->s) == nullptr);
     }
+    const std::string apart = "x, of 48 bytes, and g, of 48 bytes, share memory: each needs its own";
+    refuses(batch, CUDA_OPT_MISUSE, cuda_opt_batch_solve(batch.s, x, f, x), apart);
     const std::string not_for = " is not for a handle of cuda_opt_create_batch";
     refuses(batch, CUDA_OPT_MISUSE, cuda_opt_solve(batch.s, x, f, g), "cuda_opt_solve" + not_for);
     refuses(batch, CUDA_OPT_MISUSE, cuda_opt_warm_start(batch.s), "cuda_opt_warm_start" + not_for);

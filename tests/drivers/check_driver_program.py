@@ -167,6 +167,11 @@ class Log(unittest.TestCase):
     def test_limit(self):
         self.assertEqual(run(100, 5, "--max-iterations", 3).returncode, 1)
 
+    def test_smallest_and_largest_step_on_either_side_of_the_defaults(self):
+        for smallest, largest in ((1e30, 1e31), (1e-31, 1e-30), (2, 2)):
+            done = run(100, 5, "--stpmin", smallest, "--stpmax", largest, "--max-iterations", 3)
+            self.assertNotEqual((done.returncode, done.stdout), (2, ""), done.stderr)
+
     def test_no_log(self):
         done = run(100, 5, "--iprint", "-1,0")
         self.assertEqual((done.returncode, done.stdout, done.stderr), (0, "", ""))

@@ -191,6 +191,10 @@ TEST_CASE("Settings and calls that are not a search's are refused, and the other
                                    {CUDA_OPT_SEARCH_SEED, -1}})
         CHECK(cuda_opt_set_int(s, key, bad) == CUDA_OPT_IMPROPER_INPUT);
 
+    std::vector<double> both(static_cast<std::size_t>(2 * 2 * search.get_int(CUDA_OPT_WALKS) * 8));
+    CHECK(cuda_opt_search_solve(s, both.data(), both.data() + 1) == CUDA_OPT_MISUSE);
+    CHECK(std::string(search.message()).find("points, of ") == 0);
+
     CHECK(cuda_opt_search_walk(s, 0, x, &f) == CUDA_OPT_MISUSE); // before the first values
     search.step([](const Vector &) { return 1; });
     search.step([](const Vector &) { return 1; });

@@ -127,6 +127,14 @@ TEST_CASE("Limits and targets end a search by batches", "[search]") {
     }
     {
         BatchSearch search(restless(), CUDA_OPT_BACKEND_HOST);
+        search.set_int(CUDA_OPT_MAX_EVALUATIONS, 59);
+        CHECK(search.run(bowl) == CUDA_OPT_EVALUATION_LIMIT);
+        CHECK(search.get_int(CUDA_OPT_EVALUATIONS) == 0);
+        CHECK(std::string(search.message()) ==
+              "the first batch of 60 points would exceed the limit of 59 evaluations: there is no value");
+    }
+    {
+        BatchSearch search(restless(), CUDA_OPT_BACKEND_HOST);
         search.set_int(CUDA_OPT_MAX_ITERATIONS, 0).set_real(CUDA_OPT_MAX_SECONDS, 0.05);
         CHECK(search.run(bowl) == CUDA_OPT_TIME_LIMIT);
     }

@@ -140,6 +140,17 @@ TEST_CASE("A block that is not definite breaks the factorisation down", "[dense]
         fill(system, whole);
         CHECK_FALSE(system.factor_triangular(4));
     }
+    for (const double bad : {-1e6, nan_value, infinite}) { // of the second block, to whose pivots the first one adds
+        INFO("the pivot becomes about " << bad);
+        for (int i = 4; i < 8; i++) {
+            Matrix whole = random_triangular_system(4, uniform);
+            whole(i, i) = bad;
+            fill(system, whole);
+            CHECK_FALSE(system.factor(4));
+            fill(system, whole);
+            CHECK_FALSE(system.factor_triangular(4));
+        }
+    }
     const Matrix whole = random_system(4, uniform);
     fill(system, whole);
     for (int i = 4; i < 8; i++) system(i, i) -= 1e6;
