@@ -277,9 +277,9 @@ enum {
  *                  lacking (then *out is NULL): such a handle is good for cuda_opt_message() and cuda_opt_destroy().
  *  @param n        number of variables, >= 1
  *  @param m        number of correction pairs, >= 1. The workspace holds 2m + 5 vectors of n, 2m + 3 where
- *                  CUDA_OPT_ROBUST is 0, and one more with CUDA_OPT_METRIC_LEARNED; the pairs' inner products take some
- * 512 m^2 bytes more, and more than 4e9 of them are refused as out of memory; their partial sums on the host up to some
- * 5000 m^2
+ *                  CUDA_OPT_ROBUST is 0, and one more with CUDA_OPT_METRIC_LEARNED. The pairs' inner products take
+ *                  some 512 m^2 bytes more, and more than 4e9 of them are refused as out of memory; their partial
+ *                  sums take up to some 5000 m^2 bytes on the host
  *  @param backend  CUDA_OPT_BACKEND_AUTO, _CUDA or _HOST
  *  @return 0, CUDA_OPT_IMPROPER_INPUT, CUDA_OPT_BACKEND_UNAVAILABLE, CUDA_OPT_OUT_OF_MEMORY or CUDA_OPT_MISUSE */
 CUDA_OPT_API int cuda_opt_create(cuda_opt **out, int64_t n, int32_t m, int32_t backend);
@@ -342,7 +342,7 @@ CUDA_OPT_API int cuda_opt_reset(cuda_opt *s);
 /** As cuda_opt_reset(), but the correction pairs stay and are the memory of the next solve, which may have other
  *  bounds, another start, other arrays, and an f that has changed a little: in a sequence of such problems each takes
  *  fewer evaluations. So does a metric that has been learned, where CUDA_OPT_METRIC stays as it is. After
- * cuda_opt_load() it serves a solve that was saved.
+ *  cuda_opt_load() it serves a solve that was saved.
  *  @return 0 or CUDA_OPT_MISUSE */
 CUDA_OPT_API int cuda_opt_warm_start(cuda_opt *s);
 /** A checkpoint: all that a solve needs to go on elsewhere or later, on the host or on CUDA: x, f and g, the pairs, the

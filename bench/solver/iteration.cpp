@@ -2,13 +2,23 @@
 // measured in the same run:
 //
 //     bench_iteration --n 4000000 --m 5 --problem rosenbrock --lower -3 --upper 3 [--uniform] [--single]
-//                     [--backend cuda]
+//                     [--backend cuda] [--wall]
 //
 // Counted bytes of an iteration with a full memory whose first step is accepted, in n-vectors: sweep 1 reads x, g
 // (l, u) and 2m columns; sweep 2 reads the same and writes d, g_base, x_base, x and y: 4m + 13 with bounds, 4m + 9
 // without, or with bounds that are numbers (--uniform). Each further evaluation of a line search costs another sweep 1
 // and a step (x_base, d (l, u), x). Where the columns have fewer bits than x, sweep 1 reads g_base in place of y_new;
 // so does sweep 2 on the host, but on CUDA sweep 1 has written y_new.
+//
+// Of --wall, ms an iteration by the host's clock, from solves of their own with CUDA_OPT_TIMED = 0:
+//
+//     wall     the loop with its evaluations, from one moment at which the device has nothing to do to another
+//     eval     as many evaluations without the solver, one right behind the other
+//     solver   wall less eval: what the loop takes longer for the solver's sake, and what stands between kernels of
+//              the two. On CUDA the launch of an evaluation is in neither, where kernels take longer than launches.
+//              What sweep 2 has left in the cache, an evaluation finds in the loop alone
+//     waited   wall less as many evaluations each of which is waited for. Those have a launch and a way to the host in
+//              them that the loop hides: too little, so a lower limit
 #include <algorithm>
 #include <cstdio>
 #include <stdexcept>
@@ -21,7 +31,7 @@ using namespace cudaopt::bench;
 
 int main(int argc, char **argv) {
     RunOptions o;
-    bool header = false;
+    bool header = false, wall = false;
     int repeat = 1;
     CLI::App app("Time of a solver iteration against the bytes it has to move");
     app.add_option("--n", o.n, "variables")->check(is_positive);
@@ -42,10 +52,22 @@ int main(int argc, char **argv) {
     app.add_flag("--single", o.single, "single precision");
     app.add_option("--history-bits", o.history_bits, "of the memory's columns; 0: those of x")
         ->check(CLI::IsMember({0, 16, 32, 64}));
+    app.add_flag("--wall", wall,
+                 "without events: wall time of the loop; of its evaluations alone, one behind the other; their\n"
+                 "difference; and the difference to evaluations each waited for, which is too little");
     app.add_flag("--header", header, "print the table's head first");
     return run_program(app, "bench_iteration", argc, argv, [&] {
         RunResult r = run_solver(o);
         for (int more = 1; more < repeat; more++) r.seconds = std::min(r.seconds, run_solver(o).seconds);
+        RunResult least; // of --wall
+        o.timed = false;
+        for (int k = 0; wall && k < repeat; k++) {
+            const RunResult one = run_solver(o);
+            if (k == 0) least = one;
+            least.wall = std::min(least.wall, one.wall);
+            least.evaluation_wall = std::min(least.evaluation_wall, one.evaluation_wall);
+            least.waited_evaluation_wall = std::min(least.waited_evaluation_wall, one.waited_evaluation_wall);
+        }
         const double size = r.bytes(), m = o.m, further = r.evaluations - r.iterations;
         const double copied =
             copy_rate(std::max<int64_t>(static_cast<int64_t>(size), int64_t{1} << 30), r.cuda, o.threads);
@@ -58,16 +80,24 @@ int main(int argc, char **argv) {
         const double step = (arrays ? 4 : 2) * size + stored;
         const double counted = sweep_1 + sweep_2 + further / r.iterations * (sweep_1 + step);
         const double seconds = r.seconds / r.iterations, floor = (12 * size + (4 * m + 2) * stored) / copied;
-        if (header)
-            std::printf("%-14s %-5s %-6s %4s %-6s %10s %3s %5s %6s %6s %10s %8s %8s %8s %8s\n", "problem", "where",
+        if (header) {
+            std::printf("%-14s %-5s %-6s %4s %-6s %10s %3s %5s %6s %6s %10s %8s %8s %8s %8s", "problem", "where",
                         "real", "bits", "bounds", "n", "m", "iter", "evals", "cross", "ms/iter", "GB/iter", "GB/s",
                         "of copy", "x floor");
-        std::printf("%-14s %-5s %-6s %4.0f %-6s %10lld %3d %5.0f %6.0f %6.0f %10.5f %8.4f %8.1f %7.1f%% %8.3f\n",
+            if (wall) std::printf(" %10s %10s %10s %10s", "wall", "eval", "solver", "waited");
+            std::printf("\n");
+        }
+        std::printf("%-14s %-5s %-6s %4.0f %-6s %10lld %3d %5.0f %6.0f %6.0f %10.5f %8.4f %8.1f %7.1f%% %8.3f",
                     o.problem.c_str(), r.cuda ? "cuda" : "host", o.single ? "single" : "double", 8 * r.history_bytes,
                     arrays      ? "yes"
                     : r.bounded ? "number"
                                 : "no",
                     static_cast<long long>(r.n), o.m, r.iterations, r.evaluations, r.crossings, 1e3 * seconds,
                     1e-9 * counted, 1e-9 * counted / seconds, 100 * counted / seconds / copied, seconds / floor);
+        const double ms = 1e3 / r.iterations; // an iteration
+        if (wall)
+            std::printf(" %10.5f %10.5f %10.5f %10.5f", ms * least.wall, ms * least.evaluation_wall,
+                        ms * (least.wall - least.evaluation_wall), ms * (least.wall - least.waited_evaluation_wall));
+        std::printf("\n");
     });
 }

@@ -1,14 +1,19 @@
 #include "solver_run.hpp"
 
+#include "bench/common/stopwatch.hpp"
 #include "prepared_solve.hpp"
+#include "whole_run.hpp"
 
 namespace cudaopt::bench {
 
 namespace {
 
-Reading read(const Handle &h) {
-    return {h.get_int(CUDA_OPT_ITERATIONS), h.get_int(CUDA_OPT_EVALUATIONS), h.get_int(CUDA_OPT_CAUCHY_CROSSINGS),
-            h.get_int(CUDA_OPT_BREAKPOINTS_CROSSED), h.get_real(CUDA_OPT_SOLVER_SECONDS)};
+Reading read(const Handle &h, const Stopwatch &watch) {
+    h.synchronize();
+    const double wall = watch.seconds();
+    return {h.get_int(CUDA_OPT_ITERATIONS),       h.get_int(CUDA_OPT_EVALUATIONS),
+            h.get_int(CUDA_OPT_CAUCHY_CROSSINGS), h.get_int(CUDA_OPT_BREAKPOINTS_CROSSED),
+            h.get_real(CUDA_OPT_SOLVER_SECONDS),  wall};
 }
 
 template <class Real> RunResult run(const RunOptions &options) {
@@ -22,6 +27,7 @@ template <class Real> RunResult run(const RunOptions &options) {
     result.bounded = prepared.bounded;
     // From one direction to another, so that every iteration is counted with its second sweep. Reading the time waits
     // for the device, so it is read no oftener than is asked for.
+    const Stopwatch watch;
     const int64_t first = options.m + 2, end = first + options.iterations;
     h.set_int(CUDA_OPT_MAX_ITERATIONS, end + 1);
     Reading last, full;
@@ -33,20 +39,29 @@ template <class Real> RunResult run(const RunOptions &options) {
         iterations = h.get_int(CUDA_OPT_ITERATIONS);
         const bool is_full = full.iterations == 0 && iterations >= first;
         if (is_full || iterations >= end || (options.on_iterate && iterations > last.iterations)) {
-            last = read(h);
+            last = read(h, watch);
             if (is_full) full = last;
             if (options.on_iterate) options.on_iterate(last);
         }
         prepared.evaluate();
     }
-    if (iterations < end) last = read(h);
+    if (iterations < end) last = read(h, watch);
     if (full.iterations == 0 || last.iterations == full.iterations)
         throw std::runtime_error(std::string("the solve ended before there was something to time: ") + h.message());
     result.iterations = static_cast<double>(last.iterations - full.iterations);
     result.evaluations = static_cast<double>(last.evaluations - full.evaluations);
     result.crossings = static_cast<double>(last.crossings - full.crossings);
     result.seconds = last.seconds - full.seconds;
+    result.wall = last.wall - full.wall;
     result.f = h.get_real(CUDA_OPT_F);
+    if (!options.timed) {
+        const auto evaluate = [&] { prepared.evaluate(); };
+        const auto wait = [&] { h.synchronize(); };
+        const auto evaluate_and_wait = [&] { evaluate(), wait(); };
+        const int64_t count = last.evaluations - full.evaluations;
+        result.evaluation_wall = result.evaluations * seconds_of_one(evaluate, wait, count);
+        result.waited_evaluation_wall = result.evaluations * seconds_of_one(evaluate_and_wait, wait, count);
+    }
     return result;
 }
 

@@ -12,7 +12,7 @@ namespace cudaopt::bench {
 // Counts and time inside the solver so far.
 struct Reading {
     int64_t iterations = 0, evaluations = 0, crossings = 0, breakpoints = 0;
-    double seconds = 0;
+    double seconds = 0, wall = 0; // inside the solver; since the solve began
 };
 
 struct RunOptions {
@@ -25,6 +25,7 @@ struct RunOptions {
     std::string problem = "rosenbrock", backend = "auto";
     bool single = false, own_bounds = false, approximate_cauchy = false;
     bool time_copies = false;                        // of x to the host, and of f and g from there
+    bool timed = true;                               // CUDA_OPT_TIMED; without it the evaluations alone are timed, too
     bool uniform = false;                            // lower and upper as numbers, not in arrays
     std::function<void(const Reading &)> on_iterate; // empty: iterates are not reported
     double lower = -std::numeric_limits<double>::infinity(), upper = std::numeric_limits<double>::infinity();
@@ -35,6 +36,9 @@ struct RunResult {
     bool cuda = false, bounded = false;
     // After the first m + 2 iterations, which fill the memory:
     double iterations = 0, evaluations = 0, crossings = 0, seconds = 0;
+    double wall = 0; // of all of it, evaluations too
+    // Not timed: as many evaluations without the solver, one right behind the other, and each waited for.
+    double evaluation_wall = 0, waited_evaluation_wall = 0;
     double f = 0; // at the end
     double bytes() const { return static_cast<double>(n) * element_bytes; }
     double element_bytes = 8, history_bytes = 8; // of an element of x, and of S and Y

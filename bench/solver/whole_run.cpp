@@ -80,14 +80,13 @@ bool have_cuda() {
     }
 }
 
-double seconds_of_one(const std::function<void()> &evaluate, const std::function<void()> &wait) {
-    constexpr int repetitions = 20;
+double seconds_of_one(const std::function<void()> &evaluate, const std::function<void()> &wait, int64_t repetitions) {
     evaluate(); // to warm up
     wait();
     const Stopwatch watch;
-    for (int k = 0; k < repetitions; k++) evaluate();
+    for (int64_t k = 0; k < repetitions; k++) evaluate();
     wait();
-    return watch.seconds() / repetitions;
+    return watch.seconds() / static_cast<double>(repetitions);
 }
 
 } // namespace cudaopt::bench

@@ -40,6 +40,7 @@ WholeRun run_whole(const RunOptions &options, const Stop &stop, int64_t mark = 0
 bool have_cuda();
 
 // The mean time of some repetitions of evaluate(), the last of which is followed by wait().
-double seconds_of_one(const std::function<void()> &evaluate, const std::function<void()> &wait);
+double seconds_of_one(const std::function<void()> &evaluate, const std::function<void()> &wait,
+                      int64_t repetitions = 20);
 
 } // namespace cudaopt::bench

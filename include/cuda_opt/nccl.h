@@ -53,8 +53,8 @@ static inline void cuda_opt_nccl_end(cuda_opt_nccl *by) {
 
 /** Do what CUDA_OPT_EXCHANGE asks for, and wait for it; all ranks have to.
  *  @return CUDA_OPT_EXCHANGE: go on with cuda_opt_solve(). CUDA_OPT_EXCHANGE_FAILED: the solve has ended on this rank,
- * and the message says why; the others wait until ncclCommAbort() is called. CUDA_OPT_MISUSE where the last task was
- * another */
+ *          and the message says why; the others wait until ncclCommAbort() is called. CUDA_OPT_MISUSE where the last
+ *          task was another */
 static inline int cuda_opt_exchange_nccl(cuda_opt *s, cuda_opt_nccl *by) {
     void *send, *receive;
     int64_t bytes;

@@ -156,7 +156,9 @@ int set_of_solve(cuda_opt *s, int32_t key, int64_t value) {
     if (const int code = check_no_exchange(*s)) return code;
     const IntSetting *setting = find(int_settings, key);
     if (!setting) {
-        s->message().set("%d is not the key of an integer setting", key);
+        const RealSetting *const real = find(real_settings, key);
+        if (real) s->message().set("CUDA_OPT_%s is a real setting, for cuda_opt_set_real", real->name);
+        else s->message().set("%d is not the key of an integer setting", key);
         return CUDA_OPT_IMPROPER_INPUT;
     }
     if (s->batch && is_solvers_alone(key)) {
@@ -195,7 +197,9 @@ int set_real(cuda_opt *s, int32_t key, double value) {
     if (const int code = check_no_exchange(*s)) return code;
     const RealSetting *setting = find(real_settings, key);
     if (!setting) {
-        s->message().set("%d is not the key of a real setting", key);
+        const IntSetting *const integer = find(int_settings, key);
+        if (integer) s->message().set("CUDA_OPT_%s is an integer setting, for cuda_opt_set_int", integer->name);
+        else s->message().set("%d is not the key of a real setting", key);
         return CUDA_OPT_IMPROPER_INPUT;
     }
     const bool inside = (setting->open_below ? value > setting->least : value >= setting->least) &&

@@ -17,7 +17,7 @@ from ._result import new_result
 from ._space import Array, as_array, name_of
 from ._space_of import space_of
 
-OBJECTIVES, GRADIENTS = "the values of the function", "the gradients"
+OBJECTIVES, GRADIENTS = "the array of fun's values", "the array of gradients"
 # What ends a batch without a fault of the call; each problem has a code of its own. A batch goes on where bounds are
 # crossed in some problems, so that IMPROPER_INPUT may be the code of the first that has not converged.
 _BATCH_ENDS = ENDS | {Task.IMPROPER_INPUT}

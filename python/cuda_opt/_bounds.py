@@ -64,7 +64,7 @@ def _from_pairs(pairs: Any, n: int) -> Bounds:
         raise TypeError(f"bounds is a {name_of(pairs)}: it has to be Bounds, or pairs (lower, upper)")
     rows = pairs if isinstance(pairs, np.ndarray) and pairs.dtype.kind in "fiu" else list(pairs)
     if len(rows) != n:
-        hint = ": lower and upper bounds in arrays are Bounds(lower, upper)" if len(rows) == 2 else ""
+        hint = ": lower and upper bounds, as numbers or arrays, are Bounds(lower, upper)" if len(rows) == 2 else ""
         raise ValueError(f"bounds has {len(rows)} pairs, but x0 has {n} elements{hint}")
     try:
         if not isinstance(rows, np.ndarray):

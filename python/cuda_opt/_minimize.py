@@ -71,7 +71,10 @@ def _settings(options: Mapping[str, Any], tol: float | None) -> tuple[int, dict[
         **own,
     }
     if unknown := given.keys() - _WITHOUT_EFFECT:
-        raise ValueError(f"there is no option {', '.join(sorted(map(str, unknown)))}")
+        names = sorted(map(str, unknown))
+        meant = [name.upper() for name in names if name.upper() in INTEGERS or name.upper() in REALS]
+        hint = f", but there {'is' if len(meant) == 1 else 'are'} {', '.join(meant)}" if meant else ""
+        raise ValueError(f"there is no option {', '.join(names)}{hint}")
     return m, settings, disp
 
 

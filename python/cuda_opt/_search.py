@@ -16,7 +16,7 @@ from ._result import new_result
 from ._space import Space, as_array, one_axis
 from ._space_of import space_of
 
-VALUES = "the values of the function"
+VALUES = "the array of fun's values"
 _ENDS = LIMITS | {Task.CONVERGED, Task.NOT_FINITE, Task.STOPPED}
 _AT_SMALLEST_STEP = {"repeat": 0, "end": 1, "restart": 2}
 
@@ -37,7 +37,7 @@ def _box(bounds: Any, like: Any) -> tuple[Space, Any, Any, int]:
     space = space_of(model)
     if space.bits != 64:
         raise TypeError("the bounds of a search have to be of float64: points and values are")
-    n = one_axis(arrays[0], "the bounds")
+    n = one_axis(arrays[0], "an array of bounds")
     limits = []
     for side in limits_of(Bounds(*sides), n, space):
         limits.append(space.from_numpy(np.full(n, side)) if isinstance(side, float) else side)

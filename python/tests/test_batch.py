@@ -317,11 +317,11 @@ def test_errors_come_out_and_memory_is_freed():
         ({"jac": None}, ValueError, "jac is None"),
         ({"stream": "a"}, TypeError, "stream is 'a'"),
         ({"fun": lambda x: np.zeros(4)}, TypeError, "the function returned a numpy.ndarray: with jac=True"),
-        ({"fun": lambda x: (np.zeros(3), x)}, ValueError, r"values of the function has the shape \(3,\), not \(4,\)"),
-        ({"fun": lambda x: (0.0, x)}, ValueError, r"the values of the function has the shape \(1,\), not \(4,\)"),
-        ({"fun": lambda x: (np.zeros(4), x.T)}, ValueError, r"the gradients has the shape \(3, 4\), not \(4, 3\)"),
-        ({"fun": lambda x: (np.zeros(4) * 1j, x)}, TypeError, "the values of the function has elements of complex128"),
-        ({"fun": lambda x: (np.zeros(4), x * 1j)}, TypeError, "the gradients has elements of complex128"),
+        ({"fun": lambda x: (np.zeros(3), x)}, ValueError, r"array of fun's values has the shape \(3,\), not \(4,\)"),
+        ({"fun": lambda x: (0.0, x)}, ValueError, r"the array of fun's values has the shape \(1,\), not \(4,\)"),
+        ({"fun": lambda x: (np.zeros(4), x.T)}, ValueError, r"array of gradients has the shape \(3, 4\), not \(4, 3\)"),
+        ({"fun": lambda x: (np.zeros(4) * 1j, x)}, TypeError, "the array of fun's values has elements of complex128"),
+        ({"fun": lambda x: (np.zeros(4), x * 1j)}, TypeError, "the array of gradients has elements of complex128"),
     ],
 )
 def test_bad_input(settings, kind, text):

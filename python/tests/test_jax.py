@@ -292,7 +292,7 @@ def test_bad_input_of_a_batch(doubles):
     ):
         with pytest.raises(kind, match=text):
             cuda_opt.jax.minimize_batch(**{"fun": parabola, "x0": x0, **settings})
-    with pytest.raises(ValueError, match=r"the gradients has the shape \(4,\), not \(6, 4\)"):
+    with pytest.raises(ValueError, match=r"the array of gradients has the shape \(4,\), not \(6, 4\)"):
         cuda_opt.minimize_batch(lambda x: (x[:, 0], x[0]), x0)
     without = jax.enable_x64(False) if hasattr(jax, "enable_x64") else jax.experimental.enable_x64(False)
     with without, pytest.raises(ValueError, match="set jax_enable_x64"):

@@ -267,8 +267,8 @@ def test_batch(dtype, fake_device):
         assert isinstance(result.jac, Array) and result.fun.dtype == np.float64 and result.x.dtype == dtype
     assert max(ended) > 1
     for returned, text in (
-        ((Array(np.zeros(5)), row), r"the values of the function has the shape \(5,\), not \(6,\)"),
-        ((Array(np.zeros(6)), row), r"the gradients has the shape \(4,\), not \(6, 4\)"),
+        ((Array(np.zeros(5)), row), r"the array of fun's values has the shape \(5,\), not \(6,\)"),
+        ((Array(np.zeros(6)), row), r"the array of gradients has the shape \(4,\), not \(6, 4\)"),
     ):
         with pytest.raises(ValueError, match=text):
             cuda_opt.minimize_batch(lambda x: returned, rows)

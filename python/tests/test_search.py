@@ -132,9 +132,10 @@ def test_bad_input():
     with pytest.raises(OwnError):
         search(failing)
     for kind, text, arguments, settings in (
-        (ValueError, r"the values of the function has the shape \(4,", [lambda x: x[:, 0]], {}),
+        (ValueError, r"the array of fun's values has the shape \(4,", [lambda x: x[:, 0]], {}),
         (ValueError, "inf", [rastrigin, [(0, np.inf)] * 2], {}),
         (ValueError, "two numbers", [rastrigin, cuda_opt.Bounds(0, 1)], {}),
+        (ValueError, r"an array of bounds has the shape \(2, 2\)", [rastrigin, cuda_opt.Bounds(np.eye(2), 1)], {}),
         (ValueError, "1.*0", [rastrigin, [(1, 0)]], {}),
         (TypeError, "float64", [rastrigin, cuda_opt.Bounds(np.zeros(2, np.float32), 1)], {}),
         (ValueError, "walks", [rastrigin, BOX, 0], {}),

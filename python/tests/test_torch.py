@@ -333,9 +333,9 @@ def test_bad_input_of_a_batch():
     for settings, kind, text in (
         ({"bounds": cuda_opt.Bounds(x0.float(), None)}, TypeError, "the lower bound has elements of torch.float32"),
         ({"bounds": cuda_opt.Bounds(x0.T.contiguous().T, None)}, ValueError, "the lower bound is not contiguous"),
-        ({"fun": lambda x: (x[0], x)}, ValueError, r"the values of the function has the shape \(4,\), not \(6,\)"),
-        ({"fun": lambda x: (0.0, x)}, TypeError, "the values of the function is a float, but x0 is a torch tensor"),
-        ({"fun": lambda x: (x[:, 0], x[0])}, ValueError, r"the gradients has the shape \(4,\), not \(6, 4\)"),
+        ({"fun": lambda x: (x[0], x)}, ValueError, r"the array of fun's values has the shape \(4,\), not \(6,\)"),
+        ({"fun": lambda x: (0.0, x)}, TypeError, "the array of fun's values is a float, but x0 is a torch tensor"),
+        ({"fun": lambda x: (x[:, 0], x[0])}, ValueError, r"the array of gradients has the shape \(4,\), not \(6, 4\)"),
         ({"x0": x0.long()}, TypeError, "x0 has elements of int64"),
     ):
         with pytest.raises(kind, match=text):

@@ -129,6 +129,7 @@ TEST_CASE("Integer settings accept their range and nothing else", "[api]") {
         }
         double real = 0;
         CHECK(cuda_opt_set_real(settings, setting.key, 1) == CUDA_OPT_IMPROPER_INPUT);
+        CHECK(settings.message_mentions(" is an integer setting, for cuda_opt_set_int"));
         CHECK(cuda_opt_get_real(settings, setting.key, &real) == CUDA_OPT_IMPROPER_INPUT);
     }
 }
@@ -153,6 +154,7 @@ TEST_CASE("Real settings accept their range and nothing else", "[api]") {
         }
         int64_t integer = 0;
         CHECK(cuda_opt_set_int(settings, setting.key, 1) == CUDA_OPT_IMPROPER_INPUT);
+        CHECK(settings.message_mentions(" is a real setting, for cuda_opt_set_real"));
         CHECK(cuda_opt_get_int(settings, setting.key, &integer) == CUDA_OPT_IMPROPER_INPUT);
     }
 }

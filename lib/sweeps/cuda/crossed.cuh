@@ -41,6 +41,7 @@ __device__ void send_rows(bool inside, const CrossedHead &head, int columns, con
         const int64_t row = __shfl_sync(~0u, head.index, owner);
         const double g = __shfl_sync(~0u, head.g, owner), z = __shfl_sync(~0u, head.z, owner);
         double *const record = to.records + place * CrossedRows::record_size(columns);
+#pragma unroll 1 // what an unrolled loop needs beforehand would take registers from sweep 1, tile after tile
         for (int k = lane; k <= columns; k += 32) {
             const int j = k - 1;
             record[k] = k == 0                     ? __longlong_as_double(row)

@@ -106,20 +106,17 @@ __global__ void __launch_bounds__(products_threads, resident_blocks(blocks))
     double2 *const factors =
         reinterpret_cast<double2 *>(shared + products_warps * stages * place.bytes()) + (metric ? warp * rows : 0);
 
-    // From the last tile to the first: evaluations and sweep 2 go the other way, so that each finds in the second-level
-    // cache what the one before it touched last.
-    const BlockShare share = pieces.share(v.n, rows, block_of_pieces(pieces), gridDim.x, products_warps);
-    const int begin = static_cast<int>(share.begin), step = static_cast<int>(share.step);
-    const int first_tile = static_cast<int>(share.end - 1 - (share.offset + warp));
+    const WarpTiles tiles(pieces, v.n, rows);
     using OwnRing = Ring<Real, History, most_stored(blocks, kind), most_beside(kind, apart)>;
-    OwnRing ring(sources, place, v.box, v.n, OwnRing::whole_tiles(place, v.n, aligned, first_tile, stages * step),
+    OwnRing ring(sources, place, v.box, v.n,
+                 OwnRing::whole_tiles(place, v.n, aligned, tiles.first, stages * tiles.step),
                  shared + warp * stages * place.bytes(), stages);
-    take_off_rows_past_the_end<kind, lane_rows>(own_sums, v.n, first_tile, lane, request);
-    const auto ask = [&](int tile) { ring.ask(tile >= begin ? tile : -1); };
+    take_off_rows_past_the_end<kind, lane_rows>(own_sums, v.n, tiles.first, lane, request);
+    const auto ask = [&](int tile) { ring.ask(tile >= tiles.begin ? tile : -1); };
     await_kernel_before(); // the caller's evaluation
-    for (int s = 0; s < stages - 1; s++) ask(first_tile - s * step);
-    for (int tile = first_tile; tile >= begin; tile -= step) {
-        ask(tile - (stages - 1) * step);
+    for (int s = 0; s < stages - 1; s++) ask(tiles.first - s * tiles.step);
+    for (int tile = tiles.first; tile >= tiles.begin; tile -= tiles.step) {
+        ask(tile - (stages - 1) * tiles.step);
         unsigned char *const stage = ring.await();
 
         RowsAhead<Real, lane_rows> at;

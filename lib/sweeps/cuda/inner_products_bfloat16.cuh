@@ -56,19 +56,18 @@ __global__ void __launch_bounds__(products_threads, bfloat16_resident(octets))
     Products products;
     LaneSums<Real> own_sums;
     double slope = 0; // g's_new, which the line search wants in double precision
-    const BlockShare share = pieces.share(v.n, rows, block_of_pieces(pieces), gridDim.x, products_warps);
-    const int begin = static_cast<int>(share.begin), step = static_cast<int>(share.step);
-    const int first_tile = static_cast<int>(share.end - 1 - (share.offset + warp));
+    const WarpTiles tiles(pieces, v.n, rows);
     using OwnRing = Ring<Real, bfloat16, most_bfloat16_stored(octets), most_beside(kind, true)>;
-    OwnRing ring(sources, place, v.box, v.n, OwnRing::whole_tiles(place, v.n, aligned, first_tile, stages * step),
+    OwnRing ring(sources, place, v.box, v.n,
+                 OwnRing::whole_tiles(place, v.n, aligned, tiles.first, stages * tiles.step),
                  shared + warp * stages * place.bytes(), stages);
-    take_off_rows_past_the_end<kind, lane_rows>(own_sums, v.n, first_tile, lane, request);
-    const auto ask = [&](int tile) { ring.ask(tile >= begin ? tile : -1); };
+    take_off_rows_past_the_end<kind, lane_rows>(own_sums, v.n, tiles.first, lane, request);
+    const auto ask = [&](int tile) { ring.ask(tile >= tiles.begin ? tile : -1); };
     await_kernel_before(); // the caller's evaluation
-    for (int s = 0; s < stages - 1; s++) ask(first_tile - s * step);
+    for (int s = 0; s < stages - 1; s++) ask(tiles.first - s * tiles.step);
     int until_passed_on = tiles_passed_on;
-    for (int tile = first_tile; tile >= begin; tile -= step) {
-        ask(tile - (stages - 1) * step);
+    for (int tile = tiles.first; tile >= tiles.begin; tile -= tiles.step) {
+        ask(tile - (stages - 1) * tiles.step);
         unsigned char *const stage = ring.await();
 
         RowsAhead<Real, lane_rows> at;

@@ -12,6 +12,17 @@ __device__ inline int block_of_pieces(const Pieces &pieces) {
     return static_cast<int>(pieces.by_segments() ? gridDim.x - 1 - blockIdx.x : blockIdx.x);
 }
 
+// The tiles of a warp: first, first - step, ..., none before begin. From the last to the first: evaluations and sweep 2
+// go the other way, so that each finds in the second-level cache what the one before it touched last.
+struct WarpTiles {
+    int first, begin, step;
+    __device__ WarpTiles(const Pieces &pieces, int64_t n, int rows) {
+        const BlockShare share = pieces.share(n, rows, block_of_pieces(pieces), gridDim.x, products_warps);
+        begin = static_cast<int>(share.begin), step = static_cast<int>(share.step);
+        first = static_cast<int>(share.end - 1 - (share.offset + threadIdx.x / 32));
+    }
+};
+
 // The lane's own rows of a tile, h but for products in a metric. Of a fresh pair y_new = g - g_base, of which g_base is
 // stored, is formed on the way; rounded as it will be stored. Where g_base has a vector of its own, y_new is stored at
 // once, so that sweep 2 reads the column and not g_base: in y_to, the tile's rows of it, and kept in the cache or not.
