@@ -311,11 +311,11 @@ template <class Real, class Team, class ShapeOf = Shape> class SmallSweeps {
                                          [&](auto pairs) { take_direction_of(pairs, request, coefficients); });
     }
 
-    // The rows of the pairs move on by one, and d takes the place of the newest. Where the compiler knows how many
-    // there are, a row is loaded while the one before it is worked on.
+    // The rows of the pairs move on by one, and d takes the place of the newest. On a device, where the compiler knows
+    // how many there are, a row is loaded while the one before it is worked on.
     template <class Size>
     CUDA_OPT_HD_INLINE void take_direction_of(Size pairs, const DirectionRequest &request, const double *coefficients) {
-        constexpr bool known = !std::is_same_v<Size, int>;
+        constexpr bool known = on_device && !std::is_same_v<Size, int>;
         using Own = RowOfPairs<Real, known ? 2 * ShapeOf::fixed_m : 0, Values>;
         struct Loaded {
             Row at;
