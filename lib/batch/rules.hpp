@@ -14,7 +14,8 @@ template <class Real, class ShapeOf = Shape> struct Problems {
     Real *x = nullptr, *g = nullptr;
     double *f = nullptr;
     const Real *lower = nullptr, *upper = nullptr;
-    bool bounds_for_each = false, packed = false;
+    const Real *diagonal = nullptr; // of the caller, or NULL
+    bool bounds_for_each = false, diagonal_for_each = false, packed = false;
     double lower_all = -infinity, upper_all = infinity;
     int32_t *codes = nullptr;
     unsigned char *marks = nullptr; // of those that wait for an evaluation
@@ -123,6 +124,12 @@ template <class Real, class ShapeOf = Shape> struct Advance {
         int task;
         for (;; order = Order::stop) {
             task = one.run(order, seconds);
+            if constexpr (serves_metrics<ShapeOf>)
+                while (task == CUDA_OPT_SUPPLY_DIAGONAL) { // it came with f and g
+                    all.copy(team, all.diagonal + (all.diagonal_for_each ? row * all.shape.n : 0), one.h());
+                    team.sync();
+                    task = one.run(Order::go_on, seconds);
+                }
             if (!stop || task <= 0 || order == Order::stop) break;
         }
         all.tell(team, one, k, task);

@@ -26,6 +26,7 @@ template <class Real, class Team, class ShapeOf = Shape> class SmallProblem {
     CUDA_OPT_HD State &state() const { return *reinterpret_cast<State *>(desk_ + sizeof(Head)); }
     CUDA_OPT_HD Values x() const { return sweeps_.x(); }
     CUDA_OPT_HD Values g() const { return sweeps_.g(); }
+    CUDA_OPT_HD Values h() const { return sweeps_.h(); }
     CUDA_OPT_HD double &f() const { return sweeps_.f(); }
 
     // A new problem, whose start is still to be put into x.
@@ -41,12 +42,12 @@ template <class Real, class Team, class ShapeOf = Shape> class SmallProblem {
     // To be told after begin(), and whenever it is taken up again. By lane 0.
     CUDA_OPT_HD void set(const Settings &settings) const {
         Settings &own = state().settings = settings;
-        own.metric = Metric::one_number; // what these sweeps do not serve
-        own.report_iterates = false;
+        if (!in_metric(shape_)) own.metric = Metric::one_number;
+        own.report_iterates = false; // what these sweeps do not serve
         own.log_frequency = -1;
     }
 
-    // To the next task: CUDA_OPT_EVALUATE_FG, or a code. Each lane gets it.
+    // To the next task: CUDA_OPT_EVALUATE_FG, CUDA_OPT_SUPPLY_DIAGONAL, which is h, or a code. Each lane gets it.
     CUDA_OPT_HD int run(Order order, double seconds) {
         Answer answer;
         answer.seconds = seconds;
