@@ -94,8 +94,8 @@ CUDA_OPT_API int cuda_opt_batch_set_bounds(cuda_opt *s, const double *lower, con
 /** As cuda_opt_batch_set_bounds(), for a handle of cuda_opt_create_batch_f32(). */
 CUDA_OPT_API int cuda_opt_batch_set_bounds_f32(cuda_opt *s, const float *lower, const float *upper);
 /** With CUDA_OPT_METRIC = CUDA_OPT_METRIC_DIAGONAL: a diagonal of H0 for each problem, the approximate inverse of its
- *  Hessian at x, instead of that of cuda_opt_set_diagonal(), one for all. Where CUDA_OPT_EVALUATE_BATCH asks for f and
- * g their rows of the diagonal are to be filled in, too; they are read where x becomes an iterate, as often as
+ *  Hessian at x, instead of that of cuda_opt_set_diagonal(), one for all. Where CUDA_OPT_EVALUATE_BATCH asks for f, g,
+ *  their rows of the diagonal are to be filled in, too; they are read where x becomes an iterate, as often as
  *  CUDA_OPT_DIAGONAL_EVERY says: with 0, as given with the first f and g. There is no CUDA_OPT_SUPPLY_DIAGONAL. The
  *  array belongs to the caller, is only read, and shares no memory with x, f and g. Before the first call of
  *  cuda_opt_batch_solve(). A problem with an element that is not positive and finite ends by CUDA_OPT_BAD_DIAGONAL.

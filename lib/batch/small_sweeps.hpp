@@ -27,14 +27,16 @@ struct RowFacts {
 // A row of the pairs and the coefficients of the panel's columns: in registers where the compiler knows how many there
 // are, else where they stand.
 template <class Real, int count, class Values = const Real *> struct RowOfPairs {
-    Real values[count];
+    Real values[count] = {};
+    RowOfPairs() = default;
     CUDA_OPT_HD_INLINE explicit RowOfPairs(const Values &from) {
         for (int k = 0; k < count; k++) values[k] = from[k];
     }
     CUDA_OPT_HD_INLINE Real operator[](int k) const { return values[k]; }
 };
 template <class Real, class Values> struct RowOfPairs<Real, 0, Values> {
-    Values values;
+    Values values{};
+    RowOfPairs() = default;
     CUDA_OPT_HD_INLINE explicit RowOfPairs(const Values &from) : values(from) {}
     CUDA_OPT_HD_INLINE Real operator[](int k) const { return values[k]; }
 };
@@ -82,7 +84,8 @@ template <class Real, class Team, class ShapeOf = Shape> class SmallSweeps {
             break;
         case Verb::inner_products:
             bring_to_front(state.panel_asked());
-            if constexpr (serves_metrics<ShapeOf>) weighted_rows().learn(team_, front(), state.products_asked().update);
+            if constexpr (serves_metrics<ShapeOf>)
+                if (in_metric(shape_)) weighted_rows().learn(team_, front(), state.products_asked().update);
             inner_products(state.panel_asked());
             answer.sums = &told_->products;
             break;
@@ -240,13 +243,16 @@ template <class Real, class Team, class ShapeOf = Shape> class SmallSweeps {
         const bool with_displacement = request.threshold > 0; // else nobody asks for its products
         const bool same_rows = request.free_gram && free == shape_.n;
         const auto store_leading = [=](int a, int b, double sum) {
-            if (!with_displacement && (a == panel::displacement || b == panel::displacement)) return;
-            leading[a * columns + b] = sum;
-            if (b < panel::leading) leading[b * columns + a] = sum;
+            if (with_displacement || (a != panel::displacement && b != panel::displacement))
+                leading[a * columns + b] = sum;
+        };
+        const auto store_leading_twice = [=](int a, int b, double sum) { // where a <= b alone are formed
+            store_leading(a, b, sum);
+            if (a < b && b < panel::leading) store_leading(b, a, sum);
         };
         const auto store_free = [=](int a, int b, double sum) {
             gram[panel::gram_index(a, b, columns)] = sum;
-            if (same_rows && a < panel::leading) store_leading(a, b, sum);
+            if (same_rows && a < panel::leading) store_leading_twice(a, b, sum);
         };
         const AllRows all{shape_.n};
         const ListedRows listed{free, free_};
@@ -256,7 +262,7 @@ template <class Real, class Team, class ShapeOf = Shape> class SmallSweeps {
                 if (request.free_gram) form_triangle(team_, panel, columns, listed, store_free);
             } else {
                 constexpr int known = panel::columns(pairs);
-                if (!same_rows) form_band<0, panel::leading, known>(panel, all, store_leading);
+                if (!same_rows) form_band<0, panel::leading, known>(panel, all, store_leading_twice);
                 if (!request.free_gram) return;
                 form_band<0, panel::leading, known>(panel, listed, store_free);
                 form_band<panel::leading, known, known>(panel, listed, store_free);
@@ -363,7 +369,7 @@ template <class Real, class Team, class ShapeOf = Shape> class SmallSweeps {
         const double of_gradient = request.gradient_coefficient;
         DirectionRecord record;
         double d_squared = 0, slope = 0;
-        Loaded next = load(0);
+        Loaded next{};
         if (team_.lane() < shape_.n) next = load(team_.lane());
         CUDA_OPT_ROLLED
         for (int first = 0; first < shape_.n; first += Team::width) {

@@ -45,7 +45,6 @@ template <class Values> struct WeightedRows {
             }
             h[i] = static_cast<std::decay_t<decltype(h[i])>>(learned);
         }
-        team.sync();
     }
 
     // The panel in the coordinates that h scales, in entries: n rows of padded(columns).
