@@ -1,8 +1,9 @@
-! Many small problems at once: cuda_opt_batch.h, which documents it, for Fortran, beside the module cuda_opt. (Its name is
-! not that of the header, since CUDA_OPT_BATCH is a constant of that module, and Fortran knows no capitals.)
+! Many small problems at once: cuda_opt_batch.h, which documents it, for Fortran, beside the module cuda_opt. (The name
+! differs because CUDA_OPT_BATCH is a constant of that module, and Fortran does not tell capitals.)
 !
-! The count rows of n values are the columns of an array x(n, count): c_loc(x) passes it, nothing is copied. Problems are
-! counted from 0 here, as in C. Host arrays have less to write with the batch_minimiser of the module cuda_opt_arrays.
+! The count rows of n values are the columns of an array x(n, count): c_loc(x) passes it, nothing is copied. Problems
+! are counted from 0 here, as in C. Programs whose arrays are Fortran's own, on the host, have less to write with the
+! batch_minimiser of the module cuda_opt_arrays.
 !
 !     use, intrinsic :: iso_c_binding
 !     use cuda_opt
