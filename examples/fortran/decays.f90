@@ -63,7 +63,7 @@ program decays
     print '(a)', fits%message()
     if (fits%get(CUDA_OPT_BATCH_CODE, codes) /= 0) stop 1
     print '(i0, a, i0, a, i0, a)', curves, ' curves, ', count(codes == CUDA_OPT_CONVERGED), ' fits have converged, ', &
-        count(x(3, :) <= lower(3, :)), ' offsets are 0'
+        count(abs(x(3, :)) <= 0), ' offsets are 0'
     print '(a, f6.4, a, f5.2, a)', 'rms residual ', noise*sqrt(2*sum(f)/size(s)), ', rates off by ', &
         100*sum(abs(x(2, :)/truth(2, :) - 1))/curves, ' % in the mean'
     if (command_argument_count() > 1) then
