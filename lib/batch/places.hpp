@@ -19,6 +19,12 @@ struct Shape {
 // Where they are known to the compiler.
 template <int n_, int m_> struct FixedShape { static constexpr int n = n_, m = m_, fixed_m = m_; };
 
+// Likewise, in a metric, which a state of known size does not serve.
+template <int n_, int m_> struct MetricShape {
+    static constexpr int fixed_m = 0, n = n_, m = m_;
+    static constexpr bool metric = true;
+};
+
 // Where the number of pairs is.
 template <int m_> struct ShapeOfPairs {
     static constexpr int fixed_m = m_, m = m_;
@@ -38,7 +44,7 @@ template <class ShapeOf> CUDA_OPT_HD constexpr ShapeOf shape_of(Shape shape) {
     else return {shape.n};
 }
 
-template <class ShapeOf> inline constexpr bool serves_metrics = std::is_same_v<ShapeOf, Shape>;
+template <class ShapeOf> inline constexpr bool serves_metrics = ShapeOf::fixed_m == 0;
 template <class ShapeOf> CUDA_OPT_HD constexpr bool in_metric(const ShapeOf &shape) {
     if constexpr (serves_metrics<ShapeOf>) return shape.metric;
     else return false;

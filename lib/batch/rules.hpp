@@ -116,20 +116,17 @@ template <class Real, class ShapeOf = Shape> struct Advance {
             all.copy(team, all.g + row * all.shape.n, one.g());
             if (team.lane() == 0) one.f() = all.f[row];
         }
-        if (team.lane() == 0) one.set(settings);
+        if (team.lane() == 0) one.set(settings, in_metric(all.shape) ? settings.metric : Metric::one_number);
         team.sync();
         Order order = pass == Pass::stop_waiting  ? Order::stop_waiting
                       : pass == Pass::end_of_time ? Order::end_of_time
                                                   : Order::go_on;
+        const auto supply = [&](const auto &h) { // it came with f and g
+            all.copy(team, all.diagonal + (all.diagonal_for_each ? row * all.shape.n : 0), h);
+        };
         int task;
         for (;; order = Order::stop) {
-            task = one.run(order, seconds);
-            if constexpr (serves_metrics<ShapeOf>)
-                while (task == CUDA_OPT_SUPPLY_DIAGONAL) { // it came with f and g
-                    all.copy(team, all.diagonal + (all.diagonal_for_each ? row * all.shape.n : 0), one.h());
-                    team.sync();
-                    task = one.run(Order::go_on, seconds);
-                }
+            task = one.run(order, seconds, supply);
             if (!stop || task <= 0 || order == Order::stop) break;
         }
         all.tell(team, one, k, task);

@@ -123,8 +123,9 @@ template <int width> struct EachByLanes {
 };
 
 // As the kernel of a functor has it: all in one.
-template <int n, int m, int width, class Real> Left<Real> by_functor(const Data<Real> &data) {
-    using Shape = batch::FixedShape<n, m>;
+template <int n, int m, int width, int64_t metric = Metric::one_number, class Real>
+Left<Real> by_functor(const Data<Real> &data) {
+    using Shape = batch::ShapeIn<n, m, metric>;
     Left<Real> left{data.x, std::vector<BatchEnd>(static_cast<std::size_t>(data.count))};
     std::vector<double> memory(
         static_cast<std::size_t>(batch::working_bytes(Shape()) + batch::vectors_bytes<Real>(Shape())) / 8);
@@ -133,9 +134,9 @@ template <int n, int m, int width, class Real> Left<Real> by_functor(const Data<
         data.count, left.x.data(), {data.lower.data(), data.upper.data(), true}, left.ends.data()};
     int64_t next = 0;
     by_lanes<width>([&](const Lane<width> &lane) {
-        batch::solve_in_turn<n, m>(lane, Valleys<n, Real>(), task, options<Real>().settings, working,
-                                   working + batch::working_bytes(Shape()),
-                                   [&] { return lane.broadcast(lane.lane() == 0 ? next++ : 0); });
+        batch::solve_in_turn<n, m, metric>(lane, Valleys<n, Real>(), task, options<Real>().settings, working,
+                                           working + batch::working_bytes(Shape()),
+                                           [&] { return lane.broadcast(lane.lane() == 0 ? next++ : 0); });
     });
     return left;
 }
@@ -175,6 +176,8 @@ TEST_CASE("A functor's problems by lanes that are threads come to what one threa
         CHECK(same(by_functor<5, 5, 8>(small), on_host<5, 5>(small)));
         CHECK(same(by_functor<20, 5, 8>(data), on_host<20, 5>(data)));
         CHECK(same(by_functor<11, 3, 4>(single), on_host<11, 3>(single)));
+        CHECK(same(by_functor<20, 5, 8, Metric::learned>(data), on_host<20, 5, Metric::learned>(data)));
+        CHECK(same(by_functor<5, 5, 4, Metric::callers>(small), on_host<5, 5, Metric::callers>(small)));
     }
 }
 
