@@ -30,10 +30,11 @@ TEST_CASE("CUDA takes the host's paths in a metric", "[batch]") {
     for (const bool bounded : {false, true}) {
         INFO("bounded: " << bounded);
         const Data<double> data(20, 300, bounded);
-        CHECK(same(on_cuda<20, 5, Metric::callers>(data, 0), on_host<20, 5, Metric::callers>(data)));
-        CHECK(same(on_cuda<20, 5, Metric::learned>(data, 0), on_host<20, 5, Metric::learned>(data)));
-        CHECK(same(by_reverse_communication<20, 5, Metric::callers>(data, CUDA_OPT_BACKEND_CUDA),
-                   on_host<20, 5, Metric::callers>(data)));
+        const Left<double> with_diagonals = on_host<20, 5, Metric::callers>(data);
+        CHECK(same(on_cuda<20, 5, Metric::callers>(data, 0), with_diagonals));
+        CHECK(same(by_reverse_communication<20, 5, Metric::callers>(data, CUDA_OPT_BACKEND_CUDA), with_diagonals));
+        CHECK(same(by_reverse_communication<20, 5, Metric::learned>(data, CUDA_OPT_BACKEND_CUDA),
+                   on_host<20, 5, Metric::learned>(data)));
     }
 }
 

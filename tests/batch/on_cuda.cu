@@ -26,7 +26,6 @@ template Left<double> on_cuda<5, 5>(const Data<double> &, int);
 template Left<double> on_cuda<20, 5>(const Data<double> &, int);
 template Left<double> on_cuda<100, 8>(const Data<double> &, int);
 template Left<float> on_cuda<5, 5>(const Data<float> &, int);
-template Left<double> on_cuda<20, 5, cudaopt::Metric::learned>(const Data<double> &, int);
 template Left<double> on_cuda<20, 5, cudaopt::Metric::callers>(const Data<double> &, int);
 
 } // namespace batch_test
