@@ -80,6 +80,7 @@ struct ListedRows {
 // sums[r] = the products of column a + r with the columns b .. b + 3, r < height.
 template <int height, class Panel, class Rows>
 CUDA_OPT_HD_INLINE void form_strip(const Panel &panel, Rows rows, int a, int b, Four *sums) {
+    CUDA_OPT_HOST_UNROLLED(4)
     for (int r = 0; r < height; r++) sums[r] = Four{};
     CUDA_OPT_ROLLED
     for (int k = 0; k < rows.count; k++) {
@@ -87,6 +88,7 @@ CUDA_OPT_HD_INLINE void form_strip(const Panel &panel, Rows rows, int a, int b, 
         const Four right = panel.columns(i, b);
         if constexpr (height == granule) {
             const Four left = panel.columns(i, a);
+            CUDA_OPT_HOST_UNROLLED(4)
             for (int r = 0; r < height; r++) sums[r].add_product(left[r], right);
         } else {
             sums[0].add_product(panel.entry(i, a), right);

@@ -117,7 +117,6 @@ template <class Real, class ShapeOf = Shape> struct Advance {
             if (team.lane() == 0) one.f() = all.f[row];
         }
         if (team.lane() == 0) one.set(settings, in_metric(all.shape) ? settings.metric : Metric::one_number);
-        team.sync();
         Order order = pass == Pass::stop_waiting  ? Order::stop_waiting
                       : pass == Pass::end_of_time ? Order::end_of_time
                                                   : Order::go_on;

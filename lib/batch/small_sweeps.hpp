@@ -383,6 +383,7 @@ template <class Real, class Team, class ShapeOf = Shape> class SmallSweeps {
                     subspace_move(pairs, of_gradient, q.values, at.g, weight(request.panel, i), here.own);
                 const auto trial = take_trial<Real, Real>(at, request, weight(request.panel, i), move, record);
                 const Values own = this->pairs(i);
+                CUDA_OPT_HOST_UNROLLED(16)
                 for (int k = 2 * shape_.m - 1; k >= 0; k--) own[k + 2] = here.own[k];
                 own[panel::s_new] = trial.d;
                 vector(at_g_base)[i] = static_cast<Real>(at.g);

@@ -20,12 +20,20 @@ constexpr bool on_device = false;
 } // namespace cudaopt
 
 // A loop that device code does not unroll: a long program waits for its own instructions; and one that it unrolls so
-// many times, a constant expression.
+// many times, a constant expression. One that a host's compiler unrolls, so many times, a literal, even with -O2, as
+// users of batch.cuh may compile.
 #ifdef __CUDA_ARCH__
 #define CUDA_OPT_ROLLED _Pragma("unroll 1")
 #define CUDA_OPT_UNROLLED(times) CUDA_OPT_PRAGMA(unroll times)
-#define CUDA_OPT_PRAGMA(text) _Pragma(#text)
 #else
 #define CUDA_OPT_ROLLED
 #define CUDA_OPT_UNROLLED(times)
 #endif
+#if defined(__CUDACC__)
+#define CUDA_OPT_HOST_UNROLLED(times)
+#elif defined(__clang__)
+#define CUDA_OPT_HOST_UNROLLED(times) CUDA_OPT_PRAGMA(unroll times)
+#else
+#define CUDA_OPT_HOST_UNROLLED(times) CUDA_OPT_PRAGMA(GCC unroll times)
+#endif
+#define CUDA_OPT_PRAGMA(text) _Pragma(#text)
