@@ -64,8 +64,7 @@ template <class Real, class Team, class ShapeOf = Shape> class SmallProblem {
                 const int task = request.task;
                 team_.sync(); // before the next one is written
                 if (!serves_metrics<ShapeOf> || task != CUDA_OPT_SUPPLY_DIAGONAL) return task;
-                supply(sweeps_.h());
-                team_.sync();
+                supply(sweeps_.h()); // read by the others when the state has advanced
                 continue;
             }
             sweeps_.perform(state(), answer);
