@@ -36,6 +36,24 @@ struct Four {
 };
 #endif
 
+// A row of the pairs and the coefficients of the panel's columns: in registers where the compiler knows how many there
+// are, else where they stand.
+template <class Real, int count, class Values = const Real *> struct RowOfPairs {
+    Real values[count] = {};
+    RowOfPairs() = default;
+    CUDA_OPT_HD_INLINE explicit RowOfPairs(const Values &from) {
+        for (int k = 0; k < count; k++) values[k] = from[k];
+    }
+    CUDA_OPT_HD_INLINE Real operator[](int k) const { return values[k]; }
+};
+template <class Real, class Values> struct RowOfPairs<Real, 0, Values> {
+    Values values{};
+    RowOfPairs() = default;
+    CUDA_OPT_HD_INLINE explicit RowOfPairs(const Values &from) : values(from) {}
+    CUDA_OPT_HD_INLINE Real operator[](int k) const { return values[k]; }
+};
+template <int count> using Coefficients = RowOfPairs<double, count>;
+
 // The panel of a problem, four columns at a time: y_new, s_new, g and z, then those of the older pairs by twos.
 template <class Values> struct PanelRows {
     Values rows; // y and d, the newest pair's first

@@ -24,24 +24,6 @@ struct RowFacts {
     }
 };
 
-// A row of the pairs and the coefficients of the panel's columns: in registers where the compiler knows how many there
-// are, else where they stand.
-template <class Real, int count, class Values = const Real *> struct RowOfPairs {
-    Real values[count] = {};
-    RowOfPairs() = default;
-    CUDA_OPT_HD_INLINE explicit RowOfPairs(const Values &from) {
-        for (int k = 0; k < count; k++) values[k] = from[k];
-    }
-    CUDA_OPT_HD_INLINE Real operator[](int k) const { return values[k]; }
-};
-template <class Real, class Values> struct RowOfPairs<Real, 0, Values> {
-    Values values{};
-    RowOfPairs() = default;
-    CUDA_OPT_HD_INLINE explicit RowOfPairs(const Values &from) : values(from) {}
-    CUDA_OPT_HD_INLINE Real operator[](int k) const { return values[k]; }
-};
-template <int count> using Coefficients = RowOfPairs<double, count>;
-
 template <class Real, class Team, class ShapeOf = Shape> class SmallSweeps {
   public:
     using Values = Numbers<Real, ShapeOf>;
