@@ -106,6 +106,7 @@ def minimize_batch(
     options: Mapping[str, Any] | None = None,
     *,
     value_and_grad: bool = False,
+    diagonal: Callable[..., Any] | None = None,
     jit: bool = True,
     tol: float | None = None,
 ) -> Any:
@@ -124,8 +125,11 @@ def minimize_batch(
         Default: none.
     value_and_grad : bool
         True: fun gives its value and its gradient itself. Default False.
+    diagonal : callable
+        ``diagonal(x, *data)`` gives, of one problem, guesses of 1 / (second derivative of fun by x_i), all positive, of
+        shape (n,): the metric that the model of fun starts from. Default: none.
     jit : bool
-        Whether to compile fun, for each power of two of problems that are left. Default True.
+        Whether to compile fun and diagonal, for each power of two of problems that are left. Default True.
     bounds, callback, options, tol
         as in ``cuda_opt.minimize_batch``
 
@@ -139,11 +143,16 @@ def minimize_batch(
     for leaf in jax.tree_util.tree_leaves(data):
         if leaf.shape[:1] != (count,):
             raise ValueError(f"an array of data has the shape {leaf.shape}, but x0 has {count} problems")
-    one = fun if value_and_grad else jax.value_and_grad(fun)
 
-    def of_active(x: jax.Array, p: jax.Array, data: Any) -> Any:
-        return jax.vmap(one)(x, *jax.tree_util.tree_map(lambda leaf: leaf[p], data))
+    def of_active(one: Callable[..., Any]) -> Callable[..., Any]:
+        def evaluate(x: jax.Array, p: jax.Array, data: Any) -> Any:
+            return jax.vmap(one)(x, *jax.tree_util.tree_map(lambda leaf: leaf[p], data))
 
-    evaluate = jax.jit(of_active) if jit else of_active
+        return jax.jit(evaluate) if jit else evaluate
+
+    evaluate = of_active(fun if value_and_grad else jax.value_and_grad(fun))
+    weigh = of_active(diagonal) if callable(diagonal) else diagonal
     start = x0 if isinstance(x0, jax.Array) else jnp.asarray(as_array(x0))
-    return _minimize_batch(evaluate, start, (data,), True, bounds, callback, options, indices=True, tol=tol)
+    return _minimize_batch(
+        evaluate, start, (data,), True, bounds, callback, options, indices=True, diagonal=weigh, tol=tol
+    )

@@ -282,9 +282,32 @@ def test_batch_like_numpy(doubles):
     np.testing.assert_allclose(by_jax.x[same], by_numpy.x[same], atol=1e-6)
 
 
+@pytest.mark.parametrize("jit", [True, False])
+def test_a_diagonal_of_a_batch(jit, doubles):
+    """Where it is that of a quadratic function, one iteration is all."""
+    scales = jnp.outer(jnp.arange(1.0, 6), 10.0 ** jnp.arange(4))
+    x0 = jnp.ones((5, 4))
+
+    def one(x, scale):
+        return scale @ x**2 / 2
+
+    def diagonal(x, scale):
+        assert x.shape == scale.shape == (4,)
+        return 1 / scale
+
+    run = {"options": {"ftol": 0, "gtol": 1e-9}, "jit": jit}
+    plain = cuda_opt.jax.minimize_batch(one, x0, scales, **run)
+    given = cuda_opt.jax.minimize_batch(one, x0, scales, diagonal=diagonal, **run)
+    assert plain.success.all() and given.success.all()
+    assert given.nit.max() <= 2 < plain.nit.min()
+    np.testing.assert_allclose(given.x, 0, atol=1e-12)
+
+
 def test_bad_input_of_a_batch(doubles):
     x0 = jnp.zeros((6, 4))
     for settings, kind, text in (
+        ({"diagonal": x0}, ValueError, r"diagonal is a jax.*: it has to be a function"),
+        ({"diagonal": lambda x: x[0]}, ValueError, r"the array of diagonals has the shape \(6,\), not \(6, 4\)"),
         ({"data": (jnp.zeros(5),)}, ValueError, r"an array of data has the shape \(5,\), but x0 has 6 problems"),
         ({"x0": jnp.zeros(4)}, ValueError, r"x0 has the shape \(4,\)"),
         ({"fun": lambda x: x}, TypeError, "scalar"),
