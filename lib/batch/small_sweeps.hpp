@@ -208,8 +208,6 @@ template <class Real, class Team, class ShapeOf = Shape> class SmallSweeps {
         } else {
             form_products(request, free, panel);
         }
-        team_.sync();
-
         if (team_.lane() != 0) return;
         products.columns = panel::columns(request.pairs);
         products.free_gram = free_gram_;
