@@ -66,6 +66,14 @@ class InverseHessian:
             solver.set({"MAX_EVALUATIONS": 0, "MAX_SECONDS": 0, "IPRINT_FREQUENCY": -1}.items())
             self._begun = True
 
+    def _arrays(self, v: Array) -> tuple[Array, Array, Array]:
+        """x = 0, f = 0 and g = v: the solver reads and writes them until it is given others."""
+        space = self._solver._space
+        x, f, g = space.from_numpy(np.zeros(self._solver.n)), space.empty(double=True), space.empty(self._solver.n)
+        space.put_number(f, 0.0, "f")
+        space.put(g, v, "v")
+        return x, f, g
+
     def _solve(self, x: Array, f: Array, g: Array, target: float) -> int:
         """From x with f and g on to the next task: the end where f is below the target, else the first trial point."""
         solver = self._solver
@@ -91,9 +99,7 @@ class InverseHessian:
         solver, space = self._solver, self._solver._space
         if self._pairs == 0:
             return space.copy_of(v)
-        x, f, g = space.from_numpy(np.zeros(solver.n)), space.empty(double=True), space.empty(solver.n)
-        space.put_number(f, 0.0, "f")
-        space.put(g, v, "v")
+        x, f, g = self._arrays(v)
         if self._solve(x, f, g, math.inf) == Task.NOT_FINITE:
             raise ValueError("v has elements that are NaN or infinite")
         # At x = 0 with the gradient v, the first trial point of the memory's own direction is -H v. Its squares and its
@@ -112,10 +118,12 @@ class InverseHessian:
     def __reduce__(self) -> tuple[Any, ...]:
         """As a checkpoint of its own solve, without bounds, and an array that says where it lies."""
         solver = self._solver
-        place = solver._space.from_numpy(np.zeros(solver.n))
+        x, f, g = self._arrays(solver._space.from_numpy(np.ones(solver.n)))
+        checkpoint = b""
         if self._pairs:
-            self.matvec(solver._space.from_numpy(np.ones(solver.n)))
-        return _inverse_from, (place, solver["MEMORY"], solver.save() if self._pairs else b"")
+            self._solve(x, f, g, math.inf)
+            checkpoint = solver.save()
+        return _inverse_from, (x, solver["MEMORY"], checkpoint)
 
     def __matmul__(self, v: Array) -> Array:
         return self.matvec(v)

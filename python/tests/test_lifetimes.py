@@ -5,6 +5,8 @@ import os
 import pickle
 import resource
 import signal
+import subprocess
+import sys
 import threading
 import weakref
 
@@ -143,6 +145,19 @@ def test_results_are_copied_and_pickled(copied, rosenbrock):
     assert [other.message_of(p) for p in range(4)] == [result.message_of(p) for p in range(4)]
     with pytest.raises(IndexError, match="there is no problem 4: they are counted from 0 to 3"):
         other.message_of(4)
+
+
+def test_pickling_reads_no_freed_arrays():
+    """hess_inv's checkpoint is taken while the arrays that it is read from still are: where each array has pages of its
+    own (glibc), which go with it, reading them afterwards would be the end of the process."""
+    program = """
+import pickle, numpy, cuda_opt
+result = cuda_opt.minimize(lambda x: (float((x**4).sum()), 4 * x**3), numpy.linspace(-1, 1, 10_000))
+product = result.hess_inv @ result.x
+assert (pickle.loads(pickle.dumps(result)).hess_inv @ result.x == product).all()
+"""
+    environment = {**os.environ, "MALLOC_MMAP_THRESHOLD_": "4096"}
+    subprocess.run([sys.executable, "-c", program], env=environment, check=True)
 
 
 @pytest.mark.parametrize("copied", [copy.copy, copy.deepcopy, pickle.dumps])
