@@ -74,6 +74,12 @@ def test_steps_and_bounds():
     np.testing.assert_allclose(half.x, [1, 0], atol=1e-3)
 
 
+@pytest.mark.parametrize("bounds", [None, rastrigin, 3, "ab", [(0, 1), 2], [(0, 1, 2)] * 3, ["a", "b"]])
+def test_what_are_no_bounds(bounds):
+    with pytest.raises(ValueError, match="^bounds has to be Bounds with arrays, or a pair .lower, upper. for each"):
+        cuda_opt.pattern_search(rastrigin, bounds)
+
+
 def test_callback():
     seen = []
 
