@@ -123,17 +123,19 @@ class InverseHessian:
         if self._pairs:
             self._solve(x, f, g, math.inf)
             checkpoint = solver.save()
-        return _inverse_from, (x, solver["MEMORY"], checkpoint)
+        return _inverse_from, (x, solver["MEMORY"], checkpoint, self._pairs)
 
     def __matmul__(self, v: Array) -> Array:
         return self.matvec(v)
 
 
-def _inverse_from(place: Array, m: int, checkpoint: bytes) -> InverseHessian:
+def _inverse_from(place: Array, m: int, checkpoint: bytes, pairs: int) -> InverseHessian:
     solver = Solver(place, m)
     if checkpoint:
         solver.load(checkpoint)
-    return InverseHessian(solver)
+    inverse = InverseHessian(solver)
+    inverse._pairs = pairs  # of one that is lost there are none left to count
+    return inverse
 
 
 def _operator_of(inverse: InverseHessian) -> Any:

@@ -1,4 +1,6 @@
 """``minimize`` keeps SciPy's conventions, called by itself and as a method of SciPy's."""
+import copy
+import pickle
 from functools import partial
 
 import numpy as np
@@ -285,8 +287,9 @@ def test_inverse_hessian_lost_in_rounding_errors():
                 assert product @ v > 0
             except ArithmeticError:
                 lost += 1
-                with pytest.raises(ArithmeticError, match="lost in rounding errors"):
-                    h @ np.ones(3)
+                for same in (h, pickle.loads(pickle.dumps(h)), copy.deepcopy(h)):
+                    with pytest.raises(ArithmeticError, match="lost in rounding errors"):
+                        same @ np.ones(3)
                 break
     assert lost > 0
 
