@@ -3,6 +3,7 @@ from __future__ import annotations
 
 import math
 import sys
+import threading
 from functools import lru_cache
 from typing import Any
 
@@ -51,6 +52,7 @@ class InverseHessian:
         self._solver = solver
         self._pairs = solver["PAIRS"]
         self._begun = False
+        self._one_at_a_time = threading.Lock()  # the handle is one thread's, H is anybody's to read
         self.shape = (solver.n, solver.n)
         self.dtype = f"float{solver._space.bits}"
 
@@ -96,9 +98,13 @@ class InverseHessian:
         ArithmeticError
             the pairs differ so much in scale that H v is lost in rounding errors, and H with it
         """
-        solver, space = self._solver, self._solver._space
         if self._pairs == 0:
-            return space.copy_of(v)
+            return self._solver._space.copy_of(v)
+        with self._one_at_a_time:
+            return self._product(v)
+
+    def _product(self, v: Array) -> Array:
+        solver, space = self._solver, self._solver._space
         x, f, g = self._arrays(v)
         if self._solve(x, f, g, math.inf) == Task.NOT_FINITE:
             raise ValueError("v has elements that are NaN or infinite")
@@ -121,8 +127,9 @@ class InverseHessian:
         x, f, g = self._arrays(solver._space.from_numpy(np.ones(solver.n)))
         checkpoint = b""
         if self._pairs:
-            self._solve(x, f, g, math.inf)
-            checkpoint = solver.save()
+            with self._one_at_a_time:
+                self._solve(x, f, g, math.inf)
+                checkpoint = solver.save()
         return _inverse_from, (x, solver["MEMORY"], checkpoint, self._pairs)
 
     def __matmul__(self, v: Array) -> Array:

@@ -166,6 +166,29 @@ def test_a_solver_is_not_copied(copied):
         copied(cuda_opt.Solver(3))
 
 
+def test_threads_read_one_hess_inv(rosenbrock):
+    result = cuda_opt.minimize(rosenbrock, np.full(200, -1.2))
+    vectors = [result.x, np.ones(200), np.arange(200.0)]
+    products = [result.hess_inv @ v for v in vectors]
+    wrong = []
+
+    def read(own):
+        try:
+            for k in range(200):
+                h = pickle.loads(pickle.dumps(result)).hess_inv if k % 10 == 0 else result.hess_inv
+                if not np.array_equal(h @ vectors[own], products[own]):
+                    wrong.append(k)
+        except Exception as error:
+            wrong.append(error)
+
+    threads = [threading.Thread(target=read, args=(own,)) for own in range(3)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not wrong
+
+
 def test_two_threads(rosenbrock):
     alone = [cuda_opt.minimize(rosenbrock, np.full(n, -1.2)).x for n in (20, 31)]
     found = {}
