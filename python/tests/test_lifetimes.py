@@ -128,7 +128,7 @@ def test_control_c():
 @pytest.mark.parametrize("copied", [copy.deepcopy, lambda result: pickle.loads(pickle.dumps(result))])
 def test_results_are_copied_and_pickled(copied, rosenbrock):
     """As they are on their way from a process of multiprocessing: with the same H, and the same sentences."""
-    for x0, bounds, options in ((np.full(5, -1.2), cuda_opt.Bounds(-2, np.full(5, 0.9)), {}),
+    for x0, bounds, options in ((np.full(5, -1.2), cuda_opt.Bounds(-2, np.full(5, 0.9)), {"maxcor": 3}),
                                 (np.full(5, -1.2, np.float32), None, {"HISTORY_BITS": 16, "maxiter": 6}),
                                 (np.ones(5), None, {})):  # without pairs
         result = cuda_opt.minimize(rosenbrock, x0, bounds=bounds, options=options)
