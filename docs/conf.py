@@ -84,6 +84,7 @@ PAGE_OF = {
     "include/cuda_opt.hpp": "cpp.md",
     "include/cuda_opt.f90": "fortran.md",
     "include/cuda_opt_arrays.f90": "fortran.md",
+    "include/cuda_opt_batches.f90": "fortran.md",
     "include/cuda_opt/search.cuh": "search.md",
     "include/cuda_opt_batch.h": "batch.md",
     "include/cuda_opt/batch.cuh": "batch.md",

@@ -78,6 +78,11 @@ void add_batch(CLI::App &app, BatchProgramOptions &o) {
                    o.threads = whole_number<int>(name, text);
                    o.settings.push_back({name, CUDA_OPT_THREADS, int64_t{o.threads}});
                });
+    add_option(app, "--metric", "NAME",
+               "what the models start from: one number, or a learned diagonal: one, learned [one]",
+               [&o](auto &name, auto &text) {
+                   o.settings.push_back({name, CUDA_OPT_METRIC, metric_of(text)});
+               });
 }
 
 void add_output(CLI::App &app, BatchProgramOptions &o) {

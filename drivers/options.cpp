@@ -37,12 +37,6 @@ bool is_manual(const std::string &name) {
     return name == "manual";
 }
 
-int64_t metric_of(const std::string &name) {
-    if (name == "one") return CUDA_OPT_METRIC_ONE_NUMBER;
-    if (name == "learned") return CUDA_OPT_METRIC_LEARNED;
-    refuse("--metric", "must be one or learned, not '" + name + "'");
-}
-
 void read_iprint(const std::string &text, Options &options) {
     long long frequency, type = 0;
     char comma = ',', rest;

@@ -4,6 +4,7 @@
 #include "arguments.hpp"
 #include "options.hpp"
 
+#include <string>
 #include <type_traits>
 #include <vector>
 
@@ -21,6 +22,13 @@ inline constexpr Setting stopping_tests[] = {
     {"--factr", CUDA_OPT_FACTR, "converged when f falls by no more than factr 2.2e-16 max(|f|, 1); 0: off [0]"},
     {"--f-target", CUDA_OPT_F_TARGET, "converged when f <= target; -inf: off [-inf]"},
 };
+
+// Of --metric.
+inline int64_t metric_of(const std::string &name) {
+    if (name == "one") return CUDA_OPT_METRIC_ONE_NUMBER;
+    if (name == "learned") return CUDA_OPT_METRIC_LEARNED;
+    refuse("--metric", "must be one or learned, not '" + name + "'");
+}
 
 // Number: double or int64_t. group: of the help; NULL: that of all options.
 template <class Number, class List>

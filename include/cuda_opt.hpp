@@ -233,6 +233,12 @@ template <class Real> class HandleOf : public Handle {
         else check(cuda_opt_set_uniform_bounds(*this, lower, upper));
     }
 
+    /** As cuda_opt_set_diagonal(); of a batch, one row for all problems. */
+    void set_diagonal(const Real *diagonal) {
+        if constexpr (single) check(cuda_opt_set_diagonal_f32(*this, diagonal));
+        else check(cuda_opt_set_diagonal(*this, diagonal));
+    }
+
   protected:
     using Handle::Handle;
     /** Whether Real is float. */
@@ -250,12 +256,6 @@ template <class Real> class Minimiser : public HandleOf<Real> {
     /** As cuda_opt_create() and cuda_opt_create_f32(). */
     Minimiser(int64_t n, int32_t m, int32_t backend = CUDA_OPT_BACKEND_AUTO)
         : HandleOf<Real>(n, single ? cuda_opt_create_f32 : cuda_opt_create, n, m, backend) {}
-
-    /** As cuda_opt_set_diagonal(). */
-    void set_diagonal(const Real *diagonal) {
-        if constexpr (single) check(cuda_opt_set_diagonal_f32(*this, diagonal));
-        else check(cuda_opt_set_diagonal(*this, diagonal));
-    }
 
     /** The diagonal of H0 that cuda_opt_get_diagonal() tells, own_dimension() values. */
     std::vector<Real> diagonal() const {
@@ -301,6 +301,12 @@ template <class Real> class Batch : public HandleOf<Real> {
     /** Bounds on both sides. */
     void set_bounds_of_each(const Array<Real> &lower, const Array<Real> &upper) {
         set_bounds_of_each(lower.data(), upper.data());
+    }
+
+    /** As cuda_opt_batch_set_diagonal(): count rows of n, to be filled with f and g. */
+    void set_diagonal_of_each(const Real *diagonal) {
+        if constexpr (single) check(cuda_opt_batch_set_diagonal_f32(*this, diagonal));
+        else check(cuda_opt_batch_set_diagonal(*this, diagonal));
     }
 
     /** As cuda_opt_batch_solve(): CUDA_OPT_EVALUATE_BATCH, CUDA_OPT_CONVERGED, or a negative code. Throws nothing.

@@ -20,10 +20,24 @@
 ! assign a minimiser to another: both would own the same handle.
 !
 ! The arrays live on the host, and so does the computation. For arrays on a device see the module cuda_opt.
+!
+! batch_minimiser: count problems of n variables at once, each for itself (cuda_opt_batch.h), in double precision. A
+! problem is a column of x(n, count) and g(n, count), which is a row of C, so that nothing is copied. Besides:
+!
+!     if (task == 0) task = s%set_bounds(lower, upper) ! (n, count); or as above, the same for all problems
+!     do while (task >= 0)
+!         task = s%solve(x, f, g)
+!         if (task /= CUDA_OPT_EVALUATE_BATCH) exit
+!         active = s%active() ! those to be evaluated, counted from 1
+!         do k = 1, size(active)
+!             call evaluate(x(:, active(k)), f(active(k)), g(:, active(k)))
+!         end do
+!     end do
 module cuda_opt_arrays
     use, intrinsic :: iso_c_binding, only: &
-        c_associated, c_double, c_float, c_int, c_int32_t, c_int64_t, c_loc, c_null_ptr, c_ptr
+        c_associated, c_double, c_f_pointer, c_float, c_int, c_int32_t, c_int64_t, c_loc, c_null_ptr, c_ptr
     use cuda_opt
+    use cuda_opt_batches
     implicit none
     private
 
@@ -50,6 +64,19 @@ module cuda_opt_arrays
         procedure, private :: create_f64, create_f32, set_bounds_f64, set_bounds_f32, set_uniform_f64, &
             set_uniform_f32, solve_f64, solve_f32, set_i32, set_i64, set_real, get_i32, get_i64, get_real, fits
         final :: finalise
+    end type
+
+    type, extends(minimiser), public :: batch_minimiser
+        private
+        integer(c_int64_t) :: count = 0
+    contains
+        generic :: create => create_batch
+        generic :: set_bounds => set_columns
+        generic :: solve => solve_batch
+        ! s%get(key, found): a result of each problem, of kind c_int64_t or c_double.
+        generic :: get => get_each_int, get_each_real
+        procedure :: active, message_of
+        procedure, private :: create_batch, set_columns, solve_batch, get_each_int, get_each_real, fits_columns
     end type
 
 contains
@@ -265,6 +292,106 @@ contains
         else if (.not. contiguous) then
             self%refusal = name//' is not contiguous'
             code = CUDA_OPT_IMPROPER_INPUT
+        end if
+    end function
+
+    integer(c_int) function create_batch(self, x, m) result(code)
+        class(batch_minimiser), intent(inout) :: self
+        real(c_double), intent(in) :: x(:, :)
+        integer, intent(in) :: m
+
+        call self%destroy()
+        self%n = size(x, 1, c_int64_t)
+        self%count = size(x, 2, c_int64_t)
+        code = cuda_opt_create_batch(self%s, self%n, self%count, int(m, c_int32_t), CUDA_OPT_BACKEND_HOST)
+    end function
+
+    integer(c_int) function set_columns(self, lower, upper) result(code)
+        class(batch_minimiser), intent(inout) :: self
+        real(c_double), intent(in) :: lower(:, :), upper(:, :)
+        real(c_double), pointer :: box(:, :)
+
+        code = self%fits_columns('lower', shape(lower, c_int64_t), .true.)
+        if (code == 0) code = self%fits_columns('upper', shape(upper, c_int64_t), .true.)
+        if (code /= 0) return
+        allocate (box(self%n, 2*self%count))
+        box(:, :self%count) = lower
+        box(:, self%count + 1:) = upper
+        code = cuda_opt_batch_set_bounds(self%s, c_loc(box(1, 1)), c_loc(box(1, self%count + 1)))
+        if (code == 0 .and. associated(self%box)) deallocate (self%box)
+        if (code == 0) self%box => box
+        if (code /= 0) deallocate (box)
+    end function
+
+    integer(c_int) function solve_batch(self, x, f, g) result(task)
+        class(batch_minimiser), intent(inout) :: self
+        real(c_double), intent(inout), target :: x(:, :), f(:), g(:, :)
+
+        task = self%fits_columns('x', shape(x, c_int64_t), is_contiguous(x))
+        if (task == 0) task = self%fits_columns('f', [self%n, size(f, kind=c_int64_t)], is_contiguous(f))
+        if (task == 0) task = self%fits_columns('g', shape(g, c_int64_t), is_contiguous(g))
+        if (task == 0) task = cuda_opt_batch_solve(self%s, c_loc(x(1, 1)), c_loc(f(1)), c_loc(g(1, 1)))
+    end function
+
+    integer(c_int) function get_each_int(self, key, found) result(code)
+        class(batch_minimiser), intent(inout) :: self
+        integer(c_int), intent(in) :: key
+        integer(c_int64_t), intent(inout), target :: found(:)
+
+        code = self%fits_columns('the result', [self%n, size(found, kind=c_int64_t)], is_contiguous(found))
+        if (code == 0) code = cuda_opt_batch_get_int(self%s, key, c_loc(found(1)))
+    end function
+
+    integer(c_int) function get_each_real(self, key, found) result(code)
+        class(batch_minimiser), intent(inout) :: self
+        integer(c_int), intent(in) :: key
+        real(c_double), intent(inout), target :: found(:)
+
+        code = self%fits_columns('the result', [self%n, size(found, kind=c_int64_t)], is_contiguous(found))
+        if (code == 0) code = cuda_opt_batch_get_real(self%s, key, c_loc(found(1)))
+    end function
+
+    ! The problems to evaluate, ascending.
+    function active(self) result(problems)
+        class(batch_minimiser), intent(in) :: self
+        integer(c_int64_t), allocatable :: problems(:)
+        integer(c_int64_t), pointer :: from_0(:)
+        integer(c_int64_t) :: many
+
+        if (cuda_opt_get_int(self%s, CUDA_OPT_BATCH, many) /= 0) many = 0
+        allocate (problems(many))
+        if (many == 0) return
+        call c_f_pointer(cuda_opt_batch_active(self%s), from_0, [many])
+        problems = from_0 + 1
+    end function
+
+    ! problem: from 1
+    function message_of(self, problem) result(text)
+        class(batch_minimiser), intent(in) :: self
+        integer, intent(in) :: problem
+        character(:), allocatable :: text
+
+        text = cuda_opt_text(cuda_opt_batch_message(self%s, problem - 1_c_int64_t))
+    end function
+
+    ! As fits(), for an array of so many columns of so many elements.
+    integer(c_int) function fits_columns(self, name, extents, contiguous) result(code)
+        class(batch_minimiser), intent(inout) :: self
+        character(*), intent(in) :: name
+        integer(c_int64_t), intent(in) :: extents(2)
+        logical, intent(in) :: contiguous
+        character(80) :: sentence
+
+        code = self%fits('a column of '//name, extents(1), .true.)
+        if (code /= 0) return
+        if (self%count < 1) then
+            code = cuda_opt_reset(self%s) ! as in fits()
+        else if (extents(2) /= self%count) then
+            write (sentence, '(2a, i0, a, i0)') name, ' is for ', extents(2), ' problems, but count is ', self%count
+            self%refusal = trim(sentence)
+            code = CUDA_OPT_IMPROPER_INPUT
+        else
+            code = self%fits(name, extents(1), contiguous)
         end if
     end function
 

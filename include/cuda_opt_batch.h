@@ -12,9 +12,9 @@
  *
  * The handle is a cuda_opt. These serve it, with what cuda_opt.h says of them: cuda_opt_destroy, _reset, _message,
  * _request_stop, _backend, _set_stream, the helpers for memory, cuda_opt_set_bounds and _set_uniform_bounds, whose
- * bounds are those of every problem alike. Of the settings, those of stopping tests, limits and line searches, ROBUST,
- * APPROXIMATE_CAUCHY and THREADS; they are the same for all problems. B0 is theta I. There is no log, no checkpoint, no
- * warm start.
+ * bounds are those of every problem alike, and so is the array of cuda_opt_set_diagonal. Of the settings, those of
+ * stopping tests, limits, line searches and the metric, ROBUST, APPROXIMATE_CAUCHY and THREADS; they are the same for
+ * all problems. There is no log, no checkpoint, no warm start.
  *
  * @code{.c}
  * #include <cuda_opt_batch.h>
@@ -76,9 +76,9 @@ enum {
  *                  problem of fewer has the others fixed, l_i = u_i
  *  @param count    number of problems, >= 1
  *  @param m        number of correction pairs, 1 to 64. A problem takes a block of the workspace: 2m + 8 vectors of n
- *                  (up to a multiple of 4) and, for m = 5, 7 kB besides; 18 kB for m = 10, 56 kB for m = 20.
- *                  For 5,000 problems or more of at most 32 variables CUDA reserves memory beside it, at m = 5 and 10:
- *                  3 to 6 GB on an H200 (docs/batch.md)
+ *                  (up to a multiple of 4), one more with CUDA_OPT_METRIC, and, for m = 5, 3 kB besides; 5 kB for
+ *                  m = 10, 12 kB for m = 20. With one number as metric, for 5,000 problems or more of at most 32
+ *                  variables, CUDA reserves memory beside it, at m = 5 and 10: 4 to 8 GB on an H200 (docs/batch.md)
  *  @param backend  CUDA_OPT_BACKEND_AUTO, _CUDA or _HOST
  *  @return as cuda_opt_create() */
 CUDA_OPT_API int cuda_opt_create_batch(cuda_opt **out, int64_t n, int64_t count, int32_t m, int32_t backend);
@@ -93,6 +93,17 @@ CUDA_OPT_API int cuda_opt_create_batch_f32(cuda_opt **out, int64_t n, int64_t co
 CUDA_OPT_API int cuda_opt_batch_set_bounds(cuda_opt *s, const double *lower, const double *upper);
 /** As cuda_opt_batch_set_bounds(), for a handle of cuda_opt_create_batch_f32(). */
 CUDA_OPT_API int cuda_opt_batch_set_bounds_f32(cuda_opt *s, const float *lower, const float *upper);
+/** With CUDA_OPT_METRIC = CUDA_OPT_METRIC_DIAGONAL: a diagonal of H0 for each problem, the approximate inverse of its
+ *  Hessian at x, instead of that of cuda_opt_set_diagonal(), one for all. Where CUDA_OPT_EVALUATE_BATCH asks for f, g,
+ *  their rows of the diagonal are to be filled in, too; they are read where x becomes an iterate, as often as
+ *  CUDA_OPT_DIAGONAL_EVERY says: with 0, as given with the first f and g. There is no CUDA_OPT_SUPPLY_DIAGONAL. The
+ *  array belongs to the caller, is only read, and shares no memory with x, f and g. Before the first call of
+ *  cuda_opt_batch_solve(). A problem with an element that is not positive and finite ends by CUDA_OPT_BAD_DIAGONAL.
+ *  @param diagonal  count rows of n, in the memory space of x, with CUDA_OPT_BATCH_PACKED in the order of those of g
+ *  @return 0 or CUDA_OPT_MISUSE */
+CUDA_OPT_API int cuda_opt_batch_set_diagonal(cuda_opt *s, const double *diagonal);
+/** As cuda_opt_batch_set_diagonal(), for a handle of cuda_opt_create_batch_f32(). */
+CUDA_OPT_API int cuda_opt_batch_set_diagonal_f32(cuda_opt *s, const float *diagonal);
 /** One step of the protocol. Nothing is allocated after the first call.
  *  @param x  count rows of n, in the handle's memory space. First call: the starts, which are moved into their boxes
  *  @param f  count values there. Of the problems whose evaluation has not been asked for nothing is read

@@ -1,6 +1,6 @@
 // Many chained Rosenbrock functions from random starts at once, m = 5, to ||P g||_inf <= pgtol: problems and iterations
-// a second, by functor and by reverse communication, on CUDA and the host; beside them a handle and L-BFGS-B 3.0 in a
-// loop over the problems, on one thread.
+// a second, by functor and by reverse communication, also with a learned metric, on CUDA and the host; beside them a
+// handle and L-BFGS-B 3.0 in a loop over the problems, on one thread.
 //
 //     bench_batch --problems 100000 --n 20 --threads 2 [--bounds] [--single]
 //
@@ -51,9 +51,10 @@ template <int n> class OnHost {
         return row;
     }
 
-    BatchRow by_calls() const {
+    BatchRow by_calls(bool learned) const {
         Batch<double> s(n, task_.count, 5, CUDA_OPT_BACKEND_HOST);
         set(s, task_.threads);
+        s.set_int(CUDA_OPT_METRIC, learned ? CUDA_OPT_METRIC_LEARNED : CUDA_OPT_METRIC_ONE_NUMBER);
         std::vector<double> x(starts_), g(x.size()), f(static_cast<std::size_t>(task_.count));
         const Stopwatch watch;
         while (s.solve(x.data(), f.data(), g.data()) > 0) {
@@ -65,7 +66,8 @@ template <int n> class OnHost {
                 f[static_cast<std::size_t>(p)] = evaluate(x.data() + p * n, g.data() + p * n);
             }
         }
-        BatchRow row = begun("host, reverse communication", task_.threads, watch.seconds());
+        BatchRow row = begun(learned ? "host, the same, learned metric" : "host, reverse communication", task_.threads,
+                             watch.seconds());
         add_ends(s, row);
         return row;
     }
@@ -133,7 +135,8 @@ void print(const BatchRow &row) {
 template <int n> void measure_host(const BatchTask &task, int64_t looped) {
     const OnHost<n> host(task);
     print(host.by_functor());
-    print(host.by_calls());
+    print(host.by_calls(false));
+    print(host.by_calls(true));
     print(host.by_handle(std::min(task.count, looped)));
     print(host.by_lbfgsb(std::min(task.count, looped)));
 }

@@ -61,11 +61,12 @@ template <int n, class Real> class OnCuda {
         return row;
     }
 
-    BatchRow by_calls() {
+    BatchRow by_calls(bool learned) {
         Batch<Real> s(n, task_.count, 5, CUDA_OPT_BACKEND_CUDA);
         if (task_.bounds) s.set_bounds(lower_.data(), upper_.data());
         s.set_real(CUDA_OPT_EPS, 0).set_real(CUDA_OPT_PGTOL, task_.pgtol);
         s.set_int(CUDA_OPT_MAX_ITERATIONS, task_.max_iterations);
+        s.set_int(CUDA_OPT_METRIC, learned ? CUDA_OPT_METRIC_LEARNED : CUDA_OPT_METRIC_ONE_NUMBER);
         const double seconds = least([&] {
             s.reset();
             while (s.solve(x_.data(), f_.data(), g_.data()) > 0) {
@@ -75,7 +76,8 @@ template <int n, class Real> class OnCuda {
             }
             check(cudaDeviceSynchronize());
         });
-        BatchRow row{"CUDA, reverse communication", seconds, task_.count, 0, 0, 0};
+        BatchRow row{
+            learned ? "CUDA, the same, learned metric" : "CUDA, reverse communication", seconds, task_.count, 0, 0, 0};
         add_ends(s, row);
         return row;
     }
@@ -103,7 +105,7 @@ template <int n, class Real> class OnCuda {
 
 template <int n> std::vector<BatchRow> rows_on_cuda(const BatchTask &task) {
     const auto rows = [](auto &&on_cuda) -> std::vector<BatchRow> {
-        return {on_cuda.by_functor(1), on_cuda.by_functor(32), on_cuda.by_calls()};
+        return {on_cuda.by_functor(1), on_cuda.by_functor(32), on_cuda.by_calls(false), on_cuda.by_calls(true)};
     };
     return task.single ? rows(OnCuda<n, float>(task)) : rows(OnCuda<n, double>(task));
 }

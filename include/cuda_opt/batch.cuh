@@ -44,6 +44,14 @@
  * team.sum(mine) has the sum of what the lanes have. With rows i = lane, lane + width, ... for each, a functor serves
  * every team. x and g are n values of the solver's. NaN says "not here", as for cuda_opt_solve().
  *
+ * HostBatch and CudaBatch have a metric where their last argument names one, as CUDA_OPT_METRIC does. With
+ * CUDA_OPT_METRIC_DIAGONAL the functor writes the diagonal of H0 at x, of the lane's rows, all positive and finite, as
+ * often as settings.diagonal_every says:
+ *
+ * @code{.cc}
+ * template <class Team> void diagonal(const Team &team, int64_t p, const Real *x, Real *h) const;
+ * @endcode
+ *
  * A problem's path does not depend on its neighbours, on their number, or on the team, but for what the functor makes
  * of it. It is the same on the host and on CUDA for functors of the same bits, compiled with -fmad=false and
  * -ffp-contract=off. Nothing is allocated by run() after its first call, but on the host for more threads. */
@@ -96,9 +104,10 @@ struct BatchEnd {
 struct BatchOptions {
     Settings settings{}; /**< the stopping tests, limits and tolerances of cuda_opt.h by their names in small letters,
                               with its defaults; the metric, bits, logs, reports of iterates
-                              and seconds have no effect */
+                              and seconds have no effect here */
     int threads = 0;     /**< on the host, with OpenMP; 0: all of the machine's */
-    int lanes = 0;       /**< on CUDA, threads for a problem: 1 or 32; 0: 1 for many problems of few variables */
+    int lanes = 0;       /**< on CUDA, threads for a problem: 1 or 32; 0: 1 for many problems of few variables. In a
+                              metric always 32 */
     void *stream = nullptr; /**< on CUDA, a cudaStream_t */
 };
 
@@ -122,12 +131,16 @@ template <class Real> struct BatchData {
     BatchEnd *ends;           /**< count */
 };
 
+/** With one number as metric a problem's size is known to its state. */
+template <int n, int m, int64_t metric>
+using ShapeIn = std::conditional_t<metric == Metric::one_number, FixedShape<n, m>, MetricShape<n, m>>;
+
 /** Problem after problem, as take() gives them, until it gives none: one loop, so that the threads of a warp, each with
  *  a problem of its own, meet in it whatever their problems are at. */
 #ifdef __CUDACC__
 #pragma nv_exec_check_disable // take() of a host is called on a host alone
 #endif
-template <int n, int m, class Real, class Team, class Functor, class Take>
+template <int n, int m, int64_t metric, class Real, class Team, class Functor, class Take>
 CUDA_OPT_HD void solve_in_turn(const Team &team, const Functor &functor, const BatchData<Real> &data,
                                const Settings &settings, unsigned char *working, unsigned char *vectors,
                                const Take &take) {
@@ -135,18 +148,22 @@ CUDA_OPT_HD void solve_in_turn(const Team &team, const Functor &functor, const B
         const bool starts = p < 0;
         if (starts && (p = take()) >= data.count) return;
         Real *const row = data.x + p * n;
-        SmallProblem<Real, Team, FixedShape<n, m>> problem(team, {}, working, reinterpret_cast<Real *>(vectors),
-                                                           data.bounds.of(p, n));
+        SmallProblem<Real, Team, ShapeIn<n, m, metric>> problem(team, {}, working, reinterpret_cast<Real *>(vectors),
+                                                                data.bounds.of(p, n));
         if (starts) {
             problem.begin();
-            if (team.lane() == 0) problem.set(settings);
+            if (team.lane() == 0) problem.set(settings, metric);
             for (int i = team.lane(); i < n; i += Team::width) problem.x()[i] = row[i];
         } else {
             const double f = functor(team, p, static_cast<const Real *>(problem.x()), problem.g());
             if (team.lane() == 0) problem.f() = f;
         }
         team.sync();
-        const int task = problem.run(Order::go_on, 0);
+        const auto supply = [&](Real *h) {
+            if constexpr (metric == Metric::callers)
+                functor.diagonal(team, p, static_cast<const Real *>(problem.x()), h);
+        };
+        const int task = problem.run(Order::go_on, 0, supply);
         if (task > 0) continue;
         for (int i = team.lane(); i < n; i += Team::width) row[i] = problem.x()[i];
         if (team.lane() == 0) data.ends[p] = end_of(problem.state().results, task);
@@ -158,7 +175,7 @@ CUDA_OPT_HD void solve_in_turn(const Team &team, const Functor &functor, const B
 } // namespace batch
 
 /** A batch on the host, its problems shared out to the threads of OpenMP where the program is compiled with it. */
-template <int n, int m, class Real = double> class HostBatch {
+template <int n, int m, class Real = double, int64_t metric = Metric::one_number> class HostBatch {
     static_assert(n >= 1 && n <= batch::most_variables && m >= 1 && m <= batch::most_pairs,
                   "n has to be from 1 to 4096, m from 1 to 64");
 
@@ -188,8 +205,8 @@ template <int n, int m, class Real = double> class HostBatch {
             thread = omp_get_thread_num();
 #endif
             unsigned char *const working = memory_[thread * memory_of_thread].bytes;
-            batch::solve_in_turn<n, m>(batch::OneThread{}, functor, data, options.settings, working,
-                                       working + working_bytes, [&next] { return take(next); });
+            batch::solve_in_turn<n, m, metric>(batch::OneThread{}, functor, data, options.settings, working,
+                                               working + working_bytes, [&next] { return take(next); });
         }
     }
 
@@ -206,8 +223,9 @@ template <int n, int m, class Real = double> class HostBatch {
         return taken;
     }
 
-    static constexpr int64_t working_bytes = batch::working_bytes(batch::FixedShape<n, m>{}),
-                             vectors_bytes = batch::vectors_bytes<Real>(batch::FixedShape<n, m>{});
+    using Shape = batch::ShapeIn<n, m, metric>;
+    static constexpr int64_t working_bytes = batch::working_bytes(Shape{}),
+                             vectors_bytes = batch::vectors_bytes<Real>(Shape{});
     static constexpr std::size_t memory_of_thread =
         (static_cast<std::size_t>(working_bytes + vectors_bytes) + sizeof(Line) - 1) / sizeof(Line);
     std::vector<Line> memory_;
@@ -226,22 +244,23 @@ __global__ void __launch_bounds__(threads_of_block, 3)
     solve_by_threads(Functor functor, BatchData<Real> data, Settings settings, unsigned long long *next) {
     alignas(16) unsigned char working[working_bytes(FixedShape<n, m>{})];
     alignas(16) unsigned char vectors[vectors_bytes<Real>(FixedShape<n, m>{})];
-    solve_in_turn<n, m>(OneThread{}, functor, data, settings, working, vectors,
-                        [=] { return static_cast<int64_t>(atomicAdd(next, 1ull)); });
+    solve_in_turn<n, m, Metric::one_number>(OneThread{}, functor, data, settings, working, vectors,
+                                            [=] { return static_cast<int64_t>(atomicAdd(next, 1ull)); });
 }
 
 /** A warp for each, in shared memory, or in slots of the device's where that is too small. */
-template <int n, int m, class Real, class Functor>
+template <int n, int m, int64_t metric, class Real, class Functor>
 __global__ void __launch_bounds__(threads_of_block, 4)
     solve_by_warps(Functor functor, BatchData<Real> data, Settings settings, unsigned long long *next,
                    unsigned char *slots) {
     extern __shared__ __align__(16) unsigned char cuda_opt_batch_shared[];
-    constexpr int64_t bytes_of_working = working_bytes(FixedShape<n, m>{}),
-                      bytes = bytes_of_working + vectors_bytes<Real>(FixedShape<n, m>{});
+    using Shape = ShapeIn<n, m, metric>;
+    constexpr int64_t bytes_of_working = working_bytes(Shape{}),
+                      bytes = bytes_of_working + vectors_bytes<Real>(Shape{});
     const int warp = static_cast<int>(threadIdx.x) / Warp::width;
     unsigned char *const mine =
         (slots ? slots + int64_t{blockIdx.x} * warps_of_block * bytes : cuda_opt_batch_shared) + warp * bytes;
-    solve_in_turn<n, m>(Warp{}, functor, data, settings, mine, mine + bytes_of_working, [=] {
+    solve_in_turn<n, m, metric>(Warp{}, functor, data, settings, mine, mine + bytes_of_working, [=] {
         unsigned long long taken = 0;
         if (Warp{}.lane() == 0) taken = atomicAdd(next, 1ull);
         return static_cast<int64_t>(__shfl_sync(~0u, taken, 0));
@@ -251,7 +270,7 @@ __global__ void __launch_bounds__(threads_of_block, 4)
 } // namespace batch
 
 /** A batch on the current CUDA device. What it holds is allocated by prepare(), or in the first run(). */
-template <int n, int m, class Functor, class Real = double> class CudaBatch {
+template <int n, int m, class Functor, class Real = double, int64_t metric = Metric::one_number> class CudaBatch {
     static_assert(n >= 1 && n <= batch::most_variables && m >= 1 && m <= batch::most_pairs,
                   "n has to be from 1 to 4096, m from 1 to 64");
 
@@ -276,7 +295,8 @@ template <int n, int m, class Functor, class Real = double> class CudaBatch {
                     const BatchOptions &options = {}) {
         if (count < 1) return cudaSuccess; // a launch of no blocks is an error
         const bool by_threads =
-            options.lanes == 1 || (options.lanes == 0 && n <= batch::most_of_thread && count >= batch::many_problems);
+            serves_threads &&
+            (options.lanes == 1 || (options.lanes == 0 && n <= batch::most_of_thread && count >= batch::many_problems));
         if (const cudaError_t error = prepare(by_threads)) return error;
         const auto stream = static_cast<cudaStream_t>(options.stream);
         if (const cudaError_t error = cudaMemsetAsync(next_, 0, sizeof *next_, stream)) return error;
@@ -284,13 +304,15 @@ template <int n, int m, class Functor, class Real = double> class CudaBatch {
         const auto blocks = static_cast<unsigned>(
             std::min<int64_t>(by_threads ? thread_blocks_ : warp_blocks_, (count + of_block - 1) / of_block));
         const batch::BatchData<Real> data{count, x, bounds, ends};
-        if (by_threads)
-            batch::solve_by_threads<n, m, Real, Functor>
-                <<<blocks, batch::threads_of_block, 0, stream>>>(functor, data, options.settings, next_);
-        else
-            batch::solve_by_warps<n, m, Real, Functor>
-                <<<blocks, batch::threads_of_block, slots_ ? 0 : bytes_of_warps, stream>>>(
-                    functor, data, options.settings, next_, slots_);
+        if constexpr (serves_threads)
+            if (by_threads) {
+                batch::solve_by_threads<n, m, Real, Functor>
+                    <<<blocks, batch::threads_of_block, 0, stream>>>(functor, data, options.settings, next_);
+                return cudaGetLastError();
+            }
+        batch::solve_by_warps<n, m, metric, Real, Functor>
+            <<<blocks, batch::threads_of_block, slots_ ? 0 : bytes_of_warps, stream>>>(functor, data, options.settings,
+                                                                                       next_, slots_);
         return cudaGetLastError();
     }
 
@@ -298,24 +320,27 @@ template <int n, int m, class Functor, class Real = double> class CudaBatch {
     cudaError_t prepare(bool by_threads) {
         cudaError_t error = next_ ? cudaSuccess : cudaMalloc(reinterpret_cast<void **>(&next_), sizeof *next_);
         if (error != cudaSuccess) return error;
-        return by_threads ? prepare_threads() : prepare_warps();
+        return serves_threads && by_threads ? prepare_threads() : prepare_warps();
     }
 
   private:
+    using Shape = batch::ShapeIn<n, m, metric>;
+    static constexpr bool serves_threads = metric == Metric::one_number;
     static constexpr int64_t bytes_of_warps =
-        batch::warps_of_block *
-        (batch::working_bytes(batch::FixedShape<n, m>{}) + batch::vectors_bytes<Real>(batch::FixedShape<n, m>{}));
+        batch::warps_of_block * (batch::working_bytes(Shape{}) + batch::vectors_bytes<Real>(Shape{}));
     static constexpr int most_blocks_of_threads = 3;         // on a multiprocessor: as many have registers enough
     static constexpr int64_t most_shared_bytes = 110 * 1024; // of a block, so that two are on a multiprocessor
 
     cudaError_t prepare_threads() {
-        return thread_blocks_ > 0 ? cudaSuccess
-                                  : count_blocks(batch::solve_by_threads<n, m, Real, Functor>, 0,
-                                                 most_blocks_of_threads, thread_blocks_);
+        if constexpr (serves_threads)
+            if (thread_blocks_ == 0)
+                return count_blocks(batch::solve_by_threads<n, m, Real, Functor>, 0, most_blocks_of_threads,
+                                    thread_blocks_);
+        return cudaSuccess;
     }
     cudaError_t prepare_warps() {
         if (warp_blocks_ > 0) return cudaSuccess;
-        const auto kernel = batch::solve_by_warps<n, m, Real, Functor>;
+        const auto kernel = batch::solve_by_warps<n, m, metric, Real, Functor>;
         const bool shared = bytes_of_warps <= most_shared_bytes;
         if (shared)
             if (const cudaError_t error = cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,

@@ -27,8 +27,8 @@ int fill(cuda_opt &s, int64_t n, int64_t count, int32_t m, int32_t backend, int 
                     batch::most_pairs);
         return CUDA_OPT_IMPROPER_INPUT;
     }
-    const batch::Shape shape{static_cast<int>(n), m};
-    const int64_t block = bits == 64 ? batch::block_bytes<double>(shape) : batch::block_bytes<float>(shape);
+    const batch::Shape plain{static_cast<int>(n), m, false}, in_metric{plain.n, m, true};
+    const int64_t block = bits == 64 ? batch::block_bytes<double>(in_metric) : batch::block_bytes<float>(in_metric);
     if (count > std::numeric_limits<int64_t>::max() / 4 / block) {
         message.set("out of memory: %lld problems of %lld bytes each take %.4g bytes", static_cast<long long>(count),
                     static_cast<long long>(block), static_cast<double>(count) * static_cast<double>(block));
@@ -38,9 +38,11 @@ int fill(cuda_opt &s, int64_t n, int64_t count, int32_t m, int32_t backend, int 
     if (s.backend < 0) return s.backend;
     s.memory = make_memory(s.backend);
     const bool cuda = s.backend == CUDA_OPT_BACKEND_CUDA;
-    auto machine = bits == 64 ? (cuda ? make_cuda_batch<double>(shape, count) : make_host_batch<double>(m))
-                              : (cuda ? make_cuda_batch<float>(shape, count) : make_host_batch<float>(m));
-    s.batch = std::make_unique<Batch>(shape.n, count, m, std::move(machine));
+    const auto machine = [=](batch::Shape shape) {
+        if (bits == 64) return cuda ? make_cuda_batch<double>(shape, count) : make_host_batch<double>(shape);
+        return cuda ? make_cuda_batch<float>(shape, count) : make_host_batch<float>(shape);
+    };
+    s.batch = std::make_unique<Batch>(plain.n, count, m, BatchMachines{machine(plain), machine(in_metric)});
     s.batch->settings.history_bits = bits;
     return 0;
 }
@@ -83,21 +85,50 @@ int set_bounds(cuda_opt *s, int bits, const void *lower, const void *upper) {
     return take_bounds(*s, call, bits, lower, upper, true);
 }
 
+// One for all problems alike, or for each its own.
+int take_diagonal(cuda_opt &s, const char *call, int bits, const void *diagonal, bool for_each) {
+    if (const int code = require_bits(s, bits, call)) return code;
+    if (const int code = before_start(s, call)) return code;
+    if (const int code = check_space(s, "the diagonal", diagonal, true)) return code;
+    s.batch->arrays.diagonal = diagonal;
+    s.batch->arrays.diagonal_for_each = for_each;
+    return 0;
+}
+
+int set_diagonal(cuda_opt *s, int bits, const void *diagonal) {
+    constexpr const char *call = "cuda_opt_batch_set_diagonal";
+    if (const int code = require_batch(s, call)) return code;
+    return take_diagonal(*s, call, bits, diagonal, true);
+}
+
+int take_arrays(cuda_opt &s, void *x, double *f, void *g) {
+    if (const int code = check_space(s, "x", x, false)) return code;
+    if (const int code = check_space(s, "f", f, false)) return code;
+    if (const int code = check_space(s, "g", g, false)) return code;
+    BatchArrays &arrays = s.batch->arrays;
+    const double count = static_cast<double>(s.batch->count()), row = s.batch->n() * s.bits / 8.0;
+    const double bounds = arrays.bounds_for_each ? count * row : row;
+    const double diagonal = arrays.diagonal_for_each ? count * row : row;
+    if (const int code = check_apart(s, {{"x", x, count * row}, {"f", f, count * sizeof *f}, {"g", g, count * row}},
+                                     {{"the lower bounds", arrays.lower, bounds},
+                                      {"the upper bounds", arrays.upper, bounds},
+                                      {"the diagonal", arrays.diagonal, diagonal}}))
+        return code;
+    if (s.batch->settings.metric == Metric::callers && !arrays.diagonal) {
+        s.message().set("CUDA_OPT_DIAGCO is 1, but neither cuda_opt_batch_set_diagonal nor cuda_opt_set_diagonal has "
+                        "given an array");
+        return CUDA_OPT_MISUSE;
+    }
+    arrays.x = x, arrays.f = f, arrays.g = g;
+    return 0;
+}
+
 int solve(cuda_opt *s, int bits, void *x, double *f, void *g) {
     if (const int code = require_batch(s, "cuda_opt_batch_solve")) return code;
     if (const int code = require_bits(*s, bits, "cuda_opt_batch_solve")) return code;
-    BatchArrays &arrays = s->batch->arrays;
+    const BatchArrays &arrays = s->batch->arrays;
     if (!s->batch->started()) {
-        if (const int code = check_space(*s, "x", x, false)) return code;
-        if (const int code = check_space(*s, "f", f, false)) return code;
-        if (const int code = check_space(*s, "g", g, false)) return code;
-        const double count = static_cast<double>(s->batch->count()), row = s->batch->shape().n * s->bits / 8.0;
-        const double bounds = arrays.bounds_for_each ? count * row : row;
-        if (const int code =
-                check_apart(*s, {{"x", x, count * row}, {"f", f, count * sizeof *f}, {"g", g, count * row}},
-                            {{"the lower bounds", arrays.lower, bounds}, {"the upper bounds", arrays.upper, bounds}}))
-            return code;
-        arrays.x = x, arrays.f = f, arrays.g = g;
+        if (const int code = take_arrays(*s, x, f, g)) return code;
     } else if (x != arrays.x || f != arrays.f || g != arrays.g) {
         s->message().set("x, f and g have to be the same at each call of one batch; call cuda_opt_reset to start with "
                          "others");
@@ -174,6 +205,10 @@ int set_batch_uniform_bounds(cuda_opt &s, int bits, double lower, double upper) 
     return 0;
 }
 
+int set_batch_diagonal(cuda_opt &s, int bits, const void *diagonal) {
+    return take_diagonal(s, "cuda_opt_set_diagonal", bits, diagonal, false);
+}
+
 int set_batch_stream(cuda_opt &s, void *stream) {
     if (const int code = before_start(s, "cuda_opt_set_stream")) return code;
     s.batch->stream = stream;
@@ -196,8 +231,8 @@ int get_batch_int(cuda_opt &s, int32_t key, int64_t *value) {
     case CUDA_OPT_BATCH: *value = batch.active(); return 0;
     case CUDA_OPT_BATCH_COUNT: *value = batch.count(); return 0;
     case CUDA_OPT_BATCH_PACKED: *value = batch.packed; return 0;
-    case CUDA_OPT_DIMENSION: *value = batch.shape().n; return 0;
-    case CUDA_OPT_MEMORY: *value = batch.shape().m; return 0;
+    case CUDA_OPT_DIMENSION: *value = batch.n(); return 0;
+    case CUDA_OPT_MEMORY: *value = batch.m(); return 0;
     case CUDA_OPT_PRECISION: *value = s.bits; return 0;
     case CUDA_OPT_WORKSPACE_BYTES: *value = batch.workspace_bytes(); return 0;
     default: return get_shared_int(s, key, value);
@@ -217,6 +252,12 @@ int cuda_opt_batch_set_bounds(cuda_opt *s, const double *lower, const double *up
 }
 int cuda_opt_batch_set_bounds_f32(cuda_opt *s, const float *lower, const float *upper) {
     return guarded(s, [=] { return set_bounds(s, 32, lower, upper); });
+}
+int cuda_opt_batch_set_diagonal(cuda_opt *s, const double *diagonal) {
+    return guarded(s, [=] { return set_diagonal(s, 64, diagonal); });
+}
+int cuda_opt_batch_set_diagonal_f32(cuda_opt *s, const float *diagonal) {
+    return guarded(s, [=] { return set_diagonal(s, 32, diagonal); });
 }
 int cuda_opt_batch_solve(cuda_opt *s, double *x, double *f, double *g) {
     return guarded(s, [=] { return solve(s, 64, x, f, g); });

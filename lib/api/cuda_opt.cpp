@@ -181,6 +181,7 @@ int set_uniform_bounds(cuda_opt *s, int bits, double lower, double upper) {
 }
 
 int set_diagonal(cuda_opt *s, int bits, const void *diagonal) {
+    if (s && s->batch) return set_batch_diagonal(*s, bits, diagonal);
     if (const int code = before_solve(s, bits, "cuda_opt_set_diagonal")) return code;
     if (const int code = check_space(*s, "the diagonal", diagonal, true)) return code;
     s->solver->arrays.diagonal = diagonal;

@@ -106,6 +106,7 @@ int set_batch_int(cuda_opt &s, int32_t key, int64_t value);
 int get_batch_int(cuda_opt &s, int32_t key, int64_t *value);
 int set_batch_bounds(cuda_opt &s, int bits, const void *lower, const void *upper);
 int set_batch_uniform_bounds(cuda_opt &s, int bits, double lower, double upper);
+int set_batch_diagonal(cuda_opt &s, int bits, const void *diagonal);
 int set_batch_stream(cuda_opt &s, void *stream);
 int set_shared_int(cuda_opt &s, int32_t key, int64_t value);
 int get_shared_int(cuda_opt &s, int32_t key, int64_t *value);

@@ -143,11 +143,10 @@ int check_no_exchange(cuda_opt &s) {
     return CUDA_OPT_MISUSE;
 }
 
-// What a batch has not: a metric, columns of fewer bits, iterates to look at, a log, ranks, a clock.
+// What a batch has not: columns of fewer bits, iterates to look at, a log, ranks, a clock.
 bool is_solvers_alone(int32_t key) {
-    for (const int32_t one :
-         {CUDA_OPT_DIAGCO, CUDA_OPT_METRIC, CUDA_OPT_DIAGONAL_EVERY, CUDA_OPT_HISTORY_BITS, CUDA_OPT_PRODUCT_BITS,
-          CUDA_OPT_REPORT_ITERATES, CUDA_OPT_IPRINT_FREQUENCY, CUDA_OPT_IPRINT_TYPE, CUDA_OPT_F_PART, CUDA_OPT_TIMED})
+    for (const int32_t one : {CUDA_OPT_HISTORY_BITS, CUDA_OPT_PRODUCT_BITS, CUDA_OPT_REPORT_ITERATES,
+                              CUDA_OPT_IPRINT_FREQUENCY, CUDA_OPT_IPRINT_TYPE, CUDA_OPT_F_PART, CUDA_OPT_TIMED})
         if (key == one) return true;
     return false;
 }

@@ -13,8 +13,8 @@ long long shown(int64_t number) { return number; } // as printf's %lld expects i
 
 } // namespace
 
-Batch::Batch(int n, int64_t count, int m, std::unique_ptr<BatchMachine> machine)
-    : shape_{n, m}, count_(count), machine_(std::move(machine)) {}
+Batch::Batch(int n, int64_t count, int m, BatchMachines machines)
+    : n_(n), m_(m), count_(count), machines_(std::move(machines)) {}
 
 void Batch::reset() {
     phase_ = Phase::start;
@@ -43,13 +43,16 @@ int Batch::resume() {
 
 int Batch::call() {
     switch (phase_) {
-    case Phase::start:
-        machine_->allocate({shape_, count_, static_cast<int>(settings.threads), packed != 0}, stream, patience_);
+    case Phase::start: {
+        const batch::Shape shape{n_, m_, settings.metric != Metric::one_number};
+        machine_ = (shape.metric ? machines_.in_metric : machines_.plain).get();
+        machine_->allocate({shape, count_, static_cast<int>(settings.threads), packed != 0}, stream, patience_);
         codes_.resize(static_cast<std::size_t>(count_));
         phase_ = Phase::going;
         has_problems_ = true;
         active_ = machine_->begin(arrays, settings, stop_requested);
         break;
+    }
     case Phase::going: active_ = machine_->go_on(arrays, settings, stop_requested, patience_.seconds_passed()); break;
     case Phase::ended:
         message_.set("cuda_opt_batch_solve was called after the batch had ended; call cuda_opt_reset to start anew");

@@ -10,9 +10,15 @@
 
 namespace cudaopt {
 
+// For problems with one number as metric, and for those with a weight for each variable: only one of the two is asked
+// to allocate.
+struct BatchMachines {
+    std::unique_ptr<BatchMachine> plain, in_metric;
+};
+
 class Batch {
   public:
-    Batch(int n, int64_t count, int m, std::unique_ptr<BatchMachine> machine);
+    Batch(int n, int64_t count, int m, BatchMachines machines);
 
     Settings settings;
     BatchArrays arrays;
@@ -20,14 +26,17 @@ class Batch {
     void *stream = nullptr; // CUDA
     std::atomic<bool> stop_requested{false};
 
-    batch::Shape shape() const { return shape_; }
+    int n() const { return n_; }
+    int m() const { return m_; }
     int64_t count() const { return count_; }
     bool started() const { return phase_ != Phase::start; }
     // Whether there is something to read of each problem: not where there was no memory for them.
     bool has_problems() const { return has_problems_; }
     int64_t active() const { return active_; }
     const int64_t *list() const { return machine_->active(); }
-    int64_t workspace_bytes() const { return machine_->workspace_bytes(); }
+    int64_t workspace_bytes() const {
+        return machines_.plain->workspace_bytes() + machines_.in_metric->workspace_bytes();
+    }
     Message &message() { return message_; }
     const Message &message() const { return message_; }
 
@@ -47,9 +56,10 @@ class Batch {
     int end();
     int give_up();
 
-    const batch::Shape shape_;
+    const int n_, m_;
     const int64_t count_;
-    const std::unique_ptr<BatchMachine> machine_;
+    const BatchMachines machines_;
+    BatchMachine *machine_ = nullptr; // from the first call on
     Message message_, told_;
     Phase phase_ = Phase::start;
     bool has_problems_ = false;

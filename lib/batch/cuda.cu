@@ -5,7 +5,7 @@
 namespace cudaopt {
 
 template <class Real> std::unique_ptr<BatchMachine> make_cuda_batch(batch::Shape shape, int64_t count) {
-    if (count >= batch::many_problems && shape.n <= batch::most_of_thread) {
+    if (!shape.metric && count >= batch::many_problems && shape.n <= batch::most_of_thread) {
         if (shape.m == 5) return make_cuda_batch_of_threads<Real, 5>();
         if (shape.m == 10) return make_cuda_batch_of_threads<Real, 10>();
     }

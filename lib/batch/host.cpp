@@ -45,11 +45,12 @@ class HostTeams {
 
 } // namespace
 
-template <class Real> std::unique_ptr<BatchMachine> make_host_batch(int m) {
-    if (m == 5) return std::make_unique<BatchMachineOn<Real, HostTeams, batch::ShapeOfPairs<5>>>();
+template <class Real> std::unique_ptr<BatchMachine> make_host_batch(batch::Shape shape) {
+    if (shape.m == 5 && !shape.metric)
+        return std::make_unique<BatchMachineOn<Real, HostTeams, batch::ShapeOfPairs<5>>>();
     return std::make_unique<BatchMachineOn<Real, HostTeams>>();
 }
-template std::unique_ptr<BatchMachine> make_host_batch<double>(int);
-template std::unique_ptr<BatchMachine> make_host_batch<float>(int);
+template std::unique_ptr<BatchMachine> make_host_batch<double>(batch::Shape);
+template std::unique_ptr<BatchMachine> make_host_batch<float>(batch::Shape);
 
 } // namespace cudaopt

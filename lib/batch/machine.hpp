@@ -18,6 +18,8 @@ struct BatchArrays {
     const void *lower = nullptr, *upper = nullptr;
     bool bounds_for_each = false;
     double lower_all = -infinity, upper_all = infinity;
+    const void *diagonal = nullptr; // likewise, of the caller's metric
+    bool diagonal_for_each = false;
 };
 
 struct BatchShape {
@@ -54,7 +56,7 @@ class BatchMachine {
     virtual Event event(int64_t problem) = 0;
 };
 
-template <class Real> std::unique_ptr<BatchMachine> make_host_batch(int m);
+template <class Real> std::unique_ptr<BatchMachine> make_host_batch(batch::Shape shape);
 template <class Real> std::unique_ptr<BatchMachine> make_cuda_batch(batch::Shape shape, int64_t count);
 
 } // namespace cudaopt

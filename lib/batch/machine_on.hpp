@@ -90,6 +90,8 @@ template <class Real, class Executor, class ShapeOf = batch::Shape> class BatchM
         all_.bounds_for_each = arrays.bounds_for_each;
         all_.lower_all = arrays.lower_all;
         all_.upper_all = arrays.upper_all;
+        all_.diagonal = static_cast<const Real *>(arrays.diagonal);
+        all_.diagonal_for_each = arrays.diagonal_for_each;
     }
     int64_t select() {
         selected_ = executor_.select(count_, marks_.get(), active_.get());

@@ -13,10 +13,17 @@ constexpr int granule = 4; // rows and columns that are worked on together; what
 struct Shape {
     static constexpr int fixed_m = 0;
     int n, m;
+    bool metric = false; // whether there is a weight h for each variable, for a metric that is not one number
 };
 
 // Where they are known to the compiler.
 template <int n_, int m_> struct FixedShape { static constexpr int n = n_, m = m_, fixed_m = m_; };
+
+// Likewise, in a metric, which a state of known size does not serve.
+template <int n_, int m_> struct MetricShape {
+    static constexpr int fixed_m = 0, n = n_, m = m_;
+    static constexpr bool metric = true;
+};
 
 // Where the number of pairs is.
 template <int m_> struct ShapeOfPairs {
@@ -37,15 +44,25 @@ template <class ShapeOf> CUDA_OPT_HD constexpr ShapeOf shape_of(Shape shape) {
     else return {shape.n};
 }
 
+template <class ShapeOf> inline constexpr bool serves_metrics = ShapeOf::fixed_m == 0;
+template <class ShapeOf> CUDA_OPT_HD constexpr bool in_metric(const ShapeOf &shape) {
+    if constexpr (serves_metrics<ShapeOf>) return shape.metric;
+    else return false;
+}
+
 template <class ShapeOf> inline constexpr bool of_threads = false;
 template <int m> inline constexpr bool of_threads<ThreadShape<m>> = true;
 
 CUDA_OPT_HD constexpr int padded(int count) { return (count + granule - 1) / granule * granule; }
 
-// Vectors of padded(n) numbers: x, g, those of the base point, those of the best iterate put aside; the pairs by rows.
+// Vectors of padded(n) numbers: x, g, those of the base point, those of the best iterate put aside; in a metric h; the
+// pairs by rows.
 // A row has y and d of all m + 1 slots, the newest one's first, whichever slot that is: so problems side by side, each
 // at an iterate of its own, find what they look for at the same place.
-enum Vector { at_x, at_g, at_x_base, at_g_base, at_aside_x, at_aside_g, vector_count };
+enum Vector { at_x, at_g, at_x_base, at_g_base, at_aside_x, at_aside_g, at_h };
+template <class ShapeOf> CUDA_OPT_HD constexpr int vector_count(const ShapeOf &shape) {
+    return at_h + in_metric(shape);
+}
 CUDA_OPT_HD constexpr int row_stride(int m) { return 2 * (m + 1); }
 
 // What stands before the state.
@@ -63,7 +80,7 @@ template <class ShapeOf = Shape> CUDA_OPT_HD constexpr int64_t lasting_bytes(Sha
     return rounded_up(static_cast<int64_t>(sizeof(Head)) + cudaopt::lasting_bytes<ShapeOf::fixed_m>(shape.m));
 }
 template <class ShapeOf = Shape> CUDA_OPT_HD constexpr int numbers(ShapeOf shape) {
-    return vector_count * padded(shape.n) + shape.n * row_stride(shape.m);
+    return vector_count(shape) * padded(shape.n) + shape.n * row_stride(shape.m);
 }
 template <class Real, class ShapeOf = Shape> CUDA_OPT_HD constexpr int64_t vectors_bytes(ShapeOf shape) {
     return rounded_up(numbers(shape) * static_cast<int64_t>(sizeof(Real)));
@@ -120,11 +137,18 @@ struct Told {
 };
 
 // The scratch: the answers; the products; the rows' breakpoints and, where a window was passed, their ways to the
-// bound; those that a window has crossed, with their entries; the free rows.
+// bound; those that a window has crossed, with their entries, where in a metric the scaled panel stands before; the
+// free rows.
+template <class ShapeOf> CUDA_OPT_HD constexpr int entries_stride(const ShapeOf &shape) {
+    return in_metric(shape) ? padded(panel::columns(shape.m)) : panel::columns(shape.m);
+}
+template <class ShapeOf> CUDA_OPT_HD constexpr int older_count(const ShapeOf &shape) {
+    return in_metric(shape) ? panel::older_count(shape.m) : 0;
+}
 template <class ShapeOf = Shape> CUDA_OPT_HD constexpr int64_t scratch_doubles(ShapeOf shape) {
     const int columns = panel::columns(shape.m), rows = padded(shape.n);
     return static_cast<int64_t>(sizeof(Told) / sizeof(double)) + panel::gram_count(columns) + panel::leading * columns +
-           int64_t{2} * rows + int64_t{rows} * columns;
+           older_count(shape) + int64_t{2} * rows + int64_t{rows} * entries_stride(shape);
 }
 template <class ShapeOf = Shape> CUDA_OPT_HD constexpr int64_t scratch_bytes(ShapeOf shape) {
     return rounded_up(scratch_doubles(shape) * static_cast<int64_t>(sizeof(double)) +

@@ -14,7 +14,8 @@ template <class Real, class ShapeOf = Shape> struct Problems {
     Real *x = nullptr, *g = nullptr;
     double *f = nullptr;
     const Real *lower = nullptr, *upper = nullptr;
-    bool bounds_for_each = false, packed = false;
+    const Real *diagonal = nullptr; // of the caller, or NULL
+    bool bounds_for_each = false, diagonal_for_each = false, packed = false;
     double lower_all = -infinity, upper_all = infinity;
     int32_t *codes = nullptr;
     unsigned char *marks = nullptr; // of those that wait for an evaluation
@@ -115,14 +116,17 @@ template <class Real, class ShapeOf = Shape> struct Advance {
             all.copy(team, all.g + row * all.shape.n, one.g());
             if (team.lane() == 0) one.f() = all.f[row];
         }
-        if (team.lane() == 0) one.set(settings);
+        if (team.lane() == 0) one.set(settings, in_metric(all.shape) ? settings.metric : Metric::one_number);
         team.sync();
         Order order = pass == Pass::stop_waiting  ? Order::stop_waiting
                       : pass == Pass::end_of_time ? Order::end_of_time
                                                   : Order::go_on;
+        const auto supply = [&](const auto &h) { // it came with f and g
+            all.copy(team, all.diagonal + (all.diagonal_for_each ? row * all.shape.n : 0), h);
+        };
         int task;
         for (;; order = Order::stop) {
-            task = one.run(order, seconds);
+            task = one.run(order, seconds, supply);
             if (!stop || task <= 0 || order == Order::stop) break;
         }
         all.tell(team, one, k, task);

@@ -12,6 +12,11 @@ namespace cudaopt::batch {
 // To go on with the task done, or not: the caller wants no more, or a wait was too long.
 enum class Order { go_on, stop, stop_waiting, end_of_time };
 
+// Where nobody is asked for a diagonal.
+struct NoDiagonal {
+    template <class Values> CUDA_OPT_HD void operator()(const Values &) const {}
+};
+
 template <class Real, class Team, class ShapeOf = Shape> class SmallProblem {
   public:
     using State = StateOf<ShapeOf::fixed_m>;
@@ -39,15 +44,16 @@ template <class Real, class Team, class ShapeOf = Shape> class SmallProblem {
         if (team_.lane() == 0) make_state<ShapeOf::fixed_m>(&state(), shape_.n, shape_.m);
     }
     // To be told after begin(), and whenever it is taken up again. By lane 0.
-    CUDA_OPT_HD void set(const Settings &settings) const {
+    CUDA_OPT_HD void set(const Settings &settings, int64_t metric) const {
         Settings &own = state().settings = settings;
-        own.metric = Metric::one_number; // what these sweeps do not serve
-        own.report_iterates = false;
+        own.metric = metric;
+        own.report_iterates = false; // what these sweeps do not serve
         own.log_frequency = -1;
     }
 
-    // To the next task: CUDA_OPT_EVALUATE_FG, or a code. Each lane gets it.
-    CUDA_OPT_HD int run(Order order, double seconds) {
+    // To the next task: CUDA_OPT_EVALUATE_FG, or a code. Each lane gets it. supply(h): the caller's diagonal at x, by
+    // all lanes.
+    template <class Supply = NoDiagonal> CUDA_OPT_HD int run(Order order, double seconds, const Supply &supply = {}) {
         Answer answer;
         answer.seconds = seconds;
         for (bool first = true;; first = false) {
@@ -57,7 +63,10 @@ template <class Real, class Team, class ShapeOf = Shape> class SmallProblem {
             if (request.verb == Verb::task) {
                 const int task = request.task;
                 team_.sync(); // before the next one is written
-                return task;
+                if (!serves_metrics<ShapeOf> || task != CUDA_OPT_SUPPLY_DIAGONAL) return task;
+                supply(sweeps_.h());
+                team_.sync();
+                continue;
             }
             sweeps_.perform(state(), answer);
         }

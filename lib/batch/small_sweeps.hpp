@@ -7,6 +7,7 @@
 
 #include "batch/products.hpp"
 #include "batch/team.hpp"
+#include "batch/weighted_rows.hpp"
 #include "sweeps/rules.hpp"
 
 namespace cudaopt::batch {
@@ -26,14 +27,16 @@ struct RowFacts {
 // A row of the pairs and the coefficients of the panel's columns: in registers where the compiler knows how many there
 // are, else where they stand.
 template <class Real, int count, class Values = const Real *> struct RowOfPairs {
-    Real values[count];
+    Real values[count] = {};
+    RowOfPairs() = default;
     CUDA_OPT_HD_INLINE explicit RowOfPairs(const Values &from) {
         for (int k = 0; k < count; k++) values[k] = from[k];
     }
     CUDA_OPT_HD_INLINE Real operator[](int k) const { return values[k]; }
 };
 template <class Real, class Values> struct RowOfPairs<Real, 0, Values> {
-    Values values;
+    Values values{};
+    RowOfPairs() = default;
     CUDA_OPT_HD_INLINE explicit RowOfPairs(const Values &from) : values(from) {}
     CUDA_OPT_HD_INLINE Real operator[](int k) const { return values[k]; }
 };
@@ -57,15 +60,17 @@ template <class Real, class Team, class ShapeOf = Shape> class SmallSweeps {
         };
         free_gram_ = take(panel::gram_count(columns));
         leading_ = take(panel::leading * columns);
+        older_steps_ = take(older_count(shape));
         breakpoints_ = take(rows);
         way_to_bound_ = take(rows);
-        crossed_entries_ = take(rows * columns);
+        entries_ = take(rows * entries_stride(shape));
         crossed_ = reinterpret_cast<CrossedVariable *>(next);
         free_ = reinterpret_cast<int *>(crossed_ + shape.n);
     }
 
     CUDA_OPT_HD Values x() const { return vector(at_x); }
     CUDA_OPT_HD Values g() const { return vector(at_g); }
+    CUDA_OPT_HD Values h() const { return vector(at_h); } // in a metric
     CUDA_OPT_HD double &f() const { return head_->f; }
 
     // What the state asks for. All lanes call it. The answer counts in lane 0 alone, which lets the state advance.
@@ -78,6 +83,9 @@ template <class Real, class Team, class ShapeOf = Shape> class SmallSweeps {
             answer.variable = {x()[request.index], box_.lower(request.index), box_.upper(request.index)};
             break;
         case Verb::inner_products:
+            bring_to_front(state.panel_asked());
+            if constexpr (serves_metrics<ShapeOf>)
+                if (in_metric(shape_)) weighted_rows().learn(team_, front(), state.products_asked().update);
             inner_products(state.panel_asked());
             answer.sums = &told_->products;
             break;
@@ -86,7 +94,7 @@ template <class Real, class Team, class ShapeOf = Shape> class SmallSweeps {
             answer.direction = &told_->direction;
             break;
         case Verb::truncation: answer.number = truncation(state.direction(), state.coefficients()); break;
-        case Verb::crossed: answer.crossed = crossed(request.lo, request.hi); break;
+        case Verb::crossed: answer.crossed = crossed(state.panel_asked(), request.lo, request.hi); break;
         case Verb::step: step(request.number); break;
         case Verb::largest_step: answer.number = largest_step(); break;
         case Verb::restore:
@@ -103,9 +111,11 @@ template <class Real, class Team, class ShapeOf = Shape> class SmallSweeps {
         case Verb::projected_gradient_norm:
             answer.number = norm(MeasureProjectedGradient<Real, Values>{x(), g(), box_});
             break;
-        case Verb::finish_pair:    // the inner products have formed its y
-        case Verb::check_diagonal: // asked for in a metric alone, and logs, which a batch has not
-        case Verb::log_start:
+        case Verb::check_diagonal:
+            if constexpr (serves_metrics<ShapeOf>) answer.index = over_rows<FirstIndex>(FindBadDiagonal<Real>{h()}).v;
+            break;
+        case Verb::finish_pair: // the inner products have formed its y
+        case Verb::log_start:   // a batch has no log
         case Verb::log_iterate:
         case Verb::log_end:
         case Verb::task: break;
@@ -118,10 +128,20 @@ template <class Real, class Team, class ShapeOf = Shape> class SmallSweeps {
     static constexpr bool bands = Team::width == 1 && on_device && panel::columns(ShapeOf::fixed_m) <= 12;
 
     CUDA_OPT_HD Values vector(int which) const { return vectors_ + which * padded(shape_.n); }
-    CUDA_OPT_HD Values pairs(int i) const { return vector(vector_count) + i * row_stride(shape_.m); } // a row of them
+    CUDA_OPT_HD Values pairs(int i) const { return vector(vector_count(shape_)) + i * row_stride(shape_.m); } // a row
     CUDA_OPT_HD Real &d(int i) const { return pairs(i)[panel::s_new]; }
     CUDA_OPT_HD int64_t &front() const { return head_->front; }
     CUDA_OPT_HD Row row(int i) const { return {x()[i], g()[i], box_.lower(i), box_.upper(i)}; }
+    CUDA_OPT_HD WeightedRows<Values> weighted_rows() const { return {h(), pairs(0), shape_.n, shape_.m}; }
+    CUDA_OPT_HD_INLINE double weight(const PanelRequest &request, int i) const {
+        if constexpr (serves_metrics<ShapeOf>) return request.weighted ? static_cast<double>(h()[i]) : 1.0;
+        else return 1;
+    }
+    CUDA_OPT_HD_INLINE panel::Scaling scaling(const PanelRequest &request, int i) const {
+        if constexpr (serves_metrics<ShapeOf>)
+            if (request.weighted) return panel::scaling_of(h()[i]);
+        return {1, 1};
+    }
 
     template <class Rule> CUDA_OPT_HD void each_row(const Rule &rule) const {
         CUDA_OPT_ROLLED
@@ -195,21 +215,44 @@ template <class Real, class Team, class ShapeOf = Shape> class SmallSweeps {
     }
 
     CUDA_OPT_HD_INLINE void inner_products(const PanelRequest &request) {
-        bring_to_front(request);
-        const int columns = panel::columns(request.pairs), free = measure_rows(request);
+        const int free = measure_rows(request);
         const PanelRows<Values> panel{pairs(0), row_stride(shape_.m), g(),
                                       request.threshold > 0 ? way_to_bound_ : nullptr};
+        PanelProducts &products = told_->products;
+        if constexpr (serves_metrics<ShapeOf>) {
+            if (request.weighted)
+                form_products(request, free, weighted_rows().scaled(team_, panel, request.pairs, entries_));
+            else form_products(request, free, panel);
+        } else {
+            form_products(request, free, panel);
+        }
+        team_.sync();
+
+        if (team_.lane() != 0) return;
+        products.columns = panel::columns(request.pairs);
+        products.free_gram = free_gram_;
+        products.leading_products = leading_;
+        products.older_steps = request.older_steps ? older_steps_ : nullptr;
+        products.f = f();
+    }
+
+    template <class Panel>
+    CUDA_OPT_HD_INLINE void form_products(const PanelRequest &request, int free, const Panel &panel) {
+        const int columns = panel::columns(request.pairs);
         double *const gram = free_gram_, *const leading = leading_;
-        const bool with_displacement = panel.z != nullptr; // else nobody asks for its products
+        const bool with_displacement = request.threshold > 0; // else nobody asks for its products
         const bool same_rows = request.free_gram && free == shape_.n;
         const auto store_leading = [=](int a, int b, double sum) {
-            if (!with_displacement && (a == panel::displacement || b == panel::displacement)) return;
-            leading[a * columns + b] = sum;
-            if (b < panel::leading) leading[b * columns + a] = sum;
+            if (with_displacement || (a != panel::displacement && b != panel::displacement))
+                leading[a * columns + b] = sum;
+        };
+        const auto store_leading_twice = [=](int a, int b, double sum) { // where a <= b alone are formed
+            store_leading(a, b, sum);
+            if (a < b && b < panel::leading) store_leading(b, a, sum);
         };
         const auto store_free = [=](int a, int b, double sum) {
             gram[panel::gram_index(a, b, columns)] = sum;
-            if (same_rows && a < panel::leading) store_leading(a, b, sum);
+            if (same_rows && a < panel::leading) store_leading_twice(a, b, sum);
         };
         const AllRows all{shape_.n};
         const ListedRows listed{free, free_};
@@ -219,21 +262,19 @@ template <class Real, class Team, class ShapeOf = Shape> class SmallSweeps {
                 if (request.free_gram) form_triangle(team_, panel, columns, listed, store_free);
             } else {
                 constexpr int known = panel::columns(pairs);
-                if (!same_rows) form_band<0, panel::leading, known>(panel, all, store_leading);
+                if (!same_rows) form_band<0, panel::leading, known>(panel, all, store_leading_twice);
                 if (!request.free_gram) return;
                 form_band<0, panel::leading, known>(panel, listed, store_free);
                 form_band<panel::leading, known, known>(panel, listed, store_free);
             }
         });
-        team_.sync();
-
-        if (team_.lane() != 0) return;
-        PanelProducts &products = told_->products;
-        products.columns = columns;
-        products.free_gram = free_gram_;
-        products.leading_products = leading_;
-        products.older_steps = nullptr;
-        products.f = f();
+        if constexpr (serves_metrics<ShapeOf>)
+            if (request.older_steps) {
+                const int older = panel::older(request.pairs);
+                double *const steps = older_steps_;
+                form_triangle(team_, OlderSteps<Panel>{panel, request.pairs}, older, all,
+                              [=](int a, int b, double sum) { steps[panel::gram_index(a, b, older)] = sum; });
+            }
     }
 
     // What is known of the rows besides their products, and y_new. Returns how many rows are free.
@@ -252,7 +293,7 @@ template <class Real, class Team, class ShapeOf = Shape> class SmallSweeps {
             double pg = 0, x = 0;
             if (i < shape_.n) {
                 const Row &at = seen.at;
-                const double t = breakpoint(at.x, at.g, at.l, at.u);
+                const double t = breakpoint(at.x, weight(request, i) * at.g, at.l, at.u);
                 pg = projected_gradient(at.x, at.g, at.l, at.u);
                 x = at.x;
                 is_free = t > request.threshold;
@@ -274,6 +315,8 @@ template <class Real, class Team, class ShapeOf = Shape> class SmallSweeps {
         facts = team_.join(facts);
         if (!request.free_gram) free = static_cast<int>(facts.free.v);
         if (team_.lane() == 0) tell(facts, pg_squared, x_squares, free);
+        if constexpr (serves_metrics<ShapeOf>)
+            if (request.in_metric()) weighted_rows().measure(team_, request, told_->products.row_sums);
         team_.sync();
         return free;
     }
@@ -294,7 +337,7 @@ template <class Real, class Team, class ShapeOf = Shape> class SmallSweeps {
     // a g + w'q: the way from x to the subspace minimiser, were there no bounds.
     template <class Size, class Entries>
     CUDA_OPT_HD_INLINE static double subspace_move(Size pairs, double gradient_coefficient, const double *coefficients,
-                                                   double g, const Entries &entries) {
+                                                   double g, double h, const Entries &entries) {
         double from_y = gradient_coefficient * g, from_s = 0;
         CUDA_OPT_UNROLLED(dense::times_unrolled<Size>)
         for (int age = 0; age < pairs; age++) {
@@ -302,7 +345,7 @@ template <class Real, class Team, class ShapeOf = Shape> class SmallSweeps {
             from_y += coefficients[column] * static_cast<double>(entries[2 * age]);
             from_s += coefficients[column + 1] * static_cast<double>(entries[2 * age + 1]);
         }
-        return from_y + from_s;
+        return h * from_y + from_s;
     }
 
     CUDA_OPT_HD_INLINE void take_direction(const DirectionRequest &request, const double *coefficients) {
@@ -321,12 +364,12 @@ template <class Real, class Team, class ShapeOf = Shape> class SmallSweeps {
             Row at;
             Own own;
         };
-        const auto load = [this](int i) { return Loaded{row(i), Own(this->pairs(i))}; };
+        const auto load = [&](int i) { return Loaded{row(i), Own(this->pairs(i))}; };
         Coefficients<known ? panel::columns(ShapeOf::fixed_m) : 0> q(coefficients);
         const double of_gradient = request.gradient_coefficient;
         DirectionRecord record;
         double d_squared = 0, slope = 0;
-        Loaded next = load(0);
+        Loaded next{};
         if (team_.lane() < shape_.n) next = load(team_.lane());
         CUDA_OPT_ROLLED
         for (int first = 0; first < shape_.n; first += Team::width) {
@@ -336,8 +379,9 @@ template <class Real, class Team, class ShapeOf = Shape> class SmallSweeps {
             double d_here = 0;
             if (i < shape_.n) {
                 const Row &at = here.at;
-                const double move = subspace_move(pairs, of_gradient, q.values, at.g, here.own);
-                const auto trial = take_trial<Real, Real>(at, request, 1, move, record);
+                const double move =
+                    subspace_move(pairs, of_gradient, q.values, at.g, weight(request.panel, i), here.own);
+                const auto trial = take_trial<Real, Real>(at, request, weight(request.panel, i), move, record);
                 const Values own = this->pairs(i);
                 for (int k = 2 * shape_.m - 1; k >= 0; k--) own[k + 2] = here.own[k];
                 own[panel::s_new] = trial.d;
@@ -361,29 +405,32 @@ template <class Real, class Team, class ShapeOf = Shape> class SmallSweeps {
     CUDA_OPT_HD double truncation(const DirectionRequest &request, const double *coefficients) {
         bring_to_front(request.panel);
         const auto rule = [=, &request](int i, Min &alpha) {
-            const double move = subspace_move(request.panel.pairs, request.gradient_coefficient, coefficients,
-                                              static_cast<double>(g()[i]), pairs(i));
-            alpha.add(truncation_of_row(row(i), request, 1, move));
+            const double h = weight(request.panel, i),
+                         move = subspace_move(request.panel.pairs, request.gradient_coefficient, coefficients,
+                                              static_cast<double>(g()[i]), h, pairs(i));
+            alpha.add(truncation_of_row(row(i), request, h, move));
         };
         const double alpha = over_rows<Min>(rule).v;
         return alpha < 0 ? 0 : alpha < 1 ? alpha : 1;
     }
 
     // Of the panel of the last inner products. By lane 0 alone.
-    CUDA_OPT_HD CrossedWindow crossed(double lo, double hi) const {
+    CUDA_OPT_HD CrossedWindow crossed(const PanelRequest &request, double lo, double hi) const {
         int count = 0;
+        const int columns = panel::columns(request.pairs);
         CUDA_OPT_ROLLED
         for (int i = 0; team_.lane() == 0 && i < shape_.n; i++) {
             const double t = breakpoints_[i];
             if (!(t > lo && t <= hi)) continue;
-            const Row at = row(i);
-            double *const entries = crossed_entries_ + count * told_->products.columns;
-            for (int column = 0; column < told_->products.columns; column++)
+            const panel::Scaling by = scaling(request, i);
+            const PathVariable at = on_path(row(i), weight(request, i), by);
+            double *const entries = entries_ + count * columns;
+            for (int column = 0; column < columns; column++)
                 if (column != panel::gradient && column != panel::displacement)
-                    entries[column] = pairs(i)[column < panel::leading ? column : column - 2];
+                    entries[column] = by.of(column) * pairs(i)[column < panel::leading ? column : column - 2];
             int place = count++; // into the order of t; equal ones stay in that of the indices
             for (; place > 0 && crossed_[place - 1].t > t; place--) crossed_[place] = crossed_[place - 1];
-            crossed_[place] = {t, i, at.g, bound_ahead(at.g, at.l, at.u) - at.x, entries};
+            crossed_[place] = {t, i, at.g, at.z, entries};
         }
         return {crossed_, count};
     }
@@ -393,7 +440,7 @@ template <class Real, class Team, class ShapeOf = Shape> class SmallSweeps {
     BoxArrays<Real> box_;
     Head *head_;
     Values vectors_;
-    double *free_gram_, *leading_, *breakpoints_, *way_to_bound_, *crossed_entries_;
+    double *free_gram_, *leading_, *older_steps_, *breakpoints_, *way_to_bound_, *entries_;
     CrossedVariable *crossed_;
     int *free_;
     Told *told_;

@@ -8,6 +8,8 @@
 // s_j is stored as the direction d_j it came from; the step length that makes it s_j is a scalar kept elsewhere.
 #pragma once
 
+#include <cmath>
+
 #include "exec/annotations.hpp"
 
 namespace cudaopt {
@@ -34,6 +36,11 @@ struct Scaling {
     double root, inverse_root; // of h; both 1 without a diagonal
     CUDA_OPT_HD_INLINE double of(int column) const { return inverse(column) ? inverse_root : root; }
 };
+// Of operations that round alike everywhere.
+CUDA_OPT_HD_INLINE Scaling scaling_of(double h) {
+    const double root = std::sqrt(h);
+    return {root, 1 / root};
+}
 
 // Products of columns i <= j over the free variables, packed by rows of the upper triangle.
 CUDA_OPT_HD constexpr int gram_count(int columns) { return columns * (columns + 1) / 2; }

@@ -17,7 +17,7 @@ from ._result import new_result
 from ._space import Array, as_array, name_of
 from ._space_of import space_of
 
-OBJECTIVES, GRADIENTS = "the array of fun's values", "the array of gradients"
+OBJECTIVES, GRADIENTS, DIAGONALS = "the array of fun's values", "the array of gradients", "the array of diagonals"
 # What ends a batch without a fault of the call; each problem has a code of its own. A batch goes on where bounds are
 # crossed in some problems, so that IMPROPER_INPUT may be the code of the first that has not converged.
 _BATCH_ENDS = ENDS | {Task.IMPROPER_INPUT}
@@ -27,7 +27,7 @@ class Batch(Handle):
     """A handle with its arrays: x and g of shape (count, n), f of shape (count,). The problems that are active have the
     first rows."""
 
-    def __init__(self, x0: Array, m: int, bounds: Any, stream: Any) -> None:
+    def __init__(self, x0: Array, m: int, bounds: Any, stream: Any, diagonal: Callable[..., Any] | None) -> None:
         start = as_array(x0)
         space = space_of(start)
         if stream is not None:
@@ -39,12 +39,16 @@ class Batch(Handle):
         self._limits = batch_limits_of(bounds, self.count, self.n, space)
         self.x, self.g = space.copy_of(start), space.empty(self.count, self.n)
         self.f = space.empty(self.count, double=True)
+        self.diagonal, self.h = diagonal, space.empty(self.count, self.n) if diagonal else None
         self._suffix = "_f32" if space.bits == 32 else ""
         pairs = integer(m, "the number of correction pairs m", 32)
         super().__init__(self._function("create_batch"), space, self.n, self.count, pairs)
         try:
             self._set_bounds()
             self["BATCH_PACKED"] = 1
+            if diagonal:
+                self._check(self._function("batch_set_diagonal")(self._handle, space.pointer(self.h)))
+                self["DIAGCO"] = 1
         except BaseException:
             self.close()
             raise
@@ -67,7 +71,7 @@ class Batch(Handle):
         return self._after(self._function("batch_solve")(self._handle, *self._arguments), _BATCH_ENDS)
 
     def evaluate(self, fun: Callable[..., Any], jac: Any, indices: bool, args: tuple[Any, ...]) -> None:
-        """Put f and g of the active problems in their places."""
+        """Put f and g of the active problems in their places, and their diagonals, if there are any."""
         space, active = self._space, int(self["BATCH"])
         rows = space.padded(active, self.count)
 
@@ -82,6 +86,8 @@ class Batch(Handle):
             raise TypeError(f"the function returned a {name_of(pair)}: with jac=True it returns f and its gradient")
         space.put_first(self.f, rows, pair[0], OBJECTIVES)
         space.put_first(self.g, rows, pair[1], GRADIENTS)
+        if self.diagonal:
+            space.put_first(self.h, rows, self.diagonal(*given()), DIAGONALS)
 
     def integers(self, name: str) -> np.ndarray[Any, Any]:
         """A result of each problem: shape (count,)."""
@@ -172,6 +178,7 @@ def minimize_batch(
     options: Mapping[str, Any] | None = None,
     *,
     indices: bool = False,
+    diagonal: Callable[..., Any] | None = None,
     tol: float | None = None,
     stream: Any = None,
 ) -> Any:
@@ -204,12 +211,16 @@ def minimize_batch(
         ``rounds``, the calls so far. ``StopIteration`` ends the batch, each problem with its best iterate.
     options : dict
         As in ``minimize``, of each problem; ``MAX_SECONDS`` is of the whole, ``THREADS`` are the host's that share the
-        problems. There is no metric and no log: ``METRIC``, ``HISTORY_BITS`` and ``disp`` are errors. maxcor is at most
-        64.
+        problems. ``METRIC`` is ``Metric.ONE_NUMBER`` unless given; ``Metric.LEARNED`` often takes fewer rounds. There
+        is no log and no narrower memory: ``disp`` and ``HISTORY_BITS`` are errors. maxcor is at most 64.
     indices : bool
         True: fun and jac get p, of shape (k,), as their second argument: the problem of each row, counted from 0 and
         ascending, of x0's library and in x0's memory, int64, to take the problems' own data by: ``data[p]``. It is
         valid during the call. Default False.
+    diagonal : callable
+        With fun's arguments, gives guesses of 1 / (second derivative of f by x_i) at x, all positive, of shape (k, n),
+        in x0's memory: the metric that the model of f starts from. ``DIAGONAL_EVERY`` among the options says for how
+        many iterations of a problem one holds. Default: none.
     tol, stream
         as in ``minimize``
 
@@ -234,6 +245,8 @@ def minimize_batch(
     """
     if jac is not True and not callable(jac):
         raise ValueError(f"jac is {jac!r}: it has to be True, where fun returns f and its gradient, or a function")
+    if diagonal is not None and not callable(diagonal):
+        raise ValueError(f"diagonal is a {name_of(diagonal)}: it has to be a function")
     given = options or {}
     m, settings, disp = _settings(given, tol)
     if disp:
@@ -244,7 +257,7 @@ def minimize_batch(
         del settings["METRIC"]
     if not isinstance(args, tuple):
         args = (args,)
-    batch = Batch(x0, m, bounds, stream)
+    batch = Batch(x0, m, bounds, stream, diagonal)
     rounds = 0
     try:
         batch.set(settings.items())

@@ -49,6 +49,8 @@ _PROTOTYPES = {
     "create_batch_f32": (c_int, POINTER(_HANDLE), c_int64, c_int64, c_int32, c_int32),
     "batch_set_bounds": (c_int, _HANDLE, c_void_p, c_void_p),
     "batch_set_bounds_f32": (c_int, _HANDLE, c_void_p, c_void_p),
+    "batch_set_diagonal": (c_int, _HANDLE, c_void_p),
+    "batch_set_diagonal_f32": (c_int, _HANDLE, c_void_p),
     "batch_solve": (c_int, _HANDLE, c_void_p, c_void_p, c_void_p),
     "batch_solve_f32": (c_int, _HANDLE, c_void_p, c_void_p, c_void_p),
     "batch_active": (c_void_p, _HANDLE),

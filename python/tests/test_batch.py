@@ -82,6 +82,51 @@ def test_like_single_solves():
         np.testing.assert_allclose(one.x, batch.x[p], rtol=0, atol=1e-9)
 
 
+SCALES = np.logspace(0, 4, 20)
+
+
+def bad_scaling(x, p):
+    return SCALES @ (x**2 + x**4 / 2).T, SCALES * (2 * x + 2 * x**3)
+
+
+def inverse_curvature(x, p):
+    return 1 / (SCALES * (2 + 6 * x**2))
+
+
+@pytest.mark.parametrize("lower, solution", [(0.25, 0.25), (-np.inf, 0)])
+def test_metrics(lower, solution):
+    """Where variables are of different scales a diagonal and a learned metric lead to the same x in fewer rounds."""
+    calls = []
+
+    def diagonal(x, p):
+        calls.append(len(p))
+        return inverse_curvature(x, p)
+
+    def run(diagonal=None, **options):
+        options = {"ftol": 0, "gtol": 1e-8, **options}
+        result = cuda_opt.minimize_batch(bad_scaling, starts(30, 20), bounds=Bounds(lower, np.inf), options=options,
+                                         indices=True, diagonal=diagonal)
+        assert result.success.all()
+        np.testing.assert_allclose(result.x, solution, rtol=0, atol=1e-7)
+        return result
+
+    plain, given, learned = run(), run(diagonal), run(METRIC=cuda_opt.Metric.LEARNED)
+    assert len(calls) == given.rounds and calls[0] == 30
+    if lower < 0:  # else the bounds hold all variables soon
+        assert given.nfev.sum() < 0.2 * plain.nfev.sum() and learned.nfev.sum() < 0.5 * plain.nfev.sum()
+
+
+def test_a_bad_diagonal():
+    def bad(x, p):
+        diagonal = inverse_curvature(x, p)
+        diagonal[p == 7, 2] = -1
+        return diagonal
+
+    result = cuda_opt.minimize_batch(bad_scaling, starts(9, 20), diagonal=bad, indices=True)
+    assert result.codes[7] == Task.BAD_DIAGONAL and np.delete(result.success, 7).all()
+    assert "index 2 (counted from 0) is not positive and finite" in result.message_of(7)
+
+
 @pytest.mark.parametrize("problem", PROBLEMS, ids=lambda problem: problem.name)
 def test_like_scipy(problem):
     """From the standard start and points near it, no higher than L-BFGS-B from the same start, or another minimum of
@@ -308,7 +353,10 @@ def test_errors_come_out_and_memory_is_freed():
         ({"bounds": Bounds(np.zeros((4, 3), complex), 1)}, TypeError, "the lower bound has elements of complex128"),
         ({"bounds": [(0, 1)]}, ValueError, "bounds has 1 pairs, but x0 has 3"),
         ({"bounds": 7}, TypeError, "bounds is a int"),
-        ({"options": {"METRIC": 2}}, ValueError, "METRIC is not for a handle of cuda_opt_create_batch"),
+        ({"options": {"METRIC": 3}}, ValueError, "METRIC is 3, but has to be from 0 to 2"),
+        ({"options": {"METRIC": 1}}, RuntimeError, "DIAGCO is 1, but neither .* has given an array"),
+        ({"diagonal": np.ones(3)}, ValueError, "diagonal is a numpy.ndarray: it has to be a function"),
+        ({"diagonal": lambda x: np.ones(3)}, ValueError, r"the array of diagonals has the shape \(3,\), not \(4, 3\)"),
         ({"options": {"HISTORY_BITS": 32}}, ValueError, "HISTORY_BITS is not for"),
         ({"options": {"BATCH_PACKED": 0}}, ValueError, "BATCH_PACKED is given"),
         ({"options": {"disp": True}}, ValueError, "disp is given: a batch has no log"),

@@ -23,6 +23,21 @@ template <int n, int m, class Real> void check_cuda(int64_t count) {
 
 } // namespace
 
+// But for a logarithm in what is learned, which decides whether it serves; its last bit seldom matters.
+TEST_CASE("CUDA takes the host's paths in a metric", "[batch]") {
+    if (skipped<CudaDouble>()) return;
+    using cudaopt::Metric;
+    for (const bool bounded : {false, true}) {
+        INFO("bounded: " << bounded);
+        const Data<double> data(20, 300, bounded);
+        const Left<double> with_diagonals = on_host<20, 5, Metric::callers>(data);
+        CHECK(same(on_cuda<20, 5, Metric::callers>(data, 0), with_diagonals));
+        CHECK(same(by_reverse_communication<20, 5, Metric::callers>(data, CUDA_OPT_BACKEND_CUDA), with_diagonals));
+        CHECK(same(by_reverse_communication<20, 5, Metric::learned>(data, CUDA_OPT_BACKEND_CUDA),
+                   on_host<20, 5, Metric::learned>(data)));
+    }
+}
+
 TEST_CASE("CUDA takes the host's paths in a batch", "[batch]") {
     if (skipped<CudaDouble>()) return;
     check_cuda<5, 5, double>(1);

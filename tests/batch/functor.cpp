@@ -9,13 +9,13 @@ using namespace batch_test;
 
 namespace {
 
-template <int n, int m, class Real> void check_host(bool bounded) {
-    INFO("n = " << n << ", m = " << m << ", bounded: " << bounded);
+template <int n, int m, class Real, int64_t metric = cudaopt::Metric::one_number> void check_host(bool bounded) {
+    INFO("n = " << n << ", m = " << m << ", bounded: " << bounded << ", metric: " << metric);
     const Data<Real> data(n, 137, bounded);
-    const Left<Real> by_functor = on_host<n, m>(data),
-                     by_calls = by_reverse_communication<n, m>(data, CUDA_OPT_BACKEND_HOST);
+    const Left<Real> by_functor = on_host<n, m, metric>(data),
+                     by_calls = by_reverse_communication<n, m, metric>(data, CUDA_OPT_BACKEND_HOST);
     CHECK(same(by_functor, by_calls));
-    CHECK(same(on_host<n, m>(data, 3), by_functor));
+    CHECK(same(on_host<n, m, metric>(data, 3), by_functor));
     int converged = 0, ended_otherwise = 0;
     for (const cudaopt::BatchEnd &end : by_functor.ends) (end.code == 0 ? converged : ended_otherwise)++;
     CHECK(converged > 90);
@@ -32,6 +32,26 @@ TEST_CASE("A functor's batch is that of the C interface", "[batch]") {
         check_host<33, 8, double>(bounded);
         check_host<5, 5, float>(bounded);
     }
+}
+
+TEST_CASE("A functor's batch in a metric is that of the C interface", "[batch]") {
+    using cudaopt::Metric;
+    for (const bool bounded : {false, true}) {
+        check_host<1, 3, double, Metric::learned>(bounded);
+        check_host<20, 5, double, Metric::learned>(bounded);
+        check_host<5, 7, float, Metric::learned>(bounded);
+        check_host<6, 3, double, Metric::callers>(bounded);
+        check_host<20, 5, double, Metric::callers>(bounded);
+    }
+    const Data<double> data(20, 100, false);
+    const auto evaluations = [](const Left<double> &left) {
+        int64_t sum = 0;
+        for (const cudaopt::BatchEnd &end : left.ends) sum += end.evaluations;
+        return sum;
+    };
+    const int64_t plain = evaluations(on_host<20, 5>(data));
+    CHECK(evaluations(on_host<20, 5, Metric::callers>(data)) < plain);
+    CHECK(evaluations(on_host<20, 5, Metric::learned>(data)) != plain);
 }
 
 TEST_CASE("Settings that a batch has not make no difference to a functor's", "[batch]") {

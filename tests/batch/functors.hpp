@@ -27,6 +27,12 @@ template <int n, class Real> struct Valleys {
         if (p % 31 == 7) return (first - first) / (first - first);  // NaN
         return f;
     }
+    // About 1 / the second derivatives, without the terms that may be negative.
+    template <class Team> CUDA_OPT_HD void diagonal(const Team &team, int64_t p, const Real *x, Real *h) const {
+        const double steepness = 10 + p % 7 * 15;
+        for (int i = team.lane(); i < n; i += Team::width)
+            h[i] = static_cast<Real>(1 / (2 + 2 * steepness + 8 * steepness * x[i] * x[i]));
+    }
 };
 
 // The problems: starts and boxes, some with l > u.

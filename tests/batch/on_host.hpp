@@ -22,35 +22,43 @@ template <class Real> bool same(const Left<Real> &a, const Left<Real> &b) {
     return same;
 }
 
-template <int n, int m, class Real> Left<Real> on_host(const Data<Real> &data, int threads = 1) {
+template <int n, int m, int64_t metric = cudaopt::Metric::one_number, class Real>
+Left<Real> on_host(const Data<Real> &data, int threads = 1) {
     Left<Real> left{data.x, std::vector<cudaopt::BatchEnd>(static_cast<std::size_t>(data.count))};
     cudaopt::BatchOptions chosen = options<Real>();
     chosen.threads = threads;
-    cudaopt::HostBatch<n, m, Real>().run(Valleys<n, Real>(), data.count, left.x.data(),
-                                         {data.lower.data(), data.upper.data(), true}, left.ends.data(), chosen);
+    cudaopt::HostBatch<n, m, Real, metric>().run(Valleys<n, Real>(), data.count, left.x.data(),
+                                                 {data.lower.data(), data.upper.data(), true}, left.ends.data(),
+                                                 chosen);
     return left;
 }
 
-// f and g are those of the functor on the host.
-template <int n, int m, class Real> Left<Real> by_reverse_communication(const Data<Real> &data, int backend) {
+// f, g and the diagonals are those of the functor on the host.
+template <int n, int m, int64_t metric = cudaopt::Metric::one_number, class Real>
+Left<Real> by_reverse_communication(const Data<Real> &data, int backend) {
     cudaopt::Batch<Real> s(n, data.count, m, backend);
-    cudaopt::Array<Real> x(s, data.x), g(s, x.size()), lower(s, data.lower), upper(s, data.upper);
+    cudaopt::Array<Real> x(s, data.x), g(s, x.size()), h(s, x.size()), lower(s, data.lower), upper(s, data.upper);
     cudaopt::Array<double> f(s, data.count);
     s.set_bounds_of_each(lower, upper);
+    s.set_int(CUDA_OPT_METRIC, metric);
+    s.set_diagonal_of_each(h.data());
     s.set_real(CUDA_OPT_EPS, options<Real>().settings.eps);
     s.set_int(CUDA_OPT_MAX_ITERATIONS, options<Real>().settings.max_iterations).set_int(CUDA_OPT_THREADS, 1);
     for (bool first = true; s.solve(x, f, g) > 0; first = false) {
         std::vector<int64_t> list(static_cast<std::size_t>(s.active()));
         s.check(cuda_opt_copy_out(s, list.data(), s.active_problems(), 8 * s.active()));
         const std::vector<Real> host_x = x.to_host();
-        std::vector<Real> host_g(host_x.size());
+        std::vector<Real> host_g(host_x.size()), host_h(host_x.size());
         std::vector<double> host_f(static_cast<std::size_t>(data.count));
         if (!first) host_g = g.to_host(), host_f = f.to_host(); // before, nothing has been written there
-        for (const int64_t p : list)
+        for (const int64_t p : list) {
             host_f[static_cast<std::size_t>(p)] =
                 Valleys<n, Real>()(cudaopt::batch::OneThread{}, p, host_x.data() + p * n, host_g.data() + p * n);
+            Valleys<n, Real>().diagonal(cudaopt::batch::OneThread{}, p, host_x.data() + p * n, host_h.data() + p * n);
+        }
         f.write(0, host_f.data(), f.size());
         g.write(0, host_g.data(), g.size());
+        h.write(0, host_h.data(), h.size());
     }
     Left<Real> left{x.to_host(), std::vector<cudaopt::BatchEnd>(static_cast<std::size_t>(data.count))};
     const auto read = [&](int32_t key, int32_t cudaopt::BatchEnd::*to) {

@@ -28,11 +28,13 @@ struct BatchOutcome {
 template <class Configuration> class BatchRun {
   public:
     using Real = typename Configuration::Real;
+    using Diagonal = typename Harness<Configuration>::Diagonal;
 
     // Problems of the same n. Those without bounds on a side have infinite ones.
     explicit BatchRun(std::vector<Problem> problems, int m = 5)
         : problems_(std::move(problems)), batch_(n(), count(), m, Configuration::backend), x_(batch_, n() * count()),
-          g_(batch_, n() * count()), lower_(batch_, n() * count()), upper_(batch_, n() * count()), f_(batch_, count()) {
+          g_(batch_, n() * count()), lower_(batch_, n() * count()), upper_(batch_, n() * count()),
+          diagonals_(batch_, n() * count()), f_(batch_, count()) {
         std::vector<Real> lower, upper;
         for (const Problem &one : problems_)
             for (std::size_t i = 0; i < static_cast<std::size_t>(n()); i++) {
@@ -55,6 +57,12 @@ template <class Configuration> class BatchRun {
         return *this;
     }
     int64_t get_int(int32_t key) const { return batch_.get_int(key); }
+    // A row for each problem, told with f and g.
+    BatchRun &with_diagonal(Diagonal diagonal) {
+        diagonal_ = std::move(diagonal);
+        batch_.set_diagonal_of_each(diagonals_.data());
+        return set_int(CUDA_OPT_DIAGCO, 1);
+    }
 
     // From the problems' starts.
     void start() {
@@ -78,7 +86,7 @@ template <class Configuration> class BatchRun {
         const bool packed = get_int(CUDA_OPT_BATCH_PACKED) != 0;
         const std::vector<int64_t> list = active();
         const std::vector<Real> all_x = x_.to_host();
-        std::vector<Real> all_g(all_x.size());
+        std::vector<Real> all_g(all_x.size()), diagonals(all_x.size(), Real(NAN));
         std::vector<double> all_f(problems_.size());
         if (rounds_ > 1) all_g = g_.to_host(), all_f = f_.to_host(); // before, nothing has been written there
         for (std::size_t k = 0; k < list.size(); k++) {
@@ -90,10 +98,18 @@ template <class Configuration> class BatchRun {
                 if (!std::isfinite(x[i]) || !in_box(problems_[p], i, x[i])) outside++;
             all_f[row] = problems_[p].evaluate(x, g);
             values_[p].push_back(all_f[row]);
-            std::transform(g.begin(), g.end(), all_g.begin() + static_cast<int64_t>(row) * n(),
-                           [](double v) { return static_cast<Real>(v); });
+            const auto to_row = [&](const Vector &values, std::vector<Real> &all) {
+                std::transform(values.begin(), values.end(), all.begin() + static_cast<int64_t>(row) * n(),
+                               [](double v) { return static_cast<Real>(v); });
+            };
+            to_row(g, all_g);
+            if (!diagonal_) continue;
+            Vector diagonal(x.size());
+            diagonal_(x, g, diagonal);
+            to_row(diagonal, diagonals);
         }
         write(f_, all_f), write(g_, all_g);
+        if (diagonal_) write(diagonals_, diagonals);
     }
     int run() {
         start();
@@ -128,9 +144,10 @@ template <class Configuration> class BatchRun {
 
     std::vector<Problem> problems_;
     cudaopt::Batch<Real> batch_;
-    cudaopt::Array<Real> x_, g_, lower_, upper_;
+    cudaopt::Array<Real> x_, g_, lower_, upper_, diagonals_;
     cudaopt::Array<double> f_;
     std::vector<std::vector<double>> values_;
+    Diagonal diagonal_;
     int task_ = 0;
     int64_t rounds_ = 0;
 };

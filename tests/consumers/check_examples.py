@@ -2,7 +2,7 @@
 """Usage: check_examples.py SOURCE_ROOT NAME
 
 Compile an example of examples/c, cpp or fortran with the command that stands at its head, run it small, and look at
-what it prints and draws. Runs below with_installed. The one in Fortran is also linked with L-BFGS-B 3.0, where that is
+what it prints and draws. Runs below with_installed. The relinked one is also linked with L-BFGS-B 3.0, where that is
 installed, and has to find the same minimum."""
 import re
 import subprocess
@@ -65,6 +65,20 @@ def deblur(commands):
     expect(run("./deblur 64 /dev/full").returncode == 1, "a picture that is not written should be an error")
 
 
+def decays(commands):
+    succeed(commands[0])
+    printed = succeed("./decays 2000 decays.svg")
+    curves, converged, zeros = map(int, re.search(r"(\d+) curves, (\d+) fits .*?, (\d+) offsets", printed).groups())
+    expect(curves == converged == 2000, "all fits should have converged")
+    expect(400 < zeros < 600, "of the 1000 curves without an offset about half should have the bound for theirs")
+    residual, rates = map(float, re.search(r"rms residual ([\d.]+), rates off by +([\d.]+) %", printed).groups())
+    expect(0.018 < residual < 0.0195, "24 values with a noise of 0.02 leave sqrt(21/24) of it, or a little more")
+    expect(rates < 5, f"the rates are off by {rates} %")
+    expect(points_drawn("decays.svg") == [101, 101, 101], "the picture has not three fitted curves")
+    wrong = run("./decays 0")
+    expect(wrong.returncode == 2 and "at least 1" in wrong.stderr, "0 curves should be refused")
+
+
 def relinked(commands):
     theirs, ours = commands
     expect("-llbfgsb" in theirs and "cuda_opt_setulb" in ours, "two commands, of which the first is version 3.0's")
@@ -83,7 +97,7 @@ def relinked(commands):
 
 
 root, name = Path(sys.argv[1]), sys.argv[2]
-check = {"c/nnls.c": nnls, "cpp/deblur.cpp": deblur, "fortran/relinked.f90": relinked}
+check = {"c/nnls.c": nnls, "cpp/deblur.cpp": deblur, "fortran/decays.f90": decays, "fortran/relinked.f90": relinked}
 there = {str(path.relative_to(root / "examples")) for path in (root / "examples").glob("*/*") if path.suffix != ".py"}
 there = {name for name in there if not name.startswith("ranks/")}  # those have tests of their own, with MPI
 expect(there == set(check), f"examples that are not tested: {sorted(there ^ set(check))}")

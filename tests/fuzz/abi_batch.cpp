@@ -18,7 +18,7 @@ constexpr double infinity = std::numeric_limits<double>::infinity();
 // What a problem is, and what has become of it.
 template <class Real> struct Member {
     Function function;
-    std::vector<Real> start, lower, upper;
+    std::vector<Real> start, lower, upper, diagonal;
     bool bounds_sound;
     std::vector<Real> x, g;
     double f = 0;
@@ -35,7 +35,7 @@ template <class Real> class Batch {
           count_(random_.from_to(1, 12)), m_(static_cast<int32_t>(random_.pick<int64_t>({1, 2, 3, 5, 20}))) {
         const double largest = wide ? 1e300 : 1e30;
         for (int64_t p = 0; p < count_; p++) {
-            Member<Real> one{Function(random_, n_, random_.chance(0.6)), {}, {}, {}, true, {}, {}};
+            Member<Real> one{Function(random_, n_, random_.chance(0.6)), {}, {}, {}, {}, true, {}, {}};
             const Box box(random_, n_, largest);
             const auto start = one.function.start(random_);
             one.bounds_sound = box.sound;
@@ -43,6 +43,9 @@ template <class Real> class Batch {
                 one.start.push_back(static_cast<Real>(start[i]));
                 one.lower.push_back(static_cast<Real>(box.lower.empty() ? -infinity : box.lower[i]));
                 one.upper.push_back(static_cast<Real>(box.upper.empty() ? infinity : box.upper[i]));
+                const double weight = std::pow(10, random_.from_to(-6, 6));
+                one.diagonal.push_back(static_cast<Real>(
+                    random_.chance(0.02) ? random_.pick({0.0, -1.0, double(NAN), infinity, 1e-300, 1e300}) : weight));
             }
             members_.push_back(std::move(one));
         }
@@ -53,6 +56,8 @@ template <class Real> class Batch {
         iterations_ = random_.pick<int64_t>({1, 7, 40, 100});
         evaluations_ = random_.chance(0.2) ? random_.from_to(1, 60) : 0;
         approximate_ = random_.chance(0.2);
+        metric_ = random_.pick<int64_t>({0, 0, 1, 2});
+        every_ = random_.pick<int64_t>({0, 1, 1, 2, 7});
     }
 
     void operator()() {
@@ -78,6 +83,8 @@ template <class Real> class Batch {
     static int call(cuda_opt *s, float *x, double *f, float *g) { return cuda_opt_batch_solve_f32(s, x, f, g); }
     static int bound(cuda_opt *s, const double *l, const double *u) { return cuda_opt_batch_set_bounds(s, l, u); }
     static int bound(cuda_opt *s, const float *l, const float *u) { return cuda_opt_batch_set_bounds_f32(s, l, u); }
+    static int weigh(cuda_opt *s, const double *h) { return cuda_opt_batch_set_diagonal(s, h); }
+    static int weigh(cuda_opt *s, const float *h) { return cuda_opt_batch_set_diagonal_f32(s, h); }
 
     void set(cuda_opt *s) {
         const auto integer = [&](int32_t key, int64_t value) {
@@ -89,6 +96,8 @@ template <class Real> class Batch {
         integer(CUDA_OPT_MAX_ITERATIONS, iterations_);
         integer(CUDA_OPT_MAX_EVALUATIONS, evaluations_);
         integer(CUDA_OPT_APPROXIMATE_CAUCHY, approximate_);
+        integer(CUDA_OPT_METRIC, metric_);
+        integer(CUDA_OPT_DIAGONAL_EVERY, every_);
         check_code(run_, s, "batch_set_real", cuda_opt_set_real(s, CUDA_OPT_EPS, eps_), {0});
     }
 
@@ -140,9 +149,14 @@ template <class Real> class Batch {
             lower.insert(lower.end(), one.lower.begin(), one.lower.end());
             upper.insert(upper.end(), one.upper.begin(), one.upper.end());
         }
-        std::vector<Real> g(x.size(), Real(NAN));
+        std::vector<Real> g(x.size(), Real(NAN)), diagonal(x.size(), Real(NAN));
         std::vector<double> f(members.size(), NAN);
         check_code(run_, s, "batch_set_bounds", bound(s, lower.data(), upper.data()), {0});
+        if (metric_ == CUDA_OPT_METRIC_DIAGONAL) {
+            if (with_disturbances && random_.chance(0.1)) // none is given
+                check_code(run_, s, "batch_no_diagonal", call(s, x.data(), f.data(), g.data()), {CUDA_OPT_MISUSE});
+            check_code(run_, s, "batch_set_diagonal", weigh(s, diagonal.data()), {0});
+        }
         const int64_t stop_at = with_disturbances && random_.chance(0.05) ? random_.below(20) : -1;
         int task = CUDA_OPT_EVALUATE_BATCH;
         for (int64_t round = 0; round < 4000 && task > 0; round++) {
@@ -154,7 +168,7 @@ template <class Real> class Batch {
             task = run_.call("cuda_opt_batch_solve", [&] { return call(s, x.data(), f.data(), g.data()); });
             run_.trace("batch_solve = %d: %s", task, cuda_opt_message(s));
             if (task == CUDA_OPT_MISUSE || task == CUDA_OPT_OUT_OF_MEMORY) run_.fault("batch_solve", "%d", task);
-            evaluate(s, members, task, x, f, g);
+            evaluate(s, members, task, x, f, g, diagonal);
         }
         if (task > 0) return false;
         finish(s, members, task, x, f, g);
@@ -162,8 +176,9 @@ template <class Real> class Batch {
     }
 
     void evaluate(cuda_opt *s, std::vector<Member<Real>> &members, int task, std::vector<Real> &x,
-                  std::vector<double> &f, std::vector<Real> &g) {
+                  std::vector<double> &f, std::vector<Real> &g, std::vector<Real> &diagonal) {
         int64_t active = -1;
+        std::fill(diagonal.begin(), diagonal.end(), Real(NAN));
         cuda_opt_get_int(s, CUDA_OPT_BATCH, &active);
         const int64_t *const list = cuda_opt_batch_active(s);
         if ((active > 0) != (task > 0) || (list != nullptr) != (task > 0) ||
@@ -176,6 +191,8 @@ template <class Real> class Batch {
             Real *const at = x.data() + row * one.start.size(), *const gradient = g.data() + row * one.start.size();
             check_in_box(one, at);
             f[row] = one.function.evaluate(at, gradient);
+            std::copy(one.diagonal.begin(), one.diagonal.end(),
+                      diagonal.begin() + static_cast<int64_t>(row * one.start.size()));
             one.evaluations++;
             bool finite = std::isfinite(f[row]);
             for (std::size_t i = 0; i < one.start.size(); i++) finite = finite && std::isfinite(gradient[i]);
@@ -248,7 +265,7 @@ template <class Real> class Batch {
     const int32_t m_;
     std::vector<Member<Real>> members_;
     bool packed_ = false, robust_ = true, approximate_ = false, stopped_ = false;
-    int64_t threads_ = 1, iterations_ = 0, evaluations_ = 0;
+    int64_t threads_ = 1, iterations_ = 0, evaluations_ = 0, metric_ = 0, every_ = 1;
     double eps_ = 0;
 };
 

@@ -9,9 +9,9 @@ import sys
 from pathlib import Path
 
 root, version = Path(sys.argv[1]), sys.argv[2]
-HEADERS = ("include/cuda_opt.h", "include/cuda_opt/ranks.h")
+HEADERS = ("include/cuda_opt.h", "include/cuda_opt/ranks.h", "include/cuda_opt_batch.h")
 header = re.sub(r"/\*.*?\*/", "", "".join((root / name).read_text() for name in HEADERS), flags=re.S)
-MODULES = ("include/cuda_opt.f90", "include/cuda_opt_ranks.f90")
+MODULES = ("include/cuda_opt.f90", "include/cuda_opt_ranks.f90", "include/cuda_opt_batches.f90")
 module = re.sub(r"!.*", "", "".join((root / name).read_text() for name in MODULES)).replace("&\n", "")
 broken = []
 VALUES = ("CUDA_OPT_BACKEND_", "CUDA_OPT_METRIC_", "CUDA_OPT_F_OF_", "CUDA_OPT_F_WHOLE")  # no keys, tasks or codes
@@ -43,6 +43,8 @@ same(
     {name: arguments(text) for name, text, _ in bindings},
 )
 broken += [f"{name} is bound to {bound}" for name, _, bound in bindings if name != bound]
+public = re.findall(r"cuda_opt_\w+", " ".join(re.findall(r"^ *public :: (.*)$", module, re.M)))
+broken += [f"{name} is not public in its module" for name, _, _ in bindings if name not in public]
 
 codes = [value for name, value in enumerators.items() if not name.startswith(VALUES) or value < 0]
 broken += [f"number {value} is used twice" for value in sorted(set(codes)) if codes.count(value) > 1]

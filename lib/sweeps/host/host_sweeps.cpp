@@ -138,7 +138,7 @@ template <class Real, class History> class HostSweeps final : public Sweeps {
         found_.clear();
         const auto collect = [&](int64_t i, int) {
             const double h = weight(request, i);
-            const panel::Scaling by = scaling_of(h);
+            const panel::Scaling by = panel::scaling_of(h);
             const PathVariable at = on_path(row(i), h, by);
             if (!(at.t > lo && at.t <= hi)) return;
             const std::lock_guard lock(crossed_mutex_);

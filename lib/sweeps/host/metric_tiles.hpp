@@ -10,11 +10,6 @@
 
 namespace cudaopt {
 
-inline panel::Scaling scaling_of(double h) {
-    const double root = std::sqrt(h);
-    return {root, 1 / root};
-}
-
 // The sums that a metric needs of the tile's rows, before its columns are scaled: added to `sums`, by RowSum.
 template <class Real>
 void sum_over_metric(const Real *diagonal, int rows, bool weighted, const double *tile, double *sums) {
@@ -31,7 +26,7 @@ void sum_over_metric(const Real *diagonal, int rows, bool weighted, const double
 inline void scale_tile(const double *h, int rows, int columns, double *tile) {
     double factors[2][tile_height]; // of even columns and of odd ones
     for (int r = 0; r < rows; r++) {
-        const panel::Scaling by = scaling_of(h[r]);
+        const panel::Scaling by = panel::scaling_of(h[r]);
         factors[0][r] = by.root, factors[1][r] = by.inverse_root;
     }
     for (int c = 0; c < columns; c++) {

@@ -1,0 +1,90 @@
+// What a metric adds to the sweeps of one small problem: the weights h, learned or the caller's, and the panel in the
+// coordinates that they scale.
+#pragma once
+
+#include "batch/products.hpp"
+#include "sweeps/rules.hpp"
+
+namespace cudaopt::batch {
+
+// A panel that stands in rows of its own, as the products go through it.
+struct ScaledRows {
+    const double *rows;
+    int stride; // a multiple of four
+    CUDA_OPT_HD_INLINE Four columns(int i, int first) const { return Four::at(rows + i * stride + first); }
+    CUDA_OPT_HD_INLINE double entry(int i, int column) const { return rows[i * stride + column]; }
+};
+
+// Of such a panel the steps d of the older pairs alone.
+template <class Panel> struct OlderSteps {
+    Panel panel;
+    int pairs;
+    CUDA_OPT_HD_INLINE Four columns(int i, int first) const {
+        double steps[granule];
+        for (int c = 0; c < granule; c++) steps[c] = first + c < panel::older(pairs) ? entry(i, first + c) : 0;
+        return Four::at(steps);
+    }
+    CUDA_OPT_HD_INLINE double entry(int i, int older) const { return panel.entry(i, panel::s_column(older + 1)); }
+};
+
+// All lanes call these.
+template <class Values> struct WeightedRows {
+    Values h, pairs; // of all rows
+    int n, m;
+
+    // The pairs that h takes in, one after the other, if there are any. front: the slot whose pair stands first.
+    template <class Team> CUDA_OPT_HD void learn(const Team &team, int64_t front, const MetricUpdate &update) const {
+        if (update.count == 0) return;
+        CUDA_OPT_ROLLED
+        for (int i = team.lane(); i < n; i += Team::width) {
+            double learned = update.anew ? 1.0 : static_cast<double>(h[i]);
+            for (int k = 0; k < update.count; k++) {
+                const int slots = m + 1, age = static_cast<int>(front - update.pairs[k].slot + slots) % slots;
+                const Values pair = row(i) + 2 * age;
+                learned = learned_weight(learned, pair[panel::s_new], pair[panel::y_new], update.pairs[k]);
+            }
+            h[i] = static_cast<std::decay_t<decltype(h[i])>>(learned);
+        }
+    }
+
+    // The panel in the coordinates that h scales, in entries: n rows of padded(columns).
+    template <class Team>
+    CUDA_OPT_HD ScaledRows scaled(const Team &team, const PanelRows<Values> &panel, int panel_pairs,
+                                  double *entries) const {
+        const int columns = panel::columns(panel_pairs), stride = padded(columns);
+        CUDA_OPT_ROLLED
+        for (int i = team.lane(); i < n; i += Team::width) {
+            const panel::Scaling by = panel::scaling_of(h[i]);
+            double *const to = entries + i * stride;
+            for (int column = 0; column < stride; column++)
+                to[column] = column < columns ? by.of(column) * panel.entry(i, column) : 0;
+        }
+        team.sync();
+        return {entries, stride};
+    }
+
+    // The sums of RowSum that a metric asks for, of the newest pair, whose y is there: by lane 0, in the order of rows.
+    template <class Team> CUDA_OPT_HD void measure(const Team &team, const PanelRequest &request, double *sums) const {
+        team.sync(); // y is written
+        if (team.lane() != 0) return;
+        Count bad;
+        double y_sum = 0, d_sum = 0;
+        CUDA_OPT_ROLLED
+        for (int i = 0; i < n; i++) {
+            const double weight = h[i], other = request.weighted ? 1 : weight;
+            const double y = request.pairs > 0 ? static_cast<double>(row(i)[panel::y_new]) : 0,
+                         d = request.pairs > 0 ? static_cast<double>(row(i)[panel::s_new]) : 0;
+            bad.add(!is_weight(weight));
+            y_sum += y * y * other;
+            d_sum += d * d / other;
+        }
+        sums[bad_weights] = static_cast<double>(bad.v);
+        sums[newest_y_sum] = y_sum;
+        sums[newest_d_sum] = d_sum;
+    }
+
+  private:
+    CUDA_OPT_HD_INLINE Values row(int i) const { return pairs + i * row_stride(m); }
+};
+
+} // namespace cudaopt::batch

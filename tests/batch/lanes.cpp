@@ -1,0 +1,189 @@
+// A team of several lanes on the host, each of them a thread: what a warp's lanes share and when they meet is the same,
+// so that ThreadSanitizer sees where one reads what another may be writing.
+#include <pthread.h>
+
+#include <atomic>
+#include <catch2/catch.hpp>
+#include <cstring>
+#include <thread>
+
+#include "by_rules.hpp"
+
+using namespace batch_test;
+using namespace cudaopt;
+
+namespace {
+
+#ifdef __SANITIZE_THREAD__ // lanes that exchange numbers have not thereby met, as on a device
+constexpr auto order = std::memory_order_relaxed;
+#else
+constexpr auto order = std::memory_order_seq_cst;
+#endif
+
+template <int width> class Meeting {
+  public:
+    Meeting() { pthread_barrier_init(&barrier_, nullptr, width); }
+    ~Meeting() { pthread_barrier_destroy(&barrier_); }
+    void sync() { pthread_barrier_wait(&barrier_); }
+    // The word of each lane to all of them.
+    void exchange(int lane, uint64_t mine, uint64_t (&all)[width]) {
+        words_[lane].store(mine, order);
+        wait();
+        for (int other = 0; other < width; other++) all[other] = words_[other].load(order);
+        wait(); // before the next one is stored
+    }
+
+  private:
+    void wait() {
+        const int turn = turn_.load(order);
+        if (arrived_.fetch_add(1, order) == width - 1) {
+            arrived_.store(0, order);
+            turn_.store(turn + 1, order);
+        } else {
+            while (turn_.load(order) == turn) std::this_thread::yield();
+        }
+    }
+
+    pthread_barrier_t barrier_;
+    std::atomic<uint64_t> words_[width] = {};
+    std::atomic<int> arrived_{0}, turn_{0};
+};
+
+template <int width_> class Lane {
+  public:
+    static constexpr int width = width_;
+
+    Lane(int lane, Meeting<width> &meeting) : lane_(lane), meeting_(&meeting) {}
+    int lane() const { return lane_; }
+    void sync() const { meeting_->sync(); }
+    int64_t broadcast(int64_t mine) const { // lane 0's
+        uint64_t all[width];
+        meeting_->exchange(lane_, static_cast<uint64_t>(mine), all);
+        return static_cast<int64_t>(all[0]);
+    }
+    template <class Record> Record join(const Record &mine) const {
+        constexpr std::size_t words = (sizeof(Record) + 7) / 8;
+        uint64_t all[words][width], own[words] = {};
+        std::memcpy(own, &mine, sizeof mine);
+        for (std::size_t word = 0; word < words; word++) meeting_->exchange(lane_, own[word], all[word]);
+        Record joined;
+        for (int other = 0; other < width; other++) {
+            for (std::size_t word = 0; word < words; word++) own[word] = all[word][other];
+            Record theirs;
+            std::memcpy(&theirs, own, sizeof theirs);
+            if (other == 0) joined = theirs;
+            else joined.join(theirs);
+        }
+        return joined;
+    }
+    void add_in_order(double &sum, double mine, int count) const {
+        uint64_t word, all[width];
+        std::memcpy(&word, &mine, sizeof word);
+        meeting_->exchange(lane_, word, all);
+        for (int from = 0; from < count && from < width; from++) {
+            double theirs;
+            std::memcpy(&theirs, &all[from], sizeof theirs);
+            sum += theirs;
+        }
+    }
+    int append(bool yes, int value, int *list, int count) const {
+        uint64_t all[width];
+        meeting_->exchange(lane_, yes, all);
+        int before = 0, total = 0;
+        for (int other = 0; other < width; other++) {
+            before += other < lane_ && all[other];
+            total += all[other] != 0;
+        }
+        if (yes) list[count + before] = value;
+        return count + total;
+    }
+
+  private:
+    int lane_;
+    Meeting<width> *meeting_;
+};
+
+// work(lane), by all lanes of a team.
+template <int width, class Work> void by_lanes(const Work &work) {
+    Meeting<width> meeting;
+    std::vector<std::thread> lanes;
+    for (int lane = 0; lane < width; lane++) lanes.emplace_back([&, lane] { work(Lane<width>(lane, meeting)); });
+    for (std::thread &lane : lanes) lane.join();
+}
+
+template <int width> struct EachByLanes {
+    template <class Rule> void operator()(int64_t count, const Rule &rule, unsigned char *working) const {
+        by_lanes<width>([&](const Lane<width> &lane) {
+            for (int64_t k = 0; k < count; k++) {
+                rule(lane, k, working);
+                lane.sync(); // as a warp's lanes do before their next problem
+            }
+        });
+    }
+};
+
+// As the kernel of a functor has it: all in one.
+template <int n, int m, int width, int64_t metric = Metric::one_number, class Real>
+Left<Real> by_functor(const Data<Real> &data) {
+    using Shape = batch::ShapeIn<n, m, metric>;
+    Left<Real> left{data.x, std::vector<BatchEnd>(static_cast<std::size_t>(data.count))};
+    std::vector<double> memory(
+        static_cast<std::size_t>(batch::working_bytes(Shape()) + batch::vectors_bytes<Real>(Shape())) / 8);
+    auto *const working = reinterpret_cast<unsigned char *>(memory.data());
+    const batch::BatchData<Real> task{
+        data.count, left.x.data(), {data.lower.data(), data.upper.data(), true}, left.ends.data()};
+    int64_t next = 0;
+    by_lanes<width>([&](const Lane<width> &lane) {
+        batch::solve_in_turn<n, m, metric>(lane, Valleys<n, Real>(), task, options<Real>().settings, working,
+                                           working + batch::working_bytes(Shape()),
+                                           [&] { return lane.broadcast(lane.lane() == 0 ? next++ : 0); });
+    });
+    return left;
+}
+
+template <int n, int width, class Real, class ShapeOf>
+void check_lanes(int64_t count, const ShapeOf &shape, int64_t metric = Metric::one_number, int last_round = 0) {
+    for (const bool bounded : {false, true}) {
+        INFO("n = " << n << ", " << width << " lanes, bounded: " << bounded << ", metric: " << metric);
+        const Data<Real> data(n, count, bounded);
+        Settings settings = options<Real>().settings;
+        settings.metric = metric;
+        settings.max_iterations = 25;
+        std::vector<Real> diagonal;
+        for (int i = 0; i < n; i++) diagonal.push_back(Real(1) / Real(50 + 300 * i));
+        const auto run = [&](const auto &each) {
+            return by_rules<n, Real>(data, shape, settings, !bounded, diagonal.data(), last_round, each);
+        };
+        CHECK(same(run(EachByLanes<width>()), run(EachByOneThread())));
+    }
+}
+
+} // namespace
+
+TEST_CASE("Lanes that are threads come to what one thread comes to", "[batch][threads]") {
+    check_lanes<20, 8, double>(9, batch::Shape{20, 5});
+    check_lanes<5, 4, double>(9, batch::Shape{5, 3});
+    check_lanes<9, 4, float>(9, batch::Shape{9, 4});
+    check_lanes<20, 4, double>(5, batch::ShapeOfPairs<5>{20});
+    check_lanes<33, 32, double>(2, batch::Shape{33, 2});
+    check_lanes<6, 4, double>(5, batch::Shape{6, 5}, Metric::one_number, 7); // ends as stopped
+}
+
+TEST_CASE("A functor's problems by lanes that are threads come to what one thread comes to", "[batch][threads]") {
+    for (const bool bounded : {false, true}) {
+        const Data<double> small(5, 9, bounded), data(20, 5, bounded);
+        const Data<float> single(11, 5, bounded);
+        CHECK(same(by_functor<5, 5, 8>(small), on_host<5, 5>(small)));
+        CHECK(same(by_functor<20, 5, 8>(data), on_host<20, 5>(data)));
+        CHECK(same(by_functor<11, 3, 4>(single), on_host<11, 3>(single)));
+        CHECK(same(by_functor<20, 5, 8, Metric::learned>(data), on_host<20, 5, Metric::learned>(data)));
+        CHECK(same(by_functor<5, 5, 4, Metric::callers>(small), on_host<5, 5, Metric::callers>(small)));
+    }
+}
+
+TEST_CASE("Lanes that are threads take the same paths in a metric", "[batch][threads]") {
+    for (const int64_t metric : {Metric::callers, Metric::learned}) {
+        check_lanes<20, 8, double>(6, batch::Shape{20, 5, true}, metric);
+        check_lanes<7, 4, float>(6, batch::Shape{7, 6, true}, metric);
+    }
+}
