@@ -17,6 +17,7 @@ int refuse_rank(cuda_opt *s) {
 
 int save(cuda_opt *s, void *buffer, int64_t *bytes) {
     if (const int code = require_solver(s, "cuda_opt_save")) return code;
+    if (const int code = require_no_log(*s, "cuda_opt_save")) return code;
     if (const int code = refuse_rank(s)) return code;
     Solver &solver = *s->solver;
     if (!bytes) {

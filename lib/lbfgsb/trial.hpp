@@ -174,10 +174,12 @@ template <int fixed_m> CUDA_OPT_HD_CALL inline Turn StateOf<fixed_m>::backtrack(
 }
 
 // The search ends without a step that meets both conditions. A warning's step is taken if it lowered f (dcsrch ends
-// with the best that it knows); else the lowest point seen, which version 3.0 does not go back to.
+// with the best that it knows); else the lowest point seen, which version 3.0 does not go back to. That version takes a
+// warning's step where f is the same, too, and factr, of whatever size, ends the solve there.
 template <int fixed_m> CUDA_OPT_HD_CALL inline Turn StateOf<fixed_m>::exhaust_search(double f, bool warned) {
     exhausted_ = settings.robust && !warned;
     if (warned && f < f_base_ && (!settings.robust || f <= line_.lowest_phi())) return Turn::accept;
+    if (warned && f == f_base_ && !settings.robust && settings.factr > 0) return Turn::accept;
     if (!(line_.lowest_phi() < f_base_)) return fail_search(SearchFailure::nothing_lower);
     if (!settings.robust) return fail_search(SearchFailure::lower_not_accepted);
     if (f <= line_.lowest_phi()) return Turn::accept;

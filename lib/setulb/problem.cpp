@@ -13,14 +13,17 @@ Problem::Problem(int n, int m, int backend) : n_(n), m_(m), backend_(backend) {
     check(cuda_opt_create(&handle_.s, n, m, backend));
     for (Array *array : {&x_, &g_}) array->allocate(n);
     f_.allocate(1);
-    // What version 3.0 does: its line search; its tests are made at FG_START and NEW_X, by the caller of this.
+    // What version 3.0 does: its line search; its tests are made at FG_START and NEW_X, by the caller of this. There is
+    // some factr: a line search that can go no further may end with the f that it began with, and the solve with it.
+    constexpr double least_factr = std::numeric_limits<double>::min();
     check(cuda_opt_set_int(handle_.s, CUDA_OPT_ROBUST, 0));
     check(cuda_opt_set_int(handle_.s, CUDA_OPT_REPORT_ITERATES, 1));
     check(cuda_opt_set_int(handle_.s, CUDA_OPT_MAX_ITERATIONS, 0));
     using Setting = std::pair<int, double>;
     for (const auto &[key, value] :
-         {Setting(CUDA_OPT_EPS, 0), Setting(CUDA_OPT_FTOL, 1e-3), Setting(CUDA_OPT_GTOL, 0.9),
-          Setting(CUDA_OPT_XTOL, 0.1), Setting(CUDA_OPT_STPMIN, 0), Setting(CUDA_OPT_STPMAX, 1e10)})
+         {Setting(CUDA_OPT_EPS, 0), Setting(CUDA_OPT_FACTR, least_factr), Setting(CUDA_OPT_FTOL, 1e-3),
+          Setting(CUDA_OPT_GTOL, 0.9), Setting(CUDA_OPT_XTOL, 0.1), Setting(CUDA_OPT_STPMIN, 0),
+          Setting(CUDA_OPT_STPMAX, 1e10)})
         check(cuda_opt_set_real(handle_.s, key, value));
 }
 

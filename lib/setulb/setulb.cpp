@@ -184,7 +184,8 @@ void answer(const Call &call, std::unique_ptr<Problem> problem, int task) {
         report_new_x(call);
         call.set_task("NEW_X");
         return kept().keep(std::move(problem), call);
-    case CUDA_OPT_CONVERGED: // the projected gradient is 0
+    case CUDA_OPT_CONVERGED: // the projected gradient is 0; or f is what it was, and the caller's factr NaN
+        if (problem->count(CUDA_OPT_STOP_TEST) == CUDA_OPT_FACTR) return end(call, factr_holds);
         if (0 <= call.pgtol) return end(call, pgtol_holds);
         call.add(iteration, 1);
         call[fault] = no_descent;

@@ -36,7 +36,8 @@ def integer(value: Any, what: str, bits: int = 64) -> int:
             return whole
     except (TypeError, ValueError, OverflowError):
         pass
-    raise ValueError(f"{what} is {value}: it has to be an integer of at most {bits} bits")
+    shown = repr(value) if isinstance(value, str) else value
+    raise ValueError(f"{what} is {shown}: it has to be an integer of at most {bits} bits")
 
 
 class Handle:

@@ -3,6 +3,7 @@ from __future__ import annotations
 
 import math
 import sys
+import threading
 from functools import lru_cache
 from typing import Any
 
@@ -51,6 +52,7 @@ class InverseHessian:
         self._solver = solver
         self._pairs = solver["PAIRS"]
         self._begun = False
+        self._one_at_a_time = threading.Lock()  # the handle is one thread's, H is anybody's to read
         self.shape = (solver.n, solver.n)
         self.dtype = f"float{solver._space.bits}"
 
@@ -65,6 +67,14 @@ class InverseHessian:
             solver.set({"STPMIN": 1e-20, "STPMAX": 1e20}.items())
             solver.set({"MAX_EVALUATIONS": 0, "MAX_SECONDS": 0, "IPRINT_FREQUENCY": -1}.items())
             self._begun = True
+
+    def _arrays(self, v: Array) -> tuple[Array, Array, Array]:
+        """x = 0, f = 0 and g = v: the solver reads and writes them until it is given others."""
+        space = self._solver._space
+        x, f, g = space.from_numpy(np.zeros(self._solver.n)), space.empty(double=True), space.empty(self._solver.n)
+        space.put_number(f, 0.0, "f")
+        space.put(g, v, "v")
+        return x, f, g
 
     def _solve(self, x: Array, f: Array, g: Array, target: float) -> int:
         """From x with f and g on to the next task: the end where f is below the target, else the first trial point."""
@@ -88,12 +98,14 @@ class InverseHessian:
         ArithmeticError
             the pairs differ so much in scale that H v is lost in rounding errors, and H with it
         """
-        solver, space = self._solver, self._solver._space
         if self._pairs == 0:
-            return space.copy_of(v)
-        x, f, g = space.from_numpy(np.zeros(solver.n)), space.empty(double=True), space.empty(solver.n)
-        space.put_number(f, 0.0, "f")
-        space.put(g, v, "v")
+            return self._solver._space.copy_of(v)
+        with self._one_at_a_time:
+            return self._product(v)
+
+    def _product(self, v: Array) -> Array:
+        solver, space = self._solver, self._solver._space
+        x, f, g = self._arrays(v)
         if self._solve(x, f, g, math.inf) == Task.NOT_FINITE:
             raise ValueError("v has elements that are NaN or infinite")
         # At x = 0 with the gradient v, the first trial point of the memory's own direction is -H v. Its squares and its
@@ -112,20 +124,25 @@ class InverseHessian:
     def __reduce__(self) -> tuple[Any, ...]:
         """As a checkpoint of its own solve, without bounds, and an array that says where it lies."""
         solver = self._solver
-        place = solver._space.from_numpy(np.zeros(solver.n))
+        x, f, g = self._arrays(solver._space.from_numpy(np.ones(solver.n)))
+        checkpoint = b""
         if self._pairs:
-            self.matvec(solver._space.from_numpy(np.ones(solver.n)))
-        return _inverse_from, (place, solver["MEMORY"], solver.save() if self._pairs else b"")
+            with self._one_at_a_time:
+                self._solve(x, f, g, math.inf)
+                checkpoint = solver.save()
+        return _inverse_from, (x, solver["MEMORY"], checkpoint, self._pairs)
 
     def __matmul__(self, v: Array) -> Array:
         return self.matvec(v)
 
 
-def _inverse_from(place: Array, m: int, checkpoint: bytes) -> InverseHessian:
+def _inverse_from(place: Array, m: int, checkpoint: bytes, pairs: int) -> InverseHessian:
     solver = Solver(place, m)
     if checkpoint:
         solver.load(checkpoint)
-    return InverseHessian(solver)
+    inverse = InverseHessian(solver)
+    inverse._pairs = pairs  # of one that is lost there are none left to count
+    return inverse
 
 
 def _operator_of(inverse: InverseHessian) -> Any:

@@ -26,7 +26,10 @@ def _box(bounds: Any, like: Any) -> tuple[Space, Any, Any, int]:
     if hasattr(bounds, "lb") and hasattr(bounds, "ub"):
         sides = [bounds.lb, bounds.ub]
     else:
-        sides = [np.array(side, np.float64) for side in np.asarray(list(bounds), np.float64).T]
+        try:
+            sides = [np.array(side, np.float64) for side in np.asarray(list(bounds), np.float64).T]
+        except (TypeError, ValueError):
+            sides = []
         if len(sides) != 2:
             raise ValueError("bounds has to be Bounds with arrays, or a pair (lower, upper) for each variable")
     arrays = [as_array(side) for side in sides if hasattr(side, "shape") or isinstance(side, (list, tuple))]

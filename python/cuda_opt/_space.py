@@ -195,13 +195,22 @@ class NumPySpace(Space):
         if type(values) is not np.ndarray or values.shape != to.shape:
             if hasattr(values, "__cuda_array_interface__"):
                 raise TypeError(f"{what} is a {name_of(values)} in device memory, but x0 is a NumPy array")
-            values = np.atleast_1d(np.asarray(values))
+            values = np.atleast_1d(numpy_array(values, what))
             if values.shape != to.shape:
                 raise wrong_shape(what, values.shape, to.shape)
         try:
             np.copyto(to, values, casting="same_kind")
         except TypeError:
             raise TypeError(f"{what} has elements of {values.dtype}: they have to be real numbers") from None
+
+
+def numpy_array(values: Any, what: str) -> np.ndarray[Any, Any]:
+    """Numbers, sequences of them and arrays on the host as NumPy has them; TypeError for parts of several shapes, such
+    as f and its gradient together."""
+    try:
+        return np.asarray(values)
+    except ValueError:
+        raise TypeError(f"{what} is a {name_of(values)} whose elements differ in shape: they make no array") from None
 
 
 def number(value: Any, what: str) -> float:
@@ -211,7 +220,7 @@ def number(value: Any, what: str) -> float:
             return float(value)
         except OverflowError:
             return math.inf if value > 0 else -math.inf
-    array = np.asarray(value)
+    array = numpy_array(value, what)
     if array.size != 1:
         raise ValueError(f"{what} has the shape {array.shape}: it has to be one number")
     if array.dtype.kind not in "fiub":
@@ -224,7 +233,7 @@ def as_array(x0: Any) -> Array:
     NumPy array of doubles."""
     of_a_library = any(hasattr(type(x0), name) for name in ("__cuda_array_interface__", "__dlpack__"))
     of_numbers = isinstance(x0, (int, float, list, tuple, range, np.generic)) or hasattr(x0, "__array__")
-    array = np.atleast_1d(np.asarray(x0)) if of_numbers and not of_a_library else x0
+    array = np.atleast_1d(numpy_array(x0, "x0")) if of_numbers and not of_a_library else x0
     if isinstance(array, np.ndarray):
         if array.ndim == 0:
             array = array.reshape(1)

@@ -35,6 +35,7 @@ def one_sentence(error):
         ("abc", TypeError, "x0 is a str"),
         (None, TypeError, "x0 is a NoneType"),
         ({}, TypeError, "x0 is a dict"),
+        ([1, [2, 3]], TypeError, "x0 is a list whose elements differ in shape: they make no array"),
         ([np.nan, 1], ValueError, "x0|start|x\\["),
         ([np.inf], ValueError, "x0|start|x\\["),
     ],
@@ -114,6 +115,8 @@ def test_bounds(bounds, kind, text, parabola):
         ((None, np.zeros(3)), TypeError, "the value of the function is a NoneType"),
         ((1j, np.zeros(3)), TypeError, "the value of the function is a complex"),
         (("1", np.zeros(3)), TypeError, "the value of the function is a str"),
+        (((1.0, np.zeros(3)), np.zeros(3)), TypeError, "the value of the function is a tuple whose elements differ"),
+        ((1.0, [[0.0], 1.0, 2.0]), TypeError, "the gradient is a list whose elements differ in shape"),
     ],
 )
 def test_what_the_function_returns(returned, kind, text):
@@ -129,7 +132,7 @@ def test_what_the_function_returns(returned, kind, text):
         ({"maxiter": 0}, "maxiter is 0"),
         ({"maxfun": 1.5}, "maxfun is 1.5"),
         ({"maxls": 0}, "maxls is 0: it has to be an integer of at least 1"),
-        ({"maxiter": "7"}, "maxiter is 7: it has to be an integer"),
+        ({"maxiter": "7"}, "maxiter is '7': it has to be an integer"),
         ({"maxfun": np.nan}, "maxfun is nan: it has to be an integer"),
         ({"gtol": -1}, "gtol is -1: it has to be a number of at least 0"),
         ({"ftol": np.nan}, "ftol is nan"),
@@ -144,7 +147,7 @@ def test_what_the_function_returns(returned, kind, text):
         ({"MAX_ITERATIONS": -(2**70)}, "MAX_ITERATIONS is -1180591620717411303424: it has to be an integer"),
         ({"MAX_ITERATIONS": np.nan}, "MAX_ITERATIONS is nan: it has to be an integer"),
         ({"MAX_ITERATIONS": np.inf}, "MAX_ITERATIONS is inf: it has to be an integer"),
-        ({"METRIC": "learned"}, "METRIC is learned: it has to be an integer"),
+        ({"METRIC": "learned"}, "METRIC is 'learned': it has to be an integer"),
         ({"METRIC": None}, "METRIC is None: it has to be an integer"),
     ],
 )

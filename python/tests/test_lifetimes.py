@@ -5,6 +5,8 @@ import os
 import pickle
 import resource
 import signal
+import subprocess
+import sys
 import threading
 import weakref
 
@@ -126,7 +128,7 @@ def test_control_c():
 @pytest.mark.parametrize("copied", [copy.deepcopy, lambda result: pickle.loads(pickle.dumps(result))])
 def test_results_are_copied_and_pickled(copied, rosenbrock):
     """As they are on their way from a process of multiprocessing: with the same H, and the same sentences."""
-    for x0, bounds, options in ((np.full(5, -1.2), cuda_opt.Bounds(-2, np.full(5, 0.9)), {}),
+    for x0, bounds, options in ((np.full(5, -1.2), cuda_opt.Bounds(-2, np.full(5, 0.9)), {"maxcor": 3}),
                                 (np.full(5, -1.2, np.float32), None, {"HISTORY_BITS": 16, "maxiter": 6}),
                                 (np.ones(5), None, {})):  # without pairs
         result = cuda_opt.minimize(rosenbrock, x0, bounds=bounds, options=options)
@@ -145,10 +147,46 @@ def test_results_are_copied_and_pickled(copied, rosenbrock):
         other.message_of(4)
 
 
+def test_pickling_reads_no_freed_arrays():
+    """hess_inv's checkpoint is taken while the arrays that it is read from still are: where each array has pages of its
+    own (glibc), which go with it, reading them afterwards would be the end of the process."""
+    program = """
+import pickle, numpy, cuda_opt
+result = cuda_opt.minimize(lambda x: (float((x**4).sum()), 4 * x**3), numpy.linspace(-1, 1, 10_000))
+product = result.hess_inv @ result.x
+assert (pickle.loads(pickle.dumps(result)).hess_inv @ result.x == product).all()
+"""
+    environment = {**os.environ, "MALLOC_MMAP_THRESHOLD_": "4096"}
+    subprocess.run([sys.executable, "-c", program], env=environment, check=True)
+
+
 @pytest.mark.parametrize("copied", [copy.copy, copy.deepcopy, pickle.dumps])
 def test_a_solver_is_not_copied(copied):
     with pytest.raises(TypeError, match="a Solver is neither copied nor pickled; Solver.save.. gives a checkpoint"):
         copied(cuda_opt.Solver(3))
+
+
+def test_threads_read_one_hess_inv(rosenbrock):
+    result = cuda_opt.minimize(rosenbrock, np.full(200, -1.2))
+    vectors = [result.x, np.ones(200), np.arange(200.0)]
+    products = [result.hess_inv @ v for v in vectors]
+    wrong = []
+
+    def read(own):
+        try:
+            for k in range(200):
+                h = pickle.loads(pickle.dumps(result)).hess_inv if k % 10 == 0 else result.hess_inv
+                if not np.array_equal(h @ vectors[own], products[own]):
+                    wrong.append(k)
+        except Exception as error:
+            wrong.append(error)
+
+    threads = [threading.Thread(target=read, args=(own,)) for own in range(3)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not wrong
 
 
 def test_two_threads(rosenbrock):

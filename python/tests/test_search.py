@@ -46,6 +46,9 @@ def test_the_best_walks_as_starts():
     result = cuda_opt.pattern_search(rastrigin, BOX, 20, keep=5, options={"HALVINGS": 4})
     assert result.walks_x.shape == (5, 4) and (np.diff(result.walks_fun) >= 0).all()
     np.testing.assert_array_equal(result.walks_x[0], result.x)
+    every = cuda_opt.pattern_search(rastrigin, BOX, 20, keep=20, options={"HALVINGS": 4})
+    np.testing.assert_array_equal(every.walks_x[:5], result.walks_x)
+    assert len(np.unique(every.walks_x, axis=0)) == 20 and (np.diff(every.walks_fun) >= 0).all()
     np.testing.assert_array_equal(rastrigin(result.walks_x.T), result.walks_fun)
     for x, f in zip(result.walks_x, result.walks_fun):
         gradient = lambda x: 2 * x + 20 * np.pi * np.sin(2 * np.pi * x)  # noqa: E731
@@ -68,10 +71,25 @@ def test_ends():
 def test_steps_and_bounds():
     lower, upper = np.array([1.0, -5]), np.array([4.0, -2])
     box, steps = cuda_opt.Bounds(lower, upper), np.array([0.1, 0.3])
-    result = cuda_opt.pattern_search(lambda x: (x**2).sum(0), box, 10, steps=steps)
+    seen = []
+
+    def fun(x):
+        seen.append(x.copy())
+        return (x**2).sum(0)
+
+    result = cuda_opt.pattern_search(fun, box, 10, steps=steps)
+    starts, trials = seen[0], seen[1].reshape(2, 2, 10)  # of the first coordinate, on both sides of each start
+    np.testing.assert_allclose(trials[0], np.clip(starts[0] + [[0.1], [-0.1]], 1, 4))
+    np.testing.assert_array_equal(trials[1], [starts[1]] * 2)
     np.testing.assert_allclose(result.x, [1, -2], atol=1e-3)
     half = cuda_opt.pattern_search(lambda x: (x**2).sum(0), cuda_opt.Bounds(lower, 7), 10)
     np.testing.assert_allclose(half.x, [1, 0], atol=1e-3)
+
+
+@pytest.mark.parametrize("bounds", [None, rastrigin, 3, "ab", [(0, 1), 2], [(0, 1, 2)] * 3, ["a", "b"]])
+def test_what_are_no_bounds(bounds):
+    with pytest.raises(ValueError, match="^bounds has to be Bounds with arrays, or a pair .lower, upper. for each"):
+        cuda_opt.pattern_search(rastrigin, bounds)
 
 
 def test_callback():

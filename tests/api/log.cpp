@@ -96,6 +96,8 @@ struct Meddler {
         if (me.leaves) cuda_opt_set_log(s, nullptr, nullptr);
         me.refused += cuda_opt_reset(s) == CUDA_OPT_MISUSE;
         me.refused += cuda_opt_warm_start(s) == CUDA_OPT_MISUSE;
+        int64_t bytes = 0;
+        me.refused += cuda_opt_save(s, nullptr, &bytes) == CUDA_OPT_MISUSE;
         me.refused += cuda_opt_solve(s, me.x, &me.f, me.g) == CUDA_OPT_MISUSE;
         CHECK_THAT(cuda_opt_message(s), Catch::Contains("cuda_opt_solve was called by the log's function"));
     }
@@ -103,12 +105,12 @@ struct Meddler {
 
 } // namespace
 
-TEST_CASE("The log's function can neither step nor reset the solve that calls it", "[api]") {
+TEST_CASE("The log's function can neither step, reset nor save the solve that calls it", "[api]") {
     const Outcome plain = Harness<HostDouble>(extended_rosenbrock(4), 5).run();
     Meddler meddler;
     const Outcome outcome = meddler.run();
     CHECK(meddler.lines > 10);
-    CHECK(meddler.refused == 3 * meddler.lines);
+    CHECK(meddler.refused == 4 * meddler.lines);
     CHECK(outcome.task == CUDA_OPT_CONVERGED);
     CHECK(outcome.x == plain.x);
     CHECK(outcome.message == plain.message);

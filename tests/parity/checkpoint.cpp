@@ -4,105 +4,13 @@
 #include <limits>
 
 #include "../support/harness.hpp"
+#include "checkpoint_cases.hpp"
 
 using namespace cudaopt_test;
 
 namespace {
 
 constexpr double nan_value = std::numeric_limits<double>::quiet_NaN();
-
-// A short solve, and what has to happen in it, so that the case is the one meant.
-template <class Configuration> struct Case {
-    const char *what;
-    Problem problem;
-    std::function<void(Harness<Configuration> &)> set;
-    std::function<bool(Harness<Configuration> &, const Outcome &)> shows;
-};
-
-// Rosenbrock's function far up, with a ripple that is below the rounding level of f, and that its gradient ignores.
-Problem rippled(int64_t n) {
-    Problem problem = extended_rosenbrock(n);
-    problem.name = "rippled";
-    problem.evaluate = [inner = problem.evaluate](const Vector &x, Vector &g) {
-        return 1e6 + inner(x, g) + 1e-6 * std::sin(1e6 * x[0]);
-    };
-    return problem;
-}
-
-// sum of w_i x_i - log x_i: NaN outside x > 0.
-Problem barrier(int64_t n) {
-    return {"barrier", Vector(static_cast<std::size_t>(n), 9.0), [](const Vector &x, Vector &g) {
-                return pairwise_sum(0, static_cast<int64_t>(x.size()), [&](int64_t i) {
-                    const double weight = 2 + static_cast<double>(i % 9);
-                    g[i] = weight - 1 / x[i];
-                    return x[i] > 0 ? weight * x[i] - std::log(x[i]) : nan_value;
-                });
-            }};
-}
-
-Problem with_gradient_reversed(Problem problem) {
-    problem.evaluate = [inner = problem.evaluate](const Vector &x, Vector &g) {
-        const double f = inner(x, g);
-        for (double &component : g) component = -component;
-        return f;
-    };
-    return problem;
-}
-
-void rosenbrock_diagonal(const Vector &x, const Vector &, Vector &diagonal) {
-    for (std::size_t i = 0; i < x.size(); i += 2) {
-        diagonal[i] = 1 / (2 + 800 * x[i] * x[i]);
-        diagonal[i + 1] = 1.0 / 200;
-    }
-}
-
-bool rises(const Outcome &outcome) {
-    for (std::size_t k = 1; k < outcome.history.size(); k++)
-        if (outcome.history[k].f > outcome.history[k - 1].f) return true;
-    return false;
-}
-
-// An iterate after two evaluations of its search, both that it may have, and a third at the lowest point again.
-bool goes_back(const Outcome &outcome) {
-    for (std::size_t k = 1; k < outcome.history.size(); k++)
-        if (outcome.history[k].evaluations == outcome.history[k - 1].evaluations + 3) return true;
-    return false;
-}
-
-template <class Configuration> std::vector<Case<Configuration>> cases() {
-    using Solve = Harness<Configuration>;
-    const auto as_it_is = [](Solve &) {};
-    return {
-        {"within bounds, breakpoints crossed", quadratic_with_many_breakpoints(60).problem, as_it_is,
-         [](Solve &s, const Outcome &) { return s.get_int(CUDA_OPT_CAUCHY_CROSSINGS) > 0; }},
-        {"without bounds", extended_rosenbrock(20), as_it_is,
-         [](Solve &, const Outcome &outcome) { return outcome.iterations > 10; }},
-        {"with a diagonal, within bounds", in_box(extended_rosenbrock(20), -1.5, 1.5),
-         [](Solve &s) { s.with_diagonal(rosenbrock_diagonal); },
-         [](Solve &s, const Outcome &) { return s.diagonals_asked_for() > 5; }},
-        {"with a diagonal that holds for three iterations, within bounds", in_box(extended_rosenbrock(20), -1.5, 1.5),
-         [](Solve &s) { s.with_diagonal(rosenbrock_diagonal).set_int(CUDA_OPT_DIAGONAL_EVERY, 3); },
-         [](Solve &s, const Outcome &) { return s.diagonals_asked_for() > 3; }},
-        {"with a metric that is learned", chained_rosenbrock(30, 3),
-         [](Solve &s) { s.set_int(CUDA_OPT_METRIC, CUDA_OPT_METRIC_LEARNED); },
-         [](Solve &s, const Outcome &outcome) { return s.get_int(CUDA_OPT_METRIC) == 2 && outcome.iterations > 10; }},
-        {"with a metric that is learned, within bounds", quadratic_with_many_breakpoints(60).problem,
-         [](Solve &s) { s.set_int(CUDA_OPT_METRIC, CUDA_OPT_METRIC_LEARNED); },
-         [](Solve &s, const Outcome &) { return s.get_int(CUDA_OPT_CAUCHY_CROSSINGS) > 0; }},
-        {"to the first breakpoint", chained_rosenbrock(30, 6),
-         [](Solve &s) { s.set_int(CUDA_OPT_APPROXIMATE_CAUCHY, 1); },
-         [](Solve &s, const Outcome &) { return s.get_int(CUDA_OPT_CAUCHY_CROSSINGS) == 0; }},
-        {"with the best iterate aside", rippled(20),
-         [](Solve &s) { s.set_real(CUDA_OPT_EPS, 0).set_int(CUDA_OPT_MAX_ITERATIONS, 60); },
-         [](Solve &, const Outcome &outcome) { return rises(outcome); }},
-        {"with cuts", barrier(20), as_it_is, [](Solve &s, const Outcome &) { return s.get_int(CUDA_OPT_CUTS) > 0; }},
-        {"with exhausted searches", extended_powell(20),
-         [](Solve &s) { s.set_int(CUDA_OPT_MAXFEV, 2).set_real(CUDA_OPT_GTOL, 1e-3).set_real(CUDA_OPT_FTOL, 1e-4); },
-         [](Solve &, const Outcome &outcome) { return goes_back(outcome); }},
-        {"with a search that fails", with_gradient_reversed(extended_wood(20)), as_it_is,
-         [](Solve &, const Outcome &outcome) { return outcome.task == CUDA_OPT_LINE_SEARCH_FAILED; }},
-    };
-}
 
 template <class Configuration> Harness<Configuration> begun(const Case<Configuration> &one) {
     Harness<Configuration> harness(one.problem, 3);

@@ -71,6 +71,7 @@ TEMPLATE_TEST_CASE("A gradient that turns wrong later costs a refresh at most", 
     CHECK(outcome.task < 0);
     CHECK(outcome.task == CUDA_OPT_LINE_SEARCH_FAILED);
     CHECK(outcome.evaluations <= 15 + 100);
+    CHECK(harness.get_int(CUDA_OPT_REFRESHES) <= 2); // one with the scale of the pairs, one as at a start
     for (const Iterate &iterate : outcome.history) CHECK(outcome.f <= iterate.f);
 }
 

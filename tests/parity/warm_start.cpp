@@ -111,6 +111,28 @@ TEMPLATE_TEST_CASE("A warm start after a load is one after the solve that was sa
     CHECK(other.f() == one.f());
 }
 
+// Between an iterate and the next direction y of the newest pair is still the gradient before: a warm start forms it.
+TEMPLATE_TEST_CASE("A warm start at an iterate goes where the solve goes from there", "[warm-start]",
+                   EVERY_CONFIGURATION) {
+    if (skipped<TestType>()) return;
+    const bool wide = sizeof(typename TestType::Real) == 8;
+    for (const Problem &problem : {chained_rosenbrock(20, 1), in_box(chained_rosenbrock(20, 1), -2, 0.9)})
+        for (int iterate = 1; iterate <= 8; iterate++) {
+            INFO(problem.name << ", iterate " << iterate);
+            Harness<TestType> on(problem, 5), anew(problem, 5);
+            for (Harness<TestType> *harness : {&on, &anew})
+                while (harness->get_int(CUDA_OPT_ITERATIONS) < iterate) REQUIRE(harness->step() > 0);
+            REQUIRE(cuda_opt_warm_start(anew.handle()) == 0);
+            REQUIRE(anew.step() == CUDA_OPT_EVALUATE_FG); // at the iterate
+            CHECK(anew.outcome().x == on.outcome().x);
+            REQUIRE(anew.step() == CUDA_OPT_EVALUATE_FG);
+            REQUIRE(on.step() == CUDA_OPT_EVALUATE_FG);
+            const Vector there = on.outcome().x, here = anew.outcome().x;
+            for (std::size_t i = 0; i < there.size(); i++)
+                CHECK(here[i] == Approx(there[i]).epsilon(wide ? 1e-9 : 1e-4));
+        }
+}
+
 TEMPLATE_TEST_CASE("A warm start may come at any time", "[warm-start]", EVERY_CONFIGURATION) {
     if (skipped<TestType>()) return;
     const Problem problem = in_box(extended_rosenbrock(20), -2, 2);

@@ -24,7 +24,7 @@ TEST_CASE("Pieces: of segments, whoever has them, each row in one", "[ranks]") {
                 for (const int rows : {1, 4, 64}) {
                     int64_t next = 0;
                     std::vector<int> taken(static_cast<std::size_t>(pieces.count()));
-                    bool same = true;
+                    bool same = true, in_order = true;
                     for (int block = 0; block < pieces.count(); block++) {
                         const BlockShare share = pieces.share(own, rows, block, pieces.count(), 8),
                                          of_one = whole.share(n, rows,
@@ -35,8 +35,12 @@ TEST_CASE("Pieces: of segments, whoever has them, each row in one", "[ranks]") {
                                share.end + first / rows == of_one.end;
                         next = share.end;
                         taken.at(static_cast<std::size_t>(pieces.place(block)))++;
+                        // The first pieces of all segments, then the second ones, ...
+                        const int piece = block % pieces.of_segment(), segment = block / pieces.of_segment();
+                        in_order = in_order && pieces.place(block) == piece * pieces.segments() + segment;
                     }
                     CHECK(same);
+                    CHECK(in_order);
                     CHECK(next == (own + rows - 1) / rows);
                     CHECK(taken == std::vector<int>(taken.size(), 1));
                 }

@@ -89,15 +89,19 @@ TEST_CASE("An f that is changed at NEW_X counts, with the same pairs", "[setulb]
     if (backend_lacks()) return;
     const Setulb reference = reference_or_warning();
     if (!reference) return;
-    for (const Problem &problem : {sample(), without_bounds(chained_rosenbrock(50, 1))}) {
-        Both both(problem, 5, 0, 1e-6, reference);
-        both.go_to_iterate(6);
-        both.edit([](Caller &c) { c.f -= 1e-3; });
-        const double edited = both.ours.f;
-        both.step();
-        CHECK(both.ours.measure(2) == edited);
-        both.check_same(1e-7);
-    }
+    // 100 less is so low that no step leads there: the line search tells.
+    for (const double less : {1e-3, 100.0})
+        for (const Problem &problem : {sample(), without_bounds(chained_rosenbrock(50, 1))}) {
+            INFO("f - " << less);
+            Both both(problem, 5, 0, 1e-6, reference);
+            both.go_to_iterate(6);
+            both.edit([=](Caller &c) { c.f -= less; });
+            const double edited = both.ours.f;
+            both.step();
+            CHECK(both.ours.measure(2) == edited);
+            both.check_same(1e-7);
+            both.check_same_path(5, 1e-6);
+        }
 }
 
 TEST_CASE("Another objective from NEW_X on", "[setulb]") {

@@ -80,3 +80,30 @@ TEST_CASE("A stop before the first evaluation leaves the start", "[setulb]") {
     caller.call();
     CHECK(caller.x == start);
 }
+
+TEST_CASE("A line search that can go no further ends with the f that it began with, as in L-BFGS-B 3.0", "[setulb]") {
+    if (backend_lacks()) return;
+    const Setulb reference = reference_setulb();
+    if (!reference) {
+        WARN("skipped: the ends at the rounding level of f are not compared with L-BFGS-B 3.0, for liblbfgsb is not "
+             "installed");
+        return;
+    }
+    // Which of these ends how is a matter of rounding; how many of them end well is not.
+    int ours = 0, theirs = 0;
+    constexpr int problems = 300;
+    for (int k = 0; k < problems; k++) {
+        const Problem problem = {"quartic", Vector(1, 3.0), [k](const Vector &x, Vector &g) {
+                                     const double a = 1 + 0.1 * k, away = x[0] - 0.01 * k;
+                                     g[0] = a * away + 0.4 * x[0] * x[0] * x[0];
+                                     return a / 2 * away * away + 0.1 * x[0] * x[0] * x[0] * x[0];
+                                 }};
+        Caller of_ours(problem, 5, 0, 0), of_theirs(problem, 5, 0, 0);
+        of_ours.solve();
+        of_theirs.solve(reference);
+        ours += of_ours.says("CONVERGENCE");
+        theirs += of_theirs.says("CONVERGENCE");
+    }
+    INFO(ours << " of ours and " << theirs << " of theirs converge");
+    CHECK(std::abs(ours - theirs) <= problems / 20);
+}

@@ -2,6 +2,7 @@
 #include <catch2/catch.hpp>
 #include <cstdint>
 #include <functional>
+#include <utility>
 
 #include "exec/team_size.hpp"
 
@@ -98,7 +99,21 @@ TEST_CASE("What a call took that was interrupted once does not decide", "[thread
     TeamSize size;
     size.begin(8, 8);
     const Cost cost = [](int threads, int turn) { return 1e-4 / threads + (turn == 10 ? 0.5 : 0); };
-    CHECK(run(size, 20000, cost).last == 8);
+    CHECK(run(size, 3000, cost).taken - 0.5 <= 1.35 * 3000 * 1e-4 / 8); // it costs some trials, not more of them
+    CHECK(run(size, 17000, cost).last == 8);
+}
+
+TEST_CASE("A trial that was interrupted once does not rule its number out", "[threads]") {
+    TeamSize size;
+    size.begin(8, 8);
+    bool interrupted = false;
+    const Cost until_then = [&](int threads, int) {
+        const bool now = threads < 8 && !std::exchange(interrupted, interrupted || threads < 8);
+        return 1e-4 / threads + (now ? 0.5 : 0);
+    };
+    run(size, 1000, until_then);
+    REQUIRE(interrupted);
+    CHECK(run(size, 20000, shared(1000, 60)).last == 4); // and no other way leads there: 2 are no better than 8
 }
 
 TEST_CASE("One thread is all there is to choose from", "[threads]") {
