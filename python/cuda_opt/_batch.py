@@ -3,6 +3,7 @@ from __future__ import annotations
 
 import ctypes
 import math
+import threading
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -113,7 +114,7 @@ class Batch(Handle):
 
     def message_of(self, problem: int) -> str:
         """The library's sentence on how one of the problems, which is there, has ended."""
-        return str(library.cuda_opt_batch_message(self._handle, problem).decode())
+        return str(library.cuda_opt_batch_message(self._handle, problem).decode(errors="replace"))
 
 
 class Sentences:
@@ -121,6 +122,7 @@ class Sentences:
 
     def __init__(self, batch: Batch | None, said: tuple[str, ...] = ()) -> None:
         self._batch, self._said = batch, said
+        self._one_at_a_time = threading.Lock()  # the handle has one sentence
 
     def __call__(self, problem: int) -> str:
         """The library's sentence on how one of the problems has ended.
@@ -134,11 +136,13 @@ class Sentences:
         which = integer(problem, "the problem")
         if not 0 <= which < count:
             raise IndexError(f"there is no problem {which}: they are counted from 0 to {count - 1}")
-        return self._batch.message_of(which) if self._batch else self._said[which]
+        if not self._batch:
+            return self._said[which]
+        with self._one_at_a_time:
+            return self._batch.message_of(which)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        said = tuple(map(self._batch.message_of, range(self._batch.count))) if self._batch else self._said
-        return Sentences, (None, said)
+        return Sentences, (None, tuple(map(self, range(self._batch.count))) if self._batch else self._said)
 
 
 def _result(batch: Batch, task: int, rounds: int) -> Any:

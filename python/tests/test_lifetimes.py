@@ -189,6 +189,27 @@ def test_threads_read_one_hess_inv(rosenbrock):
     assert not wrong
 
 
+def test_threads_read_the_sentences_of_one_batch():
+    x0 = np.random.default_rng(0).standard_normal((500, 3))
+    options = {"gtol": 0, "ftol": 0, "maxiter": 7}
+    result = cuda_opt.minimize_batch(lambda x: ((x**4).sum(1), 4 * x**3), x0, options=options)
+    said = [result.message_of(p) for p in range(500)]
+    assert len(set(said)) > 100
+    wrong = []
+
+    def read(seed):
+        for p in np.random.default_rng(seed).integers(0, 500, 4000):
+            if result.message_of(p) != said[p]:
+                wrong.append(p)
+
+    threads = [threading.Thread(target=read, args=(seed,)) for seed in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not wrong
+
+
 def test_two_threads(rosenbrock):
     alone = [cuda_opt.minimize(rosenbrock, np.full(n, -1.2)).x for n in (20, 31)]
     found = {}
