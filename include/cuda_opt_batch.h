@@ -8,7 +8,7 @@
  *
  * A problem's path does not depend on its neighbours, on the number of problems, or on the host's threads: a batch of
  * one gives the bits of a batch of 100,000. The same problem on the host and on CUDA, with the same f and g to the last
- * bit, takes the same path, too.
+ * bit, takes the same path, too; with a learned metric but for a logarithm that decides whether it serves.
  *
  * The handle is a cuda_opt. These serve it, with what cuda_opt.h says of them: cuda_opt_destroy, _reset, _message,
  * _request_stop, _backend, _set_stream, the helpers for memory, cuda_opt_set_bounds and _set_uniform_bounds, whose
