@@ -17,6 +17,7 @@ struct Four {
         for (int c = 0; c < granule; c++) four.v[c] = values[c];
         return four;
     }
+    CUDA_OPT_HD_INLINE static Four of(double a, double b, double c, double d) { return {{a, b, c, d}}; }
     CUDA_OPT_HD_INLINE double operator[](int i) const { return v[i]; }
     CUDA_OPT_HD_INLINE void add_product(double a, const Four &b) {
         for (int c = 0; c < granule; c++) v[c] += a * b.v[c];
@@ -29,8 +30,10 @@ struct Four {
     template <class Values> CUDA_OPT_HD_INLINE static Four at(const Values &values) {
         if constexpr (std::is_convertible_v<Values, const double *>)
             return {*reinterpret_cast<const FourDoubles *>(static_cast<const double *>(values))};
-        else return {FourDoubles{values[0], values[1], values[2], values[3]}};
+        else return of(values[0], values[1], values[2], values[3]);
     }
+    // Not by way of memory: processors wait where what was written in parts is read as a whole.
+    CUDA_OPT_HD_INLINE static Four of(double a, double b, double c, double d) { return {FourDoubles{a, b, c, d}}; }
     CUDA_OPT_HD_INLINE double operator[](int i) const { return v[i]; }
     CUDA_OPT_HD_INLINE void add_product(double a, const Four &b) { v += a * b.v; }
 };
@@ -64,9 +67,7 @@ template <class Values> struct PanelRows {
     CUDA_OPT_HD_INLINE Four columns(int i, int first) const {
         const Values row = rows + i * stride;
         if (first >= panel::leading) return Four::at(row + (first - 2));
-        const double leading[granule] = {static_cast<double>(row[panel::y_new]), static_cast<double>(row[panel::s_new]),
-                                         static_cast<double>(g[i]), z ? z[i] : 0};
-        return Four::at(leading);
+        return Four::of(row[panel::y_new], row[panel::s_new], g[i], z ? z[i] : 0);
     }
     CUDA_OPT_HD_INLINE double entry(int i, int column) const {
         const Values row = rows + i * stride;
