@@ -69,7 +69,7 @@ template <int bytes_of_thread> class CudaTeams {
         const int64_t shared = by_threads ? 0 : warps_of_block * working_bytes_;
         shared_ = 2 * (shared + 1024) <= most_shared ? static_cast<int>(shared) : 0;
         most_blocks_ = std::min<int64_t>(processors * blocks_of_processor, blocks_for(count));
-        (prepare<Rules>(), ...);
+        (prepare<Rules>(most_shared), ...);
         if (shared_ < shared) working_.allocate(most_blocks_ * shared);
         selection_.reserve(count, stream_);
         ready_ = true;
@@ -108,14 +108,14 @@ template <int bytes_of_thread> class CudaTeams {
         return (count + of_block - 1) / of_block;
     }
 
-    template <class Rule> void prepare() {
+    // Every batch's warps may have as much shared memory as there is: the limit is the kernel's, not the batch's.
+    template <class Rule> void prepare([[maybe_unused]] int most_shared) {
         if constexpr (by_threads) {
             check(load(thread_kernel<Rule, bytes_of_thread>), "the loading of a kernel");
         } else {
             check(load(team_kernel<Rule>), "the loading of a kernel");
-            if (shared_ == 0) return;
             check(cudaFuncSetAttribute(reinterpret_cast<const void *>(team_kernel<Rule>),
-                                       cudaFuncAttributeMaxDynamicSharedMemorySize, shared_),
+                                       cudaFuncAttributeMaxDynamicSharedMemorySize, most_shared),
                   "cudaFuncSetAttribute");
         }
     }

@@ -132,6 +132,23 @@ TEMPLATE_TEST_CASE("A second batch of a handle is as the first", "[batch]", BATC
     for (std::size_t p = 0; p < first.size(); p++) CHECK(first[p].same_bits(second[p]));
 }
 
+// On CUDA they share their kernels, but not how much memory a kernel has.
+TEMPLATE_TEST_CASE("Batches of two sizes may take turns", "[batch]", BATCH_CONFIGURATIONS) {
+    if (skipped<TestType>()) return;
+    BatchRun<TestType> large({in_box(extended_rosenbrock(40), -1.5, 0.8)}, 8), small({extended_rosenbrock(2)}, 1);
+    large.start(), small.start();
+    for (int task_large = 1, task_small = 1; task_large > 0 || task_small > 0;) {
+        if (task_large > 0 && (task_large = large.call()) > 0) large.evaluate();
+        if (task_small > 0 && (task_small = small.call()) > 0) small.evaluate();
+    }
+    for (BatchRun<TestType> *batch : {&large, &small}) {
+        const BatchOutcome together = batch->outcomes()[0];
+        batch->handle().reset();
+        batch->run();
+        CHECK(batch->outcomes()[0].same_bits(together));
+    }
+}
+
 TEMPLATE_TEST_CASE("Limits and stops end each problem at its best iterate", "[batch]", BATCH_CONFIGURATIONS) {
     if (skipped<TestType>()) return;
     const auto problems = healthy();
