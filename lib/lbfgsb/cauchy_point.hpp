@@ -57,8 +57,9 @@ template <int fixed_m> class CauchySearchOf {
     }
     CUDA_OPT_HD CauchyTurn resume(const LimitedMemory &memory, const Answer &answer);
 
-    // Once it is found: the point; c = W'(x_c - x) and p = W'd over the variables still moving at t*, d = -g, in the
-    // basis; the panel's products over the free variables, packed as in PanelProducts.
+    // Once it is found: the point; p = W'd over the variables still moving at t*, d = -g, in the basis; where any were
+    // crossed, c = W'(x_c - x), which is t* p where none were; the panel's products over the free variables, packed as
+    // in PanelProducts.
     CUDA_OPT_HD const CauchyPoint &point() const { return point_; }
     CUDA_OPT_HD const double *c() const { return path_.data(); }
     CUDA_OPT_HD const double *p() const { return path_.data() + size_; }
@@ -145,7 +146,8 @@ CUDA_OPT_HD inline double bits_midpoint(double lo, double hi) {
 } // namespace cauchy
 
 // What the sums at a threshold tau say of the path there, whatever the model. With z the way gone so far, z = -tau g on
-// the variables that move and bound - x on those that have stopped: p = W'd, c = W'z. Returns d'd.
+// the variables that move and bound - x on those that have stopped: p = W'd, c = W'z, which is 0 at tau = 0 and not set
+// there. Returns d'd.
 template <int fixed_m>
 CUDA_OPT_HD_INLINE double CauchySearchOf<fixed_m>::load_path(const LimitedMemory &memory, const PanelProducts &sums,
                                                              double tau) {
@@ -167,8 +169,6 @@ CUDA_OPT_HD_INLINE double CauchySearchOf<fixed_m>::load_path(const LimitedMemory
     if (tau > 0) {
         memory.to_basis(sums.leading_products + panel::displacement * sums.columns, to_c);
         dense::add(to_c, tau, to_p, size);
-    } else {
-        dense::fill(to_c, size, 0);
     }
     return d_squared;
 }
@@ -181,13 +181,16 @@ CUDA_OPT_HD_INLINE void CauchySearchOf<fixed_m>::evaluate_path(const LimitedMemo
     const double d_squared = load_path(memory, sums, tau), theta = memory.theta();
     const int size = 2 * memory.pairs();
     dense::copy(p(), size, p_reduced());
-    dense::copy(c(), size, c_reduced());
     memory.reduce_by_middle(p_reduced());
-    if (tau > 0) memory.reduce_by_middle(c_reduced());
-    at_.slope = -(1 - theta * tau) * d_squared - memory.middle_form(p_reduced(), c_reduced());
+    at_.slope = -(1 - theta * tau) * d_squared;
+    if (tau > 0) {
+        dense::copy(c(), size, c_reduced());
+        memory.reduce_by_middle(c_reduced());
+        at_.slope -= memory.middle_form(p_reduced(), c_reduced());
+    }
     at_.curvature = theta * d_squared - memory.middle_form(p_reduced(), p_reduced());
     if (tau == 0) least_curvature_ = machine_epsilon * theta * d_squared;
-    at_.curvature = greatest(at_.curvature, least_curvature_);
+    if (is_finite(at_.curvature)) at_.curvature = greatest(at_.curvature, least_curvature_);
 }
 
 // The next inner products overwrite the products, and those of variables at their bounds are taken off them: keep them
@@ -236,10 +239,11 @@ CUDA_OPT_HD_INLINE CauchyTurn CauchySearchOf<fixed_m>::begin(const LimitedMemory
     point_.t_first = least(first, sums.first_breakpoint);
     if (first <= sums.first_breakpoint || approximate) {
         point_.t = point_.t_first;
-        for (int i = 0; i < 2 * memory.pairs(); i++) c()[i] = point_.t * p()[i];
         return CauchyTurn::found;
     }
     point_.crossed = true;
+    dense::fill(c(), 2 * memory.pairs(), 0);
+    dense::fill(c_reduced(), 2 * memory.pairs(), 0);
     copy_free_gram(memory, sums);
     moving_at_start_ = sums.row_sums[free_variables];
     searched_ = 0;

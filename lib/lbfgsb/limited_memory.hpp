@@ -58,8 +58,10 @@ template <int fixed_m> class LimitedMemoryOf {
     CUDA_OPT_HD static bool usable(const PanelProducts &sums, double step);
     // The spare slot becomes the newest pair, s = step * d, and y_scale times the difference of the gradients; the
     // oldest is dropped when there are m. The products come from the inner products with this pair as the fresh one, of
-    // these weights. Curvature s'y > 0 is the caller's to check.
-    CUDA_OPT_HD void append(const PanelProducts &sums, double step, int64_t weights = no_weights, double y_scale = 1);
+    // these weights. Curvature s'y > 0 is the caller's to check. Where no factor() is to come,
+    // a memory of known size goes without S'S.
+    CUDA_OPT_HD void append(const PanelProducts &sums, double step, int64_t weights = no_weights, double y_scale = 1,
+                            bool factors = true);
 
     // Whether inner products with the pairs of n variables may be formed in single precision.
     CUDA_OPT_HD bool fits_single_precision(int64_t n) const;
@@ -112,7 +114,7 @@ template <int fixed_m> class LimitedMemoryOf {
         if constexpr (scales_y) return y_scale_[pair];
         else return 1;
     }
-    template <class Size> CUDA_OPT_HD void take_newest(Size k, const PanelProducts &sums);
+    template <class Size> CUDA_OPT_HD void take_newest(Size k, const PanelProducts &sums, bool keeps_ss);
     template <class Size> CUDA_OPT_HD bool factor_of(Size k);
     template <class Size>
     CUDA_OPT_HD bool solve_subspace_by(dense::QuasiDefiniteOf<fixed_m> &system, Size k, const double *over_free,
@@ -171,20 +173,22 @@ CUDA_OPT_HD_INLINE void LimitedMemoryOf<fixed_m>::drop_oldest(dense::Array<fixed
 
 template <int fixed_m>
 CUDA_OPT_HD_INLINE void LimitedMemoryOf<fixed_m>::append(const PanelProducts &sums, double step, int64_t weights,
-                                                         double y_scale) {
+                                                         double y_scale, bool factors) {
+    const bool keeps_ss = fixed_m == 0 || factors;
     // Until weigh() the older pairs' products may be of other weights than the newest's.
     weights_ = k_ == 0 || weights == weights_ ? weights : other_weights;
     plain_ = plain_ && weights_ == no_weights;
     if (k_ == m_) {
         dense::copy(step_.data() + 1, m_ - 1, step_.data());
         if constexpr (scales_y) dense::copy(y_scale_.data() + 1, m_ - 1, y_scale_.data());
-        drop_oldest(ss_), drop_oldest(ys_), drop_oldest(yy_);
+        if (keeps_ss) drop_oldest(ss_);
+        drop_oldest(ys_), drop_oldest(yy_);
         k_--;
     }
     const int newest = k_++;
     step_[newest] = step;
     if constexpr (scales_y) y_scale_[newest] = y_scale;
-    dense::at_size<fixed_m>(k_, [&](auto k) { take_newest(k, sums); });
+    dense::at_size<fixed_m>(k_, [&](auto k) { take_newest(k, sums, keeps_ss); });
     theta_ = plain_theta_ = at(yy_, newest, newest) / at(ys_, newest, newest);
     if (weights != no_weights) {
         const double plain = y_scale * y_scale * sums.row_sums[newest_y_sum] / at(ys_, newest, newest);
@@ -195,7 +199,7 @@ CUDA_OPT_HD_INLINE void LimitedMemoryOf<fixed_m>::append(const PanelProducts &su
 
 template <int fixed_m>
 template <class Size>
-CUDA_OPT_HD_INLINE void LimitedMemoryOf<fixed_m>::take_newest(Size k, const PanelProducts &sums) {
+CUDA_OPT_HD_INLINE void LimitedMemoryOf<fixed_m>::take_newest(Size k, const PanelProducts &sums, bool keeps_ss) {
     const int newest = k - 1, known = fixed_m > 0 ? k : panel::pairs(sums.columns);
     const double step = step_[newest], y_scale = scale_of_y(newest);
     CUDA_OPT_UNROLLED(dense::times_unrolled<Size>)
@@ -203,7 +207,7 @@ CUDA_OPT_HD_INLINE void LimitedMemoryOf<fixed_m>::take_newest(Size k, const Pane
         if (newest - i >= known) continue;
         const int y = panel::y_column(newest - i), s = panel::s_column(newest - i);
         at(yy_, newest, i) = at(yy_, i, newest) = y_scale * scale_of_y(i) * sums.over_all(panel::y_new, y);
-        at(ss_, i, newest) = step * step_[i] * sums.over_all(panel::s_new, s);
+        if (keeps_ss) at(ss_, i, newest) = step * step_[i] * sums.over_all(panel::s_new, s);
         at(ys_, newest, i) = y_scale * step_[i] * sums.over_all(panel::y_new, s);
         at(ys_, i, newest) = step * scale_of_y(i) * sums.over_all(panel::s_new, y);
     }

@@ -43,7 +43,10 @@ template <int fixed_m> class SubspaceOf {
         const int size = 2 * memory.pairs();
         const double scale = 1 / memory.theta(), t = cauchy.point().t;
         const double *const p = cauchy.p(), *const c = cauchy.c();
-        for (int i = 0; i < size; i++) v[i] = scale * (scale * p[i] + (c[i] - t * p[i]));
+        if (cauchy.point().crossed)
+            for (int i = 0; i < size; i++) v[i] = scale * (scale * p[i] + (c[i] - t * p[i]));
+        else
+            for (int i = 0; i < size; i++) v[i] = scale * (scale * p[i]);
         if (all_free) {
             memory.apply_full_space_inverse(v);
         } else if (!memory.solve_subspace(free_gram, v)) {

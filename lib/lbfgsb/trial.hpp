@@ -231,7 +231,7 @@ template <int fixed_m> CUDA_OPT_HD_INLINE Turn StateOf<fixed_m>::append_pair(con
     const double curvature = step_ * sums.over_all(panel::y_new, panel::s_new);
     if (curvature > machine_epsilon * -slope_base_ * step_ && LimitedMemory::usable(sums, step_)) {
         const double y_scale = curvature_at_end(sums.f, slope_at_trial(sums), curvature);
-        memory_.append(sums, step_, panel_.weighted ? weights() : no_weights, y_scale);
+        memory_.append(sums, step_, panel_.weighted ? weights() : no_weights, y_scale, bounded_);
         observe_pair(sums);
         panel_.pairs = memory_.pairs();
         pair_unfinished_ = true;

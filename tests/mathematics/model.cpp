@@ -113,8 +113,9 @@ void compare(Iterate &iterate, int64_t capacity, bool approximate, Tally &tally)
         size = std::sqrt(size);
         const Number segments = 8 * n + 8 * expected.segments;
         const Number c_tolerance = size * (segments * epsilon * (way + beyond * steep) + t_tolerance * steep);
-        if (!(std::fabs(found.c()[j] - c) <= c_tolerance))
-            FAIL("c_" << j << " = " << found.c()[j] << ", not " << c << ", +- " << c_tolerance);
+        const double found_c = point.crossed ? found.c()[j] : point.t * found.p()[j];
+        if (!(std::fabs(found_c - c) <= c_tolerance))
+            FAIL("c_" << j << " = " << found_c << ", not " << c << ", +- " << c_tolerance);
         if (!(std::fabs(found.p()[j] - p) <= segments * epsilon * size * steep))
             FAIL("p_" << j << " = " << found.p()[j] << ", not " << p);
     }
