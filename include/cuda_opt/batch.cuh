@@ -141,9 +141,9 @@ using ShapeIn = std::conditional_t<metric == Metric::one_number, FixedShape<n, m
 #pragma nv_exec_check_disable // take() of a host is called on a host alone
 #endif
 template <int n, int m, int64_t metric, class Real, class Team, class Functor, class Take>
-CUDA_OPT_HD void solve_in_turn(const Team &team, const Functor &functor, const BatchData<Real> &data,
-                               const Settings &settings, unsigned char *working, unsigned char *vectors,
-                               const Take &take) {
+CUDA_OPT_HD_INLINE void solve_in_turn(const Team &team, const Functor &functor, const BatchData<Real> &data,
+                                      const Settings &settings, unsigned char *working, unsigned char *vectors,
+                                      const Take &take) {
     for (int64_t p = -1;;) {
         const bool starts = p < 0;
         if (starts && (p = take()) >= data.count) return;

@@ -75,13 +75,12 @@ template <class Values> struct PanelRows {
         if (column == panel::gradient) return g[i];
         return column == panel::displacement ? (z ? z[i] : 0) : static_cast<double>(row[column]);
     }
-    // All that stand from column `from` on.
+    // All that stand from column `from` on, but z.
     template <int from, int to> CUDA_OPT_HD_INLINE void load(int i, double *entries) const {
         const Values row = rows + i * stride;
         for (int column = from; column < to; column++)
-            if (column < panel::leading && column > panel::s_new)
-                entries[column] = column == panel::gradient ? g[i] : z ? z[i] : 0;
-            else entries[column] = row[column < panel::leading ? column : column - 2];
+            if (column != panel::displacement)
+                entries[column] = column == panel::gradient ? g[i] : row[column < panel::leading ? column : column - 2];
     }
 };
 
@@ -105,7 +104,7 @@ CUDA_OPT_HD_INLINE void form_strip(const Panel &panel, Rows rows, int a, int b, 
     for (int k = 0; k < rows.count; k++) {
         const int i = rows[k];
         const Four right = panel.columns(i, b);
-        if constexpr (height == granule) {
+        if constexpr (height > 1) {
             const Four left = panel.columns(i, a);
             CUDA_OPT_HOST_UNROLLED(4)
             for (int r = 0; r < height; r++) sums[r].add_product(left[r], right);
@@ -115,15 +114,15 @@ CUDA_OPT_HD_INLINE void form_strip(const Panel &panel, Rows rows, int a, int b, 
     }
 }
 
-// Products of all columns among the first `heads` with all, of the panel's `columns`: the strips of a lane.
-// store(a, b, product)
-template <class Team, class Panel, class Rows, class Store>
+// Products of the first `heads` columns, the leading ones or those before z, with all of the panel's: the strips of a
+// lane. store(a, b, product)
+template <int heads, class Team, class Panel, class Rows, class Store>
 CUDA_OPT_HD_INLINE void form_leading(const Team &team, const Panel &panel, int columns, Rows rows, const Store &store) {
-    constexpr int height = Team::width == 1 ? granule : 1, heads = panel::leading / height;
-    const int strips = heads * (padded(columns) / granule);
+    constexpr int height = Team::width == 1 ? heads : 1, high = heads / height;
+    const int strips = high * (padded(columns) / granule);
     CUDA_OPT_ROLLED
     for (int strip = team.lane(); strip < strips; strip += Team::width) {
-        const int a = strip % heads * height, b = strip / heads * granule;
+        const int a = strip % high * height, b = strip / high * granule;
         Four sums[height];
         form_strip<height>(panel, rows, a, b, sums);
         for (int r = 0; r < height; r++)
@@ -131,30 +130,35 @@ CUDA_OPT_HD_INLINE void form_leading(const Team &team, const Panel &panel, int c
     }
 }
 
-// Those of columns a <= b.
-template <class Team, class Panel, class Rows, class Store>
+// Those of columns a <= b, of the leading ones the first `heads`.
+template <int heads, class Team, class Panel, class Rows, class Store>
 CUDA_OPT_HD_INLINE void form_triangle(const Team &team, const Panel &panel, int columns, Rows rows,
                                       const Store &store) {
-    constexpr int height = Team::width == 1 ? granule : 1, heads = granule / height;
-    const int blocks = padded(columns) / granule, strips = blocks * (blocks + 1) / 2 * heads;
+    constexpr int height = Team::width == 1 ? granule : 1, high = granule / height;
+    const int blocks = padded(columns) / granule, strips = blocks * (blocks + 1) / 2 * high;
     CUDA_OPT_ROLLED
     for (int strip = team.lane(); strip < strips; strip += Team::width) {
         int right = 0, before = 0; // the block of b, and how many blocks stand before its first
-        for (const int block = strip / heads; block > before + right; right++) before += right + 1;
-        const int a = (strip / heads - before) * granule + strip % heads * height, b = right * granule;
-        Four sums[height];
-        form_strip<height>(panel, rows, a, b, sums);
-        for (int r = 0; r < height; r++)
-            for (int c = 0; c < granule && b + c < columns; c++)
-                if (a + r <= b + c) store(a + r, b + c, sums[r][c]);
+        for (const int block = strip / high; block > before + right; right++) before += right + 1;
+        const int a = (strip / high - before) * granule + strip % high * height, b = right * granule;
+        const auto form = [&](auto rows_of_strip) {
+            Four sums[rows_of_strip];
+            form_strip<rows_of_strip>(panel, rows, a, b, sums);
+            for (int r = 0; r < rows_of_strip; r++)
+                for (int c = 0; c < granule && b + c < columns; c++)
+                    if (a + r <= b + c) store(a + r, b + c, sums[r][c]);
+        };
+        if (Team::width == 1 && a == 0) form(std::integral_constant < int, height == 1 ? 1 : heads > {});
+        else form(std::integral_constant<int, height>{});
     }
 }
 
-// Those of columns a <= b, a in [from, to), of a panel whose number of columns the compiler knows: one pass over the
-// rows, with each sum in a register. For a thread alone on a device: none of its rows is in a cache when its turn comes
-// again, so that each is loaded once, and the next one while this one is worked on.
+// Those of columns a <= b, a in [from, to), but z's, of a panel whose number of columns the compiler knows: one pass
+// over the rows, with each sum in a register. For a thread alone on a device: none of its rows is in a cache when its
+// turn comes again, so that each is loaded once, and the next one while this one is worked on.
 template <int from, int to, int columns, class Panel, class Rows, class Store>
 CUDA_OPT_HD_INLINE void form_band(const Panel &panel, Rows rows, const Store &store) {
+    constexpr int z = panel::displacement;
     double sums[to - from][columns] = {}, next[columns] = {};
     if (rows.count > 0) panel.template load<from, columns>(rows[0], next);
     CUDA_OPT_ROLLED
@@ -164,11 +168,13 @@ CUDA_OPT_HD_INLINE void form_band(const Panel &panel, Rows rows, const Store &st
         if (k + 1 < rows.count) panel.template load<from, columns>(rows[k + 1], next);
         CUDA_OPT_UNROLLED(columns)
         for (int a = from; a < to; a++)
-            for (int b = a; b < columns; b++) sums[a - from][b] += row[a] * row[b];
+            for (int b = a; b < columns; b++)
+                if (a != z && b != z) sums[a - from][b] += row[a] * row[b];
     }
     CUDA_OPT_UNROLLED(columns)
     for (int a = from; a < to; a++)
-        for (int b = a; b < columns; b++) store(a, b, sums[a - from][b]);
+        for (int b = a; b < columns; b++)
+            if (a != z && b != z) store(a, b, sums[a - from][b]);
 }
 
 } // namespace cudaopt::batch

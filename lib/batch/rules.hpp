@@ -104,7 +104,8 @@ template <class Real, class ShapeOf = Shape> struct Advance {
     Pass pass;
     bool stop;
     double seconds;
-    template <class Team> CUDA_OPT_HD void operator()(const Team &team, int64_t k, unsigned char *working) const {
+    template <class Team>
+    CUDA_OPT_HD_INLINE void operator()(const Team &team, int64_t k, unsigned char *working) const {
         const int64_t p = all.problem(k), row = all.row(k);
         const bool waits = pass == Pass::stop_waiting || pass == Pass::end_of_time, begins = pass == Pass::begin;
         if (waits && all.codes[p] <= 0) return;

@@ -53,7 +53,8 @@ template <class Real, class Team, class ShapeOf = Shape> class SmallProblem {
 
     // To the next task: CUDA_OPT_EVALUATE_FG, or a code. Each lane gets it. supply(h): the caller's diagonal at x, by
     // all lanes.
-    template <class Supply = NoDiagonal> CUDA_OPT_HD int run(Order order, double seconds, const Supply &supply = {}) {
+    template <class Supply = NoDiagonal>
+    CUDA_OPT_HD_INLINE int run(Order order, double seconds, const Supply &supply = {}) {
         Answer answer;
         answer.seconds = seconds;
         for (bool first = true;; first = false) {

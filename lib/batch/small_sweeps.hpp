@@ -68,11 +68,11 @@ template <class Real, class Team, class ShapeOf = Shape> class SmallSweeps {
             bring_to_front(state.panel_asked());
             if constexpr (serves_metrics<ShapeOf>)
                 if (in_metric(shape_)) weighted_rows().learn(team_, front(), state.products_asked().update);
-            inner_products(state.panel_asked());
+            inner_products(state.panel_asked(), state.bounded());
             answer.sums = &told_->products;
             break;
         case Verb::direction:
-            take_direction(state.direction(), state.coefficients());
+            take_direction(state.direction(), state.coefficients(), state.bounded());
             answer.direction = &told_->direction;
             break;
         case Verb::truncation: answer.number = truncation(state.direction(), state.coefficients()); break;
@@ -113,7 +113,10 @@ template <class Real, class Team, class ShapeOf = Shape> class SmallSweeps {
     CUDA_OPT_HD Values pairs(int i) const { return vector(vector_count(shape_)) + i * row_stride(shape_.m); } // a row
     CUDA_OPT_HD Real &d(int i) const { return pairs(i)[panel::s_new]; }
     CUDA_OPT_HD int64_t &front() const { return head_->front; }
-    CUDA_OPT_HD Row row(int i) const { return {x()[i], g()[i], box_.lower(i), box_.upper(i)}; }
+    template <bool bounded = true> CUDA_OPT_HD Row row(int i) const {
+        if constexpr (bounded) return {x()[i], g()[i], box_.lower(i), box_.upper(i)};
+        else return {x()[i], g()[i], -infinity, infinity};
+    }
     CUDA_OPT_HD WeightedRows<Values> weighted_rows() const { return {h(), pairs(0), shape_.n, shape_.m}; }
     CUDA_OPT_HD_INLINE double weight(const PanelRequest &request, int i) const {
         if constexpr (serves_metrics<ShapeOf>) return request.weighted ? static_cast<double>(h()[i]) : 1.0;
@@ -196,8 +199,8 @@ template <class Real, class Team, class ShapeOf = Shape> class SmallSweeps {
         team_.sync();
     }
 
-    CUDA_OPT_HD_INLINE void inner_products(const PanelRequest &request) {
-        const int free = measure_rows(request);
+    CUDA_OPT_HD_INLINE void inner_products(const PanelRequest &request, bool bounded) {
+        const int free = bounded ? measure_rows<true>(request) : measure_rows<false>(request);
         const PanelRows<Values> panel{pairs(0), row_stride(shape_.m), g(),
                                       request.threshold > 0 ? way_to_bound_ : nullptr};
         PanelProducts &products = told_->products;
@@ -220,12 +223,8 @@ template <class Real, class Team, class ShapeOf = Shape> class SmallSweeps {
     CUDA_OPT_HD_INLINE void form_products(const PanelRequest &request, int free, const Panel &panel) {
         const int columns = panel::columns(request.pairs);
         double *const gram = free_gram_, *const leading = leading_;
-        const bool with_displacement = request.threshold > 0; // else nobody asks for its products
         const bool same_rows = request.free_gram && free == shape_.n;
-        const auto store_leading = [=](int a, int b, double sum) {
-            if (with_displacement || (a != panel::displacement && b != panel::displacement))
-                leading[a * columns + b] = sum;
-        };
+        const auto store_leading = [=](int a, int b, double sum) { leading[a * columns + b] = sum; };
         const auto store_leading_twice = [=](int a, int b, double sum) { // where a <= b alone are formed
             store_leading(a, b, sum);
             if (a < b && b < panel::leading) store_leading(b, a, sum);
@@ -236,29 +235,36 @@ template <class Real, class Team, class ShapeOf = Shape> class SmallSweeps {
         };
         const AllRows all{shape_.n};
         const ListedRows listed{free, free_};
-        dense::at_size<bands ? ShapeOf::fixed_m : 0>(request.pairs, [&](auto pairs) {
-            if constexpr (std::is_same_v<decltype(pairs), int>) {
-                if (!same_rows) form_leading(team_, panel, columns, all, store_leading);
-                if (request.free_gram) form_triangle(team_, panel, columns, listed, store_free);
-            } else {
-                constexpr int known = panel::columns(pairs);
+        const bool with_z = request.threshold > 0; // else nobody asks for its products
+        if constexpr (bands) {
+            if (!with_z && request.pairs == ShapeOf::fixed_m) {
+                constexpr int known = panel::columns(ShapeOf::fixed_m);
                 if (!same_rows) form_band<0, panel::leading, known>(panel, all, store_leading_twice);
                 if (!request.free_gram) return;
                 form_band<0, panel::leading, known>(panel, listed, store_free);
                 form_band<panel::leading, known, known>(panel, listed, store_free);
+                return;
             }
-        });
+        }
+        const auto in_strips = [&](auto heads) {
+            if (!same_rows) form_leading<heads>(team_, panel, columns, all, store_leading);
+            if (request.free_gram) form_triangle<heads>(team_, panel, columns, listed, store_free);
+        };
+        if (bands || with_z) in_strips(std::integral_constant<int, panel::leading>{});
+        else in_strips(std::integral_constant<int, panel::displacement>{});
         if constexpr (serves_metrics<ShapeOf>)
             if (request.older_steps) {
                 const int older = panel::older(request.pairs);
                 double *const steps = older_steps_;
-                form_triangle(team_, OlderSteps<Panel>{panel, request.pairs}, older, all,
-                              [=](int a, int b, double sum) { steps[panel::gram_index(a, b, older)] = sum; });
+                form_triangle<panel::leading>(
+                    team_, OlderSteps<Panel>{panel, request.pairs}, older, all,
+                    [=](int a, int b, double sum) { steps[panel::gram_index(a, b, older)] = sum; });
             }
     }
 
-    // What is known of the rows besides their products, and y_new. Returns how many rows are free.
-    CUDA_OPT_HD int measure_rows(const PanelRequest &request) {
+    // What is known of the rows besides their products, and y_new. Returns how many rows are free. Without bounds they
+    // all are, and no row divides.
+    template <bool bounded> CUDA_OPT_HD int measure_rows(const PanelRequest &request) {
         const bool fresh = request.fresh && request.pairs > 0;
         RowFacts facts;
         double pg_squared = 0, x_squares = 0;
@@ -267,24 +273,29 @@ template <class Real, class Team, class ShapeOf = Shape> class SmallSweeps {
             Row at;
             Real g, g_base;
         };
-        const auto load = [=](int i) { return Seen{row(i), g()[i], fresh ? vector(at_g_base)[i] : Real(0)}; };
+        const auto load = [=](int i) { return Seen{row<bounded>(i), g()[i], fresh ? vector(at_g_base)[i] : Real(0)}; };
         rows_together(load, [&](int i, const Seen &seen) {
             bool is_free = false;
             double pg = 0, x = 0;
             if (i < shape_.n) {
                 const Row &at = seen.at;
-                const double t = breakpoint(at.x, weight(request, i) * at.g, at.l, at.u);
-                pg = projected_gradient(at.x, at.g, at.l, at.u);
                 x = at.x;
-                is_free = t > request.threshold;
-                if (request.free_gram) breakpoints_[i] = t;
+                if constexpr (bounded) {
+                    const double t = breakpoint(at.x, weight(request, i) * at.g, at.l, at.u);
+                    pg = projected_gradient(at.x, at.g, at.l, at.u);
+                    is_free = t > request.threshold;
+                    if (request.free_gram) breakpoints_[i] = t;
+                    facts.at_lower.add(at.x <= at.l);
+                    facts.at_upper.add(at.x >= at.u && at.x > at.l);
+                    if (is_free) facts.first_breakpoint.add(t);
+                    if (request.threshold > 0)
+                        way_to_bound_[i] = t > 0 && !is_free ? bound_ahead(at.g, at.l, at.u) - at.x : 0;
+                } else {
+                    pg = at.g;
+                    is_free = true;
+                }
                 facts.largest.add(std::fabs(pg));
-                facts.at_lower.add(at.x <= at.l);
-                facts.at_upper.add(at.x >= at.u && at.x > at.l);
                 facts.not_finite.add(at.g - at.g != 0);
-                if (is_free) facts.first_breakpoint.add(t);
-                if (request.threshold > 0)
-                    way_to_bound_[i] = t > 0 && !is_free ? bound_ahead(at.g, at.l, at.u) - at.x : 0;
                 if (fresh) pairs(i)[panel::y_new] = gradient_change<Real>(seen.g, seen.g_base);
             }
             team_.add_in_order(pg_squared, pg * pg, shape_.n - i + team_.lane());
@@ -328,15 +339,18 @@ template <class Real, class Team, class ShapeOf = Shape> class SmallSweeps {
         return h * from_y + from_s;
     }
 
-    CUDA_OPT_HD_INLINE void take_direction(const DirectionRequest &request, const double *coefficients) {
+    CUDA_OPT_HD_INLINE void take_direction(const DirectionRequest &request, const double *coefficients, bool bounded) {
         bring_to_front(request.panel);
-        dense::at_size<ShapeOf::fixed_m>(request.panel.pairs,
-                                         [&](auto pairs) { take_direction_of(pairs, request, coefficients); });
+        dense::at_size<ShapeOf::fixed_m>(request.panel.pairs, [&](auto pairs) {
+            constexpr bool rare = ShapeOf::fixed_m > 0 && std::is_same_v<decltype(pairs), int>;
+            if (rare || bounded) take_direction_of<true>(pairs, request, coefficients);
+            else take_direction_of<false>(pairs, request, coefficients);
+        });
     }
 
     // The rows of the pairs move on by one, and d takes the place of the newest. On a device, where the compiler knows
     // how many there are, a row is loaded while the one before it is worked on.
-    template <class Size>
+    template <bool bounded, class Size>
     CUDA_OPT_HD_INLINE void take_direction_of(Size pairs, const DirectionRequest &request, const double *coefficients) {
         constexpr bool known = on_device && !std::is_same_v<Size, int>;
         using Own = RowOfPairs<Real, known ? 2 * ShapeOf::fixed_m : 0, Values>;
@@ -344,7 +358,7 @@ template <class Real, class Team, class ShapeOf = Shape> class SmallSweeps {
             Row at;
             Own own;
         };
-        const auto load = [&](int i) { return Loaded{row(i), Own(this->pairs(i))}; };
+        const auto load = [&](int i) { return Loaded{this->template row<bounded>(i), Own(this->pairs(i))}; };
         Coefficients<known ? panel::columns(ShapeOf::fixed_m) : 0> q(coefficients);
         const double of_gradient = request.gradient_coefficient;
         DirectionRecord record;
