@@ -37,8 +37,10 @@ template <class Real, class Team, class ShapeOf = Shape> class SmallProblem {
     CUDA_OPT_HD void begin() {
         const uint64_t zero = 0;
         const int64_t bytes = desk_bytes(shape_), size = sizeof zero;
+        CUDA_OPT_UNROLLED(8) // the threads beside wait for one that begins
         for (int64_t k = team_.lane(); k < bytes / size; k += Team::width) memcpy(desk_ + k * size, &zero, sizeof zero);
         const Values vectors = x(); // the first of them
+        CUDA_OPT_UNROLLED(8)
         for (int k = team_.lane(); k < numbers(shape_); k += Team::width) vectors[k] = 0;
         team_.sync();
         if (team_.lane() == 0) make_state<ShapeOf::fixed_m>(&state(), shape_.n, shape_.m);

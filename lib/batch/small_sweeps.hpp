@@ -106,6 +106,9 @@ template <class Real, class Team, class ShapeOf = Shape> class SmallSweeps {
     }
 
   private:
+    // Whether the panel always has all pairs, and those that are not there yet are 0 (limited_memory.hpp).
+    static constexpr bool is_full = dense::is_unrolled<ShapeOf::fixed_m>;
+    CUDA_OPT_HD static int pairs_of(const PanelRequest &panel) { return is_full ? ShapeOf::fixed_m : panel.pairs; }
     // Products formed by one thread in few passes, on a device, where it waits for memory.
     static constexpr bool bands = Team::width == 1 && on_device && panel::columns(ShapeOf::fixed_m) <= 12;
 
@@ -186,13 +189,17 @@ template <class Real, class Team, class ShapeOf = Shape> class SmallSweeps {
         return over_rows<Min>(rule).v;
     }
 
-    // The newest pair of the panel comes to the front, where a direction that was given up may stand.
+    // The newest pair of the panel comes to the front, where a direction that was given up may stand. A pair that is
+    // not there is 0.
     CUDA_OPT_HD void bring_to_front(const PanelRequest &request) {
-        if (request.pairs == 0 || front() == request.newest_slot) return;
-        const int slots = shape_.m + 1, ahead = static_cast<int>(front() - request.newest_slot + slots) % slots;
+        if (!is_full && request.pairs == 0) return;
+        if (request.pairs > 0 && front() == request.newest_slot) return;
+        const int slots = shape_.m + 1, ahead = static_cast<int>(front() - request.newest_slot + slots) % slots,
+                  there = request.pairs > 0 ? 2 * (slots - ahead) : 0;
         each_row([=](int i) {
             const Values at = pairs(i);
-            for (int k = 0; k < 2 * (slots - ahead); k++) at[k] = at[k + 2 * ahead];
+            for (int k = 0; k < there; k++) at[k] = at[k + 2 * ahead];
+            for (int k = there; k < 2 * slots; k++) at[k] = 0;
         });
         team_.sync();
         if (team_.lane() == 0) front() = request.newest_slot;
@@ -212,7 +219,7 @@ template <class Real, class Team, class ShapeOf = Shape> class SmallSweeps {
             form_products(request, free, panel);
         }
         if (team_.lane() != 0) return;
-        products.columns = panel::columns(request.pairs);
+        products.columns = panel::columns(pairs_of(request));
         products.free_gram = free_gram_;
         products.leading_products = leading_;
         products.older_steps = request.older_steps ? older_steps_ : nullptr;
@@ -221,7 +228,7 @@ template <class Real, class Team, class ShapeOf = Shape> class SmallSweeps {
 
     template <class Panel>
     CUDA_OPT_HD_INLINE void form_products(const PanelRequest &request, int free, const Panel &panel) {
-        const int columns = panel::columns(request.pairs);
+        const int columns = panel::columns(pairs_of(request));
         double *const gram = free_gram_, *const leading = leading_;
         const bool same_rows = request.free_gram && free == shape_.n;
         const auto store_leading = [=](int a, int b, double sum) { leading[a * columns + b] = sum; };
@@ -237,7 +244,7 @@ template <class Real, class Team, class ShapeOf = Shape> class SmallSweeps {
         const ListedRows listed{free, free_};
         const bool with_z = request.threshold > 0; // else nobody asks for its products
         if constexpr (bands) {
-            if (!with_z && request.pairs == ShapeOf::fixed_m) {
+            if (!with_z) {
                 constexpr int known = panel::columns(ShapeOf::fixed_m);
                 if (!same_rows) form_band<0, panel::leading, known>(panel, all, store_leading_twice);
                 if (!request.free_gram) return;
@@ -342,8 +349,7 @@ template <class Real, class Team, class ShapeOf = Shape> class SmallSweeps {
     CUDA_OPT_HD_INLINE void take_direction(const DirectionRequest &request, const double *coefficients, bool bounded) {
         bring_to_front(request.panel);
         dense::at_size<ShapeOf::fixed_m>(request.panel.pairs, [&](auto pairs) {
-            constexpr bool rare = ShapeOf::fixed_m > 0 && std::is_same_v<decltype(pairs), int>;
-            if (rare || bounded) take_direction_of<true>(pairs, request, coefficients);
+            if (bounded) take_direction_of<true>(pairs, request, coefficients);
             else take_direction_of<false>(pairs, request, coefficients);
         });
     }
@@ -401,7 +407,7 @@ template <class Real, class Team, class ShapeOf = Shape> class SmallSweeps {
         bring_to_front(request.panel);
         const auto rule = [=, &request](int i, Min &alpha) {
             const double h = weight(request.panel, i),
-                         move = subspace_move(request.panel.pairs, request.gradient_coefficient, coefficients,
+                         move = subspace_move(pairs_of(request.panel), request.gradient_coefficient, coefficients,
                                               static_cast<double>(g()[i]), h, pairs(i));
             alpha.add(truncation_of_row(row(i), request, h, move));
         };
@@ -412,7 +418,7 @@ template <class Real, class Team, class ShapeOf = Shape> class SmallSweeps {
     // Of the panel of the last inner products. By lane 0 alone.
     CUDA_OPT_HD CrossedWindow crossed(const PanelRequest &request, double lo, double hi) const {
         int count = 0;
-        const int columns = panel::columns(request.pairs);
+        const int columns = panel::columns(pairs_of(request));
         CUDA_OPT_ROLLED
         for (int i = 0; team_.lane() == 0 && i < shape_.n; i++) {
             const double t = breakpoints_[i];

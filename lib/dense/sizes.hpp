@@ -21,14 +21,13 @@ template <> struct Known<0> {
 // In the place of what is not there.
 struct Nothing {};
 
-// Up to here: a system of 2 x 6 rows fills the registers of a device's thread.
-constexpr int most_unrolled = 6;
+// Whether loops over so many are unrolled: a system of 2 x 6 rows fills the registers of a device's thread.
+template <int number> inline constexpr bool is_unrolled = number > 0 && number <= 6;
 
-// body(size), where a size that is `most` is told by its type: nearly always it is. 0: none is.
-template <int most, class Body> CUDA_OPT_HD_INLINE auto at_size(int size, const Body &body) {
-    if constexpr (most > 0 && most <= most_unrolled)
-        if (size == most) return body(Known<most>{}); // the standard's integral_constant has no function for devices
-    return body(size);
+// body(size), where it is told by its type if loops over it are unrolled.
+template <int number, class Body> CUDA_OPT_HD_INLINE auto at_size([[maybe_unused]] int size, const Body &body) {
+    if constexpr (is_unrolled<number>) return body(Known<number>{}); // which has a function for devices
+    else return body(size);
 }
 
 // How often a loop over such a size is unrolled on a device.

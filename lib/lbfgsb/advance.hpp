@@ -17,6 +17,7 @@ template <int fixed_m> CUDA_OPT_HD inline StateOf<fixed_m> *make_state(void *blo
     dense::PlaceArrays place{reinterpret_cast<double *>(state + 1)};
     state->each_array(m, place);
     state->n_ = n;
+    state->memory_.clear();
     return state;
 }
 

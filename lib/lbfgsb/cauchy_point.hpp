@@ -151,7 +151,7 @@ CUDA_OPT_HD inline double bits_midpoint(double lo, double hi) {
 template <int fixed_m>
 CUDA_OPT_HD_INLINE double CauchySearchOf<fixed_m>::load_path(const LimitedMemory &memory, const PanelProducts &sums,
                                                              double tau) {
-    const int size = 2 * memory.pairs();
+    const int size = 2 * memory.model_pairs();
     const double *with_g = sums.leading_products + panel::gradient * sums.columns;
     if (panel_.free_gram) {
         for (int j = 0; j < sums.columns; j++) entries_[j] = sums.over_free(panel::gradient, j);
@@ -179,7 +179,7 @@ template <int fixed_m>
 CUDA_OPT_HD_INLINE void CauchySearchOf<fixed_m>::evaluate_path(const LimitedMemory &memory, const PanelProducts &sums,
                                                                double tau) {
     const double d_squared = load_path(memory, sums, tau), theta = memory.theta();
-    const int size = 2 * memory.pairs();
+    const int size = 2 * memory.model_pairs();
     dense::copy(p(), size, p_reduced());
     memory.reduce_by_middle(p_reduced());
     at_.slope = -(1 - theta * tau) * d_squared;
@@ -198,14 +198,14 @@ CUDA_OPT_HD_INLINE void CauchySearchOf<fixed_m>::evaluate_path(const LimitedMemo
 template <int fixed_m>
 CUDA_OPT_HD_INLINE void CauchySearchOf<fixed_m>::copy_free_gram(const LimitedMemory &memory,
                                                                 const PanelProducts &sums) {
-    dense::copy(sums.free_gram, panel::gram_count(panel::columns(memory.pairs())), own_gram_.data());
+    dense::copy(sums.free_gram, panel::gram_count(panel::columns(memory.model_pairs())), own_gram_.data());
     point_.own_gram = true;
 }
 
 template <int fixed_m>
 CUDA_OPT_HD_INLINE void CauchySearchOf<fixed_m>::downdate_free_gram(const LimitedMemory &memory,
                                                                     const CrossedVariable &variable) {
-    const int columns = panel::columns(memory.pairs());
+    const int columns = panel::columns(memory.model_pairs());
     double *gram = own_gram_.data(), *const entries = entries_.data();
     dense::copy(variable.w, columns, entries);
     entries[panel::gradient] = entries[panel::displacement] = 0; // not set there, and not asked for again
@@ -242,8 +242,8 @@ CUDA_OPT_HD_INLINE CauchyTurn CauchySearchOf<fixed_m>::begin(const LimitedMemory
         return CauchyTurn::found;
     }
     point_.crossed = true;
-    dense::fill(c(), 2 * memory.pairs(), 0);
-    dense::fill(c_reduced(), 2 * memory.pairs(), 0);
+    dense::fill(c(), 2 * memory.model_pairs(), 0);
+    dense::fill(c_reduced(), 2 * memory.model_pairs(), 0);
     copy_free_gram(memory, sums);
     moving_at_start_ = sums.row_sums[free_variables];
     searched_ = 0;
@@ -311,7 +311,7 @@ CUDA_OPT_HD_INLINE CauchyTurn CauchySearchOf<fixed_m>::resume(const LimitedMemor
 template <int fixed_m>
 CUDA_OPT_HD_INLINE bool CauchySearchOf<fixed_m>::pass_breakpoints(const LimitedMemory &memory,
                                                                   const CrossedWindow &window, double hi) {
-    const int size = 2 * memory.pairs();
+    const int size = 2 * memory.model_pairs();
     const bool downdate = point_.gram_holds && window.count <= cauchy::most_downdates(point_.free_variables);
     for (int64_t next = 0; next < window.count;) {
         const double t = window.rows[next].t;
@@ -336,7 +336,7 @@ CUDA_OPT_HD_INLINE bool CauchySearchOf<fixed_m>::pass_breakpoints(const LimitedM
 template <int fixed_m>
 CUDA_OPT_HD_INLINE void CauchySearchOf<fixed_m>::fix_at_bound(const LimitedMemory &memory,
                                                               const CrossedVariable &variable, bool downdate) {
-    const int size = 2 * memory.pairs();
+    const int size = 2 * memory.model_pairs();
     const double theta = memory.theta(), g = variable.g;
     double *const w = w_.data(), *const w_reduced = w_reduced_.data();
     memory.to_basis(variable.w, w);

@@ -3,6 +3,10 @@
 // the factorised middle matrix, and the way between the panel's columns and the basis of W.
 //
 // A vector "in the basis" has 2k numbers: those of y_1 .. y_k, then of theta s_1 .. theta s_k, oldest pair first.
+//
+// Where loops over the pairs are unrolled, k is m from the start: the pairs that are not there yet are the oldest, have
+// s = y = 0, and 1 in the place of s'y and s's. So they change no number, and the threads of a device that solve a
+// problem each take the same way, whatever iterate each of them is at.
 #pragma once
 
 #include "dense/quasi_definite.hpp"
@@ -37,7 +41,9 @@ template <int fixed_m> class LimitedMemoryOf {
     }
 
     CUDA_OPT_HD int capacity() const { return m_; }
-    CUDA_OPT_HD int pairs() const { return k_; }
+    CUDA_OPT_HD int pairs() const { return k_; } // stored
+    // k of the model.
+    CUDA_OPT_HD int model_pairs() const { return is_full ? fixed_m : k_; }
     CUDA_OPT_HD int spare_slot() const { return spare_; }
     CUDA_OPT_HD int newest_slot() const { return (spare_ + m_) % (m_ + 1); }
     // The slot of a pair, from the oldest, 0, on.
@@ -101,6 +107,8 @@ template <int fixed_m> class LimitedMemoryOf {
     CUDA_OPT_HD void to_panel(const double *basis, double *panel_entries) const;
 
   private:
+    static constexpr bool is_full = dense::is_unrolled<fixed_m>;
+
     CUDA_OPT_HD double *row(dense::Array<fixed_m * fixed_m> &matrix, int i) { return matrix.data() + i * m_; }
     CUDA_OPT_HD const double *row(const dense::Array<fixed_m * fixed_m> &matrix, int i) const {
         return matrix.data() + i * m_;
@@ -147,6 +155,11 @@ template <int fixed_m> CUDA_OPT_HD_CALL inline void LimitedMemoryOf<fixed_m>::dr
     weights_ = no_weights;
     if (!keep_theta) plain_theta_ = 1;
     theta_ = plain_theta_;
+    if constexpr (is_full) {
+        for (int i = 0; i < m_ * m_; i++)
+            ss_.data()[i] = ys_.data()[i] = i % (m_ + 1) == 0, yy_.data()[i] = 0; // the unit matrix
+        dense::fill(step_.data(), m_, 0);
+    }
 }
 
 template <int fixed_m>
@@ -178,14 +191,14 @@ CUDA_OPT_HD_INLINE void LimitedMemoryOf<fixed_m>::append(const PanelProducts &su
     // Until weigh() the older pairs' products may be of other weights than the newest's.
     weights_ = k_ == 0 || weights == weights_ ? weights : other_weights;
     plain_ = plain_ && weights_ == no_weights;
-    if (k_ == m_) {
+    if (is_full || k_ == m_) {
         dense::copy(step_.data() + 1, m_ - 1, step_.data());
         if constexpr (scales_y) dense::copy(y_scale_.data() + 1, m_ - 1, y_scale_.data());
         if (keeps_ss) drop_oldest(ss_);
         drop_oldest(ys_), drop_oldest(yy_);
-        k_--;
     }
-    const int newest = k_++;
+    if (k_ < m_) k_++;
+    const int newest = model_pairs() - 1;
     step_[newest] = step;
     if constexpr (scales_y) y_scale_[newest] = y_scale;
     dense::at_size<fixed_m>(k_, [&](auto k) { take_newest(k, sums, keeps_ss); });
@@ -265,7 +278,7 @@ CUDA_OPT_HD_CALL inline void LimitedMemoryOf<fixed_m>::take_plain(const PanelPro
 }
 
 template <int fixed_m> CUDA_OPT_HD_INLINE bool LimitedMemoryOf<fixed_m>::factor() {
-    middle_.resize(k_);
+    middle_.resize(model_pairs());
     return dense::at_size<fixed_m>(k_, [&](auto k) { return factor_of(k); });
 }
 

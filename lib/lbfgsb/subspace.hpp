@@ -27,7 +27,10 @@ template <int fixed_m> class SubspaceOf {
     // is not finite. Otherwise coefficients() holds q in panel order.
     CUDA_OPT_HD bool minimise(LimitedMemoryOf<fixed_m> &memory, const CauchySearchOf<fixed_m> &cauchy,
                               const double *free_gram, bool all_free) {
-        if (memory.pairs() == 0) return true;
+        if (memory.pairs() == 0) {
+            dense::fill(q_.data(), panel::columns(memory.model_pairs()), 0);
+            return true;
+        }
         if constexpr (fixed_m == 0) {
             return minimise_by(v_.data(), memory, cauchy, free_gram, all_free);
         } else { // it may stand in registers
@@ -40,7 +43,7 @@ template <int fixed_m> class SubspaceOf {
   private:
     CUDA_OPT_HD_INLINE bool minimise_by(double *v, LimitedMemoryOf<fixed_m> &memory,
                                         const CauchySearchOf<fixed_m> &cauchy, const double *free_gram, bool all_free) {
-        const int size = 2 * memory.pairs();
+        const int size = 2 * memory.model_pairs();
         const double scale = 1 / memory.theta(), t = cauchy.point().t;
         const double *const p = cauchy.p(), *const c = cauchy.c();
         if (cauchy.point().crossed)
