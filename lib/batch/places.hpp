@@ -50,6 +50,12 @@ template <class ShapeOf> CUDA_OPT_HD constexpr bool in_metric(const ShapeOf &sha
     else return false;
 }
 
+// Whether the memory has m pairs from the start (limited_memory.hpp); for a state of any size as for one of known size,
+// so that they have the same bits.
+template <class ShapeOf> CUDA_OPT_HD constexpr bool is_full(const ShapeOf &shape) {
+    return shape.m <= dense::most_unrolled && !in_metric(shape);
+}
+
 template <class ShapeOf> inline constexpr bool of_threads = false;
 template <int m> inline constexpr bool of_threads<ThreadShape<m>> = true;
 

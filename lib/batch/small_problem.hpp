@@ -43,7 +43,7 @@ template <class Real, class Team, class ShapeOf = Shape> class SmallProblem {
         CUDA_OPT_UNROLLED(8)
         for (int k = team_.lane(); k < numbers(shape_); k += Team::width) vectors[k] = 0;
         team_.sync();
-        if (team_.lane() == 0) make_state<ShapeOf::fixed_m>(&state(), shape_.n, shape_.m);
+        if (team_.lane() == 0) make_state<ShapeOf::fixed_m>(&state(), shape_.n, shape_.m, is_full(shape_));
     }
     // To be told after begin(), and whenever it is taken up again. By lane 0.
     CUDA_OPT_HD void set(const Settings &settings, int64_t metric) const {

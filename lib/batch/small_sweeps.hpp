@@ -106,9 +106,7 @@ template <class Real, class Team, class ShapeOf = Shape> class SmallSweeps {
     }
 
   private:
-    // Whether the panel always has all pairs, and those that are not there yet are 0 (limited_memory.hpp).
-    static constexpr bool is_full = dense::is_unrolled<ShapeOf::fixed_m>;
-    CUDA_OPT_HD static int pairs_of(const PanelRequest &panel) { return is_full ? ShapeOf::fixed_m : panel.pairs; }
+    CUDA_OPT_HD int pairs_of(const PanelRequest &panel) const { return is_full(shape_) ? shape_.m : panel.pairs; }
     // Products formed by one thread in few passes, on a device, where it waits for memory.
     static constexpr bool bands = Team::width == 1 && on_device && panel::columns(ShapeOf::fixed_m) <= 12;
 
@@ -192,7 +190,7 @@ template <class Real, class Team, class ShapeOf = Shape> class SmallSweeps {
     // The newest pair of the panel comes to the front, where a direction that was given up may stand. A pair that is
     // not there is 0.
     CUDA_OPT_HD void bring_to_front(const PanelRequest &request) {
-        if (!is_full && request.pairs == 0) return;
+        if (!is_full(shape_) && request.pairs == 0) return;
         if (request.pairs > 0 && front() == request.newest_slot) return;
         const int slots = shape_.m + 1, ahead = static_cast<int>(front() - request.newest_slot + slots) % slots,
                   there = request.pairs > 0 ? 2 * (slots - ahead) : 0;
@@ -348,7 +346,7 @@ template <class Real, class Team, class ShapeOf = Shape> class SmallSweeps {
 
     CUDA_OPT_HD_INLINE void take_direction(const DirectionRequest &request, const double *coefficients, bool bounded) {
         bring_to_front(request.panel);
-        dense::at_size<ShapeOf::fixed_m>(request.panel.pairs, [&](auto pairs) {
+        dense::at_size<ShapeOf::fixed_m>(pairs_of(request.panel), [&](auto pairs) {
             if (bounded) take_direction_of<true>(pairs, request, coefficients);
             else take_direction_of<false>(pairs, request, coefficients);
         });

@@ -21,8 +21,9 @@ template <> struct Known<0> {
 // In the place of what is not there.
 struct Nothing {};
 
-// Whether loops over so many are unrolled: a system of 2 x 6 rows fills the registers of a device's thread.
-template <int number> inline constexpr bool is_unrolled = number > 0 && number <= 6;
+// Loops over so many are unrolled: a system of 2 x 6 rows fills the registers of a device's thread.
+constexpr int most_unrolled = 6;
+template <int number> inline constexpr bool is_unrolled = number > 0 && number <= most_unrolled;
 
 // body(size), where it is told by its type if loops over it are unrolled.
 template <int number, class Body> CUDA_OPT_HD_INLINE auto at_size([[maybe_unused]] int size, const Body &body) {

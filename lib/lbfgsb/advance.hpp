@@ -11,13 +11,13 @@
 
 namespace cudaopt {
 
-// A state in a block of state_bytes(m) zero bytes, aligned to 8.
-template <int fixed_m> CUDA_OPT_HD inline StateOf<fixed_m> *make_state(void *block, int64_t n, int m) {
+// A state in a block of state_bytes(m) zero bytes, aligned to 8. full: whether its memory is it from the start.
+template <int fixed_m> CUDA_OPT_HD inline StateOf<fixed_m> *make_state(void *block, int64_t n, int m, bool full) {
     auto *const state = new (block) StateOf<fixed_m>;
     dense::PlaceArrays place{reinterpret_cast<double *>(state + 1)};
     state->each_array(m, place);
     state->n_ = n;
-    state->memory_.clear();
+    state->memory_.begin(full);
     return state;
 }
 

@@ -4,9 +4,9 @@
 //
 // A vector "in the basis" has 2k numbers: those of y_1 .. y_k, then of theta s_1 .. theta s_k, oldest pair first.
 //
-// Where loops over the pairs are unrolled, k is m from the start: the pairs that are not there yet are the oldest, have
-// s = y = 0, and 1 in the place of s'y and s's. So they change no number, and the threads of a device that solve a
-// problem each take the same way, whatever iterate each of them is at.
+// A memory that is full from the start has k = m: the pairs that are not there yet are the oldest, have s = y = 0, and
+// 1 in the place of s'y and s's. So threads of a device, each with a problem at an iterate of its own, take the same
+// way.
 #pragma once
 
 #include "dense/quasi_definite.hpp"
@@ -43,7 +43,7 @@ template <int fixed_m> class LimitedMemoryOf {
     CUDA_OPT_HD int capacity() const { return m_; }
     CUDA_OPT_HD int pairs() const { return k_; } // stored
     // k of the model.
-    CUDA_OPT_HD int model_pairs() const { return is_full ? fixed_m : k_; }
+    CUDA_OPT_HD int model_pairs() const { return is_full() ? static_cast<int>(m_) : k_; }
     CUDA_OPT_HD int spare_slot() const { return spare_; }
     CUDA_OPT_HD int newest_slot() const { return (spare_ + m_) % (m_ + 1); }
     // The slot of a pair, from the oldest, 0, on.
@@ -54,7 +54,8 @@ template <int fixed_m> class LimitedMemoryOf {
     // What they are weighted with (LearnedMetric::weights).
     CUDA_OPT_HD int64_t weights() const { return weights_; }
 
-    // Forget everything: B = I.
+    // Forget everything: B = I. full: from the start; one of known size is it where loops over m are unrolled.
+    CUDA_OPT_HD void begin(bool full);
     CUDA_OPT_HD void clear();
     // Drop all pairs: B = theta I with the last pair's theta, whose scale is that of f and x, or B = I.
     CUDA_OPT_HD void drop_pairs(bool keep_theta);
@@ -89,10 +90,10 @@ template <int fixed_m> class LimitedMemoryOf {
     CUDA_OPT_HD bool factor();
     // v <- (V'R)^-1 v with M^-1 = V'R V, 2k numbers in the basis; then a'M b of two that have been reduced.
     CUDA_OPT_HD void reduce_by_middle(double *v) const {
-        dense::at_size<fixed_m>(k_, [&](auto k) { middle_.reduce(k, v); });
+        dense::at_size<fixed_m>(model_pairs(), [&](auto k) { middle_.reduce(k, v); });
     }
     CUDA_OPT_HD double middle_form(const double *a, const double *b) const {
-        return dense::at_size<fixed_m>(k_, [&](auto k) { return middle_.reduced_form(k, a, b); });
+        return dense::at_size<fixed_m>(model_pairs(), [&](auto k) { return middle_.reduced_form(k, a, b); });
     }
 
     // v <- K^-1 v with K = M^-1 - W_F'W_F / theta, whose inverse the subspace minimisation needs (eq. 5.11), from the
@@ -107,8 +108,10 @@ template <int fixed_m> class LimitedMemoryOf {
     CUDA_OPT_HD void to_panel(const double *basis, double *panel_entries) const;
 
   private:
-    static constexpr bool is_full = dense::is_unrolled<fixed_m>;
-
+    CUDA_OPT_HD bool is_full() const {
+        if constexpr (fixed_m > 0) return dense::is_unrolled<fixed_m>;
+        else return full_;
+    }
     CUDA_OPT_HD double *row(dense::Array<fixed_m * fixed_m> &matrix, int i) { return matrix.data() + i * m_; }
     CUDA_OPT_HD const double *row(const dense::Array<fixed_m * fixed_m> &matrix, int i) const {
         return matrix.data() + i * m_;
@@ -132,7 +135,7 @@ template <int fixed_m> class LimitedMemoryOf {
     dense::Known<fixed_m> m_;
     int k_ = 0, spare_ = 0;
     double theta_ = 1, plain_theta_ = 1;
-    bool plain_ = true;
+    bool plain_ = true, full_ = false;
     int64_t weights_ = no_weights;
     // m x m by rows, oldest pair first: S'S (its upper triangle), Y'S, Y'Y.
     dense::Array<fixed_m * fixed_m> ss_, ys_, yy_;
@@ -147,6 +150,11 @@ template <int fixed_m> class LimitedMemoryOf {
 
 using LimitedMemory = LimitedMemoryOf<0>;
 
+template <int fixed_m> CUDA_OPT_HD_CALL inline void LimitedMemoryOf<fixed_m>::begin(bool full) {
+    full_ = full;
+    clear();
+}
+
 template <int fixed_m> CUDA_OPT_HD_CALL inline void LimitedMemoryOf<fixed_m>::clear() { drop_pairs(false); }
 
 template <int fixed_m> CUDA_OPT_HD_CALL inline void LimitedMemoryOf<fixed_m>::drop_pairs(bool keep_theta) {
@@ -155,7 +163,7 @@ template <int fixed_m> CUDA_OPT_HD_CALL inline void LimitedMemoryOf<fixed_m>::dr
     weights_ = no_weights;
     if (!keep_theta) plain_theta_ = 1;
     theta_ = plain_theta_;
-    if constexpr (is_full) {
+    if (is_full()) {
         for (int i = 0; i < m_ * m_; i++)
             ss_.data()[i] = ys_.data()[i] = i % (m_ + 1) == 0, yy_.data()[i] = 0; // the unit matrix
         dense::fill(step_.data(), m_, 0);
@@ -191,7 +199,7 @@ CUDA_OPT_HD_INLINE void LimitedMemoryOf<fixed_m>::append(const PanelProducts &su
     // Until weigh() the older pairs' products may be of other weights than the newest's.
     weights_ = k_ == 0 || weights == weights_ ? weights : other_weights;
     plain_ = plain_ && weights_ == no_weights;
-    if (is_full || k_ == m_) {
+    if (is_full() || k_ == m_) {
         dense::copy(step_.data() + 1, m_ - 1, step_.data());
         if constexpr (scales_y) dense::copy(y_scale_.data() + 1, m_ - 1, y_scale_.data());
         if (keeps_ss) drop_oldest(ss_);
@@ -201,7 +209,7 @@ CUDA_OPT_HD_INLINE void LimitedMemoryOf<fixed_m>::append(const PanelProducts &su
     const int newest = model_pairs() - 1;
     step_[newest] = step;
     if constexpr (scales_y) y_scale_[newest] = y_scale;
-    dense::at_size<fixed_m>(k_, [&](auto k) { take_newest(k, sums, keeps_ss); });
+    dense::at_size<fixed_m>(model_pairs(), [&](auto k) { take_newest(k, sums, keeps_ss); });
     theta_ = plain_theta_ = at(yy_, newest, newest) / at(ys_, newest, newest);
     if (weights != no_weights) {
         const double plain = y_scale * y_scale * sums.row_sums[newest_y_sum] / at(ys_, newest, newest);
@@ -279,7 +287,7 @@ CUDA_OPT_HD_CALL inline void LimitedMemoryOf<fixed_m>::take_plain(const PanelPro
 
 template <int fixed_m> CUDA_OPT_HD_INLINE bool LimitedMemoryOf<fixed_m>::factor() {
     middle_.resize(model_pairs());
-    return dense::at_size<fixed_m>(k_, [&](auto k) { return factor_of(k); });
+    return dense::at_size<fixed_m>(model_pairs(), [&](auto k) { return factor_of(k); });
 }
 
 template <int fixed_m> template <class Size> CUDA_OPT_HD_INLINE bool LimitedMemoryOf<fixed_m>::factor_of(Size k) {
@@ -300,7 +308,7 @@ template <int fixed_m> template <class Size> CUDA_OPT_HD_INLINE bool LimitedMemo
 
 template <int fixed_m>
 CUDA_OPT_HD_INLINE bool LimitedMemoryOf<fixed_m>::solve_subspace(const double *over_free, double *v) {
-    return dense::at_size<fixed_m>(k_, [&](auto k) {
+    return dense::at_size<fixed_m>(model_pairs(), [&](auto k) {
         if constexpr (fixed_m == 0) {
             return solve_subspace_by(subspace_, k, over_free, v);
         } else { // it may stand in registers
@@ -341,7 +349,7 @@ CUDA_OPT_HD_INLINE bool LimitedMemoryOf<fixed_m>::solve_subspace_by(dense::Quasi
 }
 
 template <int fixed_m> CUDA_OPT_HD_INLINE void LimitedMemoryOf<fixed_m>::apply_full_space_inverse(double *v) const {
-    dense::at_size<fixed_m>(k_, [&](auto k) { apply_full_space_inverse_of(k, v); });
+    dense::at_size<fixed_m>(model_pairs(), [&](auto k) { apply_full_space_inverse_of(k, v); });
 }
 
 template <int fixed_m>
@@ -373,7 +381,7 @@ CUDA_OPT_HD_INLINE void LimitedMemoryOf<fixed_m>::apply_full_space_inverse_of(Si
 
 template <int fixed_m>
 CUDA_OPT_HD_INLINE void LimitedMemoryOf<fixed_m>::to_basis(const double *panel_entries, double *basis) const {
-    dense::at_size<fixed_m>(k_, [&](auto k) {
+    dense::at_size<fixed_m>(model_pairs(), [&](auto k) {
         const double theta = theta_, *const step = step_.data();
         CUDA_OPT_UNROLLED(dense::times_unrolled<decltype(k)>)
         for (int i = 0; i < k; i++) {
@@ -385,7 +393,7 @@ CUDA_OPT_HD_INLINE void LimitedMemoryOf<fixed_m>::to_basis(const double *panel_e
 
 template <int fixed_m>
 CUDA_OPT_HD_INLINE void LimitedMemoryOf<fixed_m>::to_panel(const double *basis, double *panel_entries) const {
-    dense::at_size<fixed_m>(k_, [&](auto k) {
+    dense::at_size<fixed_m>(model_pairs(), [&](auto k) {
         const double theta = theta_, *const step = step_.data();
         CUDA_OPT_UNROLLED(dense::times_unrolled<decltype(k)>)
         for (int i = 0; i < k; i++) {

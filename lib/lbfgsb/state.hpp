@@ -50,7 +50,7 @@ enum class Turn {
 };
 
 template <int fixed_m> class StateOf;
-template <int fixed_m = 0> CUDA_OPT_HD StateOf<fixed_m> *make_state(void *block, int64_t n, int m);
+template <int fixed_m = 0> CUDA_OPT_HD StateOf<fixed_m> *make_state(void *block, int64_t n, int m, bool full = false);
 
 template <int fixed_m> class StateOf {
   public:
@@ -170,7 +170,7 @@ template <int fixed_m> class StateOf {
     CUDA_OPT_HD void lose_what_passes() { memory_.lose_what_passes(); }
 
   private:
-    friend StateOf *make_state<fixed_m>(void *block, int64_t n, int m);
+    friend StateOf *make_state<fixed_m>(void *block, int64_t n, int m, bool full);
     using LimitedMemory = LimitedMemoryOf<fixed_m>;
     static constexpr bool serves_metrics = fixed_m == 0;
 
