@@ -237,10 +237,14 @@ namespace batch {
 
 constexpr int warps_of_block = 4, threads_of_block = warps_of_block * Warp::width;
 
+/** Blocks of threads with a problem each on a multiprocessor: as many as have registers enough, of which fewer threads
+ *  have more; for few variables that is faster. */
+constexpr int blocks_of_threads(int n) { return n <= 10 ? 2 : 3; }
+
 /** A thread for each problem, whose memory is its own: local memory, which the hardware interleaves, so that threads
  *  that are at the same place load and store together. */
 template <int n, int m, class Real, class Functor>
-__global__ void __launch_bounds__(threads_of_block, 3)
+__global__ void __launch_bounds__(threads_of_block, blocks_of_threads(n))
     solve_by_threads(Functor functor, BatchData<Real> data, Settings settings, unsigned long long *next) {
     alignas(16) unsigned char working[working_bytes(FixedShape<n, m>{})];
     alignas(16) unsigned char vectors[vectors_bytes<Real>(FixedShape<n, m>{})];
@@ -328,13 +332,12 @@ template <int n, int m, class Functor, class Real = double, int64_t metric = Met
     static constexpr bool serves_threads = metric == Metric::one_number;
     static constexpr int64_t bytes_of_warps =
         batch::warps_of_block * (batch::working_bytes(Shape{}) + batch::vectors_bytes<Real>(Shape{}));
-    static constexpr int most_blocks_of_threads = 3;         // on a multiprocessor: as many have registers enough
     static constexpr int64_t most_shared_bytes = 110 * 1024; // of a block, so that two are on a multiprocessor
 
     cudaError_t prepare_threads() {
         if constexpr (serves_threads)
             if (thread_blocks_ == 0)
-                return count_blocks(batch::solve_by_threads<n, m, Real, Functor>, 0, most_blocks_of_threads,
+                return count_blocks(batch::solve_by_threads<n, m, Real, Functor>, 0, batch::blocks_of_threads(n),
                                     thread_blocks_);
         return cudaSuccess;
     }

@@ -33,17 +33,21 @@ template <class Real, class Team, class ShapeOf = Shape> class SmallProblem {
     CUDA_OPT_HD Values g() const { return sweeps_.g(); }
     CUDA_OPT_HD double &f() const { return sweeps_.f(); }
 
-    // A new problem, whose start is still to be put into x.
+    // A new problem, whose start is still to be put into x. Whatever is written before it is read is left as it was:
+    // the threads beside wait for one that begins.
     CUDA_OPT_HD void begin() {
-        const uint64_t zero = 0;
-        const int64_t bytes = desk_bytes(shape_), size = sizeof zero;
-        CUDA_OPT_UNROLLED(8) // the threads beside wait for one that begins
-        for (int64_t k = team_.lane(); k < bytes / size; k += Team::width) memcpy(desk_ + k * size, &zero, sizeof zero);
-        const Values vectors = x(); // the first of them
-        CUDA_OPT_UNROLLED(8)
-        for (int k = team_.lane(); k < numbers(shape_); k += Team::width) vectors[k] = 0;
-        team_.sync();
-        if (team_.lane() == 0) make_state<ShapeOf::fixed_m>(&state(), shape_.n, shape_.m, is_full(shape_));
+        if (!is_full(shape_) || ShapeOf::fixed_m == 0) {
+            const uint64_t zero = 0;
+            const int64_t bytes = desk_bytes(shape_), size = sizeof zero;
+            for (int64_t k = team_.lane(); k < bytes / size; k += Team::width)
+                memcpy(desk_ + k * size, &zero, sizeof zero);
+            const Values vectors = x(); // the first of them
+            for (int k = team_.lane(); k < numbers(shape_); k += Team::width) vectors[k] = 0;
+            team_.sync();
+        }
+        if (team_.lane() != 0) return;
+        *reinterpret_cast<Head *>(desk_) = {0, 0};
+        make_state<ShapeOf::fixed_m>(&state(), shape_.n, shape_.m, is_full(shape_));
     }
     // To be told after begin(), and whenever it is taken up again. By lane 0.
     CUDA_OPT_HD void set(const Settings &settings, int64_t metric) const {

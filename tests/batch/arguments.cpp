@@ -46,7 +46,7 @@ TEST_CASE("A call out of order, or for another handle, says so", "[batch]") {
     REQUIRE(cuda_opt_create_batch(&batch.s, 2, 3, 5, CUDA_OPT_BACKEND_HOST) == 0);
     REQUIRE(cuda_opt_create(&single.s, 2, 5, CUDA_OPT_BACKEND_HOST) == 0);
     REQUIRE(cuda_opt_create_search(&search.s, 2, 5, CUDA_OPT_BACKEND_HOST) == 0);
-    double x[6] = {}, f[3] = {}, g[6] = {}, other[6];
+    double x[6] = {}, f[3] = {}, g[7] = {}, other[6]; // six from g[1] on are a diagonal's below
     float single_precision[6] = {};
     int64_t counts[3];
     const auto refuses = [](Handles &h, int code, int given, const std::string &sentence) {

@@ -22,6 +22,33 @@ template <int n, int m, class Real, int64_t metric = cudaopt::Metric::one_number
     CHECK(ended_otherwise > 0);
 }
 
+// Each problem in memory that holds this byte everywhere.
+template <int n, int m, class Real> Left<Real> in_memory_of(int byte, const Data<Real> &data) {
+    using Shape = cudaopt::batch::FixedShape<n, m>;
+    constexpr int64_t working = cudaopt::batch::working_bytes(Shape{}),
+                      vectors = cudaopt::batch::vectors_bytes<Real>(Shape{});
+    std::vector<double> memory(static_cast<std::size_t>(working + vectors) / sizeof(double) + 1);
+    auto *const bytes = reinterpret_cast<unsigned char *>(memory.data());
+    Left<Real> left{data.x, std::vector<cudaopt::BatchEnd>(static_cast<std::size_t>(data.count))};
+    const cudaopt::batch::BatchData<Real> all{
+        data.count, left.x.data(), {data.lower.data(), data.upper.data(), true}, left.ends.data()};
+    int64_t next = 0;
+    cudaopt::batch::solve_in_turn<n, m, cudaopt::Metric::one_number>(
+        cudaopt::batch::OneThread{}, Valleys<n, Real>(), all, options<Real>().settings, bytes, bytes + working, [&] {
+            std::memset(bytes, byte, static_cast<std::size_t>(working + vectors));
+            return next++;
+        });
+    return left;
+}
+
+template <int n, int m, class Real> void check_memory(bool bounded) {
+    INFO("n = " << n << ", m = " << m << ", bounded: " << bounded);
+    const Data<Real> data(n, 137, bounded);
+    const Left<Real> wanted = on_host<n, m>(data);
+    CHECK(same(in_memory_of<n, m>(0xff, data), wanted)); // numbers that are none
+    CHECK(same(in_memory_of<n, m>(0x40, data), wanted)); // 32.5
+}
+
 } // namespace
 
 TEST_CASE("A functor's batch is that of the C interface", "[batch]") {
@@ -59,6 +86,16 @@ TEST_CASE("A functor's batch in a metric is that of the C interface", "[batch]")
     const int64_t plain = evaluations(on_host<20, 5>(data));
     CHECK(evaluations(on_host<20, 5, Metric::callers>(data)) < plain);
     CHECK(evaluations(on_host<20, 5, Metric::learned>(data)) != plain);
+}
+
+TEST_CASE("A problem may begin on whatever its memory holds", "[batch]") {
+    for (const bool bounded : {false, true}) {
+        check_memory<1, 1, double>(bounded);
+        check_memory<5, 5, double>(bounded);
+        check_memory<20, 5, double>(bounded);
+        check_memory<9, 6, float>(bounded);
+        check_memory<9, 8, double>(bounded);
+    }
 }
 
 TEST_CASE("Settings that a batch has not make no difference to a functor's", "[batch]") {
