@@ -44,9 +44,10 @@
  * team.sum(mine) has the sum of what the lanes have. With rows i = lane, lane + width, ... for each, a functor serves
  * every team. x and g are n values of the solver's. NaN says "not here", as for cuda_opt_solve().
  *
- * HostBatch and CudaBatch have a metric where their last argument names one, as CUDA_OPT_METRIC does. With
- * CUDA_OPT_METRIC_DIAGONAL the functor writes the diagonal of H0 at x, of the lane's rows, all positive and finite, as
- * often as settings.diagonal_every says:
+ * HostBatch and CudaBatch store their pairs in History, Real or one of fewer bits, as CUDA_OPT_HISTORY_BITS has it: for
+ * double float and cudaopt::bfloat16, for float the latter. They have a metric where they are told one, as by
+ * CUDA_OPT_METRIC. With CUDA_OPT_METRIC_DIAGONAL the functor writes the diagonal of H0 at x, of the lane's rows, all
+ * positive and finite, as often as settings.diagonal_every says:
  *
  * @code{.cc}
  * template <class Team> void diagonal(const Team &team, int64_t p, const Real *x, Real *h) const;
@@ -132,15 +133,15 @@ template <class Real> struct BatchData {
 };
 
 /** With one number as metric a problem's size is known to its state. */
-template <int n, int m, int64_t metric>
-using ShapeIn = std::conditional_t<metric == Metric::one_number, FixedShape<n, m>, MetricShape<n, m>>;
+template <int n, int m, int64_t metric, class History>
+using ShapeIn = std::conditional_t<metric == Metric::one_number, FixedShape<n, m, History>, MetricShape<n, m, History>>;
 
 /** Problem after problem, as take() gives them, until it gives none: one loop, so that the threads of a warp, each with
  *  a problem of its own, meet in it whatever their problems are at. */
 #ifdef __CUDACC__
 #pragma nv_exec_check_disable // take() of a host is called on a host alone
 #endif
-template <int n, int m, int64_t metric, class Real, class Team, class Functor, class Take>
+template <int n, int m, int64_t metric, class History, class Real, class Team, class Functor, class Take>
 CUDA_OPT_HD_INLINE void solve_in_turn(const Team &team, const Functor &functor, const BatchData<Real> &data,
                                       const Settings &settings, unsigned char *working, unsigned char *vectors,
                                       const Take &take) {
@@ -148,8 +149,8 @@ CUDA_OPT_HD_INLINE void solve_in_turn(const Team &team, const Functor &functor, 
         const bool starts = p < 0;
         if (starts && (p = take()) >= data.count) return;
         Real *const row = data.x + p * n;
-        SmallProblem<Real, Team, ShapeIn<n, m, metric>> problem(team, {}, working, reinterpret_cast<Real *>(vectors),
-                                                                data.bounds.of(p, n));
+        SmallProblem<Real, Team, ShapeIn<n, m, metric, History>> problem(
+            team, {}, working, reinterpret_cast<Real *>(vectors), data.bounds.of(p, n));
         if (starts) {
             problem.begin();
             if (team.lane() == 0) problem.set(settings, metric);
@@ -175,7 +176,8 @@ CUDA_OPT_HD_INLINE void solve_in_turn(const Team &team, const Functor &functor, 
 } // namespace batch
 
 /** A batch on the host, its problems shared out to the threads of OpenMP where the program is compiled with it. */
-template <int n, int m, class Real = double, int64_t metric = Metric::one_number> class HostBatch {
+template <int n, int m, class Real = double, int64_t metric = Metric::one_number, class History = Real>
+class HostBatch {
     static_assert(n >= 1 && n <= batch::most_variables && m >= 1 && m <= batch::most_pairs,
                   "n has to be from 1 to 4096, m from 1 to 64");
 
@@ -205,8 +207,8 @@ template <int n, int m, class Real = double, int64_t metric = Metric::one_number
             thread = omp_get_thread_num();
 #endif
             unsigned char *const working = memory_[thread * memory_of_thread].bytes;
-            batch::solve_in_turn<n, m, metric>(batch::OneThread{}, functor, data, options.settings, working,
-                                               working + working_bytes, [&next] { return take(next); });
+            batch::solve_in_turn<n, m, metric, History>(batch::OneThread{}, functor, data, options.settings, working,
+                                                        working + working_bytes, [&next] { return take(next); });
         }
     }
 
@@ -223,7 +225,7 @@ template <int n, int m, class Real = double, int64_t metric = Metric::one_number
         return taken;
     }
 
-    using Shape = batch::ShapeIn<n, m, metric>;
+    using Shape = batch::ShapeIn<n, m, metric, History>;
     static constexpr int64_t working_bytes = batch::working_bytes(Shape{}),
                              vectors_bytes = batch::vectors_bytes<Real>(Shape{});
     static constexpr std::size_t memory_of_thread =
@@ -243,28 +245,28 @@ constexpr int blocks_of_threads(int n) { return n <= 10 ? 2 : 3; }
 
 /** A thread for each problem, whose memory is its own: local memory, which the hardware interleaves, so that threads
  *  that are at the same place load and store together. */
-template <int n, int m, class Real, class Functor>
+template <int n, int m, class History, class Real, class Functor>
 __global__ void __launch_bounds__(threads_of_block, blocks_of_threads(n))
     solve_by_threads(Functor functor, BatchData<Real> data, Settings settings, unsigned long long *next) {
-    alignas(16) unsigned char working[working_bytes(FixedShape<n, m>{})];
-    alignas(16) unsigned char vectors[vectors_bytes<Real>(FixedShape<n, m>{})];
-    solve_in_turn<n, m, Metric::one_number>(OneThread{}, functor, data, settings, working, vectors,
-                                            [=] { return static_cast<int64_t>(atomicAdd(next, 1ull)); });
+    alignas(16) unsigned char working[working_bytes(FixedShape<n, m, History>{})];
+    alignas(16) unsigned char vectors[vectors_bytes<Real>(FixedShape<n, m, History>{})];
+    solve_in_turn<n, m, Metric::one_number, History>(OneThread{}, functor, data, settings, working, vectors,
+                                                     [=] { return static_cast<int64_t>(atomicAdd(next, 1ull)); });
 }
 
 /** A warp for each, in shared memory, or in slots of the device's where that is too small. */
-template <int n, int m, int64_t metric, class Real, class Functor>
+template <int n, int m, int64_t metric, class History, class Real, class Functor>
 __global__ void __launch_bounds__(threads_of_block, 4)
     solve_by_warps(Functor functor, BatchData<Real> data, Settings settings, unsigned long long *next,
                    unsigned char *slots) {
     extern __shared__ __align__(16) unsigned char cuda_opt_batch_shared[];
-    using Shape = ShapeIn<n, m, metric>;
+    using Shape = ShapeIn<n, m, metric, History>;
     constexpr int64_t bytes_of_working = working_bytes(Shape{}),
                       bytes = bytes_of_working + vectors_bytes<Real>(Shape{});
     const int warp = static_cast<int>(threadIdx.x) / Warp::width;
     unsigned char *const mine =
         (slots ? slots + int64_t{blockIdx.x} * warps_of_block * bytes : cuda_opt_batch_shared) + warp * bytes;
-    solve_in_turn<n, m, metric>(Warp{}, functor, data, settings, mine, mine + bytes_of_working, [=] {
+    solve_in_turn<n, m, metric, History>(Warp{}, functor, data, settings, mine, mine + bytes_of_working, [=] {
         unsigned long long taken = 0;
         if (Warp{}.lane() == 0) taken = atomicAdd(next, 1ull);
         return static_cast<int64_t>(__shfl_sync(~0u, taken, 0));
@@ -274,7 +276,8 @@ __global__ void __launch_bounds__(threads_of_block, 4)
 } // namespace batch
 
 /** A batch on the current CUDA device. What it holds is allocated by prepare(), or in the first run(). */
-template <int n, int m, class Functor, class Real = double, int64_t metric = Metric::one_number> class CudaBatch {
+template <int n, int m, class Functor, class Real = double, int64_t metric = Metric::one_number, class History = Real>
+class CudaBatch {
     static_assert(n >= 1 && n <= batch::most_variables && m >= 1 && m <= batch::most_pairs,
                   "n has to be from 1 to 4096, m from 1 to 64");
 
@@ -310,11 +313,11 @@ template <int n, int m, class Functor, class Real = double, int64_t metric = Met
         const batch::BatchData<Real> data{count, x, bounds, ends};
         if constexpr (serves_threads)
             if (by_threads) {
-                batch::solve_by_threads<n, m, Real, Functor>
+                batch::solve_by_threads<n, m, History, Real, Functor>
                     <<<blocks, batch::threads_of_block, 0, stream>>>(functor, data, options.settings, next_);
                 return cudaGetLastError();
             }
-        batch::solve_by_warps<n, m, metric, Real, Functor>
+        batch::solve_by_warps<n, m, metric, History, Real, Functor>
             <<<blocks, batch::threads_of_block, slots_ ? 0 : bytes_of_warps, stream>>>(functor, data, options.settings,
                                                                                        next_, slots_);
         return cudaGetLastError();
@@ -328,7 +331,7 @@ template <int n, int m, class Functor, class Real = double, int64_t metric = Met
     }
 
   private:
-    using Shape = batch::ShapeIn<n, m, metric>;
+    using Shape = batch::ShapeIn<n, m, metric, History>;
     static constexpr bool serves_threads = metric == Metric::one_number;
     static constexpr int64_t bytes_of_warps =
         batch::warps_of_block * (batch::working_bytes(Shape{}) + batch::vectors_bytes<Real>(Shape{}));
@@ -337,13 +340,13 @@ template <int n, int m, class Functor, class Real = double, int64_t metric = Met
     cudaError_t prepare_threads() {
         if constexpr (serves_threads)
             if (thread_blocks_ == 0)
-                return count_blocks(batch::solve_by_threads<n, m, Real, Functor>, 0, batch::blocks_of_threads(n),
-                                    thread_blocks_);
+                return count_blocks(batch::solve_by_threads<n, m, History, Real, Functor>, 0,
+                                    batch::blocks_of_threads(n), thread_blocks_);
         return cudaSuccess;
     }
     cudaError_t prepare_warps() {
         if (warp_blocks_ > 0) return cudaSuccess;
-        const auto kernel = batch::solve_by_warps<n, m, metric, Real, Functor>;
+        const auto kernel = batch::solve_by_warps<n, m, metric, History, Real, Functor>;
         const bool shared = bytes_of_warps <= most_shared_bytes;
         if (shared)
             if (const cudaError_t error = cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,

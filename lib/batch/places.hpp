@@ -17,10 +17,11 @@ struct Shape {
 };
 
 // Where they are known to the compiler.
-template <int n_, int m_> struct FixedShape { static constexpr int n = n_, m = m_, fixed_m = m_; };
+// History is what the pairs are stored in.
+template <int n_, int m_, class History> struct FixedShape { static constexpr int n = n_, m = m_, fixed_m = m_; };
 
 // Likewise, in a metric, which a state of known size does not serve.
-template <int n_, int m_> struct MetricShape {
+template <int n_, int m_, class History> struct MetricShape {
     static constexpr int fixed_m = 0, n = n_, m = m_;
     static constexpr bool metric = true;
 };
@@ -71,6 +72,16 @@ template <class ShapeOf> CUDA_OPT_HD constexpr int vector_count(const ShapeOf &s
 }
 CUDA_OPT_HD constexpr int row_stride(int m) { return 2 * (m + 1); }
 
+// What the pairs are stored in: as the vectors are, where the shape does not say.
+template <class Real, class ShapeOf> struct StoredIn { using Type = Real; };
+template <class Real, int n, int m, class History> struct StoredIn<Real, FixedShape<n, m, History>> {
+    using Type = History;
+};
+template <class Real, int n, int m, class History> struct StoredIn<Real, MetricShape<n, m, History>> {
+    using Type = History;
+};
+template <class Real, class ShapeOf> using Stored = typename StoredIn<Real, ShapeOf>::Type;
+
 // What stands before the state.
 struct Head {
     double f;
@@ -85,11 +96,9 @@ template <class ShapeOf = Shape> CUDA_OPT_HD constexpr int64_t desk_bytes(ShapeO
 template <class ShapeOf = Shape> CUDA_OPT_HD constexpr int64_t lasting_bytes(ShapeOf shape) {
     return rounded_up(static_cast<int64_t>(sizeof(Head)) + cudaopt::lasting_bytes<ShapeOf::fixed_m>(shape.m));
 }
-template <class ShapeOf = Shape> CUDA_OPT_HD constexpr int numbers(ShapeOf shape) {
-    return vector_count(shape) * padded(shape.n) + shape.n * row_stride(shape.m);
-}
 template <class Real, class ShapeOf = Shape> CUDA_OPT_HD constexpr int64_t vectors_bytes(ShapeOf shape) {
-    return rounded_up(numbers(shape) * static_cast<int64_t>(sizeof(Real)));
+    return rounded_up(vector_count(shape) * padded(shape.n) * static_cast<int64_t>(sizeof(Real)) +
+                      shape.n * row_stride(shape.m) * static_cast<int64_t>(sizeof(Stored<Real, ShapeOf>)));
 }
 // What stays of a problem from call to call: what lasts of its desk, and the vectors.
 template <class Real, class ShapeOf = Shape> CUDA_OPT_HD constexpr int64_t block_bytes(ShapeOf shape) {
@@ -129,6 +138,13 @@ template <class Real> class InPieces {
     int first_ = 0;
 };
 template <class Real, class ShapeOf> using Numbers = std::conditional_t<of_threads<ShapeOf>, InPieces<Real>, Real *>;
+template <class Real, class ShapeOf> using Pairs = Numbers<Stored<Real, ShapeOf>, ShapeOf>;
+
+// Those that stand from here on.
+template <class Stored, class Real> CUDA_OPT_HD_INLINE Stored *pairs_from(Real *first) {
+    return reinterpret_cast<Stored *>(first);
+}
+template <class Stored> CUDA_OPT_HD_INLINE InPieces<Stored> pairs_from(const InPieces<Stored> &first) { return first; }
 
 // Bytes of the blocks of so many problems.
 template <class Real, class ShapeOf> CUDA_OPT_HD constexpr int64_t blocks_bytes(ShapeOf shape, int64_t count) {

@@ -58,29 +58,31 @@ template <class Real, class Values> struct RowOfPairs<Real, 0, Values> {
 template <int count> using Coefficients = RowOfPairs<double, count>;
 
 // The panel of a problem, four columns at a time: y_new, s_new, g and z, then those of the older pairs by twos.
-template <class Values> struct PanelRows {
-    Values rows; // y and d, the newest pair's first
+template <class PairValues, class Values> struct PanelRows {
+    PairValues rows; // y and d, the newest pair's first
     int stride;
     Values g;
     const double *z; // NULL: 0
 
     CUDA_OPT_HD_INLINE Four columns(int i, int first) const {
-        const Values row = rows + i * stride;
+        const PairValues row = rows + i * stride;
         if (first >= panel::leading) return Four::at(row + (first - 2));
         return Four::of(row[panel::y_new], row[panel::s_new], g[i], z ? z[i] : 0);
     }
     CUDA_OPT_HD_INLINE double entry(int i, int column) const {
-        const Values row = rows + i * stride;
+        const PairValues row = rows + i * stride;
         if (column >= panel::leading) return row[column - 2];
         if (column == panel::gradient) return g[i];
         return column == panel::displacement ? (z ? z[i] : 0) : static_cast<double>(row[column]);
     }
     // All that stand from column `from` on, but z.
     template <int from, int to> CUDA_OPT_HD_INLINE void load(int i, double *entries) const {
-        const Values row = rows + i * stride;
+        const PairValues row = rows + i * stride;
         for (int column = from; column < to; column++)
             if (column != panel::displacement)
-                entries[column] = column == panel::gradient ? g[i] : row[column < panel::leading ? column : column - 2];
+                entries[column] = column == panel::gradient
+                                      ? static_cast<double>(g[i])
+                                      : static_cast<double>(row[column < panel::leading ? column : column - 2]);
     }
 };
 

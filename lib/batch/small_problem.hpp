@@ -42,7 +42,8 @@ template <class Real, class Team, class ShapeOf = Shape> class SmallProblem {
             for (int64_t k = team_.lane(); k < bytes / size; k += Team::width)
                 memcpy(desk_ + k * size, &zero, sizeof zero);
             const Values vectors = x(); // the first of them
-            for (int k = team_.lane(); k < numbers(shape_); k += Team::width) vectors[k] = 0;
+            const auto count = static_cast<int>(vectors_bytes<Real>(shape_) / static_cast<int64_t>(sizeof(Real)));
+            for (int k = team_.lane(); k < count; k += Team::width) vectors[k] = 0;
             team_.sync();
         }
         if (team_.lane() != 0) return;

@@ -27,8 +27,10 @@ struct RowFacts {
 template <class Real, class Team, class ShapeOf = Shape> class SmallSweeps {
   public:
     using Values = Numbers<Real, ShapeOf>;
+    using PairValues = Pairs<Real, ShapeOf>;
+    using History = Stored<Real, ShapeOf>;
 
-    // scratch: scratch_bytes(shape), aligned to 16; vectors: numbers(shape).
+    // scratch: scratch_bytes(shape), aligned to 16; vectors: vectors_bytes(shape).
     CUDA_OPT_HD SmallSweeps(Team team, ShapeOf shape, Head *head, unsigned char *scratch, const Values &vectors,
                             const BoxArrays<Real> &box)
         : team_(team), shape_(shape), box_(box), head_(head), vectors_(vectors) {
@@ -111,14 +113,16 @@ template <class Real, class Team, class ShapeOf = Shape> class SmallSweeps {
     static constexpr bool bands = Team::width == 1 && on_device && panel::columns(ShapeOf::fixed_m) <= 12;
 
     CUDA_OPT_HD Values vector(int which) const { return vectors_ + which * padded(shape_.n); }
-    CUDA_OPT_HD Values pairs(int i) const { return vector(vector_count(shape_)) + i * row_stride(shape_.m); } // a row
-    CUDA_OPT_HD Real &d(int i) const { return pairs(i)[panel::s_new]; }
+    CUDA_OPT_HD PairValues pairs(int i) const { // a row
+        return pairs_from<History>(vector(vector_count(shape_))) + i * row_stride(shape_.m);
+    }
+    CUDA_OPT_HD History &d(int i) const { return pairs(i)[panel::s_new]; }
     CUDA_OPT_HD int64_t &front() const { return head_->front; }
     template <bool bounded = true> CUDA_OPT_HD Row row(int i) const {
         if constexpr (bounded) return {x()[i], g()[i], box_.lower(i), box_.upper(i)};
         else return {x()[i], g()[i], -infinity, infinity};
     }
-    CUDA_OPT_HD WeightedRows<Values> weighted_rows() const { return {h(), pairs(0), shape_.n, shape_.m}; }
+    CUDA_OPT_HD WeightedRows<Values, PairValues> weighted_rows() const { return {h(), pairs(0), shape_.n, shape_.m}; }
     CUDA_OPT_HD_INLINE double weight(const PanelRequest &request, int i) const {
         if constexpr (serves_metrics<ShapeOf>) return request.weighted ? static_cast<double>(h()[i]) : 1.0;
         else return 1;
@@ -190,14 +194,13 @@ template <class Real, class Team, class ShapeOf = Shape> class SmallSweeps {
     // The newest pair of the panel comes to the front, where a direction that was given up may stand. A pair that is
     // not there is 0.
     CUDA_OPT_HD void bring_to_front(const PanelRequest &request) {
-        if (!is_full(shape_) && request.pairs == 0) return;
-        if (request.pairs > 0 && front() == request.newest_slot) return;
+        if (request.pairs > 0 ? front() == request.newest_slot : !is_full(shape_)) return;
         const int slots = shape_.m + 1, ahead = static_cast<int>(front() - request.newest_slot + slots) % slots,
                   there = request.pairs > 0 ? 2 * (slots - ahead) : 0;
         each_row([=](int i) {
-            const Values at = pairs(i);
+            const PairValues at = pairs(i);
             for (int k = 0; k < there; k++) at[k] = at[k + 2 * ahead];
-            for (int k = there; k < 2 * slots; k++) at[k] = 0;
+            for (int k = there; k < 2 * slots; k++) at[k] = History(0);
         });
         team_.sync();
         if (team_.lane() == 0) front() = request.newest_slot;
@@ -206,8 +209,8 @@ template <class Real, class Team, class ShapeOf = Shape> class SmallSweeps {
 
     CUDA_OPT_HD_INLINE void inner_products(const PanelRequest &request, bool bounded) {
         const int free = bounded ? measure_rows<true>(request) : measure_rows<false>(request);
-        const PanelRows<Values> panel{pairs(0), row_stride(shape_.m), g(),
-                                      request.threshold > 0 ? way_to_bound_ : nullptr};
+        const PanelRows<PairValues, Values> panel{pairs(0), row_stride(shape_.m), g(),
+                                                  request.threshold > 0 ? way_to_bound_ : nullptr};
         PanelProducts &products = told_->products;
         if constexpr (serves_metrics<ShapeOf>) {
             if (request.weighted)
@@ -241,7 +244,7 @@ template <class Real, class Team, class ShapeOf = Shape> class SmallSweeps {
         const AllRows all{shape_.n};
         const ListedRows listed{free, free_};
         const bool with_z = request.threshold > 0; // else nobody asks for its products
-        if constexpr (bands) {
+        if constexpr (bands)
             if (!with_z) {
                 constexpr int known = panel::columns(ShapeOf::fixed_m);
                 if (!same_rows) form_band<0, panel::leading, known>(panel, all, store_leading_twice);
@@ -250,7 +253,6 @@ template <class Real, class Team, class ShapeOf = Shape> class SmallSweeps {
                 form_band<panel::leading, known, known>(panel, listed, store_free);
                 return;
             }
-        }
         const auto in_strips = [&](auto heads) {
             if (!same_rows) form_leading<heads>(team_, panel, columns, all, store_leading);
             if (request.free_gram) form_triangle<heads>(team_, panel, columns, listed, store_free);
@@ -301,7 +303,7 @@ template <class Real, class Team, class ShapeOf = Shape> class SmallSweeps {
                 }
                 facts.largest.add(std::fabs(pg));
                 facts.not_finite.add(at.g - at.g != 0);
-                if (fresh) pairs(i)[panel::y_new] = gradient_change<Real>(seen.g, seen.g_base);
+                if (fresh) pairs(i)[panel::y_new] = gradient_change<History>(seen.g, seen.g_base);
             }
             team_.add_in_order(pg_squared, pg * pg, shape_.n - i + team_.lane());
             team_.add_in_order(x_squares, x * x, shape_.n - i + team_.lane());
@@ -357,7 +359,7 @@ template <class Real, class Team, class ShapeOf = Shape> class SmallSweeps {
     template <bool bounded, class Size>
     CUDA_OPT_HD_INLINE void take_direction_of(Size pairs, const DirectionRequest &request, const double *coefficients) {
         constexpr bool known = on_device && !std::is_same_v<Size, int>;
-        using Own = RowOfPairs<Real, known ? 2 * ShapeOf::fixed_m : 0, Values>;
+        using Own = RowOfPairs<History, known ? 2 * ShapeOf::fixed_m : 0, PairValues>;
         struct Loaded {
             Row at;
             Own own;
@@ -379,8 +381,8 @@ template <class Real, class Team, class ShapeOf = Shape> class SmallSweeps {
                 const Row &at = here.at;
                 const double move =
                     subspace_move(pairs, of_gradient, q.values, at.g, weight(request.panel, i), here.own);
-                const auto trial = take_trial<Real, Real>(at, request, weight(request.panel, i), move, record);
-                const Values own = this->pairs(i);
+                const auto trial = take_trial<Real, History>(at, request, weight(request.panel, i), move, record);
+                const PairValues own = this->pairs(i);
                 CUDA_OPT_HOST_UNROLLED(16)
                 for (int k = 2 * shape_.m - 1; k >= 0; k--) own[k + 2] = here.own[k];
                 own[panel::s_new] = trial.d;

@@ -28,8 +28,9 @@ template <class Panel> struct OlderSteps {
 };
 
 // All lanes call these.
-template <class Values> struct WeightedRows {
-    Values h, pairs; // of all rows
+template <class Values, class PairValues> struct WeightedRows {
+    Values h;
+    PairValues pairs; // of all rows
     int n, m;
 
     // The pairs that h takes in, one after the other, if there are any. front: the slot whose pair stands first.
@@ -40,7 +41,7 @@ template <class Values> struct WeightedRows {
             double learned = update.anew ? 1.0 : static_cast<double>(h[i]);
             for (int k = 0; k < update.count; k++) {
                 const int slots = m + 1, age = static_cast<int>(front - update.pairs[k].slot + slots) % slots;
-                const Values pair = row(i) + 2 * age;
+                const PairValues pair = row(i) + 2 * age;
                 learned = learned_weight(learned, pair[panel::s_new], pair[panel::y_new], update.pairs[k]);
             }
             h[i] = static_cast<std::decay_t<decltype(h[i])>>(learned);
@@ -49,7 +50,7 @@ template <class Values> struct WeightedRows {
 
     // The panel in the coordinates that h scales, in entries: n rows of padded(columns).
     template <class Team>
-    CUDA_OPT_HD ScaledRows scaled(const Team &team, const PanelRows<Values> &panel, int panel_pairs,
+    CUDA_OPT_HD ScaledRows scaled(const Team &team, const PanelRows<PairValues, Values> &panel, int panel_pairs,
                                   double *entries) const {
         const int columns = panel::columns(panel_pairs), stride = padded(columns);
         CUDA_OPT_ROLLED
@@ -84,7 +85,7 @@ template <class Values> struct WeightedRows {
     }
 
   private:
-    CUDA_OPT_HD_INLINE Values row(int i) const { return pairs + i * row_stride(m); }
+    CUDA_OPT_HD_INLINE PairValues row(int i) const { return pairs + i * row_stride(m); }
 };
 
 } // namespace cudaopt::batch

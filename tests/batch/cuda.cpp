@@ -38,6 +38,17 @@ TEST_CASE("CUDA takes the host's paths in a metric", "[batch]") {
     }
 }
 
+TEST_CASE("CUDA takes the host's paths with pairs of fewer bits", "[batch]") {
+    if (skipped<CudaDouble>()) return;
+    constexpr int64_t metric = cudaopt::Metric::one_number;
+    for (const bool bounded : {false, true}) {
+        INFO("bounded: " << bounded);
+        const Data<double> data(20, 777, bounded);
+        const Left<double> wanted = on_host<20, 5, metric, float>(data);
+        for (const int lanes : {1, 32}) CHECK(same(on_cuda<20, 5, metric, float>(data, lanes), wanted));
+    }
+}
+
 TEST_CASE("CUDA takes the host's paths in a batch", "[batch]") {
     if (skipped<CudaDouble>()) return;
     check_cuda<5, 5, double>(1);

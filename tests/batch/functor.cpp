@@ -24,7 +24,7 @@ template <int n, int m, class Real, int64_t metric = cudaopt::Metric::one_number
 
 // Each problem in memory that holds this byte everywhere.
 template <int n, int m, class Real> Left<Real> in_memory_of(int byte, const Data<Real> &data) {
-    using Shape = cudaopt::batch::FixedShape<n, m>;
+    using Shape = cudaopt::batch::FixedShape<n, m, Real>;
     constexpr int64_t working = cudaopt::batch::working_bytes(Shape{}),
                       vectors = cudaopt::batch::vectors_bytes<Real>(Shape{});
     std::vector<double> memory(static_cast<std::size_t>(working + vectors) / sizeof(double) + 1);
@@ -33,7 +33,7 @@ template <int n, int m, class Real> Left<Real> in_memory_of(int byte, const Data
     const cudaopt::batch::BatchData<Real> all{
         data.count, left.x.data(), {data.lower.data(), data.upper.data(), true}, left.ends.data()};
     int64_t next = 0;
-    cudaopt::batch::solve_in_turn<n, m, cudaopt::Metric::one_number>(
+    cudaopt::batch::solve_in_turn<n, m, cudaopt::Metric::one_number, Real>(
         cudaopt::batch::OneThread{}, Valleys<n, Real>(), all, options<Real>().settings, bytes, bytes + working, [&] {
             std::memset(bytes, byte, static_cast<std::size_t>(working + vectors));
             return next++;
@@ -98,6 +98,47 @@ TEST_CASE("A problem may begin on whatever its memory holds", "[batch]") {
     }
 }
 
+namespace {
+
+// Over the same with pairs of x's own bits: evaluations.
+template <class History, int64_t metric> double evaluations_with(bool bounded) {
+    using Ends = std::vector<cudaopt::BatchEnd>;
+    constexpr int count = 400;
+    const Data<double> data(20, count, bounded);
+    const Left<double> wanted = on_host<20, 5, metric>(data), left = on_host<20, 5, metric, History>(data);
+    CHECK(same(on_host<20, 5, metric, History>(data, 3), left));
+    const auto sum = [](const Ends &ends) {
+        double sum = 0;
+        for (const cudaopt::BatchEnd &end : ends) sum += end.code == 0 ? end.evaluations : 0;
+        return sum;
+    };
+    int other_ends = 0, other_minima = 0; // a valley may have two
+    for (std::size_t p = 0; p < count; p++) {
+        const cudaopt::BatchEnd &one = left.ends[p], &other = wanted.ends[p];
+        other_ends += one.code != other.code;
+        other_minima += other.code == 0 && one.code == 0 && std::fabs(one.f - other.f) > 1e-9 * (1 + other.f);
+        for (int i = 0; i < 20 && one.code == 0; i++) {
+            const auto k = 20 * p + static_cast<std::size_t>(i);
+            if (!(left.x[k] >= data.lower[k] && left.x[k] <= data.upper[k])) FAIL("outside the box: " << k);
+        }
+    }
+    CHECK(other_ends <= count / 50);
+    CHECK(other_minima <= count / 20);
+    return sum(left.ends) / sum(wanted.ends);
+}
+
+} // namespace
+
+TEST_CASE("Pairs of fewer bits lead to the same minima", "[batch]") {
+    using cudaopt::Metric;
+    for (const bool bounded : {false, true}) {
+        INFO("bounded: " << bounded);
+        CHECK(evaluations_with<float, Metric::one_number>(bounded) < 1.05);
+        CHECK(evaluations_with<cudaopt::bfloat16, Metric::one_number>(bounded) < 1.12);
+        CHECK(evaluations_with<float, Metric::learned>(bounded) < 1.05);
+    }
+}
+
 TEST_CASE("Settings that a batch has not make no difference to a functor's", "[batch]") {
     const Data<double> data(5, 50, true);
     const Left<double> wanted = on_host<5, 5>(data);
@@ -132,6 +173,7 @@ TEST_CASE("A problem's memory is known when it is compiled", "[batch]") {
     }
     static_assert(cudaopt::lasting_bytes<5>(5) == 1584 && cudaopt::lasting_bytes<10>(10) == 3424);
     static_assert(cudaopt::batch::block_bytes<double>(cudaopt::batch::ShapeOfPairs<5>{20}) == 4480);
-    static_assert(cudaopt::batch::working_bytes(cudaopt::batch::FixedShape<20, 5>{}) == 9296 &&
-                  cudaopt::batch::vectors_bytes<double>(cudaopt::batch::FixedShape<20, 5>{}) == 2880);
+    static_assert(cudaopt::batch::working_bytes(cudaopt::batch::FixedShape<20, 5, double>{}) == 9296 &&
+                  cudaopt::batch::vectors_bytes<double>(cudaopt::batch::FixedShape<20, 5, double>{}) == 2880 &&
+                  cudaopt::batch::vectors_bytes<double>(cudaopt::batch::FixedShape<20, 5, float>{}) == 1920);
 }

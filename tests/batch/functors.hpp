@@ -57,6 +57,9 @@ template <class Real> struct Data {
     }
 };
 
+// What the pairs are stored in; void: Real.
+template <class History, class Real> using HistoryOr = std::conditional_t<std::is_void_v<History>, Real, History>;
+
 template <class Real> struct Left {
     std::vector<Real> x;
     std::vector<cudaopt::BatchEnd> ends;

@@ -125,7 +125,7 @@ template <int width> struct EachByLanes {
 // As the kernel of a functor has it: all in one.
 template <int n, int m, int width, int64_t metric = Metric::one_number, class Real>
 Left<Real> by_functor(const Data<Real> &data) {
-    using Shape = batch::ShapeIn<n, m, metric>;
+    using Shape = batch::ShapeIn<n, m, metric, Real>;
     Left<Real> left{data.x, std::vector<BatchEnd>(static_cast<std::size_t>(data.count))};
     std::vector<double> memory(
         static_cast<std::size_t>(batch::working_bytes(Shape()) + batch::vectors_bytes<Real>(Shape())) / 8);
@@ -134,9 +134,9 @@ Left<Real> by_functor(const Data<Real> &data) {
         data.count, left.x.data(), {data.lower.data(), data.upper.data(), true}, left.ends.data()};
     int64_t next = 0;
     by_lanes<width>([&](const Lane<width> &lane) {
-        batch::solve_in_turn<n, m, metric>(lane, Valleys<n, Real>(), task, options<Real>().settings, working,
-                                           working + batch::working_bytes(Shape()),
-                                           [&] { return lane.broadcast(lane.lane() == 0 ? next++ : 0); });
+        batch::solve_in_turn<n, m, metric, Real>(lane, Valleys<n, Real>(), task, options<Real>().settings, working,
+                                                 working + batch::working_bytes(Shape()),
+                                                 [&] { return lane.broadcast(lane.lane() == 0 ? next++ : 0); });
     });
     return left;
 }
