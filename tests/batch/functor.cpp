@@ -139,6 +139,33 @@ TEST_CASE("Pairs of fewer bits lead to the same minima", "[batch]") {
     }
 }
 
+namespace {
+
+struct NoSlope { // in one direction
+    double there;
+    template <class Team> double operator()(const Team &, int64_t, const double *x, double *g) const {
+        for (int i = 0; i < 3; i++) g[i] = 2 * x[i];
+        g[1] = there;
+        return x[0] * x[0] + x[1] * x[1] + x[2] * x[2];
+    }
+};
+
+} // namespace
+
+TEST_CASE("An element of g that is no number ends a problem at its start", "[batch]") {
+    for (const double bound : {2.0, double{INFINITY}})
+        for (const float there : {NAN, INFINITY, -INFINITY}) {
+            INFO("bounds " << bound << ", g_1 = " << there);
+            std::vector<double> x{1, 1, 1};
+            const std::vector<double> lower(3, -bound), upper(3, bound);
+            cudaopt::BatchEnd end{};
+            cudaopt::HostBatch<3, 5>().run(NoSlope{there}, 1, x.data(), {lower.data(), upper.data()}, &end);
+            CHECK(end.code == CUDA_OPT_NOT_FINITE);
+            CHECK(end.evaluations == 1);
+            CHECK(x == std::vector<double>{1, 1, 1});
+        }
+}
+
 TEST_CASE("Settings that a batch has not make no difference to a functor's", "[batch]") {
     const Data<double> data(5, 50, true);
     const Left<double> wanted = on_host<5, 5>(data);
