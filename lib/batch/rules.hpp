@@ -113,6 +113,7 @@ template <class Real, class ShapeOf = Shape> struct Advance {
         if (begins) {
             one.begin();
             all.copy(team, all.x + p * all.shape.n, one.x());
+            for (int i = team.lane(); i < all.shape.n; i += Team::width) one.g()[i] = 0; // it may be given up before g
         } else if (!waits) {
             all.copy(team, all.g + row * all.shape.n, one.g());
             if (team.lane() == 0) one.f() = all.f[row];

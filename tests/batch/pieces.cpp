@@ -33,7 +33,9 @@ TEST_CASE("Problems in pieces come to what they come to in blocks of their own",
 TEST_CASE("A problem that is given up tells the limit that was set last", "[batch]") {
     using Shape = batch::ThreadShape<5>;
     constexpr Shape shape{2};
-    const auto doubles = [](int64_t bytes) { return std::vector<double>(static_cast<std::size_t>(bytes / 8 + 1)); };
+    const auto doubles = [](int64_t bytes) { // of memory that may hold anything
+        return std::vector<double>(static_cast<std::size_t>(bytes / 8 + 1), NAN);
+    };
     std::vector<double> blocks = doubles(batch::blocks_bytes<double>(shape, 1)),
                         working = doubles(batch::working_bytes(shape)), x{1, 2}, g(2), f(1);
     int32_t code = 0;
@@ -57,4 +59,5 @@ TEST_CASE("A problem that is given up tells the limit that was set last", "[batc
     CHECK(event.kind == EventKind::time_limit_while_waiting);
     CHECK(event.numbers[0] == 2.5);
     CHECK(event.numbers[1] == 3);
+    CHECK((x == std::vector<double>{1, 2} && g == std::vector<double>{0, 0} && f[0] == 0)); // neither came
 }
