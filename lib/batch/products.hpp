@@ -136,7 +136,7 @@ CUDA_OPT_HD_INLINE void form_leading(const Team &team, const Panel &panel, int c
 template <int heads, class Team, class Panel, class Rows, class Store>
 CUDA_OPT_HD_INLINE void form_triangle(const Team &team, const Panel &panel, int columns, Rows rows,
                                       const Store &store) {
-    constexpr int height = Team::width == 1 ? granule : 1, high = granule / height;
+    constexpr int height = Team::width == 1 ? granule : 1, high = granule / height, top = height == 1 ? 1 : heads;
     const int blocks = padded(columns) / granule, strips = blocks * (blocks + 1) / 2 * high;
     CUDA_OPT_ROLLED
     for (int strip = team.lane(); strip < strips; strip += Team::width) {
@@ -150,8 +150,8 @@ CUDA_OPT_HD_INLINE void form_triangle(const Team &team, const Panel &panel, int 
                 for (int c = 0; c < granule && b + c < columns; c++)
                     if (a + r <= b + c) store(a + r, b + c, sums[r][c]);
         };
-        if (Team::width == 1 && a == 0) form(std::integral_constant < int, height == 1 ? 1 : heads > {});
-        else form(std::integral_constant<int, height>{});
+        if (Team::width == 1 && a == 0) form(dense::Known<top>{});
+        else form(dense::Known<height>{});
     }
 }
 

@@ -257,8 +257,8 @@ template <class Real, class Team, class ShapeOf = Shape> class SmallSweeps {
             if (!same_rows) form_leading<heads>(team_, panel, columns, all, store_leading);
             if (request.free_gram) form_triangle<heads>(team_, panel, columns, listed, store_free);
         };
-        if (bands || with_z) in_strips(std::integral_constant<int, panel::leading>{});
-        else in_strips(std::integral_constant<int, panel::displacement>{});
+        if (bands || with_z) in_strips(dense::Known<panel::leading>{});
+        else in_strips(dense::Known<panel::displacement>{});
         if constexpr (serves_metrics<ShapeOf>)
             if (request.older_steps) {
                 const int older = panel::older(request.pairs);

@@ -7,7 +7,8 @@
 
 namespace cudaopt::dense {
 
-// A number that the compiler knows, or, where it would be 0, one that is set.
+// A number that the compiler knows, as std::integral_constant has it, but for devices, too; or, where it would be 0, one
+// that is set.
 template <int number> struct Known {
     CUDA_OPT_HD constexpr void set(int) {}
     CUDA_OPT_HD constexpr operator int() const { return number; }
@@ -27,7 +28,7 @@ template <int number> inline constexpr bool is_unrolled = number > 0 && number <
 
 // body(size), where it is told by its type if loops over it are unrolled.
 template <int number, class Body> CUDA_OPT_HD_INLINE auto at_size([[maybe_unused]] int size, const Body &body) {
-    if constexpr (is_unrolled<number>) return body(Known<number>{}); // which has a function for devices
+    if constexpr (is_unrolled<number>) return body(Known<number>{});
     else return body(size);
 }
 
