@@ -7,7 +7,7 @@
 
 namespace cudaopt::dense {
 
-// A number that the compiler knows, as std::integral_constant has it, but for devices, too; or, where it would be 0, one
+// A number that the compiler knows, as std::integral_constant has it, for devices, too; or, where it would be 0, one
 // that is set.
 template <int number> struct Known {
     CUDA_OPT_HD constexpr void set(int) {}
