@@ -2,6 +2,7 @@
 // on it; its vectors. Sizes are functions of n, m and the precision alone.
 #pragma once
 
+#include "dense/bfloat16.hpp"
 #include "lbfgsb/state.hpp"
 
 namespace cudaopt::batch {
@@ -74,10 +75,11 @@ CUDA_OPT_HD constexpr int row_stride(int m) { return 2 * (m + 1); }
 
 // What the pairs are stored in: as the vectors are, where the shape does not say.
 template <class Real, class ShapeOf> struct StoredIn { using Type = Real; };
-template <class Real, int n, int m, class History> struct StoredIn<Real, FixedShape<n, m, History>> {
-    using Type = History;
-};
-template <class Real, int n, int m, class History> struct StoredIn<Real, MetricShape<n, m, History>> {
+template <class Real, template <int, int, class> class Known, int n, int m, class History>
+struct StoredIn<Real, Known<n, m, History>> {
+    static_assert(std::is_same_v<Real, History> || std::is_same_v<History, bfloat16> ||
+                      (std::is_same_v<Real, double> && std::is_same_v<History, float>),
+                  "pairs are of x's own bits, or of fewer: float or bfloat16");
     using Type = History;
 };
 template <class Real, class ShapeOf> using Stored = typename StoredIn<Real, ShapeOf>::Type;
