@@ -64,6 +64,12 @@ template <class Record> __device__ void join_block(Record &mine) {
     for (int delta = warps / 2; delta > 0; delta /= 2) mine.join(shuffle_down(mine, delta));
 }
 
+// Of a rule that looks ahead at a row which its thread will have next; of others nothing.
+template <class Rule> __device__ auto look_ahead(const Rule &rule, int64_t i) -> decltype(rule.look_ahead(i)) {
+    rule.look_ahead(i);
+}
+template <class Rule> __device__ void look_ahead(const Rule &, ...) {}
+
 // rule(i, record) for the rows of this block, and their records joined; the result is thread 0's. A thread's rows are
 // i, i + step, ... before the end.
 template <class Record, class Rule>
@@ -71,7 +77,10 @@ __device__ Record record_of_block(int64_t i, int64_t end, int64_t step, const Ru
     Record mine;
     while (i < end) {
         Record run;
-        for (int k = 0; k < run_rows && i < end; k++, i += step) rule(i, run);
+        for (int k = 0; k < run_rows && i < end; k++, i += step) {
+            if (i + step < end) look_ahead(rule, i + step);
+            rule(i, run);
+        }
         mine.join(run);
     }
     join_block(mine);

@@ -88,8 +88,8 @@ class Sweeps {
     virtual StartReport check_start() = 0;
     virtual void move_into_box() = 0;
     // Sweep 1: reads x, g, l, u and 2 pairs columns; writes nothing, but may already store y_new if fresh where g_base
-    // has a vector of its own. 2 pairs + 4 n-vectors. In a metric one more, and one with an update of the diagonal,
-    // which is written.
+    // has a vector of its own. 2 pairs + 4 n-vectors, less where it knows columns to be 0. In a metric one more, and
+    // one with an update of the diagonal, which is written.
     virtual const PanelProducts &inner_products(const ProductsRequest &request) = 0;
     // Sweep 2: reads the same; writes d, g_base, x_base, x, and y_new if fresh and not yet stored. 2 pairs + 9
     // n-vectors.

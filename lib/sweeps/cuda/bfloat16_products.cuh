@@ -17,13 +17,13 @@ constexpr int bfloat16_columns(int pairs) { return 2 * pairs + gradient_parts; }
 constexpr int least_octets = 2, most_octets = 6;
 constexpr int bfloat16_octets(int pairs) { return (bfloat16_columns(pairs) + column_block - 1) / column_block; }
 
-// v in three parts, to three columns that are `stride` elements apart.
-__device__ inline void store_parts(float v, bfloat16 *to, int stride) {
+// Two neighbouring elements in three parts, to three columns that are `stride` elements apart.
+__device__ inline void store_parts(float first, float second, bfloat16 *to, int stride) {
 #pragma unroll
     for (int part = 0; part < gradient_parts; part++) {
-        const __nv_bfloat16 rounded = __float2bfloat16_rn(v);
-        to[part * stride].bits = __bfloat16_as_ushort(rounded);
-        v -= __bfloat162float(rounded); // exact
+        const __nv_bfloat162 rounded = __floats2bfloat162_rn(first, second);
+        *reinterpret_cast<__nv_bfloat162 *>(to + part * stride) = rounded;
+        first -= __low2float(rounded), second -= __high2float(rounded); // exact
     }
 }
 
@@ -69,13 +69,18 @@ template <int octets, bool free_gram> class Bfloat16Products {
         if constexpr (free_gram)
             if (any_free) add_over_free(w, mask);
     }
+    // Where all octets but the first are 0.
+    __device__ void add_leading(const unsigned (&w)[2], const unsigned (&mask)[2]) {
+        const unsigned over_free[2] = {w[0] & mask[0], w[1] & mask[1]};
+        multiply_16x8x16(part_[0], w, over_free, w);
+    }
     // So often that the sums in single precision are short.
     __device__ void pass_on() {
 #pragma unroll
-        for (int t = 0; t < tiles; t++)
-#pragma unroll
-            for (int e = 0; e < 4; e++) sums_[t][e] += part_[t][e], part_[t][e] = 0;
+        for (int t = 0; t < tiles; t++) pass_on(t);
     }
+    // Since the last time only add_leading() has been called.
+    __device__ void pass_on_leading() { pass_on(0); }
     // Tile after tile; an element of a tile stands at 8 row + column.
     __device__ void store(double *to) const {
         const int lane = threadIdx.x % 32, at = lane / 4 * column_block + lane % 4 * 2;
@@ -96,6 +101,10 @@ template <int octets, bool free_gram> class Bfloat16Products {
     __device__ static int place_over_all(int i, int j) { return place(j / column_block, i, j); }
 
   private:
+    __device__ void pass_on(int t) {
+#pragma unroll
+        for (int e = 0; e < 4; e++) sums_[t][e] += part_[t][e], part_[t][e] = 0;
+    }
     __device__ void add_over_free(const unsigned (&w)[even][2], const unsigned (&mask)[2]) {
 #pragma unroll
         for (int first = 1; first < octets; first += 2) {

@@ -3,7 +3,6 @@
 #pragma once
 
 #include <algorithm>
-#include <atomic>
 #include <memory>
 
 #include "sweeps/backend.hpp"
@@ -34,6 +33,7 @@ template <class Real, class History> class CudaSweeps final : public Sweeps {
         for (const void *vector :
              {static_cast<const void *>(a.x), static_cast<const void *>(a.g), a.lower, a.upper, a.diagonal})
             aligned_ = aligned_ && reinterpret_cast<std::uintptr_t>(vector) % 16 == 0;
+        v_.zero_tiles = {};
         if (held_) held_->clock.reset(); // else there are no variables
     }
 
@@ -78,6 +78,7 @@ template <class Real, class History> class CudaSweeps final : public Sweeps {
     const PanelProducts &inner_products(const ProductsRequest &request) override {
         const OnDevice on(device_);
         form_inner_products(request);
+        look_for_zeros(request);
         if (!(is_bfloat16 && has_bfloat16_kernel(request))) return sums_;
         const bool others_decide = cut_.by_segments(); // all ranks' sums do
         if (others_decide || sums_.fit_single_precision(static_cast<double>(n_))) return sums_;
@@ -99,12 +100,15 @@ template <class Real, class History> class CudaSweeps final : public Sweeps {
                 direction_blocks_ = launch_staged_direction(v_, request, to, held_->directions.get(), launch_place());
                 return;
             }
+        const auto launch_it = [&](const auto &rule) {
+            direction_blocks_ = launch_direction(rule, n_, held_->directions.get(), launch_place());
+        };
         with_coefficients(request, [&](const auto &q) {
             using Coefficients = std::decay_t<decltype(q)>;
             constexpr int rows = direction_rows<Real, History>;
-            const auto launch_it = [&](const auto &rule) {
-                direction_blocks_ = launch_direction(rule, n_, held_->directions.get(), launch_place());
-            };
+            if constexpr (std::is_same_v<Real, History> && std::is_same_v<Coefficients, CoefficientsByValue>)
+                if (v_.zero_tiles.are_kept())
+                    return launch_it(TakeDirection<Real, History, Coefficients, rows, true>{v_, request, q, to});
             if (aligned_) launch_it(TakeDirection<Real, History, Coefficients, rows>{v_, request, q, to});
             else launch_it(TakeDirection<Real, History, Coefficients, 1>{v_, request, q, to});
         });
@@ -161,6 +165,7 @@ template <class Real, class History> class CudaSweeps final : public Sweeps {
 
     void finish_pair(int slot) override {
         const OnDevice on(device_);
+        v_.zero_tiles.forget(stream_);
         check(map_cuda(n_, FinishPair<Real, History>{v_.y(slot), g_, v_.g_base(slot)}, stream_),
               "the launch that finishes a pair");
     }
@@ -171,6 +176,7 @@ template <class Real, class History> class CudaSweeps final : public Sweeps {
     }
     void store(const HeldVector &which, const void *from_host) override {
         y_stored_ = -1;
+        v_.zero_tiles.forget(stream_);
         const HeldPlace place = place_of_held(which);
         copy(place.at, from_host, place.bytes, cudaMemcpyHostToDevice);
     }
@@ -242,7 +248,7 @@ template <class Real, class History> class CudaSweeps final : public Sweeps {
         const int count = numbers_to_come(layout);
         const Posted *const posted = held_->posted.get();
         double *const numbers = held_->numbers.data();
-        wait_until([&] {
+        wait_until(stream_, *patience_, [&] {
             while (there < count && posted[there].arrived(ticket_, numbers[there])) there++;
             return there == count;
         });
@@ -257,6 +263,18 @@ template <class Real, class History> class CudaSweeps final : public Sweeps {
         const double *direction = numbers + layout.size + 1;
         direction_sums_ = {direction[0], direction[1], direction[2]};
         held_->sent.record(request, static_cast<int64_t>(direction[direction_numbers]));
+    }
+
+    // A tile is known where sweep 2 takes several rows at once.
+    void look_for_zeros(const ProductsRequest &request) {
+        constexpr int most_pairs = v_.apart ? most_staged_pairs : ZeroTiles::most_pairs;
+        static_assert(panel::columns(most_pairs) <= CoefficientsByValue::capacity);
+        if (!aligned_ || kind_of(request) != InnerProducts::bounded || v_.m > most_pairs) return;
+        const double free = cut_.by_segments() ? cut_.count_of_free() : sums_.row_sums[free_variables];
+        const bool before = v_.zero_tiles.are_kept();
+        if (before == ZeroTiles::pay(before, free, static_cast<double>(n_))) return;
+        v_.zero_tiles = before ? ZeroTiles() : ZeroTiles(held_->zero_tiles.get(), held_->zero_tiles.bytes(), v_.m);
+        v_.zero_tiles.forget(stream_);
     }
 
     int numbers_to_come(const ProductsLayout &layout) const {
@@ -312,7 +330,7 @@ template <class Real, class History> class CudaSweeps final : public Sweeps {
                      sent.place(rows_sent()), arrivals(), &found->crossed, &found->flag, ++ticket_),
               "the launch of the search for crossed rows");
         const volatile unsigned *flag = &found->flag;
-        wait_until([&] { return *flag == ticket_; });
+        wait_until(stream_, *patience_, [&] { return *flag == ticket_; });
         return static_cast<int64_t>(found->crossed);
     }
 
@@ -399,22 +417,6 @@ template <class Real, class History> class CudaSweeps final : public Sweeps {
         copy(cut_.squares(), records, int64_t{cut_.pieces().count()} * static_cast<int64_t>(sizeof(ScaledSquares)),
              cudaMemcpyDeviceToHost);
         return cut_.join_squares().norm();
-    }
-
-    // What is waited for never arrives when a kernel fails, the caller's included, so the stream is asked now and then.
-    // What comes after the patience is lost does no harm: it carries a ticket that is asked for no more.
-    template <class Arrived> void wait_until(const Arrived &arrived) {
-        for (unsigned spins = 1; !arrived(); spins++) {
-            if (spins % 65536 != 0) continue;
-            const cudaError_t state = cudaStreamQuery(stream_);
-            if (state == cudaErrorNotReady) {
-                patience_->look();
-                continue;
-            }
-            check(state, "a kernel on the handle's stream, the caller's evaluation included");
-            if (!arrived()) throw BackendFailure(CUDA_OPT_CUDA_FAILURE, "CUDA failed: a kernel ended early");
-        }
-        std::atomic_thread_fence(std::memory_order_acquire);
     }
 
     const int64_t n_;

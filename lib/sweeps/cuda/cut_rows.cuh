@@ -23,6 +23,12 @@ class CutRows final : public SubtreeSums {
         numbers_ = numbers;
         return numbers_of(segments_.subtree_count());
     }
+    // Of all that have been looked at: those that are free.
+    double count_of_free() const {
+        double count = 0;
+        for (int k = 0; k < segments_.subtree_count(); k++) count += products(k).row_sums[free_variables];
+        return count;
+    }
     // Room for the squares of the pieces, in their places.
     ScaledSquares *squares() { return squares_.data(); }
     // They are there. Returns the first subtree's.

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "exec/map_reduce_cuda.cuh"
+#include "sweeps/cuda/zero_tiles.cuh"
 #include "sweeps/products_layout.hpp"
 #include "sweeps/rules.hpp"
 #include "sweeps/work_vectors.hpp"
@@ -20,6 +21,7 @@ template <class Real, class History> struct DeviceVectors : WorkVectors<Real, Hi
     const Real *x, *g, *diagonal;
     Real *own_diagonal; // where it is the backend's, the same
     BoxArrays<Real> box;
+    ZeroTiles zero_tiles;
     int64_t n;
 
     // The stored column behind a panel column; NULL for g, z and columns past the end.
@@ -100,6 +102,7 @@ template <class History> constexpr int64_t kept_rows = 16000000 / sizeof(History
 // tile of 32 rows would be few bytes of them.
 template <class Real, class History>
 constexpr int rows_of_lane = sizeof(Real) == 8 && sizeof(History) == 2 ? 2 : 8 / sizeof(Real);
+template <class Real, class History> constexpr int rows_of_warp = 32 * rows_of_lane<Real, History>;
 
 // In one access; the array is aligned to it.
 template <class Real, int rows> __device__ void load_rows(const Real *from, Real (&to)[rows]) {
@@ -129,6 +132,7 @@ __device__ inline float larger_size(float a, float b) { // sizes are ordered lik
 enum class InnerProducts {
     unbounded, // no products over the free rows; bounds, if there are arrays of them, are infinite
     bounded,   // before the first breakpoint: the rows are free that are not held
+    many_held, // so many that tiles of zeros are looked for
     crossing,  // beyond a threshold > 0; < 0: all rows are free
     metric,    // with a diagonal, weighted by it or not; the threshold may be 0 or above
     new_metric // and the products of the older steps over all rows, too
@@ -138,7 +142,7 @@ constexpr bool in_metric(InnerProducts kind) {
 }
 constexpr bool over_free_rows(InnerProducts kind) { return kind != InnerProducts::unbounded; }
 constexpr bool sends_ahead(InnerProducts kind) { // rows that the search may cross, where the threshold is 0
-    return kind == InnerProducts::bounded || in_metric(kind);
+    return kind == InnerProducts::bounded || kind == InnerProducts::many_held || in_metric(kind);
 }
 inline InnerProducts kind_of(const PanelRequest &request) {
     return request.older_steps      ? InnerProducts::new_metric

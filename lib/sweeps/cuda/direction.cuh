@@ -27,23 +27,27 @@ constexpr int pairs_at_once = std::is_same_v<Real, History>               ? 3
                                                                           : 6;
 
 // a g + w'q for neighbouring rows from i on: the way from x to the subspace minimiser, were there no bounds. Several
-// pairs are loaded before the first is used, so that enough bytes are on their way.
-template <class Real, class History, int rows, class Coefficients>
+// pairs are loaded before the first is used, so that enough bytes are on their way. zeros: of the tile, by age.
+template <bool looks_for_zeros, class Real, class History, int rows, class Coefficients>
 __device__ void subspace_move(const DeviceVectors<Real, History> &v, const DirectionRequest &request,
-                              const Coefficients &q, int64_t i, const Elements<Real, rows> &g, const double (&h)[rows],
-                              double (&move)[rows]) {
+                              const Coefficients &q, [[maybe_unused]] const ZeroColumns &zeros, int64_t i,
+                              const Elements<Real, rows> &g, const double (&h)[rows], double (&move)[rows]) {
     using Loaded = Elements<History, rows>;
     constexpr int at_once = pairs_at_once<Real, History>;
     const PanelRequest &p = request.panel;
     double from_g_and_y[rows] = {}, from_s[rows] = {};
+    const auto load = [&](const History *column, int which, int age) {
+        if (looks_for_zeros && zeros.of[which] >> age & 1) return Loaded{};
+        return Loaded::load(column + i);
+    };
     int slot = p.newest_slot; // older ones lie before it, around the ring
     for (int age = 0; age < p.pairs; age += at_once) {
         Loaded y[at_once], s[at_once];
 #pragma unroll
         for (int e = 0; e < at_once; e++)
             if (age + e < p.pairs) {
-                y[e] = Loaded::load(v.y(slot) + i);
-                s[e] = Loaded::load(v.s(slot) + i);
+                y[e] = load(v.y(slot), zeros_of_y, age + e);
+                s[e] = load(v.s(slot), zeros_of_s, age + e);
                 slot = slot == 0 ? v.m : slot - 1;
             }
 #pragma unroll
@@ -76,9 +80,10 @@ template <class Rule> __device__ void as_asked(const DirectionRequest &request, 
 }
 
 // Sweep 2: 2 pairs + 9 n-vectors. A thread takes `rows_` neighbouring rows; more than one only where all vectors are
-// aligned to 16 bytes.
-template <class Real, class History, class Coefficients, int rows_> struct TakeDirection {
-    static constexpr int rows = rows_;
+// aligned to 16 bytes. It may look for tiles of zeros then, if the columns are of the caller's precision.
+template <class Real, class History, class Coefficients, int rows_, bool looks_for_zeros = false> struct TakeDirection {
+    static constexpr int rows = rows_, tile_rows = rows_of_warp<Real, History>, lanes_of_tile = tile_rows / rows;
+    static_assert(!looks_for_zeros || (std::is_same_v<Real, History> && rows > 1 && lanes_of_tile <= 32));
     DeviceVectors<Real, History> v;
     DirectionRequest request;
     Coefficients q;
@@ -91,6 +96,11 @@ template <class Real, class History, class Coefficients, int rows_> struct TakeD
         } else {
             for (int64_t k = i; k < v.n; k++) take<1>(k, record);
         }
+    }
+
+    // What is known of the tile of which these rows are part, before anything else of them is asked for.
+    __device__ void look_ahead([[maybe_unused]] int64_t group) const {
+        if constexpr (looks_for_zeros) v.zero_tiles.look_ahead(group * rows / tile_rows);
     }
 
     template <int count> __device__ void take(int64_t i, DirectionRecord &record) const {
@@ -106,7 +116,9 @@ template <class Real, class History, class Coefficients, int rows_> struct TakeD
 #pragma unroll
         for (int k = 0; k < count; k++) h[k] = 1;
         if (request.panel.weighted) spread(Loaded::load(v.diagonal + i), h);
-        subspace_move(v, request, q, i, gradient, h, move);
+        ZeroColumns known;
+        if constexpr (looks_for_zeros) known = v.zero_tiles.columns(i / tile_rows);
+        subspace_move<looks_for_zeros>(v, request, q, v.zero_tiles.by_age(known, request.panel), i, gradient, h, move);
         spread(gradient, g);
 #pragma unroll
         for (int k = 0; k < count; k++) l[k] = v.box.lower_all, u[k] = v.box.upper_all;
@@ -125,10 +137,33 @@ template <class Real, class History, class Coefficients, int rows_> struct TakeD
             }
         });
         if (!v.apart && to.y_fresh) y.store(to.y_fresh + i);
+        if constexpr (looks_for_zeros && count == rows) note_zeros(i, known, y, d);
         d.store(to.d + i);
         gradient.store(to.g_base + i);
         x.store(to.x_base + i);
         stepped.store(to.x + i);
+    }
+
+    // What becomes of the tile. Its lanes come here together, but for those of one that goes past n: that stays
+    // unknown.
+    __device__ void note_zeros(int64_t i, const ZeroColumns &known, const Elements<History, rows> &y,
+                               const Elements<History, rows> &d) const {
+        const int64_t tile = i / tile_rows;
+        if ((tile + 1) * tile_rows > v.n) return;
+        const int lane = threadIdx.x % 32;
+        const unsigned together = ~0u >> (32 - lanes_of_tile) << lane / lanes_of_tile * lanes_of_tile;
+        bool moves = false, changes = false;
+#pragma unroll
+        for (int k = 0; k < rows; k++) moves |= d.v[k] != 0, changes |= y.v[k] != 0;
+        const bool zero_d = !__any_sync(together, moves), zero_y = !__any_sync(together, changes);
+        ZeroColumns now = known;
+        const auto note = [&](int which, int slot, bool zero) {
+            now.of[which] = v.zero_tiles.noted(now.of[which], slot, zero);
+        };
+        note(zeros_of_s, request.spare_slot, zero_d);
+        if (to.y_fresh) note(zeros_of_y, request.panel.newest_slot, zero_y);
+        note(zeros_of_y, request.spare_slot, false); // g_base is there
+        if (lane % lanes_of_tile == 0) v.zero_tiles.note(tile, known, now);
     }
 
     template <int count> __device__ static void spread(const Elements<Real, count> &from, double (&to_rows)[count]) {
@@ -157,7 +192,7 @@ template <class Real, class History, class Coefficients> struct FindTruncation {
         const double h[1] = {request.panel.weighted ? static_cast<double>(v.diagonal[i]) : 1.0};
         double move[1];
         const auto g = Elements<Real, 1>::load(v.g + i);
-        subspace_move(v, request, q, i, g, h, move);
+        subspace_move<false>(v, request, q, {}, i, g, h, move);
         alpha.add(truncation_of_row(at, request, h[0], move[0]));
     }
 };

@@ -16,15 +16,15 @@ using StagedSources = Sources<Real, History, 2 * most_staged_pairs, most_beside(
 // The request's panel is one with bounds, whether or not the inner products needed any, and its newest pair's y is
 // stored.
 // resident: blocks of a multiprocessor
-template <class Real, class History, int resident>
+template <class Real, class History, int resident, bool looks_for_zeros>
 __global__ void __launch_bounds__(products_threads, resident)
     direction_staged_kernel(DeviceVectors<Real, History> v,
                             const __grid_constant__ StagedSources<Real, History> sources, DirectionRequest request,
                             const __grid_constant__ CoefficientsByValue q, TrialArrays<Real, History> to, Pieces pieces,
                             int stages, bool aligned, DirectionRecord *records) {
     constexpr int rows = Stage<Real, History>::rows, lane_rows = rows_of_lane<Real, History>;
-    using OwnRing =
-        Ring<Real, History, 2 * most_staged_pairs, most_beside(InnerProducts::metric, false), stages_of_direction>;
+    using OwnRing = Ring<Real, History, 2 * most_staged_pairs, most_beside(InnerProducts::metric, false),
+                         looks_for_zeros, 0, stages_of_direction>;
     using Stored = Elements<History, lane_rows>;
     using Loaded = Elements<Real, lane_rows>;
     extern __shared__ __align__(16) unsigned char shared[];
@@ -38,14 +38,17 @@ __global__ void __launch_bounds__(products_threads, resident)
     const BlockShare share = pieces.share(v.n, rows, blockIdx.x, gridDim.x, products_warps);
     const int end = static_cast<int>(share.end), step = static_cast<int>(share.step);
     const int first_tile = static_cast<int>(share.begin + share.offset + warp);
-    OwnRing ring(sources, place, v.box, v.n, aligned ? static_cast<int>(v.n / rows) : 0,
+    OwnRing ring(sources, place, v, panel, aligned ? static_cast<int>(v.n / rows) : 0,
                  shared + warp * stages * place.bytes(), stages);
-    const auto ask = [&](int tile) { ring.ask(tile < end ? tile : -1); };
+    const auto inside = [&](int tile) { return tile < end ? tile : -1; };
+    const auto ask = [&](int tile) { ring.ask(inside(tile), inside(tile + step)); };
+    ring.look_ahead(inside(first_tile));
     DirectionRecord all, run;
     int until_joined = run_rows;
     for (int s = 0; s < stages - 1; s++) ask(first_tile + s * step);
     for (int tile = first_tile; tile - warp < end; tile += step) {
-        __syncthreads(); // warps in step: what they write, in small pieces, lies side by side
+        // Warps in step: what they write, in small pieces, lies side by side. Tiles of zeros would wait for the others.
+        if constexpr (!looks_for_zeros) __syncthreads();
         if (tile >= end) continue;
         ask(tile + (stages - 1) * step);
         unsigned char *const stage = ring.await();
@@ -62,12 +65,13 @@ __global__ void __launch_bounds__(products_threads, resident)
         };
         const auto y_of = [&](int age) { return Stored::load(entries + 2 * age * column_stride); };
         const auto s_of = [&](int age) { return Stored::load(entries + (2 * age + 1) * column_stride); };
+        const int pairs = ring.others_are_zero() ? 0 : panel.pairs;
         int age = 0;
-        for (; age + 1 < panel.pairs; age += 2) { // two pairs' loads before the first's use
+        for (; age + 1 < pairs; age += 2) { // two pairs' loads before the first's use
             const Stored y = y_of(age), s = s_of(age), older_y = y_of(age + 1), older_s = s_of(age + 1);
             add_pair(age, y, s), add_pair(age + 1, older_y, older_s);
         }
-        if (age < panel.pairs) add_pair(age, y_of(age), s_of(age));
+        if (age < pairs) add_pair(age, y_of(age), s_of(age));
         const int64_t i = int64_t{tile} * rows + lane * lane_rows;
         Stored d{};
         Loaded stepped{};
@@ -100,6 +104,12 @@ __global__ void __launch_bounds__(products_threads, resident)
                 to.x[i + k] = stepped.v[k];
             }
         }
+        if constexpr (looks_for_zeros) {
+            bool moves = false;
+#pragma unroll
+            for (int k = 0; k < lane_rows; k++) moves |= d[k] != 0;
+            ring.note_zeros(tile, zeros_of_s, request.spare_slot, moves);
+        }
         if (--until_joined == 0) {
             all.join(run);
             run = {};
@@ -128,8 +138,11 @@ int launch_staged_direction(const DeviceVectors<Real, History> &v, DirectionRequ
     const bool more = stages > 1 && stages_of(most_direction_resident) == stages;
     const int resident = more ? most_direction_resident : direction_resident,
               blocks = row_blocks(at.pieces, v.n, multiprocessors * resident);
-    const auto kernel = more ? direction_staged_kernel<Real, History, most_direction_resident>
-                             : direction_staged_kernel<Real, History, direction_resident>;
+    const bool looks = v.zero_tiles.are_kept();
+    const auto kernel = more    ? looks ? direction_staged_kernel<Real, History, most_direction_resident, true>
+                                        : direction_staged_kernel<Real, History, most_direction_resident, false>
+                           : looks ? direction_staged_kernel<Real, History, direction_resident, true>
+                                : direction_staged_kernel<Real, History, direction_resident, false>;
     CoefficientsByValue q{};
     std::copy(request.coefficients, request.coefficients + panel::columns(request.panel.pairs), q.q);
     const StagedSources<Real, History> sources(v, request.panel, place);

@@ -72,7 +72,7 @@ __global__ void __launch_bounds__(products_threads, resident_blocks(blocks))
                           ProductsRequest request, ProductsLayout layout, SendAhead ahead, Pieces pieces, int stages,
                           bool aligned, double *partials) {
     constexpr bool free_gram = over_free_rows(kind), metric = in_metric(kind);
-    constexpr bool new_metric = kind == InnerProducts::new_metric;
+    constexpr bool new_metric = kind == InnerProducts::new_metric, many_held = kind == InnerProducts::many_held;
     constexpr bool apart = DeviceVectors<Real, History>::apart;
     constexpr int rows = Stage<Real, History>::rows, lane_rows = rows_of_lane<Real, History>;
     using Products = LaneProducts<blocks, kind>;
@@ -107,21 +107,22 @@ __global__ void __launch_bounds__(products_threads, resident_blocks(blocks))
         reinterpret_cast<double2 *>(shared + products_warps * stages * place.bytes()) + (metric ? warp * rows : 0);
 
     const WarpTiles tiles(pieces, v.n, rows);
-    using OwnRing = Ring<Real, History, most_stored(blocks, kind), most_beside(kind, apart)>;
-    OwnRing ring(sources, place, v.box, v.n,
+    using OwnRing = Ring<Real, History, most_stored(blocks, kind), most_beside(kind, apart), many_held>;
+    OwnRing ring(sources, place, v, request,
                  OwnRing::whole_tiles(place, v.n, aligned, tiles.first, stages * tiles.step),
                  shared + warp * stages * place.bytes(), stages);
     take_off_rows_past_the_end<kind, lane_rows>(own_sums, v.n, tiles.first, lane, request);
-    const auto ask = [&](int tile) { ring.ask(tile >= tiles.begin ? tile : -1); };
+    const auto inside = [&](int tile) { return tile >= tiles.begin ? tile : -1; };
+    const auto ask = [&](int tile) { ring.ask(inside(tile), inside(tile - tiles.step)); };
     await_kernel_before(); // the caller's evaluation
+    ring.look_ahead(inside(tiles.first));
     for (int s = 0; s < stages - 1; s++) ask(tiles.first - s * tiles.step);
     for (int tile = tiles.first; tile >= tiles.begin; tile -= tiles.step) {
         ask(tile - (stages - 1) * tiles.step);
         unsigned char *const stage = ring.await();
 
         RowsAhead<Real, lane_rows> at;
-        load_own_rows<free_gram>(place, stage, request.fresh && place.columns > 0, at,
-                                 v.y(request.newest_slot) + int64_t{tile} * rows, tile < kept_rows<History> / rows);
+        const bool any_y = load_own_rows<free_gram>(place, stage, request, tile, sources.list[0], at);
         if constexpr (metric) {
             load_rows(place.vector(stage, place.h) + lane * lane_rows, at.h);
             const MetricRows<Real, History> here{v, request, place.column(stage, 0) + lane * lane_rows,
@@ -204,6 +205,7 @@ __global__ void __launch_bounds__(products_threads, resident_blocks(blocks))
                 products.add(w, w);
             }
         }
+        if (many_held && apart && request.fresh) ring.note_zeros(tile, zeros_of_y, request.newest_slot, any_y);
         __syncwarp(); // the stage is free for the tile after next
     }
     __pipeline_wait_prior(0);

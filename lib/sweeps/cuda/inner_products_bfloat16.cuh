@@ -29,7 +29,7 @@ __global__ void __launch_bounds__(products_threads, bfloat16_resident(octets))
                                    const __grid_constant__ Bfloat16Sources<Real, octets, kind> sources,
                                    PanelRequest request, ProductsLayout layout, SendAhead ahead, Pieces pieces,
                                    int stages, bool aligned, double *partials) {
-    constexpr bool free_gram = over_free_rows(kind);
+    constexpr bool free_gram = over_free_rows(kind), many_held = kind == InnerProducts::many_held;
     constexpr int rows = Stage<Real, bfloat16>::rows, lane_rows = rows_of_lane<Real, bfloat16>;
     using Products = Bfloat16Products<octets, free_gram>;
     using Beside = Bfloat16Beside<Real>;
@@ -57,37 +57,43 @@ __global__ void __launch_bounds__(products_threads, bfloat16_resident(octets))
     LaneSums<Real> own_sums;
     double slope = 0; // g's_new, which the line search wants in double precision
     const WarpTiles tiles(pieces, v.n, rows);
-    using OwnRing = Ring<Real, bfloat16, most_bfloat16_stored(octets), most_beside(kind, true)>;
-    OwnRing ring(sources, place, v.box, v.n,
+    // The first eight columns are y, s, three parts of g, y, s, y. Where the others are 0, there is little to multiply.
+    constexpr int most_columns = most_bfloat16_stored(octets), in_first_octet = column_block - gradient_parts;
+    constexpr bool may_lead_alone = many_held && octets > 3;
+    using OwnRing = Ring<Real, bfloat16, most_columns, most_beside(kind, true), many_held,
+                         may_lead_alone ? in_first_octet : most_columns>;
+    OwnRing ring(sources, place, v, request,
                  OwnRing::whole_tiles(place, v.n, aligned, tiles.first, stages * tiles.step),
                  shared + warp * stages * place.bytes(), stages);
     take_off_rows_past_the_end<kind, lane_rows>(own_sums, v.n, tiles.first, lane, request);
-    const auto ask = [&](int tile) { ring.ask(tile >= tiles.begin ? tile : -1); };
+    const auto inside = [&](int tile) { return tile >= tiles.begin ? tile : -1; };
+    const auto ask = [&](int tile) { ring.ask(inside(tile), inside(tile - tiles.step)); };
     await_kernel_before(); // the caller's evaluation
+    ring.look_ahead(inside(tiles.first));
     for (int s = 0; s < stages - 1; s++) ask(tiles.first - s * tiles.step);
     int until_passed_on = tiles_passed_on;
+    bool others_wait = false; // to be passed on
     for (int tile = tiles.first; tile >= tiles.begin; tile -= tiles.step) {
         ask(tile - (stages - 1) * tiles.step);
         unsigned char *const stage = ring.await();
 
         RowsAhead<Real, lane_rows> at;
-        load_own_rows<free_gram>(place, stage, request.fresh, at, v.y(request.newest_slot) + int64_t{tile} * rows,
-                                 tile < kept_rows<bfloat16> / rows);
+        const bool any_y = load_own_rows<free_gram>(place, stage, request, tile, sources.list[0], at);
         bool is_free[lane_rows], candidate[lane_rows];
         Real z[lane_rows];
         const bool any_candidate = look_at_rows<kind>(at, 0, own_sums, is_free, z, candidate);
         const auto s_new = Elements<bfloat16, lane_rows>::load(place.column(stage, 1) + lane * lane_rows);
-        bool any = false;
-#pragma unroll
-        for (int k = 0; k < lane_rows; k++) {
-            slope += at.g[k] * s_new[k];
-            store_parts(static_cast<float>(at.g[k]), parts + lane * lane_rows + k, Beside::stride);
-            if (free_gram) mask[lane * lane_rows + k].bits = is_free[k] ? 0xffff : 0;
-            any |= is_free[k];
-        }
-        const unsigned any_free = free_gram ? __ballot_sync(~0u, any) : 0;
+        static_assert(lane_rows == 2);
+        slope += at.g[0] * s_new[0];
+        slope += at.g[1] * s_new[1];
+        store_parts(static_cast<float>(at.g[0]), static_cast<float>(at.g[1]), parts + lane * 2, Beside::stride);
+        const unsigned own_free = (is_free[0] ? 0xffffu : 0) | (is_free[1] ? 0xffff0000u : 0);
+        if (free_gram) *reinterpret_cast<unsigned *>(mask + lane * 2) = own_free;
+        const unsigned any_free = free_gram ? __ballot_sync(~0u, own_free) : 0;
         __syncwarp();
+        const bool leading_alone = may_lead_alone && ring.others_are_zero();
         if (any_candidate) {
+            if (leading_alone) ring.clear_others(stage);
             double t[lane_rows];
             look_at_candidates<kind>(at, candidate, ahead.reach, own_sums, t);
             if (ahead.below > 0)
@@ -95,22 +101,42 @@ __global__ void __launch_bounds__(products_threads, bfloat16_resident(octets))
         }
 
         const unsigned stage_at = shared_address(stage);
-#pragma unroll
-        for (int group = 0; group < rows / 16; group++) {
-            unsigned w[Products::even][2], lane_mask[2] = {};
-#pragma unroll
-            for (int b = 0; b < (octets + 1) / 2; b++)
-                load_matrices((b == 0 && of_parts ? at_parts : stage_at + at_column[b]) + group * 32, w[2 * b],
-                              w[2 * b + 1]);
+        const auto load_two_octets = [&](int group, int b, unsigned(&first)[2], unsigned(&second)[2]) {
+            load_matrices((b == 0 && of_parts ? at_parts : stage_at + at_column[b]) + group * 32, first, second);
+        };
+        const auto load_mask = [&](int group, unsigned(&lane_mask)[2]) {
             if (free_gram) {
                 const bfloat16 *const own = mask + group * 16 + lane % 4 * 2;
                 lane_mask[0] = *reinterpret_cast<const unsigned *>(own);
                 lane_mask[1] = *reinterpret_cast<const unsigned *>(own + 8);
             }
-            constexpr int lanes = 16 / lane_rows;
-            products.add(w, lane_mask, any_free >> group * lanes & ((1u << lanes) - 1));
+        };
+        if (leading_alone) {
+#pragma unroll
+            for (int group = 0; group < rows / 16; group++) {
+                unsigned w[2][2], lane_mask[2] = {};
+                load_two_octets(group, 0, w[0], w[1]);
+                load_mask(group, lane_mask);
+                products.add_leading(w[0], lane_mask);
+            }
+        } else {
+            others_wait = true;
+#pragma unroll
+            for (int group = 0; group < rows / 16; group++) {
+                unsigned w[Products::even][2], lane_mask[2] = {};
+#pragma unroll
+                for (int b = 0; b < (octets + 1) / 2; b++) load_two_octets(group, b, w[2 * b], w[2 * b + 1]);
+                load_mask(group, lane_mask);
+                constexpr int lanes = 16 / lane_rows;
+                products.add(w, lane_mask, any_free >> group * lanes & ((1u << lanes) - 1));
+            }
         }
-        if (--until_passed_on == 0) products.pass_on(), until_passed_on = tiles_passed_on;
+        if (--until_passed_on == 0) {
+            if (!may_lead_alone || others_wait) products.pass_on();
+            else products.pass_on_leading();
+            until_passed_on = tiles_passed_on, others_wait = false;
+        }
+        if (many_held && request.fresh) ring.note_zeros(tile, zeros_of_y, request.newest_slot, any_y);
         __syncwarp(); // the stage is free for the tile after next
     }
     products.pass_on();
@@ -126,8 +152,16 @@ __global__ void __launch_bounds__(products_threads, bfloat16_resident(octets))
         warp_slopes[warp] = slope;
     }
     __syncthreads();
+    // A thread an element, warp after warp, to the place of the first one's.
+    for (int e = threadIdx.x; e < Products::elements; e += products_threads) {
+        double sum = warp_products[e];
+#pragma unroll
+        for (int k = 1; k < products_warps; k++) sum += warp_products[k * Products::elements + e];
+        warp_products[e] = sum;
+    }
+    __syncthreads();
 
-    // A thread an element, warp after warp, straight to the block's place among the partial sums.
+    // Straight to the block's place among the partial sums.
     const auto store = [&](int entry, double value) {
         partials[static_cast<int64_t>(entry) * gridDim.x + pieces.place(block_of_pieces(pieces))] = value;
     };
@@ -138,9 +172,7 @@ __global__ void __launch_bounds__(products_threads, bfloat16_resident(octets))
         double sum = 0;
         if (i == panel::displacement || j == panel::displacement) return sum;
         for (int a = 0; a < count(i); a++)
-            for (int b = 0; b < count(j); b++)
-                for (int k = 0; k < products_warps; k++)
-                    sum += warp_products[k * Products::elements + place_of(first(i) + a, first(j) + b)];
+            for (int b = 0; b < count(j); b++) sum += warp_products[place_of(first(i) + a, first(j) + b)];
         return sum;
     };
     for (int e = threadIdx.x; e < columns * columns; e += products_threads) {

@@ -15,16 +15,22 @@ template <class Real, class History, class Ahead> class ProductsLaunch {
   public:
     ProductsLaunch(const DeviceVectors<Real, History> &v, const ProductsRequest &request, const ProductsLayout &layout,
                    double *partials, const LaunchPlace &place, const Ahead &ahead)
-        : v_(v), request_(request), layout_(layout), partials_(partials), place_(place), ahead_(ahead) {}
+        : v_(v), request_(request), layout_(layout), partials_(partials), place_(place), ahead_(ahead) {
+        request_.fresh = request.fresh && request.pairs > 0;
+    }
 
     // Returns how many blocks of partial sums there are.
     int operator()() {
         if constexpr (std::is_same_v<History, bfloat16>)
-            if (has_bfloat16_kernel(request_))
-                return request_.free_gram ? in_single<InnerProducts::bounded>() : in_single<InnerProducts::unbounded>();
-        switch (kind_of(request_)) {
+            if (has_bfloat16_kernel(request_)) switch (kind()) {
+                case InnerProducts::unbounded: return in_single<InnerProducts::unbounded>();
+                case InnerProducts::many_held: return in_single<InnerProducts::many_held>();
+                default: return in_single<InnerProducts::bounded>();
+                }
+        switch (kind()) {
         case InnerProducts::unbounded: return in_double<InnerProducts::unbounded>();
         case InnerProducts::bounded: return in_double<InnerProducts::bounded>();
+        case InnerProducts::many_held: return in_double<InnerProducts::many_held>();
         case InnerProducts::crossing: return in_double<InnerProducts::crossing>();
         case InnerProducts::metric: return in_double<InnerProducts::metric>();
         default: return in_double<InnerProducts::new_metric>();
@@ -32,6 +38,15 @@ template <class Real, class History, class Ahead> class ProductsLaunch {
     }
 
   private:
+    InnerProducts kind() const {
+        const InnerProducts kind = kind_of(request_);
+        return kind == InnerProducts::bounded && v_.zero_tiles.are_kept() ? InnerProducts::many_held : kind;
+    }
+    // By a kernel that tells nothing of its zeros.
+    void y_is_stored() const {
+        if (v_.apart && request_.fresh) v_.zero_tiles.forget(place_.stream);
+    }
+
     template <InnerProducts kind> int in_double() {
         switch (column_blocks(multiplied_columns(layout_.columns, kind))) {
         case 1: return in_double<1, kind>();
@@ -64,6 +79,7 @@ template <class Real, class History, class Ahead> class ProductsLaunch {
         if (shared > place_.block_shared) return wide<kind>(); // a small device
         for (int k = 0; k < request_.update.count; k++)        // m = 1
             if (v_.age_of(request_, request_.update.pairs[k].slot) >= request_.pairs) learn_apart();
+        if constexpr (kind != InnerProducts::many_held) y_is_stored();
         const SourcesOf<Real, History, blocks, kind> sources(v_, request_, stage);
         const int grid = row_blocks(place_.pieces, v_.n, multiprocessors * a_processor);
         launch_behind(place_.early, "the launch of sweep 1", inner_products_kernel<Real, History, blocks, kind>, grid,
@@ -73,7 +89,9 @@ template <class Real, class History, class Ahead> class ProductsLaunch {
     }
 
     template <InnerProducts kind> int wide() {
+        if constexpr (kind == InnerProducts::many_held) return wide<InnerProducts::bounded>();
         learn_apart();
+        y_is_stored();
         const int tiles = panel_tiles(layout_.columns);
         const Pieces pieces = place_.pieces.undivided(); // there are tiles for many multiprocessors
         const int rows = row_blocks(pieces, v_.n, tile_kernel_rows(layout_.columns));
@@ -108,6 +126,7 @@ template <class Real, class History, class Ahead> class ProductsLaunch {
         const int ring = products_warps * stages * stage.bytes() + beside;
         const int meeting = products_warps * Bfloat16Products<octets, over_free_rows(kind)>::elements *
                             static_cast<int>(sizeof(double));
+        if constexpr (kind != InnerProducts::many_held) y_is_stored();
         const Bfloat16Sources<Real, octets, kind> sources(v_, request_, stage);
         const int grid = row_blocks(place_.pieces, v_.n, multiprocessors * a_processor);
         launch_behind(place_.early, "the launch of sweep 1", inner_products_bfloat16_kernel<Real, octets, kind>, grid,

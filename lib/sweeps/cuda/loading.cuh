@@ -24,6 +24,7 @@ template <class Real, class History> class KernelLoader {
     KernelLoader(int columns, int block_shared) : columns_(columns), block_shared_(block_shared) {
         sweeps_1<InnerProducts::unbounded>();
         sweeps_1<InnerProducts::bounded>();
+        sweeps_1<InnerProducts::many_held>();
         sweeps_1<InnerProducts::crossing>();
         sweeps_1<InnerProducts::metric>();
         sweeps_1<InnerProducts::new_metric>();
@@ -31,15 +32,20 @@ template <class Real, class History> class KernelLoader {
             using Octets = std::make_integer_sequence<int, most_octets - least_octets + 1>;
             bfloat16_sweeps_1<InnerProducts::unbounded>(Octets());
             bfloat16_sweeps_1<InnerProducts::bounded>(Octets());
+            bfloat16_sweeps_1<InnerProducts::many_held>(Octets());
         }
         now(reduce_partials);
         now(reduce_pieces);
         now(find_crossed<Real, History, false>);
         now(find_crossed<Real, History, true>);
         sweeps_2<CoefficientsByValue>();
+        if constexpr (std::is_same_v<Real, History>)
+            direction<CoefficientsByValue, direction_rows<Real, History>, true>();
         if constexpr (!std::is_same_v<Real, History>) {
-            with_shared_memory(direction_staged_kernel<Real, History, direction_resident>);
-            with_shared_memory(direction_staged_kernel<Real, History, most_direction_resident>);
+            with_shared_memory(direction_staged_kernel<Real, History, direction_resident, false>);
+            with_shared_memory(direction_staged_kernel<Real, History, most_direction_resident, false>);
+            with_shared_memory(direction_staged_kernel<Real, History, direction_resident, true>);
+            with_shared_memory(direction_staged_kernel<Real, History, most_direction_resident, true>);
         }
         if (columns > CoefficientsByValue::capacity) sweeps_2<CoefficientsInMemory>();
         reduction<StartRecord, CheckStart<Real>>();
@@ -69,8 +75,8 @@ template <class Real, class History> class KernelLoader {
         direction<Coefficients, 1>();
         reduction<Min, FindTruncation<Real, History, Coefficients>>();
     }
-    template <class Coefficients, int rows> static void direction() {
-        using Rule = TakeDirection<Real, History, Coefficients, rows>;
+    template <class Coefficients, int rows, bool looks_for_zeros = false> static void direction() {
+        using Rule = TakeDirection<Real, History, Coefficients, rows, looks_for_zeros>;
         now(map_blocks_kernel<DirectionRecord, direction_resident, Rule>);
         now(map_pieces_kernel<DirectionRecord, direction_resident, rows, Rule>);
     }
@@ -79,7 +85,7 @@ template <class Real, class History> class KernelLoader {
     }
     template <InnerProducts kind, int... before> void sweeps_1(std::integer_sequence<int, before...>) const {
         (sweep_1<before + 1, kind>(), ...);
-        now(inner_products_tile_kernel<Real, History, kind>);
+        if constexpr (kind != InnerProducts::many_held) now(inner_products_tile_kernel<Real, History, kind>);
     }
     template <int blocks, InnerProducts kind> void sweep_1() const {
         if constexpr (PanelsOfBlocks(blocks, kind).most_pairs > 0) {

@@ -25,10 +25,12 @@ struct WarpTiles {
 
 // The lane's own rows of a tile, h but for products in a metric. Of a fresh pair y_new = g - g_base, of which g_base is
 // stored, is formed on the way; rounded as it will be stored. Where g_base has a vector of its own, y_new is stored at
-// once, so that sweep 2 reads the column and not g_base: in y_to, the tile's rows of it, and kept in the cache or not.
+// once, so that sweep 2 reads the column newest_y and not g_base: kept in the cache or not. Returns whether any of it
+// is not 0.
 template <bool bounds, class Real, class History, int rows>
-__device__ void load_own_rows(const StageLayout<Real, History> &place, unsigned char *stage, bool fresh,
-                              RowsAhead<Real, rows> &at, [[maybe_unused]] History *y_to, [[maybe_unused]] bool kept) {
+__device__ bool load_own_rows(const StageLayout<Real, History> &place, unsigned char *stage,
+                              const PanelRequest &request, int tile, [[maybe_unused]] const History *newest_y,
+                              RowsAhead<Real, rows> &at) {
     const int own = threadIdx.x % 32 * rows;
     const auto mine = [&](int vector) { return place.vector(stage, vector) + own; };
     load_rows(mine(place.x), at.x);
@@ -37,7 +39,7 @@ __device__ void load_own_rows(const StageLayout<Real, History> &place, unsigned 
         load_rows(mine(place.l), at.l);
         load_rows(mine(place.u), at.u);
     }
-    if (!fresh) return;
+    if (!request.fresh) return false;
     History *const y_new = place.column(stage, 0) + own;
     alignas(rows * sizeof(Real)) Real g_base[rows];
     if constexpr (DeviceVectors<Real, History>::apart) load_rows(mine(place.g_base), g_base);
@@ -47,9 +49,15 @@ __device__ void load_own_rows(const StageLayout<Real, History> &place, unsigned 
     for (int k = 0; k < rows; k++) y.v[k] = gradient_change<History>(at.g[k], g_base[k]);
     y.store(y_new);
     if constexpr (DeviceVectors<Real, History>::apart) {
-        if (kept) y.store_kept(y_to + own);
-        else y.store(y_to + own);
+        constexpr int tile_rows = rows_of_warp<Real, History>;
+        History *const y_to = const_cast<History *>(newest_y) + int64_t{tile} * tile_rows + own;
+        if (tile < kept_rows<History> / tile_rows) y.store_kept(y_to);
+        else y.store(y_to);
     }
+    bool any = false;
+#pragma unroll
+    for (int k = 0; k < rows; k++) any |= y[k] != 0;
+    return any;
 }
 
 // The lanes' rows with breakpoints t that are wanted ahead. first: of the tile; factor(row, column): what scales an

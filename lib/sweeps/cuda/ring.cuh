@@ -13,7 +13,7 @@ namespace cudaopt {
 // A stage holds a tile of the vectors that sweep 1 reads: first the stored columns, y_0, s_0, y_1, s_1, ..., which go
 // on with zeros after n, then the caller's, which end at n: x, g, and as far as they are wanted l, u, h and g_base.
 template <class Real, class History> struct Stage {
-    static constexpr int rows = 32 * rows_of_lane<Real, History>;
+    static constexpr int rows = rows_of_warp<Real, History>;
     // Vectors lie so far apart that the lanes of an access to two rows fall on different banks.
     static constexpr int stride = rows + 8;
     static constexpr int column_bytes = stride * sizeof(History), vector_bytes = stride * sizeof(Real);
@@ -100,24 +100,31 @@ __device__ inline unsigned shared_address(const void *pointer) {
     return static_cast<unsigned>(__cvta_generic_to_shared(pointer));
 }
 
-// 16 bytes from global to shared memory, which arrive while the thread goes on; past the first-level cache.
-__device__ inline void copy16(unsigned to_shared, const void *from) {
-    asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(to_shared), "l"(from) : "memory");
+// 16 bytes from global to shared memory, which arrive while the thread goes on; past the first-level cache. zeros: in
+// their place, and nothing is read.
+__device__ inline void copy16(unsigned to_shared, const void *from, bool zeros = false) {
+    asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(to_shared), "l"(from), "r"(zeros ? 0 : 16)
+                 : "memory");
 }
 
-template <class Real, class History, int most_columns, int most_vectors, int most_stages = stages_of_products>
+// always: where it looks for zeros, columns that a stage has in any case; the others are not in it where all of them
+// are 0 in a tile.
+template <class Real, class History, int most_columns, int most_vectors, bool looks_for_zeros,
+          int always = most_columns, int most_stages = stages_of_products>
 class Ring {
   public:
     using Place = StageLayout<Real, History>;
     using From = Sources<Real, History, most_columns, most_vectors>;
 
     // Tiles from whole_tiles on are copied row by row.
-    __device__ Ring(const From &sources, const Place &place, const BoxArrays<Real> &box, int64_t n, int whole_tiles,
-                    unsigned char *first, int stages)
-        : sources_(sources), place_(place), box_(box), n_(n), whole_tiles_(whole_tiles), first_(first),
+    __device__ Ring(const From &sources, const Place &place, const DeviceVectors<Real, History> &v,
+                    const PanelRequest &panel, int whole_tiles, unsigned char *first, int stages)
+        : sources_(sources), place_(place), v_(v), panel_(panel), whole_tiles_(whole_tiles), first_(first),
           columns_to_(shared_address(Place::column(first, Columns::vector()) + Columns::row())),
           vectors_to_(shared_address(place.vector(first, Vectors::vector()) + Vectors::row())), size_(place.bytes()),
           end_(stages * size_) {
+        // Else they would be formed anew for each copy.
+        if constexpr (looks_for_zeros) asm volatile("" : "+r"(columns_to_), "+r"(vectors_to_));
         for (int k = place.copied; k < place.vectors; k++)
             for (int stage = 0; stage < end_; stage += size_)
                 for (int row = threadIdx.x % 32; row < rows; row += 32)
@@ -133,25 +140,52 @@ class Ring {
         return !aligned ? 0 : zeros_left ? first_tile - tiles_until_next : static_cast<int>(n / rows);
     }
 
-    // Begin to copy a tile into the next free stage. Of a negative one there is nothing to copy.
-    __device__ void ask(int tile) {
+    // The tile that will be asked for first.
+    __device__ void look_ahead(int tile) {
+        if (looks_for_zeros && tile >= 0) zeros_[0] = v_.zero_tiles.slots(tile, own_zeros());
+    }
+    // Begin to copy a tile into the next free stage, and look at the one that will be asked for then. Of a negative one
+    // there is nothing to copy.
+    __device__ void ask(int tile, int then) {
         if (tile >= 0) {
             const bool whole = tile < whole_tiles_;
             const int count = place_.columns + (!From::apart && whole ? place_.copied : 0) - Columns::vector();
             const int least = From::apart ? place_.first_copied - Columns::vector() : 0;
             const int64_t base = int64_t{tile} * rows, column_row = base + Columns::row(),
                           vector_row = base + Vectors::row();
-#pragma unroll
-            for (int k = 0; k < From::in_list; k += Columns::at_once)
+            unsigned zero = 0; // by age, the lane's
+            bool others = true;
+            if constexpr (looks_for_zeros) {
+                zero = v_.zero_tiles.by_age(zeros_[0], panel_);
+                if constexpr (always < most_columns) {
+                    const int from_age = own_zeros() == zeros_of_y ? (always + 1) / 2 : always / 2;
+                    others = __any_sync(~0u, (~zero & ((1u << panel_.pairs) - 1)) >> from_age);
+                    if (!others) zeros_[0] |= ZeroTiles::not_a_slot;
+                }
+                zero >>= Columns::vector() / 2;
+            }
+            const auto copy = [&](int k) {
                 if (k < count && k >= least)
                     copy16(columns_to_ + ahead_ + k * Tile::column_bytes,
-                           sources_.list[Columns::vector() + k] + column_row);
+                           sources_.list[Columns::vector() + k] + column_row, k < 64 && zero >> k / 2 & 1);
+            };
+#pragma unroll
+            for (int k = 0; k < std::min(always, From::in_list); k += Columns::at_once) copy(k);
+            if (others) {
+#pragma unroll
+                for (int k = first_of_others; k < From::in_list; k += Columns::at_once) copy(k);
+            }
 #pragma unroll
             for (int k = 0; From::apart && k < From::beside; k += Vectors::at_once)
                 if (whole && Vectors::vector() + k < place_.copied)
                     copy16(vectors_to_ + ahead_ + k * Tile::vector_bytes,
                            sources_.vectors[Vectors::vector() + k] + vector_row);
             if (!whole) copy_in_pieces(base);
+        }
+        if constexpr (looks_for_zeros) {
+#pragma unroll
+            for (int s = most_stages; s > 0; s--) zeros_[s] = zeros_[s - 1];
+            look_ahead(then);
         }
         __pipeline_commit();
         ahead_ = ahead_ + size_ == end_ ? 0 : ahead_ + size_;
@@ -168,6 +202,27 @@ class Ring {
         return stage;
     }
 
+    // Which of the stored columns are 0 in the tile of the latest await(), by their slots: Y's or S's, as the lane has.
+    __device__ unsigned zeros() const {
+        return size_ == end_ ? zeros_[1] : most_stages == 3 && end_ == 3 * size_ ? zeros_[most_stages] : zeros_[2];
+    }
+    __device__ static int own_zeros() { return Columns::vector() % 2 == 0 ? zeros_of_y : zeros_of_s; }
+    // Whether all columns of the tile are 0 but the first, `always`.
+    __device__ bool others_are_zero() const { return looks_for_zeros && zeros() & ZeroTiles::not_a_slot; }
+    // Where they are, for who reads them nevertheless.
+    __device__ void clear_others(unsigned char *stage) const {
+        for (int k = always; k < place_.columns; k++)
+            for (int row = threadIdx.x % 32; row < rows; row += 32) place_.column(stage, k)[row] = History(0);
+        __syncwarp();
+    }
+    // What the lanes have stored of one of the tile's columns, some of it not 0 or all. All lanes of a warp call it.
+    __device__ void note_zeros(int tile, int which, int slot, bool not_zero) const {
+        if ((int64_t{tile} + 1) * rows > v_.n) return;
+        const bool zero = !__any_sync(~0u, not_zero);
+        if (threadIdx.x % 32 == (which == zeros_of_y ? 0 : Columns::lanes))
+            v_.zero_tiles.note(tile, which, zeros() & ~ZeroTiles::not_a_slot, slot, zero);
+    }
+
   private:
     using Tile = Stage<Real, History>;
     static constexpr int rows = Tile::rows;
@@ -179,10 +234,12 @@ class Ring {
         __device__ static int row() { return threadIdx.x % lanes * piece; }
     };
     using Columns = Share<History>;
+    static constexpr int first_of_others = (always + Columns::at_once - 1) / Columns::at_once * Columns::at_once;
+    static_assert(Columns::at_once % 2 == 0, "a lane has columns of Y alone, or of S");
     using Vectors = Share<Real>;
 
     __device__ Real bound_of_all(int k) const {
-        return static_cast<Real>(k == place_.l ? box_.lower_all : box_.upper_all);
+        return static_cast<Real>(k == place_.l ? v_.box.lower_all : v_.box.upper_all);
     }
 
     // The caller's vectors where the tile goes past n, or where they are not aligned.
@@ -190,7 +247,7 @@ class Ring {
         for (int k = 0; k < place_.vectors; k++)
             for (int row = threadIdx.x % 32; row < rows; row += 32) {
                 Real *const element = place_.vector(first_ + ahead_, k) + row;
-                if (base + row >= n_) *element = k == place_.h ? 1 : 0;
+                if (base + row >= v_.n) *element = k == place_.h ? 1 : 0;
                 else if (k >= place_.copied) *element = bound_of_all(k);
                 else __pipeline_memcpy_async(element, sources_.vector(place_, k) + base + row, sizeof(Real));
             }
@@ -198,13 +255,15 @@ class Ring {
 
     const From &sources_;
     const Place place_;
-    const BoxArrays<Real> &box_;
-    const int64_t n_;
+    const DeviceVectors<Real, History> &v_;
+    const PanelRequest &panel_;
     const int whole_tiles_;
     unsigned char *const first_;
-    const unsigned columns_to_, vectors_to_; // where the lane's first copies go in the first stage
-    const int size_, end_;                   // bytes of a stage, and of all
+    unsigned columns_to_, vectors_to_; // where the lane's first copies go in the first stage
+    const int size_, end_;             // bytes of a stage, and of all
     int now_ = 0, ahead_ = 0;
+    unsigned zeros_[most_stages + 1] =
+        {}; // of the tile that comes next, of the latest asked for, of the one before, ...
 };
 
 } // namespace cudaopt

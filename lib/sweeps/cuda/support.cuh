@@ -3,6 +3,7 @@
 
 #include <cuda_runtime.h>
 
+#include <atomic>
 #include <cstdio>
 #include <new>
 
@@ -104,6 +105,22 @@ inline void wait_for_stream(cudaStream_t stream, Patience &patience, const char 
     cudaError_t state = cudaErrorNotReady;
     while ((state = cudaStreamQuery(stream)) == cudaErrorNotReady) patience.look();
     check(state, what);
+}
+
+// What is waited for never arrives when a kernel fails, the caller's included, so the stream is asked now and then.
+// What comes after the patience is lost does no harm: it carries a ticket that is asked for no more.
+template <class Arrived> void wait_until(cudaStream_t stream, Patience &patience, const Arrived &arrived) {
+    for (unsigned spins = 1; !arrived(); spins++) {
+        if (spins % 65536 != 0) continue;
+        const cudaError_t state = cudaStreamQuery(stream);
+        if (state == cudaErrorNotReady) {
+            patience.look();
+            continue;
+        }
+        check(state, "a kernel on the handle's stream, the caller's evaluation included");
+        if (!arrived()) throw BackendFailure(CUDA_OPT_CUDA_FAILURE, "CUDA failed: a kernel ended early");
+    }
+    std::atomic_thread_fence(std::memory_order_acquire);
 }
 
 } // namespace cudaopt

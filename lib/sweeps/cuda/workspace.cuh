@@ -27,6 +27,7 @@ template <class Real, class History> struct CudaWorkspace {
         partials.allocate(partial_sums);
         scratch.allocate(map_reduce_scratch_bytes<StartRecord>());
         counters.allocate(4);
+        zero_tiles.allocate((pitch + rows_of_warp<Real, History> - 1) / rows_of_warp<Real, History>);
         if (columns > CoefficientsByValue::capacity) {
             coefficients.allocate(columns);
             staged_coefficients.allocate(columns);
@@ -46,10 +47,11 @@ template <class Real, class History> struct CudaWorkspace {
     }
     int64_t bytes() const {
         return vectors.bytes() + partials.bytes() + scratch.bytes() + counters.bytes() + coefficients.bytes() +
-               directions.bytes();
+               directions.bytes() + zero_tiles.bytes();
     }
 
     CudaArray<unsigned char, Lives::on_device> vectors;
+    CudaArray<ZeroColumns, Lives::on_device> zero_tiles;
     CudaArray<double, Lives::on_device> partials, coefficients;
     CudaArray<DirectionRecord, Lives::on_device> directions;
     CudaArray<unsigned char, Lives::on_device> scratch;
