@@ -21,7 +21,7 @@ struct bfloat16 {
     CUDA_OPT_HD_INLINE explicit bfloat16(double value) {
         const float single = static_cast<float>(value);
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
-        bits = __bfloat16_as_ushort(__floats2bfloat162_rn(single, 0).x); // two at a time are faster than one
+        bits = __bfloat16_as_ushort(__floats2bfloat162_rn(single, 0).x); // that of one number is a slow unit's
 #else
         uint32_t wide;
         memcpy(&wide, &single, sizeof wide);

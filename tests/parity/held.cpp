@@ -385,3 +385,25 @@ TEMPLATE_TEST_CASE("Moved with other settings while many variables are held, a s
             check_many_held<TestType>(problem, check_moves<TestType>(problem, asked));
         }
 }
+
+// The newest pair is complete only then.
+TEMPLATE_TEST_CASE("After a warm start while blocks are held, a solve has the bits of one that was moved before it",
+                   "[held]", EVERY_CONFIGURATION) {
+    if (skipped<TestType>()) return;
+    const Problem &problem = valleys<TestType>();
+    const Asked asked = {5};
+    for (const int64_t iterates : {12, 15, 18, 21, 24, 27}) {
+        INFO("after " << iterates << " iterates");
+        Solve<TestType> here = begun<TestType>(problem, asked), there = begun<TestType>(problem, asked);
+        while (here->step() != CUDA_OPT_NEW_ITERATE || here->get_int(CUDA_OPT_ITERATIONS) < iterates) {
+        }
+        there->load(here->save());
+        REQUIRE(there->call() == CUDA_OPT_NEW_ITERATE);
+        for (Harness<TestType> *const solve : {here.get(), there.get()}) {
+            solve->warm_start();
+            REQUIRE(solve->get_int(CUDA_OPT_PAIRS) > 0);
+        }
+        const Outcome stayed = here->run(), moved = there->run();
+        check_same(end_of(*there, moved), end_of(*here, stayed));
+    }
+}

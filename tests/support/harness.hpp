@@ -152,6 +152,11 @@ template <class Configuration> class Harness {
         history_.clear();
         outside_ = calls_ = diagonals_asked_for_ = 0;
     }
+    // From where it stands, with its pairs.
+    void warm_start() {
+        handle_.warm_start();
+        history_.clear();
+    }
 
   private:
     static constexpr int64_t most_calls = 100000;

@@ -21,6 +21,7 @@ constexpr int zeros_of_y = 0, zeros_of_s = 1;
 class ZeroTiles {
   public:
     static constexpr int most_pairs = 30; // whose m + 1 slots are 31 bits
+    // For a mark of whoever holds slots; they come here without it.
     static constexpr unsigned not_a_slot = 1u << 31;
     // From a quarter of the variables held on, until it is an eighth: they save little then, and cost each tile some
     // instructions.
@@ -34,8 +35,8 @@ class ZeroTiles {
         if (tiles_) check(cudaMemsetAsync(tiles_, 0, static_cast<std::size_t>(bytes_), stream), "cudaMemsetAsync");
     }
 
-    __host__ __device__ bool are_kept() const { return tiles_ != nullptr; }
-    __device__ unsigned slots(int64_t tile, int which) const { return tiles_ ? tiles_[tile].of[which] : 0; }
+    bool are_kept() const { return tiles_ != nullptr; }
+    __device__ unsigned slots(int64_t tile, int which) const { return tiles_[tile].of[which]; }
     __device__ ZeroColumns columns(int64_t tile) const { return tiles_[tile]; }
     // Bit k is that of the panel's pair of age k; behind them none is set.
     __device__ unsigned by_age(unsigned slots, const PanelRequest &panel) const {
