@@ -22,8 +22,9 @@ __device__ inline void store_parts(float first, float second, bfloat16 *to, int 
 #pragma unroll
     for (int part = 0; part < gradient_parts; part++) {
         const __nv_bfloat162 rounded = __floats2bfloat162_rn(first, second);
-        *reinterpret_cast<__nv_bfloat162 *>(to + part * stride) = rounded;
-        first -= __low2float(rounded), second -= __high2float(rounded); // exact
+        const unsigned bits = reinterpret_cast<const unsigned &>(rounded);
+        *reinterpret_cast<unsigned *>(to + part * stride) = bits;
+        first -= __uint_as_float(bits << 16), second -= __uint_as_float(bits & 0xffff0000u); // exact
     }
 }
 

@@ -122,9 +122,12 @@ template <class Real> struct LaneSums {
     int lower = 0, upper = 0, free = 0, not_finite = 0, bad_weights = 0;
 };
 
-// The larger of the sizes of a and b >= 0, as a projected gradient's norm takes them: NaN is the largest.
-__device__ inline double larger_size(double a, double b) { return fabs(a) > b || a != a ? fabs(a) : b; }
-__device__ inline float larger_size(float a, float b) { // sizes are ordered like their bits, NaN behind all numbers
+// The larger of the sizes of a and b >= 0, as a projected gradient's norm takes them: NaN is the largest. Sizes are
+// ordered like their bits, NaN behind all numbers.
+__device__ inline double larger_size(double a, double b) {
+    return __longlong_as_double(max(__double_as_longlong(fabs(a)), __double_as_longlong(b)));
+}
+__device__ inline float larger_size(float a, float b) {
     return __uint_as_float(max(__float_as_uint(fabsf(a)), __float_as_uint(b)));
 }
 
@@ -200,12 +203,14 @@ __device__ bool look_at_rows(const RowsAhead<Real, rows> &at, double threshold, 
     for (int k = 0; k < rows; k++) {
         const Real x = at.x[k], g = at.g[k], l = at.l[k], u = at.u[k];
         const double h = in_metric(kind) ? static_cast<double>(at.h[k]) : 1.0;
-        Real pg = g;
+        Real pg = g; // or, within bounds, its size
         free[k] = true, candidate[k] = false, z[k] = 0;
         if constexpr (kind != InnerProducts::unbounded) {
-            const bool moves = !held(x, g, l, u);
-            const Real to_bound = x - bound_ahead(g, l, u);
-            pg = projected_gradient(x, g, l, u);
+            // As held() and projected_gradient() have it, for x in the box, with fewer comparisons.
+            const bool at_lower = x <= l, at_upper = x >= u, up = g >= 0;
+            const bool moves = !((at_lower && (at_upper || up)) || (at_upper && g <= 0));
+            const Real to_bound = x - (up ? l : u);
+            pg = fabs(to_bound) < fabs(g) ? fabs(to_bound) : fabs(g);
             if (crosses<kind>(threshold)) {
                 const double t = breakpoint<double>(x, h * g, l, u);
                 candidate[k] = moves && t > threshold;
@@ -219,8 +224,8 @@ __device__ bool look_at_rows(const RowsAhead<Real, rows> &at, double threshold, 
                                !(fabsf(static_cast<float>(to_bound)) > sums.candidates_to * fabsf(slope));
             }
             any_candidate |= candidate[k];
-            sums.lower += x <= l;
-            sums.upper += x >= u && !(x <= l);
+            sums.lower += at_lower;
+            sums.upper += at_upper && !at_lower;
         }
         const double wide_pg = pg, wide_x = x;
         sums.pg2 += wide_pg * wide_pg;
