@@ -55,13 +55,12 @@ __global__ void __launch_bounds__(products_threads, bfloat16_resident(octets))
 
     Products products;
     LaneSums<Real> own_sums;
-    double slope = 0; // g's_new, which the line search wants in double precision
+    double slope = 0, squares = 0; // g's_new, which the line search wants in double precision, and g'g
     const WarpTiles tiles(pieces, v.n, rows);
     // The first eight columns are y, s, three parts of g, y, s, y. Where the others are 0, there is little to multiply.
     constexpr int most_columns = most_bfloat16_stored(octets), in_first_octet = column_block - gradient_parts;
-    constexpr bool may_lead_alone = many_held && octets > 3;
     using OwnRing = Ring<Real, bfloat16, most_columns, most_beside(kind, true), many_held,
-                         may_lead_alone ? in_first_octet : most_columns>;
+                         many_held ? in_first_octet : most_columns>;
     OwnRing ring(sources, place, v, request,
                  OwnRing::whole_tiles(place, v.n, aligned, tiles.first, stages * tiles.step),
                  shared + warp * stages * place.bytes(), stages);
@@ -72,7 +71,7 @@ __global__ void __launch_bounds__(products_threads, bfloat16_resident(octets))
     ring.look_ahead(inside(tiles.first));
     for (int s = 0; s < stages - 1; s++) ask(tiles.first - s * tiles.step);
     int until_passed_on = tiles_passed_on;
-    bool others_wait = false; // to be passed on
+    bool leading_wait = false, others_wait = false; // to be passed on
     for (int tile = tiles.first; tile >= tiles.begin; tile -= tiles.step) {
         ask(tile - (stages - 1) * tiles.step);
         unsigned char *const stage = ring.await();
@@ -82,16 +81,22 @@ __global__ void __launch_bounds__(products_threads, bfloat16_resident(octets))
         bool is_free[lane_rows], candidate[lane_rows];
         Real z[lane_rows];
         const bool any_candidate = look_at_rows<kind>(at, 0, own_sums, is_free, z, candidate);
-        const auto s_new = Elements<bfloat16, lane_rows>::load(place.column(stage, 1) + lane * lane_rows);
+#pragma unroll
+        for (int k = 0; k < lane_rows; k++) squares += static_cast<double>(at.g[k]) * at.g[k];
         static_assert(lane_rows == 2);
-        slope += at.g[0] * s_new[0];
-        slope += at.g[1] * s_new[1];
-        store_parts(static_cast<float>(at.g[0]), static_cast<float>(at.g[1]), parts + lane * 2, Beside::stride);
         const unsigned own_free = (is_free[0] ? 0xffffu : 0) | (is_free[1] ? 0xffff0000u : 0);
-        if (free_gram) *reinterpret_cast<unsigned *>(mask + lane * 2) = own_free;
         const unsigned any_free = free_gram ? __ballot_sync(~0u, own_free) : 0;
+        // Nothing is multiplied where no row is free and all columns but g are 0.
+        const bool idle = many_held && ring.all_are_zero() && any_free == 0 && !__any_sync(~0u, any_y);
+        if (!idle) {
+            const auto s_new = Elements<bfloat16, lane_rows>::load(place.column(stage, 1) + lane * lane_rows);
+            slope += at.g[0] * s_new[0];
+            slope += at.g[1] * s_new[1];
+            store_parts(static_cast<float>(at.g[0]), static_cast<float>(at.g[1]), parts + lane * 2, Beside::stride);
+            if (free_gram) *reinterpret_cast<unsigned *>(mask + lane * 2) = own_free;
+        }
         __syncwarp();
-        const bool leading_alone = may_lead_alone && ring.others_are_zero();
+        const bool leading_alone = many_held && ring.others_are_zero();
         if (any_candidate) {
             if (leading_alone) ring.clear_others(stage);
             double t[lane_rows];
@@ -111,15 +116,7 @@ __global__ void __launch_bounds__(products_threads, bfloat16_resident(octets))
                 lane_mask[1] = *reinterpret_cast<const unsigned *>(own + 8);
             }
         };
-        if (leading_alone) {
-#pragma unroll
-            for (int group = 0; group < rows / 16; group++) {
-                unsigned w[2][2], lane_mask[2] = {};
-                load_two_octets(group, 0, w[0], w[1]);
-                load_mask(group, lane_mask);
-                products.add_leading(w[0], lane_mask);
-            }
-        } else {
+        if (!leading_alone) {
             others_wait = true;
 #pragma unroll
             for (int group = 0; group < rows / 16; group++) {
@@ -130,11 +127,20 @@ __global__ void __launch_bounds__(products_threads, bfloat16_resident(octets))
                 constexpr int lanes = 16 / lane_rows;
                 products.add(w, lane_mask, any_free >> group * lanes & ((1u << lanes) - 1));
             }
+        } else if (!idle) {
+            leading_wait = true;
+#pragma unroll
+            for (int group = 0; group < rows / 16; group++) {
+                unsigned w[2][2], lane_mask[2] = {};
+                load_two_octets(group, 0, w[0], w[1]);
+                load_mask(group, lane_mask);
+                products.add_leading(w[0], lane_mask);
+            }
         }
         if (--until_passed_on == 0) {
-            if (!may_lead_alone || others_wait) products.pass_on();
-            else products.pass_on_leading();
-            until_passed_on = tiles_passed_on, others_wait = false;
+            if (!many_held || others_wait) products.pass_on();
+            else if (leading_wait) products.pass_on_leading();
+            until_passed_on = tiles_passed_on, leading_wait = others_wait = false;
         }
         if (many_held && request.fresh) ring.note_zeros(tile, zeros_of_y, request.newest_slot, any_y);
         __syncwarp(); // the stage is free for the tile after next
@@ -143,13 +149,14 @@ __global__ void __launch_bounds__(products_threads, bfloat16_resident(octets))
     __pipeline_wait_prior(0);
     __syncthreads(); // the ring becomes the place where the warps' sums meet
     double *const warp_products = reinterpret_cast<double *>(shared);
-    __shared__ double warp_sums[products_warps][WarpSums::size], warp_slopes[products_warps];
+    __shared__ double warp_sums[products_warps][WarpSums::size], warp_slopes[products_warps],
+        warp_squares[products_warps];
     products.store(warp_products + warp * Products::elements);
     const WarpSums sums(own_sums);
-    slope = warp_sum(slope);
+    slope = warp_sum(slope), squares = warp_sum(squares);
     if (lane == 0) {
         for (int k = 0; k < WarpSums::size; k++) warp_sums[warp][k] = sums.v[k];
-        warp_slopes[warp] = slope;
+        warp_slopes[warp] = slope, warp_squares[warp] = squares;
     }
     __syncthreads();
     // A thread an element, warp after warp, to the place of the first one's.
@@ -175,15 +182,17 @@ __global__ void __launch_bounds__(products_threads, bfloat16_resident(octets))
             for (int b = 0; b < count(j); b++) sum += warp_products[place_of(first(i) + a, first(j) + b)];
         return sum;
     };
-    for (int e = threadIdx.x; e < columns * columns; e += products_threads) {
-        const int i = e / columns, j = e % columns;
-        if (free_gram && i <= j)
+    for (int i = free_gram ? warp : columns; i < columns; i += products_warps)
+        for (int j = i + lane; j < columns; j += 32)
             store(layout.free_gram + panel::gram_index(i, j, columns),
                   sum_of(i, j, [](int a, int b) { return Products::place_over_free(min(a, b), max(a, b)); }));
-        if (i >= panel::leading) continue;
-        const bool is_slope = min(i, j) == panel::s_new && max(i, j) == panel::gradient;
-        double over_all = is_slope ? 0 : sum_of(i, j, Products::place_over_all);
+    for (int e = threadIdx.x; e < panel::leading * columns; e += products_threads) {
+        const int i = e / columns, j = e % columns;
+        const bool is_slope = min(i, j) == panel::s_new && max(i, j) == panel::gradient,
+                   is_square = i == panel::gradient && j == panel::gradient;
+        double over_all = is_slope || is_square ? 0 : sum_of(i, j, Products::place_over_all);
         for (int k = 0; is_slope && k < products_warps; k++) over_all += warp_slopes[k];
+        for (int k = 0; is_square && k < products_warps; k++) over_all += warp_squares[k];
         store(layout.leading_products + i * columns + j, over_all);
     }
     store_row_sums<free_gram>(layout, warp_sums, store);

@@ -149,8 +149,10 @@ class Ring {
     __device__ void ask(int tile, int then) {
         if (tile >= 0) {
             const bool whole = tile < whole_tiles_;
-            const int count = place_.columns + (!From::apart && whole ? place_.copied : 0) - Columns::vector();
-            const int least = From::apart ? place_.first_copied - Columns::vector() : 0;
+            int count = place_.columns + (!From::apart && whole ? place_.copied : 0) - Columns::vector();
+            int least = From::apart ? place_.first_copied - Columns::vector() : 0;
+            // Else what they say of each column would be kept, in bits of registers, and be taken out again each time.
+            if constexpr (!looks_for_zeros) asm volatile("" : "+r"(count), "+r"(least));
             const int64_t base = int64_t{tile} * rows, column_row = base + Columns::row(),
                           vector_row = base + Vectors::row();
             unsigned zero = 0; // by age, the lane's
@@ -158,9 +160,14 @@ class Ring {
             if constexpr (looks_for_zeros) {
                 zero = v_.zero_tiles.by_age(zeros_[0], panel_);
                 if constexpr (always < most_columns) {
-                    const int from_age = own_zeros() == zeros_of_y ? (always + 1) / 2 : always / 2;
-                    others = __any_sync(~0u, (~zero & ((1u << panel_.pairs) - 1)) >> from_age);
-                    if (!others) zeros_[0] |= ZeroTiles::not_a_slot;
+                    const unsigned not_zero = ~zero & ((1u << panel_.pairs) - 1);
+                    const bool of_y = own_zeros() == zeros_of_y;
+                    const int from_age = of_y ? (always + 1) / 2 : always / 2;
+                    const bool any_other = not_zero >> from_age, any = not_zero >> (of_y && panel_.fresh ? 1 : 0);
+                    const unsigned told = __reduce_or_sync(~0u, (any_other ? 2 : 0) | (always > 0 && any ? 1 : 0));
+                    others = told & 2;
+                    if (!others) zeros_[0] |= others_zero;
+                    if (always > 0 && !told) zeros_[0] |= all_zero;
                 }
                 zero >>= Columns::vector() / 2;
             }
@@ -208,8 +215,10 @@ class Ring {
     }
     __device__ static int own_zeros() { return Columns::vector() % 2 == 0 ? zeros_of_y : zeros_of_s; }
     // Whether all columns of the tile are 0 but the first, `always`.
-    __device__ bool others_are_zero() const { return looks_for_zeros && zeros() & ZeroTiles::not_a_slot; }
-    // Where they are, for who reads them nevertheless.
+    __device__ bool others_are_zero() const { return looks_for_zeros && zeros() & others_zero; }
+    // Whether these are, too, but for y where it is fresh.
+    __device__ bool all_are_zero() const { return looks_for_zeros && zeros() & all_zero; }
+    // Where the others are, for who reads them nevertheless.
     __device__ void clear_others(unsigned char *stage) const {
         for (int k = always; k < place_.columns; k++)
             for (int row = threadIdx.x % 32; row < rows; row += 32) place_.column(stage, k)[row] = History(0);
@@ -220,12 +229,14 @@ class Ring {
         if ((int64_t{tile} + 1) * rows > v_.n) return;
         const bool zero = !__any_sync(~0u, not_zero);
         if (threadIdx.x % 32 == (which == zeros_of_y ? 0 : Columns::lanes))
-            v_.zero_tiles.note(tile, which, zeros() & ~ZeroTiles::not_a_slot, slot, zero);
+            v_.zero_tiles.note(tile, which, zeros() & ~ZeroTiles::marks, slot, zero);
     }
 
   private:
     using Tile = Stage<Real, History>;
     static constexpr int rows = Tile::rows;
+    static constexpr unsigned others_zero = 1u << 31, all_zero = 1u << 30;
+    static_assert((others_zero | all_zero) == ZeroTiles::marks);
 
     // Some lanes copy a vector's tile, 16 bytes each, and a warp so many vectors at once.
     template <class Element> struct Share {

@@ -20,9 +20,8 @@ constexpr int zeros_of_y = 0, zeros_of_s = 1;
 
 class ZeroTiles {
   public:
-    static constexpr int most_pairs = 30; // whose m + 1 slots are 31 bits
-    // For a mark of whoever holds slots; they come here without it.
-    static constexpr unsigned not_a_slot = 1u << 31;
+    static constexpr int most_pairs = 29;       // whose m + 1 slots are 30 bits
+    static constexpr unsigned marks = 3u << 30; // of whoever holds slots; they come here without them
     // From a quarter of the variables held on, until it is an eighth: they save little then, and cost each tile some
     // instructions.
     static bool pay(bool before, double free, double n) { return n - free >= (before ? n / 8 : n / 4); }
