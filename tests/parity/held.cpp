@@ -56,12 +56,15 @@ Problem bearing(int64_t across, int64_t around) {
 // Blocks of neighbours u >= 0 (every other pair of blocks: -u >= 0), of which w (u^2 / 2 + c u) is minimised: held
 // while c > 0, released where c < 0. c changes with the place a in a winding valley b = sin a, down which the iterates
 // go on and on: there is a valley for every few neighbours. The blocks take turns in how c depends on a, but some never
-// change.
+// change, and in some u goes down a slope to its bound, without a curvature: d is not 0 then, and y is.
 constexpr int64_t block_rows = 300, neighbours = 8;
-enum class Coupled { always, at_times, never };
+enum class Coupled { always, at_times, never, slope };
 bool below(int64_t block) { return block % 4 >= 2; }
 Coupled coupled(int64_t block) {
-    return block % 8 == 7 ? Coupled::never : block % 2 == 0 ? Coupled::always : Coupled::at_times;
+    return block % 16 == 7    ? Coupled::slope
+           : block % 16 == 15 ? Coupled::never
+           : block % 2 == 0   ? Coupled::always
+                              : Coupled::at_times;
 }
 // c and dc/da. Where a block is coupled at times, c is constant in between, so that y = 0, without an error.
 struct Pull {
@@ -85,7 +88,9 @@ Problem winding_valleys(int64_t n) {
         at(problem.start, 2 * k + 1) = std::sin(-1.0);
     }
     for (int64_t i = first; i < n; i++) {
-        const bool negative = below((i - first) / block_rows);
+        const int64_t block = (i - first) / block_rows;
+        const bool negative = below(block);
+        if (coupled(block) == Coupled::slope) at(problem.start, i) = negative ? -0.001 : 0.001;
         at(problem.lower, i) = negative ? -4 : 0;
         at(problem.upper, i) = negative ? 0 : 4;
     }
@@ -105,9 +110,10 @@ Problem winding_valleys(int64_t n) {
                    const double sign = below(block) ? -1 : 1, u = sign * at(x, i),
                                 w = weight * (1 + 0.3 * std::sin(static_cast<double>(i)));
                    const Pull pull = pull_at(at(x, 2 * valley), coupled(block));
-                   at(g, i) += sign * w * (u + pull.c);
+                   const double curved = coupled(block) == Coupled::slope ? 0 : u;
+                   at(g, i) += sign * w * (curved + pull.c);
                    at(g, 2 * valley) += w * u * pull.slope;
-                   return w * (u * u / 2 + pull.c * u);
+                   return w * u * (curved / 2 + pull.c);
                });
     };
     return problem;
@@ -121,7 +127,9 @@ struct Asked {
     std::string text() const {
         return "m = " + std::to_string(m) + ", product bits " + std::to_string(product_bits) +
                (approximate_cauchy ? ", to the first breakpoint" : "") +
-               (metric == CUDA_OPT_METRIC_LEARNED ? ", with a learned metric" : "") +
+               (metric == CUDA_OPT_METRIC_LEARNED    ? ", with a learned metric"
+                : metric == CUDA_OPT_METRIC_DIAGONAL ? ", with a diagonal"
+                                                     : "") +
                (short_searches ? ", with short searches" : "");
     }
     // All slots are used again, around the ring.
@@ -147,6 +155,12 @@ template <class Configuration> Solve<Configuration> begun(const Problem &problem
     auto solve = std::make_unique<Harness<Configuration>>(problem, asked.m);
     solve->set_int(CUDA_OPT_PRODUCT_BITS, asked.product_bits);
     solve->set_int(CUDA_OPT_APPROXIMATE_CAUCHY, asked.approximate_cauchy).set_int(CUDA_OPT_METRIC, asked.metric);
+    if (asked.metric == CUDA_OPT_METRIC_DIAGONAL) {
+        solve->set_int(CUDA_OPT_DIAGONAL_EVERY, 1000);
+        solve->with_diagonal([](const Vector &, const Vector &, Vector &diagonal) {
+            for (std::size_t i = 0; i < diagonal.size(); i++) diagonal[i] = 1 + 0.2 * std::sin(static_cast<double>(i));
+        });
+    }
     if (asked.short_searches)
         solve->set_int(CUDA_OPT_MAXFEV, 2).set_real(CUDA_OPT_GTOL, 1e-3).set_real(CUDA_OPT_FTOL, 1e-4);
     solve->set_real(CUDA_OPT_EPS, 0).set_int(CUDA_OPT_MAX_ITERATIONS, asked.iterations());
@@ -198,6 +212,7 @@ End moved(const Problem &problem, const Asked &asked, std::size_t iterates, bool
         const Checkpoint checkpoint = here->save();
         if (there && by_turns) there->restart();
         else there = begun<Configuration>(problem, asked);
+        there->share_diagonal(*here);
         there->load(checkpoint);
         REQUIRE(there->call() == CUDA_OPT_NEW_ITERATE); // the same once more
         std::swap(here, there);
@@ -373,14 +388,16 @@ TEMPLATE_TEST_CASE("Moved while blocks are held, free and held again, a solve ha
         }
 }
 
-// With a metric that is learned no tiles are remembered.
+// In a metric tiles are remembered where the columns have x's bits.
 TEMPLATE_TEST_CASE("Moved with other settings while many variables are held, a solve has the same bits", "[held]",
                    EVERY_CONFIGURATION) {
     if (skipped<TestType>()) return;
-    constexpr int learned = CUDA_OPT_METRIC_LEARNED;
+    constexpr int learned = CUDA_OPT_METRIC_LEARNED, diagonal = CUDA_OPT_METRIC_DIAGONAL;
     for (const Problem &problem : {torsion(301, 11), bearing(61, 47), valleys<TestType>()})
-        for (const Asked &asked :
-             {Asked{5, 64, 0, learned}, Asked{5, 64, 1, learned}, Asked{5, 64, 0, CUDA_OPT_METRIC_ONE_NUMBER, true}}) {
+        for (const Asked &asked : {Asked{5, 64, 0, learned}, Asked{5, 64, 1, learned}, Asked{1, 64, 1, learned},
+                                   Asked{17, 64, 1, learned}, Asked{5, 64, 0, diagonal}, Asked{17, 64, 1, diagonal},
+                                   Asked{5, 64, 0, CUDA_OPT_METRIC_ONE_NUMBER, true}}) {
+            if (sanitized && asked.m == 17) continue;
             INFO(problem.name << ", " << asked.text());
             check_many_held<TestType>(problem, check_moves<TestType>(problem, asked));
         }

@@ -102,7 +102,7 @@ template <class Configuration> class Harness {
     }
     // The diagonal as it stands in another's array.
     void share_diagonal(const Harness &other) {
-        if (other.diagonals_asked_for_ > 0) diagonal_memory_.write(other.diagonal_memory_.read());
+        if (other.diagonal_) diagonal_memory_.write(other.diagonal_memory_.read());
     }
     // Over what the library put there.
     void write_g(const Vector &g) { g_.write(g); }

@@ -268,11 +268,11 @@ template <class Real, class History> class CudaSweeps final : public Sweeps {
     // A tile is known where sweep 2 takes several rows at once.
     void look_for_zeros(const ProductsRequest &request) {
         constexpr int most_pairs = v_.apart ? most_staged_pairs : ZeroTiles::most_pairs;
-        static_assert(panel::columns(most_pairs) <= CoefficientsByValue::capacity);
-        if (!aligned_ || kind_of(request) != InnerProducts::bounded || v_.m > most_pairs) return;
+        if (!aligned_ || !request.free_gram || request.threshold != 0 || v_.m > most_pairs) return;
         const double free = cut_.by_segments() ? cut_.count_of_free() : sums_.row_sums[free_variables];
         const bool before = v_.zero_tiles.are_kept();
-        if (before == ZeroTiles::pay(before, free, static_cast<double>(n_))) return;
+        const bool has_kernel = !v_.apart || !request.in_metric();
+        if (before == (has_kernel && ZeroTiles::pay(before, free, static_cast<double>(n_)))) return;
         v_.zero_tiles = before ? ZeroTiles() : ZeroTiles(held_->zero_tiles.get(), held_->zero_tiles.bytes(), v_.m);
         v_.zero_tiles.forget(stream_);
     }

@@ -133,16 +133,23 @@ __device__ inline float larger_size(float a, float b) {
 
 // What sweep 1 is asked for. Each kind has kernels of its own, without what only the others need.
 enum class InnerProducts {
-    unbounded, // no products over the free rows; bounds, if there are arrays of them, are infinite
-    bounded,   // before the first breakpoint: the rows are free that are not held
-    many_held, // so many that tiles of zeros are looked for
-    crossing,  // beyond a threshold > 0; < 0: all rows are free
-    metric,    // with a diagonal, weighted by it or not; the threshold may be 0 or above
-    new_metric // and the products of the older steps over all rows, too
+    unbounded,   // no products over the free rows; bounds, if there are arrays of them, are infinite
+    bounded,     // before the first breakpoint: the rows are free that are not held
+    many_held,   // so many that tiles of zeros are looked for
+    crossing,    // beyond a threshold > 0; < 0: all rows are free
+    metric,      // with a diagonal, weighted by it or not; the threshold may be 0 or above
+    metric_held, // and tiles of zeros are looked for
+    new_metric   // and the products of the older steps over all rows, too
 };
 constexpr bool in_metric(InnerProducts kind) {
-    return kind == InnerProducts::metric || kind == InnerProducts::new_metric;
+    return kind == InnerProducts::metric || kind == InnerProducts::metric_held || kind == InnerProducts::new_metric;
 }
+constexpr InnerProducts without_zeros(InnerProducts kind) {
+    return kind == InnerProducts::many_held     ? InnerProducts::bounded
+           : kind == InnerProducts::metric_held ? InnerProducts::metric
+                                                : kind;
+}
+constexpr bool looks_for_zeros(InnerProducts kind) { return kind != without_zeros(kind); }
 constexpr bool over_free_rows(InnerProducts kind) { return kind != InnerProducts::unbounded; }
 constexpr bool sends_ahead(InnerProducts kind) { // rows that the search may cross, where the threshold is 0
     return kind == InnerProducts::bounded || kind == InnerProducts::many_held || in_metric(kind);

@@ -84,6 +84,7 @@ template <class Rule> __device__ void as_asked(const DirectionRequest &request, 
 template <class Real, class History, class Coefficients, int rows_, bool looks_for_zeros = false> struct TakeDirection {
     static constexpr int rows = rows_, tile_rows = rows_of_warp<Real, History>, lanes_of_tile = tile_rows / rows;
     static_assert(!looks_for_zeros || (std::is_same_v<Real, History> && rows > 1 && lanes_of_tile <= 32));
+    static_assert(panel::columns(ZeroTiles::most_pairs) <= CoefficientsByValue::capacity);
     DeviceVectors<Real, History> v;
     DirectionRequest request;
     Coefficients q;

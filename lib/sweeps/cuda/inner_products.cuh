@@ -19,6 +19,11 @@ namespace cudaopt {
 constexpr int widest_resident(InnerProducts kind) { return kind == InnerProducts::new_metric ? 8 : 6; }
 constexpr int resident_blocks(int blocks) { return blocks <= 3 ? 2 : 1; }
 
+// In a metric zeros are looked for where the columns have x's bits.
+template <class Real, class History> constexpr bool has_kernels(InnerProducts kind) {
+    return kind != InnerProducts::metric_held || std::is_same_v<Real, History>;
+}
+
 // The most stored columns, with as many pairs as so many blocks of multiplied columns have.
 constexpr int most_stored(int blocks, InnerProducts kind) { return 2 * PanelsOfBlocks(blocks, kind).most_pairs; }
 
@@ -72,7 +77,7 @@ __global__ void __launch_bounds__(products_threads, resident_blocks(blocks))
                           ProductsRequest request, ProductsLayout layout, SendAhead ahead, Pieces pieces, int stages,
                           bool aligned, double *partials) {
     constexpr bool free_gram = over_free_rows(kind), metric = in_metric(kind);
-    constexpr bool new_metric = kind == InnerProducts::new_metric, many_held = kind == InnerProducts::many_held;
+    constexpr bool new_metric = kind == InnerProducts::new_metric, many_held = looks_for_zeros(kind);
     constexpr bool apart = DeviceVectors<Real, History>::apart;
     constexpr int rows = Stage<Real, History>::rows, lane_rows = rows_of_lane<Real, History>;
     using Products = LaneProducts<blocks, kind>;

@@ -33,6 +33,7 @@ template <class Real, class History, class Ahead> class ProductsLaunch {
         case InnerProducts::many_held: return in_double<InnerProducts::many_held>();
         case InnerProducts::crossing: return in_double<InnerProducts::crossing>();
         case InnerProducts::metric: return in_double<InnerProducts::metric>();
+        case InnerProducts::metric_held: return in_double<InnerProducts::metric_held>();
         default: return in_double<InnerProducts::new_metric>();
         }
     }
@@ -40,7 +41,10 @@ template <class Real, class History, class Ahead> class ProductsLaunch {
   private:
     InnerProducts kind() const {
         const InnerProducts kind = kind_of(request_);
-        return kind == InnerProducts::bounded && v_.zero_tiles.are_kept() ? InnerProducts::many_held : kind;
+        if (!v_.zero_tiles.are_kept()) return kind;
+        return kind == InnerProducts::bounded               ? InnerProducts::many_held
+               : kind == InnerProducts::metric && !v_.apart ? InnerProducts::metric_held
+                                                            : kind;
     }
     // By a kernel that tells nothing of its zeros.
     void y_is_stored() const {
@@ -61,7 +65,8 @@ template <class Real, class History, class Ahead> class ProductsLaunch {
         }
     }
     template <int blocks, InnerProducts kind> int in_double() {
-        constexpr bool there = blocks <= widest_resident(kind) && PanelsOfBlocks(blocks, kind).most_pairs > 0;
+        constexpr bool there = blocks <= widest_resident(kind) && PanelsOfBlocks(blocks, kind).most_pairs > 0 &&
+                               has_kernels<Real, History>(kind);
         if constexpr (there) return resident<blocks, kind>();
         else return wide<kind>();
     }
@@ -79,7 +84,7 @@ template <class Real, class History, class Ahead> class ProductsLaunch {
         if (shared > place_.block_shared) return wide<kind>(); // a small device
         for (int k = 0; k < request_.update.count; k++)        // m = 1
             if (v_.age_of(request_, request_.update.pairs[k].slot) >= request_.pairs) learn_apart();
-        if constexpr (kind != InnerProducts::many_held) y_is_stored();
+        if constexpr (!looks_for_zeros(kind)) y_is_stored();
         const SourcesOf<Real, History, blocks, kind> sources(v_, request_, stage);
         const int grid = row_blocks(place_.pieces, v_.n, multiprocessors * a_processor);
         launch_behind(place_.early, "the launch of sweep 1", inner_products_kernel<Real, History, blocks, kind>, grid,
@@ -89,13 +94,13 @@ template <class Real, class History, class Ahead> class ProductsLaunch {
     }
 
     template <InnerProducts kind> int wide() {
-        if constexpr (kind == InnerProducts::many_held) return wide<InnerProducts::bounded>();
+        constexpr InnerProducts plain = without_zeros(kind);
         learn_apart();
         y_is_stored();
         const int tiles = panel_tiles(layout_.columns);
         const Pieces pieces = place_.pieces.undivided(); // there are tiles for many multiprocessors
         const int rows = row_blocks(pieces, v_.n, tile_kernel_rows(layout_.columns));
-        check(launch(inner_products_tile_kernel<Real, History, kind>, dim3(tiles, rows), products_threads, 0,
+        check(launch(inner_products_tile_kernel<Real, History, plain>, dim3(tiles, rows), products_threads, 0,
                      place_.stream, v_, request_, layout_, pieces, partials_),
               "the launch of sweep 1");
         return rows;
@@ -126,7 +131,7 @@ template <class Real, class History, class Ahead> class ProductsLaunch {
         const int ring = products_warps * stages * stage.bytes() + beside;
         const int meeting = products_warps * Bfloat16Products<octets, over_free_rows(kind)>::elements *
                             static_cast<int>(sizeof(double));
-        if constexpr (kind != InnerProducts::many_held) y_is_stored();
+        if constexpr (!looks_for_zeros(kind)) y_is_stored();
         const Bfloat16Sources<Real, octets, kind> sources(v_, request_, stage);
         const int grid = row_blocks(place_.pieces, v_.n, multiprocessors * a_processor);
         launch_behind(place_.early, "the launch of sweep 1", inner_products_bfloat16_kernel<Real, octets, kind>, grid,

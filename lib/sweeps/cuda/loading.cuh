@@ -27,6 +27,7 @@ template <class Real, class History> class KernelLoader {
         sweeps_1<InnerProducts::many_held>();
         sweeps_1<InnerProducts::crossing>();
         sweeps_1<InnerProducts::metric>();
+        if constexpr (has_kernels<Real, History>(InnerProducts::metric_held)) sweeps_1<InnerProducts::metric_held>();
         sweeps_1<InnerProducts::new_metric>();
         if constexpr (std::is_same_v<History, bfloat16>) {
             using Octets = std::make_integer_sequence<int, most_octets - least_octets + 1>;
@@ -85,7 +86,7 @@ template <class Real, class History> class KernelLoader {
     }
     template <InnerProducts kind, int... before> void sweeps_1(std::integer_sequence<int, before...>) const {
         (sweep_1<before + 1, kind>(), ...);
-        if constexpr (kind != InnerProducts::many_held) now(inner_products_tile_kernel<Real, History, kind>);
+        if constexpr (!looks_for_zeros(kind)) now(inner_products_tile_kernel<Real, History, kind>);
     }
     template <int blocks, InnerProducts kind> void sweep_1() const {
         if constexpr (PanelsOfBlocks(blocks, kind).most_pairs > 0) {
