@@ -9,7 +9,9 @@ namespace cudaopt::bench {
 
 // sum over i of 100 (x_{i+1} - x_i^2)^2 + (1 - x_i)^2; Real is storage.
 template <int n, class Real> struct ChainedRosenbrock {
-    template <class Team> CUDA_OPT_HD double operator()(const Team &team, int64_t, const Real *x, Real *g) const {
+    // x and g are two arrays: so x may be loaded ahead.
+    template <class Team>
+    CUDA_OPT_HD double operator()(const Team &team, int64_t, const Real *__restrict__ x, Real *__restrict__ g) const {
         double f = 0;
         for (int i = team.lane(); i < n; i += Team::width) {
             const double here = x[i];

@@ -84,6 +84,9 @@ template <class Real> struct BatchBounds {
     double lower_all = -INFINITY; /**< a number that Real holds exactly */
     double upper_all = INFINITY;  /**< likewise */
 
+    /** Whether there may be any. */
+    CUDA_OPT_HD bool exist() const { return lower || upper || !(lower_all == -INFINITY) || !(upper_all == INFINITY); }
+
     /** Those of problem p. */
     CUDA_OPT_HD BoxArrays<Real> of(int64_t p, int n) const {
         const int64_t first = for_each ? p * n : 0;
@@ -132,25 +135,27 @@ template <class Real> struct BatchData {
     BatchEnd *ends;           /**< count */
 };
 
-/** With one number as metric a problem's size is known to its state. */
-template <int n, int m, int64_t metric, class History>
-using ShapeIn = std::conditional_t<metric == Metric::one_number, FixedShape<n, m, History>, MetricShape<n, m, History>>;
+/** With one number as metric a problem's size is known to its state, and whether there are bounds. */
+template <int n, int m, int64_t metric, class History, bool bounds>
+using ShapeIn =
+    std::conditional_t<metric == Metric::one_number, FixedShape<n, m, History, bounds>, MetricShape<n, m, History>>;
 
 /** Problem after problem, as take() gives them, until it gives none: one loop, so that the threads of a warp, each with
  *  a problem of its own, meet in it whatever their problems are at. */
 #ifdef __CUDACC__
 #pragma nv_exec_check_disable // take() of a host is called on a host alone
 #endif
-template <int n, int m, int64_t metric, class History, class Real, class Team, class Functor, class Take>
+template <class Shape, int64_t metric, class Real, class Team, class Functor, class Take>
 CUDA_OPT_HD_INLINE void solve_in_turn(const Team &team, const Functor &functor, const BatchData<Real> &data,
                                       const Settings &settings, unsigned char *working, unsigned char *vectors,
                                       const Take &take) {
+    constexpr int n = Shape::n;
     for (int64_t p = -1;;) {
         const bool starts = p < 0;
         if (starts && (p = take()) >= data.count) return;
         Real *const row = data.x + p * n;
-        SmallProblem<Real, Team, ShapeIn<n, m, metric, History>> problem(
-            team, {}, working, reinterpret_cast<Real *>(vectors), data.bounds.of(p, n));
+        SmallProblem<Real, Team, Shape> problem(team, {}, working, reinterpret_cast<Real *>(vectors),
+                                                data.bounds.of(p, n));
         if (starts) {
             problem.begin();
             if (team.lane() == 0) problem.set(settings, metric);
@@ -197,6 +202,19 @@ class HostBatch {
 #endif
         memory_.resize(std::max(memory_.size(), static_cast<std::size_t>(threads) * memory_of_thread));
         const batch::BatchData<Real> data{count, x, bounds, ends};
+        if (bounds.exist()) share_out<Shape<true>>(functor, data, options.settings, threads);
+        else share_out<Shape<false>>(functor, data, options.settings, threads);
+    }
+
+  private:
+    struct Line {
+        alignas(64) unsigned char bytes[64];
+    };
+    template <bool bounds> using Shape = batch::ShapeIn<n, m, metric, History, bounds>;
+
+    template <class ShapeOf, class Functor>
+    void share_out(const Functor &functor, const batch::BatchData<Real> &data, const Settings &settings,
+                   [[maybe_unused]] int threads) {
         int64_t next = 0;
 #ifdef _OPENMP
 #pragma omp parallel num_threads(threads)
@@ -207,15 +225,10 @@ class HostBatch {
             thread = omp_get_thread_num();
 #endif
             unsigned char *const working = memory_[thread * memory_of_thread].bytes;
-            batch::solve_in_turn<n, m, metric, History>(batch::OneThread{}, functor, data, options.settings, working,
-                                                        working + working_bytes, [&next] { return take(next); });
+            batch::solve_in_turn<ShapeOf, metric>(batch::OneThread{}, functor, data, settings, working,
+                                                  working + working_bytes, [&next] { return take(next); });
         }
     }
-
-  private:
-    struct Line {
-        alignas(64) unsigned char bytes[64];
-    };
     static int64_t take(int64_t &next) {
         int64_t taken;
 #ifdef _OPENMP
@@ -225,9 +238,8 @@ class HostBatch {
         return taken;
     }
 
-    using Shape = batch::ShapeIn<n, m, metric, History>;
-    static constexpr int64_t working_bytes = batch::working_bytes(Shape{}),
-                             vectors_bytes = batch::vectors_bytes<Real>(Shape{});
+    static constexpr int64_t working_bytes = batch::working_bytes(Shape<true>{}), // without bounds they are fewer
+        vectors_bytes = batch::vectors_bytes<Real>(Shape<true>{});
     static constexpr std::size_t memory_of_thread =
         (static_cast<std::size_t>(working_bytes + vectors_bytes) + sizeof(Line) - 1) / sizeof(Line);
     std::vector<Line> memory_;
@@ -239,37 +251,65 @@ namespace batch {
 
 constexpr int warps_of_block = 4, threads_of_block = warps_of_block * Warp::width;
 
+__device__ inline int64_t take_next(unsigned long long *next) { return static_cast<int64_t>(atomicAdd(next, 1ull)); }
+
+/** Of shared memory: a block may have that on every device from compute capability 8.0 on. */
+constexpr int64_t most_shared_bytes = int64_t{99} * 1024;
+template <class Shape, class Real>
+inline constexpr int64_t bytes_of_warp = working_bytes(Shape{}) + vectors_bytes<Real>(Shape{});
+template <class Shape, class Real>
+inline constexpr bool warps_share = warps_of_block *(bytes_of_warp<Shape, Real>) <= most_shared_bytes;
+
+/** Blocks of warps on a multiprocessor that their registers have to be enough for: four, or as many as find room in the
+ *  227 kB of shared memory that there are at most. */
+template <class Shape, class Real> constexpr int blocks_of_warps() {
+    constexpr int64_t most = int64_t{227} * 1024, room = most / (warps_of_block * bytes_of_warp<Shape, Real> + 1024);
+    return !warps_share<Shape, Real> || room > 4 ? 4 : static_cast<int>(room);
+}
+
 /** Blocks of threads with a problem each on a multiprocessor: as many as have registers enough, of which fewer threads
  *  have more; for few variables that is faster. */
 constexpr int blocks_of_threads(int n) { return n <= 10 ? 2 : 3; }
 
 /** A thread for each problem, whose memory is its own: local memory, which the hardware interleaves, so that threads
  *  that are at the same place load and store together. */
-template <int n, int m, class History, class Real, class Functor>
-__global__ void __launch_bounds__(threads_of_block, blocks_of_threads(n))
+template <class Shape, class Real, class Functor>
+__global__ void __launch_bounds__(threads_of_block, blocks_of_threads(Shape::n))
     solve_by_threads(Functor functor, BatchData<Real> data, Settings settings, unsigned long long *next) {
-    alignas(16) unsigned char working[working_bytes(FixedShape<n, m, History>{})];
-    alignas(16) unsigned char vectors[vectors_bytes<Real>(FixedShape<n, m, History>{})];
-    solve_in_turn<n, m, Metric::one_number, History>(OneThread{}, functor, data, settings, working, vectors,
-                                                     [=] { return static_cast<int64_t>(atomicAdd(next, 1ull)); });
+    alignas(16) unsigned char working[working_bytes(Shape{})];
+    alignas(16) unsigned char vectors[vectors_bytes<Real>(Shape{})];
+    solve_in_turn<Shape, Metric::one_number>(OneThread{}, functor, data, settings, working, vectors,
+                                             [=] { return take_next(next); });
+}
+
+/** Likewise without bounds, where what a thread works with is so little that it stands in shared memory: there are
+ *  fewer threads, whose vectors stay in the second-level cache. A block is a warp. */
+template <class Shape, class Real, class Functor>
+__global__ void __launch_bounds__(Warp::width, 4)
+    solve_near_by_threads(Functor functor, BatchData<Real> data, Settings settings, unsigned long long *next) {
+    extern __shared__ __align__(16) unsigned char cuda_opt_batch_shared[];
+    alignas(16) unsigned char vectors[vectors_bytes<Real>(Shape{})];
+    solve_in_turn<Shape, Metric::one_number>(OneThread{}, functor, data, settings,
+                                             cuda_opt_batch_shared + threadIdx.x * near_stride(Shape{}), vectors,
+                                             [=] { return take_next(next); });
 }
 
 /** A warp for each, in shared memory, or in slots of the device's where that is too small. */
-template <int n, int m, int64_t metric, class History, class Real, class Functor>
-__global__ void __launch_bounds__(threads_of_block, 4)
+template <class Shape, int64_t metric, class Real, class Functor>
+__global__ void __launch_bounds__(threads_of_block, blocks_of_warps<Shape, Real>())
     solve_by_warps(Functor functor, BatchData<Real> data, Settings settings, unsigned long long *next,
                    unsigned char *slots) {
     extern __shared__ __align__(16) unsigned char cuda_opt_batch_shared[];
-    using Shape = ShapeIn<n, m, metric, History>;
-    constexpr int64_t bytes_of_working = working_bytes(Shape{}),
-                      bytes = bytes_of_working + vectors_bytes<Real>(Shape{});
+    constexpr int64_t bytes = bytes_of_warp<Shape, Real>;
     const int warp = static_cast<int>(threadIdx.x) / Warp::width;
-    unsigned char *const mine =
-        (slots ? slots + int64_t{blockIdx.x} * warps_of_block * bytes : cuda_opt_batch_shared) + warp * bytes;
-    solve_in_turn<n, m, metric, History>(Warp{}, functor, data, settings, mine, mine + bytes_of_working, [=] {
-        unsigned long long taken = 0;
-        if (Warp{}.lane() == 0) taken = atomicAdd(next, 1ull);
-        return static_cast<int64_t>(__shfl_sync(~0u, taken, 0));
+    // Known to the compiler, so that it knows what it addresses.
+    unsigned char *const block =
+        warps_share<Shape, Real> ? cuda_opt_batch_shared : slots + int64_t{blockIdx.x} * warps_of_block * bytes;
+    unsigned char *const mine = block + warp * bytes;
+    solve_in_turn<Shape, metric>(Warp{}, functor, data, settings, mine, mine + working_bytes(Shape{}), [=] {
+        int64_t taken = 0;
+        if (Warp{}.lane() == 0) taken = take_next(next);
+        return static_cast<int64_t>(__shfl_sync(~0u, static_cast<unsigned long long>(taken), 0));
     });
 }
 
@@ -287,7 +327,7 @@ class CudaBatch {
     CudaBatch &operator=(const CudaBatch &) = delete;
     ~CudaBatch() { // nobody can be told of an error
         static_cast<void>(cudaFree(next_));
-        static_cast<void>(cudaFree(slots_));
+        for (const Warps &warps : warps_) static_cast<void>(cudaFree(warps.slots));
     }
 
     /** Minimise all, on the stream: returns when the kernel is launched. One run of an object at a time: the next on
@@ -304,78 +344,118 @@ class CudaBatch {
         const bool by_threads =
             serves_threads &&
             (options.lanes == 1 || (options.lanes == 0 && n <= batch::most_of_thread && count >= batch::many_problems));
-        if (const cudaError_t error = prepare(by_threads)) return error;
-        const auto stream = static_cast<cudaStream_t>(options.stream);
-        if (const cudaError_t error = cudaMemsetAsync(next_, 0, sizeof *next_, stream)) return error;
-        const int64_t of_block = by_threads ? batch::threads_of_block : batch::warps_of_block;
-        const auto blocks = static_cast<unsigned>(
-            std::min<int64_t>(by_threads ? thread_blocks_ : warp_blocks_, (count + of_block - 1) / of_block));
+        const bool bounded = bounds.exist();
+        if (const cudaError_t error = prepare(by_threads, bounded)) return error;
+        if (const cudaError_t error =
+                cudaMemsetAsync(next_, 0, sizeof *next_, static_cast<cudaStream_t>(options.stream)))
+            return error;
         const batch::BatchData<Real> data{count, x, bounds, ends};
+        const auto launch = [&](auto kernel, int blocks, int threads, int problems, int64_t shared, auto... more) {
+            const int64_t wanted = (count + problems - 1) / problems;
+            kernel<<<static_cast<unsigned>(std::min<int64_t>(blocks, wanted)), threads,
+                     static_cast<std::size_t>(shared), static_cast<cudaStream_t>(options.stream)>>>(
+                functor, data, options.settings, next_, more...);
+            return cudaGetLastError();
+        };
+        using batch::Warp;
         if constexpr (serves_threads)
             if (by_threads) {
-                batch::solve_by_threads<n, m, History, Real, Functor>
-                    <<<blocks, batch::threads_of_block, 0, stream>>>(functor, data, options.settings, next_);
-                return cudaGetLastError();
+                if (!bounded && near_blocks_ > 0)
+                    return launch(near_kernel(), near_blocks_, Warp::width, Warp::width, bytes_of_near);
+                return launch(thread_kernel(), thread_blocks_, batch::threads_of_block, batch::threads_of_block, 0);
             }
-        batch::solve_by_warps<n, m, metric, History, Real, Functor>
-            <<<blocks, batch::threads_of_block, slots_ ? 0 : bytes_of_warps, stream>>>(functor, data, options.settings,
-                                                                                       next_, slots_);
-        return cudaGetLastError();
+        const auto by_warps = [&](auto kernel, const Warps &warps, int64_t shared) {
+            return launch(kernel, warps.blocks, batch::threads_of_block, batch::warps_of_block, shared, warps.slots);
+        };
+        return bounded ? by_warps(warp_kernel<true>, warps_[true], shared_of_warps<true>)
+                       : by_warps(warp_kernel<false>, warps_[false], shared_of_warps<false>);
     }
 
-    /** Allocate what a run needs with a thread for each problem, or with a warp. */
-    cudaError_t prepare(bool by_threads) {
+    /** Allocate what a run needs with a thread for each problem, or with a warp; with bounds, or without. */
+    cudaError_t prepare(bool by_threads, bool bounded = true) {
         cudaError_t error = next_ ? cudaSuccess : cudaMalloc(reinterpret_cast<void **>(&next_), sizeof *next_);
         if (error != cudaSuccess) return error;
-        return serves_threads && by_threads ? prepare_threads() : prepare_warps();
+        if constexpr (serves_threads)
+            if (by_threads) {
+                if (!bounded && near_blocks_ < 0) error = prepare_near();
+                if (error != cudaSuccess || (!bounded && near_blocks_ > 0) || thread_blocks_ > 0) return error;
+                return count_blocks(thread_kernel(), batch::threads_of_block, 0, batch::blocks_of_threads(n),
+                                    thread_blocks_);
+            }
+        return bounded ? prepare_warps<true>() : prepare_warps<false>();
     }
 
   private:
-    using Shape = batch::ShapeIn<n, m, metric, History>;
+    template <bool bounds> using Shape = batch::ShapeIn<n, m, metric, History, bounds>;
     static constexpr bool serves_threads = metric == Metric::one_number;
-    static constexpr int64_t bytes_of_warps =
-        batch::warps_of_block * (batch::working_bytes(Shape{}) + batch::vectors_bytes<Real>(Shape{}));
-    static constexpr int64_t most_shared_bytes = 110 * 1024; // of a block, so that two are on a multiprocessor
+    template <bool bounds>
+    static constexpr int64_t bytes_of_warps = batch::warps_of_block *(batch::bytes_of_warp<Shape<bounds>, Real>);
+    template <bool bounds>
+    static constexpr int64_t shared_of_warps = batch::warps_share<Shape<bounds>, Real> ? bytes_of_warps<bounds> : 0;
+    static constexpr int64_t bytes_of_near = batch::Warp::width * batch::near_stride(Shape<false>{});
 
-    cudaError_t prepare_threads() {
-        if constexpr (serves_threads)
-            if (thread_blocks_ == 0)
-                return count_blocks(batch::solve_by_threads<n, m, History, Real, Functor>, 0,
-                                    batch::blocks_of_threads(n), thread_blocks_);
+    static constexpr auto thread_kernel() { return batch::solve_by_threads<Shape<true>, Real, Functor>; }
+    static constexpr auto near_kernel() { return batch::solve_near_by_threads<Shape<false>, Real, Functor>; }
+    template <bool bounds>
+    static constexpr auto warp_kernel = batch::solve_by_warps<Shape<bounds>, metric, Real, Functor>;
+
+    struct Warps {
+        unsigned char *slots = nullptr;
+        int blocks = 0;
+    };
+
+    // None where the device has too little shared memory.
+    cudaError_t prepare_near() {
+        int device = 0, most = 0, blocks = 0, resident = 0;
+        cudaError_t error = cudaGetDevice(&device);
+        if (error == cudaSuccess)
+            error = cudaDeviceGetAttribute(&most, cudaDevAttrMaxSharedMemoryPerBlockOptin, device);
+        if (error != cudaSuccess) return error;
+        if (bytes_of_near <= most) {
+            error = share(near_kernel(), bytes_of_near);
+            if (error == cudaSuccess)
+                error = count_blocks(near_kernel(), batch::Warp::width, bytes_of_near, 32, blocks, &resident);
+            if (error != cudaSuccess) return error;
+        }
+        near_blocks_ = resident >= batch::fewest_near ? blocks : 0;
         return cudaSuccess;
     }
-    cudaError_t prepare_warps() {
-        if (warp_blocks_ > 0) return cudaSuccess;
-        const auto kernel = batch::solve_by_warps<n, m, metric, History, Real, Functor>;
-        const bool shared = bytes_of_warps <= most_shared_bytes;
-        if (shared)
-            if (const cudaError_t error = cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                                               static_cast<int>(bytes_of_warps)))
-                return error;
+    template <bool bounds> cudaError_t prepare_warps() {
+        Warps &warps = warps_[bounds];
+        if (warps.blocks > 0) return cudaSuccess;
+        constexpr auto kernel = warp_kernel<bounds>;
+        constexpr int64_t shared = shared_of_warps<bounds>;
         int blocks = 0;
-        if (const cudaError_t error = count_blocks(kernel, shared ? bytes_of_warps : 0, 32, blocks)) return error;
-        if (!shared)
-            if (const cudaError_t error =
-                    cudaMalloc(reinterpret_cast<void **>(&slots_), static_cast<std::size_t>(blocks * bytes_of_warps)))
-                return error;
-        warp_blocks_ = blocks;
-        return cudaSuccess;
+        cudaError_t error = shared > 0 ? share(kernel, shared) : cudaSuccess;
+        if (error == cudaSuccess) error = count_blocks(kernel, batch::threads_of_block, shared, 32, blocks);
+        if (error == cudaSuccess && shared == 0)
+            error = cudaMalloc(reinterpret_cast<void **>(&warps.slots),
+                               static_cast<std::size_t>(blocks * bytes_of_warps<bounds>));
+        if (error == cudaSuccess) warps.blocks = blocks;
+        return error;
+    }
+    template <class Kernel> static cudaError_t share(Kernel kernel, int64_t bytes) {
+        return cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(bytes));
     }
     // As many blocks as the device runs at a time, `most` of them on a multiprocessor.
-    template <class Kernel> static cudaError_t count_blocks(Kernel kernel, int64_t shared, int most, int &blocks) {
+    template <class Kernel>
+    static cudaError_t count_blocks(Kernel kernel, int threads, int64_t shared, int most, int &blocks,
+                                    int *of_processor = nullptr) {
         int device = 0, processors = 0, resident = 0;
         cudaError_t error = cudaGetDevice(&device);
         if (error == cudaSuccess) error = cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device);
         if (error == cudaSuccess)
-            error = cudaOccupancyMaxActiveBlocksPerMultiprocessor(&resident, kernel, batch::threads_of_block,
+            error = cudaOccupancyMaxActiveBlocksPerMultiprocessor(&resident, kernel, threads,
                                                                   static_cast<std::size_t>(shared));
-        if (error == cudaSuccess) blocks = processors * std::clamp(resident, 1, most);
-        return error;
+        if (error != cudaSuccess) return error;
+        if (of_processor) *of_processor = resident;
+        blocks = processors * std::clamp(resident, 1, most);
+        return cudaSuccess;
     }
 
     unsigned long long *next_ = nullptr; // problem
-    unsigned char *slots_ = nullptr;
-    int thread_blocks_ = 0, warp_blocks_ = 0;
+    Warps warps_[2];                     // without bounds, and with
+    int thread_blocks_ = 0, near_blocks_ = -1;
 };
 
 #endif

@@ -38,11 +38,13 @@ int fill(cuda_opt &s, int64_t n, int64_t count, int32_t m, int32_t backend, int 
     if (s.backend < 0) return s.backend;
     s.memory = make_memory(s.backend);
     const bool cuda = s.backend == CUDA_OPT_BACKEND_CUDA;
-    const auto machine = [=](batch::Shape shape) {
-        if (bits == 64) return cuda ? make_cuda_batch<double>(shape, count) : make_host_batch<double>(shape);
-        return cuda ? make_cuda_batch<float>(shape, count) : make_host_batch<float>(shape);
+    const auto machine = [=](batch::Shape shape, bool bounds = true) {
+        if (bits == 64)
+            return cuda ? make_cuda_batch<double>(shape, count, bounds) : make_host_batch<double>(shape, bounds);
+        return cuda ? make_cuda_batch<float>(shape, count, bounds) : make_host_batch<float>(shape, bounds);
     };
-    s.batch = std::make_unique<Batch>(plain.n, count, m, BatchMachines{machine(plain), machine(in_metric)});
+    s.batch = std::make_unique<Batch>(plain.n, count, m,
+                                      BatchMachines{machine(plain), machine(plain, false), machine(in_metric)});
     s.batch->settings.history_bits = bits;
     return 0;
 }

@@ -45,7 +45,10 @@ int Batch::call() {
     switch (phase_) {
     case Phase::start: {
         const batch::Shape shape{n_, m_, settings.metric != Metric::one_number};
-        machine_ = (shape.metric ? machines_.in_metric : machines_.plain).get();
+        machine_ = (shape.metric                                       ? machines_.in_metric
+                    : machines_.unbounded && !arrays.may_have_bounds() ? machines_.unbounded
+                                                                       : machines_.plain)
+                       .get();
         machine_->allocate({shape, count_, static_cast<int>(settings.threads), packed != 0}, stream, patience_);
         codes_.resize(static_cast<std::size_t>(count_));
         phase_ = Phase::going;

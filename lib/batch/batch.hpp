@@ -10,10 +10,10 @@
 
 namespace cudaopt {
 
-// For problems with one number as metric, and for those with a weight for each variable: only one of the two is asked
-// to allocate.
+// For problems with one number as metric; for those of them that have no bounds, or NULL; and for those with a weight
+// for each variable. Only one of them is asked to allocate.
 struct BatchMachines {
-    std::unique_ptr<BatchMachine> plain, in_metric;
+    std::unique_ptr<BatchMachine> plain, unbounded, in_metric;
 };
 
 class Batch {
@@ -35,7 +35,8 @@ class Batch {
     int64_t active() const { return active_; }
     const int64_t *list() const { return machine_->active(); }
     int64_t workspace_bytes() const {
-        return machines_.plain->workspace_bytes() + machines_.in_metric->workspace_bytes();
+        return machines_.plain->workspace_bytes() + machines_.in_metric->workspace_bytes() +
+               (machines_.unbounded ? machines_.unbounded->workspace_bytes() : 0);
     }
     Message &message() { return message_; }
     const Message &message() const { return message_; }

@@ -37,8 +37,43 @@ __global__ void __launch_bounds__(threads_of_block, 3) thread_kernel(int64_t cou
         rule(batch::OneThread{}, k, working);
 }
 
-// bytes_of_thread: the memory of a thread that has a problem; 0: each is a warp's.
-template <int bytes_of_thread> class CudaTeams {
+// Likewise, with that memory in the multiprocessor's shared one. A block is a warp.
+template <class Rule, int stride>
+__global__ void __launch_bounds__(batch::Warp::width, 4) near_kernel(int64_t count, Rule rule) {
+    extern __shared__ __align__(16) unsigned char shared[];
+    for (int64_t k = int64_t{blockIdx.x} * batch::Warp::width + threadIdx.x; k < count;
+         k += int64_t{gridDim.x} * batch::Warp::width)
+        rule(batch::OneThread{}, k, shared + threadIdx.x * stride);
+}
+
+// How the problems are shared out: the kernel of a rule, its block, and how many of them a multiprocessor has.
+struct ByWarps {
+    static constexpr int threads = threads_of_block, problems = warps_of_block;
+    static int blocks_of_processor() { return 4; }
+};
+template <int bytes_of_thread> struct ByThreads {
+    static constexpr int threads = threads_of_block, problems = threads_of_block;
+    static constexpr int64_t shared = 0;
+    static int blocks_of_processor() { return 3; }
+    template <class Rule> static constexpr auto kernel = thread_kernel<Rule, bytes_of_thread>;
+};
+template <int bytes_of_thread> struct ByNearThreads {
+    static constexpr int threads = batch::Warp::width, problems = threads;
+    static constexpr int64_t shared = int64_t{threads} * bytes_of_thread;
+    static int blocks_of_processor() {
+        int device = 0, all = 0, reserved = 0;
+        check(cudaGetDevice(&device), "cudaGetDevice");
+        check(cudaDeviceGetAttribute(&all, cudaDevAttrMaxSharedMemoryPerMultiprocessor, device),
+              "cudaDeviceGetAttribute");
+        check(cudaDeviceGetAttribute(&reserved, cudaDevAttrReservedSharedMemoryPerBlock, device),
+              "cudaDeviceGetAttribute");
+        return static_cast<int>(all / (shared + reserved));
+    }
+    static bool serves_current_device() { return blocks_of_processor() >= batch::fewest_near; }
+    template <class Rule> static constexpr auto kernel = near_kernel<Rule, bytes_of_thread>;
+};
+
+template <class How> class CudaTeams {
   public:
     template <class T> using Array = CudaArray<T, Lives::on_device>;
 
@@ -66,11 +101,13 @@ template <int bytes_of_thread> class CudaTeams {
         check(cudaDeviceGetAttribute(&most_shared, cudaDevAttrMaxSharedMemoryPerBlockOptin, device_),
               "cudaDeviceGetAttribute");
         // Two blocks of a multiprocessor at least have that in its memory, or none has.
-        const int64_t shared = by_threads ? 0 : warps_of_block * working_bytes_;
-        shared_ = 2 * (shared + 1024) <= most_shared ? static_cast<int>(shared) : 0;
-        most_blocks_ = std::min<int64_t>(processors * blocks_of_processor, blocks_for(count));
+        most_blocks_ = std::min<int64_t>(int64_t{processors} * How::blocks_of_processor(), blocks_for(count));
+        if constexpr (by_warps) {
+            const int64_t shared = warps_of_block * working_bytes_;
+            shared_ = 2 * (shared + 1024) <= most_shared ? static_cast<int>(shared) : 0;
+            if (shared_ < shared) working_.allocate(most_blocks_ * shared);
+        }
         (prepare<Rules>(most_shared), ...);
-        if (shared_ < shared) working_.allocate(most_blocks_ * shared);
         selection_.reserve(count, stream_);
         ready_ = true;
     }
@@ -80,12 +117,13 @@ template <int bytes_of_thread> class CudaTeams {
         const OnDevice on(device_);
         const int64_t blocks = std::min(most_blocks_, blocks_for(count));
         const dim3 grid(static_cast<unsigned>(blocks));
-        if constexpr (by_threads)
-            check(launch(thread_kernel<Rule, bytes_of_thread>, grid, threads_of_block, 0, stream_, count, rule),
-                  "a kernel of the batch");
-        else
+        if constexpr (by_warps)
             check(launch(team_kernel<Rule>, grid, threads_of_block, static_cast<std::size_t>(shared_), stream_, count,
                          rule, working_.get(), working_bytes_),
+                  "a kernel of the batch");
+        else
+            check(launch(How::template kernel<Rule>, grid, How::threads, static_cast<std::size_t>(How::shared), stream_,
+                         count, rule),
                   "a kernel of the batch");
     }
     int64_t select(int64_t count, const unsigned char *marks, int64_t *list) {
@@ -101,23 +139,23 @@ template <int bytes_of_thread> class CudaTeams {
     }
 
   private:
-    static constexpr bool by_threads = bytes_of_thread > 0;
-    static constexpr int64_t blocks_of_processor = by_threads ? 3 : 4;
-    static int64_t blocks_for(int64_t count) {
-        constexpr int64_t of_block = by_threads ? threads_of_block : warps_of_block;
-        return (count + of_block - 1) / of_block;
-    }
+    static constexpr bool by_warps = std::is_same_v<How, ByWarps>;
+    static int64_t blocks_for(int64_t count) { return (count + How::problems - 1) / How::problems; }
 
     // Every batch's warps may have as much shared memory as there is: the limit is the kernel's, not the batch's.
     template <class Rule> void prepare([[maybe_unused]] int most_shared) {
-        if constexpr (by_threads) {
-            check(load(thread_kernel<Rule, bytes_of_thread>), "the loading of a kernel");
-        } else {
+        if constexpr (by_warps) {
             check(load(team_kernel<Rule>), "the loading of a kernel");
-            check(cudaFuncSetAttribute(reinterpret_cast<const void *>(team_kernel<Rule>),
-                                       cudaFuncAttributeMaxDynamicSharedMemorySize, most_shared),
-                  "cudaFuncSetAttribute");
+            allow(team_kernel<Rule>, most_shared);
+        } else {
+            check(load(How::template kernel<Rule>), "the loading of a kernel");
+            if (How::shared > 0) allow(How::template kernel<Rule>, static_cast<int>(How::shared));
         }
+    }
+    template <class Kernel> static void allow(Kernel kernel, int shared) {
+        check(cudaFuncSetAttribute(reinterpret_cast<const void *>(kernel), cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                   shared),
+              "cudaFuncSetAttribute");
     }
 
     int device_ = 0, shared_ = 0;

@@ -6,5 +6,7 @@
 namespace cudaopt {
 
 template <class Real, int m> std::unique_ptr<BatchMachine> make_cuda_batch_of_threads();
+// For problems without bounds, with their states in shared memory. NULL: the device has too little of it.
+template <class Real, int m> std::unique_ptr<BatchMachine> make_cuda_batch_near();
 
 } // namespace cudaopt

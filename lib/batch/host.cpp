@@ -45,12 +45,16 @@ class HostTeams {
 
 } // namespace
 
-template <class Real> std::unique_ptr<BatchMachine> make_host_batch(batch::Shape shape) {
-    if (shape.m == 5 && !shape.metric)
-        return std::make_unique<BatchMachineOn<Real, HostTeams, batch::ShapeOfPairs<5>>>();
+template <class Real> std::unique_ptr<BatchMachine> make_host_batch(batch::Shape shape, bool bounds) {
+    const bool known = shape.m == 5 && !shape.metric;
+    if (!bounds) {
+        if (!known) return nullptr;
+        return std::make_unique<BatchMachineOn<Real, HostTeams, batch::ShapeOfPairs<5, false>>>();
+    }
+    if (known) return std::make_unique<BatchMachineOn<Real, HostTeams, batch::ShapeOfPairs<5>>>();
     return std::make_unique<BatchMachineOn<Real, HostTeams>>();
 }
-template std::unique_ptr<BatchMachine> make_host_batch<double>(batch::Shape);
-template std::unique_ptr<BatchMachine> make_host_batch<float>(batch::Shape);
+template std::unique_ptr<BatchMachine> make_host_batch<double>(batch::Shape, bool);
+template std::unique_ptr<BatchMachine> make_host_batch<float>(batch::Shape, bool);
 
 } // namespace cudaopt

@@ -20,6 +20,8 @@ struct BatchArrays {
     double lower_all = -infinity, upper_all = infinity;
     const void *diagonal = nullptr; // likewise, of the caller's metric
     bool diagonal_for_each = false;
+
+    bool may_have_bounds() const { return lower || upper || lower_all != -infinity || upper_all != infinity; }
 };
 
 struct BatchShape {
@@ -56,7 +58,8 @@ class BatchMachine {
     virtual Event event(int64_t problem) = 0;
 };
 
-template <class Real> std::unique_ptr<BatchMachine> make_host_batch(batch::Shape shape);
-template <class Real> std::unique_ptr<BatchMachine> make_cuda_batch(batch::Shape shape, int64_t count);
+// bounds: whether there may be any. NULL: one for problems without them would be none but that for those with them.
+template <class Real> std::unique_ptr<BatchMachine> make_host_batch(batch::Shape shape, bool bounds);
+template <class Real> std::unique_ptr<BatchMachine> make_cuda_batch(batch::Shape shape, int64_t count, bool bounds);
 
 } // namespace cudaopt

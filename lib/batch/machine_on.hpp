@@ -72,7 +72,7 @@ template <class Real, class Executor, class ShapeOf = batch::Shape> class BatchM
     }
 
   private:
-    using State = StateOf<ShapeOf::fixed_m>;
+    using State = StateOf<typename ShapeOf::Kind>;
     // Of a member of the state, in a block.
     template <class Member> static int64_t offset_of(Member State::*member) {
         const State state;

@@ -2,6 +2,8 @@
 // on it; its vectors. Sizes are functions of n, m and the precision alone.
 #pragma once
 
+#include <type_traits>
+
 #include "dense/bfloat16.hpp"
 #include "lbfgsb/state.hpp"
 
@@ -12,29 +14,36 @@ constexpr int most_pairs = 64;
 constexpr int granule = 4; // rows and columns that are worked on together; what is beyond the last one is 0
 
 struct Shape {
-    static constexpr int fixed_m = 0;
+    using Kind = AnyKind; // of the state
     int n, m;
     bool metric = false; // whether there is a weight h for each variable, for a metric that is not one number
 };
 
-// Where they are known to the compiler.
+// Where they are known to the compiler, and whether there may be bounds.
 // History is what the pairs are stored in.
-template <int n_, int m_, class History> struct FixedShape { static constexpr int n = n_, m = m_, fixed_m = m_; };
+template <int n_, int m_, class History_, bool bounds = true> struct FixedShape {
+    using Kind = SmallKind<m_, bounds>;
+    using History = History_;
+    static constexpr int n = n_, m = m_;
+};
 
 // Likewise, in a metric, which a state of known size does not serve.
-template <int n_, int m_, class History> struct MetricShape {
-    static constexpr int fixed_m = 0, n = n_, m = m_;
+template <int n_, int m_, class History_> struct MetricShape {
+    using Kind = AnyKind;
+    using History = History_;
+    static constexpr int n = n_, m = m_;
     static constexpr bool metric = true;
 };
 
 // Where the number of pairs is.
-template <int m_> struct ShapeOfPairs {
-    static constexpr int fixed_m = m_, m = m_;
+template <int m_, bool bounds = true> struct ShapeOfPairs {
+    using Kind = SmallKind<m_, bounds>;
+    static constexpr int m = m_;
     int n;
 };
 
 // Likewise, and n is small: for threads of a device, each with a problem of its own.
-template <int m_> struct ThreadShape : ShapeOfPairs<m_> {};
+template <int m_, bool bounds = true> struct ThreadShape : ShapeOfPairs<m_, bounds> {};
 constexpr int most_of_thread = 32; // variables
 
 // From so many problems on, threads that have one each are faster than warps: on an H200 the two meet at 3,000 problems
@@ -42,11 +51,13 @@ constexpr int most_of_thread = 32; // variables
 constexpr int64_t many_problems = 5000;
 
 template <class ShapeOf> CUDA_OPT_HD constexpr ShapeOf shape_of(Shape shape) {
-    if constexpr (ShapeOf::fixed_m == 0) return shape;
+    if constexpr (ShapeOf::Kind::pairs == 0) return shape;
     else return {shape.n};
 }
 
-template <class ShapeOf> inline constexpr bool serves_metrics = ShapeOf::fixed_m == 0;
+template <class ShapeOf> inline constexpr int known_pairs = ShapeOf::Kind::pairs; // 0: told when it runs
+template <class ShapeOf> inline constexpr bool has_bounds = ShapeOf::Kind::bounds;
+template <class ShapeOf> inline constexpr bool serves_metrics = known_pairs<ShapeOf> == 0;
 template <class ShapeOf> CUDA_OPT_HD constexpr bool in_metric(const ShapeOf &shape) {
     if constexpr (serves_metrics<ShapeOf>) return shape.metric;
     else return false;
@@ -59,7 +70,15 @@ template <class ShapeOf> CUDA_OPT_HD constexpr bool is_full(const ShapeOf &shape
 }
 
 template <class ShapeOf> inline constexpr bool of_threads = false;
-template <int m> inline constexpr bool of_threads<ThreadShape<m>> = true;
+template <int m, bool bounds> inline constexpr bool of_threads<ThreadShape<m, bounds>> = true;
+
+// So many rows are on their way to a thread of a device while it works on one. Of few variables more are in vain; with
+// bounds, and by reverse communication, there are no registers for them.
+template <class ShapeOf> inline constexpr int rows_ahead = 1;
+template <int n, int m, class History>
+inline constexpr int rows_ahead<FixedShape<n, m, History, false>> = n > 64   ? 5
+                                                                    : n > 10 ? 3
+                                                                             : 1;
 
 CUDA_OPT_HD constexpr int padded(int count) { return (count + granule - 1) / granule * granule; }
 
@@ -74,13 +93,12 @@ template <class ShapeOf> CUDA_OPT_HD constexpr int vector_count(const ShapeOf &s
 CUDA_OPT_HD constexpr int row_stride(int m) { return 2 * (m + 1); }
 
 // What the pairs are stored in: as the vectors are, where the shape does not say.
-template <class Real, class ShapeOf> struct StoredIn { using Type = Real; };
-template <class Real, template <int, int, class> class Known, int n, int m, class History>
-struct StoredIn<Real, Known<n, m, History>> {
-    static_assert(std::is_same_v<Real, History> || std::is_same_v<History, bfloat16> ||
-                      (std::is_same_v<Real, double> && std::is_same_v<History, float>),
+template <class Real, class ShapeOf, class = void> struct StoredIn { using Type = Real; };
+template <class Real, class ShapeOf> struct StoredIn<Real, ShapeOf, std::void_t<typename ShapeOf::History>> {
+    using Type = typename ShapeOf::History;
+    static_assert(std::is_same_v<Real, Type> || std::is_same_v<Type, bfloat16> ||
+                      (std::is_same_v<Real, double> && std::is_same_v<Type, float>),
                   "pairs are of x's own bits, or of fewer: float or bfloat16");
-    using Type = History;
 };
 template <class Real, class ShapeOf> using Stored = typename StoredIn<Real, ShapeOf>::Type;
 
@@ -92,11 +110,11 @@ struct Head {
 
 CUDA_OPT_HD constexpr int64_t rounded_up(int64_t bytes) { return (bytes + 15) / 16 * 16; }
 template <class ShapeOf = Shape> CUDA_OPT_HD constexpr int64_t desk_bytes(ShapeOf shape) {
-    return rounded_up(static_cast<int64_t>(sizeof(Head)) + state_bytes<ShapeOf::fixed_m>(shape.m));
+    return rounded_up(static_cast<int64_t>(sizeof(Head)) + state_bytes<typename ShapeOf::Kind>(shape.m));
 }
 // Of the desk, what lasts while the problem waits for f and g.
 template <class ShapeOf = Shape> CUDA_OPT_HD constexpr int64_t lasting_bytes(ShapeOf shape) {
-    return rounded_up(static_cast<int64_t>(sizeof(Head)) + cudaopt::lasting_bytes<ShapeOf::fixed_m>(shape.m));
+    return rounded_up(static_cast<int64_t>(sizeof(Head)) + cudaopt::lasting_bytes<typename ShapeOf::Kind>(shape.m));
 }
 template <class Real, class ShapeOf = Shape> CUDA_OPT_HD constexpr int64_t vectors_bytes(ShapeOf shape) {
     return rounded_up(vector_count(shape) * padded(shape.n) * static_cast<int64_t>(sizeof(Real)) +
@@ -160,9 +178,12 @@ struct Told {
     DirectionSums direction;
 };
 
-// The scratch: the answers; the products; the rows' breakpoints and, where a window was passed, their ways to the
-// bound; those that a window has crossed, with their entries, where in a metric the scaled panel stands before; the
-// free rows.
+// The scratch: the answers; the products; and within bounds those over the free variables, the rows' breakpoints and,
+// where a window was passed, their ways to the bound; those that a window has crossed, with their entries, where in a
+// metric the scaled panel stands before; the free rows.
+template <class ShapeOf> CUDA_OPT_HD constexpr int leading_count(const ShapeOf &shape) { // without bounds none of z
+    return (has_bounds<ShapeOf> ? panel::leading : int{panel::displacement}) * panel::columns(shape.m);
+}
 template <class ShapeOf> CUDA_OPT_HD constexpr int entries_stride(const ShapeOf &shape) {
     return in_metric(shape) ? padded(panel::columns(shape.m)) : panel::columns(shape.m);
 }
@@ -170,18 +191,26 @@ template <class ShapeOf> CUDA_OPT_HD constexpr int older_count(const ShapeOf &sh
     return in_metric(shape) ? panel::older_count(shape.m) : 0;
 }
 template <class ShapeOf = Shape> CUDA_OPT_HD constexpr int64_t scratch_doubles(ShapeOf shape) {
+    const auto always = static_cast<int64_t>(sizeof(Told) / sizeof(double)) + leading_count(shape);
+    if (!has_bounds<ShapeOf>) return always;
     const int columns = panel::columns(shape.m), rows = padded(shape.n);
-    return static_cast<int64_t>(sizeof(Told) / sizeof(double)) + panel::gram_count(columns) + panel::leading * columns +
-           older_count(shape) + int64_t{2} * rows + int64_t{rows} * entries_stride(shape);
+    return always + panel::gram_count(columns) + older_count(shape) + int64_t{2} * rows +
+           int64_t{rows} * entries_stride(shape);
 }
 template <class ShapeOf = Shape> CUDA_OPT_HD constexpr int64_t scratch_bytes(ShapeOf shape) {
+    const int64_t of_rows = int64_t{shape.n} * static_cast<int64_t>(sizeof(CrossedVariable)) +
+                            int64_t{padded(shape.n)} * static_cast<int64_t>(sizeof(int));
     return rounded_up(scratch_doubles(shape) * static_cast<int64_t>(sizeof(double)) +
-                      int64_t{shape.n} * static_cast<int64_t>(sizeof(CrossedVariable)) +
-                      int64_t{padded(shape.n)} * static_cast<int64_t>(sizeof(int)));
+                      (has_bounds<ShapeOf> ? of_rows : 0));
 }
 // What a team works with.
 template <class ShapeOf = Shape> CUDA_OPT_HD constexpr int64_t working_bytes(ShapeOf shape) {
     return desk_bytes(shape) + scratch_bytes(shape);
 }
+// Without bounds that is so little that it may stand in a multiprocessor's shared memory, from one thread's to the next
+// one's an odd number of 8 bytes, so that threads side by side are in different banks. Two warps of a multiprocessor at
+// least, or it waits more than it saves.
+template <class ShapeOf> CUDA_OPT_HD constexpr int64_t near_stride(ShapeOf shape) { return working_bytes(shape) + 8; }
+constexpr int fewest_near = 2;
 
 } // namespace cudaopt::batch

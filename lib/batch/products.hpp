@@ -155,24 +155,49 @@ CUDA_OPT_HD_INLINE void form_triangle(const Team &team, const Panel &panel, int 
     }
 }
 
+// use(k, what load(k) has) for each k < count in turn, where so many are on their way while one is worked on.
+template <int ahead, class Load, class Use>
+CUDA_OPT_HD_INLINE void in_turn(int count, const Load &load, const Use &use) {
+    std::decay_t<decltype(load(0))> loaded[ahead];
+    CUDA_OPT_UNROLLED(ahead)
+    for (int r = 0; r < ahead; r++)
+        if (r < count) loaded[r] = load(r);
+    CUDA_OPT_ROLLED
+    for (int first = 0; first < count; first += ahead) {
+        CUDA_OPT_UNROLLED(ahead)
+        for (int r = 0; r < ahead; r++) {
+            const int k = first + r;
+            if (k >= count) break;
+            const auto here = loaded[r];
+            if (k + ahead < count) loaded[r] = load(k + ahead);
+            use(k, here);
+        }
+    }
+}
+
 // Those of columns a <= b, a in [from, to), but z's, of a panel whose number of columns the compiler knows: one pass
 // over the rows, with each sum in a register. For a thread alone on a device: none of its rows is in a cache when its
-// turn comes again, so that each is loaded once, and the next one while this one is worked on.
-template <int from, int to, int columns, class Panel, class Rows, class Store>
+// turn comes again, so that each is loaded once, and the next ones while this one is worked on.
+template <int from, int to, int columns, int ahead, class Panel, class Rows, class Store>
 CUDA_OPT_HD_INLINE void form_band(const Panel &panel, Rows rows, const Store &store) {
     constexpr int z = panel::displacement;
-    double sums[to - from][columns] = {}, next[columns] = {};
-    if (rows.count > 0) panel.template load<from, columns>(rows[0], next);
-    CUDA_OPT_ROLLED
-    for (int k = 0; k < rows.count; k++) {
-        double row[columns];
-        for (int b = from; b < columns; b++) row[b] = next[b];
-        if (k + 1 < rows.count) panel.template load<from, columns>(rows[k + 1], next);
-        CUDA_OPT_UNROLLED(columns)
-        for (int a = from; a < to; a++)
-            for (int b = a; b < columns; b++)
-                if (a != z && b != z) sums[a - from][b] += row[a] * row[b];
-    }
+    struct Entries {
+        double of[columns];
+    };
+    double sums[to - from][columns] = {};
+    in_turn<ahead>(
+        rows.count,
+        [&](int k) {
+            Entries row;
+            panel.template load<from, columns>(rows[k], row.of);
+            return row;
+        },
+        [&](int, const Entries &row) {
+            CUDA_OPT_UNROLLED(columns)
+            for (int a = from; a < to; a++)
+                for (int b = a; b < columns; b++)
+                    if (a != z && b != z) sums[a - from][b] += row.of[a] * row.of[b];
+        });
     CUDA_OPT_UNROLLED(columns)
     for (int a = from; a < to; a++)
         for (int b = a; b < columns; b++)

@@ -42,7 +42,16 @@ template <class Real, class ShapeOf = Shape> struct Problems {
     }
     template <class Team, class From, class To>
     CUDA_OPT_HD void copy(const Team &team, const From &from, const To &to) const {
-        for (int i = team.lane(); i < shape.n; i += Team::width) to[i] = from[i];
+        constexpr int together = Team::width == 1 && on_device ? 8 : 1; // a thread waits once for so many
+        CUDA_OPT_ROLLED
+        for (int first = 0; first < shape.n; first += together * Team::width) {
+            const auto at = [&](int k) { return first + k * Team::width + team.lane(); };
+            Real values[together];
+            for (int k = 0; k < together; k++)
+                if (at(k) < shape.n) values[k] = from[at(k)];
+            for (int k = 0; k < together; k++)
+                if (at(k) < shape.n) to[at(k)] = values[k];
+        }
     }
 
     // Problem p to be worked on: its vectors where they stand, what lasts of its state on the team's desk, from where
@@ -83,11 +92,11 @@ template <class Real, class ShapeOf = Shape> struct Problems {
     static constexpr int distance = of_threads<ShapeOf> ? side_by_side : 1; // of the pieces of a block
     template <int to_distance, int from_distance, class Team>
     CUDA_OPT_HD void move(const Team &team, unsigned char *to, const unsigned char *from) const {
-        const Piece *const source = reinterpret_cast<const Piece *>(from);
-        Piece *const target = reinterpret_cast<Piece *>(to);
+        const Piece *const __restrict__ source = reinterpret_cast<const Piece *>(from);
+        Piece *const __restrict__ target = reinterpret_cast<Piece *>(to);
         const auto count = static_cast<int>(pieces(lasting_bytes(shape)));
         team.sync();
-        CUDA_OPT_UNROLLED(8)
+        CUDA_OPT_UNROLLED(has_bounds<ShapeOf> ? 8 : 32) // in shared memory there are registers for more
         for (int i = team.lane(); i < count; i += Team::width) target[i * to_distance] = source[i * from_distance];
         team.sync();
     }

@@ -19,7 +19,8 @@ struct NoDiagonal {
 
 template <class Real, class Team, class ShapeOf = Shape> class SmallProblem {
   public:
-    using State = StateOf<ShapeOf::fixed_m>;
+    using Kind = typename ShapeOf::Kind;
+    using State = StateOf<Kind>;
     using Values = Numbers<Real, ShapeOf>;
 
     // working: working_bytes(shape), the desk first.
@@ -36,7 +37,7 @@ template <class Real, class Team, class ShapeOf = Shape> class SmallProblem {
     // A new problem, whose start is still to be put into x. Whatever is written before it is read is left as it was:
     // the threads beside wait for one that begins.
     CUDA_OPT_HD void begin() {
-        if (!is_full(shape_) || ShapeOf::fixed_m == 0) {
+        if (!is_full(shape_) || known_pairs<ShapeOf> == 0) {
             const uint64_t zero = 0;
             const int64_t bytes = desk_bytes(shape_), size = sizeof zero;
             for (int64_t k = team_.lane(); k < bytes / size; k += Team::width)
@@ -48,7 +49,7 @@ template <class Real, class Team, class ShapeOf = Shape> class SmallProblem {
         }
         if (team_.lane() != 0) return;
         *reinterpret_cast<Head *>(desk_) = {0, 0};
-        make_state<ShapeOf::fixed_m>(&state(), shape_.n, shape_.m, is_full(shape_));
+        make_state<Kind>(&state(), shape_.n, shape_.m, is_full(shape_));
     }
     // To be told after begin(), and whenever it is taken up again. By lane 0.
     CUDA_OPT_HD void set(const Settings &settings, int64_t metric) const {

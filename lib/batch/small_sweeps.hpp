@@ -30,7 +30,7 @@ template <class Real, class Team, class ShapeOf = Shape> class SmallSweeps {
     using PairValues = Pairs<Real, ShapeOf>;
     using History = Stored<Real, ShapeOf>;
 
-    // scratch: scratch_bytes(shape), aligned to 16; vectors: vectors_bytes(shape).
+    // scratch: scratch_bytes(shape), aligned to 8; vectors: vectors_bytes(shape).
     CUDA_OPT_HD SmallSweeps(Team team, ShapeOf shape, Head *head, unsigned char *scratch, const Values &vectors,
                             const BoxArrays<Real> &box)
         : team_(team), shape_(shape), box_(box), head_(head), vectors_(vectors) {
@@ -42,8 +42,9 @@ template <class Real, class Team, class ShapeOf = Shape> class SmallSweeps {
             next += count;
             return taken;
         };
+        leading_ = take(leading_count(shape));
+        if constexpr (!has_bounds<ShapeOf>) return;
         free_gram_ = take(panel::gram_count(columns));
-        leading_ = take(panel::leading * columns);
         older_steps_ = take(older_count(shape));
         breakpoints_ = take(rows);
         way_to_bound_ = take(rows);
@@ -58,7 +59,7 @@ template <class Real, class Team, class ShapeOf = Shape> class SmallSweeps {
     CUDA_OPT_HD double &f() const { return head_->f; }
 
     // What the state asks for. All lanes call it. The answer counts in lane 0 alone, which lets the state advance.
-    CUDA_OPT_HD void perform(const StateOf<ShapeOf::fixed_m> &state, Answer &answer) {
+    CUDA_OPT_HD void perform(const StateOf<typename ShapeOf::Kind> &state, Answer &answer) {
         const Request &request = state.request();
         answer.direction = nullptr;
         switch (request.verb) {
@@ -77,10 +78,7 @@ template <class Real, class Team, class ShapeOf = Shape> class SmallSweeps {
             take_direction(state.direction(), state.coefficients(), state.bounded());
             answer.direction = &told_->direction;
             break;
-        case Verb::truncation: answer.number = truncation(state.direction(), state.coefficients()); break;
-        case Verb::crossed: answer.crossed = crossed(state.panel_asked(), request.lo, request.hi); break;
         case Verb::step: step(request.number); break;
-        case Verb::largest_step: answer.number = largest_step(); break;
         case Verb::restore:
             each_row(Restore<Real, Values>{x(), g(), vector(at_x_base), vector(at_g_base), &f(), request.number});
             break;
@@ -95,6 +93,11 @@ template <class Real, class Team, class ShapeOf = Shape> class SmallSweeps {
         case Verb::projected_gradient_norm:
             answer.number = norm(MeasureProjectedGradient<Real, Values>{x(), g(), box_});
             break;
+        case Verb::truncation:
+        case Verb::crossed:
+        case Verb::largest_step:
+            if constexpr (has_bounds<ShapeOf>) perform_within_bounds(state, answer);
+            break;
         case Verb::check_diagonal:
             if constexpr (serves_metrics<ShapeOf>) answer.index = over_rows<FirstIndex>(FindBadDiagonal<Real>{h()}).v;
             break;
@@ -108,9 +111,20 @@ template <class Real, class Team, class ShapeOf = Shape> class SmallSweeps {
     }
 
   private:
+    CUDA_OPT_HD_INLINE void perform_within_bounds(const StateOf<typename ShapeOf::Kind> &state, Answer &answer) {
+        const Request &request = state.request();
+        switch (request.verb) {
+        case Verb::truncation: answer.number = truncation(state.direction(), state.coefficients()); break;
+        case Verb::crossed: answer.crossed = crossed(state.panel_asked(), request.lo, request.hi); break;
+        default: answer.number = largest_step(); break;
+        }
+    }
+
     CUDA_OPT_HD int pairs_of(const PanelRequest &panel) const { return is_full(shape_) ? shape_.m : panel.pairs; }
     // Products formed by one thread in few passes, on a device, where it waits for memory.
-    static constexpr bool bands = Team::width == 1 && on_device && panel::columns(ShapeOf::fixed_m) <= 12;
+    static constexpr bool bands = Team::width == 1 && on_device && known_pairs<ShapeOf> > 0 &&
+                                  panel::columns(known_pairs<ShapeOf>) <= 12;
+    static constexpr int loaded_ahead = bands ? rows_ahead<ShapeOf> : 1;
 
     CUDA_OPT_HD Values vector(int which) const { return vectors_ + which * padded(shape_.n); }
     CUDA_OPT_HD PairValues pairs(int i) const { // a row
@@ -178,7 +192,8 @@ template <class Real, class Team, class ShapeOf = Shape> class SmallSweeps {
         };
         rows_together(
             [this](int i) {
-                return Base{vector(at_x_base)[i], d(i), box_.lower(i), box_.upper(i)};
+                if constexpr (!has_bounds<ShapeOf>) return Base{vector(at_x_base)[i], d(i), -infinity, infinity};
+                else return Base{vector(at_x_base)[i], d(i), box_.lower(i), box_.upper(i)};
             },
             [=](int i, const Base &at) {
                 if (i < shape_.n) x()[i] = stepped_row<Real>(at.x, at.d, length, at.l, at.u);
@@ -208,9 +223,12 @@ template <class Real, class Team, class ShapeOf = Shape> class SmallSweeps {
     }
 
     CUDA_OPT_HD_INLINE void inner_products(const PanelRequest &request, bool bounded) {
-        const int free = bounded ? measure_rows<true>(request) : measure_rows<false>(request);
+        int free;
+        if constexpr (has_bounds<ShapeOf>) free = bounded ? measure_rows<true>(request) : measure_rows<false>(request);
+        else free = measure_rows<false>(request);
         const PanelRows<PairValues, Values> panel{pairs(0), row_stride(shape_.m), g(),
-                                                  request.threshold > 0 ? way_to_bound_ : nullptr};
+                                                  has_bounds<ShapeOf> && request.threshold > 0 ? way_to_bound_
+                                                                                               : nullptr};
         PanelProducts &products = told_->products;
         if constexpr (serves_metrics<ShapeOf>) {
             if (request.weighted)
@@ -231,7 +249,7 @@ template <class Real, class Team, class ShapeOf = Shape> class SmallSweeps {
     CUDA_OPT_HD_INLINE void form_products(const PanelRequest &request, int free, const Panel &panel) {
         const int columns = panel::columns(pairs_of(request));
         double *const gram = free_gram_, *const leading = leading_;
-        const bool same_rows = request.free_gram && free == shape_.n;
+        const bool free_gram = has_bounds<ShapeOf> && request.free_gram, same_rows = free_gram && free == shape_.n;
         const auto store_leading = [=](int a, int b, double sum) { leading[a * columns + b] = sum; };
         const auto store_leading_twice = [=](int a, int b, double sum) { // where a <= b alone are formed
             store_leading(a, b, sum);
@@ -243,19 +261,19 @@ template <class Real, class Team, class ShapeOf = Shape> class SmallSweeps {
         };
         const AllRows all{shape_.n};
         const ListedRows listed{free, free_};
-        const bool with_z = request.threshold > 0; // else nobody asks for its products
+        const bool with_z = has_bounds<ShapeOf> && request.threshold > 0; // else nobody asks for its products
         if constexpr (bands)
             if (!with_z) {
-                constexpr int known = panel::columns(ShapeOf::fixed_m);
-                if (!same_rows) form_band<0, panel::leading, known>(panel, all, store_leading_twice);
-                if (!request.free_gram) return;
-                form_band<0, panel::leading, known>(panel, listed, store_free);
-                form_band<panel::leading, known, known>(panel, listed, store_free);
+                constexpr int known = panel::columns(known_pairs<ShapeOf>);
+                if (!same_rows) form_band<0, panel::leading, known, loaded_ahead>(panel, all, store_leading_twice);
+                if (!free_gram) return;
+                form_band<0, panel::leading, known, loaded_ahead>(panel, listed, store_free);
+                form_band<panel::leading, known, known, loaded_ahead>(panel, listed, store_free);
                 return;
             }
         const auto in_strips = [&](auto heads) {
             if (!same_rows) form_leading<heads>(team_, panel, columns, all, store_leading);
-            if (request.free_gram) form_triangle<heads>(team_, panel, columns, listed, store_free);
+            if (free_gram) form_triangle<heads>(team_, panel, columns, listed, store_free);
         };
         if (bands || with_z) in_strips(dense::Known<panel::leading>{});
         else in_strips(dense::Known<panel::displacement>{});
@@ -307,11 +325,11 @@ template <class Real, class Team, class ShapeOf = Shape> class SmallSweeps {
             }
             team_.add_in_order(pg_squared, pg * pg, shape_.n - i + team_.lane());
             team_.add_in_order(x_squares, x * x, shape_.n - i + team_.lane());
-            if (request.free_gram) free = team_.append(is_free, i, free_, free);
+            if (has_bounds<ShapeOf> && request.free_gram) free = team_.append(is_free, i, free_, free);
             else facts.free.add(is_free);
         });
         facts = team_.join(facts);
-        if (!request.free_gram) free = static_cast<int>(facts.free.v);
+        if (!has_bounds<ShapeOf> || !request.free_gram) free = static_cast<int>(facts.free.v);
         if (team_.lane() == 0) tell(facts, pg_squared, x_squares, free);
         if constexpr (serves_metrics<ShapeOf>)
             if (request.in_metric()) weighted_rows().measure(team_, request, told_->products.row_sums);
@@ -348,53 +366,55 @@ template <class Real, class Team, class ShapeOf = Shape> class SmallSweeps {
 
     CUDA_OPT_HD_INLINE void take_direction(const DirectionRequest &request, const double *coefficients, bool bounded) {
         bring_to_front(request.panel);
-        dense::at_size<ShapeOf::fixed_m>(pairs_of(request.panel), [&](auto pairs) {
-            if (bounded) take_direction_of<true>(pairs, request, coefficients);
-            else take_direction_of<false>(pairs, request, coefficients);
+        dense::at_size<known_pairs<ShapeOf>>(pairs_of(request.panel), [&](auto pairs) {
+            if constexpr (has_bounds<ShapeOf>)
+                if (bounded) return take_direction_of<true>(pairs, request, coefficients);
+            take_direction_of<false>(pairs, request, coefficients);
         });
     }
 
     // The rows of the pairs move on by one, and d takes the place of the newest. On a device, where the compiler knows
-    // how many there are, a row is loaded while the one before it is worked on.
+    // how many there are, rows are loaded while those before them are worked on.
     template <bool bounded, class Size>
     CUDA_OPT_HD_INLINE void take_direction_of(Size pairs, const DirectionRequest &request, const double *coefficients) {
         constexpr bool known = on_device && !std::is_same_v<Size, int>;
-        using Own = RowOfPairs<History, known ? 2 * ShapeOf::fixed_m : 0, PairValues>;
+        using Own = RowOfPairs<History, known ? 2 * known_pairs<ShapeOf> : 0, PairValues>;
         struct Loaded {
             Row at;
             Own own;
         };
         const auto load = [&](int i) { return Loaded{this->template row<bounded>(i), Own(this->pairs(i))}; };
-        Coefficients<known ? panel::columns(ShapeOf::fixed_m) : 0> q(coefficients);
+        Coefficients<known ? panel::columns(known_pairs<ShapeOf>) : 0> q(coefficients);
         const double of_gradient = request.gradient_coefficient;
         DirectionRecord record;
         double d_squared = 0, slope = 0;
-        Loaded next{};
-        if (team_.lane() < shape_.n) next = load(team_.lane());
-        CUDA_OPT_ROLLED
-        for (int first = 0; first < shape_.n; first += Team::width) {
-            const int i = first + team_.lane();
-            const Loaded here = next;
-            if (i + Team::width < shape_.n) next = load(i + Team::width);
-            double d_here = 0;
-            if (i < shape_.n) {
-                const Row &at = here.at;
-                const double move =
-                    subspace_move(pairs, of_gradient, q.values, at.g, weight(request.panel, i), here.own);
-                const auto trial = take_trial<Real, History>(at, request, weight(request.panel, i), move, record);
-                const PairValues own = this->pairs(i);
-                CUDA_OPT_HOST_UNROLLED(16)
-                for (int k = 2 * shape_.m - 1; k >= 0; k--) own[k + 2] = here.own[k];
-                own[panel::s_new] = trial.d;
-                vector(at_g_base)[i] = static_cast<Real>(at.g);
-                vector(at_x_base)[i] = static_cast<Real>(at.x);
-                x()[i] = trial.x;
-                d_here = trial.d;
-            }
-            const double g_here = i < shape_.n ? here.at.g : 0;
-            team_.add_in_order(d_squared, d_here * d_here, shape_.n - first);
-            team_.add_in_order(slope, g_here * d_here, shape_.n - first);
-        }
+        in_turn<loaded_ahead>(
+            (shape_.n + Team::width - 1) / Team::width,
+            [&](int k) {
+                const int i = k * Team::width + team_.lane();
+                return i < shape_.n ? load(i) : Loaded{};
+            },
+            [&](int k, const Loaded &here) {
+                const int first = k * Team::width, i = first + team_.lane();
+                double d_here = 0;
+                if (i < shape_.n) {
+                    const Row &at = here.at;
+                    const double move =
+                        subspace_move(pairs, of_gradient, q.values, at.g, weight(request.panel, i), here.own);
+                    const auto trial = take_trial<Real, History>(at, request, weight(request.panel, i), move, record);
+                    const PairValues own = this->pairs(i);
+                    CUDA_OPT_HOST_UNROLLED(16)
+                    for (int l = 2 * shape_.m - 1; l >= 0; l--) own[l + 2] = here.own[l];
+                    own[panel::s_new] = trial.d;
+                    vector(at_g_base)[i] = static_cast<Real>(at.g);
+                    vector(at_x_base)[i] = static_cast<Real>(at.x);
+                    x()[i] = trial.x;
+                    d_here = trial.d;
+                }
+                const double g_here = i < shape_.n ? here.at.g : 0;
+                team_.add_in_order(d_squared, d_here * d_here, shape_.n - first);
+                team_.add_in_order(slope, g_here * d_here, shape_.n - first);
+            });
         team_.sync(); // all have read what stands in front
         if (team_.lane() == 0) front() = request.spare_slot;
         Count projected;
@@ -441,10 +461,11 @@ template <class Real, class Team, class ShapeOf = Shape> class SmallSweeps {
     BoxArrays<Real> box_;
     Head *head_;
     Values vectors_;
-    double *free_gram_, *leading_, *older_steps_, *breakpoints_, *way_to_bound_, *entries_;
-    CrossedVariable *crossed_;
-    int *free_;
     Told *told_;
+    double *leading_, *free_gram_ = nullptr, *older_steps_ = nullptr, *breakpoints_ = nullptr, *way_to_bound_ = nullptr,
+                      *entries_ = nullptr;
+    CrossedVariable *crossed_ = nullptr;
+    int *free_ = nullptr;
 };
 
 } // namespace cudaopt::batch

@@ -12,8 +12,8 @@
 namespace cudaopt {
 
 // A state in a block of state_bytes(m) zero bytes, aligned to 8. full: whether its memory is it from the start.
-template <int fixed_m> CUDA_OPT_HD inline StateOf<fixed_m> *make_state(void *block, int64_t n, int m, bool full) {
-    auto *const state = new (block) StateOf<fixed_m>;
+template <class Kind> CUDA_OPT_HD inline StateOf<Kind> *make_state(void *block, int64_t n, int m, bool full) {
+    auto *const state = new (block) StateOf<Kind>;
     dense::PlaceArrays place{reinterpret_cast<double *>(state + 1)};
     state->each_array(m, place);
     state->n_ = n;
@@ -22,7 +22,7 @@ template <int fixed_m> CUDA_OPT_HD inline StateOf<fixed_m> *make_state(void *blo
 }
 
 // Turns until one asks. It ends: they lead to later ones of the same iteration, without a loop.
-template <int fixed_m> CUDA_OPT_HD inline const Request &StateOf<fixed_m>::advance(const Answer &answer) {
+template <class Kind> CUDA_OPT_HD inline const Request &StateOf<Kind>::advance(const Answer &answer) {
     seconds_ = answer.seconds;
     Turn turn = begin_turn(answer);
     while (turn != Turn::asks) turn = take(turn, answer);
@@ -30,13 +30,15 @@ template <int fixed_m> CUDA_OPT_HD inline const Request &StateOf<fixed_m>::advan
 }
 
 // What each stage begins with.
-template <int fixed_m> CUDA_OPT_HD_INLINE Turn StateOf<fixed_m>::begin_turn(const Answer &answer) {
+template <class Kind> CUDA_OPT_HD_INLINE Turn StateOf<Kind>::begin_turn(const Answer &answer) {
     switch (stage_) {
     case Stage::start: return check_start();
     case Stage::start_checked: return judge_start(answer.start);
     case Stage::start_refused: return tell_refusal(answer.variable);
     case Stage::first_point: return measure_start();
-    case Stage::plain_products: memory_.take_plain(*answer.sums); return measure_start();
+    case Stage::plain_products:
+        if constexpr (serves_metrics) memory_.take_plain(*answer.sums);
+        return measure_start();
     case Stage::first_products: products_hold_ = !callers_metric(); return Turn::measure_iterate;
     case Stage::pg_norm_measured: results.pg_norm2 = least(answer.number, largest_finite); return Turn::measure_x;
     case Stage::x_norm_measured: results.x_norm2 = least(answer.number, largest_finite); return Turn::log_iterate;
@@ -45,21 +47,20 @@ template <int fixed_m> CUDA_OPT_HD_INLINE Turn StateOf<fixed_m>::begin_turn(cons
     case Stage::diagonal: return take_diagonal();
     case Stage::diagonal_checked: return judge_diagonal(answer);
     case Stage::model_products: return Turn::begin_cauchy;
-    case Stage::cauchy: return Turn::follow_cauchy;
     case Stage::direction_taken: return Turn::judge_direction;
     case Stage::stepped: return ask_evaluation(Stage::trial_point);
     case Stage::trial_point: return Turn::measure_trial;
     case Stage::trial_products: return Turn::judge_trial;
-    case Stage::longest_step: know_longest_step(answer.number); return Turn::search;
     case Stage::best_put_aside: return Turn::append_pair;
-    case Stage::truncation_ready: return prepare_truncation();
-    case Stage::truncated:
-        direction_.alpha = answer.number;
-        results.truncations++;
-        return Turn::take_direction;
     case Stage::search_failed: return after_failure();
     case Stage::ending: return settle();
     case Stage::end_logged: stage_ = Stage::ended; return ask_caller(Stage::ended, end_code_);
+    case Stage::cauchy:
+    case Stage::longest_step:
+    case Stage::truncation_ready:
+    case Stage::truncated:
+        if constexpr (Kind::bounds) return begin_turn_within_bounds(answer);
+        break;
     case Stage::ended: break;
     }
     event = {EventKind::called_after_end, {}, {}};
@@ -68,7 +69,19 @@ template <int fixed_m> CUDA_OPT_HD_INLINE Turn StateOf<fixed_m>::begin_turn(cons
     return Turn::asks;
 }
 
-template <int fixed_m> CUDA_OPT_HD_INLINE Turn StateOf<fixed_m>::take(Turn turn, const Answer &answer) {
+template <class Kind> CUDA_OPT_HD_INLINE Turn StateOf<Kind>::begin_turn_within_bounds(const Answer &answer) {
+    switch (stage_) {
+    case Stage::longest_step: know_longest_step(answer.number); return Turn::search;
+    case Stage::truncation_ready: return prepare_truncation();
+    case Stage::truncated:
+        direction_.alpha = answer.number;
+        results.truncations++;
+        return Turn::take_direction;
+    default: return Turn::follow_cauchy;
+    }
+}
+
+template <class Kind> CUDA_OPT_HD_INLINE Turn StateOf<Kind>::take(Turn turn, const Answer &answer) {
     switch (turn) {
     case Turn::asks: break;
     case Turn::measure_trial: panel_ = products_at_trial(); return ask_and_learn(Stage::trial_products);
@@ -82,7 +95,9 @@ template <int fixed_m> CUDA_OPT_HD_INLINE Turn StateOf<fixed_m>::take(Turn turn,
     case Turn::judge_iterate: return judge_iterate();
     case Turn::begin_direction: return begin_direction();
     case Turn::begin_cauchy: return begin_cauchy(answer);
-    case Turn::follow_cauchy: return follow_cauchy(cauchy_.resume(memory_, answer));
+    case Turn::follow_cauchy:
+        if constexpr (Kind::bounds) return follow_cauchy(cauchy_.resume(memory_, answer));
+        break;
     case Turn::minimise_subspace: return minimise_subspace(answer);
     case Turn::take_direction: return take_direction();
     case Turn::judge_direction:
@@ -92,34 +107,35 @@ template <int fixed_m> CUDA_OPT_HD_INLINE Turn StateOf<fixed_m>::take(Turn turn,
     return Turn::asks;
 }
 
-template <int fixed_m> CUDA_OPT_HD inline Turn StateOf<fixed_m>::ask(Stage next, Verb verb) {
+template <class Kind> CUDA_OPT_HD inline Turn StateOf<Kind>::ask(Stage next, Verb verb) {
     stage_ = next;
     request_.verb = verb;
     return Turn::asks;
 }
 
-template <int fixed_m> CUDA_OPT_HD_INLINE Turn StateOf<fixed_m>::ask_products(Stage next, const PanelRequest &panel) {
+template <class Kind> CUDA_OPT_HD_INLINE Turn StateOf<Kind>::ask_products(Stage next, const PanelRequest &panel) {
     asked_ = panel;
     metric_.ask({});
-    asked_.single = settings.product_bits == 32 && memory_.plain() && memory_.fits_single_precision(n_);
+    if constexpr (serves_metrics)
+        asked_.single = settings.product_bits == 32 && memory_.plain() && memory_.fits_single_precision(n_);
     return ask(next, Verb::inner_products);
 }
 
-template <int fixed_m> CUDA_OPT_HD_INLINE Turn StateOf<fixed_m>::ask_caller(Stage next, int task) {
+template <class Kind> CUDA_OPT_HD_INLINE Turn StateOf<Kind>::ask_caller(Stage next, int task) {
     ask(next, Verb::task);
     request_.task = task_ = task;
     return Turn::asks;
 }
 
 // Every request for an evaluation goes through here.
-template <int fixed_m> CUDA_OPT_HD_INLINE Turn StateOf<fixed_m>::ask_evaluation(Stage next) {
+template <class Kind> CUDA_OPT_HD_INLINE Turn StateOf<Kind>::ask_evaluation(Stage next) {
     results.evaluations++;
     event.kind = EventKind::evaluation_wanted;
     event.integers[0] = results.evaluations;
     return ask_caller(next, CUDA_OPT_EVALUATE_FG);
 }
 
-template <int fixed_m> CUDA_OPT_HD_CALL inline void StateOf<fixed_m>::begin_anew(bool keep_pairs) {
+template <class Kind> CUDA_OPT_HD_CALL inline void StateOf<Kind>::begin_anew(bool keep_pairs) {
     if (!keep_pairs || broken_) { // where the machine has failed, what the pairs are is unknown
         memory_.clear();
         metric_.clear();
@@ -140,20 +156,20 @@ template <int fixed_m> CUDA_OPT_HD_CALL inline void StateOf<fixed_m>::begin_anew
     told_early_ = {};
 }
 
-template <int fixed_m> CUDA_OPT_HD_CALL inline int StateOf<fixed_m>::finish_pair() {
+template <class Kind> CUDA_OPT_HD_CALL inline int StateOf<Kind>::finish_pair() {
     if (!pair_unfinished_) return -1;
     pair_unfinished_ = products_hold_ = false;
     return memory_.newest_slot();
 }
 
 // Pairs that a warm start brings may be of another metric, whose diagonal is there no longer.
-template <int fixed_m> CUDA_OPT_HD_CALL inline Turn StateOf<fixed_m>::check_start() {
+template <class Kind> CUDA_OPT_HD_CALL inline Turn StateOf<Kind>::check_start() {
     if (metric_at_work_ != settings.metric) metric_.clear();
     metric_at_work_ = settings.metric;
     return ask(Stage::start_checked, Verb::check_start);
 }
 
-template <int fixed_m> CUDA_OPT_HD_CALL inline Turn StateOf<fixed_m>::judge_start(const StartReport &report) {
+template <class Kind> CUDA_OPT_HD_CALL inline Turn StateOf<Kind>::judge_start(const StartReport &report) {
     if (report.bound_nan < n_) return refuse_start(EventKind::bound_is_nan, report.bound_nan);
     if (report.crossed < n_) return refuse_start(EventKind::bounds_leave_no_x, report.crossed);
     if (report.x_nan < n_) return refuse_start(EventKind::start_is_not_finite, report.x_nan);
@@ -165,7 +181,7 @@ template <int fixed_m> CUDA_OPT_HD_CALL inline Turn StateOf<fixed_m>::judge_star
 }
 
 // f and g are there.
-template <int fixed_m> CUDA_OPT_HD_CALL inline Turn StateOf<fixed_m>::measure_start() {
+template <class Kind> CUDA_OPT_HD_CALL inline Turn StateOf<Kind>::measure_start() {
     use_stored_pairs();
     if (!in_metric() && !memory_.plain()) {
         PanelRequest all = panel_;
@@ -177,7 +193,7 @@ template <int fixed_m> CUDA_OPT_HD_CALL inline Turn StateOf<fixed_m>::measure_st
     return ask_products(Stage::first_products, metric_.exists() ? model_panel() : panel_);
 }
 
-template <int fixed_m> CUDA_OPT_HD_CALL inline Turn StateOf<fixed_m>::refuse_start(EventKind why, int64_t index) {
+template <class Kind> CUDA_OPT_HD_CALL inline Turn StateOf<Kind>::refuse_start(EventKind why, int64_t index) {
     event = {why, {index, n_}, {}};
     ask(Stage::start_refused, Verb::read_variable);
     request_.index = index;
@@ -185,7 +201,7 @@ template <int fixed_m> CUDA_OPT_HD_CALL inline Turn StateOf<fixed_m>::refuse_sta
 }
 
 // And stay at the start: a corrected call may follow.
-template <int fixed_m> CUDA_OPT_HD_CALL inline Turn StateOf<fixed_m>::tell_refusal(const Variable &variable) {
+template <class Kind> CUDA_OPT_HD_CALL inline Turn StateOf<Kind>::tell_refusal(const Variable &variable) {
     event.numbers[0] = variable.l;
     event.numbers[1] = variable.x;
     event.numbers[2] = variable.u;
@@ -194,7 +210,7 @@ template <int fixed_m> CUDA_OPT_HD_CALL inline Turn StateOf<fixed_m>::tell_refus
 
 // The facts of an iterate from the sums there; norms from sweeps of their own where their squares leave the range of
 // numbers.
-template <int fixed_m> CUDA_OPT_HD_INLINE Turn StateOf<fixed_m>::measure_iterate(const Answer &answer) {
+template <class Kind> CUDA_OPT_HD_INLINE Turn StateOf<Kind>::measure_iterate(const Answer &answer) {
     const PanelProducts &sums = *answer.sums;
     results.f = sums.f;
     results.pg_norm_max = sums.projected_gradient_max;
@@ -208,7 +224,7 @@ template <int fixed_m> CUDA_OPT_HD_INLINE Turn StateOf<fixed_m>::measure_iterate
     return Turn::measure_x;
 }
 
-template <int fixed_m> CUDA_OPT_HD_INLINE Turn StateOf<fixed_m>::measure_x(const Answer &answer) {
+template <class Kind> CUDA_OPT_HD_INLINE Turn StateOf<Kind>::measure_x(const Answer &answer) {
     const double squares = answer.sums->row_sums[x_squared];
     if (!has_root(squares)) return ask(Stage::x_norm_measured, Verb::x_norm);
     results.x_norm2 = std::sqrt(squares);
@@ -216,17 +232,17 @@ template <int fixed_m> CUDA_OPT_HD_INLINE Turn StateOf<fixed_m>::measure_x(const
 }
 
 // Whether the sum of squares is one from which the norm can be had.
-template <int fixed_m> CUDA_OPT_HD_INLINE bool StateOf<fixed_m>::has_root(double squares) {
+template <class Kind> CUDA_OPT_HD_INLINE bool StateOf<Kind>::has_root(double squares) {
     return squares >= smallest_normal / machine_epsilon && is_finite(squares);
 }
 
-template <int fixed_m> CUDA_OPT_HD_INLINE Turn StateOf<fixed_m>::log_iterate(const Answer &answer) {
+template <class Kind> CUDA_OPT_HD_INLINE Turn StateOf<Kind>::log_iterate(const Answer &answer) {
     if (!first_) note_progress();
     if (logs()) return ask(Stage::iterate_logged, first_ ? Verb::log_start : Verb::log_iterate);
     return first_ ? judge_first(answer) : report_iterate();
 }
 
-template <int fixed_m> CUDA_OPT_HD_CALL inline Turn StateOf<fixed_m>::judge_first(const Answer &answer) {
+template <class Kind> CUDA_OPT_HD_CALL inline Turn StateOf<Kind>::judge_first(const Answer &answer) {
     const PanelProducts &sums = *answer.sums;
     first_ = false;
     if (!is_finite(sums.f) || sums.row_sums[not_finite] > 0) {
@@ -239,14 +255,14 @@ template <int fixed_m> CUDA_OPT_HD_CALL inline Turn StateOf<fixed_m>::judge_firs
     return Turn::judge_iterate;
 }
 
-template <int fixed_m> CUDA_OPT_HD_INLINE Turn StateOf<fixed_m>::report_iterate() {
+template <class Kind> CUDA_OPT_HD_INLINE Turn StateOf<Kind>::report_iterate() {
     if (!settings.report_iterates) return Turn::judge_iterate;
     event = {EventKind::iterate_reached, {results.iterations}, {results.f, results.pg_norm2}};
     return ask_caller(Stage::iterate, CUDA_OPT_NEW_ITERATE);
 }
 
 // x, f, g are an accepted iterate: stop here, or go on.
-template <int fixed_m> CUDA_OPT_HD_INLINE Turn StateOf<fixed_m>::judge_iterate() {
+template <class Kind> CUDA_OPT_HD_INLINE Turn StateOf<Kind>::judge_iterate() {
     // Where rounding errors let f rise, a few iterations more mostly find it lower, with the test holding still. Else
     // the solve ends here all the same.
     constexpr int most_postponed = 10;
@@ -269,7 +285,7 @@ template <int fixed_m> CUDA_OPT_HD_INLINE Turn StateOf<fixed_m>::judge_iterate()
 }
 
 // Approximate conditions accept steps for ever where nothing but rounding errors is left, and no test is on.
-template <int fixed_m> CUDA_OPT_HD_INLINE void StateOf<fixed_m>::note_progress() {
+template <class Kind> CUDA_OPT_HD_INLINE void StateOf<Kind>::note_progress() {
     const bool progress = f_noted_ == infinity || results.f < f_noted_ - 10 * machine_epsilon * std::fabs(f_noted_) ||
                           results.pg_norm2 < (1 - progress_share) * pg_noted_;
     if (progress) {

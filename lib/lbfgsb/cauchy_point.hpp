@@ -30,9 +30,10 @@ struct CauchyPoint {
 // What a search has come to, where it stops.
 enum class CauchyTurn { asks, found, breakdown };
 
-template <int fixed_m> class CauchySearchOf {
+template <class Kind> class CauchySearchOf {
   public:
-    using LimitedMemory = LimitedMemoryOf<fixed_m>;
+    using LimitedMemory = LimitedMemoryOf<Kind>;
+    static constexpr int fixed_m = Kind::pairs;
 
     template <class Visit> CUDA_OPT_HD constexpr void each_array(int m, Visit &visit) {
         size_.set(2 * m);
@@ -120,7 +121,31 @@ template <int fixed_m> class CauchySearchOf {
     dense::Array<panel::gram_count(columns)> own_gram_; // from the first crossing on
 };
 
-using CauchySearch = CauchySearchOf<0>;
+using CauchySearch = CauchySearchOf<AnyKind>;
+
+// Without bounds there is nothing to search: z = 0, and the subspace minimisation alone decides, as in the Fortran
+// code.
+template <int pairs> class CauchySearchOf<SmallKind<pairs, false>> {
+  public:
+    using LimitedMemory = LimitedMemoryOf<SmallKind<pairs, false>>;
+
+    template <class Visit> CUDA_OPT_HD constexpr void each_array(int, Visit &) {}
+    CUDA_OPT_HD_INLINE CauchyTurn begin(const LimitedMemory &memory, const PanelRequest &, const PanelProducts &sums,
+                                        bool, bool) {
+        memory.to_basis(sums.leading_products + panel::gradient * sums.columns, p_.data());
+        for (int i = 0; i < 2 * memory.model_pairs(); i++) p_[i] = -p_[i];
+        return CauchyTurn::found;
+    }
+    CUDA_OPT_HD CauchyPoint point() const {
+        CauchyPoint point;
+        point.segments = 1;
+        return point;
+    }
+    CUDA_OPT_HD const double *p() const { return p_.data(); }
+
+  private:
+    dense::Array<2 * pairs> p_;
+};
 
 namespace cauchy {
 
@@ -148,9 +173,9 @@ CUDA_OPT_HD inline double bits_midpoint(double lo, double hi) {
 // What the sums at a threshold tau say of the path there, whatever the model. With z the way gone so far, z = -tau g on
 // the variables that move and bound - x on those that have stopped: p = W'd, c = W'z, which is 0 at tau = 0 and not set
 // there. Returns d'd.
-template <int fixed_m>
-CUDA_OPT_HD_INLINE double CauchySearchOf<fixed_m>::load_path(const LimitedMemory &memory, const PanelProducts &sums,
-                                                             double tau) {
+template <class Kind>
+CUDA_OPT_HD_INLINE double CauchySearchOf<Kind>::load_path(const LimitedMemory &memory, const PanelProducts &sums,
+                                                          double tau) {
     const int size = 2 * memory.model_pairs();
     const double *with_g = sums.leading_products + panel::gradient * sums.columns;
     if (panel_.free_gram) {
@@ -175,9 +200,9 @@ CUDA_OPT_HD_INLINE double CauchySearchOf<fixed_m>::load_path(const LimitedMemory
 
 // The path just beyond a threshold tau:
 //     phi'(tau+) = d'g + theta d'z - p'M c = -(1 - theta tau) d'd - p'M c,    phi'' = theta d'd - p'M p.
-template <int fixed_m>
-CUDA_OPT_HD_INLINE void CauchySearchOf<fixed_m>::evaluate_path(const LimitedMemory &memory, const PanelProducts &sums,
-                                                               double tau) {
+template <class Kind>
+CUDA_OPT_HD_INLINE void CauchySearchOf<Kind>::evaluate_path(const LimitedMemory &memory, const PanelProducts &sums,
+                                                            double tau) {
     const double d_squared = load_path(memory, sums, tau), theta = memory.theta();
     const int size = 2 * memory.model_pairs();
     dense::copy(p(), size, p_reduced());
@@ -195,16 +220,15 @@ CUDA_OPT_HD_INLINE void CauchySearchOf<fixed_m>::evaluate_path(const LimitedMemo
 
 // The next inner products overwrite the products, and those of variables at their bounds are taken off them: keep them
 // here.
-template <int fixed_m>
-CUDA_OPT_HD_INLINE void CauchySearchOf<fixed_m>::copy_free_gram(const LimitedMemory &memory,
-                                                                const PanelProducts &sums) {
+template <class Kind>
+CUDA_OPT_HD_INLINE void CauchySearchOf<Kind>::copy_free_gram(const LimitedMemory &memory, const PanelProducts &sums) {
     dense::copy(sums.free_gram, panel::gram_count(panel::columns(memory.model_pairs())), own_gram_.data());
     point_.own_gram = true;
 }
 
-template <int fixed_m>
-CUDA_OPT_HD_INLINE void CauchySearchOf<fixed_m>::downdate_free_gram(const LimitedMemory &memory,
-                                                                    const CrossedVariable &variable) {
+template <class Kind>
+CUDA_OPT_HD_INLINE void CauchySearchOf<Kind>::downdate_free_gram(const LimitedMemory &memory,
+                                                                 const CrossedVariable &variable) {
     const int columns = panel::columns(memory.model_pairs());
     double *gram = own_gram_.data(), *const entries = entries_.data();
     dense::copy(variable.w, columns, entries);
@@ -212,10 +236,9 @@ CUDA_OPT_HD_INLINE void CauchySearchOf<fixed_m>::downdate_free_gram(const Limite
     for (int i = 0; i < columns; gram += columns - i, i++) dense::subtract(gram, entries[i], entries + i, columns - i);
 }
 
-template <int fixed_m>
-CUDA_OPT_HD_INLINE CauchyTurn CauchySearchOf<fixed_m>::begin(const LimitedMemory &memory, const PanelRequest &panel,
-                                                             const PanelProducts &sums, bool bounded,
-                                                             bool approximate) {
+template <class Kind>
+CUDA_OPT_HD_INLINE CauchyTurn CauchySearchOf<Kind>::begin(const LimitedMemory &memory, const PanelRequest &panel,
+                                                          const PanelProducts &sums, bool bounded, bool approximate) {
     panel_ = panel;
     point_.segments = 1;
     point_.breakpoints_crossed = 0;
@@ -256,28 +279,28 @@ CUDA_OPT_HD_INLINE CauchyTurn CauchySearchOf<fixed_m>::begin(const LimitedMemory
 // the reach doubles from window to window, so that after 2,100 of them, the binary exponents that there are, a window
 // holds all finite breakpoints; a bisection at least halves what lies between its ends. Nearly always there is one
 // window.
-template <int fixed_m> CUDA_OPT_HD_INLINE CauchyTurn CauchySearchOf<fixed_m>::next_window() {
+template <class Kind> CUDA_OPT_HD_INLINE CauchyTurn CauchySearchOf<Kind>::next_window() {
     const double hi = least(at_.t + (1 + reach_) * (minimiser() - at_.t), bracket_);
     if (hi <= searched_) return settle();
     return ask_window(Asked::window, searched_, hi);
 }
 
-template <int fixed_m> CUDA_OPT_HD_INLINE CauchyTurn CauchySearchOf<fixed_m>::after_window(bool found) {
+template <class Kind> CUDA_OPT_HD_INLINE CauchyTurn CauchySearchOf<Kind>::after_window(bool found) {
     if (!finite()) return CauchyTurn::breakdown;
     reach_ *= 2;
     return found ? settle() : next_window();
 }
 
-template <int fixed_m>
-CUDA_OPT_HD_INLINE CauchyTurn CauchySearchOf<fixed_m>::ask_window(Asked asked, double lo, double hi) {
+template <class Kind>
+CUDA_OPT_HD_INLINE CauchyTurn CauchySearchOf<Kind>::ask_window(Asked asked, double lo, double hi) {
     asked_ = asked;
     from_ = lo;
     to_ = hi;
     return CauchyTurn::asks;
 }
 
-template <int fixed_m>
-CUDA_OPT_HD_INLINE CauchyTurn CauchySearchOf<fixed_m>::resume(const LimitedMemory &memory, const Answer &answer) {
+template <class Kind>
+CUDA_OPT_HD_INLINE CauchyTurn CauchySearchOf<Kind>::resume(const LimitedMemory &memory, const Answer &answer) {
     const bool too_many = bisects && answer.crossed.count > crossed_capacity;
     switch (asked_) {
     case Asked::window:
@@ -308,9 +331,9 @@ CUDA_OPT_HD_INLINE CauchyTurn CauchySearchOf<fixed_m>::resume(const LimitedMemor
 
 // Pass the breakpoints of a window that reaches up to hi, until a segment holds its own minimiser (algorithm CP). True:
 // found.
-template <int fixed_m>
-CUDA_OPT_HD_INLINE bool CauchySearchOf<fixed_m>::pass_breakpoints(const LimitedMemory &memory,
-                                                                  const CrossedWindow &window, double hi) {
+template <class Kind>
+CUDA_OPT_HD_INLINE bool CauchySearchOf<Kind>::pass_breakpoints(const LimitedMemory &memory, const CrossedWindow &window,
+                                                               double hi) {
     const int size = 2 * memory.model_pairs();
     const bool downdate = point_.gram_holds && window.count <= cauchy::most_downdates(point_.free_variables);
     for (int64_t next = 0; next < window.count;) {
@@ -333,9 +356,9 @@ CUDA_OPT_HD_INLINE bool CauchySearchOf<fixed_m>::pass_breakpoints(const LimitedM
 }
 
 // The variable has reached its bound and moves no more (eqs. 4.9 and 4.10).
-template <int fixed_m>
-CUDA_OPT_HD_INLINE void CauchySearchOf<fixed_m>::fix_at_bound(const LimitedMemory &memory,
-                                                              const CrossedVariable &variable, bool downdate) {
+template <class Kind>
+CUDA_OPT_HD_INLINE void CauchySearchOf<Kind>::fix_at_bound(const LimitedMemory &memory, const CrossedVariable &variable,
+                                                           bool downdate) {
     const int size = 2 * memory.model_pairs();
     const double theta = memory.theta(), g = variable.g;
     double *const w = w_.data(), *const w_reduced = w_reduced_.data();
@@ -354,7 +377,7 @@ CUDA_OPT_HD_INLINE void CauchySearchOf<fixed_m>::fix_at_bound(const LimitedMemor
 
 // More breakpoints in (lo, hi] than can be had. Evaluate the path at a tau between them; midpoints alternate between
 // the values and their bits, so that 128 steps reach adjacent numbers and end it.
-template <int fixed_m> CUDA_OPT_HD_CALL inline CauchyTurn CauchySearchOf<fixed_m>::probe() {
+template <class Kind> CUDA_OPT_HD_CALL inline CauchyTurn CauchySearchOf<Kind>::probe() {
     double middle = bisections_ % 2 == 0 ? lo_ + 0.5 * (hi_ - lo_) : cauchy::bits_midpoint(greatest(lo_, 0.0), hi_);
     if (!(middle > lo_ && middle < hi_)) middle = cauchy::bits_midpoint(lo_, hi_);
     all_tied_ = !(middle > lo_ && middle < hi_); // hi is the number next to lo: its variables end one segment together
@@ -364,9 +387,9 @@ template <int fixed_m> CUDA_OPT_HD_CALL inline CauchyTurn CauchySearchOf<fixed_m
     return CauchyTurn::asks;
 }
 
-template <int fixed_m>
-CUDA_OPT_HD_CALL inline CauchyTurn CauchySearchOf<fixed_m>::judge_probe(const LimitedMemory &memory,
-                                                                        const PanelProducts &sums) {
+template <class Kind>
+CUDA_OPT_HD_CALL inline CauchyTurn CauchySearchOf<Kind>::judge_probe(const LimitedMemory &memory,
+                                                                     const PanelProducts &sums) {
     const double tau = panel_.threshold;
     saved_point_ = point_;
     saved_at_ = at_;
@@ -389,7 +412,7 @@ CUDA_OPT_HD_CALL inline CauchyTurn CauchySearchOf<fixed_m>::judge_probe(const Li
 }
 
 // The minimiser is known; what the subspace minimisation needs is asked for, if it is not there.
-template <int fixed_m> CUDA_OPT_HD_CALL inline CauchyTurn CauchySearchOf<fixed_m>::settle() {
+template <class Kind> CUDA_OPT_HD_CALL inline CauchyTurn CauchySearchOf<Kind>::settle() {
     const double t = point_.t = point_.free_variables > 0 ? greatest(minimiser(), at_.t) : at_.t;
     dense::add(c(), t - at_.t, p(), size_);
     point_.breakpoints_crossed = static_cast<int64_t>(moving_at_start_ - point_.free_variables);

@@ -8,7 +8,7 @@
 namespace cudaopt {
 
 // Whether the caller is asked for a diagonal at this iterate, or the last one still holds there.
-template <int fixed_m> CUDA_OPT_HD_INLINE bool StateOf<fixed_m>::diagonal_is_due(int64_t iterate) const {
+template <class Kind> CUDA_OPT_HD_INLINE bool StateOf<Kind>::diagonal_is_due(int64_t iterate) const {
     if (!callers_metric()) return false;
     const int64_t every = settings.diagonal_every;
     return diagonal_supplied_at_ < 0 || (every > 0 && iterate - diagonal_supplied_at_ >= every);
@@ -16,11 +16,11 @@ template <int fixed_m> CUDA_OPT_HD_INLINE bool StateOf<fixed_m>::diagonal_is_due
 
 // One that is supplied at every iterate is H_0 itself. One that holds is scaled by the newest pair, as theta I is: the
 // curvature along the last steps changes from iterate to iterate. 0: that of the pair.
-template <int fixed_m> CUDA_OPT_HD_INLINE double StateOf<fixed_m>::callers_theta() const {
+template <class Kind> CUDA_OPT_HD_INLINE double StateOf<Kind>::callers_theta() const {
     return settings.diagonal_every == 1 || memory_.pairs() == 0 ? 1 : 0;
 }
 
-template <int fixed_m> CUDA_OPT_HD_CALL inline Turn StateOf<fixed_m>::take_diagonal() {
+template <class Kind> CUDA_OPT_HD_CALL inline Turn StateOf<Kind>::take_diagonal() {
     diagonals_supplied_++;
     diagonal_supplied_at_ = results.iterations;
     products_hold_ = false; // they are not of this one
@@ -28,12 +28,12 @@ template <int fixed_m> CUDA_OPT_HD_CALL inline Turn StateOf<fixed_m>::take_diago
 }
 
 // The products tell that the diagonal has a bad element, and the answer which one.
-template <int fixed_m> CUDA_OPT_HD_CALL inline Turn StateOf<fixed_m>::judge_diagonal(const Answer &answer) {
+template <class Kind> CUDA_OPT_HD_CALL inline Turn StateOf<Kind>::judge_diagonal(const Answer &answer) {
     told_early_.integers[0] = answer.index;
     return end(CUDA_OPT_BAD_DIAGONAL, EventKind::diagonal_is_bad);
 }
 
-template <int fixed_m> CUDA_OPT_HD_INLINE Turn StateOf<fixed_m>::begin_direction() {
+template <class Kind> CUDA_OPT_HD_INLINE Turn StateOf<Kind>::begin_direction() {
     const FirstStep first = fresh_start_ ? first_step() : FirstStep{1, 1};
     if (fresh_start_) memory_.set_scale(first.theta);
     else if (memory_.pairs() == 0 && !settings.robust) memory_.set_scale(1);
@@ -50,39 +50,39 @@ template <int fixed_m> CUDA_OPT_HD_INLINE Turn StateOf<fixed_m>::begin_direction
 // ||x|| tells no distance, as 0 does not. Where the metric is learned, the point is no further away than the minimum,
 // were that 0, of a parabola with this f and slope; but a f that is small by chance makes the way a thousand times
 // shorter at most.
-template <int fixed_m> CUDA_OPT_HD_CALL inline FirstStep StateOf<fixed_m>::first_step() const {
+template <class Kind> CUDA_OPT_HD_CALL inline FirstStep StateOf<Kind>::first_step() const {
     constexpr double far = 67108864.0;                                 // 2^26
     const double few_digits = single_ ? 1 / 262144.0 : 1 / 67108864.0; // 2^-18, 2^-26
     constexpr double shortest = 1e-3;
     const double norm = results.pg_norm2, x = results.x_norm2, f = std::fabs(results.f);
-    const FirstStep classical{1, boxed_ ? 1 : bounded_ ? least(1 / norm, 1.0) : 1 / norm};
+    const FirstStep classical{1, boxed_ ? 1 : bounded() ? least(1 / norm, 1.0) : 1 / norm};
     if (callers_metric()) return classical;
-    double length = !bounded_ ? 1 : boxed_ ? norm : least(norm, 1.0);
+    double length = !bounded() ? 1 : boxed_ ? norm : least(norm, 1.0);
     if (learns() && f != 0) length *= least(greatest(2 * f / norm / length, shortest), 1.0);
     const bool x_tells = !boxed_ && far * x * (far * x) >= smallest_normal;
     const double in_f = least(rounding_level * f / norm, 1.0), in_x = few_digits * x;
     const double wanted = greatest(greatest(in_f, in_x), x_tells ? least(length, far * x) : length);
     const double theta = norm / wanted;
     const bool changed = learns() || (settings.robust && wanted != length);
-    return (changed || !bounded_) && is_normal(theta) && is_normal(1 / theta) ? FirstStep{theta, 1} : classical;
+    return (changed || !bounded()) && is_normal(theta) && is_normal(1 / theta) ? FirstStep{theta, 1} : classical;
 }
 
 // Of the products that the model is made from, at the iterate.
-template <int fixed_m> CUDA_OPT_HD_INLINE PanelRequest StateOf<fixed_m>::model_panel() const {
+template <class Kind> CUDA_OPT_HD_INLINE PanelRequest StateOf<Kind>::model_panel() const {
     PanelRequest panel = panel_;
     panel.weighted = weighted();
     panel.watches = metric_.exists();
     panel.older_steps = memory_.weights() != weights();
-    panel.free_gram = bounded_ || panel.in_metric();
+    panel.free_gram = bounded() || panel.in_metric();
     return panel;
 }
 
-template <int fixed_m> CUDA_OPT_HD_CALL inline Turn StateOf<fixed_m>::ask_model() {
+template <class Kind> CUDA_OPT_HD_CALL inline Turn StateOf<Kind>::ask_model() {
     return ask_products(Stage::model_products, model_panel());
 }
 
 // The products of panel_, and on the way the update of the metric, if one is due.
-template <int fixed_m> CUDA_OPT_HD_INLINE Turn StateOf<fixed_m>::ask_and_learn(Stage next) {
+template <class Kind> CUDA_OPT_HD_INLINE Turn StateOf<Kind>::ask_and_learn(Stage next) {
     const MetricUpdate update = metric_.take_update();
     if (metric_.exists() || diagonal_will_hold()) panel_ = model_panel();
     ask_products(next, panel_);
@@ -91,7 +91,7 @@ template <int fixed_m> CUDA_OPT_HD_INLINE Turn StateOf<fixed_m>::ask_and_learn(S
 }
 
 // The sums are those with the newest pair as the fresh one.
-template <int fixed_m> CUDA_OPT_HD_INLINE void StateOf<fixed_m>::observe_pair(const PanelProducts &sums) {
+template <class Kind> CUDA_OPT_HD_INLINE void StateOf<Kind>::observe_pair(const PanelProducts &sums) {
     if (!learns()) return;
     const double yy = sums.over_all(panel::y_new, panel::y_new), dd = sums.over_all(panel::s_new, panel::s_new),
                  other_yy = panel_.in_metric() ? sums.row_sums[newest_y_sum] : yy,
@@ -101,40 +101,47 @@ template <int fixed_m> CUDA_OPT_HD_INLINE void StateOf<fixed_m>::observe_pair(co
     else metric_.observe(slot, capacity, n_, yy, dd, other_yy, other_dd);
 }
 
-template <int fixed_m> CUDA_OPT_HD_INLINE Turn StateOf<fixed_m>::begin_cauchy(const Answer &answer) {
-    if (in_metric()) {
-        if (answer.sums->row_sums[bad_weights] > 0)
-            return callers_metric() ? ask(Stage::diagonal_checked, Verb::check_diagonal) : break_down();
-        if (answer.sums->older_steps) memory_.weigh(*answer.sums, callers_metric() ? callers_theta() : 0, weights());
-        memory_.take_free(*answer.sums);
-    }
+template <class Kind> CUDA_OPT_HD_INLINE Turn StateOf<Kind>::begin_cauchy(const Answer &answer) {
+    if constexpr (serves_metrics)
+        if (in_metric()) {
+            if (answer.sums->row_sums[bad_weights] > 0)
+                return callers_metric() ? ask(Stage::diagonal_checked, Verb::check_diagonal) : break_down();
+            if (answer.sums->older_steps)
+                memory_.weigh(*answer.sums, callers_metric() ? callers_theta() : 0, weights());
+            memory_.take_free(*answer.sums);
+        }
     // M is the Cauchy point's alone.
-    if (bounded_ && !memory_.factor()) return break_down();
+    if constexpr (Kind::bounds)
+        if (bounded() && !memory_.factor()) return break_down();
     PanelRequest along_path = model_panel();
     along_path.older_steps = false;
-    return follow_cauchy(cauchy_.begin(memory_, along_path, *answer.sums, bounded_, settings.approximate_cauchy));
+    return follow_cauchy(cauchy_.begin(memory_, along_path, *answer.sums, bounded(), settings.approximate_cauchy));
 }
 
-template <int fixed_m> CUDA_OPT_HD_INLINE Turn StateOf<fixed_m>::follow_cauchy(CauchyTurn search) {
+template <class Kind> CUDA_OPT_HD_INLINE Turn StateOf<Kind>::follow_cauchy(CauchyTurn search) {
     if (search == CauchyTurn::breakdown) return break_down();
     if (search == CauchyTurn::found) return Turn::minimise_subspace;
-    ask(Stage::cauchy, Verb::task);
-    cauchy_.ask(request_);
+    if constexpr (Kind::bounds) {
+        ask(Stage::cauchy, Verb::task);
+        cauchy_.ask(request_);
+    }
     return Turn::asks;
 }
 
-template <int fixed_m> CUDA_OPT_HD_INLINE Turn StateOf<fixed_m>::minimise_subspace(const Answer &answer) {
+template <class Kind> CUDA_OPT_HD_INLINE Turn StateOf<Kind>::minimise_subspace(const Answer &answer) {
     const CauchyPoint &point = cauchy_.point();
-    const bool all_free = !bounded_ || point.free_variables == static_cast<double>(n_);
-    if (point.free_variables > 0 && !subspace_.minimise(memory_, cauchy_, cauchy_.free_gram(answer), all_free))
+    const bool all_free = !bounded() || point.free_variables == static_cast<double>(n_);
+    const double *free_gram = nullptr;
+    if constexpr (Kind::bounds) free_gram = cauchy_.free_gram(answer);
+    if ((all_free || point.free_variables > 0) && !subspace_.minimise(memory_, cauchy_, free_gram, all_free))
         return break_down();
 
-    if (!remakes_for_truncation_) { // else they have been counted
-        results.cauchy_segments += bounded_ ? point.segments : 0;
+    if (!remakes_for_truncation()) { // else they have been counted
+        results.cauchy_segments += bounded() ? point.segments : 0;
         results.cauchy_crossings += point.crossed;
         results.breakpoints_crossed += point.breakpoints_crossed;
     }
-    cauchy_free_ = bounded_ ? static_cast<int64_t>(point.free_variables) : n_;
+    cauchy_free_ = bounded() ? static_cast<int64_t>(point.free_variables) : n_;
     cauchy_breakpoints_ = point.breakpoints_crossed;
     results.cauchy_t = point.t;
     results.cauchy_t_first = point.t_first;
@@ -146,18 +153,18 @@ template <int fixed_m> CUDA_OPT_HD_INLINE Turn StateOf<fixed_m>::minimise_subspa
     direction_.alpha = 1;
     unit_ = fresh_start_ ? 1 / memory_.theta() : 1;
     f_base_ = results.f;
-    return remakes_for_truncation_ ? ask_truncation() : Turn::take_direction;
+    return remakes_for_truncation() ? ask_truncation() : Turn::take_direction;
 }
 
 // A breakdown drops the memory and goes on from the same point. Twice at most: without pairs nothing is left to break
 // down.
-template <int fixed_m> CUDA_OPT_HD_CALL inline Turn StateOf<fixed_m>::break_down() {
+template <class Kind> CUDA_OPT_HD_CALL inline Turn StateOf<Kind>::break_down() {
     refresh();
     return ask_model();
 }
 
 // Drop the memory. What it learned of the scale of f and x stays, unless version 3.0 is followed.
-template <int fixed_m> CUDA_OPT_HD_CALL inline void StateOf<fixed_m>::refresh() {
+template <class Kind> CUDA_OPT_HD_CALL inline void StateOf<Kind>::refresh() {
     memory_.drop_pairs(settings.robust);
     metric_.forget();
     pair_unfinished_ = products_hold_ = remakes_for_truncation_ = false;
@@ -166,14 +173,14 @@ template <int fixed_m> CUDA_OPT_HD_CALL inline void StateOf<fixed_m>::refresh() 
 }
 
 // The next direction starts from the products of the pairs as they are stored.
-template <int fixed_m> CUDA_OPT_HD_CALL inline void StateOf<fixed_m>::use_stored_pairs() {
+template <class Kind> CUDA_OPT_HD_CALL inline void StateOf<Kind>::use_stored_pairs() {
     panel_ = memory_.stored_panel();
-    panel_.free_gram = bounded_;
+    panel_.free_gram = bounded();
 }
 
 // Sweep 2, then the trial point's f and g. On a GPU it is known when they are there whether d is a direction of
 // descent: its sums come with the next sweep's, and save a wait of their own.
-template <int fixed_m> CUDA_OPT_HD_INLINE Turn StateOf<fixed_m>::take_direction() {
+template <class Kind> CUDA_OPT_HD_INLINE Turn StateOf<Kind>::take_direction() {
     products_hold_ = pair_unfinished_ = direction_sums_known_ = at_iterate_ = false;
     search_evaluations_ = cuts_in_a_row_ = 0;
     search_started_ = direction_judged_ = returning_ = exhausted_ = false;

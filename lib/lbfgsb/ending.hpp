@@ -7,7 +7,7 @@
 namespace cudaopt {
 
 // The test that holds at the iterate, or 0.
-template <int fixed_m> CUDA_OPT_HD_INLINE int StateOf<fixed_m>::stopping_test() const {
+template <class Kind> CUDA_OPT_HD_INLINE int StateOf<Kind>::stopping_test() const {
     const Results &r = results;
     if (r.f <= settings.f_target) return CUDA_OPT_F_TARGET;
     if (!exhausted_ && r.pg_norm2 < settings.eps * greatest(1.0, r.x_norm2)) return CUDA_OPT_EPS;
@@ -17,11 +17,11 @@ template <int fixed_m> CUDA_OPT_HD_INLINE int StateOf<fixed_m>::stopping_test() 
     return 0;
 }
 
-template <int fixed_m> CUDA_OPT_HD_INLINE double StateOf<fixed_m>::least_decrease() const {
+template <class Kind> CUDA_OPT_HD_INLINE double StateOf<Kind>::least_decrease() const {
     return settings.factr * machine_epsilon * greatest(greatest(std::fabs(f_previous_), std::fabs(results.f)), 1.0);
 }
 
-template <int fixed_m> CUDA_OPT_HD_CALL inline Turn StateOf<fixed_m>::converge(int test) {
+template <class Kind> CUDA_OPT_HD_CALL inline Turn StateOf<Kind>::converge(int test) {
     results.stop_test = test;
     told_early_.numbers[0] = f_previous_ - results.f;
     told_early_.numbers[1] = least_decrease();
@@ -33,7 +33,7 @@ template <int fixed_m> CUDA_OPT_HD_CALL inline Turn StateOf<fixed_m>::converge(i
 }
 
 // The code of the limit that is reached, or 0.
-template <int fixed_m> CUDA_OPT_HD_INLINE int StateOf<fixed_m>::limit_reached(bool at_iterate) const {
+template <class Kind> CUDA_OPT_HD_INLINE int StateOf<Kind>::limit_reached(bool at_iterate) const {
     const Settings &s = settings;
     if (at_iterate && s.max_iterations > 0 && results.iterations >= s.max_iterations) return CUDA_OPT_ITERATION_LIMIT;
     if (s.max_evaluations > 0 && results.evaluations >= s.max_evaluations) return CUDA_OPT_EVALUATION_LIMIT;
@@ -41,7 +41,7 @@ template <int fixed_m> CUDA_OPT_HD_INLINE int StateOf<fixed_m>::limit_reached(bo
     return 0;
 }
 
-template <int fixed_m> CUDA_OPT_HD_CALL inline Turn StateOf<fixed_m>::end_at_limit(int code) {
+template <class Kind> CUDA_OPT_HD_CALL inline Turn StateOf<Kind>::end_at_limit(int code) {
     if (reached_ != 0) return converge(reached_);
     told_early_.numbers[0] = seconds_;
     return end(code, code == CUDA_OPT_ITERATION_LIMIT    ? EventKind::iteration_limit_reached
@@ -49,22 +49,22 @@ template <int fixed_m> CUDA_OPT_HD_CALL inline Turn StateOf<fixed_m>::end_at_lim
                                                          : EventKind::time_limit_reached);
 }
 
-template <int fixed_m> CUDA_OPT_HD_CALL inline const Request &StateOf<fixed_m>::stop() {
+template <class Kind> CUDA_OPT_HD_CALL inline const Request &StateOf<Kind>::stop() {
     if (stage_ == Stage::first_point || stage_ == Stage::trial_point) results.evaluations--; // asked for in vain
     end(CUDA_OPT_STOPPED, EventKind::stopped);
     return request_;
 }
 
 // Nothing is waited for here, either: that the best iterate be put back is the machine's last command.
-template <int fixed_m>
-CUDA_OPT_HD_CALL inline const Request &StateOf<fixed_m>::give_up(bool stop_requested, double seconds) {
+template <class Kind>
+CUDA_OPT_HD_CALL inline const Request &StateOf<Kind>::give_up(bool stop_requested, double seconds) {
     told_early_.numbers[0] = seconds;
     if (stop_requested) end(CUDA_OPT_STOPPED, EventKind::stopped_while_waiting);
     else end(CUDA_OPT_TIME_LIMIT, EventKind::time_limit_while_waiting);
     return request_;
 }
 
-template <int fixed_m> CUDA_OPT_HD_CALL inline Turn StateOf<fixed_m>::end(int code, EventKind why) {
+template <class Kind> CUDA_OPT_HD_CALL inline Turn StateOf<Kind>::end(int code, EventKind why) {
     end_code_ = code;
     end_why_ = why;
     return settle();
@@ -73,7 +73,7 @@ template <int fixed_m> CUDA_OPT_HD_CALL inline Turn StateOf<fixed_m>::end(int co
 // The solve ends: x, f, g become the best iterate, one command after the other. The newest pair's y is formed on the
 // way by the next direction; where there will be none, it is formed here: g may not be there later, when the pairs
 // serve another solve.
-template <int fixed_m> CUDA_OPT_HD_CALL inline Turn StateOf<fixed_m>::settle() {
+template <class Kind> CUDA_OPT_HD_CALL inline Turn StateOf<Kind>::settle() {
     if (pair_unfinished_) {
         ask(Stage::ending, Verb::finish_pair);
         request_.slot = finish_pair();
@@ -94,7 +94,7 @@ template <int fixed_m> CUDA_OPT_HD_CALL inline Turn StateOf<fixed_m>::settle() {
 }
 
 // x, f, g are the base point again.
-template <int fixed_m> CUDA_OPT_HD_CALL inline Turn StateOf<fixed_m>::restore(Stage next) {
+template <class Kind> CUDA_OPT_HD_CALL inline Turn StateOf<Kind>::restore(Stage next) {
     at_iterate_ = true;
     ask(next, Verb::restore);
     request_.slot = direction_.spare_slot;
@@ -103,7 +103,7 @@ template <int fixed_m> CUDA_OPT_HD_CALL inline Turn StateOf<fixed_m>::restore(St
 }
 
 // The numbers of the ending's sentence, once x, f and g are what they will be.
-template <int fixed_m> CUDA_OPT_HD_CALL inline void StateOf<fixed_m>::tell_end() {
+template <class Kind> CUDA_OPT_HD_CALL inline void StateOf<Kind>::tell_end() {
     const Results &r = results;
     const Event early = told_early_;
     told_early_ = {};

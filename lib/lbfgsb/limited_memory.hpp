@@ -10,33 +10,40 @@
 #pragma once
 
 #include "dense/quasi_definite.hpp"
+#include "lbfgsb/kind.hpp"
 #include "lbfgsb/requests.hpp"
 
 namespace cudaopt {
 
 // fixed_m, here and of all that a state is made of: the number of pairs there is room for, where the compiler knows it;
-// 0 where it is told when the memory is made.
-template <int fixed_m> class LimitedMemoryOf {
+// 0 where it is told when the memory is made. Where there are certainly no bounds, S'S and the middle matrix, which are
+// the Cauchy point's and the subspace's of some variables alone, are not there.
+template <class Kind> class LimitedMemoryOf {
   public:
+    static constexpr int fixed_m = Kind::pairs;
+
     template <class Visit> CUDA_OPT_HD constexpr void each_array(int m, Visit &visit) {
         each_lasting_array(m, visit);
-        visit(theta_ss_, int64_t{m} * m);
-        middle_.each_array(m, visit);
+        if constexpr (Kind::bounds) {
+            visit(theta_ss_, int64_t{m} * m);
+            middle_.each_array(m, visit);
+        }
         if constexpr (fixed_m == 0) subspace_.each_array(m, visit);
     }
     // The others, and the last members, each model has anew.
     template <class Visit> CUDA_OPT_HD constexpr void each_lasting_array(int m, Visit &visit) {
         m_.set(m);
         const int64_t size = int64_t{m} * m;
-        visit(ss_, size), visit(ys_, size), visit(yy_, size);
+        if constexpr (Kind::bounds) visit(ss_, size);
+        visit(ys_, size), visit(yy_, size);
         visit(step_, m);
         if constexpr (scales_y) visit(y_scale_, m);
     }
     static constexpr int64_t passing_bytes =
-        sizeof(dense::Array<fixed_m * fixed_m>) + sizeof(dense::QuasiDefiniteOf<fixed_m>);
+        Kind::bounds ? sizeof(dense::Array<fixed_m * fixed_m>) + sizeof(dense::QuasiDefiniteOf<fixed_m>) : 0;
     // What is in them is no longer what it was.
     CUDA_OPT_HD void lose_what_passes() {
-        middle_.lose();
+        if constexpr (Kind::bounds) middle_.lose();
         if constexpr (fixed_m == 0) subspace_.lose();
     }
 
@@ -138,71 +145,74 @@ template <int fixed_m> class LimitedMemoryOf {
     bool plain_ = true, full_ = false;
     int64_t weights_ = no_weights;
     // m x m by rows, oldest pair first: S'S (its upper triangle), Y'S, Y'Y.
-    dense::Array<fixed_m * fixed_m> ss_, ys_, yy_;
+    template <class Matrix> using WithinBounds = std::conditional_t<Kind::bounds, Matrix, dense::Nothing>;
+    WithinBounds<dense::Array<fixed_m * fixed_m>> ss_;
+    dense::Array<fixed_m * fixed_m> ys_, yy_;
     dense::Array<fixed_m> step_; // s_j = step_j d_j
     // y_j of the model over the difference of the gradients that is stored: 1 but where a metric is learned.
     static constexpr bool scales_y = fixed_m == 0;
     std::conditional_t<scales_y, dense::Array<0>, dense::Nothing> y_scale_;
     std::conditional_t<fixed_m == 0, dense::QuasiDefinite, dense::Nothing> subspace_; // else a solve has its own
-    dense::Array<fixed_m * fixed_m> theta_ss_; // theta S'S as in M^-1, its upper triangle; K needs it, too
-    dense::QuasiDefiniteOf<fixed_m> middle_;
+    // theta S'S as in M^-1, its upper triangle; K needs it, too.
+    WithinBounds<dense::Array<fixed_m * fixed_m>> theta_ss_;
+    WithinBounds<dense::QuasiDefiniteOf<fixed_m>> middle_;
 };
 
-using LimitedMemory = LimitedMemoryOf<0>;
+using LimitedMemory = LimitedMemoryOf<AnyKind>;
 
-template <int fixed_m> CUDA_OPT_HD_CALL inline void LimitedMemoryOf<fixed_m>::begin(bool full) {
+template <class Kind> CUDA_OPT_HD_CALL inline void LimitedMemoryOf<Kind>::begin(bool full) {
     full_ = full;
     clear();
 }
 
-template <int fixed_m> CUDA_OPT_HD_CALL inline void LimitedMemoryOf<fixed_m>::clear() { drop_pairs(false); }
+template <class Kind> CUDA_OPT_HD_CALL inline void LimitedMemoryOf<Kind>::clear() { drop_pairs(false); }
 
-template <int fixed_m> CUDA_OPT_HD_CALL inline void LimitedMemoryOf<fixed_m>::drop_pairs(bool keep_theta) {
+template <class Kind> CUDA_OPT_HD_CALL inline void LimitedMemoryOf<Kind>::drop_pairs(bool keep_theta) {
     k_ = 0;
     plain_ = true;
     weights_ = no_weights;
     if (!keep_theta) plain_theta_ = 1;
     theta_ = plain_theta_;
     if (is_full()) {
-        for (int i = 0; i < m_ * m_; i++)
-            ss_.data()[i] = ys_.data()[i] = i % (m_ + 1) == 0, yy_.data()[i] = 0; // the unit matrix
+        for (int i = 0; i < m_ * m_; i++) ys_.data()[i] = i % (m_ + 1) == 0, yy_.data()[i] = 0; // the unit matrix
+        if constexpr (Kind::bounds) dense::copy(ys_.data(), m_ * m_, ss_.data());
         dense::fill(step_.data(), m_, 0);
     }
 }
 
-template <int fixed_m>
-CUDA_OPT_HD_INLINE bool LimitedMemoryOf<fixed_m>::usable(const PanelProducts &sums, double step) {
+template <class Kind> CUDA_OPT_HD_INLINE bool LimitedMemoryOf<Kind>::usable(const PanelProducts &sums, double step) {
     const double curvature = step * sums.over_all(panel::y_new, panel::s_new),
                  theta = sums.over_all(panel::y_new, panel::y_new) / curvature;
     return is_normal(curvature) && is_normal(theta) && is_normal(1 / theta) &&
            is_normal(step * step * sums.over_all(panel::s_new, panel::s_new));
 }
 
-template <int fixed_m> CUDA_OPT_HD inline PanelRequest LimitedMemoryOf<fixed_m>::stored_panel() const {
+template <class Kind> CUDA_OPT_HD inline PanelRequest LimitedMemoryOf<Kind>::stored_panel() const {
     return {k_, newest_slot(), false, 0, true, false};
 }
 
-template <int fixed_m> CUDA_OPT_HD inline PanelRequest LimitedMemoryOf<fixed_m>::tentative_panel() const {
+template <class Kind> CUDA_OPT_HD inline PanelRequest LimitedMemoryOf<Kind>::tentative_panel() const {
     return {(k_ < m_ ? k_ : m_ - 1) + 1, spare_, true, 0, true, false};
 }
 
 // The others move up by one row and left by one column; the last row and column are left to be written.
-template <int fixed_m>
-CUDA_OPT_HD_INLINE void LimitedMemoryOf<fixed_m>::drop_oldest(dense::Array<fixed_m * fixed_m> &matrix) {
+template <class Kind>
+CUDA_OPT_HD_INLINE void LimitedMemoryOf<Kind>::drop_oldest(dense::Array<fixed_m * fixed_m> &matrix) {
     dense::copy(matrix.data() + m_ + 1, m_ * m_ - m_ - 1, matrix.data());
 }
 
-template <int fixed_m>
-CUDA_OPT_HD_INLINE void LimitedMemoryOf<fixed_m>::append(const PanelProducts &sums, double step, int64_t weights,
-                                                         double y_scale, bool factors) {
-    const bool keeps_ss = fixed_m == 0 || factors;
+template <class Kind>
+CUDA_OPT_HD_INLINE void LimitedMemoryOf<Kind>::append(const PanelProducts &sums, double step, int64_t weights,
+                                                      double y_scale, bool factors) {
+    const bool keeps_ss = Kind::bounds && (fixed_m == 0 || factors);
     // Until weigh() the older pairs' products may be of other weights than the newest's.
     weights_ = k_ == 0 || weights == weights_ ? weights : other_weights;
     plain_ = plain_ && weights_ == no_weights;
     if (is_full() || k_ == m_) {
         dense::copy(step_.data() + 1, m_ - 1, step_.data());
         if constexpr (scales_y) dense::copy(y_scale_.data() + 1, m_ - 1, y_scale_.data());
-        if (keeps_ss) drop_oldest(ss_);
+        if constexpr (Kind::bounds)
+            if (keeps_ss) drop_oldest(ss_);
         drop_oldest(ys_), drop_oldest(yy_);
     }
     if (k_ < m_) k_++;
@@ -218,9 +228,9 @@ CUDA_OPT_HD_INLINE void LimitedMemoryOf<fixed_m>::append(const PanelProducts &su
     spare_ = (spare_ + 1) % (m_ + 1);
 }
 
-template <int fixed_m>
+template <class Kind>
 template <class Size>
-CUDA_OPT_HD_INLINE void LimitedMemoryOf<fixed_m>::take_newest(Size k, const PanelProducts &sums, bool keeps_ss) {
+CUDA_OPT_HD_INLINE void LimitedMemoryOf<Kind>::take_newest(Size k, const PanelProducts &sums, bool keeps_ss) {
     const int newest = k - 1, known = fixed_m > 0 ? k : panel::pairs(sums.columns);
     const double step = step_[newest], y_scale = scale_of_y(newest);
     CUDA_OPT_UNROLLED(dense::times_unrolled<Size>)
@@ -228,13 +238,14 @@ CUDA_OPT_HD_INLINE void LimitedMemoryOf<fixed_m>::take_newest(Size k, const Pane
         if (newest - i >= known) continue;
         const int y = panel::y_column(newest - i), s = panel::s_column(newest - i);
         at(yy_, newest, i) = at(yy_, i, newest) = y_scale * scale_of_y(i) * sums.over_all(panel::y_new, y);
-        if (keeps_ss) at(ss_, i, newest) = step * step_[i] * sums.over_all(panel::s_new, s);
+        if constexpr (Kind::bounds)
+            if (keeps_ss) at(ss_, i, newest) = step * step_[i] * sums.over_all(panel::s_new, s);
         at(ys_, newest, i) = y_scale * step_[i] * sums.over_all(panel::y_new, s);
         at(ys_, i, newest) = step * scale_of_y(i) * sums.over_all(panel::s_new, y);
     }
 }
 
-template <int fixed_m> CUDA_OPT_HD_CALL inline bool LimitedMemoryOf<fixed_m>::fits_single_precision(int64_t n) const {
+template <class Kind> CUDA_OPT_HD_CALL inline bool LimitedMemoryOf<Kind>::fits_single_precision(int64_t n) const {
     for (int i = 0; i < k_; i++)
         if (!panel::fits_single_precision(at(yy_, i, i) / (scale_of_y(i) * scale_of_y(i)), static_cast<double>(n)) ||
             !panel::fits_single_precision(at(ss_, i, i) / (step_[i] * step_[i]), static_cast<double>(n)))
@@ -242,8 +253,8 @@ template <int fixed_m> CUDA_OPT_HD_CALL inline bool LimitedMemoryOf<fixed_m>::fi
     return true;
 }
 
-template <int fixed_m>
-CUDA_OPT_HD_CALL inline void LimitedMemoryOf<fixed_m>::weigh(const PanelProducts &sums, double theta, int64_t weights) {
+template <class Kind>
+CUDA_OPT_HD_CALL inline void LimitedMemoryOf<Kind>::weigh(const PanelProducts &sums, double theta, int64_t weights) {
     if (theta > 0) theta_ = theta;
     if (k_ == 0) return;
     plain_ = false;
@@ -261,7 +272,7 @@ CUDA_OPT_HD_CALL inline void LimitedMemoryOf<fixed_m>::weigh(const PanelProducts
     }
 }
 
-template <int fixed_m> CUDA_OPT_HD_CALL inline void LimitedMemoryOf<fixed_m>::take_free(const PanelProducts &sums) {
+template <class Kind> CUDA_OPT_HD_CALL inline void LimitedMemoryOf<Kind>::take_free(const PanelProducts &sums) {
     if (k_ > 0) plain_ = false;
     for (int i = 0; i < k_; i++)
         for (int j = i; j < k_; j++)
@@ -269,8 +280,7 @@ template <int fixed_m> CUDA_OPT_HD_CALL inline void LimitedMemoryOf<fixed_m>::ta
                                             sums.over_free(panel::y_column(k_ - 1 - j), panel::y_column(k_ - 1 - i));
 }
 
-template <int fixed_m>
-CUDA_OPT_HD_CALL inline void LimitedMemoryOf<fixed_m>::take_plain(const PanelProducts &over_all) {
+template <class Kind> CUDA_OPT_HD_CALL inline void LimitedMemoryOf<Kind>::take_plain(const PanelProducts &over_all) {
     plain_ = true;
     weights_ = no_weights;
     theta_ = plain_theta_;
@@ -285,12 +295,12 @@ CUDA_OPT_HD_CALL inline void LimitedMemoryOf<fixed_m>::take_plain(const PanelPro
         }
 }
 
-template <int fixed_m> CUDA_OPT_HD_INLINE bool LimitedMemoryOf<fixed_m>::factor() {
+template <class Kind> CUDA_OPT_HD_INLINE bool LimitedMemoryOf<Kind>::factor() {
     middle_.resize(model_pairs());
     return dense::at_size<fixed_m>(model_pairs(), [&](auto k) { return factor_of(k); });
 }
 
-template <int fixed_m> template <class Size> CUDA_OPT_HD_INLINE bool LimitedMemoryOf<fixed_m>::factor_of(Size k) {
+template <class Kind> template <class Size> CUDA_OPT_HD_INLINE bool LimitedMemoryOf<Kind>::factor_of(Size k) {
     CUDA_OPT_UNROLLED(dense::times_unrolled<Size>)
     for (int i = 0; i < k; i++) {
         double *to = row(theta_ss_, i);
@@ -306,8 +316,8 @@ template <int fixed_m> template <class Size> CUDA_OPT_HD_INLINE bool LimitedMemo
     return middle_.factor_triangular(k);
 }
 
-template <int fixed_m>
-CUDA_OPT_HD_INLINE bool LimitedMemoryOf<fixed_m>::solve_subspace(const double *over_free, double *v) {
+template <class Kind>
+CUDA_OPT_HD_INLINE bool LimitedMemoryOf<Kind>::solve_subspace(const double *over_free, double *v) {
     return dense::at_size<fixed_m>(model_pairs(), [&](auto k) {
         if constexpr (fixed_m == 0) {
             return solve_subspace_by(subspace_, k, over_free, v);
@@ -318,10 +328,10 @@ CUDA_OPT_HD_INLINE bool LimitedMemoryOf<fixed_m>::solve_subspace(const double *o
     });
 }
 
-template <int fixed_m>
+template <class Kind>
 template <class Size>
-CUDA_OPT_HD_INLINE bool LimitedMemoryOf<fixed_m>::solve_subspace_by(dense::QuasiDefiniteOf<fixed_m> &system, Size k,
-                                                                    const double *over_free, double *v) const {
+CUDA_OPT_HD_INLINE bool LimitedMemoryOf<Kind>::solve_subspace_by(dense::QuasiDefiniteOf<fixed_m> &system, Size k,
+                                                                 const double *over_free, double *v) const {
     const int columns = panel::columns(k);
     const double theta = theta_, reciprocal = 1 / theta_;
     system.resize(k);
@@ -348,13 +358,13 @@ CUDA_OPT_HD_INLINE bool LimitedMemoryOf<fixed_m>::solve_subspace_by(dense::Quasi
     return true;
 }
 
-template <int fixed_m> CUDA_OPT_HD_INLINE void LimitedMemoryOf<fixed_m>::apply_full_space_inverse(double *v) const {
+template <class Kind> CUDA_OPT_HD_INLINE void LimitedMemoryOf<Kind>::apply_full_space_inverse(double *v) const {
     dense::at_size<fixed_m>(model_pairs(), [&](auto k) { apply_full_space_inverse_of(k, v); });
 }
 
-template <int fixed_m>
+template <class Kind>
 template <class Size>
-CUDA_OPT_HD_INLINE void LimitedMemoryOf<fixed_m>::apply_full_space_inverse_of(Size k, double *v) const {
+CUDA_OPT_HD_INLINE void LimitedMemoryOf<Kind>::apply_full_space_inverse_of(Size k, double *v) const {
     double *y_part = v, *s_part = v + k;
     // R u = -s_part, then R' w = -(y_part + (D + Y'Y / theta) u); u and w change places with the right-hand sides.
     // The rows of Y'S are the columns of R.
@@ -379,8 +389,8 @@ CUDA_OPT_HD_INLINE void LimitedMemoryOf<fixed_m>::apply_full_space_inverse_of(Si
     }
 }
 
-template <int fixed_m>
-CUDA_OPT_HD_INLINE void LimitedMemoryOf<fixed_m>::to_basis(const double *panel_entries, double *basis) const {
+template <class Kind>
+CUDA_OPT_HD_INLINE void LimitedMemoryOf<Kind>::to_basis(const double *panel_entries, double *basis) const {
     dense::at_size<fixed_m>(model_pairs(), [&](auto k) {
         const double theta = theta_, *const step = step_.data();
         CUDA_OPT_UNROLLED(dense::times_unrolled<decltype(k)>)
@@ -391,8 +401,8 @@ CUDA_OPT_HD_INLINE void LimitedMemoryOf<fixed_m>::to_basis(const double *panel_e
     });
 }
 
-template <int fixed_m>
-CUDA_OPT_HD_INLINE void LimitedMemoryOf<fixed_m>::to_panel(const double *basis, double *panel_entries) const {
+template <class Kind>
+CUDA_OPT_HD_INLINE void LimitedMemoryOf<Kind>::to_panel(const double *basis, double *panel_entries) const {
     dense::at_size<fixed_m>(model_pairs(), [&](auto k) {
         const double theta = theta_, *const step = step_.data();
         CUDA_OPT_UNROLLED(dense::times_unrolled<decltype(k)>)

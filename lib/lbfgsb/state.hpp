@@ -10,8 +10,9 @@
 //
 // are the stages in which the caller acts; between them stand those in which the machine does.
 //
-// State has room for any number of pairs. StateOf<m> is that of a small problem among many: its arrays stand in it, it
-// serves one number as metric, and whatever it asks for of breakpoints it gets.
+// State has room for any number of pairs. That of a small problem among many (kind.hpp) has its arrays in it, serves
+// one number as metric, and gets whatever it asks for of breakpoints; where there are certainly no bounds, half of it
+// is not there.
 #pragma once
 
 #include <type_traits>
@@ -49,10 +50,10 @@ enum class Turn {
     judge_direction
 };
 
-template <int fixed_m> class StateOf;
-template <int fixed_m = 0> CUDA_OPT_HD StateOf<fixed_m> *make_state(void *block, int64_t n, int m, bool full = false);
+template <class Kind> class StateOf;
+template <class Kind = AnyKind> CUDA_OPT_HD StateOf<Kind> *make_state(void *block, int64_t n, int m, bool full = false);
 
-template <int fixed_m> class StateOf {
+template <class Kind> class StateOf {
   public:
     // What the next answer is.
     enum class Stage {
@@ -106,7 +107,11 @@ template <int fixed_m> class StateOf {
     }
     // The request under way, and what belongs to it.
     CUDA_OPT_HD const Request &request() const { return request_; }
-    CUDA_OPT_HD const PanelRequest &panel_asked() const { return stage_ == Stage::cauchy ? cauchy_.panel() : asked_; }
+    CUDA_OPT_HD const PanelRequest &panel_asked() const {
+        if constexpr (Kind::bounds)
+            if (stage_ == Stage::cauchy) return cauchy_.panel();
+        return asked_;
+    }
     CUDA_OPT_HD ProductsRequest products_asked() const {
         return {panel_asked(), stage_ == Stage::cauchy ? MetricUpdate{} : metric_.asked()};
     }
@@ -124,8 +129,8 @@ template <int fixed_m> class StateOf {
     CUDA_OPT_HD bool broken() const { return broken_; }
     CUDA_OPT_HD int task() const { return task_; } // the last one
     CUDA_OPT_HD int64_t n() const { return n_; }
-    CUDA_OPT_HD const LimitedMemoryOf<fixed_m> &memory() const { return memory_; }
-    CUDA_OPT_HD bool bounded() const { return bounded_; }
+    CUDA_OPT_HD const LimitedMemoryOf<Kind> &memory() const { return memory_; }
+    CUDA_OPT_HD bool bounded() const { return Kind::bounds && bounded_; }
     CUDA_OPT_HD bool boxed() const { return boxed_; }
     CUDA_OPT_HD bool best_is_aside() const { return best_is_aside_; }
     CUDA_OPT_HD bool pair_unfinished() const { return pair_unfinished_; }
@@ -163,20 +168,21 @@ template <int fixed_m> class StateOf {
     // kept; behind them stands what each model has anew, and, where the size is known, what each call brings or
     // overwrites: settings are to be given again.
     static constexpr int64_t passing_bytes =
-        fixed_m == 0
+        Kind::pairs == 0
             ? 0
-            : LimitedMemoryOf<fixed_m>::passing_bytes + sizeof(CauchySearchOf<fixed_m>) + sizeof(SubspaceOf<fixed_m>) +
+            : LimitedMemoryOf<Kind>::passing_bytes + sizeof(CauchySearchOf<Kind>) + sizeof(SubspaceOf<Kind>) +
                   sizeof(Request) + sizeof(PanelRequest) + sizeof(double) + sizeof(Event) + sizeof(Settings);
     CUDA_OPT_HD void lose_what_passes() { memory_.lose_what_passes(); }
 
   private:
-    friend StateOf *make_state<fixed_m>(void *block, int64_t n, int m, bool full);
-    using LimitedMemory = LimitedMemoryOf<fixed_m>;
-    static constexpr bool serves_metrics = fixed_m == 0;
+    friend StateOf *make_state<Kind>(void *block, int64_t n, int m, bool full);
+    using LimitedMemory = LimitedMemoryOf<Kind>;
+    static constexpr bool serves_metrics = Kind::pairs == 0;
 
     enum class SearchFailure { no_descent, nothing_lower, lower_not_accepted, lower_not_found_again };
 
     CUDA_OPT_HD Turn begin_turn(const Answer &answer);
+    CUDA_OPT_HD Turn begin_turn_within_bounds(const Answer &answer);
     CUDA_OPT_HD Turn take(Turn turn, const Answer &answer);
 
     // advance.hpp: from the start to the first direction, and the way of every iterate.
@@ -199,6 +205,7 @@ template <int fixed_m> class StateOf {
     CUDA_OPT_HD void note_progress();
 
     // direction.hpp: the model's minimiser along the projected path and in the subspace.
+    CUDA_OPT_HD bool remakes_for_truncation() const { return Kind::bounds && remakes_for_truncation_; }
     CUDA_OPT_HD bool callers_metric() const { return serves_metrics && settings.metric == Metric::callers; }
     CUDA_OPT_HD bool learns() const { return serves_metrics && settings.metric == Metric::learned; }
     CUDA_OPT_HD bool diagonal_is_due(int64_t iterate) const;
@@ -312,9 +319,9 @@ template <int fixed_m> class StateOf {
     std::conditional_t<serves_metrics, LearnedMetric, NoMetric> metric_;
     int64_t diagonals_supplied_ = 0, diagonal_supplied_at_ = -1; // the latter: an iterate; -1: at none of this solve
     MoreThuente line_;
-    LimitedMemoryOf<fixed_m> memory_; // its last members, and all from here on: see passing_bytes
-    CauchySearchOf<fixed_m> cauchy_;
-    SubspaceOf<fixed_m> subspace_;
+    LimitedMemoryOf<Kind> memory_; // its last members, and all from here on: see passing_bytes
+    CauchySearchOf<Kind> cauchy_;
+    SubspaceOf<Kind> subspace_;
     Request request_{};    // the last one
     PanelRequest asked_{}; // the last inner products but the Cauchy search's
     double seconds_ = 0;   // since the solve began, if there is a limit to them
@@ -324,17 +331,17 @@ template <int fixed_m> class StateOf {
     Settings settings;
 };
 
-using State = StateOf<0>;
+using State = StateOf<AnyKind>;
 
 // Bytes of a state for m pairs.
-template <int fixed_m = 0> CUDA_OPT_HD constexpr int64_t state_bytes(int m) {
-    StateOf<fixed_m> state;
+template <class Kind = AnyKind> CUDA_OPT_HD constexpr int64_t state_bytes(int m) {
+    StateOf<Kind> state;
     dense::CountArrays count;
     state.each_array(m, count);
     return static_cast<int64_t>(sizeof state) + count.doubles * static_cast<int64_t>(sizeof(double));
 }
-template <int fixed_m = 0> CUDA_OPT_HD constexpr int64_t lasting_bytes(int m) {
-    StateOf<fixed_m> state;
+template <class Kind = AnyKind> CUDA_OPT_HD constexpr int64_t lasting_bytes(int m) {
+    StateOf<Kind> state;
     dense::CountArrays count;
     state.each_lasting_array(m, count);
     return static_cast<int64_t>(sizeof state) - state.passing_bytes +

@@ -16,16 +16,18 @@
 
 namespace cudaopt {
 
-template <int fixed_m> class SubspaceOf {
+template <class Kind> class SubspaceOf {
   public:
+    static constexpr int fixed_m = Kind::pairs;
+
     template <class Visit> CUDA_OPT_HD constexpr void each_array(int m, Visit &visit) {
         if constexpr (fixed_m == 0) visit(v_, 2 * m);
         visit(q_, panel::columns(m));
     }
 
-    // free_gram: the panel's products over the free variables. False: breakdown of the factorisation, or a coefficient
-    // is not finite. Otherwise coefficients() holds q in panel order.
-    CUDA_OPT_HD bool minimise(LimitedMemoryOf<fixed_m> &memory, const CauchySearchOf<fixed_m> &cauchy,
+    // free_gram: the panel's products over the free variables, where these are not all. False: breakdown of the
+    // factorisation, or a coefficient is not finite. Otherwise coefficients() holds q in panel order.
+    CUDA_OPT_HD bool minimise(LimitedMemoryOf<Kind> &memory, const CauchySearchOf<Kind> &cauchy,
                               const double *free_gram, bool all_free) {
         if (memory.pairs() == 0) {
             dense::fill(q_.data(), panel::columns(memory.model_pairs()), 0);
@@ -41,19 +43,23 @@ template <int fixed_m> class SubspaceOf {
     CUDA_OPT_HD const double *coefficients() const { return q_.data(); }
 
   private:
-    CUDA_OPT_HD_INLINE bool minimise_by(double *v, LimitedMemoryOf<fixed_m> &memory,
-                                        const CauchySearchOf<fixed_m> &cauchy, const double *free_gram, bool all_free) {
+    CUDA_OPT_HD_INLINE bool minimise_by(double *v, LimitedMemoryOf<Kind> &memory, const CauchySearchOf<Kind> &cauchy,
+                                        const double *free_gram, bool all_free) {
         const int size = 2 * memory.model_pairs();
-        const double scale = 1 / memory.theta(), t = cauchy.point().t;
-        const double *const p = cauchy.p(), *const c = cauchy.c();
-        if (cauchy.point().crossed)
-            for (int i = 0; i < size; i++) v[i] = scale * (scale * p[i] + (c[i] - t * p[i]));
-        else
+        const double scale = 1 / memory.theta();
+        const double *const p = cauchy.p();
+        if constexpr (Kind::bounds) {
+            const double *const c = cauchy.c();
+            const double t = cauchy.point().t;
+            if (cauchy.point().crossed)
+                for (int i = 0; i < size; i++) v[i] = scale * (scale * p[i] + (c[i] - t * p[i]));
+            else
+                for (int i = 0; i < size; i++) v[i] = scale * (scale * p[i]);
+            if (all_free) memory.apply_full_space_inverse(v);
+            else if (!memory.solve_subspace(free_gram, v)) return false;
+        } else {
             for (int i = 0; i < size; i++) v[i] = scale * (scale * p[i]);
-        if (all_free) {
             memory.apply_full_space_inverse(v);
-        } else if (!memory.solve_subspace(free_gram, v)) {
-            return false;
         }
         for (int i = 0; i < size; i++)
             if (!is_finite(v[i])) return false;
@@ -65,6 +71,6 @@ template <int fixed_m> class SubspaceOf {
     dense::Array<fixed_m == 0 ? 0 : panel::columns(fixed_m)> q_;
 };
 
-using Subspace = SubspaceOf<0>;
+using Subspace = SubspaceOf<AnyKind>;
 
 } // namespace cudaopt

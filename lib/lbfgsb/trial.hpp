@@ -32,15 +32,15 @@ CUDA_OPT_HD inline bool are_finite(const PanelProducts &sums) {
 }
 
 // As if the step were accepted, which it nearly always is.
-template <int fixed_m> CUDA_OPT_HD_INLINE PanelRequest StateOf<fixed_m>::products_at_trial() const {
+template <class Kind> CUDA_OPT_HD_INLINE PanelRequest StateOf<Kind>::products_at_trial() const {
     PanelRequest panel = memory_.tentative_panel();
-    panel.free_gram = bounded_;
+    panel.free_gram = bounded();
     // Where the caller is to supply another diagonal at this point, products of the other pairs would be in vain.
     if (callers_metric() && !diagonal_will_hold()) panel.pairs = 1;
     return panel;
 }
 
-template <int fixed_m> CUDA_OPT_HD_INLINE Turn StateOf<fixed_m>::judge_trial(const Answer &answer) {
+template <class Kind> CUDA_OPT_HD_INLINE Turn StateOf<Kind>::judge_trial(const Answer &answer) {
     const PanelProducts &sums = *answer.sums;
     // A diagonal that still holds, and is no longer what was supplied.
     if (callers_metric() && panel_.weighted && sums.row_sums[bad_weights] > 0)
@@ -55,7 +55,7 @@ template <int fixed_m> CUDA_OPT_HD_INLINE Turn StateOf<fixed_m>::judge_trial(con
 // The sums of sweep 2 have come: whether d is a direction of descent. Projected to the box, the subspace minimiser may
 // be one by next to nothing, and one iterate after the other: their steps are ever shorter, and they come to rest where
 // there is no minimum. Where the path of version 3.0 is not followed, such a direction counts as none.
-template <int fixed_m> CUDA_OPT_HD_INLINE bool StateOf<fixed_m>::descends(const DirectionSums &sums) {
+template <class Kind> CUDA_OPT_HD_INLINE bool StateOf<Kind>::descends(const DirectionSums &sums) {
     direction_judged_ = true;
     direction_sums_ = sums;
     slope_base_ = sums.slope;
@@ -65,7 +65,7 @@ template <int fixed_m> CUDA_OPT_HD_INLINE bool StateOf<fixed_m>::descends(const 
     return sums.slope < -least_cosine * std::sqrt(sums.d_squared) * results.pg_norm2;
 }
 
-template <int fixed_m> CUDA_OPT_HD_INLINE void StateOf<fixed_m>::note_direction() {
+template <class Kind> CUDA_OPT_HD_INLINE void StateOf<Kind>::note_direction() {
     results.direction_norm2 = std::sqrt(direction_sums_.d_squared) / unit_;
     results.slope_start = direction_sums_.slope / unit_;
     // Without pairs the model is separable: the variables that the projection stopped are those with a breakpoint
@@ -77,32 +77,31 @@ template <int fixed_m> CUDA_OPT_HD_INLINE void StateOf<fixed_m>::note_direction(
     results.subspace_projected = projected - stopped;
 }
 
-template <int fixed_m> CUDA_OPT_HD_CALL inline Turn StateOf<fixed_m>::replace_direction() {
-    if (direction_sums_.projected > 0 && !direction_.truncate) return truncate_direction();
+template <class Kind> CUDA_OPT_HD_CALL inline Turn StateOf<Kind>::replace_direction() {
+    if (bounded() && direction_sums_.projected > 0 && !direction_.truncate) return truncate_direction();
     return fail_search(SearchFailure::no_descent);
 }
 
 // Of condition (T 1.2) only the half that makes s'y positive: a step beyond the minimiser along d is good enough where
 // f has fallen. Not where the path of version 3.0 is followed.
-template <int fixed_m>
-CUDA_OPT_HD_INLINE bool StateOf<fixed_m>::satisfies_weak_wolfe(double step, double f, double slope) const {
+template <class Kind>
+CUDA_OPT_HD_INLINE bool StateOf<Kind>::satisfies_weak_wolfe(double step, double f, double slope) const {
     return learns() && f <= f_base_ + settings.ftol * step * slope_base_ && slope >= settings.gtol * slope_base_;
 }
 
 // Where f differs by no more than its rounding errors, slopes still tell (Hager and Zhang, SIAM J. Optim. 16 (2005)
 // 170, section 2: the approximate Wolfe conditions). The lowest f is the measure, so that f cannot creep up.
-template <int fixed_m>
-CUDA_OPT_HD_INLINE bool StateOf<fixed_m>::satisfies_approximate_wolfe(double f, double slope) const {
+template <class Kind> CUDA_OPT_HD_INLINE bool StateOf<Kind>::satisfies_approximate_wolfe(double f, double slope) const {
     return settings.robust && f <= f_best_ + rounding_level * std::fabs(f_best_) &&
            slope >= settings.gtol * slope_base_ && slope <= steepest_ascent_accepted * -slope_base_;
 }
 
 // In the box the longest step is that which d allows; from a fresh start 1. It costs a sweep, and most searches end
 // with the first step, or go back from there: until it matters, it is taken to be the first.
-template <int fixed_m> CUDA_OPT_HD_INLINE void StateOf<fixed_m>::start_line_search() {
+template <class Kind> CUDA_OPT_HD_INLINE void StateOf<Kind>::start_line_search() {
     SearchTolerances tolerances{settings.ftol, settings.gtol, settings.xtol, settings.step_min, settings.step_max};
-    longest_step_open_ = bounded_ && !fresh_start_;
-    if (bounded_)
+    longest_step_open_ = bounded() && !fresh_start_;
+    if (bounded())
         tolerances.step_max =
             longest_step_open_ ? direction_.step : greatest(least(tolerances.step_max, 1.0), direction_.step);
     // The first step along -g depends on the scale of f; stpmin is meant for the search, and counts from there.
@@ -112,18 +111,18 @@ template <int fixed_m> CUDA_OPT_HD_INLINE void StateOf<fixed_m>::start_line_sear
     search_started_ = true;
 }
 
-template <int fixed_m> CUDA_OPT_HD_INLINE void StateOf<fixed_m>::know_longest_step(double longest) {
+template <class Kind> CUDA_OPT_HD_INLINE void StateOf<Kind>::know_longest_step(double longest) {
     line_.lengthen(greatest(least(settings.step_max, longest), direction_.step));
     longest_step_open_ = false;
 }
 
-template <int fixed_m> CUDA_OPT_HD_INLINE bool StateOf<fixed_m>::longest_step_matters(double f, double slope) const {
-    return longest_step_open_ && !returning_ && !satisfies_weak_wolfe(line_.step(), f, slope) &&
+template <class Kind> CUDA_OPT_HD_INLINE bool StateOf<Kind>::longest_step_matters(double f, double slope) const {
+    return bounded() && longest_step_open_ && !returning_ && !satisfies_weak_wolfe(line_.step(), f, slope) &&
            !satisfies_approximate_wolfe(f, slope) &&
            line_.goes_on_otherwise(greatest(settings.step_max, direction_.step), f, slope);
 }
 
-template <int fixed_m> CUDA_OPT_HD_INLINE Turn StateOf<fixed_m>::advance_line_search(const Answer &answer) {
+template <class Kind> CUDA_OPT_HD_INLINE Turn StateOf<Kind>::advance_line_search(const Answer &answer) {
     const PanelProducts &sums = *answer.sums;
     const double f = sums.f, slope = slope_at_trial(sums);
     if (!are_finite(sums)) return backtrack();
@@ -151,7 +150,7 @@ template <int fixed_m> CUDA_OPT_HD_INLINE Turn StateOf<fixed_m>::advance_line_se
     return exhaust_search(f, verdict != SearchVerdict::evaluate);
 }
 
-template <int fixed_m> CUDA_OPT_HD_INLINE Turn StateOf<fixed_m>::try_step(double step) {
+template <class Kind> CUDA_OPT_HD_INLINE Turn StateOf<Kind>::try_step(double step) {
     ask(Stage::stepped, Verb::step);
     request_.slot = direction_.spare_slot;
     request_.number = step;
@@ -159,7 +158,7 @@ template <int fixed_m> CUDA_OPT_HD_INLINE Turn StateOf<fixed_m>::try_step(double
 }
 
 // f or g is not finite at the trial point.
-template <int fixed_m> CUDA_OPT_HD_CALL inline Turn StateOf<fixed_m>::backtrack() {
+template <class Kind> CUDA_OPT_HD_CALL inline Turn StateOf<Kind>::backtrack() {
     if (returning_) return fail_search(SearchFailure::lower_not_found_again);
     if (cuts_in_a_row_ >= settings.max_cuts) {
         if (reached_ != 0) return converge(reached_);
@@ -176,7 +175,7 @@ template <int fixed_m> CUDA_OPT_HD_CALL inline Turn StateOf<fixed_m>::backtrack(
 // The search ends without a step that meets both conditions. A warning's step is taken if it lowered f (dcsrch ends
 // with the best that it knows); else the lowest point seen, which version 3.0 does not go back to. That version takes a
 // warning's step where f is the same, too, and factr, of whatever size, ends the solve there.
-template <int fixed_m> CUDA_OPT_HD_CALL inline Turn StateOf<fixed_m>::exhaust_search(double f, bool warned) {
+template <class Kind> CUDA_OPT_HD_CALL inline Turn StateOf<Kind>::exhaust_search(double f, bool warned) {
     exhausted_ = settings.robust && !warned;
     if (warned && f < f_base_ && (!settings.robust || f <= line_.lowest_phi())) return Turn::accept;
     if (warned && f == f_base_ && !settings.robust && settings.factr > 0) return Turn::accept;
@@ -191,7 +190,7 @@ template <int fixed_m> CUDA_OPT_HD_CALL inline Turn StateOf<fixed_m>::exhaust_se
 
 // Approximate conditions let f rise, within its rounding errors. The lowest iterate is then the base point; it is put
 // aside until a lower one comes.
-template <int fixed_m> CUDA_OPT_HD_INLINE Turn StateOf<fixed_m>::accept(const Answer &answer) {
+template <class Kind> CUDA_OPT_HD_INLINE Turn StateOf<Kind>::accept(const Answer &answer) {
     const double f = answer.sums->f;
     at_iterate_ = true;
     results.iterations++;
@@ -216,8 +215,8 @@ template <int fixed_m> CUDA_OPT_HD_INLINE Turn StateOf<fixed_m>::accept(const An
 // What y is multiplied by: the second derivative of f along s at the end of the step, by the cubic through f and slopes
 // at both ends, over the mean that s'y is. So the model learns the curvature of where it is, and not that of halfway
 // (Biggs, J. Inst. Math. Appl. 8 (1971) 315). On a quadratic it is 1; beyond a factor of 2 a cubic is no model of f.
-template <int fixed_m>
-CUDA_OPT_HD_INLINE double StateOf<fixed_m>::curvature_at_end(double f, double slope, double mean) const {
+template <class Kind>
+CUDA_OPT_HD_INLINE double StateOf<Kind>::curvature_at_end(double f, double slope, double mean) const {
     constexpr double largest_factor = 2, significant_fall = 1e-6; // of f, in single precision as well
     const double fall = f_base_ - f;
     if (!learns() || !(std::fabs(fall) > significant_fall * std::fabs(f))) return 1;
@@ -225,13 +224,13 @@ CUDA_OPT_HD_INLINE double StateOf<fixed_m>::curvature_at_end(double f, double sl
     return is_finite(factor) ? least(greatest(factor, 1 / largest_factor), largest_factor) : 1;
 }
 
-template <int fixed_m> CUDA_OPT_HD_INLINE Turn StateOf<fixed_m>::append_pair(const Answer &answer) {
+template <class Kind> CUDA_OPT_HD_INLINE Turn StateOf<Kind>::append_pair(const Answer &answer) {
     const PanelProducts &sums = *answer.sums;
     // s'y <= eps |s'g| is no curvature to learn from, whatever the scale of x and f.
     const double curvature = step_ * sums.over_all(panel::y_new, panel::s_new);
     if (curvature > machine_epsilon * -slope_base_ * step_ && LimitedMemory::usable(sums, step_)) {
         const double y_scale = curvature_at_end(sums.f, slope_at_trial(sums), curvature);
-        memory_.append(sums, step_, panel_.weighted ? weights() : no_weights, y_scale, bounded_);
+        memory_.append(sums, step_, panel_.weighted ? weights() : no_weights, y_scale, bounded());
         observe_pair(sums);
         panel_.pairs = memory_.pairs();
         pair_unfinished_ = true;
@@ -251,28 +250,28 @@ template <int fixed_m> CUDA_OPT_HD_INLINE Turn StateOf<fixed_m>::append_pair(con
 
 // The projected subspace minimiser is no descent direction, or hardly one: go from the Cauchy point towards the
 // minimiser only as far as the box allows (Morales and Nocedal 2011, section 3).
-template <int fixed_m> CUDA_OPT_HD_CALL inline Turn StateOf<fixed_m>::truncate_direction() {
+template <class Kind> CUDA_OPT_HD_CALL inline Turn StateOf<Kind>::truncate_direction() {
     if (const int code = limit_reached(false)) return end_at_limit(code);
     return restore(Stage::truncation_ready);
 }
 
 // Where the metric is learned, the sums at the trial point have changed it, or would have: on a GPU it is known only
 // with them that the direction does not descend. So the model is made once more.
-template <int fixed_m> CUDA_OPT_HD_CALL inline Turn StateOf<fixed_m>::prepare_truncation() {
+template <class Kind> CUDA_OPT_HD_CALL inline Turn StateOf<Kind>::prepare_truncation() {
     if (!metric_.exists() && !metric_.update_is_due()) return ask_truncation();
     remakes_for_truncation_ = true;
     use_stored_pairs();
     return ask_and_learn(Stage::model_products);
 }
 
-template <int fixed_m> CUDA_OPT_HD_CALL inline Turn StateOf<fixed_m>::ask_truncation() {
+template <class Kind> CUDA_OPT_HD_CALL inline Turn StateOf<Kind>::ask_truncation() {
     remakes_for_truncation_ = false;
     direction_.panel.fresh = false; // sweep 2 has already formed y_new
     direction_.truncate = true;
     return ask(Stage::truncated, Verb::truncation);
 }
 
-template <int fixed_m> CUDA_OPT_HD_CALL inline Turn StateOf<fixed_m>::fail_search(SearchFailure failure) {
+template <class Kind> CUDA_OPT_HD_CALL inline Turn StateOf<Kind>::fail_search(SearchFailure failure) {
     failure_ = failure;
     return restore(Stage::search_failed);
 }
@@ -280,7 +279,7 @@ template <int fixed_m> CUDA_OPT_HD_CALL inline Turn StateOf<fixed_m>::fail_searc
 // Drop the memory and search along -g, in turn with the memory's scale and as at a start; or end. At the rounding level
 // of f, steps that leave f as it is may pass both tests, and the next search fails, and so for ever: where neither f
 // nor ||P g|| has fallen by a tenth since the last refresh that such a failure led to, four are tried at most.
-template <int fixed_m> CUDA_OPT_HD_CALL inline Turn StateOf<fixed_m>::after_failure() {
+template <class Kind> CUDA_OPT_HD_CALL inline Turn StateOf<Kind>::after_failure() {
     if (reached_ != 0) return converge(reached_);
     const double share = settings.robust ? progress_share : 0;
     const bool progress = f_base_ < f_refreshed_ - share * std::fabs(f_refreshed_) ||

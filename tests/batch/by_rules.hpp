@@ -26,7 +26,8 @@ Left<Real> by_rules(const Data<Real> &data, const ShapeOf &shape, const cudaopt:
     all.shape = shape, all.packed = packed;
     all.blocks = reinterpret_cast<unsigned char *>(blocks.data());
     all.x = left.x.data(), all.g = g.data(), all.f = f.data(), all.diagonal = diagonal;
-    all.lower = data.lower.data(), all.upper = data.upper.data(), all.bounds_for_each = true;
+    const cudaopt::BatchBounds<Real> bounds = data.bounds();
+    all.lower = bounds.lower, all.upper = bounds.upper, all.bounds_for_each = bounds.for_each;
     all.codes = codes.data(), all.marks = marks.data();
     const auto pass = [&](int64_t problems, const auto &rule) { each(problems, rule, working); };
     pass(data.count, batch::Advance<Real, ShapeOf>{all, settings, batch::Pass::begin, false, 0});

@@ -18,6 +18,11 @@ template <int n, int m, class Real> void check_cuda(int64_t count) {
         CHECK(same(on_cuda<n, m>(data, 1), wanted));
         CHECK(same(on_cuda<n, m>(data, 32), wanted));
         CHECK(same(by_reverse_communication<n, m>(data, CUDA_OPT_BACKEND_CUDA), wanted));
+        if (bounded) continue;
+        const Data<Real> none = data.without_bounds(); // other kernels
+        CHECK(same(on_cuda<n, m>(none, 1), wanted));
+        CHECK(same(on_cuda<n, m>(none, 32), wanted));
+        CHECK(same(by_reverse_communication<n, m>(none, CUDA_OPT_BACKEND_CUDA), wanted));
     }
 }
 
@@ -45,7 +50,10 @@ TEST_CASE("CUDA takes the host's paths with pairs of fewer bits", "[batch]") {
         INFO("bounded: " << bounded);
         const Data<double> data(20, 777, bounded);
         const Left<double> wanted = on_host<20, 5, metric, float>(data);
-        for (const int lanes : {1, 32}) CHECK(same(on_cuda<20, 5, metric, float>(data, lanes), wanted));
+        for (const int lanes : {1, 32}) {
+            CHECK(same(on_cuda<20, 5, metric, float>(data, lanes), wanted));
+            if (!bounded) CHECK(same(on_cuda<20, 5, metric, float>(data.without_bounds(), lanes), wanted));
+        }
     }
 }
 
@@ -58,4 +66,38 @@ TEST_CASE("CUDA takes the host's paths in a batch", "[batch]") {
     check_cuda<20, 5, double>(777);
     check_cuda<100, 8, double>(150);
     check_cuda<5, 5, float>(777);
+}
+
+// Each kernel with as few as it takes, for compute-sanitizer to come to its end.
+TEST_CASE("Few problems by a functor on CUDA take the host's paths", "[batch]") {
+    if (skipped<CudaDouble>()) return;
+    for (const bool bounded : {false, true}) {
+        const Data<double> data(20, 33, bounded);
+        const auto wanted = on_host<20, 5>(data);
+        for (const int lanes : {1, 32}) {
+            CHECK(same(on_cuda<20, 5>(data, lanes), wanted));
+            if (!bounded) CHECK(same(on_cuda<20, 5>(data.without_bounds(), lanes), wanted));
+        }
+    }
+}
+
+TEST_CASE("Few problems by calls on CUDA take the host's paths", "[batch]") {
+    if (skipped<CudaDouble>()) return;
+    for (const bool bounded : {false, true}) {
+        const Data<double> few(20, 9, bounded), many(1, 5001, bounded); // by warps, and by threads
+        const auto of_few = on_host<20, 5>(few);
+        const auto of_many = on_host<1, 5>(many);
+        CHECK(same(by_reverse_communication<20, 5>(few, CUDA_OPT_BACKEND_CUDA), of_few));
+        CHECK(same(by_reverse_communication<1, 5>(many, CUDA_OPT_BACKEND_CUDA), of_many));
+        if (bounded) continue;
+        CHECK(same(by_reverse_communication<20, 5>(few.without_bounds(), CUDA_OPT_BACKEND_CUDA), of_few));
+        CHECK(same(by_reverse_communication<1, 5>(many.without_bounds(), CUDA_OPT_BACKEND_CUDA), of_many));
+    }
+}
+
+// A thread for each problem by reverse communication, too.
+TEST_CASE("Of many problems CUDA takes the host's paths as well", "[batch]") {
+    if (skipped<CudaDouble>()) return;
+    check_cuda<20, 5, double>(20011);
+    check_cuda<5, 5, float>(5003);
 }

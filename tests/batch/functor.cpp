@@ -16,6 +16,11 @@ template <int n, int m, class Real, int64_t metric = cudaopt::Metric::one_number
                      by_calls = by_reverse_communication<n, m, metric>(data, CUDA_OPT_BACKEND_HOST);
     CHECK(same(by_functor, by_calls));
     CHECK(same(on_host<n, m, metric>(data, 3), by_functor));
+    if (!bounded) { // where nobody can meet a bound, the same bits come from half of the program
+        const Data<Real> none = data.without_bounds();
+        CHECK(same(on_host<n, m, metric>(none), by_functor));
+        CHECK(same(by_reverse_communication<n, m, metric>(none, CUDA_OPT_BACKEND_HOST), by_functor));
+    }
     int converged = 0, ended_otherwise = 0;
     for (const cudaopt::BatchEnd &end : by_functor.ends) (end.code == 0 ? converged : ended_otherwise)++;
     CHECK(converged > 90);
@@ -23,17 +28,16 @@ template <int n, int m, class Real, int64_t metric = cudaopt::Metric::one_number
 }
 
 // Each problem in memory that holds this byte everywhere.
-template <int n, int m, class Real> Left<Real> in_memory_of(int byte, const Data<Real> &data) {
-    using Shape = cudaopt::batch::FixedShape<n, m, Real>;
+template <int n, int m, bool bounds, class Real> Left<Real> in_memory_of(int byte, const Data<Real> &data) {
+    using Shape = cudaopt::batch::FixedShape<n, m, Real, bounds>;
     constexpr int64_t working = cudaopt::batch::working_bytes(Shape{}),
                       vectors = cudaopt::batch::vectors_bytes<Real>(Shape{});
     std::vector<double> memory(static_cast<std::size_t>(working + vectors) / sizeof(double) + 1);
     auto *const bytes = reinterpret_cast<unsigned char *>(memory.data());
     Left<Real> left{data.x, std::vector<cudaopt::BatchEnd>(static_cast<std::size_t>(data.count))};
-    const cudaopt::batch::BatchData<Real> all{
-        data.count, left.x.data(), {data.lower.data(), data.upper.data(), true}, left.ends.data()};
+    const cudaopt::batch::BatchData<Real> all{data.count, left.x.data(), data.bounds(), left.ends.data()};
     int64_t next = 0;
-    cudaopt::batch::solve_in_turn<n, m, cudaopt::Metric::one_number, Real>(
+    cudaopt::batch::solve_in_turn<Shape, cudaopt::Metric::one_number>(
         cudaopt::batch::OneThread{}, Valleys<n, Real>(), all, options<Real>().settings, bytes, bytes + working, [&] {
             std::memset(bytes, byte, static_cast<std::size_t>(working + vectors));
             return next++;
@@ -45,8 +49,10 @@ template <int n, int m, class Real> void check_memory(bool bounded) {
     INFO("n = " << n << ", m = " << m << ", bounded: " << bounded);
     const Data<Real> data(n, 137, bounded);
     const Left<Real> wanted = on_host<n, m>(data);
-    CHECK(same(in_memory_of<n, m>(0xff, data), wanted)); // numbers that are none
-    CHECK(same(in_memory_of<n, m>(0x40, data), wanted)); // 32.5
+    for (const int byte : {0xff, 0x40}) { // numbers that are none, and 32.5
+        CHECK(same(in_memory_of<n, m, true>(byte, data), wanted));
+        if (!bounded) CHECK(same(in_memory_of<n, m, false>(byte, data.without_bounds()), wanted));
+    }
 }
 
 } // namespace
@@ -166,6 +172,35 @@ TEST_CASE("An element of g that is no number ends a problem at its start", "[bat
         }
 }
 
+namespace {
+
+struct Bowl { // the minimum is at 2
+    template <class Team> double operator()(const Team &, int64_t, const double *x, double *g) const {
+        g[0] = 2 * (x[0] - 2);
+        return (x[0] - 2) * (x[0] - 2);
+    }
+};
+
+} // namespace
+
+TEST_CASE("A bound that is one number, on one side, is a bound", "[batch]") {
+    for (const bool above : {false, true}) {
+        const double lower = above ? -INFINITY : 3, upper = above ? 1 : INFINITY, wanted = above ? 1 : 3;
+        double x = 0, f = 0, g = 0;
+        cudaopt::BatchEnd end{};
+        cudaopt::BatchBounds<double> bounds;
+        bounds.lower_all = lower, bounds.upper_all = upper;
+        cudaopt::HostBatch<1, 5>().run(Bowl(), 1, &x, bounds, &end);
+        CHECK(x == wanted);
+
+        x = 0;
+        cudaopt::Batch<double> s(1, 1, 5, CUDA_OPT_BACKEND_HOST);
+        s.check(cuda_opt_set_uniform_bounds(s, lower, upper));
+        while (s.solve(&x, &f, &g) > 0) f = Bowl()(cudaopt::batch::OneThread{}, 0, &x, &g);
+        CHECK(x == wanted);
+    }
+}
+
 TEST_CASE("Settings that a batch has not make no difference to a functor's", "[batch]") {
     const Data<double> data(5, 50, true);
     const Left<double> wanted = on_host<5, 5>(data);
@@ -198,8 +233,11 @@ TEST_CASE("A problem's memory is known when it is compiled", "[batch]") {
         CHECK(cudaopt::batch::working_bytes({row.n, row.m}) == row.working);
         CHECK(cudaopt::batch::block_bytes<float>({row.n, row.m}) < row.block);
     }
-    static_assert(cudaopt::lasting_bytes<5>(5) == 1584 && cudaopt::lasting_bytes<10>(10) == 3424);
+    static_assert(cudaopt::lasting_bytes<cudaopt::SmallKind<5>>(5) == 1584 &&
+                  cudaopt::lasting_bytes<cudaopt::SmallKind<10>>(10) == 3424);
     static_assert(cudaopt::batch::block_bytes<double>(cudaopt::batch::ShapeOfPairs<5>{20}) == 4480);
+    // Three warps of threads have room in the 227 kB of a multiprocessor.
+    static_assert(cudaopt::batch::near_stride(cudaopt::batch::FixedShape<20, 5, double, false>{}) == 2376);
     static_assert(cudaopt::batch::working_bytes(cudaopt::batch::FixedShape<20, 5, double>{}) == 9296 &&
                   cudaopt::batch::vectors_bytes<double>(cudaopt::batch::FixedShape<20, 5, double>{}) == 2880 &&
                   cudaopt::batch::vectors_bytes<double>(cudaopt::batch::FixedShape<20, 5, float>{}) == 1920);

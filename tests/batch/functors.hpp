@@ -55,6 +55,16 @@ template <class Real> struct Data {
         if (count > 40 && bounded)
             upper[static_cast<std::size_t>(40 * n)] = lower[static_cast<std::size_t>(40 * n)] - 1;
     }
+    // The same problems, and no arrays of bounds.
+    Data without_bounds() const {
+        Data data = *this;
+        data.lower.clear(), data.upper.clear();
+        return data;
+    }
+    cudaopt::BatchBounds<Real> bounds() const {
+        if (lower.empty()) return {};
+        return {lower.data(), upper.data(), true};
+    }
 };
 
 // What the pairs are stored in; void: Real.

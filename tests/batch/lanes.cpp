@@ -123,20 +123,19 @@ template <int width> struct EachByLanes {
 };
 
 // As the kernel of a functor has it: all in one.
-template <int n, int m, int width, int64_t metric = Metric::one_number, class Real>
+template <int n, int m, int width, int64_t metric = Metric::one_number, bool bounds = true, class Real>
 Left<Real> by_functor(const Data<Real> &data) {
-    using Shape = batch::ShapeIn<n, m, metric, Real>;
+    using Shape = batch::ShapeIn<n, m, metric, Real, bounds>;
     Left<Real> left{data.x, std::vector<BatchEnd>(static_cast<std::size_t>(data.count))};
     std::vector<double> memory(
         static_cast<std::size_t>(batch::working_bytes(Shape()) + batch::vectors_bytes<Real>(Shape())) / 8);
     auto *const working = reinterpret_cast<unsigned char *>(memory.data());
-    const batch::BatchData<Real> task{
-        data.count, left.x.data(), {data.lower.data(), data.upper.data(), true}, left.ends.data()};
+    const batch::BatchData<Real> task{data.count, left.x.data(), data.bounds(), left.ends.data()};
     int64_t next = 0;
     by_lanes<width>([&](const Lane<width> &lane) {
-        batch::solve_in_turn<n, m, metric, Real>(lane, Valleys<n, Real>(), task, options<Real>().settings, working,
-                                                 working + batch::working_bytes(Shape()),
-                                                 [&] { return lane.broadcast(lane.lane() == 0 ? next++ : 0); });
+        batch::solve_in_turn<Shape, metric>(lane, Valleys<n, Real>(), task, options<Real>().settings, working,
+                                            working + batch::working_bytes(Shape()),
+                                            [&] { return lane.broadcast(lane.lane() == 0 ? next++ : 0); });
     });
     return left;
 }
@@ -178,6 +177,9 @@ TEST_CASE("A functor's problems by lanes that are threads come to what one threa
         CHECK(same(by_functor<11, 3, 4>(single), on_host<11, 3>(single)));
         CHECK(same(by_functor<20, 5, 8, Metric::learned>(data), on_host<20, 5, Metric::learned>(data)));
         CHECK(same(by_functor<5, 5, 4, Metric::callers>(small), on_host<5, 5, Metric::callers>(small)));
+        if (bounded) continue;
+        const auto without_bounds = by_functor<20, 5, 8, Metric::one_number, false>(data.without_bounds());
+        CHECK(same(without_bounds, on_host<20, 5>(data)));
     }
 }
 

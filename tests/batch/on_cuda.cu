@@ -15,7 +15,9 @@ Left<Real> on_cuda(const Data<Real> &data, int lanes) {
     cudaopt::BatchOptions chosen = options<Real>();
     chosen.lanes = lanes;
     cudaopt::CudaBatch<n, m, Valleys<n, Real>, Real, metric, HistoryOr<History, Real>> batch;
-    check(batch.run({}, data.count, x.data(), {lower.data(), upper.data(), true}, ends.data(), chosen));
+    cudaopt::BatchBounds<Real> bounds;
+    if (!data.lower.empty()) bounds = {lower.data(), upper.data(), true};
+    check(batch.run({}, data.count, x.data(), bounds, ends.data(), chosen));
     check(cudaDeviceSynchronize());
     Left<Real> left{data.x, std::vector<cudaopt::BatchEnd>(count)};
     x.fetch(left.x);

@@ -28,8 +28,7 @@ Left<Real> on_host(const Data<Real> &data, int threads = 1) {
     cudaopt::BatchOptions chosen = options<Real>();
     chosen.threads = threads;
     cudaopt::HostBatch<n, m, Real, metric, HistoryOr<History, Real>>().run(
-        Valleys<n, Real>(), data.count, left.x.data(), {data.lower.data(), data.upper.data(), true}, left.ends.data(),
-        chosen);
+        Valleys<n, Real>(), data.count, left.x.data(), data.bounds(), left.ends.data(), chosen);
     return left;
 }
 
@@ -39,7 +38,7 @@ Left<Real> by_reverse_communication(const Data<Real> &data, int backend) {
     cudaopt::Batch<Real> s(n, data.count, m, backend);
     cudaopt::Array<Real> x(s, data.x), g(s, x.size()), h(s, x.size()), lower(s, data.lower), upper(s, data.upper);
     cudaopt::Array<double> f(s, data.count);
-    s.set_bounds_of_each(lower, upper);
+    if (!data.lower.empty()) s.set_bounds_of_each(lower, upper);
     s.set_int(CUDA_OPT_METRIC, metric);
     s.set_diagonal_of_each(h.data());
     s.set_real(CUDA_OPT_EPS, options<Real>().settings.eps);

@@ -17,6 +17,10 @@ template <int n, int m, class Real> void check_pieces(int64_t count) {
             const auto in_pieces = by_rules<n, Real>(data, batch::ThreadShape<m>{n}, options<Real>().settings, packed,
                                                      nullptr, 0, EachByOneThread());
             CHECK(same(in_pieces, on_host<n, m>(data)));
+            if (bounded) continue;
+            const auto none = by_rules<n, Real>(data.without_bounds(), batch::ThreadShape<m, false>{n},
+                                                options<Real>().settings, packed, nullptr, 0, EachByOneThread());
+            CHECK(same(none, in_pieces));
         }
 }
 
