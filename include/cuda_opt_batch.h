@@ -104,7 +104,8 @@ CUDA_OPT_API int cuda_opt_batch_set_bounds_f32(cuda_opt *s, const float *lower, 
 CUDA_OPT_API int cuda_opt_batch_set_diagonal(cuda_opt *s, const double *diagonal);
 /** As cuda_opt_batch_set_diagonal(), for a handle of cuda_opt_create_batch_f32(). */
 CUDA_OPT_API int cuda_opt_batch_set_diagonal_f32(cuda_opt *s, const float *diagonal);
-/** One step of the protocol. Nothing is allocated after the first call.
+/** One step of the protocol. Nothing is allocated after the first call, but where bounds or a metric come or go between
+ *  two batches of a handle.
  *  @param x  count rows of n, in the handle's memory space. First call: the starts, which are moved into their boxes
  *  @param f  count values there. Of the problems whose evaluation has not been asked for nothing is read
  *  @param g  count rows of n there

@@ -249,23 +249,9 @@ class HostBatch {
 
 namespace batch {
 
-constexpr int warps_of_block = 4, threads_of_block = warps_of_block * Warp::width;
+constexpr int threads_of_block = warps_of_block * Warp::width;
 
 __device__ inline int64_t take_next(unsigned long long *next) { return static_cast<int64_t>(atomicAdd(next, 1ull)); }
-
-/** Of shared memory: a block may have that on every device from compute capability 8.0 on. */
-constexpr int64_t most_shared_bytes = int64_t{99} * 1024;
-template <class Shape, class Real>
-inline constexpr int64_t bytes_of_warp = working_bytes(Shape{}) + vectors_bytes<Real>(Shape{});
-template <class Shape, class Real>
-inline constexpr bool warps_share = warps_of_block *(bytes_of_warp<Shape, Real>) <= most_shared_bytes;
-
-/** Blocks of warps on a multiprocessor that their registers have to be enough for: four, or as many as find room in the
- *  227 kB of shared memory that there are at most. */
-template <class Shape, class Real> constexpr int blocks_of_warps() {
-    constexpr int64_t most = int64_t{227} * 1024, room = most / (warps_of_block * bytes_of_warp<Shape, Real> + 1024);
-    return !warps_share<Shape, Real> || room > 4 ? 4 : static_cast<int>(room);
-}
 
 /** Blocks of threads with a problem each on a multiprocessor: as many as have registers enough, of which fewer threads
  *  have more; for few variables that is faster. */

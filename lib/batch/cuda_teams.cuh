@@ -10,7 +10,8 @@
 
 namespace cudaopt {
 
-constexpr int warps_of_block = 4, threads_of_block = warps_of_block * batch::Warp::width;
+using batch::warps_of_block;
+constexpr int threads_of_block = warps_of_block * batch::Warp::width;
 
 // Warps take problems in turn. working: working_bytes for each warp, in memory of the device; NULL: in shared memory.
 template <class Rule>

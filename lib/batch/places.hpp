@@ -213,4 +213,18 @@ template <class ShapeOf = Shape> CUDA_OPT_HD constexpr int64_t working_bytes(Sha
 template <class ShapeOf> CUDA_OPT_HD constexpr int64_t near_stride(ShapeOf shape) { return working_bytes(shape) + 8; }
 constexpr int fewest_near = 2;
 
+// Of a warp that has a functor's problem. Four to a block; in shared memory, if a block has room in what it may have on
+// every device from compute capability 8.0 on.
+constexpr int warps_of_block = 4;
+constexpr int64_t most_shared_bytes = int64_t{99} * 1024;
+template <class ShapeOf, class Real>
+inline constexpr int64_t bytes_of_warp = working_bytes(ShapeOf{}) + vectors_bytes<Real>(ShapeOf{});
+template <class ShapeOf, class Real>
+inline constexpr bool warps_share = warps_of_block *(bytes_of_warp<ShapeOf, Real>) <= most_shared_bytes;
+// Blocks on a multiprocessor that registers have to be enough for: four, or as many as find room in 227 kB.
+template <class ShapeOf, class Real> constexpr int blocks_of_warps() {
+    constexpr int64_t most = int64_t{227} * 1024, room = most / (warps_of_block * bytes_of_warp<ShapeOf, Real> + 1024);
+    return !warps_share<ShapeOf, Real> || room > 4 ? 4 : static_cast<int>(room);
+}
+
 } // namespace cudaopt::batch

@@ -6,23 +6,12 @@
 #include <type_traits>
 
 #include "batch/products.hpp"
+#include "batch/row_facts.hpp"
 #include "batch/team.hpp"
 #include "batch/weighted_rows.hpp"
 #include "sweeps/rules.hpp"
 
 namespace cudaopt::batch {
-
-// The largest magnitude, and the least breakpoint; counts of rows.
-struct RowFacts {
-    Max largest{0};
-    Min first_breakpoint;
-    Count at_lower, at_upper, not_finite, free;
-    CUDA_OPT_HD void join(const RowFacts &o) {
-        largest.join(o.largest), first_breakpoint.join(o.first_breakpoint);
-        at_lower.join(o.at_lower), at_upper.join(o.at_upper), not_finite.join(o.not_finite);
-        free.join(o.free);
-    }
-};
 
 template <class Real, class Team, class ShapeOf = Shape> class SmallSweeps {
   public:
@@ -94,9 +83,13 @@ template <class Real, class Team, class ShapeOf = Shape> class SmallSweeps {
             answer.number = norm(MeasureProjectedGradient<Real, Values>{x(), g(), box_});
             break;
         case Verb::truncation:
+            if constexpr (has_bounds<ShapeOf>) answer.number = truncation(state.direction(), state.coefficients());
+            break;
         case Verb::crossed:
+            if constexpr (has_bounds<ShapeOf>) answer.crossed = crossed(state.panel_asked(), request.lo, request.hi);
+            break;
         case Verb::largest_step:
-            if constexpr (has_bounds<ShapeOf>) perform_within_bounds(state, answer);
+            if constexpr (has_bounds<ShapeOf>) answer.number = largest_step();
             break;
         case Verb::check_diagonal:
             if constexpr (serves_metrics<ShapeOf>) answer.index = over_rows<FirstIndex>(FindBadDiagonal<Real>{h()}).v;
@@ -111,15 +104,6 @@ template <class Real, class Team, class ShapeOf = Shape> class SmallSweeps {
     }
 
   private:
-    CUDA_OPT_HD_INLINE void perform_within_bounds(const StateOf<typename ShapeOf::Kind> &state, Answer &answer) {
-        const Request &request = state.request();
-        switch (request.verb) {
-        case Verb::truncation: answer.number = truncation(state.direction(), state.coefficients()); break;
-        case Verb::crossed: answer.crossed = crossed(state.panel_asked(), request.lo, request.hi); break;
-        default: answer.number = largest_step(); break;
-        }
-    }
-
     CUDA_OPT_HD int pairs_of(const PanelRequest &panel) const { return is_full(shape_) ? shape_.m : panel.pairs; }
     // Products formed by one thread in few passes, on a device, where it waits for memory.
     static constexpr bool bands = Team::width == 1 && on_device && known_pairs<ShapeOf> > 0 &&
@@ -223,9 +207,7 @@ template <class Real, class Team, class ShapeOf = Shape> class SmallSweeps {
     }
 
     CUDA_OPT_HD_INLINE void inner_products(const PanelRequest &request, bool bounded) {
-        int free;
-        if constexpr (has_bounds<ShapeOf>) free = bounded ? measure_rows<true>(request) : measure_rows<false>(request);
-        else free = measure_rows<false>(request);
+        const int free = has_bounds<ShapeOf> && bounded ? measure_rows<true>(request) : measure_rows<false>(request);
         const PanelRows<PairValues, Values> panel{pairs(0), row_stride(shape_.m), g(),
                                                   has_bounds<ShapeOf> && request.threshold > 0 ? way_to_bound_
                                                                                                : nullptr};
@@ -367,9 +349,8 @@ template <class Real, class Team, class ShapeOf = Shape> class SmallSweeps {
     CUDA_OPT_HD_INLINE void take_direction(const DirectionRequest &request, const double *coefficients, bool bounded) {
         bring_to_front(request.panel);
         dense::at_size<known_pairs<ShapeOf>>(pairs_of(request.panel), [&](auto pairs) {
-            if constexpr (has_bounds<ShapeOf>)
-                if (bounded) return take_direction_of<true>(pairs, request, coefficients);
-            take_direction_of<false>(pairs, request, coefficients);
+            if (has_bounds<ShapeOf> && bounded) take_direction_of<true>(pairs, request, coefficients);
+            else take_direction_of<false>(pairs, request, coefficients);
         });
     }
 
@@ -417,9 +398,7 @@ template <class Real, class Team, class ShapeOf = Shape> class SmallSweeps {
             });
         team_.sync(); // all have read what stands in front
         if (team_.lane() == 0) front() = request.spare_slot;
-        Count projected;
-        projected.v = static_cast<int64_t>(record.projected.v);
-        projected = team_.join(projected);
+        const Count projected = team_.join(Count{static_cast<int64_t>(record.projected.v)});
         if (team_.lane() == 0) told_->direction = {slope, d_squared, static_cast<double>(projected.v)};
     }
 

@@ -69,7 +69,7 @@ TEST_CASE("CUDA takes the host's paths in a batch", "[batch]") {
 }
 
 // Each kernel with as few as it takes, for compute-sanitizer to come to its end.
-TEST_CASE("Few problems by a functor on CUDA take the host's paths", "[batch]") {
+TEST_CASE("CUDA takes the host's paths, few problems by a functor", "[batch]") {
     if (skipped<CudaDouble>()) return;
     for (const bool bounded : {false, true}) {
         const Data<double> data(20, 33, bounded);
@@ -81,7 +81,7 @@ TEST_CASE("Few problems by a functor on CUDA take the host's paths", "[batch]") 
     }
 }
 
-TEST_CASE("Few problems by calls on CUDA take the host's paths", "[batch]") {
+TEST_CASE("CUDA takes the host's paths, few problems by calls", "[batch]") {
     if (skipped<CudaDouble>()) return;
     for (const bool bounded : {false, true}) {
         const Data<double> few(20, 9, bounded), many(1, 5001, bounded); // by warps, and by threads
@@ -96,7 +96,7 @@ TEST_CASE("Few problems by calls on CUDA take the host's paths", "[batch]") {
 }
 
 // A thread for each problem by reverse communication, too.
-TEST_CASE("Of many problems CUDA takes the host's paths as well", "[batch]") {
+TEST_CASE("CUDA takes the host's paths, very many problems", "[batch]") {
     if (skipped<CudaDouble>()) return;
     check_cuda<20, 5, double>(20011);
     check_cuda<5, 5, float>(5003);
