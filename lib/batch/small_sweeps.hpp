@@ -83,13 +83,9 @@ template <class Real, class Team, class ShapeOf = Shape> class SmallSweeps {
             answer.number = norm(MeasureProjectedGradient<Real, Values>{x(), g(), box_});
             break;
         case Verb::truncation:
-            if constexpr (has_bounds<ShapeOf>) answer.number = truncation(state.direction(), state.coefficients());
-            break;
         case Verb::crossed:
-            if constexpr (has_bounds<ShapeOf>) answer.crossed = crossed(state.panel_asked(), request.lo, request.hi);
-            break;
         case Verb::largest_step:
-            if constexpr (has_bounds<ShapeOf>) answer.number = largest_step();
+            if constexpr (has_bounds<ShapeOf>) answer_within_bounds(state, answer);
             break;
         case Verb::check_diagonal:
             if constexpr (serves_metrics<ShapeOf>) answer.index = over_rows<FirstIndex>(FindBadDiagonal<Real>{h()}).v;
@@ -104,12 +100,16 @@ template <class Real, class Team, class ShapeOf = Shape> class SmallSweeps {
     }
 
   private:
+    CUDA_OPT_HD_INLINE void answer_within_bounds(const StateOf<typename ShapeOf::Kind> &state, Answer &answer) {
+        const Request &asked = state.request();
+        if (asked.verb == Verb::crossed) answer.crossed = crossed(state.panel_asked(), asked.lo, asked.hi);
+        else if (asked.verb == Verb::largest_step) answer.number = largest_step();
+        else answer.number = truncation(state.direction(), state.coefficients());
+    }
     CUDA_OPT_HD int pairs_of(const PanelRequest &panel) const { return is_full(shape_) ? shape_.m : panel.pairs; }
     // Products formed by one thread in few passes, on a device, where it waits for memory.
-    static constexpr bool bands = Team::width == 1 && on_device && known_pairs<ShapeOf> > 0 &&
-                                  panel::columns(known_pairs<ShapeOf>) <= 12;
+    static constexpr bool bands = Team::width == 1 && on_device && panel::columns(known_pairs<ShapeOf>) <= 12;
     static constexpr int loaded_ahead = bands ? rows_ahead<ShapeOf> : 1;
-
     CUDA_OPT_HD Values vector(int which) const { return vectors_ + which * padded(shape_.n); }
     CUDA_OPT_HD PairValues pairs(int i) const { // a row
         return pairs_from<History>(vector(vector_count(shape_))) + i * row_stride(shape_.m);
@@ -141,8 +141,8 @@ template <class Real, class Team, class ShapeOf = Shape> class SmallSweeps {
         for (int i = team_.lane(); i < shape_.n; i += Team::width) rule(i, record);
         return team_.join(record);
     }
-    // Some rows at a time: what load() has of each, then use(i, that) one after the other; all lanes call it, with rows
-    // beyond the last one, too. So a thread waits for its memory once for all of them.
+    // Some rows at a time, so that a thread waits once for them: what load() has, then use(i, that), also beyond the
+    // end.
     template <class Load, class Use> CUDA_OPT_HD_INLINE void rows_together(const Load &load, const Use &use) const {
         constexpr int together = Team::width == 1 && on_device ? 4 : 1;
         CUDA_OPT_ROLLED
