@@ -48,21 +48,18 @@ template <class Kind> class SubspaceOf {
         const int size = 2 * memory.model_pairs();
         const double scale = 1 / memory.theta();
         const double *const p = cauchy.p();
-        if constexpr (Kind::bounds) {
-            const double *const c = cauchy.c();
-            const double t = cauchy.point().t;
-            if (cauchy.point().crossed)
+        for (int i = 0; i < size; i++) v[i] = scale * (scale * p[i]);
+        if constexpr (Kind::bounds)
+            if (cauchy.point().crossed) {
+                const double *const c = cauchy.c(), t = cauchy.point().t;
                 for (int i = 0; i < size; i++) v[i] = scale * (scale * p[i] + (c[i] - t * p[i]));
-            else
-                for (int i = 0; i < size; i++) v[i] = scale * (scale * p[i]);
-            if (all_free) memory.apply_full_space_inverse(v);
-            else if (!memory.solve_subspace(free_gram, v)) return false;
-        } else {
-            for (int i = 0; i < size; i++) v[i] = scale * (scale * p[i]);
-            memory.apply_full_space_inverse(v);
-        }
+            }
+        bool solved = true;
+        if (all_free) memory.apply_full_space_inverse(v);
+        else if constexpr (Kind::bounds) solved = memory.solve_subspace(free_gram, v);
         for (int i = 0; i < size; i++)
-            if (!is_finite(v[i])) return false;
+            if (!is_finite(v[i])) solved = false;
+        if (!solved) return false;
         memory.to_panel(v, q_.data());
         return true;
     }

@@ -116,10 +116,11 @@ template <class Kind> CUDA_OPT_HD_INLINE void StateOf<Kind>::know_longest_step(d
     longest_step_open_ = false;
 }
 
+// A small problem has it sooner than it knows that it does not matter.
 template <class Kind> CUDA_OPT_HD_INLINE bool StateOf<Kind>::longest_step_matters(double f, double slope) const {
-    return bounded() && longest_step_open_ && !returning_ && !satisfies_weak_wolfe(line_.step(), f, slope) &&
-           !satisfies_approximate_wolfe(f, slope) &&
-           line_.goes_on_otherwise(greatest(settings.step_max, direction_.step), f, slope);
+    return bounded() && longest_step_open_ && !returning_ && !line_.meets_both(f, slope) &&
+           !satisfies_weak_wolfe(line_.step(), f, slope) && !satisfies_approximate_wolfe(f, slope) &&
+           (Kind::pairs > 0 || line_.goes_on_otherwise(greatest(settings.step_max, direction_.step), f, slope));
 }
 
 template <class Kind> CUDA_OPT_HD_INLINE Turn StateOf<Kind>::advance_line_search(const Answer &answer) {

@@ -33,6 +33,11 @@ class MoreThuente {
     // and stay below the failed step from now on.
     CUDA_OPT_HD void cut();
 
+    // Whether phi and slope at step() meet both conditions, whatever step_max is.
+    CUDA_OPT_HD bool meets_both(double phi, double slope) const {
+        return phi <= phi0_ + step_ * (tolerances_.ftol * slope0_) && std::fabs(slope) <= tolerances_.gtol * -slope0_;
+    }
+
     // step_max is known later than the search began, and is at least what it was taken to be: the first step. It has
     // not mattered so far.
     CUDA_OPT_HD void lengthen(double step_max);
@@ -111,7 +116,7 @@ CUDA_OPT_HD_INLINE SearchVerdict MoreThuente::update(double phi, double slope) {
     if (phi < lowest_.phi) lowest_ = {step_, phi, slope};
     if (modified_ && phi <= phi_test && slope >= 0) modified_ = false;
 
-    if (phi <= phi_test && std::fabs(slope) <= tolerances_.gtol * -slope0_) return SearchVerdict::converged;
+    if (meets_both(phi, slope)) return SearchVerdict::converged;
     if (step_ == tolerances_.step_min && (phi > phi_test || slope >= slope_test)) return SearchVerdict::at_minimum_step;
     if (step_ == tolerances_.step_max && phi <= phi_test && slope <= slope_test) return SearchVerdict::at_maximum_step;
     if (bracketed_ && upper_ - lower_ <= tolerances_.xtol * upper_) return SearchVerdict::interval_too_small;
@@ -188,12 +193,20 @@ CUDA_OPT_HD_CALL inline void MoreThuente::interpolate(Point &best, Point &other,
                                                       double step_min, double step_max) {
     const double trial = step_;
     const Point at{trial, phi, slope};
-    const bool opposite = slope * (best.slope / std::fabs(best.slope)) < 0;
-    double next;
+    const bool higher = phi > best.phi, opposite = slope * (best.slope / std::fabs(best.slope)) < 0,
+               flatter = std::fabs(slope) < std::fabs(best.slope), with_secant = !higher && (opposite || flatter);
+    // What several cases have is formed before they part: so do threads side by side, with searches of their own.
+    Cubic c{0, 0};
+    double next, minimiser = 0, secant = 0;
+    if (higher || with_secant || bracketed_) {
+        const Point from = higher ? best : at, to = higher ? at : with_secant ? best : other;
+        c = cubic(from, to, with_secant && !opposite);
+        minimiser = from.step + c.share * (to.step - from.step);
+    }
+    if (with_secant) secant = trial + (slope / (slope - best.slope)) * (best.step - trial);
 
-    if (phi > best.phi) {
+    if (higher) {
         // Case 1: higher. The minimum is bracketed; the cubic step if nearer to best than the quadratic, else the mean.
-        const double minimiser = best.step + cubic(best, at).share * (trial - best.step);
         const double secant_slope = (best.phi - phi) / (trial - best.step);
         const double quadratic = best.step + ((best.slope / (secant_slope + best.slope)) / 2) * (trial - best.step);
         next = std::fabs(minimiser - best.step) < std::fabs(quadratic - best.step)
@@ -202,33 +215,27 @@ CUDA_OPT_HD_CALL inline void MoreThuente::interpolate(Point &best, Point &other,
         bracketed_ = true;
     } else if (opposite) {
         // Case 2: lower, slopes of opposite sign. Bracketed; the farther of the cubic and the secant step.
-        const double minimiser = trial + cubic(at, best).share * (best.step - trial);
-        const double secant = trial + (slope / (slope - best.slope)) * (best.step - trial);
         next = std::fabs(minimiser - trial) > std::fabs(secant - trial) ? minimiser : secant;
         bracketed_ = true;
-    } else if (std::fabs(slope) < std::fabs(best.slope)) {
+    } else if (flatter) {
         // Case 3: lower, same sign, flatter. The cubic step counts only if it goes on in this direction to a minimum.
-        const Cubic c = cubic(at, best, true);
-        const double minimiser = c.share < 0 && c.gamma != 0 ? trial + c.share * (best.step - trial)
-                                 : trial > best.step         ? step_max
-                                                             : step_min;
-        const double secant = trial + (slope / (slope - best.slope)) * (best.step - trial);
+        const double onward = c.share < 0 && c.gamma != 0 ? minimiser : trial > best.step ? step_max : step_min;
         if (bracketed_) {
-            next = std::fabs(minimiser - trial) < std::fabs(secant - trial) ? minimiser : secant;
+            next = std::fabs(onward - trial) < std::fabs(secant - trial) ? onward : secant;
             const double limit = trial + line_search::bracket_shrink * (other.step - trial);
             next = trial > best.step ? least(limit, next) : greatest(limit, next);
         } else {
-            next = std::fabs(minimiser - trial) > std::fabs(secant - trial) ? minimiser : secant;
+            next = std::fabs(onward - trial) > std::fabs(secant - trial) ? onward : secant;
             next = greatest(step_min, least(step_max, next));
         }
     } else if (bracketed_) {
         // Case 4: lower, same sign, not flatter.
-        next = trial + cubic(at, other).share * (other.step - trial);
+        next = minimiser;
     } else {
         next = trial > best.step ? step_max : step_min;
     }
 
-    if (phi > best.phi) {
+    if (higher) {
         other = at;
     } else {
         if (opposite) other = best;
