@@ -57,6 +57,38 @@ template <class Real, class Values> struct RowOfPairs<Real, 0, Values> {
 };
 template <int count> using Coefficients = RowOfPairs<double, count>;
 
+// A column, from one row to the next: of the pairs, or of the vectors, which may be stored in more bits.
+template <class Stored, class Real> struct Column {
+    const Stored *of_pairs;
+    const Real *of_vectors;
+    int stride;
+    CUDA_OPT_HD_INLINE double operator[](int i) const {
+        return of_vectors ? static_cast<double>(of_vectors[i]) : static_cast<double>(of_pairs[i * stride]);
+    }
+};
+template <class Real> struct Column<Real, Real> {
+    const Real *first;
+    int stride;
+    CUDA_OPT_HD_INLINE double operator[](int i) const { return first[i * stride]; }
+};
+template <class Stored, class Real>
+CUDA_OPT_HD_INLINE Column<Stored, Real> column_of_pairs(const Stored *first, int stride) {
+    if constexpr (std::is_same_v<Stored, Real>) return {first, stride};
+    else return {first, nullptr, stride};
+}
+template <class Stored, class Real> CUDA_OPT_HD_INLINE Column<Stored, Real> column_of_vector(const Real *first) {
+    if constexpr (std::is_same_v<Stored, Real>) return {first, 1};
+    else return {nullptr, first, 1};
+}
+
+// The product of two columns, in the order of their rows.
+template <class Column> CUDA_OPT_HD_INLINE double product(int rows, const Column &left, const Column &right) {
+    double sum = 0;
+    CUDA_OPT_UNROLLED(4)
+    for (int i = 0; i < rows; i++) sum += left[i] * right[i];
+    return sum;
+}
+
 // The panel of a problem, four columns at a time: y_new, s_new, g and z, then those of the older pairs by twos.
 template <class PairValues, class Values> struct PanelRows {
     PairValues rows; // y and d, the newest pair's first
@@ -74,6 +106,10 @@ template <class PairValues, class Values> struct PanelRows {
         if (column >= panel::leading) return row[column - 2];
         if (column == panel::gradient) return g[i];
         return column == panel::displacement ? (z ? z[i] : 0) : static_cast<double>(row[column]);
+    }
+    template <class Stored, class Real> CUDA_OPT_HD_INLINE Column<Stored, Real> column(int which) const {
+        if (which == panel::gradient) return column_of_vector<Stored, Real>(g);
+        return column_of_pairs<Stored, Real>(rows + (which < panel::leading ? which : which - 2), stride);
     }
     // All that stand from column `from` on, but z.
     template <int from, int to> CUDA_OPT_HD_INLINE void load(int i, double *entries) const {
@@ -130,6 +166,19 @@ CUDA_OPT_HD_INLINE void form_leading(const Team &team, const Panel &panel, int c
         for (int r = 0; r < height; r++)
             for (int c = 0; c < granule && b + c < columns; c++) store(a + r, b + c, sums[r][c]);
     }
+}
+
+// Those of the leading columns but z with all but z, one by one: how many there are, and the columns a <= b of the
+// k-th.
+CUDA_OPT_HD constexpr int leading_products(int columns) { return panel::displacement * (columns - 2); }
+struct ColumnPair {
+    int a, b;
+};
+CUDA_OPT_HD_INLINE ColumnPair leading_product(int k, int columns) {
+    int a = 0;
+    for (; k >= columns - 1 - a; a++) k -= columns - 1 - a;
+    const int b = a + k;
+    return {a, b < panel::displacement ? b : b + 1};
 }
 
 // Those of columns a <= b, of the leading ones the first `heads`.

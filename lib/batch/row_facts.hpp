@@ -6,15 +6,19 @@
 
 namespace cudaopt::batch {
 
-// The largest magnitude, and the least breakpoint; counts of rows.
-struct RowFacts {
+// The largest magnitude, and a count of rows; within bounds the least breakpoint, and other counts.
+template <bool bounds> struct RowFacts {
     Max largest{0};
+    Count not_finite;
+    CUDA_OPT_HD void join(const RowFacts &o) { largest.join(o.largest), not_finite.join(o.not_finite); }
+};
+template <> struct RowFacts<true> : RowFacts<false> {
     Min first_breakpoint;
-    Count at_lower, at_upper, not_finite, free;
+    Count at_lower, at_upper, free;
     CUDA_OPT_HD void join(const RowFacts &o) {
-        largest.join(o.largest), first_breakpoint.join(o.first_breakpoint);
-        at_lower.join(o.at_lower), at_upper.join(o.at_upper), not_finite.join(o.not_finite);
-        free.join(o.free);
+        RowFacts<false>::join(o);
+        first_breakpoint.join(o.first_breakpoint);
+        at_lower.join(o.at_lower), at_upper.join(o.at_upper), free.join(o.free);
     }
 };
 

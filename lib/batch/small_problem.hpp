@@ -4,7 +4,8 @@
 
 #include <cstring>
 
-#include "batch/small_sweeps.hpp"
+#include "batch/small_direction.hpp"
+#include "batch/small_inner_products.hpp"
 #include "lbfgsb/advance.hpp"
 
 namespace cudaopt::batch {

@@ -110,6 +110,7 @@ template <class Real, class Team, class ShapeOf = Shape> class SmallSweeps {
     CUDA_OPT_HD int pairs_of(const PanelRequest &panel) const { return is_full(shape_) ? shape_.m : panel.pairs; }
     // Products formed by one thread in few passes, on a device, where it waits for memory.
     static constexpr bool bands = Team::width == 1 && on_device && panel::columns(known_pairs<ShapeOf>) <= 12;
+    static constexpr bool several = Team::width > 1; // lanes
     static constexpr int loaded_ahead = bands ? rows_ahead<ShapeOf> : 1;
     CUDA_OPT_HD Values vector(int which) const { return vectors_ + which * padded(shape_.n); }
     CUDA_OPT_HD PairValues pairs(int i) const { // a row
@@ -207,201 +208,22 @@ template <class Real, class Team, class ShapeOf = Shape> class SmallSweeps {
         team_.sync();
     }
 
-    CUDA_OPT_HD_INLINE void inner_products(const PanelRequest &request, bool bounded) {
-        const int free = has_bounds<ShapeOf> && bounded ? measure_rows<true>(request) : measure_rows<false>(request);
-        const PanelRows<PairValues, Values> panel{pairs(0), row_stride(shape_.m), g(),
-                                                  has_bounds<ShapeOf> && request.threshold > 0 ? way_to_bound_
-                                                                                               : nullptr};
-        PanelProducts &products = told_->products;
-        if constexpr (serves_metrics<ShapeOf>) {
-            if (request.weighted)
-                form_products(request, free, weighted_rows().scaled(team_, panel, request.pairs, entries_));
-            else form_products(request, free, panel);
-        } else {
-            form_products(request, free, panel);
-        }
-        if (team_.lane() != 0) return;
-        products.columns = panel::columns(pairs_of(request));
-        products.free_gram = free_gram_;
-        products.leading_products = leading_;
-        products.older_steps = request.older_steps ? older_steps_ : nullptr;
-        products.f = f();
-    }
+    // small_inner_products.hpp: the products of the panel, and what is known of the rows besides.
+    CUDA_OPT_HD void inner_products(const PanelRequest &request, bool bounded);
+    template <class Panel> CUDA_OPT_HD void form_products(const PanelRequest &request, int free, const Panel &panel);
+    template <class Panel> CUDA_OPT_HD void form_by_lanes(const Panel &panel, int columns);
+    template <bool bounded> CUDA_OPT_HD int measure_rows(const PanelRequest &request);
+    CUDA_OPT_HD void tell(const RowFacts<has_bounds<ShapeOf>> &facts, int free);
+    CUDA_OPT_HD void sum_squares();
 
-    template <class Panel>
-    CUDA_OPT_HD_INLINE void form_products(const PanelRequest &request, int free, const Panel &panel) {
-        const int columns = panel::columns(pairs_of(request));
-        double *const gram = free_gram_, *const leading = leading_;
-        const bool free_gram = has_bounds<ShapeOf> && request.free_gram, same_rows = free_gram && free == shape_.n;
-        const auto store_leading = [=](int a, int b, double sum) { leading[a * columns + b] = sum; };
-        const auto store_leading_twice = [=](int a, int b, double sum) { // where a <= b alone are formed
-            store_leading(a, b, sum);
-            if (a < b && b < panel::leading) store_leading(b, a, sum);
-        };
-        const auto store_free = [=](int a, int b, double sum) {
-            gram[panel::gram_index(a, b, columns)] = sum;
-            if (same_rows && a < panel::leading) store_leading_twice(a, b, sum);
-        };
-        const AllRows all{shape_.n};
-        const ListedRows listed{free, free_};
-        const bool with_z = has_bounds<ShapeOf> && request.threshold > 0; // else nobody asks for its products
-        if constexpr (bands)
-            if (!with_z) {
-                constexpr int known = panel::columns(known_pairs<ShapeOf>);
-                if (!same_rows) form_band<0, panel::leading, known, loaded_ahead>(panel, all, store_leading_twice);
-                if (!free_gram) return;
-                form_band<0, panel::leading, known, loaded_ahead>(panel, listed, store_free);
-                form_band<panel::leading, known, known, loaded_ahead>(panel, listed, store_free);
-                return;
-            }
-        const auto in_strips = [&](auto heads) {
-            if (!same_rows) form_leading<heads>(team_, panel, columns, all, store_leading);
-            if (free_gram) form_triangle<heads>(team_, panel, columns, listed, store_free);
-        };
-        if (bands || with_z) in_strips(dense::Known<panel::leading>{});
-        else in_strips(dense::Known<panel::displacement>{});
-        if constexpr (serves_metrics<ShapeOf>)
-            if (request.older_steps) {
-                const int older = panel::older(request.pairs);
-                double *const steps = older_steps_;
-                form_triangle<panel::leading>(
-                    team_, OlderSteps<Panel>{panel, request.pairs}, older, all,
-                    [=](int a, int b, double sum) { steps[panel::gram_index(a, b, older)] = sum; });
-            }
-    }
-
-    // What is known of the rows besides their products, and y_new. Returns how many rows are free. Without bounds they
-    // all are, and no row divides.
-    template <bool bounded> CUDA_OPT_HD int measure_rows(const PanelRequest &request) {
-        const bool fresh = request.fresh && request.pairs > 0;
-        RowFacts facts;
-        double pg_squared = 0, x_squares = 0;
-        int free = 0;
-        struct Seen {
-            Row at;
-            Real g, g_base;
-        };
-        const auto load = [=](int i) { return Seen{row<bounded>(i), g()[i], fresh ? vector(at_g_base)[i] : Real(0)}; };
-        rows_together(load, [&](int i, const Seen &seen) {
-            bool is_free = false;
-            double pg = 0, x = 0;
-            if (i < shape_.n) {
-                const Row &at = seen.at;
-                x = at.x;
-                if constexpr (bounded) {
-                    const double t = breakpoint(at.x, weight(request, i) * at.g, at.l, at.u);
-                    pg = projected_gradient(at.x, at.g, at.l, at.u);
-                    is_free = t > request.threshold;
-                    if (request.free_gram) breakpoints_[i] = t;
-                    facts.at_lower.add(at.x <= at.l);
-                    facts.at_upper.add(at.x >= at.u && at.x > at.l);
-                    if (is_free) facts.first_breakpoint.add(t);
-                    if (request.threshold > 0)
-                        way_to_bound_[i] = t > 0 && !is_free ? bound_ahead(at.g, at.l, at.u) - at.x : 0;
-                } else {
-                    pg = at.g;
-                    is_free = true;
-                }
-                facts.largest.add(std::fabs(pg));
-                facts.not_finite.add(at.g - at.g != 0);
-                if (fresh) pairs(i)[panel::y_new] = gradient_change<History>(seen.g, seen.g_base);
-            }
-            team_.add_in_order(pg_squared, pg * pg, shape_.n - i + team_.lane());
-            team_.add_in_order(x_squares, x * x, shape_.n - i + team_.lane());
-            if (has_bounds<ShapeOf> && request.free_gram) free = team_.append(is_free, i, free_, free);
-            else facts.free.add(is_free);
-        });
-        facts = team_.join(facts);
-        if (!has_bounds<ShapeOf> || !request.free_gram) free = static_cast<int>(facts.free.v);
-        if (team_.lane() == 0) tell(facts, pg_squared, x_squares, free);
-        if constexpr (serves_metrics<ShapeOf>)
-            if (request.in_metric()) weighted_rows().measure(team_, request, told_->products.row_sums);
-        team_.sync();
-        return free;
-    }
-
-    CUDA_OPT_HD void tell(const RowFacts &facts, double pg_squared, double x_squares, int free) {
-        double *const sums = told_->products.row_sums;
-        sums[projected_gradient_squared] = pg_squared;
-        sums[x_squared] = x_squares;
-        sums[at_lower] = static_cast<double>(facts.at_lower.v);
-        sums[at_upper] = static_cast<double>(facts.at_upper.v);
-        sums[free_variables] = free;
-        sums[not_finite] = static_cast<double>(facts.not_finite.v);
-        sums[bad_weights] = sums[newest_y_sum] = sums[newest_d_sum] = 0;
-        told_->products.projected_gradient_max = facts.largest.v;
-        told_->products.first_breakpoint = facts.first_breakpoint.v;
-    }
-
-    // a g + w'q: the way from x to the subspace minimiser, were there no bounds.
+    // small_direction.hpp: the direction, and the rows of the pairs that move on.
     template <class Size, class Entries>
-    CUDA_OPT_HD_INLINE static double subspace_move(Size pairs, double gradient_coefficient, const double *coefficients,
-                                                   double g, double h, const Entries &entries) {
-        double from_y = gradient_coefficient * g, from_s = 0;
-        CUDA_OPT_UNROLLED(dense::times_unrolled<Size>)
-        for (int age = 0; age < pairs; age++) {
-            const int column = panel::y_column(age);
-            from_y += coefficients[column] * static_cast<double>(entries[2 * age]);
-            from_s += coefficients[column + 1] * static_cast<double>(entries[2 * age + 1]);
-        }
-        return h * from_y + from_s;
-    }
-
-    CUDA_OPT_HD_INLINE void take_direction(const DirectionRequest &request, const double *coefficients, bool bounded) {
-        bring_to_front(request.panel);
-        dense::at_size<known_pairs<ShapeOf>>(pairs_of(request.panel), [&](auto pairs) {
-            if (has_bounds<ShapeOf> && bounded) take_direction_of<true>(pairs, request, coefficients);
-            else take_direction_of<false>(pairs, request, coefficients);
-        });
-    }
-
-    // The rows of the pairs move on by one, and d takes the place of the newest. On a device, where the compiler knows
-    // how many there are, rows are loaded while those before them are worked on.
+    CUDA_OPT_HD static double subspace_move(Size pairs, double gradient_coefficient, const double *coefficients,
+                                            double g, double h, const Entries &entries);
+    CUDA_OPT_HD void take_direction(const DirectionRequest &request, const double *coefficients, bool bounded);
     template <bool bounded, class Size>
-    CUDA_OPT_HD_INLINE void take_direction_of(Size pairs, const DirectionRequest &request, const double *coefficients) {
-        constexpr bool known = on_device && !std::is_same_v<Size, int>;
-        using Own = RowOfPairs<History, known ? 2 * known_pairs<ShapeOf> : 0, PairValues>;
-        struct Loaded {
-            Row at;
-            Own own;
-        };
-        const auto load = [&](int i) { return Loaded{this->template row<bounded>(i), Own(this->pairs(i))}; };
-        Coefficients<known ? panel::columns(known_pairs<ShapeOf>) : 0> q(coefficients);
-        const double of_gradient = request.gradient_coefficient;
-        DirectionRecord record;
-        double d_squared = 0, slope = 0;
-        in_turn<loaded_ahead>(
-            (shape_.n + Team::width - 1) / Team::width,
-            [&](int k) {
-                const int i = k * Team::width + team_.lane();
-                return i < shape_.n ? load(i) : Loaded{};
-            },
-            [&](int k, const Loaded &here) {
-                const int first = k * Team::width, i = first + team_.lane();
-                double d_here = 0;
-                if (i < shape_.n) {
-                    const Row &at = here.at;
-                    const double move =
-                        subspace_move(pairs, of_gradient, q.values, at.g, weight(request.panel, i), here.own);
-                    const auto trial = take_trial<Real, History>(at, request, weight(request.panel, i), move, record);
-                    const PairValues own = this->pairs(i);
-                    CUDA_OPT_HOST_UNROLLED(16)
-                    for (int l = 2 * shape_.m - 1; l >= 0; l--) own[l + 2] = here.own[l];
-                    own[panel::s_new] = trial.d;
-                    vector(at_g_base)[i] = static_cast<Real>(at.g);
-                    vector(at_x_base)[i] = static_cast<Real>(at.x);
-                    x()[i] = trial.x;
-                    d_here = trial.d;
-                }
-                const double g_here = i < shape_.n ? here.at.g : 0;
-                team_.add_in_order(d_squared, d_here * d_here, shape_.n - first);
-                team_.add_in_order(slope, g_here * d_here, shape_.n - first);
-            });
-        team_.sync(); // all have read what stands in front
-        if (team_.lane() == 0) front() = request.spare_slot;
-        const Count projected = team_.join(Count{static_cast<int64_t>(record.projected.v)});
-        if (team_.lane() == 0) told_->direction = {slope, d_squared, static_cast<double>(projected.v)};
-    }
+    CUDA_OPT_HD void take_direction_of(Size pairs, const DirectionRequest &request, const double *coefficients);
+    CUDA_OPT_HD void sum_direction();
 
     CUDA_OPT_HD double truncation(const DirectionRequest &request, const double *coefficients) {
         bring_to_front(request.panel);

@@ -30,9 +30,6 @@ struct Warp {
         for (int delta = width / 2; delta > 0; delta /= 2) mine += __shfl_xor_sync(~0u, mine, delta);
         return mine;
     }
-    __device__ void add_in_order(double &sum, double mine, int count) const {
-        for (int from = 0; from < count && from < width; from++) sum += __shfl_sync(~0u, mine, from);
-    }
     __device__ int append(bool yes, int value, int *list, int count) const {
         const unsigned mask = __ballot_sync(~0u, yes), before = (1u << lane()) - 1;
         if (yes) list[count + __popc(mask & before)] = value;

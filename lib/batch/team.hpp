@@ -17,8 +17,6 @@ struct OneThread {
     template <class Record> CUDA_OPT_HD Record join(const Record &mine) const { return mine; }
     // The sum of the lanes' values, for the functions of a batch; each lane gets it.
     CUDA_OPT_HD double sum(double mine) const { return mine; }
-    // sum += the value of each of the first `count` lanes, in their order; each lane has the sum.
-    CUDA_OPT_HD void add_in_order(double &sum, double mine, int) const { sum += mine; }
     // The lanes' values, where `yes`, go to the list's end in the order of the lanes. Returns how many there are then.
     CUDA_OPT_HD int append(bool yes, int value, int *list, int count) const {
         list[count] = value;

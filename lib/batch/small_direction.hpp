@@ -1,0 +1,92 @@
+// Sweep 2 of one small problem: the direction, and the trial point at its end.
+#pragma once
+
+#include "batch/small_sweeps.hpp"
+
+namespace cudaopt::batch {
+
+// a g + w'q: the way from x to the subspace minimiser, were there no bounds.
+template <class Real, class Team, class ShapeOf>
+template <class Size, class Entries>
+CUDA_OPT_HD_INLINE double SmallSweeps<Real, Team, ShapeOf>::subspace_move(Size pairs, double gradient_coefficient,
+                                                                          const double *coefficients, double g,
+                                                                          double h, const Entries &entries) {
+    double from_y = gradient_coefficient * g, from_s = 0;
+    CUDA_OPT_UNROLLED(dense::times_unrolled<Size>)
+    for (int age = 0; age < pairs; age++) {
+        const int column = panel::y_column(age);
+        from_y += coefficients[column] * static_cast<double>(entries[2 * age]);
+        from_s += coefficients[column + 1] * static_cast<double>(entries[2 * age + 1]);
+    }
+    return h * from_y + from_s;
+}
+
+template <class Real, class Team, class ShapeOf>
+CUDA_OPT_HD_INLINE void SmallSweeps<Real, Team, ShapeOf>::take_direction(const DirectionRequest &request,
+                                                                         const double *coefficients, bool bounded) {
+    bring_to_front(request.panel);
+    dense::at_size<known_pairs<ShapeOf>>(pairs_of(request.panel), [&](auto pairs) {
+        if (has_bounds<ShapeOf> && bounded) take_direction_of<true>(pairs, request, coefficients);
+        else take_direction_of<false>(pairs, request, coefficients);
+    });
+}
+
+// The rows of the pairs move on by one, and d takes the place of the newest. On a device, where the compiler knows how
+// many there are, rows are loaded while those before them are worked on.
+template <class Real, class Team, class ShapeOf>
+template <bool bounded, class Size>
+CUDA_OPT_HD_INLINE void SmallSweeps<Real, Team, ShapeOf>::take_direction_of(Size pairs, const DirectionRequest &request,
+                                                                            const double *coefficients) {
+    constexpr bool known = on_device && !std::is_same_v<Size, int>;
+    using Own = RowOfPairs<History, known ? 2 * known_pairs<ShapeOf> : 0, PairValues>;
+    struct Loaded {
+        Row at;
+        Own own;
+    };
+    const auto load = [&](int i) { return Loaded{this->template row<bounded>(i), Own(this->pairs(i))}; };
+    Coefficients<known ? panel::columns(known_pairs<ShapeOf>) : 0> q(coefficients);
+    const double of_gradient = request.gradient_coefficient;
+    DirectionRecord record;
+    double d_squared = 0, slope = 0;
+    in_turn<loaded_ahead>((shape_.n + Team::width - 1) / Team::width,
+                          [&](int k) {
+                              const int i = k * Team::width + team_.lane();
+                              return i < shape_.n ? load(i) : Loaded{};
+                          },
+                          [&](int k, const Loaded &here) {
+                              const int i = k * Team::width + team_.lane();
+                              if (i >= shape_.n) return;
+                              const Row &at = here.at;
+                              const double move =
+                                  subspace_move(pairs, of_gradient, q.values, at.g, weight(request.panel, i), here.own);
+                              const auto trial =
+                                  take_trial<Real, History>(at, request, weight(request.panel, i), move, record);
+                              const PairValues own = this->pairs(i);
+                              CUDA_OPT_HOST_UNROLLED(16)
+                              for (int l = 2 * shape_.m - 1; l >= 0; l--) own[l + 2] = here.own[l];
+                              own[panel::s_new] = trial.d;
+                              vector(at_g_base)[i] = static_cast<Real>(at.g);
+                              vector(at_x_base)[i] = static_cast<Real>(at.x);
+                              x()[i] = trial.x;
+                              const double d = trial.d;
+                              if constexpr (!several) d_squared += d * d, slope += at.g * d;
+                          });
+    team_.sync(); // all have read what stands in front
+    if (team_.lane() == 0) front() = request.spare_slot;
+    const Count projected = team_.join(Count{static_cast<int64_t>(record.projected.v)});
+    if (team_.lane() == 0) told_->direction.projected = static_cast<double>(projected.v);
+    if constexpr (several) sum_direction();
+    else told_->direction.slope = slope, told_->direction.d_squared = d_squared;
+}
+
+// d'g and d'd by a lane each.
+template <class Real, class Team, class ShapeOf>
+CUDA_OPT_HD_INLINE void SmallSweeps<Real, Team, ShapeOf>::sum_direction() {
+    if (team_.lane() > 1) return;
+    const bool first = team_.lane() == 0;
+    const auto d = column_of_pairs<History, Real>(pairs(0) + panel::s_new, row_stride(shape_.m));
+    const double sum = product(shape_.n, d, first ? column_of_vector<History, Real>(g()) : d);
+    (first ? told_->direction.slope : told_->direction.d_squared) = sum;
+}
+
+} // namespace cudaopt::batch

@@ -1,0 +1,181 @@
+// Sweep 1 of one small problem: the inner products of the panel's columns, and what is known of the rows besides.
+#pragma once
+
+#include "batch/small_sweeps.hpp"
+
+namespace cudaopt::batch {
+
+template <class Real, class Team, class ShapeOf>
+CUDA_OPT_HD_INLINE void SmallSweeps<Real, Team, ShapeOf>::inner_products(const PanelRequest &request, bool bounded) {
+    int free = shape_.n;
+    if constexpr (has_bounds<ShapeOf>) free = bounded ? measure_rows<true>(request) : measure_rows<false>(request);
+    else measure_rows<false>(request);
+    const PanelRows<PairValues, Values> panel{pairs(0), row_stride(shape_.m), g(),
+                                              has_bounds<ShapeOf> && request.threshold > 0 ? way_to_bound_ : nullptr};
+    PanelProducts &products = told_->products;
+    if constexpr (serves_metrics<ShapeOf>) {
+        if (request.weighted)
+            form_products(request, free, weighted_rows().scaled(team_, panel, request.pairs, entries_));
+        else form_products(request, free, panel);
+    } else {
+        form_products(request, free, panel);
+    }
+    if (team_.lane() != 0) return;
+    products.columns = panel::columns(pairs_of(request));
+    products.free_gram = free_gram_;
+    products.leading_products = leading_;
+    products.older_steps = request.older_steps ? older_steps_ : nullptr;
+    products.f = f();
+}
+
+template <class Real, class Team, class ShapeOf>
+template <class Panel>
+CUDA_OPT_HD_INLINE void SmallSweeps<Real, Team, ShapeOf>::form_products(const PanelRequest &request, int free,
+                                                                        const Panel &panel) {
+    const int columns = panel::columns(pairs_of(request));
+    if constexpr (several && !has_bounds<ShapeOf>) return form_by_lanes(panel, columns);
+    double *const gram = free_gram_, *const leading = leading_;
+    const bool free_gram = has_bounds<ShapeOf> && request.free_gram, same_rows = free_gram && free == shape_.n;
+    const auto store_leading = [=](int a, int b, double sum) { leading[a * columns + b] = sum; };
+    const auto store_leading_twice = [=](int a, int b, double sum) { // where a <= b alone are formed
+        store_leading(a, b, sum);
+        if (a < b && b < panel::leading) store_leading(b, a, sum);
+    };
+    const auto store_free = [=](int a, int b, double sum) {
+        gram[panel::gram_index(a, b, columns)] = sum;
+        if (same_rows && a < panel::leading) store_leading_twice(a, b, sum);
+    };
+    const AllRows all{shape_.n};
+    const ListedRows listed{free, free_};
+    const bool with_z = has_bounds<ShapeOf> && request.threshold > 0; // else nobody asks for its products
+    if constexpr (bands)
+        if (!with_z) {
+            constexpr int known = panel::columns(known_pairs<ShapeOf>);
+            if (!same_rows) form_band<0, panel::leading, known, loaded_ahead>(panel, all, store_leading_twice);
+            if (!free_gram) return;
+            form_band<0, panel::leading, known, loaded_ahead>(panel, listed, store_free);
+            form_band<panel::leading, known, known, loaded_ahead>(panel, listed, store_free);
+            return;
+        }
+    const auto in_strips = [&](auto heads) {
+        if (!same_rows) form_leading<heads>(team_, panel, columns, all, store_leading);
+        if (free_gram) form_triangle<heads>(team_, panel, columns, listed, store_free);
+    };
+    if (bands || with_z) in_strips(dense::Known<panel::leading>{});
+    else in_strips(dense::Known<panel::displacement>{});
+    if constexpr (serves_metrics<ShapeOf>)
+        if (request.older_steps) {
+            const int older = panel::older(request.pairs);
+            double *const steps = older_steps_;
+            form_triangle<panel::leading>(
+                team_, OlderSteps<Panel>{panel, request.pairs}, older, all,
+                [=](int a, int b, double sum) { steps[panel::gram_index(a, b, older)] = sum; });
+        }
+}
+
+// Without bounds, and by several lanes: each forms a product, two of them the squares of g and x. With m = 5 that is
+// all that a warp has.
+template <class Real, class Team, class ShapeOf>
+template <class Panel>
+CUDA_OPT_HD_INLINE void SmallSweeps<Real, Team, ShapeOf>::form_by_lanes(const Panel &panel, int columns) {
+    const int products = leading_products(columns);
+    CUDA_OPT_ROLLED
+    for (int k = team_.lane(); k < products + 2; k += Team::width) {
+        const bool squares = k >= products;
+        const auto [a, b] = squares ? ColumnPair{} : leading_product(k, columns);
+        const auto squared = column_of_vector<History, Real>(k == products ? g() : x());
+        const double sum = product(shape_.n, squares ? squared : panel.template column<History, Real>(a),
+                                   squares ? squared : panel.template column<History, Real>(b));
+        if (squares) {
+            told_->products.row_sums[k == products ? projected_gradient_squared : x_squared] = sum;
+        } else {
+            leading_[a * columns + b] = sum;
+            if (b < panel::leading) leading_[b * columns + a] = sum;
+        }
+    }
+}
+
+// What is known of the rows besides their products, and y_new. Returns how many rows are free. Without bounds they all
+// are, and no row divides.
+template <class Real, class Team, class ShapeOf>
+template <bool bounded>
+CUDA_OPT_HD_INLINE int SmallSweeps<Real, Team, ShapeOf>::measure_rows(const PanelRequest &request) {
+    const bool fresh = request.fresh && request.pairs > 0;
+    RowFacts<has_bounds<ShapeOf>> facts;
+    double pg_squared = 0, x_squares = 0;
+    int free = shape_.n, listed = 0;
+    struct Seen {
+        Row at;
+        Real g, g_base;
+    };
+    const auto load = [=](int i) { return Seen{row<bounded>(i), g()[i], fresh ? vector(at_g_base)[i] : Real(0)}; };
+    rows_together(load, [&](int i, const Seen &seen) {
+        bool is_free = false;
+        if (i < shape_.n) {
+            const Row &at = seen.at;
+            double pg = at.g;
+            is_free = true;
+            if constexpr (bounded) {
+                const double t = breakpoint(at.x, weight(request, i) * at.g, at.l, at.u);
+                pg = projected_gradient(at.x, at.g, at.l, at.u);
+                is_free = t > request.threshold;
+                if (request.free_gram) breakpoints_[i] = t;
+                facts.at_lower.add(at.x <= at.l);
+                facts.at_upper.add(at.x >= at.u && at.x > at.l);
+                if (is_free) facts.first_breakpoint.add(t);
+                if (request.threshold > 0)
+                    way_to_bound_[i] = t > 0 && !is_free ? bound_ahead(at.g, at.l, at.u) - at.x : 0;
+            }
+            facts.largest.add(std::fabs(pg));
+            facts.not_finite.add(at.g - at.g != 0);
+            if (fresh) pairs(i)[panel::y_new] = gradient_change<History>(seen.g, seen.g_base);
+            if constexpr (!several) pg_squared += pg * pg, x_squares += at.x * at.x;
+            else if constexpr (has_bounds<ShapeOf>) entries_[i] = pg;
+        }
+        if constexpr (has_bounds<ShapeOf>) {
+            if (request.free_gram) listed = team_.append(is_free, i, free_, listed);
+            else facts.free.add(is_free);
+        }
+    });
+    facts = team_.join(facts);
+    if constexpr (has_bounds<ShapeOf>) free = request.free_gram ? listed : static_cast<int>(facts.free.v);
+    if (team_.lane() == 0) tell(facts, free);
+    if constexpr (!several) {
+        told_->products.row_sums[projected_gradient_squared] = pg_squared;
+        told_->products.row_sums[x_squared] = x_squares;
+    }
+    team_.sync();
+    if constexpr (several && has_bounds<ShapeOf>) sum_squares();
+    if constexpr (serves_metrics<ShapeOf>)
+        if (request.in_metric()) weighted_rows().measure(team_, request, told_->products.row_sums);
+    team_.sync();
+    return free;
+}
+
+template <class Real, class Team, class ShapeOf>
+CUDA_OPT_HD_INLINE void SmallSweeps<Real, Team, ShapeOf>::tell(const RowFacts<has_bounds<ShapeOf>> &facts, int free) {
+    PanelProducts &products = told_->products;
+    double *const sums = products.row_sums;
+    sums[at_lower] = sums[at_upper] = 0;
+    products.first_breakpoint = infinity;
+    if constexpr (has_bounds<ShapeOf>) {
+        sums[at_lower] = static_cast<double>(facts.at_lower.v);
+        sums[at_upper] = static_cast<double>(facts.at_upper.v);
+        products.first_breakpoint = facts.first_breakpoint.v;
+    }
+    sums[free_variables] = free;
+    sums[not_finite] = static_cast<double>(facts.not_finite.v);
+    sums[bad_weights] = sums[newest_y_sum] = sums[newest_d_sum] = 0;
+    products.projected_gradient_max = facts.largest.v;
+}
+
+// The squares of P g and x by a lane each. (P g)_i stands where entries of the panel will stand.
+template <class Real, class Team, class ShapeOf>
+CUDA_OPT_HD_INLINE void SmallSweeps<Real, Team, ShapeOf>::sum_squares() {
+    if (team_.lane() > 1) return;
+    const bool first = team_.lane() == 0;
+    const auto of = first ? column_of_pairs<double, Real>(entries_, 1) : column_of_vector<double, Real>(x());
+    told_->products.row_sums[first ? projected_gradient_squared : x_squared] = product(shape_.n, of, of);
+}
+
+} // namespace cudaopt::batch
