@@ -170,7 +170,7 @@ CUDA_OPT_HD_INLINE void form_leading(const Team &team, const Panel &panel, int c
 
 // Those of the leading columns but z with all but z, one by one: how many there are, and the columns a <= b of the
 // k-th.
-CUDA_OPT_HD constexpr int leading_products(int columns) { return panel::displacement * (columns - 2); }
+CUDA_OPT_HD constexpr int leading_product_count(int columns) { return panel::displacement * (columns - 2); }
 struct ColumnPair {
     int a, b;
 };

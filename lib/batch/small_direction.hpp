@@ -47,7 +47,6 @@ CUDA_OPT_HD_INLINE void SmallSweeps<Real, Team, ShapeOf>::take_direction_of(Size
     Coefficients<known ? panel::columns(known_pairs<ShapeOf>) : 0> q(coefficients);
     const double of_gradient = request.gradient_coefficient;
     DirectionRecord record;
-    double d_squared = 0, slope = 0;
     in_turn<loaded_ahead>((shape_.n + Team::width - 1) / Team::width,
                           [&](int k) {
                               const int i = k * Team::width + team_.lane();
@@ -68,15 +67,13 @@ CUDA_OPT_HD_INLINE void SmallSweeps<Real, Team, ShapeOf>::take_direction_of(Size
                               vector(at_g_base)[i] = static_cast<Real>(at.g);
                               vector(at_x_base)[i] = static_cast<Real>(at.x);
                               x()[i] = trial.x;
-                              const double d = trial.d;
-                              if constexpr (!several) d_squared += d * d, slope += at.g * d;
                           });
     team_.sync(); // all have read what stands in front
     if (team_.lane() == 0) front() = request.spare_slot;
     const Count projected = team_.join(Count{static_cast<int64_t>(record.projected.v)});
     if (team_.lane() == 0) told_->direction.projected = static_cast<double>(projected.v);
     if constexpr (several) sum_direction();
-    else told_->direction.slope = slope, told_->direction.d_squared = d_squared;
+    else told_->direction.slope = record.slope.v, told_->direction.d_squared = record.d_squared.v;
 }
 
 // d'g and d'd by a lane each.

@@ -78,7 +78,7 @@ CUDA_OPT_HD_INLINE void SmallSweeps<Real, Team, ShapeOf>::form_products(const Pa
 template <class Real, class Team, class ShapeOf>
 template <class Panel>
 CUDA_OPT_HD_INLINE void SmallSweeps<Real, Team, ShapeOf>::form_by_lanes(const Panel &panel, int columns) {
-    const int products = leading_products(columns);
+    const int products = leading_product_count(columns);
     CUDA_OPT_ROLLED
     for (int k = team_.lane(); k < products + 2; k += Team::width) {
         const bool squares = k >= products;

@@ -62,7 +62,6 @@ template <class Real, class Team, class ShapeOf = Shape> class SmallSweeps {
                 if (in_metric(shape_)) weighted_rows().learn(team_, front(), state.products_asked().update);
             inner_products(state.panel_asked(), state.bounded());
             answer.sums = &told_->products;
-            answer.free_gram = free_gram_;
             break;
         case Verb::direction:
             take_direction(state.direction(), state.coefficients(), state.bounded());

@@ -42,7 +42,7 @@ template <class Kind> class CauchySearchOf {
         visit(w_, size_);
         visit(w_reduced_, size_);
         visit(entries_, panel::columns(m));
-        if constexpr (bisects) visit(own_gram_, panel::gram_count(panel::columns(m)));
+        visit(own_gram_, panel::gram_count(panel::columns(m)));
     }
 
     // sums: of the inner products of `panel` at threshold 0, the memory factorised if bounded. approximate: stop at the
@@ -65,9 +65,7 @@ template <class Kind> class CauchySearchOf {
     CUDA_OPT_HD const double *c() const { return path_.data(); }
     CUDA_OPT_HD const double *p() const { return path_.data() + size_; }
     CUDA_OPT_HD const double *free_gram(const Answer &answer) const {
-        if constexpr (bisects)
-            if (point_.own_gram) return own_gram_.data();
-        return answer.sums->free_gram;
+        return point_.own_gram ? own_gram_.data() : answer.sums->free_gram;
     }
 
   private:
@@ -76,9 +74,9 @@ template <class Kind> class CauchySearchOf {
     CUDA_OPT_HD double load_path(const LimitedMemory &memory, const PanelProducts &sums, double tau);
     CUDA_OPT_HD void evaluate_path(const LimitedMemory &memory, const PanelProducts &sums, double tau);
     CUDA_OPT_HD void copy_free_gram(const LimitedMemory &memory, const PanelProducts &sums);
-    CUDA_OPT_HD void downdate_free_gram(const LimitedMemory &memory, const CrossedVariable &variable, double *gram);
-    CUDA_OPT_HD void fix_at_bound(const LimitedMemory &memory, const CrossedVariable &variable, double *gram);
-    CUDA_OPT_HD bool pass_breakpoints(const LimitedMemory &memory, const Answer &answer, double hi);
+    CUDA_OPT_HD void downdate_free_gram(const LimitedMemory &memory, const CrossedVariable &variable);
+    CUDA_OPT_HD void fix_at_bound(const LimitedMemory &memory, const CrossedVariable &variable, bool downdate);
+    CUDA_OPT_HD bool pass_breakpoints(const LimitedMemory &memory, const CrossedWindow &window, double hi);
     CUDA_OPT_HD CauchyTurn next_window();
     CUDA_OPT_HD CauchyTurn after_window(bool found);
     CUDA_OPT_HD CauchyTurn probe();
@@ -120,7 +118,7 @@ template <class Kind> class CauchySearchOf {
     std::conditional_t<bisects, dense::Array<0>, dense::Nothing> saved_path_;
     dense::Array<2 * fixed_m> w_, w_reduced_;
     dense::Array<columns> entries_;
-    std::conditional_t<bisects, dense::Array<0>, dense::Nothing> own_gram_; // from the first crossing on
+    dense::Array<panel::gram_count(columns)> own_gram_; // from the first crossing on
 };
 
 using CauchySearch = CauchySearchOf<AnyKind>;
@@ -226,20 +224,18 @@ CUDA_OPT_HD_INLINE void CauchySearchOf<Kind>::evaluate_path(const LimitedMemory 
 }
 
 // The next inner products overwrite the products, and those of variables at their bounds are taken off them: keep them
-// here. A small problem has no inner products on the way, and they are taken off where they stand.
+// here.
 template <class Kind>
 CUDA_OPT_HD_INLINE void CauchySearchOf<Kind>::copy_free_gram(const LimitedMemory &memory, const PanelProducts &sums) {
-    if constexpr (bisects) {
-        dense::copy(sums.free_gram, panel::gram_count(panel::columns(memory.model_pairs())), own_gram_.data());
-        point_.own_gram = true;
-    }
+    dense::copy(sums.free_gram, panel::gram_count(panel::columns(memory.model_pairs())), own_gram_.data());
+    point_.own_gram = true;
 }
 
 template <class Kind>
 CUDA_OPT_HD_INLINE void CauchySearchOf<Kind>::downdate_free_gram(const LimitedMemory &memory,
-                                                                 const CrossedVariable &variable, double *gram) {
+                                                                 const CrossedVariable &variable) {
     const int columns = panel::columns(memory.model_pairs());
-    double *const entries = entries_.data();
+    double *gram = own_gram_.data(), *const entries = entries_.data();
     dense::copy(variable.w, columns, entries);
     entries[panel::gradient] = entries[panel::displacement] = 0; // not set there, and not asked for again
     for (int i = 0; i < columns; gram += columns - i, i++) dense::subtract(gram, entries[i], entries + i, columns - i);
@@ -320,7 +316,7 @@ CUDA_OPT_HD_INLINE CauchyTurn CauchySearchOf<Kind>::resume(const LimitedMemory &
             return probe();
         }
         searched_ = to_;
-        return after_window(pass_breakpoints(memory, answer, searched_));
+        return after_window(pass_breakpoints(memory, answer.crossed, searched_));
     case Asked::trial:
         if constexpr (bisects) return judge_probe(memory, *answer.sums);
         break;
@@ -329,7 +325,7 @@ CUDA_OPT_HD_INLINE CauchyTurn CauchySearchOf<Kind>::resume(const LimitedMemory &
             bisections_++;
             return probe();
         }
-        const bool found = pass_breakpoints(memory, answer, hi_);
+        const bool found = pass_breakpoints(memory, answer.crossed, hi_);
         searched_ = at_.t;
         return after_window(found);
     }
@@ -341,16 +337,10 @@ CUDA_OPT_HD_INLINE CauchyTurn CauchySearchOf<Kind>::resume(const LimitedMemory &
 // Pass the breakpoints of a window that reaches up to hi, until a segment holds its own minimiser (algorithm CP). True:
 // found.
 template <class Kind>
-CUDA_OPT_HD_INLINE bool CauchySearchOf<Kind>::pass_breakpoints(const LimitedMemory &memory, const Answer &answer,
+CUDA_OPT_HD_INLINE bool CauchySearchOf<Kind>::pass_breakpoints(const LimitedMemory &memory, const CrossedWindow &window,
                                                                double hi) {
-    const CrossedWindow &window = answer.crossed;
     const int size = 2 * memory.model_pairs();
     const bool downdate = point_.gram_holds && window.count <= cauchy::most_downdates(point_.free_variables);
-    double *gram = nullptr;
-    if (downdate) {
-        if constexpr (bisects) gram = own_gram_.data();
-        else gram = answer.free_gram;
-    }
     for (int64_t next = 0; next < window.count;) {
         const double t = window.rows[next].t;
         if (minimiser() < t) return true;
@@ -359,7 +349,8 @@ CUDA_OPT_HD_INLINE bool CauchySearchOf<Kind>::pass_breakpoints(const LimitedMemo
         dense::add(c_reduced(), dt, p_reduced(), size);
         at_.slope += dt * at_.curvature;
         // Variables that stop at the same t end the same segment.
-        for (; next < window.count && window.rows[next].t == t; next++) fix_at_bound(memory, window.rows[next], gram);
+        for (; next < window.count && window.rows[next].t == t; next++)
+            fix_at_bound(memory, window.rows[next], downdate);
         at_.curvature = greatest(at_.curvature, least_curvature_);
         point_.gram_holds = downdate;
         point_.threshold = at_.t = t;
@@ -369,11 +360,10 @@ CUDA_OPT_HD_INLINE bool CauchySearchOf<Kind>::pass_breakpoints(const LimitedMemo
     return minimiser() <= hi;
 }
 
-// The variable has reached its bound and moves no more (eqs. 4.9 and 4.10). gram: what its products are taken off, or
-// NULL.
+// The variable has reached its bound and moves no more (eqs. 4.9 and 4.10).
 template <class Kind>
 CUDA_OPT_HD_INLINE void CauchySearchOf<Kind>::fix_at_bound(const LimitedMemory &memory, const CrossedVariable &variable,
-                                                           double *gram) {
+                                                           bool downdate) {
     const int size = 2 * memory.model_pairs();
     const double theta = memory.theta(), g = variable.g;
     double *const w = w_.data(), *const w_reduced = w_reduced_.data();
@@ -386,7 +376,7 @@ CUDA_OPT_HD_INLINE void CauchySearchOf<Kind>::fix_at_bound(const LimitedMemory &
     at_.curvature -= theta * g * g + 2 * g * w_m_p + g * g * w_m_w;
     dense::add(p(), g, w, size);
     dense::add(p_reduced(), g, w_reduced, size);
-    if (gram) downdate_free_gram(memory, variable, gram);
+    if (downdate) downdate_free_gram(memory, variable);
     point_.free_variables--;
 }
 

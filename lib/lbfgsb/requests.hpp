@@ -121,7 +121,6 @@ struct Variable {
 // Only what was asked for is set; but the sums stand until the next inner products, whatever is asked for in between.
 struct Answer {
     const PanelProducts *sums = nullptr;
-    double *free_gram = nullptr; // of a state of known size: sums->free_gram, which the Cauchy search downdates
     const DirectionSums *direction = nullptr; // with the direction, where they are at hand, or with the products after
     StartReport start{};
     CrossedWindow crossed{};

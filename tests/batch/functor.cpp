@@ -238,7 +238,7 @@ TEST_CASE("A problem's memory is known when it is compiled", "[batch]") {
     static_assert(cudaopt::batch::block_bytes<double>(cudaopt::batch::ShapeOfPairs<5>{20}) == 4480);
     // Three warps of threads have room in the 227 kB of a multiprocessor.
     static_assert(cudaopt::batch::near_stride(cudaopt::batch::FixedShape<20, 5, double, false>{}) == 2376);
-    static_assert(cudaopt::batch::working_bytes(cudaopt::batch::FixedShape<20, 5, double>{}) == 8688 &&
+    static_assert(cudaopt::batch::working_bytes(cudaopt::batch::FixedShape<20, 5, double>{}) == 9296 &&
                   cudaopt::batch::vectors_bytes<double>(cudaopt::batch::FixedShape<20, 5, double>{}) == 2880 &&
                   cudaopt::batch::vectors_bytes<double>(cudaopt::batch::FixedShape<20, 5, float>{}) == 1920);
 }
