@@ -60,7 +60,7 @@
 #define CUDA_OPT_BATCH_CUH
 
 #include "../cuda_opt.h"
-#include "batch/small_problem.hpp"
+#include "batch/whole_solves.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -71,7 +71,7 @@
 #include <omp.h>
 #endif
 #ifdef __CUDACC__
-#include "batch/team.cuh"
+#include "batch/whole_solves.cuh"
 #endif
 
 namespace cudaopt {
@@ -133,50 +133,10 @@ template <class Real> struct BatchData {
     Real *x;                  /**< count rows of n: the starts, then the solutions */
     BatchBounds<Real> bounds; /**< of x */
     BatchEnd *ends;           /**< count */
+
+    /** Problem p has ended so. */
+    CUDA_OPT_HD void end(int64_t p, const Results &results, int code) const { ends[p] = end_of(results, code); }
 };
-
-/** With one number as metric a problem's size is known to its state, and whether there are bounds. */
-template <int n, int m, int64_t metric, class History, bool bounds>
-using ShapeIn =
-    std::conditional_t<metric == Metric::one_number, FixedShape<n, m, History, bounds>, MetricShape<n, m, History>>;
-
-/** Problem after problem, as take() gives them, until it gives none: one loop, so that the threads of a warp, each with
- *  a problem of its own, meet in it whatever their problems are at. */
-#ifdef __CUDACC__
-#pragma nv_exec_check_disable // take() of a host is called on a host alone
-#endif
-template <class Shape, int64_t metric, class Real, class Team, class Functor, class Take>
-CUDA_OPT_HD_INLINE void solve_in_turn(const Team &team, const Functor &functor, const BatchData<Real> &data,
-                                      const Settings &settings, unsigned char *working, unsigned char *vectors,
-                                      const Take &take) {
-    constexpr int n = Shape::n;
-    for (int64_t p = -1;;) {
-        const bool starts = p < 0;
-        if (starts && (p = take()) >= data.count) return;
-        Real *const row = data.x + p * n;
-        SmallProblem<Real, Team, Shape> problem(team, {}, working, reinterpret_cast<Real *>(vectors),
-                                                data.bounds.of(p, n));
-        if (starts) {
-            problem.begin();
-            if (team.lane() == 0) problem.set(settings, metric);
-            for (int i = team.lane(); i < n; i += Team::width) problem.x()[i] = row[i];
-        } else {
-            const double f = functor(team, p, static_cast<const Real *>(problem.x()), problem.g());
-            if (team.lane() == 0) problem.f() = f;
-        }
-        team.sync();
-        const auto supply = [&](Real *h) {
-            if constexpr (metric == Metric::callers)
-                functor.diagonal(team, p, static_cast<const Real *>(problem.x()), h);
-        };
-        const int task = problem.run(Order::go_on, 0, supply);
-        if (task > 0) continue;
-        for (int i = team.lane(); i < n; i += Team::width) row[i] = problem.x()[i];
-        if (team.lane() == 0) data.ends[p] = end_of(problem.state().results, task);
-        team.sync();
-        p = -1;
-    }
-}
 
 } // namespace batch
 
@@ -225,8 +185,9 @@ class HostBatch {
             thread = omp_get_thread_num();
 #endif
             unsigned char *const working = memory_[thread * memory_of_thread].bytes;
-            batch::solve_in_turn<ShapeOf, metric>(batch::OneThread{}, functor, data, settings, working,
-                                                  working + working_bytes, [&next] { return take(next); });
+            batch::solve_in_turn<ShapeOf, metric>(batch::OneThread{}, functor, data, settings,
+                                                  batch::in_one_piece(ShapeOf{}, working), working + working_bytes,
+                                                  [&next] { return take(next); });
         }
     }
     static int64_t take(int64_t &next) {
@@ -246,60 +207,6 @@ class HostBatch {
 };
 
 #ifdef __CUDACC__
-
-namespace batch {
-
-constexpr int threads_of_block = warps_of_block * Warp::width;
-
-__device__ inline int64_t take_next(unsigned long long *next) { return static_cast<int64_t>(atomicAdd(next, 1ull)); }
-
-/** Blocks of threads with a problem each on a multiprocessor: as many as have registers enough, of which fewer threads
- *  have more; for few variables that is faster. */
-constexpr int blocks_of_threads(int n) { return n <= 10 ? 2 : 3; }
-
-/** A thread for each problem, whose memory is its own: local memory, which the hardware interleaves, so that threads
- *  that are at the same place load and store together. */
-template <class Shape, class Real, class Functor>
-__global__ void __launch_bounds__(threads_of_block, blocks_of_threads(Shape::n))
-    solve_by_threads(Functor functor, BatchData<Real> data, Settings settings, unsigned long long *next) {
-    alignas(16) unsigned char working[working_bytes(Shape{})];
-    alignas(16) unsigned char vectors[vectors_bytes<Real>(Shape{})];
-    solve_in_turn<Shape, Metric::one_number>(OneThread{}, functor, data, settings, working, vectors,
-                                             [=] { return take_next(next); });
-}
-
-/** Likewise without bounds, where what a thread works with is so little that it stands in shared memory: there are
- *  fewer threads, whose vectors stay in the second-level cache. A block is a warp. */
-template <class Shape, class Real, class Functor>
-__global__ void __launch_bounds__(Warp::width, 4)
-    solve_near_by_threads(Functor functor, BatchData<Real> data, Settings settings, unsigned long long *next) {
-    extern __shared__ __align__(16) unsigned char cuda_opt_batch_shared[];
-    alignas(16) unsigned char vectors[vectors_bytes<Real>(Shape{})];
-    solve_in_turn<Shape, Metric::one_number>(OneThread{}, functor, data, settings,
-                                             cuda_opt_batch_shared + threadIdx.x * near_stride(Shape{}), vectors,
-                                             [=] { return take_next(next); });
-}
-
-/** A warp for each, in shared memory, or in slots of the device's where that is too small. */
-template <class Shape, int64_t metric, class Real, class Functor>
-__global__ void __launch_bounds__(threads_of_block, blocks_of_warps<Shape, Real>())
-    solve_by_warps(Functor functor, BatchData<Real> data, Settings settings, unsigned long long *next,
-                   unsigned char *slots) {
-    extern __shared__ __align__(16) unsigned char cuda_opt_batch_shared[];
-    constexpr int64_t bytes = bytes_of_warp<Shape, Real>;
-    const int warp = static_cast<int>(threadIdx.x) / Warp::width;
-    // Known to the compiler, so that it knows what it addresses.
-    unsigned char *const block =
-        warps_share<Shape, Real> ? cuda_opt_batch_shared : slots + int64_t{blockIdx.x} * warps_of_block * bytes;
-    unsigned char *const mine = block + warp * bytes;
-    solve_in_turn<Shape, metric>(Warp{}, functor, data, settings, mine, mine + working_bytes(Shape{}), [=] {
-        int64_t taken = 0;
-        if (Warp{}.lane() == 0) taken = take_next(next);
-        return static_cast<int64_t>(__shfl_sync(~0u, static_cast<unsigned long long>(taken), 0));
-    });
-}
-
-} // namespace batch
 
 /** A batch on the current CUDA device. What it holds is allocated by prepare(), or in the first run(). */
 template <int n, int m, class Functor, class Real = double, int64_t metric = Metric::one_number, class History = Real>
@@ -346,15 +253,20 @@ class CudaBatch {
         using batch::Warp;
         if constexpr (serves_threads)
             if (by_threads) {
-                if (!bounded && near_blocks_ > 0)
-                    return launch(near_kernel(), near_blocks_, Warp::width, Warp::width, bytes_of_near);
+                const auto near = [&](auto kernel, int64_t bytes) {
+                    const auto &[blocks, warps] = near_[bounded];
+                    return launch(kernel, blocks, warps * Warp::width, warps * Warp::width, warps * bytes);
+                };
+                if constexpr (batch::may_be_near<Shape<true>>)
+                    if (bounded && near_[true].blocks > 0) return near(near_kernel<true>, bytes_of_near<true>);
+                if (!bounded && near_[false].blocks > 0) return near(near_kernel<false>, bytes_of_near<false>);
                 return launch(thread_kernel(), thread_blocks_, batch::threads_of_block, batch::threads_of_block, 0);
             }
-        const auto by_warps = [&](auto kernel, const Warps &warps, int64_t shared) {
-            return launch(kernel, warps.blocks, batch::threads_of_block, batch::warps_of_block, shared, warps.slots);
+        const auto by_warps = [&](auto kernel, const Warps &warps) {
+            return launch(kernel, warps.blocks, warps.of_block * Warp::width, warps.of_block, warps.shared,
+                          warps.slots);
         };
-        return bounded ? by_warps(warp_kernel<true>, warps_[true], shared_of_warps<true>)
-                       : by_warps(warp_kernel<false>, warps_[false], shared_of_warps<false>);
+        return bounded ? by_warps(warp_kernel<true>, warps_[true]) : by_warps(warp_kernel<false>, warps_[false]);
     }
 
     /** Allocate what a run needs with a thread for each problem, or with a warp; with bounds, or without. */
@@ -363,8 +275,8 @@ class CudaBatch {
         if (error != cudaSuccess) return error;
         if constexpr (serves_threads)
             if (by_threads) {
-                if (!bounded && near_blocks_ < 0) error = prepare_near();
-                if (error != cudaSuccess || (!bounded && near_blocks_ > 0) || thread_blocks_ > 0) return error;
+                if (near_[bounded].blocks < 0) error = bounded ? prepare_near<true>() : prepare_near<false>();
+                if (error != cudaSuccess || near_[bounded].blocks > 0 || thread_blocks_ > 0) return error;
                 return count_blocks(thread_kernel(), batch::threads_of_block, 0, batch::blocks_of_threads(n),
                                     thread_blocks_);
             }
@@ -373,51 +285,75 @@ class CudaBatch {
 
   private:
     template <bool bounds> using Shape = batch::ShapeIn<n, m, metric, History, bounds>;
+    template <bool bounds> using ShapeOfWarp = batch::ShapeIn<n, m, metric, History, bounds, true>;
     static constexpr bool serves_threads = metric == Metric::one_number;
     template <bool bounds>
-    static constexpr int64_t bytes_of_warps = batch::warps_of_block *(batch::bytes_of_warp<Shape<bounds>, Real>);
-    template <bool bounds>
-    static constexpr int64_t shared_of_warps = batch::warps_share<Shape<bounds>, Real> ? bytes_of_warps<bounds> : 0;
-    static constexpr int64_t bytes_of_near = batch::Warp::width * batch::near_stride(Shape<false>{});
+    static constexpr int64_t bytes_of_near = batch::Warp::width *batch::near_stride(Shape<bounds>{});
 
-    static constexpr auto thread_kernel() { return batch::solve_by_threads<Shape<true>, Real, Functor>; }
-    static constexpr auto near_kernel() { return batch::solve_near_by_threads<Shape<false>, Real, Functor>; }
+    static constexpr auto thread_kernel() {
+        return batch::solve_by_threads<Shape<true>, batch::BatchData, Real, Functor>;
+    }
     template <bool bounds>
-    static constexpr auto warp_kernel = batch::solve_by_warps<Shape<bounds>, metric, Real, Functor>;
+    static constexpr auto near_kernel = batch::solve_near_by_threads<Shape<bounds>, batch::BatchData, Real, Functor>;
+    template <bool bounds>
+    static constexpr auto warp_kernel =
+        batch::solve_by_warps<ShapeOfWarp<bounds>, metric, batch::BatchData, Real, Functor>;
 
+    struct Near {
+        int blocks = -1, warps = 1; // the latter of a block
+    };
     struct Warps {
         unsigned char *slots = nullptr;
-        int blocks = 0;
+        int blocks = 0, of_block = batch::warps_of_block;
+        int64_t shared = 0; // bytes of a block
     };
 
     // None where the device has too little shared memory.
-    cudaError_t prepare_near() {
-        int device = 0, most = 0, blocks = 0, resident = 0;
-        cudaError_t error = cudaGetDevice(&device);
-        if (error == cudaSuccess)
-            error = cudaDeviceGetAttribute(&most, cudaDevAttrMaxSharedMemoryPerBlockOptin, device);
-        if (error != cudaSuccess) return error;
-        if (bytes_of_near <= most) {
-            error = share(near_kernel(), bytes_of_near);
-            if (error == cudaSuccess)
-                error = count_blocks(near_kernel(), batch::Warp::width, bytes_of_near, 32, blocks, &resident);
+    template <bool bounds> cudaError_t prepare_near() {
+        Near &near = near_[bounds];
+        int blocks = 0, resident = 0;
+        if constexpr (batch::may_be_near<Shape<bounds>>) {
+            constexpr auto kernel = near_kernel<bounds>;
+            constexpr int most = batch::near_warps_meet<Shape<bounds>> ? batch::most_near_warps : 1;
+            cudaError_t error = count_warps(bytes_of_near<bounds>, most, near.warps);
+            const int64_t shared = near.warps * bytes_of_near<bounds>;
+            if (error == cudaSuccess && near.warps > 0) error = share(kernel, shared);
+            if (error == cudaSuccess && near.warps > 0)
+                error = count_blocks(kernel, near.warps * batch::Warp::width, shared, 32, blocks, &resident);
             if (error != cudaSuccess) return error;
         }
-        near_blocks_ = resident >= batch::fewest_near ? blocks : 0;
+        near.blocks = near.warps * resident >= batch::fewest_near ? blocks : 0;
         return cudaSuccess;
     }
     template <bool bounds> cudaError_t prepare_warps() {
+        using Own = ShapeOfWarp<bounds>;
         Warps &warps = warps_[bounds];
         if (warps.blocks > 0) return cudaSuccess;
         constexpr auto kernel = warp_kernel<bounds>;
-        constexpr int64_t shared = shared_of_warps<bounds>;
+        constexpr int64_t bytes = batch::bytes_of_warp<Own, Real>;
         int blocks = 0;
-        cudaError_t error = shared > 0 ? share(kernel, shared) : cudaSuccess;
-        if (error == cudaSuccess) error = count_blocks(kernel, batch::threads_of_block, shared, 32, blocks);
-        if (error == cudaSuccess && shared == 0)
+        cudaError_t error = cudaSuccess;
+        if constexpr (batch::warps_meet<Own, Real>)
+            error = count_warps(bytes, batch::most_warps_of_block, warps.of_block);
+        if constexpr (batch::warps_share<Own, Real>) {
+            warps.shared = warps.of_block * bytes;
+            if (error == cudaSuccess) error = share(kernel, warps.shared);
+        }
+        if (error == cudaSuccess)
+            error = count_blocks(kernel, warps.of_block * batch::Warp::width, warps.shared, 32, blocks);
+        if (error == cudaSuccess && warps.shared == 0)
             error = cudaMalloc(reinterpret_cast<void **>(&warps.slots),
-                               static_cast<std::size_t>(blocks * bytes_of_warps<bounds>));
+                               static_cast<std::size_t>(blocks * warps.of_block * bytes));
         if (error == cudaSuccess) warps.blocks = blocks;
+        return error;
+    }
+    // As many as a block's shared memory has room for, up to `most`.
+    static cudaError_t count_warps(int64_t bytes_of_warp, int most, int &warps) {
+        int device = 0, shared = 0;
+        cudaError_t error = cudaGetDevice(&device);
+        if (error == cudaSuccess)
+            error = cudaDeviceGetAttribute(&shared, cudaDevAttrMaxSharedMemoryPerBlockOptin, device);
+        if (error == cudaSuccess) warps = static_cast<int>(std::min<int64_t>(most, shared / bytes_of_warp));
         return error;
     }
     template <class Kernel> static cudaError_t share(Kernel kernel, int64_t bytes) {
@@ -441,7 +377,8 @@ class CudaBatch {
 
     unsigned long long *next_ = nullptr; // problem
     Warps warps_[2];                     // without bounds, and with
-    int thread_blocks_ = 0, near_blocks_ = -1;
+    Near near_[2];                       // likewise
+    int thread_blocks_ = 0;
 };
 
 #endif

@@ -19,10 +19,10 @@ struct Shape {
     bool metric = false; // whether there is a weight h for each variable, for a metric that is not one number
 };
 
-// Where they are known to the compiler, and whether there may be bounds.
-// History is what the pairs are stored in.
-template <int n_, int m_, class History_, bool bounds = true> struct FixedShape {
-    using Kind = SmallKind<m_, bounds>;
+// Where they are known to the compiler, and whether there may be bounds. History is what the pairs are stored in. The
+// state keeps its Cauchy search where it stands in memory that a warp's lane has at hand.
+template <int n_, int m_, class History_, bool bounds = true, bool keeps_search = false> struct FixedShape {
+    using Kind = SmallKind<m_, bounds, keeps_search>;
     using History = History_;
     static constexpr int n = n_, m = m_;
 };
@@ -178,12 +178,16 @@ struct Told {
     DirectionSums direction;
 };
 
-// The scratch: the answers; the products; and within bounds those over the free variables, the rows' breakpoints and,
-// where a window was passed, their ways to the bound; those that a window has crossed, with their entries, where in a
-// metric the scaled panel stands before; the free rows.
+// The answers, and the products of the leading columns.
 template <class ShapeOf> CUDA_OPT_HD constexpr int leading_count(const ShapeOf &shape) { // without bounds none of z
     return (has_bounds<ShapeOf> ? panel::leading : int{panel::displacement}) * panel::columns(shape.m);
 }
+template <class ShapeOf> CUDA_OPT_HD constexpr int64_t answers_bytes(const ShapeOf &shape) {
+    return rounded_up(static_cast<int64_t>(sizeof(Told)) + leading_count(shape) * static_cast<int64_t>(sizeof(double)));
+}
+// The scratch, which there is within bounds: the products over the free variables, and room for as many where the state
+// is of known size; the rows' breakpoints and, where a window was passed, their ways to the bound; those that a window
+// has crossed, with their entries, where in a metric the scaled panel stands before; the free rows.
 template <class ShapeOf> CUDA_OPT_HD constexpr int entries_stride(const ShapeOf &shape) {
     return in_metric(shape) ? padded(panel::columns(shape.m)) : panel::columns(shape.m);
 }
@@ -191,30 +195,52 @@ template <class ShapeOf> CUDA_OPT_HD constexpr int older_count(const ShapeOf &sh
     return in_metric(shape) ? panel::older_count(shape.m) : 0;
 }
 template <class ShapeOf = Shape> CUDA_OPT_HD constexpr int64_t scratch_doubles(ShapeOf shape) {
-    const auto always = static_cast<int64_t>(sizeof(Told) / sizeof(double)) + leading_count(shape);
-    if (!has_bounds<ShapeOf>) return always;
     const int columns = panel::columns(shape.m), rows = padded(shape.n);
-    return always + panel::gram_count(columns) + older_count(shape) + int64_t{2} * rows +
-           int64_t{rows} * entries_stride(shape);
+    return int64_t{known_pairs<ShapeOf> > 0 ? 2 : 1} * panel::gram_count(columns) + older_count(shape) +
+           int64_t{2} * rows + int64_t{rows} * entries_stride(shape);
 }
 template <class ShapeOf = Shape> CUDA_OPT_HD constexpr int64_t scratch_bytes(ShapeOf shape) {
+    if (!has_bounds<ShapeOf>) return 0;
     const int64_t of_rows = int64_t{shape.n} * static_cast<int64_t>(sizeof(CrossedVariable)) +
                             int64_t{padded(shape.n)} * static_cast<int64_t>(sizeof(int));
-    return rounded_up(scratch_doubles(shape) * static_cast<int64_t>(sizeof(double)) +
-                      (has_bounds<ShapeOf> ? of_rows : 0));
+    return rounded_up(scratch_doubles(shape) * static_cast<int64_t>(sizeof(double)) + of_rows);
 }
-// What a team works with.
+// What a team works with: the desk, the answers and the scratch, which may stand apart.
+struct Working {
+    unsigned char *desk, *answers, *scratch;
+};
 template <class ShapeOf = Shape> CUDA_OPT_HD constexpr int64_t working_bytes(ShapeOf shape) {
-    return desk_bytes(shape) + scratch_bytes(shape);
+    return desk_bytes(shape) + answers_bytes(shape) + scratch_bytes(shape);
 }
-// Without bounds that is so little that it may stand in a multiprocessor's shared memory, from one thread's to the next
-// one's an odd number of 8 bytes, so that threads side by side are in different banks. Two warps of a multiprocessor at
-// least, or it waits more than it saves.
-template <class ShapeOf> CUDA_OPT_HD constexpr int64_t near_stride(ShapeOf shape) { return working_bytes(shape) + 8; }
+template <class ShapeOf> CUDA_OPT_HD Working in_one_piece(const ShapeOf &shape, unsigned char *working) {
+    unsigned char *const answers = working + desk_bytes(shape);
+    return {working, answers, answers + answers_bytes(shape)};
+}
+// For few pairs the desk, and without bounds the answers, are so little that they may stand in a multiprocessor's
+// shared memory, from one thread's to the next one's an odd number of 8 bytes, so that threads side by side are in
+// different banks. Two warps of a multiprocessor at least, or it waits more than it saves.
+template <class ShapeOf> inline constexpr bool answers_are_near = !has_bounds<ShapeOf>;
+template <class ShapeOf> CUDA_OPT_HD constexpr int64_t near_bytes(const ShapeOf &shape) {
+    return desk_bytes(shape) + (answers_are_near<ShapeOf> ? answers_bytes(shape) : 0);
+}
+template <class ShapeOf> CUDA_OPT_HD constexpr int64_t near_stride(ShapeOf shape) { return near_bytes(shape) + 8; }
+// And the rest, the scratch last. Not nothing.
+template <class ShapeOf> CUDA_OPT_HD constexpr int64_t far_bytes(const ShapeOf &shape) {
+    return working_bytes(shape) - near_bytes(shape) + 16;
+}
+template <class ShapeOf>
+CUDA_OPT_HD Working in_two_pieces(const ShapeOf &shape, unsigned char *near, unsigned char *far) {
+    if (answers_are_near<ShapeOf>) return {near, near + desk_bytes(shape), far};
+    return {near, far, far + answers_bytes(shape)};
+}
 constexpr int fewest_near = 2;
+// Within bounds, of few variables: of more the vectors are what is waited for.
+constexpr int most_near_within_bounds = 10;
+template <class ShapeOf>
+inline constexpr bool may_be_near = !has_bounds<ShapeOf> || ShapeOf::n <= most_near_within_bounds;
 
-// Of a warp that has a functor's problem. Four to a block; in shared memory, if a block has room in what it may have on
-// every device from compute capability 8.0 on.
+// Of a warp that has a functor's problem. Four to a block; in shared memory, if those have room in what a block may
+// have on every device from compute capability 8.0 on.
 constexpr int warps_of_block = 4;
 constexpr int64_t most_shared_bytes = int64_t{99} * 1024;
 template <class ShapeOf, class Real>
@@ -226,5 +252,13 @@ template <class ShapeOf, class Real> constexpr int blocks_of_warps() {
     constexpr int64_t most = int64_t{227} * 1024, room = most / (warps_of_block * bytes_of_warp<ShapeOf, Real> + 1024);
     return !warps_share<ShapeOf, Real> || room > 4 ? 4 : static_cast<int>(room);
 }
+
+// Of few variables a problem's program is long for what it loads, and is what warps wait for, each at a place of its
+// own. So those of a block wait for one another before each evaluation, and fetch it together; the block is as large as
+// it may be.
+template <class ShapeOf, class Real>
+inline constexpr bool warps_meet = warps_share<ShapeOf, Real> &&ShapeOf::n <= most_of_thread;
+template <class ShapeOf> inline constexpr bool near_warps_meet = ShapeOf::n <= most_near_within_bounds;
+constexpr int most_warps_of_block = 16, most_near_warps = 4;
 
 } // namespace cudaopt::batch

@@ -57,7 +57,7 @@ template <class Real, class ShapeOf = Shape> struct Problems {
     // Problem p to be worked on: its vectors where they stand, what lasts of its state on the team's desk, from where
     // it is put away afterwards.
     template <class Team> CUDA_OPT_HD One<Team> place(const Team &team, int64_t p, unsigned char *working) const {
-        return {team, shape, working, vectors(p), box(p)};
+        return {team, shape, in_one_piece(shape, working), vectors(p), box(p)};
     }
     template <class Team> CUDA_OPT_HD One<Team> take(const Team &team, int64_t p, unsigned char *working) const {
         move<1, distance>(team, working, at(p, 0));

@@ -23,6 +23,7 @@ CUDA_OPT_HD_INLINE void SmallSweeps<Real, Team, ShapeOf>::inner_products(const P
     if (team_.lane() != 0) return;
     products.columns = panel::columns(pairs_of(request));
     products.free_gram = free_gram_;
+    products.spare_gram = spare_gram_;
     products.leading_products = leading_;
     products.older_steps = request.older_steps ? older_steps_ : nullptr;
     products.f = f();
@@ -71,6 +72,24 @@ CUDA_OPT_HD_INLINE void SmallSweeps<Real, Team, ShapeOf>::form_products(const Pa
                 team_, OlderSteps<Panel>{panel, request.pairs}, older, all,
                 [=](int a, int b, double sum) { steps[panel::gram_index(a, b, older)] = sum; });
         }
+}
+
+// By one thread, and rare: where a window has crossed so many variables that their products are not taken off one by
+// one.
+template <class Panel>
+CUDA_OPT_HD_CALL inline void form_gram_alone(const Panel &panel, int columns, ListedRows rows, double *gram) {
+    form_triangle<panel::displacement>(OneThread{}, panel, columns, rows,
+                                       [=](int a, int b, double sum) { gram[panel::gram_index(a, b, columns)] = sum; });
+}
+
+template <class Real, class Team, class ShapeOf>
+CUDA_OPT_HD_INLINE void SmallSweeps<Real, Team, ShapeOf>::form_free_gram(const PanelRequest &request) const {
+    int free = 0;
+    CUDA_OPT_ROLLED
+    for (int i = 0; i < shape_.n; i++)
+        if (breakpoints_[i] > request.threshold) free_[free++] = i;
+    const PanelRows<PairValues, Values> panel{pairs(0), row_stride(shape_.m), g(), nullptr};
+    form_gram_alone(panel, cudaopt::panel::columns(pairs_of(request)), ListedRows{free, free_}, free_gram_);
 }
 
 // Without bounds, and by several lanes: each forms a product, two of them the squares of g and x. With m = 5 that is

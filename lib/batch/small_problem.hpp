@@ -24,11 +24,9 @@ template <class Real, class Team, class ShapeOf = Shape> class SmallProblem {
     using State = StateOf<Kind>;
     using Values = Numbers<Real, ShapeOf>;
 
-    // working: working_bytes(shape), the desk first.
-    CUDA_OPT_HD SmallProblem(Team team, ShapeOf shape, unsigned char *working, const Values &vectors,
+    CUDA_OPT_HD SmallProblem(Team team, ShapeOf shape, const Working &working, const Values &vectors,
                              const BoxArrays<Real> &box)
-        : team_(team), shape_(shape), desk_(working),
-          sweeps_(team, shape, reinterpret_cast<Head *>(working), working + desk_bytes(shape), vectors, box) {}
+        : team_(team), shape_(shape), desk_(working.desk), sweeps_(team, shape, working, vectors, box) {}
 
     CUDA_OPT_HD State &state() const { return *reinterpret_cast<State *>(desk_ + sizeof(Head)); }
     CUDA_OPT_HD Values x() const { return sweeps_.x(); }
@@ -87,7 +85,7 @@ template <class Real, class Team, class ShapeOf = Shape> class SmallProblem {
         case Order::stop: state().stop(); break;
         case Order::stop_waiting: state().give_up(true, answer.seconds); break;
         case Order::end_of_time: state().give_up(false, answer.seconds); break;
-        case Order::go_on: state().advance(answer); break;
+        case Order::go_on: state().advance(answer, sweeps_); break;
         }
     }
 

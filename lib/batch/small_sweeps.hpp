@@ -19,21 +19,22 @@ template <class Real, class Team, class ShapeOf = Shape> class SmallSweeps {
     using PairValues = Pairs<Real, ShapeOf>;
     using History = Stored<Real, ShapeOf>;
 
-    // scratch: scratch_bytes(shape), aligned to 8; vectors: vectors_bytes(shape).
-    CUDA_OPT_HD SmallSweeps(Team team, ShapeOf shape, Head *head, unsigned char *scratch, const Values &vectors,
+    // vectors: vectors_bytes(shape).
+    CUDA_OPT_HD SmallSweeps(Team team, ShapeOf shape, const Working &working, const Values &vectors,
                             const BoxArrays<Real> &box)
-        : team_(team), shape_(shape), box_(box), head_(head), vectors_(vectors) {
+        : team_(team), shape_(shape), box_(box), head_(reinterpret_cast<Head *>(working.desk)), vectors_(vectors) {
+        told_ = reinterpret_cast<Told *>(working.answers);
+        leading_ = reinterpret_cast<double *>(told_ + 1);
+        if constexpr (!has_bounds<ShapeOf>) return;
         const int columns = panel::columns(shape.m), rows = padded(shape.n);
-        told_ = reinterpret_cast<Told *>(scratch);
-        double *next = reinterpret_cast<double *>(told_ + 1);
+        double *next = reinterpret_cast<double *>(working.scratch);
         const auto take = [&next](int count) {
             double *const taken = next;
             next += count;
             return taken;
         };
-        leading_ = take(leading_count(shape));
-        if constexpr (!has_bounds<ShapeOf>) return;
         free_gram_ = take(panel::gram_count(columns));
+        if (known_pairs < ShapeOf >> 0) spare_gram_ = take(panel::gram_count(columns));
         older_steps_ = take(older_count(shape));
         breakpoints_ = take(rows);
         way_to_bound_ = take(rows);
@@ -99,12 +100,43 @@ template <class Real, class Team, class ShapeOf = Shape> class SmallSweeps {
         team_.sync();
     }
 
+    // What the lane that lets the state advance has of the rows, alone: the largest step along d; the breakpoints in
+    // (lo, hi] of the panel of the last inner products; their products over the free variables at its threshold.
+    CUDA_OPT_HD double largest_step() const {
+        Min least;
+        CUDA_OPT_ROLLED
+        for (int i = 0; i < shape_.n; i++) add_largest_step(i, least);
+        return least.v;
+    }
+    CUDA_OPT_HD CrossedWindow crossed(const PanelRequest &request, double lo, double hi) const {
+        int count = 0;
+        const int columns = panel::columns(pairs_of(request));
+        CUDA_OPT_ROLLED
+        for (int i = 0; i < shape_.n; i++) {
+            const double t = breakpoints_[i];
+            if (!(t > lo && t <= hi)) continue;
+            const panel::Scaling by = scaling(request, i);
+            const PathVariable at = on_path(row(i), weight(request, i), by);
+            double *const entries = entries_ + count * columns;
+            for (int column = 0; column < columns; column++)
+                if (column != panel::gradient && column != panel::displacement)
+                    entries[column] = by.of(column) * pairs(i)[column < panel::leading ? column : column - 2];
+            int place = count++; // into the order of t; equal ones stay in that of the indices
+            for (; place > 0 && crossed_[place - 1].t > t; place--) crossed_[place] = crossed_[place - 1];
+            crossed_[place] = {t, i, at.g, at.z, entries};
+        }
+        return {crossed_, count};
+    }
+    CUDA_OPT_HD void form_free_gram(const PanelRequest &request) const; // small_inner_products.hpp
+
   private:
     CUDA_OPT_HD_INLINE void answer_within_bounds(const StateOf<typename ShapeOf::Kind> &state, Answer &answer) {
         const Request &asked = state.request();
-        if (asked.verb == Verb::crossed) answer.crossed = crossed(state.panel_asked(), asked.lo, asked.hi);
-        else if (asked.verb == Verb::largest_step) answer.number = largest_step();
-        else answer.number = truncation(state.direction(), state.coefficients());
+        if (asked.verb == Verb::crossed) {
+            if (team_.lane() == 0) answer.crossed = crossed(state.panel_asked(), asked.lo, asked.hi);
+        } else if (asked.verb == Verb::largest_step) {
+            answer.number = over_rows<Min>([this](int i, Min &least) { add_largest_step(i, least); }).v;
+        } else answer.number = truncation(state.direction(), state.coefficients());
     }
     CUDA_OPT_HD int pairs_of(const PanelRequest &panel) const { return is_full(shape_) ? shape_.m : panel.pairs; }
     // Products formed by one thread in few passes, on a device, where it waits for memory.
@@ -184,11 +216,8 @@ template <class Real, class Team, class ShapeOf = Shape> class SmallSweeps {
                 if (i < shape_.n) x()[i] = stepped_row<Real>(at.x, at.d, length, at.l, at.u);
             });
     }
-    CUDA_OPT_HD double largest_step() const {
-        const auto rule = [=](int i, Min &least) {
-            least.add(largest_step_of_row(vector(at_x_base)[i], d(i), box_.lower(i), box_.upper(i)));
-        };
-        return over_rows<Min>(rule).v;
+    CUDA_OPT_HD_INLINE void add_largest_step(int i, Min &least) const {
+        least.add(largest_step_of_row(vector(at_x_base)[i], d(i), box_.lower(i), box_.upper(i)));
     }
 
     // The newest pair of the panel comes to the front, where a direction that was given up may stand. A pair that is
@@ -236,35 +265,14 @@ template <class Real, class Team, class ShapeOf = Shape> class SmallSweeps {
         return alpha < 0 ? 0 : alpha < 1 ? alpha : 1;
     }
 
-    // Of the panel of the last inner products. By lane 0 alone.
-    CUDA_OPT_HD CrossedWindow crossed(const PanelRequest &request, double lo, double hi) const {
-        int count = 0;
-        const int columns = panel::columns(pairs_of(request));
-        CUDA_OPT_ROLLED
-        for (int i = 0; team_.lane() == 0 && i < shape_.n; i++) {
-            const double t = breakpoints_[i];
-            if (!(t > lo && t <= hi)) continue;
-            const panel::Scaling by = scaling(request, i);
-            const PathVariable at = on_path(row(i), weight(request, i), by);
-            double *const entries = entries_ + count * columns;
-            for (int column = 0; column < columns; column++)
-                if (column != panel::gradient && column != panel::displacement)
-                    entries[column] = by.of(column) * pairs(i)[column < panel::leading ? column : column - 2];
-            int place = count++; // into the order of t; equal ones stay in that of the indices
-            for (; place > 0 && crossed_[place - 1].t > t; place--) crossed_[place] = crossed_[place - 1];
-            crossed_[place] = {t, i, at.g, at.z, entries};
-        }
-        return {crossed_, count};
-    }
-
     Team team_;
     ShapeOf shape_;
     BoxArrays<Real> box_;
     Head *head_;
     Values vectors_;
     Told *told_;
-    double *leading_, *free_gram_ = nullptr, *older_steps_ = nullptr, *breakpoints_ = nullptr, *way_to_bound_ = nullptr,
-                      *entries_ = nullptr;
+    double *leading_, *free_gram_ = nullptr, *spare_gram_ = nullptr, *older_steps_ = nullptr, *breakpoints_ = nullptr,
+                      *way_to_bound_ = nullptr, *entries_ = nullptr;
     CrossedVariable *crossed_ = nullptr;
     int *free_ = nullptr;
 };

@@ -40,16 +40,38 @@ template <> class Array<0> {
     std::ptrdiff_t distance_ = 0; // bytes
 };
 
+// Room for what lasts no longer than a function: its own where the compiler knows how many, and it may stand in
+// registers; else an array that is kept for it.
+template <int length> class Room {
+  public:
+    CUDA_OPT_HD explicit Room(const Nothing &) {}
+    CUDA_OPT_HD double *data() { return numbers_; }
+
+  private:
+    double numbers_[length];
+};
+template <> class Room<0> {
+  public:
+    CUDA_OPT_HD explicit Room(Array<0> &kept) : numbers_(kept.data()) {}
+    CUDA_OPT_HD double *data() { return numbers_; }
+
+  private:
+    double *numbers_;
+};
+template <int length> using KeptRoom = std::conditional_t<length == 0, Array<0>, Nothing>;
+
 // What an object's each_array(m, visit) is visited with: first to count the doubles that it needs for m pairs, then to
 // give each array its place.
 struct CountArrays {
     int64_t doubles = 0;
+    CUDA_OPT_HD constexpr void operator()(Nothing &, int64_t) {}
     CUDA_OPT_HD constexpr void operator()(Array<0> &, int64_t count) { doubles += count; }
     template <int length> CUDA_OPT_HD constexpr void operator()(Array<length> &, int64_t) {}
 };
 
 struct PlaceArrays {
     double *next;
+    CUDA_OPT_HD void operator()(Nothing &, int64_t) {}
     CUDA_OPT_HD void operator()(Array<0> &array, int64_t count) {
         array.place(next);
         next += count;

@@ -19,6 +19,20 @@ constexpr bool on_device = false;
 #endif
 } // namespace cudaopt
 
+namespace cudaopt {
+// A value that the compiler does not know from here on. Where what follows depends on it, it may lead no thread of a
+// device past the place where the others are to meet.
+template <class Value> CUDA_OPT_HD_INLINE Value threads_meet(Value value) {
+#ifdef __CUDA_ARCH__
+    int opaque = static_cast<int>(value);
+    asm volatile("" : "+r"(opaque));
+    return static_cast<Value>(opaque);
+#else
+    return value;
+#endif
+}
+} // namespace cudaopt
+
 // A loop that device code does not unroll: a long program waits for its own instructions; and one that it unrolls so
 // many times, a constant expression. One that a host's compiler unrolls, so many times, a literal, even with -O2, as
 // users of batch.cuh may compile.

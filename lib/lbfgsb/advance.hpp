@@ -21,12 +21,60 @@ template <class Kind> CUDA_OPT_HD inline StateOf<Kind> *make_state(void *block, 
     return state;
 }
 
-// Turns until one asks. It ends: they lead to later ones of the same iteration, without a loop.
-template <class Kind> CUDA_OPT_HD inline const Request &StateOf<Kind>::advance(const Answer &answer) {
+// Turns until one asks. They lead to later ones of the same iteration, without a loop.
+template <class Kind>
+template <class Rows>
+CUDA_OPT_HD inline const Request &StateOf<Kind>::advance(const Answer &answer, const Rows &rows) {
     seconds_ = answer.seconds;
     Turn turn = begin_turn(answer);
-    while (turn != Turn::asks) turn = take(turn, answer);
+    if constexpr (on_device && !Kind::keeps_search) {
+        take_in_order(turn, answer, rows, std::make_integer_sequence<int, static_cast<int>(Turn::asks)>());
+    } else {
+        while (turn != Turn::asks) turn = take(turn, answer, rows);
+    }
     return request_;
+}
+
+// Each in its place: threads side by side, each with a problem at a turn of its own, wait at a turn for those that are
+// still to come to it, and take it together.
+template <class Kind>
+template <class Rows, int... turns>
+CUDA_OPT_HD_INLINE void StateOf<Kind>::take_in_order(Turn &turn, const Answer &answer, const Rows &rows,
+                                                     std::integer_sequence<int, turns...>) {
+    const auto take_if = [&](Turn which) {
+        if (threads_meet(turn) == which) turn = take(which, answer, rows);
+    };
+    (take_if(static_cast<Turn>(turns)), ...);
+}
+
+template <class Kind>
+template <class Rows>
+CUDA_OPT_HD_INLINE Turn StateOf<Kind>::take(Turn turn, const Answer &answer, const Rows &rows) {
+    switch (turn) {
+    case Turn::measure_trial: panel_ = products_at_trial(); return ask_and_learn(Stage::trial_products);
+    case Turn::judge_trial: return judge_trial(answer);
+    case Turn::search: return advance_line_search(answer, rows);
+    case Turn::accept: return accept(answer);
+    case Turn::append_pair: return append_pair(answer);
+    case Turn::measure_iterate: return measure_iterate(answer);
+    case Turn::measure_x: return measure_x(answer);
+    case Turn::log_iterate: return log_iterate(answer);
+    case Turn::judge_iterate: return judge_iterate();
+    case Turn::begin_direction: return begin_direction();
+    case Turn::begin_cauchy: return begin_cauchy(answer, rows);
+    case Turn::follow_cauchy:
+        if constexpr (asks_for_rows) return follow_cauchy(cauchy_.resume(memory_, memory_.middle(), answer));
+        break;
+    case Turn::minimise_subspace:
+        if constexpr (asks_for_rows) return minimise_subspace(cauchy_, answer);
+        break;
+    case Turn::take_direction: return take_direction();
+    case Turn::judge_direction:
+        if (answer.direction && !descends(*answer.direction)) return replace_direction();
+        return ask_evaluation(Stage::trial_point);
+    case Turn::asks: break;
+    }
+    return Turn::asks;
 }
 
 // What each stage begins with.
@@ -79,32 +127,6 @@ template <class Kind> CUDA_OPT_HD_INLINE Turn StateOf<Kind>::begin_turn_within_b
         return Turn::take_direction;
     default: return Turn::follow_cauchy;
     }
-}
-
-template <class Kind> CUDA_OPT_HD_INLINE Turn StateOf<Kind>::take(Turn turn, const Answer &answer) {
-    switch (turn) {
-    case Turn::asks: break;
-    case Turn::measure_trial: panel_ = products_at_trial(); return ask_and_learn(Stage::trial_products);
-    case Turn::judge_trial: return judge_trial(answer);
-    case Turn::search: return advance_line_search(answer);
-    case Turn::accept: return accept(answer);
-    case Turn::append_pair: return append_pair(answer);
-    case Turn::measure_iterate: return measure_iterate(answer);
-    case Turn::measure_x: return measure_x(answer);
-    case Turn::log_iterate: return log_iterate(answer);
-    case Turn::judge_iterate: return judge_iterate();
-    case Turn::begin_direction: return begin_direction();
-    case Turn::begin_cauchy: return begin_cauchy(answer);
-    case Turn::follow_cauchy:
-        if constexpr (Kind::bounds) return follow_cauchy(cauchy_.resume(memory_, answer));
-        break;
-    case Turn::minimise_subspace: return minimise_subspace(answer);
-    case Turn::take_direction: return take_direction();
-    case Turn::judge_direction:
-        if (answer.direction && !descends(*answer.direction)) return replace_direction();
-        return ask_evaluation(Stage::trial_point);
-    }
-    return Turn::asks;
 }
 
 template <class Kind> CUDA_OPT_HD inline Turn StateOf<Kind>::ask(Stage next, Verb verb) {

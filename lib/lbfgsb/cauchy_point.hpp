@@ -33,22 +33,23 @@ enum class CauchyTurn { asks, found, breakdown };
 template <class Kind> class CauchySearchOf {
   public:
     using LimitedMemory = LimitedMemoryOf<Kind>;
+    using Middle = typename LimitedMemory::Middle;
     static constexpr int fixed_m = Kind::pairs;
 
     template <class Visit> CUDA_OPT_HD constexpr void each_array(int m, Visit &visit) {
         size_.set(2 * m);
         visit(path_, 4 * size_);
-        if constexpr (bisects) visit(saved_path_, 4 * size_);
+        visit(saved_path_, 4 * size_);
         visit(w_, size_);
         visit(w_reduced_, size_);
         visit(entries_, panel::columns(m));
         visit(own_gram_, panel::gram_count(panel::columns(m)));
     }
 
-    // sums: of the inner products of `panel` at threshold 0, the memory factorised if bounded. approximate: stop at the
+    // sums: of the inner products of `panel` at threshold 0; middle: factorised if bounded. approximate: stop at the
     // first breakpoint. breakdown: a slope or curvature of the path is not finite; never without pairs.
-    CUDA_OPT_HD CauchyTurn begin(const LimitedMemory &memory, const PanelRequest &panel, const PanelProducts &sums,
-                                 bool bounded, bool approximate);
+    CUDA_OPT_HD CauchyTurn begin(const LimitedMemory &memory, const Middle &middle, const PanelRequest &panel,
+                                 const PanelProducts &sums, bool bounded, bool approximate);
     // While it asks: for crossed(panel(), lo, hi) or inner_products(panel()).
     CUDA_OPT_HD const PanelRequest &panel() const { return panel_; }
     CUDA_OPT_HD void ask(Request &request) const {
@@ -56,7 +57,13 @@ template <class Kind> class CauchySearchOf {
         request.lo = from_;
         request.hi = to_;
     }
-    CUDA_OPT_HD CauchyTurn resume(const LimitedMemory &memory, const Answer &answer);
+    // Or what it asks for, of rows that are at hand.
+    template <class Rows> CUDA_OPT_HD Answer answer(Answer answer, const Rows &rows) const {
+        if (asked_ == Asked::free_gram) rows.form_free_gram(panel_);
+        else answer.crossed = rows.crossed(panel_, from_, to_);
+        return answer;
+    }
+    CUDA_OPT_HD CauchyTurn resume(const LimitedMemory &memory, const Middle &middle, const Answer &answer);
 
     // Once it is found: the point; p = W'd over the variables still moving at t*, d = -g, in the basis; where any were
     // crossed, c = W'(x_c - x), which is t* p where none were; the panel's products over the free variables, packed as
@@ -65,22 +72,27 @@ template <class Kind> class CauchySearchOf {
     CUDA_OPT_HD const double *c() const { return path_.data(); }
     CUDA_OPT_HD const double *p() const { return path_.data() + size_; }
     CUDA_OPT_HD const double *free_gram(const Answer &answer) const {
-        return point_.own_gram ? own_gram_.data() : answer.sums->free_gram;
+        if (!point_.own_gram) return answer.sums->free_gram;
+        if constexpr (fixed_m == 0) return own_gram_.data();
+        else return answer.sums->spare_gram;
     }
 
   private:
     enum class Asked { window, trial, rest, free_gram };
 
     CUDA_OPT_HD double load_path(const LimitedMemory &memory, const PanelProducts &sums, double tau);
-    CUDA_OPT_HD void evaluate_path(const LimitedMemory &memory, const PanelProducts &sums, double tau);
+    CUDA_OPT_HD void evaluate_path(const LimitedMemory &memory, const Middle &middle, const PanelProducts &sums,
+                                   double tau);
     CUDA_OPT_HD void copy_free_gram(const LimitedMemory &memory, const PanelProducts &sums);
-    CUDA_OPT_HD void downdate_free_gram(const LimitedMemory &memory, const CrossedVariable &variable);
-    CUDA_OPT_HD void fix_at_bound(const LimitedMemory &memory, const CrossedVariable &variable, bool downdate);
-    CUDA_OPT_HD bool pass_breakpoints(const LimitedMemory &memory, const CrossedWindow &window, double hi);
+    CUDA_OPT_HD void downdate_free_gram(const LimitedMemory &memory, const CrossedVariable &variable, double *gram);
+    CUDA_OPT_HD void fix_at_bound(const LimitedMemory &memory, const Middle &middle, const CrossedVariable &variable,
+                                  double *gram);
+    CUDA_OPT_HD bool pass_breakpoints(const LimitedMemory &memory, const Middle &middle, const Answer &answer,
+                                      double hi);
     CUDA_OPT_HD CauchyTurn next_window();
     CUDA_OPT_HD CauchyTurn after_window(bool found);
     CUDA_OPT_HD CauchyTurn probe();
-    CUDA_OPT_HD CauchyTurn judge_probe(const LimitedMemory &memory, const PanelProducts &sums);
+    CUDA_OPT_HD CauchyTurn judge_probe(const LimitedMemory &memory, const Middle &middle, const PanelProducts &sums);
     CUDA_OPT_HD CauchyTurn settle();
     CUDA_OPT_HD CauchyTurn ask_window(Asked asked, double lo, double hi);
 
@@ -93,6 +105,12 @@ template <class Kind> class CauchySearchOf {
     // p and c reduced by M^-1, for the forms p'M p and p'M c.
     CUDA_OPT_HD double *c_reduced() { return path_.data() + 2 * size_; }
     CUDA_OPT_HD double *p_reduced() { return path_.data() + 3 * size_; }
+
+    // The search's own products: where its size is known, the room that comes with the sums.
+    CUDA_OPT_HD double *own_gram(const PanelProducts &sums) {
+        if constexpr (fixed_m == 0) return own_gram_.data();
+        else return sums.spare_gram;
+    }
 
     struct PathState { // every breakpoint <= t has been passed; phi' and phi'' just beyond
         double t = 0, slope = 0, curvature = 0;
@@ -112,26 +130,22 @@ template <class Kind> class CauchySearchOf {
     int bisections_ = 0;
     bool all_tied_ = false;
     static constexpr bool bisects = fixed_m == 0; // else a window never has more than can be had
-    static constexpr int columns = fixed_m == 0 ? 0 : panel::columns(fixed_m);
-    dense::Known<2 * fixed_m> size_; // 2m
-    dense::Array<8 * fixed_m> path_; // c, p, c_reduced, p_reduced, of 2m each
-    std::conditional_t<bisects, dense::Array<0>, dense::Nothing> saved_path_;
-    dense::Array<2 * fixed_m> w_, w_reduced_;
-    dense::Array<columns> entries_;
-    dense::Array<panel::gram_count(columns)> own_gram_; // from the first crossing on
+    static constexpr int panel_columns = fixed_m == 0 ? 0 : panel::columns(fixed_m);
+    dense::Known<2 * fixed_m> size_;                                           // 2m
+    dense::Array<8 * fixed_m> path_;                                           // c, p, c_reduced, p_reduced, of 2m each
+    dense::KeptRoom<fixed_m> saved_path_, w_, w_reduced_, entries_, own_gram_; // the last from the first crossing on
 };
 
 using CauchySearch = CauchySearchOf<AnyKind>;
 
-// Without bounds there is nothing to search: z = 0, and the subspace minimisation alone decides, as in the Fortran
-// code.
-template <int pairs> class CauchySearchOf<SmallKind<pairs, false>> {
+// Without bounds z = 0, and the subspace minimisation alone decides, as in the Fortran code.
+template <int pairs, bool keeps> class CauchySearchOf<SmallKind<pairs, false, keeps>> {
   public:
-    using LimitedMemory = LimitedMemoryOf<SmallKind<pairs, false>>;
+    using LimitedMemory = LimitedMemoryOf<SmallKind<pairs, false, keeps>>;
 
-    template <class Visit> CUDA_OPT_HD constexpr void each_array(int, Visit &) {}
-    CUDA_OPT_HD_INLINE CauchyTurn begin(const LimitedMemory &memory, const PanelRequest &, const PanelProducts &sums,
-                                        bool, bool) {
+    template <class Middle>
+    CUDA_OPT_HD_INLINE CauchyTurn begin(const LimitedMemory &memory, const Middle &, const PanelRequest &,
+                                        const PanelProducts &sums, bool, bool) {
         memory.to_basis(sums.leading_products + panel::gradient * sums.columns, p_.data());
         for (int i = 0; i < 2 * memory.model_pairs(); i++) p_[i] = -p_[i];
         return CauchyTurn::found;
@@ -177,15 +191,15 @@ template <class Kind>
 CUDA_OPT_HD_INLINE double CauchySearchOf<Kind>::load_path(const LimitedMemory &memory, const PanelProducts &sums,
                                                           double tau) {
     const int size = 2 * memory.model_pairs();
+    dense::Room<panel_columns> entries(entries_);
     const double *with_g = sums.leading_products + panel::gradient * sums.columns;
     if (panel_.free_gram) {
-        double *const entries = entries_.data();
         dense::at_size<fixed_m>(memory.model_pairs(), [&](auto k) {
             const int columns = panel::columns(k);
             CUDA_OPT_UNROLLED(2 * dense::times_unrolled<decltype(k)>)
-            for (int j = 0; j < columns; j++) entries[j] = sums.over_free(panel::gradient, j);
+            for (int j = 0; j < columns; j++) entries.data()[j] = sums.over_free(panel::gradient, j);
         });
-        with_g = entries;
+        with_g = entries.data();
     }
     at_.t = point_.threshold = tau;
     const double d_squared = with_g[panel::gradient];
@@ -206,19 +220,19 @@ CUDA_OPT_HD_INLINE double CauchySearchOf<Kind>::load_path(const LimitedMemory &m
 // The path just beyond a threshold tau:
 //     phi'(tau+) = d'g + theta d'z - p'M c = -(1 - theta tau) d'd - p'M c,    phi'' = theta d'd - p'M p.
 template <class Kind>
-CUDA_OPT_HD_INLINE void CauchySearchOf<Kind>::evaluate_path(const LimitedMemory &memory, const PanelProducts &sums,
-                                                            double tau) {
+CUDA_OPT_HD_INLINE void CauchySearchOf<Kind>::evaluate_path(const LimitedMemory &memory, const Middle &middle,
+                                                            const PanelProducts &sums, double tau) {
     const double d_squared = load_path(memory, sums, tau), theta = memory.theta();
     const int size = 2 * memory.model_pairs();
     dense::copy(p(), size, p_reduced());
-    memory.reduce_by_middle(p_reduced());
+    memory.reduce_by_middle(middle, p_reduced());
     at_.slope = -(1 - theta * tau) * d_squared;
     if (tau > 0) {
         dense::copy(c(), size, c_reduced());
-        memory.reduce_by_middle(c_reduced());
-        at_.slope -= memory.middle_form(p_reduced(), c_reduced());
+        memory.reduce_by_middle(middle, c_reduced());
+        at_.slope -= memory.middle_form(middle, p_reduced(), c_reduced());
     }
-    at_.curvature = theta * d_squared - memory.middle_form(p_reduced(), p_reduced());
+    at_.curvature = theta * d_squared - memory.middle_form(middle, p_reduced(), p_reduced());
     if (tau == 0) least_curvature_ = machine_epsilon * theta * d_squared;
     if (is_finite(at_.curvature)) at_.curvature = greatest(at_.curvature, least_curvature_);
 }
@@ -227,23 +241,25 @@ CUDA_OPT_HD_INLINE void CauchySearchOf<Kind>::evaluate_path(const LimitedMemory 
 // here.
 template <class Kind>
 CUDA_OPT_HD_INLINE void CauchySearchOf<Kind>::copy_free_gram(const LimitedMemory &memory, const PanelProducts &sums) {
-    dense::copy(sums.free_gram, panel::gram_count(panel::columns(memory.model_pairs())), own_gram_.data());
+    dense::copy(sums.free_gram, panel::gram_count(panel::columns(memory.model_pairs())), own_gram(sums));
     point_.own_gram = true;
 }
 
 template <class Kind>
 CUDA_OPT_HD_INLINE void CauchySearchOf<Kind>::downdate_free_gram(const LimitedMemory &memory,
-                                                                 const CrossedVariable &variable) {
+                                                                 const CrossedVariable &variable, double *gram) {
     const int columns = panel::columns(memory.model_pairs());
-    double *gram = own_gram_.data(), *const entries = entries_.data();
+    dense::Room<panel_columns> room(entries_);
+    double *const entries = room.data();
     dense::copy(variable.w, columns, entries);
     entries[panel::gradient] = entries[panel::displacement] = 0; // not set there, and not asked for again
     for (int i = 0; i < columns; gram += columns - i, i++) dense::subtract(gram, entries[i], entries + i, columns - i);
 }
 
 template <class Kind>
-CUDA_OPT_HD_INLINE CauchyTurn CauchySearchOf<Kind>::begin(const LimitedMemory &memory, const PanelRequest &panel,
-                                                          const PanelProducts &sums, bool bounded, bool approximate) {
+CUDA_OPT_HD_INLINE CauchyTurn CauchySearchOf<Kind>::begin(const LimitedMemory &memory, const Middle &middle,
+                                                          const PanelRequest &panel, const PanelProducts &sums,
+                                                          bool bounded, bool approximate) {
     panel_ = panel;
     point_.segments = 1;
     point_.breakpoints_crossed = 0;
@@ -261,7 +277,7 @@ CUDA_OPT_HD_INLINE CauchyTurn CauchySearchOf<Kind>::begin(const LimitedMemory &m
         point_.crossed = point_.t > sums.first_breakpoint;
         return CauchyTurn::found;
     }
-    evaluate_path(memory, sums, 0);
+    evaluate_path(memory, middle, sums, 0);
     if (!finite()) return CauchyTurn::breakdown;
     const double first = minimiser();
     point_.t_first = least(first, sums.first_breakpoint);
@@ -305,27 +321,26 @@ CUDA_OPT_HD_INLINE CauchyTurn CauchySearchOf<Kind>::ask_window(Asked asked, doub
 }
 
 template <class Kind>
-CUDA_OPT_HD_INLINE CauchyTurn CauchySearchOf<Kind>::resume(const LimitedMemory &memory, const Answer &answer) {
+CUDA_OPT_HD_INLINE CauchyTurn CauchySearchOf<Kind>::resume(const LimitedMemory &memory, const Middle &middle,
+                                                           const Answer &answer) {
     const bool too_many = bisects && answer.crossed.count > crossed_capacity;
     switch (asked_) {
     case Asked::window:
         if (too_many) { // bisect it
-            lo_ = at_.t;
-            hi_ = to_;
-            bisections_ = 0;
+            lo_ = at_.t, hi_ = to_, bisections_ = 0;
             return probe();
         }
         searched_ = to_;
-        return after_window(pass_breakpoints(memory, answer.crossed, searched_));
+        return after_window(pass_breakpoints(memory, middle, answer, searched_));
     case Asked::trial:
-        if constexpr (bisects) return judge_probe(memory, *answer.sums);
+        if constexpr (bisects) return judge_probe(memory, middle, *answer.sums);
         break;
     case Asked::rest: {
         if (too_many) {
             bisections_++;
             return probe();
         }
-        const bool found = pass_breakpoints(memory, answer.crossed, hi_);
+        const bool found = pass_breakpoints(memory, middle, answer, hi_);
         searched_ = at_.t;
         return after_window(found);
     }
@@ -337,8 +352,9 @@ CUDA_OPT_HD_INLINE CauchyTurn CauchySearchOf<Kind>::resume(const LimitedMemory &
 // Pass the breakpoints of a window that reaches up to hi, until a segment holds its own minimiser (algorithm CP). True:
 // found.
 template <class Kind>
-CUDA_OPT_HD_INLINE bool CauchySearchOf<Kind>::pass_breakpoints(const LimitedMemory &memory, const CrossedWindow &window,
-                                                               double hi) {
+CUDA_OPT_HD_INLINE bool CauchySearchOf<Kind>::pass_breakpoints(const LimitedMemory &memory, const Middle &middle,
+                                                               const Answer &answer, double hi) {
+    const CrossedWindow &window = answer.crossed;
     const int size = 2 * memory.model_pairs();
     const bool downdate = point_.gram_holds && window.count <= cauchy::most_downdates(point_.free_variables);
     for (int64_t next = 0; next < window.count;) {
@@ -350,7 +366,7 @@ CUDA_OPT_HD_INLINE bool CauchySearchOf<Kind>::pass_breakpoints(const LimitedMemo
         at_.slope += dt * at_.curvature;
         // Variables that stop at the same t end the same segment.
         for (; next < window.count && window.rows[next].t == t; next++)
-            fix_at_bound(memory, window.rows[next], downdate);
+            fix_at_bound(memory, middle, window.rows[next], downdate ? own_gram(*answer.sums) : nullptr);
         at_.curvature = greatest(at_.curvature, least_curvature_);
         point_.gram_holds = downdate;
         point_.threshold = at_.t = t;
@@ -360,23 +376,26 @@ CUDA_OPT_HD_INLINE bool CauchySearchOf<Kind>::pass_breakpoints(const LimitedMemo
     return minimiser() <= hi;
 }
 
-// The variable has reached its bound and moves no more (eqs. 4.9 and 4.10).
+// The variable has reached its bound and moves no more (eqs. 4.9 and 4.10). gram: of the free ones, to be downdated;
+// or NULL.
 template <class Kind>
-CUDA_OPT_HD_INLINE void CauchySearchOf<Kind>::fix_at_bound(const LimitedMemory &memory, const CrossedVariable &variable,
-                                                           bool downdate) {
+CUDA_OPT_HD_INLINE void CauchySearchOf<Kind>::fix_at_bound(const LimitedMemory &memory, const Middle &middle,
+                                                           const CrossedVariable &variable, double *gram) {
     const int size = 2 * memory.model_pairs();
     const double theta = memory.theta(), g = variable.g;
-    double *const w = w_.data(), *const w_reduced = w_reduced_.data();
+    dense::Room<2 * fixed_m> w_room(w_), w_reduced_room(w_reduced_);
+    double *const w = w_room.data(), *const w_reduced = w_reduced_room.data();
     memory.to_basis(variable.w, w);
     dense::copy(w, size, w_reduced);
-    memory.reduce_by_middle(w_reduced);
-    const double w_m_c = memory.middle_form(w_reduced, c_reduced()), w_m_p = memory.middle_form(w_reduced, p_reduced()),
-                 w_m_w = memory.middle_form(w_reduced, w_reduced);
+    memory.reduce_by_middle(middle, w_reduced);
+    const double w_m_c = memory.middle_form(middle, w_reduced, c_reduced()),
+                 w_m_p = memory.middle_form(middle, w_reduced, p_reduced()),
+                 w_m_w = memory.middle_form(middle, w_reduced, w_reduced);
     at_.slope += g * g + theta * g * variable.z - g * w_m_c;
     at_.curvature -= theta * g * g + 2 * g * w_m_p + g * g * w_m_w;
     dense::add(p(), g, w, size);
     dense::add(p_reduced(), g, w_reduced, size);
-    if (downdate) downdate_free_gram(memory, variable);
+    if (gram) downdate_free_gram(memory, variable, gram);
     point_.free_variables--;
 }
 
@@ -393,13 +412,13 @@ template <class Kind> CUDA_OPT_HD_CALL inline CauchyTurn CauchySearchOf<Kind>::p
 }
 
 template <class Kind>
-CUDA_OPT_HD_CALL inline CauchyTurn CauchySearchOf<Kind>::judge_probe(const LimitedMemory &memory,
+CUDA_OPT_HD_CALL inline CauchyTurn CauchySearchOf<Kind>::judge_probe(const LimitedMemory &memory, const Middle &middle,
                                                                      const PanelProducts &sums) {
     const double tau = panel_.threshold;
     saved_point_ = point_;
     saved_at_ = at_;
     dense::copy(path_.data(), 4 * size_, saved_path_.data());
-    evaluate_path(memory, sums, tau);
+    evaluate_path(memory, middle, sums, tau);
     point_.segments++;
     const bool past_minimum = at_.slope >= 0 || point_.free_variables <= 0;
     if (all_tied_ || !past_minimum) { // on to a new window from here, if need be
@@ -417,7 +436,7 @@ CUDA_OPT_HD_CALL inline CauchyTurn CauchySearchOf<Kind>::judge_probe(const Limit
 }
 
 // The minimiser is known; what the subspace minimisation needs is asked for, if it is not there.
-template <class Kind> CUDA_OPT_HD_CALL inline CauchyTurn CauchySearchOf<Kind>::settle() {
+template <class Kind> CUDA_OPT_HD_INLINE CauchyTurn CauchySearchOf<Kind>::settle() {
     const double t = point_.t = point_.free_variables > 0 ? greatest(minimiser(), at_.t) : at_.t;
     dense::add(c(), t - at_.t, p(), size_);
     point_.breakpoints_crossed = static_cast<int64_t>(moving_at_start_ - point_.free_variables);

@@ -101,7 +101,9 @@ template <class Kind> CUDA_OPT_HD_INLINE void StateOf<Kind>::observe_pair(const 
     else metric_.observe(slot, capacity, n_, yy, dd, other_yy, other_dd);
 }
 
-template <class Kind> CUDA_OPT_HD_INLINE Turn StateOf<Kind>::begin_cauchy(const Answer &answer) {
+template <class Kind>
+template <class Rows>
+CUDA_OPT_HD_INLINE Turn StateOf<Kind>::begin_cauchy(const Answer &answer, [[maybe_unused]] const Rows &rows) {
     if constexpr (serves_metrics)
         if (in_metric()) {
             if (answer.sums->row_sums[bad_weights] > 0)
@@ -110,30 +112,47 @@ template <class Kind> CUDA_OPT_HD_INLINE Turn StateOf<Kind>::begin_cauchy(const 
                 memory_.weigh(*answer.sums, callers_metric() ? callers_theta() : 0, weights());
             memory_.take_free(*answer.sums);
         }
-    // M is the Cauchy point's alone.
-    if constexpr (Kind::bounds)
-        if (bounded() && !memory_.factor()) return break_down();
     PanelRequest along_path = model_panel();
     along_path.older_steps = false;
-    return follow_cauchy(cauchy_.begin(memory_, along_path, *answer.sums, bounded(), settings.approximate_cauchy));
+    const auto begin = [&](auto &cauchy, auto &middle) { // M is the Cauchy point's alone
+        if constexpr (Kind::bounds)
+            if (bounded() && !memory_.factor(middle)) return CauchyTurn::breakdown;
+        return cauchy.begin(memory_, middle, along_path, *answer.sums, bounded(), settings.approximate_cauchy);
+    };
+    if constexpr (asks_for_rows) {
+        return follow_cauchy(begin(cauchy_, memory_.middle()));
+    } else { // at once
+        const auto search = [&](auto &cauchy) {
+            typename LimitedMemory::Middle middle;
+            CauchyTurn turn = begin(cauchy, middle);
+            if constexpr (Kind::bounds)
+                while (turn == CauchyTurn::asks) turn = cauchy.resume(memory_, middle, cauchy.answer(answer, rows));
+            return turn == CauchyTurn::breakdown ? break_down() : minimise_subspace(cauchy, answer);
+        };
+        if constexpr (Kind::keeps_search) {
+            return search(cauchy_);
+        } else {
+            CauchySearchOf<Kind> cauchy;
+            return search(cauchy);
+        }
+    }
 }
 
 template <class Kind> CUDA_OPT_HD_INLINE Turn StateOf<Kind>::follow_cauchy(CauchyTurn search) {
     if (search == CauchyTurn::breakdown) return break_down();
     if (search == CauchyTurn::found) return Turn::minimise_subspace;
-    if constexpr (Kind::bounds) {
-        ask(Stage::cauchy, Verb::task);
-        cauchy_.ask(request_);
-    }
+    ask(Stage::cauchy, Verb::task);
+    cauchy_.ask(request_);
     return Turn::asks;
 }
 
-template <class Kind> CUDA_OPT_HD_INLINE Turn StateOf<Kind>::minimise_subspace(const Answer &answer) {
-    const CauchyPoint &point = cauchy_.point();
+template <class Kind>
+CUDA_OPT_HD_INLINE Turn StateOf<Kind>::minimise_subspace(const CauchySearchOf<Kind> &cauchy, const Answer &answer) {
+    const CauchyPoint &point = cauchy.point();
     const bool all_free = !bounded() || point.free_variables == static_cast<double>(n_);
     const double *free_gram = nullptr;
-    if constexpr (Kind::bounds) free_gram = cauchy_.free_gram(answer);
-    if ((all_free || point.free_variables > 0) && !subspace_.minimise(memory_, cauchy_, free_gram, all_free))
+    if constexpr (Kind::bounds) free_gram = cauchy.free_gram(answer);
+    if ((all_free || point.free_variables > 0) && !subspace_.minimise(memory_, cauchy, free_gram, all_free))
         return break_down();
 
     if (!remakes_for_truncation()) { // else they have been counted

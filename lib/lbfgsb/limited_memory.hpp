@@ -24,13 +24,13 @@ template <class Kind> class LimitedMemoryOf {
 
     template <class Visit> CUDA_OPT_HD constexpr void each_array(int m, Visit &visit) {
         each_lasting_array(m, visit);
-        if constexpr (Kind::bounds) {
+        if constexpr (fixed_m == 0) {
             visit(theta_ss_, int64_t{m} * m);
             middle_.each_array(m, visit);
+            subspace_.each_array(m, visit);
         }
-        if constexpr (fixed_m == 0) subspace_.each_array(m, visit);
     }
-    // The others, and the last members, each model has anew.
+    // The others each model has anew.
     template <class Visit> CUDA_OPT_HD constexpr void each_lasting_array(int m, Visit &visit) {
         m_.set(m);
         const int64_t size = int64_t{m} * m;
@@ -39,12 +39,9 @@ template <class Kind> class LimitedMemoryOf {
         visit(step_, m);
         if constexpr (scales_y) visit(y_scale_, m);
     }
-    static constexpr int64_t passing_bytes =
-        Kind::bounds ? sizeof(dense::Array<fixed_m * fixed_m>) + sizeof(dense::QuasiDefiniteOf<fixed_m>) : 0;
     // What is in them is no longer what it was.
     CUDA_OPT_HD void lose_what_passes() {
-        if constexpr (Kind::bounds) middle_.lose();
-        if constexpr (fixed_m == 0) subspace_.lose();
+        if constexpr (fixed_m == 0) middle_.lose(), subspace_.lose();
     }
 
     CUDA_OPT_HD int capacity() const { return m_; }
@@ -93,14 +90,19 @@ template <class Kind> class LimitedMemoryOf {
     // And without weights again, from products of the stored pairs' panel over all variables.
     CUDA_OPT_HD void take_plain(const PanelProducts &over_all);
 
-    // Factorise M^-1 = [-D, L'; L, theta S'S]. False: breakdown.
-    CUDA_OPT_HD bool factor();
+    // The room that M^-1 = [-D, L'; L, theta S'S] has here. Where its size is known it has none: it may stand in
+    // registers, with whoever works with it.
+    using Middle = dense::QuasiDefiniteOf<fixed_m>;
+    CUDA_OPT_HD Middle &middle() { return middle_; }
+    CUDA_OPT_HD const Middle &middle() const { return middle_; }
+    // Factorise it. False: breakdown.
+    CUDA_OPT_HD bool factor(Middle &middle);
     // v <- (V'R)^-1 v with M^-1 = V'R V, 2k numbers in the basis; then a'M b of two that have been reduced.
-    CUDA_OPT_HD void reduce_by_middle(double *v) const {
-        dense::at_size<fixed_m>(model_pairs(), [&](auto k) { middle_.reduce(k, v); });
+    CUDA_OPT_HD_INLINE void reduce_by_middle(const Middle &middle, double *v) const {
+        dense::at_size<fixed_m>(model_pairs(), [&](auto k) { middle.reduce(k, v); });
     }
-    CUDA_OPT_HD double middle_form(const double *a, const double *b) const {
-        return dense::at_size<fixed_m>(model_pairs(), [&](auto k) { return middle_.reduced_form(k, a, b); });
+    CUDA_OPT_HD_INLINE double middle_form(const Middle &middle, const double *a, const double *b) const {
+        return dense::at_size<fixed_m>(model_pairs(), [&](auto k) { return middle.reduced_form(k, a, b); });
     }
 
     // v <- K^-1 v with K = M^-1 - W_F'W_F / theta, whose inverse the subspace minimisation needs (eq. 5.11), from the
@@ -127,13 +129,18 @@ template <class Kind> class LimitedMemoryOf {
     CUDA_OPT_HD double at(const dense::Array<fixed_m * fixed_m> &matrix, int i, int j) const {
         return row(matrix, i)[j];
     }
+    // theta S'S as in M^-1, its upper triangle.
+    CUDA_OPT_HD double theta_ss(int i, int j) const {
+        if constexpr (fixed_m == 0) return at(theta_ss_, i, j);
+        else return theta_ * at(ss_, i, j);
+    }
     CUDA_OPT_HD void drop_oldest(dense::Array<fixed_m * fixed_m> &matrix);
     CUDA_OPT_HD double scale_of_y(int pair) const {
         if constexpr (scales_y) return y_scale_[pair];
         else return 1;
     }
     template <class Size> CUDA_OPT_HD void take_newest(Size k, const PanelProducts &sums, bool keeps_ss);
-    template <class Size> CUDA_OPT_HD bool factor_of(Size k);
+    template <class Size> CUDA_OPT_HD bool factor_of(Size k, Middle &middle);
     template <class Size>
     CUDA_OPT_HD bool solve_subspace_by(dense::QuasiDefiniteOf<fixed_m> &system, Size k, const double *over_free,
                                        double *v) const;
@@ -152,10 +159,11 @@ template <class Kind> class LimitedMemoryOf {
     // y_j of the model over the difference of the gradients that is stored: 1 but where a metric is learned.
     static constexpr bool scales_y = fixed_m == 0;
     std::conditional_t<scales_y, dense::Array<0>, dense::Nothing> y_scale_;
-    std::conditional_t<fixed_m == 0, dense::QuasiDefinite, dense::Nothing> subspace_; // else a solve has its own
-    // theta S'S as in M^-1, its upper triangle; K needs it, too.
-    WithinBounds<dense::Array<fixed_m * fixed_m>> theta_ss_;
-    WithinBounds<dense::QuasiDefiniteOf<fixed_m>> middle_;
+    // What is formed anew where its size is known.
+    template <class Type> using Kept = std::conditional_t<fixed_m == 0, Type, dense::Nothing>;
+    Kept<dense::QuasiDefinite> subspace_;
+    Kept<dense::Array<0>> theta_ss_; // K needs it, too
+    Kept<dense::QuasiDefinite> middle_;
 };
 
 using LimitedMemory = LimitedMemoryOf<AnyKind>;
@@ -295,25 +303,24 @@ template <class Kind> CUDA_OPT_HD_CALL inline void LimitedMemoryOf<Kind>::take_p
         }
 }
 
-template <class Kind> CUDA_OPT_HD_INLINE bool LimitedMemoryOf<Kind>::factor() {
-    middle_.resize(model_pairs());
-    return dense::at_size<fixed_m>(model_pairs(), [&](auto k) { return factor_of(k); });
+template <class Kind> CUDA_OPT_HD_INLINE bool LimitedMemoryOf<Kind>::factor(Middle &middle) {
+    middle.resize(model_pairs());
+    return dense::at_size<fixed_m>(model_pairs(), [&](auto k) { return factor_of(k, middle); });
 }
 
-template <class Kind> template <class Size> CUDA_OPT_HD_INLINE bool LimitedMemoryOf<Kind>::factor_of(Size k) {
+template <class Kind>
+template <class Size>
+CUDA_OPT_HD_INLINE bool LimitedMemoryOf<Kind>::factor_of(Size k, Middle &middle) {
+    if constexpr (fixed_m == 0)
+        for (int i = 0; i < k; i++)
+            for (int j = i; j < k; j++) theta_ss_[i * m_ + j] = theta_ * at(ss_, i, j);
     CUDA_OPT_UNROLLED(dense::times_unrolled<Size>)
     for (int i = 0; i < k; i++) {
-        double *to = row(theta_ss_, i);
-        const double *ss = row(ss_, i);
-        for (int j = i; j < k; j++) to[j] = theta_ * ss[j];
+        middle(i, i) = -at(ys_, i, i);
+        for (int j = i + 1; j < k; j++) middle(i, k + j) = at(ys_, i, j);
+        for (int j = i; j < k; j++) middle(k + i, k + j) = theta_ss(i, j);
     }
-    CUDA_OPT_UNROLLED(dense::times_unrolled<Size>)
-    for (int i = 0; i < k; i++) {
-        middle_(i, i) = -at(ys_, i, i);
-        dense::copy(row(ys_, i) + i + 1, k - i - 1, middle_.row(i) + k + i + 1);
-        dense::copy(row(theta_ss_, i) + i, k - i, middle_.row(k + i) + k + i);
-    }
-    return middle_.factor_triangular(k);
+    return middle.factor_triangular(k);
 }
 
 template <class Kind>
@@ -347,11 +354,11 @@ CUDA_OPT_HD_INLINE bool LimitedMemoryOf<Kind>::solve_subspace_by(dense::QuasiDef
             system(i, j) = -reciprocal * (y_scale * scale_of_y(i) * with_y[y_i]);
             system(i, k + j) = at(ys_, i, j) - step * scale_of_y(i) * with_s[y_i];
             y_s[i] = -step_[i] * y_scale * with_y[s_i];
-            system(k + i, k + j) = at(theta_ss_, i, j) - theta * (step * step_[i] * with_s[s_i]);
+            system(k + i, k + j) = theta_ss(i, j) - theta * (step * step_[i] * with_s[s_i]);
         }
         system(j, j) = -at(ys_, j, j) - reciprocal * (y_scale * y_scale * with_y[y_j]);
         y_s[j] = -step * y_scale * with_y[s_j];
-        system(k + j, k + j) = at(theta_ss_, j, j) - theta * (step * step * with_s[s_j]);
+        system(k + j, k + j) = theta_ss(j, j) - theta * (step * step * with_s[s_j]);
     }
     if (!system.factor(k)) return false;
     system.solve(k, v);

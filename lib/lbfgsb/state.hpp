@@ -16,6 +16,7 @@
 #pragma once
 
 #include <type_traits>
+#include <utility>
 
 #include "lbfgsb/event.hpp"
 #include "lbfgsb/settings.hpp"
@@ -30,9 +31,8 @@ struct FirstStep {
 };
 
 // What the state goes on with, until it asks. The turns that several others lead to have a name; so each stands in a
-// program once, and none is called from within another.
+// program once, and none is called from within another. In the order in which they lead to one another.
 enum class Turn {
-    asks,
     measure_trial,
     judge_trial,
     search,
@@ -47,7 +47,8 @@ enum class Turn {
     follow_cauchy,
     minimise_subspace,
     take_direction,
-    judge_direction
+    judge_direction,
+    asks
 };
 
 template <class Kind> class StateOf;
@@ -89,7 +90,9 @@ template <class Kind> class StateOf {
     Event event;
 
     // The request stands in the state until the next call of one of these three.
-    CUDA_OPT_HD const Request &advance(const Answer &answer);
+    // rows: what a small problem's turns have of its rows at once, without a request; for any other there are none.
+    template <class Rows = dense::Nothing>
+    CUDA_OPT_HD const Request &advance(const Answer &answer, const Rows &rows = {});
     // Instead of it, where the caller wants no further task, or a sweep was waited for too long.
     CUDA_OPT_HD const Request &stop();
     CUDA_OPT_HD const Request &give_up(bool stop_requested, double seconds);
@@ -108,7 +111,7 @@ template <class Kind> class StateOf {
     // The request under way, and what belongs to it.
     CUDA_OPT_HD const Request &request() const { return request_; }
     CUDA_OPT_HD const PanelRequest &panel_asked() const {
-        if constexpr (Kind::bounds)
+        if constexpr (asks_for_rows)
             if (stage_ == Stage::cauchy) return cauchy_.panel();
         return asked_;
     }
@@ -158,7 +161,7 @@ template <class Kind> class StateOf {
 
     template <class Visit> CUDA_OPT_HD constexpr void each_array(int m, Visit &visit) {
         memory_.each_array(m, visit);
-        cauchy_.each_array(m, visit);
+        if constexpr (asks_for_rows) cauchy_.each_array(m, visit);
         subspace_.each_array(m, visit);
     }
     template <class Visit> CUDA_OPT_HD constexpr void each_lasting_array(int m, Visit &visit) {
@@ -168,22 +171,27 @@ template <class Kind> class StateOf {
     // kept; behind them stands what each model has anew, and, where the size is known, what each call brings or
     // overwrites: settings are to be given again.
     static constexpr int64_t passing_bytes =
-        Kind::pairs == 0
-            ? 0
-            : LimitedMemoryOf<Kind>::passing_bytes + sizeof(CauchySearchOf<Kind>) + sizeof(SubspaceOf<Kind>) +
-                  sizeof(Request) + sizeof(PanelRequest) + sizeof(double) + sizeof(Event) + sizeof(Settings);
+        Kind::pairs == 0 ? 0
+                         : (Kind::keeps_search ? sizeof(CauchySearchOf<Kind>) : alignof(SubspaceOf<Kind>)) +
+                               sizeof(SubspaceOf<Kind>) + sizeof(Request) + sizeof(PanelRequest) + sizeof(double) +
+                               sizeof(Event) + sizeof(Settings);
     CUDA_OPT_HD void lose_what_passes() { memory_.lose_what_passes(); }
 
   private:
     friend StateOf *make_state<Kind>(void *block, int64_t n, int m, bool full);
     using LimitedMemory = LimitedMemoryOf<Kind>;
     static constexpr bool serves_metrics = Kind::pairs == 0;
+    // Else they are at hand.
+    static constexpr bool asks_for_rows = Kind::pairs == 0;
 
     enum class SearchFailure { no_descent, nothing_lower, lower_not_accepted, lower_not_found_again };
 
     CUDA_OPT_HD Turn begin_turn(const Answer &answer);
     CUDA_OPT_HD Turn begin_turn_within_bounds(const Answer &answer);
-    CUDA_OPT_HD Turn take(Turn turn, const Answer &answer);
+    template <class Rows> CUDA_OPT_HD Turn take(Turn turn, const Answer &answer, const Rows &rows);
+    template <class Rows, int... turns>
+    CUDA_OPT_HD void take_in_order(Turn &turn, const Answer &answer, const Rows &rows,
+                                   std::integer_sequence<int, turns...>);
 
     // advance.hpp: from the start to the first direction, and the way of every iterate.
     CUDA_OPT_HD Turn check_start();
@@ -224,9 +232,9 @@ template <class Kind> class StateOf {
     CUDA_OPT_HD Turn ask_model();
     CUDA_OPT_HD Turn ask_and_learn(Stage next);
     CUDA_OPT_HD void observe_pair(const PanelProducts &sums);
-    CUDA_OPT_HD Turn begin_cauchy(const Answer &answer);
+    template <class Rows> CUDA_OPT_HD Turn begin_cauchy(const Answer &answer, const Rows &rows);
     CUDA_OPT_HD Turn follow_cauchy(CauchyTurn search);
-    CUDA_OPT_HD Turn minimise_subspace(const Answer &answer);
+    CUDA_OPT_HD Turn minimise_subspace(const CauchySearchOf<Kind> &cauchy, const Answer &answer);
     CUDA_OPT_HD Turn break_down();
     CUDA_OPT_HD void refresh();
     CUDA_OPT_HD void use_stored_pairs();
@@ -240,7 +248,7 @@ template <class Kind> class StateOf {
     CUDA_OPT_HD void start_line_search();
     CUDA_OPT_HD void know_longest_step(double longest);
     CUDA_OPT_HD bool longest_step_matters(double f, double slope) const;
-    CUDA_OPT_HD Turn advance_line_search(const Answer &answer);
+    template <class Rows> CUDA_OPT_HD Turn advance_line_search(const Answer &answer, const Rows &rows);
     CUDA_OPT_HD bool satisfies_weak_wolfe(double step, double f, double slope) const;
     CUDA_OPT_HD bool satisfies_approximate_wolfe(double f, double slope) const;
     CUDA_OPT_HD Turn try_step(double step);
@@ -319,8 +327,9 @@ template <class Kind> class StateOf {
     std::conditional_t<serves_metrics, LearnedMetric, NoMetric> metric_;
     int64_t diagonals_supplied_ = 0, diagonal_supplied_at_ = -1; // the latter: an iterate; -1: at none of this solve
     MoreThuente line_;
-    LimitedMemoryOf<Kind> memory_; // its last members, and all from here on: see passing_bytes
-    CauchySearchOf<Kind> cauchy_;
+    LimitedMemoryOf<Kind> memory_;
+    // From here on: see passing_bytes.
+    std::conditional_t<Kind::keeps_search, CauchySearchOf<Kind>, dense::Nothing> cauchy_;
     SubspaceOf<Kind> subspace_;
     Request request_{};    // the last one
     PanelRequest asked_{}; // the last inner products but the Cauchy search's

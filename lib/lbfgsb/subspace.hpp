@@ -21,7 +21,7 @@ template <class Kind> class SubspaceOf {
     static constexpr int fixed_m = Kind::pairs;
 
     template <class Visit> CUDA_OPT_HD constexpr void each_array(int m, Visit &visit) {
-        if constexpr (fixed_m == 0) visit(v_, 2 * m);
+        visit(v_, 2 * m);
         visit(q_, panel::columns(m));
     }
 
@@ -33,18 +33,8 @@ template <class Kind> class SubspaceOf {
             dense::fill(q_.data(), panel::columns(memory.model_pairs()), 0);
             return true;
         }
-        if constexpr (fixed_m == 0) {
-            return minimise_by(v_.data(), memory, cauchy, free_gram, all_free);
-        } else { // it may stand in registers
-            double v[2 * fixed_m];
-            return minimise_by(v, memory, cauchy, free_gram, all_free);
-        }
-    }
-    CUDA_OPT_HD const double *coefficients() const { return q_.data(); }
-
-  private:
-    CUDA_OPT_HD_INLINE bool minimise_by(double *v, LimitedMemoryOf<Kind> &memory, const CauchySearchOf<Kind> &cauchy,
-                                        const double *free_gram, bool all_free) {
+        dense::Room<2 * fixed_m> room(v_);
+        double *const v = room.data();
         const int size = 2 * memory.model_pairs();
         const double scale = 1 / memory.theta();
         const double *const p = cauchy.p();
@@ -63,8 +53,10 @@ template <class Kind> class SubspaceOf {
         memory.to_panel(v, q_.data());
         return true;
     }
+    CUDA_OPT_HD const double *coefficients() const { return q_.data(); }
 
-    std::conditional_t<fixed_m == 0, dense::Array<0>, dense::Nothing> v_;
+  private:
+    dense::KeptRoom<fixed_m> v_;
     dense::Array<fixed_m == 0 ? 0 : panel::columns(fixed_m)> q_;
 };
 

@@ -120,17 +120,23 @@ template <class Kind> CUDA_OPT_HD_INLINE void StateOf<Kind>::know_longest_step(d
 template <class Kind> CUDA_OPT_HD_INLINE bool StateOf<Kind>::longest_step_matters(double f, double slope) const {
     return bounded() && longest_step_open_ && !returning_ && !line_.meets_both(f, slope) &&
            !satisfies_weak_wolfe(line_.step(), f, slope) && !satisfies_approximate_wolfe(f, slope) &&
-           (Kind::pairs > 0 || line_.goes_on_otherwise(greatest(settings.step_max, direction_.step), f, slope));
+           (!asks_for_rows || line_.goes_on_otherwise(greatest(settings.step_max, direction_.step), f, slope));
 }
 
-template <class Kind> CUDA_OPT_HD_INLINE Turn StateOf<Kind>::advance_line_search(const Answer &answer) {
+template <class Kind>
+template <class Rows>
+CUDA_OPT_HD_INLINE Turn StateOf<Kind>::advance_line_search(const Answer &answer, [[maybe_unused]] const Rows &rows) {
     const PanelProducts &sums = *answer.sums;
     const double f = sums.f, slope = slope_at_trial(sums);
     if (!are_finite(sums)) return backtrack();
     if (longest_step_matters(f, slope)) {
-        ask(Stage::longest_step, Verb::largest_step);
-        request_.slot = direction_.spare_slot;
-        return Turn::asks;
+        if constexpr (asks_for_rows) {
+            ask(Stage::longest_step, Verb::largest_step);
+            request_.slot = direction_.spare_slot;
+            return Turn::asks;
+        } else if constexpr (Kind::bounds) {
+            know_longest_step(rows.largest_step());
+        }
     }
     cuts_in_a_row_ = 0;
     if (returning_) return f < f_base_ ? accept(answer) : fail_search(SearchFailure::lower_not_found_again);

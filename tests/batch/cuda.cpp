@@ -78,6 +78,8 @@ TEST_CASE("CUDA takes the host's paths, few problems by a functor", "[batch]") {
             CHECK(same(on_cuda<20, 5>(data, lanes), wanted));
             if (!bounded) CHECK(same(on_cuda<20, 5>(data.without_bounds(), lanes), wanted));
         }
+        const Data<double> fewer(5, 70, bounded); // three warps of a block that wait for one another
+        CHECK(same(on_cuda<5, 5>(fewer, 1), on_host<5, 5>(fewer)));
     }
 }
 

@@ -38,10 +38,28 @@ template <int n, int m, bool bounds, class Real> Left<Real> in_memory_of(int byt
     const cudaopt::batch::BatchData<Real> all{data.count, left.x.data(), data.bounds(), left.ends.data()};
     int64_t next = 0;
     cudaopt::batch::solve_in_turn<Shape, cudaopt::Metric::one_number>(
-        cudaopt::batch::OneThread{}, Valleys<n, Real>(), all, options<Real>().settings, bytes, bytes + working, [&] {
+        cudaopt::batch::OneThread{}, Valleys<n, Real>(), all, options<Real>().settings,
+        cudaopt::batch::in_one_piece(Shape{}, bytes), bytes + working, [&] {
             std::memset(bytes, byte, static_cast<std::size_t>(working + vectors));
             return next++;
         });
+    return left;
+}
+
+// Each with the state in one place and the rest elsewhere, as in a multiprocessor's shared memory and beside it.
+template <int n, int m, bool bounds, class Real> Left<Real> in_two_pieces(const Data<Real> &data) {
+    using Shape = cudaopt::batch::FixedShape<n, m, Real, bounds>;
+    const auto room = [](int64_t bytes) { return std::vector<double>(static_cast<std::size_t>(bytes) / 8); };
+    std::vector<double> near = room(cudaopt::batch::near_bytes(Shape{})),
+                        far = room(cudaopt::batch::far_bytes(Shape{})),
+                        vectors = room(cudaopt::batch::vectors_bytes<Real>(Shape{}));
+    const auto bytes = [](std::vector<double> &of) { return reinterpret_cast<unsigned char *>(of.data()); };
+    Left<Real> left{data.x, std::vector<cudaopt::BatchEnd>(static_cast<std::size_t>(data.count))};
+    const cudaopt::batch::BatchData<Real> all{data.count, left.x.data(), data.bounds(), left.ends.data()};
+    int64_t next = 0;
+    cudaopt::batch::solve_in_turn<Shape, cudaopt::Metric::one_number>(
+        cudaopt::batch::OneThread{}, Valleys<n, Real>(), all, options<Real>().settings,
+        cudaopt::batch::in_two_pieces(Shape{}, bytes(near), bytes(far)), bytes(vectors), [&next] { return next++; });
     return left;
 }
 
@@ -53,6 +71,8 @@ template <int n, int m, class Real> void check_memory(bool bounded) {
         CHECK(same(in_memory_of<n, m, true>(byte, data), wanted));
         if (!bounded) CHECK(same(in_memory_of<n, m, false>(byte, data.without_bounds()), wanted));
     }
+    CHECK(same(in_two_pieces<n, m, true>(data), wanted));
+    if (!bounded) CHECK(same(in_two_pieces<n, m, false>(data.without_bounds()), wanted));
 }
 
 } // namespace
@@ -147,6 +167,44 @@ TEST_CASE("Pairs of fewer bits lead to the same minima", "[batch]") {
 
 namespace {
 
+// Two thirds of the variables have their minimum beyond the bound 1.
+struct Far {
+    static constexpr int n = 1200;
+    template <class Team> double operator()(const Team &, int64_t, const double *x, double *g) const {
+        double f = 0;
+        for (int i = 0; i < n; i++) {
+            const double curvature = 1 + i % 7 * 0.25, away = x[i] - (i % 3 == 0 ? 0.5 : 10 - i % 5);
+            g[i] = curvature * away;
+            f += curvature * away * away / 2;
+        }
+        return f;
+    }
+};
+
+} // namespace
+
+// Then their products are not taken off the others one by one, but formed anew: by a functor's solver at once, by that
+// of the C interface, where m is neither 5 nor 10, as a request.
+TEST_CASE("A window may cross so many variables that the free ones' products are formed anew", "[batch]") {
+    constexpr int n = Far::n, m = 3;
+    std::vector<double> x(n), wanted(n), g(n);
+    double f = 0;
+    cudaopt::BatchEnd end{};
+    cudaopt::BatchBounds<double> box;
+    box.upper_all = 1;
+    cudaopt::HostBatch<n, m>().run(Far(), 1, x.data(), box, &end);
+
+    cudaopt::Batch<double> s(n, 1, m, CUDA_OPT_BACKEND_HOST);
+    s.check(cuda_opt_set_uniform_bounds(s, -INFINITY, 1));
+    while (s.solve(wanted.data(), &f, g.data()) > 0) f = Far()(cudaopt::batch::OneThread{}, 0, wanted.data(), g.data());
+    CHECK(s.integers(CUDA_OPT_BREAKPOINTS_CROSSED)[0] > 600);
+    CHECK(s.integers(CUDA_OPT_ITERATIONS)[0] == end.iterations);
+    CHECK(end.code == 0);
+    CHECK(x == wanted);
+}
+
+namespace {
+
 struct NoSlope { // in one direction
     double there;
     template <class Team> double operator()(const Team &, int64_t, const double *x, double *g) const {
@@ -222,8 +280,8 @@ TEST_CASE("A problem's memory is known when it is compiled", "[batch]") {
         int64_t lasting, block, working;
     };
     constexpr Row table[] = {
-        {5, 5, 2704, 3584, 9472},    {5, 20, 2704, 5600, 11472},      {5, 100, 2704, 17120, 23952},
-        {10, 20, 4584, 9088, 25456}, {20, 100, 11944, 50368, 104336},
+        {5, 5, 2704, 3584, 9488},    {5, 20, 2704, 5600, 11472},      {5, 100, 2704, 17120, 23952},
+        {10, 20, 4584, 9088, 25472}, {20, 100, 11944, 50368, 104352},
     };
     static_assert(cudaopt::batch::block_bytes<double>({table[1].n, table[1].m}) == table[1].block);
     for (const Row &row : table) {
@@ -237,8 +295,9 @@ TEST_CASE("A problem's memory is known when it is compiled", "[batch]") {
                   cudaopt::lasting_bytes<cudaopt::SmallKind<10>>(10) == 3424);
     static_assert(cudaopt::batch::block_bytes<double>(cudaopt::batch::ShapeOfPairs<5>{20}) == 4480);
     // Three warps of threads have room in the 227 kB of a multiprocessor.
-    static_assert(cudaopt::batch::near_stride(cudaopt::batch::FixedShape<20, 5, double, false>{}) == 2376);
-    static_assert(cudaopt::batch::working_bytes(cudaopt::batch::FixedShape<20, 5, double>{}) == 9296 &&
+    static_assert(cudaopt::batch::near_stride(cudaopt::batch::FixedShape<20, 5, double, false>{}) == 2312 &&
+                  cudaopt::batch::near_stride(cudaopt::batch::FixedShape<5, 5, double>{}) == 2056);
+    static_assert(cudaopt::batch::working_bytes(cudaopt::batch::FixedShape<20, 5, double>{}) == 6960 &&
                   cudaopt::batch::vectors_bytes<double>(cudaopt::batch::FixedShape<20, 5, double>{}) == 2880 &&
                   cudaopt::batch::vectors_bytes<double>(cudaopt::batch::FixedShape<20, 5, float>{}) == 1920);
 }

@@ -116,7 +116,7 @@ template <int width> struct EachByLanes {
 template <int n, int m, int width, int64_t metric = Metric::one_number, bool bounds = true, class History = void,
           class Real>
 Left<Real> by_functor(const Data<Real> &data) {
-    using Shape = batch::ShapeIn<n, m, metric, HistoryOr<History, Real>, bounds>;
+    using Shape = batch::ShapeIn<n, m, metric, HistoryOr<History, Real>, bounds, true>;
     Left<Real> left{data.x, std::vector<BatchEnd>(static_cast<std::size_t>(data.count))};
     std::vector<double> memory(
         static_cast<std::size_t>(batch::working_bytes(Shape()) + batch::vectors_bytes<Real>(Shape())) / 8);
@@ -124,9 +124,9 @@ Left<Real> by_functor(const Data<Real> &data) {
     const batch::BatchData<Real> task{data.count, left.x.data(), data.bounds(), left.ends.data()};
     int64_t next = 0;
     by_lanes<width>([&](const Lane<width> &lane) {
-        batch::solve_in_turn<Shape, metric>(lane, Valleys<n, Real>(), task, options<Real>().settings, working,
-                                            working + batch::working_bytes(Shape()),
-                                            [&] { return lane.broadcast(lane.lane() == 0 ? next++ : 0); });
+        batch::solve_in_turn<Shape, metric>(
+            lane, Valleys<n, Real>(), task, options<Real>().settings, batch::in_one_piece(Shape(), working),
+            working + batch::working_bytes(Shape()), [&] { return lane.broadcast(lane.lane() == 0 ? next++ : 0); });
     });
     return left;
 }

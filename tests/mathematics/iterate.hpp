@@ -120,7 +120,7 @@ class Iterate {
     }
     void take_free(const cudaopt::PanelRequest &of) { memory.take_free(machine.inner_products(of).sums); }
     // Factorises M^-1 as the state machine does.
-    bool factor() { return memory.factor(); }
+    bool factor() { return memory.factor(memory.middle()); }
 
     reference::Machine machine;
     Placed<cudaopt::LimitedMemory> memory;

@@ -41,11 +41,12 @@ bool check_middle_form(Iterate &iterate, Uniform &uniform) {
     REQUIRE(iterate.factor());
     const reference::Vector a = random_basis(scale, uniform), b = random_basis(scale, uniform);
     std::vector<double> a_reduced = as_doubles(a), b_reduced = as_doubles(b);
-    iterate.memory.reduce_by_middle(a_reduced.data());
-    iterate.memory.reduce_by_middle(b_reduced.data());
+    iterate.memory.reduce_by_middle(iterate.memory.middle(), a_reduced.data());
+    iterate.memory.reduce_by_middle(iterate.memory.middle(), b_reduced.data());
     const Number expected = reference::dot(a, reference::solve(middle, b));
     const Number size = 2 * k * conditioning.inverse_norm;
-    const Number error = std::fabs(iterate.memory.middle_form(a_reduced.data(), b_reduced.data()) - expected);
+    const Number error =
+        std::fabs(iterate.memory.middle_form(iterate.memory.middle(), a_reduced.data(), b_reduced.data()) - expected);
     if (!(error <= rounding * conditioning.condition * size)) FAIL("a'M b is wrong by " << error << " of " << size);
     return true;
 }
@@ -137,7 +138,7 @@ TEST_CASE("Dropped pairs leave their scale if wanted, a cleared memory nothing",
     memory.set_scale(3);
     memory.clear();
     CHECK(memory.theta() == 1);
-    CHECK(memory.factor());
+    CHECK(memory.factor(memory.middle()));
 }
 
 TEST_CASE("A memory whose pairs were dropped is as good as new", "[memory]") {
@@ -161,11 +162,11 @@ TEST_CASE("A memory whose pairs were dropped is as good as new", "[memory]") {
         }
         REQUIRE(iterate.memory.pairs() == fresh.pairs());
         CHECK(iterate.memory.theta() == fresh.theta());
-        REQUIRE(iterate.memory.factor());
-        REQUIRE(fresh.factor());
+        REQUIRE(iterate.memory.factor(iterate.memory.middle()));
+        REQUIRE(fresh.factor(fresh.middle()));
         std::vector<double> a(2 * m, 1), b(2 * m, 1);
-        iterate.memory.reduce_by_middle(a.data());
-        fresh.reduce_by_middle(b.data());
+        iterate.memory.reduce_by_middle(iterate.memory.middle(), a.data());
+        fresh.reduce_by_middle(fresh.middle(), b.data());
         CHECK(a == b);
     }
 }

@@ -245,7 +245,8 @@ TEST_CASE("Numbers that are none break the search and the subspace minimisation 
         Placed<CauchySearch> cauchy(4);
         Placed<cudaopt::Subspace> subspace(4);
         const auto begin = [&](bool approximate) {
-            return cauchy.begin(iterate.memory, iterate.panel_at_start(), products.sums, true, approximate);
+            return cauchy.begin(iterate.memory, iterate.memory.middle(), iterate.panel_at_start(), products.sums, true,
+                                approximate);
         };
         for (const int column : {panel::gradient, panel::y_column(0), panel::s_column(1)})
             with_bad(panel::gradient, column, [&] { CHECK(begin(false) == cudaopt::CauchyTurn::breakdown); });

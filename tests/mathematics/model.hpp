@@ -14,7 +14,8 @@ class Search {
     Search(const Iterate &iterate, int64_t capacity, bool approximate)
         : cauchy(iterate.machine.m), subspace(iterate.machine.m), iterate_(iterate) {
         gather(0);
-        state = cauchy.begin(iterate.memory, iterate.panel_at_start(), products.sums, iterate.bounded(), approximate);
+        state = cauchy.begin(iterate.memory, iterate.memory.middle(), iterate.panel_at_start(), products.sums,
+                             iterate.bounded(), approximate);
         while (state == cudaopt::CauchyTurn::asks) {
             cudaopt::Request request;
             cauchy.ask(request);
@@ -29,7 +30,7 @@ class Search {
                 windows++;
             }
             REQUIRE(windows + gathers < 10000);
-            state = cauchy.resume(iterate.memory, answer);
+            state = cauchy.resume(iterate.memory, iterate.memory.middle(), answer);
         }
     }
 
