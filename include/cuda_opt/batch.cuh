@@ -234,10 +234,11 @@ class CudaBatch {
     cudaError_t run(const Functor &functor, int64_t count, Real *x, const BatchBounds<Real> &bounds, BatchEnd *ends,
                     const BatchOptions &options = {}) {
         if (count < 1) return cudaSuccess; // a launch of no blocks is an error
-        const bool by_threads =
-            serves_threads &&
-            (options.lanes == 1 || (options.lanes == 0 && n <= batch::most_of_thread && count >= batch::many_problems));
         const bool bounded = bounds.exist();
+        const int64_t many =
+            bounded && !batch::may_be_near<Shape<true>> ? batch::many_far_problems : batch::many_problems;
+        const bool by_threads = serves_threads && (options.lanes == 1 ||
+                                                   (options.lanes == 0 && n <= batch::most_of_thread && count >= many));
         if (const cudaError_t error = prepare(by_threads, bounded)) return error;
         if (const cudaError_t error =
                 cudaMemsetAsync(next_, 0, sizeof *next_, static_cast<cudaStream_t>(options.stream)))
@@ -254,24 +255,35 @@ class CudaBatch {
         if constexpr (serves_threads)
             if (by_threads) {
                 const auto near = [&](auto kernel, int64_t bytes) {
-                    const auto &[blocks, warps] = near_[bounded];
-                    return launch(kernel, blocks, warps * Warp::width, warps * Warp::width, warps * bytes);
+                    const Near &all = near_[bounded];
+                    const int threads = Warp::width * batch::warps_for((count + Warp::width - 1) / Warp::width,
+                                                                       processors_, 1, all.warps);
+                    return launch(kernel, all.blocks, threads, threads, threads / Warp::width * bytes);
                 };
                 if constexpr (batch::may_be_near<Shape<true>>)
                     if (bounded && near_[true].blocks > 0) return near(near_kernel<true>, bytes_of_near<true>);
                 if (!bounded && near_[false].blocks > 0) return near(near_kernel<false>, bytes_of_near<false>);
                 return launch(thread_kernel(), thread_blocks_, batch::threads_of_block, batch::threads_of_block, 0);
             }
-        const auto by_warps = [&](auto kernel, const Warps &warps) {
-            return launch(kernel, warps.blocks, warps.of_block * Warp::width, warps.of_block, warps.shared,
-                          warps.slots);
+        const auto by_warps = [&](auto kernel, const Warps &all, int64_t bytes) {
+            const int warps = batch::warps_for(count, processors_, batch::warps_of_block, all.of_block);
+            return launch(kernel, all.blocks, warps * Warp::width, warps, all.slots ? 0 : warps * bytes, all.slots);
         };
-        return bounded ? by_warps(warp_kernel<true>, warps_[true]) : by_warps(warp_kernel<false>, warps_[false]);
+        return bounded ? by_warps(warp_kernel<true>, warps_[true], batch::bytes_of_warp<ShapeOfWarp<true>, Real>)
+                       : by_warps(warp_kernel<false>, warps_[false], batch::bytes_of_warp<ShapeOfWarp<false>, Real>);
     }
 
     /** Allocate what a run needs with a thread for each problem, or with a warp; with bounds, or without. */
     cudaError_t prepare(bool by_threads, bool bounded = true) {
         cudaError_t error = next_ ? cudaSuccess : cudaMalloc(reinterpret_cast<void **>(&next_), sizeof *next_);
+        if (error == cudaSuccess && processors_ == 0) {
+            int device = 0;
+            error = cudaGetDevice(&device);
+            if (error == cudaSuccess)
+                error = cudaDeviceGetAttribute(&most_shared_, cudaDevAttrMaxSharedMemoryPerBlockOptin, device);
+            if (error == cudaSuccess)
+                error = cudaDeviceGetAttribute(&processors_, cudaDevAttrMultiProcessorCount, device);
+        }
         if (error != cudaSuccess) return error;
         if constexpr (serves_threads)
             if (by_threads) {
@@ -300,12 +312,11 @@ class CudaBatch {
         batch::solve_by_warps<ShapeOfWarp<bounds>, metric, batch::BatchData, Real, Functor>;
 
     struct Near {
-        int blocks = -1, warps = 1; // the latter of a block
+        int blocks = -1, warps = 1; // the latter of a block, at most
     };
     struct Warps {
         unsigned char *slots = nullptr;
-        int blocks = 0, of_block = batch::warps_of_block;
-        int64_t shared = 0; // bytes of a block
+        int blocks = 0, of_block = batch::warps_of_block; // the latter at most
     };
 
     // None where the device has too little shared memory.
@@ -315,9 +326,9 @@ class CudaBatch {
         if constexpr (batch::may_be_near<Shape<bounds>>) {
             constexpr auto kernel = near_kernel<bounds>;
             constexpr int most = batch::near_warps_meet<Shape<bounds>> ? batch::most_near_warps : 1;
-            cudaError_t error = count_warps(bytes_of_near<bounds>, most, near.warps);
+            near.warps = room_for(bytes_of_near<bounds>, most);
             const int64_t shared = near.warps * bytes_of_near<bounds>;
-            if (error == cudaSuccess && near.warps > 0) error = share(kernel, shared);
+            cudaError_t error = near.warps > 0 ? share(kernel, shared) : cudaSuccess;
             if (error == cudaSuccess && near.warps > 0)
                 error = count_blocks(kernel, near.warps * batch::Warp::width, shared, 32, blocks, &resident);
             if (error != cudaSuccess) return error;
@@ -333,52 +344,40 @@ class CudaBatch {
         constexpr int64_t bytes = batch::bytes_of_warp<Own, Real>;
         int blocks = 0;
         cudaError_t error = cudaSuccess;
-        if constexpr (batch::warps_meet<Own, Real>)
-            error = count_warps(bytes, batch::most_warps_of_block, warps.of_block);
-        if constexpr (batch::warps_share<Own, Real>) {
-            warps.shared = warps.of_block * bytes;
-            if (error == cudaSuccess) error = share(kernel, warps.shared);
-        }
-        if (error == cudaSuccess)
-            error = count_blocks(kernel, warps.of_block * batch::Warp::width, warps.shared, 32, blocks);
-        if (error == cudaSuccess && warps.shared == 0)
+        if (batch::warps_meet<Own, Real>) warps.of_block = room_for(bytes, batch::most_warps_of_block);
+        const int64_t shared = batch::warps_share<Own, Real> ? warps.of_block * bytes : 0;
+        if (shared > 0) error = share(kernel, shared);
+        if (error == cudaSuccess) error = count_blocks(kernel, warps.of_block * batch::Warp::width, shared, 32, blocks);
+        if (error == cudaSuccess && shared == 0)
             error = cudaMalloc(reinterpret_cast<void **>(&warps.slots),
                                static_cast<std::size_t>(blocks * warps.of_block * bytes));
         if (error == cudaSuccess) warps.blocks = blocks;
         return error;
     }
-    // As many as a block's shared memory has room for, up to `most`.
-    static cudaError_t count_warps(int64_t bytes_of_warp, int most, int &warps) {
-        int device = 0, shared = 0;
-        cudaError_t error = cudaGetDevice(&device);
-        if (error == cudaSuccess)
-            error = cudaDeviceGetAttribute(&shared, cudaDevAttrMaxSharedMemoryPerBlockOptin, device);
-        if (error == cudaSuccess) warps = static_cast<int>(std::min<int64_t>(most, shared / bytes_of_warp));
-        return error;
+    // So many warps, up to `most`, have room in a block's shared memory.
+    int room_for(int64_t bytes_of_warp, int most) const {
+        return static_cast<int>(std::min<int64_t>(most, most_shared_ / bytes_of_warp));
     }
     template <class Kernel> static cudaError_t share(Kernel kernel, int64_t bytes) {
         return cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(bytes));
     }
     // As many blocks as the device runs at a time, `most` of them on a multiprocessor.
     template <class Kernel>
-    static cudaError_t count_blocks(Kernel kernel, int threads, int64_t shared, int most, int &blocks,
-                                    int *of_processor = nullptr) {
-        int device = 0, processors = 0, resident = 0;
-        cudaError_t error = cudaGetDevice(&device);
-        if (error == cudaSuccess) error = cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device);
-        if (error == cudaSuccess)
-            error = cudaOccupancyMaxActiveBlocksPerMultiprocessor(&resident, kernel, threads,
-                                                                  static_cast<std::size_t>(shared));
+    cudaError_t count_blocks(Kernel kernel, int threads, int64_t shared, int most, int &blocks,
+                             int *of_processor = nullptr) const {
+        int resident = 0;
+        const cudaError_t error =
+            cudaOccupancyMaxActiveBlocksPerMultiprocessor(&resident, kernel, threads, static_cast<std::size_t>(shared));
         if (error != cudaSuccess) return error;
         if (of_processor) *of_processor = resident;
-        blocks = processors * std::clamp(resident, 1, most);
+        blocks = processors_ * std::clamp(resident, 1, most);
         return cudaSuccess;
     }
 
     unsigned long long *next_ = nullptr; // problem
     Warps warps_[2];                     // without bounds, and with
     Near near_[2];                       // likewise
-    int thread_blocks_ = 0;
+    int thread_blocks_ = 0, processors_ = 0, most_shared_ = 0;
 };
 
 #endif

@@ -49,6 +49,8 @@ constexpr int most_of_thread = 32; // variables
 // From so many problems on, threads that have one each are faster than warps: on an H200 the two meet at 3,000 problems
 // of 5 variables, and at 4,000 of 20.
 constexpr int64_t many_problems = 5000;
+// A functor's within bounds, of more variables than may be near: on an H100 they meet at 14,000 of 20.
+constexpr int64_t many_far_problems = 15000;
 
 template <class ShapeOf> CUDA_OPT_HD constexpr ShapeOf shape_of(Shape shape) {
     if constexpr (ShapeOf::Kind::pairs == 0) return shape;
@@ -260,5 +262,10 @@ template <class ShapeOf, class Real>
 inline constexpr bool warps_meet = warps_share<ShapeOf, Real> &&ShapeOf::n <= most_of_thread;
 template <class ShapeOf> inline constexpr bool near_warps_meet = ShapeOf::n <= most_near_within_bounds;
 constexpr int most_warps_of_block = 16, most_near_warps = 4;
+// Of so many there are, those of a block, from `least` to `most`: all multiprocessors are to have some.
+constexpr int warps_for(int64_t all, int processors, int least, int most) {
+    const int64_t shared_out = (all + processors - 1) / processors;
+    return static_cast<int>(shared_out < least ? least : shared_out < most ? shared_out : most);
+}
 
 } // namespace cudaopt::batch
