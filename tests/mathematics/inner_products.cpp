@@ -44,8 +44,11 @@ void compare(const reference::Machine &machine, const PanelRequest &request, con
     CHECK(sums.projected_gradient_max == Approx(expected.sums.projected_gradient_max).epsilon(of_rows).margin(0));
     if (request.threshold >= 0) CHECK(sums.first_breakpoint == expected.sums.first_breakpoint);
     const char *const over_all = "all";
+    const auto absent = [&](int j) { return request.pairs == 0 && j < panel::gradient; };
     const auto check = [&](int i, int j, double is, double should, double size, const char *over) {
-        if (std::isnan(should)) return; // not set, and not looked at: the state machine is tested with such numbers
+        // Not set, and not looked at: the state machine is tested with such numbers. Of an absent pair a backend
+        // multiplies whatever stands there, also by the 0 of no free row.
+        if (std::isnan(should) || absent(i) || absent(j)) return;
         if (!(std::fabs(is - should) <= of_columns(machine, request, i, j, over == over_all) * size))
             FAIL("the product of columns " << i << " and " << j << " over " << over << " is " << is << ", not "
                                            << should << ", of " << size);
