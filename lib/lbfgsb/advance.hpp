@@ -27,7 +27,7 @@ template <class Rows>
 CUDA_OPT_HD inline const Request &StateOf<Kind>::advance(const Answer &answer, const Rows &rows) {
     seconds_ = answer.seconds;
     Turn turn = begin_turn(answer);
-    if constexpr (on_device && !Kind::keeps_search) {
+    if constexpr (!Kind::keeps_search) {
         take_in_order(turn, answer, rows, std::make_integer_sequence<int, static_cast<int>(Turn::asks)>());
     } else {
         while (turn != Turn::asks) turn = take(turn, answer, rows);
@@ -35,8 +35,8 @@ CUDA_OPT_HD inline const Request &StateOf<Kind>::advance(const Answer &answer, c
     return request_;
 }
 
-// Each in its place: threads side by side, each with a problem at a turn of its own, wait at a turn for those that are
-// still to come to it, and take it together.
+// Each in its place: threads of a device side by side, each with a problem at a turn of its own, wait at a turn for
+// those that are still to come to it, and take it together.
 template <class Kind>
 template <class Rows, int... turns>
 CUDA_OPT_HD_INLINE void StateOf<Kind>::take_in_order(Turn &turn, const Answer &answer, const Rows &rows,
@@ -63,10 +63,11 @@ CUDA_OPT_HD_INLINE Turn StateOf<Kind>::take(Turn turn, const Answer &answer, con
     case Turn::begin_direction: return begin_direction();
     case Turn::begin_cauchy: return begin_cauchy(answer, rows);
     case Turn::follow_cauchy:
-        if constexpr (asks_for_rows) return follow_cauchy(cauchy_.resume(memory_, memory_.middle(), answer));
-        break;
     case Turn::minimise_subspace:
-        if constexpr (asks_for_rows) return minimise_subspace(cauchy_, answer);
+        if constexpr (asks_for_rows) {
+            if (turn == Turn::minimise_subspace) return minimise_subspace(cauchy_, answer);
+            return follow_cauchy(cauchy_.resume(memory_, memory_.middle(), answer));
+        }
         break;
     case Turn::take_direction: return take_direction();
     case Turn::judge_direction:
