@@ -34,7 +34,7 @@ template <class Real, class Team, class ShapeOf = Shape> class SmallSweeps {
             return taken;
         };
         free_gram_ = take(panel::gram_count(columns));
-        if (known_pairs < ShapeOf >> 0) spare_gram_ = take(panel::gram_count(columns));
+        if (!serves_metrics<ShapeOf>) spare_gram_ = take(panel::gram_count(columns));
         older_steps_ = take(older_count(shape));
         breakpoints_ = take(rows);
         way_to_bound_ = take(rows);
