@@ -75,7 +75,8 @@ CUDA_OPT_HD_INLINE void SmallSweeps<Real, Team, ShapeOf>::form_products(const Pa
 }
 
 // By one thread, and rare: where a window has crossed so many variables that their products are not taken off one by
-// one.
+// one. Called with values: what a called function has by its address stands in memory, and a device no longer knows
+// what its pointers lead to.
 template <class Panel>
 CUDA_OPT_HD_CALL inline void form_gram_alone(const Panel &panel, int columns, ListedRows rows, double *gram) {
     form_triangle<panel::displacement>(OneThread{}, panel, columns, rows,

@@ -435,7 +435,8 @@ CUDA_OPT_HD_CALL inline CauchyTurn CauchySearchOf<Kind>::judge_probe(const Limit
     return ask_window(Asked::rest, lo_, hi_);
 }
 
-// The minimiser is known; what the subspace minimisation needs is asked for, if it is not there.
+// The minimiser is known; what the subspace minimisation needs is asked for, if it is not there. Not called, or a
+// search that lasts a turn would stand in memory.
 template <class Kind> CUDA_OPT_HD_INLINE CauchyTurn CauchySearchOf<Kind>::settle() {
     const double t = point_.t = point_.free_variables > 0 ? greatest(minimiser(), at_.t) : at_.t;
     dense::add(c(), t - at_.t, p(), size_);
