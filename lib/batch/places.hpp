@@ -181,15 +181,15 @@ struct Told {
 };
 
 // The answers, and the products of the leading columns.
-template <class ShapeOf> CUDA_OPT_HD constexpr int leading_count(const ShapeOf &shape) { // without bounds none of z
-    return (has_bounds<ShapeOf> ? panel::leading : int{panel::displacement}) * panel::columns(shape.m);
+template <class ShapeOf> CUDA_OPT_HD constexpr int leading_count(const ShapeOf &shape) { // but z's
+    return panel::displacement * panel::columns(shape.m);
 }
 template <class ShapeOf> CUDA_OPT_HD constexpr int64_t answers_bytes(const ShapeOf &shape) {
     return rounded_up(static_cast<int64_t>(sizeof(Told)) + leading_count(shape) * static_cast<int64_t>(sizeof(double)));
 }
 // The scratch, which there is within bounds: the products over the free variables, and room for as many where the state
-// is of known size; the rows' breakpoints and, where a window was passed, their ways to the bound; those that a window
-// has crossed, with their entries, where in a metric the scaled panel stands before; the free rows.
+// is of known size; the rows' breakpoints; those that a window has crossed, with their entries, where in a metric the
+// scaled panel stands before; the free rows.
 template <class ShapeOf> CUDA_OPT_HD constexpr int entries_stride(const ShapeOf &shape) {
     return in_metric(shape) ? padded(panel::columns(shape.m)) : panel::columns(shape.m);
 }
@@ -198,8 +198,8 @@ template <class ShapeOf> CUDA_OPT_HD constexpr int older_count(const ShapeOf &sh
 }
 template <class ShapeOf = Shape> CUDA_OPT_HD constexpr int64_t scratch_doubles(ShapeOf shape) {
     const int columns = panel::columns(shape.m), rows = padded(shape.n);
-    return int64_t{known_pairs<ShapeOf> > 0 ? 2 : 1} * panel::gram_count(columns) + older_count(shape) +
-           int64_t{2} * rows + int64_t{rows} * entries_stride(shape);
+    return int64_t{known_pairs<ShapeOf> > 0 ? 2 : 1} * panel::gram_count(columns) + older_count(shape) + rows +
+           int64_t{rows} * entries_stride(shape);
 }
 template <class ShapeOf = Shape> CUDA_OPT_HD constexpr int64_t scratch_bytes(ShapeOf shape) {
     if (!has_bounds<ShapeOf>) return 0;

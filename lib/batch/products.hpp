@@ -89,23 +89,23 @@ template <class Column> CUDA_OPT_HD_INLINE double product(int rows, const Column
     return sum;
 }
 
-// The panel of a problem, four columns at a time: y_new, s_new, g and z, then those of the older pairs by twos.
+// The panel of a problem, four columns at a time: y_new, s_new, g and z, then those of the older pairs by twos. A
+// window has whatever breakpoints there are, so that nobody asks how z goes on beyond one: it is 0.
 template <class PairValues, class Values> struct PanelRows {
     PairValues rows; // y and d, the newest pair's first
     int stride;
     Values g;
-    const double *z; // NULL: 0
 
     CUDA_OPT_HD_INLINE Four columns(int i, int first) const {
         const PairValues row = rows + i * stride;
         if (first >= panel::leading) return Four::at(row + (first - 2));
-        return Four::of(row[panel::y_new], row[panel::s_new], g[i], z ? z[i] : 0);
+        return Four::of(row[panel::y_new], row[panel::s_new], g[i], 0);
     }
     CUDA_OPT_HD_INLINE double entry(int i, int column) const {
         const PairValues row = rows + i * stride;
         if (column >= panel::leading) return row[column - 2];
         if (column == panel::gradient) return g[i];
-        return column == panel::displacement ? (z ? z[i] : 0) : static_cast<double>(row[column]);
+        return column == panel::displacement ? 0 : static_cast<double>(row[column]);
     }
     template <class Stored, class Real> CUDA_OPT_HD_INLINE Column<Stored, Real> column(int which) const {
         if (which == panel::gradient) return column_of_vector<Stored, Real>(g);
@@ -152,11 +152,10 @@ CUDA_OPT_HD_INLINE void form_strip(const Panel &panel, Rows rows, int a, int b, 
     }
 }
 
-// Products of the first `heads` columns, the leading ones or those before z, with all of the panel's: the strips of a
-// lane. store(a, b, product)
-template <int heads, class Team, class Panel, class Rows, class Store>
+// Products of the columns before z with all of the panel's: the strips of a lane. store(a, b, product)
+template <class Team, class Panel, class Rows, class Store>
 CUDA_OPT_HD_INLINE void form_leading(const Team &team, const Panel &panel, int columns, Rows rows, const Store &store) {
-    constexpr int height = Team::width == 1 ? heads : 1, high = heads / height;
+    constexpr int heads = panel::displacement, height = Team::width == 1 ? heads : 1, high = heads / height;
     const int strips = high * (padded(columns) / granule);
     CUDA_OPT_ROLLED
     for (int strip = team.lane(); strip < strips; strip += Team::width) {

@@ -10,8 +10,7 @@ CUDA_OPT_HD_INLINE void SmallSweeps<Real, Team, ShapeOf>::inner_products(const P
     int free = shape_.n;
     if constexpr (has_bounds<ShapeOf>) free = bounded ? measure_rows<true>(request) : measure_rows<false>(request);
     else measure_rows<false>(request);
-    const PanelRows<PairValues, Values> panel{pairs(0), row_stride(shape_.m), g(),
-                                              has_bounds<ShapeOf> && request.threshold > 0 ? way_to_bound_ : nullptr};
+    const PanelRows<PairValues, Values> panel{pairs(0), row_stride(shape_.m), g()};
     PanelProducts &products = told_->products;
     if constexpr (serves_metrics<ShapeOf>) {
         if (request.weighted)
@@ -40,30 +39,23 @@ CUDA_OPT_HD_INLINE void SmallSweeps<Real, Team, ShapeOf>::form_products(const Pa
     const auto store_leading = [=](int a, int b, double sum) { leading[a * columns + b] = sum; };
     const auto store_leading_twice = [=](int a, int b, double sum) { // where a <= b alone are formed
         store_leading(a, b, sum);
-        if (a < b && b < panel::leading) store_leading(b, a, sum);
+        if (a < b && b < panel::displacement) store_leading(b, a, sum);
     };
     const auto store_free = [=](int a, int b, double sum) {
         gram[panel::gram_index(a, b, columns)] = sum;
-        if (same_rows && a < panel::leading) store_leading_twice(a, b, sum);
+        if (same_rows && a < panel::displacement) store_leading_twice(a, b, sum);
     };
     const AllRows all{shape_.n};
     const ListedRows listed{free, free_};
-    const bool with_z = has_bounds<ShapeOf> && request.threshold > 0; // else nobody asks for its products
-    if constexpr (bands)
-        if (!with_z) {
-            constexpr int known = panel::columns(known_pairs<ShapeOf>);
-            if (!same_rows) form_band<0, panel::leading, known, loaded_ahead>(panel, all, store_leading_twice);
-            if (!free_gram) return;
-            form_band<0, panel::leading, known, loaded_ahead>(panel, listed, store_free);
-            form_band<panel::leading, known, known, loaded_ahead>(panel, listed, store_free);
-            return;
-        }
-    const auto in_strips = [&](auto heads) {
-        if (!same_rows) form_leading<heads>(team_, panel, columns, all, store_leading);
-        if (free_gram) form_triangle<heads>(team_, panel, columns, listed, store_free);
-    };
-    if (bands || with_z) in_strips(dense::Known<panel::leading>{});
-    else in_strips(dense::Known<panel::displacement>{});
+    if constexpr (bands) {
+        constexpr int known = panel::columns(known_pairs<ShapeOf>);
+        if (!same_rows) form_band<0, panel::leading, known, loaded_ahead>(panel, all, store_leading_twice);
+        if (!free_gram) return;
+        form_band<0, panel::leading, known, loaded_ahead>(panel, listed, store_free);
+        return form_band<panel::leading, known, known, loaded_ahead>(panel, listed, store_free);
+    }
+    if (!same_rows) form_leading(team_, panel, columns, all, store_leading);
+    if (free_gram) form_triangle<panel::displacement>(team_, panel, columns, listed, store_free);
     if constexpr (serves_metrics<ShapeOf>)
         if (request.older_steps) {
             const int older = panel::older(request.pairs);
@@ -89,7 +81,7 @@ CUDA_OPT_HD_INLINE void SmallSweeps<Real, Team, ShapeOf>::form_free_gram(const P
     CUDA_OPT_ROLLED
     for (int i = 0; i < shape_.n; i++)
         if (breakpoints_[i] > request.threshold) free_[free++] = i;
-    const PanelRows<PairValues, Values> panel{pairs(0), row_stride(shape_.m), g(), nullptr};
+    const PanelRows<PairValues, Values> panel{pairs(0), row_stride(shape_.m), g()};
     form_gram_alone(panel, cudaopt::panel::columns(pairs_of(request)), ListedRows{free, free_}, free_gram_);
 }
 
@@ -143,8 +135,6 @@ CUDA_OPT_HD_INLINE int SmallSweeps<Real, Team, ShapeOf>::measure_rows(const Pane
                 facts.at_lower.add(at.x <= at.l);
                 facts.at_upper.add(at.x >= at.u && at.x > at.l);
                 if (is_free) facts.first_breakpoint.add(t);
-                if (request.threshold > 0)
-                    way_to_bound_[i] = t > 0 && !is_free ? bound_ahead(at.g, at.l, at.u) - at.x : 0;
             }
             facts.largest.add(std::fabs(pg));
             facts.not_finite.add(at.g - at.g != 0);

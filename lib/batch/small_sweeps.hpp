@@ -37,7 +37,6 @@ template <class Real, class Team, class ShapeOf = Shape> class SmallSweeps {
         if (!serves_metrics<ShapeOf>) spare_gram_ = take(panel::gram_count(columns));
         older_steps_ = take(older_count(shape));
         breakpoints_ = take(rows);
-        way_to_bound_ = take(rows);
         entries_ = take(rows * entries_stride(shape));
         crossed_ = reinterpret_cast<CrossedVariable *>(next);
         free_ = reinterpret_cast<int *>(crossed_ + shape.n);
@@ -84,9 +83,15 @@ template <class Real, class Team, class ShapeOf = Shape> class SmallSweeps {
             answer.number = norm(MeasureProjectedGradient<Real, Values>{x(), g(), box_});
             break;
         case Verb::truncation:
-        case Verb::crossed:
+            if constexpr (has_bounds<ShapeOf>) answer.number = truncation(state.direction(), state.coefficients());
+            break;
+        case Verb::crossed: // which a state of known size has at hand, as the next
+            if constexpr (known_pairs<ShapeOf> == 0)
+                if (team_.lane() == 0) answer.crossed = crossed(state.panel_asked(), request.lo, request.hi);
+            break;
         case Verb::largest_step:
-            if constexpr (has_bounds<ShapeOf>) answer_within_bounds(state, answer);
+            if constexpr (known_pairs<ShapeOf> == 0)
+                answer.number = over_rows<Min>([this](int i, Min &least) { add_largest_step(i, least); }).v;
             break;
         case Verb::check_diagonal:
             if constexpr (serves_metrics<ShapeOf>) answer.index = over_rows<FirstIndex>(FindBadDiagonal<Real>{h()}).v;
@@ -130,14 +135,6 @@ template <class Real, class Team, class ShapeOf = Shape> class SmallSweeps {
     CUDA_OPT_HD void form_free_gram(const PanelRequest &request) const; // small_inner_products.hpp
 
   private:
-    CUDA_OPT_HD_INLINE void answer_within_bounds(const StateOf<typename ShapeOf::Kind> &state, Answer &answer) {
-        const Request &asked = state.request();
-        if (asked.verb == Verb::crossed) {
-            if (team_.lane() == 0) answer.crossed = crossed(state.panel_asked(), asked.lo, asked.hi);
-        } else if (asked.verb == Verb::largest_step) {
-            answer.number = over_rows<Min>([this](int i, Min &least) { add_largest_step(i, least); }).v;
-        } else answer.number = truncation(state.direction(), state.coefficients());
-    }
     CUDA_OPT_HD int pairs_of(const PanelRequest &panel) const { return is_full(shape_) ? shape_.m : panel.pairs; }
     // Products formed by one thread in few passes, on a device, where it waits for memory.
     static constexpr bool bands = Team::width == 1 && on_device && panel::columns(known_pairs<ShapeOf>) <= 12;
@@ -272,7 +269,7 @@ template <class Real, class Team, class ShapeOf = Shape> class SmallSweeps {
     Values vectors_;
     Told *told_;
     double *leading_, *free_gram_ = nullptr, *spare_gram_ = nullptr, *older_steps_ = nullptr, *breakpoints_ = nullptr,
-                      *way_to_bound_ = nullptr, *entries_ = nullptr;
+                      *entries_ = nullptr;
     CrossedVariable *crossed_ = nullptr;
     int *free_ = nullptr;
 };

@@ -105,10 +105,23 @@ template <class Kind> CUDA_OPT_HD_INLINE Turn StateOf<Kind>::begin_turn(const An
     case Stage::ending: return settle();
     case Stage::end_logged: stage_ = Stage::ended; return ask_caller(Stage::ended, end_code_);
     case Stage::cauchy:
+        if constexpr (asks_for_rows) return Turn::follow_cauchy;
+        break;
     case Stage::longest_step:
+        if constexpr (asks_for_rows) {
+            know_longest_step(answer.number);
+            return Turn::search;
+        }
+        break;
     case Stage::truncation_ready:
+        if constexpr (Kind::bounds) return prepare_truncation();
+        break;
     case Stage::truncated:
-        if constexpr (Kind::bounds) return begin_turn_within_bounds(answer);
+        if constexpr (Kind::bounds) {
+            direction_.alpha = answer.number;
+            results.truncations++;
+            return Turn::take_direction;
+        }
         break;
     case Stage::ended: break;
     }
@@ -116,18 +129,6 @@ template <class Kind> CUDA_OPT_HD_INLINE Turn StateOf<Kind>::begin_turn(const An
     request_ = {};
     request_.task = CUDA_OPT_MISUSE; // task() stays how the solve ended
     return Turn::asks;
-}
-
-template <class Kind> CUDA_OPT_HD_INLINE Turn StateOf<Kind>::begin_turn_within_bounds(const Answer &answer) {
-    switch (stage_) {
-    case Stage::longest_step: know_longest_step(answer.number); return Turn::search;
-    case Stage::truncation_ready: return prepare_truncation();
-    case Stage::truncated:
-        direction_.alpha = answer.number;
-        results.truncations++;
-        return Turn::take_direction;
-    default: return Turn::follow_cauchy;
-    }
 }
 
 template <class Kind> CUDA_OPT_HD inline Turn StateOf<Kind>::ask(Stage next, Verb verb) {

@@ -187,7 +187,6 @@ template <class Kind> class StateOf {
     enum class SearchFailure { no_descent, nothing_lower, lower_not_accepted, lower_not_found_again };
 
     CUDA_OPT_HD Turn begin_turn(const Answer &answer);
-    CUDA_OPT_HD Turn begin_turn_within_bounds(const Answer &answer);
     template <class Rows> CUDA_OPT_HD Turn take(Turn turn, const Answer &answer, const Rows &rows);
     template <class Rows, int... turns>
     CUDA_OPT_HD void take_in_order(Turn &turn, const Answer &answer, const Rows &rows,
@@ -213,7 +212,7 @@ template <class Kind> class StateOf {
     CUDA_OPT_HD void note_progress();
 
     // direction.hpp: the model's minimiser along the projected path and in the subspace.
-    CUDA_OPT_HD bool remakes_for_truncation() const { return Kind::bounds && remakes_for_truncation_; }
+    CUDA_OPT_HD bool remakes_for_truncation() const { return serves_metrics && remakes_for_truncation_; }
     CUDA_OPT_HD bool callers_metric() const { return serves_metrics && settings.metric == Metric::callers; }
     CUDA_OPT_HD bool learns() const { return serves_metrics && settings.metric == Metric::learned; }
     CUDA_OPT_HD bool diagonal_is_due(int64_t iterate) const;
