@@ -82,6 +82,11 @@ inline constexpr int rows_ahead<FixedShape<n, m, History, false>> = n > 64   ? 5
                                                                     : n > 10 ? 3
                                                                              : 1;
 
+// So many rows' numbers a thread of a device waits for together.
+template <class ShapeOf> inline constexpr int rows_at_once = 4;
+template <int n, int m, class History, bool bounds, bool keeps_search>
+inline constexpr int rows_at_once<FixedShape<n, m, History, bounds, keeps_search>> = n < 8 ? n : 4;
+
 CUDA_OPT_HD constexpr int padded(int count) { return (count + granule - 1) / granule * granule; }
 
 // Vectors of padded(n) numbers: x, g, those of the base point, those of the best iterate put aside; in a metric h; the
@@ -187,9 +192,8 @@ template <class ShapeOf> CUDA_OPT_HD constexpr int leading_count(const ShapeOf &
 template <class ShapeOf> CUDA_OPT_HD constexpr int64_t answers_bytes(const ShapeOf &shape) {
     return rounded_up(static_cast<int64_t>(sizeof(Told)) + leading_count(shape) * static_cast<int64_t>(sizeof(double)));
 }
-// The scratch, which there is within bounds: the products over the free variables, and room for as many where the state
-// is of known size; the rows' breakpoints; those that a window has crossed, with their entries, where in a metric the
-// scaled panel stands before; the free rows.
+// The scratch, which there is within bounds: the products over the free variables; the rows' breakpoints; those that a
+// window has crossed, with their entries, where in a metric the scaled panel stands before; the free rows.
 template <class ShapeOf> CUDA_OPT_HD constexpr int entries_stride(const ShapeOf &shape) {
     return in_metric(shape) ? padded(panel::columns(shape.m)) : panel::columns(shape.m);
 }
@@ -198,8 +202,7 @@ template <class ShapeOf> CUDA_OPT_HD constexpr int older_count(const ShapeOf &sh
 }
 template <class ShapeOf = Shape> CUDA_OPT_HD constexpr int64_t scratch_doubles(ShapeOf shape) {
     const int columns = panel::columns(shape.m), rows = padded(shape.n);
-    return int64_t{known_pairs<ShapeOf> > 0 ? 2 : 1} * panel::gram_count(columns) + older_count(shape) + rows +
-           int64_t{rows} * entries_stride(shape);
+    return int64_t{panel::gram_count(columns)} + older_count(shape) + rows + int64_t{rows} * entries_stride(shape);
 }
 template <class ShapeOf = Shape> CUDA_OPT_HD constexpr int64_t scratch_bytes(ShapeOf shape) {
     if (!has_bounds<ShapeOf>) return 0;

@@ -22,7 +22,6 @@ CUDA_OPT_HD_INLINE void SmallSweeps<Real, Team, ShapeOf>::inner_products(const P
     if (team_.lane() != 0) return;
     products.columns = panel::columns(pairs_of(request));
     products.free_gram = free_gram_;
-    products.spare_gram = spare_gram_;
     products.leading_products = leading_;
     products.older_steps = request.older_steps ? older_steps_ : nullptr;
     products.f = f();
@@ -121,7 +120,7 @@ CUDA_OPT_HD_INLINE int SmallSweeps<Real, Team, ShapeOf>::measure_rows(const Pane
         Real g, g_base;
     };
     const auto load = [=](int i) { return Seen{row<bounded>(i), g()[i], fresh ? vector(at_g_base)[i] : Real(0)}; };
-    rows_together(load, [&](int i, const Seen &seen) {
+    rows_together(team_, load, [&](int i, const Seen &seen) {
         bool is_free = false;
         if (i < shape_.n) {
             const Row &at = seen.at;

@@ -58,12 +58,20 @@ template <class Real, class Team, class ShapeOf = Shape> class SmallProblem {
         own.log_frequency = -1;
     }
 
+    // Of a new problem, with its x: straight to its first evaluation. False: its arrays are such that run() is to tell.
+    CUDA_OPT_HD bool start() {
+        const StartReport report = sweeps_.check_start();
+        const bool usable = report.usable(shape_.n);
+        if (usable && team_.lane() == 0) state().begin(report);
+        return usable; // all lanes have the report
+    }
     // To the next task: CUDA_OPT_EVALUATE_FG, or a code. Each lane gets it. supply(h): the caller's diagonal at x, by
     // all lanes.
     template <class Supply = NoDiagonal>
     CUDA_OPT_HD_INLINE int run(Order order, double seconds, const Supply &supply = {}) {
         Answer answer;
         answer.seconds = seconds;
+        sweeps_.begin(answer);
         for (bool first = true;; first = false) {
             if (team_.lane() == 0) next(first ? order : Order::go_on, answer);
             team_.sync();

@@ -34,7 +34,6 @@ template <class Real, class Team, class ShapeOf = Shape> class SmallSweeps {
             return taken;
         };
         free_gram_ = take(panel::gram_count(columns));
-        if (!serves_metrics<ShapeOf>) spare_gram_ = take(panel::gram_count(columns));
         older_steps_ = take(older_count(shape));
         breakpoints_ = take(rows);
         entries_ = take(rows * entries_stride(shape));
@@ -47,10 +46,21 @@ template <class Real, class Team, class ShapeOf = Shape> class SmallSweeps {
     CUDA_OPT_HD Values h() const { return vector(at_h); } // in a metric
     CUDA_OPT_HD double &f() const { return head_->f; }
 
+    // Where the answers to its requests for sums stand.
+    CUDA_OPT_HD void begin(Answer &answer) const {
+        answer.sums = &told_->products;
+        answer.direction = &told_->direction;
+    }
+    // A start that is usable is moved into the box. All lanes have the report.
+    CUDA_OPT_HD StartReport check_start() const {
+        const StartReport report =
+            report_of<Real>(over_rows<StartRecord>(CheckStart<Real, Values>{x(), box_}), shape_.n);
+        if (report.usable(shape_.n)) each_row(MoveIntoBox<Real, Values>{x(), box_});
+        return report;
+    }
     // What the state asks for. All lanes call it. The answer counts in lane 0 alone, which lets the state advance.
     CUDA_OPT_HD void perform(const StateOf<typename ShapeOf::Kind> &state, Answer &answer) {
         const Request &request = state.request();
-        answer.direction = nullptr;
         switch (request.verb) {
         case Verb::check_start: answer.start = check_start(); break;
         case Verb::read_variable:
@@ -61,12 +71,8 @@ template <class Real, class Team, class ShapeOf = Shape> class SmallSweeps {
             if constexpr (serves_metrics<ShapeOf>)
                 if (in_metric(shape_)) weighted_rows().learn(team_, front(), state.products_asked().update);
             inner_products(state.panel_asked(), state.bounded());
-            answer.sums = &told_->products;
             break;
-        case Verb::direction:
-            take_direction(state.direction(), state.coefficients(), state.bounded());
-            answer.direction = &told_->direction;
-            break;
+        case Verb::direction: take_direction(state.direction(), state.coefficients(), state.bounded()); break;
         case Verb::step: step(request.number); break;
         case Verb::restore:
             each_row(Restore<Real, Values>{x(), g(), vector(at_x_base), vector(at_g_base), &f(), request.number});
@@ -91,7 +97,10 @@ template <class Real, class Team, class ShapeOf = Shape> class SmallSweeps {
             break;
         case Verb::largest_step:
             if constexpr (known_pairs<ShapeOf> == 0)
-                answer.number = over_rows<Min>([this](int i, Min &least) { add_largest_step(i, least); }).v;
+                answer.number = over_rows<Min>([this](int i, Min &least) {
+                                    const Base at = base(i);
+                                    least.add(largest_step_of_row(at.x, at.d, at.l, at.u));
+                                }).v;
             break;
         case Verb::check_diagonal:
             if constexpr (serves_metrics<ShapeOf>) answer.index = over_rows<FirstIndex>(FindBadDiagonal<Real>{h()}).v;
@@ -105,12 +114,23 @@ template <class Real, class Team, class ShapeOf = Shape> class SmallSweeps {
         team_.sync();
     }
 
-    // What the lane that lets the state advance has of the rows, alone: the largest step along d; the breakpoints in
-    // (lo, hi] of the panel of the last inner products; their products over the free variables at its threshold.
+    // What the lane that lets the state advance has of the rows, alone: the sums of the last inner products; the
+    // largest step along d; the breakpoints in (lo, hi] of the panel of those products; these over the free variables
+    // at its threshold.
+    CUDA_OPT_HD PanelProducts products() const {
+        PanelProducts products = told_->products;
+        if (is_full(shape_)) products.columns = panel::columns(shape_.m);
+        products.free_gram = free_gram_;
+        products.leading_products = leading_;
+        return products;
+    }
     CUDA_OPT_HD double largest_step() const {
         Min least;
-        CUDA_OPT_ROLLED
-        for (int i = 0; i < shape_.n; i++) add_largest_step(i, least);
+        rows_together(
+            OneThread{}, [this](int i) { return base(i); },
+            [&](int i, const Base &at) {
+                if (i < shape_.n) least.add(largest_step_of_row(at.x, at.d, at.l, at.u));
+            });
         return least.v;
     }
     CUDA_OPT_HD CrossedWindow crossed(const PanelRequest &request, double lo, double hi) const {
@@ -130,7 +150,7 @@ template <class Real, class Team, class ShapeOf = Shape> class SmallSweeps {
             for (; place > 0 && crossed_[place - 1].t > t; place--) crossed_[place] = crossed_[place - 1];
             crossed_[place] = {t, i, at.g, at.z, entries};
         }
-        return {crossed_, count};
+        return {crossed_, count, free_gram_};
     }
     CUDA_OPT_HD void form_free_gram(const PanelRequest &request) const; // small_inner_products.hpp
 
@@ -146,6 +166,13 @@ template <class Real, class Team, class ShapeOf = Shape> class SmallSweeps {
     }
     CUDA_OPT_HD History &d(int i) const { return pairs(i)[panel::s_new]; }
     CUDA_OPT_HD int64_t &front() const { return head_->front; }
+    struct Base { // of the line search
+        double x, d, l, u;
+    };
+    CUDA_OPT_HD Base base(int i) const {
+        if constexpr (has_bounds<ShapeOf>) return {vector(at_x_base)[i], d(i), box_.lower(i), box_.upper(i)};
+        else return {vector(at_x_base)[i], d(i), -infinity, infinity};
+    }
     template <bool bounded = true> CUDA_OPT_HD Row row(int i) const {
         if constexpr (bounded) return {x()[i], g()[i], box_.lower(i), box_.upper(i)};
         else return {x()[i], g()[i], -infinity, infinity};
@@ -173,16 +200,17 @@ template <class Real, class Team, class ShapeOf = Shape> class SmallSweeps {
     }
     // Some rows at a time, so that a thread waits once for them: what load() has, then use(i, that), also beyond the
     // end.
-    template <class Load, class Use> CUDA_OPT_HD_INLINE void rows_together(const Load &load, const Use &use) const {
-        constexpr int together = Team::width == 1 && on_device ? 4 : 1;
+    template <class Lanes, class Load, class Use>
+    CUDA_OPT_HD_INLINE void rows_together(const Lanes &lanes, const Load &load, const Use &use) const {
+        constexpr int together = Lanes::width == 1 && on_device ? rows_at_once<ShapeOf> : 1;
         CUDA_OPT_ROLLED
-        for (int first = 0; first < shape_.n; first += together * Team::width) {
-            const auto row_of = [&](int r) { return first + r * Team::width + team_.lane(); };
+        for (int first = 0; first < shape_.n; first += together * Lanes::width) {
+            const auto row_of = [&](int r) { return first + r * Lanes::width + lanes.lane(); };
             std::decay_t<decltype(load(0))> loaded[together];
             for (int r = 0; r < together; r++)
                 if (row_of(r) < shape_.n) loaded[r] = load(row_of(r));
             for (int r = 0; r < together; r++)
-                if (first + r * Team::width < shape_.n) use(row_of(r), loaded[r]);
+                if (first + r * Lanes::width < shape_.n) use(row_of(r), loaded[r]);
         }
     }
     // Scaled sums, of which the order matters: by lane 0 alone. Rare.
@@ -193,28 +221,12 @@ template <class Real, class Team, class ShapeOf = Shape> class SmallSweeps {
         return record.norm();
     }
 
-    CUDA_OPT_HD StartReport check_start() const {
-        const StartReport report =
-            report_of<Real>(over_rows<StartRecord>(CheckStart<Real, Values>{x(), box_}), shape_.n);
-        if (report.usable(shape_.n)) each_row(MoveIntoBox<Real, Values>{x(), box_});
-        return report;
-    }
-
     CUDA_OPT_HD void step(double length) const {
-        struct Base {
-            double x, d, l, u;
-        };
         rows_together(
-            [this](int i) {
-                if constexpr (!has_bounds<ShapeOf>) return Base{vector(at_x_base)[i], d(i), -infinity, infinity};
-                else return Base{vector(at_x_base)[i], d(i), box_.lower(i), box_.upper(i)};
-            },
+            team_, [this](int i) { return base(i); },
             [=](int i, const Base &at) {
                 if (i < shape_.n) x()[i] = stepped_row<Real>(at.x, at.d, length, at.l, at.u);
             });
-    }
-    CUDA_OPT_HD_INLINE void add_largest_step(int i, Min &least) const {
-        least.add(largest_step_of_row(vector(at_x_base)[i], d(i), box_.lower(i), box_.upper(i)));
     }
 
     // The newest pair of the panel comes to the front, where a direction that was given up may stand. A pair that is
@@ -225,8 +237,15 @@ template <class Real, class Team, class ShapeOf = Shape> class SmallSweeps {
                   there = request.pairs > 0 ? 2 * (slots - ahead) : 0;
         each_row([=](int i) {
             const PairValues at = pairs(i);
-            for (int k = 0; k < there; k++) at[k] = at[k + 2 * ahead];
-            for (int k = there; k < 2 * slots; k++) at[k] = History(0);
+            if constexpr (bands) { // a thread waits once for all of them
+                constexpr int all = row_stride(known_pairs<ShapeOf>);
+                History moved[all];
+                for (int k = 0; k < all; k++) moved[k] = k < there ? at[k + 2 * ahead] : History(0);
+                for (int k = 0; k < all; k++) at[k] = moved[k];
+            } else {
+                for (int k = 0; k < there; k++) at[k] = at[k + 2 * ahead];
+                for (int k = there; k < 2 * slots; k++) at[k] = History(0);
+            }
         });
         team_.sync();
         if (team_.lane() == 0) front() = request.newest_slot;
@@ -252,11 +271,15 @@ template <class Real, class Team, class ShapeOf = Shape> class SmallSweeps {
 
     CUDA_OPT_HD double truncation(const DirectionRequest &request, const double *coefficients) {
         bring_to_front(request.panel);
+        using Own = RowOfPairs<History, bands ? 2 * known_pairs<ShapeOf> : 0, PairValues>; // a thread waits once for it
         const auto rule = [=, &request](int i, Min &alpha) {
+            const Row at = row(i);
+            const Own own(pairs(i));
             const double h = weight(request.panel, i),
-                         move = subspace_move(pairs_of(request.panel), request.gradient_coefficient, coefficients,
-                                              static_cast<double>(g()[i]), h, pairs(i));
-            alpha.add(truncation_of_row(row(i), request, h, move));
+                         move = dense::at_size<known_pairs<ShapeOf>>(pairs_of(request.panel), [&](auto size) {
+                             return subspace_move(size, request.gradient_coefficient, coefficients, at.g, h, own);
+                         });
+            alpha.add(truncation_of_row(at, request, h, move));
         };
         const double alpha = over_rows<Min>(rule).v;
         return alpha < 0 ? 0 : alpha < 1 ? alpha : 1;
@@ -268,8 +291,7 @@ template <class Real, class Team, class ShapeOf = Shape> class SmallSweeps {
     Head *head_;
     Values vectors_;
     Told *told_;
-    double *leading_, *free_gram_ = nullptr, *spare_gram_ = nullptr, *older_steps_ = nullptr, *breakpoints_ = nullptr,
-                      *entries_ = nullptr;
+    double *leading_, *free_gram_ = nullptr, *older_steps_ = nullptr, *breakpoints_ = nullptr, *entries_ = nullptr;
     CrossedVariable *crossed_ = nullptr;
     int *free_ = nullptr;
 };

@@ -36,11 +36,16 @@ CUDA_OPT_HD_INLINE void solve_in_turn(const Team &team, const Functor &functor, 
         Real *const row = data.x + p * n;
         SmallProblem<Real, Team, Shape> problem(team, {}, working, reinterpret_cast<Real *>(vectors),
                                                 data.bounds.of(p, n));
+        bool evaluates = !starts;
         if (starts) {
             problem.begin();
             if (team.lane() == 0) problem.set(settings, metric);
             for (int i = team.lane(); i < n; i += Team::width) problem.x()[i] = row[i];
-        } else {
+            team.sync();
+            evaluates = problem.start();
+            team.sync();
+        }
+        if (threads_meet(evaluates)) { // those that start, and the others
             const double f = functor(team, p, static_cast<const Real *>(problem.x()), problem.g());
             if (team.lane() == 0) problem.f() = f;
         }

@@ -26,7 +26,7 @@ template <class Kind>
 template <class Rows>
 CUDA_OPT_HD inline const Request &StateOf<Kind>::advance(const Answer &answer, const Rows &rows) {
     seconds_ = answer.seconds;
-    Turn turn = begin_turn(answer);
+    Turn turn = begin_turn(answer, rows);
     if constexpr (!Kind::keeps_search) {
         take_in_order(turn, answer, rows, std::make_integer_sequence<int, static_cast<int>(Turn::asks)>());
     } else {
@@ -52,21 +52,21 @@ template <class Rows>
 CUDA_OPT_HD_INLINE Turn StateOf<Kind>::take(Turn turn, const Answer &answer, const Rows &rows) {
     switch (turn) {
     case Turn::measure_trial: panel_ = products_at_trial(); return ask_and_learn(Stage::trial_products);
-    case Turn::judge_trial: return judge_trial(answer);
-    case Turn::search: return advance_line_search(answer, rows);
-    case Turn::accept: return accept(answer);
-    case Turn::append_pair: return append_pair(answer);
-    case Turn::measure_iterate: return measure_iterate(answer);
-    case Turn::measure_x: return measure_x(answer);
-    case Turn::log_iterate: return log_iterate(answer);
+    case Turn::judge_trial: return judge_trial(products(answer, rows), answer.direction);
+    case Turn::search: return advance_line_search(products(answer, rows), rows);
+    case Turn::accept: return accept(products(answer, rows).f);
+    case Turn::append_pair: return append_pair(products(answer, rows));
+    case Turn::measure_iterate: return measure_iterate(products(answer, rows));
+    case Turn::measure_x: return measure_x(products(answer, rows).row_sums[x_squared]);
+    case Turn::log_iterate: return log_iterate(products(answer, rows));
     case Turn::judge_iterate: return judge_iterate();
     case Turn::begin_direction: return begin_direction();
-    case Turn::begin_cauchy: return begin_cauchy(answer, rows);
+    case Turn::begin_cauchy: return begin_cauchy(products(answer, rows), rows);
     case Turn::follow_cauchy:
     case Turn::minimise_subspace:
         if constexpr (asks_for_rows) {
-            if (turn == Turn::minimise_subspace) return minimise_subspace(cauchy_, answer);
-            return follow_cauchy(cauchy_.resume(memory_, memory_.middle(), answer));
+            if (turn == Turn::minimise_subspace) return minimise_subspace(cauchy_, *answer.sums);
+            return follow_cauchy(cauchy_.resume(memory_, memory_.middle(), *answer.sums, answer.crossed));
         }
         break;
     case Turn::take_direction: return take_direction();
@@ -79,7 +79,9 @@ CUDA_OPT_HD_INLINE Turn StateOf<Kind>::take(Turn turn, const Answer &answer, con
 }
 
 // What each stage begins with.
-template <class Kind> CUDA_OPT_HD_INLINE Turn StateOf<Kind>::begin_turn(const Answer &answer) {
+template <class Kind>
+template <class Rows>
+CUDA_OPT_HD_INLINE Turn StateOf<Kind>::begin_turn(const Answer &answer, const Rows &rows) {
     switch (stage_) {
     case Stage::start: return check_start();
     case Stage::start_checked: return judge_start(answer.start);
@@ -91,10 +93,10 @@ template <class Kind> CUDA_OPT_HD_INLINE Turn StateOf<Kind>::begin_turn(const An
     case Stage::first_products: products_hold_ = !callers_metric(); return Turn::measure_iterate;
     case Stage::pg_norm_measured: results.pg_norm2 = least(answer.number, largest_finite); return Turn::measure_x;
     case Stage::x_norm_measured: results.x_norm2 = least(answer.number, largest_finite); return Turn::log_iterate;
-    case Stage::iterate_logged: return first_ ? judge_first(answer) : report_iterate();
+    case Stage::iterate_logged: return go_on_logged(products(answer, rows));
     case Stage::iterate: return Turn::judge_iterate;
     case Stage::diagonal: return take_diagonal();
-    case Stage::diagonal_checked: return judge_diagonal(answer);
+    case Stage::diagonal_checked: return judge_diagonal(answer.index);
     case Stage::model_products: return Turn::begin_cauchy;
     case Stage::direction_taken: return Turn::judge_direction;
     case Stage::stepped: return ask_evaluation(Stage::trial_point);
@@ -193,7 +195,7 @@ template <class Kind> CUDA_OPT_HD_CALL inline Turn StateOf<Kind>::check_start() 
     return ask(Stage::start_checked, Verb::check_start);
 }
 
-template <class Kind> CUDA_OPT_HD_CALL inline Turn StateOf<Kind>::judge_start(const StartReport &report) {
+template <class Kind> CUDA_OPT_HD_CALL inline Turn StateOf<Kind>::judge_start(StartReport report) {
     if (report.bound_nan < n_) return refuse_start(EventKind::bound_is_nan, report.bound_nan);
     if (report.crossed < n_) return refuse_start(EventKind::bounds_leave_no_x, report.crossed);
     if (report.x_nan < n_) return refuse_start(EventKind::start_is_not_finite, report.x_nan);
@@ -225,7 +227,7 @@ template <class Kind> CUDA_OPT_HD_CALL inline Turn StateOf<Kind>::refuse_start(E
 }
 
 // And stay at the start: a corrected call may follow.
-template <class Kind> CUDA_OPT_HD_CALL inline Turn StateOf<Kind>::tell_refusal(const Variable &variable) {
+template <class Kind> CUDA_OPT_HD_CALL inline Turn StateOf<Kind>::tell_refusal(Variable variable) {
     event.numbers[0] = variable.l;
     event.numbers[1] = variable.x;
     event.numbers[2] = variable.u;
@@ -234,8 +236,7 @@ template <class Kind> CUDA_OPT_HD_CALL inline Turn StateOf<Kind>::tell_refusal(c
 
 // The facts of an iterate from the sums there; norms from sweeps of their own where their squares leave the range of
 // numbers.
-template <class Kind> CUDA_OPT_HD_INLINE Turn StateOf<Kind>::measure_iterate(const Answer &answer) {
-    const PanelProducts &sums = *answer.sums;
+template <class Kind> CUDA_OPT_HD_INLINE Turn StateOf<Kind>::measure_iterate(const PanelProducts &sums) {
     results.f = sums.f;
     results.pg_norm_max = sums.projected_gradient_max;
     results.at_lower = static_cast<int64_t>(sums.row_sums[at_lower]);
@@ -248,10 +249,9 @@ template <class Kind> CUDA_OPT_HD_INLINE Turn StateOf<Kind>::measure_iterate(con
     return Turn::measure_x;
 }
 
-template <class Kind> CUDA_OPT_HD_INLINE Turn StateOf<Kind>::measure_x(const Answer &answer) {
-    const double squares = answer.sums->row_sums[x_squared];
-    if (!has_root(squares)) return ask(Stage::x_norm_measured, Verb::x_norm);
-    results.x_norm2 = std::sqrt(squares);
+template <class Kind> CUDA_OPT_HD_INLINE Turn StateOf<Kind>::measure_x(double x_squares) {
+    if (!has_root(x_squares)) return ask(Stage::x_norm_measured, Verb::x_norm);
+    results.x_norm2 = std::sqrt(x_squares);
     return Turn::log_iterate;
 }
 
@@ -260,21 +260,24 @@ template <class Kind> CUDA_OPT_HD_INLINE bool StateOf<Kind>::has_root(double squ
     return squares >= smallest_normal / machine_epsilon && is_finite(squares);
 }
 
-template <class Kind> CUDA_OPT_HD_INLINE Turn StateOf<Kind>::log_iterate(const Answer &answer) {
+template <class Kind> CUDA_OPT_HD_INLINE Turn StateOf<Kind>::log_iterate(const PanelProducts &sums) {
     if (!first_) note_progress();
     if (logs()) return ask(Stage::iterate_logged, first_ ? Verb::log_start : Verb::log_iterate);
-    return first_ ? judge_first(answer) : report_iterate();
+    return go_on_logged(sums);
 }
 
-template <class Kind> CUDA_OPT_HD_CALL inline Turn StateOf<Kind>::judge_first(const Answer &answer) {
-    const PanelProducts &sums = *answer.sums;
+template <class Kind> CUDA_OPT_HD_INLINE Turn StateOf<Kind>::go_on_logged(const PanelProducts &sums) {
+    return first_ ? judge_first(sums.f, sums.row_sums[not_finite]) : report_iterate();
+}
+
+template <class Kind> CUDA_OPT_HD_CALL inline Turn StateOf<Kind>::judge_first(double f, double rows_not_finite) {
     first_ = false;
-    if (!is_finite(sums.f) || sums.row_sums[not_finite] > 0) {
-        told_early_.numbers[1] = sums.row_sums[not_finite];
+    if (!is_finite(f) || rows_not_finite > 0) {
+        told_early_.numbers[1] = rows_not_finite;
         return end(CUDA_OPT_NOT_FINITE, EventKind::not_finite_at_start);
     }
     f_previous_ = infinity;
-    f_best_ = sums.f;
+    f_best_ = f;
     fresh_start_ = memory_.pairs() == 0;
     return Turn::judge_iterate;
 }

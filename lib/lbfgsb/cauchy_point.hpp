@@ -58,12 +58,13 @@ template <class Kind> class CauchySearchOf {
         request.hi = to_;
     }
     // Or what it asks for, of rows that are at hand.
-    template <class Rows> CUDA_OPT_HD Answer answer(Answer answer, const Rows &rows) const {
-        if (asked_ == Asked::free_gram) rows.form_free_gram(panel_);
-        else answer.crossed = rows.crossed(panel_, from_, to_);
-        return answer;
+    template <class Rows> CUDA_OPT_HD CrossedWindow answer(const Rows &rows) const {
+        if (asked_ != Asked::free_gram) return rows.crossed(panel_, from_, to_);
+        rows.form_free_gram(panel_);
+        return {};
     }
-    CUDA_OPT_HD CauchyTurn resume(const LimitedMemory &memory, const Middle &middle, const Answer &answer);
+    CUDA_OPT_HD CauchyTurn resume(const LimitedMemory &memory, const Middle &middle, const PanelProducts &sums,
+                                  const CrossedWindow &window);
 
     // Once it is found: the point; p = W'd over the variables still moving at t*, d = -g, in the basis; where any were
     // crossed, c = W'(x_c - x), which is t* p where none were; the panel's products over the free variables, packed as
@@ -71,10 +72,10 @@ template <class Kind> class CauchySearchOf {
     CUDA_OPT_HD const CauchyPoint &point() const { return point_; }
     CUDA_OPT_HD const double *c() const { return path_.data(); }
     CUDA_OPT_HD const double *p() const { return path_.data() + size_; }
-    CUDA_OPT_HD const double *free_gram(const Answer &answer) const {
-        if (!point_.own_gram) return answer.sums->free_gram;
-        if constexpr (fixed_m == 0) return own_gram_.data();
-        else return answer.sums->spare_gram;
+    CUDA_OPT_HD const double *free_gram(const PanelProducts &sums) const {
+        if constexpr (bisects)
+            if (point_.own_gram) return own_gram_.data();
+        return sums.free_gram;
     }
 
   private:
@@ -85,9 +86,8 @@ template <class Kind> class CauchySearchOf {
                                    double tau);
     CUDA_OPT_HD void copy_free_gram(const LimitedMemory &memory, const PanelProducts &sums);
     CUDA_OPT_HD void downdate_free_gram(const LimitedMemory &memory, const CrossedVariable &variable, double *gram);
-    CUDA_OPT_HD void fix_at_bound(const LimitedMemory &memory, const Middle &middle, const CrossedVariable &variable,
-                                  double *gram);
-    CUDA_OPT_HD bool pass_breakpoints(const LimitedMemory &memory, const Middle &middle, const Answer &answer,
+    CUDA_OPT_HD void fix_at_bound(const LimitedMemory &memory, const Middle &middle, const CrossedVariable &variable);
+    CUDA_OPT_HD bool pass_breakpoints(const LimitedMemory &memory, const Middle &middle, const CrossedWindow &window,
                                       double hi);
     CUDA_OPT_HD CauchyTurn next_window();
     CUDA_OPT_HD CauchyTurn after_window(bool found);
@@ -105,12 +105,6 @@ template <class Kind> class CauchySearchOf {
     // p and c reduced by M^-1, for the forms p'M p and p'M c.
     CUDA_OPT_HD double *c_reduced() { return path_.data() + 2 * size_; }
     CUDA_OPT_HD double *p_reduced() { return path_.data() + 3 * size_; }
-
-    // The search's own products: where its size is known, the room that comes with the sums.
-    CUDA_OPT_HD double *own_gram(const PanelProducts &sums) {
-        if constexpr (fixed_m == 0) return own_gram_.data();
-        else return sums.spare_gram;
-    }
 
     struct PathState { // every breakpoint <= t has been passed; phi' and phi'' just beyond
         double t = 0, slope = 0, curvature = 0;
@@ -238,11 +232,13 @@ CUDA_OPT_HD_INLINE void CauchySearchOf<Kind>::evaluate_path(const LimitedMemory 
 }
 
 // The next inner products overwrite the products, and those of variables at their bounds are taken off them: keep them
-// here.
+// here. Where a window never has more than can be had, there are none, and they are taken off where they stand.
 template <class Kind>
 CUDA_OPT_HD_INLINE void CauchySearchOf<Kind>::copy_free_gram(const LimitedMemory &memory, const PanelProducts &sums) {
-    dense::copy(sums.free_gram, panel::gram_count(panel::columns(memory.model_pairs())), own_gram(sums));
-    point_.own_gram = true;
+    if constexpr (bisects) {
+        dense::copy(sums.free_gram, panel::gram_count(panel::columns(memory.model_pairs())), own_gram_.data());
+        point_.own_gram = true;
+    }
 }
 
 template <class Kind>
@@ -322,8 +318,8 @@ CUDA_OPT_HD_INLINE CauchyTurn CauchySearchOf<Kind>::ask_window(Asked asked, doub
 
 template <class Kind>
 CUDA_OPT_HD_INLINE CauchyTurn CauchySearchOf<Kind>::resume(const LimitedMemory &memory, const Middle &middle,
-                                                           const Answer &answer) {
-    const bool too_many = bisects && answer.crossed.count > crossed_capacity;
+                                                           const PanelProducts &sums, const CrossedWindow &window) {
+    const bool too_many = bisects && window.count > crossed_capacity;
     switch (asked_) {
     case Asked::window:
         if (too_many) { // bisect it
@@ -331,16 +327,16 @@ CUDA_OPT_HD_INLINE CauchyTurn CauchySearchOf<Kind>::resume(const LimitedMemory &
             return probe();
         }
         searched_ = to_;
-        return after_window(pass_breakpoints(memory, middle, answer, searched_));
+        return after_window(pass_breakpoints(memory, middle, window, searched_));
     case Asked::trial:
-        if constexpr (bisects) return judge_probe(memory, middle, *answer.sums);
+        if constexpr (bisects) return judge_probe(memory, middle, sums);
         break;
     case Asked::rest: {
         if (too_many) {
             bisections_++;
             return probe();
         }
-        const bool found = pass_breakpoints(memory, middle, answer, hi_);
+        const bool found = pass_breakpoints(memory, middle, window, hi_);
         searched_ = at_.t;
         return after_window(found);
     }
@@ -353,9 +349,10 @@ CUDA_OPT_HD_INLINE CauchyTurn CauchySearchOf<Kind>::resume(const LimitedMemory &
 // found.
 template <class Kind>
 CUDA_OPT_HD_INLINE bool CauchySearchOf<Kind>::pass_breakpoints(const LimitedMemory &memory, const Middle &middle,
-                                                               const Answer &answer, double hi) {
-    const CrossedWindow &window = answer.crossed;
+                                                               const CrossedWindow &window, double hi) {
     const int size = 2 * memory.model_pairs();
+    double *gram = window.free_gram;
+    if constexpr (bisects) gram = own_gram_.data();
     const bool downdate = point_.gram_holds && window.count <= cauchy::most_downdates(point_.free_variables);
     for (int64_t next = 0; next < window.count;) {
         const double t = window.rows[next].t;
@@ -365,8 +362,10 @@ CUDA_OPT_HD_INLINE bool CauchySearchOf<Kind>::pass_breakpoints(const LimitedMemo
         dense::add(c_reduced(), dt, p_reduced(), size);
         at_.slope += dt * at_.curvature;
         // Variables that stop at the same t end the same segment.
-        for (; next < window.count && window.rows[next].t == t; next++)
-            fix_at_bound(memory, middle, window.rows[next], downdate ? own_gram(*answer.sums) : nullptr);
+        for (; next < window.count && window.rows[next].t == t; next++) {
+            fix_at_bound(memory, middle, window.rows[next]);
+            if (downdate) downdate_free_gram(memory, window.rows[next], gram);
+        }
         at_.curvature = greatest(at_.curvature, least_curvature_);
         point_.gram_holds = downdate;
         point_.threshold = at_.t = t;
@@ -376,11 +375,10 @@ CUDA_OPT_HD_INLINE bool CauchySearchOf<Kind>::pass_breakpoints(const LimitedMemo
     return minimiser() <= hi;
 }
 
-// The variable has reached its bound and moves no more (eqs. 4.9 and 4.10). gram: of the free ones, to be downdated;
-// or NULL.
+// The variable has reached its bound and moves no more (eqs. 4.9 and 4.10).
 template <class Kind>
 CUDA_OPT_HD_INLINE void CauchySearchOf<Kind>::fix_at_bound(const LimitedMemory &memory, const Middle &middle,
-                                                           const CrossedVariable &variable, double *gram) {
+                                                           const CrossedVariable &variable) {
     const int size = 2 * memory.model_pairs();
     const double theta = memory.theta(), g = variable.g;
     dense::Room<2 * fixed_m> w_room(w_), w_reduced_room(w_reduced_);
@@ -395,7 +393,6 @@ CUDA_OPT_HD_INLINE void CauchySearchOf<Kind>::fix_at_bound(const LimitedMemory &
     at_.curvature -= theta * g * g + 2 * g * w_m_p + g * g * w_m_w;
     dense::add(p(), g, w, size);
     dense::add(p_reduced(), g, w_reduced, size);
-    if (gram) downdate_free_gram(memory, variable, gram);
     point_.free_variables--;
 }
 

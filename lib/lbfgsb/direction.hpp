@@ -28,8 +28,8 @@ template <class Kind> CUDA_OPT_HD_CALL inline Turn StateOf<Kind>::take_diagonal(
 }
 
 // The products tell that the diagonal has a bad element, and the answer which one.
-template <class Kind> CUDA_OPT_HD_CALL inline Turn StateOf<Kind>::judge_diagonal(const Answer &answer) {
-    told_early_.integers[0] = answer.index;
+template <class Kind> CUDA_OPT_HD_CALL inline Turn StateOf<Kind>::judge_diagonal(int64_t first_bad) {
+    told_early_.integers[0] = first_bad;
     return end(CUDA_OPT_BAD_DIAGONAL, EventKind::diagonal_is_bad);
 }
 
@@ -103,21 +103,20 @@ template <class Kind> CUDA_OPT_HD_INLINE void StateOf<Kind>::observe_pair(const 
 
 template <class Kind>
 template <class Rows>
-CUDA_OPT_HD_INLINE Turn StateOf<Kind>::begin_cauchy(const Answer &answer, [[maybe_unused]] const Rows &rows) {
+CUDA_OPT_HD_INLINE Turn StateOf<Kind>::begin_cauchy(const PanelProducts &sums, [[maybe_unused]] const Rows &rows) {
     if constexpr (serves_metrics)
         if (in_metric()) {
-            if (answer.sums->row_sums[bad_weights] > 0)
+            if (sums.row_sums[bad_weights] > 0)
                 return callers_metric() ? ask(Stage::diagonal_checked, Verb::check_diagonal) : break_down();
-            if (answer.sums->older_steps)
-                memory_.weigh(*answer.sums, callers_metric() ? callers_theta() : 0, weights());
-            memory_.take_free(*answer.sums);
+            if (sums.older_steps) memory_.weigh(sums, callers_metric() ? callers_theta() : 0, weights());
+            memory_.take_free(sums);
         }
     PanelRequest along_path = model_panel();
     along_path.older_steps = false;
     const auto begin = [&](auto &cauchy, auto &middle) { // M is the Cauchy point's alone
         if constexpr (Kind::bounds)
             if (bounded() && !memory_.factor(middle)) return CauchyTurn::breakdown;
-        return cauchy.begin(memory_, middle, along_path, *answer.sums, bounded(), settings.approximate_cauchy);
+        return cauchy.begin(memory_, middle, along_path, sums, bounded(), settings.approximate_cauchy);
     };
     if constexpr (asks_for_rows) {
         return follow_cauchy(begin(cauchy_, memory_.middle()));
@@ -126,8 +125,8 @@ CUDA_OPT_HD_INLINE Turn StateOf<Kind>::begin_cauchy(const Answer &answer, [[mayb
             typename LimitedMemory::Middle middle;
             CauchyTurn turn = begin(cauchy, middle);
             if constexpr (Kind::bounds)
-                while (turn == CauchyTurn::asks) turn = cauchy.resume(memory_, middle, cauchy.answer(answer, rows));
-            return turn == CauchyTurn::breakdown ? break_down() : minimise_subspace(cauchy, answer);
+                while (turn == CauchyTurn::asks) turn = cauchy.resume(memory_, middle, sums, cauchy.answer(rows));
+            return turn == CauchyTurn::breakdown ? break_down() : minimise_subspace(cauchy, sums);
         };
         if constexpr (Kind::keeps_search) {
             return search(cauchy_);
@@ -147,11 +146,12 @@ template <class Kind> CUDA_OPT_HD_INLINE Turn StateOf<Kind>::follow_cauchy(Cauch
 }
 
 template <class Kind>
-CUDA_OPT_HD_INLINE Turn StateOf<Kind>::minimise_subspace(const CauchySearchOf<Kind> &cauchy, const Answer &answer) {
+CUDA_OPT_HD_INLINE Turn StateOf<Kind>::minimise_subspace(const CauchySearchOf<Kind> &cauchy,
+                                                         [[maybe_unused]] const PanelProducts &sums) {
     const CauchyPoint &point = cauchy.point();
     const bool all_free = !bounded() || point.free_variables == static_cast<double>(n_);
     const double *free_gram = nullptr;
-    if constexpr (Kind::bounds) free_gram = cauchy.free_gram(answer);
+    if constexpr (Kind::bounds) free_gram = cauchy.free_gram(sums);
     if ((all_free || point.free_variables > 0) && !subspace_.minimise(memory_, cauchy, free_gram, all_free))
         return break_down();
 

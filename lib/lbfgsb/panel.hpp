@@ -83,7 +83,6 @@ struct PanelProducts {
     double f;                       // the caller's f, read on the way
     int columns;                    // of the panel
     const double *free_gram;        // panel::gram_count(columns): over the free variables
-    double *spare_gram;             // room for as many, for a state of known size
     const double *leading_products; // leading x columns, by rows: over all variables
     const double *older_steps;      // panel::older_count(pairs): over all variables. NULL: not asked for
 

@@ -67,6 +67,7 @@ struct CrossedVariable {
 struct CrossedWindow {
     const CrossedVariable *rows;
     int64_t count;
+    double *free_gram = nullptr; // of a state of known size: the products over the free variables, to be downdated
 };
 
 struct StartReport {

@@ -93,7 +93,13 @@ template <class Kind> class StateOf {
     // rows: what a small problem's turns have of its rows at once, without a request; for any other there are none.
     template <class Rows = dense::Nothing>
     CUDA_OPT_HD const Request &advance(const Answer &answer, const Rows &rows = {});
-    // Instead of it, where the caller wants no further task, or a sweep was waited for too long.
+    // Instead of the first, where the report of the arrays is there, and usable, before it is asked for.
+    CUDA_OPT_HD const Request &begin(const StartReport &report) {
+        check_start();
+        judge_start(report);
+        return request_;
+    }
+    // Or where the caller wants no further task, or a sweep was waited for too long.
     CUDA_OPT_HD const Request &stop();
     CUDA_OPT_HD const Request &give_up(bool stop_requested, double seconds);
     // As before the first call. The pairs stay in a warm start, whose newest may be unfinished: see finish_pair().
@@ -186,27 +192,34 @@ template <class Kind> class StateOf {
 
     enum class SearchFailure { no_descent, nothing_lower, lower_not_accepted, lower_not_found_again };
 
-    CUDA_OPT_HD Turn begin_turn(const Answer &answer);
+    template <class Rows> CUDA_OPT_HD Turn begin_turn(const Answer &answer, const Rows &rows);
     template <class Rows> CUDA_OPT_HD Turn take(Turn turn, const Answer &answer, const Rows &rows);
     template <class Rows, int... turns>
     CUDA_OPT_HD void take_in_order(Turn &turn, const Answer &answer, const Rows &rows,
                                    std::integer_sequence<int, turns...>);
 
+    // The sums of the last inner products. Of rows that are at hand the compiler knows where theirs stand.
+    template <class Rows> CUDA_OPT_HD static decltype(auto) products(const Answer &answer, const Rows &rows) {
+        if constexpr (asks_for_rows) return (*answer.sums);
+        else return rows.products();
+    }
+
     // advance.hpp: from the start to the first direction, and the way of every iterate.
     CUDA_OPT_HD Turn check_start();
-    CUDA_OPT_HD Turn judge_start(const StartReport &report);
+    CUDA_OPT_HD Turn judge_start(StartReport report);
     CUDA_OPT_HD Turn measure_start();
     CUDA_OPT_HD Turn refuse_start(EventKind why, int64_t index);
-    CUDA_OPT_HD Turn tell_refusal(const Variable &variable);
+    CUDA_OPT_HD Turn tell_refusal(Variable variable);
     CUDA_OPT_HD Turn ask(Stage next, Verb verb);
     CUDA_OPT_HD Turn ask_products(Stage next, const PanelRequest &panel);
     CUDA_OPT_HD Turn ask_caller(Stage next, int task);
     CUDA_OPT_HD Turn ask_evaluation(Stage next);
     CUDA_OPT_HD static bool has_root(double squares);
-    CUDA_OPT_HD Turn measure_iterate(const Answer &answer);
-    CUDA_OPT_HD Turn measure_x(const Answer &answer);
-    CUDA_OPT_HD Turn log_iterate(const Answer &answer);
-    CUDA_OPT_HD Turn judge_first(const Answer &answer);
+    CUDA_OPT_HD Turn measure_iterate(const PanelProducts &sums);
+    CUDA_OPT_HD Turn measure_x(double x_squares);
+    CUDA_OPT_HD Turn log_iterate(const PanelProducts &sums);
+    CUDA_OPT_HD Turn go_on_logged(const PanelProducts &sums);
+    CUDA_OPT_HD Turn judge_first(double f, double rows_not_finite);
     CUDA_OPT_HD Turn report_iterate();
     CUDA_OPT_HD Turn judge_iterate();
     CUDA_OPT_HD void note_progress();
@@ -219,7 +232,7 @@ template <class Kind> class StateOf {
     CUDA_OPT_HD bool diagonal_will_hold() const { return callers_metric() && !diagonal_is_due(results.iterations + 1); }
     CUDA_OPT_HD double callers_theta() const;
     CUDA_OPT_HD Turn take_diagonal();
-    CUDA_OPT_HD Turn judge_diagonal(const Answer &answer);
+    CUDA_OPT_HD Turn judge_diagonal(int64_t first_bad);
     CUDA_OPT_HD Turn begin_direction();
     CUDA_OPT_HD FirstStep first_step() const;
     CUDA_OPT_HD bool in_metric() const { return callers_metric() || metric_.exists(); }
@@ -231,9 +244,9 @@ template <class Kind> class StateOf {
     CUDA_OPT_HD Turn ask_model();
     CUDA_OPT_HD Turn ask_and_learn(Stage next);
     CUDA_OPT_HD void observe_pair(const PanelProducts &sums);
-    template <class Rows> CUDA_OPT_HD Turn begin_cauchy(const Answer &answer, const Rows &rows);
+    template <class Rows> CUDA_OPT_HD Turn begin_cauchy(const PanelProducts &sums, const Rows &rows);
     CUDA_OPT_HD Turn follow_cauchy(CauchyTurn search);
-    CUDA_OPT_HD Turn minimise_subspace(const CauchySearchOf<Kind> &cauchy, const Answer &answer);
+    CUDA_OPT_HD Turn minimise_subspace(const CauchySearchOf<Kind> &cauchy, const PanelProducts &sums);
     CUDA_OPT_HD Turn break_down();
     CUDA_OPT_HD void refresh();
     CUDA_OPT_HD void use_stored_pairs();
@@ -243,19 +256,19 @@ template <class Kind> class StateOf {
     CUDA_OPT_HD bool descends(const DirectionSums &sums);
     CUDA_OPT_HD void note_direction();
     CUDA_OPT_HD Turn replace_direction();
-    CUDA_OPT_HD Turn judge_trial(const Answer &answer);
+    CUDA_OPT_HD Turn judge_trial(const PanelProducts &sums, const DirectionSums *direction);
     CUDA_OPT_HD void start_line_search();
     CUDA_OPT_HD void know_longest_step(double longest);
     CUDA_OPT_HD bool longest_step_matters(double f, double slope) const;
-    template <class Rows> CUDA_OPT_HD Turn advance_line_search(const Answer &answer, const Rows &rows);
+    template <class Rows> CUDA_OPT_HD Turn advance_line_search(const PanelProducts &sums, const Rows &rows);
     CUDA_OPT_HD bool satisfies_weak_wolfe(double step, double f, double slope) const;
     CUDA_OPT_HD bool satisfies_approximate_wolfe(double f, double slope) const;
     CUDA_OPT_HD Turn try_step(double step);
     CUDA_OPT_HD Turn backtrack();
     CUDA_OPT_HD Turn exhaust_search(double f, bool warned);
-    CUDA_OPT_HD Turn accept(const Answer &answer);
+    CUDA_OPT_HD Turn accept(double f);
     CUDA_OPT_HD double curvature_at_end(double f, double slope, double mean) const;
-    CUDA_OPT_HD Turn append_pair(const Answer &answer);
+    CUDA_OPT_HD Turn append_pair(const PanelProducts &sums);
     CUDA_OPT_HD Turn truncate_direction();
     CUDA_OPT_HD Turn prepare_truncation();
     CUDA_OPT_HD Turn ask_truncation();
@@ -287,7 +300,7 @@ template <class Kind> class StateOf {
     bool single_ = false; // x is in single precision
 
     PanelRequest panel_{};                // of the inner products that the next direction starts from
-    bool products_hold_ = false;          // its sums are those of the answer
+    bool products_hold_ = false;          // its sums are those that stand
     DirectionRequest direction_{};        // but for the coefficients, which are the subspace's
     bool remakes_for_truncation_ = false; // the model, for a direction that is to be truncated
     DirectionSums direction_sums_{};

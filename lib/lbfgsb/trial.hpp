@@ -40,13 +40,13 @@ template <class Kind> CUDA_OPT_HD_INLINE PanelRequest StateOf<Kind>::products_at
     return panel;
 }
 
-template <class Kind> CUDA_OPT_HD_INLINE Turn StateOf<Kind>::judge_trial(const Answer &answer) {
-    const PanelProducts &sums = *answer.sums;
+template <class Kind>
+CUDA_OPT_HD_INLINE Turn StateOf<Kind>::judge_trial(const PanelProducts &sums, const DirectionSums *direction) {
     // A diagonal that still holds, and is no longer what was supplied.
     if (callers_metric() && panel_.weighted && sums.row_sums[bad_weights] > 0)
         return ask(Stage::diagonal_checked, Verb::check_diagonal);
     results.slope = slope_at_trial(sums) / unit_;
-    if (!direction_judged_ && !descends(direction_sums_known_ ? direction_sums_ : *answer.direction))
+    if (!direction_judged_ && !descends(direction_sums_known_ ? direction_sums_ : *direction))
         return replace_direction();
     if (!search_started_) start_line_search();
     return Turn::search;
@@ -125,8 +125,8 @@ template <class Kind> CUDA_OPT_HD_INLINE bool StateOf<Kind>::longest_step_matter
 
 template <class Kind>
 template <class Rows>
-CUDA_OPT_HD_INLINE Turn StateOf<Kind>::advance_line_search(const Answer &answer, [[maybe_unused]] const Rows &rows) {
-    const PanelProducts &sums = *answer.sums;
+CUDA_OPT_HD_INLINE Turn StateOf<Kind>::advance_line_search(const PanelProducts &sums,
+                                                           [[maybe_unused]] const Rows &rows) {
     const double f = sums.f, slope = slope_at_trial(sums);
     if (!are_finite(sums)) return backtrack();
     if (longest_step_matters(f, slope)) {
@@ -139,7 +139,7 @@ CUDA_OPT_HD_INLINE Turn StateOf<Kind>::advance_line_search(const Answer &answer,
         }
     }
     cuts_in_a_row_ = 0;
-    if (returning_) return f < f_base_ ? accept(answer) : fail_search(SearchFailure::lower_not_found_again);
+    if (returning_) return f < f_base_ ? accept(f) : fail_search(SearchFailure::lower_not_found_again);
     search_evaluations_++;
 
     step_ = line_.step();
@@ -197,8 +197,7 @@ template <class Kind> CUDA_OPT_HD_CALL inline Turn StateOf<Kind>::exhaust_search
 
 // Approximate conditions let f rise, within its rounding errors. The lowest iterate is then the base point; it is put
 // aside until a lower one comes.
-template <class Kind> CUDA_OPT_HD_INLINE Turn StateOf<Kind>::accept(const Answer &answer) {
-    const double f = answer.sums->f;
+template <class Kind> CUDA_OPT_HD_INLINE Turn StateOf<Kind>::accept(double f) {
     at_iterate_ = true;
     results.iterations++;
     results.step = step_ * unit_;
@@ -231,8 +230,7 @@ CUDA_OPT_HD_INLINE double StateOf<Kind>::curvature_at_end(double f, double slope
     return is_finite(factor) ? least(greatest(factor, 1 / largest_factor), largest_factor) : 1;
 }
 
-template <class Kind> CUDA_OPT_HD_INLINE Turn StateOf<Kind>::append_pair(const Answer &answer) {
-    const PanelProducts &sums = *answer.sums;
+template <class Kind> CUDA_OPT_HD_INLINE Turn StateOf<Kind>::append_pair(const PanelProducts &sums) {
     // s'y <= eps |s'g| is no curvature to learn from, whatever the scale of x and f.
     const double curvature = step_ * sums.over_all(panel::y_new, panel::s_new);
     if (curvature > machine_epsilon * -slope_base_ * step_ && LimitedMemory::usable(sums, step_)) {

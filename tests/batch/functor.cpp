@@ -297,7 +297,7 @@ TEST_CASE("A problem's memory is known when it is compiled", "[batch]") {
     // Three warps of threads have room in the 227 kB of a multiprocessor.
     static_assert(cudaopt::batch::near_stride(cudaopt::batch::FixedShape<20, 5, double, false>{}) == 2312 &&
                   cudaopt::batch::near_stride(cudaopt::batch::FixedShape<5, 5, double>{}) == 2056);
-    static_assert(cudaopt::batch::working_bytes(cudaopt::batch::FixedShape<20, 5, double>{}) == 6704 &&
+    static_assert(cudaopt::batch::working_bytes(cudaopt::batch::FixedShape<20, 5, double>{}) == 6080 &&
                   cudaopt::batch::vectors_bytes<double>(cudaopt::batch::FixedShape<20, 5, double>{}) == 2880 &&
                   cudaopt::batch::vectors_bytes<double>(cudaopt::batch::FixedShape<20, 5, float>{}) == 1920);
 }

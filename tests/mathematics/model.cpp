@@ -128,7 +128,7 @@ void compare(Iterate &iterate, int64_t capacity, bool approximate, Tally &tally)
     const reference::Products there = machine.inner_products(at_threshold);
     const int columns = panel::columns(k);
     const double *const gram =
-        iterate.bounded() || iterate.panel.weighted ? search.cauchy.free_gram(search.answer) : nullptr;
+        iterate.bounded() || iterate.panel.weighted ? search.cauchy.free_gram(*search.answer.sums) : nullptr;
     for (int i = 0; gram && k > 0 && i < columns; i++)
         for (int j = i; j < columns; j++) {
             const int at = panel::gram_index(i, j, columns);

@@ -30,13 +30,13 @@ class Search {
                 windows++;
             }
             REQUIRE(windows + gathers < 10000);
-            state = cauchy.resume(iterate.memory, iterate.memory.middle(), answer);
+            state = cauchy.resume(iterate.memory, iterate.memory.middle(), *answer.sums, answer.crossed);
         }
     }
 
     const cudaopt::CauchyPoint &point() const { return cauchy.point(); }
     bool minimise(cudaopt::LimitedMemory &memory, bool all_free) {
-        return subspace.minimise(memory, cauchy, cauchy.free_gram(answer), all_free);
+        return subspace.minimise(memory, cauchy, cauchy.free_gram(*answer.sums), all_free);
     }
     cudaopt::DirectionRequest direction() const {
         cudaopt::DirectionRequest request{};
