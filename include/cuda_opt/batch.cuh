@@ -162,8 +162,9 @@ class HostBatch {
 #endif
         memory_.resize(std::max(memory_.size(), static_cast<std::size_t>(threads) * memory_of_thread));
         const batch::BatchData<Real> data{count, x, bounds, ends};
-        if (bounds.exist()) share_out<Shape<true>>(functor, data, options.settings, threads);
-        else share_out<Shape<false>>(functor, data, options.settings, threads);
+        const Settings settings = batch::for_small_problems(options.settings, metric);
+        if (bounds.exist()) share_out<Shape<true>>(functor, data, settings, threads);
+        else share_out<Shape<false>>(functor, data, settings, threads);
     }
 
   private:
@@ -248,7 +249,7 @@ class CudaBatch {
             const int64_t wanted = (count + problems - 1) / problems;
             kernel<<<static_cast<unsigned>(std::min<int64_t>(blocks, wanted)), threads,
                      static_cast<std::size_t>(shared), static_cast<cudaStream_t>(options.stream)>>>(
-                functor, data, options.settings, next_, more...);
+                functor, data, batch::for_small_problems(options.settings, metric), next_, more...);
             return cudaGetLastError();
         };
         using batch::Warp;

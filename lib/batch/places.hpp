@@ -185,12 +185,17 @@ struct Told {
     DirectionSums direction;
 };
 
-// The answers, and the products of the leading columns.
+// The answers, the products of the leading columns, and, where a state of known size has none, the coefficients of the
+// direction.
 template <class ShapeOf> CUDA_OPT_HD constexpr int leading_count(const ShapeOf &shape) { // but z's
     return panel::displacement * panel::columns(shape.m);
 }
+template <class ShapeOf> CUDA_OPT_HD constexpr int coefficient_count(const ShapeOf &shape) {
+    return serves_metrics<ShapeOf> ? 0 : panel::columns(shape.m);
+}
 template <class ShapeOf> CUDA_OPT_HD constexpr int64_t answers_bytes(const ShapeOf &shape) {
-    return rounded_up(static_cast<int64_t>(sizeof(Told)) + leading_count(shape) * static_cast<int64_t>(sizeof(double)));
+    return rounded_up(static_cast<int64_t>(sizeof(Told)) +
+                      (leading_count(shape) + coefficient_count(shape)) * static_cast<int64_t>(sizeof(double)));
 }
 // The scratch, which there is within bounds: the products over the free variables; the rows' breakpoints; those that a
 // window has crossed, with their entries, where in a metric the scaled panel stands before; the free rows.

@@ -109,7 +109,7 @@ enum class Pass { begin, go_on, stop_waiting, end_of_time };
 // One rule for all of them: it holds the whole algorithm, which takes long to compile.
 template <class Real, class ShapeOf = Shape> struct Advance {
     Problems<Real, ShapeOf> all;
-    Settings settings;
+    Settings settings; // for_small_problems()
     Pass pass;
     bool stop;
     double seconds;
@@ -127,7 +127,7 @@ template <class Real, class ShapeOf = Shape> struct Advance {
             all.copy(team, all.g + row * all.shape.n, one.g());
             if (team.lane() == 0) one.f() = all.f[row];
         }
-        if (team.lane() == 0) one.set(settings, in_metric(all.shape) ? settings.metric : Metric::one_number);
+        if (team.lane() == 0) one.set(settings);
         Order order = pass == Pass::stop_waiting  ? Order::stop_waiting
                       : pass == Pass::end_of_time ? Order::end_of_time
                                                   : Order::go_on;

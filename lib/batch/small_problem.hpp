@@ -13,6 +13,14 @@ namespace cudaopt::batch {
 // To go on with the task done, or not: the caller wants no more, or a wait was too long.
 enum class Order { go_on, stop, stop_waiting, end_of_time };
 
+// What small problems do not serve is left out.
+inline Settings for_small_problems(Settings settings, int64_t metric) {
+    settings.metric = metric;
+    settings.report_iterates = false;
+    settings.log_frequency = -1;
+    return settings;
+}
+
 // Where nobody is asked for a diagonal.
 struct NoDiagonal {
     template <class Values> CUDA_OPT_HD void operator()(const Values &) const {}
@@ -50,13 +58,9 @@ template <class Real, class Team, class ShapeOf = Shape> class SmallProblem {
         *reinterpret_cast<Head *>(desk_) = {0, 0};
         make_state<Kind>(&state(), shape_.n, shape_.m, is_full(shape_));
     }
-    // To be told after begin(), and whenever it is taken up again. By lane 0.
-    CUDA_OPT_HD void set(const Settings &settings, int64_t metric) const {
-        Settings &own = state().settings = settings;
-        own.metric = metric;
-        own.report_iterates = false; // what these sweeps do not serve
-        own.log_frequency = -1;
-    }
+    // Those of all problems, for_small_problems(): to be told after begin(), and whenever it is taken up again. They
+    // stay where they are. By lane 0.
+    CUDA_OPT_HD void set(const Settings &settings) const { state().set(settings); }
 
     // Of a new problem, with its x: straight to its first evaluation. False: its arrays are such that run() is to tell.
     CUDA_OPT_HD bool start() {

@@ -25,6 +25,7 @@ template <class Real, class Team, class ShapeOf = Shape> class SmallSweeps {
         : team_(team), shape_(shape), box_(box), head_(reinterpret_cast<Head *>(working.desk)), vectors_(vectors) {
         told_ = reinterpret_cast<Told *>(working.answers);
         leading_ = reinterpret_cast<double *>(told_ + 1);
+        coefficients_ = leading_ + leading_count(shape);
         if constexpr (!has_bounds<ShapeOf>) return;
         const int columns = panel::columns(shape.m), rows = padded(shape.n);
         double *next = reinterpret_cast<double *>(working.scratch);
@@ -72,7 +73,7 @@ template <class Real, class Team, class ShapeOf = Shape> class SmallSweeps {
                 if (in_metric(shape_)) weighted_rows().learn(team_, front(), state.products_asked().update);
             inner_products(state.panel_asked(), state.bounded());
             break;
-        case Verb::direction: take_direction(state.direction(), state.coefficients(), state.bounded()); break;
+        case Verb::direction: take_direction(state.direction(), coefficients(state), state.bounded()); break;
         case Verb::step: step(request.number); break;
         case Verb::restore:
             each_row(Restore<Real, Values>{x(), g(), vector(at_x_base), vector(at_g_base), &f(), request.number});
@@ -89,7 +90,7 @@ template <class Real, class Team, class ShapeOf = Shape> class SmallSweeps {
             answer.number = norm(MeasureProjectedGradient<Real, Values>{x(), g(), box_});
             break;
         case Verb::truncation:
-            if constexpr (has_bounds<ShapeOf>) answer.number = truncation(state.direction(), state.coefficients());
+            if constexpr (has_bounds<ShapeOf>) answer.number = truncation(state.direction(), coefficients(state));
             break;
         case Verb::crossed: // which a state of known size has at hand, as the next
             if constexpr (known_pairs<ShapeOf> == 0)
@@ -114,6 +115,8 @@ template <class Real, class Team, class ShapeOf = Shape> class SmallSweeps {
         team_.sync();
     }
 
+    // Of the direction.
+    CUDA_OPT_HD double *coefficients() const { return coefficients_; }
     // What the lane that lets the state advance has of the rows, alone: the sums of the last inner products; the
     // largest step along d; the breakpoints in (lo, hi] of the panel of those products; these over the free variables
     // at its threshold.
@@ -155,6 +158,10 @@ template <class Real, class Team, class ShapeOf = Shape> class SmallSweeps {
     CUDA_OPT_HD void form_free_gram(const PanelRequest &request) const; // small_inner_products.hpp
 
   private:
+    CUDA_OPT_HD const double *coefficients(const StateOf<typename ShapeOf::Kind> &state) const {
+        if constexpr (serves_metrics<ShapeOf>) return state.coefficients();
+        else return coefficients_;
+    }
     CUDA_OPT_HD int pairs_of(const PanelRequest &panel) const { return is_full(shape_) ? shape_.m : panel.pairs; }
     // Products formed by one thread in few passes, on a device, where it waits for memory.
     static constexpr bool bands = Team::width == 1 && on_device && panel::columns(known_pairs<ShapeOf>) <= 12;
@@ -291,7 +298,8 @@ template <class Real, class Team, class ShapeOf = Shape> class SmallSweeps {
     Head *head_;
     Values vectors_;
     Told *told_;
-    double *leading_, *free_gram_ = nullptr, *older_steps_ = nullptr, *breakpoints_ = nullptr, *entries_ = nullptr;
+    double *leading_, *coefficients_, *free_gram_ = nullptr, *older_steps_ = nullptr, *breakpoints_ = nullptr,
+                                      *entries_ = nullptr;
     CrossedVariable *crossed_ = nullptr;
     int *free_ = nullptr;
 };

@@ -25,7 +25,8 @@ constexpr int blocks_of_threads(int n) { return n <= 10 ? 2 : 3; }
 // that are at the same place load and store together.
 template <class Shape, template <class> class Data, class Real, class Functor>
 __global__ void __launch_bounds__(threads_of_block, blocks_of_threads(Shape::n))
-    solve_by_threads(Functor functor, Data<Real> data, Settings settings, unsigned long long *next) {
+    solve_by_threads(Functor functor, Data<Real> data, const __grid_constant__ Settings settings,
+                     unsigned long long *next) {
     alignas(16) unsigned char working[working_bytes(Shape{})];
     alignas(16) unsigned char vectors[vectors_bytes<Real>(Shape{})];
     solve_in_turn<Shape, Metric::one_number>(OneThread{}, functor, data, settings, in_one_piece(Shape{}, working),
@@ -37,7 +38,8 @@ __global__ void __launch_bounds__(threads_of_block, blocks_of_threads(Shape::n))
 template <class Shape, template <class> class Data, class Real, class Functor>
 __global__ void __launch_bounds__((near_warps_meet<Shape> ? most_near_warps : 1) * Warp::width,
                                   near_warps_meet<Shape> ? 1 : most_near_warps)
-    solve_near_by_threads(Functor functor, Data<Real> data, Settings settings, unsigned long long *next) {
+    solve_near_by_threads(Functor functor, Data<Real> data, const __grid_constant__ Settings settings,
+                          unsigned long long *next) {
     extern __shared__ __align__(16) unsigned char cuda_opt_batch_shared[];
     alignas(16) unsigned char vectors[vectors_bytes<Real>(Shape{})];
     alignas(16) unsigned char far[far_bytes(Shape{})];
@@ -51,8 +53,8 @@ __global__ void __launch_bounds__((near_warps_meet<Shape> ? most_near_warps : 1)
 template <class Shape, int64_t metric, template <class> class Data, class Real, class Functor>
 __global__ void __launch_bounds__((warps_meet<Shape, Real> ? most_warps_of_block : warps_of_block) * Warp::width,
                                   warps_meet<Shape, Real> ? 1 : blocks_of_warps<Shape, Real>())
-    solve_by_warps(Functor functor, Data<Real> data, Settings settings, unsigned long long *next,
-                   unsigned char *slots) {
+    solve_by_warps(Functor functor, Data<Real> data, const __grid_constant__ Settings settings,
+                   unsigned long long *next, unsigned char *slots) {
     extern __shared__ __align__(16) unsigned char cuda_opt_batch_shared[];
     constexpr int64_t bytes = bytes_of_warp<Shape, Real>;
     const int warp = static_cast<int>(threadIdx.x) / Warp::width, warps = static_cast<int>(blockDim.x) / Warp::width;

@@ -19,7 +19,7 @@ struct NoMeeting {
 };
 
 // Problem after problem, as take() gives them, until it gives none: one loop, so that the threads of a warp, each with
-// a problem of its own, meet in it whatever their problems are at.
+// a problem of its own, meet in it whatever their problems are at. settings: for_small_problems().
 #ifdef __CUDACC__
 #pragma nv_exec_check_disable // take() of a host is called on a host alone
 #endif
@@ -39,7 +39,7 @@ CUDA_OPT_HD_INLINE void solve_in_turn(const Team &team, const Functor &functor, 
         bool evaluates = !starts;
         if (starts) {
             problem.begin();
-            if (team.lane() == 0) problem.set(settings, metric);
+            if (team.lane() == 0) problem.set(settings);
             for (int i = team.lane(); i < n; i += Team::width) problem.x()[i] = row[i];
             team.sync();
             evaluates = problem.start();

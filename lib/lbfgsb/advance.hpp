@@ -65,7 +65,8 @@ CUDA_OPT_HD_INLINE Turn StateOf<Kind>::take(Turn turn, const Answer &answer, con
     case Turn::follow_cauchy:
     case Turn::minimise_subspace:
         if constexpr (asks_for_rows) {
-            if (turn == Turn::minimise_subspace) return minimise_subspace(cauchy_, *answer.sums);
+            if (turn == Turn::minimise_subspace)
+                return minimise_subspace(cauchy_, *answer.sums, subspace_.coefficients());
             return follow_cauchy(cauchy_.resume(memory_, memory_.middle(), *answer.sums, answer.crossed));
         }
         break;
@@ -143,7 +144,7 @@ template <class Kind> CUDA_OPT_HD_INLINE Turn StateOf<Kind>::ask_products(Stage 
     asked_ = panel;
     metric_.ask({});
     if constexpr (serves_metrics)
-        asked_.single = settings.product_bits == 32 && memory_.plain() && memory_.fits_single_precision(n_);
+        asked_.single = settings().product_bits == 32 && memory_.plain() && memory_.fits_single_precision(n_);
     return ask(next, Verb::inner_products);
 }
 
@@ -190,8 +191,8 @@ template <class Kind> CUDA_OPT_HD_CALL inline int StateOf<Kind>::finish_pair() {
 
 // Pairs that a warm start brings may be of another metric, whose diagonal is there no longer.
 template <class Kind> CUDA_OPT_HD_CALL inline Turn StateOf<Kind>::check_start() {
-    if (metric_at_work_ != settings.metric) metric_.clear();
-    metric_at_work_ = settings.metric;
+    if (metric_at_work_ != settings().metric) metric_.clear();
+    metric_at_work_ = settings().metric;
     return ask(Stage::start_checked, Verb::check_start);
 }
 
@@ -283,7 +284,7 @@ template <class Kind> CUDA_OPT_HD_CALL inline Turn StateOf<Kind>::judge_first(do
 }
 
 template <class Kind> CUDA_OPT_HD_INLINE Turn StateOf<Kind>::report_iterate() {
-    if (!settings.report_iterates) return Turn::judge_iterate;
+    if (!settings().report_iterates) return Turn::judge_iterate;
     event = {EventKind::iterate_reached, {results.iterations}, {results.f, results.pg_norm2}};
     return ask_caller(Stage::iterate, CUDA_OPT_NEW_ITERATE);
 }
@@ -294,7 +295,7 @@ template <class Kind> CUDA_OPT_HD_INLINE Turn StateOf<Kind>::judge_iterate() {
     // the solve ends here all the same.
     constexpr int most_postponed = 10;
     constexpr int most_in_vain = 1000;
-    const bool nothing_falls = settings.robust && in_vain_ >= most_in_vain;
+    const bool nothing_falls = settings().robust && in_vain_ >= most_in_vain;
     if (const int test = stopping_test()) {
         const bool postpones = best_is_aside_ && test != CUDA_OPT_FACTR && results.pg_norm_max > 0 &&
                                postponed_ < most_postponed && !nothing_falls;

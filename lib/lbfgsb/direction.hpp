@@ -10,14 +10,14 @@ namespace cudaopt {
 // Whether the caller is asked for a diagonal at this iterate, or the last one still holds there.
 template <class Kind> CUDA_OPT_HD_INLINE bool StateOf<Kind>::diagonal_is_due(int64_t iterate) const {
     if (!callers_metric()) return false;
-    const int64_t every = settings.diagonal_every;
+    const int64_t every = settings().diagonal_every;
     return diagonal_supplied_at_ < 0 || (every > 0 && iterate - diagonal_supplied_at_ >= every);
 }
 
 // One that is supplied at every iterate is H_0 itself. One that holds is scaled by the newest pair, as theta I is: the
 // curvature along the last steps changes from iterate to iterate. 0: that of the pair.
 template <class Kind> CUDA_OPT_HD_INLINE double StateOf<Kind>::callers_theta() const {
-    return settings.diagonal_every == 1 || memory_.pairs() == 0 ? 1 : 0;
+    return settings().diagonal_every == 1 || memory_.pairs() == 0 ? 1 : 0;
 }
 
 template <class Kind> CUDA_OPT_HD_CALL inline Turn StateOf<Kind>::take_diagonal() {
@@ -36,8 +36,8 @@ template <class Kind> CUDA_OPT_HD_CALL inline Turn StateOf<Kind>::judge_diagonal
 template <class Kind> CUDA_OPT_HD_INLINE Turn StateOf<Kind>::begin_direction() {
     const FirstStep first = fresh_start_ ? first_step() : FirstStep{1, 1};
     if (fresh_start_) memory_.set_scale(first.theta);
-    else if (memory_.pairs() == 0 && !settings.robust) memory_.set_scale(1);
-    direction_.step = least(first.step, settings.step_max);
+    else if (memory_.pairs() == 0 && !settings().robust) memory_.set_scale(1);
+    direction_.step = least(first.step, settings().step_max);
     direction_.truncate = false;
     return products_hold_ ? Turn::begin_cauchy : ask_model();
 }
@@ -63,7 +63,7 @@ template <class Kind> CUDA_OPT_HD_CALL inline FirstStep StateOf<Kind>::first_ste
     const double in_f = least(rounding_level * f / norm, 1.0), in_x = few_digits * x;
     const double wanted = greatest(greatest(in_f, in_x), x_tells ? least(length, far * x) : length);
     const double theta = norm / wanted;
-    const bool changed = learns() || (settings.robust && wanted != length);
+    const bool changed = learns() || (settings().robust && wanted != length);
     return (changed || !bounded()) && is_normal(theta) && is_normal(1 / theta) ? FirstStep{theta, 1} : classical;
 }
 
@@ -116,7 +116,7 @@ CUDA_OPT_HD_INLINE Turn StateOf<Kind>::begin_cauchy(const PanelProducts &sums, [
     const auto begin = [&](auto &cauchy, auto &middle) { // M is the Cauchy point's alone
         if constexpr (Kind::bounds)
             if (bounded() && !memory_.factor(middle)) return CauchyTurn::breakdown;
-        return cauchy.begin(memory_, middle, along_path, sums, bounded(), settings.approximate_cauchy);
+        return cauchy.begin(memory_, middle, along_path, sums, bounded(), settings().approximate_cauchy);
     };
     if constexpr (asks_for_rows) {
         return follow_cauchy(begin(cauchy_, memory_.middle()));
@@ -126,7 +126,7 @@ CUDA_OPT_HD_INLINE Turn StateOf<Kind>::begin_cauchy(const PanelProducts &sums, [
             CauchyTurn turn = begin(cauchy, middle);
             if constexpr (Kind::bounds)
                 while (turn == CauchyTurn::asks) turn = cauchy.resume(memory_, middle, sums, cauchy.answer(rows));
-            return turn == CauchyTurn::breakdown ? break_down() : minimise_subspace(cauchy, sums);
+            return turn == CauchyTurn::breakdown ? break_down() : minimise_subspace(cauchy, sums, rows.coefficients());
         };
         if constexpr (Kind::keeps_search) {
             return search(cauchy_);
@@ -147,12 +147,12 @@ template <class Kind> CUDA_OPT_HD_INLINE Turn StateOf<Kind>::follow_cauchy(Cauch
 
 template <class Kind>
 CUDA_OPT_HD_INLINE Turn StateOf<Kind>::minimise_subspace(const CauchySearchOf<Kind> &cauchy,
-                                                         [[maybe_unused]] const PanelProducts &sums) {
+                                                         [[maybe_unused]] const PanelProducts &sums, double *q) {
     const CauchyPoint &point = cauchy.point();
     const bool all_free = !bounded() || point.free_variables == static_cast<double>(n_);
     const double *free_gram = nullptr;
     if constexpr (Kind::bounds) free_gram = cauchy.free_gram(sums);
-    if ((all_free || point.free_variables > 0) && !subspace_.minimise(memory_, cauchy, free_gram, all_free))
+    if ((all_free || point.free_variables > 0) && !subspace_.minimise(memory_, cauchy, free_gram, all_free, q))
         return break_down();
 
     if (!remakes_for_truncation()) { // else they have been counted
@@ -184,7 +184,7 @@ template <class Kind> CUDA_OPT_HD_CALL inline Turn StateOf<Kind>::break_down() {
 
 // Drop the memory. What it learned of the scale of f and x stays, unless version 3.0 is followed.
 template <class Kind> CUDA_OPT_HD_CALL inline void StateOf<Kind>::refresh() {
-    memory_.drop_pairs(settings.robust);
+    memory_.drop_pairs(settings().robust);
     metric_.forget();
     pair_unfinished_ = products_hold_ = remakes_for_truncation_ = false;
     results.refreshes++;

@@ -9,16 +9,16 @@ namespace cudaopt {
 // The test that holds at the iterate, or 0.
 template <class Kind> CUDA_OPT_HD_INLINE int StateOf<Kind>::stopping_test() const {
     const Results &r = results;
-    if (r.f <= settings.f_target) return CUDA_OPT_F_TARGET;
-    if (!exhausted_ && r.pg_norm2 < settings.eps * greatest(1.0, r.x_norm2)) return CUDA_OPT_EPS;
+    if (r.f <= settings().f_target) return CUDA_OPT_F_TARGET;
+    if (!exhausted_ && r.pg_norm2 < settings().eps * greatest(1.0, r.x_norm2)) return CUDA_OPT_EPS;
     // Also when pgtol is off and the projected gradient is 0: nothing is left to do.
-    if (r.pg_norm_max <= settings.pgtol) return CUDA_OPT_PGTOL;
-    if (settings.factr > 0 && r.iterations > 0 && f_previous_ - r.f <= least_decrease()) return CUDA_OPT_FACTR;
+    if (r.pg_norm_max <= settings().pgtol) return CUDA_OPT_PGTOL;
+    if (settings().factr > 0 && r.iterations > 0 && f_previous_ - r.f <= least_decrease()) return CUDA_OPT_FACTR;
     return 0;
 }
 
 template <class Kind> CUDA_OPT_HD_INLINE double StateOf<Kind>::least_decrease() const {
-    return settings.factr * machine_epsilon * greatest(greatest(std::fabs(f_previous_), std::fabs(results.f)), 1.0);
+    return settings().factr * machine_epsilon * greatest(greatest(std::fabs(f_previous_), std::fabs(results.f)), 1.0);
 }
 
 template <class Kind> CUDA_OPT_HD_CALL inline Turn StateOf<Kind>::converge(int test) {
@@ -34,7 +34,7 @@ template <class Kind> CUDA_OPT_HD_CALL inline Turn StateOf<Kind>::converge(int t
 
 // The code of the limit that is reached, or 0.
 template <class Kind> CUDA_OPT_HD_INLINE int StateOf<Kind>::limit_reached(bool at_iterate) const {
-    const Settings &s = settings;
+    const Settings &s = settings();
     if (at_iterate && s.max_iterations > 0 && results.iterations >= s.max_iterations) return CUDA_OPT_ITERATION_LIMIT;
     if (s.max_evaluations > 0 && results.evaluations >= s.max_evaluations) return CUDA_OPT_EVALUATION_LIMIT;
     if (s.max_seconds > 0 && seconds_ >= s.max_seconds) return CUDA_OPT_TIME_LIMIT;
@@ -112,15 +112,15 @@ template <class Kind> CUDA_OPT_HD_CALL inline void StateOf<Kind>::tell_end() {
     const auto numbers = [&](double a, double b, double c = 0, double d = 0) {
         event.numbers[0] = a, event.numbers[1] = b, event.numbers[2] = c, event.numbers[3] = d;
     };
-    const double eps_bound = settings.eps * greatest(1.0, r.x_norm2);
+    const double eps_bound = settings().eps * greatest(1.0, r.x_norm2);
     switch (end_why_) {
-    case EventKind::f_target_reached: return numbers(r.f, settings.f_target);
+    case EventKind::f_target_reached: return numbers(r.f, settings().f_target);
     case EventKind::eps_reached: return numbers(r.pg_norm2, eps_bound);
-    case EventKind::pgtol_reached: return numbers(r.pg_norm_max, settings.pgtol);
+    case EventKind::pgtol_reached: return numbers(r.pg_norm_max, settings().pgtol);
     case EventKind::factr_reached: return numbers(early.numbers[0], early.numbers[1]);
-    case EventKind::iteration_limit_reached: integers(settings.max_iterations, 0); return numbers(r.f, r.pg_norm2);
-    case EventKind::evaluation_limit_reached: integers(settings.max_evaluations, 0); return numbers(r.f, r.pg_norm2);
-    case EventKind::time_limit_reached: return numbers(settings.max_seconds, early.numbers[0], r.f, r.pg_norm2);
+    case EventKind::iteration_limit_reached: integers(settings().max_iterations, 0); return numbers(r.f, r.pg_norm2);
+    case EventKind::evaluation_limit_reached: integers(settings().max_evaluations, 0); return numbers(r.f, r.pg_norm2);
+    case EventKind::time_limit_reached: return numbers(settings().max_seconds, early.numbers[0], r.f, r.pg_norm2);
     case EventKind::not_finite_at_start: integers(n_, 0); return numbers(r.f, early.numbers[1]);
     case EventKind::not_finite_after_cuts: integers(cuts_in_a_row_, 0); return numbers(line_.step(), r.f);
     case EventKind::nothing_has_fallen: integers(in_vain_, 0); return numbers(r.f, r.pg_norm2);
@@ -135,7 +135,7 @@ template <class Kind> CUDA_OPT_HD_CALL inline void StateOf<Kind>::tell_end() {
     case EventKind::stopped_while_waiting:
     case EventKind::time_limit_while_waiting:
         integers(r.iterations, r.evaluations);
-        return numbers(settings.max_seconds, early.numbers[0]);
+        return numbers(settings().max_seconds, early.numbers[0]);
     default: return;
     }
 }

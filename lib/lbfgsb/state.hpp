@@ -125,11 +125,24 @@ template <class Kind> class StateOf {
         return {panel_asked(), stage_ == Stage::cauchy ? MetricUpdate{} : metric_.asked()};
     }
     CUDA_OPT_HD const DirectionRequest &direction() const { return direction_; } // without the coefficients
+    // Those of a state of known size stand with the rows.
     CUDA_OPT_HD const double *coefficients() const { return subspace_.coefficients(); }
     CUDA_OPT_HD DirectionRequest direction_asked() const {
         DirectionRequest request = direction_;
         request.coefficients = coefficients();
         return request;
+    }
+
+    // The state's own, or, where its size is known, those of all problems alike, which stand elsewhere: they are to be
+    // set whenever it is taken up.
+    CUDA_OPT_HD const Settings &settings() const {
+        if constexpr (owns_settings) return settings_;
+        else return *settings_;
+    }
+    CUDA_OPT_HD Settings &own_settings() { return settings_; }
+    CUDA_OPT_HD void set(const Settings &settings) {
+        if constexpr (owns_settings) settings_ = settings;
+        else settings_ = &settings;
     }
 
     CUDA_OPT_HD Stage stage() const { return stage_; }
@@ -175,18 +188,18 @@ template <class Kind> class StateOf {
     }
     // Where the sums of a direction come with it, lasting_bytes(m) of a state that waits for the caller are all that is
     // kept; behind them stands what each model has anew, and, where the size is known, what each call brings or
-    // overwrites: settings are to be given again.
-    static constexpr int64_t passing_bytes =
-        Kind::pairs == 0 ? 0
-                         : (Kind::keeps_search ? sizeof(CauchySearchOf<Kind>) : alignof(SubspaceOf<Kind>)) +
-                               sizeof(SubspaceOf<Kind>) + sizeof(Request) + sizeof(PanelRequest) + sizeof(double) +
-                               sizeof(Event) + sizeof(Settings);
+    // overwrites.
+    static constexpr int64_t passing_bytes = Kind::pairs == 0
+                                                 ? 0
+                                                 : (Kind::keeps_search ? sizeof(CauchySearchOf<Kind>) : 0) +
+                                                       alignof(Request) + sizeof(Request) + sizeof(PanelRequest) +
+                                                       sizeof(double) + sizeof(Event) + sizeof(const Settings *);
     CUDA_OPT_HD void lose_what_passes() { memory_.lose_what_passes(); }
 
   private:
     friend StateOf *make_state<Kind>(void *block, int64_t n, int m, bool full);
     using LimitedMemory = LimitedMemoryOf<Kind>;
-    static constexpr bool serves_metrics = Kind::pairs == 0;
+    static constexpr bool serves_metrics = Kind::pairs == 0, owns_settings = Kind::pairs == 0;
     // Else they are at hand.
     static constexpr bool asks_for_rows = Kind::pairs == 0;
 
@@ -226,8 +239,8 @@ template <class Kind> class StateOf {
 
     // direction.hpp: the model's minimiser along the projected path and in the subspace.
     CUDA_OPT_HD bool remakes_for_truncation() const { return serves_metrics && remakes_for_truncation_; }
-    CUDA_OPT_HD bool callers_metric() const { return serves_metrics && settings.metric == Metric::callers; }
-    CUDA_OPT_HD bool learns() const { return serves_metrics && settings.metric == Metric::learned; }
+    CUDA_OPT_HD bool callers_metric() const { return serves_metrics && settings().metric == Metric::callers; }
+    CUDA_OPT_HD bool learns() const { return serves_metrics && settings().metric == Metric::learned; }
     CUDA_OPT_HD bool diagonal_is_due(int64_t iterate) const;
     CUDA_OPT_HD bool diagonal_will_hold() const { return callers_metric() && !diagonal_is_due(results.iterations + 1); }
     CUDA_OPT_HD double callers_theta() const;
@@ -246,7 +259,7 @@ template <class Kind> class StateOf {
     CUDA_OPT_HD void observe_pair(const PanelProducts &sums);
     template <class Rows> CUDA_OPT_HD Turn begin_cauchy(const PanelProducts &sums, const Rows &rows);
     CUDA_OPT_HD Turn follow_cauchy(CauchyTurn search);
-    CUDA_OPT_HD Turn minimise_subspace(const CauchySearchOf<Kind> &cauchy, const PanelProducts &sums);
+    CUDA_OPT_HD Turn minimise_subspace(const CauchySearchOf<Kind> &cauchy, const PanelProducts &sums, double *q);
     CUDA_OPT_HD Turn break_down();
     CUDA_OPT_HD void refresh();
     CUDA_OPT_HD void use_stored_pairs();
@@ -282,7 +295,7 @@ template <class Kind> class StateOf {
     CUDA_OPT_HD Turn converge(int test);
     CUDA_OPT_HD int limit_reached(bool at_iterate) const;
     CUDA_OPT_HD Turn end_at_limit(int code);
-    CUDA_OPT_HD bool logs() const { return settings.log_frequency >= 0; }
+    CUDA_OPT_HD bool logs() const { return settings().log_frequency >= 0; }
     CUDA_OPT_HD Turn end(int code, EventKind why);
     CUDA_OPT_HD Turn settle();
     CUDA_OPT_HD void tell_end();
@@ -342,14 +355,12 @@ template <class Kind> class StateOf {
     LimitedMemoryOf<Kind> memory_;
     // From here on: see passing_bytes.
     std::conditional_t<Kind::keeps_search, CauchySearchOf<Kind>, dense::Nothing> cauchy_;
-    SubspaceOf<Kind> subspace_;
+    SubspaceOf<Kind> subspace_{};
     Request request_{};    // the last one
     PanelRequest asked_{}; // the last inner products but the Cauchy search's
     double seconds_ = 0;   // since the solve began, if there is a limit to them
     Event told_early_;     // numbers of the end that settle() changes
-
-  public:
-    Settings settings;
+    std::conditional_t<owns_settings, Settings, const Settings *> settings_{};
 };
 
 using State = StateOf<AnyKind>;

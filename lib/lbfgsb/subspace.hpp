@@ -26,11 +26,11 @@ template <class Kind> class SubspaceOf {
     }
 
     // free_gram: the panel's products over the free variables, where these are not all. False: breakdown of the
-    // factorisation, or a coefficient is not finite. Otherwise coefficients() holds q in panel order.
+    // factorisation, or a coefficient is not finite. Otherwise q receives the coefficients, in panel order.
     CUDA_OPT_HD bool minimise(LimitedMemoryOf<Kind> &memory, const CauchySearchOf<Kind> &cauchy,
-                              const double *free_gram, bool all_free) {
+                              const double *free_gram, bool all_free, double *q) {
         if (memory.pairs() == 0) {
-            dense::fill(q_.data(), panel::columns(memory.model_pairs()), 0);
+            dense::fill(q, panel::columns(memory.model_pairs()), 0);
             return true;
         }
         dense::Room<2 * fixed_m> room(v_);
@@ -50,14 +50,16 @@ template <class Kind> class SubspaceOf {
         for (int i = 0; i < size; i++)
             if (!is_finite(v[i])) solved = false;
         if (!solved) return false;
-        memory.to_panel(v, q_.data());
+        memory.to_panel(v, q);
         return true;
     }
+    // A place for q, where its size is not known.
+    CUDA_OPT_HD double *coefficients() { return q_.data(); }
     CUDA_OPT_HD const double *coefficients() const { return q_.data(); }
 
   private:
     dense::KeptRoom<fixed_m> v_;
-    dense::Array<fixed_m == 0 ? 0 : panel::columns(fixed_m)> q_;
+    dense::KeptRoom<fixed_m> q_;
 };
 
 using Subspace = SubspaceOf<AnyKind>;

@@ -86,20 +86,21 @@ template <class Kind> CUDA_OPT_HD_CALL inline Turn StateOf<Kind>::replace_direct
 // f has fallen. Not where the path of version 3.0 is followed.
 template <class Kind>
 CUDA_OPT_HD_INLINE bool StateOf<Kind>::satisfies_weak_wolfe(double step, double f, double slope) const {
-    return learns() && f <= f_base_ + settings.ftol * step * slope_base_ && slope >= settings.gtol * slope_base_;
+    return learns() && f <= f_base_ + settings().ftol * step * slope_base_ && slope >= settings().gtol * slope_base_;
 }
 
 // Where f differs by no more than its rounding errors, slopes still tell (Hager and Zhang, SIAM J. Optim. 16 (2005)
 // 170, section 2: the approximate Wolfe conditions). The lowest f is the measure, so that f cannot creep up.
 template <class Kind> CUDA_OPT_HD_INLINE bool StateOf<Kind>::satisfies_approximate_wolfe(double f, double slope) const {
-    return settings.robust && f <= f_best_ + rounding_level * std::fabs(f_best_) &&
-           slope >= settings.gtol * slope_base_ && slope <= steepest_ascent_accepted * -slope_base_;
+    return settings().robust && f <= f_best_ + rounding_level * std::fabs(f_best_) &&
+           slope >= settings().gtol * slope_base_ && slope <= steepest_ascent_accepted * -slope_base_;
 }
 
 // In the box the longest step is that which d allows; from a fresh start 1. It costs a sweep, and most searches end
 // with the first step, or go back from there: until it matters, it is taken to be the first.
 template <class Kind> CUDA_OPT_HD_INLINE void StateOf<Kind>::start_line_search() {
-    SearchTolerances tolerances{settings.ftol, settings.gtol, settings.xtol, settings.step_min, settings.step_max};
+    SearchTolerances tolerances{settings().ftol, settings().gtol, settings().xtol, settings().step_min,
+                                settings().step_max};
     longest_step_open_ = bounded() && !fresh_start_;
     if (bounded())
         tolerances.step_max =
@@ -112,7 +113,7 @@ template <class Kind> CUDA_OPT_HD_INLINE void StateOf<Kind>::start_line_search()
 }
 
 template <class Kind> CUDA_OPT_HD_INLINE void StateOf<Kind>::know_longest_step(double longest) {
-    line_.lengthen(greatest(least(settings.step_max, longest), direction_.step));
+    line_.lengthen(greatest(least(settings().step_max, longest), direction_.step));
     longest_step_open_ = false;
 }
 
@@ -120,7 +121,7 @@ template <class Kind> CUDA_OPT_HD_INLINE void StateOf<Kind>::know_longest_step(d
 template <class Kind> CUDA_OPT_HD_INLINE bool StateOf<Kind>::longest_step_matters(double f, double slope) const {
     return bounded() && longest_step_open_ && !returning_ && !line_.meets_both(f, slope) &&
            !satisfies_weak_wolfe(line_.step(), f, slope) && !satisfies_approximate_wolfe(f, slope) &&
-           (!asks_for_rows || line_.goes_on_otherwise(greatest(settings.step_max, direction_.step), f, slope));
+           (!asks_for_rows || line_.goes_on_otherwise(greatest(settings().step_max, direction_.step), f, slope));
 }
 
 template <class Kind>
@@ -150,7 +151,7 @@ CUDA_OPT_HD_INLINE Turn StateOf<Kind>::advance_line_search(const PanelProducts &
         results.line_search_info = info_code(SearchVerdict::converged);
         return Turn::accept;
     }
-    if (verdict == SearchVerdict::evaluate && search_evaluations_ < settings.evaluations_per_search) {
+    if (verdict == SearchVerdict::evaluate && search_evaluations_ < settings().evaluations_per_search) {
         if (const int code = limit_reached(false)) return end_at_limit(code);
         return try_step(line_.step());
     }
@@ -167,7 +168,7 @@ template <class Kind> CUDA_OPT_HD_INLINE Turn StateOf<Kind>::try_step(double ste
 // f or g is not finite at the trial point.
 template <class Kind> CUDA_OPT_HD_CALL inline Turn StateOf<Kind>::backtrack() {
     if (returning_) return fail_search(SearchFailure::lower_not_found_again);
-    if (cuts_in_a_row_ >= settings.max_cuts) {
+    if (cuts_in_a_row_ >= settings().max_cuts) {
         if (reached_ != 0) return converge(reached_);
         return end(CUDA_OPT_NOT_FINITE, EventKind::not_finite_after_cuts);
     }
@@ -183,11 +184,11 @@ template <class Kind> CUDA_OPT_HD_CALL inline Turn StateOf<Kind>::backtrack() {
 // with the best that it knows); else the lowest point seen, which version 3.0 does not go back to. That version takes a
 // warning's step where f is the same, too, and factr, of whatever size, ends the solve there.
 template <class Kind> CUDA_OPT_HD_CALL inline Turn StateOf<Kind>::exhaust_search(double f, bool warned) {
-    exhausted_ = settings.robust && !warned;
-    if (warned && f < f_base_ && (!settings.robust || f <= line_.lowest_phi())) return Turn::accept;
-    if (warned && f == f_base_ && !settings.robust && settings.factr > 0) return Turn::accept;
+    exhausted_ = settings().robust && !warned;
+    if (warned && f < f_base_ && (!settings().robust || f <= line_.lowest_phi())) return Turn::accept;
+    if (warned && f == f_base_ && !settings().robust && settings().factr > 0) return Turn::accept;
     if (!(line_.lowest_phi() < f_base_)) return fail_search(SearchFailure::nothing_lower);
-    if (!settings.robust) return fail_search(SearchFailure::lower_not_accepted);
+    if (!settings().robust) return fail_search(SearchFailure::lower_not_accepted);
     if (f <= line_.lowest_phi()) return Turn::accept;
     if (const int code = limit_reached(false)) return end_at_limit(code);
     returning_ = true;
@@ -286,16 +287,16 @@ template <class Kind> CUDA_OPT_HD_CALL inline Turn StateOf<Kind>::fail_search(Se
 // nor ||P g|| has fallen by a tenth since the last refresh that such a failure led to, four are tried at most.
 template <class Kind> CUDA_OPT_HD_CALL inline Turn StateOf<Kind>::after_failure() {
     if (reached_ != 0) return converge(reached_);
-    const double share = settings.robust ? progress_share : 0;
+    const double share = settings().robust ? progress_share : 0;
     const bool progress = f_base_ < f_refreshed_ - share * std::fabs(f_refreshed_) ||
                           results.pg_norm2 < (1 - share) * pg_refreshed_ || f_refreshed_ == infinity;
     if (progress) {
         refreshes_in_vain_ = 0;
-        f_refreshed_ = settings.robust ? least(f_base_, f_refreshed_) : f_base_;
-        pg_refreshed_ = settings.robust ? least(results.pg_norm2, pg_refreshed_) : results.pg_norm2;
+        f_refreshed_ = settings().robust ? least(f_base_, f_refreshed_) : f_base_;
+        pg_refreshed_ = settings().robust ? least(results.pg_norm2, pg_refreshed_) : results.pg_norm2;
     }
     const bool keep_scale = memory_.pairs() > 0 && refreshes_in_vain_ % 2 == 0;
-    if (fresh_start_ || refreshes_in_vain_ == most_refreshes_in_vain || !(keep_scale || settings.robust)) {
+    if (fresh_start_ || refreshes_in_vain_ == most_refreshes_in_vain || !(keep_scale || settings().robust)) {
         switch (failure_) {
         case SearchFailure::no_descent: return end(CUDA_OPT_LINE_SEARCH_FAILED, EventKind::no_descent);
         case SearchFailure::nothing_lower: return end(CUDA_OPT_LINE_SEARCH_FAILED, EventKind::nothing_lower);

@@ -22,8 +22,8 @@ class Solver {
     // bits: of the caller's vectors
     Solver(int64_t n, int m, int bits, int backend, int device, MakeSweeps make_sweeps);
 
-    Settings &settings() { return state_->settings; }
-    const Settings &settings() const { return state_->settings; }
+    Settings &settings() { return state_->own_settings(); }
+    const Settings &settings() const { return state_->settings(); }
     const Results &results() const { return state_->results; }
     const State &state() const { return *state_; }
     int64_t dimension() const { return state_->n(); } // all variables

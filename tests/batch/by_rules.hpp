@@ -9,9 +9,11 @@ namespace batch_test {
 // each(count, rule): rule(team, k, working) for each k, with working_bytes(shape). diagonal: one row for all, or NULL.
 // last_round: all end there, as stopped; 0: none of them.
 template <int n, class Real, class ShapeOf, class Each>
-Left<Real> by_rules(const Data<Real> &data, const ShapeOf &shape, const cudaopt::Settings &settings, bool packed,
+Left<Real> by_rules(const Data<Real> &data, const ShapeOf &shape, const cudaopt::Settings &chosen, bool packed,
                     const Real *diagonal, int last_round, const Each &each) {
     namespace batch = cudaopt::batch;
+    const cudaopt::Settings settings =
+        batch::for_small_problems(chosen, batch::in_metric(shape) ? chosen.metric : cudaopt::Metric::one_number);
     const auto count = static_cast<std::size_t>(data.count);
     const auto doubles = [](int64_t bytes) { return std::vector<double>(static_cast<std::size_t>(bytes / 8 + 1), -7); };
     std::vector<double> blocks = doubles(batch::blocks_bytes<Real>(shape, data.count)),

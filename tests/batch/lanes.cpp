@@ -122,10 +122,11 @@ Left<Real> by_functor(const Data<Real> &data) {
         static_cast<std::size_t>(batch::working_bytes(Shape()) + batch::vectors_bytes<Real>(Shape())) / 8);
     auto *const working = reinterpret_cast<unsigned char *>(memory.data());
     const batch::BatchData<Real> task{data.count, left.x.data(), data.bounds(), left.ends.data()};
+    const Settings settings = batch::for_small_problems(options<Real>().settings, metric);
     int64_t next = 0;
     by_lanes<width>([&](const Lane<width> &lane) {
         batch::solve_in_turn<Shape, metric>(
-            lane, Valleys<n, Real>(), task, options<Real>().settings, batch::in_one_piece(Shape(), working),
+            lane, Valleys<n, Real>(), task, settings, batch::in_one_piece(Shape(), working),
             working + batch::working_bytes(Shape()), [&] { return lane.broadcast(lane.lane() == 0 ? next++ : 0); });
     });
     return left;

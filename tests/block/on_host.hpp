@@ -54,7 +54,7 @@ inline Prepared prepare(const std::string &name, const Problem &problem, int m, 
     job.sweeps = state_doubles;
     job.trail = job.sweeps + PlainSweeps::doubles(machine);
     made.block.resize(static_cast<std::size_t>(job.trail + most_iterates * Trail::doubles_of(problem.n)));
-    cudaopt::make_state(made.block.data(), problem.n, m)->settings = settings;
+    cudaopt::make_state(made.block.data(), problem.n, m)->set(settings);
     const PlainSweeps plain(machine, made.block.data() + job.sweeps);
     for (int i = 0; i < problem.n; i++) {
         plain.x[i] = problem.start(i);

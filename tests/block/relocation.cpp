@@ -86,7 +86,7 @@ struct Caller {
             Answer none;
             if (finish.slot >= 0) sweeps.perform(*state, finish, none);
             begin_anew(true);
-            if (one.deed == Deed::plain_start) state->settings.metric = cudaopt::Metric::one_number;
+            if (one.deed == Deed::plain_start) state->own_settings().metric = cudaopt::Metric::one_number;
         }
         if (due(Deed::restart, at_task)) begin_anew(false);
         return state->advance(answer);

@@ -252,7 +252,7 @@ TEST_CASE("Numbers that are none break the search and the subspace minimisation 
             with_bad(panel::gradient, column, [&] { CHECK(begin(false) == cudaopt::CauchyTurn::breakdown); });
         REQUIRE(begin(true) == cudaopt::CauchyTurn::found);
         const auto minimise = [&] {
-            return subspace.minimise(iterate.memory, cauchy, products.free_gram.data(), false);
+            return subspace.minimise(iterate.memory, cauchy, products.free_gram.data(), false, subspace.coefficients());
         };
         CHECK(minimise());
         for (const int column : {panel::y_column(0), panel::s_column(1)})

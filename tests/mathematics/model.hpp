@@ -36,7 +36,7 @@ class Search {
 
     const cudaopt::CauchyPoint &point() const { return cauchy.point(); }
     bool minimise(cudaopt::LimitedMemory &memory, bool all_free) {
-        return subspace.minimise(memory, cauchy, cauchy.free_gram(*answer.sums), all_free);
+        return subspace.minimise(memory, cauchy, cauchy.free_gram(*answer.sums), all_free, subspace.coefficients());
     }
     cudaopt::DirectionRequest direction() const {
         cudaopt::DirectionRequest request{};
