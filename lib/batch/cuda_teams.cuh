@@ -13,10 +13,12 @@ namespace cudaopt {
 using batch::warps_of_block;
 constexpr int threads_of_block = warps_of_block * batch::Warp::width;
 
+// Rules stay where the launch has put them: a problem's state has its settings from there.
+
 // Warps take problems in turn. working: working_bytes for each warp, in memory of the device; NULL: in shared memory.
 template <class Rule>
 __global__ void __launch_bounds__(threads_of_block, 4)
-    team_kernel(int64_t count, Rule rule, unsigned char *working, int64_t working_bytes) {
+    team_kernel(int64_t count, const __grid_constant__ Rule rule, unsigned char *working, int64_t working_bytes) {
     extern __shared__ __align__(16) unsigned char shared[];
     const int warp = static_cast<int>(threadIdx.x) / batch::Warp::width;
     const int64_t first = int64_t{blockIdx.x} * warps_of_block + warp;
@@ -31,7 +33,7 @@ __global__ void __launch_bounds__(threads_of_block, 4)
 // interleaves, so that threads that are at the same place load and store together. Three blocks of a multiprocessor
 // have registers enough.
 template <class Rule, int bytes_of_thread>
-__global__ void __launch_bounds__(threads_of_block, 3) thread_kernel(int64_t count, Rule rule) {
+__global__ void __launch_bounds__(threads_of_block, 3) thread_kernel(int64_t count, const __grid_constant__ Rule rule) {
     alignas(16) unsigned char working[bytes_of_thread];
     for (int64_t k = int64_t{blockIdx.x} * threads_of_block + threadIdx.x; k < count;
          k += int64_t{gridDim.x} * threads_of_block)
@@ -40,7 +42,7 @@ __global__ void __launch_bounds__(threads_of_block, 3) thread_kernel(int64_t cou
 
 // Likewise, with that memory in the multiprocessor's shared one. A block is a warp.
 template <class Rule, int stride>
-__global__ void __launch_bounds__(batch::Warp::width, 4) near_kernel(int64_t count, Rule rule) {
+__global__ void __launch_bounds__(batch::Warp::width, 4) near_kernel(int64_t count, const __grid_constant__ Rule rule) {
     extern __shared__ __align__(16) unsigned char shared[];
     for (int64_t k = int64_t{blockIdx.x} * batch::Warp::width + threadIdx.x; k < count;
          k += int64_t{gridDim.x} * batch::Warp::width)
