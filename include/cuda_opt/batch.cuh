@@ -237,7 +237,7 @@ class CudaBatch {
         if (count < 1) return cudaSuccess; // a launch of no blocks is an error
         const bool bounded = bounds.exist();
         const int64_t many =
-            bounded && !batch::may_be_near<Shape<true>> ? batch::many_far_problems : batch::many_problems;
+            bounded && n > batch::most_near_within_bounds ? batch::many_far_problems : batch::many_problems;
         const bool by_threads = serves_threads && (options.lanes == 1 ||
                                                    (options.lanes == 0 && n <= batch::most_of_thread && count >= many));
         if (const cudaError_t error = prepare(by_threads, bounded)) return error;

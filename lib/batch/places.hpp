@@ -49,8 +49,9 @@ constexpr int most_of_thread = 32; // variables
 // From so many problems on, threads that have one each are faster than warps: on an H200 the two meet at 3,000 problems
 // of 5 variables, and at 4,000 of 20.
 constexpr int64_t many_problems = 5000;
-// A functor's within bounds, of more variables than may be near: on an H100 they meet at 14,000 of 20.
-constexpr int64_t many_far_problems = 15000;
+// A functor's within bounds, of more variables than may be near there: on an H100 they meet at 30,000 of 32, and with
+// 10 pairs at 7,500 of 20.
+constexpr int64_t many_far_problems = 30000;
 
 template <class ShapeOf> CUDA_OPT_HD constexpr ShapeOf shape_of(Shape shape) {
     if constexpr (ShapeOf::Kind::pairs == 0) return shape;
@@ -226,10 +227,14 @@ template <class ShapeOf> CUDA_OPT_HD Working in_one_piece(const ShapeOf &shape, 
     unsigned char *const answers = working + desk_bytes(shape);
     return {working, answers, answers + answers_bytes(shape)};
 }
-// For few pairs the desk, and without bounds the answers, are so little that they may stand in a multiprocessor's
-// shared memory, from one thread's to the next one's an odd number of 8 bytes, so that threads side by side are in
-// different banks. Two warps of a multiprocessor at least, or it waits more than it saves.
-template <class ShapeOf> inline constexpr bool answers_are_near = !has_bounds<ShapeOf>;
+// For few pairs the desk is so little that it may stand in a multiprocessor's shared memory, from one thread's to the
+// next one's an odd number of 8 bytes, so that threads side by side are in different banks. Two warps of a
+// multiprocessor at least, or it waits more than it saves. The answers stand there, too, but where all that is not near
+// is so little that it stays in a cache, and a warp more of the multiprocessor gains more.
+constexpr int few_variables = 8;
+template <class ShapeOf> inline constexpr bool answers_are_near = !has_bounds<ShapeOf>; // n is not known
+template <int n, int m, class History, bool bounds, bool keeps_search>
+inline constexpr bool answers_are_near<FixedShape<n, m, History, bounds, keeps_search>> = n > few_variables;
 template <class ShapeOf> CUDA_OPT_HD constexpr int64_t near_bytes(const ShapeOf &shape) {
     return desk_bytes(shape) + (answers_are_near<ShapeOf> ? answers_bytes(shape) : 0);
 }
@@ -244,10 +249,12 @@ CUDA_OPT_HD Working in_two_pieces(const ShapeOf &shape, unsigned char *near, uns
     return {near, far, far + answers_bytes(shape)};
 }
 constexpr int fewest_near = 2;
-// Within bounds, of few variables: of more the vectors are what is waited for.
-constexpr int most_near_within_bounds = 10;
+// Within bounds, of not too many variables, or the vectors are what is waited for; and of pairs whose algebra stands in
+// registers.
+constexpr int most_near_within_bounds = 24;
 template <class ShapeOf>
-inline constexpr bool may_be_near = !has_bounds<ShapeOf> || ShapeOf::n <= most_near_within_bounds;
+inline constexpr bool may_be_near =
+    !has_bounds<ShapeOf> || (ShapeOf::n <= most_near_within_bounds && known_pairs<ShapeOf> <= dense::most_in_registers);
 
 // Of a warp that has a functor's problem. Four to a block; in shared memory, if those have room in what a block may
 // have on every device from compute capability 8.0 on.
@@ -268,7 +275,8 @@ template <class ShapeOf, class Real> constexpr int blocks_of_warps() {
 // it may be.
 template <class ShapeOf, class Real>
 inline constexpr bool warps_meet = warps_share<ShapeOf, Real> &&ShapeOf::n <= most_of_thread;
-template <class ShapeOf> inline constexpr bool near_warps_meet = ShapeOf::n <= most_near_within_bounds;
+constexpr int most_near_meeting = 10; // variables
+template <class ShapeOf> inline constexpr bool near_warps_meet = ShapeOf::n <= most_near_meeting;
 constexpr int most_warps_of_block = 16, most_near_warps = 4;
 // Of so many there are, those of a block, from `least` to `most`: all multiprocessors are to have some.
 constexpr int warps_for(int64_t all, int processors, int least, int most) {

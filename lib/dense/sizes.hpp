@@ -22,8 +22,9 @@ template <> struct Known<0> {
 // In the place of what is not there.
 struct Nothing {};
 
-// Loops over so many are unrolled: a system of 2 x 6 rows fills the registers of a device's thread.
-constexpr int most_unrolled = 6;
+// Loops over so many are unrolled. A system of 2 x 6 rows fills the registers of a device's thread; a larger one stands
+// in its memory, at places that the compiler knows.
+constexpr int most_unrolled = 10, most_in_registers = 6;
 template <int number> inline constexpr bool is_unrolled = number > 0 && number <= most_unrolled;
 
 // body(size), where it is told by its type if loops over it are unrolled.

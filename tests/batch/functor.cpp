@@ -84,13 +84,15 @@ TEST_CASE("A functor's batch is that of the C interface", "[batch]") {
         check_host<20, 5, double>(bounded);
         check_host<33, 8, double>(bounded);
         check_host<5, 5, float>(bounded);
-        // By reverse communication a state of any size, full from the start up to m = 6 as the functor's is.
+        // By reverse communication a state of any size, full from the start up to m = 10 as the functor's is.
         check_host<7, 1, double>(bounded);
         check_host<9, 2, double>(bounded);
         check_host<20, 3, double>(bounded);
         check_host<20, 4, double>(bounded);
         check_host<20, 6, double>(bounded);
         check_host<20, 7, double>(bounded);
+        check_host<6, 10, double>(bounded);
+        check_host<9, 11, double>(bounded);
     }
 }
 
@@ -121,6 +123,7 @@ TEST_CASE("A problem may begin on whatever its memory holds", "[batch]") {
         check_memory<20, 5, double>(bounded);
         check_memory<9, 6, float>(bounded);
         check_memory<9, 8, double>(bounded);
+        check_memory<20, 12, double>(bounded);
     }
 }
 

@@ -157,6 +157,7 @@ TEST_CASE("Lanes that are threads come to what one thread comes to", "[batch][th
     check_lanes<9, 4, float>(9, batch::Shape{9, 4});
     check_lanes<20, 4, double>(5, batch::ShapeOfPairs<5>{20});
     check_lanes<33, 32, double>(2, batch::Shape{33, 2});
+    check_lanes<6, 4, double>(5, batch::Shape{6, 12});
     check_lanes<6, 4, double>(5, batch::Shape{6, 5}, Metric::one_number, 7); // ends as stopped
 }
 
@@ -167,6 +168,7 @@ TEST_CASE("A functor's problems by lanes that are threads come to what one threa
         CHECK(same(by_functor<5, 5, 8>(small), on_host<5, 5>(small)));
         CHECK(same(by_functor<20, 5, 8>(data), on_host<20, 5>(data)));
         CHECK(same(by_functor<11, 3, 4>(single), on_host<11, 3>(single)));
+        CHECK(same(by_functor<5, 11, 4>(small), on_host<5, 11>(small)));
         CHECK(same(by_functor<20, 5, 8, Metric::learned>(data), on_host<20, 5, Metric::learned>(data)));
         CHECK(same(by_functor<5, 5, 4, Metric::callers>(small), on_host<5, 5, Metric::callers>(small)));
     }
