@@ -90,18 +90,9 @@ template <class Real, class Team, class ShapeOf = Shape> class SmallSweeps {
             answer.number = norm(MeasureProjectedGradient<Real, Values>{x(), g(), box_});
             break;
         case Verb::truncation:
-            if constexpr (has_bounds<ShapeOf>) answer.number = truncation(state.direction(), coefficients(state));
-            break;
-        case Verb::crossed: // which a state of known size has at hand, as the next
-            if constexpr (known_pairs<ShapeOf> == 0)
-                if (team_.lane() == 0) answer.crossed = crossed(state.panel_asked(), request.lo, request.hi);
-            break;
+        case Verb::crossed:
         case Verb::largest_step:
-            if constexpr (known_pairs<ShapeOf> == 0)
-                answer.number = over_rows<Min>([this](int i, Min &least) {
-                                    const Base at = base(i);
-                                    least.add(largest_step_of_row(at.x, at.d, at.l, at.u));
-                                }).v;
+            if constexpr (has_bounds<ShapeOf>) answer_within_bounds(state, answer);
             break;
         case Verb::check_diagonal:
             if constexpr (serves_metrics<ShapeOf>) answer.index = over_rows<FirstIndex>(FindBadDiagonal<Real>{h()}).v;
@@ -158,6 +149,23 @@ template <class Real, class Team, class ShapeOf = Shape> class SmallSweeps {
     CUDA_OPT_HD void form_free_gram(const PanelRequest &request) const; // small_inner_products.hpp
 
   private:
+    CUDA_OPT_HD_INLINE void answer_within_bounds(const StateOf<typename ShapeOf::Kind> &state, Answer &answer) {
+        if constexpr (known_pairs<ShapeOf> == 0) { // else they are at hand
+            const Request &asked = state.request();
+            if (asked.verb == Verb::crossed) {
+                if (team_.lane() == 0) answer.crossed = crossed(state.panel_asked(), asked.lo, asked.hi);
+                return;
+            }
+            if (asked.verb == Verb::largest_step) {
+                answer.number = over_rows<Min>([this](int i, Min &least) {
+                                    const Base at = base(i);
+                                    least.add(largest_step_of_row(at.x, at.d, at.l, at.u));
+                                }).v;
+                return;
+            }
+        }
+        answer.number = truncation(state.direction(), coefficients(state));
+    }
     CUDA_OPT_HD const double *coefficients(const StateOf<typename ShapeOf::Kind> &state) const {
         if constexpr (serves_metrics<ShapeOf>) return state.coefficients();
         else return coefficients_;

@@ -108,23 +108,10 @@ CUDA_OPT_HD_INLINE Turn StateOf<Kind>::begin_turn(const Answer &answer, const Ro
     case Stage::ending: return settle();
     case Stage::end_logged: stage_ = Stage::ended; return ask_caller(Stage::ended, end_code_);
     case Stage::cauchy:
-        if constexpr (asks_for_rows) return Turn::follow_cauchy;
-        break;
     case Stage::longest_step:
-        if constexpr (asks_for_rows) {
-            know_longest_step(answer.number);
-            return Turn::search;
-        }
-        break;
     case Stage::truncation_ready:
-        if constexpr (Kind::bounds) return prepare_truncation();
-        break;
     case Stage::truncated:
-        if constexpr (Kind::bounds) {
-            direction_.alpha = answer.number;
-            results.truncations++;
-            return Turn::take_direction;
-        }
+        if constexpr (Kind::bounds) return begin_turn_within_bounds(answer);
         break;
     case Stage::ended: break;
     }
@@ -132,6 +119,20 @@ CUDA_OPT_HD_INLINE Turn StateOf<Kind>::begin_turn(const Answer &answer, const Ro
     request_ = {};
     request_.task = CUDA_OPT_MISUSE; // task() stays how the solve ended
     return Turn::asks;
+}
+
+template <class Kind> CUDA_OPT_HD_INLINE Turn StateOf<Kind>::begin_turn_within_bounds(const Answer &answer) {
+    if constexpr (asks_for_rows) {
+        if (stage_ == Stage::cauchy) return Turn::follow_cauchy;
+        if (stage_ == Stage::longest_step) {
+            know_longest_step(answer.number);
+            return Turn::search;
+        }
+    }
+    if (stage_ == Stage::truncation_ready) return prepare_truncation();
+    direction_.alpha = answer.number;
+    results.truncations++;
+    return Turn::take_direction;
 }
 
 template <class Kind> CUDA_OPT_HD inline Turn StateOf<Kind>::ask(Stage next, Verb verb) {

@@ -189,11 +189,10 @@ template <class Kind> class StateOf {
     // Where the sums of a direction come with it, lasting_bytes(m) of a state that waits for the caller are all that is
     // kept; behind them stands what each model has anew, and, where the size is known, what each call brings or
     // overwrites.
-    static constexpr int64_t passing_bytes = Kind::pairs == 0
-                                                 ? 0
-                                                 : (Kind::keeps_search ? sizeof(CauchySearchOf<Kind>) : 0) +
-                                                       alignof(Request) + sizeof(Request) + sizeof(PanelRequest) +
-                                                       sizeof(double) + sizeof(Event) + sizeof(const Settings *);
+    static constexpr int64_t passing_bytes =
+        Kind::pairs == 0 ? 0
+                         : (Kind::keeps_search ? sizeof(CauchySearchOf<Kind>) : 0) + alignof(Request) +
+                               sizeof(Request) + sizeof(PanelRequest) + sizeof(double) + sizeof(Event) + sizeof(void *);
     CUDA_OPT_HD void lose_what_passes() { memory_.lose_what_passes(); }
 
   private:
@@ -206,6 +205,7 @@ template <class Kind> class StateOf {
     enum class SearchFailure { no_descent, nothing_lower, lower_not_accepted, lower_not_found_again };
 
     template <class Rows> CUDA_OPT_HD Turn begin_turn(const Answer &answer, const Rows &rows);
+    CUDA_OPT_HD Turn begin_turn_within_bounds(const Answer &answer);
     template <class Rows> CUDA_OPT_HD Turn take(Turn turn, const Answer &answer, const Rows &rows);
     template <class Rows, int... turns>
     CUDA_OPT_HD void take_in_order(Turn &turn, const Answer &answer, const Rows &rows,
