@@ -116,6 +116,28 @@ TEST_CASE("A functor's batch in a metric is that of the C interface", "[batch]")
     CHECK(evaluations(on_host<20, 5, Metric::learned>(data)) != plain);
 }
 
+namespace {
+struct Counted { // x'x
+    int64_t *calls;
+    template <class Team> double operator()(const Team &, int64_t, const double *x, double *g) const {
+        ++*calls;
+        g[0] = 2 * x[0], g[1] = 2 * x[1];
+        return x[0] * x[0] + x[1] * x[1];
+    }
+};
+} // namespace
+
+TEST_CASE("A start that is refused is not evaluated", "[batch]") {
+    int64_t calls = 0;
+    std::vector<double> x{1, NAN, 0.5, 0.5};
+    const std::vector<double> lower{-1, -1, 1, 0}, upper{2, 2, 0, 1};
+    std::vector<cudaopt::BatchEnd> ends(2);
+    cudaopt::HostBatch<2, 3>().run(Counted{&calls}, 2, x.data(), {lower.data(), upper.data(), true}, ends.data());
+    CHECK(calls == 0);
+    for (const cudaopt::BatchEnd &end : ends) CHECK((end.code == CUDA_OPT_IMPROPER_INPUT && end.evaluations == 0));
+    CHECK((x[0] == 1 && std::isnan(x[1]) && x[2] == 0.5 && x[3] == 0.5));
+}
+
 TEST_CASE("A problem may begin on whatever its memory holds", "[batch]") {
     for (const bool bounded : {false, true}) {
         check_memory<1, 1, double>(bounded);
