@@ -138,6 +138,18 @@ TEST_CASE("A start that is refused is not evaluated", "[batch]") {
     CHECK((x[0] == 1 && std::isnan(x[1]) && x[2] == 0.5 && x[3] == 0.5));
 }
 
+TEST_CASE("A functor is called as often as evaluations are counted", "[batch]") {
+    int64_t calls = 0;
+    std::vector<double> x{1, 2, 0.5, -3};
+    std::vector<cudaopt::BatchEnd> ends(2);
+    cudaopt::BatchOptions options;
+    options.threads = 1;
+    options.settings.report_iterates = true; // which has no effect
+    cudaopt::HostBatch<2, 3>().run(Counted{&calls}, 2, x.data(), {}, ends.data(), options);
+    CHECK(ends[0].iterations > 0);
+    CHECK(calls == ends[0].evaluations + ends[1].evaluations);
+}
+
 TEST_CASE("A problem may begin on whatever its memory holds", "[batch]") {
     for (const bool bounded : {false, true}) {
         check_memory<1, 1, double>(bounded);
