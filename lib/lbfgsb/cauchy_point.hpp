@@ -23,7 +23,7 @@ struct CauchyPoint {
     double free_variables = 0;
     int64_t segments = 0, breakpoints_crossed = 0;
     bool crossed = false;    // t lies beyond the first breakpoint
-    bool own_gram = false;   // the products over the free variables are the search's own, else those of the answer
+    bool own_gram = false;   // the products over the free variables are the search's own, else those of the sums
     bool gram_holds = false; // and are those of the variables that are free at the threshold
 };
 

@@ -3,7 +3,8 @@
 // same on host and device.
 //
 // A state is one block of state_bytes(m) bytes without a pointer, made by make_state(): it may be moved, saved and
-// loaded as bytes whenever its last request has been performed.
+// loaded as bytes whenever its last request has been performed. One of known size has a single pointer, to everyone's
+// settings, which are then to be set again.
 // Together with the n-vectors that its pairs stand in, these bytes are a checkpoint.
 //
 //     start -> first_point -> [diagonal] -> trial_point -> ... -> [iterate] -> [diagonal] -> ... -> ended
