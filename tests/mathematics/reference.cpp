@@ -152,25 +152,25 @@ Products Machine::inner_products(const PanelRequest &panel) const {
     sums.row_sums[cudaopt::projected_gradient_squared] = static_cast<double>(pg_squared);
     sums.row_sums[cudaopt::x_squared] = static_cast<double>(x_squared);
 
-    std::vector<Vector> w;
-    for (int j = 0; j < columns; j++) {
-        const bool set =
-            j == panel::displacement ? panel.threshold > 0 : j == panel::gradient || age_of(j) < panel.pairs;
-        w.push_back(set ? column(panel, j) : Vector(n, std::numeric_limits<Number>::quiet_NaN()));
-    }
+    std::vector<Vector> w(columns); // empty: not set
+    for (int j = 0; j < columns; j++)
+        if (j == panel::displacement ? panel.threshold > 0 : j == panel::gradient || age_of(j) < panel.pairs)
+            w[j] = column(panel, j);
     const auto multiply = [&](int i, int j, bool free_alone, std::vector<double> &to, std::vector<double> &sizes) {
+        const bool set = !w[i].empty() && !w[j].empty();
         Number sum = 0, size = 0;
-        for (int64_t row = 0; row < n; row++) {
+        for (int64_t row = 0; set && row < n; row++) {
             if (free_alone && !free[row]) continue;
-            sum += w[i][row] * w[j][row];
-            size += std::fabs(w[i][row] * w[j][row]);
+            const Number product = w[i][row] * w[j][row];
+            sum += product;
+            size += std::fabs(product);
         }
-        to.push_back(static_cast<double>(sum));
+        to.push_back(set ? static_cast<double>(sum) : std::numeric_limits<double>::quiet_NaN());
         sizes.push_back(static_cast<double>(size));
     };
     for (int i = 0; i < panel::leading; i++)
         for (int j = 0; j < columns; j++) multiply(i, j, false, result.leading_products, result.leading_sizes);
-    for (int i = 0; i < columns; i++)
+    for (int i = 0; panel.free_gram && i < columns; i++)
         for (int j = i; j < columns; j++) multiply(i, j, true, result.free_gram, result.free_gram_sizes);
     for (int i = 1; panel.older_steps && i < panel.pairs; i++)
         for (int j = i; j < panel.pairs; j++)
