@@ -62,7 +62,7 @@ Problem zeros(int64_t n) {
 
 } // namespace
 
-TEMPLATE_TEST_CASE("n has to be positive", "[api]", EVERY_CONFIGURATION) {
+CONFIGURED_TEST_CASE("n has to be positive", "[api]", EVERY_CONFIGURATION) {
     if (skipped<TestType>()) return;
     for (const int64_t n : {int64_t{0}, int64_t{-1}, int64_t{-123456789012}, std::numeric_limits<int64_t>::min()}) {
         INFO("n = " << n);
@@ -76,7 +76,7 @@ TEMPLATE_TEST_CASE("n has to be positive", "[api]", EVERY_CONFIGURATION) {
     }
 }
 
-TEMPLATE_TEST_CASE("m has to be positive", "[api]", EVERY_CONFIGURATION) {
+CONFIGURED_TEST_CASE("m has to be positive", "[api]", EVERY_CONFIGURATION) {
     if (skipped<TestType>()) return;
     for (const int32_t m : {0, -7, std::numeric_limits<int32_t>::min()}) {
         INFO("m = " << m);
@@ -89,7 +89,7 @@ TEMPLATE_TEST_CASE("m has to be positive", "[api]", EVERY_CONFIGURATION) {
     }
 }
 
-TEMPLATE_TEST_CASE("The backend has to be one of the three", "[api]", HostDouble, HostFloat) {
+CONFIGURED_TEST_CASE("The backend has to be one of the three", "[api]", HostDouble, HostFloat) {
     for (const int32_t backend : {-1, 3, 77}) {
         const Creation<TestType> creation(10, 5, backend);
         CHECK(creation.code == CUDA_OPT_IMPROPER_INPUT);
@@ -99,7 +99,7 @@ TEMPLATE_TEST_CASE("The backend has to be one of the three", "[api]", HostDouble
     }
 }
 
-TEMPLATE_TEST_CASE("A workspace that does not fit", "[api]", EVERY_CONFIGURATION) {
+CONFIGURED_TEST_CASE("A workspace that does not fit", "[api]", EVERY_CONFIGURATION) {
     if (skipped<TestType>()) return;
     struct Size {
         int64_t n;
@@ -188,7 +188,7 @@ TEST_CASE("Destroying sets the handle to NULL", "[api]") {
     CHECK(cuda_opt_solve(handle, &x, &x, &x) == CUDA_OPT_MISUSE);
 }
 
-TEMPLATE_TEST_CASE("NULL instead of an argument", "[api]", EVERY_CONFIGURATION) {
+CONFIGURED_TEST_CASE("NULL instead of an argument", "[api]", EVERY_CONFIGURATION) {
     if (skipped<TestType>()) return;
     using Real = typename TestType::Real;
     Handle<TestType> handle(2, 3);
@@ -217,7 +217,7 @@ TEMPLATE_TEST_CASE("NULL instead of an argument", "[api]", EVERY_CONFIGURATION) 
     CHECK(Abi<Real>::solve(handle, x.data(), f.data(), g.data()) == CUDA_OPT_EVALUATE_FG);
 }
 
-TEMPLATE_TEST_CASE("A number of bytes that cannot be", "[api]", HostDouble, CudaDouble) {
+CONFIGURED_TEST_CASE("A number of bytes that cannot be", "[api]", HostDouble, CudaDouble) {
     if (skipped<TestType>()) return;
     Handle<TestType> handle(2, 3);
     Array<double> f(handle, 1);
@@ -231,7 +231,7 @@ TEMPLATE_TEST_CASE("A number of bytes that cannot be", "[api]", HostDouble, Cuda
     CHECK(memory == nullptr);
 }
 
-TEMPLATE_TEST_CASE("A lower bound above the upper one", "[api]", EVERY_CONFIGURATION) {
+CONFIGURED_TEST_CASE("A lower bound above the upper one", "[api]", EVERY_CONFIGURATION) {
     if (skipped<TestType>()) return;
     for (const std::size_t where : {std::size_t{0}, std::size_t{37}, std::size_t{70000}}) {
         Problem problem = in_box(zeros(70001), -1, 1);
@@ -245,7 +245,7 @@ TEMPLATE_TEST_CASE("A lower bound above the upper one", "[api]", EVERY_CONFIGURA
     check_refused<TestType>(several, {"index 777"});
 }
 
-TEMPLATE_TEST_CASE("NaN in a bound", "[api]", EVERY_CONFIGURATION) {
+CONFIGURED_TEST_CASE("NaN in a bound", "[api]", EVERY_CONFIGURATION) {
     if (skipped<TestType>()) return;
     for (const bool in_lower : {true, false}) {
         INFO((in_lower ? "lower" : "upper"));
@@ -257,7 +257,7 @@ TEMPLATE_TEST_CASE("NaN in a bound", "[api]", EVERY_CONFIGURATION) {
     }
 }
 
-TEMPLATE_TEST_CASE("Bounds that leave no finite x", "[api]", EVERY_CONFIGURATION) {
+CONFIGURED_TEST_CASE("Bounds that leave no finite x", "[api]", EVERY_CONFIGURATION) {
     if (skipped<TestType>()) return;
     for (const double side : {infinite, -infinite}) {
         Problem problem = in_box(zeros(100), -1, 1);
@@ -266,7 +266,7 @@ TEMPLATE_TEST_CASE("Bounds that leave no finite x", "[api]", EVERY_CONFIGURATION
     }
 }
 
-TEMPLATE_TEST_CASE("A start that is not finite", "[api]", EVERY_CONFIGURATION) {
+CONFIGURED_TEST_CASE("A start that is not finite", "[api]", EVERY_CONFIGURATION) {
     if (skipped<TestType>()) return;
     Problem problem = zeros(4001);
     problem.start[3999] = nan_value;

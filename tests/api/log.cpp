@@ -28,12 +28,12 @@ int64_t lines_with(const std::vector<std::string> &lines, const std::string &tex
 
 } // namespace
 
-TEMPLATE_TEST_CASE("Without a frequency there is no log", "[api]", HostDouble, CudaDouble) {
+CONFIGURED_TEST_CASE("Without a frequency there is no log", "[api]", HostDouble, CudaDouble) {
     if (skipped<TestType>()) return;
     CHECK(lines_of<TestType>(-1, 3).empty());
 }
 
-TEMPLATE_TEST_CASE("Each iterate logged has its line", "[api]", EVERY_CONFIGURATION) {
+CONFIGURED_TEST_CASE("Each iterate logged has its line", "[api]", EVERY_CONFIGURATION) {
     if (skipped<TestType>()) return;
     const std::vector<std::string> all = lines_of<TestType>(1, 0), third = lines_of<TestType>(3, 0),
                                    ends = lines_of<TestType>(0, 0);
@@ -50,7 +50,7 @@ TEMPLATE_TEST_CASE("Each iterate logged has its line", "[api]", EVERY_CONFIGURAT
     CHECK(lines_of<TestType>(1, 3).size() > lines_of<TestType>(1, 2).size());
 }
 
-TEMPLATE_TEST_CASE("The log can be taken away on the way", "[api]", HostDouble) {
+CONFIGURED_TEST_CASE("The log can be taken away on the way", "[api]", HostDouble) {
     std::vector<std::string> lines;
     Harness<TestType> harness(extended_rosenbrock(4), 5);
     harness.set_int(CUDA_OPT_IPRINT_FREQUENCY, 1);

@@ -28,7 +28,7 @@ template <class Configuration> struct Pair {
 
 } // namespace
 
-TEMPLATE_TEST_CASE("What belongs before the first call is refused after it", "[api]", EVERY_CONFIGURATION) {
+CONFIGURED_TEST_CASE("What belongs before the first call is refused after it", "[api]", EVERY_CONFIGURATION) {
     if (skipped<TestType>()) return;
     using Real = typename TestType::Real;
     Pair<TestType> pair;
@@ -58,10 +58,10 @@ TEMPLATE_TEST_CASE("What belongs before the first call is refused after it", "[a
     CHECK(pair.solve() == CUDA_OPT_EVALUATE_FG);
 }
 
-TEMPLATE_TEST_CASE("The memory's bits are chosen before the first call, and before a warm start keeps pairs", "[api]",
-                   EVERY_CONFIGURATION) {
+CONFIGURED_TEST_CASE("The memory's bits are chosen before the first call, and before a warm start keeps pairs", "[api]",
+                     EVERY_CONFIGURATION) {
     if (skipped<TestType>()) return;
-    constexpr int bits = TestType::history_bits, other = bits == 16 ? 32 : 16;
+    const int bits = TestType::history_bits, other = bits == 16 ? 32 : 16;
     Harness<TestType> harness(valley(), 5);
     cuda_opt *const s = harness.handle();
     harness.set_int(CUDA_OPT_MAX_ITERATIONS, 4);
@@ -103,8 +103,8 @@ TEMPLATE_TEST_CASE("The memory's bits are chosen before the first call, and befo
     CHECK(harness.run().x == first.x);
 }
 
-TEMPLATE_TEST_CASE("Arrays that share memory are refused, but for bounds that are the same", "[api]",
-                   EVERY_CONFIGURATION) {
+CONFIGURED_TEST_CASE("Arrays that share memory are refused, but for bounds that are the same", "[api]",
+                     EVERY_CONFIGURATION) {
     if (skipped<TestType>()) return;
     using Real = typename TestType::Real;
     constexpr int n = 4;
@@ -139,7 +139,7 @@ TEMPLATE_TEST_CASE("Arrays that share memory are refused, but for bounds that ar
     CHECK(call(x, f.data(), g, lower, upper, h) == CUDA_OPT_EVALUATE_FG);     // next to each other
 }
 
-TEMPLATE_TEST_CASE("After the end a reset is needed", "[api]", EVERY_CONFIGURATION) {
+CONFIGURED_TEST_CASE("After the end a reset is needed", "[api]", EVERY_CONFIGURATION) {
     if (skipped<TestType>()) return;
     Harness<TestType> harness(valley(), 5);
     harness.set_int(CUDA_OPT_MAX_ITERATIONS, 3);
@@ -157,7 +157,7 @@ TEMPLATE_TEST_CASE("After the end a reset is needed", "[api]", EVERY_CONFIGURATI
     CHECK(harness.run().task == CUDA_OPT_ITERATION_LIMIT);
 }
 
-TEMPLATE_TEST_CASE("The three arrays stay the same in one solve", "[api]", EVERY_CONFIGURATION) {
+CONFIGURED_TEST_CASE("The three arrays stay the same in one solve", "[api]", EVERY_CONFIGURATION) {
     if (skipped<TestType>()) return;
     using Real = typename TestType::Real;
     for (const int changed : {0, 1, 2}) {
@@ -175,7 +175,7 @@ TEMPLATE_TEST_CASE("The three arrays stay the same in one solve", "[api]", EVERY
     }
 }
 
-TEMPLATE_TEST_CASE("A double handle refuses the functions for float", "[api]", HostDouble, CudaDouble) {
+CONFIGURED_TEST_CASE("A double handle refuses the functions for float", "[api]", HostDouble, CudaDouble) {
     if (skipped<TestType>()) return;
     Pair<TestType> pair;
     Array<float> single(pair.handle, 2);
@@ -188,7 +188,7 @@ TEMPLATE_TEST_CASE("A double handle refuses the functions for float", "[api]", H
     CHECK(pair.solve() == CUDA_OPT_EVALUATE_FG);
 }
 
-TEMPLATE_TEST_CASE("A float handle refuses the functions for double", "[api]", HostFloat, CudaFloat) {
+CONFIGURED_TEST_CASE("A float handle refuses the functions for double", "[api]", HostFloat, CudaFloat) {
     if (skipped<TestType>()) return;
     Pair<TestType> pair;
     Array<double> wide(pair.handle, 2);
@@ -201,7 +201,7 @@ TEMPLATE_TEST_CASE("A float handle refuses the functions for double", "[api]", H
     CHECK(pair.solve() == CUDA_OPT_EVALUATE_FG);
 }
 
-TEMPLATE_TEST_CASE("diagco without a diagonal", "[api]", EVERY_CONFIGURATION) {
+CONFIGURED_TEST_CASE("diagco without a diagonal", "[api]", EVERY_CONFIGURATION) {
     if (skipped<TestType>()) return;
     Pair<TestType> pair;
     REQUIRE(cuda_opt_set_int(pair.handle, CUDA_OPT_DIAGCO, 1) == 0);
@@ -209,7 +209,7 @@ TEMPLATE_TEST_CASE("diagco without a diagonal", "[api]", EVERY_CONFIGURATION) {
     CHECK(pair.message().find("cuda_opt_set_diagonal") != std::string::npos);
 }
 
-TEMPLATE_TEST_CASE("On CUDA host memory is refused before it is touched", "[api]", CudaDouble, CudaFloat) {
+CONFIGURED_TEST_CASE("On CUDA host memory is refused before it is touched", "[api]", CudaDouble, CudaFloat) {
     if (skipped<TestType>()) return;
     using Real = typename TestType::Real;
     std::vector<Real> host(2, Real(0.5));
@@ -230,7 +230,7 @@ TEMPLATE_TEST_CASE("On CUDA host memory is refused before it is touched", "[api]
     CHECK(Abi<Real>::set_diagonal(pair.handle, host.data()) == CUDA_OPT_MISUSE);
 }
 
-TEMPLATE_TEST_CASE("On the host device memory is refused before it is touched", "[api]", CudaDouble, CudaFloat) {
+CONFIGURED_TEST_CASE("On the host device memory is refused before it is touched", "[api]", CudaDouble, CudaFloat) {
     if (skipped<TestType>()) return;
     using Real = typename TestType::Real;
     using Host = std::conditional_t<std::is_same_v<Real, double>, HostDouble, HostFloat>;

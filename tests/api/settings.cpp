@@ -255,7 +255,7 @@ TEST_CASE("Settings outlive a reset", "[api]") {
 
 // f = |x - c|^2 / 2 in the unit box, from 0: the first Cauchy point is P(c). Two variables stop at their upper bounds,
 // one goes to its c, one is held.
-TEMPLATE_TEST_CASE("The last direction is told as it can be worked out by hand", "[api]", HostDouble, CudaDouble) {
+CONFIGURED_TEST_CASE("The last direction is told as it can be worked out by hand", "[api]", HostDouble, CudaDouble) {
     if (skipped<TestType>()) return;
     const Vector c = {3, 3, 0.5, -1};
     const auto evaluate = [c](const Vector &x, Vector &g) {

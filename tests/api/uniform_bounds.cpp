@@ -57,8 +57,8 @@ template <class Configuration> struct Solve {
 
 } // namespace
 
-TEMPLATE_TEST_CASE("Uniform bounds hold, exactly, until others are set", "[api]", HostDouble, HostFloat, CudaDouble,
-                   CudaFloat) {
+CONFIGURED_TEST_CASE("Uniform bounds hold, exactly, until others are set", "[api]", HostDouble, HostFloat, CudaDouble,
+                     CudaFloat) {
     if (skipped<TestType>()) return;
     using Real = typename TestType::Real;
     Solve<TestType> above(10), below(-10);
@@ -78,8 +78,8 @@ TEMPLATE_TEST_CASE("Uniform bounds hold, exactly, until others are set", "[api]"
     CHECK(below() == Approx(-10));
 }
 
-TEMPLATE_TEST_CASE("A uniform bound holds where its side has no array", "[api]", HostDouble, HostFloat, CudaDouble,
-                   CudaFloat) {
+CONFIGURED_TEST_CASE("A uniform bound holds where its side has no array", "[api]", HostDouble, HostFloat, CudaDouble,
+                     CudaFloat) {
     if (skipped<TestType>()) return;
     Solve<TestType> above(10);
     REQUIRE(above.set(-2, 0.5) == 0);
@@ -93,8 +93,8 @@ TEMPLATE_TEST_CASE("A uniform bound holds where its side has no array", "[api]",
     CHECK(above() == 0.25);
 }
 
-TEMPLATE_TEST_CASE("Uniform bounds that cannot be are refused with their numbers", "[api]", HostDouble, HostFloat,
-                   CudaDouble, CudaFloat) {
+CONFIGURED_TEST_CASE("Uniform bounds that cannot be are refused with their numbers", "[api]", HostDouble, HostFloat,
+                     CudaDouble, CudaFloat) {
     if (skipped<TestType>()) return;
     struct Refusal {
         double l, u;
@@ -115,8 +115,8 @@ TEMPLATE_TEST_CASE("Uniform bounds that cannot be are refused with their numbers
     CHECK(above() == 0.5); // as they were
 }
 
-TEMPLATE_TEST_CASE("Bounds that cross between an array and a number are found by the first call", "[api]", HostDouble,
-                   HostFloat, CudaDouble, CudaFloat) {
+CONFIGURED_TEST_CASE("Bounds that cross between an array and a number are found by the first call", "[api]", HostDouble,
+                     HostFloat, CudaDouble, CudaFloat) {
     if (skipped<TestType>()) return;
     Solve<TestType> solve;
     REQUIRE(solve.set(-1, 1.5) == 0);
@@ -131,8 +131,8 @@ TEMPLATE_TEST_CASE("Bounds that cross between an array and a number are found by
     CHECK_THAT(solve.message(), Catch::Contains("at index 1 ") && Catch::Contains("l = -1, x = 0, u = -2"));
 }
 
-TEMPLATE_TEST_CASE("Uniform bounds come before the first call, in the handle's precision", "[api]", HostDouble,
-                   HostFloat, CudaDouble, CudaFloat) {
+CONFIGURED_TEST_CASE("Uniform bounds come before the first call, in the handle's precision", "[api]", HostDouble,
+                     HostFloat, CudaDouble, CudaFloat) {
     if (skipped<TestType>()) return;
     using Real = typename TestType::Real;
     constexpr bool single = std::is_same_v<Real, float>;

@@ -136,8 +136,8 @@ void check_given_up(Run<Configuration> &run, const Ending &ending, int code,
 
 } // namespace
 
-TEMPLATE_TEST_CASE("MAX_SECONDS reaches a call that waits for the caller's kernel", "[waiting]", CudaDouble,
-                   CudaFloat) {
+CONFIGURED_TEST_CASE("MAX_SECONDS reaches a call that waits for the caller's kernel", "[waiting]", CudaDouble,
+                     CudaFloat) {
     if (skipped<TestType>()) return;
     Run<TestType> run;
     const Ending undisturbed = run.to_the_end();
@@ -154,8 +154,8 @@ TEMPLATE_TEST_CASE("MAX_SECONDS reaches a call that waits for the caller's kerne
     }
 }
 
-TEMPLATE_TEST_CASE("request_stop reaches a call that waits for the caller's kernel", "[waiting]", CudaDouble,
-                   CudaFloat) {
+CONFIGURED_TEST_CASE("request_stop reaches a call that waits for the caller's kernel", "[waiting]", CudaDouble,
+                     CudaFloat) {
     if (skipped<TestType>()) return;
     Run<TestType> run;
     REQUIRE(run.to_the_end().task == CUDA_OPT_CONVERGED);

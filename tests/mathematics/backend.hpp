@@ -20,15 +20,13 @@ using cudaopt::HeldVector;
 template <class Configuration> class Backend {
   public:
     using Real = typename Configuration::Real;
-    using History = std::conditional_t<Configuration::history_bits == 16, cudaopt::bfloat16,
-                                       std::conditional_t<Configuration::history_bits == 32, float, double>>;
     static constexpr bool single = sizeof(Real) == sizeof(float);
-    static constexpr bool on_cuda = Configuration::backend == CUDA_OPT_BACKEND_CUDA;
+    static bool on_cuda() { return Configuration::backend == CUDA_OPT_BACKEND_CUDA; }
 
     // The caller's arrays begin `offset` elements into their memory: aligned to what a vector access wants, or not.
     // learns: the machine's diagonal is the backend's own, and not the caller's.
     explicit Backend(const reference::Machine &machine, int offset = 0, bool aside = true, bool learns = false)
-        : n_(machine.n), offset_(offset), space_(on_cuda ? cudaopt::make_cuda_memory() : cudaopt::make_host_memory()),
+        : n_(machine.n), offset_(offset), space_(on_cuda() ? cudaopt::make_cuda_memory() : cudaopt::make_host_memory()),
           sweeps_(sweeps_of(machine.n, machine.m, aside, space_->device())) {
         REQUIRE(machine.caller.bits == 8 * sizeof(Real));
         REQUIRE(machine.history.bits == Configuration::history_bits);
@@ -47,7 +45,7 @@ template <class Configuration> class Backend {
         store({HeldVector::x_base}, machine.x_base);
     }
     ~Backend() {
-        if (!on_cuda) sweeps_.reset();
+        if (!on_cuda()) sweeps_.reset();
         for (void *memory : memory_) space_->release(memory);
     }
     Backend(const Backend &) = delete;
@@ -65,11 +63,16 @@ template <class Configuration> class Backend {
     const cudaopt::UserArrays &arrays() const { return arrays_; }
 
     void store(const HeldVector &which, const std::vector<double> &values) {
-        if (is_column(which)) store_as<History>(which, values);
-        else store_as<Real>(which, values);
+        const int bits = bits_of(which);
+        if (bits == 64) store_as<double>(which, values);
+        else if (bits == 32) store_as<float>(which, values);
+        else store_as<cudaopt::bfloat16>(which, values);
     }
     std::vector<double> fetch(const HeldVector &which) {
-        return is_column(which) ? fetch_as<History>(which) : fetch_as<Real>(which);
+        const int bits = bits_of(which);
+        return bits == 64   ? fetch_as<double>(which)
+               : bits == 32 ? fetch_as<float>(which)
+                            : fetch_as<cudaopt::bfloat16>(which);
     }
     // The gradient at x_base of a pair, or of a direction, that a request names: y of the machine's slot until the
     // pair is finished. Where the columns have the caller's precision it stands there already.
@@ -91,15 +94,17 @@ template <class Configuration> class Backend {
     // Memory of the host that a GPU can write takes a millisecond to be had: its sweeps are kept until the end, and
     // used again by machines of the same shape.
     static std::shared_ptr<cudaopt::Sweeps> sweeps_of(int64_t n, int m, bool aside, int device) {
-        static auto &kept = *new std::map<std::tuple<int64_t, int, bool>, std::shared_ptr<cudaopt::Sweeps>>();
-        std::shared_ptr<cudaopt::Sweeps> own, &sweeps = on_cuda ? kept[{n, m, aside}] : own;
+        static auto &kept = *new std::map<std::tuple<int64_t, int, bool, int>, std::shared_ptr<cudaopt::Sweeps>>();
+        std::shared_ptr<cudaopt::Sweeps> own,
+            &sweeps = on_cuda() ? kept[{n, m, aside, Configuration::history_bits}] : own;
         if (!sweeps)
             sweeps = cudaopt::make_sweeps<Real>(Configuration::backend, n, Configuration::history_bits, device);
         return sweeps;
     }
 
-    static bool is_column(const HeldVector &which) {
-        return which.kind == HeldVector::s_column || which.kind == HeldVector::y_column;
+    static int bits_of(const HeldVector &which) {
+        const bool is_column = which.kind == HeldVector::s_column || which.kind == HeldVector::y_column;
+        return is_column ? Configuration::history_bits : 8 * static_cast<int>(sizeof(Real));
     }
     template <class Stored> void store_as(const HeldVector &which, const std::vector<double> &values) {
         const std::vector<Stored> stored(values.begin(), values.end());

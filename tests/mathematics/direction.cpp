@@ -97,10 +97,10 @@ void take(const reference::Machine &machine, const DirectionRequest &request, in
 
 } // namespace
 
-TEMPLATE_TEST_CASE("Sweep 2 is equivalent to the reference", "[direction]", EVERY_CONFIGURATION) {
+CONFIGURED_TEST_CASE("Sweep 2 is equivalent to the reference", "[direction]", EVERY_CONFIGURATION) {
     if (skipped<TestType>()) return;
     // On a GPU, where each variant takes some forty copies, a quarter of them.
-    constexpr int apart = Backend<TestType>::on_cuda ? 4 : 1;
+    const int apart = Backend<TestType>::on_cuda() ? 4 : 1;
     Uniform uniform(20);
     for (const int64_t n : {1, 2, 31, 127, 128, 129, 1000, 5000})
         for (int kind = 0; kind < static_cast<int>(Bounds::count); kind++)
@@ -130,8 +130,8 @@ TEMPLATE_TEST_CASE("Sweep 2 is equivalent to the reference", "[direction]", EVER
             }
 }
 
-TEMPLATE_TEST_CASE("The share of the way that truncation leaves is the reference's", "[direction]",
-                   EVERY_CONFIGURATION) {
+CONFIGURED_TEST_CASE("The share of the way that truncation leaves is the reference's", "[direction]",
+                     EVERY_CONFIGURATION) {
     if (skipped<TestType>()) return;
     Uniform uniform(21);
     int within = 0;
@@ -162,8 +162,8 @@ TEMPLATE_TEST_CASE("The share of the way that truncation leaves is the reference
     CHECK(within > 50);
 }
 
-TEMPLATE_TEST_CASE("A direction whose terms overflow leads to a point that can be stored", "[direction]",
-                   EVERY_CONFIGURATION) {
+CONFIGURED_TEST_CASE("A direction whose terms overflow leads to a point that can be stored", "[direction]",
+                     EVERY_CONFIGURATION) {
     if (skipped<TestType>()) return;
     Uniform uniform(22);
     for (const int64_t n : {1, 5, 130}) {

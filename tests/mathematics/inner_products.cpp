@@ -152,7 +152,7 @@ void gather_all_ways(Backend<Configuration> &backend, const reference::Machine &
 
 } // namespace
 
-TEMPLATE_TEST_CASE("Sweep 1 is equivalent to the reference", "[inner products]", EVERY_CONFIGURATION) {
+CONFIGURED_TEST_CASE("Sweep 1 is equivalent to the reference", "[inner products]", EVERY_CONFIGURATION) {
     if (skipped<TestType>()) return;
     Uniform uniform(10);
     const int most = 5;
@@ -173,7 +173,7 @@ TEMPLATE_TEST_CASE("Sweep 1 is equivalent to the reference", "[inner products]",
 }
 
 // On CUDA a warp that begins with rows past n comes back to the same place in shared memory with its third tile.
-TEMPLATE_TEST_CASE("So it is for bounds that are the same for many rows", "[inner products]", EVERY_CONFIGURATION) {
+CONFIGURED_TEST_CASE("So it is for bounds that are the same for many rows", "[inner products]", EVERY_CONFIGURATION) {
     if (skipped<TestType>()) return;
     Uniform uniform(15);
     for (const int64_t n : {33, 63, 65, 300001})
@@ -189,7 +189,7 @@ TEMPLATE_TEST_CASE("So it is for bounds that are the same for many rows", "[inne
             }
 }
 
-TEMPLATE_TEST_CASE("So it is for panels of any width", "[inner products]", EVERY_CONFIGURATION) {
+CONFIGURED_TEST_CASE("So it is for panels of any width", "[inner products]", EVERY_CONFIGURATION) {
     if (skipped<TestType>()) return;
     Uniform uniform(11);
     const int most = 30;
@@ -201,8 +201,8 @@ TEMPLATE_TEST_CASE("So it is for panels of any width", "[inner products]", EVERY
     }
 }
 
-TEMPLATE_TEST_CASE("Sweep 1 in single precision is equivalent to the reference", "[inner products]",
-                   EVERY_CONFIGURATION) {
+CONFIGURED_TEST_CASE("Sweep 1 in single precision is equivalent to the reference", "[inner products]",
+                     EVERY_CONFIGURATION) {
     if (skipped<TestType>()) return;
     Uniform uniform(16);
     const int most = 24;
@@ -226,8 +226,8 @@ TEMPLATE_TEST_CASE("Sweep 1 in single precision is equivalent to the reference",
         }
 }
 
-TEMPLATE_TEST_CASE("Sweep 1 is double where single precision would lose digits", "[inner products]",
-                   EVERY_CONFIGURATION) {
+CONFIGURED_TEST_CASE("Sweep 1 is double where single precision would lose digits", "[inner products]",
+                     EVERY_CONFIGURATION) {
     if (skipped<TestType>()) return;
     Uniform uniform(17);
     for (const double scale : {0x1p-56, 0x1p60}) { // squares that vanish, or overflow
@@ -242,7 +242,7 @@ TEMPLATE_TEST_CASE("Sweep 1 is double where single precision would lose digits",
     }
 }
 
-TEMPLATE_TEST_CASE("Sweep 1 counts what is not finite", "[inner products]", EVERY_CONFIGURATION) {
+CONFIGURED_TEST_CASE("Sweep 1 counts what is not finite", "[inner products]", EVERY_CONFIGURATION) {
     if (skipped<TestType>()) return;
     Uniform uniform(12);
     const double nan = std::numeric_limits<double>::quiet_NaN();
@@ -263,7 +263,7 @@ TEMPLATE_TEST_CASE("Sweep 1 counts what is not finite", "[inner products]", EVER
     }
 }
 
-TEMPLATE_TEST_CASE("Windows of breakpoints are equivalent to the reference", "[crossed]", EVERY_CONFIGURATION) {
+CONFIGURED_TEST_CASE("Windows of breakpoints are equivalent to the reference", "[crossed]", EVERY_CONFIGURATION) {
     if (skipped<TestType>()) return;
     Uniform uniform(13);
     const int most = 4;
@@ -296,7 +296,7 @@ TEMPLATE_TEST_CASE("Windows of breakpoints are equivalent to the reference", "[c
     }
 }
 
-TEMPLATE_TEST_CASE("Of more rows than can be had, the number alone is told", "[crossed]", EVERY_CONFIGURATION) {
+CONFIGURED_TEST_CASE("Of more rows than can be had, the number alone is told", "[crossed]", EVERY_CONFIGURATION) {
     if (skipped<TestType>()) return;
     Uniform uniform(14);
     for (const int64_t n : {cudaopt::crossed_capacity, cudaopt::crossed_capacity + 1, 3 * cudaopt::crossed_capacity}) {
@@ -318,7 +318,7 @@ TEMPLATE_TEST_CASE("Of more rows than can be had, the number alone is told", "[c
     }
 }
 
-TEMPLATE_TEST_CASE("Sweep 1 updates the diagonal before it uses it", "[metric]", EVERY_CONFIGURATION) {
+CONFIGURED_TEST_CASE("Sweep 1 updates the diagonal before it uses it", "[metric]", EVERY_CONFIGURATION) {
     if (skipped<TestType>()) return;
     Uniform uniform(51);
     for (const int m : {1, 2, 5, 14, 17, 19, 24})
@@ -360,7 +360,7 @@ TEMPLATE_TEST_CASE("Sweep 1 updates the diagonal before it uses it", "[metric]",
 }
 
 // The kernel of wide panels sends nothing ahead.
-TEMPLATE_TEST_CASE("So are those of wide panels, after sweep 1", "[crossed]", EVERY_CONFIGURATION) {
+CONFIGURED_TEST_CASE("So are those of wide panels, after sweep 1", "[crossed]", EVERY_CONFIGURATION) {
     if (skipped<TestType>()) return;
     Uniform uniform(18);
     const int most = 30;

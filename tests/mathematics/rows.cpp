@@ -43,8 +43,8 @@ double scaled_norm(const reference::Vector &v) {
 
 } // namespace
 
-TEMPLATE_TEST_CASE("A start is checked, and moved into the box only if it will be used", "[rows]",
-                   EVERY_CONFIGURATION) {
+CONFIGURED_TEST_CASE("A start is checked, and moved into the box only if it will be used", "[rows]",
+                     EVERY_CONFIGURATION) {
     if (skipped<TestType>()) return;
     Uniform uniform(30);
     for (const int64_t n : sizes)
@@ -80,7 +80,7 @@ TEMPLATE_TEST_CASE("A start is checked, and moved into the box only if it will b
         }
 }
 
-TEMPLATE_TEST_CASE("A step leads along d from the base point, within the box", "[rows]", EVERY_CONFIGURATION) {
+CONFIGURED_TEST_CASE("A step leads along d from the base point, within the box", "[rows]", EVERY_CONFIGURATION) {
     if (skipped<TestType>()) return;
     Uniform uniform(31);
     for (const int64_t n : sizes)
@@ -108,7 +108,7 @@ TEMPLATE_TEST_CASE("A step leads along d from the base point, within the box", "
         }
 }
 
-TEMPLATE_TEST_CASE("A point that is left is found again, bit for bit", "[rows]", EVERY_CONFIGURATION) {
+CONFIGURED_TEST_CASE("A point that is left is found again, bit for bit", "[rows]", EVERY_CONFIGURATION) {
     if (skipped<TestType>()) return;
     Uniform uniform(32);
     for (const int64_t n : sizes) {
@@ -142,7 +142,7 @@ TEMPLATE_TEST_CASE("A point that is left is found again, bit for bit", "[rows]",
     }
 }
 
-TEMPLATE_TEST_CASE("A pair is finished: y = g - g_base, in its slot alone", "[rows]", EVERY_CONFIGURATION) {
+CONFIGURED_TEST_CASE("A pair is finished: y = g - g_base, in its slot alone", "[rows]", EVERY_CONFIGURATION) {
     if (skipped<TestType>()) return;
     Uniform uniform(33);
     for (const int64_t n : sizes) {
@@ -163,7 +163,7 @@ TEMPLATE_TEST_CASE("A pair is finished: y = g - g_base, in its slot alone", "[ro
     }
 }
 
-TEMPLATE_TEST_CASE("Norms hold where squares leave the range of numbers", "[rows]", EVERY_CONFIGURATION) {
+CONFIGURED_TEST_CASE("Norms hold where squares leave the range of numbers", "[rows]", EVERY_CONFIGURATION) {
     if (skipped<TestType>()) return;
     Uniform uniform(34);
     const bool single = Backend<TestType>::single;
@@ -181,7 +181,7 @@ TEMPLATE_TEST_CASE("Norms hold where squares leave the range of numbers", "[rows
         }
 }
 
-TEMPLATE_TEST_CASE("The first bad element of a diagonal is told", "[rows]", EVERY_CONFIGURATION) {
+CONFIGURED_TEST_CASE("The first bad element of a diagonal is told", "[rows]", EVERY_CONFIGURATION) {
     if (skipped<TestType>()) return;
     Uniform uniform(35);
     for (const int64_t n : sizes) {
@@ -197,7 +197,7 @@ TEMPLATE_TEST_CASE("The first bad element of a diagonal is told", "[rows]", EVER
     }
 }
 
-TEMPLATE_TEST_CASE("What is stored is fetched, and read from anywhere", "[rows]", EVERY_CONFIGURATION) {
+CONFIGURED_TEST_CASE("What is stored is fetched, and read from anywhere", "[rows]", EVERY_CONFIGURATION) {
     if (skipped<TestType>()) return;
     Uniform uniform(36);
     for (const int64_t n : sizes) {

@@ -82,7 +82,7 @@ TEST_CASE("The counter counts", "[memory]") {
     CHECK(allocations == 1);
 }
 
-TEMPLATE_TEST_CASE("Nothing is allocated after the first call", "[memory]", HOST_CONFIGURATIONS) {
+CONFIGURED_TEST_CASE("Nothing is allocated after the first call", "[memory]", HOST_CONFIGURATIONS) {
     using Real = typename TestType::Real;
     const auto [n, threads] = GENERATE(table<int64_t, int>({{50000, 0}, {50000, 1}, {50000, 2}, {500, 2}}));
     for (const bool bounded : {false, true})

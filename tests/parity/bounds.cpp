@@ -33,7 +33,7 @@ Problem pulled_through_the_box(int64_t n) {
 
 } // namespace
 
-TEMPLATE_TEST_CASE("No evaluation is asked for outside awkward bounds", "[bounds]", EVERY_CONFIGURATION) {
+CONFIGURED_TEST_CASE("No evaluation is asked for outside awkward bounds", "[bounds]", EVERY_CONFIGURATION) {
     if (skipped<TestType>()) return;
     for (const int64_t n : {6, 61, 6000}) {
         INFO("n = " << n);
@@ -49,7 +49,7 @@ TEMPLATE_TEST_CASE("No evaluation is asked for outside awkward bounds", "[bounds
     }
 }
 
-TEMPLATE_TEST_CASE("Random boxes are never left", "[bounds]", EVERY_CONFIGURATION) {
+CONFIGURED_TEST_CASE("Random boxes are never left", "[bounds]", EVERY_CONFIGURATION) {
     if (skipped<TestType>()) return;
     for (uint64_t seed = 1; seed <= 8; seed++)
         for (const Problem &smooth :
@@ -62,7 +62,7 @@ TEMPLATE_TEST_CASE("Random boxes are never left", "[bounds]", EVERY_CONFIGURATIO
         }
 }
 
-TEMPLATE_TEST_CASE("A start outside the box is moved into it and counted", "[bounds]", EVERY_CONFIGURATION) {
+CONFIGURED_TEST_CASE("A start outside the box is moved into it and counted", "[bounds]", EVERY_CONFIGURATION) {
     if (skipped<TestType>()) return;
     Problem problem = in_box(extended_rosenbrock(5000), -0.5, 0.9);
     problem.start.assign(5000, 0.25);
@@ -84,7 +84,7 @@ TEMPLATE_TEST_CASE("A start outside the box is moved into it and counted", "[bou
     CHECK(harness.get_int(CUDA_OPT_START_PROJECTED) == 3);
 }
 
-TEMPLATE_TEST_CASE("Fixed variables stay where they are", "[bounds]", EVERY_CONFIGURATION) {
+CONFIGURED_TEST_CASE("Fixed variables stay where they are", "[bounds]", EVERY_CONFIGURATION) {
     if (skipped<TestType>()) return;
     Problem problem = extended_rosenbrock(3000);
     problem.lower.assign(3000, -infinite);
@@ -103,7 +103,7 @@ TEMPLATE_TEST_CASE("Fixed variables stay where they are", "[bounds]", EVERY_CONF
     for (std::size_t i = 0; i < 3000; i += 3) REQUIRE(outcome.x[i] == static_cast<Real>(problem.lower[i]));
 }
 
-TEMPLATE_TEST_CASE("With every variable fixed the start is the solution", "[bounds]", EVERY_CONFIGURATION) {
+CONFIGURED_TEST_CASE("With every variable fixed the start is the solution", "[bounds]", EVERY_CONFIGURATION) {
     if (skipped<TestType>()) return;
     Problem problem = extended_rosenbrock(200);
     problem.lower = problem.upper = Vector(200, 0.3);
@@ -121,7 +121,7 @@ TEMPLATE_TEST_CASE("With every variable fixed the start is the solution", "[boun
     }
 }
 
-TEMPLATE_TEST_CASE("Bounds on one side only", "[bounds]", EVERY_CONFIGURATION) {
+CONFIGURED_TEST_CASE("Bounds on one side only", "[bounds]", EVERY_CONFIGURATION) {
     if (skipped<TestType>()) return;
     Problem below = quadratic_with_known_active_set(300).problem, above = below;
     below.upper.clear();
@@ -138,7 +138,7 @@ TEMPLATE_TEST_CASE("Bounds on one side only", "[bounds]", EVERY_CONFIGURATION) {
     }
 }
 
-TEMPLATE_TEST_CASE("Bounds so wide that they do not matter", "[bounds]", HostDouble, CudaDouble) {
+CONFIGURED_TEST_CASE("Bounds so wide that they do not matter", "[bounds]", HostDouble, CudaDouble) {
     if (skipped<TestType>()) return;
     const Problem free = chained_rosenbrock(100, 2);
     for (const double wide : {1e10, 1e300, std::numeric_limits<double>::max(), infinite}) {

@@ -99,7 +99,7 @@ template <class From, class To> void check_follows(const Problem &problem) {
 
 } // namespace
 
-TEMPLATE_TEST_CASE("A solve saved at any call goes on with the same bits", "[checkpoint]", EVERY_CONFIGURATION) {
+CONFIGURED_TEST_CASE("A solve saved at any call goes on with the same bits", "[checkpoint]", EVERY_CONFIGURATION) {
     if (skipped<TestType>()) return;
     for (const Case<TestType> &one : cases<TestType>()) {
         INFO(one.what);
@@ -141,7 +141,7 @@ TEMPLATE_TEST_CASE("A solve saved at any call goes on with the same bits", "[che
     }
 }
 
-TEMPLATE_TEST_CASE("A load takes over the bits of the memory that was saved", "[checkpoint]", EVERY_CONFIGURATION) {
+CONFIGURED_TEST_CASE("A load takes over the bits of the memory that was saved", "[checkpoint]", EVERY_CONFIGURATION) {
     if (skipped<TestType>()) return;
     const int other = GENERATE(64, 32, 16);
     if (other > 8 * static_cast<int>(sizeof(typename TestType::Real))) return;
@@ -175,10 +175,10 @@ TEMPLATE_TEST_CASE("A load takes over the bits of the memory that was saved", "[
 }
 
 // The bounds are looked at last, when the workspace is that of the checkpoint already.
-TEMPLATE_TEST_CASE("After a load that is refused the memory has the bits that were set", "[checkpoint]",
-                   EVERY_CONFIGURATION) {
+CONFIGURED_TEST_CASE("After a load that is refused the memory has the bits that were set", "[checkpoint]",
+                     EVERY_CONFIGURATION) {
     if (skipped<TestType>()) return;
-    constexpr int other = TestType::history_bits == 16 ? 32 : 16;
+    const int other = TestType::history_bits == 16 ? 32 : 16;
     const Problem problem = in_box(extended_rosenbrock(4), -2, 2);
     const Checkpoint checkpoint = small_checkpoint<TestType>(in_box(problem, -2, 1.5), 2);
     const Problem elsewhere = in_box(problem, 1.75, 2);
@@ -202,7 +202,7 @@ TEST_CASE("A solve goes on on another backend", "[checkpoint]") {
     }
 }
 
-TEMPLATE_TEST_CASE("What is no checkpoint of such a solve is refused", "[checkpoint]", EVERY_CONFIGURATION) {
+CONFIGURED_TEST_CASE("What is no checkpoint of such a solve is refused", "[checkpoint]", EVERY_CONFIGURATION) {
     if (skipped<TestType>()) return;
     const Problem problem = in_box(extended_rosenbrock(4), -2, 2);
     const Checkpoint good = small_checkpoint<TestType>(problem, 2);
@@ -257,7 +257,7 @@ TEMPLATE_TEST_CASE("What is no checkpoint of such a solve is refused", "[checkpo
     }
 }
 
-TEMPLATE_TEST_CASE("A checkpoint of a solve with other bounds is refused", "[checkpoint]", EVERY_CONFIGURATION) {
+CONFIGURED_TEST_CASE("A checkpoint of a solve with other bounds is refused", "[checkpoint]", EVERY_CONFIGURATION) {
     if (skipped<TestType>()) return;
     const Problem free = extended_rosenbrock(4);
     const Problem boxed = in_box(free, -2, 2);
@@ -273,7 +273,7 @@ TEMPLATE_TEST_CASE("A checkpoint of a solve with other bounds is refused", "[che
     refuses(in_box(free, nan_value, 2), boxed);
 }
 
-TEMPLATE_TEST_CASE("Calls with nothing to save, or nowhere to save it to", "[checkpoint]", EVERY_CONFIGURATION) {
+CONFIGURED_TEST_CASE("Calls with nothing to save, or nowhere to save it to", "[checkpoint]", EVERY_CONFIGURATION) {
     if (skipped<TestType>()) return;
     const Problem problem = extended_rosenbrock(4);
     Harness<TestType> harness(problem, 2);
@@ -325,8 +325,8 @@ TEST_CASE("A search has no checkpoints", "[checkpoint]") {
     cuda_opt_destroy(&s);
 }
 
-TEMPLATE_TEST_CASE("A stop that is asked for after a load ends the solve at its next call", "[checkpoint]",
-                   EVERY_CONFIGURATION) {
+CONFIGURED_TEST_CASE("A stop that is asked for after a load ends the solve at its next call", "[checkpoint]",
+                     EVERY_CONFIGURATION) {
     if (skipped<TestType>()) return;
     const Problem problem = in_box(extended_rosenbrock(20), -2, 2);
     Harness<TestType> saved(problem, 3);

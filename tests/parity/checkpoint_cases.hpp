@@ -72,24 +72,22 @@ struct Rise {
     Problem problem;
     Iterate at;
 };
-template <class Configuration> const Rise &rise() {
-    static const Rise found = [] {
-        for (int tenths = 0; tenths < 20; tenths++) {
-            Problem problem = rippled(20);
-            problem.start[0] += 0.1 * tenths;
-            Harness<Configuration> harness(problem, 3);
-            const Outcome outcome = harness.set_real(CUDA_OPT_EPS, 0).set_int(CUDA_OPT_MAX_ITERATIONS, 60).run();
-            for (std::size_t k = 1; k < outcome.history.size(); k++)
-                if (outcome.history[k].f > outcome.history[k - 1].f && outcome.history[k].pg_norm_inf > 0)
-                    return Rise{problem, outcome.history[k]};
-        }
-        throw std::runtime_error("f does not rise");
-    }();
-    return found;
+template <class Configuration> Rise find_rise() {
+    for (int tenths = 0; tenths < 20; tenths++) {
+        Problem problem = rippled(20);
+        problem.start[0] += 0.1 * tenths;
+        Harness<Configuration> harness(problem, 3);
+        const Outcome outcome = harness.set_real(CUDA_OPT_EPS, 0).set_int(CUDA_OPT_MAX_ITERATIONS, 60).run();
+        for (std::size_t k = 1; k < outcome.history.size(); k++)
+            if (outcome.history[k].f > outcome.history[k - 1].f && outcome.history[k].pg_norm_inf > 0)
+                return Rise{problem, outcome.history[k]};
+    }
+    throw std::runtime_error("f does not rise");
 }
 
 template <class Configuration> std::vector<Case<Configuration>> cases() {
     using Solve = Harness<Configuration>;
+    const Rise rise = find_rise<Configuration>();
     const auto as_it_is = [](Solve &) {};
     return {
         {"within bounds, breakpoints crossed", quadratic_with_many_breakpoints(60).problem, as_it_is,
@@ -114,12 +112,9 @@ template <class Configuration> std::vector<Case<Configuration>> cases() {
         {"with the best iterate aside", rippled(20),
          [](Solve &s) { s.set_real(CUDA_OPT_EPS, 0).set_int(CUDA_OPT_MAX_ITERATIONS, 60); },
          [](Solve &, const Outcome &outcome) { return rises(outcome); }},
-        {"with the best iterate aside, and brought back", rise<Configuration>().problem,
-         [](Solve &s) {
-             s.set_real(CUDA_OPT_EPS, 0).set_int(CUDA_OPT_MAX_ITERATIONS, rise<Configuration>().at.iteration);
-         },
-         [](Solve &, const Outcome &outcome) {
-             const Iterate &last = rise<Configuration>().at;
+        {"with the best iterate aside, and brought back", rise.problem,
+         [last = rise.at](Solve &s) { s.set_real(CUDA_OPT_EPS, 0).set_int(CUDA_OPT_MAX_ITERATIONS, last.iteration); },
+         [last = rise.at](Solve &, const Outcome &outcome) {
              return outcome.iterations == last.iteration && outcome.f < last.f;
          }},
         {"with cuts", barrier(20), as_it_is, [](Solve &s, const Outcome &) { return s.get_int(CUDA_OPT_CUTS) > 0; }},

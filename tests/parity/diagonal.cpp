@@ -41,7 +41,7 @@ class GammaIdentity {
 
 } // namespace
 
-TEMPLATE_TEST_CASE("The true inverse diagonal makes short work of bad scaling", "[diagonal]", EVERY_CONFIGURATION) {
+CONFIGURED_TEST_CASE("The true inverse diagonal makes short work of bad scaling", "[diagonal]", EVERY_CONFIGURATION) {
     if (skipped<TestType>()) return;
     const bool wide = sizeof(typename TestType::Real) == 8;
     for (const bool bounded : {false, true}) {
@@ -65,7 +65,7 @@ TEMPLATE_TEST_CASE("The true inverse diagonal makes short work of bad scaling", 
     }
 }
 
-TEMPLATE_TEST_CASE("gamma I as the diagonal is the run without a diagonal", "[diagonal]", HostDouble, CudaDouble) {
+CONFIGURED_TEST_CASE("gamma I as the diagonal is the run without a diagonal", "[diagonal]", HostDouble, CudaDouble) {
     if (skipped<TestType>()) return;
     // Not from torsion's standard start: its ties let one unit in the last place move f by 3e-3 (docs/determinism.md).
     Problem inner_torsion = torsion(20, 20);
@@ -86,8 +86,8 @@ TEMPLATE_TEST_CASE("gamma I as the diagonal is the run without a diagonal", "[di
     }
 }
 
-TEMPLATE_TEST_CASE("A diagonal that changes from iterate to iterate is used as it is", "[diagonal]",
-                   EVERY_CONFIGURATION) {
+CONFIGURED_TEST_CASE("A diagonal that changes from iterate to iterate is used as it is", "[diagonal]",
+                     EVERY_CONFIGURATION) {
     if (skipped<TestType>()) return;
     const bool wide = sizeof(typename TestType::Real) == 8;
     for (const bool bounded : {false, true}) {
@@ -145,8 +145,8 @@ class Scaled {
 
 } // namespace
 
-TEMPLATE_TEST_CASE("A diagonal that holds is the same one, scaled by the newest pair, at each iterate", "[diagonal]",
-                   EVERY_CONFIGURATION) {
+CONFIGURED_TEST_CASE("A diagonal that holds is the same one, scaled by the newest pair, at each iterate", "[diagonal]",
+                     EVERY_CONFIGURATION) {
     if (skipped<TestType>()) return;
     const bool wide = sizeof(typename TestType::Real) == 8, exact = TestType::history_bits == 64;
     Problem problem = extended_rosenbrock(1000);
@@ -180,7 +180,7 @@ TEMPLATE_TEST_CASE("A diagonal that holds is the same one, scaled by the newest 
             }
 }
 
-TEMPLATE_TEST_CASE("How long a diagonal holds may be changed at any call", "[diagonal]", HostDouble, CudaDouble) {
+CONFIGURED_TEST_CASE("How long a diagonal holds may be changed at any call", "[diagonal]", HostDouble, CudaDouble) {
     if (skipped<TestType>()) return;
     const Problem problem = in_box(extended_rosenbrock(1000), -1.5, 0.9);
     Harness<TestType> harness(problem, 5);
@@ -205,8 +205,8 @@ TEMPLATE_TEST_CASE("How long a diagonal holds may be changed at any call", "[dia
     CHECK((asked_at == std::vector<int64_t>{0, 4, 5, 6}));
 }
 
-TEMPLATE_TEST_CASE("A diagonal that is spoilt while it holds ends the solve, within the box", "[diagonal]",
-                   EVERY_CONFIGURATION) {
+CONFIGURED_TEST_CASE("A diagonal that is spoilt while it holds ends the solve, within the box", "[diagonal]",
+                     EVERY_CONFIGURATION) {
     if (skipped<TestType>()) return;
     constexpr double infinite = std::numeric_limits<double>::infinity();
     for (const double bad : {0.0, -2.5, infinite, std::numeric_limits<double>::quiet_NaN()})
@@ -231,7 +231,7 @@ TEMPLATE_TEST_CASE("A diagonal that is spoilt while it holds ends the solve, wit
         }
 }
 
-TEMPLATE_TEST_CASE("An element that is not positive and finite is refused", "[diagonal]", EVERY_CONFIGURATION) {
+CONFIGURED_TEST_CASE("An element that is not positive and finite is refused", "[diagonal]", EVERY_CONFIGURATION) {
     if (skipped<TestType>()) return;
     constexpr double infinite = std::numeric_limits<double>::infinity();
     for (const double bad : {0.0, -0.0, -2.5, -infinite, infinite, std::numeric_limits<double>::quiet_NaN()})

@@ -136,11 +136,11 @@ struct Asked {
     int64_t iterations() const { return sanitized ? 24 : std::max(30, 3 * m / 2 + 10); }
 };
 
-template <class Configuration> constexpr bool on_cuda = Configuration::backend == CUDA_OPT_BACKEND_CUDA;
+template <class Configuration> bool on_cuda() { return Configuration::backend == CUDA_OPT_BACKEND_CUDA; }
 
 // With 31 pairs no tiles are remembered. 32 product bits change something for narrow columns on CUDA alone.
 template <class Configuration> std::vector<Asked> with_all_memories() {
-    constexpr bool in_single = on_cuda<Configuration> && Configuration::history_bits == 16;
+    const bool in_single = on_cuda<Configuration>() && Configuration::history_bits == 16;
     std::vector<Asked> all;
     for (const int m : sanitized ? std::vector<int>{1, 5} : std::vector<int>{1, 5, 17, 20, 24, 31}) {
         all.push_back({m});
@@ -359,14 +359,11 @@ template <class Configuration> void check_comes_back(const Problem &problem, con
 }
 
 // Not as large on the host, which has no tiles.
-template <class Configuration> const Problem &valleys() {
-    static const Problem problem = winding_valleys(on_cuda<Configuration> ? 20003 : 5003);
-    return problem;
-}
+template <class Configuration> Problem valleys() { return winding_valleys(on_cuda<Configuration>() ? 20003 : 5003); }
 
 } // namespace
 
-TEMPLATE_TEST_CASE("Moved while many variables are held, a solve has the same bits", "[held]", EVERY_CONFIGURATION) {
+CONFIGURED_TEST_CASE("Moved while many variables are held, a solve has the same bits", "[held]", EVERY_CONFIGURATION) {
     if (skipped<TestType>()) return;
     for (const Problem &problem : {torsion(301, 11), bearing(61, 47)})
         for (const Asked &asked : with_all_memories<TestType>()) {
@@ -375,10 +372,10 @@ TEMPLATE_TEST_CASE("Moved while many variables are held, a solve has the same bi
         }
 }
 
-TEMPLATE_TEST_CASE("Moved while blocks are held, free and held again, a solve has the same bits", "[held]",
-                   EVERY_CONFIGURATION) {
+CONFIGURED_TEST_CASE("Moved while blocks are held, free and held again, a solve has the same bits", "[held]",
+                     EVERY_CONFIGURATION) {
     if (skipped<TestType>()) return;
-    const Problem &problem = valleys<TestType>();
+    const Problem problem = valleys<TestType>();
     for (Asked asked : with_all_memories<TestType>())
         // With 1 no sweep asks for products beyond a breakpoint, and none makes all tiles unknown.
         for (const int approximate_cauchy : {0, 1}) {
@@ -389,8 +386,8 @@ TEMPLATE_TEST_CASE("Moved while blocks are held, free and held again, a solve ha
 }
 
 // In a metric tiles are remembered where the columns have x's bits.
-TEMPLATE_TEST_CASE("Moved with other settings while many variables are held, a solve has the same bits", "[held]",
-                   EVERY_CONFIGURATION) {
+CONFIGURED_TEST_CASE("Moved with other settings while many variables are held, a solve has the same bits", "[held]",
+                     EVERY_CONFIGURATION) {
     if (skipped<TestType>()) return;
     constexpr int learned = CUDA_OPT_METRIC_LEARNED, diagonal = CUDA_OPT_METRIC_DIAGONAL;
     for (const Problem &problem : {torsion(301, 11), bearing(61, 47), valleys<TestType>()})
@@ -404,10 +401,10 @@ TEMPLATE_TEST_CASE("Moved with other settings while many variables are held, a s
 }
 
 // The newest pair is complete only then.
-TEMPLATE_TEST_CASE("After a warm start while blocks are held, a solve has the bits of one that was moved before it",
-                   "[held]", EVERY_CONFIGURATION) {
+CONFIGURED_TEST_CASE("After a warm start while blocks are held, a solve has the bits of one that was moved before it",
+                     "[held]", EVERY_CONFIGURATION) {
     if (skipped<TestType>()) return;
-    const Problem &problem = valleys<TestType>();
+    const Problem problem = valleys<TestType>();
     const Asked asked = {5};
     for (const int64_t iterates : {12, 15, 18, 21, 24, 27}) {
         if (iterates >= asked.iterations()) continue;

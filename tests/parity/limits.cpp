@@ -22,7 +22,7 @@ template <class Configuration> double value_after(int64_t iterations) {
 
 } // namespace
 
-TEMPLATE_TEST_CASE("The limit on iterations", "[limits]", EVERY_CONFIGURATION) {
+CONFIGURED_TEST_CASE("The limit on iterations", "[limits]", EVERY_CONFIGURATION) {
     if (skipped<TestType>()) return;
     for (const int64_t limit : {1, 2, 7}) {
         Harness<TestType> harness(valley(), 5);
@@ -36,7 +36,7 @@ TEMPLATE_TEST_CASE("The limit on iterations", "[limits]", EVERY_CONFIGURATION) {
     }
 }
 
-TEMPLATE_TEST_CASE("The limit on evaluations", "[limits]", EVERY_CONFIGURATION) {
+CONFIGURED_TEST_CASE("The limit on evaluations", "[limits]", EVERY_CONFIGURATION) {
     if (skipped<TestType>()) return;
     for (int64_t limit = 1; limit <= 12; limit++) {
         INFO("limit " << limit);
@@ -50,7 +50,7 @@ TEMPLATE_TEST_CASE("The limit on evaluations", "[limits]", EVERY_CONFIGURATION) 
     }
 }
 
-TEMPLATE_TEST_CASE("The limit on wall time", "[limits]", EVERY_CONFIGURATION) {
+CONFIGURED_TEST_CASE("The limit on wall time", "[limits]", EVERY_CONFIGURATION) {
     if (skipped<TestType>()) return;
     Problem slow = valley();
     slow.evaluate = [inner = valley().evaluate](const Vector &x, Vector &g) {
@@ -66,7 +66,7 @@ TEMPLATE_TEST_CASE("The limit on wall time", "[limits]", EVERY_CONFIGURATION) {
     CHECK(outcome.message.find("0.1") != std::string::npos);
 }
 
-TEMPLATE_TEST_CASE("A target for f", "[limits]", EVERY_CONFIGURATION) {
+CONFIGURED_TEST_CASE("A target for f", "[limits]", EVERY_CONFIGURATION) {
     if (skipped<TestType>()) return;
     Harness<TestType> harness(valley(), 5);
     harness.set_real(CUDA_OPT_F_TARGET, value_after<TestType>(6));
@@ -85,7 +85,7 @@ TEMPLATE_TEST_CASE("A target for f", "[limits]", EVERY_CONFIGURATION) {
     CHECK(at_once.iterations == 0);
 }
 
-TEMPLATE_TEST_CASE("Each stopping test stops where its inequality first holds", "[limits]", EVERY_CONFIGURATION) {
+CONFIGURED_TEST_CASE("Each stopping test stops where its inequality first holds", "[limits]", EVERY_CONFIGURATION) {
     if (skipped<TestType>()) return;
     const int key = GENERATE(as<int>{}, CUDA_OPT_EPS, CUDA_OPT_PGTOL, CUDA_OPT_FACTR);
     const double tolerance = key == CUDA_OPT_FACTR ? 1e13 : 1e-1;
@@ -111,7 +111,7 @@ TEMPLATE_TEST_CASE("Each stopping test stops where its inequality first holds", 
     }
 }
 
-TEMPLATE_TEST_CASE("EPS is relative to x, but to no x below 1", "[limits]", EVERY_CONFIGURATION) {
+CONFIGURED_TEST_CASE("EPS is relative to x, but to no x below 1", "[limits]", EVERY_CONFIGURATION) {
     if (skipped<TestType>()) return;
     constexpr double eps = 1e-2;
     const Problem small{"small solution", Vector(100, 0.01), [](const Vector &x, Vector &g) {
@@ -131,7 +131,7 @@ TEMPLATE_TEST_CASE("EPS is relative to x, but to no x below 1", "[limits]", EVER
     CHECK(outcome.history.back().pg_norm2 >= eps * harness.get_real(CUDA_OPT_X_NORM2));
 }
 
-TEMPLATE_TEST_CASE("A start that is a solution is accepted as it is", "[limits]", EVERY_CONFIGURATION) {
+CONFIGURED_TEST_CASE("A start that is a solution is accepted as it is", "[limits]", EVERY_CONFIGURATION) {
     if (skipped<TestType>()) return;
     Problem problem = extended_rosenbrock(100);
     problem.start.assign(100, 1.0);
@@ -148,7 +148,7 @@ TEMPLATE_TEST_CASE("A start that is a solution is accepted as it is", "[limits]"
     }
 }
 
-TEMPLATE_TEST_CASE("A stop can be asked for from another thread", "[limits][threads]", EVERY_CONFIGURATION) {
+CONFIGURED_TEST_CASE("A stop can be asked for from another thread", "[limits][threads]", EVERY_CONFIGURATION) {
     if (skipped<TestType>()) return;
     Problem problem = valley();
     Harness<TestType> *solving = nullptr;
@@ -171,7 +171,7 @@ TEMPLATE_TEST_CASE("A stop can be asked for from another thread", "[limits][thre
     CHECK(harness.run().task == CUDA_OPT_CONVERGED);
 }
 
-TEMPLATE_TEST_CASE("A stop before the first evaluation evaluates nothing", "[limits]", EVERY_CONFIGURATION) {
+CONFIGURED_TEST_CASE("A stop before the first evaluation evaluates nothing", "[limits]", EVERY_CONFIGURATION) {
     if (skipped<TestType>()) return;
     Harness<TestType> harness(valley(), 5);
     CHECK(cuda_opt_request_stop(harness.handle()) == 0);
@@ -181,7 +181,7 @@ TEMPLATE_TEST_CASE("A stop before the first evaluation evaluates nothing", "[lim
     CHECK(outcome.message == "stopped by the caller before the first evaluation"); // and no f is told
 }
 
-TEMPLATE_TEST_CASE("Settings may change on the way", "[limits]", HostDouble, CudaDouble) {
+CONFIGURED_TEST_CASE("Settings may change on the way", "[limits]", HostDouble, CudaDouble) {
     if (skipped<TestType>()) return;
     Harness<TestType> harness(valley(), 5);
     while (harness.get_int(CUDA_OPT_ITERATIONS) < 4) REQUIRE(harness.step() > 0);
@@ -191,7 +191,7 @@ TEMPLATE_TEST_CASE("Settings may change on the way", "[limits]", HostDouble, Cud
     CHECK(outcome.iterations == 6);
 }
 
-TEMPLATE_TEST_CASE("The results that can be read agree with one another", "[limits]", EVERY_CONFIGURATION) {
+CONFIGURED_TEST_CASE("The results that can be read agree with one another", "[limits]", EVERY_CONFIGURATION) {
     if (skipped<TestType>()) return;
     const Problem problem = torsion(30, 30);
     Harness<TestType> harness(problem, 5);
@@ -231,7 +231,7 @@ TEMPLATE_TEST_CASE("The results that can be read agree with one another", "[limi
     CHECK(harness.get_int(CUDA_OPT_CAUCHY_SEGMENTS) >= iterates);
 }
 
-TEMPLATE_TEST_CASE("Calls that are not timed take the same way", "[limits]", EVERY_CONFIGURATION) {
+CONFIGURED_TEST_CASE("Calls that are not timed take the same way", "[limits]", EVERY_CONFIGURATION) {
     if (skipped<TestType>()) return;
     for (const Problem &problem : {torsion(30, 30), extended_rosenbrock(500)}) {
         Harness<TestType> timed(problem, 5), untimed(problem, 5);
@@ -247,8 +247,8 @@ TEMPLATE_TEST_CASE("Calls that are not timed take the same way", "[limits]", EVE
     }
 }
 
-TEMPLATE_TEST_CASE("A limit that is reached while a test holds at the iterate ends the solve as that test", "[limits]",
-                   EVERY_CONFIGURATION) {
+CONFIGURED_TEST_CASE("A limit that is reached while a test holds at the iterate ends the solve as that test",
+                     "[limits]", EVERY_CONFIGURATION) {
     if (skipped<TestType>()) return;
     // Where a ripple below the rounding level of f lets it rise, the solve goes on for a while, after a lower f.
     Problem problem = extended_rosenbrock(20);

@@ -38,7 +38,7 @@ Problem slope(int64_t n) {
 
 } // namespace
 
-TEMPLATE_TEST_CASE("A gradient of the wrong sign is found out", "[line-search]", EVERY_CONFIGURATION) {
+CONFIGURED_TEST_CASE("A gradient of the wrong sign is found out", "[line-search]", EVERY_CONFIGURATION) {
     if (skipped<TestType>()) return;
     for (const bool bounded : {false, true}) {
         INFO("bounded: " << bounded);
@@ -56,7 +56,8 @@ TEMPLATE_TEST_CASE("A gradient of the wrong sign is found out", "[line-search]",
     }
 }
 
-TEMPLATE_TEST_CASE("A gradient that turns wrong later costs a refresh at most", "[line-search]", EVERY_CONFIGURATION) {
+CONFIGURED_TEST_CASE("A gradient that turns wrong later costs a refresh at most", "[line-search]",
+                     EVERY_CONFIGURATION) {
     if (skipped<TestType>()) return;
     Problem problem = extended_rosenbrock(100);
     int64_t evaluations = 0;
@@ -75,7 +76,7 @@ TEMPLATE_TEST_CASE("A gradient that turns wrong later costs a refresh at most", 
     for (const Iterate &iterate : outcome.history) CHECK(outcome.f <= iterate.f);
 }
 
-TEMPLATE_TEST_CASE("A constant function with a gradient ends", "[line-search]", EVERY_CONFIGURATION) {
+CONFIGURED_TEST_CASE("A constant function with a gradient ends", "[line-search]", EVERY_CONFIGURATION) {
     if (skipped<TestType>()) return;
     for (const bool bounded : {false, true}) {
         Problem problem = {"constant", Vector(100, 0.5), [](const Vector &, Vector &g) {
@@ -90,14 +91,14 @@ TEMPLATE_TEST_CASE("A constant function with a gradient ends", "[line-search]", 
     }
 }
 
-TEMPLATE_TEST_CASE("Info 1 is a search that met both conditions", "[line-search]", EVERY_CONFIGURATION) {
+CONFIGURED_TEST_CASE("Info 1 is a search that met both conditions", "[line-search]", EVERY_CONFIGURATION) {
     if (skipped<TestType>()) return;
     Harness<TestType> harness(sphere(10), 5);
     CHECK(harness.run().task == CUDA_OPT_CONVERGED);
     CHECK(harness.get_int(CUDA_OPT_LINE_SEARCH_INFO) == 1);
 }
 
-TEMPLATE_TEST_CASE("Info 2 is an interval below xtol", "[line-search]", HostDouble, CudaDouble) {
+CONFIGURED_TEST_CASE("Info 2 is an interval below xtol", "[line-search]", HostDouble, CudaDouble) {
     if (skipped<TestType>()) return;
     // No step meets the curvature condition on either side of a kink; the search ends close to it, and lower.
     const Problem problem = {"kink", Vector(1, 10.0), [](const Vector &x, Vector &g) {
@@ -111,7 +112,7 @@ TEMPLATE_TEST_CASE("Info 2 is an interval below xtol", "[line-search]", HostDoub
     CHECK(harness.get_int(CUDA_OPT_LINE_SEARCH_INFO) == 2);
 }
 
-TEMPLATE_TEST_CASE("Info 3 is maxfev evaluations in one search", "[line-search]", EVERY_CONFIGURATION) {
+CONFIGURED_TEST_CASE("Info 3 is maxfev evaluations in one search", "[line-search]", EVERY_CONFIGURATION) {
     if (skipped<TestType>()) return;
     const Problem problem = with_wrong_gradient(sphere(20), [](int64_t, double g) { return -g; });
     for (const int64_t maxfev : {1, 2, 5}) {
@@ -126,7 +127,7 @@ TEMPLATE_TEST_CASE("Info 3 is maxfev evaluations in one search", "[line-search]"
     }
 }
 
-TEMPLATE_TEST_CASE("Info 4 is a step at stpmin", "[line-search]", EVERY_CONFIGURATION) {
+CONFIGURED_TEST_CASE("Info 4 is a step at stpmin", "[line-search]", EVERY_CONFIGURATION) {
     if (skipped<TestType>()) return;
     const Problem problem = with_wrong_gradient(sphere(20), [](int64_t, double g) { return -g; });
     Harness<TestType> harness(problem, 5);
@@ -136,7 +137,7 @@ TEMPLATE_TEST_CASE("Info 4 is a step at stpmin", "[line-search]", EVERY_CONFIGUR
     CHECK(harness.get_int(CUDA_OPT_LINE_SEARCH_INFO) == 4);
 }
 
-TEMPLATE_TEST_CASE("Info 5 is a step at stpmax, which is taken", "[line-search]", EVERY_CONFIGURATION) {
+CONFIGURED_TEST_CASE("Info 5 is a step at stpmax, which is taken", "[line-search]", EVERY_CONFIGURATION) {
     if (skipped<TestType>()) return;
     SECTION("the bounds set it") {
         const Problem problem = in_box(slope(100), -1, 10);
@@ -166,7 +167,7 @@ TEMPLATE_TEST_CASE("Info 5 is a step at stpmax, which is taken", "[line-search]"
     }
 }
 
-TEMPLATE_TEST_CASE("A function that falls without end is stopped by a limit", "[line-search]", EVERY_CONFIGURATION) {
+CONFIGURED_TEST_CASE("A function that falls without end is stopped by a limit", "[line-search]", EVERY_CONFIGURATION) {
     if (skipped<TestType>()) return;
     Harness<TestType> harness(slope(100), 5);
     harness.set_int(CUDA_OPT_MAX_ITERATIONS, 50).set_int(CUDA_OPT_MAX_EVALUATIONS, 500);
@@ -176,8 +177,8 @@ TEMPLATE_TEST_CASE("A function that falls without end is stopped by a limit", "[
     CHECK(std::isfinite(outcome.f));
 }
 
-TEMPLATE_TEST_CASE("At the rounding errors of f the solve ends with the best iterate", "[line-search]",
-                   EVERY_CONFIGURATION) {
+CONFIGURED_TEST_CASE("At the rounding errors of f the solve ends with the best iterate", "[line-search]",
+                     EVERY_CONFIGURATION) {
     if (skipped<TestType>()) return;
     for (const Problem &problem : {in_box(extended_rosenbrock(100), -1.5, 0.8), extended_rosenbrock(100),
                                    chained_rosenbrock(100, 6), torsion(10, 10)}) {
@@ -192,8 +193,8 @@ TEMPLATE_TEST_CASE("At the rounding errors of f the solve ends with the best ite
     }
 }
 
-TEMPLATE_TEST_CASE("A test that holds at the last iteration in vain ends the solve, and not one before",
-                   "[line-search]", EVERY_CONFIGURATION) {
+CONFIGURED_TEST_CASE("A test that holds at the last iteration in vain ends the solve, and not one before",
+                     "[line-search]", EVERY_CONFIGURATION) {
     if (skipped<TestType>()) return;
     // f is above that of the start by its rounding errors, and g at a right angle to the last step, so that each step
     // is accepted and nothing falls: the first two evaluations are the start and what the next thousand iterations are
@@ -223,7 +224,7 @@ TEMPLATE_TEST_CASE("A test that holds at the last iteration in vain ends the sol
     }
 }
 
-TEMPLATE_TEST_CASE("Pairs without curvature are skipped and counted", "[line-search]", EVERY_CONFIGURATION) {
+CONFIGURED_TEST_CASE("Pairs without curvature are skipped and counted", "[line-search]", EVERY_CONFIGURATION) {
     if (skipped<TestType>()) return;
     // Concave between its bounds: y's < 0 or = 0 throughout.
     const Problem problem = in_box({"concave", Vector(100, 0.125),

@@ -5,11 +5,11 @@
 
 using namespace cudaopt_test;
 
-TEMPLATE_TEST_CASE("The workspace is at most 2m + 9 vectors", "[memory]", EVERY_CONFIGURATION) {
+CONFIGURED_TEST_CASE("The workspace is at most 2m + 9 vectors", "[memory]", EVERY_CONFIGURATION) {
     if (skipped<TestType>()) return;
     // The pairs have the columns' bits, the vectors besides them those of x.
-    constexpr int64_t constant = int64_t{64} << 20, stored = TestType::history_bits / 8,
-                      width = sizeof(typename TestType::Real);
+    const int64_t constant = int64_t{64} << 20, stored = TestType::history_bits / 8,
+                  width = sizeof(typename TestType::Real);
     const int64_t many = sanitized ? 40000 : 200000; // from 256 segments of 128 rows on the vectors alone grow
     for (const int64_t m : {1, 20}) {
         int64_t last_n = 0, last_bytes = 0;

@@ -67,7 +67,7 @@ template <class Configuration> Vector diagonal_of(Harness<Configuration> &harnes
 
 } // namespace
 
-TEMPLATE_TEST_CASE("A learned metric makes short work of bad scaling", "[metric]", EVERY_CONFIGURATION) {
+CONFIGURED_TEST_CASE("A learned metric makes short work of bad scaling", "[metric]", EVERY_CONFIGURATION) {
     if (skipped<TestType>()) return;
     const bool wide = sizeof(typename TestType::Real) == 8;
     for (const bool bounded : {false, true})
@@ -91,8 +91,8 @@ TEMPLATE_TEST_CASE("A learned metric makes short work of bad scaling", "[metric]
             }
 }
 
-TEMPLATE_TEST_CASE("With a learned metric the model has the curvature at a step's end", "[metric]",
-                   EVERY_CONFIGURATION) {
+CONFIGURED_TEST_CASE("With a learned metric the model has the curvature at a step's end", "[metric]",
+                     EVERY_CONFIGURATION) {
     if (skipped<TestType>()) return;
     struct {
         double c, a, b;
@@ -116,7 +116,7 @@ TEMPLATE_TEST_CASE("With a learned metric the model has the curvature at a step'
     }
 }
 
-TEMPLATE_TEST_CASE("With a learned metric a step may end where f rises again", "[metric]", EVERY_CONFIGURATION) {
+CONFIGURED_TEST_CASE("With a learned metric a step may end where f rises again", "[metric]", EVERY_CONFIGURATION) {
     if (skipped<TestType>()) return;
     for (const bool bounded : {false, true})
         for (const int64_t metric : {CUDA_OPT_METRIC_ONE_NUMBER, CUDA_OPT_METRIC_LEARNED}) {
@@ -135,7 +135,8 @@ TEMPLATE_TEST_CASE("With a learned metric a step may end where f rises again", "
     CHECK(harness.run().evaluations > 2);
 }
 
-TEMPLATE_TEST_CASE("With a learned metric the first step is one that f makes likely", "[metric]", EVERY_CONFIGURATION) {
+CONFIGURED_TEST_CASE("With a learned metric the first step is one that f makes likely", "[metric]",
+                     EVERY_CONFIGURATION) {
     if (skipped<TestType>()) return;
     enum { unbounded, one_sided, boxed };
     struct {
@@ -168,7 +169,7 @@ TEMPLATE_TEST_CASE("With a learned metric the first step is one that f makes lik
     }
 }
 
-TEMPLATE_TEST_CASE("What has been learned can be read", "[metric]", EVERY_CONFIGURATION) {
+CONFIGURED_TEST_CASE("What has been learned can be read", "[metric]", EVERY_CONFIGURATION) {
     if (skipped<TestType>()) return;
     const Problem problem = springs(700);
     for (const int64_t metric : {CUDA_OPT_METRIC_ONE_NUMBER, CUDA_OPT_METRIC_DIAGONAL, CUDA_OPT_METRIC_LEARNED}) {
@@ -199,7 +200,7 @@ TEMPLATE_TEST_CASE("What has been learned can be read", "[metric]", EVERY_CONFIG
     }
 }
 
-TEMPLATE_TEST_CASE("A diagonal is read for a reason", "[metric]", HostDouble, HostFloat) {
+CONFIGURED_TEST_CASE("A diagonal is read for a reason", "[metric]", HostDouble, HostFloat) {
     Harness<TestType> harness(springs(7), 5);
     harness.step();
     double wide[7];
@@ -213,7 +214,7 @@ TEMPLATE_TEST_CASE("A diagonal is read for a reason", "[metric]", HostDouble, Ho
     CHECK_THAT(cuda_opt_message(harness.handle()), Catch::Contains("NULL"));
 }
 
-TEMPLATE_TEST_CASE("Units of any size end a learned metric's solve with a code", "[metric]", EVERY_CONFIGURATION) {
+CONFIGURED_TEST_CASE("Units of any size end a learned metric's solve with a code", "[metric]", EVERY_CONFIGURATION) {
     if (skipped<TestType>()) return;
     const bool wide = sizeof(typename TestType::Real) == 8;
     const std::vector<double> units =
@@ -239,7 +240,7 @@ TEMPLATE_TEST_CASE("Units of any size end a learned metric's solve with a code",
                 }
 }
 
-TEMPLATE_TEST_CASE("A learned metric's solve has the same bits each time", "[metric]", EVERY_CONFIGURATION) {
+CONFIGURED_TEST_CASE("A learned metric's solve has the same bits each time", "[metric]", EVERY_CONFIGURATION) {
     if (skipped<TestType>()) return;
     for (const Problem &problem : {torsion(40, 40), in_box(springs(20001), -1, 0.9), extended_wood(1000)}) {
         INFO(problem.name);
@@ -262,7 +263,7 @@ TEMPLATE_TEST_CASE("A learned metric's solve has the same bits each time", "[met
     }
 }
 
-TEMPLATE_TEST_CASE("A learned metric's iterates are the host's", "[metric]", CudaDouble, CudaFloat) {
+CONFIGURED_TEST_CASE("A learned metric's iterates are the host's", "[metric]", CudaDouble, CudaFloat) {
     if (skipped<TestType>()) return;
     using Host = std::conditional_t<sizeof(typename TestType::Real) == 8, HostDouble, HostFloat>;
     const bool wide = sizeof(typename TestType::Real) == 8;
@@ -286,8 +287,8 @@ TEMPLATE_TEST_CASE("A learned metric's iterates are the host's", "[metric]", Cud
         }
 }
 
-TEMPLATE_TEST_CASE("What was learned is gone where a solve begins with another metric", "[metric]",
-                   EVERY_CONFIGURATION) {
+CONFIGURED_TEST_CASE("What was learned is gone where a solve begins with another metric", "[metric]",
+                     EVERY_CONFIGURATION) {
     if (skipped<TestType>()) return;
     const Problem problem = springs(300);
     const auto bytes_after = [&](int64_t metric) {
@@ -313,7 +314,7 @@ TEMPLATE_TEST_CASE("What was learned is gone where a solve begins with another m
     CHECK(bytes_after(CUDA_OPT_METRIC_DIAGONAL) == bytes_after(CUDA_OPT_METRIC_ONE_NUMBER));
 }
 
-TEMPLATE_TEST_CASE("The metric may change with a warm start, and pairs stay", "[metric]", EVERY_CONFIGURATION) {
+CONFIGURED_TEST_CASE("The metric may change with a warm start, and pairs stay", "[metric]", EVERY_CONFIGURATION) {
     if (skipped<TestType>()) return;
     const bool wide = sizeof(typename TestType::Real) == 8;
     const int64_t metrics[] = {CUDA_OPT_METRIC_ONE_NUMBER, CUDA_OPT_METRIC_DIAGONAL, CUDA_OPT_METRIC_LEARNED};

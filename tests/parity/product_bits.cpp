@@ -27,7 +27,7 @@ Problem scaled(Problem problem, double factor) {
 
 } // namespace
 
-TEMPLATE_TEST_CASE("Products in single precision lead to the same solutions", "[product bits]", EVERY_CONFIGURATION) {
+CONFIGURED_TEST_CASE("Products in single precision lead to the same solutions", "[product bits]", EVERY_CONFIGURATION) {
     if (skipped<TestType>()) return;
     for (const Problem &problem : {torsion(40, 40), chained_rosenbrock(1000, 1), extended_wood(1000)})
         for (const int m : {1, 5, 8, 20, 25}) {
@@ -41,7 +41,7 @@ TEMPLATE_TEST_CASE("Products in single precision lead to the same solutions", "[
         }
 }
 
-TEMPLATE_TEST_CASE("Products in single precision follow those in double", "[product bits]", EVERY_CONFIGURATION) {
+CONFIGURED_TEST_CASE("Products in single precision follow those in double", "[product bits]", EVERY_CONFIGURATION) {
     if (skipped<TestType>()) return;
     for (const Problem &problem : {torsion(60, 60), extended_rosenbrock(20000)}) {
         INFO(problem.name);
@@ -55,7 +55,8 @@ TEMPLATE_TEST_CASE("Products in single precision follow those in double", "[prod
     }
 }
 
-TEMPLATE_TEST_CASE("Products in single precision have the same bits each time", "[product bits]", EVERY_CONFIGURATION) {
+CONFIGURED_TEST_CASE("Products in single precision have the same bits each time", "[product bits]",
+                     EVERY_CONFIGURATION) {
     if (skipped<TestType>()) return;
     const Problem problem = torsion(70, 70);
     const Outcome first = solve_with<TestType>(problem, 8, 32, 100), second = solve_with<TestType>(problem, 8, 32, 100);
@@ -64,8 +65,8 @@ TEMPLATE_TEST_CASE("Products in single precision have the same bits each time", 
     CHECK(first.evaluations == second.evaluations);
 }
 
-TEMPLATE_TEST_CASE("Products that single precision cannot add are formed in double", "[product bits]",
-                   EVERY_CONFIGURATION) {
+CONFIGURED_TEST_CASE("Products that single precision cannot add are formed in double", "[product bits]",
+                     EVERY_CONFIGURATION) {
     if (skipped<TestType>()) return;
     const bool single = sizeof(typename TestType::Real) == 4;
     for (const int power : {-60, -45, 45, 60}) { // squares of 2^-120 to 2^120 and beyond

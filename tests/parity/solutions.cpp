@@ -33,19 +33,19 @@ template <class Configuration> void check_known(int64_t n, double eps, double pg
 
 } // namespace
 
-TEMPLATE_TEST_CASE("Every size from 1 to 70 is solved", "[solution]", EVERY_CONFIGURATION) {
+CONFIGURED_TEST_CASE("Every size from 1 to 70 is solved", "[solution]", EVERY_CONFIGURATION) {
     if (skipped<TestType>()) return;
     for (int64_t n = 1; n <= 70; n++) check_known<TestType>(n, attainable<TestType> / 10, 0);
 }
 
-TEMPLATE_TEST_CASE("Odd sizes around the tiles are solved", "[solution]", EVERY_CONFIGURATION) {
+CONFIGURED_TEST_CASE("Odd sizes around the tiles are solved", "[solution]", EVERY_CONFIGURATION) {
     if (skipped<TestType>()) return;
     for (const int64_t n : {127, 128, 129, 255, 257, 511, 513, 1023, 1025, 4095, 4097, 8191, 8193, 33333, 65537}) {
         check_known<TestType>(n, 0, attainable<TestType>);
     }
 }
 
-TEMPLATE_TEST_CASE("Every number of pairs works", "[solution]", EVERY_CONFIGURATION) {
+CONFIGURED_TEST_CASE("Every number of pairs works", "[solution]", EVERY_CONFIGURATION) {
     if (skipped<TestType>()) return;
     const bool wide = sizeof(typename TestType::Real) == 8;
     for (const int m : {1, 2, 3, 5, 7, 8, 9, 17, 20, 30, 64}) {
@@ -65,7 +65,7 @@ TEMPLATE_TEST_CASE("Every number of pairs works", "[solution]", EVERY_CONFIGURAT
     }
 }
 
-TEMPLATE_TEST_CASE("m may exceed n", "[solution]", EVERY_CONFIGURATION) {
+CONFIGURED_TEST_CASE("m may exceed n", "[solution]", EVERY_CONFIGURATION) {
     if (skipped<TestType>()) return;
     for (const int64_t n : {1, 2, 3}) {
         INFO("n = " << n);
@@ -76,7 +76,7 @@ TEMPLATE_TEST_CASE("m may exceed n", "[solution]", EVERY_CONFIGURATION) {
     }
 }
 
-TEMPLATE_TEST_CASE("The manual's functions reach their minimum", "[solution]", EVERY_CONFIGURATION) {
+CONFIGURED_TEST_CASE("The manual's functions reach their minimum", "[solution]", EVERY_CONFIGURATION) {
     if (skipped<TestType>()) return;
     const bool wide = sizeof(typename TestType::Real) == 8;
     for (const Problem &problem : {extended_rosenbrock(10000), extended_beale(10000), extended_powell(10000),
@@ -93,7 +93,7 @@ TEMPLATE_TEST_CASE("The manual's functions reach their minimum", "[solution]", E
     }
 }
 
-TEMPLATE_TEST_CASE("Elastic-plastic torsion ends where it should", "[solution]", HostDouble, CudaDouble) {
+CONFIGURED_TEST_CASE("Elastic-plastic torsion ends where it should", "[solution]", HostDouble, CudaDouble) {
     if (skipped<TestType>()) return;
     struct Known {
         int64_t points;
@@ -123,7 +123,7 @@ TEMPLATE_TEST_CASE("Elastic-plastic torsion ends where it should", "[solution]",
     }
 }
 
-TEMPLATE_TEST_CASE("Single precision solves torsion", "[solution]", HostFloat, CudaFloat) {
+CONFIGURED_TEST_CASE("Single precision solves torsion", "[solution]", HostFloat, CudaFloat) {
     if (skipped<TestType>()) return;
     const Problem problem = torsion(40, 40);
     Harness<TestType> harness(problem, 5);
@@ -134,7 +134,7 @@ TEMPLATE_TEST_CASE("Single precision solves torsion", "[solution]", HostFloat, C
     CHECK(std::fabs(outcome.f + 0.417865756732326) <= 1e-4);
 }
 
-TEMPLATE_TEST_CASE("CUDA goes the host's way", "[solution]", CudaDouble) {
+CONFIGURED_TEST_CASE("CUDA goes the host's way", "[solution]", CudaDouble) {
     if (skipped<TestType>()) return;
     for (const Problem &problem : {torsion(40, 40), chained_rosenbrock(2000, 4), extended_rosenbrock(10000)}) {
         INFO(problem.name);
@@ -149,7 +149,7 @@ TEMPLATE_TEST_CASE("CUDA goes the host's way", "[solution]", CudaDouble) {
     }
 }
 
-TEMPLATE_TEST_CASE("Many rows crossed at once are one segment", "[solution]", EVERY_CONFIGURATION) {
+CONFIGURED_TEST_CASE("Many rows crossed at once are one segment", "[solution]", EVERY_CONFIGURATION) {
     if (skipped<TestType>()) return;
     // All breakpoints coincide: half of the rows meet their bound at the same t, well before the path's minimiser.
     constexpr int64_t n = 100000;
@@ -168,7 +168,7 @@ TEMPLATE_TEST_CASE("Many rows crossed at once are one segment", "[solution]", EV
     CHECK(outcome.iterations <= 5);
 }
 
-TEMPLATE_TEST_CASE("Thousands of breakpoints may lie before a Cauchy point", "[solution]", EVERY_CONFIGURATION) {
+CONFIGURED_TEST_CASE("Thousands of breakpoints may lie before a Cauchy point", "[solution]", EVERY_CONFIGURATION) {
     if (skipped<TestType>()) return;
     const bool wide = sizeof(typename TestType::Real) == 8;
     const KnownQuadratic known = quadratic_with_many_breakpoints(100000);

@@ -45,8 +45,8 @@ template <class Configuration> void check_found(const Problem &problem, double a
 
 } // namespace
 
-TEMPLATE_TEST_CASE("starts: x next to 0, with a minimum at 1", "[starts]", HostDouble, HostFloat, CudaDouble,
-                   CudaFloat) {
+CONFIGURED_TEST_CASE("starts: x next to 0, with a minimum at 1", "[starts]", HostDouble, HostFloat, CudaDouble,
+                     CudaFloat) {
     if (skipped<TestType>()) return;
     constexpr bool single = sizeof(typename TestType::Real) == 4;
     const std::vector<double> starts =
@@ -61,8 +61,8 @@ TEMPLATE_TEST_CASE("starts: x next to 0, with a minimum at 1", "[starts]", HostD
             }
 }
 
-TEMPLATE_TEST_CASE("starts: x next to 0, in other units of x", "[starts]", HostDouble, HostFloat, CudaDouble,
-                   CudaFloat) {
+CONFIGURED_TEST_CASE("starts: x next to 0, in other units of x", "[starts]", HostDouble, HostFloat, CudaDouble,
+                     CudaFloat) {
     if (skipped<TestType>()) return;
     for (const double at : {1e-20, 1e-9, 1e9})
         for (const double share : {0.5, 1e-3, 1e-10, 1e-15, 1e-20}) {
@@ -73,8 +73,8 @@ TEMPLATE_TEST_CASE("starts: x next to 0, in other units of x", "[starts]", HostD
 }
 
 // With bounds the classical first step is -g, which changes no digit of f where g is small beside f.
-TEMPLATE_TEST_CASE("starts: from 0 and next to it, f in other units", "[starts]", HostDouble, HostFloat, CudaDouble,
-                   CudaFloat) {
+CONFIGURED_TEST_CASE("starts: from 0 and next to it, f in other units", "[starts]", HostDouble, HostFloat, CudaDouble,
+                     CudaFloat) {
     if (skipped<TestType>()) return;
     constexpr bool single = sizeof(typename TestType::Real) == 4;
     for (const double of_f :
@@ -87,8 +87,8 @@ TEMPLATE_TEST_CASE("starts: from 0 and next to it, f in other units", "[starts]"
 }
 
 // With bounds the first step has the length 1, 1 / |g| along -g: here too long, and below stpmin from |g| = 1e20 on.
-TEMPLATE_TEST_CASE("starts: a first step that is too long, f in other units", "[starts]", HostDouble, HostFloat,
-                   CudaDouble, CudaFloat) {
+CONFIGURED_TEST_CASE("starts: a first step that is too long, f in other units", "[starts]", HostDouble, HostFloat,
+                     CudaDouble, CudaFloat) {
     if (skipped<TestType>()) return;
     constexpr bool single = sizeof(typename TestType::Real) == 4;
     for (const double of_f : single ? std::vector<double>{1, 1e15, 1e18, 1e25, 1e30}
@@ -101,8 +101,8 @@ TEMPLATE_TEST_CASE("starts: a first step that is too long, f in other units", "[
 }
 
 // Data of 1 fitted by columns of 1e-9, x >= 0: f changes by a share of 1e-18 along the classical first step.
-TEMPLATE_TEST_CASE("starts: non-negative least squares with small columns, from 0", "[starts]", HostDouble, HostFloat,
-                   CudaDouble, CudaFloat) {
+CONFIGURED_TEST_CASE("starts: non-negative least squares with small columns, from 0", "[starts]", HostDouble, HostFloat,
+                     CudaDouble, CudaFloat) {
     if (skipped<TestType>()) return;
     constexpr double column = 1e-9;
     Problem problem{"small columns", Vector(6), [](const Vector &x, Vector &g) {
@@ -120,8 +120,8 @@ TEMPLATE_TEST_CASE("starts: non-negative least squares with small columns, from 
 
 // A search that ends while f falls makes the next one longer, but not ever longer: x so large would pass the test of
 // ||P g|| against ||x||.
-TEMPLATE_TEST_CASE("starts: a function without a lower bound converges nowhere", "[starts]", HostDouble, HostFloat,
-                   CudaDouble, CudaFloat) {
+CONFIGURED_TEST_CASE("starts: a function without a lower bound converges nowhere", "[starts]", HostDouble, HostFloat,
+                     CudaDouble, CudaFloat) {
     if (skipped<TestType>()) return;
     const Problem problem{"linear", Vector(6), [](const Vector &x, Vector &g) {
                               double f = 0;

@@ -17,7 +17,7 @@ template <class Configuration> Outcome solve_with_threads(int threads) {
 
 } // namespace
 
-TEMPLATE_TEST_CASE("Threads with threads of their own solve side by side", "[threads]", HOST_CONFIGURATIONS) {
+CONFIGURED_TEST_CASE("Threads with threads of their own solve side by side", "[threads]", HOST_CONFIGURATIONS) {
     const Outcome alone = solve_with_threads<TestType>(1);
     std::vector<Outcome> outcomes(3);
     std::vector<std::thread> callers;

@@ -101,8 +101,8 @@ template <class Configuration> using Settings = std::function<void(Harness<Confi
 
 } // namespace
 
-TEMPLATE_TEST_CASE("Bounds as numbers give the bits of arrays", "[bounds]", HostDouble, HostFloat, CudaDouble,
-                   CudaFloat) {
+CONFIGURED_TEST_CASE("Bounds as numbers give the bits of arrays", "[bounds]", HostDouble, HostFloat, CudaDouble,
+                     CudaFloat) {
     if (skipped<TestType>()) return;
     const auto [what, m, set] = GENERATE(table<std::string, int, Settings<TestType>>({
         {"five pairs", 5, [](auto &) {}},
@@ -129,8 +129,8 @@ TEMPLATE_TEST_CASE("Bounds as numbers give the bits of arrays", "[bounds]", Host
         }
 }
 
-TEMPLATE_TEST_CASE("A checkpoint goes on under the same bounds as numbers, and under no others", "[bounds]", HostDouble,
-                   HostFloat, CudaDouble, CudaFloat) {
+CONFIGURED_TEST_CASE("A checkpoint goes on under the same bounds as numbers, and under no others", "[bounds]",
+                     HostDouble, HostFloat, CudaDouble, CudaFloat) {
     if (skipped<TestType>()) return;
     const Problem problem = bent_chain(33);
     const Sides sides{0.2, 1.5};
@@ -147,8 +147,8 @@ TEMPLATE_TEST_CASE("A checkpoint goes on under the same bounds as numbers, and u
     }
 }
 
-TEMPLATE_TEST_CASE("A warm start keeps bounds that are numbers, or takes others", "[bounds]", HostDouble, HostFloat,
-                   CudaDouble, CudaFloat) {
+CONFIGURED_TEST_CASE("A warm start keeps bounds that are numbers, or takes others", "[bounds]", HostDouble, HostFloat,
+                     CudaDouble, CudaFloat) {
     if (skipped<TestType>()) return;
     using Real = typename TestType::Real;
     const Problem problem = bent_chain(65);

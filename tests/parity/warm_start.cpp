@@ -76,7 +76,7 @@ template <class Configuration> class Sequence {
 
 } // namespace
 
-TEMPLATE_TEST_CASE("In a sequence of problems a warm start saves evaluations", "[warm-start]", EVERY_CONFIGURATION) {
+CONFIGURED_TEST_CASE("In a sequence of problems a warm start saves evaluations", "[warm-start]", EVERY_CONFIGURATION) {
     if (skipped<TestType>()) return;
     Sequence<TestType> cold, warm;
     cold.solve(0);
@@ -95,8 +95,8 @@ TEMPLATE_TEST_CASE("In a sequence of problems a warm start saves evaluations", "
     CHECK(with < without);
 }
 
-TEMPLATE_TEST_CASE("A warm start after a load is one after the solve that was saved", "[warm-start]",
-                   EVERY_CONFIGURATION) {
+CONFIGURED_TEST_CASE("A warm start after a load is one after the solve that was saved", "[warm-start]",
+                     EVERY_CONFIGURATION) {
     if (skipped<TestType>()) return;
     Sequence<TestType> one, other;
     one.solve(0);
@@ -112,8 +112,8 @@ TEMPLATE_TEST_CASE("A warm start after a load is one after the solve that was sa
 }
 
 // Between an iterate and the next direction y of the newest pair is still the gradient before: a warm start forms it.
-TEMPLATE_TEST_CASE("A warm start at an iterate goes where the solve goes from there", "[warm-start]",
-                   EVERY_CONFIGURATION) {
+CONFIGURED_TEST_CASE("A warm start at an iterate goes where the solve goes from there", "[warm-start]",
+                     EVERY_CONFIGURATION) {
     if (skipped<TestType>()) return;
     const bool wide = sizeof(typename TestType::Real) == 8;
     for (const Problem &problem : {chained_rosenbrock(20, 1), in_box(chained_rosenbrock(20, 1), -2, 0.9)})
@@ -133,7 +133,7 @@ TEMPLATE_TEST_CASE("A warm start at an iterate goes where the solve goes from th
         }
 }
 
-TEMPLATE_TEST_CASE("A warm start may come at any time", "[warm-start]", EVERY_CONFIGURATION) {
+CONFIGURED_TEST_CASE("A warm start may come at any time", "[warm-start]", EVERY_CONFIGURATION) {
     if (skipped<TestType>()) return;
     const Problem problem = in_box(extended_rosenbrock(20), -2, 2);
     const double f = solve<TestType>(problem).f;
@@ -150,7 +150,7 @@ TEMPLATE_TEST_CASE("A warm start may come at any time", "[warm-start]", EVERY_CO
     }
 }
 
-TEMPLATE_TEST_CASE("A solve that a bad diagonal ended leaves pairs of its own", "[warm-start]", EVERY_CONFIGURATION) {
+CONFIGURED_TEST_CASE("A solve that a bad diagonal ended leaves pairs of its own", "[warm-start]", EVERY_CONFIGURATION) {
     if (skipped<TestType>()) return;
     // The newest pair's y is finished at the end: what becomes of g afterwards is of no consequence.
     const auto evaluations = [](bool spoilt) {

@@ -42,7 +42,7 @@ std::vector<Cut> cuts_at_segments(int64_t n) {
 
 } // namespace
 
-TEMPLATE_TEST_CASE("Ranks cut at segments have the bits of one handle", "[ranks]", HOST_CONFIGURATIONS) {
+CONFIGURED_TEST_CASE("Ranks cut at segments have the bits of one handle", "[ranks]", HOST_CONFIGURATIONS) {
     for (const Problem &problem :
          {extended_rosenbrock(9000), torsion(60, 59), chained_rosenbrock(20001, 8),
           with_mixed_bounds(extended_wood(8192)), extended_powell(8196), extended_beale(1000)}) {
@@ -55,7 +55,7 @@ TEMPLATE_TEST_CASE("Ranks cut at segments have the bits of one handle", "[ranks]
     }
 }
 
-TEMPLATE_TEST_CASE("Rows crossed on any rank reach all", "[ranks][threads]", HostDouble, HostFloat, HostFloat16) {
+CONFIGURED_TEST_CASE("Rows crossed on any rank reach all", "[ranks][threads]", HostDouble, HostFloat, HostFloat16) {
     const KnownQuadratic quadratic = quadratic_with_many_breakpoints(30000);
     Harness<TestType> harness(quadratic.problem, 5);
     harness.set_int(CUDA_OPT_MAX_ITERATIONS, 12);
@@ -71,7 +71,7 @@ TEMPLATE_TEST_CASE("Rows crossed on any rank reach all", "[ranks][threads]", Hos
     }
 }
 
-TEMPLATE_TEST_CASE("A diagonal of the caller's, or one that is learned, on ranks", "[ranks]", HostDouble, HostFloat) {
+CONFIGURED_TEST_CASE("A diagonal of the caller's, or one that is learned, on ranks", "[ranks]", HostDouble, HostFloat) {
     const Problem problem = in_box(scaled_quadratic(9000, 1e6), -1, 1.6);
     const auto inverse_curvature = [](const Vector &x, const Vector &, Vector &diagonal) {
         const auto n = static_cast<int64_t>(x.size());
@@ -141,7 +141,7 @@ TEST_CASE("Norms whose squares leave the range of numbers", "[ranks]") {
 
 // In single precision 1e9 swallows the classical first step, 1e-9: each rank has to know it, those without variables
 // too.
-TEMPLATE_TEST_CASE("Ranks find their way far from 0", "[ranks]", HostDouble, HostFloat) {
+CONFIGURED_TEST_CASE("Ranks find their way far from 0", "[ranks]", HostDouble, HostFloat) {
     Problem problem = far_away(2000, 1e9);
     problem.upper = Vector(2000, 1e10);
     const auto until_flat = [](auto &rank) {
@@ -156,8 +156,8 @@ TEMPLATE_TEST_CASE("Ranks find their way far from 0", "[ranks]", HostDouble, Hos
     }
 }
 
-TEMPLATE_TEST_CASE("Any other cut has the same bits each time, and finds the minimum", "[ranks][threads]", HostDouble,
-                   HostFloat) {
+CONFIGURED_TEST_CASE("Any other cut has the same bits each time, and finds the minimum", "[ranks][threads]", HostDouble,
+                     HostFloat) {
     const KnownQuadratic quadratic = quadratic_with_known_active_set(5000);
     const double tolerance = sizeof(typename TestType::Real) == 8 ? 1e-4 : 1e-2;
     const std::vector<Cut> cuts = {cut_by_sizes(5000, {2500, 2500}), cut_by_sizes(5000, {1, 0, 4998, 1}),
@@ -175,7 +175,7 @@ TEMPLATE_TEST_CASE("Any other cut has the same bits each time, and finds the min
     }
 }
 
-TEMPLATE_TEST_CASE("Shares of f are added in one order", "[ranks][threads]", HostDouble, HostFloat) {
+CONFIGURED_TEST_CASE("Shares of f are added in one order", "[ranks][threads]", HostDouble, HostFloat) {
     const Problem problem = in_box(extended_rosenbrock(9000), -1.5, 0.9);
     const auto term = [](const Vector &x, int64_t i) {
         const double a = x[i + 1] - x[i] * x[i], b = 1 - x[i];

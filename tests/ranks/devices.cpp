@@ -121,8 +121,8 @@ template <class Configuration> void check_bits_of_one(const Problem &problem, co
 
 } // namespace
 
-TEMPLATE_TEST_CASE("Ranks on a backend that are cut at segments have the bits of one", "[ranks]", HostDouble,
-                   HostFloat16, CudaDouble, CudaDouble32, CudaDouble16, CudaFloat, CudaFloat16) {
+CONFIGURED_TEST_CASE("Ranks on a backend that are cut at segments have the bits of one", "[ranks]", HostDouble,
+                     HostFloat16, CudaDouble, CudaDouble32, CudaDouble16, CudaFloat, CudaFloat16) {
     if (skipped<TestType>()) return;
     const Problem crossed = quadratic_with_many_breakpoints(9000).problem,
                   scaled = in_box(scaled_quadratic(9000, 1e6), -1, 1.6);
@@ -152,7 +152,7 @@ TEMPLATE_TEST_CASE("Ranks on a backend that are cut at segments have the bits of
     check_bits_of_one<TestType>(torsion(60, 59));
 }
 
-TEMPLATE_TEST_CASE("Ranks on a backend: segments of several pieces", "[ranks]", CudaDouble, CudaDouble16, CudaFloat) {
+CONFIGURED_TEST_CASE("Ranks on a backend: segments of several pieces", "[ranks]", CudaDouble, CudaDouble16, CudaFloat) {
     if (skipped<TestType>()) return;
     Wishes few;
     few.most_iterations = 7;
@@ -160,8 +160,8 @@ TEMPLATE_TEST_CASE("Ranks on a backend: segments of several pieces", "[ranks]", 
         check_bits_of_one<TestType>(quadratic_with_known_active_set(n).problem, few);
 }
 
-TEMPLATE_TEST_CASE("Ranks on a backend: norms whose squares leave the range of numbers", "[ranks]", HostDouble,
-                   CudaDouble) {
+CONFIGURED_TEST_CASE("Ranks on a backend: norms whose squares leave the range of numbers", "[ranks]", HostDouble,
+                     CudaDouble) {
     if (skipped<TestType>()) return;
     Wishes few;
     few.most_iterations = 10;
@@ -173,8 +173,8 @@ TEMPLATE_TEST_CASE("Ranks on a backend: norms whose squares leave the range of n
 
 // Of single precision products lose their digits, and are formed anew where all ranks' sums say so: those of the first
 // rank alone would.
-TEMPLATE_TEST_CASE("Ranks on a backend: products that single precision does not hold", "[ranks][threads]", HostDouble16,
-                   CudaDouble16, CudaFloat16) {
+CONFIGURED_TEST_CASE("Ranks on a backend: products that single precision does not hold", "[ranks][threads]",
+                     HostDouble16, CudaDouble16, CudaFloat16) {
     if (skipped<TestType>()) return;
     Wishes few;
     few.most_iterations = 12;
@@ -190,8 +190,8 @@ TEMPLATE_TEST_CASE("Ranks on a backend: products that single precision does not 
     }
 }
 
-TEMPLATE_TEST_CASE("Ranks on a backend: the same bits on all of them and each time, and the minimum",
-                   "[ranks][threads]", HostDouble, HostFloat16, CudaDouble, CudaDouble16, CudaFloat) {
+CONFIGURED_TEST_CASE("Ranks on a backend: the same bits on all of them and each time, and the minimum",
+                     "[ranks][threads]", HostDouble, HostFloat16, CudaDouble, CudaDouble16, CudaFloat) {
     if (skipped<TestType>()) return;
     const KnownQuadratic known = quadratic_with_known_active_set(6000), crossed = quadratic_with_many_breakpoints(6000);
     const double tolerance = sizeof(typename TestType::Real) == 8 ? 1e-3 : 2e-2;

@@ -109,7 +109,7 @@ template <class Configuration> Outcome solve_as_reference(const GoldenCase &gold
 
 } // namespace
 
-TEMPLATE_TEST_CASE("The iterates are those of L-BFGS-B 3.0", "[reference]", HostDouble, CudaDouble) {
+CONFIGURED_TEST_CASE("The iterates are those of L-BFGS-B 3.0", "[reference]", HostDouble, CudaDouble) {
     if (skipped<TestType>()) return;
     int64_t crossings = 0, truncations = 0;
     for (const GoldenCase &golden : golden_cases()) {

@@ -216,7 +216,7 @@ void check_the_same_end_from_one_bit_away(const Minpack2Case &with) {
 
 } // namespace
 
-TEMPLATE_TEST_CASE("MINPACK-2: the first iterates are those of L-BFGS-B 3.0", "[reference]", HostDouble, CudaDouble) {
+CONFIGURED_TEST_CASE("MINPACK-2: the first iterates are those of L-BFGS-B 3.0", "[reference]", HostDouble, CudaDouble) {
     if (skipped<TestType>()) return;
     for (const Minpack2Case &with : cases_to_follow()) {
         INFO(with.problem.name);
@@ -229,13 +229,13 @@ TEMPLATE_TEST_CASE("MINPACK-2: the first iterates are those of L-BFGS-B 3.0", "[
     }
 }
 
-TEMPLATE_TEST_CASE("MINPACK-2: the final energies are those of L-BFGS-B 3.0", "[reference]", HostDouble, CudaDouble) {
+CONFIGURED_TEST_CASE("MINPACK-2: the final energies are those of L-BFGS-B 3.0", "[reference]", HostDouble, CudaDouble) {
     if (skipped<TestType>()) return;
     for (const Minpack2Case &with : cases_to_end()) check_the_same_end<TestType>(with);
 }
 
-TEMPLATE_TEST_CASE("MINPACK-2: the final energies are those of L-BFGS-B 3.0, longer runs", "[.slow]", HostDouble,
-                   CudaDouble) {
+CONFIGURED_TEST_CASE("MINPACK-2: the final energies are those of L-BFGS-B 3.0, longer runs", "[.slow]", HostDouble,
+                     CudaDouble) {
     if (skipped<TestType>()) return;
     for (const Minpack2Case &with : slow_cases_to_end()) check_the_same_end<TestType>(with);
 }

@@ -77,7 +77,7 @@ TEST_CASE("Walks that do not fit are refused with their bytes", "[search]") {
     check_refused(long_one, CUDA_OPT_OUT_OF_MEMORY, {"the history of 9223372036854775807 iterations", "2^60 bytes"});
 }
 
-TEMPLATE_TEST_CASE("Batches that do not fit are refused with their bytes", "[search]", HostDouble, CudaDouble) {
+CONFIGURED_TEST_CASE("Batches that do not fit are refused with their bytes", "[search]", HostDouble, CudaDouble) {
     if (skipped<TestType>()) return;
     cuda_opt *s = nullptr;
     REQUIRE(cuda_opt_create_search(&s, 8, int64_t{1} << 44, TestType::backend) == 0);

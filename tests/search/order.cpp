@@ -50,7 +50,7 @@ TEST_CASE("Another seed gives other walks", "[search]") {
     CHECK(!(host_search<Bowl>(p) == first));
 }
 
-TEMPLATE_TEST_CASE("After a reset the same bits come again", "[search]", HostDouble, CudaDouble) {
+CONFIGURED_TEST_CASE("After a reset the same bits come again", "[search]", HostDouble, CudaDouble) {
     if (skipped<TestType>()) return;
     BatchSearch search(restless(), TestType::backend);
     search.run(bowl);
@@ -75,7 +75,7 @@ TEST_CASE("A search in pieces is the search as a whole", "[search]") {
 }
 
 // Every walk's best is the least value that the walk has been told of, whenever one looks.
-TEMPLATE_TEST_CASE("The state can be read after every batch", "[search]", HostDouble, CudaDouble) {
+CONFIGURED_TEST_CASE("The state can be read after every batch", "[search]", HostDouble, CudaDouble) {
     if (skipped<TestType>()) return;
     for (const AtSmallestStep rule : {AtSmallestStep::restart_step, AtSmallestStep::stop, AtSmallestStep::new_point}) {
         Problem p = restless();

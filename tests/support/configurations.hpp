@@ -1,4 +1,4 @@
-// Backend, precision of x and bits of the memory's columns, over which the test bodies run.
+// Backend, precision of x and precision of the history, over which the test bodies run.
 #pragma once
 
 #include <catch2/catch.hpp>
@@ -13,17 +13,66 @@ template <class Real_, int backend_, int history_bits_ = 8 * sizeof(Real_)> stru
     using Real = Real_;
     static constexpr int backend = backend_, history_bits = history_bits_;
 };
-// Structs, for a test case is named after them.
-struct HostDouble : Configuration<double, CUDA_OPT_BACKEND_HOST> {};
-struct HostDouble32 : Configuration<double, CUDA_OPT_BACKEND_HOST, 32> {};
-struct HostDouble16 : Configuration<double, CUDA_OPT_BACKEND_HOST, 16> {};
-struct HostFloat : Configuration<float, CUDA_OPT_BACKEND_HOST> {};
-struct HostFloat16 : Configuration<float, CUDA_OPT_BACKEND_HOST, 16> {};
-struct CudaDouble : Configuration<double, CUDA_OPT_BACKEND_CUDA> {};
-struct CudaDouble32 : Configuration<double, CUDA_OPT_BACKEND_CUDA, 32> {};
-struct CudaDouble16 : Configuration<double, CUDA_OPT_BACKEND_CUDA, 16> {};
-struct CudaFloat : Configuration<float, CUDA_OPT_BACKEND_CUDA> {};
-struct CudaFloat16 : Configuration<float, CUDA_OPT_BACKEND_CUDA, 16> {};
+struct HostDouble : Configuration<double, CUDA_OPT_BACKEND_HOST> {
+    static constexpr const char *name = "HostDouble";
+};
+struct HostDouble32 : Configuration<double, CUDA_OPT_BACKEND_HOST, 32> {
+    static constexpr const char *name = "HostDouble32";
+};
+struct HostDouble16 : Configuration<double, CUDA_OPT_BACKEND_HOST, 16> {
+    static constexpr const char *name = "HostDouble16";
+};
+struct HostFloat : Configuration<float, CUDA_OPT_BACKEND_HOST> {
+    static constexpr const char *name = "HostFloat";
+};
+struct HostFloat16 : Configuration<float, CUDA_OPT_BACKEND_HOST, 16> {
+    static constexpr const char *name = "HostFloat16";
+};
+struct CudaDouble : Configuration<double, CUDA_OPT_BACKEND_CUDA> {
+    static constexpr const char *name = "CudaDouble";
+};
+struct CudaDouble32 : Configuration<double, CUDA_OPT_BACKEND_CUDA, 32> {
+    static constexpr const char *name = "CudaDouble32";
+};
+struct CudaDouble16 : Configuration<double, CUDA_OPT_BACKEND_CUDA, 16> {
+    static constexpr const char *name = "CudaDouble16";
+};
+struct CudaFloat : Configuration<float, CUDA_OPT_BACKEND_CUDA> {
+    static constexpr const char *name = "CudaFloat";
+};
+struct CudaFloat16 : Configuration<float, CUDA_OPT_BACKEND_CUDA, 16> {
+    static constexpr const char *name = "CudaFloat16";
+};
+
+// What a test body is compiled for: the element type. Backend and history precision are those of the test case that
+// runs, so that ten configurations cost the compiler two instantiations.
+template <class Real_> struct RunningConfiguration {
+    using Real = Real_;
+    static inline int backend = CUDA_OPT_BACKEND_HOST, history_bits = 8 * sizeof(Real_);
+};
+
+template <template <class> class Body, class Configuration> class ConfiguredCase : public Catch::ITestInvoker {
+    using Running = RunningConfiguration<typename Configuration::Real>;
+    void invoke() const override {
+        Running::backend = Configuration::backend;
+        Running::history_bits = Configuration::history_bits;
+        Body<Running>::run();
+    }
+};
+
+// Registers one test case per configuration, "NAME - CONFIGURATION". Not by GENERATE: Catch2 would count one case for
+// all of them, and a case that was skipped on CUDA alone could not be told from one that was skipped altogether.
+template <template <class> class Body, class... Configurations> struct ConfiguredCases {
+    ConfiguredCases(const Catch::SourceLineInfo &line, const std::string &name, const std::string &tags) {
+        (add<Configurations>(line, name + " - " + Configurations::name, tags), ...);
+    }
+
+  private:
+    template <class One>
+    static void add(const Catch::SourceLineInfo &line, const std::string &name, const std::string &tags) {
+        Catch::AutoReg(new ConfiguredCase<Body, One>, line, Catch::StringRef(), {name, tags});
+    }
+};
 
 // AddressSanitizer finds in a few iterations what it finds in many, ten times as slowly.
 #ifdef __SANITIZE_ADDRESS__
@@ -54,10 +103,21 @@ template <class Configuration> bool skipped() {
 
 } // namespace cudaopt_test
 
+// CONFIGURED_TEST_CASE(NAME, TAGS, CONFIGURATION, ...) { body, in which TestType has Real, backend and history_bits }
+#define CONFIGURED_TEST_CASE(...)                                                                                      \
+    CONFIGURED_TEST_CASE_NAMED(INTERNAL_CATCH_UNIQUE_NAME(Configured), INTERNAL_CATCH_UNIQUE_NAME(registration),       \
+                               __VA_ARGS__)
+#define CONFIGURED_TEST_CASE_NAMED(Body, registration, name, tags, ...)                                                \
+    namespace {                                                                                                        \
+    template <class TestType> struct Body { static void run(); };                                                      \
+    const cudaopt_test::ConfiguredCases<Body, __VA_ARGS__> registration(CATCH_INTERNAL_LINEINFO, name, tags);          \
+    }                                                                                                                  \
+    template <class TestType> void Body<TestType>::run()
+
 #define HOST_CONFIGURATIONS                                                                                            \
     cudaopt_test::HostDouble, cudaopt_test::HostDouble32, cudaopt_test::HostDouble16, cudaopt_test::HostFloat,         \
         cudaopt_test::HostFloat16
-#ifdef CUDA_OPT_TEST_HOST_ALONE // under a sanitizer, where compiling the others takes long and they cannot run
+#ifdef CUDA_OPT_TEST_HOST_ALONE // under a sanitizer without CUDA, where the others would only say that they are skipped
 #define EVERY_CONFIGURATION HOST_CONFIGURATIONS
 #else
 #define EVERY_CONFIGURATION                                                                                            \

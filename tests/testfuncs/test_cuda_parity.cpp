@@ -35,7 +35,7 @@ Vector random_point(const Problem &problem) {
 
 } // namespace
 
-TEMPLATE_TEST_CASE("f and g on CUDA are the host's", "", CudaDouble, CudaFloat) {
+CONFIGURED_TEST_CASE("f and g on CUDA are the host's", "", CudaDouble, CudaFloat) {
     if (skipped<TestType>()) return;
     using Real = typename TestType::Real;
 

@@ -52,13 +52,13 @@ void check(const std::string &name, int64_t n, double f, double tolerance, int64
 
 } // namespace
 
-TEMPLATE_TEST_CASE("minima: torsion on small grids", "", HostDouble, CudaDouble) {
+CONFIGURED_TEST_CASE("minima: torsion on small grids", "", HostDouble, CudaDouble) {
     if (skipped<TestType>()) return;
     check<TestType>("torsion", 1600, -0.417865756732326, 1e-14, 488);
     check<TestType>("torsion", 10000, -0.418391026664265, 1e-14, 2984);
 }
 
-TEMPLATE_TEST_CASE("minima: 40,000 variables", "", HostDouble, CudaDouble) {
+CONFIGURED_TEST_CASE("minima: 40,000 variables", "", HostDouble, CudaDouble) {
     if (skipped<TestType>()) return;
     check<TestType>("torsion", 40000, -0.4184686643306, 1e-13, 11888);
     check<TestType>("bearing", 40000, -0.1805975448480, 1e-13, 12918);
@@ -67,7 +67,7 @@ TEMPLATE_TEST_CASE("minima: 40,000 variables", "", HostDouble, CudaDouble) {
     check<TestType>("combustion", 40000, -5.6114485119052, 2e-13, 0);
 }
 
-TEMPLATE_TEST_CASE("minima: torsion with 160,000 variables", "[.slow]", HostDouble, CudaDouble) {
+CONFIGURED_TEST_CASE("minima: torsion with 160,000 variables", "[.slow]", HostDouble, CudaDouble) {
     if (skipped<TestType>()) return;
     check<TestType>("torsion", 160000, -0.4184883039833, 1e-13, 47392);
 }

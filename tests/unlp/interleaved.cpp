@@ -6,7 +6,7 @@
 
 using namespace cudaopt_test;
 
-TEMPLATE_TEST_CASE("Interleaved solves do not know of each other", "[unlp]", HostDouble, CudaDouble) {
+CONFIGURED_TEST_CASE("Interleaved solves do not know of each other", "[unlp]", HostDouble, CudaDouble) {
     if (skipped<TestType>()) return;
     const Defaults defaults;
     const Problem problems[] = {extended_rosenbrock(100), extended_wood(40), extended_powell(20), trigonometric(30)};
@@ -32,7 +32,7 @@ TEMPLATE_TEST_CASE("Interleaved solves do not know of each other", "[unlp]", Hos
     }
 }
 
-TEMPLATE_TEST_CASE("A function may solve a problem of its own", "[unlp]", HostDouble, CudaDouble) {
+CONFIGURED_TEST_CASE("A function may solve a problem of its own", "[unlp]", HostDouble, CudaDouble) {
     if (skipped<TestType>()) return;
     const Defaults defaults;
     Run<TestType> outer(extended_rosenbrock(20)), alone(extended_rosenbrock(20));
@@ -47,7 +47,7 @@ TEMPLATE_TEST_CASE("A function may solve a problem of its own", "[unlp]", HostDo
     CHECK(inner_ended_well == outer.evaluations());
 }
 
-TEMPLATE_TEST_CASE("A solve can be given up, and started anew", "[unlp]", HostDouble, CudaDouble) {
+CONFIGURED_TEST_CASE("A solve can be given up, and started anew", "[unlp]", HostDouble, CudaDouble) {
     if (skipped<TestType>()) return;
     const Defaults defaults;
     const Problem problem = extended_rosenbrock(100);
@@ -82,8 +82,8 @@ TEMPLATE_TEST_CASE("A solve can be given up, and started anew", "[unlp]", HostDo
     CHECK(cuda_opt_unlp_release(second.istate.data()) == -3);
 }
 
-TEMPLATE_TEST_CASE("A solve belongs to its thread, which frees it when it ends", "[unlp][threads]", HostDouble,
-                   CudaDouble) {
+CONFIGURED_TEST_CASE("A solve belongs to its thread, which frees it when it ends", "[unlp][threads]", HostDouble,
+                     CudaDouble) {
     if (skipped<TestType>()) return;
     const Defaults defaults;
     Run<TestType> run(extended_rosenbrock(100)), plain(extended_rosenbrock(100));
@@ -106,7 +106,7 @@ TEMPLATE_TEST_CASE("A solve belongs to its thread, which frees it when it ends",
     CHECK(mine.x() == plain.x());
 }
 
-TEMPLATE_TEST_CASE("Threads solve side by side", "[unlp][threads]", HostDouble, CudaDouble) {
+CONFIGURED_TEST_CASE("Threads solve side by side", "[unlp][threads]", HostDouble, CudaDouble) {
     if (skipped<TestType>()) return;
     const Defaults defaults;
     const Problem problem = extended_rosenbrock(200);

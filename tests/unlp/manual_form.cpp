@@ -17,8 +17,8 @@ int lines_that_begin(const std::vector<std::string> &log, const std::string &beg
 
 } // namespace
 
-TEMPLATE_TEST_CASE("The manual's form has the manual's defaults, and the same bits in both its forms", "[unlp]",
-                   HostDouble, CudaDouble) {
+CONFIGURED_TEST_CASE("The manual's form has the manual's defaults, and the same bits in both its forms", "[unlp]",
+                     HostDouble, CudaDouble) {
     if (skipped<TestType>()) return;
     const Defaults defaults;
     const Problem problem = extended_rosenbrock(1000);

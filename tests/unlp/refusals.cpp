@@ -40,7 +40,7 @@ template <class Configuration> struct Arguments {
 
 } // namespace
 
-TEMPLATE_TEST_CASE("Improper arguments are refused with -3", "[unlp]", HostDouble, CudaDouble) {
+CONFIGURED_TEST_CASE("Improper arguments are refused with -3", "[unlp]", HostDouble, CudaDouble) {
     if (skipped<TestType>()) return;
     const Defaults defaults;
     using Spoilt = Arguments<TestType>;
@@ -85,7 +85,8 @@ TEMPLATE_TEST_CASE("Improper arguments are refused with -3", "[unlp]", HostDoubl
     CHECK(cuda_opt_unlp_release(good.dev_istate) == 0);
 }
 
-TEMPLATE_TEST_CASE("Pairs whose products fit nowhere are refused as out of memory", "[unlp]", HostDouble, CudaDouble) {
+CONFIGURED_TEST_CASE("Pairs whose products fit nowhere are refused as out of memory", "[unlp]", HostDouble,
+                     CudaDouble) {
     if (skipped<TestType>()) return;
     const Defaults defaults;
     Arguments<TestType> arguments;
@@ -94,7 +95,7 @@ TEMPLATE_TEST_CASE("Pairs whose products fit nowhere are refused as out of memor
     CHECK(arguments.istate == CUDA_OPT_OUT_OF_MEMORY);
 }
 
-TEMPLATE_TEST_CASE("A state that the library has not left is refused", "[unlp]", HostDouble, CudaDouble) {
+CONFIGURED_TEST_CASE("A state that the library has not left is refused", "[unlp]", HostDouble, CudaDouble) {
     if (skipped<TestType>()) return;
     const Defaults defaults;
     for (const int state : {1, 2, 3, 4711, -1, -3, std::numeric_limits<int>::min()}) {
@@ -107,7 +108,7 @@ TEMPLATE_TEST_CASE("A state that the library has not left is refused", "[unlp]",
     }
 }
 
-TEMPLATE_TEST_CASE("Other arguments on the way end the solve", "[unlp]", HostDouble, CudaDouble) {
+CONFIGURED_TEST_CASE("Other arguments on the way end the solve", "[unlp]", HostDouble, CudaDouble) {
     if (skipped<TestType>()) return;
     const Defaults defaults;
     using Changed = Arguments<TestType>;
@@ -128,7 +129,7 @@ TEMPLATE_TEST_CASE("Other arguments on the way end the solve", "[unlp]", HostDou
     }
 }
 
-TEMPLATE_TEST_CASE("Arrays in two memories are refused before they are touched", "[unlp]", CudaDouble) {
+CONFIGURED_TEST_CASE("Arrays in two memories are refused before they are touched", "[unlp]", CudaDouble) {
     if (skipped<TestType>()) return;
     const Defaults defaults;
     double host[4] = {};

@@ -25,7 +25,7 @@ template <class Configuration, class Set> void check_same(const char *name, cons
 
 } // namespace
 
-TEMPLATE_TEST_CASE("A setting is that of cuda_opt.h", "[unlp]", HostDouble, CudaDouble) {
+CONFIGURED_TEST_CASE("A setting is that of cuda_opt.h", "[unlp]", HostDouble, CudaDouble) {
     if (skipped<TestType>()) return;
     const Defaults defaults;
     using Same = Harness<TestType>;
@@ -114,7 +114,7 @@ TEST_CASE("The log is as iprint says", "[unlp]") {
     CHECK(lines(1, 3) > lines(1, 2));
 }
 
-TEMPLATE_TEST_CASE("Each thread has its own settings", "[unlp][threads]", HostDouble, CudaDouble) {
+CONFIGURED_TEST_CASE("Each thread has its own settings", "[unlp][threads]", HostDouble, CudaDouble) {
     if (skipped<TestType>()) return;
     const Defaults defaults;
     const double gtols[] = {0.9, 0.01, 0.3};

@@ -3,7 +3,7 @@
 
 using namespace cudaopt_test;
 
-TEMPLATE_TEST_CASE("The manual's log comes out on standard output", "[unlp][large]", HostDouble, CudaDouble) {
+CONFIGURED_TEST_CASE("The manual's log comes out on standard output", "[unlp][large]", HostDouble, CudaDouble) {
     if (skipped<TestType>()) return;
     const Defaults defaults;
     REQUIRE(cuda_opt_unlp_set_iprint(1, 0) == 0);
@@ -23,7 +23,7 @@ TEMPLATE_TEST_CASE("The manual's log comes out on standard output", "[unlp][larg
     CHECK(!has_line(log, "  38"));
 }
 
-TEMPLATE_TEST_CASE("Both forms give the bits of cuda_opt_solve", "[unlp]", HostDouble, CudaDouble) {
+CONFIGURED_TEST_CASE("Both forms give the bits of cuda_opt_solve", "[unlp]", HostDouble, CudaDouble) {
     if (skipped<TestType>()) return;
     const Defaults defaults;
     for (const Problem &problem : {extended_rosenbrock(1000), extended_wood(100), extended_powell(40)})
@@ -45,7 +45,7 @@ TEMPLATE_TEST_CASE("Both forms give the bits of cuda_opt_solve", "[unlp]", HostD
         }
 }
 
-TEMPLATE_TEST_CASE("A workspace is accepted, and left alone", "[unlp]", HostDouble, CudaDouble) {
+CONFIGURED_TEST_CASE("A workspace is accepted, and left alone", "[unlp]", HostDouble, CudaDouble) {
     if (skipped<TestType>()) return;
     const Defaults defaults;
     const Problem problem = extended_rosenbrock(100);
@@ -76,7 +76,7 @@ Problem badly_scaled() {
 
 } // namespace
 
-TEMPLATE_TEST_CASE("The diagonal is used once it is enabled", "[unlp]", HostDouble, CudaDouble) {
+CONFIGURED_TEST_CASE("The diagonal is used once it is enabled", "[unlp]", HostDouble, CudaDouble) {
     if (skipped<TestType>()) return;
     const Defaults defaults;
     Run<TestType> without(badly_scaled());
@@ -100,8 +100,8 @@ TEMPLATE_TEST_CASE("The diagonal is used once it is enabled", "[unlp]", HostDoub
     CHECK(again.evaluations() == without.evaluations());
 }
 
-TEMPLATE_TEST_CASE("VA15's loop runs as it is: all is evaluated before each call, the first included", "[unlp]",
-                   HostDouble, CudaDouble) {
+CONFIGURED_TEST_CASE("VA15's loop runs as it is: all is evaluated before each call, the first included", "[unlp]",
+                     HostDouble, CudaDouble) {
     if (skipped<TestType>()) return;
     const Defaults defaults;
     for (const bool diagco : {false, true}) {
@@ -119,7 +119,7 @@ TEMPLATE_TEST_CASE("VA15's loop runs as it is: all is evaluated before each call
     }
 }
 
-TEMPLATE_TEST_CASE("A diagonal that is not positive ends with -2", "[unlp]", HostDouble, CudaDouble) {
+CONFIGURED_TEST_CASE("A diagonal that is not positive ends with -2", "[unlp]", HostDouble, CudaDouble) {
     if (skipped<TestType>()) return;
     const Defaults defaults;
     REQUIRE(cuda_opt_unlp_enable_first_Hessian(1) == 0);
@@ -137,7 +137,8 @@ TEMPLATE_TEST_CASE("A diagonal that is not positive ends with -2", "[unlp]", Hos
     }
 }
 
-TEMPLATE_TEST_CASE("A gradient that is none ends with -1, and not at a worse point", "[unlp]", HostDouble, CudaDouble) {
+CONFIGURED_TEST_CASE("A gradient that is none ends with -1, and not at a worse point", "[unlp]", HostDouble,
+                     CudaDouble) {
     if (skipped<TestType>()) return;
     const Defaults defaults;
     Problem problem = extended_rosenbrock(10);

@@ -3,7 +3,7 @@
 
 using namespace cudaopt_test;
 
-TEMPLATE_TEST_CASE("The solution is fetched to the host", "[unlp]", HostDouble, CudaDouble) {
+CONFIGURED_TEST_CASE("The solution is fetched to the host", "[unlp]", HostDouble, CudaDouble) {
     if (skipped<TestType>()) return;
     const Defaults defaults;
     Run<TestType> run(extended_rosenbrock(1000));
@@ -17,7 +17,7 @@ TEMPLATE_TEST_CASE("The solution is fetched to the host", "[unlp]", HostDouble, 
     CHECK(cuda_opt_unlp_get_solution(1000, run.dev_x(), nullptr) == -3);
 }
 
-TEMPLATE_TEST_CASE("A vector is printed six a line", "[unlp]", HostDouble, CudaDouble) {
+CONFIGURED_TEST_CASE("A vector is printed six a line", "[unlp]", HostDouble, CudaDouble) {
     if (skipped<TestType>()) return;
     for (const int n : {0, 1, 6, 7, 6000, 13001}) {
         Handle<TestType> memory(1, 1);
@@ -41,7 +41,7 @@ TEMPLATE_TEST_CASE("A vector is printed six a line", "[unlp]", HostDouble, CudaD
     CHECK(cuda_opt_unlp_print_vector(-1, &v) == -3);
 }
 
-TEMPLATE_TEST_CASE("A vector is summed", "[unlp]", HostDouble, CudaDouble) {
+CONFIGURED_TEST_CASE("A vector is summed", "[unlp]", HostDouble, CudaDouble) {
     if (skipped<TestType>()) return;
     for (const int n : {0, 1, 2, 63, 64, 65, 255, 257, 65536, 65537, 1000003}) {
         INFO("n = " << n);
@@ -69,7 +69,7 @@ TEMPLATE_TEST_CASE("A vector is summed", "[unlp]", HostDouble, CudaDouble) {
     CHECK(cuda_opt_unlp_my_reduce(1, &v, nullptr) == -3);
 }
 
-TEMPLATE_TEST_CASE("A sum stays in the memory of its terms", "[unlp]", CudaDouble) {
+CONFIGURED_TEST_CASE("A sum stays in the memory of its terms", "[unlp]", CudaDouble) {
     if (skipped<TestType>()) return;
     Handle<TestType> memory(1, 1);
     Array<double> v(memory, 1);
@@ -86,7 +86,7 @@ TEST_CASE("A GPU that is not there is refused", "[unlp]") {
     }
 }
 
-TEMPLATE_TEST_CASE("A GPU that is there is chosen", "[unlp]", CudaDouble) {
+CONFIGURED_TEST_CASE("A GPU that is there is chosen", "[unlp]", CudaDouble) {
     if (skipped<TestType>()) return;
     const Defaults defaults;
     CHECK(cuda_opt_unlp_set_device_ID(0) == 0);
