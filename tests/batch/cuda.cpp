@@ -88,7 +88,7 @@ TEST_CASE("CUDA takes the host's paths, few problems by calls", "[batch]") {
     for (const bool bounded : {false, true}) {
         const Data<double> few(20, 9, bounded), many(1, 5001, bounded); // by warps, and by threads
         const auto of_few = on_host<20, 5>(few);
-        const auto of_many = on_host<1, 5>(many);
+        const auto of_many = by_reverse_communication<1, 5>(many, CUDA_OPT_BACKEND_HOST);
         CHECK(same(by_reverse_communication<20, 5>(few, CUDA_OPT_BACKEND_CUDA), of_few));
         CHECK(same(by_reverse_communication<1, 5>(many, CUDA_OPT_BACKEND_CUDA), of_many));
         if (bounded) continue;

@@ -9,7 +9,8 @@ using namespace batch_test;
 
 namespace {
 
-template <int n, int m, class Real, int64_t metric = cudaopt::Metric::one_number> void check_host(bool bounded) {
+template <int n, int m, class Real, int64_t metric = cudaopt::Metric::one_number>
+void check_host(bool bounded, int least_converged = 91) {
     INFO("n = " << n << ", m = " << m << ", bounded: " << bounded << ", metric: " << metric);
     const Data<Real> data(n, 137, bounded);
     const Left<Real> by_functor = on_host<n, m, metric>(data),
@@ -23,9 +24,11 @@ template <int n, int m, class Real, int64_t metric = cudaopt::Metric::one_number
     }
     int converged = 0, ended_otherwise = 0;
     for (const cudaopt::BatchEnd &end : by_functor.ends) (end.code == 0 ? converged : ended_otherwise)++;
-    CHECK(converged > 90);
+    CHECK(converged >= least_converged);
     CHECK(ended_otherwise > 0);
 }
+
+using Take = std::function<int64_t()>; // one type, so that solvers are compiled once
 
 // Each problem in memory that holds this byte everywhere.
 template <int n, int m, bool bounds, class Real> Left<Real> in_memory_of(int byte, const Data<Real> &data) {
@@ -37,12 +40,13 @@ template <int n, int m, bool bounds, class Real> Left<Real> in_memory_of(int byt
     Left<Real> left{data.x, std::vector<cudaopt::BatchEnd>(static_cast<std::size_t>(data.count))};
     const cudaopt::batch::BatchData<Real> all{data.count, left.x.data(), data.bounds(), left.ends.data()};
     int64_t next = 0;
+    const Take take = [&] {
+        std::memset(bytes, byte, static_cast<std::size_t>(working + vectors));
+        return next++;
+    };
     cudaopt::batch::solve_in_turn<Shape, cudaopt::Metric::one_number>(
         cudaopt::batch::OneThread{}, Valleys<n, Real>(), all, options<Real>().settings,
-        cudaopt::batch::in_one_piece(Shape{}, bytes), bytes + working, [&] {
-            std::memset(bytes, byte, static_cast<std::size_t>(working + vectors));
-            return next++;
-        });
+        cudaopt::batch::in_one_piece(Shape{}, bytes), bytes + working, take);
     return left;
 }
 
@@ -57,9 +61,10 @@ template <int n, int m, bool bounds, class Real> Left<Real> in_two_pieces(const 
     Left<Real> left{data.x, std::vector<cudaopt::BatchEnd>(static_cast<std::size_t>(data.count))};
     const cudaopt::batch::BatchData<Real> all{data.count, left.x.data(), data.bounds(), left.ends.data()};
     int64_t next = 0;
+    const Take take = [&next] { return next++; };
     cudaopt::batch::solve_in_turn<Shape, cudaopt::Metric::one_number>(
         cudaopt::batch::OneThread{}, Valleys<n, Real>(), all, options<Real>().settings,
-        cudaopt::batch::in_two_pieces(Shape{}, bytes(near), bytes(far)), bytes(vectors), [&next] { return next++; });
+        cudaopt::batch::in_two_pieces(Shape{}, bytes(near), bytes(far)), bytes(vectors), take);
     return left;
 }
 
@@ -82,17 +87,14 @@ TEST_CASE("A functor's batch is that of the C interface", "[batch]") {
         check_host<1, 3, double>(bounded);
         check_host<5, 5, double>(bounded);
         check_host<20, 5, double>(bounded);
-        check_host<33, 8, double>(bounded);
         check_host<5, 5, float>(bounded);
         // By reverse communication a state of any size, full from the start up to m = 10 as the functor's is.
-        check_host<7, 1, double>(bounded);
-        check_host<9, 2, double>(bounded);
-        check_host<20, 3, double>(bounded);
-        check_host<20, 4, double>(bounded);
-        check_host<20, 6, double>(bounded);
-        check_host<20, 7, double>(bounded);
-        check_host<6, 10, double>(bounded);
-        check_host<9, 11, double>(bounded);
+        check_host<5, 1, double>(bounded);
+        check_host<20, 6, float>(bounded);
+        check_host<33, 7, double>(bounded);
+        check_host<100, 8, double>(bounded, 5); // 200 iterations are too few for most
+        check_host<5, 10, double>(bounded);
+        check_host<20, 11, double>(bounded);
     }
 }
 
@@ -102,7 +104,6 @@ TEST_CASE("A functor's batch in a metric is that of the C interface", "[batch]")
         check_host<1, 3, double, Metric::learned>(bounded);
         check_host<20, 5, double, Metric::learned>(bounded);
         check_host<5, 7, float, Metric::learned>(bounded);
-        check_host<6, 3, double, Metric::callers>(bounded);
         check_host<20, 5, double, Metric::callers>(bounded);
     }
     const Data<double> data(20, 100, false);
@@ -152,12 +153,11 @@ TEST_CASE("A functor is called as often as evaluations are counted", "[batch]") 
 
 TEST_CASE("A problem may begin on whatever its memory holds", "[batch]") {
     for (const bool bounded : {false, true}) {
-        check_memory<1, 1, double>(bounded);
+        check_memory<5, 1, double>(bounded);
         check_memory<5, 5, double>(bounded);
-        check_memory<20, 5, double>(bounded);
-        check_memory<9, 6, float>(bounded);
-        check_memory<9, 8, double>(bounded);
-        check_memory<20, 12, double>(bounded);
+        check_memory<20, 6, float>(bounded);
+        check_memory<33, 7, double>(bounded);
+        check_memory<20, 11, double>(bounded);
     }
 }
 

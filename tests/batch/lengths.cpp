@@ -31,8 +31,8 @@ Problem lengthened(const Problem &problem, int64_t n) {
 
 } // namespace
 
-TEMPLATE_TEST_CASE("Ten thousand valleys of 2 to 100 variables end where the conditions of a minimum hold", "[batch]",
-                   cudaopt_test::HostDouble, cudaopt_test::CudaDouble) {
+CONFIGURED_TEST_CASE("Ten thousand valleys of 2 to 100 variables end where the conditions of a minimum hold", "[batch]",
+                     cudaopt_test::HostDouble, cudaopt_test::CudaDouble) {
     if (skipped<TestType>()) return;
     int64_t count = 0, outside = 0, not_converged = 0, uncertain = 0, wrong = 0;
     for (int n = 2; n <= 100; n++) {
@@ -63,8 +63,8 @@ TEMPLATE_TEST_CASE("Ten thousand valleys of 2 to 100 variables end where the con
     CHECK(uncertain == 0);
 }
 
-TEMPLATE_TEST_CASE("A shorter problem takes its own path in longer rows, its other variables fixed", "[batch]",
-                   BATCH_CONFIGURATIONS) {
+CONFIGURED_TEST_CASE("A shorter problem takes its own path in longer rows, its other variables fixed", "[batch]",
+                     BATCH_CONFIGURATIONS) {
     if (skipped<TestType>()) return;
     const bool wide = sizeof(typename TestType::Real) == 8;
     constexpr int64_t n = 11;

@@ -74,7 +74,7 @@ template <class Run> Run &to_the_end(Run &run) {
 } // namespace
 
 // Sums are in another order, so that a path may part from the other one later on.
-TEMPLATE_TEST_CASE("A batch in a metric takes the paths of single handles", "[batch]", HostDouble, CudaDouble) {
+CONFIGURED_TEST_CASE("A batch in a metric takes the paths of single handles", "[batch]", HostDouble, CudaDouble) {
     if (skipped<TestType>()) return;
     const int n = GENERATE(1, 2, 5, 20, 41), m = n == 5 ? 3 : n == 20 ? 12 : 5;
     const Metric metric = metrics[GENERATE(0, 1, 2, 3)];
@@ -113,7 +113,7 @@ TEMPLATE_TEST_CASE("A batch in a metric takes the paths of single handles", "[ba
     }
 }
 
-TEMPLATE_TEST_CASE("A metric does not depend on neighbours, threads or packing", "[batch]", BATCH_CONFIGURATIONS) {
+CONFIGURED_TEST_CASE("A metric does not depend on neighbours, threads or packing", "[batch]", BATCH_CONFIGURATIONS) {
     if (skipped<TestType>()) return;
     constexpr int n = 9, count = 30;
     const Metric metric = metrics[GENERATE(0, 1, 2, 3)];
@@ -135,8 +135,8 @@ TEMPLATE_TEST_CASE("A metric does not depend on neighbours, threads or packing",
     }
 }
 
-TEMPLATE_TEST_CASE("A diagonal that is not positive and finite ends its problem alone", "[batch]",
-                   BATCH_CONFIGURATIONS) {
+CONFIGURED_TEST_CASE("A diagonal that is not positive and finite ends its problem alone", "[batch]",
+                     BATCH_CONFIGURATIONS) {
     if (skipped<TestType>()) return;
     const double bad = GENERATE(0.0, -1.0, double(NAN), double(INFINITY));
     std::vector<Problem> problems(5, scaled_problem(6, 0, 5));
@@ -158,7 +158,7 @@ TEMPLATE_TEST_CASE("A diagonal that is not positive and finite ends its problem 
     CHECK(outcomes[2].x[0] == mark);
 }
 
-TEMPLATE_TEST_CASE("One diagonal for all problems", "[batch]", BATCH_CONFIGURATIONS) {
+CONFIGURED_TEST_CASE("One diagonal for all problems", "[batch]", BATCH_CONFIGURATIONS) {
     if (skipped<TestType>()) return;
     using Real = typename TestType::Real;
     constexpr int n = 8, count = 12;

@@ -79,8 +79,8 @@ template <class Configuration> BatchOutcome alone(const Problem &problem, int m 
 
 } // namespace
 
-TEMPLATE_TEST_CASE("The hopeless do not disturb the healthy, and a batch of one is that of many", "[batch]",
-                   BATCH_CONFIGURATIONS) {
+CONFIGURED_TEST_CASE("The hopeless do not disturb the healthy, and a batch of one is that of many", "[batch]",
+                     BATCH_CONFIGURATIONS) {
     if (skipped<TestType>()) return;
     std::vector<Problem> mixed;
     std::vector<std::vector<int64_t>> codes;
@@ -118,7 +118,7 @@ TEMPLATE_TEST_CASE("The hopeless do not disturb the healthy, and a batch of one 
     }
 }
 
-TEMPLATE_TEST_CASE("A second batch of a handle is as the first", "[batch]", BATCH_CONFIGURATIONS) {
+CONFIGURED_TEST_CASE("A second batch of a handle is as the first", "[batch]", BATCH_CONFIGURATIONS) {
     if (skipped<TestType>()) return;
     const bool packed = GENERATE(false, true);
     BatchRun<TestType> batch(healthy());
@@ -133,7 +133,7 @@ TEMPLATE_TEST_CASE("A second batch of a handle is as the first", "[batch]", BATC
 }
 
 // On CUDA they share their kernels, but not how much memory a kernel has.
-TEMPLATE_TEST_CASE("Batches of two sizes may take turns", "[batch]", BATCH_CONFIGURATIONS) {
+CONFIGURED_TEST_CASE("Batches of two sizes may take turns", "[batch]", BATCH_CONFIGURATIONS) {
     if (skipped<TestType>()) return;
     BatchRun<TestType> large({in_box(extended_rosenbrock(40), -1.5, 0.8)}, 8), small({extended_rosenbrock(2)}, 1);
     large.start(), small.start();
@@ -149,7 +149,7 @@ TEMPLATE_TEST_CASE("Batches of two sizes may take turns", "[batch]", BATCH_CONFI
     }
 }
 
-TEMPLATE_TEST_CASE("Limits and stops end each problem at its best iterate", "[batch]", BATCH_CONFIGURATIONS) {
+CONFIGURED_TEST_CASE("Limits and stops end each problem at its best iterate", "[batch]", BATCH_CONFIGURATIONS) {
     if (skipped<TestType>()) return;
     const auto problems = healthy();
     const bool packed = GENERATE(false, true);
@@ -186,7 +186,7 @@ TEMPLATE_TEST_CASE("Limits and stops end each problem at its best iterate", "[ba
 }
 
 // On a GPU so many are solved by a thread each, and a few by a warp each.
-TEMPLATE_TEST_CASE("Each of very many problems comes to what it comes to alone", "[batch]", BATCH_CONFIGURATIONS) {
+CONFIGURED_TEST_CASE("Each of very many problems comes to what it comes to alone", "[batch]", BATCH_CONFIGURATIONS) {
     if (skipped<TestType>()) return;
     const int64_t count = TestType::backend == CUDA_OPT_BACKEND_CUDA ? 20011 : 211;
     const int m = GENERATE(5, 10);
@@ -212,7 +212,8 @@ TEMPLATE_TEST_CASE("Each of very many problems comes to what it comes to alone",
     CHECK(different == 0);
 }
 
-TEMPLATE_TEST_CASE("A stop that is wanted before the first call needs no evaluation", "[batch]", BATCH_CONFIGURATIONS) {
+CONFIGURED_TEST_CASE("A stop that is wanted before the first call needs no evaluation", "[batch]",
+                     BATCH_CONFIGURATIONS) {
     if (skipped<TestType>()) return;
     BatchRun<TestType> batch(healthy());
     batch.start();

@@ -22,15 +22,9 @@ template <class Real> bool same(const Left<Real> &a, const Left<Real> &b) {
     return same;
 }
 
+// Compiled once for all suites, in on_host.cpp: each instantiation is two whole solvers.
 template <int n, int m, int64_t metric = cudaopt::Metric::one_number, class History = void, class Real>
-Left<Real> on_host(const Data<Real> &data, int threads = 1) {
-    Left<Real> left{data.x, std::vector<cudaopt::BatchEnd>(static_cast<std::size_t>(data.count))};
-    cudaopt::BatchOptions chosen = options<Real>();
-    chosen.threads = threads;
-    cudaopt::HostBatch<n, m, Real, metric, HistoryOr<History, Real>>().run(
-        Valleys<n, Real>(), data.count, left.x.data(), data.bounds(), left.ends.data(), chosen);
-    return left;
-}
+Left<Real> on_host(const Data<Real> &data, int threads = 1);
 
 // f, g and the diagonals are those of the functor on the host.
 template <int n, int m, int64_t metric = cudaopt::Metric::one_number, class Real>

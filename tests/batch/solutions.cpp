@@ -53,8 +53,8 @@ double projected_gradient_norm(const Problem &problem, const Vector &x) {
 
 } // namespace
 
-TEMPLATE_TEST_CASE("Ten thousand random boxed problems end where single handles do", "[batch]",
-                   cudaopt_test::HostDouble, cudaopt_test::CudaDouble) {
+CONFIGURED_TEST_CASE("Ten thousand random boxed problems end where single handles do", "[batch]",
+                     cudaopt_test::HostDouble, cudaopt_test::CudaDouble) {
     if (skipped<TestType>()) return;
     const int n = GENERATE(1, 2, 3, 4, 7, 20, 50, 100);
     const int count = 1250, m = n == 7 ? 20 : n == 4 ? 1 : 5;
@@ -93,7 +93,7 @@ TEMPLATE_TEST_CASE("Ten thousand random boxed problems end where single handles 
     CHECK(differ == 0);
 }
 
-TEMPLATE_TEST_CASE("Batches solve what single solves do", "[batch]", BATCH_CONFIGURATIONS) {
+CONFIGURED_TEST_CASE("Batches solve what single solves do", "[batch]", BATCH_CONFIGURATIONS) {
     if (skipped<TestType>()) return;
     const bool wide = sizeof(typename TestType::Real) == 8;
     std::vector<Problem> problems{extended_rosenbrock(60),
@@ -126,7 +126,7 @@ TEMPLATE_TEST_CASE("Batches solve what single solves do", "[batch]", BATCH_CONFI
         CHECK(outcomes[5].x[i] == Approx(known.minimiser[i]).epsilon(0).margin(wide ? 1e-7 : 1e-2));
 }
 
-TEMPLATE_TEST_CASE("A batch finds its way from starts next to 0", "[batch]", BATCH_CONFIGURATIONS) {
+CONFIGURED_TEST_CASE("A batch finds its way from starts next to 0", "[batch]", BATCH_CONFIGURATIONS) {
     if (skipped<TestType>()) return;
     const bool wide = sizeof(typename TestType::Real) == 8;
     const auto evaluate = [](const Vector &x, Vector &g) {
@@ -155,7 +155,7 @@ TEMPLATE_TEST_CASE("A batch finds its way from starts next to 0", "[batch]", BAT
 }
 
 // Where single precision does not hold the classical first step, of 1e-9.
-TEMPLATE_TEST_CASE("A batch finds its way far from 0", "[batch]", BATCH_CONFIGURATIONS) {
+CONFIGURED_TEST_CASE("A batch finds its way far from 0", "[batch]", BATCH_CONFIGURATIONS) {
     if (skipped<TestType>()) return;
     constexpr double far = 1e9;
     const Problem bowl{"far from 0", Vector(3, far / 2), [](const Vector &x, Vector &g) {
