@@ -226,21 +226,28 @@ SANITIZED = (
 )
 
 
+# Seconds of what takes longer than the others.
+SLOW = {"calls of CUDA that fail": 150, "batches by calls": 120, "batches by a functor": 80, "ranks": 120,
+        "tiles of zeros": 80, "api suite": 100, "test functions": 80}
+
+
 def sanitizers():
     def part(tool, name, program, arguments="", cases=(), options=""):
         options += " --report-api-errors no" if tool == "memcheck" else ""
+        estimate = SLOW.get(name.split(", Cuda")[0], 30)
         return Part("sanitizers", f"{tool}, {name}", " ".join(
-            f"compute-sanitizer --error-exitcode 9 --tool {tool}{options} {program} {arguments}".split()), 30, 240,
+            f"compute-sanitizer --error-exitcode 9 --tool {tool}{options} {program} {arguments}".split()), estimate, 240,
             program, cases, tool=tool)
 
     failures = "tests/cuda_failures/cuda_failures"
-    yield part("memcheck", "calls of CUDA that fail", failures, "23", options=" --leak-check full")
+    # Every 23rd call, the step of an earlier version, took more than 150 s.
+    yield part("memcheck", "calls of CUDA that fail", failures, "101", options=" --leak-check full")
     for tool in ALL[1:]:
         yield part(tool, "a solve of each kind", failures, "1000000")
     for kernels, suite_name, case, configurations, tools in SANITIZED:
         for configuration in configurations:
             for tool in tools:
-                # The name of a configuration may stand with its namespace or without it.
+                # The name of a configuration comes with its namespace or without it.
                 yield part(tool, f"{kernels}, {configuration}" if configuration else kernels,
                            f"tests/{suite_name}/test_{suite_name}",
                            cases=(f"{case} - *{configuration}" if configuration else case,))
@@ -286,7 +293,7 @@ SECTIONS = {
                  "ms/iter: milliseconds per iteration. of 3.0: that time divided by the one of L-BFGS-B 3.0."),
     "sanitizers": ("compute-sanitizer",
                    "memcheck ignores the errors that the CUDA runtime returns where a test provokes them, for instance"
-                   " a failed allocation. `cuda_failures` lets every 23rd call of the runtime fail in turn, or only the"
+                   " a failed allocation. `cuda_failures` lets every 101st call of the runtime fail in turn, or only the"
                    " first. The other parts are small test cases, chosen so that each family of kernels runs once"
                    " (`tools/gpu_report_plan.py`). Seconds: wall time under the tool, beside other parts."),
 }
