@@ -236,8 +236,8 @@ def sanitizers():
         options += " --report-api-errors no" if tool == "memcheck" else ""
         estimate = SLOW.get(name.split(", Cuda")[0], 30)
         return Part("sanitizers", f"{tool}, {name}", " ".join(
-            f"compute-sanitizer --error-exitcode 9 --tool {tool}{options} {program} {arguments}".split()), estimate, 240,
-            program, cases, tool=tool)
+            f"compute-sanitizer --error-exitcode 9 --tool {tool}{options} {program} {arguments}".split()), estimate,
+            240, program, cases, tool=tool)
 
     failures = "tests/cuda_failures/cuda_failures"
     # Every 23rd call, the step of an earlier version, took more than 150 s.
@@ -293,7 +293,7 @@ SECTIONS = {
                  "ms/iter: milliseconds per iteration. of 3.0: that time divided by the one of L-BFGS-B 3.0."),
     "sanitizers": ("compute-sanitizer",
                    "memcheck ignores the errors that the CUDA runtime returns where a test provokes them, for instance"
-                   " a failed allocation. `cuda_failures` lets every 101st call of the runtime fail in turn, or only the"
-                   " first. The other parts are small test cases, chosen so that each family of kernels runs once"
+                   " a failed allocation. `cuda_failures` lets every 101st call of the runtime fail in turn, or only"
+                   " the first. The other parts are small test cases, chosen so that each family of kernels runs once"
                    " (`tools/gpu_report_plan.py`). Seconds: wall time under the tool, beside other parts."),
 }

@@ -191,6 +191,25 @@ class Program(unittest.TestCase):
         self.assertEqual(self.results()["suites-mathematics-on-CUDA-1-of-9"]["reason"],
                          "5 test cases ran, not the 1 that were selected")
 
+    def test_output_of_measurements_and_of_meson(self):
+        self.script(self.build / "bench/bench_iteration", "echo \"$@\"")
+        self.script(self.bin / "ncu", """echo '  void map_kernel<Rule, (int)4>(long, Rule) (1, 1, 1), Context 1'
+            echo '    dram__bytes.sum    Mbyte   316.47'; echo '    gpu__time_duration.sum   us   96.64'""")
+        (self.build / "build.ninja").touch()
+        tests = [{"name": "cuda_opt:consumers / documents", "result": "OK", "duration": 7.5, "stdout": "never shown"},
+                 {"name": "consumers - cuda_opt:c11", "result": "FAIL", "duration": 0.5, "stdout": "the wrong sum"}]
+        self.script(self.bin / "meson", "mkdir -p meson-logs; while [ $1 != --logbase ]; do shift; done\n"
+                    "cat >meson-logs/$2.json <<'END'\n" + "\n".join(map(json.dumps, tests)) + "\nEND\nexit 1")
+        self.run_only("iteration,kernels,programs", status=1)
+        report = self.report()
+        for text in ("\n--backend cuda --n 4000000 --m 3 --problem torsion --own-bounds --iterations 30 --header\n",
+                     "\nbounds in arrays, and as numbers\n--backend cuda --n 4000000 --m 5 --history-bits 64 ",
+                     "\nm = 17\n  map_kernel                           96.64 us   316.47 Mbyte\nm = 5 --single\n",
+                     "| consumers: documents | OK | 7.5 |\n| consumers: c11 | FAIL | 0.5 |\n",
+                     "| all of drivers | failed: exit status 1 | ", "consumers: c11:\nthe wrong sum\n"):
+            self.assertIn(text, report)
+        self.assertNotIn("never shown", report)
+
     def test_what_has_ended_is_not_run_again(self):
         self.suite("api", PASSES)
         self.suite("unit", "exit 1")
