@@ -13,6 +13,10 @@ def text_of(result):
     return f"{state} {reason}" if state == "timed out" else f"{state}: {reason}" if reason else state
 
 
+def seconds_of(result):
+    return "" if result["state"] == "not run" else result["seconds"]
+
+
 def table(head, rows):
     yield f"| {' | '.join(head)} |"
     yield "|" + "---|" * len(head)
@@ -53,7 +57,7 @@ def printed(part, result):
 def tests_of_meson(part, result):
     yield from result.get("rows", [])
     if result["state"] != "passed":
-        yield f"all of {part.name}", text_of(result), result["seconds"]
+        yield f"all of {part.name}", text_of(result), seconds_of(result)
 
 
 def body(section, pairs):
@@ -63,11 +67,11 @@ def body(section, pairs):
         return [f"Not run{': ' if reasons else ''}{', '.join(reasons)}."]
     if section == "suites":
         return table(("suite", "state", "counts", "seconds"),
-                     ((part.name, text_of(result), result["counts"], result["seconds"]) for part, result in pairs))
+                     ((part.name, text_of(result), result["counts"], seconds_of(result)) for part, result in pairs))
     if section == "sanitizers":
         return table(("tool", "what", "state", "counts", "seconds"),
                      ((part.tool, part.name.removeprefix(f"{part.tool}, "), text_of(result), result["counts"],
-                       result["seconds"]) for part, result in pairs))
+                       seconds_of(result)) for part, result in pairs))
     if section == "programs":
         return table(("test", "result", "seconds"), (row for pair in pairs for row in tests_of_meson(*pair)))
     lines = block(line for pair in pairs for line in printed(*pair))
@@ -88,7 +92,7 @@ def head(results, newest):
 
 
 def report(results, newest):
-    pairs = [(part, results.get(part.identifier) or {"state": "not run", "reason": "", "counts": "", "seconds": ""})
+    pairs = [(part, results.get(part.identifier) or {"state": "not run", "reason": "", "counts": ""})
              for part in plan.parts()]
     yield from head([result for _, result in pairs], newest)
     for section, (title, introduction) in plan.SECTIONS.items():
