@@ -95,7 +95,7 @@ class Program(unittest.TestCase):
 
     def new_commit(self):
         self.git("commit", "--quiet", "--allow-empty", "-m", "Another")
-        return self.git("rev-parse", "--short", "HEAD")
+        return self.git("rev-parse", "HEAD")[:7]
 
     def script(self, path, text):
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -228,7 +228,7 @@ class Program(unittest.TestCase):
         self.run_only("api,unit", status=0)
         before, self.commit = self.commit, self.new_commit()
         status, _, errors = self.call("print")
-        self.assertEqual((status, "has no result of" in errors), (1, True))
+        self.assertEqual((status, "has no result of" in errors), (2, True))
         self.run_only("api", status=0)
         self.assertEqual(self.calls("api"), 2)
         self.assertIn("| parts | 1 passed, ", self.report())
@@ -241,15 +241,15 @@ class Program(unittest.TestCase):
         (self.tree / "lib/source").write_text("other sources")
         self.git("add", "lib")
         self.commit = self.new_commit()
-        self.assertEqual(self.call("print")[0], 1)
+        self.assertEqual(self.call("print")[0], 2)
 
     def test_other_sources_are_refused(self):
         (self.tree / "lib/source").write_text("other sources")
         self.suite("api", PASSES)
-        self.assertIn("the sources are not those of", self.run_only("api", status=1))
-        self.assertIn("neither a commit that git knows here nor", self.run_only("api", status=1, commit="master~7"))
+        self.assertIn("the sources are not those of", self.run_only("api", status=2))
+        self.assertIn("neither a commit that git knows here nor", self.run_only("api", status=2, commit="master~7"))
         self.assertFalse((self.build / "gpu-report").exists())
-        self.run_only("api", status=0, commit="1234567")  # where git does not have it
+        self.run_only("api", status=0, commit="1234567890")  # where git does not have it
         self.assertIn("not compared with the commit", self.report("1234567"))
 
     def test_the_longest_starts_first_and_time_ends(self):
@@ -272,7 +272,7 @@ class Program(unittest.TestCase):
             process = self.begin("run", self.build, self.commit, "--only", "unit,api,block,search", "--at-once", "4")
             time.sleep(delay)
             if delay > 1:  # another run beside this one is refused
-                self.assertIn("another run works in", self.run_only("unit", status=1))
+                self.assertIn("another run works in", self.run_only("unit", status=2))
             process.send_signal(signal.SIGTERM)
             process.communicate(timeout=30)
             self.assertIn(process.returncode, (-signal.SIGTERM, 128 + signal.SIGTERM))
@@ -291,7 +291,7 @@ class Program(unittest.TestCase):
             return False
 
     def test_sections_that_are_not_there_are_refused(self):
-        self.assertIn("there is no section nothing; there are api, ", self.run_only("nothing", status=1))
+        self.assertIn("there is no section nothing; there are api, ", self.run_only("nothing", status=2))
 
 
 if __name__ == "__main__":
