@@ -51,28 +51,36 @@ template <class Real_> struct RunningConfiguration {
     static inline int backend = CUDA_OPT_BACKEND_HOST, history_bits = 8 * sizeof(Real_);
 };
 
-template <template <class> class Body, class Configuration> class ConfiguredCase : public Catch::ITestInvoker {
-    using Running = RunningConfiguration<typename Configuration::Real>;
+template <class Configuration> class ConfiguredCase : public Catch::ITestInvoker {
+  public:
+    explicit ConfiguredCase(void (*body)()) : body_(body) {}
+
+  private:
     void invoke() const override {
+        using Running = RunningConfiguration<typename Configuration::Real>;
         Running::backend = Configuration::backend;
         Running::history_bits = Configuration::history_bits;
-        Body<Running>::run();
+        body_();
     }
+    void (*body_)();
 };
 
 // Registers one test case per configuration, "NAME - CONFIGURATION". Not by GENERATE: Catch2 would count one case for
 // all of them, and a case that was skipped on CUDA alone could not be told from one that was skipped altogether.
-template <template <class> class Body, class... Configurations> struct ConfiguredCases {
-    ConfiguredCases(const Catch::SourceLineInfo &line, const std::string &name, const std::string &tags) {
-        (add<Configurations>(line, name + " - " + Configurations::name, tags), ...);
-    }
-
-  private:
-    template <class One>
-    static void add(const Catch::SourceLineInfo &line, const std::string &name, const std::string &tags) {
-        Catch::AutoReg(new ConfiguredCase<Body, One>, line, Catch::StringRef(), {name, tags});
-    }
-};
+// body_for(RunningConfiguration<Real>()): the body as a function. (Not a template template argument: GCC 12 gives the
+// specialisations of two sources one symbol when both arguments are called the same in unnamed namespaces.)
+template <class... Configurations, class BodyFor>
+bool register_cases(const Catch::SourceLineInfo &line, const std::string &name, const std::string &tags,
+                    const BodyFor &body_for) {
+    const auto add = [&](auto configuration) {
+        using Configuration = decltype(configuration);
+        auto *const one =
+            new ConfiguredCase<Configuration>(body_for(RunningConfiguration<typename Configuration::Real>()));
+        Catch::AutoReg(one, line, Catch::StringRef(), {name + " - " + Configuration::name, tags});
+    };
+    (add(Configurations()), ...);
+    return true;
+}
 
 // AddressSanitizer finds in a few iterations what it finds in many, ten times as slowly.
 #ifdef __SANITIZE_ADDRESS__
@@ -110,7 +118,8 @@ template <class Configuration> bool skipped() {
 #define CONFIGURED_TEST_CASE_NAMED(Body, registration, name, tags, ...)                                                \
     namespace {                                                                                                        \
     template <class TestType> struct Body { static void run(); };                                                      \
-    const cudaopt_test::ConfiguredCases<Body, __VA_ARGS__> registration(CATCH_INTERNAL_LINEINFO, name, tags);          \
+    const bool registration = cudaopt_test::register_cases<__VA_ARGS__>(                                               \
+        CATCH_INTERNAL_LINEINFO, name, tags, [](auto running) { return &Body<decltype(running)>::run; });              \
     }                                                                                                                  \
     template <class TestType> void Body<TestType>::run()
 
