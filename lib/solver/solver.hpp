@@ -123,7 +123,7 @@ class Solver {
     void log_row();
     void log_vector(const char *name, const void *vector);
     void write_line(const char *line);
-    void log_line(const char *format, ...) __attribute__((format(printf, 2, 3)));
+    void log_line(const char *pattern, ...) __attribute__((format(printf, 2, 3)));
 
     const std::unique_ptr<void, Free> block_; // the state's
     State *const state_;
