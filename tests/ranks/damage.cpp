@@ -1,14 +1,17 @@
 // A packet that an exchange damages on its way is found by its checksum, and the sentence names its rank.
 #include <catch2/catch.hpp>
 
+#include <algorithm>
 #include <cstring>
 #include <functional>
+#include <stdexcept>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "cuda_opt.hpp"
 #include "cuda_opt/ranks.h"
+#include "meeting.hpp"
 
 namespace {
 
@@ -92,4 +95,69 @@ TEST_CASE("Words exchanged within a packet are damage", "[ranks]") {
         CHECK(end.code == CUDA_OPT_EXCHANGE_FAILED);
         CHECK_THAT(end.message, Catch::Contains("the packet of rank 1"));
     }
+}
+
+namespace {
+
+// Ranks as threads: one of them says at an evaluation, or in its log, that it cannot go on.
+void check_failure(bool in_log, const char *why, const std::string &words) {
+    constexpr int64_t own = 3;
+    constexpr int ranks = 3;
+    std::vector<int> codes(ranks);
+    std::vector<std::string> messages(ranks);
+    cudaopt_test::run_ranks(ranks, [&](int rank, cudaopt_test::Meeting &meeting) {
+        cudaopt::Minimiser<double> handle(own * ranks, 3, CUDA_OPT_BACKEND_HOST);
+        handle.set_ranks(rank, ranks, own * rank, own);
+        struct Log {
+            cuda_opt *handle;
+            const char *why;
+            int lines;
+        } log{handle, why, 0};
+        if (in_log && rank == 1) {
+            handle.set_int(CUDA_OPT_IPRINT_FREQUENCY, 1);
+            const auto write = [](void *user, const char *) {
+                Log &mine = *static_cast<Log *>(user);
+                if (++mine.lines == 8) cuda_opt_fail_rank(mine.handle, mine.why);
+            };
+            cuda_opt_set_log(handle, write, &log);
+        }
+        std::vector<double> x(own, -1), g(own);
+        double f = 0;
+        int evaluations = 0, task;
+        while ((task = handle.solve(x.data(), &f, g.data())) > 0) {
+            if (task == CUDA_OPT_EXCHANGE) {
+                meeting.gather(rank, handle);
+                continue;
+            }
+            if (!in_log && rank == 1 && ++evaluations == 3 && cuda_opt_fail_rank(handle, why) != 0)
+                throw std::runtime_error(handle.message());
+            f = 0;
+            for (std::size_t i = 0; i < x.size(); i++) {
+                const double d = x[i] - 0.3 * static_cast<double>(i + 1);
+                f += d * d + d * d * d * d;
+                g[i] = 2 * d + 4 * d * d * d;
+            }
+        }
+        codes[static_cast<std::size_t>(rank)] = task;
+        messages[static_cast<std::size_t>(rank)] = handle.message();
+        if (cuda_opt_fail_rank(handle, why) != CUDA_OPT_MISUSE) throw std::runtime_error("the solve has ended");
+    });
+    CHECK(codes == std::vector<int>(ranks, CUDA_OPT_MISUSE));
+    CHECK(messages == std::vector<std::string>(ranks, words));
+}
+
+} // namespace
+
+TEST_CASE("A rank whose caller has failed ends the solve on all", "[ranks][threads]") {
+    for (const bool in_log : {false, true}) {
+        check_failure(in_log, "the disk is full", "rank 1: the disk is full");
+        check_failure(in_log, nullptr, "rank 1: the caller has failed, and has not said why");
+    }
+}
+
+TEST_CASE("Only a rank can fail as one", "[ranks]") {
+    const cudaopt::Minimiser<double> handle(3, 3, CUDA_OPT_BACKEND_HOST);
+    CHECK(cuda_opt_fail_rank(handle, "no") == CUDA_OPT_MISUSE);
+    CHECK_THAT(handle.message(), Catch::Contains("the handle is no rank"));
+    CHECK(cuda_opt_fail_rank(nullptr, "no") == CUDA_OPT_MISUSE);
 }
