@@ -251,7 +251,7 @@ int solve(cuda_opt *s, int bits, void *x, double *f, void *g) {
     if (const int code = require_no_log(*s, "cuda_opt_solve")) return code;
     Solver &solver = *s->solver;
     const int code = check_call(s, bits, x, f, g);
-    if (code != 0 && (!solver.ranks() || solver.ended())) return code;
+    if (code != 0 && (!solver.ranks() || (solver.ended() && !solver.exchanging()))) return code;
     if (code != 0) solver.ranks()->fail(code, solver.message().text()); // the other ranks have to hear of it
     return solver.resume();
 }
