@@ -91,6 +91,7 @@ template <class Real> class Threads {
         choose_settings(run_, members_[0].s);
         cuda_opt_set_int(members_[0].s, CUDA_OPT_METRIC, random_.pick<int64_t>({0, 2}));
         cuda_opt_set_int(members_[0].s, CUDA_OPT_MAX_ITERATIONS, random_.from_to(1, 60));
+        cuda_opt_set_int(members_[0].s, CUDA_OPT_MAX_EVALUATIONS, random_.from_to(1, 300)); // a search may have no end
         const Settings settings(members_[0].s);
         for (Rank &rank : members_) {
             settings.put_back(run_, rank.s);
