@@ -99,7 +99,7 @@ CONTENTS = {
     "Reference": "reference/c reference/cpp reference/fortran reference/python reference/batch reference/ranks "
     "reference/search reference/setulb reference/unlp",
     "Measured": "benchmarks performance gpu-report reach tables/small-problems",
-    "Inside": "algorithm architecture releases /CONTRIBUTING /CHANGELOG",
+    "Inside": "algorithm architecture reliability releases /CONTRIBUTING /CHANGELOG",
 }
 
 
