@@ -22,6 +22,12 @@ constexpr char magic[8] = {'c', 'u', 'd', 'a', '_', 'o', 'p', 't'};
 // Of a solve's time: since it began, and in calls.
 struct Clocks {
     double seconds_passed, host_seconds;
+
+    // Longer times do not fit into the clock's integers; NaN is no time.
+    bool are_consistent() const {
+        constexpr double longest = 1e9; // 31 years
+        return dense::is_within(0.0, seconds_passed, longest) && dense::is_within(0.0, host_seconds, longest);
+    }
 };
 constexpr uint32_t version = 6, byte_order = 0x01020304;
 
@@ -194,6 +200,11 @@ int Solver::load(const unsigned char *from, int64_t bytes) {
     }
     Clocks clocks{};
     std::memcpy(&clocks, from + sizeof(Header), sizeof clocks);
+    if (!clocks.are_consistent()) {
+        new_message().set("the checkpoint contradicts itself: its solve has taken %g seconds, %g of them in calls",
+                          clocks.seconds_passed, clocks.host_seconds);
+        return CUDA_OPT_IMPROPER_INPUT;
+    }
     from += static_cast<int64_t>(sizeof(Header) + sizeof(Clocks)) + state_bytes(memory());
     try {
         allocate(pairs() > 0 ? before : saved.settings()); // pairs that a warm start has kept stay until all is right
