@@ -98,8 +98,8 @@ CONTENTS = {
     "In use": "endings memory metric backends ranks batch determinism search setulb manual_interface cvt",
     "Reference": "reference/c reference/cpp reference/fortran reference/python reference/batch reference/ranks "
     "reference/search reference/setulb reference/unlp",
-    "Measured": "benchmarks performance gpu-report long_checks reach tables/small-problems",
-    "Inside": "algorithm architecture releases /CONTRIBUTING /CHANGELOG",
+    "Measured": "benchmarks performance gpu-report reach tables/small-problems",
+    "Inside": "algorithm architecture reliability long_checks releases /CONTRIBUTING /CHANGELOG",
 }
 
 

@@ -3,11 +3,13 @@
 #include "failure.hpp"
 #include "output_file.hpp"
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
 #include <memory>
+#include <optional>
 
 namespace driver {
 
@@ -29,41 +31,96 @@ std::vector<unsigned char> read_checkpoint(const std::string &path, const cudaop
     return bytes;
 }
 
+namespace {
+
+[[noreturn]] void fail_to_write(const std::string &path) {
+    throw Failure(exit_failed, "cannot write '" + path + "': " + std::strerror(errno));
+}
+
+// What a path leads to, through symbolic links, whether it exists or not: a file of that name would otherwise take the
+// place of the link.
+std::string followed(std::filesystem::path path) {
+    constexpr int most_links = 40; // as Linux has it
+    std::error_code error;
+    for (int links = 0; is_symlink(path, error); links++) {
+        if (links == most_links) errno = ELOOP, fail_to_write(path);
+        const std::filesystem::path target = read_symlink(path, error);
+        if (error) errno = error.value(), fail_to_write(path);
+        path = path.parent_path() / target; // or the target alone, where that begins at the root
+    }
+    return path;
+}
+
+// A new file in the folder of `path`, of a name that no other has: what already exists is neither opened nor removed.
+class NewFile {
+  public:
+    explicit NewFile(const std::string &path) {
+        for (int number = 0; !file_; number++) {
+            name_ = path + "." + std::to_string(getpid()) + "-" + std::to_string(number) + ".new";
+            try {
+                file_.emplace(name_, O_EXCL | O_NOFOLLOW);
+            } catch (const Failure &) {
+                if (errno != EEXIST) throw;
+            }
+        }
+    }
+    ~NewFile() {
+        if (file_) std::remove(name_.c_str());
+    }
+    OutputFile &operator*() { return *file_; }
+    // It takes the place of `path`.
+    void rename_to(const std::string &path) {
+        if (std::rename(name_.c_str(), path.c_str()) != 0) fail_to_write(path);
+        file_.reset();
+    }
+
+  private:
+    std::string name_;
+    std::optional<OutputFile> file_;
+};
+
+} // namespace
+
 Checkpoints::Checkpoints(const Options &options)
-    : path_(options.checkpoint), beside_(path_ + ".new"), every_(options.every.value_or(100)) {
+    : path_(followed(options.checkpoint)), every_(options.every.value_or(100)) {
     if (!wanted()) return;
     const std::filesystem::path path(path_);
     std::error_code none;
     if (exists(path, none) && !is_regular_file(path, none)) // /dev/null would be replaced
         throw Failure(exit_failed, "cannot write '" + path_ + "': not a regular file");
-    OutputFile{beside_};
-    std::remove(beside_.c_str());
+    NewFile{path_};
 }
 
-void Checkpoints::observe(cudaopt::Handle &s, int task, const Interrupt &interrupt) {
+void Checkpoints::observe(cudaopt::Handle &s, int task, const Interrupt &interrupt, double seconds) {
     if (!wanted() || task <= 0) return;
-    const bool stop = interrupt.requested();
+    const bool stop = interrupt.requested() && task != CUDA_OPT_NEW_ITERATE;
     const int64_t iteration = s.get_int(CUDA_OPT_ITERATIONS);
     if (last_ < 0) last_ = iteration; // a resumed run has that one
-    if (stop || iteration >= last_ + every_) {
+    const bool due = task != CUDA_OPT_NEW_ITERATE && iteration >= last_ + every_;
+    if (may_end_at_limit(s, task, seconds) || stop || due) {
         write(s.save());
         last_ = iteration;
     }
     if (stop) s.request_stop();
 }
 
+// The clock of the solver is looked at within its calls: how long one takes is known from those before it.
+bool Checkpoints::may_end_at_limit(const cudaopt::Handle &s, int task, double seconds) {
+    longest_call_ = std::max(longest_call_, seconds - seconds_before_);
+    seconds_before_ = seconds;
+    const int64_t iterations = s.get_int(CUDA_OPT_MAX_ITERATIONS), evaluations = s.get_int(CUDA_OPT_MAX_EVALUATIONS);
+    const double time = s.get_real(CUDA_OPT_MAX_SECONDS);
+    return (task == CUDA_OPT_NEW_ITERATE && iterations > 0 && s.get_int(CUDA_OPT_ITERATIONS) >= iterations) ||
+           (evaluations > 0 && s.get_int(CUDA_OPT_EVALUATIONS) >= evaluations) ||
+           (time > 0 && seconds + 2 * longest_call_ >= time);
+}
+
 // Under the file's name there is a whole checkpoint at any moment, whatever ends the program or the machine.
 void Checkpoints::write(const std::vector<unsigned char> &checkpoint) const {
-    try {
-        OutputFile file(beside_);
-        file.write(checkpoint.data(), checkpoint.size());
-        file.synchronise();
-    } catch (const Failure &) {
-        std::remove(beside_.c_str());
-        throw;
-    }
-    if (std::rename(beside_.c_str(), path_.c_str()) != 0)
-        throw Failure(exit_failed, "cannot write '" + path_ + "': " + std::strerror(errno));
+    NewFile file(path_);
+    (*file).write(checkpoint.data(), checkpoint.size());
+    (*file).synchronise();
+    file.rename_to(path_);
 }
 
 } // namespace driver

@@ -121,10 +121,9 @@ template <class Real> int minimise(const Options &options, Problem &problem) {
     Array<double> f(s, 1);
     load(x, problem.n(), [&](int64_t first, int64_t count, Real *values) { problem.start(first, count, values); });
     const Bounds<Real> bounds(s, problem, options);
-    if (!options.resume.empty()) resume(s, options, x, f, g);
+    const bool resumed = !options.resume.empty();
+    if (resumed) resume(s, options, x, f, g);
     const int64_t iterations_before = s.get_int(CUDA_OPT_ITERATIONS);
-    const int64_t evaluations_before =
-        std::max<int64_t>(0, s.get_int(CUDA_OPT_EVALUATIONS) - 1); // the last was asked for, not given
     const double solver_seconds_before = s.get_real(CUDA_OPT_SOLVER_SECONDS);
 
     Place place;
@@ -142,16 +141,21 @@ template <class Real> int minimise(const Options &options, Problem &problem) {
     const Clock clock;
     Effort effort;
     effort.bounded = bounds.any();
+    s.set_int(CUDA_OPT_REPORT_ITERATES, checkpoints.wanted());
+    int64_t evaluations_before = 0;
     int task;
     do {
         const Clock call;
-        task = s.solve(x, f, g);
+        while ((task = s.solve(x, f, g)) == CUDA_OPT_NEW_ITERATE)
+            checkpoints.observe(s, task, interrupt, clock.seconds());
         effort.searches.observe(s, task, call.seconds());
-        if (effort.solver_calls++ == 0 && task > 0)
+        if (effort.solver_calls++ == 0 && (task > 0 || resumed)) {
             log.head(s, problem); // not before the library has found the arguments to be right
+            evaluations_before = s.get_int(CUDA_OPT_EVALUATIONS) - (task > 0); // that one was asked for, not given
+        }
         log.check_written();
         recorder.observe(s, evaluations_before + effort.evaluations, clock.seconds());
-        checkpoints.observe(s, task, interrupt);
+        checkpoints.observe(s, task, interrupt, clock.seconds());
         progress.show(s, clock.seconds());
         if (task == CUDA_OPT_EVALUATE_FG) {
             const Clock evaluation;
@@ -166,7 +170,7 @@ template <class Real> int minimise(const Options &options, Problem &problem) {
     progress.clear();
 
     const std::string message = s.message();
-    if (effort.evaluations == 0) s.check(task); // refused before anything was done
+    if (effort.evaluations == 0 && !resumed) s.check(task); // refused before anything was done
     log.summary(s, effort);
     log.check_written();
     recorder.draw(title(s, problem, options), message);

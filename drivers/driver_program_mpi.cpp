@@ -11,8 +11,11 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <functional>
+#include <memory>
 #include <optional>
 #include <stdexcept>
+#include <utility>
 
 namespace driver {
 namespace {
@@ -41,75 +44,91 @@ void refuse_unserved(const Options &options) {
     if (!options.resume.empty()) refuse("--resume");
 }
 
-template <class Real>
-int minimise(const Options &options, const cudaopt::testfuncs::Problem &problem, const RankCut &cut) {
-    const int64_t n = problem.n();
-    const int64_t room = std::max<int64_t>(1, cut.n());
-    const bool on_cuda = options.backend == CUDA_OPT_BACKEND_CUDA;
-    if (on_cuda) choose_device(rank_on_machine());
-    cudaopt::Minimiser<Real> s(n, options.m, on_cuda ? CUDA_OPT_BACKEND_CUDA : CUDA_OPT_BACKEND_HOST);
-    const auto evaluation = make_rank_problem<Real>(options, n, on_cuda, cut, MPI_COMM_WORLD);
-    s.set_ranks(cut.rank, cut.ranks(), cut.first(), cut.n());
-    s.set_int(CUDA_OPT_F_PART, CUDA_OPT_F_OF_SEGMENTS);
-    s.set_int(CUDA_OPT_THREADS, options.threads);
-    if (!options.manual_words) s.set_int(CUDA_OPT_METRIC, CUDA_OPT_METRIC_LEARNED); // as driver_program
-    for (const GivenSetting &given : options.settings)
-        named(given.option, [&] {
-            if (const auto *whole = std::get_if<int64_t>(&given.value)) s.set_int(given.key, *whole);
-            else s.set_real(given.key, std::get<double>(given.value));
-        });
-    cudaopt::Array<Real> x(s, room), g(s, room), lower(s, room), upper(s, room);
-    cudaopt::Array<double> f(s, cuda_opt_segments(n));
-    std::vector<Real> values(static_cast<std::size_t>(cut.n()));
-    problem.start(cut.first(), cut.n(), values.data());
-    x.write(0, values.data(), cut.n());
-    if (problem.bounded()) {
-        problem.lower(cut.first(), cut.n(), values.data());
-        lower.write(0, values.data(), cut.n());
-        problem.upper(cut.first(), cut.n(), values.data());
-        upper.write(0, values.data(), cut.n());
-        s.set_bounds(options.lower ? nullptr : lower.data(), options.upper ? nullptr : upper.data());
-    }
-    s.set_uniform_bounds(static_cast<Real>(options.lower.value_or(-INFINITY)),
-                         static_cast<Real>(options.upper.value_or(INFINITY)));
-
-    const bool prints = cut.rank == 0;
-    Progress progress(false);
-    ManualLog log(options, progress);
-    if (prints) log.attach(s);
-    const Interrupt interrupt(s);
-    const auto start = std::chrono::steady_clock::now();
-    Effort effort;
-    effort.bounded = problem.bounded() || options.lower || options.upper;
-    int task;
-    do {
-        task = s.solve(x.data(), f.data(), g.data());
-        if (effort.solver_calls++ == 0 && prints) log.head(s, problem);
-        if (task == CUDA_OPT_EXCHANGE) task = cuda_opt_exchange_mpi(s, MPI_COMM_WORLD);
-        if (task == CUDA_OPT_EVALUATE_FG) {
-            const auto begin = std::chrono::steady_clock::now();
-            evaluation->evaluate(x.data(), f.data(), g.data());
-            effort.evaluation_seconds += seconds_since(begin);
-            effort.evaluations++;
+// A rank's solve. What can fail on one rank alone, before the ranks know of each other, fails in the constructor.
+template <class Real> class RankSolve {
+  public:
+    RankSolve(const Options &options, std::unique_ptr<cudaopt::testfuncs::Problem> problem, const RankCut &cut)
+        : options_(options), problem_(std::move(problem)), cut_(cut),
+          s_(problem_->n(), options_.m, on_cuda() ? CUDA_OPT_BACKEND_CUDA : CUDA_OPT_BACKEND_HOST),
+          evaluation_(make_rank_problem<Real>(options_, problem_->n(), on_cuda(), cut_, MPI_COMM_WORLD)),
+          x_(s_, cut_.n()), g_(s_, cut_.n()), lower_(s_, cut_.n()), upper_(s_, cut_.n()),
+          f_(s_, cuda_opt_segments(problem_->n())) {
+        s_.set_ranks(cut_.rank, cut_.ranks(), cut_.first(), cut_.n());
+        s_.set_int(CUDA_OPT_F_PART, CUDA_OPT_F_OF_SEGMENTS);
+        s_.set_int(CUDA_OPT_THREADS, options_.threads);
+        if (!options_.manual_words) s_.set_int(CUDA_OPT_METRIC, CUDA_OPT_METRIC_LEARNED); // as driver_program
+        for (const GivenSetting &given : options_.settings)
+            named(given.option, [&] {
+                if (const auto *whole = std::get_if<int64_t>(&given.value)) s_.set_int(given.key, *whole);
+                else s_.set_real(given.key, std::get<double>(given.value));
+            });
+        std::vector<Real> values(static_cast<std::size_t>(cut_.n()));
+        problem_->start(cut_.first(), cut_.n(), values.data());
+        x_.write(0, values.data(), cut_.n());
+        if (problem_->bounded()) {
+            problem_->lower(cut_.first(), cut_.n(), values.data());
+            lower_.write(0, values.data(), cut_.n());
+            problem_->upper(cut_.first(), cut_.n(), values.data());
+            upper_.write(0, values.data(), cut_.n());
+            s_.set_bounds(options_.lower ? nullptr : lower_.data(), options_.upper ? nullptr : upper_.data());
         }
-    } while (task > 0);
-    effort.seconds = seconds_since(start);
-    effort.iterations = s.get_int(CUDA_OPT_ITERATIONS);
-    effort.solver_seconds = s.get_real(CUDA_OPT_SOLVER_SECONDS);
-    if (effort.evaluations == 0) s.check(task); // refused before anything was done
-    if (prints) {
-        log.summary(s, effort);
-        log.check_written();
-        if (task != CUDA_OPT_CONVERGED) std::fprintf(stderr, "driver_program_mpi: %s\n", s.message());
+        s_.set_uniform_bounds(static_cast<Real>(options_.lower.value_or(-INFINITY)),
+                              static_cast<Real>(options_.upper.value_or(INFINITY)));
     }
-    return task == CUDA_OPT_CONVERGED ? 0 : exit_failed;
-}
 
-int run(int argc, char **argv, int rank, int ranks) {
+    // The exit status.
+    int run() {
+        const bool prints = cut_.rank == 0;
+        Progress progress(false);
+        ManualLog log(options_, progress);
+        if (prints) log.attach(s_);
+        const Interrupt interrupt(s_);
+        const auto start = std::chrono::steady_clock::now();
+        Effort effort;
+        effort.bounded = problem_->bounded() || options_.lower || options_.upper;
+        int task;
+        do {
+            task = s_.solve(x_.data(), f_.data(), g_.data());
+            if (effort.solver_calls++ == 0 && prints) log.head(s_, *problem_);
+            if (task == CUDA_OPT_EXCHANGE) task = cuda_opt_exchange_mpi(s_, MPI_COMM_WORLD);
+            if (task == CUDA_OPT_EVALUATE_FG) {
+                const auto begin = std::chrono::steady_clock::now();
+                evaluation_->evaluate(x_.data(), f_.data(), g_.data());
+                effort.evaluation_seconds += seconds_since(begin);
+                effort.evaluations++;
+            }
+        } while (task > 0);
+        effort.seconds = seconds_since(start);
+        effort.iterations = s_.get_int(CUDA_OPT_ITERATIONS);
+        effort.solver_seconds = s_.get_real(CUDA_OPT_SOLVER_SECONDS);
+        if (effort.evaluations == 0) s_.check(task); // refused before anything was done
+        if (prints) {
+            log.summary(s_, effort);
+            log.check_written();
+            if (task != CUDA_OPT_CONVERGED) std::fprintf(stderr, "driver_program_mpi: %s\n", s_.message());
+        }
+        return task == CUDA_OPT_CONVERGED ? 0 : exit_failed;
+    }
+
+  private:
+    bool on_cuda() const { return options_.backend == CUDA_OPT_BACKEND_CUDA; }
+
+    const Options options_;
+    const std::unique_ptr<cudaopt::testfuncs::Problem> problem_;
+    const RankCut cut_;
+    cudaopt::Minimiser<Real> s_;
+    const std::unique_ptr<RankProblem<Real>> evaluation_;
+    cudaopt::Array<Real> x_, g_, lower_, upper_;
+    cudaopt::Array<double> f_;
+};
+
+// What is left to do once all ranks are ready; empty where --help or its like has been answered.
+std::function<int()> prepare(int argc, char **argv, int rank, int ranks, int on_machine) {
     std::optional<Options> options = parse_options(argc, argv);
-    if (!options) return 0;
+    if (!options) return {};
     refuse_unserved(*options);
     if (options->threads == 0) options->threads = 1; // the ranks are the threads
+    if (options->backend == CUDA_OPT_BACKEND_CUDA) choose_device(on_machine);
     std::unique_ptr<cudaopt::testfuncs::Problem> problem;
     try {
         problem = cudaopt::testfuncs::make_problem(options->problem, options->n, options->parameters);
@@ -117,37 +136,71 @@ int run(int argc, char **argv, int rank, int ranks) {
         throw Failure(exit_usage, std::string(refusal.what()) + " (see --list)");
     }
     const RankCut cut = cut_at_segments(problem->n(), rank, ranks);
-    return options->single ? minimise<float>(*options, *problem, cut) : minimise<double>(*options, *problem, cut);
+    const auto ready = [&](auto real) -> std::function<int()> {
+        const auto solve = std::make_shared<RankSolve<decltype(real)>>(*options, std::move(problem), cut);
+        return [solve] { return solve->run(); };
+    };
+    return options->single ? ready(float{}) : ready(double{});
+}
+
+// action(), and what it throws: an exit status and a sentence.
+struct Outcome {
+    int status = 0;
+    std::string sentence; // empty: nothing was thrown
+};
+template <class Action> Outcome attempt(const Action &action) {
+    try {
+        return {action(), ""};
+    } catch (const Failure &failure) {
+        return {failure.status, failure.what()};
+    } catch (const cudaopt::Error &failure) { // improper input can only stem from the arguments
+        return {failure.code() == CUDA_OPT_IMPROPER_INPUT ? exit_usage : exit_failed, failure.what()};
+    } catch (const std::exception &failure) {
+        return {exit_failed, failure.what()};
+    }
+}
+
+// The lowest rank that has failed says why, and all ranks return its status; 0: none has failed. All ranks call it.
+int status_of_all(const Outcome &own, int rank, int ranks) {
+    const int mine = own.sentence.empty() ? ranks : rank;
+    int failed, status = own.status;
+    MPI_Allreduce(&mine, &failed, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
+    if (failed == ranks) return 0;
+    MPI_Bcast(&status, 1, MPI_INT, failed, MPI_COMM_WORLD);
+    if (rank == failed) std::fprintf(stderr, "driver_program_mpi: %s\n", own.sentence.c_str());
+    return status;
+}
+
+// The exit status. A rank that fails before the solve does not leave the others waiting for its packets: they agree
+// first. In the solve the library carries a failure to all ranks; what is thrown there on one rank ends the program.
+int run(int argc, char **argv, int rank, int ranks) {
+    const int on_machine = rank_on_machine();
+    std::function<int()> solve;
+    const Outcome prepared = attempt([&] {
+        solve = prepare(argc, argv, rank, ranks, on_machine);
+        return 0;
+    });
+    if (const int status = status_of_all(prepared, rank, ranks)) return status;
+    if (!solve) return 0;
+    const Outcome outcome = attempt(solve);
+    if (outcome.sentence.empty()) return outcome.status;
+    const bool on_all_alike = outcome.status == exit_usage; // a refusal of the first exchange
+    if (rank == 0 || !on_all_alike)
+        std::fprintf(stderr, "driver_program_mpi: rank %d: %s\n", rank, outcome.sentence.c_str());
+    if (!on_all_alike) MPI_Abort(MPI_COMM_WORLD, outcome.status);
+    return outcome.status;
 }
 
 } // namespace
 } // namespace driver
 
-// Of one rank alone, or so it may be: the others would wait.
-int abort_all(int rank, const char *why) {
-    std::fprintf(stderr, "driver_program_mpi: rank %d: %s\n", rank, why);
-    MPI_Abort(MPI_COMM_WORLD, driver::exit_failed);
-    return driver::exit_failed;
-}
-
 int main(int argc, char **argv) {
+    driver::open_standard_descriptors();
     MPI_Init(&argc, &argv);
-    int rank, ranks, status;
+    int rank, ranks;
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &ranks);
-    try {
-        // What is wrong with the arguments is so on all ranks, and rank 0 says it.
-        status = driver::run(argc, argv, rank, ranks);
-    } catch (const driver::Failure &failure) {
-        if (rank == 0) std::fprintf(stderr, "driver_program_mpi: %s\n", failure.what());
-        status = failure.status;
-    } catch (const cudaopt::Error &failure) { // improper input can only stem from the arguments
-        if (failure.code() != CUDA_OPT_IMPROPER_INPUT) return abort_all(rank, failure.what());
-        if (rank == 0) std::fprintf(stderr, "driver_program_mpi: %s\n", failure.what());
-        status = driver::exit_usage;
-    } catch (const std::exception &failure) {
-        return abort_all(rank, failure.what());
-    }
+    const int status = driver::run(argc, argv, rank, ranks);
     MPI_Finalize();
     return status;
 }

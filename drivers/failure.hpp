@@ -3,6 +3,9 @@
 
 #include "cuda_opt.hpp"
 
+#include <fcntl.h>
+#include <unistd.h>
+
 #include <cstdio>
 #include <exception>
 #include <new>
@@ -28,8 +31,17 @@ template <class Action> void named(const std::string &name, const Action &action
     }
 }
 
+// Descriptors 0, 1 and 2 lead to /dev/null where the program was started without them: the next file that it opens
+// would become its standard output.
+inline void open_standard_descriptors() {
+    for (const int descriptor : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO})
+        if (fcntl(descriptor, F_GETFD) == -1) // open() returns the lowest number that is free: this one
+            static_cast<void>(open("/dev/null", descriptor == STDIN_FILENO ? O_RDONLY : O_WRONLY));
+}
+
 // The exit status of a program: what run() returns, or that of the failure which ended it.
 template <class Run> int guarded(const char *program, const Run &run) {
+    open_standard_descriptors();
     const auto failed = [program](int status, const char *line) {
         std::fprintf(stderr, "%s: %s\n", program, line);
         return status;

@@ -235,11 +235,8 @@ std::optional<Options> parse_options(int argc, char **argv) {
         check_tests(options);
         make_way_for_steps(options);
         check_checkpoints(options);
-        const std::string beside = options.checkpoint.empty() ? "" : options.checkpoint + ".new";
-        require_different_files({{"--csv", options.csv},
-                                 {"--plot", options.plot},
-                                 {"--checkpoint", options.checkpoint},
-                                 {"--checkpoint's copy", beside}});
+        require_different_files(
+            {{"--csv", options.csv}, {"--plot", options.plot}, {"--checkpoint", options.checkpoint}});
         // a checkpoint may be read and written again, as where a run goes on and on
         require_different_files({{"--resume", options.resume}, {"--csv", options.csv}});
         require_different_files({{"--resume", options.resume}, {"--plot", options.plot}});

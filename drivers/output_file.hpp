@@ -3,6 +3,7 @@
 
 #include "failure.hpp"
 
+#include <fcntl.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -14,7 +15,8 @@ namespace driver {
 
 class OutputFile {
   public:
-    explicit OutputFile(const std::string &path) : path_(path), file_(std::fopen(path.c_str(), "w")) {
+    // flags: of open(), besides those of every such file.
+    explicit OutputFile(const std::string &path, int flags = O_TRUNC) : path_(path), file_(opened(path, flags)) {
         if (!file_) fail();
     }
     ~OutputFile() {
@@ -34,6 +36,10 @@ class OutputFile {
     }
 
   private:
+    static std::FILE *opened(const std::string &path, int flags) {
+        const int descriptor = open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC | flags, 0666);
+        return descriptor < 0 ? nullptr : fdopen(descriptor, "w");
+    }
     [[noreturn]] void fail() const {
         throw Failure(exit_failed, "cannot write '" + path_ + "': " + std::strerror(errno));
     }

@@ -5,7 +5,8 @@ module cuda_opt_ranks
     implicit none
     private
 
-    public :: cuda_opt_set_ranks, cuda_opt_gather, cuda_opt_gather_failed, cuda_opt_segments, cuda_opt_segment
+    public :: cuda_opt_set_ranks, cuda_opt_gather, cuda_opt_gather_failed, cuda_opt_fail_rank, &
+        cuda_opt_segments, cuda_opt_segment
 
     ! Values of CUDA_OPT_F_PART
     integer(c_int64_t), parameter, public :: &
@@ -29,6 +30,11 @@ module cuda_opt_ranks
         end function
 
         integer(c_int) function cuda_opt_gather_failed(s, why) bind(c, name='cuda_opt_gather_failed')
+            import
+            type(c_ptr), value :: s, why
+        end function
+
+        integer(c_int) function cuda_opt_fail_rank(s, why) bind(c, name='cuda_opt_fail_rank')
             import
             type(c_ptr), value :: s, why
         end function

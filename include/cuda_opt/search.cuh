@@ -65,6 +65,8 @@
 #include "../cuda_opt.h"
 #include "search_poll.cuh"
 
+#include <locale.h>
+
 #include <algorithm>
 #include <chrono>
 #include <cmath>
@@ -280,8 +282,11 @@ class PatternSearch {
 
     /** Keep a sentence; returns the code. */
     template <class... Values> int say(int code, const char *format, Values... values) {
+        // Numbers have a decimal point in every locale.
+        const locale_t before = uselocale(newlocale(LC_ALL_MASK, "C", locale_t{}));
         if constexpr (sizeof...(values) > 0) std::snprintf(message_, sizeof message_, format, shown(values)...);
         else std::snprintf(message_, sizeof message_, "%s", format);
+        uselocale(before);
         return code;
     }
     /** Keep a sentence and the code: nothing goes on. */

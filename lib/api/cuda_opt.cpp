@@ -251,10 +251,13 @@ int solve(cuda_opt *s, int bits, void *x, double *f, void *g) {
     if (const int code = require_no_log(*s, "cuda_opt_solve")) return code;
     Solver &solver = *s->solver;
     const int code = check_call(s, bits, x, f, g);
-    if (code != 0 && (!solver.ranks() || solver.ended())) return code;
+    if (code != 0 && (!solver.ranks() || (solver.ended() && !solver.exchanging()))) return code;
     if (code != 0) solver.ranks()->fail(code, solver.message().text()); // the other ranks have to hear of it
     return solver.resume();
 }
+
+// No bytes may be anywhere: an array without elements has no address.
+bool are_copyable(const void *to, const void *from, int64_t bytes) { return bytes == 0 || (bytes > 0 && to && from); }
 
 // A helper call.
 template <class Action> int help(cuda_opt *s, bool arguments_good, const Action &action) {
@@ -277,7 +280,7 @@ int cuda_opt_create_f32(cuda_opt **out, int64_t n, int32_t m, int32_t backend) {
 }
 
 void cuda_opt_destroy(cuda_opt **s) {
-    if (!s) return;
+    if (!s || (*s && require_no_log(**s, "cuda_opt_destroy") != 0)) return; // it returns no code
     delete *s;
     *s = nullptr;
 }
@@ -374,12 +377,14 @@ int cuda_opt_free(cuda_opt *s, void *pointer) {
     return help(s, true, [&] { s->memory->release(pointer); });
 }
 int cuda_opt_copy_in(cuda_opt *s, void *to, const void *from_host, int64_t bytes) {
-    return help(s, to && from_host && bytes >= 0,
-                [&] { s->memory->copy_in(to, from_host, static_cast<std::size_t>(bytes), s->stream()); });
+    return help(s, are_copyable(to, from_host, bytes), [&] {
+        if (bytes > 0) s->memory->copy_in(to, from_host, static_cast<std::size_t>(bytes), s->stream());
+    });
 }
 int cuda_opt_copy_out(cuda_opt *s, void *to_host, const void *from, int64_t bytes) {
-    return help(s, to_host && from && bytes >= 0,
-                [&] { s->memory->copy_out(to_host, from, static_cast<std::size_t>(bytes), s->stream()); });
+    return help(s, are_copyable(to_host, from, bytes), [&] {
+        if (bytes > 0) s->memory->copy_out(to_host, from, static_cast<std::size_t>(bytes), s->stream());
+    });
 }
 int cuda_opt_synchronize(cuda_opt *s) {
     return help(s, true, [&] { s->memory->synchronize(s->stream()); });

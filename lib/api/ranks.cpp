@@ -53,6 +53,18 @@ int exchange_failed(cuda_opt *s, const char *why) {
     return s->solver->end_without_exchange(why ? why : "the caller has not said why");
 }
 
+int fail_rank(cuda_opt *s, const char *why) {
+    if (const int code = require_solver(s, "cuda_opt_fail_rank")) return code;
+    Solver &solver = *s->solver;
+    if (!solver.ranks() || (solver.ended() && !solver.exchanging())) {
+        solver.new_message().set("cuda_opt_fail_rank: %s",
+                                 solver.ranks() ? "the solve has ended" : "the handle is no rank");
+        return CUDA_OPT_MISUSE;
+    }
+    solver.ranks()->fail(CUDA_OPT_MISUSE, why ? why : "the caller has failed, and has not said why");
+    return 0;
+}
+
 } // namespace
 
 int cuda_opt_set_ranks(cuda_opt *s, int32_t rank, int32_t ranks, int64_t first, int64_t n) {
@@ -63,6 +75,9 @@ int cuda_opt_gather(cuda_opt *s, void **send, void **receive, int64_t *bytes) {
 }
 int cuda_opt_gather_failed(cuda_opt *s, const char *why) {
     return guarded(s, [=] { return exchange_failed(s, why); });
+}
+int cuda_opt_fail_rank(cuda_opt *s, const char *why) {
+    return guarded(s, [=] { return fail_rank(s, why); });
 }
 
 int64_t cuda_opt_segments(int64_t n) { return n < 1 ? 0 : Segments(n).count(); }

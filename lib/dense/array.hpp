@@ -29,6 +29,9 @@ template <> class Array<0> {
     CUDA_OPT_HD void place(double *where) {
         distance_ = reinterpret_cast<char *>(where) - reinterpret_cast<char *>(this);
     }
+    CUDA_OPT_HD bool is_at(const double *where) const {
+        return distance_ == reinterpret_cast<const char *>(where) - reinterpret_cast<const char *>(this);
+    }
     CUDA_OPT_HD double *data() { return reinterpret_cast<double *>(reinterpret_cast<char *>(this) + distance_); }
     CUDA_OPT_HD const double *data() const {
         return reinterpret_cast<const double *>(reinterpret_cast<const char *>(this) + distance_);
@@ -77,6 +80,18 @@ struct PlaceArrays {
         next += count;
     }
     template <int length> CUDA_OPT_HD void operator()(Array<length> &, int64_t) {}
+};
+
+// Whether each array of an object that was read as bytes stands where PlaceArrays places it.
+struct CheckPlaces {
+    const double *next;
+    bool right = true;
+    void operator()(Nothing &, int64_t) {}
+    void operator()(Array<0> &array, int64_t count) {
+        right = right && array.is_at(next);
+        next += count;
+    }
+    template <int length> void operator()(Array<length> &, int64_t) {}
 };
 
 } // namespace cudaopt::dense

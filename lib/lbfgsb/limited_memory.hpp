@@ -9,6 +9,7 @@
 // way.
 #pragma once
 
+#include "dense/loaded.hpp"
 #include "dense/quasi_definite.hpp"
 #include "lbfgsb/kind.hpp"
 #include "lbfgsb/requests.hpp"
@@ -42,6 +43,12 @@ template <class Kind> class LimitedMemoryOf {
     // What is in them is no longer what it was.
     CUDA_OPT_HD void lose_what_passes() {
         if constexpr (fixed_m == 0) middle_.lose(), subspace_.lose();
+    }
+
+    // Of one that was read as bytes: whether it has room for m pairs, and all its slots exist.
+    bool is_consistent(int m) const {
+        return m_ == m && dense::is_within(0, k_, m) && dense::is_within(0, spare_, m) &&
+               dense::are_bools(plain_, full_) && !full_ && middle_.is_consistent(m) && subspace_.is_consistent(m);
     }
 
     CUDA_OPT_HD int capacity() const { return m_; }

@@ -17,6 +17,7 @@
 #include <cmath>
 #include <cstdint>
 
+#include "dense/loaded.hpp"
 #include "dense/numbers.hpp"
 #include "exec/annotations.hpp"
 
@@ -114,6 +115,17 @@ class LearnedMetric {
     // That of the inner products under way.
     CUDA_OPT_HD void ask(const MetricUpdate &update) { asked_ = update; }
     CUDA_OPT_HD const MetricUpdate &asked() const { return asked_; }
+
+    // Of one that was read as bytes, of a memory of m pairs.
+    bool is_consistent(int m) const {
+        const auto right = [m](const MetricUpdate &update) {
+            if (!dense::are_bools(update.anew) || !dense::is_within(0, update.count, MetricUpdate::most)) return false;
+            for (int k = 0; k < update.count; k++)
+                if (!dense::is_within(0, update.pairs[k].slot, m)) return false;
+            return true;
+        };
+        return dense::are_bools(exists_, serves_, serves_next_, due_) && right(update_) && right(asked_);
+    }
 
   private:
     bool exists_ = false, serves_ = false, serves_next_ = false;

@@ -33,8 +33,13 @@ CUDA_OPT_HD inline Trial trial_of_row(const Row &at, const DirectionRequest &req
                                       double largest) {
     const bool stays = held(at.x, at.g, at.l, at.u); // chosen at the end: neighbouring rows go the same way
     // Beyond the threshold there is no need to know the breakpoint itself; without crossings no row divides.
-    if (request.panel.threshold > 0 && !stays && breakpoint(at.x, h * at.g, at.l, at.u) <= request.panel.threshold)
-        return {at.g < 0 ? at.u : at.l, false};
+    if (request.panel.threshold > 0 && !stays) {
+        const double t = breakpoint(at.x, h * at.g, at.l, at.u);
+        // h g or the quotient may underflow. Then t is 0 though g points away from the bound where x is, and the bound
+        // that it points to may be infinite: such a variable stays, as in the sums.
+        if (t == 0) return {at.x, false};
+        if (t <= request.panel.threshold) return {at.g < 0 ? at.u : at.l, false};
+    }
     if (request.truncate) {
         const double to_cauchy = -request.cauchy_t * h * at.g;
         move = to_cauchy + request.alpha * (move - to_cauchy);

@@ -110,6 +110,10 @@ template <class Kind> class StateOf {
     // The sums of the last inner products are there no longer: after a load.
     CUDA_OPT_HD void forget_products() { products_hold_ = false; }
 
+    // Whether a state that was read as bytes waits for the caller of such a handle, and every index, size and
+    // enumerator in it is in its range (loaded.hpp).
+    bool is_consistent(int64_t n, int m, int bits);
+
     // The last inner products once more, all of them formed in double precision.
     CUDA_OPT_HD const Request &ask_in_double() {
         asked_.single = false;

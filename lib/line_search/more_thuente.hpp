@@ -7,6 +7,7 @@
 // [step_min, step_max], whatever phi and phi' are, as long as they are finite.
 #pragma once
 
+#include "dense/loaded.hpp"
 #include "dense/numbers.hpp"
 
 namespace cudaopt {
@@ -45,6 +46,9 @@ class MoreThuente {
     // long as that, or less. Each choice of an update goes the same way from some step_max on: what both ends agree on
     // holds between them.
     CUDA_OPT_HD bool goes_on_otherwise(double step_max, double phi, double slope) const;
+
+    // Of one that was read as bytes.
+    bool is_consistent() const { return dense::are_bools(bracketed_, modified_, any_finite_, last_width_is_first_); }
 
     CUDA_OPT_HD double step() const { return step_; }
     // The lowest phi of all updates, and where; phi(0) at 0 before the first.

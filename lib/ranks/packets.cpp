@@ -2,12 +2,14 @@
 
 #include <algorithm>
 
+#include "rim/checksum.hpp"
+
 namespace cudaopt {
 
 namespace {
 
 constexpr char magic[8] = {'c', 'o', '_', 'r', 'a', 'n', 'k', 's'};
-constexpr int32_t version = 1;
+constexpr int32_t version = 2;
 constexpr int64_t sentence = 256; // room that every packet has for one
 
 static_assert(sizeof(PacketHeader) % sizeof(double) == 0);
@@ -54,6 +56,17 @@ void Packets::close(uint64_t settings, double seconds, Wish wish, int code, cons
     header.wish = wish;
     header.code = code;
     if (code < 0) std::snprintf(payload<char>(), sentence, "%.*s", static_cast<int>(sentence - 1), failure.text());
+    header.checksum = checksum_of(send_.get());
+}
+
+uint64_t Packets::checksum_of(const unsigned char *packet) const {
+    PacketHeader header;
+    std::memcpy(&header, packet, sizeof header);
+    header.checksum = 0;
+    Checksum sum;
+    sum.add(&header, sizeof header);
+    sum.add(packet + sizeof header, bytes_ - static_cast<int64_t>(sizeof header));
+    return sum.value();
 }
 
 int Packets::check(Message &message) {
@@ -79,6 +92,12 @@ int Packets::check(Message &message) {
             rank_, static_cast<long long>(header(rank_).number), static_cast<long long>(own.number));
         return CUDA_OPT_MISUSE;
     }
+    for (int rank = 0; rank < ranks_; rank++)
+        if (header(rank).checksum != checksum_of(receive_.get() + rank * bytes_)) {
+            message.set("the exchange damaged the packet of rank %d: its %lld bytes do not match their checksum", rank,
+                        static_cast<long long>(bytes_));
+            return CUDA_OPT_EXCHANGE_FAILED;
+        }
     for (int rank = 0; rank < ranks_; rank++)
         if (header(rank).code < 0) {
             message.set("rank %d: %.*s", rank, static_cast<int>(sentence - 1), payload_of<char>(rank));

@@ -20,6 +20,7 @@ struct PacketHeader {
     int32_t verb;      // of the answer
     int64_t number;    // of exchanges in this solve
     uint64_t settings; // a hash of those that have to agree
+    uint64_t checksum; // of the whole packet, with 0 here
     double seconds;    // since the solve began
     int32_t code;      // negative: this rank has failed
     int32_t wish;      // of Wish
@@ -59,6 +60,8 @@ class Packets {
     }
 
   private:
+    uint64_t checksum_of(const unsigned char *packet) const;
+
     const int rank_, ranks_;
     int64_t capacity_ = 0, bytes_ = 0, number_ = 0;
     Exchange under_way_ = Exchange::none;

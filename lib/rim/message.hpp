@@ -3,16 +3,17 @@
 #pragma once
 
 #include <cstdarg>
-#include <cstdio>
+
+#include "rim/format.hpp"
 
 namespace cudaopt {
 
 class Message {
   public:
-    void set(const char *format, ...) __attribute__((format(printf, 2, 3))) {
+    void set(const char *pattern, ...) __attribute__((format(printf, 2, 3))) {
         va_list arguments;
-        va_start(arguments, format);
-        std::vsnprintf(text_, sizeof text_, format, arguments);
+        va_start(arguments, pattern);
+        cudaopt::format(text_, sizeof text_, pattern, arguments);
         va_end(arguments);
     }
     const char *text() const { return text_; }

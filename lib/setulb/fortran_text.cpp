@@ -1,8 +1,9 @@
 #include "setulb/fortran_text.hpp"
 
 #include <cmath>
-#include <cstdio>
 #include <cstdlib>
+
+#include "rim/format.hpp"
 
 namespace cudaopt::drop_in {
 
@@ -13,9 +14,9 @@ std::string right(int width, const std::string &text) {
     return text.size() > size ? std::string(size, '*') : std::string(size - text.size(), ' ') + text;
 }
 
-template <class... Values> std::string formatted(const char *format, Values... values) {
+template <class... Values> std::string formatted(const char *pattern, Values... values) {
     char text[64];
-    std::snprintf(text, sizeof text, format, values...);
+    format(text, sizeof text, pattern, values...);
     return text;
 }
 

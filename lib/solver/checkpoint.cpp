@@ -1,9 +1,11 @@
 // A solve as bytes: a header, the solver's numbers, the vectors, a checksum. The bytes do not depend on the backend.
-#include <algorithm>
 #include <cstring>
+#include <vector>
 
 #include "cuda_opt.h"
 #include "lbfgsb/advance.hpp"
+#include "lbfgsb/loaded.hpp"
+#include "rim/checksum.hpp"
 #include "solver/solver.hpp"
 
 namespace cudaopt {
@@ -20,45 +22,43 @@ constexpr char magic[8] = {'c', 'u', 'd', 'a', '_', 'o', 'p', 't'};
 // Of a solve's time: since it began, and in calls.
 struct Clocks {
     double seconds_passed, host_seconds;
-};
-constexpr uint32_t version = 5, byte_order = 0x01020304;
 
-// Two sums over words, of which the second knows their order (Fletcher, IEEE Trans. Commun. 30 (1982) 247). Words of
-// half the sums' bits, for of two words as wide as the sums both highest bits could turn over unseen: two signs.
-struct Checksum {
-    uint64_t sum = 1, of_sums = 0;
-    bool operator!=(const Checksum &o) const { return sum != o.sum || of_sums != o.of_sums; }
-};
-
-Checksum checksum(const unsigned char *bytes, int64_t count) {
-    Checksum check;
-    constexpr auto size = static_cast<int64_t>(sizeof(uint32_t));
-    for (int64_t at = 0; at < count; at += size) {
-        uint32_t word = 0;
-        std::memcpy(&word, bytes + at, static_cast<std::size_t>(std::min(size, count - at)));
-        check.sum += word;
-        check.of_sums += check.sum;
+    // Longer times do not fit into the clock's integers; NaN is no time.
+    bool are_consistent() const {
+        constexpr double longest = 1e9; // 31 years
+        return dense::is_within(0.0, seconds_passed, longest) && dense::is_within(0.0, host_seconds, longest);
     }
-    return check;
-}
+};
+constexpr uint32_t version = 6, byte_order = 0x01020304;
 
 } // namespace
 
-template <class Visit> void Solver::each_vector(const Visit &visit) {
+template <class Visit> void Solver::each_vector(const State &state, const Visit &visit) {
     for (const auto kind : {HeldVector::x, HeldVector::f, HeldVector::g}) visit(HeldVector{kind});
-    if (state_->stage() == State::Stage::trial_point)
+    if (state.stage() == State::Stage::trial_point)
         for (const auto kind : {HeldVector::x_base, HeldVector::s_column, HeldVector::g_base})
-            visit(HeldVector{kind, state_->spare_slot()});
-    if (state_->best_is_aside())
+            visit(HeldVector{kind, state.spare_slot()});
+    if (state.best_is_aside())
         for (const auto kind : {HeldVector::aside_x, HeldVector::aside_g}) visit(HeldVector{kind});
-    if (state_->metric().exists()) visit(HeldVector{HeldVector::diagonal});
-    const LimitedMemory &memory = state_->memory();
+    if (state.metric().exists()) visit(HeldVector{HeldVector::diagonal});
+    const LimitedMemory &memory = state.memory();
     for (int pair = 0; pair < memory.pairs(); pair++) {
         const int slot = memory.slot(pair);
-        const bool unfinished = state_->pair_unfinished() && slot == memory.newest_slot();
+        const bool unfinished = state.pair_unfinished() && slot == memory.newest_slot();
         for (const auto kind : {HeldVector::s_column, unfinished ? HeldVector::g_base : HeldVector::y_column})
             visit(HeldVector{kind, slot});
     }
+}
+
+// Of the vectors of a state, as a checkpoint holds them.
+int64_t Solver::bytes_of_vectors(const State &state) const {
+    const int64_t whole = dimension() * (bits_ / 8), stored = dimension() * (state.settings().history_bits / 8);
+    int64_t bytes = 0;
+    each_vector(state, [&](const HeldVector &which) {
+        const bool column = which.kind == HeldVector::s_column || which.kind == HeldVector::y_column;
+        bytes += which.kind == HeldVector::f ? static_cast<int64_t>(sizeof(double)) : column ? stored : whole;
+    });
+    return bytes;
 }
 
 int64_t Solver::save(unsigned char *to) {
@@ -70,16 +70,15 @@ int64_t Solver::save(unsigned char *to) {
     }
     const Clocks clocks{seconds_passed(), host_seconds_};
     const int64_t numbers = state_bytes(memory());
-    int64_t vectors = 0;
-    each_vector([&](const HeldVector &which) { vectors += sweeps_->bytes_of(which); });
     Header header{};
     std::memcpy(header.magic, magic, sizeof magic);
     header.version = version;
     header.byte_order = byte_order;
-    header.bytes = static_cast<int64_t>(sizeof(Header) + sizeof(Clocks) + sizeof(Checksum)) + numbers + vectors;
+    header.bytes =
+        static_cast<int64_t>(sizeof(Header) + sizeof(Clocks) + sizeof(uint64_t)) + numbers + bytes_of_vectors(*state_);
     header.n = dimension();
     header.memory = memory();
-    header.precision = sweeps_->bytes_of({HeldVector::x}) / header.n * 8;
+    header.precision = bits_;
     header.state = numbers;
     if (!to) return header.bytes;
 
@@ -91,18 +90,18 @@ int64_t Solver::save(unsigned char *to) {
     write(&header, sizeof header);
     write(&clocks, sizeof clocks);
     write(block_.get(), numbers);
-    each_vector([&](const HeldVector &which) {
+    each_vector(*state_, [&](const HeldVector &which) {
         sweeps_->fetch(which, next);
         next += sweeps_->bytes_of(which);
     });
-    const Checksum check = checksum(to, next - to);
+    const uint64_t check = checksum(to, next - to);
     write(&check, sizeof check);
     return header.bytes;
 }
 
-// Whether the bytes are a checkpoint of such a solve, whole and undamaged; else why not.
+// Whether the bytes are a checkpoint of such a solve, whole and undamaged; otherwise the message says why not.
 bool Solver::recognise(const unsigned char *from, int64_t bytes) {
-    const auto least = static_cast<int64_t>(sizeof(Header) + sizeof(Checksum));
+    const auto least = static_cast<int64_t>(sizeof(Header) + sizeof(Clocks) + sizeof(uint64_t));
     Header header{};
     if (bytes >= least) std::memcpy(&header, from, sizeof header);
     if (bytes < least || std::memcmp(header.magic, magic, sizeof magic) != 0) {
@@ -115,14 +114,12 @@ bool Solver::recognise(const unsigned char *from, int64_t bytes) {
             header.version, header.byte_order, version, byte_order);
         return false;
     }
-    const int64_t precision = sweeps_->bytes_of({HeldVector::x}) / dimension() * 8;
-    if (header.n != dimension() || header.memory != memory() || header.precision != precision) {
+    if (header.n != dimension() || header.memory != memory() || header.precision != bits_) {
         new_message().set(
             "the checkpoint is of n = %lld, m = %lld and %lld bits, but the handle of n = %lld, m = %d and "
-            "%lld bits",
+            "%d bits",
             static_cast<long long>(header.n), static_cast<long long>(header.memory),
-            static_cast<long long>(header.precision), static_cast<long long>(dimension()), memory(),
-            static_cast<long long>(precision));
+            static_cast<long long>(header.precision), static_cast<long long>(dimension()), memory(), bits_);
         return false;
     }
     if (header.state != state_bytes(memory())) {
@@ -136,9 +133,9 @@ bool Solver::recognise(const unsigned char *from, int64_t bytes) {
                           static_cast<long long>(header.bytes), static_cast<long long>(bytes));
         return false;
     }
-    const int64_t checked = bytes - static_cast<int64_t>(sizeof(Checksum));
-    Checksum written;
-    std::memcpy(static_cast<void *>(&written), from + checked, sizeof written);
+    const int64_t checked = bytes - static_cast<int64_t>(sizeof(uint64_t));
+    uint64_t written;
+    std::memcpy(&written, from + checked, sizeof written);
     if (written != checksum(from, checked)) {
         new_message().set("the checkpoint is damaged: the checksum of its %lld bytes is not what it was",
                           static_cast<long long>(bytes));
@@ -147,47 +144,85 @@ bool Solver::recognise(const unsigned char *from, int64_t bytes) {
     return true;
 }
 
+// The state of a checkpoint that was recognised, in a block of its own; NULL with the message where it could not go on
+// here.
+std::unique_ptr<void, Solver::Free> Solver::read_state(const unsigned char *from, int64_t bytes) {
+    const int64_t numbers = state_bytes(memory());
+    const auto before = static_cast<int64_t>(sizeof(Header) + sizeof(Clocks));
+    const auto outside = before + static_cast<int64_t>(sizeof(uint64_t));
+    std::unique_ptr<void, Free> block(zero_bytes(numbers));
+    const bool all_there = numbers <= bytes - outside;
+    if (all_there) std::memcpy(block.get(), from + before, static_cast<std::size_t>(numbers));
+    State &state = *static_cast<State *>(block.get());
+    if (!all_there || !state.is_consistent(dimension(), memory(), bits_)) {
+        new_message().set("the checkpoint contradicts itself: its state is not one of n = %lld and m = %d",
+                          static_cast<long long>(dimension()), memory());
+        return nullptr;
+    }
+    if (bytes_of_vectors(state) != bytes - outside - numbers) {
+        new_message().set("the checkpoint contradicts itself: its vectors have %lld bytes, but its state needs %lld",
+                          static_cast<long long>(bytes - outside - numbers),
+                          static_cast<long long>(bytes_of_vectors(state)));
+        return nullptr;
+    }
+    return block;
+}
+
+// Whether the bounds that are set are those of a solve with this x. The caller's x is put back where they are not.
+bool Solver::fits_bounds(const State &state, const unsigned char *x) {
+    std::vector<unsigned char> own(static_cast<std::size_t>(sweeps_->bytes_of({HeldVector::x})));
+    sweeps_->fetch({HeldVector::x}, own.data());
+    sweeps_->store({HeldVector::x}, x);
+    const StartReport report = sweeps_->check_start();
+    const int64_t n = dimension();
+    const bool same_kind = (report.bounded > 0) == state.bounded() && (report.boxed == n) == state.boxed();
+    if (report.usable(n) && report.projected == 0 && same_kind) return true;
+    sweeps_->store({HeldVector::x}, own.data());
+    new_message().set("the bounds are not those of the solve that was saved: %lld of %lld components lie outside, "
+                      "and %lld have a bound",
+                      static_cast<long long>(report.projected), static_cast<long long>(n),
+                      static_cast<long long>(report.bounded));
+    return false;
+}
+
+// Nothing in the handle changes before the checkpoint has been found to fit; then only the machine can fail.
 int Solver::load(const unsigned char *from, int64_t bytes) {
     if (!recognise(from, bytes)) return CUDA_OPT_IMPROPER_INPUT;
+    const std::unique_ptr<void, Free> block = read_state(from, bytes);
+    if (!block) return CUDA_OPT_IMPROPER_INPUT;
+    State &saved = *static_cast<State *>(block.get());
     const Settings before = settings();
-    const auto refuse = [&](int code) {
-        reset();
-        settings() = before;
-        return code;
-    };
-    from += sizeof(Header);
-    const auto read = [&](void *to, int64_t count) {
-        std::memcpy(to, from, static_cast<std::size_t>(count));
-        from += count;
-    };
+    saved.own_settings().threads = before.threads; // the machine may be another
+    saved.own_settings().timed = before.timed;
+    if (saved.settings().metric == Metric::callers && !arrays.diagonal) {
+        new_message().set("the solve that was saved has a diagonal, but cuda_opt_set_diagonal has given no array");
+        return CUDA_OPT_MISUSE;
+    }
     Clocks clocks{};
-    read(&clocks, sizeof clocks);
-    read(block_.get(), state_bytes(memory()));
+    std::memcpy(&clocks, from + sizeof(Header), sizeof clocks);
+    if (!clocks.are_consistent()) {
+        new_message().set("the checkpoint contradicts itself: its solve has taken %g seconds, %g of them in calls",
+                          clocks.seconds_passed, clocks.host_seconds);
+        return CUDA_OPT_IMPROPER_INPUT;
+    }
+    from += static_cast<int64_t>(sizeof(Header) + sizeof(Clocks)) + state_bytes(memory());
+    try {
+        allocate(pairs() > 0 ? before : saved.settings()); // pairs that a warm start has kept stay until all is right
+        if (!fits_bounds(saved, from)) return CUDA_OPT_IMPROPER_INPUT;
+        allocate(saved.settings());
+        each_vector(saved, [&](const HeldVector &which) {
+            sweeps_->store(which, from);
+            from += sweeps_->bytes_of(which);
+        });
+    } catch (...) { // the pairs may be lost
+        begin_anew(false);
+        throw;
+    }
+    std::memcpy(block_.get(), block.get(), static_cast<std::size_t>(state_bytes(memory())));
     state_->forget_products();
-    settings().threads = before.threads; // the machine may be another
-    settings().timed = before.timed;
     first_call_ = Clock::now() -
                   std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(clocks.seconds_passed));
     host_seconds_ = clocks.host_seconds;
-    if (settings().metric == Metric::callers && !arrays.diagonal) {
-        new_message().set("the solve that was saved has a diagonal, but cuda_opt_set_diagonal has given no array");
-        return refuse(CUDA_OPT_MISUSE);
-    }
-    allocate();
-    each_vector([&](const HeldVector &which) {
-        sweeps_->store(which, from);
-        from += sweeps_->bytes_of(which);
-    });
-    const StartReport report = sweeps_->check_start();
-    const int64_t n = dimension();
-    const bool same_kind = (report.bounded > 0) == state_->bounded() && (report.boxed == n) == state_->boxed();
-    if (!report.usable(n) || report.projected > 0 || !same_kind) {
-        new_message().set("the bounds are not those of the solve that was saved: %lld of %lld components lie outside, "
-                          "and %lld have a bound",
-                          static_cast<long long>(report.projected), static_cast<long long>(n),
-                          static_cast<long long>(report.bounded));
-        return refuse(CUDA_OPT_IMPROPER_INPUT);
-    }
     resumed_ = event_untold_ = true;
     return 0;
 }

@@ -23,11 +23,11 @@ void Solver::write_line(const char *line) {
     log_write_(log_user_, line);
 }
 
-void Solver::log_line(const char *format, ...) {
+void Solver::log_line(const char *pattern, ...) {
     char line[256];
     va_list arguments;
-    va_start(arguments, format);
-    std::vsnprintf(line, sizeof line, format, arguments);
+    va_start(arguments, pattern);
+    format(line, sizeof line, pattern, arguments);
     va_end(arguments);
     write_line(line);
 }
@@ -42,7 +42,7 @@ void Solver::log_vector(const char *name, const void *vector) {
         sweeps_->read(vector, begin, count, values);
         int length = 0;
         for (int i = 0; i < count; i++)
-            length += std::snprintf(line + length, sizeof line - length, "  %13.6e", values[i]);
+            length += format(line + length, sizeof line - static_cast<std::size_t>(length), "  %13.6e", values[i]);
         write_line(line);
     }
 }

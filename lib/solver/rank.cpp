@@ -138,7 +138,7 @@ int Solver::end_without_exchange(const char *why) {
 void Solver::allocate_as_rank() {
     ranks_->allocate(memory());
     if (own_dimension() > 0) {
-        allocate();
+        allocate(settings());
     } else {
         sweeps_->follow(stream, &patience_);
         sweeps_->bind(arrays);

@@ -8,16 +8,11 @@
 
 namespace cudaopt {
 
-namespace {
-
-// By calloc: the gigabyte that a thousand pairs ask for is not touched before it is used.
-void *zero_bytes(int64_t count) {
+void *Solver::zero_bytes(int64_t count) {
     void *const memory = std::calloc(static_cast<std::size_t>(count), 1);
     if (!memory) throw std::bad_alloc();
     return memory;
 }
-
-} // namespace
 
 Solver::Solver(int64_t n, int m, int bits, int backend, int device, MakeSweeps make_sweeps)
     : block_(zero_bytes(state_bytes(m))), state_(make_state(block_.get(), n, m)), backend_(backend), device_(device),
@@ -75,7 +70,7 @@ int Solver::resume() {
 
 int Solver::call() {
     try {
-        if (!started()) allocate();
+        if (!started()) allocate(settings());
         sweeps_->begin_call();
         int task = state_->task();
         if (!std::exchange(resumed_, false)) {
@@ -149,19 +144,19 @@ void Solver::move_into_box() {
     if (answer_.start.usable(dimension()) && answer_.start.projected > 0) sweeps_->move_into_box();
 }
 
-void Solver::allocate() {
+void Solver::allocate(const Settings &settings) {
     const bool by_segments = ranks_ && ranks_->by_segments();
-    if (settings().history_bits != history_bits_ || own_dimension() != own_n_ || by_segments != by_segments_) {
+    if (settings.history_bits != history_bits_ || own_dimension() != own_n_ || by_segments != by_segments_) {
         // The former go before the new ones allocate, so that there are never two workspaces.
-        sweeps_ = make_sweeps_(backend_, own_dimension(), static_cast<int>(settings().history_bits), device_);
-        history_bits_ = settings().history_bits;
+        sweeps_ = make_sweeps_(backend_, own_dimension(), static_cast<int>(settings.history_bits), device_);
+        history_bits_ = settings.history_bits;
         own_n_ = own_dimension();
         by_segments_ = by_segments;
     }
     if (by_segments)
-        sweeps_->subtree_sums()->take_part(ranks_->part().first, dimension(), settings().f_part == FPart::segments);
-    sweeps_->allocate(memory(), {static_cast<int>(settings().threads), stream, settings().robust, settings().metric,
-                                 &patience_, settings().timed});
+        sweeps_->subtree_sums()->take_part(ranks_->part().first, dimension(), settings.f_part == FPart::segments);
+    sweeps_->allocate(memory(), {static_cast<int>(settings.threads), stream, settings.robust, settings.metric,
+                                 &patience_, settings.timed});
     sweeps_->bind(arrays);
 }
 

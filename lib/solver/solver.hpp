@@ -89,6 +89,12 @@ class Solver {
 
   private:
     using Clock = Patience::Clock;
+    struct Free {
+        void operator()(void *memory) const { std::free(memory); }
+    };
+
+    // By calloc: the gigabyte that a thousand pairs ask for is not touched before it is used.
+    static void *zero_bytes(int64_t count);
 
     void begin_anew(bool keep_pairs);
     int call();
@@ -104,9 +110,12 @@ class Solver {
     void perform(const Request &request);
     double seconds_passed() const { return std::chrono::duration<double>(Clock::now() - first_call_).count(); }
     void move_into_box();
-    void allocate();
+    void allocate(const Settings &settings);
     bool recognise(const unsigned char *from, int64_t bytes);
-    template <class Visit> void each_vector(const Visit &visit);
+    std::unique_ptr<void, Free> read_state(const unsigned char *from, int64_t bytes);
+    bool fits_bounds(const State &state, const unsigned char *x);
+    template <class Visit> static void each_vector(const State &state, const Visit &visit);
+    int64_t bytes_of_vectors(const State &state) const;
     void log_start();
     void log_iterate();
     void log_end();
@@ -114,11 +123,8 @@ class Solver {
     void log_row();
     void log_vector(const char *name, const void *vector);
     void write_line(const char *line);
-    void log_line(const char *format, ...) __attribute__((format(printf, 2, 3)));
+    void log_line(const char *pattern, ...) __attribute__((format(printf, 2, 3)));
 
-    struct Free {
-        void operator()(void *memory) const { std::free(memory); }
-    };
     const std::unique_ptr<void, Free> block_; // the state's
     State *const state_;
     const int backend_, device_;

@@ -3,6 +3,8 @@
 #include <cstdio>
 #include <cstring>
 
+#include "rim/format.hpp"
+
 namespace cudaopt::unlp {
 
 namespace {
@@ -22,8 +24,8 @@ int64_t result(cuda_opt *s, int32_t key) {
 }
 
 void effort_line(const char *what, long long count, double milliseconds) {
-    std::printf("%s: %lld, %.0f ms (%f each)\n", what, count, milliseconds,
-                count > 0 ? milliseconds / static_cast<double>(count) : 0);
+    print("%s: %lld, %.0f ms (%f each)\n", what, count, milliseconds,
+          count > 0 ? milliseconds / static_cast<double>(count) : 0);
 }
 
 } // namespace
@@ -36,11 +38,11 @@ void ManualLog::write_line(const char *line) {
     if (!headed_ && begins(line, "*")) return;
     if (begins(line, "  N = ")) {
         headed_ = true;
-        std::printf("Xtol: %e\n", xtol_);
-        std::printf("Number of variables n = %d;\n", n_);
-        std::printf("Number of corrections m = %d;\n", m_);
+        print("Xtol: %e\n", xtol_);
+        print("Number of variables n = %d;\n", n_);
+        print("Number of corrections m = %d;\n", m_);
     } else if (std::sscanf(line, " F = %31s GNORM = %31s", f, gnorm) == 2) {
-        std::printf("f = %s;\ngnorm = %s\n", f, gnorm);
+        print("f = %s;\ngnorm = %s\n", f, gnorm);
     } else if (begins(line, " THE MINIMIZATION TERMINATED WITHOUT")) {
         std::puts("The minimization terminated without detecting errors.");
         ends_ = true;
@@ -93,7 +95,7 @@ void ManualLog::summary() const {
     std::puts("Time of mcstep: 0 ms\nTime of CUBLAS routines: 0 ms");
     // The search's part of a call that goes on to the next direction cannot be told from the rest.
     effort_line("Calls of mcsrch", searches_, searching_milliseconds_);
-    std::printf("Time of the minimization: %.0f ms\n", milliseconds(step_ended_ - start_));
+    print("Time of the minimization: %.0f ms\n", milliseconds(step_ended_ - start_));
 }
 
 } // namespace cudaopt::unlp

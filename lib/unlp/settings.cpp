@@ -2,9 +2,9 @@
 
 #include <cmath>
 #include <cstdarg>
-#include <cstdio>
 
 #include "cuda_opt_unlp.h"
+#include "rim/format.hpp"
 
 namespace cudaopt::unlp {
 
@@ -25,10 +25,10 @@ bool finite_from_0(double value) { return value >= 0 && std::isfinite(value); }
 
 Settings &settings() { return of_thread; }
 
-void tell(const char *format, ...) {
+void tell(const char *pattern, ...) {
     va_list arguments;
-    va_start(arguments, format);
-    std::vsnprintf(message, sizeof message, format, arguments);
+    va_start(arguments, pattern);
+    format(message, sizeof message, pattern, arguments);
     va_end(arguments);
 }
 

@@ -6,6 +6,7 @@
 #include <memory>
 
 #include "cuda_opt_unlp.h"
+#include "rim/format.hpp"
 #include "rim/of_thread.hpp"
 #include "unlp/device.hpp"
 #include "unlp/manual_log.hpp"
@@ -85,8 +86,8 @@ void restore_gtol(bool logs) {
     Settings &mine = settings();
     if (mine.gtol > 1e-4 && mine.gtol < 1) return;
     if (logs)
-        std::printf("  WARNING: GTOL = %e IS NOT BETWEEN 1E-04 AND 1: SET BACK TO %e\n", mine.gtol,
-                    Settings::default_gtol);
+        cudaopt::print("  WARNING: GTOL = %e IS NOT BETWEEN 1E-04 AND 1: SET BACK TO %e\n", mine.gtol,
+                       Settings::default_gtol);
     mine.gtol = Settings::default_gtol;
 }
 

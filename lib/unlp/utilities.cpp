@@ -1,8 +1,8 @@
 // The manual's utilities.
 #include <algorithm>
-#include <cstdio>
 
 #include "cuda_opt_unlp.h"
+#include "rim/format.hpp"
 #include "unlp/device.hpp"
 #include "unlp/settings.hpp"
 
@@ -23,8 +23,8 @@ int told(int code, const char *call) {
 
 void print_lines(int count, const double *values) {
     for (int begin = 0; begin < count; begin += per_line) {
-        for (int i = begin; i < std::min(begin + per_line, count); i++) std::printf("  %13.6e", values[i]);
-        std::printf("\n");
+        for (int i = begin; i < std::min(begin + per_line, count); i++) cudaopt::print("  %13.6e", values[i]);
+        cudaopt::print("\n");
     }
 }
 
@@ -83,7 +83,7 @@ int gpu_mem_info() {
     const int code = device_memory(&free, &whole);
     if (code == CUDA_OPT_BACKEND_UNAVAILABLE) tell("%s", no_device);
     else if (code != 0) return told(code, "gpu_mem_info");
-    else std::printf("GPU memory: %zu of %zu bytes free\n", free, whole);
+    else cudaopt::print("GPU memory: %zu of %zu bytes free\n", free, whole);
     return code;
 }
 

@@ -108,7 +108,7 @@ class Handle:
     def set_log(self, write: Callable[[str], Any] | None) -> None:
         """Where the log's lines go, one string without its newline a call; which there are, ``IPRINT_FREQUENCY`` says.
         What the function raises comes out of the step in which it was called."""
-        functions, raised, writing = self._write, self._raised, self._writing
+        functions, raised, writing, fail = self._write, self._raised, self._writing, self._failure_of_log()
 
         def line_written(_: Any, line: bytes) -> None:
             writing.append(True)
@@ -117,6 +117,7 @@ class Handle:
                     functions[0](line.decode())
             except BaseException as exception:  # ctypes would swallow it
                 raised.append(exception)
+                fail(exception)
             finally:
                 writing.pop()
 
@@ -124,6 +125,11 @@ class Handle:
             self._log = LogFunction(line_written)
         self._check(library.cuda_opt_set_log(self._handle, self._log if write else LogFunction(), None))
         functions[:] = [write] if write else []
+
+    def _failure_of_log(self) -> Callable[[BaseException], object]:
+        """What is called at once with an exception of the log; without a reference to this object, which would keep
+        itself alive by it."""
+        return lambda exception: None
 
     def request_stop(self) -> None:
         """Ask that the solve end with ``Task.STOPPED`` at its next step; any thread may. What the last step has asked

@@ -60,6 +60,7 @@ _PROTOTYPES = {
     "set_ranks": (c_int, _HANDLE, c_int32, c_int32, c_int64, c_int64),
     "gather": (c_int, _HANDLE, POINTER(c_void_p), POINTER(c_void_p), POINTER(c_int64)),
     "gather_failed": (c_int, _HANDLE, c_char_p),
+    "fail_rank": (c_int, _HANDLE, c_char_p),
     "segments": (c_int64, c_int64),
     "segment": (c_int64, c_int64, c_int64),
     "alloc": (c_int, _HANDLE, POINTER(c_void_p), c_int64),

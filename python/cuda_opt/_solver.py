@@ -2,7 +2,7 @@
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from typing import Any
 
@@ -178,6 +178,18 @@ class Solver(Handle):
         while code == Task.EXCHANGE and self._part:
             code = self._part.exchange(self._handle) or self._step()
         return self._after(code, ENDS)
+
+    def _failure_of_log(self) -> Callable[[BaseException], object]:
+        if self._part is None:
+            return super()._failure_of_log()
+        handle = self._handle
+        return lambda exception: library.cuda_opt_fail_rank(handle, str(exception).encode(errors="replace"))
+
+    def _after(self, code: int, ends: Iterable[int]) -> int:
+        # The other ranks hear of it by the next packet: until then this one goes on with them.
+        if self._part and self._raised and code > 0:
+            return code
+        return super()._after(code, ends)
 
     def end(self, code: int) -> None:
         """Take note of a step's code <= 0, for those who call step() themselves: it becomes the status."""

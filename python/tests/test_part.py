@@ -136,3 +136,29 @@ def test_a_failure_in_many_words():
 def test_part_that_cannot_be():
     with pytest.raises(cuda_opt.ImproperInput, match="rank 2 of 2"):
         cuda_opt.Solver(np.zeros(10), part=cuda_opt.Part(2, 2, 0, N, None))
+
+
+def test_a_log_that_raises_on_one_ends_all():
+    """The failure goes with the next packet, so that no rank waits; the exception comes out on its own rank."""
+
+    def solve(part, size):
+        lines = []
+
+        def log(line):
+            lines.append(line)
+            if part.rank == 1 and len(lines) == 8:
+                raise KeyError("this log is full")
+
+        solver = cuda_opt.Solver(np.zeros(size), part=part, EPS=0, PGTOL=1e-8, IPRINT_FREQUENCY=1)
+        solver.set_log(log)
+        own = slice(part.first, part.first + size)
+        for _ in solver:
+            difference = solver.x - TARGET[own]
+            solver.f = difference @ difference / 2 + (difference**4).sum()
+            solver.g = difference + 4 * difference**3
+
+    others = on_ranks(3, solve)
+    assert isinstance(others.pop(1), KeyError)
+    for other in others:
+        assert isinstance(other, cuda_opt.Error)
+        assert "rank 1: 'this log is full'" in str(other)

@@ -102,6 +102,25 @@ class Arguments(unittest.TestCase):
     def test_setting(self):
         self.refused("CUDA_OPT_GTOL is 2", 1000, 5, "--gtol", "2")
 
+    def test_ranks_without_variables(self):
+        """n = 100 is one segment: of three ranks two hold no variables."""
+        for problem in ("rosenbrock", "powell", "wood", "beale", "torsion", "bearing"):
+            with self.subTest(problem=problem):
+                one, done = (on_ranks(ranks, 100, 5, "--problem", problem) for ranks in (1, 3))
+                self.assertEqual((done.returncode, done.stderr), (0, ""))
+                self.assertEqual(log_of(done), log_of(one))
+
+    def test_one_rank_alone(self):
+        """Others do not wait for a rank that fails before the solve, or that is started for another solve."""
+        for other, words in ((("100000", "5", "--problem", "nosuch"), "nosuch"), (("100002", "5"), "n = 100002"),
+                             (("100000", "5", "--history-bits", "7"), "CUDA_OPT_HISTORY_BITS is 7")):
+            with self.subTest(other=other):
+                command = [MPIRUN, *FLAGS, *QUIET, "-n", "1", WITH_MPI, "100000", "5", ":", "-n", "1", WITH_MPI, *other]
+                done = subprocess.run(command, capture_output=True, text=True, timeout=60)
+                self.assertNotEqual(done.returncode, 0)
+                self.assertIn(words, done.stderr)
+                self.assertEqual(done.stderr.count("driver_program_mpi:"), 1)
+
     def test_not_converged(self):
         done = on_ranks(2, 1000, 5, "--max-iterations", 3)
         self.assertNotEqual(done.returncode, 0)

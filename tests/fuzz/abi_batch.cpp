@@ -159,6 +159,7 @@ template <class Real> class Batch {
         }
         const int64_t stop_at = with_disturbances && random_.chance(0.05) ? random_.below(20) : -1;
         int task = CUDA_OPT_EVALUATE_BATCH;
+        run_.begin_solve();
         for (int64_t round = 0; round < 4000 && task > 0; round++) {
             if (with_disturbances && random_.chance(0.05)) disturb(s, round > 0);
             if (round == stop_at) {
@@ -170,6 +171,7 @@ template <class Real> class Batch {
             if (task == CUDA_OPT_MISUSE || task == CUDA_OPT_OUT_OF_MEMORY) run_.fault("batch_solve", "%d", task);
             evaluate(s, members, task, x, f, g, diagonal);
         }
+        run_.end_solve(task <= 0);
         if (task > 0) return false;
         finish(s, members, task, x, f, g);
         return true;
@@ -190,6 +192,7 @@ template <class Real> class Batch {
             const auto row = static_cast<std::size_t>(packed_ ? k : list[k]);
             Real *const at = x.data() + row * one.start.size(), *const gradient = g.data() + row * one.start.size();
             check_in_box(one, at);
+            run_.note_evaluation();
             f[row] = one.function.evaluate(at, gradient);
             std::copy(one.diagonal.begin(), one.diagonal.end(),
                       diagonal.begin() + static_cast<int64_t>(row * one.start.size()));

@@ -32,7 +32,8 @@ template <class Real> class Ranks {
 
   public:
     explicit Ranks(Run &run)
-        : run_(run), random_(run.random), n_(random_.chance(0.5) ? random_.from_to(1, 40) : random_.from_to(100, 1500)),
+        : run_(run), random_(run.random),
+          n_(random_.chance(0.85) ? random_.from_to(1, 40) : random_.from_to(100, 1500)),
           m_(static_cast<int32_t>(random_.from_to(1, 9))), function_(random_, n_, random_.chance(0.3)), box_(run, n_),
           x_(count()), g_(count()), h_(count(), Real(1)) {
         const auto ranks = random_.from_to(1, 5);
@@ -145,6 +146,7 @@ template <class Real> class Ranks {
         meetings_ = exchanges_ = 0;
         failed_ = false;
         int task = 1;
+        run_.begin_solve();
         for (int calls = 0; calls < 3000 && task > 0; calls++) {
             task = call_all();
             if (task == CUDA_OPT_EXCHANGE) {
@@ -158,6 +160,7 @@ template <class Real> class Ranks {
                 for (Real &value : h_) value = static_cast<Real>(random_.power_of_10(-3, 3));
             if (task > 0 && meetings_ == when_) disturb();
         }
+        run_.end_solve(task <= 0);
         if (task <= 0) check_end(task);
         const double end = task;
         return all.add(&end, 1).value();
@@ -210,6 +213,7 @@ template <class Real> class Ranks {
         for (std::size_t i = 0; i < count(); i++)
             if (!std::isfinite(x_[i]) || !(x_[i] >= box_.lower(i)) || !(x_[i] <= box_.upper(i)))
                 run_.fault("ranks_outside", "x[%zu] = %.17g", i, static_cast<double>(x_[i]));
+        run_.note_evaluation();
         const double f = function_.evaluate(x_.data(), g_.data());
         evaluated_.insert(hash_of(x_.data(), f + 0.0, g_.data(), count()));
         bool given = false;

@@ -113,6 +113,7 @@ class Search {
         evaluations_ = 0;
         double best = infinity;
         int task = CUDA_OPT_EVALUATE_BATCH;
+        run_.begin_solve();
         for (int64_t calls = 0; calls < 200 && task > 0; calls++) {
             task = run_.call("cuda_opt_search_solve",
                              [&] { return cuda_opt_search_solve(s_, points_.data(), values_.data()); });
@@ -137,6 +138,7 @@ class Search {
                 if (std::isfinite(value)) best = std::min(best, value);
             }
             evaluations_ += batch;
+            if (batch > 0) run_.note_evaluation();
             if (random_.chance(0.1)) {
                 // The values are not the library's before the next call.
                 const int64_t given = evaluations_;
@@ -147,6 +149,7 @@ class Search {
             if (random_.chance(0.005)) check_code(run_, s_, "request_stop", cuda_opt_request_stop(s_), {0});
             if (random_.chance(0.005)) return cuda_opt_destroy(&s_);
         }
+        run_.end_solve(task <= 0);
         if (task <= 0 && evaluations_ > 0) check_end(task, best);
         check_code(run_, s_, "reset", cuda_opt_reset(s_), {0});
         evaluations_ = 0;

@@ -234,6 +234,7 @@ template <class Real> class Solver {
         const auto refused = x_;
         const int64_t most = random_.chance(0.2) ? random_.from_to(1, 20) : 300;
         int task = 1;
+        run_.begin_solve();
         for (int64_t calls = 0; calls < most && task > 0; calls++) {
             const bool stopping = stop_asked_;
             task = step();
@@ -245,8 +246,10 @@ template <class Real> class Solver {
                 check_refusal(refused);
                 break;
             }
-            if (task == CUDA_OPT_EVALUATE_FG) evaluate();
-            else if (task == CUDA_OPT_SUPPLY_DIAGONAL) supply_diagonal();
+            if (task == CUDA_OPT_EVALUATE_FG) {
+                run_.note_evaluation();
+                evaluate();
+            } else if (task == CUDA_OPT_SUPPLY_DIAGONAL) supply_diagonal();
             else if (task == CUDA_OPT_NEW_ITERATE) check_iterate(true);
             else check_end(task);
             all.add(&f_, 1).add(g_.data(), count());
@@ -262,6 +265,7 @@ template <class Real> class Solver {
             }
             if (!quiet && random_.chance(0.005)) break; // and a reset in the middle
         }
+        run_.end_solve(task <= 0);
         if (task <= 0 && task != CUDA_OPT_IMPROPER_INPUT) {
             const uint64_t before = point();
             check_code(run_, s_, "solve_after_end", Api::solve(s_, x_.data(), &f_, g_.data()), {CUDA_OPT_MISUSE});

@@ -84,12 +84,12 @@ void refused_episode(Run &run) {
 } // namespace fuzz
 
 int main(int count, char **arguments) {
-    return fuzz::run_episodes(count, arguments, [](fuzz::Run &run) {
-        const double kind = run.random.uniform();
-        if (kind < 0.65) fuzz::solver_episode(run);
-        else if (kind < 0.75) fuzz::ranks_episode(run);
-        else if (kind < 0.85) fuzz::batch_episode(run);
-        else if (kind < 0.96) fuzz::search_episode(run);
-        else fuzz::refused_episode(run);
-    });
+    return fuzz::run_episodes(count, arguments,
+                              {{"solver", 0.6, fuzz::solver_episode},
+                               {"ranks", 0.1, fuzz::ranks_episode},
+                               {"threads", 0.03, fuzz::threads_episode},
+                               {"batch", 0.1, fuzz::batch_episode},
+                               {"search", 0.11, fuzz::search_episode},
+                               {"checkpoints", 0.02, fuzz::checkpoints_episode},
+                               {"refused", 0.04, fuzz::refused_episode}});
 }

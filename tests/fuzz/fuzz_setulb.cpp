@@ -283,5 +283,5 @@ void episode(Run &run) {
 int main(int count, char **arguments) {
     setenv("CUDA_OPT_BACKEND", "host", 1);
     setenv("CUDA_OPT_SETULB_KEEP", "3", 1); // so that problems have to make room
-    return fuzz::run_episodes(count, arguments, fuzz::episode);
+    return fuzz::run_episodes(count, arguments, {{"setulb", 1, fuzz::episode}});
 }

@@ -262,4 +262,4 @@ void episode(Run &run) {
 
 } // namespace fuzz
 
-int main(int count, char **arguments) { return fuzz::run_episodes(count, arguments, fuzz::episode); }
+int main(int count, char **arguments) { return fuzz::run_episodes(count, arguments, {{"unlp", 1, fuzz::episode}}); }

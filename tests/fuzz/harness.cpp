@@ -1,5 +1,6 @@
 #include "harness.hpp"
 
+#include <algorithm>
 #include <chrono>
 #include <csignal>
 #include <cstdarg>
@@ -114,6 +115,7 @@ struct Options {
     uint64_t seed = 1;
     int64_t calls = INT64_MAX;
     double seconds = 5;
+    std::string kind; // empty: all
     bool good = true;
 
     Options(int count, char **arguments) {
@@ -127,6 +129,7 @@ struct Options {
             if (value && std::strcmp(arguments[i], "--seed") == 0) seed = std::strtoull(value, nullptr, 10);
             else if (value && std::strcmp(arguments[i], "--calls") == 0) calls = std::strtoll(value, nullptr, 10);
             else if (value && std::strcmp(arguments[i], "--seconds") == 0) seconds = std::strtod(value, nullptr);
+            else if (value && std::strcmp(arguments[i], "--kind") == 0) kind = value;
             else good = false;
             if (value && std::strcmp(arguments[i], "--seconds") == 0) until = true;
             i++;
@@ -175,13 +178,23 @@ void Run::trace(const char *format, ...) const {
     va_end(arguments);
 }
 
-int run_episodes(int count, char **arguments, void (*episode)(Run &)) {
+int run_episodes(int count, char **arguments, const std::vector<Kind> &kinds) {
     using Clock = std::chrono::steady_clock;
     const Options options(count, arguments);
-    if (!options.good) {
-        print("usage: %s [--seed S] [--calls N] [--seconds T] [--trace]\n", arguments[0]);
+    const auto named =
+        std::find_if(kinds.begin(), kinds.end(), [&](const Kind &kind) { return options.kind == kind.name; });
+    if (!options.good || (named == kinds.end() && !options.kind.empty())) {
+        print("usage: %s [--seed S] [--calls N] [--seconds T] [--kind NAME] [--trace], NAME one of:", arguments[0]);
+        for (const Kind &kind : kinds) print(" %s", kind.name);
+        print("\n");
         return 2;
     }
+    const auto draw = [&](Random &random) {
+        double left = random.uniform();
+        auto kind = kinds.begin();
+        while (kind + 1 != kinds.end() && (left -= kind->share) >= 0) kind++;
+        return kind;
+    };
     lines = dup(STDOUT_FILENO);
     const int nowhere = open("/dev/null", O_WRONLY);
     dup2(nowhere, STDOUT_FILENO);
@@ -191,14 +204,17 @@ int run_episodes(int count, char **arguments, void (*episode)(Run &)) {
     const Clock::time_point begun = Clock::now();
     const auto seconds = [&] { return std::chrono::duration<double>(Clock::now() - begun).count(); };
     int64_t episodes = 0;
+    Run::Counts counts;
     volatile int64_t &calls = now.calls;
     while (calls < options.calls && seconds() < options.seconds) {
         Run run(options.seed + static_cast<uint64_t>(episodes++));
         try {
-            episode(run);
+            (options.kind.empty() ? draw(run.random) : named)->episode(run);
         } catch (const EndOfEpisode &) {
         }
         calls = calls + run.steps();
+        counts.inside += run.counts().inside, counts.ended += run.counts().ended;
+        counts.damaged += run.counts().damaged;
     }
     int64_t found = 0;
     for (const auto &[kind, number] : faults) {
@@ -208,6 +224,9 @@ int run_episodes(int count, char **arguments, void (*episode)(Run &)) {
     print("%lld calls in %lld episodes from seed %llu on, %.1f seconds, %lld faults\n", static_cast<long long>(calls),
           static_cast<long long>(episodes), static_cast<unsigned long long>(options.seed), seconds(),
           static_cast<long long>(found));
+    print("%lld of the calls in solves that reached an evaluation, %lld solves ended, %lld checkpoints damaged\n",
+          static_cast<long long>(counts.inside), static_cast<long long>(counts.ended),
+          static_cast<long long>(counts.damaged));
     return found > 0 ? 1 : 0;
 }
 

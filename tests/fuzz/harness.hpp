@@ -1,8 +1,9 @@
 // What the fuzzers share: episodes, each drawn from one seed; a watchdog over each call of the library; faults.
 //
-//     fuzz_X [--seed S] [--calls N] [--seconds T] [--trace]
+//     fuzz_X [--seed S] [--calls N] [--seconds T] [--kind NAME] [--trace]
 //
-// runs episodes with the seeds S, S + 1, ... until N calls have been made or T seconds have passed. A fault is a line
+// runs episodes with the seeds S, S + 1, ... until N calls have been made or T seconds have passed; with --kind only
+// those of one kind. A fault is a line
 // with the seed and the step, and `--seed S --calls 1` repeats that episode alone; --trace prints its calls. The exit
 // status is 0; 1 after a fault; 2 for a usage error; 3 for a call that does not return, after which nothing is left to
 // do but to end.
@@ -10,6 +11,7 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "random.hpp"
 
@@ -40,6 +42,24 @@ class Run {
     uint64_t seed() const { return seed_; }
     int64_t steps() const { return step_; }
 
+    // What the episode has reached. A call counts as one inside a solve where f was evaluated in that solve.
+    struct Counts {
+        int64_t inside = 0, ended = 0, damaged = 0; // calls, solves, checkpoints
+    };
+    void begin_solve() {
+        solve_began_ = step_;
+        evaluated_ = false;
+    }
+    void note_evaluation() { evaluated_ = true; }
+    void end_solve(bool ended) {
+        if (evaluated_) counts_.inside += step_ - solve_began_;
+        counts_.ended += ended && evaluated_;
+    }
+    // Calls that other threads have made.
+    void add_calls(int64_t calls) { step_ += calls; }
+    void note_damaged_checkpoint() { counts_.damaged++; }
+    const Counts &counts() const { return counts_; }
+
   private:
     void record(const std::string &kind, const char *text) const;
     struct Watched {
@@ -47,10 +67,19 @@ class Run {
         ~Watched();
     };
     const uint64_t seed_;
-    int64_t step_ = 0;
+    int64_t step_ = 0, solve_began_ = 0;
+    bool evaluated_ = false;
+    Counts counts_;
+};
+
+// A kind of episode, and how often it is drawn, of all kinds together.
+struct Kind {
+    const char *name;
+    double share;
+    void (*episode)(Run &);
 };
 
 // The main program.
-int run_episodes(int count, char **arguments, void (*episode)(Run &));
+int run_episodes(int count, char **arguments, const std::vector<Kind> &kinds);
 
 } // namespace fuzz

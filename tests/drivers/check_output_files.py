@@ -1,0 +1,142 @@
+#!/usr/bin/env python3
+"""Usage: check_output_files.py DRIVER_PROGRAM OTHER_PROGRAM ...
+
+Where the files of a run go: checkpoints through symbolic links and beside files of others, at a limit and on a full
+disk; all programs with closed standard descriptors."""
+import csv
+import os
+import re
+import resource
+import signal
+import subprocess
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+
+PROGRAMS = sys.argv[1:]
+DRIVER = PROGRAMS[0]
+del sys.argv[1:]
+
+
+def run(*arguments, **options):
+    return subprocess.run([DRIVER, *map(str, arguments), "--backend", "host"], capture_output=True, text=True,
+                          timeout=300, **options)
+
+
+class InFolder(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = Path(folder.name)
+        self.file = self.folder / "state"
+
+    def names(self):
+        return sorted(path.name for path in self.folder.iterdir())
+
+
+class Checkpoints(InFolder):
+    def test_file_of_another(self):
+        """What lies beside the checkpoint, files and links, stays as it is."""
+        other, link, copy = (self.folder / name for name in ("other", "state.new", "state.new.new"))
+        other.write_text("precious")
+        copy.write_text("precious, too")
+        link.symlink_to(other)
+        done = run(100, 5, "--checkpoint", self.file, "--every", 1)
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        self.assertEqual((other.read_text(), copy.read_text(), link.is_symlink()), ("precious", "precious, too", True))
+        self.assertEqual(self.names(), ["other", "state", "state.new", "state.new.new"])
+
+    def test_link(self):
+        """The file that a link leads to is replaced, whether it exists or not, and the links stay."""
+        (self.folder / "elsewhere").mkdir()
+        target, inner, outer = (self.folder / name for name in ("elsewhere/state", "elsewhere/inner", "outer"))
+        inner.symlink_to("state")
+        outer.symlink_to("elsewhere/inner")
+        for before in (None, "old"):
+            if before:
+                target.write_text(before)
+            self.assertEqual(run(100, 5, "--checkpoint", outer, "--every", 1).returncode, 0)
+            self.assertTrue(outer.is_symlink() and inner.is_symlink())
+            self.assertGreater(target.stat().st_size, 1000)
+            self.assertEqual(sorted(path.name for path in target.parent.iterdir()), ["inner", "state"])
+        self.assertEqual(run(100, 5, "--resume", outer).returncode, 0)
+
+    def test_circle_of_links(self):
+        self.file.symlink_to("other")
+        (self.folder / "other").symlink_to("state")
+        done = run(100, 5, "--checkpoint", self.file)
+        self.assertEqual((done.returncode, done.stdout), (1, ""))
+        self.assertRegex(done.stderr, r"\Adriver_program: cannot write '[^\n]+': Too many levels of symbolic links\n\Z")
+
+    def test_mode(self):
+        old = os.umask(0o027)
+        self.addCleanup(os.umask, old)
+        run(100, 5, "--checkpoint", self.file, "--every", 1)
+        self.assertEqual(self.file.stat().st_mode & 0o777, 0o640)
+
+    def test_limit(self):
+        """A run that a limit ends leaves a checkpoint of its end, from which another goes on to the same end."""
+        table = self.folder / "table"
+
+        def rows():
+            with table.open() as file:
+                return [{key: value for key, value in row.items() if key != "seconds"} for row in csv.DictReader(file)]
+
+        self.assertEqual(run(1000, 5, "--csv", table).returncode, 0)
+        whole = rows()
+        for limit in (("--max-iterations", 10), ("--max-iterations", 10, "--every", 4), ("--max-evaluations", 15),
+                      ("--max-iterations", 1), ("--max-evaluations", 1)):
+            with self.subTest(limit=limit):
+                self.file.unlink(missing_ok=True)
+                limited = run(1000, 5, *limit, "--checkpoint", self.file)
+                ended = int(re.search(r"ITERATIONS *(\d+) ", limited.stdout)[1])
+                unlimited = ("--max-iterations", 0, "--max-evaluations", 0)
+                done = run(1000, 5, *unlimited, "--resume", self.file, "--csv", table)
+                self.assertEqual((done.returncode, done.stderr), (0, ""))
+                self.assertEqual(int(re.search(r"RESUMED AT ITERATION (\d+)", done.stdout)[1]), ended)
+                self.assertEqual(rows()[-5:], whole[-5:])
+
+    def test_time_limit(self):
+        problem = (2000000, 5, "--threads", 1)
+        done = run(*problem, "--max-seconds", 0.7, "--eps", 0, "--checkpoint", self.file)
+        ended = int(re.search(r"ITERATIONS *(\d+) ", done.stdout)[1])
+        resumed = run(*problem, "--max-seconds", 0, "--max-iterations", ended + 2, "--resume", self.file)
+        at = int(re.search(r"RESUMED AT ITERATION (\d+)", resumed.stdout)[1])
+        self.assertLessEqual(ended - at, 1)
+
+    def test_full_disk(self):
+        """Here a limit of a file's size. The last checkpoint still stands, and nothing is left beside it."""
+        def limit():
+            signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+            resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000))
+        self.file.write_text("the last one")
+        done = run(1000, 5, "--checkpoint", self.file, "--every", 1, preexec_fn=limit)
+        self.assertEqual(done.returncode, 1)
+        self.assertRegex(done.stderr, r"\Adriver_program: cannot write '[^\n]+': File too large\n\Z")
+        self.assertEqual((self.file.read_text(), self.names()), ("the last one", ["state"]))
+
+
+class ClosedDescriptors(InFolder):
+    def test_table_alone(self):
+        table = self.folder / "table"
+        for closed in (">&-", "<&-", "2>&-", "<&- >&-", "<&- >&- 2>&-"):
+            with self.subTest(closed=closed):
+                command = f'exec "$0" 1000 5 --backend host --csv "$1" {closed}'
+                done = subprocess.run(["sh", "-c", command, DRIVER, table], stdout=subprocess.DEVNULL,
+                                      stderr=subprocess.DEVNULL, timeout=300)
+                self.assertEqual(done.returncode, 0)
+                lines = table.read_text().splitlines()
+                self.assertGreater(len(lines), 5)
+                self.assertEqual({line.count(",") for line in lines}, {lines[0].count(",")})
+
+    def test_all_programs(self):
+        """None of them writes to a file which is not its own, here by the number of standard output."""
+        for program in PROGRAMS:
+            with self.subTest(program=program):
+                done = subprocess.run(["sh", "-c", 'exec "$0" --help >&-', program], stderr=subprocess.PIPE, timeout=60)
+                self.assertEqual((done.returncode, done.stderr), (0, b""))
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)
