@@ -134,9 +134,10 @@ def _run(solver: Solver, evaluate: Callable[[], None], report: Callable[[], Any]
         task = after()
         if task == 1:  # Task.EVALUATE_FG, without looking it up each time
             evaluate()
-        elif task == Task.NEW_ITERATE and report:
+        elif task == Task.NEW_ITERATE:
             try:
-                report()
+                if report:
+                    report()
             except StopIteration:
                 solver.request_stop()
         else:
