@@ -29,6 +29,7 @@ class Bounds:
     ub: Any = math.inf
 
 
+SIDES = ("the lower bound", "the upper bound")
 Limit = Union[float, Array]  # one number for all variables, or an array of the space
 
 
@@ -103,6 +104,6 @@ def _sides(bounds: Any, n: int, space: Space, count: int | None) -> tuple[Limit,
     if not hasattr(bounds, "lb") or not hasattr(bounds, "ub"):
         bounds = _from_pairs(bounds, n)
     return (
-        _side(bounds.lb, -math.inf, n, space, "the lower bound", count),
-        _side(bounds.ub, math.inf, n, space, "the upper bound", count),
+        _side(bounds.lb, -math.inf, n, space, SIDES[0], count),
+        _side(bounds.ub, math.inf, n, space, SIDES[1], count),
     )
