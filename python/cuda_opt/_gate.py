@@ -7,7 +7,8 @@ off, and torch and NumPy can resize the memory of an array that exists. Each suc
 from __future__ import annotations
 
 import math
-from typing import Any, NamedTuple
+from collections.abc import Callable
+from typing import Any, NamedTuple, NoReturn
 
 _BYTES = {"float64": 8, "float32": 4, "int64": 8}
 
@@ -79,21 +80,23 @@ def admit(
 
 
 class Buffer:
-    """An array whose address the library keeps from one call to the next. ``verify`` is called before each of them."""
+    """An array whose address the library keeps from one call to the next. Before each of them ``place_of(array)`` is
+    compared with ``place``, and where they differ ``refuse`` is called."""
 
-    __slots__ = ("array", "what", "address", "_place_of", "_place")
+    __slots__ = ("array", "what", "address", "place_of", "place", "_space", "_given")
 
     def __init__(self, space: Any, array: Any, what: str, shape: Any, *, double: bool = False, written: bool = True):
-        self.array, self.what = array, what
-        self.address: int = space.admitted(array, what, shape, double=double, written=written)
-        self._place_of = space.place
-        self._place: tuple[int, int] = space.place(array)
+        self.array, self.what, self._space = array, what, space
+        self._given: Memory = space.memory(array, what)
+        dtype = "float64" if double else f"float{space.bits}"
+        self.address = admit(self._given, what, dtype, shape, device=space.device, written=written)
+        self.place_of: Callable[[Any], Any] = space.place
+        self.place = space.place(array)
 
-    def verify(self) -> None:
-        """ValueError where the array's memory has been replaced or resized since."""
-        place = self._place_of(self.array)
-        if place != self._place:
-            raise ValueError(
-                f"{self.what} has {place[1]} bytes at address {place[0]:#x}, but the solver was given {self._place[1]} "
-                f"bytes at {self._place[0]:#x}: its memory was resized or replaced"
-            )
+    def refuse(self) -> NoReturn:
+        memory = self._space.memory(self.array, self.what)
+        given = memory.needed if memory.size is None else memory.size
+        raise ValueError(
+            f"{self.what} has {given} bytes at address {memory.address:#x}, but the solver was given "
+            f"{self._given.needed} bytes at {self.address:#x}: its memory was resized or replaced"
+        )

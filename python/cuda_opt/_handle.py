@@ -112,12 +112,13 @@ class Handle:
 
     def _exclusively(self, function: Callable[..., int], *arguments: Any) -> int:
         """A call that uses the workspace and the arrays: they are verified, and no other thread makes one meanwhile."""
-        if not self._turn.acquire(blocking=False):
+        if not self._turn.acquire(False):
             _sleep_if_exiting()
             raise RuntimeError(f"another thread is in a step of this {type(self).__name__}: a handle is one thread's")
         try:
             for buffer in self._buffers:
-                buffer.verify()
+                if buffer.place_of(buffer.array) != buffer.place:
+                    buffer.refuse()
             return function(self._handle, *arguments)
         finally:
             self._turn.release()

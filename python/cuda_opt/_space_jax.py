@@ -109,7 +109,7 @@ class JaxSpace(Space):
         address = int(array.unsafe_buffer_pointer()) if size else 0
         return Memory(address, array.dtype.name, array.shape, strides and tuple(strides), size, device=self.device)
 
-    def place(self, array: Array) -> tuple[int, int]:
+    def place(self, array: Array) -> Any:
         return array.unsafe_buffer_pointer(), array.nbytes
 
     def check(self, array: Any, what: str) -> None:

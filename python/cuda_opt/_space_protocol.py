@@ -89,7 +89,7 @@ class ProtocolSpace(Space):
             raise TypeError(f"{what} is a {name_of(array)} without {offered}, but x0 is a {self.kind}")
         return memory_of(array, what)
 
-    def place(self, array: Array) -> tuple[int, int]:
+    def place(self, array: Array) -> Any:
         memory = memory_of(array, "an array")
         return memory.address, memory.needed
 

@@ -65,7 +65,7 @@ class TorchSpace(Space):
         in_bytes = tuple(element * stride for stride in strides)
         return Memory(array.data_ptr(), dtype, tuple(array.shape), in_bytes, size, device=array.device)
 
-    def place(self, array: Array) -> tuple[int, int]:
+    def place(self, array: Array) -> Any:
         return array.data_ptr(), _bytes_of_storage(array)
 
     def check(self, array: Any, what: str) -> None:
