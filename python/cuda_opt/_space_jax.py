@@ -36,6 +36,15 @@ def _has_doubles() -> bool:
     return bool(getattr(jax.config, "jax_enable_x64"))
 
 
+def check_precision(bits: int, what: str) -> None:
+    """TypeError where JAX would compute in single precision what is to be computed in double precision."""
+    if bits == 64 and not _has_doubles():
+        raise TypeError(
+            f"{what} is to have elements of float64, but jax_enable_x64 is off and JAX computes in float32: switch it on "
+            "for the whole solve, or pass x0 as float32"
+        )
+
+
 def _with_doubles() -> AbstractContextManager[Any]:
     """Within it JAX gives arrays of 64 bits where they are asked for, whatever jax_enable_x64 says."""
     if _has_doubles():
@@ -63,7 +72,7 @@ class JaxSpace(Space):
         (self.device,) = x0.devices()
         self.dtype = x0.dtype
         self.bits = bits_of(x0.dtype.name)
-        self.check_precision("x0")
+        check_precision(self.bits, "x0")
         if self.device.platform in ("gpu", "cuda"):
             self.backend, self.stream = BACKEND_CUDA, 0
         elif self.device.platform == "cpu":
@@ -75,14 +84,6 @@ class JaxSpace(Space):
         if self.backend == BACKEND_HOST:
             return nullcontext()
         return _driver.current(self.device.local_hardware_id or 0)
-
-    def check_precision(self, what: str) -> None:
-        """TypeError where JAX would compute in single precision what is to be computed in double precision."""
-        if self.bits == 64 and not _has_doubles():
-            raise TypeError(
-                f"{what} is to have elements of float64, but jax_enable_x64 is off and JAX computes in float32: switch "
-                "it on for the whole solve, or pass x0 as float32"
-            )
 
     def empty(self, *shape: int, double: bool = False) -> Array:
         if double and shape and not _has_doubles():
@@ -131,7 +132,7 @@ class JaxSpace(Space):
         self._read.clear()
 
     def view(self, array: Array) -> Array:
-        self.check_precision("x")
+        check_precision(self.bits, "x")
         self.wait()
         address = array.unsafe_buffer_pointer()
         view = self._views.get(address)
@@ -208,7 +209,7 @@ class JaxSpace(Space):
         self.put_first(to, to.shape[0], values, what)
 
     def put_first(self, to: Array, count: int, values: Any, what: str) -> None:
-        self.check_precision(what)
+        check_precision(self.bits, what)
         self.check(values, what)
         wanted = (count, *to.shape[1:])
         if values.shape != wanted:
