@@ -80,23 +80,21 @@ def admit(
 
 
 class Buffer:
-    """An array whose address the library keeps from one call to the next. Before each of them ``place_of(array)`` is
+    """An array whose address the library keeps from one call to the next. Before each of them ``place_of(owner)`` is
     compared with ``place``, and where they differ ``refuse`` is called."""
 
-    __slots__ = ("array", "what", "address", "place_of", "place", "_space", "_given")
+    __slots__ = ("array", "owner", "what", "address", "place_of", "place", "_space", "_given")
 
     def __init__(self, space: Any, array: Any, what: str, shape: Any, *, double: bool = False, written: bool = True):
         self.array, self.what, self._space = array, what, space
-        self._given: Memory = space.memory(array, what)
-        dtype = "float64" if double else f"float{space.bits}"
-        self.address = admit(self._given, what, dtype, shape, device=space.device, written=written)
+        self.address: int = space.admitted(array, what, shape, double=double, written=written)
+        self.owner = space.owner(array)
         self.place_of: Callable[[Any], Any] = space.place
-        self.place = space.place(array)
+        self.place = space.place(self.owner)
+        self._given = space.bytes_of(self.owner)
 
     def refuse(self) -> NoReturn:
-        memory = self._space.memory(self.array, self.what)
-        given = memory.needed if memory.size is None else memory.size
         raise ValueError(
-            f"{self.what} has {given} bytes at address {memory.address:#x}, but the solver was given "
-            f"{self._given.needed} bytes at {self.address:#x}: its memory was resized or replaced"
+            f"{self.what} has {self._space.bytes_of(self.owner)} bytes of memory, but the solver was given {self._given} "
+            f"bytes at the address {self.address:#x}: the memory was resized or replaced"
         )

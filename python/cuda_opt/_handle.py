@@ -117,7 +117,7 @@ class Handle:
             raise RuntimeError(f"another thread is in a step of this {type(self).__name__}: a handle is one thread's")
         try:
             for buffer in self._buffers:
-                if buffer.place_of(buffer.array) != buffer.place:
+                if buffer.place_of(buffer.owner) != buffer.place:
                     buffer.refuse()
             return function(self._handle, *arguments)
         finally:

@@ -79,6 +79,14 @@ class Space:
         step."""
         raise NotImplementedError
 
+    def owner(self, array: Array) -> Any:
+        """What owns the array's memory, and is asked for its place: the array itself, or one that it is a view of."""
+        return array
+
+    def bytes_of(self, owner: Any) -> int:
+        """How many bytes an owner of memory has."""
+        return int(owner.nbytes)
+
     def from_numpy(self, array: np.ndarray[Any, Any]) -> Array:
         """A new array of this space's precision with values from the host."""
         raise NotImplementedError
@@ -183,6 +191,11 @@ class NumPySpace(Space):
         address = int(array.ctypes.data)
         dtype = _NAMES.get(array.dtype.str) or array.dtype.name  # which takes microseconds to make
         return Memory(address, dtype, array.shape, array.strides, array.nbytes, not array.flags.writeable)
+
+    def owner(self, array: Array) -> Any:
+        while isinstance(array.base, np.ndarray):
+            array = array.base
+        return array
 
     # Memory that keeps its size is not moved. Its address would take 0.8 microseconds, and this takes 0.03.
     place = staticmethod(attrgetter("nbytes"))  # type: ignore[assignment]

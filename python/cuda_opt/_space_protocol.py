@@ -93,6 +93,9 @@ class ProtocolSpace(Space):
         memory = memory_of(array, "an array")
         return memory.address, memory.needed
 
+    def bytes_of(self, owner: Array) -> int:
+        return memory_of(owner, "an array").needed
+
     def from_numpy(self, array: Any) -> Array:
         with self.within():
             return self.namespace.asarray(array.astype(self.dtype))

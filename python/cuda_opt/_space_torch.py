@@ -68,6 +68,9 @@ class TorchSpace(Space):
     def place(self, array: Array) -> Any:
         return array.data_ptr(), _bytes_of_storage(array)
 
+    def bytes_of(self, owner: Array) -> int:
+        return _bytes_of_storage(owner)
+
     def check(self, array: Any, what: str) -> None:
         if not isinstance(array, torch.Tensor):
             raise TypeError(f"{what} is a {name_of(array)}, but x0 is a torch tensor")

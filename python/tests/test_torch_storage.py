@@ -194,7 +194,7 @@ def test_storage_that_is_resized():
         for size in (0, 10, 5000):
             solver, arrays = started()
             storage(arrays[what]).resize_(size if not hasattr(arrays[what], "untyped_storage") else 8 * size)
-            with pytest.raises(ValueError, match=f"{what} has {8 * size} bytes at .*was given 400 bytes"):
+            with pytest.raises(ValueError, match=f"{what} has {8 * size} bytes of memory, .*was given 400 bytes"):
                 next(solver)
             solver.close()
 
