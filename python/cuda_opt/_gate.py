@@ -95,6 +95,6 @@ class Buffer:
 
     def refuse(self) -> NoReturn:
         raise ValueError(
-            f"{self.what} has {self._space.bytes_of(self.owner)} bytes of memory, but the solver was given {self._given} "
-            f"bytes at the address {self.address:#x}: the memory was resized or replaced"
+            f"{self.what} has {self._space.bytes_of(self.owner)} bytes of memory, but the solver was given "
+            f"{self._given} bytes at the address {self.address:#x}: the memory was resized or replaced"
         )

@@ -57,7 +57,9 @@ def stream_number(stream: Any) -> int:
         number = (protocol() if callable(protocol) else protocol)[1]
     if not isinstance(number, int):
         raise TypeError(f"stream is {stream!r}: it has to be a number, or a stream of torch or CuPy")
-    return integer(number, "stream", 65, 0)  # an address
+    if not 0 <= number < 2**64:
+        raise ValueError(f"stream is {number}: it has to be an address, from 0 to 2**64 - 1")
+    return number
 
 
 def integer(value: Any, what: str, bits: int = 64, least: int | None = None) -> int:

@@ -142,7 +142,8 @@ def pattern_search(
         if maxfun is not None:
             search["MAX_EVALUATIONS"] = maxfun
         points, values = space.empty(n, 2 * walks), space.empty(2 * walks)
-        addresses = search._lend(points, "the array of points", (n, 2 * walks)), search._lend(values, VALUES, (2 * walks,))
+        at_points = search._lend(points, "the array of points", (n, 2 * walks))
+        addresses = at_points, search._lend(values, VALUES, (2 * walks,))
         while (task := search._after(search._exclusively(library.cuda_opt_search_solve, *addresses), _ENDS)) > 0:
             batch = int(search["BATCH"])
             if callback is not None:

@@ -96,7 +96,7 @@ class Space:
         return array
 
     def scalar(self, array: Array) -> Any:
-        """An array of one double, as the user gets it to read: an array, or a number where its library has no doubles."""
+        """An array of one double, as the user reads it: an array, or a number where the library has no doubles."""
         return self.view(array)
 
     def own(self, array: Array) -> Array:

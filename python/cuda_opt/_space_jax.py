@@ -40,8 +40,8 @@ def check_precision(bits: int, what: str) -> None:
     """TypeError where JAX would compute in single precision what is to be computed in double precision."""
     if bits == 64 and not _has_doubles():
         raise TypeError(
-            f"{what} is to have elements of float64, but jax_enable_x64 is off and JAX computes in float32: switch it on "
-            "for the whole solve, or pass x0 as float32"
+            f"{what} is to have elements of float64, but jax_enable_x64 is off and JAX computes in float32: switch "
+            "it on for the whole solve, or pass x0 as float32"
         )
 
 

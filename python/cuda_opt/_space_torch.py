@@ -19,7 +19,8 @@ def _resolved(tensor: torch.Tensor) -> torch.Tensor:
 
 
 def _bytes_of_storage(tensor: torch.Tensor) -> int:
-    storage: Any = tensor.untyped_storage() if hasattr(tensor, "untyped_storage") else tensor.storage()  # torch 2, torch 1
+    of_torch_2: Any = getattr(tensor, "untyped_storage", None)
+    storage = of_torch_2() if of_torch_2 else tensor.storage()
     return int(storage.nbytes())
 
 

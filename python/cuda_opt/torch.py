@@ -208,8 +208,8 @@ class LBFGSB(torch.optim.Optimizer):
         if self._g._version == self._zeroed and not self._g.any():
             if all(parameter.grad is place for parameter, place in zip(self._parameters, self._places)):
                 raise RuntimeError(
-                    "the closure wrote no gradient of any parameter of this LBFGSB: its loss is of other parameters, as "
-                    "after load_state_dict(assign=True), which replaces them: make a new LBFGSB"
+                    "the closure wrote no gradient of any parameter of this LBFGSB: its loss is of other parameters, "
+                    "as after load_state_dict(assign=True), which replaces them: make a new LBFGSB"
                 )
 
     @torch.no_grad()
@@ -267,7 +267,8 @@ class LBFGSB(torch.optim.Optimizer):
         pickle the model together with it, so that the copy has the copied model's parameters. A log is not copied."""
         self._take_parameters()
         solver = self.solver
-        settings = {name: solver[name] for names in (INTEGERS, REALS) for name, key in names.items() if key < 120 or 200 <= key < 300}
+        keys = {**INTEGERS, **REALS}
+        settings = {name: solver[name] for name, key in keys.items() if key < 120 or 200 <= key < 300}
         checkpoint = solver.save() if solver["EVALUATIONS"] else None
         made = {"settings": settings, "history_size": solver["MEMORY"], "checkpoint": checkpoint}
         return {**super().__getstate__(), _CHECKPOINT: made}

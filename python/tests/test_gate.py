@@ -90,7 +90,7 @@ def test_streams():
 
     assert stream_number(2**64 - 1) == 2**64 - 1
     for stream in (2**64, -1, Stream()):
-        with pytest.raises(ValueError, match="stream is .*: it has to be an integer of at most 65 bits, and at least 0"):
+        with pytest.raises(ValueError, match="stream is .*: it has to be an address, from 0 to"):
             stream_number(stream)
 
 
