@@ -1,7 +1,6 @@
 """``minimize_batch``: many small problems at once, whose functions are evaluated together."""
 from __future__ import annotations
 
-import ctypes
 import math
 import threading
 from collections.abc import Callable, Mapping

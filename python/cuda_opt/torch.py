@@ -25,7 +25,9 @@ class LBFGSB(torch.optim.Optimizer):
 
     Parameters and gradients become views of one buffer each, which is what the solver works on: nothing is copied, on
     the host or on a CUDA device, and no call waits for the device but the solver's own. The closure has to be the same
-    function of the parameters each time: all of the data, no dropout.
+    function of the parameters each time: all of the data, no dropout. A parameter that other code has given other memory
+    (``parameter.data = ...``, ``vector_to_parameters``, a second optimizer) is taken back at the next step, with its
+    values. Copies and pickles of the model together with its optimizer go on where the original is.
 
     Parameters
     ----------
@@ -57,7 +59,10 @@ class LBFGSB(torch.optim.Optimizer):
     Raises
     ------
     TypeError, ValueError
-        parameters of different precision or on different devices, bounds of another shape, an argument out of range
+        parameters of different precision or on different devices, bounds of another shape, an argument out of range; at
+        a step, a parameter that has another precision, device or shape than before
+    RuntimeError
+        at a step, the closure has written no gradient of any parameter
     Error, OutOfMemory
         there is no CUDA device, or the workspace does not fit
     """

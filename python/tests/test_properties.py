@@ -4,7 +4,6 @@ within calls, threads, fork, pickling and the interpreter's exit.
 A run draws the same examples each time. CUDA_OPT_TEST_EXAMPLES=N draws N new ones for each property instead; a failure
 prints what repeats it."""
 import copy
-import importlib.util
 import math
 import os
 import pickle
@@ -19,6 +18,8 @@ pytest.importorskip("hypothesis")
 from hypothesis import HealthCheck, assume, given, note, settings  # noqa: E402
 from hypothesis import strategies as st  # noqa: E402
 
+from any_arrays import LIBRARIES, library, plain_arrays  # noqa: E402
+
 import cuda_opt  # noqa: E402
 from cuda_opt import Bounds, Solver, Task  # noqa: E402
 
@@ -30,62 +31,6 @@ FEW = settings(max_examples=max(6, EXAMPLES // 20))  # for what takes a process,
 
 # What a wrong call may raise; anything else, and a crash all the more, is a fault.
 REFUSED = (TypeError, ValueError, cuda_opt.Error)
-DTYPES = ["f8", "f4", "f2", ">f8", ">f4", "i8", "i4", "u1", "?", "c16", "c8", "O", "U3", "M8[s]"]
-
-
-class NumPy:
-    name = "numpy"
-
-    def array(self, values):
-        return values
-
-    def values(self, array):
-        return np.asarray(array)
-
-
-class Torch:
-    name = "torch"
-
-    def __init__(self):
-        self.torch = pytest.importorskip("torch")
-
-    def array(self, values):
-        dtype = getattr(self.torch, values.dtype.name, None)
-        assume(dtype is not None and values.dtype.isnative and values.dtype.kind in "fiubc")
-        base = self.torch.tensor(np.ravel(values.copy()).tolist(), dtype=dtype).reshape(values.shape)
-        if values.ndim == 1 and len(values) and values.strides[0] == 2 * values.itemsize:
-            spread = self.torch.zeros(2 * len(values), dtype=dtype)
-            spread[::2] = base
-            return spread[::2]
-        return base
-
-    def values(self, array):
-        return np.array(array.tolist(), str(array.dtype).removeprefix("torch."))
-
-
-class Jax:
-    name = "jax"
-
-    def __init__(self):
-        self.jax = pytest.importorskip("jax")
-
-    def array(self, values):
-        assume(values.dtype.kind in "fiubc" and values.dtype.isnative)
-        module = self.jax if hasattr(self.jax, "enable_x64") else self.jax.experimental
-        with module.enable_x64(True):
-            return self.jax.numpy.array(values)
-
-    def values(self, array):
-        return np.array(array)
-
-
-def library(name):
-    if name != "numpy" and importlib.util.find_spec(name) is None:
-        pytest.skip(f"there is no {name}")
-    return {"numpy": NumPy, "torch": Torch, "jax": Jax}[name]()
-
-
-LIBRARIES = pytest.mark.parametrize("name", ["numpy", "torch", "jax"])
 
 
 @pytest.fixture(autouse=True)
@@ -101,50 +46,16 @@ def x64(request):
     jax.config.update("jax_enable_x64", before)
 
 
-@st.composite
-def plain_arrays(draw, dtypes=DTYPES, most_axes=3):
-    """NumPy arrays of any of these dtypes, of few elements, with any strides: views forwards, backwards, spread,
-    transposed, repeated, misaligned or read-only."""
-    dtype = np.dtype(draw(st.sampled_from(dtypes)))
-    shape = tuple(draw(st.lists(st.integers(0, 4), max_size=most_axes)))
-    array = np.zeros(tuple(2 * length for length in shape), dtype)
-    if dtype.kind in "fiub":
-        array[...] = np.arange(array.size).reshape(array.shape) % 5
-    array = array[(*(slice(0, 2 * length, 2) for length in shape), ...)]
-    how = draw(st.sampled_from(["spread", "contiguous", "backwards", "transposed", "repeated", "misaligned", "fixed"]))
-    if how == "contiguous":
-        array = np.ascontiguousarray(array).reshape(shape)
-    elif how == "backwards" and shape:
-        array = array[::-1]
-    elif how == "transposed":
-        array = array.T
-    elif how == "repeated" and shape:
-        array = np.broadcast_to(np.zeros((), dtype), shape)
-    elif how == "misaligned" and dtype.kind in "fiuc":
-        memory = np.zeros(array.size * dtype.itemsize + 1, np.uint8)[1:]
-        array = memory.view(dtype).reshape(shape)
-    elif how == "fixed":
-        array = np.array(array)
-        array.flags.writeable = False
-    return array
-
-
 def box_of(n):
     numbers = st.floats(-3, 3, width=32)
     pairs = st.tuples(numbers, numbers).map(sorted)
     return st.lists(pairs, min_size=n, max_size=n)
 
 
-def parabola(library, calls=None):
-    """sum (x_i - 1)^2 / 2 for arrays of a library."""
-
-    def fun(x):
-        if calls is not None:
-            calls.append(1)
-        g = x - 1
-        return (g * g).sum() / 2, g
-
-    return fun
+def parabola(x):
+    """sum (x_i - 1)^2 / 2 for arrays of any library."""
+    g = x - 1
+    return (g * g).sum() / 2, g
 
 
 @LIBRARIES
@@ -156,7 +67,7 @@ def test_any_array_as_x0(name, data):
     x0 = lib.array(values)
     before = pickle.dumps(values)
     try:
-        result = cuda_opt.minimize(parabola(lib), x0)
+        result = cuda_opt.minimize(parabola, x0)
     except REFUSED as refused:
         assert str(refused) and "\n" not in str(refused)
     else:
@@ -196,7 +107,7 @@ def test_any_array_as_gradient_bound_or_vector(name, data):
         else:
             x, limit = lib.values(result.x), np.asarray(values, float)
             assert (x >= limit if bounds.ub is None else x <= limit).all()
-    h = cuda_opt.minimize(parabola(lib), x0).hess_inv
+    h = cuda_opt.minimize(parabola, x0).hess_inv
     try:
         product = getattr(h, "_inverse", h) @ array
     except (*REFUSED, ArithmeticError) as refused:
@@ -239,7 +150,7 @@ def test_every_point_lies_in_the_box(name, data):
 
     def fun(x):
         points.append(lib.values(x).copy())
-        return parabola(lib)(x)
+        return parabola(x)
 
     result = cuda_opt.minimize(fun, lib.array(start), bounds=bounds, options={"gtol": 1e-6, "ftol": 0})
     assert all((lower <= x).all() and (x <= upper).all() for x in points)
@@ -326,7 +237,6 @@ def test_exceptions_come_out_of_any_call(name, data):
                 raise exception
 
     x0 = lib.array(np.full(3, 7.0))
-    fun = parabola(lib)
     alive = []
 
     def run():
@@ -335,10 +245,10 @@ def test_exceptions_come_out_of_any_call(name, data):
         solver.set_log(lambda line: count("log"))
         for _ in solver:
             count("fun")
-            solver.f, solver.g = fun(solver.x)
+            solver.f, solver.g = parabola(solver.x)
 
     for solve in (run, lambda: cuda_opt.minimize(
-            lambda x: (count("fun"), fun(x)[0])[1], x0, jac=lambda x: (count("jac"), fun(x)[1])[1],
+            lambda x: (count("fun"), parabola(x)[0])[1], x0, jac=lambda x: (count("jac"), parabola(x)[1])[1],
             callback=lambda x: count("callback"))):
         calls.clear()
         try:
@@ -347,7 +257,7 @@ def test_exceptions_come_out_of_any_call(name, data):
             assert raised is exception and len(calls) == k + 1
         else:
             assert len(calls) <= k
-    assert cuda_opt.minimize(fun, x0).success
+    assert cuda_opt.minimize(parabola, x0).success
     alive[0].close()
 
 
