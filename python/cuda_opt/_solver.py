@@ -219,5 +219,7 @@ class Solver(Handle):
         next step yields the task of the save again. Bounds have to be as they were.
 
         Raises ImproperInput where it is no whole, undamaged checkpoint of such a solve."""
+        if not isinstance(checkpoint, bytes):  # ctypes would take a str, as other bytes
+            checkpoint = memoryview(checkpoint).tobytes()
         self._check(self._exclusively(self._function("load"), checkpoint, len(checkpoint), *self._arguments))
         self.status = None

@@ -25,7 +25,7 @@ class LBFGSB(torch.optim.Optimizer):
 
     Parameters and gradients become views of one buffer each, which is what the solver works on: nothing is copied, on
     the host or on a CUDA device, and no call waits for the device but the solver's own. The closure has to be the same
-    function of the parameters each time: all of the data, no dropout. A parameter that other code has given other memory
+    function of the parameters each time: all of the data, no dropout. A parameter that other code has given new memory
     (``parameter.data = ...``, ``vector_to_parameters``, a second optimizer) is taken back at the next step, with its
     values. Copies and pickles of the model together with its optimizer go on where the original is.
 

@@ -9,6 +9,7 @@ import os
 import pickle
 import subprocess
 import sys
+import tempfile
 import threading
 
 import numpy as np
@@ -17,12 +18,15 @@ import pytest
 pytest.importorskip("hypothesis")
 from hypothesis import HealthCheck, assume, given, note, settings  # noqa: E402
 from hypothesis import strategies as st  # noqa: E402
+from hypothesis.configuration import set_hypothesis_home_dir  # noqa: E402
 
 from any_arrays import LIBRARIES, library, plain_arrays  # noqa: E402
 
 import cuda_opt  # noqa: E402
 from cuda_opt import Bounds, Solver, Task  # noqa: E402
 
+HOME = tempfile.TemporaryDirectory()  # of Hypothesis's own files, which the tree is not to have
+set_hypothesis_home_dir(HOME.name)
 EXAMPLES = int(os.environ.get("CUDA_OPT_TEST_EXAMPLES", 0))
 settings.register_profile("cuda_opt", max_examples=EXAMPLES or 50, derandomize=not EXAMPLES, deadline=None,
                           database=None, print_blob=True, suppress_health_check=list(HealthCheck))
