@@ -14,7 +14,6 @@ from ._gate import Buffer
 from ._library import Error, LogFunction, error, library
 from ._space import Space, number
 
-
 # At the interpreter's exit this is how long the steps of daemon threads are waited for, in seconds.
 EXIT_PATIENCE = 5.0
 _handles: weakref.WeakSet[Handle] = weakref.WeakSet()
@@ -87,12 +86,12 @@ class Handle:
         self._space = space
         self._turn = threading.RLock()  # one thread's calls at a time, and from the log's function its own
         self._buffers: list[Buffer] = []  # whose addresses the library keeps
-        _sleep_if_exiting()
         with space.within():
             code = create(ctypes.byref(self._handle), *arguments, space.backend)
         self._finalizer = weakref.finalize(self, _destroy, self._handle, space.stream_owner)
         self._finalizer.atexit = False  # a daemon thread may be in a step then
         _handles.add(self)
+        _sleep_if_exiting()  # now, for no handle to be made behind the back of what takes all turns
         self._log: Any = None
         # What the user's log is, what it has raised, and whether it is at work: lists, for its callback to share.
         self._write: list[Callable[[str], Any]] = []

@@ -22,7 +22,7 @@ from ._gate import Memory, admit, wrong_shape
 from ._space import INDICES, Array, Space, bits_of, name_of, number
 
 
-def _complete(array: Any, what: str = "an array") -> Array:
+def _complete(array: Any, what: str = "an array of the solver") -> Array:
     """The array, when its values are there; TypeError where it has none, since JAX is tracing."""
     if isinstance(array, jax.core.Tracer):
         raise TypeError(
