@@ -183,7 +183,7 @@ class Handle:
 
         if self._log is None:  # one for all functions: it may be at work when it is given another
             self._log = LogFunction(line_written)
-        self._check(library.cuda_opt_set_log(self._handle, self._log if write else LogFunction(), None))
+        self._check(self._exclusively(library.cuda_opt_set_log, self._log if write else LogFunction(), None))
         functions[:] = [write] if write else []
 
     def request_stop(self) -> None:

@@ -247,7 +247,8 @@ def test_other_threads_do_not_enter_a_step():
 
     def meddle():
         inside.wait(20)
-        for call in (solver.close, solver.step, solver.reset, solver.save, solver.metric, lambda: solver.load(b"")):
+        for call in (solver.close, solver.step, solver.reset, solver.save, solver.metric, lambda: solver.load(b""),
+                     lambda: solver.set_log(None)):
             try:
                 call()
             except RuntimeError as error:
@@ -263,7 +264,7 @@ def test_other_threads_do_not_enter_a_step():
         solver.f, solver.g = float((solver.x**4).sum()), 4 * solver.x**3
     thread.join()
     assert raised[0].startswith("close() was called while another thread is in a step")
-    assert len(raised) == 6 and all("another thread is in a step of this Solver" in one for one in raised[1:])
+    assert len(raised) == 7 and all("another thread is in a step of this Solver" in one for one in raised[1:])
     assert solver.status is cuda_opt.Task.STOPPED and len(done) == 1
     solver.close()
 
