@@ -1,7 +1,6 @@
 """``minimize_batch``: many small problems at once, whose functions are evaluated together."""
 from __future__ import annotations
 
-import ctypes
 import math
 import threading
 from collections.abc import Callable, Mapping
@@ -9,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ._bounds import batch_limits_of
+from ._bounds import SIDES, batch_limits_of
 from ._constants import BATCH_CODE, ENDS, INTEGERS, LIMITS, REALS, Task
 from ._handle import Handle, integer, stream_number
 from ._library import error, library
@@ -45,15 +44,21 @@ class Batch(Handle):
         pairs = integer(m, "the number of correction pairs m", 32)
         super().__init__(self._function("create_batch"), space, self.n, self.count, pairs)
         try:
+            shape = (self.count, self.n)
+            self._addresses = [
+                self._lend(self.x, "x0", shape),
+                self._lend(self.f, OBJECTIVES, (self.count,), double=True),
+                self._lend(self.g, GRADIENTS, shape),
+            ]
             self._set_bounds()
             self["BATCH_PACKED"] = 1
             if diagonal:
-                self._check(self._function("batch_set_diagonal")(self._handle, space.pointer(self.h)))
+                address = self._lend(self.h, DIAGONALS, (self.count, self.n))
+                self._check(self._function("batch_set_diagonal")(self._handle, address))
                 self["DIAGCO"] = 1
         except BaseException:
             self.close()
             raise
-        self._arguments = [ctypes.c_void_p(space.pointer(array)) for array in (self.x, self.f, self.g)]
 
     def _function(self, name: str) -> Callable[..., int]:
         """The library's function for the precision."""
@@ -61,15 +66,20 @@ class Batch(Handle):
         return function
 
     def _set_bounds(self) -> None:
-        numbers = [side if isinstance(side, float) else none for side, none in zip(self._limits, (-math.inf, math.inf))]
-        arrays = [None if isinstance(side, float) else self._space.pointer(side) for side in self._limits]
-        for_each = any(not isinstance(side, float) and len(side.shape) == 2 for side in self._limits)
+        numbers, arrays, for_each = [-math.inf, math.inf], [0, 0], False  # no array: NULL
+        for side, limit in enumerate(self._limits):
+            if isinstance(limit, float):
+                numbers[side] = limit
+                continue
+            for_each = len(limit.shape) == 2
+            shape = (self.count, self.n) if for_each else (self.n,)
+            arrays[side] = self._lend(limit, SIDES[side], shape, written=False)
         self._check(self._function("set_uniform_bounds")(self._handle, *numbers))
         self._check(self._function("batch_set_bounds" if for_each else "set_bounds")(self._handle, *arrays))
 
     def step(self) -> int:
         """EVALUATE_BATCH, or how the batch has ended."""
-        return self._after(self._function("batch_solve")(self._handle, *self._arguments), _BATCH_ENDS)
+        return self._after(self._exclusively(self._function("batch_solve"), *self._addresses), _BATCH_ENDS)
 
     def evaluate(self, fun: Callable[..., Any], jac: Any, indices: bool, args: tuple[Any, ...]) -> None:
         """Put f and g of the active problems in their places, and their diagonals, if there are any."""
@@ -103,14 +113,16 @@ class Batch(Handle):
         self._check(library.cuda_opt_batch_get_real(self._handle, REALS[name], values.ctypes.data))
         return values
 
-    def never_evaluated(self, problem: int) -> None:
-        """Say so in f and g, which are as they were: NaN."""
-        element = self._space.bits // 8
-        nan = np.full(self.n, math.nan, f"f{element}")
-        for array, size in ((self.f, 8), (self.g, element * self.n)):
-            values = nan if array is self.g else np.array(math.nan)
-            to = self._space.pointer(array) + size * problem
-            self._check(library.cuda_opt_copy_in(self._handle, to, values.ctypes.data, size))
+    def never_evaluated(self, problems: np.ndarray[Any, Any]) -> None:
+        """Say so in f and g of these problems, in ascending order, which are as they were: NaN. All that lies between
+        the first and the last goes through host memory, in one copy each way."""
+        first, last = int(problems[0]), int(problems[-1]) + 1
+        element = f"f{self._space.bits // 8}"
+        for argument, rows in ((1, np.empty(last - first)), (2, np.empty((last - first, self.n), element))):
+            address = self._addresses[argument] + first * rows.strides[0]
+            self._check(self._exclusively(library.cuda_opt_copy_out, rows.ctypes.data, address, rows.nbytes))
+            rows[problems - first] = math.nan
+            self._check(self._exclusively(library.cuda_opt_copy_in, address, rows.ctypes.data, rows.nbytes))
 
     def message_of(self, problem: int) -> str:
         """The library's sentence on how one of the problems, which is there, has ended."""
@@ -151,8 +163,8 @@ def _result(batch: Batch, task: int, rounds: int) -> Any:
     if improper.size == batch.count:
         raise error(Task.IMPROPER_INPUT, batch.message_of(0))
     norms[improper] = math.nan
-    for problem in improper:
-        batch.never_evaluated(int(problem))
+    if improper.size:
+        batch.never_evaluated(improper)
     limits = np.isin(codes, [int(limit) for limit in LIMITS])
     return new_result(
         x=batch._space.own(batch.x),

@@ -29,6 +29,7 @@ class Bounds:
     ub: Any = math.inf
 
 
+SIDES = ("the lower bound", "the upper bound")
 Limit = Union[float, Array]  # one number for all variables, or an array of the space
 
 
@@ -59,7 +60,14 @@ def _side(limit: Any, none: float, n: int, space: Space, what: str, count: int |
     return taken
 
 
+def _is_device_array(value: Any) -> bool:
+    """An array of another library than NumPy: torch, JAX, CuPy, ..."""
+    return not isinstance(value, (np.ndarray, np.generic)) and hasattr(value, "shape") and len(value.shape) > 0
+
+
 def _from_pairs(pairs: Any, n: int) -> Bounds:
+    if isinstance(pairs, (tuple, list)) and len(pairs) == 2 and any(map(_is_device_array, pairs)):
+        return Bounds(*pairs)  # also where n is 2: SciPy, whose pairs have a variable each, has no such arrays
     if not isinstance(pairs, (Sequence, np.ndarray, zip)):
         raise TypeError(f"bounds is a {name_of(pairs)}: it has to be Bounds, or pairs (lower, upper)")
     rows = pairs if isinstance(pairs, np.ndarray) and pairs.dtype.kind in "fiu" else list(pairs)
@@ -103,6 +111,6 @@ def _sides(bounds: Any, n: int, space: Space, count: int | None) -> tuple[Limit,
     if not hasattr(bounds, "lb") or not hasattr(bounds, "ub"):
         bounds = _from_pairs(bounds, n)
     return (
-        _side(bounds.lb, -math.inf, n, space, "the lower bound", count),
-        _side(bounds.ub, math.inf, n, space, "the upper bound", count),
+        _side(bounds.lb, -math.inf, n, space, SIDES[0], count),
+        _side(bounds.ub, math.inf, n, space, SIDES[1], count),
     )

@@ -2,7 +2,9 @@
 from __future__ import annotations
 
 import ctypes
-from typing import Any, NamedTuple
+from typing import Any
+
+from ._gate import Memory
 
 HOST, CUDA, CUDA_HOST, CUDA_MANAGED = 1, 2, 3, 13  # kinds of device memory that a capsule names
 
@@ -26,26 +28,13 @@ _get_pointer = ctypes.pythonapi.PyCapsule_GetPointer
 _get_pointer.restype, _get_pointer.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_char_p]
 
 
-class Memory(NamedTuple):
-    """An array's memory: the address of its first element, its shape, and whether its elements lie side by side."""
-
-    address: int
-    dtype: str
-    shape: tuple[int, ...]
-    contiguous: bool
-    read_only: bool = False
-
-
 def memory_of(array: Any) -> Memory:
     """The memory of an array that offers ``__dlpack__``; it stays the array's."""
     capsule = array.__dlpack__()
     tensor = ctypes.cast(_get_pointer(capsule, b"dltensor"), ctypes.POINTER(_Tensor)).contents
     shape = tuple(tensor.shape[axis] for axis in range(tensor.ndim))
-    strides = tuple(tensor.strides[axis] for axis in range(tensor.ndim)) if tensor.strides else None
-    expected, side_by_side = 1, True
-    for axis in reversed(range(tensor.ndim)):
-        if strides and shape[axis] > 1 and strides[axis] != expected:
-            side_by_side = False
-        expected *= shape[axis]
+    element = tensor.bits // 8
+    strides = tuple(tensor.strides[axis] * element for axis in range(tensor.ndim)) if tensor.strides else None
     kind = {0: "int", 1: "uint", 2: "float", 5: "complex"}.get(tensor.code, "unknown")
-    return Memory((tensor.data or 0) + tensor.byte_offset, f"{kind}{tensor.bits}", shape, side_by_side)
+    device = (tensor.device_type, tensor.device_id)
+    return Memory((tensor.data or 0) + tensor.byte_offset, f"{kind}{tensor.bits}", shape, strides, device=device)

@@ -1,43 +1,80 @@
 """A handle of the library: settings and results by name, failures as exceptions, memory freed with it."""
 from __future__ import annotations
 
+import atexit
 import ctypes
+import os
+import threading
 import weakref
 from collections.abc import Callable, Iterable
 from typing import Any
 
 from ._constants import INTEGERS, REALS, Task
+from ._gate import Buffer
 from ._library import Error, LogFunction, error, library
 from ._space import Space, number
+
+# At the interpreter's exit this is how long the steps of daemon threads are waited for, in seconds.
+EXIT_PATIENCE = 5.0
+_handles: weakref.WeakSet[Handle] = weakref.WeakSet()
+_exiting = False
 
 
 def _destroy(handle: ctypes.c_void_p, stream_owner: Any) -> None:
     library.cuda_opt_destroy(ctypes.byref(handle))
 
 
+@atexit.register
+def _keep_daemon_threads_out() -> None:
+    """Take the turn of every handle, for good: when the interpreter is gone, no daemon thread is within the library,
+    from which it could not return, nor call a log function. Nothing is freed: the operating system does that."""
+    global _exiting
+    _exiting = True
+    for handle in list(_handles):
+        if not handle._turn.acquire(blocking=False):
+            library.cuda_opt_request_stop(handle._handle)
+            handle._turn.acquire(timeout=EXIT_PATIENCE)
+
+
+def _sleep_if_exiting() -> None:
+    """A daemon thread that outlives the interpreter does no more; Python 3.14 stops such threads in the same way."""
+    if _exiting and threading.current_thread().daemon:
+        threading.Event().wait()
+
+
+os.register_at_fork(after_in_child=_handles.clear)  # threads that are in a step of the parent's are not here
+
+
 def stream_number(stream: Any) -> int:
     """A cudaStream_t as a number, of a stream of torch, CuPy or any library with ``__cuda_stream__``."""
-    if isinstance(stream, int):
-        return stream
+    number = stream
     for attribute in ("cuda_stream", "ptr"):
         if isinstance(value := getattr(stream, attribute, None), int):
-            return value
-    if hasattr(stream, "__cuda_stream__"):
+            number = value
+    if not isinstance(number, int) and hasattr(stream, "__cuda_stream__"):
         protocol = stream.__cuda_stream__
-        return int((protocol() if callable(protocol) else protocol)[1])
-    raise TypeError(f"stream is {stream!r}: it has to be a number, or a stream of torch or CuPy")
+        number = (protocol() if callable(protocol) else protocol)[1]
+    if not isinstance(number, int):
+        raise TypeError(f"stream is {stream!r}: it has to be a number, or a stream of torch or CuPy")
+    if not 0 <= number < 2**64:
+        raise ValueError(f"stream is {number}: it has to be an address, from 0 to 2**64 - 1")
+    return number
 
 
-def integer(value: Any, what: str, bits: int = 64) -> int:
-    """An integer as the library takes it, of so many bits; ValueError for what is none. ctypes drops the bits above."""
+def integer(value: Any, what: str, bits: int = 64, least: int | None = None) -> int:
+    """An integer as the library takes it, of so many bits; ValueError for what is none. ctypes drops the bits above.
+    Every integer that comes from the user passes through here."""
     try:
         whole = int(value)
         if whole == value and abs(whole) < 2 ** (bits - 1):
+            if least is not None and whole < least:
+                raise ValueError
             return whole
     except (TypeError, ValueError, OverflowError):
         pass
     shown = repr(value) if isinstance(value, str) else value
-    raise ValueError(f"{what} is {shown}: it has to be an integer of at most {bits} bits")
+    smallest = "" if least is None else f", and at least {least}"
+    raise ValueError(f"{what} is {shown}: it has to be an integer of at most {bits} bits{smallest}")
 
 
 class Handle:
@@ -47,9 +84,14 @@ class Handle:
     def __init__(self, create: Callable[..., int], space: Space, *arguments: int) -> None:
         self._handle = ctypes.c_void_p()
         self._space = space
+        self._turn = threading.RLock()  # one thread's calls at a time, and from the log's function its own
+        self._buffers: list[Buffer] = []  # whose addresses the library keeps
         with space.within():
             code = create(ctypes.byref(self._handle), *arguments, space.backend)
         self._finalizer = weakref.finalize(self, _destroy, self._handle, space.stream_owner)
+        self._finalizer.atexit = False  # a daemon thread may be in a step then
+        _handles.add(self)
+        _sleep_if_exiting()  # now, for no handle to be made behind the back of what takes all turns
         self._log: Any = None
         # What the user's log is, what it has raised, and whether it is at work: lists, for its callback to share.
         self._write: list[Callable[[str], Any]] = []
@@ -62,6 +104,25 @@ class Handle:
         except Error:
             self.close()
             raise
+
+    def _lend(self, array: Any, what: str, shape: Any, *, double: bool = False, written: bool = True) -> int:
+        """The address of an array that the library is to keep: it is verified in each step from now on."""
+        buffer = Buffer(self._space, array, what, shape, double=double, written=written)
+        self._buffers.append(buffer)
+        return buffer.address
+
+    def _exclusively(self, function: Callable[..., int], *arguments: Any) -> int:
+        """A call that uses the workspace and the arrays: they are verified, and no other thread makes one meanwhile."""
+        if not self._turn.acquire(False):
+            _sleep_if_exiting()
+            raise RuntimeError(f"another thread is in a step of this {type(self).__name__}: a handle is one thread's")
+        try:
+            for buffer in self._buffers:
+                if buffer.place_of(buffer.owner) != buffer.place:
+                    buffer.refuse()
+            return function(self._handle, *arguments)
+        finally:
+            self._turn.release()
 
     def _check(self, code: int) -> int:
         if code < 0:
@@ -123,7 +184,7 @@ class Handle:
 
         if self._log is None:  # one for all functions: it may be at work when it is given another
             self._log = LogFunction(line_written)
-        self._check(library.cuda_opt_set_log(self._handle, self._log if write else LogFunction(), None))
+        self._check(self._exclusively(library.cuda_opt_set_log, self._log if write else LogFunction(), None))
         functions[:] = [write] if write else []
 
     def _failure_of_log(self) -> Callable[[BaseException], object]:
@@ -149,10 +210,18 @@ class Handle:
         return code
 
     def close(self) -> None:
-        """Free the workspace now. Arrays stay; the object is of no use afterwards. Not for the log's function."""
-        if self._writing:
-            raise RuntimeError("close() was called by the log's function, in a step: request_stop() ends it")
-        self._finalizer()
+        """Free the workspace now. Arrays stay; the object is of no use afterwards. Not for the log's function, and
+        not for another thread during a step: RuntimeError."""
+        if not self._turn.acquire(blocking=False):
+            _sleep_if_exiting()
+            raise RuntimeError("close() was called while another thread is in a step: request_stop() ends it")
+        try:
+            if self._writing:
+                raise RuntimeError("close() was called by the log's function, in a step: request_stop() ends it")
+            self._finalizer()
+            self._buffers.clear()
+        finally:
+            self._turn.release()
 
     def __reduce__(self) -> tuple[Any, ...]:
         raise TypeError(f"a {type(self).__name__} is neither copied nor pickled; Solver.save() gives a checkpoint")

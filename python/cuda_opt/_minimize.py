@@ -134,9 +134,10 @@ def _run(solver: Solver, evaluate: Callable[[], None], report: Callable[[], Any]
         task = after()
         if task == 1:  # Task.EVALUATE_FG, without looking it up each time
             evaluate()
-        elif task == Task.NEW_ITERATE and report:
+        elif task == Task.NEW_ITERATE:
             try:
-                report()
+                if report:
+                    report()
             except StopIteration:
                 solver.request_stop()
         else:
@@ -178,7 +179,8 @@ def minimize(
         True, the default: fun returns the gradient as well. Else ``jac(x, *args)`` does. There are no finite
         differences.
     bounds : Bounds, scipy.optimize.Bounds, sequence of pairs (lower, upper), or None
-        Default: none.
+        Default: none. A tuple or list of two arrays of torch, JAX or CuPy has the lower and the upper bounds of all
+        variables, but two NumPy arrays are, as in SciPy, the pairs of two variables.
     callback : callable
         Called at each iterate: ``callback(intermediate_result=...)`` with ``x``, ``fun`` and ``nit`` where that is the
         parameter's name, else ``callback(x)``; x is a copy. ``StopIteration`` ends the solve, with its best iterate.

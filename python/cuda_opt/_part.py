@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from ._handle import integer
 from ._library import library
 
 Gather = Callable[[Any, Any], Any]
@@ -39,6 +40,7 @@ class Part:
     def even(cls, rank: int, ranks: int, n: int, gather: Gather) -> tuple[Part, int]:
         """As even a cut as segments allow, and how many variables the part has: then the bits of a solve
         are the same on any number of ranks."""
+        rank, ranks, n = integer(rank, "rank"), integer(ranks, "ranks", 32, 1), integer(n, "n of the part")
         segments = library.cuda_opt_segments(n)
         first, end = (library.cuda_opt_segment(n, segments * r // ranks) for r in (rank, rank + 1))
         return cls(rank, ranks, first, n, gather), end - first

@@ -79,13 +79,12 @@ class InverseHessian:
     def _solve(self, x: Array, f: Array, g: Array, target: float) -> int:
         """From x with f and g on to the next task: the end where f is below the target, else the first trial point."""
         solver = self._solver
-        pointer, step = solver._space.pointer, solver._function("solve")
+        admitted, step = solver._space.admitted, solver._function("solve")
         self._begin()
         solver["F_TARGET"] = target
+        addresses = admitted(x, "x", x.shape), admitted(f, "f", f.shape, double=True), admitted(g, "v", x.shape)
         for _ in range(2):
-            task = solver._after(
-                step(solver._handle, pointer(x), pointer(f), pointer(g)), {Task.CONVERGED, Task.NOT_FINITE}
-            )
+            task = solver._after(solver._exclusively(step, *addresses), {Task.CONVERGED, Task.NOT_FINITE})
         return task
 
     def matvec(self, v: Array) -> Array:
@@ -98,8 +97,6 @@ class InverseHessian:
         ArithmeticError
             the pairs differ so much in scale that H v is lost in rounding errors, and H with it
         """
-        if self._pairs == 0:
-            return self._solver._space.copy_of(v)
         with self._one_at_a_time:
             return self._product(v)
 
@@ -108,6 +105,8 @@ class InverseHessian:
         x, f, g = self._arrays(v)
         if self._solve(x, f, g, math.inf) == Task.NOT_FINITE:
             raise ValueError("v has elements that are NaN or infinite")
+        if self._pairs == 0:
+            return space.own(g)  # H is the identity matrix
         # At x = 0 with the gradient v, the first trial point of the memory's own direction is -H v. Its squares and its
         # elements as HISTORY_BITS has them stay in the range of numbers where v is of the size of 1.
         most = 120 if space.bits == 32 else 1000

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ._bounds import Bounds, limits_of
+from ._bounds import SIDES, Bounds, limits_of
 from ._constants import LIMITS, Task
 from ._handle import Handle, integer, stream_number
 from ._library import library
@@ -127,13 +127,14 @@ def pattern_search(
         raise ValueError(f"keep is {keep}: it has to be at least 1")
     search = Handle(library.cuda_opt_create_search, space, n, walks)
     try:
-        search._check(library.cuda_opt_set_bounds(search._handle, space.pointer(lower), space.pointer(upper)))
+        sides = (search._lend(side, what, (n,), written=False) for side, what in zip((lower, upper), SIDES))
+        search._check(library.cuda_opt_set_bounds(search._handle, *sides))
         if steps is not None:
             first = as_array(steps)
             first = space.from_numpy(first) if isinstance(first, np.ndarray) else space.take(first, "steps")
             if one_axis(first, "steps") != n:
                 raise ValueError(f"steps has {one_axis(first, 'steps')} elements, but the bounds have {n}")
-            search._check(library.cuda_opt_search_set_steps(search._handle, space.pointer(first)))
+            search._check(library.cuda_opt_search_set_steps(search._handle, space.admitted(first, "steps", (n,))))
         settings = {"SEARCH_SEED": seed, "AT_SMALLEST_STEP": _AT_SMALLEST_STEP[at_smallest_step]}
         search.set({**settings, **(options or {})}.items())
         if maxiter is not None:
@@ -141,8 +142,9 @@ def pattern_search(
         if maxfun is not None:
             search["MAX_EVALUATIONS"] = maxfun
         points, values = space.empty(n, 2 * walks), space.empty(2 * walks)
-        arguments = search._handle, space.pointer(points), space.pointer(values)
-        while (task := search._after(library.cuda_opt_search_solve(*arguments), _ENDS)) > 0:
+        at_points = search._lend(points, "the array of points", (n, 2 * walks))
+        addresses = at_points, search._lend(values, VALUES, (2 * walks,))
+        while (task := search._after(search._exclusively(library.cuda_opt_search_solve, *addresses), _ENDS)) > 0:
             batch = int(search["BATCH"])
             if callback is not None:
                 progress = {"fun": search["F"], "nit": search["ITERATIONS"], "nfev": search["EVALUATIONS"]}

@@ -3,12 +3,11 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Callable, Iterable, Iterator
-from functools import partial
 from typing import Any
 
 import numpy as np
 
-from ._bounds import limits_of
+from ._bounds import SIDES, limits_of
 from ._constants import ENDS, Task
 from ._handle import TASKS, Handle, integer, stream_number
 from ._library import library
@@ -93,21 +92,28 @@ class Solver(Handle):
         self._single = space.bits == 32
         create = library.cuda_opt_create_f32 if self._single else library.cuda_opt_create
         pairs = integer(m, "the number of correction pairs m", 32)
-        super().__init__(create, space, part.n if part else self.n, pairs)
+        super().__init__(create, space, integer(part.n, "n of the part") if part else self.n, pairs)
         self._part = part
         self.status: Task | None = None
         self._f, self._g = space.empty(double=True), space.empty(self.n)
-        self._arguments = [ctypes.c_void_p(space.pointer(array)) for array in (self._x, self._f, self._g)]
-        self._step = partial(self._function("solve"), self._handle, *self._arguments)
         self.diagonal: Array = None
         try:
+            shape = (self.n,)
+            self._arguments = [
+                ctypes.c_void_p(self._lend(self._x, "x0", shape)),
+                ctypes.c_void_p(self._lend(self._f, OBJECTIVE, (), double=True)),
+                ctypes.c_void_p(self._lend(self._g, GRADIENT, shape)),
+            ]
+            self._solve = self._function("solve")
             if part:
-                place = (part.rank, part.ranks, part.first, self.n)
+                rank, ranks = integer(part.rank, "rank", 32), integer(part.ranks, "ranks", 32)
+                place = (rank, ranks, integer(part.first, "first of the part"), self.n)
                 self._check(library.cuda_opt_set_ranks(self._handle, *place))
             self._set_bounds()
             if diagonal:
                 self.diagonal = space.empty(self.n)
-                self._check(self._function("set_diagonal")(self._handle, space.pointer(self.diagonal)))
+                address = self._lend(self.diagonal, "the diagonal", shape)
+                self._check(self._function("set_diagonal")(self._handle, address))
                 self["DIAGCO"] = 1
             self.set(settings.items())
         except BaseException:
@@ -120,13 +126,15 @@ class Solver(Handle):
         return function
 
     def _set_bounds(self) -> None:
-        numbers = [limit if isinstance(limit, float) else none for limit, none in self._limits()]
-        arrays = [None if isinstance(limit, float) else self._space.pointer(limit) for limit, _ in self._limits()]
+        self._buffers[:] = [buffer for buffer in self._buffers if buffer.what not in SIDES]
+        numbers, addresses = [-np.inf, np.inf], [0, 0]  # no array: NULL
+        for side, limit in enumerate((self._lower, self._upper)):
+            if isinstance(limit, float):
+                numbers[side] = limit
+            else:
+                addresses[side] = self._lend(limit, SIDES[side], (self.n,), written=False)
         self._check(self._function("set_uniform_bounds")(self._handle, *numbers))
-        self._check(self._function("set_bounds")(self._handle, *arrays))
-
-    def _limits(self) -> list[tuple[Any, float]]:
-        return [(self._lower, -np.inf), (self._upper, np.inf)]
+        self._check(self._function("set_bounds")(self._handle, *addresses))
 
     @property
     def x(self) -> Array:
@@ -138,12 +146,7 @@ class Solver(Handle):
     def f(self) -> Array:
         """f at x, an array of shape (), a double in x's memory; of JAX without jax_enable_x64 a float. A number or an
         array of one element may be assigned."""
-        view = self._space.view(self._f)
-        if tuple(view.shape) == ():
-            return view
-        value = ctypes.c_double()
-        self._check(library.cuda_opt_copy_out(self._handle, ctypes.byref(value), self._arguments[1], 8))
-        return value.value
+        return self._space.scalar(self._f)
 
     @f.setter
     def f(self, value: Any) -> None:
@@ -171,6 +174,9 @@ class Solver(Handle):
             self.end(task)
             raise StopIteration
         return TASKS[task]
+
+    def _step(self) -> int:
+        return self._exclusively(self._solve, *self._arguments)
 
     def step(self) -> int:
         """One step: the number of a ``Task``. What is misused is an exception, how a solve ends is not."""
@@ -200,23 +206,23 @@ class Solver(Handle):
 
         keep_pairs=True: the correction pairs are the memory of the next solve, which may have an f that has changed a
         little: it takes fewer evaluations."""
-        self._check((library.cuda_opt_warm_start if keep_pairs else library.cuda_opt_reset)(self._handle))
+        self._check(self._exclusively(library.cuda_opt_warm_start if keep_pairs else library.cuda_opt_reset))
         self.status = None
 
     def metric(self) -> np.ndarray[Any, Any]:
         """The diagonal of H0, from which the model of f starts: a new NumPy array of shape (n,), in x's precision. With
         ``METRIC=Metric.LEARNED`` what has been learned, else the caller's diagonal, or one number for all."""
         diagonal = np.empty(self.n, np.float32 if self._single else np.float64)
-        self._check(self._function("get_diagonal")(self._handle, diagonal.ctypes.data))
+        self._check(self._exclusively(self._function("get_diagonal"), diagonal.ctypes.data))
         return diagonal
 
     def save(self) -> bytes:
         """A checkpoint, in host memory: all that the solve needs to go on elsewhere, on the host or on CUDA."""
         size = ctypes.c_int64()
-        self._check(library.cuda_opt_save(self._handle, None, ctypes.byref(size)))
+        self._check(self._exclusively(library.cuda_opt_save, None, ctypes.byref(size)))
         checkpoint = bytearray(size.value)
         room = (ctypes.c_char * size.value).from_buffer(checkpoint)
-        self._check(library.cuda_opt_save(self._handle, room, ctypes.byref(size)))
+        self._check(self._exclusively(library.cuda_opt_save, room, ctypes.byref(size)))
         del room
         return bytes(checkpoint[: size.value])
 
@@ -225,5 +231,7 @@ class Solver(Handle):
         next step yields the task of the save again. Bounds have to be as they were.
 
         Raises ImproperInput where it is no whole, undamaged checkpoint of such a solve."""
-        self._check(self._function("load")(self._handle, checkpoint, len(checkpoint), *self._arguments))
+        if not isinstance(checkpoint, bytes):  # ctypes would take a str, as other bytes
+            checkpoint = memoryview(checkpoint).tobytes()
+        self._check(self._exclusively(self._function("load"), checkpoint, len(checkpoint), *self._arguments))
         self.status = None

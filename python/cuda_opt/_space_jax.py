@@ -7,6 +7,7 @@ streams of its own: the host waits for x before it is handed out, and for the re
 from __future__ import annotations
 
 import ctypes
+import math
 from contextlib import AbstractContextManager, nullcontext
 from functools import partial
 from typing import Any
@@ -17,12 +18,39 @@ import numpy as np
 
 from . import _driver
 from ._constants import BACKEND_CUDA, BACKEND_HOST
-from ._space import Array, Space, bits_of, name_of, number, wrong_shape
+from ._gate import Memory, admit, wrong_shape
+from ._space import INDICES, Array, Space, bits_of, name_of, number
 
 
-def _complete(array: Any) -> Array:
-    """The array, when its values are there."""
+def _complete(array: Any, what: str = "an array of the solver") -> Array:
+    """The array, when its values are there; TypeError where it has none, since JAX is tracing."""
+    if isinstance(array, jax.core.Tracer):
+        raise TypeError(
+            f"{what} is traced by JAX (jit, grad, vmap): minimize calls compiled functions, and is not to be compiled "
+            "itself"
+        )
     return array.block_until_ready()
+
+
+def _has_doubles() -> bool:
+    return bool(getattr(jax.config, "jax_enable_x64"))
+
+
+def check_precision(bits: int, what: str) -> None:
+    """TypeError where JAX would compute in single precision what is to be computed in double precision."""
+    if bits == 64 and not _has_doubles():
+        raise TypeError(
+            f"{what} is to have elements of float64, but jax_enable_x64 is off and JAX computes in float32: switch "
+            "it on for the whole solve, or pass x0 as float32"
+        )
+
+
+def _with_doubles() -> AbstractContextManager[Any]:
+    """Within it JAX gives arrays of 64 bits where they are asked for, whatever jax_enable_x64 says."""
+    if _has_doubles():
+        return nullcontext()
+    module: Any = jax if hasattr(jax, "enable_x64") else jax.experimental
+    return module.enable_x64(True)
 
 
 @partial(jax.jit, static_argnums=2)
@@ -38,13 +66,13 @@ class JaxSpace(Space):
         self._views: dict[int, Array] = {}  # by address: what view() gives new arrays of
         self._indices: Array = None  # where those of a batch are copied to
         self._read: list[Array] = []  # what copies on the stream may still read, so that JAX must not have it back
-        if isinstance(x0, jax.core.Tracer):
-            raise TypeError("x0 is traced by JAX: minimize calls compiled functions, and is not to be compiled itself")
+        _complete(x0, "x0")
         if len(x0.devices()) != 1:
             raise ValueError(f"x0 is spread over {len(x0.devices())} devices: it has to be on one")
         (self.device,) = x0.devices()
         self.dtype = x0.dtype
         self.bits = bits_of(x0.dtype.name)
+        check_precision(self.bits, "x0")
         if self.device.platform in ("gpu", "cuda"):
             self.backend, self.stream = BACKEND_CUDA, 0
         elif self.device.platform == "cpu":
@@ -58,35 +86,43 @@ class JaxSpace(Space):
         return _driver.current(self.device.local_hardware_id or 0)
 
     def empty(self, *shape: int, double: bool = False) -> Array:
-        dtype = self.dtype
-        if double and dtype != np.float64 and not getattr(jax.config, "jax_enable_x64"):
-            if shape:
-                raise ValueError("this takes double precision: set jax_enable_x64")
-            shape = (2,)  # JAX has no doubles now; only the eight bytes are needed
-        elif double:
-            dtype = np.dtype(np.float64)
-        return _complete(jnp.zeros(shape, dtype, device=self.device))
+        if double and shape and not _has_doubles():
+            raise ValueError("this takes double precision: set jax_enable_x64")
+        with _with_doubles():
+            return _complete(jnp.zeros(shape, np.float64 if double else self.dtype, device=self.device))
 
     def copy_of(self, array: Array) -> Array:
-        return _complete(jnp.array(array, self.dtype, copy=True))
+        with _with_doubles():
+            return _complete(jnp.array(array, self.dtype, copy=True))
 
     def take(self, array: Array, what: str, written: bool = False) -> Array:
+        super().take(array, what)
+        return self.copy_of(array) if written else array
+
+    def memory(self, array: Array, what: str) -> Memory:
         self.check(array, what)
-        if array.dtype != self.dtype:
-            raise TypeError(f"{what} has elements of {array.dtype}, but x0 of {self.dtype}")
-        return self.copy_of(array) if written else _complete(array)
+        strides = None
+        if array.ndim > 1 and hasattr(array, "format"):
+            order, strides = array.format.layout.major_to_minor, array.ndim * [0]
+            for at, axis in enumerate(order):
+                strides[axis] = array.itemsize * math.prod(array.shape[other] for other in order[at + 1 :])
+        size = array.on_device_size_in_bytes()
+        address = int(array.unsafe_buffer_pointer()) if size else 0
+        return Memory(address, array.dtype.name, array.shape, strides and tuple(strides), size, device=self.device)
+
+    def place(self, array: Array) -> Any:
+        return array.unsafe_buffer_pointer(), array.nbytes
 
     def check(self, array: Any, what: str) -> None:
         if not isinstance(array, jax.Array):
             raise TypeError(f"{what} is a {name_of(array)}, but x0 is a JAX array")
+        _complete(array, what)
         if array.devices() != {self.device}:
             raise ValueError(f"{what} is on the device {array.devices()}, but x0 on {self.device}")
 
     def from_numpy(self, array: Any) -> Array:
-        return _complete(jax.device_put(array.astype(self.dtype), self.device))
-
-    def pointer(self, array: Array) -> int:
-        return int(array.unsafe_buffer_pointer())
+        with _with_doubles():
+            return _complete(jax.device_put(array.astype(self.dtype), self.device))
 
     def wait(self) -> None:
         """Wait until all work on the stream is done."""
@@ -96,22 +132,33 @@ class JaxSpace(Space):
         self._read.clear()
 
     def view(self, array: Array) -> Array:
+        check_precision(self.bits, "x")
         self.wait()
-        address = self.pointer(array)
+        address = array.unsafe_buffer_pointer()
         view = self._views.get(address)
         if view is None or view.is_deleted():  # by a function that was lent it as a donation
             view = self._views[address] = jax.dlpack.from_dlpack(array)
         # Anew: what JAX keeps with an array would be of old values. DLPack would take three times as long.
         return jax.make_array_from_single_device_arrays(view.shape, view.sharding, [view])
 
+    def scalar(self, array: Array) -> Any:
+        if _has_doubles():
+            return self.view(array)
+        self.wait()
+        with _with_doubles():
+            return float(jax.dlpack.from_dlpack(array))
+
     def own(self, array: Array) -> Array:
         self.wait()
-        return jax.dlpack.from_dlpack(array)
+        with _with_doubles():
+            return jax.dlpack.from_dlpack(array)
 
-    def copy(self, to: Array, values: Array) -> None:
-        """Copy the bytes of values that JAX may still compute."""
-        values = _complete(values)
-        source, target = self.pointer(values), self.pointer(to)
+    def copy(self, to: Array, count: int, values: Array, what: str) -> None:
+        """Copy the bytes of values that JAX may still compute to the first ``count`` elements, or rows, of an array."""
+        double = to.dtype == np.float64
+        target = self.admitted(to, "the solver's own array", to.shape, double=double)
+        wanted = (count, *to.shape[1:]) if to.shape else values.shape
+        source = self.admitted(values, what, wanted, double=double)
         if source == target:
             return
         if self.backend == BACKEND_HOST:
@@ -122,16 +169,18 @@ class JaxSpace(Space):
             self._read.append(values)
 
     def put_number(self, to: Array, value: Any, what: str) -> None:
-        if isinstance(value, jax.Array) and value.size == 1 and value.dtype == to.dtype == np.float64:
-            if value.devices() == {self.device}:
-                self.copy(to, value)
+        if isinstance(value, jax.Array):
+            value = _complete(value, what)
+            if value.size == 1 and value.dtype == to.dtype == np.float64 and value.devices() == {self.device}:
+                self.copy(to, 1, value, what)
                 return
         double = ctypes.c_double(number(value, what))
+        target = self.admitted(to, what, (), double=True)
         if self.backend == BACKEND_HOST:
-            ctypes.memmove(self.pointer(to), ctypes.addressof(double), 8)
+            ctypes.memmove(target, ctypes.addressof(double), 8)
         else:
             with self.within():
-                _driver.copy_in(self.pointer(to), ctypes.addressof(double), 8, self.stream or 0)
+                _driver.copy_in(target, ctypes.addressof(double), 8, self.stream or 0)
 
     def padded(self, active: int, count: int) -> int:
         return min(1 << (active - 1).bit_length(), count)
@@ -141,22 +190,26 @@ class JaxSpace(Space):
 
     def indices(self, address: int, active: int, rows: int) -> Array:
         if self._indices is None or self._indices.size < rows:
-            self._indices = _complete(jnp.zeros(rows, jnp.int64, device=self.device))
+            with _with_doubles():
+                self._indices = _complete(jnp.zeros(rows, jnp.int64, device=self.device))
         copied = self._indices
+        to = admit(self.memory(copied, INDICES), INDICES, "int64", copied.shape, device=self.device)
         if self.backend == BACKEND_HOST:
-            ctypes.memmove(self.pointer(copied), address, 8 * active)
+            ctypes.memmove(to, address, 8 * active)
         else:
             with self.within():
-                _driver.copy(self.pointer(copied), address, 8 * active, self.stream or 0)
+                _driver.copy(to, address, 8 * active, self.stream or 0)
         return self.rows(copied, active, rows)
 
     def repeated(self, row: Array, count: int) -> Array:
-        return _complete(jnp.tile(row, (count, 1)))
+        with _with_doubles():
+            return _complete(jnp.tile(row, (count, 1)))
 
     def put(self, to: Array, values: Any, what: str) -> None:
         self.put_first(to, to.shape[0], values, what)
 
     def put_first(self, to: Array, count: int, values: Any, what: str) -> None:
+        check_precision(self.bits, what)
         self.check(values, what)
         wanted = (count, *to.shape[1:])
         if values.shape != wanted:
@@ -164,5 +217,6 @@ class JaxSpace(Space):
         if values.dtype.kind == "c":
             raise TypeError(f"{what} has elements of {values.dtype}: they have to be real numbers")
         if values.dtype != to.dtype:
-            values = values.astype(to.dtype)
-        self.copy(to, values)
+            with _with_doubles():
+                values = _complete(values.astype(to.dtype))
+        self.copy(to, count, values, what)

@@ -13,9 +13,9 @@ import numpy as np
 from . import _dlpack
 from ._captured_cupy import CupyRecorder
 from ._constants import BACKEND_CUDA, BACKEND_HOST
-from ._dlpack import Memory
+from ._gate import Memory, wrong_shape
 from ._recorder import Recorder
-from ._space import Array, DeviceIntegers, Space, bits_of, integers_at, name_of, wrong_shape
+from ._space import Array, DeviceIntegers, Space, bits_of, integers_at, name_of
 
 _LEGACY_STREAM = 1  # of __cuda_array_interface__: the default stream, which the library calls NULL
 
@@ -41,11 +41,8 @@ def memory_of(array: Any, what: str) -> Memory:
         raise TypeError(f"{what} has its bytes in another order than this machine's")
     dtype = {"f": "float", "i": "int", "u": "uint", "c": "complex", "b": "bool"}.get(kind, kind) + str(8 * size)
     shape, strides = tuple(interface["shape"]), interface.get("strides")
-    expected, contiguous = size, True
-    for axis in reversed(range(len(shape))):
-        contiguous &= strides is None or shape[axis] <= 1 or strides[axis] == expected
-        expected *= shape[axis]
-    return Memory(address or 0, dtype, shape, contiguous, bool(read_only))
+    device = getattr(array, "device", None)
+    return Memory(address or 0, dtype, shape, strides and tuple(strides), None, bool(read_only), device)
 
 
 class ProtocolSpace(Space):
@@ -70,46 +67,45 @@ class ProtocolSpace(Space):
             self.backend = BACKEND_HOST
         else:
             raise TypeError(f"x0 is a {self.kind} on a device of the kind {kind}: neither the host nor CUDA")
-        self.device = getattr(x0, "device", None)
+        self.device = memory.device
+        self._current = getattr(x0, "device", None)  # what makes the device current, of CuPy
 
     def within(self) -> AbstractContextManager[Any]:
-        return self.device if self.device is not None and hasattr(self.device, "__enter__") else nullcontext()
+        device: Any = self._current
+        return device if hasattr(device, "__enter__") else nullcontext()
 
     def empty(self, *shape: int, double: bool = False) -> Array:
-        return self.namespace.empty(shape, dtype="float64" if double else self.dtype)
+        with self.within():
+            return self.namespace.empty(shape, dtype="float64" if double else self.dtype)
 
     def copy_of(self, array: Array) -> Array:
         copy = self.empty(*array.shape)
         copy[...] = array
         return copy
 
-    def take(self, array: Array, what: str, written: bool = False) -> Array:
-        memory = self.check(array, what)
-        if memory.dtype != self.dtype:
-            raise TypeError(f"{what} has elements of {memory.dtype}, but x0 of {self.dtype}")
-        if not memory.contiguous:
-            raise ValueError(f"{what} is not contiguous")
-        if written and memory.read_only:
-            raise ValueError(f"{what} is read-only")
-        return array
-
-    def check(self, array: Any, what: str) -> Memory:
+    def memory(self, array: Any, what: str) -> Memory:
         offered = "__cuda_array_interface__" if self.backend == BACKEND_CUDA else "__dlpack__"
         if not hasattr(array, offered):
             raise TypeError(f"{what} is a {name_of(array)} without {offered}, but x0 is a {self.kind}")
         return memory_of(array, what)
 
-    def from_numpy(self, array: Any) -> Array:
-        return self.namespace.asarray(array.astype(self.dtype))
+    def place(self, array: Array) -> Any:
+        memory = memory_of(array, "an array")
+        return memory.address, memory.needed
 
-    def pointer(self, array: Array) -> int:
-        return memory_of(array, "an array").address
+    def bytes_of(self, owner: Array) -> int:
+        return memory_of(owner, "an array").needed
+
+    def from_numpy(self, array: Any) -> Array:
+        with self.within():
+            return self.namespace.asarray(array.astype(self.dtype))
 
     def indices(self, address: int, active: int, rows: int) -> Array:
         if self.backend == BACKEND_HOST:
             return self.namespace.asarray(np.array(integers_at(address, rows), np.int64))
-        copy = self.namespace.empty((rows,), dtype="int64")
-        copy[...] = self.namespace.asarray(DeviceIntegers(address, rows))
+        with self.within():
+            copy = self.namespace.empty((rows,), dtype="int64")
+            copy[...] = self.namespace.asarray(DeviceIntegers(address, rows))
         return copy
 
     def recorder(self) -> Recorder:
@@ -128,10 +124,10 @@ class ProtocolSpace(Space):
             to[...] = self.number_of(value, what)
 
     def put(self, to: Array, values: Any, what: str) -> None:
-        memory = self.check(values, what)
+        memory = self.memory(values, what)
         if memory.shape != tuple(to.shape):
             raise wrong_shape(what, memory.shape, to.shape)
         if memory.dtype.startswith("complex"):
             raise TypeError(f"{what} has elements of {memory.dtype}: they have to be real numbers")
-        if memory.address != self.pointer(to):
+        if memory.address != self.memory(to, what).address:
             to[...] = values

@@ -9,7 +9,19 @@ import torch
 from . import _driver
 from ._captured_torch import TorchRecorder
 from ._constants import BACKEND_CUDA, BACKEND_HOST
-from ._space import Array, Space, bits_of, integers_at, name_of, wrong_shape
+from ._gate import Memory, admit, wrong_shape
+from ._space import INDICES, Array, Space, bits_of, integers_at, name_of
+
+
+def _resolved(tensor: torch.Tensor) -> torch.Tensor:
+    """The tensor with its values in its memory: torch negates and conjugates lazily, by a bit of the tensor."""
+    return tensor.detach().resolve_conj().resolve_neg()
+
+
+def _bytes_of_storage(tensor: torch.Tensor) -> int:
+    of_torch_2: Any = getattr(tensor, "untyped_storage", None)
+    storage = of_torch_2() if of_torch_2 else tensor.storage()
+    return int(storage.nbytes())
 
 
 class TorchSpace(Space):
@@ -26,6 +38,7 @@ class TorchSpace(Space):
             self.backend = BACKEND_HOST
         else:
             raise TypeError(f"x0 is on the device {self.device}: it has to be on the host (cpu) or a CUDA device")
+        self.check(x0, "x0")
 
     def within(self) -> AbstractContextManager[Any]:
         return torch.cuda.device(self.device) if self.backend == BACKEND_CUDA else nullcontext()
@@ -34,29 +47,43 @@ class TorchSpace(Space):
         return torch.empty(shape, dtype=torch.float64 if double else self.dtype, device=self.device)
 
     def copy_of(self, array: Array) -> Array:
-        return array.detach().clone(memory_format=torch.contiguous_format)
+        return _resolved(array).clone(memory_format=torch.contiguous_format)
 
     def take(self, array: Array, what: str, written: bool = False) -> Array:
         self.check(array, what)
-        if array.dtype != self.dtype:
-            raise TypeError(f"{what} has elements of {array.dtype}, but x0 of {self.dtype}")
-        if not array.is_contiguous():
-            raise ValueError(f"{what} is not contiguous: its strides are {tuple(array.stride())}")
+        if not written:
+            array = _resolved(array)
+        elif array.is_neg() or array.is_conj():
+            raise ValueError(f"{what} is a lazily negated or conjugated tensor: pass {what}.resolve_neg()")
+        super().take(array, what, written)
         return array.detach()
+
+    def memory(self, array: Array, what: str) -> Memory:
+        self.check(array, what)
+        element, strides = array.element_size(), array.stride()
+        size = _bytes_of_storage(array) - element * array.storage_offset()
+        dtype = str(array.dtype).removeprefix("torch.")
+        in_bytes = tuple(element * stride for stride in strides)
+        return Memory(array.data_ptr(), dtype, tuple(array.shape), in_bytes, size, device=array.device)
+
+    def place(self, array: Array) -> Any:
+        return array.data_ptr(), _bytes_of_storage(array)
+
+    def bytes_of(self, owner: Array) -> int:
+        return _bytes_of_storage(owner)
 
     def check(self, array: Any, what: str) -> None:
         if not isinstance(array, torch.Tensor):
             raise TypeError(f"{what} is a {name_of(array)}, but x0 is a torch tensor")
         if array.device != self.device:
             raise ValueError(f"{what} is on the device {array.device}, but x0 on {self.device}")
+        if array.layout != torch.strided:
+            raise TypeError(f"{what} has the layout {array.layout}: it has to be a dense tensor (torch.strided)")
 
     def from_numpy(self, array: Any) -> Array:
         # NumPy and torch need not have been compiled for each other for this.
         elements = torch.frombuffer(bytearray(array.tobytes()), dtype=torch.float64)
         return elements.reshape(array.shape).to(self.device, self.dtype)
-
-    def pointer(self, array: Array) -> int:
-        return int(array.data_ptr())
 
     def view(self, array: Array) -> Array:
         return array.detach()  # anew, so that what requires_grad_() does to it ends with the evaluation
@@ -67,9 +94,11 @@ class TorchSpace(Space):
         if self._indices is None or self._indices.numel() < rows:
             self._indices = torch.empty(rows, dtype=torch.int64, device=self.device)
         # torch takes a view of such memory by NumPy alone, for which it may not have been compiled.
+        copied = self._indices[:rows]
+        to = admit(self.memory(copied, INDICES), INDICES, "int64", (rows,), device=self.device)
         with _driver.current(self.device.index or 0):
-            _driver.copy(self.pointer(self._indices), address, 8 * rows, self.stream or 0)
-        return self._indices[:rows]
+            _driver.copy(to, address, 8 * rows, self.stream or 0)
+        return copied
 
     def recorder(self) -> TorchRecorder:
         if self.backend == BACKEND_HOST:
@@ -92,5 +121,5 @@ class TorchSpace(Space):
             raise wrong_shape(what, values.shape, to.shape)
         if values.is_complex():
             raise TypeError(f"{what} has elements of {values.dtype}: they have to be real numbers")
-        if values.data_ptr() != to.data_ptr() or not values.is_contiguous():
+        if values.data_ptr() != to.data_ptr() or not values.is_contiguous() or values.is_neg():
             to.copy_(values.detach())

@@ -6,12 +6,14 @@ from typing import Any
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 from jax.flatten_util import ravel_pytree
 
 from ._batch import minimize_batch as _minimize_batch
 from ._bounds import Bounds
 from ._minimize import minimize as _minimize
 from ._space import as_array
+from ._space_jax import check_precision
 
 
 def _raveled(side: Any, x0: Any) -> Any:
@@ -24,6 +26,19 @@ def _raveled(side: Any, x0: Any) -> Any:
 
     full = jax.tree_util.tree_map(broadcast, x0, side)  # ValueError where the trees differ
     return ravel_pytree(full)[0]
+
+
+def _is_pair(value: Any) -> bool:
+    """Bounds of one variable, as SciPy has them."""
+    numbers = (int, float, np.integer, np.floating, type(None))
+    return isinstance(value, (tuple, list)) and len(value) == 2 and all(isinstance(side, numbers) for side in value)
+
+
+def _two_sides(bounds: Any) -> Any:
+    """Bounds of a pair (lower, upper); other forms as they are. A sequence of pairs of numbers is never such a pair."""
+    if isinstance(bounds, (tuple, list)) and len(bounds) == 2 and not all(map(_is_pair, bounds)):
+        return Bounds(*bounds)
+    return bounds
 
 
 def minimize(
@@ -49,8 +64,10 @@ def minimize(
         have to be of one precision.
     args : tuple
         Further arguments of fun, traced where it is compiled. Default: none.
-    bounds : Bounds, or sequence of pairs
-        ``lb`` and ``ub`` are numbers, or of x0's form. Default: none.
+    bounds : Bounds, pair (lower, upper), or sequence of pairs of numbers
+        ``lb`` and ``ub``, and lower and upper, are numbers, None, or of x0's form. As in SciPy a sequence of pairs of
+        numbers has the bounds of one variable in each pair, also with two variables: ``[(0, 2), (1, 3)]``. A tuple or
+        list of two arrays is a pair (lower, upper). Default: none.
     value_and_grad : bool
         True: fun gives its value and its gradient, in x0's form, itself. Default False.
     jit : bool
@@ -71,9 +88,12 @@ def minimize(
     (``jnp.array(x)``) to keep it, which functions without side effects need not.
     """
     x0 = jax.tree_util.tree_map(lambda leaf: leaf if isinstance(leaf, jax.Array) else jnp.asarray(as_array(leaf)), x0)
-    if len({leaf.dtype for leaf in jax.tree_util.tree_leaves(x0)}) != 1:
+    dtypes = {leaf.dtype for leaf in jax.tree_util.tree_leaves(x0)}
+    if len(dtypes) != 1:
         raise TypeError("the arrays of x0 have to be of one precision, and at least one")
     flat, unravel = ravel_pytree(x0)
+    if flat.dtype not in dtypes:
+        check_precision(64, "x0")
     if not isinstance(args, tuple):
         args = (args,)
 
@@ -83,6 +103,7 @@ def minimize(
         f, g = fun(unravel(x), *rest)
         return f, ravel_pytree(g)[0]
 
+    bounds = _two_sides(bounds)
     if hasattr(bounds, "lb") and hasattr(bounds, "ub"):
         bounds = Bounds(_raveled(bounds.lb, x0), _raveled(bounds.ub, x0))
 
@@ -130,7 +151,9 @@ def minimize_batch(
         shape (n,): the metric that the model of fun starts from. Default: none.
     jit : bool
         Whether to compile fun and diagonal, for each power of two of problems that are left. Default True.
-    bounds, callback, options, tol
+    bounds : Bounds, pair (lower, upper), or sequence of pairs of numbers
+        as in ``cuda_opt.minimize_batch``; a pair as in ``minimize``
+    callback, options, tol
         as in ``cuda_opt.minimize_batch``
 
     Returns
@@ -154,5 +177,5 @@ def minimize_batch(
     weigh = of_active(diagonal) if callable(diagonal) else diagonal
     start = x0 if isinstance(x0, jax.Array) else jnp.asarray(as_array(x0))
     return _minimize_batch(
-        evaluate, start, (data,), True, bounds, callback, options, indices=True, diagonal=weigh, tol=tol
+        evaluate, start, (data,), True, _two_sides(bounds), callback, options, indices=True, diagonal=weigh, tol=tol
     )

@@ -8,7 +8,7 @@ from typing import Any
 import torch
 
 from ._bounds import Bounds
-from ._constants import Task
+from ._constants import INTEGERS, REALS, Task
 from ._solver import Solver
 
 _CHECKPOINT = "cuda_opt"
@@ -25,7 +25,9 @@ class LBFGSB(torch.optim.Optimizer):
 
     Parameters and gradients become views of one buffer each, which is what the solver works on: nothing is copied, on
     the host or on a CUDA device, and no call waits for the device but the solver's own. The closure has to be the same
-    function of the parameters each time: all of the data, no dropout.
+    function of the parameters each time: all of the data, no dropout. A parameter that other code has given new memory
+    (``parameter.data = ...``, ``vector_to_parameters``, a second optimizer) is taken back at the next step, with its
+    values. Copies and pickles of the model together with its optimizer go on where the original is.
 
     Parameters
     ----------
@@ -57,7 +59,10 @@ class LBFGSB(torch.optim.Optimizer):
     Raises
     ------
     TypeError, ValueError
-        parameters of different precision or on different devices, bounds of another shape, an argument out of range
+        parameters of different precision or on different devices, bounds of another shape, an argument out of range; at
+        a step, a parameter that has another precision, device or shape than before
+    RuntimeError
+        at a step, the closure has written no gradient of any parameter
     Error, OutOfMemory
         there is no CUDA device, or the workspace does not fit
     """
@@ -78,6 +83,11 @@ class LBFGSB(torch.optim.Optimizer):
             raise ValueError(f"max_iter is {max_iter}: it has to be at least 1")
         defaults = {"lr": lr, "bounds": bounds, "max_iter": max_iter, "max_eval": max_eval}
         super().__init__(params, defaults)
+        tests = {"PGTOL": tolerance_grad, "FACTR": tolerance_change / torch.finfo(torch.float64).eps, "EPS": 0}
+        self._make({**tests, "MAX_ITERATIONS": 0, "REPORT_ITERATES": 1, **settings}, history_size)
+
+    def _make(self, settings: dict[str, Any], history_size: int) -> None:
+        """The solver, and the two buffers that it works on in place of the parameters' own memory."""
         self._parameters = [parameter for group in self.param_groups for parameter in group["params"]]
         first = self._parameters[0]
         for number, parameter in enumerate(self._parameters):
@@ -88,18 +98,59 @@ class LBFGSB(torch.optim.Optimizer):
                 )
         self._lr()
         self._x = torch.cat([parameter.detach().reshape(-1) for parameter in self._parameters])
-        tests = {"PGTOL": tolerance_grad, "FACTR": tolerance_change / torch.finfo(torch.float64).eps, "EPS": 0}
         self.solver = Solver(self._x, history_size, bounds=self._flat_bounds())
-        self.solver.set({**tests, "MAX_ITERATIONS": 0, "REPORT_ITERATES": 1, **settings}.items())
+        self.solver.set(settings.items())
         self._g = self.solver._g.zero_()
         self._asked = False  # whether the solver waits for an evaluation
-        self._places = []
+        self._values: list[torch.Tensor] = []  # views of the buffers, a parameter each
+        self._places: list[torch.Tensor] = []
         at = 0
         for parameter in self._parameters:
+            self._values.append(self._x[at : at + parameter.numel()].view(parameter.shape))
             self._places.append(self._g[at : at + parameter.numel()].view(parameter.shape))
-            parameter.data = self._x[at : at + parameter.numel()].view(parameter.shape)
             at += parameter.numel()
+        for parameter, values in zip(self._parameters, self._values):
+            parameter.data = values
         self._take_gradients()
+        self._note_versions()
+
+    def _note_versions(self) -> None:
+        """Remember the parameters' versions, which torch counts up at each change in place."""
+        self._versions = [parameter._version for parameter in self._parameters]
+
+    @torch.no_grad()
+    def _take_parameters(self) -> None:
+        """Make each parameter a view of the buffer again, with the values that it has, where other code has given it
+        other memory. Where values have changed, in other memory or in place, the solve begins anew from them.
+
+        Raises
+        ------
+        TypeError, ValueError
+            a parameter has other elements, another device or another shape than the buffer
+        """
+        changed = self._versions != [parameter._version for parameter in self._parameters]
+        for number, (parameter, values) in enumerate(zip(self._parameters, self._values)):
+            if parameter.data_ptr() == values.data_ptr() and parameter.stride() == values.stride():
+                if (parameter.dtype, parameter.shape) == (values.dtype, values.shape):
+                    continue
+            if (parameter.dtype, parameter.device) != (values.dtype, values.device):
+                raise TypeError(
+                    f"parameter {number} has elements of {parameter.dtype} on {parameter.device}, but had "
+                    f"{values.dtype} on {values.device} when LBFGSB was made: make a new one after such a change"
+                )
+            if parameter.shape != values.shape:
+                raise ValueError(
+                    f"parameter {number} has the shape {tuple(parameter.shape)}, but had {tuple(values.shape)} when "
+                    "LBFGSB was made: make a new one after such a change"
+                )
+            if not torch.equal(values, parameter):
+                changed = True
+                values.copy_(parameter)
+            parameter.data = values
+        if changed:
+            self.solver.reset(keep_pairs=self.solver.status != Task.LINE_SEARCH_FAILED)
+            self._asked = False
+        self._note_versions()
 
     def _lr(self) -> float:
         """The smallest of the groups'; ValueError where one is not positive."""
@@ -148,9 +199,23 @@ class LBFGSB(torch.optim.Optimizer):
 
     def zero_grad(self, set_to_none: bool = True) -> None:
         """Set all gradients to zero, in place: they stay views of the buffer, whatever ``set_to_none`` says."""
-        self._g.zero_()
+        self._zero_gradients()
         for parameter, place in zip(self._parameters, self._places):
             parameter.grad = place
+
+    def _zero_gradients(self) -> None:
+        self._g.zero_()
+        self._zeroed = self._g._version
+
+    def _check_gradients(self) -> None:
+        """RuntimeError where the closure has written no gradient: its loss is of other parameters. Versions tell almost
+        always without a look at the values, for which the device would have to be waited for."""
+        if self._g._version == self._zeroed and not self._g.any():
+            if all(parameter.grad is place for parameter, place in zip(self._parameters, self._places)):
+                raise RuntimeError(
+                    "the closure wrote no gradient of any parameter of this LBFGSB: its loss is of other parameters, "
+                    "as after load_state_dict(assign=True), which replaces them: make a new LBFGSB"
+                )
 
     @torch.no_grad()
     def step(self, closure: Callable[[], Any]) -> Any:  # type: ignore[override]
@@ -168,6 +233,7 @@ class LBFGSB(torch.optim.Optimizer):
             goes on. After its end another step begins anew, with the memory that it has, or without where the line
             search had failed.
         """
+        self._take_parameters()
         evaluate = torch.enable_grad()(closure)
         solver, group = self.solver, self.param_groups[0]
         if solver.status is not None:
@@ -179,7 +245,11 @@ class LBFGSB(torch.optim.Optimizer):
         while self._asked or (task := next(solver, None)) is not None:
             if self._asked or task == Task.EVALUATE_FG:
                 self._asked = True  # still, should the closure raise
+                if evaluations == 0:
+                    self._zero_gradients()
                 loss = evaluate()
+                if evaluations == 0:
+                    self._check_gradients()
                 self._take_gradients()
                 solver.f = loss
                 self._asked = False
@@ -188,6 +258,7 @@ class LBFGSB(torch.optim.Optimizer):
                 iterations += 1
                 if iterations >= group["max_iter"] or evaluations >= max_eval:
                     break
+        self._note_versions()
         return solver.f.clone().reshape(())
 
     def add_param_group(self, param_group: dict[str, Any]) -> None:
@@ -196,8 +267,34 @@ class LBFGSB(torch.optim.Optimizer):
             raise ValueError("LBFGSB takes all its parameters at once: make a new one")
         super().add_param_group(param_group)
 
+    def __getstate__(self) -> dict[str, Any]:
+        """For copies and pickles: as any optimizer's, with the solver's settings and the solve's checkpoint. Copy or
+        pickle the model together with it, so that the copy has the copied model's parameters. A log is not copied."""
+        self._take_parameters()
+        solver = self.solver
+        keys = {**INTEGERS, **REALS}
+        settings = {name: solver[name] for name, key in keys.items() if key < 120 or 200 <= key < 300}
+        checkpoint = solver.save() if solver["EVALUATIONS"] else None
+        made = {"settings": settings, "history_size": solver["MEMORY"], "checkpoint": checkpoint}
+        return {**super().__getstate__(), _CHECKPOINT: made}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        state = dict(state)
+        made = state.pop(_CHECKPOINT, None)
+        super().__setstate__(state)
+        if made is None:  # of load_state_dict()
+            return
+        self._make(made["settings"], made["history_size"])
+        self._load(made["checkpoint"])
+
+    def _load(self, checkpoint: bytes | None) -> None:
+        if checkpoint is not None:
+            self.solver.load(checkpoint)
+        self._asked = checkpoint is not None and next(self.solver, None) == Task.EVALUATE_FG
+
     def state_dict(self) -> dict[str, Any]:
         """As any optimizer's, with the solve's checkpoint: a tensor of bytes, in host memory."""
+        self._take_parameters()
         state = super().state_dict()
         if self.solver["EVALUATIONS"]:
             checkpoint = torch.frombuffer(bytearray(self.solver.save()), dtype=torch.uint8)
@@ -210,8 +307,8 @@ class LBFGSB(torch.optim.Optimizer):
         state = dict(state_dict["state"])
         checkpoint = state.pop(_CHECKPOINT, None)
         super().load_state_dict({**state_dict, "state": state})
+        self._take_parameters()
         self.solver.reset()
-        if checkpoint is not None:
-            self.solver.load(bytes(checkpoint.tolist()))
-        self._asked = checkpoint is not None and next(self.solver, None) == Task.EVALUATE_FG
+        self._load(None if checkpoint is None else bytes(checkpoint.tolist()))
         self._take_gradients()
+        self._note_versions()

@@ -233,3 +233,115 @@ def test_a_solve_within_a_solve(parabola):
         return inner.fun + float(x @ x) / 2, x.copy()
 
     assert cuda_opt.minimize(outer, np.ones(3)).success
+
+
+def test_other_threads_do_not_enter_a_step():
+    """While one thread is in a step, here in the log's function, the calls of another raise; request_stop() is its way
+    to end the solve."""
+    solver, raised, inside, done = cuda_opt.Solver(np.ones(4), IPRINT_FREQUENCY=1), [], threading.Event(), []
+    released = threading.Event()
+
+    def write(line):
+        inside.set()
+        released.wait(20)
+
+    def meddle():
+        inside.wait(20)
+        for call in (solver.close, solver.step, solver.reset, solver.save, solver.metric, lambda: solver.load(b""),
+                     lambda: solver.set_log(None)):
+            try:
+                call()
+            except RuntimeError as error:
+                raised.append(str(error))
+        solver.request_stop()
+        done.append(solver["EVALUATIONS"])
+        released.set()
+
+    solver.set_log(write)
+    thread = threading.Thread(target=meddle)
+    thread.start()
+    for _ in solver:
+        solver.f, solver.g = float((solver.x**4).sum()), 4 * solver.x**3
+    thread.join()
+    assert raised[0].startswith("close() was called while another thread is in a step")
+    assert len(raised) == 7 and all("another thread is in a step of this Solver" in one for one in raised[1:])
+    assert solver.status is cuda_opt.Task.STOPPED and len(done) == 1
+    solver.close()
+
+
+def run_program(program, **settings):
+    return subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60, **settings)
+
+
+DAEMON = """
+import atexit, sys, threading, time
+import numpy as np
+import cuda_opt
+
+begun = threading.Event()
+
+
+def fun(x):
+    begun.set()
+    return float((x**4).sum()), 4 * x**3
+
+
+def work():
+    while True:
+        solver = cuda_opt.Solver(np.linspace(-1, 2, 5000), IPRINT_FREQUENCY=1)
+        solver.set_log(len)
+        for _ in solver:
+            solver.f, solver.g = fun(solver.x)
+        cuda_opt.minimize(fun, np.ones(1000))
+
+
+def at_the_end():  # the main thread may still solve
+    assert cuda_opt.minimize(fun, np.ones(3)).success
+    print("solved", flush=True)
+
+
+atexit.register(at_the_end)
+for _ in range(3):
+    threading.Thread(target=work, daemon=True).start()
+begun.wait()
+"""
+
+
+def test_exit_with_daemon_threads_in_solves():
+    """Workspaces are not destroyed under the threads, and none calls a function of an interpreter that is gone. Many
+    more runs are in long_checks.py."""
+    for _ in range(3):
+        done = run_program(DAEMON)
+        assert (done.returncode, done.stdout, done.stderr) == (0, "solved\n", "")
+
+
+def test_exit_during_a_step_that_does_not_end():
+    """A log function that waits for ever holds up the exit for as long as EXIT_PATIENCE says, and no longer."""
+    done = run_program("""
+import threading
+import cuda_opt
+cuda_opt._handle.EXIT_PATIENCE = 0.2
+inside = threading.Event()
+solver = cuda_opt.Solver(3, IPRINT_FREQUENCY=1)
+solver.set_log(lambda line: (inside.set(), threading.Event().wait()))
+def work():
+    for _ in solver:
+        solver.f, solver.g = float(solver.x @ solver.x), 2 * solver.x
+threading.Thread(target=work, daemon=True).start()
+inside.wait()
+print("end")
+""")
+    assert (done.returncode, done.stdout, done.stderr) == (0, "end\n", "")
+
+
+def test_objects_that_live_until_the_exit():
+    """Solvers and results that a module, or a cycle, keeps."""
+    done = run_program("""
+import numpy as np, cuda_opt
+solver = cuda_opt.Solver(np.ones(3))
+result = cuda_opt.minimize(lambda x: (float(x @ x), 2 * x), np.ones(5))
+cycle = [cuda_opt.Solver(3)]
+cycle.append(cycle)
+next(solver)
+""")
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")

@@ -395,3 +395,25 @@ def test_the_metric_is_learned_unless_asked_otherwise(rosenbrock):
     optimize = pytest.importorskip("scipy.optimize")
     by_scipy = partial(optimize.minimize, method=cuda_opt.lbfgsb)
     assert run(by_scipy) == learned and run(by_scipy, **ONE_NUMBER) == run(cuda_opt.minimize, **ONE_NUMBER)
+
+
+def test_reports_without_a_callback(rosenbrock):
+    """REPORT_ITERATES alone does not end a solve."""
+    plain = cuda_opt.minimize(rosenbrock, np.full(4, -1.2))
+    reported = cuda_opt.minimize(rosenbrock, np.full(4, -1.2), options={"REPORT_ITERATES": 1})
+    assert reported.success and reported.nit == plain.nit
+    np.testing.assert_array_equal(reported.x, plain.x)
+
+
+def test_hess_inv_without_pairs():
+    """The identity matrix, for vectors that the solve's H would take."""
+    hess_inv = cuda_opt.minimize(lambda x: (x @ x, 2 * x), np.zeros(50)).hess_inv
+    v = np.arange(50.0)
+    product = hess_inv @ v
+    np.testing.assert_array_equal(product, v)
+    product[:] = 7
+    assert v[1] == 1
+    for wrong, kind, text in ((np.ones(7), ValueError, "shape|dimension"), (np.full(50, np.nan), ValueError, "NaN"),
+                              (np.full(50, np.inf), ValueError, "infinite"), (v + 1j, TypeError, "complex128")):
+        with pytest.raises(kind, match=text):
+            getattr(hess_inv, "_inverse", hess_inv) @ wrong

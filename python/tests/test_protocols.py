@@ -177,7 +177,7 @@ def test_bad_input(fake_device):
         with pytest.raises(kind, match=text):
             cuda_opt.minimize(lambda x: returned, x0)
     for bounds, kind, text in (
-        (Bounds(Array(np.zeros(3, np.float32)), None), TypeError, "the lower bound has elements of float32, but x0"),
+        (Bounds(Array(np.zeros(3, np.float32)), None), TypeError, "the lower bound has elements of float32"),
         (Bounds(Array(np.zeros(6)[::2]), None), ValueError, "the lower bound is not contiguous"),
         (Bounds(None, Array(np.zeros(2))), ValueError, "the upper bound has 2 elements, but x0 has 3"),
     ):
@@ -185,6 +185,37 @@ def test_bad_input(fake_device):
             cuda_opt.minimize(parabola, x0, bounds=bounds)
     with pytest.raises(TypeError, match="the gradient is a .*Array in device memory, but x0 is a NumPy array"):
         cuda_opt.minimize(lambda x: (0.0, x0), np.zeros(3))
+
+
+@pytest.mark.parametrize(
+    "given, text",
+    [
+        (lambda shape, dtype: Array(np.zeros(shape, np.float32)), "has elements of float32, but float64 is needed"),
+        (lambda shape, dtype: Array(np.zeros((*shape, 1), dtype)), "shape"),
+        (lambda shape, dtype: Array(np.zeros((*shape[:-1], 2), dtype)), "shape"),
+        (lambda shape, dtype: Array(np.zeros((*shape, 2), dtype)[..., 0]), "is not contiguous"),
+        (lambda shape, dtype: Array(np.zeros(shape, dtype), read_only=True), "is read-only"),
+    ],
+)
+def test_a_library_that_gives_other_arrays(given, text, fake_device, monkeypatch):
+    """Than it was asked for: nothing is computed with them."""
+    bounds = Bounds(Array(np.zeros(2)), Array(np.ones(2)))
+    x, rows = Array(np.zeros(5)), Array(np.zeros((4, 3)))
+    monkeypatch.setattr(NAMESPACE, "empty", given)
+    for use in (lambda: Solver(x), lambda: Solver(x, diagonal=True), lambda: cuda_opt.minimize_batch(parabola, rows),
+                lambda: cuda_opt.pattern_search(lambda points: points, bounds, 20)):
+        with pytest.raises((TypeError, ValueError), match=text):
+            use()
+
+
+def test_memory_that_is_replaced(fake_device):
+    x = Array(np.zeros(5))
+    solver = Solver(x)
+    next(solver)
+    solver.f, solver.g = parabola(x)
+    x.host = np.zeros(5)
+    with pytest.raises(ValueError, match="x0 has 40 bytes of memory, but the solver was given 40 bytes at the address"):
+        next(solver)
 
 
 class Exported:

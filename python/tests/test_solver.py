@@ -113,6 +113,10 @@ def test_checkpoint(rosenbrock):
         Solver(7).load(checkpoint)
     with pytest.raises(cuda_opt.ImproperInput):
         Solver(6).load(checkpoint[:-5])
+    Solver(np.zeros(6)).load(bytearray(checkpoint))
+    for wrong in ("text", 12345, None):
+        with pytest.raises(TypeError, match="bytes-like"):
+            Solver(6).load(wrong)
     with pytest.raises(cuda_opt.Error, match="no solve to save"):
         Solver(6).save()
 

@@ -1,0 +1,100 @@
+"""The one check that every array passes before the C library is given its address.
+
+The library reads and writes at addresses, with a precision and a length that it was told once. An array library may
+return another array than the one that was asked for: JAX returns float32 in place of float64 while jax_enable_x64 is
+off, and torch and NumPy can resize the memory of an array that exists. Each such difference would corrupt memory, so
+``admit`` compares everything that the array library reports with what the C library needs."""
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any, NamedTuple, NoReturn
+
+_BYTES = {"float64": 8, "float32": 4, "int64": 8}
+
+
+class Memory(NamedTuple):
+    """What an array library reports about an array."""
+
+    address: int  # of the first element
+    dtype: str  # "float64"
+    shape: tuple[int, ...]
+    strides: tuple[int, ...] | None = None  # in bytes; None: row-major without gaps
+    size: int | None = None  # bytes from the address to the end of the allocation; None: not reported
+    read_only: bool = False
+    device: Any = None  # None: not reported
+
+    @property
+    def needed(self) -> int:
+        """The bytes of its elements."""
+        return _BYTES.get(self.dtype, 0) * math.prod(self.shape)
+
+
+def wrong_shape(what: str, shape: Any, wanted: Any) -> ValueError:
+    """The exception for an array of a wrong shape."""
+    return ValueError(f"{what} has the shape {tuple(shape)}, not {tuple(wanted)}")
+
+
+def _is_contiguous(memory: Memory, element: int) -> bool:
+    if memory.strides is None or 0 in memory.shape:
+        return True
+    expected = element
+    for length, stride in zip(reversed(memory.shape), reversed(memory.strides)):
+        if length > 1 and stride != expected:
+            return False
+        expected *= length
+    return True
+
+
+def admit(
+    memory: Memory, what: str, dtype: str, shape: Any, *, device: Any = None, written: bool = False
+) -> int:
+    """The address of an array that has exactly this dtype, shape and device, and as many bytes as they need.
+
+    Raises
+    ------
+    TypeError
+        the elements are of another type
+    ValueError
+        the array differs in anything else; the sentence names what was needed and what was given
+    """
+    if memory.dtype != dtype:
+        raise TypeError(f"{what} has elements of {memory.dtype}, but {dtype} is needed")
+    if memory.shape != tuple(shape):
+        raise wrong_shape(what, memory.shape, shape)
+    element = _BYTES[dtype]
+    if not _is_contiguous(memory, element):
+        raise ValueError(f"{what} is not contiguous: its strides are {memory.strides} bytes")
+    if device is not None and memory.device is not None and memory.device != device:
+        raise ValueError(f"{what} is on the device {memory.device}, but x0 on {device}")
+    needed = memory.needed
+    if memory.size is not None and memory.size < needed:
+        raise ValueError(f"{what} has {memory.size} bytes of memory, but {needed} bytes are needed")
+    if needed and not memory.address:
+        raise ValueError(f"{what} has no memory, but {needed} bytes are needed")
+    if memory.address % element:
+        raise ValueError(f"{what} is not aligned: its address is no multiple of {element} bytes")
+    if written and memory.read_only:
+        raise ValueError(f"{what} is read-only")
+    return memory.address
+
+
+class Buffer:
+    """An array whose address the library keeps from one call to the next. Before each of them ``place_of(owner)`` is
+    compared with ``place``, and where they differ ``refuse`` is called."""
+
+    __slots__ = ("array", "owner", "what", "address", "place_of", "place", "_space", "_given")
+
+    def __init__(self, space: Any, array: Any, what: str, shape: Any, *, double: bool = False, written: bool = True):
+        self.array, self.what, self._space = array, what, space
+        self.address: int = space.admitted(array, what, shape, double=double, written=written)
+        self.owner = space.owner(array)
+        self.place_of: Callable[[Any], Any] = space.place
+        self.place = space.place(self.owner)
+        self._given = space.bytes_of(self.owner)
+
+    def refuse(self) -> NoReturn:
+        raise ValueError(
+            f"{self.what} has {self._space.bytes_of(self.owner)} bytes of memory, but the solver was given "
+            f"{self._given} bytes at the address {self.address:#x}: the memory was resized or replaced"
+        )

@@ -1,0 +1,172 @@
+"""JAX arrays that are not what was asked for: precision that is switched on and off, tracing, layouts; and bounds."""
+import numpy as np
+import pytest
+
+import cuda_opt
+
+jax = pytest.importorskip("jax")
+jnp = jax.numpy
+import cuda_opt.jax  # noqa: E402
+
+
+def x64(on):
+    return jax.enable_x64(on) if hasattr(jax, "enable_x64") else jax.experimental.enable_x64(on)
+
+
+@pytest.fixture
+def doubles():
+    with x64(True):
+        yield
+
+
+@pytest.fixture
+def on_host():
+    """Where JAX has a CUDA device, too."""
+    with jax.default_device(jax.devices("cpu")[0]):
+        yield
+
+
+def parabola(x):
+    return jnp.sum((x - jnp.arange(x.size)) ** 2) / 2
+
+
+def rosenbrock(x):
+    return jnp.sum(100 * (x[1:] - x[:-1] ** 2) ** 2 + (1 - x[:-1]) ** 2)
+
+
+def test_doubles_where_jax_has_none(on_host):
+    """JAX would give float32 arrays, to which the library would write doubles; and compute in float32."""
+    with x64(True):
+        x0, rows = jnp.ones(1000), jnp.ones((100, 5))
+        lower = jnp.zeros(3)
+        result = cuda_opt.minimize(jax.value_and_grad(parabola), x0)
+    with x64(False):
+        for use in (lambda: cuda_opt.Solver(x0), lambda: cuda_opt.minimize(jax.value_and_grad(parabola), x0),
+                    lambda: cuda_opt.jax.minimize(parabola, x0), lambda: cuda_opt.jax.minimize_batch(parabola, rows),
+                    lambda: cuda_opt.pattern_search(lambda x: (x**2).sum(0), cuda_opt.Bounds(lower, 1)),
+                    lambda: result.hess_inv @ jnp.ones(1000)):
+            with pytest.raises(TypeError, match="to have elements of float64, but jax_enable_x64 is off"):
+                use()
+
+
+@pytest.mark.parametrize("calls_before", [0, 1, 3])
+def test_doubles_that_go_during_a_solve(calls_before, on_host):
+    """Each evaluation raises; nothing is left of it in JAX's settings."""
+    calls = []
+
+    def fun(x):
+        calls.append(1)
+        if len(calls) > calls_before:
+            jax.config.update("jax_enable_x64", False)
+        return jax.value_and_grad(rosenbrock)(x)
+
+    def rows(x):
+        f, g = jax.vmap(jax.value_and_grad(rosenbrock))(x)
+        calls.append(1)
+        if len(calls) > calls_before:
+            jax.config.update("jax_enable_x64", False)
+        return f.astype("float32"), g.astype("float32")
+
+    before = jax.config.jax_enable_x64
+    try:
+        for use in (lambda: cuda_opt.minimize(fun, jnp.full(50, -1.2)),
+                    lambda: cuda_opt.minimize_batch(rows, jnp.full((20, 5), -1.2))):
+            calls.clear()
+            jax.config.update("jax_enable_x64", True)
+            with pytest.raises(TypeError, match="jax_enable_x64 is off"):
+                use()
+            assert len(calls) == calls_before + 1
+    finally:
+        jax.config.update("jax_enable_x64", before)
+
+
+def test_single_precision_while_doubles_come_and_go(on_host):
+    """The value of f is a double in any case, and a solve of float32 does not depend on the switch."""
+    with x64(False):
+        x0 = jnp.zeros(4)
+    solver = cuda_opt.Solver(x0)
+    for count, _ in enumerate(solver):
+        with x64(count % 2 == 0):
+            assert solver.x.dtype == jnp.float32
+            solver.f, solver.g = jax.value_and_grad(parabola)(solver.x)
+            assert float(solver.f) == pytest.approx(float(parabola(solver.x)), rel=1e-6)
+            assert isinstance(solver.f, jax.Array if count % 2 == 0 else float)
+    np.testing.assert_allclose(solver.x, np.arange(4), atol=1e-4)
+    calls = []
+
+    def rows(x, p):
+        calls.append(1)
+        jax.config.update("jax_enable_x64", len(calls) % 2 == 0)
+        return ((x - p[:, None]) ** 2).sum(1), 2 * (x - p[:, None]).astype(jnp.float32)
+
+    before = jax.config.jax_enable_x64
+    try:
+        jax.config.update("jax_enable_x64", True)
+        result = cuda_opt.minimize_batch(rows, jnp.full((9, 5), 20, jnp.float32), indices=True)
+    finally:
+        jax.config.update("jax_enable_x64", before)
+    np.testing.assert_allclose(result.x, np.repeat(np.arange(9)[:, None], 5, 1), atol=1e-3)
+
+
+def test_what_is_traced(doubles):
+    """Within jit, vmap or grad there are no values to minimise with: a sentence says so."""
+    zero, hess_inv = jnp.zeros(3), cuda_opt.jax.minimize(parabola, jnp.ones(3)).hess_inv
+
+    def minimum(x0, fun=parabola, **settings):
+        return cuda_opt.jax.minimize(fun, x0, **settings).x
+
+    def shifted(x, a):
+        return parabola(x - a)
+
+    for case in (
+        lambda: jax.jit(minimum)(zero),
+        lambda: jax.vmap(minimum)(jnp.zeros((2, 3))),
+        lambda: jax.grad(lambda x0: minimum(x0).sum())(zero),
+        lambda: jax.jit(lambda x0: cuda_opt.jax.minimize_batch(parabola, x0).x)(jnp.zeros((2, 3))),
+        lambda: jax.jit(lambda a: minimum(zero, bounds=cuda_opt.Bounds(a, 5)))(zero),
+        lambda: jax.jit(lambda a: minimum(zero, shifted, args=(a,)))(zero),
+        lambda: jax.jit(lambda a: minimum(zero, shifted, args=(a,), jit=False))(zero),
+        lambda: jax.jit(lambda a: minimum(zero, lambda x: shifted(x, a)))(zero),
+        lambda: jax.jit(lambda v: hess_inv @ v)(zero),
+        lambda: jax.jit(lambda a: cuda_opt.minimize(lambda x: (parabola(x), x), zero).x)(zero),
+    ):
+        with pytest.raises(TypeError, match=r"is traced by JAX \(jit, grad, vmap\): "):
+            case()
+
+
+@pytest.mark.parametrize("n", [1, 2, 3])
+def test_a_pair_of_bounds(n, doubles):
+    """Two arrays are (lower, upper) for any number of variables; pairs of numbers have a variable each."""
+    x0, lower, upper = jnp.ones(n), jnp.arange(n) * 1.0, jnp.arange(n) + 2.0
+
+    def fun(x):
+        return ((x - 9) ** 2).sum()
+
+    def both(x):
+        return fun(x), 2 * (x - 9)
+
+    for bounds in ((lower, upper), [lower, upper], (np.array(lower), np.array(upper)), (None, upper), (0.0, upper)):
+        np.testing.assert_array_equal(cuda_opt.jax.minimize(fun, x0, bounds=bounds).x, upper)
+        rows = cuda_opt.jax.minimize_batch(fun, jnp.ones((4, n)), bounds=bounds)
+        np.testing.assert_array_equal(rows.x, jnp.tile(upper, (4, 1)))
+        if isinstance(bounds[1], jax.Array):
+            np.testing.assert_array_equal(cuda_opt.minimize(both, x0, bounds=bounds).x, upper)
+    np.testing.assert_array_equal(cuda_opt.jax.minimize(fun, x0, bounds=(0, 3)).x, jnp.full(n, 3.0))
+    pairs = [(float(low), float(high)) for low, high in zip(lower, upper)]
+    for bounds in (pairs, tuple(pairs), np.array(pairs)):
+        np.testing.assert_array_equal(cuda_opt.jax.minimize(fun, x0, bounds=bounds).x, upper)
+    tree = cuda_opt.jax.minimize(lambda t: fun(t["a"]), {"a": x0}, bounds=({"a": lower}, {"a": upper}))
+    np.testing.assert_array_equal(tree.x["a"], upper)
+
+
+def test_layouts_of_jax(doubles):
+    """A gradient whose rows do not lie one behind the other in memory is not copied as if they did."""
+    layout = pytest.importorskip("jax.experimental.layout")
+    if not hasattr(layout, "Format"):
+        pytest.skip("this JAX has no Format")
+    turned = layout.Format(layout.Layout((1, 0)), jax.sharding.SingleDeviceSharding(jax.devices("cpu")[0]))
+    values = jax.device_put(jnp.arange(12.0).reshape(3, 4), turned)
+    solver = cuda_opt.Solver(jnp.zeros(3))
+    assert solver._space.memory(values, "values").strides == (8, 24)
+    with pytest.raises(ValueError, match="the gradients is not contiguous"):
+        solver._space.admitted(values, "the gradients", (3, 4))

@@ -1,0 +1,238 @@
+"""torch tensors whose memory is replaced or resized, or does not hold the values that the tensor stands for."""
+import copy
+import pickle
+
+import pytest
+
+import cuda_opt
+
+torch = pytest.importorskip("torch")
+from cuda_opt.torch import LBFGSB  # noqa: E402
+
+DATA = torch.rand(40, 3, dtype=torch.float64, generator=torch.Generator().manual_seed(0))
+
+
+def fit(model, optimizer, steps=15):
+    """The loss before and after some steps of a fit that has an exact solution."""
+
+    def closure():
+        optimizer.zero_grad()
+        x = DATA.to(next(model.parameters()).dtype)
+        loss = (model(x)[:, 0] - 3 * x.sum(1)).square().mean()
+        loss.backward()
+        return loss
+
+    before = closure().item()
+    for _ in range(steps):
+        optimizer.step(closure)
+    return before, closure().item()
+
+
+def new_data(model):
+    for parameter in model.parameters():
+        parameter.data = torch.rand_like(parameter)
+
+
+def turned_data(model):
+    """Memory of the same shape with other strides."""
+    model.weight.data = torch.rand(3, 1, dtype=torch.float64).T
+
+
+def vector_to_parameters(model):
+    torch.nn.utils.vector_to_parameters(torch.rand(4, dtype=torch.float64), model.parameters())
+
+
+def there_and_back(model):
+    parameters = list(model.parameters())
+    torch.nn.utils.vector_to_parameters(torch.nn.utils.parameters_to_vector(parameters), parameters)
+
+
+def in_place(model):
+    with torch.no_grad():
+        for parameter in model.parameters():
+            parameter.uniform_()
+
+
+def loaded_in_place(model):
+    model.load_state_dict({name: torch.rand_like(value) for name, value in model.state_dict().items()})
+
+
+def second_optimizer(model):
+    LBFGSB(model.parameters())
+
+
+@pytest.mark.parametrize("steps_before", [0, 1])
+@pytest.mark.parametrize(
+    "change",
+    [new_data, turned_data, vector_to_parameters, there_and_back, in_place, loaded_in_place, second_optimizer],
+)
+def test_parameters_that_get_other_memory(change, steps_before):
+    model = torch.nn.Linear(3, 1).double()
+    optimizer = LBFGSB(model.parameters(), max_iter=3)
+    fit(model, optimizer, steps_before)
+    change(model)
+    assert fit(model, optimizer)[1] < 1e-6
+    for parameter in model.parameters():
+        address = parameter.data_ptr() - optimizer.solver.x.data_ptr()
+        assert 0 <= address < 8 * optimizer.solver.n
+
+
+def _loss(model):
+    model.zero_grad()
+    loss = (model(DATA)[:, 0] - 3 * DATA.sum(1)).square().mean()
+    loss.backward()
+    return loss
+
+
+def test_values_survive_the_return_to_the_buffer():
+    """A step begins at the values that the parameters have, and keeps the solve where they have not changed."""
+    x = torch.nn.Parameter(torch.tensor([1.0, 2.0], dtype=torch.float64))
+    optimizer = LBFGSB([x], max_iter=1)
+    seen = []
+
+    def closure():
+        seen.append(x.tolist())
+        optimizer.zero_grad()
+        loss = (x**4).sum()
+        loss.backward()
+        return loss
+
+    optimizer.step(closure)
+    x.data = x.detach().clone()
+    iterations = optimizer.solver["ITERATIONS"]
+    optimizer.step(closure)
+    assert optimizer.solver["ITERATIONS"] > iterations
+    x.data = torch.tensor([3.0, -1.0], dtype=torch.float64)
+    seen.clear()
+    optimizer.step(closure)
+    assert seen[0] == [3, -1]
+
+
+def test_two_optimizers_in_turn():
+    model = torch.nn.Linear(3, 1).double()
+    one, two = LBFGSB(model.parameters(), max_iter=2), LBFGSB(model.parameters(), max_iter=2)
+    losses = [fit(model, optimizer, 1) for _ in range(8) for optimizer in (one, two)]
+    assert all(after <= before for before, after in losses) and losses[-1][1] < losses[0][0] / 100
+
+
+def other_precision(model):
+    model.float()
+
+
+def other_shape(model):
+    model.weight.data = torch.rand(2, 3, dtype=torch.float64)
+
+
+def replaced(model):
+    """As load_state_dict(assign=True) does."""
+    for name, parameter in list(model.named_parameters()):
+        setattr(model, name, torch.nn.Parameter(torch.rand_like(parameter)))
+
+
+@pytest.mark.parametrize("steps_before", [0, 1])
+@pytest.mark.parametrize(
+    "change, kind, text",
+    [
+        (other_precision, TypeError, "parameter 0 has elements of torch.float32 on cpu, but had torch.float64"),
+        (other_shape, ValueError, r"parameter 0 has the shape \(2, 3\), but had \(1, 3\)"),
+        (replaced, RuntimeError, "wrote no gradient of any parameter"),
+    ],
+)
+def test_changes_that_are_refused(change, kind, text, steps_before):
+    model = torch.nn.Linear(3, 1).double()
+    optimizer = LBFGSB(model.parameters(), max_iter=3)
+    fit(model, optimizer, steps_before)
+    change(model)
+    with pytest.raises(kind, match=text):
+        optimizer.step(lambda: _loss(model))
+    for use in (optimizer.state_dict, lambda: pickle.dumps(optimizer)):
+        if change is not replaced:
+            with pytest.raises(kind, match=text):
+                use()
+
+
+@pytest.mark.parametrize("copied", [copy.deepcopy, lambda pair: pickle.loads(pickle.dumps(pair))])
+@pytest.mark.parametrize("steps_before", [0, 1, 30])
+def test_copies_of_the_optimizer(copied, steps_before):
+    """A copy with the model's takes the steps that the original takes, and does not touch the original's memory."""
+    model = torch.nn.Linear(3, 1).double()
+    optimizer = LBFGSB(model.parameters(), bounds=(-9, torch.full((1,), 9.0, dtype=torch.float64)), max_iter=3,
+                       history_size=4, tolerance_grad=1e-9, STPMIN=1e-18, ROBUST=1)
+    fit(model, optimizer, steps_before)
+    other, again = copied((model, optimizer))
+    for name in ("PGTOL", "FACTR", "STPMIN", "ROBUST", "MEMORY", "REPORT_ITERATES", "EVALUATIONS"):
+        assert again.solver[name] == optimizer.solver[name]
+    assert again.defaults["max_iter"] == 3 and again.param_groups[0]["params"][0] is other.weight
+    values = [parameter.detach().clone() for parameter in model.parameters()]
+    _, after = fit(other, again)
+    assert after < 1e-6 and all(map(torch.equal, values, model.parameters()))
+    fit(model, optimizer)
+    assert all(map(torch.equal, other.parameters(), model.parameters()))
+
+
+def test_a_shallow_copy_shares_the_parameters():
+    model = torch.nn.Linear(3, 1).double()
+    optimizer = LBFGSB(model.parameters(), max_iter=3)
+    fit(model, optimizer, 1)
+    assert fit(model, copy.copy(optimizer))[1] < 1e-6 and fit(model, optimizer)[1] < 1e-6
+
+
+def test_storage_that_is_resized():
+    """By whoever has the tensor: the next step raises, where the library would have written to freed memory."""
+
+    def storage(tensor):
+        return tensor.untyped_storage() if hasattr(tensor, "untyped_storage") else tensor.storage()
+
+    def started():
+        x, lower = torch.ones(50, dtype=torch.float64), torch.zeros(50, dtype=torch.float64)
+        solver = cuda_opt.Solver(x, bounds=cuda_opt.Bounds(lower, None))
+        next(solver)
+        solver.f, solver.g = 25.0, x
+        return solver, {"x0": x, "the gradient": solver.g, "the lower bound": lower}
+
+    for what in ("x0", "the gradient", "the lower bound"):
+        for size in (0, 10, 5000):
+            solver, arrays = started()
+            storage(arrays[what]).resize_(size if not hasattr(arrays[what], "untyped_storage") else 8 * size)
+            with pytest.raises(ValueError, match=f"{what} has {8 * size} bytes of memory, .*was given 400 bytes"):
+                next(solver)
+            solver.close()
+
+
+def negated(values):
+    """A tensor whose memory has the values of the other sign: torch negates lazily."""
+    tensor = torch._neg_view(-torch.tensor(values, dtype=torch.float64))
+    assert tensor.is_neg() and tensor.tolist() == values
+    return tensor
+
+
+def test_tensors_with_the_negative_bit():
+    x0, lower, upper = negated([1.0, -1.0]), negated([-2.0, -3.0]), negated([4.0, 5.0])
+    box = cuda_opt.Bounds(lower, upper)
+    result = cuda_opt.minimize(lambda x: (x.sum(), torch.ones_like(x)), x0, bounds=box)
+    assert result.x.tolist() == [-2, -3]
+    result = cuda_opt.minimize(lambda x: (-x.sum(), negated([-1.0, -1.0])), x0, bounds=box)
+    assert result.x.tolist() == [4, 5]
+    assert cuda_opt.minimize(lambda x: ((x**2).sum(), 2 * x), x0).x.abs().max() < 1e-6
+    rows = torch._neg_view(-torch.ones(4, 2, dtype=torch.float64))
+    result = cuda_opt.minimize_batch(lambda x: (x.sum(1), torch.ones_like(x)), rows, bounds=box)
+    assert result.x.tolist() == [[-2, -3]] * 4
+    with pytest.raises(ValueError, match="x0 is a lazily negated or conjugated tensor"):
+        cuda_opt.Solver(x0)
+    solver = cuda_opt.Solver(torch.zeros(2, dtype=torch.float64))
+    next(solver)
+    solver.g.copy_(torch.ones(2))
+    solver.g = torch._neg_view(solver.g)  # the same address, with the other sign
+    assert solver.g.tolist() == [-1, -1]
+    found = cuda_opt.minimize(lambda x: ((x**2).sum(), 2 * x), torch.ones(2, dtype=torch.float64)).hess_inv
+    assert torch.equal(found @ negated([2.0, 3.0]), found @ torch.tensor([2.0, 3.0], dtype=torch.float64))
+
+
+def test_tensors_that_are_not_dense():
+    dense = torch.zeros(3, dtype=torch.float64)
+    with pytest.raises(TypeError, match="x0 has the layout torch.sparse_coo"):
+        cuda_opt.minimize(lambda x: (0.0, x), dense.to_sparse())
+    with pytest.raises(TypeError, match="the gradient has the layout torch.sparse_coo"):
+        cuda_opt.minimize(lambda x: (0.0, x.to_sparse()), dense)
+    with pytest.raises(TypeError, match="the lower bound has the layout torch.sparse_coo"):
+        cuda_opt.minimize(lambda x: (0.0, x), dense, bounds=cuda_opt.Bounds(dense.to_sparse(), None))
