@@ -104,13 +104,13 @@ class Batch(Handle):
         """A result of each problem: shape (count,)."""
         values = np.empty(self.count, np.int64)
         key = BATCH_CODE if name == "BATCH_CODE" else INTEGERS[name]
-        self._check(library.cuda_opt_batch_get_int(self._handle, key, values.ctypes.data))
+        self._check(self._exclusively(library.cuda_opt_batch_get_int, key, values.ctypes.data))
         return values
 
     def reals(self, name: str) -> np.ndarray[Any, Any]:
         """A result of each problem: shape (count,)."""
         values = np.empty(self.count, np.float64)
-        self._check(library.cuda_opt_batch_get_real(self._handle, REALS[name], values.ctypes.data))
+        self._check(self._exclusively(library.cuda_opt_batch_get_real, REALS[name], values.ctypes.data))
         return values
 
     def never_evaluated(self, problems: np.ndarray[Any, Any]) -> None:
@@ -126,7 +126,7 @@ class Batch(Handle):
 
     def message_of(self, problem: int) -> str:
         """The library's sentence on how one of the problems, which is there, has ended."""
-        return str(library.cuda_opt_batch_message(self._handle, problem).decode(errors="replace"))
+        return str(self._briefly(library.cuda_opt_batch_message, problem).decode(errors="replace"))
 
 
 class Sentences:

@@ -32,7 +32,7 @@ def _keep_daemon_threads_out() -> None:
     _exiting = True
     for handle in list(_handles):
         if not handle._turn.acquire(blocking=False):
-            library.cuda_opt_request_stop(handle._handle)
+            handle._briefly(library.cuda_opt_request_stop)
             handle._turn.acquire(timeout=EXIT_PATIENCE)
 
 
@@ -42,7 +42,13 @@ def _sleep_if_exiting() -> None:
         threading.Event().wait()
 
 
-os.register_at_fork(after_in_child=_handles.clear)  # threads that are in a step of the parent's are not here
+def _after_fork() -> None:
+    for handle in list(_handles):  # threads of the parent that had locks are not here
+        handle._alive = threading.RLock()
+    _handles.clear()
+
+
+os.register_at_fork(after_in_child=_after_fork)
 
 
 def stream_number(stream: Any) -> int:
@@ -85,6 +91,7 @@ class Handle:
         self._handle = ctypes.c_void_p()
         self._space = space
         self._turn = threading.RLock()  # one thread's calls at a time, and from the log's function its own
+        self._alive = threading.RLock()  # of short calls, which may come during a step, but not while it is destroyed
         self._buffers: list[Buffer] = []  # whose addresses the library keeps
         with space.within():
             code = create(ctypes.byref(self._handle), *arguments, space.backend)
@@ -124,6 +131,11 @@ class Handle:
         finally:
             self._turn.release()
 
+    def _briefly(self, function: Callable[..., Any], *arguments: Any) -> Any:
+        """A short call that any thread may make, also during another's step."""
+        with self._alive:
+            return function(self._handle, *arguments)
+
     def _check(self, code: int) -> int:
         if code < 0:
             raise error(code, self.message)
@@ -132,7 +144,7 @@ class Handle:
     @property
     def message(self) -> str:
         """The library's sentence on the last call that had something to say, e.g. how a solve ended."""
-        return str(library.cuda_opt_message(self._handle).decode(errors="replace"))
+        return str(self._briefly(library.cuda_opt_message).decode(errors="replace"))
 
     @property
     def stream(self) -> int:
@@ -141,20 +153,20 @@ class Handle:
 
     def __setitem__(self, name: str, value: float) -> None:
         if name in INTEGERS:
-            self._check(library.cuda_opt_set_int(self._handle, INTEGERS[name], integer(value, name)))
+            self._check(self._briefly(library.cuda_opt_set_int, INTEGERS[name], integer(value, name)))
         elif name in REALS:
-            self._check(library.cuda_opt_set_real(self._handle, REALS[name], number(value, name)))
+            self._check(self._briefly(library.cuda_opt_set_real, REALS[name], number(value, name)))
         else:
             raise KeyError(f"there is no setting {name}")
 
     def __getitem__(self, name: str) -> int | float:
         if name in INTEGERS:
             integer = ctypes.c_int64()
-            self._check(library.cuda_opt_get_int(self._handle, INTEGERS[name], ctypes.byref(integer)))
+            self._check(self._briefly(library.cuda_opt_get_int, INTEGERS[name], ctypes.byref(integer)))
             return integer.value
         if name in REALS:
             real = ctypes.c_double()
-            self._check(library.cuda_opt_get_real(self._handle, REALS[name], ctypes.byref(real)))
+            self._check(self._briefly(library.cuda_opt_get_real, REALS[name], ctypes.byref(real)))
             return real.value
         raise KeyError(f"there is no setting or result {name}")
 
@@ -195,11 +207,11 @@ class Handle:
     def request_stop(self) -> None:
         """Ask that the solve end with ``Task.STOPPED`` at its next step; any thread may. What the last step has asked
         for is still read: evaluate before the next one all the same."""
-        self._check(library.cuda_opt_request_stop(self._handle))
+        self._check(self._briefly(library.cuda_opt_request_stop))
 
     def synchronize(self) -> None:
         """Wait until all work on the stream is done."""
-        self._check(library.cuda_opt_synchronize(self._handle))
+        self._check(self._briefly(library.cuda_opt_synchronize))
 
     def _after(self, code: int, ends: Iterable[int]) -> int:
         """A step's code; raises what the log raised, and an error where the code is no ending."""
@@ -218,7 +230,8 @@ class Handle:
         try:
             if self._writing:
                 raise RuntimeError("close() was called by the log's function, in a step: request_stop() ends it")
-            self._finalizer()
+            with self._alive:
+                self._finalizer()
             self._buffers.clear()
         finally:
             self._turn.release()

@@ -182,7 +182,7 @@ class Solver(Handle):
         """One step: the number of a ``Task``. What is misused is an exception, how a solve ends is not."""
         code = self._step()
         while code == Task.EXCHANGE and self._part:
-            code = self._part.exchange(self._handle) or self._step()
+            code = self._exclusively(self._part.exchange) or self._step()
         return self._after(code, ENDS)
 
     def _failure_of_log(self) -> Callable[[BaseException], object]:
