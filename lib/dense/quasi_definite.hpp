@@ -66,6 +66,7 @@ template <int most> class QuasiDefiniteOf {
     // k, here and below: that of resize(), by its type where the compiler knows it (at_size).
     // False: breakdown. Pivots are never modified.
     template <class Size> CUDA_OPT_HD bool factor(Size k) {
+        CUDA_OPT_NOT_PURE
         CUDA_OPT_UNROLLED(2 * times_unrolled<Size>)
         for (int i = 0; i < 2 * k; i++) {
             eliminate(k, 0, i, i);
@@ -76,6 +77,7 @@ template <int most> class QuasiDefiniteOf {
 
     // The same for diagonal A and strictly lower triangular B: what is 0 is passed over.
     template <class Size> CUDA_OPT_HD bool factor_triangular(Size k) {
+        CUDA_OPT_NOT_PURE
         CUDA_OPT_UNROLLED(times_unrolled<Size>)
         for (int i = 0; i < k; i++)
             if (!take_pivot(i, true)) return false;
@@ -97,6 +99,7 @@ template <int most> class QuasiDefiniteOf {
     // b <- (V'R)^-1 b, half of a solve, which is all that a form a'S^-1 b needs. Two rows at a time, so that pairs of
     // elements are written and read again as the same pairs.
     template <class Size> CUDA_OPT_HD void reduce(Size k, double *b) const {
+        CUDA_OPT_NOT_PURE
         const int size = 2 * k;
         const double *const reciprocals = reciprocals_.data();
         CUDA_OPT_UNROLLED(times_unrolled<Size>)
@@ -158,6 +161,7 @@ template <int most> class QuasiDefiniteOf {
 
     // b <- V^-1 b, from the last row up; the sums end with what was found last, so that they need not wait for it.
     template <class Size> CUDA_OPT_HD void substitute_back(Size k, double *b) const {
+        CUDA_OPT_NOT_PURE
         CUDA_OPT_UNROLLED(times_unrolled<Size>)
         for (int i = 2 * k - 2; i >= 0; i -= 2) {
             const double *v0 = row(i), *v1 = row(i + 1);

@@ -33,14 +33,23 @@ template <class Value> CUDA_OPT_HD_INLINE Value threads_meet(Value value) {
 }
 } // namespace cudaopt
 
-// A loop that device code does not unroll: a long program waits for its own instructions; and one that it unrolls so
-// many times, a constant expression. One that a host's compiler unrolls, so many times, a literal, even with -O2, as
-// users of batch.cuh may compile.
+// This is placed before a loop that accesses one object with two strides. GCC 12 may compute such an address from a
+// null base, regard the access as undefined, regard the function as pure therefore, and remove its calls (GCC bug
+// 110702). An empty statement that may write to memory prevents that; it produces no instruction.
+#if defined(__GNUC__) && !defined(__clang__) && !defined(__CUDA_ARCH__)
+#define CUDA_OPT_NOT_PURE asm("" ::: "memory");
+#else
+#define CUDA_OPT_NOT_PURE
+#endif
+
+// A loop over rows, which device code does not unroll: a long program waits for its own instructions; and one that it
+// unrolls so many times, a constant expression. One that a host's compiler unrolls, so many times, a literal, even with
+// -O2, as users of batch.cuh may compile.
 #ifdef __CUDA_ARCH__
 #define CUDA_OPT_ROLLED _Pragma("unroll 1")
 #define CUDA_OPT_UNROLLED(times) CUDA_OPT_PRAGMA(unroll times)
 #else
-#define CUDA_OPT_ROLLED
+#define CUDA_OPT_ROLLED CUDA_OPT_NOT_PURE // vectors and pairs have different strides
 #define CUDA_OPT_UNROLLED(times)
 #endif
 #if defined(__CUDACC__)

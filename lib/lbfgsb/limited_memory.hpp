@@ -248,6 +248,7 @@ template <class Size>
 CUDA_OPT_HD_INLINE void LimitedMemoryOf<Kind>::take_newest(Size k, const PanelProducts &sums, bool keeps_ss) {
     const int newest = k - 1, known = fixed_m > 0 ? k : panel::pairs(sums.columns);
     const double step = step_[newest], y_scale = scale_of_y(newest);
+    CUDA_OPT_NOT_PURE
     CUDA_OPT_UNROLLED(dense::times_unrolled<Size>)
     for (int i = 0; i < k; i++) {
         if (newest - i >= known) continue;
@@ -321,6 +322,7 @@ CUDA_OPT_HD_INLINE bool LimitedMemoryOf<Kind>::factor_of(Size k, Middle &middle)
     if constexpr (fixed_m == 0)
         for (int i = 0; i < k; i++)
             for (int j = i; j < k; j++) theta_ss_[i * m_ + j] = theta_ * at(ss_, i, j);
+    CUDA_OPT_NOT_PURE
     CUDA_OPT_UNROLLED(dense::times_unrolled<Size>)
     for (int i = 0; i < k; i++) {
         middle(i, i) = -at(ys_, i, i);
@@ -349,6 +351,7 @@ CUDA_OPT_HD_INLINE bool LimitedMemoryOf<Kind>::solve_subspace_by(dense::QuasiDef
     const int columns = panel::columns(k);
     const double theta = theta_, reciprocal = 1 / theta_;
     system.resize(k);
+    CUDA_OPT_NOT_PURE
     CUDA_OPT_UNROLLED(dense::times_unrolled<Size>)
     for (int j = 0; j < k; j++) {
         const int y_j = panel::y_column(k - 1 - j), s_j = panel::s_column(k - 1 - j);
@@ -382,6 +385,7 @@ CUDA_OPT_HD_INLINE void LimitedMemoryOf<Kind>::apply_full_space_inverse_of(Size 
     double *y_part = v, *s_part = v + k;
     // R u = -s_part, then R' w = -(y_part + (D + Y'Y / theta) u); u and w change places with the right-hand sides.
     // The rows of Y'S are the columns of R.
+    CUDA_OPT_NOT_PURE
     CUDA_OPT_UNROLLED(dense::times_unrolled<Size>)
     for (int i = 0; i < k; i++) s_part[i] = -s_part[i];
     CUDA_OPT_UNROLLED(dense::times_unrolled<Size>)
