@@ -104,8 +104,8 @@ void Checkpoints::observe(cudaopt::Handle &s, int task, const Interrupt &interru
     if (stop) s.request_stop();
 }
 
-// The solver checks its time limit only during its calls. The duration of the next call is estimated by the longest one
-// so far.
+// The solver checks its time limit only during its calls. The next call is assumed to take at most twice as long
+// as the longest one so far.
 bool Checkpoints::may_end_at_limit(const cudaopt::Handle &s, int task, double seconds) {
     longest_call_ = std::max(longest_call_, seconds - seconds_before_);
     seconds_before_ = seconds;

@@ -116,7 +116,9 @@ class Handle:
         """Lock the handle, verify the arrays, and call a function that uses the workspace and the arrays."""
         if not self._turn.acquire(False):
             _sleep_if_exiting()
-            raise RuntimeError(f"another thread is in a step of this {type(self).__name__}: call it from one thread")
+            raise RuntimeError(
+                f"another thread is in a step of this {type(self).__name__}: only one thread at a time may use it"
+            )
         try:
             for buffer in self._buffers:
                 if buffer.place_of(buffer.owner) != buffer.place:
