@@ -37,21 +37,21 @@ namespace {
     throw Failure(exit_failed, "cannot write '" + path + "': " + std::strerror(errno));
 }
 
-// What a path leads to, through symbolic links, whether it exists or not: a file of that name would otherwise take the
-// place of the link.
+// Resolves symbolic links, also if the target does not exist. Otherwise rename() would replace the link itself by a
+// file.
 std::string followed(std::filesystem::path path) {
-    constexpr int most_links = 40; // as Linux has it
+    constexpr int most_links = 40; // the limit of Linux
     std::error_code error;
     for (int links = 0; is_symlink(path, error); links++) {
         if (links == most_links) errno = ELOOP, fail_to_write(path);
         const std::filesystem::path target = read_symlink(path, error);
         if (error) errno = error.value(), fail_to_write(path);
-        path = path.parent_path() / target; // or the target alone, where that begins at the root
+        path = path.parent_path() / target; // equals the target if that is absolute
     }
     return path;
 }
 
-// A new file in the folder of `path`, of a name that no other has: what already exists is neither opened nor removed.
+// A new file in the folder of `path`, with an unused name. Existing files are neither opened nor removed.
 class NewFile {
   public:
     explicit NewFile(const std::string &path) {
@@ -68,7 +68,7 @@ class NewFile {
         if (file_) std::remove(name_.c_str());
     }
     OutputFile &operator*() { return *file_; }
-    // It takes the place of `path`.
+    // Replaces the file `path`, if there is one.
     void rename_to(const std::string &path) {
         if (std::rename(name_.c_str(), path.c_str()) != 0) fail_to_write(path);
         file_.reset();
@@ -104,7 +104,8 @@ void Checkpoints::observe(cudaopt::Handle &s, int task, const Interrupt &interru
     if (stop) s.request_stop();
 }
 
-// The clock of the solver is looked at within its calls: how long one takes is known from those before it.
+// The solver checks its time limit only during its calls. The next call is assumed to take at most twice as long
+// as the longest one so far.
 bool Checkpoints::may_end_at_limit(const cudaopt::Handle &s, int task, double seconds) {
     longest_call_ = std::max(longest_call_, seconds - seconds_before_);
     seconds_before_ = seconds;

@@ -20,9 +20,9 @@ class Checkpoints {
     // One that cannot be written is known before the work begins.
     explicit Checkpoints(const Options &options);
 
-    // To be called after each call of the solver, before its task is done. Nothing goes on from the checkpoint of a
-    // solve that has ended. So Ctrl-C has to be found here, not by the solver, and a checkpoint is written where the
-    // next call may end at a limit: CUDA_OPT_REPORT_ITERATES has to be set for that. seconds: since the solve began.
+    // To be called after each call of the solver, before its task is done. The checkpoint of a solve that has ended
+    // cannot be continued. So Ctrl-C has to be detected here, not by the solver, and a checkpoint is written if the
+    // next call may end at a limit, which requires CUDA_OPT_REPORT_ITERATES. seconds: time since the solve began.
     // Throws Failure where it cannot be written; the last one still stands
     void observe(cudaopt::Handle &s, int task, const Interrupt &interrupt, double seconds);
     bool wanted() const { return !path_.empty(); }
@@ -31,10 +31,10 @@ class Checkpoints {
     bool may_end_at_limit(const cudaopt::Handle &s, int task, double seconds);
     void write(const std::vector<unsigned char> &checkpoint) const;
 
-    const std::string path_; // no symbolic link
+    const std::string path_; // with symbolic links resolved
     const int64_t every_;
     int64_t last_ = -1; // the iteration of the last one; -1: the first call has not been made
-    double seconds_before_ = 0, longest_call_ = 0; // of the calls of observe(), and from one to the next
+    double seconds_before_ = 0, longest_call_ = 0; // time of the last call of observe(); longest interval between two
 };
 
 } // namespace driver

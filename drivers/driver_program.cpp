@@ -151,7 +151,7 @@ template <class Real> int minimise(const Options &options, Problem &problem) {
         effort.searches.observe(s, task, call.seconds());
         if (effort.solver_calls++ == 0 && (task > 0 || resumed)) {
             log.head(s, problem); // not before the library has found the arguments to be right
-            evaluations_before = s.get_int(CUDA_OPT_EVALUATIONS) - (task > 0); // that one was asked for, not given
+            evaluations_before = s.get_int(CUDA_OPT_EVALUATIONS) - (task > 0); // the last one is not yet done
         }
         log.check_written();
         recorder.observe(s, evaluations_before + effort.evaluations, clock.seconds());

@@ -44,7 +44,7 @@ void refuse_unserved(const Options &options) {
     if (!options.resume.empty()) refuse("--resume");
 }
 
-// A rank's solve. What can fail on one rank alone, before the ranks know of each other, fails in the constructor.
+// The solve on one rank. Every step that can fail on one rank only, before the first exchange, is in the constructor.
 template <class Real> class RankSolve {
   public:
     RankSolve(const Options &options, std::unique_ptr<cudaopt::testfuncs::Problem> problem, const RankCut &cut)
@@ -76,7 +76,7 @@ template <class Real> class RankSolve {
                               static_cast<Real>(options_.upper.value_or(INFINITY)));
     }
 
-    // The exit status.
+    // Returns the exit status.
     int run() {
         const bool prints = cut_.rank == 0;
         Progress progress(false);
@@ -122,7 +122,7 @@ template <class Real> class RankSolve {
     cudaopt::Array<double> f_;
 };
 
-// What is left to do once all ranks are ready; empty where --help or its like has been answered.
+// Returns the function to call once all ranks are ready. It is empty if an option such as --help has been handled.
 std::function<int()> prepare(int argc, char **argv, int rank, int ranks, int on_machine) {
     std::optional<Options> options = parse_options(argc, argv);
     if (!options) return {};
@@ -143,7 +143,7 @@ std::function<int()> prepare(int argc, char **argv, int rank, int ranks, int on_
     return options->single ? ready(float{}) : ready(double{});
 }
 
-// action(), and what it throws: an exit status and a sentence.
+// The result of action(): its exit status, or the exit status and the message of the exception that it threw.
 struct Outcome {
     int status = 0;
     std::string sentence; // empty: nothing was thrown
@@ -153,14 +153,15 @@ template <class Action> Outcome attempt(const Action &action) {
         return {action(), ""};
     } catch (const Failure &failure) {
         return {failure.status, failure.what()};
-    } catch (const cudaopt::Error &failure) { // improper input can only stem from the arguments
+    } catch (const cudaopt::Error &failure) { // only the command line can cause improper input
         return {failure.code() == CUDA_OPT_IMPROPER_INPUT ? exit_usage : exit_failed, failure.what()};
     } catch (const std::exception &failure) {
         return {exit_failed, failure.what()};
     }
 }
 
-// The lowest rank that has failed says why, and all ranks return its status; 0: none has failed. All ranks call it.
+// The lowest rank that has failed prints its message, and all ranks return its status, or 0 if none has failed. This
+// is a collective call.
 int status_of_all(const Outcome &own, int rank, int ranks) {
     const int mine = own.sentence.empty() ? ranks : rank;
     int failed, status = own.status;
@@ -171,8 +172,9 @@ int status_of_all(const Outcome &own, int rank, int ranks) {
     return status;
 }
 
-// The exit status. A rank that fails before the solve does not leave the others waiting for its packets: they agree
-// first. In the solve the library carries a failure to all ranks; what is thrown there on one rank ends the program.
+// Returns the exit status. Before the solve the ranks agree that all of them are ready, so that no rank waits for the
+// packets of a rank that has failed. During the solve the library reports a failure to all ranks. An exception on a
+// single rank during the solve aborts the program.
 int run(int argc, char **argv, int rank, int ranks) {
     const int on_machine = rank_on_machine();
     std::function<int()> solve;
@@ -184,7 +186,7 @@ int run(int argc, char **argv, int rank, int ranks) {
     if (!solve) return 0;
     const Outcome outcome = attempt(solve);
     if (outcome.sentence.empty()) return outcome.status;
-    const bool on_all_alike = outcome.status == exit_usage; // a refusal of the first exchange
+    const bool on_all_alike = outcome.status == exit_usage; // the first exchange was refused
     if (rank == 0 || !on_all_alike)
         std::fprintf(stderr, "driver_program_mpi: rank %d: %s\n", rank, outcome.sentence.c_str());
     if (!on_all_alike) MPI_Abort(MPI_COMM_WORLD, outcome.status);

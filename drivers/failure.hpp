@@ -31,11 +31,11 @@ template <class Action> void named(const std::string &name, const Action &action
     }
 }
 
-// Descriptors 0, 1 and 2 lead to /dev/null where the program was started without them: the next file that it opens
-// would become its standard output.
+// Opens /dev/null on each of the descriptors 0, 1 and 2 that is closed when the program starts. Otherwise the next file
+// that the program opens would become its standard output.
 inline void open_standard_descriptors() {
     for (const int descriptor : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO})
-        if (fcntl(descriptor, F_GETFD) == -1) // open() returns the lowest number that is free: this one
+        if (fcntl(descriptor, F_GETFD) == -1) // open() returns the lowest free descriptor, which is this one
             static_cast<void>(open("/dev/null", descriptor == STDIN_FILENO ? O_RDONLY : O_WRONLY));
 }
 

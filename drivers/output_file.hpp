@@ -15,7 +15,7 @@ namespace driver {
 
 class OutputFile {
   public:
-    // flags: of open(), besides those of every such file.
+    // flags: flags of open() in addition to those in opened().
     explicit OutputFile(const std::string &path, int flags = O_TRUNC) : path_(path), file_(opened(path, flags)) {
         if (!file_) fail();
     }

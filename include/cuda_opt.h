@@ -124,7 +124,7 @@ enum {
     CUDA_OPT_CUDA_FAILURE = -30,  /**< a CUDA call failed; the message names it. x, f, g may be lost */
     CUDA_OPT_OUT_OF_MEMORY = -31, /**< the workspace does not fit; the message says how many bytes were asked for */
     CUDA_OPT_BACKEND_UNAVAILABLE = -32, /**< CUDA asked for, but no device is there or the library was built without */
-    CUDA_OPT_EXCHANGE_FAILED = -33,   /**< cuda_opt_gather_failed() was called, or a packet has arrived damaged */
+    CUDA_OPT_EXCHANGE_FAILED = -33,   /**< cuda_opt_gather_failed() was called, or a packet arrived damaged */
     CUDA_OPT_MISUSE = -40,            /**< a NULL argument, a call out of order, the wrong precision or memory space */
     CUDA_OPT_STOPPED = -41            /**< cuda_opt_request_stop() was called */
 };
@@ -286,8 +286,8 @@ CUDA_OPT_API int cuda_opt_create(cuda_opt **out, int64_t n, int32_t m, int32_t b
 /** As cuda_opt_create(), with x, g, the bounds and the history in single precision. f stays double, and so do all
  *  sums and decisions. */
 CUDA_OPT_API int cuda_opt_create_f32(cuda_opt **out, int64_t n, int32_t m, int32_t backend);
-/** Free the handle and all it holds, and set *s to NULL. NULL and a pointer to NULL are allowed. Within the function of
- *  cuda_opt_set_log() the handle is in use: the call is refused there with a message, and *s stays as it is. */
+/** Free the handle and all it owns, and set *s to NULL. NULL and a pointer to NULL are allowed. A call from within the
+ *  function of cuda_opt_set_log() is refused with a message because the handle is in use, and *s does not change. */
 CUDA_OPT_API void cuda_opt_destroy(cuda_opt **s);
 /** Bounds l <= x <= u. The arrays belong to the caller, are read at every iteration and must stay as they are until
  *  the solve ends. Before the first call of cuda_opt_solve(), which also checks them (l_i <= u_i, no NaN).
@@ -324,7 +324,7 @@ CUDA_OPT_API int cuda_opt_get_diagonal_f32(cuda_opt *s, float *diagonal);
  *  host backend it is remembered and has no effect. */
 CUDA_OPT_API int cuda_opt_set_stream(cuda_opt *s, void *stream);
 /** Where the log lines go (CUDA_OPT_IPRINT_FREQUENCY >= 0). line is one line without its newline, valid during the
- *  call; the function may read the handle, and change settings and the log; the rest is refused. NULL: nowhere. */
+ *  call; the function may read the handle, and change settings and the log; other calls are refused. NULL: no log. */
 CUDA_OPT_API int cuda_opt_set_log(cuda_opt *s, void (*write_line)(void *user, const char *line), void *user);
 
 /** One step of the protocol; see the top of this file.
@@ -359,7 +359,7 @@ CUDA_OPT_API int cuda_opt_save(cuda_opt *s, void *buffer, int64_t *bytes);
  *  happened: on the same backend, with the same bits. Bounds, diagonal, stream and log have to be set before, as they
  *  were; settings become those of the save, but for CUDA_OPT_THREADS and CUDA_OPT_TIMED, and may be changed then. n, m
  *  and the precision are those of cuda_opt_create().
- *  A CRC-64 finds damage to the bytes, but bytes made to deceive may hold any numbers: load only what you would run.
+ *  A CRC-64 detects damage, but forged bytes may hold any numbers: load only checkpoints that you trust.
  *  @param buffer  what cuda_opt_save() wrote, in host memory
  *  @param bytes   how many they are
  *  @param x  as for cuda_opt_solve()
@@ -367,8 +367,8 @@ CUDA_OPT_API int cuda_opt_save(cuda_opt *s, void *buffer, int64_t *bytes);
  *  @param g  likewise
  *  @return 0; CUDA_OPT_IMPROPER_INPUT for bytes that are no checkpoint, torn, damaged, of another n, m or precision, or
  *          of a solve whose x these bounds leave out, or that had bounds where there are none; CUDA_OPT_MISUSE after
- *          the first call of cuda_opt_solve(); else as cuda_opt_solve(). Those two change nothing. After a failure of
- *          the machine the handle is as after cuda_opt_reset(), and x, f and g may have changed */
+ *          the first call of cuda_opt_solve(); else as cuda_opt_solve(). The first two change nothing. After any
+ *          other failure the handle is as after cuda_opt_reset(), and x, f and g may have changed */
 CUDA_OPT_API int cuda_opt_load(cuda_opt *s, const void *buffer, int64_t bytes, double *x, double *f, double *g);
 /** As cuda_opt_load(), for a handle of cuda_opt_create_f32(). */
 CUDA_OPT_API int cuda_opt_load_f32(cuda_opt *s, const void *buffer, int64_t bytes, float *x, double *f, float *g);

@@ -1,7 +1,7 @@
 """The plan of tools/gpu_report: each part of a run on a GPU with its command, its time limit and an estimated time.
 
-Every command runs in the build folder. The estimates are the seconds that the parts took in the last run; they decide
-in which order parts start, and whether a part still fits into the time that is left.
+Every command runs in the build folder. The estimates are the seconds that the parts took in the last run. They
+determine the order in which parts start, and whether a part still fits into the remaining time.
 """
 import re
 from dataclasses import dataclass
@@ -17,7 +17,7 @@ class Part:
     limit: float = 400
     program: str = ""  # the program of this tree that the command runs
     cases: tuple = ()  # patterns for names of test cases, each of which has to match; () stands for all test cases
-    share: tuple = (1, 1)  # (i, k): of these test cases every k-th, beginning with the i-th
+    share: tuple = (1, 1)  # (i, k): every k-th of these test cases, beginning with the i-th
     suite: str = ""
     heading: str = ""  # printed in the section before the output of this part
     tool: str = ""  # of compute-sanitizer
@@ -32,18 +32,20 @@ class Part:
         return re.sub(r"[^\w.]+", "-", f"{self.section} {self.name}")
 
     def selection(self, names):
-        """(the part's test cases, the patterns that match none).
+        """(the test cases of the part, the patterns without a match).
 
-        Catch2's own patterns have * only at their ends and ignore case: *Cuda* matches cudaopt_test::HostDouble, too.
+        This does not use Catch2's own patterns, which allow * only at their ends and ignore case: there *Cuda* also
+        matches cudaopt_test::HostDouble.
         """
         unmatched = [pattern for pattern in self.cases if not any(fnmatchcase(name, pattern) for name in names)]
         chosen = [name for name in names if any(fnmatchcase(name, pattern) for pattern in self.cases)]
         return chosen[self.share[0] - 1::self.share[1]], unmatched
 
 
-# Suite, number of parts, estimates. A suite with very many test cases runs in parts, because each small copy or kernel
-# takes about a millisecond beside other processes on the same GPU, and parts share that waiting time. The numbers of
-# parts have no divisor in common with 5: test cases come in groups of five, one for each configuration.
+# Suite, number of parts, estimates. A suite with very many test cases runs in parts, because each small copy or
+# kernel takes about a millisecond while other processes use the same GPU, and parallel parts overlap that waiting
+# time. The numbers of parts have no divisor in common with 5: test cases come in groups of five, one for each
+# configuration.
 SUITES = (
     ("batch", 4, (61, 224, 183, 109)),
     ("reference", 1, (150,)),
@@ -60,7 +62,7 @@ SUITES = (
     ("mathematics", 9, (58, 82, 65, 66, 71, 67, 96, 78, 69)),
     ("parity", 31, (80,) * 21 + (41, 89, 77, 62, 18, 10, 15, 23, 35, 15)),
 )
-# A suite in parts runs only the test cases that use CUDA.
+# A suite that is split into parts runs only the test cases that use CUDA.
 ON_CUDA = {"batch": ("*Cuda*", "CUDA*"), "parity": ("*Cuda*", "A solve goes on on another backend")}
 
 
@@ -82,7 +84,7 @@ def side_by_side():
 
 
 def iterations():
-    """The commands of bench_iteration, each with the heading that stands before it."""
+    """The commands of bench_iteration, each with the heading that precedes it."""
     own, wide = "--own-bounds", "--lower -1e9 --upper 1e9"
     sizes = (4000000, 100000000)
 
@@ -110,7 +112,7 @@ def iterations():
 
 
 def timed():
-    """What measures time: one program at a time on each device, beside nothing else."""
+    """Timed programs. Each device runs one program at a time, and nothing else runs."""
     driver = "drivers/driver_program"
     yield Part("log", "log", f"{driver} 1000000 7 --metric one --backend cuda", 10, program=driver)
     bench = "bench/bench_iteration"
@@ -140,7 +142,7 @@ def timed():
 
 
 def against_lbfgsb():
-    """Also timed, and alone: the host's threads take all cores."""
+    """Also timed. Each program runs alone because the host threads use all cores."""
     bench = "bench/bench_against_lbfgsb"
     for what, estimate in (("1000 --m 5 --iterations 60 --threads 1,2 --cuda --header", 2),
                            ("1000000 --m 5 --iterations 20 --threads 1,2,0 --cuda", 10),
@@ -152,81 +154,83 @@ MEMCHECK = ("memcheck",)
 SHARED = ("memcheck", "racecheck", "synccheck")  # for kernels whose threads exchange data through shared memory
 ALL = ("memcheck", "racecheck", "synccheck", "initcheck")
 BOTH, BFLOAT16 = ("CudaDouble", "CudaFloat"), ("CudaDouble16", "CudaFloat16")
-APART = ("CudaDouble32",) + BFLOAT16  # the history has fewer bits than x
+APART = ("CudaDouble32",) + BFLOAT16  # history precision below the precision of x
 PLAIN = ("",)  # test cases without a configuration in their names
 
-# What compute-sanitizer looks at: kernels, suite, test case, configurations, tools; and why this test case. Each kernel
-# family comes once, in test cases that are small (compute-sanitizer makes kernels 10 to 100 times as slow): n below and
-# above the variables of one block, few iterations. Every line gives one part for each configuration and tool.
+# The runs of compute-sanitizer: kernels, suite, test case, configurations, tools. Each comment says why this test
+# case was chosen. Each kernel family occurs once, in small test cases because compute-sanitizer slows kernels down 10
+# to 100 times: n is below and above the number of variables per block, and there are few iterations. Every line gives
+# one part per configuration and tool.
 SANITIZED = (
-    # n = 1, 31, 200, 1000: part of a tile up to several blocks, with NaN and infinity in the sums.
+    # n = 1, 31, 200, 1000: from part of a tile to several blocks, with NaN and infinity in the sums.
     ("inner products, staged", "mathematics", "Sweep 1 counts what is not finite", BOTH + APART, SHARED),
-    # The only test case with the kernel for more pairs than registers hold (m = 30) that is small: n = 1000.
+    # The only small test case (n = 1000) of the kernel for more pairs (m = 30) than fit in registers.
     ("inner products, wide", "mathematics", "So are those of wide panels, after sweep 1", BOTH, SHARED),
-    # n = 1000, once in bfloat16 products and once more in double precision.
+    # n = 1000, first with bfloat16 products and then in double precision.
     ("inner products, bfloat16", "mathematics", "Sweep 1 is double where single precision would lose digits", BFLOAT16,
      SHARED),
-    # Every width of these kernels, n = 1 to 9001; too long for racecheck.
+    # Every width of these kernels, n = 1 to 9001; too slow for racecheck.
     ("inner products, bfloat16, every width", "mathematics",
      "Sweep 1 in single precision is equivalent to the reference", BFLOAT16, MEMCHECK),
     # The kernels that also update the learned diagonal, n = 1 to 3000.
     ("inner products, learned diagonal", "mathematics", "Sweep 1 updates the diagonal before it uses it", BOTH,
      MEMCHECK),
-    # n = 1, 5, 130; the plain kernel where the history has the bits of x, otherwise the staged one.
+    # n = 1, 5, 130; the plain kernel if the history precision is that of x, otherwise the staged kernel.
     ("direction, plain", "mathematics", "A direction whose terms overflow leads to a point that can be stored", BOTH,
      SHARED),
     ("direction, staged", "mathematics", "A direction whose terms overflow leads to a point that can be stored", APART,
      SHARED),
-    # n = 1 to 1000 in every kind of bounds, with the kernel that finds the truncation.
+    # n = 1 to 1000 with every kind of bounds, and the kernel that finds the truncation.
     ("direction, truncation", "mathematics", "The share of the way that truncation leaves is the reference's",
      BOTH + BFLOAT16, MEMCHECK),
-    # Kernels with one thread per variable, n = 1 to 5000, in every kind of bounds.
+    # Kernels with one thread per variable, n = 1 to 5000, with every kind of bounds.
     ("device rows, step", "mathematics", "A step leads along d from the base point, within the box", BOTH, MEMCHECK),
     ("device rows, best point", "mathematics", "A point that is left is found again, bit for bit", BOTH + BFLOAT16,
      MEMCHECK),
-    # n = 1 to 5000 in tests of all windows; the wide panels above take find_crossed through racecheck.
+    # n = 1 to 5000 in tests of all windows; the wide panels above run find_crossed under racecheck.
     ("crossed", "mathematics", "Windows of breakpoints are equivalent to the reference", BOTH, MEMCHECK),
-    # map_reduce in one kernel, with the last block finishing, n = 1 to 5000.
+    # map_reduce in one kernel, in which the last block finishes the reduction; n = 1 to 5000.
     ("reductions", "mathematics", "Norms hold where squares leave the range of numbers", BOTH, SHARED),
     # A whole solve with n below one tile, and m above n.
     ("a solve of three variables", "parity", "m may exceed n", BOTH, MEMCHECK),
-    # Whole solves of 1600 and 1000 variables, 60 iterations; with bounds, without.
+    # Whole solves with 1600 and 1000 variables and 60 iterations, with and without bounds.
     ("a solve, twice", "parity", "After a reset the same bits come again", BOTH + APART, ALL),
-    # Most variables at their bounds: the bitmap of zero tiles is kept, dropped and built again; n = 20003, 30
+    # Most variables are at their bounds. The bitmap of zero tiles is kept, dropped and rebuilt; n = 20003, 30
     # iterations.
     ("tiles of zeros", "parity",
      "After a warm start while blocks are held, a solve has the bits of one that was moved before it", BOTH, MEMCHECK),
-    # n = 4900, 100 iterations: staged direction, bfloat16 products and tiles of zeros in turn.
+    # n = 4900, 100 iterations: the staged direction, bfloat16 products and zero tiles alternate.
     ("a solve with bfloat16 products", "parity", "Products in single precision have the same bits each time", BFLOAT16,
      MEMCHECK),
-    # n = 6000 on up to five ranks; the others of this file have up to 4,300,003 variables.
+    # n = 6000 on up to five ranks; the other test cases of this file have up to 4,300,003 variables.
     ("ranks", "ranks", "Ranks on a backend: the same bits on all of them and each time, and the minimum", BOTH,
      MEMCHECK),
-    # n = 9000, 12 iterations, and the kernels for bfloat16 on ranks.
+    # n = 9000, 12 iterations; the bfloat16 kernels on ranks.
     ("ranks, bfloat16", "ranks", "Ranks on a backend: products that single precision does not hold", BFLOAT16,
      MEMCHECK),
-    # By one thread per problem and by one warp per problem, 33 and 70 problems; made for compute-sanitizer.
+    # One thread per problem and one warp per problem, with 33 and 70 problems; written for compute-sanitizer.
     ("batches by a functor", "batch", "CUDA takes the host's paths, few problems by a functor", PLAIN, ALL),
-    # By reverse communication: 9 problems by warps and 5001 of one variable by threads; made for compute-sanitizer.
+    # By reverse communication: 9 problems with one warp each, and 5001 problems of one variable with one thread each;
+    # written for compute-sanitizer.
     ("batches by calls", "batch", "CUDA takes the host's paths, few problems by calls", PLAIN, ALL),
     # Single precision: 12 to 14 problems of three variables.
     ("batches in both precisions", "batch", "A batch finds its way from starts next to 0", BOTH, SHARED),
     # 70 walks of 5 iterations; NaN everywhere, so that no walk moves.
     ("pattern search", "search", "NaN everywhere on CUDA is no best value", PLAIN, ALL),
-    # By one thread and by one warp per walk, 333 walks of 60 iterations.
+    # One thread per walk and one warp per walk; 333 walks of 60 iterations.
     ("pattern search, single precision", "search", "CUDA takes the host's walks in single precision", PLAIN, MEMCHECK),
     ("pattern search by batches", "search", "Batches take the figure's walks on CUDA", PLAIN, MEMCHECK),
-    # The device function of the manual's interface that has a kernel of its own, n = 0 to 1,000,003.
+    # The only device function of the manual's interface with its own kernel, n = 0 to 1,000,003.
     ("unlp, sum of a vector", "unlp", "A vector is summed", ("CudaDouble",), SHARED),
     ("unlp, vectors in device memory", "unlp", "The solution is fetched to the host", ("CudaDouble",), MEMCHECK),
-    # Every call of the C interface on CUDA once; each is short.
+    # Every function of the C interface is called once on CUDA; each test case is short.
     ("api suite", "api", "*Cuda*", PLAIN, MEMCHECK),
     ("test functions", "testfuncs", "f and g on CUDA are the host's", BOTH, MEMCHECK),
     ("tessellations", "cvt", "On CUDA*", PLAIN, MEMCHECK),
 )
 
 
-# Seconds of what takes longer than the others.
+# Estimated seconds of the parts that take longer than the others.
 SLOW = {"calls of CUDA that fail": 150, "batches by calls": 120, "batches by a functor": 80, "ranks": 120,
         "tiles of zeros": 80, "api suite": 100, "test functions": 80}
 
@@ -240,27 +244,27 @@ def sanitizers():
             240, program, cases, tool=tool)
 
     failures = "tests/cuda_failures/cuda_failures"
-    # Every 23rd call, the step of an earlier version, took more than 150 s.
+    # An earlier version let every 23rd call fail, and took more than 150 s.
     yield part("memcheck", "calls of CUDA that fail", failures, "101", options=" --leak-check full")
     for tool in ALL[1:]:
         yield part(tool, "a solve of each kind", failures, "1000000")
     for kernels, suite_name, case, configurations, tools in SANITIZED:
         for configuration in configurations:
             for tool in tools:
-                # The name of a configuration comes with its namespace or without it.
+                # The name of a configuration may be printed with or without its namespace.
                 yield part(tool, f"{kernels}, {configuration}" if configuration else kernels,
                            f"tests/{suite_name}/test_{suite_name}",
                            cases=(f"{case} - *{configuration}" if configuration else case,))
 
 
 def groups(at_once, devices):
-    """(parts, number of parts at once), one group after the other."""
+    """(parts, number of simultaneous parts) of each group. The groups run one after the other."""
     return [
-        ([suite("cuda", 42)], 1),  # alone: its kernels spin, and it looks at the clock
+        ([suite("cuda", 42)], 1),  # alone: its kernels spin, and it measures time
         (list(side_by_side()), at_once),
         (list(timed()), devices),
         (list(against_lbfgsb()), 1),
-        (list(sanitizers()), at_once),  # last: beside them the suites would take three times as long
+        (list(sanitizers()), at_once),  # last: the suites would take three times as long at the same time
     ]
 
 
@@ -268,13 +272,13 @@ def parts():
     return [part for group, _ in groups(1, 1) for part in group]
 
 
-# Sections that --only and --leave-out name, besides the suites: heading in the report, and what its numbers mean.
+# The sections of the report, which --only and --leave-out accept as well as suites: (heading, meaning of the numbers).
 SECTIONS = {
     "suites": ("The suites, CUDA tests required",
-               "Each suite, or part of a suite, is a process of its own. Seconds: wall time of that process. `cuda` ran"
-               " alone, the others beside each other."),
+               "Each suite, or part of a suite, is a separate process. Seconds: wall time of that process. `cuda` ran"
+               " alone, the others ran at the same time."),
     "failures": ("", "Each call of the CUDA runtime fails in turn, once and from then on:"),
-    "programs": ("Programs, and what stands outside the tree",
+    "programs": ("Programs and consumers",
                  "By `meson test`, suites consumers and drivers, with CUDA required. Seconds: wall time of each test."),
     "log": ("The log of the manual", "Times are in seconds, the workspace is in bytes."),
     "iteration": ("An iteration against its bytes",
@@ -283,17 +287,17 @@ SECTIONS = {
                   " rate of a device-to-device copy in the same run. x floor: time divided by that of copying 12"
                   " vectors of x and 4m + 2 columns; further evaluations of line searches are included."),
     "kernels": ("The kernels of an iteration",
-                "n = 4,000,000, torsion in its own bounds, by `ncu --clock-control none --cache-control none`: four"
-                " consecutive kernels. For each: its time on the GPU in microseconds, and the bytes that it read from"
-                " and wrote to device memory."),
+                "n = 4,000,000, torsion with its own bounds, measured by `ncu --clock-control none"
+                " --cache-control none`: four consecutive kernels. Each line gives the time on the GPU in"
+                " microseconds, and the bytes read from and written to device memory."),
     "batches": ("Many small problems",
                 "s: seconds for the whole batch. iterations and evaluations: means per problem."),
     "crossings": ("Iterations that cross breakpoints", "Times are milliseconds inside the solver per iteration."),
     "l-bfgs-b": ("Against L-BFGS-B 3.0 on one core of this machine",
-                 "ms/iter: milliseconds per iteration. of 3.0: that time divided by the one of L-BFGS-B 3.0."),
+                 "ms/iter: milliseconds per iteration. of 3.0: that time divided by the time of L-BFGS-B 3.0."),
     "sanitizers": ("compute-sanitizer",
-                   "memcheck ignores the errors that the CUDA runtime returns where a test provokes them, for instance"
+                   "memcheck ignores errors of the CUDA runtime that a test provokes, for instance"
                    " a failed allocation. `cuda_failures` lets every 101st call of the runtime fail in turn, or only"
                    " the first. The other parts are small test cases, chosen so that each family of kernels runs once"
-                   " (`tools/gpu_report_plan.py`). Seconds: wall time under the tool, beside other parts."),
+                   " (`tools/gpu_report_plan.py`). Seconds: wall time under the tool, while other parts ran."),
 }

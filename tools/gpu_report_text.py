@@ -5,7 +5,7 @@ import time
 import gpu_report_plan as plan
 
 STATES = ("passed", "failed", "timed out", "not run")
-SHOWN_LINES = 40  # of the log of a part that has not passed
+SHOWN_LINES = 40  # of the log of a part that did not pass
 
 
 def text_of(result):
@@ -42,7 +42,7 @@ def kernels_of(log):
 
 
 def printed(part, result):
-    """What a part has printed, below its heading; or why there is nothing."""
+    """The output of a part below its heading, or the reason why there is none."""
     if part.heading:
         yield part.heading
     if result["state"] != "passed":
@@ -61,7 +61,7 @@ def tests_of_meson(part, result):
 
 
 def body(section, pairs):
-    """The lines of a section, of its parts with their results."""
+    """The lines of a section, from its parts and their results."""
     if all(result["state"] == "not run" for _, result in pairs):
         reasons = sorted({result["reason"] for _, result in pairs if result["reason"]})
         return [f"Not run{': ' if reasons else ''}{', '.join(reasons)}."]
@@ -101,7 +101,7 @@ def report(results, newest):
         yield from body(section, [pair for pair in pairs if pair[0].section == section])
     faults = [(part, result) for part, result in pairs if result["state"] in ("failed", "timed out")]
     if faults:
-        yield from ("", "## What did not pass: the last lines of its logs")
+        yield from ("", "## Parts that did not pass: the last lines of their logs")
     for part, result in faults:
         yield from ("", f"{part.section}, {part.name}: {text_of(result)}", "", f"`{result['command']}`", "")
         yield from block(result["log"].splitlines()[-SHOWN_LINES:])

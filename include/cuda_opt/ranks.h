@@ -51,11 +51,12 @@ CUDA_OPT_API int cuda_opt_gather(cuda_opt *s, void **send, void **receive, int64
  *  @param why  for the message; NULL: unknown
  *  @return CUDA_OPT_EXCHANGE_FAILED; CUDA_OPT_MISUSE where the last task was another */
 CUDA_OPT_API int cuda_opt_gather_failed(cuda_opt *s, const char *why);
-/** This rank cannot go on, for a reason of its caller's: an evaluation or a function of the log has failed. Its next
- *  packet says so, and the solve ends on all ranks with CUDA_OPT_MISUSE and a message that names the rank. Until then
- *  the rank is asked for the same tasks as the others. Between calls, and within the function of cuda_opt_set_log().
- *  @param why  for the message; NULL: unknown
- *  @return 0; CUDA_OPT_MISUSE where the handle is no rank, or its solve has ended */
+/** Report that this rank's caller has failed, for instance in an evaluation or in the log function. The next packet of
+ *  the rank carries the failure, and the solve ends on all ranks with CUDA_OPT_MISUSE and a message that names the
+ *  rank. Until then the rank receives the same tasks as the others. May be called between calls of cuda_opt_solve()
+ *  and from within the function of cuda_opt_set_log().
+ *  @param why  the reason, for the message; NULL: unknown
+ *  @return 0; CUDA_OPT_MISUSE if the handle is not a rank, or if its solve has ended */
 CUDA_OPT_API int cuda_opt_fail_rank(cuda_opt *s, const char *why);
 /** Segments of n variables: sums are formed segment by segment and joined in an order that is n's alone. Ranks whose
  * parts begin and end at segments have the same bits, however many they are, on the host those of one handle without

@@ -282,7 +282,7 @@ class PatternSearch {
 
     /** Keep a sentence; returns the code. */
     template <class... Values> int say(int code, const char *format, Values... values) {
-        // Numbers have a decimal point in every locale.
+        // Write numbers with a decimal point in every locale.
         const locale_t before = uselocale(newlocale(LC_ALL_MASK, "C", locale_t{}));
         if constexpr (sizeof...(values) > 0) std::snprintf(message_, sizeof message_, format, shown(values)...);
         else std::snprintf(message_, sizeof message_, "%s", format);

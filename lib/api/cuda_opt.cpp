@@ -256,7 +256,7 @@ int solve(cuda_opt *s, int bits, void *x, double *f, void *g) {
     return solver.resume();
 }
 
-// No bytes may be anywhere: an array without elements has no address.
+// A copy of zero bytes needs no addresses: an array without elements has none.
 bool are_copyable(const void *to, const void *from, int64_t bytes) { return bytes == 0 || (bytes > 0 && to && from); }
 
 // A helper call.
@@ -280,7 +280,7 @@ int cuda_opt_create_f32(cuda_opt **out, int64_t n, int32_t m, int32_t backend) {
 }
 
 void cuda_opt_destroy(cuda_opt **s) {
-    if (!s || (*s && require_no_log(**s, "cuda_opt_destroy") != 0)) return; // it returns no code
+    if (!s || (*s && require_no_log(**s, "cuda_opt_destroy") != 0)) return; // no return code
     delete *s;
     *s = nullptr;
 }

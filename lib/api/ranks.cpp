@@ -58,10 +58,10 @@ int fail_rank(cuda_opt *s, const char *why) {
     Solver &solver = *s->solver;
     if (!solver.ranks() || (solver.ended() && !solver.exchanging())) {
         solver.new_message().set("cuda_opt_fail_rank: %s",
-                                 solver.ranks() ? "the solve has ended" : "the handle is no rank");
+                                 solver.ranks() ? "the solve has ended" : "the handle is not a rank");
         return CUDA_OPT_MISUSE;
     }
-    solver.ranks()->fail(CUDA_OPT_MISUSE, why ? why : "the caller has failed, and has not said why");
+    solver.ranks()->fail(CUDA_OPT_MISUSE, why ? why : "the caller failed without giving a reason");
     return 0;
 }
 

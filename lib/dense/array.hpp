@@ -82,7 +82,7 @@ struct PlaceArrays {
     template <int length> CUDA_OPT_HD void operator()(Array<length> &, int64_t) {}
 };
 
-// Whether each array of an object that was read as bytes stands where PlaceArrays places it.
+// Checks that each array of an object that was read as bytes is at the place that PlaceArrays would choose.
 struct CheckPlaces {
     const double *next;
     bool right = true;

@@ -1,11 +1,11 @@
-// Checks of values that were read as bytes, before anything relies on them.
+// Validation of values that were read as bytes, before they are used.
 #pragma once
 
 #include <cstring>
 
 namespace cudaopt::dense {
 
-// Whether each of them holds false or true: reading any other byte as a bool is undefined.
+// Whether the byte of each bool is 0 or 1. Reading a bool with any other byte is undefined behaviour.
 template <class... Bools> bool are_bools(const Bools &...values) {
     const auto is_bool = [](const bool &value) {
         unsigned char byte;

@@ -51,7 +51,7 @@ template <int most> class QuasiDefiniteOf {
         fill(reciprocals_.data(), 2 * k, 0);
     }
 
-    // Of one that was read as bytes.
+    // Validates an object that was read as bytes.
     bool is_consistent(int capacity) const { return -1 <= k_ && k_ <= capacity; }
 
     // What stands there is another's: the next resize() fills it.

@@ -45,7 +45,7 @@ template <class Kind> class LimitedMemoryOf {
         if constexpr (fixed_m == 0) middle_.lose(), subspace_.lose();
     }
 
-    // Of one that was read as bytes: whether it has room for m pairs, and all its slots exist.
+    // Validates an object that was read as bytes: it has the capacity for m pairs, and all its slots exist.
     bool is_consistent(int m) const {
         return m_ == m && dense::is_within(0, k_, m) && dense::is_within(0, spare_, m) &&
                dense::are_bools(plain_, full_) && !full_ && middle_.is_consistent(m) && subspace_.is_consistent(m);

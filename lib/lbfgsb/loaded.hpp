@@ -1,5 +1,5 @@
-// Checks of a state that was read from a checkpoint. The checksum finds damage; these find what a checkpoint that fits
-// its checksum must not say: nothing that is used as an index or a size is taken on trust.
+// Validation of a state that was read from a checkpoint. The checksum detects accidental damage only. These checks
+// reject invalid states with a correct checksum: every value that is used as an index or a size is checked.
 #pragma once
 
 #include "cuda_opt.h"
@@ -30,7 +30,8 @@ inline bool is_consistent(const Event &event) {
     return dense::is_within(EventKind::nothing, event.kind, EventKind::called_after_end);
 }
 
-// The task that the caller was given at a stage; 0: the solve has ended, by any code. CUDA_OPT_MISUSE: no such stage.
+// The task that was returned to the caller in this state; 0 if the solve has ended, with any code. CUDA_OPT_MISUSE: the
+// caller never gets control in this state.
 template <class Stage> int task_at(Stage stage) {
     switch (stage) {
     case Stage::first_point:
@@ -61,7 +62,7 @@ template <class Kind> bool StateOf<Kind>::is_consistent(int64_t n, int m, int bi
     if (!is_panel(panel_) || !is_panel(asked_) || !is_panel(direction_.panel) ||
         !dense::is_within(0, direction_.spare_slot, m))
         return false;
-    // The backend has vectors for these by the settings alone.
+    // The backend allocates the vectors of these only if the settings require them.
     if ((metric_.exists() && settings_.metric != Metric::learned) || (best_is_aside_ && !settings_.robust))
         return false;
     dense::CheckPlaces places{reinterpret_cast<const double *>(this + 1)};

@@ -116,7 +116,7 @@ class LearnedMetric {
     CUDA_OPT_HD void ask(const MetricUpdate &update) { asked_ = update; }
     CUDA_OPT_HD const MetricUpdate &asked() const { return asked_; }
 
-    // Of one that was read as bytes, of a memory of m pairs.
+    // Validates an object that was read as bytes and belongs to a history of m pairs.
     bool is_consistent(int m) const {
         const auto right = [m](const MetricUpdate &update) {
             if (!dense::are_bools(update.anew) || !dense::is_within(0, update.count, MetricUpdate::most)) return false;

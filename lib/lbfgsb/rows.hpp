@@ -35,8 +35,8 @@ CUDA_OPT_HD inline Trial trial_of_row(const Row &at, const DirectionRequest &req
     // Beyond the threshold there is no need to know the breakpoint itself; without crossings no row divides.
     if (request.panel.threshold > 0 && !stays) {
         const double t = breakpoint(at.x, h * at.g, at.l, at.u);
-        // h g or the quotient may underflow. Then t is 0 though g points away from the bound where x is, and the bound
-        // that it points to may be infinite: such a variable stays, as in the sums.
+        // h g or the quotient may underflow. Then t = 0 although x is not at the bound that -g points to, and that
+        // bound may be infinite. Such a variable stays at x, consistently with the inner products.
         if (t == 0) return {at.x, false};
         if (t <= request.panel.threshold) return {at.g < 0 ? at.u : at.l, false};
     }

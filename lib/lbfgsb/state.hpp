@@ -110,8 +110,8 @@ template <class Kind> class StateOf {
     // The sums of the last inner products are there no longer: after a load.
     CUDA_OPT_HD void forget_products() { products_hold_ = false; }
 
-    // Whether a state that was read as bytes waits for the caller of such a handle, and every index, size and
-    // enumerator in it is in its range (loaded.hpp).
+    // Validates a state that was read as bytes: it is one in which the caller of a handle with this n, m and precision
+    // has control, and every index, size and enumerator in it is within its range (loaded.hpp).
     bool is_consistent(int64_t n, int m, int bits);
 
     // The last inner products once more, all of them formed in double precision.

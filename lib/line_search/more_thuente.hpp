@@ -47,7 +47,7 @@ class MoreThuente {
     // holds between them.
     CUDA_OPT_HD bool goes_on_otherwise(double step_max, double phi, double slope) const;
 
-    // Of one that was read as bytes.
+    // Validates an object that was read as bytes.
     bool is_consistent() const { return dense::are_bools(bracketed_, modified_, any_finite_, last_width_is_first_); }
 
     CUDA_OPT_HD double step() const { return step_; }

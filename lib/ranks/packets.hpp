@@ -20,7 +20,7 @@ struct PacketHeader {
     int32_t verb;      // of the answer
     int64_t number;    // of exchanges in this solve
     uint64_t settings; // a hash of those that have to agree
-    uint64_t checksum; // of the whole packet, with 0 here
+    uint64_t checksum; // of the whole packet, computed with this field set to 0
     double seconds;    // since the solve began
     int32_t code;      // negative: this rank has failed
     int32_t wish;      // of Wish

@@ -1,5 +1,5 @@
-// CRC-64 with the polynomial of ECMA-182, reflected (also known as CRC-64/XZ). It finds each error burst of up to 64
-// bits, and any other change, exchanged words among them, but for one in 2^64.
+// CRC-64 with the reflected polynomial of ECMA-182 (also known as CRC-64/XZ). It detects every error burst of up to 64
+// bits. Any other change, such as exchanged words, goes undetected with a probability of 2^-64.
 #pragma once
 
 #include <array>
@@ -10,7 +10,7 @@ namespace cudaopt {
 
 class Checksum {
   public:
-    // Eight bytes per step, each by its own table (Kounavis and Berry, IEEE Trans. Comput. 57 (2008) 1550).
+    // Eight bytes per step, with one table per byte (Kounavis and Berry, IEEE Trans. Comput. 57 (2008) 1550).
     void add(const void *bytes, int64_t count) {
         const auto *next = static_cast<const unsigned char *>(bytes);
         for (; count >= 8; count -= 8, next += 8) {
@@ -30,7 +30,7 @@ class Checksum {
         for (int i = 0; i < 8; i++) word |= uint64_t{bytes[i]} << (8 * i);
         return word;
     }
-    // tables[k][b]: the remainder of the byte b followed by k bytes of zeros.
+    // tables[k][b]: the remainder of the byte b followed by k zero bytes.
     static constexpr Tables make_tables() {
         Tables made{};
         for (uint64_t b = 0; b < 256; b++) {

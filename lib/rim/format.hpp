@@ -1,5 +1,5 @@
-// Formatted text with a decimal point, whatever locale the process or the thread has set: logs and sentences are read
-// by programs.
+// Text formatting with a decimal point, independent of the locale of the process or the thread, because programs parse
+// the logs and messages.
 #pragma once
 
 #include <locale.h>
@@ -9,7 +9,8 @@
 
 namespace cudaopt {
 
-// While it lives, the calling thread formats as in the locale "C". The C library has that one without allocating.
+// Switches the calling thread to the locale "C" during its lifetime. The C library provides that locale without an
+// allocation.
 class PointLocale {
   public:
     PointLocale() : before_(uselocale(newlocale(LC_ALL_MASK, "C", locale_t{}))) {}
@@ -21,7 +22,7 @@ class PointLocale {
     const locale_t before_;
 };
 
-// As vsnprintf(), snprintf() and printf().
+// Like vsnprintf(), snprintf() and printf().
 inline int format(char *to, std::size_t size, const char *pattern, va_list arguments) {
     const PointLocale point;
     return std::vsnprintf(to, size, pattern, arguments);

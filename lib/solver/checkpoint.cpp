@@ -23,7 +23,7 @@ constexpr char magic[8] = {'c', 'u', 'd', 'a', '_', 'o', 'p', 't'};
 struct Clocks {
     double seconds_passed, host_seconds;
 
-    // Longer times do not fit into the clock's integers; NaN is no time.
+    // Longer times would overflow the integers of the clock. NaN is refused.
     bool are_consistent() const {
         constexpr double longest = 1e9; // 31 years
         return dense::is_within(0.0, seconds_passed, longest) && dense::is_within(0.0, host_seconds, longest);
@@ -50,7 +50,7 @@ template <class Visit> void Solver::each_vector(const State &state, const Visit 
     }
 }
 
-// Of the vectors of a state, as a checkpoint holds them.
+// The size in bytes of the vectors of a state in a checkpoint.
 int64_t Solver::bytes_of_vectors(const State &state) const {
     const int64_t whole = dimension() * (bits_ / 8), stored = dimension() * (state.settings().history_bits / 8);
     int64_t bytes = 0;
@@ -99,7 +99,8 @@ int64_t Solver::save(unsigned char *to) {
     return header.bytes;
 }
 
-// Whether the bytes are a checkpoint of such a solve, whole and undamaged; otherwise the message says why not.
+// Whether the bytes are a complete, undamaged checkpoint of a solve with this n, m and precision. Otherwise the message
+// says why not.
 bool Solver::recognise(const unsigned char *from, int64_t bytes) {
     const auto least = static_cast<int64_t>(sizeof(Header) + sizeof(Clocks) + sizeof(uint64_t));
     Header header{};
@@ -144,8 +145,8 @@ bool Solver::recognise(const unsigned char *from, int64_t bytes) {
     return true;
 }
 
-// The state of a checkpoint that was recognised, in a block of its own; NULL with the message where it could not go on
-// here.
+// Copies the state of a checkpoint that was recognised into a new block. Returns NULL and sets the message if the state
+// is invalid for this handle.
 std::unique_ptr<void, Solver::Free> Solver::read_state(const unsigned char *from, int64_t bytes) {
     const int64_t numbers = state_bytes(memory());
     const auto before = static_cast<int64_t>(sizeof(Header) + sizeof(Clocks));
@@ -168,7 +169,7 @@ std::unique_ptr<void, Solver::Free> Solver::read_state(const unsigned char *from
     return block;
 }
 
-// Whether the bounds that are set are those of a solve with this x. The caller's x is put back where they are not.
+// Whether the current bounds can be those of the saved solve, whose x is given. If not, the caller's x is restored.
 bool Solver::fits_bounds(const State &state, const unsigned char *x) {
     std::vector<unsigned char> own(static_cast<std::size_t>(sweeps_->bytes_of({HeldVector::x})));
     sweeps_->fetch({HeldVector::x}, own.data());
@@ -185,14 +186,15 @@ bool Solver::fits_bounds(const State &state, const unsigned char *x) {
     return false;
 }
 
-// Nothing in the handle changes before the checkpoint has been found to fit; then only the machine can fail.
+// Nothing in the handle changes before the whole checkpoint has been validated. After that only allocations and CUDA
+// calls can fail.
 int Solver::load(const unsigned char *from, int64_t bytes) {
     if (!recognise(from, bytes)) return CUDA_OPT_IMPROPER_INPUT;
     const std::unique_ptr<void, Free> block = read_state(from, bytes);
     if (!block) return CUDA_OPT_IMPROPER_INPUT;
     State &saved = *static_cast<State *>(block.get());
     const Settings before = settings();
-    saved.own_settings().threads = before.threads; // the machine may be another
+    saved.own_settings().threads = before.threads; // this may be another machine
     saved.own_settings().timed = before.timed;
     if (saved.settings().metric == Metric::callers && !arrays.diagonal) {
         new_message().set("the solve that was saved has a diagonal, but cuda_opt_set_diagonal has given no array");
@@ -207,7 +209,7 @@ int Solver::load(const unsigned char *from, int64_t bytes) {
     }
     from += static_cast<int64_t>(sizeof(Header) + sizeof(Clocks)) + state_bytes(memory());
     try {
-        allocate(pairs() > 0 ? before : saved.settings()); // pairs that a warm start has kept stay until all is right
+        allocate(pairs() > 0 ? before : saved.settings()); // keep the pairs of a warm start until all is validated
         if (!fits_bounds(saved, from)) return CUDA_OPT_IMPROPER_INPUT;
         allocate(saved.settings());
         each_vector(saved, [&](const HeldVector &which) {

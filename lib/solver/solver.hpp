@@ -93,7 +93,7 @@ class Solver {
         void operator()(void *memory) const { std::free(memory); }
     };
 
-    // By calloc: the gigabyte that a thousand pairs ask for is not touched before it is used.
+    // Uses calloc, so that the gigabyte that a thousand pairs need is not touched before it is used.
     static void *zero_bytes(int64_t count);
 
     void begin_anew(bool keep_pairs);

@@ -114,8 +114,8 @@ class Batch(Handle):
         return values
 
     def never_evaluated(self, problems: np.ndarray[Any, Any]) -> None:
-        """Say so in f and g of these problems, in ascending order, which are as they were: NaN. All that lies between
-        the first and the last goes through host memory, in one copy each way."""
+        """Set f and g of these problems to NaN. Their indices are in ascending order. All elements from the first to
+        the last of these problems are copied to host memory and back, with one copy in each direction."""
         first, last = int(problems[0]), int(problems[-1]) + 1
         element = f"f{self._space.bits // 8}"
         for argument, rows in ((1, np.empty(last - first)), (2, np.empty((last - first, self.n), element))):

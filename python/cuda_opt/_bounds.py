@@ -61,13 +61,13 @@ def _side(limit: Any, none: float, n: int, space: Space, what: str, count: int |
 
 
 def _is_device_array(value: Any) -> bool:
-    """An array of another library than NumPy: torch, JAX, CuPy, ..."""
+    """Whether it is an array of a library other than NumPy: torch, JAX, CuPy, ..."""
     return not isinstance(value, (np.ndarray, np.generic)) and hasattr(value, "shape") and len(value.shape) > 0
 
 
 def _from_pairs(pairs: Any, n: int) -> Bounds:
     if isinstance(pairs, (tuple, list)) and len(pairs) == 2 and any(map(_is_device_array, pairs)):
-        return Bounds(*pairs)  # also where n is 2: SciPy, whose pairs have a variable each, has no such arrays
+        return Bounds(*pairs)  # also if n = 2: SciPy, where each pair bounds one variable, has no such arrays
     if not isinstance(pairs, (Sequence, np.ndarray, zip)):
         raise TypeError(f"bounds is a {name_of(pairs)}: it has to be Bounds, or pairs (lower, upper)")
     rows = pairs if isinstance(pairs, np.ndarray) and pairs.dtype.kind in "fiu" else list(pairs)

@@ -1,9 +1,9 @@
-"""The one check that every array passes before the C library is given its address.
+"""The check that every array has to pass before its address is given to the C library.
 
-The library reads and writes at addresses, with a precision and a length that it was told once. An array library may
-return another array than the one that was asked for: JAX returns float32 in place of float64 while jax_enable_x64 is
-off, and torch and NumPy can resize the memory of an array that exists. Each such difference would corrupt memory, so
-``admit`` compares everything that the array library reports with what the C library needs."""
+The C library reads and writes at raw addresses, with a precision and a length that are fixed at the start. An array
+library may return an array that differs from the requested one: JAX returns float32 instead of float64 while
+jax_enable_x64 is off, and torch and NumPy can resize the memory of an existing array. Any such difference would corrupt
+memory. So ``admit`` compares all that the array library reports with the requirements of the C library."""
 from __future__ import annotations
 
 import math
@@ -14,7 +14,7 @@ _BYTES = {"float64": 8, "float32": 4, "int64": 8}
 
 
 class Memory(NamedTuple):
-    """What an array library reports about an array."""
+    """The properties of an array as its library reports them."""
 
     address: int  # of the first element
     dtype: str  # "float64"
@@ -26,12 +26,12 @@ class Memory(NamedTuple):
 
     @property
     def needed(self) -> int:
-        """The bytes of its elements."""
+        """The size of its elements in bytes."""
         return _BYTES.get(self.dtype, 0) * math.prod(self.shape)
 
 
 def wrong_shape(what: str, shape: Any, wanted: Any) -> ValueError:
-    """The exception for an array of a wrong shape."""
+    """The exception for an array with a wrong shape."""
     return ValueError(f"{what} has the shape {tuple(shape)}, not {tuple(wanted)}")
 
 
@@ -49,14 +49,14 @@ def _is_contiguous(memory: Memory, element: int) -> bool:
 def admit(
     memory: Memory, what: str, dtype: str, shape: Any, *, device: Any = None, written: bool = False
 ) -> int:
-    """The address of an array that has exactly this dtype, shape and device, and as many bytes as they need.
+    """The address of an array, after the check that it has this dtype, shape and device and enough bytes.
 
     Raises
     ------
     TypeError
-        the elements are of another type
+        the elements have another type
     ValueError
-        the array differs in anything else; the sentence names what was needed and what was given
+        anything else differs; the message names the required and the actual property
     """
     if memory.dtype != dtype:
         raise TypeError(f"{what} has elements of {memory.dtype}, but {dtype} is needed")
@@ -73,15 +73,15 @@ def admit(
     if needed and not memory.address:
         raise ValueError(f"{what} has no memory, but {needed} bytes are needed")
     if memory.address % element:
-        raise ValueError(f"{what} is not aligned: its address is no multiple of {element} bytes")
+        raise ValueError(f"{what} is not aligned: its address is not a multiple of {element} bytes")
     if written and memory.read_only:
         raise ValueError(f"{what} is read-only")
     return memory.address
 
 
 class Buffer:
-    """An array whose address the library keeps from one call to the next. Before each of them ``place_of(owner)`` is
-    compared with ``place``, and where they differ ``refuse`` is called."""
+    """An array whose address the library keeps between calls. Before each call ``place_of(owner)`` is compared with
+    ``place``. If they differ, ``refuse`` is called."""
 
     __slots__ = ("array", "owner", "what", "address", "place_of", "place", "_space", "_given")
 

@@ -14,7 +14,7 @@ from ._gate import Buffer
 from ._library import Error, LogFunction, error, library
 from ._space import Space, number
 
-# At the interpreter's exit this is how long the steps of daemon threads are waited for, in seconds.
+# The time in seconds that the interpreter, at its exit, waits for the steps of daemon threads.
 EXIT_PATIENCE = 5.0
 _handles: weakref.WeakSet[Handle] = weakref.WeakSet()
 _exiting = False
@@ -26,8 +26,9 @@ def _destroy(handle: ctypes.c_void_p, stream_owner: Any) -> None:
 
 @atexit.register
 def _keep_daemon_threads_out() -> None:
-    """Take the turn of every handle, for good: when the interpreter is gone, no daemon thread is within the library,
-    from which it could not return, nor call a log function. Nothing is freed: the operating system does that."""
+    """Acquire the lock of every handle and never release it. Then no daemon thread is inside the library when the
+    interpreter is gone: such a thread could neither return nor call a log function. The operating system frees the
+    memory."""
     global _exiting
     _exiting = True
     for handle in list(_handles):
@@ -37,13 +38,13 @@ def _keep_daemon_threads_out() -> None:
 
 
 def _sleep_if_exiting() -> None:
-    """A daemon thread that outlives the interpreter does no more; Python 3.14 stops such threads in the same way."""
+    """Block a daemon thread for ever once the interpreter exits. Python 3.14 stops such threads in the same way."""
     if _exiting and threading.current_thread().daemon:
         threading.Event().wait()
 
 
 def _after_fork() -> None:
-    for handle in list(_handles):  # threads of the parent that had locks are not here
+    for handle in list(_handles):  # the parent's threads, which may have held locks, do not exist in the child
         handle._alive = threading.RLock()
     _handles.clear()
 
@@ -68,8 +69,8 @@ def stream_number(stream: Any) -> int:
 
 
 def integer(value: Any, what: str, bits: int = 64, least: int | None = None) -> int:
-    """An integer as the library takes it, of so many bits; ValueError for what is none. ctypes drops the bits above.
-    Every integer that comes from the user passes through here."""
+    """The value as an integer of at most ``bits`` bits, or ValueError if it is not one. ctypes would drop the higher
+    bits silently, so every integer from the user is checked here."""
     try:
         whole = int(value)
         if whole == value and abs(whole) < 2 ** (bits - 1):
@@ -90,15 +91,15 @@ class Handle:
     def __init__(self, create: Callable[..., int], space: Space, *arguments: int) -> None:
         self._handle = ctypes.c_void_p()
         self._space = space
-        self._turn = threading.RLock()  # one thread's calls at a time, and from the log's function its own
-        self._alive = threading.RLock()  # of short calls, which may come during a step, but not while it is destroyed
-        self._buffers: list[Buffer] = []  # whose addresses the library keeps
+        self._turn = threading.RLock()  # one thread at a time; its log function may call again
+        self._alive = threading.RLock()  # held by short calls, which may come during a step but not during destruction
+        self._buffers: list[Buffer] = []  # arrays whose addresses the library keeps
         with space.within():
             code = create(ctypes.byref(self._handle), *arguments, space.backend)
         self._finalizer = weakref.finalize(self, _destroy, self._handle, space.stream_owner)
-        self._finalizer.atexit = False  # a daemon thread may be in a step then
+        self._finalizer.atexit = False  # a daemon thread may still be in a step at exit
         _handles.add(self)
-        _sleep_if_exiting()  # now, for no handle to be made behind the back of what takes all turns
+        _sleep_if_exiting()  # a handle made after all locks were acquired must not be used
         self._log: Any = None
         # What the user's log is, what it has raised, and whether it is at work: lists, for its callback to share.
         self._write: list[Callable[[str], Any]] = []
@@ -113,16 +114,18 @@ class Handle:
             raise
 
     def _lend(self, array: Any, what: str, shape: Any, *, double: bool = False, written: bool = True) -> int:
-        """The address of an array that the library is to keep: it is verified in each step from now on."""
+        """The address of an array, for the library to keep. From now on each step verifies the array."""
         buffer = Buffer(self._space, array, what, shape, double=double, written=written)
         self._buffers.append(buffer)
         return buffer.address
 
     def _exclusively(self, function: Callable[..., int], *arguments: Any) -> int:
-        """A call that uses the workspace and the arrays: they are verified, and no other thread makes one meanwhile."""
+        """Lock the handle, verify the arrays, and call a function that uses the workspace and the arrays."""
         if not self._turn.acquire(False):
             _sleep_if_exiting()
-            raise RuntimeError(f"another thread is in a step of this {type(self).__name__}: a handle is one thread's")
+            raise RuntimeError(
+                f"another thread is in a step of this {type(self).__name__}: only one thread at a time may use it"
+            )
         try:
             for buffer in self._buffers:
                 if buffer.place_of(buffer.owner) != buffer.place:
@@ -200,8 +203,8 @@ class Handle:
         functions[:] = [write] if write else []
 
     def _failure_of_log(self) -> Callable[[BaseException], object]:
-        """What is called at once with an exception of the log; without a reference to this object, which would keep
-        itself alive by it."""
+        """A function that is called at once with an exception of the log function. It must not refer to this object,
+        which would otherwise keep itself alive."""
         return lambda exception: None
 
     def request_stop(self) -> None:
@@ -222,8 +225,8 @@ class Handle:
         return code
 
     def close(self) -> None:
-        """Free the workspace now. Arrays stay; the object is of no use afterwards. Not for the log's function, and
-        not for another thread during a step: RuntimeError."""
+        """Free the workspace now. The arrays remain valid, but the object cannot be used any more. RuntimeError if the
+        log function calls it, or another thread during a step."""
         if not self._turn.acquire(blocking=False):
             _sleep_if_exiting()
             raise RuntimeError("close() was called while another thread is in a step: request_stop() ends it")

@@ -179,8 +179,8 @@ def minimize(
         True, the default: fun returns the gradient as well. Else ``jac(x, *args)`` does. There are no finite
         differences.
     bounds : Bounds, scipy.optimize.Bounds, sequence of pairs (lower, upper), or None
-        Default: none. A tuple or list of two arrays of torch, JAX or CuPy has the lower and the upper bounds of all
-        variables, but two NumPy arrays are, as in SciPy, the pairs of two variables.
+        Default: none. A tuple or list of two arrays of torch, JAX or CuPy holds the lower and the upper bounds of all
+        variables. Two NumPy arrays, as in SciPy, are the (lower, upper) pairs of two variables.
     callback : callable
         Called at each iterate: ``callback(intermediate_result=...)`` with ``x``, ``fun`` and ``nit`` where that is the
         parameter's name, else ``callback(x)``; x is a copy. ``StopIteration`` ends the solve, with its best iterate.

@@ -25,9 +25,9 @@ class Part:
         gather=lambda send, receive: torch.distributed.all_gather_into_tensor(
             torch.from_numpy(receive), torch.from_numpy(send))   # torch, of a group on the host (gloo)
 
-    What it raises ends the solve on this rank, and comes out of the step. What the log's function raises on one rank
-    ends the solve on all of them at the next exchange: it comes out of that step there, and the others raise an error
-    that names the rank.
+    An exception that it raises ends the solve on this rank, and the step raises it. An exception that the log
+    function raises on one rank ends the solve on all ranks at the next exchange. On that rank the step raises it, and
+    on the others the step raises an error that names the rank.
     """
 
     rank: int

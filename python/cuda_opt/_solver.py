@@ -192,7 +192,7 @@ class Solver(Handle):
         return lambda exception: library.cuda_opt_fail_rank(handle, str(exception).encode(errors="replace"))
 
     def _after(self, code: int, ends: Iterable[int]) -> int:
-        # The other ranks hear of it by the next packet: until then this one goes on with them.
+        # The next packet reports the failure to the other ranks. Until then this rank continues with them.
         if self._part and self._raised and code > 0:
             return code
         return super()._after(code, ends)
@@ -231,7 +231,7 @@ class Solver(Handle):
         next step yields the task of the save again. Bounds have to be as they were.
 
         Raises ImproperInput where it is no whole, undamaged checkpoint of such a solve."""
-        if not isinstance(checkpoint, bytes):  # ctypes would take a str, as other bytes
+        if not isinstance(checkpoint, bytes):  # ctypes would accept a str and encode it
             checkpoint = memoryview(checkpoint).tobytes()
         self._check(self._exclusively(self._function("load"), checkpoint, len(checkpoint), *self._arguments))
         self.status = None

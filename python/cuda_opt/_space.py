@@ -42,7 +42,7 @@ class Space:
     stream: int | None = None  # a cudaStream_t; None: the library's own default
     stream_owner: Any = None  # kept: the stream has to outlive the handle
     bits = 64
-    device: Any = None  # where all arrays have to be; None: there is only one place
+    device: Any = None  # the device of all arrays; None: there is only one
     recording = False  # whether an evaluation is recorded into a CUDA graph, and not done
 
     def within(self) -> AbstractContextManager[Any]:
@@ -64,31 +64,31 @@ class Space:
         return array
 
     def memory(self, array: Array, what: str) -> Memory:
-        """What the array's library reports about it; TypeError where it is an array of another library."""
+        """The properties of an array as its library reports them. TypeError if it is an array of another library."""
         raise NotImplementedError
 
     def admitted(
         self, array: Array, what: str, shape: Any, *, double: bool = False, written: bool = False
     ) -> int:
-        """The address of the first element, after the check that all arrays pass before the library gets it."""
+        """The address of the first element, after the check that every array has to pass."""
         dtype = "float64" if double else f"float{self.bits}"
         return admit(self.memory(array, what), what, dtype, shape, device=self.device, written=written)
 
     def place(self, array: Array) -> Any:
-        """What changes when an array's memory is replaced or resized, in the shortest time: it is compared in each
-        step."""
+        """A value that changes when the memory of an array is replaced or resized. It is compared in each step, so it
+        has to be cheap."""
         raise NotImplementedError
 
     def owner(self, array: Array) -> Any:
-        """What owns the array's memory, and is asked for its place: the array itself, or one that it is a view of."""
+        """The owner of the array's memory, for ``place``: the array itself, or the array that it is a view of."""
         return array
 
     def bytes_of(self, owner: Any) -> int:
-        """How many bytes an owner of memory has."""
+        """The size of an owner's memory in bytes."""
         return int(owner.nbytes)
 
     def from_numpy(self, array: np.ndarray[Any, Any]) -> Array:
-        """A new array of this space's precision with values from the host."""
+        """A new array in this space's precision with values from the host."""
         raise NotImplementedError
 
     def view(self, array: Array) -> Array:
@@ -96,7 +96,8 @@ class Space:
         return array
 
     def scalar(self, array: Array) -> Any:
-        """An array of one double, as the user reads it: an array, or a number where the library has no doubles."""
+        """An array of one double in the form that the user reads: a view, or a number if the array library has no
+        doubles."""
         return self.view(array)
 
     def own(self, array: Array) -> Array:
@@ -187,9 +188,9 @@ class NumPySpace(Space):
         if not isinstance(array, np.ndarray):
             raise TypeError(f"{what} is a {name_of(array)}, but x0 is a NumPy array")
         if not array.dtype.isnative:
-            raise ValueError(f"{what} has its bytes in another order than this machine's")
+            raise ValueError(f"{what} does not have the byte order of this machine")
         address = int(array.ctypes.data)
-        dtype = _NAMES.get(array.dtype.str) or array.dtype.name  # which takes microseconds to make
+        dtype = _NAMES.get(array.dtype.str) or array.dtype.name  # .name takes microseconds
         return Memory(address, dtype, array.shape, array.strides, array.nbytes, not array.flags.writeable)
 
     def owner(self, array: Array) -> Any:
@@ -197,7 +198,7 @@ class NumPySpace(Space):
             array = array.base
         return array
 
-    # Memory that keeps its size is not moved. Its address would take 0.8 microseconds, and this takes 0.03.
+    # NumPy does not move memory that keeps its size. Reading the address takes 0.8 microseconds, reading the size 0.03.
     place = staticmethod(attrgetter("nbytes"))  # type: ignore[assignment]
 
     def from_numpy(self, array: np.ndarray[Any, Any]) -> Array:

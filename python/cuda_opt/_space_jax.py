@@ -23,11 +23,11 @@ from ._space import INDICES, Array, Space, bits_of, name_of, number
 
 
 def _complete(array: Any, what: str = "an array of the solver") -> Array:
-    """The array, when its values are there; TypeError where it has none, since JAX is tracing."""
+    """The array, once its values are computed. TypeError if it has no values because JAX is tracing."""
     if isinstance(array, jax.core.Tracer):
         raise TypeError(
-            f"{what} is traced by JAX (jit, grad, vmap): minimize calls compiled functions, and is not to be compiled "
-            "itself"
+            f"{what} is traced by JAX (jit, grad, vmap): minimize may call compiled functions, but cannot be "
+            "compiled itself"
         )
     return array.block_until_ready()
 
@@ -37,16 +37,16 @@ def _has_doubles() -> bool:
 
 
 def check_precision(bits: int, what: str) -> None:
-    """TypeError where JAX would compute in single precision what is to be computed in double precision."""
+    """TypeError if double precision is required, but JAX would compute in single precision."""
     if bits == 64 and not _has_doubles():
         raise TypeError(
-            f"{what} is to have elements of float64, but jax_enable_x64 is off and JAX computes in float32: switch "
+            f"{what} has to have elements of float64, but jax_enable_x64 is off and JAX computes in float32: switch "
             "it on for the whole solve, or pass x0 as float32"
         )
 
 
 def _with_doubles() -> AbstractContextManager[Any]:
-    """Within it JAX gives arrays of 64 bits where they are asked for, whatever jax_enable_x64 says."""
+    """A context in which JAX creates 64-bit arrays on request, whatever the value of jax_enable_x64 is."""
     if _has_doubles():
         return nullcontext()
     module: Any = jax if hasattr(jax, "enable_x64") else jax.experimental
@@ -154,7 +154,7 @@ class JaxSpace(Space):
             return jax.dlpack.from_dlpack(array)
 
     def copy(self, to: Array, count: int, values: Array, what: str) -> None:
-        """Copy the bytes of values that JAX may still compute to the first ``count`` elements, or rows, of an array."""
+        """Copy values to the first ``count`` elements, or rows, of an array. JAX may still be computing the values."""
         double = to.dtype == np.float64
         target = self.admitted(to, "the solver's own array", to.shape, double=double)
         wanted = (count, *to.shape[1:]) if to.shape else values.shape

@@ -68,7 +68,7 @@ class ProtocolSpace(Space):
         else:
             raise TypeError(f"x0 is a {self.kind} on a device of the kind {kind}: neither the host nor CUDA")
         self.device = memory.device
-        self._current = getattr(x0, "device", None)  # what makes the device current, of CuPy
+        self._current = getattr(x0, "device", None)  # CuPy's context manager that makes the device current
 
     def within(self) -> AbstractContextManager[Any]:
         device: Any = self._current

@@ -14,7 +14,7 @@ from ._space import INDICES, Array, Space, bits_of, integers_at, name_of
 
 
 def _resolved(tensor: torch.Tensor) -> torch.Tensor:
-    """The tensor with its values in its memory: torch negates and conjugates lazily, by a bit of the tensor."""
+    """The tensor with its actual values in memory: torch negates and conjugates lazily, by setting a bit."""
     return tensor.detach().resolve_conj().resolve_neg()
 
 

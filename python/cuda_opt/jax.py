@@ -29,13 +29,14 @@ def _raveled(side: Any, x0: Any) -> Any:
 
 
 def _is_pair(value: Any) -> bool:
-    """Bounds of one variable, as SciPy has them."""
+    """Whether it is the (lower, upper) pair of one variable, as in SciPy."""
     numbers = (int, float, np.integer, np.floating, type(None))
     return isinstance(value, (tuple, list)) and len(value) == 2 and all(isinstance(side, numbers) for side in value)
 
 
 def _two_sides(bounds: Any) -> Any:
-    """Bounds of a pair (lower, upper); other forms as they are. A sequence of pairs of numbers is never such a pair."""
+    """Convert a pair (lower, upper) to Bounds; return other forms unchanged. A sequence of pairs of numbers is not such
+    a pair."""
     if isinstance(bounds, (tuple, list)) and len(bounds) == 2 and not all(map(_is_pair, bounds)):
         return Bounds(*bounds)
     return bounds
@@ -65,9 +66,9 @@ def minimize(
     args : tuple
         Further arguments of fun, traced where it is compiled. Default: none.
     bounds : Bounds, pair (lower, upper), or sequence of pairs of numbers
-        ``lb`` and ``ub``, and lower and upper, are numbers, None, or of x0's form. As in SciPy a sequence of pairs of
-        numbers has the bounds of one variable in each pair, also with two variables: ``[(0, 2), (1, 3)]``. A tuple or
-        list of two arrays is a pair (lower, upper). Default: none.
+        ``lb`` and ``ub``, and lower and upper, are numbers, None, or pytrees with the structure of x0. As in SciPy,
+        each pair in a sequence of pairs of numbers holds the bounds of one variable, also if there are two variables:
+        ``[(0, 2), (1, 3)]``. A tuple or list of two arrays is a pair (lower, upper). Default: none.
     value_and_grad : bool
         True: fun gives its value and its gradient, in x0's form, itself. Default False.
     jit : bool

@@ -25,9 +25,9 @@ class LBFGSB(torch.optim.Optimizer):
 
     Parameters and gradients become views of one buffer each, which is what the solver works on: nothing is copied, on
     the host or on a CUDA device, and no call waits for the device but the solver's own. The closure has to be the same
-    function of the parameters each time: all of the data, no dropout. A parameter that other code has given new memory
-    (``parameter.data = ...``, ``vector_to_parameters``, a second optimizer) is taken back at the next step, with its
-    values. Copies and pickles of the model together with its optimizer go on where the original is.
+    function of the parameters each time: all of the data, no dropout. If other code gives a parameter new memory
+    (``parameter.data = ...``, ``vector_to_parameters``, a second optimizer), the next step copies its values back into
+    the buffer. A copy or pickle of the model together with its optimizer continues from the state of the original.
 
     Parameters
     ----------
@@ -60,9 +60,9 @@ class LBFGSB(torch.optim.Optimizer):
     ------
     TypeError, ValueError
         parameters of different precision or on different devices, bounds of another shape, an argument out of range; at
-        a step, a parameter that has another precision, device or shape than before
+        a step, a parameter whose precision, device or shape has changed
     RuntimeError
-        at a step, the closure has written no gradient of any parameter
+        at a step, the closure wrote no gradient of any parameter
     Error, OutOfMemory
         there is no CUDA device, or the workspace does not fit
     """
@@ -87,7 +87,7 @@ class LBFGSB(torch.optim.Optimizer):
         self._make({**tests, "MAX_ITERATIONS": 0, "REPORT_ITERATES": 1, **settings}, history_size)
 
     def _make(self, settings: dict[str, Any], history_size: int) -> None:
-        """The solver, and the two buffers that it works on in place of the parameters' own memory."""
+        """Create the solver and the two buffers that replace the parameters' own memory."""
         self._parameters = [parameter for group in self.param_groups for parameter in group["params"]]
         first = self._parameters[0]
         for number, parameter in enumerate(self._parameters):
@@ -102,7 +102,7 @@ class LBFGSB(torch.optim.Optimizer):
         self.solver.set(settings.items())
         self._g = self.solver._g.zero_()
         self._asked = False  # whether the solver waits for an evaluation
-        self._values: list[torch.Tensor] = []  # views of the buffers, a parameter each
+        self._values: list[torch.Tensor] = []  # views of the buffer, one per parameter
         self._places: list[torch.Tensor] = []
         at = 0
         for parameter in self._parameters:
@@ -115,18 +115,18 @@ class LBFGSB(torch.optim.Optimizer):
         self._note_versions()
 
     def _note_versions(self) -> None:
-        """Remember the parameters' versions, which torch counts up at each change in place."""
+        """Remember the parameters' versions, which torch increments at each in-place change."""
         self._versions = [parameter._version for parameter in self._parameters]
 
     @torch.no_grad()
     def _take_parameters(self) -> None:
-        """Make each parameter a view of the buffer again, with the values that it has, where other code has given it
-        other memory. Where values have changed, in other memory or in place, the solve begins anew from them.
+        """Make each parameter to which other code has given new memory a view of the buffer again, and keep its values.
+        If values have changed, in new memory or in place, restart the solve from them.
 
         Raises
         ------
         TypeError, ValueError
-            a parameter has other elements, another device or another shape than the buffer
+            the dtype, device or shape of a parameter differs from that of the buffer
         """
         changed = self._versions != [parameter._version for parameter in self._parameters]
         for number, (parameter, values) in enumerate(zip(self._parameters, self._values)):
@@ -208,13 +208,13 @@ class LBFGSB(torch.optim.Optimizer):
         self._zeroed = self._g._version
 
     def _check_gradients(self) -> None:
-        """RuntimeError where the closure has written no gradient: its loss is of other parameters. Versions tell almost
-        always without a look at the values, for which the device would have to be waited for."""
+        """RuntimeError if the closure wrote no gradient, because its loss depends on other parameters. The versions
+        almost always decide this without reading the values, which would synchronise with the device."""
         if self._g._version == self._zeroed and not self._g.any():
             if all(parameter.grad is place for parameter, place in zip(self._parameters, self._places)):
                 raise RuntimeError(
-                    "the closure wrote no gradient of any parameter of this LBFGSB: its loss is of other parameters, "
-                    "as after load_state_dict(assign=True), which replaces them: make a new LBFGSB"
+                    "the closure wrote no gradient of any parameter of this LBFGSB: its loss depends on other "
+                    "parameters, as after load_state_dict(assign=True), which replaces them: make a new LBFGSB"
                 )
 
     @torch.no_grad()
@@ -268,8 +268,9 @@ class LBFGSB(torch.optim.Optimizer):
         super().add_param_group(param_group)
 
     def __getstate__(self) -> dict[str, Any]:
-        """For copies and pickles: as any optimizer's, with the solver's settings and the solve's checkpoint. Copy or
-        pickle the model together with it, so that the copy has the copied model's parameters. A log is not copied."""
+        """The state for copies and pickles: that of any optimizer, with the solver's settings and a checkpoint of the
+        solve. Copy or pickle the model together with its optimizer, so that the copied optimizer refers to the
+        parameters of the copied model. A log function is not copied."""
         self._take_parameters()
         solver = self.solver
         keys = {**INTEGERS, **REALS}
@@ -282,7 +283,7 @@ class LBFGSB(torch.optim.Optimizer):
         state = dict(state)
         made = state.pop(_CHECKPOINT, None)
         super().__setstate__(state)
-        if made is None:  # of load_state_dict()
+        if made is None:  # called by load_state_dict()
             return
         self._make(made["settings"], made["history_size"])
         self._load(made["checkpoint"])

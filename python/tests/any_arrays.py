@@ -1,5 +1,5 @@
-"""What the property-based tests draw from: NumPy arrays of any dtype, shape and strides, and the array libraries that
-they are turned into."""
+"""Strategies of the property-based tests: NumPy arrays of any dtype, shape and strides, and the array libraries that
+they are converted to."""
 import importlib.util
 
 import numpy as np
@@ -67,8 +67,8 @@ LIBRARIES = pytest.mark.parametrize("name", ["numpy", "torch", "jax"])
 
 @st.composite
 def plain_arrays(draw, dtypes=DTYPES, most_axes=3):
-    """NumPy arrays of any of these dtypes, of few elements, with any strides: views forwards, backwards, spread,
-    transposed, repeated, misaligned or read-only."""
+    """Small NumPy arrays with any of these dtypes and any strides: forward, reversed, strided, transposed, broadcast,
+    misaligned or read-only views."""
     dtype = np.dtype(draw(st.sampled_from(dtypes)))
     shape = tuple(draw(st.lists(st.integers(0, 4), max_size=most_axes)))
     array = np.zeros(tuple(2 * length for length in shape), dtype)

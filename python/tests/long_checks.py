@@ -1,13 +1,14 @@
 #!/usr/bin/env python3
 """Usage: long_checks.py [CHECK ...]
 
-Checks of the Python package that measure time or need many runs, and so are no part of the suite:
+Checks of the Python package that measure time or need many runs, and so are not part of the suite:
 
-    daemon_threads   200 interpreters exit while daemon threads are in solves: each with status 0
-    nan_problems     minimize_batch of which a third of the problems start at NaN takes at most 1.2 times as long
+    daemon_threads   200 interpreters exit with status 0 while daemon threads are solving
+    nan_problems     if a third of the problems start at NaN, minimize_batch takes at most 1.2 times as long
     properties       the property-based tests with 2000 new examples each
 
-Without arguments all are run; the exit status is 1 when one fails. CUDA_OPT_LIBRARY and PYTHONPATH as for the tests."""
+Without arguments all checks are run. The exit status is 1 if one fails. Set CUDA_OPT_LIBRARY and PYTHONPATH as for the
+tests."""
 import os
 import subprocess
 import sys

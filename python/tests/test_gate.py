@@ -1,4 +1,4 @@
-"""What every array has to be before the library gets its address, and to stay while the library has it."""
+"""The properties that an array must have when the library gets its address, and must keep while it is in use."""
 import numpy as np
 import pytest
 
@@ -34,7 +34,7 @@ def test_each_difference_is_refused(change, kind, text):
 
 
 def test_what_makes_no_difference():
-    """Strides along axes of one element, or of none; what is not reported; more memory than is needed."""
+    """Strides along axes of length one or zero, properties that are not reported, and extra memory are irrelevant."""
     assert admit(GIVEN._replace(strides=None, size=None, device=None), "x", "float64", (3, 4), device="cpu") == 4096
     assert admit(Memory(8, "float64", (1, 3), (-7, 8), 1000), "x", "float64", (1, 3)) == 8
     assert admit(Memory(0, "float32", (0, 3), (9, 9)), "x", "float32", (0, 3)) == 0
@@ -44,7 +44,7 @@ def test_what_makes_no_difference():
 @pytest.mark.parametrize("elements", [0, 10, 5000])
 @pytest.mark.parametrize("what", ["x0", "the gradient", "the value of the function", "the lower bound", "the diagonal"])
 def test_numpy_arrays_that_are_resized(what, elements):
-    """Against NumPy's own advice (refcheck), between two steps: the next one raises, also where x is a view."""
+    """Memory is resized between two steps, without NumPy's refcheck: the next step raises, also if x is a view."""
     x, lower = np.ones(50), np.zeros(50)
     solver = cuda_opt.Solver(x[:], bounds=cuda_opt.Bounds(lower, None), diagonal=True)
     next(solver)

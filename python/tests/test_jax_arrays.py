@@ -1,4 +1,4 @@
-"""JAX arrays that are not what was asked for: precision that is switched on and off, tracing, layouts; and bounds."""
+"""JAX arrays that differ from the requested ones: precision that is switched, tracing, layouts; and bounds."""
 import numpy as np
 import pytest
 
@@ -21,7 +21,7 @@ def doubles():
 
 @pytest.fixture
 def on_host():
-    """Where JAX has a CUDA device, too."""
+    """Use the host, also if JAX has a CUDA device."""
     with jax.default_device(jax.devices("cpu")[0]):
         yield
 
@@ -35,7 +35,7 @@ def rosenbrock(x):
 
 
 def test_doubles_where_jax_has_none(on_host):
-    """JAX would give float32 arrays, to which the library would write doubles; and compute in float32."""
+    """JAX would create float32 arrays, to which the library would write doubles, and would compute in float32."""
     with x64(True):
         x0, rows = jnp.ones(1000), jnp.ones((100, 5))
         lower = jnp.zeros(3)
@@ -51,7 +51,7 @@ def test_doubles_where_jax_has_none(on_host):
 
 @pytest.mark.parametrize("calls_before", [0, 1, 3])
 def test_doubles_that_go_during_a_solve(calls_before, on_host):
-    """Each evaluation raises; nothing is left of it in JAX's settings."""
+    """Each evaluation raises, and JAX's settings do not change."""
     calls = []
 
     def fun(x):
@@ -81,7 +81,7 @@ def test_doubles_that_go_during_a_solve(calls_before, on_host):
 
 
 def test_single_precision_while_doubles_come_and_go(on_host):
-    """The value of f is a double in any case, and a solve of float32 does not depend on the switch."""
+    """f is always a double, and a float32 solve does not depend on jax_enable_x64."""
     with x64(False):
         x0 = jnp.zeros(4)
     solver = cuda_opt.Solver(x0)
@@ -109,7 +109,7 @@ def test_single_precision_while_doubles_come_and_go(on_host):
 
 
 def test_what_is_traced(doubles):
-    """Within jit, vmap or grad there are no values to minimise with: a sentence says so."""
+    """Within jit, vmap or grad the arrays have no values, and the exception says so."""
     zero, hess_inv = jnp.zeros(3), cuda_opt.jax.minimize(parabola, jnp.ones(3)).hess_inv
 
     def minimum(x0, fun=parabola, **settings):
@@ -136,7 +136,7 @@ def test_what_is_traced(doubles):
 
 @pytest.mark.parametrize("n", [1, 2, 3])
 def test_a_pair_of_bounds(n, doubles):
-    """Two arrays are (lower, upper) for any number of variables; pairs of numbers have a variable each."""
+    """Two arrays are (lower, upper) for any number of variables; each pair of numbers bounds one variable."""
     x0, lower, upper = jnp.ones(n), jnp.arange(n) * 1.0, jnp.arange(n) + 2.0
 
     def fun(x):
@@ -160,7 +160,7 @@ def test_a_pair_of_bounds(n, doubles):
 
 
 def test_layouts_of_jax(doubles):
-    """A gradient whose rows do not lie one behind the other in memory is not copied as if they did."""
+    """A gradient whose memory is not row-major is not copied as if it were."""
     layout = pytest.importorskip("jax.experimental.layout")
     if not hasattr(layout, "Format"):
         pytest.skip("this JAX has no Format")

@@ -236,8 +236,8 @@ def test_a_solve_within_a_solve(parabola):
 
 
 def test_other_threads_do_not_enter_a_step():
-    """While one thread is in a step, here in the log's function, the calls of another raise; request_stop() is its way
-    to end the solve."""
+    """While one thread is in a step, here in the log function, calls of another thread raise. Only request_stop() is
+    allowed, and ends the solve."""
     solver, raised, inside, done = cuda_opt.Solver(np.ones(4), IPRINT_FREQUENCY=1), [], threading.Event(), []
     released = threading.Event()
 
@@ -308,15 +308,15 @@ begun.wait()
 
 
 def test_exit_with_daemon_threads_in_solves():
-    """Workspaces are not destroyed under the threads, and none calls a function of an interpreter that is gone. Many
-    more runs are in long_checks.py."""
+    """No workspace is destroyed while a thread uses it, and no thread calls into an interpreter that is gone.
+    long_checks.py makes many more runs."""
     for _ in range(3):
         done = run_program(DAEMON)
         assert (done.returncode, done.stdout, done.stderr) == (0, "solved\n", "")
 
 
 def test_exit_during_a_step_that_does_not_end():
-    """A log function that waits for ever holds up the exit for as long as EXIT_PATIENCE says, and no longer."""
+    """A log function that waits for ever delays the exit by EXIT_PATIENCE at most."""
     done = run_program("""
 import threading
 import cuda_opt
@@ -335,7 +335,7 @@ print("end")
 
 
 def test_objects_that_live_until_the_exit():
-    """Solvers and results that a module, or a cycle, keeps."""
+    """Solvers and results that a module or a reference cycle keeps alive."""
     done = run_program("""
 import numpy as np, cuda_opt
 solver = cuda_opt.Solver(np.ones(3))

@@ -406,7 +406,7 @@ def test_reports_without_a_callback(rosenbrock):
 
 
 def test_hess_inv_without_pairs():
-    """The identity matrix, for vectors that the solve's H would take."""
+    """H is the identity matrix, and accepts the same vectors as the H of a solve."""
     hess_inv = cuda_opt.minimize(lambda x: (x @ x, 2 * x), np.zeros(50)).hess_inv
     v = np.arange(50.0)
     product = hess_inv @ v

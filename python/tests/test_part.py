@@ -139,7 +139,7 @@ def test_part_that_cannot_be():
 
 
 def test_a_log_that_raises_on_one_ends_all():
-    """The failure goes with the next packet, so that no rank waits; the exception comes out on its own rank."""
+    """The next packet reports the failure, so that no rank waits. The rank that failed raises the exception."""
 
     def solve(part, size):
         lines = []

@@ -1,8 +1,8 @@
-"""Properties that hold for all inputs, by Hypothesis: dtypes, shapes, strides and array libraries; exceptions, calls
-within calls, threads, fork, pickling and the interpreter's exit.
+"""Properties that hold for all inputs, tested with Hypothesis: dtypes, shapes, strides and array libraries; exceptions,
+nested calls, threads, fork, pickling and the interpreter's exit.
 
-A run draws the same examples each time. CUDA_OPT_TEST_EXAMPLES=N draws N new ones for each property instead; a failure
-prints what repeats it."""
+Every run generates the same examples. CUDA_OPT_TEST_EXAMPLES=N generates N new ones for each property instead. A
+failure prints the means to reproduce it."""
 import copy
 import math
 import os
@@ -25,21 +25,21 @@ from any_arrays import LIBRARIES, library, plain_arrays  # noqa: E402
 import cuda_opt  # noqa: E402
 from cuda_opt import Bounds, Solver, Task  # noqa: E402
 
-HOME = tempfile.TemporaryDirectory()  # of Hypothesis's own files, which the tree is not to have
+HOME = tempfile.TemporaryDirectory()  # keeps Hypothesis's own files out of the source tree
 set_hypothesis_home_dir(HOME.name)
 EXAMPLES = int(os.environ.get("CUDA_OPT_TEST_EXAMPLES", 0))
 settings.register_profile("cuda_opt", max_examples=EXAMPLES or 50, derandomize=not EXAMPLES, deadline=None,
                           database=None, print_blob=True, suppress_health_check=list(HealthCheck))
 settings.load_profile("cuda_opt")
-FEW = settings(max_examples=max(6, EXAMPLES // 20))  # for what takes a process, or a compilation by JAX, each time
+FEW = settings(max_examples=max(6, EXAMPLES // 20))  # for examples that start a process or make JAX compile
 
-# What a wrong call may raise; anything else, and a crash all the more, is a fault.
+# The exceptions that an incorrect call may raise. Any other exception, or a crash, is a fault.
 REFUSED = (TypeError, ValueError, cuda_opt.Error)
 
 
 @pytest.fixture(autouse=True)
 def x64(request):
-    """JAX with doubles, but for the tests that switch them."""
+    """Enable doubles in JAX, except in the tests that switch them."""
     if "jax" not in sys.modules and "jax" not in request.node.name:
         yield
         return
@@ -65,7 +65,7 @@ def parabola(x):
 @LIBRARIES
 @given(data=st.data())
 def test_any_array_as_x0(name, data):
-    """It is minimised from, or refused with one sentence; x0 itself is left as it was."""
+    """The solve starts from it, or refuses it with a one-line message. x0 itself does not change."""
     lib = library(name)
     values = data.draw(plain_arrays())
     x0 = lib.array(values)
@@ -83,8 +83,8 @@ def test_any_array_as_x0(name, data):
 @LIBRARIES
 @given(data=st.data())
 def test_any_array_as_gradient_bound_or_vector(name, data):
-    """Whatever is returned by the function, given as a bound, or multiplied by hess_inv is used or refused, and what is
-    used is used with its values."""
+    """An array that the function returns, that is a bound, or that hess_inv is multiplied by is accepted or refused. If
+    it is accepted, its values are used correctly."""
     lib = library(name)
     n = data.draw(st.integers(1, 4))
     bits = data.draw(st.sampled_from([32, 64]))
@@ -123,7 +123,7 @@ def test_any_array_as_gradient_bound_or_vector(name, data):
 @LIBRARIES
 @given(data=st.data())
 def test_any_array_of_a_batch(name, data):
-    """Starts, bounds, f and gradients of a batch."""
+    """Any array as starting points, bounds, f or gradients of a batch."""
     lib = library(name)
     arrays = [lib.array(data.draw(plain_arrays(["f8", "f4", "i8", "c16"], 2))) for _ in range(4)]
     x0 = data.draw(st.sampled_from([arrays[0], lib.array(np.zeros((2, 3))), lib.array(np.zeros((2, 3), "f4"))]))
@@ -163,7 +163,7 @@ def test_every_point_lies_in_the_box(name, data):
 
 @given(data=st.data())
 def test_jax_with_its_doubles_switched(data):
-    """jax_enable_x64 changes at any moment: what is minimised is right, and the rest refused."""
+    """jax_enable_x64 changes at any moment: every solve is correct or refused."""
     lib = library("jax")
     element = data.draw(st.sampled_from(["f8", "f4"]))
     switches = data.draw(st.lists(st.booleans(), min_size=1, max_size=6))
@@ -210,7 +210,7 @@ def test_any_options(options, tol):
 
 @given(numbers=st.tuples(*[st.one_of(st.integers(-3, 12), st.integers(-(2**70), 2**70), ANYTHING)] * 4))
 def test_any_part(numbers):
-    """Its numbers are those of the solve, or refused."""
+    """The solve uses the numbers of the part, or refuses them."""
     try:
         solver = Solver(np.zeros(10), part=cuda_opt.Part(*numbers, lambda send, receive: None))
     except REFUSED as refused:
@@ -227,8 +227,8 @@ class OwnError(BaseException):
 @LIBRARIES
 @given(data=st.data())
 def test_exceptions_come_out_of_any_call(name, data):
-    """The k-th call of fun, jac, callback or the log raises: out it comes, the workspace is freed, and the next solve
-    is not disturbed."""
+    """The k-th call of fun, jac, callback or the log function raises. The solve raises the same exception, the
+    workspace is freed, and the next solve is not affected."""
     lib = library(name)
     calls, k = [], data.draw(st.integers(0, 12))
     places = data.draw(st.sets(st.sampled_from(["fun", "jac", "callback", "log"]), min_size=1))
@@ -302,7 +302,7 @@ def test_solves_within_solves(depth, closing):
 @FEW
 @given(threads=st.integers(2, 4), data=st.data())
 def test_threads_on_one_solver(threads, data):
-    """They take steps, evaluate and close in any order: each call works or raises, and nothing breaks."""
+    """Threads step, evaluate and close in any order. Each call succeeds or raises, and nothing crashes."""
     solver = Solver(np.linspace(-1, 2, data.draw(st.integers(1, 3000))), REPORT_ITERATES=1, EPS=0)
     plans = [data.draw(st.lists(st.sampled_from(["step", "step", "step", "read", "reset", "save", "stop"]), min_size=20,
                                 max_size=60)) for _ in range(threads)]
@@ -355,7 +355,7 @@ def test_results_are_copied(copied, data):
 @FEW
 @given(n=st.sampled_from([3, 5000]), threads=st.sampled_from([1, 2]), evaluations=st.integers(0, 6))
 def test_a_forked_process_goes_on(n, threads, evaluations):
-    """In a child a solve that had begun takes the steps that it takes in the parent, with threads of its own."""
+    """After a fork, a solve that had begun takes the same steps in the child as in the parent, with its own threads."""
     if not hasattr(os, "fork"):
         pytest.skip("there is no fork here")
 

@@ -198,7 +198,7 @@ def test_bad_input(fake_device):
     ],
 )
 def test_a_library_that_gives_other_arrays(given, text, fake_device, monkeypatch):
-    """Than it was asked for: nothing is computed with them."""
+    """Arrays that differ from the requested ones are refused before anything is computed."""
     bounds = Bounds(Array(np.zeros(2)), Array(np.ones(2)))
     x, rows = Array(np.zeros(5)), Array(np.zeros((4, 3)))
     monkeypatch.setattr(NAMESPACE, "empty", given)

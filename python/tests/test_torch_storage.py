@@ -1,4 +1,4 @@
-"""torch tensors whose memory is replaced or resized, or does not hold the values that the tensor stands for."""
+"""torch tensors whose memory is replaced or resized, or does not hold the values of the tensor."""
 import copy
 import pickle
 
@@ -13,7 +13,7 @@ DATA = torch.rand(40, 3, dtype=torch.float64, generator=torch.Generator().manual
 
 
 def fit(model, optimizer, steps=15):
-    """The loss before and after some steps of a fit that has an exact solution."""
+    """The loss before and after some steps of a fit with an exact solution."""
 
     def closure():
         optimizer.zero_grad()
@@ -34,7 +34,7 @@ def new_data(model):
 
 
 def turned_data(model):
-    """Memory of the same shape with other strides."""
+    """The new memory has the same shape and other strides."""
     model.weight.data = torch.rand(3, 1, dtype=torch.float64).T
 
 
@@ -85,7 +85,7 @@ def _loss(model):
 
 
 def test_values_survive_the_return_to_the_buffer():
-    """A step begins at the values that the parameters have, and keeps the solve where they have not changed."""
+    """A step begins at the current values of the parameters, and continues the solve if they have not changed."""
     x = torch.nn.Parameter(torch.tensor([1.0, 2.0], dtype=torch.float64))
     optimizer = LBFGSB([x], max_iter=1)
     seen = []
@@ -124,7 +124,7 @@ def other_shape(model):
 
 
 def replaced(model):
-    """As load_state_dict(assign=True) does."""
+    """Parameters are replaced, as by load_state_dict(assign=True)."""
     for name, parameter in list(model.named_parameters()):
         setattr(model, name, torch.nn.Parameter(torch.rand_like(parameter)))
 
@@ -154,7 +154,7 @@ def test_changes_that_are_refused(change, kind, text, steps_before):
 @pytest.mark.parametrize("copied", [copy.deepcopy, lambda pair: pickle.loads(pickle.dumps(pair))])
 @pytest.mark.parametrize("steps_before", [0, 1, 30])
 def test_copies_of_the_optimizer(copied, steps_before):
-    """A copy with the model's takes the steps that the original takes, and does not touch the original's memory."""
+    """A copy, made together with its model, takes the same steps as the original and does not touch its memory."""
     model = torch.nn.Linear(3, 1).double()
     optimizer = LBFGSB(model.parameters(), bounds=(-9, torch.full((1,), 9.0, dtype=torch.float64)), max_iter=3,
                        history_size=4, tolerance_grad=1e-9, STPMIN=1e-18, ROBUST=1)
@@ -178,7 +178,7 @@ def test_a_shallow_copy_shares_the_parameters():
 
 
 def test_storage_that_is_resized():
-    """By whoever has the tensor: the next step raises, where the library would have written to freed memory."""
+    """Other code resizes the tensor: the next step raises. The library would otherwise write to freed memory."""
 
     def storage(tensor):
         return tensor.untyped_storage() if hasattr(tensor, "untyped_storage") else tensor.storage()
@@ -200,7 +200,7 @@ def test_storage_that_is_resized():
 
 
 def negated(values):
-    """A tensor whose memory has the values of the other sign: torch negates lazily."""
+    """The memory of the tensor holds values of the opposite sign, because torch negates lazily."""
     tensor = torch._neg_view(-torch.tensor(values, dtype=torch.float64))
     assert tensor.is_neg() and tensor.tolist() == values
     return tensor
@@ -222,7 +222,7 @@ def test_tensors_with_the_negative_bit():
     solver = cuda_opt.Solver(torch.zeros(2, dtype=torch.float64))
     next(solver)
     solver.g.copy_(torch.ones(2))
-    solver.g = torch._neg_view(solver.g)  # the same address, with the other sign
+    solver.g = torch._neg_view(solver.g)  # the same address, with the opposite sign
     assert solver.g.tolist() == [-1, -1]
     found = cuda_opt.minimize(lambda x: ((x**2).sum(), 2 * x), torch.ones(2, dtype=torch.float64)).hess_inv
     assert torch.equal(found @ negated([2.0, 3.0]), found @ torch.tensor([2.0, 3.0], dtype=torch.float64))

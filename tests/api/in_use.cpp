@@ -1,4 +1,4 @@
-// A handle that is in use is not freed; copies of no bytes succeed, and arrays without elements can be used.
+// A handle that is in use is not freed. Copies of zero bytes succeed, and arrays without elements can be used.
 #include <catch2/catch.hpp>
 
 #include <string>

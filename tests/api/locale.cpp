@@ -1,4 +1,4 @@
-// Logs and sentences have a decimal point in every locale, and leave the process's locale as it is.
+// Logs and messages have a decimal point in every locale, and writing them does not change the locale of the process.
 #include <catch2/catch.hpp>
 
 #include <clocale>
@@ -38,7 +38,7 @@ std::string log_and_sentences() {
     return text;
 }
 
-// A locale with a decimal comma, made for the test where the machine has the sources of locales.
+// A locale with a decimal comma. The test compiles it if the sources of locales are installed.
 class CommaLocale {
   public:
     CommaLocale() {
@@ -74,6 +74,6 @@ TEST_CASE("The log and all sentences are the same in a locale with a decimal com
     CHECK(log_and_sentences() == usual);
     CHECK(usual.find("l = 1.5") != std::string::npos);
     char text[8];
-    std::snprintf(text, sizeof text, "%.1f", 1.5); // the caller's locale is as it was
+    std::snprintf(text, sizeof text, "%.1f", 1.5); // the caller's locale has not changed
     CHECK(std::string(text) == "1,5");
 }

@@ -28,7 +28,7 @@ void check_host(bool bounded, int least_converged = 91) {
     CHECK(ended_otherwise > 0);
 }
 
-using Take = std::function<int64_t()>; // one type, so that solvers are compiled once
+using Take = std::function<int64_t()>; // one type, so that the solvers are compiled only once
 
 // Each problem in memory that holds this byte everywhere.
 template <int n, int m, bool bounds, class Real> Left<Real> in_memory_of(int byte, const Data<Real> &data) {

@@ -1,4 +1,4 @@
-// A functor's batch on the host, for the sources that compile one themselves.
+// A batch by a functor on the host, for sources that instantiate the solver themselves.
 #pragma once
 
 #include "functors.hpp"

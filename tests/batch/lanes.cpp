@@ -133,7 +133,7 @@ Left<Real> by_functor(const Data<Real> &data) {
     return left;
 }
 
-// By the C interface: a functor's batch is the same (functor.cpp), and takes the compiler much longer.
+// By the C interface. A batch by a functor has the same results (functor.cpp), but takes much longer to compile.
 template <int n, int m, int64_t metric = Metric::one_number, class History = void, class Real>
 Left<Real> by_one_thread(const Data<Real> &data) {
     if constexpr (std::is_same_v<HistoryOr<History, Real>, Real>)
@@ -167,7 +167,7 @@ TEST_CASE("Lanes that are threads come to what one thread comes to", "[batch][th
     check_lanes<20, 4, double>(5, batch::ShapeOfPairs<5>{20});
     check_lanes<33, 32, double>(2, batch::Shape{33, 2});
     check_lanes<5, 4, double>(5, batch::Shape{5, 12});
-    check_lanes<5, 4, double>(5, batch::Shape{5, 5}, Metric::one_number, 7); // ends as stopped
+    check_lanes<5, 4, double>(5, batch::Shape{5, 5}, Metric::one_number, 7); // ends at a stop
 }
 
 TEST_CASE("A functor's problems by lanes that are threads come to what one thread comes to", "[batch][threads]") {

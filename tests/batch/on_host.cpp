@@ -11,7 +11,7 @@ Left<Real> on_host(const Data<Real> &data, int threads) {
     return solve_on_host<n, m, metric, History>(data, threads);
 }
 
-// m up to 10 is unrolled, and with a learned or a caller's diagonal the state is another.
+// Loops are unrolled for m up to 10. A learned diagonal or a caller's diagonal needs another type of state.
 template Left<double> on_host<1, 3>(const Data<double> &, int);
 template Left<double> on_host<5, 1>(const Data<double> &, int);
 template Left<double> on_host<5, 5>(const Data<double> &, int);

@@ -22,7 +22,7 @@ template <class Real> bool same(const Left<Real> &a, const Left<Real> &b) {
     return same;
 }
 
-// Compiled once for all suites, in on_host.cpp: each instantiation is two whole solvers.
+// Compiled once for all suites, in on_host.cpp, because each instantiation contains two complete solvers.
 template <int n, int m, int64_t metric = cudaopt::Metric::one_number, class History = void, class Real>
 Left<Real> on_host(const Data<Real> &data, int threads = 1);
 

@@ -103,7 +103,7 @@ class Arguments(unittest.TestCase):
         self.refused("CUDA_OPT_GTOL is 2", 1000, 5, "--gtol", "2")
 
     def test_ranks_without_variables(self):
-        """n = 100 is one segment: of three ranks two hold no variables."""
+        """n = 100 is one segment: two of three ranks own no variables."""
         for problem in ("rosenbrock", "powell", "wood", "beale", "torsion", "bearing"):
             with self.subTest(problem=problem):
                 one, done = (on_ranks(ranks, 100, 5, "--problem", problem) for ranks in (1, 3))
@@ -111,7 +111,7 @@ class Arguments(unittest.TestCase):
                 self.assertEqual(log_of(done), log_of(one))
 
     def test_one_rank_alone(self):
-        """Others do not wait for a rank that fails before the solve, or that is started for another solve."""
+        """The other ranks do not wait for a rank that fails before the solve, or that is started with another solve."""
         for other, words in ((("100000", "5", "--problem", "nosuch"), "nosuch"), (("100002", "5"), "n = 100002"),
                              (("100000", "5", "--history-bits", "7"), "CUDA_OPT_HISTORY_BITS is 7")):
             with self.subTest(other=other):

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Usage: check_output_files.py DRIVER_PROGRAM OTHER_PROGRAM ...
 
-Where the files of a run go: checkpoints through symbolic links and beside files of others, at a limit and on a full
-disk; all programs with closed standard descriptors."""
+The output files of a run: checkpoints through symbolic links, next to files of other programs, at a limit, and on a
+full disk; all programs with closed standard descriptors."""
 import csv
 import os
 import re
@@ -37,7 +37,7 @@ class InFolder(unittest.TestCase):
 
 class Checkpoints(InFolder):
     def test_file_of_another(self):
-        """What lies beside the checkpoint, files and links, stays as it is."""
+        """Other files and links in the folder of the checkpoint do not change."""
         other, link, copy = (self.folder / name for name in ("other", "state.new", "state.new.new"))
         other.write_text("precious")
         copy.write_text("precious, too")
@@ -48,7 +48,7 @@ class Checkpoints(InFolder):
         self.assertEqual(self.names(), ["other", "state", "state.new", "state.new.new"])
 
     def test_link(self):
-        """The file that a link leads to is replaced, whether it exists or not, and the links stay."""
+        """The target of a link is replaced or created, and the links remain."""
         (self.folder / "elsewhere").mkdir()
         target, inner, outer = (self.folder / name for name in ("elsewhere/state", "elsewhere/inner", "outer"))
         inner.symlink_to("state")
@@ -76,7 +76,7 @@ class Checkpoints(InFolder):
         self.assertEqual(self.file.stat().st_mode & 0o777, 0o640)
 
     def test_limit(self):
-        """A run that a limit ends leaves a checkpoint of its end, from which another goes on to the same end."""
+        """A run that ends at a limit writes a checkpoint of its end, and a run resumed from it has the same result."""
         table = self.folder / "table"
 
         def rows():
@@ -106,7 +106,7 @@ class Checkpoints(InFolder):
         self.assertLessEqual(ended - at, 1)
 
     def test_full_disk(self):
-        """Here a limit of a file's size. The last checkpoint still stands, and nothing is left beside it."""
+        """A limit on the file size simulates a full disk. The last checkpoint remains, without any temporary file."""
         def limit():
             signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
             resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000))
@@ -131,7 +131,7 @@ class ClosedDescriptors(InFolder):
                 self.assertEqual({line.count(",") for line in lines}, {lines[0].count(",")})
 
     def test_all_programs(self):
-        """None of them writes to a file which is not its own, here by the number of standard output."""
+        """No program writes to a file that got the descriptor of standard output."""
         for program in PROGRAMS:
             with self.subTest(program=program):
                 done = subprocess.run(["sh", "-c", 'exec "$0" --help >&-', program], stderr=subprocess.PIPE, timeout=60)

@@ -1,5 +1,5 @@
-// Each allocation of a load failing in turn: out of memory with a sentence, nothing left over, and the handle goes on
-// as after a reset, or loads the checkpoint once there is memory.
+// Each allocation of a load fails in turn. The load returns "out of memory" with a message and leaks nothing. The
+// handle can then be used as after a reset, or load the checkpoint once there is enough memory.
 #include <catch2/catch.hpp>
 
 #include <vector>

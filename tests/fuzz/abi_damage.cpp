@@ -1,5 +1,5 @@
-// Damaged checkpoints: each is refused, unless the damage has left its bytes as they were, and a refusal leaves the
-// handle, x, f and g as they were.
+// Damaged checkpoints. Each is refused, unless the damage did not change any byte. A refusal does not change the
+// handle, x, f or g.
 #include <algorithm>
 #include <cstring>
 #include <memory>
@@ -23,7 +23,7 @@ void flip_bytes(Random &random, Bytes &bytes) {
             static_cast<unsigned char>(random.from_to(1, 255));
 }
 
-// Two runs of bytes, aligned to their length or not, change places.
+// Exchanges two byte ranges of equal length, which may be aligned to their length.
 void exchange_words(Random &random, Bytes &bytes) {
     const auto width = random.pick<int64_t>({1, 2, 4, 8, 8, 8, 16, 32}), size = static_cast<int64_t>(bytes.size());
     const int64_t step = random.chance(0.8) ? width : 1, places = (size - 2 * width) / step;
@@ -42,13 +42,13 @@ void damage(Random &random, Bytes &bytes) {
     case 3:
     case 4: return exchange_words(random, bytes);
     case 5: return bytes.resize(static_cast<std::size_t>(random.below(size)));
-    case 6: { // a stretch is lost: zeros, or what comes before it once more
+    case 6: { // a range is lost: it is filled with zeros or with the bytes before it
         const int64_t from = random.below(size), count = std::min(random.from_to(1, 600), size - from);
         if (random.chance(0.5) || from < count) std::fill_n(bytes.begin() + from, count, 0);
         else std::copy_n(bytes.begin() + (from - count), count, bytes.begin() + from);
         return;
     }
-    default: // bytes too many, or a stretch that is missing
+    default: // bytes are inserted or missing
         const int64_t at = random.below(size);
         if (random.chance(0.5)) bytes.insert(bytes.begin() + at, static_cast<std::size_t>(random.from_to(1, 64)), 0);
         else bytes.erase(bytes.begin() + at, bytes.begin() + std::min(size, at + random.from_to(1, 64)));
@@ -57,7 +57,7 @@ void damage(Random &random, Bytes &bytes) {
 
 template <class Real> class Damage {
     using Api = cudaopt_test::Abi<Real>;
-    // A handle with its arrays.
+    // A handle and its arrays.
     struct Solve {
         cuda_opt *s = nullptr;
         std::vector<Real> x, g, diagonal;
@@ -79,7 +79,7 @@ template <class Real> class Damage {
         cuda_opt_destroy(&saved.s);
         if (!good.empty()) {
             prepare(target);
-            Solve twin = target; // the same handle again, which no load disturbs
+            Solve twin = target; // the same solve without loads
             twin.s = nullptr;
             refuse_damaged(target, good);
             compare(target, twin);
@@ -104,7 +104,7 @@ template <class Real> class Damage {
         if (bounded_) check_code(run_, one.s, "set_bounds", Api::set_bounds(one.s, lower_.data(), upper_.data()), {0});
         check_code(run_, one.s, "set_diagonal", Api::set_diagonal(one.s, one.diagonal.data()), {0});
     }
-    // counted: for the table of what was reached.
+    // counted: whether the solve and its calls count in the statistics.
     int run(Solve &one, int64_t calls, bool counted) {
         int task = 1;
         if (counted) run_.begin_solve();
@@ -120,7 +120,8 @@ template <class Real> class Damage {
         if (counted) run_.end_solve(task <= 0);
         return task;
     }
-    // What is done to a handle before the loads, from one state of the random numbers: fresh, or with pairs kept.
+    // Brings a handle into its state before the loads: fresh, or with pairs that a warm start keeps. The same
+    // state of the random numbers gives the same result.
     void prepare(Solve &one) {
         history_ = random_.from_to(0, 40);
         start_ = one.x;
@@ -157,7 +158,7 @@ template <class Real> class Damage {
         }
     }
 
-    // The target solves on as its twin does.
+    // The target continues with the same results as its twin.
     void compare(Solve &target, Solve &twin) {
         twin.x = before_.x, twin.g = before_.g, twin.diagonal = before_.diagonal, twin.f = before_.f;
         twin.function = before_.function, twin.random = before_.random;
@@ -177,7 +178,7 @@ template <class Real> class Damage {
     static std::vector<double> results_of(cuda_opt *s) {
         std::vector<double> all;
         for (const auto &[key, least, most, before_start] : int_settings) all.push_back(integer(s, key));
-        // The workspace may have grown: it is no part of the solve.
+        // The workspace may have grown, which does not affect the solve.
         for (const int32_t key : int_results)
             if (key != CUDA_OPT_WORKSPACE_BYTES) all.push_back(integer(s, key));
         for (const RealKey &setting : real_settings) all.push_back(real(s, setting.key));

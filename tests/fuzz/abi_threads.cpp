@@ -1,5 +1,5 @@
-// Ranks of one solve that are threads, each with its part of the variables and a function of its own, whose values add
-// up to f. Whatever one of them does, all come to an end, with one code and one sentence.
+// The ranks of one solve are threads. Each has its part of the variables and its own function, and f is the sum of the
+// functions. Whatever one rank does, all ranks terminate with the same code and the same message.
 #include <atomic>
 #include <cmath>
 #include <cstring>
@@ -15,7 +15,7 @@ namespace fuzz {
 
 namespace {
 
-// What happens once. The last two: the rank makes another call than the others, and an exchange damages a packet.
+// An event that happens once. wrong_call: one rank calls with another array. damage: an exchange damages a packet.
 enum class Event { none, stop, stop_by_other_thread, failed_rank, log_that_throws, failed_gather, wrong_call, damage };
 
 template <class Real> class Threads {
@@ -91,7 +91,7 @@ template <class Real> class Threads {
         choose_settings(run_, members_[0].s);
         cuda_opt_set_int(members_[0].s, CUDA_OPT_METRIC, random_.pick<int64_t>({0, 2}));
         cuda_opt_set_int(members_[0].s, CUDA_OPT_MAX_ITERATIONS, random_.from_to(1, 60));
-        cuda_opt_set_int(members_[0].s, CUDA_OPT_MAX_EVALUATIONS, random_.from_to(1, 300)); // a search may have no end
+        cuda_opt_set_int(members_[0].s, CUDA_OPT_MAX_EVALUATIONS, random_.from_to(1, 300)); // it might not converge
         const Settings settings(members_[0].s);
         for (Rank &rank : members_) {
             settings.put_back(run_, rank.s);
@@ -114,7 +114,7 @@ template <class Real> class Threads {
         }
     }
 
-    // One rank's thread. Random numbers belong to the thread that has made all this.
+    // The thread of one rank. It draws no random numbers, because the generator belongs to the main thread.
     void solve(int r, Meeting &meeting) {
         Rank &rank = members_[static_cast<std::size_t>(r)];
         int64_t exchanges = 0, tasks = 0;
@@ -146,20 +146,20 @@ template <class Real> class Threads {
         int64_t bytes;
         meeting.gather(r, rank.s);
         if (now && event_ == Event::damage && cuda_opt_gather(rank.s, &send, &receive, &bytes) == 0)
-            static_cast<unsigned char *>(receive)[culprit_ * bytes + (37 * when_) % bytes] ^= 0x20; // on all alike
+            static_cast<unsigned char *>(receive)[culprit_ * bytes + (37 * when_) % bytes] ^= 0x20; // in every copy
         return CUDA_OPT_EXCHANGE;
     }
 
     void check_end() {
         const Rank &first = members_[0];
         for (const Rank &rank : members_) {
-            // Of a rank that has failed, x may be lost.
+            // A rank that has failed may have lost its x.
             const bool failed = &rank == &members_[static_cast<std::size_t>(culprit_)] && event_ != Event::none;
             if (rank.outside > 0 && !failed)
                 run_.fault("threads_outside", "%lld components", static_cast<long long>(rank.outside));
             check_code(run_, rank.s, "threads_end", rank.code, {rank.code}, true);
             if (rank.code > 0) run_.fault("threads_task", "%d", rank.code);
-            // The rank whose packet was damaged on its way back has sent another, and says so.
+            // A rank that receives its own packet damaged reports another message, because it sent other bytes.
             if (event_ == Event::damage) continue;
             if (rank.code != first.code || rank.message != first.message)
                 run_.fault("threads_ends", "%d: %s; %d: %s", first.code, first.message.c_str(), rank.code,

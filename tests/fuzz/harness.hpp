@@ -2,8 +2,8 @@
 //
 //     fuzz_X [--seed S] [--calls N] [--seconds T] [--kind NAME] [--trace]
 //
-// runs episodes with the seeds S, S + 1, ... until N calls have been made or T seconds have passed; with --kind only
-// those of one kind. A fault is a line
+// runs episodes with the seeds S, S + 1, ... until N calls have been made or T seconds have passed; --kind selects the
+// episodes of one kind. A fault is a line
 // with the seed and the step, and `--seed S --calls 1` repeats that episode alone; --trace prints its calls. The exit
 // status is 0; 1 after a fault; 2 for a usage error; 3 for a call that does not return, after which nothing is left to
 // do but to end.
@@ -42,7 +42,7 @@ class Run {
     uint64_t seed() const { return seed_; }
     int64_t steps() const { return step_; }
 
-    // What the episode has reached. A call counts as one inside a solve where f was evaluated in that solve.
+    // The statistics of the episode. A call counts as inside a solve if f was evaluated in that solve before.
     struct Counts {
         int64_t inside = 0, ended = 0, damaged = 0; // calls, solves, checkpoints
     };
@@ -55,7 +55,7 @@ class Run {
         if (evaluated_) counts_.inside += step_ - solve_began_;
         counts_.ended += ended && evaluated_;
     }
-    // Calls that other threads have made.
+    // Counts calls that other threads have made.
     void add_calls(int64_t calls) { step_ += calls; }
     void note_damaged_checkpoint() { counts_.damaged++; }
     const Counts &counts() const { return counts_; }
@@ -72,7 +72,7 @@ class Run {
     Counts counts_;
 };
 
-// A kind of episode, and how often it is drawn, of all kinds together.
+// A kind of episode, and its relative frequency among all kinds.
 struct Kind {
     const char *name;
     double share;

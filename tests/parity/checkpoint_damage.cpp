@@ -1,4 +1,4 @@
-// A checkpoint that was damaged or forged is refused, and a refusal leaves the handle and its arrays as they were.
+// A damaged or forged checkpoint is refused, and a refusal does not change the handle or its arrays.
 #include <catch2/catch.hpp>
 
 #include <cstring>
@@ -82,13 +82,13 @@ TEST_CASE("A refused load changes nothing, not even kept pairs", "[checkpoint]")
     Solve from(4, 3);
     from.run(8);
     const Bytes good = from.s.save();
-    const auto prepared = [](Solve &one) { // with pairs of a solve before it
+    const auto prepared = [](Solve &one) { // with the pairs of a previous solve
         one.run(1000);
         one.s.check(cuda_opt_warm_start(one.s));
         one.task = 1;
         std::fill(one.x.begin(), one.x.end(), 2.5);
     };
-    Solve undisturbed(4, 3, 0.5), disturbed(4, 3, 0.5); // the bounds leave out the x that was saved
+    Solve undisturbed(4, 3, 0.5), disturbed(4, 3, 0.5); // the saved x is outside these bounds
     prepared(undisturbed), prepared(disturbed);
     const std::vector<double> x = disturbed.x, g = disturbed.g;
     Bytes damaged = good;
@@ -121,14 +121,14 @@ TEST_CASE("An older format is refused by its number", "[checkpoint]") {
     CHECK_THAT(to.s.message(), Catch::Contains("the checkpoint is of version 5"));
 }
 
-// What fits its checksum can still contradict itself: whatever a word of the state is replaced by, the load is refused,
-// or the solve goes on within its arrays.
+// A checkpoint with a correct checksum can still be inconsistent. Whatever a word of the state is replaced by, the load
+// is refused, or the solve continues without an access outside its arrays.
 TEST_CASE("Hostile integers in a sealed checkpoint reach no array", "[checkpoint]") {
     Solve from(4, 3);
     from.run(9);
     const Bytes good = from.s.save();
     Solve check(4, 3);
-    REQUIRE(check.load(sealed(good)) == 0); // the same checksum
+    REQUIRE(check.load(sealed(good)) == 0); // sealed() computes the same checksum
     int refused = 0;
     constexpr std::size_t header = 56;
     for (const uint32_t hostile : {0xffffffffu, 0x7fffffffu, 4u, 0x01010101u})

@@ -1,5 +1,6 @@
-// Bounds at the edge of the range of numbers: the distance to a bound, a breakpoint and the product of a weight with a
-// gradient underflow or overflow. Every point asked for is finite and within the bounds all the same.
+// Bounds near the limits of the floating-point range: the distance to a bound, a breakpoint, and the product of a
+// diagonal element with a gradient element underflow or overflow. Nevertheless every evaluation point is finite and
+// within its bounds.
 #include <catch2/catch.hpp>
 
 #include <cmath>
@@ -13,7 +14,7 @@ namespace {
 
 constexpr double infinite = std::numeric_limits<double>::infinity();
 
-// xorshift64* (Vigna 2016): the same numbers everywhere.
+// xorshift64* (Vigna 2016) gives the same numbers on every platform.
 class Random {
   public:
     int64_t below(int64_t n) {
@@ -25,7 +26,7 @@ class Random {
     uint64_t state_ = 88172645463325252u;
 };
 
-// Whether all points of one solve of a random small problem are finite and within its bounds.
+// Whether all evaluation points of one solve of a small random problem are finite and within its bounds.
 bool all_points_are_good(Random &random, bool batch, int metric) {
     constexpr double tiny[] = {5e-324, 1e-323, -5e-324, -1e-323, 1e-310, -1e-310, 2.3e-308, 1e-300, -1e-300, 1e-200, 0};
     const auto any_tiny = [&] { return tiny[random.below(11)]; };

@@ -1,4 +1,4 @@
-// A packet that an exchange damages on its way is found by its checksum, and the sentence names its rank.
+// The checksum detects a packet that an exchange has damaged, and the message names the rank that sent it.
 #include <catch2/catch.hpp>
 
 #include <algorithm>
@@ -15,7 +15,8 @@
 
 namespace {
 
-// Changes the packets that a rank receives: all of them, one behind the other, each of so many bytes.
+// Changes the packets that a rank receives. The arguments are the contiguous packets of all ranks and the bytes per
+// packet.
 using Damage = std::function<void(unsigned char *packets, int64_t bytes)>;
 
 struct End {
@@ -24,7 +25,8 @@ struct End {
     int exchanges;
 };
 
-// Ranks of one solve, one after the other in this thread; `damaged` receives what damage() leaves at one exchange.
+// Ranks of one solve, executed one after the other in this thread. At one exchange the rank `damaged` receives packets
+// that damage() has changed.
 End run(int ranks, int damaged, int at_exchange, const Damage &damage) {
     constexpr int64_t own = 3;
     std::vector<cudaopt::Minimiser<double>> handles;
@@ -99,7 +101,7 @@ TEST_CASE("Words exchanged within a packet are damage", "[ranks]") {
 
 namespace {
 
-// Ranks as threads: one of them says at an evaluation, or in its log, that it cannot go on.
+// Ranks as threads: one of them reports a failure during an evaluation or in its log function.
 void check_failure(bool in_log, const char *why, const std::string &words) {
     constexpr int64_t own = 3;
     constexpr int ranks = 3;
@@ -151,13 +153,13 @@ void check_failure(bool in_log, const char *why, const std::string &words) {
 TEST_CASE("A rank whose caller has failed ends the solve on all", "[ranks][threads]") {
     for (const bool in_log : {false, true}) {
         check_failure(in_log, "the disk is full", "rank 1: the disk is full");
-        check_failure(in_log, nullptr, "rank 1: the caller has failed, and has not said why");
+        check_failure(in_log, nullptr, "rank 1: the caller failed without giving a reason");
     }
 }
 
 TEST_CASE("Only a rank can fail as one", "[ranks]") {
     const cudaopt::Minimiser<double> handle(3, 3, CUDA_OPT_BACKEND_HOST);
     CHECK(cuda_opt_fail_rank(handle, "no") == CUDA_OPT_MISUSE);
-    CHECK_THAT(handle.message(), Catch::Contains("the handle is no rank"));
+    CHECK_THAT(handle.message(), Catch::Contains("the handle is not a rank"));
     CHECK(cuda_opt_fail_rank(nullptr, "no") == CUDA_OPT_MISUSE);
 }

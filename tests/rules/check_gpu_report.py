@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Usage: check_gpu_report.py SOURCE_ROOT
 
-tools/gpu_report on a fake build folder: shell scripts stand for the test programs, for nvidia-smi and for
+Tests tools/gpu_report with a fake build folder, in which shell scripts replace the test programs, nvidia-smi and
 compute-sanitizer. Needs no GPU."""
 import json
 import os
@@ -21,7 +21,7 @@ sys.path.insert(0, str(root / "tools"))
 import gpu_report_plan as plan  # noqa: E402
 
 PASSES = "echo 'All tests passed (7 assertions in 3 test cases)'"
-# As Catch2 2.13 does it: the names are printed, or the cases of the file run.
+# Like Catch2 2.13, this prints the names of test cases, or runs the test cases listed in the file.
 SELECTS = """case "$*" in
 *--list-test-names-only*) cat "$0.names"; exit 3 ;;
 *-f*) echo "All tests passed (9 assertions in $(wc -l <"${@: -1}") test cases)" ;;
@@ -39,7 +39,7 @@ Sweep 1 counts what is not finite - CudaFloat16
 
 
 def names_of(suite):
-    """Of a suite, the string literals of its sources."""
+    """The string literals in the sources of a suite."""
     return "".join(path.read_text() for path in (root / "tests" / suite).glob("*.cpp"))
 
 
@@ -160,7 +160,7 @@ class Program(unittest.TestCase):
         self.assertEqual(len(re.findall(r"^\| (?:commit|device) \|", outside, re.M)), 2)
         self.assertEqual(report.count("All tests passed"), 1)
         self.assertIn("## An iteration against its bytes\n\nms/iter", report)
-        # The logs of those that did not pass, and no others.
+        # The logs of parts that did not pass are kept, and no others.
         logs = {path.stem for path in (self.build / "gpu-report").glob("*.log")}
         self.assertEqual(logs, {f"suites-{name}" for name in ("unit", "block", "search", "unlp", "setulb")})
 
@@ -172,7 +172,7 @@ class Program(unittest.TestCase):
         results = self.results()
         self.assertEqual(results["suites-mathematics-on-CUDA-1-of-9"]["counts"],
                          "All tests passed (9 assertions in 1 test cases)")
-        self.assertEqual(results["suites-mathematics-on-CUDA-9-of-9"]["state"], "failed")  # eight cases alone
+        self.assertEqual(results["suites-mathematics-on-CUDA-9-of-9"]["state"], "failed")  # only eight test cases
         self.assertEqual({results[f"suites-batch-on-CUDA-{i}-of-4"]["reason"] for i in (1, 2, 3, 4)},
                          {"no test case matches *Cuda*, CUDA*"})
         for configuration in plan.BOTH + plan.APART:
@@ -218,7 +218,7 @@ class Program(unittest.TestCase):
         self.run_only("api,unit,block", status=1)
         self.assertEqual([self.calls(name) for name in ("api", "unit", "block")], [1, 1, 1])
         self.run_only("api,block", status=0)
-        self.device("NVIDIA H100 80GB HBM3, GPU-2, 580.1, 81559 MiB")  # another of the same kind
+        self.device("NVIDIA H100 80GB HBM3, GPU-2, 580.1, 81559 MiB")  # another device of the same kind
         self.run_only("api", status=0)
         self.assertEqual(self.calls("api"), 1)
 
@@ -249,7 +249,7 @@ class Program(unittest.TestCase):
         self.assertIn("the sources are not those of", self.run_only("api", status=2))
         self.assertIn("neither a commit that git knows here nor", self.run_only("api", status=2, commit="master~7"))
         self.assertFalse((self.build / "gpu-report").exists())
-        self.run_only("api", status=0, commit="1234567890")  # where git does not have it
+        self.run_only("api", status=0, commit="1234567890")  # a commit that git does not have
         self.assertIn("not compared with the commit", self.report("1234567"))
 
     def test_the_longest_starts_first_and_time_ends(self):
@@ -271,7 +271,7 @@ class Program(unittest.TestCase):
         for delay in 0.3, 1.2:
             process = self.begin("run", self.build, self.commit, "--only", "unit,api,block,search", "--at-once", "4")
             time.sleep(delay)
-            if delay > 1:  # another run beside this one is refused
+            if delay > 1:  # a second simultaneous run is refused
                 self.assertIn("another run works in", self.run_only("unit", status=2))
             process.send_signal(signal.SIGTERM)
             process.communicate(timeout=30)

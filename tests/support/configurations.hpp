@@ -1,4 +1,4 @@
-// Backend, precision of x and precision of the history, over which the test bodies run.
+// The configurations that test bodies run with: backend, precision of x and history precision.
 #pragma once
 
 #include <catch2/catch.hpp>
@@ -44,8 +44,8 @@ struct CudaFloat16 : Configuration<float, CUDA_OPT_BACKEND_CUDA, 16> {
     static constexpr const char *name = "CudaFloat16";
 };
 
-// What a test body is compiled for: the element type. Backend and history precision are those of the test case that
-// runs, so that ten configurations cost the compiler two instantiations.
+// A test body is compiled for the element type only. Backend and history precision are set at run time by the test
+// case, so that ten configurations need only two instantiations.
 template <class Real_> struct RunningConfiguration {
     using Real = Real_;
     static inline int backend = CUDA_OPT_BACKEND_HOST, history_bits = 8 * sizeof(Real_);
@@ -65,10 +65,11 @@ template <class Configuration> class ConfiguredCase : public Catch::ITestInvoker
     void (*body_)();
 };
 
-// Registers one test case per configuration, "NAME - CONFIGURATION". Not by GENERATE: Catch2 would count one case for
-// all of them, and a case that was skipped on CUDA alone could not be told from one that was skipped altogether.
-// body_for(RunningConfiguration<Real>()): the body as a function. (Not a template template argument: GCC 12 gives the
-// specialisations of two sources one symbol when both arguments are called the same in unnamed namespaces.)
+// Registers one test case per configuration, "NAME - CONFIGURATION". GENERATE is not used because Catch2 would count
+// all configurations as one test case, and a case that is skipped on CUDA only would look like one that is skipped
+// completely. body_for(RunningConfiguration<Real>()) returns the body as a function. A template template argument is
+// not used because GCC 12 gives the specialisations of two sources the same symbol if both arguments have the same name
+// in unnamed namespaces.
 template <class... Configurations, class BodyFor>
 bool register_cases(const Catch::SourceLineInfo &line, const std::string &name, const std::string &tags,
                     const BodyFor &body_for) {
@@ -111,7 +112,7 @@ template <class Configuration> bool skipped() {
 
 } // namespace cudaopt_test
 
-// CONFIGURED_TEST_CASE(NAME, TAGS, CONFIGURATION, ...) { body, in which TestType has Real, backend and history_bits }
+// CONFIGURED_TEST_CASE(NAME, TAGS, CONFIGURATION, ...) { body, where TestType has Real, backend and history_bits }
 #define CONFIGURED_TEST_CASE(...)                                                                                      \
     CONFIGURED_TEST_CASE_NAMED(INTERNAL_CATCH_UNIQUE_NAME(Configured), INTERNAL_CATCH_UNIQUE_NAME(registration),       \
                                __VA_ARGS__)
@@ -126,7 +127,7 @@ template <class Configuration> bool skipped() {
 #define HOST_CONFIGURATIONS                                                                                            \
     cudaopt_test::HostDouble, cudaopt_test::HostDouble32, cudaopt_test::HostDouble16, cudaopt_test::HostFloat,         \
         cudaopt_test::HostFloat16
-#ifdef CUDA_OPT_TEST_HOST_ALONE // under a sanitizer without CUDA, where the others would only say that they are skipped
+#ifdef CUDA_OPT_TEST_HOST_ALONE // under a sanitizer without CUDA, where the others would only be skipped
 #define EVERY_CONFIGURATION HOST_CONFIGURATIONS
 #else
 #define EVERY_CONFIGURATION                                                                                            \

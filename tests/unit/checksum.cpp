@@ -13,7 +13,7 @@ using cudaopt::checksum;
 
 namespace {
 
-// CRC-64/XZ by its definition, bit by bit.
+// CRC-64/XZ computed bit by bit, as it is defined.
 uint64_t by_bits(const std::vector<unsigned char> &bytes) {
     uint64_t remainder = ~uint64_t{0};
     for (const unsigned char byte : bytes) {

@@ -222,7 +222,7 @@ __device__ bool look_at_rows(const RowsAhead<Real, rows> &at, double threshold, 
                 const double t = breakpoint<double>(x, h * g, l, u);
                 candidate[k] = moves && t > threshold;
                 free[k] = candidate[k] || threshold < 0;
-                if (moves && t > 0 && t <= threshold) z[k] = -to_bound; // t = 0: h g underflows, see trial_of_row()
+                if (moves && t > 0 && t <= threshold) z[k] = -to_bound; // t = 0: h g underflowed, see trial_of_row()
             } else {
                 free[k] = moves;
                 const float slope = static_cast<float>(in_metric(kind) ? h * g : g);

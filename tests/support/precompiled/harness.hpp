@@ -1,2 +1,2 @@
-// What nearly every test includes: compiled once for each suite of several files.
+// The headers that nearly every test includes, precompiled once for each suite with several files.
 #include "../harness.hpp"
