@@ -164,7 +164,8 @@ def test_layouts_of_jax(doubles):
     layout = pytest.importorskip("jax.experimental.layout")
     if not hasattr(layout, "Format"):
         pytest.skip("this JAX has no Format")
-    turned = layout.Format(layout.Layout((1, 0)), jax.sharding.SingleDeviceSharding(jax.devices("cpu")[0]))
+    (device,) = jnp.zeros(3).devices()
+    turned = layout.Format(layout.Layout((1, 0)), jax.sharding.SingleDeviceSharding(device))
     values = jax.device_put(jnp.arange(12.0).reshape(3, 4), turned)
     solver = cuda_opt.Solver(jnp.zeros(3))
     assert solver._space.memory(values, "values").strides == (8, 24)
