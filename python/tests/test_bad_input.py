@@ -51,7 +51,7 @@ def test_start(x0, kind, text, parabola):
     [
         (np.zeros(6)[::2], ValueError, "x0 is not contiguous: its strides are .16,. bytes"),
         (read_only(3), ValueError, "x0 is read-only"),
-        (np.zeros(3, ">f8"), ValueError, "another order"),
+        (np.zeros(3, ">f8"), ValueError, "byte order"),
         (np.frombuffer(bytearray(25), np.uint8)[1:].view(np.float64), ValueError, "not aligned"),
         (0, ValueError, "shape"),
         (-1, ValueError, "negative"),
