@@ -31,7 +31,18 @@ CUDA_OPT_HD inline Lanes operator+(const Lanes &a, const Lanes &b) { return {{a.
 CUDA_OPT_HD inline Lanes operator*(const Lanes &a, const Lanes &b) { return {{a.v[0] * b.v[0], a.v[1] * b.v[1]}}; }
 CUDA_OPT_HD inline Lanes operator*(double a, const Lanes &b) { return {{a * b.v[0], a * b.v[1]}}; }
 #else
-typedef double Lanes __attribute__((vector_size(16), aligned(8), may_alias));
+// clang forgets the alignment of a type definition, 8 bytes, where a function returns a reference to it, and reads as
+// if it were 16; it keeps that of a struct.
+typedef double TwoDoubles __attribute__((vector_size(16), aligned(8), may_alias));
+struct __attribute__((may_alias)) Lanes {
+    TwoDoubles v;
+    CUDA_OPT_HD_INLINE double operator[](int i) const { return v[i]; }
+    CUDA_OPT_HD_INLINE void operator+=(const Lanes &o) { v += o.v; }
+    CUDA_OPT_HD_INLINE void operator-=(const Lanes &o) { v -= o.v; }
+};
+CUDA_OPT_HD_INLINE Lanes operator+(const Lanes &a, const Lanes &b) { return {a.v + b.v}; }
+CUDA_OPT_HD_INLINE Lanes operator*(const Lanes &a, const Lanes &b) { return {a.v * b.v}; }
+CUDA_OPT_HD_INLINE Lanes operator*(double a, const Lanes &b) { return {a * b.v}; }
 #endif
 
 template <int most> class QuasiDefiniteOf {
