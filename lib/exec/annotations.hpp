@@ -42,9 +42,10 @@ template <class Value> CUDA_OPT_HD_INLINE Value threads_meet(Value value) {
 #define CUDA_OPT_NOT_PURE
 #endif
 
-// A loop over rows, which device code does not unroll: a long program waits for its own instructions; and one that it
-// unrolls so many times, a constant expression. One that a host's compiler unrolls, so many times, a literal, even with
-// -O2, as users of batch.cuh may compile.
+// CUDA_OPT_ROLLED precedes a loop over rows that device code does not unroll, because a long program waits for its own
+// instructions. CUDA_OPT_UNROLLED precedes a loop that device code unrolls the given number of times, a constant
+// expression. The third macro takes a literal, and a host's compiler unrolls that loop even with -O2, which users of
+// batch.cuh may choose.
 #ifdef __CUDA_ARCH__
 #define CUDA_OPT_ROLLED _Pragma("unroll 1")
 #define CUDA_OPT_UNROLLED(times) CUDA_OPT_PRAGMA(unroll times)
