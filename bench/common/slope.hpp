@@ -27,4 +27,10 @@ inline double slope(const std::vector<std::pair<double, double>> &points) {
     return count > 1 ? xy / xx : std::numeric_limits<double>::quiet_NaN();
 }
 
+// NaN where ours is not positive: then the time of an iteration does not grow over these points, and no ratio has a
+// meaning.
+inline double ratio_of_slopes(double theirs, double ours) {
+    return ours > 0 ? theirs / ours : std::numeric_limits<double>::quiet_NaN();
+}
+
 } // namespace cudaopt::bench

@@ -106,9 +106,8 @@ int main(int argc, char **argv) {
             "already there; the median of several runs where one takes\nless than 0.2 s. ev./s: evaluations of "
             "f, 1 + 2 x n x iterations a walk. Over one thread, over all threads: the GPU's\nevaluations per "
             "second over the host's; *: over the host's at its last size, where this one was left out.\nThe last "
-            "GPU column is in single precision, as the paper's. paper: as printed in its table 1; a GeForce GTX 280, "
-            "one thread of a "
-            "Core 2 Duo.\nAckley's box is the paper's, [-30, 30].\n");
+            "GPU column is in single precision. paper: as printed in its table 1, whose precision it does not state; a "
+            "GeForce GTX 280, one\nthread of a Core 2 Duo. Ackley's box is the paper's, [-30, 30].\n");
         if (!cuda) std::printf("GPU: not run, there is none here.\n");
         LogLogPlot plot{title + ", n = " + std::to_string(o.n) + ": evaluations per second",
                         where,

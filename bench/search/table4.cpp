@@ -97,10 +97,9 @@ int main(int argc, char **argv) {
         std::printf(
             "\nSeconds are wall time from the first start to the best value and point in host memory; the GPU's "
             "are the median of nine runs.\nA search evaluates f %lld times. Where f is no sum over coordinates "
-            "or neighbours (griewank, schwefel-*), each evaluation\nforms all of it. single: in single precision, as "
-            "the paper's searches. paper: milliseconds as printed in its table "
-            "4; a GeForce GTX 280, one thread of\na Core 2 Duo, 15,360 walks. Ackley's box is the paper's, [-30, "
-            "30].\n",
+            "or neighbours (griewank, schwefel-*), each evaluation\nforms all of it. single: in single precision. "
+            "paper: milliseconds as printed in its table 4, whose precision it does not state; a\nGeForce GTX 280, one "
+            "thread of a Core 2 Duo, 15,360 walks. Ackley's box is the paper's, [-30, 30].\n",
             static_cast<long long>(options.walks * (1 + 2 * options.iterations * n)));
         if (!cuda) {
             std::printf("GPU: not run, there is none here.\n");

@@ -195,7 +195,7 @@ int main(int argc, char **argv) {
             std::printf("  %-17s  %s   the paper's GPU %.2e\n", key, cell("%.2e", 9, slope_of(key)).c_str(),
                         paper_2014::figure_9_gpu);
         std::printf("  ratio              %s   the paper's     %.0f\n",
-                    cell("%.0f", 9, slope_of("lbfgsb") / slope_of("cuda-approximate")).c_str(),
+                    cell("%.0f", 9, ratio_of_slopes(slope_of("lbfgsb"), slope_of("cuda-approximate"))).c_str(),
                     paper_2014::figure_9_cpu / paper_2014::figure_9_gpu);
         LogLogPlot plot{"Torsion: milliseconds per iteration inside the solver",
                         "m = " + std::to_string(o.m) + "; " + where,
