@@ -13,8 +13,12 @@ fences has a tag:
 Only in the reports that programs write is a block without a tag.
 
 A comment on the line above a block, <!-- not run: WHY --> or <!-- needs a CUDA device -->, says when a sh block does
-not run. What does not run is skipped, and said so."""
+not run. What does not run is skipped, and said so.
+
+The blocks share what they need to know of the machine: each Python package is imported once, and the device is looked
+for once. Without a device nothing that nvcc compiles is run, so nvcc compiles it with few optimisations."""
 import doctest
+import functools
 import os
 import re
 import shutil
@@ -77,23 +81,37 @@ def provide_python():
         os.environ["PATH"] = f"{folder}:{os.environ['PATH']}"
 
 
+@functools.lru_cache(maxsize=None)
+def is_missing(package):
+    status, _, err = run(["python3", "-c", f"import {package}"], ".")
+    return status != 0 and f"No module named '{package}'" in err
+
+
 def missing_package(texts, own):
     """The first package that Python files import, besides the document's own, and python3 has not; None: it has all."""
     text = "\n".join(texts)
     names = re.findall(r"^\s*from (\w+)", text, re.M)
     for line in re.findall(r"^\s*import (.*)", text, re.M):
         names += re.findall(r"(?:^|, )(\w+)", line)
-    for name in sorted({"numpy", *names} - own):
-        status, _, err = run(["python3", "-c", f"import {name}"], ".")
-        if status and f"No module named '{name}'" in err:
-            return name
-    return None
+    return next((name for name in sorted({"numpy", *names} - own) if is_missing(name)), None)
 
 
+@functools.lru_cache(maxsize=None)
 def has_device():
     with tempfile.TemporaryDirectory() as folder:
         status, _, _ = run(["driver_program", "2", "1", "--backend", "cuda", "--iprint", "-1"], folder)
     return status == 0
+
+
+def compile_fast_without_device():
+    """The flag is one of CUDA 13; an nvcc that does not know it compiles as ever."""
+    if not shutil.which("nvcc") or os.environ.get("CUDA_OPT_TEST_REQUIRE_CUDA"):
+        return
+    if shutil.which("driver_program") and has_device():
+        return
+    _, options, _ = run(["nvcc", "--help"], ".")
+    if "(-Ofc)" in options:
+        os.environ["NVCC_APPEND_FLAGS"] = f"{os.environ.get('NVCC_APPEND_FLAGS', '')} -Ofc max".strip()
 
 
 class Document(unittest.TestCase):
@@ -199,6 +217,7 @@ def test_of(block):
 
 def load_tests(loader, *_):
     provide_python()
+    compile_fast_without_device()
     os.environ.setdefault("XLA_PYTHON_CLIENT_PREALLOCATE", "false")  # JAX would take most of the device's memory
     suite = unittest.TestSuite()
     for path in [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]:
