@@ -92,7 +92,8 @@ CUDA_OPT_API int cuda_opt_unlp_enable_first_Hessian(int enable);
 /** eps for all further steps of this thread's solves, those going on included, in place of solve's argument.
  *  Negative, the default: the argument counts. */
 CUDA_OPT_API int cuda_opt_unlp_change_eps(double eps);
-/** The log on standard output. frequency < 0: none, the default; 0: the first and last iterate; k > 0: each k-th too.
+/** The log on standard output. frequency < 0: none, the default; 0: the first and the last iteration; k > 0: iterations
+ *  1, k + 1, 2k + 1, ... and the last.
  *  type 0, the default: a line an iterate; 1: and the first x and g; 2: and every x; 3: and every x and g. */
 CUDA_OPT_API int cuda_opt_unlp_set_iprint(int frequency, int type);
 /** Curvature condition |phi'(t)| <= gtol |phi'(0)|; default 0.9. A solve that finds gtol <= 1e-4, or gtol >= 1, sets it
