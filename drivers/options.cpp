@@ -93,8 +93,8 @@ std::string standard_value(const cudaopt::testfuncs::Parameter &parameter) {
 
 void print_problems() {
     for (const auto &facts : cudaopt::testfuncs::list_problems()) {
-        std::printf("%s: %s, %s\n    f = %s\n    start %s\n", facts.name.c_str(), facts.title.c_str(),
-                    facts.requirement.c_str(), facts.formula.c_str(), facts.start.c_str());
+        std::printf("%s: %s, %s\n    f = %s\n    start %s\n    minimum %s\n", facts.name.c_str(), facts.title.c_str(),
+                    facts.requirement.c_str(), facts.formula.c_str(), facts.start.c_str(), facts.minimum.c_str());
         for (const auto &parameter : facts.parameters)
             std::printf("    %s%s: %s\n", parameter.name.c_str(), standard_value(parameter).c_str(),
                         parameter.meaning.c_str());
