@@ -82,6 +82,15 @@ CUDA_OPT_API int cuda_opt_unlp_manual_solve(int n, int m, cuda_opt_unlp_manual_f
 /** Give up a solve by reverse communication that has not ended: frees what it holds. NULL: all of the calling thread's.
  *  @return 0, or -3 where there is none */
 CUDA_OPT_API int cuda_opt_unlp_release(const int *dev_istate);
+/** The info of the line search that the calling thread's solves have ended last, in MCSRCH's numbers:
+ *  0: none has ended since the last start of a solve, as when its arguments are improper (state -3);
+ *  1: sufficient decrease and the curvature condition hold;
+ *  2: the relative width of the interval of uncertainty is at most XTOL;
+ *  3: maxfev evaluations were made;
+ *  4: the step is at STPMIN;
+ *  5: the step is at STPMAX;
+ *  6: rounding errors prevent further progress. */
+CUDA_OPT_API int cuda_opt_unlp_info(void);
 /** One English sentence on this thread's last call that had something to say. Never NULL; valid until the next call. */
 CUDA_OPT_API const char *cuda_opt_unlp_message(void);
 
