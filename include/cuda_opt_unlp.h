@@ -71,6 +71,15 @@ typedef void (*cuda_opt_unlp_function)(int n, double *dev_x, double *dev_objf, d
 CUDA_OPT_API int cuda_opt_unlp_solve(int n, int m, cuda_opt_unlp_function eval_fg, double *dev_x, double *dev_objf,
                                      double *dev_grad, double *dev_hess, double *dev_workvec, double eps,
                                      int *dev_istate);
+/** cuda_opt_unlp_solve() under the name by which a program that includes this header calls it. libcuda_opt_unlp has
+ *  another function under the former name, for the manual's order of arguments: so the program calls this one whatever
+ *  it is linked with. */
+CUDA_OPT_API int cuda_opt_unlp_solve_n_first(int n, int m, cuda_opt_unlp_function eval_fg, double *dev_x,
+                                             double *dev_objf, double *dev_grad, double *dev_hess, double *dev_workvec,
+                                             double eps, int *dev_istate);
+/** @cond */
+#define cuda_opt_unlp_solve cuda_opt_unlp_solve_n_first
+/** @endcond */
 /** The function in the manual's order of arguments. */
 typedef void (*cuda_opt_unlp_manual_function)(double *dev_x, double *dev_objf, double *dev_grad, int n);
 /** cuda_opt_unlp_solve() as the manual has it, and what a program that includes cu_lbfgs_dp.h calls by that name: the

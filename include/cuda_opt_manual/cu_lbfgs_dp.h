@@ -7,7 +7,9 @@
 
 #include <cuda_opt_unlp.h>
 
-/* A macro, as the other form already has the symbol. */
+/* In libcuda_opt the name belongs to the other form. A program that declares the function itself, without this header,
+ * is linked with libcuda_opt_unlp, whose function of this name is the same. */
+#undef cuda_opt_unlp_solve
 #define cuda_opt_unlp_solve cuda_opt_unlp_manual_solve
 
 static inline int enable_first_Hessian(void) { return cuda_opt_unlp_enable_first_Hessian(1); }

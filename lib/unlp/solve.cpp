@@ -13,6 +13,8 @@
 #include "unlp/manual_log.hpp"
 #include "unlp/settings.hpp"
 
+#undef cuda_opt_unlp_solve // both names are defined here
+
 using namespace cudaopt::unlp;
 
 namespace {
@@ -237,7 +239,13 @@ int with_state(const Arguments &a, int state) {
 } // namespace
 
 int cuda_opt_unlp_solve(int n, int m, cuda_opt_unlp_function eval_fg, double *dev_x, double *dev_objf, double *dev_grad,
-                        double *dev_hess, double *, double eps, int *dev_istate) {
+                        double *dev_hess, double *dev_workvec, double eps, int *dev_istate) {
+    return cuda_opt_unlp_solve_n_first(n, m, eval_fg, dev_x, dev_objf, dev_grad, dev_hess, dev_workvec, eps,
+                                       dev_istate);
+}
+
+int cuda_opt_unlp_solve_n_first(int n, int m, cuda_opt_unlp_function eval_fg, double *dev_x, double *dev_objf,
+                                double *dev_grad, double *dev_hess, double *, double eps, int *dev_istate) {
     const Arguments a{n, m, dev_x, dev_objf, dev_grad, dev_hess, eps, dev_istate, false};
     return with_state(a, eval_fg ? solve_with([&] { eval_fg(n, dev_x, dev_objf, dev_grad); }, a)
                                  : guarded([&] { return solve_step(a); }));
