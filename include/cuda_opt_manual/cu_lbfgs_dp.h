@@ -55,4 +55,12 @@ static inline int my_reduce(int n, int numThreads, int numBlocks, double *d_idat
     (__VA_ARGS__)
 #endif
 
+/* The manual's example calls cudaThreadSynchronize(), which CUDA 13 no longer has. nvcc includes CUDA's header by
+ * itself; a program for another compiler includes cuda_runtime.h before this file. */
+#if defined(CUDART_VERSION) && !defined(cudaThreadSynchronize)
+#if CUDART_VERSION >= 13000
+static inline cudaError_t cudaThreadSynchronize(void) { return cudaDeviceSynchronize(); }
+#endif
+#endif
+
 #endif
