@@ -5,6 +5,7 @@
 #include "failure.hpp"
 #include "interrupt.hpp"
 #include "manual_log.hpp"
+#include "manual_settings.hpp"
 #include "options.hpp"
 #include "progress.hpp"
 #include "recorder.hpp"
@@ -18,7 +19,6 @@
 #include <cmath>
 #include <cstdio>
 #include <iterator>
-#include <limits>
 #include <memory>
 #include <optional>
 #include <stdexcept>
@@ -113,8 +113,7 @@ std::string title(const cudaopt::Handle &s, const Problem &problem, const Option
 
 template <class Real> int minimise(const Options &options, Problem &problem) {
     Minimiser<Real> s(problem.n(), options.m, options.backend);
-    if (options.manual_words) s.set_real(CUDA_OPT_XTOL, std::numeric_limits<double>::epsilon());
-    else s.set_int(CUDA_OPT_METRIC, CUDA_OPT_METRIC_LEARNED); // the manual's log is of the path with one number
+    set_as_in_manual(s);
     apply_settings(s, options.settings);
 
     Array<Real> x(s, problem.n()), g(s, problem.n());
@@ -171,7 +170,7 @@ template <class Real> int minimise(const Options &options, Problem &problem) {
 
     const std::string message = s.message();
     if (effort.evaluations == 0 && !resumed) s.check(task); // refused before anything was done
-    log.summary(s, effort);
+    log.summary(s, problem, effort);
     log.check_written();
     recorder.draw(title(s, problem, options), message);
     if (task != CUDA_OPT_CONVERGED && options.log_frequency < 0) throw Failure(exit_failed, message);

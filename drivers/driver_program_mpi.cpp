@@ -5,6 +5,7 @@
 #include "failure.hpp"
 #include "interrupt.hpp"
 #include "manual_log.hpp"
+#include "manual_settings.hpp"
 #include "rank_points.hpp"
 #include "rank_problem.hpp"
 
@@ -56,7 +57,7 @@ template <class Real> class RankSolve {
         s_.set_ranks(cut_.rank, cut_.ranks(), cut_.first(), cut_.n());
         s_.set_int(CUDA_OPT_F_PART, CUDA_OPT_F_OF_SEGMENTS);
         s_.set_int(CUDA_OPT_THREADS, options_.threads);
-        if (!options_.manual_words) s_.set_int(CUDA_OPT_METRIC, CUDA_OPT_METRIC_LEARNED); // as driver_program
+        set_as_in_manual(s_);
         for (const GivenSetting &given : options_.settings)
             named(given.option, [&] {
                 if (const auto *whole = std::get_if<int64_t>(&given.value)) s_.set_int(given.key, *whole);
@@ -88,9 +89,13 @@ template <class Real> class RankSolve {
         effort.bounded = problem_->bounded() || options_.lower || options_.upper;
         int task;
         do {
-            task = s_.solve(x_.data(), f_.data(), g_.data());
-            if (effort.solver_calls++ == 0 && prints) log.head(s_, *problem_);
-            if (task == CUDA_OPT_EXCHANGE) task = cuda_opt_exchange_mpi(s_, MPI_COMM_WORLD);
+            const auto call = std::chrono::steady_clock::now();
+            do { // exchanges are a part of the call that asks for them
+                task = s_.solve(x_.data(), f_.data(), g_.data());
+                if (task == CUDA_OPT_EXCHANGE) task = cuda_opt_exchange_mpi(s_, MPI_COMM_WORLD);
+            } while (task == CUDA_OPT_EXCHANGE);
+            effort.searches.observe(s_, task, seconds_since(call));
+            if (effort.solver_calls++ == 0 && prints && task > 0) log.head(s_, *problem_);
             if (task == CUDA_OPT_EVALUATE_FG) {
                 const auto begin = std::chrono::steady_clock::now();
                 evaluation_->evaluate(x_.data(), f_.data(), g_.data());
@@ -103,7 +108,7 @@ template <class Real> class RankSolve {
         effort.solver_seconds = s_.get_real(CUDA_OPT_SOLVER_SECONDS);
         if (effort.evaluations == 0) s_.check(task); // refused before anything was done
         if (prints) {
-            log.summary(s_, effort);
+            log.summary(s_, *problem_, effort);
             log.check_written();
             if (task != CUDA_OPT_CONVERGED) std::fprintf(stderr, "driver_program_mpi: %s\n", s_.message());
         }

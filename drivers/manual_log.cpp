@@ -21,6 +21,12 @@ std::string format(const char *pattern, ...) {
     return line;
 }
 
+// "Rosenbrock" of "Extended Rosenbrock", as the manual's log has it.
+std::string name_in_manual(const cudaopt::testfuncs::Problem &problem) {
+    const std::string extended = "Extended ", &title = problem.facts().title;
+    return title.rfind(extended, 0) == 0 ? title.substr(extended.size()) : title;
+}
+
 } // namespace
 
 ManualLog::ManualLog(const Options &options, Progress &progress) : options_(options), progress_(progress) {
@@ -48,84 +54,87 @@ void ManualLog::attach(cudaopt::Handle &s) {
 }
 
 void ManualLog::head(const cudaopt::Handle &s, const cudaopt::testfuncs::Problem &problem) {
-    if (options_.manual_words) return manual_head(s, problem);
-    write_line("  " + problem.facts().title);
-    write_line(format("  BACKEND = %s   PRECISION = %s", s.on_cuda() ? "CUDA" : "HOST",
-                      options_.single ? "SINGLE" : "DOUBLE"));
-    if (!problem.shape().empty()) write_line("  " + problem.shape());
-    if (options_.lower || options_.upper || problem.bounded()) {
-        const std::string own_lower = problem.bounded() ? "own" : "-inf", own_upper = problem.bounded() ? "own" : "inf";
-        write_line("  BOUNDS = [" + (options_.lower ? format("%g", *options_.lower) : own_lower) + ", " +
-                   (options_.upper ? format("%g", *options_.upper) : own_upper) + "]");
-    }
-    write_line(format("  XTOL = %e", s.get_real(CUDA_OPT_XTOL)));
-    if (!options_.resume.empty()) {
-        write_line(format("  RESUMED AT ITERATION %" PRId64, s.get_int(CUDA_OPT_ITERATIONS)));
-        write_line("   I  NFN     FUNC          GNORM         STEPLENGTH");
-    }
+    write_line("Function to minimize: " + name_in_manual(problem));
+    write_line(format("Xtol: %e", s.get_real(CUDA_OPT_XTOL)));
+    write_line(format("Number of variables n = %" PRId64 ";", problem.n()));
+    write_line(format("Number of corrections m = %" PRId32 ";", options_.m));
+    if (options_.resume.empty()) return;
+    write_line(format("RESUMED AT ITERATION %" PRId64, s.get_int(CUDA_OPT_ITERATIONS)));
+    head_of_table();
 }
 
-void ManualLog::summary(const cudaopt::Handle &s, const Effort &effort) {
-    const auto effort_line = [this](const char *name, int64_t count, double seconds, const char *remark) {
-        write_line(format(" %-14s %10" PRId64 "    %e    %e%s", name, count, seconds,
-                          seconds / static_cast<double>(std::max<int64_t>(1, count)), remark));
-    };
-    const double solver = effort.solver_seconds;
-    const double evaluation = s.on_cuda() ? std::max(0., effort.seconds - solver) : effort.evaluation_seconds;
-    if (options_.manual_words) return manual_summary(effort, evaluation, solver);
-    write_line("");
-    write_line("                     COUNT   TOTAL SECONDS         AVERAGE");
-    effort_line("F AND G", effort.evaluations, evaluation, s.on_cuda() ? "   (all but the solver)" : "");
-    effort_line("SOLVER CALLS", effort.solver_calls, solver, "");
-    effort_line("ITERATIONS", effort.iterations, effort.seconds, "");
-    write_line("");
-    write_line(format(" F = %.15e   ||PG|| = %e", s.get_real(CUDA_OPT_F), s.get_real(CUDA_OPT_PG_NORM2)));
-    if (effort.bounded)
-        write_line(format(" FREE = %" PRId64 "   AT LOWER = %" PRId64 "   AT UPPER = %" PRId64,
-                          s.get_int(CUDA_OPT_FREE_COUNT), s.get_int(CUDA_OPT_LOWER_COUNT),
-                          s.get_int(CUDA_OPT_UPPER_COUNT)));
-    write_line(format(" WORKSPACE = %" PRId64 " BYTES", s.get_int(CUDA_OPT_WORKSPACE_BYTES)));
+void ManualLog::head_of_table() {
+    write_line("*****");
+    write_line("I      NFN      FUNC          GNORM          STEPLENGTH");
 }
 
 void ManualLog::translate(const std::string &line) {
     const auto begins = [&line](const char *beginning) { return line.rfind(beginning, 0) == 0; };
-    char f[32], gnorm[32];
-    if (!options_.manual_words) return write_line(line);
-    if (ended_ || begins("  N = ") || begins("  INITIAL VALUES")) return;
-    if (!in_table_ && begins("*")) return; // above f; the manual's stand below
+    char f[32], gnorm[32], step[32];
+    long long iteration, evaluations;
+    if (terminated_ || line.empty() || begins("*") || begins("  N = ") || begins("  INITIAL VALUES")) return;
     if (std::sscanf(line.c_str(), " F = %31s GNORM = %31s", f, gnorm) == 2) {
-        in_table_ = true;
         write_line(format("f = %s;", f));
         write_line(format("gnorm = %s", gnorm));
+    } else if (begins("   I  NFN ")) {
+        head_of_table();
+    } else if (std::sscanf(line.c_str(), "%lld %lld %31s %31s %31s", &iteration, &evaluations, f, gnorm, step) == 5) {
+        write_line(format("%4lld %5lld    %s  %s   %s", iteration, evaluations, f, gnorm, step));
     } else if (begins(" THE MINIMIZATION TERMINATED WITHOUT")) {
-        ended_ = true;
+        terminated_ = true;
         write_line("The minimization terminated without detecting errors.");
     } else {
         write_line(line);
     }
 }
 
-void ManualLog::manual_head(const cudaopt::Handle &s, const cudaopt::testfuncs::Problem &problem) {
-    write_line(problem.facts().title);
-    write_line(format("Xtol: %e", s.get_real(CUDA_OPT_XTOL)));
-    write_line(format("Number of variables n = %" PRId64 ";", problem.n()));
-    write_line(format("Number of corrections m = %" PRId32 ";", options_.m));
-    if (!options_.resume.empty()) write_line("   I  NFN     FUNC          GNORM         STEPLENGTH");
+void ManualLog::summary(const cudaopt::Handle &s, const cudaopt::testfuncs::Problem &problem, const Effort &effort) {
+    // An evaluation on CUDA is queued, so that its own time is unknown here: it is all but the solver's.
+    counts_and_times(effort,
+                     s.on_cuda() ? std::max(0., effort.seconds - effort.solver_seconds) : effort.evaluation_seconds);
+    results_beyond_the_manual(s, problem, effort);
 }
 
-void ManualLog::manual_summary(const Effort &effort, double evaluation, double solver) {
-    const auto effort_line = [this](const char *what, int64_t count, double seconds) {
-        const double milliseconds = 1000 * seconds;
-        write_line(format("%s: %" PRId64 ", %.0f ms (%f each)", what, count, milliseconds,
-                          milliseconds / static_cast<double>(std::max<int64_t>(1, count))));
+void ManualLog::counts_and_times(const Effort &effort, double evaluation_seconds) {
+    const auto count = [this](const char *label, int64_t value) { write_line(format("%s: %" PRId64, label, value)); };
+    const auto time = [this](const char *label, double seconds, int64_t parts = 1) {
+        write_line(format("%s: %f ms", label, 1000 * seconds / static_cast<double>(std::max<int64_t>(1, parts))));
     };
+    const int64_t calls = effort.solver_calls - 1; // VA15's first call comes with f and g
+    count("Number of function and gradient evaluations for L-BFGS", effort.evaluations);
+    time("Total time for the function and gradient evaluations", evaluation_seconds);
+    time("Average time for the function and gradient evaluations", evaluation_seconds, effort.evaluations);
+    count("Number of l-bfgs calls", calls);
+    time("Total time for the execution of l-bfgs", effort.solver_seconds);
+    time("Average time for the executions of l-bfgs", effort.solver_seconds, calls);
+    time("Total time for the execution of mcstep", 0);          // a few operations on scalars, which are not timed
+    time("Total time for the execution of CUBLAS routines", 0); // not used: that work is in the time of l-bfgs
+    count("Number of calls to mcsrch", effort.searches.count());
+    time("Average time for the execution of mcsrch", effort.searches.seconds(), effort.searches.count());
+    time("Total time for the execution of mcsrch", effort.searches.seconds());
+    time("Total time for the minimization", effort.seconds);
+}
+
+void ManualLog::results_beyond_the_manual(const cudaopt::Handle &s, const cudaopt::testfuncs::Problem &problem,
+                                          const Effort &effort) {
     write_line("");
-    effort_line("Evaluations of f and g", effort.evaluations, evaluation);
-    effort_line("Calls of l-bfgs", effort.solver_calls - 1, solver); // VA15's first call comes with f and g
-    write_line("Time of mcstep: 0 ms");                              // a few operations on scalars
-    write_line("Time of CUBLAS routines: 0 ms");                     // not used: its part is in the time of l-bfgs
-    effort_line("Calls of mcsrch", effort.searches.count(), effort.searches.seconds());
-    write_line(format("Time of the minimization: %.0f ms", 1000 * effort.seconds));
+    if (terminated_)
+        write_line(std::string(" ") + s.message()); // otherwise it stands in place of the manual's sentence
+    write_line(
+        format(" BACKEND = %s   PRECISION = %s", s.on_cuda() ? "CUDA" : "HOST", options_.single ? "SINGLE" : "DOUBLE"));
+    if (!problem.shape().empty()) write_line(" " + problem.shape());
+    if (effort.bounded) {
+        const std::string own_lower = problem.bounded() ? "own" : "-inf", own_upper = problem.bounded() ? "own" : "inf";
+        write_line(" BOUNDS = [" + (options_.lower ? format("%g", *options_.lower) : own_lower) + ", " +
+                   (options_.upper ? format("%g", *options_.upper) : own_upper) + "]");
+    }
+    write_line(format(" ITERATIONS = %" PRId64, effort.iterations));
+    write_line(format(" F = %.15e   ||PG|| = %e", s.get_real(CUDA_OPT_F), s.get_real(CUDA_OPT_PG_NORM2)));
+    if (effort.bounded)
+        write_line(format(" FREE = %" PRId64 "   AT LOWER = %" PRId64 "   AT UPPER = %" PRId64,
+                          s.get_int(CUDA_OPT_FREE_COUNT), s.get_int(CUDA_OPT_LOWER_COUNT),
+                          s.get_int(CUDA_OPT_UPPER_COUNT)));
+    write_line(format(" WORKSPACE = %" PRId64 " BYTES", s.get_int(CUDA_OPT_WORKSPACE_BYTES)));
 }
 
 void SearchCalls::observe(const cudaopt::Handle &s, int task, double seconds) {

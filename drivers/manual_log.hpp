@@ -1,5 +1,5 @@
-// The log on stdout. The library writes the iterates, as the manual prints them; this adds what only the driver knows:
-// the problem above them, the counts and times below.
+// The log on stdout, in the manual's words and order. The library writes the iterates; this adds what only the driver
+// knows: the problem above them, the counts and times below. Below the manual's lines come results that it lacks.
 #pragma once
 
 #include "cuda_opt.hpp"
@@ -43,21 +43,23 @@ class ManualLog {
     // Has the library write its lines here.
     void attach(cudaopt::Handle &s);
     void head(const cudaopt::Handle &s, const cudaopt::testfuncs::Problem &problem);
-    void summary(const cudaopt::Handle &s, const Effort &effort);
+    void summary(const cudaopt::Handle &s, const cudaopt::testfuncs::Problem &problem, const Effort &effort);
     // Throws Failure where a line so far could not be written: never from within the library's callback
     void check_written() const;
 
   private:
     void write_line(const std::string &line);
-    // A line of the library's, in the words asked for.
+    // Writes a line of the library's in the manual's words.
     void translate(const std::string &line);
-    void manual_head(const cudaopt::Handle &s, const cudaopt::testfuncs::Problem &problem);
-    void manual_summary(const Effort &effort, double evaluation, double solver);
+    void head_of_table();
+    void counts_and_times(const Effort &effort, double evaluation_seconds);
+    void results_beyond_the_manual(const cudaopt::Handle &s, const cudaopt::testfuncs::Problem &problem,
+                                   const Effort &effort);
 
     const Options &options_;
     Progress &progress_;
-    bool in_table_ = false, ended_ = false; // where the library's lines have got to
-    int error_ = 0;                         // the errno of the first line that could not be written
+    bool terminated_ = false; // the library has written that a stopping test holds
+    int error_ = 0;           // the errno of the first line that could not be written
 };
 
 } // namespace driver

@@ -17,7 +17,7 @@ namespace {
 constexpr Setting real_settings[] = {
     {"--gtol", CUDA_OPT_GTOL, "line search: curvature condition, 1e-4 < gtol < 1 [0.9]"},
     {"--ftol", CUDA_OPT_FTOL, "line search: sufficient decrease, 0 <= ftol < 1 [1e-4]"},
-    {"--xtol", CUDA_OPT_XTOL, "line search: relative width of its last interval [1e-16]"},
+    {"--xtol", CUDA_OPT_XTOL, "line search: relative width of its last interval [2.2e-16]"},
     {"--stpmax", CUDA_OPT_STPMAX, "line search: largest step [1e20]"},
     {"--stpmin", CUDA_OPT_STPMIN, "line search: smallest step [1e-20]"},
     {"--max-seconds", CUDA_OPT_MAX_SECONDS, "stop after so much time; 0: no limit [0]"},
@@ -31,11 +31,6 @@ constexpr Setting whole_settings[] = {
     {"--history-bits", CUDA_OPT_HISTORY_BITS, "bits of an element of the memory: 64, 32 or 16 [x's own]"},
     {"--product-bits", CUDA_OPT_PRODUCT_BITS, "precision of their inner products: 64, or 32 where that is faster [64]"},
 };
-
-bool is_manual(const std::string &name) {
-    if (name != "own" && name != "manual") refuse("--log", "must be own or manual, not '" + name + "'");
-    return name == "manual";
-}
 
 void read_iprint(const std::string &text, Options &options) {
     long long frequency, type = 0;
@@ -93,8 +88,8 @@ std::string standard_value(const cudaopt::testfuncs::Parameter &parameter) {
 
 void print_problems() {
     for (const auto &facts : cudaopt::testfuncs::list_problems()) {
-        std::printf("%s: %s, %s\n    f = %s\n    start %s\n", facts.name.c_str(), facts.title.c_str(),
-                    facts.requirement.c_str(), facts.formula.c_str(), facts.start.c_str());
+        std::printf("%s: %s, %s\n    f = %s\n    start %s\n    minimum %s\n", facts.name.c_str(), facts.title.c_str(),
+                    facts.requirement.c_str(), facts.formula.c_str(), facts.start.c_str(), facts.minimum.c_str());
         for (const auto &parameter : facts.parameters)
             std::printf("    %s%s: %s\n", parameter.name.c_str(), standard_value(parameter).c_str(),
                         parameter.meaning.c_str());
@@ -168,11 +163,13 @@ class CommandLine {
         Options &o = options_;
         add("--iprint", "f,t",
             "what the log holds [1,0]\n"
-            "f: every f-th iterate; 0: first and last; -1: no log\n"
+            "f: iterates 1, f + 1, 2f + 1, ... and the last; 0: first and last; -1: no log\n"
             "t: 0: a line an iterate; 1: and the first x and g; 2: and every x; 3: and every x and g",
             [&o](auto &, auto &text) { read_iprint(text, o); });
-        add("--log", "NAME", "own, or manual: head, end and standard XTOL of the manual's example, 2.2e-16 [own]",
-            [&o](auto &, auto &text) { o.manual_words = is_manual(text); });
+        // There was another log once; the manual's had to be asked for.
+        add("--log", "NAME", "", [](auto &name, auto &text) {
+            if (text != "manual") refuse(name, "must be manual, the only log that there is, not '" + text + "'");
+        })->group("");
         add("--csv", "FILE", "write one row an iteration to this file", [&o](auto &, auto &text) { o.csv = text; });
         add("--plot", "FILE", "draw f, or f \u2212 lowest f, and ||Pg|| to this SVG file",
             [&o](auto &, auto &text) { o.plot = text; });
@@ -199,8 +196,8 @@ class CommandLine {
                 still_help)
             ->group(group);
         add("--metric", "NAME",
-            "what the model starts from: one number, as in version 3.0, or a learned diagonal,\n"
-            "for fewer evaluations: one or learned [learned; with --log manual one]",
+            "the initial Hessian: one, a multiple of the identity as in the manual and in version 3.0,\n"
+            "or learned, a diagonal that often saves evaluations [one]",
             [&o](auto &name, auto &text) {
                 o.settings.push_back({name, CUDA_OPT_METRIC, metric_of(text)});
             })

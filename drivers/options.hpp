@@ -29,7 +29,6 @@ struct Options {
     int threads = 0;                // of f and g on the host; the solver has the same
     int64_t log_frequency = 1;      // the manual's iprint[0]
     int64_t log_type = 0;           // the manual's iprint[1]
-    bool manual_words = false;      // the log's head and end, and XTOL, as in the manual's example
     std::string csv, plot;          // files to write, empty: none
     std::string checkpoint, resume; // files of checkpoints, to write and to go on from, empty: none
     std::optional<int64_t> every;   // iterations from one checkpoint to the next

@@ -71,6 +71,15 @@ typedef void (*cuda_opt_unlp_function)(int n, double *dev_x, double *dev_objf, d
 CUDA_OPT_API int cuda_opt_unlp_solve(int n, int m, cuda_opt_unlp_function eval_fg, double *dev_x, double *dev_objf,
                                      double *dev_grad, double *dev_hess, double *dev_workvec, double eps,
                                      int *dev_istate);
+/** cuda_opt_unlp_solve() under the name by which a program that includes this header calls it. libcuda_opt_unlp has
+ *  another function under the former name, for the manual's order of arguments: so the program calls this one whatever
+ *  it is linked with. */
+CUDA_OPT_API int cuda_opt_unlp_solve_n_first(int n, int m, cuda_opt_unlp_function eval_fg, double *dev_x,
+                                             double *dev_objf, double *dev_grad, double *dev_hess, double *dev_workvec,
+                                             double eps, int *dev_istate);
+/** @cond */
+#define cuda_opt_unlp_solve cuda_opt_unlp_solve_n_first
+/** @endcond */
 /** The function in the manual's order of arguments. */
 typedef void (*cuda_opt_unlp_manual_function)(double *dev_x, double *dev_objf, double *dev_grad, int n);
 /** cuda_opt_unlp_solve() as the manual has it, and what a program that includes cu_lbfgs_dp.h calls by that name: the
@@ -82,6 +91,15 @@ CUDA_OPT_API int cuda_opt_unlp_manual_solve(int n, int m, cuda_opt_unlp_manual_f
 /** Give up a solve by reverse communication that has not ended: frees what it holds. NULL: all of the calling thread's.
  *  @return 0, or -3 where there is none */
 CUDA_OPT_API int cuda_opt_unlp_release(const int *dev_istate);
+/** The info of the line search that the calling thread's solves have ended last, in MCSRCH's numbers:
+ *  0: none has ended since the last start of a solve, as when its arguments are improper (state -3);
+ *  1: sufficient decrease and the curvature condition hold;
+ *  2: the relative width of the interval of uncertainty is at most XTOL;
+ *  3: maxfev evaluations were made;
+ *  4: the step is at STPMIN;
+ *  5: the step is at STPMAX;
+ *  6: rounding errors prevent further progress. */
+CUDA_OPT_API int cuda_opt_unlp_info(void);
 /** One English sentence on this thread's last call that had something to say. Never NULL; valid until the next call. */
 CUDA_OPT_API const char *cuda_opt_unlp_message(void);
 
@@ -92,7 +110,8 @@ CUDA_OPT_API int cuda_opt_unlp_enable_first_Hessian(int enable);
 /** eps for all further steps of this thread's solves, those going on included, in place of solve's argument.
  *  Negative, the default: the argument counts. */
 CUDA_OPT_API int cuda_opt_unlp_change_eps(double eps);
-/** The log on standard output. frequency < 0: none, the default; 0: the first and last iterate; k > 0: each k-th too.
+/** The log on standard output. frequency < 0: none, the default; 0: the first and the last iteration; k > 0: iterations
+ *  1, k + 1, 2k + 1, ... and the last.
  *  type 0, the default: a line an iterate; 1: and the first x and g; 2: and every x; 3: and every x and g. */
 CUDA_OPT_API int cuda_opt_unlp_set_iprint(int frequency, int type);
 /** Curvature condition |phi'(t)| <= gtol |phi'(0)|; default 0.9. A solve that finds gtol <= 1e-4, or gtol >= 1, sets it

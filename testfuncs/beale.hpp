@@ -19,6 +19,7 @@ struct Beale : Defaults {
                 "Extended Beale",
                 "sum over i <= n/2 and k = 1, 2, 3 of (c[k] - x[2i-1] (1 - x[2i]^k))^2, c = (1.5, 2.25, 2.625)",
                 "(1, 0.8, 1, 0.8, ...)",
+                "0 at (3, 0.5, 3, 0.5, ...)",
                 "n a multiple of 2",
                 "More, Garbow, Hillstrom, ACM TOMS 7 (1981) 17, problem 5 in blocks",
                 {}};

@@ -22,6 +22,7 @@ struct Combustion : Defaults {
                 "Steady-state combustion",
                 "integral over the unit square of |grad v|^2 / 2 - lambda e^v",
                 "lambda / (lambda + 1) sqrt(distance to the boundary)",
+                "-5.61144851, a local one, on 200 x 200 points with lambda = 5; f has no lower bound",
                 "a grid of interior points, the nearest square one to n",
                 "MINPACK-2, MCS-P153-0692 (1992)",
                 with_sides({{"lambda", 5, 0, 6.808, "Frank-Kamenetski parameter"}})};

@@ -14,6 +14,7 @@ struct Facts {
     std::string title;       // what a log prints
     std::string formula;     // one line of plain text, i from 1
     std::string start;       // the standard start in words
+    std::string minimum;     // the least value of f that is known, and where
     std::string requirement; // on n, in words
     std::string source;
     std::vector<Parameter> parameters;

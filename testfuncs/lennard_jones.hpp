@@ -26,6 +26,8 @@ template <int dimensions> struct LennardJones : Defaults {
                 "Lennard-Jones cluster in " + d + " dimensions",
                 "sum over pairs of atoms of r^-12 - 2 r^-6",
                 "a lattice of spacing 1 around the origin",
+                dimensions == 2 ? "-1, -3 for 2, 3 atoms; -12.534867 for 7"
+                                : "-1, -3, -6 for 2, 3, 4 atoms; -44.326801 for 13",
                 "n / " + d + " atoms, the nearest whole number",
                 "MINPACK-2, MCS-P153-0692 (1992)",
                 {}};

@@ -21,6 +21,7 @@ struct MinimalSurface : Defaults {
                 "Minimal surface",
                 "integral over the unit square of sqrt(1 + |grad v|^2), v = Enneper's surface at the boundary",
                 "the mean of the linear interpolants in x and in y",
+                "1.42135322 on 200 x 200 points",
                 "a grid of interior points, the nearest square one to n",
                 "MINPACK-2, MCS-P153-0692 (1992)",
                 with_sides({})};

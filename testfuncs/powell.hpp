@@ -18,6 +18,7 @@ struct Powell : Defaults {
                 "sum over i <= n/4 of (x[4i-3] + 10 x[4i-2])^2 + 5 (x[4i-1] - x[4i])^2 + (x[4i-2] - 2 x[4i-1])^4 "
                 "+ 10 (x[4i-3] - x[4i])^4",
                 "(3, -1, 0, 1, ...)",
+                "0 at (0, ..., 0)",
                 "n a multiple of 4",
                 "More, Garbow, Hillstrom, ACM TOMS 7 (1981) 17, problem 22",
                 {}};

@@ -17,6 +17,7 @@ struct Rosenbrock : Defaults {
                 "Extended Rosenbrock",
                 "sum over i <= n/2 of 100 (x[2i] - x[2i-1]^2)^2 + (1 - x[2i-1])^2",
                 "(-1.2, 1, -1.2, 1, ...)",
+                "0 at (1, ..., 1)",
                 "n a multiple of 2",
                 "More, Garbow, Hillstrom, ACM TOMS 7 (1981) 17, problem 21",
                 {}};

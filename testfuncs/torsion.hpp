@@ -20,6 +20,7 @@ struct Torsion : Defaults {
                 "Elastic-plastic torsion",
                 "integral over the unit square of |grad v|^2 / 2 - c v, |v| <= distance to the boundary",
                 "the distance to the boundary",
+                "-0.41846866 on 200 x 200 points with c = 5",
                 "a grid of interior points, the nearest square one to n",
                 "MINPACK-2, MCS-P153-0692 (1992)",
                 with_sides({{"c", 5, 0, INFINITY, "angle of twist"}})};

@@ -1,4 +1,4 @@
-// Trigonometric function:
+// Extended trigonometric function:
 //
 //     f(x) = sum_{i=1}^n r_i^2,   r_i = S + p_i,   S = sum_j (1 - cos x_j),   p_i = i (1 - cos x_i) - sin x_i
 //
@@ -21,9 +21,10 @@ namespace cudaopt::testfuncs {
 struct Trigonometric : Defaults {
     static Facts facts() {
         return {"trigonometric",
-                "Trigonometric",
+                "Extended Trigonometric",
                 "sum over i <= n of (n - sum over j <= n of cos x[j] + i (1 - cos x[i]) - sin x[i])^2",
                 "(0.2, 0.2, ...)",
+                "0, at (0, ..., 0) among others; there are local minima above it",
                 "any n",
                 "More, Garbow, Hillstrom, ACM TOMS 7 (1981) 17, problem 26",
                 {}};

@@ -23,6 +23,7 @@ struct Wood : Defaults {
                 "sum over i <= n/4 of 100 (x[4i-3]^2 - x[4i-2])^2 + (x[4i-3] - 1)^2 + 90 (x[4i-1]^2 - x[4i])^2 "
                 "+ (x[4i-1] - 1)^2 + 10.1 ((x[4i-2] - 1)^2 + (x[4i] - 1)^2) + 19.8 (x[4i-2] - 1) (x[4i] - 1)",
                 "(-3, -1, -3, -1, ...)",
+                "0 at (1, ..., 1)",
                 "n a multiple of 4",
                 "More, Garbow, Hillstrom, ACM TOMS 7 (1981) 17, problem 14 in blocks",
                 {}};

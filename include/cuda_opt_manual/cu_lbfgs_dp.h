@@ -7,7 +7,9 @@
 
 #include <cuda_opt_unlp.h>
 
-/* A macro, as the other form already has the symbol. */
+/* In libcuda_opt the name belongs to the other form. A program that declares the function itself, without this header,
+ * is linked with libcuda_opt_unlp, whose function of this name is the same. */
+#undef cuda_opt_unlp_solve
 #define cuda_opt_unlp_solve cuda_opt_unlp_manual_solve
 
 static inline int enable_first_Hessian(void) { return cuda_opt_unlp_enable_first_Hessian(1); }
@@ -51,6 +53,14 @@ static inline int my_reduce(int n, int numThreads, int numBlocks, double *d_idat
                           my_reduce_takes_6_or_8_arguments, my_reduce_takes_6_or_8_arguments,                          \
                           my_reduce_takes_6_or_8_arguments, my_reduce_takes_6_or_8_arguments, )                        \
     (__VA_ARGS__)
+#endif
+
+/* The manual's example calls cudaThreadSynchronize(), which CUDA 13 no longer has. nvcc includes CUDA's header by
+ * itself; a program for another compiler includes cuda_runtime.h before this file. */
+#if defined(CUDART_VERSION) && !defined(cudaThreadSynchronize)
+#if CUDART_VERSION >= 13000
+static inline cudaError_t cudaThreadSynchronize(void) { return cudaDeviceSynchronize(); }
+#endif
 #endif
 
 #endif

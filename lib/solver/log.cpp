@@ -64,9 +64,10 @@ void Solver::log_start() {
     log_line("   I  NFN     FUNC          GNORM         STEPLENGTH");
 }
 
+// VA15's rule: iterations 1, k + 1, 2k + 1, ...; with k = 0 the first alone. The last one is due at the end.
 bool Solver::row_is_due() const {
-    const int64_t each = settings().log_frequency, done = results().iterations;
-    return each > 0 && (done % each == 0 || done == 1);
+    const int64_t each = settings().log_frequency, before = results().iterations - 1;
+    return each == 0 ? before == 0 : before % each == 0;
 }
 
 void Solver::log_row() {
@@ -86,7 +87,7 @@ void Solver::log_end() {
     if (!log_write_) return;
     Message sentence;
     tell(state_->event, sentence);
-    if (!row_is_due()) log_row();
+    if (results().iterations > 0 && !row_is_due()) log_row(); // the start stands above the table
     log_line("%s", "");
     if (results().stop_test) log_line(" THE MINIMIZATION TERMINATED WITHOUT DETECTING ERRORS.");
     log_line(" %s", sentence.text());

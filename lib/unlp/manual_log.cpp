@@ -23,30 +23,35 @@ int64_t result(cuda_opt *s, int32_t key) {
     return value;
 }
 
-void effort_line(const char *what, long long count, double milliseconds) {
-    print("%s: %lld, %.0f ms (%f each)\n", what, count, milliseconds,
-          count > 0 ? milliseconds / static_cast<double>(count) : 0);
+void print_count(const char *label, long long count) { print("%s: %lld\n", label, count); }
+
+void print_time(const char *label, double milliseconds, long long parts = 1) {
+    print("%s: %f ms\n", label, parts > 0 ? milliseconds / static_cast<double>(parts) : 0);
 }
 
 } // namespace
 
 void ManualLog::write(void *log, const char *line) noexcept { static_cast<ManualLog *>(log)->write_line(line); }
 
-// The solver's lines are the table's; its head and its end are put otherwise here.
+// Writes a line of the solver's in the manual's words.
 void ManualLog::write_line(const char *line) {
-    char f[32], gnorm[32];
-    if (!headed_ && begins(line, "*")) return;
+    char f[32], gnorm[32], step[32];
+    long long iteration, evaluations;
+    if (terminated_ || !*line || begins(line, "*") || begins(line, "  INITIAL VALUES")) return;
     if (begins(line, "  N = ")) {
-        headed_ = true;
         print("Xtol: %e\n", xtol_);
         print("Number of variables n = %d;\n", n_);
         print("Number of corrections m = %d;\n", m_);
     } else if (std::sscanf(line, " F = %31s GNORM = %31s", f, gnorm) == 2) {
         print("f = %s;\ngnorm = %s\n", f, gnorm);
+    } else if (begins(line, "   I  NFN ")) {
+        std::puts("*****\nI      NFN      FUNC          GNORM          STEPLENGTH");
+    } else if (std::sscanf(line, "%lld %lld %31s %31s %31s", &iteration, &evaluations, f, gnorm, step) == 5) {
+        print("%4lld %5lld    %s  %s   %s\n", iteration, evaluations, f, gnorm, step);
     } else if (begins(line, " THE MINIMIZATION TERMINATED WITHOUT")) {
         std::puts("The minimization terminated without detecting errors.");
-        ends_ = true;
-    } else if (!ends_ && !begins(line, "  INITIAL VALUES")) {
+        terminated_ = true;
+    } else {
         std::puts(line);
     }
 }
@@ -88,14 +93,19 @@ void ManualLog::count_search(cuda_opt *s, int task) {
 }
 
 void ManualLog::summary() const {
-    std::puts("");
-    effort_line("Evaluations of f and g", evaluations_.count, evaluations_.milliseconds);
-    effort_line("Calls of l-bfgs", steps_.count, steps_.milliseconds);
-    // A few operations on scalars; and a library that is not used: its part is in the time of l-bfgs.
-    std::puts("Time of mcstep: 0 ms\nTime of CUBLAS routines: 0 ms");
+    print_count("Number of function and gradient evaluations for L-BFGS", evaluations_.count);
+    print_time("Total time for the function and gradient evaluations", evaluations_.milliseconds);
+    print_time("Average time for the function and gradient evaluations", evaluations_.milliseconds, evaluations_.count);
+    print_count("Number of l-bfgs calls", steps_.count);
+    print_time("Total time for the execution of l-bfgs", steps_.milliseconds);
+    print_time("Average time for the executions of l-bfgs", steps_.milliseconds, steps_.count);
+    print_time("Total time for the execution of mcstep", 0);          // a few operations on scalars, not timed
+    print_time("Total time for the execution of CUBLAS routines", 0); // not used: that work is in the time of l-bfgs
     // The search's part of a call that goes on to the next direction cannot be told from the rest.
-    effort_line("Calls of mcsrch", searches_, searching_milliseconds_);
-    print("Time of the minimization: %.0f ms\n", milliseconds(step_ended_ - start_));
+    print_count("Number of calls to mcsrch", searches_);
+    print_time("Average time for the execution of mcsrch", searching_milliseconds_, searches_);
+    print_time("Total time for the execution of mcsrch", searching_milliseconds_);
+    print_time("Total time for the minimization", milliseconds(step_ended_ - start_));
 }
 
 } // namespace cudaopt::unlp

@@ -31,10 +31,9 @@ class ManualLog {
 
     const int n_, m_;
     const double xtol_;
-    bool headed_ = false;
-    bool ends_ = false;      // the solve has ended well: the solver's own sentence is not needed
-    int asked_ = 0;          // what the last step has asked for
-    bool searching_ = false; // within a line search
+    bool terminated_ = false; // a stopping test holds: the solver's own sentence is not needed
+    int asked_ = 0;           // what the last step has asked for
+    bool searching_ = false;  // within a line search
     long long searches_ = 0, searches_ended_ = 0;
     Effort evaluations_, steps_;
     double searching_milliseconds_ = 0; // of the steps in which the line search went on

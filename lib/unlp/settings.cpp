@@ -11,6 +11,7 @@ namespace cudaopt::unlp {
 namespace {
 
 thread_local Settings of_thread;
+thread_local int info_of_thread = 0;
 thread_local char message[512] = "";
 
 template <class Value> int set(Value &setting, Value value, bool in_range, const char *name, const char *range) {
@@ -24,6 +25,7 @@ bool finite_from_0(double value) { return value >= 0 && std::isfinite(value); }
 } // namespace
 
 Settings &settings() { return of_thread; }
+int &last_info() { return info_of_thread; }
 
 void tell(const char *pattern, ...) {
     va_list arguments;
@@ -37,6 +39,8 @@ void tell(const char *pattern, ...) {
 using namespace cudaopt::unlp;
 
 const char *cuda_opt_unlp_message(void) { return message; }
+
+int cuda_opt_unlp_info(void) { return last_info(); }
 
 int cuda_opt_unlp_enable_first_Hessian(int enable) {
     settings().first_hessian = enable != 0;

@@ -36,6 +36,9 @@ struct Settings {
 
 Settings &settings();
 
+// The line search's info, as MCSRCH numbers it, of the last search that this thread's solves have ended.
+int &last_info();
+
 // Set this thread's message.
 void tell(const char *format, ...);
 // For a call that refuses its arguments: the message, and the code.

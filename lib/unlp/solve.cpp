@@ -2,6 +2,7 @@
 // caller's function, or a step of it.
 #include <cmath>
 #include <cstdio>
+#include <limits>
 #include <map>
 #include <memory>
 
@@ -11,6 +12,8 @@
 #include "unlp/device.hpp"
 #include "unlp/manual_log.hpp"
 #include "unlp/settings.hpp"
+
+#undef cuda_opt_unlp_solve // both names are defined here
 
 using namespace cudaopt::unlp;
 
@@ -35,6 +38,7 @@ struct Solve {
     int n, m;
     std::unique_ptr<ManualLog> log; // where its lines go, in the manual's own form; the handle knows its address
     Handle handle;
+    int64_t searches_ended = 0; // line searches
 };
 
 // The solves by reverse communication that a thread has going on. When it ends it frees them.
@@ -98,7 +102,11 @@ int hand_over_settings(Solve &solve, const Arguments &a) {
     const struct {
         int32_t key;
         double value;
-    } reals[] = {{CUDA_OPT_GTOL, mine.gtol},
+    } reals[] = {{CUDA_OPT_PGTOL, 0}, // what the manual fixes is set too, whatever the library's defaults are
+                 {CUDA_OPT_FACTR, 0},
+                 {CUDA_OPT_F_TARGET, -std::numeric_limits<double>::infinity()},
+                 {CUDA_OPT_FTOL, 1e-4},
+                 {CUDA_OPT_GTOL, mine.gtol},
                  {CUDA_OPT_XTOL, mine.xtol},
                  {CUDA_OPT_STPMIN, 0}, // below any stpmax
                  {CUDA_OPT_STPMAX, mine.stpmax},
@@ -106,7 +114,10 @@ int hand_over_settings(Solve &solve, const Arguments &a) {
     const struct {
         int32_t key;
         int64_t value;
-    } integers[] = {{CUDA_OPT_MAXFEV, mine.maxfev},
+    } integers[] = {{CUDA_OPT_METRIC, CUDA_OPT_METRIC_ONE_NUMBER},
+                    {CUDA_OPT_ROBUST, 1},
+                    {CUDA_OPT_MAX_EVALUATIONS, 0},
+                    {CUDA_OPT_MAXFEV, mine.maxfev},
                     {CUDA_OPT_MAX_ITERATIONS, mine.icall},
                     {CUDA_OPT_IPRINT_FREQUENCY, mine.frequency},
                     {CUDA_OPT_IPRINT_TYPE, mine.type},
@@ -125,6 +136,7 @@ int hand_over_settings(Solve &solve, const Arguments &a) {
 
 // 0 with a handle, or a negative code with its message.
 int start(Solve &solve, const Arguments &a) {
+    last_info() = 0;
     if (const int code = improper(a)) return code;
     cuda_opt *s = nullptr;
     int code = cuda_opt_create(&s, a.n, a.m, device_of(a.x) == on_host ? CUDA_OPT_BACKEND_HOST : CUDA_OPT_BACKEND_CUDA);
@@ -134,12 +146,25 @@ int start(Solve &solve, const Arguments &a) {
     return code;
 }
 
-int step(const Solve &solve, const Arguments &a) {
+// Within a search the solver's info says that it goes on, for which MCSRCH has no number from 0 to 6.
+void note_info(Solve &solve, int task) {
+    int64_t iterations = 0, refreshes = 0, info = 0;
+    cuda_opt_get_int(solve.handle.get(), CUDA_OPT_ITERATIONS, &iterations);
+    cuda_opt_get_int(solve.handle.get(), CUDA_OPT_REFRESHES, &refreshes);
+    cuda_opt_get_int(solve.handle.get(), CUDA_OPT_LINE_SEARCH_INFO, &info);
+    const bool has_ended = iterations + refreshes != solve.searches_ended;
+    solve.searches_ended = iterations + refreshes;
+    if (has_ended || task == CUDA_OPT_CONVERGED || task == CUDA_OPT_LINE_SEARCH_FAILED)
+        last_info() = static_cast<int>(info);
+}
+
+int step(Solve &solve, const Arguments &a) {
     cuda_opt *const s = solve.handle.get();
     if (solve.log) solve.log->before_step();
     int task = cuda_opt_set_real(s, CUDA_OPT_EPS, settings().eps >= 0 ? settings().eps : a.eps);
     if (task == 0) task = cuda_opt_solve(s, a.x, a.f, a.g);
     if (solve.log) solve.log->after_step(s, task);
+    note_info(solve, task);
     tell("%s", cuda_opt_message(s));
     return task;
 }
@@ -169,7 +194,7 @@ int go_on(const Arguments &a) {
     const auto found = going_on.find(a.state);
     if (found == going_on.end())
         return refuse("dev_istate asks to go on, but in this thread no solve with it is going on; 0 starts one");
-    const Solve &solve = found->second;
+    Solve &solve = found->second;
     const int task = a.n == solve.n && a.m == solve.m && a.eps >= 0
                          ? step(solve, a)
                          : refuse("n, m or eps is not what it was when this solve started");
@@ -214,7 +239,13 @@ int with_state(const Arguments &a, int state) {
 } // namespace
 
 int cuda_opt_unlp_solve(int n, int m, cuda_opt_unlp_function eval_fg, double *dev_x, double *dev_objf, double *dev_grad,
-                        double *dev_hess, double *, double eps, int *dev_istate) {
+                        double *dev_hess, double *dev_workvec, double eps, int *dev_istate) {
+    return cuda_opt_unlp_solve_n_first(n, m, eval_fg, dev_x, dev_objf, dev_grad, dev_hess, dev_workvec, eps,
+                                       dev_istate);
+}
+
+int cuda_opt_unlp_solve_n_first(int n, int m, cuda_opt_unlp_function eval_fg, double *dev_x, double *dev_objf,
+                                double *dev_grad, double *dev_hess, double *, double eps, int *dev_istate) {
     const Arguments a{n, m, dev_x, dev_objf, dev_grad, dev_hess, eps, dev_istate, false};
     return with_state(a, eval_fg ? solve_with([&] { eval_fg(n, dev_x, dev_objf, dev_grad); }, a)
                                  : guarded([&] { return solve_step(a); }));

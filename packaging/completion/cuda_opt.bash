@@ -15,7 +15,6 @@ _cuda_opt_program() {
         --backend) words='auto cuda host' ;;
         --precision) words='double single' ;;
         --metric) words='one learned' ;;
-        --log) words='own manual' ;;
         --at-smallest-step) words='restart stop new-point' ;;
         --history-bits) words='16 32 64' ;;
         --product-bits) words='32 64' ;;

@@ -1,5 +1,6 @@
 // The log that goes to the caller's function: which lines come for each value of the manual's iprint.
 #include <catch2/catch.hpp>
+#include <cstdio>
 
 #include "../support/harness.hpp"
 
@@ -48,6 +49,27 @@ CONFIGURED_TEST_CASE("Each iterate logged has its line", "[api]", EVERY_CONFIGUR
     CHECK(lines_of<TestType>(1, 1).size() > all.size());
     CHECK(lines_of<TestType>(1, 2).size() > lines_of<TestType>(1, 1).size());
     CHECK(lines_of<TestType>(1, 3).size() > lines_of<TestType>(1, 2).size());
+}
+
+TEST_CASE("Of each k iterations the first is logged, and the last one", "[api]") {
+    const auto logged = [](int64_t frequency, int64_t iterations) {
+        std::vector<int> numbers;
+        for (const std::string &line : lines_of<HostDouble>(frequency, 0, iterations)) {
+            int iteration, evaluations;
+            if (std::sscanf(line.c_str(), "%d %d", &iteration, &evaluations) == 2) numbers.push_back(iteration);
+        }
+        return numbers;
+    };
+    using Numbers = std::vector<int>;
+    CHECK(logged(1, 9) == Numbers{1, 2, 3, 4, 5, 6, 7, 8, 9});
+    CHECK(logged(2, 9) == Numbers{1, 3, 5, 7, 9});
+    CHECK(logged(3, 9) == Numbers{1, 4, 7, 9});
+    CHECK(logged(4, 9) == Numbers{1, 5, 9});
+    CHECK(logged(9, 9) == Numbers{1, 9});
+    CHECK(logged(1000, 9) == Numbers{1, 9});
+    CHECK(logged(0, 9) == Numbers{1, 9});
+    CHECK(logged(0, 1) == Numbers{1});
+    CHECK(logged(5, 1) == Numbers{1});
 }
 
 CONFIGURED_TEST_CASE("The log can be taken away on the way", "[api]", HostDouble) {

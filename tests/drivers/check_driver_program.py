@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Usage: check_driver_program.py DRIVER_PROGRAM
 
-driver_program as a user meets it: the manual's log to every printed digit, exit statuses, one line for each wrong
-argument, the CSV and SVG files, Ctrl-C, checkpoints and runs that go on from them."""
+driver_program as a user meets it: its solves, exit statuses, one line for each wrong argument, the CSV and SVG files,
+Ctrl-C, checkpoints and runs that go on from them."""
 import csv
 import os
 import random
@@ -17,22 +17,6 @@ import xml.etree.ElementTree as ElementTree
 from pathlib import Path
 
 DRIVER = sys.argv.pop(1)
-
-# I NFN FUNC GNORM STEPLENGTH: the manual's own run of n = 1000000, m = 7; the last f in exact arithmetic
-MANUAL = """
-   1    4  8.968026e+06  1.338990e+05  1.275337e-04
-   2    5  2.223223e+06  1.835022e+04  1.000000e+00
-   3    6  2.071674e+06  2.874521e+03
-   4    7  2.066929e+06  1.253213e+03
-   5    8  2.064897e+06  1.409016e+03
-   6    9  2.050814e+06  3.691128e+03
-  32   46  3.391364e+02  1.188979e+02
-  33   47  4.085484e+01
-  34   48  2.229921e+00
-  35   49  1.162750e-02
-  36   50  4.912961e-06
-  37   51  6.752263e-10
-"""
 
 
 def run(*arguments, **options):
@@ -53,37 +37,7 @@ def interrupted(*arguments, at):
         return driver.stdout.read(), driver.wait(), driver.stderr.read()
 
 
-class Log(unittest.TestCase):
-    def manual(self, *options):
-        done = run(1000000, 7, "--metric", "one", *options)
-        self.assertEqual((done.returncode, done.stderr), (0, ""))
-        self.assertIn(" F = 1.210000e+07   GNORM = 1.646623e+05", done.stdout)
-        self.assertIn("THE MINIMIZATION TERMINATED WITHOUT DETECTING ERRORS.", done.stdout)
-        lines = done.stdout.splitlines()
-        for expected in MANUAL.strip("\n").splitlines():
-            self.assertTrue(any(line.startswith(expected) for line in lines), f"'{expected}' is not in\n{done.stdout}")
-
-    def test_manual_on_the_host(self):
-        self.manual("--backend", "host")
-
-    def test_the_words_of_the_manual(self):
-        done = run(1000000, 7, "--backend", "host", "--log", "manual")
-        self.assertEqual((done.returncode, done.stderr), (0, ""))
-        lines = iter(done.stdout.splitlines())
-        for expected in ["Extended Rosenbrock", "Xtol: 2.220446e-16", "Number of variables n = 1000000;",
-                         "Number of corrections m = 7;", "f = 1.210000e+07;", "gnorm = 1.646623e+05", "****",
-                         "   I  NFN ", *MANUAL.strip("\n").splitlines(),
-                         "The minimization terminated without detecting errors.", "Evaluations of f and g: 51, ",
-                         "Calls of l-bfgs: 51, ", "Time of mcstep: 0 ms", "Time of CUBLAS routines: 0 ms",
-                         "Calls of mcsrch: 87, ", "Time of the minimization: "]:
-            self.assertTrue(any(line.startswith(expected) for line in lines),
-                            f"'{expected}' is not in its place in\n{done.stdout}")
-
-        spent = re.search(r"^Calls of mcsrch: 87, (\d+) ms \((\S+) each\)$", done.stdout, re.M)
-        whole = re.search(r"^Calls of l-bfgs: 51, (\d+) ms ", done.stdout, re.M)
-        self.assertLessEqual(int(spent[1]), int(whole[1]))
-        self.assertGreater(float(spent[2]), 0)
-
+class Solves(unittest.TestCase):
     def test_until_the_energy_no_longer_falls(self):
         done = run(400, 5, "--problem", "torsion", "--until-still", "--backend", "host", "--csv", os.devnull)
         self.assertEqual((done.returncode, done.stderr), (0, ""))
@@ -96,21 +50,6 @@ class Log(unittest.TestCase):
             refused = run(400, 5, "--until-still", other, 0)
             self.assertEqual((refused.returncode, refused.stdout), (2, ""))
             self.assertIn("--until-still", refused.stderr)
-
-    def test_the_words_of_the_manual_around_other_runs(self):
-        done = run(100, 5, "--log", "manual", "--max-iterations", 2, "--xtol", 0.5)
-        self.assertEqual(done.returncode, 1)
-        self.assertIn("Xtol: 5.000000e-01\n", done.stdout)
-        self.assertNotIn("terminated without", done.stdout)
-        self.assertIn("Time of the minimization: ", done.stdout)
-        self.assertEqual(run(100, 5, "--log", "manual", "--iprint", -1).stdout, "")
-        self.assertIn("  XTOL = 1.000000e-16\n", run(100, 5, "--log", "own").stdout)
-
-    def test_manual_on_cuda(self):
-        if run(2, 1, "--backend", "cuda", "--iprint", "-1").returncode:
-            self.assertFalse(os.environ.get("CUDA_OPT_TEST_REQUIRE_CUDA"), "CUDA is required")
-            self.skipTest("no CUDA device")
-        self.manual("--backend", "cuda")
 
     def test_every_problem_in_both_precisions(self):
         # In single precision 1e-5 is at the rounding errors of Wood's g: of 41 sizes from 800 to 2,400, 19 miss it with
@@ -131,16 +70,16 @@ class Log(unittest.TestCase):
                 with self.subTest(name=name, precision=precision):
                     done = run(n, 7, "--problem", name, "--precision", precision, *enough, "--iprint", "10,0")
                     self.assertEqual((done.returncode, done.stderr), (0, ""))
-                    self.assertRegex(done.stdout, r"\n ITERATIONS +[1-9]")
+                    self.assertRegex(done.stdout, r"\n ITERATIONS = [1-9]")
 
     def test_a_grid_near_n(self):
         done = run(1610, 8, "--problem", "torsion", "--max-iterations", 2)
         self.assertEqual(done.stderr, "driver_program: n is 1600, not 1610: 40 x 40 interior points\n")
-        self.assertIn("  40 x 40 interior points\n", done.stdout)
-        self.assertIn("N = 1600 ", done.stdout)
+        self.assertIn("\n 40 x 40 interior points\n", done.stdout)
+        self.assertIn("\nNumber of variables n = 1600;\n", done.stdout)
         done = run(1600, 8, "--problem", "bearing", "--nx", 10, "--max-iterations", 2)
         self.assertEqual(done.stderr, "")
-        self.assertIn("  10 x 160 interior points\n", done.stdout)
+        self.assertIn("\n 10 x 160 interior points\n", done.stdout)
         done = run(1600, 8, "--problem", "bearing", "--nx", 10, "--ny", 5, "--max-iterations", 2)
         self.assertEqual(done.stderr, "driver_program: n is 50, not 1600: 10 x 5 interior points\n")
 
@@ -156,7 +95,7 @@ class Log(unittest.TestCase):
         done = run(1600, 8, *own, "--lower", "-inf", "--upper", "inf")
         self.assertIn("FREE = 1600   AT LOWER = 0   AT UPPER = 0", done.stdout)
         done = run(1600, 8, *own, "--parameter", "c=20", "--parameter", "nx=50", "--ny", 32)
-        self.assertIn("  50 x 32 interior points\n", done.stdout)
+        self.assertIn("\n 50 x 32 interior points\n", done.stdout)
         self.assertNotIn("F = -4.17865756732", done.stdout)
 
     def test_box(self):
@@ -334,7 +273,7 @@ class Checkpoints(unittest.TestCase):
 
     def end(self, done):
         """What the log says of it, but for what this run alone took."""
-        return re.findall(r"^ (?!F AND G|SOLVER|ITERATIONS)\S.*$", done.stdout, re.M)[-5:], done.returncode
+        return re.findall(r"^ (?!BACKEND|ITERATIONS)\S.*$", done.stdout, re.M)[-7:], done.returncode
 
     def whole(self, *arguments):
         begun = time.monotonic()
@@ -361,13 +300,13 @@ class Checkpoints(unittest.TestCase):
             self.assertEqual(errors, "")
             # No iterate before the end where the kill came after the checkpoint at the limit.
             lines, status = self.end(subprocess.CompletedProcess(driver.args, driver.returncode, log))
-            self.assertEqual((lines[-4:], status), (end[0][-4:], end[1]))
+            self.assertEqual((lines[-6:], status), (end[0][-6:], end[1]))
             rows = self.table()
             self.assertEqual(rows, table[len(table) - len(rows):])
             self.file.unlink()  # and from the beginning
         done = run(*self.TORSION, *self.resumed(), "--csv", self.csv)
         rows = self.table()
-        self.assertEqual((self.end(done)[0][-4:], rows), (end[0][-4:], table[len(table) - len(rows):]))
+        self.assertEqual((self.end(done)[0][-6:], rows), (end[0][-6:], table[len(table) - len(rows):]))
         self.assertGreater(resumptions, 25)
 
     def test_interrupted(self):
@@ -375,9 +314,9 @@ class Checkpoints(unittest.TestCase):
         log, *status = interrupted(*self.TORSION, "--checkpoint", self.file, at="  20 ")
         self.assertEqual(status, [1, ""])
         self.assertIn("stopped by the caller", log)
-        last = int(re.findall(r"^ *(\d+) +\d+  \S+e", log, re.M)[-1])
+        last = int(re.findall(r"^ *(\d+) +\d+ +\S+e", log, re.M)[-1])
         done = run(*self.TORSION, *self.resumed(), "--csv", self.csv)
-        resumed = int(re.search(r"\n  RESUMED AT ITERATION (\d+)\n", done.stdout)[1])
+        resumed = int(re.search(r"\nRESUMED AT ITERATION (\d+)\n", done.stdout)[1])
         self.assertIn(resumed, (last - 1, last))  # the evaluation that was under way ends, too
         self.assertEqual((self.table(), self.end(done)), (table[resumed:], end))
         self.assertEqual([path.name for path in self.file.parent.glob("*.new")], [])
@@ -403,7 +342,7 @@ class Checkpoints(unittest.TestCase):
         done = run(*self.PROBLEM, *self.resumed(), "--max-iterations", 50, "--threads", 2, "--csv", self.csv)
         self.assertIn("the limit of 50 iterations is reached", done.stdout)
         self.assertEqual(self.table(), table[30:51])
-        self.assertRegex(done.stdout, r"\n ITERATIONS +20 ")
+        self.assertRegex(done.stdout, r"\n ITERATIONS = 20\n")
 
     def test_in_single_precision(self):
         single = (*self.PROBLEM, "--precision", "single", "--csv", self.csv, "--max-iterations")

@@ -90,7 +90,7 @@ class Checkpoints(InFolder):
             with self.subTest(limit=limit):
                 self.file.unlink(missing_ok=True)
                 limited = run(1000, 5, *limit, "--checkpoint", self.file)
-                ended = int(re.search(r"ITERATIONS *(\d+) ", limited.stdout)[1])
+                ended = int(re.search(r"ITERATIONS = (\d+)\n", limited.stdout)[1])
                 unlimited = ("--max-iterations", 0, "--max-evaluations", 0)
                 done = run(1000, 5, *unlimited, "--resume", self.file, "--csv", table)
                 self.assertEqual((done.returncode, done.stderr), (0, ""))
@@ -100,7 +100,7 @@ class Checkpoints(InFolder):
     def test_time_limit(self):
         problem = (2000000, 5, "--threads", 1)
         done = run(*problem, "--max-seconds", 0.7, "--eps", 0, "--checkpoint", self.file)
-        ended = int(re.search(r"ITERATIONS *(\d+) ", done.stdout)[1])
+        ended = int(re.search(r"ITERATIONS = (\d+)\n", done.stdout)[1])
         resumed = run(*problem, "--max-seconds", 0, "--max-iterations", ended + 2, "--resume", self.file)
         at = int(re.search(r"RESUMED AT ITERATION (\d+)", resumed.stdout)[1])
         self.assertLessEqual(ended - at, 1)

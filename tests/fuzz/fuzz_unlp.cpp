@@ -215,6 +215,8 @@ class Problem {
     }
     uint64_t point() const { return hash_of(x_.data(), f_, g_.data(), x_.size()); }
     void check_end(int code) {
+        const int info = cuda_opt_unlp_info();
+        run_.require(info >= 0 && info <= 6, "info", "is none of MCSRCH's");
         if (points_.empty() || code == CUDA_OPT_IMPROPER_INPUT || code == CUDA_OPT_MISUSE) return;
         if (points_.count(point()) == 0)
             run_.fault("not_a_triple", "code %d: x, f, g are nothing that was evaluated; %s", code,

@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
-"""Usage: check_hardening.py fortified|plain LIBRARY ...
+"""Usage: check_hardening.py fortified|plain|linked LIBRARY ...
 
 What the shared libraries promise to the programs that load them, read from their ELF headers by readelf: all symbols
 bound when they are loaded (BIND_NOW), the tables of addresses read-only from then on (RELRO), a guard before the return
 addresses (stack protector), no executable stack, no relocation in the text, not unloaded by dlclose (NODELETE).
-fortified: and calls of the C library's checking functions. Prints what is missing."""
+fortified: and calls of the C library's checking functions. linked: without the guards, which a library that has no
+arrays does not need. Prints what is missing."""
 import re
 import subprocess
 import sys
@@ -14,7 +15,7 @@ def readelf(option, library):
     return subprocess.run(["readelf", "--wide", option, library], check=True, capture_output=True, text=True).stdout
 
 
-def missing(library, fortified):
+def missing(library, kind):
     dynamic, segments = readelf("--dynamic", library), readelf("--segments", library)
     symbols = set(re.findall(r"UND (\w+)", readelf("--dyn-syms", library)))
     flags = " ".join(re.findall(r"\((?:FLAGS|FLAGS_1)\)\s+(.*)", dynamic)).split()
@@ -29,14 +30,14 @@ def missing(library, fortified):
         yield "a stack that is not executable"
     if "TEXTREL" in dynamic:
         yield "text without relocations"
-    if "__stack_chk_fail" not in symbols:
+    if kind != "linked" and "__stack_chk_fail" not in symbols:
         yield "the stack protector"
-    if fortified and not any(re.fullmatch(r"__\w+_chk", symbol) for symbol in symbols):
+    if kind == "fortified" and not any(re.fullmatch(r"__\w+_chk", symbol) for symbol in symbols):
         yield "the C library's checking functions"
 
 
 def main(kind, libraries):
-    found = [f"{library}: lacks {what}" for library in libraries for what in missing(library, kind == "fortified")]
+    found = [f"{library}: lacks {what}" for library in libraries for what in missing(library, kind)]
     print("\n".join(found) or f"{len(libraries)} libraries are hardened")
     return 1 if found or not libraries else 0
 

@@ -5,6 +5,9 @@
 #include "../support/harness.hpp"
 #include "evaluation.hpp"
 
+#include <cstdio>
+#include <utility>
+
 using namespace cudaopt::testfuncs;
 using cudaopt_test::CudaDouble;
 using cudaopt_test::Harness;
@@ -50,6 +53,12 @@ void check(const std::string &name, int64_t n, double f, double tolerance, int64
     CHECK(found.active == active);
 }
 
+const std::pair<std::string, double> on_200_by_200[] = {{"torsion", -0.4184686643306},
+                                                        {"bearing", -0.1805975448480},
+                                                        {"minimal-surface", 1.4213532224842},
+                                                        {"optimal-design", -0.0113812990272},
+                                                        {"combustion", -5.6114485119052}};
+
 } // namespace
 
 CONFIGURED_TEST_CASE("minima: torsion on small grids", "", HostDouble, CudaDouble) {
@@ -60,11 +69,22 @@ CONFIGURED_TEST_CASE("minima: torsion on small grids", "", HostDouble, CudaDoubl
 
 CONFIGURED_TEST_CASE("minima: 40,000 variables", "", HostDouble, CudaDouble) {
     if (skipped<TestType>()) return;
-    check<TestType>("torsion", 40000, -0.4184686643306, 1e-13, 11888);
-    check<TestType>("bearing", 40000, -0.1805975448480, 1e-13, 12918);
-    check<TestType>("minimal-surface", 40000, 1.4213532224842, 1e-13, 0);
-    check<TestType>("optimal-design", 40000, -0.0113812990272, 1e-13, 0);
-    check<TestType>("combustion", 40000, -5.6114485119052, 2e-13, 0);
+    for (const auto &[name, f] : on_200_by_200) {
+        const int64_t active = name == "torsion" ? 11888 : name == "bearing" ? 12918 : 0;
+        check<TestType>(name, 40000, f, name == "combustion" ? 2e-13 : 1e-13, active);
+    }
+}
+
+TEST_CASE("minima: a problem's facts name the value on 200 x 200 points") {
+    for (const Facts &facts : list_problems()) {
+        const auto known = std::find_if(std::begin(on_200_by_200), std::end(on_200_by_200),
+                                        [&](const auto &one) { return one.first == facts.name; });
+        if (known == std::end(on_200_by_200)) continue;
+        char value[32];
+        std::snprintf(value, sizeof value, "%.8f", known->second);
+        CHECK(facts.minimum.rfind(value, 0) == 0);
+        CHECK(facts.minimum.find("on 200 x 200 points") != std::string::npos);
+    }
 }
 
 CONFIGURED_TEST_CASE("minima: torsion with 160,000 variables", "[.slow]", HostDouble, CudaDouble) {

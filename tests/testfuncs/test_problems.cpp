@@ -73,7 +73,8 @@ TEST_CASE("the five functions are there, and each says what it is") {
     CHECK(names() == std::vector<std::string>{"rosenbrock", "beale", "powell", "wood", "trigonometric"});
     for (const Facts &facts : list_problems()) {
         CAPTURE(facts.name);
-        for (const std::string &text : {facts.title, facts.formula, facts.start, facts.requirement, facts.source}) {
+        for (const std::string &text :
+             {facts.title, facts.formula, facts.start, facts.minimum, facts.requirement, facts.source}) {
             CHECK_FALSE(text.empty());
             CHECK(text.find('\n') == std::string::npos);
         }

@@ -36,7 +36,7 @@ int main(int argc, char **argv) {
     if (!dev_x || !dev_grad || !h_x || !dev_workvec || !d_temp || !d_odata) return 2;
     for (int i = 0; i < n; i++) dev_x[i] = i % 2 == 0 ? -1.2 : 1;
 
-    printf("Extended Rosenbrock\n");
+    printf("Function to minimize: Rosenbrock\n");
     const int info =
         cuda_opt_unlp_solve(n, m, Rosenbrock, dev_x, &dev_objf, dev_grad, NULL, dev_workvec, 1e-5, &dev_istate);
     get_solution(h_x, dev_x, n);

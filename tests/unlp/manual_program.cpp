@@ -37,7 +37,7 @@ int main(int argc, char **argv) {
 
     double f = 0;
     int istate = 0;
-    std::printf("Extended Rosenbrock\n");
+    std::printf("Function to minimize: Rosenbrock\n");
     set_iprint(1, 0);
     change_eps(1e-5);
     const int info =

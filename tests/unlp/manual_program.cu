@@ -1,5 +1,6 @@
-// A program in the manual's own names, on the GPU: extended Rosenbrock, by the call of its example.
-// manual_program [n [m]]; n even. Exit status 77 where there is no device.
+// A program in the manual's own names, on the GPU: extended Rosenbrock, by the headers and the calls of its example,
+// cudaThreadSynchronize() and cudaSetDevice(1) among them. manual_program [n [m]]; n even. Exit status 77 where there
+// is no device.
 #include "cu_lbfgs_dp.h"
 #include "driver.h"
 #include "functions.h"
@@ -48,9 +49,10 @@ int main(int argc, char **argv) {
     const int n = argc > 1 ? atoi(argv[1]) : 1000000;
     const int m = argc > 2 ? atoi(argv[2]) : 7;
     if (n < 2 || m < 1) return 2;
-    const int id = get_best_device_id();
-    if (id < 0) return 77;
-    set_device_ID(id);
+    const int deviceId = get_best_device_id();
+    if (deviceId < 0) return 77;
+    set_device_ID(deviceId);
+    cudaSetDevice(1); // without a second GPU this fails, and leaves the first one current
     gpu_mem_info();
     getNumBlocksAndThreads(n / 2, &red_blocks, &red_threads);
     double *const dev_x = device_vector(n), *const dev_grad = device_vector(n), *const dev_objf = device_vector(1);
@@ -61,10 +63,12 @@ int main(int argc, char **argv) {
     if (cudaMalloc(&dev_istate, sizeof(int)) != cudaSuccess || cudaMemset(dev_istate, 0, sizeof(int)) != cudaSuccess)
         return 2;
     set_start<<<blocks(n), threads>>>(dev_x, n);
+    cudaThreadSynchronize();
 
-    printf("Extended Rosenbrock\n");
+    printf("Function to minimize: Rosenbrock\n");
     const int info =
         cuda_opt_unlp_solve(n, m, Rosenbrock, dev_x, dev_objf, dev_grad, nullptr, dev_workvec, 1e-5, dev_istate);
+    cudaThreadSynchronize();
     std::vector<double> h_x(n);
     double f = 0;
     int istate = -1;

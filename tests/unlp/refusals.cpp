@@ -170,7 +170,7 @@ TEST_CASE("Setters refuse what is out of range, and keep the old value", "[unlp]
     CHECK(cuda_opt_unlp_set_iprint(1, -1) == -3);
     CHECK(cuda_opt_unlp_set_iprint(1, 4) == -3);
     Run<HostDouble> run(extended_rosenbrock(100));
-    const Outcome plain = solve<HostDouble>(extended_rosenbrock(100));
+    const Outcome plain = ManualHarness<HostDouble>(extended_rosenbrock(100), 5).run();
     CHECK(printed([&] { run.called_back(); }).empty());
     CHECK(run.x() == plain.x);
 }

@@ -31,6 +31,14 @@ template <class Configuration> class State {
     Array<int> memory_;
 };
 
+// A solve by cuda_opt.h with the stopping test of the manual, whatever the library's defaults are.
+template <class Configuration> class ManualHarness : public Harness<Configuration> {
+  public:
+    ManualHarness(const Problem &problem, int m) : Harness<Configuration>(problem, m) {
+        this->set_real(CUDA_OPT_EPS, 1e-5).set_real(CUDA_OPT_PGTOL, 0).set_real(CUDA_OPT_FACTR, 0);
+    }
+};
+
 template <class Configuration> class Run {
   public:
     using Diagonal = std::function<void(const Vector &x, Vector &diagonal)>;

@@ -12,9 +12,9 @@ const Problem problem = extended_rosenbrock(1000);
 // A solve with the thread's settings ends as one of cuda_opt_solve with this one, and otherwise than one without.
 template <class Configuration, class Set> void check_same(const char *name, const Set &set) {
     INFO(name);
-    Harness<Configuration> harness(problem, 5);
+    ManualHarness<Configuration> harness(problem, 5);
     set(harness);
-    const Outcome with = harness.run(), without = Harness<Configuration>(problem, 5).run();
+    const Outcome with = harness.run(), without = ManualHarness<Configuration>(problem, 5).run();
     Run<Configuration> run(problem);
     CHECK(run.called_back() == with.task);
     CHECK(run.x() == with.x);
@@ -80,7 +80,7 @@ TEST_CASE("eps can be changed on the way", "[unlp]") {
 
 TEST_CASE("GTOL out of its range is set back to 0.9, with a warning where a log is asked for", "[unlp]") {
     const Defaults defaults;
-    const Outcome plain = solve<HostDouble>(problem);
+    const Outcome plain = ManualHarness<HostDouble>(problem, 5).run();
     for (const double gtol : {1e-4, 0.0, -3.0, 1.0, 1e9, std::numeric_limits<double>::quiet_NaN()})
         for (const bool log : {true, false}) {
             INFO("gtol = " << gtol << ", log: " << log);
@@ -121,7 +121,7 @@ CONFIGURED_TEST_CASE("Each thread has its own settings", "[unlp][threads]", Host
     Vector expected[3], found[3];
     int expected_evaluations[3], found_evaluations[3];
     for (int k = 0; k < 3; k++) {
-        Harness<TestType> harness(problem, 5);
+        ManualHarness<TestType> harness(problem, 5);
         const Outcome outcome = harness.set_real(CUDA_OPT_GTOL, gtols[k]).run();
         expected[k] = outcome.x;
         expected_evaluations[k] = static_cast<int>(outcome.evaluations);

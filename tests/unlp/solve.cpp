@@ -29,7 +29,7 @@ CONFIGURED_TEST_CASE("Both forms give the bits of cuda_opt_solve", "[unlp]", Hos
     for (const Problem &problem : {extended_rosenbrock(1000), extended_wood(100), extended_powell(40)})
         for (const int m : {1, 5, 17}) {
             INFO(problem.name << ", m = " << m);
-            const Outcome plain = Harness<TestType>(problem, m).run();
+            const Outcome plain = ManualHarness<TestType>(problem, m).run();
             Run<TestType> called(problem), reversed(problem);
             CHECK(called.called_back(m) == plain.task);
             CHECK(reversed.reversed(m) == plain.task);

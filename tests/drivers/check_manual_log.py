@@ -1,0 +1,98 @@
+#!/usr/bin/env python3
+"""Usage: check_manual_log.py DRIVER_PROGRAM
+
+driver_program's log: that of the manual's run line by line, our results below it, and what it is in other runs."""
+import os
+import re
+import subprocess
+import sys
+import unittest
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
+import manual_run  # noqa: E402
+
+DRIVER = sys.argv.pop(1)
+
+
+def run(*arguments):
+    return subprocess.run([DRIVER, *map(str, arguments)], capture_output=True, text=True, timeout=300)
+
+
+class Log(unittest.TestCase):
+    def manual(self, *options):
+        """The manual's run, line by line, and below it our results beyond the manual. Returns what is printed."""
+        done = run(1000000, 7, *options)
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        lines = done.stdout.splitlines()
+        self.assertEqual(lines[manual_run.compare(lines)], "")
+        self.assertEqual(lines.count(""), 1)
+        return done.stdout
+
+    def test_manual_on_the_host(self):
+        printed = self.manual("--backend", "host")
+        below = printed.split("\n\n")[1].splitlines()
+        self.assertRegex(below[0], r"^ converged: the projected gradient's norm \S+ is below eps max\(1, \|\|x\|\|\)")
+        self.assertEqual(below[1:3], [" BACKEND = HOST   PRECISION = DOUBLE", " ITERATIONS = 37"])
+        self.assertRegex(below[3], r"^ F = 6\.75226\d+e-10   \|\|PG\|\| = 1\.013915e-03$")
+        self.assertRegex(below[4], r"^ WORKSPACE = \d+ BYTES$")
+        self.assertEqual(len(below), 5)
+
+    def test_the_times_of_the_log_agree_with_each_other(self):
+        def figure(label):
+            return float(re.search(f"^{label}: (\\S+)(?: ms)?$", printed, re.M)[1])
+
+        printed = run(100000, 7, "--backend", "host").stdout
+        for count, total, average in (
+                ("Number of function and gradient evaluations for L-BFGS",
+                 "Total time for the function and gradient evaluations",
+                 "Average time for the function and gradient evaluations"),
+                ("Number of l-bfgs calls", "Total time for the execution of l-bfgs",
+                 "Average time for the executions of l-bfgs"),
+                ("Number of calls to mcsrch", "Total time for the execution of mcsrch",
+                 "Average time for the execution of mcsrch")):
+            self.assertGreater(figure(average), 0)
+            self.assertAlmostEqual(figure(average) * figure(count), figure(total), delta=1e-6 * figure(count))
+        self.assertLessEqual(figure("Total time for the execution of mcsrch"),
+                             figure("Total time for the execution of l-bfgs"))
+        self.assertLessEqual(figure("Total time for the function and gradient evaluations") +
+                             figure("Total time for the execution of l-bfgs"),
+                             figure("Total time for the minimization"))
+
+    def test_the_former_name_of_the_log_changes_nothing(self):
+        plain, named = (re.sub(r"\S+ ms", "", run(100, 5, *option).stdout) for option in ((), ("--log", "manual")))
+        self.assertIn("Number of calls to mcsrch", plain)
+        self.assertEqual(named, plain)
+
+    def test_what_every_f_means(self):
+        def logged(frequency):
+            return [int(i) for i in re.findall(r"^ *(\d+) +\d+ +\S+e", run(100, 5, "--iprint", frequency).stdout, re.M)]
+
+        every = logged(1)
+        self.assertEqual(every, list(range(1, len(every) + 1)))
+        self.assertGreater(len(every), 10)
+        self.assertEqual(logged(0), [1, len(every)])
+        for k in (2, 5, len(every) - 1, len(every), 1000):
+            self.assertEqual(logged(k), sorted({*range(1, len(every) + 1, k), len(every)}))
+
+    def test_the_log_of_other_runs(self):
+        done = run(100, 5, "--max-iterations", 2, "--xtol", 0.5, "--problem", "powell")
+        self.assertEqual(done.returncode, 1)
+        self.assertTrue(done.stdout.startswith("Function to minimize: Powell singular\nXtol: 5.000000e-01\n"))
+        self.assertNotIn("terminated without", done.stdout)
+        self.assertIn("\n the limit of 2 iterations is reached", done.stdout)
+        self.assertEqual(done.stdout.count("is reached"), 1)
+        self.assertIn("\nTotal time for the minimization: ", done.stdout)
+        printed = run(4, 5, "--iprint", "1,3").stdout
+        self.assertRegex(printed, r"\ngnorm = \S+\n VECTOR X =\n  -1.200000e\+00 .*\n VECTOR G =\n.*\n\*\*\*\*\*\nI ")
+        self.assertEqual(printed.count(" VECTOR X ="), 1 + len(re.findall(r"^ *\d+ +\d+ +\S+e", printed, re.M)))
+
+    def test_manual_on_cuda(self):
+        if run(2, 1, "--backend", "cuda", "--iprint", "-1").returncode:
+            self.assertFalse(os.environ.get("CUDA_OPT_TEST_REQUIRE_CUDA"), "CUDA is required")
+            self.skipTest("no CUDA device")
+        self.manual("--backend", "cuda")
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)

@@ -1,0 +1,42 @@
+"""The log of the manual's example run, `./driver_program 1000000 7`, as far as the manual shows it (manual_run.txt),
+and how a log of ours is compared with it: line by line, every label and every figure to the digits printed, but for
+times.
+
+One figure differs in its last digit: f of the last iterate, 6.752264e-10 in the manual. In exact arithmetic it is
+6.752263e-10."""
+import re
+from pathlib import Path
+
+LAST_F = {"6.752264e-10": "6.752263e-10"}
+TIME = re.compile(r"\d+\.\d{6} ms$")
+LEFT_OUT = re.compile(r"\(rows (\d+) to (\d+)\)")
+ROW = re.compile(r" *\d+ +\d+ +\d\.\d{6}e[+-]\d\d +\d\.\d{6}e[+-]\d\d +\d\.\d{6}e[+-]\d\d")
+
+
+def agrees(line, expected):
+    """Whether a line says what the manual's says."""
+    if ROW.fullmatch(expected):
+        figures, wanted = line.split(), expected.split()
+        return ROW.fullmatch(line) and figures in (wanted, [LAST_F.get(figure, figure) for figure in wanted])
+    if TIME.search(expected):
+        return bool(TIME.search(line)) and TIME.sub("", line) == TIME.sub("", expected)
+    return line == expected
+
+
+def compare(lines, first="Function to minimize: Rosenbrock"):
+    """Compares lines with the manual's, from the manual's line `first` on. Returns the number of lines that were read.
+
+    Raises AssertionError at the first line that differs."""
+    expected = Path(__file__).with_suffix(".txt").read_text().splitlines()
+    at = 0
+    for wanted in expected[expected.index(first):]:
+        if left_out := LEFT_OUT.fullmatch(wanted):
+            for iteration in range(int(left_out[1]), int(left_out[2]) + 1):
+                assert at < len(lines) and ROW.fullmatch(lines[at]), f"row {iteration} is missing"
+                assert int(lines[at].split()[0]) == iteration, f"line {at + 1} should be row {iteration}: {lines[at]}"
+                at += 1
+            continue
+        assert at < len(lines), f"missing: {wanted}"
+        assert agrees(lines[at], wanted), f"line {at + 1} is\n{lines[at]}\nand in the manual\n{wanted}"
+        at += 1
+    return at
