@@ -77,6 +77,7 @@ class TimedSweeps final : public Sweeps {
     int64_t bytes_of(const HeldVector &which) const override { return sweeps_->bytes_of(which); }
     double x_norm() override { return sweeps_->x_norm(); }
     double projected_gradient_norm() override { return sweeps_->projected_gradient_norm(); }
+    double relative_gradient_norm() override { return sweeps_->relative_gradient_norm(); }
     int64_t bad_diagonal() override { return sweeps_->bad_diagonal(); }
     void read(const void *vector, int64_t begin, int count, double *to) override {
         sweeps_->read(vector, begin, count, to);

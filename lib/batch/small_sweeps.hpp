@@ -87,8 +87,11 @@ template <class Real, class Team, class ShapeOf = Shape> class SmallSweeps {
             break;
         case Verb::x_norm: answer.number = norm(MeasureX<Real, Values>{x()}); break;
         case Verb::projected_gradient_norm:
-            answer.number = norm(MeasureProjectedGradient<Real, Values>{x(), g(), box_});
+        case Verb::relative_gradient_norm: {
+            const bool times_x = request.verb == Verb::relative_gradient_norm;
+            answer.number = norm(MeasureProjectedGradient<Real, Values>{x(), g(), box_, times_x});
             break;
+        }
         case Verb::truncation:
         case Verb::crossed:
         case Verb::largest_step:

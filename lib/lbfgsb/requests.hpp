@@ -95,6 +95,7 @@ enum class Verb {
     finish_pair,
     x_norm,
     projected_gradient_norm,
+    relative_gradient_norm,
     check_diagonal,
     // Lines of the log, asked for only where settings.log_frequency >= 0. There is nothing to answer.
     log_start,
@@ -125,7 +126,7 @@ struct Answer {
     const DirectionSums *direction = nullptr; // with the direction, where they are at hand, or with the products after
     StartReport start{};
     CrossedWindow crossed{};
-    double number = 0; // truncation, largest_step, x_norm, projected_gradient_norm
+    double number = 0; // truncation, largest_step, and the three norms
     int64_t index = 0; // check_diagonal: the first bad one
     Variable variable{};
     double seconds = 0; // since the solve began; only if settings.max_seconds > 0

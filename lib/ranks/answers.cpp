@@ -31,6 +31,7 @@ bool Ranks::shares(Verb verb) {
     case Verb::largest_step:
     case Verb::x_norm:
     case Verb::projected_gradient_norm:
+    case Verb::relative_gradient_norm:
     case Verb::check_diagonal: return true;
     default: return false;
     }
@@ -68,6 +69,7 @@ void Ranks::ask_answer(const Request &request, const PanelRequest &panel, const 
     }
     case Verb::x_norm:
     case Verb::projected_gradient_norm:
+    case Verb::relative_gradient_norm:
         if (open(most_subtrees_ * static_cast<int64_t>(sizeof(ScaledSquares)))) pack_squares(own.number, own_sums);
         break;
     case Verb::truncation:

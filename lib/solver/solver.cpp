@@ -131,6 +131,7 @@ void Solver::perform(const Request &request) {
     case Verb::finish_pair: sweeps.finish_pair(request.slot); break;
     case Verb::x_norm: answer_.number = sweeps.x_norm(); break;
     case Verb::projected_gradient_norm: answer_.number = sweeps.projected_gradient_norm(); break;
+    case Verb::relative_gradient_norm: answer_.number = sweeps.relative_gradient_norm(); break;
     case Verb::check_diagonal: answer_.index = sweeps.bad_diagonal(); break;
     case Verb::log_start: log_start(); break;
     case Verb::log_iterate: log_iterate(); break;

@@ -115,8 +115,10 @@ template <class Real, class Values = const Real *> struct MeasureX { // reads x
 template <class Real, class Values = const Real *> struct MeasureProjectedGradient { // reads x, g, l, u
     Values x, g;
     BoxArrays<Real> box;
+    bool times_x = false; // the components x_i (P g)_i of the relative gradient
     CUDA_OPT_HD void operator()(int64_t i, ScaledSquares &record) const {
-        record.add(projected_gradient<double>(x[i], g[i], box.lower(i), box.upper(i)));
+        const double component = projected_gradient<double>(x[i], g[i], box.lower(i), box.upper(i));
+        record.add(times_x ? x[i] * component : component);
     }
 };
 

@@ -65,7 +65,7 @@ class SubtreeSums {
     virtual PanelProducts products(int subtree) const = 0; // f is not set
     virtual DirectionSums direction(int subtree) const = 0;
     virtual double f(int subtree) const = 0;              // where it is one number for each segment
-    virtual ScaledSquares squares(int subtree) const = 0; // of x_norm() or projected_gradient_norm()
+    virtual ScaledSquares squares(int subtree) const = 0; // of the last of the three norms
 
   protected:
     ~SubtreeSums() = default;
@@ -121,6 +121,8 @@ class Sweeps {
     // ||x||_2 and ||P g||_2 by scaled sums, for those that the squares of sweep 1 cannot tell. 1 and 4 n-vectors. Rare.
     virtual double x_norm() = 0;
     virtual double projected_gradient_norm() = 0;
+    // The 2-norm of the vector of x_i (P g)_i. 4 n-vectors. Rare.
+    virtual double relative_gradient_norm() = 0;
     // First index whose diagonal element is not positive and finite, or n. 1 n-vector. Once, where there is one.
     virtual int64_t bad_diagonal() = 0;
 

@@ -84,9 +84,13 @@ class PlainSweeps {
             answer.number = over_rows<cudaopt::ScaledSquares>(cudaopt::MeasureX<double>{x}).norm();
             break;
         case Verb::projected_gradient_norm:
+        case Verb::relative_gradient_norm: {
+            const bool times_x = request.verb == Verb::relative_gradient_norm;
             answer.number =
-                over_rows<cudaopt::ScaledSquares>(cudaopt::MeasureProjectedGradient<double>{x, g, box()}).norm();
+                over_rows<cudaopt::ScaledSquares>(cudaopt::MeasureProjectedGradient<double>{x, g, box(), times_x})
+                    .norm();
             break;
+        }
         case Verb::check_diagonal:
             answer.index = index_or_n(over_rows<cudaopt::FirstIndex>(cudaopt::FindBadDiagonal<double>{diagonal}));
             break;

@@ -173,11 +173,18 @@ CONFIGURED_TEST_CASE("Norms hold where squares leave the range of numbers", "[ro
             reference::Machine machine = random_machine<TestType>(n, 1, Bounds::both, uniform);
             for (auto *values : {&machine.x, &machine.g, &machine.lower, &machine.upper})
                 for (double &v : *values) v = machine.stored(std::isinf(v) ? v : v * scale);
-            reference::Vector x(machine.x.begin(), machine.x.end()), pg;
-            for (int64_t i = 0; i < n; i++) pg.push_back(machine.projected_gradient(i));
+            reference::Vector x(machine.x.begin(), machine.x.end()), pg, relative;
+            for (int64_t i = 0; i < n; i++) {
+                pg.push_back(machine.projected_gradient(i));
+                relative.push_back(pg.back() * machine.x[static_cast<std::size_t>(i)]);
+            }
             Backend<TestType> backend(machine);
             CHECK(backend->x_norm() == Approx(scaled_norm(x)).epsilon(64 * epsilon).margin(0));
             CHECK(backend->projected_gradient_norm() == Approx(scaled_norm(pg)).epsilon(64 * epsilon).margin(0));
+            // A product x_i (P g)_i beyond the range of numbers is not taken for a small one.
+            if (const double norm = scaled_norm(relative); std::isfinite(norm))
+                CHECK(backend->relative_gradient_norm() == Approx(norm).epsilon(64 * epsilon).margin(1e-300));
+            else CHECK_FALSE(backend->relative_gradient_norm() < std::numeric_limits<double>::max());
         }
 }
 

@@ -56,6 +56,7 @@ class Silent final : public Sweeps {
     int64_t bytes_of(const HeldVector &which) const override { return sweeps_->bytes_of(which); }
     double x_norm() override { return sweeps_->x_norm(); }
     double projected_gradient_norm() override { return sweeps_->projected_gradient_norm(); }
+    double relative_gradient_norm() override { return sweeps_->relative_gradient_norm(); }
     bool direction_sums_at_hand() const override { return sweeps_->direction_sums_at_hand(); }
     int64_t bad_diagonal() override { return sweeps_->bad_diagonal(); }
     void read(const void *vector, int64_t begin, int count, double *to) override {

@@ -192,6 +192,11 @@ template <class Real, class History> class CudaSweeps final : public Sweeps {
         return norm_of(MeasureProjectedGradient<Real>{x_, g_, v_.box});
     }
 
+    double relative_gradient_norm() override {
+        const OnDevice on(device_);
+        return norm_of(MeasureProjectedGradient<Real>{x_, g_, v_.box, true});
+    }
+
     int64_t bad_diagonal() override {
         const OnDevice on(device_);
         return std::min(n_, reduce<FirstIndex>(FindBadDiagonal<Real>{v_.diagonal}).v);

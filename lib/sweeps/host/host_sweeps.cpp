@@ -196,6 +196,7 @@ template <class Real, class History> class HostSweeps final : public Sweeps {
 
     double x_norm() override { return norm(MeasureX<Real>{x_}); }
     double projected_gradient_norm() override { return norm(MeasureProjectedGradient<Real>{x_, g_, box_}); }
+    double relative_gradient_norm() override { return norm(MeasureProjectedGradient<Real>{x_, g_, box_, true}); }
 
     int64_t bad_diagonal() override {
         return std::min(n_, map_reduce_host<FirstIndex>(n_, FindBadDiagonal<Real>{diagonal_}, threads_).v);
