@@ -4,6 +4,7 @@
 
 #include "cuda_opt.hpp"
 
+#include <cmath>
 #include <limits>
 
 namespace driver {
@@ -19,7 +20,10 @@ inline void set_as_in_manual(cudaopt::Handle &s) {
     s.set_real(CUDA_OPT_PGTOL, 0);
     s.set_real(CUDA_OPT_FACTR, 0);
     s.set_real(CUDA_OPT_F_TARGET, -std::numeric_limits<double>::infinity());
-    s.set_int(CUDA_OPT_MAX_ITERATIONS, 2000); // icall
+    s.set_real(CUDA_OPT_F_UNBOUNDED, -std::numeric_limits<double>::infinity());
+    s.set_real(CUDA_OPT_ROUNDING, 0);             // state -1, as in VA15
+    s.set_real(CUDA_OPT_RELATIVE_GTOL, INFINITY); // --factr alone
+    s.set_int(CUDA_OPT_MAX_ITERATIONS, 2000);     // icall
     s.set_int(CUDA_OPT_MAX_EVALUATIONS, 0);
     s.set_real(CUDA_OPT_MAX_SECONDS, 0);
 

@@ -64,6 +64,7 @@ module cuda_opt
         CUDA_OPT_EVALUATION_LIMIT    = -11, &
         CUDA_OPT_TIME_LIMIT          = -12, &
         CUDA_OPT_NOT_FINITE          = -20, &
+        CUDA_OPT_UNBOUNDED           = -21, &
         CUDA_OPT_CUDA_FAILURE        = -30, &
         CUDA_OPT_OUT_OF_MEMORY       = -31, &
         CUDA_OPT_BACKEND_UNAVAILABLE = -32, &
@@ -112,7 +113,10 @@ module cuda_opt
         CUDA_OPT_XTOL        = 206, &
         CUDA_OPT_STPMIN      = 207, &
         CUDA_OPT_STPMAX      = 208, &
-        CUDA_OPT_MAX_SECONDS = 209
+        CUDA_OPT_MAX_SECONDS = 209, &
+        CUDA_OPT_RELATIVE_GTOL = 210, &
+        CUDA_OPT_ROUNDING = 211, &
+        CUDA_OPT_F_UNBOUNDED = 212
 
     ! Integer results
     integer(c_int), parameter, public :: &

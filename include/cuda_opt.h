@@ -112,15 +112,20 @@ enum {
     /* 0 */
     CUDA_OPT_CONVERGED = 0,       /**< a stopping test holds (CUDA_OPT_STOP_TEST says which); x, f, g: the solution */
     /* < 0: ended otherwise. x, f, g: the best iterate accepted, where there was a first evaluation */
-    CUDA_OPT_LINE_SEARCH_FAILED = -1, /**< no lower f along a descent direction, even with the memory dropped;
-                                           CUDA_OPT_LINE_SEARCH_INFO says why. Most often g is not the gradient of f,
-                                           or f is as low as its rounding errors allow */
+    CUDA_OPT_LINE_SEARCH_FAILED = -1, /**< no lower f along a descent direction, even with an empty history, although
+                                           the model expects f to fall by more than CUDA_OPT_ROUNDING allows for. Most
+                                           often g is not the gradient of f, or f has errors larger than rounding
+                                           errors; CUDA_OPT_LINE_SEARCH_INFO says how the last search ended */
     CUDA_OPT_BAD_DIAGONAL = -2,       /**< an element of the user's diagonal is not positive and finite */
     CUDA_OPT_IMPROPER_INPUT = -3,     /**< n, m, x, a bound or an option is out of its range; nothing was changed */
     CUDA_OPT_ITERATION_LIMIT = -10,   /**< CUDA_OPT_MAX_ITERATIONS reached */
     CUDA_OPT_EVALUATION_LIMIT = -11,  /**< CUDA_OPT_MAX_EVALUATIONS reached */
     CUDA_OPT_TIME_LIMIT = -12,        /**< CUDA_OPT_MAX_SECONDS passed since the first call */
     CUDA_OPT_NOT_FINITE = -20,    /**< f or g is NaN or Inf at the start, or after CUDA_OPT_MAX_CUTS cuts */
+    CUDA_OPT_UNBOUNDED = -21,     /**< f seems to have no lower bound: it is at or below CUDA_OPT_F_UNBOUNDED, or, with
+                                       CUDA_OPT_ROBUST, two line searches in succession saw it fall along an almost
+                                       straight line, to steps of more than 10^6 times the first and distances of
+                                       more than 10^6 */
     CUDA_OPT_CUDA_FAILURE = -30,  /**< a CUDA call failed; the message names it. x, f, g may be lost */
     CUDA_OPT_OUT_OF_MEMORY = -31, /**< the workspace does not fit; the message says how many bytes were asked for */
     CUDA_OPT_BACKEND_UNAVAILABLE = -32, /**< CUDA asked for, but no device is there or the library was built without */
@@ -156,8 +161,9 @@ enum {
     CUDA_OPT_THREADS = 107,         /**< 0 to 4096; default 0: the environment's OMP_NUM_THREADS where that is positive,
                                          else as many as make it fastest of the processors that the process may
                                          use. Host backend only. Before the first call of cuda_opt_solve() */
-    CUDA_OPT_IPRINT_FREQUENCY = 108, /**< the manual's iprint[0]: < 0 no log; 0 first and last iterate; k > 0 each
-                                          k-th. Default -1. Lines go to the callback of cuda_opt_set_log() */
+    CUDA_OPT_IPRINT_FREQUENCY = 108, /**< the manual's iprint[0]: < 0 no log; 0 first and last iterate; k > 0
+                                          iterates 1, k + 1, 2k + 1, ... and the last. Default -1. Lines go to the
+                                          callback of cuda_opt_set_log() */
     CUDA_OPT_IPRINT_TYPE = 109,     /**< the manual's iprint[1], 0 to 3; default 0: a line an iteration; 1: and the
                                          first x and g; 2: and every x; 3: and every x and g (of each iterate logged) */
     CUDA_OPT_ROBUST = 110,          /**< 0 or 1; default 1: go on where version 3.0 of L-BFGS-B gives up. Where f
@@ -201,22 +207,34 @@ enum {
                                           kept. Not with AT_SMALLEST_STEP 1 */
 
     /* ---- real settings: cuda_opt_set_real, cuda_opt_get_real ---- */
-    CUDA_OPT_EPS = 200,    /**< >= 0; default 1e-5: converged when ||P g||_2 < eps * max(1, ||x||_2); 0: off.
+    CUDA_OPT_EPS = 200,    /**< >= 0; default 0: off. Converged when ||P g||_2 < eps * max(1, ||x||_2), VA15's test.
+                                It depends on the units of x and f.
                                 Not at an iterate that MAXFEV evaluations of a line search led to: on the way to a
                                 minimum at infinity ||x|| grows, and the slope is what it was */
-    CUDA_OPT_PGTOL = 201,  /**< >= 0; default 0: off. Converged when ||P g||_inf <= pgtol */
-    CUDA_OPT_FACTR = 202,  /**< >= 0; default 0: off. Converged when
-                                f_k - f_{k+1} <= factr * 2.22e-16 * max(|f_k|, |f_{k+1}|, 1) */
+    CUDA_OPT_PGTOL = 201,  /**< >= 0; default 1e-5. Converged when ||P g||_inf <= pgtol; 0: only if P g = 0 */
+    CUDA_OPT_FACTR = 202,  /**< >= 0; default 1e7; 0: off. Converged when
+                                f_k - f_{k+1} <= factr * 2.22e-16 * max(|f_k|, |f_{k+1}|, 1). With ROBUST only if f has
+                                not risen, the step was not a first one along -g, and RELATIVE_GTOL holds as well */
     CUDA_OPT_F_TARGET = 203, /**< default -Inf: off. Converged when f <= target */
     CUDA_OPT_GTOL = 204,   /**< 1e-4 < gtol < 1; default 0.9. Curvature condition |phi'(t)| <= gtol |phi'(0)|;
                                 with CUDA_OPT_METRIC_LEARNED phi'(t) >= gtol phi'(0) alone */
     CUDA_OPT_FTOL = 205,   /**< 0 <= ftol < 1; default 1e-4. Sufficient decrease phi(t) <= phi(0) + ftol t phi'(0) */
-    CUDA_OPT_XTOL = 206,   /**< >= 0; default 1e-16. The line search ends when its interval's relative width is below */
+    CUDA_OPT_XTOL = 206,   /**< >= 0; default 0.1. The line search ends when its interval's relative width is below */
     CUDA_OPT_STPMIN = 207, /**< 0 to the present stpmax; default 1e-20. Smallest step of a line search; along -g at a
                                 start in units of the first, if below 1. A smaller first step is taken; cuts go below */
     CUDA_OPT_STPMAX = 208, /**< > 0; default 1e20. Largest step of a line search; bounds may demand a smaller one */
     CUDA_OPT_MAX_SECONDS = 209, /**< >= 0; default 0: no limit. Wall time since the first call, tested at each call, and
                                      on CUDA while a call waits for the stream */
+    CUDA_OPT_RELATIVE_GTOL = 210, /**< >= 0; default 5e-4. With ROBUST, FACTR ends a solve if the 2-norm of the vector
+                                       of x_i (P g)_i is at most the larger of this and 10 sqrt(factr * 2.22e-16),
+                                       times max(|f|, 1). Otherwise the solve goes on along
+                                       -g with an empty history, and ends by FACTR once f has fallen by at most
+                                       1e-4 max(|f|, 1) since. Infinity: without this condition */
+    CUDA_OPT_ROUNDING = 211,      /**< >= 0; default 100; 0: off. With ROBUST a solve converges where no lower f is
+                                       found if the model expects f to fall by at most the larger of FACTR's bound and
+                                       rounding * (u_f |f| + u_x ||x||_2 ||P g||_2). The unit roundoffs u_f and u_x are
+                                       1.1e-16; 6.0e-8 where all f so far, or x, are of single precision */
+    CUDA_OPT_F_UNBOUNDED = 212,   /**< default -1e300: the solve ends with UNBOUNDED when f is at or below it */
 
     /* ---- integer results: cuda_opt_get_int ---- */
     CUDA_OPT_ITERATIONS = 300,      /**< accepted iterates after the start */
@@ -236,7 +254,8 @@ enum {
                                              but for iterations without pairs */
     CUDA_OPT_WORKSPACE_BYTES = 312, /**< memory held in the handle's memory space; at most
                                          (2m + 9) vectors of n plus a constant that does not depend on n */
-    CUDA_OPT_STOP_TEST = 313,       /**< after CONVERGED: the key that held (EPS, PGTOL, FACTR, F_TARGET), else 0 */
+    CUDA_OPT_STOP_TEST = 313,       /**< after CONVERGED: the key that held (EPS, PGTOL, FACTR, F_TARGET, ROUNDING),
+                                         else 0 */
     CUDA_OPT_PAIRS = 314,           /**< correction pairs stored, 0 to m */
     CUDA_OPT_START_PROJECTED = 315, /**< components of the start that were moved into the box */
     CUDA_OPT_DIMENSION = 316,       /**< n */

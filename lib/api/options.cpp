@@ -69,6 +69,9 @@ const RealSetting real_settings[] = {
     {CUDA_OPT_XTOL, "XTOL", &Settings::xtol, 0, infinity, false, false},
     {CUDA_OPT_STPMIN, "STPMIN", &Settings::step_min, 0, infinity, false, false},
     {CUDA_OPT_STPMAX, "STPMAX", &Settings::step_max, 0, infinity, true, true},
+    {CUDA_OPT_RELATIVE_GTOL, "RELATIVE_GTOL", &Settings::relative_gtol, 0, infinity, false, false},
+    {CUDA_OPT_ROUNDING, "ROUNDING", &Settings::rounding, 0, infinity, false, true},
+    {CUDA_OPT_F_UNBOUNDED, "F_UNBOUNDED", &Settings::f_unbounded, -infinity, infinity, false, true},
     {CUDA_OPT_MAX_SECONDS, "MAX_SECONDS", &Settings::max_seconds, 0, infinity, false, false},
 };
 

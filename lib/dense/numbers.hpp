@@ -17,6 +17,8 @@ template <class Number> CUDA_OPT_HD_INLINE Number greatest(Number a, Number b) {
 template <class Number> CUDA_OPT_HD_INLINE Number least(Number a, Number b) { return b < a ? b : a; }
 
 CUDA_OPT_HD_INLINE bool is_finite(double v) { return std::fabs(v) <= largest_finite; }
+// Whether single precision holds v exactly.
+CUDA_OPT_HD_INLINE bool is_single(double v) { return static_cast<double>(static_cast<float>(v)) == v; }
 // Neither 0 nor denormal, infinite or NaN.
 CUDA_OPT_HD_INLINE bool is_normal(double v) { return std::fabs(v) >= smallest_normal && is_finite(v); }
 

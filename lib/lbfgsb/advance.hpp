@@ -54,7 +54,7 @@ CUDA_OPT_HD_INLINE Turn StateOf<Kind>::take(Turn turn, const Answer &answer, con
     case Turn::measure_trial: panel_ = products_at_trial(); return ask_and_learn(Stage::trial_products);
     case Turn::judge_trial: return judge_trial(products(answer, rows), answer.direction);
     case Turn::search: return advance_line_search(products(answer, rows), rows);
-    case Turn::accept: return accept(products(answer, rows).f);
+    case Turn::accept: return accept(products(answer, rows));
     case Turn::append_pair: return append_pair(products(answer, rows));
     case Turn::measure_iterate: return measure_iterate(products(answer, rows));
     case Turn::measure_x: return measure_x(products(answer, rows).row_sums[x_squared]);
@@ -96,6 +96,7 @@ CUDA_OPT_HD_INLINE Turn StateOf<Kind>::begin_turn(const Answer &answer, const Ro
     case Stage::x_norm_measured: results.x_norm2 = least(answer.number, largest_finite); return Turn::log_iterate;
     case Stage::iterate_logged: return go_on_logged(products(answer, rows));
     case Stage::iterate: return Turn::judge_iterate;
+    case Stage::fall_verified: relatively_flat_ = is_relatively_flat(answer.number); return Turn::judge_iterate;
     case Stage::diagonal: return take_diagonal();
     case Stage::diagonal_checked: return judge_diagonal(answer.index);
     case Stage::model_products: return Turn::begin_cauchy;
@@ -105,6 +106,7 @@ CUDA_OPT_HD_INLINE Turn StateOf<Kind>::begin_turn(const Answer &answer, const Ro
     case Stage::trial_products: return Turn::judge_trial;
     case Stage::best_put_aside: return Turn::append_pair;
     case Stage::search_failed: return after_failure();
+    case Stage::failure_verified: relatively_flat_ = is_relatively_flat(answer.number); return after_failure();
     case Stage::ending: return settle();
     case Stage::end_logged: stage_ = Stage::ended; return ask_caller(Stage::ended, end_code_);
     case Stage::cauchy:
@@ -180,7 +182,9 @@ template <class Kind> CUDA_OPT_HD_CALL inline void StateOf<Kind>::begin_anew(boo
     best_is_aside_ = false;
     f_noted_ = pg_noted_ = infinity;
     refreshes_in_vain_ = postponed_ = reached_ = in_vain_ = 0;
-    exhausted_ = returning_ = false;
+    exhausted_ = returning_ = followed_gradient_ = ran_away_ = relatively_flat_ = false;
+    f_is_single_ = true;
+    expected_fall_ = f_restarted_ = infinity;
     told_early_ = {};
 }
 
@@ -280,6 +284,7 @@ template <class Kind> CUDA_OPT_HD_CALL inline Turn StateOf<Kind>::judge_first(do
     }
     f_previous_ = infinity;
     f_best_ = f;
+    f_is_single_ = is_single(f);
     fresh_start_ = memory_.pairs() == 0;
     return Turn::judge_iterate;
 }
@@ -297,20 +302,44 @@ template <class Kind> CUDA_OPT_HD_INLINE Turn StateOf<Kind>::judge_iterate() {
     constexpr int most_postponed = 10;
     constexpr int most_in_vain = 1000;
     const bool nothing_falls = settings().robust && in_vain_ >= most_in_vain;
+    bool restarts = false;
     if (const int test = stopping_test()) {
+        if (test == CUDA_OPT_FACTR && settings().robust && stage_ != Stage::fall_verified)
+            return ask(Stage::fall_verified, Verb::relative_gradient_norm);
         const bool postpones = best_is_aside_ && test != CUDA_OPT_FACTR && results.pg_norm_max > 0 &&
                                postponed_ < most_postponed && !nothing_falls;
-        if (!postpones) return converge(test);
-        reached_ = test;
-        postponed_++;
+        restarts = test == CUDA_OPT_FACTR && restart_is_due();
+        if (!postpones && !restarts) return converge(test);
+        if (postpones) {
+            reached_ = test;
+            postponed_++;
+        }
     }
+    if (results.f <= settings().f_unbounded) return end(CUDA_OPT_UNBOUNDED, EventKind::below_any_bound);
     if (nothing_falls) return end(CUDA_OPT_LINE_SEARCH_FAILED, EventKind::nothing_has_fallen);
     if (const int code = limit_reached(true)) return end_at_limit(code);
+    if (restarts) restart();
     if (diagonal_is_due(results.iterations)) {
         event = {EventKind::diagonal_wanted, {results.iterations}, {}};
         return ask_caller(Stage::diagonal, CUDA_OPT_SUPPLY_DIAGONAL);
     }
     return Turn::begin_direction;
+}
+
+// A small fall of f is no evidence of a minimum when the model is poor, as in a long valley whose curvature along the
+// valley is not yet known. If the relative gradient is not small either, the solve goes on along -g with an empty
+// history and a new scale. It ends if f has fallen by next to nothing since the last restart.
+template <class Kind> CUDA_OPT_HD_CALL inline bool StateOf<Kind>::restart_is_due() {
+    constexpr double significant_gain = 1e-4;
+    if (!settings().robust || relatively_flat_) return false;
+    const double gain = greatest(significant_gain, settings().factr * machine_epsilon);
+    return f_restarted_ - results.f > gain * greatest(std::fabs(results.f), 1.0);
+}
+
+template <class Kind> CUDA_OPT_HD_CALL inline void StateOf<Kind>::restart() {
+    f_restarted_ = results.f;
+    fresh_start_ = true;
+    refresh();
 }
 
 // Approximate conditions accept steps for ever where nothing but rounding errors is left, and no test is on.

@@ -13,8 +13,38 @@ template <class Kind> CUDA_OPT_HD_INLINE int StateOf<Kind>::stopping_test() cons
     if (!exhausted_ && r.pg_norm2 < settings().eps * greatest(1.0, r.x_norm2)) return CUDA_OPT_EPS;
     // Also when pgtol is off and the projected gradient is 0: nothing is left to do.
     if (r.pg_norm_max <= settings().pgtol) return CUDA_OPT_PGTOL;
-    if (settings().factr > 0 && r.iterations > 0 && f_previous_ - r.f <= least_decrease()) return CUDA_OPT_FACTR;
+    if (settings().factr > 0 && r.iterations > 0 && fall_is_small()) return CUDA_OPT_FACTR;
     return 0;
+}
+
+// A rise of f is no convergence: f and g may disagree. Nor is a small fall after a first step along -g, whose length
+// is a guess. Version 3.0 takes both as convergence.
+template <class Kind> CUDA_OPT_HD_INLINE bool StateOf<Kind>::fall_is_small() const {
+    const double fall = f_previous_ - results.f;
+    if (settings().robust && (fall < 0 || followed_gradient_)) return false;
+    return fall <= least_decrease();
+}
+
+// The norm of the relative gradient, x_i (P g)_i / max(|f|, 1), is small (Dennis and Schnabel 1983, section 7.2): a
+// change of each variable by a small part of itself changes f by a much smaller part. This does not depend on the units
+// of x. Near a minimum the gap of f is of the order of its square, so a looser FACTR comes with a looser tolerance.
+template <class Kind> CUDA_OPT_HD_INLINE bool StateOf<Kind>::is_relatively_flat(double relative_gradient) const {
+    const double tolerance = greatest(settings().relative_gtol, 10 * std::sqrt(settings().factr * machine_epsilon));
+    return relative_gradient <= tolerance * greatest(std::fabs(results.f), 1.0);
+}
+
+// An estimate of the rounding errors of f, those of x included.
+template <class Kind> CUDA_OPT_HD_CALL inline double StateOf<Kind>::rounding_errors() const {
+    constexpr double unit = machine_epsilon / 2, single_unit = 1 / 16777216.0; // 2^-53, 2^-24
+    const double of_f = (f_is_single_ ? single_unit : unit) * std::fabs(f_base_);
+    const double of_x = (single_ ? single_unit : unit) * results.pg_norm2 * results.x_norm2;
+    return settings().rounding * (of_f + of_x);
+}
+
+// A fall of f that is not worth another search.
+template <class Kind> CUDA_OPT_HD_CALL inline double StateOf<Kind>::negligible_fall() const {
+    const double by_factr = settings().factr * machine_epsilon * greatest(std::fabs(f_base_), 1.0);
+    return settings().rounding > 0 ? greatest(by_factr, rounding_errors()) : 0;
 }
 
 template <class Kind> CUDA_OPT_HD_INLINE double StateOf<Kind>::least_decrease() const {
@@ -29,7 +59,8 @@ template <class Kind> CUDA_OPT_HD_CALL inline Turn StateOf<Kind>::converge(int t
     return end(CUDA_OPT_CONVERGED, test == CUDA_OPT_F_TARGET ? EventKind::f_target_reached
                                    : test == CUDA_OPT_EPS    ? EventKind::eps_reached
                                    : test == CUDA_OPT_PGTOL  ? EventKind::pgtol_reached
-                                                             : EventKind::factr_reached);
+                                   : test == CUDA_OPT_FACTR  ? EventKind::factr_reached
+                                                             : EventKind::rounding_reached);
 }
 
 // The code of the limit that is reached, or 0.
@@ -114,10 +145,13 @@ template <class Kind> CUDA_OPT_HD_CALL inline void StateOf<Kind>::tell_end() {
     };
     const double eps_bound = settings().eps * greatest(1.0, r.x_norm2);
     switch (end_why_) {
-    case EventKind::f_target_reached: return numbers(r.f, settings().f_target);
-    case EventKind::eps_reached: return numbers(r.pg_norm2, eps_bound);
-    case EventKind::pgtol_reached: return numbers(r.pg_norm_max, settings().pgtol);
+    case EventKind::f_target_reached: integers(r.iterations, 0); return numbers(r.f, settings().f_target);
+    case EventKind::eps_reached: integers(r.iterations, 0); return numbers(r.pg_norm2, eps_bound);
+    case EventKind::pgtol_reached: integers(r.iterations, 0); return numbers(r.pg_norm_max, settings().pgtol);
     case EventKind::factr_reached: return numbers(early.numbers[0], early.numbers[1]);
+    case EventKind::rounding_reached: return numbers(r.f, expected_fall_, negligible_fall(), r.pg_norm2);
+    case EventKind::below_any_bound: integers(r.evaluations, 0); return numbers(r.f, settings().f_unbounded);
+    case EventKind::falls_without_end: integers(r.evaluations, 0); return numbers(r.f, slope_base_, step_ * unit_);
     case EventKind::iteration_limit_reached: integers(settings().max_iterations, 0); return numbers(r.f, r.pg_norm2);
     case EventKind::evaluation_limit_reached: integers(settings().max_evaluations, 0); return numbers(r.f, r.pg_norm2);
     case EventKind::time_limit_reached: return numbers(settings().max_seconds, early.numbers[0], r.f, r.pg_norm2);

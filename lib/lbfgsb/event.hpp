@@ -21,6 +21,7 @@ enum class EventKind {
     eps_reached,
     pgtol_reached,
     factr_reached,
+    rounding_reached,
     // Limits.
     iteration_limit_reached,
     evaluation_limit_reached,
@@ -34,6 +35,8 @@ enum class EventKind {
     nothing_lower,
     lower_not_accepted,
     lower_not_found_again,
+    below_any_bound,
+    falls_without_end,
     // The caller's wish.
     stopped,
     stopped_while_waiting,

@@ -20,8 +20,9 @@ struct Settings {
         threads = 0, log_frequency = -1, log_type = 0, f_part = 0;
     int64_t metric = Metric::one_number;
     int64_t diagonal_every = 1; // iterations that the caller's diagonal holds for; 0: all
-    double eps = 1e-5, pgtol = 0, factr = 0, f_target = -infinity;
-    double gtol = 0.9, ftol = 1e-4, xtol = 1e-16, step_min = 1e-20, step_max = 1e20, max_seconds = 0;
+    double eps = 0, pgtol = 1e-5, factr = 1e7, f_target = -infinity;
+    double relative_gtol = 5e-4, rounding = 100, f_unbounded = -1e300;
+    double gtol = 0.9, ftol = 1e-4, xtol = 0.1, step_min = 1e-20, step_max = 1e20, max_seconds = 0;
 };
 
 // What is known of an accepted iterate.

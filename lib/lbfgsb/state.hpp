@@ -69,6 +69,7 @@ template <class Kind> class StateOf {
         x_norm_measured,  // and ||x||
         iterate_logged,   // none
         iterate,          // none: the caller has seen it
+        fall_verified,    // the norm of the relative gradient
         diagonal,         // none: the diagonal is there
         diagonal_checked, // its first bad element
         model_products,   // products that the direction is made from
@@ -82,6 +83,7 @@ template <class Kind> class StateOf {
         truncation_ready, // none: x is the base point again
         truncated,        // the share of the way to the subspace minimiser
         search_failed,    // none: x is the base point again
+        failure_verified, // the norm of the relative gradient
         ending,           // none: x, f, g are being made the best iterate
         end_logged,       // none
         ended
@@ -240,6 +242,8 @@ template <class Kind> class StateOf {
     CUDA_OPT_HD Turn judge_first(double f, double rows_not_finite);
     CUDA_OPT_HD Turn report_iterate();
     CUDA_OPT_HD Turn judge_iterate();
+    CUDA_OPT_HD bool restart_is_due();
+    CUDA_OPT_HD void restart();
     CUDA_OPT_HD void note_progress();
 
     // direction.hpp: the model's minimiser along the projected path and in the subspace.
@@ -283,8 +287,11 @@ template <class Kind> class StateOf {
     CUDA_OPT_HD bool satisfies_approximate_wolfe(double f, double slope) const;
     CUDA_OPT_HD Turn try_step(double step);
     CUDA_OPT_HD Turn backtrack();
-    CUDA_OPT_HD Turn exhaust_search(double f, bool warned);
-    CUDA_OPT_HD Turn accept(double f);
+    CUDA_OPT_HD Turn exhaust_search(const PanelProducts &sums, bool warned);
+    CUDA_OPT_HD Turn accept(const PanelProducts &sums);
+    CUDA_OPT_HD bool is_best(double f, double pg_norm2) const;
+    CUDA_OPT_HD bool runs_away(double slope);
+    CUDA_OPT_HD bool repeats_a_point(double f, double slope) const;
     CUDA_OPT_HD double curvature_at_end(double f, double slope, double mean) const;
     CUDA_OPT_HD Turn append_pair(const PanelProducts &sums);
     CUDA_OPT_HD Turn truncate_direction();
@@ -297,6 +304,10 @@ template <class Kind> class StateOf {
     // ending.hpp
     CUDA_OPT_HD int stopping_test() const;
     CUDA_OPT_HD double least_decrease() const;
+    CUDA_OPT_HD bool fall_is_small() const;
+    CUDA_OPT_HD bool is_relatively_flat(double relative_gradient) const;
+    CUDA_OPT_HD double rounding_errors() const;
+    CUDA_OPT_HD double negligible_fall() const;
     CUDA_OPT_HD Turn converge(int test);
     CUDA_OPT_HD int limit_reached(bool at_iterate) const;
     CUDA_OPT_HD Turn end_at_limit(int code);
@@ -315,7 +326,8 @@ template <class Kind> class StateOf {
     bool broken_ = false;
 
     bool bounded_ = false, boxed_ = false;
-    bool single_ = false; // x is in single precision
+    bool single_ = false;     // x is in single precision
+    bool f_is_single_ = true; // every f so far is a number of single precision
 
     PanelRequest panel_{};                // of the inner products that the next direction starts from
     bool products_hold_ = false;          // its sums are those that stand
@@ -331,15 +343,19 @@ template <class Kind> class StateOf {
     int64_t cauchy_free_ = 0, cauchy_breakpoints_ = 0; // of the direction under way
     double f_previous_ = 0;
 
-    double f_best_ = infinity; // of all iterates
+    double f_best_ = infinity; // of the best iterate, the lowest of all
     IterateFacts best_;        // while it is put aside
     bool best_is_aside_ = false;
+    bool ran_away_ = false; // in the last search f fell along a straight line as far as the search went
     double f_refreshed_ = infinity, pg_refreshed_ = infinity; // at the last refresh that a search made necessary
     int refreshes_in_vain_ = 0;
     int in_vain_ = 0; // iterations since these two have fallen
     double f_noted_ = infinity, pg_noted_ = infinity;
     int reached_ = 0; // the test that holds at the iterate, while the solve goes on, for a lower f
     int postponed_ = 0;
+
+    double expected_fall_ = infinity; // of f by the model, along the direction of the last search, which failed
+    double f_restarted_ = infinity;   // at the last restart
 
     int64_t search_evaluations_ = 0, cuts_in_a_row_ = 0;
     bool fresh_start_ = false; // the next search goes along -g, at its own scale
@@ -348,6 +364,8 @@ template <class Kind> class StateOf {
     bool exhausted_ = false;         // the search ended without a step that meets both conditions
     bool returning_ = false;         // and the trial point is the lowest that it saw
     bool first_ = true;              // the iterate that is measured is the start
+    bool relatively_flat_ = false;   // the last check of the relative gradient
+    bool followed_gradient_ = false; // the iterate comes from a first step along -g
     SearchFailure failure_ = SearchFailure::no_descent;
 
     int end_code_ = 0;

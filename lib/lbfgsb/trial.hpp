@@ -1,6 +1,8 @@
 // The state machine's turns at a trial point: f and g have come, and the line search decides what becomes of it.
 #pragma once
 
+#include <utility>
+
 #include "cuda_opt.h"
 #include "lbfgsb/state.hpp"
 
@@ -83,10 +85,11 @@ template <class Kind> CUDA_OPT_HD_CALL inline Turn StateOf<Kind>::replace_direct
 }
 
 // Of condition (T 1.2) only the half that makes s'y positive: a step beyond the minimiser along d is good enough where
-// f has fallen. Not where the path of version 3.0 is followed.
+// f has fallen, and no lower point of this search is known. Not where the path of version 3.0 is followed.
 template <class Kind>
 CUDA_OPT_HD_INLINE bool StateOf<Kind>::satisfies_weak_wolfe(double step, double f, double slope) const {
-    return learns() && f <= f_base_ + settings().ftol * step * slope_base_ && slope >= settings().gtol * slope_base_;
+    return learns() && f <= f_base_ + settings().ftol * step * slope_base_ && f <= line_.lowest_phi() &&
+           slope >= settings().gtol * slope_base_;
 }
 
 // Where f differs by no more than its rounding errors, slopes still tell (Hager and Zhang, SIAM J. Optim. 16 (2005)
@@ -140,22 +143,48 @@ CUDA_OPT_HD_INLINE Turn StateOf<Kind>::advance_line_search(const PanelProducts &
         }
     }
     cuts_in_a_row_ = 0;
-    if (returning_) return f < f_base_ ? accept(f) : fail_search(SearchFailure::lower_not_found_again);
+    f_is_single_ = f_is_single_ && is_single(f);
+    if (returning_) return f < f_base_ ? accept(sums) : fail_search(SearchFailure::lower_not_found_again);
     search_evaluations_++;
 
     step_ = line_.step();
-    const SearchVerdict verdict = line_.update(f, slope);
+    const bool repeats = settings().robust && settings().factr > 0 && repeats_a_point(f, slope);
+    SearchVerdict verdict = line_.update(f, slope);
+    if (repeats && verdict == SearchVerdict::evaluate) verdict = SearchVerdict::rounding_errors;
     results.line_search_info = info_code(verdict);
     if (verdict == SearchVerdict::converged || satisfies_weak_wolfe(step_, f, slope) ||
-        satisfies_approximate_wolfe(f, slope)) {
+        satisfies_approximate_wolfe(f, slope) || f <= settings().f_unbounded) {
         results.line_search_info = info_code(SearchVerdict::converged);
+        ran_away_ = false;
         return Turn::accept;
     }
     if (verdict == SearchVerdict::evaluate && search_evaluations_ < settings().evaluations_per_search) {
         if (const int code = limit_reached(false)) return end_at_limit(code);
         return try_step(line_.step());
     }
-    return exhaust_search(f, verdict != SearchVerdict::evaluate);
+    if (runs_away(slope)) return end(CUDA_OPT_UNBOUNDED, EventKind::falls_without_end);
+    return exhaust_search(sums, verdict != SearchVerdict::evaluate);
+}
+
+// Whether f and the slope are, bit for bit, those of a point from which the search is going on, the base point or a
+// trial point, and the step between the two is tiny beside x. Then x has not changed, and shorter steps give nothing
+// new.
+template <class Kind> CUDA_OPT_HD_INLINE bool StateOf<Kind>::repeats_a_point(double f, double slope) const {
+    constexpr double tiny = 1e-8;
+    const double d_norm = std::sqrt(direction_sums_.d_squared);
+    return line_.repeats_an_end(f, slope, tiny * results.x_norm2 / d_norm);
+}
+
+// A search ended by MAXFEV in which f fell along an almost straight line, over many orders of magnitude of the step and
+// to a distance that is large in itself and beside x, for a first step may be too short by any factor. Two such
+// searches in succession are taken as a sign that f has no lower bound.
+template <class Kind> CUDA_OPT_HD_CALL inline bool StateOf<Kind>::runs_away(double slope) {
+    constexpr double large_extension = 1e6, large_distance = 1e6, large_share = 0.1, straight = 0.99;
+    const double distance = step_ * std::sqrt(direction_sums_.d_squared);
+    const bool falls = line_.lowest_step() == step_ && step_ >= large_extension * direction_.step &&
+                       distance >= greatest(large_distance, large_share * results.x_norm2) &&
+                       slope <= straight * slope_base_;
+    return settings().robust && std::exchange(ran_away_, falls) && falls;
 }
 
 template <class Kind> CUDA_OPT_HD_INLINE Turn StateOf<Kind>::try_step(double step) {
@@ -183,7 +212,9 @@ template <class Kind> CUDA_OPT_HD_CALL inline Turn StateOf<Kind>::backtrack() {
 // The search ends without a step that meets both conditions. A warning's step is taken if it lowered f (dcsrch ends
 // with the best that it knows); else the lowest point seen, which version 3.0 does not go back to. That version takes a
 // warning's step where f is the same, too, and factr, of whatever size, ends the solve there.
-template <class Kind> CUDA_OPT_HD_CALL inline Turn StateOf<Kind>::exhaust_search(double f, bool warned) {
+template <class Kind>
+CUDA_OPT_HD_CALL inline Turn StateOf<Kind>::exhaust_search(const PanelProducts &sums, bool warned) {
+    const double f = sums.f;
     exhausted_ = settings().robust && !warned;
     if (warned && f < f_base_ && (!settings().robust || f <= line_.lowest_phi())) return Turn::accept;
     if (warned && f == f_base_ && !settings().robust && settings().factr > 0) return Turn::accept;
@@ -196,16 +227,25 @@ template <class Kind> CUDA_OPT_HD_CALL inline Turn StateOf<Kind>::exhaust_search
     return try_step(step_);
 }
 
-// Approximate conditions let f rise, within its rounding errors. The lowest iterate is then the base point; it is put
-// aside until a lower one comes.
-template <class Kind> CUDA_OPT_HD_INLINE Turn StateOf<Kind>::accept(double f) {
+// Whether an iterate is better than the best so far: f is lower, or equal and the projected gradient is not larger.
+template <class Kind> CUDA_OPT_HD_INLINE bool StateOf<Kind>::is_best(double f, double pg_norm2) const {
+    const double pg_best = best_is_aside_ ? best_.pg_norm2 : results.pg_norm2;
+    return f < f_best_ || (f == f_best_ && (!settings().robust || pg_norm2 <= pg_best));
+}
+
+// Approximate conditions let f rise, within its rounding errors. The best iterate is then the base point; it is put
+// aside until a better one comes.
+template <class Kind> CUDA_OPT_HD_INLINE Turn StateOf<Kind>::accept(const PanelProducts &sums) {
+    const double f = sums.f;
     at_iterate_ = true;
     results.iterations++;
     results.step = step_ * unit_;
+    followed_gradient_ = fresh_start_;
     fresh_start_ = false;
     reached_ = 0;
+    expected_fall_ = infinity;
     f_previous_ = f_base_;
-    if (f <= f_best_) {
+    if (is_best(f, std::sqrt(sums.row_sums[projected_gradient_squared]))) {
         best_is_aside_ = false;
         postponed_ = 0;
         f_best_ = f;
@@ -287,6 +327,13 @@ template <class Kind> CUDA_OPT_HD_CALL inline Turn StateOf<Kind>::fail_search(Se
 // nor ||P g|| has fallen by a tenth since the last refresh that such a failure led to, four are tried at most.
 template <class Kind> CUDA_OPT_HD_CALL inline Turn StateOf<Kind>::after_failure() {
     if (reached_ != 0) return converge(reached_);
+    if (memory_.pairs() > 0 && failure_ != SearchFailure::no_descent)
+        expected_fall_ = -slope_base_ * direction_.step / 2;
+    const bool expects_nothing = settings().robust && expected_fall_ <= negligible_fall();
+    if (expects_nothing && settings().factr > 0) {
+        if (stage_ != Stage::failure_verified) return ask(Stage::failure_verified, Verb::relative_gradient_norm);
+        if (relatively_flat_) return converge(CUDA_OPT_ROUNDING);
+    }
     const double share = settings().robust ? progress_share : 0;
     const bool progress = f_base_ < f_refreshed_ - share * std::fabs(f_refreshed_) ||
                           results.pg_norm2 < (1 - share) * pg_refreshed_ || f_refreshed_ == infinity;
@@ -297,6 +344,7 @@ template <class Kind> CUDA_OPT_HD_CALL inline Turn StateOf<Kind>::after_failure(
     }
     const bool keep_scale = memory_.pairs() > 0 && refreshes_in_vain_ % 2 == 0;
     if (fresh_start_ || refreshes_in_vain_ == most_refreshes_in_vain || !(keep_scale || settings().robust)) {
+        if (settings().robust && expected_fall_ <= rounding_errors()) return converge(CUDA_OPT_ROUNDING);
         switch (failure_) {
         case SearchFailure::no_descent: return end(CUDA_OPT_LINE_SEARCH_FAILED, EventKind::no_descent);
         case SearchFailure::nothing_lower: return end(CUDA_OPT_LINE_SEARCH_FAILED, EventKind::nothing_lower);

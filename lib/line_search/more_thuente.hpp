@@ -39,6 +39,15 @@ class MoreThuente {
         return phi <= phi0_ + step_ * (tolerances_.ftol * slope0_) && std::fabs(slope) <= tolerances_.gtol * -slope0_;
     }
 
+    // Whether phi and slope at step() are, bit for bit, those at an end of the interval that is at most so far away,
+    // and the next step will be shorter.
+    CUDA_OPT_HD bool repeats_an_end(double phi, double slope, double distance) const {
+        const auto is_same = [&](const Point &end) {
+            return phi == end.phi && slope == end.slope && std::fabs(step_ - end.step) <= distance;
+        };
+        return bracketed_ && (is_same(best_) || is_same(other_));
+    }
+
     // step_max is known later than the search began, and is at least what it was taken to be: the first step. It has
     // not mattered so far.
     CUDA_OPT_HD void lengthen(double step_max);

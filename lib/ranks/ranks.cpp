@@ -13,7 +13,9 @@ constexpr int64_t most_receive = int64_t{1} << 20; // bytes of all ranks' rows t
 
 Ranks::Ranks(const Part &part)
     : part_(part), packets_(part.rank, part.ranks), parts_(static_cast<std::size_t>(part.ranks)),
-      places_(static_cast<std::size_t>(std::max<int64_t>(most_segments, part.ranks))) {}
+      places_(static_cast<std::size_t>(std::max<int64_t>(most_segments, part.ranks))) {
+    packets_.reserve(sizeof(SetUp));
+}
 
 void Ranks::begin_anew() {
     packets_.begin_anew();
@@ -152,7 +154,8 @@ Ranks::Joined Ranks::join(Answer &answer) {
                            !products_.fit_single_precision(static_cast<double>(part_.of));
         break;
     case Verb::x_norm:
-    case Verb::projected_gradient_norm: answer.number = joined_norm(); break;
+    case Verb::projected_gradient_norm:
+    case Verb::relative_gradient_norm: answer.number = joined_norm(); break;
     case Verb::truncation:
     case Verb::largest_step: join_number(answer); break;
     case Verb::check_diagonal: join_index(answer); break;

@@ -32,6 +32,9 @@ const SharedSetting table[shared_settings] = {
     {"CUDA_OPT_STPMIN", [](const Settings &s) { return s.step_min; }},
     {"CUDA_OPT_STPMAX", [](const Settings &s) { return s.step_max; }},
     {"CUDA_OPT_MAX_SECONDS", [](const Settings &s) { return s.max_seconds; }},
+    {"CUDA_OPT_RELATIVE_GTOL", [](const Settings &s) { return s.relative_gtol; }},
+    {"CUDA_OPT_ROUNDING", [](const Settings &s) { return s.rounding; }},
+    {"CUDA_OPT_F_UNBOUNDED", [](const Settings &s) { return s.f_unbounded; }},
 };
 
 } // namespace

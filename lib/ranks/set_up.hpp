@@ -7,7 +7,7 @@
 
 namespace cudaopt {
 
-constexpr int shared_settings = 21; // that have to be the same on all ranks
+constexpr int shared_settings = 24; // that have to be the same on all ranks
 
 struct SetUp {
     int64_t ranks, first, n, of, m, bits, pairs;

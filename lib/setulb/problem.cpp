@@ -21,7 +21,8 @@ Problem::Problem(int n, int m, int backend) : n_(n), m_(m), backend_(backend) {
     check(cuda_opt_set_int(handle_.s, CUDA_OPT_MAX_ITERATIONS, 0));
     using Setting = std::pair<int, double>;
     for (const auto &[key, value] :
-         {Setting(CUDA_OPT_EPS, 0), Setting(CUDA_OPT_FACTR, least_factr), Setting(CUDA_OPT_FTOL, 1e-3),
+         {Setting(CUDA_OPT_EPS, 0), Setting(CUDA_OPT_PGTOL, 0), Setting(CUDA_OPT_FACTR, least_factr),
+          Setting(CUDA_OPT_F_UNBOUNDED, -std::numeric_limits<double>::infinity()), Setting(CUDA_OPT_FTOL, 1e-3),
           Setting(CUDA_OPT_GTOL, 0.9), Setting(CUDA_OPT_XTOL, 0.1), Setting(CUDA_OPT_STPMIN, 0),
           Setting(CUDA_OPT_STPMAX, 1e10)})
         check(cuda_opt_set_real(handle_.s, key, value));

@@ -29,7 +29,7 @@ struct Clocks {
         return dense::is_within(0.0, seconds_passed, longest) && dense::is_within(0.0, host_seconds, longest);
     }
 };
-constexpr uint32_t version = 6, byte_order = 0x01020304;
+constexpr uint32_t version = 7, byte_order = 0x01020304;
 
 } // namespace
 

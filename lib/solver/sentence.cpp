@@ -7,6 +7,7 @@ namespace cudaopt {
 void tell(const Event &event, Message &message) {
     const auto i = static_cast<long long>(event.integers[0]), j = static_cast<long long>(event.integers[1]);
     const double a = event.numbers[0], b = event.numbers[1], c = event.numbers[2], d = event.numbers[3];
+    const char *const where = i == 0 ? "converged at the start" : "converged"; // i: iterations
     const auto refuse = [&](const char *what) {
         message.set("%s at index %lld (counted from 0) of %lld: l = %g, x = %g, u = %g", what, i, j, a, b, c);
     };
@@ -21,13 +22,17 @@ void tell(const Event &event, Message &message) {
         return refuse("the bounds leave no finite x: the lower bound is greater than the upper bound, or both are the "
                       "same infinity,");
     case EventKind::start_is_not_finite: return refuse("the start x is NaN or infinite");
-    case EventKind::f_target_reached: return message.set("converged: f = %.16g is at or below its target %g", a, b);
+    case EventKind::f_target_reached: return message.set("%s: f = %.16g is at or below its target %g", where, a, b);
     case EventKind::eps_reached:
-        return message.set("converged: the projected gradient's norm %g is below eps max(1, ||x||) = %g", a, b);
+        return message.set("%s: the projected gradient's norm %g is below eps max(1, ||x||) = %g", where, a, b);
     case EventKind::pgtol_reached:
-        return message.set("converged: the projected gradient's largest component %g is at or below pgtol = %g", a, b);
+        return message.set("%s: the projected gradient's largest component %g is at or below pgtol = %g", where, a, b);
     case EventKind::factr_reached:
         return message.set("converged: f fell by %g, which is at or below factr 2.22e-16 max(|f|, 1) = %g", a, b);
+    case EventKind::rounding_reached:
+        return message.set("converged: no lower f than %.16g was found; the model expects f to fall by %g, which is at "
+                           "or below %g, the rounding errors or factr's bound, at ||P g|| = %g",
+                           a, b, c, d);
     case EventKind::iteration_limit_reached:
         return message.set("the limit of %lld iterations is reached, f = %.16g, ||P g|| = %g", i, a, b);
     case EventKind::evaluation_limit_reached:
@@ -57,7 +62,8 @@ void tell(const Event &event, Message &message) {
                            a, b, c);
     case EventKind::nothing_lower:
         return message.set("the line search failed (info %lld): none of %lld evaluations along a direction of slope %g "
-                           "was below f = %.16g; f may be at its rounding level, or g may not be its gradient",
+                           "was below f = %.16g; g may not be the gradient of f, or f may have errors larger than "
+                           "rounding errors",
                            i, j, a, b);
     case EventKind::lower_not_accepted:
         return message.set("the line search failed (info %lld): none of %lld evaluations along a direction of slope %g "
@@ -68,6 +74,12 @@ void tell(const Event &event, Message &message) {
         return message.set("the line search went back to the lowest of its points, where f was %.16g, and did not find "
                            "it below f = %.16g again; f is not the same at each evaluation",
                            a, b);
+    case EventKind::below_any_bound:
+        return message.set("f seems to have no lower bound: after %lld evaluations f = %g is at or below %g", i, a, b);
+    case EventKind::falls_without_end:
+        return message.set("f seems to have no lower bound: after %lld evaluations f = %g still falls along an almost "
+                           "straight line, with slope %g and a step of %g",
+                           i, a, b, c);
     case EventKind::stopped:
         if (j == 0) return message.set("stopped by the caller before the first evaluation");
         return message.set("stopped by the caller after %lld iterations and %lld evaluations, f = %.16g", i, j, a);

@@ -105,6 +105,8 @@ int hand_over_settings(Solve &solve, const Arguments &a) {
     } reals[] = {{CUDA_OPT_PGTOL, 0}, // what the manual fixes is set too, whatever the library's defaults are
                  {CUDA_OPT_FACTR, 0},
                  {CUDA_OPT_F_TARGET, -std::numeric_limits<double>::infinity()},
+                 {CUDA_OPT_ROUNDING, 0},
+                 {CUDA_OPT_F_UNBOUNDED, -std::numeric_limits<double>::infinity()},
                  {CUDA_OPT_FTOL, 1e-4},
                  {CUDA_OPT_GTOL, mine.gtol},
                  {CUDA_OPT_XTOL, mine.xtol},

@@ -20,6 +20,7 @@ class Task(IntEnum):
     EVALUATION_LIMIT = -11
     TIME_LIMIT = -12
     NOT_FINITE = -20
+    UNBOUNDED = -21
     CUDA_FAILURE = -30
     OUT_OF_MEMORY = -31
     BACKEND_UNAVAILABLE = -32
@@ -38,7 +39,8 @@ class Metric(IntEnum):
 
 LIMITS = frozenset({Task.ITERATION_LIMIT, Task.EVALUATION_LIMIT, Task.TIME_LIMIT})
 # Ends that say how a solve went; the other negative codes say that a call was wrong, or that the machine failed.
-ENDS = LIMITS | {Task.CONVERGED, Task.LINE_SEARCH_FAILED, Task.BAD_DIAGONAL, Task.NOT_FINITE, Task.STOPPED}
+ENDS = LIMITS | {Task.CONVERGED, Task.LINE_SEARCH_FAILED, Task.BAD_DIAGONAL, Task.NOT_FINITE, Task.UNBOUNDED,
+                 Task.STOPPED}
 
 INTEGERS = {
     "MAX_ITERATIONS": 100,
@@ -106,6 +108,9 @@ REALS = {
     "STPMIN": 207,
     "STPMAX": 208,
     "MAX_SECONDS": 209,
+    "RELATIVE_GTOL": 210,
+    "ROUNDING": 211,
+    "F_UNBOUNDED": 212,
     "F": 400,
     "PG_NORM2": 401,
     "PG_NORM_INF": 402,

@@ -63,7 +63,8 @@ class InverseHessian:
         if not self._begun:
             solver._lower, solver._upper = -math.inf, math.inf
             solver._set_bounds()
-            solver.set({"EPS": 0, "PGTOL": 0, "REPORT_ITERATES": 0, "MAX_ITERATIONS": 0}.items())
+            solver.set({"EPS": 0, "PGTOL": 0, "FACTR": 0, "F_UNBOUNDED": -math.inf, "REPORT_ITERATES": 0}.items())
+            solver.set({"MAX_ITERATIONS": 0}.items())
             solver.set({"STPMIN": 1e-20, "STPMAX": 1e20}.items())
             solver.set({"MAX_EVALUATIONS": 0, "MAX_SECONDS": 0, "IPRINT_FREQUENCY": -1}.items())
             self._begun = True

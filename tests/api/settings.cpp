@@ -46,16 +46,19 @@ struct RealSetting {
 };
 
 const std::vector<RealSetting> real_settings = {
-    {"eps", CUDA_OPT_EPS, 1e-5, {0, 1e-300, 0.5, 2}, {-0.25}},
-    {"pgtol", CUDA_OPT_PGTOL, 0, {0, 1e-300, 0.5, 2}, {-0.25}},
-    {"factr", CUDA_OPT_FACTR, 0, {0, 1, 1e7, 1e12}, {-0.25}},
+    {"eps", CUDA_OPT_EPS, 0, {0, 1e-300, 0.5, 2}, {-0.25}},
+    {"pgtol", CUDA_OPT_PGTOL, 1e-5, {0, 1e-300, 0.5, 2}, {-0.25}},
+    {"factr", CUDA_OPT_FACTR, 1e7, {0, 1, 1e7, 1e12}, {-0.25}},
     {"f_target", CUDA_OPT_F_TARGET, -infinite, {-infinite, -3.5, 0, 1e300}, {}},
     {"gtol", CUDA_OPT_GTOL, 0.9, {0.000101, 0.5, 0.999}, {0.0001, 0, -0.5, 1, 1.5}},
     {"ftol", CUDA_OPT_FTOL, 1e-4, {0, 1e-300, 0.5, 0.999}, {-0.25, 1, 1.5}},
-    {"xtol", CUDA_OPT_XTOL, 1e-16, {0, 1e-300, 0.1}, {-0.25}},
+    {"xtol", CUDA_OPT_XTOL, 0.1, {0, 1e-300, 0.5}, {-0.25}},
     {"stpmin", CUDA_OPT_STPMIN, 1e-20, {0, 1e-300, 0.5}, {-0.25, 2e20}},
     {"stpmax", CUDA_OPT_STPMAX, 1e20, {1e-19, 0.5, 1e100}, {0, -0.25, 1e-21}},
     {"max_seconds", CUDA_OPT_MAX_SECONDS, 0, {0, 0.5, 1e9}, {-0.25}},
+    {"relative_gtol", CUDA_OPT_RELATIVE_GTOL, 5e-4, {0, 1e-300, 0.5, infinite}, {-0.25}},
+    {"rounding", CUDA_OPT_ROUNDING, 100, {0, 1, 1e6}, {-0.25, infinite}},
+    {"f_unbounded", CUDA_OPT_F_UNBOUNDED, -1e300, {-infinite, -3.5, 0, 1e300}, {infinite}},
 };
 
 // clang-format off
@@ -163,7 +166,7 @@ TEST_CASE("Unknown keys are refused by their number", "[api]") {
     Settings settings;
     int64_t integer = 42;
     double real = 42;
-    for (const int key : {0, -1, 99, 117, 199, 210, 299, 323, 399, 412, 98765}) {
+    for (const int key : {0, -1, 99, 117, 199, 213, 299, 323, 399, 412, 98765}) {
         INFO("key " << key);
         CHECK(cuda_opt_set_int(settings, key, 1) == CUDA_OPT_IMPROPER_INPUT);
         CHECK(settings.message_mentions(std::to_string(key)));

@@ -317,8 +317,8 @@ TEST_CASE("A problem's memory is known when it is compiled", "[batch]") {
         int64_t lasting, block, working;
     };
     constexpr Row table[] = {
-        {5, 5, 2704, 3584, 9328},    {5, 20, 2704, 5600, 11216},      {5, 100, 2704, 17120, 23056},
-        {10, 20, 4584, 9088, 25136}, {20, 100, 11944, 50368, 103216},
+        {5, 5, 2744, 3632, 9360},    {5, 20, 2744, 5648, 11248},      {5, 100, 2744, 17168, 23088},
+        {10, 20, 4624, 9120, 25184}, {20, 100, 11984, 50400, 103264},
     };
     static_assert(cudaopt::batch::block_bytes<double>({table[1].n, table[1].m}) == table[1].block);
     for (const Row &row : table) {
@@ -328,13 +328,13 @@ TEST_CASE("A problem's memory is known when it is compiled", "[batch]") {
         CHECK(cudaopt::batch::working_bytes({row.n, row.m}) == row.working);
         CHECK(cudaopt::batch::block_bytes<float>({row.n, row.m}) < row.block);
     }
-    static_assert(cudaopt::lasting_bytes<cudaopt::SmallKind<5>>(5) == 1584 &&
-                  cudaopt::lasting_bytes<cudaopt::SmallKind<10>>(10) == 3424);
-    static_assert(cudaopt::batch::block_bytes<double>(cudaopt::batch::ShapeOfPairs<5>{20}) == 4480);
+    static_assert(cudaopt::lasting_bytes<cudaopt::SmallKind<5>>(5) == 1600 &&
+                  cudaopt::lasting_bytes<cudaopt::SmallKind<10>>(10) == 3440);
+    static_assert(cudaopt::batch::block_bytes<double>(cudaopt::batch::ShapeOfPairs<5>{20}) == 4496);
     // Three and four warps of threads have room in the 227 kB of a multiprocessor.
-    static_assert(cudaopt::batch::near_stride(cudaopt::batch::FixedShape<20, 5, double, false>{}) == 2120 &&
-                  cudaopt::batch::near_stride(cudaopt::batch::FixedShape<5, 5, double>{}) == 1768);
-    static_assert(cudaopt::batch::working_bytes(cudaopt::batch::FixedShape<20, 5, double>{}) == 5888 &&
+    static_assert(cudaopt::batch::near_stride(cudaopt::batch::FixedShape<20, 5, double, false>{}) == 2136 &&
+                  cudaopt::batch::near_stride(cudaopt::batch::FixedShape<5, 5, double>{}) == 1784);
+    static_assert(cudaopt::batch::working_bytes(cudaopt::batch::FixedShape<20, 5, double>{}) == 5904 &&
                   cudaopt::batch::vectors_bytes<double>(cudaopt::batch::FixedShape<20, 5, double>{}) == 2880 &&
                   cudaopt::batch::vectors_bytes<double>(cudaopt::batch::FixedShape<20, 5, float>{}) == 1920);
 }

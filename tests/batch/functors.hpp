@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "../support/stopping.hpp"
 #include "cuda_opt/batch.cuh"
 
 namespace batch_test {
@@ -77,6 +78,7 @@ template <class Real> struct Left {
 
 template <class Real> cudaopt::BatchOptions options() {
     cudaopt::BatchOptions options;
+    cudaopt_test::set_eps_alone(options.settings);
     options.settings.eps = sizeof(Real) == 8 ? 1e-6 : 1e-4;
     options.settings.max_iterations = 200;
     return options;

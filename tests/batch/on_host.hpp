@@ -35,8 +35,10 @@ Left<Real> by_reverse_communication(const Data<Real> &data, int backend) {
     if (!data.lower.empty()) s.set_bounds_of_each(lower, upper);
     s.set_int(CUDA_OPT_METRIC, metric);
     s.set_diagonal_of_each(h.data());
-    s.set_real(CUDA_OPT_EPS, options<Real>().settings.eps);
-    s.set_int(CUDA_OPT_MAX_ITERATIONS, options<Real>().settings.max_iterations).set_int(CUDA_OPT_THREADS, 1);
+    const cudaopt::Settings settings = options<Real>().settings;
+    s.set_real(CUDA_OPT_EPS, settings.eps).set_real(CUDA_OPT_PGTOL, settings.pgtol);
+    s.set_real(CUDA_OPT_FACTR, settings.factr).set_real(CUDA_OPT_XTOL, settings.xtol);
+    s.set_int(CUDA_OPT_MAX_ITERATIONS, settings.max_iterations).set_int(CUDA_OPT_THREADS, 1);
     for (bool first = true; s.solve(x, f, g) > 0; first = false) {
         std::vector<int64_t> list(static_cast<std::size_t>(s.active()));
         s.check(cuda_opt_copy_out(s, list.data(), s.active_problems(), 8 * s.active()));

@@ -43,6 +43,7 @@ template <class Configuration> class BatchRun {
             }
         write(lower_, lower), write(upper_, upper);
         batch_.set_bounds_of_each(lower_, upper_);
+        stop_by_eps(batch_);
     }
 
     cudaopt::Batch<Real> &handle() { return batch_; }

@@ -61,6 +61,7 @@ CONFIGURED_TEST_CASE("Ten thousand random boxed problems end where single handle
     std::vector<Problem> problems;
     for (int p = 0; p < count; p++) problems.push_back(random_problem(n, 1000 * static_cast<uint64_t>(n) + p));
     BatchRun<TestType> batch(problems, m);
+    stop_by_eps(batch);
     batch.set_real(CUDA_OPT_EPS, 0).set_real(CUDA_OPT_PGTOL, 1e-9);
     batch.run();
     INFO("n = " << n << ": " << cuda_opt_message(batch.handle()));
@@ -68,6 +69,7 @@ CONFIGURED_TEST_CASE("Ten thousand random boxed problems end where single handle
     const auto outcomes = batch.outcomes();
 
     cudaopt::Minimiser<double> single(n, m, CUDA_OPT_BACKEND_HOST);
+    stop_by_eps(single);
     single.set_real(CUDA_OPT_EPS, 0).set_real(CUDA_OPT_PGTOL, 1e-9).set_int(CUDA_OPT_THREADS, 1);
     int differ = 0, uncertain = 0, wrong_f = 0, failed = 0, failed_alone = 0;
     for (int p = 0; p < count; p++) {

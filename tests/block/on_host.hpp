@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "../support/stopping.hpp"
 #include "solve.hpp"
 
 namespace block_test {
@@ -45,6 +46,7 @@ inline Prepared prepare(const std::string &name, const Problem &problem, int m, 
     const int64_t state_doubles = cudaopt::state_bytes(m) / static_cast<int64_t>(sizeof(double));
     cudaopt::Settings settings;
     settings.report_iterates = true;
+    cudaopt_test::set_eps_alone(settings);
     if (set) set(settings);
     const Machine machine{
         problem.n, m, problem.bounded, settings.metric != cudaopt::Metric::one_number, capacity ? capacity : problem.n,

@@ -36,8 +36,13 @@ inline std::vector<Rare> rare_solves() {
     const auto cut_short = [](Settings &s) { s.eps = 0, s.max_iterations = 37; };
     const auto logged = [](Settings &s) { s.log_frequency = 0; };
     const auto exhausting = [](Settings &s) { s.evaluations_per_search = 2, s.gtol = 1e-3; };
+    const auto by_fall = [](Settings &s) { s.eps = 0, s.factr = 1e7; };
+    const auto any_rounding = [](Settings &s) { s.factr = 1e-3, s.rounding = 1e300; };
     return {
         {"without bounds", free},
+        {"a small fall that is verified", free, by_fall},
+        {"a small fall that is verified, in a box", boxed, by_fall},
+        {"a failed search that is verified", {Kind::ascent, 20}, any_rounding},
         {"in a box", boxed},
         {"breakpoints crossed", crossing},
         {"more crossed rows than are downdated one by one", wide},

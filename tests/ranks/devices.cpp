@@ -59,6 +59,7 @@ std::vector<Outcome> run_on(const Problem &problem, const Cut &cut, const Wishes
         handle.set_ranks(rank, ranks, part.first, part.n);
         handle.set_int(CUDA_OPT_F_PART, wishes.f_of_segments ? CUDA_OPT_F_OF_SEGMENTS : CUDA_OPT_F_WHOLE);
         handle.set_int(CUDA_OPT_MAX_ITERATIONS, wishes.most_iterations);
+        stop_by_eps(handle);
         if (!wishes.with_eps) handle.set_real(CUDA_OPT_EPS, 0);
         if (!wishes.diagonal.empty()) handle.set_diagonal(diagonal.data());
         handle.set_int(CUDA_OPT_METRIC, wishes.metric);

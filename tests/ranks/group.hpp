@@ -167,6 +167,7 @@ template <class Configuration> class Group {
         handle.set_ranks(rank, ranks, part.first, part.n);
         handle.set_int(CUDA_OPT_HISTORY_BITS, Configuration::history_bits);
         handle.set_int(CUDA_OPT_REPORT_ITERATES, 1);
+        stop_by_eps(handle);
         handle.set_int(CUDA_OPT_F_PART, f_part_);
         handle.set_int(CUDA_OPT_THREADS, 1);
         if (!problem_.lower.empty() || !problem_.upper.empty())

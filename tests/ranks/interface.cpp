@@ -164,7 +164,7 @@ TEST_CASE("The results of a rank that has failed are those of the others, also w
     std::vector<cudaopt::Minimiser<double>> s;
     for (int rank = 0; rank < 2; rank++) {
         s.emplace_back(2, 5, CUDA_OPT_BACKEND_HOST).set_ranks(rank, 2, rank, 1);
-        s[rank].set_int(CUDA_OPT_F_PART, CUDA_OPT_F_WHOLE).set_real(CUDA_OPT_EPS, 0);
+        s[rank].set_int(CUDA_OPT_F_PART, CUDA_OPT_F_WHOLE).set_real(CUDA_OPT_PGTOL, 0).set_real(CUDA_OPT_FACTR, 0);
     }
     double x[2] = {}, before[2] = {}, g[2] = {0.1, 0}, f = 0, elsewhere = 0;
     int evaluations = 0, tasks[2];

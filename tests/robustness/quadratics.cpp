@@ -164,7 +164,7 @@ Ending solved(const Programme &p, int m, double pgtol) {
     solver.set_int(CUDA_OPT_THREADS, 1);
     solver.set_int(CUDA_OPT_MAX_ITERATIONS, 0);
     solver.set_int(CUDA_OPT_MAX_EVALUATIONS, 20000);
-    solver.set_real(CUDA_OPT_EPS, 0);
+    solver.set_real(CUDA_OPT_FACTR, 0);
     solver.set_real(CUDA_OPT_PGTOL, pgtol);
     solver.set_bounds(p.lower.data(), p.upper.data());
     Ending ending{0, p.start, 0, ""};

@@ -10,6 +10,7 @@
 #include "configurations.hpp"
 #include "cuda_opt.hpp"
 #include "problems.hpp"
+#include "stopping.hpp"
 
 namespace cudaopt_test {
 
@@ -68,6 +69,7 @@ template <class Configuration> class Harness {
           handle_(problem_.size(), m), x_(handle_, n()), g_(handle_, n()), f_(handle_, 1), lower_memory_(handle_, n()),
           upper_memory_(handle_, n()), diagonal_memory_(handle_, n()) {
         set_int(CUDA_OPT_REPORT_ITERATES, 1);
+        stop_by_eps(handle_);
         if (!lower_.empty()) lower_memory_.write(lower_);
         if (!upper_.empty()) upper_memory_.write(upper_);
         if (!lower_.empty() || !upper_.empty())

@@ -1,0 +1,145 @@
+// Small problems on which solvers report convergence far from a minimum, solved with the default settings. The minimum
+// of each is known in closed form, or was found by a dense Newton iteration in the test.
+#include <cmath>
+
+#include <catch2/catch.hpp>
+
+#include "solve.hpp"
+
+using namespace terminations;
+
+namespace {
+
+constexpr int both[] = {Initial::scalar, Initial::learned};
+
+// 50 (x0 / scale - 1.2)^2 + (x1 - 1)^2 / 2: a variable in natural units beside one of about 1. Minimum 0.
+Function natural_units(double scale) {
+    return [scale](const Vector &x, Vector &g) {
+        const double a = x[0] / scale - 1.2, b = x[1] - 1;
+        g = {100 * a / scale, b};
+        return 50 * a * a + b * b / 2;
+    };
+}
+
+// Negative log likelihood of variances x0 e_k + x1, where the e_k lie between 1e-9 and 10 and the data have exactly
+// x = (1, 1e-6): the minimum.
+double valley(const Vector &x, Vector &g) {
+    constexpr int count = 60;
+    double f = 0;
+    g = {0, 0};
+    for (int k = 0; k < count; k++) {
+        const double e = std::pow(10, -9 + 10.0 * k / (count - 1)), v = x[0] * e + x[1], t = e + 1e-6;
+        const double slope = 1 / v - t / (v * v);
+        f += (std::log(v) + t / v) / 2;
+        g[0] += slope * e / 2;
+        g[1] += slope / 2;
+    }
+    return f;
+}
+
+// Utility of consumption over the periods with a discount of 0.3, and a penalty that holds the sum at `sum`.
+struct Consumption {
+    double sum;
+    double operator()(const Vector &x, Vector &g) const {
+        constexpr double penalty = 2e6;
+        double excess = -sum, f = 0, weight = 1;
+        for (const double x_t : x) excess += x_t;
+        for (std::size_t t = 0; t < x.size(); t++, weight *= 0.3) {
+            f -= weight * std::log(x[t]);
+            g[t] = -weight / x[t] + 2 * penalty * excess;
+        }
+        return f + penalty * excess * excess;
+    }
+    // At the minimum x_t = weight_t / u, where the multiplier u solves sum x - sum + u / (2 penalty) = 0 up to sign.
+    double minimum(std::size_t periods) const {
+        double weights = 0, weight = 1;
+        for (std::size_t t = 0; t < periods; t++, weight *= 0.3) weights += weight;
+        double u = weights / sum;
+        for (int k = 0; k < 50; k++) u = weights / (sum - u / 4e6); // converges at once: the correction is tiny
+        Vector x, g(periods);
+        weight = 1;
+        for (std::size_t t = 0; t < periods; t++, weight *= 0.3) x.push_back(weight / u);
+        return (*this)(x, g);
+    }
+};
+
+// A bowl of 4 variables with curvatures from 1e-3 to 1 around shift + 1. Minimum 0.
+Function shifted_bowl(double shift) {
+    return [shift](const Vector &x, Vector &g) {
+        double f = 0;
+        for (std::size_t i = 0; i < x.size(); i++) {
+            const double curvature = std::pow(10, -3 + static_cast<double>(i)), d = x[i] - shift - 1;
+            g[i] = curvature * d;
+            f += g[i] * d / 2;
+        }
+        return f;
+    };
+}
+
+} // namespace
+
+TEST_CASE("A large variable beside a small one does not end the solve at the start") {
+    for (const int metric : both)
+        for (const double scale : {1e4, 1e5, 1e6}) {
+            INFO("metric " << metric << ", scale " << scale);
+            const Outcome end = solve(natural_units(scale), {scale, 0.5}, {}, metric);
+            CHECK(end.task == CUDA_OPT_CONVERGED);
+            CHECK(end.f < 1e-8);
+            CHECK(end.evaluations <= 40);
+        }
+}
+
+TEST_CASE("A stiff valley of two variables is followed to its minimum") {
+    Vector g(2);
+    const double minimum = valley({1, 1e-6}, g);
+    for (const int metric : both)
+        for (const Vector &start : {Vector{1, 1}, {0.1, 0.1}, {10, 0.01}, {1, 1e-3}, {3, 0.3}}) {
+            INFO("metric " << metric << ", start " << start[0] << " " << start[1]);
+            const Outcome end = solve(valley, start, {{1e-6, 1e-9}, {1e4, 1e4}}, metric);
+            CHECK(end.task == CUDA_OPT_CONVERGED);
+            CHECK(end.f - minimum < 1e-6 * std::fabs(minimum));
+            CHECK(end.evaluations <= 100);
+        }
+}
+
+TEST_CASE("A first step along -g that gains little does not end the solve") {
+    for (const int metric : both)
+        for (const double start : {20.0, 1.0}) {
+            INFO("metric " << metric << ", start " << start);
+            const Consumption consumption{200};
+            const Outcome end = solve(consumption, Vector(10, start), {Vector(10, 0), {}}, metric);
+            CHECK(end.task == CUDA_OPT_CONVERGED);
+            CHECK(end.f - consumption.minimum(10) < 0.05); // 2.04 after the first step
+        }
+}
+
+TEST_CASE("A shift of x does not change where a solve ends") {
+    for (const int metric : both)
+        for (const double shift : {0.0, 1e2, 1e4, 1e6}) {
+            INFO("metric " << metric << ", shift " << shift);
+            const Outcome end = solve(shifted_bowl(shift), Vector(4, shift), {}, metric);
+            CHECK(end.task == CUDA_OPT_CONVERGED);
+            CHECK(end.f < 1e-8);
+            CHECK(end.evaluations <= 30);
+        }
+}
+
+TEST_CASE("FACTR alone ends the solve of version 3.0 and one without a bound on the relative gradient") {
+    const Consumption consumption{200};
+    const Box box{Vector(10, 0), {}};
+    cudaopt::Minimiser<double> solver(10, 5, CUDA_OPT_BACKEND_HOST);
+    solver.set_int(CUDA_OPT_ROBUST, 0);
+    solver.set_bounds(box.lower.data(), nullptr);
+    Vector x(10, 20), g(10);
+    double f = 0;
+    while (solver.solve(x.data(), &f, g.data()) > 0) f = consumption(x, g);
+    CHECK(solver.get_int(CUDA_OPT_STOP_TEST) == CUDA_OPT_FACTR);
+    CHECK(solver.get_int(CUDA_OPT_EVALUATIONS) <= 5);
+    const Outcome verified =
+                      solve(valley, {10, 0.01}, {{1e-6, 1e-9}, {1e4, 1e4}}, Initial::learned, {{CUDA_OPT_XTOL, 1e-16}}),
+                  alone = solve(valley, {10, 0.01}, {{1e-6, 1e-9}, {1e4, 1e4}}, Initial::learned,
+                                {{CUDA_OPT_XTOL, 1e-16}, {CUDA_OPT_RELATIVE_GTOL, INFINITY}});
+    CHECK(alone.stop_test == CUDA_OPT_FACTR);
+    CHECK(alone.evaluations < verified.evaluations);
+    CHECK(verified.f < alone.f - 1);
+}

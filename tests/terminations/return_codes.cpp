@@ -1,0 +1,234 @@
+// What the return codes say: convergence at the rounding level, failure with a wrong gradient, a function without a
+// lower bound; and that evaluations are not repeated.
+#include <cmath>
+#include <random>
+
+#include <catch2/catch.hpp>
+
+#include "solve.hpp"
+
+using namespace terminations;
+
+namespace {
+
+constexpr int both[] = {Initial::scalar, Initial::learned};
+
+double rosenbrock(const Vector &x, Vector &g) {
+    const double r = x[1] - x[0] * x[0], s = 1 - x[0];
+    g = {-400 * x[0] * r - 2 * s, 200 * r};
+    return 100 * r * r + s * s;
+}
+
+// || A x - b ||^2 of 300 rows and 200 columns; f and g are formed in single precision.
+class LeastSquaresInSingle {
+  public:
+    explicit LeastSquaresInSingle(unsigned seed) {
+        std::mt19937_64 random(seed);
+        std::normal_distribution<float> normal;
+        for (float &element : a_) element = normal(random);
+        for (int i = 0; i < rows; i++) {
+            b_[i] = normal(random);
+            for (int j = 0; j < columns; j++) b_[i] += a_[i * columns + j];
+        }
+    }
+    double operator()(const Vector &x, Vector &g) const {
+        float f = 0, slopes[columns] = {};
+        for (int i = 0; i < rows; i++) {
+            float r = -b_[i];
+            for (int j = 0; j < columns; j++) r += a_[i * columns + j] * static_cast<float>(x[j]);
+            f += r * r;
+            for (int j = 0; j < columns; j++) slopes[j] += 2 * r * a_[i * columns + j];
+        }
+        std::copy_n(slopes, columns, g.begin());
+        return f;
+    }
+    static constexpr int rows = 300, columns = 200;
+
+  private:
+    std::vector<float> a_ = std::vector<float>(rows * columns), b_ = std::vector<float>(rows);
+};
+
+} // namespace
+
+TEST_CASE("With the gradient of the point before, a rise of f is not called convergence") {
+    int converged = 0;
+    for (const int metric : both)
+        for (const Vector &start : {Vector{-1.2, 1}, {-1.2, 2}, {0, 2}, {2, 2}, {-2, -1}}) {
+            INFO("metric " << metric << ", start " << start[0] << " " << start[1]);
+            Vector previous;
+            const auto stale = [&previous](const Vector &x, Vector &g) {
+                Vector here(2);
+                const double f = rosenbrock(x, here);
+                const Vector there = previous.empty() ? here : previous;
+                std::copy(there.begin(), there.end(), g.begin());
+                previous = here;
+                return f;
+            };
+            const Outcome end = solve(stale, start, {}, metric);
+            if (end.task == CUDA_OPT_CONVERGED) {
+                converged++;
+                CHECK(end.f < 1e-5); // the minimum is 0
+            } else {
+                CHECK(end.task == CUDA_OPT_LINE_SEARCH_FAILED);
+                CHECK(end.message.find("g may not be the gradient of f") != std::string::npos);
+            }
+        }
+    CHECK(converged <= 2);
+}
+
+TEST_CASE("A gradient of the wrong sign is a failure, not convergence at the rounding level") {
+    for (const int metric : both)
+        for (const double scale : {1.0, 1e-8, 1e8}) {
+            INFO("metric " << metric << ", scale " << scale);
+            const auto wrong = [scale](const Vector &x, Vector &g) {
+                double f = 0;
+                for (std::size_t i = 0; i < x.size(); i++) {
+                    f += scale * x[i] * x[i];
+                    g[i] = -2 * scale * x[i];
+                }
+                return f;
+            };
+            const Outcome end = solve(wrong, Vector(3, 1), {}, metric, {{CUDA_OPT_PGTOL, 0}});
+            CHECK(end.task == CUDA_OPT_LINE_SEARCH_FAILED);
+            CHECK(end.evaluations <= 41);
+        }
+}
+
+TEST_CASE("A function in single precision converges at its rounding level") {
+    const Vector start(LeastSquaresInSingle::columns, 0);
+    int at_rounding_level = 0, failed_without = 0;
+    for (unsigned seed = 0; seed < 6; seed++)
+        for (const int metric : both) {
+            const LeastSquaresInSingle f(seed);
+            INFO("seed " << seed << ", metric " << metric);
+            const Outcome end = solve(f, start, {}, metric);
+            CHECK(end.task == CUDA_OPT_CONVERGED);
+            CHECK(end.evaluations <= 150);
+            if (end.stop_test != CUDA_OPT_ROUNDING) continue;
+            at_rounding_level++;
+            CHECK(end.message.find("no lower f than") != std::string::npos);
+            const Outcome without = solve(f, start, {}, metric, {{CUDA_OPT_ROUNDING, 0}});
+            CHECK(without.stop_test != CUDA_OPT_ROUNDING);
+            CHECK(without.evaluations >= end.evaluations);
+            failed_without += without.task == CUDA_OPT_LINE_SEARCH_FAILED;
+        }
+    CHECK(at_rounding_level >= 1);
+    CHECK(failed_without >= 1);
+}
+
+TEST_CASE("A function without a lower bound is found out") {
+    const auto line = [](const Vector &x, Vector &g) {
+        g[0] = 1;
+        return x[0];
+    };
+    const auto concave = [](const Vector &x, Vector &g) {
+        g[0] = -2 * x[0] + 1;
+        return x[0] - x[0] * x[0];
+    };
+    const auto exponential = [](const Vector &x, Vector &g) {
+        g[0] = -std::exp(x[0]);
+        return g[0];
+    };
+    for (const int metric : both)
+        for (const Function &f : {Function(line), Function(concave), Function(exponential)}) {
+            const Outcome end = solve(f, {0.0}, {}, metric);
+            INFO(end.message);
+            CHECK(end.task == CUDA_OPT_UNBOUNDED);
+            CHECK(end.evaluations <= 200);
+            CHECK(end.message.find("no lower bound") != std::string::npos);
+        }
+    const Outcome below = solve(line, {0.0}, {}, Initial::scalar, {{CUDA_OPT_F_UNBOUNDED, -100}});
+    CHECK(below.task == CUDA_OPT_UNBOUNDED);
+    CHECK(below.f <= -100);
+    CHECK(below.evaluations <= 10);
+}
+
+TEST_CASE("A minimum far away, and one at infinity, are not taken for the lack of one") {
+    for (const int metric : both) {
+        INFO("metric " << metric);
+        const auto far = [](const Vector &x, Vector &g) { // minimum at 1e7
+            g[0] = 1e-7 * x[0] - 1;
+            return x[0] * (0.5e-7 * x[0] - 1);
+        };
+        CHECK(solve(far, {0.0}, {}, metric).task == CUDA_OPT_CONVERGED);
+        const auto decay = [](const Vector &x, Vector &g) {
+            g[0] = -std::exp(-x[0]);
+            return -g[0];
+        };
+        CHECK(solve(decay, {0.0}, {}, metric).task == CUDA_OPT_CONVERGED);
+    }
+}
+
+TEST_CASE("A solve that converges at its start says so") {
+    const Outcome end = solve(rosenbrock, {1, 1});
+    CHECK(end.task == CUDA_OPT_CONVERGED);
+    CHECK(end.evaluations == 1);
+    CHECK(end.iterations == 0);
+    CHECK(end.message.find("converged at the start") == 0);
+}
+
+// A quartic in x0 so flat that f is equal within rounding errors over a wide range, where g is not.
+TEST_CASE("Among points of equal f the one with the smaller gradient is returned") {
+    const auto flat = [](const Vector &x, Vector &g) {
+        const double a = x[0] - 1, b = x[1] - 1;
+        g = {1e-6 * 2 * a, 2e-6 * 2 * b};
+        return 1000 + 1e-6 * a * a + 2e-6 * b * b; // rounding errors of f: 1e-13, of a: 3e-4
+    };
+    for (const int metric : both) {
+        const Outcome end = solve(flat, {1.5, -0.4}, {}, metric, {{CUDA_OPT_PGTOL, 0}, {CUDA_OPT_FACTR, 0}});
+        INFO(end.message);
+        double least = INFINITY;
+        for (const Vector &g : end.gradients) least = std::fmin(least, std::hypot(g[0], g[1]));
+        CHECK(std::hypot(end.g[0], end.g[1]) <= 10 * least);
+        Vector g(2);
+        CHECK(flat(end.x, g) == end.f);
+        CHECK(g == end.g);
+    }
+}
+
+// A search whose trials give f = 2368 -> 628.5 -> 2187.4: the last point meets the weak Wolfe conditions, but lies far
+// above the second.
+TEST_CASE("The line search does not accept a point far above a lower one that it has evaluated") {
+    int64_t searches = 0;
+    for (const double width : {0.2, 0.5, 1.0, 3.0})
+        for (const Vector &start : {Vector{-1.2, 1}, {3, -2}, {-5, 4}}) {
+            const auto bumpy = [width](const Vector &x, Vector &g) {
+                const double f = rosenbrock(x, g), phase = x[0] / width;
+                g[0] += 300 * std::cos(phase) / width;
+                return f + 300 * std::sin(phase);
+            };
+            cudaopt::Minimiser<double> solver(2, 10, CUDA_OPT_BACKEND_HOST);
+            solver.set_int(CUDA_OPT_METRIC, CUDA_OPT_METRIC_LEARNED);
+            solver.set_int(CUDA_OPT_REPORT_ITERATES, 1);
+            Vector x = start, g(2);
+            double f = 0, lowest = INFINITY;
+            int task, evaluations = 0;
+            while ((task = solver.solve(x.data(), &f, g.data())) > 0) {
+                if (task == CUDA_OPT_NEW_ITERATE) {
+                    if (evaluations > 1) CHECK(f <= lowest + 0.1 * std::fabs(lowest)); // of this search
+                    searches++;
+                    lowest = INFINITY;
+                    evaluations = 0;
+                } else {
+                    f = bumpy(x, g);
+                    lowest = std::fmin(lowest, f);
+                    evaluations++;
+                }
+            }
+        }
+    CHECK(searches > 100);
+}
+
+TEST_CASE("Points are evaluated once, but for a few at the rounding level") {
+    const LeastSquaresInSingle single(0);
+    int64_t evaluations = 0, repeated = 0;
+    for (const int metric : both) {
+        for (const Outcome &end :
+             {solve(single, Vector(LeastSquaresInSingle::columns, 0), {}, metric),
+              solve(rosenbrock, {-1.2, 1}, {}, metric, {{CUDA_OPT_PGTOL, 0}, {CUDA_OPT_FACTR, 0}})}) {
+            evaluations += end.evaluations;
+            repeated += end.repeated;
+        }
+    }
+    CHECK(repeated <= 0.02 * evaluations + 2);
+}
