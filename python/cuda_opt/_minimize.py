@@ -45,8 +45,8 @@ def _tolerance(value: float, name: str) -> float:
 def _settings(options: Mapping[str, Any], tol: float | None) -> tuple[int, dict[str, Any], Any]:
     """m, the library's settings and ``disp``, of SciPy's options and of the library's own, which are in capitals.
 
-    This is the one place that says how ``minimize`` differs from the library's defaults: it stops where SciPy does, and
-    learns its metric. Whatever ``minimize`` is to choose by itself belongs here."""
+    This is the one place that says how ``minimize`` differs from the library's defaults: its tolerances and limits are
+    SciPy's, and it learns its metric. Whatever ``minimize`` is to choose by itself belongs here."""
     if not isinstance(options, Mapping):
         raise TypeError(f"options is a {name_of(options)}: it has to be a dict")
     given: dict[str, Any] = {"maxcor": 10, "ftol": 1e7 * _EPSILON, "gtol": 1e-5}
@@ -186,7 +186,8 @@ def minimize(
         parameter's name, else ``callback(x)``; x is a copy. ``StopIteration`` ends the solve, with its best iterate.
     options : dict
         SciPy's of L-BFGS-B: ``maxcor`` (10), ``ftol`` (2.2e-9), ``gtol`` (1e-5), ``maxiter`` and ``maxfun`` (15000),
-        ``maxls`` (20), ``disp`` (False; True or k: a line on standard output for each, or each k-th, iterate). And the
+        ``maxls`` (20), ``disp`` (False; True or k: a line on standard output for each, or each k-th, iterate). ``ftol``
+        ends a solve only if f has not risen and the relative gradient is small as well (docs/endings.md). And the
         library's own settings by the names of ``include/cuda_opt.h`` without ``CUDA_OPT_``: ``{"HISTORY_BITS": 32}``.
         They have the library's defaults but for ``METRIC``, which is ``Metric.LEARNED`` here: 0.79 times the
         evaluations of ``Metric.ONE_NUMBER`` on 336 problems (docs/benchmarks.md), one n-vector more. ``ONE_NUMBER`` is
@@ -206,7 +207,8 @@ def minimize(
     -------
     OptimizeResult
         ``x`` and ``jac``, arrays of x0's kind; ``fun``, a float; ``nit``, ``nfev``, ``njev``; ``success``; ``status``,
-        0 converged, 1 a limit was reached, 2 else; ``task``, which says it more exactly; ``message``, a sentence;
+        0 converged, also where f is as low as its rounding errors allow, 1 a limit was reached, 2 otherwise; ``task``,
+        the return code; ``message``, a sentence;
         ``hess_inv``, an operator. After every ending x is the best iterate.
 
     Raises

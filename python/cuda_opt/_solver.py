@@ -55,8 +55,9 @@ class Solver(Handle):
         The CUDA stream of all device work, on which f and g have to be written. Default: the current one of x's
         library, when the solver is made.
     **settings
-        By the names of ``include/cuda_opt.h``, without ``CUDA_OPT_``: ``EPS=1e-8``, ``HISTORY_BITS=32``.
-        ``solver["EPS"] = 1e-8`` changes them later, ``solver["ITERATIONS"]`` reads settings and results.
+        By the names of ``include/cuda_opt.h``, without ``CUDA_OPT_``: ``PGTOL=1e-8``, ``HISTORY_BITS=32``.
+        ``solver["PGTOL"] = 1e-8`` changes them later, ``solver["ITERATIONS"]`` reads settings and results. The stopping
+        tests are ``PGTOL`` (1e-5), ``FACTR`` (1e7) and ``ROUNDING`` (100) unless given (docs/endings.md).
 
     Attributes
     ----------

@@ -45,9 +45,10 @@ class LBFGSB(torch.optim.Optimizer):
     max_eval : int
         Evaluations in one call of ``step``; the call ends at the iterate after that. Default 1.25 max_iter.
     tolerance_grad : float
-        The solve has converged when no component of the projected gradient is larger. Default 1e-7.
+        ``PGTOL``: the solve has converged when no component of the projected gradient is larger. Default 1e-7.
     tolerance_change : float
-        Or when the loss falls by no more than this times max(1, its size) in an iteration. Default 1e-9.
+        ``FACTR``, in units of the machine precision: or when the loss has not risen, and has fallen by no more than
+        this times max(1, its size) in an iteration, and the relative gradient is small (docs/endings.md). Default 1e-9.
     **settings
         Of ``cuda_opt.Solver``, by name: ``HISTORY_BITS=32``.
 
@@ -102,6 +103,7 @@ class LBFGSB(torch.optim.Optimizer):
         self.solver.set(settings.items())
         self._g = self.solver._g.zero_()
         self._asked = False  # whether the solver waits for an evaluation
+        self._lowest: tuple[float, float, float] | None = None  # fingerprint where no lower loss was found
         self._values: list[torch.Tensor] = []  # views of the buffer, one per parameter
         self._places: list[torch.Tensor] = []
         at = 0
@@ -230,36 +232,58 @@ class LBFGSB(torch.optim.Optimizer):
         -------
         tensor
             The loss at the last iterate, to which the parameters are set. ``solver.status`` is None while the solve
-            goes on. After its end another step begins anew, with the memory that it has, or without where the line
-            search had failed.
+            goes on. After its end another step begins a new solve, with the correction pairs of the last one, or
+            without them if the line search had failed. If the last solve ended because no lower loss could be found,
+            and the loss and its gradient at the same parameters are what they were, a step evaluates the closure once
+            and changes nothing.
         """
         self._take_parameters()
-        evaluate = torch.enable_grad()(closure)
         solver, group = self.solver, self.param_groups[0]
+
+        def evaluate(first: bool) -> Any:
+            if first:
+                self._zero_gradients()
+            with torch.enable_grad():
+                loss = closure()
+            if first:
+                self._check_gradients()
+            self._take_gradients()
+            return loss
+
+        iterations = evaluations = 0
+        loss = None
         if solver.status is not None:
+            if self._lowest is not None:
+                loss = evaluate(True)
+                evaluations += 1
+                if self._fingerprint(loss) == self._lowest:
+                    self._note_versions()
+                    return solver.f.clone().reshape(())
             solver.reset(keep_pairs=solver.status != Task.LINE_SEARCH_FAILED)
+        self._lowest = None
         lr = self._lr()
         solver["STPMAX"] = lr if lr < 1 else 1e20
         max_eval = group["max_eval"] or group["max_iter"] * 5 // 4
-        iterations = evaluations = 0
         while self._asked or (task := next(solver, None)) is not None:
             if self._asked or task == Task.EVALUATE_FG:
                 self._asked = True  # still, should the closure raise
-                if evaluations == 0:
-                    self._zero_gradients()
-                loss = evaluate()
-                if evaluations == 0:
-                    self._check_gradients()
-                self._take_gradients()
-                solver.f = loss
+                if loss is None or solver["START_PROJECTED"]:  # the latter: it belongs to a point outside the box
+                    loss = evaluate(evaluations == 0)
+                    evaluations += 1
+                solver.f, loss = loss, None
                 self._asked = False
-                evaluations += 1
             else:
                 iterations += 1
                 if iterations >= group["max_iter"] or evaluations >= max_eval:
                     break
+        if solver.status == Task.LINE_SEARCH_FAILED or solver["STOP_TEST"] == REALS["ROUNDING"]:
+            self._lowest = self._fingerprint(solver.f)
         self._note_versions()
         return solver.f.clone().reshape(())
+
+    def _fingerprint(self, loss: Any) -> tuple[float, float, float]:
+        """Numbers that show whether the loss and its gradient, in its buffer, are the same as at another time."""
+        return float(loss), float(self._g.norm()), float(self._g.sum())
 
     def add_param_group(self, param_group: dict[str, Any]) -> None:
         """Not after construction: ValueError, since the solver's buffers are of a fixed size."""
@@ -289,6 +313,7 @@ class LBFGSB(torch.optim.Optimizer):
         self._load(made["checkpoint"])
 
     def _load(self, checkpoint: bytes | None) -> None:
+        self._lowest = None
         if checkpoint is not None:
             self.solver.load(checkpoint)
         self._asked = checkpoint is not None and next(self.solver, None) == Task.EVALUATE_FG

@@ -31,7 +31,7 @@ def test_the_gradient_filled_in_place():
 
 
 def test_settings_and_results(rosenbrock):
-    solver = Solver(np.full(4, -1.2), 3, EPS=0, PGTOL=1e-8, REPORT_ITERATES=1, MAX_ITERATIONS=7)
+    solver = Solver(np.full(4, -1.2), 3, FACTR=0, PGTOL=1e-8, REPORT_ITERATES=1, MAX_ITERATIONS=7)
     assert (solver["PGTOL"], solver["MEMORY"], solver["DIMENSION"], solver["PRECISION"]) == (1e-8, 3, 4, 64)
     solver["MAX_ITERATIONS"] = 500
     iterates = 0

@@ -360,3 +360,77 @@ def test_recordings_take_the_stream_of_a_graph_that_is_gone(monkeypatch):
         assert id(at_once[0]._stream) in one_by_one
     finally:
         _idle_streams.pop(device, None)
+
+
+def logistic_regression():
+    """A closure's loss in single precision, with features over four decades, and its parameter."""
+    def normal(shape, seed):
+        return torch.randn(*shape, generator=torch.Generator().manual_seed(seed))
+
+    features = normal((500, 3), 1) * torch.tensor([1.0, 100.0, 1e4])
+    labels = (features @ torch.tensor([1.0, 0.01, 1e-4]) + normal((500,), 2) > 0).float()
+    weights = torch.nn.Parameter(torch.zeros(3))
+
+    def loss():
+        return torch.nn.functional.binary_cross_entropy_with_logits(features @ weights, labels)
+
+    return weights, loss
+
+
+def closures_by_step(optimizer, loss, steps):
+    counts = []
+
+    def closure():
+        counts[-1] += 1
+        optimizer.zero_grad()
+        value = loss()
+        value.backward()
+        return value
+
+    for _ in range(steps):
+        counts.append(0)
+        optimizer.step(closure)
+    return counts
+
+
+def test_steps_at_the_rounding_level_cost_one_closure():
+    steps = 22
+    weights, loss = logistic_regression()
+    ours = closures_by_step(LBFGSB([weights]), loss, steps)
+    weights, loss = logistic_regression()
+    theirs = closures_by_step(torch.optim.LBFGS([weights], line_search_fn="strong_wolfe"), loss, steps)
+    assert sum(ours) <= 1.2 * sum(theirs)
+    assert ours[-5:] == [1] * 5
+
+
+def test_a_step_goes_on_when_the_loss_changes_after_the_end():
+    weights, loss = logistic_regression()
+    factor = [1.0]
+    optimizer = LBFGSB([weights])
+    closures_by_step(optimizer, lambda: loss(), 10)
+    before = weights.detach().clone()
+    assert closures_by_step(optimizer, lambda: loss(), 1) == [1] and torch.equal(weights, before)
+    factor[0] = 3.0
+    shifted = closures_by_step(optimizer, lambda: loss() + factor[0] * ((weights - 1) ** 2).sum(), 3)
+    assert shifted[0] > 1 and not torch.equal(weights, before)
+    with torch.no_grad():
+        weights.zero_()
+    assert closures_by_step(optimizer, lambda: loss(), 1)[0] > 1
+
+
+def test_a_step_after_the_end_from_outside_the_box_uses_no_loss_of_there():
+    weights, loss = logistic_regression()
+    points = []
+
+    def recorded():
+        points.append(weights.detach().clone())
+        return loss()
+
+    optimizer = LBFGSB([weights], bounds=(-0.5, 0.5))
+    closures_by_step(optimizer, recorded, 10)
+    assert closures_by_step(optimizer, recorded, 1) == [1]
+    weights.data.fill_(5.0)  # does not change the version
+    del points[:]
+    assert closures_by_step(optimizer, recorded, 1)[0] > 2
+    assert points[0].max() == 5 and torch.equal(points[1], torch.full((3,), 0.5))
+    assert weights.abs().max() <= 0.5
