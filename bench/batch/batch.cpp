@@ -112,7 +112,7 @@ template <int n> class OnHost {
     }
     void set(HandleOf<double> &s, int threads) const {
         s.set_bounds(lower_.data(), upper_.data());
-        s.set_real(CUDA_OPT_EPS, 0).set_real(CUDA_OPT_PGTOL, task_.pgtol);
+        s.set_real(CUDA_OPT_FACTR, 0).set_real(CUDA_OPT_PGTOL, task_.pgtol);
         s.set_int(CUDA_OPT_MAX_ITERATIONS, task_.max_iterations).set_int(CUDA_OPT_THREADS, threads);
     }
     BatchRow begun(const std::string &name, int threads, double seconds) const {

@@ -26,7 +26,8 @@ struct Ends {                           // of each problem
 using Solvers = std::map<std::string, Ends>; // by name
 using Chosen = std::function<bool(std::size_t problem)>;
 
-const std::string learned = "learned", plain = "plain", moved = "plain, moved", version_3 = "L-BFGS-B 3.0";
+const std::string learned = "learned", plain = "plain", moved = "plain, moved", version_3 = "L-BFGS-B 3.0",
+                  learned_by_defaults = "learned, default tests", plain_by_defaults = "plain, default tests";
 
 struct Solver {
     std::string name;
@@ -48,6 +49,14 @@ const std::vector<Solver> ours = {
     {plain, [](const SmallProblem &problem, int m) { return run_ours(problem, m); }},
     {moved, [](const SmallProblem &problem, int m) { return run_ours(with_start_moved(problem, 1), m); }},
     {version_3, [](const SmallProblem &problem, int m) { return run_lbfgsb(problem, m); }},
+};
+
+// How the solves with the default stopping tests end; not compared with those to ||P g||_inf <= 1e-6.
+const std::vector<Solver> by_defaults = {
+    {learned_by_defaults,
+     [](const SmallProblem &problem, int m) { return run_by_defaults(problem, m, CUDA_OPT_METRIC_LEARNED); }},
+    {plain_by_defaults,
+     [](const SmallProblem &problem, int m) { return run_by_defaults(problem, m, CUDA_OPT_METRIC_ONE_NUMBER); }},
 };
 
 struct Comparison {
@@ -173,16 +182,35 @@ ProfilePlot profile(const Solvers &solvers, int m) {
     return plot;
 }
 
-Ends run_all(const Solver &solver, int m, int seconds, Output &rows) {
+Ends run_all(const Solver &solver, int m, int seconds, Output &rows,
+             std::map<std::string, int> *terminations = nullptr) {
     Ends result;
     for (const SmallProblem &problem : metric_problems()) {
         const SmallRun run = run_apart([&] { return solver.run(problem, m); }, seconds);
         rows.write(csv_row(problem.name, int64_t{problem.n()}, int64_t{problem.bounded()}, int64_t{m}, solver.name,
-                           run.evaluations, run.f, run.pg, run.end, int64_t{run.solved()}));
+                           run.evaluations, run.f, run.pg, run.end, int64_t{run.solved()}, run.termination));
         result.evaluations.push_back(run.solved() ? static_cast<double>(run.evaluations) : absent);
         result.f.push_back(run.f);
+        if (terminations) {
+            (*terminations)[run.termination]++;
+            (*terminations)["evaluations"] += static_cast<int>(run.evaluations);
+        }
     }
     return result;
+}
+
+void show_terminations(int m, int seconds, Output &rows) {
+    const char *const kinds[] = {"true", "rounding level", "false", "not converged", "evaluations"};
+    std::printf("\n  terminations by the default tests (see bench/solver/small_runs.hpp)\n  %-26s", "");
+    for (const char *kind : kinds) std::printf("%16s", kind);
+    std::printf("\n");
+    for (const Solver &solver : by_defaults) {
+        std::map<std::string, int> terminations;
+        run_all(solver, m, seconds, rows, &terminations);
+        std::printf("  %-26s", solver.name.c_str());
+        for (const char *kind : kinds) std::printf("%16d", terminations[kind]);
+        std::printf("\n");
+    }
 }
 
 } // namespace
@@ -210,7 +238,7 @@ int main(int argc, char **argv) {
         std::printf("Evaluations of f and g to ||P g||_inf <= 1e-6, at most %lld\n",
                     static_cast<long long>(small_evaluations));
         const std::vector<PeerRow> known = peers.empty() ? std::vector<PeerRow>{} : read_peers(peers);
-        rows.write("problem,n,bounded,m,solver,evaluations,f,pg,end,solved\n");
+        rows.write("problem,n,bounded,m,solver,evaluations,f,pg,end,solved,termination\n");
         for (const int m : memories) {
             Solvers solvers;
             for (const Solver &solver : ours) solvers[solver.name] = run_all(solver, m, seconds, rows);
@@ -222,6 +250,7 @@ int main(int argc, char **argv) {
                     if (metric_problems()[k].name == row.problem && row.solved) evaluations[k] = row.evaluations;
             }
             summarise(solvers, m);
+            show_terminations(m, seconds, rows);
             if (m == memories.front()) picture.write(svg(profile(solvers, m)));
         }
         std::printf(

@@ -119,7 +119,8 @@ class RankOfRun {
         if (!o_.alone) s.set_ranks(rank_, o_.ranks, first_, n_);
         s.set_int(CUDA_OPT_MAX_ITERATIONS, o_.iterations);
         s.set_int(CUDA_OPT_HISTORY_BITS, o_.history_bits);
-        s.set_real(CUDA_OPT_EPS, 0);
+        s.set_real(CUDA_OPT_PGTOL, 0);
+        s.set_real(CUDA_OPT_FACTR, 0);
         s.set_int(CUDA_OPT_TIMED, o_.timed);
         const std::vector<int64_t> ends = o_.f_of_segments ? ends_of_segments() : std::vector<int64_t>{rows_};
         if (o_.f_of_segments) s.set_int(CUDA_OPT_F_PART, CUDA_OPT_F_OF_SEGMENTS);

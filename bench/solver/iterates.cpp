@@ -57,7 +57,7 @@ class Backend {
   public:
     Backend(RunOptions options, const std::string &backend) : prepared_(named(options, backend)) {
         prepared_.handle.set_int(CUDA_OPT_REPORT_ITERATES, 1);
-        prepared_.handle.set_real(CUDA_OPT_EPS, 1e-5); // the manual's test, and the library's default
+        prepared_.handle.set_real(CUDA_OPT_EPS, 1e-5); // the manual's test; prepare() has turned off the others
         x_.resize(static_cast<std::size_t>(prepared_.n));
     }
     bool next() {

@@ -52,7 +52,8 @@ template <class Real> struct PreparedSolve {
             }
             handle.set_bounds(bounds[0], bounds[1]);
         }
-        handle.set_real(CUDA_OPT_EPS, 0);
+        handle.set_real(CUDA_OPT_PGTOL, 0);
+        handle.set_real(CUDA_OPT_FACTR, 0);
         handle.set_int(CUDA_OPT_THREADS, options.threads).set_int(CUDA_OPT_TIMED, options.timed);
         if (options.history_bits > 0) handle.set_int(CUDA_OPT_HISTORY_BITS, options.history_bits);
         handle.set_int(CUDA_OPT_PRODUCT_BITS, options.product_bits);

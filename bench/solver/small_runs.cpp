@@ -27,22 +27,16 @@ void look_at_the_end(const SmallProblem &problem, const Vector &x, SmallRun &run
 struct Message {
     int64_t evaluations;
     double f, pg;
-    std::array<char, 64> end;
+    std::array<char, 64> end, termination;
 };
 
-} // namespace
+using Solver = Minimiser<double>;
 
-SmallRun run_ours(const SmallProblem &problem, int m, const std::vector<Setting> &settings) {
-    Minimiser<double> solver(problem.n(), m, CUDA_OPT_BACKEND_HOST);
-    solver.set_int(CUDA_OPT_THREADS, 1);
-    solver.set_int(CUDA_OPT_MAX_ITERATIONS, 0);
-    solver.set_int(CUDA_OPT_MAX_EVALUATIONS, small_evaluations);
-    solver.set_real(CUDA_OPT_EPS, 0);
-    solver.set_real(CUDA_OPT_PGTOL, small_pgtol);
-    for (const auto &[key, value] : settings) solver.set_int(key, value);
+// Until the end; x: the start, then the end.
+int solve(Solver &solver, const SmallProblem &problem, Vector &x, SmallRun &run) {
     if (problem.bounded()) solver.set_bounds(problem.lower.data(), problem.upper.data());
-    SmallRun run;
-    Vector x = problem.start, g(x.size());
+    solver.set_int(CUDA_OPT_THREADS, 1);
+    Vector g(x.size());
     double f = 0;
     int task;
     while ((task = solver.solve(x.data(), &f, g.data())) > 0) {
@@ -50,8 +44,53 @@ SmallRun run_ours(const SmallProblem &problem, int m, const std::vector<Setting>
         f = problem.evaluate(x, g);
         run.evaluations++;
     }
+    return task;
+}
+
+} // namespace
+
+SmallRun run_ours(const SmallProblem &problem, int m, const std::vector<Setting> &settings) {
+    Solver solver(problem.n(), m, CUDA_OPT_BACKEND_HOST);
+    solver.set_int(CUDA_OPT_MAX_ITERATIONS, 0);
+    solver.set_int(CUDA_OPT_MAX_EVALUATIONS, small_evaluations);
+    solver.set_real(CUDA_OPT_FACTR, 0);
+    solver.set_real(CUDA_OPT_PGTOL, small_pgtol);
+    for (const auto &[key, value] : settings) solver.set_int(key, value);
+    SmallRun run;
+    Vector x = problem.start;
+    run.end = cuda_opt_task_name(solve(solver, problem, x, run));
+    look_at_the_end(problem, x, run);
+    return run;
+}
+
+SmallRun run_by_defaults(const SmallProblem &problem, int m, int64_t metric) {
+    constexpr double significant = 1e-3;
+    Solver solver(problem.n(), m, CUDA_OPT_BACKEND_HOST);
+    solver.set_int(CUDA_OPT_METRIC, metric);
+    solver.set_int(CUDA_OPT_MAX_ITERATIONS, 0);
+    solver.set_int(CUDA_OPT_MAX_EVALUATIONS, small_evaluations);
+    SmallRun run, further;
+    Vector x = problem.start;
+    const int task = solve(solver, problem, x, run);
     run.end = cuda_opt_task_name(task);
     look_at_the_end(problem, x, run);
+    if (task != CUDA_OPT_CONVERGED) {
+        run.termination = "not converged";
+        return run;
+    }
+    Solver other(problem.n(), m, CUDA_OPT_BACKEND_HOST);
+    other.set_int(CUDA_OPT_METRIC,
+                  metric == CUDA_OPT_METRIC_LEARNED ? CUDA_OPT_METRIC_ONE_NUMBER : CUDA_OPT_METRIC_LEARNED);
+    other.set_int(CUDA_OPT_MAX_ITERATIONS, 0);
+    other.set_int(CUDA_OPT_MAX_EVALUATIONS, small_evaluations);
+    other.set_real(CUDA_OPT_PGTOL, 1e-8);
+    other.set_real(CUDA_OPT_FACTR, 0);
+    solve(other, problem, x, further);
+    look_at_the_end(problem, x, further);
+    const bool falls = further.f < run.f - significant * std::fmax(std::fabs(further.f), 1);
+    run.termination = falls                                                     ? "false"
+                      : solver.get_int(CUDA_OPT_STOP_TEST) == CUDA_OPT_ROUNDING ? "rounding level"
+                                                                                : "true";
     return run;
 }
 
@@ -86,6 +125,7 @@ SmallRun run_apart(const std::function<SmallRun()> &run, int seconds) {
             message.f = result.f;
             message.pg = result.pg;
             std::strncpy(message.end.data(), result.end.c_str(), message.end.size() - 1);
+            std::strncpy(message.termination.data(), result.termination.c_str(), message.termination.size() - 1);
         } catch (const std::exception &error) {
             std::strncpy(message.end.data(), error.what(), message.end.size() - 1);
             message.f = message.pg = NAN;
@@ -107,6 +147,7 @@ SmallRun run_apart(const std::function<SmallRun()> &run, int seconds) {
     result.f = message.f;
     result.pg = message.pg;
     result.end = message.end.data();
+    result.termination = message.termination.data();
     return result;
 }
 

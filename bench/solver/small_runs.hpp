@@ -20,6 +20,7 @@ struct SmallRun {
     int64_t evaluations = 0;
     double f = NAN, pg = NAN; // at the end, evaluated anew
     std::string end;          // the solver's own word
+    std::string termination;  // of run_by_defaults(): true, false, rounding level or not converged
     bool solved() const { return std::isfinite(f) && pg <= small_pgtol; }
 };
 
@@ -28,6 +29,10 @@ using Setting = std::pair<int32_t, int64_t>;
 
 // All further stopping tests are off.
 SmallRun run_ours(const SmallProblem &problem, int m, const std::vector<Setting> &settings = {});
+// With the stopping tests that are the default. `termination` says what the end is worth: the solve is continued, with
+// an empty history, the other initial Hessian and all tests off but ||P g||_inf <= 1e-8. If that lowers f by more than
+// 1e-3 max(|f|, 1), an end called convergence was a false one.
+SmallRun run_by_defaults(const SmallProblem &problem, int m, int64_t metric);
 SmallRun run_lbfgsb(const SmallProblem &problem, int m);
 
 // The same in a process of its own: one that crashes or takes longer than so many seconds has solved nothing.
