@@ -12,6 +12,16 @@ namespace {
 
 namespace functions = cudaopt::testfuncs::search;
 
+// The defaults are the library's.
+constexpr Setting stopping_tests[] = {
+    {"--eps", CUDA_OPT_EPS, "converged when ||Pg|| < eps max(1, ||x||); 0: off [0]"},
+    {"--pgtol", CUDA_OPT_PGTOL, "converged when the largest |Pg_i| <= pgtol; 0: only if Pg = 0 [1e-5]"},
+    {"--factr", CUDA_OPT_FACTR,
+     "converged when f falls by no more than factr 2.2e-16 max(|f|, 1) and the relative gradient is small; "
+     "0: off [1e7]"},
+    {"--f-target", CUDA_OPT_F_TARGET, "converged when f <= target; -inf: off [-inf]"},
+};
+
 constexpr Setting real_settings[] = {
     {"--max-seconds", CUDA_OPT_MAX_SECONDS, "stop all problems after so much time; 0: no limit [0]"},
 };

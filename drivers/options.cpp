@@ -14,6 +14,14 @@
 namespace driver {
 namespace {
 
+// The defaults are those of set_as_in_manual().
+constexpr Setting stopping_tests[] = {
+    {"--eps", CUDA_OPT_EPS, "converged when ||Pg|| < eps max(1, ||x||); 0: off [1e-5]"},
+    {"--pgtol", CUDA_OPT_PGTOL, "converged when the largest |Pg_i| <= pgtol; 0: off [0]"},
+    {"--factr", CUDA_OPT_FACTR, "converged when f falls by no more than factr 2.2e-16 max(|f|, 1); 0: off [0]"},
+    {"--f-target", CUDA_OPT_F_TARGET, "converged when f <= target; -inf: off [-inf]"},
+};
+
 constexpr Setting real_settings[] = {
     {"--gtol", CUDA_OPT_GTOL, "line search: curvature condition, 1e-4 < gtol < 1 [0.9]"},
     {"--ftol", CUDA_OPT_FTOL, "line search: sufficient decrease, 0 <= ftol < 1 [1e-4]"},

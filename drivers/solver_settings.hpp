@@ -16,13 +16,6 @@ struct Setting {
     const char *help;
 };
 
-inline constexpr Setting stopping_tests[] = {
-    {"--eps", CUDA_OPT_EPS, "converged when ||Pg|| < eps max(1, ||x||); 0: off [1e-5]"},
-    {"--pgtol", CUDA_OPT_PGTOL, "converged when the largest |Pg_i| <= pgtol; 0: off [0]"},
-    {"--factr", CUDA_OPT_FACTR, "converged when f falls by no more than factr 2.2e-16 max(|f|, 1); 0: off [0]"},
-    {"--f-target", CUDA_OPT_F_TARGET, "converged when f <= target; -inf: off [-inf]"},
-};
-
 // Of --metric.
 inline int64_t metric_of(const std::string &name) {
     if (name == "one") return CUDA_OPT_METRIC_ONE_NUMBER;

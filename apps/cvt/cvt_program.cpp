@@ -62,7 +62,7 @@ class Run {
         s_.set_int(CUDA_OPT_APPROXIMATE_CAUCHY, options.approximate_cauchy);
         s_.set_real(CUDA_OPT_EPS, 0);
         s_.set_real(CUDA_OPT_PGTOL, options.until_still ? 0 : options.tolerance * gradient_unit());
-        if (options.until_still) s_.set_real(CUDA_OPT_FACTR, still_factr);
+        s_.set_real(CUDA_OPT_FACTR, options.until_still ? still_factr : 0);
         if (!options.csv.empty()) {
             csv_.emplace(options.csv);
             csv_->write(csv_header());

@@ -77,7 +77,7 @@ int main(int argc, char **argv) {
     cuda_opt *s;
     int task = cuda_opt_create(&s, n, 10, CUDA_OPT_BACKEND_HOST);
     if (task == 0) task = cuda_opt_set_uniform_bounds(s, 0, INFINITY);
-    if (task == 0) task = cuda_opt_set_real(s, CUDA_OPT_EPS, 0);
+    if (task == 0) task = cuda_opt_set_real(s, CUDA_OPT_FACTR, 0);
     if (task == 0) task = cuda_opt_set_real(s, CUDA_OPT_PGTOL, 1e-3);
     if (task == 0)
         while ((task = cuda_opt_solve(s, x, &f, g)) == CUDA_OPT_EVALUATE_FG) {

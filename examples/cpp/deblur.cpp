@@ -128,7 +128,7 @@ int main(int argc, char **argv) {
     try {
         cudaopt::Minimiser<double> solver(static_cast<int64_t>(x.size()), 10, CUDA_OPT_BACKEND_HOST);
         solver.set_uniform_bounds(0, 1);
-        solver.set_real(CUDA_OPT_EPS, 0).set_real(CUDA_OPT_FACTR, 1e8).set_int(CUDA_OPT_MAX_ITERATIONS, 300);
+        solver.set_real(CUDA_OPT_PGTOL, 0).set_real(CUDA_OPT_FACTR, 1e8).set_int(CUDA_OPT_MAX_ITERATIONS, 300);
         int task;
         while ((task = solver.solve(x.data(), &f, g.data())) == CUDA_OPT_EVALUATE_FG) f = problem.evaluate(x, g);
         if (task < 0 && task != CUDA_OPT_ITERATION_LIMIT) solver.check(task);

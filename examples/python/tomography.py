@@ -93,7 +93,8 @@ class Likelihood:
 def solve(likelihood, start, calls, diagonal=None):
     """L-BFGS-B in a loop of our own, until the projector has been called so often."""
     x = start.copy()
-    solver = cuda_opt.Solver(x, 8, bounds=cuda_opt.Bounds(0, None), diagonal=diagonal is not None, EPS=0)
+    solver = cuda_opt.Solver(x, 8, bounds=cuda_opt.Bounds(0, None), diagonal=diagonal is not None, PGTOL=0,
+                             FACTR=0)
     for task in solver:
         if task == cuda_opt.Task.SUPPLY_DIAGONAL:
             solver.diagonal[:] = diagonal
