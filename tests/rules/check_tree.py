@@ -23,7 +23,6 @@ ALLOWED = {
 }
 SOURCES = (".h", ".hpp", ".cuh", ".c", ".cpp", ".cu", ".f90", ".py")
 IN_DIALECT = (".hpp", ".cuh", ".cpp", ".cu")
-MOST_LINES = 450
 MOST_COLUMNS = 120
 ENDS = r"\b(?:exit|_Exit|abort|terminate)\s*\("
 PRINTS = r"\b(?:f?printf|f?puts|putchar)\s*\(|\bstd::c(?:out|err|log)\b"
@@ -75,8 +74,6 @@ def broken_rules(root, path):
     for other in included(root, path, text):
         if not may_include(path, other):
             yield f"{path}: must not include {other}"
-    if len(lines) > MOST_LINES:
-        yield f"{path}: {len(lines)} lines, more than {MOST_LINES}"
     for number, line in enumerate(lines, 1):
         if len(line) > MOST_COLUMNS:
             yield f"{path}:{number}: {len(line)} columns, more than {MOST_COLUMNS}"
