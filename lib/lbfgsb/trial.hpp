@@ -177,14 +177,17 @@ template <class Kind> CUDA_OPT_HD_INLINE bool StateOf<Kind>::repeats_a_point(dou
 
 // A search ended by MAXFEV in which f fell along an almost straight line, over many orders of magnitude of the step and
 // to a distance that is large in itself and beside x, for a first step may be too short by any factor. Two such
-// searches in succession are taken as a sign that f has no lower bound.
+// searches in succession are taken as a sign that f has no lower bound. Failed searches between them do not count: far
+// away, the first step may vanish beside x. A ray that the box ends is no such sign, since f is finite in the box.
 template <class Kind> CUDA_OPT_HD_CALL inline bool StateOf<Kind>::runs_away(double slope) {
     constexpr double large_extension = 1e6, large_distance = 1e6, large_share = 0.1, straight = 0.99;
+    if (!settings().robust || !(line_.lowest_phi() < f_base_)) return false;
     const double distance = step_ * std::sqrt(direction_sums_.d_squared);
-    const bool falls = line_.lowest_step() == step_ && step_ >= large_extension * direction_.step &&
+    const bool box_ends_ray = boxed_ || (bounded() && fresh_start_) || line_.step_max() < settings().step_max;
+    const bool falls = !box_ends_ray && line_.lowest_step() == step_ && step_ >= large_extension * direction_.step &&
                        distance >= greatest(large_distance, large_share * results.x_norm2) &&
                        slope <= straight * slope_base_;
-    return settings().robust && std::exchange(ran_away_, falls) && falls;
+    return std::exchange(ran_away_, falls) && falls;
 }
 
 template <class Kind> CUDA_OPT_HD_INLINE Turn StateOf<Kind>::try_step(double step) {

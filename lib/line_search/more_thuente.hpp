@@ -60,6 +60,7 @@ class MoreThuente {
     bool is_consistent() const { return dense::are_bools(bracketed_, modified_, any_finite_, last_width_is_first_); }
 
     CUDA_OPT_HD double step() const { return step_; }
+    CUDA_OPT_HD double step_max() const { return tolerances_.step_max; }
     // The lowest phi of all updates, and where; phi(0) at 0 before the first.
     CUDA_OPT_HD double lowest_step() const { return lowest_.step; }
     CUDA_OPT_HD double lowest_phi() const { return lowest_.phi; }

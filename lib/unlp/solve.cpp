@@ -156,7 +156,7 @@ void note_info(Solve &solve, int task) {
     cuda_opt_get_int(solve.handle.get(), CUDA_OPT_LINE_SEARCH_INFO, &info);
     const bool has_ended = iterations + refreshes != solve.searches_ended;
     solve.searches_ended = iterations + refreshes;
-    if (has_ended || task == CUDA_OPT_CONVERGED || task == CUDA_OPT_LINE_SEARCH_FAILED)
+    if (has_ended || task == CUDA_OPT_CONVERGED || task == CUDA_OPT_LINE_SEARCH_FAILED || task == CUDA_OPT_UNBOUNDED)
         last_info() = static_cast<int>(info);
 }
 

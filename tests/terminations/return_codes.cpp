@@ -232,3 +232,37 @@ TEST_CASE("Points are evaluated once, but for a few at the rounding level") {
     }
     CHECK(repeated <= 0.02 * evaluations + 2);
 }
+
+TEST_CASE("A box far larger than the first step is not taken for the lack of a lower bound") {
+    for (const int metric : both)
+        for (const double width : {1e5, 1e7, 1e10})
+            for (const double upper : {width, double{INFINITY}}) {
+                INFO("metric " << metric << ", width " << width << ", upper bounds " << upper);
+                const auto linear = [](const Vector &x, Vector &g) {
+                    g = {1, 0.3, -0.7};
+                    return g[0] * x[0] + g[1] * x[1] + g[2] * x[2];
+                };
+                const Outcome end = solve(linear, {0.5, -0.2, 0.1}, {Vector(3, -width), {upper, upper, width}}, metric);
+                CHECK(end.task == CUDA_OPT_CONVERGED);
+                CHECK(end.x == Vector{-width, -width, width});
+            }
+}
+
+TEST_CASE("A function without a lower bound is found out in single precision") {
+    for (const int metric : both)
+        for (const float slope : {1e-3F, 1.0F, 1e3F}) {
+            cudaopt::Minimiser<float> solver(3, 5, CUDA_OPT_BACKEND_HOST);
+            solver.set_int(CUDA_OPT_METRIC, metric);
+            std::vector<float> x(3, 0.3F), g(3, slope);
+            double f = 0;
+            int task, evaluations = 0;
+            while ((task = solver.solve(x.data(), &f, g.data())) > 0) {
+                f = 0;
+                for (const float element : x) f += static_cast<double>(slope) * static_cast<double>(element);
+                evaluations++;
+            }
+            INFO("metric " << metric << ", slope " << slope << ": " << solver.message());
+            CHECK(task == CUDA_OPT_UNBOUNDED);
+            CHECK(evaluations <= 200);
+        }
+}
