@@ -33,18 +33,19 @@ template <class Kind> CUDA_OPT_HD_INLINE bool StateOf<Kind>::is_relatively_flat(
     return relative_gradient <= tolerance * greatest(std::fabs(results.f), 1.0);
 }
 
-// An estimate of the rounding errors of f, those of x included.
+// An estimate of the rounding errors of f, those of x included. It is finite, and thus less than an expected fall that
+// is not known.
 template <class Kind> CUDA_OPT_HD_CALL inline double StateOf<Kind>::rounding_errors() const {
     constexpr double unit = machine_epsilon / 2, single_unit = 1 / 16777216.0; // 2^-53, 2^-24
     const double of_f = (f_is_single_ ? single_unit : unit) * std::fabs(f_base_);
     const double of_x = (single_ ? single_unit : unit) * results.pg_norm2 * results.x_norm2;
-    return settings().rounding * (of_f + of_x);
+    return least(settings().rounding * (of_f + of_x), largest_finite);
 }
 
 // A fall of f that is not worth another search.
 template <class Kind> CUDA_OPT_HD_CALL inline double StateOf<Kind>::negligible_fall() const {
     const double by_factr = settings().factr * machine_epsilon * greatest(std::fabs(f_base_), 1.0);
-    return settings().rounding > 0 ? greatest(by_factr, rounding_errors()) : 0;
+    return least(greatest(by_factr, rounding_errors()), largest_finite);
 }
 
 template <class Kind> CUDA_OPT_HD_INLINE double StateOf<Kind>::least_decrease() const {

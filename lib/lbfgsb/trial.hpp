@@ -332,7 +332,10 @@ template <class Kind> CUDA_OPT_HD_CALL inline Turn StateOf<Kind>::after_failure(
     if (reached_ != 0) return converge(reached_);
     if (memory_.pairs() > 0 && failure_ != SearchFailure::no_descent)
         expected_fall_ = -slope_base_ * direction_.step / 2;
-    const bool expects_nothing = settings().robust && expected_fall_ <= negligible_fall();
+    else if (memory_.pairs() > 0 && direction_sums_.d_squared == 0 && !callers_metric()) // x + d is x in its precision
+        expected_fall_ = results.pg_norm2 * (results.pg_norm2 / memory_.theta()) / 2;
+    const bool tests_rounding = settings().robust && settings().rounding > 0;
+    const bool expects_nothing = tests_rounding && expected_fall_ <= negligible_fall();
     if (expects_nothing && settings().factr > 0) {
         if (stage_ != Stage::failure_verified) return ask(Stage::failure_verified, Verb::relative_gradient_norm);
         if (relatively_flat_) return converge(CUDA_OPT_ROUNDING);
@@ -347,7 +350,7 @@ template <class Kind> CUDA_OPT_HD_CALL inline Turn StateOf<Kind>::after_failure(
     }
     const bool keep_scale = memory_.pairs() > 0 && refreshes_in_vain_ % 2 == 0;
     if (fresh_start_ || refreshes_in_vain_ == most_refreshes_in_vain || !(keep_scale || settings().robust)) {
-        if (settings().robust && expected_fall_ <= rounding_errors()) return converge(CUDA_OPT_ROUNDING);
+        if (tests_rounding && expected_fall_ <= rounding_errors()) return converge(CUDA_OPT_ROUNDING);
         switch (failure_) {
         case SearchFailure::no_descent: return end(CUDA_OPT_LINE_SEARCH_FAILED, EventKind::no_descent);
         case SearchFailure::nothing_lower: return end(CUDA_OPT_LINE_SEARCH_FAILED, EventKind::nothing_lower);

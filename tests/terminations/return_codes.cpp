@@ -266,3 +266,44 @@ TEST_CASE("A function without a lower bound is found out in single precision") {
             CHECK(evaluations <= 200);
         }
 }
+
+TEST_CASE("An expected fall that is not known is not below the rounding errors, however large these are set") {
+    const auto wrong = [](const Vector &x, Vector &g) {
+        g[0] = -x[0];
+        return 1e300 * (1 + x[0] * x[0]);
+    };
+    const Outcome end = solve(wrong, {1}, {}, Initial::scalar, {{CUDA_OPT_PGTOL, 0}, {CUDA_OPT_ROUNDING, 1e30}});
+    INFO(end.message);
+    CHECK(end.task == CUDA_OPT_LINE_SEARCH_FAILED);
+}
+
+// Near the minimum the model's steps are below half a unit of rounding of x, and d is 0.
+TEST_CASE("A smooth function with neither FACTR nor PGTOL converges at the rounding level") {
+    const auto chain = [](const Vector &x, Vector &g) {
+        double f = 0;
+        std::fill(g.begin(), g.end(), 0);
+        for (std::size_t i = 0; i + 1 < x.size(); i++) {
+            const double r = x[i + 1] - x[i] * x[i], s = 1 - x[i];
+            f += 100 * r * r + s * s;
+            g[i] += -400 * x[i] * r - 2 * s;
+            g[i + 1] += 200 * r;
+        }
+        return f;
+    };
+    int converged = 0, solves = 0;
+    std::mt19937_64 random(1);
+    std::normal_distribution<double> normal;
+    for (std::size_t k = 0; k < 60; k++) {
+        Vector start(2 + k % 15);
+        for (double &element : start) element = 1.5 * normal(random);
+        for (const int metric : both) {
+            const Outcome end = solve(chain, start, {}, metric, {{CUDA_OPT_PGTOL, 0}, {CUDA_OPT_FACTR, 0}});
+            INFO(end.message);
+            CHECK(end.pg_norm_inf < 1e-6);
+            converged += end.task == CUDA_OPT_CONVERGED;
+            solves++;
+        }
+    }
+    INFO(converged << " of " << solves);
+    CHECK(converged >= 0.87 * solves);
+}
