@@ -125,7 +125,7 @@ enum {
     CUDA_OPT_UNBOUNDED = -21,     /**< f seems to have no lower bound: it is at or below CUDA_OPT_F_UNBOUNDED, or, with
                                        CUDA_OPT_ROBUST, two line searches in succession saw it fall along an almost
                                        straight line, to steps of more than 10^6 times the first and distances of
-                                       more than 10^6 */
+                                       more than 10^6, in a direction along which the box is open */
     CUDA_OPT_CUDA_FAILURE = -30,  /**< a CUDA call failed; the message names it. x, f, g may be lost */
     CUDA_OPT_OUT_OF_MEMORY = -31, /**< the workspace does not fit; the message says how many bytes were asked for */
     CUDA_OPT_BACKEND_UNAVAILABLE = -32, /**< CUDA asked for, but no device is there or the library was built without */
@@ -234,7 +234,8 @@ enum {
                                        found if the model expects f to fall by at most the larger of FACTR's bound and
                                        rounding * (u_f |f| + u_x ||x||_2 ||P g||_2). The unit roundoffs u_f and u_x are
                                        1.1e-16; 6.0e-8 where all f so far, or x, are of single precision */
-    CUDA_OPT_F_UNBOUNDED = 212,   /**< default -1e300: the solve ends with UNBOUNDED when f is at or below it */
+    CUDA_OPT_F_UNBOUNDED = 212,   /**< default -1e300: the solve ends with UNBOUNDED when f is at or below it. -Inf: no
+                                       solve ends with UNBOUNDED */
 
     /* ---- integer results: cuda_opt_get_int ---- */
     CUDA_OPT_ITERATIONS = 300,      /**< accepted iterates after the start */

@@ -181,7 +181,7 @@ template <class Kind> CUDA_OPT_HD_INLINE bool StateOf<Kind>::repeats_a_point(dou
 // away, the first step may vanish beside x. A ray that the box ends is no such sign, since f is finite in the box.
 template <class Kind> CUDA_OPT_HD_CALL inline bool StateOf<Kind>::runs_away(double slope) {
     constexpr double large_extension = 1e6, large_distance = 1e6, large_share = 0.1, straight = 0.99;
-    if (!settings().robust || !(line_.lowest_phi() < f_base_)) return false;
+    if (!settings().robust || settings().f_unbounded == -infinity || !(line_.lowest_phi() < f_base_)) return false;
     const double distance = step_ * std::sqrt(direction_sums_.d_squared);
     const bool box_ends_ray = boxed_ || (bounded() && fresh_start_) || line_.step_max() < settings().step_max;
     const bool falls = !box_ends_ray && line_.lowest_step() == step_ && step_ >= large_extension * direction_.step &&

@@ -103,7 +103,7 @@ class LBFGSB(torch.optim.Optimizer):
         self.solver.set(settings.items())
         self._g = self.solver._g.zero_()
         self._asked = False  # whether the solver waits for an evaluation
-        self._lowest: tuple[float, float, float] | None = None  # fingerprint where no lower loss was found
+        self._lowest: tuple[float, ...] | None = None  # fingerprint where no lower loss was found
         self._values: list[torch.Tensor] = []  # views of the buffer, one per parameter
         self._places: list[torch.Tensor] = []
         at = 0
@@ -281,9 +281,11 @@ class LBFGSB(torch.optim.Optimizer):
         self._note_versions()
         return solver.f.clone().reshape(())
 
-    def _fingerprint(self, loss: Any) -> tuple[float, float, float]:
-        """Numbers that show whether the loss and its gradient, in its buffer, are the same as at another time."""
-        return float(loss), float(self._g.norm()), float(self._g.sum())
+    def _fingerprint(self, loss: Any) -> tuple[float, ...]:
+        """Numbers that show whether the loss, its gradient (in its buffer) and the stopping tests are the same as at
+        another time."""
+        tests = (float(self.solver[name]) for name in ("EPS", "PGTOL", "FACTR", "ROUNDING", "MAXFEV"))
+        return float(loss), float(self._g.norm()), float(self._g.sum()), *tests
 
     def add_param_group(self, param_group: dict[str, Any]) -> None:
         """Not after construction: ValueError, since the solver's buffers are of a fixed size."""

@@ -141,6 +141,8 @@ TEST_CASE("A function without a lower bound is found out") {
     CHECK(below.task == CUDA_OPT_UNBOUNDED);
     CHECK(below.f <= -100);
     CHECK(below.evaluations <= 10);
+    const Outcome off = solve(line, {0.0}, {}, Initial::scalar, {{CUDA_OPT_F_UNBOUNDED, -INFINITY}});
+    CHECK(off.task == CUDA_OPT_ITERATION_LIMIT);
 }
 
 TEST_CASE("A minimum far away, and one at infinity, are not taken for the lack of one") {
