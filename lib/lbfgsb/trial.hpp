@@ -1,8 +1,6 @@
 // The state machine's turns at a trial point: f and g have come, and the line search decides what becomes of it.
 #pragma once
 
-#include <utility>
-
 #include "cuda_opt.h"
 #include "lbfgsb/state.hpp"
 
@@ -187,7 +185,9 @@ template <class Kind> CUDA_OPT_HD_CALL inline bool StateOf<Kind>::runs_away(doub
     const bool falls = !box_ends_ray && line_.lowest_step() == step_ && step_ >= large_extension * direction_.step &&
                        distance >= greatest(large_distance, large_share * results.x_norm2) &&
                        slope <= straight * slope_base_;
-    return std::exchange(ran_away_, falls) && falls;
+    const bool twice = ran_away_ && falls;
+    ran_away_ = falls;
+    return twice;
 }
 
 template <class Kind> CUDA_OPT_HD_INLINE Turn StateOf<Kind>::try_step(double step) {

@@ -66,7 +66,7 @@ template <class Real> static std::vector<Real> by_the_cpp_interface(bool uniform
     // The moved handle is the same handle: the arrays made with the old name go on with the new one.
     cudaopt::Minimiser<Real> moved(std::move(s));
     while (moved.solve(x, f, g) > 0) evaluate(x.data(), f.data(), g.data());
-    expect(moved.get_int(CUDA_OPT_STOP_TEST) == CUDA_OPT_EPS, "the solve converged");
+    expect(moved.get_int(CUDA_OPT_STOP_TEST) == CUDA_OPT_PGTOL, "the solve converged");
     expect(moved.get_int(CUDA_OPT_UPPER_COUNT) == n, "all variables are at their upper bounds");
     const cudaopt::Array<Real> taken(std::move(x));
     return taken.to_host();

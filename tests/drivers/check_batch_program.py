@@ -60,7 +60,7 @@ class Batch(unittest.TestCase):
                         self.assertLess(max(row["f"] for row in rows), 1e-10)
 
     def test_the_conditions_of_a_minimum(self):
-        done, rows = self.rows(200, 10, "--lower", -2, "--upper", 0.5, "--eps", 0, "--pgtol", 1e-6)
+        done, rows = self.rows(200, 10, "--lower", -2, "--upper", 0.5, "--factr", 0, "--pgtol", 1e-6)
         self.assertEqual(done.returncode, 0)
         self.assertLessEqual(max(row["pg_norm_inf"] for row in rows), 1e-6)
         self.assertGreater(min(row["f"] for row in rows), 1)  # the minimum, 0 at (1, ..., 1), is outside

@@ -213,7 +213,7 @@ template <class Real> class Solver {
                    {CUDA_OPT_EVALUATE_FG, CUDA_OPT_SUPPLY_DIAGONAL, CUDA_OPT_NEW_ITERATE, CUDA_OPT_CONVERGED,
                     CUDA_OPT_LINE_SEARCH_FAILED, CUDA_OPT_BAD_DIAGONAL, CUDA_OPT_IMPROPER_INPUT,
                     CUDA_OPT_ITERATION_LIMIT, CUDA_OPT_EVALUATION_LIMIT, CUDA_OPT_TIME_LIMIT, CUDA_OPT_NOT_FINITE,
-                    CUDA_OPT_STOPPED},
+                    CUDA_OPT_UNBOUNDED, CUDA_OPT_STOPPED},
                    std::isnan(f_) || any_nan());
         return task;
     }
@@ -408,6 +408,8 @@ template <class Real> class Solver {
                 run_.fault("pgtol_untrue", "%Lg against %g", pg_largest_, real(CUDA_OPT_PGTOL));
         } else if (test == CUDA_OPT_F_TARGET) {
             run_.require(f_ <= real(CUDA_OPT_F_TARGET), "target_untrue", "f is above F_TARGET");
+        } else if (test == CUDA_OPT_ROUNDING) {
+            run_.require(integer(CUDA_OPT_ROBUST) == 1 && real(CUDA_OPT_ROUNDING) > 0, "rounding_untrue", "it is off");
         } else if (test != CUDA_OPT_FACTR) run_.fault("stop_test", "%lld", static_cast<long long>(test));
     }
 
