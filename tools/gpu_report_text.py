@@ -8,6 +8,11 @@ STATES = ("passed", "failed", "timed out", "not run")
 SHOWN_LINES = 40  # of the log of a part that did not pass
 
 
+def without_temporary_folders(line):
+    """The line of a log, in which each temporary folder of the device's machine is named as such."""
+    return re.sub(r"/(?:var/)?tmp/[\w.-]+", "TEMPORARY-FOLDER", line)
+
+
 def text_of(result):
     state, reason = result["state"], result["reason"]
     return f"{state} {reason}" if state == "timed out" else f"{state}: {reason}" if reason else state
@@ -104,4 +109,4 @@ def report(results, newest):
         yield from ("", "## Parts that did not pass: the last lines of their logs")
     for part, result in faults:
         yield from ("", f"{part.section}, {part.name}: {text_of(result)}", "", f"`{result['command']}`", "")
-        yield from block(result["log"].splitlines()[-SHOWN_LINES:])
+        yield from block(map(without_temporary_folders, result["log"].splitlines()[-SHOWN_LINES:]))

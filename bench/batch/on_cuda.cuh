@@ -50,7 +50,7 @@ template <int n, class Real> class OnCuda {
         });
         std::vector<BatchEnd> ends(count_);
         ends_.fetch(ends);
-        BatchRow row{"CUDA, functor, a " + std::string(lanes == 1 ? "thread" : "warp") + " a problem",
+        BatchRow row{"CUDA, functor, one " + std::string(lanes == 1 ? "thread" : "warp") + " per problem",
                      seconds,
                      task_.count,
                      0,

@@ -36,7 +36,7 @@ template <class Real> void add_ends(const Batch<Real> &batch, BatchRow &row) {
     row.evaluations += sum(CUDA_OPT_EVALUATIONS);
 }
 
-// By functor, a thread and a warp a problem, and by reverse communication. None without a device.
+// By functor with one thread or one warp per problem, and by reverse communication. No rows without a device.
 std::vector<BatchRow> batches_on_cuda(const BatchTask &task);
 template <int n> std::vector<BatchRow> rows_on_cuda(const BatchTask &task);
 
