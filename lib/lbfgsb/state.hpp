@@ -287,7 +287,7 @@ template <class Kind> class StateOf {
     CUDA_OPT_HD bool satisfies_approximate_wolfe(double f, double slope) const;
     CUDA_OPT_HD Turn try_step(double step);
     CUDA_OPT_HD Turn backtrack();
-    CUDA_OPT_HD Turn exhaust_search(const PanelProducts &sums, bool warned);
+    CUDA_OPT_HD Turn exhaust_search(double f, bool warned);
     CUDA_OPT_HD Turn accept(const PanelProducts &sums);
     CUDA_OPT_HD bool is_best(double f, double pg_norm2) const;
     CUDA_OPT_HD bool runs_away(double slope);

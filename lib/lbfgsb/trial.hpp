@@ -161,7 +161,7 @@ CUDA_OPT_HD_INLINE Turn StateOf<Kind>::advance_line_search(const PanelProducts &
         return try_step(line_.step());
     }
     if (runs_away(slope)) return end(CUDA_OPT_UNBOUNDED, EventKind::falls_without_end);
-    return exhaust_search(sums, verdict != SearchVerdict::evaluate);
+    return exhaust_search(f, verdict != SearchVerdict::evaluate);
 }
 
 // Whether f and the slope are, bit for bit, those of a point from which the search is going on, the base point or a
@@ -215,9 +215,7 @@ template <class Kind> CUDA_OPT_HD_CALL inline Turn StateOf<Kind>::backtrack() {
 // The search ends without a step that meets both conditions. A warning's step is taken if it lowered f (dcsrch ends
 // with the best that it knows); else the lowest point seen, which version 3.0 does not go back to. That version takes a
 // warning's step where f is the same, too, and factr, of whatever size, ends the solve there.
-template <class Kind>
-CUDA_OPT_HD_CALL inline Turn StateOf<Kind>::exhaust_search(const PanelProducts &sums, bool warned) {
-    const double f = sums.f;
+template <class Kind> CUDA_OPT_HD_CALL inline Turn StateOf<Kind>::exhaust_search(double f, bool warned) {
     exhausted_ = settings().robust && !warned;
     if (warned && f < f_base_ && (!settings().robust || f <= line_.lowest_phi())) return Turn::accept;
     if (warned && f == f_base_ && !settings().robust && settings().factr > 0) return Turn::accept;
