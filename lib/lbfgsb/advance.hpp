@@ -326,9 +326,10 @@ template <class Kind> CUDA_OPT_HD_INLINE Turn StateOf<Kind>::judge_iterate() {
     return Turn::begin_direction;
 }
 
-// A small fall of f is no evidence of a minimum when the model is poor, as in a long valley whose curvature along the
-// valley is not yet known. If the relative gradient is not small either, the solve goes on along -g with an empty
-// history and a new scale. It ends if f has fallen by next to nothing since the last restart.
+// Whether the solve restarts along -g, with an empty history and a new scale, instead of ending by FACTR. A small
+// decrease of f does not show that x is near a minimum if the model is poor, as in a long valley whose curvature along
+// the valley is not yet known. There is no restart if the relative gradient is small, or if f has hardly decreased
+// since the last restart.
 template <class Kind> CUDA_OPT_HD_CALL inline bool StateOf<Kind>::restart_is_due() {
     constexpr double significant_gain = 1e-4;
     if (!settings().robust || relatively_flat_) return false;

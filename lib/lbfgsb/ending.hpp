@@ -17,24 +17,26 @@ template <class Kind> CUDA_OPT_HD_INLINE int StateOf<Kind>::stopping_test() cons
     return 0;
 }
 
-// A rise of f is no convergence: f and g may disagree. Nor is a small fall after a first step along -g, whose length
-// is a guess. Version 3.0 takes both as convergence.
+// Whether FACTR's inequality holds. With ROBUST it does not hold if f has risen, because g may not be the gradient of
+// f, or after a first step along -g, because the length of that step is a guess. Version 3.0 accepts both as
+// convergence.
 template <class Kind> CUDA_OPT_HD_INLINE bool StateOf<Kind>::fall_is_small() const {
     const double fall = f_previous_ - results.f;
     if (settings().robust && (fall < 0 || followed_gradient_)) return false;
     return fall <= least_decrease();
 }
 
-// The norm of the relative gradient, x_i (P g)_i / max(|f|, 1), is small (Dennis and Schnabel 1983, section 7.2): a
-// change of each variable by a small part of itself changes f by a much smaller part. This does not depend on the units
-// of x. Near a minimum the gap of f is of the order of its square, so a looser FACTR comes with a looser tolerance.
+// Whether the norm of the relative gradient, with the components x_i (P g)_i / max(|f|, 1), is small (Dennis and
+// Schnabel 1983, section 7.2). If it is, small relative changes of the variables change f by much less, relative to f.
+// The norm does not depend on the units of x. Near a minimum, f - f* is of the order of the square of the gradient;
+// therefore a larger FACTR allows a larger norm.
 template <class Kind> CUDA_OPT_HD_INLINE bool StateOf<Kind>::is_relatively_flat(double relative_gradient) const {
     const double tolerance = greatest(settings().relative_gtol, 10 * std::sqrt(settings().factr * machine_epsilon));
     return relative_gradient <= tolerance * greatest(std::fabs(results.f), 1.0);
 }
 
-// An estimate of the rounding errors of f, those of x included. It is finite, and thus less than an expected fall that
-// is not known.
+// An estimate of the error of f that rounding of f and of x causes. It is finite, so that it is less than the infinity
+// that stands for an unknown expected decrease.
 template <class Kind> CUDA_OPT_HD_CALL inline double StateOf<Kind>::rounding_errors() const {
     constexpr double unit = machine_epsilon / 2, single_unit = 1 / 16777216.0; // 2^-53, 2^-24
     const double of_f = (f_is_single_ ? single_unit : unit) * std::fabs(f_base_);
@@ -42,7 +44,7 @@ template <class Kind> CUDA_OPT_HD_CALL inline double StateOf<Kind>::rounding_err
     return least(settings().rounding * (of_f + of_x), largest_finite);
 }
 
-// A fall of f that is not worth another search.
+// The largest expected decrease of f for which no further line search is made.
 template <class Kind> CUDA_OPT_HD_CALL inline double StateOf<Kind>::negligible_fall() const {
     const double by_factr = settings().factr * machine_epsilon * greatest(std::fabs(f_base_), 1.0);
     return least(greatest(by_factr, rounding_errors()), largest_finite);

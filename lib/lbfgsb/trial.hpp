@@ -164,19 +164,20 @@ CUDA_OPT_HD_INLINE Turn StateOf<Kind>::advance_line_search(const PanelProducts &
     return exhaust_search(f, verdict != SearchVerdict::evaluate);
 }
 
-// Whether f and the slope are, bit for bit, those of a point from which the search is going on, the base point or a
-// trial point, and the step between the two is tiny beside x. Then x has not changed, and shorter steps give nothing
-// new.
+// Whether f and the slope are, bit for bit, those at an end of the interval of uncertainty, and the distance between
+// the two points is tiny relative to x. Then x has not changed in floating-point arithmetic, and shorter steps would
+// evaluate the same point again.
 template <class Kind> CUDA_OPT_HD_INLINE bool StateOf<Kind>::repeats_a_point(double f, double slope) const {
     constexpr double tiny = 1e-8;
     const double d_norm = std::sqrt(direction_sums_.d_squared);
     return line_.repeats_an_end(f, slope, tiny * results.x_norm2 / d_norm);
 }
 
-// A search ended by MAXFEV in which f fell along an almost straight line, over many orders of magnitude of the step and
-// to a distance that is large in itself and beside x, for a first step may be too short by any factor. Two such
-// searches in succession are taken as a sign that f has no lower bound. Failed searches between them do not count: far
-// away, the first step may vanish beside x. A ray that the box ends is no such sign, since f is finite in the box.
+// Whether f seems to have no lower bound. The evidence is two line searches that MAXFEV ended while f still decreased
+// along an almost straight line. The step must have grown by many orders of magnitude, and the distance must be large
+// both absolutely and relative to x, because a first step may be too short by any factor. A failed search between the
+// two is ignored: far away, the first step may be lost in the rounding of x. A direction along which the box bounds the
+// step is no evidence, because f is finite in the box.
 template <class Kind> CUDA_OPT_HD_CALL inline bool StateOf<Kind>::runs_away(double slope) {
     constexpr double large_extension = 1e6, large_distance = 1e6, large_share = 0.1, straight = 0.99;
     if (!settings().robust || settings().f_unbounded == -infinity || !(line_.lowest_phi() < f_base_)) return false;
@@ -228,7 +229,8 @@ template <class Kind> CUDA_OPT_HD_CALL inline Turn StateOf<Kind>::exhaust_search
     return try_step(step_);
 }
 
-// Whether an iterate is better than the best so far: f is lower, or equal and the projected gradient is not larger.
+// Whether an iterate is better than the best one so far: its f is lower, or its f is equal and its projected gradient
+// is not larger.
 template <class Kind> CUDA_OPT_HD_INLINE bool StateOf<Kind>::is_best(double f, double pg_norm2) const {
     const double pg_best = best_is_aside_ ? best_.pg_norm2 : results.pg_norm2;
     return f < f_best_ || (f == f_best_ && (!settings().robust || pg_norm2 <= pg_best));
