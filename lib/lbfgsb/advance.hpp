@@ -181,8 +181,8 @@ template <class Kind> CUDA_OPT_HD_CALL inline void StateOf<Kind>::begin_anew(boo
     f_refreshed_ = pg_refreshed_ = f_best_ = infinity;
     best_is_aside_ = false;
     f_noted_ = pg_noted_ = infinity;
-    refreshes_in_vain_ = postponed_ = reached_ = in_vain_ = 0;
-    exhausted_ = returning_ = followed_gradient_ = ran_away_ = relatively_flat_ = false;
+    refreshes_in_vain_ = postponed_ = reached_ = in_vain_ = steps_since_gradient_ = 0;
+    exhausted_ = returning_ = ran_away_ = relatively_flat_ = false;
     f_is_single_ = true;
     expected_fall_ = f_restarted_ = infinity;
     told_early_ = {};
@@ -308,8 +308,9 @@ template <class Kind> CUDA_OPT_HD_INLINE Turn StateOf<Kind>::judge_iterate() {
             return ask(Stage::fall_verified, Verb::relative_gradient_norm);
         const bool postpones = best_is_aside_ && test != CUDA_OPT_FACTR && results.pg_norm_max > 0 &&
                                postponed_ < most_postponed && !nothing_falls;
-        restarts = test == CUDA_OPT_FACTR && restart_is_due();
-        if (!postpones && !restarts) return converge(test);
+        const bool verified = test != CUDA_OPT_FACTR || factr_is_verified();
+        if (!postpones && verified) return converge(test);
+        restarts = !verified && !restart_is_recent();
         if (postpones) {
             reached_ = test;
             postponed_++;
@@ -326,15 +327,22 @@ template <class Kind> CUDA_OPT_HD_INLINE Turn StateOf<Kind>::judge_iterate() {
     return Turn::begin_direction;
 }
 
-// Whether the solve restarts along -g, with an empty history and a new scale, instead of ending by FACTR. A small
-// decrease of f does not show that x is near a minimum if the model is poor, as in a long valley whose curvature along
-// the valley is not yet known. There is no restart if the relative gradient is small, or if f has hardly decreased
-// since the last restart.
-template <class Kind> CUDA_OPT_HD_CALL inline bool StateOf<Kind>::restart_is_due() {
+// Whether FACTR may end the solve. A small decrease of f does not show that x is near a minimum if the model is poor,
+// as in a long valley whose curvature along the valley is not yet known. The solve ends if the relative gradient is
+// small, or if f has hardly decreased since the last restart. Otherwise it restarts along -g, with an empty history and
+// a new scale.
+template <class Kind> CUDA_OPT_HD_CALL inline bool StateOf<Kind>::factr_is_verified() const {
     constexpr double significant_gain = 1e-4;
-    if (!settings().robust || relatively_flat_) return false;
+    if (!settings().robust || relatively_flat_) return true;
+    if (restart_is_recent()) return false;
     const double gain = greatest(significant_gain, settings().factr * machine_epsilon);
-    return f_restarted_ - results.f > gain * greatest(std::fabs(results.f), 1.0);
+    return f_restarted_ - results.f <= gain * greatest(std::fabs(results.f), 1.0);
+}
+
+// Whether so few steps have followed the last restart that a small decrease of f says nothing: the first steps along -g
+// reduce f along the directions of the largest curvature only, and the scale that they leave makes the next ones short.
+template <class Kind> CUDA_OPT_HD_CALL inline bool StateOf<Kind>::restart_is_recent() const {
+    return f_restarted_ < infinity && steps_since_gradient_ < steps_before_verdict;
 }
 
 template <class Kind> CUDA_OPT_HD_CALL inline void StateOf<Kind>::restart() {

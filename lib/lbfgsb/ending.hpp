@@ -22,7 +22,7 @@ template <class Kind> CUDA_OPT_HD_INLINE int StateOf<Kind>::stopping_test() cons
 // convergence.
 template <class Kind> CUDA_OPT_HD_INLINE bool StateOf<Kind>::fall_is_small() const {
     const double fall = f_previous_ - results.f;
-    if (settings().robust && (fall < 0 || followed_gradient_)) return false;
+    if (settings().robust && (fall < 0 || steps_since_gradient_ == 1)) return false;
     return fall <= least_decrease();
 }
 

@@ -56,11 +56,12 @@ template <class Kind> bool StateOf<Kind>::is_consistent(int64_t n, int m, int bi
     if (!dense::are_bools(broken_, bounded_, boxed_, single_, products_hold_, remakes_for_truncation_,
                           direction_sums_known_, at_iterate_, pair_unfinished_, best_is_aside_, fresh_start_,
                           direction_judged_, search_started_, longest_step_open_, exhausted_, returning_, first_,
-                          f_is_single_, relatively_flat_, followed_gradient_, ran_away_, direction_.truncate) ||
+                          f_is_single_, relatively_flat_, ran_away_, direction_.truncate) ||
         broken_ || (pair_unfinished_ && memory_.pairs() == 0))
         return false;
     if (!is_panel(panel_) || !is_panel(asked_) || !is_panel(direction_.panel) ||
-        !dense::is_within(0, direction_.spare_slot, m))
+        !dense::is_within(0, direction_.spare_slot, m) ||
+        !dense::is_within(0, steps_since_gradient_, steps_before_verdict))
         return false;
     // The backend allocates the vectors of these only if the settings require them.
     if ((metric_.exists() && settings_.metric != Metric::learned) || (best_is_aside_ && !settings_.robust))

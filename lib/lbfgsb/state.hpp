@@ -242,7 +242,8 @@ template <class Kind> class StateOf {
     CUDA_OPT_HD Turn judge_first(double f, double rows_not_finite);
     CUDA_OPT_HD Turn report_iterate();
     CUDA_OPT_HD Turn judge_iterate();
-    CUDA_OPT_HD bool restart_is_due();
+    CUDA_OPT_HD bool factr_is_verified() const;
+    CUDA_OPT_HD bool restart_is_recent() const;
     CUDA_OPT_HD void restart();
     CUDA_OPT_HD void note_progress();
 
@@ -316,7 +317,8 @@ template <class Kind> class StateOf {
     CUDA_OPT_HD Turn settle();
     CUDA_OPT_HD void tell_end();
 
-    static constexpr double progress_share = 0.1; // of f or ||P g||: a fall that counts as progress
+    static constexpr double progress_share = 0.1;  // of f or ||P g||: a fall that counts as progress
+    static constexpr int steps_before_verdict = 5; // after a restart, before FACTR may end the solve
     // Differences of f below this share of f count as rounding errors where the slopes say that the step is good.
     static constexpr double rounding_level = 1e5 * machine_epsilon;
 
@@ -365,7 +367,9 @@ template <class Kind> class StateOf {
     bool returning_ = false;         // and the trial point is the lowest that it saw
     bool first_ = true;              // the iterate that is measured is the start
     bool relatively_flat_ = false;   // the last check of the relative gradient
-    bool followed_gradient_ = false; // the iterate comes from a first step along -g
+    // Iterations since the last first step along -g, which is the first of them; not counted beyond
+    // steps_before_verdict.
+    int steps_since_gradient_ = 0;
     SearchFailure failure_ = SearchFailure::no_descent;
 
     int end_code_ = 0;

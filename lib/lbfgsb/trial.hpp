@@ -243,7 +243,7 @@ template <class Kind> CUDA_OPT_HD_INLINE Turn StateOf<Kind>::accept(const PanelP
     at_iterate_ = true;
     results.iterations++;
     results.step = step_ * unit_;
-    followed_gradient_ = fresh_start_;
+    steps_since_gradient_ = fresh_start_ ? 1 : least(steps_since_gradient_ + 1, steps_before_verdict);
     fresh_start_ = false;
     reached_ = 0;
     expected_fall_ = infinity;
