@@ -227,9 +227,9 @@ enum {
                                      on CUDA while a call waits for the stream */
     CUDA_OPT_RELATIVE_GTOL = 210, /**< >= 0; default 5e-4. With ROBUST, FACTR ends a solve if the 2-norm of the vector
                                        of x_i (P g)_i is at most the larger of this and 10 sqrt(factr * 2.22e-16),
-                                       times max(|f|, 1). Otherwise the solve goes on along
-                                       -g with an empty history, and ends by FACTR once f has fallen by at most
-                                       1e-4 max(|f|, 1) since. Infinity: without this condition */
+                                       times max(|f|, 1). Otherwise the solve restarts along -g with an empty history,
+                                       and ends by FACTR if f has fallen by at most 1e-4 max(|f|, 1) since, in five
+                                       iterations or more. Infinity: without this condition */
     CUDA_OPT_ROUNDING = 211,      /**< >= 0; default 100; 0: off. With ROBUST a solve converges where no lower f is
                                        found if the model expects f to fall by at most the larger of FACTR's bound and
                                        rounding * (u_f |f| + u_x ||x||_2 ||P g||_2). The unit roundoffs u_f and u_x are
