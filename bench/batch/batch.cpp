@@ -129,6 +129,7 @@ void print(const BatchRow &row) {
                 static_cast<long long>(row.problems), row.seconds, problems / row.seconds, iterations / row.seconds,
                 100 * static_cast<double>(row.converged) / problems, iterations / problems,
                 static_cast<double>(row.evaluations) / problems);
+    if (row.most > 0) std::printf("%-40s %10s %9.4f to %.4f\n", "", "", row.least, row.most);
     std::fflush(stdout);
 }
 
@@ -154,7 +155,7 @@ int main(int argc, char **argv) {
     app.add_option("--max-iterations", task.max_iterations, "of a problem")->check(is_positive);
     app.add_option("--threads", task.threads, "of the host")->check(is_positive);
     app.add_option("--looped", looped, "problems that are done one after the other")->check(is_size);
-    app.add_option("--repetitions", task.repetitions, "on CUDA, of which the fastest counts")->check(is_positive);
+    app.add_option("--repetitions", task.repetitions, "on CUDA, of which the median is printed")->check(is_positive);
     app.add_flag("--bounds", task.bounds, "a box that holds every fourth variable");
     app.add_flag("--single", task.single, "single precision, on CUDA");
     app.add_flag("--no-host", no_host, "CUDA alone");

@@ -44,18 +44,20 @@ template <int n, class Real> class OnCuda {
         options.lanes = lanes;
         const BatchBounds<Real> bounds =
             task_.bounds ? BatchBounds<Real>{lower_.data(), upper_.data()} : BatchBounds<Real>{};
-        const double seconds = least([&] {
+        const Times times = repeat([&] {
             check(batch.run({}, task_.count, x_.data(), bounds, ends_.data(), options));
             check(cudaDeviceSynchronize());
         });
         std::vector<BatchEnd> ends(count_);
         ends_.fetch(ends);
         BatchRow row{"CUDA, functor, one " + std::string(lanes == 1 ? "thread" : "warp") + " per problem",
-                     seconds,
+                     times.median,
                      task_.count,
                      0,
                      0,
-                     0};
+                     0,
+                     times.least,
+                     times.most};
         for (const BatchEnd &end : ends)
             row.converged += end.code == 0, row.iterations += end.iterations, row.evaluations += end.evaluations;
         return row;
@@ -67,7 +69,7 @@ template <int n, class Real> class OnCuda {
         s.set_real(CUDA_OPT_FACTR, 0).set_real(CUDA_OPT_PGTOL, task_.pgtol);
         s.set_int(CUDA_OPT_MAX_ITERATIONS, task_.max_iterations);
         s.set_int(CUDA_OPT_METRIC, learned ? CUDA_OPT_METRIC_LEARNED : CUDA_OPT_METRIC_ONE_NUMBER);
-        const double seconds = least([&] {
+        const Times times = repeat([&] {
             s.reset();
             while (s.solve(x_.data(), f_.data(), g_.data()) > 0) {
                 const int64_t active = s.active();
@@ -76,23 +78,33 @@ template <int n, class Real> class OnCuda {
             }
             check(cudaDeviceSynchronize());
         });
-        BatchRow row{
-            learned ? "CUDA, the same, learned metric" : "CUDA, reverse communication", seconds, task_.count, 0, 0, 0};
+        BatchRow row{learned ? "CUDA, the same, learned metric" : "CUDA, reverse communication",
+                     times.median,
+                     task_.count,
+                     0,
+                     0,
+                     0,
+                     times.least,
+                     times.most};
         add_ends(s, row);
         return row;
     }
 
   private:
-    // From the starts each time; a first run allocates and is not counted.
-    template <class Work> double least(const Work &work) {
-        double seconds = 1e300;
+    struct Times {
+        double least, median, most;
+    };
+    // Each repetition begins with the starts. A first one allocates and is not counted.
+    template <class Work> Times repeat(const Work &work) {
+        std::vector<double> seconds;
         for (int k = 0; k <= task_.repetitions; k++) {
             x_.store(starts_);
             const Stopwatch watch;
             work();
-            if (k > 0) seconds = std::min(seconds, watch.seconds());
+            if (k > 0) seconds.push_back(watch.seconds());
         }
-        return seconds;
+        std::sort(seconds.begin(), seconds.end());
+        return {seconds.front(), seconds[seconds.size() / 2], seconds.back()};
     }
 
     BatchTask task_;

@@ -15,14 +15,15 @@ struct BatchTask {
     int64_t count = 100000;
     bool bounds = false, single = false; // single: precision
     double pgtol = 1e-5;
-    int threads = 2, repetitions = 5;
+    int threads = 2, repetitions = 20;
     int64_t max_iterations = 2000;
 };
 
 struct BatchRow {
     std::string name;
-    double seconds; // the least of the repetitions
+    double seconds; // the median of the repetitions
     int64_t problems, converged, iterations, evaluations;
+    double least = 0, most = 0; // seconds of the repetitions, if there are several
 };
 
 // What the problems of a batch have come to.
