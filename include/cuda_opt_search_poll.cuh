@@ -1,2 +1,0 @@
-/* The former name of cuda_opt/search_poll.cuh, kept for the programs that include it. */
-#include "cuda_opt/search_poll.cuh"
