@@ -50,7 +50,6 @@ SUITES = (
     ("batch", 4, (204, 61, 550, 378)),
     ("reference", 1, (264,)),
     ("unit", 1, (6,)),
-    ("block", 1, (1,)),
     ("api", 1, (11,)),
     ("robustness", 1, (1,)),
     ("testfuncs", 1, (47,)),

@@ -63,11 +63,11 @@ class TimedSweeps final : public Sweeps {
     void restore(int slot, double f) override {
         timed("others", [&] { return sweeps_->restore(slot, f), 0; });
     }
-    void put_aside(int slot) override {
-        timed("others", [&] { return sweeps_->put_aside(slot), 0; });
+    void save_best(int slot) override {
+        timed("others", [&] { return sweeps_->save_best(slot), 0; });
     }
-    void bring_back(double f) override {
-        timed("others", [&] { return sweeps_->bring_back(f), 0; });
+    void restore_best(double f) override {
+        timed("others", [&] { return sweeps_->restore_best(f), 0; });
     }
     void finish_pair(int slot) override {
         timed("others", [&] { return sweeps_->finish_pair(slot), 0; });

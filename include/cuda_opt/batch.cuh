@@ -200,7 +200,7 @@ class HostBatch {
         return taken;
     }
 
-    static constexpr int64_t working_bytes = batch::working_bytes(Shape<true>{}), // without bounds they are fewer
+    static constexpr int64_t working_bytes = batch::workspace_bytes(Shape<true>{}), // without bounds they are fewer
         vectors_bytes = batch::vectors_bytes<Real>(Shape<true>{});
     static constexpr std::size_t memory_of_thread =
         (static_cast<std::size_t>(working_bytes + vectors_bytes) + sizeof(Line) - 1) / sizeof(Line);
@@ -237,7 +237,7 @@ class CudaBatch {
         if (count < 1) return cudaSuccess; // a launch of no blocks is an error
         const bool bounded = bounds.exist();
         const int64_t many =
-            bounded && n > batch::most_near_within_bounds ? batch::many_far_problems : batch::many_problems;
+            bounded && n > batch::most_shared_within_bounds ? batch::many_large_problems : batch::many_problems;
         const bool by_threads = serves_threads && (options.lanes == 1 ||
                                                    (options.lanes == 0 && n <= batch::most_of_thread && count >= many));
         if (const cudaError_t error = prepare(by_threads, bounded)) return error;
@@ -261,7 +261,7 @@ class CudaBatch {
                                                                        processors_, 1, all.warps);
                     return launch(kernel, all.blocks, threads, threads, threads / Warp::width * bytes);
                 };
-                if constexpr (batch::may_be_near<Shape<true>>)
+                if constexpr (batch::state_fits_shared<Shape<true>>)
                     if (bounded && near_[true].blocks > 0) return near(near_kernel<true>, bytes_of_near<true>);
                 if (!bounded && near_[false].blocks > 0) return near(near_kernel<false>, bytes_of_near<false>);
                 return launch(thread_kernel(), thread_blocks_, batch::threads_of_block, batch::threads_of_block, 0);
@@ -298,16 +298,17 @@ class CudaBatch {
 
   private:
     template <bool bounds> using Shape = batch::ShapeIn<n, m, metric, History, bounds>;
-    template <bool bounds> using ShapeOfWarp = batch::ShapeIn<n, m, metric, History, bounds, true>;
+    template <bool bounds> using ShapeOfWarp = batch::ShapeIn<n, m, metric, History, bounds>;
     static constexpr bool serves_threads = metric == Metric::one_number;
     template <bool bounds>
-    static constexpr int64_t bytes_of_near = batch::Warp::width *batch::near_stride(Shape<bounds>{});
+    static constexpr int64_t bytes_of_near = batch::Warp::width *batch::shared_stride(Shape<bounds>{});
 
     static constexpr auto thread_kernel() {
         return batch::solve_by_threads<Shape<true>, batch::BatchData, Real, Functor>;
     }
     template <bool bounds>
-    static constexpr auto near_kernel = batch::solve_near_by_threads<Shape<bounds>, batch::BatchData, Real, Functor>;
+    static constexpr auto near_kernel =
+        batch::solve_by_threads_in_shared<Shape<bounds>, batch::BatchData, Real, Functor>;
     template <bool bounds>
     static constexpr auto warp_kernel =
         batch::solve_by_warps<ShapeOfWarp<bounds>, metric, batch::BatchData, Real, Functor>;
@@ -324,9 +325,9 @@ class CudaBatch {
     template <bool bounds> cudaError_t prepare_near() {
         Near &near = near_[bounds];
         int blocks = 0, resident = 0;
-        if constexpr (batch::may_be_near<Shape<bounds>>) {
+        if constexpr (batch::state_fits_shared<Shape<bounds>>) {
             constexpr auto kernel = near_kernel<bounds>;
-            constexpr int most = batch::near_warps_meet<Shape<bounds>> ? batch::most_near_warps : 1;
+            constexpr int most = batch::threads_need_block_sync<Shape<bounds>> ? batch::most_shared_warps : 1;
             near.warps = room_for(bytes_of_near<bounds>, most);
             const int64_t shared = near.warps * bytes_of_near<bounds>;
             cudaError_t error = near.warps > 0 ? share(kernel, shared) : cudaSuccess;
@@ -334,7 +335,7 @@ class CudaBatch {
                 error = count_blocks(kernel, near.warps * batch::Warp::width, shared, 32, blocks, &resident);
             if (error != cudaSuccess) return error;
         }
-        near.blocks = near.warps * resident >= batch::fewest_near ? blocks : 0;
+        near.blocks = near.warps * resident >= batch::least_shared_warps ? blocks : 0;
         return cudaSuccess;
     }
     template <bool bounds> cudaError_t prepare_warps() {
@@ -345,7 +346,7 @@ class CudaBatch {
         constexpr int64_t bytes = batch::bytes_of_warp<Own, Real>;
         int blocks = 0;
         cudaError_t error = cudaSuccess;
-        if (batch::warps_meet<Own, Real>) warps.of_block = room_for(bytes, batch::most_warps_of_block);
+        if (batch::evaluation_needs_block_sync<Own, Real>) warps.of_block = room_for(bytes, batch::most_warps_of_block);
         const int64_t shared = batch::warps_share<Own, Real> ? warps.of_block * bytes : 0;
         if (shared > 0) error = share(kernel, shared);
         if (error == cudaSuccess) error = count_blocks(kernel, warps.of_block * batch::Warp::width, shared, 32, blocks);

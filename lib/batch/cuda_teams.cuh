@@ -72,7 +72,7 @@ template <int bytes_of_thread> struct ByNearThreads {
               "cudaDeviceGetAttribute");
         return static_cast<int>(all / (shared + reserved));
     }
-    static bool serves_current_device() { return blocks_of_processor() >= batch::fewest_near; }
+    static bool serves_current_device() { return blocks_of_processor() >= batch::least_shared_warps; }
     template <class Rule> static constexpr auto kernel = near_kernel<Rule, bytes_of_thread>;
 };
 

@@ -7,15 +7,15 @@
 
 namespace cudaopt {
 
-template <class Real, int m> std::unique_ptr<BatchMachine> make_cuda_batch_of_threads() {
-    using Shape = batch::ThreadShape<m>;
-    constexpr auto of_thread = static_cast<int>(batch::working_bytes(Shape{batch::most_of_thread}));
+template <class Real, int m, bool weights> std::unique_ptr<BatchMachine> make_cuda_batch_of_threads() {
+    using Shape = batch::ThreadShape<m, true, weights>;
+    constexpr auto of_thread = static_cast<int>(batch::workspace_bytes(Shape{batch::most_of_thread}));
     return std::make_unique<BatchMachineOn<Real, CudaTeams<ByThreads<of_thread>>, Shape>>();
 }
 
-template <class Real, int m> std::unique_ptr<BatchMachine> make_cuda_batch_near() {
+template <class Real, int m> std::unique_ptr<BatchMachine> make_cuda_batch_in_shared() {
     using Shape = batch::ThreadShape<m, false>;
-    constexpr auto of_thread = static_cast<int>(batch::near_stride(Shape{})); // whatever n is
+    constexpr auto of_thread = static_cast<int>(batch::shared_stride(Shape{})); // whatever n is
     using How = ByNearThreads<of_thread>;
     if (!How::serves_current_device()) return nullptr;
     return std::make_unique<BatchMachineOn<Real, CudaTeams<How>, Shape>>();

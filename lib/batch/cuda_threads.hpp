@@ -5,8 +5,8 @@
 
 namespace cudaopt {
 
-template <class Real, int m> std::unique_ptr<BatchMachine> make_cuda_batch_of_threads();
+template <class Real, int m, bool weights = false> std::unique_ptr<BatchMachine> make_cuda_batch_of_threads();
 // For problems without bounds, with their states in shared memory. NULL: the device has too little of it.
-template <class Real, int m> std::unique_ptr<BatchMachine> make_cuda_batch_near();
+template <class Real, int m> std::unique_ptr<BatchMachine> make_cuda_batch_in_shared();
 
 } // namespace cudaopt

@@ -46,12 +46,12 @@ class HostTeams {
 } // namespace
 
 template <class Real> std::unique_ptr<BatchMachine> make_host_batch(batch::Shape shape, bool bounds) {
-    const bool known = shape.m == 5 && !shape.metric;
-    if (!bounds) {
-        if (!known) return nullptr;
-        return std::make_unique<BatchMachineOn<Real, HostTeams, batch::ShapeOfPairs<5, false>>>();
-    }
-    if (known) return std::make_unique<BatchMachineOn<Real, HostTeams, batch::ShapeOfPairs<5>>>();
+    const auto known = [&](auto shape_of) -> std::unique_ptr<BatchMachine> {
+        return std::make_unique<BatchMachineOn<Real, HostTeams, decltype(shape_of)>>();
+    };
+    if (shape.m == 5 && shape.metric) return known(batch::ShapeOfPairs<5, true, true>{});
+    if (shape.m == 5) return bounds ? known(batch::ShapeOfPairs<5>{}) : known(batch::ShapeOfPairs<5, false>{});
+    if (!bounds) return nullptr;
     return std::make_unique<BatchMachineOn<Real, HostTeams>>();
 }
 template std::unique_ptr<BatchMachine> make_host_batch<double>(batch::Shape, bool);

@@ -3,8 +3,7 @@
 
 #include <memory>
 
-#include "batch/places.hpp"
-#include "batch/small_problem.hpp"
+#include "batch/next_trial.hpp"
 #include "exec/patience.hpp"
 
 namespace cudaopt {

@@ -9,7 +9,7 @@ namespace cudaopt {
 template <class Real, class Executor, class ShapeOf = batch::Shape> class BatchMachineOn final : public BatchMachine {
   public:
     void allocate(const BatchShape &shape, void *stream, Patience &patience) override {
-        executor_.start(batch::working_bytes(batch::shape_of<ShapeOf>(shape.one)), shape.threads, stream, patience);
+        executor_.start(batch::workspace_bytes(batch::shape_of<ShapeOf>(shape.one)), shape.threads, stream, patience);
         const auto need = [&](auto &array, int64_t count) {
             if (array.bytes() == 0) executor_.allocate(array, count);
         };
@@ -58,7 +58,7 @@ template <class Real, class Executor, class ShapeOf = batch::Shape> class BatchM
     void read(const BatchResult &which, void *to) override {
         batch::Problems<Real, ShapeOf> all = all_;
         all.list = nullptr;
-        const int64_t offset = offset_of(&State::results) + which.offset;
+        const int64_t offset = offset_of(&Iteration::results) + which.offset;
         executor_.each(count_, batch::Gather<Real, ShapeOf>{all, offset, gathered_.get()});
         executor_.copy_out(to, gathered_.get(), sizeof(double) * static_cast<std::size_t>(count_));
     }
@@ -67,17 +67,16 @@ template <class Real, class Executor, class ShapeOf = batch::Shape> class BatchM
         constexpr int64_t size = sizeof(int64_t), words = sizeof event / size;
         for (int64_t word = 0; word < words; word++) // they may stand apart
             executor_.copy_out(reinterpret_cast<char *>(&event) + word * size,
-                               all_.at(problem, offset_of(&State::event) + word * size), size);
+                               all_.at(problem, offset_of(&Iteration::event) + word * size), size);
         return event;
     }
 
   private:
-    using State = StateOf<typename ShapeOf::Kind>;
-    // Of a member of the state, in a block.
-    template <class Member> static int64_t offset_of(Member State::*member) {
-        const State state;
-        return static_cast<int64_t>(sizeof(batch::Head)) +
-               (reinterpret_cast<const char *>(&(state.*member)) - reinterpret_cast<const char *>(&state));
+    // The offset of a member of Iteration in a block.
+    template <class Member> static int64_t offset_of(Member Iteration::*member) {
+        const batch::Persistent<ShapeOf> persistent;
+        return reinterpret_cast<const char *>(&(persistent.iteration.*member)) -
+               reinterpret_cast<const char *>(&persistent);
     }
     using Advance = batch::Advance<Real, ShapeOf>;
 

@@ -4,7 +4,7 @@
 
 #include <type_traits>
 
-#include "batch/places.hpp"
+#include "batch/layout.hpp"
 
 namespace cudaopt::batch {
 

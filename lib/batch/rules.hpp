@@ -21,7 +21,7 @@ template <class Real, class ShapeOf = Shape> struct Problems {
     unsigned char *marks = nullptr; // of those that wait for an evaluation
     const int64_t *list = nullptr;
 
-    template <class Team> using One = SmallProblem<Real, Team, ShapeOf>;
+    template <class Team> using Problem = SmallProblem<Real, Team, ShapeOf>;
 
     CUDA_OPT_HD int64_t problem(int64_t k) const { return list ? list[k] : k; }
     CUDA_OPT_HD int64_t row(int64_t k) const { return packed ? k : problem(k); }
@@ -32,7 +32,7 @@ template <class Real, class ShapeOf = Shape> struct Problems {
     }
     // Its vectors, x first.
     CUDA_OPT_HD Numbers<Real, ShapeOf> vectors(int64_t p) const {
-        unsigned char *const first = at(p, lasting_bytes(shape));
+        unsigned char *const first = at(p, persistent_bytes(shape));
         if constexpr (of_threads<ShapeOf>) return {first, 0};
         else return reinterpret_cast<Real *>(first);
     }
@@ -54,30 +54,28 @@ template <class Real, class ShapeOf = Shape> struct Problems {
         }
     }
 
-    // Problem p to be worked on: its vectors where they stand, what lasts of its state on the team's desk, from where
-    // it is put away afterwards.
-    template <class Team> CUDA_OPT_HD One<Team> place(const Team &team, int64_t p, unsigned char *working) const {
-        return {team, shape, in_one_piece(shape, working), vectors(p), box(p)};
+    // Problem p, whose vectors stay in its block. load() copies its persistent data to the workspace, store() back.
+    template <class Team>
+    CUDA_OPT_HD Problem<Team> problem_of(const Team &team, int64_t p, const Settings &settings,
+                                         unsigned char *workspace) const {
+        return {team, shape, settings, in_one_piece(shape, workspace), vectors(p), box(p)};
     }
-    template <class Team> CUDA_OPT_HD One<Team> take(const Team &team, int64_t p, unsigned char *working) const {
-        move<1, distance>(team, working, at(p, 0));
-        const One<Team> one = place(team, p, working);
-        if (team.lane() == 0) one.state().lose_what_passes();
-        return one;
+    template <class Team> CUDA_OPT_HD void load(const Team &team, int64_t p, unsigned char *workspace) const {
+        move<1, distance>(team, workspace, at(p, 0));
     }
-    template <class Team> CUDA_OPT_HD void put_away(const Team &team, int64_t p, const unsigned char *working) const {
-        move<distance, 1>(team, at(p, 0), working);
+    template <class Team> CUDA_OPT_HD void store(const Team &team, int64_t p, const unsigned char *workspace) const {
+        move<distance, 1>(team, at(p, 0), workspace);
     }
 
     // x, f and g of a problem to a row of the caller's.
-    template <class Team> CUDA_OPT_HD void write(const Team &team, const One<Team> &one, int64_t to) const {
+    template <class Team> CUDA_OPT_HD void write(const Team &team, Problem<Team> &one, int64_t to) const {
         copy(team, one.x(), x + to * shape.n);
-        if (one.state().results.evaluations == 0) return; // x is all there is
+        if (one.results().evaluations == 0) return; // f and g do not exist
         copy(team, one.g(), g + to * shape.n);
         if (team.lane() == 0) f[to] = one.f();
     }
-    // What has become of the k-th.
-    template <class Team> CUDA_OPT_HD void tell(const Team &team, const One<Team> &one, int64_t k, int task) const {
+    // The task of the k-th problem, and its x or its results.
+    template <class Team> CUDA_OPT_HD void report(const Team &team, Problem<Team> &one, int64_t k, int task) const {
         const int64_t p = problem(k);
         if (team.lane() == 0) {
             codes[p] = task;
@@ -94,7 +92,7 @@ template <class Real, class ShapeOf = Shape> struct Problems {
     CUDA_OPT_HD void move(const Team &team, unsigned char *to, const unsigned char *from) const {
         const Piece *const __restrict__ source = reinterpret_cast<const Piece *>(from);
         Piece *const __restrict__ target = reinterpret_cast<Piece *>(to);
-        const auto count = static_cast<int>(pieces(lasting_bytes(shape)));
+        const auto count = static_cast<int>(pieces(persistent_bytes(shape)));
         team.sync();
         CUDA_OPT_UNROLLED(has_bounds<ShapeOf> ? 8 : 32) // in shared memory there are registers for more
         for (int i = team.lane(); i < count; i += Team::width) target[i * to_distance] = source[i * from_distance];
@@ -106,7 +104,7 @@ template <class Real, class ShapeOf = Shape> struct Problems {
 // or to their ends without a wait, since the caller wants no more, or what was waited for took too long.
 enum class Pass { begin, go_on, stop_waiting, end_of_time };
 
-// One rule for all of them: it holds the whole algorithm, which takes long to compile.
+// One rule for all of them, because it contains the whole algorithm, which takes long to compile.
 template <class Real, class ShapeOf = Shape> struct Advance {
     Problems<Real, ShapeOf> all;
     Settings settings; // for_small_problems()
@@ -114,33 +112,33 @@ template <class Real, class ShapeOf = Shape> struct Advance {
     bool stop;
     double seconds;
     template <class Team>
-    CUDA_OPT_HD_INLINE void operator()(const Team &team, int64_t k, unsigned char *working) const {
+    CUDA_OPT_HD_INLINE void operator()(const Team &team, int64_t k, unsigned char *workspace) const {
         const int64_t p = all.problem(k), row = all.row(k);
-        const bool waits = pass == Pass::stop_waiting || pass == Pass::end_of_time, begins = pass == Pass::begin;
-        if (waits && all.codes[p] <= 0) return;
-        auto one = begins ? all.place(team, p, working) : all.take(team, p, working);
-        if (begins) {
+        const bool gives_up = pass == Pass::stop_waiting || pass == Pass::end_of_time;
+        if (gives_up && all.codes[p] <= 0) return;
+        if (pass != Pass::begin) all.load(team, p, workspace);
+        auto one = all.problem_of(team, p, settings, workspace);
+        int task;
+        if (pass == Pass::begin) {
             one.begin();
             all.copy(team, all.x + p * all.shape.n, one.x());
             for (int i = team.lane(); i < all.shape.n; i += Team::width) one.g()[i] = 0; // it may be given up before g
-        } else if (!waits) {
+            team.sync();
+            task = one.start();
+        } else if (gives_up) {
+            task = one.give_up(pass == Pass::stop_waiting, seconds);
+        } else {
             all.copy(team, all.g + row * all.shape.n, one.g());
             if (team.lane() == 0) one.f() = all.f[row];
+            team.sync();
+            task = one.next_trial(seconds, [&](const auto &h) { // it came with f and g
+                all.copy(team, all.diagonal + (all.diagonal_for_each ? row * all.shape.n : 0), h);
+                team.sync();
+            });
         }
-        if (team.lane() == 0) one.set(settings);
-        Order order = pass == Pass::stop_waiting  ? Order::stop_waiting
-                      : pass == Pass::end_of_time ? Order::end_of_time
-                                                  : Order::go_on;
-        const auto supply = [&](const auto &h) { // it came with f and g
-            all.copy(team, all.diagonal + (all.diagonal_for_each ? row * all.shape.n : 0), h);
-        };
-        int task;
-        for (;; order = Order::stop) {
-            task = one.run(order, seconds, supply);
-            if (!stop || task <= 0 || order == Order::stop) break;
-        }
-        all.tell(team, one, k, task);
-        all.put_away(team, p, working);
+        if (stop && task > 0) task = one.stop();
+        all.report(team, one, k, task);
+        all.store(team, p, workspace);
     }
 };
 
@@ -153,8 +151,11 @@ template <class Real, class ShapeOf = Shape> struct PackActive {
 };
 template <class Real, class ShapeOf = Shape> struct WriteEnded {
     Problems<Real, ShapeOf> all;
-    template <class Team> CUDA_OPT_HD void operator()(const Team &team, int64_t k, unsigned char *working) const {
-        all.write(team, all.take(team, k, working), k);
+    template <class Team> CUDA_OPT_HD void operator()(const Team &team, int64_t k, unsigned char *workspace) const {
+        const Settings unused;
+        all.load(team, all.problem(k), workspace);
+        auto one = all.problem_of(team, all.problem(k), unused, workspace);
+        all.write(team, one, k);
     }
 };
 

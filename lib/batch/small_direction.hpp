@@ -22,12 +22,12 @@ CUDA_OPT_HD_INLINE double SmallSweeps<Real, Team, ShapeOf>::subspace_move(Size p
 }
 
 template <class Real, class Team, class ShapeOf>
-CUDA_OPT_HD_INLINE void SmallSweeps<Real, Team, ShapeOf>::take_direction(const DirectionRequest &request,
-                                                                         const double *coefficients, bool bounded) {
+CUDA_OPT_HD_INLINE void SmallSweeps<Real, Team, ShapeOf>::form_direction(const DirectionRequest &request,
+                                                                         bool bounded) {
     bring_to_front(request.panel);
     dense::at_size<known_pairs<ShapeOf>>(pairs_of(request.panel), [&](auto pairs) {
-        if (has_bounds<ShapeOf> && bounded) take_direction_of<true>(pairs, request, coefficients);
-        else take_direction_of<false>(pairs, request, coefficients);
+        if (has_bounds<ShapeOf> && bounded) form_direction_of<true>(pairs, request);
+        else form_direction_of<false>(pairs, request);
     });
 }
 
@@ -35,8 +35,8 @@ CUDA_OPT_HD_INLINE void SmallSweeps<Real, Team, ShapeOf>::take_direction(const D
 // many there are, rows are loaded while those before them are worked on.
 template <class Real, class Team, class ShapeOf>
 template <bool bounded, class Size>
-CUDA_OPT_HD_INLINE void SmallSweeps<Real, Team, ShapeOf>::take_direction_of(Size pairs, const DirectionRequest &request,
-                                                                            const double *coefficients) {
+CUDA_OPT_HD_INLINE void SmallSweeps<Real, Team, ShapeOf>::form_direction_of(Size pairs,
+                                                                            const DirectionRequest &request) {
     constexpr bool known = on_device && !std::is_same_v<Size, int>;
     using Own = RowOfPairs<History, known ? 2 * known_pairs<ShapeOf> : 0, PairValues>;
     struct Loaded {
@@ -44,36 +44,36 @@ CUDA_OPT_HD_INLINE void SmallSweeps<Real, Team, ShapeOf>::take_direction_of(Size
         Own own;
     };
     const auto load = [&](int i) { return Loaded{this->template row<bounded>(i), Own(this->pairs(i))}; };
-    Coefficients<known ? panel::columns(known_pairs<ShapeOf>) : 0> q(coefficients);
+    Coefficients<known ? panel::columns(known_pairs<ShapeOf>) : 0> q(coefficients_);
     const double of_gradient = request.gradient_coefficient;
     DirectionRecord record;
-    in_turn<loaded_ahead>((shape_.n + Team::width - 1) / Team::width,
-                          [&](int k) {
-                              const int i = k * Team::width + team_.lane();
-                              return i < shape_.n ? load(i) : Loaded{};
-                          },
-                          [&](int k, const Loaded &here) {
-                              const int i = k * Team::width + team_.lane();
-                              if (i >= shape_.n) return;
-                              const Row &at = here.at;
-                              const double move =
-                                  subspace_move(pairs, of_gradient, q.values, at.g, weight(request.panel, i), here.own);
-                              const auto trial =
-                                  take_trial<Real, History>(at, request, weight(request.panel, i), move, record);
-                              const PairValues own = this->pairs(i);
-                              CUDA_OPT_HOST_UNROLLED(16)
-                              for (int l = 2 * shape_.m - 1; l >= 0; l--) own[l + 2] = here.own[l];
-                              own[panel::s_new] = trial.d;
-                              vector(at_g_base)[i] = static_cast<Real>(at.g);
-                              vector(at_x_base)[i] = static_cast<Real>(at.x);
-                              x()[i] = trial.x;
-                          });
+    in_turn<in_advance>((shape_.n + Team::width - 1) / Team::width,
+                        [&](int k) {
+                            const int i = k * Team::width + team_.lane();
+                            return i < shape_.n ? load(i) : Loaded{};
+                        },
+                        [&](int k, const Loaded &here) {
+                            const int i = k * Team::width + team_.lane();
+                            if (i >= shape_.n) return;
+                            const Row &at = here.at;
+                            const double move =
+                                subspace_move(pairs, of_gradient, q.values, at.g, weight(request.panel, i), here.own);
+                            const auto trial =
+                                take_trial<Real, History>(at, request, weight(request.panel, i), move, record);
+                            const PairValues own = this->pairs(i);
+                            CUDA_OPT_HOST_UNROLLED(16)
+                            for (int l = 2 * shape_.m - 1; l >= 0; l--) own[l + 2] = here.own[l];
+                            own[panel::s_new] = trial.d;
+                            vector(at_g_base)[i] = static_cast<Real>(at.g);
+                            vector(at_x_base)[i] = static_cast<Real>(at.x);
+                            x()[i] = trial.x;
+                        });
     team_.sync(); // all have read what stands in front
     if (team_.lane() == 0) front() = request.spare_slot;
     const Count projected = team_.join(Count{static_cast<int64_t>(record.projected.v)});
-    if (team_.lane() == 0) told_->direction.projected = static_cast<double>(projected.v);
+    if (team_.lane() == 0) replies_->direction.projected = static_cast<double>(projected.v);
     if constexpr (several) sum_direction();
-    else told_->direction.slope = record.slope.v, told_->direction.d_squared = record.d_squared.v;
+    else replies_->direction.slope = record.slope.v, replies_->direction.d_squared = record.d_squared.v;
 }
 
 // d'g and d'd by a lane each.
@@ -83,7 +83,7 @@ CUDA_OPT_HD_INLINE void SmallSweeps<Real, Team, ShapeOf>::sum_direction() {
     const bool first = team_.lane() == 0;
     const auto d = column_of_pairs<History, Real>(pairs(0) + panel::s_new, row_stride(shape_.m));
     const double sum = product(shape_.n, d, first ? column_of_vector<History, Real>(g()) : d);
-    (first ? told_->direction.slope : told_->direction.d_squared) = sum;
+    (first ? replies_->direction.slope : replies_->direction.d_squared) = sum;
 }
 
 } // namespace cudaopt::batch

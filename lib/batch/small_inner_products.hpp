@@ -6,15 +6,16 @@
 namespace cudaopt::batch {
 
 template <class Real, class Team, class ShapeOf>
-CUDA_OPT_HD_INLINE void SmallSweeps<Real, Team, ShapeOf>::inner_products(const PanelRequest &request, bool bounded) {
+CUDA_OPT_HD_INLINE void SmallSweeps<Real, Team, ShapeOf>::form_inner_products(const PanelRequest &request,
+                                                                              bool bounded) {
     int free = shape_.n;
     if constexpr (has_bounds<ShapeOf>) free = bounded ? measure_rows<true>(request) : measure_rows<false>(request);
     else measure_rows<false>(request);
     const PanelRows<PairValues, Values> panel{pairs(0), row_stride(shape_.m), g()};
-    PanelProducts &products = told_->products;
+    PanelProducts &products = replies_->products;
     if constexpr (serves_metrics<ShapeOf>) {
         if (request.weighted)
-            form_products(request, free, weighted_rows().scaled(team_, panel, request.pairs, entries_));
+            form_products(request, free, weighted_rows().scaled(team_, panel, pairs_of(request), entries_));
         else form_products(request, free, panel);
     } else {
         form_products(request, free, panel);
@@ -48,19 +49,19 @@ CUDA_OPT_HD_INLINE void SmallSweeps<Real, Team, ShapeOf>::form_products(const Pa
     const ListedRows listed{free, free_};
     if constexpr (bands) {
         constexpr int known = panel::columns(known_pairs<ShapeOf>);
-        if (!same_rows) form_band<0, panel::leading, known, loaded_ahead>(panel, all, store_leading_twice);
+        if (!same_rows) form_band<0, panel::leading, known, in_advance>(panel, all, store_leading_twice);
         if (!free_gram) return;
-        form_band<0, panel::leading, known, loaded_ahead>(panel, listed, store_free);
-        return form_band<panel::leading, known, known, loaded_ahead>(panel, listed, store_free);
+        form_band<0, panel::leading, known, in_advance>(panel, listed, store_free);
+        return form_band<panel::leading, known, known, in_advance>(panel, listed, store_free);
     }
     if (!same_rows) form_leading(team_, panel, columns, all, store_leading);
     if (free_gram) form_triangle<panel::displacement>(team_, panel, columns, listed, store_free);
     if constexpr (serves_metrics<ShapeOf>)
         if (request.older_steps) {
-            const int older = panel::older(request.pairs);
+            const int pairs = pairs_of(request), older = panel::older(pairs);
             double *const steps = older_steps_;
             form_triangle<panel::leading>(
-                team_, OlderSteps<Panel>{panel, request.pairs}, older, all,
+                team_, OlderSteps<Panel>{panel, pairs}, older, all,
                 [=](int a, int b, double sum) { steps[panel::gram_index(a, b, older)] = sum; });
         }
 }
@@ -81,7 +82,12 @@ CUDA_OPT_HD_INLINE void SmallSweeps<Real, Team, ShapeOf>::form_free_gram(const P
     for (int i = 0; i < shape_.n; i++)
         if (breakpoints_[i] > request.threshold) free_[free++] = i;
     const PanelRows<PairValues, Values> panel{pairs(0), row_stride(shape_.m), g()};
-    form_gram_alone(panel, cudaopt::panel::columns(pairs_of(request)), ListedRows{free, free_}, free_gram_);
+    const int columns = cudaopt::panel::columns(pairs_of(request));
+    if constexpr (serves_metrics<ShapeOf>)
+        if (request.weighted) // in the place of the crossed variables, which are no longer needed
+            return form_gram_alone(weighted_rows().scaled(OneThread{}, panel, pairs_of(request), entries_), columns,
+                                   ListedRows{free, free_}, free_gram_);
+    form_gram_alone(panel, columns, ListedRows{free, free_}, free_gram_);
 }
 
 // Without bounds, and by several lanes: each forms a product, two of them the squares of g and x. With m = 5 that is
@@ -98,7 +104,7 @@ CUDA_OPT_HD_INLINE void SmallSweeps<Real, Team, ShapeOf>::form_by_lanes(const Pa
         const double sum = product(shape_.n, squares ? squared : panel.template column<History, Real>(a),
                                    squares ? squared : panel.template column<History, Real>(b));
         if (squares) {
-            told_->products.row_sums[k == products ? projected_gradient_squared : x_squared] = sum;
+            replies_->products.row_sums[k == products ? projected_gradient_squared : x_squared] = sum;
         } else {
             leading_[a * columns + b] = sum;
             if (b < panel::leading) leading_[b * columns + a] = sum;
@@ -148,22 +154,22 @@ CUDA_OPT_HD_INLINE int SmallSweeps<Real, Team, ShapeOf>::measure_rows(const Pane
     });
     facts = team_.join(facts);
     if constexpr (has_bounds<ShapeOf>) free = request.free_gram ? listed : static_cast<int>(facts.free.v);
-    if (team_.lane() == 0) tell(facts, free);
+    if (team_.lane() == 0) report(facts, free);
     if constexpr (!several) {
-        told_->products.row_sums[projected_gradient_squared] = pg_squared;
-        told_->products.row_sums[x_squared] = x_squares;
+        replies_->products.row_sums[projected_gradient_squared] = pg_squared;
+        replies_->products.row_sums[x_squared] = x_squares;
     }
     team_.sync();
     if constexpr (several && has_bounds<ShapeOf>) sum_squares();
     if constexpr (serves_metrics<ShapeOf>)
-        if (request.in_metric()) weighted_rows().measure(team_, request, told_->products.row_sums);
+        if (request.in_metric()) weighted_rows().measure(team_, request, replies_->products.row_sums);
     team_.sync();
     return free;
 }
 
 template <class Real, class Team, class ShapeOf>
-CUDA_OPT_HD_INLINE void SmallSweeps<Real, Team, ShapeOf>::tell(const RowFacts<has_bounds<ShapeOf>> &facts, int free) {
-    PanelProducts &products = told_->products;
+CUDA_OPT_HD_INLINE void SmallSweeps<Real, Team, ShapeOf>::report(const RowFacts<has_bounds<ShapeOf>> &facts, int free) {
+    PanelProducts &products = replies_->products;
     double *const sums = products.row_sums;
     sums[at_lower] = sums[at_upper] = 0;
     products.first_breakpoint = infinity;
@@ -184,7 +190,7 @@ CUDA_OPT_HD_INLINE void SmallSweeps<Real, Team, ShapeOf>::sum_squares() {
     if (team_.lane() > 1) return;
     const bool first = team_.lane() == 0;
     const auto of = first ? column_of_pairs<double, Real>(entries_, 1) : column_of_vector<double, Real>(x());
-    told_->products.row_sums[first ? projected_gradient_squared : x_squared] = product(shape_.n, of, of);
+    replies_->products.row_sums[first ? projected_gradient_squared : x_squared] = product(shape_.n, of, of);
 }
 
 } // namespace cudaopt::batch

@@ -1,10 +1,12 @@
-// The sweeps of one small problem, by a team: rows are shared out among its lanes, and so are the products. Sums are
-// formed in the order of the rows, whatever the team. Written once for host and device, for one thread and for a warp.
+// The sweeps of one small problem, by a team. The variables and the sums are distributed over its lanes. Each sum is
+// formed in the order of the variables, whatever the team is. All lanes call the sweeps, except those of the second
+// group below, which are rare or belong to the Cauchy search, and which the first lane performs alone.
 #pragma once
 
 #include <cmath>
 #include <type_traits>
 
+#include "batch/layout.hpp"
 #include "batch/products.hpp"
 #include "batch/row_facts.hpp"
 #include "batch/team.hpp"
@@ -20,15 +22,17 @@ template <class Real, class Team, class ShapeOf = Shape> class SmallSweeps {
     using History = Stored<Real, ShapeOf>;
 
     // vectors: vectors_bytes(shape).
-    CUDA_OPT_HD SmallSweeps(Team team, ShapeOf shape, const Working &working, const Values &vectors,
+    CUDA_OPT_HD SmallSweeps(Team team, ShapeOf shape, const Workspace &workspace, const Values &vectors,
                             const BoxArrays<Real> &box)
-        : team_(team), shape_(shape), box_(box), head_(reinterpret_cast<Head *>(working.desk)), vectors_(vectors) {
-        told_ = reinterpret_cast<Told *>(working.answers);
-        leading_ = reinterpret_cast<double *>(told_ + 1);
+        : team_(team), shape_(shape), box_(box),
+          persistent_(reinterpret_cast<Persistent<ShapeOf> *>(workspace.persistent)), vectors_(vectors) {
+        replies_ = reinterpret_cast<Replies *>(workspace.replies);
+        leading_ = reinterpret_cast<double *>(replies_ + 1);
         coefficients_ = leading_ + leading_count(shape);
         if constexpr (!has_bounds<ShapeOf>) return;
         const int columns = panel::columns(shape.m), rows = padded(shape.n);
-        double *next = reinterpret_cast<double *>(working.scratch);
+        double *next = reinterpret_cast<double *>(workspace.scratch + rounded_up(sizeof(Operands)) +
+                                                  rounded_up(transient_bytes(shape)));
         const auto take = [&next](int count) {
             double *const taken = next;
             next += count;
@@ -45,82 +49,90 @@ template <class Real, class Team, class ShapeOf = Shape> class SmallSweeps {
     CUDA_OPT_HD Values x() const { return vector(at_x); }
     CUDA_OPT_HD Values g() const { return vector(at_g); }
     CUDA_OPT_HD Values h() const { return vector(at_h); } // in a metric
-    CUDA_OPT_HD double &f() const { return head_->f; }
+    CUDA_OPT_HD double &f() const { return persistent_->f; }
 
-    // Where the answers to its requests for sums stand.
-    CUDA_OPT_HD void begin(Answer &answer) const {
-        answer.sums = &told_->products;
-        answer.direction = &told_->direction;
-    }
-    // A start that is usable is moved into the box. All lanes have the report.
+    // ---- by all lanes
+
+    // A start that is usable is moved into the box. Every lane gets the report.
     CUDA_OPT_HD StartReport check_start() const {
         const StartReport report =
             report_of<Real>(over_rows<StartRecord>(CheckStart<Real, Values>{x(), box_}), shape_.n);
         if (report.usable(shape_.n)) each_row(MoveIntoBox<Real, Values>{x(), box_});
         return report;
     }
-    // What the state asks for. All lanes call it. The answer counts in lane 0 alone, which lets the state advance.
-    CUDA_OPT_HD void perform(const StateOf<typename ShapeOf::Kind> &state, Answer &answer) {
-        const Request &request = state.request();
-        switch (request.verb) {
-        case Verb::check_start: answer.start = check_start(); break;
-        case Verb::read_variable:
-            answer.variable = {x()[request.index], box_.lower(request.index), box_.upper(request.index)};
-            break;
-        case Verb::inner_products:
-            bring_to_front(state.panel_asked());
-            if constexpr (serves_metrics<ShapeOf>)
-                if (in_metric(shape_)) weighted_rows().learn(team_, front(), state.products_asked().update);
-            inner_products(state.panel_asked(), state.bounded());
-            break;
-        case Verb::direction: take_direction(state.direction(), coefficients(state), state.bounded()); break;
-        case Verb::step: step(request.number); break;
-        case Verb::restore:
-            each_row(Restore<Real, Values>{x(), g(), vector(at_x_base), vector(at_g_base), &f(), request.number});
-            break;
-        case Verb::put_aside:
-            each_row(CopyIterate<Real, Values>{vector(at_aside_x), vector(at_aside_g), vector(at_x_base),
-                                               vector(at_g_base)});
-            break;
-        case Verb::bring_back:
-            each_row(Restore<Real, Values>{x(), g(), vector(at_aside_x), vector(at_aside_g), &f(), request.number});
-            break;
-        case Verb::x_norm: answer.number = norm(MeasureX<Real, Values>{x()}); break;
-        case Verb::projected_gradient_norm:
-        case Verb::relative_gradient_norm: {
-            const bool times_x = request.verb == Verb::relative_gradient_norm;
-            answer.number = norm(MeasureProjectedGradient<Real, Values>{x(), g(), box_, times_x});
-            break;
-        }
-        case Verb::truncation:
-        case Verb::crossed:
-        case Verb::largest_step:
-            if constexpr (has_bounds<ShapeOf>) answer_within_bounds(state, answer);
-            break;
-        case Verb::check_diagonal:
-            if constexpr (serves_metrics<ShapeOf>) answer.index = over_rows<FirstIndex>(FindBadDiagonal<Real>{h()}).v;
-            break;
-        case Verb::finish_pair: // the inner products have formed its y
-        case Verb::log_start:   // a batch has no log
-        case Verb::log_iterate:
-        case Verb::log_end:
-        case Verb::task: break;
-        }
+    // The learned diagonal is updated first, if the update contains pairs.
+    CUDA_OPT_HD void inner_products(const PanelRequest &request, const MetricUpdate &update) {
+        bring_to_front(request);
+        if constexpr (serves_metrics<ShapeOf>)
+            if (in_metric(shape_)) weighted_rows().learn(team_, front(), update);
+        form_inner_products(request, persistent_->iteration.bounded);
         team_.sync();
     }
+    CUDA_OPT_HD void take_direction(const DirectionRequest &request) {
+        form_direction(request, persistent_->iteration.bounded);
+        team_.sync();
+    }
+    CUDA_OPT_HD void step(double length) const {
+        rows_together(
+            team_, [this](int i) { return base(i); },
+            [=](int i, const Base &at) {
+                if (i < shape_.n) x()[i] = stepped_row<Real>(at.x, at.d, length, at.l, at.u);
+            });
+    }
+    // The factor by which a direction is truncated at the box. Every lane gets it.
+    CUDA_OPT_HD double truncation(const DirectionRequest &request) {
+        bring_to_front(request.panel);
+        using Own = RowOfPairs<History, bands ? 2 * known_pairs<ShapeOf> : 0, PairValues>; // a thread waits once for it
+        const auto rule = [=, &request](int i, Min &alpha) {
+            const Row at = row(i);
+            const Own own(pairs(i));
+            const double h = weight(request.panel, i),
+                         move = dense::at_size<known_pairs<ShapeOf>>(pairs_of(request.panel), [&](auto size) {
+                             return subspace_move(size, request.gradient_coefficient, coefficients_, at.g, h, own);
+                         });
+            alpha.add(truncation_of_row(at, request, h, move));
+        };
+        const double alpha = over_rows<Min>(rule).v;
+        return alpha < 0 ? 0 : alpha < 1 ? alpha : 1;
+    }
 
-    // Of the direction.
-    CUDA_OPT_HD double *coefficients() const { return coefficients_; }
-    // What the lane that lets the state advance has of the rows, alone: the sums of the last inner products; the
-    // largest step along d; the breakpoints in (lo, hi] of the panel of those products; these over the free variables
-    // at its threshold.
+    // ---- by the first lane
+
+    // The sums of the last inner products, and those of the last direction. Copies, so that a compiler knows where
+    // their arrays are.
     CUDA_OPT_HD PanelProducts products() const {
-        PanelProducts products = told_->products;
+        PanelProducts products = replies_->products;
         if (is_full(shape_)) products.columns = panel::columns(shape_.m);
         products.free_gram = free_gram_;
         products.leading_products = leading_;
         return products;
     }
+    CUDA_OPT_HD const DirectionSums &direction_sums() const { return replies_->direction; }
+    CUDA_OPT_HD double *coefficients() const { return coefficients_; } // of the direction, in panel order
+    CUDA_OPT_HD void restore(double f_base) const {
+        alone(Restore<Real, Values>{x(), g(), vector(at_x_base), vector(at_g_base), &f(), f_base});
+    }
+    CUDA_OPT_HD void save_best() const {
+        alone(CopyIterate<Real, Values>{vector(at_best_x), vector(at_best_g), vector(at_x_base), vector(at_g_base)});
+    }
+    CUDA_OPT_HD void restore_best(double f_best) const {
+        alone(Restore<Real, Values>{x(), g(), vector(at_best_x), vector(at_best_g), &f(), f_best});
+    }
+    CUDA_OPT_HD double x_norm() const { return norm(MeasureX<Real, Values>{x()}); }
+    // times_x: of the relative gradient.
+    CUDA_OPT_HD double projected_gradient_norm(bool times_x) const {
+        return norm(MeasureProjectedGradient<Real, Values>{x(), g(), box_, times_x});
+    }
+    CUDA_OPT_HD Variable variable(int64_t i) const {
+        const auto k = static_cast<int>(i);
+        return {static_cast<double>(x()[k]), box_.lower(i), box_.upper(i)};
+    }
+    CUDA_OPT_HD int64_t first_bad_weight() const { // in a metric
+        FirstIndex first;
+        alone([&](int i) { first.add(i, !is_weight(h()[i])); });
+        return first.v;
+    }
+    // The largest step along d within the box.
     CUDA_OPT_HD double largest_step() const {
         Min least;
         rows_together(
@@ -152,38 +164,17 @@ template <class Real, class Team, class ShapeOf = Shape> class SmallSweeps {
     CUDA_OPT_HD void form_free_gram(const PanelRequest &request) const; // small_inner_products.hpp
 
   private:
-    CUDA_OPT_HD_INLINE void answer_within_bounds(const StateOf<typename ShapeOf::Kind> &state, Answer &answer) {
-        if constexpr (known_pairs<ShapeOf> == 0) { // else they are at hand
-            const Request &asked = state.request();
-            if (asked.verb == Verb::crossed) {
-                if (team_.lane() == 0) answer.crossed = crossed(state.panel_asked(), asked.lo, asked.hi);
-                return;
-            }
-            if (asked.verb == Verb::largest_step) {
-                answer.number = over_rows<Min>([this](int i, Min &least) {
-                                    const Base at = base(i);
-                                    least.add(largest_step_of_row(at.x, at.d, at.l, at.u));
-                                }).v;
-                return;
-            }
-        }
-        answer.number = truncation(state.direction(), coefficients(state));
-    }
-    CUDA_OPT_HD const double *coefficients(const StateOf<typename ShapeOf::Kind> &state) const {
-        if constexpr (serves_metrics<ShapeOf>) return state.coefficients();
-        else return coefficients_;
-    }
     CUDA_OPT_HD int pairs_of(const PanelRequest &panel) const { return is_full(shape_) ? shape_.m : panel.pairs; }
     // Products formed by one thread in few passes, on a device, where it waits for memory.
     static constexpr bool bands = Team::width == 1 && on_device && panel::columns(known_pairs<ShapeOf>) <= 12;
     static constexpr bool several = Team::width > 1; // lanes
-    static constexpr int loaded_ahead = bands ? rows_ahead<ShapeOf> : 1;
+    static constexpr int in_advance = bands ? loaded_in_advance<ShapeOf> : 1;
     CUDA_OPT_HD Values vector(int which) const { return vectors_ + which * padded(shape_.n); }
     CUDA_OPT_HD PairValues pairs(int i) const { // a row
         return pairs_from<History>(vector(vector_count(shape_))) + i * row_stride(shape_.m);
     }
     CUDA_OPT_HD History &d(int i) const { return pairs(i)[panel::s_new]; }
-    CUDA_OPT_HD int64_t &front() const { return head_->front; }
+    CUDA_OPT_HD int64_t &front() const { return persistent_->front; }
     struct Base { // of the line search
         double x, d, l, u;
     };
@@ -220,7 +211,7 @@ template <class Real, class Team, class ShapeOf = Shape> class SmallSweeps {
     // end.
     template <class Lanes, class Load, class Use>
     CUDA_OPT_HD_INLINE void rows_together(const Lanes &lanes, const Load &load, const Use &use) const {
-        constexpr int together = Lanes::width == 1 && on_device ? rows_at_once<ShapeOf> : 1;
+        constexpr int together = Lanes::width == 1 && on_device ? loaded_together<ShapeOf> : 1;
         CUDA_OPT_ROLLED
         for (int first = 0; first < shape_.n; first += together * Lanes::width) {
             const auto row_of = [&](int r) { return first + r * Lanes::width + lanes.lane(); };
@@ -231,20 +222,15 @@ template <class Real, class Team, class ShapeOf = Shape> class SmallSweeps {
                 if (first + r * Lanes::width < shape_.n) use(row_of(r), loaded[r]);
         }
     }
-    // Scaled sums, of which the order matters: by lane 0 alone. Rare.
+    template <class Rule> CUDA_OPT_HD void alone(const Rule &rule) const { // by the first lane
+        CUDA_OPT_ROLLED
+        for (int i = 0; i < shape_.n; i++) rule(i);
+    }
+    // Scaled sums, whose order matters.
     template <class Rule> CUDA_OPT_HD double norm(const Rule &rule) const {
         ScaledSquares record;
-        CUDA_OPT_ROLLED
-        for (int i = 0; team_.lane() == 0 && i < shape_.n; i++) rule(i, record);
+        alone([&](int i) { rule(i, record); });
         return record.norm();
-    }
-
-    CUDA_OPT_HD void step(double length) const {
-        rows_together(
-            team_, [this](int i) { return base(i); },
-            [=](int i, const Base &at) {
-                if (i < shape_.n) x()[i] = stepped_row<Real>(at.x, at.d, length, at.l, at.u);
-            });
     }
 
     // The newest pair of the panel comes to the front, where a direction that was given up may stand. A pair that is
@@ -271,44 +257,27 @@ template <class Real, class Team, class ShapeOf = Shape> class SmallSweeps {
     }
 
     // small_inner_products.hpp: the products of the panel, and what is known of the rows besides.
-    CUDA_OPT_HD void inner_products(const PanelRequest &request, bool bounded);
+    CUDA_OPT_HD void form_inner_products(const PanelRequest &request, bool bounded);
     template <class Panel> CUDA_OPT_HD void form_products(const PanelRequest &request, int free, const Panel &panel);
     template <class Panel> CUDA_OPT_HD void form_by_lanes(const Panel &panel, int columns);
     template <bool bounded> CUDA_OPT_HD int measure_rows(const PanelRequest &request);
-    CUDA_OPT_HD void tell(const RowFacts<has_bounds<ShapeOf>> &facts, int free);
+    CUDA_OPT_HD void report(const RowFacts<has_bounds<ShapeOf>> &facts, int free);
     CUDA_OPT_HD void sum_squares();
 
     // small_direction.hpp: the direction, and the rows of the pairs that move on.
     template <class Size, class Entries>
     CUDA_OPT_HD static double subspace_move(Size pairs, double gradient_coefficient, const double *coefficients,
                                             double g, double h, const Entries &entries);
-    CUDA_OPT_HD void take_direction(const DirectionRequest &request, const double *coefficients, bool bounded);
-    template <bool bounded, class Size>
-    CUDA_OPT_HD void take_direction_of(Size pairs, const DirectionRequest &request, const double *coefficients);
+    CUDA_OPT_HD void form_direction(const DirectionRequest &request, bool bounded);
+    template <bool bounded, class Size> CUDA_OPT_HD void form_direction_of(Size pairs, const DirectionRequest &request);
     CUDA_OPT_HD void sum_direction();
-
-    CUDA_OPT_HD double truncation(const DirectionRequest &request, const double *coefficients) {
-        bring_to_front(request.panel);
-        using Own = RowOfPairs<History, bands ? 2 * known_pairs<ShapeOf> : 0, PairValues>; // a thread waits once for it
-        const auto rule = [=, &request](int i, Min &alpha) {
-            const Row at = row(i);
-            const Own own(pairs(i));
-            const double h = weight(request.panel, i),
-                         move = dense::at_size<known_pairs<ShapeOf>>(pairs_of(request.panel), [&](auto size) {
-                             return subspace_move(size, request.gradient_coefficient, coefficients, at.g, h, own);
-                         });
-            alpha.add(truncation_of_row(at, request, h, move));
-        };
-        const double alpha = over_rows<Min>(rule).v;
-        return alpha < 0 ? 0 : alpha < 1 ? alpha : 1;
-    }
 
     Team team_;
     ShapeOf shape_;
     BoxArrays<Real> box_;
-    Head *head_;
+    Persistent<ShapeOf> *persistent_;
     Values vectors_;
-    Told *told_;
+    Replies *replies_;
     double *leading_, *coefficients_, *free_gram_ = nullptr, *older_steps_ = nullptr, *breakpoints_ = nullptr,
                                       *entries_ = nullptr;
     CrossedVariable *crossed_ = nullptr;

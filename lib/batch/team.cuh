@@ -12,6 +12,12 @@ struct Warp {
     static constexpr int width = 32;
     __device__ int lane() const { return static_cast<int>(threadIdx.x) % width; }
     __device__ void sync() const { __syncwarp(); }
+    template <class F> __device__ __forceinline__ int of_first(const F &f) const {
+        int result = 0;
+        if (lane() == 0) result = f();
+        __syncwarp();
+        return __shfl_sync(~0u, result, 0);
+    }
     template <class Record> __device__ Record join(const Record &mine) const {
         static_assert(std::is_trivially_copyable_v<Record>, "a record travels between lanes as its bytes");
         constexpr int words = static_cast<int>((sizeof(Record) + sizeof(unsigned) - 1) / sizeof(unsigned));

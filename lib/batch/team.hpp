@@ -12,6 +12,8 @@ struct OneThread {
     CUDA_OPT_HD int lane() const { return 0; }
     // What the lanes have written to memory is there for all of them.
     CUDA_OPT_HD void sync() const {}
+    // What f returns to the first lane, an int; each lane gets it, and what the first lane has written before.
+    template <class F> CUDA_OPT_HD_INLINE int of_first(const F &f) const { return f(); }
     // The records of all lanes, joined; each lane gets the result. For those whose order does not matter: counts, least
     // and largest values.
     template <class Record> CUDA_OPT_HD Record join(const Record &mine) const { return mine; }

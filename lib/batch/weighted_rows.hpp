@@ -13,6 +13,9 @@ struct ScaledRows {
     int stride; // a multiple of four
     CUDA_OPT_HD_INLINE Four columns(int i, int first) const { return Four::at(rows + i * stride + first); }
     CUDA_OPT_HD_INLINE double entry(int i, int column) const { return rows[i * stride + column]; }
+    template <int from, int to> CUDA_OPT_HD_INLINE void load(int i, double *entries) const {
+        for (int column = from; column < to; column++) entries[column] = entry(i, column);
+    }
 };
 
 // Of such a panel the steps d of the older pairs alone.

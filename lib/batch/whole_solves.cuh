@@ -1,4 +1,4 @@
-// The kernels of whole solves: a thread a problem, its state near or not, or a warp.
+// The kernels of whole solves: one thread per problem, with its persistent data in local or shared memory, or one warp.
 #pragma once
 
 #include "batch/team.cuh"
@@ -8,51 +8,52 @@ namespace cudaopt::batch {
 
 constexpr int threads_of_block = warps_of_block * Warp::width;
 
-// The threads of a block that still have problems wait for one another, or not.
-template <bool waits> struct BlockMeets {
+// Synchronises the threads of a block that still have problems, or does nothing.
+template <bool syncs> struct BlockSync {
     __device__ void operator()() const {
-        if constexpr (waits) __syncthreads();
+        if constexpr (syncs) __syncthreads();
     }
 };
 
 __device__ inline int64_t take_next(unsigned long long *next) { return static_cast<int64_t>(atomicAdd(next, 1ull)); }
 
-// Blocks of threads with a problem each on a multiprocessor: as many as have registers enough, of which fewer threads
-// have more; for few variables that is faster.
+// Blocks of threads with a problem each on a multiprocessor. With fewer threads each has more registers, which is
+// faster for few variables.
 constexpr int blocks_of_threads(int n) { return n <= 10 ? 2 : 3; }
 
-// A thread for each problem, whose memory is its own: local memory, which the hardware interleaves, so that threads
-// that are at the same place load and store together.
+// One thread per problem with everything in local memory, which the hardware interleaves so that threads at the same
+// place of the program access neighbouring words.
 template <class Shape, template <class> class Data, class Real, class Functor>
 __global__ void __launch_bounds__(threads_of_block, blocks_of_threads(Shape::n))
     solve_by_threads(Functor functor, Data<Real> data, const __grid_constant__ Settings settings,
                      unsigned long long *next) {
-    alignas(16) unsigned char working[working_bytes(Shape{})];
+    alignas(16) unsigned char working[workspace_bytes(Shape{})];
     alignas(16) unsigned char vectors[vectors_bytes<Real>(Shape{})];
     solve_in_turn<Shape, Metric::one_number>(OneThread{}, functor, data, settings, in_one_piece(Shape{}, working),
                                              vectors, [=] { return take_next(next); });
 }
 
-// Likewise, where the state is so little that it stands in shared memory: there are fewer threads, the rest of whose
-// memory stays in the second-level cache.
+// One thread per problem with its persistent data in shared memory. There are fewer threads, so that their local memory
+// stays in the second-level cache.
 template <class Shape, template <class> class Data, class Real, class Functor>
-__global__ void __launch_bounds__((near_warps_meet<Shape> ? most_near_warps : 1) * Warp::width,
-                                  near_warps_meet<Shape> ? 1 : most_near_warps)
-    solve_near_by_threads(Functor functor, Data<Real> data, const __grid_constant__ Settings settings,
-                          unsigned long long *next) {
+__global__ void __launch_bounds__((threads_need_block_sync<Shape> ? most_shared_warps : 1) * Warp::width,
+                                  threads_need_block_sync<Shape> ? 1 : most_shared_warps)
+    solve_by_threads_in_shared(Functor functor, Data<Real> data, const __grid_constant__ Settings settings,
+                               unsigned long long *next) {
     extern __shared__ __align__(16) unsigned char cuda_opt_batch_shared[];
     alignas(16) unsigned char vectors[vectors_bytes<Real>(Shape{})];
-    alignas(16) unsigned char far[far_bytes(Shape{})];
+    alignas(16) unsigned char local[local_bytes(Shape{})];
     solve_in_turn<Shape, Metric::one_number>(
         OneThread{}, functor, data, settings,
-        in_two_pieces(Shape{}, cuda_opt_batch_shared + threadIdx.x * near_stride(Shape{}), far), vectors,
-        [=] { return take_next(next); }, BlockMeets<near_warps_meet<Shape>>{});
+        in_two_pieces(Shape{}, cuda_opt_batch_shared + threadIdx.x * shared_stride(Shape{}), local), vectors,
+        [=] { return take_next(next); }, BlockSync<threads_need_block_sync<Shape>>{});
 }
 
-// A warp for each, in shared memory, or in slots of the device's where that is too small.
+// One warp per problem, in shared memory, or in slots of global memory if that is too small.
 template <class Shape, int64_t metric, template <class> class Data, class Real, class Functor>
-__global__ void __launch_bounds__((warps_meet<Shape, Real> ? most_warps_of_block : warps_of_block) * Warp::width,
-                                  warps_meet<Shape, Real> ? 1 : blocks_of_warps<Shape, Real>())
+__global__ void __launch_bounds__((evaluation_needs_block_sync<Shape, Real> ? most_warps_of_block : warps_of_block) *
+                                      Warp::width,
+                                  evaluation_needs_block_sync<Shape, Real> ? 1 : blocks_of_warps<Shape, Real>())
     solve_by_warps(Functor functor, Data<Real> data, const __grid_constant__ Settings settings,
                    unsigned long long *next, unsigned char *slots) {
     extern __shared__ __align__(16) unsigned char cuda_opt_batch_shared[];
@@ -63,13 +64,13 @@ __global__ void __launch_bounds__((warps_meet<Shape, Real> ? most_warps_of_block
         warps_share<Shape, Real> ? cuda_opt_batch_shared : slots + int64_t{blockIdx.x} * warps * bytes;
     unsigned char *const mine = block + warp * bytes;
     solve_in_turn<Shape, metric>(
-        Warp{}, functor, data, settings, in_one_piece(Shape{}, mine), mine + working_bytes(Shape{}),
+        Warp{}, functor, data, settings, in_one_piece(Shape{}, mine), mine + workspace_bytes(Shape{}),
         [=] {
             int64_t taken = 0;
             if (Warp{}.lane() == 0) taken = take_next(next);
             return static_cast<int64_t>(__shfl_sync(~0u, static_cast<unsigned long long>(taken), 0));
         },
-        BlockMeets<warps_meet<Shape, Real>>{});
+        BlockSync<evaluation_needs_block_sync<Shape, Real>>{});
 }
 
 } // namespace cudaopt::batch

@@ -19,8 +19,10 @@ template <> struct Known<0> {
     CUDA_OPT_HD constexpr operator int() const { return number; }
 };
 
-// In the place of what is not there.
-struct Nothing {};
+// In the place of an array that does not exist.
+struct Nothing {
+    CUDA_OPT_HD static constexpr double *data() { return nullptr; }
+};
 
 // Loops over so many are unrolled. A system of 2 x 6 rows fills the registers of a device's thread; a larger one stands
 // in its memory, at places that the compiler knows.

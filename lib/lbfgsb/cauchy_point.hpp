@@ -1,18 +1,18 @@
 // The generalized Cauchy point: the first local minimiser of the quadratic model along the projected steepest-descent
 // path x(t) = P(x - t g) (Byrd, Lu, Nocedal, Zhu 1995, section 4), and the free variables it leaves behind.
 //
-// Nearly always the minimiser lies before the first breakpoint, and the sums of sweep 1 tell all. Otherwise the
-// variables whose breakpoints lie in a window are asked for, and passed one segment at a time, as in algorithm CP.
-// Where more are in the window than can be had, inner products at trial thresholds bisect it: the sums at a threshold
-// give the path's slope there at once, however many breakpoints lie before it.
+// Nearly always the minimiser lies before the first breakpoint, and the sums of sweep 1 suffice. Otherwise the search
+// requests the variables whose breakpoints lie in a window and passes one segment at a time, as in algorithm CP. If the
+// window has more of them than can be fetched, inner products at trial thresholds bisect it: the sums at a threshold
+// give the slope of the path there at once, however many breakpoints lie before it.
 //
-// The search stops where it has to ask, and resumes with the answer.
+// The search is suspended at each request and resumes with the reply.
 #pragma once
 
 #include <cstring>
 #include <type_traits>
 
-#include "lbfgsb/limited_memory.hpp"
+#include "lbfgsb/compact_matrix.hpp"
 
 namespace cudaopt {
 
@@ -27,14 +27,12 @@ struct CauchyPoint {
     bool gram_holds = false; // and are those of the variables that are free at the threshold
 };
 
-// What a search has come to, where it stops.
-enum class CauchyTurn { asks, found, breakdown };
+enum class CauchyState { window, inner_products, found, breakdown }; // the first two are requests
 
-template <class Kind> class CauchySearchOf {
+template <int M> class CauchySearch {
   public:
-    using LimitedMemory = LimitedMemoryOf<Kind>;
-    using Middle = typename LimitedMemory::Middle;
-    static constexpr int fixed_m = Kind::pairs;
+    using Matrix = CompactMatrix<M>;
+    using Factors = typename Matrix::Factors;
 
     template <class Visit> CUDA_OPT_HD constexpr void each_array(int m, Visit &visit) {
         size_.set(2 * m);
@@ -48,23 +46,17 @@ template <class Kind> class CauchySearchOf {
 
     // sums: of the inner products of `panel` at threshold 0; middle: factorised if bounded. approximate: stop at the
     // first breakpoint. breakdown: a slope or curvature of the path is not finite; never without pairs.
-    CUDA_OPT_HD CauchyTurn begin(const LimitedMemory &memory, const Middle &middle, const PanelRequest &panel,
-                                 const PanelProducts &sums, bool bounded, bool approximate);
-    // While it asks: for crossed(panel(), lo, hi) or inner_products(panel()).
+    CUDA_OPT_HD CauchyState begin(const Matrix &matrix, const Factors &middle, const PanelRequest &panel,
+                                  const PanelProducts &sums, bool bounded, bool approximate);
+    // Requests: the variables with a breakpoint in (window_begin(), window_end()], or the inner products of panel().
     CUDA_OPT_HD const PanelRequest &panel() const { return panel_; }
-    CUDA_OPT_HD void ask(Request &request) const {
-        request.verb = asked_ == Asked::window || asked_ == Asked::rest ? Verb::crossed : Verb::inner_products;
-        request.lo = from_;
-        request.hi = to_;
-    }
-    // Or what it asks for, of rows that are at hand.
-    template <class Rows> CUDA_OPT_HD CrossedWindow answer(const Rows &rows) const {
-        if (asked_ != Asked::free_gram) return rows.crossed(panel_, from_, to_);
-        rows.form_free_gram(panel_);
-        return {};
-    }
-    CUDA_OPT_HD CauchyTurn resume(const LimitedMemory &memory, const Middle &middle, const PanelProducts &sums,
-                                  const CrossedWindow &window);
+    CUDA_OPT_HD double window_begin() const { return from_; }
+    CUDA_OPT_HD double window_end() const { return to_; }
+    CUDA_OPT_HD CauchyState resume(const Matrix &matrix, const Factors &middle, const PanelProducts &sums,
+                                   const CrossedWindow &window);
+
+    // Instead of resume(), if the point is known and only products over the free variables were missing.
+    CUDA_OPT_HD void use_new_products() { point_.own_gram = false; }
 
     // Once it is found: the point; p = W'd over the variables still moving at t*, d = -g, in the basis; where any were
     // crossed, c = W'(x_c - x), which is t* p where none were; the panel's products over the free variables, packed as
@@ -73,28 +65,25 @@ template <class Kind> class CauchySearchOf {
     CUDA_OPT_HD const double *c() const { return path_.data(); }
     CUDA_OPT_HD const double *p() const { return path_.data() + size_; }
     CUDA_OPT_HD const double *free_gram(const PanelProducts &sums) const {
-        if constexpr (bisects)
-            if (point_.own_gram) return own_gram_.data();
-        return sums.free_gram;
+        return point_.own_gram ? own_gram_.data() : sums.free_gram;
     }
 
   private:
     enum class Asked { window, trial, rest, free_gram };
 
-    CUDA_OPT_HD double load_path(const LimitedMemory &memory, const PanelProducts &sums, double tau);
-    CUDA_OPT_HD void evaluate_path(const LimitedMemory &memory, const Middle &middle, const PanelProducts &sums,
-                                   double tau);
-    CUDA_OPT_HD void copy_free_gram(const LimitedMemory &memory, const PanelProducts &sums);
-    CUDA_OPT_HD void downdate_free_gram(const LimitedMemory &memory, const CrossedVariable &variable, double *gram);
-    CUDA_OPT_HD void fix_at_bound(const LimitedMemory &memory, const Middle &middle, const CrossedVariable &variable);
-    CUDA_OPT_HD bool pass_breakpoints(const LimitedMemory &memory, const Middle &middle, const CrossedWindow &window,
+    CUDA_OPT_HD double load_path(const Matrix &matrix, const PanelProducts &sums, double tau);
+    CUDA_OPT_HD void evaluate_path(const Matrix &matrix, const Factors &middle, const PanelProducts &sums, double tau);
+    CUDA_OPT_HD void copy_free_gram(const Matrix &matrix, const PanelProducts &sums);
+    CUDA_OPT_HD void downdate_free_gram(const Matrix &matrix, const CrossedVariable &variable, double *gram);
+    CUDA_OPT_HD void fix_at_bound(const Matrix &matrix, const Factors &middle, const CrossedVariable &variable);
+    CUDA_OPT_HD bool pass_breakpoints(const Matrix &matrix, const Factors &middle, const CrossedWindow &window,
                                       double hi);
-    CUDA_OPT_HD CauchyTurn next_window();
-    CUDA_OPT_HD CauchyTurn after_window(bool found);
-    CUDA_OPT_HD CauchyTurn probe();
-    CUDA_OPT_HD CauchyTurn judge_probe(const LimitedMemory &memory, const Middle &middle, const PanelProducts &sums);
-    CUDA_OPT_HD CauchyTurn settle();
-    CUDA_OPT_HD CauchyTurn ask_window(Asked asked, double lo, double hi);
+    CUDA_OPT_HD CauchyState next_window();
+    CUDA_OPT_HD CauchyState after_window(bool found);
+    CUDA_OPT_HD CauchyState probe();
+    CUDA_OPT_HD CauchyState judge_probe(const Matrix &matrix, const Factors &middle, const PanelProducts &sums);
+    CUDA_OPT_HD CauchyState settle();
+    CUDA_OPT_HD CauchyState request_window(Asked asked, double lo, double hi);
 
     CUDA_OPT_HD double minimiser() const { return at_.slope < 0 ? at_.t - at_.slope / at_.curvature : at_.t; }
     CUDA_OPT_HD bool finite() const {
@@ -123,36 +112,11 @@ template <class Kind> class CauchySearchOf {
     double lo_ = 0, hi_ = 0;     // of the bisection
     int bisections_ = 0;
     bool all_tied_ = false;
-    static constexpr bool bisects = fixed_m == 0; // else a window never has more than can be had
-    static constexpr int panel_columns = fixed_m == 0 ? 0 : panel::columns(fixed_m);
-    dense::Known<2 * fixed_m> size_;                                           // 2m
-    dense::Array<8 * fixed_m> path_;                                           // c, p, c_reduced, p_reduced, of 2m each
-    dense::KeptRoom<fixed_m> saved_path_, w_, w_reduced_, entries_, own_gram_; // the last from the first crossing on
-};
-
-using CauchySearch = CauchySearchOf<AnyKind>;
-
-// Without bounds z = 0, and the subspace minimisation alone decides, as in the Fortran code.
-template <int pairs, bool keeps> class CauchySearchOf<SmallKind<pairs, false, keeps>> {
-  public:
-    using LimitedMemory = LimitedMemoryOf<SmallKind<pairs, false, keeps>>;
-
-    template <class Middle>
-    CUDA_OPT_HD_INLINE CauchyTurn begin(const LimitedMemory &memory, const Middle &, const PanelRequest &,
-                                        const PanelProducts &sums, bool, bool) {
-        memory.to_basis(sums.leading_products + panel::gradient * sums.columns, p_.data());
-        for (int i = 0; i < 2 * memory.model_pairs(); i++) p_[i] = -p_[i];
-        return CauchyTurn::found;
-    }
-    CUDA_OPT_HD CauchyPoint point() const {
-        CauchyPoint point;
-        point.segments = 1;
-        return point;
-    }
-    CUDA_OPT_HD const double *p() const { return p_.data(); }
-
-  private:
-    dense::Array<2 * pairs> p_;
+    static constexpr bool bisects = M == 0; // else a window never has more than can be had
+    static constexpr int panel_columns = M == 0 ? 0 : panel::columns(M);
+    dense::Known<2 * M> size_;                                           // 2m
+    dense::Array<8 * M> path_;                                           // c, p, c_reduced, p_reduced, of 2m each
+    dense::KeptRoom<M> saved_path_, w_, w_reduced_, entries_, own_gram_; // the last since the first crossing
 };
 
 namespace cauchy {
@@ -181,14 +145,13 @@ CUDA_OPT_HD inline double bits_midpoint(double lo, double hi) {
 // What the sums at a threshold tau say of the path there, whatever the model. With z the way gone so far, z = -tau g on
 // the variables that move and bound - x on those that have stopped: p = W'd, c = W'z, which is 0 at tau = 0 and not set
 // there. Returns d'd.
-template <class Kind>
-CUDA_OPT_HD_INLINE double CauchySearchOf<Kind>::load_path(const LimitedMemory &memory, const PanelProducts &sums,
-                                                          double tau) {
-    const int size = 2 * memory.model_pairs();
+template <int M>
+CUDA_OPT_HD_INLINE double CauchySearch<M>::load_path(const Matrix &matrix, const PanelProducts &sums, double tau) {
+    const int size = 2 * matrix.model_pairs();
     dense::Room<panel_columns> entries(entries_);
     const double *with_g = sums.leading_products + panel::gradient * sums.columns;
     if (panel_.free_gram) {
-        dense::at_size<fixed_m>(memory.model_pairs(), [&](auto k) {
+        dense::at_size<M>(matrix.model_pairs(), [&](auto k) {
             const int columns = panel::columns(k);
             CUDA_OPT_UNROLLED(2 * dense::times_unrolled<decltype(k)>)
             for (int j = 0; j < columns; j++) entries.data()[j] = sums.over_free(panel::gradient, j);
@@ -202,10 +165,10 @@ CUDA_OPT_HD_INLINE double CauchySearchOf<Kind>::load_path(const LimitedMemory &m
     point_.gram_holds = true;
     if (size == 0) return d_squared;
     double *const to_p = p(), *const to_c = c();
-    memory.to_basis(with_g, to_p);
+    matrix.to_basis(with_g, to_p);
     for (int i = 0; i < size; i++) to_p[i] = -to_p[i];
     if (tau > 0) {
-        memory.to_basis(sums.leading_products + panel::displacement * sums.columns, to_c);
+        matrix.to_basis(sums.leading_products + panel::displacement * sums.columns, to_c);
         dense::add(to_c, tau, to_p, size);
     }
     return d_squared;
@@ -213,38 +176,37 @@ CUDA_OPT_HD_INLINE double CauchySearchOf<Kind>::load_path(const LimitedMemory &m
 
 // The path just beyond a threshold tau:
 //     phi'(tau+) = d'g + theta d'z - p'M c = -(1 - theta tau) d'd - p'M c,    phi'' = theta d'd - p'M p.
-template <class Kind>
-CUDA_OPT_HD_INLINE void CauchySearchOf<Kind>::evaluate_path(const LimitedMemory &memory, const Middle &middle,
-                                                            const PanelProducts &sums, double tau) {
-    const double d_squared = load_path(memory, sums, tau), theta = memory.theta();
-    const int size = 2 * memory.model_pairs();
+template <int M>
+CUDA_OPT_HD_INLINE void CauchySearch<M>::evaluate_path(const Matrix &matrix, const Factors &middle,
+                                                       const PanelProducts &sums, double tau) {
+    const double d_squared = load_path(matrix, sums, tau), theta = matrix.theta();
+    const int size = 2 * matrix.model_pairs();
     dense::copy(p(), size, p_reduced());
-    memory.reduce_by_middle(middle, p_reduced());
+    matrix.reduce_by_middle(middle, p_reduced());
     at_.slope = -(1 - theta * tau) * d_squared;
     if (tau > 0) {
         dense::copy(c(), size, c_reduced());
-        memory.reduce_by_middle(middle, c_reduced());
-        at_.slope -= memory.middle_form(middle, p_reduced(), c_reduced());
+        matrix.reduce_by_middle(middle, c_reduced());
+        at_.slope -= matrix.middle_form(middle, p_reduced(), c_reduced());
     }
-    at_.curvature = theta * d_squared - memory.middle_form(middle, p_reduced(), p_reduced());
+    at_.curvature = theta * d_squared - matrix.middle_form(middle, p_reduced(), p_reduced());
     if (tau == 0) least_curvature_ = machine_epsilon * theta * d_squared;
     if (is_finite(at_.curvature)) at_.curvature = greatest(at_.curvature, least_curvature_);
 }
 
-// The next inner products overwrite the products, and those of variables at their bounds are taken off them: keep them
-// here. Where a window never has more than can be had, there are none, and they are taken off where they stand.
-template <class Kind>
-CUDA_OPT_HD_INLINE void CauchySearchOf<Kind>::copy_free_gram(const LimitedMemory &memory, const PanelProducts &sums) {
-    if constexpr (bisects) {
-        dense::copy(sums.free_gram, panel::gram_count(panel::columns(memory.model_pairs())), own_gram_.data());
-        point_.own_gram = true;
-    }
+// The next inner products overwrite the products, from which those of variables at their bounds are subtracted: keep a
+// copy. If a window never has too many variables, there are no such inner products, and the originals are changed.
+template <int M>
+CUDA_OPT_HD_INLINE void CauchySearch<M>::copy_free_gram(const Matrix &matrix, const PanelProducts &sums) {
+    if (!bisects) return;
+    dense::copy(sums.free_gram, panel::gram_count(panel::columns(matrix.model_pairs())), own_gram_.data());
+    point_.own_gram = true;
 }
 
-template <class Kind>
-CUDA_OPT_HD_INLINE void CauchySearchOf<Kind>::downdate_free_gram(const LimitedMemory &memory,
-                                                                 const CrossedVariable &variable, double *gram) {
-    const int columns = panel::columns(memory.model_pairs());
+template <int M>
+CUDA_OPT_HD_INLINE void CauchySearch<M>::downdate_free_gram(const Matrix &matrix, const CrossedVariable &variable,
+                                                            double *gram) {
+    const int columns = panel::columns(matrix.model_pairs());
     dense::Room<panel_columns> room(entries_);
     double *const entries = room.data();
     dense::copy(variable.w, columns, entries);
@@ -252,39 +214,39 @@ CUDA_OPT_HD_INLINE void CauchySearchOf<Kind>::downdate_free_gram(const LimitedMe
     for (int i = 0; i < columns; gram += columns - i, i++) dense::subtract(gram, entries[i], entries + i, columns - i);
 }
 
-template <class Kind>
-CUDA_OPT_HD_INLINE CauchyTurn CauchySearchOf<Kind>::begin(const LimitedMemory &memory, const Middle &middle,
-                                                          const PanelRequest &panel, const PanelProducts &sums,
-                                                          bool bounded, bool approximate) {
+template <int M>
+CUDA_OPT_HD_INLINE CauchyState CauchySearch<M>::begin(const Matrix &matrix, const Factors &middle,
+                                                      const PanelRequest &panel, const PanelProducts &sums,
+                                                      bool bounded, bool approximate) {
     panel_ = panel;
     point_.segments = 1;
     point_.breakpoints_crossed = 0;
     point_.crossed = false;
     if (!bounded) { // z = 0: the subspace minimisation alone decides, as in the Fortran code
-        load_path(memory, sums, 0);
+        load_path(matrix, sums, 0);
         point_.t = point_.t_first = 0;
-        return CauchyTurn::found;
+        return CauchyState::found;
     }
-    if (memory.pairs() == 0) {
+    if (matrix.pairs() == 0) {
         // B = theta I: the model is separable and x_c = P(x - g / theta), whatever is crossed.
-        load_path(memory, sums, 0);
-        point_.t_first = least(1 / memory.theta(), sums.first_breakpoint);
-        point_.t = approximate ? point_.t_first : 1 / memory.theta();
+        load_path(matrix, sums, 0);
+        point_.t_first = least(1 / matrix.theta(), sums.first_breakpoint);
+        point_.t = approximate ? point_.t_first : 1 / matrix.theta();
         point_.crossed = point_.t > sums.first_breakpoint;
-        return CauchyTurn::found;
+        return CauchyState::found;
     }
-    evaluate_path(memory, middle, sums, 0);
-    if (!finite()) return CauchyTurn::breakdown;
+    evaluate_path(matrix, middle, sums, 0);
+    if (!finite()) return CauchyState::breakdown;
     const double first = minimiser();
     point_.t_first = least(first, sums.first_breakpoint);
     if (first <= sums.first_breakpoint || approximate) {
         point_.t = point_.t_first;
-        return CauchyTurn::found;
+        return CauchyState::found;
     }
     point_.crossed = true;
-    dense::fill(c(), 2 * memory.model_pairs(), 0);
-    dense::fill(c_reduced(), 2 * memory.model_pairs(), 0);
-    copy_free_gram(memory, sums);
+    dense::fill(c(), 2 * matrix.model_pairs(), 0);
+    dense::fill(c_reduced(), 2 * matrix.model_pairs(), 0);
+    copy_free_gram(matrix, sums);
     moving_at_start_ = sums.row_sums[free_variables];
     searched_ = 0;
     reach_ = cauchy::first_reach;
@@ -296,29 +258,28 @@ CUDA_OPT_HD_INLINE CauchyTurn CauchySearchOf<Kind>::begin(const LimitedMemory &m
 // the reach doubles from window to window, so that after 2,100 of them, the binary exponents that there are, a window
 // holds all finite breakpoints; a bisection at least halves what lies between its ends. Nearly always there is one
 // window.
-template <class Kind> CUDA_OPT_HD_INLINE CauchyTurn CauchySearchOf<Kind>::next_window() {
+template <int M> CUDA_OPT_HD_INLINE CauchyState CauchySearch<M>::next_window() {
     const double hi = least(at_.t + (1 + reach_) * (minimiser() - at_.t), bracket_);
     if (hi <= searched_) return settle();
-    return ask_window(Asked::window, searched_, hi);
+    return request_window(Asked::window, searched_, hi);
 }
 
-template <class Kind> CUDA_OPT_HD_INLINE CauchyTurn CauchySearchOf<Kind>::after_window(bool found) {
-    if (!finite()) return CauchyTurn::breakdown;
+template <int M> CUDA_OPT_HD_INLINE CauchyState CauchySearch<M>::after_window(bool found) {
+    if (!finite()) return CauchyState::breakdown;
     reach_ *= 2;
     return found ? settle() : next_window();
 }
 
-template <class Kind>
-CUDA_OPT_HD_INLINE CauchyTurn CauchySearchOf<Kind>::ask_window(Asked asked, double lo, double hi) {
+template <int M> CUDA_OPT_HD_INLINE CauchyState CauchySearch<M>::request_window(Asked asked, double lo, double hi) {
     asked_ = asked;
     from_ = lo;
     to_ = hi;
-    return CauchyTurn::asks;
+    return CauchyState::window;
 }
 
-template <class Kind>
-CUDA_OPT_HD_INLINE CauchyTurn CauchySearchOf<Kind>::resume(const LimitedMemory &memory, const Middle &middle,
-                                                           const PanelProducts &sums, const CrossedWindow &window) {
+template <int M>
+CUDA_OPT_HD_INLINE CauchyState CauchySearch<M>::resume(const Matrix &matrix, const Factors &middle,
+                                                       const PanelProducts &sums, const CrossedWindow &window) {
     const bool too_many = bisects && window.count > crossed_capacity;
     switch (asked_) {
     case Asked::window:
@@ -327,32 +288,29 @@ CUDA_OPT_HD_INLINE CauchyTurn CauchySearchOf<Kind>::resume(const LimitedMemory &
             return probe();
         }
         searched_ = to_;
-        return after_window(pass_breakpoints(memory, middle, window, searched_));
-    case Asked::trial:
-        if constexpr (bisects) return judge_probe(memory, middle, sums);
-        break;
+        return after_window(pass_breakpoints(matrix, middle, window, searched_));
+    case Asked::trial: return bisects ? judge_probe(matrix, middle, sums) : CauchyState::breakdown;
     case Asked::rest: {
         if (too_many) {
             bisections_++;
             return probe();
         }
-        const bool found = pass_breakpoints(memory, middle, window, hi_);
+        const bool found = pass_breakpoints(matrix, middle, window, hi_);
         searched_ = at_.t;
         return after_window(found);
     }
-    case Asked::free_gram: point_.own_gram = false; return CauchyTurn::found;
+    case Asked::free_gram: use_new_products(); return CauchyState::found;
     }
-    return CauchyTurn::breakdown;
+    return CauchyState::breakdown;
 }
 
 // Pass the breakpoints of a window that reaches up to hi, until a segment holds its own minimiser (algorithm CP). True:
 // found.
-template <class Kind>
-CUDA_OPT_HD_INLINE bool CauchySearchOf<Kind>::pass_breakpoints(const LimitedMemory &memory, const Middle &middle,
-                                                               const CrossedWindow &window, double hi) {
-    const int size = 2 * memory.model_pairs();
-    double *gram = window.free_gram;
-    if constexpr (bisects) gram = own_gram_.data();
+template <int M>
+CUDA_OPT_HD_INLINE bool CauchySearch<M>::pass_breakpoints(const Matrix &matrix, const Factors &middle,
+                                                          const CrossedWindow &window, double hi) {
+    const int size = 2 * matrix.model_pairs();
+    double *const gram = bisects ? own_gram_.data() : window.free_gram;
     const bool downdate = point_.gram_holds && window.count <= cauchy::most_downdates(point_.free_variables);
     for (int64_t next = 0; next < window.count;) {
         const double t = window.rows[next].t;
@@ -363,8 +321,8 @@ CUDA_OPT_HD_INLINE bool CauchySearchOf<Kind>::pass_breakpoints(const LimitedMemo
         at_.slope += dt * at_.curvature;
         // Variables that stop at the same t end the same segment.
         for (; next < window.count && window.rows[next].t == t; next++) {
-            fix_at_bound(memory, middle, window.rows[next]);
-            if (downdate) downdate_free_gram(memory, window.rows[next], gram);
+            fix_at_bound(matrix, middle, window.rows[next]);
+            if (downdate) downdate_free_gram(matrix, window.rows[next], gram);
         }
         at_.curvature = greatest(at_.curvature, least_curvature_);
         point_.gram_holds = downdate;
@@ -376,19 +334,19 @@ CUDA_OPT_HD_INLINE bool CauchySearchOf<Kind>::pass_breakpoints(const LimitedMemo
 }
 
 // The variable has reached its bound and moves no more (eqs. 4.9 and 4.10).
-template <class Kind>
-CUDA_OPT_HD_INLINE void CauchySearchOf<Kind>::fix_at_bound(const LimitedMemory &memory, const Middle &middle,
-                                                           const CrossedVariable &variable) {
-    const int size = 2 * memory.model_pairs();
-    const double theta = memory.theta(), g = variable.g;
-    dense::Room<2 * fixed_m> w_room(w_), w_reduced_room(w_reduced_);
+template <int M>
+CUDA_OPT_HD_INLINE void CauchySearch<M>::fix_at_bound(const Matrix &matrix, const Factors &middle,
+                                                      const CrossedVariable &variable) {
+    const int size = 2 * matrix.model_pairs();
+    const double theta = matrix.theta(), g = variable.g;
+    dense::Room<2 * M> w_room(w_), w_reduced_room(w_reduced_);
     double *const w = w_room.data(), *const w_reduced = w_reduced_room.data();
-    memory.to_basis(variable.w, w);
+    matrix.to_basis(variable.w, w);
     dense::copy(w, size, w_reduced);
-    memory.reduce_by_middle(middle, w_reduced);
-    const double w_m_c = memory.middle_form(middle, w_reduced, c_reduced()),
-                 w_m_p = memory.middle_form(middle, w_reduced, p_reduced()),
-                 w_m_w = memory.middle_form(middle, w_reduced, w_reduced);
+    matrix.reduce_by_middle(middle, w_reduced);
+    const double w_m_c = matrix.middle_form(middle, w_reduced, c_reduced()),
+                 w_m_p = matrix.middle_form(middle, w_reduced, p_reduced()),
+                 w_m_w = matrix.middle_form(middle, w_reduced, w_reduced);
     at_.slope += g * g + theta * g * variable.z - g * w_m_c;
     at_.curvature -= theta * g * g + 2 * g * w_m_p + g * g * w_m_w;
     dense::add(p(), g, w, size);
@@ -398,28 +356,28 @@ CUDA_OPT_HD_INLINE void CauchySearchOf<Kind>::fix_at_bound(const LimitedMemory &
 
 // More breakpoints in (lo, hi] than can be had. Evaluate the path at a tau between them; midpoints alternate between
 // the values and their bits, so that 128 steps reach adjacent numbers and end it.
-template <class Kind> CUDA_OPT_HD_CALL inline CauchyTurn CauchySearchOf<Kind>::probe() {
+template <int M> CUDA_OPT_HD_CALL inline CauchyState CauchySearch<M>::probe() {
     double middle = bisections_ % 2 == 0 ? lo_ + 0.5 * (hi_ - lo_) : cauchy::bits_midpoint(greatest(lo_, 0.0), hi_);
     if (!(middle > lo_ && middle < hi_)) middle = cauchy::bits_midpoint(lo_, hi_);
     all_tied_ = !(middle > lo_ && middle < hi_); // hi is the number next to lo: its variables end one segment together
     if (all_tied_) middle = hi_;
     asked_ = Asked::trial;
     panel_.threshold = middle;
-    return CauchyTurn::asks;
+    return CauchyState::inner_products;
 }
 
-template <class Kind>
-CUDA_OPT_HD_CALL inline CauchyTurn CauchySearchOf<Kind>::judge_probe(const LimitedMemory &memory, const Middle &middle,
-                                                                     const PanelProducts &sums) {
+template <int M>
+CUDA_OPT_HD_CALL inline CauchyState CauchySearch<M>::judge_probe(const Matrix &matrix, const Factors &middle,
+                                                                 const PanelProducts &sums) {
     const double tau = panel_.threshold;
     saved_point_ = point_;
     saved_at_ = at_;
     dense::copy(path_.data(), 4 * size_, saved_path_.data());
-    evaluate_path(memory, middle, sums, tau);
+    evaluate_path(matrix, middle, sums, tau);
     point_.segments++;
     const bool past_minimum = at_.slope >= 0 || point_.free_variables <= 0;
     if (all_tied_ || !past_minimum) { // on to a new window from here, if need be
-        copy_free_gram(memory, sums);
+        copy_free_gram(matrix, sums);
         searched_ = at_.t;
         return after_window(past_minimum);
     }
@@ -429,19 +387,19 @@ CUDA_OPT_HD_CALL inline CauchyTurn CauchySearchOf<Kind>::judge_probe(const Limit
     dense::copy(saved_path_.data(), 4 * size_, path_.data());
     point_.segments++;
     hi_ = bracket_ = tau;
-    return ask_window(Asked::rest, lo_, hi_);
+    return request_window(Asked::rest, lo_, hi_);
 }
 
 // The minimiser is known; what the subspace minimisation needs is asked for, if it is not there. Not called, or a
-// search that lasts a turn would stand in memory.
-template <class Kind> CUDA_OPT_HD_INLINE CauchyTurn CauchySearchOf<Kind>::settle() {
+// search that lasts a turn would stand in matrix.
+template <int M> CUDA_OPT_HD_INLINE CauchyState CauchySearch<M>::settle() {
     const double t = point_.t = point_.free_variables > 0 ? greatest(minimiser(), at_.t) : at_.t;
     dense::add(c(), t - at_.t, p(), size_);
     point_.breakpoints_crossed = static_cast<int64_t>(moving_at_start_ - point_.free_variables);
-    if (point_.gram_holds || point_.free_variables <= 0) return CauchyTurn::found;
+    if (point_.gram_holds || point_.free_variables <= 0) return CauchyState::found;
     asked_ = Asked::free_gram;
     panel_.threshold = point_.threshold;
-    return CauchyTurn::asks;
+    return CauchyState::inner_products;
 }
 
 } // namespace cudaopt

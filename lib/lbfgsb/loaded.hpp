@@ -3,7 +3,7 @@
 #pragma once
 
 #include "cuda_opt.h"
-#include "lbfgsb/state.hpp"
+#include "lbfgsb/state_machine.hpp"
 
 namespace cudaopt {
 
@@ -32,39 +32,45 @@ inline bool is_consistent(const Event &event) {
 
 // The task that was returned to the caller in this state; 0 if the solve has ended, with any code. CUDA_OPT_MISUSE: the
 // caller never gets control in this state.
-template <class Stage> int task_at(Stage stage) {
-    switch (stage) {
-    case Stage::first_point:
-    case Stage::trial_point: return CUDA_OPT_EVALUATE_FG;
-    case Stage::iterate: return CUDA_OPT_NEW_ITERATE;
-    case Stage::diagonal: return CUDA_OPT_SUPPLY_DIAGONAL;
-    case Stage::ended: return 0;
+inline int task_at(StateMachine::State state) {
+    using State = StateMachine::State;
+    switch (state) {
+    case State::first_point:
+    case State::trial_point: return CUDA_OPT_EVALUATE_FG;
+    case State::iterate: return CUDA_OPT_NEW_ITERATE;
+    case State::diagonal: return CUDA_OPT_SUPPLY_DIAGONAL;
+    case State::ended: return 0;
     default: return CUDA_OPT_MISUSE;
     }
 }
 
-template <class Kind> bool StateOf<Kind>::is_consistent(int64_t n, int m, int bits) {
+inline bool is_consistent(const Iteration &it) {
+    return is_consistent(it.event) && it.line.is_consistent() &&
+           dense::is_within(EventKind::nothing, it.end_why, EventKind::called_after_end) &&
+           dense::is_within(SearchFailure::no_descent, it.failure, SearchFailure::lower_not_found_again) &&
+           dense::is_within(0, it.steps_since_gradient, Iteration::steps_before_verdict) &&
+           dense::are_bools(it.bounded, it.boxed, it.single_x, it.single_f, it.truncated, it.fresh_start,
+                            it.search_started, it.step_max_pending, it.exhausted, it.returning, it.at_iterate, it.first,
+                            it.best_saved, it.ran_away, it.relatively_flat);
+}
+
+inline bool StateMachine::is_consistent(int64_t n_, int m, int bits) {
     const auto is_panel = [m](const PanelRequest &panel) { return cudaopt::is_consistent(panel, m); };
-    const int task = task_at(stage_);
-    if (n_ != n || task == CUDA_OPT_MISUSE || (task > 0 ? task_ != task : task_ > 0 || task_ != end_code_))
+    const int task = task_at(state_);
+    if (n != n_ || task == CUDA_OPT_MISUSE || (task > 0 ? task_ != task : task_ > 0 || task_ != end_code)) return false;
+    if (!cudaopt::is_consistent(static_cast<const Iteration &>(*this)) || !matrix_.is_consistent(m) ||
+        !middle_.is_consistent(m) || !system_.is_consistent(m) || !hessian_.is_consistent(m) ||
+        !is_update_consistent(update_requested_, m) || !are_consistent(settings, bits))
         return false;
-    if (!memory_.is_consistent(m) || !metric_.is_consistent(m) || !line_.is_consistent()) return false;
-    if (!are_consistent(settings_, bits) || !cudaopt::is_consistent(event) || !cudaopt::is_consistent(told_early_) ||
-        !dense::is_within(EventKind::nothing, end_why_, EventKind::called_after_end) ||
-        !dense::is_within(SearchFailure::no_descent, failure_, SearchFailure::lower_not_found_again))
+    if (!dense::are_bools(broken_, products_valid_, remakes_for_truncation_, direction_sums_known_, direction_judged_,
+                          pair_unfinished_, direction_request_.truncate) ||
+        broken_ || (pair_unfinished_ && matrix_.pairs() == 0))
         return false;
-    if (!dense::are_bools(broken_, bounded_, boxed_, single_, products_hold_, remakes_for_truncation_,
-                          direction_sums_known_, at_iterate_, pair_unfinished_, best_is_aside_, fresh_start_,
-                          direction_judged_, search_started_, longest_step_open_, exhausted_, returning_, first_,
-                          f_is_single_, relatively_flat_, ran_away_, direction_.truncate) ||
-        broken_ || (pair_unfinished_ && memory_.pairs() == 0))
-        return false;
-    if (!is_panel(panel_) || !is_panel(asked_) || !is_panel(direction_.panel) ||
-        !dense::is_within(0, direction_.spare_slot, m) ||
-        !dense::is_within(0, steps_since_gradient_, steps_before_verdict))
+    if (!is_panel(panel_) || !is_panel(requested_) || !is_panel(direction_request_.panel) ||
+        !dense::is_within(0, direction_request_.spare_slot, m))
         return false;
     // The backend allocates the vectors of these only if the settings require them.
-    if ((metric_.exists() && settings_.metric != Metric::learned) || (best_is_aside_ && !settings_.robust))
+    if ((learned_metric().exists() && settings.metric != Metric::learned) || (best_saved && !settings.robust))
         return false;
     dense::CheckPlaces places{reinterpret_cast<const double *>(this + 1)};
     each_array(m, places);

@@ -59,6 +59,14 @@ CUDA_OPT_HD_INLINE double learned_weight(double h, double d, double y, const Lea
     return learned > 1 / most_learned ? (learned < most_learned ? learned : most_learned) : 1 / most_learned;
 }
 
+// Validates an update that was read as bytes and belongs to a history of m pairs.
+inline bool is_update_consistent(const MetricUpdate &update, int m) {
+    if (!dense::are_bools(update.anew) || !dense::is_within(0, update.count, MetricUpdate::most)) return false;
+    for (int k = 0; k < update.count; k++)
+        if (!dense::is_within(0, update.pairs[k].slot, m)) return false;
+    return true;
+}
+
 // What the state knows of it.
 class LearnedMetric {
   public:
@@ -112,19 +120,10 @@ class LearnedMetric {
         made_++;
         return update;
     }
-    // That of the inner products under way.
-    CUDA_OPT_HD void ask(const MetricUpdate &update) { asked_ = update; }
-    CUDA_OPT_HD const MetricUpdate &asked() const { return asked_; }
 
     // Validates an object that was read as bytes and belongs to a history of m pairs.
     bool is_consistent(int m) const {
-        const auto right = [m](const MetricUpdate &update) {
-            if (!dense::are_bools(update.anew) || !dense::is_within(0, update.count, MetricUpdate::most)) return false;
-            for (int k = 0; k < update.count; k++)
-                if (!dense::is_within(0, update.pairs[k].slot, m)) return false;
-            return true;
-        };
-        return dense::are_bools(exists_, serves_, serves_next_, due_) && right(update_) && right(asked_);
+        return dense::are_bools(exists_, serves_, serves_next_, due_) && is_update_consistent(update_, m);
     }
 
   private:
@@ -133,21 +132,7 @@ class LearnedMetric {
     int64_t pairs_ = 0;    // that b has taken in, or will
     int64_t made_ = 0;     // h, so many times
     double advantage_ = 0; // of b over theta I: the average of 2 log of the cosines' quotient
-    MetricUpdate update_{}, asked_{};
-};
-
-// Where the sweeps serve one number alone.
-struct NoMetric {
-    CUDA_OPT_HD static constexpr bool exists() { return false; }
-    CUDA_OPT_HD static constexpr bool serves() { return false; }
-    CUDA_OPT_HD static constexpr bool update_is_due() { return false; }
-    CUDA_OPT_HD static constexpr int64_t weights() { return no_weights; }
-    CUDA_OPT_HD void forget() {}
-    CUDA_OPT_HD void clear() {}
-    CUDA_OPT_HD void observe(int, int, int64_t, double, double, double, double) {}
-    CUDA_OPT_HD MetricUpdate take_update() { return {}; }
-    CUDA_OPT_HD void ask(const MetricUpdate &) {}
-    CUDA_OPT_HD MetricUpdate asked() const { return {}; }
+    MetricUpdate update_{};
 };
 
 } // namespace cudaopt

@@ -11,8 +11,8 @@ namespace cudaopt {
 struct PanelRequest {
     int pairs;           // correction pairs in the panel, newest first
     int newest_slot;     // their slots are newest_slot, newest_slot - 1, ... modulo m + 1
-    bool fresh;          // the newest slot still holds g_base: y_new = g - g_base is formed on the way
     double threshold;    // free: breakpoint > threshold. 0: all variables not held; -1: all variables
+    bool fresh;          // the newest slot still holds g_base: y_new = g - g_base is formed on the way
     bool free_gram;      // whether the products over the free variables are wanted
     bool weighted;       // scale the variables by the diagonal h: y and g by sqrt(h), s and z by 1 / sqrt(h)
     bool single = false; // products may be formed in single precision, as far as they keep their digits
@@ -90,8 +90,8 @@ enum class Verb {
     step,
     largest_step,
     restore,
-    put_aside,
-    bring_back,
+    save_best,
+    restore_best,
     finish_pair,
     x_norm,
     projected_gradient_norm,
@@ -110,8 +110,8 @@ enum class Verb {
 struct Request {
     Verb verb = Verb::task;
     int task = 0;
-    int slot = 0;          // step, largest_step, restore, put_aside, finish_pair
-    double number = 0;     // step: along d; restore, bring_back: f there
+    int slot = 0;          // step, largest_step, restore, save_best, finish_pair
+    double number = 0;     // step: along d; restore, restore_best: f there
     int64_t index = 0;     // read_variable
     double lo = 0, hi = 0; // crossed
 };

@@ -16,52 +16,30 @@
 
 namespace cudaopt {
 
-template <class Kind> class SubspaceOf {
-  public:
-    static constexpr int fixed_m = Kind::pairs;
-
-    template <class Visit> CUDA_OPT_HD constexpr void each_array(int m, Visit &visit) {
-        visit(v_, 2 * m);
-        visit(q_, panel::columns(m));
-    }
-
-    // free_gram: the panel's products over the free variables, where these are not all. False: breakdown of the
-    // factorisation, or a coefficient is not finite. Otherwise q receives the coefficients, in panel order.
-    CUDA_OPT_HD bool minimise(LimitedMemoryOf<Kind> &memory, const CauchySearchOf<Kind> &cauchy,
-                              const double *free_gram, bool all_free, double *q) {
-        if (memory.pairs() == 0) {
-            dense::fill(q, panel::columns(memory.model_pairs()), 0);
-            return true;
-        }
-        dense::Room<2 * fixed_m> room(v_);
-        double *const v = room.data();
-        const int size = 2 * memory.model_pairs();
-        const double scale = 1 / memory.theta();
-        const double *const p = cauchy.p();
-        for (int i = 0; i < size; i++) v[i] = scale * (scale * p[i]);
-        if constexpr (Kind::bounds)
-            if (cauchy.point().crossed) {
-                const double *const c = cauchy.c(), t = cauchy.point().t;
-                for (int i = 0; i < size; i++) v[i] = scale * (scale * p[i] + (c[i] - t * p[i]));
-            }
-        bool solved = true;
-        if (all_free) memory.apply_full_space_inverse(v);
-        else if constexpr (Kind::bounds) solved = memory.solve_subspace(free_gram, v);
-        for (int i = 0; i < size; i++)
-            if (!is_finite(v[i])) solved = false;
-        if (!solved) return false;
-        memory.to_panel(v, q);
+// p and c: of the Cauchy point at t (CauchySearch); c is NULL if no breakpoint was crossed. over_free: the panel's
+// products over the free variables; NULL if all variables are free. system, v: workspace, v of 2k numbers. q receives
+// the coefficients, in panel order. False: the factorisation broke down, or a coefficient is not finite.
+template <int M>
+CUDA_OPT_HD_INLINE bool minimise_subspace(const CompactMatrix<M> &matrix, const double *p, const double *c, double t,
+                                          const double *over_free, typename CompactMatrix<M>::Factors &system,
+                                          double *v, double *q) {
+    if (matrix.pairs() == 0) {
+        dense::fill(q, panel::columns(matrix.model_pairs()), 0);
         return true;
     }
-    // A place for q, where its size is not known.
-    CUDA_OPT_HD double *coefficients() { return q_.data(); }
-    CUDA_OPT_HD const double *coefficients() const { return q_.data(); }
-
-  private:
-    dense::KeptRoom<fixed_m> v_;
-    dense::KeptRoom<fixed_m> q_;
-};
-
-using Subspace = SubspaceOf<AnyKind>;
+    const int size = 2 * matrix.model_pairs();
+    const double scale = 1 / matrix.theta();
+    for (int i = 0; i < size; i++) v[i] = scale * (scale * p[i]);
+    if (c)
+        for (int i = 0; i < size; i++) v[i] = scale * (scale * p[i] + (c[i] - t * p[i]));
+    bool solved = true;
+    if (over_free) solved = matrix.solve_subspace(system, over_free, v);
+    else matrix.apply_full_space_inverse(v);
+    for (int i = 0; i < size; i++)
+        if (!is_finite(v[i])) solved = false;
+    if (!solved) return false;
+    matrix.to_panel(v, q);
+    return true;
+}
 
 } // namespace cudaopt

@@ -50,11 +50,11 @@ class MoreThuente {
 
     // step_max is known later than the search began, and is at least what it was taken to be: the first step. It has
     // not mattered so far.
-    CUDA_OPT_HD void lengthen(double step_max);
+    CUDA_OPT_HD void set_step_max(double step_max);
     // Whether an update with phi and slope may come out otherwise than with the step_max that was taken, if it is as
     // long as that, or less. Each choice of an update goes the same way from some step_max on: what both ends agree on
     // holds between them.
-    CUDA_OPT_HD bool goes_on_otherwise(double step_max, double phi, double slope) const;
+    CUDA_OPT_HD bool next_step_depends_on_step_max(double step_max, double phi, double slope) const;
 
     // Validates an object that was read as bytes.
     bool is_consistent() const { return dense::are_bools(bracketed_, modified_, any_finite_, last_width_is_first_); }
@@ -169,7 +169,7 @@ CUDA_OPT_HD_INLINE SearchVerdict MoreThuente::update(double phi, double slope) {
     return SearchVerdict::evaluate;
 }
 
-CUDA_OPT_HD_CALL inline void MoreThuente::lengthen(double step_max) {
+CUDA_OPT_HD_CALL inline void MoreThuente::set_step_max(double step_max) {
     if (!any_finite_) {
         SearchTolerances tolerances = tolerances_; // a copy, since start() clears its own
         tolerances.step_max = step_max;
@@ -179,9 +179,10 @@ CUDA_OPT_HD_CALL inline void MoreThuente::lengthen(double step_max) {
     }
 }
 
-CUDA_OPT_HD_CALL inline bool MoreThuente::goes_on_otherwise(double step_max, double phi, double slope) const {
+CUDA_OPT_HD_CALL inline bool MoreThuente::next_step_depends_on_step_max(double step_max, double phi,
+                                                                        double slope) const {
     MoreThuente as_taken = *this, longer = *this;
-    longer.lengthen(step_max);
+    longer.set_step_max(step_max);
     const SearchVerdict verdict = as_taken.update(phi, slope);
     return longer.update(phi, slope) != verdict ||
            (verdict == SearchVerdict::evaluate && (!as_taken.bracketed_ || as_taken.step_ != longer.step_));

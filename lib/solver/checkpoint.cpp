@@ -3,7 +3,6 @@
 #include <vector>
 
 #include "cuda_opt.h"
-#include "lbfgsb/advance.hpp"
 #include "lbfgsb/loaded.hpp"
 #include "rim/checksum.hpp"
 #include "solver/solver.hpp"
@@ -29,19 +28,19 @@ struct Clocks {
         return dense::is_within(0.0, seconds_passed, longest) && dense::is_within(0.0, host_seconds, longest);
     }
 };
-constexpr uint32_t version = 7, byte_order = 0x01020304;
+constexpr uint32_t version = 8, byte_order = 0x01020304;
 
 } // namespace
 
-template <class Visit> void Solver::each_vector(const State &state, const Visit &visit) {
+template <class Visit> void Solver::each_vector(const StateMachine &state, const Visit &visit) {
     for (const auto kind : {HeldVector::x, HeldVector::f, HeldVector::g}) visit(HeldVector{kind});
-    if (state.stage() == State::Stage::trial_point)
+    if (state.state() == StateMachine::State::trial_point)
         for (const auto kind : {HeldVector::x_base, HeldVector::s_column, HeldVector::g_base})
             visit(HeldVector{kind, state.spare_slot()});
-    if (state.best_is_aside())
+    if (state.best_saved)
         for (const auto kind : {HeldVector::aside_x, HeldVector::aside_g}) visit(HeldVector{kind});
-    if (state.metric().exists()) visit(HeldVector{HeldVector::diagonal});
-    const LimitedMemory &memory = state.memory();
+    if (state.learned_metric().exists()) visit(HeldVector{HeldVector::diagonal});
+    const CompactMatrix<0> &memory = state.matrix();
     for (int pair = 0; pair < memory.pairs(); pair++) {
         const int slot = memory.slot(pair);
         const bool unfinished = state.pair_unfinished() && slot == memory.newest_slot();
@@ -51,8 +50,8 @@ template <class Visit> void Solver::each_vector(const State &state, const Visit 
 }
 
 // The size in bytes of the vectors of a state in a checkpoint.
-int64_t Solver::bytes_of_vectors(const State &state) const {
-    const int64_t whole = dimension() * (bits_ / 8), stored = dimension() * (state.settings().history_bits / 8);
+int64_t Solver::bytes_of_vectors(const StateMachine &state) const {
+    const int64_t whole = dimension() * (bits_ / 8), stored = dimension() * (state.settings.history_bits / 8);
     int64_t bytes = 0;
     each_vector(state, [&](const HeldVector &which) {
         const bool column = which.kind == HeldVector::s_column || which.kind == HeldVector::y_column;
@@ -66,7 +65,7 @@ int64_t Solver::save(unsigned char *to) {
     // vain.
     if (to && state_->awaits_direction_sums()) {
         sweeps_->inner_products(state_->products_at_trial()); // without weights, and nothing learned
-        state_->know_direction_sums(sweeps_->direction_sums());
+        state_->set_direction_sums(sweeps_->direction_sums());
     }
     const Clocks clocks{seconds_passed(), host_seconds_};
     const int64_t numbers = state_bytes(memory());
@@ -154,7 +153,7 @@ std::unique_ptr<void, Solver::Free> Solver::read_state(const unsigned char *from
     std::unique_ptr<void, Free> block(zero_bytes(numbers));
     const bool all_there = numbers <= bytes - outside;
     if (all_there) std::memcpy(block.get(), from + before, static_cast<std::size_t>(numbers));
-    State &state = *static_cast<State *>(block.get());
+    StateMachine &state = *static_cast<StateMachine *>(block.get());
     if (!all_there || !state.is_consistent(dimension(), memory(), bits_)) {
         new_message().set("the checkpoint contradicts itself: its state is not one of n = %lld and m = %d",
                           static_cast<long long>(dimension()), memory());
@@ -170,13 +169,13 @@ std::unique_ptr<void, Solver::Free> Solver::read_state(const unsigned char *from
 }
 
 // Whether the current bounds can be those of the saved solve, whose x is given. If not, the caller's x is restored.
-bool Solver::fits_bounds(const State &state, const unsigned char *x) {
+bool Solver::fits_bounds(const StateMachine &state, const unsigned char *x) {
     std::vector<unsigned char> own(static_cast<std::size_t>(sweeps_->bytes_of({HeldVector::x})));
     sweeps_->fetch({HeldVector::x}, own.data());
     sweeps_->store({HeldVector::x}, x);
     const StartReport report = sweeps_->check_start();
     const int64_t n = dimension();
-    const bool same_kind = (report.bounded > 0) == state.bounded() && (report.boxed == n) == state.boxed();
+    const bool same_kind = (report.bounded > 0) == state.bounded && (report.boxed == n) == state.boxed;
     if (report.usable(n) && report.projected == 0 && same_kind) return true;
     sweeps_->store({HeldVector::x}, own.data());
     new_message().set("the bounds are not those of the solve that was saved: %lld of %lld components lie outside, "
@@ -192,11 +191,11 @@ int Solver::load(const unsigned char *from, int64_t bytes) {
     if (!recognise(from, bytes)) return CUDA_OPT_IMPROPER_INPUT;
     const std::unique_ptr<void, Free> block = read_state(from, bytes);
     if (!block) return CUDA_OPT_IMPROPER_INPUT;
-    State &saved = *static_cast<State *>(block.get());
+    StateMachine &saved = *static_cast<StateMachine *>(block.get());
     const Settings before = settings();
-    saved.own_settings().threads = before.threads; // this may be another machine
-    saved.own_settings().timed = before.timed;
-    if (saved.settings().metric == Metric::callers && !arrays.diagonal) {
+    saved.settings.threads = before.threads; // this may be another machine
+    saved.settings.timed = before.timed;
+    if (saved.settings.metric == Metric::callers && !arrays.diagonal) {
         new_message().set("the solve that was saved has a diagonal, but cuda_opt_set_diagonal has given no array");
         return CUDA_OPT_MISUSE;
     }
@@ -209,9 +208,9 @@ int Solver::load(const unsigned char *from, int64_t bytes) {
     }
     from += static_cast<int64_t>(sizeof(Header) + sizeof(Clocks)) + state_bytes(memory());
     try {
-        allocate(pairs() > 0 ? before : saved.settings()); // keep the pairs of a warm start until all is validated
+        allocate(pairs() > 0 ? before : saved.settings); // keep the pairs of a warm start until all is validated
         if (!fits_bounds(saved, from)) return CUDA_OPT_IMPROPER_INPUT;
-        allocate(saved.settings());
+        allocate(saved.settings);
         each_vector(saved, [&](const HeldVector &which) {
             sweeps_->store(which, from);
             from += sweeps_->bytes_of(which);

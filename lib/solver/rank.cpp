@@ -3,7 +3,6 @@
 // then it asks its caller for the same as the others do, so that no rank waits for one that is gone.
 #include <utility>
 
-#include "lbfgsb/advance.hpp"
 #include "rim/rim.hpp"
 #include "solver/solver.hpp"
 
@@ -61,10 +60,10 @@ int Solver::go_on_as_rank() {
         return run_as_rank(state_->give_up(joined.wish == give_up_stopped, answer_.seconds));
     stop_agreed_ = stop_agreed_ || joined.wish == stop;
     if (joined.of == Exchange::set_up) attempt([this] { allocate_as_rank(); });
-    else if (state_->stage() == State::Stage::start_checked && own_dimension() > 0)
+    else if (state_->state() == StateMachine::State::start_checked && own_dimension() > 0)
         attempt([this] { move_into_box(); });
     // What sums of single precision have lost, as one rank would see it.
-    if (joined.in_double) return run_as_rank(state_->ask_in_double());
+    if (joined.in_double) return run_as_rank(state_->request_in_double());
     return run_as_rank(state_->advance(answer_));
 }
 
@@ -80,7 +79,7 @@ int Solver::run_as_rank(Request request) {
         }
         attempt([&] { perform_own(request); });
         if (Ranks::shares(request.verb)) {
-            ranks_->ask_answer(request, state_->panel_asked(), answer_, sweeps_->subtree_sums(), own_f_, settings(),
+            ranks_->ask_answer(request, state_->panel_requested(), answer_, sweeps_->subtree_sums(), own_f_, settings(),
                                stop_requested, seconds_passed());
             return CUDA_OPT_EXCHANGE;
         }

@@ -3,7 +3,6 @@
 #include <new>
 #include <utility>
 
-#include "lbfgsb/advance.hpp"
 #include "solver/sentence.hpp"
 
 namespace cudaopt {
@@ -111,23 +110,23 @@ void Solver::perform(const Request &request) {
         break;
     }
     case Verb::inner_products:
-        answer_.sums = &sweeps.inner_products(state_->products_asked());
+        answer_.sums = &sweeps.inner_products(state_->products_requested());
         direction_sums_ = sweeps.direction_sums();
         answer_.direction = &direction_sums_;
         break;
     case Verb::direction:
-        sweeps.direction(state_->direction_asked());
+        sweeps.direction(state_->direction_requested());
         if (!sweeps.direction_sums_at_hand()) break;
         direction_sums_ = sweeps.direction_sums();
         answer_.direction = &direction_sums_;
         break;
-    case Verb::truncation: answer_.number = sweeps.truncation(state_->direction_asked()); break;
-    case Verb::crossed: answer_.crossed = sweeps.crossed(state_->panel_asked(), request.lo, request.hi); break;
+    case Verb::truncation: answer_.number = sweeps.truncation(state_->direction_requested()); break;
+    case Verb::crossed: answer_.crossed = sweeps.crossed(state_->panel_requested(), request.lo, request.hi); break;
     case Verb::step: sweeps.step(request.slot, request.number); break;
     case Verb::largest_step: answer_.number = sweeps.largest_step(request.slot); break;
     case Verb::restore: sweeps.restore(request.slot, request.number); break;
-    case Verb::put_aside: sweeps.put_aside(request.slot); break;
-    case Verb::bring_back: sweeps.bring_back(request.number); break;
+    case Verb::save_best: sweeps.save_best(request.slot); break;
+    case Verb::restore_best: sweeps.restore_best(request.number); break;
     case Verb::finish_pair: sweeps.finish_pair(request.slot); break;
     case Verb::x_norm: answer_.number = sweeps.x_norm(); break;
     case Verb::projected_gradient_norm: answer_.number = sweeps.projected_gradient_norm(); break;

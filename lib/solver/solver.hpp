@@ -7,7 +7,7 @@
 #include <cstdlib>
 #include <memory>
 
-#include "lbfgsb/state.hpp"
+#include "lbfgsb/state_machine.hpp"
 #include "ranks/ranks.hpp"
 #include "rim/message.hpp"
 #include "sweeps/sweeps.hpp"
@@ -22,18 +22,18 @@ class Solver {
     // bits: of the caller's vectors
     Solver(int64_t n, int m, int bits, int backend, int device, MakeSweeps make_sweeps);
 
-    Settings &settings() { return state_->own_settings(); }
-    const Settings &settings() const { return state_->settings(); }
+    Settings &settings() { return state_->settings; }
+    const Settings &settings() const { return state_->settings; }
     const Results &results() const { return state_->results; }
-    const State &state() const { return *state_; }
-    int64_t dimension() const { return state_->n(); } // all variables
+    const StateMachine &state() const { return *state_; }
+    int64_t dimension() const { return state_->n; } // all variables
     int64_t own_dimension() const { return ranks_ ? ranks_->part().n : dimension(); }
-    int memory() const { return state_->memory().capacity(); }
-    int64_t pairs() const { return state_->memory().pairs(); }
+    int memory() const { return state_->matrix().capacity(); }
+    int64_t pairs() const { return state_->matrix().pairs(); }
     Sweeps &sweeps() { return *sweeps_; }
     const Sweeps &sweeps() const { return *sweeps_; }
     bool started() const { return state_->started() || exchanging(); }
-    bool ended() const { return state_->ended(); }
+    bool ended() const { return state_->has_ended(); }
     double seconds() const {
         const double own = sweeps_->seconds();
         return own >= 0 ? own : host_seconds_;
@@ -113,9 +113,9 @@ class Solver {
     void allocate(const Settings &settings);
     bool recognise(const unsigned char *from, int64_t bytes);
     std::unique_ptr<void, Free> read_state(const unsigned char *from, int64_t bytes);
-    bool fits_bounds(const State &state, const unsigned char *x);
-    template <class Visit> static void each_vector(const State &state, const Visit &visit);
-    int64_t bytes_of_vectors(const State &state) const;
+    bool fits_bounds(const StateMachine &state, const unsigned char *x);
+    template <class Visit> static void each_vector(const StateMachine &state, const Visit &visit);
+    int64_t bytes_of_vectors(const StateMachine &state) const;
     void log_start();
     void log_iterate();
     void log_end();
@@ -126,7 +126,7 @@ class Solver {
     void log_line(const char *pattern, ...) __attribute__((format(printf, 2, 3)));
 
     const std::unique_ptr<void, Free> block_; // the state's
-    State *const state_;
+    StateMachine *const state_;
     const int backend_, device_;
     const MakeSweeps make_sweeps_;
     const int bits_;               // of the caller's vectors

@@ -32,7 +32,7 @@ struct UserArrays {
 struct BackendOptions {
     int threads;        // host; 0: all of the machine's
     void *stream;       // CUDA
-    bool aside;         // two vectors more, for put_aside()
+    bool aside;         // two vectors more, for save_best()
     int64_t metric;     // learned: one more, for a diagonal of the sweeps' own, which takes the place of the caller's
     Patience *patience; // of those who wait: they look, and Interrupted is thrown
     bool timed = true;  // seconds() is wanted
@@ -109,8 +109,8 @@ class Sweeps {
     virtual void restore(int slot, double f) = 0;
     // The point that the direction in this slot starts from, and g there, are copied to vectors of their own; and back
     // to x and g, with *f = f. 4 n-vectors each. Rare; options.aside has to have been set.
-    virtual void put_aside(int slot) = 0;
-    virtual void bring_back(double f) = 0;
+    virtual void save_best(int slot) = 0;
+    virtual void restore_best(double f) = 0;
     // y = g - g_base in this slot, as the next direction would form it. 3 n-vectors. Once a solve.
     virtual void finish_pair(int slot) = 0;
     // One of the backend's vectors or the caller's, as it is stored, to host memory and back. All that was asked for

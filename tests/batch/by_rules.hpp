@@ -17,7 +17,7 @@ Left<Real> by_rules(const Data<Real> &data, const ShapeOf &shape, const cudaopt:
     const auto count = static_cast<std::size_t>(data.count);
     const auto doubles = [](int64_t bytes) { return std::vector<double>(static_cast<std::size_t>(bytes / 8 + 1), -7); };
     std::vector<double> blocks = doubles(batch::blocks_bytes<Real>(shape, data.count)),
-                        desk = doubles(batch::working_bytes(shape)), f(count);
+                        desk = doubles(batch::workspace_bytes(shape)), f(count);
     Left<Real> left{data.x, std::vector<cudaopt::BatchEnd>(count)};
     std::vector<Real> g(left.x.size());
     std::vector<int32_t> codes(count);
@@ -52,9 +52,9 @@ Left<Real> by_rules(const Data<Real> &data, const ShapeOf &shape, const cudaopt:
     all.list = nullptr;
     if (packed) pass(data.count, batch::WriteEnded<Real, ShapeOf>{all});
     for (int64_t p = 0; p < data.count; p++) {
-        const auto problem = all.take(batch::OneThread{}, p, working);
-        left.ends[static_cast<std::size_t>(p)] =
-            batch::end_of(problem.state().results, codes[static_cast<std::size_t>(p)]);
+        all.load(batch::OneThread{}, p, working);
+        left.ends[static_cast<std::size_t>(p)] = batch::end_of(
+            all.problem_of(batch::OneThread{}, p, settings, working).results(), codes[static_cast<std::size_t>(p)]);
     }
     CHECK(blocks.back() == -7); // behind the last block
     CHECK(desk.back() == -7);

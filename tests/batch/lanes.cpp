@@ -62,6 +62,11 @@ template <int width_> class Lane {
         meeting_->exchange(lane_, static_cast<uint64_t>(mine), all);
         return static_cast<int64_t>(all[0]);
     }
+    template <class F> int of_first(const F &f) const {
+        const int mine = lane_ == 0 ? f() : 0;
+        sync();
+        return static_cast<int>(broadcast(mine));
+    }
     template <class Record> Record join(const Record &mine) const {
         constexpr std::size_t words = (sizeof(Record) + 7) / 8;
         uint64_t all[words][width], own[words] = {};
@@ -117,10 +122,10 @@ template <int width> struct EachByLanes {
 template <int n, int m, int width, int64_t metric = Metric::one_number, bool bounds = true, class History = void,
           class Real>
 Left<Real> by_functor(const Data<Real> &data) {
-    using Shape = batch::ShapeIn<n, m, metric, HistoryOr<History, Real>, bounds, true>;
+    using Shape = batch::ShapeIn<n, m, metric, HistoryOr<History, Real>, bounds>;
     Left<Real> left{data.x, std::vector<BatchEnd>(static_cast<std::size_t>(data.count))};
     std::vector<double> memory(
-        static_cast<std::size_t>(batch::working_bytes(Shape()) + batch::vectors_bytes<Real>(Shape())) / 8);
+        static_cast<std::size_t>(batch::workspace_bytes(Shape()) + batch::vectors_bytes<Real>(Shape())) / 8);
     auto *const working = reinterpret_cast<unsigned char *>(memory.data());
     const batch::BatchData<Real> task{data.count, left.x.data(), data.bounds(), left.ends.data()};
     const Settings settings = batch::for_small_problems(options<Real>().settings, metric);
@@ -128,7 +133,7 @@ Left<Real> by_functor(const Data<Real> &data) {
     by_lanes<width>([&](const Lane<width> &lane) {
         batch::solve_in_turn<Shape, metric>(
             lane, Valleys<n, Real>(), task, settings, batch::in_one_piece(Shape(), working),
-            working + batch::working_bytes(Shape()), [&] { return lane.broadcast(lane.lane() == 0 ? next++ : 0); });
+            working + batch::workspace_bytes(Shape()), [&] { return lane.broadcast(lane.lane() == 0 ? next++ : 0); });
     });
     return left;
 }

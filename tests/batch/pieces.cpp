@@ -41,7 +41,7 @@ TEST_CASE("A problem that is given up tells the limit that was set last", "[batc
         return std::vector<double>(static_cast<std::size_t>(bytes / 8 + 1), NAN);
     };
     std::vector<double> blocks = doubles(batch::blocks_bytes<double>(shape, 1)),
-                        working = doubles(batch::working_bytes(shape)), x{1, 2}, g(2), f(1);
+                        working = doubles(batch::workspace_bytes(shape)), x{1, 2}, g(2), f(1);
     int32_t code = 0;
     unsigned char mark = 0;
     batch::Problems<double, Shape> all;
@@ -59,7 +59,8 @@ TEST_CASE("A problem that is given up tells the limit that was set last", "[batc
     batch::Advance<double, Shape>{all, settings, batch::Pass::end_of_time, false, 3}(batch::OneThread{}, 0, desk);
     CHECK(code == CUDA_OPT_TIME_LIMIT);
     CHECK(mark == 0);
-    const Event event = all.take(batch::OneThread{}, 0, desk).state().event;
+    all.load(batch::OneThread{}, 0, desk);
+    const Event event = reinterpret_cast<const batch::Persistent<Shape> *>(desk)->iteration.event;
     CHECK(event.kind == EventKind::time_limit_while_waiting);
     CHECK(event.numbers[0] == 2.5);
     CHECK(event.numbers[1] == 3);

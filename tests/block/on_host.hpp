@@ -1,4 +1,4 @@
-// Solves made ready on the host, where they run, or from where their bytes go to a device.
+// Solves that are prepared in a block of memory.
 #pragma once
 
 #include <functional>
@@ -17,7 +17,7 @@ struct Prepared {
     Job job;
     std::vector<double> block;
 
-    State &state() { return *job.state_in(block.data()); }
+    StateMachine &state() { return *job.state_in(block.data()); }
     void run() { job.run(block.data()); }
     // The caller's arrays, as they stand.
     std::vector<double> x() { return copied(sweeps().x); }
@@ -56,7 +56,7 @@ inline Prepared prepare(const std::string &name, const Problem &problem, int m, 
     job.sweeps = state_doubles;
     job.trail = job.sweeps + PlainSweeps::doubles(machine);
     made.block.resize(static_cast<std::size_t>(job.trail + most_iterates * Trail::doubles_of(problem.n)));
-    cudaopt::make_state(made.block.data(), problem.n, m)->set(settings);
+    cudaopt::make_state(made.block.data(), problem.n, m)->settings = settings;
     const PlainSweeps plain(machine, made.block.data() + job.sweeps);
     for (int i = 0; i < problem.n; i++) {
         plain.x[i] = problem.start(i);

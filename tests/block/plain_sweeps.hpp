@@ -1,10 +1,10 @@
-// Every sweep as plain loops of one thread over a small problem, for host and device: sums in the order of the indices,
+// Every sweep as plain loops of one thread over a small problem: sums in the order of the indices,
 // double precision, nothing allocated. All that they hold lies in one block of doubles that the caller gives.
 #pragma once
 
 #include <cmath>
 
-#include "lbfgsb/state.hpp"
+#include "lbfgsb/state_machine.hpp"
 #include "sweeps/rules.hpp"
 
 namespace block_test {
@@ -14,7 +14,7 @@ using cudaopt::CrossedVariable;
 using cudaopt::DirectionRequest;
 using cudaopt::PanelRequest;
 using cudaopt::Request;
-using cudaopt::State;
+using cudaopt::StateMachine;
 using cudaopt::Verb;
 namespace panel = cudaopt::panel;
 
@@ -27,7 +27,7 @@ struct Machine {
 
 class PlainSweeps {
   public:
-    CUDA_OPT_HD static int64_t doubles(const Machine &of) {
+    static int64_t doubles(const Machine &of) {
         Count count;
         PlainSweeps none;
         none.place(of, count);
@@ -35,7 +35,7 @@ class PlainSweeps {
     }
 
     PlainSweeps() = default;
-    CUDA_OPT_HD PlainSweeps(const Machine &of, double *block) : of_(of) {
+    PlainSweeps(const Machine &of, double *block) : of_(of) {
         Carve carve{block};
         place(of, carve);
     }
@@ -45,7 +45,7 @@ class PlainSweeps {
     // The caller's arrays; without bounds or a diagonal, those are null.
     double *x = nullptr, *g = nullptr, *f = nullptr, *l = nullptr, *u = nullptr, *diagonal = nullptr;
 
-    CUDA_OPT_HD void perform(const State &state, const Request &request, Answer &answer) {
+    void perform(const StateMachine &state, const Request &request, Answer &answer) {
         answer.direction = nullptr;
         switch (request.verb) {
         case Verb::check_start: answer.start = check_start(); break;
@@ -53,16 +53,16 @@ class PlainSweeps {
             answer.variable = {x[request.index], box().lower(request.index), box().upper(request.index)};
             break;
         case Verb::inner_products:
-            gather(state.products_asked());
+            gather(state.products_requested());
             answer.sums = &sums_;
             answer.direction = &direction_;
             break;
         case Verb::direction:
-            take_direction(state.direction_asked());
+            take_direction(state.direction_requested());
             if (!of_.late_sums) answer.direction = &direction_;
             break;
-        case Verb::truncation: answer.number = truncation(state.direction_asked()); break;
-        case Verb::crossed: answer.crossed = crossed(state.panel_asked(), request.lo, request.hi); break;
+        case Verb::truncation: answer.number = truncation(state.direction_requested()); break;
+        case Verb::crossed: answer.crossed = crossed(state.panel_requested(), request.lo, request.hi); break;
         case Verb::step:
             each_row(cudaopt::TakeStep<double, double>{x, x_base_, s(request.slot), box(), request.number});
             break;
@@ -73,10 +73,10 @@ class PlainSweeps {
         case Verb::restore:
             each_row(cudaopt::Restore<double>{x, g, x_base_, y(request.slot), f, request.number});
             break;
-        case Verb::put_aside:
+        case Verb::save_best:
             each_row(cudaopt::CopyIterate<double>{aside_x_, aside_g_, x_base_, y(request.slot)});
             break;
-        case Verb::bring_back: each_row(cudaopt::Restore<double>{x, g, aside_x_, aside_g_, f, request.number}); break;
+        case Verb::restore_best: each_row(cudaopt::Restore<double>{x, g, aside_x_, aside_g_, f, request.number}); break;
         case Verb::finish_pair:
             each_row(cudaopt::FinishPair<double, double>{y(request.slot), g, y(request.slot)});
             break;
@@ -101,9 +101,9 @@ class PlainSweeps {
         }
     }
 
-    CUDA_OPT_HD const cudaopt::DirectionSums &direction_sums() const { return direction_; }
+    const cudaopt::DirectionSums &direction_sums() const { return direction_; }
     // As after a load: the vectors are there, but no sums.
-    CUDA_OPT_HD void forget_sums() {
+    void forget_sums() {
         const double nothing = std::sqrt(-1.0);
         for (int k = 0; k < panel::gram_count(panel::columns(of_.m)); k++) masked_[k] = nothing;
         for (int k = 0; k < panel::leading * panel::columns(of_.m); k++) full_[k] = nothing;
@@ -118,20 +118,20 @@ class PlainSweeps {
 
     struct Count {
         int64_t doubles = 0;
-        template <class T> CUDA_OPT_HD void operator()(T *&, int64_t count) {
+        template <class T> void operator()(T *&, int64_t count) {
             doubles += count * static_cast<int64_t>(sizeof(T) / sizeof(double));
         }
     };
     struct Carve {
         double *next;
-        template <class T> CUDA_OPT_HD void operator()(T *&where, int64_t count) {
+        template <class T> void operator()(T *&where, int64_t count) {
             where = reinterpret_cast<T *>(next);
             next += count * static_cast<int64_t>(sizeof(T) / sizeof(double));
         }
     };
     static_assert(sizeof(CrossedVariable) % sizeof(double) == 0 && alignof(CrossedVariable) <= alignof(double));
 
-    template <class Visit> CUDA_OPT_HD void place(const Machine &of, Visit &visit) {
+    template <class Visit> void place(const Machine &of, Visit &visit) {
         const int64_t n = of.n, m = of.m, columns = panel::columns(of.m);
         visit(x, n), visit(g, n), visit(f, 1);
         if (of.bounds) visit(l, n), visit(u, n);
@@ -144,34 +144,32 @@ class PlainSweeps {
         visit(rows_, of.capacity), visit(entries_, of.capacity * columns);
     }
 
-    CUDA_OPT_HD cudaopt::BoxArrays<double> box() const { return {l, u}; }
-    CUDA_OPT_HD double *s(int slot) const { return s_ + static_cast<int64_t>(slot) * of_.n; }
-    CUDA_OPT_HD double *y(int slot) const { return y_ + static_cast<int64_t>(slot) * of_.n; }
-    CUDA_OPT_HD int slot_of(const PanelRequest &request, int age) const {
+    cudaopt::BoxArrays<double> box() const { return {l, u}; }
+    double *s(int slot) const { return s_ + static_cast<int64_t>(slot) * of_.n; }
+    double *y(int slot) const { return y_ + static_cast<int64_t>(slot) * of_.n; }
+    int slot_of(const PanelRequest &request, int age) const {
         return (request.newest_slot + of_.m + 1 - age) % (of_.m + 1);
     }
-    CUDA_OPT_HD double weight(const PanelRequest &request, int i) const { return request.weighted ? diagonal[i] : 1; }
-    CUDA_OPT_HD cudaopt::Row row(int i) const { return {x[i], g[i], box().lower(i), box().upper(i)}; }
-    CUDA_OPT_HD int64_t index_or_n(const cudaopt::FirstIndex &first) const { return first.v < of_.n ? first.v : of_.n; }
+    double weight(const PanelRequest &request, int i) const { return request.weighted ? diagonal[i] : 1; }
+    cudaopt::Row row(int i) const { return {x[i], g[i], box().lower(i), box().upper(i)}; }
+    int64_t index_or_n(const cudaopt::FirstIndex &first) const { return first.v < of_.n ? first.v : of_.n; }
     // y of a pair in row i; that of a fresh pair as it will be stored.
-    CUDA_OPT_HD double y_entry(const PanelRequest &request, int age, int i) const {
+    double y_entry(const PanelRequest &request, int age, int i) const {
         const double stored = y(slot_of(request, age))[i];
         return age == 0 && request.fresh ? g[i] - stored : stored;
     }
-    CUDA_OPT_HD double s_entry(const PanelRequest &request, int age, int i) const {
-        return s(slot_of(request, age))[i];
-    }
+    double s_entry(const PanelRequest &request, int age, int i) const { return s(slot_of(request, age))[i]; }
 
-    template <class Rule> CUDA_OPT_HD void each_row(const Rule &rule) const {
+    template <class Rule> void each_row(const Rule &rule) const {
         for (int i = 0; i < of_.n; i++) rule(i);
     }
-    template <class Record, class Rule> CUDA_OPT_HD Record over_rows(const Rule &rule) const {
+    template <class Record, class Rule> Record over_rows(const Rule &rule) const {
         Record record;
         for (int i = 0; i < of_.n; i++) rule(i, record);
         return record;
     }
 
-    CUDA_OPT_HD cudaopt::StartReport check_start() const {
+    cudaopt::StartReport check_start() const {
         const auto r = over_rows<cudaopt::StartRecord>(cudaopt::CheckStart<double>{x, box()});
         const cudaopt::StartReport report{
             index_or_n(r.x_nan), index_or_n(r.bound_nan), index_or_n(r.crossed), r.projected.v, r.boxed.v, r.bounded.v};
@@ -180,7 +178,7 @@ class PlainSweeps {
     }
 
     // The pairs' entries of a row, weighted as asked.
-    CUDA_OPT_HD void load_pairs(const PanelRequest &request, int i, double *to) const {
+    void load_pairs(const PanelRequest &request, int i, double *to) const {
         const double root = std::sqrt(weight(request, i));
         for (int age = 0; age < request.pairs; age++) {
             to[panel::y_column(age)] = root * y_entry(request, age, i);
@@ -188,7 +186,7 @@ class PlainSweeps {
         }
     }
 
-    CUDA_OPT_HD void gather(const cudaopt::ProductsRequest &request) {
+    void gather(const cudaopt::ProductsRequest &request) {
         if (request.update.count > 0) each_row(cudaopt::LearnDiagonal<double, double>(diagonal, request.update, *this));
         const int columns = panel::columns(request.pairs), products = panel::gram_count(columns);
         sums_ = {};
@@ -231,7 +229,7 @@ class PlainSweeps {
         sums_.projected_gradient_max = largest.v;
     }
 
-    CUDA_OPT_HD void sum_over_metric(const PanelRequest &request, int i) {
+    void sum_over_metric(const PanelRequest &request, int i) {
         const double h = diagonal[i], other = request.weighted ? 1 : h;
         sums_.row_sums[cudaopt::bad_weights] += !cudaopt::is_weight(h);
         if (request.pairs == 0) return;
@@ -244,7 +242,7 @@ class PlainSweeps {
     }
 
     // a g + w'q: the way from x to the subspace minimiser, were there no bounds.
-    CUDA_OPT_HD double subspace_move(const DirectionRequest &request, int i) const {
+    double subspace_move(const DirectionRequest &request, int i) const {
         const PanelRequest &p = request.panel;
         double from_y = request.gradient_coefficient * g[i], from_s = 0;
         for (int age = 0; age < p.pairs; age++) {
@@ -254,7 +252,7 @@ class PlainSweeps {
         return from_y * weight(p, i) + from_s;
     }
 
-    CUDA_OPT_HD void take_direction(const DirectionRequest &request) {
+    void take_direction(const DirectionRequest &request) {
         cudaopt::DirectionRecord record;
         double *const d = s(request.spare_slot), *const g_base = y(request.spare_slot);
         const bool forms_y = request.panel.fresh && request.panel.pairs > 0;
@@ -271,14 +269,14 @@ class PlainSweeps {
         direction_ = {record.slope.v, record.d_squared.v, record.projected.v};
     }
 
-    CUDA_OPT_HD double truncation(const DirectionRequest &request) const {
+    double truncation(const DirectionRequest &request) const {
         cudaopt::Min alpha;
         for (int i = 0; i < of_.n; i++)
             alpha.add(cudaopt::truncation_of_row(row(i), request, weight(request.panel, i), subspace_move(request, i)));
         return alpha.v < 0 ? 0 : alpha.v < 1 ? alpha.v : 1;
     }
 
-    CUDA_OPT_HD cudaopt::CrossedWindow crossed(const PanelRequest &request, double lo, double hi) {
+    cudaopt::CrossedWindow crossed(const PanelRequest &request, double lo, double hi) {
         const int columns = panel::columns(request.pairs);
         int count = 0;
         for (int i = 0; i < of_.n; i++) {

@@ -28,7 +28,7 @@ struct Problem {
     double least = -cudaopt::infinity, largest = cudaopt::infinity; // the box, or what the problem's own is cut to
     int boxes = 0; // not 0: chained Rosenbrock in boxes drawn with this seed
 
-    CUDA_OPT_HD double lower(int i) const {
+    double lower(int i) const {
         switch (kind) {
         case Kind::quadratic: return minimiser(i) - (i % 3 == 0 ? 0 : room(i));
         case Kind::breakpoints: return greater(least, -0.05 - 3 * drawn(2 * i));
@@ -36,7 +36,7 @@ struct Problem {
         default: return boxes ? drawn_lower(i) : least;
         }
     }
-    CUDA_OPT_HD double upper(int i) const {
+    double upper(int i) const {
         switch (kind) {
         case Kind::quadratic: return minimiser(i) + (i % 3 == 1 ? 0 : room(i));
         case Kind::breakpoints: return -greater(-largest, -0.05 - 3 * drawn(2 * i + 1));
@@ -44,7 +44,7 @@ struct Problem {
         default: return boxes ? drawn_lower(i) + 2 * drawn(2 * i + 1) : largest;
         }
     }
-    CUDA_OPT_HD double start(int i) const {
+    double start(int i) const {
         switch (kind) {
         case Kind::rosenbrock:
         case Kind::rippled:
@@ -60,7 +60,7 @@ struct Problem {
     }
 
     // f, and g with it.
-    CUDA_OPT_HD double evaluate(const double *x, double *g) const {
+    double evaluate(const double *x, double *g) const {
         switch (kind) {
         case Kind::rosenbrock: return rosenbrock(x, g);
         case Kind::chained_rosenbrock: return chained_rosenbrock(x, g);
@@ -80,23 +80,23 @@ struct Problem {
     }
 
     // An approximate inverse of the Hessian's diagonal: Rosenbrock's. That of the ascent cannot be used.
-    CUDA_OPT_HD double inverse_diagonal(const double *x, int i) const {
+    double inverse_diagonal(const double *x, int i) const {
         if (kind == Kind::ascent && i == 3) return -1;
         return i % 2 == 0 ? 1 / (2 + 800 * x[i] * x[i]) : 1.0 / 200;
     }
 
     // What is known of the quadratic's solution.
-    CUDA_OPT_HD double minimiser(int i) const { return i * 37 % 101 / 50.0 - 1; }
-    CUDA_OPT_HD double room(int i) const { return 0.1 + i * 53 % 89 / 89.0; }
-    CUDA_OPT_HD double curvature(int i) const { return 3 + i % 7; }
+    double minimiser(int i) const { return i * 37 % 101 / 50.0 - 1; }
+    double room(int i) const { return 0.1 + i * 53 % 89 / 89.0; }
+    double curvature(int i) const { return 3 + i % 7; }
 
     // The torsion's grid: side x side inner points of the unit square.
-    CUDA_OPT_HD int side() const {
+    int side() const {
         int s = 1;
         while ((s + 1) * (s + 1) <= n) s++;
         return s;
     }
-    CUDA_OPT_HD double distance_to_boundary(int i) const {
+    double distance_to_boundary(int i) const {
         const int s = side(), column = i % s, row = i / s;
         const int from_left = column + 1 < s - column ? column + 1 : s - column;
         const int from_below = row + 1 < s - row ? row + 1 : s - row;
@@ -104,19 +104,19 @@ struct Problem {
     }
 
   private:
-    CUDA_OPT_HD static double greater(double a, double b) { return a > b ? a : b; }
+    static double greater(double a, double b) { return a > b ? a : b; }
 
     // In [0, 1), from SplitMix64 (Steele, Lea, Flood 2014).
-    CUDA_OPT_HD double drawn(int i) const {
+    double drawn(int i) const {
         uint64_t z = 0x9e3779b97f4a7c15u * static_cast<uint64_t>(1000 * boxes + i + 1);
         z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
         z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
         z ^= z >> 31;
         return static_cast<double>(z >> 11) / 9007199254740992.0;
     }
-    CUDA_OPT_HD double drawn_lower(int i) const { return drawn(2 * i) < 0.5 ? -1 : 0.2; }
+    double drawn_lower(int i) const { return drawn(2 * i) < 0.5 ? -1 : 0.2; }
 
-    CUDA_OPT_HD double rosenbrock(const double *x, double *g) const {
+    double rosenbrock(const double *x, double *g) const {
         double f = 0;
         for (int i = 0; i < n; i += 2) {
             const double valley = x[i + 1] - x[i] * x[i], slope = 1 - x[i];
@@ -127,7 +127,7 @@ struct Problem {
         return f;
     }
 
-    CUDA_OPT_HD double chained_rosenbrock(const double *x, double *g) const {
+    double chained_rosenbrock(const double *x, double *g) const {
         double f = 0;
         g[0] = 0;
         for (int i = 0; i + 1 < n; i++) {
@@ -139,12 +139,12 @@ struct Problem {
         return f;
     }
 
-    template <class Vector> CUDA_OPT_HD double times(const Vector &x, int i) const {
+    template <class Vector> double times(const Vector &x, int i) const {
         return curvature(i) * x(i) - (i > 0 ? x(i - 1) : 0) - (i + 1 < n ? x(i + 1) : 0);
     }
 
     // b is such that the gradient at the minimiser is the multiplier: positive at a lower bound, negative at an upper.
-    CUDA_OPT_HD double quadratic(const double *x, double *g) const {
+    double quadratic(const double *x, double *g) const {
         double f = 0;
         for (int i = 0; i < n; i++) {
             const double multiplier = i % 3 == 0 ? 0.5 + room(i) : i % 3 == 1 ? -0.5 - room(i) : 0;
@@ -156,7 +156,7 @@ struct Problem {
         return f;
     }
 
-    CUDA_OPT_HD double separable(const double *x, double *g) const {
+    double separable(const double *x, double *g) const {
         double f = 0;
         for (int i = 0; i < n; i++) {
             const double target = (i % 2 == 0 ? -1 : 1) * (1 + i * 37 % 101 / 50.0);
@@ -168,7 +168,7 @@ struct Problem {
 
     // Of |grad v|^2 / 2 - 5 v by linear elements, v = 0 at the boundary; an edge counts at its left or lower end, the
     // last one of a row or column too.
-    CUDA_OPT_HD double torsion(const double *x, double *g) const {
+    double torsion(const double *x, double *g) const {
         constexpr double force = 5;
         const int s = side();
         const double h = 1.0 / (s + 1), area = h * h;
@@ -186,13 +186,13 @@ struct Problem {
     }
 
     // Between 0 and 1/4, with a period of 1.
-    CUDA_OPT_HD static double wave(double t) {
+    static double wave(double t) {
         const double rest = t - static_cast<double>(static_cast<int64_t>(t));
         const double r = rest < 0 ? rest + 1 : rest;
         return r * (1 - r);
     }
 
-    CUDA_OPT_HD double barrier(const double *x, double *g) const {
+    double barrier(const double *x, double *g) const {
         double f = 0;
         bool inside = true;
         for (int i = 0; i < n; i++) {
@@ -204,7 +204,7 @@ struct Problem {
         return inside ? f : std::sqrt(-1.0);
     }
 
-    CUDA_OPT_HD double faint(const double *x, double *g) const {
+    double faint(const double *x, double *g) const {
         double f = 0;
         for (int i = 0; i < n; i++) {
             g[i] = 1e-170 * (1 + i % 5) * (x[i] - 1);

@@ -6,7 +6,7 @@
 #include "rare.hpp"
 
 using namespace block_test;
-using Stage = State::Stage;
+using Stage = StateMachine::State;
 
 namespace {
 
@@ -20,12 +20,12 @@ class Places {
     explicit Places(int64_t bytes) : bytes_(static_cast<std::size_t>(bytes)) {
         for (std::vector<double> &place : places_) place.resize(bytes_ / sizeof(double) + most_offset + 1);
     }
-    State *move(State *state) {
+    StateMachine *move(StateMachine *state) {
         moves_++;
         double *const to = places_[moves_ % 2].data() + moves_ / 2 % (most_offset + 1);
         memcpy(static_cast<void *>(to), static_cast<const void *>(state), bytes_);
         memset(static_cast<void *>(state), 0xA5, bytes_);
-        return reinterpret_cast<State *>(to);
+        return reinterpret_cast<StateMachine *>(to);
     }
 
   private:
@@ -45,7 +45,7 @@ struct Seen {
 };
 
 struct Caller {
-    State *state;
+    StateMachine *state;
     PlainSweeps &sweeps;
     Places &places;
     const Rare &one;
@@ -57,7 +57,7 @@ struct Caller {
     bool done = false;
 
     Request operator()(const Answer &answer) {
-        seen.points.emplace_back(state->stage(), asked);
+        seen.points.emplace_back(state->state(), asked);
         look_for_pointers(state, cudaopt::state_bytes(one.m), answer);
         if (moves(call)) state = places.move(state);
         call++;
@@ -75,7 +75,7 @@ struct Caller {
         if (due(Deed::stop, at_task)) return state->stop();
         if (due(Deed::give_up, asked == Verb::inner_products)) return state->give_up(false, 7);
         if (due(Deed::load, at_task)) {
-            if (state->awaits_direction_sums()) state->know_direction_sums(sweeps.direction_sums());
+            if (state->awaits_direction_sums()) state->set_direction_sums(sweeps.direction_sums());
             state->forget_products();
             sweeps.forget_sums();
         }
@@ -86,7 +86,7 @@ struct Caller {
             Answer none;
             if (finish.slot >= 0) sweeps.perform(*state, finish, none);
             begin_anew(true);
-            if (one.deed == Deed::plain_start) state->own_settings().metric = cudaopt::Metric::one_number;
+            if (one.deed == Deed::plain_start) state->settings.metric = cudaopt::Metric::one_number;
         }
         if (due(Deed::restart, at_task)) begin_anew(false);
         return state->advance(answer);
@@ -111,10 +111,10 @@ struct Caller {
         };
         add(static_cast<int>(request.verb), request.task, request.slot, request.number, request.index, request.lo,
             request.hi);
-        if (request.verb == Verb::inner_products || request.verb == Verb::crossed) add_panel(state->panel_asked());
-        if (request.verb == Verb::inner_products) add_update(state->products_asked().update);
+        if (request.verb == Verb::inner_products || request.verb == Verb::crossed) add_panel(state->panel_requested());
+        if (request.verb == Verb::inner_products) add_update(state->products_requested().update);
         if (request.verb == Verb::direction || request.verb == Verb::truncation) {
-            const DirectionRequest d = state->direction_asked();
+            const DirectionRequest d = state->direction_requested();
             add_panel(d.panel);
             add(d.gradient_coefficient, d.step, d.spare_slot, d.truncate, d.cauchy_t, d.alpha);
             for (int age = 0; age < d.panel.pairs; age++)
@@ -132,7 +132,7 @@ struct Caller {
     }
 
     // Words that are addresses in the state itself, in the machine's arrays or on the stack.
-    void look_for_pointers(const State *at, int64_t bytes, const Answer &answer) {
+    void look_for_pointers(const StateMachine *at, int64_t bytes, const Answer &answer) {
         const auto within = [](uintptr_t word, const void *begin, std::size_t size) {
             return word - reinterpret_cast<uintptr_t>(begin) < size;
         };
@@ -154,7 +154,7 @@ Seen run(const Rare &one, const std::function<bool(int call)> &moves) {
     Caller caller{&made.state(), sweeps, places, one, moves, made.block};
     const int task = solve(one.problem, sweeps, trail, caller);
     made.job.iterates = std::min(trail.count, trail.capacity);
-    if (caller.state->ended()) CHECK(caller(Answer{}).task == CUDA_OPT_MISUSE);
+    if (caller.state->has_ended()) CHECK(caller(Answer{}).task == CUDA_OPT_MISUSE);
     Seen seen = std::move(caller.seen);
     seen.task = task;
     seen.results = caller.state->results;

@@ -1,21 +1,21 @@
-// One whole solve in one block of memory, for host and device: the state, the sweeps' arrays and the trail that the
+// One whole solve in one block of memory: the state, the sweeps' arrays and the trail that the
 // solve leaves stand one behind the other.
 #pragma once
 
-#include "lbfgsb/advance.hpp"
+#include "lbfgsb/state_machine.hpp"
 #include "plain_sweeps.hpp"
 #include "problems.hpp"
 
 namespace block_test {
 
-using cudaopt::State;
+using cudaopt::StateMachine;
 
 // Each iterate that the solve reports: f, ||P g||, the step, and x.
 struct Trail {
     double *to;
     int64_t capacity, count; // iterates
-    CUDA_OPT_HD static int64_t doubles_of(int n) { return n + 3; }
-    CUDA_OPT_HD void add(const cudaopt::Results &results, const double *x, int n) {
+    static int64_t doubles_of(int n) { return n + 3; }
+    void add(const cudaopt::Results &results, const double *x, int n) {
         if (count < capacity) {
             double *next = to + count * doubles_of(n);
             *next++ = results.f;
@@ -28,7 +28,7 @@ struct Trail {
 };
 
 // To the solve's end; its code. next() asks the state for its next request, of which it has the answer.
-template <class Next> CUDA_OPT_HD int solve(const Problem &problem, PlainSweeps &sweeps, Trail &trail, Next &next) {
+template <class Next> int solve(const Problem &problem, PlainSweeps &sweeps, Trail &trail, Next &next) {
     Answer answer;
     for (;;) {
         const Request request = next(answer);
@@ -48,8 +48,8 @@ template <class Next> CUDA_OPT_HD int solve(const Problem &problem, PlainSweeps 
 }
 
 struct Advance {
-    State *state;
-    CUDA_OPT_HD Request operator()(const Answer &answer) { return state->advance(answer); }
+    StateMachine *state;
+    Request operator()(const Answer &answer) { return state->advance(answer); }
 };
 
 // Where in its block a solve's parts stand, in doubles, and how it ended.
@@ -60,8 +60,8 @@ struct Job {
     int64_t iterates = 0;
     int task = 0;
 
-    CUDA_OPT_HD State *state_in(double *block) const { return reinterpret_cast<State *>(block + state); }
-    CUDA_OPT_HD void run(double *block) {
+    StateMachine *state_in(double *block) const { return reinterpret_cast<StateMachine *>(block + state); }
+    void run(double *block) {
         PlainSweeps plain(machine, block + sweeps);
         Trail left{block + trail, most_iterates, 0};
         Advance next{state_in(block)};

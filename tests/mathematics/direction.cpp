@@ -177,7 +177,7 @@ CONFIGURED_TEST_CASE("A direction whose terms overflow leads to a point that can
             }
             double q[4] = {1e300, -1e300, 0, 0}; // inf - inf where y and s are huge
             DirectionRequest request{};
-            request.panel = {1, 0, false, 0, true, false};
+            request.panel = {1, 0, 0, false, true, false};
             request.gradient_coefficient = -1e300;
             request.coefficients = q;
             request.step = step;

@@ -184,7 +184,7 @@ CONFIGURED_TEST_CASE("So it is for bounds that are the same for many rows", "[in
                 const auto bounds = static_cast<Bounds>(kind);
                 const reference::Machine machine = random_machine<TestType>(n, 1, bounds, uniform);
                 Backend<TestType> backend(machine, offset);
-                const PanelRequest request{1, 0, false, 0, true, false};
+                const PanelRequest request{1, 0, 0, false, true, false};
                 compare(machine, request, backend->inner_products(request));
             }
 }
@@ -234,7 +234,7 @@ CONFIGURED_TEST_CASE("Sweep 1 is double where single precision would lose digits
         reference::Machine machine = random_machine<TestType>(1000, 3, Bounds::both, uniform);
         for (double &v : machine.s[2]) v *= scale;
         Backend<TestType> backend(machine);
-        const PanelRequest request{3, 2, false, 0, true, false, true};
+        const PanelRequest request{3, 2, 0, false, true, false, true};
         const cudaopt::PanelProducts &sums = backend->inner_products(request);
         PanelRequest in_double = request;
         in_double.single = false;
@@ -255,7 +255,7 @@ CONFIGURED_TEST_CASE("Sweep 1 counts what is not finite", "[inner products]", EV
             machine.lower[row] = -reference::infinity, machine.upper[row] = reference::infinity;
             if (n > 100) machine.g[n - 1] = reference::infinity;
             Backend<TestType> backend(machine);
-            const cudaopt::PanelProducts &sums = backend->inner_products(PanelRequest{2, 1, false, 0, true, false});
+            const cudaopt::PanelProducts &sums = backend->inner_products(PanelRequest{2, 1, 0, false, true, false});
             CHECK(sums.row_sums[cudaopt::not_finite] == (n > 100 ? 2 : 1));
             if (bad != bad) CHECK(sums.projected_gradient_max != sums.projected_gradient_max);
             else CHECK(sums.projected_gradient_max == reference::infinity);
@@ -308,7 +308,7 @@ CONFIGURED_TEST_CASE("Of more rows than can be had, the number alone is told", "
             machine.lower[i] = machine.stored(machine.lower[i]);
         }
         Backend<TestType> backend(machine);
-        const PanelRequest request{1, 0, false, 0, true, false};
+        const PanelRequest request{1, 0, 0, false, true, false};
         for (int time = 0; time < 2; time++) {
             if (time > 0) backend->inner_products(request);
             compare(machine, request, 0, 100, backend->crossed(request, 0, 100));
@@ -367,7 +367,7 @@ CONFIGURED_TEST_CASE("So are those of wide panels, after sweep 1", "[crossed]", 
     const reference::Machine machine = random_machine<TestType>(1000, most, Bounds::both, uniform);
     Backend<TestType> backend(machine);
     for (const int pairs : {4, most}) {
-        const PanelRequest request{pairs, pairs, false, 0, true, false};
+        const PanelRequest request{pairs, pairs, 0, false, true, false};
         const double middle = middle_breakpoint(machine, request);
         INFO("pairs " << pairs);
         for (int time = 0; time < 3; time++) {

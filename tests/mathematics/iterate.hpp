@@ -77,7 +77,7 @@ inline Shape random_shape(Uniform &uniform) {
 class Iterate {
   public:
     Iterate(Box box, const Shape &shape, Uniform &uniform)
-        : machine(shape.n, shape.m, 64, 64), memory(shape.m), shape_(shape) {
+        : machine(shape.n, shape.m, 64, 64), memory(shape.m), middle(shape.m), shape_(shape) {
         memory.clear();
         draw_point(box, uniform);
         for (int k = 0; k < shape.steps; k++) {
@@ -115,15 +115,16 @@ class Iterate {
     void weigh(cudaopt::PanelRequest of) {
         if (!shape_.weighted || (shape_.own_theta && memory.pairs() == 0)) return;
         of.older_steps = true;
-        memory.weigh(machine.inner_products(of).sums, shape_.own_theta ? 0 : 1, weights);
+        memory.rescale_products(machine.inner_products(of).sums, shape_.own_theta ? 0 : 1, weights);
         take_free(of);
     }
-    void take_free(const cudaopt::PanelRequest &of) { memory.take_free(machine.inner_products(of).sums); }
+    void take_free(const cudaopt::PanelRequest &of) { memory.load_free_yy(machine.inner_products(of).sums); }
     // Factorises M^-1 as the state machine does.
-    bool factor() { return memory.factor(memory.middle()); }
+    bool factor() { return memory.factor(middle); }
 
     reference::Machine machine;
-    Placed<cudaopt::LimitedMemory> memory;
+    Placed<cudaopt::CompactMatrix<0>> memory;
+    Placed<cudaopt::CompactMatrix<0>::Factors> middle;
     cudaopt::PanelRequest panel{};
     std::vector<double> steps, y_scales; // of all pairs so far, the oldest first
 
@@ -177,7 +178,7 @@ class Iterate {
         if (curved) {
             steps.push_back(step);
             y_scales.push_back(shape_.y_scaled ? between(0.5, 2, uniform) : 1);
-            memory.append(products.sums, step, memory.weights(), y_scales.back());
+            memory.append(products.sums, step, memory.weights(), y_scales.back(), true);
         } else {
             shape_.fresh = shape_.fresh && !last;
         }

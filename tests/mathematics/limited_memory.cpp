@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-using cudaopt::LimitedMemory;
+using Memory = cudaopt::CompactMatrix<0>;
 using cudaopt::PanelRequest;
 using namespace mathematics;
 namespace panel = cudaopt::panel;
@@ -41,12 +41,12 @@ bool check_middle_form(Iterate &iterate, Uniform &uniform) {
     REQUIRE(iterate.factor());
     const reference::Vector a = random_basis(scale, uniform), b = random_basis(scale, uniform);
     std::vector<double> a_reduced = as_doubles(a), b_reduced = as_doubles(b);
-    iterate.memory.reduce_by_middle(iterate.memory.middle(), a_reduced.data());
-    iterate.memory.reduce_by_middle(iterate.memory.middle(), b_reduced.data());
+    iterate.memory.reduce_by_middle(iterate.middle, a_reduced.data());
+    iterate.memory.reduce_by_middle(iterate.middle, b_reduced.data());
     const Number expected = reference::dot(a, reference::solve(middle, b));
     const Number size = 2 * k * conditioning.inverse_norm;
     const Number error =
-        std::fabs(iterate.memory.middle_form(iterate.memory.middle(), a_reduced.data(), b_reduced.data()) - expected);
+        std::fabs(iterate.memory.middle_form(iterate.middle, a_reduced.data(), b_reduced.data()) - expected);
     if (!(error <= rounding * conditioning.condition * size)) FAIL("a'M b is wrong by " << error << " of " << size);
     return true;
 }
@@ -82,7 +82,7 @@ TEST_CASE("The compact and the recursive form of the model are the same matrix",
 TEST_CASE("A memory holds the newest m pairs, in slots that go round", "[memory]") {
     Uniform uniform(2);
     for (int m = 1; m <= 8; m++) {
-        Placed<LimitedMemory> memory(m);
+        Placed<Memory> memory(m);
         reference::Machine machine(4, m, 64, 64);
         memory.clear();
         CHECK(memory.capacity() == m);
@@ -98,7 +98,7 @@ TEST_CASE("A memory holds the newest m pairs, in slots that go round", "[memory]
                 machine.s[spare][i] = between(0.1, 1, uniform);
                 machine.y[spare][i] = seen;
             }
-            memory.append(machine.inner_products(tentative).sums, 2);
+            memory.append(machine.inner_products(tentative).sums, 2, cudaopt::no_weights, 1, true);
             CHECK(memory.pairs() == std::min(seen, m));
             CHECK(memory.newest_slot() == spare);
             CHECK(memory.spare_slot() != spare);
@@ -123,7 +123,7 @@ TEST_CASE("Dropped pairs leave their scale if wanted, a cleared memory nothing",
     Uniform uniform(3);
     Shape shape{5, 3, 4, false, false, 8, 1};
     Iterate iterate(Box::infinite, shape, uniform);
-    LimitedMemory &memory = iterate.memory;
+    Memory &memory = iterate.memory;
     const double theta = memory.theta();
     const int spare = memory.spare_slot();
     REQUIRE(theta != 1);
@@ -138,14 +138,15 @@ TEST_CASE("Dropped pairs leave their scale if wanted, a cleared memory nothing",
     memory.set_scale(3);
     memory.clear();
     CHECK(memory.theta() == 1);
-    CHECK(memory.factor(memory.middle()));
+    CHECK(memory.factor(iterate.middle));
 }
 
 TEST_CASE("A memory whose pairs were dropped is as good as new", "[memory]") {
     Uniform uniform(4);
     for (int m = 1; m <= 4; m++) {
         Iterate iterate(Box::infinite, {9, m, 2 * m + 1, false, false, 1, 1}, uniform);
-        Placed<LimitedMemory> fresh(m);
+        Placed<Memory> fresh(m);
+        Placed<Memory::Factors> fresh_middle(m);
         fresh.clear();
         iterate.memory.drop_pairs(false);
         reference::Machine machine(9, m, 64, 64);
@@ -155,18 +156,18 @@ TEST_CASE("A memory whose pairs were dropped is as good as new", "[memory]") {
                 machine.s[slot][i] = between(-1, 1, uniform);
                 machine.y[slot][i] = (1 + i % 2) * machine.s[slot][i];
             }
-            for (LimitedMemory *memory :
-                 {static_cast<LimitedMemory *>(&iterate.memory), static_cast<LimitedMemory *>(&fresh)})
+            for (Memory *memory : {static_cast<Memory *>(&iterate.memory), static_cast<Memory *>(&fresh)})
                 memory->append(
-                    machine.inner_products({memory->tentative_panel().pairs, slot, false, 0, true, false}).sums, 0.5);
+                    machine.inner_products({memory->tentative_panel().pairs, slot, 0, false, true, false}).sums, 0.5,
+                    cudaopt::no_weights, 1, true);
         }
         REQUIRE(iterate.memory.pairs() == fresh.pairs());
         CHECK(iterate.memory.theta() == fresh.theta());
-        REQUIRE(iterate.memory.factor(iterate.memory.middle()));
-        REQUIRE(fresh.factor(fresh.middle()));
+        REQUIRE(iterate.memory.factor(iterate.middle));
+        REQUIRE(fresh.factor(fresh_middle));
         std::vector<double> a(2 * m, 1), b(2 * m, 1);
-        iterate.memory.reduce_by_middle(iterate.memory.middle(), a.data());
-        fresh.reduce_by_middle(fresh.middle(), b.data());
+        iterate.memory.reduce_by_middle(iterate.middle, a.data());
+        fresh.reduce_by_middle(fresh_middle, b.data());
         CHECK(a == b);
     }
 }
@@ -203,7 +204,7 @@ TEST_CASE("Products are usable as long as they and their quotients are normal nu
         cudaopt::PanelProducts sums{};
         sums.columns = 4;
         sums.leading_products = full;
-        CHECK(LimitedMemory::usable(sums, c.step) == c.usable);
+        CHECK(Memory::usable(sums, c.step) == c.usable);
     }
 }
 
@@ -216,7 +217,7 @@ TEST_CASE("theta, the basis and the forms of M are those of the stored pairs", "
         shape.own_theta = repetition % 8 == 0;
         if (shape.own_theta) shape.kept = up_to(5, uniform);
         Iterate iterate(Box::infinite, shape, uniform);
-        LimitedMemory &memory = iterate.memory;
+        Memory &memory = iterate.memory;
         const int k = memory.pairs(), columns = panel::columns(k);
         if (k == 0) continue;
         INFO("repetition " << repetition << ", n = " << shape.n << ", m = " << shape.m << ", pairs " << k);
@@ -265,7 +266,7 @@ TEST_CASE("A memory whose products had weights can take them without", "[memory]
         PanelRequest all = iterate.panel;
         all.threshold = -1;
         all.free_gram = true;
-        iterate.memory.take_plain(iterate.machine.inner_products(all).sums);
+        iterate.memory.load_unscaled(iterate.machine.inner_products(all).sums);
         INFO("repetition " << repetition << ", n = " << shape.n << ", pairs " << iterate.memory.pairs());
         CHECK(iterate.memory.plain());
         const double expected = static_cast<double>(reference::scale_of(iterate.pairs()));
@@ -285,7 +286,8 @@ TEST_CASE("K is inverted over any free variables, and over all without a factori
         shape.own_theta = repetition % 8 == 0;
         if (shape.own_theta) shape.kept = up_to(5, uniform);
         Iterate iterate(Box::boxed, shape, uniform);
-        LimitedMemory &memory = iterate.memory;
+        Memory &memory = iterate.memory;
+        Placed<Memory::Factors> system(shape.m);
         const int k = memory.pairs();
         if (k == 0 || !iterate.factor()) continue;
         std::vector<bool> free(shape.n, true);
@@ -305,7 +307,7 @@ TEST_CASE("K is inverted over any free variables, and over all without a factori
         const Number size = 2 * k * conditioning.inverse_norm * conditioning.condition;
         std::vector<double> solution = as_doubles(right);
         const reference::Products products = iterate.machine.inner_products(iterate.panel);
-        REQUIRE(memory.solve_subspace(products.free_gram.data(), solution.data()));
+        REQUIRE(memory.solve_subspace(system, products.free_gram.data(), solution.data()));
         // theta S'S less the part over the free variables: with all of them free only rounding errors are left of it.
         Number error = distance(solution, expected, scale);
         if (!(error <= rounding * size)) FAIL("wrong by " << error << " of " << size);

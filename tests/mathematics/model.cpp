@@ -62,8 +62,8 @@ void compare(Iterate &iterate, int64_t capacity, bool approximate, Tally &tally)
 
     if (iterate.bounded()) REQUIRE(iterate.factor());
     Search search(iterate, capacity, approximate);
-    REQUIRE(search.state == cudaopt::CauchyTurn::found);
-    const CauchySearch &found = search.cauchy;
+    REQUIRE(search.state == cudaopt::CauchyState::found);
+    const CauchySearch<0> &found = search.cauchy;
     const cudaopt::CauchyPoint &point = found.point();
     const int k = static_cast<int>(pairs.size());
     if (k > 0 && search.overflows > 0) {
@@ -242,17 +242,20 @@ TEST_CASE("Numbers that are none break the search and the subspace minimisation 
             check();
             product = good;
         };
-        Placed<CauchySearch> cauchy(4);
-        Placed<cudaopt::Subspace> subspace(4);
+        Placed<CauchySearch<0>> cauchy(4);
+        Placed<cudaopt::CompactMatrix<0>::Factors> system(4);
+        double workspace[8], coefficients[panel::columns(4)];
         const auto begin = [&](bool approximate) {
-            return cauchy.begin(iterate.memory, iterate.memory.middle(), iterate.panel_at_start(), products.sums, true,
+            return cauchy.begin(iterate.memory, iterate.middle, iterate.panel_at_start(), products.sums, true,
                                 approximate);
         };
         for (const int column : {panel::gradient, panel::y_column(0), panel::s_column(1)})
-            with_bad(panel::gradient, column, [&] { CHECK(begin(false) == cudaopt::CauchyTurn::breakdown); });
-        REQUIRE(begin(true) == cudaopt::CauchyTurn::found);
+            with_bad(panel::gradient, column, [&] { CHECK(begin(false) == cudaopt::CauchyState::breakdown); });
+        REQUIRE(begin(true) == cudaopt::CauchyState::found);
         const auto minimise = [&] {
-            return subspace.minimise(iterate.memory, cauchy, products.free_gram.data(), false, subspace.coefficients());
+            const CauchySearch<0> &path = cauchy;
+            return cudaopt::minimise_subspace(iterate.memory, path.p(), nullptr, 0, products.free_gram.data(), system,
+                                              workspace, coefficients);
         };
         CHECK(minimise());
         for (const int column : {panel::y_column(0), panel::s_column(1)})

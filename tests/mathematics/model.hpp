@@ -7,54 +7,58 @@
 namespace mathematics {
 
 using cudaopt::CauchySearch;
+using cudaopt::CauchyState;
 
 // A search and all that its answers stand in.
 class Search {
   public:
     Search(const Iterate &iterate, int64_t capacity, bool approximate)
-        : cauchy(iterate.machine.m), subspace(iterate.machine.m), iterate_(iterate) {
+        : cauchy(iterate.machine.m), system(iterate.machine.m), iterate_(iterate) {
         gather(0);
-        state = cauchy.begin(iterate.memory, iterate.memory.middle(), iterate.panel_at_start(), products.sums,
-                             iterate.bounded(), approximate);
-        while (state == cudaopt::CauchyTurn::asks) {
-            cudaopt::Request request;
-            cauchy.ask(request);
-            if (request.verb == cudaopt::Verb::inner_products) {
+        state = cauchy.begin(iterate.memory, iterate.middle, iterate.panel_at_start(), products.sums, iterate.bounded(),
+                             approximate);
+        while (state == CauchyState::window || state == CauchyState::inner_products) {
+            if (state == CauchyState::inner_products) {
                 gather(cauchy.panel().threshold);
                 gathers++;
             } else {
-                REQUIRE(request.verb == cudaopt::Verb::crossed);
-                window = iterate.machine.crossed(cauchy.panel(), request.lo, request.hi);
+                window = iterate.machine.crossed(cauchy.panel(), cauchy.window_begin(), cauchy.window_end());
                 answer.crossed = window.answer(capacity);
                 overflows += answer.crossed.count > cudaopt::crossed_capacity;
                 windows++;
             }
             REQUIRE(windows + gathers < 10000);
-            state = cauchy.resume(iterate.memory, iterate.memory.middle(), *answer.sums, answer.crossed);
+            state = cauchy.resume(iterate.memory, iterate.middle, *answer.sums, answer.crossed);
         }
     }
 
     const cudaopt::CauchyPoint &point() const { return cauchy.point(); }
-    bool minimise(cudaopt::LimitedMemory &memory, bool all_free) {
-        return subspace.minimise(memory, cauchy, cauchy.free_gram(*answer.sums), all_free, subspace.coefficients());
+    bool minimise(cudaopt::CompactMatrix<0> &memory, bool all_free) {
+        const CauchySearch<0> &path = cauchy;
+        std::vector<double> workspace(static_cast<std::size_t>(2 * memory.capacity()));
+        coefficients.resize(static_cast<std::size_t>(cudaopt::panel::columns(memory.capacity())));
+        return cudaopt::minimise_subspace(memory, path.p(), point().crossed ? path.c() : nullptr, point().t,
+                                          all_free ? nullptr : path.free_gram(*answer.sums), system, workspace.data(),
+                                          coefficients.data());
     }
     cudaopt::DirectionRequest direction() const {
         cudaopt::DirectionRequest request{};
         request.panel = iterate_.panel_at_start();
         request.panel.threshold = point().threshold;
         request.gradient_coefficient = -1 / iterate_.memory.theta();
-        request.coefficients = subspace.coefficients();
+        request.coefficients = coefficients.data();
         request.step = 1;
         request.spare_slot = iterate_.memory.spare_slot();
         return request;
     }
 
-    Placed<CauchySearch> cauchy;
-    Placed<cudaopt::Subspace> subspace;
+    Placed<CauchySearch<0>> cauchy;
+    Placed<cudaopt::CompactMatrix<0>::Factors> system;
+    std::vector<double> coefficients;
     cudaopt::Answer answer;
     reference::Products products;
     reference::Window window;
-    cudaopt::CauchyTurn state;
+    CauchyState state;
     int windows = 0, gathers = 0, overflows = 0;
 
   private:

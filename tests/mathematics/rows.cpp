@@ -116,7 +116,7 @@ CONFIGURED_TEST_CASE("A point that is left is found again, bit for bit", "[rows]
         const reference::Machine machine = random_machine<TestType>(n, 2, Bounds::both, uniform);
         Backend<TestType> backend(machine, static_cast<int>(n % 2));
         backend.store_g_base(machine, 1);
-        backend->put_aside(1);
+        backend->save_best(1);
         CHECK(backend.fetch({HeldVector::aside_x}) == machine.x_base);
         CHECK(backend.fetch({HeldVector::aside_g}) == machine.y[1]);
         CHECK(backend.fetch({HeldVector::x}) == machine.x);
@@ -130,7 +130,7 @@ CONFIGURED_TEST_CASE("A point that is left is found again, bit for bit", "[rows]
         CHECK(backend.f() == 3.25);
 
         backend.store({HeldVector::x_base}, machine.x);
-        backend->bring_back(-7.5);
+        backend->restore_best(-7.5);
         CHECK(backend.fetch({HeldVector::x}) == machine.x_base);
         CHECK(backend.fetch({HeldVector::g}) == machine.y[1]);
         CHECK(backend.f() == -7.5);

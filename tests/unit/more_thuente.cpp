@@ -105,8 +105,8 @@ TEST_CASE("A longest step that is asked for when it matters leads where one know
                                 : way < 0.6 ? Value{-0.5 * step, uniform(-2, 0)}
                                             : Value{step * (0.4 * step / first - 1), 0.8 * step / first - 1};
             const Value at = values.emplace(step, drawn).first->second;
-            if (open && late.goes_on_otherwise(1e20, at.phi, at.slope)) {
-                late.lengthen(longest);
+            if (open && late.next_step_depends_on_step_max(1e20, at.phi, at.slope)) {
+                late.set_step_max(longest);
                 open = false;
                 asked++;
             }

@@ -48,8 +48,8 @@ class Silent final : public Sweeps {
     void step(int slot, double step) override { sweeps_->step(slot, step); }
     double largest_step(int slot) override { return sweeps_->largest_step(slot); }
     void restore(int slot, double f) override { sweeps_->restore(slot, f); }
-    void put_aside(int slot) override { sweeps_->put_aside(slot); }
-    void bring_back(double f) override { sweeps_->bring_back(f); }
+    void save_best(int slot) override { sweeps_->save_best(slot); }
+    void restore_best(double f) override { sweeps_->restore_best(f); }
     void finish_pair(int slot) override { sweeps_->finish_pair(slot); }
     void fetch(const HeldVector &which, void *to) override { sweeps_->fetch(which, to); }
     void store(const HeldVector &which, const void *from) override { sweeps_->store(which, from); }

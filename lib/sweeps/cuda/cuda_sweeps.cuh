@@ -152,13 +152,13 @@ template <class Real, class History> class CudaSweeps final : public Sweeps {
               "the launch of a restore");
     }
 
-    void put_aside(int slot) override {
+    void save_best(int slot) override {
         const OnDevice on(device_);
         check(map_cuda(n_, CopyIterate<Real>{aside_.x, aside_.g, v_.x_base(), v_.g_base(slot)}, stream_),
               "the launch of a copy");
     }
 
-    void bring_back(double f) override {
+    void restore_best(double f) override {
         const OnDevice on(device_);
         check(map_cuda(n_, Restore<Real>{x_, g_, aside_.x, aside_.g, user_.f, f}, stream_), "the launch of a restore");
     }

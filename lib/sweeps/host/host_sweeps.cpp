@@ -170,11 +170,11 @@ template <class Real, class History> class HostSweeps final : public Sweeps {
         map_host(n_, Restore<Real>{x_, g_, work_.x_base(), work_.g_base(slot), user_.f, f}, threads_);
     }
 
-    void put_aside(int slot) override {
+    void save_best(int slot) override {
         map_host(n_, CopyIterate<Real>{aside_.x, aside_.g, work_.x_base(), work_.g_base(slot)}, threads_);
     }
 
-    void bring_back(double f) override {
+    void restore_best(double f) override {
         map_host(n_, Restore<Real>{x_, g_, aside_.x, aside_.g, user_.f, f}, threads_);
     }
 

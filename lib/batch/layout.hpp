@@ -1,0 +1,318 @@
+// The memory of one small problem: its persistent data, which survives from one evaluation to the next, its vectors,
+// and the workspace of the team that works on it. All sizes are functions of n, m and the precision.
+#pragma once
+
+#include <type_traits>
+
+#include "dense/bfloat16.hpp"
+#include "lbfgsb/initial_hessian.hpp"
+#include "lbfgsb/iteration.hpp"
+
+namespace cudaopt::batch {
+
+constexpr int most_variables = crossed_capacity; // all breakpoints of a window can then be fetched at once
+constexpr int most_pairs = 64;
+constexpr int granule = 4; // variables and columns that are processed together; those beyond the last are 0
+
+// ---- shapes: what is known about a problem when its kernel is compiled. pairs: m, or 0 if it is set at run time.
+
+struct Shape {
+    static constexpr int pairs = 0;
+    static constexpr bool bounds = true, weights = true;
+    int n, m;
+    bool metric = false; // each variable has a weight h, for an initial Hessian that is not theta I
+};
+
+// n, m, the precision History of the pairs, whether there may be bounds, and whether there are weights.
+template <int n_, int m_, class History_, bool bounds_ = true, bool weights_ = false> struct FixedShape {
+    using History = History_;
+    static constexpr int n = n_, m = m_, pairs = m_;
+    static constexpr bool bounds = bounds_, weights = weights_;
+};
+
+// m, bounds and weights.
+template <int m_, bool bounds_ = true, bool weights_ = false> struct ShapeOfPairs {
+    static constexpr int m = m_, pairs = m_;
+    static constexpr bool bounds = bounds_, weights = weights_;
+    int n;
+};
+
+// The same with small n, for one thread per problem on a device.
+template <int m_, bool bounds_ = true, bool weights_ = false>
+struct ThreadShape : ShapeOfPairs<m_, bounds_, weights_> {};
+constexpr int most_of_thread = 32; // variables
+
+// From this number of problems on, one thread per problem is faster than one warp: on an H200 the times are equal at
+// 3,000 problems of 5 variables and at 4,000 of 20.
+constexpr int64_t many_problems = 5000;
+// For functors within bounds if the persistent data does not fit into shared memory: on an H100 the times are equal at
+// 30,000 problems of 32 variables, and with 10 pairs at 7,500 of 20.
+constexpr int64_t many_large_problems = 30000;
+
+template <class ShapeOf> CUDA_OPT_HD constexpr ShapeOf shape_of(Shape shape) {
+    if constexpr (ShapeOf::pairs == 0) return shape;
+    else return {shape.n};
+}
+
+template <class ShapeOf> inline constexpr int known_pairs = ShapeOf::pairs;
+template <class ShapeOf> inline constexpr bool has_bounds = ShapeOf::bounds;
+template <class ShapeOf> inline constexpr bool serves_metrics = ShapeOf::weights;
+template <class ShapeOf> CUDA_OPT_HD constexpr bool in_metric(const ShapeOf &shape) {
+    if constexpr (ShapeOf::pairs == 0) return shape.metric;
+    else return ShapeOf::weights;
+}
+
+// Whether the history is full from the start (compact_matrix.hpp): the same rule whether or not m is a compile-time
+// constant, so that the results have the same bits.
+template <class ShapeOf> CUDA_OPT_HD constexpr bool is_full(const ShapeOf &shape) {
+    return shape.m <= dense::most_unrolled;
+}
+
+template <class ShapeOf> inline constexpr bool of_threads = false;
+template <int m, bool bounds, bool weights> inline constexpr bool of_threads<ThreadShape<m, bounds, weights>> = true;
+
+// The number of variables whose data a thread of a device loads in advance. For few variables more gains nothing;
+// within bounds, and by reverse communication, there are no registers for more.
+template <class ShapeOf> inline constexpr int loaded_in_advance = 1;
+template <int n, int m, class History>
+inline constexpr int loaded_in_advance<FixedShape<n, m, History, false>> = n > 64   ? 5
+                                                                           : n > 10 ? 3
+                                                                                    : 1;
+
+// The number of variables whose data a thread of a device waits for together.
+template <class ShapeOf> inline constexpr int loaded_together = 4;
+template <int n, int m, class History, bool bounds, bool weights>
+inline constexpr int loaded_together<FixedShape<n, m, History, bounds, weights>> = n < 8 ? n : 4;
+
+// ---- persistent data and vectors
+
+CUDA_OPT_HD constexpr int padded(int count) { return (count + granule - 1) / granule * granule; }
+
+// Vectors of padded(n) numbers: x, g, those of the base point, those of the best iterate; in a metric h; the
+// pairs by rows.
+// A row has y and d of all m + 1 slots, the newest one's first, whichever slot that is: so problems side by side, each
+// at an iterate of its own, find what they look for at the same place.
+enum Vector { at_x, at_g, at_x_base, at_g_base, at_best_x, at_best_g, at_h };
+template <class ShapeOf> CUDA_OPT_HD constexpr int vector_count(const ShapeOf &shape) {
+    return at_h + in_metric(shape);
+}
+CUDA_OPT_HD constexpr int row_stride(int m) { return 2 * (m + 1); }
+
+// What the pairs are stored in: as the vectors are, where the shape does not say.
+template <class Real, class ShapeOf, class = void> struct StoredIn { using Type = Real; };
+template <class Real, class ShapeOf> struct StoredIn<Real, ShapeOf, std::void_t<typename ShapeOf::History>> {
+    using Type = typename ShapeOf::History;
+    static_assert(std::is_same_v<Real, Type> || std::is_same_v<Type, bfloat16> ||
+                      (std::is_same_v<Real, double> && std::is_same_v<Type, float>),
+                  "pairs are of x's own bits, or of fewer: float or bfloat16");
+};
+template <class Real, class ShapeOf> using Stored = typename StoredIn<Real, ShapeOf>::Type;
+
+// The data that survives from one evaluation to the next. If m is not a compile-time constant, the arrays of the matrix
+// follow the object.
+template <class ShapeOf> struct Persistent {
+    double f = 0;
+    int64_t front = 0; // the slot whose pair is stored first among the variables' pairs
+    Iteration iteration;
+    std::conditional_t<serves_metrics<ShapeOf>, InitialHessian, ScalarInitialHessian> hessian;
+    CompactMatrix<known_pairs<ShapeOf>> matrix;
+};
+
+// Bytes of the arrays that follow an object.
+template <class Object> CUDA_OPT_HD constexpr int64_t arrays_bytes(int m) {
+    Object object;
+    dense::CountArrays count;
+    object.each_array(m, count);
+    return count.doubles * static_cast<int64_t>(sizeof(double));
+}
+
+CUDA_OPT_HD constexpr int64_t rounded_up(int64_t bytes) { return (bytes + 15) / 16 * 16; }
+template <class ShapeOf = Shape> CUDA_OPT_HD constexpr int64_t persistent_bytes(ShapeOf shape) {
+    return rounded_up(static_cast<int64_t>(sizeof(Persistent<ShapeOf>)) +
+                      arrays_bytes<CompactMatrix<known_pairs<ShapeOf>>>(shape.m));
+}
+template <class Real, class ShapeOf = Shape> CUDA_OPT_HD constexpr int64_t vectors_bytes(ShapeOf shape) {
+    return rounded_up(vector_count(shape) * padded(shape.n) * static_cast<int64_t>(sizeof(Real)) +
+                      shape.n * row_stride(shape.m) * static_cast<int64_t>(sizeof(Stored<Real, ShapeOf>)));
+}
+// The block of a problem, which is kept from call to call.
+template <class Real, class ShapeOf = Shape> CUDA_OPT_HD constexpr int64_t block_bytes(ShapeOf shape) {
+    return persistent_bytes(shape) + vectors_bytes<Real>(shape);
+}
+
+// So that the threads of a warp, each with a problem of its own, load and store together, their blocks are cut into
+// pieces, and the k-th pieces of so many problems stand side by side.
+#ifdef __CUDACC__ // which takes no type for another
+typedef uint64_t Piece;
+#else
+typedef uint64_t __attribute__((may_alias)) Piece;
+#endif
+constexpr int64_t piece_bytes = sizeof(Piece);
+constexpr int side_by_side = 32;
+CUDA_OPT_HD constexpr int64_t pieces(int64_t bytes) { return (bytes + piece_bytes - 1) / piece_bytes; }
+CUDA_OPT_HD constexpr int64_t place_in_pieces(int64_t p, int64_t bytes_of_block, int64_t offset) {
+    return (p / side_by_side * pieces(bytes_of_block) + offset / piece_bytes) * side_by_side * piece_bytes +
+           p % side_by_side * piece_bytes + offset % piece_bytes;
+}
+
+// Numbers of such a block: what a pointer is to those of a whole one.
+template <class Real> class InPieces {
+  public:
+    InPieces() = default;
+    CUDA_OPT_HD_INLINE InPieces(unsigned char *first_piece, int first) : first_piece_(first_piece), first_(first) {}
+    CUDA_OPT_HD_INLINE Real &operator[](int i) const {
+        constexpr int in_piece = static_cast<int>(piece_bytes / sizeof(Real));
+        const int k = first_ + i;
+        return *reinterpret_cast<Real *>(first_piece_ + int64_t{k / in_piece} * (side_by_side * piece_bytes) +
+                                         k % in_piece * static_cast<int>(sizeof(Real)));
+    }
+    CUDA_OPT_HD_INLINE InPieces operator+(int i) const { return {first_piece_, first_ + i}; }
+
+  private:
+    unsigned char *first_piece_ = nullptr;
+    int first_ = 0;
+};
+template <class Real, class ShapeOf> using Numbers = std::conditional_t<of_threads<ShapeOf>, InPieces<Real>, Real *>;
+template <class Real, class ShapeOf> using Pairs = Numbers<Stored<Real, ShapeOf>, ShapeOf>;
+
+// Those that stand from here on.
+template <class Stored, class Real> CUDA_OPT_HD_INLINE Stored *pairs_from(Real *first) {
+    return reinterpret_cast<Stored *>(first);
+}
+template <class Stored> CUDA_OPT_HD_INLINE InPieces<Stored> pairs_from(const InPieces<Stored> &first) { return first; }
+
+// Bytes of the blocks of so many problems.
+template <class Real, class ShapeOf> CUDA_OPT_HD constexpr int64_t blocks_bytes(ShapeOf shape, int64_t count) {
+    if (of_threads<ShapeOf>) count = (count + side_by_side - 1) / side_by_side * side_by_side;
+    return count * block_bytes<Real>(shape);
+}
+
+// ---- the workspace of a team
+
+// The replies of the sweeps, and their operands, which the first lane of a team writes for all lanes.
+struct Replies {
+    PanelProducts products;
+    DirectionSums direction;
+};
+struct Operands {
+    PanelRequest panel; // of the inner products
+    MetricUpdate update;
+    DirectionRequest direction;
+};
+
+// The Cauchy search. It is stored in memory rather than in registers, of which the algebra needs all (docs/batch.md).
+// The factors of M^-1, then of K, and the workspace of the subspace minimisation, if m is not a compile-time constant;
+// they are local variables otherwise.
+template <int M> struct Transient {
+    CauchySearch<M> cauchy;
+    dense::KeptRoom<M> subspace;
+    std::conditional_t<M == 0, dense::QuasiDefinite, dense::Nothing> factors;
+    template <class Visit> CUDA_OPT_HD constexpr void each_array(int m, Visit &visit) {
+        cauchy.each_array(m, visit);
+        visit(subspace, 2 * m);
+        if constexpr (M == 0) factors.each_array(m, visit);
+    }
+};
+template <class ShapeOf> CUDA_OPT_HD constexpr int64_t transient_bytes(const ShapeOf &shape) {
+    using Type = Transient<known_pairs<ShapeOf>>;
+    return has_bounds<ShapeOf> ? static_cast<int64_t>(sizeof(Type)) + arrays_bytes<Type>(shape.m) : 0;
+}
+
+// The products of the leading columns, and the coefficients of the direction.
+template <class ShapeOf> CUDA_OPT_HD constexpr int leading_count(const ShapeOf &shape) { // but z's
+    return panel::displacement * panel::columns(shape.m);
+}
+template <class ShapeOf> CUDA_OPT_HD constexpr int64_t replies_bytes(const ShapeOf &shape) {
+    return rounded_up(static_cast<int64_t>(sizeof(Replies)) +
+                      (leading_count(shape) + panel::columns(shape.m)) * static_cast<int64_t>(sizeof(double)));
+}
+// The scratch: the operands; the transient data; and, within bounds, the products over the free variables, the
+// breakpoints, the variables that a window has crossed with their panel entries, and the list of free variables. With
+// weights the scaled panel is stored where the entries are later.
+template <class ShapeOf> CUDA_OPT_HD constexpr int entries_stride(const ShapeOf &shape) {
+    return in_metric(shape) ? padded(panel::columns(shape.m)) : panel::columns(shape.m);
+}
+template <class ShapeOf> CUDA_OPT_HD constexpr int older_count(const ShapeOf &shape) {
+    return in_metric(shape) ? panel::older_count(shape.m) : 0;
+}
+template <class ShapeOf = Shape> CUDA_OPT_HD constexpr int64_t scratch_bytes(ShapeOf shape) {
+    const int64_t first = rounded_up(sizeof(Operands)) + rounded_up(transient_bytes(shape));
+    if (!has_bounds<ShapeOf>) return first;
+    const int columns = panel::columns(shape.m), rows = padded(shape.n);
+    const int64_t doubles =
+        int64_t{panel::gram_count(columns)} + older_count(shape) + rows + int64_t{rows} * entries_stride(shape);
+    return first + rounded_up(doubles * static_cast<int64_t>(sizeof(double)) +
+                              int64_t{shape.n} * static_cast<int64_t>(sizeof(CrossedVariable)) +
+                              int64_t{rows} * static_cast<int64_t>(sizeof(int)));
+}
+// The parts may be stored apart.
+struct Workspace {
+    unsigned char *persistent, *replies, *scratch;
+};
+template <class ShapeOf = Shape> CUDA_OPT_HD constexpr int64_t workspace_bytes(ShapeOf shape) {
+    return persistent_bytes(shape) + replies_bytes(shape) + scratch_bytes(shape);
+}
+template <class ShapeOf> CUDA_OPT_HD Workspace in_one_piece(const ShapeOf &shape, unsigned char *memory) {
+    unsigned char *const replies = memory + persistent_bytes(shape);
+    return {memory, replies, replies + replies_bytes(shape)};
+}
+
+// ---- one thread per problem with its persistent data in shared memory
+
+// The distance between the data of neighbouring threads is an odd number of 8 bytes, so that they use different banks.
+// The replies are stored there, too, unless n is so small that everything else stays in a cache and one more warp per
+// multiprocessor gains more.
+constexpr int few_variables = 8;
+template <class ShapeOf> inline constexpr bool replies_in_shared = !has_bounds<ShapeOf>; // n is not known
+template <int n, int m, class History, bool bounds, bool weights>
+inline constexpr bool replies_in_shared<FixedShape<n, m, History, bounds, weights>> = n > few_variables;
+template <class ShapeOf> CUDA_OPT_HD constexpr int64_t shared_bytes(const ShapeOf &shape) {
+    return persistent_bytes(shape) + (replies_in_shared<ShapeOf> ? replies_bytes(shape) : 0);
+}
+template <class ShapeOf> CUDA_OPT_HD constexpr int64_t shared_stride(ShapeOf shape) { return shared_bytes(shape) + 8; }
+template <class ShapeOf> CUDA_OPT_HD constexpr int64_t local_bytes(const ShapeOf &shape) {
+    return workspace_bytes(shape) - shared_bytes(shape) + 16; // an array of no bytes is not allowed
+}
+template <class ShapeOf>
+CUDA_OPT_HD Workspace in_two_pieces(const ShapeOf &shape, unsigned char *shared, unsigned char *local) {
+    if (replies_in_shared<ShapeOf>) return {shared, shared + persistent_bytes(shape), local};
+    return {shared, local, local + replies_bytes(shape)};
+}
+constexpr int least_shared_warps = 2; // per multiprocessor; with fewer it waits more than it saves
+// Within bounds only for few variables, because threads otherwise wait for the vectors, and for so few pairs that their
+// algebra fits into registers.
+constexpr int most_shared_within_bounds = 24;
+template <class ShapeOf>
+inline constexpr bool state_fits_shared = !has_bounds<ShapeOf> || (ShapeOf::n <= most_shared_within_bounds &&
+                                                                   known_pairs<ShapeOf> <= dense::most_in_registers);
+
+// ---- one warp per problem of a functor
+
+// Four warps to a block, in shared memory if it has room for them on every device from compute capability 8.0 on.
+constexpr int warps_of_block = 4;
+constexpr int64_t most_shared_bytes = int64_t{99} * 1024;
+template <class ShapeOf, class Real>
+inline constexpr int64_t bytes_of_warp = workspace_bytes(ShapeOf{}) + vectors_bytes<Real>(ShapeOf{});
+template <class ShapeOf, class Real>
+inline constexpr bool warps_share = warps_of_block *(bytes_of_warp<ShapeOf, Real>) <= most_shared_bytes;
+// Blocks on a multiprocessor that registers have to be enough for: four, or as many as find room in 227 kB.
+template <class ShapeOf, class Real> constexpr int blocks_of_warps() {
+    constexpr int64_t most = int64_t{227} * 1024, room = most / (warps_of_block * bytes_of_warp<ShapeOf, Real> + 1024);
+    return !warps_share<ShapeOf, Real> || room > 4 ? 4 : static_cast<int>(room);
+}
+
+// For few variables a problem executes many instructions for the data that it loads, and warps that are at different
+// places of the program wait for instructions. The warps of a block therefore synchronise before each evaluation and
+// fetch the instructions together. The block is as large as possible.
+template <class ShapeOf, class Real>
+inline constexpr bool evaluation_needs_block_sync = warps_share<ShapeOf, Real> &&ShapeOf::n <= most_of_thread;
+constexpr int most_synchronised = 10; // variables
+template <class ShapeOf> inline constexpr bool threads_need_block_sync = ShapeOf::n <= most_synchronised;
+constexpr int most_warps_of_block = 16, most_shared_warps = 4;
+// The number of warps of a block, from `least` to `most`, so that `all` warps occupy all multiprocessors.
+constexpr int warps_for(int64_t all, int processors, int least, int most) {
+    const int64_t shared_out = (all + processors - 1) / processors;
+    return static_cast<int>(shared_out < least ? least : shared_out < most ? shared_out : most);
+}
+
+} // namespace cudaopt::batch

@@ -1,0 +1,470 @@
+// One small problem of a batch: a step of its solve leads from f and g at x to the next trial point, or to the end. All
+// lanes of a team take part in the sweeps over the variables; the first lane takes the decisions in between. Decisions
+// and formulas are those of a large problem (lbfgsb/iteration.hpp and so on); only their order is written here again,
+// as straight-line code, because a small problem has its variables at hand and waits for nothing but evaluations.
+#pragma once
+
+#include <new>
+
+#include "batch/small_direction.hpp"
+#include "batch/small_inner_products.hpp"
+#include "lbfgsb/subspace.hpp"
+#include "lbfgsb/termination.hpp"
+#include "lbfgsb/trial.hpp"
+
+namespace cudaopt::batch {
+
+// Settings that small problems do not support are replaced.
+inline Settings for_small_problems(Settings settings, int64_t metric) {
+    settings.metric = metric;
+    settings.report_iterates = false;
+    settings.log_frequency = -1;
+    return settings;
+}
+
+// For problems whose diagonal is not the caller's.
+struct NoDiagonal {
+    template <class Values> CUDA_OPT_HD void operator()(const Values &) const {}
+};
+
+// The operands of the sweeps: in registers of a single thread, or in the workspace, where the lanes of a team read
+// them.
+template <bool is_own> struct OperandsOf {
+    Operands own{};
+    CUDA_OPT_HD explicit OperandsOf(unsigned char *) {}
+    CUDA_OPT_HD Operands &get() { return own; }
+};
+template <> struct OperandsOf<false> {
+    unsigned char *where;
+    CUDA_OPT_HD explicit OperandsOf(unsigned char *where_) : where(where_) {}
+    CUDA_OPT_HD Operands &get() { return *reinterpret_cast<Operands *>(where); }
+};
+
+template <class Real, class Team, class ShapeOf = Shape> class SmallProblem {
+  public:
+    using Values = Numbers<Real, ShapeOf>;
+    static constexpr int M = known_pairs<ShapeOf>;
+
+    // settings: for_small_problems().
+    CUDA_OPT_HD SmallProblem(Team team, ShapeOf shape, const Settings &settings, const Workspace &workspace,
+                             const Values &vectors, const BoxArrays<Real> &box)
+        : team_(team), shape_(shape), settings_(settings), workspace_(workspace),
+          persistent_(*reinterpret_cast<Persistent<ShapeOf> *>(workspace.persistent)),
+          sweeps_(team, shape, workspace, vectors, box), operands_(workspace.scratch) {}
+
+    CUDA_OPT_HD Values x() const { return sweeps_.x(); }
+    CUDA_OPT_HD Values g() const { return sweeps_.g(); }
+    CUDA_OPT_HD double &f() const { return sweeps_.f(); }
+    CUDA_OPT_HD const Results &results() const { return persistent_.iteration.results; }
+
+    // A new problem, whose start is still to be stored in x. Data that is written before it is read is not cleared,
+    // because the other threads of a warp wait.
+    CUDA_OPT_HD_INLINE void begin() {
+        if (!is_full(shape_) || M == 0) {
+            const Values vectors = x(); // the first of them
+            const auto count = static_cast<int>(vectors_bytes<Real>(shape_) / static_cast<int64_t>(sizeof(Real)));
+            for (int k = team_.lane(); k < count; k += Team::width) vectors[k] = 0;
+            team_.sync();
+        }
+        if (team_.lane() != 0) return;
+        auto *const persistent = new (&persistent_) Persistent<ShapeOf>;
+        dense::PlaceArrays place{reinterpret_cast<double *>(persistent + 1)};
+        persistent->matrix.each_array(shape_.m, place);
+        persistent->matrix.begin(is_full(shape_));
+        persistent->iteration.n = shape_.n;
+    }
+
+    // With x: to the first evaluation, or to the end if x or the bounds are invalid. Returns a task, as the next three
+    // do: CUDA_OPT_EVALUATE_FG or the code of the end, in every lane.
+    CUDA_OPT_HD_INLINE int start() {
+        const StartReport report = sweeps_.check_start();
+        team_.sync();
+        return team_.of_first([&] {
+            Iteration &it = persistent_.iteration;
+            if (report.usable(shape_.n)) {
+                persistent_.hessian.begin(settings_);
+                it.begin(report);
+                return request_evaluation();
+            }
+            const bool is_nan = report.bound_nan < shape_.n, is_crossed = report.crossed < shape_.n;
+            const int64_t index = is_nan ? report.bound_nan : is_crossed ? report.crossed : report.x_nan;
+            const Variable at = sweeps_.variable(index);
+            it.event = {is_nan       ? EventKind::bound_is_nan
+                        : is_crossed ? EventKind::bounds_leave_no_x
+                                     : EventKind::start_is_not_finite,
+                        {index, shape_.n},
+                        {at.l, at.x, at.u}};
+            return int{CUDA_OPT_IMPROPER_INPUT};
+        });
+    }
+
+    // With f and g at x. supply(h): the caller's diagonal at x, called by all lanes.
+    template <class Supply = NoDiagonal> CUDA_OPT_HD_INLINE int next_trial(double seconds, const Supply &supply = {}) {
+        Iteration &it = persistent_.iteration;
+        Next next = decide([&] {
+            it.seconds = seconds;
+            use_stored_pairs();
+            if (!it.first) {
+                // As if the step were accepted, which it nearly always is.
+                PanelRequest panel = persistent_.matrix.tentative_panel();
+                panel.free_gram = it.bounded;
+                if (settings_.metric == Metric::callers &&
+                    !persistent_.hessian.stays_valid(settings_, it.results.iterations))
+                    panel.pairs = 1;
+                operands().panel = panel;
+                update_and_request_products();
+            }
+            return Next::products;
+        });
+        for (bool judges = true; next < Next::step;) {
+            if (next == Next::failure) next = decide([&] { return recover(); });
+            if (next == Next::diagonal) {
+                supply(sweeps_.h());
+                next = decide([&] {
+                    persistent_.hessian.accept_supplied(it.results.iterations);
+                    return begin_direction(false);
+                });
+            }
+            if (next == Next::products) {
+                sweeps_.inner_products(operands().panel, operands().update);
+                next = decide([&] { return judges ? judge_point() : Next::model; });
+                judges = false;
+            }
+            if (next == Next::model) next = decide([&] { return form_model(); });
+            if (next == Next::truncation) {
+                const double alpha = sweeps_.truncation(operands().direction);
+                next = decide([&] {
+                    operands().direction.alpha = alpha;
+                    it.results.truncations++;
+                    return Next::direction;
+                });
+            }
+            if (next == Next::direction) {
+                sweeps_.take_direction(operands().direction);
+                next = decide([&] { return judge_direction(); });
+            }
+        }
+        if (next == Next::step) sweeps_.step(it.trial_step());
+        return team_.of_first([&] { return next == Next::end ? it.end_code : request_evaluation(); });
+    }
+
+    // Instead of an evaluation: the caller stops the solve, or a wait for the device was too long.
+    CUDA_OPT_HD_INLINE int stop() {
+        return team_.of_first([&] {
+            persistent_.iteration.results.evaluations--; // it was not made
+            persistent_.iteration.end(CUDA_OPT_STOPPED, EventKind::stopped);
+            finish();
+            return persistent_.iteration.end_code;
+        });
+    }
+
+    CUDA_OPT_HD_INLINE int give_up(bool stop_requested, double seconds) {
+        return team_.of_first([&] {
+            persistent_.iteration.give_up(stop_requested, seconds);
+            finish();
+            return persistent_.iteration.end_code;
+        });
+    }
+
+    // ---- the decisions of the first lane
+
+  private:
+    // What the step continues with.
+    enum class Next {
+        products,   // the inner products at x
+        model,      // the model, from these products
+        diagonal,   // the caller's diagonal
+        direction,  // the direction of the model
+        truncation, // the same direction, truncated at the box
+        failure,    // a direction that does not descend
+        step,       // the evaluation at another step
+        evaluation, // the evaluation at the first step along the direction
+        end
+    };
+
+    // The lane that decides gives all lanes its decision. Threads with a problem each continue together from here.
+    template <class Decide> CUDA_OPT_HD_INLINE Next decide(const Decide &decide) const {
+        return threads_meet(static_cast<Next>(team_.of_first([&] { return static_cast<int>(decide()); })));
+    }
+    CUDA_OPT_HD Operands &operands() { return operands_.get(); }
+
+    // ---- the decisions of the first lane
+
+    // f, g and the inner products at x are known.
+    CUDA_OPT_HD_INLINE Next judge_point() {
+        Iteration &it = persistent_.iteration;
+        const PanelProducts sums = sweeps_.products();
+        const bool is_start = it.first;
+        bool has_products = settings_.metric != Metric::callers;
+        if (is_start) {
+            measure_iterate(sums);
+            if (!it.accept_start(sums, 0)) return finish();
+        } else {
+            if (settings_.metric == Metric::callers && operands().panel.weighted && sums.row_sums[bad_weights] > 0)
+                return report_bad_diagonal();
+            it.measure_trial(settings_, sums);
+            if (it.step_max_matters(settings_, sums, false)) it.set_step_max(settings_, sweeps_.largest_step());
+            switch (it.judge_trial(settings_, sums)) {
+            case TrialVerdict::evaluate: return Next::step;
+            case TrialVerdict::fail: return Next::failure;
+            case TrialVerdict::end: return finish();
+            case TrialVerdict::accept: break;
+            }
+            if (it.accept(settings_, sums)) sweeps_.save_best();
+            has_products = append_pair(sums);
+            measure_iterate(sums);
+            it.note_progress();
+        }
+        IterateVerdict verdict = it.judge_iterate(settings_, false);
+        if (verdict == IterateVerdict::verify) {
+            it.verify(settings_, sweeps_.projected_gradient_norm(true));
+            verdict = it.judge_iterate(settings_, true);
+        }
+        if (verdict == IterateVerdict::end) return finish();
+        if (verdict == IterateVerdict::restart) {
+            it.restart();
+            refresh();
+            has_products = false;
+        }
+        if (persistent_.hessian.is_due(settings_, it.results.iterations)) return Next::diagonal;
+        return begin_direction(has_products);
+    }
+
+    // The line search has failed, or the direction does not descend.
+    CUDA_OPT_HD_INLINE Next recover() {
+        Iteration &it = persistent_.iteration;
+        const auto &matrix = persistent_.matrix;
+        sweeps_.restore(it.f_base);
+        it.at_iterate = true;
+        FailureVerdict verdict = it.after_failure(settings_, matrix.pairs(), matrix.theta(), false);
+        if (verdict == FailureVerdict::verify) {
+            it.verify(settings_, sweeps_.projected_gradient_norm(true));
+            verdict = it.after_failure(settings_, matrix.pairs(), matrix.theta(), true);
+        }
+        if (verdict == FailureVerdict::end) return finish();
+        refresh();
+        return begin_direction(false);
+    }
+
+    CUDA_OPT_HD_INLINE Next begin_direction(bool has_products) {
+        auto &matrix = persistent_.matrix;
+        if (const double theta = persistent_.iteration.begin_direction(settings_, matrix.pairs()); theta > 0)
+            matrix.set_scale(theta);
+        if (has_products) return Next::model;
+        request_products(model_panel());
+        return Next::products;
+    }
+
+    // The minimiser of the model within the bounds: the Cauchy point, then the subspace of the free variables.
+    CUDA_OPT_HD_INLINE Next form_model() {
+        Iteration &it = persistent_.iteration;
+        auto &matrix = persistent_.matrix;
+        const auto &hessian = persistent_.hessian;
+        const PanelProducts sums = sweeps_.products();
+        if (hessian.exists(settings_)) {
+            const bool is_bad = sums.row_sums[bad_weights] > 0;
+            if (is_bad && settings_.metric == Metric::callers) return report_bad_diagonal();
+            if (is_bad) return break_down();
+            if (sums.older_steps)
+                matrix.rescale_products(sums, hessian.theta(settings_, matrix.pairs()), hessian.weights(settings_));
+            matrix.load_free_yy(sums);
+        }
+        DirectionRequest &direction = operands().direction;
+        direction = {};
+        direction.panel = model_panel();
+        direction.panel.older_steps = false;
+        CauchyPoint point;
+        if (!find_minimiser(sums, point)) return break_down();
+        it.note_cauchy_point(point, !it.truncated);
+        direction.panel.threshold = point.threshold;
+        direction.gradient_coefficient = -1 / matrix.theta();
+        direction.spare_slot = matrix.spare_slot();
+        direction.step = it.first_step;
+        direction.cauchy_t = point.t;
+        direction.alpha = 1;
+        it.begin_search(matrix.theta());
+        if (!it.truncated) return Next::direction;
+        truncate();
+        return Next::truncation;
+    }
+
+    CUDA_OPT_HD_INLINE bool find_minimiser(const PanelProducts &sums, CauchyPoint &point) {
+        auto &matrix = persistent_.matrix;
+        if constexpr (!has_bounds<ShapeOf>) {
+            dense::QuasiDefiniteOf<M> none;
+            double p[2 * M], workspace[2 * M];
+            point.segments = 1;
+            matrix.to_basis(sums.leading_products + panel::gradient * sums.columns, p);
+            for (int i = 0; i < 2 * matrix.model_pairs(); i++) p[i] = -p[i];
+            return minimise_subspace(matrix, p, nullptr, 0, nullptr, none, workspace, sweeps_.coefficients());
+        } else {
+            auto &transient = *reinterpret_cast<Transient<M> *>(workspace_.scratch + rounded_up(sizeof(Operands)));
+            if constexpr (M == 0) {
+                new (&transient) Transient<0>;
+                dense::PlaceArrays place{reinterpret_cast<double *>(&transient + 1)};
+                transient.each_array(shape_.m, place);
+                return find_minimiser(sums, point, transient.cauchy, transient.factors, transient.subspace.data());
+            } else {
+                dense::QuasiDefiniteOf<M> factors;
+                double workspace[2 * M];
+                return find_minimiser(sums, point, transient.cauchy, factors, workspace);
+            }
+        }
+    }
+
+    // factors: of M^-1, and then of K, which is formed when M^-1 is no longer needed.
+    template <class Factors>
+    CUDA_OPT_HD_INLINE bool find_minimiser(const PanelProducts &sums, CauchyPoint &point, CauchySearch<M> &cauchy,
+                                           Factors &factors, double *workspace) {
+        const auto &matrix = persistent_.matrix;
+        const bool bounded = persistent_.iteration.bounded;
+        if (bounded && !matrix.factor(factors)) return false;
+        CauchyState state =
+            cauchy.begin(matrix, factors, operands().direction.panel, sums, bounded, settings_.approximate_cauchy);
+        while (state == CauchyState::window)
+            state = cauchy.resume(matrix, factors, sums,
+                                  sweeps_.crossed(cauchy.panel(), cauchy.window_begin(), cauchy.window_end()));
+        if (state == CauchyState::inner_products) { // of the variables that are free at the Cauchy point
+            sweeps_.form_free_gram(cauchy.panel());
+            cauchy.use_new_products();
+        }
+        if (state == CauchyState::breakdown) return false;
+        const CauchySearch<M> &path = cauchy;
+        point = path.point();
+        const bool all_free = !bounded || point.free_variables == static_cast<double>(shape_.n);
+        if (!all_free && point.free_variables <= 0) return true;
+        return minimise_subspace(matrix, path.p(), point.crossed ? path.c() : nullptr, point.t,
+                                 all_free ? nullptr : path.free_gram(sums), factors, workspace, sweeps_.coefficients());
+    }
+
+    // The direction and the sums of its sweep are known.
+    CUDA_OPT_HD_INLINE Next judge_direction() {
+        Iteration &it = persistent_.iteration;
+        if (it.descends(settings_, sweeps_.direction_sums(), persistent_.matrix.pairs())) return Next::evaluation;
+        if (!it.can_truncate()) {
+            it.failure = SearchFailure::no_descent;
+            return Next::failure;
+        }
+        if (it.ends_at_limit(settings_, false)) return finish();
+        sweeps_.restore(it.f_base);
+        it.truncated = true;
+        if (persistent_.hessian.has_changed()) { // the model is formed again, with the new diagonal
+            use_stored_pairs();
+            update_and_request_products();
+            return Next::products;
+        }
+        it.begin_search(persistent_.matrix.theta());
+        truncate();
+        return Next::truncation;
+    }
+
+    CUDA_OPT_HD_INLINE void truncate() {
+        operands().direction.panel.fresh = false; // the sweep of the direction has already formed y_new
+        operands().direction.truncate = true;
+    }
+
+    // The accepted step becomes a pair. Returns whether the products at x serve the next model.
+    CUDA_OPT_HD_INLINE bool append_pair(const PanelProducts &sums) {
+        Iteration &it = persistent_.iteration;
+        auto &matrix = persistent_.matrix;
+        auto &hessian = persistent_.hessian;
+        PanelRequest &panel = operands().panel;
+        const bool callers = settings_.metric == Metric::callers;
+        const double sy = it.curvature(sums);
+        if (sy > 0 && matrix.usable(sums, it.step)) {
+            matrix.append(sums, it.step, panel.weighted ? hessian.weights(settings_) : no_weights,
+                          it.curvature_scale(settings_, sums, sy), it.bounded);
+            hessian.observe(settings_, sums, panel.in_metric(), matrix.newest_slot(), matrix.capacity(), shape_.n);
+            panel.pairs = matrix.pairs();
+            return !callers || panel.weighted;
+        }
+        it.results.skipped_updates++;
+        if (matrix.pairs() == 0)
+            if (const double theta = it.scale_without_pair(settings_, matrix.theta()); theta != matrix.theta())
+                matrix.set_scale(theta);
+        use_stored_pairs();
+        return matrix.pairs() == 0 && !callers;
+    }
+
+    CUDA_OPT_HD_INLINE void measure_iterate(const PanelProducts &sums) {
+        Iteration &it = persistent_.iteration;
+        it.measure(sums, persistent_.matrix.theta());
+        if (it.needs_projected_gradient_norm(sums))
+            it.results.pg_norm2 = least(sweeps_.projected_gradient_norm(false), largest_finite);
+        if (it.needs_x_norm(sums)) it.results.x_norm2 = least(sweeps_.x_norm(), largest_finite);
+    }
+
+    CUDA_OPT_HD_INLINE PanelRequest model_panel() {
+        return persistent_.hessian.model_panel(settings_, operands().panel, persistent_.matrix.weights(),
+                                               persistent_.iteration.bounded);
+    }
+
+    CUDA_OPT_HD_INLINE void request_products(const PanelRequest &panel, const MetricUpdate &update = {}) {
+        operands().panel = panel;
+        operands().update = update;
+    }
+
+    // The products of the panel. They update the learned diagonal first, if an update is due.
+    CUDA_OPT_HD_INLINE void update_and_request_products() {
+        auto &hessian = persistent_.hessian;
+        const MetricUpdate update = hessian.take_update();
+        const bool weighs =
+            hessian.has_learned() || hessian.stays_valid(settings_, persistent_.iteration.results.iterations);
+        request_products(weighs ? model_panel() : operands().panel, update);
+    }
+
+    CUDA_OPT_HD_INLINE void use_stored_pairs() {
+        PanelRequest panel = persistent_.matrix.stored_panel();
+        panel.free_gram = persistent_.iteration.bounded;
+        request_products(panel);
+    }
+
+    CUDA_OPT_HD_INLINE void refresh() {
+        persistent_.matrix.drop_pairs(settings_.robust);
+        persistent_.hessian.forget();
+        persistent_.iteration.results.refreshes++;
+        use_stored_pairs();
+    }
+
+    // A factorisation broke down, or a coefficient is not finite: continue from x without pairs.
+    CUDA_OPT_HD_INLINE Next break_down() {
+        refresh();
+        persistent_.iteration.truncated = false;
+        request_products(model_panel());
+        return Next::products;
+    }
+
+    CUDA_OPT_HD_INLINE Next report_bad_diagonal() {
+        persistent_.iteration.end_numbers[0] = static_cast<double>(sweeps_.first_bad_weight());
+        persistent_.iteration.end(CUDA_OPT_BAD_DIAGONAL, EventKind::diagonal_is_bad);
+        return finish();
+    }
+
+    // The solve ends: x, f and g become those of the best iterate.
+    CUDA_OPT_HD_INLINE Next finish() {
+        Iteration &it = persistent_.iteration;
+        if (it.best_saved) sweeps_.restore_best(it.take_best());
+        else if (!it.at_iterate) sweeps_.restore(it.f_base);
+        it.at_iterate = true;
+        it.record_end(settings_);
+        return Next::end;
+    }
+
+    CUDA_OPT_HD_INLINE int request_evaluation() {
+        Iteration &it = persistent_.iteration;
+        it.results.evaluations++;
+        it.event.kind = EventKind::evaluation_wanted;
+        it.event.integers[0] = it.results.evaluations;
+        return CUDA_OPT_EVALUATE_FG;
+    }
+
+    Team team_;
+    ShapeOf shape_;
+    const Settings &settings_;
+    const Workspace workspace_;
+    Persistent<ShapeOf> &persistent_;
+    SmallSweeps<Real, Team, ShapeOf> sweeps_;
+    OperandsOf<Team::width == 1> operands_;
+};
+
+} // namespace cudaopt::batch

@@ -1,0 +1,366 @@
+// The compact limited-memory matrix B = theta I - W M W' with W = [Y, theta S] (Byrd, Nocedal, Schnabel 1994;
+// Byrd, Lu, Nocedal, Zhu 1995, eq. 3.2), as far as it does not depend on n: the inner products of the stored pairs,
+// the factorised middle matrix, and the way between the panel's columns and the basis of W.
+//
+// A vector "in the basis" has 2k numbers: those of y_1 .. y_k, then of theta s_1 .. theta s_k, oldest pair first.
+//
+// A history may be full from the start: then k = m, and the pairs that do not exist yet are the oldest ones, with
+// s = y = 0 and 1 in the place of s'y and s's. Threads of a device that work on different iterates of different
+// problems then execute the same instructions.
+#pragma once
+
+#include "dense/loaded.hpp"
+#include "dense/quasi_definite.hpp"
+#include "lbfgsb/requests.hpp"
+
+namespace cudaopt {
+
+// M is the capacity, m, if it is a compile-time constant; the arrays are then members. If M is 0, m is set when the
+// arrays are placed behind the object (dense/array.hpp).
+template <int M> class CompactMatrix {
+  public:
+    template <class Visit> CUDA_OPT_HD constexpr void each_array(int m, Visit &visit) {
+        m_.set(m);
+        const int64_t size = int64_t{m} * m;
+        visit(ss_, size), visit(ys_, size), visit(yy_, size);
+        visit(step_, m), visit(y_scale_, m);
+    }
+    // Validates an object that was read as bytes: it has the capacity for m pairs, and all its slots exist.
+    bool is_consistent(int m) const {
+        return m_ == m && dense::is_within(0, k_, m) && dense::is_within(0, spare_, m) &&
+               dense::are_bools(plain_, full_) && !full_;
+    }
+
+    CUDA_OPT_HD int capacity() const { return m_; }
+    CUDA_OPT_HD int pairs() const { return k_; } // stored
+    // k of the model.
+    CUDA_OPT_HD int model_pairs() const { return is_full() ? static_cast<int>(m_) : k_; }
+    CUDA_OPT_HD int spare_slot() const { return spare_; }
+    CUDA_OPT_HD int newest_slot() const { return (spare_ + m_) % (m_ + 1); }
+    // The slot of a pair, from the oldest, 0, on.
+    CUDA_OPT_HD int slot(int pair) const { return (spare_ + m_ + 1 - k_ + pair) % (m_ + 1); }
+    CUDA_OPT_HD double theta() const { return theta_; }
+    // Whether the inner products are those of the pairs as they are, without weights, over all variables.
+    CUDA_OPT_HD bool plain() const { return plain_; }
+    // What they are weighted with (LearnedMetric::weights).
+    CUDA_OPT_HD int64_t weights() const { return weights_; }
+
+    // Discard everything: B = I. full: from the start. If M is small enough for unrolled loops, it always is.
+    CUDA_OPT_HD void begin(bool full);
+    CUDA_OPT_HD void clear();
+    // Drop all pairs: B = theta I with the last pair's theta, whose scale is that of f and x, or B = I.
+    CUDA_OPT_HD void drop_pairs(bool keep_theta);
+    // B = theta I; only without pairs.
+    CUDA_OPT_HD void set_scale(double theta) { theta_ = plain_theta_ = theta; }
+    // Whether the fresh pair's products are numbers to calculate with.
+    CUDA_OPT_HD static bool usable(const PanelProducts &sums, double step);
+    // The spare slot becomes the newest pair: s = step d, and y_scale times the difference of the gradients. If there
+    // are m pairs, the oldest is discarded. The products come from the inner products with this pair as the fresh one
+    // and with these weights. The caller has checked that s'y > 0. S'S is only needed for factor().
+    CUDA_OPT_HD void append(const PanelProducts &sums, double step, int64_t weights, double y_scale, bool keeps_ss);
+
+    // Whether inner products with the pairs of n variables may be formed in single precision.
+    CUDA_OPT_HD bool fits_single_precision(int64_t n) const;
+
+    // Panel of the stored pairs, or of what append() would make of them, with the spare slot as the fresh pair.
+    CUDA_OPT_HD PanelRequest stored_panel() const;
+    CUDA_OPT_HD PanelRequest tentative_panel() const;
+
+    // The products of the stored pairs in the coordinates that a diagonal scales: S'S, and the newest row and column of
+    // S'Y, which has no weights. From products of the pairs' panel in a metric, those of the older steps among them.
+    // theta: of B = theta I there, or 0 for y'y / s'y of the newest pair.
+    CUDA_OPT_HD void rescale_products(const PanelProducts &sums, double theta, int64_t weights);
+    // Y'Y of products in a metric, which have it over the free variables alone: it is wanted where they are all.
+    CUDA_OPT_HD void load_free_yy(const PanelProducts &sums);
+    // And without weights again, from products of the stored pairs' panel over all variables.
+    CUDA_OPT_HD void load_unscaled(const PanelProducts &over_all);
+
+    // Factorises M^-1 = [-D, L'; L, theta S'S]. False: breakdown.
+    using Factors = dense::QuasiDefiniteOf<M>;
+    CUDA_OPT_HD bool factor(Factors &middle) const;
+    // v <- (V'R)^-1 v with M^-1 = V'R V, 2k numbers in the basis; then a'M b of two that have been reduced.
+    CUDA_OPT_HD_INLINE void reduce_by_middle(const Factors &middle, double *v) const {
+        dense::at_size<M>(model_pairs(), [&](auto k) { middle.reduce(k, v); });
+    }
+    CUDA_OPT_HD_INLINE double middle_form(const Factors &middle, const double *a, const double *b) const {
+        return dense::at_size<M>(model_pairs(), [&](auto k) { return middle.reduced_form(k, a, b); });
+    }
+
+    // v <- K^-1 v with K = M^-1 - W_F'W_F / theta, whose inverse the subspace minimisation needs (eq. 5.11), from the
+    // panel's products over the free variables, packed as in PanelProducts. system: receives the factors of K. False:
+    // breakdown.
+    CUDA_OPT_HD bool solve_subspace(Factors &system, const double *over_free, double *v) const;
+    // v <- K^-1 v where all variables are free: K = [-(D + Y'Y / theta), -R'; -R, 0] with R the upper triangle of S'Y,
+    // and nothing has to be factorised (the inverse form of Byrd, Nocedal, Schnabel 1994, eq. 3.1).
+    CUDA_OPT_HD void apply_full_space_inverse(double *v) const;
+
+    // Panel entries (one row of W, or products of one column with all) to the basis, and coefficients back.
+    CUDA_OPT_HD void to_basis(const double *panel_entries, double *basis) const;
+    CUDA_OPT_HD void to_panel(const double *basis, double *panel_entries) const;
+
+  private:
+    using Matrix = dense::Array<M * M>;
+    CUDA_OPT_HD bool is_full() const { return M > 0 ? dense::is_unrolled<M> : full_; }
+    CUDA_OPT_HD double *row(Matrix &matrix, int i) { return matrix.data() + i * m_; }
+    CUDA_OPT_HD const double *row(const Matrix &matrix, int i) const { return matrix.data() + i * m_; }
+    CUDA_OPT_HD double &at(Matrix &matrix, int i, int j) { return row(matrix, i)[j]; }
+    CUDA_OPT_HD double at(const Matrix &matrix, int i, int j) const { return row(matrix, i)[j]; }
+    CUDA_OPT_HD double theta_ss(int i, int j) const { return theta_ * at(ss_, i, j); } // i <= j
+    CUDA_OPT_HD void drop_oldest(Matrix &matrix);
+    template <class Size> CUDA_OPT_HD void take_newest(Size k, const PanelProducts &sums, bool keeps_ss);
+    template <class Size> CUDA_OPT_HD bool factor_of(Size k, Factors &middle) const;
+    template <class Size>
+    CUDA_OPT_HD bool solve_subspace_of(Size k, Factors &system, const double *over_free, double *v) const;
+    template <class Size> CUDA_OPT_HD void apply_full_space_inverse_of(Size k, double *v) const;
+
+    dense::Known<M> m_;
+    int k_ = 0, spare_ = 0;
+    double theta_ = 1, plain_theta_ = 1;
+    bool plain_ = true, full_ = false;
+    int64_t weights_ = no_weights;
+    Matrix ss_, ys_, yy_;     // m x m by rows, oldest pair first: S'S (its upper triangle), Y'S, Y'Y
+    dense::Array<M> step_;    // s_j = step_j d_j
+    dense::Array<M> y_scale_; // y_j of the model over the stored difference of the gradients
+};
+
+template <int M> CUDA_OPT_HD_CALL inline void CompactMatrix<M>::begin(bool full) {
+    full_ = full;
+    clear();
+}
+
+template <int M> CUDA_OPT_HD_CALL inline void CompactMatrix<M>::clear() { drop_pairs(false); }
+
+template <int M> CUDA_OPT_HD_CALL inline void CompactMatrix<M>::drop_pairs(bool keep_theta) {
+    k_ = 0;
+    plain_ = true;
+    weights_ = no_weights;
+    if (!keep_theta) plain_theta_ = 1;
+    theta_ = plain_theta_;
+    if (is_full()) {
+        for (int i = 0; i < m_ * m_; i++) ys_.data()[i] = i % (m_ + 1) == 0, yy_.data()[i] = 0; // the unit matrix
+        dense::copy(ys_.data(), m_ * m_, ss_.data());
+        dense::fill(step_.data(), m_, 0), dense::fill(y_scale_.data(), m_, 1);
+    }
+}
+
+template <int M> CUDA_OPT_HD_INLINE bool CompactMatrix<M>::usable(const PanelProducts &sums, double step) {
+    const double curvature = step * sums.over_all(panel::y_new, panel::s_new),
+                 theta = sums.over_all(panel::y_new, panel::y_new) / curvature;
+    return is_normal(curvature) && is_normal(theta) && is_normal(1 / theta) &&
+           is_normal(step * step * sums.over_all(panel::s_new, panel::s_new));
+}
+
+template <int M> CUDA_OPT_HD inline PanelRequest CompactMatrix<M>::stored_panel() const {
+    return {k_, newest_slot(), 0, false, true, false};
+}
+
+template <int M> CUDA_OPT_HD inline PanelRequest CompactMatrix<M>::tentative_panel() const {
+    return {(k_ < m_ ? k_ : m_ - 1) + 1, spare_, 0, true, true, false};
+}
+
+// The others move up by one row and left by one column; the last row and column are left to be written.
+template <int M> CUDA_OPT_HD_INLINE void CompactMatrix<M>::drop_oldest(Matrix &matrix) {
+    dense::copy(matrix.data() + m_ + 1, m_ * m_ - m_ - 1, matrix.data());
+}
+
+template <int M>
+CUDA_OPT_HD_INLINE void CompactMatrix<M>::append(const PanelProducts &sums, double step, int64_t weights,
+                                                 double y_scale, bool keeps_ss) {
+    // Until rescale_products() the older pairs' products may have other weights than the newest's.
+    weights_ = k_ == 0 || weights == weights_ ? weights : other_weights;
+    plain_ = plain_ && weights_ == no_weights;
+    if (is_full() || k_ == m_) {
+        dense::copy(step_.data() + 1, m_ - 1, step_.data());
+        dense::copy(y_scale_.data() + 1, m_ - 1, y_scale_.data());
+        if (keeps_ss) drop_oldest(ss_);
+        drop_oldest(ys_), drop_oldest(yy_);
+    }
+    if (k_ < m_) k_++;
+    const int newest = model_pairs() - 1;
+    step_[newest] = step;
+    y_scale_[newest] = y_scale;
+    dense::at_size<M>(model_pairs(), [&](auto k) { take_newest(k, sums, keeps_ss); });
+    theta_ = plain_theta_ = at(yy_, newest, newest) / at(ys_, newest, newest);
+    if (weights != no_weights) {
+        const double plain = y_scale * y_scale * sums.row_sums[newest_y_sum] / at(ys_, newest, newest);
+        if (is_normal(plain) && is_normal(1 / plain)) plain_theta_ = plain;
+    }
+    spare_ = (spare_ + 1) % (m_ + 1);
+}
+
+template <int M>
+template <class Size>
+CUDA_OPT_HD_INLINE void CompactMatrix<M>::take_newest(Size k, const PanelProducts &sums, bool keeps_ss) {
+    const int newest = k - 1, known = M > 0 ? k : panel::pairs(sums.columns);
+    const double step = step_[newest], y_scale = y_scale_[newest];
+    CUDA_OPT_NOT_PURE
+    CUDA_OPT_UNROLLED(dense::times_unrolled<Size>)
+    for (int i = 0; i < k; i++) {
+        if (newest - i >= known) continue;
+        const int y = panel::y_column(newest - i), s = panel::s_column(newest - i);
+        at(yy_, newest, i) = at(yy_, i, newest) = y_scale * y_scale_[i] * sums.over_all(panel::y_new, y);
+        if (keeps_ss) at(ss_, i, newest) = step * step_[i] * sums.over_all(panel::s_new, s);
+        at(ys_, newest, i) = y_scale * step_[i] * sums.over_all(panel::y_new, s);
+        at(ys_, i, newest) = step * y_scale_[i] * sums.over_all(panel::s_new, y);
+    }
+}
+
+template <int M> CUDA_OPT_HD_CALL inline bool CompactMatrix<M>::fits_single_precision(int64_t n) const {
+    for (int i = 0; i < k_; i++)
+        if (!panel::fits_single_precision(at(yy_, i, i) / (y_scale_[i] * y_scale_[i]), static_cast<double>(n)) ||
+            !panel::fits_single_precision(at(ss_, i, i) / (step_[i] * step_[i]), static_cast<double>(n)))
+            return false;
+    return true;
+}
+
+template <int M>
+CUDA_OPT_HD_INLINE void CompactMatrix<M>::rescale_products(const PanelProducts &sums, double theta, int64_t weights) {
+    if (theta > 0) theta_ = theta;
+    if (k_ == 0) return;
+    plain_ = false;
+    weights_ = weights;
+    const int k = model_pairs(), newest = k - 1; // of a full history only the pairs that exist
+    for (int i = k - k_; i < k; i++) {
+        const int age_i = newest - i, y_i = panel::y_column(age_i);
+        at(ys_, newest, i) = y_scale_[newest] * step_[i] * sums.over_all(panel::y_new, panel::s_column(age_i));
+        at(ys_, i, newest) = step_[newest] * y_scale_[i] * sums.over_all(panel::s_new, y_i);
+        for (int j = i; j < k; j++) at(ss_, i, j) = step_[i] * step_[j] * sums.steps_over_all(newest - j, age_i);
+    }
+    if (!(theta > 0)) {
+        const double scale = y_scale_[newest];
+        theta_ = scale * scale * sums.over_all(panel::y_new, panel::y_new) / at(ys_, newest, newest);
+    }
+}
+
+template <int M> CUDA_OPT_HD_INLINE void CompactMatrix<M>::load_free_yy(const PanelProducts &sums) {
+    const int k = model_pairs();
+    if (k_ > 0) plain_ = false;
+    for (int i = k - k_; i < k; i++)
+        for (int j = i; j < k; j++)
+            at(yy_, i, j) = at(yy_, j, i) =
+                y_scale_[i] * y_scale_[j] * sums.over_free(panel::y_column(k - 1 - j), panel::y_column(k - 1 - i));
+}
+
+template <int M> CUDA_OPT_HD_CALL inline void CompactMatrix<M>::load_unscaled(const PanelProducts &over_all) {
+    plain_ = true;
+    weights_ = no_weights;
+    theta_ = plain_theta_;
+    for (int i = 0; i < k_; i++)
+        for (int j = 0; j < k_; j++) {
+            const int age_i = k_ - 1 - i, age_j = k_ - 1 - j;
+            at(yy_, i, j) =
+                y_scale_[i] * y_scale_[j] * over_all.over_free(panel::y_column(age_i), panel::y_column(age_j));
+            at(ss_, i, j) = step_[i] * step_[j] * over_all.over_free(panel::s_column(age_i), panel::s_column(age_j));
+            at(ys_, i, j) = y_scale_[i] * step_[j] * over_all.over_free(panel::y_column(age_i), panel::s_column(age_j));
+        }
+}
+
+template <int M> CUDA_OPT_HD_INLINE bool CompactMatrix<M>::factor(Factors &middle) const {
+    middle.resize(model_pairs());
+    return dense::at_size<M>(model_pairs(), [&](auto k) { return factor_of(k, middle); });
+}
+
+template <int M>
+template <class Size>
+CUDA_OPT_HD_INLINE bool CompactMatrix<M>::factor_of(Size k, Factors &middle) const {
+    CUDA_OPT_NOT_PURE
+    CUDA_OPT_UNROLLED(dense::times_unrolled<Size>)
+    for (int i = 0; i < k; i++) {
+        middle(i, i) = -at(ys_, i, i);
+        for (int j = i + 1; j < k; j++) middle(i, k + j) = at(ys_, i, j);
+        for (int j = i; j < k; j++) middle(k + i, k + j) = theta_ss(i, j);
+    }
+    return middle.factor_triangular(k);
+}
+
+template <int M>
+CUDA_OPT_HD_INLINE bool CompactMatrix<M>::solve_subspace(Factors &system, const double *over_free, double *v) const {
+    return dense::at_size<M>(model_pairs(), [&](auto k) { return solve_subspace_of(k, system, over_free, v); });
+}
+
+template <int M>
+template <class Size>
+CUDA_OPT_HD_INLINE bool CompactMatrix<M>::solve_subspace_of(Size k, Factors &system, const double *over_free,
+                                                            double *v) const {
+    const int columns = panel::columns(k);
+    const double theta = theta_, reciprocal = 1 / theta_;
+    system.resize(k);
+    CUDA_OPT_NOT_PURE
+    CUDA_OPT_UNROLLED(dense::times_unrolled<Size>)
+    for (int j = 0; j < k; j++) {
+        const int y_j = panel::y_column(k - 1 - j), s_j = panel::s_column(k - 1 - j);
+        const double *with_y = over_free + panel::gram_index(y_j, 0, columns),
+                     *with_s = over_free + panel::gram_index(s_j, 0, columns);
+        const double step = step_[j], y_scale = y_scale_[j];
+        double *y_s = system.row(j) + k;
+        // The older pairs stand further right in the panel, the oldest last.
+        for (int i = 0, y_i = columns - 2, s_i = columns - 1; i < j; i++, y_i -= 2, s_i -= 2) {
+            system(i, j) = -reciprocal * (y_scale * y_scale_[i] * with_y[y_i]);
+            system(i, k + j) = at(ys_, i, j) - step * y_scale_[i] * with_s[y_i];
+            y_s[i] = -step_[i] * y_scale * with_y[s_i];
+            system(k + i, k + j) = theta_ss(i, j) - theta * (step * step_[i] * with_s[s_i]);
+        }
+        system(j, j) = -at(ys_, j, j) - reciprocal * (y_scale * y_scale * with_y[y_j]);
+        y_s[j] = -step * y_scale * with_y[s_j];
+        system(k + j, k + j) = theta_ss(j, j) - theta * (step * step * with_s[s_j]);
+    }
+    if (!system.factor(k)) return false;
+    system.solve(k, v);
+    return true;
+}
+
+template <int M> CUDA_OPT_HD_INLINE void CompactMatrix<M>::apply_full_space_inverse(double *v) const {
+    dense::at_size<M>(model_pairs(), [&](auto k) { apply_full_space_inverse_of(k, v); });
+}
+
+template <int M>
+template <class Size>
+CUDA_OPT_HD_INLINE void CompactMatrix<M>::apply_full_space_inverse_of(Size k, double *v) const {
+    double *y_part = v, *s_part = v + k;
+    // R u = -s_part, then R' w = -(y_part + (D + Y'Y / theta) u); u and w change places with the right-hand sides.
+    // The rows of Y'S are the columns of R.
+    CUDA_OPT_NOT_PURE
+    CUDA_OPT_UNROLLED(dense::times_unrolled<Size>)
+    for (int i = 0; i < k; i++) s_part[i] = -s_part[i];
+    CUDA_OPT_UNROLLED(dense::times_unrolled<Size>)
+    for (int i = k - 1; i >= 0; i--) {
+        s_part[i] *= 1 / at(ys_, i, i);
+        dense::subtract(s_part, s_part[i], row(ys_, i), i);
+    }
+    CUDA_OPT_UNROLLED(dense::times_unrolled<Size>)
+    for (int i = 0; i < k; i++) y_part[i] = -y_part[i] - at(ys_, i, i) * s_part[i];
+    CUDA_OPT_UNROLLED(dense::times_unrolled<Size>)
+    for (int i = 0; i < k; i++) dense::subtract(y_part, s_part[i] / theta_, row(yy_, i), k);
+    CUDA_OPT_UNROLLED(dense::times_unrolled<Size>)
+    for (int i = 0; i < k; i++) y_part[i] = (y_part[i] - dense::dot(row(ys_, i), y_part, i)) * (1 / at(ys_, i, i));
+    CUDA_OPT_UNROLLED(dense::times_unrolled<Size>)
+    for (int i = 0; i < k; i++) {
+        const double u = s_part[i];
+        s_part[i] = y_part[i];
+        y_part[i] = u;
+    }
+}
+
+template <int M> CUDA_OPT_HD_INLINE void CompactMatrix<M>::to_basis(const double *panel_entries, double *basis) const {
+    dense::at_size<M>(model_pairs(), [&](auto k) {
+        const double theta = theta_, *const step = step_.data();
+        CUDA_OPT_UNROLLED(dense::times_unrolled<decltype(k)>)
+        for (int i = 0; i < k; i++) {
+            basis[i] = y_scale_[i] * panel_entries[panel::y_column(k - 1 - i)];
+            basis[k + i] = theta * step[i] * panel_entries[panel::s_column(k - 1 - i)];
+        }
+    });
+}
+
+template <int M> CUDA_OPT_HD_INLINE void CompactMatrix<M>::to_panel(const double *basis, double *panel_entries) const {
+    dense::at_size<M>(model_pairs(), [&](auto k) {
+        const double theta = theta_, *const step = step_.data();
+        CUDA_OPT_UNROLLED(dense::times_unrolled<decltype(k)>)
+        for (int i = 0; i < k; i++) {
+            panel_entries[panel::y_column(k - 1 - i)] = y_scale_[i] * basis[i];
+            panel_entries[panel::s_column(k - 1 - i)] = theta * step[i] * basis[k + i];
+        }
+    });
+}
+
+} // namespace cudaopt

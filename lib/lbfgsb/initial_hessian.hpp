@@ -1,0 +1,111 @@
+// The initial Hessian B_0 of the model, for both control flows: theta I, the caller's diagonal, or theta times a
+// learned diagonal (metric.hpp), and what its kind demands of the inner products.
+#pragma once
+
+#include "lbfgsb/requests.hpp"
+#include "lbfgsb/settings.hpp"
+
+namespace cudaopt {
+
+CUDA_OPT_HD_INLINE bool uses_callers_diagonal(const Settings &settings) { return settings.metric == Metric::callers; }
+
+class InitialHessian {
+  public:
+    CUDA_OPT_HD const LearnedMetric &learned() const { return learned_; }
+    // A new solve. A warm start may bring pairs of another kind, whose diagonal no longer exists.
+    CUDA_OPT_HD void begin(const Settings &settings) {
+        if (kind_ != settings.metric) learned_.clear();
+        kind_ = settings.metric;
+    }
+    CUDA_OPT_HD void reset(bool clears) {
+        if (clears) learned_.clear();
+        supplied_at_ = -1;
+    }
+    CUDA_OPT_HD void forget() { learned_.forget(); }
+
+    // Whether there is a diagonal h, and whether the model is formed with it.
+    CUDA_OPT_HD bool exists(const Settings &settings) const {
+        return uses_callers_diagonal(settings) || learned_.exists();
+    }
+    CUDA_OPT_HD bool weighted(const Settings &settings) const {
+        return uses_callers_diagonal(settings) || learned_.serves();
+    }
+    // A number for each diagonal that the inner products of the model may be weighted with.
+    CUDA_OPT_HD int64_t weights(const Settings &settings) const {
+        return uses_callers_diagonal(settings) ? other_weights - supplied_ : learned_.weights();
+    }
+
+    // Whether the caller is asked for a diagonal at this iterate, or the last one is still valid there.
+    CUDA_OPT_HD bool is_due(const Settings &settings, int64_t iterate) const {
+        const int64_t every = settings.diagonal_every;
+        return uses_callers_diagonal(settings) && (supplied_at_ < 0 || (every > 0 && iterate - supplied_at_ >= every));
+    }
+    CUDA_OPT_HD bool stays_valid(const Settings &settings, int64_t iterate) const {
+        return uses_callers_diagonal(settings) && !is_due(settings, iterate + 1);
+    }
+    CUDA_OPT_HD void accept_supplied(int64_t iterate) {
+        supplied_++;
+        supplied_at_ = iterate;
+    }
+    // A diagonal that is supplied at every iterate is H_0 itself. One that stays valid for several is scaled by the
+    // newest pair, as theta I is, because the curvature along the steps changes from iterate to iterate.
+    // 0: theta is that of the pair.
+    CUDA_OPT_HD double theta(const Settings &settings, int pairs) const {
+        return uses_callers_diagonal(settings) && (settings.diagonal_every == 1 || pairs == 0) ? 1 : 0;
+    }
+
+    CUDA_OPT_HD bool has_learned() const { return learned_.exists(); }
+    // Whether the diagonal has been updated since the last model was formed, or will be with the next products.
+    CUDA_OPT_HD bool has_changed() const { return learned_.exists() || learned_.update_is_due(); }
+    // The update of the learned diagonal that the next inner products perform, if one is due.
+    CUDA_OPT_HD MetricUpdate take_update() { return learned_.take_update(); }
+    // The inner products of the model, which include these; matrix_weights: of the products that are stored.
+    CUDA_OPT_HD PanelRequest model_panel(const Settings &settings, PanelRequest panel, int64_t matrix_weights,
+                                         bool bounded) const {
+        panel.weighted = weighted(settings);
+        panel.watches = learned_.exists();
+        panel.older_steps = matrix_weights != weights(settings);
+        panel.free_gram = bounded || panel.in_metric();
+        return panel;
+    }
+    // A new pair in the given slot, from the products with this pair as the fresh one.
+    CUDA_OPT_HD void observe(const Settings &settings, const PanelProducts &sums, bool in_metric, int slot,
+                             int capacity, int64_t n) {
+        if (settings.metric != Metric::learned) return;
+        const double yy = sums.over_all(panel::y_new, panel::y_new), dd = sums.over_all(panel::s_new, panel::s_new),
+                     other_yy = in_metric ? sums.row_sums[newest_y_sum] : yy,
+                     other_dd = in_metric ? sums.row_sums[newest_d_sum] : dd;
+        if (learned_.serves()) learned_.observe(slot, capacity, n, other_yy, other_dd, yy, dd);
+        else learned_.observe(slot, capacity, n, yy, dd, other_yy, other_dd);
+    }
+
+    bool is_consistent(int m) const { return learned_.is_consistent(m); }
+
+  private:
+    int64_t kind_ = Metric::one_number; // of the pairs there are
+    int64_t supplied_ = 0,
+            supplied_at_ = -1; // diagonals of the caller; the iterate of the last, -1: none in this solve
+    LearnedMetric learned_;
+};
+
+// B_0 = theta I as a compile-time constant: nothing of the above exists.
+struct ScalarInitialHessian {
+    CUDA_OPT_HD static constexpr void begin(const Settings &) {}
+    CUDA_OPT_HD static constexpr void forget() {}
+    CUDA_OPT_HD static constexpr bool exists(const Settings &) { return false; }
+    CUDA_OPT_HD static constexpr int64_t weights(const Settings &) { return no_weights; }
+    CUDA_OPT_HD static constexpr bool is_due(const Settings &, int64_t) { return false; }
+    CUDA_OPT_HD static constexpr bool stays_valid(const Settings &, int64_t) { return false; }
+    CUDA_OPT_HD static constexpr void accept_supplied(int64_t) {}
+    CUDA_OPT_HD static constexpr double theta(const Settings &, int) { return 0; }
+    CUDA_OPT_HD static constexpr bool has_learned() { return false; }
+    CUDA_OPT_HD static constexpr bool has_changed() { return false; }
+    CUDA_OPT_HD static MetricUpdate take_update() { return {}; }
+    CUDA_OPT_HD static PanelRequest model_panel(const Settings &, PanelRequest panel, int64_t, bool bounded) {
+        panel.free_gram = bounded;
+        return panel;
+    }
+    CUDA_OPT_HD static constexpr void observe(const Settings &, const PanelProducts &, bool, int, int, int64_t) {}
+};
+
+} // namespace cudaopt

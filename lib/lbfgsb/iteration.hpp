@@ -1,0 +1,246 @@
+// The record of one solve, and the decisions about it: whether a trial point is accepted, whether an iterate ends the
+// solve, and how a failed line search is followed up. A decision returns a verdict and changes nothing but this record.
+// It requests no work and does not know where the variables are stored. The state machine of one large problem
+// (state_machine.hpp) and the loop of many small ones (batch/next_trial.hpp) act on the verdicts.
+//
+// trial.hpp defines the decisions at trial points, termination.hpp those that end a solve.
+#pragma once
+
+#include <cmath>
+
+#include "cuda_opt.h"
+#include "lbfgsb/cauchy_point.hpp"
+#include "lbfgsb/event.hpp"
+#include "lbfgsb/settings.hpp"
+#include "line_search/more_thuente.hpp"
+
+namespace cudaopt {
+
+// What follows the evaluation of f and g at a trial point.
+enum class TrialVerdict {
+    evaluate, // evaluate f and g at the step trial_step()
+    accept,   // the trial point is the next iterate
+    fail,     // the line search has failed; `failure` says how
+    end       // the solve ends
+};
+
+// What follows at an iterate, and after a failed line search. verify: measure the relative gradient and decide again.
+enum class IterateVerdict { go_on, restart, verify, end };
+enum class FailureVerdict { refresh, verify, end };
+
+enum class SearchFailure { no_descent, nothing_lower, lower_not_accepted, lower_not_found_again };
+
+// theta of B_0 = theta I, and the first step of the line search along the direction that this B_0 gives.
+struct FirstStep {
+    double theta, step;
+};
+
+struct Iteration {
+    Results results;
+    Event event; // of the last task
+
+    int64_t n = 0;
+    bool bounded = false, boxed = false;    // some variable has a bound; each has two
+    bool single_x = false, single_f = true; // x is stored in single precision; so are all values of f so far
+
+    // The base point of the line search, and the search.
+    double f_base = 0, slope_base = 0; // f, and the slope along d
+    double first_step = 1;             // of the search, along d
+    double step = 0;                   // of the trial point, along d
+    double unit = 1;                   // results are in steps along d / unit, which is the d of L-BFGS-B 3.0
+    DirectionSums direction{};
+    int64_t cauchy_free = 0, cauchy_breakpoints = 0; // of the direction: free variables, breakpoints crossed
+    MoreThuente line;
+    int64_t search_evaluations = 0, cuts_in_a_row = 0;
+    bool truncated = false;   // the direction
+    bool fresh_start = false; // the next search goes along -g, with a first step that is a guess
+    bool search_started = false;
+    bool step_max_pending = false; // the largest step within the box has not mattered so far
+    bool exhausted = false;        // the search ended without a step that meets both conditions
+    bool returning = false;        // and the trial point is the lowest that it evaluated
+    bool at_iterate = true;        // x, f and g are those of an iterate
+    bool first = true;             // the iterate is the start
+    // Iterations since the last first step along -g, which is the first of them; counted up to steps_before_verdict.
+    int steps_since_gradient = 0;
+    SearchFailure failure = SearchFailure::no_descent;
+
+    // Progress.
+    double f_previous = 0, f_best = infinity;
+    IterateFacts best; // of the best iterate, while a copy of it is saved
+    bool best_saved = false;
+    bool ran_away = false; // in the last search f decreased along a straight line as far as the search went
+    double f_refreshed = infinity, pg_refreshed = infinity; // at the last refresh after a failed search
+    int refreshes_in_vain = 0;
+    int in_vain = 0; // iterations since these two have decreased
+    double f_noted = infinity, pg_noted = infinity;
+    int reached = 0; // the stopping test that holds, while the solve continues for a lower f
+    int postponed = 0;
+    double expected_decrease = infinity; // of f by the model, along the direction of the last search, which failed
+    double f_restarted = infinity;       // at the last restart
+    bool relatively_flat = false;        // the last check of the relative gradient
+
+    // The termination.
+    int end_code = 0;
+    EventKind end_why = EventKind::nothing;
+    double end_numbers[2] = {}; // numbers of its record that would change before it is written
+    double seconds = 0;         // since the solve began, if they are limited
+
+    static constexpr double progress_share = 0.1;  // of f or ||P g||: a decrease that counts as progress
+    static constexpr int steps_before_verdict = 5; // after a restart, before FACTR may end the solve
+    // Differences of f below this share of |f| count as rounding errors if the slopes say that the step is good.
+    static constexpr double rounding_level = 1e5 * machine_epsilon;
+
+    // ---- the start and each iterate
+
+    CUDA_OPT_HD void begin(const StartReport &report);
+    // The facts of an iterate from the sums there. Norms whose squares leave the range of numbers need a sweep each.
+    CUDA_OPT_HD void measure(const PanelProducts &sums, double theta);
+    CUDA_OPT_HD bool needs_projected_gradient_norm(const PanelProducts &sums) const {
+        return is_finite(results.pg_norm_max) && results.pg_norm_max > 0 &&
+               !norm_is_representable(sums.row_sums[projected_gradient_squared]);
+    }
+    CUDA_OPT_HD static bool needs_x_norm(const PanelProducts &sums) {
+        return !norm_is_representable(sums.row_sums[x_squared]);
+    }
+    CUDA_OPT_HD static bool norm_is_representable(double squares) {
+        return squares >= smallest_normal / machine_epsilon && is_finite(squares);
+    }
+    CUDA_OPT_HD bool accept_start(const PanelProducts &sums, int pairs); // false: f or g is not finite
+    CUDA_OPT_HD void note_progress();
+    CUDA_OPT_HD FirstStep steepest_descent_step(const Settings &settings) const;
+    // The first step of the next search. Returns theta of B_0, or 0 if it does not change.
+    CUDA_OPT_HD double begin_direction(const Settings &settings, int pairs);
+    CUDA_OPT_HD void restart() { f_restarted = results.f, fresh_start = true; }
+
+    // ---- trial.hpp
+
+    CUDA_OPT_HD void note_cauchy_point(const CauchyPoint &point, bool counts);
+    CUDA_OPT_HD void begin_search(double theta); // x is its base point
+    CUDA_OPT_HD bool descends(const Settings &settings, const DirectionSums &sums, int pairs);
+    // Whether a direction that does not descend may be truncated at the box.
+    CUDA_OPT_HD bool can_truncate() const { return bounded && direction.projected > 0 && !truncated; }
+    // Before judge_trial(): starts the search at its first trial point.
+    CUDA_OPT_HD void measure_trial(const Settings &settings, const PanelProducts &sums);
+    CUDA_OPT_HD bool step_max_matters(const Settings &settings, const PanelProducts &sums, bool is_costly) const;
+    CUDA_OPT_HD void set_step_max(const Settings &settings, double largest);
+    CUDA_OPT_HD TrialVerdict judge_trial(const Settings &settings, const PanelProducts &sums);
+    CUDA_OPT_HD double trial_step() const { return returning ? step : line.step(); }
+    // The trial point becomes an iterate. True: the base point, which is better, has to be saved.
+    CUDA_OPT_HD bool accept(const Settings &settings, const PanelProducts &sums);
+    // s'y of the new pair; 0 if the pair is unusable.
+    CUDA_OPT_HD double curvature(const PanelProducts &sums) const;
+    CUDA_OPT_HD double curvature_scale(const Settings &settings, const PanelProducts &sums, double curvature) const;
+    CUDA_OPT_HD double scale_without_pair(const Settings &settings, double theta) const;
+    CUDA_OPT_HD FailureVerdict after_failure(const Settings &settings, int pairs, double theta, bool verified);
+
+    // ---- termination.hpp
+
+    CUDA_OPT_HD IterateVerdict judge_iterate(const Settings &settings, bool verified);
+    CUDA_OPT_HD void verify(const Settings &settings, double relative_gradient);
+    CUDA_OPT_HD void end(int code, EventKind why) { end_code = code, end_why = why; }
+    CUDA_OPT_HD bool ends_at_limit(const Settings &settings, bool at_iterate);
+    CUDA_OPT_HD void give_up(bool stop_requested, double seconds_passed);
+    // x, f and g are to be those of the saved iterate.
+    CUDA_OPT_HD double take_best();
+    CUDA_OPT_HD void record_end(const Settings &settings);
+
+  private:
+    CUDA_OPT_HD void note_direction(int pairs);
+    CUDA_OPT_HD void start_search(const Settings &settings);
+    CUDA_OPT_HD bool satisfies_weak_wolfe(const Settings &settings, double at, double f, double slope) const;
+    CUDA_OPT_HD bool satisfies_approximate_wolfe(const Settings &settings, double f, double slope) const;
+    CUDA_OPT_HD bool repeats_a_point(double f, double slope) const;
+    CUDA_OPT_HD bool runs_away(const Settings &settings, double slope);
+    CUDA_OPT_HD TrialVerdict backtrack(const Settings &settings);
+    CUDA_OPT_HD TrialVerdict exhaust_search(const Settings &settings, double f, bool warned);
+    CUDA_OPT_HD bool is_best(const Settings &settings, double f, double pg_norm2) const;
+    CUDA_OPT_HD int stopping_test(const Settings &settings) const;
+    CUDA_OPT_HD bool decrease_is_small(const Settings &settings) const;
+    CUDA_OPT_HD double least_decrease(const Settings &settings) const;
+    CUDA_OPT_HD double rounding_errors(const Settings &settings) const;
+    CUDA_OPT_HD double negligible_decrease(const Settings &settings) const;
+    CUDA_OPT_HD bool factr_is_verified(const Settings &settings) const;
+    CUDA_OPT_HD bool restart_is_recent() const;
+    CUDA_OPT_HD void converge(const Settings &settings, int test);
+};
+
+CUDA_OPT_HD_INLINE void Iteration::begin(const StartReport &report) {
+    bounded = report.bounded > 0; // arrays of infinities are no bounds
+    boxed = report.boxed == n;
+    single_x = report.digits < 53;
+    results.start_projected = report.projected;
+}
+
+CUDA_OPT_HD_INLINE void Iteration::measure(const PanelProducts &sums, double theta) {
+    results.f = sums.f;
+    results.pg_norm_max = sums.projected_gradient_max;
+    results.at_lower = static_cast<int64_t>(sums.row_sums[at_lower]);
+    results.at_upper = static_cast<int64_t>(sums.row_sums[at_upper]);
+    results.theta = theta;
+    results.pg_norm2 = std::sqrt(sums.row_sums[projected_gradient_squared]);
+    results.x_norm2 = std::sqrt(sums.row_sums[x_squared]);
+}
+
+CUDA_OPT_HD_INLINE bool Iteration::accept_start(const PanelProducts &sums, int pairs) {
+    first = false;
+    const double not_finite_components = sums.row_sums[not_finite];
+    if (!is_finite(sums.f) || not_finite_components > 0) {
+        end_numbers[1] = not_finite_components;
+        end(CUDA_OPT_NOT_FINITE, EventKind::not_finite_at_start);
+        return false;
+    }
+    f_previous = infinity;
+    f_best = sums.f;
+    single_f = is_single(sums.f);
+    fresh_start = pairs == 0;
+    return true;
+}
+
+// Where no stopping test is set and only rounding errors are left, the approximate Wolfe conditions would accept steps
+// for ever.
+CUDA_OPT_HD_INLINE void Iteration::note_progress() {
+    const bool progress = f_noted == infinity || results.f < f_noted - 10 * machine_epsilon * std::fabs(f_noted) ||
+                          results.pg_norm2 < (1 - progress_share) * pg_noted;
+    if (progress) {
+        f_noted = least(f_noted, results.f);
+        pg_noted = least(pg_noted, results.pg_norm2);
+    }
+    in_vain = progress ? 0 : in_vain + 1;
+}
+
+CUDA_OPT_HD_INLINE double Iteration::begin_direction(const Settings &settings, int pairs) {
+    FirstStep chosen{pairs == 0 && !settings.robust ? 1.0 : 0.0, 1};
+    if (fresh_start) chosen = steepest_descent_step(settings);
+    first_step = least(chosen.step, settings.step_max);
+    truncated = false;
+    return chosen.theta;
+}
+
+// As in VA15 and L-BFGS-B 3.0, the first trial point is x - t P g with t = 1 / ||P g||. With bounds t is at most 1, and
+// it is 1 if every variable has two bounds. Without bounds the direction is -g / theta with theta = ||g|| and the step
+// is 1, so that d is not lost in the rounding of x, whatever the scale of f is. theta is changed in four cases:
+// - The trial point would coincide with x in its precision. It is then moved away, unless x is so small that no pair
+//   could be formed from a step of 2^26 ||x||: such an x determines no distance, and neither does 0.
+// - The trial point is so far away that f could not be interpolated there.
+// - f would change by less than its rounding errors, judging by its slope. The distance is increased, up to 1.
+// - The diagonal is learned. The distance is then at most that of the minimum, if this minimum is 0, of a parabola with
+//   this f and slope. Because f may be small by chance, this shortens the step by a factor of at most 1000.
+CUDA_OPT_HD_CALL inline FirstStep Iteration::steepest_descent_step(const Settings &settings) const {
+    constexpr double far = 67108864.0;                                  // 2^26
+    const double few_digits = single_x ? 1 / 262144.0 : 1 / 67108864.0; // 2^-18, 2^-26
+    constexpr double shortest = 1e-3;
+    const bool learns = settings.metric == Metric::learned;
+    const double norm = results.pg_norm2, x = results.x_norm2, f = std::fabs(results.f);
+    const FirstStep classical{1, boxed ? 1 : bounded ? least(1 / norm, 1.0) : 1 / norm};
+    if (settings.metric == Metric::callers) return classical;
+    double length = !bounded ? 1 : boxed ? norm : least(norm, 1.0);
+    if (learns && f != 0) length *= least(greatest(2 * f / norm / length, shortest), 1.0);
+    const bool x_tells = !boxed && far * x * (far * x) >= smallest_normal;
+    const double in_f = least(rounding_level * f / norm, 1.0), in_x = few_digits * x;
+    const double wanted = greatest(greatest(in_f, in_x), x_tells ? least(length, far * x) : length);
+    const double theta = norm / wanted;
+    const bool changed = learns || (settings.robust && wanted != length);
+    return (changed || !bounded) && is_normal(theta) && is_normal(1 / theta) ? FirstStep{theta, 1} : classical;
+}
+
+} // namespace cudaopt

@@ -1,0 +1,493 @@
+#include "lbfgsb/state_machine.hpp"
+
+#include <new>
+
+#include "lbfgsb/subspace.hpp"
+#include "lbfgsb/termination.hpp"
+#include "lbfgsb/trial.hpp"
+
+namespace cudaopt {
+
+int64_t state_bytes(int m) {
+    StateMachine machine;
+    dense::CountArrays count;
+    machine.each_array(m, count);
+    return static_cast<int64_t>(sizeof machine) + count.doubles * static_cast<int64_t>(sizeof(double));
+}
+
+StateMachine *make_state(void *block, int64_t n, int m) {
+    auto *const machine = new (block) StateMachine;
+    dense::PlaceArrays place{reinterpret_cast<double *>(machine + 1)};
+    machine->each_array(m, place);
+    machine->n = n;
+    machine->matrix_.begin(false);
+    return machine;
+}
+
+const Request &StateMachine::advance(const Answer &answer) {
+    seconds = answer.seconds;
+    switch (state_) {
+    case State::start: check_start(); break;
+    case State::start_checked: judge_start(answer.start); break;
+    case State::start_refused: report_invalid_start(answer.variable); break;
+    case State::first_point: measure_start(); break;
+    case State::unscaled_products:
+        matrix_.load_unscaled(*answer.sums);
+        measure_start();
+        break;
+    case State::first_products:
+        products_valid_ = !uses_callers_diagonal(settings);
+        measure_iterate(answer);
+        break;
+    case State::pg_norm_measured:
+        results.pg_norm2 = least(answer.number, largest_finite);
+        measure_x(answer);
+        break;
+    case State::x_norm_measured:
+        results.x_norm2 = least(answer.number, largest_finite);
+        log_iterate(answer);
+        break;
+    case State::iterate_logged: after_log(answer); break;
+    case State::iterate: judge_iterate(answer, false); break;
+    case State::decrease_verified:
+        verify(settings, answer.number);
+        judge_iterate(answer, true);
+        break;
+    case State::diagonal: accept_diagonal(answer); break;
+    case State::diagonal_checked: report_bad_diagonal(answer.index); break;
+    case State::model_products: begin_cauchy(answer); break;
+    case State::cauchy: follow_cauchy(cauchy_.resume(matrix_, middle_, *answer.sums, answer.crossed), answer); break;
+    case State::direction_taken: judge_direction(answer); break;
+    case State::stepped: request_evaluation(State::trial_point); break;
+    case State::trial_point: measure_trial_point(); break;
+    case State::trial_products: judge_trial_products(answer); break;
+    case State::step_max:
+        set_step_max(settings, answer.number);
+        advance_search(answer);
+        break;
+    case State::best_saved: append_pair(answer); break;
+    case State::truncation_ready: prepare_truncation(); break;
+    case State::truncated:
+        direction_request_.alpha = answer.number;
+        results.truncations++;
+        take_direction();
+        break;
+    case State::search_failed: recover(answer, false); break;
+    case State::failure_verified:
+        verify(settings, answer.number);
+        recover(answer, true);
+        break;
+    case State::ending: settle(); break;
+    case State::end_logged: request_task(State::ended, end_code); break;
+    case State::ended:
+        event = {EventKind::called_after_end, {}, {}};
+        request_ = {};
+        request_.task = CUDA_OPT_MISUSE; // task() remains the code with which the solve ended
+    }
+    return request_;
+}
+
+const Request &StateMachine::stop() {
+    if (state_ == State::first_point || state_ == State::trial_point) results.evaluations--; // it was not made
+    end(CUDA_OPT_STOPPED, EventKind::stopped);
+    settle();
+    return request_;
+}
+
+// Nothing is waited for here either: the last command of the backend restores the best iterate.
+const Request &StateMachine::give_up(bool stop_requested, double seconds_passed) {
+    Iteration::give_up(stop_requested, seconds_passed);
+    settle();
+    return request_;
+}
+
+void StateMachine::begin_anew(bool keep_pairs) {
+    const bool clears = !keep_pairs || broken_; // after a failure of the backend the pairs are unknown
+    if (clears) matrix_.clear();
+    hessian_.reset(clears);
+    const int64_t variables = n;
+    static_cast<Iteration &>(*this) = Iteration{};
+    n = variables;
+    state_ = State::start;
+    direction_request_.gradient_coefficient = 0;
+    broken_ = pair_unfinished_ = products_valid_ = direction_sums_known_ = remakes_for_truncation_ = false;
+}
+
+int StateMachine::finish_pair() {
+    if (!pair_unfinished_) return -1;
+    pair_unfinished_ = products_valid_ = false;
+    return matrix_.newest_slot();
+}
+
+PanelRequest StateMachine::products_at_trial() const { // as if the step were accepted, which it nearly always is
+    PanelRequest panel = matrix_.tentative_panel();
+    panel.free_gram = bounded;
+    // If the caller supplies another diagonal at this point, products of the other pairs would be useless.
+    if (uses_callers_diagonal(settings) && !hessian_.stays_valid(settings, results.iterations)) panel.pairs = 1;
+    return panel;
+}
+
+double StateMachine::model_theta() const {
+    if (!uses_callers_diagonal(settings)) return matrix_.theta();
+    const double coefficient = direction_request_.gradient_coefficient;
+    return coefficient < 0 ? -1 / coefficient : 1;
+}
+
+// ---- requests
+
+void StateMachine::suspend(State next, Verb verb) {
+    state_ = next;
+    request_.verb = verb;
+}
+
+void StateMachine::request_products(State next, const PanelRequest &panel) {
+    requested_ = panel;
+    requested_.single = settings.product_bits == 32 && matrix_.plain() && matrix_.fits_single_precision(n);
+    update_requested_ = {};
+    suspend(next, Verb::inner_products);
+}
+
+// The products of panel_. They update the learned diagonal first, if an update is due.
+void StateMachine::request_products_with_scaling_update(State next) {
+    const MetricUpdate update = hessian_.take_update();
+    if (hessian_.has_learned() || hessian_.stays_valid(settings, results.iterations)) panel_ = model_panel();
+    request_products(next, panel_);
+    update_requested_ = update;
+}
+
+void StateMachine::request_task(State next, int task) {
+    suspend(next, Verb::task);
+    request_.task = task_ = task;
+}
+
+void StateMachine::request_evaluation(State next) {
+    results.evaluations++;
+    event.kind = EventKind::evaluation_wanted;
+    event.integers[0] = results.evaluations;
+    request_task(next, CUDA_OPT_EVALUATE_FG);
+}
+
+// ---- the start and each iterate
+
+void StateMachine::check_start() {
+    hessian_.begin(settings);
+    suspend(State::start_checked, Verb::check_start);
+}
+
+void StateMachine::judge_start(const StartReport &report) {
+    if (report.bound_nan < n) return refuse_start(EventKind::bound_is_nan, report.bound_nan);
+    if (report.crossed < n) return refuse_start(EventKind::bounds_leave_no_x, report.crossed);
+    if (report.x_nan < n) return refuse_start(EventKind::start_is_not_finite, report.x_nan);
+    begin(report);
+    request_evaluation(State::first_point);
+}
+
+void StateMachine::refuse_start(EventKind why, int64_t index) {
+    event = {why, {index, n}, {}};
+    suspend(State::start_refused, Verb::read_variable);
+    request_.index = index;
+}
+
+// The state is that of the start again: a corrected call may follow.
+void StateMachine::report_invalid_start(const Variable &variable) {
+    event.numbers[0] = variable.l;
+    event.numbers[1] = variable.x;
+    event.numbers[2] = variable.u;
+    request_task(State::start, CUDA_OPT_IMPROPER_INPUT);
+}
+
+void StateMachine::measure_start() {
+    use_stored_pairs();
+    if (!hessian_.exists(settings) && !matrix_.plain()) {
+        PanelRequest all = panel_;
+        all.threshold = -1;
+        all.free_gram = true;
+        return request_products(State::unscaled_products, all);
+    }
+    // A diagonal of the caller is still to come.
+    request_products(State::first_products, hessian_.has_learned() ? model_panel() : panel_);
+}
+
+void StateMachine::measure_iterate(const Answer &answer) {
+    measure(*answer.sums, matrix_.theta());
+    if (needs_projected_gradient_norm(*answer.sums))
+        return suspend(State::pg_norm_measured, Verb::projected_gradient_norm);
+    measure_x(answer);
+}
+
+void StateMachine::measure_x(const Answer &answer) {
+    if (needs_x_norm(*answer.sums)) return suspend(State::x_norm_measured, Verb::x_norm);
+    log_iterate(answer);
+}
+
+void StateMachine::log_iterate(const Answer &answer) {
+    if (!first) note_progress();
+    if (logs()) return suspend(State::iterate_logged, first ? Verb::log_start : Verb::log_iterate);
+    after_log(answer);
+}
+
+void StateMachine::after_log(const Answer &answer) {
+    if (first) {
+        if (!accept_start(*answer.sums, matrix_.pairs())) return settle();
+        return judge_iterate(answer, false);
+    }
+    if (!settings.report_iterates) return judge_iterate(answer, false);
+    event = {EventKind::iterate_reached, {results.iterations}, {results.f, results.pg_norm2}};
+    request_task(State::iterate, CUDA_OPT_NEW_ITERATE);
+}
+
+void StateMachine::judge_iterate(const Answer &answer, bool verified) {
+    switch (Iteration::judge_iterate(settings, verified)) {
+    case IterateVerdict::verify: return suspend(State::decrease_verified, Verb::relative_gradient_norm);
+    case IterateVerdict::end: return settle();
+    case IterateVerdict::restart:
+        restart();
+        refresh();
+        break;
+    case IterateVerdict::go_on: break;
+    }
+    if (hessian_.is_due(settings, results.iterations)) {
+        event = {EventKind::diagonal_wanted, {results.iterations}, {}};
+        return request_task(State::diagonal, CUDA_OPT_SUPPLY_DIAGONAL);
+    }
+    begin_direction(answer);
+}
+
+// ---- the direction
+
+void StateMachine::accept_diagonal(const Answer &answer) {
+    hessian_.accept_supplied(results.iterations);
+    products_valid_ = false; // they do not have its weights
+    begin_direction(answer);
+}
+
+void StateMachine::report_bad_diagonal(int64_t index) {
+    end_numbers[0] = static_cast<double>(index);
+    end(CUDA_OPT_BAD_DIAGONAL, EventKind::diagonal_is_bad);
+    settle();
+}
+
+void StateMachine::begin_direction(const Answer &answer) {
+    if (const double theta = Iteration::begin_direction(settings, matrix_.pairs()); theta > 0) matrix_.set_scale(theta);
+    direction_request_.step = first_step;
+    direction_request_.truncate = false;
+    if (products_valid_) return begin_cauchy(answer);
+    request_products(State::model_products, model_panel());
+}
+
+void StateMachine::begin_cauchy(const Answer &answer) {
+    const PanelProducts &sums = *answer.sums;
+    if (hessian_.exists(settings)) {
+        if (sums.row_sums[bad_weights] > 0) {
+            if (!uses_callers_diagonal(settings)) return break_down();
+            return suspend(State::diagonal_checked, Verb::check_diagonal);
+        }
+        if (sums.older_steps)
+            matrix_.rescale_products(sums, hessian_.theta(settings, matrix_.pairs()), hessian_.weights(settings));
+        matrix_.load_free_yy(sums);
+    }
+    if (bounded && !matrix_.factor(middle_)) return break_down();
+    PanelRequest along_path = model_panel();
+    along_path.older_steps = false;
+    follow_cauchy(cauchy_.begin(matrix_, middle_, along_path, sums, bounded, settings.approximate_cauchy), answer);
+}
+
+void StateMachine::follow_cauchy(CauchyState found, const Answer &answer) {
+    switch (found) {
+    case CauchyState::breakdown: return break_down();
+    case CauchyState::found: return minimise_in_subspace(*answer.sums);
+    case CauchyState::inner_products: return suspend(State::cauchy, Verb::inner_products);
+    case CauchyState::window:
+        request_.lo = cauchy_.window_begin();
+        request_.hi = cauchy_.window_end();
+        return suspend(State::cauchy, Verb::crossed);
+    }
+}
+
+void StateMachine::minimise_in_subspace(const PanelProducts &sums) {
+    const CauchySearch<0> &path = cauchy_;
+    const CauchyPoint &point = path.point();
+    const bool all_free = !bounded || point.free_variables == static_cast<double>(n);
+    if ((all_free || point.free_variables > 0) &&
+        !minimise_subspace(matrix_, path.p(), point.crossed ? path.c() : nullptr, point.t,
+                           all_free ? nullptr : path.free_gram(sums), system_, workspace_.data(), coefficients_.data()))
+        return break_down();
+    note_cauchy_point(point, !remakes_for_truncation());
+    direction_request_.panel = model_panel();
+    direction_request_.panel.threshold = point.threshold;
+    direction_request_.gradient_coefficient = -1 / matrix_.theta();
+    direction_request_.spare_slot = matrix_.spare_slot();
+    direction_request_.cauchy_t = point.t;
+    direction_request_.alpha = 1;
+    if (remakes_for_truncation()) return request_truncation();
+    take_direction();
+}
+
+// Discards the history after a breakdown and continues from the same point. Without pairs nothing can break down.
+void StateMachine::break_down() {
+    refresh();
+    request_products(State::model_products, model_panel());
+}
+
+// Discards the history. The scale of f and x that it contains is kept, unless version 3.0 is followed.
+void StateMachine::refresh() {
+    matrix_.drop_pairs(settings.robust);
+    hessian_.forget();
+    pair_unfinished_ = products_valid_ = remakes_for_truncation_ = false;
+    results.refreshes++;
+    use_stored_pairs();
+}
+
+void StateMachine::use_stored_pairs() {
+    panel_ = matrix_.stored_panel();
+    panel_.free_gram = bounded;
+}
+
+// Sweep 2, then f and g at the trial point. On a GPU it is known after their evaluation whether d is a direction of
+// descent: its sums come with those of the next sweep, which saves a wait.
+void StateMachine::take_direction() {
+    products_valid_ = pair_unfinished_ = direction_sums_known_ = direction_judged_ = false;
+    begin_search(matrix_.theta());
+    suspend(State::direction_taken, Verb::direction);
+}
+
+void StateMachine::judge_direction(const Answer &answer) {
+    if (answer.direction) {
+        direction_judged_ = true;
+        if (!descends(settings, *answer.direction, matrix_.pairs())) return replace_direction();
+    }
+    request_evaluation(State::trial_point);
+}
+
+// The projected subspace minimiser is no descent direction, or hardly one: continue from the Cauchy point towards the
+// minimiser only as far as the box allows (Morales and Nocedal 2011, section 3).
+void StateMachine::replace_direction() {
+    if (!can_truncate()) {
+        failure = SearchFailure::no_descent;
+        return restore(State::search_failed);
+    }
+    if (ends_at_limit(settings, false)) return settle();
+    restore(State::truncation_ready);
+}
+
+// If the diagonal is learned, the products at the trial point have changed it, or would have: on a GPU it is only known
+// with them that the direction does not descend. The model is then formed again.
+void StateMachine::prepare_truncation() {
+    if (!hessian_.has_changed()) return request_truncation();
+    remakes_for_truncation_ = true;
+    use_stored_pairs();
+    request_products_with_scaling_update(State::model_products);
+}
+
+void StateMachine::request_truncation() {
+    remakes_for_truncation_ = false;
+    direction_request_.panel.fresh = false; // sweep 2 has already formed y_new
+    direction_request_.truncate = truncated = true;
+    suspend(State::truncated, Verb::truncation);
+}
+
+// ---- the line search
+
+void StateMachine::measure_trial_point() {
+    panel_ = products_at_trial();
+    request_products_with_scaling_update(State::trial_products);
+}
+
+void StateMachine::judge_trial_products(const Answer &answer) {
+    // A diagonal that stays valid for several iterates is no longer what was supplied.
+    if (uses_callers_diagonal(settings) && panel_.weighted && answer.sums->row_sums[bad_weights] > 0)
+        return suspend(State::diagonal_checked, Verb::check_diagonal);
+    if (!direction_judged_) {
+        direction_judged_ = true;
+        results.slope = slope_at_trial(*answer.sums) / unit;
+        if (!descends(settings, direction_sums_known_ ? direction : *answer.direction, matrix_.pairs()))
+            return replace_direction();
+    }
+    measure_trial(settings, *answer.sums);
+    if (step_max_matters(settings, *answer.sums, true)) {
+        suspend(State::step_max, Verb::largest_step);
+        request_.slot = direction_request_.spare_slot;
+        return;
+    }
+    advance_search(answer);
+}
+
+void StateMachine::advance_search(const Answer &answer) {
+    switch (judge_trial(settings, *answer.sums)) {
+    case TrialVerdict::evaluate:
+        suspend(State::stepped, Verb::step);
+        request_.slot = direction_request_.spare_slot;
+        request_.number = trial_step();
+        return;
+    case TrialVerdict::accept: return accept_trial(answer);
+    case TrialVerdict::fail: return restore(State::search_failed);
+    case TrialVerdict::end: return settle();
+    }
+}
+
+void StateMachine::accept_trial(const Answer &answer) {
+    if (!accept(settings, *answer.sums)) return append_pair(answer);
+    suspend(State::best_saved, Verb::save_best);
+    request_.slot = direction_request_.spare_slot;
+}
+
+void StateMachine::append_pair(const Answer &answer) {
+    const PanelProducts &sums = *answer.sums;
+    const bool callers = uses_callers_diagonal(settings);
+    const double sy = curvature(sums);
+    if (sy > 0 && matrix_.usable(sums, step)) {
+        matrix_.append(sums, step, panel_.weighted ? hessian_.weights(settings) : no_weights,
+                       curvature_scale(settings, sums, sy), true);
+        hessian_.observe(settings, sums, panel_.in_metric(), matrix_.newest_slot(), matrix_.capacity(), n);
+        panel_.pairs = matrix_.pairs();
+        pair_unfinished_ = true;
+        products_valid_ = !callers || panel_.weighted;
+    } else {
+        results.skipped_updates++;
+        if (matrix_.pairs() == 0)
+            if (const double theta = scale_without_pair(settings, matrix_.theta()); theta != matrix_.theta())
+                matrix_.set_scale(theta);
+        use_stored_pairs();
+        products_valid_ = matrix_.pairs() == 0 && !callers;
+    }
+    measure_iterate(answer);
+}
+
+// x, f and g become those of the base point again.
+void StateMachine::restore(State next) {
+    at_iterate = true;
+    suspend(next, Verb::restore);
+    request_.slot = direction_request_.spare_slot;
+    request_.number = f_base;
+}
+
+void StateMachine::recover(const Answer &answer, bool verified) {
+    switch (after_failure(settings, matrix_.pairs(), matrix_.theta(), verified)) {
+    case FailureVerdict::verify: return suspend(State::failure_verified, Verb::relative_gradient_norm);
+    case FailureVerdict::end: return settle();
+    case FailureVerdict::refresh: refresh(); return begin_direction(answer);
+    }
+}
+
+// ---- the end
+
+// The next direction would form y of the newest pair. Since there is none, it is formed here: g may no longer exist
+// when the pairs serve another solve.
+void StateMachine::settle() {
+    if (pair_unfinished_) {
+        suspend(State::ending, Verb::finish_pair);
+        request_.slot = finish_pair();
+        return;
+    }
+    if (best_saved) {
+        suspend(State::ending, Verb::restore_best);
+        request_.number = take_best();
+        return;
+    }
+    if (!at_iterate) return restore(State::ending);
+    record_end(settings);
+    if (logs()) return suspend(State::end_logged, Verb::log_end);
+    request_task(State::ended, end_code);
+}
+
+} // namespace cudaopt

@@ -1,0 +1,228 @@
+// L-BFGS-B for one large problem, as a state machine. advance() continues with the reply to the last request until it
+// needs another sweep over the n variables or an action of the caller. It never loops over n and allocates nothing.
+//
+// The states, what the machine waits for in each of them, and the states that may follow:
+//
+//     start              nothing: the solve begins                start_checked
+//     start_checked      the report on x and the bounds           start_refused, first_point
+//     start_refused      the variable that is invalid             start, after CUDA_OPT_IMPROPER_INPUT
+//     first_point        f and g, from the caller                 unscaled_products, first_products
+//     unscaled_products  products without weights, of stored      first_products
+//                        pairs that had weights
+//     first_products     products at the start                    pg_norm_measured, and so on as at each iterate
+//     pg_norm_measured   ||P g||, if its square is not            x_norm_measured, iterate_logged, iterate, ...
+//                        representable
+//     x_norm_measured    ||x||, likewise                          iterate_logged, iterate, ...
+//     iterate_logged     a line of the log                        iterate, decrease_verified, diagonal, ...
+//     iterate            the caller has seen the iterate          decrease_verified, diagonal, model_products, ...
+//     decrease_verified  the norm of the relative gradient        diagonal, model_products, cauchy, direction_taken
+//     diagonal           a diagonal, from the caller              model_products
+//     diagonal_checked   the index of its first bad element       ending
+//     model_products     the products of the next model           cauchy, truncated, direction_taken
+//     cauchy             what the Cauchy search requested         cauchy, truncated, direction_taken
+//     direction_taken    the direction, perhaps with its sums     trial_point, search_failed, truncation_ready
+//     stepped            the point at another step                trial_point
+//     trial_point        f and g, from the caller                 trial_products
+//     trial_products     products at the trial point              step_max, stepped, best_saved, the next iterate,
+//                                                                 search_failed, truncation_ready
+//     step_max           the largest step within the box          as trial_products
+//     best_saved         a copy of the base point                 the next iterate: pg_norm_measured, ...
+//     truncation_ready   x is the base point again                model_products, truncated
+//     truncated          the truncation factor of the direction   direction_taken
+//     search_failed      x is the base point again                failure_verified, model_products, cauchy, ...
+//     failure_verified   the norm of the relative gradient        model_products, cauchy, direction_taken
+//     ending             x, f and g become the best iterate       ending, end_logged, ended
+//     end_logged         the last lines of the log                ended
+//     ended              nothing                                  -
+//
+// Each state may be followed by ending. A breakdown of a factorisation leads back to model_products.
+//
+// The object is one block of state_bytes(m) bytes without a pointer, made by make_state(). It may be moved, saved and
+// loaded as bytes whenever its last request has been performed. With the n-vectors of its pairs it is a checkpoint.
+#pragma once
+
+#include "lbfgsb/initial_hessian.hpp"
+#include "lbfgsb/iteration.hpp"
+
+namespace cudaopt {
+
+class StateMachine : public Iteration {
+  public:
+    enum class State {
+        start,
+        start_checked,
+        start_refused,
+        first_point,
+        unscaled_products,
+        first_products,
+        pg_norm_measured,
+        x_norm_measured,
+        iterate_logged,
+        iterate,
+        decrease_verified,
+        diagonal,
+        diagonal_checked,
+        model_products,
+        cauchy,
+        direction_taken,
+        stepped,
+        trial_point,
+        trial_products,
+        step_max,
+        best_saved,
+        truncation_ready,
+        truncated,
+        search_failed,
+        failure_verified,
+        ending,
+        end_logged,
+        ended
+    };
+
+    Settings settings;
+
+    // The request is stored here until the next call of one of these three.
+    const Request &advance(const Answer &answer);
+    // Instead of the next advance(): the caller wants no further task, or a sweep took too long.
+    const Request &stop();
+    const Request &give_up(bool stop_requested, double seconds_passed);
+    // As before the first call. The pairs are kept for a warm start; the newest may be unfinished: see finish_pair().
+    void begin_anew(bool keep_pairs);
+    // The backend has failed, and the solve cannot continue.
+    void break_off() { state_ = State::ended, broken_ = true; }
+    // The sums of the last inner products no longer exist: after a load.
+    void forget_products() { products_valid_ = false; }
+
+    // Validates an object that was read as bytes: it is in a state in which the caller of a handle with this n, m and
+    // precision has control, and every index, size and enumerator in it is within its range (loaded.hpp).
+    bool is_consistent(int64_t n_, int m, int bits);
+
+    // The last inner products once more, all of them formed in double precision.
+    const Request &request_in_double() {
+        requested_.single = false;
+        return request_;
+    }
+    // The last request, and its operands.
+    const Request &request() const { return request_; }
+    const PanelRequest &panel_requested() const { return state_ == State::cauchy ? cauchy_.panel() : requested_; }
+    ProductsRequest products_requested() const {
+        return {panel_requested(), state_ == State::cauchy ? MetricUpdate{} : update_requested_};
+    }
+    DirectionRequest direction_requested() const {
+        DirectionRequest request = direction_request_;
+        request.coefficients = coefficients_.data();
+        return request;
+    }
+
+    State state() const { return state_; }
+    bool started() const { return state_ != State::start; }
+    bool has_ended() const { return state_ == State::ended; }
+    bool broken() const { return broken_; }
+    int task() const { return task_; } // the last one
+    const CompactMatrix<0> &matrix() const { return matrix_; }
+    const LearnedMetric &learned_metric() const { return hessian_.learned(); }
+    bool pair_unfinished() const { return pair_unfinished_; }
+    int spare_slot() const { return direction_request_.spare_slot; } // holds d and g_base at a trial point
+    // Whether B_0 is theta diag(1 / h), and not theta I.
+    bool weighted() const { return hessian_.weighted(settings); }
+    // theta of the newest model, with the caller's diagonal; 1 before the first.
+    double model_theta() const;
+    // Whether the sums of the direction to this trial point are still to come, with the inner products of
+    // products_at_trial().
+    bool awaits_direction_sums() const {
+        return state_ == State::trial_point && !direction_judged_ && !direction_sums_known_;
+    }
+    PanelRequest products_at_trial() const;
+    void set_direction_sums(const DirectionSums &sums) { direction = sums, direction_sums_known_ = true; }
+    // The slot of a pair whose y is still g_base, for a warm start, which then stores it finished; -1: none.
+    int finish_pair();
+
+    template <class Visit> void each_array(int m, Visit &visit) {
+        matrix_.each_array(m, visit);
+        middle_.each_array(m, visit);
+        system_.each_array(m, visit);
+        cauchy_.each_array(m, visit);
+        visit(workspace_, 2 * m);
+        visit(coefficients_, panel::columns(m));
+    }
+
+  private:
+    friend StateMachine *make_state(void *block, int64_t n, int m);
+
+    // Each of these ends with a request.
+    void suspend(State next, Verb verb);
+    void request_products(State next, const PanelRequest &panel);
+    void request_task(State next, int task);
+    void request_evaluation(State next);
+
+    // The start and each iterate.
+    void check_start();
+    void judge_start(const StartReport &report);
+    void refuse_start(EventKind why, int64_t index);
+    void report_invalid_start(const Variable &variable);
+    void measure_start();
+    void measure_iterate(const Answer &answer);
+    void measure_x(const Answer &answer);
+    void log_iterate(const Answer &answer);
+    void after_log(const Answer &answer);
+    void judge_iterate(const Answer &answer, bool verified);
+
+    // The direction.
+    void accept_diagonal(const Answer &answer);
+    void report_bad_diagonal(int64_t index);
+    void begin_direction(const Answer &answer);
+    void begin_cauchy(const Answer &answer);
+    void follow_cauchy(CauchyState found, const Answer &answer);
+    void minimise_in_subspace(const PanelProducts &sums);
+    void break_down();
+    void take_direction();
+    void judge_direction(const Answer &answer);
+    void replace_direction();
+    void prepare_truncation();
+    void request_truncation();
+
+    // The line search.
+    void measure_trial_point();
+    void judge_trial_products(const Answer &answer);
+    void advance_search(const Answer &answer);
+    void accept_trial(const Answer &answer);
+    void append_pair(const Answer &answer);
+    void restore(State next);
+    void recover(const Answer &answer, bool verified);
+
+    // The end: x, f and g become the best iterate, with one request after the other.
+    void settle();
+
+    bool logs() const { return settings.log_frequency >= 0; }
+    bool remakes_for_truncation() const { return remakes_for_truncation_; }
+    PanelRequest model_panel() const { return hessian_.model_panel(settings, panel_, matrix_.weights(), bounded); }
+    void request_products_with_scaling_update(State next);
+    void use_stored_pairs();
+    void refresh();
+
+    State state_ = State::start;
+    int task_ = 0;
+    bool broken_ = false;
+
+    PanelRequest panel_{};                 // of the inner products that the next direction starts from
+    bool products_valid_ = false;          // the stored sums are those of panel_
+    DirectionRequest direction_request_{}; // but for the coefficients
+    bool remakes_for_truncation_ = false;  // the model, for a direction that is to be truncated
+    bool direction_sums_known_ = false, direction_judged_ = false;
+    bool pair_unfinished_ = false; // y of the newest pair is still g_base
+
+    InitialHessian hessian_;
+    CompactMatrix<0> matrix_;
+    CompactMatrix<0>::Factors middle_, system_; // of M^-1, and of K
+    CauchySearch<0> cauchy_;
+    dense::Array<0> workspace_, coefficients_; // of the subspace minimisation, and of the direction
+    Request request_{};                        // the last one
+    PanelRequest requested_{};                 // the last inner products but those of the Cauchy search
+    MetricUpdate update_requested_{};          // with them
+};
+
+// A machine in a block of state_bytes(m) zero bytes, aligned to 8.
+StateMachine *make_state(void *block, int64_t n, int m);
+int64_t state_bytes(int m);
+
+} // namespace cudaopt

@@ -1,0 +1,189 @@
+// How a solve ends: by a stopping test, at a limit or at the caller's wish, and the record of the termination.
+#pragma once
+
+#include "lbfgsb/iteration.hpp"
+
+namespace cudaopt {
+
+// The test that holds at the iterate, or 0.
+CUDA_OPT_HD_INLINE int Iteration::stopping_test(const Settings &settings) const {
+    const Results &r = results;
+    if (r.f <= settings.f_target) return CUDA_OPT_F_TARGET;
+    if (!exhausted && r.pg_norm2 < settings.eps * greatest(1.0, r.x_norm2)) return CUDA_OPT_EPS;
+    // This also holds if pgtol is off and the projected gradient is 0, since nothing is left to do.
+    if (r.pg_norm_max <= settings.pgtol) return CUDA_OPT_PGTOL;
+    if (settings.factr > 0 && r.iterations > 0 && decrease_is_small(settings)) return CUDA_OPT_FACTR;
+    return 0;
+}
+
+// Whether FACTR's inequality holds. With ROBUST it does not hold if f has risen, because g may not be the gradient of
+// f, or after a first step along -g, because the length of that step is a guess. Version 3.0 accepts both as
+// convergence.
+CUDA_OPT_HD_INLINE bool Iteration::decrease_is_small(const Settings &settings) const {
+    const double decrease = f_previous - results.f;
+    if (settings.robust && (decrease < 0 || steps_since_gradient == 1)) return false;
+    return decrease <= least_decrease(settings);
+}
+
+// Whether the norm of the relative gradient, with the components x_i (P g)_i / max(|f|, 1), is small (Dennis and
+// Schnabel 1983, section 7.2). If it is, small relative changes of the variables change f by much less, relative to f.
+// The norm does not depend on the units of x. Near a minimum, f - f* is of the order of the square of the gradient;
+// therefore a larger FACTR allows a larger norm.
+CUDA_OPT_HD_INLINE void Iteration::verify(const Settings &settings, double relative_gradient) {
+    const double tolerance = greatest(settings.relative_gtol, 10 * std::sqrt(settings.factr * machine_epsilon));
+    relatively_flat = relative_gradient <= tolerance * greatest(std::fabs(results.f), 1.0);
+}
+
+// An estimate of the error of f that rounding of f and of x causes. It is finite, so that it is less than the infinity
+// that stands for an unknown expected decrease.
+CUDA_OPT_HD_CALL inline double Iteration::rounding_errors(const Settings &settings) const {
+    constexpr double unit_roundoff = machine_epsilon / 2, single_unit_roundoff = 1 / 16777216.0; // 2^-53, 2^-24
+    const double of_f = (single_f ? single_unit_roundoff : unit_roundoff) * std::fabs(f_base);
+    const double of_x = (single_x ? single_unit_roundoff : unit_roundoff) * results.pg_norm2 * results.x_norm2;
+    return least(settings.rounding * (of_f + of_x), largest_finite);
+}
+
+// The largest expected decrease of f for which no further line search is made.
+CUDA_OPT_HD_CALL inline double Iteration::negligible_decrease(const Settings &settings) const {
+    const double by_factr = settings.factr * machine_epsilon * greatest(std::fabs(f_base), 1.0);
+    return least(greatest(by_factr, rounding_errors(settings)), largest_finite);
+}
+
+CUDA_OPT_HD_INLINE double Iteration::least_decrease(const Settings &settings) const {
+    return settings.factr * machine_epsilon * greatest(greatest(std::fabs(f_previous), std::fabs(results.f)), 1.0);
+}
+
+CUDA_OPT_HD_CALL inline void Iteration::converge(const Settings &settings, int test) {
+    results.stop_test = test;
+    end_numbers[0] = f_previous - results.f;
+    end_numbers[1] = least_decrease(settings);
+    if (test == CUDA_OPT_EPS || test == CUDA_OPT_PGTOL) best_saved = false; // the test holds here, and not there
+    end(CUDA_OPT_CONVERGED, test == CUDA_OPT_F_TARGET ? EventKind::f_target_reached
+                            : test == CUDA_OPT_EPS    ? EventKind::eps_reached
+                            : test == CUDA_OPT_PGTOL  ? EventKind::pgtol_reached
+                            : test == CUDA_OPT_FACTR  ? EventKind::factr_reached
+                                                      : EventKind::rounding_reached);
+}
+
+// x, f and g are an accepted iterate: end here, or continue. verified: relatively_flat is that of this iterate.
+CUDA_OPT_HD_INLINE IterateVerdict Iteration::judge_iterate(const Settings &settings, bool verified) {
+    // If rounding errors have let f increase, a few more iterations mostly find a lower f at which the test still
+    // holds. If not, the solve ends here all the same.
+    constexpr int most_postponed = 10;
+    constexpr int most_in_vain = 1000;
+    const bool nothing_decreases = settings.robust && in_vain >= most_in_vain;
+    bool restarts = false;
+    if (const int test = stopping_test(settings)) {
+        if (test == CUDA_OPT_FACTR && settings.robust && !verified) return IterateVerdict::verify;
+        const bool postpones = best_saved && test != CUDA_OPT_FACTR && results.pg_norm_max > 0 &&
+                               postponed < most_postponed && !nothing_decreases;
+        const bool is_verified = test != CUDA_OPT_FACTR || factr_is_verified(settings);
+        restarts = !is_verified && !restart_is_recent();
+        if (!postpones && is_verified) {
+            converge(settings, test);
+            return IterateVerdict::end;
+        }
+        if (postpones) {
+            reached = test;
+            postponed++;
+        }
+    }
+    if (results.f <= settings.f_unbounded) end(CUDA_OPT_UNBOUNDED, EventKind::below_any_bound);
+    else if (nothing_decreases) end(CUDA_OPT_LINE_SEARCH_FAILED, EventKind::nothing_has_fallen);
+    else if (!ends_at_limit(settings, true)) return restarts ? IterateVerdict::restart : IterateVerdict::go_on;
+    return IterateVerdict::end;
+}
+
+// Whether FACTR may end the solve. A small decrease of f does not show that x is near a minimum if the model is poor,
+// as in a long valley whose curvature along the valley is not yet known. The solve ends if the relative gradient is
+// small, or if f has hardly decreased since the last restart. Otherwise it restarts along -g, with an empty history and
+// a new scale.
+CUDA_OPT_HD_CALL inline bool Iteration::factr_is_verified(const Settings &settings) const {
+    constexpr double significant_gain = 1e-4;
+    if (!settings.robust || relatively_flat) return true;
+    if (restart_is_recent()) return false;
+    const double gain = greatest(significant_gain, settings.factr * machine_epsilon);
+    return f_restarted - results.f <= gain * greatest(std::fabs(results.f), 1.0);
+}
+
+// Whether so few steps have followed the last restart that a small decrease of f says nothing: the first steps along -g
+// reduce f along the directions of the largest curvature only, and the scale that they leave makes the next ones short.
+CUDA_OPT_HD_CALL inline bool Iteration::restart_is_recent() const {
+    return f_restarted < infinity && steps_since_gradient < steps_before_verdict;
+}
+
+// Whether the solve ends at a limit, or by the stopping test that was postponed.
+CUDA_OPT_HD_CALL inline bool Iteration::ends_at_limit(const Settings &settings, bool at_iterate_) {
+    const auto reaches = [](int64_t limit, int64_t count) { return limit > 0 && count >= limit; };
+    EventKind why = EventKind::nothing;
+    int code = 0;
+    if (at_iterate_ && reaches(settings.max_iterations, results.iterations))
+        code = CUDA_OPT_ITERATION_LIMIT, why = EventKind::iteration_limit_reached;
+    else if (reaches(settings.max_evaluations, results.evaluations))
+        code = CUDA_OPT_EVALUATION_LIMIT, why = EventKind::evaluation_limit_reached;
+    else if (settings.max_seconds > 0 && seconds >= settings.max_seconds)
+        code = CUDA_OPT_TIME_LIMIT, why = EventKind::time_limit_reached;
+    if (code == 0) return false;
+    if (reached != 0) {
+        converge(settings, reached);
+    } else {
+        end_numbers[0] = seconds;
+        end(code, why);
+    }
+    return true;
+}
+
+CUDA_OPT_HD_CALL inline void Iteration::give_up(bool stop_requested, double seconds_passed) {
+    end_numbers[0] = seconds_passed;
+    if (stop_requested) end(CUDA_OPT_STOPPED, EventKind::stopped_while_waiting);
+    else end(CUDA_OPT_TIME_LIMIT, EventKind::time_limit_while_waiting);
+}
+
+// Returns f of the saved iterate, whose facts the results then are.
+CUDA_OPT_HD_CALL inline double Iteration::take_best() {
+    best_saved = false;
+    at_iterate = true;
+    static_cast<IterateFacts &>(results) = best;
+    return f_best;
+}
+
+// The numbers of the sentence about the end, once x, f and g are final.
+CUDA_OPT_HD_CALL inline void Iteration::record_end(const Settings &settings) {
+    const Results &r = results;
+    event = {end_why, {}, {}};
+    const auto integers = [&](int64_t a, int64_t b) { event.integers[0] = a, event.integers[1] = b; };
+    const auto numbers = [&](double a, double b, double c = 0, double d = 0) {
+        event.numbers[0] = a, event.numbers[1] = b, event.numbers[2] = c, event.numbers[3] = d;
+    };
+    const double eps_bound = settings.eps * greatest(1.0, r.x_norm2);
+    switch (end_why) {
+    case EventKind::f_target_reached: integers(r.iterations, 0); return numbers(r.f, settings.f_target);
+    case EventKind::eps_reached: integers(r.iterations, 0); return numbers(r.pg_norm2, eps_bound);
+    case EventKind::pgtol_reached: integers(r.iterations, 0); return numbers(r.pg_norm_max, settings.pgtol);
+    case EventKind::factr_reached: return numbers(end_numbers[0], end_numbers[1]);
+    case EventKind::rounding_reached: return numbers(r.f, expected_decrease, negligible_decrease(settings), r.pg_norm2);
+    case EventKind::below_any_bound: integers(r.evaluations, 0); return numbers(r.f, settings.f_unbounded);
+    case EventKind::falls_without_end: integers(r.evaluations, 0); return numbers(r.f, slope_base, step * unit);
+    case EventKind::iteration_limit_reached: integers(settings.max_iterations, 0); return numbers(r.f, r.pg_norm2);
+    case EventKind::evaluation_limit_reached: integers(settings.max_evaluations, 0); return numbers(r.f, r.pg_norm2);
+    case EventKind::time_limit_reached: return numbers(settings.max_seconds, end_numbers[0], r.f, r.pg_norm2);
+    case EventKind::not_finite_at_start: integers(n, 0); return numbers(r.f, end_numbers[1]);
+    case EventKind::not_finite_after_cuts: integers(cuts_in_a_row, 0); return numbers(line.step(), r.f);
+    case EventKind::nothing_has_fallen: integers(in_vain, 0); return numbers(r.f, r.pg_norm2);
+    case EventKind::diagonal_is_bad: return integers(static_cast<int64_t>(end_numbers[0]), r.iterations);
+    case EventKind::no_descent: return numbers(slope_base, r.f, r.pg_norm2);
+    case EventKind::nothing_lower:
+    case EventKind::lower_not_accepted:
+        integers(r.line_search_info, search_evaluations);
+        return numbers(slope_base, r.f, line.lowest_phi());
+    case EventKind::lower_not_found_again: return numbers(line.lowest_phi(), f_base);
+    case EventKind::stopped: integers(r.iterations, r.evaluations); return numbers(r.f, 0);
+    case EventKind::stopped_while_waiting:
+    case EventKind::time_limit_while_waiting:
+        integers(r.iterations, r.evaluations);
+        return numbers(settings.max_seconds, end_numbers[0]);
+    default: return;
+    }
+}
+
+} // namespace cudaopt
