@@ -8,9 +8,10 @@ from ._batch import minimize_batch
 from ._bounds import Bounds
 from ._constants import Metric, Task
 from ._library import Error, ImproperInput, OutOfMemory, version
-from ._minimize import lbfgsb, minimize
+from ._minimize import minimize
 from ._part import Part
-from ._result import InverseHessian, OptimizeResult
+from ._result import BatchResult, InverseHessian, OptimizeResult, SearchResult
+from ._scipy import lbfgsb
 from ._search import pattern_search
 from ._solver import Solver
 
@@ -18,6 +19,7 @@ __version__ = version
 for _public in (Error, ImproperInput, OutOfMemory):
     _public.__module__ = __name__  # as tracebacks and pickles name them
 __all__ = [
+    "BatchResult",
     "Bounds",
     "Error",
     "ImproperInput",
@@ -26,6 +28,7 @@ __all__ = [
     "OptimizeResult",
     "OutOfMemory",
     "Part",
+    "SearchResult",
     "Solver",
     "Task",
     "lbfgsb",

@@ -12,8 +12,8 @@ from ._bounds import SIDES, batch_limits_of
 from ._constants import BATCH_CODE, ENDS, INTEGERS, LIMITS, REALS, Task
 from ._handle import Handle, integer, stream_number
 from ._library import error, library
-from ._minimize import _settings
-from ._result import new_result
+from ._options import options_of
+from ._result import BatchResult, IntermediateResult, new_result
 from ._space import Array, as_array, name_of
 from ._space_of import space_of
 
@@ -157,7 +157,7 @@ class Sentences:
         return Sentences, (None, tuple(map(self, range(self._batch.count))) if self._batch else self._said)
 
 
-def _result(batch: Batch, task: int, rounds: int) -> Any:
+def _result(batch: Batch, task: int, rounds: int) -> BatchResult:
     codes, evaluations, norms = batch.integers("BATCH_CODE"), batch.integers("EVALUATIONS"), batch.reals("PG_NORM_INF")
     improper = np.flatnonzero(codes == Task.IMPROPER_INPUT)
     if improper.size == batch.count:
@@ -167,6 +167,7 @@ def _result(batch: Batch, task: int, rounds: int) -> Any:
         batch.never_evaluated(improper)
     limits = np.isin(codes, [int(limit) for limit in LIMITS])
     return new_result(
+        BatchResult,
         x=batch._space.own(batch.x),
         fun=batch._space.own(batch.f),
         jac=batch._space.own(batch.g),
@@ -197,7 +198,7 @@ def minimize_batch(
     diagonal: Callable[..., Any] | None = None,
     tol: float | None = None,
     stream: Any = None,
-) -> Any:
+) -> BatchResult:
     """Minimise many small smooth functions of the same number of variables at once, each for itself, with bounds or
     without, where the arrays are.
 
@@ -242,7 +243,7 @@ def minimize_batch(
 
     Returns
     -------
-    OptimizeResult
+    BatchResult
         ``x`` and ``jac``, of shape (count, n), and ``fun``, of shape (count,), double: arrays of x0's kind, at the best
         iterate of each. NumPy arrays of shape (count,): ``codes``, numbers of ``Task``; ``success``; ``status``, 0
         converged, 1 a limit was reached, 2 else; ``nit``, ``nfev``, ``njev``; ``pg_norm_inf``, the projected gradient's
@@ -264,8 +265,9 @@ def minimize_batch(
     if diagonal is not None and not callable(diagonal):
         raise ValueError(f"diagonal is a {name_of(diagonal)}: it has to be a function")
     given = options or {}
-    m, settings, disp = _settings(given, tol)
-    if disp:
+    options_given = options_of(given, tol)
+    settings = options_given.settings
+    if options_given.disp:
         raise ValueError("disp is given: a batch has no log; callback is called in each round")
     if "BATCH_PACKED" in given:
         raise ValueError("BATCH_PACKED is given: minimize_batch hands out the active problems alone")
@@ -273,7 +275,7 @@ def minimize_batch(
         del settings["METRIC"]
     if not isinstance(args, tuple):
         args = (args,)
-    batch = Batch(x0, m, bounds, stream, diagonal)
+    batch = Batch(x0, options_given.m, bounds, stream, diagonal)
     rounds = 0
     try:
         batch.set(settings.items())
@@ -282,7 +284,8 @@ def minimize_batch(
             rounds += 1
             if callback is not None:  # now, as what has been asked for is read in any case
                 try:
-                    callback(intermediate_result=new_result(active=batch["BATCH"], rounds=rounds))
+                    progress = new_result(IntermediateResult, active=batch["BATCH"], rounds=rounds)
+                    callback(intermediate_result=progress)
                 except StopIteration:
                     batch.request_stop()
         return _result(batch, task, rounds)

@@ -1,31 +1,35 @@
-"""What ``minimize`` returns."""
+"""What ``minimize``, ``minimize_batch`` and ``pattern_search`` return."""
 from __future__ import annotations
 
 import math
 import sys
 import threading
+from collections.abc import Callable
 from functools import lru_cache
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
 from ._constants import LIMITS, Task
+from ._evaluation import Evaluation
 from ._solver import Solver
 from ._space import Array, NumPySpace
 
 
-class OptimizeResult(dict[str, Any]):
-    """A dictionary whose items are attributes as well. SciPy's class of this name takes its place where
-    ``scipy.optimize`` has been imported."""
+class Result(dict[str, Any]):
+    """A dictionary whose items are attributes as well. Where ``scipy.optimize`` has been imported, results are also
+    instances of its ``OptimizeResult``."""
 
-    def __getattr__(self, name: str) -> Any:
-        try:
-            return self[name]
-        except KeyError:
-            raise AttributeError(name) from None
+    if not TYPE_CHECKING:  # so that type checkers know the items by the annotations of the classes below alone
 
-    __setattr__ = dict.__setitem__
-    __delattr__ = dict.__delitem__
+        def __getattr__(self, name: str) -> Any:
+            try:
+                return self[name]
+            except KeyError:
+                raise AttributeError(name) from None
+
+        __setattr__ = dict.__setitem__
+        __delattr__ = dict.__delitem__
 
     def __dir__(self) -> list[str]:
         return list(self)
@@ -34,11 +38,100 @@ class OptimizeResult(dict[str, Any]):
         width = max((len(name) for name in self), default=0)
         return "\n".join(f"{name:>{width}}: {value!r}" for name, value in self.items())
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _restored, (_kind_of(type(self)), dict(self))
 
-def new_result(**items: Any) -> Any:
-    """SciPy's ``OptimizeResult`` where the user has SciPy's optimisers, else the one above."""
+    def copy(self) -> Any:
+        return _restored(_kind_of(type(self)), dict(self))
+
+
+class OptimizeResult(Result):
+    """The result of ``minimize``."""
+
+    x: Array
+    fun: float
+    jac: Array
+    nit: int
+    nfev: int
+    njev: int
+    status: int
+    success: bool
+    message: str
+    task: Task
+    hess_inv: InverseHessian
+
+
+class BatchResult(Result):
+    """The result of ``minimize_batch``: arrays with an element, or a row, for each problem."""
+
+    x: Array
+    fun: Array
+    jac: Array
+    nit: np.ndarray[Any, Any]
+    nfev: np.ndarray[Any, Any]
+    njev: np.ndarray[Any, Any]
+    pg_norm_inf: np.ndarray[Any, Any]
+    codes: np.ndarray[Any, Any]
+    status: np.ndarray[Any, Any]
+    success: np.ndarray[Any, Any]
+    rounds: int
+    task: Task
+    message: str
+    message_of: Callable[[int], str]
+
+
+class SearchResult(Result):
+    """The result of ``pattern_search``."""
+
+    x: Array
+    fun: float
+    walks_x: np.ndarray[Any, Any]
+    walks_fun: np.ndarray[Any, Any]
+    nit: int
+    nfev: int
+    status: int
+    success: bool
+    message: str
+    task: Task
+
+
+class IntermediateResult(Result):
+    """What a callback gets: ``x``, ``fun`` and ``nit`` of ``minimize``, ``fun``, ``nit`` and ``nfev`` of
+    ``pattern_search``, ``active`` and ``rounds`` of ``minimize_batch``."""
+
+    x: Array
+    fun: float
+    nit: int
+    nfev: int
+    active: int
+    rounds: int
+
+
+Kind = TypeVar("Kind", bound=Result)
+
+
+@lru_cache(maxsize=None)
+def _with_scipy(kind: type[Result], base: type[Any]) -> type[Any]:
+    """A class that is both. SciPy prints its results in a form of its own."""
+    items = {"__module__": kind.__module__, "__repr__": base.__repr__, "kind": kind}
+    return type(kind.__name__, (kind, base), items)
+
+
+def _kind_of(kind: type[Any]) -> type[Result]:
+    found: type[Result] = kind.__dict__.get("kind", kind)
+    return found
+
+
+def new_result(kind: type[Kind], **items: Any) -> Kind:
+    """A result of this kind, which SciPy knows as its own where the user has SciPy's optimisers."""
+    result: Kind = _restored(kind, items)
+    return result
+
+
+def _restored(kind: type[Any], items: dict[str, Any]) -> Any:
     scipy = sys.modules.get("scipy.optimize")
-    return (scipy.OptimizeResult if scipy else OptimizeResult)(**items)
+    made = _with_scipy(kind, scipy.OptimizeResult) if hasattr(scipy, "OptimizeResult") else kind
+    return made(items)
 
 
 class InverseHessian:
@@ -176,16 +269,22 @@ def _linear_operator(base: type[Any]) -> type[Any]:
     return LinearOperator
 
 
-def result_of(solver: Solver) -> Any:
+def result_of(solver: Solver, evaluation: Evaluation) -> OptimizeResult:
     """The result of a solve that has ended. ``status`` is as L-BFGS-B's in SciPy: 0 converged, 1 a limit, 2 else."""
-    evaluations = solver["EVALUATIONS"]
+    evaluations, gradients = evaluation.counts
+    gradient = solver._space.own(solver._g)
+    unknown = evaluation.without_derivative
+    if unknown is not None:
+        gradient = gradient.copy()  # the solver's own must stay finite for hess_inv
+        gradient[unknown] = math.nan
     return new_result(
+        OptimizeResult,
         x=solver._space.own(solver._x),
         fun=solver["F"],
-        jac=solver._space.own(solver._g),
+        jac=gradient,
         nit=solver["ITERATIONS"],
         nfev=evaluations,
-        njev=evaluations,
+        njev=gradients,
         status=0 if solver.status == Task.CONVERGED else 1 if solver.status in LIMITS else 2,
         success=solver.status == Task.CONVERGED,
         message=solver.message,

@@ -12,7 +12,7 @@ from ._bounds import SIDES, Bounds, limits_of
 from ._constants import LIMITS, Task
 from ._handle import Handle, integer, stream_number
 from ._library import library
-from ._result import new_result
+from ._result import IntermediateResult, SearchResult, new_result
 from ._space import Space, as_array, one_axis
 from ._space_of import space_of
 
@@ -63,7 +63,7 @@ def pattern_search(
     callback: Callable[..., Any] | None = None,
     options: dict[str, float] | None = None,
     stream: Any = None,
-) -> Any:
+) -> SearchResult:
     """Minimise a function without a gradient in a finite box, by many pattern searches from random points at a time.
 
     Parameters
@@ -104,7 +104,7 @@ def pattern_search(
 
     Returns
     -------
-    OptimizeResult
+    SearchResult
         ``x``, the best point, shape (n,), of the points' library, and ``fun`` there; ``walks_x`` and ``walks_fun``,
         those of the ``keep`` best walks, NumPy arrays of shape (keep, n) and (keep,); ``nit``, ``nfev``, ``success``,
         ``status``, ``task``, ``message`` as of ``minimize``. Points and values are NaN where a limit left no batch.
@@ -149,7 +149,7 @@ def pattern_search(
             if callback is not None:
                 progress = {"fun": search["F"], "nit": search["ITERATIONS"], "nfev": search["EVALUATIONS"]}
                 try:
-                    callback(intermediate_result=new_result(**progress))
+                    callback(intermediate_result=new_result(IntermediateResult, **progress))
                 except StopIteration:
                     search.request_stop()  # with this batch: its values are read in any case
             space.put_first(values, batch, fun(space.part(points, batch), *args), VALUES)
@@ -165,10 +165,11 @@ def _walk(search: Handle, rank: int, n: int) -> tuple[np.ndarray[Any, Any], floa
     return x, f.value
 
 
-def _result(search: Handle, task: int, n: int, keep: int, space: Space) -> Any:
+def _result(search: Handle, task: int, n: int, keep: int, space: Space) -> SearchResult:
     nowhere = np.full(n, math.nan), math.nan
     best = [_walk(search, rank, n) if search["EVALUATIONS"] else nowhere for rank in range(keep)]
     return new_result(
+        SearchResult,
         x=space.from_numpy(best[0][0]),
         fun=best[0][1],
         walks_x=np.stack([x for x, _ in best]),

@@ -1,0 +1,219 @@
+"""Gradients by finite differences, as SciPy's ``minimize`` forms them: the same steps, within the bounds.
+
+A step is ``h_i = e sign(x_i) max(1, |x_i|)``. e is the square root of the unit roundoff for one-sided differences and
+complex steps, and its cube root for central ones, where truncation and rounding errors balance (Nocedal and Wright,
+Numerical Optimization, 2006, section 8.1)."""
+from __future__ import annotations
+
+import math
+import multiprocessing
+import os
+from collections.abc import Callable, Iterable, Iterator
+from itertools import islice
+from typing import Any
+
+import numpy as np
+
+from ._handle import integer
+from ._space import Array, name_of, number, numpy_array
+
+METHODS = ("2-point", "3-point", "cs")
+OBJECTIVE = "the value of the function"
+Vector = np.ndarray[Any, Any]
+
+
+class Objective:
+    """``fun(x, *args)`` as a function of x alone, which may be sent to other processes."""
+
+    def __init__(self, fun: Callable[..., Any], args: tuple[Any, ...]) -> None:
+        self._fun, self._args = fun, args
+
+    def __call__(self, x: Array) -> Any:
+        return self._fun(x, *self._args)
+
+
+def _steps_option(value: Any, name: str, n: int) -> Vector | None:
+    """A number, or one for each variable, of an option; ValueError where it is neither."""
+    if value is None:
+        return None
+    steps = numpy_array(value, name)
+    if steps.dtype.kind not in "fiu":
+        raise TypeError(f"{name} is a {name_of(value)}: it has to be a number, or an array of {n} numbers")
+    if steps.size != 1 and steps.shape != (n,):
+        raise ValueError(f"{name} has the shape {steps.shape}: it has to be a number, or an array of {n} numbers")
+    if not np.isfinite(steps).all():
+        raise ValueError(f"{name} has elements that are NaN or infinite")
+    return np.broadcast_to(steps.reshape(-1).astype(np.float64), (n,))
+
+
+def _within_one_sided(x: Vector, h: Vector, lower: Vector, upper: Vector) -> Vector:
+    """Steps that do not leave the box: one that would has its sign changed, or ends at the more distant bound."""
+    below, above = x - lower, upper - x
+    leaves = (x + h < lower) | (x + h > upper)
+    fits = np.abs(h) <= np.maximum(below, above)
+    shortened = np.where(above >= below, above, -below)
+    return np.where(fits, np.where(leaves, -h, h), shortened)
+
+
+def _within_central(x: Vector, h: Vector, lower: Vector, upper: Vector) -> tuple[Vector, Vector]:
+    """Steps of central differences in the box, and for which variables there is no room for them on both sides: those
+    have the points x + h and x + 2 h."""
+    h, below, above = np.abs(h), x - lower, upper - x
+    nearer, is_forward = np.minimum(below, above), above >= below
+    one_sided = np.where(is_forward, np.minimum(h, above / 2), -np.minimum(h, below / 2))
+    central = nearer >= h
+    # The distance to the nearer bound serves for central differences where it is no less than the one-sided step.
+    central_but_shorter = ~central & (np.abs(one_sided) <= nearer)
+    steps = np.where(central, h, np.where(central_but_shorter, nearer, one_sided))
+    return steps, ~central & ~central_but_shorter
+
+
+class Differences:
+    """Gradients of an objective in a box by differences along the variables that are not fixed by equal bounds.
+
+    Parameters
+    ----------
+    objective : Objective
+    method : "2-point", "3-point", "cs", or None
+        None: one-sided differences with the absolute step eps.
+    lower, upper : float or array
+        the box
+    n : int
+        number of variables
+    options : dict
+        ``eps``, ``finite_diff_rel_step`` and ``workers`` of SciPy's L-BFGS-B
+    """
+
+    def __init__(
+        self, objective: Objective, method: Any, lower: Any, upper: Any, n: int, options: dict[str, Any]
+    ) -> None:
+        self._objective = objective
+        self._method = "2-point" if method is None else method
+        self._lower, self._upper = (np.broadcast_to(np.asarray(side, np.float64), (n,)) for side in (lower, upper))
+        self.free = np.flatnonzero(self._lower < self._upper)
+        eps = options.get("eps")
+        self._absolute = _steps_option(1e-8 if eps is None else eps, "eps", n) if method is None else None
+        self._relative = _steps_option(options.get("finite_diff_rel_step"), "finite_diff_rel_step", n)
+        self.evaluations = 0  # of the objective, those at the points x of the solver not included
+        self._pool: Any = None
+        self._map: Callable[..., Iterable[Any]] = self._map_of(options.get("workers"))
+
+    def _map_of(self, workers: Any) -> Callable[..., Iterable[Any]]:
+        if workers is None or callable(workers):
+            return workers or map
+        processes = integer(workers, "workers", 32)
+        if processes < 1 and processes != -1:
+            raise ValueError(f"workers is {workers}: it has to be a map-like function, at least 1, or -1")
+        processes = (os.cpu_count() or 1) if processes == -1 else processes
+        if processes == 1:
+            return map
+        self._pool = multiprocessing.Pool(processes)
+        mapped: Callable[..., Iterable[Any]] = self._pool.map
+        return mapped
+
+    def close(self) -> None:
+        """End the processes of ``workers``."""
+        if self._pool is not None:
+            self._pool.terminate()
+            self._pool.join()
+            self._pool = None
+
+    @property
+    def per_gradient(self) -> int:
+        """Evaluations of the objective for a gradient."""
+        return (2 if self._method == "3-point" else 1) * self.free.size
+
+    def _steps(self, x: Vector, f: Any) -> Vector:
+        """The steps without regard to bounds, for a value f, whose precision may be lower than that of x."""
+        precision = np.finfo(x.dtype)
+        value = np.asarray(f).dtype
+        if value.kind in "fc" and np.finfo(value).eps > precision.eps:
+            precision = np.finfo(value)
+        unit = float(precision.eps) ** (1 / 3 if self._method == "3-point" else 0.5)
+        sign = np.where(x >= 0, 1.0, -1.0)
+        usual = unit * sign * np.maximum(1.0, np.abs(x))
+        if self._absolute is not None:
+            steps = self._absolute
+        elif self._relative is not None:
+            steps = self._relative * sign * np.abs(x)
+        else:
+            return usual
+        return np.where((x + steps) - x == 0, usual, steps)
+
+    def _moved(self, x: Vector, h: Vector) -> Vector:
+        """x + h, all in x's precision. Rounding does not leave the box."""
+        moved: Vector = np.clip(x + h, self._lower, self._upper).astype(x.dtype)
+        return moved
+
+    def _points(self, x: Vector, *moved: Vector) -> Iterator[Vector]:
+        """x with one component replaced, for each free variable by its value in each array of ``moved``."""
+        for i in self.free:
+            for values in moved:
+                point = x.copy()
+                point[i] = values[i]
+                yield point
+
+    def _values(self, points: Iterator[Any], count: int) -> list[Any]:
+        if self._map is map:
+            values = [self._objective(point) for point in points]
+        else:
+            returned = self._map(self._objective, points)
+            if not hasattr(returned, "__iter__") or getattr(returned, "shape", None) == ():
+                raise TypeError(f"workers returned a {name_of(returned)}: it has to be a sequence of values")
+            values = list(islice(returned, count + 1))
+        if len(values) != count:
+            raise ValueError(f"workers returned {len(values)} values for {count} points")
+        self.evaluations += count
+        return values
+
+    def __call__(self, x: Vector, f: Any) -> Vector:
+        """The gradient at x, where the objective has the value f. It is 0 for variables that equal bounds fix."""
+        gradient = np.zeros(x.size)
+        form = {"2-point": self._one_sided, "3-point": self._central, "cs": self._complex}[self._method]
+        if self.free.size:
+            difference, width = form(x, self._steps(x, f), f)
+            with np.errstate(invalid="ignore", over="ignore", divide="ignore"):  # f may be undefined
+                gradient[self.free] = difference() / width
+        return gradient
+
+    @staticmethod
+    def _numbers(values: list[Any]) -> Vector:
+        return np.array([number(value, OBJECTIVE) for value in values])
+
+    # The three forms return the numerator, to be computed where f may be infinite, and the denominator.
+
+    def _one_sided(self, x: Vector, h: Vector, f: Any) -> tuple[Callable[[], Vector], Vector]:
+        moved = self._moved(x, _within_one_sided(x, h, self._lower, self._upper))
+        values = self._numbers(self._values(self._points(x, moved), self.free.size))
+        width = (moved - x).astype(np.float64)[self.free]
+        return lambda: values - number(f, OBJECTIVE), width
+
+    def _central(self, x: Vector, h: Vector, f: Any) -> tuple[Callable[[], Vector], Vector]:
+        h, one_sided = _within_central(x, h, self._lower, self._upper)
+        first_x = self._moved(x, np.where(one_sided, h, -h))
+        second_x = self._moved(x, np.where(one_sided, 2 * h, h))
+        values = self._numbers(self._values(self._points(x, first_x, second_x), 2 * self.free.size))
+        first, second = values[::2], values[1::2]
+        width = np.where(one_sided, second_x - x, second_x - first_x).astype(np.float64)[self.free]
+        aside, at_x = one_sided[self.free], number(f, OBJECTIVE)
+        # One-sided of second order: -3 f(x) + 4 f(x + h) - f(x + 2 h), over 2 h.
+        return lambda: np.where(aside, -3 * at_x + 4 * first - second, second - first), width
+
+    def _complex(self, x: Vector, h: Vector, f: Any) -> tuple[Callable[[], Vector], Vector]:
+        """Im f(x + i h) / h, without a difference (Squire and Trapp, SIAM Review 40 (1998) 110)."""
+        kind = np.complex64 if x.dtype == np.float32 else np.complex128
+        moved = x + 1j * h
+        values = [np.asarray(value) for value in self._values(self._points(x.astype(kind), moved), self.free.size)]
+        for value in values:
+            if value.size != 1:
+                raise ValueError(f"{OBJECTIVE} has the shape {value.shape}: it has to be one number")
+            if value.dtype.kind != "c":
+                raise TypeError(f"{OBJECTIVE} at a complex x is not complex: jac='cs' needs a function of complex x")
+        imaginary = np.array([complex(value.reshape(())).imag for value in values])
+        return lambda: imaginary, h[self.free]
+
+
+def cost(limit: int, per_gradient: int) -> int:
+    """The limit of the solver's evaluations for a limit of the objective's, 0 for none. As in SciPy, the last gradient
+    may exceed the limit."""
+    return limit and max(1, math.ceil(limit / (1 + per_gradient)))

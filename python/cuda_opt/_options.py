@@ -1,0 +1,129 @@
+"""The options of ``minimize`` and ``lbfgsb``: SciPy's by SciPy's names, and the library's settings in capitals."""
+from __future__ import annotations
+
+import math
+import sys
+import warnings
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from ._constants import INTEGERS, REALS, Metric
+from ._handle import integer
+from ._space import name_of, number
+
+_EPSILON = float(np.finfo(np.float64).eps)
+# The options of finite differences. They have no effect where the user supplies the gradient.
+_OF_DIFFERENCES = {"eps", "finite_diff_rel_step", "workers"}
+_WITHOUT_EFFECT = {"iprint"}
+# Names of the same options in other interfaces of L-BFGS-B, as in SciPy's fmin_l_bfgs_b.
+_OTHER_NAMES = {
+    "m": "maxcor",
+    "factr": "ftol (= factr * 2.2e-16)",
+    "pgtol": "gtol",
+    "epsilon": "eps",
+    "maxfev": "maxfun",
+    "max_iter": "maxiter",
+}
+
+
+@dataclass
+class Options:
+    """The options in the form in which the library and the finite differences take them."""
+
+    m: int
+    settings: dict[str, Any]
+    disp: Any
+    maxfun: int  # 0: no limit
+    differences: dict[str, Any] = field(default_factory=dict)
+
+
+def _count(value: float, name: str) -> int:
+    count = integer(value, name)
+    if count < 1:
+        raise ValueError(f"{name} is {value}: it has to be an integer of at least 1")
+    return count
+
+
+def _limit(value: float | None, name: str) -> int:
+    """The limit as the library takes it: an integer, 0 for none. As in SciPy, a limit need not be an integer, and 0 is
+    the smallest limit that a solve can have, which is 1."""
+    if value is None:
+        return 0
+    text = f"{name} is {value!r}: it has to be a number of at least 0, or None for no limit"
+    try:
+        limit = number(value, name)
+    except (TypeError, ValueError):
+        raise ValueError(text) from None
+    if not limit >= 0:
+        raise ValueError(text)
+    return 0 if limit >= 2**62 else max(math.ceil(limit), 1)
+
+
+def _tolerance(value: float, name: str) -> float:
+    """By the user's name for it: the library's setting may be another number, or several."""
+    tolerance = number(value, name)
+    if not tolerance >= 0:
+        raise ValueError(f"{name} is {value}: it has to be a number of at least 0")
+    return tolerance
+
+
+def _hint(names: list[str]) -> str:
+    """The names that the user may have meant."""
+    meant = [_OTHER_NAMES.get(name) or name.upper() for name in names]
+    meant = [name for name in meant if name in INTEGERS or name in REALS or name in _OTHER_NAMES.values()]
+    return f", but there {'is' if len(meant) == 1 else 'are'} {', '.join(meant)}" if meant else ""
+
+
+def warning_class() -> type[Warning]:
+    """SciPy's class of warnings about options where the user has SciPy's optimisers."""
+    scipy = sys.modules.get("scipy.optimize")
+    kind: type[Warning] = getattr(scipy, "OptimizeWarning", RuntimeWarning)
+    return kind
+
+
+def options_of(
+    options: Mapping[str, Any], tol: float | None, *, as_scipy: bool = False, has_gradient: bool = True
+) -> Options:
+    """What the user's options mean.
+
+    This is the one place that says how ``minimize`` differs from the library's defaults: its tolerances and limits are
+    SciPy's, and it learns its metric. Whatever ``minimize`` is to choose by itself belongs here.
+
+    as_scipy: unknown options are a warning, and options without effect are ignored, as in SciPy's methods. Otherwise
+    unknown options are an error, and options without effect a warning."""
+    if not isinstance(options, Mapping):
+        raise TypeError(f"options is a {name_of(options)}: it has to be a dict")
+    given: dict[str, Any] = {"maxcor": 10, "ftol": 1e7 * _EPSILON, "gtol": 1e-5}
+    given.update(maxiter=15000, maxfun=15000, maxls=20)
+    if tol is not None:
+        tol = _tolerance(tol, "tol")
+        given.update(ftol=tol, gtol=tol)
+    own = {name: value for name, value in options.items() if name in INTEGERS or name in REALS}
+    given.update({name: value for name, value in options.items() if name not in own})
+    disp = given.pop("disp", None)
+    differences = {name: given.pop(name) for name in _OF_DIFFERENCES & given.keys()}
+    ignored = given.keys() & _WITHOUT_EFFECT | (differences.keys() if has_gradient else set())
+    if ignored and not as_scipy:
+        warnings.warn(f"without effect here: {', '.join(sorted(ignored))}", RuntimeWarning, stacklevel=3)
+    m = given.pop("maxcor")
+    maxfun = _limit(given.pop("maxfun"), "maxfun")
+    settings = {
+        "EPS": 0,
+        "FACTR": _tolerance(given.pop("ftol"), "ftol") / _EPSILON,
+        "PGTOL": _tolerance(given.pop("gtol"), "gtol"),
+        "MAX_ITERATIONS": _limit(given.pop("maxiter"), "maxiter"),
+        "MAX_EVALUATIONS": maxfun,
+        "MAXFEV": _count(given.pop("maxls"), "maxls"),
+        "METRIC": Metric.LEARNED,
+        **own,
+    }
+    if unknown := given.keys() - _WITHOUT_EFFECT:
+        names = sorted(map(str, unknown))
+        if not as_scipy:
+            raise ValueError(f"there is no option {', '.join(names)}{_hint(names)}")
+        warnings.warn(f"Unknown solver options: {', '.join(names)}{_hint(names)}", warning_class(), stacklevel=4)
+    limited_by_own = "MAX_EVALUATIONS" in own
+    return Options(m, settings, disp, 0 if limited_by_own else maxfun, differences)

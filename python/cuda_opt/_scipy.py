@@ -1,0 +1,171 @@
+"""A method for SciPy's own ``minimize``, with the conventions of SciPy's L-BFGS-B."""
+from __future__ import annotations
+
+import sys
+from collections import deque
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ._constants import REALS, Task
+from ._evaluation import Evaluation, needs_differences
+from ._minimize import reporter, solved
+from ._options import options_of
+from ._result import OptimizeResult, result_of
+from ._solver import Solver
+from ._space import Array
+
+# SciPy's sentences, from version 1.15 on and before.
+_SENTENCES: dict[Any, tuple[str, str]] = {
+    Task.ITERATION_LIMIT: (
+        "STOP: TOTAL NO. OF ITERATIONS REACHED LIMIT",
+        "STOP: TOTAL NO. of ITERATIONS REACHED LIMIT",
+    ),
+    Task.EVALUATION_LIMIT: (
+        "STOP: TOTAL NO. OF F,G EVALUATIONS EXCEEDS LIMIT",
+        "STOP: TOTAL NO. of f AND g EVALUATIONS EXCEEDS LIMIT",
+    ),
+    Task.TIME_LIMIT: ("STOP: CPU EXCEEDING THE TIME LIMIT", "STOP: CPU EXCEEDING THE TIME LIMIT."),
+    "PGTOL": (
+        "CONVERGENCE: NORM OF PROJECTED GRADIENT <= PGTOL",
+        "CONVERGENCE: NORM_OF_PROJECTED_GRADIENT_<=_PGTOL",
+    ),
+    "FACTR": (
+        "CONVERGENCE: RELATIVE REDUCTION OF F <= FACTR*EPSMCH",
+        "CONVERGENCE: REL_REDUCTION_OF_F_<=_FACTR*EPSMCH",
+    ),
+}
+_TESTS = {number: name for name, number in REALS.items()}
+_STOPPED = "`callback` raised `StopIteration`."
+_ALL_FIXED = "All independent variables were fixed by bounds."
+
+
+def _before_1_15() -> bool:
+    version = getattr(sys.modules.get("scipy"), "__version__", "2.0").split(".")
+    return (int(version[0]), int(version[1])) < (1, 15)
+
+
+def _sentence(solver: Solver) -> str:
+    """How a solve ended in the words of the SciPy that is there. Other ends than SciPy's have the library's sentence
+    after SciPy's word for their kind."""
+    key: Any = solver.status
+    if key == Task.CONVERGED:
+        key = _TESTS.get(int(solver["STOP_TEST"]))
+    if key in _SENTENCES:
+        return _SENTENCES[key][_before_1_15()]
+    kind = "CONVERGENCE" if solver.status == Task.CONVERGED else "ABNORMAL"
+    if kind == "ABNORMAL" and _before_1_15():
+        kind = "ABNORMAL_TERMINATION_IN_LNSRCH"
+    return f"{kind}: {solver.message}"
+
+
+class _Pairs:
+    """The steps s and the changes y of the gradient of the last m iterations, as ``sk`` and ``yk`` of SciPy's result.
+    The iterations whose pairs the solver skips, and those before the solver has cleared its history, are left out."""
+
+    def __init__(self, m: int) -> None:
+        self._pairs: deque[tuple[Array, Array]] = deque(maxlen=m)
+        self._x: Array = None
+        self._g: Array = None
+        self._events = 0, 0
+
+    def after_evaluation(self, solver: Solver) -> Callable[[], None]:
+        """Note x and g after the first evaluation, which is at the start."""
+
+        def note() -> None:
+            if self._x is None:
+                self._note(solver)
+
+        return note
+
+    def _note(self, solver: Solver) -> None:
+        self._x, self._g = (np.array(part, np.float64) for part in (solver._x, solver._g))
+
+    def add(self, solver: Solver) -> None:
+        """At an iterate: append the pair of the step that led there."""
+        x, g = self._x, self._g
+        self._note(solver)
+        s, y = self._x - x, self._g - g
+        skipped, refreshed = int(solver["SKIPPED_UPDATES"]), int(solver["REFRESHES"])
+        if refreshed > self._events[1]:
+            self._pairs.clear()
+        # Like the solver, keep only pairs of positive curvature.
+        if skipped == self._events[0] and s @ y > 0:
+            self._pairs.append((s, y))
+        self._events = skipped, refreshed
+
+    def operator(self, n: int, otherwise: Any) -> Any:
+        """SciPy's inverse Hessian of these pairs; ``otherwise`` without SciPy."""
+        scipy = sys.modules.get("scipy.optimize")
+        if scipy is None:
+            return otherwise
+        sides = (np.array([pair[side] for pair in self._pairs]).reshape(-1, n) for side in (0, 1))
+        return scipy.LbfgsInvHessProduct(*sides)
+
+
+def _as_scipy(solver: Solver, evaluation: Evaluation, pairs: _Pairs, stopped: bool) -> OptimizeResult:
+    result = result_of(solver, evaluation)
+    fixed = evaluation.without_derivative
+    updated = {"message": _sentence(solver)}
+    if stopped:
+        updated = {"message": _STOPPED, "status": 99, "success": False}
+    if fixed is not None and len(fixed) == solver.n:
+        updated["message"] = _ALL_FIXED
+    # As in SciPy, nothing is known of the derivatives of variables that equal bounds fix.
+    updated["hess_inv"] = pairs.operator(solver.n, result.hess_inv) if fixed is None else None
+    result.update(updated)
+    return result
+
+
+def lbfgsb(
+    fun: Callable[..., Any],
+    x0: Array,
+    args: Any = (),
+    jac: Any = None,
+    hess: Any = None,
+    hessp: Any = None,
+    bounds: Any = None,
+    constraints: Any = (),
+    callback: Callable[..., Any] | None = None,
+    tol: float | None = None,
+    **options: Any,
+) -> OptimizeResult:
+    """A method for ``scipy.optimize.minimize(fun, x0, method=cuda_opt.lbfgsb, jac=..., bounds=..., options=...)``.
+
+    The options and their defaults are those of ``minimize``, and the conventions those of SciPy's L-BFGS-B: fun and jac
+    get a new array at each point; without jac, the gradient is formed by finite differences; an unknown option is a
+    warning; ``message`` has SciPy's words, ``status`` is 99 after StopIteration, and ``hess_inv`` is SciPy's operator
+    with ``sk`` and ``yk``. ``task`` is the return code of cuda_opt. SciPy turns x0 into a NumPy array before; other
+    arrays need ``cuda_opt.minimize``. hess and hessp are not used. SciPy does not pass "2-point", "3-point" and "cs" on
+    to a method that is a function; ``cuda_opt.minimize`` accepts them.
+
+    Raises
+    ------
+    ValueError
+        with constraints other than bounds
+    """
+    if constraints is not None and not (isinstance(constraints, (list, tuple)) and not len(constraints)):
+        raise ValueError("constraints are given: this method has none but bounds")
+    given = options_of(options, tol, as_scipy=True, has_gradient=not needs_differences(jac))
+    pairs = _Pairs(given.m)
+    stopped: list[bool] = []
+
+    def report_of(solver: Solver) -> Callable[[], None]:
+        report = None if callback is None else reporter(solver, callback)
+
+        def at_iterate() -> None:
+            pairs.add(solver)
+            if report is not None:
+                try:
+                    report()
+                except StopIteration:
+                    stopped.append(True)
+                    raise
+
+        return at_iterate
+
+    solver, evaluation = solved(
+        fun, x0, args, jac, bounds, given, report_of=report_of, after_evaluation=pairs.after_evaluation, copies=True
+    )
+    return _as_scipy(solver, evaluation, pairs, bool(stopped))
