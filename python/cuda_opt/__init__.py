@@ -10,7 +10,7 @@ from ._constants import Metric, Task
 from ._library import Error, ImproperInput, OutOfMemory, version
 from ._minimize import minimize
 from ._part import Part
-from ._result import BatchResult, InverseHessian, OptimizeResult, SearchResult
+from ._result import BatchResult, IntermediateResult, InverseHessian, OptimizeResult, SearchResult
 from ._scipy import lbfgsb
 from ._search import pattern_search
 from ._solver import Solver
@@ -23,6 +23,7 @@ __all__ = [
     "Bounds",
     "Error",
     "ImproperInput",
+    "IntermediateResult",
     "InverseHessian",
     "Metric",
     "OptimizeResult",

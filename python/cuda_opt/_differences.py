@@ -131,7 +131,7 @@ class Differences:
             precision = np.finfo(value)
         unit = float(precision.eps) ** (1 / 3 if self._method == "3-point" else 0.5)
         sign = np.where(x >= 0, 1.0, -1.0)
-        usual = unit * sign * np.maximum(1.0, np.abs(x))
+        usual: Vector = unit * sign * np.maximum(1.0, np.abs(x))
         if self._absolute is not None:
             steps = self._absolute
         elif self._relative is not None:

@@ -128,10 +128,9 @@ def new_result(kind: type[Kind], **items: Any) -> Kind:
     return result
 
 
-def _restored(kind: type[Any], items: dict[str, Any]) -> Any:
-    scipy = sys.modules.get("scipy.optimize")
-    made = _with_scipy(kind, scipy.OptimizeResult) if hasattr(scipy, "OptimizeResult") else kind
-    return made(items)
+def _restored(kind: type[Result], items: dict[str, Any]) -> Any:
+    base = getattr(sys.modules.get("scipy.optimize"), "OptimizeResult", None)
+    return (_with_scipy(kind, base) if base else kind)(items)
 
 
 class InverseHessian:

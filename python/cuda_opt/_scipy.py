@@ -107,7 +107,7 @@ class _Pairs:
 def _as_scipy(solver: Solver, evaluation: Evaluation, pairs: _Pairs, stopped: bool) -> OptimizeResult:
     result = result_of(solver, evaluation)
     fixed = evaluation.without_derivative
-    updated = {"message": _sentence(solver)}
+    updated: dict[str, Any] = {"message": _sentence(solver)}
     if stopped:
         updated = {"message": _STOPPED, "status": 99, "success": False}
     if fixed is not None and len(fixed) == solver.n:

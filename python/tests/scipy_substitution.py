@@ -5,24 +5,28 @@
 - ``differences``: SciPy prepares the problem as for its own L-BFGS-B, finite differences included, and we solve it;
 - ``bare``: ``minimize(method="L-BFGS-B")`` becomes ``minimize(method=cuda_opt.lbfgsb)``.
 
-It writes the outcome of each test in which L-BFGS-B was called to the file that ``CUDA_OPT_OUTCOMES`` names."""
+``CUDA_OPT_SUBSTITUTION_METRIC``, if it is set, is the METRIC of all solves. Tests that cannot call L-BFGS-B are left
+out. The outcome of each test that has called it is written to the file that ``CUDA_OPT_OUTCOMES`` names."""
+import inspect
 import json
 import os
 import sys
 
+import numpy as np
 import pytest
 import scipy.optimize
-from scipy.optimize import _minimize, _optimize
+from scipy.optimize import _lbfgsb_py, _minimize, _optimize
 
 import cuda_opt
 
-try:
-    from scipy.optimize import _lbfgsb_py
-except ImportError:  # before SciPy 1.8
-    from scipy.optimize import lbfgsb as _lbfgsb_py
-
 OF_PRINTING = ("disp", "iprint")  # SciPy deprecates them
+OTHER_METHODS = set(
+    "nelder-mead powell cg bfgs newton-cg tnc cobyla cobyqa slsqp trust-constr dogleg trust-ncg trust-exact "
+    "trust-krylov".split()
+)
+WORDS = ("minimi", "l_bfgs_b", "L-BFGS-B", "basinhopping", "dual_annealing", "shgo", "differential_evolution")
 called = []  # whether the test that is running has called L-BFGS-B
+running = []  # its name
 outcomes = {}
 
 
@@ -41,22 +45,25 @@ def _of_x(callback):
     return with_result
 
 
-def _without_printing(options):
-    return {name: value for name, value in options.items() if name not in OF_PRINTING}
+def _options(options):
+    """Without those that SciPy deprecates, and with the metric of this run."""
+    metric = os.environ.get("CUDA_OPT_SUBSTITUTION_METRIC")
+    ours = {"METRIC": int(metric)} if metric else {}
+    return {**{name: value for name, value in options.items() if name not in OF_PRINTING}, **ours}
 
 
 def behind_differences(fun, x0, args=(), jac=None, bounds=None, callback=None, **options):
     """In the place of SciPy's _minimize_lbfgsb: its own object evaluates f and the gradient."""
     called.append(True)
-    options = _without_printing(options)
+    options = _options(options)
     prepared = {name: options.pop(name) for name in ("finite_diff_rel_step", "workers") if name in options}
     eps = options.pop("eps", 1e-8)
-    x0 = scipy.optimize._lbfgsb_py.asarray(x0).ravel()
+    x0 = np.asarray(x0).ravel()
     sides = None
     if bounds is not None:
         if len(bounds) != x0.size:
             raise ValueError("length of x0 != length of bounds")
-        sides = scipy.optimize._lbfgsb_py.np.array(_lbfgsb_py.old_bound_to_new(bounds))
+        sides = np.array(_lbfgsb_py.old_bound_to_new(bounds))
         if (sides[0] > sides[1]).any():
             raise ValueError("LBFGSB - one of the lower bounds is greater than an upper bound.")
         x0 = x0.clip(*sides)
@@ -72,7 +79,7 @@ def bare(fun, x0, args=(), jac=None, bounds=None, callback=None, **options):
     """The same without SciPy's object: for fmin_l_bfgs_b."""
     called.append(True)
     return cuda_opt.lbfgsb(
-        fun, x0, args, jac=jac, bounds=bounds, callback=_of_x(callback), **_without_printing(options)
+        fun, x0, args, jac=jac, bounds=bounds, callback=_of_x(callback), **_options(options)
     )
 
 
@@ -84,8 +91,7 @@ def _bare_minimize(original):
         if isinstance(chosen, str) and chosen.lower() == "l-bfgs-b":
             called.append(True)
             method = cuda_opt.lbfgsb
-            if keywords.get("options"):
-                keywords["options"] = _without_printing(keywords["options"])
+            keywords["options"] = _options(keywords.get("options") or {})
         return original(fun, x0, args, method, *arguments, **keywords)
 
     return minimize
@@ -107,17 +113,36 @@ def pytest_configure():
         _replace("_minimize_lbfgsb", original, behind_differences)
 
 
+def _may_call(item):
+    """Whether a test may call L-BFGS-B, by its parameters and its text."""
+    parameters = getattr(getattr(item, "callspec", None), "params", {}).values()
+    names = {value.lower() for value in parameters if isinstance(value, str)}
+    if names & OTHER_METHODS and "l-bfgs-b" not in names:
+        return False
+    try:
+        text = inspect.getsource(item.cls or item.function)
+    except (OSError, TypeError):
+        return True
+    return "l-bfgs-b" in names or any(word in text for word in WORDS)
+
+
+def pytest_collection_modifyitems(config, items):
+    left_out = [item for item in items if not _may_call(item)]
+    config.hook.pytest_deselected(items=left_out)
+    items[:] = [item for item in items if item not in left_out]
+
+
 @pytest.hookimpl(tryfirst=True)
-def pytest_runtest_setup():
-    called.clear()
+def pytest_runtest_setup(item):
+    called[:] = []
+    running[:] = [item.module.__name__.rpartition(".")[2] + "::" + item.nodeid.split("::", 1)[1]]
 
 
 def pytest_runtest_logreport(report):
-    name = report.nodeid.split("::", 1)[-1]
     if report.when == "call" and called:
-        expected = "xfailed" if hasattr(report, "wasxfail") else report.outcome
+        outcome = "xfailed" if hasattr(report, "wasxfail") else report.outcome
         last = str(report.longrepr).strip().splitlines()[-1] if report.failed else ""
-        outcomes[report.nodeid.rpartition("/")[2].partition(".py")[0] + "::" + name] = [expected, last]
+        outcomes[running[0]] = [outcome, last]
 
 
 def pytest_sessionfinish():

@@ -140,9 +140,9 @@ def test_jac_as_a_function(parabola):
     np.testing.assert_array_equal(together.x, apart.x)
 
 
-@pytest.mark.parametrize("jac", [None, False, "2-point"])
-def test_without_a_gradient(jac, parabola):
-    with pytest.raises(ValueError, match="jac is"):
+@pytest.mark.parametrize("jac", ["4-point", 1, 0, np.zeros(8), "CS"])
+def test_a_jac_that_is_none(jac, parabola):
+    with pytest.raises(ValueError, match="jac is .*: it has to be True"):
         cuda_opt.minimize(parabola, np.ones(8), jac=jac)
 
 
@@ -358,8 +358,6 @@ def test_as_a_method_of_scipy_s(rosenbrock):
         twice = cuda_opt.minimize(lambda x: tuple(2 * part for part in rosenbrock(x)), x0, tol=tol)
         np.testing.assert_array_equal(apart.x, twice.x)
     np.testing.assert_allclose(apart.x, 1, atol=1e-4)
-    with pytest.raises(ValueError, match="jac is missing"):
-        optimize.minimize(lambda x: rosenbrock(x)[0], x0, method=cuda_opt.lbfgsb)
     constraint = {"type": "eq", "fun": lambda x: x[0]}
     with pytest.raises(ValueError, match="constraints"):
         optimize.minimize(rosenbrock, x0, jac=True, method=cuda_opt.lbfgsb, constraints=constraint)

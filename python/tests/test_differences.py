@@ -1,0 +1,214 @@
+"""Gradients by finite differences are those of SciPy, within the bounds, and so are the options for them."""
+import multiprocessing
+import threading
+
+import numpy as np
+import pytest
+
+import cuda_opt
+from cuda_opt._differences import Differences, Objective
+
+METHODS = ["2-point", "3-point", "cs", None]
+
+
+def smooth(x):
+    return np.sum(x**4 - 3 * x**2) + np.prod(np.cos(x)) + np.exp(x[0] / 3)
+
+
+def points_and_boxes(rng):
+    """Points of any size in boxes of any width, many of them at a bound or near one."""
+    n = int(rng.integers(1, 6))
+    width = 10.0 ** rng.integers(-9, 3, n)
+    lower = rng.normal(size=n) * 10.0 ** rng.integers(-2, 2)
+    upper = lower + width
+    x = np.clip(lower + rng.choice([0, 1e-10, 0.3, 0.5, 1 - 1e-9, 1], n) * width, lower, upper)
+    open_sides = rng.random((2, n)) < 0.3
+    return x, np.where(open_sides[0], -np.inf, lower), np.where(open_sides[1], np.inf, upper)
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("options", [{}, {"finite_diff_rel_step": 1e-4}, {"eps": 1e-6}, {"eps": -1e-5}])
+def test_the_differences_are_those_of_scipy(method, options):
+    numdiff = pytest.importorskip("scipy.optimize._numdiff")
+    rng = np.random.default_rng(1)
+    for _ in range(100):
+        x, lower, upper = points_and_boxes(rng)
+        ours = Differences(Objective(smooth, ()), method, lower, upper, len(x), options)
+        steps = {"rel_step": options.get("finite_diff_rel_step")}
+        if method is None:
+            steps = {"abs_step": options.get("eps", 1e-8)}
+        seen = []
+
+        def recorded(point):
+            seen.append(point.copy())
+            return smooth(point)
+
+        theirs = numdiff.approx_derivative(
+            recorded, x, method or "2-point", f0=smooth(x), bounds=(lower, upper), **steps
+        )
+        np.testing.assert_allclose(ours(x, smooth(x)), theirs, rtol=1e-12, atol=1e-14)
+        assert ours.evaluations == len(seen) == ours.per_gradient
+
+
+@pytest.mark.parametrize("jac", [*METHODS, False])
+@pytest.mark.parametrize("bounds", [None, [(0, 3)] * 4, [(0, 3), (1, 1), (-1, 1.5), (3, 3)]])
+def test_minimize(jac, bounds):
+    seen = []
+
+    def fun(x):
+        seen.append(np.array(x))
+        return ((x - np.arange(4)) ** 4 + (x - np.arange(4)) ** 2).sum()
+
+    result = cuda_opt.minimize(fun, np.full(4, 0.5), jac=jac, bounds=bounds, options={"gtol": 1e-4})
+    expected = np.arange(4.0) if bounds is None else np.clip(np.arange(4.0), *np.array(bounds).T)
+    np.testing.assert_allclose(result.x, expected, atol=1e-3)
+    assert result.success and result.nfev == len(seen) > result.njev
+    if bounds is not None:
+        low, high = np.array(bounds, float).T
+        assert all((low <= x.real).all() and (x.real <= high).all() for x in seen)
+        fixed = low == high
+        assert np.isnan(result.jac[fixed]).all() and np.isfinite(result.jac[~fixed]).all()
+        np.testing.assert_array_equal(result.x[fixed], low[fixed])
+
+
+def test_all_variables_fixed():
+    result = cuda_opt.minimize(lambda x: float(x @ x), np.zeros(2), jac=None, bounds=[(1, 1), (2, 2)])
+    assert (result.fun, result.nfev, result.success) == (5, 1, True) and result.x.tolist() == [1, 2]
+
+
+def test_single_precision():
+    """The step is that of single precision where x is of it, or f."""
+    for kind in (np.float32, np.float64):
+        result = cuda_opt.minimize(lambda x: np.float32(((x - 1) ** 2).sum()), np.zeros(3, kind), jac="2-point")
+        assert result.x.dtype == kind
+        np.testing.assert_allclose(result.x, 1, atol=1e-2)
+
+
+def test_limit_of_evaluations():
+    for n, limit in ((3, 50), (3, 0), (3, 7.5), (20, 5)):
+        calls = []
+        fun = lambda x: (calls.append(1), float(((x - 1) ** 4).sum()))[1]  # noqa: E731
+        result = cuda_opt.minimize(fun, np.zeros(n), jac=None, options={"maxfun": limit, "gtol": 0, "ftol": 0})
+        assert result.status == 1 and result.nfev == len(calls) <= limit + n + 1
+
+
+def test_batched_workers():
+    """A map-like function gets all points of a gradient in one call."""
+    sizes = []
+
+    def batched(fun, points):
+        stacked = np.array(list(points))
+        sizes.append(len(stacked))
+        return ((stacked - 1) ** 2).sum(1)
+
+    calls = []
+    fun = lambda x: (calls.append(1), float(((x - 1) ** 2).sum()))[1]  # noqa: E731
+    for jac, count in (("2-point", 5), ("3-point", 10), (None, 5)):
+        del sizes[:], calls[:]
+        result = cuda_opt.minimize(fun, np.zeros(5), jac=jac, options={"workers": batched})
+        np.testing.assert_allclose(result.x, 1, atol=1e-5)
+        assert set(sizes) == {count} and len(sizes) == result.njev == len(calls)
+        assert result.nfev == len(calls) + sum(sizes)
+
+
+def quartic(x):
+    return float(((x - 1) ** 4).sum())
+
+
+@pytest.mark.parametrize("workers", [1, 2, "pool"])
+def test_workers_in_processes(workers):
+    serial = cuda_opt.minimize(quartic, np.zeros(3), jac="2-point")
+    if workers == "pool":
+        with multiprocessing.get_context("spawn").Pool(1) as pool:
+            result = cuda_opt.minimize(quartic, np.zeros(3), jac="2-point", options={"workers": pool.map})
+    else:
+        before = len(multiprocessing.active_children())
+        result = cuda_opt.minimize(quartic, np.zeros(3), jac="2-point", options={"workers": workers})
+        assert len(multiprocessing.active_children()) == before
+    np.testing.assert_array_equal(result.x, serial.x)
+    assert result.nfev == serial.nfev
+
+
+def test_an_exception_ends_the_processes():
+    before = threading.active_count(), len(multiprocessing.active_children())
+    with pytest.raises(ZeroDivisionError):
+        cuda_opt.minimize(division_by_zero, np.zeros(3), jac=None, options={"workers": 2})
+    assert (threading.active_count(), len(multiprocessing.active_children())) == before
+
+
+def division_by_zero(x):
+    return 1 / 0 if x[1] else 0.0
+
+
+@pytest.mark.parametrize(
+    "options, kind, text",
+    [
+        ({"workers": 0}, ValueError, "workers is 0: it has to be a map-like function, at least 1, or -1"),
+        ({"workers": -2}, ValueError, "workers is -2"),
+        ({"workers": "all"}, ValueError, "workers is 'all'"),
+        ({"workers": lambda fun, points: 7}, TypeError, "workers returned a int"),
+        ({"workers": lambda fun, points: None}, TypeError, "workers returned a NoneType"),
+        ({"workers": lambda fun, points: np.array(7.0)}, TypeError, "workers returned a numpy.ndarray"),
+        ({"workers": lambda fun, points: [1.0]}, ValueError, "workers returned 1 values for 3 points"),
+        ({"workers": lambda fun, points: iter(float, 1)}, ValueError, "workers returned 4 values for 3 points"),
+        ({"workers": lambda fun, points: [None] * 3}, TypeError, "the value of the function is a NoneType"),
+        ({"workers": lambda fun, points: np.zeros((3, 2))}, ValueError, r"function has the shape \(2,\)"),
+        ({"eps": np.nan}, ValueError, "eps has elements that are NaN"),
+        ({"eps": [1e-8, 1e-8]}, ValueError, r"eps has the shape \(2,\): it has to be a number, or an array of 3"),
+        ({"eps": "small"}, TypeError, "eps is a str"),
+        ({"finite_diff_rel_step": np.ones((3, 1)), "jac": "2-point"}, ValueError, "rel_step has the shape"),
+        ({"finite_diff_rel_step": 1j, "jac": "3-point"}, TypeError, "finite_diff_rel_step is a complex"),
+    ],
+)
+def test_bad_options(options, kind, text):
+    jac = options.pop("jac", None)
+    with pytest.raises(kind, match=text):
+        cuda_opt.minimize(lambda x: float(x @ x), np.ones(3), jac=jac, options=options)
+    options["jac"] = jac
+
+
+@pytest.mark.parametrize(
+    "returned, kind, text",
+    [
+        (np.zeros(3), ValueError, r"function has the shape \(3,\)"),
+        (None, TypeError, "the value of the function is a NoneType"),
+        ((1.0, np.zeros(3)), TypeError, "the value of the function is a tuple"),
+        (1j, TypeError, "the value of the function is a complex"),
+    ],
+)
+@pytest.mark.parametrize("jac", METHODS)
+def test_bad_values(jac, returned, kind, text):
+    with pytest.raises(kind, match=text):
+        cuda_opt.minimize(lambda x: returned, np.ones(3), jac=jac)
+
+
+def test_a_complex_step_through_a_real_function():
+    with pytest.raises(TypeError, match="at a complex x is not complex"):
+        cuda_opt.minimize(lambda x: float((np.abs(x) ** 2).sum()), np.ones(3), jac="cs")
+
+
+def test_steps_of_zero_and_of_rounding_size():
+    for options in ({"eps": 0}, {"eps": 1e-30}, {"eps": [1e-8, 0, 1e-8]}):
+        result = cuda_opt.minimize(lambda x: float(((x - 1e3) ** 2).sum()), np.ones(3), jac=None, options=options)
+        np.testing.assert_allclose(result.x, 1e3, rtol=1e-5)
+
+
+def test_undefined_values():
+    """f is undefined at x, or only at a point of the differences: the step is cut back."""
+
+    def fun(x):
+        with np.errstate(invalid="ignore", divide="ignore"):
+            return float(np.sum(x - np.log(x)))
+
+    for jac in ("2-point", "3-point", None):
+        result = cuda_opt.minimize(fun, np.full(3, 0.01), jac=jac)
+        assert result.success
+        np.testing.assert_allclose(result.x, 1, atol=1e-3)
+        start = cuda_opt.minimize(lambda x: np.nan, np.ones(3), jac=jac)
+        assert start.task is cuda_opt.Task.NOT_FINITE and start.nfev == 1
+
+
+def test_arrays_of_other_libraries_have_none():
+    torch = pytest.importorskip("torch")
+    with pytest.raises(ValueError, match="jac is '2-point', but x0 is no NumPy array"):
+        cuda_opt.minimize(lambda x: (x**2).sum(), torch.ones(3, dtype=torch.float64), jac="2-point")

@@ -1,0 +1,199 @@
+"""``method=cuda_opt.lbfgsb`` has the conventions of SciPy's L-BFGS-B."""
+import copy
+import pickle
+import warnings
+
+import numpy as np
+import pytest
+
+import cuda_opt
+
+optimize = pytest.importorskip("scipy.optimize")
+VERSION = tuple(int(part) for part in __import__("scipy").__version__.split(".")[:2])
+
+
+def solve(fun, x0, method=cuda_opt.lbfgsb, **arguments):
+    return optimize.minimize(fun, x0, method=method, **{"jac": True, **arguments})
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"maxiter": 3}, {"maxiter": 2.5}, {"maxiter": 1}, {"maxfun": 3}, {"gtol": 1e-3, "ftol": 0},
+        {"gtol": 0, "ftol": 1e-3},
+    ],
+)
+def test_messages(options, rosenbrock):
+    x0 = np.full(5, -1.2)
+    theirs, ours = (solve(rosenbrock, x0, method, options=options) for method in ("L-BFGS-B", cuda_opt.lbfgsb))
+    assert (ours.message, ours.status, ours.success) == (theirs.message, theirs.status, theirs.success)
+    if "maxiter" in options:
+        assert ours.nit == theirs.nit
+
+
+def test_messages_of_other_ends(rosenbrock):
+    unbounded = solve(lambda x: (-float(x.sum()), -np.ones(3)), np.zeros(3))
+    assert unbounded.task is cuda_opt.Task.UNBOUNDED and unbounded.status == 2
+    assert unbounded.message.startswith("ABNORMAL") and "lower bound" in unbounded.message
+    target = solve(rosenbrock, np.full(5, -1.2), options={"F_TARGET": 1.0})
+    assert target.success and target.message.startswith("CONVERGENCE: ")
+    late = solve(rosenbrock, np.full(5, -1.2), options={"MAX_SECONDS": 1e-9})
+    assert late.status == 1 and late.message.startswith("STOP: CPU EXCEEDING THE TIME LIMIT")
+
+
+@pytest.mark.parametrize("options", [{"maxiter": 0}, {"maxfun": 0}, {"maxfun": 0.5}])
+def test_limits_of_0(options, rosenbrock):
+    result = solve(rosenbrock, np.full(5, -1.2), options=options)
+    assert result.status == 1 and not result.success and result.nit <= 1
+    own = cuda_opt.minimize(rosenbrock, np.full(5, -1.2), options=options)
+    assert own.status == 1 and own.nit <= 1
+
+
+def test_stop_iteration(rosenbrock):
+    seen = []
+
+    def callback(intermediate_result):
+        seen.append(intermediate_result.fun)
+        if len(seen) == 3:
+            raise StopIteration
+
+    result = solve(rosenbrock, np.full(5, -1.2), callback=callback)
+    assert (result.nit, result.status, result.success) == (3, 99, False) and len(seen) == 3
+    assert result.message == "`callback` raised `StopIteration`." and result.fun == seen[-1]
+    again = solve(rosenbrock, np.full(5, -1.2))
+    assert again.success, "a stop does not outlast its solve"
+
+
+def test_fun_and_jac_get_arrays_of_their_own():
+    seen = []
+
+    def fun(x):
+        seen.append(x)
+        x -= 1
+        return float((x**2).sum())
+
+    def jac(x):
+        seen.append(x)
+        x *= 2
+        return x - 2
+
+    result = solve(fun, np.zeros(3), jac=jac)
+    np.testing.assert_allclose(result.x, 1, atol=1e-5)
+    assert len({x.ctypes.data for x in seen}) == len(seen)
+
+
+@pytest.mark.parametrize("name", ["xrtol", "return_all", "factr", "METRICS"])
+def test_unknown_options(name, rosenbrock):
+    plain = solve(rosenbrock, np.full(5, -1.2))
+    with pytest.warns(optimize.OptimizeWarning, match=f"Unknown solver options: {name}"):
+        warned = solve(rosenbrock, np.full(5, -1.2), options={name: 1e-3})
+    np.testing.assert_array_equal(warned.x, plain.x)
+
+
+def test_options_of_differences_are_no_warning(rosenbrock):
+    options = {"eps": 1e-8, "finite_diff_rel_step": None, "iprint": -1}
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        solve(rosenbrock, np.full(5, -1.2), options=options)
+        optimize.minimize(lambda x: rosenbrock(x)[0], np.full(5, -1.2), method=cuda_opt.lbfgsb, options=options)
+
+
+@pytest.mark.parametrize("jac", [None, False, "2-point", "3-point"])
+def test_without_a_gradient(jac, rosenbrock):
+    """SciPy passes no kind of differences on to a method that is a function."""
+    seen = []
+
+    def fun(x):
+        seen.append(1)
+        return rosenbrock(x)[0]
+
+    result = solve(fun, np.full(4, -1.2), jac=jac, bounds=[(-2, 0.5)] * 4)
+    exact = solve(rosenbrock, np.full(4, -1.2), bounds=[(-2, 0.5)] * 4)
+    np.testing.assert_allclose(result.x, exact.x, atol=1e-3)
+    assert result.nfev == len(seen)
+
+
+def test_fixed_variables(rosenbrock):
+    bounds = [(-2, 2), (0.5, 0.5), (-2, 2)]
+    without = solve(lambda x: rosenbrock(x)[0], np.zeros(3), jac=None, bounds=bounds)
+    theirs = solve(lambda x: rosenbrock(x)[0], np.zeros(3), "L-BFGS-B", jac=None, bounds=bounds)
+    assert np.isnan(without.jac).tolist() == np.isnan(theirs.jac).tolist() == [False, True, False]
+    assert without.hess_inv is None and theirs.hess_inv is None and without.x[1] == 0.5
+    np.testing.assert_allclose(without.x, theirs.x, atol=1e-3)
+    assert solve(rosenbrock, np.zeros(3), bounds=bounds).hess_inv is not None
+    all_fixed = solve(lambda x: float(x @ x), np.zeros(2), jac=None, bounds=[(1, 1), (2, 2)])
+    assert (all_fixed.success, all_fixed.fun) == (True, 5)
+    assert all_fixed.message == "All independent variables were fixed by bounds."
+
+
+def test_the_pairs_of_the_inverse_hessian(rosenbrock):
+    """sk and yk are the last steps and changes of the gradient, and the operator is SciPy's of these pairs."""
+    for options in ({}, {"maxcor": 3}, {"METRIC": 0}, {"HISTORY_BITS": 32}, {"maxiter": 2}, {"maxiter": 1}):
+        iterates = [np.full(6, -1.2)]
+        bounds = [(-2, 0.9)] * 6
+        result = solve(rosenbrock, iterates[0], callback=iterates.append, bounds=bounds, options=options)
+        h = result.hess_inv
+        m = min(options.get("maxcor", 10), result.nit)
+        assert isinstance(h, optimize.LbfgsInvHessProduct) and h.n_corrs == m and h.sk.shape == (m, 6)
+        gradients = [rosenbrock(x)[1] for x in iterates]
+        np.testing.assert_array_equal(h.sk, np.diff(iterates, axis=0)[-m:])
+        np.testing.assert_array_equal(h.yk, np.diff(gradients, axis=0)[-m:])
+        np.testing.assert_allclose(h @ h.yk[-1], h.sk[-1], rtol=1e-8, atol=1e-13)
+        np.testing.assert_allclose(h.todense(), h.todense().T, rtol=1e-9, atol=1e-12)
+
+
+def test_pairs_without_curvature_are_left_out():
+    """f is concave at the start: the first step has s'y < 0, and is no pair."""
+    result = solve(lambda x: (float(np.cos(x).sum()), -np.sin(x)), np.full(3, 0.5), bounds=[(0, 6)] * 3)
+    h = result.hess_inv
+    assert h.n_corrs <= result.nit and (np.einsum("ij,ij->i", h.sk, h.yk) > 0).all()
+    converged_at_once = solve(lambda x: (0.0, np.zeros(3)), np.ones(3))
+    assert converged_at_once.hess_inv.n_corrs == 0
+    np.testing.assert_array_equal(converged_at_once.hess_inv @ np.arange(3.0), np.arange(3.0))
+
+
+@pytest.mark.parametrize("make", [cuda_opt.minimize, solve])
+def test_results_are_of_both_classes(make, rosenbrock):
+    result = make(rosenbrock, np.full(5, -1.2))
+    for one in (result, copy.copy(result), copy.deepcopy(result), pickle.loads(pickle.dumps(result)), result.copy()):
+        assert isinstance(one, optimize.OptimizeResult) and isinstance(one, cuda_opt.OptimizeResult)
+        assert type(one) is type(result) and one.fun == one["fun"] == result.fun and "message" in repr(one)
+        np.testing.assert_array_equal(one.hess_inv @ np.ones(5), result.hess_inv @ np.ones(5))
+    result.extra = 3
+    assert result["extra"] == 3
+    del result.extra
+    with pytest.raises(AttributeError):
+        result.extra
+
+
+def test_called_without_scipy_s_minimize(rosenbrock):
+    """As SciPy's own functions for methods are called."""
+    result = cuda_opt.lbfgsb(lambda x, c: c * rosenbrock(x)[0], [0.0, 0.0], 2, jac="3-point", maxiter=100, gtol=1e-6)
+    np.testing.assert_allclose(result.x, 1, atol=1e-4)
+    for bad in (7, "x", np.zeros(2)):
+        with pytest.raises(ValueError, match="jac is"):
+            cuda_opt.lbfgsb(rosenbrock, [0.0, 0.0], jac=bad)
+
+
+@pytest.mark.parametrize("method", [None, "L-BFGS-B", "l-bfgs-b"])
+def test_the_method_of_minimize(method, rosenbrock):
+    assert cuda_opt.minimize(rosenbrock, np.zeros(3), method=method).success
+
+
+@pytest.mark.parametrize("method", ["BFGS", "", 3, cuda_opt.lbfgsb])
+def test_other_methods(method, rosenbrock):
+    with pytest.raises(ValueError, match="method is .*: it has to be None or 'L-BFGS-B'"):
+        cuda_opt.minimize(rosenbrock, np.zeros(3), method=method)
+
+
+@pytest.mark.parametrize("shape", [lambda g: g[:, None], lambda g: g[None], lambda g: g[:, None].tolist(), np.matrix])
+@pytest.mark.parametrize("pair", [tuple, list, lambda both: np.array([both[0], both[1]], object)])
+def test_forms_of_the_pair(shape, pair, parabola):
+    def fun(x):
+        f, g = parabola(x)
+        both = np.empty(2, object)
+        both[0], both[1] = f, shape(g)
+        return both if pair not in (tuple, list) else pair(both)
+
+    for make in (cuda_opt.minimize, solve):
+        np.testing.assert_allclose(make(fun, np.ones(4)).x, np.arange(4), atol=1e-5)

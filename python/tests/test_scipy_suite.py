@@ -1,0 +1,63 @@
+"""SciPy's own tests of L-BFGS-B, as they are installed with SciPy, with ours in its place (scipy_substitution.py)."""
+import importlib.util
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import cuda_opt
+
+MODULES = ["test_optimize", "test_lbfgsb_hessinv", "test_lbfgsb_setulb", "test__basinhopping", "test__dual_annealing"]
+OF_THE_PATH = {
+    "test_optimize::TestOptimizeSimple::test_l_bfgs_b": "it compares the iterates with those of L-BFGS-B 3.0",
+    "test_optimize::TestOptimizeSimple::test_initial_step_scaling": "its gradient is half of that of its function, "
+    "from which the learned diagonal takes its curvature",
+    "test_lbfgsb_setulb::test_gh_issue18730": "the gradient is of single precision, and the test asks for more digits "
+    "than it has",
+}
+OTHERS = {
+    "bare": {
+        "test_optimize::TestOptimizeSimple::test_minimize_invalid_bounds[l-bfgs-b]": "SciPy checks the bounds of its "
+        "own methods alone; ours are refused in other words"
+    },
+    "differences": {},
+}
+
+
+def outcomes_of(variant, tmp_path, *selection, metric=None):
+    """The outcome of each of SciPy's tests that called L-BFGS-B, with the last line of what it said."""
+    found = tmp_path / "outcomes.json"
+    environment = {**os.environ, "CUDA_OPT_SUBSTITUTION": variant, "CUDA_OPT_OUTCOMES": str(found)}
+    if metric is not None:
+        environment["CUDA_OPT_SUBSTITUTION_METRIC"] = str(int(metric))
+    package = Path(cuda_opt.__file__).parents[1]
+    paths = [str(Path(__file__).parent), str(package), environment.get("PYTHONPATH", "")]
+    environment["PYTHONPATH"] = os.pathsep.join(paths)
+    modules = [f"scipy.optimize.tests.{name}" for name in MODULES]
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "scipy_substitution", "--pyargs"]
+    done = subprocess.run(
+        [*command, *modules, *selection], env=environment, cwd=tmp_path, capture_output=True, text=True
+    )
+    assert done.returncode in (0, 1), done.stdout[-2000:] + done.stderr[-2000:]  # 1: some tests have failed
+    return json.loads(found.read_text())
+
+
+@pytest.mark.parametrize("variant", ["differences", "bare"])
+def test_scipy_s_own_tests(variant, tmp_path):
+    pytest.importorskip("scipy.optimize")
+    missing = [name for name in MODULES if importlib.util.find_spec(f"scipy.optimize.tests.{name}") is None]
+    if missing:
+        pytest.skip(f"SciPy is installed without {', '.join(missing)}")
+    outcomes = outcomes_of(variant, tmp_path)
+    failed = {name for name, (outcome, _) in outcomes.items() if outcome == "failed"}
+    explained = {**OF_THE_PATH, **OTHERS[variant]}
+    assert len(outcomes) >= 75  # 82 in SciPy 1.10, 100 in 1.17
+    assert not {name: outcomes[name] for name in failed - explained.keys()}
+    # Those of the path pass with the scalar initial Hessian, which is that of SciPy.
+    if of_path := failed & OF_THE_PATH.keys():
+        words = [name.rpartition("::")[2] for name in of_path]
+        again = outcomes_of(variant, tmp_path, "-k", " or ".join(words), metric=cuda_opt.Metric.ONE_NUMBER)
+        assert {name: again[name][0] for name in of_path} == dict.fromkeys(of_path, "passed")
