@@ -7,11 +7,24 @@ from typing import Any
 
 import torch
 
-from ._bounds import Bounds
+from ._checkpoint import without_times
 from ._constants import INTEGERS, REALS, Task
+from ._flat_parameters import FlatParameters
+from ._handle import integer
 from ._solver import Solver
+from ._space import number
 
 _CHECKPOINT = "cuda_opt"
+
+
+def _same_bounds(one: Any, other: Any) -> bool:
+    """Whether two values of ``bounds`` are one object, or equal numbers."""
+    if one is other:
+        return True
+    if not all(isinstance(pair, (tuple, list)) and len(pair) == 2 for pair in (one, other)):
+        return False
+    are_numbers = all(side is None or isinstance(side, (int, float)) for side in (*one, *other))
+    return all(mine is theirs or (are_numbers and mine == theirs) for mine, theirs in zip(one, other))
 
 
 class LBFGSB(torch.optim.Optimizer):
@@ -32,12 +45,16 @@ class LBFGSB(torch.optim.Optimizer):
     Parameters
     ----------
     params : iterable of torch.nn.Parameter, or of dicts
-        All float64 or all float32, on one device. A dict is a group, which may have ``bounds`` of its own. Parameters
-        outside the box are moved into it at the first step.
-    lr : float
-        Default 1: the line search decides on the steps. Below 1, no step is longer than lr times the direction.
+        All float64 and complex128, or all float32 and complex64, on one device. A complex parameter is a pair of real
+        ones. A dict is a group, which may have ``lr`` and ``bounds`` of its own; the other options are those of all
+        groups, and the next step follows what changes in ``param_groups``. Parameters outside the box are moved into it
+        at the first step.
+    lr : float or tensor of one element
+        Default 1: the line search decides on the steps. Below 1, no step is longer than lr times the direction; with 0,
+        as from a scheduler, a step evaluates the closure and changes nothing. Of several groups' the smallest.
     bounds : pair (lower, upper)
-        Each a number, a tensor that broadcasts to the parameter's shape, or None for none. Default: none.
+        Each a number, a tensor that broadcasts to the parameter's shape, or None for none. Of a complex parameter, a
+        real bound holds for both parts, and the parts of a complex one for the parts. Default: none.
     history_size : int
         Correction pairs. Default 10. The workspace is 2 history_size + 5 times the parameters' size.
     max_iter : int
@@ -49,13 +66,19 @@ class LBFGSB(torch.optim.Optimizer):
     tolerance_change : float
         ``FACTR``, in units of the machine precision: or when the loss has not risen, and has fallen by no more than
         this times max(1, its size) in an iteration, and the relative gradient is small (docs/endings.md). Default 1e-9.
+    line_search_fn : None or "strong_wolfe"
+        As of ``torch.optim.LBFGS``; without effect, since there always is a line search.
+    maximize : bool
+        Maximise the loss. The gradient then takes one more vector. Default False.
     **settings
         Of ``cuda_opt.Solver``, by name: ``HISTORY_BITS=32``.
 
     Attributes
     ----------
     solver : Solver
-        The solver behind it, with all results by name: ``optimizer.solver["PG_NORM_INF"]``.
+        The solver behind it, with all results by name: ``optimizer.solver["PG_NORM_INF"]``. A change of
+        ``history_size``, ``maximize``, ``bounds`` or of the groups makes a new one. None where the parameters have no
+        elements.
 
     Raises
     ------
@@ -71,153 +94,159 @@ class LBFGSB(torch.optim.Optimizer):
     def __init__(
         self,
         params: Any,
-        lr: float = 1,
+        lr: Any = 1,
         bounds: Any = None,
         history_size: int = 10,
         max_iter: int = 20,
         max_eval: int | None = None,
         tolerance_grad: float = 1e-7,
         tolerance_change: float = 1e-9,
+        line_search_fn: str | None = None,
+        *,
+        maximize: bool = False,
         **settings: float,
     ) -> None:
-        if max_iter < 1:
-            raise ValueError(f"max_iter is {max_iter}: it has to be at least 1")
-        defaults = {"lr": lr, "bounds": bounds, "max_iter": max_iter, "max_eval": max_eval}
+        defaults = {
+            "lr": lr,
+            "bounds": bounds,
+            "max_iter": max_iter,
+            "max_eval": max_eval,
+            "tolerance_grad": tolerance_grad,
+            "tolerance_change": tolerance_change,
+            "history_size": history_size,
+            "line_search_fn": line_search_fn,
+            "maximize": maximize,
+        }
+        self._settings: dict[str, Any] = dict(settings)
         super().__init__(params, defaults)
-        tests = {"PGTOL": tolerance_grad, "FACTR": tolerance_change / torch.finfo(torch.float64).eps, "EPS": 0}
-        self._make({**tests, "MAX_ITERATIONS": 0, "REPORT_ITERATES": 1, **settings}, history_size)
+        self._make()
 
-    def _make(self, settings: dict[str, Any], history_size: int) -> None:
-        """Create the solver and the two buffers that replace the parameters' own memory."""
-        self._parameters = [parameter for group in self.param_groups for parameter in group["params"]]
-        first = self._parameters[0]
-        for number, parameter in enumerate(self._parameters):
-            if (parameter.dtype, parameter.device) != (first.dtype, first.device):
-                raise ValueError(
-                    f"parameter {number} has elements of {parameter.dtype} on {parameter.device}, "
-                    f"but the first of {first.dtype} on {first.device}: all have to be alike"
-                )
-        self._lr()
-        self._x = torch.cat([parameter.detach().reshape(-1) for parameter in self._parameters])
-        self.solver = Solver(self._x, history_size, bounds=self._flat_bounds())
-        self.solver.set(settings.items())
-        self._g = self.solver._g.zero_()
-        self._asked = False  # whether the solver waits for an evaluation
-        self._lowest: tuple[float, ...] | None = None  # fingerprint where no lower loss was found
-        self._values: list[torch.Tensor] = []  # views of the buffer, one per parameter
-        self._places: list[torch.Tensor] = []
-        at = 0
-        for parameter in self._parameters:
-            self._values.append(self._x[at : at + parameter.numel()].view(parameter.shape))
-            self._places.append(self._g[at : at + parameter.numel()].view(parameter.shape))
-            at += parameter.numel()
-        for parameter, values in zip(self._parameters, self._values):
-            parameter.data = values
-        self._take_gradients()
-        self._note_versions()
-
-    def _note_versions(self) -> None:
-        """Remember the parameters' versions, which torch increments at each in-place change."""
-        self._versions = [parameter._version for parameter in self._parameters]
-
-    @torch.no_grad()
-    def _take_parameters(self) -> None:
-        """Make each parameter to which other code has given new memory a view of the buffer again, and keep its values.
-        If values have changed, in new memory or in place, restart the solve from them.
-
-        Raises
-        ------
-        TypeError, ValueError
-            the dtype, device or shape of a parameter differs from that of the buffer
-        """
-        changed = self._versions != [parameter._version for parameter in self._parameters]
-        for number, (parameter, values) in enumerate(zip(self._parameters, self._values)):
-            if parameter.data_ptr() == values.data_ptr() and parameter.stride() == values.stride():
-                if (parameter.dtype, parameter.shape) == (values.dtype, values.shape):
-                    continue
-            if (parameter.dtype, parameter.device) != (values.dtype, values.device):
-                raise TypeError(
-                    f"parameter {number} has elements of {parameter.dtype} on {parameter.device}, but had "
-                    f"{values.dtype} on {values.device} when LBFGSB was made: make a new one after such a change"
-                )
-            if parameter.shape != values.shape:
-                raise ValueError(
-                    f"parameter {number} has the shape {tuple(parameter.shape)}, but had {tuple(values.shape)} when "
-                    "LBFGSB was made: make a new one after such a change"
-                )
-            if not torch.equal(values, parameter):
-                changed = True
-                values.copy_(parameter)
-            parameter.data = values
-        if changed:
-            self.solver.reset(keep_pairs=self.solver.status != Task.LINE_SEARCH_FAILED)
-            self._asked = False
-        self._note_versions()
+    def _common(self, name: str) -> Any:
+        """The value of all groups; ValueError where they differ."""
+        first = self.param_groups[0][name]
+        for group in self.param_groups[1:]:
+            if group[name] != first:
+                raise ValueError(f"{name} is {first} in one group and {group[name]} in another: all have to be alike")
+        return first
 
     def _lr(self) -> float:
-        """The smallest of the groups'; ValueError where one is not positive."""
-        lr = min(float(group["lr"]) for group in self.param_groups)
-        if not lr > 0:
-            raise ValueError(f"lr is {lr}: it has to be positive")
-        return lr
+        """The smallest of the groups'; ValueError where one is negative."""
+        rates = []
+        for group in self.param_groups:
+            lr = group["lr"]
+            if isinstance(lr, torch.Tensor) and lr.numel() != 1:
+                raise ValueError(f"lr has the shape {tuple(lr.shape)}: it has to be one number")
+            rates.append(float(lr) if isinstance(lr, torch.Tensor) else number(lr, "lr"))
+            if not rates[-1] >= 0:
+                raise ValueError(f"lr is {rates[-1]}: it has to be at least 0")
+        return min(rates)
 
-    def _flat_bounds(self) -> Bounds:
-        """One number a side where all groups agree on it, else an array."""
+    def _limits(self) -> tuple[int, int]:
+        """The most iterations and evaluations of a step."""
+        max_iter, max_eval = integer(self._common("max_iter"), "max_iter", 64, 1), self._common("max_eval")
+        return max_iter, max_iter * 5 // 4 if max_eval is None else integer(max_eval, "max_eval", 64, 0)
+
+    def _tests(self) -> dict[str, float]:
+        """The stopping tests. As in torch, a negative tolerance is one that is never reached."""
+        tests = {}
+        for name, key, unit in (
+            ("tolerance_grad", "PGTOL", 1.0),
+            ("tolerance_change", "FACTR", torch.finfo(torch.float64).eps),
+        ):
+            tolerance = number(self._common(name), name)
+            if math.isnan(tolerance):
+                raise ValueError(f"{name} is nan: it has to be a number")
+            tests[key] = max(tolerance, 0.0) / unit
+        return tests
+
+    def _made_of(self) -> tuple[int, bool, list[Any]]:
+        """What the solver is made for: it is made anew where this changes."""
+        search = self._common("line_search_fn")
+        if search not in (None, "strong_wolfe"):
+            raise ValueError(f"line_search_fn is {search!r}: it has to be None or 'strong_wolfe'")
+        history_size = integer(self._common("history_size"), "history_size", 32, 1)
+        return history_size, bool(self._common("maximize")), [group["bounds"] for group in self.param_groups]
+
+    def _is_as_made(self) -> bool:
+        *numbers, bounds = self._made_of()
+        *made, of_made = self._made
+        return numbers == made and len(bounds) == len(of_made) and all(map(_same_bounds, bounds, of_made))
+
+    def _make(self) -> None:
+        """Create the solver and the two buffers that replace the parameters' own memory."""
+        parameters = [parameter for group in self.param_groups for parameter in group["params"]]
         pairs = [group["bounds"] for group in self.param_groups for _ in group["params"]]
-        sides: list[Any] = []
-        for side, none in enumerate((-math.inf, math.inf)):
-            limits = []
-            for pair in pairs:
-                if pair is not None and len(pair) != 2:
-                    raise ValueError(f"bounds has {len(pair)} elements: it has to be a pair (lower, upper)")
-                limit = None if pair is None else pair[side]
-                limits.append(none if limit is None else limit)
-            numbers = {limit for limit in limits if isinstance(limit, (int, float))}
-            if len(numbers) == 1 and not any(isinstance(limit, torch.Tensor) for limit in limits):
-                sides.append(numbers.pop())
-                continue
-            parts = []
-            for limit, parameter in zip(limits, self._parameters):
-                as_tensor = torch.as_tensor(limit, dtype=parameter.dtype, device=parameter.device)
-                try:
-                    parts.append(as_tensor.expand(parameter.shape).reshape(-1))
-                except RuntimeError:
-                    shapes = tuple(as_tensor.shape), tuple(parameter.shape)
-                    raise ValueError(f"a bound has the shape {shapes[0]}, the parameter {shapes[1]}") from None
-            sides.append(torch.cat(parts))
-        return Bounds(*sides)
+        self._lr(), self._limits()
+        made_of, tests = self._made_of(), self._tests()
+        flat = FlatParameters(parameters)
+        solver = None
+        if flat.x.numel():
+            solver = Solver(flat.x, made_of[0], bounds=flat.bounds(pairs))
+            fixed = {"EPS": 0, "MAX_ITERATIONS": 0, "REPORT_ITERATES": 1}
+            solver.set({**tests, **fixed, **self._settings}.items())
+        self._made, self._applied, self._flat = made_of, tests, flat
+        self.solver: Any = solver
+        self._maximize = made_of[1]
+        self._asked = False  # whether the solver waits for an evaluation
+        self._lowest: tuple[float, ...] | None = None  # fingerprint where no lower loss was found
+        self._like: Any = None  # the last loss that the closure returned
+        if solver is not None:
+            # The gradient of the loss; the solver's own is the negative one where the loss is maximised.
+            flat.attach(torch.zeros_like(solver._g) if self._maximize else solver._g)
 
-    def _take_gradients(self) -> None:
-        """Make each gradient a view of the buffer again, where the user's code has put another tensor there."""
-        for parameter, place in zip(self._parameters, self._places):
-            gradient = parameter.grad
-            if gradient is place:
-                continue
-            if gradient is None:
-                place.zero_()
-            elif gradient.data_ptr() != place.data_ptr():
-                place.copy_(gradient.detach())
-            parameter.grad = place
+    def _refresh(self) -> None:
+        """Before a step: follow what has changed in the parameters and in the groups."""
+        if not self._is_as_made():
+            self._make()
+        solver = self.solver
+        if solver is None:
+            return
+        tests = self._tests()
+        for name, value in tests.items():
+            if value != self._applied[name]:
+                solver[name] = value
+                self._settings.pop(name, None)
+        self._applied = tests
+        if self._flat.take_parameters():
+            solver.reset(keep_pairs=solver.status != Task.LINE_SEARCH_FAILED)
+            self._asked = False
+        self._flat.note_versions()
 
     def zero_grad(self, set_to_none: bool = True) -> None:
         """Set all gradients to zero, in place: they stay views of the buffer, whatever ``set_to_none`` says."""
-        self._zero_gradients()
-        for parameter, place in zip(self._parameters, self._places):
-            parameter.grad = place
+        self._flat.zero()
+        self._flat.put_back()
 
-    def _zero_gradients(self) -> None:
-        self._g.zero_()
-        self._zeroed = self._g._version
+    def _evaluate(self, closure: Callable[[], Any], first: bool) -> Any:
+        """The loss; its gradient is in the buffer."""
+        flat = self._flat
+        kept = flat.zero_before_closure() if first else None
+        with torch.enable_grad():
+            loss = closure()
+        if first:
+            flat.check_written(loss, kept)
+        flat.take_gradients()
+        self._like = loss.detach() if isinstance(loss, torch.Tensor) else loss
+        return loss
 
-    def _check_gradients(self) -> None:
-        """RuntimeError if the closure wrote no gradient, because its loss depends on other parameters. The versions
-        almost always decide this without reading the values, which would synchronise with the device."""
-        if self._g._version == self._zeroed and not self._g.any():
-            if all(parameter.grad is place for parameter, place in zip(self._parameters, self._places)):
-                raise RuntimeError(
-                    "the closure wrote no gradient of any parameter of this LBFGSB: its loss depends on other "
-                    "parameters, as after load_state_dict(assign=True), which replaces them: make a new LBFGSB"
-                )
+    def _tell(self, loss: Any) -> None:
+        """Give the loss and its gradient to the solver."""
+        solver = self.solver
+        if self._maximize:
+            solver.f = -loss.detach() if isinstance(loss, torch.Tensor) else -loss
+            torch.neg(self._flat.g, out=solver._g)
+        else:
+            solver.f = loss
+
+    def _known_loss(self) -> Any:
+        """The loss at the parameters, as the solver knows it, in the form in which the closure returns losses."""
+        f = self.solver.f.clone()
+        loss = f.neg_() if self._maximize else f
+        if self._like is None:
+            return loss.reshape(())
+        if not isinstance(self._like, torch.Tensor):
+            return float(loss)
+        return loss.to(self._like.dtype).reshape(self._like.shape)
 
     @torch.no_grad()
     def step(self, closure: Callable[[], Any]) -> Any:  # type: ignore[override]
@@ -231,102 +260,120 @@ class LBFGSB(torch.optim.Optimizer):
         Returns
         -------
         tensor
-            The loss at the last iterate, to which the parameters are set. ``solver.status`` is None while the solve
-            goes on. After its end another step begins a new solve, with the correction pairs of the last one, or
-            without them if the line search had failed. If the last solve ended because no lower loss could be found,
-            and the loss and its gradient at the same parameters are what they were, a step evaluates the closure once
-            and changes nothing.
+            As ``torch.optim.LBFGS``, the loss at the parameters with which the step began. ``solver["F"]`` is that at
+            the last iterate, to which the parameters are set. ``solver.status`` is None while the solve goes on. After
+            its end another step begins a new solve, with the correction pairs of the last one, or without them if the
+            line search had failed. If the last solve ended because no lower loss could be found, and the loss and its
+            gradient at the same parameters are what they were, a step evaluates the closure once and changes nothing.
+            With lr = 0 every step does.
         """
-        self._take_parameters()
-        solver, group = self.solver, self.param_groups[0]
-
-        def evaluate(first: bool) -> Any:
-            if first:
-                self._zero_gradients()
+        self._refresh()
+        solver, lr = self.solver, self._lr()
+        max_iter, max_eval = self._limits()
+        if solver is None:
             with torch.enable_grad():
-                loss = closure()
-            if first:
-                self._check_gradients()
-            self._take_gradients()
-            return loss
-
+                return closure()
         iterations = evaluations = 0
-        loss = None
+        first = loss = None
+        if lr == 0:
+            first = self._evaluate(closure, True)
+            self._flat.leave()
+            return first
         if solver.status is not None:
             if self._lowest is not None:
-                loss = evaluate(True)
+                first = loss = self._evaluate(closure, True)
                 evaluations += 1
                 if self._fingerprint(loss) == self._lowest:
-                    self._note_versions()
-                    return solver.f.clone().reshape(())
+                    self._flat.leave()
+                    return first
             solver.reset(keep_pairs=solver.status != Task.LINE_SEARCH_FAILED)
+        elif solver["EVALUATIONS"] and not self._asked:
+            first = self._known_loss()
         self._lowest = None
-        lr = self._lr()
         solver["STPMAX"] = lr if lr < 1 else 1e20
-        max_eval = group["max_eval"] or group["max_iter"] * 5 // 4
         while self._asked or (task := next(solver, None)) is not None:
             if self._asked or task == Task.EVALUATE_FG:
                 self._asked = True  # still, should the closure raise
                 if loss is None or solver["START_PROJECTED"]:  # the latter: it belongs to a point outside the box
-                    loss = evaluate(evaluations == 0)
+                    loss = self._evaluate(closure, evaluations == 0)
                     evaluations += 1
-                solver.f, loss = loss, None
+                    first = loss if first is None else first
+                self._tell(loss)
+                loss = None
                 self._asked = False
             else:
                 iterations += 1
-                if iterations >= group["max_iter"] or evaluations >= max_eval:
+                if iterations >= max_iter or evaluations >= max_eval:
                     break
         if solver.status == Task.LINE_SEARCH_FAILED or solver["STOP_TEST"] == REALS["ROUNDING"]:
-            self._lowest = self._fingerprint(solver.f)
-        self._note_versions()
-        return solver.f.clone().reshape(())
+            self._lowest = self._fingerprint(self._known_loss())
+        self._flat.leave()
+        return first
 
     def _fingerprint(self, loss: Any) -> tuple[float, ...]:
         """Numbers that show whether the loss, its gradient (in its buffer) and the stopping tests are the same as at
         another time."""
+        g = self.solver._g
         tests = (float(self.solver[name]) for name in ("EPS", "PGTOL", "FACTR", "ROUNDING", "MAXFEV"))
-        return float(loss), float(self._g.norm()), float(self._g.sum()), *tests
+        return float(loss), float(g.norm()), float(g.sum()), *tests
 
     def add_param_group(self, param_group: dict[str, Any]) -> None:
-        """Not after construction: ValueError, since the solver's buffers are of a fixed size."""
-        if hasattr(self, "solver"):
-            raise ValueError("LBFGSB takes all its parameters at once: make a new one")
+        """Add parameters. The next step begins a new solve, without correction pairs."""
         super().add_param_group(param_group)
+        if not hasattr(self, "_made"):  # called by the constructor
+            return
+        try:
+            self._flat.take_parameters()
+            self._make()
+        except BaseException:
+            self.param_groups.pop()
+            raise
 
     def __getstate__(self) -> dict[str, Any]:
         """The state for copies and pickles: that of any optimizer, with the solver's settings and a checkpoint of the
         solve. Copy or pickle the model together with its optimizer, so that the copied optimizer refers to the
         parameters of the copied model. A log function is not copied."""
-        self._take_parameters()
-        solver = self.solver
-        keys = {**INTEGERS, **REALS}
-        settings = {name: solver[name] for name, key in keys.items() if key < 120 or 200 <= key < 300}
-        checkpoint = solver.save() if solver["EVALUATIONS"] else None
-        made = {"settings": settings, "history_size": solver["MEMORY"], "checkpoint": checkpoint}
+        self._refresh()
+        made: dict[str, Any] = {"settings": self._settings, "checkpoint": None}
+        if self.solver is not None:
+            keys = {**INTEGERS, **REALS}
+            made["settings"] = {name: self.solver[name] for name, key in keys.items() if key < 120 or 200 <= key < 300}
+            made["checkpoint"] = self._saved()
         return {**super().__getstate__(), _CHECKPOINT: made}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         state = dict(state)
         made = state.pop(_CHECKPOINT, None)
         super().__setstate__(state)
+        for group in self.param_groups:  # of a state that was saved before an option existed
+            for name, value in self.defaults.items():
+                group.setdefault(name, value)
         if made is None:  # called by load_state_dict()
             return
-        self._make(made["settings"], made["history_size"])
+        self._settings = dict(made["settings"])
+        self._make()
         self._load(made["checkpoint"])
+
+    def _saved(self) -> bytes | None:
+        return without_times(self.solver.save()) if self.solver is not None and self.solver["EVALUATIONS"] else None
 
     def _load(self, checkpoint: bytes | None) -> None:
         self._lowest = None
         if checkpoint is not None:
             self.solver.load(checkpoint)
+            if self._maximize:
+                torch.neg(self.solver._g, out=self._flat.g)
         self._asked = checkpoint is not None and next(self.solver, None) == Task.EVALUATE_FG
 
     def state_dict(self) -> dict[str, Any]:
-        """As any optimizer's, with the solve's checkpoint: a tensor of bytes, in host memory."""
-        self._take_parameters()
+        """As any optimizer's, with the solve's checkpoint: a tensor of bytes, in host memory. Equal solves have equal
+        bytes."""
+        self._refresh()
         state = super().state_dict()
-        if self.solver["EVALUATIONS"]:
-            checkpoint = torch.frombuffer(bytearray(self.solver.save()), dtype=torch.uint8)
-            state["state"] = {**state["state"], _CHECKPOINT: checkpoint}
+        checkpoint = self._saved()
+        if checkpoint is not None:
+            stored = torch.frombuffer(bytearray(checkpoint), dtype=torch.uint8)
+            state["state"] = {**state["state"], _CHECKPOINT: stored}
         return state
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
@@ -335,8 +382,10 @@ class LBFGSB(torch.optim.Optimizer):
         state = dict(state_dict["state"])
         checkpoint = state.pop(_CHECKPOINT, None)
         super().load_state_dict({**state_dict, "state": state})
-        self._take_parameters()
+        self._refresh()
+        if self.solver is None:
+            return
         self.solver.reset()
         self._load(None if checkpoint is None else bytes(checkpoint.tolist()))
-        self._take_gradients()
-        self._note_versions()
+        self._flat.take_gradients()
+        self._flat.leave()
