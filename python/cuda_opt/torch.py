@@ -15,6 +15,19 @@ from ._solver import Solver
 from ._space import number
 
 _CHECKPOINT = "cuda_opt"
+_OPTIONS = (
+    "lr bounds max_iter max_eval tolerance_grad tolerance_change history_size line_search_fn maximize".split()
+)
+
+
+def _rate(lr: Any) -> float:
+    """A learning rate as a number; ValueError where it is negative."""
+    if isinstance(lr, torch.Tensor) and lr.numel() != 1:
+        raise ValueError(f"Tensor lr must be 1-element: its shape is {tuple(lr.shape)}")
+    rate = float(lr) if isinstance(lr, torch.Tensor) else number(lr, "lr")
+    if not rate >= 0:
+        raise ValueError(f"lr is {rate}: it has to be at least 0")
+    return rate
 
 
 def _same_bounds(one: Any, other: Any) -> bool:
@@ -117,6 +130,7 @@ class LBFGSB(torch.optim.Optimizer):
             "line_search_fn": line_search_fn,
             "maximize": maximize,
         }
+        _rate(lr)  # before params, of which torch takes what an iterator yields
         self._settings: dict[str, Any] = dict(settings)
         super().__init__(params, defaults)
         self._make()
@@ -131,15 +145,7 @@ class LBFGSB(torch.optim.Optimizer):
 
     def _lr(self) -> float:
         """The smallest of the groups'; ValueError where one is negative."""
-        rates = []
-        for group in self.param_groups:
-            lr = group["lr"]
-            if isinstance(lr, torch.Tensor) and lr.numel() != 1:
-                raise ValueError(f"lr has the shape {tuple(lr.shape)}: it has to be one number")
-            rates.append(float(lr) if isinstance(lr, torch.Tensor) else number(lr, "lr"))
-            if not rates[-1] >= 0:
-                raise ValueError(f"lr is {rates[-1]}: it has to be at least 0")
-        return min(rates)
+        return min(_rate(group["lr"]) for group in self.param_groups)
 
     def _limits(self) -> tuple[int, int]:
         """The most iterations and evaluations of a step."""
@@ -174,8 +180,9 @@ class LBFGSB(torch.optim.Optimizer):
 
     def _make(self) -> None:
         """Create the solver and the two buffers that replace the parameters' own memory."""
-        parameters = [parameter for group in self.param_groups for parameter in group["params"]]
-        pairs = [group["bounds"] for group in self.param_groups for _ in group["params"]]
+        # By identity, since torch only warns of a parameter that a group contains twice.
+        of_groups = {id(one): (one, group["bounds"]) for group in self.param_groups for one in group["params"]}
+        parameters, pairs = ([found[which] for found in of_groups.values()] for which in (0, 1))
         self._lr(), self._limits()
         made_of, tests = self._made_of(), self._tests()
         flat = FlatParameters(parameters)
@@ -346,8 +353,8 @@ class LBFGSB(torch.optim.Optimizer):
         made = state.pop(_CHECKPOINT, None)
         super().__setstate__(state)
         for group in self.param_groups:  # of a state that was saved before an option existed
-            for name, value in self.defaults.items():
-                group.setdefault(name, value)
+            for name in _OPTIONS:
+                group.setdefault(name, self.defaults[name])
         if made is None:  # called by load_state_dict()
             return
         self._settings = dict(made["settings"])

@@ -1,0 +1,276 @@
+"""LBFGSB with the inputs with which torch tests its LBFGS (torch.testing._internal), and with what torch expects of
+every optimizer. Each test is run for each of these inputs, of which some have line_search_fn and maximize."""
+import copy
+import io
+import pickle
+
+import pytest
+
+torch = pytest.importorskip("torch")
+pytest.importorskip("expecttest")  # torch.testing._internal needs it
+optimizers = pytest.importorskip("torch.testing._internal.common_optimizers")  # from torch 2.2 on
+from cuda_opt.torch import LBFGSB  # noqa: E402
+
+INFO = next(info for info in optimizers.optim_db if info.optim_cls is torch.optim.LBFGS)
+INPUTS = INFO.optim_inputs_func(device="cpu")
+
+
+@pytest.fixture(params=INPUTS, ids=[one.desc.replace(" ", "_") for one in INPUTS])
+def options(request):
+    """The keywords of the optimizer."""
+    return copy.deepcopy(request.param.kwargs)
+
+
+@pytest.fixture(params=[torch.float64, torch.float32], ids=["double", "single"])
+def dtype(request):
+    return request.param
+
+
+class Affine:
+    """|A x + b|^2 over A and b: a problem with many solutions."""
+
+    def __init__(self, dtype=torch.float64, contiguous=True, sign=1):
+        generator = torch.Generator().manual_seed(0)
+        shape = (10, 5) if contiguous else (10, 5, 2)
+        weight, bias = (torch.rand(*size, generator=generator, dtype=dtype) for size in (shape, shape[:1] + shape[2:]))
+        self.weight, self.bias = (
+            torch.nn.Parameter(one if contiguous else one[..., 0]) for one in (weight, bias)
+        )
+        self.input, self.sign = torch.rand(5, generator=generator, dtype=dtype), sign
+
+    @property
+    def parameters(self):
+        return [self.weight, self.bias]
+
+    def loss(self):
+        y = self.weight.mv(self.input) + self.bias
+        return self.sign * (y * y.conj()).real.sum()
+
+    def closure_of(self, optimizer):
+        def closure():
+            assert torch.is_grad_enabled()
+            optimizer.zero_grad()
+            loss = self.loss()
+            loss.backward()
+            return loss
+
+        return closure
+
+
+def problem_of(options, **keywords):
+    return Affine(sign=-1 if options.get("maximize") else 1, **keywords)
+
+
+def descends(problem, optimizer, scheduler=None, steps=10):
+    """Whether some steps bring the loss to less than it was, and never above."""
+    closure = problem.closure_of(optimizer)
+    losses = [problem.sign * float(problem.loss())]
+    for _ in range(steps):
+        optimizer.step(closure)
+        if scheduler is not None:
+            scheduler.step()
+        losses.append(problem.sign * float(problem.loss()))
+    assert all(later <= earlier * (1 + 1e-6) for earlier, later in zip(losses, losses[1:]))
+    return losses[-1] < losses[0]
+
+
+@pytest.mark.parametrize("contiguous", [True, False])
+def test_goes_in_the_right_direction(options, dtype, contiguous):
+    problem = problem_of(options, dtype=dtype, contiguous=contiguous)
+    assert descends(problem, LBFGSB(problem.parameters, **options))
+
+
+@pytest.mark.parametrize(
+    "schedule",
+    [
+        lambda optimizer: torch.optim.lr_scheduler.StepLR(optimizer, 2, gamma=0.9),
+        lambda optimizer: torch.optim.lr_scheduler.ExponentialLR(optimizer, 0.8),
+        lambda optimizer: torch.optim.lr_scheduler.LinearLR(optimizer, start_factor=0.4, total_iters=4),
+        lambda optimizer: torch.optim.lr_scheduler.CosineAnnealingLR(optimizer, 4),  # to lr = 0
+    ],
+    ids=["step", "exponential", "linear", "cosine"],
+)
+def test_with_a_scheduler(options, schedule):
+    problem = problem_of(options)
+    optimizer = LBFGSB(problem.parameters, **options)
+    assert descends(problem, optimizer, schedule(optimizer))
+
+
+def test_with_groups(options):
+    problem = problem_of(options)
+    lr = options.pop("lr", 1)
+    groups = [{"params": [problem.weight], "lr": lr}, {"params": [problem.bias]}]
+    optimizer = LBFGSB(groups, **options)
+    assert descends(problem, optimizer, torch.optim.lr_scheduler.StepLR(optimizer, 2, gamma=0.9))
+
+
+def test_named_parameters(options):
+    problem = problem_of(options)
+    if "param_names" not in torch.optim.SGD([("w", problem.weight)], lr=1).param_groups[0]:
+        pytest.skip("names are from torch 2.6 on")
+    optimizer = LBFGSB([("weight", problem.weight), ("bias", problem.bias)], **options)
+    assert optimizer.param_groups[0]["param_names"] == ["weight", "bias"]
+    assert descends(problem, optimizer)
+
+
+def test_the_first_loss_is_that_of_torch(options):
+    problem = problem_of(options)
+    optimizer = LBFGSB(problem.parameters, **options)
+    loss = optimizer.step(problem.closure_of(optimizer))
+    other = problem_of(options)
+    theirs = torch.optim.LBFGS(other.parameters, **options)
+    expected = theirs.step(other.closure_of(theirs))
+    assert torch.equal(loss, expected) and type(loss) is type(expected) and loss.requires_grad == expected.requires_grad
+
+
+def test_it_ends_no_higher_than_torch(options, dtype):
+    """Rosenbrock's function, by as many evaluations as torch takes with its line search."""
+    losses = []
+    for kind in (LBFGSB, torch.optim.LBFGS):
+        x = torch.nn.Parameter(torch.tensor([-1.2, 1.0], dtype=dtype))
+        sign = -1 if options.get("maximize") else 1
+        optimizer, evaluations = kind([x], **options), []
+
+        def closure():
+            evaluations.append(1)
+            optimizer.zero_grad()
+            loss = sign * ((1 - x[0]) ** 2 + 100 * (x[1] - x[0] ** 2) ** 2)
+            loss.backward()
+            return loss
+
+        while len(evaluations) < 60:
+            optimizer.step(closure)
+        losses.append(sign * float(closure()))
+    assert losses[0] <= losses[1] or losses[0] < 1e-6 or losses[1] != losses[1]
+
+
+def test_copies(options):
+    problem = problem_of(options)
+    optimizer = LBFGSB(problem.parameters, **options)
+    optimizer.step(problem.closure_of(optimizer))
+    pairs = []
+    for copied in (copy.deepcopy, lambda pair: pickle.loads(pickle.dumps(pair))):
+        other, again = copied((problem, optimizer))
+        assert [group.keys() for group in again.param_groups] == [group.keys() for group in optimizer.param_groups]
+        again.step(other.closure_of(again))
+        pairs.append((other.weight.detach(), other.bias.detach()))
+    optimizer.step(problem.closure_of(optimizer))
+    for weight, bias in pairs:
+        assert torch.equal(weight, problem.weight) and torch.equal(bias, problem.bias)
+        assert weight.data_ptr() != problem.weight.data_ptr()
+
+
+def test_the_state_is_deterministic(options):
+    states = []
+    for _ in range(2):
+        problem = problem_of(options)
+        optimizer = LBFGSB(problem.parameters, **options)
+        for _ in range(3):
+            optimizer.step(problem.closure_of(optimizer))
+        states.append(optimizer.state_dict())
+    assert torch.equal(*(state["state"]["cuda_opt"] for state in states))
+    assert states[0]["param_groups"] == states[1]["param_groups"]
+
+
+@pytest.mark.parametrize("weights_only", [False, True])
+def test_the_state_in_a_file(options, weights_only):
+    """The next steps are those that would have been taken."""
+    problem = problem_of(options)
+    optimizer = LBFGSB(problem.parameters, **options)
+    for _ in range(2):
+        optimizer.step(problem.closure_of(optimizer))
+    file = io.BytesIO()
+    torch.save(optimizer.state_dict(), file)
+    file.seek(0)
+    other = problem_of(options)
+    again = LBFGSB(other.parameters, **options)
+    again.load_state_dict(torch.load(file, weights_only=weights_only))
+    for _ in range(2):
+        optimizer.step(problem.closure_of(optimizer))
+        again.step(other.closure_of(again))
+    assert torch.equal(problem.weight, other.weight) and torch.equal(problem.bias, other.bias)
+
+
+def test_a_state_without_newer_options(options):
+    problem = problem_of(options)
+    optimizer = LBFGSB(problem.parameters, max_iter=1, **options)
+    optimizer.step(problem.closure_of(optimizer))
+    state = copy.deepcopy(optimizer.state_dict())
+    for name in ("maximize", "line_search_fn", "tolerance_grad"):
+        del state["param_groups"][0][name]
+    optimizer.load_state_dict(state)
+    assert descends(problem, optimizer)
+    assert optimizer.param_groups[0]["tolerance_grad"] == options.get("tolerance_grad", 1e-7)
+
+
+def test_hooks(options):
+    problem = problem_of(options)
+    optimizer, called = LBFGSB(problem.parameters, **options), []
+    handles = [
+        optimizer.register_step_pre_hook(lambda *_: called.append("before")),
+        optimizer.register_step_post_hook(lambda *_: called.append("after")),
+        optimizer.register_state_dict_pre_hook(lambda *_: called.append("state")),
+        optimizer.register_state_dict_post_hook(lambda *_: called.append("of state")),
+        optimizer.register_load_state_dict_pre_hook(lambda *_: called.append("load")),
+        optimizer.register_load_state_dict_post_hook(lambda *_: called.append("loaded")),
+    ]
+    optimizer.step(problem.closure_of(optimizer))
+    optimizer.load_state_dict(optimizer.state_dict())
+    assert called == ["before", "after", "state", "of state", "load", "loaded"]
+    for handle in handles:
+        handle.remove()
+    optimizer.step(problem.closure_of(optimizer))
+    assert len(called) == 6
+
+
+@pytest.mark.parametrize("gradient", [None, 0.0])
+def test_nothing_moves_without_a_gradient(options, gradient):
+    x = torch.rand(5, 1)
+    before = x.clone()
+    optimizer = LBFGSB([x], **options)
+    x.grad = None if gradient is None else torch.full_like(x, gradient)
+    loss = optimizer.step(lambda: torch.tensor([1]))
+    assert torch.equal(x, before) and loss == torch.tensor([1])
+
+
+@pytest.mark.parametrize("complex_dtype", [torch.complex128, torch.complex64])
+def test_complex_parameters(options, complex_dtype):
+    """The path is that of the pairs of real numbers."""
+    problem = problem_of(options, dtype=complex_dtype)
+    pairs = [torch.nn.Parameter(torch.view_as_real(one.detach().clone())) for one in problem.parameters]
+    optimizer, of_pairs = LBFGSB(problem.parameters, **options), LBFGSB(pairs, **options)
+
+    def closure():
+        of_pairs.zero_grad()
+        weight, bias = map(torch.view_as_complex, pairs)
+        y = weight.mv(problem.input) + bias
+        loss = problem.sign * (y * y.conj()).real.sum()
+        loss.backward()
+        return loss
+
+    for _ in range(4):
+        assert torch.equal(optimizer.step(problem.closure_of(optimizer)), of_pairs.step(closure))
+    for one, pair in zip(problem.parameters, pairs):
+        assert torch.equal(torch.view_as_real(one), pair) and torch.equal(torch.view_as_real(one.grad), pair.grad)
+
+
+def test_its_repr_has_the_options(options):
+    problem = problem_of(options)
+    text = repr(LBFGSB(problem.parameters, **options))
+    assert text.startswith("LBFGSB") and all(name in text for name in options)
+
+
+def test_torch_s_errors():
+    for one in INFO.optim_error_inputs_func(device="cpu", dtype=torch.float64):
+        given = one.optimizer_error_input
+        if one.error_on is optimizers.OptimizerErrorEnum.CONSTRUCTION_ERROR:
+            expects = pytest.warns if issubclass(one.error_type, Warning) else pytest.raises
+            with expects(one.error_type, match=one.error_regex):
+                LBFGSB(given.params, **given.kwargs)
+
+
+@pytest.mark.filterwarnings("ignore:optimizer contains a parameter group with duplicate")
+def test_a_parameter_that_is_there_twice():
+    problem = Affine()
+    optimizer = LBFGSB([problem.weight, problem.weight, problem.bias])
+    assert optimizer.solver.n == 60 and descends(problem, optimizer)
