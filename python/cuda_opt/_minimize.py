@@ -87,7 +87,7 @@ def solved(
     try:
         solver.set(options.settings.items())
         if options.disp:
-            solver["IPRINT_FREQUENCY"] = int(options.disp)
+            solver["IPRINT_FREQUENCY"] = options.disp
             solver.set_log(print)
         evaluation = Evaluation(solver, fun, jac, args if isinstance(args, tuple) else (args,), options, copies)
         evaluate = evaluation.evaluate

@@ -35,7 +35,7 @@ class Options:
 
     m: int
     settings: dict[str, Any]
-    disp: Any
+    disp: int
     maxfun: int  # 0: no limit
     differences: dict[str, Any] = field(default_factory=dict)
 
@@ -104,6 +104,7 @@ def options_of(
     own = {name: value for name, value in options.items() if name in INTEGERS or name in REALS}
     given.update({name: value for name, value in options.items() if name not in own})
     disp = given.pop("disp", None)
+    disp = 0 if disp is None else integer(disp, "disp", 32)
     differences = {name: given.pop(name) for name in _OF_DIFFERENCES & given.keys()}
     ignored = given.keys() & _WITHOUT_EFFECT | (differences.keys() if has_gradient else set())
     if ignored and not as_scipy:

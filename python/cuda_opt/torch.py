@@ -12,7 +12,7 @@ from ._constants import INTEGERS, REALS, Task
 from ._flat_parameters import FlatParameters
 from ._handle import integer
 from ._solver import Solver
-from ._space import number
+from ._space import name_of, number
 
 _CHECKPOINT = "cuda_opt"
 _OPTIONS = (
@@ -24,6 +24,8 @@ def _rate(lr: Any) -> float:
     """A learning rate as a number; ValueError where it is negative."""
     if isinstance(lr, torch.Tensor) and lr.numel() != 1:
         raise ValueError(f"Tensor lr must be 1-element: its shape is {tuple(lr.shape)}")
+    if isinstance(lr, torch.Tensor) and lr.is_complex():
+        raise TypeError(f"lr has elements of {lr.dtype}: it has to be a real number")
     rate = float(lr) if isinstance(lr, torch.Tensor) else number(lr, "lr")
     if not rate >= 0:
         raise ValueError(f"lr is {rate}: it has to be at least 0")
@@ -388,6 +390,8 @@ class LBFGSB(torch.optim.Optimizer):
         are those that the other would have taken. Parameters and bounds have to be as they were."""
         state = dict(state_dict["state"])
         checkpoint = state.pop(_CHECKPOINT, None)
+        if checkpoint is not None and not (isinstance(checkpoint, torch.Tensor) and checkpoint.dtype == torch.uint8):
+            raise TypeError(f"the state of the solve is a {name_of(checkpoint)}: it has to be a tensor of bytes")
         super().load_state_dict({**state_dict, "state": state})
         self._refresh()
         if self.solver is None:

@@ -145,6 +145,7 @@ def test_what_the_function_returns(returned, kind, text):
         ({"HISTORY_BITS": 17}, "HISTORY_BITS"),
         ({"gtoll": 1}, "there is no option gtoll$"),
         ({"metric": 1, "Pgtol": 0}, "there is no option Pgtol, metric, but there are PGTOL, METRIC$"),
+        ({"disp": np.inf}, "disp is inf: it has to be an integer"),
         ({"m": 5}, "there is no option m, but there is maxcor$"),
         ({"factr": 10, "pgtol": 1e-3}, r"no option factr, pgtol, but there are ftol \(= factr \* 2.2e-16\), gtol$"),
         ({"F": 1}, "400|F"),

@@ -321,6 +321,19 @@ def test_the_state_of_another_time():
         assert y.tolist() == x.tolist()
 
 
+@pytest.mark.parametrize("state", [0, b"", [1, 2], torch.zeros(3), "x"])
+def test_a_state_that_is_none(state):
+    x = parameter([2.0, 3.0])
+    optimizer = LBFGSB([x])
+    before = optimizer.state_dict()
+    with pytest.raises(TypeError, match="the state of the solve is a .*: it has to be a tensor of bytes"):
+        optimizer.load_state_dict({**before, "state": {"cuda_opt": state}})
+    with pytest.raises(cuda_opt.ImproperInput, match="no checkpoint"):
+        optimizer.load_state_dict({**before, "state": {"cuda_opt": torch.zeros(3, dtype=torch.uint8)}})
+    optimizer.step(closure_of(optimizer, lambda: (x**2).sum()))
+    assert x.abs().max() < 1e-3
+
+
 def test_checkpoints_without_times_are_valid():
     from cuda_opt._checkpoint import TIMES, without_times
 
