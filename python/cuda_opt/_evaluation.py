@@ -103,21 +103,22 @@ class Evaluation:
         put_number, put = space.put_number, space.put
         is_numpy, shape = isinstance(space, NumPySpace), (n,)
 
-        def put_gradient(gradient: Any) -> None:
-            if getattr(gradient, "shape", None) != shape:
-                gradient = _flat(gradient, n, is_numpy)
-            put(g, gradient, GRADIENT)
-
         def both() -> None:
             pair = fun(view(x), *args)
             if type(pair) is not tuple or len(pair) != 2:
                 pair = _pair(pair)
             put_number(f, pair[0], OBJECTIVE)
-            put_gradient(pair[1])
+            gradient = pair[1]
+            if getattr(gradient, "shape", None) != shape:
+                gradient = _flat(gradient, n, is_numpy)
+            put(g, gradient, GRADIENT)
 
         def each() -> None:
             put_number(f, fun(view(x), *args), OBJECTIVE)
-            put_gradient(jac(view(x), *args))
+            gradient = jac(view(x), *args)
+            if getattr(gradient, "shape", None) != shape:
+                gradient = _flat(gradient, n, is_numpy)
+            put(g, gradient, GRADIENT)
 
         return both if jac is True else each
 
