@@ -1,6 +1,7 @@
 """A method for SciPy's own ``minimize``, with the conventions of SciPy's L-BFGS-B."""
 from __future__ import annotations
 
+import re
 import sys
 from collections import deque
 from collections.abc import Callable
@@ -14,7 +15,7 @@ from ._minimize import reporter, solved
 from ._options import options_of
 from ._result import OptimizeResult, result_of
 from ._solver import Solver
-from ._space import Array
+from ._space import Array, as_array, name_of
 
 # SciPy's sentences, from version 1.15 on and before.
 _SENTENCES: dict[Any, tuple[str, str]] = {
@@ -42,8 +43,8 @@ _ALL_FIXED = "All independent variables were fixed by bounds."
 
 
 def _before_1_15() -> bool:
-    version = getattr(sys.modules.get("scipy"), "__version__", "2.0").split(".")
-    return (int(version[0]), int(version[1])) < (1, 15)
+    version = re.findall(r"\d+", getattr(sys.modules.get("scipy"), "__version__", "2.0"))
+    return [int(part) for part in version[:2]] < [1, 15]
 
 
 def _sentence(solver: Solver) -> str:
@@ -80,7 +81,7 @@ class _Pairs:
         return note
 
     def _note(self, solver: Solver) -> None:
-        self._x, self._g = (np.array(part, np.float64) for part in (solver._x, solver._g))
+        self._x, self._g = solver._x.astype(np.float64), solver._g.astype(np.float64)
 
     def add(self, solver: Solver) -> None:
         """At an iterate: append the pair of the step that led there."""
@@ -144,9 +145,14 @@ def lbfgsb(
     ------
     ValueError
         with constraints other than bounds
+    TypeError
+        x0 is an array of another library
     """
     if constraints is not None and not (isinstance(constraints, (list, tuple)) and not len(constraints)):
         raise ValueError("constraints are given: this method has none but bounds")
+    start = as_array(x0)
+    if not isinstance(start, np.ndarray):
+        raise TypeError(f"x0 is a {name_of(x0)}: this method takes NumPy arrays, and cuda_opt.minimize others")
     given = options_of(options, tol, as_scipy=True, has_gradient=not needs_differences(jac))
     pairs = _Pairs(given.m)
     stopped: list[bool] = []
@@ -166,6 +172,6 @@ def lbfgsb(
         return at_iterate
 
     solver, evaluation = solved(
-        fun, x0, args, jac, bounds, given, report_of=report_of, after_evaluation=pairs.after_evaluation, copies=True
+        fun, start, args, jac, bounds, given, report_of=report_of, after_evaluation=pairs.after_evaluation, copies=True
     )
     return _as_scipy(solver, evaluation, pairs, bool(stopped))

@@ -251,8 +251,8 @@ class LBFGSB(torch.optim.Optimizer):
         """The loss at the parameters, as the solver knows it, in the form in which the closure returns losses."""
         f = self.solver.f.clone()
         loss = f.neg_() if self._maximize else f
-        if self._like is None:
-            return loss.reshape(())
+        if self._like is None:  # after a state was loaded
+            return loss.to(self._flat.x.dtype).reshape(())
         if not isinstance(self._like, torch.Tensor):
             return float(loss)
         return loss.to(self._like.dtype).reshape(self._like.shape)

@@ -123,6 +123,11 @@ def test_bad_input():
             cuda_opt.minimize(parabola, double, bounds=bounds)
 
 
+def test_tensors_need_minimize():
+    with pytest.raises(TypeError, match="x0 is a torch.Tensor: this method takes NumPy arrays"):
+        cuda_opt.lbfgsb(parabola, torch.zeros(3, dtype=torch.float64), jac=True)
+
+
 def network(dtype=torch.float64, device="cpu"):
     """A fit of two layers, its parameters, and what evaluates its loss."""
     torch.manual_seed(0)
