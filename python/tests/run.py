@@ -5,12 +5,17 @@ from pathlib import Path
 
 SKIPPED = 77
 
-missing = [name for name in ("numpy", "pytest") if importlib.util.find_spec(name) is None]
-if missing:
-    print(f"skipped: {sys.executable} has no {' and no '.join(missing)}")
-    sys.exit(SKIPPED)
 
-import pytest  # noqa: E402
+def main():
+    missing = [name for name in ("numpy", "pytest") if importlib.util.find_spec(name) is None]
+    if missing:
+        print(f"skipped: {sys.executable} has no {' and no '.join(missing)}")
+        return SKIPPED
 
-folder = Path(__file__).parent
-sys.exit(pytest.main(["-p", "no:cacheprovider", "-rs", str(folder)]))
+    import pytest
+
+    return pytest.main(["-p", "no:cacheprovider", "-rs", str(Path(__file__).parent)])
+
+
+if __name__ == "__main__":  # processes that a test starts may import this file
+    sys.exit(main())

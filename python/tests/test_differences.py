@@ -1,6 +1,7 @@
 """Gradients by finite differences are those of SciPy, within the bounds, and so are the options for them."""
 import multiprocessing
 import threading
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -116,10 +117,10 @@ def quartic(x):
 
 
 @pytest.mark.parametrize("workers", [1, 2, "pool"])
-def test_workers_in_processes(workers):
+def test_workers_in_parallel(workers):
     serial = cuda_opt.minimize(quartic, np.zeros(3), jac="2-point")
     if workers == "pool":
-        with multiprocessing.get_context("spawn").Pool(1) as pool:
+        with ThreadPoolExecutor(2) as pool:
             result = cuda_opt.minimize(quartic, np.zeros(3), jac="2-point", options={"workers": pool.map})
     else:
         before = len(multiprocessing.active_children())
