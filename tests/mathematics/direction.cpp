@@ -115,7 +115,7 @@ CONFIGURED_TEST_CASE("Sweep 2 is equivalent to the reference", "[direction]", EV
                 std::vector<double> q(panel::columns(pairs));
                 for (double &v : q) v = 2 * uniform() - 1;
                 DirectionRequest request{};
-                request.panel = {pairs, newest, fresh && pairs > 0, 0, true, weighted};
+                request.panel = {pairs, newest, 0, fresh && pairs > 0, true, weighted};
                 const double middle = middle_breakpoint(machine, request.panel);
                 if (uniform() < 0.5) request.panel.threshold = middle;
                 request.gradient_coefficient = -2 * uniform();
@@ -144,7 +144,7 @@ CONFIGURED_TEST_CASE("The share of the way that truncation leaves is the referen
             std::vector<double> q(panel::columns(pairs));
             for (double &v : q) v = (2 * uniform() - 1) / static_cast<double>(n);
             DirectionRequest request{};
-            request.panel = {pairs, variant % (most + 1), pairs > 0 && variant % 3 == 0, 0, true, variant % 4 == 0};
+            request.panel = {pairs, variant % (most + 1), 0, pairs > 0 && variant % 3 == 0, true, variant % 4 == 0};
             // Before the first breakpoint, so that no row has reached its bound at the Cauchy point.
             const double first = machine.inner_products(request.panel).sums.first_breakpoint;
             request.cauchy_t = 0.9 * std::min(first, 1.0);

@@ -126,7 +126,7 @@ void gather_all_ways(Backend<Configuration> &backend, const reference::Machine &
             if (older_steps && !weighted) continue;
             // Without a mask the bounds are none.
             const bool unmasked = !weighted && (bounds == Bounds::none || bounds == Bounds::infinite);
-            PanelRequest request{pairs, newest, fresh, 0, true, weighted};
+            PanelRequest request{pairs, newest, 0, fresh, true, weighted};
             request.older_steps = older_steps;
             INFO("pairs " << pairs << ", newest slot " << newest << (fresh ? ", fresh" : "")
                           << (weighted ? ", weighted" : "") << (older_steps ? ", older steps" : ""));
@@ -215,7 +215,7 @@ CONFIGURED_TEST_CASE("Sweep 1 in single precision is equivalent to the reference
                 const bool fresh = pairs % 2 == 0;
                 INFO("n = " << n << ", bounds " << static_cast<int>(bounds) << ", pairs " << pairs);
                 if (fresh) backend.store_g_base(machine, pairs);
-                PanelRequest request{pairs, pairs, fresh, 0, bounds != Bounds::none, false, true};
+                PanelRequest request{pairs, pairs, 0, fresh, bounds != Bounds::none, false, true};
                 compare(machine, request, backend->inner_products(request));
                 request.threshold = middle_breakpoint(machine, request);
                 request.free_gram = true;
@@ -279,7 +279,7 @@ CONFIGURED_TEST_CASE("Windows of breakpoints are equivalent to the reference", "
         Backend<TestType> backend(machine);
         for (int pairs = 0; pairs <= most; pairs++)
             for (const bool weighted : {false, true}) {
-                const PanelRequest request{pairs, pairs, pairs % 2 == 1, 0, true, weighted};
+                const PanelRequest request{pairs, pairs, 0, pairs % 2 == 1, true, weighted};
                 INFO("n = " << n << ", pairs " << pairs << (weighted ? ", weighted" : ""));
                 const double middle = middle_breakpoint(machine, request);
                 if (request.fresh) backend.store_g_base(machine, request.newest_slot);
@@ -333,7 +333,7 @@ CONFIGURED_TEST_CASE("Sweep 1 updates the diagonal before it uses it", "[metric]
                             INFO("m = " << m << ", n = " << n << (bounded ? ", bounds" : "") << (anew ? ", anew" : "")
                                         << (fresh ? ", fresh" : "") << (weighted ? ", weighted" : ""));
                             const int newest = m / 2;
-                            cudaopt::ProductsRequest request(PanelRequest{m, newest, fresh, 0, true, weighted});
+                            cudaopt::ProductsRequest request(PanelRequest{m, newest, 0, fresh, true, weighted});
                             request.watches = true;
                             request.older_steps = weighted == (m % 2 == 0);
                             // The pair before a fresh one, or some; with m = 1 it is none of the panel's.
