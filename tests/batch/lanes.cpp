@@ -34,6 +34,8 @@ template <int width> class Meeting {
         wait(); // before the next one is stored
     }
 
+    int decisions[2] = {}; // of the first lane, alternately
+
   private:
     void wait() {
         const int turn = turn_.load(order);
@@ -62,10 +64,12 @@ template <int width_> class Lane {
         meeting_->exchange(lane_, static_cast<uint64_t>(mine), all);
         return static_cast<int64_t>(all[0]);
     }
+    // One synchronisation, as on a device. The first lane cannot be two decisions ahead of the others.
     template <class F> int of_first(const F &f) const {
-        const int mine = lane_ == 0 ? f() : 0;
+        int &decision = meeting_->decisions[decided_++ % 2];
+        if (lane_ == 0) decision = f();
         sync();
-        return static_cast<int>(broadcast(mine));
+        return decision;
     }
     template <class Record> Record join(const Record &mine) const {
         constexpr std::size_t words = (sizeof(Record) + 7) / 8;
@@ -96,6 +100,7 @@ template <int width_> class Lane {
 
   private:
     int lane_;
+    mutable int decided_ = 0;
     Meeting<width> *meeting_;
 };
 

@@ -138,15 +138,15 @@ class Program(unittest.TestCase):
     def test_states(self):
         self.suite("api", PASSES)
         self.suite("unit", "echo 'the wrong sum'; echo 'test cases: 2 | 1 passed | 1 failed'; exit 1")
-        self.suite("block", "sleep 60")
+        self.suite("testfuncs", "sleep 60")
         self.suite("search", "kill -SEGV $$")
         self.suite("unlp", "echo \"No test cases matched 'CUDA'\"; echo 'No tests ran'")
         self.suite("setulb", "true")
-        self.run_only("api,unit,block,search,unlp,setulb,robustness", "--limit", "1", status=1)
+        self.run_only("api,unit,testfuncs,search,unlp,setulb,robustness", "--limit", "1", status=1)
         report = self.report()
         for line in ("| api | passed | All tests passed (7 assertions in 3 test cases) | ",
                      "| unit | failed: exit status 1 | test cases: 2 , 1 passed , 1 failed | ",
-                     "| block | timed out after 1 s |  | ",
+                     "| testfuncs | timed out after 1 s |  | ",
                      "| search | failed: killed by signal 11 |  | ",
                      "| unlp | failed: no test case matches the selection | No test cases matched 'CUDA' | ",
                      "| setulb | failed: the program does not report that all tests passed |  | ",
@@ -162,7 +162,7 @@ class Program(unittest.TestCase):
         self.assertIn("## An iteration against its bytes\n\nms/iter", report)
         # The logs of parts that did not pass are kept, and no others.
         logs = {path.stem for path in (self.build / "gpu-report").glob("*.log")}
-        self.assertEqual(logs, {f"suites-{name}" for name in ("unit", "block", "search", "unlp", "setulb")})
+        self.assertEqual(logs, {f"suites-{name}" for name in ("unit", "testfuncs", "search", "unlp", "setulb")})
 
     def test_selections(self):
         for name, names in (("mathematics", NAMES), ("batch", "A - HostDouble\n")):
@@ -213,11 +213,11 @@ class Program(unittest.TestCase):
     def test_what_has_ended_is_not_run_again(self):
         self.suite("api", PASSES)
         self.suite("unit", "exit 1")
-        self.run_only("api,unit,block", status=1)
-        self.suite("block", PASSES)
-        self.run_only("api,unit,block", status=1)
-        self.assertEqual([self.calls(name) for name in ("api", "unit", "block")], [1, 1, 1])
-        self.run_only("api,block", status=0)
+        self.run_only("api,unit,testfuncs", status=1)
+        self.suite("testfuncs", PASSES)
+        self.run_only("api,unit,testfuncs", status=1)
+        self.assertEqual([self.calls(name) for name in ("api", "unit", "testfuncs")], [1, 1, 1])
+        self.run_only("api,testfuncs", status=0)
         self.device("NVIDIA H100 80GB HBM3, GPU-2, 580.1, 81559 MiB")  # another device of the same kind
         self.run_only("api", status=0)
         self.assertEqual(self.calls("api"), 1)
@@ -266,10 +266,10 @@ class Program(unittest.TestCase):
 
     def test_termination_leaves_whole_results_and_no_process(self):
         self.suite("unit", PASSES)
-        for name in "api", "block", "search":
+        for name in "api", "testfuncs", "search":
             self.suite(name, f"trap '' TERM\nsleep 300 &\necho $! $$ >>'{self.folder}/pids'\nwait; sleep 300")
         for delay in 0.3, 1.2:
-            process = self.begin("run", self.build, self.commit, "--only", "unit,api,block,search", "--at-once", "4")
+            process = self.begin("run", self.build, self.commit, "--only", "unit,api,testfuncs,search", "--at-once", "4")
             time.sleep(delay)
             if delay > 1:  # a second simultaneous run is refused
                 self.assertIn("another run works in", self.run_only("unit", status=2))
