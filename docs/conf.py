@@ -23,7 +23,7 @@ extensions = [
     "sphinx.ext.mathjax",
     "sphinx.ext.napoleon",
 ]
-include_patterns = ["*.md", "docs/*.md", "docs/reference/*.md", "docs/tables/*.md"]
+include_patterns = ["*.md", "docs/*.md", "docs/notes/*.md", "docs/reference/*.md", "docs/tables/*.md"]
 root_doc = "README"
 myst_enable_extensions = ["dollarmath"]
 myst_heading_anchors = 4

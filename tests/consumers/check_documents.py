@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Usage: check_documents.py SOURCE_ROOT
 
-Does what README.md and docs/*.md say, below with_installed, each document in a folder of its own. Every block between
-fences has a tag:
+Does what README.md, docs/*.md and docs/notes/*.md say, below with_installed, each document in a folder of its own.
+Every block between fences has a tag:
 
     c cpp fortran cuda    a file; its first line names it in a comment, and a sh block of the document uses it. C, C++
     cmake meson python    and Fortran are also compiled with all warnings as errors; python3 is the interpreter that
@@ -220,7 +220,8 @@ def load_tests(loader, *_):
     compile_fast_without_device()
     os.environ.setdefault("XLA_PYTHON_CLIENT_PREALLOCATE", "false")  # JAX would take most of the device's memory
     suite = unittest.TestSuite()
-    for path in [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]:
+    pages = [path for folder in ("docs", "docs/notes") for path in sorted((ROOT / folder).glob("*.md"))]
+    for path in [ROOT / "README.md", *pages]:
         blocks = blocks_of(path.read_text())
         tests = {f"test_line_{block.line:03}_{block.tag or 'without_tag'}": test_of(block) for block in blocks}
         case = type(path.stem, (Document,), {"path": path, "blocks": blocks, **tests})

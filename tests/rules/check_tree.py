@@ -95,7 +95,7 @@ def broken_rules(root, path):
 
 
 def dead_links(root):
-    for document in sorted([*root.glob("*.md"), *root.glob("docs/*.md")]):
+    for document in sorted([*root.glob("*.md"), *root.glob("docs/*.md"), *root.glob("docs/notes/*.md")]):
         for target in re.findall(r"\]\((?!https?:|#)([^)#]+)", document.read_text()):
             if not (document.parent / target).exists():
                 yield f"{document.relative_to(root)}: links to {target}, which is not there"
