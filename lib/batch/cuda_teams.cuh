@@ -1,5 +1,6 @@
-// The passes of a batch on the current CUDA device, on the handle's stream. One launch lets every active problem
-// advance until it needs an evaluation; one selection lists those that do, and their number is all that is waited for.
+// The executor of a batch by reverse communication on the current CUDA device, on the handle's stream. One launch
+// advances every active problem until it needs an evaluation, and one selection lists the problems that do. The host
+// waits only for their number.
 #pragma once
 
 #include <algorithm>
@@ -13,9 +14,10 @@ namespace cudaopt {
 using batch::warps_of_block;
 constexpr int threads_of_block = warps_of_block * batch::Warp::width;
 
-// Rules stay where the launch has put them: a problem's state has its settings from there.
+// A rule (rules.hpp) is a __grid_constant__ kernel parameter, and its settings are read in place.
 
-// Warps take problems in turn. working: working_bytes for each warp, in memory of the device; NULL: in shared memory.
+// One warp per problem, in a grid-stride loop. working: working_bytes for each warp in global memory, or NULL for
+// shared memory.
 template <class Rule>
 __global__ void __launch_bounds__(threads_of_block, 4)
     team_kernel(int64_t count, const __grid_constant__ Rule rule, unsigned char *working, int64_t working_bytes) {
@@ -29,9 +31,8 @@ __global__ void __launch_bounds__(threads_of_block, 4)
     }
 }
 
-// A thread for each problem, whose memory is its own while it works on it: local memory, which the hardware
-// interleaves, so that threads that are at the same place load and store together. Three blocks of a multiprocessor
-// have registers enough.
+// One thread per problem, with its workspace in local memory, which the hardware interleaves: threads that execute the
+// same instruction access contiguous memory. The registers suffice for three blocks on a multiprocessor.
 template <class Rule, int bytes_of_thread>
 __global__ void __launch_bounds__(threads_of_block, 3) thread_kernel(int64_t count, const __grid_constant__ Rule rule) {
     alignas(16) unsigned char working[bytes_of_thread];
@@ -40,7 +41,7 @@ __global__ void __launch_bounds__(threads_of_block, 3) thread_kernel(int64_t cou
         rule(batch::OneThread{}, k, working);
 }
 
-// Likewise, with that memory in the multiprocessor's shared one. A block is a warp.
+// Likewise, with the workspace in shared memory. A block is one warp.
 template <class Rule, int stride>
 __global__ void __launch_bounds__(batch::Warp::width, 4) near_kernel(int64_t count, const __grid_constant__ Rule rule) {
     extern __shared__ __align__(16) unsigned char shared[];
@@ -49,7 +50,8 @@ __global__ void __launch_bounds__(batch::Warp::width, 4) near_kernel(int64_t cou
         rule(batch::OneThread{}, k, shared + threadIdx.x * stride);
 }
 
-// How the problems are shared out: the kernel of a rule, its block, and how many of them a multiprocessor has.
+// How problems are distributed: the kernel of a rule, the threads and problems of a block, its shared memory, and the
+// number of blocks on a multiprocessor.
 struct ByWarps {
     static constexpr int threads = threads_of_block, problems = warps_of_block;
     static int blocks_of_processor() { return 4; }
@@ -81,7 +83,7 @@ template <class How> class CudaTeams {
     template <class T> using Array = CudaArray<T, Lives::on_device>;
 
     CudaTeams() { check(cudaGetDevice(&device_), "cudaGetDevice"); }
-    ~CudaTeams() { // before any of the memory is freed; nobody can be told of an error
+    ~CudaTeams() { // before any of the memory is freed; a destructor cannot report an error
         const OnDevice on(device_, std::nothrow);
         if (ready_) cudaStreamSynchronize(stream_);
     }
@@ -94,8 +96,8 @@ template <class How> class CudaTeams {
         const OnDevice on(device_);
         array.allocate(count);
     }
-    // Memory for the selections and, where it is not the multiprocessors' own, for what the warps work with; and all
-    // kernels, of which none is to be loaded, and waited for, when the caller's run.
+    // Allocates memory for the selections and, if shared memory is too small, for the workspaces of the warps. Loads
+    // all kernels, because loading one later could mean a wait for the caller's kernels.
     template <class... Rules> void reserve(int64_t count) {
         if (ready_) return;
         const OnDevice on(device_);
@@ -103,7 +105,7 @@ template <class How> class CudaTeams {
         check(cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device_), "cudaDeviceGetAttribute");
         check(cudaDeviceGetAttribute(&most_shared, cudaDevAttrMaxSharedMemoryPerBlockOptin, device_),
               "cudaDeviceGetAttribute");
-        // Two blocks of a multiprocessor at least have that in its memory, or none has.
+        // Shared memory is used if a multiprocessor has room for at least two blocks.
         most_blocks_ = std::min<int64_t>(int64_t{processors} * How::blocks_of_processor(), blocks_for(count));
         if constexpr (by_warps) {
             const int64_t shared = warps_of_block * working_bytes_;
@@ -133,7 +135,7 @@ template <class How> class CudaTeams {
         const OnDevice on(device_);
         return selection_(count, marks, list, stream_, *patience_);
     }
-    // A copy from such memory may wait for the stream by itself, and without end.
+    // The copy itself might wait for the stream without a limit of time, so that the stream is waited for before.
     void copy_out(void *to, const void *from, std::size_t bytes) {
         const OnDevice on(device_);
         wait_for_stream(stream_, *patience_, "the work before a copy");
@@ -145,7 +147,8 @@ template <class How> class CudaTeams {
     static constexpr bool by_warps = std::is_same_v<How, ByWarps>;
     static int64_t blocks_for(int64_t count) { return (count + How::problems - 1) / How::problems; }
 
-    // Every batch's warps may have as much shared memory as there is: the limit is the kernel's, not the batch's.
+    // A kernel of warps is allowed all shared memory, because the limit belongs to the kernel, and batches of different
+    // sizes share it.
     template <class Rule> void prepare([[maybe_unused]] int most_shared) {
         if constexpr (by_warps) {
             check(load(team_kernel<Rule>), "the loading of a kernel");
@@ -162,7 +165,7 @@ template <class How> class CudaTeams {
     }
 
     int device_ = 0, shared_ = 0;
-    bool ready_ = false; // all that is allocated is
+    bool ready_ = false; // everything is allocated
     int64_t working_bytes_ = 0, most_blocks_ = 0;
     cudaStream_t stream_ = nullptr;
     Patience *patience_ = nullptr;

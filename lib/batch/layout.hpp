@@ -1,5 +1,11 @@
-// The memory of one small problem: its persistent data, which survives from one evaluation to the next, its vectors,
-// and the workspace of the team that works on it. All sizes are functions of n, m and the precision.
+// The memory of one small problem. It has three parts, whose sizes are functions of n, m and the precision:
+// - the persistent data, which survives from one evaluation to the next: the iteration, the compact matrix and the
+//   initial Hessian;
+// - the vectors of n elements: x, g, those of the base point and of the best iterate, and the correction pairs;
+// - the workspace of the team that works on the problem: the replies of the sweeps, their operands, and the transient
+//   data, which is lost at an evaluation.
+// A shape says what is known about a problem when its kernel is compiled. The end of the file decides which part of the
+// workspace is stored in shared memory on a GPU, and how many threads or warps a block has.
 #pragma once
 
 #include <type_traits>
@@ -88,17 +94,17 @@ inline constexpr int loaded_together<FixedShape<n, m, History, bounds, weights>>
 
 CUDA_OPT_HD constexpr int padded(int count) { return (count + granule - 1) / granule * granule; }
 
-// Vectors of padded(n) numbers: x, g, those of the base point, those of the best iterate; in a metric h; the
-// pairs by rows.
-// A row has y and d of all m + 1 slots, the newest one's first, whichever slot that is: so problems side by side, each
-// at an iterate of its own, find what they look for at the same place.
+// Vectors of padded(n) numbers: x, g, those of the base point, those of the best iterate, and the weights h if there
+// are any. Behind them are the pairs, 2 (m + 1) numbers for each variable: y and d of all slots, the newest pair's
+// first, whichever slot it has. The threads of a warp, whose problems are at different iterates, then read the same
+// offset.
 enum Vector { at_x, at_g, at_x_base, at_g_base, at_best_x, at_best_g, at_h };
 template <class ShapeOf> CUDA_OPT_HD constexpr int vector_count(const ShapeOf &shape) {
     return at_h + in_metric(shape);
 }
 CUDA_OPT_HD constexpr int row_stride(int m) { return 2 * (m + 1); }
 
-// What the pairs are stored in: as the vectors are, where the shape does not say.
+// The type in which the pairs are stored: that of the vectors, unless the shape has a type History.
 template <class Real, class ShapeOf, class = void> struct StoredIn { using Type = Real; };
 template <class Real, class ShapeOf> struct StoredIn<Real, ShapeOf, std::void_t<typename ShapeOf::History>> {
     using Type = typename ShapeOf::History;
@@ -140,9 +146,9 @@ template <class Real, class ShapeOf = Shape> CUDA_OPT_HD constexpr int64_t block
     return persistent_bytes(shape) + vectors_bytes<Real>(shape);
 }
 
-// So that the threads of a warp, each with a problem of its own, load and store together, their blocks are cut into
-// pieces, and the k-th pieces of so many problems stand side by side.
-#ifdef __CUDACC__ // which takes no type for another
+// The blocks of 32 problems are interleaved in pieces of 8 bytes: the k-th pieces of these problems are contiguous. The
+// threads of a warp, each with a problem of its own, then access contiguous memory.
+#ifdef __CUDACC__ // nvcc has no type-based alias analysis
 typedef uint64_t Piece;
 #else
 typedef uint64_t __attribute__((may_alias)) Piece;
@@ -155,7 +161,7 @@ CUDA_OPT_HD constexpr int64_t place_in_pieces(int64_t p, int64_t bytes_of_block,
            p % side_by_side * piece_bytes + offset % piece_bytes;
 }
 
-// Numbers of such a block: what a pointer is to those of a whole one.
+// A pointer to numbers of an interleaved block.
 template <class Real> class InPieces {
   public:
     InPieces() = default;
@@ -175,13 +181,13 @@ template <class Real> class InPieces {
 template <class Real, class ShapeOf> using Numbers = std::conditional_t<of_threads<ShapeOf>, InPieces<Real>, Real *>;
 template <class Real, class ShapeOf> using Pairs = Numbers<Stored<Real, ShapeOf>, ShapeOf>;
 
-// Those that stand from here on.
+// The pairs, which are stored from here on.
 template <class Stored, class Real> CUDA_OPT_HD_INLINE Stored *pairs_from(Real *first) {
     return reinterpret_cast<Stored *>(first);
 }
 template <class Stored> CUDA_OPT_HD_INLINE InPieces<Stored> pairs_from(const InPieces<Stored> &first) { return first; }
 
-// Bytes of the blocks of so many problems.
+// Bytes of the blocks of `count` problems.
 template <class Real, class ShapeOf> CUDA_OPT_HD constexpr int64_t blocks_bytes(ShapeOf shape, int64_t count) {
     if (of_threads<ShapeOf>) count = (count + side_by_side - 1) / side_by_side * side_by_side;
     return count * block_bytes<Real>(shape);
@@ -218,8 +224,8 @@ template <class ShapeOf> CUDA_OPT_HD constexpr int64_t transient_bytes(const Sha
     return has_bounds<ShapeOf> ? static_cast<int64_t>(sizeof(Type)) + arrays_bytes<Type>(shape.m) : 0;
 }
 
-// The products of the leading columns, and the coefficients of the direction.
-template <class ShapeOf> CUDA_OPT_HD constexpr int leading_count(const ShapeOf &shape) { // but z's
+// The products of the leading columns except z with all columns, and the coefficients of the direction.
+template <class ShapeOf> CUDA_OPT_HD constexpr int leading_count(const ShapeOf &shape) {
     return panel::displacement * panel::columns(shape.m);
 }
 template <class ShapeOf> CUDA_OPT_HD constexpr int64_t replies_bytes(const ShapeOf &shape) {
@@ -295,7 +301,8 @@ template <class ShapeOf, class Real>
 inline constexpr int64_t bytes_of_warp = workspace_bytes(ShapeOf{}) + vectors_bytes<Real>(ShapeOf{});
 template <class ShapeOf, class Real>
 inline constexpr bool warps_share = warps_of_block *(bytes_of_warp<ShapeOf, Real>) <= most_shared_bytes;
-// Blocks on a multiprocessor that registers have to be enough for: four, or as many as find room in 227 kB.
+// The number of blocks on a multiprocessor for which the registers have to suffice: four, or as many as 227 kB of
+// shared memory have room for.
 template <class ShapeOf, class Real> constexpr int blocks_of_warps() {
     constexpr int64_t most = int64_t{227} * 1024, room = most / (warps_of_block * bytes_of_warp<ShapeOf, Real> + 1024);
     return !warps_share<ShapeOf, Real> || room > 4 ? 4 : static_cast<int>(room);

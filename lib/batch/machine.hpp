@@ -1,4 +1,5 @@
-// What a batch asks of the machine: each call is one pass over the problems that have not ended.
+// The interface between a batch by reverse communication and its backend, host or CUDA. Each call processes all
+// problems that have not ended, up to their next evaluations. machine_on.hpp implements it for both backends.
 #pragma once
 
 #include <memory>
@@ -8,16 +9,16 @@
 
 namespace cudaopt {
 
-// The caller's arrays, in the machine's memory space: count rows of n, but for f, of count.
+// The caller's arrays, in the memory space of the backend: f has count numbers, each of the others count rows of n.
 struct BatchArrays {
     void *x = nullptr;
     double *f = nullptr;
     void *g = nullptr;
-    // NULL: lower_all, upper_all. A row for all problems, or a row each.
+    // One row for all problems, or one row for each; NULL: lower_all and upper_all.
     const void *lower = nullptr, *upper = nullptr;
     bool bounds_for_each = false;
     double lower_all = -infinity, upper_all = infinity;
-    const void *diagonal = nullptr; // likewise, of the caller's metric
+    const void *diagonal = nullptr; // likewise, the caller's diagonal
     bool diagonal_for_each = false;
 
     bool may_have_bounds() const { return lower || upper || lower_all != -infinity || upper_all != infinity; }
@@ -27,10 +28,10 @@ struct BatchShape {
     batch::Shape one;
     int64_t count;
     int threads; // host
-    bool packed; // the rows of x and g, and f, are those of the active problems, in their order
+    bool packed; // x, f and g have the rows of the active problems only, in the order of the list
 };
 
-// A result of each problem: eight bytes of its Results, and where they stand in it.
+// A result of each problem: the offset of its eight bytes in Results.
 struct BatchResult {
     int64_t offset;
 };
@@ -38,26 +39,26 @@ struct BatchResult {
 class BatchMachine {
   public:
     virtual ~BatchMachine() = default;
-    // Comes first in each solve. Allocates whatever is lacking; afterwards nothing is allocated.
+    // The first call of each solve. Allocates what does not exist yet; later calls allocate nothing.
     virtual void allocate(const BatchShape &shape, void *stream, Patience &patience) = 0;
     virtual int64_t workspace_bytes() const = 0;
 
-    // All problems to their first evaluation. Returns how many wait for one. `stop` ends them there.
+    // Advances all problems to their first evaluation, and returns how many wait for one. With `stop` they end there.
     virtual int64_t begin(const BatchArrays &arrays, const Settings &settings, bool stop) = 0;
-    // The active ones, whose f and g have come, to their next; likewise.
+    // Likewise the active problems, whose f and g have been evaluated, to their next evaluation.
     virtual int64_t go_on(const BatchArrays &arrays, const Settings &settings, bool stop, double seconds) = 0;
-    // x, f and g become each problem's best iterate, without a wait.
+    // x, f and g become those of each problem's best iterate. Does not wait for the device.
     virtual void give_up(const BatchArrays &arrays, const Settings &settings, bool stop_requested, double seconds) = 0;
-    // Indices of the active problems, ascending, in the machine's memory space.
+    // The indices of the active problems, ascending, in the memory space of the backend.
     virtual const int64_t *active() const = 0;
 
-    // To host memory, for all problems; an event of one of them.
+    // Copies to host memory: the codes of all problems, one result of all, and the event of one of them.
     virtual void read_codes(int32_t *to) = 0;
     virtual void read(const BatchResult &which, void *to) = 0;
     virtual Event event(int64_t problem) = 0;
 };
 
-// bounds: whether there may be any. NULL: one for problems without them would be none but that for those with them.
+// bounds: whether there may be any. NULL is returned if problems without bounds have no code of their own.
 template <class Real> std::unique_ptr<BatchMachine> make_host_batch(batch::Shape shape, bool bounds);
 template <class Real> std::unique_ptr<BatchMachine> make_cuda_batch(batch::Shape shape, int64_t count, bool bounds);
 

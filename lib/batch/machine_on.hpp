@@ -1,5 +1,5 @@
-// The passes of a batch, written once and put on a backend by an executor, which has arrays, a team for each problem,
-// and the selection of marked ones.
+// A batch by reverse communication, written once for all backends. The executor is the backend: it allocates arrays,
+// applies a rule (rules.hpp) to each problem by a team, and lists the problems that are marked as active.
 #pragma once
 
 #include "batch/rules.hpp"
@@ -65,7 +65,7 @@ template <class Real, class Executor, class ShapeOf = batch::Shape> class BatchM
     Event event(int64_t problem) override {
         Event event;
         constexpr int64_t size = sizeof(int64_t), words = sizeof event / size;
-        for (int64_t word = 0; word < words; word++) // they may stand apart
+        for (int64_t word = 0; word < words; word++) // blocks may be interleaved in pieces of this size
             executor_.copy_out(reinterpret_cast<char *>(&event) + word * size,
                                all_.at(problem, offset_of(&Iteration::event) + word * size), size);
         return event;
@@ -114,7 +114,7 @@ template <class Real, class Executor, class ShapeOf = batch::Shape> class BatchM
     Array<int64_t> active_, gathered_;
     int64_t count_ = 0, selected_ = 0;
     batch::Problems<Real, ShapeOf> all_{};
-    Executor executor_; // the first to go: it waits for what still works on the arrays
+    Executor executor_; // destroyed first: it waits for the work that still uses the arrays
 };
 
 } // namespace cudaopt

@@ -1,5 +1,9 @@
-// The products of the panel's columns, from where they stand by rows. Each is one sum in the order of the rows; they
-// are shared out among the lanes, so that no sum is split.
+// The inner products of the panel's columns (lbfgsb/panel.hpp). The panel is stored row by row, one row for each
+// variable. Each product is one sum in the order of the variables, formed by one lane; the products are distributed
+// over the lanes.
+//
+// Several lanes, and a host, form strips: a few columns times four (form_strip). One thread of a device forms bands:
+// all products with some columns in one traversal, with each sum in a register (form_band).
 #pragma once
 
 #include <type_traits>
@@ -8,8 +12,8 @@
 
 namespace cudaopt::batch {
 
-// Four numbers side by side.
-#ifdef __CUDACC__ // nvcc knows no vectors of the compiler's
+// Four adjacent numbers.
+#ifdef __CUDACC__ // nvcc does not support the vector types of GCC and clang
 struct Four {
     double v[granule];
     template <class Values> CUDA_OPT_HD_INLINE static Four at(const Values &values) {
@@ -32,15 +36,15 @@ struct Four {
             return {*reinterpret_cast<const FourDoubles *>(static_cast<const double *>(values))};
         else return of(values[0], values[1], values[2], values[3]);
     }
-    // Not by way of memory: processors wait where what was written in parts is read as a whole.
+    // Not through memory: a processor stalls if it loads a vector whose parts were stored one by one.
     CUDA_OPT_HD_INLINE static Four of(double a, double b, double c, double d) { return {FourDoubles{a, b, c, d}}; }
     CUDA_OPT_HD_INLINE double operator[](int i) const { return v[i]; }
     CUDA_OPT_HD_INLINE void add_product(double a, const Four &b) { v += a * b.v; }
 };
 #endif
 
-// A row of the pairs and the coefficients of the panel's columns: in registers where the compiler knows how many there
-// are, else where they stand.
+// The entries of one variable in the pairs, or the coefficients of the panel's columns. They are copied to registers if
+// their number is a compile-time constant; if count is 0, they are read in place.
 template <class Real, int count, class Values = const Real *> struct RowOfPairs {
     Real values[count] = {};
     RowOfPairs() = default;
@@ -57,7 +61,7 @@ template <class Real, class Values> struct RowOfPairs<Real, 0, Values> {
 };
 template <int count> using Coefficients = RowOfPairs<double, count>;
 
-// A column, from one row to the next: of the pairs, or of the vectors, which may be stored in more bits.
+// A column of the pairs, or a vector, which may be stored in more bits than the pairs.
 template <class Stored, class Real> struct Column {
     const Stored *of_pairs;
     const Real *of_vectors;
@@ -81,7 +85,7 @@ template <class Stored, class Real> CUDA_OPT_HD_INLINE Column<Stored, Real> colu
     else return {nullptr, first, 1};
 }
 
-// The product of two columns, in the order of their rows.
+// The product of two columns, in the order of the variables.
 template <class Column> CUDA_OPT_HD_INLINE double product(int rows, const Column &left, const Column &right) {
     double sum = 0;
     CUDA_OPT_UNROLLED(4)
@@ -89,8 +93,9 @@ template <class Column> CUDA_OPT_HD_INLINE double product(int rows, const Column
     return sum;
 }
 
-// The panel of a problem, four columns at a time: y_new, s_new, g and z, then those of the older pairs by twos. A
-// window has whatever breakpoints there are, so that nobody asks how z goes on beyond one: it is 0.
+// The panel of a problem, four columns at a time: y_new, s_new, g and z, then y and s of the older pairs. z is 0 here:
+// a window of the Cauchy search always holds all of its variables, so that no products are needed at a threshold beyond
+// 0.
 template <class PairValues, class Values> struct PanelRows {
     PairValues rows; // y and d, the newest pair's first
     int stride;
@@ -111,7 +116,7 @@ template <class PairValues, class Values> struct PanelRows {
         if (which == panel::gradient) return column_of_vector<Stored, Real>(g);
         return column_of_pairs<Stored, Real>(rows + (which < panel::leading ? which : which - 2), stride);
     }
-    // All that stand from column `from` on, but z.
+    // Loads the columns `from` to `to` - 1, except z.
     template <int from, int to> CUDA_OPT_HD_INLINE void load(int i, double *entries) const {
         const PairValues row = rows + i * stride;
         for (int column = from; column < to; column++)
@@ -122,7 +127,7 @@ template <class PairValues, class Values> struct PanelRows {
     }
 };
 
-// The rows that count: all, or those of a list.
+// The variables over which a product is taken: all, or those of a list.
 struct AllRows {
     int count;
     CUDA_OPT_HD_INLINE int operator[](int k) const { return k; }
@@ -152,7 +157,7 @@ CUDA_OPT_HD_INLINE void form_strip(const Panel &panel, Rows rows, int a, int b, 
     }
 }
 
-// Products of the columns before z with all of the panel's: the strips of a lane. store(a, b, product)
+// The products of the columns before z with all columns. Each lane forms some strips, and calls store(a, b, product).
 template <class Team, class Panel, class Rows, class Store>
 CUDA_OPT_HD_INLINE void form_leading(const Team &team, const Panel &panel, int columns, Rows rows, const Store &store) {
     constexpr int heads = panel::displacement, height = Team::width == 1 ? heads : 1, high = heads / height;
@@ -167,8 +172,8 @@ CUDA_OPT_HD_INLINE void form_leading(const Team &team, const Panel &panel, int c
     }
 }
 
-// Those of the leading columns but z with all but z, one by one: how many there are, and the columns a <= b of the
-// k-th.
+// The products of the columns before z with all columns except z, numbered one by one: their number, and the columns
+// a <= b of the k-th.
 CUDA_OPT_HD constexpr int leading_product_count(int columns) { return panel::displacement * (columns - 2); }
 struct ColumnPair {
     int a, b;
@@ -180,7 +185,7 @@ CUDA_OPT_HD_INLINE ColumnPair leading_product(int k, int columns) {
     return {a, b < panel::displacement ? b : b + 1};
 }
 
-// Those of columns a <= b, of the leading ones the first `heads`.
+// The products of all columns a <= b; of the first four columns, a takes only the first `heads`.
 template <int heads, class Team, class Panel, class Rows, class Store>
 CUDA_OPT_HD_INLINE void form_triangle(const Team &team, const Panel &panel, int columns, Rows rows,
                                       const Store &store) {
@@ -188,7 +193,7 @@ CUDA_OPT_HD_INLINE void form_triangle(const Team &team, const Panel &panel, int 
     const int blocks = padded(columns) / granule, strips = blocks * (blocks + 1) / 2 * high;
     CUDA_OPT_ROLLED
     for (int strip = team.lane(); strip < strips; strip += Team::width) {
-        int right = 0, before = 0; // the block of b, and how many blocks stand before its first
+        int right = 0, before = 0; // the block of b, and the number of blocks before its first
         for (const int block = strip / high; block > before + right; right++) before += right + 1;
         const int a = (strip / high - before) * granule + strip % high * height, b = right * granule;
         const auto form = [&](auto rows_of_strip) {
@@ -203,7 +208,7 @@ CUDA_OPT_HD_INLINE void form_triangle(const Team &team, const Panel &panel, int 
     }
 }
 
-// use(k, what load(k) has) for each k < count in turn, where so many are on their way while one is worked on.
+// Calls use(k, load(k)) for k = 0, ..., count - 1, with `ahead` loads issued in advance.
 template <int ahead, class Load, class Use>
 CUDA_OPT_HD_INLINE void in_turn(int count, const Load &load, const Use &use) {
     std::decay_t<decltype(load(0))> loaded[ahead];
@@ -223,9 +228,9 @@ CUDA_OPT_HD_INLINE void in_turn(int count, const Load &load, const Use &use) {
     }
 }
 
-// Those of columns a <= b, a in [from, to), but z's, of a panel whose number of columns the compiler knows: one pass
-// over the rows, with each sum in a register. For a thread alone on a device: none of its rows is in a cache when its
-// turn comes again, so that each is loaded once, and the next ones while this one is worked on.
+// The products of columns a <= b with a in [from, to), except z, if the number of columns is a compile-time constant:
+// one traversal of the variables, with each sum in a register. For one thread per problem on a device: no row would
+// still be in a cache in a second traversal. The next rows are loaded while the current one is processed.
 template <int from, int to, int columns, int ahead, class Panel, class Rows, class Store>
 CUDA_OPT_HD_INLINE void form_band(const Panel &panel, Rows rows, const Store &store) {
     constexpr int z = panel::displacement;

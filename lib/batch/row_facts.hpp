@@ -1,12 +1,13 @@
-// What the sweeps of one small problem learn of its rows besides sums: records whose order does not matter, so that the
-// lanes of a team join theirs.
+// Facts about the variables of one small problem that sweep 1 collects besides its sums: counts, minima and maxima.
+// Their results do not depend on the order, so that each lane of a team collects its own, and the records are joined.
 #pragma once
 
 #include "exec/accumulators.hpp"
 
 namespace cudaopt::batch {
 
-// The largest magnitude, and a count of rows; within bounds the least breakpoint, and other counts.
+// The largest |(P g)_i| and the number of components of g that are not finite. Within bounds also the least breakpoint,
+// and the numbers of variables that are at their bounds and free.
 template <bool bounds> struct RowFacts {
     Max largest{0};
     Count not_finite;

@@ -1,4 +1,5 @@
-// What is done to each problem of a batch, by a team, for host and device: the k-th of those that a pass is over.
+// The rules of a batch by reverse communication: what a team does to one problem in each launch, on host and device. A
+// rule is applied to k = 0, 1, ...; the k-th problem is that of the list of active problems, or of all.
 #pragma once
 
 #include <cstring>
@@ -7,25 +8,25 @@
 
 namespace cudaopt::batch {
 
-// All problems, and which of them a pass is over: those of a list, or all.
+// All problems, and the list of those to which a rule is applied, or NULL for all.
 template <class Real, class ShapeOf = Shape> struct Problems {
     ShapeOf shape{};
     unsigned char *blocks = nullptr;
     Real *x = nullptr, *g = nullptr;
     double *f = nullptr;
     const Real *lower = nullptr, *upper = nullptr;
-    const Real *diagonal = nullptr; // of the caller, or NULL
+    const Real *diagonal = nullptr; // the caller's, or NULL
     bool bounds_for_each = false, diagonal_for_each = false, packed = false;
     double lower_all = -infinity, upper_all = infinity;
     int32_t *codes = nullptr;
-    unsigned char *marks = nullptr; // of those that wait for an evaluation
+    unsigned char *marks = nullptr; // 1 for problems that wait for an evaluation
     const int64_t *list = nullptr;
 
     template <class Team> using Problem = SmallProblem<Real, Team, ShapeOf>;
 
     CUDA_OPT_HD int64_t problem(int64_t k) const { return list ? list[k] : k; }
     CUDA_OPT_HD int64_t row(int64_t k) const { return packed ? k : problem(k); }
-    // What stands `offset` bytes after the beginning of problem p's block, up to the end of its piece.
+    // The address of the byte `offset` of problem p's block. It is valid up to the end of its piece.
     CUDA_OPT_HD unsigned char *at(int64_t p, int64_t offset) const {
         if constexpr (of_threads<ShapeOf>) return blocks + place_in_pieces(p, block_bytes<Real>(shape), offset);
         else return blocks + p * block_bytes<Real>(shape) + offset;
@@ -42,7 +43,7 @@ template <class Real, class ShapeOf = Shape> struct Problems {
     }
     template <class Team, class From, class To>
     CUDA_OPT_HD void copy(const Team &team, const From &from, const To &to) const {
-        constexpr int together = Team::width == 1 && on_device ? 8 : 1; // a thread waits once for so many
+        constexpr int together = Team::width == 1 && on_device ? 8 : 1; // numbers that a thread loads together
         CUDA_OPT_ROLLED
         for (int first = 0; first < shape.n; first += together * Team::width) {
             const auto at = [&](int k) { return first + k * Team::width + team.lane(); };
@@ -54,7 +55,7 @@ template <class Real, class ShapeOf = Shape> struct Problems {
         }
     }
 
-    // Problem p, whose vectors stay in its block. load() copies its persistent data to the workspace, store() back.
+    // Problem p; its vectors are used in its block. load() copies the persistent data to the workspace, store() back.
     template <class Team>
     CUDA_OPT_HD Problem<Team> problem_of(const Team &team, int64_t p, const Settings &settings,
                                          unsigned char *workspace) const {
@@ -67,44 +68,46 @@ template <class Real, class ShapeOf = Shape> struct Problems {
         move<distance, 1>(team, at(p, 0), workspace);
     }
 
-    // x, f and g of a problem to a row of the caller's.
+    // Copies x, f and g of a problem to a row of the caller's arrays.
     template <class Team> CUDA_OPT_HD void write(const Team &team, Problem<Team> &one, int64_t to) const {
         copy(team, one.x(), x + to * shape.n);
         if (one.results().evaluations == 0) return; // f and g do not exist
         copy(team, one.g(), g + to * shape.n);
         if (team.lane() == 0) f[to] = one.f();
     }
-    // The task of the k-th problem, and its x or its results.
+    // Reports the task of the k-th problem, and its x or, if it has ended, its x, f and g.
     template <class Team> CUDA_OPT_HD void report(const Team &team, Problem<Team> &one, int64_t k, int task) const {
         const int64_t p = problem(k);
         if (team.lane() == 0) {
             codes[p] = task;
             marks[p] = task > 0;
         }
-        if (packed) return; // the rows are known when all tasks are
+        if (packed) return; // the rows are known only when all tasks are
         if (task > 0) copy(team, one.x(), x + p * shape.n);
         else write(team, one, p);
     }
 
   private:
-    static constexpr int distance = of_threads<ShapeOf> ? side_by_side : 1; // of the pieces of a block
+    static constexpr int distance = of_threads<ShapeOf> ? side_by_side : 1; // between the pieces of a block
     template <int to_distance, int from_distance, class Team>
     CUDA_OPT_HD void move(const Team &team, unsigned char *to, const unsigned char *from) const {
         const Piece *const __restrict__ source = reinterpret_cast<const Piece *>(from);
         Piece *const __restrict__ target = reinterpret_cast<Piece *>(to);
         const auto count = static_cast<int>(pieces(persistent_bytes(shape)));
         team.sync();
-        CUDA_OPT_UNROLLED(has_bounds<ShapeOf> ? 8 : 32) // in shared memory there are registers for more
+        CUDA_OPT_UNROLLED(has_bounds<ShapeOf> ? 8 : 32) // kernels without bounds have registers for more
         for (int i = team.lane(); i < count; i += Team::width) target[i * to_distance] = source[i * from_distance];
         team.sync();
     }
 };
 
-// What a pass is for: all problems to their first evaluation, or the active ones to their next, where `stop` ends them;
-// or to their ends without a wait, since the caller wants no more, or what was waited for took too long.
+// The purpose of a launch. begin: all problems advance to their first evaluation. go_on: the active ones advance to
+// their next. stop_waiting, end_of_time: the active ones end at once, because the caller stops the solve, or because
+// the time limit was reached during a wait.
 enum class Pass { begin, go_on, stop_waiting, end_of_time };
 
-// One rule for all of them, because it contains the whole algorithm, which takes long to compile.
+// One rule for all purposes, because it contains the whole algorithm, which takes long to compile. stop: a problem that
+// would request an evaluation ends instead.
 template <class Real, class ShapeOf = Shape> struct Advance {
     Problems<Real, ShapeOf> all;
     Settings settings; // for_small_problems()
@@ -122,7 +125,7 @@ template <class Real, class ShapeOf = Shape> struct Advance {
         if (pass == Pass::begin) {
             one.begin();
             all.copy(team, all.x + p * all.shape.n, one.x());
-            for (int i = team.lane(); i < all.shape.n; i += Team::width) one.g()[i] = 0; // it may be given up before g
+            for (int i = team.lane(); i < all.shape.n; i += Team::width) one.g()[i] = 0; // in case it ends before g
             team.sync();
             task = one.start();
         } else if (gives_up) {
@@ -131,7 +134,7 @@ template <class Real, class ShapeOf = Shape> struct Advance {
             all.copy(team, all.g + row * all.shape.n, one.g());
             if (team.lane() == 0) one.f() = all.f[row];
             team.sync();
-            task = one.next_trial(seconds, [&](const auto &h) { // it came with f and g
+            task = one.next_trial(seconds, [&](const auto &h) { // the diagonal was supplied with f and g
                 all.copy(team, all.diagonal + (all.diagonal_for_each ? row * all.shape.n : 0), h);
                 team.sync();
             });
@@ -142,7 +145,8 @@ template <class Real, class ShapeOf = Shape> struct Advance {
     }
 };
 
-// Packed: x of the active ones to the front; at the end all rows to their places.
+// For packed arrays. PackActive copies x of the active problems to the first rows, WriteEnded at the end x, f and g of
+// all problems to their own rows.
 template <class Real, class ShapeOf = Shape> struct PackActive {
     Problems<Real, ShapeOf> all;
     template <class Team> CUDA_OPT_HD void operator()(const Team &team, int64_t k, unsigned char *) const {
@@ -159,7 +163,7 @@ template <class Real, class ShapeOf = Shape> struct WriteEnded {
     }
 };
 
-// Eight bytes of each block.
+// Copies eight bytes of each block to an array.
 template <class Real, class ShapeOf = Shape> struct Gather {
     Problems<Real, ShapeOf> all;
     int64_t offset;

@@ -1,11 +1,14 @@
-// Sweep 2 of one small problem: the direction, and the trial point at its end.
+// Sweep 2 of one small problem: the direction d from the coefficients of the model, and the first trial point,
+// x_base + step d projected on the box. The same traversal saves x and g as those of the base point, and moves the
+// pairs on by one position, so that d becomes the newest s.
 #pragma once
 
 #include "batch/small_sweeps.hpp"
 
 namespace cudaopt::batch {
 
-// a g + w'q: the way from x to the subspace minimiser, were there no bounds.
+// a g_i + w_i'q, with the weight h_i: component i of the step from x to the minimiser of the model in the subspace,
+// before it is projected on the box.
 template <class Real, class Team, class ShapeOf>
 template <class Size, class Entries>
 CUDA_OPT_HD_INLINE double SmallSweeps<Real, Team, ShapeOf>::subspace_move(Size pairs, double gradient_coefficient,
@@ -31,8 +34,8 @@ CUDA_OPT_HD_INLINE void SmallSweeps<Real, Team, ShapeOf>::form_direction(const D
     });
 }
 
-// The rows of the pairs move on by one, and d takes the place of the newest. On a device, where the compiler knows how
-// many there are, rows are loaded while those before them are worked on.
+// The pairs move on by one position, and d is stored as the newest. On a device, if m is a compile-time constant, the
+// data of the next variables is loaded while the current ones are processed.
 template <class Real, class Team, class ShapeOf>
 template <bool bounded, class Size>
 CUDA_OPT_HD_INLINE void SmallSweeps<Real, Team, ShapeOf>::form_direction_of(Size pairs,
@@ -68,7 +71,7 @@ CUDA_OPT_HD_INLINE void SmallSweeps<Real, Team, ShapeOf>::form_direction_of(Size
                             vector(at_x_base)[i] = static_cast<Real>(at.x);
                             x()[i] = trial.x;
                         });
-    team_.sync(); // all have read what stands in front
+    team_.sync(); // all lanes have read front()
     if (team_.lane() == 0) front() = request.spare_slot;
     const Count projected = team_.join(Count{static_cast<int64_t>(record.projected.v)});
     if (team_.lane() == 0) replies_->direction.projected = static_cast<double>(projected.v);
@@ -76,7 +79,7 @@ CUDA_OPT_HD_INLINE void SmallSweeps<Real, Team, ShapeOf>::form_direction_of(Size
     else replies_->direction.slope = record.slope.v, replies_->direction.d_squared = record.d_squared.v;
 }
 
-// d'g and d'd by a lane each.
+// d'g and d'd, by one lane each.
 template <class Real, class Team, class ShapeOf>
 CUDA_OPT_HD_INLINE void SmallSweeps<Real, Team, ShapeOf>::sum_direction() {
     if (team_.lane() > 1) return;

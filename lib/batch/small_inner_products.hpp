@@ -1,4 +1,7 @@
-// Sweep 1 of one small problem: the inner products of the panel's columns, and what is known of the rows besides.
+// Sweep 1 of one small problem: the inner products of the panel's columns (lbfgsb/panel.hpp), and in the same traversal
+// the norms of P g and x, the numbers of variables at bounds, the least breakpoint and the newest y = g - g_base.
+// Products of the leading columns are taken over all variables, those of all columns with each other over the free
+// variables.
 #pragma once
 
 #include "batch/small_sweeps.hpp"
@@ -37,7 +40,7 @@ CUDA_OPT_HD_INLINE void SmallSweeps<Real, Team, ShapeOf>::form_products(const Pa
     double *const gram = free_gram_, *const leading = leading_;
     const bool free_gram = has_bounds<ShapeOf> && request.free_gram, same_rows = free_gram && free == shape_.n;
     const auto store_leading = [=](int a, int b, double sum) { leading[a * columns + b] = sum; };
-    const auto store_leading_twice = [=](int a, int b, double sum) { // where a <= b alone are formed
+    const auto store_leading_twice = [=](int a, int b, double sum) { // if only products with a <= b are formed
         store_leading(a, b, sum);
         if (a < b && b < panel::displacement) store_leading(b, a, sum);
     };
@@ -66,9 +69,9 @@ CUDA_OPT_HD_INLINE void SmallSweeps<Real, Team, ShapeOf>::form_products(const Pa
         }
 }
 
-// By one thread, and rare: where a window has crossed so many variables that their products are not taken off one by
-// one. Called with values: what a called function has by its address stands in memory, and a device no longer knows
-// what its pointers lead to.
+// By one thread, and rare: so many variables were crossed that their products are not subtracted one by one. The
+// arguments are passed by value. If the function took the address of an object, that object would have to be in memory,
+// and the compiler would no longer know where its pointers lead.
 template <class Panel>
 CUDA_OPT_HD_CALL inline void form_gram_alone(const Panel &panel, int columns, ListedRows rows, double *gram) {
     form_triangle<panel::displacement>(OneThread{}, panel, columns, rows,
@@ -84,14 +87,14 @@ CUDA_OPT_HD_INLINE void SmallSweeps<Real, Team, ShapeOf>::form_free_gram(const P
     const PanelRows<PairValues, Values> panel{pairs(0), row_stride(shape_.m), g()};
     const int columns = cudaopt::panel::columns(pairs_of(request));
     if constexpr (serves_metrics<ShapeOf>)
-        if (request.weighted) // in the place of the crossed variables, which are no longer needed
+        if (request.weighted) // the scaled panel overwrites the crossed variables, which are no longer needed
             return form_gram_alone(weighted_rows().scaled(OneThread{}, panel, pairs_of(request), entries_), columns,
                                    ListedRows{free, free_}, free_gram_);
     form_gram_alone(panel, columns, ListedRows{free, free_}, free_gram_);
 }
 
-// Without bounds, and by several lanes: each forms a product, two of them the squares of g and x. With m = 5 that is
-// all that a warp has.
+// Without bounds and with several lanes, each lane forms one product, and two lanes form the squares of ||g|| and
+// ||x||. With m = 5 these are 32 sums, one for each lane of a warp.
 template <class Real, class Team, class ShapeOf>
 template <class Panel>
 CUDA_OPT_HD_INLINE void SmallSweeps<Real, Team, ShapeOf>::form_by_lanes(const Panel &panel, int columns) {
@@ -112,8 +115,8 @@ CUDA_OPT_HD_INLINE void SmallSweeps<Real, Team, ShapeOf>::form_by_lanes(const Pa
     }
 }
 
-// What is known of the rows besides their products, and y_new. Returns how many rows are free. Without bounds they all
-// are, and no row divides.
+// The facts about the variables other than the panel's products, and y_new. Returns the number of free variables.
+// Without bounds all are free, and there is no division for the breakpoints.
 template <class Real, class Team, class ShapeOf>
 template <bool bounded>
 CUDA_OPT_HD_INLINE int SmallSweeps<Real, Team, ShapeOf>::measure_rows(const PanelRequest &request) {
@@ -184,7 +187,7 @@ CUDA_OPT_HD_INLINE void SmallSweeps<Real, Team, ShapeOf>::report(const RowFacts<
     products.projected_gradient_max = facts.largest.v;
 }
 
-// The squares of P g and x by a lane each. (P g)_i stands where entries of the panel will stand.
+// The squares of ||P g|| and ||x||, by one lane each. (P g)_i is stored where the entries of the panel are later.
 template <class Real, class Team, class ShapeOf>
 CUDA_OPT_HD_INLINE void SmallSweeps<Real, Team, ShapeOf>::sum_squares() {
     if (team_.lane() > 1) return;

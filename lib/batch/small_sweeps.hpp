@@ -1,6 +1,9 @@
-// The sweeps of one small problem, by a team. The variables and the sums are distributed over its lanes. Each sum is
-// formed in the order of the variables, whatever the team is. All lanes call the sweeps, except those of the second
-// group below, which are rare or belong to the Cauchy search, and which the first lane performs alone.
+// The sweeps over the variables of one small problem, performed by a team of lanes. Variables and sums are distributed
+// over the lanes. One lane forms each sum, in the order of the variables, so that its bits do not depend on the team.
+//
+// All lanes call the functions of the first group below. Those of the second group are rare or belong to the Cauchy
+// search, and the first lane performs them alone. small_inner_products.hpp defines sweep 1, the inner products, and
+// small_direction.hpp sweep 2, the direction.
 #pragma once
 
 #include <cmath>
@@ -48,7 +51,7 @@ template <class Real, class Team, class ShapeOf = Shape> class SmallSweeps {
 
     CUDA_OPT_HD Values x() const { return vector(at_x); }
     CUDA_OPT_HD Values g() const { return vector(at_g); }
-    CUDA_OPT_HD Values h() const { return vector(at_h); } // in a metric
+    CUDA_OPT_HD Values h() const { return vector(at_h); } // if there are weights
     CUDA_OPT_HD double &f() const { return persistent_->f; }
 
     // ---- by all lanes
@@ -82,7 +85,7 @@ template <class Real, class Team, class ShapeOf = Shape> class SmallSweeps {
     // The factor by which a direction is truncated at the box. Every lane gets it.
     CUDA_OPT_HD double truncation(const DirectionRequest &request) {
         bring_to_front(request.panel);
-        using Own = RowOfPairs<History, bands ? 2 * known_pairs<ShapeOf> : 0, PairValues>; // a thread waits once for it
+        using Own = RowOfPairs<History, bands ? 2 * known_pairs<ShapeOf> : 0, PairValues>; // loaded together
         const auto rule = [=, &request](int i, Min &alpha) {
             const Row at = row(i);
             const Own own(pairs(i));
@@ -127,7 +130,7 @@ template <class Real, class Team, class ShapeOf = Shape> class SmallSweeps {
         const auto k = static_cast<int>(i);
         return {static_cast<double>(x()[k]), box_.lower(i), box_.upper(i)};
     }
-    CUDA_OPT_HD int64_t first_bad_weight() const { // in a metric
+    CUDA_OPT_HD int64_t first_bad_weight() const { // if there are weights
         FirstIndex first;
         alone([&](int i) { first.add(i, !is_weight(h()[i])); });
         return first.v;
@@ -155,7 +158,7 @@ template <class Real, class Team, class ShapeOf = Shape> class SmallSweeps {
             for (int column = 0; column < columns; column++)
                 if (column != panel::gradient && column != panel::displacement)
                     entries[column] = by.of(column) * pairs(i)[column < panel::leading ? column : column - 2];
-            int place = count++; // into the order of t; equal ones stay in that of the indices
+            int place = count++; // in the order of t, and variables with equal t in the order of their indices
             for (; place > 0 && crossed_[place - 1].t > t; place--) crossed_[place] = crossed_[place - 1];
             crossed_[place] = {t, i, at.g, at.z, entries};
         }
@@ -165,17 +168,17 @@ template <class Real, class Team, class ShapeOf = Shape> class SmallSweeps {
 
   private:
     CUDA_OPT_HD int pairs_of(const PanelRequest &panel) const { return is_full(shape_) ? shape_.m : panel.pairs; }
-    // Products formed by one thread in few passes, on a device, where it waits for memory.
+    // Whether one thread of a device forms all products in few passes over the variables: it waits for each load.
     static constexpr bool bands = Team::width == 1 && on_device && panel::columns(known_pairs<ShapeOf>) <= 12;
     static constexpr bool several = Team::width > 1; // lanes
     static constexpr int in_advance = bands ? loaded_in_advance<ShapeOf> : 1;
     CUDA_OPT_HD Values vector(int which) const { return vectors_ + which * padded(shape_.n); }
-    CUDA_OPT_HD PairValues pairs(int i) const { // a row
+    CUDA_OPT_HD PairValues pairs(int i) const { // y and d of variable i, newest pair first
         return pairs_from<History>(vector(vector_count(shape_))) + i * row_stride(shape_.m);
     }
     CUDA_OPT_HD History &d(int i) const { return pairs(i)[panel::s_new]; }
     CUDA_OPT_HD int64_t &front() const { return persistent_->front; }
-    struct Base { // of the line search
+    struct Base { // variable i at the base point of the line search
         double x, d, l, u;
     };
     CUDA_OPT_HD Base base(int i) const {
@@ -207,8 +210,8 @@ template <class Real, class Team, class ShapeOf = Shape> class SmallSweeps {
         for (int i = team_.lane(); i < shape_.n; i += Team::width) rule(i, record);
         return team_.join(record);
     }
-    // Some rows at a time, so that a thread waits once for them: what load() has, then use(i, that), also beyond the
-    // end.
+    // Calls load(i) for several variables, then use(i, loaded) for each of them, so that a thread of a device waits for
+    // their data only once. use() is also called for indices beyond the end.
     template <class Lanes, class Load, class Use>
     CUDA_OPT_HD_INLINE void rows_together(const Lanes &lanes, const Load &load, const Use &use) const {
         constexpr int together = Lanes::width == 1 && on_device ? loaded_together<ShapeOf> : 1;
@@ -226,22 +229,22 @@ template <class Real, class Team, class ShapeOf = Shape> class SmallSweeps {
         CUDA_OPT_ROLLED
         for (int i = 0; i < shape_.n; i++) rule(i);
     }
-    // Scaled sums, whose order matters.
+    // The result of a scaled sum of squares depends on the order of its terms.
     template <class Rule> CUDA_OPT_HD double norm(const Rule &rule) const {
         ScaledSquares record;
         alone([&](int i) { rule(i, record); });
         return record.norm();
     }
 
-    // The newest pair of the panel comes to the front, where a direction that was given up may stand. A pair that is
-    // not there is 0.
+    // Moves the newest pair of the panel to the front, where a discarded direction may be stored. Pairs that do not
+    // exist become 0.
     CUDA_OPT_HD void bring_to_front(const PanelRequest &request) {
         if (request.pairs > 0 ? front() == request.newest_slot : !is_full(shape_)) return;
         const int slots = shape_.m + 1, ahead = static_cast<int>(front() - request.newest_slot + slots) % slots,
                   there = request.pairs > 0 ? 2 * (slots - ahead) : 0;
         each_row([=](int i) {
             const PairValues at = pairs(i);
-            if constexpr (bands) { // a thread waits once for all of them
+            if constexpr (bands) { // loaded together
                 constexpr int all = row_stride(known_pairs<ShapeOf>);
                 History moved[all];
                 for (int k = 0; k < all; k++) moved[k] = k < there ? at[k + 2 * ahead] : History(0);
@@ -256,7 +259,7 @@ template <class Real, class Team, class ShapeOf = Shape> class SmallSweeps {
         team_.sync();
     }
 
-    // small_inner_products.hpp: the products of the panel, and what is known of the rows besides.
+    // small_inner_products.hpp: the products of the panel, and the counts, maxima and squares of the same sweep.
     CUDA_OPT_HD void form_inner_products(const PanelRequest &request, bool bounded);
     template <class Panel> CUDA_OPT_HD void form_products(const PanelRequest &request, int free, const Panel &panel);
     template <class Panel> CUDA_OPT_HD void form_by_lanes(const Panel &panel, int columns);
@@ -264,7 +267,7 @@ template <class Real, class Team, class ShapeOf = Shape> class SmallSweeps {
     CUDA_OPT_HD void report(const RowFacts<has_bounds<ShapeOf>> &facts, int free);
     CUDA_OPT_HD void sum_squares();
 
-    // small_direction.hpp: the direction, and the rows of the pairs that move on.
+    // small_direction.hpp: the direction, and the pairs, which move on by one position.
     template <class Size, class Entries>
     CUDA_OPT_HD static double subspace_move(Size pairs, double gradient_coefficient, const double *coefficients,
                                             double g, double h, const Entries &entries);

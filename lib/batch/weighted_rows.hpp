@@ -1,5 +1,6 @@
-// What a metric adds to the sweeps of one small problem: the weights h, learned or the caller's, and the panel in the
-// coordinates that they scale.
+// The sweeps of one small problem with an initial Hessian theta diag(h)^-1. The weights h are learned or the caller's.
+// The method is run in the scaled variables h_i^(-1/2) x_i, so that the entries of y and g are multiplied by sqrt(h_i)
+// and those of s and z by 1 / sqrt(h_i). The scaled panel is written to rows of its own, of which products are formed.
 #pragma once
 
 #include "batch/products.hpp"
@@ -7,7 +8,7 @@
 
 namespace cudaopt::batch {
 
-// A panel that stands in rows of its own, as the products go through it.
+// The scaled panel, row by row.
 struct ScaledRows {
     const double *rows;
     int stride; // a multiple of four
@@ -18,7 +19,7 @@ struct ScaledRows {
     }
 };
 
-// Of such a panel the steps d of the older pairs alone.
+// The columns s of the older pairs in such a panel.
 template <class Panel> struct OlderSteps {
     Panel panel;
     int pairs;
@@ -33,10 +34,10 @@ template <class Panel> struct OlderSteps {
 // All lanes call these.
 template <class Values, class PairValues> struct WeightedRows {
     Values h;
-    PairValues pairs; // of all rows
+    PairValues pairs; // those of all variables
     int n, m;
 
-    // The pairs that h takes in, one after the other, if there are any. front: the slot whose pair stands first.
+    // Updates h with the pairs of `update`, one after the other. front: the slot whose pair is stored first.
     template <class Team> CUDA_OPT_HD void learn(const Team &team, int64_t front, const MetricUpdate &update) const {
         if (update.count == 0) return;
         CUDA_OPT_ROLLED
@@ -51,7 +52,7 @@ template <class Values, class PairValues> struct WeightedRows {
         }
     }
 
-    // The panel in the coordinates that h scales, in entries: n rows of padded(columns).
+    // Writes the scaled panel to `entries`, n rows of padded(columns) numbers.
     template <class Team>
     CUDA_OPT_HD ScaledRows scaled(const Team &team, const PanelRows<PairValues, Values> &panel, int panel_pairs,
                                   double *entries) const {
@@ -67,7 +68,8 @@ template <class Values, class PairValues> struct WeightedRows {
         return {entries, stride};
     }
 
-    // The sums of RowSum that a metric asks for, of the newest pair, whose y is there: by lane 0, in the order of rows.
+    // Those elements of RowSum that weights need: the number of invalid weights, and sums of the newest pair, whose y
+    // exists by now. The first lane forms them.
     template <class Team> CUDA_OPT_HD void measure(const Team &team, const PanelRequest &request, double *sums) const {
         team.sync(); // y is written
         if (team.lane() != 0) return;
