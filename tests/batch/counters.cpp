@@ -1,0 +1,156 @@
+// What small problems count and report on their way, against single handles: both control flows take the same
+// decisions, but each has its own code for their order.
+#include <catch2/catch.hpp>
+
+#include "run.hpp"
+
+using namespace cudaopt_test;
+
+namespace {
+
+constexpr int32_t counters[] = {CUDA_OPT_ITERATIONS,
+                                CUDA_OPT_EVALUATIONS,
+                                CUDA_OPT_LOWER_COUNT,
+                                CUDA_OPT_UPPER_COUNT,
+                                CUDA_OPT_SKIPPED_UPDATES,
+                                CUDA_OPT_CAUCHY_SEGMENTS,
+                                CUDA_OPT_LINE_SEARCH_INFO,
+                                CUDA_OPT_REFRESHES,
+                                CUDA_OPT_CUTS,
+                                CUDA_OPT_CAUCHY_CROSSINGS,
+                                CUDA_OPT_BREAKPOINTS_CROSSED,
+                                CUDA_OPT_STOP_TEST,
+                                CUDA_OPT_START_PROJECTED,
+                                CUDA_OPT_SUBSPACE_TRUNCATIONS,
+                                CUDA_OPT_CAUCHY_FREE_COUNT,
+                                CUDA_OPT_CAUCHY_BREAKPOINTS,
+                                CUDA_OPT_SUBSPACE_PROJECTED};
+
+// w_i x_i + 1 / x_i, which is not finite where some x_i is not positive: the first searches have to be cut.
+Problem barrier(int n) {
+    const auto evaluate = [](const Vector &x, Vector &g) {
+        double f = 0;
+        for (std::size_t i = 0; i < x.size(); i++) {
+            const double weight = 2 + static_cast<double>(i % 9);
+            g[i] = weight - 1 / (x[i] * x[i]);
+            f += x[i] > 0 ? weight * x[i] + 1 / x[i] : NAN;
+        }
+        return f;
+    };
+    return {"barrier", Vector(static_cast<std::size_t>(n), 9.0), evaluate};
+}
+
+// sum_i w_i (x_i^2 - 1)^2 / 4, from starts close to the maxima.
+Problem wells(int n) {
+    Problem problem{"wells", {}, [](const Vector &x, Vector &g) {
+                        double f = 0;
+                        for (std::size_t i = 0; i < x.size(); i++) {
+                            const double weight = 1 + static_cast<double>(i % 5), height = x[i] * x[i] - 1;
+                            g[i] = weight * height * x[i];
+                            f += weight * height * height / 4;
+                        }
+                        return f;
+                    }};
+    for (int i = 0; i < n; i++) problem.start.push_back(0.01 * (1 + i % 3));
+    return problem;
+}
+
+// What the single handles counted, of all problems together.
+struct Rare {
+    int64_t truncations = 0, refreshes = 0, skipped = 0, cuts = 0, parted = 0;
+};
+
+// parted: problems whose path is another. Sums are in another order, so that a tie may be decided otherwise.
+template <class Use> Rare compare(const std::vector<Problem> &problems, int m, int64_t iterations, const Use &use) {
+    BatchRun<HostDouble> batch(problems, m);
+    use(batch);
+    batch.set_int(CUDA_OPT_MAX_ITERATIONS, iterations).run();
+    const auto outcomes = batch.outcomes();
+    std::vector<std::vector<int64_t>> counted;
+    for (const int32_t key : counters) counted.push_back(batch.handle().integers(key));
+    Rare rare;
+    for (std::size_t p = 0; p < problems.size(); p++) {
+        Harness<HostDouble> single(problems[p], m);
+        use(single);
+        const Outcome alone = single.set_int(CUDA_OPT_MAX_ITERATIONS, iterations).run();
+        bool same = outcomes[p].code == alone.task;
+        for (std::size_t k = 0; k < counted.size(); k++) same = same && counted[k][p] == single.get_int(counters[k]);
+        for (std::size_t i = 0; i < alone.x.size(); i++)
+            same = same && outcomes[p].x[i] == Approx(alone.x[i]).epsilon(1e-6).margin(1e-8);
+        rare.parted += !same;
+        rare.truncations += single.get_int(CUDA_OPT_SUBSPACE_TRUNCATIONS);
+        rare.refreshes += single.get_int(CUDA_OPT_REFRESHES);
+        rare.skipped += single.get_int(CUDA_OPT_SKIPPED_UPDATES);
+        rare.cuts += single.get_int(CUDA_OPT_CUTS);
+    }
+    INFO(rare.truncations << " truncations, " << rare.refreshes << " refreshes, " << rare.skipped
+                          << " skipped updates, " << rare.cuts << " cuts");
+    CHECK(rare.parted <= static_cast<int64_t>(problems.size() / 100));
+    return rare;
+}
+
+// Chained Rosenbrock in narrow boxes, from a start far outside: projections spoil many of the directions.
+std::vector<Problem> valleys(int n, int count) {
+    std::vector<Problem> problems;
+    for (int p = 0; p < count; p++) {
+        Uniform uniform(static_cast<uint64_t>(p) + 1);
+        Problem one = chained_rosenbrock(n, 1);
+        one.start.assign(static_cast<std::size_t>(n), 3.0);
+        for (int i = 0; i < n; i++) {
+            one.lower[i] = uniform() < 0.5 ? -1 : 0.2;
+            one.upper[i] = one.lower[i] + 2 * uniform();
+        }
+        problems.push_back(one);
+    }
+    return problems;
+}
+
+} // namespace
+
+TEST_CASE("Small problems count their truncations and crossings as large ones do", "[batch]") {
+    const int64_t metric = GENERATE(int64_t{CUDA_OPT_METRIC_ONE_NUMBER}, int64_t{CUDA_OPT_METRIC_LEARNED});
+    INFO("metric " << metric);
+    const Rare rare = compare(valleys(30, 200), 5, 20, [&](auto &run) { run.set_int(CUDA_OPT_METRIC, metric); });
+    CHECK(rare.truncations > 4);
+}
+
+TEST_CASE("Small problems count cuts, skipped updates and refreshes as large ones do", "[batch]") {
+    CHECK(compare({barrier(7)}, 5, 12, [](auto &) {}).cuts > 0);
+    const Problem valley = without_bounds(chained_rosenbrock(20, 1));
+    const int64_t metric = GENERATE(int64_t{CUDA_OPT_METRIC_ONE_NUMBER}, int64_t{CUDA_OPT_METRIC_LEARNED});
+    // With one evaluation in each search the steps end where the curvature along them is still negative.
+    const Rare exhausted = compare({wells(20), in_box(wells(20), -0.5, 2)}, 5, 25, [&](auto &run) {
+        run.set_int(CUDA_OPT_METRIC, metric).set_int(CUDA_OPT_MAXFEV, 1);
+    });
+    CHECK(exhausted.skipped > 0);
+    Problem ascent = valley; // the gradient has the wrong sign where f is low
+    ascent.evaluate = [valley](const Vector &x, Vector &g) {
+        const double f = valley.evaluate(x, g);
+        for (double &component : g)
+            if (f < 30) component = -component;
+        return f;
+    };
+    CHECK(compare({ascent}, 5, 25, [](auto &) {}).refreshes > 0);
+}
+
+TEST_CASE("Small problems form the products over the free variables anew as large ones do", "[batch]") {
+    // Two thirds of the variables have their minimum beyond the bound 1: a window crosses more of them than their
+    // products would be subtracted one by one.
+    const std::size_t n = 1200;
+    const Problem far{"far", Vector(n, 0.0),
+                      [](const Vector &x, Vector &g) {
+                          double f = 0;
+                          for (std::size_t i = 0; i < x.size(); i++) {
+                              const double curvature = 1 + static_cast<double>(i % 7) * 0.25,
+                                           away = x[i] - (i % 3 == 0 ? 0.5 : 10 - static_cast<double>(i % 5));
+                              g[i] = curvature * away;
+                              f += curvature * away * away / 2;
+                          }
+                          return f;
+                      },
+                      Vector(n, -INFINITY), Vector(n, 1.0)};
+    for (const int m : {3, 5, 12}) {
+        INFO("m = " << m);
+        compare({far}, m, 3, [](auto &) {});
+    }
+}
