@@ -169,3 +169,19 @@ CONFIGURED_TEST_CASE("A solve that a bad diagonal ended leaves pairs of its own"
     };
     CHECK(evaluations(true) == evaluations(false));
 }
+
+CONFIGURED_TEST_CASE("Each solve asks for a diagonal of its own", "[warm-start]", EVERY_CONFIGURATION) {
+    if (skipped<TestType>()) return;
+    Harness<TestType> harness(extended_rosenbrock(20), 5);
+    harness.with_diagonal(
+        [](const Vector &, const Vector &, Vector &diagonal) { std::fill(diagonal.begin(), diagonal.end(), 1e-3); });
+    harness.set_int(CUDA_OPT_DIAGONAL_EVERY, 0); // once in a solve
+    harness.run();
+    CHECK(harness.diagonals_asked_for() == 1);
+    harness.restart();
+    harness.run();
+    CHECK(harness.diagonals_asked_for() == 1); // counted anew
+    harness.warm_start();
+    harness.run();
+    CHECK(harness.diagonals_asked_for() == 2);
+}
