@@ -269,7 +269,8 @@ class Program(unittest.TestCase):
         for name in "api", "testfuncs", "search":
             self.suite(name, f"trap '' TERM\nsleep 300 &\necho $! $$ >>'{self.folder}/pids'\nwait; sleep 300")
         for delay in 0.3, 1.2:
-            process = self.begin("run", self.build, self.commit, "--only", "unit,api,testfuncs,search", "--at-once", "4")
+            process = self.begin("run", self.build, self.commit, "--only", "unit,api,testfuncs,search",
+                                 "--at-once", "4")
             time.sleep(delay)
             if delay > 1:  # a second simultaneous run is refused
                 self.assertIn("another run works in", self.run_only("unit", status=2))
