@@ -108,6 +108,30 @@ TEST_CASE("A refused load changes nothing, not even kept pairs", "[checkpoint]")
     CHECK(disturbed.s.get_int(CUDA_OPT_EVALUATIONS) == undisturbed.s.get_int(CUDA_OPT_EVALUATIONS));
 }
 
+TEST_CASE("A saved solve with a diagonal is loaded only where an array for it is set", "[checkpoint]") {
+    const std::vector<double> diagonal{0.5, 0.25, 0.125, 0.0625};
+    const auto prepare = [&](Solve &one) {
+        one.s.set_diagonal(diagonal.data());
+        one.s.set_int(CUDA_OPT_METRIC, CUDA_OPT_METRIC_DIAGONAL);
+    };
+    Solve from(4, 3);
+    prepare(from);
+    from.run(7);
+    REQUIRE(from.task > 0);
+    const Bytes saved = from.s.save();
+    Solve to(4, 3);
+    const std::vector<double> x = to.x;
+    CHECK(to.load(saved) == CUDA_OPT_MISUSE);
+    CHECK_THAT(to.s.message(), Catch::Contains("cuda_opt_set_diagonal has given no array"));
+    CHECK(to.x == x);
+    to.s.set_diagonal(diagonal.data());
+    CHECK(to.load(saved) == 0);
+    from.run(1000), to.run(1000);
+    CHECK(to.task == 0);
+    CHECK(to.x == from.x);
+    CHECK(to.f == from.f);
+}
+
 TEST_CASE("An older format is refused by its number", "[checkpoint]") {
     Solve from(3, 2);
     from.run(5);
