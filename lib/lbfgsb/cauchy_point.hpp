@@ -390,8 +390,7 @@ CUDA_OPT_HD_CALL inline CauchyState CauchySearch<M>::judge_probe(const Matrix &m
     return request_window(Asked::rest, lo_, hi_);
 }
 
-// The minimiser is known; what the subspace minimisation needs is asked for, if it is not there. Not called, or a
-// search that lasts a turn would stand in matrix.
+// The minimiser is known. The products over the free variables are requested if they are missing.
 template <int M> CUDA_OPT_HD_INLINE CauchyState CauchySearch<M>::settle() {
     const double t = point_.t = point_.free_variables > 0 ? greatest(minimiser(), at_.t) : at_.t;
     dense::add(c(), t - at_.t, p(), size_);

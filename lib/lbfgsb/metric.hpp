@@ -67,7 +67,7 @@ inline bool is_update_consistent(const MetricUpdate &update, int m) {
     return true;
 }
 
-// What the state knows of it.
+// The pairs that the diagonal has taken in, and whether it fits the new ones better than theta I.
 class LearnedMetric {
   public:
     // Whether there is one, and h holds it; whether the model is made with it.

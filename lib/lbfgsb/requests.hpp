@@ -1,5 +1,5 @@
-// What the mathematics asks of the machine, and what it is told: plain records. advance.hpp asks, and goes on with the
-// answer; who sweeps over the n variables, and where, it does not know.
+// The requests of the algorithm and the replies of a backend: plain records. The state machine requests and continues
+// with the reply; it does not know who performs the sweeps over the n variables, or where.
 #pragma once
 
 #include "lbfgsb/metric.hpp"
@@ -67,7 +67,8 @@ struct CrossedVariable {
 struct CrossedWindow {
     const CrossedVariable *rows;
     int64_t count;
-    double *free_gram = nullptr; // of a state of known size: the products over the free variables, to be downdated
+    double *free_gram =
+        nullptr; // of a small problem with a constant m: the products over the free variables, to be downdated
 };
 
 struct StartReport {
@@ -105,8 +106,8 @@ enum class Verb {
     task
 };
 
-// Of inner_products and crossed the state has the panel, of direction and truncation the rest (State::products_asked,
-// panel_asked and direction_asked). What a verb does not name may be an earlier request's.
+// The operands of inner_products, crossed, direction and truncation are in the state machine (products_requested(),
+// panel_requested(), direction_requested()). A member that a verb does not name may be that of an earlier request.
 struct Request {
     Verb verb = Verb::task;
     int task = 0;
