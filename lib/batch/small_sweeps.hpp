@@ -96,6 +96,7 @@ template <class Real, class Team, class ShapeOf = Shape> class SmallSweeps {
             alpha.add(truncation_of_row(at, request, h, move));
         };
         const double alpha = over_rows<Min>(rule).v;
+        team_.sync(); // all lanes have read the request, which the first lane changes next
         return alpha < 0 ? 0 : alpha < 1 ? alpha : 1;
     }
 
