@@ -179,8 +179,10 @@ CONFIGURED_TEST_CASE("Each solve asks for a diagonal of its own", "[warm-start]"
     harness.run();
     CHECK(harness.diagonals_asked_for() == 1);
     harness.restart();
+    harness.set_int(CUDA_OPT_MAX_ITERATIONS, 3); // far from the minimum
     harness.run();
     CHECK(harness.diagonals_asked_for() == 1); // counted anew
+    harness.set_int(CUDA_OPT_MAX_ITERATIONS, 2000);
     harness.warm_start();
     harness.run();
     CHECK(harness.diagonals_asked_for() == 2);
