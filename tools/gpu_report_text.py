@@ -9,8 +9,9 @@ SHOWN_LINES = 40  # of the log of a part that did not pass
 
 
 def without_temporary_folders(line):
-    """The line of a log, in which each temporary folder of the device's machine is named as such."""
-    return re.sub(r"/(?:var/)?tmp/[\w.-]+", "TEMPORARY-FOLDER", line)
+    """The line of a log, in which each temporary folder of the device's machine, and an installation's root in it, is
+    named as such."""
+    return re.sub(r"/(?:var/)?tmp/[\w.-]+(?:/root\b)?", "TEMPORARY-FOLDER", line)
 
 
 def text_of(result):
