@@ -43,7 +43,7 @@
  *    but for rounding errors, at most 2.3e-11 |f| higher.
  *  - Every x you are asked to evaluate is finite and lies in the box, exactly: l <= x <= u holds without a rounding
  *    error.
- *  - f = NaN or Inf, or any such g_i, is your way of saying "not here": the step is cut back (CUDA_OPT_MAX_CUTS).
+ *  - f = NaN or Inf, or any such g_i, means that f is undefined at x: the step is then shortened (CUDA_OPT_MAX_CUTS).
  *  - The same calls give the same bits, on any number of host threads, and run after run on the same GPU with arrays
  *    of the same alignment to 16 bytes.
  *  - The library prints nothing, never exits and keeps no global state. Two handles may be used by two threads;

@@ -43,7 +43,8 @@ extern "C" {
 #endif
 
 /** Puts f(dev_x) into *dev_objf and the gradient into dev_grad; leaves dev_x alone. On CUDA it launches kernels, on the
- *  legacy default stream or on one that it waits for. NaN or Inf in either says "not here": the step is cut back. */
+ *  legacy default stream or on one that it waits for. NaN or Inf in either means that f is undefined
+ *  at dev_x: the step is then shortened. */
 typedef void (*cuda_opt_unlp_function)(int n, double *dev_x, double *dev_objf, double *dev_grad);
 
 /** Minimise. With eval_fg, from the start to the end. With eval_fg NULL, by reverse communication as in VA15: one step

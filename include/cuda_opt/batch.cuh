@@ -42,7 +42,7 @@
  *
  * All lanes of the team call it: team.lane() from 0, Team::width of them, 1 or 32. Each returns the whole f;
  * team.sum(mine) has the sum of what the lanes have. With rows i = lane, lane + width, ... for each, a functor serves
- * every team. x and g are n values of the solver's. NaN says "not here", as for cuda_opt_solve().
+ * every team. x and g are n values of the solver's. NaN means that f is undefined at x, as for cuda_opt_solve().
  *
  * HostBatch and CudaBatch store their pairs in History, Real or one of fewer bits, as CUDA_OPT_HISTORY_BITS has it: for
  * double float and cudaopt::bfloat16, for float the latter. They have a metric where they are told one, as by

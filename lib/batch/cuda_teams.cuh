@@ -41,7 +41,7 @@ __global__ void __launch_bounds__(threads_of_block, 3) thread_kernel(int64_t cou
         rule(batch::OneThread{}, k, working);
 }
 
-// Likewise, with the workspace in shared memory. A block is one warp.
+// One thread per problem with the workspace in shared memory. A block is one warp.
 template <class Rule, int stride>
 __global__ void __launch_bounds__(batch::Warp::width, 4) near_kernel(int64_t count, const __grid_constant__ Rule rule) {
     extern __shared__ __align__(16) unsigned char shared[];

@@ -18,7 +18,8 @@ struct BatchArrays {
     const void *lower = nullptr, *upper = nullptr;
     bool bounds_for_each = false;
     double lower_all = -infinity, upper_all = infinity;
-    const void *diagonal = nullptr; // likewise, the caller's diagonal
+    // The caller's diagonal: one row for all problems, or one row for each; NULL: none.
+    const void *diagonal = nullptr;
     bool diagonal_for_each = false;
 
     bool may_have_bounds() const { return lower || upper || lower_all != -infinity || upper_all != infinity; }
@@ -45,7 +46,8 @@ class BatchMachine {
 
     // Advances all problems to their first evaluation, and returns how many wait for one. With `stop` they end there.
     virtual int64_t begin(const BatchArrays &arrays, const Settings &settings, bool stop) = 0;
-    // Likewise the active problems, whose f and g have been evaluated, to their next evaluation.
+    // Advances the active problems, whose f and g have been evaluated, to their next evaluation, and returns how many
+    // wait for one. With `stop` they end there.
     virtual int64_t go_on(const BatchArrays &arrays, const Settings &settings, bool stop, double seconds) = 0;
     // x, f and g become those of each problem's best iterate. Does not wait for the device.
     virtual void give_up(const BatchArrays &arrays, const Settings &settings, bool stop_requested, double seconds) = 0;

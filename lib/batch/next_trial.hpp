@@ -1,7 +1,7 @@
 // One small problem of a batch: a step of its solve leads from f and g at x to the next trial point, or to the end. All
 // lanes of a team take part in the sweeps over the variables; the first lane takes the decisions in between. Decisions
 // and formulas are those of a large problem (lbfgsb/iteration.hpp and so on); only their order is written here again,
-// as straight-line code, because a small problem has its variables at hand and waits for nothing but evaluations.
+// as straight-line code, because a small problem has its variables in its own memory and waits for evaluations only.
 #pragma once
 
 #include <new>

@@ -69,9 +69,9 @@ CUDA_OPT_HD_INLINE void SmallSweeps<Real, Team, ShapeOf>::form_products(const Pa
         }
 }
 
-// By one thread, and rare: so many variables were crossed that their products are not subtracted one by one. The
-// arguments are passed by value. If the function took the address of an object, that object would have to be in memory,
-// and the compiler would no longer know where its pointers lead.
+// One thread forms the products anew in the rare case that so many variables were crossed that it does not subtract
+// their products one by one. The arguments are passed by value. If the function took the address of an object, that
+// object would have to be in memory, and the compiler would no longer know where its pointers lead.
 template <class Panel>
 CUDA_OPT_HD_CALL inline void form_gram_alone(const Panel &panel, int columns, ListedRows rows, double *gram) {
     form_triangle<panel::displacement>(OneThread{}, panel, columns, rows,

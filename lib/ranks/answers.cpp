@@ -155,7 +155,7 @@ void Ranks::join_products(Answer &answer) {
             places_[rank] = packets_.payload_of<double>(rank);
             note(rank, std::isfinite(*places_[rank]));
         }
-        // Where each rank has the whole, one that says "not here" is heard.
+        // If each rank has the whole f, a rank at which f is undefined decides.
         if (f_part_ == FPart::whole) f = *places_[not_finite_on_ < 0 ? 0 : not_finite_on_];
         else {
             join_places(places_, part_.ranks, [](double &to, double &from) { to += from; });

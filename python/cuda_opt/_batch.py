@@ -212,7 +212,8 @@ def minimize_batch(
         alone with a function as jac. x is of shape (k, n), a point a row, of x0's library; it is the solver's own
         memory, to be read and not to be kept. k falls as problems end; of JAX it is rounded up to a power of two, lest
         each k be compiled for, by repeating the last problem. f is an array of shape (k,), the gradients one of shape
-        (k, n), both in x0's memory. NaN or Inf in a row says "not here": that problem's step is cut back.
+        (k, n), both in x0's memory. NaN or Inf in a row means that f is undefined there: that
+        problem's step is then shortened.
     x0 : array of shape (count, n)
         The starts, float64 or float32, a problem a row; they need not lie in their boxes. n is from 1 to 4096, and
         meant to be at most a few hundred. JAX needs ``jax_enable_x64``, for f is double.

@@ -143,7 +143,7 @@ def minimize(
         ``fun(x, *args)`` gives f and the gradient, or f alone with a function as jac. x is of shape (n,), of x0's
         library; it is the solver's own memory, to be read and not to be kept (of NumPy a read-only view). f is a
         number, or an array of one element; the gradient an array of shape (n,), (n, 1) or (1, n) in x0's memory, which
-        is copied. NaN or Inf in either says "not here": the step is cut back.
+        is copied. NaN or Inf in either means that f is undefined at x: the step is then shortened.
     x0 : array of shape (n,)
         The start, float64 or float32; it need not lie in the box. Numbers, lists and integers become float64.
     args : tuple
