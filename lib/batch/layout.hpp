@@ -2,8 +2,11 @@
 // - the persistent data, which survives from one evaluation to the next: the iteration, the compact matrix and the
 //   initial Hessian;
 // - the vectors of n elements: x, g, those of the base point and of the best iterate, and the correction pairs;
-// - the workspace of the team that works on the problem: the replies of the sweeps, their operands, and the transient
-//   data, which is lost at an evaluation.
+// - the workspace of the team that works on the problem: its copy of the persistent data, the replies of the sweeps,
+// their
+//   operands, and the transient data, which is lost at an evaluation.
+// The panel is the matrix of n rows whose columns are y, s, g and z of the newest pair, then y and s of the older ones
+// (lbfgsb/panel.hpp). z is the displacement of the variables that the Cauchy path has fixed at bounds.
 // A shape says what is known about a problem when its kernel is compiled. The end of the file decides which part of the
 // workspace is stored in shared memory on a GPU, and how many threads or warps a block has.
 #pragma once
@@ -224,7 +227,8 @@ template <class ShapeOf> CUDA_OPT_HD constexpr int64_t transient_bytes(const Sha
     return has_bounds<ShapeOf> ? static_cast<int64_t>(sizeof(Type)) + arrays_bytes<Type>(shape.m) : 0;
 }
 
-// The products of the leading columns except z with all columns, and the coefficients of the direction.
+// The replies are followed by the products of the leading columns, except z, with all columns, and by the coefficients
+// of the direction.
 template <class ShapeOf> CUDA_OPT_HD constexpr int leading_count(const ShapeOf &shape) {
     return panel::displacement * panel::columns(shape.m);
 }
@@ -232,9 +236,10 @@ template <class ShapeOf> CUDA_OPT_HD constexpr int64_t replies_bytes(const Shape
     return rounded_up(static_cast<int64_t>(sizeof(Replies)) +
                       (leading_count(shape) + panel::columns(shape.m)) * static_cast<int64_t>(sizeof(double)));
 }
-// The scratch: the operands; the transient data; and, within bounds, the products over the free variables, the
-// breakpoints, the variables that a window has crossed with their panel entries, and the list of free variables. With
-// weights the scaled panel is stored where the entries are later.
+// The scratch contains the operands and the transient data. Within bounds it also contains the products over the free
+// variables, the breakpoints, the variables whose breakpoints lie in the window that the Cauchy search has requested,
+// with their rows of the panel, and the list of free variables. With weights the scaled panel shares the memory of
+// these rows, since it is needed earlier.
 template <class ShapeOf> CUDA_OPT_HD constexpr int entries_stride(const ShapeOf &shape) {
     return in_metric(shape) ? padded(panel::columns(shape.m)) : panel::columns(shape.m);
 }

@@ -1,7 +1,8 @@
 // One small problem of a batch: a step of its solve leads from f and g at x to the next trial point, or to the end. All
 // lanes of a team take part in the sweeps over the variables; the first lane takes the decisions in between. Decisions
 // and formulas are those of a large problem (lbfgsb/iteration.hpp and so on); only their order is written here again,
-// as straight-line code, because a small problem has its variables in its own memory and waits for evaluations only.
+// as one function that runs until the next evaluation or the end, because a small problem has its variables in its own
+// memory and waits for evaluations only.
 #pragma once
 
 #include <new>
@@ -14,11 +15,9 @@
 
 namespace cudaopt::batch {
 
-// Settings that small problems do not support are replaced.
+// The settings with the initial Hessian for which the kernel was compiled. Reports, logs and bits have no effect.
 inline Settings for_small_problems(Settings settings, int64_t metric) {
     settings.metric = metric;
-    settings.report_iterates = false;
-    settings.log_frequency = -1;
     return settings;
 }
 
@@ -57,8 +56,8 @@ template <class Real, class Team, class ShapeOf = Shape> class SmallProblem {
     CUDA_OPT_HD double &f() const { return sweeps_.f(); }
     CUDA_OPT_HD const Results &results() const { return persistent_.iteration.results; }
 
-    // A new problem, whose start is still to be stored in x. Data that is written before it is read is not cleared,
-    // because the other threads of a warp wait.
+    // A new problem, whose start is still to be stored in x. Data that is written before it is read is not cleared:
+    // clearing would delay the other threads of a warp.
     CUDA_OPT_HD_INLINE void begin() {
         if (!is_full(shape_) || M == 0) {
             const Values vectors = x(); // the first of them
@@ -105,7 +104,7 @@ template <class Real, class Team, class ShapeOf = Shape> class SmallProblem {
             it.seconds = seconds;
             use_stored_pairs();
             if (!it.first) {
-                // As if the step were accepted, which it nearly always is.
+                // These are the products that are needed if the step is accepted, as it usually is.
                 PanelRequest panel = persistent_.matrix.tentative_panel();
                 panel.free_gram = it.bounded;
                 if (settings_.metric == Metric::callers &&
@@ -255,7 +254,7 @@ template <class Real, class Team, class ShapeOf = Shape> class SmallProblem {
         return Next::products;
     }
 
-    // The minimiser of the model within the bounds: the Cauchy point, then the subspace of the free variables.
+    // Finds the Cauchy point, then minimises the model over the variables that are free there.
     CUDA_OPT_HD_INLINE Next form_model() {
         Iteration &it = persistent_.iteration;
         auto &matrix = persistent_.matrix;

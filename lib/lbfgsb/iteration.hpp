@@ -28,6 +28,8 @@ enum class TrialVerdict {
 enum class IterateVerdict { go_on, restart, verify, end };
 enum class FailureVerdict { refresh, verify, end };
 
+// The direction does not descend; no lower f was found; a lower f was found, but L-BFGS-B 3.0 does not return to it; at
+// the lowest point f was not that low when it was evaluated again.
 enum class SearchFailure { no_descent, nothing_lower, lower_not_accepted, lower_not_found_again };
 
 // theta of B_0 = theta I, and the first step of the line search along the direction that this B_0 gives.
@@ -47,20 +49,20 @@ struct Iteration {
     double f_base = 0, slope_base = 0; // f, and the slope along d
     double first_step = 1;             // of the search, along d
     double step = 0;                   // of the trial point, along d
-    double unit = 1;                   // results are in steps along d / unit, which is the d of L-BFGS-B 3.0
+    double unit = 1;                   // reported steps are multiplied by it, to be those of L-BFGS-B 3.0
     DirectionSums direction{};
     int64_t cauchy_free = 0, cauchy_breakpoints = 0; // of the direction: free variables, breakpoints crossed
     MoreThuente line;
     int64_t search_evaluations = 0, cuts_in_a_row = 0;
-    bool truncated = false;   // the direction
+    bool truncated = false;   // the direction was truncated at the box
     bool fresh_start = false; // the next search goes along -g, with a first step that is a guess
     bool search_started = false;
-    bool step_max_pending = false; // the largest step within the box has not mattered so far
-    bool exhausted = false;        // the search ended without a step that meets both conditions
-    bool returning = false;        // and the trial point is the lowest that it evaluated
+    bool step_max_pending = false; // the largest step within the box is not computed yet
+    bool exhausted = false;        // the search ended without a step that meets both Wolfe conditions
+    bool returning = false;        // it then evaluates its lowest point again, to return to it
     bool at_iterate = true;        // x, f and g are those of an iterate
     bool first = true;             // the iterate is the start
-    // Iterations since the last first step along -g, which is the first of them; counted up to steps_before_verdict.
+    // Iterations since the most recent step along -g, including that one. The count stops at steps_before_verdict.
     int steps_since_gradient = 0;
     SearchFailure failure = SearchFailure::no_descent;
 
@@ -71,21 +73,21 @@ struct Iteration {
     bool ran_away = false; // in the last search f decreased along a straight line as far as the search went
     double f_refreshed = infinity, pg_refreshed = infinity; // at the last refresh after a failed search
     int refreshes_in_vain = 0;
-    int in_vain = 0; // iterations since these two have decreased
-    double f_noted = infinity, pg_noted = infinity;
-    int reached = 0; // the stopping test that holds, while the solve continues for a lower f
-    int postponed = 0;
+    double f_noted = infinity, pg_noted = infinity; // f and ||P g|| at the last progress (note_progress())
+    int in_vain = 0;                                // iterations since then
+    int reached = 0;                     // the stopping test that holds, while the solve continues for a lower f
+    int postponed = 0;                   // the iterations for which it has continued
     double expected_decrease = infinity; // of f by the model, along the direction of the last search, which failed
     double f_restarted = infinity;       // at the last restart
-    bool relatively_flat = false;        // the last check of the relative gradient
+    bool relatively_flat = false;        // the relative gradient was small when it was last measured
 
     // The termination.
     int end_code = 0;
     EventKind end_why = EventKind::nothing;
-    double end_numbers[2] = {}; // numbers of its record that would change before it is written
+    double end_numbers[2] = {}; // numbers of the message that would change before it is written
     double seconds = 0;         // since the solve began, if they are limited
 
-    static constexpr double progress_share = 0.1;  // of f or ||P g||: a decrease that counts as progress
+    static constexpr double progress_share = 0.1;  // a decrease by this fraction counts as progress
     static constexpr int steps_before_verdict = 5; // after a restart, before FACTR may end the solve
     // Differences of f below this share of |f| count as rounding errors if the slopes say that the step is good.
     static constexpr double rounding_level = 1e5 * machine_epsilon;
@@ -219,12 +221,13 @@ CUDA_OPT_HD_INLINE double Iteration::begin_direction(const Settings &settings, i
 // As in VA15 and L-BFGS-B 3.0, the first trial point is x - t P g with t = 1 / ||P g||. With bounds t is at most 1, and
 // it is 1 if every variable has two bounds. Without bounds the direction is -g / theta with theta = ||g|| and the step
 // is 1, so that d is not lost in the rounding of x, whatever the scale of f is. theta is changed in four cases:
-// - The trial point would coincide with x in its precision. It is then moved away, unless x is so small that no pair
-//   could be formed from a step of 2^26 ||x||: such an x determines no distance, and neither does 0.
-// - The trial point is so far away that f could not be interpolated there.
+// - The trial point would round to x. The distance is increased.
 // - f would change by less than its rounding errors, judging by its slope. The distance is increased, up to 1.
-// - The diagonal is learned. The distance is then at most that of the minimum, if this minimum is 0, of a parabola with
-//   this f and slope. Because f may be small by chance, this shortens the step by a factor of at most 1000.
+// - The distance exceeds 2^26 ||x||, so that f could not be interpolated there. It is reduced to that, unless every
+//   variable has two bounds, or x is 0 or so small that no pair could be formed from such a step.
+// - The diagonal is learned. The distance is then at most 2 |f| / ||P g||, at which a parabola with this f and slope
+// and
+//   the minimum 0 has its minimiser. Because f may be small by chance, this shortens the step at most 1000 times.
 CUDA_OPT_HD_CALL inline FirstStep Iteration::steepest_descent_step(const Settings &settings) const {
     constexpr double far = 67108864.0;                                  // 2^26
     const double few_digits = single_x ? 1 / 262144.0 : 1 / 67108864.0; // 2^-18, 2^-26

@@ -312,14 +312,14 @@ void StateMachine::minimise_in_subspace(const PanelProducts &sums) {
         !minimise_subspace(matrix_, path.p(), point.crossed ? path.c() : nullptr, point.t,
                            all_free ? nullptr : path.free_gram(sums), system_, workspace_.data(), coefficients_.data()))
         return break_down();
-    note_cauchy_point(point, !remakes_for_truncation());
+    note_cauchy_point(point, !remakes_for_truncation_);
     direction_request_.panel = model_panel();
     direction_request_.panel.threshold = point.threshold;
     direction_request_.gradient_coefficient = -1 / matrix_.theta();
     direction_request_.spare_slot = matrix_.spare_slot();
     direction_request_.cauchy_t = point.t;
     direction_request_.alpha = 1;
-    if (remakes_for_truncation()) return request_truncation();
+    if (remakes_for_truncation_) return request_truncation();
     take_direction();
 }
 

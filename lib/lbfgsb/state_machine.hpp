@@ -19,13 +19,13 @@
 //     decrease_verified  the norm of the relative gradient        diagonal, model_products, cauchy, direction_taken
 //     diagonal           a diagonal, from the caller              model_products
 //     diagonal_checked   the index of its first bad element       ending
-//     model_products     the products of the next model           cauchy, truncated, direction_taken
+//     model_products     the products of the next model           diagonal_checked, cauchy, truncated, direction_taken
 //     cauchy             what the Cauchy search requested         cauchy, truncated, direction_taken
 //     direction_taken    the direction, perhaps with its sums     trial_point, search_failed, truncation_ready
 //     stepped            the point at another step                trial_point
 //     trial_point        f and g, from the caller                 trial_products
 //     trial_products     products at the trial point              step_max, stepped, best_saved, the next iterate,
-//                                                                 search_failed, truncation_ready
+//                                                                 search_failed, truncation_ready, diagonal_checked
 //     step_max           the largest step within the box          as trial_products
 //     best_saved         a copy of the base point                 the next iterate: pg_norm_measured, ...
 //     truncation_ready   x is the base point again                model_products, truncated
@@ -36,10 +36,11 @@
 //     end_logged         the last lines of the log                ended
 //     ended              nothing                                  -
 //
-// Each state may be followed by ending. A breakdown of a factorisation leads back to model_products.
+// Any state before ending may be followed by ending. A factorisation that fails leads back to model_products.
 //
 // The object is one block of state_bytes(m) bytes without a pointer, made by make_state(). It may be moved, saved and
-// loaded as bytes whenever its last request has been performed. With the n-vectors of its pairs it is a checkpoint.
+// loaded as bytes whenever its last request has been performed. A checkpoint
+// consists of these bytes and of n-vectors (solver/checkpoint.cpp).
 #pragma once
 
 #include "lbfgsb/initial_hessian.hpp"
@@ -128,14 +129,15 @@ class StateMachine : public Iteration {
     bool weighted() const { return hessian_.weighted(settings); }
     // theta of the newest model, with the caller's diagonal; 1 before the first.
     double model_theta() const;
-    // Whether the sums of the direction to this trial point are still to come, with the inner products of
-    // products_at_trial().
+    // Whether the sums of the direction to this trial point are not known yet. The inner products of
+    // products_at_trial() will bring them.
     bool awaits_direction_sums() const {
         return state_ == State::trial_point && !direction_judged_ && !direction_sums_known_;
     }
     PanelRequest products_at_trial() const;
     void set_direction_sums(const DirectionSums &sums) { direction = sums, direction_sums_known_ = true; }
-    // The slot of a pair whose y is still g_base, for a warm start, which then stores it finished; -1: none.
+    // The slot of a new pair holds g_base, the former gradient, until y = g - g_base is formed on the way of the next
+    // direction. Returns the slot if this is pending, and then regards it as done; otherwise -1. For warm starts.
     int finish_pair();
 
     template <class Visit> void each_array(int m, Visit &visit) {
@@ -195,7 +197,6 @@ class StateMachine : public Iteration {
     void settle();
 
     bool logs() const { return settings.log_frequency >= 0; }
-    bool remakes_for_truncation() const { return remakes_for_truncation_; }
     PanelRequest model_panel() const { return hessian_.model_panel(settings, panel_, matrix_.weights(), bounded); }
     void request_products_with_scaling_update(State next);
     void use_stored_pairs();
@@ -207,8 +208,8 @@ class StateMachine : public Iteration {
 
     PanelRequest panel_{};                 // of the inner products that the next direction starts from
     bool products_valid_ = false;          // the stored sums are those of panel_
-    DirectionRequest direction_request_{}; // but for the coefficients
-    bool remakes_for_truncation_ = false;  // the model, for a direction that is to be truncated
+    DirectionRequest direction_request_{}; // without the coefficients
+    bool remakes_for_truncation_ = false;  // the model is formed again, because its direction is to be truncated
     bool direction_sums_known_ = false, direction_judged_ = false;
     bool pair_unfinished_ = false; // y of the newest pair is still g_base
 
