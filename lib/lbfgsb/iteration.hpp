@@ -73,8 +73,8 @@ struct Iteration {
     bool ran_away = false; // in the last search f decreased along a straight line as far as the search went
     double f_refreshed = infinity, pg_refreshed = infinity; // at the last refresh after a failed search
     int refreshes_in_vain = 0;
-    double f_noted = infinity, pg_noted = infinity; // f and ||P g|| at the last progress (note_progress())
-    int in_vain = 0;                                // iterations since then
+    int in_vain = 0;                                // iterations since the last progress (note_progress())
+    double f_noted = infinity, pg_noted = infinity; // f and ||P g|| then
     int reached = 0;                     // the stopping test that holds, while the solve continues for a lower f
     int postponed = 0;                   // the iterations for which it has continued
     double expected_decrease = infinity; // of f by the model, along the direction of the last search, which failed
