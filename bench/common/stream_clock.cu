@@ -17,8 +17,8 @@ void check(cudaError_t status) {
 
 // The stream stands still until the host opens, or for about a second.
 __global__ void hold(const volatile int *open) {
-    const long long begin = clock64(), patience = 2000000000;
-    while (!*open && clock64() - begin < patience) {
+    const long long begin = clock64(), cancellation = 2000000000;
+    while (!*open && clock64() - begin < cancellation) {
     }
 }
 

@@ -125,8 +125,8 @@ template <class Function>
 __global__ void __launch_bounds__(block_threads)
     evaluate_parts(const __grid_constant__ Function function, unsigned round) {
     extern __shared__ double neighbours_rows[]; // below, above
-    let_next_begin();
-    await_kernel_before();
+    trigger_programmatic_launch();
+    grid_dependency_sync();
     const int part = static_cast<int>(blockIdx.x);
     function.meet(part, round, neighbours_rows);
     const Sum f =

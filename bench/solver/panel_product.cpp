@@ -37,7 +37,7 @@ PanelProduct::PanelProduct(int64_t n, int most, double held, bool cuda, int thre
     unbounded_.g = allocate();
     unbounded_.f = allocate();
     bounded_ = unbounded_;
-    sweeps_->allocate(most, {threads, stream, false, Metric::one_number, &patience_});
+    sweeps_->allocate(most, {threads, stream, false, Metric::one_number, &cancellation_});
     sweeps_->bind(unbounded_);
     fill_pairs(staged);
     fill_rows(held, staged);

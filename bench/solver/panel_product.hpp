@@ -47,7 +47,7 @@ class PanelProduct {
     const std::unique_ptr<MemorySpace> memory_;
     std::vector<void *> arrays_;
     const std::atomic<bool> never_{false};
-    Patience patience_{never_}; // without an end
+    CancellationToken cancellation_{never_}; // without an end
     const std::unique_ptr<Sweeps> sweeps_;
     const std::unique_ptr<Dgemm> dgemm_;
     UserArrays unbounded_{}, bounded_{};

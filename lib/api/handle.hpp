@@ -8,7 +8,7 @@
 #include "batch/batch.hpp"
 #include "sweeps/backend.hpp"
 #include "cuda_opt.h"
-#include "rim/rim.hpp"
+#include "boundary/translate_exceptions.hpp"
 #include "pattern/search.hpp"
 #include "solver/solver.hpp"
 
@@ -49,7 +49,7 @@ inline int fault_of(const cuda_opt *s) { return s ? s->failure : static_cast<int
 
 // A call with a handle, or NULL: what action() throws becomes the handle's message and a code.
 template <class Action> int guarded(cuda_opt *s, const Action &action) noexcept {
-    return at_rim(action, [s](int code, const char *words) {
+    return translate_exceptions(action, [s](int code, const char *words) {
         if (s) s->message().set("%s", words);
         return code;
     });

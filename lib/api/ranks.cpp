@@ -84,5 +84,5 @@ int64_t cuda_opt_segments(int64_t n) { return n < 1 ? 0 : Segments(n).count(); }
 int64_t cuda_opt_segment(int64_t n, int64_t segment) {
     if (n < 1 || segment < 0) return 0;
     const Segments segments(n);
-    return segments.row(segment < segments.count() ? segment : segments.count());
+    return segments.variable(segment < segments.count() ? segment : segments.count());
 }

@@ -25,19 +25,19 @@ void Batch::reset() {
 
 int Batch::resume() {
     if (phase_ == Phase::start) first_call_ = Clock::now();
-    patience_.begin_call(first_call_, settings.max_seconds);
+    cancellation_.begin_call(first_call_, settings.max_seconds);
     int task;
     try {
         task = call();
     } catch (const Interrupted &) {
         task = give_up();
-    } catch (...) { // what it was is said at the rim
-        patience_.end_call();
+    } catch (...) { // translate_exceptions() reports it
+        cancellation_.end_call();
         phase_ = Phase::ended;
         active_ = 0;
         throw;
     }
-    patience_.end_call(); // what is read between calls is waited for
+    cancellation_.end_call(); // what is read between calls is waited for
     return task;
 }
 
@@ -49,14 +49,16 @@ int Batch::call() {
                     : machines_.unbounded && !arrays.may_have_bounds() ? machines_.unbounded
                                                                        : machines_.plain)
                        .get();
-        machine_->allocate({shape, count_, static_cast<int>(settings.threads), packed != 0}, stream, patience_);
+        machine_->allocate({shape, count_, static_cast<int>(settings.threads), packed != 0}, stream, cancellation_);
         codes_.resize(static_cast<std::size_t>(count_));
         phase_ = Phase::going;
         has_problems_ = true;
         active_ = machine_->begin(arrays, settings, stop_requested);
         break;
     }
-    case Phase::going: active_ = machine_->go_on(arrays, settings, stop_requested, patience_.seconds_passed()); break;
+    case Phase::going:
+        active_ = machine_->go_on(arrays, settings, stop_requested, cancellation_.seconds_passed());
+        break;
     case Phase::ended:
         message_.set("cuda_opt_batch_solve was called after the batch had ended; call cuda_opt_reset to start anew");
         return CUDA_OPT_MISUSE;
@@ -85,7 +87,7 @@ int Batch::end() {
 
 // Nothing is waited for here.
 int Batch::give_up() {
-    machine_->give_up(arrays, settings, stop_requested, patience_.seconds_passed());
+    machine_->give_up(arrays, settings, stop_requested, cancellation_.seconds_passed());
     message_.set("%s, while work on the stream was waited for, after %lld rounds; x, f and g are the best iterates' "
                  "when the stream has come to its end",
                  stop_requested ? "stopped by the caller" : "the time limit was reached", shown(rounds_));

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "batch/machine.hpp"
-#include "rim/message.hpp"
+#include "boundary/message.hpp"
 
 namespace cudaopt {
 
@@ -51,7 +51,7 @@ class Batch {
 
   private:
     enum class Phase { start, going, ended };
-    using Clock = Patience::Clock;
+    using Clock = CancellationToken::Clock;
 
     int call();
     int end();
@@ -65,7 +65,7 @@ class Batch {
     Phase phase_ = Phase::start;
     bool has_problems_ = false;
     Clock::time_point first_call_{};
-    Patience patience_{stop_requested};
+    CancellationToken cancellation_{stop_requested};
     int64_t active_ = 0, rounds_ = 0;
     std::vector<int32_t> codes_;
 };

@@ -87,9 +87,9 @@ template <class How> class CudaTeams {
         const OnDevice on(device_, std::nothrow);
         if (ready_) cudaStreamSynchronize(stream_);
     }
-    void start(int64_t working_bytes, int, void *stream, Patience &patience) {
+    void start(int64_t working_bytes, int, void *stream, CancellationToken &cancellation) {
         stream_ = static_cast<cudaStream_t>(stream);
-        patience_ = &patience;
+        cancellation_ = &cancellation;
         working_bytes_ = working_bytes;
     }
     template <class T> void allocate(Array<T> &array, int64_t count) {
@@ -133,14 +133,14 @@ template <class How> class CudaTeams {
     }
     int64_t select(int64_t count, const unsigned char *marks, int64_t *list) {
         const OnDevice on(device_);
-        return selection_(count, marks, list, stream_, *patience_);
+        return selection_(count, marks, list, stream_, *cancellation_);
     }
     // The copy itself might wait for the stream without a limit of time, so that the stream is waited for before.
     void copy_out(void *to, const void *from, std::size_t bytes) {
         const OnDevice on(device_);
-        wait_for_stream(stream_, *patience_, "the work before a copy");
+        wait_for_stream(stream_, *cancellation_, "the work before a copy");
         check(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToHost, stream_), "cudaMemcpyAsync");
-        wait_for_stream(stream_, *patience_, "cudaMemcpyAsync");
+        wait_for_stream(stream_, *cancellation_, "cudaMemcpyAsync");
     }
 
   private:
@@ -168,7 +168,7 @@ template <class How> class CudaTeams {
     bool ready_ = false; // everything is allocated
     int64_t working_bytes_ = 0, most_blocks_ = 0;
     cudaStream_t stream_ = nullptr;
-    Patience *patience_ = nullptr;
+    CancellationToken *cancellation_ = nullptr;
     Array<unsigned char> working_;
     Selection selection_{"a selection of problems", "a pass over the batch"};
 };

@@ -14,7 +14,7 @@ class HostTeams {
   public:
     template <class T> using Array = HostArray<T>;
 
-    void start(int64_t working_bytes, int threads, void *, Patience &) {
+    void start(int64_t working_bytes, int threads, void *, CancellationToken &) {
         threads_ = HostThreads(threads);
         working_stride_ = (working_bytes + 127) / 128 * 128; // no line of two threads
     }

@@ -65,7 +65,7 @@ template <class ShapeOf> CUDA_OPT_HD constexpr ShapeOf shape_of(Shape shape) {
 
 template <class ShapeOf> inline constexpr int known_pairs = ShapeOf::pairs;
 template <class ShapeOf> inline constexpr bool has_bounds = ShapeOf::bounds;
-template <class ShapeOf> inline constexpr bool serves_metrics = ShapeOf::weights;
+template <class ShapeOf> inline constexpr bool supports_diagonals = ShapeOf::weights;
 template <class ShapeOf> CUDA_OPT_HD constexpr bool in_metric(const ShapeOf &shape) {
     if constexpr (ShapeOf::pairs == 0) return shape.metric;
     else return ShapeOf::weights;
@@ -123,7 +123,7 @@ template <class ShapeOf> struct Persistent {
     double f = 0;
     int64_t front = 0; // the slot whose pair is stored first among the variables' pairs
     Iteration iteration;
-    std::conditional_t<serves_metrics<ShapeOf>, InitialHessian, ScalarInitialHessian> hessian;
+    std::conditional_t<supports_diagonals<ShapeOf>, InitialHessian, ScalarInitialHessian> hessian;
     CompactMatrix<known_pairs<ShapeOf>> matrix;
 };
 
@@ -205,7 +205,7 @@ struct Replies {
 };
 struct Operands {
     PanelRequest panel; // of the inner products
-    MetricUpdate update;
+    DiagonalUpdate update;
     DirectionRequest direction;
 };
 

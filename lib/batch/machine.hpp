@@ -5,7 +5,7 @@
 #include <memory>
 
 #include "batch/next_trial.hpp"
-#include "exec/patience.hpp"
+#include "exec/cancellation.hpp"
 
 namespace cudaopt {
 
@@ -41,7 +41,7 @@ class BatchMachine {
   public:
     virtual ~BatchMachine() = default;
     // The first call of each solve. Allocates what does not exist yet; later calls allocate nothing.
-    virtual void allocate(const BatchShape &shape, void *stream, Patience &patience) = 0;
+    virtual void allocate(const BatchShape &shape, void *stream, CancellationToken &cancellation) = 0;
     virtual int64_t workspace_bytes() const = 0;
 
     // Advances all problems to their first evaluation, and returns how many wait for one. With `stop` they end there.

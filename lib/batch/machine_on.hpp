@@ -8,8 +8,9 @@ namespace cudaopt {
 
 template <class Real, class Executor, class ShapeOf = batch::Shape> class BatchMachineOn final : public BatchMachine {
   public:
-    void allocate(const BatchShape &shape, void *stream, Patience &patience) override {
-        executor_.start(batch::workspace_bytes(batch::shape_of<ShapeOf>(shape.one)), shape.threads, stream, patience);
+    void allocate(const BatchShape &shape, void *stream, CancellationToken &cancellation) override {
+        executor_.start(batch::workspace_bytes(batch::shape_of<ShapeOf>(shape.one)), shape.threads, stream,
+                        cancellation);
         const auto need = [&](auto &array, int64_t count) {
             if (array.bytes() == 0) executor_.allocate(array, count);
         };

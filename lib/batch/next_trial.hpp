@@ -199,7 +199,7 @@ template <class Real, class Team, class ShapeOf = Shape> class SmallProblem {
             measure_iterate(sums);
             if (!it.accept_start(sums, 0)) return finish();
         } else {
-            if (settings_.metric == Metric::callers && operands().panel.weighted && sums.row_sums[bad_weights] > 0)
+            if (settings_.metric == Metric::callers && operands().panel.weighted && sums.variable_sums[bad_weights] > 0)
                 return report_bad_diagonal();
             it.measure_trial(settings_, sums);
             if (it.step_max_matters(settings_, sums, false)) it.set_step_max(settings_, sweeps_.largest_step());
@@ -261,7 +261,7 @@ template <class Real, class Team, class ShapeOf = Shape> class SmallProblem {
         const auto &hessian = persistent_.hessian;
         const PanelProducts sums = sweeps_.products();
         if (hessian.exists(settings_)) {
-            const bool is_bad = sums.row_sums[bad_weights] > 0;
+            const bool is_bad = sums.variable_sums[bad_weights] > 0;
             if (is_bad && settings_.metric == Metric::callers) return report_bad_diagonal();
             if (is_bad) return break_down();
             if (sums.older_steps)
@@ -398,7 +398,7 @@ template <class Real, class Team, class ShapeOf = Shape> class SmallProblem {
                                                persistent_.iteration.bounded);
     }
 
-    CUDA_OPT_HD_INLINE void request_products(const PanelRequest &panel, const MetricUpdate &update = {}) {
+    CUDA_OPT_HD_INLINE void request_products(const PanelRequest &panel, const DiagonalUpdate &update = {}) {
         operands().panel = panel;
         operands().update = update;
     }
@@ -406,7 +406,7 @@ template <class Real, class Team, class ShapeOf = Shape> class SmallProblem {
     // The products of the panel. They update the learned diagonal first, if an update is due.
     CUDA_OPT_HD_INLINE void update_and_request_products() {
         auto &hessian = persistent_.hessian;
-        const MetricUpdate update = hessian.take_update();
+        const DiagonalUpdate update = hessian.take_update();
         const bool weighs =
             hessian.has_learned() || hessian.stays_valid(settings_, persistent_.iteration.results.iterations);
         request_products(weighs ? model_panel() : operands().panel, update);

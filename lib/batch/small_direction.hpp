@@ -43,7 +43,7 @@ CUDA_OPT_HD_INLINE void SmallSweeps<Real, Team, ShapeOf>::form_direction_of(Size
     constexpr bool known = on_device && !std::is_same_v<Size, int>;
     using Own = RowOfPairs<History, known ? 2 * known_pairs<ShapeOf> : 0, PairValues>;
     struct Loaded {
-        Row at;
+        BoxedVariable at;
         Own own;
     };
     const auto load = [&](int i) { return Loaded{this->template row<bounded>(i), Own(this->pairs(i))}; };
@@ -58,7 +58,7 @@ CUDA_OPT_HD_INLINE void SmallSweeps<Real, Team, ShapeOf>::form_direction_of(Size
                         [&](int k, const Loaded &here) {
                             const int i = k * Team::width + team_.lane();
                             if (i >= shape_.n) return;
-                            const Row &at = here.at;
+                            const BoxedVariable &at = here.at;
                             const double move =
                                 subspace_move(pairs, of_gradient, q.values, at.g, weight(request.panel, i), here.own);
                             const auto trial =

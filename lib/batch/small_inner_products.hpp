@@ -16,7 +16,7 @@ CUDA_OPT_HD_INLINE void SmallSweeps<Real, Team, ShapeOf>::form_inner_products(co
     else measure_rows<false>(request);
     const PanelRows<PairValues, Values> panel{pairs(0), row_stride(shape_.m), g()};
     PanelProducts &products = replies_->products;
-    if constexpr (serves_metrics<ShapeOf>) {
+    if constexpr (supports_diagonals<ShapeOf>) {
         if (request.weighted)
             form_products(request, free, weighted_rows().scaled(team_, panel, pairs_of(request), entries_));
         else form_products(request, free, panel);
@@ -59,7 +59,7 @@ CUDA_OPT_HD_INLINE void SmallSweeps<Real, Team, ShapeOf>::form_products(const Pa
     }
     if (!same_rows) form_leading(team_, panel, columns, all, store_leading);
     if (free_gram) form_triangle<panel::displacement>(team_, panel, columns, listed, store_free);
-    if constexpr (serves_metrics<ShapeOf>)
+    if constexpr (supports_diagonals<ShapeOf>)
         if (request.older_steps) {
             const int pairs = pairs_of(request), older = panel::older(pairs);
             double *const steps = older_steps_;
@@ -86,7 +86,7 @@ CUDA_OPT_HD_INLINE void SmallSweeps<Real, Team, ShapeOf>::form_free_gram(const P
         if (breakpoints_[i] > request.threshold) free_[free++] = i;
     const PanelRows<PairValues, Values> panel{pairs(0), row_stride(shape_.m), g()};
     const int columns = cudaopt::panel::columns(pairs_of(request));
-    if constexpr (serves_metrics<ShapeOf>)
+    if constexpr (supports_diagonals<ShapeOf>)
         if (request.weighted) // the scaled panel overwrites the crossed variables, which are no longer needed
             return form_gram_alone(weighted_rows().scaled(OneThread{}, panel, pairs_of(request), entries_), columns,
                                    ListedRows{free, free_}, free_gram_);
@@ -107,7 +107,7 @@ CUDA_OPT_HD_INLINE void SmallSweeps<Real, Team, ShapeOf>::form_by_lanes(const Pa
         const double sum = product(shape_.n, squares ? squared : panel.template column<History, Real>(a),
                                    squares ? squared : panel.template column<History, Real>(b));
         if (squares) {
-            replies_->products.row_sums[k == products ? projected_gradient_squared : x_squared] = sum;
+            replies_->products.variable_sums[k == products ? projected_gradient_squared : x_squared] = sum;
         } else {
             leading_[a * columns + b] = sum;
             if (b < panel::leading) leading_[b * columns + a] = sum;
@@ -125,14 +125,14 @@ CUDA_OPT_HD_INLINE int SmallSweeps<Real, Team, ShapeOf>::measure_rows(const Pane
     double pg_squared = 0, x_squares = 0;
     int free = shape_.n, listed = 0;
     struct Seen {
-        Row at;
+        BoxedVariable at;
         Real g, g_base;
     };
     const auto load = [=](int i) { return Seen{row<bounded>(i), g()[i], fresh ? vector(at_g_base)[i] : Real(0)}; };
     rows_together(team_, load, [&](int i, const Seen &seen) {
         bool is_free = false;
         if (i < shape_.n) {
-            const Row &at = seen.at;
+            const BoxedVariable &at = seen.at;
             double pg = at.g;
             is_free = true;
             if constexpr (bounded) {
@@ -159,13 +159,13 @@ CUDA_OPT_HD_INLINE int SmallSweeps<Real, Team, ShapeOf>::measure_rows(const Pane
     if constexpr (has_bounds<ShapeOf>) free = request.free_gram ? listed : static_cast<int>(facts.free.v);
     if (team_.lane() == 0) report(facts, free);
     if constexpr (!several) {
-        replies_->products.row_sums[projected_gradient_squared] = pg_squared;
-        replies_->products.row_sums[x_squared] = x_squares;
+        replies_->products.variable_sums[projected_gradient_squared] = pg_squared;
+        replies_->products.variable_sums[x_squared] = x_squares;
     }
     team_.sync();
     if constexpr (several && has_bounds<ShapeOf>) sum_squares();
-    if constexpr (serves_metrics<ShapeOf>)
-        if (request.in_metric()) weighted_rows().measure(team_, request, replies_->products.row_sums);
+    if constexpr (supports_diagonals<ShapeOf>)
+        if (request.in_metric()) weighted_rows().measure(team_, request, replies_->products.variable_sums);
     team_.sync();
     return free;
 }
@@ -173,7 +173,7 @@ CUDA_OPT_HD_INLINE int SmallSweeps<Real, Team, ShapeOf>::measure_rows(const Pane
 template <class Real, class Team, class ShapeOf>
 CUDA_OPT_HD_INLINE void SmallSweeps<Real, Team, ShapeOf>::report(const RowFacts<has_bounds<ShapeOf>> &facts, int free) {
     PanelProducts &products = replies_->products;
-    double *const sums = products.row_sums;
+    double *const sums = products.variable_sums;
     sums[at_lower] = sums[at_upper] = 0;
     products.first_breakpoint = infinity;
     if constexpr (has_bounds<ShapeOf>) {
@@ -193,7 +193,7 @@ CUDA_OPT_HD_INLINE void SmallSweeps<Real, Team, ShapeOf>::sum_squares() {
     if (team_.lane() > 1) return;
     const bool first = team_.lane() == 0;
     const auto of = first ? column_of_pairs<double, Real>(entries_, 1) : column_of_vector<double, Real>(x());
-    replies_->products.row_sums[first ? projected_gradient_squared : x_squared] = product(shape_.n, of, of);
+    replies_->products.variable_sums[first ? projected_gradient_squared : x_squared] = product(shape_.n, of, of);
 }
 
 } // namespace cudaopt::batch

@@ -64,9 +64,9 @@ template <class Real, class Team, class ShapeOf = Shape> class SmallSweeps {
         return report;
     }
     // The learned diagonal is updated first, if the update contains pairs.
-    CUDA_OPT_HD void inner_products(const PanelRequest &request, const MetricUpdate &update) {
+    CUDA_OPT_HD void inner_products(const PanelRequest &request, const DiagonalUpdate &update) {
         bring_to_front(request);
-        if constexpr (serves_metrics<ShapeOf>)
+        if constexpr (supports_diagonals<ShapeOf>)
             if (in_metric(shape_)) weighted_rows().learn(team_, front(), update);
         form_inner_products(request, persistent_->iteration.bounded);
         team_.sync();
@@ -79,7 +79,7 @@ template <class Real, class Team, class ShapeOf = Shape> class SmallSweeps {
         rows_together(
             team_, [this](int i) { return base(i); },
             [=](int i, const Base &at) {
-                if (i < shape_.n) x()[i] = stepped_row<Real>(at.x, at.d, length, at.l, at.u);
+                if (i < shape_.n) x()[i] = stepped_variable<Real>(at.x, at.d, length, at.l, at.u);
             });
     }
     // The factor by which a direction is truncated at the box. Every lane gets it.
@@ -87,13 +87,13 @@ template <class Real, class Team, class ShapeOf = Shape> class SmallSweeps {
         bring_to_front(request.panel);
         using Own = RowOfPairs<History, bands ? 2 * known_pairs<ShapeOf> : 0, PairValues>; // loaded together
         const auto rule = [=, &request](int i, Min &alpha) {
-            const Row at = row(i);
+            const BoxedVariable at = row(i);
             const Own own(pairs(i));
             const double h = weight(request.panel, i),
                          move = dense::at_size<known_pairs<ShapeOf>>(pairs_of(request.panel), [&](auto size) {
                              return subspace_move(size, request.gradient_coefficient, coefficients_, at.g, h, own);
                          });
-            alpha.add(truncation_of_row(at, request, h, move));
+            alpha.add(truncation_of_variable(at, request, h, move));
         };
         const double alpha = over_rows<Min>(rule).v;
         team_.sync(); // all lanes have read the request, which the first lane changes next
@@ -142,7 +142,7 @@ template <class Real, class Team, class ShapeOf = Shape> class SmallSweeps {
         rows_together(
             OneThread{}, [this](int i) { return base(i); },
             [&](int i, const Base &at) {
-                if (i < shape_.n) least.add(largest_step_of_row(at.x, at.d, at.l, at.u));
+                if (i < shape_.n) least.add(largest_step_of_variable(at.x, at.d, at.l, at.u));
             });
         return least.v;
     }
@@ -186,17 +186,17 @@ template <class Real, class Team, class ShapeOf = Shape> class SmallSweeps {
         if constexpr (has_bounds<ShapeOf>) return {vector(at_x_base)[i], d(i), box_.lower(i), box_.upper(i)};
         else return {vector(at_x_base)[i], d(i), -infinity, infinity};
     }
-    template <bool bounded = true> CUDA_OPT_HD Row row(int i) const {
+    template <bool bounded = true> CUDA_OPT_HD BoxedVariable row(int i) const {
         if constexpr (bounded) return {x()[i], g()[i], box_.lower(i), box_.upper(i)};
         else return {x()[i], g()[i], -infinity, infinity};
     }
     CUDA_OPT_HD WeightedRows<Values, PairValues> weighted_rows() const { return {h(), pairs(0), shape_.n, shape_.m}; }
     CUDA_OPT_HD_INLINE double weight(const PanelRequest &request, int i) const {
-        if constexpr (serves_metrics<ShapeOf>) return request.weighted ? static_cast<double>(h()[i]) : 1.0;
+        if constexpr (supports_diagonals<ShapeOf>) return request.weighted ? static_cast<double>(h()[i]) : 1.0;
         else return 1;
     }
     CUDA_OPT_HD_INLINE panel::Scaling scaling(const PanelRequest &request, int i) const {
-        if constexpr (serves_metrics<ShapeOf>)
+        if constexpr (supports_diagonals<ShapeOf>)
             if (request.weighted) return panel::scaling_of(h()[i]);
         return {1, 1};
     }

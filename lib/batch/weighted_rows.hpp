@@ -38,7 +38,7 @@ template <class Values, class PairValues> struct WeightedRows {
     int n, m;
 
     // Updates h with the pairs of `update`, one after the other. front: the slot whose pair is stored first.
-    template <class Team> CUDA_OPT_HD void learn(const Team &team, int64_t front, const MetricUpdate &update) const {
+    template <class Team> CUDA_OPT_HD void learn(const Team &team, int64_t front, const DiagonalUpdate &update) const {
         if (update.count == 0) return;
         CUDA_OPT_ROLLED
         for (int i = team.lane(); i < n; i += Team::width) {
@@ -68,8 +68,8 @@ template <class Values, class PairValues> struct WeightedRows {
         return {entries, stride};
     }
 
-    // Those elements of RowSum that weights need: the number of invalid weights, and sums of the newest pair, whose y
-    // exists by now. The first lane forms them.
+    // Those elements of VariableSum that weights need: the number of invalid weights, and sums of the newest pair,
+    // whose y exists by now. The first lane forms them.
     template <class Team> CUDA_OPT_HD void measure(const Team &team, const PanelRequest &request, double *sums) const {
         team.sync(); // y is written
         if (team.lane() != 0) return;

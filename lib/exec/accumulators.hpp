@@ -1,5 +1,5 @@
-// What a pass over the rows learns, one number at a time. A record of a pass is a plain struct of these with a join()
-// that joins member by member; a default-constructed record has seen no row.
+// What a pass over the variables learns, one number at a time. A record of a pass is a plain struct of these with a
+// join() that joins member by member; a default-constructed record has seen no variable.
 #pragma once
 
 #include "exec/annotations.hpp"
@@ -30,14 +30,14 @@ struct Min {
     CUDA_OPT_HD void join(const Min &other) { add(other.v); }
 };
 
-// How many rows have a property.
+// How many variables have a property.
 struct Count {
     int64_t v = 0;
     CUDA_OPT_HD void add(bool yes) { v += yes; }
     CUDA_OPT_HD void join(const Count &other) { v += other.v; }
 };
 
-// Whether any row has a property.
+// Whether any variable has a property.
 struct Flag {
     bool v = false;
     CUDA_OPT_HD void add(bool yes) { v = v || yes; }

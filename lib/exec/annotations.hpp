@@ -42,8 +42,8 @@ template <class Value> CUDA_OPT_HD_INLINE Value threads_meet(Value value) {
 #define CUDA_OPT_NOT_PURE
 #endif
 
-// CUDA_OPT_ROLLED precedes a loop over rows that device code does not unroll, because a long program waits for its own
-// instructions. CUDA_OPT_UNROLLED precedes a loop that device code unrolls the given number of times, a constant
+// CUDA_OPT_ROLLED precedes a loop over variables that device code does not unroll, because a long program waits for its
+// own instructions. CUDA_OPT_UNROLLED precedes a loop that device code unrolls the given number of times, a constant
 // expression. The third macro takes a literal, and a host's compiler unrolls that loop even with -O2, which users of
 // batch.cuh may choose.
 #ifdef __CUDA_ARCH__

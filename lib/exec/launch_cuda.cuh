@@ -38,8 +38,8 @@ cudaError_t launch(void (*kernel)(Parameters...), dim3 blocks, int threads, std:
 }
 
 // The same, but its blocks may be in place before the kernel in front of it on the stream has ended: as soon as all of
-// that one's have ended or called let_next_begin(). They call await_kernel_before() before they touch memory that
-// others write. For devices of compute capability 9 or more.
+// that one's have ended or called trigger_programmatic_launch(). They call grid_dependency_sync() before they touch
+// memory that others write. For devices of compute capability 9 or more.
 template <class... Parameters, class... Arguments>
 cudaError_t launch_early(void (*kernel)(Parameters...), dim3 blocks, int threads, std::size_t shared,
                          cudaStream_t stream, Arguments &&...arguments) {
@@ -60,12 +60,12 @@ cudaError_t launch_early(void (*kernel)(Parameters...), dim3 blocks, int threads
 }
 
 // All that the kernel in front has written is there when this returns.
-__device__ inline void await_kernel_before() {
+__device__ inline void grid_dependency_sync() {
 #if __CUDA_ARCH__ >= 900
     cudaGridDependencySynchronize();
 #endif
 }
-__device__ inline void let_next_begin() {
+__device__ inline void trigger_programmatic_launch() {
 #if __CUDA_ARCH__ >= 900
     cudaTriggerProgrammaticLaunchCompletion();
 #endif

@@ -1,8 +1,10 @@
-// Rules applied to all rows on a CUDA device, and their records reduced: one kernel launch, no allocation, no wait.
+// Rules applied to all variables on a CUDA device, and their records reduced: one kernel launch, no allocation, no
+// wait.
 //
-// The grid is a function of n alone, a thread takes rows in a fixed pattern, threads are joined in fixed trees, and the
-// block that arrives last joins the blocks' records in their order: the same bits run after run. A thread sums its rows
-// in runs, so that the error of a sum of n terms grows like run_rows + n / (grid_threads * run_rows), not like n.
+// The grid is a function of n alone, a thread takes variables in a fixed pattern, threads are joined in fixed trees,
+// and the block that arrives last joins the blocks' records in their order: the same bits run after run. A thread sums
+// its variables in runs, so that the error of a sum of n terms grows like run_variables + n / (grid_threads *
+// run_variables), not like n.
 #pragma once
 
 #include "exec/annotations.hpp"
@@ -22,9 +24,9 @@ constexpr int warp_threads = 32;
 constexpr int multiprocessors = 132; // of a Hopper GPU; the grid is made for it on every device, so that sums agree
 constexpr int most_resident = 8;     // blocks of a grid for each of them
 constexpr int block_limit = multiprocessors * most_resident;
-constexpr int run_rows = 64;
+constexpr int run_variables = 64;
 
-// Blocks that n rows are given, at most `resident` for each multiprocessor.
+// Blocks that n variables are given, at most `resident` for each multiprocessor.
 inline int blocks_for(int64_t n, int resident = most_resident) {
     return static_cast<int>(
         std::clamp<int64_t>((n + block_threads - 1) / block_threads, 1, multiprocessors * resident));
@@ -64,20 +66,20 @@ template <class Record> __device__ void join_block(Record &mine) {
     for (int delta = warps / 2; delta > 0; delta /= 2) mine.join(shuffle_down(mine, delta));
 }
 
-// Of a rule that looks ahead at a row which its thread will have next; of others nothing.
+// Of a rule that looks ahead at a variable which its thread will have next; of others nothing.
 template <class Rule> __device__ auto look_ahead(const Rule &rule, int64_t i) -> decltype(rule.look_ahead(i)) {
     rule.look_ahead(i);
 }
 template <class Rule> __device__ void look_ahead(const Rule &, ...) {}
 
-// rule(i, record) for the rows of this block, and their records joined; the result is thread 0's. A thread's rows are
-// i, i + step, ... before the end.
+// rule(i, record) for the variables of this block, and their records joined; the result is thread 0's. A thread's
+// variables are i, i + step, ... before the end.
 template <class Record, class Rule>
 __device__ Record record_of_block(int64_t i, int64_t end, int64_t step, const Rule &rule) {
     Record mine;
     while (i < end) {
         Record run;
-        for (int k = 0; k < run_rows && i < end; k++, i += step) {
+        for (int k = 0; k < run_variables && i < end; k++, i += step) {
             if (i + step < end) look_ahead(rule, i + step);
             rule(i, run);
         }
@@ -90,13 +92,13 @@ __device__ Record record_of_block(int64_t i, int64_t end, int64_t step, const Ru
 template <class Record, int resident, class Rule>
 __global__ void __launch_bounds__(block_threads, resident < most_resident ? resident : 1)
     map_blocks_kernel(int64_t n, Rule rule, Record *block_record) {
-    let_next_begin();
+    trigger_programmatic_launch();
     const Record mine = record_of_block<Record>(int64_t(blockIdx.x) * block_threads + threadIdx.x, n,
                                                 int64_t(gridDim.x) * block_threads, rule);
     if (threadIdx.x == 0) block_record[blockIdx.x] = mine;
 }
 
-// Call rule(i, record) on the device for all rows 0 <= i < n, and leave the blocks_for(n, resident) records of the
+// Call rule(i, record) on the device for all variables 0 <= i < n, and leave the blocks_for(n, resident) records of the
 // blocks unjoined, for a later kernel that joins them on its way.
 template <class Record, int resident = most_resident, class Rule>
 cudaError_t map_blocks_cuda(int64_t n, const Rule &rule, Record *block_record, cudaStream_t stream) {
@@ -104,7 +106,7 @@ cudaError_t map_blocks_cuda(int64_t n, const Rule &rule, Record *block_record, c
                   block_record);
 }
 
-// rule(i, record) for all rows, then all records joined; finish(record) is called once, at the end.
+// rule(i, record) for all variables, then all records joined; finish(record) is called once, at the end.
 template <class Record, int resident, class Rule, class Finish>
 __global__ void __launch_bounds__(block_threads, resident < most_resident ? resident : 1)
     map_reduce_kernel(int64_t n, Rule rule, Finish finish, Record *block_record, unsigned *arrivals) {
@@ -136,7 +138,7 @@ template <class Record> struct StoreRecord {
     CUDA_OPT_HD void operator()(const Record &record) const { *to = record; }
 };
 
-// Call rule(i, record) on the device for all rows 0 <= i < n, and finish(joined record) after the last.
+// Call rule(i, record) on the device for all variables 0 <= i < n, and finish(joined record) after the last.
 // resident: blocks for each multiprocessor, fewer for rules that need many registers
 // scratch: map_reduce_scratch_bytes<Record>() of device memory, zero before its first use
 // Returns what the launch returned; the work itself goes on
@@ -149,12 +151,12 @@ cudaError_t map_reduce_cuda(int64_t n, const Rule &rule, const Finish &finish, v
 }
 
 template <class Rule> __global__ void __launch_bounds__(block_threads) map_kernel(int64_t n, Rule rule) {
-    let_next_begin();
+    trigger_programmatic_launch();
     const int64_t step = int64_t(gridDim.x) * block_threads;
     for (int64_t i = int64_t(blockIdx.x) * block_threads + threadIdx.x; i < n; i += step) rule(i);
 }
 
-// Call rule(i) on the device for all rows 0 <= i < n.
+// Call rule(i) on the device for all variables 0 <= i < n.
 template <class Rule> cudaError_t map_cuda(int64_t n, const Rule &rule, cudaStream_t stream) {
     return launch(map_kernel<Rule>, blocks_for(n), block_threads, 0, stream, n, rule);
 }

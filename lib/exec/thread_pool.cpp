@@ -18,7 +18,7 @@
 
 #include "exec/program_openmp.hpp"
 #include "exec/team_size.hpp"
-#include "rim/of_thread.hpp"
+#include "boundary/per_thread.hpp"
 
 namespace cudaopt {
 
@@ -130,8 +130,8 @@ class ThreadPool {
     bool busy() const { return busy_; }
     bool holds(int threads) const { return members_ && threads <= size_; }
 
-    // What is known of this work: of this kind, of so many, among so many. `first` tells works apart whose rows are
-    // different in number, but whose subtrees are not.
+    // What is known of this work: of this kind, of so many, among so many. `first` tells works apart whose variables
+    // are different in number, but whose subtrees are not.
     TeamSize &size_for(Piece piece, int64_t count, int most, int first) {
         const auto kind = reinterpret_cast<std::uintptr_t>(piece);
         Known &known = known_[(kind / 16 + static_cast<std::uintptr_t>(count + first)) % known_.size()];
@@ -201,7 +201,7 @@ class ThreadPool {
 };
 
 // Each thread's own; of a thread of a pool, that pool, in whose pieces nothing is shared out.
-OfThread<ThreadPool> pool_of_thread;
+PerThread<ThreadPool> pool_of_thread;
 
 void *ThreadPool::run(void *argument) {
     Member &member = *static_cast<Member *>(argument);

@@ -23,8 +23,8 @@ struct HostThreads {
         fewer.most = static_cast<int>(std::clamp<int64_t>(limit, 1, most));
         return fewer;
     }
-    // For n rows: a thread for each thousand of them at most; with an eighth of that learning begins.
-    HostThreads for_rows(int64_t n) const {
+    // For n variables: a thread for each thousand of them at most; with an eighth of that learning begins.
+    HostThreads for_variables(int64_t n) const {
         HostThreads fewer = at_most(n / 1024);
         fewer.first = static_cast<int>(std::clamp<int64_t>(n / 8192, 1, fewer.most));
         return fewer;

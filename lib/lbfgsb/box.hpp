@@ -30,7 +30,7 @@ CUDA_OPT_HD_INLINE Number place_in_box(Number x, Number from, Number l, Number u
 
 // At a bound with a gradient that does not point into the box, or with no room at all: such a variable does not leave
 // its place along the projected path.
-template <class Number> CUDA_OPT_HD_INLINE auto held(Number x, Number g, Number l, Number u) {
+template <class Number> CUDA_OPT_HD_INLINE auto is_active(Number x, Number g, Number l, Number u) {
     return ((x <= l) & (g >= 0)) | ((x >= u) & (g <= 0)) | (l == u);
 }
 
@@ -49,7 +49,7 @@ template <class Number> CUDA_OPT_HD_INLINE Number projected_gradient(Number x, N
 // does.
 template <class Number> CUDA_OPT_HD_INLINE Number breakpoint(Number x, Number g, Number l, Number u) {
     const Number zero = x - x, never = zero + infinity;
-    return select(held(x, g, l, u), zero, select(g == 0, never, (x - bound_ahead(g, l, u)) / g));
+    return select(is_active(x, g, l, u), zero, select(g == 0, never, (x - bound_ahead(g, l, u)) / g));
 }
 
 } // namespace cudaopt

@@ -160,7 +160,7 @@ CUDA_OPT_HD_INLINE double CauchySearch<M>::load_path(const Matrix &matrix, const
     }
     at_.t = point_.threshold = tau;
     const double d_squared = with_g[panel::gradient];
-    point_.free_variables = sums.row_sums[free_variables];
+    point_.free_variables = sums.variable_sums[free_variables];
     point_.own_gram = false;
     point_.gram_holds = true;
     if (size == 0) return d_squared;
@@ -247,7 +247,7 @@ CUDA_OPT_HD_INLINE CauchyState CauchySearch<M>::begin(const Matrix &matrix, cons
     dense::fill(c(), 2 * matrix.model_pairs(), 0);
     dense::fill(c_reduced(), 2 * matrix.model_pairs(), 0);
     copy_free_gram(matrix, sums);
-    moving_at_start_ = sums.row_sums[free_variables];
+    moving_at_start_ = sums.variable_sums[free_variables];
     searched_ = 0;
     reach_ = cauchy::first_reach;
     bracket_ = largest_finite;
@@ -313,16 +313,16 @@ CUDA_OPT_HD_INLINE bool CauchySearch<M>::pass_breakpoints(const Matrix &matrix, 
     double *const gram = bisects ? own_gram_.data() : window.free_gram;
     const bool downdate = point_.gram_holds && window.count <= cauchy::most_downdates(point_.free_variables);
     for (int64_t next = 0; next < window.count;) {
-        const double t = window.rows[next].t;
+        const double t = window.variables[next].t;
         if (minimiser() < t) return true;
         const double dt = t - at_.t;
         dense::add(c(), dt, p(), size);
         dense::add(c_reduced(), dt, p_reduced(), size);
         at_.slope += dt * at_.curvature;
         // Variables that stop at the same t end the same segment.
-        for (; next < window.count && window.rows[next].t == t; next++) {
-            fix_at_bound(matrix, middle, window.rows[next]);
-            if (downdate) downdate_free_gram(matrix, window.rows[next], gram);
+        for (; next < window.count && window.variables[next].t == t; next++) {
+            fix_at_bound(matrix, middle, window.variables[next]);
+            if (downdate) downdate_free_gram(matrix, window.variables[next], gram);
         }
         at_.curvature = greatest(at_.curvature, least_curvature_);
         point_.gram_holds = downdate;

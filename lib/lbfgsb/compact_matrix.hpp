@@ -42,7 +42,7 @@ template <int M> class CompactMatrix {
     CUDA_OPT_HD double theta() const { return theta_; }
     // Whether the inner products are those of the pairs as they are, without weights, over all variables.
     CUDA_OPT_HD bool plain() const { return plain_; }
-    // What they are weighted with (LearnedMetric::weights).
+    // What they are weighted with (LearnedDiagonal::weights).
     CUDA_OPT_HD int64_t weights() const { return weights_; }
 
     // Discard everything: B = I. full: from the start. If M is small enough for unrolled loops, it always is.
@@ -182,7 +182,7 @@ CUDA_OPT_HD_INLINE void CompactMatrix<M>::append(const PanelProducts &sums, doub
     dense::at_size<M>(model_pairs(), [&](auto k) { take_newest(k, sums, keeps_ss); });
     theta_ = plain_theta_ = at(yy_, newest, newest) / at(ys_, newest, newest);
     if (weights != no_weights) {
-        const double plain = y_scale * y_scale * sums.row_sums[newest_y_sum] / at(ys_, newest, newest);
+        const double plain = y_scale * y_scale * sums.variable_sums[newest_y_sum] / at(ys_, newest, newest);
         if (is_normal(plain) && is_normal(1 / plain)) plain_theta_ = plain;
     }
     spare_ = (spare_ + 1) % (m_ + 1);

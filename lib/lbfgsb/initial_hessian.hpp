@@ -11,7 +11,7 @@ CUDA_OPT_HD_INLINE bool uses_callers_diagonal(const Settings &settings) { return
 
 class InitialHessian {
   public:
-    CUDA_OPT_HD const LearnedMetric &learned() const { return learned_; }
+    CUDA_OPT_HD const LearnedDiagonal &learned() const { return learned_; }
     // A new solve. A warm start may bring pairs of another kind, whose diagonal no longer exists.
     CUDA_OPT_HD void begin(const Settings &settings) {
         if (kind_ != settings.metric) learned_.clear();
@@ -58,7 +58,7 @@ class InitialHessian {
     // Whether the diagonal has been updated since the last model was formed, or will be with the next products.
     CUDA_OPT_HD bool has_changed() const { return learned_.exists() || learned_.update_is_due(); }
     // The update of the learned diagonal that the next inner products perform, if one is due.
-    CUDA_OPT_HD MetricUpdate take_update() { return learned_.take_update(); }
+    CUDA_OPT_HD DiagonalUpdate take_update() { return learned_.take_update(); }
     // The inner products of the model, which include these; matrix_weights: of the products that are stored.
     CUDA_OPT_HD PanelRequest model_panel(const Settings &settings, PanelRequest panel, int64_t matrix_weights,
                                          bool bounded) const {
@@ -73,8 +73,8 @@ class InitialHessian {
                              int capacity, int64_t n) {
         if (settings.metric != Metric::learned) return;
         const double yy = sums.over_all(panel::y_new, panel::y_new), dd = sums.over_all(panel::s_new, panel::s_new),
-                     other_yy = in_metric ? sums.row_sums[newest_y_sum] : yy,
-                     other_dd = in_metric ? sums.row_sums[newest_d_sum] : dd;
+                     other_yy = in_metric ? sums.variable_sums[newest_y_sum] : yy,
+                     other_dd = in_metric ? sums.variable_sums[newest_d_sum] : dd;
         if (learned_.serves()) learned_.observe(slot, capacity, n, other_yy, other_dd, yy, dd);
         else learned_.observe(slot, capacity, n, yy, dd, other_yy, other_dd);
     }
@@ -85,7 +85,7 @@ class InitialHessian {
     int64_t kind_ = Metric::one_number; // of the pairs there are
     int64_t supplied_ = 0,
             supplied_at_ = -1; // diagonals of the caller; the iterate of the last, -1: none in this solve
-    LearnedMetric learned_;
+    LearnedDiagonal learned_;
 };
 
 // B_0 = theta I as a compile-time constant: nothing of the above exists.
@@ -100,7 +100,7 @@ struct ScalarInitialHessian {
     CUDA_OPT_HD static constexpr double theta(const Settings &, int) { return 0; }
     CUDA_OPT_HD static constexpr bool has_learned() { return false; }
     CUDA_OPT_HD static constexpr bool has_changed() { return false; }
-    CUDA_OPT_HD static MetricUpdate take_update() { return {}; }
+    CUDA_OPT_HD static DiagonalUpdate take_update() { return {}; }
     CUDA_OPT_HD static PanelRequest model_panel(const Settings &, PanelRequest panel, int64_t, bool bounded) {
         panel.free_gram = bounded;
         return panel;

@@ -99,10 +99,10 @@ struct Iteration {
     CUDA_OPT_HD void measure(const PanelProducts &sums, double theta);
     CUDA_OPT_HD bool needs_projected_gradient_norm(const PanelProducts &sums) const {
         return is_finite(results.pg_norm_max) && results.pg_norm_max > 0 &&
-               !norm_is_representable(sums.row_sums[projected_gradient_squared]);
+               !norm_is_representable(sums.variable_sums[projected_gradient_squared]);
     }
     CUDA_OPT_HD static bool needs_x_norm(const PanelProducts &sums) {
-        return !norm_is_representable(sums.row_sums[x_squared]);
+        return !norm_is_representable(sums.variable_sums[x_squared]);
     }
     CUDA_OPT_HD static bool norm_is_representable(double squares) {
         return squares >= smallest_normal / machine_epsilon && is_finite(squares);
@@ -176,16 +176,16 @@ CUDA_OPT_HD_INLINE void Iteration::begin(const StartReport &report) {
 CUDA_OPT_HD_INLINE void Iteration::measure(const PanelProducts &sums, double theta) {
     results.f = sums.f;
     results.pg_norm_max = sums.projected_gradient_max;
-    results.at_lower = static_cast<int64_t>(sums.row_sums[at_lower]);
-    results.at_upper = static_cast<int64_t>(sums.row_sums[at_upper]);
+    results.at_lower = static_cast<int64_t>(sums.variable_sums[at_lower]);
+    results.at_upper = static_cast<int64_t>(sums.variable_sums[at_upper]);
     results.theta = theta;
-    results.pg_norm2 = std::sqrt(sums.row_sums[projected_gradient_squared]);
-    results.x_norm2 = std::sqrt(sums.row_sums[x_squared]);
+    results.pg_norm2 = std::sqrt(sums.variable_sums[projected_gradient_squared]);
+    results.x_norm2 = std::sqrt(sums.variable_sums[x_squared]);
 }
 
 CUDA_OPT_HD_INLINE bool Iteration::accept_start(const PanelProducts &sums, int pairs) {
     first = false;
-    const double not_finite_components = sums.row_sums[not_finite];
+    const double not_finite_components = sums.variable_sums[not_finite];
     if (!is_finite(sums.f) || not_finite_components > 0) {
         end_numbers[1] = not_finite_components;
         end(CUDA_OPT_NOT_FINITE, EventKind::not_finite_at_start);

@@ -70,7 +70,7 @@ inline bool StateMachine::is_consistent(int64_t n_, int m, int bits) {
         !dense::is_within(0, direction_request_.spare_slot, m))
         return false;
     // The backend allocates the vectors of these only if the settings require them.
-    if ((learned_metric().exists() && settings.metric != Metric::learned) || (best_saved && !settings.robust))
+    if ((learned_diagonal().exists() && settings.metric != Metric::learned) || (best_saved && !settings.robust))
         return false;
     dense::CheckPlaces places{reinterpret_cast<const double *>(this + 1)};
     each_array(m, places);

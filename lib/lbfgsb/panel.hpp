@@ -61,7 +61,7 @@ CUDA_OPT_HD_INLINE bool fits_single_precision(double squares, double n) {
 } // namespace panel
 
 // What one sweep over the variables learns besides the inner products. Over all variables unless said otherwise.
-enum RowSum {
+enum VariableSum {
     projected_gradient_squared, // sum of (P g)_i^2
     x_squared,                  // sum of x_i^2
     at_lower,                   // variables with x = l
@@ -72,12 +72,12 @@ enum RowSum {
     bad_weights,  // variables whose h is not positive and finite
     newest_y_sum, // sum of y_i^2 of the newest pair where the products are weighted, of h_i y_i^2 where they are not
     newest_d_sum, // likewise of d_i^2, or of d_i^2 / h_i
-    row_sum_count
+    variable_sum_count
 };
 
 // Where the products stand belongs to the sweeps, until their next inner products.
 struct PanelProducts {
-    double row_sums[row_sum_count];
+    double variable_sums[variable_sum_count];
     double projected_gradient_max;  // max |(P g)_i|
     double first_breakpoint;        // least breakpoint beyond the threshold
     double f;                       // the caller's f, read on the way

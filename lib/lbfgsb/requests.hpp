@@ -2,12 +2,12 @@
 // with the reply; it does not know who performs the sweeps over the n variables, or where.
 #pragma once
 
-#include "lbfgsb/metric.hpp"
+#include "lbfgsb/learned_diagonal.hpp"
 #include "lbfgsb/panel.hpp"
 
 namespace cudaopt {
 
-// Which columns take part, and which rows count as free.
+// Which columns take part, and which variables count as free.
 struct PanelRequest {
     int pairs;           // correction pairs in the panel, newest first
     int newest_slot;     // their slots are newest_slot, newest_slot - 1, ... modulo m + 1
@@ -27,9 +27,9 @@ struct PanelRequest {
 
 // Of inner products: what they have to do to h, the sweeps' own, before all else.
 struct ProductsRequest : PanelRequest {
-    CUDA_OPT_HD ProductsRequest(const PanelRequest &panel, const MetricUpdate &update_ = {})
+    CUDA_OPT_HD ProductsRequest(const PanelRequest &panel, const DiagonalUpdate &update_ = {})
         : PanelRequest(panel), update(update_) {}
-    MetricUpdate update;
+    DiagonalUpdate update;
 };
 
 // The trial point x = P(x_base + step d), where on the free variables d = a g + sum_j q_j w_j and on the others the way
@@ -65,7 +65,7 @@ struct CrossedVariable {
 // Those of a window: in the order of their breakpoints, equal ones by index. Where they are more than crossed_capacity,
 // their number alone.
 struct CrossedWindow {
-    const CrossedVariable *rows;
+    const CrossedVariable *variables;
     int64_t count;
     double *free_gram =
         nullptr; // of a small problem with a constant m: the products over the free variables, to be downdated
@@ -98,11 +98,11 @@ enum class Verb {
     projected_gradient_norm,
     relative_gradient_norm,
     check_diagonal,
-    // Lines of the log, asked for only where settings.log_frequency >= 0. There is nothing to answer.
+    // Lines of the log, asked for only where settings.log_frequency >= 0. There is nothing to reply.
     log_start,
     log_iterate,
     log_end,
-    // The caller is to act, or the solve has ended with this code. The next answer comes when the caller has acted.
+    // The caller is to act, or the solve has ended with this code. The next reply comes when the caller has acted.
     task
 };
 
@@ -122,7 +122,7 @@ struct Variable {
 };
 
 // Only what was asked for is set; but the sums stand until the next inner products, whatever is asked for in between.
-struct Answer {
+struct Reply {
     const PanelProducts *sums = nullptr;
     const DirectionSums *direction = nullptr; // with the direction, where they are at hand, or with the products after
     StartReport start{};

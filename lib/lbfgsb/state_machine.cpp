@@ -24,58 +24,58 @@ StateMachine *make_state(void *block, int64_t n, int m) {
     return machine;
 }
 
-const Request &StateMachine::advance(const Answer &answer) {
-    seconds = answer.seconds;
+const Request &StateMachine::advance(const Reply &reply) {
+    seconds = reply.seconds;
     switch (state_) {
     case State::start: check_start(); break;
-    case State::start_checked: judge_start(answer.start); break;
-    case State::start_refused: report_invalid_start(answer.variable); break;
+    case State::start_checked: judge_start(reply.start); break;
+    case State::start_refused: report_invalid_start(reply.variable); break;
     case State::first_point: measure_start(); break;
     case State::unscaled_products:
-        matrix_.load_unscaled(*answer.sums);
+        matrix_.load_unscaled(*reply.sums);
         measure_start();
         break;
     case State::first_products:
         products_valid_ = !uses_callers_diagonal(settings);
-        measure_iterate(answer);
+        measure_iterate(reply);
         break;
     case State::pg_norm_measured:
-        results.pg_norm2 = least(answer.number, largest_finite);
-        measure_x(answer);
+        results.pg_norm2 = least(reply.number, largest_finite);
+        measure_x(reply);
         break;
     case State::x_norm_measured:
-        results.x_norm2 = least(answer.number, largest_finite);
-        log_iterate(answer);
+        results.x_norm2 = least(reply.number, largest_finite);
+        log_iterate(reply);
         break;
-    case State::iterate_logged: after_log(answer); break;
-    case State::iterate: judge_iterate(answer, false); break;
+    case State::iterate_logged: after_log(reply); break;
+    case State::iterate: judge_iterate(reply, false); break;
     case State::decrease_verified:
-        verify(settings, answer.number);
-        judge_iterate(answer, true);
+        verify(settings, reply.number);
+        judge_iterate(reply, true);
         break;
-    case State::diagonal: accept_diagonal(answer); break;
-    case State::diagonal_checked: report_bad_diagonal(answer.index); break;
-    case State::model_products: begin_cauchy(answer); break;
-    case State::cauchy: follow_cauchy(cauchy_.resume(matrix_, middle_, *answer.sums, answer.crossed), answer); break;
-    case State::direction_taken: judge_direction(answer); break;
+    case State::diagonal: accept_diagonal(reply); break;
+    case State::diagonal_checked: report_bad_diagonal(reply.index); break;
+    case State::model_products: begin_cauchy(reply); break;
+    case State::cauchy: follow_cauchy(cauchy_.resume(matrix_, middle_, *reply.sums, reply.crossed), reply); break;
+    case State::direction_taken: judge_direction(reply); break;
     case State::stepped: request_evaluation(State::trial_point); break;
     case State::trial_point: measure_trial_point(); break;
-    case State::trial_products: judge_trial_products(answer); break;
+    case State::trial_products: judge_trial_products(reply); break;
     case State::step_max:
-        set_step_max(settings, answer.number);
-        advance_search(answer);
+        set_step_max(settings, reply.number);
+        advance_search(reply);
         break;
-    case State::best_saved: append_pair(answer); break;
+    case State::best_saved: append_pair(reply); break;
     case State::truncation_ready: prepare_truncation(); break;
     case State::truncated:
-        direction_request_.alpha = answer.number;
+        direction_request_.alpha = reply.number;
         results.truncations++;
         take_direction();
         break;
-    case State::search_failed: recover(answer, false); break;
+    case State::search_failed: recover(reply, false); break;
     case State::failure_verified:
-        verify(settings, answer.number);
-        recover(answer, true);
+        verify(settings, reply.number);
+        recover(reply, true);
         break;
     case State::ending: settle(); break;
     case State::end_logged: request_task(State::ended, end_code); break;
@@ -149,7 +149,7 @@ void StateMachine::request_products(State next, const PanelRequest &panel) {
 
 // The products of panel_. They update the learned diagonal first, if an update is due.
 void StateMachine::request_products_with_scaling_update(State next) {
-    const MetricUpdate update = hessian_.take_update();
+    const DiagonalUpdate update = hessian_.take_update();
     if (hessian_.has_learned() || hessian_.stays_valid(settings, results.iterations)) panel_ = model_panel();
     request_products(next, panel_);
     update_requested_ = update;
@@ -208,35 +208,35 @@ void StateMachine::measure_start() {
     request_products(State::first_products, hessian_.has_learned() ? model_panel() : panel_);
 }
 
-void StateMachine::measure_iterate(const Answer &answer) {
-    measure(*answer.sums, matrix_.theta());
-    if (needs_projected_gradient_norm(*answer.sums))
+void StateMachine::measure_iterate(const Reply &reply) {
+    measure(*reply.sums, matrix_.theta());
+    if (needs_projected_gradient_norm(*reply.sums))
         return suspend(State::pg_norm_measured, Verb::projected_gradient_norm);
-    measure_x(answer);
+    measure_x(reply);
 }
 
-void StateMachine::measure_x(const Answer &answer) {
-    if (needs_x_norm(*answer.sums)) return suspend(State::x_norm_measured, Verb::x_norm);
-    log_iterate(answer);
+void StateMachine::measure_x(const Reply &reply) {
+    if (needs_x_norm(*reply.sums)) return suspend(State::x_norm_measured, Verb::x_norm);
+    log_iterate(reply);
 }
 
-void StateMachine::log_iterate(const Answer &answer) {
+void StateMachine::log_iterate(const Reply &reply) {
     if (!first) note_progress();
     if (logs()) return suspend(State::iterate_logged, first ? Verb::log_start : Verb::log_iterate);
-    after_log(answer);
+    after_log(reply);
 }
 
-void StateMachine::after_log(const Answer &answer) {
+void StateMachine::after_log(const Reply &reply) {
     if (first) {
-        if (!accept_start(*answer.sums, matrix_.pairs())) return settle();
-        return judge_iterate(answer, false);
+        if (!accept_start(*reply.sums, matrix_.pairs())) return settle();
+        return judge_iterate(reply, false);
     }
-    if (!settings.report_iterates) return judge_iterate(answer, false);
+    if (!settings.report_iterates) return judge_iterate(reply, false);
     event = {EventKind::iterate_reached, {results.iterations}, {results.f, results.pg_norm2}};
     request_task(State::iterate, CUDA_OPT_NEW_ITERATE);
 }
 
-void StateMachine::judge_iterate(const Answer &answer, bool verified) {
+void StateMachine::judge_iterate(const Reply &reply, bool verified) {
     switch (Iteration::judge_iterate(settings, verified)) {
     case IterateVerdict::verify: return suspend(State::decrease_verified, Verb::relative_gradient_norm);
     case IterateVerdict::end: return settle();
@@ -250,15 +250,15 @@ void StateMachine::judge_iterate(const Answer &answer, bool verified) {
         event = {EventKind::diagonal_wanted, {results.iterations}, {}};
         return request_task(State::diagonal, CUDA_OPT_SUPPLY_DIAGONAL);
     }
-    begin_direction(answer);
+    begin_direction(reply);
 }
 
 // ---- the direction
 
-void StateMachine::accept_diagonal(const Answer &answer) {
+void StateMachine::accept_diagonal(const Reply &reply) {
     hessian_.accept_supplied(results.iterations);
     products_valid_ = false; // they do not have its weights
-    begin_direction(answer);
+    begin_direction(reply);
 }
 
 void StateMachine::report_bad_diagonal(int64_t index) {
@@ -267,18 +267,18 @@ void StateMachine::report_bad_diagonal(int64_t index) {
     settle();
 }
 
-void StateMachine::begin_direction(const Answer &answer) {
+void StateMachine::begin_direction(const Reply &reply) {
     if (const double theta = Iteration::begin_direction(settings, matrix_.pairs()); theta > 0) matrix_.set_scale(theta);
     direction_request_.step = first_step;
     direction_request_.truncate = false;
-    if (products_valid_) return begin_cauchy(answer);
+    if (products_valid_) return begin_cauchy(reply);
     request_products(State::model_products, model_panel());
 }
 
-void StateMachine::begin_cauchy(const Answer &answer) {
-    const PanelProducts &sums = *answer.sums;
+void StateMachine::begin_cauchy(const Reply &reply) {
+    const PanelProducts &sums = *reply.sums;
     if (hessian_.exists(settings)) {
-        if (sums.row_sums[bad_weights] > 0) {
+        if (sums.variable_sums[bad_weights] > 0) {
             if (!uses_callers_diagonal(settings)) return break_down();
             return suspend(State::diagonal_checked, Verb::check_diagonal);
         }
@@ -289,13 +289,13 @@ void StateMachine::begin_cauchy(const Answer &answer) {
     if (bounded && !matrix_.factor(middle_)) return break_down();
     PanelRequest along_path = model_panel();
     along_path.older_steps = false;
-    follow_cauchy(cauchy_.begin(matrix_, middle_, along_path, sums, bounded, settings.approximate_cauchy), answer);
+    follow_cauchy(cauchy_.begin(matrix_, middle_, along_path, sums, bounded, settings.approximate_cauchy), reply);
 }
 
-void StateMachine::follow_cauchy(CauchyState found, const Answer &answer) {
+void StateMachine::follow_cauchy(CauchyState found, const Reply &reply) {
     switch (found) {
     case CauchyState::breakdown: return break_down();
-    case CauchyState::found: return minimise_in_subspace(*answer.sums);
+    case CauchyState::found: return minimise_in_subspace(*reply.sums);
     case CauchyState::inner_products: return suspend(State::cauchy, Verb::inner_products);
     case CauchyState::window:
         request_.lo = cauchy_.window_begin();
@@ -351,10 +351,10 @@ void StateMachine::take_direction() {
     suspend(State::direction_taken, Verb::direction);
 }
 
-void StateMachine::judge_direction(const Answer &answer) {
-    if (answer.direction) {
+void StateMachine::judge_direction(const Reply &reply) {
+    if (reply.direction) {
         direction_judged_ = true;
-        if (!descends(settings, *answer.direction, matrix_.pairs())) return replace_direction();
+        if (!descends(settings, *reply.direction, matrix_.pairs())) return replace_direction();
     }
     request_evaluation(State::trial_point);
 }
@@ -393,46 +393,46 @@ void StateMachine::measure_trial_point() {
     request_products_with_scaling_update(State::trial_products);
 }
 
-void StateMachine::judge_trial_products(const Answer &answer) {
+void StateMachine::judge_trial_products(const Reply &reply) {
     // A diagonal that stays valid for several iterates is no longer what was supplied.
-    if (uses_callers_diagonal(settings) && panel_.weighted && answer.sums->row_sums[bad_weights] > 0)
+    if (uses_callers_diagonal(settings) && panel_.weighted && reply.sums->variable_sums[bad_weights] > 0)
         return suspend(State::diagonal_checked, Verb::check_diagonal);
     if (!direction_judged_) {
         direction_judged_ = true;
-        results.slope = slope_at_trial(*answer.sums) / unit;
-        if (!descends(settings, direction_sums_known_ ? direction : *answer.direction, matrix_.pairs()))
+        results.slope = slope_at_trial(*reply.sums) / unit;
+        if (!descends(settings, direction_sums_known_ ? direction : *reply.direction, matrix_.pairs()))
             return replace_direction();
     }
-    measure_trial(settings, *answer.sums);
-    if (step_max_matters(settings, *answer.sums, true)) {
+    measure_trial(settings, *reply.sums);
+    if (step_max_matters(settings, *reply.sums, true)) {
         suspend(State::step_max, Verb::largest_step);
         request_.slot = direction_request_.spare_slot;
         return;
     }
-    advance_search(answer);
+    advance_search(reply);
 }
 
-void StateMachine::advance_search(const Answer &answer) {
-    switch (judge_trial(settings, *answer.sums)) {
+void StateMachine::advance_search(const Reply &reply) {
+    switch (judge_trial(settings, *reply.sums)) {
     case TrialVerdict::evaluate:
         suspend(State::stepped, Verb::step);
         request_.slot = direction_request_.spare_slot;
         request_.number = trial_step();
         return;
-    case TrialVerdict::accept: return accept_trial(answer);
+    case TrialVerdict::accept: return accept_trial(reply);
     case TrialVerdict::fail: return restore(State::search_failed);
     case TrialVerdict::end: return settle();
     }
 }
 
-void StateMachine::accept_trial(const Answer &answer) {
-    if (!accept(settings, *answer.sums)) return append_pair(answer);
+void StateMachine::accept_trial(const Reply &reply) {
+    if (!accept(settings, *reply.sums)) return append_pair(reply);
     suspend(State::best_saved, Verb::save_best);
     request_.slot = direction_request_.spare_slot;
 }
 
-void StateMachine::append_pair(const Answer &answer) {
-    const PanelProducts &sums = *answer.sums;
+void StateMachine::append_pair(const Reply &reply) {
+    const PanelProducts &sums = *reply.sums;
     const bool callers = uses_callers_diagonal(settings);
     const double sy = curvature(sums);
     if (sy > 0 && matrix_.usable(sums, step)) {
@@ -450,7 +450,7 @@ void StateMachine::append_pair(const Answer &answer) {
         use_stored_pairs();
         products_valid_ = matrix_.pairs() == 0 && !callers;
     }
-    measure_iterate(answer);
+    measure_iterate(reply);
 }
 
 // x, f and g become those of the base point again.
@@ -461,11 +461,11 @@ void StateMachine::restore(State next) {
     request_.number = f_base;
 }
 
-void StateMachine::recover(const Answer &answer, bool verified) {
+void StateMachine::recover(const Reply &reply, bool verified) {
     switch (after_failure(settings, matrix_.pairs(), matrix_.theta(), verified)) {
     case FailureVerdict::verify: return suspend(State::failure_verified, Verb::relative_gradient_norm);
     case FailureVerdict::end: return settle();
-    case FailureVerdict::refresh: refresh(); return begin_direction(answer);
+    case FailureVerdict::refresh: refresh(); return begin_direction(reply);
     }
 }
 

@@ -84,7 +84,7 @@ class StateMachine : public Iteration {
     Settings settings;
 
     // The request is stored here until the next call of one of these three.
-    const Request &advance(const Answer &answer);
+    const Request &advance(const Reply &reply);
     // Instead of the next advance(): the caller wants no further task, or a sweep took too long.
     const Request &stop();
     const Request &give_up(bool stop_requested, double seconds_passed);
@@ -108,7 +108,7 @@ class StateMachine : public Iteration {
     const Request &request() const { return request_; }
     const PanelRequest &panel_requested() const { return state_ == State::cauchy ? cauchy_.panel() : requested_; }
     ProductsRequest products_requested() const {
-        return {panel_requested(), state_ == State::cauchy ? MetricUpdate{} : update_requested_};
+        return {panel_requested(), state_ == State::cauchy ? DiagonalUpdate{} : update_requested_};
     }
     DirectionRequest direction_requested() const {
         DirectionRequest request = direction_request_;
@@ -122,7 +122,7 @@ class StateMachine : public Iteration {
     bool broken() const { return broken_; }
     int task() const { return task_; } // the last one
     const CompactMatrix<0> &matrix() const { return matrix_; }
-    const LearnedMetric &learned_metric() const { return hessian_.learned(); }
+    const LearnedDiagonal &learned_diagonal() const { return hessian_.learned(); }
     bool pair_unfinished() const { return pair_unfinished_; }
     int spare_slot() const { return direction_request_.spare_slot; } // holds d and g_base at a trial point
     // Whether B_0 is theta diag(1 / h), and not theta I.
@@ -164,34 +164,34 @@ class StateMachine : public Iteration {
     void refuse_start(EventKind why, int64_t index);
     void report_invalid_start(const Variable &variable);
     void measure_start();
-    void measure_iterate(const Answer &answer);
-    void measure_x(const Answer &answer);
-    void log_iterate(const Answer &answer);
-    void after_log(const Answer &answer);
-    void judge_iterate(const Answer &answer, bool verified);
+    void measure_iterate(const Reply &reply);
+    void measure_x(const Reply &reply);
+    void log_iterate(const Reply &reply);
+    void after_log(const Reply &reply);
+    void judge_iterate(const Reply &reply, bool verified);
 
     // The direction.
-    void accept_diagonal(const Answer &answer);
+    void accept_diagonal(const Reply &reply);
     void report_bad_diagonal(int64_t index);
-    void begin_direction(const Answer &answer);
-    void begin_cauchy(const Answer &answer);
-    void follow_cauchy(CauchyState found, const Answer &answer);
+    void begin_direction(const Reply &reply);
+    void begin_cauchy(const Reply &reply);
+    void follow_cauchy(CauchyState found, const Reply &reply);
     void minimise_in_subspace(const PanelProducts &sums);
     void break_down();
     void take_direction();
-    void judge_direction(const Answer &answer);
+    void judge_direction(const Reply &reply);
     void replace_direction();
     void prepare_truncation();
     void request_truncation();
 
     // The line search.
     void measure_trial_point();
-    void judge_trial_products(const Answer &answer);
-    void advance_search(const Answer &answer);
-    void accept_trial(const Answer &answer);
-    void append_pair(const Answer &answer);
+    void judge_trial_products(const Reply &reply);
+    void advance_search(const Reply &reply);
+    void accept_trial(const Reply &reply);
+    void append_pair(const Reply &reply);
     void restore(State next);
-    void recover(const Answer &answer, bool verified);
+    void recover(const Reply &reply, bool verified);
 
     // The end: x, f and g become the best iterate, with one request after the other.
     void settle();
@@ -220,7 +220,7 @@ class StateMachine : public Iteration {
     dense::Array<0> workspace_, coefficients_; // of the subspace minimisation, and of the direction
     Request request_{};                        // the last one
     PanelRequest requested_{};                 // the last inner products but those of the Cauchy search
-    MetricUpdate update_requested_{};          // with them
+    DiagonalUpdate update_requested_{};        // with them
 };
 
 // A machine in a block of state_bytes(m) zero bytes, aligned to 8.

@@ -28,7 +28,7 @@ CUDA_OPT_HD inline double slope_at_trial(const PanelProducts &sums) {
 }
 
 CUDA_OPT_HD inline bool are_finite(const PanelProducts &sums) {
-    return is_finite(sums.f) && sums.row_sums[not_finite] == 0 && is_finite(slope_at_trial(sums));
+    return is_finite(sums.f) && sums.variable_sums[not_finite] == 0 && is_finite(slope_at_trial(sums));
 }
 
 CUDA_OPT_HD_INLINE void Iteration::note_cauchy_point(const CauchyPoint &point, bool counts) {
@@ -93,7 +93,7 @@ CUDA_OPT_HD_INLINE void Iteration::start_search(const Settings &settings) {
     search_started = true;
 }
 
-// is_costly: the caller has to form the largest step by a sweep, so that the answer is worth a trial update.
+// is_costly: the caller has to form the largest step by a sweep, so that the reply is worth a trial update.
 CUDA_OPT_HD_INLINE bool Iteration::step_max_matters(const Settings &settings, const PanelProducts &sums,
                                                     bool is_costly) const {
     const double f = sums.f, slope = slope_at_trial(sums);
@@ -237,7 +237,7 @@ CUDA_OPT_HD_INLINE bool Iteration::accept(const Settings &settings, const PanelP
     reached = 0;
     expected_decrease = infinity;
     f_previous = f_base;
-    if (is_best(settings, sums.f, std::sqrt(sums.row_sums[projected_gradient_squared]))) {
+    if (is_best(settings, sums.f, std::sqrt(sums.variable_sums[projected_gradient_squared]))) {
         best_saved = false;
         postponed = 0;
         f_best = sums.f;

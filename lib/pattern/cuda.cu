@@ -18,9 +18,9 @@ class CudaExecutor {
         const OnDevice on(device_, std::nothrow);
         if (scratch_.bytes() > 0) cudaStreamSynchronize(stream_);
     }
-    void start(int, void *stream, Patience &patience) {
+    void start(int, void *stream, CancellationToken &cancellation) {
         stream_ = static_cast<cudaStream_t>(stream);
-        patience_ = &patience;
+        cancellation_ = &cancellation;
     }
     template <class T> void allocate(Array<T> &array, int64_t count) {
         const OnDevice on(device_);
@@ -49,12 +49,12 @@ class CudaExecutor {
         const OnDevice on(device_);
         const StoreRecord<SearchSummary> store{summary_.get()};
         check(map_reduce_cuda<SearchSummary>(count, rule, store, scratch_.get(), stream_), "a reduction of the search");
-        wait_for_stream(stream_, *patience_, "a reduction of the search");
+        wait_for_stream(stream_, *cancellation_, "a reduction of the search");
         return summary_[0];
     }
     int64_t select(int64_t walks, const unsigned char *mark, int64_t *list) {
         const OnDevice on(device_);
-        return selection_(walks, mark, list, stream_, *patience_);
+        return selection_(walks, mark, list, stream_, *cancellation_);
     }
     void copy_in(void *to, const void *from, std::size_t bytes) { copy(to, from, bytes, cudaMemcpyHostToDevice); }
     void copy_out(void *to, const void *from, std::size_t bytes) { copy(to, from, bytes, cudaMemcpyDeviceToHost); }
@@ -67,14 +67,14 @@ class CudaExecutor {
     // A copy from or to such memory may wait for the stream by itself, and without end.
     void copy(void *to, const void *from, std::size_t bytes, cudaMemcpyKind kind) {
         const OnDevice on(device_);
-        wait_for_stream(stream_, *patience_, "the work before a copy");
+        wait_for_stream(stream_, *cancellation_, "the work before a copy");
         check(cudaMemcpyAsync(to, from, bytes, kind, stream_), "cudaMemcpyAsync");
-        wait_for_stream(stream_, *patience_, "cudaMemcpyAsync");
+        wait_for_stream(stream_, *cancellation_, "cudaMemcpyAsync");
     }
 
     int device_ = 0;
     cudaStream_t stream_ = nullptr;
-    Patience *patience_ = nullptr;
+    CancellationToken *cancellation_ = nullptr;
     Array<unsigned char> scratch_;
     CudaArray<SearchSummary, Lives::on_host_mapped> summary_; // written by kernels
     Selection selection_{"a selection of walks", "a selection of walks"};

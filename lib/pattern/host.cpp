@@ -15,7 +15,7 @@ class HostExecutor {
   public:
     template <class T> using Array = HostArray<T>;
 
-    void start(int threads, void *, Patience &) { threads_ = threads; }
+    void start(int threads, void *, CancellationToken &) { threads_ = threads; }
     template <class T> void allocate(Array<T> &array, int64_t count) { array.allocate(count); }
     void reserve(int64_t) {}
     int64_t bytes() const { return 0; }

@@ -31,9 +31,9 @@ int Search::resume(double *points, const double *values) {
     if (phase_ == Phase::start) first_call_ = Clock::now();
     points_ = points;
     values_ = values;
-    patience_.begin_call(first_call_, settings.max_seconds);
+    cancellation_.begin_call(first_call_, settings.max_seconds);
     const int task = call();
-    patience_.end_call(); // what is read between calls is waited for
+    cancellation_.end_call(); // what is read between calls is waited for
     return task;
 }
 
@@ -105,7 +105,7 @@ int Search::begin() {
     if (!accept_box() || !accept_rounds()) return CUDA_OPT_IMPROPER_INPUT;
     sweeps_->begin({walks_, settings.seed, settings.round_iterations, n_, static_cast<int>(settings.halvings),
                     static_cast<int>(settings.threads), static_cast<AtSmallestStep>(settings.at_smallest)},
-                   stream, patience_);
+                   stream, cancellation_);
     walk_.reserve(static_cast<std::size_t>(walks_)); // what reading needs: nothing is allocated later
     order_.reserve(static_cast<std::size_t>(walks_));
     std::vector<double> box(lower);
@@ -125,7 +125,8 @@ int Search::ask(Phase phase, int64_t batch) {
     if (stop_requested) return end(CUDA_OPT_STOPPED);
     if (settings.max_evaluations > 0 && evaluations_ + batch > settings.max_evaluations)
         return end(CUDA_OPT_EVALUATION_LIMIT);
-    if (settings.max_seconds > 0 && patience_.seconds_passed() > settings.max_seconds) return end(CUDA_OPT_TIME_LIMIT);
+    if (settings.max_seconds > 0 && cancellation_.seconds_passed() > settings.max_seconds)
+        return end(CUDA_OPT_TIME_LIMIT);
     batch_ = batch;
     return CUDA_OPT_EVALUATE_BATCH;
 }

@@ -10,7 +10,7 @@
 #include <memory>
 #include <vector>
 
-#include "rim/message.hpp"
+#include "boundary/message.hpp"
 #include "pattern/sweeps.hpp"
 
 namespace cudaopt {
@@ -54,7 +54,7 @@ class Search {
 
   private:
     enum class Phase { start, starts, trials, ended };
-    using Clock = Patience::Clock;
+    using Clock = CancellationToken::Clock;
 
     int call();
     int dispatch();
@@ -77,7 +77,7 @@ class Search {
     Message message_;
     Phase phase_ = Phase::start;
     Clock::time_point first_call_{};
-    Patience patience_{stop_requested};
+    CancellationToken cancellation_{stop_requested};
     double *points_ = nullptr;
     const double *values_ = nullptr;
     int j_ = 0;             // the coordinate whose trials have been asked for

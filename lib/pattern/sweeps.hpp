@@ -5,7 +5,7 @@
 #include <memory>
 
 #include "cuda_opt/search_walks.cuh"
-#include "exec/patience.hpp"
+#include "exec/cancellation.hpp"
 
 namespace cudaopt {
 
@@ -21,7 +21,7 @@ class SearchSweeps {
     virtual ~SearchSweeps() = default;
 
     // The memory for all, once; and all walks before their starts.
-    virtual void begin(const SearchShape &shape, void *stream, Patience &patience) = 0;
+    virtual void begin(const SearchShape &shape, void *stream, CancellationToken &cancellation) = 0;
     // lower, upper, Delta_0 from host memory, n values each.
     virtual void set_box(const double *box) = 0;
 

@@ -1,6 +1,6 @@
 // The sweeps over all walks on an executor, the same for each machine. An executor has arrays and few verbs:
 //
-//     start(threads, stream, patience)  what it works with
+//     start(threads, stream, cancellation)  what it works with
 //     allocate<T>(array, count)         Array<T> with get() and bytes()
 //     map(count, rule)                  rule(i) for all i
 //     reserve(walks)                    what else it wants before it begins; memory for the next two
@@ -18,8 +18,8 @@ template <class Executor> class SearchSweepsOn final : public SearchSweeps {
     template <class T> using Array = typename Executor::template Array<T>;
 
   public:
-    void begin(const SearchShape &shape, void *stream, Patience &patience) override {
-        executor_.start(shape.threads, stream, patience);
+    void begin(const SearchShape &shape, void *stream, CancellationToken &cancellation) override {
+        executor_.start(shape.threads, stream, cancellation);
         const int64_t coordinates = shape.n * shape.walks;
         const double *const no_box = nullptr; // until the memory for it is there
         rules_ = {shape.walks, shape.n, shape.halvings, shape.at_smallest,     static_cast<uint64_t>(shape.seed),

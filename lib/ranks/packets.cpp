@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "rim/checksum.hpp"
+#include "boundary/checksum.hpp"
 
 namespace cudaopt {
 

@@ -5,19 +5,20 @@
 
 #include <cstring>
 
-#include "rim/message.hpp"
+#include "boundary/message.hpp"
 #include "sweeps/host/buffer.hpp"
 
 namespace cudaopt {
 
-// The exchanges: what every rank has been set up with, its share of an answer, rows that it has found crossed, the end.
-enum class Exchange : int32_t { none, set_up, answer, rows, end };
+// The exchanges: what every rank has been set up with, its share of a reply, variables that it has found crossed, the
+// end.
+enum class Exchange : int32_t { none, set_up, reply, variables, end };
 
 struct PacketHeader {
     char magic[8];
     int32_t version, rank;
     Exchange exchange;
-    int32_t verb;      // of the answer
+    int32_t verb;      // of the reply
     int64_t number;    // of exchanges in this solve
     uint64_t settings; // a hash of those that have to agree
     uint64_t checksum; // of the whole packet, computed with this field set to 0
@@ -26,7 +27,7 @@ struct PacketHeader {
     int32_t wish;      // of Wish
 };
 
-// What a rank's caller wants, or its patience: an end at the next task; an end at once, for want of an answer.
+// What a rank's caller requests, or its time limit: an end at the next task, or an end now because no reply comes.
 enum Wish : int32_t { no_wish = 0, stop = 1, give_up_stopped = 2, give_up_late = 3 };
 
 constexpr int64_t bytes_of(int64_t doubles) { return doubles * static_cast<int64_t>(sizeof(double)); }

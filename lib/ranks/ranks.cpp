@@ -7,7 +7,8 @@ namespace cudaopt {
 
 namespace {
 
-constexpr int64_t most_receive = int64_t{1} << 20; // bytes of all ranks' rows that are gathered at once, if they can be
+constexpr int64_t most_receive = int64_t{1}
+                                 << 20; // bytes of all ranks' variables that are gathered at once, if they can be
 
 } // namespace
 
@@ -68,10 +69,10 @@ void Ranks::allocate(int m) {
         found_.allocate();
         entries_ = allocate_buffer<double>(int64_t{crossed_capacity} * columns);
     }
-    const int64_t row = doubles_of_row(columns);
-    const int64_t rows = std::min(most_receive / part_.ranks, bytes_of(1 + crossed_capacity * row));
+    const int64_t variable = doubles_of_variable(columns);
+    const int64_t variables = std::min(most_receive / part_.ranks, bytes_of(1 + crossed_capacity * variable));
     packets_.reserve(
-        std::max({bytes_of(1 + most_subtrees_ * (layout.size + numbers_behind)), bytes_of(1 + row), rows}));
+        std::max({bytes_of(1 + most_subtrees_ * (layout.size + numbers_behind)), bytes_of(1 + variable), variables}));
 }
 
 // Places are segments, or ranks.
@@ -102,7 +103,7 @@ int Ranks::origin(int code, int64_t index) const {
     }
 }
 
-Ranks::Joined Ranks::join(Answer &answer) {
+Ranks::Joined Ranks::join(Reply &reply) {
     Joined joined;
     joined.of = packets_.under_way();
     joined.code = packets_.check(sentence_);
@@ -111,14 +112,14 @@ Ranks::Joined Ranks::join(Answer &answer) {
     if (joined.code < 0) return joined;
 
     wish_ = no_wish;
-    answer.seconds = 0;
+    reply.seconds = 0;
     for (int rank = 0; rank < part_.ranks; rank++) {
         const PacketHeader &header = packets_.header(rank);
-        if (header.seconds > answer.seconds) answer.seconds = header.seconds, slowest_ = rank;
+        if (header.seconds > reply.seconds) reply.seconds = header.seconds, slowest_ = rank;
         if ((header.wish == stop || header.wish == give_up_stopped) && stopped_by_ < 0) stopped_by_ = rank;
         joined.wish = static_cast<Wish>(std::max<int32_t>(joined.wish, header.wish));
     }
-    if (joined.wish >= give_up_stopped) return joined; // there is no answer
+    if (joined.wish >= give_up_stopped) return joined; // there is no reply
 
     if (joined.of == Exchange::set_up) {
         by_segments_ = true;
@@ -142,28 +143,28 @@ Ranks::Joined Ranks::join(Answer &answer) {
             }
         return joined;
     }
-    if (joined.of == Exchange::rows) {
-        joined.again = join_rows(answer);
+    if (joined.of == Exchange::variables) {
+        joined.again = join_variables(reply);
         return joined;
     }
     switch (request_.verb) {
-    case Verb::check_start: join_start(answer); break;
+    case Verb::check_start: join_start(reply); break;
     case Verb::inner_products:
-        join_products(answer);
+        join_products(reply);
         joined.in_double = by_segments_ && panel_.single && !panel_.in_metric() && panel_.pairs > 0 &&
                            !products_.fit_single_precision(static_cast<double>(part_.of));
         break;
     case Verb::x_norm:
     case Verb::projected_gradient_norm:
-    case Verb::relative_gradient_norm: answer.number = joined_norm(); break;
+    case Verb::relative_gradient_norm: reply.number = joined_norm(); break;
     case Verb::truncation:
-    case Verb::largest_step: join_number(answer); break;
-    case Verb::check_diagonal: join_index(answer); break;
+    case Verb::largest_step: join_number(reply); break;
+    case Verb::check_diagonal: join_index(reply); break;
     case Verb::read_variable:
         for (int rank = 0; rank < part_.ranks; rank++)
-            if (parts_[rank].holds(request_.index)) answer.variable = *packets_.payload_of<Variable>(rank);
+            if (parts_[rank].holds(request_.index)) reply.variable = *packets_.payload_of<Variable>(rank);
         break;
-    case Verb::crossed: joined.again = join_count(answer); break;
+    case Verb::crossed: joined.again = join_count(reply); break;
     default: break;
     }
     return joined;

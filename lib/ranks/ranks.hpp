@@ -1,6 +1,6 @@
 // Many handles, of one solve: each is a rank and holds a part of the variables. What a sweep learns of the part is sent
-// to all ranks, and all join what has come in one order: the same answer, with the same bits, for the same state
-// machine. No rank is told anything by another but through that answer and the packets' headers.
+// to all ranks, and all join what has come in one order: the same reply, with the same bits, for the same state
+// machine. No rank is told anything by another but through that reply and the packets' headers.
 //
 // The sums of parts that are cut at segments (sweeps/segments.hpp) are joined along the segments' tree, to the bits of
 // one handle that has all variables. Others are joined in the order of ranks.
@@ -31,26 +31,26 @@ class Ranks {
     bool failed() const { return code_ < 0; }
     void give_up(bool stop_requested) { wish_ = stop_requested ? give_up_stopped : give_up_late; }
 
-    // Whether the answer to this request depends on the variables, and so on all ranks.
+    // Whether the reply to this request depends on the variables, and so on all ranks.
     static bool shares(Verb verb);
 
     // The exchanges; each call but join() begins one. seconds: since the solve began.
     void ask_set_up(const Settings &settings, int m, int bits, int64_t pairs, bool by_segments, double seconds);
-    // own: this rank's answer. own_sums: the sweeps' where sums are by segments, else NULL; f: the caller's, where it
+    // own: this rank's reply. own_sums: the sweeps' where sums are by segments, else NULL; f: the caller's, where it
     // is one number.
-    void ask_answer(const Request &request, const PanelRequest &panel, const Answer &own, const SubtreeSums *own_sums,
-                    double f, const Settings &settings, bool stop_requested, double seconds);
+    void request_reply(const Request &request, const PanelRequest &panel, const Reply &own, const SubtreeSums *own_sums,
+                       double f, const Settings &settings, bool stop_requested, double seconds);
     void ask_end(int code, const Settings &settings, double seconds);
 
     // All packets have come.
     struct Joined {
         int code = 0;           // negative: the solve ends with it and sentence()
         Exchange of;            // the exchange that is done
-        bool again = false;     // the answer is not complete: another exchange has begun
-        bool in_double = false; // the answer is wanted anew, of products that are all formed in double precision
+        bool again = false;     // the reply is not complete: another exchange has begun
+        bool in_double = false; // the reply is wanted anew, of products that are all formed in double precision
         Wish wish = no_wish;    // the most urgent of all ranks'
     };
-    Joined join(Answer &answer);
+    Joined join(Reply &reply);
     const Message &sentence() const { return sentence_; }
 
     // After the set-up: whether sums are joined by segments; room for all further exchanges of m pairs. Throws
@@ -67,7 +67,9 @@ class Ranks {
         double slope, d_squared, projected, f;
     };
     static constexpr int numbers_behind = 4;
-    static constexpr int64_t doubles_of_row(int columns) { return 4 + columns; } // t, index, g, z; the pairs' entries
+    static constexpr int64_t doubles_of_variable(int columns) {
+        return 4 + columns;
+    } // t, index, g, z; the pairs' entries
     int subtrees_of(int rank, Subtree *subtrees) const;
     int64_t places() const; // of the tree that sums are joined in
     // visit(rank, which of its subtrees, the place where that begins)
@@ -79,16 +81,16 @@ class Ranks {
         }
     }
     void close(const Settings &settings, Wish wish, double seconds);
-    void pack_products(const Answer &own, const SubtreeSums *own_sums, double f);
+    void pack_products(const Reply &own, const SubtreeSums *own_sums, double f);
     void pack_squares(double norm, const SubtreeSums *own_sums);
-    void open_rows();
-    void join_start(Answer &answer);
-    void join_products(Answer &answer);
+    void open_variables();
+    void join_start(Reply &reply);
+    void join_products(Reply &reply);
     double joined_norm();
-    void join_number(Answer &answer);
-    void join_index(Answer &answer);
-    bool join_count(Answer &answer);
-    bool join_rows(Answer &answer);
+    void join_number(Reply &reply);
+    void join_index(Reply &reply);
+    bool join_count(Reply &reply);
+    bool join_variables(Reply &reply);
 
     const Part part_;
     Packets packets_;
@@ -104,13 +106,13 @@ class Ranks {
     uint64_t settings_ = 0; // of the exchange under way
     double seconds_ = 0;
 
-    Request request_;       // of the answer under way
+    Request request_;       // of the reply under way
     PanelRequest panel_{};  // likewise
     Buffer<double> joined_; // its products
     PanelProducts products_{};
     DirectionSums direction_{};
-    CrossedWindow own_rows_{};
-    int64_t most_rows_ = 0, rows_in_all_ = 0, rows_sent_ = 0;
+    CrossedWindow own_variables_{};
+    int64_t most_variables_ = 0, variables_in_all_ = 0, variables_sent_ = 0;
     FoundVariables found_;
     Buffer<double> entries_;
     int stopped_by_ = -1, slowest_ = -1, not_finite_on_ = -1;

@@ -3,7 +3,7 @@
 #include <cmath>
 #include <cstdlib>
 
-#include "rim/format.hpp"
+#include "boundary/format.hpp"
 
 namespace cudaopt::drop_in {
 

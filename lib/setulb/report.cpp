@@ -3,7 +3,7 @@
 #include <cstdio>
 #include <string>
 
-#include "rim/rim.hpp"
+#include "boundary/translate_exceptions.hpp"
 #include "setulb/fortran_text.hpp"
 
 // gfortran's run-time library, where the program has it: unit 6 has a buffer of its own.
@@ -23,7 +23,7 @@ template <class Make> void print(const Make &make) noexcept {
         std::fflush(stdout);
         return 0;
     };
-    at_rim(write, [](int code, const char *) { return code; });
+    translate_exceptions(write, [](int code, const char *) { return code; });
 }
 
 // Six to a line, below a name.

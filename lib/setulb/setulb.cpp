@@ -11,7 +11,7 @@
 #include <cstdlib>
 #include <string>
 
-#include "rim/rim.hpp"
+#include "boundary/translate_exceptions.hpp"
 #include "setulb/input.hpp"
 #include "setulb/kept.hpp"
 #include "setulb/report.hpp"
@@ -58,7 +58,7 @@ template <class Action> int code_of(const Action &action) noexcept {
             return failure.code;
         }
     };
-    return at_rim(own, [](int code, const char *) { return code; });
+    return translate_exceptions(own, [](int code, const char *) { return code; });
 }
 
 void forget_pairs(const Call &call) {
@@ -165,8 +165,8 @@ const char *line_search_words(int64_t info) {
     }
 }
 
-// What the solver answers becomes the caller's next task.
-void answer(const Call &call, std::unique_ptr<Problem> problem, int task) {
+// What the solver replies becomes the caller's next task.
+void reply(const Call &call, std::unique_ptr<Problem> problem, int task) {
     if (problem->dropped_memory()) forget_pairs(call);
     switch (task) {
     case CUDA_OPT_EVALUATE_FG:
@@ -264,7 +264,7 @@ void go_on(const Call &call) {
             if (known && call[projected_gradient] <= call.pgtol) return end(call, pgtol_holds);
         }
         if (at_start || at_iterate) report_iteration(call);
-        answer(call, std::move(problem), task);
+        reply(call, std::move(problem), task);
     } catch (...) {
         call.restore_base();
         throw;

@@ -4,7 +4,7 @@
 
 #include "cuda_opt.h"
 #include "lbfgsb/loaded.hpp"
-#include "rim/checksum.hpp"
+#include "boundary/checksum.hpp"
 #include "solver/solver.hpp"
 
 namespace cudaopt {
@@ -39,7 +39,7 @@ template <class Visit> void Solver::each_vector(const StateMachine &state, const
             visit(HeldVector{kind, state.spare_slot()});
     if (state.best_saved)
         for (const auto kind : {HeldVector::aside_x, HeldVector::aside_g}) visit(HeldVector{kind});
-    if (state.learned_metric().exists()) visit(HeldVector{HeldVector::diagonal});
+    if (state.learned_diagonal().exists()) visit(HeldVector{HeldVector::diagonal});
     const CompactMatrix<0> &memory = state.matrix();
     for (int pair = 0; pair < memory.pairs(); pair++) {
         const int slot = memory.slot(pair);

@@ -1,9 +1,9 @@
-// A solve on one of many ranks: as Solver::call(), but where an answer depends on the variables, it goes to all ranks,
+// A solve on one of many ranks: as Solver::call(), but where a reply depends on the variables, it goes to all ranks,
 // and theirs come here, before the state machine has it. What fails on a rank is told with its next exchange; until
 // then it asks its caller for the same as the others do, so that no rank waits for one that is gone.
 #include <utility>
 
-#include "rim/rim.hpp"
+#include "boundary/translate_exceptions.hpp"
 #include "solver/solver.hpp"
 
 namespace cudaopt {
@@ -19,7 +19,7 @@ template <class Action> void Solver::attempt(const Action &action) {
         }
         return 0;
     };
-    at_rim(guarded, [this](int code, const char *words) {
+    translate_exceptions(guarded, [this](int code, const char *words) {
         ranks_->fail(code, words);
         return code;
     });
@@ -38,15 +38,15 @@ int Solver::go_on_as_rank() {
     Ranks &ranks = *ranks_;
     if (ended() && !exchanging()) { // says so
         origin_ = -1;
-        return run(state_->advance(answer_));
+        return run(state_->advance(reply_));
     }
     if (!exchanging()) {
-        if (started()) return run_as_rank(state_->advance(answer_));
+        if (started()) return run_as_rank(state_->advance(reply_));
         origin_ = -1;
         ranks.ask_set_up(settings(), memory(), bits_, pairs(), sweeps_->subtree_sums() != nullptr, 0);
         return CUDA_OPT_EXCHANGE;
     }
-    const Ranks::Joined joined = ranks.join(answer_);
+    const Ranks::Joined joined = ranks.join(reply_);
     if (joined.code < 0) return break_off_as_rank(joined.code, ranks.sentence());
     if (joined.again) return CUDA_OPT_EXCHANGE;
     if (joined.of == Exchange::end) {
@@ -57,14 +57,14 @@ int Solver::go_on_as_rank() {
         return end_code_;
     }
     if (joined.wish >= give_up_stopped)
-        return run_as_rank(state_->give_up(joined.wish == give_up_stopped, answer_.seconds));
+        return run_as_rank(state_->give_up(joined.wish == give_up_stopped, reply_.seconds));
     stop_agreed_ = stop_agreed_ || joined.wish == stop;
     if (joined.of == Exchange::set_up) attempt([this] { allocate_as_rank(); });
     else if (state_->state() == StateMachine::State::start_checked && own_dimension() > 0)
         attempt([this] { move_into_box(); });
     // What sums of single precision have lost, as one rank would see it.
     if (joined.in_double) return run_as_rank(state_->request_in_double());
-    return run_as_rank(state_->advance(answer_));
+    return run_as_rank(state_->advance(reply_));
 }
 
 // Until the caller is asked, be it for an exchange.
@@ -79,12 +79,12 @@ int Solver::run_as_rank(Request request) {
         }
         attempt([&] { perform_own(request); });
         if (Ranks::shares(request.verb)) {
-            ranks_->ask_answer(request, state_->panel_requested(), answer_, sweeps_->subtree_sums(), own_f_, settings(),
-                               stop_requested, seconds_passed());
+            ranks_->request_reply(request, state_->panel_requested(), reply_, sweeps_->subtree_sums(), own_f_,
+                                  settings(), stop_requested, seconds_passed());
             return CUDA_OPT_EXCHANGE;
         }
-        if (request.verb == Verb::direction) answer_.direction = nullptr; // this rank's own are not the sums
-        request = state_->advance(answer_);
+        if (request.verb == Verb::direction) reply_.direction = nullptr; // this rank's own are not the sums
+        request = state_->advance(reply_);
     }
 }
 
@@ -99,7 +99,7 @@ void Solver::perform_own(const Request &request) {
     }
     if (part.n > 0 || request.verb >= Verb::log_start) perform(request);
     if (request.verb != Verb::inner_products) return;
-    if (part.n > 0) own_f_ = answer_.sums->f;
+    if (part.n > 0) own_f_ = reply_.sums->f;
     else sweeps_->fetch({HeldVector::f}, &own_f_);
 }
 
@@ -117,7 +117,7 @@ int Solver::break_off_as_rank(int code, const Message &sentence) {
     if (state_->started()) {
         if (!ended()) { // also where nothing is performed any more: the results are of the same iterate on all
             Request request = state_->stop();
-            for (; request.verb != Verb::task; request = state_->advance(answer_))
+            for (; request.verb != Verb::task; request = state_->advance(reply_))
                 if (own_dimension() > 0 && request.verb < Verb::log_start) attempt([&] { perform(request); });
             if (ranks_->measured()) attempt([this] { sweeps_->store({HeldVector::f}, &state_->results.f); });
         }
@@ -139,7 +139,7 @@ void Solver::allocate_as_rank() {
     if (own_dimension() > 0) {
         allocate(settings());
     } else {
-        sweeps_->follow(stream, &patience_);
+        sweeps_->follow(stream, &cancellation_);
         sweeps_->bind(arrays);
     }
 }

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "lbfgsb/event.hpp"
-#include "rim/message.hpp"
+#include "boundary/message.hpp"
 
 namespace cudaopt {
 

@@ -52,17 +52,17 @@ void Solver::warm_start() {
 int Solver::resume() {
     const Clock::time_point now = Clock::now();
     if (!started()) first_call_ = now;
-    patience_.begin_call(first_call_, settings().max_seconds);
+    cancellation_.begin_call(first_call_, settings().max_seconds);
     event_untold_ = true;
     int task;
     try {
         task = ranks_ ? call_as_rank() : call();
-    } catch (...) { // what it was is said at the rim
-        patience_.end_call();
+    } catch (...) { // translate_exceptions() reports it
+        cancellation_.end_call();
         state_->break_off();
         throw;
     }
-    patience_.end_call();
+    cancellation_.end_call();
     host_seconds_ += std::chrono::duration<double>(Clock::now() - now).count();
     return task;
 }
@@ -73,14 +73,14 @@ int Solver::call() {
         sweeps_->begin_call();
         int task = state_->task();
         if (!std::exchange(resumed_, false)) {
-            answer_.seconds = settings().max_seconds > 0 ? seconds_passed() : 0;
-            task = run(state_->advance(answer_));
+            reply_.seconds = settings().max_seconds > 0 ? seconds_passed() : 0;
+            task = run(state_->advance(reply_));
         }
         if (task > 0 && stop_requested) task = run(state_->stop());
         sweeps_->end_call();
         return task;
     } catch (const Interrupted &) {
-        return run(state_->give_up(stop_requested, patience_.seconds_passed()));
+        return run(state_->give_up(stop_requested, cancellation_.seconds_passed()));
     }
 }
 
@@ -88,50 +88,50 @@ int Solver::call() {
 int Solver::run(Request request) {
     while (request.verb != Verb::task) {
         perform(request);
-        if (settings().max_seconds > 0) answer_.seconds = seconds_passed();
-        request = state_->advance(answer_);
+        if (settings().max_seconds > 0) reply_.seconds = seconds_passed();
+        request = state_->advance(reply_);
     }
     return request.task;
 }
 
 void Solver::perform(const Request &request) {
     Sweeps &sweeps = *sweeps_;
-    answer_.direction = nullptr;
+    reply_.direction = nullptr;
     switch (request.verb) {
     case Verb::check_start:
-        answer_.start = sweeps.check_start();
+        reply_.start = sweeps.check_start();
         if (!ranks_) move_into_box();
         break;
     case Verb::read_variable: {
-        Variable &variable = answer_.variable = {0, arrays.lower_all, arrays.upper_all};
+        Variable &variable = reply_.variable = {0, arrays.lower_all, arrays.upper_all};
         sweeps.read(arrays.x, request.index, 1, &variable.x);
         if (arrays.lower) sweeps.read(arrays.lower, request.index, 1, &variable.l);
         if (arrays.upper) sweeps.read(arrays.upper, request.index, 1, &variable.u);
         break;
     }
     case Verb::inner_products:
-        answer_.sums = &sweeps.inner_products(state_->products_requested());
+        reply_.sums = &sweeps.inner_products(state_->products_requested());
         direction_sums_ = sweeps.direction_sums();
-        answer_.direction = &direction_sums_;
+        reply_.direction = &direction_sums_;
         break;
     case Verb::direction:
         sweeps.direction(state_->direction_requested());
         if (!sweeps.direction_sums_at_hand()) break;
         direction_sums_ = sweeps.direction_sums();
-        answer_.direction = &direction_sums_;
+        reply_.direction = &direction_sums_;
         break;
-    case Verb::truncation: answer_.number = sweeps.truncation(state_->direction_requested()); break;
-    case Verb::crossed: answer_.crossed = sweeps.crossed(state_->panel_requested(), request.lo, request.hi); break;
+    case Verb::truncation: reply_.number = sweeps.truncation(state_->direction_requested()); break;
+    case Verb::crossed: reply_.crossed = sweeps.crossed(state_->panel_requested(), request.lo, request.hi); break;
     case Verb::step: sweeps.step(request.slot, request.number); break;
-    case Verb::largest_step: answer_.number = sweeps.largest_step(request.slot); break;
+    case Verb::largest_step: reply_.number = sweeps.largest_step(request.slot); break;
     case Verb::restore: sweeps.restore(request.slot, request.number); break;
     case Verb::save_best: sweeps.save_best(request.slot); break;
     case Verb::restore_best: sweeps.restore_best(request.number); break;
     case Verb::finish_pair: sweeps.finish_pair(request.slot); break;
-    case Verb::x_norm: answer_.number = sweeps.x_norm(); break;
-    case Verb::projected_gradient_norm: answer_.number = sweeps.projected_gradient_norm(); break;
-    case Verb::relative_gradient_norm: answer_.number = sweeps.relative_gradient_norm(); break;
-    case Verb::check_diagonal: answer_.index = sweeps.bad_diagonal(); break;
+    case Verb::x_norm: reply_.number = sweeps.x_norm(); break;
+    case Verb::projected_gradient_norm: reply_.number = sweeps.projected_gradient_norm(); break;
+    case Verb::relative_gradient_norm: reply_.number = sweeps.relative_gradient_norm(); break;
+    case Verb::check_diagonal: reply_.index = sweeps.bad_diagonal(); break;
     case Verb::log_start: log_start(); break;
     case Verb::log_iterate: log_iterate(); break;
     case Verb::log_end: log_end(); break;
@@ -141,7 +141,7 @@ void Solver::perform(const Request &request) {
 
 // Only a start that will be used: on improper input nothing is changed, on any rank.
 void Solver::move_into_box() {
-    if (answer_.start.usable(dimension()) && answer_.start.projected > 0) sweeps_->move_into_box();
+    if (reply_.start.usable(dimension()) && reply_.start.projected > 0) sweeps_->move_into_box();
 }
 
 void Solver::allocate(const Settings &settings) {
@@ -156,7 +156,7 @@ void Solver::allocate(const Settings &settings) {
     if (by_segments)
         sweeps_->subtree_sums()->take_part(ranks_->part().first, dimension(), settings.f_part == FPart::segments);
     sweeps_->allocate(memory(), {static_cast<int>(settings.threads), stream, settings.robust, settings.metric,
-                                 &patience_, settings.timed});
+                                 &cancellation_, settings.timed});
     sweeps_->bind(arrays);
 }
 

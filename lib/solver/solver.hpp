@@ -9,7 +9,7 @@
 
 #include "lbfgsb/state_machine.hpp"
 #include "ranks/ranks.hpp"
-#include "rim/message.hpp"
+#include "boundary/message.hpp"
 #include "sweeps/sweeps.hpp"
 
 namespace cudaopt {
@@ -49,7 +49,7 @@ class Solver {
         return message_;
     }
 
-    // The caller's arrays, checked by the rim: each call of one solve brings the same.
+    // The caller's arrays, checked at the API boundary: each call of one solve passes the same arrays.
     UserArrays arrays{};
     void *stream = nullptr; // CUDA
 
@@ -88,7 +88,7 @@ class Solver {
     std::atomic<bool> stop_requested{false};
 
   private:
-    using Clock = Patience::Clock;
+    using Clock = CancellationToken::Clock;
     struct Free {
         void operator()(void *memory) const { std::free(memory); }
     };
@@ -134,7 +134,7 @@ class Solver {
     bool by_segments_ = false;     // whether they are told of which part of the segments they are
     std::unique_ptr<Sweeps> sweeps_;
     std::unique_ptr<Ranks> ranks_;   // NULL: the handle has all variables
-    Answer answer_;                  // to the state's last request
+    Reply reply_;                    // to the state's last request
     DirectionSums direction_sums_{}; // in it
     mutable Message message_;
     mutable bool event_untold_ = false;
@@ -144,7 +144,7 @@ class Solver {
     int end_code_ = 0;         // of a rank's solve, while the last exchange is done
     int origin_ = -1;          // the rank that is the reason of the end; -1: none alone
     Clock::time_point first_call_{};
-    Patience patience_{stop_requested};
+    CancellationToken cancellation_{stop_requested};
     double host_seconds_ = 0;
     void (*log_write_)(void *, const char *) = nullptr;
     void *log_user_ = nullptr;

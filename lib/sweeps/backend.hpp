@@ -1,4 +1,4 @@
-// The backends that the build put in. Each makes sweeps; the rim asks nothing else of them.
+// The backends that the build put in. Each creates sweeps, and the API boundary uses nothing else.
 #pragma once
 
 #include <cstddef>

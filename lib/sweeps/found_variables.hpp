@@ -1,4 +1,4 @@
-// The rows that a search for crossed breakpoints has found, in order. Room for all of them is made once.
+// The variables that a search for crossed breakpoints has found, in order. Room for all of them is made once.
 #pragma once
 
 #include <algorithm>
@@ -13,13 +13,13 @@ namespace cudaopt {
 class FoundVariables {
   public:
     void allocate() {
-        for (auto *rows : {&found_, &sorted_}) rows->reserve(crossed_capacity);
+        for (auto *variables : {&found_, &sorted_}) variables->reserve(crossed_capacity);
         bucket_ends_.reserve(crossed_capacity);
     }
 
     void clear() { found_.clear(); }
-    void add(const CrossedVariable &row) { found_.push_back(row); }
-    std::vector<CrossedVariable> &rows() { return found_; }
+    void add(const CrossedVariable &variable) { found_.push_back(variable); }
+    std::vector<CrossedVariable> &variables() { return found_; }
     int64_t count() const { return static_cast<int64_t>(found_.size()); }
 
     // count: how many there were, those included for which there was no room.
@@ -30,8 +30,8 @@ class FoundVariables {
     }
 
   private:
-    // By t, equal ones by index: into as many buckets of t as there are rows, then each bucket. Rows lie evenly enough
-    // for that to take a third of the time of a sort.
+    // By t, equal ones by index: into as many buckets of t as there are variables, then each bucket. Variables lie
+    // evenly enough for that to take a third of the time of a sort.
     void sort() {
         const auto before = [](const CrossedVariable &a, const CrossedVariable &b) {
             return a.t < b.t || (a.t == b.t && a.index < b.index);
@@ -41,14 +41,15 @@ class FoundVariables {
         if (from.empty()) return;
         const auto [least, largest] = std::minmax_element(from.begin(), from.end(), before);
         const double buckets = static_cast<double>(from.size()) - 1, width = largest->t - least->t;
-        const auto bucket = [&, origin = least->t](const CrossedVariable &row) {
-            return width > 0 && std::isfinite(width) ? static_cast<std::size_t>((row.t - origin) / width * buckets) : 0;
+        const auto bucket = [&, origin = least->t](const CrossedVariable &variable) {
+            return width > 0 && std::isfinite(width) ? static_cast<std::size_t>((variable.t - origin) / width * buckets)
+                                                     : 0;
         };
         bucket_ends_.assign(from.size(), 0);
-        for (const CrossedVariable &row : from) bucket_ends_[bucket(row)]++;
+        for (const CrossedVariable &variable : from) bucket_ends_[bucket(variable)]++;
         int sum = 0;
         for (int &end : bucket_ends_) sum += std::exchange(end, sum); // now where each begins
-        for (const CrossedVariable &row : from) sorted_[bucket_ends_[bucket(row)]++] = row;
+        for (const CrossedVariable &variable : from) sorted_[bucket_ends_[bucket(variable)]++] = variable;
         for (std::size_t k = 0, begin = 0; k < from.size(); begin = bucket_ends_[k++])
             std::sort(sorted_.begin() + begin, sorted_.begin() + bucket_ends_[k], before);
     }

@@ -1,5 +1,6 @@
-// The numbers of the inner products as one array, so that one loop joins two of them: row sums, products over the free
-// rows, products over all rows, where they are asked for those of the older steps; then the two that are not sums.
+// The numbers of the inner products as one array, so that one loop joins two of them: variable sums, products over the
+// free variables, products over all variables, where they are asked for those of the older steps; then the two that are
+// not sums.
 #pragma once
 
 #include <algorithm>
@@ -16,7 +17,7 @@ struct ProductsLayout {
     int free_gram, leading_products, older_steps, maximum, minimum, size;
 
     ProductsLayout(int columns_, bool with_older_)
-        : columns(columns_), with_older(with_older_), free_gram(row_sum_count),
+        : columns(columns_), with_older(with_older_), free_gram(variable_sum_count),
           leading_products(free_gram + panel::gram_count(columns)),
           older_steps(leading_products + panel::leading * columns),
           maximum(older_steps + (with_older ? panel::older_count(panel::pairs(columns)) : 0)), minimum(maximum + 1),
@@ -24,7 +25,7 @@ struct ProductsLayout {
 
     // Such an array, of these sums.
     void write(const PanelProducts &sums, double *v) const {
-        for (int i = 0; i < row_sum_count; i++) v[i] = sums.row_sums[i];
+        for (int i = 0; i < variable_sum_count; i++) v[i] = sums.variable_sums[i];
         for (int i = free_gram; i < leading_products; i++) v[i] = sums.free_gram[i - free_gram];
         for (int i = leading_products; i < older_steps; i++) v[i] = sums.leading_products[i - leading_products];
         for (int i = older_steps; i < maximum; i++) v[i] = sums.older_steps[i - older_steps];
@@ -34,7 +35,7 @@ struct ProductsLayout {
     // What such an array says; it stays where it is.
     PanelProducts products(const double *v) const {
         PanelProducts sums{};
-        for (int i = 0; i < row_sum_count; i++) sums.row_sums[i] = v[i];
+        for (int i = 0; i < variable_sum_count; i++) sums.variable_sums[i] = v[i];
         sums.columns = columns;
         sums.free_gram = v + free_gram;
         sums.leading_products = v + leading_products;
@@ -45,7 +46,7 @@ struct ProductsLayout {
     }
 };
 
-// As of no row; and those of two sets of rows joined.
+// As of no variable; and those of two sets of variables joined.
 inline void clear(const ProductsLayout &layout, double *v) {
     std::fill(v, v + layout.size, 0.0);
     v[layout.minimum] = infinity;

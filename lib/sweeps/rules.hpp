@@ -1,4 +1,4 @@
-// The rules that the sweeps apply to each row, for host and device, and the records of what they learn.
+// The rules that the sweeps apply to each variable, for host and device, and the records of what they learn.
 // Real, of the caller's vectors, and History, of the columns of S and Y, are storage only: arithmetic is double.
 // Vectors are n long; l, u and h may be NULL: one number for all, or 1.
 #pragma once
@@ -10,20 +10,20 @@
 #include "exec/accumulators.hpp"
 #include "dense/bfloat16.hpp"
 #include "dense/numbers.hpp"
-#include "lbfgsb/rows.hpp"
+#include "lbfgsb/variables.hpp"
 
 namespace cudaopt {
 
 constexpr int64_t no_index = INT64_MAX;
 
-// Least index of a row with some property.
+// Least index of a variable with some property.
 struct FirstIndex {
     int64_t v = no_index;
     CUDA_OPT_HD void add(int64_t i, bool yes) { v = yes && i < v ? i : v; }
     CUDA_OPT_HD void join(const FirstIndex &o) { v = o.v < v ? o.v : v; }
 };
 
-// The bounds; a side without an array has one number for all rows, which Real holds exactly.
+// The bounds; a side without an array has one number for all variables, which Real holds exactly.
 template <class Real> struct BoxArrays {
     const Real *l, *u;
     double lower_all = -infinity, upper_all = infinity;
@@ -78,11 +78,11 @@ template <class Real> struct FindBadDiagonal { // reads h
 
 template <class Real, class History> struct LearnDiagonal { // reads h and each pair's d and y; writes h
     Real *h;
-    MetricUpdate update;
-    const History *d[MetricUpdate::most], *y[MetricUpdate::most];
+    DiagonalUpdate update;
+    const History *d[DiagonalUpdate::most], *y[DiagonalUpdate::most];
     // of: who knows where the pairs stand
     template <class Vectors>
-    CUDA_OPT_HD LearnDiagonal(Real *h_, const MetricUpdate &update_, const Vectors &of)
+    CUDA_OPT_HD LearnDiagonal(Real *h_, const DiagonalUpdate &update_, const Vectors &of)
         : h(h_), update(update_), d{}, y{} {
         for (int k = 0; k < update.count; k++) d[k] = of.s(update.pairs[k].slot), y[k] = of.y(update.pairs[k].slot);
     }
@@ -125,7 +125,7 @@ template <class Real, class Values = const Real *> struct MeasureProjectedGradie
 // ---- the line search
 
 // P(x + step d) as it is stored.
-template <class Real> CUDA_OPT_HD_INLINE Real stepped_row(double x, double d, double step, double l, double u) {
+template <class Real> CUDA_OPT_HD_INLINE Real stepped_variable(double x, double d, double step, double l, double u) {
     const Real to = static_cast<Real>(x + step * d);
     return static_cast<Real>(place_in_box<double>(to, x, l, u, largest_number<Real>));
 }
@@ -137,7 +137,7 @@ template <class Real, class History> struct TakeStep { // reads x_base, d, l, u;
     BoxArrays<Real> box;
     double step;
     CUDA_OPT_HD void operator()(int64_t i) const {
-        x[i] = stepped_row<Real>(x_base[i], d[i], step, box.lower(i), box.upper(i));
+        x[i] = stepped_variable<Real>(x_base[i], d[i], step, box.lower(i), box.upper(i));
     }
 };
 
@@ -146,7 +146,7 @@ template <class Real, class History> struct FindLargestStep { // reads x_base, d
     const History *d;
     BoxArrays<Real> box;
     CUDA_OPT_HD void operator()(int64_t i, Min &least) const {
-        least.add(largest_step_of_row(x_base[i], d[i], box.lower(i), box.upper(i)));
+        least.add(largest_step_of_variable(x_base[i], d[i], box.lower(i), box.upper(i)));
     }
 };
 
@@ -195,7 +195,7 @@ template <class Real, class History> struct TrialArrays {
     History *y_fresh; // becomes y; NULL: no fresh pair
 };
 
-template <class Real, class History> struct TrialRow {
+template <class Real, class History> struct TrialVariable {
     History d;
     Real x;
 };
@@ -209,22 +209,22 @@ CUDA_OPT_HD_INLINE History stored_direction(double x, double to, double l, doubl
     constexpr double largest = largest_number<History>;
     const History rounded(least(greatest(d, -largest), largest));
     if (!(to == l || to == u) || to == x) return rounded;
-    if (stepped_row<Real>(x, rounded, 1, l, u) == to || std::fabs(d) >= largest) return rounded;
+    if (stepped_variable<Real>(x, rounded, 1, l, u) == to || std::fabs(d) >= largest) return rounded;
     return next_away_from_zero(rounded);
 }
 
 // d = P(x + move) - x as stored, and the trial point P(x + step d).
 template <class Real, class History>
-CUDA_OPT_HD TrialRow<Real, History> take_trial(const Row &at, const DirectionRequest &request, double h, double move,
-                                               DirectionRecord &record) {
-    const Trial trial = trial_of_row(at, request, h, move, largest_number<Real>);
+CUDA_OPT_HD TrialVariable<Real, History> take_trial(const BoxedVariable &at, const DirectionRequest &request, double h,
+                                                    double move, DirectionRecord &record) {
+    const Trial trial = trial_of_variable(at, request, h, move, largest_number<Real>);
     const History d = stored_direction<Real, History>(at.x, trial.x, at.l, at.u);
     const double wide_d = d;
     record.slope.add(at.g * wide_d);
     record.d_squared.add(wide_d * wide_d);
     record.projected.add(trial.projected);
     if (std::is_same_v<Real, History> && request.step == 1) return {d, static_cast<Real>(trial.x)};
-    return {d, stepped_row<Real>(at.x, d, request.step, at.l, at.u)};
+    return {d, stepped_variable<Real>(at.x, d, request.step, at.l, at.u)};
 }
 
 } // namespace cudaopt

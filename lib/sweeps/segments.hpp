@@ -11,13 +11,13 @@
 
 namespace cudaopt {
 
-constexpr int64_t rows_of_tile = 128;
+constexpr int64_t variables_of_tile = 128;
 constexpr int64_t most_segments = 256;
 
 class Segments {
   public:
     explicit Segments(int64_t n) : n_(n) {
-        const int64_t tiles = n / rows_of_tile + (n % rows_of_tile != 0);
+        const int64_t tiles = n / variables_of_tile + (n % variables_of_tile != 0);
         count_ = static_cast<int>(std::min(tiles, most_segments));
         if (count_ == 0) return;
         least_tiles_ = tiles / count_;
@@ -30,18 +30,18 @@ class Segments {
     CUDA_OPT_HD int64_t tile(int64_t k) const {
         return count_ == 0 ? 0 : least_tiles_ * k + left_over_ * static_cast<int>(k) / count_;
     }
-    int64_t row(int64_t k) const { return k == count_ ? n_ : tile(k) * rows_of_tile; }
+    int64_t variable(int64_t k) const { return k == count_ ? n_ : tile(k) * variables_of_tile; }
     int64_t least_tiles() const { return least_tiles_; } // of one
     int64_t most_tiles() const { return least_tiles_ + (left_over_ != 0); }
-    // The segment that begins at this row, count() for n; -1: none does.
-    int64_t at(int64_t row_wanted) const {
+    // The segment that begins at this variable, count() for n; -1: none does.
+    int64_t at(int64_t variable_wanted) const {
         int64_t low = 0, high = count_;
         while (low < high) {
             const int64_t middle = (low + high) / 2;
-            if (row(middle) < row_wanted) low = middle + 1;
+            if (variable(middle) < variable_wanted) low = middle + 1;
             else high = middle;
         }
-        return row(low) == row_wanted ? low : -1;
+        return variable(low) == variable_wanted ? low : -1;
     }
 
   private:
@@ -74,8 +74,9 @@ template <class Join> void join_in_tree(int64_t begin, int64_t end, const Join &
         for (int64_t k = begin; k + stride < end; k += 2 * stride) join(k, k + stride);
 }
 
-// The segments of rows [first, first + n) of `of`, as these rows' owner counts them: tiles from its first row, segments
-// from its first segment. Rows that do not begin and end at segments are cut as if they were all there are.
+// The segments of variables [first, first + n) of `of`, as these variables' owner counts them: tiles from its first
+// variable, segments from its first segment. Variables that do not begin and end at segments are cut as if they were
+// all there are.
 class OwnSegments {
   public:
     OwnSegments(int64_t first, int64_t n, int64_t of)

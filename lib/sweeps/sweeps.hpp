@@ -11,11 +11,11 @@
 
 #include <cstdint>
 
-#include "exec/patience.hpp"
+#include "exec/cancellation.hpp"
 #include "lbfgsb/box.hpp"
 #include "lbfgsb/requests.hpp"
 #include "lbfgsb/settings.hpp"
-#include "rim/failure.hpp"
+#include "boundary/failure.hpp"
 #include "sweeps/rules.hpp"
 
 namespace cudaopt {
@@ -30,12 +30,12 @@ struct UserArrays {
 };
 
 struct BackendOptions {
-    int threads;        // host; 0: all of the machine's
-    void *stream;       // CUDA
-    bool aside;         // two vectors more, for save_best()
-    int64_t metric;     // learned: one more, for a diagonal of the sweeps' own, which takes the place of the caller's
-    Patience *patience; // of those who wait: they look, and Interrupted is thrown
-    bool timed = true;  // seconds() is wanted
+    int threads;    // host; 0: all of the machine's
+    void *stream;   // CUDA
+    bool aside;     // two vectors more, for save_best()
+    int64_t metric; // learned: one more, for a diagonal of the sweeps' own, which takes the place of the caller's
+    CancellationToken *cancellation; // checked while waiting; throws Interrupted
+    bool timed = true;               // seconds() is wanted
 };
 
 // What a checkpoint holds besides numbers.
@@ -80,7 +80,7 @@ class Sweeps {
     // BackendFailure, and then holds nothing that it has not held before.
     virtual void allocate(int m, const BackendOptions &options) = 0;
     // In its place where there are no variables (a rank's part may be empty): fetch() and store() of f alone follow.
-    virtual void follow(void *, Patience *) {}
+    virtual void follow(void *, CancellationToken *) {}
     virtual int64_t workspace_bytes() const = 0;
 
     // Check the arrays, and move x into the box. 4 n-vectors each; the second only where some of x lies outside and the
@@ -99,7 +99,7 @@ class Sweeps {
     virtual bool direction_sums_at_hand() const = 0;
     // Largest alpha <= 1 for which the truncated step stays in the box; same request. Rare.
     virtual double truncation(const DirectionRequest &request) = 0;
-    // Rows with lo < breakpoint <= hi. 4 n-vectors.
+    // Variables with lo < breakpoint <= hi. 4 n-vectors.
     virtual CrossedWindow crossed(const PanelRequest &request, double lo, double hi) = 0;
     // x = P(x_base + step d). 5 n-vectors.
     virtual void step(int slot, double step) = 0;

@@ -39,7 +39,7 @@ int code(cudaError_t error) {
     return CUDA_OPT_CUDA_FAILURE;
 }
 
-// What the runtime answers where it has no device to work with: all memory is the host's then. A process that was
+// What the runtime replies where it has no device to work with: all memory is the host's then. A process that was
 // forked from one that uses CUDA is such a place.
 bool is_absence(cudaError_t error) {
     switch (error) {
@@ -55,7 +55,7 @@ bool is_absence(cudaError_t error) {
     }
 }
 
-int without_answer(cudaError_t error) {
+int without_reply(cudaError_t error) {
     static_cast<void>(code(error));
     return is_absence(error) ? on_host : not_told;
 }
@@ -73,7 +73,7 @@ int launch_sum(int blocks, int n, const double *values, double *sums) {
 int device_of(const void *pointer) {
     cudaPointerAttributes attributes{};
     const cudaError_t error = cudaPointerGetAttributes(&attributes, pointer);
-    if (error != cudaSuccess) return without_answer(error);
+    if (error != cudaSuccess) return without_reply(error);
     const bool device = attributes.type == cudaMemoryTypeDevice || attributes.type == cudaMemoryTypeManaged;
     return device ? attributes.device : on_host;
 }
@@ -81,7 +81,7 @@ int device_of(const void *pointer) {
 int current_device() {
     int device = on_host;
     const cudaError_t error = cudaGetDevice(&device);
-    return error == cudaSuccess ? device : without_answer(error);
+    return error == cudaSuccess ? device : without_reply(error);
 }
 
 int copy(void *to, const void *from, std::size_t bytes) {
@@ -118,7 +118,7 @@ int best_device() {
 int device_memory(std::size_t *free, std::size_t *whole) {
     const cudaError_t error = cudaMemGetInfo(free, whole);
     if (error == cudaSuccess) return 0;
-    return without_answer(error) == on_host ? CUDA_OPT_BACKEND_UNAVAILABLE : CUDA_OPT_CUDA_FAILURE;
+    return without_reply(error) == on_host ? CUDA_OPT_BACKEND_UNAVAILABLE : CUDA_OPT_CUDA_FAILURE;
 }
 
 int sum_on_device(int n, const double *values, double *sum) {

@@ -3,7 +3,7 @@
 #include <cstdio>
 #include <cstring>
 
-#include "rim/format.hpp"
+#include "boundary/format.hpp"
 
 namespace cudaopt::unlp {
 

@@ -4,7 +4,7 @@
 #include <cstdarg>
 
 #include "cuda_opt_unlp.h"
-#include "rim/format.hpp"
+#include "boundary/format.hpp"
 
 namespace cudaopt::unlp {
 

@@ -4,7 +4,7 @@
 #include <limits>
 
 #include "cuda_opt.h"
-#include "rim/rim.hpp"
+#include "boundary/translate_exceptions.hpp"
 
 namespace cudaopt::unlp {
 
@@ -48,7 +48,7 @@ template <class... Values> int refuse(const char *format, Values... values) {
 }
 // A call that can fail: what action() throws becomes the message, and a code.
 template <class Action> int guarded(const Action &action) noexcept {
-    return at_rim(action, [](int code, const char *words) {
+    return translate_exceptions(action, [](int code, const char *words) {
         tell("%s", words);
         return code;
     });

@@ -7,8 +7,8 @@
 #include <memory>
 
 #include "cuda_opt_unlp.h"
-#include "rim/format.hpp"
-#include "rim/of_thread.hpp"
+#include "boundary/format.hpp"
+#include "boundary/per_thread.hpp"
 #include "unlp/device.hpp"
 #include "unlp/manual_log.hpp"
 #include "unlp/settings.hpp"
@@ -43,7 +43,7 @@ struct Solve {
 
 // The solves by reverse communication that a thread has going on. When it ends it frees them.
 using Solves = std::map<const int *, Solve>;
-cudaopt::OfThread<Solves> of_thread;
+cudaopt::PerThread<Solves> of_thread;
 
 void print_line(void *, const char *line) { std::puts(line); }
 
@@ -177,7 +177,7 @@ void wait_for(const double *f) {
     copy(&there, f, sizeof there); // where that fails the next step finds it, too
 }
 
-// Not within the rim: an exception of eval_fg is its caller's, and passes; nothing else here throws.
+// Not inside translate_exceptions(): an exception of eval_fg passes to the caller, and nothing else here throws.
 template <class Evaluate> int solve_with(const Evaluate &evaluate, const Arguments &a) {
     Solve solve{a.n, a.m, nullptr, nullptr};
     if (const int code = guarded([&] { return start(solve, a); })) return code;

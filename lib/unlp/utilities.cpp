@@ -2,7 +2,7 @@
 #include <algorithm>
 
 #include "cuda_opt_unlp.h"
-#include "rim/format.hpp"
+#include "boundary/format.hpp"
 #include "unlp/device.hpp"
 #include "unlp/settings.hpp"
 

@@ -13,7 +13,7 @@ template <class Real> void evaluate(const Function &function, const Rows<Real> &
             if constexpr (gradient_of<std::decay_t<decltype(f)>>)
                 share_host(
                     rows.count, [&](int64_t k, int) { evaluate_row(f, rows, k); },
-                    HostThreads(threads).for_rows(rows.count * rows.n));
+                    HostThreads(threads).for_variables(rows.count * rows.n));
             else throw std::invalid_argument(f.facts().name + ": it has no gradient");
         },
         function);

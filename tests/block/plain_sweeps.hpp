@@ -9,10 +9,10 @@
 
 namespace block_test {
 
-using cudaopt::Answer;
 using cudaopt::CrossedVariable;
 using cudaopt::DirectionRequest;
 using cudaopt::PanelRequest;
+using cudaopt::Reply;
 using cudaopt::Request;
 using cudaopt::StateMachine;
 using cudaopt::Verb;
@@ -45,7 +45,7 @@ class PlainSweeps {
     // The caller's arrays; without bounds or a diagonal, those are null.
     double *x = nullptr, *g = nullptr, *f = nullptr, *l = nullptr, *u = nullptr, *diagonal = nullptr;
 
-    void perform(const StateMachine &state, const Request &request, Answer &answer) {
+    void perform(const StateMachine &state, const Request &request, Reply &answer) {
         answer.direction = nullptr;
         switch (request.verb) {
         case Verb::check_start: answer.start = check_start(); break;
@@ -108,7 +108,7 @@ class PlainSweeps {
         for (int k = 0; k < panel::gram_count(panel::columns(of_.m)); k++) masked_[k] = nothing;
         for (int k = 0; k < panel::leading * panel::columns(of_.m); k++) full_[k] = nothing;
         for (int k = 0; k < panel::older_count(of_.m); k++) older_[k] = nothing;
-        for (double &sum : sums_.row_sums) sum = nothing;
+        for (double &sum : sums_.variable_sums) sum = nothing;
         sums_.projected_gradient_max = sums_.first_breakpoint = sums_.f = nothing;
         direction_ = {nothing, nothing, nothing};
     }
@@ -151,7 +151,7 @@ class PlainSweeps {
         return (request.newest_slot + of_.m + 1 - age) % (of_.m + 1);
     }
     double weight(const PanelRequest &request, int i) const { return request.weighted ? diagonal[i] : 1; }
-    cudaopt::Row row(int i) const { return {x[i], g[i], box().lower(i), box().upper(i)}; }
+    cudaopt::BoxedVariable row(int i) const { return {x[i], g[i], box().lower(i), box().upper(i)}; }
     int64_t index_or_n(const cudaopt::FirstIndex &first) const { return first.v < of_.n ? first.v : of_.n; }
     // y of a pair in row i; that of a fresh pair as it will be stored.
     double y_entry(const PanelRequest &request, int age, int i) const {
@@ -202,17 +202,17 @@ class PlainSweeps {
         for (int k = 0; k < panel::older_count(request.pairs); k++) older_[k] = 0;
         cudaopt::Max largest{0};
         for (int i = 0; i < of_.n; i++) {
-            const cudaopt::Row at = row(i);
+            const cudaopt::BoxedVariable at = row(i);
             const double h = weight(request, i), root = std::sqrt(h);
             const double t = cudaopt::breakpoint(at.x, h * at.g, at.l, at.u);
             const double pg = cudaopt::projected_gradient(at.x, at.g, at.l, at.u);
             const bool free = t > request.threshold, passed = t > 0 && t <= request.threshold;
-            sums_.row_sums[cudaopt::projected_gradient_squared] += pg * pg;
-            sums_.row_sums[cudaopt::x_squared] += at.x * at.x;
-            sums_.row_sums[cudaopt::at_lower] += at.x <= at.l;
-            sums_.row_sums[cudaopt::at_upper] += at.x >= at.u && at.x > at.l;
-            sums_.row_sums[cudaopt::free_variables] += free;
-            sums_.row_sums[cudaopt::not_finite] += at.g - at.g != 0;
+            sums_.variable_sums[cudaopt::projected_gradient_squared] += pg * pg;
+            sums_.variable_sums[cudaopt::x_squared] += at.x * at.x;
+            sums_.variable_sums[cudaopt::at_lower] += at.x <= at.l;
+            sums_.variable_sums[cudaopt::at_upper] += at.x >= at.u && at.x > at.l;
+            sums_.variable_sums[cudaopt::free_variables] += free;
+            sums_.variable_sums[cudaopt::not_finite] += at.g - at.g != 0;
             largest.add(std::fabs(pg));
             if (free && t < sums_.first_breakpoint) sums_.first_breakpoint = t;
 
@@ -221,7 +221,7 @@ class PlainSweeps {
             row_[panel::displacement] = passed ? (cudaopt::bound_ahead(at.g, at.l, at.u) - at.x) / root : 0;
             for (int a = 0; a < panel::leading; a++)
                 for (int b = 0; b < columns; b++) full_[a * columns + b] += row_[a] * row_[b];
-            if (request.in_metric()) sum_over_metric(request, i);
+            if (request.in_metric()) add_weighted_sums(request, i);
             if (!request.free_gram || !free) continue;
             for (int a = 0; a < columns; a++)
                 for (int b = a; b < columns; b++) masked_[panel::gram_index(a, b, columns)] += row_[a] * row_[b];
@@ -229,13 +229,13 @@ class PlainSweeps {
         sums_.projected_gradient_max = largest.v;
     }
 
-    void sum_over_metric(const PanelRequest &request, int i) {
+    void add_weighted_sums(const PanelRequest &request, int i) {
         const double h = diagonal[i], other = request.weighted ? 1 : h;
-        sums_.row_sums[cudaopt::bad_weights] += !cudaopt::is_weight(h);
+        sums_.variable_sums[cudaopt::bad_weights] += !cudaopt::is_weight(h);
         if (request.pairs == 0) return;
         const double y = y_entry(request, 0, i), d = s_entry(request, 0, i);
-        sums_.row_sums[cudaopt::newest_y_sum] += y * y * other;
-        sums_.row_sums[cudaopt::newest_d_sum] += d * d / other;
+        sums_.variable_sums[cudaopt::newest_y_sum] += y * y * other;
+        sums_.variable_sums[cudaopt::newest_d_sum] += d * d / other;
         for (int a = 1; request.older_steps && a < request.pairs; a++)
             for (int b = a; b < request.pairs; b++)
                 older_[panel::older_index(a, b, request.pairs)] += row_[panel::s_column(a)] * row_[panel::s_column(b)];
@@ -257,7 +257,7 @@ class PlainSweeps {
         double *const d = s(request.spare_slot), *const g_base = y(request.spare_slot);
         const bool forms_y = request.panel.fresh && request.panel.pairs > 0;
         for (int i = 0; i < of_.n; i++) {
-            const cudaopt::Row at = row(i);
+            const cudaopt::BoxedVariable at = row(i);
             const auto trial = cudaopt::take_trial<double, double>(at, request, weight(request.panel, i),
                                                                    subspace_move(request, i), record);
             if (forms_y) y(slot_of(request.panel, 0))[i] = y_entry(request.panel, 0, i);
@@ -272,7 +272,8 @@ class PlainSweeps {
     double truncation(const DirectionRequest &request) const {
         cudaopt::Min alpha;
         for (int i = 0; i < of_.n; i++)
-            alpha.add(cudaopt::truncation_of_row(row(i), request, weight(request.panel, i), subspace_move(request, i)));
+            alpha.add(
+                cudaopt::truncation_of_variable(row(i), request, weight(request.panel, i), subspace_move(request, i)));
         return alpha.v < 0 ? 0 : alpha.v < 1 ? alpha.v : 1;
     }
 
@@ -280,7 +281,7 @@ class PlainSweeps {
         const int columns = panel::columns(request.pairs);
         int count = 0;
         for (int i = 0; i < of_.n; i++) {
-            const cudaopt::Row at = row(i);
+            const cudaopt::BoxedVariable at = row(i);
             const double h = weight(request, i), root = std::sqrt(h);
             const double t = cudaopt::breakpoint(at.x, h * at.g, at.l, at.u);
             if (!(t > lo && t <= hi)) continue;

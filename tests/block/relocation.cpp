@@ -56,7 +56,7 @@ struct Caller {
     int call = 0;
     bool done = false;
 
-    Request operator()(const Answer &answer) {
+    Request operator()(const Reply &answer) {
         seen.points.emplace_back(state->state(), asked);
         look_for_pointers(state, cudaopt::state_bytes(one.m), answer);
         if (moves(call)) state = places.move(state);
@@ -70,7 +70,7 @@ struct Caller {
   private:
     bool due(Deed deed, bool possible) { return one.deed == deed && !done && call > one.at_call && (done = possible); }
 
-    Request ask(const Answer &answer) {
+    Request ask(const Reply &answer) {
         const bool at_task = asked == Verb::task && call > 1;
         if (due(Deed::stop, at_task)) return state->stop();
         if (due(Deed::give_up, asked == Verb::inner_products)) return state->give_up(false, 7);
@@ -83,7 +83,7 @@ struct Caller {
             Request finish;
             finish.verb = Verb::finish_pair;
             finish.slot = state->finish_pair();
-            Answer none;
+            Reply none;
             if (finish.slot >= 0) sweeps.perform(*state, finish, none);
             begin_anew(true);
             if (one.deed == Deed::plain_start) state->settings.metric = cudaopt::Metric::one_number;
@@ -102,7 +102,7 @@ struct Caller {
         const auto add_panel = [&](const PanelRequest &p) {
             add(p.pairs, p.newest_slot, p.fresh, p.threshold, p.free_gram, p.weighted, p.watches, p.older_steps);
         };
-        const auto add_update = [&](const cudaopt::MetricUpdate &update) {
+        const auto add_update = [&](const cudaopt::DiagonalUpdate &update) {
             add(update.anew, update.count);
             for (int k = 0; k < update.count; k++) {
                 const cudaopt::LearnedPair &pair = update.pairs[k];
@@ -132,7 +132,7 @@ struct Caller {
     }
 
     // Words that are addresses in the state itself, in the machine's arrays or on the stack.
-    void look_for_pointers(const StateMachine *at, int64_t bytes, const Answer &answer) {
+    void look_for_pointers(const StateMachine *at, int64_t bytes, const Reply &answer) {
         const auto within = [](uintptr_t word, const void *begin, std::size_t size) {
             return word - reinterpret_cast<uintptr_t>(begin) < size;
         };
@@ -154,7 +154,7 @@ Seen run(const Rare &one, const std::function<bool(int call)> &moves) {
     Caller caller{&made.state(), sweeps, places, one, moves, made.block};
     const int task = solve(one.problem, sweeps, trail, caller);
     made.job.iterates = std::min(trail.count, trail.capacity);
-    if (caller.state->has_ended()) CHECK(caller(Answer{}).task == CUDA_OPT_MISUSE);
+    if (caller.state->has_ended()) CHECK(caller(Reply{}).task == CUDA_OPT_MISUSE);
     Seen seen = std::move(caller.seen);
     seen.task = task;
     seen.results = caller.state->results;

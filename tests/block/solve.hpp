@@ -29,7 +29,7 @@ struct Trail {
 
 // To the solve's end; its code. next() asks the state for its next request, of which it has the answer.
 template <class Next> int solve(const Problem &problem, PlainSweeps &sweeps, Trail &trail, Next &next) {
-    Answer answer;
+    Reply answer;
     for (;;) {
         const Request request = next(answer);
         if (request.verb != Verb::task) {
@@ -49,7 +49,7 @@ template <class Next> int solve(const Problem &problem, PlainSweeps &sweeps, Tra
 
 struct Advance {
     StateMachine *state;
-    Request operator()(const Answer &answer) { return state->advance(answer); }
+    Request operator()(const Reply &answer) { return state->advance(answer); }
 };
 
 // Where in its block a solve's parts stand, in doubles, and how it ended.

@@ -115,7 +115,7 @@ class Tessellations(Case):
         self.assertIn("FARTHEST FROM ITS CENTROID", rest)
 
 
-class Answers(Case):
+class Replies(Case):
     def test_help_list_version(self):
         for option in ("--help", "--list", "--version"):
             done = run(option)

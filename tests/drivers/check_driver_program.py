@@ -123,7 +123,7 @@ class Solves(unittest.TestCase):
         self.assertIn("WORKSPACE", log)
 
 
-class Answers(unittest.TestCase):
+class Replies(unittest.TestCase):
     def test_help_list_version(self):
         for option in ("--help", "--list", "--version"):
             done = run(option)

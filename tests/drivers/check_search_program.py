@@ -150,7 +150,7 @@ class Search(unittest.TestCase):
             self.assertEqual(program.returncode, 1)
 
 
-class Answers(unittest.TestCase):
+class Replies(unittest.TestCase):
     def test_help_list_version(self):
         done = run("--help")
         self.assertEqual((done.returncode, done.stderr), (0, ""))

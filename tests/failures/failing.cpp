@@ -164,12 +164,12 @@ namespace {
 constexpr int64_t most_allocations = 5000; // more is a body that allocates without end
 constexpr unsigned most_seconds = 10;
 
-struct Answer {
+struct Reply {
     bool whole = false, failed = false; // whether the child came to its end; whether something failed in it
     char complaint[400] = "";
 };
 
-Answer answer_of_child(const Body &body, int64_t number, Mode mode, int *status) {
+Reply reply_of_child(const Body &body, int64_t number, Mode mode, int *status) {
     int ends[2];
     if (pipe(ends) != 0) return {};
     // What the CUDA runtime keeps of its first call, where it is in the library, is no leak of ours, nor a failure's.
@@ -192,7 +192,7 @@ Answer answer_of_child(const Body &body, int64_t number, Mode mode, int *status)
         for (const int fatal : {SIGABRT, SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTERM})
             signal(fatal, SIG_DFL); // not Catch2's
         alarm(most_seconds);
-        Answer answer;
+        Reply answer;
         std::string complaint;
         try {
             complaint = body(number, mode);
@@ -206,7 +206,7 @@ Answer answer_of_child(const Body &body, int64_t number, Mode mode, int *status)
         _exit(write(ends[1], &answer, sizeof answer) == sizeof answer ? 0 : 1);
     }
     close(ends[1]);
-    Answer answer;
+    Reply answer;
     if (child < 0 || read(ends[0], &answer, sizeof answer) != sizeof answer) answer = {};
     close(ends[0]);
     waitpid(child, status, 0);
@@ -255,7 +255,7 @@ std::string each_in_turn(const Body &body, bool may_need_nothing) {
     for (const Mode mode : {Mode::once, Mode::from_then_on})
         for (int64_t number = 0;; number++) {
             int status = 0;
-            const Answer answer = answer_of_child(body, number, mode, &status);
+            const Reply answer = reply_of_child(body, number, mode, &status);
             complaints.add(mode, number, answer.whole ? answer.complaint : how_it_ended(status));
             if (number == most_allocations) complaints.add(mode, number + 1, "no end");
             if ((answer.whole && !answer.failed) || number == most_allocations) {

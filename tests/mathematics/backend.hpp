@@ -34,7 +34,7 @@ template <class Configuration> class Backend {
         arrays_.f = static_cast<double *>(allocate(sizeof(double)));
         arrays_.diagonal = place(machine.diagonal);
         const int64_t metric = learns ? cudaopt::Metric::learned : cudaopt::Metric::one_number;
-        sweeps_->allocate(machine.m, {1, nullptr, aside, metric, &patience_});
+        sweeps_->allocate(machine.m, {1, nullptr, aside, metric, &cancellation_});
         bind(machine);
         if (learns) store({HeldVector::diagonal}, machine.diagonal);
         sweeps_->store({HeldVector::f}, &machine.f);
@@ -140,7 +140,7 @@ template <class Configuration> class Backend {
     int64_t n_;
     int offset_;
     std::atomic<bool> stop_requested_{false};
-    cudaopt::Patience patience_{stop_requested_};
+    cudaopt::CancellationToken cancellation_{stop_requested_};
     std::unique_ptr<cudaopt::MemorySpace> space_;
     std::shared_ptr<cudaopt::Sweeps> sweeps_;
     std::vector<void *> memory_;

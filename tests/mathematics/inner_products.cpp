@@ -36,11 +36,12 @@ void compare(const reference::Machine &machine, const PanelRequest &request, con
     REQUIRE(sums.columns == columns);
     CHECK(sums.f == machine.f);
     for (const auto which : {cudaopt::at_lower, cudaopt::at_upper, cudaopt::free_variables, cudaopt::not_finite})
-        if (sums.row_sums[which] != expected.sums.row_sums[which])
-            FAIL("row sum " << which << " is " << sums.row_sums[which] << ", not " << expected.sums.row_sums[which]);
+        if (sums.variable_sums[which] != expected.sums.variable_sums[which])
+            FAIL("row sum " << which << " is " << sums.variable_sums[which] << ", not "
+                            << expected.sums.variable_sums[which]);
     const double of_rows = of_sums + 2 * machine.epsilon();
     for (const auto which : {cudaopt::projected_gradient_squared, cudaopt::x_squared})
-        CHECK(sums.row_sums[which] == Approx(expected.sums.row_sums[which]).epsilon(of_rows).margin(0));
+        CHECK(sums.variable_sums[which] == Approx(expected.sums.variable_sums[which]).epsilon(of_rows).margin(0));
     CHECK(sums.projected_gradient_max == Approx(expected.sums.projected_gradient_max).epsilon(of_rows).margin(0));
     if (request.threshold >= 0) CHECK(sums.first_breakpoint == expected.sums.first_breakpoint);
     const char *const over_all = "all";
@@ -72,10 +73,10 @@ void compare(const reference::Machine &machine, const PanelRequest &request, con
     for (int j = 0; request.older_steps && j < request.pairs; j++)
         CHECK(sums.steps_over_all(0, j) == sums.over_all(panel::s_new, panel::s_column(j)));
     if (!request.in_metric()) return;
-    CHECK(sums.row_sums[cudaopt::bad_weights] == expected.sums.row_sums[cudaopt::bad_weights]);
+    CHECK(sums.variable_sums[cudaopt::bad_weights] == expected.sums.variable_sums[cudaopt::bad_weights]);
     const double of_y = 2 * of_columns(machine, request, 0, 0, true);
     for (const auto which : {cudaopt::newest_y_sum, cudaopt::newest_d_sum})
-        CHECK(sums.row_sums[which] == Approx(expected.sums.row_sums[which]).epsilon(of_y).margin(0));
+        CHECK(sums.variable_sums[which] == Approx(expected.sums.variable_sums[which]).epsilon(of_y).margin(0));
 }
 
 void compare(const reference::Machine &machine, const PanelRequest &request, double lo, double hi,
@@ -84,12 +85,12 @@ void compare(const reference::Machine &machine, const PanelRequest &request, dou
     const reference::Window expected = machine.crossed(request, lo, hi);
     REQUIRE(window.count == static_cast<int64_t>(expected.rows.size()));
     if (window.count > cudaopt::crossed_capacity) {
-        CHECK(window.rows == nullptr);
+        CHECK(window.variables == nullptr);
         return;
     }
     const double root = request.weighted ? 4 * epsilon : 0, of_z = std::max(root, machine.epsilon());
     for (int64_t k = 0; k < window.count; k++) {
-        const cudaopt::CrossedVariable &is = window.rows[k], &should = expected.rows[static_cast<std::size_t>(k)];
+        const cudaopt::CrossedVariable &is = window.variables[k], &should = expected.rows[static_cast<std::size_t>(k)];
         if (is.t != should.t || is.index != should.index)
             FAIL("row " << k << " is " << is.index << " at " << is.t << ", not " << should.index << " at " << should.t);
         if (!(std::fabs(is.g - should.g) <= root * std::fabs(should.g))) FAIL("g of " << is.index << " is " << is.g);
@@ -104,8 +105,8 @@ void compare(const reference::Machine &machine, const PanelRequest &request, dou
 }
 
 // By pairs of which the sums are told as the inner products tell them.
-cudaopt::MetricUpdate update_of(const reference::Machine &machine, const std::vector<int> &slots, bool anew) {
-    cudaopt::MetricUpdate update{anew};
+cudaopt::DiagonalUpdate update_of(const reference::Machine &machine, const std::vector<int> &slots, bool anew) {
+    cudaopt::DiagonalUpdate update{anew};
     for (const int slot : slots) {
         reference::Number dd = 0, yy = 0;
         for (int64_t i = 0; i < machine.n; i++) {
@@ -256,7 +257,7 @@ CONFIGURED_TEST_CASE("Sweep 1 counts what is not finite", "[inner products]", EV
             if (n > 100) machine.g[n - 1] = reference::infinity;
             Backend<TestType> backend(machine);
             const cudaopt::PanelProducts &sums = backend->inner_products(PanelRequest{2, 1, 0, false, true, false});
-            CHECK(sums.row_sums[cudaopt::not_finite] == (n > 100 ? 2 : 1));
+            CHECK(sums.variable_sums[cudaopt::not_finite] == (n > 100 ? 2 : 1));
             if (bad != bad) CHECK(sums.projected_gradient_max != sums.projected_gradient_max);
             else CHECK(sums.projected_gradient_max == reference::infinity);
         }

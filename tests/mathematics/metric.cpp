@@ -5,11 +5,11 @@
 #include <limits>
 
 #include "../support/problems.hpp"
-#include "lbfgsb/metric.hpp"
+#include "lbfgsb/learned_diagonal.hpp"
 #include "reference.hpp"
 
-using cudaopt::LearnedMetric;
-using cudaopt::MetricUpdate;
+using cudaopt::DiagonalUpdate;
+using cudaopt::LearnedDiagonal;
 using cudaopt_test::Uniform;
 using reference::Number;
 
@@ -64,7 +64,7 @@ TEST_CASE("Whatever the numbers, h stays within 2^26 of 1", "[metric]") {
 }
 
 TEST_CASE("A metric serves while it fits the pairs that it has not seen better than theta I", "[metric]") {
-    LearnedMetric metric;
+    LearnedDiagonal metric;
     CHECK_FALSE(metric.exists());
     CHECK(metric.weights() == cudaopt::no_weights);
     CHECK(metric.take_update().count == 0);
@@ -72,7 +72,7 @@ TEST_CASE("A metric serves while it fits the pairs that it has not seen better t
     metric.observe(3, 2, 100, 2, 5, 2, 5);
     CHECK(metric.update_is_due());
     CHECK_FALSE(metric.exists());
-    const MetricUpdate first = metric.take_update();
+    const DiagonalUpdate first = metric.take_update();
     CHECK((first.anew && first.count == 1 && first.pairs[0].slot == 3));
     CHECK((first.pairs[0].of_d == 0.2 && first.pairs[0].of_y == 0.5 && first.pairs[0].kappa == 5.0 / 100));
     CHECK(metric.exists());
@@ -81,7 +81,7 @@ TEST_CASE("A metric serves while it fits the pairs that it has not seen better t
     int pairs = 1;
     const auto observe = [&](double advantage) { // of b over theta I; of two pairs, one at a time
         metric.observe(0, 2, 100, 1, 1, 1, std::exp(-advantage));
-        const MetricUpdate update = metric.take_update();
+        const DiagonalUpdate update = metric.take_update();
         CHECK((update.count == 1 && !update.anew && update.pairs[0].kappa == (5.0 + pairs++) / 100));
     };
     for (int k = 0; k < 200; k++) observe(0.25);
@@ -123,11 +123,11 @@ TEST_CASE("A metric serves while it fits the pairs that it has not seen better t
 TEST_CASE("The first ten pairs are taken in one by one, later ones as many as there may be", "[metric]") {
     for (int memory = 1; memory <= 20; memory++) {
         const int at_once = std::max(1, std::min(4, memory - 1));
-        LearnedMetric metric;
+        LearnedDiagonal metric;
         int64_t taken = 0;
         for (int pair = 0; pair < 60; pair++) {
             metric.observe(pair, memory, 1000, 1, 1, 1, 1);
-            const MetricUpdate update = metric.take_update();
+            const DiagonalUpdate update = metric.take_update();
             REQUIRE((update.count == 0 || update.count == (taken < 10 ? 1 : at_once)));
             for (int k = 0; k < update.count; k++) {
                 REQUIRE(update.pairs[k].slot == taken);
@@ -138,8 +138,8 @@ TEST_CASE("The first ten pairs are taken in one by one, later ones as many as th
         }
     }
     // What is due is not lost, nor overrun, where nothing is asked for in between.
-    LearnedMetric metric;
+    LearnedDiagonal metric;
     for (int pair = 0; pair < 10; pair++) metric.observe(pair, 8, 1000, 1, 1, 1, 1);
-    const MetricUpdate update = metric.take_update();
-    CHECK((update.count == MetricUpdate::most && update.pairs[0].slot == 0 && update.pairs[3].slot == 3));
+    const DiagonalUpdate update = metric.take_update();
+    CHECK((update.count == DiagonalUpdate::most && update.pairs[0].slot == 0 && update.pairs[3].slot == 3));
 }

@@ -1,4 +1,4 @@
-// The Cauchy search and the subspace minimisation, answered by the reference's verbs.
+// The Cauchy search and the subspace minimisation, replied by the reference's verbs.
 #pragma once
 
 #include "iterate.hpp"
@@ -55,7 +55,7 @@ class Search {
     Placed<CauchySearch<0>> cauchy;
     Placed<cudaopt::CompactMatrix<0>::Factors> system;
     std::vector<double> coefficients;
-    cudaopt::Answer answer;
+    cudaopt::Reply answer;
     reference::Products products;
     reference::Window window;
     CauchyState state;

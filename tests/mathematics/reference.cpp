@@ -56,12 +56,12 @@ Machine::Machine(int64_t n_, int m_, int bits, int history_bits)
     : caller(bits), history(history_bits), n(n_), m(m_), x(n), g(n), s(m + 1, std::vector<double>(n)), y(s), x_base(n) {
 }
 
-bool Machine::held(int64_t i) const {
+bool Machine::is_active(int64_t i) const {
     return (x[i] <= lower_of(i) && g[i] >= 0) || (x[i] >= upper_of(i) && g[i] <= 0) || lower_of(i) == upper_of(i);
 }
 
 double Machine::breakpoint(const PanelRequest &panel, int64_t i) const {
-    if (held(i)) return 0;
+    if (is_active(i)) return 0;
     if (g[i] == 0) return infinity;
     const double slope = weight(panel, i) * g[i];
     return (x[i] - (g[i] < 0 ? upper_of(i) : lower_of(i))) / slope;
@@ -143,14 +143,14 @@ Products Machine::inner_products(const PanelRequest &panel) const {
         pg_squared += pg * pg;
         x_squared += static_cast<Number>(x[i]) * x[i];
         sums.projected_gradient_max = std::max(sums.projected_gradient_max, static_cast<double>(std::fabs(pg)));
-        sums.row_sums[cudaopt::at_lower] += x[i] <= lower_of(i);
-        sums.row_sums[cudaopt::at_upper] += x[i] >= upper_of(i) && upper_of(i) > lower_of(i);
-        sums.row_sums[cudaopt::free_variables] += free[i];
-        sums.row_sums[cudaopt::not_finite] += !std::isfinite(g[i]);
+        sums.variable_sums[cudaopt::at_lower] += x[i] <= lower_of(i);
+        sums.variable_sums[cudaopt::at_upper] += x[i] >= upper_of(i) && upper_of(i) > lower_of(i);
+        sums.variable_sums[cudaopt::free_variables] += free[i];
+        sums.variable_sums[cudaopt::not_finite] += !std::isfinite(g[i]);
         if (free[i]) sums.first_breakpoint = std::min(sums.first_breakpoint, t);
     }
-    sums.row_sums[cudaopt::projected_gradient_squared] = static_cast<double>(pg_squared);
-    sums.row_sums[cudaopt::x_squared] = static_cast<double>(x_squared);
+    sums.variable_sums[cudaopt::projected_gradient_squared] = static_cast<double>(pg_squared);
+    sums.variable_sums[cudaopt::x_squared] = static_cast<double>(x_squared);
 
     std::vector<Vector> w(columns); // empty: not set
     for (int j = 0; j < columns; j++)
@@ -186,16 +186,16 @@ Products Machine::inner_products(const PanelRequest &panel) const {
             const Vector v = column(other, j);
             return panel.pairs > 0 ? static_cast<double>(dot(v, v)) : 0;
         };
-        sums.row_sums[cudaopt::newest_y_sum] = square_of(panel::y_new);
-        sums.row_sums[cudaopt::newest_d_sum] = square_of(panel::s_new);
-        for (const double h : diagonal) sums.row_sums[cudaopt::bad_weights] += !(h > 0) || !std::isfinite(h);
+        sums.variable_sums[cudaopt::newest_y_sum] = square_of(panel::y_new);
+        sums.variable_sums[cudaopt::newest_d_sum] = square_of(panel::s_new);
+        for (const double h : diagonal) sums.variable_sums[cudaopt::bad_weights] += !(h > 0) || !std::isfinite(h);
     }
     sums.leading_products = result.leading_products.data();
     sums.free_gram = panel.free_gram ? result.free_gram.data() : nullptr;
     return result;
 }
 
-void Machine::learn(const cudaopt::MetricUpdate &update) {
+void Machine::learn(const cudaopt::DiagonalUpdate &update) {
     const Number least = std::exp2(static_cast<Number>(-26));
     for (int64_t i = 0; i < n; i++) {
         Number b = update.anew ? 1 : 1 / static_cast<Number>(diagonal[i]);
@@ -261,7 +261,7 @@ Trial Machine::direction(const DirectionRequest &request) const {
     for (int64_t i = 0; i < n; i++) {
         const double l = lower_of(i), u = upper_of(i), t = breakpoint(request.panel, i);
         Number to = x[i], size = 0;
-        if (held(i)) {
+        if (is_active(i)) {
         } else if (request.panel.threshold > 0 && t <= request.panel.threshold) {
             to = g[i] < 0 ? u : l;
         } else {
@@ -289,7 +289,7 @@ Share Machine::truncation(const DirectionRequest &request) const {
     const Vector way = move(request, &sizes);
     Share share{1, 0};
     for (int64_t i = 0; i < n; i++) {
-        if (held(i) || breakpoint(request.panel, i) <= request.panel.threshold) continue;
+        if (is_active(i) || breakpoint(request.panel, i) <= request.panel.threshold) continue;
         const Number to_cauchy = -static_cast<Number>(request.cauchy_t) * weight(request.panel, i) * g[i];
         const Number l = lower_of(i), u = upper_of(i), x_c = std::min(std::max(x[i] + to_cauchy, l), u);
         const Number d = way[i] - to_cauchy, most = longest(x_c, d, l, u);

@@ -75,7 +75,7 @@ class Machine {
 
     double lower_of(int64_t i) const { return lower.empty() ? -infinity : lower[i]; }
     double upper_of(int64_t i) const { return upper.empty() ? infinity : upper[i]; }
-    bool held(int64_t i) const;
+    bool is_active(int64_t i) const;
     double weight(const cudaopt::PanelRequest &panel, int64_t i) const { return panel.weighted ? diagonal[i] : 1; }
     // As a machine has it, in double: its order decides.
     double breakpoint(const cudaopt::PanelRequest &panel, int64_t i) const;
@@ -90,7 +90,7 @@ class Machine {
     cudaopt::StartReport start();
     Products inner_products(const cudaopt::PanelRequest &panel) const;
     // The update of the diagonal, which is that of H_0.
-    void learn(const cudaopt::MetricUpdate &update);
+    void learn(const cudaopt::DiagonalUpdate &update);
     Window crossed(const cudaopt::PanelRequest &panel, double lo, double hi) const;
     Vector move(const cudaopt::DirectionRequest &request, Vector *sizes) const; // a g + w'q
     Trial direction(const cudaopt::DirectionRequest &request) const;

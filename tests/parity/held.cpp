@@ -13,7 +13,7 @@ using namespace cudaopt_test;
 namespace {
 
 // Of the widest kind, or a whole number of narrower ones.
-constexpr int64_t tile_rows = 128;
+constexpr int64_t tile_variables = 128;
 
 // Pressure in a journal bearing (MINPACK-2), at least 0: it is 0 on about half of the circle. The angle is the slow
 // index, so that whole tiles are held.
@@ -306,9 +306,9 @@ int64_t how_many(const std::vector<ComesBack> &all) {
 
 // Tiles where the values change from one iterate to the next.
 std::vector<bool> changing_tiles(const Vector &before, const Vector &now) {
-    std::vector<bool> changing(now.size() / tile_rows); // whole ones
-    for (std::size_t i = 0; i < changing.size() * tile_rows; i++)
-        if (now[i] != before[i]) changing[i / tile_rows] = true;
+    std::vector<bool> changing(now.size() / tile_variables); // whole ones
+    for (std::size_t i = 0; i < changing.size() * tile_variables; i++)
+        if (now[i] != before[i]) changing[i / tile_variables] = true;
     return changing;
 }
 
@@ -331,7 +331,7 @@ template <class Configuration> void check_many_held(const Problem &problem, cons
 template <class Configuration> void check_comes_back(const Problem &problem, const Path &path) {
     const int64_t n = problem.size();
     ComesBack many;
-    std::vector<ComesBack> variables(static_cast<std::size_t>(n)), zero_d(static_cast<std::size_t>(n / tile_rows)),
+    std::vector<ComesBack> variables(static_cast<std::size_t>(n)), zero_d(static_cast<std::size_t>(n / tile_variables)),
         zero_y(zero_d.size());
     std::vector<bool> y_alone(zero_d.size());
     std::string counts;
@@ -353,9 +353,9 @@ template <class Configuration> void check_comes_back(const Problem &problem, con
     INFO("held in the iterates:" << counts);
     CHECK(many.did());
     CHECK(how_many(variables) > n / 4);
-    CHECK(how_many(zero_d) > n / tile_rows / 4);
-    CHECK(how_many(zero_y) > n / tile_rows / 10);
-    CHECK(std::count(y_alone.begin(), y_alone.end(), true) > n / tile_rows / 4);
+    CHECK(how_many(zero_d) > n / tile_variables / 4);
+    CHECK(how_many(zero_y) > n / tile_variables / 10);
+    CHECK(std::count(y_alone.begin(), y_alone.end(), true) > n / tile_variables / 4);
 }
 
 // Not as large on the host, which has no tiles.

@@ -8,9 +8,9 @@ import sys
 from pathlib import Path
 
 # A file of lib/ includes its own floor or a lower one.
-FLOOR = {"rim": 0, "exec": 1, "dense": 1, "line_search": 1, "lbfgsb": 2, "sweeps": 3, "pattern": 4, "ranks": 4,
+FLOOR = {"boundary": 0, "exec": 1, "dense": 1, "line_search": 1, "lbfgsb": 2, "sweeps": 3, "pattern": 4, "ranks": 4,
          "batch": 4, "solver": 4, "api": 5, "unlp": 6, "setulb": 6}
-# Other interfaces over the C interface: they see its headers, and the rim, which is theirs too.
+# Other interfaces over the C interface: they may include its headers and boundary/.
 OVER_THE_HEADERS = {"unlp", "setulb"}
 # The folders whose users ask the library itself for a log on standard output (iprint), or for a vector to be printed.
 PRINTING = {"unlp", "setulb"}
@@ -56,7 +56,7 @@ def may_include(path, other):
         if other.parts[0] != "lib":
             return other.parts[0] == "include"
         if path.parts[1] in OVER_THE_HEADERS:
-            return other.parts[1] in (path.parts[1], "rim")
+            return other.parts[1] in (path.parts[1], "boundary")
         return FLOOR[other.parts[1]] <= FLOOR[path.parts[1]]
     return path.parts[0] not in ALLOWED or room(other) in ALLOWED[path.parts[0]]
 

@@ -16,7 +16,7 @@ double clamp_to_box(double x, double l, double u) { return cudaopt::clamp_to_box
 double projected_gradient(double x, double g, double l, double u) {
     return cudaopt::projected_gradient<double>(x, g, l, u);
 }
-bool held(double x, double g, double l, double u) { return cudaopt::held<double>(x, g, l, u); }
+bool is_active(double x, double g, double l, double u) { return cudaopt::is_active<double>(x, g, l, u); }
 double breakpoint(double x, double g, double l, double u) { return cudaopt::breakpoint<double>(x, g, l, u); }
 
 } // namespace
@@ -43,15 +43,15 @@ TEST_CASE("The projected gradient is x - P(x - g)", "[box]") {
     CHECK(projected_gradient(0.5, -infinity, 0.0, 1.0) == -0.5);
 }
 
-TEST_CASE("A row is held where it cannot follow its gradient", "[box]") {
-    CHECK(held(0.0, 1.0, 0.0, 1.0));
-    CHECK_FALSE(held(0.0, -1.0, 0.0, 1.0));
-    CHECK(held(1.0, -1.0, 0.0, 1.0));
-    CHECK_FALSE(held(1.0, 1.0, 0.0, 1.0));
-    CHECK_FALSE(held(0.5, 1.0, 0.0, 1.0));
-    CHECK(held(0.5, 1.0, 0.5, 0.5));
-    CHECK(held(0.5, -1.0, 0.5, 0.5));
-    CHECK_FALSE(held(0.5, 0.0, 0.0, 1.0));
+TEST_CASE("A row is is_active where it cannot follow its gradient", "[box]") {
+    CHECK(is_active(0.0, 1.0, 0.0, 1.0));
+    CHECK_FALSE(is_active(0.0, -1.0, 0.0, 1.0));
+    CHECK(is_active(1.0, -1.0, 0.0, 1.0));
+    CHECK_FALSE(is_active(1.0, 1.0, 0.0, 1.0));
+    CHECK_FALSE(is_active(0.5, 1.0, 0.0, 1.0));
+    CHECK(is_active(0.5, 1.0, 0.5, 0.5));
+    CHECK(is_active(0.5, -1.0, 0.5, 0.5));
+    CHECK_FALSE(is_active(0.5, 0.0, 0.0, 1.0));
 }
 
 TEST_CASE("A breakpoint is where the path meets the bound", "[box]") {

@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "rim/checksum.hpp"
+#include "boundary/checksum.hpp"
 
 using cudaopt::Checksum;
 using cudaopt::checksum;

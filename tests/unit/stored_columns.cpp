@@ -16,7 +16,7 @@ template <class Real_, class History_> struct Storage {
 };
 
 // Rows inside the box, at a bound, or on their way to one; some steps are beyond what a column can store.
-template <class Real, class History> void fill(TileRows &tile, int rows, double *trial, bool huge) {
+template <class Real, class History> void fill(TileVariables &tile, int rows, double *trial, bool huge) {
     std::mt19937_64 engine(7);
     std::uniform_real_distribution<double> unit(-1, 1);
     constexpr double half_unit = std::is_same_v<History, float> ? 0x1p-24 : 0x1p-8; // of the last place, from 1 to 2
@@ -50,7 +50,7 @@ TEMPLATE_TEST_CASE("A tile's direction is that of its rows, and says where one m
     int missed = 0, arrived = 0;
     for (int rows = 1; rows <= tile_height; rows++)
         for (const bool huge : {false, true}) {
-            TileRows tile;
+            TileVariables tile;
             alignas(64) double trial[tile_height], d[tile_height];
             History column[tile_height], nearest[tile_height];
             fill<Real, History>(tile, rows, trial, huge);
@@ -80,7 +80,7 @@ TEMPLATE_TEST_CASE("A tile steps where its rows step", "[columns]", Double32, Do
     using History = typename TestType::History;
     for (const double step : {1.0, 0.25, 64.0}) // products with a power of two are exact, fused or not
         for (const int rows : {1, 77, tile_height}) {
-            TileRows tile;
+            TileVariables tile;
             alignas(64) double trial[tile_height], d[tile_height];
             History column[tile_height];
             Real x[tile_height];
@@ -88,7 +88,7 @@ TEMPLATE_TEST_CASE("A tile steps where its rows step", "[columns]", Double32, Do
             round_direction(tile, trial, rows, column, d);
             step_tile(tile, d, step, rows, x);
             for (int r = 0; r < rows; r++)
-                CHECK(x[r] == stepped_row<Real>(tile.x[r], d[r], step, tile.l[r], tile.u[r]));
+                CHECK(x[r] == stepped_variable<Real>(tile.x[r], d[r], step, tile.l[r], tile.u[r]));
         }
 }
 

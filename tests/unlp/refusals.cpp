@@ -1,4 +1,4 @@
-// Each improper argument is answered with -3, in *dev_istate too, without an evaluation and with a sentence.
+// Each improper argument is replied with -3, in *dev_istate too, without an evaluation and with a sentence.
 #include <limits>
 
 #include "run.hpp"

@@ -1,33 +1,33 @@
-// Rows whose breakpoints the Cauchy search passes, on their way from the GPU to the host.
+// Variables whose breakpoints the Cauchy search passes, on their way from the GPU to the host.
 #pragma once
 
-#include "sweeps/cuda/device_rows.cuh"
+#include "sweeps/cuda/device_variables.cuh"
 
 namespace cudaopt {
 
-// A row that is sent: its breakpoint, index, gradient and way to the bound.
+// A variable that is sent: its breakpoint, index, gradient and way to the bound.
 struct CrossedHead {
     double t;
     int64_t index;
     double g, z;
 };
 
-// Host memory for crossed_capacity rows, which come in any order: their breakpoints, and of each a record of its index
-// and its panel entries, with g and z among them. A record begins at 128 bytes, of which the bus makes one packet. On
-// the device, how many have come.
-struct CrossedRows {
+// Host memory for crossed_capacity variables, which come in any order: their breakpoints, and of each a record of its
+// index and its panel entries, with g and z among them. A record begins at 128 bytes, of which the bus makes one
+// packet. On the device, how many have come.
+struct CrossedVariables {
     double *t, *records;
     unsigned long long *count;
 
     __host__ __device__ static constexpr int record_size(int columns) { return (1 + columns + 15) / 16 * 16; }
 };
 
-// Send the rows of the lanes that are `inside`, the whole warp writing one record after the other. All lanes of a warp
-// call it. entry(row, j): of the panel's column j, but those of g and z. Before the host may look at the rows, a fence
-// is wanted.
+// Send the variables of the lanes that are `inside`, the whole warp writing one record after the other. All lanes of a
+// warp call it. entry(variable, j): of the panel's column j, but those of g and z. Before the host may look at the
+// variables, a fence is wanted.
 template <class Entry>
-__device__ void send_rows(bool inside, const CrossedHead &head, int columns, const Entry &entry,
-                          const CrossedRows &to) {
+__device__ void send_variables(bool inside, const CrossedHead &head, int columns, const Entry &entry,
+                               const CrossedVariables &to) {
     const int lane = threadIdx.x % 32;
     unsigned left = __ballot_sync(~0u, inside);
     if (left == 0) return;
@@ -38,43 +38,45 @@ __device__ void send_rows(bool inside, const CrossedHead &head, int columns, con
     if (inside && own_place < crossed_capacity) to.t[own_place] = head.t;
     for (; left && place < crossed_capacity; left &= left - 1, place++) {
         const int owner = __ffs(left) - 1;
-        const int64_t row = __shfl_sync(~0u, head.index, owner);
+        const int64_t variable = __shfl_sync(~0u, head.index, owner);
         const double g = __shfl_sync(~0u, head.g, owner), z = __shfl_sync(~0u, head.z, owner);
-        double *const record = to.records + place * CrossedRows::record_size(columns);
+        double *const record = to.records + place * CrossedVariables::record_size(columns);
 #pragma unroll 1 // what an unrolled loop needs beforehand would take registers from sweep 1, tile after tile
         for (int k = lane; k <= columns; k += 32) {
             const int j = k - 1;
-            record[k] = k == 0                     ? __longlong_as_double(row)
+            record[k] = k == 0                     ? __longlong_as_double(variable)
                         : j == panel::gradient     ? g
                         : j == panel::displacement ? z
-                                                   : entry(row, j);
+                                                   : entry(variable, j);
         }
     }
 }
 
-// Sweep 1 sends rows ahead of being asked, those with breakpoints up to a guess: the host then has most often what its
-// search needs as soon as it has the sums.
+// Sweep 1 sends variables ahead of being asked, those with breakpoints up to a guess: the host then has most often what
+// its search needs as soon as it has the sums.
 struct SendAhead {
     double below; // 0: none
     float reach;  // no less than it
-    CrossedRows to;
+    CrossedVariables to;
 };
 
-// Rows with lo < breakpoint <= hi: counted, and the first crossed_capacity to arrive written to host memory. Their
+// Variables with lo < breakpoint <= hi: counted, and the first crossed_capacity to arrive written to host memory. Their
 // order is left to the host's sort.
 template <class Real, class History, bool weighted>
 __global__ void __launch_bounds__(products_threads)
     find_crossed(DeviceVectors<Real, History> v, PanelRequest request, double lo, double hi, int columns,
-                 CrossedRows to, unsigned *arrivals, unsigned long long *count_to, unsigned *flag, unsigned ticket) {
+                 CrossedVariables to, unsigned *arrivals, unsigned long long *count_to, unsigned *flag,
+                 unsigned ticket) {
     const int lane = threadIdx.x % 32;
     const int64_t tiles = (v.n + 31) / 32, warps = static_cast<int64_t>(gridDim.x) * products_warps;
-    const auto weight_at = [&](int64_t row) { return weighted ? static_cast<double>(v.diagonal[row]) : 1.0; };
-    const auto entry = [&](int64_t row, int j) {
+    const auto weight_at = [&](int64_t variable) { return weighted ? static_cast<double>(v.diagonal[variable]) : 1.0; };
+    const auto entry = [&](int64_t variable, int j) {
         const History *const column = v.column(request, j);
         if (!column) return 0.0; // before there is a pair, the first two columns are none
         const bool fresh = j == panel::y_column(0) && request.fresh;
-        const double w = fresh ? gradient_change<History>(v.g[row], v.g_base(request.newest_slot)[row]) : column[row];
-        return weighted ? scaling_of(weight_at(row)).of(j) * w : w;
+        const double w =
+            fresh ? gradient_change<History>(v.g[variable], v.g_base(request.newest_slot)[variable]) : column[variable];
+        return weighted ? scaling_of(weight_at(variable)).of(j) * w : w;
     };
     for (int64_t tile = (static_cast<int64_t>(blockIdx.x) * products_threads + threadIdx.x) / 32; tile < tiles;
          tile += warps) {
@@ -82,10 +84,10 @@ __global__ void __launch_bounds__(products_threads)
         CrossedHead head{0, i, 0, 0};
         if (i < v.n) {
             const double h = weight_at(i);
-            const PathVariable at = on_path(v.row(i), h, weighted ? scaling_of(h) : panel::Scaling{1, 1});
+            const PathVariable at = on_path(v.variable(i), h, weighted ? scaling_of(h) : panel::Scaling{1, 1});
             head = {at.t, i, at.g, at.z};
         }
-        send_rows(head.t > lo && head.t <= hi, head, columns, entry, to);
+        send_variables(head.t > lo && head.t <= hi, head, columns, entry, to);
     }
     __threadfence_system();
     __syncthreads();

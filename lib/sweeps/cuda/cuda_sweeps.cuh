@@ -6,7 +6,7 @@
 #include <memory>
 
 #include "sweeps/backend.hpp"
-#include "sweeps/cuda/cut_rows.cuh"
+#include "sweeps/cuda/cut_variables.cuh"
 #include "sweeps/cuda/launch_inner_products.cuh"
 #include "sweeps/cuda/loading.cuh"
 #include "sweeps/cuda/workspace.cuh"
@@ -38,14 +38,14 @@ template <class Real, class History> class CudaSweeps final : public Sweeps {
     }
 
     void allocate(int m, const BackendOptions &options) override {
-        follow(options.stream, options.patience);
+        follow(options.stream, options.cancellation);
         const OnDevice on(device_);
         if (!held_) prepare(m);
         if (options.aside && !aside_memory_.get()) {
             aside_memory_.allocate(2 * n_);
             aside_ = {aside_memory_.get(), aside_memory_.get() + n_};
         }
-        callers_metric_ = options.metric == Metric::callers;
+        callers_diagonal_ = options.metric == Metric::callers;
         timed_ = options.timed;
         if (options.metric != Metric::learned) {
             own_diagonal_.release();
@@ -53,13 +53,13 @@ template <class Real, class History> class CudaSweeps final : public Sweeps {
             own_diagonal_.allocate(v_.pitch);
             check(cudaMemsetAsync(own_diagonal_.get(), 0, own_diagonal_.bytes(), stream_), "cudaMemsetAsync");
         }
-        // A solve that failed between sweep 1 and its reduction leaves rows counted.
+        // A solve that failed between sweep 1 and its reduction leaves variables counted.
         check(cudaMemsetAsync(held_->counters.get(), 0, held_->counters.bytes(), stream_), "cudaMemsetAsync");
     }
 
-    void follow(void *stream, Patience *patience) override {
+    void follow(void *stream, CancellationToken *cancellation) override {
         stream_ = static_cast<cudaStream_t>(stream);
-        patience_ = patience;
+        cancellation_ = cancellation;
     }
 
     int64_t workspace_bytes() const override {
@@ -105,11 +105,11 @@ template <class Real, class History> class CudaSweeps final : public Sweeps {
         };
         with_coefficients(request, [&](const auto &q) {
             using Coefficients = std::decay_t<decltype(q)>;
-            constexpr int rows = direction_rows<Real, History>;
+            constexpr int variables = direction_variables<Real, History>;
             if constexpr (std::is_same_v<Real, History> && std::is_same_v<Coefficients, CoefficientsByValue>)
                 if (v_.zero_tiles.are_kept())
-                    return launch_it(TakeDirection<Real, History, Coefficients, rows, true>{v_, request, q, to});
-            if (aligned_) launch_it(TakeDirection<Real, History, Coefficients, rows>{v_, request, q, to});
+                    return launch_it(TakeDirection<Real, History, Coefficients, variables, true>{v_, request, q, to});
+            if (aligned_) launch_it(TakeDirection<Real, History, Coefficients, variables>{v_, request, q, to});
             else launch_it(TakeDirection<Real, History, Coefficients, 1>{v_, request, q, to});
         });
     }
@@ -129,7 +129,7 @@ template <class Real, class History> class CudaSweeps final : public Sweeps {
     }
 
     CrossedWindow crossed(const PanelRequest &request, double lo, double hi) override {
-        const int64_t sent = held_->sent.covers(request, hi) ? held_->sent.count() : find_rows(request, lo, hi);
+        const int64_t sent = held_->sent.covers(request, hi) ? held_->sent.count() : find_variables(request, lo, hi);
         if (sent > crossed_capacity) return {nullptr, sent};
         held_->sent.between(lo, hi, sent, panel::columns(request.pairs), held_->found);
         return held_->found.window(held_->found.count());
@@ -211,7 +211,7 @@ template <class Real, class History> class CudaSweeps final : public Sweeps {
             check(cudaMemcpyAsync(held_->read_buffer.get(), static_cast<const Real *>(vector) + begin + done,
                                   now * sizeof(Real), cudaMemcpyDeviceToHost, stream_),
                   "a copy for the log");
-            wait_for_stream(stream_, *patience_, "a copy for the log");
+            wait_for_stream(stream_, *cancellation_, "a copy for the log");
             for (int i = 0; i < now; i++) to[done + i] = buffer[i];
         }
     }
@@ -244,8 +244,10 @@ template <class Real, class History> class CudaSweeps final : public Sweeps {
         held_->sent.invalidate();
         y_stored_ = v_.apart && request.fresh && request.pairs > 0 ? request.newest_slot : -1;
         // With the caller's diagonal the products at a trial point are not those that a search begins with.
-        const bool searched = request.threshold == 0 && (request.weighted || !callers_metric_);
-        const auto ahead = [&] { return held_->sent.ahead(searched && sends_ahead(kind_of(request)), rows_sent()); };
+        const bool searched = request.threshold == 0 && (request.weighted || !callers_diagonal_);
+        const auto ahead = [&] {
+            return held_->sent.ahead(searched && sends_ahead(kind_of(request)), variables_sent());
+        };
         const int partials = ProductsLaunch(v_, request, layout, held_->partials.get(), launch_place(), ahead)();
         if (cut_.by_segments()) launch_reduction_of_pieces(layout, partials);
         else launch_reduction(layout, partials);
@@ -253,7 +255,7 @@ template <class Real, class History> class CudaSweeps final : public Sweeps {
         const int count = numbers_to_come(layout);
         const Posted *const posted = held_->posted.get();
         double *const numbers = held_->numbers.data();
-        wait_until(stream_, *patience_, [&] {
+        wait_until(stream_, *cancellation_, [&] {
             while (there < count && posted[there].arrived(ticket_, numbers[there])) there++;
             return there == count;
         });
@@ -270,11 +272,11 @@ template <class Real, class History> class CudaSweeps final : public Sweeps {
         held_->sent.record(request, static_cast<int64_t>(direction[direction_numbers]));
     }
 
-    // A tile is known where sweep 2 takes several rows at once.
+    // A tile is known where sweep 2 takes several variables at once.
     void look_for_zeros(const ProductsRequest &request) {
         constexpr int most_pairs = v_.apart ? most_staged_pairs : ZeroTiles::most_pairs;
         if (!aligned_ || !request.free_gram || request.threshold != 0 || v_.m > most_pairs) return;
-        const double free = cut_.by_segments() ? cut_.count_of_free() : sums_.row_sums[free_variables];
+        const double free = cut_.by_segments() ? cut_.count_of_free() : sums_.variable_sums[free_variables];
         const bool before = v_.zero_tiles.are_kept();
         const bool has_kernel = !v_.apart || !request.in_metric();
         if (before == (has_kernel && ZeroTiles::pay(before, free, static_cast<double>(n_)))) return;
@@ -294,12 +296,12 @@ template <class Real, class History> class CudaSweeps final : public Sweeps {
     void copy(void *to, const void *from, int64_t bytes, cudaMemcpyKind kind) {
         const OnDevice on(device_);
         check(cudaMemcpyAsync(to, from, static_cast<std::size_t>(bytes), kind, stream_), "a copy of a checkpoint");
-        wait_for_stream(stream_, *patience_, "a copy of a checkpoint");
+        wait_for_stream(stream_, *cancellation_, "a copy of a checkpoint");
     }
 
     void prepare(int m) {
         check_size<Real>(m, n_);
-        if (n_ >= most_device_rows)
+        if (n_ >= most_device_variables)
             throw BackendFailure(
                 CUDA_OPT_OUT_OF_MEMORY,
                 "out of memory: a vector of 2^36 variables has 2^38 bytes or more, which no GPU holds");
@@ -324,30 +326,30 @@ template <class Real, class History> class CudaSweeps final : public Sweeps {
     }
 
     // Has them sent. Returns how many there are.
-    int64_t find_rows(const PanelRequest &request, double lo, double hi) {
+    int64_t find_variables(const PanelRequest &request, double lo, double hi) {
         const OnDevice on(device_);
         const int columns = panel::columns(request.pairs);
-        PrefetchedRows &sent = held_->sent;
+        PrefetchedVariables &sent = held_->sent;
         sent.invalidate(); // they are overwritten
         FromDevice *const found = held_->from_device.get();
         const auto kernel = request.weighted ? find_crossed<Real, History, true> : find_crossed<Real, History, false>;
         check(launch(kernel, blocks_for(n_), products_threads, 0, stream_, v_, request, lo, hi, columns,
-                     sent.place(rows_sent()), arrivals(), &found->crossed, &found->flag, ++ticket_),
-              "the launch of the search for crossed rows");
+                     sent.place(variables_sent()), arrivals(), &found->crossed, &found->flag, ++ticket_),
+              "the launch of the search for crossed variables");
         const volatile unsigned *flag = &found->flag;
-        wait_until(stream_, *patience_, [&] { return *flag == ticket_; });
+        wait_until(stream_, *cancellation_, [&] { return *flag == ticket_; });
         return static_cast<int64_t>(found->crossed);
     }
 
     unsigned *arrivals() const { return reinterpret_cast<unsigned *>(held_->counters.get()); }
-    unsigned long long *rows_sent() const { return held_->counters.get() + 1; }
+    unsigned long long *variables_sent() const { return held_->counters.get() + 1; }
     // A memory of many pairs begins with narrow panels, which have more blocks of partial sums.
     int64_t most_partials() const {
         const bool cut = cut_.by_segments();
         const int64_t blocks = cut ? cut_.pieces().count() : most_products_blocks;
         int64_t most = ProductsLayout(std::min(columns_, 5 * column_block), true).size * blocks;
         for (int columns = panel::leading; columns <= columns_; columns += 2) {
-            const int64_t wide_blocks = cut ? cut_.pieces().segments() : tile_kernel_rows(columns);
+            const int64_t wide_blocks = cut ? cut_.pieces().segments() : tile_kernel_variables(columns);
             most = std::max(most, ProductsLayout(columns, true).size * wide_blocks);
         }
         return most;
@@ -357,16 +359,16 @@ template <class Real, class History> class CudaSweeps final : public Sweeps {
         launch_numbers(posted_numbers(layout), reduce_partials, layout,
                        static_cast<const double *>(held_->partials.get()), partials,
                        static_cast<const double *>(user_.f),
-                       static_cast<const DirectionRecord *>(held_->directions.get()), direction_blocks_, rows_sent(),
-                       held_->posted.get(), ++ticket_);
+                       static_cast<const DirectionRecord *>(held_->directions.get()), direction_blocks_,
+                       variables_sent(), held_->posted.get(), ++ticket_);
     }
     void launch_reduction_of_pieces(const ProductsLayout &layout, int partials) {
         const int segments = cut_.pieces().segments();
         launch_numbers(numbers_to_come(layout), reduce_pieces, layout, cut_.subtrees(), segments,
                        static_cast<const double *>(held_->partials.get()), partials / segments,
                        static_cast<const DirectionRecord *>(held_->directions.get()), direction_blocks_ / segments,
-                       static_cast<const double *>(user_.f), cut_.f_of_segments(), rows_sent(), held_->posted.get(),
-                       ++ticket_);
+                       static_cast<const double *>(user_.f), cut_.f_of_segments(), variables_sent(),
+                       held_->posted.get(), ++ticket_);
     }
     template <class... Parameters, class... Arguments>
     void launch_numbers(int warps, void (*kernel)(Parameters...), Arguments... arguments) {
@@ -409,7 +411,7 @@ template <class Real, class History> class CudaSweeps final : public Sweeps {
         auto *to = reinterpret_cast<Record *>(held_->from_device[0].record);
         check(map_reduce_cuda<Record>(n_, rule, StoreRecord<Record>{to}, held_->scratch.get(), stream_),
               "the launch of a reduction");
-        wait_for_stream(stream_, *patience_, "a reduction");
+        wait_for_stream(stream_, *cancellation_, "a reduction");
         return *to;
     }
 
@@ -426,15 +428,15 @@ template <class Real, class History> class CudaSweeps final : public Sweeps {
 
     const int64_t n_;
     const int device_;
-    CutRows cut_;
+    CutVariables cut_;
     int columns_ = 0;
     int block_shared_ = 0, processor_shared_ = 0; // bytes that a block can have, and all of them together
-    bool early_launches_ = false; // the device can place a kernel's blocks before the one in front of it has ended
-    bool callers_metric_ = false; // the diagonal is the caller's
-    bool timed_ = true;           // calls are timed on the stream
-    bool aligned_ = false;        // all of the caller's vectors to 16 bytes
+    bool early_launches_ = false;   // the device can place a kernel's blocks before the one in front of it has ended
+    bool callers_diagonal_ = false; // the diagonal is the caller's
+    bool timed_ = true;             // calls are timed on the stream
+    bool aligned_ = false;          // all of the caller's vectors to 16 bytes
     cudaStream_t stream_ = nullptr;
-    Patience *patience_ = nullptr; // the caller's
+    CancellationToken *cancellation_ = nullptr; // the caller's
     DeviceVectors<Real, History> v_{};
     Real *x_ = nullptr, *g_ = nullptr;
     std::unique_ptr<CudaWorkspace<Real, History>> held_; // from the first call on

@@ -20,22 +20,23 @@ struct CoefficientsInMemory {
     __device__ double operator[](int i) const { return q[i]; }
 };
 
-// Pairs of which a thread asks for the rows before it uses the first: as many as the registers bear.
+// Pairs of which a thread asks for the variables before it uses the first: as many as the registers bear.
 template <class Real, class History>
 constexpr int pairs_at_once = std::is_same_v<Real, History>               ? 3
                               : sizeof(Real) == 8 && sizeof(History) == 2 ? 8
                                                                           : 6;
 
-// a g + w'q for neighbouring rows from i on: the way from x to the subspace minimiser, were there no bounds. Several
-// pairs are loaded before the first is used, so that enough bytes are on their way. zeros: of the tile, by age.
-template <bool looks_for_zeros, class Real, class History, int rows, class Coefficients>
+// a g + w'q for neighbouring variables from i on: the way from x to the subspace minimiser, were there no bounds.
+// Several pairs are loaded before the first is used, so that enough bytes are on their way. zeros: of the tile, by age.
+template <bool looks_for_zeros, class Real, class History, int variables, class Coefficients>
 __device__ void subspace_move(const DeviceVectors<Real, History> &v, const DirectionRequest &request,
                               const Coefficients &q, [[maybe_unused]] const ZeroColumns &zeros, int64_t i,
-                              const Elements<Real, rows> &g, const double (&h)[rows], double (&move)[rows]) {
-    using Loaded = Elements<History, rows>;
+                              const Elements<Real, variables> &g, const double (&h)[variables],
+                              double (&move)[variables]) {
+    using Loaded = Elements<History, variables>;
     constexpr int at_once = pairs_at_once<Real, History>;
     const PanelRequest &p = request.panel;
-    double from_g_and_y[rows] = {}, from_s[rows] = {};
+    double from_g_and_y[variables] = {}, from_s[variables] = {};
     const auto load = [&](const History *column, int which, int age) {
         if (looks_for_zeros && zeros.of[which] >> age & 1) return Loaded{};
         return Loaded::load(column + i);
@@ -56,21 +57,21 @@ __device__ void subspace_move(const DeviceVectors<Real, History> &v, const Direc
                 const double q_y = q[panel::y_column(age + e)], q_s = q[panel::s_column(age + e)];
                 const bool fresh = !v.apart && e == 0 && age == 0 && p.fresh; // the column holds g_base
 #pragma unroll
-                for (int k = 0; k < rows; k++) {
+                for (int k = 0; k < variables; k++) {
                     from_g_and_y[k] += q_y * (fresh ? static_cast<double>(g.v[k] - y[e].v[k]) : y[e][k]);
                     from_s[k] += q_s * s[e][k];
                 }
             }
     }
 #pragma unroll
-    for (int k = 0; k < rows; k++) {
+    for (int k = 0; k < variables; k++) {
         const double in_h = request.gradient_coefficient * g[k] + from_g_and_y[k];
         move[k] = (p.weighted ? h[k] * in_h : in_h) + from_s[k];
     }
 }
 
-// Nothing is asked of a row but its place in the box. rule(request) is called with what is not asked known to the
-// compiler, where that is so: no row then goes a way of its own, and neighbouring ones are worked on side by side.
+// Nothing is asked of a variable but its place in the box. rule(request) is called with what is not asked known to the
+// compiler, where that is so: no variable then goes a way of its own, and neighbouring ones are worked on side by side.
 template <class Rule> __device__ void as_asked(const DirectionRequest &request, const Rule &rule) {
     if (request.panel.weighted || request.truncate || request.panel.threshold > 0) return rule(request);
     DirectionRequest usual = request;
@@ -79,11 +80,13 @@ template <class Rule> __device__ void as_asked(const DirectionRequest &request, 
     rule(usual);
 }
 
-// Sweep 2: 2 pairs + 9 n-vectors. A thread takes `rows_` neighbouring rows; more than one only where all vectors are
-// aligned to 16 bytes. It may look for tiles of zeros then, if the columns are of the caller's precision.
-template <class Real, class History, class Coefficients, int rows_, bool looks_for_zeros = false> struct TakeDirection {
-    static constexpr int rows = rows_, tile_rows = rows_of_warp<Real, History>, lanes_of_tile = tile_rows / rows;
-    static_assert(!looks_for_zeros || (std::is_same_v<Real, History> && rows > 1 && lanes_of_tile <= 32));
+// Sweep 2: 2 pairs + 9 n-vectors. A thread takes `variables_` neighbouring variables; more than one only where all
+// vectors are aligned to 16 bytes. It may look for tiles of zeros then, if the columns are of the caller's precision.
+template <class Real, class History, class Coefficients, int variables_, bool looks_for_zeros = false>
+struct TakeDirection {
+    static constexpr int variables = variables_, tile_variables = variables_of_warp<Real, History>,
+                         lanes_of_tile = tile_variables / variables;
+    static_assert(!looks_for_zeros || (std::is_same_v<Real, History> && variables > 1 && lanes_of_tile <= 32));
     static_assert(panel::columns(ZeroTiles::most_pairs) <= CoefficientsByValue::capacity);
     DeviceVectors<Real, History> v;
     DirectionRequest request;
@@ -91,17 +94,17 @@ template <class Real, class History, class Coefficients, int rows_, bool looks_f
     TrialArrays<Real, History> to;
 
     __device__ void operator()(int64_t group, DirectionRecord &record) const {
-        const int64_t i = group * rows;
-        if (i + rows <= v.n) {
-            take<rows>(i, record);
+        const int64_t i = group * variables;
+        if (i + variables <= v.n) {
+            take<variables>(i, record);
         } else {
             for (int64_t k = i; k < v.n; k++) take<1>(k, record);
         }
     }
 
-    // What is known of the tile of which these rows are part, before anything else of them is asked for.
+    // What is known of the tile of which these variables are part, before anything else of them is asked for.
     __device__ void look_ahead([[maybe_unused]] int64_t group) const {
-        if constexpr (looks_for_zeros) v.zero_tiles.look_ahead(group * rows / tile_rows);
+        if constexpr (looks_for_zeros) v.zero_tiles.look_ahead(group * variables / tile_variables);
     }
 
     template <int count> __device__ void take(int64_t i, DirectionRecord &record) const {
@@ -118,7 +121,7 @@ template <class Real, class History, class Coefficients, int rows_, bool looks_f
         for (int k = 0; k < count; k++) h[k] = 1;
         if (request.panel.weighted) spread(Loaded::load(v.diagonal + i), h);
         ZeroColumns known;
-        if constexpr (looks_for_zeros) known = v.zero_tiles.columns(i / tile_rows);
+        if constexpr (looks_for_zeros) known = v.zero_tiles.columns(i / tile_variables);
         subspace_move<looks_for_zeros>(v, request, q, v.zero_tiles.by_age(known, request.panel), i, gradient, h, move);
         spread(gradient, g);
 #pragma unroll
@@ -138,7 +141,7 @@ template <class Real, class History, class Coefficients, int rows_, bool looks_f
             }
         });
         if (!v.apart && to.y_fresh) y.store(to.y_fresh + i);
-        if constexpr (looks_for_zeros && count == rows) note_zeros(i, known, y, d);
+        if constexpr (looks_for_zeros && count == variables) note_zeros(i, known, y, d);
         d.store(to.d + i);
         gradient.store(to.g_base + i);
         x.store(to.x_base + i);
@@ -147,15 +150,15 @@ template <class Real, class History, class Coefficients, int rows_, bool looks_f
 
     // What becomes of the tile. Its lanes come here together, but for those of one that goes past n: that stays
     // unknown.
-    __device__ void note_zeros(int64_t i, const ZeroColumns &known, const Elements<History, rows> &y,
-                               const Elements<History, rows> &d) const {
-        const int64_t tile = i / tile_rows;
-        if ((tile + 1) * tile_rows > v.n) return;
+    __device__ void note_zeros(int64_t i, const ZeroColumns &known, const Elements<History, variables> &y,
+                               const Elements<History, variables> &d) const {
+        const int64_t tile = i / tile_variables;
+        if ((tile + 1) * tile_variables > v.n) return;
         const int lane = threadIdx.x % 32;
         const unsigned together = ~0u >> (32 - lanes_of_tile) << lane / lanes_of_tile * lanes_of_tile;
         bool moves = false, changes = false;
 #pragma unroll
-        for (int k = 0; k < rows; k++) moves |= d.v[k] != 0, changes |= y.v[k] != 0;
+        for (int k = 0; k < variables; k++) moves |= d.v[k] != 0, changes |= y.v[k] != 0;
         const bool zero_d = !__any_sync(together, moves), zero_y = !__any_sync(together, changes);
         ZeroColumns now = known;
         const auto note = [&](int which, int slot, bool zero) {
@@ -167,18 +170,20 @@ template <class Real, class History, class Coefficients, int rows_, bool looks_f
         if (lane % lanes_of_tile == 0) v.zero_tiles.note(tile, known, now);
     }
 
-    template <int count> __device__ static void spread(const Elements<Real, count> &from, double (&to_rows)[count]) {
+    template <int count>
+    __device__ static void spread(const Elements<Real, count> &from, double (&to_variables)[count]) {
 #pragma unroll
-        for (int k = 0; k < count; k++) to_rows[k] = from[k];
+        for (int k = 0; k < count; k++) to_variables[k] = from[k];
     }
 };
 
 // Returns how many records of sums there are.
 template <class Rule>
 int launch_direction(const Rule &rule, int64_t n, DirectionRecord *records, const LaunchPlace &at) {
-    const int64_t groups = (n + Rule::rows - 1) / Rule::rows;
+    const int64_t groups = (n + Rule::variables - 1) / Rule::variables;
     const bool cut = at.pieces.by_segments();
-    check(cut ? map_pieces_cuda<DirectionRecord, direction_resident, Rule::rows>(at.pieces, n, rule, records, at.stream)
+    check(cut ? map_pieces_cuda<DirectionRecord, direction_resident, Rule::variables>(at.pieces, n, rule, records,
+                                                                                      at.stream)
               : map_blocks_cuda<DirectionRecord, direction_resident>(groups, rule, records, at.stream),
           "the launch of sweep 2");
     return cut ? at.pieces.count() : blocks_for(groups, direction_resident);
@@ -189,12 +194,12 @@ template <class Real, class History, class Coefficients> struct FindTruncation {
     DirectionRequest request;
     Coefficients q;
     __device__ void operator()(int64_t i, Min &alpha) const {
-        const Row at = v.row(i);
+        const BoxedVariable at = v.variable(i);
         const double h[1] = {request.panel.weighted ? static_cast<double>(v.diagonal[i]) : 1.0};
         double move[1];
         const auto g = Elements<Real, 1>::load(v.g + i);
         subspace_move<false>(v, request, q, {}, i, g, h, move);
-        alpha.add(truncation_of_row(at, request, h[0], move[0]));
+        alpha.add(truncation_of_variable(at, request, h[0], move[0]));
     }
 };
 

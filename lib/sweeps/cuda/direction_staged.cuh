@@ -1,6 +1,6 @@
-// Sweep 2 on the GPU for columns that are stored with fewer bits than x has: narrow columns are few bytes a row, and a
-// thread's registers do not hold enough rows of them for the bytes on their way to fill the memory's time. So the rows
-// come through shared memory, as those of sweep 1 do.
+// Sweep 2 on the GPU for columns that are stored with fewer bits than x has: narrow columns are few bytes a variable,
+// and a thread's registers do not hold enough variables of them for the bytes on their way to fill the memory's time.
+// So the variables come through shared memory, as those of sweep 1 do.
 #pragma once
 
 #include "sweeps/cuda/direction.cuh"
@@ -22,29 +22,29 @@ __global__ void __launch_bounds__(products_threads, resident)
                             const __grid_constant__ StagedSources<Real, History> sources, DirectionRequest request,
                             const __grid_constant__ CoefficientsByValue q, TrialArrays<Real, History> to, Pieces pieces,
                             int stages, bool aligned, DirectionRecord *records) {
-    constexpr int rows = Stage<Real, History>::rows, lane_rows = rows_of_lane<Real, History>;
+    constexpr int variables = Stage<Real, History>::variables, lane_variables = variables_of_lane<Real, History>;
     using OwnRing = Ring<Real, History, 2 * most_staged_pairs, most_beside(InnerProducts::metric, false),
                          looks_for_zeros, 0, stages_of_direction>;
-    using Stored = Elements<History, lane_rows>;
-    using Loaded = Elements<Real, lane_rows>;
+    using Stored = Elements<History, lane_variables>;
+    using Loaded = Elements<Real, lane_variables>;
     extern __shared__ __align__(16) unsigned char shared[];
-    let_next_begin(); // the caller's evaluation
+    trigger_programmatic_launch(); // the caller's evaluation
     const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
     const PanelRequest &panel = request.panel;
     const StageLayout<Real, History> place(v, panel);
     constexpr int column_stride = Stage<Real, History>::stride;
 
     // From the first tile to the last: sweep 1 goes the other way.
-    const BlockShare share = pieces.share(v.n, rows, blockIdx.x, gridDim.x, products_warps);
+    const BlockShare share = pieces.share(v.n, variables, blockIdx.x, gridDim.x, products_warps);
     const int end = static_cast<int>(share.end), step = static_cast<int>(share.step);
     const int first_tile = static_cast<int>(share.begin + share.offset + warp);
-    OwnRing ring(sources, place, v, panel, aligned ? static_cast<int>(v.n / rows) : 0,
+    OwnRing ring(sources, place, v, panel, aligned ? static_cast<int>(v.n / variables) : 0,
                  shared + warp * stages * place.bytes(), stages);
     const auto inside = [&](int tile) { return tile < end ? tile : -1; };
     const auto ask = [&](int tile) { ring.ask(inside(tile), inside(tile + step)); };
     ring.look_ahead(inside(first_tile));
     DirectionRecord all, run;
-    int until_joined = run_rows;
+    int until_joined = run_variables;
     for (int s = 0; s < stages - 1; s++) ask(first_tile + s * step);
     for (int tile = first_tile; tile - warp < end; tile += step) {
         // Warps in step: what they write, in small pieces, lies side by side. Tiles of zeros would wait for the others.
@@ -52,16 +52,16 @@ __global__ void __launch_bounds__(products_threads, resident)
         if (tile >= end) continue;
         ask(tile + (stages - 1) * step);
         unsigned char *const stage = ring.await();
-        const auto mine = [&](int vector) { return Loaded::load(place.vector(stage, vector) + lane * lane_rows); };
+        const auto mine = [&](int vector) { return Loaded::load(place.vector(stage, vector) + lane * lane_variables); };
         const Loaded x = mine(place.x), g = mine(place.g), l = mine(place.l), u = mine(place.u);
         Loaded h{};
         if (panel.weighted) h = mine(place.h);
-        double from_g_and_y[lane_rows] = {}, from_s[lane_rows] = {};
-        const History *const entries = place.column(stage, 0) + lane * lane_rows;
+        double from_g_and_y[lane_variables] = {}, from_s[lane_variables] = {};
+        const History *const entries = place.column(stage, 0) + lane * lane_variables;
         const auto add_pair = [&](int age, const Stored &y, const Stored &s) {
             const double q_y = q[panel::y_column(age)], q_s = q[panel::s_column(age)];
 #pragma unroll
-            for (int k = 0; k < lane_rows; k++) from_g_and_y[k] += q_y * y[k], from_s[k] += q_s * s[k];
+            for (int k = 0; k < lane_variables; k++) from_g_and_y[k] += q_y * y[k], from_s[k] += q_s * s[k];
         };
         const auto y_of = [&](int age) { return Stored::load(entries + 2 * age * column_stride); };
         const auto s_of = [&](int age) { return Stored::load(entries + (2 * age + 1) * column_stride); };
@@ -72,7 +72,7 @@ __global__ void __launch_bounds__(products_threads, resident)
             add_pair(age, y, s), add_pair(age + 1, older_y, older_s);
         }
         if (age < pairs) add_pair(age, y_of(age), s_of(age));
-        const int64_t i = int64_t{tile} * rows + lane * lane_rows;
+        const int64_t i = int64_t{tile} * variables + lane * lane_variables;
         Stored d{};
         Loaded stepped{};
         const auto take = [&](int k, const DirectionRequest &asked) {
@@ -84,20 +84,20 @@ __global__ void __launch_bounds__(products_threads, resident)
             stepped.v[k] = trial.x;
         };
         as_asked(request, [&](const DirectionRequest &asked) {
-            if (i + lane_rows <= v.n) {
+            if (i + lane_variables <= v.n) {
 #pragma unroll
-                for (int k = 0; k < lane_rows; k++) take(k, asked);
+                for (int k = 0; k < lane_variables; k++) take(k, asked);
             } else {
-                for (int k = 0; k < lane_rows && i + k < v.n; k++) take(k, asked);
+                for (int k = 0; k < lane_variables && i + k < v.n; k++) take(k, asked);
             }
         });
-        if (aligned && i + lane_rows <= v.n) {
+        if (aligned && i + lane_variables <= v.n) {
             d.store(to.d + i);
             g.store(to.g_base + i);
             x.store(to.x_base + i);
             stepped.store(to.x + i);
         } else {
-            for (int k = 0; k < lane_rows && i + k < v.n; k++) {
+            for (int k = 0; k < lane_variables && i + k < v.n; k++) {
                 to.d[i + k] = d.v[k];
                 to.g_base[i + k] = g.v[k];
                 to.x_base[i + k] = x.v[k];
@@ -107,13 +107,13 @@ __global__ void __launch_bounds__(products_threads, resident)
         if constexpr (looks_for_zeros) {
             bool moves = false;
 #pragma unroll
-            for (int k = 0; k < lane_rows; k++) moves |= d[k] != 0;
+            for (int k = 0; k < lane_variables; k++) moves |= d[k] != 0;
             ring.note_zeros(tile, zeros_of_s, request.spare_slot, moves);
         }
         if (--until_joined == 0) {
             all.join(run);
             run = {};
-            until_joined = run_rows;
+            until_joined = run_variables;
         }
         __syncwarp(); // the stage is free
     }
@@ -137,7 +137,7 @@ int launch_staged_direction(const DeviceVectors<Real, History> &v, DirectionRequ
     const int stages = stages_of(direction_resident);
     const bool more = stages > 1 && stages_of(most_direction_resident) == stages;
     const int resident = more ? most_direction_resident : direction_resident,
-              blocks = row_blocks(at.pieces, v.n, multiprocessors * resident);
+              blocks = variable_blocks(at.pieces, v.n, multiprocessors * resident);
     const bool looks = v.zero_tiles.are_kept();
     const auto kernel = more    ? looks ? direction_staged_kernel<Real, History, most_direction_resident, true>
                                         : direction_staged_kernel<Real, History, most_direction_resident, false>

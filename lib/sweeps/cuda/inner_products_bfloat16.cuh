@@ -3,7 +3,7 @@
 #pragma once
 
 #include "sweeps/cuda/bfloat16_products.cuh"
-#include "sweeps/cuda/own_rows.cuh"
+#include "sweeps/cuda/own_variables.cuh"
 
 namespace cudaopt {
 
@@ -13,12 +13,12 @@ inline bool has_bfloat16_kernel(const PanelRequest &request) {
     return request.single && !request.in_metric() && request.pairs > 0 && request.threshold == 0 &&
            bfloat16_octets(request.pairs) <= most_octets;
 }
-constexpr int tiles_passed_on = 2; // 128 rows
+constexpr int tiles_passed_on = 2; // 128 variables
 
 template <class Real, int octets, InnerProducts kind>
 using Bfloat16Sources = Sources<Real, bfloat16, most_bfloat16_stored(octets), most_beside(kind, true)>;
 
-// What a warp needs besides its ring: g in parts, and a mask of the free rows.
+// What a warp needs besides its ring: g in parts, and a mask of the free variables.
 template <class Real> struct Bfloat16Beside {
     static constexpr int stride = Stage<Real, bfloat16>::stride, bytes = (gradient_parts + 1) * stride * 2;
 };
@@ -29,20 +29,20 @@ __global__ void __launch_bounds__(products_threads, bfloat16_resident(octets))
                                    const __grid_constant__ Bfloat16Sources<Real, octets, kind> sources,
                                    PanelRequest request, ProductsLayout layout, SendAhead ahead, Pieces pieces,
                                    int stages, bool aligned, double *partials) {
-    constexpr bool free_gram = over_free_rows(kind), many_held = kind == InnerProducts::many_held;
-    constexpr int rows = Stage<Real, bfloat16>::rows, lane_rows = rows_of_lane<Real, bfloat16>;
+    constexpr bool free_gram = over_free_variables(kind), many_active = kind == InnerProducts::many_active;
+    constexpr int variables = Stage<Real, bfloat16>::variables, lane_variables = variables_of_lane<Real, bfloat16>;
     using Products = Bfloat16Products<octets, free_gram>;
     using Beside = Bfloat16Beside<Real>;
     extern __shared__ __align__(16) unsigned char shared[];
-    let_next_begin(); // the reduction may take its places
+    trigger_programmatic_launch(); // the reduction may take its places
     const int lane = threadIdx.x % 32, warp = threadIdx.x / 32, columns = layout.columns;
     const StageLayout<Real, bfloat16> place(v, request);
     bfloat16 *const parts =
         reinterpret_cast<bfloat16 *>(shared + products_warps * stages * place.bytes() + warp * Beside::bytes);
     bfloat16 *const mask = parts + gradient_parts * Beside::stride;
 
-    // Where the lane's row of the matrices begins, of two octets at a time: a column's first or last eight of sixteen
-    // rows.
+    // Where the lane's variable of the matrices begins, of two octets at a time: a column's first or last eight of
+    // sixteen variables.
     int at_column[(octets + 1) / 2];
     const int matrix_column = lane / 16 * column_block + lane % 8, matrix_row = lane / 8 % 2 * 8;
 #pragma unroll
@@ -56,18 +56,18 @@ __global__ void __launch_bounds__(products_threads, bfloat16_resident(octets))
     Products products;
     LaneSums<Real> own_sums;
     double slope = 0, squares = 0; // g's_new, which the line search wants in double precision, and g'g
-    const WarpTiles tiles(pieces, v.n, rows);
+    const WarpTiles tiles(pieces, v.n, variables);
     // The first eight columns are y, s, three parts of g, y, s, y. Where the others are 0, there is little to multiply.
     constexpr int most_columns = most_bfloat16_stored(octets), in_first_octet = column_block - gradient_parts;
-    using OwnRing = Ring<Real, bfloat16, most_columns, most_beside(kind, true), many_held,
-                         many_held ? in_first_octet : most_columns>;
+    using OwnRing = Ring<Real, bfloat16, most_columns, most_beside(kind, true), many_active,
+                         many_active ? in_first_octet : most_columns>;
     OwnRing ring(sources, place, v, request,
                  OwnRing::whole_tiles(place, v.n, aligned, tiles.first, stages * tiles.step),
                  shared + warp * stages * place.bytes(), stages);
-    take_off_rows_past_the_end<kind, lane_rows>(own_sums, v.n, tiles.first, lane, request);
+    take_off_variables_past_the_end<kind, lane_variables>(own_sums, v.n, tiles.first, lane, request);
     const auto inside = [&](int tile) { return tile >= tiles.begin ? tile : -1; };
     const auto ask = [&](int tile) { ring.ask(inside(tile), inside(tile - tiles.step)); };
-    await_kernel_before(); // the caller's evaluation
+    grid_dependency_sync(); // the caller's evaluation
     ring.look_ahead(inside(tiles.first));
     for (int s = 0; s < stages - 1; s++) ask(tiles.first - s * tiles.step);
     int until_passed_on = tiles_passed_on;
@@ -76,33 +76,34 @@ __global__ void __launch_bounds__(products_threads, bfloat16_resident(octets))
         ask(tile - (stages - 1) * tiles.step);
         unsigned char *const stage = ring.await();
 
-        RowsAhead<Real, lane_rows> at;
-        const bool any_y = load_own_rows<free_gram>(place, stage, request, tile, sources.list[0], at);
-        bool is_free[lane_rows], candidate[lane_rows];
-        Real z[lane_rows];
-        const bool any_candidate = look_at_rows<kind>(at, 0, own_sums, is_free, z, candidate);
+        VariablesAhead<Real, lane_variables> at;
+        const bool any_y = load_own_variables<free_gram>(place, stage, request, tile, sources.list[0], at);
+        bool is_free[lane_variables], candidate[lane_variables];
+        Real z[lane_variables];
+        const bool any_candidate = classify_variables<kind>(at, 0, own_sums, is_free, z, candidate);
 #pragma unroll
-        for (int k = 0; k < lane_rows; k++) squares += static_cast<double>(at.g[k]) * at.g[k];
-        static_assert(lane_rows == 2);
+        for (int k = 0; k < lane_variables; k++) squares += static_cast<double>(at.g[k]) * at.g[k];
+        static_assert(lane_variables == 2);
         const unsigned own_free = (is_free[0] ? 0xffffu : 0) | (is_free[1] ? 0xffff0000u : 0);
         const unsigned any_free = free_gram ? __ballot_sync(~0u, own_free) : 0;
-        // Nothing is multiplied where no row is free and all columns but g are 0.
-        const bool idle = many_held && ring.all_are_zero() && any_free == 0 && !__any_sync(~0u, any_y);
+        // Nothing is multiplied where no variable is free and all columns but g are 0.
+        const bool idle = many_active && ring.all_are_zero() && any_free == 0 && !__any_sync(~0u, any_y);
         if (!idle) {
-            const auto s_new = Elements<bfloat16, lane_rows>::load(place.column(stage, 1) + lane * lane_rows);
+            const auto s_new = Elements<bfloat16, lane_variables>::load(place.column(stage, 1) + lane * lane_variables);
             slope += at.g[0] * s_new[0];
             slope += at.g[1] * s_new[1];
             store_parts(static_cast<float>(at.g[0]), static_cast<float>(at.g[1]), parts + lane * 2, Beside::stride);
             if (free_gram) *reinterpret_cast<unsigned *>(mask + lane * 2) = own_free;
         }
         __syncwarp();
-        const bool leading_alone = many_held && ring.others_are_zero();
+        const bool leading_alone = many_active && ring.others_are_zero();
         if (any_candidate) {
             if (leading_alone) ring.clear_others(stage);
-            double t[lane_rows];
-            look_at_candidates<kind>(at, candidate, ahead.reach, own_sums, t);
+            double t[lane_variables];
+            compute_breakpoints<kind>(at, candidate, ahead.reach, own_sums, t);
             if (ahead.below > 0)
-                send_own_rows(place, stage, int64_t{tile} * rows, at, t, columns, ahead, [](int, int) { return 1.0; });
+                send_own_variables(place, stage, int64_t{tile} * variables, at, t, columns, ahead,
+                                   [](int, int) { return 1.0; });
         }
 
         const unsigned stage_at = shared_address(stage);
@@ -119,18 +120,18 @@ __global__ void __launch_bounds__(products_threads, bfloat16_resident(octets))
         if (!leading_alone) {
             others_wait = true;
 #pragma unroll
-            for (int group = 0; group < rows / 16; group++) {
+            for (int group = 0; group < variables / 16; group++) {
                 unsigned w[Products::even][2], lane_mask[2] = {};
 #pragma unroll
                 for (int b = 0; b < (octets + 1) / 2; b++) load_two_octets(group, b, w[2 * b], w[2 * b + 1]);
                 load_mask(group, lane_mask);
-                constexpr int lanes = 16 / lane_rows;
+                constexpr int lanes = 16 / lane_variables;
                 products.add(w, lane_mask, any_free >> group * lanes & ((1u << lanes) - 1));
             }
         } else if (!idle) {
             leading_wait = true;
 #pragma unroll
-            for (int group = 0; group < rows / 16; group++) {
+            for (int group = 0; group < variables / 16; group++) {
                 unsigned w[2][2], lane_mask[2] = {};
                 load_two_octets(group, 0, w[0], w[1]);
                 load_mask(group, lane_mask);
@@ -138,11 +139,11 @@ __global__ void __launch_bounds__(products_threads, bfloat16_resident(octets))
             }
         }
         if (--until_passed_on == 0) {
-            if (!many_held || others_wait) products.pass_on();
+            if (!many_active || others_wait) products.pass_on();
             else if (leading_wait) products.pass_on_leading();
             until_passed_on = tiles_passed_on, leading_wait = others_wait = false;
         }
-        if (many_held && request.fresh) ring.note_zeros(tile, zeros_of_y, request.newest_slot, any_y);
+        if (many_active && request.fresh) ring.note_zeros(tile, zeros_of_y, request.newest_slot, any_y);
         __syncwarp(); // the stage is free for the tile after next
     }
     products.pass_on();
@@ -195,7 +196,7 @@ __global__ void __launch_bounds__(products_threads, bfloat16_resident(octets))
         for (int k = 0; is_square && k < products_warps; k++) over_all += warp_squares[k];
         store(layout.leading_products + i * columns + j, over_all);
     }
-    store_row_sums<free_gram>(layout, warp_sums, store);
+    store_variable_sums<free_gram>(layout, warp_sums, store);
 }
 
 } // namespace cudaopt

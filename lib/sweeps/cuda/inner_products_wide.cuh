@@ -2,7 +2,7 @@
 #pragma once
 
 #include "sweeps/cuda/matrix_unit.cuh"
-#include "sweeps/cuda/own_rows.cuh"
+#include "sweeps/cuda/own_variables.cuh"
 
 namespace cudaopt {
 
@@ -18,20 +18,20 @@ __device__ inline void load4(const bfloat16 *from, double (&to)[4]) {
     for (int k = 0; k < 4; k++) to[k] = from[k];
 }
 
-// The lane's own row: its part in the row sums, and what other lanes need to know of it.
-template <class Real> struct OwnRow {
+// The lane's own variable: its part in the variable sums, and what other lanes need to know of it.
+template <class Real> struct OwnVariable {
     Real g, z; // gradient, way to the bound
     double y;  // of the fresh pair
     panel::Scaling by;
-    unsigned free; // of all 32 rows, a bit each
+    unsigned free; // of all 32 variables, a bit each
 };
 
 template <InnerProducts kind, class Real, class History>
-__device__ OwnRow<Real> look_at_own_row(const DeviceVectors<Real, History> &v, const PanelRequest &request, int64_t i,
-                                        LaneSums<Real> &sums) {
-    OwnRow<Real> own{0, 0, 0, {1, 1}, 0};
+__device__ OwnVariable<Real> classify_own_variable(const DeviceVectors<Real, History> &v, const PanelRequest &request,
+                                                   int64_t i, LaneSums<Real> &sums) {
+    OwnVariable<Real> own{0, 0, 0, {1, 1}, 0};
     const bool inside = i < v.n;
-    RowsAhead<Real, 1> at{{0}, {0}, {0}, {0}, {1}};
+    VariablesAhead<Real, 1> at{{0}, {0}, {0}, {0}, {1}};
     if (inside) {
         at.x[0] = v.x[i], at.g[0] = v.g[i];
         at.l[0] = v.box.l ? v.box.l[i] : static_cast<Real>(v.box.lower_all);
@@ -42,18 +42,18 @@ __device__ OwnRow<Real> look_at_own_row(const DeviceVectors<Real, History> &v, c
             const bool pair = request.pairs > 0;
             const double stored_y = pair && !request.fresh ? v.y(slot)[i] : 0.0,
                          y = pair && request.fresh ? gradient_change<History>(at.g[0], v.g_base(slot)[i]) : stored_y;
-            look_at_metric(at.h[0], y, pair ? static_cast<double>(v.s(slot)[i]) : 0.0, request.weighted, sums);
+            add_weighted_sums(at.h[0], y, pair ? static_cast<double>(v.s(slot)[i]) : 0.0, request.weighted, sums);
             if (request.weighted) own.by = scaling_of(at.h[0]);
             else at.h[0] = 1;
         }
     } else {
-        take_off_rows_past_the_end<kind>(sums, 1, request);
+        take_off_variables_past_the_end<kind>(sums, 1, request);
     }
     bool free[1], candidate[1];
     Real z[1];
     double t[1];
-    if (look_at_rows<kind>(at, request.threshold, sums, free, z, candidate))
-        look_at_candidates<kind>(at, candidate, 0, sums, t);
+    if (classify_variables<kind>(at, request.threshold, sums, free, z, candidate))
+        compute_breakpoints<kind>(at, candidate, 0, sums, t);
     own.g = at.g[0];
     own.z = z[0];
     if (inside && request.fresh && request.pairs > 0)
@@ -61,10 +61,10 @@ __device__ OwnRow<Real> look_at_own_row(const DeviceVectors<Real, History> &v, c
     own.free = __ballot_sync(~0u, free[0]);
     return own;
 }
-// Four rows of a panel column as the lane's share of its block. `at` is the first of them within the warp's 32.
+// Four variables of a panel column as the lane's share of its block. `at` is the first of them within the warp's 32.
 template <class Real, class History, bool metric>
 __device__ void fragment(const History *column, int j, const PanelRequest &request, int64_t base, int at,
-                         const OwnRow<Real> &own, double (&to)[4]) {
+                         const OwnVariable<Real> &own, double (&to)[4]) {
     if (column) load4(column + base + at, to);
     else to[0] = to[1] = to[2] = to[3] = 0;
     if (j / column_block == 0) { // the leading columns are among these lanes'
@@ -97,17 +97,19 @@ constexpr int tile_blocks = 4, tile_columns = tile_blocks * column_block;
 constexpr int column_tiles(int columns) { return (columns + tile_columns - 1) / tile_columns; }
 constexpr int panel_tiles(int columns) { return column_tiles(columns) * (column_tiles(columns) + 1) / 2; }
 
-// What one instruction multiplies by a block of columns: two of the tile's blocks, each over the free rows or over all.
-struct TileRows {
+// What one instruction multiplies by a block of columns: two of the tile's blocks, each over the free variables or over
+// all.
+struct TileVariables {
     int block[2];
     bool over_all[2], wanted[2];
 };
-// Over all rows, products are wanted of the first block, which has the leading columns, and in a new metric of all.
+// Over all variables, products are wanted of the first block, which has the leading columns, and in a new metric of
+// all.
 enum class TileKind { leading, other, all };
 constexpr int pairs_of_tile(TileKind kind) {
     return kind == TileKind::all ? tile_blocks : kind == TileKind::leading ? tile_blocks / 2 + 1 : tile_blocks / 2;
 }
-constexpr TileRows rows_of_tile_pair(TileKind kind, int p) {
+constexpr TileVariables variables_of_tile_pair(TileKind kind, int p) {
     if (kind == TileKind::all || (kind == TileKind::leading && p == 0)) return {{p, p}, {false, true}, {true, true}};
     const int first = kind == TileKind::leading ? 2 * p - 1 : 2 * p;
     const bool lone = first + 1 == tile_blocks;
@@ -118,14 +120,14 @@ constexpr TileRows rows_of_tile_pair(TileKind kind, int p) {
 template <TileKind kind, int most> struct TileProducts {
     static constexpr int pairs = pairs_of_tile(kind);
     static_assert(pairs <= most, "each product has its place");
-    // Two rows a lane. Where the tile is on the diagonal, those below it are not wanted.
+    // Two variables a lane. Where the tile is on the diagonal, those below it are not wanted.
     __device__ static void add(double (&sums)[most][tile_blocks][4], const double (&a)[tile_blocks][4],
                                const double (&b)[tile_blocks][4], const bool (&is_free)[4], bool diagonal) {
 #pragma unroll
         for (int e = 0; e < 4; e += 2)
 #pragma unroll
             for (int p = 0; p < pairs; p++) {
-                const TileRows of = rows_of_tile_pair(kind, p);
+                const TileVariables of = variables_of_tile_pair(kind, p);
                 double v[2][2];
 #pragma unroll
                 for (int half = 0; half < 2; half++)
@@ -140,15 +142,15 @@ template <TileKind kind, int most> struct TileProducts {
     }
 };
 
-// Wider panels: a tile of 32 x 32 products a block, gridDim.x tiles over the same rows, which meet in the second-level
-// cache: a column is read by as many as there are tiles in a row of them, and one.
+// Wider panels: a tile of 32 x 32 products a block, gridDim.x tiles over the same variables, which meet in the
+// second-level cache: a column is read by as many as there are tiles in a row of them, and one.
 template <class Real, class History, InnerProducts kind>
 __global__ void __launch_bounds__(products_threads, 1)
     inner_products_tile_kernel(DeviceVectors<Real, History> v, PanelRequest request, ProductsLayout layout,
                                Pieces pieces, double *partials) {
-    constexpr bool metric = in_metric(kind), new_metric = kind == InnerProducts::new_metric;
-    constexpr TileKind first_kind = new_metric ? TileKind::all : TileKind::leading,
-                       other_kind = new_metric ? TileKind::all : TileKind::other;
+    constexpr bool metric = in_metric(kind), new_diagonal = kind == InnerProducts::new_diagonal;
+    constexpr TileKind first_kind = new_diagonal ? TileKind::all : TileKind::leading,
+                       other_kind = new_diagonal ? TileKind::all : TileKind::other;
     constexpr int most = pairs_of_tile(first_kind), products = 2 * column_block * column_block;
     __shared__ double warp_products[products_warps][products], warp_sums[products_warps][WarpSums::size];
     const int lane = threadIdx.x % 32, warp = threadIdx.x / 32, c = lane / 4, r = lane % 4;
@@ -170,7 +172,7 @@ __global__ void __launch_bounds__(products_threads, 1)
     const BlockShare share = pieces.share(v.n, 32, blockIdx.y, gridDim.y, products_warps);
     for (int64_t tile = share.begin + share.offset + warp; tile < share.end; tile += share.step) {
         const int64_t base = tile * 32;
-        const OwnRow<Real> own = look_at_own_row<kind>(v, request, base + lane, own_sums);
+        const OwnVariable<Real> own = classify_own_variable<kind>(v, request, base + lane, own_sums);
         if (stores_y && blockIdx.x == 0 && base + lane < v.n)
             v.y(request.newest_slot)[base + lane] = static_cast<History>(own.y);
 #pragma unroll 1
@@ -190,9 +192,9 @@ __global__ void __launch_bounds__(products_threads, 1)
             else TileProducts<other_kind, most>::add(sums, a, b, is_free, diagonal);
         }
     }
-    const WarpSums row_sums(own_sums);
+    const WarpSums variable_sums(own_sums);
     if (lane == 0)
-        for (int k = 0; k < WarpSums::size; k++) warp_sums[warp][k] = row_sums.v[k];
+        for (int k = 0; k < WarpSums::size; k++) warp_sums[warp][k] = variable_sums.v[k];
 
     const auto store = [&](int entry, double value) {
         partials[static_cast<int64_t>(entry) * gridDim.y + pieces.place(blockIdx.y)] = value;
@@ -201,7 +203,7 @@ __global__ void __launch_bounds__(products_threads, 1)
         if (j >= layout.columns) return;
         if (!over_all && i <= j) store(layout.free_gram + panel::gram_index(i, j, layout.columns), value);
         if (over_all && i < panel::leading) store(layout.leading_products + i * layout.columns + j, value);
-        if (new_metric && over_all && i <= j && i >= panel::leading && i % 2 == 1 && j % 2 == 1)
+        if (new_diagonal && over_all && i <= j && i >= panel::leading && i % 2 == 1 && j % 2 == 1)
             store(layout.older_steps + panel::older_index(panel::age(i), panel::age(j), request.pairs), value);
     };
     // One after the other, so that little shared memory is enough.
@@ -214,7 +216,7 @@ __global__ void __launch_bounds__(products_threads, 1)
             to[products / 2] = sums[p][j][2], to[products / 2 + 1] = sums[p][j][3];
             __syncthreads();
             if (threadIdx.x < products && p < pairs_of_tile(leading ? first_kind : other_kind)) {
-                const TileRows of = rows_of_tile_pair(leading ? first_kind : other_kind, p);
+                const TileVariables of = variables_of_tile_pair(leading ? first_kind : other_kind, p);
                 const int half = threadIdx.x / (products / 2), place = threadIdx.x % (products / 2);
                 double sum = 0;
                 for (int k = 0; k < products_warps; k++) sum += warp_products[k][threadIdx.x];
@@ -227,7 +229,7 @@ __global__ void __launch_bounds__(products_threads, 1)
             __syncthreads();
         }
     if (blockIdx.x > 0) return;
-    store_row_sums<true>(layout, warp_sums, store);
+    store_variable_sums<true>(layout, warp_sums, store);
 }
 
 } // namespace cudaopt

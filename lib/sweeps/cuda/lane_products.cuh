@@ -2,7 +2,7 @@
 #pragma once
 
 #include "sweeps/cuda/matrix_unit.cuh"
-#include "sweeps/cuda/device_rows.cuh"
+#include "sweeps/cuda/device_variables.cuh"
 
 namespace cudaopt {
 
@@ -12,8 +12,8 @@ namespace cudaopt {
 // it. In a new metric those of the older steps are wanted over all rows, too: they appear last, and are multiplied over
 // the rows that are not free, which in many octets are none.
 constexpr int multiplied_columns(int columns, InnerProducts kind) {
-    if (!over_free_rows(kind) || columns <= column_block) return columns;
-    return columns + panel::leading + (kind == InnerProducts::new_metric ? panel::older(panel::pairs(columns)) : 0);
+    if (!over_free_variables(kind) || columns <= column_block) return columns;
+    return columns + panel::leading + (kind == InnerProducts::new_diagonal ? panel::older(panel::pairs(columns)) : 0);
 }
 constexpr int column_blocks(int columns) { return (columns + column_block - 1) / column_block; }
 
@@ -50,9 +50,9 @@ template <int blocks, InnerProducts kind> struct BlockProducts {
     BlockProduct list[blocks * (blocks + 1) / 2] = {};
 
     constexpr BlockProducts() {
-        if (!over_free_rows(kind)) {
+        if (!over_free_variables(kind)) {
             times(0, blocks, 0);
-        } else if (kind == InnerProducts::new_metric) {
+        } else if (kind == InnerProducts::new_diagonal) {
             const int of_rows = PanelsOfBlocks(blocks, kind).rows_of_products();
             for (int i = 0; i < of_rows; i += 2)
                 for (int by = i; by < blocks; by++) add(i, i + 1 < of_rows ? i + 1 : i, by);
@@ -72,8 +72,8 @@ template <int blocks, InnerProducts kind> struct BlockProducts {
     constexpr bool complete() const {
         for (int by = 0; by < blocks; by++)
             for (int block = 0; block < blocks; block++) {
-                const bool wanted = over_free_rows(kind) ? block <= by : by == 0;
-                const bool either = over_free_rows(kind) && by < blocks - 2;
+                const bool wanted = over_free_variables(kind) ? block <= by : by == 0;
+                const bool either = over_free_variables(kind) && by < blocks - 2;
                 if (wanted && !has(block, by) && !(either && has(by, block))) return false;
             }
         return true;
@@ -103,10 +103,10 @@ template <int blocks, InnerProducts kind> struct BlockProducts {
 // What a lane accumulates: its elements of tiles of 16 x 8 products, two blocks of columns times one. The instruction
 // for 16 rows has twice the rate of the one for 8.
 template <int blocks, InnerProducts kind> struct LaneProducts {
-    static constexpr bool free_gram = over_free_rows(kind);
+    static constexpr bool free_gram = over_free_variables(kind);
     static constexpr bool one_tile = free_gram && blocks == 1; // upper half: over the free rows; lower half: over all
     static constexpr BlockProducts<blocks, kind> products{};
-    static_assert(products.complete() || kind == InnerProducts::new_metric, "each pair of blocks has its product");
+    static_assert(products.complete() || kind == InnerProducts::new_diagonal, "each pair of blocks has its product");
     static constexpr int tiles = products.count, tile_size = 2 * column_block * column_block,
                          elements = tiles * tile_size;
 

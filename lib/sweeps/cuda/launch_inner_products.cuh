@@ -8,7 +8,7 @@
 
 namespace cudaopt {
 
-inline int tile_kernel_rows(int columns) { return std::max(1, most_products_blocks / panel_tiles(columns)); }
+inline int tile_kernel_variables(int columns) { return std::max(1, most_products_blocks / panel_tiles(columns)); }
 
 // ahead(): what is sent ahead of being asked for, called if it is.
 template <class Real, class History, class Ahead> class ProductsLaunch {
@@ -24,17 +24,17 @@ template <class Real, class History, class Ahead> class ProductsLaunch {
         if constexpr (std::is_same_v<History, bfloat16>)
             if (has_bfloat16_kernel(request_)) switch (kind()) {
                 case InnerProducts::unbounded: return in_single<InnerProducts::unbounded>();
-                case InnerProducts::many_held: return in_single<InnerProducts::many_held>();
+                case InnerProducts::many_active: return in_single<InnerProducts::many_active>();
                 default: return in_single<InnerProducts::bounded>();
                 }
         switch (kind()) {
         case InnerProducts::unbounded: return in_double<InnerProducts::unbounded>();
         case InnerProducts::bounded: return in_double<InnerProducts::bounded>();
-        case InnerProducts::many_held: return in_double<InnerProducts::many_held>();
+        case InnerProducts::many_active: return in_double<InnerProducts::many_active>();
         case InnerProducts::crossing: return in_double<InnerProducts::crossing>();
         case InnerProducts::metric: return in_double<InnerProducts::metric>();
-        case InnerProducts::metric_held: return in_double<InnerProducts::metric_held>();
-        default: return in_double<InnerProducts::new_metric>();
+        case InnerProducts::diagonal_held: return in_double<InnerProducts::diagonal_held>();
+        default: return in_double<InnerProducts::new_diagonal>();
         }
     }
 
@@ -42,12 +42,12 @@ template <class Real, class History, class Ahead> class ProductsLaunch {
     InnerProducts kind() const {
         const InnerProducts kind = kind_of(request_);
         if (!v_.zero_tiles.are_kept()) return kind;
-        return kind == InnerProducts::bounded               ? InnerProducts::many_held
-               : kind == InnerProducts::metric && !v_.apart ? InnerProducts::metric_held
+        return kind == InnerProducts::bounded               ? InnerProducts::many_active
+               : kind == InnerProducts::metric && !v_.apart ? InnerProducts::diagonal_held
                                                             : kind;
     }
     // By a kernel that tells nothing of its zeros.
-    void y_is_stored() const {
+    void invalidate_zero_tiles() const {
         if (v_.apart && request_.fresh) v_.zero_tiles.forget(place_.stream);
     }
 
@@ -75,7 +75,7 @@ template <class Real, class History, class Ahead> class ProductsLaunch {
         constexpr int a_processor = resident_blocks(blocks);
         const StageLayout<Real, History> stage(v_, request_);
         const int factors =
-            in_metric(kind) ? products_warps * Stage<Real, History>::rows * static_cast<int>(sizeof(double2)) : 0;
+            in_metric(kind) ? products_warps * Stage<Real, History>::variables * static_cast<int>(sizeof(double2)) : 0;
         const int stages = stages_within(std::min(place_.block_shared, place_.processor_shared / a_processor) - factors,
                                          stage.bytes(), stages_of_products);
         const int ring = products_warps * stages * stage.bytes() + factors;
@@ -84,9 +84,9 @@ template <class Real, class History, class Ahead> class ProductsLaunch {
         if (shared > place_.block_shared) return wide<kind>(); // a small device
         for (int k = 0; k < request_.update.count; k++)        // m = 1
             if (v_.age_of(request_, request_.update.pairs[k].slot) >= request_.pairs) learn_apart();
-        if constexpr (!looks_for_zeros(kind)) y_is_stored();
+        if constexpr (!looks_for_zeros(kind)) invalidate_zero_tiles();
         const SourcesOf<Real, History, blocks, kind> sources(v_, request_, stage);
-        const int grid = row_blocks(place_.pieces, v_.n, multiprocessors * a_processor);
+        const int grid = variable_blocks(place_.pieces, v_.n, multiprocessors * a_processor);
         launch_behind(place_.early, "the launch of sweep 1", inner_products_kernel<Real, History, blocks, kind>, grid,
                       shared, place_.stream, v_, sources, request_, layout_, ahead_(), place_.pieces, stages,
                       place_.aligned, partials_);
@@ -96,14 +96,14 @@ template <class Real, class History, class Ahead> class ProductsLaunch {
     template <InnerProducts kind> int wide() {
         constexpr InnerProducts plain = without_zeros(kind);
         learn_apart();
-        y_is_stored();
+        invalidate_zero_tiles();
         const int tiles = panel_tiles(layout_.columns);
         const Pieces pieces = place_.pieces.undivided(); // there are tiles for many multiprocessors
-        const int rows = row_blocks(pieces, v_.n, tile_kernel_rows(layout_.columns));
-        check(launch(inner_products_tile_kernel<Real, History, plain>, dim3(tiles, rows), products_threads, 0,
+        const int variables = variable_blocks(pieces, v_.n, tile_kernel_variables(layout_.columns));
+        check(launch(inner_products_tile_kernel<Real, History, plain>, dim3(tiles, variables), products_threads, 0,
                      place_.stream, v_, request_, layout_, pieces, partials_),
               "the launch of sweep 1");
-        return rows;
+        return variables;
     }
 
     // The update of the diagonal, where sweep 1 does not make it on its way.
@@ -129,11 +129,11 @@ template <class Real, class History, class Ahead> class ProductsLaunch {
         const int stages = stages_within(std::min(place_.block_shared, place_.processor_shared / a_processor) - beside,
                                          stage.bytes(), stages_of_products);
         const int ring = products_warps * stages * stage.bytes() + beside;
-        const int meeting = products_warps * Bfloat16Products<octets, over_free_rows(kind)>::elements *
+        const int meeting = products_warps * Bfloat16Products<octets, over_free_variables(kind)>::elements *
                             static_cast<int>(sizeof(double));
-        if constexpr (!looks_for_zeros(kind)) y_is_stored();
+        if constexpr (!looks_for_zeros(kind)) invalidate_zero_tiles();
         const Bfloat16Sources<Real, octets, kind> sources(v_, request_, stage);
-        const int grid = row_blocks(place_.pieces, v_.n, multiprocessors * a_processor);
+        const int grid = variable_blocks(place_.pieces, v_.n, multiprocessors * a_processor);
         launch_behind(place_.early, "the launch of sweep 1", inner_products_bfloat16_kernel<Real, octets, kind>, grid,
                       std::max(ring, meeting), place_.stream, v_, sources, request_, layout_, ahead_(), place_.pieces,
                       stages, place_.aligned, partials_);

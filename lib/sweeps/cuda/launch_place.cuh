@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "sweeps/cuda/device_rows.cuh"
+#include "sweeps/cuda/device_variables.cuh"
 #include "sweeps/cuda/pieces.hpp"
 #include "sweeps/cuda/support.cuh"
 
@@ -15,7 +15,7 @@ struct LaunchPlace {
     bool early;                         // kernels may be in place before those in front of them have ended
     bool aligned;                       // all of the caller's vectors to 16 bytes
     cudaStream_t stream;
-    Pieces pieces; // of the rows
+    Pieces pieces; // of the variables
 };
 
 // A kernel that waits for the one in front of it itself, where it may.
@@ -27,8 +27,8 @@ void launch_behind(bool early, const char *what, void (*kernel)(Parameters...), 
           what);
 }
 
-// Blocks of threads for n rows: one for each piece, or as far as there are so many rows.
-inline int row_blocks(const Pieces &pieces, int64_t n, int most) {
+// Blocks of threads for n variables: one for each piece, or as far as there are so many variables.
+inline int variable_blocks(const Pieces &pieces, int64_t n, int most) {
     if (pieces.by_segments()) return pieces.count();
     return static_cast<int>(std::min<int64_t>(most, (n + products_threads - 1) / products_threads));
 }

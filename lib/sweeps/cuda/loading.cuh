@@ -13,27 +13,28 @@
 
 namespace cudaopt {
 
-// Neighbouring rows that a thread of sweep 2 takes where all vectors are aligned: 16 bytes of x.
-template <class Real, class History> constexpr int direction_rows = 16 / sizeof(Real);
+// Neighbouring variables that a thread of sweep 2 takes where all vectors are aligned: 16 bytes of x.
+template <class Real, class History> constexpr int direction_variables = 16 / sizeof(Real);
 
 // Each kernel that a panel of up to so many columns may need. All of them beforehand: what is loaded later might have
-// to wait for the caller's kernels, and no patience ends that wait.
+// to wait for the caller's kernels, and a stop request does not end that wait.
 template <class Real, class History> class KernelLoader {
   public:
     // block_shared: bytes of shared memory that a block of sweep 1 may have
     KernelLoader(int columns, int block_shared) : columns_(columns), block_shared_(block_shared) {
         sweeps_1<InnerProducts::unbounded>();
         sweeps_1<InnerProducts::bounded>();
-        sweeps_1<InnerProducts::many_held>();
+        sweeps_1<InnerProducts::many_active>();
         sweeps_1<InnerProducts::crossing>();
         sweeps_1<InnerProducts::metric>();
-        if constexpr (has_kernels<Real, History>(InnerProducts::metric_held)) sweeps_1<InnerProducts::metric_held>();
-        sweeps_1<InnerProducts::new_metric>();
+        if constexpr (has_kernels<Real, History>(InnerProducts::diagonal_held))
+            sweeps_1<InnerProducts::diagonal_held>();
+        sweeps_1<InnerProducts::new_diagonal>();
         if constexpr (std::is_same_v<History, bfloat16>) {
             using Octets = std::make_integer_sequence<int, most_octets - least_octets + 1>;
             bfloat16_sweeps_1<InnerProducts::unbounded>(Octets());
             bfloat16_sweeps_1<InnerProducts::bounded>(Octets());
-            bfloat16_sweeps_1<InnerProducts::many_held>(Octets());
+            bfloat16_sweeps_1<InnerProducts::many_active>(Octets());
         }
         now(reduce_partials);
         now(reduce_pieces);
@@ -41,7 +42,7 @@ template <class Real, class History> class KernelLoader {
         now(find_crossed<Real, History, true>);
         sweeps_2<CoefficientsByValue>();
         if constexpr (std::is_same_v<Real, History>)
-            direction<CoefficientsByValue, direction_rows<Real, History>, true>();
+            direction<CoefficientsByValue, direction_variables<Real, History>, true>();
         if constexpr (!std::is_same_v<Real, History>) {
             with_shared_memory(direction_staged_kernel<Real, History, direction_resident, false>);
             with_shared_memory(direction_staged_kernel<Real, History, most_direction_resident, false>);
@@ -72,14 +73,14 @@ template <class Real, class History> class KernelLoader {
         now(map_reduce_kernel<Record, most_resident, Rule, StoreRecord<Record>>);
     }
     template <class Coefficients> static void sweeps_2() {
-        direction<Coefficients, direction_rows<Real, History>>();
+        direction<Coefficients, direction_variables<Real, History>>();
         direction<Coefficients, 1>();
         reduction<Min, FindTruncation<Real, History, Coefficients>>();
     }
-    template <class Coefficients, int rows, bool looks_for_zeros = false> static void direction() {
-        using Rule = TakeDirection<Real, History, Coefficients, rows, looks_for_zeros>;
+    template <class Coefficients, int variables, bool looks_for_zeros = false> static void direction() {
+        using Rule = TakeDirection<Real, History, Coefficients, variables, looks_for_zeros>;
         now(map_blocks_kernel<DirectionRecord, direction_resident, Rule>);
-        now(map_pieces_kernel<DirectionRecord, direction_resident, rows, Rule>);
+        now(map_pieces_kernel<DirectionRecord, direction_resident, variables, Rule>);
     }
     template <InnerProducts kind> void sweeps_1() const {
         sweeps_1<kind>(std::make_integer_sequence<int, widest_resident(kind)>());

@@ -10,7 +10,7 @@ __device__ inline void multiply_8x8x4(double &c0, double &c1, double a, double b
         : "d"(a), "d"(b));
 }
 
-// C (16 x 8) += A (16 x 8) B (8 x 8), as upper and lower halves of 8 rows, over two groups of four in the inner
+// C (16 x 8) += A (16 x 8) B (8 x 8), as upper and lower halves of 8 variables, over two groups of four in the inner
 // dimension: upper0 = A[c][r], lower0 = A[c + 8][r], upper1 and lower1 the same 4 columns further; likewise b0, b1.
 __device__ inline void multiply_16x8x8(double (&c)[4], double upper0, double lower0, double upper1, double lower1,
                                        double b0, double b1) {

@@ -1,6 +1,6 @@
-// How the blocks of a grid share the rows. Those of a handle of its own stride over all rows together. Those of a rank
-// whose part is cut at segments (sweeps/segments.hpp) have a piece of one segment each: which rows are summed together,
-// and in which order, then depends on the number of all ranks' variables alone.
+// How the blocks of a grid share the variables. Those of a handle of its own stride over all variables together. Those
+// of a rank whose part is cut at segments (sweeps/segments.hpp) have a piece of one segment each: which variables are
+// summed together, and in which order, then depends on the number of all ranks' variables alone.
 #pragma once
 
 #include "exec/annotations.hpp"
@@ -12,7 +12,7 @@ namespace cudaopt {
 constexpr int most_pieces = 8;
 constexpr int64_t least_tiles_of_piece = 16; // where a segment has several; no piece is empty
 
-// Units (tiles, groups of rows) begin, ..., end - 1 of which a block has those that are `step` apart, from the one
+// Units (tiles, groups of variables) begin, ..., end - 1 of which a block has those that are `step` apart, from the one
 // behind its thread's or warp's number and `offset` on.
 struct BlockShare {
     int64_t begin, end, offset, step;
@@ -38,15 +38,16 @@ class Pieces {
         return pieces;
     }
 
-    // Of a block among so many, of n rows in units of unit_rows, that divide a tile, for so many threads or warps.
-    CUDA_OPT_HD BlockShare share(int64_t n, int unit_rows, int block, int blocks, int workers) const {
-        const int64_t units = (n + unit_rows - 1) / unit_rows;
+    // Of a block among so many, of n variables in units of unit_variables, that divide a tile, for so many threads or
+    // warps.
+    CUDA_OPT_HD BlockShare share(int64_t n, int unit_variables, int block, int blocks, int workers) const {
+        const int64_t units = (n + unit_variables - 1) / unit_variables;
         if (!by_segments())
             return {0, units, static_cast<int64_t>(block) * workers, static_cast<int64_t>(blocks) * workers};
         const int segment = block >> doublings_, piece = block & (of_segment() - 1);
         const int64_t before = whole_.tile(first_), tile = whole_.tile(first_ + segment) - before,
                       tiles = whole_.tile(first_ + segment + 1) - before - tile;
-        const int units_of_tile = static_cast<int>(rows_of_tile) / unit_rows;
+        const int units_of_tile = static_cast<int>(variables_of_tile) / unit_variables;
         const int64_t begin = (tile + (tiles * piece >> doublings_)) * units_of_tile,
                       end = (tile + (tiles * (piece + 1) >> doublings_)) * units_of_tile;
         return {begin, end < units ? end : units, 0, workers};

@@ -3,7 +3,7 @@
 
 #include <cstring>
 
-#include "sweeps/cuda/device_rows.cuh"
+#include "sweeps/cuda/device_variables.cuh"
 
 namespace cudaopt {
 
@@ -30,19 +30,19 @@ __device__ inline void post(Posted *to, double value, unsigned ticket) {
 }
 
 // Each warp's lane 0 has the number of its own place of the whole grid, of which the first `count` are posted: a
-// block's go over the bus together. The last says how many rows were sent ahead. All threads call it.
+// block's go over the bus together. The last says how many variables were sent ahead. All threads call it.
 __device__ inline void post_numbers(Posted *to, double v, int count, unsigned ticket) {
     __shared__ double of_block[products_warps];
     if (threadIdx.x % 32 == 0) of_block[threadIdx.x / 32] = v;
     __syncthreads();
     const int place = blockIdx.x * products_warps + threadIdx.x;
     if (threadIdx.x >= products_warps || place >= count) return;
-    if (place == count - 1 && of_block[threadIdx.x] > 0) __threadfence_system(); // the rows before their number
+    if (place == count - 1 && of_block[threadIdx.x] > 0) __threadfence_system(); // the variables before their number
     post(to + place, of_block[threadIdx.x], ticket);
 }
 
-// What the host gets: the numbers of the inner products, f, the sums of the direction that led here, and how many rows
-// were sent ahead.
+// What the host gets: the numbers of the inner products, f, the sums of the direction that led here, and how many
+// variables were sent ahead.
 constexpr int direction_numbers = 3;
 static_assert(sizeof(DirectionRecord) == direction_numbers * sizeof(double), "a record is slope, d_squared, projected");
 constexpr int posted_numbers(const ProductsLayout &layout) { return layout.size + 1 + direction_numbers + 1; }
@@ -69,7 +69,7 @@ static __global__ void __launch_bounds__(products_threads)
     reduce_partials(ProductsLayout layout, const double *partials, int blocks, const double *f,
                     const DirectionRecord *directions, int direction_blocks, unsigned long long *sent, Posted *to,
                     unsigned ticket) {
-    await_kernel_before();
+    grid_dependency_sync();
     const int entry = blockIdx.x * products_warps + threadIdx.x / 32;
     const auto partial = [=](int b) { return partials[static_cast<int64_t>(entry) * blocks + b]; };
     const auto sum = [](double a, double b) { return a + b; };

@@ -1,4 +1,5 @@
-// The end of sweep 1 where the rows are cut at segments: the pieces' partial sums become the numbers of each subtree.
+// The end of sweep 1 where the variables are cut at segments: the pieces' partial sums become the numbers of each
+// subtree.
 #pragma once
 
 #include "sweeps/cuda/pieces.hpp"
@@ -20,7 +21,7 @@ struct OwnSubtrees {
 };
 
 // What the host gets: of each subtree the numbers of the inner products, the sums of the direction that led here, and f
-// where that is given for each segment; then f, and how many rows were sent ahead.
+// where that is given for each segment; then f, and how many variables were sent ahead.
 constexpr int numbers_of_subtree(const ProductsLayout &layout) { return layout.size + direction_numbers + 1; }
 constexpr int posted_numbers(const ProductsLayout &layout, int subtrees) {
     return subtrees * numbers_of_subtree(layout) + 2;
@@ -83,7 +84,7 @@ static __global__ void __launch_bounds__(products_threads)
     reduce_pieces(ProductsLayout layout, const __grid_constant__ OwnSubtrees subtrees, int segments,
                   const double *partials, int pieces, const DirectionRecord *directions, int direction_pieces,
                   const double *f, bool f_of_segments, unsigned long long *sent, Posted *to, unsigned ticket) {
-    await_kernel_before();
+    grid_dependency_sync();
     const int number = blockIdx.x * products_warps + threadIdx.x / 32, each = numbers_of_subtree(layout);
     const int subtree = number / each, entry = number % each;
     double v = 0;

@@ -1,27 +1,27 @@
-// How the rows of sweep 1 reach shared memory: each warp has a ring of stages of its own, filled by asynchronous copies
-// while it works on an earlier one, so that no warp waits for another.
+// How the variables of sweep 1 reach shared memory: each warp has a ring of stages of its own, filled by asynchronous
+// copies while it works on an earlier one, so that no warp waits for another.
 #pragma once
 
 #include <cuda_pipeline.h>
 
 #include <algorithm>
 
-#include "sweeps/cuda/device_rows.cuh"
+#include "sweeps/cuda/device_variables.cuh"
 
 namespace cudaopt {
 
 // A stage holds a tile of the vectors that sweep 1 reads: first the stored columns, y_0, s_0, y_1, s_1, ..., which go
 // on with zeros after n, then the caller's, which end at n: x, g, and as far as they are wanted l, u, h and g_base.
 template <class Real, class History> struct Stage {
-    static constexpr int rows = rows_of_warp<Real, History>;
-    // Vectors lie so far apart that the lanes of an access to two rows fall on different banks.
-    static constexpr int stride = rows + 8;
+    static constexpr int variables = variables_of_warp<Real, History>;
+    // Vectors lie so far apart that the lanes of an access to two variables fall on different banks.
+    static constexpr int stride = variables + 8;
     static constexpr int column_bytes = stride * sizeof(History), vector_bytes = stride * sizeof(Real);
 };
 
 // Which vectors a stage holds, and the place of each of the caller's. A bound that is wanted and has no array has a
-// place too, behind those that are copied: it holds the bound of all rows. g_base stands in the column of y_0, or where
-// the columns are stored with fewer bits has a place.
+// place too, behind those that are copied: it holds the bound of all variables. g_base stands in the column of y_0, or
+// where the columns are stored with fewer bits has a place.
 template <class Real, class History> struct StageLayout {
     using Tile = Stage<Real, History>;
     int columns, first_copied, x = 0, g = 1, l = -1, u = -1, h = -1, g_base = -1, copied = 2, vectors;
@@ -93,7 +93,7 @@ inline int stages_within(int block_bytes, int stage_bytes, int most) {
 
 // Of the caller's vectors x, g, l, u, h and g_base, the most that a stage holds.
 constexpr int most_beside(InnerProducts kind, bool apart) {
-    return 2 + (over_free_rows(kind) ? 2 : 0) + (in_metric(kind) ? 1 : 0) + (apart ? 1 : 0);
+    return 2 + (over_free_variables(kind) ? 2 : 0) + (in_metric(kind) ? 1 : 0) + (apart ? 1 : 0);
 }
 
 __device__ inline unsigned shared_address(const void *pointer) {
@@ -116,28 +116,28 @@ class Ring {
     using Place = StageLayout<Real, History>;
     using From = Sources<Real, History, most_columns, most_vectors>;
 
-    // Tiles from whole_tiles on are copied row by row.
+    // Tiles from whole_tiles on are copied variable by variable.
     __device__ Ring(const From &sources, const Place &place, const DeviceVectors<Real, History> &v,
                     const PanelRequest &panel, int whole_tiles, unsigned char *first, int stages)
         : sources_(sources), place_(place), v_(v), panel_(panel), whole_tiles_(whole_tiles), first_(first),
-          columns_to_(shared_address(Place::column(first, Columns::vector()) + Columns::row())),
-          vectors_to_(shared_address(place.vector(first, Vectors::vector()) + Vectors::row())), size_(place.bytes()),
-          end_(stages * size_) {
+          columns_to_(shared_address(Place::column(first, Columns::vector()) + Columns::variable())),
+          vectors_to_(shared_address(place.vector(first, Vectors::vector()) + Vectors::variable())),
+          size_(place.bytes()), end_(stages * size_) {
         // Else they would be formed anew for each copy.
         if constexpr (looks_for_zeros) asm volatile("" : "+r"(columns_to_), "+r"(vectors_to_));
         for (int k = place.copied; k < place.vectors; k++)
             for (int stage = 0; stage < end_; stage += size_)
-                for (int row = threadIdx.x % 32; row < rows; row += 32)
-                    place.vector(first_ + stage, k)[row] = bound_of_all(k);
+                for (int variable = threadIdx.x % 32; variable < variables; variable += 32)
+                    place.vector(first_ + stage, k)[variable] = bound_of_all(k);
     }
 
     // Those before it are copied 16 bytes at a time, of vectors that are aligned to that. A tile that goes past n
-    // leaves zeros among the bounds of all rows; the warp that begins with it copies row by row, and puts the bounds
-    // there anew, until its stage has had its next tile.
+    // leaves zeros among the bounds of all variables; the warp that begins with it copies variable by variable, and
+    // puts the bounds there anew, until its stage has had its next tile.
     __device__ static int whole_tiles(const Place &place, int64_t n, bool aligned, int first_tile,
                                       int tiles_until_next) {
-        const bool zeros_left = place.copied < place.vectors && (int64_t{first_tile} + 1) * rows > n;
-        return !aligned ? 0 : zeros_left ? first_tile - tiles_until_next : static_cast<int>(n / rows);
+        const bool zeros_left = place.copied < place.vectors && (int64_t{first_tile} + 1) * variables > n;
+        return !aligned ? 0 : zeros_left ? first_tile - tiles_until_next : static_cast<int>(n / variables);
     }
 
     // The tile that will be asked for first.
@@ -153,8 +153,8 @@ class Ring {
             int least = From::apart ? place_.first_copied - Columns::vector() : 0;
             // Else what they say of each column would be kept, in bits of registers, and be taken out again each time.
             if constexpr (!looks_for_zeros) asm volatile("" : "+r"(count), "+r"(least));
-            const int64_t base = int64_t{tile} * rows, column_row = base + Columns::row(),
-                          vector_row = base + Vectors::row();
+            const int64_t base = int64_t{tile} * variables, column_row = base + Columns::variable(),
+                          vector_row = base + Vectors::variable();
             unsigned zero = 0; // by age, the lane's
             bool others = true;
             if constexpr (looks_for_zeros) {
@@ -221,12 +221,13 @@ class Ring {
     // Where the others are, for who reads them nevertheless.
     __device__ void clear_others(unsigned char *stage) const {
         for (int k = always; k < place_.columns; k++)
-            for (int row = threadIdx.x % 32; row < rows; row += 32) place_.column(stage, k)[row] = History(0);
+            for (int variable = threadIdx.x % 32; variable < variables; variable += 32)
+                place_.column(stage, k)[variable] = History(0);
         __syncwarp();
     }
     // What the lanes have stored of one of the tile's columns, some of it not 0 or all. All lanes of a warp call it.
     __device__ void note_zeros(int tile, int which, int slot, bool not_zero) const {
-        if ((int64_t{tile} + 1) * rows > v_.n) return;
+        if ((int64_t{tile} + 1) * variables > v_.n) return;
         const bool zero = !__any_sync(~0u, not_zero);
         if (threadIdx.x % 32 == (which == zeros_of_y ? 0 : Columns::lanes))
             v_.zero_tiles.note(tile, which, zeros() & ~ZeroTiles::marks, slot, zero);
@@ -234,15 +235,15 @@ class Ring {
 
   private:
     using Tile = Stage<Real, History>;
-    static constexpr int rows = Tile::rows;
+    static constexpr int variables = Tile::variables;
     static constexpr unsigned others_zero = 1u << 31, all_zero = 1u << 30;
     static_assert((others_zero | all_zero) == ZeroTiles::marks);
 
     // Some lanes copy a vector's tile, 16 bytes each, and a warp so many vectors at once.
     template <class Element> struct Share {
-        static constexpr int piece = 16 / sizeof(Element), lanes = rows / piece, at_once = 32 / lanes;
+        static constexpr int piece = 16 / sizeof(Element), lanes = variables / piece, at_once = 32 / lanes;
         __device__ static int vector() { return threadIdx.x % 32 / lanes; }
-        __device__ static int row() { return threadIdx.x % lanes * piece; }
+        __device__ static int variable() { return threadIdx.x % lanes * piece; }
     };
     using Columns = Share<History>;
     static constexpr int first_of_others = (always + Columns::at_once - 1) / Columns::at_once * Columns::at_once;
@@ -256,11 +257,11 @@ class Ring {
     // The caller's vectors where the tile goes past n, or where they are not aligned.
     __device__ void copy_in_pieces(int64_t base) {
         for (int k = 0; k < place_.vectors; k++)
-            for (int row = threadIdx.x % 32; row < rows; row += 32) {
-                Real *const element = place_.vector(first_ + ahead_, k) + row;
-                if (base + row >= v_.n) *element = k == place_.h ? 1 : 0;
+            for (int variable = threadIdx.x % 32; variable < variables; variable += 32) {
+                Real *const element = place_.vector(first_ + ahead_, k) + variable;
+                if (base + variable >= v_.n) *element = k == place_.h ? 1 : 0;
                 else if (k >= place_.copied) *element = bound_of_all(k);
-                else __pipeline_memcpy_async(element, sources_.vector(place_, k) + base + row, sizeof(Real));
+                else __pipeline_memcpy_async(element, sources_.vector(place_, k) + base + variable, sizeof(Real));
             }
     }
 

@@ -26,9 +26,9 @@ class Selection {
 
     // marks, list: on the device. Waits, and returns how many of the items are marked.
     int64_t operator()(int64_t count, const unsigned char *marks, int64_t *list, cudaStream_t stream,
-                       Patience &patience) {
+                       CancellationToken &cancellation) {
         enqueue(count, marks, list, stream);
-        wait_for_stream(stream, patience, work_);
+        wait_for_stream(stream, cancellation, work_);
         return count_[0];
     }
 

@@ -9,7 +9,7 @@
 
 #include "cuda_opt.h"
 #include "exec/launch_cuda.cuh"
-#include "exec/patience.hpp"
+#include "exec/cancellation.hpp"
 #include "sweeps/sweeps.hpp"
 
 namespace cudaopt {
@@ -101,20 +101,20 @@ class CudaEvent {
 
 // Wait until all of the stream's work is done, or throw Interrupted. Not by cudaStreamSynchronize(), which waits for as
 // long as it takes.
-inline void wait_for_stream(cudaStream_t stream, Patience &patience, const char *what) {
+inline void wait_for_stream(cudaStream_t stream, CancellationToken &cancellation, const char *what) {
     cudaError_t state = cudaErrorNotReady;
-    while ((state = cudaStreamQuery(stream)) == cudaErrorNotReady) patience.look();
+    while ((state = cudaStreamQuery(stream)) == cudaErrorNotReady) cancellation.check();
     check(state, what);
 }
 
 // What is waited for never arrives when a kernel fails, the caller's included, so the stream is asked now and then.
-// What comes after the patience is lost does no harm: it carries a ticket that is asked for no more.
-template <class Arrived> void wait_until(cudaStream_t stream, Patience &patience, const Arrived &arrived) {
+// A reply that arrives after Interrupted was thrown is ignored, because its ticket is no longer current.
+template <class Arrived> void wait_until(cudaStream_t stream, CancellationToken &cancellation, const Arrived &arrived) {
     for (unsigned spins = 1; !arrived(); spins++) {
         if (spins % 65536 != 0) continue;
         const cudaError_t state = cudaStreamQuery(stream);
         if (state == cudaErrorNotReady) {
-            patience.look();
+            cancellation.check();
             continue;
         }
         check(state, "a kernel on the handle's stream, the caller's evaluation included");

@@ -4,7 +4,7 @@
 #include <cstring>
 
 #include "sweeps/cuda/direction.cuh"
-#include "sweeps/cuda/prefetched_rows.cuh"
+#include "sweeps/cuda/prefetched_variables.cuh"
 #include "sweeps/cuda/reduce_partials.cuh"
 #include "sweeps/cuda/stream_clock.cuh"
 #include "sweeps/cuda/support.cuh"
@@ -27,7 +27,7 @@ template <class Real, class History> struct CudaWorkspace {
         partials.allocate(partial_sums);
         scratch.allocate(map_reduce_scratch_bytes<StartRecord>());
         counters.allocate(4);
-        zero_tiles.allocate((pitch + rows_of_warp<Real, History> - 1) / rows_of_warp<Real, History>);
+        zero_tiles.allocate((pitch + variables_of_warp<Real, History> - 1) / variables_of_warp<Real, History>);
         if (columns > CoefficientsByValue::capacity) {
             coefficients.allocate(columns);
             staged_coefficients.allocate(columns);
@@ -41,7 +41,7 @@ template <class Real, class History> struct CudaWorkspace {
         numbers.resize(numbers_posted);
         std::memset(static_cast<void *>(from_device.get()), 0, from_device.bytes());
         std::memset(static_cast<void *>(posted.get()), 0, posted.bytes());
-        // Rows past n are read as part of a tile; they have to be 0.
+        // Variables past n are read as part of a tile; they have to be 0.
         check(cudaMemsetAsync(vectors.get(), 0, vectors.bytes(), stream), "cudaMemsetAsync");
         check(cudaMemsetAsync(scratch.get(), 0, scratch.bytes(), stream), "cudaMemsetAsync");
     }
@@ -55,12 +55,12 @@ template <class Real, class History> struct CudaWorkspace {
     CudaArray<double, Lives::on_device> partials, coefficients;
     CudaArray<DirectionRecord, Lives::on_device> directions;
     CudaArray<unsigned char, Lives::on_device> scratch;
-    CudaArray<unsigned long long, Lives::on_device> counters; // blocks that have arrived; rows that have been sent
+    CudaArray<unsigned long long, Lives::on_device> counters; // blocks that have arrived; variables that have been sent
     CudaArray<FromDevice, Lives::on_host_mapped> from_device;
     CudaArray<double, Lives::on_host_mapped> staged_coefficients;
     CudaArray<Posted, Lives::on_host_mapped> posted;
     CudaArray<Real, Lives::on_host_mapped> read_buffer;
-    PrefetchedRows sent;
+    PrefetchedVariables sent;
     FoundVariables found;
     std::vector<double> numbers; // as posted
     StreamClock clock;

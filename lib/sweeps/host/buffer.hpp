@@ -7,7 +7,7 @@
 #include <memory>
 
 #include "cuda_opt.h"
-#include "rim/failure.hpp"
+#include "boundary/failure.hpp"
 
 namespace cudaopt {
 

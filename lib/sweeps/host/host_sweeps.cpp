@@ -1,4 +1,4 @@
-// The host backend: the sweeps over tiles of rows, on threads. Sums are taken over fixed tiles in a fixed tree, so
+// The host backend: the sweeps over tiles of variables, on threads. Sums are taken over fixed tiles in a fixed tree, so
 // that their bits do not depend on the number of threads.
 #include <algorithm>
 #include <cmath>
@@ -8,8 +8,8 @@
 
 #include "sweeps/backend.hpp"
 #include "sweeps/found_variables.hpp"
-#include "sweeps/host/metric_tiles.hpp"
-#include "sweeps/host/row_tiles.hpp"
+#include "sweeps/host/diagonal_tiles.hpp"
+#include "sweeps/host/variable_tiles.hpp"
 #include "sweeps/host/segment_sums.hpp"
 #include "sweeps/host/stored_columns.hpp"
 #include "cuda_opt.h"
@@ -19,8 +19,8 @@ namespace cudaopt {
 
 namespace {
 
-constexpr int64_t least_rows_for_threads = 8192;
-static_assert(tile_height == rows_of_tile);
+constexpr int64_t least_variables_for_threads = 8192;
+static_assert(tile_height == variables_of_tile);
 
 template <class Real, class History> class HostSweeps final : public Sweeps {
   public:
@@ -53,7 +53,7 @@ template <class Real, class History> class HostSweeps final : public Sweeps {
         // Of the 2m + 9 vectors that cuda_opt.h promises at most, the threads' scratch has three.
         const int64_t most_threads = 3 * n_ * static_cast<int64_t>(sizeof(Real)) / (scratch_size * 8);
         const HostThreads threads =
-            HostThreads(options.threads).for_rows(n_).at_most(n_ < least_rows_for_threads ? 1 : most_threads);
+            HostThreads(options.threads).for_variables(n_).at_most(n_ < least_variables_for_threads ? 1 : most_threads);
         if (vectors_ && threads.most == threads_.most) {
             threads_ = threads;
             return;
@@ -108,7 +108,7 @@ template <class Real, class History> class HostSweeps final : public Sweeps {
         return sums_;
     }
 
-    // Rules of whole tiles: rows are taken together so that each column is read once, in order.
+    // Rules of whole tiles: variables are taken together so that each column is read once, in order.
     void direction(const DirectionRequest &request) override {
         const auto of_tile = [&](int64_t tile, DirectionRecord &record) {
             direction_tile(request, tile * tile_height, record);
@@ -123,10 +123,11 @@ template <class Real, class History> class HostSweeps final : public Sweeps {
         const auto of_tile = [&](int64_t tile, Min &least) {
             alignas(64) double move[tile_height];
             const int64_t begin = tile * tile_height;
-            const int rows = rows_from(begin);
-            subspace_move(request, begin, rows, move);
-            for (int r = 0; r < rows; r++)
-                least.add(truncation_of_row(row(begin + r), request, weight(request.panel, begin + r), move[r]));
+            const int variables = variables_from(begin);
+            subspace_move(request, begin, variables, move);
+            for (int r = 0; r < variables; r++)
+                least.add(
+                    truncation_of_variable(variable(begin + r), request, weight(request.panel, begin + r), move[r]));
         };
         const Min alpha = map_reduce_host<Min, 1>(segments_.tiles(), of_tile, threads_);
         return std::max(0.0, std::min(1.0, alpha.v));
@@ -139,7 +140,7 @@ template <class Real, class History> class HostSweeps final : public Sweeps {
         const auto collect = [&](int64_t i, int) {
             const double h = weight(request, i);
             const panel::Scaling by = panel::scaling_of(h);
-            const PathVariable at = on_path(row(i), h, by);
+            const PathVariable at = on_path(variable(i), h, by);
             if (!(at.t > lo && at.t <= hi)) return;
             const std::lock_guard lock(crossed_mutex_);
             if (count++ < crossed_capacity) {
@@ -210,9 +211,9 @@ template <class Real, class History> class HostSweeps final : public Sweeps {
     using Vectors = WorkVectors<Real, History>;
     using Trials = TrialArrays<Real, History>;
 
-    int rows_from(int64_t begin) const { return static_cast<int>(std::min<int64_t>(tile_height, n_ - begin)); }
+    int variables_from(int64_t begin) const { return static_cast<int>(std::min<int64_t>(tile_height, n_ - begin)); }
     double weight(const PanelRequest &request, int64_t i) const { return request.weighted ? diagonal_[i] : 1.0; }
-    Row row(int64_t i) const { return {x_[i], g_[i], box_.lower(i), box_.upper(i)}; }
+    BoxedVariable variable(int64_t i) const { return {x_[i], g_[i], box_.lower(i), box_.upper(i)}; }
 
     const History *column_s(const PanelRequest &request, int age) const {
         return work_.s(work_.slot_of(request.newest_slot, age));
@@ -228,71 +229,72 @@ template <class Real, class History> class HostSweeps final : public Sweeps {
     template <class Measure> double norm(const Measure &measure) {
         const auto of_tile = [&](int64_t tile, ScaledSquares &record) {
             const int64_t begin = tile * tile_height;
-            for (int64_t i = begin; i < begin + rows_from(begin); i++) measure(i, record);
+            for (int64_t i = begin; i < begin + variables_from(begin); i++) measure(i, record);
         };
         return segments_.reduce_squares(of_tile, threads_).norm();
     }
 
-    // The next tile's rows of a vector set out for the second-level cache while this tile is worked on: a tile is too
-    // short for the processor to see by itself what comes after.
+    // The next tile's variables of a vector set out for the second-level cache while this tile is worked on: a tile is
+    // too short for the processor to see by itself what comes after.
     template <class T> void prefetch_next(const T *vector, int64_t begin) const {
         const int64_t end = std::min(begin + 2 * tile_height, n_);
         for (int64_t i = begin + tile_height; i < end; i += 64 / sizeof(T)) __builtin_prefetch(vector + i, 0, 2);
     }
-    template <class T> void load_and_prefetch(const T *vector, int64_t begin, int rows, double *to) const {
+    template <class T> void load_and_prefetch(const T *vector, int64_t begin, int variables, double *to) const {
         prefetch_next(vector, begin);
-        load_column(vector + begin, rows, to);
+        load_column(vector + begin, variables, to);
     }
 
-    // The rows' own numbers as doubles; rows past the end, of which x = g = 0, are left out of all that follows.
-    void load_rows(const PanelRequest &request, int64_t begin, int rows, TileRows &tile) const {
-        load_and_prefetch(x_, begin, rows, tile.x);
-        load_and_prefetch(g_, begin, rows, tile.g);
-        if (box_.l) load_and_prefetch(box_.l, begin, rows, tile.l);
+    // The variables' own numbers as doubles; variables past the end, of which x = g = 0, are left out of all that
+    // follows.
+    void load_variables(const PanelRequest &request, int64_t begin, int variables, TileVariables &tile) const {
+        load_and_prefetch(x_, begin, variables, tile.x);
+        load_and_prefetch(g_, begin, variables, tile.g);
+        if (box_.l) load_and_prefetch(box_.l, begin, variables, tile.l);
         else std::fill(tile.l, tile.l + tile_height, box_.lower_all);
-        if (box_.u) load_and_prefetch(box_.u, begin, rows, tile.u);
+        if (box_.u) load_and_prefetch(box_.u, begin, variables, tile.u);
         else std::fill(tile.u, tile.u + tile_height, box_.upper_all);
-        if (request.weighted) load_and_prefetch(diagonal_, begin, rows, tile.h);
+        if (request.weighted) load_and_prefetch(diagonal_, begin, variables, tile.h);
         else std::fill(tile.h, tile.h + tile_height, 1.0);
     }
 
-    // One tile of the panel: columns, row sums, products.
+    // One tile of the panel: columns, variable sums, products.
     void add_tile(const ProductsRequest &request, const ProductsLayout &layout, int64_t begin, double *tile,
                   double *free_tile, double *out) const {
-        const int rows = rows_from(begin), columns = layout.columns;
+        const int variables = variables_from(begin), columns = layout.columns;
         clear(layout, out);
-        TileRows own;
+        TileVariables own;
         TileFacts facts;
         alignas(64) double free[tile_height];
         double *g = tile + panel::gradient * tile_height, *z = tile + panel::displacement * tile_height;
         std::fill(tile, tile + panel::gradient * tile_height, 0.0);
         if (request.update.count > 0) {
             const LearnDiagonal<Real, History> learn(own_diagonal_.get(), request.update, work_);
-            for (int r = 0; r < rows; r++) learn(begin + r);
+            for (int r = 0; r < variables; r++) learn(begin + r);
         }
-        load_rows(request, begin, rows, own);
-        facts_of_tile(own, rows, request.threshold, free, z, facts);
+        load_variables(request, begin, variables, own);
+        facts_of_tile(own, variables, request.threshold, free, z, facts);
         std::copy(own.g, own.g + tile_height, g);
 
         for (int age = 0; age < request.pairs; age++) {
             if (age > 0 || !request.fresh)
-                load_and_prefetch(column_y(request, age), begin, rows, tile + panel::y_column(age) * tile_height);
+                load_and_prefetch(column_y(request, age), begin, variables, tile + panel::y_column(age) * tile_height);
             else {
                 prefetch_next(work_.g_base(request.newest_slot), begin);
-                for (int r = 0; r < rows; r++) tile[r] = fresh_y(request, begin + r);
+                for (int r = 0; r < variables; r++) tile[r] = fresh_y(request, begin + r);
             }
-            load_and_prefetch(column_s(request, age), begin, rows, tile + panel::s_column(age) * tile_height);
+            load_and_prefetch(column_s(request, age), begin, variables, tile + panel::s_column(age) * tile_height);
         }
-        if (request.in_metric()) sum_over_metric(diagonal_ + begin, rows, request.weighted, tile, out);
-        if (request.weighted) scale_tile(own.h, rows, columns, tile);
+        if (request.in_metric()) add_weighted_sums(diagonal_ + begin, variables, request.weighted, tile, out);
+        if (request.weighted) scale_tile(own.h, variables, columns, tile);
         std::fill(tile + columns * tile_height, tile + padded_columns(columns) * tile_height, 0.0);
 
         add_special_products(tile, columns, out + layout.leading_products);
         if (request.older_steps) add_older_products(tile, request.pairs, free_tile, out + layout.older_steps);
         if (request.free_gram && facts.free_variables > 0) {
             const double *left = tile;
-            if (facts.free_variables < rows) {
-                weigh_rows(tile, columns, free, free_tile);
+            if (facts.free_variables < variables) {
+                weigh_variables(tile, columns, free, free_tile);
                 std::fill(free_tile + columns * tile_height, free_tile + padded_columns(columns) * tile_height, 0.0);
                 left = free_tile;
             }
@@ -308,17 +310,17 @@ template <class Real, class History> class HostSweeps final : public Sweeps {
         out[layout.minimum] = facts.first_breakpoint;
     }
 
-    static void add_stored(double factor, const History *column, int rows, double *to) {
-        if constexpr (Vectors::apart) add_column(factor, column, rows, to);
+    static void add_stored(double factor, const History *column, int variables, double *to) {
+        if constexpr (Vectors::apart) add_column(factor, column, variables, to);
         else
-            for (int r = 0; r < rows; r++) to[r] += factor * column[r];
+            for (int r = 0; r < variables; r++) to[r] += factor * column[r];
     }
 
-    // a g + w'q for the rows of a tile: the way from x to the subspace minimiser, were there no bounds.
-    void subspace_move(const DirectionRequest &request, int64_t begin, int rows, double *move) const {
+    // a g + w'q for the variables of a tile: the way from x to the subspace minimiser, were there no bounds.
+    void subspace_move(const DirectionRequest &request, int64_t begin, int variables, double *move) const {
         const PanelRequest &p = request.panel;
         alignas(64) double from_s[tile_height] = {};
-        for (int r = 0; r < rows; r++) move[r] = request.gradient_coefficient * g_[begin + r];
+        for (int r = 0; r < variables; r++) move[r] = request.gradient_coefficient * g_[begin + r];
         for (int age = 0; age < p.pairs; age++) {
             const double qy = request.coefficients[panel::y_column(age)],
                          qs = request.coefficients[panel::s_column(age)];
@@ -326,67 +328,67 @@ template <class Real, class History> class HostSweeps final : public Sweeps {
             prefetch_next(y, begin);
             prefetch_next(s, begin);
             if (age == 0 && p.fresh)
-                for (int r = 0; r < rows; r++) move[r] += qy * fresh_y(p, begin + r);
-            else add_stored(qy, y + begin, rows, move);
-            add_stored(qs, s + begin, rows, from_s);
+                for (int r = 0; r < variables; r++) move[r] += qy * fresh_y(p, begin + r);
+            else add_stored(qy, y + begin, variables, move);
+            add_stored(qs, s + begin, variables, from_s);
         }
         if (p.weighted)
-            for (int r = 0; r < rows; r++) move[r] = move[r] * diagonal_[begin + r] + from_s[r];
+            for (int r = 0; r < variables; r++) move[r] = move[r] * diagonal_[begin + r] + from_s[r];
         else
-            for (int r = 0; r < rows; r++) move[r] += from_s[r];
+            for (int r = 0; r < variables; r++) move[r] += from_s[r];
     }
 
     void direction_tile(const DirectionRequest &request, int64_t begin, DirectionRecord &record) const {
         alignas(64) double move[tile_height] = {};
-        const int rows = rows_from(begin), slot = request.spare_slot;
-        subspace_move(request, begin, rows, move);
+        const int variables = variables_from(begin), slot = request.spare_slot;
+        subspace_move(request, begin, variables, move);
         const bool fresh = request.panel.fresh && request.panel.pairs > 0;
         const Trials to{x_, work_.g_base(slot), work_.x_base(), work_.s(slot),
                         fresh ? work_.y(request.panel.newest_slot) : nullptr};
         prefetch_next(to.g_base, begin);
         prefetch_next(to.x_base, begin);
         prefetch_next(to.d, begin);
-        if (request.panel.threshold == 0 && !request.truncate) take_tile(to, begin, rows, request, move, record);
+        if (request.panel.threshold == 0 && !request.truncate) take_tile(to, begin, variables, request, move, record);
         else
-            for (int r = 0; r < rows; r++) take_row(to, begin + r, request, move[r], record);
+            for (int r = 0; r < variables; r++) take_variable(to, begin + r, request, move[r], record);
     }
 
-    // Nothing crossed, nothing truncated: the usual case, four rows at a time.
-    void take_tile(const Trials &to, int64_t begin, int rows, const DirectionRequest &request, const double *move,
+    // Nothing crossed, nothing truncated: the usual case, four variables at a time.
+    void take_tile(const Trials &to, int64_t begin, int variables, const DirectionRequest &request, const double *move,
                    DirectionRecord &record) const {
-        TileRows own;
+        TileVariables own;
         alignas(64) double trial[tile_height], d[tile_height] = {};
-        load_rows(request.panel, begin, rows, own);
-        record.projected.add(trial_of_tile(own, rows, move, largest_number<Real>, trial));
+        load_variables(request.panel, begin, variables, own);
+        record.projected.add(trial_of_tile(own, variables, move, largest_number<Real>, trial));
         if constexpr (Vectors::apart) {
-            if (!round_direction(own, trial, rows, to.d + begin, d))
-                for (int r = 0; r < rows; r++)
+            if (!round_direction(own, trial, variables, to.d + begin, d))
+                for (int r = 0; r < variables; r++)
                     d[r] = to.d[begin + r] = stored_direction<Real, History>(own.x[r], trial[r], own.l[r], own.u[r]);
         } else
-            for (int r = 0; r < rows; r++) d[r] = to.d[begin + r] = static_cast<History>(trial[r] - own.x[r]);
+            for (int r = 0; r < variables; r++) d[r] = to.d[begin + r] = static_cast<History>(trial[r] - own.x[r]);
         record.slope.add(dot_of_tile(own.g, d));
         record.d_squared.add(dot_of_tile(d, d));
-        if (to.y_fresh) store_fresh_y(to, request.panel, begin, rows);
-        std::copy(g_ + begin, g_ + begin + rows, to.g_base + begin);
-        std::copy(x_ + begin, x_ + begin + rows, to.x_base + begin);
-        if constexpr (Vectors::apart) step_tile(own, d, request.step, rows, to.x + begin);
+        if (to.y_fresh) store_fresh_y(to, request.panel, begin, variables);
+        std::copy(g_ + begin, g_ + begin + variables, to.g_base + begin);
+        std::copy(x_ + begin, x_ + begin + variables, to.x_base + begin);
+        if constexpr (Vectors::apart) step_tile(own, d, request.step, variables, to.x + begin);
         else if (request.step == 1)
-            for (int r = 0; r < rows; r++) to.x[begin + r] = static_cast<Real>(trial[r]);
+            for (int r = 0; r < variables; r++) to.x[begin + r] = static_cast<Real>(trial[r]);
         else
-            for (int r = 0; r < rows; r++)
-                to.x[begin + r] = stepped_row<Real>(own.x[r], d[r], request.step, own.l[r], own.u[r]);
+            for (int r = 0; r < variables; r++)
+                to.x[begin + r] = stepped_variable<Real>(own.x[r], d[r], request.step, own.l[r], own.u[r]);
     }
 
-    void store_fresh_y(const Trials &to, const PanelRequest &request, int64_t begin, int rows) const {
+    void store_fresh_y(const Trials &to, const PanelRequest &request, int64_t begin, int variables) const {
         const Real *before;
         if constexpr (Vectors::apart) before = work_.g_base(request.newest_slot);
-        else before = to.y_fresh; // known to be the same place, several rows are taken at once
-        for (int64_t i = begin; i < begin + rows; i++) to.y_fresh[i] = gradient_change<History>(g_[i], before[i]);
+        else before = to.y_fresh; // known to be the same place, several variables are taken at once
+        for (int64_t i = begin; i < begin + variables; i++) to.y_fresh[i] = gradient_change<History>(g_[i], before[i]);
     }
 
-    void take_row(const Trials &to, int64_t i, const DirectionRequest &request, double move,
-                  DirectionRecord &record) const {
-        const Row at = row(i);
+    void take_variable(const Trials &to, int64_t i, const DirectionRequest &request, double move,
+                       DirectionRecord &record) const {
+        const BoxedVariable at = variable(i);
         const auto trial = take_trial<Real, History>(at, request, weight(request.panel, i), move, record);
         if (to.y_fresh) store_fresh_y(to, request.panel, i, 1);
         to.d[i] = trial.d;

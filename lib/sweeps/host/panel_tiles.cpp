@@ -25,7 +25,7 @@ __attribute__((always_inline)) inline void block_products(const double *a, const
 } // namespace
 
 CUDA_OPT_EACH_INSTRUCTION_SET
-void weigh_rows(const double *tile, int columns, const double *weights, double *to) {
+void weigh_variables(const double *tile, int columns, const double *weights, double *to) {
     for (int c = 0; c < columns; c++)
         for (int r = 0; r < tile_height; r += lanes)
             put(to, c * tile_height + r, at(tile, c * tile_height + r) * at(weights, r));

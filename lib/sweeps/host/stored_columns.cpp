@@ -19,20 +19,22 @@ inline __attribute__((always_inline)) Singles rounded(Lanes v, const bfloat16 *)
     return (Singles)((wide + 0x7fffu + (wide >> 16 & 1)) & 0xffff0000u);
 }
 
-template <class Stored> inline __attribute__((always_inline)) void load(const Stored *column, int rows, double *to) {
-    for (int r = 0; r < rows; r++) to[r] = column[r];
-    for (int r = rows; r < tile_height; r++) to[r] = 0;
+template <class Stored>
+inline __attribute__((always_inline)) void load(const Stored *column, int variables, double *to) {
+    for (int r = 0; r < variables; r++) to[r] = column[r];
+    for (int r = variables; r < tile_height; r++) to[r] = 0;
 }
 
 template <class Stored>
-inline __attribute__((always_inline)) void add(double factor, const Stored *column, int rows, double *to) {
-    for (int r = 0; r < rows; r++) to[r] += factor * static_cast<double>(column[r]);
+inline __attribute__((always_inline)) void add(double factor, const Stored *column, int variables, double *to) {
+    for (int r = 0; r < variables; r++) to[r] += factor * static_cast<double>(column[r]);
 }
 
-// Rows that end at a bound are seldom, unless they stay there: none of them is looked at alone but where one misses it.
+// Variables that end at a bound are seldom, unless they stay there: none of them is looked at alone but where one
+// misses it.
 template <class Stored>
-inline __attribute__((always_inline)) bool round_difference(const TileRows &tile, const double *trial, int rows,
-                                                            Stored *column, double *d) {
+inline __attribute__((always_inline)) bool round_difference(const TileVariables &tile, const double *trial,
+                                                            int variables, Stored *column, double *d) {
     const Lanes zero = {}, largest = zero + largest_number<Stored>;
     Indices missed = {};
     for (int r = 0; r < tile_height; r += lanes) {
@@ -42,52 +44,56 @@ inline __attribute__((always_inline)) bool round_difference(const TileRows &tile
         missed |= ((to == l) | (to == u)) & (clamp_to_box(x + stored, l, u) != to);
         put(d, r, stored);
     }
-    for (int r = rows; r < tile_height; r++) d[r] = 0;
-    for (int r = 0; r < rows; r++) column[r] = static_cast<Stored>(d[r]);
+    for (int r = variables; r < tile_height; r++) d[r] = 0;
+    for (int r = 0; r < variables; r++) column[r] = static_cast<Stored>(d[r]);
     return !(missed[0] | missed[1] | missed[2] | missed[3]);
 }
 
 // What the box holds is rounded, for its bounds are numbers that x can be: the same as rounding first.
 template <class Real>
-inline __attribute__((always_inline)) void step_rows(const TileRows &tile, const double *d, double step, int rows,
-                                                     Real *x) {
+inline __attribute__((always_inline)) void step_variables(const TileVariables &tile, const double *d, double step,
+                                                          int variables, Real *x) {
     const Lanes zero = {}, largest = zero + largest_number<Real>;
     alignas(32) double to[tile_height];
     for (int r = 0; r < tile_height; r += lanes) {
         const Lanes from = at(tile.x, r);
         put(to, r, place_in_box(from + step * at(d, r), from, at(tile.l, r), at(tile.u, r), largest));
     }
-    for (int r = 0; r < rows; r++) x[r] = static_cast<Real>(to[r]);
+    for (int r = 0; r < variables; r++) x[r] = static_cast<Real>(to[r]);
 }
 
 } // namespace
 
-CUDA_OPT_EACH_INSTRUCTION_SET void load_column(const float *column, int rows, double *to) { load(column, rows, to); }
-CUDA_OPT_EACH_INSTRUCTION_SET void load_column(const bfloat16 *column, int rows, double *to) { load(column, rows, to); }
-
-CUDA_OPT_EACH_INSTRUCTION_SET void add_column(double factor, const float *column, int rows, double *to) {
-    add(factor, column, rows, to);
+CUDA_OPT_EACH_INSTRUCTION_SET void load_column(const float *column, int variables, double *to) {
+    load(column, variables, to);
 }
-CUDA_OPT_EACH_INSTRUCTION_SET void add_column(double factor, const bfloat16 *column, int rows, double *to) {
-    add(factor, column, rows, to);
+CUDA_OPT_EACH_INSTRUCTION_SET void load_column(const bfloat16 *column, int variables, double *to) {
+    load(column, variables, to);
 }
 
-CUDA_OPT_EACH_INSTRUCTION_SET
-bool round_direction(const TileRows &tile, const double *trial, int rows, float *column, double *d) {
-    return round_difference(tile, trial, rows, column, d);
+CUDA_OPT_EACH_INSTRUCTION_SET void add_column(double factor, const float *column, int variables, double *to) {
+    add(factor, column, variables, to);
 }
-CUDA_OPT_EACH_INSTRUCTION_SET
-bool round_direction(const TileRows &tile, const double *trial, int rows, bfloat16 *column, double *d) {
-    return round_difference(tile, trial, rows, column, d);
+CUDA_OPT_EACH_INSTRUCTION_SET void add_column(double factor, const bfloat16 *column, int variables, double *to) {
+    add(factor, column, variables, to);
 }
 
 CUDA_OPT_EACH_INSTRUCTION_SET
-void step_tile(const TileRows &tile, const double *d, double step, int rows, double *x) {
-    step_rows(tile, d, step, rows, x);
+bool round_direction(const TileVariables &tile, const double *trial, int variables, float *column, double *d) {
+    return round_difference(tile, trial, variables, column, d);
 }
 CUDA_OPT_EACH_INSTRUCTION_SET
-void step_tile(const TileRows &tile, const double *d, double step, int rows, float *x) {
-    step_rows(tile, d, step, rows, x);
+bool round_direction(const TileVariables &tile, const double *trial, int variables, bfloat16 *column, double *d) {
+    return round_difference(tile, trial, variables, column, d);
+}
+
+CUDA_OPT_EACH_INSTRUCTION_SET
+void step_tile(const TileVariables &tile, const double *d, double step, int variables, double *x) {
+    step_variables(tile, d, step, variables, x);
+}
+CUDA_OPT_EACH_INSTRUCTION_SET
+void step_tile(const TileVariables &tile, const double *d, double step, int variables, float *x) {
+    step_variables(tile, d, step, variables, x);
 }
 
 } // namespace cudaopt

@@ -26,7 +26,7 @@ class Silent final : public Sweeps {
     void bind(const UserArrays &arrays) override { sweeps_->bind(arrays); }
     void allocate(int m, const BackendOptions &options) override {
         sweeps_begun_ = 0;
-        patience_ = options.patience;
+        cancellation_ = options.cancellation;
         sweeps_->allocate(m, options);
     }
     int64_t workspace_bytes() const override { return sweeps_->workspace_bytes(); }
@@ -35,7 +35,7 @@ class Silent final : public Sweeps {
     const PanelProducts &inner_products(const ProductsRequest &request) override {
         if (++sweeps_begun_ == silent_sweep) {
             when_silent();
-            for (;;) patience_->look();
+            for (;;) cancellation_->check();
         }
         return sweeps_->inner_products(request);
     }
@@ -65,7 +65,7 @@ class Silent final : public Sweeps {
 
   private:
     std::unique_ptr<Sweeps> sweeps_;
-    Patience *patience_ = nullptr;
+    CancellationToken *cancellation_ = nullptr;
     int64_t sweeps_begun_ = 0;
 };
 
@@ -138,7 +138,7 @@ void check_silence(Run &run, int64_t gather, int code, const Vector &solution) {
 
 } // namespace
 
-TEST_CASE("A stop reaches a wait in any of a solve's evaluations", "[patience]") {
+TEST_CASE("A stop reaches a wait in any of a solve's evaluations", "[cancellation]") {
     Run run;
     REQUIRE(run.to_the_end() == CUDA_OPT_CONVERGED);
     REQUIRE(run.solver().results().evaluations > run.solver().results().iterations + 1);
@@ -147,28 +147,28 @@ TEST_CASE("A stop reaches a wait in any of a solve's evaluations", "[patience]")
     for (int64_t gather = 1; gather <= 12; gather++) check_silence(run, gather, CUDA_OPT_STOPPED, solution);
 }
 
-TEST_CASE("A limit on the time reaches a wait", "[patience]") {
+TEST_CASE("A limit on the time reaches a wait", "[cancellation]") {
     Run run;
     REQUIRE(run.to_the_end() == CUDA_OPT_CONVERGED);
     const Vector solution = run.x();
     for (const int64_t gather : {1, 2, 7}) {
         run.solver().settings().max_seconds = 0.1;
-        const auto before = Patience::Clock::now();
+        const auto before = CancellationToken::Clock::now();
         check_silence(run, gather, CUDA_OPT_TIME_LIMIT, solution);
-        CHECK(Patience::Clock::now() - before < std::chrono::milliseconds(1000));
+        CHECK(CancellationToken::Clock::now() - before < std::chrono::milliseconds(1000));
     }
 }
 
-TEST_CASE("Patience ends nothing between calls", "[patience]") {
+TEST_CASE("A token cancels nothing between calls", "[cancellation]") {
     std::atomic<bool> stop{true};
-    Patience patience(stop);
+    CancellationToken cancellation(stop);
     const auto looks = [&] {
-        const auto begin = Patience::Clock::now();
-        while (Patience::Clock::now() - begin < std::chrono::milliseconds(400)) patience.look();
+        const auto begin = CancellationToken::Clock::now();
+        while (CancellationToken::Clock::now() - begin < std::chrono::milliseconds(400)) cancellation.check();
     };
     CHECK_NOTHROW(looks());
-    patience.begin_call(Patience::Clock::now(), 0);
+    cancellation.begin_call(CancellationToken::Clock::now(), 0);
     CHECK_THROWS_AS(looks(), Interrupted);
-    patience.end_call();
+    cancellation.end_call();
     CHECK_NOTHROW(looks());
 }

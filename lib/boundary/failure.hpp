@@ -4,7 +4,7 @@
 
 #include <exception>
 
-#include "rim/message.hpp"
+#include "boundary/message.hpp"
 
 namespace cudaopt {
 

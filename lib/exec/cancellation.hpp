@@ -1,4 +1,4 @@
-// How long a call may wait for a machine that works on its own.
+// Limits how long a call may wait for work that runs asynchronously, such as kernels on a stream.
 #pragma once
 
 #include <algorithm>
@@ -7,17 +7,17 @@
 
 namespace cudaopt {
 
-// Thrown where a call has waited for as long as it may. What it waited for goes on.
+// Thrown when a call has waited for as long as it is allowed to. The work that it waited for continues.
 struct Interrupted {};
 
-// A call waits until the caller asks for a stop, or has used up its time. Between two calls a wait has no end.
-class Patience {
+// A call waits until the caller requests a stop or its time limit is reached. Waits between two calls are unlimited.
+class CancellationToken {
   public:
     using Clock = std::chrono::steady_clock;
 
-    explicit Patience(const std::atomic<bool> &stop_requested) : stop_requested_(stop_requested) {}
+    explicit CancellationToken(const std::atomic<bool> &stop_requested) : stop_requested_(stop_requested) {}
 
-    // A call begins. It may wait for so many seconds from `since` on; 0: without a limit.
+    // Begins a call, which may wait until `seconds` after `since`; 0: no limit.
     void begin_call(Clock::time_point since, double seconds) {
         since_ = since;
         seconds_ = seconds;
@@ -29,11 +29,11 @@ class Patience {
     bool stop_requested() const { return stop_requested_; }
     double seconds_passed() const { return std::chrono::duration<double>(Clock::now() - since_).count(); }
 
-    // To be called by what waits, now and then. A wait that is about to end is let end, so that what a call returns
-    // does not depend on the moment where it looks: the patience is over for a while before it is lost.
-    void look() {
+    // Called repeatedly by a loop that waits. After the limit a grace period passes before Interrupted is thrown, so
+    // that a wait that is about to end still ends, and a call's result does not depend on when check() happens to run.
+    void check() {
         if (!in_call_ || !(stop_requested_ || (seconds_ > 0 && seconds_passed() >= seconds_)))
-            return; // most often without a look at the clock
+            return; // usually without reading the clock
         const Clock::time_point now = Clock::now();
         over_since_ = std::min(over_since_, now);
         if (now - over_since_ > grace) throw Interrupted();
@@ -46,7 +46,7 @@ class Patience {
     Clock::time_point since_{};
     double seconds_ = 0;
     bool in_call_ = false;
-    Clock::time_point over_since_ = Clock::time_point::max(); // when it was seen in this call
+    Clock::time_point over_since_ = Clock::time_point::max(); // when this call first saw the limit exceeded
 };
 
 } // namespace cudaopt

@@ -1,5 +1,5 @@
-// The host's side of the rows that the device sends: which of them a search gets, and how far the next sweep 1 sends
-// them ahead.
+// The host's side of the variables that the device sends: which of them a search gets, and how far the next sweep 1
+// sends them ahead.
 #pragma once
 
 #include <algorithm>
@@ -12,55 +12,56 @@
 
 namespace cudaopt {
 
-class PrefetchedRows {
+class PrefetchedVariables {
   public:
     void allocate(int columns) {
         t_.allocate(crossed_capacity);
-        records_.allocate(int64_t{crossed_capacity} * CrossedRows::record_size(columns));
+        records_.allocate(int64_t{crossed_capacity} * CrossedVariables::record_size(columns));
     }
-    CrossedRows place(unsigned long long *count) const { return {t_.get(), records_.get(), count}; }
+    CrossedVariables place(unsigned long long *count) const { return {t_.get(), records_.get(), count}; }
 
-    // The next rows to come are not of a sweep 1 that sends ahead; or are, and these are the breakpoints that it sends.
+    // The next variables to come are not of a sweep 1 that sends ahead; or are, and these are the breakpoints that it
+    // sends.
     void invalidate() { below_ = 0; }
     SendAhead ahead(bool sends, unsigned long long *count) {
         if (sends) below_ = next_;
         return {below_, static_cast<float>(below_ * (1 + 1e-5)), place(count)};
     }
 
-    // So many rows came ahead. Where there were more than there is room for, the next come from less far.
-    void record(const PanelRequest &panel, int64_t rows) {
+    // So many variables came ahead. Where there were more than there is room for, the next come from less far.
+    void record(const PanelRequest &panel, int64_t variables) {
         panel_ = panel;
-        rows_ = rows;
-        if (rows > crossed_capacity) {
+        variables_ = variables;
+        if (variables > crossed_capacity) {
             below_ = 0;
             next_ = std::isfinite(next_) ? next_ / 2 : 0;
             factor_ = 1 + (factor_ - 1) / 2;
-        } else if (rows < crossed_capacity / 8) {
+        } else if (variables < crossed_capacity / 8) {
             factor_ = std::min(most_ahead, 1 + (factor_ - 1) * 2);
         }
     }
 
-    // A search goes as far as hi: whether all its rows are here. The next will reach about as far.
+    // A search goes as far as hi: whether all its variables are here. The next will reach about as far.
     bool covers(const PanelRequest &panel, double hi) {
         next_ = factor_ * hi;
         return hi <= below_ && panel.pairs == panel_.pairs && panel.newest_slot == panel_.newest_slot &&
                panel.fresh == panel_.fresh && panel.weighted == panel_.weighted;
     }
-    int64_t count() const { return rows_; }
+    int64_t count() const { return variables_; }
 
-    // Rows whose breakpoints lie in (lo, hi], among the first `count` that came.
+    // Variables whose breakpoints lie in (lo, hi], among the first `count` that came.
     void between(double lo, double hi, int64_t count, int columns, FoundVariables &found) const {
         found.clear();
-        const int size = CrossedRows::record_size(columns);
+        const int size = CrossedVariables::record_size(columns);
         for (int64_t k = 0; k < count; k++) {
             if (!(t_[k] > lo && t_[k] <= hi)) continue;
             const double *record = records_.get() + k * size, *w = record + 1;
             for (int j = 0; j <= columns; j += 64 / sizeof(double)) __builtin_prefetch(record + j);
             found.add({t_[k], 0, 0, 0, w});
         }
-        for (CrossedVariable &row : found.rows()) { // the records have come by now
-            std::memcpy(&row.index, row.w - 1, sizeof row.index);
-            row.g = row.w[panel::gradient], row.z = row.w[panel::displacement];
+        for (CrossedVariable &variable : found.variables()) { // the records have come by now
+            std::memcpy(&variable.index, variable.w - 1, sizeof variable.index);
+            variable.g = variable.w[panel::gradient], variable.z = variable.w[panel::displacement];
         }
     }
 
@@ -69,10 +70,11 @@ class PrefetchedRows {
     static constexpr double most_ahead = 2.5;
 
     CudaArray<double, Lives::on_host_mapped> t_, records_;
-    double below_ = 0; // all rows with breakpoints in (0, below] have come ahead
-    int64_t rows_ = 0;
+    double below_ = 0; // all variables with breakpoints in (0, below] have come ahead
+    int64_t variables_ = 0;
     PanelRequest panel_{};
-    double next_ = 0, factor_ = most_ahead; // how far the next sweep 1 sends rows ahead, in all and of a search's reach
+    double next_ = 0,
+           factor_ = most_ahead; // how far the next sweep 1 sends variables ahead, in all and of a search's reach
 };
 
 } // namespace cudaopt

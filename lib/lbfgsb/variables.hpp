@@ -6,7 +6,7 @@
 
 namespace cudaopt {
 
-struct Row {
+struct BoxedVariable {
     double x, g, l, u;
 };
 
@@ -17,7 +17,7 @@ struct PathVariable {
 };
 
 // h = 1 without a diagonal.
-CUDA_OPT_HD_INLINE PathVariable on_path(const Row &at, double h, const panel::Scaling &by) {
+CUDA_OPT_HD_INLINE PathVariable on_path(const BoxedVariable &at, double h, const panel::Scaling &by) {
     return {breakpoint(at.x, h * at.g, at.l, at.u), by.root * at.g,
             by.inverse_root * (bound_ahead(at.g, at.l, at.u) - at.x)};
 }
@@ -29,10 +29,10 @@ struct Trial {
 
 // The trial point of step 1. move = a g + w'q is the way to the unconstrained subspace minimiser, h the variable's
 // weight (1 without a user's diagonal), largest the largest number that can be stored.
-CUDA_OPT_HD inline Trial trial_of_row(const Row &at, const DirectionRequest &request, double h, double move,
-                                      double largest) {
-    const bool stays = held(at.x, at.g, at.l, at.u); // chosen at the end: neighbouring rows go the same way
-    // Beyond the threshold there is no need to know the breakpoint itself; without crossings no row divides.
+CUDA_OPT_HD inline Trial trial_of_variable(const BoxedVariable &at, const DirectionRequest &request, double h,
+                                           double move, double largest) {
+    const bool stays = is_active(at.x, at.g, at.l, at.u); // chosen at the end: neighbouring variables go the same way
+    // Beyond the threshold there is no need to know the breakpoint itself; without crossings no variable divides.
     if (request.panel.threshold > 0 && !stays) {
         const double t = breakpoint(at.x, h * at.g, at.l, at.u);
         // h g or the quotient may underflow. Then t = 0 although x is not at the bound that -g points to, and that
@@ -49,19 +49,20 @@ CUDA_OPT_HD inline Trial trial_of_row(const Row &at, const DirectionRequest &req
 }
 
 // Largest step along d from x that stays in [l, u] (Byrd et al. 1995, eq. 5.8 for d_u; step_max for the line search).
-CUDA_OPT_HD inline double largest_step_of_row(double x, double d, double l, double u) {
+CUDA_OPT_HD inline double largest_step_of_variable(double x, double d, double l, double u) {
     if (d < 0) return (l - x) / d;
     if (d > 0) return (u - x) / d;
     return infinity;
 }
 
 // Largest share of the way from the Cauchy point to the subspace minimiser that keeps a free variable in the box.
-CUDA_OPT_HD inline double truncation_of_row(const Row &at, const DirectionRequest &request, double h, double move) {
-    if (held(at.x, at.g, at.l, at.u)) return infinity;
+CUDA_OPT_HD inline double truncation_of_variable(const BoxedVariable &at, const DirectionRequest &request, double h,
+                                                 double move) {
+    if (is_active(at.x, at.g, at.l, at.u)) return infinity;
     if (breakpoint(at.x, h * at.g, at.l, at.u) <= request.panel.threshold) return infinity;
     const double to_cauchy = -request.cauchy_t * h * at.g;
     const double x_cauchy = clamp_to_box(at.x + to_cauchy, at.l, at.u);
-    return largest_step_of_row(x_cauchy, move - to_cauchy, at.l, at.u);
+    return largest_step_of_variable(x_cauchy, move - to_cauchy, at.l, at.u);
 }
 
 } // namespace cudaopt

@@ -1,4 +1,4 @@
-// The rows of a rank whose part is cut at segments, and what the device has told of them, subtree by subtree.
+// The variables of a rank whose part is cut at segments, and what the device has told of them, subtree by subtree.
 #pragma once
 
 #include <vector>
@@ -8,11 +8,11 @@
 
 namespace cudaopt {
 
-class CutRows final : public SubtreeSums {
+class CutVariables final : public SubtreeSums {
   public:
-    explicit CutRows(int64_t n) : n_(n), segments_(0, n, n) {}
+    explicit CutVariables(int64_t n) : n_(n), segments_(0, n, n) {}
 
-    bool by_segments() const { return pieces_.by_segments(); } // else the rows are not cut
+    bool by_segments() const { return pieces_.by_segments(); } // else the variables are not cut
     const Pieces &pieces() const { return pieces_; }
     OwnSubtrees subtrees() const { return OwnSubtrees(segments_); }
     bool f_of_segments() const { return f_of_segments_; }
@@ -26,7 +26,7 @@ class CutRows final : public SubtreeSums {
     // Of all that have been looked at: those that are free.
     double count_of_free() const {
         double count = 0;
-        for (int k = 0; k < segments_.subtree_count(); k++) count += products(k).row_sums[free_variables];
+        for (int k = 0; k < segments_.subtree_count(); k++) count += products(k).variable_sums[free_variables];
         return count;
     }
     // Room for the squares of the pieces, in their places.

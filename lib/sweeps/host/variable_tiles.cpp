@@ -1,4 +1,4 @@
-#include "sweeps/host/row_tiles.hpp"
+#include "sweeps/host/variable_tiles.hpp"
 
 #include "sweeps/host/instruction_sets.hpp"
 #include "lbfgsb/box.hpp"
@@ -8,21 +8,22 @@ namespace cudaopt {
 namespace {
 
 inline __attribute__((always_inline)) double add_up(Lanes v) { return (v[0] + v[2]) + (v[1] + v[3]); }
-inline __attribute__((always_inline)) Indices before(int rows, int r) {
-    return Indices{r, r + 1, r + 2, r + 3} < static_cast<long>(rows);
+inline __attribute__((always_inline)) Indices before(int variables, int r) {
+    return Indices{r, r + 1, r + 2, r + 3} < static_cast<long>(variables);
 }
 
 } // namespace
 
 CUDA_OPT_EACH_INSTRUCTION_SET
-void facts_of_tile(const TileRows &tile, int rows, double threshold, double *free, double *z, TileFacts &facts) {
+void facts_of_tile(const TileVariables &tile, int variables, double threshold, double *free, double *z,
+                   TileFacts &facts) {
     const Lanes zero = {}, one = zero + 1, never = zero + infinity;
     Lanes pg2 = zero, x2 = zero, lower = zero, upper = zero, free_variables = zero, not_finite = zero, largest = zero;
     Lanes first = never;
     const Indices all = zero > threshold; // NaN among them
     for (int r = 0; r < tile_height; r += lanes) {
         const Lanes x = at(tile.x, r), g = at(tile.g, r), l = at(tile.l, r), u = at(tile.u, r);
-        const Indices inside = before(rows, r);
+        const Indices inside = before(variables, r);
         const Lanes t = breakpoint(x, at(tile.h, r) * g, l, u), pg = projected_gradient(x, g, l, u);
         const Lanes size = select(pg < 0, -pg, pg);
         const Indices is_free = ((t > threshold) | all) & inside, passed = (t > 0) & (t <= threshold) & inside;
@@ -48,15 +49,15 @@ void facts_of_tile(const TileRows &tile, int rows, double threshold, double *fre
 }
 
 CUDA_OPT_EACH_INSTRUCTION_SET
-double trial_of_tile(const TileRows &tile, int rows, const double *move, double largest, double *trial) {
+double trial_of_tile(const TileVariables &tile, int variables, const double *move, double largest, double *trial) {
     const Lanes zero = {}, one = zero + 1, limit = zero + largest;
     Lanes projected = zero;
     Indices storable = zero == zero;
     for (int r = 0; r < tile_height; r += lanes) {
         const Lanes x = at(tile.x, r), g = at(tile.g, r), l = at(tile.l, r), u = at(tile.u, r);
         const Lanes wanted = x + at(move, r), clamped = clamp_to_box(wanted, l, u);
-        const Indices stays = held(x, g, l, u);
-        projected += select(before(rows, r) & ~stays & (clamped != wanted), one, zero);
+        const Indices stays = is_active(x, g, l, u);
+        projected += select(before(variables, r) & ~stays & (clamped != wanted), one, zero);
         storable &= (clamped <= limit) & (clamped >= -limit);
         put(trial, r, select(stays, x, clamped));
     }

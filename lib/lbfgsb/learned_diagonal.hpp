@@ -5,7 +5,7 @@
 //     b_i <- b_i sqrt((kappa + u_i) / (kappa + w_i)),    kappa = (5 + number of pairs taken in) / n,
 //
 // the quotient between 2/3 and 3/2, so that it is an average over the pairs, of which later ones count less. It serves
-// the model only while it fits the pairs that it has not seen yet better than theta I does (LearnedMetric::observe).
+// the model only while it fits the pairs that it has not seen yet better than theta I does (LearnedDiagonal::observe).
 //
 // The rule is elementwise but for two sums that the inner products have anyway: sweep 1 applies it on its way, with
 // pairs before the one that it measures. The first pairs are taken in one by one, later ones four at a time: each
@@ -35,7 +35,7 @@ struct LearnedPair {
 };
 
 // What one sweep 1 does to h: the pairs that it takes in, one after the other, if there are any.
-struct MetricUpdate {
+struct DiagonalUpdate {
     static constexpr int most = 4;
     bool anew = false; // b was 1 so far; h is not looked at
     int count = 0;
@@ -60,15 +60,15 @@ CUDA_OPT_HD_INLINE double learned_weight(double h, double d, double y, const Lea
 }
 
 // Validates an update that was read as bytes and belongs to a history of m pairs.
-inline bool is_update_consistent(const MetricUpdate &update, int m) {
-    if (!dense::are_bools(update.anew) || !dense::is_within(0, update.count, MetricUpdate::most)) return false;
+inline bool is_update_consistent(const DiagonalUpdate &update, int m) {
+    if (!dense::are_bools(update.anew) || !dense::is_within(0, update.count, DiagonalUpdate::most)) return false;
     for (int k = 0; k < update.count; k++)
         if (!dense::is_within(0, update.pairs[k].slot, m)) return false;
     return true;
 }
 
 // The pairs that the diagonal has taken in, and whether it fits the new ones better than theta I.
-class LearnedMetric {
+class LearnedDiagonal {
   public:
     // Whether there is one, and h holds it; whether the model is made with it.
     CUDA_OPT_HD bool exists() const { return exists_; }
@@ -84,7 +84,7 @@ class LearnedMetric {
     }
     CUDA_OPT_HD void clear() {
         const int64_t made = made_; // what the products of pairs that stay are of
-        *this = LearnedMetric{};
+        *this = LearnedDiagonal{};
         made_ = made;
     }
 
@@ -100,20 +100,20 @@ class LearnedMetric {
         if (is_finite(advantage)) advantage_ += share_of_newest * (advantage - advantage_);
         serves_next_ = advantage_ > (serves_ ? serves_no_more_below : serves_above);
         const double of_d = 1 / dd_weighted, of_y = 1 / yy_weighted;
-        if (!is_normal(of_d) || !is_normal(of_y) || update_.count == MetricUpdate::most) return;
+        if (!is_normal(of_d) || !is_normal(of_y) || update_.count == DiagonalUpdate::most) return;
         const double kappa = static_cast<double>(pairs_at_first + pairs_) / static_cast<double>(n);
         update_.anew = !exists_;
         update_.pairs[update_.count++] = {slot, of_d, of_y, kappa};
-        const int at_once = pairs_ < one_by_one ? 1 : greatest(1, least(MetricUpdate::most, memory - 1));
+        const int at_once = pairs_ < one_by_one ? 1 : greatest(1, least(DiagonalUpdate::most, memory - 1));
         pairs_++;
         due_ = update_.count >= at_once;
     }
 
     // What the inner products that are asked for now have to do, and with what they are weighted from now on.
-    CUDA_OPT_HD MetricUpdate take_update() {
+    CUDA_OPT_HD DiagonalUpdate take_update() {
         serves_ = serves_next_;
         if (!due_) return {};
-        const MetricUpdate update = update_;
+        const DiagonalUpdate update = update_;
         update_.count = 0;
         due_ = false;
         exists_ = true;
@@ -132,7 +132,7 @@ class LearnedMetric {
     int64_t pairs_ = 0;    // that b has taken in, or will
     int64_t made_ = 0;     // h, so many times
     double advantage_ = 0; // of b over theta I: the average of 2 log of the cosines' quotient
-    MetricUpdate update_{};
+    DiagonalUpdate update_{};
 };
 
 } // namespace cudaopt

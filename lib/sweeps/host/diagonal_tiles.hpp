@@ -10,11 +10,11 @@
 
 namespace cudaopt {
 
-// The sums that a metric needs of the tile's rows, before its columns are scaled: added to `sums`, by RowSum.
+// The sums that a metric needs of the tile's variables, before its columns are scaled: added to `sums`, by VariableSum.
 template <class Real>
-void sum_over_metric(const Real *diagonal, int rows, bool weighted, const double *tile, double *sums) {
+void add_weighted_sums(const Real *diagonal, int variables, bool weighted, const double *tile, double *sums) {
     const double *const y = tile + panel::y_new * tile_height, *const d = tile + panel::s_new * tile_height;
-    for (int r = 0; r < rows; r++) {
+    for (int r = 0; r < variables; r++) {
         const double h = diagonal[r], other = weighted ? 1 : h;
         sums[bad_weights] += !is_weight(h);
         sums[newest_y_sum] += y[r] * y[r] * other;
@@ -23,15 +23,15 @@ void sum_over_metric(const Real *diagonal, int rows, bool weighted, const double
 }
 
 // The panel's columns in the coordinates that h scales.
-inline void scale_tile(const double *h, int rows, int columns, double *tile) {
+inline void scale_tile(const double *h, int variables, int columns, double *tile) {
     double factors[2][tile_height]; // of even columns and of odd ones
-    for (int r = 0; r < rows; r++) {
+    for (int r = 0; r < variables; r++) {
         const panel::Scaling by = panel::scaling_of(h[r]);
         factors[0][r] = by.root, factors[1][r] = by.inverse_root;
     }
     for (int c = 0; c < columns; c++) {
         const double *const factor = factors[panel::inverse(c)];
-        for (int r = 0; r < rows; r++) tile[c * tile_height + r] *= factor[r];
+        for (int r = 0; r < variables; r++) tile[c * tile_height + r] *= factor[r];
     }
 }
 

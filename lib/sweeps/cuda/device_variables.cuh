@@ -1,4 +1,4 @@
-// The vectors as the device sees them, and what a warp learns from its rows besides their inner products.
+// The vectors as the device sees them, and what a warp learns from its variables besides their inner products.
 #pragma once
 
 #include "exec/map_reduce_cuda.cuh"
@@ -14,9 +14,9 @@ constexpr int products_warps = products_threads / 32;
 constexpr int column_block = 8;
 constexpr int most_products_blocks = 2 * multiprocessors;
 
-constexpr int64_t most_device_rows = int64_t{1} << 36; // so that 32 bits count their tiles
+constexpr int64_t most_device_variables = int64_t{1} << 36; // so that 32 bits count their tiles
 
-// The backend's own vectors have a pitch that is a multiple of 64; their rows from n on are 0.
+// The backend's own vectors have a pitch that is a multiple of 64; their variables from n on are 0.
 template <class Real, class History> struct DeviceVectors : WorkVectors<Real, History> {
     const Real *x, *g, *diagonal;
     Real *own_diagonal; // where it is the backend's, the same
@@ -36,7 +36,7 @@ template <class Real, class History> struct DeviceVectors : WorkVectors<Real, Hi
         const int age = request.newest_slot - slot;
         return age < 0 ? age + this->m + 1 : age;
     }
-    __device__ Row row(int64_t i) const { return {x[i], g[i], box.lower(i), box.upper(i)}; }
+    __device__ BoxedVariable variable(int64_t i) const { return {x[i], g[i], box.lower(i), box.upper(i)}; }
 };
 
 // Two neighbouring elements as doubles.
@@ -53,7 +53,7 @@ __device__ inline void load2(const bfloat16 *from, double (&to)[2]) {
     to[0] = __uint_as_float(both << 16), to[1] = __uint_as_float(both & 0xffff0000u);
 }
 
-// The same for all that scale a row: what is sent ahead has to be what is fetched.
+// The same for all that scale a variable: what is sent ahead has to be what is fetched.
 __device__ inline panel::Scaling scaling_of(double h) {
     const double inverse_root = rsqrt(h);
     return {h * inverse_root, inverse_root};
@@ -65,11 +65,12 @@ template <> struct AccessOf<4> { using Type = unsigned; };
 template <> struct AccessOf<8> { using Type = uint2; };
 template <> struct AccessOf<16> { using Type = uint4; };
 
-// `rows` neighbouring elements, in as few accesses as there are 16 bytes.
-template <class Element, int rows> struct alignas(rows * sizeof(Element) < 16 ? rows * sizeof(Element) : 16) Elements {
-    static constexpr int bytes = rows * sizeof(Element), piece = bytes < 16 ? bytes : 16;
+// `variables` neighbouring elements, in as few accesses as there are 16 bytes.
+template <class Element, int variables>
+struct alignas(variables * sizeof(Element) < 16 ? variables * sizeof(Element) : 16) Elements {
+    static constexpr int bytes = variables * sizeof(Element), piece = bytes < 16 ? bytes : 16;
     using Access = typename AccessOf<piece>::Type;
-    Element v[rows];
+    Element v[variables];
     __device__ static Elements load(const Element *from) {
         Elements e;
 #pragma unroll
@@ -84,7 +85,7 @@ template <class Element, int rows> struct alignas(rows * sizeof(Element) < 16 ? 
     }
     // The second-level cache evicts it last, until somebody reads it.
     __device__ void store_kept(Element *to) const {
-        static_assert(bytes == sizeof(unsigned), "as a lane's rows of a narrow column are");
+        static_assert(bytes == sizeof(unsigned), "as a lane's variables of a narrow column are");
         uint64_t policy;
         asm volatile("createpolicy.fractional.L2::evict_last.b64 %0, 1.0;" : "=l"(policy));
         asm volatile("st.global.L2::cache_hint.u32 [%0], %1, %2;" ::"l"(to),
@@ -94,23 +95,23 @@ template <class Element, int rows> struct alignas(rows * sizeof(Element) < 16 ? 
     __device__ double operator[](int k) const { return static_cast<double>(v[k]); }
 };
 
-// Rows of a column that the second-level cache is asked to keep from one sweep to the next, the first ones: a third of
-// an H200's, so that enough is left for what else is on its way.
-template <class History> constexpr int64_t kept_rows = 16000000 / sizeof(History);
+// Variables of a column that the second-level cache is asked to keep from one sweep to the next, the first ones: a
+// third of an H200's, so that enough is left for what else is on its way.
+template <class History> constexpr int64_t kept_variables = 16000000 / sizeof(History);
 
-// Neighbouring rows that a lane looks at together: 8 bytes of a vector, or 16 where the columns are so narrow that a
-// tile of 32 rows would be few bytes of them.
+// Neighbouring variables that a lane looks at together: 8 bytes of a vector, or 16 where the columns are so narrow that
+// a tile of 32 variables would be few bytes of them.
 template <class Real, class History>
-constexpr int rows_of_lane = sizeof(Real) == 8 && sizeof(History) == 2 ? 2 : 8 / sizeof(Real);
-template <class Real, class History> constexpr int rows_of_warp = 32 * rows_of_lane<Real, History>;
+constexpr int variables_of_lane = sizeof(Real) == 8 && sizeof(History) == 2 ? 2 : 8 / sizeof(Real);
+template <class Real, class History> constexpr int variables_of_warp = 32 * variables_of_lane<Real, History>;
 
 // In one access; the array is aligned to it.
-template <class Real, int rows> __device__ void load_rows(const Real *from, Real (&to)[rows]) {
-    using Access = typename AccessOf<rows * sizeof(Real)>::Type;
+template <class Real, int variables> __device__ void load_variables(const Real *from, Real (&to)[variables]) {
+    using Access = typename AccessOf<variables * sizeof(Real)>::Type;
     *reinterpret_cast<Access *>(to) = *reinterpret_cast<const Access *>(from);
 }
-template <class Real, int rows> __device__ void store_rows(const Real (&from)[rows], Real *to) {
-    using Access = typename AccessOf<rows * sizeof(Real)>::Type;
+template <class Real, int variables> __device__ void store_variables(const Real (&from)[variables], Real *to) {
+    using Access = typename AccessOf<variables * sizeof(Real)>::Type;
     *reinterpret_cast<Access *>(to) = *reinterpret_cast<const Access *>(from);
 }
 
@@ -133,87 +134,88 @@ __device__ inline float larger_size(float a, float b) {
 
 // What sweep 1 is asked for. Each kind has kernels of its own, without what only the others need.
 enum class InnerProducts {
-    unbounded,   // no products over the free rows; bounds, if there are arrays of them, are infinite
-    bounded,     // before the first breakpoint: the rows are free that are not held
-    many_held,   // so many that tiles of zeros are looked for
-    crossing,    // beyond a threshold > 0; < 0: all rows are free
-    metric,      // with a diagonal, weighted by it or not; the threshold may be 0 or above
-    metric_held, // and tiles of zeros are looked for
-    new_metric   // and the products of the older steps over all rows, too
+    unbounded,     // no products over the free variables; bounds, if there are arrays of them, are infinite
+    bounded,       // before the first breakpoint: the variables are free that are not held
+    many_active,   // so many that tiles of zeros are looked for
+    crossing,      // beyond a threshold > 0; < 0: all variables are free
+    metric,        // with a diagonal, weighted by it or not; the threshold may be 0 or above
+    diagonal_held, // and tiles of zeros are looked for
+    new_diagonal   // and the products of the older steps over all variables, too
 };
 constexpr bool in_metric(InnerProducts kind) {
-    return kind == InnerProducts::metric || kind == InnerProducts::metric_held || kind == InnerProducts::new_metric;
+    return kind == InnerProducts::metric || kind == InnerProducts::diagonal_held || kind == InnerProducts::new_diagonal;
 }
 constexpr InnerProducts without_zeros(InnerProducts kind) {
-    return kind == InnerProducts::many_held     ? InnerProducts::bounded
-           : kind == InnerProducts::metric_held ? InnerProducts::metric
-                                                : kind;
+    return kind == InnerProducts::many_active     ? InnerProducts::bounded
+           : kind == InnerProducts::diagonal_held ? InnerProducts::metric
+                                                  : kind;
 }
 constexpr bool looks_for_zeros(InnerProducts kind) { return kind != without_zeros(kind); }
-constexpr bool over_free_rows(InnerProducts kind) { return kind != InnerProducts::unbounded; }
-constexpr bool sends_ahead(InnerProducts kind) { // rows that the search may cross, where the threshold is 0
-    return kind == InnerProducts::bounded || kind == InnerProducts::many_held || in_metric(kind);
+constexpr bool over_free_variables(InnerProducts kind) { return kind != InnerProducts::unbounded; }
+constexpr bool sends_ahead(InnerProducts kind) { // variables that the search may cross, where the threshold is 0
+    return kind == InnerProducts::bounded || kind == InnerProducts::many_active || in_metric(kind);
 }
 inline InnerProducts kind_of(const PanelRequest &request) {
-    return request.older_steps      ? InnerProducts::new_metric
+    return request.older_steps      ? InnerProducts::new_diagonal
            : request.in_metric()    ? InnerProducts::metric
            : !request.free_gram     ? InnerProducts::unbounded
            : request.threshold != 0 ? InnerProducts::crossing
                                     : InnerProducts::bounded;
 }
-// Whether z, the way to the bound of the rows that have met it, is wanted.
+// Whether z, the way to the bound of the variables that have met it, is wanted.
 template <InnerProducts kind> __device__ bool crosses(double threshold) {
     return kind == InnerProducts::crossing || (in_metric(kind) && threshold > 0);
 }
 
-// The rows of a lane, as stored: comparing rounds nothing, and conversions to double are few on the device.
+// The variables of a lane, as stored: comparing rounds nothing, and conversions to double are few on the device.
 // Past n, x = g = l = u = 0 and h = 1, whatever the bounds: nothing to add to a sum.
-template <class Real, int rows> struct RowsAhead {
+template <class Real, int variables> struct VariablesAhead {
     // Not weighted: h not used, or 1.
-    alignas(rows * sizeof(Real)) Real x[rows], g[rows], l[rows], u[rows], h[rows];
+    alignas(variables * sizeof(Real)) Real x[variables], g[variables], l[variables], u[variables], h[variables];
 };
 
-// What a row tells in a metric: h, and of the newest pair y and d.
+// What a variable tells in a metric: h, and of the newest pair y and d.
 template <class Real>
-__device__ void look_at_metric(double h, double y, double d, bool weighted, LaneSums<Real> &sums) {
+__device__ void add_weighted_sums(double h, double y, double d, bool weighted, LaneSums<Real> &sums) {
     const double other = weighted ? 1 : h;
     sums.y2 += y * y * other;
     sums.d2 += d * d / other;
     sums.bad_weights += !is_weight(h);
 }
 
-// What `count` rows past n would add to the counts is taken off beforehand, so that no row has to ask where it stands.
+// What `count` variables past n would add to the counts is taken off beforehand, so that no variable has to ask where
+// it stands.
 template <InnerProducts kind, class Real>
-__device__ void take_off_rows_past_the_end(LaneSums<Real> &sums, int count, const PanelRequest &request) {
+__device__ void take_off_variables_past_the_end(LaneSums<Real> &sums, int count, const PanelRequest &request) {
     const bool bounds = kind != InnerProducts::unbounded;
     sums.lower -= bounds ? count : 0;
     sums.free -= !bounds || request.threshold < 0 ? count : 0;
 }
-// Those of a lane that has so many rows of each tile, if its warp's first tile is the last of all.
-template <InnerProducts kind, int lane_rows, class Real>
-__device__ void take_off_rows_past_the_end(LaneSums<Real> &sums, int64_t n, int first_tile, int lane,
-                                           const PanelRequest &request) {
-    constexpr int rows = 32 * lane_rows;
-    if (first_tile != (n - 1) / rows) return;
-    const int rows_there = static_cast<int>(n - int64_t{first_tile} * rows) - lane * lane_rows;
-    take_off_rows_past_the_end<kind>(sums, lane_rows - max(0, min(lane_rows, rows_there)), request);
+// Those of a lane that has so many variables of each tile, if its warp's first tile is the last of all.
+template <InnerProducts kind, int lane_variables, class Real>
+__device__ void take_off_variables_past_the_end(LaneSums<Real> &sums, int64_t n, int first_tile, int lane,
+                                                const PanelRequest &request) {
+    constexpr int variables = 32 * lane_variables;
+    if (first_tile != (n - 1) / variables) return;
+    const int variables_there = static_cast<int>(n - int64_t{first_tile} * variables) - lane * lane_variables;
+    take_off_variables_past_the_end<kind>(sums, lane_variables - max(0, min(lane_variables, variables_there)), request);
 }
 
-// What the rows add to the sums; which of them are free; z; and which may have a breakpoint that is asked for: a
-// division costs more than all the rest of a row's facts, so a product in single precision decides. All lanes of a warp
-// call it. Returns whether the warp has such candidates.
-template <InnerProducts kind, class Real, int rows>
-__device__ bool look_at_rows(const RowsAhead<Real, rows> &at, double threshold, LaneSums<Real> &sums,
-                             bool (&free)[rows], Real (&z)[rows], bool (&candidate)[rows]) {
+// What the variables add to the sums; which of them are free; z; and which may have a breakpoint that is asked for: a
+// division costs more than all the rest of a variable's facts, so a product in single precision decides. All lanes of a
+// warp call it. Returns whether the warp has such candidates.
+template <InnerProducts kind, class Real, int variables>
+__device__ bool classify_variables(const VariablesAhead<Real, variables> &at, double threshold, LaneSums<Real> &sums,
+                                   bool (&free)[variables], Real (&z)[variables], bool (&candidate)[variables]) {
     bool any_candidate = false;
 #pragma unroll
-    for (int k = 0; k < rows; k++) {
+    for (int k = 0; k < variables; k++) {
         const Real x = at.x[k], g = at.g[k], l = at.l[k], u = at.u[k];
         const double h = in_metric(kind) ? static_cast<double>(at.h[k]) : 1.0;
         Real pg = g; // or, within bounds, its size
         free[k] = true, candidate[k] = false, z[k] = 0;
         if constexpr (kind != InnerProducts::unbounded) {
-            // As held() and projected_gradient() have it, for x in the box, with fewer comparisons.
+            // As is_active() and projected_gradient() have it, for x in the box, with fewer comparisons.
             const bool at_lower = x <= l, at_upper = x >= u, up = g >= 0;
             const bool moves = !((at_lower && (at_upper || up)) || (at_upper && g <= 0));
             const Real to_bound = x - (up ? l : u);
@@ -222,7 +224,8 @@ __device__ bool look_at_rows(const RowsAhead<Real, rows> &at, double threshold, 
                 const double t = breakpoint<double>(x, h * g, l, u);
                 candidate[k] = moves && t > threshold;
                 free[k] = candidate[k] || threshold < 0;
-                if (moves && t > 0 && t <= threshold) z[k] = -to_bound; // t = 0: h g underflowed, see trial_of_row()
+                if (moves && t > 0 && t <= threshold)
+                    z[k] = -to_bound; // t = 0: h g underflowed, see trial_of_variable()
             } else {
                 free[k] = moves;
                 const float slope = static_cast<float>(in_metric(kind) ? h * g : g);
@@ -244,13 +247,13 @@ __device__ bool look_at_rows(const RowsAhead<Real, rows> &at, double threshold, 
     return kind != InnerProducts::unbounded && __any_sync(~0u, any_candidate);
 }
 
-// The breakpoints t of the candidates, +Inf for the other rows, and the least of all. Wanted are those up to `reach`,
-// too, whatever the least is. All lanes of a warp call it.
-template <InnerProducts kind, class Real, int rows>
-__device__ void look_at_candidates(const RowsAhead<Real, rows> &at, const bool (&candidate)[rows], float reach,
-                                   LaneSums<Real> &sums, double (&t)[rows]) {
+// The breakpoints t of the candidates, +Inf for the other variables, and the least of all. Wanted are those up to
+// `reach`, too, whatever the least is. All lanes of a warp call it.
+template <InnerProducts kind, class Real, int variables>
+__device__ void compute_breakpoints(const VariablesAhead<Real, variables> &at, const bool (&candidate)[variables],
+                                    float reach, LaneSums<Real> &sums, double (&t)[variables]) {
 #pragma unroll
-    for (int k = 0; k < rows; k++) {
+    for (int k = 0; k < variables; k++) {
         t[k] = infinity;
         if (candidate[k] && at.g[k] != 0) {
             const double x = at.x[k], bound = bound_ahead(at.g[k], at.l[k], at.u[k]);
@@ -268,9 +271,9 @@ __device__ inline double warp_sum(double v) {
     return v;
 }
 
-// The lanes' sums joined: the row sums, the maximum, the minimum. Lane 0 has them.
+// The lanes' sums joined: the variable sums, the maximum, the minimum. Lane 0 has them.
 struct WarpSums {
-    static constexpr int maximum = row_sum_count, minimum = maximum + 1, size = minimum + 1;
+    static constexpr int maximum = variable_sum_count, minimum = maximum + 1, size = minimum + 1;
     double v[size];
 
     template <class Real> __device__ explicit WarpSums(const LaneSums<Real> &mine) {

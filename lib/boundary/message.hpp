@@ -4,7 +4,7 @@
 
 #include <cstdarg>
 
-#include "rim/format.hpp"
+#include "boundary/format.hpp"
 
 namespace cudaopt {
 

@@ -10,15 +10,15 @@
 namespace cudaopt {
 
 // For objects with static storage: the key is never given back.
-template <class T> class OfThread {
+template <class T> class PerThread {
   public:
-    OfThread() : good_(pthread_key_create(&key_, free) == 0) {}
-    ~OfThread() {
+    PerThread() : good_(pthread_key_create(&key_, free) == 0) {}
+    ~PerThread() {
         free(get());
         set(nullptr);
     }
-    OfThread(const OfThread &) = delete;
-    OfThread &operator=(const OfThread &) = delete;
+    PerThread(const PerThread &) = delete;
+    PerThread &operator=(const PerThread &) = delete;
 
     T *get() const { return good_ ? static_cast<T *>(pthread_getspecific(key_)) : nullptr; }
     // Whether it is kept; what was there before is forgotten.

@@ -1,4 +1,4 @@
-// A rank's share of each answer, and how the shares of all are joined.
+// A rank's share of each reply, and how the shares of all are joined.
 #include <algorithm>
 #include <cmath>
 
@@ -37,12 +37,12 @@ bool Ranks::shares(Verb verb) {
     }
 }
 
-void Ranks::ask_answer(const Request &request, const PanelRequest &panel, const Answer &own,
-                       const SubtreeSums *own_sums, double f, const Settings &settings, bool stop_requested,
-                       double seconds) {
+void Ranks::request_reply(const Request &request, const PanelRequest &panel, const Reply &own,
+                          const SubtreeSums *own_sums, double f, const Settings &settings, bool stop_requested,
+                          double seconds) {
     const bool empty = part_.n == 0;
     const auto open = [&](int64_t bytes) {
-        packets_.open(Exchange::answer, static_cast<int>(request.verb), bytes);
+        packets_.open(Exchange::reply, static_cast<int>(request.verb), bytes);
         return !failed() && wish_ == no_wish;
     };
     request_ = request;
@@ -84,15 +84,15 @@ void Ranks::ask_answer(const Request &request, const PanelRequest &panel, const 
         if (open(sizeof(Variable))) *packets_.payload<Variable>() = own.variable;
         break;
     case Verb::crossed:
-        own_rows_ = empty ? CrossedWindow{} : own.crossed;
-        if (open(sizeof(int64_t))) *packets_.payload<int64_t>() = own_rows_.count;
+        own_variables_ = empty ? CrossedWindow{} : own.crossed;
+        if (open(sizeof(int64_t))) *packets_.payload<int64_t>() = own_variables_.count;
         break;
     default: break;
     }
     close(settings, wish_ != no_wish ? wish_ : stop_requested ? stop : no_wish, seconds);
 }
 
-void Ranks::join_start(Answer &answer) {
+void Ranks::join_start(Reply &reply) {
     StartReport all = *packets_.payload_of<StartReport>(0);
     for (int rank = 1; rank < part_.ranks; rank++) {
         const StartReport &other = *packets_.payload_of<StartReport>(rank);
@@ -104,11 +104,11 @@ void Ranks::join_start(Answer &answer) {
         all.bounded += other.bounded;
         all.digits = std::min(all.digits, other.digits); // an empty part's tells nothing
     }
-    answer.start = all;
+    reply.start = all;
 }
 
 // The rank's f, then for each subtree the numbers of the products, the direction's sums and f.
-void Ranks::pack_products(const Answer &own, const SubtreeSums *own_sums, double f) {
+void Ranks::pack_products(const Reply &own, const SubtreeSums *own_sums, double f) {
     double *next = packets_.payload<double>();
     *next++ = f_part_ == FPart::segments ? 0 : f;
     if (part_.n == 0) return;
@@ -126,7 +126,7 @@ void Ranks::pack_products(const Answer &own, const SubtreeSums *own_sums, double
     }
 }
 
-void Ranks::join_products(Answer &answer) {
+void Ranks::join_products(Reply &reply) {
     const ProductsLayout layout(cudaopt::panel::columns(panel_.pairs), panel_.older_steps);
     constexpr int numbers = numbers_behind;
     not_finite_on_ = -1;
@@ -165,8 +165,8 @@ void Ranks::join_products(Answer &answer) {
     products_ = layout.products(joined_.get());
     products_.f = f;
     direction_ = {behind.slope, behind.d_squared, behind.projected};
-    answer.sums = &products_;
-    answer.direction = &direction_;
+    reply.sums = &products_;
+    reply.direction = &direction_;
     measured_ = true;
 }
 
@@ -195,44 +195,44 @@ double Ranks::joined_norm() {
     return ScaledSquares{places_[0][0], places_[0][1]}.norm();
 }
 
-void Ranks::join_number(Answer &answer) {
+void Ranks::join_number(Reply &reply) {
     Min least;
     for (int rank = 0; rank < part_.ranks; rank++) least.add(*packets_.payload_of<double>(rank));
-    answer.number = least.v;
+    reply.number = least.v;
 }
 
-void Ranks::join_index(Answer &answer) {
-    answer.index = part_.of;
+void Ranks::join_index(Reply &reply) {
+    reply.index = part_.of;
     for (int rank = 0; rank < part_.ranks; rank++)
-        answer.index = std::min(answer.index, *packets_.payload_of<int64_t>(rank));
+        reply.index = std::min(reply.index, *packets_.payload_of<int64_t>(rank));
 }
 
-// How many rows have been crossed. Returns whether they are on their way.
-bool Ranks::join_count(Answer &answer) {
-    rows_in_all_ = most_rows_ = rows_sent_ = 0;
+// How many variables have been crossed. Returns whether they are on their way.
+bool Ranks::join_count(Reply &reply) {
+    variables_in_all_ = most_variables_ = variables_sent_ = 0;
     for (int rank = 0; rank < part_.ranks; rank++) {
         const int64_t count = *packets_.payload_of<int64_t>(rank);
-        rows_in_all_ += count;
-        most_rows_ = std::max(most_rows_, count);
+        variables_in_all_ += count;
+        most_variables_ = std::max(most_variables_, count);
     }
     found_.clear();
-    answer.crossed = {nullptr, rows_in_all_};
-    if (rows_in_all_ == 0 || rows_in_all_ > crossed_capacity) return false;
-    open_rows();
+    reply.crossed = {nullptr, variables_in_all_};
+    if (variables_in_all_ == 0 || variables_in_all_ > crossed_capacity) return false;
+    open_variables();
     return true;
 }
 
-// The next of this rank's rows, as many as a packet holds; each rank sends as many as that, or what it has.
-void Ranks::open_rows() {
+// The next of this rank's variables, as many as a packet holds; each rank sends as many as that, or what it has.
+void Ranks::open_variables() {
     const int columns = cudaopt::panel::columns(panel_.pairs);
-    const int64_t row = doubles_of_row(columns), most = (packets_.capacity() / bytes_of(1) - 1) / row;
-    const int64_t here = std::min(most, most_rows_ - rows_sent_);
-    const int64_t own = std::clamp<int64_t>(own_rows_.count - rows_sent_, 0, here);
-    packets_.open(Exchange::rows, static_cast<int>(Verb::crossed), bytes_of(1 + here * row));
+    const int64_t variable = doubles_of_variable(columns), most = (packets_.capacity() / bytes_of(1) - 1) / variable;
+    const int64_t here = std::min(most, most_variables_ - variables_sent_);
+    const int64_t own = std::clamp<int64_t>(own_variables_.count - variables_sent_, 0, here);
+    packets_.open(Exchange::variables, static_cast<int>(Verb::crossed), bytes_of(1 + here * variable));
     double *next = packets_.payload<double>();
     *next++ = static_cast<double>(own);
-    for (int64_t k = 0; k < own; k++, next += row) {
-        const CrossedVariable &variable = own_rows_.rows[rows_sent_ + k];
+    for (int64_t k = 0; k < own; k++, next += variable) {
+        const CrossedVariable &variable = own_variables_.variables[variables_sent_ + k];
         const int64_t index = part_.first + variable.index;
         next[0] = variable.t;
         std::memcpy(next + 1, &index, sizeof index);
@@ -241,15 +241,15 @@ void Ranks::open_rows() {
         std::copy(variable.w, variable.w + columns, next + 4);
     }
     packets_.close(settings_, seconds_, no_wish, code_, failure_);
-    rows_sent_ += here;
+    variables_sent_ += here;
 }
 
-bool Ranks::join_rows(Answer &answer) {
+bool Ranks::join_variables(Reply &reply) {
     const int columns = cudaopt::panel::columns(panel_.pairs);
     for (int rank = 0; rank < part_.ranks; rank++) {
         const double *next = packets_.payload_of<double>(rank);
         const auto count = static_cast<int64_t>(*next++);
-        for (int64_t k = 0; k < count; k++, next += doubles_of_row(columns)) {
+        for (int64_t k = 0; k < count; k++, next += doubles_of_variable(columns)) {
             int64_t index;
             std::memcpy(&index, next + 1, sizeof index);
             double *const w = entries_.get() + found_.count() * columns;
@@ -257,11 +257,11 @@ bool Ranks::join_rows(Answer &answer) {
             found_.add({next[0], index, next[2], next[3], w});
         }
     }
-    if (rows_sent_ < most_rows_) {
-        open_rows();
+    if (variables_sent_ < most_variables_) {
+        open_variables();
         return true;
     }
-    answer.crossed = found_.window(rows_in_all_);
+    reply.crossed = found_.window(variables_in_all_);
     return false;
 }
 

@@ -1,0 +1,25 @@
+// The API boundary of all interfaces. Every call that can fail runs inside translate_exceptions(), so that no exception
+// reaches the caller. It allocates nothing, and therefore also works when memory is exhausted.
+#pragma once
+
+#include <new>
+
+#include "cuda_opt.h"
+#include "boundary/failure.hpp"
+
+namespace cudaopt {
+
+// Returns action(). If it throws, returns report(code, words). Both return a code.
+template <class Action, class Report> int translate_exceptions(const Action &action, const Report &report) noexcept {
+    try {
+        return action();
+    } catch (const BackendFailure &failure) {
+        return report(failure.code, failure.what());
+    } catch (const std::bad_alloc &) {
+        return report(CUDA_OPT_OUT_OF_MEMORY, "out of memory on the host");
+    } catch (...) { // the library itself throws nothing else
+        return report(CUDA_OPT_MISUSE, "a function of the caller's has thrown an exception");
+    }
+}
+
+} // namespace cudaopt

@@ -1,0 +1,96 @@
+// What both kernels of sweep 1 do with the variables of a lane, and with the sums of a block.
+#pragma once
+
+#include "sweeps/cuda/crossed.cuh"
+#include "sweeps/cuda/pieces.hpp"
+#include "sweeps/cuda/ring.cuh"
+
+namespace cudaopt {
+
+// Which piece is the block's, where there are any: the last ones come first, as variables do.
+__device__ inline int block_of_pieces(const Pieces &pieces) {
+    return static_cast<int>(pieces.by_segments() ? gridDim.x - 1 - blockIdx.x : blockIdx.x);
+}
+
+// The tiles of a warp: first, first - step, ..., none before begin. From the last to the first: evaluations and sweep 2
+// go the other way, so that each finds in the second-level cache what the one before it touched last.
+struct WarpTiles {
+    int first, begin, step;
+    __device__ WarpTiles(const Pieces &pieces, int64_t n, int variables) {
+        const BlockShare share = pieces.share(n, variables, block_of_pieces(pieces), gridDim.x, products_warps);
+        begin = static_cast<int>(share.begin), step = static_cast<int>(share.step);
+        first = static_cast<int>(share.end - 1 - (share.offset + threadIdx.x / 32));
+    }
+};
+
+// The lane's own variables of a tile, h but for products in a metric. Of a fresh pair y_new = g - g_base, of which
+// g_base is stored, is formed on the way; rounded as it will be stored. Where g_base has a vector of its own, y_new is
+// stored at once, so that sweep 2 reads the column newest_y and not g_base: kept in the cache or not. Returns whether
+// any of it is not 0.
+template <bool bounds, class Real, class History, int variables>
+__device__ bool load_own_variables(const StageLayout<Real, History> &place, unsigned char *stage,
+                                   const PanelRequest &request, int tile, [[maybe_unused]] const History *newest_y,
+                                   VariablesAhead<Real, variables> &at) {
+    const int own = threadIdx.x % 32 * variables;
+    const auto mine = [&](int vector) { return place.vector(stage, vector) + own; };
+    load_variables(mine(place.x), at.x);
+    load_variables(mine(place.g), at.g);
+    if (bounds) {
+        load_variables(mine(place.l), at.l);
+        load_variables(mine(place.u), at.u);
+    }
+    if (!request.fresh) return false;
+    History *const y_new = place.column(stage, 0) + own;
+    alignas(variables * sizeof(Real)) Real g_base[variables];
+    if constexpr (DeviceVectors<Real, History>::apart) load_variables(mine(place.g_base), g_base);
+    else load_variables(y_new, g_base);
+    Elements<History, variables> y;
+#pragma unroll
+    for (int k = 0; k < variables; k++) y.v[k] = gradient_change<History>(at.g[k], g_base[k]);
+    y.store(y_new);
+    if constexpr (DeviceVectors<Real, History>::apart) {
+        constexpr int tile_variables = variables_of_warp<Real, History>;
+        History *const y_to = const_cast<History *>(newest_y) + int64_t{tile} * tile_variables + own;
+        if (tile < kept_variables<History> / tile_variables) y.store_kept(y_to);
+        else y.store(y_to);
+    }
+    bool any = false;
+#pragma unroll
+    for (int k = 0; k < variables; k++) any |= y[k] != 0;
+    return any;
+}
+
+// The lanes' variables with breakpoints t that are wanted ahead. first: of the tile; factor(variable, column): what
+// scales an entry in a metric, 1 without. All lanes of a warp call it.
+template <class Real, class History, int variables, class Factor>
+__device__ void send_own_variables(const StageLayout<Real, History> &place, unsigned char *stage, int64_t first,
+                                   const VariablesAhead<Real, variables> &at, const double (&t)[variables], int columns,
+                                   const SendAhead &ahead, const Factor &factor) {
+    const auto entry = [&](int64_t variable, int j) {
+        const int in_tile = static_cast<int>(variable - first);
+        return factor(in_tile, j) * static_cast<double>(place.column(stage, place.stored(j))[in_tile]);
+    };
+#pragma unroll
+    for (int k = 0; k < variables; k++) {
+        const int own = threadIdx.x % 32 * variables + k;
+        const double x = at.x[k], bound = bound_ahead(at.g[k], at.l[k], at.u[k]);
+        send_variables(
+            t[k] <= ahead.below,
+            {t[k], first + own, factor(own, panel::gradient) * at.g[k], factor(own, panel::displacement) * (bound - x)},
+            columns, entry, ahead.to);
+    }
+}
+
+// The block's partial sums of the variables, warp after warp, straight to their place; zeros for products over the free
+// variables that are not wanted. store(entry, value)
+template <bool free_gram, class Store>
+__device__ void store_variable_sums(const ProductsLayout &layout,
+                                    const double (&of_warps)[products_warps][WarpSums::size], const Store &store) {
+    if (threadIdx.x < WarpSums::size)
+        store(threadIdx.x < variable_sum_count ? threadIdx.x : layout.maximum + threadIdx.x - variable_sum_count,
+              WarpSums::join(of_warps, threadIdx.x));
+    if (!free_gram)
+        for (int e = layout.free_gram + threadIdx.x; e < layout.leading_products; e += products_threads) store(e, 0);
+}
+
+} // namespace cudaopt
