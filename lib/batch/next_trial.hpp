@@ -266,7 +266,7 @@ template <class Real, class Team, class ShapeOf = Shape> class SmallProblem {
             if (is_bad) return break_down();
             if (sums.older_steps)
                 matrix.rescale_products(sums, hessian.theta(settings_, matrix.pairs()), hessian.weights(settings_));
-            matrix.load_free_yy(sums);
+            if (it.bounded || sums.older_steps) matrix.load_free_yy(sums);
         }
         DirectionRequest &direction = operands().direction;
         direction = {};

@@ -1,5 +1,5 @@
 // The initial Hessian B_0 of the model, for both control flows: theta I, the caller's diagonal, or theta times a
-// learned diagonal (metric.hpp), and what its kind demands of the inner products.
+// learned diagonal (learned_diagonal.hpp), and what its kind demands of the inner products.
 #pragma once
 
 #include "lbfgsb/requests.hpp"
@@ -65,7 +65,8 @@ class InitialHessian {
         panel.weighted = weighted(settings);
         panel.watches = learned_.exists();
         panel.older_steps = matrix_weights != weights(settings);
-        panel.free_gram = bounded || panel.in_metric();
+        // Without bounds all products are over all variables, and those of the older y are needed for new weights alone.
+        panel.free_gram = bounded || panel.older_steps;
         return panel;
     }
     // A new pair in the given slot, from the products with this pair as the fresh one.

@@ -21,7 +21,7 @@ struct PanelRequest {
     bool watches = false;
     bool older_steps = false;
 
-    // In either case the products over the free variables are wanted, too.
+    // Whether sums of h are wanted.
     CUDA_OPT_HD bool in_metric() const { return weighted || watches; }
 };
 

@@ -284,7 +284,7 @@ void StateMachine::begin_cauchy(const Reply &reply) {
         }
         if (sums.older_steps)
             matrix_.rescale_products(sums, hessian_.theta(settings, matrix_.pairs()), hessian_.weights(settings));
-        matrix_.load_free_yy(sums);
+        if (bounded || sums.older_steps) matrix_.load_free_yy(sums);
     }
     if (bounded && !matrix_.factor(middle_)) return break_down();
     PanelRequest along_path = model_panel();
