@@ -65,7 +65,8 @@ class InitialHessian {
         panel.weighted = weighted(settings);
         panel.watches = learned_.exists();
         panel.older_steps = matrix_weights != weights(settings);
-        // Without bounds all products are over all variables, and those of the older y are needed for new weights alone.
+        // Without bounds all products are over all variables, and those of the older y are needed for new weights
+        // alone.
         panel.free_gram = bounded || panel.older_steps;
         return panel;
     }
