@@ -15,8 +15,8 @@ TEST_CASE("Pieces: of segments, whoever has them, each row in one", "[ranks]") {
         CHECK(whole.of_segment() == (n < 1 << 20 ? 1 : n < 1 << 21 ? 2 : most_pieces));
         for (const int ranks : {1, 2, 3, 8})
             for (int rank = 0; rank < ranks; rank++) {
-                const int64_t before = all.count() * rank / ranks, first = all.row(before),
-                              own = all.row(all.count() * (rank + 1) / ranks) - first;
+                const int64_t before = all.count() * rank / ranks, first = all.variable(before),
+                              own = all.variable(all.count() * (rank + 1) / ranks) - first;
                 if (own == 0) continue;
                 INFO(n << " variables, rank " << rank << " of " << ranks);
                 const Pieces pieces{OwnSegments(first, own, n)};
