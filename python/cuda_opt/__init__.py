@@ -2,8 +2,10 @@
 
 ``minimize`` has SciPy's conventions and works where the arrays are: NumPy, torch, CuPy, JAX. ``lbfgsb`` is a method for
 ``scipy.optimize.minimize``. ``Solver`` leaves the loop to you; with a ``Part`` it is one rank of several.
-``minimize_batch`` has many small problems at once. ``pattern_search`` needs no gradient. ``cuda_opt.torch.LBFGSB`` is a
-``torch.optim.Optimizer``, ``cuda_opt.jax.minimize`` and ``minimize_batch`` differentiate by themselves."""
+``minimize_batch`` has many small problems at once. ``pattern_search`` needs no gradient. ``backends`` says what works on
+this machine, and so does ``python -m cuda_opt``. ``cuda_opt.torch.LBFGSB`` is a ``torch.optim.Optimizer``,
+``cuda_opt.jax.minimize`` and ``minimize_batch`` differentiate by themselves."""
+from ._backends import Backend, backends
 from ._batch import minimize_batch
 from ._bounds import Bounds
 from ._constants import Metric, Task
@@ -19,6 +21,7 @@ __version__ = version
 for _public in (Error, ImproperInput, OutOfMemory):
     _public.__module__ = __name__  # as tracebacks and pickles name them
 __all__ = [
+    "Backend",
     "BatchResult",
     "Bounds",
     "Error",
@@ -32,6 +35,7 @@ __all__ = [
     "SearchResult",
     "Solver",
     "Task",
+    "backends",
     "lbfgsb",
     "minimize",
     "minimize_batch",

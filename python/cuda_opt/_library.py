@@ -99,8 +99,10 @@ def error(code: int, sentence: str) -> Error:
 def _load() -> ctypes.CDLL:
     """The library that CUDA_OPT_LIBRARY names; else the one of the package's wheel; else the system's."""
     named = os.environ.get("CUDA_OPT_LIBRARY")
-    packaged = Path(__file__).parents[1] / ".cuda_opt.mesonpy.libs/cuda_opt/libcuda_opt.so.0"
-    name = named or (str(packaged) if packaged.exists() else "libcuda_opt.so.0")
+    # meson-python names the folder after the distribution. There are two, cuda-opt-cu13 with CUDA and cuda-opt without.
+    folders = [Path(__file__).parents[1] / f".{wheel}.mesonpy.libs" for wheel in ("cuda_opt_cu13", "cuda_opt")]
+    packaged = [str(path) for folder in folders if (path := folder / "cuda_opt/libcuda_opt.so.0").exists()]
+    name = named or next(iter(packaged), "libcuda_opt.so.0")
     try:
         library = ctypes.CDLL(name)
     except OSError as problem:
