@@ -2,9 +2,9 @@
 
 ``minimize`` has SciPy's conventions and works where the arrays are: NumPy, torch, CuPy, JAX. ``lbfgsb`` is a method for
 ``scipy.optimize.minimize``. ``Solver`` leaves the loop to you; with a ``Part`` it is one rank of several.
-``minimize_batch`` has many small problems at once. ``pattern_search`` needs no gradient. ``backends`` says what works on
-this machine, and so does ``python -m cuda_opt``. ``cuda_opt.torch.LBFGSB`` is a ``torch.optim.Optimizer``,
-``cuda_opt.jax.minimize`` and ``minimize_batch`` differentiate by themselves."""
+``minimize_batch`` has many small problems at once. ``pattern_search`` needs no gradient. ``cuda_opt.torch.LBFGSB`` is a
+``torch.optim.Optimizer``, ``cuda_opt.jax.minimize`` and ``minimize_batch`` differentiate by themselves. ``backends``
+and ``python -m cuda_opt`` say which backends work here."""
 from ._backends import Backend, backends
 from ._batch import minimize_batch
 from ._bounds import Bounds

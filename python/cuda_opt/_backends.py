@@ -112,9 +112,10 @@ def _explain(failure: str, driver: Any) -> tuple[str, str]:
     if capability < (8, 0):
         return f"{device} is too old: compute capability 8.0 or later is needed", device
     driver.cuDriverGetVersion(byref(supported))
-    if "no driver for it" in failure:  # the driver has a device, but the CUDA runtime in the library refuses this driver
-        shown = f"{supported.value // 1000}.{supported.value % 1000 // 10}"
-        return f"the NVIDIA driver is too old: it supports CUDA {shown}, and the library was built with a later one", device
+    if "no driver for it" in failure:  # the driver has a GPU, but the CUDA runtime in the library refuses this driver
+        newest = f"{supported.value // 1000}.{supported.value % 1000 // 10}"
+        reason = f"the NVIDIA driver is too old: it supports CUDA {newest}, and the library was built with a later one"
+        return reason, device
     return f"{failure}; the GPU is {device}", device
 
 
