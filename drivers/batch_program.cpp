@@ -4,7 +4,9 @@
 #include "cuda_opt.hpp"
 #include "failure.hpp"
 #include "interrupt.hpp"
+#include "memory_check.hpp"
 #include "output_file.hpp"
+#include "phase_line.hpp"
 #include "printing.hpp"
 #include "svg_plot.hpp"
 #include "testfuncs/search/rows.hpp"
@@ -76,16 +78,24 @@ template <class Real> class Run {
     }
 
     int solve() { return batch_.solve(*x_, *f_, *g_); }
-    void evaluate(const functions::Function &function) {
-        const functions::Rows<Real> rows{static_cast<int>(options_.n),
-                                         batch_.active(),
-                                         batch_.active_problems(),
-                                         x_->data(),
-                                         f_->data(),
-                                         g_->data(),
-                                         wide_ ? wide_->data() : nullptr};
-        if (batch_.on_cuda()) functions::evaluate_on_cuda(function, rows, nullptr);
-        else functions::evaluate_on_host(function, rows, options_.threads);
+    // On the host, stop() is asked between groups of problems. Once it is true, f of the others is undefined: they keep
+    // the iterates that they have.
+    template <class Stop> void evaluate(const functions::Function &function, const Stop &stop) {
+        functions::Rows<Real> rows{static_cast<int>(options_.n),
+                                   batch_.active(),
+                                   batch_.active_problems(),
+                                   x_->data(),
+                                   f_->data(),
+                                   g_->data(),
+                                   wide_ ? wide_->data() : nullptr};
+        if (batch_.on_cuda()) return functions::evaluate_on_cuda(function, rows, nullptr);
+        const int64_t group = std::max<int64_t>(1, values_between_stops / options_.n), all = rows.count;
+        for (int64_t first = 0; first < all; first += rows.count, rows.list += rows.count) {
+            rows.count = std::min(group, all - first);
+            if (!stop()) functions::evaluate_on_host(function, rows, options_.threads);
+            else
+                for (int64_t k = 0; k < rows.count; k++) rows.f[rows.list[k]] = NAN;
+        }
     }
 
     Ends ends() const {
@@ -94,6 +104,8 @@ template <class Real> class Run {
     }
 
   private:
+    static constexpr int64_t values_between_stops = 1 << 20; // some hundredths of a second, with the dearest function
+
     const BatchProgramOptions &options_;
     cudaopt::Batch<Real> batch_;
     std::optional<cudaopt::Array<Real>> x_, g_;
@@ -137,15 +149,34 @@ void write_rows(OutputFile &file, const Ends &ends) {
     file.write(rows);
 }
 
+// Of a batch of one problem, the library says how much workspace a problem takes, and which backend it is.
+template <class Real> void check_memory_for(const BatchProgramOptions &options) {
+    const cudaopt::Batch<Real> unused(1, 1, 1, options.backend);
+    if (unused.on_cuda()) return; // the device's memory is another
+    cudaopt::Batch<Real> one(options.n, 1, options.m, options.backend);
+    const cudaopt::Array<Real> x(one, std::vector<Real>(static_cast<std::size_t>(options.n))), g(one, options.n);
+    const cudaopt::Array<double> f(one, 1);
+    one.check(one.solve(x.data(), f.data(), g.data()));
+    const double vectors = 3 * sizeof(Real) + (sizeof(Real) < sizeof(double) ? sizeof(double) : 0); // x, g, the starts
+    check_memory("batch_program",
+                 static_cast<double>(options.count) * (static_cast<double>(one.get_int(CUDA_OPT_WORKSPACE_BYTES)) +
+                                                       vectors * static_cast<double>(options.n)));
+}
+
 template <class Real> int run_in(const BatchProgramOptions &options) {
+    std::optional<EarlyInterrupt> early;
+    early.emplace("batch_program: stopped before the first evaluation of all problems, so there is no result\n");
+    if (options.count > 0) check_memory_for<Real>(options); // otherwise the library says what is wrong
+    PhaseLine phase;
+    phase.show("allocating the problems");
     const functions::Function function = functions::function_by_name(options.function);
     const functions::Facts facts = functions::facts_of(function);
     std::optional<OutputFile> csv;
     if (!options.csv.empty()) csv.emplace(options.csv);
     Run<Real> run(options);
     const cudaopt::Batch<Real> &batch = run.batch();
-    run.start(facts);
     const int64_t every = options.log_frequency;
+    phase.clear();
     if (every >= 0)
         print("%s, n = %s, m = %d: %s problems in [%g, %g], seed %" PRIu64 ", %s%s\n%9s %12s %12s\n",
               facts.title.c_str(), with_separators(options.n).c_str(), options.m,
@@ -153,19 +184,31 @@ template <class Real> int run_in(const BatchProgramOptions &options) {
               options.upper.value_or(facts.upper), options.seed, batch.on_cuda() ? "CUDA" : "host",
               options.single ? ", single precision" : "", "round", "active", "seconds");
 
-    const Interrupt interrupt(batch);
+    phase.show("drawing the random starts");
+    run.start(facts);
     const auto begin = std::chrono::steady_clock::now();
     const auto passed = [&] { return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count(); };
     const auto log = [&](int64_t round) {
+        phase.clear();
         print("%9" PRId64 " %12s %12.4f\n", round, with_separators(batch.active()).c_str(), passed());
     };
+    const auto show = [&](int64_t round) {
+        phase.show("round " + with_separators(round) + ": " + with_separators(batch.active()) + " of " +
+                   with_separators(options.count) + " problems active");
+    };
+    std::optional<Interrupt> interrupt;
+    const auto stop = [&] { return interrupt && interrupt->requested(); };
     int64_t rounds = 0;
     int task;
     while ((task = run.solve()) > 0) {
         if (every >= 0 && (rounds == 0 || (every > 0 && rounds % every == 0))) log(rounds);
-        run.evaluate(function);
-        rounds++;
+        show(rounds);
+        run.evaluate(function, stop);
+        if (rounds++ > 0) continue;
+        early.reset();
+        interrupt.emplace(batch, "batch_program: it stops at the end of this round; Ctrl-C again stops it now\n");
     }
+    phase.clear();
     const double seconds = passed();
     if (task <= CUDA_OPT_CUDA_FAILURE && task != CUDA_OPT_STOPPED) throw cudaopt::Error(task, batch.message());
     const Ends ends = run.ends();

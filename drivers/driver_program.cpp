@@ -1,4 +1,4 @@
-// driver_program n m: minimises a test problem and prints the log of the manual. It is a user's program: it knows the
+// driver_program n [m]: minimises a test problem and prints the log of the manual. It is a user's program: it knows the
 // solver by include/ alone.
 #include "checkpoints.hpp"
 #include "cuda_opt.hpp"

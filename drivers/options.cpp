@@ -141,7 +141,7 @@ class CommandLine {
             o.m_given = true;
         };
         add("m", "", "number of correction pairs kept; 3 to 20 are usual", read_m);
-        add("--m", "K", "the same, by its name as in the other programs", read_m);
+        add("--m", "K", "the same, by its name as in the other programs [5]", read_m);
         add("--problem", "NAME", "problem to minimise, see --list [rosenbrock]",
             [&o](auto &, auto &text) { o.problem = text; });
         app_.add_option_function<std::vector<std::string>>(
@@ -235,7 +235,6 @@ std::optional<Options> parse_options(int argc, char **argv) {
     Options options;
     CommandLine command_line(options);
     const auto check = [&] {
-        if (!options.m_given) throw CLI::RequiredError("m");
         check_bounds(options);
         check_tests(options);
         make_way_for_steps(options);

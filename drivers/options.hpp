@@ -19,7 +19,7 @@ struct GivenSetting {
 
 struct Options {
     int64_t n = 0;
-    int32_t m = 0;
+    int32_t m = 5;
     bool m_given = false; // as an argument, or by its name
     std::string problem = "rosenbrock";
     std::map<std::string, double> parameters; // the problem's own constants that were given, nx and ny among them

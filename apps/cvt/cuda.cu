@@ -175,7 +175,7 @@ class CudaEvaluator : public Evaluator {
         if (!setup.levels->at.empty()) weights_.write(setup.levels->at);
     }
 
-    void evaluate(const double *x, double *f, double *g, const Place &place) override {
+    void evaluate(const double *x, double *f, double *g, const Place &place, const Stop &) override {
         stream_ = static_cast<cudaStream_t>(place.stream);
         const Packing packing = setup_.packing;
         const int rounds = blocks_of(setup_.sites, lanes);

@@ -9,8 +9,9 @@
 #include "drivers/failure.hpp"
 #include "drivers/history.hpp"
 #include "drivers/interrupt.hpp"
+#include "drivers/memory_check.hpp"
 #include "drivers/output_file.hpp"
-#include "drivers/progress.hpp"
+#include "drivers/phase_line.hpp"
 #include "drivers/svg_plot.hpp"
 #include "apps/cvt/quality.hpp"
 #include "apps/cvt/tessellation.hpp"
@@ -23,6 +24,7 @@
 #include <cmath>
 #include <cstdio>
 #include <cstring>
+#include <functional>
 #include <optional>
 #include <stdexcept>
 #include <string>
@@ -48,8 +50,9 @@ struct Snapshot {
 
 class Run {
   public:
-    explicit Run(const CvtOptions &options)
-        : options_(options), grid_(options.sites, options.resolution, cvt::make_density(options.density)),
+    Run(const CvtOptions &options, PhaseLine &phase)
+        : options_(options), phase_(phase),
+          grid_(options.sites, options.resolution, cvt::make_density(options.density)),
           s_(2 * options.sites, options.m, options.backend), x_(s_, grid_.random_sites(seed())), g_(s_, n()), f_(s_, 1),
           lower_(s_, std::vector<double>(static_cast<std::size_t>(n()), 0)),
           upper_(s_, std::vector<double>(static_cast<std::size_t>(n()), 1)) {
@@ -71,13 +74,21 @@ class Run {
         check_files();
     }
 
-    int minimise() {
-        const Snapshot start = snapshot();
+    // early: what a signal does until there is a result
+    int minimise(std::optional<EarlyInterrupt> &early) {
+        phase_.clear();
         head();
-        const int task = iterate();
+        phase_.show("the energy at the start");
+        const Clock::time_point begin = Clock::now();
+        const Snapshot start = snapshot();
+        const double snapshot_seconds = since(begin);
+        const int task = iterate(early);
         const std::string message = s_.message();
         if (evaluations_ == 0) s_.check(task); // refused before anything was done
+        if (task == CUDA_OPT_STOPPED && snapshot_seconds > longest_report) return brief_report(message);
+        phase_.show("the report");
         const Snapshot end = snapshot();
+        phase_.clear();
         if (options_.log_frequency >= 0) report(start, end, message);
         draw(start, end);
         if (points_) points_->write(lines_of(end.x));
@@ -86,6 +97,8 @@ class Run {
     }
 
   private:
+    static constexpr double longest_report = 0.3; // seconds after Ctrl-C
+
     int64_t n() const { return 2 * options_.sites; }
     uint64_t seed() const { return static_cast<uint64_t>(options_.seed); }
     bool exact() const { return cvt::ExactDiagram::available(); }
@@ -107,7 +120,9 @@ class Run {
         }
     }
 
-    void evaluate() { grid_.evaluate(x_.data(), f_.data(), g_.data(), place_); }
+    void evaluate(const std::function<bool()> &stop = {}) {
+        grid_.evaluate(x_.data(), f_.data(), g_.data(), place_, stop);
+    }
 
     Snapshot snapshot() {
         evaluate();
@@ -116,9 +131,9 @@ class Run {
         return now;
     }
 
-    int iterate() {
-        const Interrupt interrupt(s_);
-        Progress progress(options_.log_frequency != 1 || !isatty(STDOUT_FILENO));
+    int iterate(std::optional<EarlyInterrupt> &early) {
+        std::optional<Interrupt> interrupt;
+        const auto stop = [&] { return interrupt && interrupt->requested(); };
         const Clock::time_point begin = Clock::now();
         int64_t last = -1;
         int task;
@@ -127,19 +142,20 @@ class Run {
             if (evaluations_ > 0 && s_.get_int(CUDA_OPT_ITERATIONS) != last) {
                 const Iterate iterate = current_iterate(s_, evaluations_, since(begin));
                 last = iterate.iteration;
-                progress.clear();
                 if (options_.log_frequency > 0 ? last % options_.log_frequency == 0 : last == 0) line(iterate);
                 if (csv_) csv_->write(csv_row(iterate));
             }
-            progress.show(s_, since(begin));
             if (task == CUDA_OPT_EVALUATE_FG) {
-                evaluate();
-                evaluations_++;
+                phase_.show(with_separators(std::max<int64_t>(0, last)) + " iterations, " +
+                            with_separators(evaluations_) + " evaluations");
+                evaluate(stop);
+                if (evaluations_++ > 0) continue;
+                early.reset();
+                interrupt.emplace(s_, "cvt_program: it stops after this evaluation; Ctrl-C again stops it now\n");
             }
         } while (task > 0);
         s_.synchronize();
         seconds_ = since(begin);
-        progress.clear();
         if (evaluations_ > 0 && !(options_.log_frequency > 0 && last % options_.log_frequency == 0))
             line(current_iterate(s_, evaluations_, seconds_));
         return task;
@@ -158,10 +174,30 @@ class Run {
 
     void line(const Iterate &it) const {
         if (options_.log_frequency < 0) return;
+        phase_.clear();
         std::printf("%4lld %4lld %13.6e %13.6e", static_cast<long long>(it.iteration),
                     static_cast<long long>(it.evaluations), it.f, it.pg_norm2);
         std::printf(it.iteration > 0 ? " %13.6e\n" : "\n", it.step);
         flush();
+    }
+
+    // After Ctrl-C, where evaluating once more and the exact diagram would take too long. The sites are written all the
+    // same.
+    int brief_report(const std::string &message) {
+        phase_.clear();
+        if (points_) points_->write(lines_of(x_.to_host()));
+        if (options_.log_frequency < 0) throw Failure(exit_failed, message);
+        std::printf("\n %s\n ENERGY = %.12e\n", message.c_str(), s_.get_real(CUDA_OPT_F));
+        totals();
+        std::printf(" NO PICTURES AND NO QUALITY OF THE CELLS: THEY TAKE AS LONG AS THE START\n");
+        flush();
+        return exit_failed;
+    }
+
+    void totals() const {
+        std::printf(" ITERATIONS = %lld   EVALUATIONS = %lld   SECONDS = %.3f   IN THE SOLVER = %.3f\n",
+                    static_cast<long long>(s_.get_int(CUDA_OPT_ITERATIONS)), static_cast<long long>(evaluations_),
+                    seconds_, s_.get_real(CUDA_OPT_SOLVER_SECONDS));
     }
 
     void report(const Snapshot &start, const Snapshot &end, const std::string &message) const {
@@ -178,9 +214,7 @@ class Run {
                     farthest * std::sqrt(static_cast<double>(options_.sites)));
         std::printf(" EMPTY CELLS = %lld   AT THE START = %lld\n", static_cast<long long>(end.cells.empty),
                     static_cast<long long>(start.cells.empty));
-        std::printf(" ITERATIONS = %lld   EVALUATIONS = %lld   SECONDS = %.3f   IN THE SOLVER = %.3f\n",
-                    static_cast<long long>(s_.get_int(CUDA_OPT_ITERATIONS)), static_cast<long long>(evaluations_),
-                    seconds_, s_.get_real(CUDA_OPT_SOLVER_SECONDS));
+        totals();
         if (exact()) {
             std::printf("\n DELAUNAY TRIANGLES       NUMBER    MIN Q   MEAN Q   MIN ANGLE   MEAN ANGLE"
                         "   COINCIDING SITES\n");
@@ -235,6 +269,7 @@ class Run {
     }
 
     const CvtOptions &options_;
+    PhaseLine &phase_;
     cvt::Tessellation grid_;
     cudaopt::Minimiser<double> s_;
     Array<double> x_, g_, f_, lower_, upper_;
@@ -247,8 +282,14 @@ class Run {
 int run(int argc, char **argv) {
     CvtOptions options;
     if (!parse_cvt_options(argc, argv, options)) return 0;
+    std::optional<EarlyInterrupt> early;
+    early.emplace("cvt_program: stopped before the first iteration, so there is no result\n");
+    PhaseLine phase;
     try {
-        return Run(options).minimise();
+        check_memory("cvt_program",
+                     cvt::Tessellation::host_memory(options.sites, options.resolution, options.density == "constant"));
+        phase.show("sampling the density");
+        return Run(options, phase).minimise(early);
     } catch (const std::invalid_argument &refusal) { // sites, resolution or density
         throw Failure(exit_usage, refusal.what());
     }

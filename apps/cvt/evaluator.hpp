@@ -5,12 +5,15 @@
 #include "apps/cvt/density.hpp"
 #include "testfuncs/problem.hpp"
 
+#include <functional>
 #include <memory>
 #include <vector>
 
 namespace cudaopt::cvt {
 
 using testfuncs::Place;
+
+using Stop = std::function<bool()>;
 
 // What stays the same from evaluation to evaluation.
 struct Setup {
@@ -28,7 +31,8 @@ struct Setup {
 class Evaluator {
   public:
     virtual ~Evaluator() = default;
-    virtual void evaluate(const double *x, double *f, double *g, const Place &place) = 0;
+    // stop: asked between rows of pixels on the host. Once it is true, the evaluation ends soon, and f is NaN
+    virtual void evaluate(const double *x, double *f, double *g, const Place &place, const Stop &stop) = 0;
 
     // Of the last evaluation: the site words of all pixels, the sums of all cells.
     virtual std::vector<Word> words() const = 0;

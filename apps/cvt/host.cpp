@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 
 namespace cudaopt::cvt {
 namespace {
@@ -26,12 +27,17 @@ class HostEvaluator : public Evaluator {
         : setup_(setup), words_(static_cast<std::size_t>(setup.packing.pixels())), next_(words_.size()),
           sums_(static_cast<std::size_t>(setup.sites)) {}
 
-    void evaluate(const double *x, double *f, double *g, const Place &place) override {
+    void evaluate(const double *x, double *f, double *g, const Place &place, const Stop &stop) override {
         threads_ = place.threads;
+        stop_ = stop ? &stop : nullptr;
         sites_.assign(x, x + 2 * setup_.sites);
         plant(x);
         for (const int32_t step : setup_.steps) flood(step);
         sum_cells();
+        if (stopped()) {
+            *f = NAN; // no value of the function: the sums are not complete
+            return;
+        }
         *f = energy({setup_.packing, setup_.gradient_scale(), sums_.data(), x, g}) * setup_.energy_scale();
     }
 
@@ -40,6 +46,7 @@ class HostEvaluator : public Evaluator {
     std::vector<double> sites() const override { return sites_; }
 
   private:
+    bool stopped() const { return stop_ && (*stop_)(); }
     std::size_t at(int64_t x, int64_t y) const { return static_cast<std::size_t>(y * setup_.packing.resolution + x); }
 
     void plant(const double *x) {
@@ -59,6 +66,7 @@ class HostEvaluator : public Evaluator {
         const int32_t resolution = setup_.packing.resolution;
         const auto flood_row = [&](int64_t row, int) {
             const int32_t y = static_cast<int32_t>(row);
+            if (stopped()) return;
             for (int32_t x = 0; x < resolution; x++) next_[at(x, y)] = nearest(x, y, step);
         };
         share_host(resolution, flood_row, threads_);
@@ -82,9 +90,11 @@ class HostEvaluator : public Evaluator {
     void sum_cells() {
         const Packing &packing = setup_.packing;
         const std::vector<uint16_t> &weights = setup_.levels->at;
+        if (stopped()) return; // some of the words may name no site
         std::fill(sums_.begin(), sums_.end(), CellSums());
         const auto sum_row = [&](int64_t row, int) {
             const int32_t y = static_cast<int32_t>(row);
+            if (stopped()) return;
             Word word = words_[at(0, y)];
             CellSums run;
             for (int32_t x = 0; x < packing.resolution; x++) {
@@ -125,6 +135,7 @@ class HostEvaluator : public Evaluator {
     }
 
     Setup setup_;
+    const Stop *stop_ = nullptr;
     std::vector<Word> words_, next_;
     std::vector<CellSums> sums_;
     std::vector<double> sites_, round_energy_;

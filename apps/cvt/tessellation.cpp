@@ -1,5 +1,6 @@
 #include "apps/cvt/tessellation.hpp"
 
+#include "apps/cvt/cell_sums.hpp"
 #include "apps/cvt/evaluator.hpp"
 #include "apps/cvt/flooding.hpp"
 
@@ -65,14 +66,15 @@ std::vector<double> Tessellation::random_sites(uint64_t seed) const {
     return x;
 }
 
-void Tessellation::evaluate(const double *x, double *f, double *g, const Place &place) {
+void Tessellation::evaluate(const double *x, double *f, double *g, const Place &place,
+                            const std::function<bool()> &stop) {
     if (!evaluator_ || place.space != space_) {
         const Setup setup = {Packing(sites_, resolution_), sites_, steps_of(flooding_, resolution_), &levels_};
         evaluator_.reset();
         evaluator_ = place.space == Place::Space::cuda ? make_cuda_evaluator(setup) : make_host_evaluator(setup);
         space_ = place.space;
     }
-    evaluator_->evaluate(x, f, g, place);
+    evaluator_->evaluate(x, f, g, place, stop);
 }
 
 Cells Tessellation::cells() const {
@@ -98,6 +100,14 @@ Cells Tessellation::cells() const {
 }
 
 int Tessellation::passes() const { return static_cast<int>(steps_of(flooding_, resolution_).size()); }
+
+double Tessellation::host_memory(int64_t sites, int64_t resolution, bool constant_density) {
+    checked_resolution(sites, resolution);
+    const double pixels = static_cast<double>(resolution) * static_cast<double>(resolution);
+    const double of_pixel = 3 * sizeof(Word) + 2 * sizeof(uint32_t) + (constant_density ? 0 : sizeof(uint16_t));
+    const double of_site = sizeof(CellSums) + 4 * sizeof(double) * 3;
+    return of_pixel * pixels + of_site * static_cast<double>(sites);
+}
 
 double Tessellation::bytes() const {
     const double words = 2. * passes() + 2, density = levels_.at.empty() ? 0 : sizeof(levels_.at[0]);

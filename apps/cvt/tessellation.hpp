@@ -16,6 +16,7 @@
 #include "testfuncs/problem.hpp"
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <vector>
 
@@ -55,7 +56,8 @@ class Tessellation {
     // F and its gradient, to the place where x lives. On CUDA the work is queued on the stream and not waited for; one
     // tessellation's evaluations belong on one stream. A place that changes between host and CUDA starts anew.
     // Throws std::runtime_error where CUDA fails, or is asked for and was not built in
-    void evaluate(const double *x, double *f, double *g, const Place &place);
+    // stop: looked at many times a second on the host. Once it is true, the evaluation ends soon, and f is NaN
+    void evaluate(const double *x, double *f, double *g, const Place &place, const std::function<bool()> &stop = {});
     // What the last evaluation saw.
     Cells cells() const;
 
@@ -64,6 +66,9 @@ class Tessellation {
     // Bytes that an evaluation has to move if each array is read or written once where it is used: a word of 8 bytes a
     // pixel, written once to clear it, read and written in each pass, read once for the sums, with the density.
     double bytes() const;
+    // Bytes of memory that the host needs with it: the words of an evaluation, twice; the words and the cells of two
+    // reports; the density. Throws as the constructor does
+    static double host_memory(int64_t sites, int64_t resolution, bool constant_density);
 
   private:
     int64_t sites_;

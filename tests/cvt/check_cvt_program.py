@@ -4,6 +4,7 @@
 cvt_program as a user meets it: that a tessellation comes out well, exit statuses, one line for each wrong argument, the
 files. The other arguments say whether the program was built with Boost.Polygon and with libpng."""
 import csv
+import math
 import os
 import re
 import signal
@@ -14,6 +15,9 @@ import tempfile
 import unittest
 import xml.etree.ElementTree as ElementTree
 from pathlib import Path
+
+sys.path.append(str(Path(__file__).parents[1] / "drivers"))
+from on_terminal import DEADLINE, OnTerminal  # noqa: E402
 
 PNG, EXACT = sys.argv.pop() == "png", sys.argv.pop() == "exact"
 PROGRAM = sys.argv.pop()
@@ -113,6 +117,29 @@ class Tessellations(Case):
             rest = program.stdout.read()
             self.assertEqual((program.wait(), program.stderr.read()), (1, ""))
         self.assertIn("FARTHEST FROM ITS CENTROID", rest)
+
+    def test_interrupt_while_preparing(self):
+        for arguments, phase in (((2000, 4096, "--density", "waves"), "sampling the density"),
+                                 ((2000, 4096), "the energy at the start")):
+            with self.subTest(phase=phase):
+                program = OnTerminal(PROGRAM, *arguments, "--backend", "host")
+                self.assertLess(program.wait_for(phase), DEADLINE)
+                status, _, seconds = program.interrupt()
+                self.assertEqual(status, 1)
+                self.assertLess(seconds, DEADLINE)
+                self.assertIn("cvt_program: stopped before the first iteration, so there is no result", program.written)
+
+    def test_interrupt_within_an_evaluation(self):
+        points = self.folder / "points"
+        program = OnTerminal(PROGRAM, 2000, 4096, "--tolerance", 0, "--iprint", 0, "--backend", "host", "--threads", 1,
+                             "--points", points)
+        program.wait_for("0 iterations, 1 evaluations", 120)
+        status, out, seconds = program.interrupt()
+        self.assertEqual(status, 1)
+        self.assertLess(seconds, DEADLINE)
+        self.assertIn("stopped by the caller", out)
+        self.assertTrue(math.isfinite(self.value("ENERGY", out)))
+        self.assertEqual(len(points.read_text().splitlines()), 2000)
 
 
 class Replies(Case):

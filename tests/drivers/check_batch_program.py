@@ -4,6 +4,7 @@
 batch_program as a user meets it: what it finds and prints, the same bits again, exit statuses, one line for each wrong
 argument, the CSV file, Ctrl-C."""
 import csv
+import math
 import os
 import re
 import signal
@@ -13,6 +14,8 @@ import tempfile
 import time
 import unittest
 from pathlib import Path
+
+from on_terminal import DEADLINE, OnTerminal
 
 PROGRAM = sys.argv.pop(1)
 FUNCTIONS = {"ackley", "griewank", "penalised-1", "penalised-2", "quartic", "rastrigin", "rosenbrock", "schwefel-1.2",
@@ -219,6 +222,43 @@ class Batch(unittest.TestCase):
         self.assertEqual((running.returncode, err), (1, ""))
         self.assertLess(time.monotonic() - begin, 30)
         self.assertRegex(out, r"\nSTOPPED +20,000\n")
+
+    def test_interrupt_while_preparing(self):
+        program = OnTerminal(PROGRAM, 100000, 100, "--backend", "host")
+        self.assertLess(program.wait_for("drawing the random starts"), DEADLINE)
+        status, out, seconds = program.interrupt()
+        self.assertEqual(status, 1)
+        self.assertLess(seconds, DEADLINE)
+        self.assertTrue(out.startswith("Rosenbrock, chained, n = 100, m = 5: 100,000 problems in "))
+        self.assertIn("batch_program: stopped before the first evaluation of all problems, so there is no result",
+                      program.written)
+
+    def test_interrupt_between_groups_of_problems(self):
+        program = OnTerminal(PROGRAM, 5000, 100, "--backend", "host", "--factr", 0, "--pgtol", 0,
+                             "--max-iterations", 0, "--csv", self.csv)
+        program.wait_for("of 5,000 problems active")
+        status, out, seconds = program.interrupt()
+        self.assertEqual(status, 1)
+        self.assertLess(seconds, DEADLINE)
+        self.assertRegex(out, r"\nSTOPPED +5,000\n")
+        with open(self.csv) as file:  # f belongs to the best iterate also where the last evaluation was left out
+            self.assertTrue(all(math.isfinite(float(row["f"])) for row in csv.DictReader(file)))
+
+    def test_memory(self):
+        with open("/proc/meminfo") as file:
+            kilobytes = {line.split(":")[0]: int(line.split()[1]) for line in file}
+        # At n = 20 and m = 5, a problem takes about 9.8 kB.
+        count = int(0.7 * 1024 * kilobytes["MemAvailable"] / 9.8e3)
+        done = subprocess.run(["bash", "-c", f'ulimit -v 1000000; exec "$0" {count} 20 --backend host', PROGRAM],
+                              capture_output=True, text=True, timeout=60)
+        self.assertEqual(done.returncode, 1)
+        self.assertRegex(done.stderr, r"\Abatch_program: this run needs \S+ GB of the \S+ GB of memory that are "
+                                      r"available\nbatch_program: out of memory[^\n]*\n\Z")
+        more = 2 * (kilobytes["MemTotal"] + kilobytes["SwapTotal"]) / 9
+        done = batch(int(more), 20)
+        self.assertEqual((done.returncode, done.stdout), (1, ""))
+        self.assertRegex(done.stderr,
+                         r"\Abatch_program: out of memory: this run needs \S+ GB, and the machine has \S+ GB\n\Z")
 
 
 if __name__ == "__main__":

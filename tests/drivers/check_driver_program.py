@@ -132,7 +132,7 @@ class Replies(unittest.TestCase):
 
     def test_wrong_arguments(self):
         wrong = (
-            "", "100", "abc 7", "1.5 7", "100 seven", "-5 3", "0 5", "7 5", "100 0", "100 -3", "100 5 6", "100 5 --foo",
+            "", "abc 7", "1.5 7", "100 seven", "-5 3", "0 5", "7 5", "100 0", "100 -3", "100 5 6", "100 5 --foo",
             "99999999999999999999 5", "100 3000000000", "100 5 --problem woood", "100 5 --backend gpu",
             "100 5 --precision half", "100 5 --iprint x", "100 5 --iprint 1;2", "100 5 --iprint 1,7", "100 5 --csv",
             "100 5 --lower 3 --upper 1", "100 5 --lower nan", "100 5 --upper -inf", "100 5 --gtol 2",
@@ -238,8 +238,14 @@ class Files(unittest.TestCase):
         by_place, by_name = (re.findall(r"^ +\d+ +\d+ .*$", run(100, *m).stdout, re.M) for m in ((4,), ("--m", 4)))
         self.assertGreater(len(by_place), 5)
         self.assertEqual(by_name, by_place)
-        for arguments, sentence in (((100,), "m is required"), ((100, 4, "--m", 5), "--m: m is 4 already, and now 5")):
+        for arguments, sentence in (((), "n is required"), ((100, 4, "--m", 5), "--m: m is 4 already, and now 5")):
             self.assertEqual(run(*arguments).stderr, f"driver_program: {sentence} (see --help)\n")
+
+    def test_m_by_default(self):
+        default, five, four = (re.findall(r"^ +\d+ +\d+ .*$", run(1000, *m).stdout, re.M) for m in ((), (5,), (4,)))
+        self.assertGreater(len(default), 5)
+        self.assertEqual(default, five)
+        self.assertNotEqual(default, four)
 
     def test_full_disk(self):
         if not os.path.exists("/dev/full"):

@@ -1,0 +1,41 @@
+#include "memory_check.hpp"
+
+#include "failure.hpp"
+
+#include <cstdio>
+#include <fstream>
+#include <string>
+
+namespace driver {
+namespace {
+
+// A line of /proc/meminfo, in bytes; 0 if it is not there.
+double meminfo(const std::string &name) {
+    std::ifstream file("/proc/meminfo");
+    std::string word, rest;
+    double kilobytes;
+    while (file >> word >> kilobytes && std::getline(file, rest))
+        if (word == name + ":") return 1024 * kilobytes;
+    return 0;
+}
+
+std::string gigabytes(double bytes) {
+    char text[32];
+    std::snprintf(text, sizeof text, "%.3g GB", bytes / 1e9);
+    return text;
+}
+
+} // namespace
+
+void check_memory(const char *program, double bytes) {
+    const double whole = meminfo("MemTotal") + meminfo("SwapTotal"), available = meminfo("MemAvailable");
+    if (whole == 0 || available == 0) return; // nothing is known
+    if (bytes > whole)
+        throw Failure(exit_failed, "out of memory: this run needs " + gigabytes(bytes) + ", and the machine has " +
+                                       gigabytes(whole));
+    if (bytes > available / 2)
+        std::fprintf(stderr, "%s: this run needs %s of the %s of memory that are available\n", program,
+                     gigabytes(bytes).c_str(), gigabytes(available).c_str());
+}
+
+} // namespace driver
