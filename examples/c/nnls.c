@@ -36,23 +36,45 @@ static double uniform(void) {
     return (double)(state >> 11) / 9007199254740992.0;
 }
 
-static void draw_line(FILE *file, const char *style, double height, int64_t n, const double *y) {
+/* The picture, in pixels: the variables lie from `left` on, a value y at bottom - scale y. */
+enum { left = 70, step = 2, right = left + step * shown };
+
+static void draw_line(FILE *file, const char *style, double bottom, double scale, int64_t n, const double *y) {
     fprintf(file, "<polyline fill='none' %s points='", style);
-    for (int64_t i = 0; i < n && i < shown; i++) fprintf(file, "%.1f,%.1f ", 20 + 2.2 * (double)i, 300 - height * y[i]);
+    for (int64_t i = 0; i < n && i < shown; i++)
+        fprintf(file, "%.1f,%.1f ", left + step * (double)i, bottom - scale * y[i]);
     fprintf(file, "'/>\n");
 }
 
+/* An axis on the left with a line across at each multiple of `tick` up to `highest`, and the axis of the variables. */
+static void draw_axes(FILE *file, double bottom, double scale, double tick, double highest, const char *name) {
+    for (double y = 0; y < highest + tick / 2; y += tick)
+        fprintf(file, "<path d='M%d %.1fH%d' stroke='%s'/><text x='%d' y='%.1f' text-anchor='end'>%g</text>\n", left,
+                bottom - scale * y, right, y > 0 ? "#ddd" : "#333", left - 8, bottom - scale * y + 5, y);
+    for (int i = 0; i <= shown; i += 50)
+        fprintf(file, "<path d='M%d %.1fv5' stroke='#333'/><text x='%d' y='%.1f' text-anchor='middle'>%d</text>\n",
+                left + step * i, bottom, left + step * i, bottom + 19, i);
+    fprintf(file, "<text x='%d' y='%.1f' text-anchor='middle'>variable i</text>\n", (left + right) / 2, bottom + 38);
+    fprintf(file, "<text transform='translate(20 %.1f) rotate(-90)' text-anchor='middle'>%s</text>\n",
+            bottom - scale * highest / 2, name);
+}
+
+/* Above, what was measured; below it the spikes, and over them, thinner, the result. None has a unit. */
 static int draw(const char *path, int64_t n, const double *truth, const double *b, const double *x) {
     FILE *file = fopen(path, "w");
     if (!file) return 0;
-    fprintf(file, "<svg xmlns='http://www.w3.org/2000/svg' viewBox='0 90 920 240' font-family='sans-serif'>\n"
-                  "<rect y='90' width='920' height='240' fill='white'/>\n");
-    draw_line(file, "stroke='#999'", 240, n, b);
-    draw_line(file, "stroke='#2a6fb0' stroke-width='4' opacity='0.5'", 120, n, truth);
-    draw_line(file, "stroke='#c0392b'", 120, n, x);
+    fprintf(file, "<svg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 900 490' font-family='sans-serif' "
+                  "font-size='14'>\n<rect width='900' height='490' fill='white'/>\n");
+    draw_axes(file, 150, 200, 0.2, 0.6, "b");
+    draw_axes(file, 440, 90, 0.5, 2, "x");
+    draw_line(file, "stroke='#555'", 150, 200, n, b);
+    draw_line(file, "stroke='#8fbbe3' stroke-width='4'", 440, 90, n, truth);
+    draw_line(file, "stroke='#c0392b' stroke-width='1.5'", 440, 90, n, x);
     fprintf(file,
-            "<text x='20' y='322'>blue: the spikes; grey: what was measured, twice as high; red: the result</text>"
-            "\n</svg>\n");
+            "<text x='%d' y='20'>measured: b = A x + noise (no unit)</text>\n<text x='%d' y='230'>"
+            "<tspan fill='#4a8cc7'>light blue: the spikes</tspan>, <tspan fill='#c0392b'>red: the result</tspan> "
+            "(no unit)</text>\n</svg>\n",
+            left, left);
     return fclose(file) == 0;
 }
 

@@ -119,8 +119,9 @@ contains
         integer :: file, i
 
         open (newunit=file, file=path, action='write', status='replace')
-        write (file, '(a)') "<svg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 840 360' font-family='sans-serif'>", &
-            "<rect width='840' height='360' fill='white'/>"
+        write (file, '(a)') "<svg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 840 420' font-family='sans-serif' ", &
+            "font-size='14'>", "<rect width='840' height='420' fill='white'/>"
+        call draw_axes(file)
         do p = 1, min(3, curves)
             write (file, '(3a)') "<polyline fill='none' stroke='", colours(p), "' stroke-width='2' points='"
             do i = 0, 100
@@ -130,21 +131,39 @@ contains
             write (file, '(a)') "'/>"
             do k = 1, values
                 write (file, '(a, f0.2, a, f0.2, 3a)') "<circle cx='", across(t(k)), "' cy='", up(s(k, p)), &
-                    "' r='4' fill='", colours(p), "'/>"
+                    "' r='4' fill='", colours(p), "' fill-opacity='0.6'/>"
             end do
         end do
-        write (file, '(a)') "<text x='20' y='350'>three decays: measured (dots) and fitted</text>", "</svg>"
+        write (file, '(a)') "<text x='70' y='22'>three decays: measured (dots) and fitted (lines)</text>", "</svg>"
         close (file)
+    end subroutine
+
+    subroutine draw_axes(file)
+        integer, intent(in) :: file
+        character(*), parameter :: middle = "' text-anchor='middle'>"
+        integer :: i
+
+        do i = 0, 3  ! lines across at multiples of 0.5
+            write (file, '(a, f0.2, 3a, f0.2, a, f3.1, a)') "<path d='M70 ", up(0.5_dp*i), "H820' stroke='", &
+                merge('#333', '#ddd', i == 0), "'/><text x='62' text-anchor='end' y='", up(0.5_dp*i) + 5, "'>", 0.5*i, &
+                "</text>"
+        end do
+        do i = 0, int(2*t(values))
+            write (file, '(a, f0.2, a, f0.2, 2a, f3.1, a)') "<path d='M", across(0.5_dp*i), &
+                " 360v5' stroke='#333'/><text y='380' x='", across(0.5_dp*i), middle, "", 0.5*i, "</text>"
+        end do
+        write (file, '(a)') "<text x='445' y='406"//middle//"time t (s)</text>", &
+            "<text transform='translate(24 200) rotate(-90)' text-anchor='middle'>signal s (arbitrary units)</text>"
     end subroutine
 
     real(dp) function across(time)
         real(dp), intent(in) :: time
-        across = 20 + 800*time/t(values)
+        across = 70 + 750*time/t(values)
     end function
 
     real(dp) function up(height)
         real(dp), intent(in) :: height
-        up = 320 - 150*height
+        up = 360 - 190*height
     end function
 
 end program

@@ -14,7 +14,12 @@ One call of the function evaluates all pixels whose fit has not ended. K of the 
 L-BFGS-B, one by one, with the same formula and the same tolerances. --device cuda: the same on a GPU, by CuPy. The
 picture needs matplotlib."""
 import argparse
+import os
 import time
+
+# One thread for BLAS, for SciPy's solver as for this one, so that the times can be compared. NumPy reads these.
+for variable in ("OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
+    os.environ.setdefault(variable, "1")
 
 import numpy as np
 

@@ -13,6 +13,11 @@ Ax + r = b, which cost two calls; and SciPy's L-BFGS-B. The diagonal pays becaus
 differ: the rays see those of one side e^6 times as well as those of the other. --device cuda: the same on a GPU, by
 CuPy. The picture needs matplotlib."""
 import argparse
+import os
+
+# One thread for BLAS, for SciPy's solver as for this one, so that the times can be compared. NumPy reads these.
+for variable in ("OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
+    os.environ.setdefault(variable, "1")
 
 import numpy as np
 import scipy.optimize

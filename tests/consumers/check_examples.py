@@ -43,6 +43,14 @@ def points_drawn(path):
     return [len(re.findall(r"-?[\d.]+", line.get("points"))) // 2 for line in lines]
 
 
+def expect_axes(path, *names):
+    """The axes have these names, and at least four numbers each."""
+    texts = [node.text for node in xml.etree.ElementTree.parse(path).iter() if node.tag.endswith("text") and node.text]
+    expect(set(names) <= set(texts), f"the axes have not the names {names}: {texts}")
+    numbers = [text for text in texts if re.fullmatch(r"-?[\d.]+", text)]
+    expect(len(numbers) >= 4 * len(names), f"the axes have only the numbers {numbers}")
+
+
 def nnls(commands):
     succeed(commands[0])
     printed = succeed("./nnls 5000 nnls.svg")
@@ -50,6 +58,7 @@ def nnls(commands):
     expect(variables == 5000 and 2500 < zeros < 5000, "of the 5000 variables most, but not all, should be 0")
     expect(float(re.search(r"off the conditions of the minimum by (\S+)", printed)[1]) <= 1e-3, "not at the minimum")
     expect(points_drawn("nnls.svg") == [400, 400, 400], "the picture has not three lines of 400 points")
+    expect_axes("nnls.svg", "b", "x", "variable i")
     wrong = run("./nnls 0")
     expect(wrong.returncode == 2 and "at least 1" in wrong.stderr, "0 variables should be refused")
 
@@ -75,6 +84,7 @@ def decays(commands):
     expect(0.018 < residual < 0.0195, "24 values with a noise of 0.02 leave sqrt(21/24) of it, or a little more")
     expect(rates < 5, f"the rates are off by {rates} %")
     expect(points_drawn("decays.svg") == [101, 101, 101], "the picture has not three fitted curves")
+    expect_axes("decays.svg", "time t (s)", "signal s (arbitrary units)")
     wrong = run("./decays 0")
     expect(wrong.returncode == 2 and "at least 1" in wrong.stderr, "0 curves should be refused")
 
