@@ -2,8 +2,6 @@
 
 `pip install . --config-settings=cuda-compiler=pypi` lets pip fetch NVIDIA's compiler from PyPI into the environment in
 which it builds the wheel; no CUDA toolkit is needed then. pip shows what this module prints if it is called with -v."""
-import os
-import shlex
 import site
 import subprocess
 import sys
@@ -35,22 +33,26 @@ def _from_pypi():
 
 
 def _choose_compiler(settings):
-    """Tell Meson, by the variable NVCC, which compiler it uses, and the user as well."""
+    """The settings, with a file for Meson that names the compiler. The user is told which it is."""
     settings, pypi = _split(settings)
     arguments = settings.get("setup-args", [])
-    if "-Dcuda=disabled" in ([arguments] if isinstance(arguments, str) else arguments):
+    arguments = [arguments] if isinstance(arguments, str) else list(arguments)
+    if "-Dcuda=disabled" in arguments:
         return settings
     if pypi:
         nvcc = _from_pypi()
     else:
         nvcc = subprocess.run([_TOOLS / "find_nvcc"], stdout=subprocess.PIPE, text=True, check=False).stdout.strip()
-    if nvcc:
-        os.environ["NVCC"] = shlex.join([str(_TOOLS / "nvcc"), nvcc])
-        print(f"cuda_opt: the CUDA backend is compiled by {nvcc}", flush=True)
-    else:
+    if not nvcc:
         print("cuda_opt: there is no nvcc, so the host backend alone is built; "
               "--config-settings=cuda-compiler=pypi fetches a compiler", flush=True)
-    return settings
+        return settings
+    print(f"cuda_opt: the CUDA backend is compiled by {nvcc}", flush=True)
+    # Meson reads no environment variable for nvcc. The file stays, because an editable installation configures again.
+    file = _TOOLS.parent / "build-pip/nvcc.ini"
+    file.parent.mkdir(exist_ok=True)
+    file.write_text(f"[binaries]\ncuda = ['{_TOOLS / 'nvcc'}', '{nvcc}']\n")
+    return {**settings, "setup-args": [f"--native-file={file}", *arguments]}
 
 
 def get_requires_for_build_wheel(config_settings=None):
