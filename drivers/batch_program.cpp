@@ -104,7 +104,7 @@ template <class Real> class Run {
     }
 
   private:
-    static constexpr int64_t values_between_stops = 1 << 20; // some hundredths of a second, with the dearest function
+    static constexpr int64_t values_between_stops = 1 << 20; // a few hundredths of a second at most
 
     const BatchProgramOptions &options_;
     cudaopt::Batch<Real> batch_;
@@ -152,7 +152,7 @@ void write_rows(OutputFile &file, const Ends &ends) {
 // Of a batch of one problem, the library says how much workspace a problem takes, and which backend it is.
 template <class Real> void check_memory_for(const BatchProgramOptions &options) {
     const cudaopt::Batch<Real> unused(1, 1, 1, options.backend);
-    if (unused.on_cuda()) return; // the device's memory is another
+    if (unused.on_cuda()) return; // the device has its own memory
     cudaopt::Batch<Real> one(options.n, 1, options.m, options.backend);
     const cudaopt::Array<Real> x(one, std::vector<Real>(static_cast<std::size_t>(options.n))), g(one, options.n);
     const cudaopt::Array<double> f(one, 1);
