@@ -280,7 +280,7 @@ const char *cuda_opt_batch_message(cuda_opt *s, int64_t problem) {
     const char *words = nullptr;
     guarded(s, [&] {
         const int code = check_problem(s, problem);
-        if (code == 0) words = s->batch->tell(problem);
+        if (code == 0) words = s->batch->describe(problem);
         return code;
     });
     return words ? words : cuda_opt_message(s);

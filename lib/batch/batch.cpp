@@ -57,7 +57,7 @@ int Batch::call() {
         break;
     }
     case Phase::going:
-        active_ = machine_->go_on(arrays, settings, stop_requested, cancellation_.seconds_passed());
+        active_ = machine_->resume(arrays, settings, stop_requested, cancellation_.seconds_passed());
         break;
     case Phase::ended:
         message_.set("cuda_opt_batch_solve was called after the batch had ended; call cuda_opt_reset to start anew");
@@ -81,7 +81,7 @@ int Batch::end() {
     }
     const auto converged = std::count(codes_.begin(), codes_.end(), 0);
     message_.set("%lld of %lld problems have converged; the first that has not is problem %lld (counted from 0): %s",
-                 shown(converged), shown(count_), shown(first - codes_.begin()), tell(first - codes_.begin()));
+                 shown(converged), shown(count_), shown(first - codes_.begin()), describe(first - codes_.begin()));
     return *first;
 }
 
@@ -101,9 +101,9 @@ void Batch::read_codes(int64_t *to) {
     std::copy(codes_.begin(), codes_.end(), to);
 }
 
-const char *Batch::tell(int64_t problem) {
-    cudaopt::tell(machine_->event(problem), told_);
-    return told_.text();
+const char *Batch::describe(int64_t problem) {
+    cudaopt::describe(machine_->event(problem), event_message_);
+    return event_message_.text();
 }
 
 } // namespace cudaopt

@@ -47,7 +47,7 @@ class Batch {
     // These need has_problems(), wait for the machine and throw its failures. To host memory, count numbers.
     void read_codes(int64_t *to);
     void read(const BatchResult &which, void *to) { machine_->read(which, to); }
-    const char *tell(int64_t problem);
+    const char *describe(int64_t problem);
 
   private:
     enum class Phase { start, going, ended };
@@ -61,7 +61,7 @@ class Batch {
     const int64_t count_;
     const BatchMachines machines_;
     BatchMachine *machine_ = nullptr; // from the first call on
-    Message message_, told_;
+    Message message_, event_message_;
     Phase phase_ = Phase::start;
     bool has_problems_ = false;
     Clock::time_point first_call_{};

@@ -43,7 +43,8 @@ __global__ void __launch_bounds__(threads_of_block, 3) thread_kernel(int64_t cou
 
 // One thread per problem with the workspace in shared memory. A block is one warp.
 template <class Rule, int stride>
-__global__ void __launch_bounds__(batch::Warp::width, 4) near_kernel(int64_t count, const __grid_constant__ Rule rule) {
+__global__ void __launch_bounds__(batch::Warp::width, 4)
+    shared_memory_kernel(int64_t count, const __grid_constant__ Rule rule) {
     extern __shared__ __align__(16) unsigned char shared[];
     for (int64_t k = int64_t{blockIdx.x} * batch::Warp::width + threadIdx.x; k < count;
          k += int64_t{gridDim.x} * batch::Warp::width)
@@ -62,7 +63,7 @@ template <int bytes_of_thread> struct ByThreads {
     static int blocks_of_processor() { return 3; }
     template <class Rule> static constexpr auto kernel = thread_kernel<Rule, bytes_of_thread>;
 };
-template <int bytes_of_thread> struct ByNearThreads {
+template <int bytes_of_thread> struct ByThreadsInShared {
     static constexpr int threads = batch::Warp::width, problems = threads;
     static constexpr int64_t shared = int64_t{threads} * bytes_of_thread;
     static int blocks_of_processor() {
@@ -75,7 +76,7 @@ template <int bytes_of_thread> struct ByNearThreads {
         return static_cast<int>(all / (shared + reserved));
     }
     static bool serves_current_device() { return blocks_of_processor() >= batch::least_shared_warps; }
-    template <class Rule> static constexpr auto kernel = near_kernel<Rule, bytes_of_thread>;
+    template <class Rule> static constexpr auto kernel = shared_memory_kernel<Rule, bytes_of_thread>;
 };
 
 template <class How> class CudaTeams {

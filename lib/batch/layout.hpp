@@ -152,43 +152,45 @@ template <class Real, class ShapeOf = Shape> CUDA_OPT_HD constexpr int64_t block
 // The blocks of 32 problems are interleaved in pieces of 8 bytes: the k-th pieces of these problems are contiguous. The
 // threads of a warp, each with a problem of its own, then access contiguous memory.
 #ifdef __CUDACC__ // nvcc has no type-based alias analysis
-typedef uint64_t Piece;
+typedef uint64_t Word;
 #else
-typedef uint64_t __attribute__((may_alias)) Piece;
+typedef uint64_t __attribute__((may_alias)) Word;
 #endif
-constexpr int64_t piece_bytes = sizeof(Piece);
+constexpr int64_t word_bytes = sizeof(Word);
 constexpr int side_by_side = 32;
-CUDA_OPT_HD constexpr int64_t pieces(int64_t bytes) { return (bytes + piece_bytes - 1) / piece_bytes; }
-CUDA_OPT_HD constexpr int64_t place_in_pieces(int64_t p, int64_t bytes_of_block, int64_t offset) {
-    return (p / side_by_side * pieces(bytes_of_block) + offset / piece_bytes) * side_by_side * piece_bytes +
-           p % side_by_side * piece_bytes + offset % piece_bytes;
+CUDA_OPT_HD constexpr int64_t words_for(int64_t bytes) { return (bytes + word_bytes - 1) / word_bytes; }
+CUDA_OPT_HD constexpr int64_t interleaved_offset(int64_t p, int64_t bytes_of_block, int64_t offset) {
+    return (p / side_by_side * words_for(bytes_of_block) + offset / word_bytes) * side_by_side * word_bytes +
+           p % side_by_side * word_bytes + offset % word_bytes;
 }
 
 // A pointer to numbers of an interleaved block.
-template <class Real> class InPieces {
+template <class Real> class Interleaved {
   public:
-    InPieces() = default;
-    CUDA_OPT_HD_INLINE InPieces(unsigned char *first_piece, int first) : first_piece_(first_piece), first_(first) {}
+    Interleaved() = default;
+    CUDA_OPT_HD_INLINE Interleaved(unsigned char *first_word, int first) : first_word_(first_word), first_(first) {}
     CUDA_OPT_HD_INLINE Real &operator[](int i) const {
-        constexpr int in_piece = static_cast<int>(piece_bytes / sizeof(Real));
+        constexpr int per_word = static_cast<int>(word_bytes / sizeof(Real));
         const int k = first_ + i;
-        return *reinterpret_cast<Real *>(first_piece_ + int64_t{k / in_piece} * (side_by_side * piece_bytes) +
-                                         k % in_piece * static_cast<int>(sizeof(Real)));
+        return *reinterpret_cast<Real *>(first_word_ + int64_t{k / per_word} * (side_by_side * word_bytes) +
+                                         k % per_word * static_cast<int>(sizeof(Real)));
     }
-    CUDA_OPT_HD_INLINE InPieces operator+(int i) const { return {first_piece_, first_ + i}; }
+    CUDA_OPT_HD_INLINE Interleaved operator+(int i) const { return {first_word_, first_ + i}; }
 
   private:
-    unsigned char *first_piece_ = nullptr;
+    unsigned char *first_word_ = nullptr;
     int first_ = 0;
 };
-template <class Real, class ShapeOf> using Numbers = std::conditional_t<of_threads<ShapeOf>, InPieces<Real>, Real *>;
+template <class Real, class ShapeOf> using Numbers = std::conditional_t<of_threads<ShapeOf>, Interleaved<Real>, Real *>;
 template <class Real, class ShapeOf> using Pairs = Numbers<Stored<Real, ShapeOf>, ShapeOf>;
 
 // The pairs, which are stored from here on.
 template <class Stored, class Real> CUDA_OPT_HD_INLINE Stored *pairs_from(Real *first) {
     return reinterpret_cast<Stored *>(first);
 }
-template <class Stored> CUDA_OPT_HD_INLINE InPieces<Stored> pairs_from(const InPieces<Stored> &first) { return first; }
+template <class Stored> CUDA_OPT_HD_INLINE Interleaved<Stored> pairs_from(const Interleaved<Stored> &first) {
+    return first;
+}
 
 // Bytes of the blocks of `count` problems.
 template <class Real, class ShapeOf> CUDA_OPT_HD constexpr int64_t blocks_bytes(ShapeOf shape, int64_t count) {

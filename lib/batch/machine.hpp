@@ -48,7 +48,7 @@ class BatchMachine {
     virtual int64_t begin(const BatchArrays &arrays, const Settings &settings, bool stop) = 0;
     // Advances the active problems, whose f and g have been evaluated, to their next evaluation, and returns how many
     // wait for one. With `stop` they end there.
-    virtual int64_t go_on(const BatchArrays &arrays, const Settings &settings, bool stop, double seconds) = 0;
+    virtual int64_t resume(const BatchArrays &arrays, const Settings &settings, bool stop, double seconds) = 0;
     // x, f and g become those of each problem's best iterate. Does not wait for the device.
     virtual void give_up(const BatchArrays &arrays, const Settings &settings, bool stop_requested, double seconds) = 0;
     // The indices of the active problems, ascending, in the memory space of the backend.

@@ -36,19 +36,19 @@ template <class Real, class Executor, class ShapeOf = batch::Shape> class BatchM
     int64_t begin(const BatchArrays &arrays, const Settings &settings, bool stop) override {
         bind(arrays);
         all_.list = nullptr;
-        executor_.each(count_, Advance{all_, own(settings), batch::Pass::begin, stop, 0});
+        executor_.each(count_, Advance{all_, own(settings), batch::Purpose::begin, stop, 0});
         return select();
     }
-    int64_t go_on(const BatchArrays &arrays, const Settings &settings, bool stop, double seconds) override {
+    int64_t resume(const BatchArrays &arrays, const Settings &settings, bool stop, double seconds) override {
         bind(arrays);
-        executor_.each(selected_, Advance{all_, own(settings), batch::Pass::go_on, stop, seconds});
+        executor_.each(selected_, Advance{all_, own(settings), batch::Purpose::resume, stop, seconds});
         return select();
     }
     void give_up(const BatchArrays &arrays, const Settings &settings, bool stop_requested, double seconds) override {
         bind(arrays);
         all_.list = nullptr;
-        const auto pass = stop_requested ? batch::Pass::stop_waiting : batch::Pass::end_of_time;
-        executor_.each(count_, Advance{all_, own(settings), pass, false, seconds});
+        const auto purpose = stop_requested ? batch::Purpose::stop_waiting : batch::Purpose::end_of_time;
+        executor_.each(count_, Advance{all_, own(settings), purpose, false, seconds});
         if (all_.packed) executor_.each(count_, batch::WriteEnded<Real, ShapeOf>{all_});
     }
     const int64_t *active() const override { return active_.get(); }

@@ -183,7 +183,7 @@ template <class Real, class Team, class ShapeOf = Shape> class SmallProblem {
 
     // The lane that decides gives all lanes its decision. Threads with a problem each continue together from here.
     template <class Decide> CUDA_OPT_HD_INLINE Next decide(const Decide &decide) const {
-        return threads_meet(static_cast<Next>(team_.of_first([&] { return static_cast<int>(decide()); })));
+        return opaque_value(static_cast<Next>(team_.of_first([&] { return static_cast<int>(decide()); })));
     }
     CUDA_OPT_HD Operands &operands() { return operands_.get(); }
 

@@ -28,7 +28,7 @@ template <class Real, class ShapeOf = Shape> struct Problems {
     CUDA_OPT_HD int64_t row(int64_t k) const { return packed ? k : problem(k); }
     // The address of the byte `offset` of problem p's block. It is valid up to the end of its piece.
     CUDA_OPT_HD unsigned char *at(int64_t p, int64_t offset) const {
-        if constexpr (of_threads<ShapeOf>) return blocks + place_in_pieces(p, block_bytes<Real>(shape), offset);
+        if constexpr (of_threads<ShapeOf>) return blocks + interleaved_offset(p, block_bytes<Real>(shape), offset);
         else return blocks + p * block_bytes<Real>(shape) + offset;
     }
     // Its vectors, x first.
@@ -91,9 +91,9 @@ template <class Real, class ShapeOf = Shape> struct Problems {
     static constexpr int distance = of_threads<ShapeOf> ? side_by_side : 1; // between the pieces of a block
     template <int to_distance, int from_distance, class Team>
     CUDA_OPT_HD void move(const Team &team, unsigned char *to, const unsigned char *from) const {
-        const Piece *const __restrict__ source = reinterpret_cast<const Piece *>(from);
-        Piece *const __restrict__ target = reinterpret_cast<Piece *>(to);
-        const auto count = static_cast<int>(pieces(persistent_bytes(shape)));
+        const Word *const __restrict__ source = reinterpret_cast<const Word *>(from);
+        Word *const __restrict__ target = reinterpret_cast<Word *>(to);
+        const auto count = static_cast<int>(words_for(persistent_bytes(shape)));
         team.sync();
         CUDA_OPT_UNROLLED(has_bounds<ShapeOf> ? 8 : 32) // kernels without bounds have registers for more
         for (int i = team.lane(); i < count; i += Team::width) target[i * to_distance] = source[i * from_distance];
@@ -104,32 +104,32 @@ template <class Real, class ShapeOf = Shape> struct Problems {
 // The purpose of a launch. begin: all problems advance to their first evaluation. go_on: the active ones advance to
 // their next. stop_waiting, end_of_time: the active ones end at once, because the caller stops the solve, or because
 // the time limit was reached during a wait.
-enum class Pass { begin, go_on, stop_waiting, end_of_time };
+enum class Purpose { begin, resume, stop_waiting, end_of_time };
 
 // One rule for all purposes, because it contains the whole algorithm, which takes long to compile. stop: a problem that
 // would request an evaluation ends instead.
 template <class Real, class ShapeOf = Shape> struct Advance {
     Problems<Real, ShapeOf> all;
     Settings settings; // for_small_problems()
-    Pass pass;
+    Purpose purpose;
     bool stop;
     double seconds;
     template <class Team>
     CUDA_OPT_HD_INLINE void operator()(const Team &team, int64_t k, unsigned char *workspace) const {
         const int64_t p = all.problem(k), row = all.row(k);
-        const bool gives_up = pass == Pass::stop_waiting || pass == Pass::end_of_time;
+        const bool gives_up = purpose == Purpose::stop_waiting || purpose == Purpose::end_of_time;
         if (gives_up && all.codes[p] <= 0) return;
-        if (pass != Pass::begin) all.load(team, p, workspace);
+        if (purpose != Purpose::begin) all.load(team, p, workspace);
         auto one = all.problem_of(team, p, settings, workspace);
         int task;
-        if (pass == Pass::begin) {
+        if (purpose == Purpose::begin) {
             one.begin();
             all.copy(team, all.x + p * all.shape.n, one.x());
             for (int i = team.lane(); i < all.shape.n; i += Team::width) one.g()[i] = 0; // in case it ends before g
             team.sync();
             task = one.start();
         } else if (gives_up) {
-            task = one.give_up(pass == Pass::stop_waiting, seconds);
+            task = one.give_up(purpose == Purpose::stop_waiting, seconds);
         } else {
             all.copy(team, all.g + row * all.shape.n, one.g());
             if (team.lane() == 0) one.f() = all.f[row];

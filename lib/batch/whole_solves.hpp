@@ -41,7 +41,7 @@ CUDA_OPT_HD_INLINE void solve_in_turn(const Team &team, const Functor &functor, 
             team.sync();
             task = problem.start();
         }
-        if (threads_meet(task) > 0) { // those that start, and the others
+        if (opaque_value(task) > 0) { // those that start, and the others
             const double f = functor(team, p, static_cast<const Real *>(problem.x()), problem.g());
             if (team.lane() == 0) problem.f() = f;
             team.sync();

@@ -22,7 +22,7 @@ constexpr bool on_device = false;
 namespace cudaopt {
 // A value that the compiler does not know from here on. Where what follows depends on it, it may lead no thread of a
 // device past the place where the others are to meet.
-template <class Value> CUDA_OPT_HD_INLINE Value threads_meet(Value value) {
+template <class Value> CUDA_OPT_HD_INLINE Value opaque_value(Value value) {
 #ifdef __CUDA_ARCH__
     int opaque = static_cast<int>(value);
     asm volatile("" : "+r"(opaque));

@@ -81,17 +81,17 @@ class Gate {
 // What is shared out at a time.
 struct Work {
     const int64_t count;
-    const int pieces;
-    const Piece piece;
+    const int chunks;
+    const Chunk chunk;
     const void *const body;
     std::mutex failing;
     std::exception_ptr failure; // what one of the pieces has thrown
 
-    void do_piece(int place) noexcept {
-        const int64_t each = count / pieces, more = count % pieces;
+    void run_chunk(int place) noexcept {
+        const int64_t each = count / chunks, more = count % chunks;
         const int64_t first = each * place + std::min<int64_t>(place, more);
         try {
-            piece(body, first, first + each + (place < more), place);
+            chunk(body, first, first + each + (place < more), place);
         } catch (...) {
             const std::lock_guard lock(failing);
             failure = std::current_exception();
@@ -132,11 +132,11 @@ class ThreadPool {
 
     // What is known of this work: of this kind, of so many, among so many. `first` tells works apart whose variables
     // are different in number, but whose subtrees are not.
-    TeamSize &size_for(Piece piece, int64_t count, int most, int first) {
-        const auto kind = reinterpret_cast<std::uintptr_t>(piece);
+    TeamSize &size_for(Chunk chunk, int64_t count, int most, int first) {
+        const auto kind = reinterpret_cast<std::uintptr_t>(chunk);
         Known &known = known_[(kind / 16 + static_cast<std::uintptr_t>(count + first)) % known_.size()];
-        if (known.piece != piece || known.count != count || known.most != most || known.first != first) {
-            known = {piece, count, most, first, {}};
+        if (known.chunk != chunk || known.count != count || known.most != most || known.first != first) {
+            known = {chunk, count, most, first, {}};
             known.size.begin(most, first);
         }
         return known.size;
@@ -144,10 +144,10 @@ class ThreadPool {
 
     void share(Work &work) {
         work_ = &work;
-        unfinished_ = work.pieces;
+        unfinished_ = work.chunks;
         busy_ = true;
-        for (int place = 0; place < work.pieces; place++) members_[place].offered = true;
-        for (int place = 1; place < work.pieces; place++) members_[place].gate.open();
+        for (int place = 0; place < work.chunks; place++) members_[place].offered = true;
+        for (int place = 1; place < work.chunks; place++) members_[place].gate.open();
         serve(0);
         members_[0].gate.wait([this] { return unfinished_ == 0; }, awake_);
         busy_ = false;
@@ -163,7 +163,7 @@ class ThreadPool {
     };
     // Works that come again, as the sweeps over n variables do; another in the same place takes it over.
     struct Known {
-        Piece piece = nullptr;
+        Chunk chunk = nullptr;
         int64_t count = 0;
         int most = 0, first = 0;
         TeamSize size;
@@ -178,9 +178,9 @@ class ThreadPool {
         if (!take(own)) return; // done by another: the work may be over
         Work &work = *work_;    // which stands as long as a piece that was taken is not counted as done
         int done = 0, place = own;
-        for (int k = 0; k < work.pieces; k++, place = (place + 1) % work.pieces)
+        for (int k = 0; k < work.chunks; k++, place = (place + 1) % work.chunks)
             if (k == 0 || take(place)) {
-                work.do_piece(place);
+                work.run_chunk(place);
                 done++;
             }
         if (unfinished_.fetch_sub(done) == done) members_[0].gate.open();
@@ -244,16 +244,16 @@ HostThreads::HostThreads(int asked) : most(asked), learned(false), first(asked) 
     learned = wanted == 0;
 }
 
-void share_pieces(int64_t count, HostThreads threads, Piece piece, const void *body) {
-    int pieces = static_cast<int>(std::min<int64_t>(count, threads.most));
+void share_chunks(int64_t count, HostThreads threads, Chunk chunk, const void *body) {
+    int chunks = static_cast<int>(std::min<int64_t>(count, threads.most));
     const bool openmp = program_has_openmp();
-    ThreadPool *const pool = pieces > 1 && !openmp ? pool_with(threads.most) : nullptr;
-    if (pieces <= 1 || !(openmp || pool)) return piece(body, 0, count, 0);
-    TeamSize *const size = pool && threads.learned ? &pool->size_for(piece, count, pieces, threads.first) : nullptr;
-    if (size) pieces = size->next();
+    ThreadPool *const pool = chunks > 1 && !openmp ? pool_with(threads.most) : nullptr;
+    if (chunks <= 1 || !(openmp || pool)) return chunk(body, 0, count, 0);
+    TeamSize *const size = pool && threads.learned ? &pool->size_for(chunk, count, chunks, threads.first) : nullptr;
+    if (size) chunks = size->next();
     const auto begin = Clock::now();
-    Work work{count, pieces, piece, body, {}, {}};
-    if (openmp) in_program_team(threads.most, pieces, [&work](int place) { work.do_piece(place); });
+    Work work{count, chunks, chunk, body, {}, {}};
+    if (openmp) in_program_team(threads.most, chunks, [&work](int place) { work.run_chunk(place); });
     else pool->share(work);
     if (size) size->took(std::chrono::duration<double>(Clock::now() - begin).count());
     if (work.failure) std::rethrow_exception(work.failure);

@@ -32,21 +32,21 @@ struct HostThreads {
 };
 
 // A piece of a body's work: all k with first <= k < last.
-using Piece = void (*)(const void *body, int64_t first, int64_t last, int place);
+using Chunk = void (*)(const void *body, int64_t first, int64_t last, int place);
 
 // Do all pieces, at most one for each thread; they are contiguous, and of the same length but for one. Within a piece
 // the work is not shared out again. Nothing is allocated but with more threads than this thread has shared among so
 // far. What a piece throws is thrown here, when all are done.
-void share_pieces(int64_t count, HostThreads threads, Piece piece, const void *body);
+void share_chunks(int64_t count, HostThreads threads, Chunk chunk, const void *body);
 
 // Call body(k, place) for 0 <= k < count, shared among so many threads: no two at a time have the same place, which is
 // below `threads.most`.
 template <class Body> void share_host(int64_t count, const Body &body, HostThreads threads) {
-    const auto piece = [](const void *shared, int64_t first, int64_t last, int place) {
+    const auto chunk = [](const void *shared, int64_t first, int64_t last, int place) {
         for (int64_t k = first; k < last; k++) (*static_cast<const Body *>(shared))(k, place);
     };
-    if (threads.most == 1) piece(&body, 0, count, 0);
-    else share_pieces(count, threads, piece, &body);
+    if (threads.most == 1) chunk(&body, 0, count, 0);
+    else share_chunks(count, threads, chunk, &body);
 }
 
 } // namespace cudaopt

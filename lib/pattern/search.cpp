@@ -24,7 +24,7 @@ void Search::reset() {
     stop_requested = false;
     iterations_ = evaluations_ = batch_ = stop_test_ = 0;
     active_ = walks_;
-    summary_stands_ = walks_stand_ = false;
+    summary_is_current_ = walks_are_current_ = false;
 }
 
 int Search::resume(double *points, const double *values) {
@@ -115,11 +115,11 @@ int Search::begin() {
     j_ = -1; // before the first iteration
     round_end_ = settings.round_iterations;
     sweeps_->draw(walks_, points_);
-    return ask(Phase::starts, walks_);
+    return request(Phase::starts, walks_);
 }
 
 // Ask for a batch that has been written, unless a limit or the caller ends the search first.
-int Search::ask(Phase phase, int64_t batch) {
+int Search::request(Phase phase, int64_t batch) {
     batch_ = 0;
     phase_ = phase;
     if (stop_requested) return end(CUDA_OPT_STOPPED);
@@ -131,30 +131,30 @@ int Search::ask(Phase phase, int64_t batch) {
     return CUDA_OPT_EVALUATE_BATCH;
 }
 
-int Search::ask_trials(bool all_rows) {
+int Search::request_trials(bool all_rows) {
     sweeps_->write_trials(active_, j_, all_rows, points_);
-    return ask(Phase::trials, 2 * active_);
+    return request(Phase::trials, 2 * active_);
 }
 
 int Search::after_starts() {
     sweeps_->judge_starts(batch_, values_);
     evaluations_ += batch_;
-    summary_stands_ = walks_stand_ = false;
+    summary_is_current_ = walks_are_current_ = false;
     return next_iteration();
 }
 
 int Search::after_trials() {
     sweeps_->judge_trials(active_, j_, values_);
     evaluations_ += batch_;
-    summary_stands_ = walks_stand_ = false;
-    if (++j_ < n_) return ask_trials(false);
+    summary_is_current_ = walks_are_current_ = false;
+    if (++j_ < n_) return request_trials(false);
     iterations_++;
     const int64_t selected = sweeps_->end_iteration(active_);
     const auto rule = static_cast<AtSmallestStep>(settings.at_smallest);
     if (rule == AtSmallestStep::new_point && selected > 0) {
         j_ = -1;
         sweeps_->draw(selected, points_);
-        return ask(Phase::starts, selected);
+        return request(Phase::starts, selected);
     }
     if (rule == AtSmallestStep::stop && selected < active_) {
         active_ = selected;
@@ -173,15 +173,15 @@ int Search::next_iteration() {
     if (settings.max_iterations > 0 && iterations_ >= settings.max_iterations) return end(CUDA_OPT_ITERATION_LIMIT);
     if (settings.round_iterations > 0 && iterations_ == round_end_) {
         round_end_ += settings.round_iterations;
-        summary_stands_ = walks_stand_ = false;
+        summary_is_current_ = walks_are_current_ = false;
         sweeps_->begin_round();
         j_ = -1;
         sweeps_->draw(walks_, points_);
-        return ask(Phase::starts, walks_);
+        return request(Phase::starts, walks_);
     }
     const bool all_rows = j_ < 0; // points of other walks have been there
     j_ = 0;
-    return ask_trials(all_rows);
+    return request_trials(all_rows);
 }
 
 int Search::end(int code) {
@@ -217,21 +217,21 @@ int Search::end(int code) {
 }
 
 const SearchSummary &Search::summary() {
-    if (!summary_stands_) summary_ = sweeps_->summary();
-    summary_stands_ = true;
+    if (!summary_is_current_) summary_ = sweeps_->summary();
+    summary_is_current_ = true;
     return summary_;
 }
 
-void Search::keep_walks() {
-    if (walks_stand_) return;
+void Search::read_all_walks() {
+    if (walks_are_current_) return;
     walk_.resize(static_cast<std::size_t>(walks_));
     order_.clear();
     sweeps_->read_walks(walk_.data());
-    walks_stand_ = true;
+    walks_are_current_ = true;
 }
 
 int64_t Search::best_walk(int64_t rank) {
-    keep_walks();
+    read_all_walks();
     if (order_.empty()) {
         order_.resize(static_cast<std::size_t>(walks_));
         std::iota(order_.begin(), order_.end(), int64_t{0});
@@ -242,7 +242,7 @@ int64_t Search::best_walk(int64_t rank) {
 }
 
 double Search::read(int64_t walk, double *x) {
-    keep_walks();
+    read_all_walks();
     if (x) sweeps_->read_point(walk, x);
     return best_of(walk_[static_cast<std::size_t>(walk)]);
 }

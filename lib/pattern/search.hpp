@@ -65,10 +65,10 @@ class Search {
     int after_starts();
     int after_trials();
     int next_iteration();
-    int ask(Phase phase, int64_t batch);
-    int ask_trials(bool all_rows);
+    int request(Phase phase, int64_t batch);
+    int request_trials(bool all_rows);
     int end(int code);
-    void keep_walks();
+    void read_all_walks();
     int fail(int code, const char *what);
 
     const int n_;
@@ -84,7 +84,7 @@ class Search {
     int64_t round_end_ = 0; // iterations after which all walks start again
     int64_t iterations_ = 0, evaluations_ = 0, batch_ = 0, active_ = 0, stop_test_ = 0;
 
-    bool summary_stands_ = false, walks_stand_ = false; // what has been read since the walks last moved
+    bool summary_is_current_ = false, walks_are_current_ = false; // what has been read since the walks last moved
     SearchSummary summary_;
     std::vector<pattern::Walk> walk_;
     std::vector<int64_t> order_; // walks, the best first

@@ -31,7 +31,7 @@ void Packets::reserve(int64_t payload) {
 }
 
 void Packets::begin_anew() {
-    under_way_ = Exchange::none;
+    current_exchange_ = Exchange::none;
     number_ = 0;
 }
 
@@ -43,7 +43,7 @@ void Packets::open(Exchange exchange, int verb, int64_t payload) {
     std::memcpy(header.magic, magic, sizeof magic);
     header.version = version;
     header.rank = rank_;
-    header.exchange = under_way_ = exchange;
+    header.exchange = current_exchange_ = exchange;
     header.verb = verb;
     header.number = number_++;
     std::memcpy(send_.get(), &header, sizeof header);
@@ -70,7 +70,7 @@ uint64_t Packets::checksum_of(const unsigned char *packet) const {
 }
 
 int Packets::check(Message &message) {
-    under_way_ = Exchange::none;
+    current_exchange_ = Exchange::none;
     const PacketHeader &own = *reinterpret_cast<const PacketHeader *>(send_.get());
     for (int rank = 0; rank < ranks_; rank++) {
         const PacketHeader &header = this->header(rank);

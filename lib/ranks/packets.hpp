@@ -39,7 +39,7 @@ class Packets {
     void reserve(int64_t payload);
     int64_t capacity() const { return capacity_; }
 
-    Exchange under_way() const { return under_way_; }
+    Exchange current_exchange() const { return current_exchange_; }
     void begin_anew();
     // An exchange begins; what is to be sent goes to payload(), all zeros so far.
     void open(Exchange exchange, int verb, int64_t payload);
@@ -65,7 +65,7 @@ class Packets {
 
     const int rank_, ranks_;
     int64_t capacity_ = 0, bytes_ = 0, number_ = 0;
-    Exchange under_way_ = Exchange::none;
+    Exchange current_exchange_ = Exchange::none;
     Buffer<unsigned char> send_, receive_;
 };
 

@@ -38,7 +38,7 @@ void Ranks::close(const Settings &settings, Wish wish, double seconds) {
     packets_.close(settings_, seconds, wish, code_, failure_);
 }
 
-void Ranks::ask_set_up(const Settings &settings, int m, int bits, int64_t pairs, bool by_segments, double seconds) {
+void Ranks::request_set_up(const Settings &settings, int m, int bits, int64_t pairs, bool by_segments, double seconds) {
     packets_.open(Exchange::set_up, 0, sizeof(SetUp));
     SetUp &own = *packets_.payload<SetUp>();
     own.ranks = part_.ranks;
@@ -55,7 +55,7 @@ void Ranks::ask_set_up(const Settings &settings, int m, int bits, int64_t pairs,
     close(settings, no_wish, seconds);
 }
 
-void Ranks::ask_end(int code, const Settings &settings, double seconds) {
+void Ranks::request_end(int code, const Settings &settings, double seconds) {
     packets_.open(Exchange::end, 0, 0);
     *packets_.payload<int64_t>() = code;
     close(settings, no_wish, seconds);
@@ -72,7 +72,7 @@ void Ranks::allocate(int m) {
     const int64_t variable = doubles_of_variable(columns);
     const int64_t variables = std::min(most_receive / part_.ranks, bytes_of(1 + crossed_capacity * variable));
     packets_.reserve(
-        std::max({bytes_of(1 + most_subtrees_ * (layout.size + numbers_behind)), bytes_of(1 + variable), variables}));
+        std::max({bytes_of(1 + most_subtrees_ * (layout.size + trailing_numbers)), bytes_of(1 + variable), variables}));
 }
 
 // Places are segments, or ranks.
@@ -105,7 +105,7 @@ int Ranks::origin(int code, int64_t index) const {
 
 Ranks::Joined Ranks::join(Reply &reply) {
     Joined joined;
-    joined.of = packets_.under_way();
+    joined.of = packets_.current_exchange();
     joined.code = packets_.check(sentence_);
     if (joined.code == 0 && joined.of == Exchange::set_up)
         joined.code = compare_set_ups(packets_, part_.ranks, sentence_);

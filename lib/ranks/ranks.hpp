@@ -35,12 +35,12 @@ class Ranks {
     static bool shares(Verb verb);
 
     // The exchanges; each call but join() begins one. seconds: since the solve began.
-    void ask_set_up(const Settings &settings, int m, int bits, int64_t pairs, bool by_segments, double seconds);
+    void request_set_up(const Settings &settings, int m, int bits, int64_t pairs, bool by_segments, double seconds);
     // own: this rank's reply. own_sums: the sweeps' where sums are by segments, else NULL; f: the caller's, where it
     // is one number.
     void request_reply(const Request &request, const PanelRequest &panel, const Reply &own, const SubtreeSums *own_sums,
                        double f, const Settings &settings, bool stop_requested, double seconds);
-    void ask_end(int code, const Settings &settings, double seconds);
+    void request_end(int code, const Settings &settings, double seconds);
 
     // All packets have come.
     struct Joined {
@@ -66,7 +66,7 @@ class Ranks {
     struct Numbers { // what stands behind the products of a subtree
         double slope, d_squared, projected, f;
     };
-    static constexpr int numbers_behind = 4;
+    static constexpr int trailing_numbers = 4;
     static constexpr int64_t doubles_of_variable(int columns) {
         return 4 + columns;
     } // t, index, g, z; the pairs' entries

@@ -64,7 +64,7 @@ void Ranks::request_reply(const Request &request, const PanelRequest &panel, con
         break;
     case Verb::inner_products: {
         const ProductsLayout layout(cudaopt::panel::columns(panel_.pairs), panel_.older_steps);
-        if (open(bytes_of(1 + most_subtrees_ * (layout.size + numbers_behind)))) pack_products(own, own_sums, f);
+        if (open(bytes_of(1 + most_subtrees_ * (layout.size + trailing_numbers)))) pack_products(own, own_sums, f);
         break;
     }
     case Verb::x_norm:
@@ -122,13 +122,13 @@ void Ranks::pack_products(const Reply &own, const SubtreeSums *own_sums, double 
         const Numbers numbers{direction.slope, direction.d_squared, direction.projected,
                               f_part_ == FPart::segments ? own_sums->f(k) : 0};
         std::memcpy(next, &numbers, sizeof numbers);
-        next += numbers_behind;
+        next += trailing_numbers;
     }
 }
 
 void Ranks::join_products(Reply &reply) {
     const ProductsLayout layout(cudaopt::panel::columns(panel_.pairs), panel_.older_steps);
-    constexpr int numbers = numbers_behind;
+    constexpr int numbers = trailing_numbers;
     not_finite_on_ = -1;
     const auto note = [&](int rank, bool finite) {
         if (!finite && not_finite_on_ < 0) not_finite_on_ = rank;
@@ -145,10 +145,10 @@ void Ranks::join_products(Reply &reply) {
     });
     const double *const all = places_[0];
     std::copy(all, all + layout.size, joined_.get());
-    Numbers behind;
-    std::memcpy(&behind, all + layout.size, sizeof behind);
+    Numbers totals;
+    std::memcpy(&totals, all + layout.size, sizeof totals);
 
-    double f = behind.f;
+    double f = totals.f;
     if (f_part_ != FPart::segments) {
         std::fill(places_.begin(), places_.end(), nullptr);
         for (int rank = 0; rank < part_.ranks; rank++) {
@@ -164,7 +164,7 @@ void Ranks::join_products(Reply &reply) {
     }
     products_ = layout.products(joined_.get());
     products_.f = f;
-    direction_ = {behind.slope, behind.d_squared, behind.projected};
+    direction_ = {totals.slope, totals.d_squared, totals.projected};
     reply.sums = &products_;
     reply.direction = &direction_;
     measured_ = true;

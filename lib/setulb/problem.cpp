@@ -28,11 +28,11 @@ Problem::Problem(int n, int m, int backend) : n_(n), m_(m), backend_(backend) {
         check(cuda_opt_set_real(handle_.s, key, value));
 }
 
-void Problem::start(const Call &call, const double *x, Memory memory) {
-    check(memory == Memory::kept ? cuda_opt_warm_start(handle_.s) : cuda_opt_reset(handle_.s));
+void Problem::start(const Call &call, const double *x, History history) {
+    check(history == History::retained ? cuda_opt_warm_start(handle_.s) : cuda_opt_reset(handle_.s));
     skipped_ = refreshes_ = 0;
-    const char *asked = std::getenv("CUDA_OPT_SETULB_PAIRS");
-    shows_pairs_ = asked && std::string(asked) == "1";
+    const char *value = std::getenv("CUDA_OPT_SETULB_PAIRS");
+    shows_pairs_ = value && std::string(value) == "1";
     set_bounds(call);
     x_.put(x, n_);
     check(solve());

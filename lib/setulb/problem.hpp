@@ -53,8 +53,8 @@ class Problem {
     bool of_size(int n, int m) const { return n == n_ && m == m_; }
     bool fits(int n, int m, int backend) const { return of_size(n, m) && backend == backend_; }
     // Forget what was, or all but the pairs; start at x, and go as far as the first wish for f and g.
-    enum class Memory { empty, kept };
-    void start(const Call &call, const double *x, Memory memory);
+    enum class History { empty, retained };
+    void start(const Call &call, const double *x, History history);
     void put(double f, const double *g) { put_f_ = f, f_.put(&f, 1), g_.put(g, n_); }
     double f() const { return put_f_; } // the last one put
     void get_x(double *x) const { x_.get(x, n_); }
@@ -69,7 +69,7 @@ class Problem {
     double measure(int key) const;
     // Whether the count has grown since it was asked for last.
     bool skipped_update() { return grown(CUDA_OPT_SKIPPED_UPDATES, skipped_); }
-    bool dropped_memory() { return grown(CUDA_OPT_REFRESHES, refreshes_); }
+    bool dropped_history() { return grown(CUDA_OPT_REFRESHES, refreshes_); }
 
     int64_t ticket = 0;
     int stamp = 0;

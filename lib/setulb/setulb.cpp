@@ -13,15 +13,15 @@
 
 #include "boundary/translate_exceptions.hpp"
 #include "setulb/input.hpp"
-#include "setulb/kept.hpp"
+#include "setulb/saved_problems.hpp"
 #include "setulb/report.hpp"
 
 namespace cudaopt::drop_in {
 
 namespace {
 
-constexpr char pgtol_holds[] = "CONVERGENCE: NORM_OF_PROJECTED_GRADIENT_<=_PGTOL";
-constexpr char factr_holds[] = "CONVERGENCE: REL_REDUCTION_OF_F_<=_FACTR*EPSMCH";
+constexpr char pgtol_satisfied[] = "CONVERGENCE: NORM_OF_PROJECTED_GRADIENT_<=_PGTOL";
+constexpr char factr_satisfied[] = "CONVERGENCE: REL_REDUCTION_OF_F_<=_FACTR*EPSMCH";
 constexpr char abnormal[] = "ABNORMAL_TERMINATION_IN_LNSRCH";
 // Version 3.0's numbers for an end that is not in order.
 constexpr int no_descent = -4, many_steps = -5, nothing_lower = -9;
@@ -29,9 +29,9 @@ constexpr int bad_backend_name = 1; // beside the negative codes
 
 int mark_of(const Call &call) { return static_cast<int>(0x5e7b0000u + static_cast<unsigned>(call.m)); }
 
-int asked_backend() {
-    const char *asked = std::getenv("CUDA_OPT_BACKEND");
-    const std::string name = asked ? asked : "";
+int requested_backend() {
+    const char *value = std::getenv("CUDA_OPT_BACKEND");
+    const std::string name = value ? value : "";
     if (name.empty() || name == "auto") return CUDA_OPT_BACKEND_AUTO;
     if (name == "host") return CUDA_OPT_BACKEND_HOST;
     if (name == "cuda") return CUDA_OPT_BACKEND_CUDA;
@@ -70,8 +70,8 @@ void forget_pairs(const Call &call) {
 
 // A problem that stands at x and wishes for f and g there. Where memory is short, those that wait longest make room.
 std::unique_ptr<Problem> started(const Call &call, const double *x, std::unique_ptr<Problem> problem,
-                                 Problem::Memory memory) {
-    const int backend = asked_backend();
+                                 Problem::History history) {
+    const int backend = requested_backend();
     for (;;) {
         const int code = code_of([&] {
             if (!problem || !problem->fits(call.n, call.m, backend)) {
@@ -79,11 +79,11 @@ std::unique_ptr<Problem> started(const Call &call, const double *x, std::unique_
                 forget_pairs(call);
                 problem = std::make_unique<Problem>(call.n, call.m, backend);
             }
-            problem->start(call, x, memory);
+            problem->start(call, x, history);
         });
         if (code == 0) return problem;
         problem.reset();
-        if (code != CUDA_OPT_OUT_OF_MEMORY || !kept().take_oldest()) throw Failure{code};
+        if (code != CUDA_OPT_OUT_OF_MEMORY || !saved_problems().take_oldest()) throw Failure{code};
     }
 }
 
@@ -94,15 +94,15 @@ void begin(const Call &call) {
         return report_error(call, why.index);
     }
     std::unique_ptr<Problem> problem;
-    for (auto &given_up : kept().take_overlapping(call)) problem = std::move(given_up);
+    for (auto &abandoned : saved_problems().take_overlapping(call)) problem = std::move(abandoned);
     prepare_entries(call);
     report_input(call);
     report_start(call, move_into_box(call));
-    problem = started(call, call.x, std::move(problem), Problem::Memory::empty);
+    problem = started(call, call.x, std::move(problem), Problem::History::empty);
     call[mark] = mark_of(call);
     call[dimension] = call.n;
     call.set_task("FG_START");
-    kept().keep(std::move(problem), call);
+    saved_problems().save(std::move(problem), call);
 }
 
 void end(const Call &call, const char *words) {
@@ -111,13 +111,13 @@ void end(const Call &call, const char *words) {
 }
 
 void stop(const Call &call) {
-    kept().take(call.ticket());
+    saved_problems().take(call.ticket());
     if (std::memcmp(call.task + 6, "CPU", 3) == 0 && call[evaluations] > 0) call.restore_base();
     report_end(call);
 }
 
 // What became of the step that NEW_X announced.
-void note_update(const Call &call, Problem &problem) {
+void record_update(const Call &call, Problem &problem) {
     call[updated] = !problem.skipped_update();
     if (call[updated]) {
         call.add(updates, 1);
@@ -133,7 +133,7 @@ void note_update(const Call &call, Problem &problem) {
 }
 
 // What the Cauchy point, the subspace step and the line search of this iteration came to.
-void note_search(const Call &call, Problem &problem) {
+void record_step(const Call &call, Problem &problem) {
     const bool walked = call[constrained] || call[pairs] == 0;
     // One more than the breakpoints passed, unless nothing is left to move beyond the last.
     call.set(segments, walked ? std::min<int64_t>(1 + problem.count(CUDA_OPT_CAUCHY_BREAKPOINTS), call.n) : 0);
@@ -167,7 +167,7 @@ const char *line_search_words(int64_t info) {
 
 // What the solver replies becomes the caller's next task.
 void reply(const Call &call, std::unique_ptr<Problem> problem, int task) {
-    if (problem->dropped_memory()) forget_pairs(call);
+    if (problem->dropped_history()) forget_pairs(call);
     switch (task) {
     case CUDA_OPT_EVALUATE_FG:
         problem->get_x(call.x);
@@ -175,24 +175,24 @@ void reply(const Call &call, std::unique_ptr<Problem> problem, int task) {
         call[backtracks] = call[search_evaluations];
         call.add(search_evaluations, 1);
         call.set_task("FG_LNSRCH");
-        return kept().keep(std::move(problem), call);
+        return saved_problems().save(std::move(problem), call);
     case CUDA_OPT_NEW_ITERATE:
-        note_search(call, *problem);
+        record_step(call, *problem);
         call.add(iteration, 1);
         call[projected_gradient] = problem->measure(CUDA_OPT_PG_NORM_INF);
         Call::set_text(call.csave, line_search_words(problem->count(CUDA_OPT_LINE_SEARCH_INFO)));
         report_new_x(call);
         call.set_task("NEW_X");
-        return kept().keep(std::move(problem), call);
+        return saved_problems().save(std::move(problem), call);
     case CUDA_OPT_CONVERGED: // the projected gradient is 0; or f is what it was, and the caller's factr NaN
-        if (problem->count(CUDA_OPT_STOP_TEST) == CUDA_OPT_FACTR) return end(call, factr_holds);
-        if (0 <= call.pgtol) return end(call, pgtol_holds);
+        if (problem->count(CUDA_OPT_STOP_TEST) == CUDA_OPT_FACTR) return end(call, factr_satisfied);
+        if (0 <= call.pgtol) return end(call, pgtol_satisfied);
         call.add(iteration, 1);
         call[fault] = no_descent;
         return end(call, abnormal);
     case CUDA_OPT_LINE_SEARCH_FAILED:
     case CUDA_OPT_NOT_FINITE:
-        note_search(call, *problem);
+        record_step(call, *problem);
         call.restore_base();
         call.add(iteration, 1);
         call[fault] = nothing_lower;
@@ -203,13 +203,13 @@ void reply(const Call &call, std::unique_ptr<Problem> problem, int task) {
 
 // At the base point, with its f and g; the past is what the problem remembers, if there still is one.
 std::unique_ptr<Problem> at_base(const Call &call, std::unique_ptr<Problem> problem) {
-    problem = started(call, call.base_x(), std::move(problem), Problem::Memory::kept);
+    problem = started(call, call.base_x(), std::move(problem), Problem::History::retained);
     problem->put(call[f_base], call.base_g());
     return problem;
 }
 
 // The caller's x, which need not be the one that we gave, as a point to go on from. Whether it will do.
-bool x_will_do(const Call &call) {
+bool accept_x(const Call &call) {
     const Refusal why = refusal(call);
     if (why.words) {
         call.set_task(why.words);
@@ -223,31 +223,31 @@ bool x_will_do(const Call &call) {
 }
 
 // A task that is nobody's: as version 3.0, ask for f and g at the caller's x, and begin again there with the pairs.
-void ask_anew(const Call &call) {
-    auto problem = kept().take(call);
-    if (!x_will_do(call)) return;
-    problem = started(call, call.x, std::move(problem), Problem::Memory::kept);
+void restart_at_x(const Call &call) {
+    auto problem = saved_problems().take(call);
+    if (!accept_x(call)) return;
+    problem = started(call, call.x, std::move(problem), Problem::History::retained);
     call.set_task("FG_START");
-    kept().keep(std::move(problem), call);
+    saved_problems().save(std::move(problem), call);
 }
 
-void go_on(const Call &call) {
+void continue_solve(const Call &call) {
     const bool at_start = call.task_begins("FG_ST"), at_iterate = call.task_begins("NEW_X");
-    auto problem = kept().take(call);
+    auto problem = saved_problems().take(call);
     if (at_iterate) {
-        if (call[projected_gradient] <= call.pgtol) return end(call, pgtol_holds);
+        if (call[projected_gradient] <= call.pgtol) return end(call, pgtol_satisfied);
         const double scale = std::max({std::fabs(call[f_base]), std::fabs(*call.f), 1.0});
         if (call[f_base] - *call.f <= call[f_tolerance] * scale) {
             if (call[backtracks] >= 10) call[fault] = many_steps;
-            return end(call, factr_holds);
+            return end(call, factr_satisfied);
         }
-        if (problem) note_update(call, *problem);
+        if (problem) record_update(call, *problem);
     }
     // Where the caller has set f or the task anew, its x, f and g count, as in version 3.0; without a handle, too, at a
     // trial point those of the base.
     const bool own_point = !problem || (at_start ? !problem->at_start() : at_iterate && *call.f != problem->f());
     if (!problem && !at_start && !at_iterate) call.restore_base();
-    if (own_point && !x_will_do(call)) return;
+    if (own_point && !accept_x(call)) return;
     if (at_start) call[evaluations] = 1;
     if (at_start || at_iterate || own_point) {
         call.save_base();
@@ -261,7 +261,7 @@ void go_on(const Call &call) {
             call[projected_gradient] = problem->measure(CUDA_OPT_PG_NORM_INF);
             report_first_point(call);
             const bool known = task == CUDA_OPT_EVALUATE_FG || task == CUDA_OPT_LINE_SEARCH_FAILED;
-            if (known && call[projected_gradient] <= call.pgtol) return end(call, pgtol_holds);
+            if (known && call[projected_gradient] <= call.pgtol) return end(call, pgtol_satisfied);
         }
         if (at_start || at_iterate) report_iteration(call);
         reply(call, std::move(problem), task);
@@ -278,8 +278,9 @@ void serve(const Call &call) {
         else if (call[mark] != mark_of(call) || call[dimension] != call.n)
             end(call, "ERROR: NO START BEFORE THIS TASK");
         else if (call.task_begins("STOP")) stop(call);
-        else if (call.task_begins("FG_ST") || call.task_begins("FG_LN") || call.task_begins("NEW_X")) go_on(call);
-        else ask_anew(call);
+        else if (call.task_begins("FG_ST") || call.task_begins("FG_LN") || call.task_begins("NEW_X"))
+            continue_solve(call);
+        else restart_at_x(call);
     });
     if (code != 0) {
         char words[text_length + 1];
@@ -307,9 +308,9 @@ void cuda_opt_setulb_release(const int *isave) {
         if (isave) {
             Call call{};
             call.isave = const_cast<int *>(isave);
-            kept().take(call.ticket());
+            saved_problems().take(call.ticket());
         } else {
-            while (kept().take_oldest()) {
+            while (saved_problems().take_oldest()) {
             }
         }
     });

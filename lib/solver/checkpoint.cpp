@@ -224,7 +224,7 @@ int Solver::load(const unsigned char *from, int64_t bytes) {
     first_call_ = Clock::now() -
                   std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(clocks.seconds_passed));
     host_seconds_ = clocks.host_seconds;
-    resumed_ = event_untold_ = true;
+    resumed_ = message_pending_ = true;
     return 0;
 }
 

@@ -15,10 +15,10 @@ constexpr int per_line = 6;
 void Solver::write_line(const char *line) {
     if (!log_write_) return;
     struct Writing {
-        bool &flag, &untold;
-        const bool was_untold;
-        ~Writing() { flag = false, untold = untold || was_untold; }
-    } const writing{writing_log_, event_untold_, event_untold_};
+        bool &flag, &pending;
+        const bool was_pending;
+        ~Writing() { flag = false, pending = pending || was_pending; }
+    } const writing{writing_log_, message_pending_, message_pending_};
     writing_log_ = true;
     log_write_(log_user_, line);
 }
@@ -86,7 +86,7 @@ void Solver::log_iterate() {
 void Solver::log_end() {
     if (!log_write_) return;
     Message sentence;
-    tell(state_->event, sentence);
+    describe(state_->event, sentence);
     if (results().iterations > 0 && !row_is_due()) log_row(); // the start stands above the table
     log_line("%s", "");
     if (results().stop_test) log_line(" THE MINIMIZATION TERMINATED WITHOUT DETECTING ERRORS.");

@@ -29,12 +29,12 @@ template <class Action> void Solver::attempt(const Action &action) {
 // evaluation.
 int Solver::call_as_rank() {
     if (!exchanging()) sweeps_->begin_call();
-    const int task = go_on_as_rank();
+    const int task = continue_as_rank();
     if (!exchanging()) sweeps_->end_call();
     return task;
 }
 
-int Solver::go_on_as_rank() {
+int Solver::continue_as_rank() {
     Ranks &ranks = *ranks_;
     if (ended() && !exchanging()) { // says so
         origin_ = -1;
@@ -43,7 +43,7 @@ int Solver::go_on_as_rank() {
     if (!exchanging()) {
         if (started()) return run_as_rank(state_->advance(reply_));
         origin_ = -1;
-        ranks.ask_set_up(settings(), memory(), bits_, pairs(), sweeps_->subtree_sums() != nullptr, 0);
+        ranks.request_set_up(settings(), memory(), bits_, pairs(), sweeps_->subtree_sums() != nullptr, 0);
         return CUDA_OPT_EXCHANGE;
     }
     const Ranks::Joined joined = ranks.join(reply_);
@@ -108,7 +108,7 @@ int Solver::end_as_rank(int code) {
     if (ranks_->measured())
         attempt([this] { sweeps_->store({HeldVector::f}, &state_->results.f); }); // the whole, and not a share
     end_code_ = code;
-    ranks_->ask_end(code, settings(), seconds_passed());
+    ranks_->request_end(code, settings(), seconds_passed());
     return CUDA_OPT_EXCHANGE;
 }
 

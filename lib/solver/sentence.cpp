@@ -4,7 +4,7 @@
 
 namespace cudaopt {
 
-void tell(const Event &event, Message &message) {
+void describe(const Event &event, Message &message) {
     const auto i = static_cast<long long>(event.integers[0]), j = static_cast<long long>(event.integers[1]);
     const double a = event.numbers[0], b = event.numbers[1], c = event.numbers[2], d = event.numbers[3];
     const char *const where = i == 0 ? "converged at the start" : "converged"; // i: iterations

@@ -6,6 +6,6 @@
 
 namespace cudaopt {
 
-void tell(const Event &event, Message &message);
+void describe(const Event &event, Message &message);
 
 } // namespace cudaopt

@@ -21,15 +21,15 @@ Solver::Solver(int64_t n, int m, int bits, int backend, int device, MakeSweeps m
 }
 
 const Message &Solver::message() const {
-    if (!std::exchange(event_untold_, false)) return message_;
+    if (!std::exchange(message_pending_, false)) return message_;
     if (exchanging()) {
         message_.set("gather %lld bytes of each of the %d ranks, where cuda_opt_gather() says",
                      static_cast<long long>(ranks_->packets().bytes()), ranks_->part().ranks);
     } else if (origin_ < 0) {
-        tell(state_->event, message_);
+        describe(state_->event, message_);
     } else {
         Message sentence;
-        tell(state_->event, sentence);
+        describe(state_->event, sentence);
         message_.set("rank %d: %s", origin_, sentence.text());
     }
     return message_;
@@ -53,7 +53,7 @@ int Solver::resume() {
     const Clock::time_point now = Clock::now();
     if (!started()) first_call_ = now;
     cancellation_.begin_call(first_call_, settings().max_seconds);
-    event_untold_ = true;
+    message_pending_ = true;
     int task;
     try {
         task = ranks_ ? call_as_rank() : call();

@@ -45,7 +45,7 @@ class Solver {
     // has set.
     const Message &message() const;
     Message &new_message() {
-        event_untold_ = false;
+        message_pending_ = false;
         return message_;
     }
 
@@ -63,7 +63,7 @@ class Solver {
     Ranks *ranks() { return ranks_.get(); }
     const Ranks *ranks() const { return ranks_.get(); }
     // Whether the caller has been asked for an exchange.
-    bool exchanging() const { return ranks_ && ranks_->packets().under_way() != Exchange::none; }
+    bool exchanging() const { return ranks_ && ranks_->packets().current_exchange() != Exchange::none; }
     // The exchange could not be done: the solve ends here.
     int end_without_exchange(const char *why);
 
@@ -100,7 +100,7 @@ class Solver {
     int call();
     int run(Request request);
     int call_as_rank();
-    int go_on_as_rank();
+    int continue_as_rank();
     int run_as_rank(Request request);
     int end_as_rank(int code);
     int break_off_as_rank(int code, const Message &sentence);
@@ -137,7 +137,7 @@ class Solver {
     Reply reply_;                    // to the state's last request
     DirectionSums direction_sums_{}; // in it
     mutable Message message_;
-    mutable bool event_untold_ = false;
+    mutable bool message_pending_ = false;
     bool resumed_ = false;     // the last task is to be told again
     double own_f_ = 0;         // what the caller has put there, on a rank
     bool stop_agreed_ = false; // all ranks know that one of them wants it

@@ -57,7 +57,7 @@ bool is_absence(cudaError_t error) {
 
 int without_reply(cudaError_t error) {
     static_cast<void>(code(error));
-    return is_absence(error) ? on_host : not_told;
+    return is_absence(error) ? on_host : unknown_device;
 }
 
 // By what the launch itself returns: after <<<>>>, errors that other calls have left behind are found as well.
@@ -86,7 +86,7 @@ int current_device() {
 
 int copy(void *to, const void *from, std::size_t bytes) {
     const int at = device_of(to), from_device = device_of(from);
-    if (at == not_told || from_device == not_told) return CUDA_OPT_CUDA_FAILURE;
+    if (at == unknown_device || from_device == unknown_device) return CUDA_OPT_CUDA_FAILURE;
     if (at != on_host || from_device != on_host) return code(cudaMemcpy(to, from, bytes, cudaMemcpyDefault));
     std::memcpy(to, from, bytes);
     return 0;

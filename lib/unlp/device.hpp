@@ -6,7 +6,7 @@
 namespace cudaopt::unlp {
 
 constexpr int on_host = -1;
-constexpr int not_told = -2; // CUDA is there, but fails to reply
+constexpr int unknown_device = -2; // CUDA is there, but fails to reply
 
 // The device whose memory this is, on_host, or not_told.
 int device_of(const void *pointer);

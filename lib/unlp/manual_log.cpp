@@ -58,8 +58,8 @@ void ManualLog::write_line(const char *line) {
 
 void ManualLog::before_step() {
     step_began_ = Clock::now();
-    if (asked_ == 0) start_ = step_began_;
-    if (asked_ == CUDA_OPT_EVALUATE_FG) {
+    if (last_task_ == 0) start_ = step_began_;
+    if (last_task_ == CUDA_OPT_EVALUATE_FG) {
         evaluations_.count++;
         evaluations_.milliseconds += milliseconds(step_began_ - step_ended_);
     }
@@ -69,21 +69,21 @@ void ManualLog::after_step(cuda_opt *s, int task) {
     step_ended_ = Clock::now();
     const double took = milliseconds(step_ended_ - step_began_);
     steps_.milliseconds += took;
-    if (asked_ != 0) { // VA15's first call comes with f and g
+    if (last_task_ != 0) { // VA15's first call comes with f and g
         steps_.count++;
         const bool before = searching_;
         const long long ended = searches_ended_;
         count_search(s, task);
         if (before && searching_ && ended == searches_ended_) searching_milliseconds_ += took;
     }
-    asked_ = task;
+    last_task_ = task;
     if (task <= 0) summary();
 }
 
 // VA15 calls mcsrch once to begin it, and once more with each f and g.
 void ManualLog::count_search(cuda_opt *s, int task) {
     const long long ended = result(s, CUDA_OPT_ITERATIONS) + result(s, CUDA_OPT_REFRESHES);
-    if (searching_ && asked_ == CUDA_OPT_EVALUATE_FG) searches_++;
+    if (searching_ && last_task_ == CUDA_OPT_EVALUATE_FG) searches_++;
     if (ended != searches_ended_) searching_ = false;
     searches_ended_ = ended;
     if (!searching_ && task == CUDA_OPT_EVALUATE_FG) {

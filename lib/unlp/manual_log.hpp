@@ -32,7 +32,7 @@ class ManualLog {
     const int n_, m_;
     const double xtol_;
     bool terminated_ = false; // a stopping test holds: the solver's own sentence is not needed
-    int asked_ = 0;           // what the last step has asked for
+    int last_task_ = 0;       // what the last step has asked for
     bool searching_ = false;  // within a line search
     long long searches_ = 0, searches_ended_ = 0;
     Effort evaluations_, steps_;

@@ -27,7 +27,7 @@ bool finite_from_0(double value) { return value >= 0 && std::isfinite(value); }
 Settings &settings() { return of_thread; }
 int &last_info() { return info_of_thread; }
 
-void tell(const char *pattern, ...) {
+void set_message(const char *pattern, ...) {
     va_list arguments;
     va_start(arguments, pattern);
     format(message, sizeof message, pattern, arguments);
@@ -62,8 +62,8 @@ int cuda_opt_unlp_set_iprint(int frequency, int type) {
 int cuda_opt_unlp_set_GTOL(double gtol) {
     settings().gtol = gtol; // as VA15, a solve looks at it when it starts
     if (gtol > 1e-4 && gtol < 1) return 0;
-    tell("GTOL is %g, but has to be above 1e-4 and below 1: the next solve sets it back to %g", gtol,
-         Settings::default_gtol);
+    set_message("GTOL is %g, but has to be above 1e-4 and below 1: the next solve sets it back to %g", gtol,
+                Settings::default_gtol);
     return 1;
 }
 

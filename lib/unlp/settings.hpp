@@ -40,16 +40,16 @@ Settings &settings();
 int &last_info();
 
 // Set this thread's message.
-void tell(const char *format, ...);
+void set_message(const char *format, ...);
 // For a call that refuses its arguments: the message, and the code.
 template <class... Values> int refuse(const char *format, Values... values) {
-    tell(format, values...);
+    set_message(format, values...);
     return CUDA_OPT_IMPROPER_INPUT;
 }
 // A call that can fail: what action() throws becomes the message, and a code.
 template <class Action> int guarded(const Action &action) noexcept {
     return translate_exceptions(action, [](int code, const char *words) {
-        tell("%s", words);
+        set_message("%s", words);
         return code;
     });
 }

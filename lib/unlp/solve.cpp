@@ -47,8 +47,8 @@ cudaopt::PerThread<Solves> of_thread;
 
 void print_line(void *, const char *line) { std::puts(line); }
 
-int lost(const char *name) {
-    tell("CUDA fails to tell where %s points to", name);
+int report_unknown_space(const char *name) {
+    set_message("CUDA fails to tell where %s points to", name);
     return CUDA_OPT_CUDA_FAILURE;
 }
 
@@ -58,7 +58,7 @@ int improper(const Arguments &a) {
     if (!(a.eps >= 0 && std::isfinite(a.eps))) return refuse("eps is %g, but has to be at least 0, and finite", a.eps);
     if (!a.x) return refuse("dev_x is NULL");
     const int device = device_of(a.x);
-    if (device == not_told) return lost("dev_x");
+    if (device == unknown_device) return report_unknown_space("dev_x");
     const struct {
         const char *name;
         const void *pointer;
@@ -71,13 +71,13 @@ int improper(const Arguments &a) {
         if (!needed) continue;
         if (!pointer) return refuse("%s is NULL", name);
         const int other = device_of(pointer);
-        if (other == not_told) return lost(name);
+        if (other == unknown_device) return report_unknown_space(name);
         if (other != device) return refuse("%s is not in the memory of dev_x", name);
     }
     if (device == on_host) return 0;
     const int current = current_device();
-    if (current == not_told) {
-        tell("CUDA fails to tell which device is the current one");
+    if (current == unknown_device) {
+        set_message("CUDA fails to tell which device is the current one");
         return CUDA_OPT_CUDA_FAILURE;
     }
     if (device != current)
@@ -95,7 +95,7 @@ void restore_gtol(bool logs) {
     mine.gtol = Settings::default_gtol;
 }
 
-int hand_over_settings(Solve &solve, const Arguments &a) {
+int apply_settings(Solve &solve, const Arguments &a) {
     restore_gtol(a.effective().logs());
     cuda_opt *const s = solve.handle.get();
     const Settings mine = a.effective();
@@ -143,13 +143,13 @@ int start(Solve &solve, const Arguments &a) {
     cuda_opt *s = nullptr;
     int code = cuda_opt_create(&s, a.n, a.m, device_of(a.x) == on_host ? CUDA_OPT_BACKEND_HOST : CUDA_OPT_BACKEND_CUDA);
     solve.handle.reset(s);
-    if (code == 0) code = hand_over_settings(solve, a);
-    if (code != 0) tell("%s", s ? cuda_opt_message(s) : "out of memory");
+    if (code == 0) code = apply_settings(solve, a);
+    if (code != 0) set_message("%s", s ? cuda_opt_message(s) : "out of memory");
     return code;
 }
 
 // Within a search the solver's info says that it goes on, for which MCSRCH has no number from 0 to 6.
-void note_info(Solve &solve, int task) {
+void record_info(Solve &solve, int task) {
     int64_t iterations = 0, refreshes = 0, info = 0;
     cuda_opt_get_int(solve.handle.get(), CUDA_OPT_ITERATIONS, &iterations);
     cuda_opt_get_int(solve.handle.get(), CUDA_OPT_REFRESHES, &refreshes);
@@ -166,8 +166,8 @@ int step(Solve &solve, const Arguments &a) {
     int task = cuda_opt_set_real(s, CUDA_OPT_EPS, settings().eps >= 0 ? settings().eps : a.eps);
     if (task == 0) task = cuda_opt_solve(s, a.x, a.f, a.g);
     if (solve.log) solve.log->after_step(s, task);
-    note_info(solve, task);
-    tell("%s", cuda_opt_message(s));
+    record_info(solve, task);
+    set_message("%s", cuda_opt_message(s));
     return task;
 }
 
@@ -191,16 +191,16 @@ template <class Evaluate> int solve_with(const Evaluate &evaluate, const Argumen
     return task;
 }
 
-int go_on(const Arguments &a) {
-    Solves &going_on = of_thread.made();
-    const auto found = going_on.find(a.state);
-    if (found == going_on.end())
+int continue_solve(const Arguments &a) {
+    Solves &active_solves = of_thread.made();
+    const auto found = active_solves.find(a.state);
+    if (found == active_solves.end())
         return refuse("dev_istate asks to go on, but in this thread no solve with it is going on; 0 starts one");
     Solve &solve = found->second;
     const int task = a.n == solve.n && a.m == solve.m && a.eps >= 0
                          ? step(solve, a)
                          : refuse("n, m or eps is not what it was when this solve started");
-    if (task <= 0) going_on.erase(found);
+    if (task <= 0) active_solves.erase(found);
     return task;
 }
 
@@ -208,7 +208,7 @@ int solve_step(const Arguments &a) {
     int state = 0;
     if (!a.state) return refuse("dev_istate is NULL");
     if (const int code = copy(&state, a.state, sizeof state)) {
-        tell("dev_istate cannot be read: CUDA failed");
+        set_message("dev_istate cannot be read: CUDA failed");
         return code;
     }
     if (state < 0 || state > CUDA_OPT_SUPPLY_DIAGONAL)
@@ -219,20 +219,20 @@ int solve_step(const Arguments &a) {
         if (const int code = start(fresh, a)) return code;
         of_thread.made()[a.state] = std::move(fresh);
     }
-    return go_on(a);
+    return continue_solve(a);
 }
 
 int release(const int *state) {
-    Solves &going_on = of_thread.made();
-    if (!state) going_on.clear();
-    else if (going_on.erase(state) == 0) return refuse("in this thread no solve with this dev_istate is going on");
+    Solves &active_solves = of_thread.made();
+    if (!state) active_solves.clear();
+    else if (active_solves.erase(state) == 0) return refuse("in this thread no solve with this dev_istate is going on");
     return 0;
 }
 
 // What a solve returns, with its state written.
 int with_state(const Arguments &a, int state) {
     if (a.state && copy(a.state, &state, sizeof state) != 0 && state >= 0) {
-        tell("dev_istate cannot be written: CUDA failed");
+        set_message("dev_istate cannot be written: CUDA failed");
         return CUDA_OPT_CUDA_FAILURE;
     }
     return state;

@@ -16,8 +16,8 @@ constexpr const char *no_device = "there is no CUDA device, or the library was b
 
 int refuse_vector(const char *call) { return refuse("%s: n is negative, or an array is NULL", call); }
 
-int told(int code, const char *call) {
-    if (code != 0) tell("%s: CUDA failed", call);
+int check_cuda(int code, const char *call) {
+    if (code != 0) set_message("%s: CUDA failed", call);
     return code;
 }
 
@@ -39,14 +39,14 @@ double sum_on_host(int n, const double *values) {
 
 int get_solution(int n, const double *dev_x, double *x) {
     if (n < 0 || !dev_x || !x) return refuse_vector("get_solution");
-    return told(copy(x, dev_x, static_cast<std::size_t>(n) * sizeof *x), "get_solution");
+    return check_cuda(copy(x, dev_x, static_cast<std::size_t>(n) * sizeof *x), "get_solution");
 }
 
 int set_device_ID(int id) {
     const int code = select_device(id);
-    if (code == CUDA_OPT_IMPROPER_INPUT) tell("there is no CUDA device %d", id);
-    else if (code == CUDA_OPT_BACKEND_UNAVAILABLE) tell("%s", no_device);
-    else if (code != 0) tell("CUDA device %d cannot be used", id);
+    if (code == CUDA_OPT_IMPROPER_INPUT) set_message("there is no CUDA device %d", id);
+    else if (code == CUDA_OPT_BACKEND_UNAVAILABLE) set_message("%s", no_device);
+    else if (code != 0) set_message("CUDA device %d cannot be used", id);
     return code;
 }
 
@@ -55,7 +55,8 @@ int print_vector(int n, const double *dev_v) {
     double values[per_copy];
     for (int begin = 0; begin < n;) {
         const int count = std::min(per_copy, n - begin);
-        if (const int code = told(copy(values, dev_v + begin, count * sizeof *values), "print_vector")) return code;
+        if (const int code = check_cuda(copy(values, dev_v + begin, count * sizeof *values), "print_vector"))
+            return code;
         print_lines(count, values);
         begin += count;
     }
@@ -65,24 +66,24 @@ int print_vector(int n, const double *dev_v) {
 int my_reduce(int n, const double *dev_v, double *dev_sum) {
     if (n < 0 || !dev_v || !dev_sum) return refuse_vector("my_reduce");
     const int device = device_of(dev_v), other = device_of(dev_sum);
-    if (device == not_told || other == not_told) return told(CUDA_OPT_CUDA_FAILURE, "my_reduce");
+    if (device == unknown_device || other == unknown_device) return check_cuda(CUDA_OPT_CUDA_FAILURE, "my_reduce");
     if (device != other) return refuse("my_reduce: dev_v and dev_sum are not in the same memory");
-    if (device != on_host) return told(sum_on_device(n, dev_v, dev_sum), "my_reduce");
+    if (device != on_host) return check_cuda(sum_on_device(n, dev_v, dev_sum), "my_reduce");
     *dev_sum = sum_on_host(n, dev_v);
     return 0;
 }
 
 int get_best_device_id() {
     const int id = best_device();
-    if (id < 0) tell("%s", no_device);
+    if (id < 0) set_message("%s", no_device);
     return id;
 }
 
 int gpu_mem_info() {
     std::size_t free = 0, whole = 0;
     const int code = device_memory(&free, &whole);
-    if (code == CUDA_OPT_BACKEND_UNAVAILABLE) tell("%s", no_device);
-    else if (code != 0) return told(code, "gpu_mem_info");
+    if (code == CUDA_OPT_BACKEND_UNAVAILABLE) set_message("%s", no_device);
+    else if (code != 0) return check_cuda(code, "gpu_mem_info");
     else cudaopt::print("GPU memory: %zu of %zu bytes free\n", free, whole);
     return code;
 }

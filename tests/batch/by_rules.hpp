@@ -32,7 +32,7 @@ Left<Real> by_rules(const Data<Real> &data, const ShapeOf &shape, const cudaopt:
     all.lower = bounds.lower, all.upper = bounds.upper, all.bounds_for_each = bounds.for_each;
     all.codes = codes.data(), all.marks = marks.data();
     const auto pass = [&](int64_t problems, const auto &rule) { each(problems, rule, working); };
-    pass(data.count, batch::Advance<Real, ShapeOf>{all, settings, batch::Pass::begin, false, 0});
+    pass(data.count, batch::Advance<Real, ShapeOf>{all, settings, batch::Purpose::begin, false, 0});
     std::vector<int64_t> list;
     for (int round = 1;; round++) {
         list.clear();
@@ -47,7 +47,7 @@ Left<Real> by_rules(const Data<Real> &data, const ShapeOf &shape, const cudaopt:
             f[static_cast<std::size_t>(row)] =
                 Valleys<n, Real>()(batch::OneThread{}, all.problem(k), left.x.data() + row * n, g.data() + row * n);
         }
-        pass(active, batch::Advance<Real, ShapeOf>{all, settings, batch::Pass::go_on, round == last_round, 0});
+        pass(active, batch::Advance<Real, ShapeOf>{all, settings, batch::Purpose::resume, round == last_round, 0});
     }
     all.list = nullptr;
     if (packed) pass(data.count, batch::WriteEnded<Real, ShapeOf>{all});

@@ -51,12 +51,12 @@ TEST_CASE("A problem that is given up tells the limit that was set last", "[batc
     auto *const desk = reinterpret_cast<unsigned char *>(working.data());
     Settings settings;
     settings.max_seconds = 60;
-    batch::Advance<double, Shape>{all, settings, batch::Pass::begin, false, 0}(batch::OneThread{}, 0, desk);
+    batch::Advance<double, Shape>{all, settings, batch::Purpose::begin, false, 0}(batch::OneThread{}, 0, desk);
     CHECK(code == CUDA_OPT_EVALUATE_FG);
     CHECK(mark == 1);
 
     settings.max_seconds = 2.5;
-    batch::Advance<double, Shape>{all, settings, batch::Pass::end_of_time, false, 3}(batch::OneThread{}, 0, desk);
+    batch::Advance<double, Shape>{all, settings, batch::Purpose::end_of_time, false, 3}(batch::OneThread{}, 0, desk);
     CHECK(code == CUDA_OPT_TIME_LIMIT);
     CHECK(mark == 0);
     all.load(batch::OneThread{}, 0, desk);

@@ -11,9 +11,9 @@
 
 namespace cudaopt::drop_in {
 
-class Kept {
+class SavedProblems {
   public:
-    Kept();
+    SavedProblems();
     // The problem that the call's arrays name, at the task that they are at; or none. It is the taker's alone.
     std::unique_ptr<Problem> take(const Call &call);
     std::unique_ptr<Problem> take(int64_t ticket);
@@ -21,7 +21,7 @@ class Kept {
     std::vector<std::unique_ptr<Problem>> take_overlapping(const Call &call);
     std::unique_ptr<Problem> take_oldest();
     // Until the next call. Gives a new problem its ticket, and the arrays ticket and stamp.
-    void keep(std::unique_ptr<Problem> problem, const Call &call);
+    void save(std::unique_ptr<Problem> problem, const Call &call);
 
   private:
     template <class Condition> std::unique_ptr<Problem> take_first(const Condition &condition);
@@ -33,6 +33,6 @@ class Kept {
 };
 
 // The process's own. It is emptied when the process ends.
-Kept &kept();
+SavedProblems &saved_problems();
 
 } // namespace cudaopt::drop_in

@@ -1,4 +1,4 @@
-#include "setulb/kept.hpp"
+#include "setulb/saved_problems.hpp"
 
 #include <chrono>
 #include <cstdlib>
@@ -6,15 +6,15 @@
 
 namespace cudaopt::drop_in {
 
-Kept::Kept()
+SavedProblems::SavedProblems()
     // Arrays may have been written by another process: its tickets should not be ours.
     : next_ticket_(std::chrono::system_clock::now().time_since_epoch() / std::chrono::nanoseconds(1)) {
-    const char *asked = std::getenv("CUDA_OPT_SETULB_KEEP");
-    const long most = asked ? std::strtol(asked, nullptr, 10) : 0;
+    const char *value = std::getenv("CUDA_OPT_SETULB_KEEP");
+    const long most = value ? std::strtol(value, nullptr, 10) : 0;
     most_ = most > 0 ? static_cast<std::size_t>(most) : 1024;
 }
 
-template <class Condition> std::unique_ptr<Problem> Kept::take_first(const Condition &condition) {
+template <class Condition> std::unique_ptr<Problem> SavedProblems::take_first(const Condition &condition) {
     for (auto at = problems_.begin(); at != problems_.end(); at++)
         if (condition(**at)) {
             std::unique_ptr<Problem> problem = std::move(*at);
@@ -24,7 +24,7 @@ template <class Condition> std::unique_ptr<Problem> Kept::take_first(const Condi
     return nullptr;
 }
 
-std::unique_ptr<Problem> Kept::take(const Call &call) {
+std::unique_ptr<Problem> SavedProblems::take(const Call &call) {
     const std::lock_guard lock(mutex_);
     // The ticket may have come from another problem's isave.
     return take_first([&](const Problem &p) {
@@ -32,12 +32,12 @@ std::unique_ptr<Problem> Kept::take(const Call &call) {
     });
 }
 
-std::unique_ptr<Problem> Kept::take(int64_t ticket) {
+std::unique_ptr<Problem> SavedProblems::take(int64_t ticket) {
     const std::lock_guard lock(mutex_);
     return take_first([&](const Problem &p) { return p.ticket == ticket; });
 }
 
-std::vector<std::unique_ptr<Problem>> Kept::take_overlapping(const Call &call) {
+std::vector<std::unique_ptr<Problem>> SavedProblems::take_overlapping(const Call &call) {
     const std::less<> before;
     const double *begin = call.wa, *end = call.wa + call.workspace();
     const auto overlaps = [&](const Problem &p) { return before(p.wa, end) && before(begin, p.wa_end); };
@@ -47,12 +47,12 @@ std::vector<std::unique_ptr<Problem>> Kept::take_overlapping(const Call &call) {
     return taken;
 }
 
-std::unique_ptr<Problem> Kept::take_oldest() {
+std::unique_ptr<Problem> SavedProblems::take_oldest() {
     const std::lock_guard lock(mutex_);
     return take_first([](const Problem &) { return true; });
 }
 
-void Kept::keep(std::unique_ptr<Problem> problem, const Call &call) {
+void SavedProblems::save(std::unique_ptr<Problem> problem, const Call &call) {
     std::unique_ptr<Problem> dropped; // and freed after the lock is
     const std::lock_guard lock(mutex_);
     if (problem->ticket == 0) problem->ticket = next_ticket_++;
@@ -65,8 +65,8 @@ void Kept::keep(std::unique_ptr<Problem> problem, const Call &call) {
     problems_.push_back(std::move(problem));
 }
 
-Kept &kept() {
-    static Kept all;
+SavedProblems &saved_problems() {
+    static SavedProblems all;
     return all;
 }
 
