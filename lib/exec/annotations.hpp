@@ -1,14 +1,14 @@
-// The tokens with which a function is compiled for host and device alike.
+// Annotations for functions that are compiled for both host and device.
 #pragma once
 
 #ifdef __CUDACC__
 #define CUDA_OPT_HD __host__ __device__
-#define CUDA_OPT_HD_CALL __host__ __device__ __noinline__ // large, and not worth a copy in each of its callers
+#define CUDA_OPT_HD_CALL __host__ __device__ __noinline__ // for large functions, which are not worth a copy per caller
 #define CUDA_OPT_HD_INLINE __host__ __device__ __forceinline__
 #else
 #define CUDA_OPT_HD
 #define CUDA_OPT_HD_CALL
-#define CUDA_OPT_HD_INLINE inline __attribute__((always_inline)) // into each instruction set's copy of its caller
+#define CUDA_OPT_HD_INLINE inline __attribute__((always_inline)) // compiled for each caller's instruction set
 #endif
 
 namespace cudaopt {
@@ -20,8 +20,8 @@ constexpr bool on_device = false;
 } // namespace cudaopt
 
 namespace cudaopt {
-// A value that the compiler does not know from here on. Where what follows depends on it, it may lead no thread of a
-// device past the place where the others are to meet.
+// Returns the value in a form that the compiler cannot analyse, so that it cannot move code of a branch that depends on
+// the value across the point at which the threads of a warp reconverge.
 template <class Value> CUDA_OPT_HD_INLINE Value opaque_value(Value value) {
 #ifdef __CUDA_ARCH__
     int opaque = static_cast<int>(value);
@@ -42,10 +42,10 @@ template <class Value> CUDA_OPT_HD_INLINE Value opaque_value(Value value) {
 #define CUDA_OPT_NOT_PURE
 #endif
 
-// CUDA_OPT_ROLLED precedes a loop over variables that device code does not unroll, because a long program waits for its
-// own instructions. CUDA_OPT_UNROLLED precedes a loop that device code unrolls the given number of times, a constant
-// expression. The third macro takes a literal, and a host's compiler unrolls that loop even with -O2, which users of
-// batch.cuh may choose.
+// CUDA_OPT_ROLLED precedes a loop over variables that device code does not unroll, because a long unrolled program
+// suffers from instruction cache misses. CUDA_OPT_UNROLLED precedes a loop that device code unrolls by the given
+// factor, a constant expression. CUDA_OPT_HOST_UNROLLED takes a literal, and the host compiler unrolls that loop even
+// with -O2, which users of batch.cuh may choose.
 #ifdef __CUDA_ARCH__
 #define CUDA_OPT_ROLLED _Pragma("unroll 1")
 #define CUDA_OPT_UNROLLED(times) CUDA_OPT_PRAGMA(unroll times)

@@ -1,4 +1,4 @@
-// Launches of kernels.
+// Functions that launch kernels.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -10,7 +10,7 @@
 
 namespace cudaopt {
 
-// take(places of the kernel's parameters, of its own types)
+// Calls take(pointers to the kernel's arguments), after converting the arguments to the types of its parameters.
 template <class... Parameters, class Take, class... Arguments>
 cudaError_t with_parameters(void (*)(Parameters...), const Take &take, Arguments &&...arguments) {
     std::tuple<std::remove_cv_t<Parameters>...> values(std::forward<Arguments>(arguments)...);
@@ -22,9 +22,8 @@ cudaError_t with_parameters(void (*)(Parameters...), const Take &take, Arguments
         values);
 }
 
-// Launch a kernel.
-// Returns what the launch itself returned; cudaGetLastError() after <<<>>> would also tell of an error that another
-// call of this thread has left behind
+// Launches a kernel and returns the status of this launch. cudaGetLastError() after <<<>>> would also report an error
+// of an earlier call of this host thread.
 template <class... Parameters, class... Arguments>
 cudaError_t launch(void (*kernel)(Parameters...), dim3 blocks, int threads, std::size_t shared, cudaStream_t stream,
                    Arguments &&...arguments) {
@@ -37,9 +36,9 @@ cudaError_t launch(void (*kernel)(Parameters...), dim3 blocks, int threads, std:
         std::forward<Arguments>(arguments)...);
 }
 
-// The same, but its blocks may be in place before the kernel in front of it on the stream has ended: as soon as all of
-// that one's have ended or called trigger_programmatic_launch(). They call grid_dependency_sync() before they touch
-// memory that others write. For devices of compute capability 9 or more.
+// Launches a kernel with programmatic stream serialisation: its blocks may start as soon as all blocks of the previous
+// kernel on the stream have exited or have called trigger_programmatic_launch(). The kernel must call
+// grid_dependency_sync() before it accesses memory that other kernels write. Requires compute capability 9.0.
 template <class... Parameters, class... Arguments>
 cudaError_t launch_early(void (*kernel)(Parameters...), dim3 blocks, int threads, std::size_t shared,
                          cudaStream_t stream, Arguments &&...arguments) {
@@ -59,7 +58,7 @@ cudaError_t launch_early(void (*kernel)(Parameters...), dim3 blocks, int threads
         std::forward<Arguments>(arguments)...);
 }
 
-// All that the kernel in front has written is there when this returns.
+// Waits until all writes of the previous kernel are visible.
 __device__ inline void grid_dependency_sync() {
 #if __CUDA_ARCH__ >= 900
     cudaGridDependencySynchronize();
@@ -71,8 +70,8 @@ __device__ inline void trigger_programmatic_launch() {
 #endif
 }
 
-// Load a kernel onto the current device before it is needed. The runtime loads it at its first launch otherwise, and
-// may do so only when the kernels that run there have ended, whoever launched them.
+// Loads a kernel onto the current device before its first launch. Otherwise the CUDA runtime loads it at the first
+// launch, and that may wait until all kernels that run on the device have ended, including those of other programs.
 template <class... Parameters> cudaError_t load(void (*kernel)(Parameters...)) {
     cudaFuncAttributes attributes{};
     return cudaFuncGetAttributes(&attributes, reinterpret_cast<const void *>(kernel));

@@ -1,10 +1,10 @@
-// Rules applied to all variables on a CUDA device, and their records reduced: one kernel launch, no allocation, no
-// wait.
+// Applies a functor, called a rule, to all variables on a CUDA device and reduces the resulting records, in one kernel
+// launch without allocation or synchronisation.
 //
-// The grid is a function of n alone, a thread takes variables in a fixed pattern, threads are joined in fixed trees,
-// and the block that arrives last joins the blocks' records in their order: the same bits run after run. A thread sums
-// its variables in runs, so that the error of a sum of n terms grows like run_variables + n / (grid_threads *
-// run_variables), not like n.
+// The result is bitwise reproducible: the grid is a function of n alone, the assignment of variables to threads and the
+// reduction trees are fixed, and the block that arrives last joins the records of all blocks in their order. A thread
+// splits its variables into runs and sums each run separately, so that the rounding error of a sum of n terms grows
+// like run_variables + n / (grid_threads * run_variables) rather than like n.
 #pragma once
 
 #include "exec/annotations.hpp"
@@ -21,12 +21,12 @@ namespace cudaopt {
 
 constexpr int block_threads = 256;
 constexpr int warp_threads = 32;
-constexpr int multiprocessors = 132; // of a Hopper GPU; the grid is made for it on every device, so that sums agree
-constexpr int most_resident = 8;     // blocks of a grid for each of them
+constexpr int multiprocessors = 132; // of a Hopper GPU; used on every device, so that sums agree bitwise
+constexpr int most_resident = 8;     // blocks per multiprocessor
 constexpr int block_limit = multiprocessors * most_resident;
 constexpr int run_variables = 64;
 
-// Blocks that n variables are given, at most `resident` for each multiprocessor.
+// Number of blocks for n variables, at most `resident` per multiprocessor.
 inline int blocks_for(int64_t n, int resident = most_resident) {
     return static_cast<int>(
         std::clamp<int64_t>((n + block_threads - 1) / block_threads, 1, multiprocessors * resident));
@@ -34,13 +34,13 @@ inline int blocks_for(int64_t n, int resident = most_resident) {
 
 constexpr std::size_t arrivals_bytes = 256; // the counter of arrived blocks, and the records' alignment
 
-// Bytes of device memory that map_reduce_cuda() needs for such a record. The caller sets them to zero once; one
-// scratch serves any number of calls with any records that fit, as long as they run on one stream.
+// Bytes of device memory that map_reduce_cuda() needs for this type of record. The caller sets them to zero once. The
+// same scratch memory serves any number of calls with any records that fit, as long as all run on one stream.
 template <class Record> constexpr std::size_t map_reduce_scratch_bytes() {
     return arrivals_bytes + block_limit * sizeof(Record);
 }
 
-// The record of the lane `delta` above; the lane's own where there is none.
+// Returns the record of the lane with the number of this lane + delta, or this lane's own record if there is none.
 template <class Record> __device__ Record shuffle_down(const Record &record, int delta) {
     static_assert(std::is_trivially_copyable_v<Record>, "a record travels between threads as its bytes");
     unsigned words[(sizeof(Record) + sizeof(unsigned) - 1) / sizeof(unsigned)] = {};
@@ -51,14 +51,14 @@ template <class Record> __device__ Record shuffle_down(const Record &record, int
     return received;
 }
 
-// Join the records of a block's threads; the result is thread 0's. All block_threads threads call it.
+// Joins the records of a block's threads; thread 0 receives the result. All block_threads threads must call it.
 template <class Record> __device__ void join_block(Record &mine) {
     constexpr int warps = block_threads / warp_threads;
     __shared__ alignas(Record) unsigned char storage[warps * sizeof(Record)];
     Record *warp_record = reinterpret_cast<Record *>(storage);
     const int lane = threadIdx.x % warp_threads;
     for (int delta = warp_threads / 2; delta > 0; delta /= 2) mine.join(shuffle_down(mine, delta));
-    __syncthreads(); // a second call must not overtake the first one's readers
+    __syncthreads(); // a second call must not overwrite the storage before all threads have read it
     if (lane == 0) std::memcpy(&warp_record[threadIdx.x / warp_threads], &mine, sizeof(Record));
     __syncthreads();
     if (threadIdx.x >= warp_threads) return;
@@ -66,14 +66,15 @@ template <class Record> __device__ void join_block(Record &mine) {
     for (int delta = warps / 2; delta > 0; delta /= 2) mine.join(shuffle_down(mine, delta));
 }
 
-// Of a rule that looks ahead at a variable which its thread will have next; of others nothing.
+// Calls rule.look_ahead(i) if the rule has that function. It may prefetch the data of a variable that the calling
+// thread will process next.
 template <class Rule> __device__ auto look_ahead(const Rule &rule, int64_t i) -> decltype(rule.look_ahead(i)) {
     rule.look_ahead(i);
 }
 template <class Rule> __device__ void look_ahead(const Rule &, ...) {}
 
-// rule(i, record) for the variables of this block, and their records joined; the result is thread 0's. A thread's
-// variables are i, i + step, ... before the end.
+// Calls rule(i, record) for the variables of this block and joins the records; thread 0 receives the result. The
+// calling thread processes the variables i, i + step, ... below end.
 template <class Record, class Rule>
 __device__ Record record_of_block(int64_t i, int64_t end, int64_t step, const Rule &rule) {
     Record mine;
@@ -98,15 +99,15 @@ __global__ void __launch_bounds__(block_threads, resident < most_resident ? resi
     if (threadIdx.x == 0) block_record[blockIdx.x] = mine;
 }
 
-// Call rule(i, record) on the device for all variables 0 <= i < n, and leave the blocks_for(n, resident) records of the
-// blocks unjoined, for a later kernel that joins them on its way.
+// Calls rule(i, record) on the device for all variables 0 <= i < n and stores one record per block, blocks_for(n,
+// resident) in all. They are not joined: a later kernel does that.
 template <class Record, int resident = most_resident, class Rule>
 cudaError_t map_blocks_cuda(int64_t n, const Rule &rule, Record *block_record, cudaStream_t stream) {
     return launch(map_blocks_kernel<Record, resident, Rule>, blocks_for(n, resident), block_threads, 0, stream, n, rule,
                   block_record);
 }
 
-// rule(i, record) for all variables, then all records joined; finish(record) is called once, at the end.
+// Calls rule(i, record) for all variables, joins all records, and then calls finish(joined record) once.
 template <class Record, int resident, class Rule, class Finish>
 __global__ void __launch_bounds__(block_threads, resident < most_resident ? resident : 1)
     map_reduce_kernel(int64_t n, Rule rule, Finish finish, Record *block_record, unsigned *arrivals) {
@@ -116,9 +117,9 @@ __global__ void __launch_bounds__(block_threads, resident < most_resident ? resi
     __shared__ bool last_block;
     if (threadIdx.x == 0) {
         block_record[blockIdx.x] = mine;
-        __threadfence(); // the record before the arrival
+        __threadfence(); // makes the record visible before the arrival is counted
         last_block = atomicAdd(arrivals, 1u) == gridDim.x - 1;
-        __threadfence(); // the arrivals before the records
+        __threadfence(); // orders the count of arrivals before the reads of the records
     }
     __syncthreads();
     if (!last_block) return;
@@ -132,16 +133,16 @@ __global__ void __launch_bounds__(block_threads, resident < most_resident ? resi
     }
 }
 
-// The usual finish: the record goes to device memory.
+// The usual functor for finish: it stores the record in device memory.
 template <class Record> struct StoreRecord {
     Record *to;
     CUDA_OPT_HD void operator()(const Record &record) const { *to = record; }
 };
 
-// Call rule(i, record) on the device for all variables 0 <= i < n, and finish(joined record) after the last.
-// resident: blocks for each multiprocessor, fewer for rules that need many registers
+// Calls rule(i, record) on the device for all variables 0 <= i < n, and then finish(joined record).
+// resident: blocks per multiprocessor; fewer for rules that need many registers
 // scratch: map_reduce_scratch_bytes<Record>() of device memory, zero before its first use
-// Returns what the launch returned; the work itself goes on
+// Returns the status of the launch, and does not wait for the kernel.
 template <class Record, int resident = most_resident, class Rule, class Finish>
 cudaError_t map_reduce_cuda(int64_t n, const Rule &rule, const Finish &finish, void *scratch, cudaStream_t stream) {
     auto *arrivals = static_cast<unsigned *>(scratch);
@@ -156,7 +157,7 @@ template <class Rule> __global__ void __launch_bounds__(block_threads) map_kerne
     for (int64_t i = int64_t(blockIdx.x) * block_threads + threadIdx.x; i < n; i += step) rule(i);
 }
 
-// Call rule(i) on the device for all variables 0 <= i < n.
+// Calls rule(i) on the device for all variables 0 <= i < n.
 template <class Rule> cudaError_t map_cuda(int64_t n, const Rule &rule, cudaStream_t stream) {
     return launch(map_kernel<Rule>, blocks_for(n), block_threads, 0, stream, n, rule);
 }

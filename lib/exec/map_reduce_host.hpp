@@ -1,8 +1,9 @@
-// Rules applied to all variables on the host, and their records reduced.
+// Applies a functor, called a rule, to all variables on the host and reduces the resulting records.
 //
-// The order of a sum is a function of n alone: variables form tiles, a tile is summed in interleaved lanes, tiles are
-// joined in a binary tree. So the bits do not depend on the number of threads, and the error of a sum of n terms grows
-// like the depth of the tree, tile_variables / lanes + log2(n / tile_variables), not like n.
+// The order of additions is a function of n alone: the variables are divided into tiles, a tile is summed in
+// interleaved lanes, and the tiles are joined in a binary tree. Results are therefore bitwise independent of the number
+// of threads, and the rounding error of a sum of n terms grows like tile_variables / lanes + log2(n / tile_variables)
+// rather than like n.
 #pragma once
 
 #include <algorithm>
@@ -14,10 +15,10 @@
 namespace cudaopt {
 
 constexpr int64_t tile_variables = 1024;
-constexpr int tile_lanes = 4;          // independent chains of additions: shorter sums, and no waiting for the last one
-constexpr int64_t subtree_limit = 256; // subtrees handed to the threads; their records lie on the stack
+constexpr int tile_lanes = 4;          // independent chains of additions, which hide the latency and shorten the sums
+constexpr int64_t subtree_limit = 256; // subtrees for the threads; their records are on the stack
 
-// Records of variables first <= i < last, at most tile_variables of them.
+// Returns the record of the variables first <= i < last, at most tile_variables of them.
 template <class Record, class Rule> Record reduce_tile(int64_t first, int64_t last, const Rule &rule) {
     Record lane[tile_lanes];
     int64_t i = first;
@@ -29,7 +30,7 @@ template <class Record, class Rule> Record reduce_tile(int64_t first, int64_t la
     return lane[0];
 }
 
-// Records of the tiles first <= tile < last, joined in a binary tree.
+// Returns the records of the tiles first <= tile < last, joined in a binary tree.
 template <class Record, int64_t Variables, class Rule>
 Record reduce_tiles(int64_t first, int64_t last, int64_t n, const Rule &rule) {
     if (last - first == 1) return reduce_tile<Record>(first * Variables, std::min(n, last * Variables), rule);
@@ -39,10 +40,10 @@ Record reduce_tiles(int64_t first, int64_t last, int64_t n, const Rule &rule) {
     return left;
 }
 
-// Call rule(i, record) for all variables 0 <= i < n and return the joined record.
-// rule: may write to variable i's own places; a variable is seen once, by one thread
-// threads: 0: as many of the machine's as make it fastest
-// Variables: how many make a tile; 1 where a "variable" is itself a tile of variables
+// Calls rule(i, record) for all variables 0 <= i < n and returns the joined record.
+// rule: may write to elements of variable i; each variable is processed once, by one thread
+// threads: 0: as many as make the call fastest
+// Variables: number of variables per tile; 1 if a "variable" is itself a tile of variables
 template <class Record, int64_t Variables = tile_variables, class Rule>
 Record map_reduce_host(int64_t n, const Rule &rule, HostThreads threads) {
     const int64_t tiles = (n + Variables - 1) / Variables;
@@ -58,7 +59,7 @@ Record map_reduce_host(int64_t n, const Rule &rule, HostThreads threads) {
     return record[0];
 }
 
-// Call rule(i) for all variables 0 <= i < n.
+// Calls rule(i) for all variables 0 <= i < n.
 template <class Rule> void map_host(int64_t n, const Rule &rule, HostThreads threads) {
     const auto apply = [&rule](int64_t i, int) { rule(i); };
     share_host(n, apply, threads.for_variables(n));

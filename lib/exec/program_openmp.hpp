@@ -1,7 +1,8 @@
-// The threads of the program's own OpenMP, where it has GNU's, or one with the same entry points. After the program's
-// parallel evaluation they wait awake, for milliseconds, on the very processors that a pool of ours would need; and in
-// its parallel loops, over solves say, they are all that there should be. The library itself neither needs nor brings
-// OpenMP: its functions are weak, and NULL where the program has none.
+// Access to the threads of the program's own OpenMP runtime, if it has GNU's or one with the same entry points. After a
+// parallel evaluation of f, OpenMP threads spin for milliseconds on the processors that a pool of the library would
+// need. In a parallel loop of the program, for example over several solves, the library must not add threads of its
+// own. The library itself does not depend on OpenMP: these functions are weak symbols, which are NULL if the program
+// has no OpenMP.
 #pragma once
 
 #include <unistd.h>
@@ -16,12 +17,13 @@ namespace cudaopt {
 
 inline const pid_t loaded_by = getpid();
 
-// Whether it is there. Not in a forked child: the threads that it goes by there are the parent's.
+// Returns whether the program has OpenMP. It returns false in a forked child, because the threads of the runtime exist
+// only in the parent.
 inline bool program_has_openmp() {
     return &GOMP_parallel && &omp_get_thread_num && &omp_get_num_threads && getpid() == loaded_by;
 }
 
-// Call body(place) for all 0 <= place < places, on so many threads if it lends them; it may not throw.
+// Calls body(place) for all 0 <= place < places, on up to `threads` OpenMP threads. The body must not throw.
 template <class Body> void in_program_team(int threads, int places, const Body &body) {
     struct Call {
         const Body &body;

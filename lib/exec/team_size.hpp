@@ -1,4 +1,4 @@
-// How many threads to share a work among that comes again and again, learned from the time it takes.
+// Selects the number of threads for an operation that is executed repeatedly, by measuring its run time.
 #pragma once
 
 #include <algorithm>
@@ -6,13 +6,14 @@
 
 namespace cudaopt {
 
-// The numbers in question are 1, 2, 4, ... and the most. The one in use gives way to a neighbour whose times are less
-// in the mean, late threads and all: beside other processes it is these that decide, and a single turn says nothing; or
-// to 1, where nobody can be late. They are tried now and then. What a trial costs more is paid from a 45th part of the
-// time, for each of the three, so that trials make the whole no slower than by a fifteenth.
+// The candidates are 1, 2, 4, ... and the maximum. The current candidate is replaced by a neighbour, or by 1, if the
+// mean run time of the latter is lower. The mean includes delays of threads that were scheduled late: beside other
+// processes these delays dominate, and a single measurement says little. With 1 thread there is no such delay. Trials
+// of other candidates are limited by a budget: each of the three alternatives may cost 1/45 of the total time, so that
+// trials increase the total by at most 1/15.
 class TeamSize {
   public:
-    // Of at most so many threads; begins with the smallest number that is not below `first`.
+    // Starts with the smallest candidate that is not below `first`; `most` is the maximum.
     void begin(int most, int first) {
         most_ = most;
         top_ = level_ = 0;
@@ -24,9 +25,9 @@ class TeamSize {
         saved_.fill(0);
     }
 
-    // Threads for the next time.
+    // Returns the number of threads for the next execution.
     int next() {
-        if (tried_ != level_) return threads_at(tried_); // a trial goes on
+        if (tried_ != level_) return threads_at(tried_); // a trial is in progress
         if (times_[level_].turns == 0) return threads_at(level_);
         const std::array<int, 3> others{level_ - 1, level_ + 1, level_ > 1 ? 0 : -1};
         for (std::size_t k = 0; k < others.size(); k++) {
@@ -40,10 +41,10 @@ class TeamSize {
         return threads_at(tried_);
     }
 
-    // What it took, with that many.
+    // Records the run time of an execution with that number of threads.
     void took(double seconds) {
         Times &times = times_[level_];
-        const bool first = turns_++ == 0; // it may have had to make the threads, or to wake them
+        const bool first = turns_++ == 0; // may include the time for creating or waking the threads
         if (tried_ == level_) {
             if (first) return;
             for (double &saved : saved_) saved += seconds / 45;
@@ -61,17 +62,18 @@ class TeamSize {
         if (better) {
             level_ = tried_;
             saved_.fill(0);
-            if (trial_ < 2) saved_[trial_] = least_of_trial * loss(level_); // at once on the same way
+            if (trial_ < 2) saved_[trial_] = least_of_trial * loss(level_); // continue in the same direction at once
         }
         tried_ = level_;
     }
 
   private:
-    static constexpr int least_of_trial = 2, window = 64; // turns
-    // A thread that is late is late by milliseconds; a process that was halted for seconds says nothing.
+    static constexpr int least_of_trial = 2, window = 64; // executions
+    // A thread that is scheduled late is late by milliseconds. A process that was suspended for seconds says nothing
+    // about the number of threads, so run times are clipped.
     static constexpr double longest = 100; // times the mean
 
-    // The mean of the last turns, so to speak, and that of the squares.
+    // Exponentially weighted means of the run time and of its square, over about `window` executions.
     struct Times {
         double mean = 0, square = 0;
         int turns = 0;
@@ -82,11 +84,11 @@ class TeamSize {
             mean += (counted - mean) / turns;
             square += (counted * counted - square) / turns;
         }
-        // What is to come counts more than what was.
+        // Gives new measurements more weight than old ones.
         void age() { turns -= turns / 4; }
         double variance() const { return std::max(square - mean * mean, 0.0); }
-        // By more than the standard error of the difference. The larger variance is taken for both, as a few turns
-        // among which no thread was late show none.
+        // Returns whether the mean is lower by more than the standard error of the difference. The larger of the two
+        // variances is used for both, because a few executions without a late thread underestimate the variance.
         bool less_than(const Times &other) const {
             const double difference = other.mean - mean;
             const double variance_of_means = std::max(variance(), other.variance()) * (1.0 / turns + 1.0 / other.turns);
@@ -95,19 +97,20 @@ class TeamSize {
     };
 
     int threads_at(int level) const { return std::min(most_, 1 << level); }
-    // What a turn with another number is expected to take more. Something also where it seems to be no worse, or is not
-    // known: it is not tried all the time. 1 may take as many times as long as there are threads now.
+    // Returns the expected cost of one execution with another candidate, relative to the current one. The result is
+    // positive even if the candidate appears to be no slower, or is unknown, so that it is not tried all the time. One
+    // thread may take as many times longer as there are threads now.
     double loss(int other) const {
         const double mean = times_[level_].mean;
         const bool unknown_jump = times_[other].turns == 0 && level_ - other > 1;
         return std::max(times_[other].mean - mean, unknown_jump ? mean * (threads_at(level_) - 1) / 4 : mean / 8);
     }
 
-    int most_ = 1, top_ = 0, level_ = 0; // numbers, of which level 0 is 1
-    int tried_ = 0, turns_ = 0;          // the level of the next time, and the turns since the beginning or a trial's
+    int most_ = 1, top_ = 0, level_ = 0; // levels: level k has min(2^k, most_) threads
+    int tried_ = 0, turns_ = 0; // level of the next execution; executions since the last change or since a trial began
     std::array<Times, 14> times_{};
     std::size_t trial_ = 0;
-    std::array<double, 3> saved_{}; // what may be lost by trying fewer, more, and 1
+    std::array<double, 3> saved_{}; // time budgets for trials with fewer threads, with more, and with 1
 };
 
 } // namespace cudaopt

@@ -26,8 +26,8 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// To wake a thread takes 50 to 100 microseconds, and what the caller does in between is often over within this time.
-// Longer, and the threads that wait for the solver would hold up those of the caller's evaluation.
+// Waking a thread takes 50 to 100 microseconds, and the work of the caller between two sweeps is often shorter than
+// this time. If threads waited longer, they would delay the threads of the caller's evaluation.
 constexpr std::chrono::microseconds awake_time(100);
 
 void pause() {
@@ -44,7 +44,7 @@ int processors() {
     return count > 0 ? count : std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
 }
 
-// Where a thread waits: awake for a while, then asleep.
+// A thread waits here: first by spinning, then by sleeping on a condition variable.
 class Gate {
   public:
     template <class Ready> void wait(const Ready &ready, bool awake) {
@@ -55,17 +55,17 @@ class Gate {
                 pause();
             }
         } while (awake && Clock::now() < until);
-        int state; // a thread that is cancelled here would leave others at its work
+        int state; // a thread that is cancelled while it sleeps here would leave the others waiting
         pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &state);
         {
             std::unique_lock lock(mutex_);
-            asleep_ = true; // before the last look, as open() looks after what makes the other ready
+            asleep_ = true; // set before the last check, because open() reads it after its caller has made ready() true
             while (!ready()) opened_.wait(lock);
             asleep_ = false;
         }
         pthread_setcancelstate(state, nullptr);
     }
-    // After what makes the other ready.
+    // Wakes the waiting thread. The caller must have made its ready() true before.
     void open() {
         if (!asleep_) return;
         const std::lock_guard lock(mutex_);
@@ -78,14 +78,14 @@ class Gate {
     std::atomic<bool> asleep_{false};
 };
 
-// What is shared out at a time.
+// One parallel loop, divided into chunks.
 struct Work {
     const int64_t count;
     const int chunks;
     const Chunk chunk;
     const void *const body;
     std::mutex failing;
-    std::exception_ptr failure; // what one of the pieces has thrown
+    std::exception_ptr failure; // the last exception that a chunk has thrown
 
     void run_chunk(int place) noexcept {
         const int64_t each = count / chunks, more = count % chunks;
@@ -107,12 +107,12 @@ class ThreadPool {
         for (int place = 1; members_ && place < size_; place++) {
             members_[place].pool = this;
             if (pthread_create(&members_[place].thread, nullptr, run, &members_[place]) != 0)
-                break; // with those there are
+                break; // continue with fewer threads
             made_ = place;
         }
     }
     ~ThreadPool() {
-        if (!here()) { // nor are the threads that stand at its gates
+        if (!here()) { // the threads do not exist in a forked child
             static_cast<void>(members_.release());
             return;
         }
@@ -125,13 +125,13 @@ class ThreadPool {
     ThreadPool(const ThreadPool &) = delete;
     ThreadPool &operator=(const ThreadPool &) = delete;
 
-    // Whether this is still the process whose threads they are, and not its child.
+    // Returns whether this is the process that created the threads, and not a forked child.
     bool here() const { return process_ == getpid(); }
     bool busy() const { return busy_; }
     bool holds(int threads) const { return members_ && threads <= size_; }
 
-    // What is known of this work: of this kind, of so many, among so many. `first` tells works apart whose variables
-    // are different in number, but whose subtrees are not.
+    // Returns the measurements for loops of this kind, count and maximum number of threads. `first` distinguishes loops
+    // over different numbers of variables that are divided into the same number of subtrees.
     TeamSize &size_for(Chunk chunk, int64_t count, int most, int first) {
         const auto kind = reinterpret_cast<std::uintptr_t>(chunk);
         Known &known = known_[(kind / 16 + static_cast<std::uintptr_t>(count + first)) % known_.size()];
@@ -154,14 +154,15 @@ class ThreadPool {
     }
 
   private:
-    // A place in the team and its piece. The caller has the first.
+    // A position in the team, with its chunk. The calling thread has position 0.
     struct alignas(64) Member {
-        std::atomic<bool> offered{false}; // its piece, which nobody has taken yet
+        std::atomic<bool> offered{false}; // its chunk has not been started
         Gate gate;
         ThreadPool *pool = nullptr;
         pthread_t thread{};
     };
-    // Works that come again, as the sweeps over n variables do; another in the same place takes it over.
+    // Measurements of a loop that is executed repeatedly, as the sweeps over n variables are. Another loop with the
+    // same hash value replaces them.
     struct Known {
         Chunk chunk = nullptr;
         int64_t count = 0;
@@ -173,10 +174,10 @@ class ThreadPool {
         return offered && offered.exchange(false);
     }
 
-    // The piece of this place, and then those whose threads are late.
+    // Executes the chunk of this position, and then the chunks of threads that are late.
     void serve(int own) {
-        if (!take(own)) return; // done by another: the work may be over
-        Work &work = *work_;    // which stands as long as a piece that was taken is not counted as done
+        if (!take(own)) return; // executed by another thread; the loop may already have ended
+        Work &work = *work_;    // remains valid until every chunk that was started is counted as finished
         int done = 0, place = own;
         for (int k = 0; k < work.chunks; k++, place = (place + 1) % work.chunks)
             if (k == 0 || take(place)) {
@@ -189,7 +190,7 @@ class ThreadPool {
     static void *run(void *member);
 
     const int size_;
-    const bool awake_; // whether waiting threads leave a processor to each that works
+    const bool awake_; // whether each thread can spin without occupying a processor that another thread needs
     const pid_t process_ = getpid();
     std::unique_ptr<Member[]> members_;
     int made_ = 0;
@@ -200,7 +201,8 @@ class ThreadPool {
     std::array<Known, 64> known_;
 };
 
-// Each thread's own; of a thread of a pool, that pool, in whose pieces nothing is shared out.
+// The pool of this thread. For a thread that belongs to a pool it is that pool, and loops within its chunks run
+// serially.
 PerThread<ThreadPool> pool_of_thread;
 
 void *ThreadPool::run(void *argument) {
@@ -216,7 +218,7 @@ void *ThreadPool::run(void *argument) {
     return nullptr;
 }
 
-// This thread's pool with room for so many; or NULL: it works alone.
+// Returns the pool of this thread, enlarged to the given number of threads, or NULL if the loop must run serially.
 ThreadPool *pool_with(int threads) {
     ThreadPool *pool = pool_of_thread.get();
     if (pool && pool->here()) {
@@ -236,7 +238,7 @@ HostThreads::HostThreads(int asked) : most(asked), learned(false), first(asked) 
     static const int wanted = [] {
         const char *const text = std::getenv("OMP_NUM_THREADS");
         const long number = text ? std::strtol(text, nullptr, 10) : 0;
-        constexpr long limit = 4096; // of CUDA_OPT_THREADS
+        constexpr long limit = 4096; // the maximum of CUDA_OPT_THREADS
         return static_cast<int>(std::clamp<long>(number, 0, limit));
     }();
     static const int all = processors();
