@@ -1,5 +1,6 @@
-// Doubles of an object: within it where the compiler knows how many, else elsewhere in the same block of memory. A
-// distance leads to those, no pointer, so that the block may be moved, saved and loaded as bytes.
+// An array of doubles that belongs to an object. If its length is a compile-time constant, the array is a member of the
+// object. Otherwise (length 0) it lies elsewhere in the same block of memory, and the object stores its distance
+// instead of a pointer, so that the block can be moved, saved and loaded as bytes.
 #pragma once
 
 #include <cstddef>
@@ -23,7 +24,7 @@ template <int length> class Array {
 template <> class Array<0> {
   public:
     Array() = default;
-    Array(const Array &) = delete; // a copy would lead elsewhere
+    Array(const Array &) = delete; // the distance of the copy would lead to a wrong address
     Array &operator=(const Array &) = delete;
 
     CUDA_OPT_HD void place(double *where) {
@@ -43,8 +44,8 @@ template <> class Array<0> {
     std::ptrdiff_t distance_ = 0; // bytes
 };
 
-// Room for what lasts no longer than a function: its own where the compiler knows how many, and it may stand in
-// registers; else an array that is kept for it.
+// Temporary storage for one function. If its length is a compile-time constant, the storage is a local array, which the
+// compiler may keep in registers. Otherwise it is an array that a persistent object holds for this purpose.
 template <int length> class Room {
   public:
     CUDA_OPT_HD explicit Room(const Nothing &) {}
@@ -63,8 +64,8 @@ template <> class Room<0> {
 };
 template <int length> using KeptRoom = std::conditional_t<length == 0, Array<0>, Nothing>;
 
-// What an object's each_array(m, visit) is visited with: first to count the doubles that it needs for m pairs, then to
-// give each array its place.
+// Visitors for an object's each_array(m, visit): CountArrays counts the doubles that the object's arrays need for m
+// correction pairs, and PlaceArrays assigns an address to each array.
 struct CountArrays {
     int64_t doubles = 0;
     CUDA_OPT_HD constexpr void operator()(Nothing &, int64_t) {}

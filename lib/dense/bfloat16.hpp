@@ -1,4 +1,5 @@
-// bfloat16: the range of single precision and eight bits of significand, as it is stored; arithmetic is double.
+// bfloat16 has the exponent range of single precision and a significand of eight bits. It is used for storage only:
+// arithmetic is in double precision.
 #pragma once
 
 #include <cstdint>
@@ -17,11 +18,13 @@ struct bfloat16 {
     uint16_t bits;
 
     bfloat16() = default;
-    // Through single precision, each time to the nearest, ties to even; NaN stays NaN.
+    // Converts to single precision first and then to bfloat16. Both steps round to nearest, ties to even; NaN remains
+    // NaN.
     CUDA_OPT_HD_INLINE explicit bfloat16(double value) {
         const float single = static_cast<float>(value);
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
-        bits = __bfloat16_as_ushort(__floats2bfloat162_rn(single, 0).x); // that of one number is a slow unit's
+        // Converts two values, because the instruction for one value has a lower throughput.
+        bits = __bfloat16_as_ushort(__floats2bfloat162_rn(single, 0).x);
 #else
         uint32_t wide;
         memcpy(&wide, &single, sizeof wide);
@@ -37,11 +40,11 @@ struct bfloat16 {
     }
 };
 
-// The largest number that can be stored.
+// The largest finite number of a storage type.
 template <class Stored> constexpr double largest_number = static_cast<double>(std::numeric_limits<Stored>::max());
 template <> inline constexpr double largest_number<bfloat16> = 0x1.fep127;
 
-// The next number away from zero.
+// The adjacent representable number of larger magnitude.
 CUDA_OPT_HD_INLINE float next_away_from_zero(float v) {
     uint32_t bits;
     memcpy(&bits, &v, sizeof bits);

@@ -5,7 +5,7 @@
 
 namespace cudaopt::dense {
 
-// Whether the byte of each bool is 0 or 1. Reading a bool with any other byte is undefined behaviour.
+// Returns whether the byte of each bool is 0 or 1. Reading a bool with any other byte is undefined behaviour.
 template <class... Bools> bool are_bools(const Bools &...values) {
     const auto is_bool = [](const bool &value) {
         unsigned char byte;

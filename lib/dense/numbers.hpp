@@ -1,5 +1,5 @@
-// The range of double precision, for host and device. greatest() and least() treat NaN as std::max and std::min do:
-// where nothing compares, the first argument stays.
+// Constants and predicates of double precision, for host and device. If one argument is NaN, greatest() and least()
+// return the first argument, as std::max and std::min do.
 #pragma once
 
 #include <cmath>
@@ -17,9 +17,9 @@ template <class Number> CUDA_OPT_HD_INLINE Number greatest(Number a, Number b) {
 template <class Number> CUDA_OPT_HD_INLINE Number least(Number a, Number b) { return b < a ? b : a; }
 
 CUDA_OPT_HD_INLINE bool is_finite(double v) { return std::fabs(v) <= largest_finite; }
-// Whether single precision holds v exactly.
+// Returns whether v is exactly representable in single precision.
 CUDA_OPT_HD_INLINE bool is_single(double v) { return static_cast<double>(static_cast<float>(v)) == v; }
-// Neither 0 nor denormal, infinite or NaN.
+// Returns whether v is a normal number: not 0, subnormal, infinite or NaN.
 CUDA_OPT_HD_INLINE bool is_normal(double v) { return std::fabs(v) >= smallest_normal && is_finite(v); }
 
 } // namespace cudaopt

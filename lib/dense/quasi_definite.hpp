@@ -1,16 +1,17 @@
-// The symmetric indefinite systems of L-BFGS-B have one form, S = [-A, B'; B, C] in blocks of k x k, with A and
-// T = C + B A^-1 B' positive definite. Elimination in the given order therefore meets k negative pivots and then k
-// positive ones, and needs no others:
+// The symmetric indefinite systems of L-BFGS-B have the form S = [-A, B'; B, C] with blocks of k x k, where A and T = C
+// + B A^-1 B' are positive definite. Elimination without pivoting therefore gives k negative pivots followed by k
+// positive ones:
 //
 //     S = V'R V,    V upper triangular,    R = diag(1 / V_ii).
 //
-// The signs of the pivots decide whether the form is kept: the middle matrix M^-1 (Byrd, Lu, Nocedal, Zhu 1995,
-// eq. 3.4) and the subspace matrix M^-1 - W_F'W_F / theta (eq. 5.11) both break down only where the memory has become
-// useless. O(k^3) once, O(k^2) a solve; independent of n.
+// The signs of the pivots show whether the matrix has this form. Two matrices are factorised: the middle matrix M^-1
+// (Byrd, Lu, Nocedal, Zhu 1995, eq. 3.4) and the subspace matrix M^-1 - W_F'W_F / theta (eq. 5.11). Both lose this form
+// only if rounding errors have made the correction pairs unusable. The factorisation costs O(k^3) and a solve O(k^2)
+// operations, independent of n.
 //
-// The host does this while a GPU waits. So everything goes along rows, where a vector instruction finds its numbers
-// side by side, and no sum runs across the lanes of one but in the solve. The lanes are two, which every 64-bit
-// processor has: the bits are the same on all that round alike.
+// The host does this work while the GPU is idle, so it is vectorised. All loops run along rows, where consecutive
+// elements are contiguous in memory, and no sum runs across the lanes of a vector, except in the back substitution. A
+// vector has two lanes, which every 64-bit processor supports, so that results are bitwise identical on all processors.
 #pragma once
 
 #include "dense/array.hpp"
@@ -19,8 +20,8 @@
 
 namespace cudaopt::dense {
 
-// Two numbers side by side.
-#ifdef __CUDACC__ // nvcc knows no vectors of the compiler's
+// A vector of two doubles.
+#ifdef __CUDACC__ // nvcc does not support the vector extension of GCC and clang
 struct Lanes {
     double v[2];
     CUDA_OPT_HD double operator[](int i) const { return v[i]; }
@@ -31,8 +32,8 @@ CUDA_OPT_HD inline Lanes operator+(const Lanes &a, const Lanes &b) { return {{a.
 CUDA_OPT_HD inline Lanes operator*(const Lanes &a, const Lanes &b) { return {{a.v[0] * b.v[0], a.v[1] * b.v[1]}}; }
 CUDA_OPT_HD inline Lanes operator*(double a, const Lanes &b) { return {{a * b.v[0], a * b.v[1]}}; }
 #else
-// clang forgets the alignment of a type definition, 8 bytes, where a function returns a reference to it, and reads as
-// if it were 16; it keeps that of a struct.
+// If a function returns a reference to a type definition, clang ignores its alignment of 8 bytes and generates loads
+// that require 16. Wrapping the vector in a struct preserves the alignment.
 typedef double TwoDoubles __attribute__((vector_size(16), aligned(8), may_alias));
 struct __attribute__((may_alias)) Lanes {
     TwoDoubles v;
@@ -53,8 +54,9 @@ template <int most> class QuasiDefiniteOf {
         visit(factors_, 2 * capacity);
     }
 
-    // All elements become 0; with arrays elsewhere only where k changes: factor_triangular() leaves the zeros it passes
-    // over as they are, and the others have to be filled in each time.
+    // Sets all elements to 0. Arrays outside the object are filled only if k changes. That suffices because
+    // factor_triangular() does not modify the elements that it takes to be 0, and the caller assigns all others each
+    // time.
     CUDA_OPT_HD void resize(int k) {
         if (k == k_ && most == 0) return;
         k_ = k;
@@ -65,7 +67,7 @@ template <int most> class QuasiDefiniteOf {
     // Validates an object that was read as bytes.
     bool is_consistent(int capacity) const { return -1 <= k_ && k_ <= capacity; }
 
-    // What stands there is another's: the next resize() fills it.
+    // Marks the storage as overwritten by another object, so that the next resize() fills it.
     CUDA_OPT_HD void lose() { k_ = -1; }
 
     // The upper triangle of S, to be filled in before it is factorised.
@@ -74,8 +76,9 @@ template <int most> class QuasiDefiniteOf {
     CUDA_OPT_HD double &operator()(int i, int j) { return row(i)[j]; }
     CUDA_OPT_HD double operator()(int i, int j) const { return row(i)[j]; }
 
-    // k, here and below: that of resize(), by its type where the compiler knows it (at_size).
-    // False: breakdown. Pivots are never modified.
+    // In this function and those below, k is the argument of resize(). Its type carries the value if it is a
+    // compile-time constant (at_size). Returns false if a pivot has the wrong sign or is not finite. Pivots are never
+    // modified.
     template <class Size> CUDA_OPT_HD bool factor(Size k) {
         CUDA_OPT_NOT_PURE
         CUDA_OPT_UNROLLED(2 * times_unrolled<Size>)
@@ -86,7 +89,7 @@ template <int most> class QuasiDefiniteOf {
         return true;
     }
 
-    // The same for diagonal A and strictly lower triangular B: what is 0 is passed over.
+    // Like factor(), for diagonal A and strictly lower triangular B. Elements that are 0 are skipped.
     template <class Size> CUDA_OPT_HD bool factor_triangular(Size k) {
         CUDA_OPT_NOT_PURE
         CUDA_OPT_UNROLLED(times_unrolled<Size>)
@@ -101,14 +104,14 @@ template <int most> class QuasiDefiniteOf {
         return true;
     }
 
-    // b <- S^-1 b, 2k numbers.
+    // Computes b <- S^-1 b for a vector b of 2k elements.
     template <class Size> CUDA_OPT_HD void solve(Size k, double *b) const {
         reduce(k, b);
         substitute_back(k, b);
     }
 
-    // b <- (V'R)^-1 b, half of a solve, which is all that a form a'S^-1 b needs. Two rows at a time, so that pairs of
-    // elements are written and read again as the same pairs.
+    // Computes b <- (V'R)^-1 b, the first half of a solve, which suffices for a bilinear form a'S^-1 b. It takes two
+    // rows per step, so that each pair of elements that is stored as a vector is also loaded as one.
     template <class Size> CUDA_OPT_HD void reduce(Size k, double *b) const {
         CUDA_OPT_NOT_PURE
         const int size = 2 * k;
@@ -123,7 +126,7 @@ template <int most> class QuasiDefiniteOf {
         }
     }
 
-    // a'S^-1 b of a and b that have been reduced.
+    // Returns a'S^-1 b, given a and b after reduce().
     template <class Size> CUDA_OPT_HD double reduced_form(Size k, const double *a, const double *b) const {
         const double *const reciprocals = reciprocals_.data();
         double sum = 0;
@@ -136,11 +139,12 @@ template <int most> class QuasiDefiniteOf {
     CUDA_OPT_HD static Lanes &lanes(double *two) { return *reinterpret_cast<Lanes *>(two); }
     CUDA_OPT_HD static const Lanes &lanes(const double *two) { return *reinterpret_cast<const Lanes *>(two); }
 
-    static constexpr int granule = 4; // columns; a row's last one may reach beyond its end, to what is of no use
+    // Columns per vector operation. The last operation of a row may extend past its end, into unused padding.
+    static constexpr int granule = 4;
     CUDA_OPT_HD static constexpr int stride(int k) { return 2 * k + granule; }
     CUDA_OPT_HD int pitch() const { return stride(most > 0 ? most : k_); }
 
-    // Row i of V, from its diagonal on: v_i -= sum of V_pi / V_pp v_p over the rows p in [begin, end).
+    // Computes row i of V from the diagonal on: v_i -= sum of V_pi / V_pp v_p over the rows p in [begin, end).
     template <class Size> CUDA_OPT_HD_INLINE void eliminate(Size k, int begin, int end, int i) {
         const int size = 2 * k;
         const double *const reciprocals = reciprocals_.data();
@@ -163,14 +167,15 @@ template <int most> class QuasiDefiniteOf {
         for (int l = 0; l < width / 2; l++) lanes(to + 2 * l) = sums[l];
     }
 
-    // False when the pivot has not the sign it must have, or it or its reciprocal is not finite.
+    // Returns false if the pivot has the wrong sign, or if the pivot or its reciprocal is not finite.
     CUDA_OPT_HD bool take_pivot(int i, bool negative) {
         reciprocals_[i] = 1 / row(i)[i];
         const double magnitude = negative ? -reciprocals_[i] : reciprocals_[i];
         return magnitude > 0 && magnitude <= largest_finite;
     }
 
-    // b <- V^-1 b, from the last row up; the sums end with what was found last, so that they need not wait for it.
+    // Computes b <- V^-1 b from the last row upwards. The element found last is added last, so that the rest of the sum
+    // does not wait for it.
     template <class Size> CUDA_OPT_HD void substitute_back(Size k, double *b) const {
         CUDA_OPT_NOT_PURE
         CUDA_OPT_UNROLLED(times_unrolled<Size>)
