@@ -1,5 +1,5 @@
-// What is thrown when the machine, not the mathematics, fails. It carries its sentence in itself: a failure that is a
-// lack of memory could not ask for any.
+// Exception for failures of the system, such as exhausted memory or CUDA errors. It stores its message in itself,
+// because an exception that reports exhausted memory cannot allocate any.
 #pragma once
 
 #include <exception>

@@ -1,5 +1,5 @@
-// One sentence in a fixed buffer: what happened, with its numbers. No allocation, so that it also serves when memory
-// is what is lacking.
+// A message of one sentence in a buffer of fixed size. It allocates nothing, so that it can also report exhausted
+// memory.
 #pragma once
 
 #include <cstdarg>

@@ -1,5 +1,6 @@
-// An object that each thread has of its own, freed when the thread ends, or the process for the thread that ends it.
-// thread_local would not do: to note a destructor the C library allocates, and ends the process where it cannot.
+// Thread-local storage for one object per thread. The object is destroyed when the thread ends, and that of the main
+// thread when the process exits. thread_local is not used, because the C library allocates memory to register its
+// destructor and terminates the process if it cannot.
 #pragma once
 
 #include <pthread.h>
@@ -9,7 +10,7 @@
 
 namespace cudaopt {
 
-// For objects with static storage: the key is never given back.
+// Only for objects with static storage duration: the key is never deleted.
 template <class T> class PerThread {
   public:
     PerThread() : good_(pthread_key_create(&key_, free) == 0) {}
@@ -21,9 +22,10 @@ template <class T> class PerThread {
     PerThread &operator=(const PerThread &) = delete;
 
     T *get() const { return good_ ? static_cast<T *>(pthread_getspecific(key_)) : nullptr; }
-    // Whether it is kept; what was there before is forgotten.
+    // Stores the object and returns true, or returns false if that is impossible. It does not delete the previous
+    // object.
     bool set(T *object) { return good_ && pthread_setspecific(key_, object) == 0; }
-    // A default one is made where there is none.
+    // Returns the object of this thread, after creating it by the default constructor if there is none.
     T &made() {
         if (!get()) {
             auto fresh = std::make_unique<T>();
