@@ -1,10 +1,10 @@
-// The line search of Moré and Thuente, ACM TOMS 20 (1994) 286: a step t with
+// The line search of Moré and Thuente, ACM TOMS 20 (1994) 286. It finds a step t with
 //
 //     phi(t) <= phi(0) + ftol t phi'(0)    (sufficient decrease)    and    |phi'(t)| <= gtol |phi'(0)|    (curvature).
 //
-// It sees scalars only and evaluates nothing: start() proposes the first step, update() takes phi and phi' there and
-// either ends the search or proposes the next. All its state is in the struct. Every step proposed is finite and in
-// [step_min, step_max], whatever phi and phi' are, as long as they are finite.
+// It works on scalars only and evaluates no function: start() proposes the first step, and update() takes phi and phi'
+// at the proposed step and either ends the line search or proposes the next step. All its state is in the struct. If
+// phi and phi' are finite, every proposed step is finite and in [step_min, step_max].
 #pragma once
 
 #include "dense/loaded.hpp"
@@ -15,9 +15,9 @@ namespace cudaopt {
 enum class SearchVerdict {
     evaluate,           // evaluate phi at step() and call update()
     converged,          // both conditions hold
-    interval_too_small, // the interval of uncertainty is below xtol: the best step is as good as it gets
-    at_minimum_step,    // step() is stpmin and still too long
-    at_maximum_step,    // step() is stpmax, with sufficient decrease and phi still falling
+    interval_too_small, // the interval of uncertainty is shorter than xtol allows; the best step is accepted
+    at_minimum_step,    // step() is stpmin, which is still too long
+    at_maximum_step,    // step() is stpmax, phi has decreased sufficiently and is still falling
     rounding_errors     // no progress is possible within the interval
 };
 
@@ -27,20 +27,20 @@ struct SearchTolerances {
 
 class MoreThuente {
   public:
-    // phi(0), phi'(0) < 0, the first step in [step_min, step_max].
+    // Requires phi'(0) < 0 and a first step in [step_min, step_max].
     CUDA_OPT_HD void start(double phi0, double slope0, double first_step, const SearchTolerances &tolerances);
     CUDA_OPT_HD SearchVerdict update(double phi, double slope);
-    // phi is not finite at step(): propose a step nearer to the best one, before any interpolation sees the value,
-    // and stay below the failed step from now on.
+    // Called if phi is not finite at step(). It proposes a step closer to the best one, and limits all later steps to
+    // less than the failed step. The undefined value does not enter any interpolation.
     CUDA_OPT_HD void cut();
 
-    // Whether phi and slope at step() meet both conditions, whatever step_max is.
+    // Returns whether phi and slope at step() satisfy both conditions, whatever step_max is.
     CUDA_OPT_HD bool meets_both(double phi, double slope) const {
         return phi <= phi0_ + step_ * (tolerances_.ftol * slope0_) && std::fabs(slope) <= tolerances_.gtol * -slope0_;
     }
 
-    // Whether phi and slope at step() are, bit for bit, those at an end of the interval that is at most so far away,
-    // and the next step will be shorter.
+    // Returns whether phi and slope at step() are bitwise equal to those at an endpoint of the interval that is at most
+    // `distance` away. The next step would then be shorter still.
     CUDA_OPT_HD bool repeats_an_end(double phi, double slope, double distance) const {
         const auto is_same = [&](const Point &end) {
             return phi == end.phi && slope == end.slope && std::fabs(step_ - end.step) <= distance;
@@ -48,12 +48,12 @@ class MoreThuente {
         return bracketed_ && (is_same(best_) || is_same(other_));
     }
 
-    // step_max is known later than the search began, and is at least what it was taken to be: the first step. It has
-    // not mattered so far.
+    // Sets step_max after start(). The initial value was the first step, and the new one is at least as large. It must
+    // not have affected the line search so far (next_step_depends_on_step_max).
     CUDA_OPT_HD void set_step_max(double step_max);
-    // Whether an update with phi and slope may come out otherwise than with the step_max that was taken, if it is as
-    // long as that, or less. Each choice of an update goes the same way from some step_max on: what both ends agree on
-    // holds between them.
+    // Returns whether update(phi, slope) may give a different result if step_max is increased up to the argument. Each
+    // decision in update() depends monotonically on step_max, so that if both ends of the range give the same result,
+    // all values between them do.
     CUDA_OPT_HD bool next_step_depends_on_step_max(double step_max, double phi, double slope) const;
 
     // Validates an object that was read as bytes.
@@ -61,7 +61,7 @@ class MoreThuente {
 
     CUDA_OPT_HD double step() const { return step_; }
     CUDA_OPT_HD double step_max() const { return tolerances_.step_max; }
-    // The lowest phi of all updates, and where; phi(0) at 0 before the first.
+    // The lowest phi of all updates and its step. Before the first update they are phi(0) and 0.
     CUDA_OPT_HD double lowest_step() const { return lowest_.step; }
     CUDA_OPT_HD double lowest_phi() const { return lowest_.phi; }
 
@@ -70,34 +70,35 @@ class MoreThuente {
         double step, phi, slope;
     };
     struct Cubic {
-        double share; // of the way from a to b
-        double gamma; // the root in its formula
+        double share; // relative to the distance from a to b
+        double gamma; // the square root in the formula of the minimiser
     };
     CUDA_OPT_HD static Cubic cubic(const Point &a, const Point &b, bool clip_radicand = false);
     CUDA_OPT_HD void interpolate(Point &best, Point &other, double phi, double slope, double step_min, double step_max);
 
     SearchTolerances tolerances_{};
     double phi0_ = 0, slope0_ = 0, step_ = 0;
-    Point best_{}, other_{}; // endpoints of the interval of uncertainty; best_ has the least phi, or psi in stage 1
+    // Endpoints of the interval of uncertainty; best_ has the lower phi, or the lower psi in stage 1.
+    Point best_{}, other_{};
     Point lowest_{};
-    double lower_ = 0, upper_ = 0;      // bounds of the next step
-    double width_ = 0, last_width_ = 0; // lengths of the interval, now and two updates ago
+    double lower_ = 0, upper_ = 0;      // bounds for the next step
+    double width_ = 0, last_width_ = 0; // lengths of the interval now and two updates ago
     bool bracketed_ = false;
-    bool modified_ = true; // stage 1: work with psi(t) = phi(t) - phi(0) - ftol t phi'(0)
+    bool modified_ = true; // stage 1 uses psi(t) = phi(t) - phi(0) - ftol t phi'(0) instead of phi
     bool any_finite_ = false;
-    bool last_width_is_first_ = false; // after the first update, of a minimum that is bracketed: step_max - step_min
+    bool last_width_is_first_ = false; // whether last_width_ is still step_max - step_min, as after the first update
 };
 
 namespace line_search {
 
-constexpr double extrapolate_least = 1.1, extrapolate_most = 4.0; // factors of the last move, before bracketing
-constexpr double bracket_shrink = 0.66;                           // demanded over two updates (section 4 of the paper)
+constexpr double extrapolate_least = 1.1, extrapolate_most = 4.0; // of the last step, before bracketing
+constexpr double bracket_shrink = 0.66; // required reduction over two updates (section 4 of the paper)
 constexpr double cut_factor = 0.25;
 
 } // namespace line_search
 
-// The minimiser of the cubic through a and b. All such formulas scale by the largest magnitude so that the radicand
-// neither overflows nor underflows.
+// Returns the minimiser of the cubic that interpolates phi and its slope at a and b. All terms are scaled by the
+// largest magnitude, so that the radicand neither overflows nor underflows.
 CUDA_OPT_HD inline MoreThuente::Cubic MoreThuente::cubic(const Point &a, const Point &b, bool clip_radicand) {
     const double theta = 3 * (a.phi - b.phi) / (b.step - a.step) + a.slope + b.slope;
     const double scale = greatest(greatest(std::fabs(theta), std::fabs(a.slope)), std::fabs(b.slope));
@@ -137,7 +138,8 @@ CUDA_OPT_HD_INLINE SearchVerdict MoreThuente::update(double phi, double slope) {
     if (bracketed_ && (step_ <= lower_ || step_ >= upper_)) return SearchVerdict::rounding_errors;
 
     if (modified_ && phi <= best_.phi && phi > phi_test) {
-        // psi has the sign that phi lacks: it is lower than at best_, phi is not low enough (eq. 2.1 and section 3).
+        // Here phi is lower than at best_, but its decrease is insufficient: psi shows that, phi does not (eq. 2.1,
+        // section 3).
         Point best{best_.step, best_.phi - best_.step * slope_test, best_.slope - slope_test};
         Point other{other_.step, other_.phi - other_.step * slope_test, other_.slope - slope_test};
         interpolate(best, other, phi - step_ * slope_test, slope - slope_test, lower_, upper_);
@@ -147,8 +149,8 @@ CUDA_OPT_HD_INLINE SearchVerdict MoreThuente::update(double phi, double slope) {
         interpolate(best_, other_, phi, slope, lower_, upper_);
     }
 
-    // Values near the ends of the range overflow in the interpolation: halve the interval, or extrapolate as far as may
-    // be.
+    // Values close to the overflow threshold overflow in the interpolation. In that case bisect the interval, or
+    // extrapolate as far as allowed.
     if (!is_finite(step_)) step_ = bracketed_ ? best_.step + 0.5 * (other_.step - best_.step) : upper_;
     if (bracketed_) {
         if (std::fabs(other_.step - best_.step) >= line_search::bracket_shrink * last_width_)
@@ -163,7 +165,7 @@ CUDA_OPT_HD_INLINE SearchVerdict MoreThuente::update(double phi, double slope) {
     }
     step_ = least(greatest(step_, tolerances_.step_min), tolerances_.step_max);
 
-    // No step strictly inside the interval is left: end with the best.
+    // No step strictly inside the interval is left, so the line search ends at the best step.
     if (bracketed_ && (step_ <= lower_ || step_ >= upper_ || upper_ - lower_ <= tolerances_.xtol * upper_))
         step_ = best_.step;
     return SearchVerdict::evaluate;
@@ -174,7 +176,7 @@ CUDA_OPT_HD_CALL inline void MoreThuente::set_step_max(double step_max) {
         SearchTolerances tolerances = tolerances_; // a copy, since start() clears its own
         tolerances.step_max = step_max;
         start(phi0_, slope0_, step_, tolerances);
-    } else if (last_width_is_first_) { // within the bracket no step is the longest
+    } else if (last_width_is_first_) { // once the minimum is bracketed, only this width depends on step_max
         last_width_ = step_max - tolerances_.step_min;
     }
 }
@@ -197,20 +199,22 @@ CUDA_OPT_HD_CALL inline void MoreThuente::cut() {
     }
     if (any_finite_) return;
     SearchTolerances tolerances = tolerances_; // a copy, since start() clears its own
-    // stpmin is for steps that can be evaluated: held to it, the cut would ask for the failed step again.
+    // stpmin limits only steps at which phi is finite. Otherwise the shortened step could be the failed one again.
     step_ = greatest(step_, smallest_normal);
     tolerances.step_min = least(tolerances.step_min, step_);
     start(phi0_, slope0_, step_, tolerances);
 }
 
-// The trial step and the new interval, section 4 of the paper: four cases by the trial's phi and slope against best.
+// The trial step and the new interval (section 4 of the paper). The four cases compare the trial's phi and slope with
+// those of the best step.
 CUDA_OPT_HD_CALL inline void MoreThuente::interpolate(Point &best, Point &other, double phi, double slope,
                                                       double step_min, double step_max) {
     const double trial = step_;
     const Point at{trial, phi, slope};
     const bool higher = phi > best.phi, opposite = slope * (best.slope / std::fabs(best.slope)) < 0,
                flatter = std::fabs(slope) < std::fabs(best.slope), with_secant = !higher && (opposite || flatter);
-    // What several cases have is formed before they part: so do threads side by side, with searches of their own.
+    // Terms that several cases use are computed before the branches, so that the threads of a warp, each with its own
+    // line search, compute them together.
     Cubic c{0, 0};
     double next, minimiser = 0, secant = 0;
     if (higher || with_secant || bracketed_) {
@@ -221,7 +225,8 @@ CUDA_OPT_HD_CALL inline void MoreThuente::interpolate(Point &best, Point &other,
     if (with_secant) secant = trial + (slope / (slope - best.slope)) * (best.step - trial);
 
     if (higher) {
-        // Case 1: higher. The minimum is bracketed; the cubic step if nearer to best than the quadratic, else the mean.
+        // Case 1: phi is higher, so the minimum is bracketed. Take the cubic step if it is closer to best than the
+        // quadratic one, otherwise their mean.
         const double secant_slope = (best.phi - phi) / (trial - best.step);
         const double quadratic = best.step + ((best.slope / (secant_slope + best.slope)) / 2) * (trial - best.step);
         next = std::fabs(minimiser - best.step) < std::fabs(quadratic - best.step)
@@ -229,11 +234,13 @@ CUDA_OPT_HD_CALL inline void MoreThuente::interpolate(Point &best, Point &other,
                    : minimiser + (quadratic - minimiser) / 2;
         bracketed_ = true;
     } else if (opposite) {
-        // Case 2: lower, slopes of opposite sign. Bracketed; the farther of the cubic and the secant step.
+        // Case 2: phi is lower and the slopes have opposite signs, so the minimum is bracketed. Take the cubic or the
+        // secant step, whichever is farther from the trial.
         next = std::fabs(minimiser - trial) > std::fabs(secant - trial) ? minimiser : secant;
         bracketed_ = true;
     } else if (flatter) {
-        // Case 3: lower, same sign, flatter. The cubic step counts only if it goes on in this direction to a minimum.
+        // Case 3: phi is lower, and the slope has the same sign and a smaller magnitude. The cubic step is used only if
+        // the cubic has a minimum beyond the trial step in this direction.
         const double onward = c.share < 0 && c.gamma != 0 ? minimiser : trial > best.step ? step_max : step_min;
         if (bracketed_) {
             next = std::fabs(onward - trial) < std::fabs(secant - trial) ? onward : secant;
@@ -244,7 +251,7 @@ CUDA_OPT_HD_CALL inline void MoreThuente::interpolate(Point &best, Point &other,
             next = greatest(step_min, least(step_max, next));
         }
     } else if (bracketed_) {
-        // Case 4: lower, same sign, not flatter.
+        // Case 4: phi is lower, and the slope has the same sign and no smaller magnitude.
         next = minimiser;
     } else {
         next = trial > best.step ? step_max : step_min;
