@@ -9,7 +9,7 @@ namespace cudaopt {
 
 namespace {
 
-long long shown(int64_t number) { return number; } // as printf's %lld expects it
+long long shown(int64_t number) { return number; } // printf's %lld requires this type
 
 } // namespace
 
@@ -37,7 +37,7 @@ int Batch::resume() {
         active_ = 0;
         throw;
     }
-    cancellation_.end_call(); // what is read between calls is waited for
+    cancellation_.end_call(); // later waits are not limited
     return task;
 }
 
@@ -70,7 +70,7 @@ int Batch::call() {
     return CUDA_OPT_EVALUATE_BATCH;
 }
 
-// All have ended: with the code of the first that has not converged.
+// All problems have ended. Returns the code of the first problem that has not converged, if there is one.
 int Batch::end() {
     phase_ = Phase::ended;
     machine_->read_codes(codes_.data());
@@ -85,7 +85,7 @@ int Batch::end() {
     return *first;
 }
 
-// Nothing is waited for here.
+// Ends all problems without waiting for the device.
 int Batch::give_up() {
     machine_->give_up(arrays, settings, stop_requested, cancellation_.seconds_passed());
     message_.set("%s, while work on the stream was waited for, after %lld rounds; x, f and g are the best iterates' "

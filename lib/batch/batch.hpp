@@ -1,4 +1,4 @@
-// Many small problems at once, by reverse communication: all that are active ask for their evaluations together.
+// Solves many small problems at once by reverse communication: all active problems request their evaluations together.
 #pragma once
 
 #include <atomic>
@@ -10,8 +10,8 @@
 
 namespace cudaopt {
 
-// For problems with one number as metric; for those of them that have no bounds, or NULL; and for those with a weight
-// for each variable. Only one of them is asked to allocate.
+// Implementations for problems whose initial Hessian is a multiple of the identity; for such problems without bounds
+// (or NULL); and for problems with a diagonal initial Hessian. Only one of them allocates memory.
 struct BatchMachines {
     std::unique_ptr<BatchMachine> plain, unbounded, in_metric;
 };
@@ -30,7 +30,7 @@ class Batch {
     int m() const { return m_; }
     int64_t count() const { return count_; }
     bool started() const { return phase_ != Phase::start; }
-    // Whether there is something to read of each problem: not where there was no memory for them.
+    // Returns whether results can be read. This is not so if there was no memory for the problems.
     bool has_problems() const { return has_problems_; }
     int64_t active() const { return active_; }
     const int64_t *list() const { return machine_->active(); }
@@ -44,7 +44,8 @@ class Batch {
     int resume();
     void reset();
 
-    // These need has_problems(), wait for the machine and throw its failures. To host memory, count numbers.
+    // These functions require has_problems(), wait for the device and throw BackendFailure. They copy `count` values to
+    // host memory.
     void read_codes(int64_t *to);
     void read(const BatchResult &which, void *to) { machine_->read(which, to); }
     const char *describe(int64_t problem);
@@ -60,7 +61,7 @@ class Batch {
     const int n_, m_;
     const int64_t count_;
     const BatchMachines machines_;
-    BatchMachine *machine_ = nullptr; // from the first call on
+    BatchMachine *machine_ = nullptr; // set by the first call
     Message message_, event_message_;
     Phase phase_ = Phase::start;
     bool has_problems_ = false;

@@ -84,7 +84,7 @@ template <class How> class CudaTeams {
     template <class T> using Array = CudaArray<T, Lives::on_device>;
 
     CudaTeams() { check(cudaGetDevice(&device_), "cudaGetDevice"); }
-    ~CudaTeams() { // before any of the memory is freed; a destructor cannot report an error
+    ~CudaTeams() { // before memory is freed; a destructor cannot report an error
         const OnDevice on(device_, std::nothrow);
         if (ready_) cudaStreamSynchronize(stream_);
     }
@@ -136,7 +136,8 @@ template <class How> class CudaTeams {
         const OnDevice on(device_);
         return selection_(count, marks, list, stream_, *cancellation_);
     }
-    // The copy itself might wait for the stream without a limit of time, so that the stream is waited for before.
+    // cudaMemcpyAsync to pageable memory may itself wait for the stream, without a time limit. Therefore the stream is
+    // awaited first, with cancellation.
     void copy_out(void *to, const void *from, std::size_t bytes) {
         const OnDevice on(device_);
         wait_for_stream(stream_, *cancellation_, "the work before a copy");

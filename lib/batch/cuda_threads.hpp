@@ -1,4 +1,4 @@
-// A batch on CUDA with a thread for each problem, for numbers of pairs that the compiler knows.
+// A batch on CUDA with one thread per problem, for numbers of pairs that are compile-time constants.
 #pragma once
 
 #include "batch/machine.hpp"
@@ -6,7 +6,8 @@
 namespace cudaopt {
 
 template <class Real, int m, bool weights = false> std::unique_ptr<BatchMachine> make_cuda_batch_of_threads();
-// For problems without bounds, with their states in shared memory. NULL: the device has too little of it.
+// For problems without bounds, with their persistent data in shared memory. Returns NULL if the device has too little
+// of it.
 template <class Real, int m> std::unique_ptr<BatchMachine> make_cuda_batch_in_shared();
 
 } // namespace cudaopt

@@ -1,4 +1,4 @@
-// A batch on the host's threads, a problem by one of them at a time.
+// A batch on the threads of the host, one problem per thread at a time.
 #include <cstring>
 
 #include "batch/machine_on.hpp"
@@ -16,7 +16,7 @@ class HostTeams {
 
     void start(int64_t working_bytes, int threads, void *, CancellationToken &) {
         threads_ = HostThreads(threads);
-        working_stride_ = (working_bytes + 127) / 128 * 128; // no line of two threads
+        working_stride_ = (working_bytes + 127) / 128 * 128; // two threads never write to the same cache line
     }
     template <class T> void allocate(Array<T> &array, int64_t count) { array.allocate(count); }
     template <class... Rules> void reserve(int64_t) {

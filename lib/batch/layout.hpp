@@ -1,14 +1,15 @@
 // The memory of one small problem. It has three parts, whose sizes are functions of n, m and the precision:
 // - the persistent data, which survives from one evaluation to the next: the iteration, the compact matrix and the
-//   initial Hessian;
+// initial Hessian;
 // - the vectors of n elements: x, g, those of the base point and of the best iterate, and the correction pairs;
 // - the workspace of the team that works on the problem: its copy of the persistent data, the replies of the sweeps,
-// their
-//   operands, and the transient data, which is lost at an evaluation.
+// their operands, and the transient data, which is lost at an evaluation.
+//
 // The panel is the matrix of n rows whose columns are y, s, g and z of the newest pair, then y and s of the older ones
 // (lbfgsb/panel.hpp). z is the displacement of the variables that the Cauchy path has fixed at bounds.
-// A shape says what is known about a problem when its kernel is compiled. The end of the file decides which part of the
-// workspace is stored in shared memory on a GPU, and how many threads or warps a block has.
+//
+// A shape contains the properties of a problem that are compile-time constants of its kernel. The end of the file
+// decides which part of the workspace is stored in shared memory on a GPU, and how many threads or warps a block has.
 #pragma once
 
 #include <type_traits>
@@ -21,9 +22,9 @@ namespace cudaopt::batch {
 
 constexpr int most_variables = crossed_capacity; // all breakpoints of a window can then be fetched at once
 constexpr int most_pairs = 64;
-constexpr int granule = 4; // variables and columns that are processed together; those beyond the last are 0
+constexpr int granule = 4; // variables and columns are processed in groups of this size, padded with zeros
 
-// ---- shapes: what is known about a problem when its kernel is compiled. pairs: m, or 0 if it is set at run time.
+// ---- shapes: properties that are compile-time constants of a kernel. pairs: m, or 0 if it is set at run time.
 
 struct Shape {
     static constexpr int pairs = 0;
@@ -46,7 +47,7 @@ template <int m_, bool bounds_ = true, bool weights_ = false> struct ShapeOfPair
     int n;
 };
 
-// The same with small n, for one thread per problem on a device.
+// Like ShapeOfPairs with small n, for one thread per problem on a device.
 template <int m_, bool bounds_ = true, bool weights_ = false>
 struct ThreadShape : ShapeOfPairs<m_, bounds_, weights_> {};
 constexpr int most_of_thread = 32; // variables
@@ -54,8 +55,8 @@ constexpr int most_of_thread = 32; // variables
 // From this number of problems on, one thread per problem is faster than one warp: on an H200 the times are equal at
 // 3,000 problems of 5 variables and at 4,000 of 20.
 constexpr int64_t many_problems = 5000;
-// For functors within bounds if the persistent data does not fit into shared memory: on an H100 the times are equal at
-// 30,000 problems of 32 variables, and with 10 pairs at 7,500 of 20.
+// The same threshold for functors with bounds if the persistent data does not fit into shared memory: on an H100 the
+// times are equal at 30,000 problems of 32 variables, and with 10 pairs at 7,500 of 20.
 constexpr int64_t many_large_problems = 30000;
 
 template <class ShapeOf> CUDA_OPT_HD constexpr ShapeOf shape_of(Shape shape) {
@@ -71,8 +72,8 @@ template <class ShapeOf> CUDA_OPT_HD constexpr bool in_metric(const ShapeOf &sha
     else return ShapeOf::weights;
 }
 
-// Whether the history is full from the start (compact_matrix.hpp): the same rule whether or not m is a compile-time
-// constant, so that the results have the same bits.
+// Returns whether the history is full from the start (compact_matrix.hpp). The rule is the same whether or not m is a
+// compile-time constant, so that the results are bitwise equal.
 template <class ShapeOf> CUDA_OPT_HD constexpr bool is_full(const ShapeOf &shape) {
     return shape.m <= dense::most_unrolled;
 }
@@ -80,15 +81,15 @@ template <class ShapeOf> CUDA_OPT_HD constexpr bool is_full(const ShapeOf &shape
 template <class ShapeOf> inline constexpr bool of_threads = false;
 template <int m, bool bounds, bool weights> inline constexpr bool of_threads<ThreadShape<m, bounds, weights>> = true;
 
-// The number of variables whose data a thread of a device loads in advance. For few variables more gains nothing;
-// within bounds, and by reverse communication, there are no registers for more.
+// The number of variables whose data a device thread loads in advance. With few variables a larger number gains
+// nothing; with bounds, or by reverse communication, there are no registers for more.
 template <class ShapeOf> inline constexpr int loaded_in_advance = 1;
 template <int n, int m, class History>
 inline constexpr int loaded_in_advance<FixedShape<n, m, History, false>> = n > 64   ? 5
                                                                            : n > 10 ? 3
                                                                                     : 1;
 
-// The number of variables whose data a thread of a device waits for together.
+// The number of variables whose loads a device thread issues before it waits for them.
 template <class ShapeOf> inline constexpr int loaded_together = 4;
 template <int n, int m, class History, bool bounds, bool weights>
 inline constexpr int loaded_together<FixedShape<n, m, History, bounds, weights>> = n < 8 ? n : 4;
@@ -97,9 +98,9 @@ inline constexpr int loaded_together<FixedShape<n, m, History, bounds, weights>>
 
 CUDA_OPT_HD constexpr int padded(int count) { return (count + granule - 1) / granule * granule; }
 
-// Vectors of padded(n) numbers: x, g, those of the base point, those of the best iterate, and the weights h if there
-// are any. Behind them are the pairs, 2 (m + 1) numbers for each variable: y and d of all slots, the newest pair's
-// first, whichever slot it has. The threads of a warp, whose problems are at different iterates, then read the same
+// Vectors of padded(n) elements: x, g, those of the base point, those of the best iterate, and the weights h if there
+// are any. They are followed by the pairs, 2 (m + 1) elements per variable: y and d of all slots, beginning with the
+// newest pair whatever its slot is. The threads of a warp, whose problems are at different iterates, then read the same
 // offset.
 enum Vector { at_x, at_g, at_x_base, at_g_base, at_best_x, at_best_g, at_h };
 template <class ShapeOf> CUDA_OPT_HD constexpr int vector_count(const ShapeOf &shape) {
@@ -144,13 +145,13 @@ template <class Real, class ShapeOf = Shape> CUDA_OPT_HD constexpr int64_t vecto
     return rounded_up(vector_count(shape) * padded(shape.n) * static_cast<int64_t>(sizeof(Real)) +
                       shape.n * row_stride(shape.m) * static_cast<int64_t>(sizeof(Stored<Real, ShapeOf>)));
 }
-// The block of a problem, which is kept from call to call.
+// The block of a problem, which exists until the batch ends.
 template <class Real, class ShapeOf = Shape> CUDA_OPT_HD constexpr int64_t block_bytes(ShapeOf shape) {
     return persistent_bytes(shape) + vectors_bytes<Real>(shape);
 }
 
-// The blocks of 32 problems are interleaved in pieces of 8 bytes: the k-th pieces of these problems are contiguous. The
-// threads of a warp, each with a problem of its own, then access contiguous memory.
+// The blocks of 32 problems are interleaved in words of 8 bytes: the k-th words of these problems are contiguous. The
+// threads of a warp, each with its own problem, then access contiguous memory.
 #ifdef __CUDACC__ // nvcc has no type-based alias analysis
 typedef uint64_t Word;
 #else
@@ -164,7 +165,7 @@ CUDA_OPT_HD constexpr int64_t interleaved_offset(int64_t p, int64_t bytes_of_blo
            p % side_by_side * word_bytes + offset % word_bytes;
 }
 
-// A pointer to numbers of an interleaved block.
+// A pointer to elements of an interleaved block.
 template <class Real> class Interleaved {
   public:
     Interleaved() = default;
@@ -184,7 +185,7 @@ template <class Real> class Interleaved {
 template <class Real, class ShapeOf> using Numbers = std::conditional_t<of_threads<ShapeOf>, Interleaved<Real>, Real *>;
 template <class Real, class ShapeOf> using Pairs = Numbers<Stored<Real, ShapeOf>, ShapeOf>;
 
-// The pairs, which are stored from here on.
+// Returns a pointer to the pairs, which begin at `first`.
 template <class Stored, class Real> CUDA_OPT_HD_INLINE Stored *pairs_from(Real *first) {
     return reinterpret_cast<Stored *>(first);
 }
@@ -211,9 +212,9 @@ struct Operands {
     DirectionRequest direction;
 };
 
-// The Cauchy search. It is stored in memory rather than in registers, of which the algebra needs all (docs/batch.md).
-// The factors of M^-1, then of K, and the workspace of the subspace minimisation, if m is not a compile-time constant;
-// they are local variables otherwise.
+// The Cauchy search. It is stored in memory rather than in registers, because the dense algebra needs all registers
+// (docs/batch.md). If m is not a compile-time constant, it is followed by the factors of M^-1, later those of K, and by
+// the workspace of the subspace minimisation; otherwise these are local variables.
 template <int M> struct Transient {
     CauchySearch<M> cauchy;
     dense::KeptRoom<M> subspace;
@@ -258,7 +259,7 @@ template <class ShapeOf = Shape> CUDA_OPT_HD constexpr int64_t scratch_bytes(Sha
                               int64_t{shape.n} * static_cast<int64_t>(sizeof(CrossedVariable)) +
                               int64_t{rows} * static_cast<int64_t>(sizeof(int)));
 }
-// The parts may be stored apart.
+// The three parts of a workspace, which may be in different memory spaces.
 struct Workspace {
     unsigned char *persistent, *replies, *scratch;
 };
@@ -276,7 +277,8 @@ template <class ShapeOf> CUDA_OPT_HD Workspace in_one_piece(const ShapeOf &shape
 // The replies are stored there, too, unless n is so small that everything else stays in a cache and one more warp per
 // multiprocessor gains more.
 constexpr int few_variables = 8;
-template <class ShapeOf> inline constexpr bool replies_in_shared = !has_bounds<ShapeOf>; // n is not known
+// If n is not a compile-time constant:
+template <class ShapeOf> inline constexpr bool replies_in_shared = !has_bounds<ShapeOf>;
 template <int n, int m, class History, bool bounds, bool weights>
 inline constexpr bool replies_in_shared<FixedShape<n, m, History, bounds, weights>> = n > few_variables;
 template <class ShapeOf> CUDA_OPT_HD constexpr int64_t shared_bytes(const ShapeOf &shape) {
@@ -284,16 +286,16 @@ template <class ShapeOf> CUDA_OPT_HD constexpr int64_t shared_bytes(const ShapeO
 }
 template <class ShapeOf> CUDA_OPT_HD constexpr int64_t shared_stride(ShapeOf shape) { return shared_bytes(shape) + 8; }
 template <class ShapeOf> CUDA_OPT_HD constexpr int64_t local_bytes(const ShapeOf &shape) {
-    return workspace_bytes(shape) - shared_bytes(shape) + 16; // an array of no bytes is not allowed
+    return workspace_bytes(shape) - shared_bytes(shape) + 16; // arrays of length 0 are not allowed
 }
 template <class ShapeOf>
 CUDA_OPT_HD Workspace in_two_pieces(const ShapeOf &shape, unsigned char *shared, unsigned char *local) {
     if (replies_in_shared<ShapeOf>) return {shared, shared + persistent_bytes(shape), local};
     return {shared, local, local + replies_bytes(shape)};
 }
-constexpr int least_shared_warps = 2; // per multiprocessor; with fewer it waits more than it saves
-// Within bounds only for few variables, because threads otherwise wait for the vectors, and for so few pairs that their
-// algebra fits into registers.
+constexpr int least_shared_warps = 2; // per multiprocessor; with fewer, the latency is not hidden
+// With bounds, shared memory is used only for few variables, because threads otherwise wait for the vectors, and for so
+// few pairs that the dense algebra fits into registers.
 constexpr int most_shared_within_bounds = 24;
 template <class ShapeOf>
 inline constexpr bool state_fits_shared = !has_bounds<ShapeOf> || (ShapeOf::n <= most_shared_within_bounds &&
@@ -301,7 +303,8 @@ inline constexpr bool state_fits_shared = !has_bounds<ShapeOf> || (ShapeOf::n <=
 
 // ---- one warp per problem of a functor
 
-// Four warps to a block, in shared memory if it has room for them on every device from compute capability 8.0 on.
+// A block has four warps. They use shared memory if a block fits there on every device of compute capability 8.0 or
+// higher.
 constexpr int warps_of_block = 4;
 constexpr int64_t most_shared_bytes = int64_t{99} * 1024;
 template <class ShapeOf, class Real>
@@ -315,9 +318,9 @@ template <class ShapeOf, class Real> constexpr int blocks_of_warps() {
     return !warps_share<ShapeOf, Real> || room > 4 ? 4 : static_cast<int>(room);
 }
 
-// For few variables a problem executes many instructions for the data that it loads, and warps that are at different
-// places of the program wait for instructions. The warps of a block therefore synchronise before each evaluation and
-// fetch the instructions together. The block is as large as possible.
+// With few variables a problem executes many instructions per loaded value, and warps that execute different parts of
+// the program suffer from instruction cache misses. The warps of a block therefore synchronise before each evaluation,
+// so that they fetch the same instructions. The block is as large as possible.
 template <class ShapeOf, class Real>
 inline constexpr bool evaluation_needs_block_sync = warps_share<ShapeOf, Real> &&ShapeOf::n <= most_of_thread;
 constexpr int most_synchronised = 10; // variables

@@ -9,7 +9,7 @@
 
 namespace cudaopt {
 
-// The caller's arrays, in the memory space of the backend: f has count numbers, each of the others count rows of n.
+// The caller's arrays in the memory space of the backend: f has count elements, each of the others count rows of n.
 struct BatchArrays {
     void *x = nullptr;
     double *f = nullptr;
@@ -40,7 +40,7 @@ struct BatchResult {
 class BatchMachine {
   public:
     virtual ~BatchMachine() = default;
-    // The first call of each solve. Allocates what does not exist yet; later calls allocate nothing.
+    // The first call of each solve. It allocates what does not exist yet; later calls allocate nothing.
     virtual void allocate(const BatchShape &shape, void *stream, CancellationToken &cancellation) = 0;
     virtual int64_t workspace_bytes() const = 0;
 
@@ -60,7 +60,7 @@ class BatchMachine {
     virtual Event event(int64_t problem) = 0;
 };
 
-// bounds: whether there may be any. NULL is returned if problems without bounds have no code of their own.
+// bounds: whether there may be any. Returns NULL if there is no special implementation for problems without bounds.
 template <class Real> std::unique_ptr<BatchMachine> make_host_batch(batch::Shape shape, bool bounds);
 template <class Real> std::unique_ptr<BatchMachine> make_cuda_batch(batch::Shape shape, int64_t count, bool bounds);
 

@@ -66,7 +66,7 @@ template <class Real, class Executor, class ShapeOf = batch::Shape> class BatchM
     Event event(int64_t problem) override {
         Event event;
         constexpr int64_t size = sizeof(int64_t), words = sizeof event / size;
-        for (int64_t word = 0; word < words; word++) // blocks may be interleaved in pieces of this size
+        for (int64_t word = 0; word < words; word++) // blocks may be interleaved in words of this size
             executor_.copy_out(reinterpret_cast<char *>(&event) + word * size,
                                all_.at(problem, offset_of(&Iteration::event) + word * size), size);
         return event;

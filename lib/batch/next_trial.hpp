@@ -1,8 +1,8 @@
-// One small problem of a batch: a step of its solve leads from f and g at x to the next trial point, or to the end. All
-// lanes of a team take part in the sweeps over the variables; the first lane takes the decisions in between. Decisions
-// and formulas are those of a large problem (lbfgsb/iteration.hpp and so on); only their order is written here again,
-// as one function that runs until the next evaluation or the end, because a small problem has its variables in its own
-// memory and waits for evaluations only.
+// One small problem of a batch. One step leads from f and g at x to the next trial point or to termination. All lanes
+// of a team execute the sweeps over the variables; the first lane makes the decisions in between. Decisions and
+// formulas are those of a large problem (lbfgsb/iteration.hpp and others). Only their order is repeated here, as one
+// function that runs until the next evaluation or termination, because a small problem has its variables in its own
+// memory and needs to suspend only for evaluations.
 #pragma once
 
 #include <new>
@@ -15,19 +15,20 @@
 
 namespace cudaopt::batch {
 
-// The settings with the initial Hessian for which the kernel was compiled. Reports, logs and bits have no effect.
+// Returns the settings with the initial Hessian for which the kernel was compiled. The settings for reports, logs and
+// storage precision have no effect.
 inline Settings for_small_problems(Settings settings, int64_t metric) {
     settings.metric = metric;
     return settings;
 }
 
-// For problems whose diagonal is not the caller's.
+// Used unless the caller supplies the diagonal.
 struct NoDiagonal {
     template <class Values> CUDA_OPT_HD void operator()(const Values &) const {}
 };
 
-// The operands of the sweeps: in registers of a single thread, or in the workspace, where the lanes of a team read
-// them.
+// The operands of the sweeps. They are stored in registers of a single thread, or in the workspace, where all lanes of
+// a team read them.
 template <bool is_own> struct OperandsOf {
     Operands own{};
     CUDA_OPT_HD explicit OperandsOf(unsigned char *) {}
@@ -56,8 +57,8 @@ template <class Real, class Team, class ShapeOf = Shape> class SmallProblem {
     CUDA_OPT_HD double &f() const { return sweeps_.f(); }
     CUDA_OPT_HD const Results &results() const { return persistent_.iteration.results; }
 
-    // A new problem, whose start is still to be stored in x. Data that is written before it is read is not cleared:
-    // clearing would delay the other threads of a warp.
+    // Initialises a problem before its start is stored in x. Data that is written before it is read is not cleared,
+    // because clearing would delay the other threads of a warp.
     CUDA_OPT_HD_INLINE void begin() {
         if (!is_full(shape_) || M == 0) {
             const Values vectors = x(); // the first of them
@@ -73,8 +74,9 @@ template <class Real, class Team, class ShapeOf = Shape> class SmallProblem {
         persistent->iteration.n = shape_.n;
     }
 
-    // With x: to the first evaluation, or to the end if x or the bounds are invalid. Returns a task, as the next three
-    // do: CUDA_OPT_EVALUATE_FG or the code of the end, in every lane.
+    // Called after x has been stored. Advances to the first evaluation, or to termination if x or the bounds are
+    // invalid. Returns a task in every lane, as do the next three functions: CUDA_OPT_EVALUATE_FG or the return code of
+    // the solve.
     CUDA_OPT_HD_INLINE int start() {
         const StartReport report = sweeps_.check_start();
         team_.sync();
@@ -97,7 +99,7 @@ template <class Real, class Team, class ShapeOf = Shape> class SmallProblem {
         });
     }
 
-    // With f and g at x. supply(h): the caller's diagonal at x, called by all lanes.
+    // Called with f and g at x. supply(h) writes the caller's diagonal at x and is called by all lanes.
     template <class Supply = NoDiagonal> CUDA_OPT_HD_INLINE int next_trial(double seconds, const Supply &supply = {}) {
         Iteration &it = persistent_.iteration;
         Next next = decide([&] {
@@ -147,10 +149,10 @@ template <class Real, class Team, class ShapeOf = Shape> class SmallProblem {
         return team_.of_first([&] { return next == Next::end ? it.end_code : request_evaluation(); });
     }
 
-    // Instead of an evaluation: the caller stops the solve, or a wait for the device was too long.
+    // Called instead of an evaluation if the caller stops the solve or a wait for the device was too long.
     CUDA_OPT_HD_INLINE int stop() {
         return team_.of_first([&] {
-            persistent_.iteration.results.evaluations--; // it was not made
+            persistent_.iteration.results.evaluations--; // the requested evaluation was not made
             persistent_.iteration.end(CUDA_OPT_STOPPED, EventKind::stopped);
             finish();
             return persistent_.iteration.end_code;
@@ -168,20 +170,20 @@ template <class Real, class Team, class ShapeOf = Shape> class SmallProblem {
     // ---- the decisions of the first lane
 
   private:
-    // What the step continues with.
+    // The next action of a step.
     enum class Next {
         products,   // the inner products at x
         model,      // the model, from these products
         diagonal,   // the caller's diagonal
         direction,  // the direction of the model
         truncation, // the same direction, truncated at the box
-        failure,    // a direction that does not descend
+        failure,    // the direction is not a descent direction
         step,       // the evaluation at another step
         evaluation, // the evaluation at the first step along the direction
         end
     };
 
-    // The lane that decides gives all lanes its decision. Threads with a problem each continue together from here.
+    // The first lane decides, and all lanes receive its decision. Threads that solve one problem each reconverge here.
     template <class Decide> CUDA_OPT_HD_INLINE Next decide(const Decide &decide) const {
         return opaque_value(static_cast<Next>(team_.of_first([&] { return static_cast<int>(decide()); })));
     }
@@ -189,7 +191,7 @@ template <class Real, class Team, class ShapeOf = Shape> class SmallProblem {
 
     // ---- the decisions of the first lane
 
-    // f, g and the inner products at x are known.
+    // Called when f, g and the inner products at x are known.
     CUDA_OPT_HD_INLINE Next judge_point() {
         Iteration &it = persistent_.iteration;
         const PanelProducts sums = sweeps_.products();
@@ -229,7 +231,7 @@ template <class Real, class Team, class ShapeOf = Shape> class SmallProblem {
         return begin_direction(has_products);
     }
 
-    // The line search has failed, or the direction does not descend.
+    // Called if the line search has failed or the direction is not a descent direction.
     CUDA_OPT_HD_INLINE Next recover() {
         Iteration &it = persistent_.iteration;
         const auto &matrix = persistent_.matrix;
@@ -311,7 +313,7 @@ template <class Real, class Team, class ShapeOf = Shape> class SmallProblem {
         }
     }
 
-    // factors: of M^-1, and then of K, which is formed when M^-1 is no longer needed.
+    // factors: those of M^-1, and later those of K, which is formed when M^-1 is no longer needed.
     template <class Factors>
     CUDA_OPT_HD_INLINE bool find_minimiser(const PanelProducts &sums, CauchyPoint &point, CauchySearch<M> &cauchy,
                                            Factors &factors, double *workspace) {
@@ -336,7 +338,7 @@ template <class Real, class Team, class ShapeOf = Shape> class SmallProblem {
                                  all_free ? nullptr : path.free_gram(sums), factors, workspace, sweeps_.coefficients());
     }
 
-    // The direction and the sums of its sweep are known.
+    // Called when the direction and the sums of its sweep are known.
     CUDA_OPT_HD_INLINE Next judge_direction() {
         Iteration &it = persistent_.iteration;
         if (it.descends(settings_, sweeps_.direction_sums(), persistent_.matrix.pairs())) return Next::evaluation;
@@ -362,7 +364,7 @@ template <class Real, class Team, class ShapeOf = Shape> class SmallProblem {
         operands().direction.truncate = true;
     }
 
-    // The accepted step becomes a pair. Returns whether the products at x serve the next model.
+    // Appends the accepted step as a correction pair. Returns whether the products at x can be used for the next model.
     CUDA_OPT_HD_INLINE bool append_pair(const PanelProducts &sums) {
         Iteration &it = persistent_.iteration;
         auto &matrix = persistent_.matrix;
@@ -403,7 +405,7 @@ template <class Real, class Team, class ShapeOf = Shape> class SmallProblem {
         operands().update = update;
     }
 
-    // The products of the panel. They update the learned diagonal first, if an update is due.
+    // Requests the products of the panel, and an update of the learned diagonal before them if one is due.
     CUDA_OPT_HD_INLINE void update_and_request_products() {
         auto &hessian = persistent_.hessian;
         const DiagonalUpdate update = hessian.take_update();
@@ -439,7 +441,7 @@ template <class Real, class Team, class ShapeOf = Shape> class SmallProblem {
         return finish();
     }
 
-    // The solve ends: x, f and g become those of the best iterate.
+    // Ends the solve: x, f and g become those of the best iterate.
     CUDA_OPT_HD_INLINE Next finish() {
         Iteration &it = persistent_.iteration;
         if (it.best_saved) sweeps_.restore_best(it.take_best());

@@ -36,7 +36,7 @@ struct Four {
             return {*reinterpret_cast<const FourDoubles *>(static_cast<const double *>(values))};
         else return of(values[0], values[1], values[2], values[3]);
     }
-    // Not through memory: a processor stalls if it loads a vector whose parts were stored one by one.
+    // Not through memory: loading a vector whose elements were just stored one by one causes a store-forwarding stall.
     CUDA_OPT_HD_INLINE static Four of(double a, double b, double c, double d) { return {FourDoubles{a, b, c, d}}; }
     CUDA_OPT_HD_INLINE double operator[](int i) const { return v[i]; }
     CUDA_OPT_HD_INLINE void add_product(double a, const Four &b) { v += a * b.v; }
@@ -85,7 +85,7 @@ template <class Stored, class Real> CUDA_OPT_HD_INLINE Column<Stored, Real> colu
     else return {nullptr, first, 1};
 }
 
-// The product of two columns, in the order of the variables.
+// Returns the product of two columns, summed in the order of the variables.
 template <class Column> CUDA_OPT_HD_INLINE double product(int rows, const Column &left, const Column &right) {
     double sum = 0;
     CUDA_OPT_UNROLLED(4)
@@ -93,9 +93,9 @@ template <class Column> CUDA_OPT_HD_INLINE double product(int rows, const Column
     return sum;
 }
 
-// The panel of a problem, four columns at a time: y_new, s_new, g and z, then y and s of the older pairs. z is 0 here:
-// a window of the Cauchy search always holds all of its variables, so that no products are needed at a threshold beyond
-// 0.
+// The panel of a problem, four columns at a time: y_new, s_new, g and z, then y and s of the older pairs. z is 0 here,
+// because a window of the Cauchy search contains all of its variables, so that no products are needed at a positive
+// threshold.
 template <class PairValues, class Values> struct PanelRows {
     PairValues rows; // y and d, the newest pair's first
     int stride;
@@ -127,7 +127,7 @@ template <class PairValues, class Values> struct PanelRows {
     }
 };
 
-// The variables over which a product is taken: all, or those of a list.
+// The variables over which a product is summed: all, or those of a list.
 struct AllRows {
     int count;
     CUDA_OPT_HD_INLINE int operator[](int k) const { return k; }
@@ -157,7 +157,8 @@ CUDA_OPT_HD_INLINE void form_strip(const Panel &panel, Rows rows, int a, int b, 
     }
 }
 
-// The products of the columns before z with all columns. Each lane forms some strips, and calls store(a, b, product).
+// Computes the products of the columns before z with all columns. Each lane forms some of the strips and calls store(a,
+// b, product).
 template <class Team, class Panel, class Rows, class Store>
 CUDA_OPT_HD_INLINE void form_leading(const Team &team, const Panel &panel, int columns, Rows rows, const Store &store) {
     constexpr int heads = panel::displacement, height = Team::width == 1 ? heads : 1, high = heads / height;
@@ -172,8 +173,8 @@ CUDA_OPT_HD_INLINE void form_leading(const Team &team, const Panel &panel, int c
     }
 }
 
-// The products of the columns before z with all columns except z, numbered one by one: their number, and the columns
-// a <= b of the k-th.
+// The products of the columns before z with all columns except z are numbered consecutively. These functions return
+// their number and the columns a <= b of product k.
 CUDA_OPT_HD constexpr int leading_product_count(int columns) { return panel::displacement * (columns - 2); }
 struct ColumnPair {
     int a, b;
@@ -185,7 +186,7 @@ CUDA_OPT_HD_INLINE ColumnPair leading_product(int k, int columns) {
     return {a, b < panel::displacement ? b : b + 1};
 }
 
-// The products of all columns a <= b; of the first four columns, a takes only the first `heads`.
+// Computes the products of all columns a <= b. Of the first four columns, a takes only the first `heads`.
 template <int heads, class Team, class Panel, class Rows, class Store>
 CUDA_OPT_HD_INLINE void form_triangle(const Team &team, const Panel &panel, int columns, Rows rows,
                                       const Store &store) {
@@ -193,7 +194,7 @@ CUDA_OPT_HD_INLINE void form_triangle(const Team &team, const Panel &panel, int 
     const int blocks = padded(columns) / granule, strips = blocks * (blocks + 1) / 2 * high;
     CUDA_OPT_ROLLED
     for (int strip = team.lane(); strip < strips; strip += Team::width) {
-        int right = 0, before = 0; // the block of b, and the number of blocks before its first
+        int right = 0, before = 0; // b's block, and the number of blocks before its first
         for (const int block = strip / high; block > before + right; right++) before += right + 1;
         const int a = (strip / high - before) * granule + strip % high * height, b = right * granule;
         const auto form = [&](auto rows_of_strip) {
@@ -208,7 +209,7 @@ CUDA_OPT_HD_INLINE void form_triangle(const Team &team, const Panel &panel, int 
     }
 }
 
-// Calls use(k, load(k)) for k = 0, ..., count - 1, with `ahead` loads issued in advance.
+// Calls use(k, load(k)) for k = 0, ..., count - 1 and issues `ahead` loads in advance.
 template <int ahead, class Load, class Use>
 CUDA_OPT_HD_INLINE void in_turn(int count, const Load &load, const Use &use) {
     std::decay_t<decltype(load(0))> loaded[ahead];
@@ -228,9 +229,10 @@ CUDA_OPT_HD_INLINE void in_turn(int count, const Load &load, const Use &use) {
     }
 }
 
-// The products of columns a <= b with a in [from, to), except z, if the number of columns is a compile-time constant:
-// one traversal of the variables, with each sum in a register. For one thread per problem on a device: no row would
-// still be in a cache in a second traversal. The next rows are loaded while the current one is processed.
+// Computes the products of columns a <= b with a in [from, to), except z, if the number of columns is a compile-time
+// constant. It traverses the variables once, with each sum in a register. It is used with one thread per problem on a
+// device, where a row would no longer be in a cache in a second traversal. The next rows are loaded while the current
+// one is processed.
 template <int from, int to, int columns, int ahead, class Panel, class Rows, class Store>
 CUDA_OPT_HD_INLINE void form_band(const Panel &panel, Rows rows, const Store &store) {
     constexpr int z = panel::displacement;

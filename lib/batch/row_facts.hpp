@@ -6,8 +6,8 @@
 
 namespace cudaopt::batch {
 
-// The largest |(P g)_i| and the number of components of g that are not finite. Within bounds also the least breakpoint,
-// and the numbers of variables that are at their bounds and free.
+// Records the largest |(P g)_i| and the number of components of g that are not finite. With bounds it also records the
+// least breakpoint and the numbers of variables that are at their bounds and free.
 template <bool bounds> struct RowFacts {
     Max largest{0};
     Count not_finite;

@@ -26,12 +26,12 @@ template <class Real, class ShapeOf = Shape> struct Problems {
 
     CUDA_OPT_HD int64_t problem(int64_t k) const { return list ? list[k] : k; }
     CUDA_OPT_HD int64_t row(int64_t k) const { return packed ? k : problem(k); }
-    // The address of the byte `offset` of problem p's block. It is valid up to the end of its piece.
+    // Returns the address of the byte `offset` of problem p's block. It is valid up to the end of its 8-byte word.
     CUDA_OPT_HD unsigned char *at(int64_t p, int64_t offset) const {
         if constexpr (of_threads<ShapeOf>) return blocks + interleaved_offset(p, block_bytes<Real>(shape), offset);
         else return blocks + p * block_bytes<Real>(shape) + offset;
     }
-    // Its vectors, x first.
+    // Returns the vectors of problem p, beginning with x.
     CUDA_OPT_HD Numbers<Real, ShapeOf> vectors(int64_t p) const {
         unsigned char *const first = at(p, persistent_bytes(shape));
         if constexpr (of_threads<ShapeOf>) return {first, 0};
@@ -43,7 +43,7 @@ template <class Real, class ShapeOf = Shape> struct Problems {
     }
     template <class Team, class From, class To>
     CUDA_OPT_HD void copy(const Team &team, const From &from, const To &to) const {
-        constexpr int together = Team::width == 1 && on_device ? 8 : 1; // numbers that a thread loads together
+        constexpr int together = Team::width == 1 && on_device ? 8 : 1; // number of loads that a thread issues together
         CUDA_OPT_ROLLED
         for (int first = 0; first < shape.n; first += together * Team::width) {
             const auto at = [&](int k) { return first + k * Team::width + team.lane(); };
@@ -55,7 +55,8 @@ template <class Real, class ShapeOf = Shape> struct Problems {
         }
     }
 
-    // Problem p; its vectors are used in its block. load() copies the persistent data to the workspace, store() back.
+    // Returns problem p, whose vectors are used in its block. load() copies the persistent data to the workspace, and
+    // store() copies it back.
     template <class Team>
     CUDA_OPT_HD Problem<Team> problem_of(const Team &team, int64_t p, const Settings &settings,
                                          unsigned char *workspace) const {
@@ -82,32 +83,32 @@ template <class Real, class ShapeOf = Shape> struct Problems {
             codes[p] = task;
             marks[p] = task > 0;
         }
-        if (packed) return; // the rows are known only when all tasks are
+        if (packed) return; // the rows are assigned after all tasks are known
         if (task > 0) copy(team, one.x(), x + p * shape.n);
         else write(team, one, p);
     }
 
   private:
-    static constexpr int distance = of_threads<ShapeOf> ? side_by_side : 1; // between the pieces of a block
+    static constexpr int distance = of_threads<ShapeOf> ? side_by_side : 1; // distance between the words of a block
     template <int to_distance, int from_distance, class Team>
     CUDA_OPT_HD void move(const Team &team, unsigned char *to, const unsigned char *from) const {
         const Word *const __restrict__ source = reinterpret_cast<const Word *>(from);
         Word *const __restrict__ target = reinterpret_cast<Word *>(to);
         const auto count = static_cast<int>(words_for(persistent_bytes(shape)));
         team.sync();
-        CUDA_OPT_UNROLLED(has_bounds<ShapeOf> ? 8 : 32) // kernels without bounds have registers for more
+        CUDA_OPT_UNROLLED(has_bounds<ShapeOf> ? 8 : 32) // kernels without bounds have registers for a larger factor
         for (int i = team.lane(); i < count; i += Team::width) target[i * to_distance] = source[i * from_distance];
         team.sync();
     }
 };
 
-// The purpose of a launch. begin: all problems advance to their first evaluation. go_on: the active ones advance to
-// their next. stop_waiting, end_of_time: the active ones end at once, because the caller stops the solve, or because
-// the time limit was reached during a wait.
+// The purpose of a launch. begin: all problems advance to their first evaluation. resume: the active problems advance
+// to their next evaluation. stop_waiting, end_of_time: the active problems end at once, because the caller stops the
+// solve or because the time limit was reached during a wait.
 enum class Purpose { begin, resume, stop_waiting, end_of_time };
 
-// One rule for all purposes, because it contains the whole algorithm, which takes long to compile. stop: a problem that
-// would request an evaluation ends instead.
+// There is one rule for all purposes, because it contains the whole algorithm, which takes long to compile. stop: a
+// problem that would request an evaluation ends instead.
 template <class Real, class ShapeOf = Shape> struct Advance {
     Problems<Real, ShapeOf> all;
     Settings settings; // for_small_problems()
@@ -125,7 +126,8 @@ template <class Real, class ShapeOf = Shape> struct Advance {
         if (purpose == Purpose::begin) {
             one.begin();
             all.copy(team, all.x + p * all.shape.n, one.x());
-            for (int i = team.lane(); i < all.shape.n; i += Team::width) one.g()[i] = 0; // in case it ends before g
+            // Needed if the solve ends before g is evaluated.
+            for (int i = team.lane(); i < all.shape.n; i += Team::width) one.g()[i] = 0;
             team.sync();
             task = one.start();
         } else if (gives_up) {
@@ -145,8 +147,8 @@ template <class Real, class ShapeOf = Shape> struct Advance {
     }
 };
 
-// For packed arrays. PackActive copies x of the active problems to the first rows, WriteEnded at the end x, f and g of
-// all problems to their own rows.
+// For packed arrays. PackActive copies x of the active problems to the first rows. WriteEnded copies x, f and g of all
+// problems to their own rows when the batch ends.
 template <class Real, class ShapeOf = Shape> struct PackActive {
     Problems<Real, ShapeOf> all;
     template <class Team> CUDA_OPT_HD void operator()(const Team &team, int64_t k, unsigned char *) const {

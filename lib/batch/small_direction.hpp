@@ -7,8 +7,8 @@
 
 namespace cudaopt::batch {
 
-// a g_i + w_i'q, with the weight h_i: component i of the step from x to the minimiser of the model in the subspace,
-// before it is projected on the box.
+// Returns a g_i + w_i'q, with the weight h_i: component i of the step from x to the minimiser of the model in the
+// subspace, before its projection on the box.
 template <class Real, class Team, class ShapeOf>
 template <class Size, class Entries>
 CUDA_OPT_HD_INLINE double SmallSweeps<Real, Team, ShapeOf>::subspace_move(Size pairs, double gradient_coefficient,
@@ -34,8 +34,8 @@ CUDA_OPT_HD_INLINE void SmallSweeps<Real, Team, ShapeOf>::form_direction(const D
     });
 }
 
-// The pairs move on by one position, and d is stored as the newest. On a device, if m is a compile-time constant, the
-// data of the next variables is loaded while the current ones are processed.
+// Moves the pairs by one position and stores d as the newest. On a device, if m is a compile-time constant, the data of
+// the next variables is loaded while the current ones are processed.
 template <class Real, class Team, class ShapeOf>
 template <bool bounded, class Size>
 CUDA_OPT_HD_INLINE void SmallSweeps<Real, Team, ShapeOf>::form_direction_of(Size pairs,
@@ -79,7 +79,7 @@ CUDA_OPT_HD_INLINE void SmallSweeps<Real, Team, ShapeOf>::form_direction_of(Size
     else replies_->direction.slope = record.slope.v, replies_->direction.d_squared = record.d_squared.v;
 }
 
-// d'g and d'd, by one lane each.
+// Computes d'g and d'd, each by one lane.
 template <class Real, class Team, class ShapeOf>
 CUDA_OPT_HD_INLINE void SmallSweeps<Real, Team, ShapeOf>::sum_direction() {
     if (team_.lane() > 1) return;

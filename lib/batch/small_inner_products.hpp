@@ -40,7 +40,7 @@ CUDA_OPT_HD_INLINE void SmallSweeps<Real, Team, ShapeOf>::form_products(const Pa
     double *const gram = free_gram_, *const leading = leading_;
     const bool free_gram = has_bounds<ShapeOf> && request.free_gram, same_rows = free_gram && free == shape_.n;
     const auto store_leading = [=](int a, int b, double sum) { leading[a * columns + b] = sum; };
-    const auto store_leading_twice = [=](int a, int b, double sum) { // if only products with a <= b are formed
+    const auto store_leading_twice = [=](int a, int b, double sum) { // used if only products with a <= b are formed
         store_leading(a, b, sum);
         if (a < b && b < panel::displacement) store_leading(b, a, sum);
     };
@@ -69,9 +69,9 @@ CUDA_OPT_HD_INLINE void SmallSweeps<Real, Team, ShapeOf>::form_products(const Pa
         }
 }
 
-// One thread forms the products anew in the rare case that so many variables were crossed that it does not subtract
-// their products one by one. The arguments are passed by value. If the function took the address of an object, that
-// object would have to be in memory, and the compiler would no longer know where its pointers lead.
+// One thread recomputes the products in the rare case that too many variables were crossed to subtract their products
+// one by one. The arguments are passed by value: if the function took the address of an object, that object would have
+// to be in memory, and the compiler could no longer determine the address space of its pointers.
 template <class Panel>
 CUDA_OPT_HD_CALL inline void form_gram_alone(const Panel &panel, int columns, ListedRows rows, double *gram) {
     form_triangle<panel::displacement>(OneThread{}, panel, columns, rows,
@@ -115,8 +115,8 @@ CUDA_OPT_HD_INLINE void SmallSweeps<Real, Team, ShapeOf>::form_by_lanes(const Pa
     }
 }
 
-// The facts about the variables other than the panel's products, and y_new. Returns the number of free variables.
-// Without bounds all are free, and there is no division for the breakpoints.
+// Computes y_new and the sums that are not products of the panel, and returns the number of free variables. Without
+// bounds all variables are free, and the breakpoints, which need a division, are not computed.
 template <class Real, class Team, class ShapeOf>
 template <bool bounded>
 CUDA_OPT_HD_INLINE int SmallSweeps<Real, Team, ShapeOf>::measure_rows(const PanelRequest &request) {
@@ -187,7 +187,7 @@ CUDA_OPT_HD_INLINE void SmallSweeps<Real, Team, ShapeOf>::report(const RowFacts<
     products.projected_gradient_max = facts.largest.v;
 }
 
-// The squares of ||P g|| and ||x||, by one lane each. (P g)_i is stored where the entries of the panel are later.
+// The squares of ||P g|| and ||x||, each by one lane. (P g)_i is stored where the panel's entries are stored later.
 template <class Real, class Team, class ShapeOf>
 CUDA_OPT_HD_INLINE void SmallSweeps<Real, Team, ShapeOf>::sum_squares() {
     if (team_.lane() > 1) return;

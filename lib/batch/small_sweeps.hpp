@@ -51,19 +51,19 @@ template <class Real, class Team, class ShapeOf = Shape> class SmallSweeps {
 
     CUDA_OPT_HD Values x() const { return vector(at_x); }
     CUDA_OPT_HD Values g() const { return vector(at_g); }
-    CUDA_OPT_HD Values h() const { return vector(at_h); } // if there are weights
+    CUDA_OPT_HD Values h() const { return vector(at_h); } // only if there are weights
     CUDA_OPT_HD double &f() const { return persistent_->f; }
 
-    // ---- by all lanes
+    // ---- functions that all lanes call
 
-    // A start that is usable is moved into the box. Every lane gets the report.
+    // Projects a valid start on the box. Every lane receives the report.
     CUDA_OPT_HD StartReport check_start() const {
         const StartReport report =
             report_of<Real>(over_rows<StartRecord>(CheckStart<Real, Values>{x(), box_}), shape_.n);
         if (report.usable(shape_.n)) each_row(MoveIntoBox<Real, Values>{x(), box_});
         return report;
     }
-    // The learned diagonal is updated first, if the update contains pairs.
+    // Updates the learned diagonal first, if the request contains pairs for an update.
     CUDA_OPT_HD void inner_products(const PanelRequest &request, const DiagonalUpdate &update) {
         bring_to_front(request);
         if constexpr (supports_diagonals<ShapeOf>)
@@ -82,7 +82,7 @@ template <class Real, class Team, class ShapeOf = Shape> class SmallSweeps {
                 if (i < shape_.n) x()[i] = stepped_variable<Real>(at.x, at.d, length, at.l, at.u);
             });
     }
-    // The factor by which a direction is truncated at the box. Every lane gets it.
+    // Returns the factor by which a direction is truncated at the box, in every lane.
     CUDA_OPT_HD double truncation(const DirectionRequest &request) {
         bring_to_front(request.panel);
         using Own = RowOfPairs<History, bands ? 2 * known_pairs<ShapeOf> : 0, PairValues>; // loaded together
@@ -100,10 +100,10 @@ template <class Real, class Team, class ShapeOf = Shape> class SmallSweeps {
         return alpha < 0 ? 0 : alpha < 1 ? alpha : 1;
     }
 
-    // ---- by the first lane
+    // ---- functions that only the first lane calls
 
-    // The sums of the last inner products, and those of the last direction. Copies, so that a compiler knows where
-    // their arrays are.
+    // The sums of the last inner products and of the last direction. They return copies, so that the compiler can
+    // determine the address space of the arrays.
     CUDA_OPT_HD PanelProducts products() const {
         PanelProducts products = replies_->products;
         if (is_full(shape_)) products.columns = panel::columns(shape_.m);
@@ -123,7 +123,7 @@ template <class Real, class Team, class ShapeOf = Shape> class SmallSweeps {
         alone(Restore<Real, Values>{x(), g(), vector(at_best_x), vector(at_best_g), &f(), f_best});
     }
     CUDA_OPT_HD double x_norm() const { return norm(MeasureX<Real, Values>{x()}); }
-    // times_x: of the relative gradient.
+    // times_x: the norm of the relative gradient.
     CUDA_OPT_HD double projected_gradient_norm(bool times_x) const {
         return norm(MeasureProjectedGradient<Real, Values>{x(), g(), box_, times_x});
     }
@@ -131,12 +131,12 @@ template <class Real, class Team, class ShapeOf = Shape> class SmallSweeps {
         const auto k = static_cast<int>(i);
         return {static_cast<double>(x()[k]), box_.lower(i), box_.upper(i)};
     }
-    CUDA_OPT_HD int64_t first_bad_weight() const { // if there are weights
+    CUDA_OPT_HD int64_t first_bad_weight() const { // only if there are weights
         FirstIndex first;
         alone([&](int i) { first.add(i, !is_weight(h()[i])); });
         return first.v;
     }
-    // The largest step along d within the box.
+    // Returns the largest step along d within the box.
     CUDA_OPT_HD double largest_step() const {
         Min least;
         rows_together(
@@ -159,7 +159,7 @@ template <class Real, class Team, class ShapeOf = Shape> class SmallSweeps {
             for (int column = 0; column < columns; column++)
                 if (column != panel::gradient && column != panel::displacement)
                     entries[column] = by.of(column) * pairs(i)[column < panel::leading ? column : column - 2];
-            int place = count++; // in the order of t, and variables with equal t in the order of their indices
+            int place = count++; // sorted by t, and by index if t is equal
             for (; place > 0 && crossed_[place - 1].t > t; place--) crossed_[place] = crossed_[place - 1];
             crossed_[place] = {t, i, at.g, at.z, entries};
         }
@@ -169,12 +169,13 @@ template <class Real, class Team, class ShapeOf = Shape> class SmallSweeps {
 
   private:
     CUDA_OPT_HD int pairs_of(const PanelRequest &panel) const { return is_full(shape_) ? shape_.m : panel.pairs; }
-    // Whether one thread of a device forms all products in few passes over the variables: it waits for each load.
+    // True if one thread of a device forms all products in few traversals of the variables, since each traversal waits
+    // for its loads.
     static constexpr bool bands = Team::width == 1 && on_device && panel::columns(known_pairs<ShapeOf>) <= 12;
-    static constexpr bool several = Team::width > 1; // lanes
+    static constexpr bool several = Team::width > 1; // whether a team has several lanes
     static constexpr int in_advance = bands ? loaded_in_advance<ShapeOf> : 1;
     CUDA_OPT_HD Values vector(int which) const { return vectors_ + which * padded(shape_.n); }
-    CUDA_OPT_HD PairValues pairs(int i) const { // y and d of variable i, newest pair first
+    CUDA_OPT_HD PairValues pairs(int i) const { // y and d of variable i, beginning with the newest pair
         return pairs_from<History>(vector(vector_count(shape_))) + i * row_stride(shape_.m);
     }
     CUDA_OPT_HD History &d(int i) const { return pairs(i)[panel::s_new]; }
@@ -230,15 +231,15 @@ template <class Real, class Team, class ShapeOf = Shape> class SmallSweeps {
         CUDA_OPT_ROLLED
         for (int i = 0; i < shape_.n; i++) rule(i);
     }
-    // The result of a scaled sum of squares depends on the order of its terms.
+    // A scaled sum of squares depends on the order of its terms, so one lane forms it.
     template <class Rule> CUDA_OPT_HD double norm(const Rule &rule) const {
         ScaledSquares record;
         alone([&](int i) { rule(i, record); });
         return record.norm();
     }
 
-    // Moves the newest pair of the panel to the front, where a discarded direction may be stored. Pairs that do not
-    // exist become 0.
+    // Moves the newest pair of the panel to the front, where a discarded direction may have been stored. Pairs that do
+    // not exist become 0.
     CUDA_OPT_HD void bring_to_front(const PanelRequest &request) {
         if (request.pairs > 0 ? front() == request.newest_slot : !is_full(shape_)) return;
         const int slots = shape_.m + 1, ahead = static_cast<int>(front() - request.newest_slot + slots) % slots,
@@ -260,7 +261,8 @@ template <class Real, class Team, class ShapeOf = Shape> class SmallSweeps {
         team_.sync();
     }
 
-    // small_inner_products.hpp: the products of the panel, and the counts, maxima and squares of the same sweep.
+    // Defined in small_inner_products.hpp: the products of the panel, and the counts, maxima and squares of the same
+    // sweep.
     CUDA_OPT_HD void form_inner_products(const PanelRequest &request, bool bounded);
     template <class Panel> CUDA_OPT_HD void form_products(const PanelRequest &request, int free, const Panel &panel);
     template <class Panel> CUDA_OPT_HD void form_by_lanes(const Panel &panel, int columns);
@@ -268,7 +270,7 @@ template <class Real, class Team, class ShapeOf = Shape> class SmallSweeps {
     CUDA_OPT_HD void report(const RowFacts<has_bounds<ShapeOf>> &facts, int free);
     CUDA_OPT_HD void sum_squares();
 
-    // small_direction.hpp: the direction, and the pairs, which move on by one position.
+    // Defined in small_direction.hpp: the direction, and the shift of the pairs by one position.
     template <class Size, class Entries>
     CUDA_OPT_HD static double subspace_move(Size pairs, double gradient_coefficient, const double *coefficients,
                                             double g, double h, const Entries &entries);

@@ -1,4 +1,4 @@
-// The teams of a CUDA device besides one thread: a warp.
+// The team of a warp on a CUDA device.
 #pragma once
 
 #include <cstring>

@@ -19,7 +19,7 @@ struct ScaledRows {
     }
 };
 
-// The columns s of the older pairs in such a panel.
+// The columns s of the older pairs in a scaled panel.
 template <class Panel> struct OlderSteps {
     Panel panel;
     int pairs;
@@ -31,10 +31,10 @@ template <class Panel> struct OlderSteps {
     CUDA_OPT_HD_INLINE double entry(int i, int older) const { return panel.entry(i, panel::s_column(older + 1)); }
 };
 
-// All lanes call these.
+// All lanes must call these functions.
 template <class Values, class PairValues> struct WeightedRows {
     Values h;
-    PairValues pairs; // those of all variables
+    PairValues pairs; // the pairs of all variables
     int n, m;
 
     // Updates h with the pairs of `update`, one after the other. front: the slot whose pair is stored first.
@@ -68,10 +68,10 @@ template <class Values, class PairValues> struct WeightedRows {
         return {entries, stride};
     }
 
-    // Those elements of VariableSum that weights need: the number of invalid weights, and sums of the newest pair,
-    // whose y exists by now. The first lane forms them.
+    // Computes the elements of VariableSum that weights need: the number of invalid weights, and sums over the newest
+    // pair, whose y has been stored before. The first lane forms them.
     template <class Team> CUDA_OPT_HD void measure(const Team &team, const PanelRequest &request, double *sums) const {
-        team.sync(); // y is written
+        team.sync(); // y has been written
         if (team.lane() != 0) return;
         Count bad;
         double y_sum = 0, d_sum = 0;

@@ -17,12 +17,12 @@ template <bool syncs> struct BlockSync {
 
 __device__ inline int64_t take_next(unsigned long long *next) { return static_cast<int64_t>(atomicAdd(next, 1ull)); }
 
-// Blocks of threads with a problem each on a multiprocessor. With fewer threads each has more registers, which is
-// faster for few variables.
+// The number of blocks per multiprocessor with one thread per problem. With fewer threads each thread has more
+// registers, which is faster for few variables.
 constexpr int blocks_of_threads(int n) { return n <= 10 ? 2 : 3; }
 
-// One thread per problem with everything in local memory, which the hardware interleaves so that threads at the same
-// place of the program access neighbouring words.
+// One thread per problem with all data in local memory, which the hardware interleaves, so that threads that execute
+// the same instruction access contiguous memory.
 template <class Shape, template <class> class Data, class Real, class Functor>
 __global__ void __launch_bounds__(threads_of_block, blocks_of_threads(Shape::n))
     solve_by_threads(Functor functor, Data<Real> data, const __grid_constant__ Settings settings,
@@ -59,7 +59,7 @@ __global__ void __launch_bounds__((evaluation_needs_block_sync<Shape, Real> ? mo
     extern __shared__ __align__(16) unsigned char cuda_opt_batch_shared[];
     constexpr int64_t bytes = bytes_of_warp<Shape, Real>;
     const int warp = static_cast<int>(threadIdx.x) / Warp::width, warps = static_cast<int>(blockDim.x) / Warp::width;
-    // Known to the compiler, so that it knows what it addresses.
+    // A compile-time decision, so that the address space of the block is a compile-time constant.
     unsigned char *const block =
         warps_share<Shape, Real> ? cuda_opt_batch_shared : slots + int64_t{blockIdx.x} * warps * bytes;
     unsigned char *const mine = block + warp * bytes;

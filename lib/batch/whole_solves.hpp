@@ -11,15 +11,15 @@ namespace cudaopt::batch {
 template <int n, int m, int64_t metric, class History, bool bounds>
 using ShapeIn = FixedShape<n, m, History, bounds || metric != Metric::one_number, metric != Metric::one_number>;
 
-// For teams that need not synchronise before an evaluation.
+// For teams that do not have to synchronise before an evaluation.
 struct NoSync {
     CUDA_OPT_HD void operator()() const {}
 };
 
-// Solves the problems that take() returns, one after the other, until it returns none. There is one loop for all of
-// them, so that the threads of a warp, with a problem each, stay together. settings: for_small_problems().
+// Solves the problems that take() returns, one after the other, until it returns none. A single loop runs over all of
+// them, so that the threads of a warp, each with its own problem, reconverge. settings: for_small_problems().
 #ifdef __CUDACC__
-#pragma nv_exec_check_disable // take() of a host is called on a host alone
+#pragma nv_exec_check_disable // the host's take() is called on the host only
 #endif
 template <class Shape, int64_t metric, template <class> class Data, class Real, class Team, class Functor, class Take,
           class Sync = NoSync>
@@ -41,7 +41,7 @@ CUDA_OPT_HD_INLINE void solve_in_turn(const Team &team, const Functor &functor, 
             team.sync();
             task = problem.start();
         }
-        if (opaque_value(task) > 0) { // those that start, and the others
+        if (opaque_value(task) > 0) { // true for threads whose problem has started; the others wait
             const double f = functor(team, p, static_cast<const Real *>(problem.x()), problem.g());
             if (team.lane() == 0) problem.f() = f;
             team.sync();
