@@ -1,5 +1,5 @@
-// The search's sweeps on the current CUDA device, on the handle's stream. Only what has to tell the host a number
-// waits.
+// The pattern search on the current CUDA device and the handle's stream. Only functions that return a number to the
+// host wait for the stream.
 #include "sweeps/backend.hpp"
 #include "sweeps/cuda/selection.cuh"
 #include "exec/map_reduce_cuda.cuh"
@@ -14,7 +14,7 @@ class CudaExecutor {
     template <class T> using Array = CudaArray<T, Lives::on_device>;
 
     CudaExecutor() { check(cudaGetDevice(&device_), "cudaGetDevice"); }
-    ~CudaExecutor() { // before any of the memory is freed; nobody can be told of an error
+    ~CudaExecutor() { // before memory is freed; an error cannot be reported from here
         const OnDevice on(device_, std::nothrow);
         if (scratch_.bytes() > 0) cudaStreamSynchronize(stream_);
     }
@@ -26,10 +26,10 @@ class CudaExecutor {
         const OnDevice on(device_);
         array.allocate(count);
     }
-    // Memory for the reductions and selections; and all kernels, of which none is to be loaded, and waited for, when
-    // the caller's run.
+    // Allocates memory for reductions and selections, and loads all kernels. A kernel loaded later could have to wait
+    // until kernels of the caller have ended.
     void reserve(int64_t walks) {
-        if (summary_.bytes() > 0) return; // the last that is allocated
+        if (summary_.bytes() > 0) return; // the last array to be allocated
         const OnDevice on(device_);
         load_maps<NotBegun, Draw, JudgeStart, WriteTrials, JudgeTrials, EndIteration, BeginRound, CopyBest>();
         check(load(map_reduce_kernel<SearchSummary, most_resident, Summarise, StoreRecord<SearchSummary>>), loading);
@@ -64,7 +64,8 @@ class CudaExecutor {
 
     template <class... Rules> static void load_maps() { (check(load(map_kernel<Rules>), loading), ...); }
 
-    // A copy from or to such memory may wait for the stream by itself, and without end.
+    // cudaMemcpyAsync from or to pageable memory may itself wait for the stream, without a time limit. Therefore the
+    // stream is awaited first, with cancellation.
     void copy(void *to, const void *from, std::size_t bytes, cudaMemcpyKind kind) {
         const OnDevice on(device_);
         wait_for_stream(stream_, *cancellation_, "the work before a copy");

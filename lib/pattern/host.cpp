@@ -1,4 +1,4 @@
-// The search's sweeps on the host's threads.
+// The pattern search on the threads of the host.
 #include <cstring>
 
 #include "cuda_opt.h"

@@ -1,6 +1,6 @@
-// The search by reverse communication, one walk at a time: the rules that are applied to all walks of a batch, each for
-// the walk in the batch's place i. With the functor (cuda_opt/search_poll.cuh) they share pattern::Rules and
-// pattern::Walk, so that both take the same walks.
+// Rules of the pattern search by reverse communication. Each is applied to all walks of a batch, once per position i in
+// the batch. The search around a functor (cuda_opt/search_poll.cuh) uses the same pattern::Rules and pattern::Walk, so
+// that both produce the same walks.
 #pragma once
 
 #include "cuda_opt/search_poll.cuh"
@@ -8,9 +8,9 @@
 
 namespace cudaopt {
 
-// Which walks are in a batch: those of the list, or all.
+// The walks of a batch: those in the list, or all.
 struct Batch {
-    const int64_t *list; // NULL: walk i is in place i
+    const int64_t *list; // NULL: position i holds walk i
     CUDA_OPT_HD int64_t walk(int64_t i) const { return list ? list[i] : i; }
 };
 
@@ -19,7 +19,7 @@ struct NotBegun {
     CUDA_OPT_HD void operator()(int64_t w) const { walk[w] = pattern::not_begun(); }
 };
 
-// A random point in the box.
+// Draws a random point in the box.
 struct Draw {
     pattern::Rules rules;
     pattern::Walks walks;
@@ -35,7 +35,7 @@ struct Draw {
     }
 };
 
-// f at the random point.
+// Records f at the random point.
 struct JudgeStart {
     pattern::Walks walks;
     Batch batch;
@@ -47,8 +47,8 @@ struct JudgeStart {
     }
 };
 
-// The trials of coordinate j, in places i and i + size. Of the other rows those are written in which the points may
-// differ from what the batch before left there.
+// Writes the two trials of coordinate j to positions i and i + size. Of the other coordinates, only those are written
+// whose values may differ from those that the previous batch has left in the array.
 struct WriteTrials {
     pattern::Rules rules;
     pattern::Walks walks;
@@ -56,7 +56,7 @@ struct WriteTrials {
     double *points;
     int64_t size;
     int j;
-    bool all; // every row; else that of j and that of the coordinate before it
+    bool all; // all coordinates; otherwise only j and the coordinate before it
     CUDA_OPT_HD void operator()(int64_t i) const {
         const int64_t w = batch.walk(i);
         const auto write = [&](int row, double above, double below) {
@@ -74,7 +74,8 @@ struct WriteTrials {
     }
 };
 
-// f at the trials of coordinate j: move, or stay. mark: whether the iteration has improved on f.
+// Compares f at the trials of coordinate j with the walk's value and moves if a trial is better. mark records whether
+// this iteration has improved f.
 struct JudgeTrials {
     pattern::Rules rules;
     pattern::Walks walks;
@@ -99,8 +100,8 @@ struct JudgeTrials {
     }
 };
 
-// The iteration is over. mark becomes whether the walk is one to be selected: with AtSmallestStep::stop if it goes on,
-// with new_point if it starts again.
+// Ends an iteration. mark then selects walks: with AtSmallestStep::stop those that continue, with new_point those that
+// start again.
 struct EndIteration {
     pattern::Rules rules;
     pattern::Walks walks;
@@ -117,11 +118,11 @@ struct EndIteration {
     static CUDA_OPT_HD void end_life(const pattern::Rules &rules, const pattern::Walks &walks, int64_t w) {
         pattern::Walk &it = walks.walk[w];
         walks.end_life(rules, w, it, pattern::StridedPoint{walks.x + w, rules.walks});
-        it.value = HUGE_VAL; // of the next point, which is not known yet
+        it.value = HUGE_VAL; // f at the next point is not known yet
     }
 };
 
-// A round follows another: all walks are to start again.
+// Begins a new round, in which all walks start again.
 struct BeginRound {
     pattern::Rules rules;
     pattern::Walks walks;
@@ -134,7 +135,7 @@ struct Summarise {
     CUDA_OPT_HD void operator()(int64_t w, SearchSummary &sum) const { sum.join(walks.summary(rules, w)); }
 };
 
-// The best point of one walk, its coordinates next to each other.
+// Copies the best point of one walk to contiguous memory.
 struct CopyBest {
     pattern::Rules rules;
     pattern::Walks walks;

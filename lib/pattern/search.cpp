@@ -12,7 +12,7 @@ namespace cudaopt {
 namespace {
 
 double best_of(const pattern::Walk &walk) { return std::min(walk.best, walk.value); }
-long long shown(int64_t number) { return number; } // as printf's %lld expects it
+long long shown(int64_t number) { return number; } // printf's %lld requires this type
 
 } // namespace
 
@@ -33,7 +33,7 @@ int Search::resume(double *points, const double *values) {
     values_ = values;
     cancellation_.begin_call(first_call_, settings.max_seconds);
     const int task = call();
-    cancellation_.end_call(); // what is read between calls is waited for
+    cancellation_.end_call(); // later waits are not limited
     return task;
 }
 
@@ -75,7 +75,8 @@ int Search::dispatch() {
     return CUDA_OPT_MISUSE;
 }
 
-// A random start needs a finite box. What is refused leaves the phase as it is: a corrected call may follow.
+// A random start needs a finite box. If the input is rejected, the phase does not change, so that the caller may
+// correct it and call again.
 bool Search::accept_box() {
     if (lower.empty() || upper.empty()) {
         message_.set("cuda_opt_set_bounds has given no %s bounds, but the walks start anywhere in a finite box",
@@ -106,7 +107,7 @@ int Search::begin() {
     sweeps_->begin({walks_, settings.seed, settings.round_iterations, n_, static_cast<int>(settings.halvings),
                     static_cast<int>(settings.threads), static_cast<AtSmallestStep>(settings.at_smallest)},
                    stream, cancellation_);
-    walk_.reserve(static_cast<std::size_t>(walks_)); // what reading needs: nothing is allocated later
+    walk_.reserve(static_cast<std::size_t>(walks_)); // allocated here, because nothing is allocated later
     order_.reserve(static_cast<std::size_t>(walks_));
     std::vector<double> box(lower);
     box.insert(box.end(), upper.begin(), upper.end());
@@ -118,7 +119,7 @@ int Search::begin() {
     return request(Phase::starts, walks_);
 }
 
-// Ask for a batch that has been written, unless a limit or the caller ends the search first.
+// Requests the evaluation of the batch that was written, unless a limit or the caller ends the search.
 int Search::request(Phase phase, int64_t batch) {
     batch_ = 0;
     phase_ = phase;
@@ -179,7 +180,7 @@ int Search::next_iteration() {
         sweeps_->draw(walks_, points_);
         return request(Phase::starts, walks_);
     }
-    const bool all_rows = j_ < 0; // points of other walks have been there
+    const bool all_rows = j_ < 0; // the array contains points of other walks
     j_ = 0;
     return request_trials(all_rows);
 }

@@ -1,6 +1,5 @@
-// The multi-walk pattern search by reverse communication (Zhu and Curry 2009, figure 1). All state is in the object:
-// resume() takes the values of the last batch of points, and writes the next one. It never loops over walks;
-// SearchSweeps do.
+// The multi-walk pattern search by reverse communication (Zhu and Curry 2009, figure 1). All state is in this object:
+// resume() takes the values at the last batch of points and writes the next batch. Only SearchSweeps loop over walks.
 //
 //   start -> starts -> trials of coordinate 0 -> ... -> n - 1 -> [starts] -> trials of coordinate 0 -> ... -> ended
 #pragma once
@@ -26,7 +25,7 @@ class Search {
     Search(int n, int64_t walks, std::unique_ptr<SearchSweeps> sweeps);
 
     SearchSettings settings;
-    std::vector<double> lower, upper, steps; // empty where not given; no steps: the default ones
+    std::vector<double> lower, upper, steps; // empty if not given; without steps the default is used
     void *stream = nullptr;                  // CUDA
     std::atomic<bool> stop_requested{false};
 
@@ -47,10 +46,10 @@ class Search {
     int resume(double *points, const double *values);
     void reset();
 
-    // These wait for the machine and throw its failures. Without a start there is nothing to read.
+    // These functions wait for the device and throw BackendFailure. They may be called only after the start.
     const SearchSummary &summary();
     int64_t best_walk(int64_t rank);
-    double read(int64_t walk, double *x); // its best value; x may be NULL
+    double read(int64_t walk, double *x); // returns the walk's best value; x may be NULL
 
   private:
     enum class Phase { start, starts, trials, ended };
@@ -80,14 +79,14 @@ class Search {
     CancellationToken cancellation_{stop_requested};
     double *points_ = nullptr;
     const double *values_ = nullptr;
-    int j_ = 0;             // the coordinate whose trials have been asked for
-    int64_t round_end_ = 0; // iterations after which all walks start again
+    int j_ = 0;             // the coordinate whose trials were requested
+    int64_t round_end_ = 0; // number of iterations after which all walks start again
     int64_t iterations_ = 0, evaluations_ = 0, batch_ = 0, active_ = 0, stop_test_ = 0;
 
-    bool summary_is_current_ = false, walks_are_current_ = false; // what has been read since the walks last moved
+    bool summary_is_current_ = false, walks_are_current_ = false; // whether the copies are up to date
     SearchSummary summary_;
     std::vector<pattern::Walk> walk_;
-    std::vector<int64_t> order_; // walks, the best first
+    std::vector<int64_t> order_; // walk numbers in increasing order of their best value
 };
 
 } // namespace cudaopt

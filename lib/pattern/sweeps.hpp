@@ -1,4 +1,4 @@
-// The line between the search's phases and the machine: what is asked of a backend. Above it nothing loops over walks.
+// The interface between the phases of the pattern search and a backend, which performs all loops over walks.
 #pragma once
 
 #include <cstdint>
@@ -15,31 +15,33 @@ struct SearchShape {
     AtSmallestStep at_smallest;
 };
 
-// Failures of the machine are thrown as BackendFailure.
+// Failures of a backend are thrown as BackendFailure.
 class SearchSweeps {
   public:
     virtual ~SearchSweeps() = default;
 
-    // The memory for all, once; and all walks before their starts.
+    // Allocates all memory and sets all walks to the state before their start.
     virtual void begin(const SearchShape &shape, void *stream, CancellationToken &cancellation) = 0;
-    // lower, upper, Delta_0 from host memory, n values each.
+    // Copies lower, upper and Delta_0, n values each, from host memory.
     virtual void set_box(const double *box) = 0;
 
-    // Random points for the walks selected, or for all where none have been; f there.
+    // draw() writes random points for the selected walks, or for all walks if none are selected; judge_starts() takes f
+    // there.
     virtual void draw(int64_t count, double *points) = 0;
     virtual void judge_starts(int64_t count, const double *values) = 0;
-    // The trials of coordinate j; f there. all_rows: the points hold nothing of the batch before.
+    // The trials of coordinate j, and f there. all_rows: the array `points` does not contain the previous batch.
     virtual void write_trials(int64_t active, int j, bool all_rows, double *points) = 0;
     virtual void judge_trials(int64_t active, int j, const double *values) = 0;
-    // How many walks have been selected: to go on (AtSmallestStep::stop), or to start again (new_point); else 0.
+    // Ends an iteration and returns the number of selected walks: those that continue (AtSmallestStep::stop) or start
+    // again (new_point); otherwise 0.
     virtual int64_t end_iteration(int64_t active) = 0;
 
-    // All walks start again: each one's best is kept, and the next points are drawn for all.
+    // All walks start again. The best point of each walk is kept, and the next points are drawn for all walks.
     virtual void begin_round() = 0;
 
     virtual SearchSummary summary() = 0;
     virtual void read_walks(pattern::Walk *walk) = 0;     // to host memory
-    virtual void read_point(int64_t walk, double *x) = 0; // its best, to host memory
+    virtual void read_point(int64_t walk, double *x) = 0; // the walk's best point, to host memory
     virtual int64_t workspace_bytes() const = 0;
 };
 

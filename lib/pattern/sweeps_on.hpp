@@ -1,11 +1,11 @@
-// The sweeps over all walks on an executor, the same for each machine. An executor has arrays and few verbs:
+// Implements SearchSweeps for an executor, which provides arrays and these operations:
 //
-//     start(threads, stream, cancellation)  what it works with
-//     allocate<T>(array, count)         Array<T> with get() and bytes()
-//     map(count, rule)                  rule(i) for all i
-//     reserve(walks)                    what else it wants before it begins; memory for the next two
-//     sum(count, rule)                  rule(i, SearchSummary &) for all i, joined
-//     select(walks, mark, list)         the w with mark[w], in their order; how many
+//     start(threads, stream, cancellation)  sets the resources to use
+//     allocate<T>(array, count)             allocates an Array<T>, which has get() and bytes()
+//     map(count, rule)                      calls rule(i) for all i
+//     reserve(walks)                        allocates what sum() and select() need
+//     sum(count, rule)                      joins the results of rule(i, SearchSummary &) for all i
+//     select(walks, mark, list)             lists the w with mark[w] in increasing order and returns their number
 //     copy_in, copy_out(to, from, bytes)
 #pragma once
 
@@ -21,7 +21,7 @@ template <class Executor> class SearchSweepsOn final : public SearchSweeps {
     void begin(const SearchShape &shape, void *stream, CancellationToken &cancellation) override {
         executor_.start(shape.threads, stream, cancellation);
         const int64_t coordinates = shape.n * shape.walks;
-        const double *const no_box = nullptr; // until the memory for it is there
+        const double *const no_box = nullptr; // set below, after the memory has been allocated
         rules_ = {shape.walks, shape.n, shape.halvings, shape.at_smallest,     static_cast<uint64_t>(shape.seed),
                   no_box,      no_box,  no_box,         shape.round_iterations};
         const bool lives = rules_.has_lives();
@@ -89,8 +89,8 @@ template <class Executor> class SearchSweepsOn final : public SearchSweeps {
     Array<unsigned char> mark_;
     pattern::Rules rules_{};
     pattern::Walks walks_{};
-    Batch active_{}, selected_{}; // the walks that are polled; those that take a random point
-    Executor executor_;           // the first to go: it waits for what still works on the arrays
+    Batch active_{}, selected_{}; // the walks that are polled; the walks that draw a random point
+    Executor executor_;           // the last member, so that its destructor waits before the arrays are freed
 };
 
 } // namespace cudaopt
