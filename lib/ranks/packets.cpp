@@ -10,7 +10,7 @@ namespace {
 
 constexpr char magic[8] = {'c', 'o', '_', 'r', 'a', 'n', 'k', 's'};
 constexpr int32_t version = 2;
-constexpr int64_t sentence = 256; // room that every packet has for one
+constexpr int64_t sentence = 256; // minimum payload, so that each packet can carry a message
 
 static_assert(sizeof(PacketHeader) % sizeof(double) == 0);
 
@@ -24,7 +24,8 @@ void Packets::reserve(int64_t payload) {
     const int64_t bytes = static_cast<int64_t>(sizeof(PacketHeader)) + payload;
     Buffer<unsigned char> send = allocate_buffer<unsigned char>(bytes),
                           receive = allocate_buffer<unsigned char>(bytes * ranks_);
-    std::memset(receive.get(), 0, static_cast<std::size_t>(bytes * ranks_)); // what does not come is not looked at
+    // A packet that does not arrive is then recognised as invalid.
+    std::memset(receive.get(), 0, static_cast<std::size_t>(bytes * ranks_));
     send_ = std::move(send);
     receive_ = std::move(receive);
     capacity_ = payload;
@@ -112,7 +113,7 @@ int Packets::check(Message &message) {
                         rank, static_cast<long long>(other.number), static_cast<long long>(first.number));
             return CUDA_OPT_MISUSE;
         }
-        // The set-up's packets say themselves which setting it is.
+        // In the set-up exchange, compare_set_ups() reports which setting differs.
         if (other.settings != first.settings && own.exchange != Exchange::set_up) {
             message.set("since the solve began, the settings of rank %d have become others than those of rank 0", rank);
             return CUDA_OPT_MISUSE;

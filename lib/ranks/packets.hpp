@@ -1,6 +1,6 @@
-// What the ranks tell each other: from each of them a packet of the same size, gathered by the caller in the order of
-// ranks. A header says whose it is, of which exchange, and whether that rank has failed; numbers follow, or the
-// failure's sentence.
+// Packets that the ranks exchange. All packets of an exchange have the same size, and the caller gathers them in the
+// order of ranks. A header contains the rank, the exchange and the rank's return code. It is followed by the data or,
+// if the rank has failed, by an error message.
 #pragma once
 
 #include <cstring>
@@ -10,8 +10,7 @@
 
 namespace cudaopt {
 
-// The exchanges: what every rank has been set up with, its share of a reply, variables that it has found crossed, the
-// end.
+// The kinds of exchange: the set-up of each rank, its contribution to a reply, its crossed variables, and the end.
 enum class Exchange : int32_t { none, set_up, reply, variables, end };
 
 struct PacketHeader {
@@ -20,14 +19,15 @@ struct PacketHeader {
     Exchange exchange;
     int32_t verb;      // of the reply
     int64_t number;    // of exchanges in this solve
-    uint64_t settings; // a hash of those that have to agree
+    uint64_t settings; // hash of the settings that must agree
     uint64_t checksum; // of the whole packet, computed with this field set to 0
     double seconds;    // since the solve began
     int32_t code;      // negative: this rank has failed
     int32_t wish;      // of Wish
 };
 
-// What a rank's caller requests, or its time limit: an end at the next task, or an end now because no reply comes.
+// The request of a rank's caller, or its time limit: to end at the next task, or to end at once because no reply will
+// come.
 enum Wish : int32_t { no_wish = 0, stop = 1, give_up_stopped = 2, give_up_late = 3 };
 
 constexpr int64_t bytes_of(int64_t doubles) { return doubles * static_cast<int64_t>(sizeof(double)); }
@@ -35,23 +35,24 @@ constexpr int64_t bytes_of(int64_t doubles) { return doubles * static_cast<int64
 class Packets {
   public:
     Packets(int rank, int ranks);
-    // So that packets of so many bytes behind the header have room; never less than there was. Throws BackendFailure.
+    // Allocates packets for a payload of that many bytes; a buffer never shrinks. Throws BackendFailure.
     void reserve(int64_t payload);
     int64_t capacity() const { return capacity_; }
 
     Exchange current_exchange() const { return current_exchange_; }
     void begin_anew();
-    // An exchange begins; what is to be sent goes to payload(), all zeros so far.
+    // Begins an exchange. The payload, initially zero, is then written to payload().
     void open(Exchange exchange, int verb, int64_t payload);
     template <class T> T *payload() { return reinterpret_cast<T *>(send_.get() + sizeof(PacketHeader)); }
-    // The packet is complete. failure: replaces what is in payload() where code is negative.
+    // Completes the packet. If code is negative, the message `failure` replaces the payload.
     void close(uint64_t settings, double seconds, Wish wish, int code, const Message &failure);
-    // For the caller.
+    // Buffers for the caller's all-gather.
     void *send() { return send_.get(); }
     void *receive() { return receive_.get(); }
     int64_t bytes() const { return bytes_; }
 
-    // All packets have come. 0, or the code of what is wrong with one of them, or with its rank, and a sentence.
+    // Called after the all-gather. Returns 0, or the return code of an invalid packet or of a failed rank, with a
+    // message.
     int check(Message &message);
     const PacketHeader &header(int rank) const {
         return *reinterpret_cast<const PacketHeader *>(receive_.get() + rank * bytes_);

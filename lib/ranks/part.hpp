@@ -1,4 +1,4 @@
-// What a rank holds: variables [first, first + n) of all.
+// The part of the variables that a rank stores: [first, first + n) of `of` variables in all.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@ struct Part {
     bool holds(int64_t index) const { return first <= index && index < end(); }
 };
 
-// What the caller gives as f: the values of the setting CUDA_OPT_F_PART.
+// Values of the setting CUDA_OPT_F_PART, which states what the caller returns as f.
 struct FPart {
     static constexpr int64_t rank = 0, segments = 1, whole = 2;
 };

@@ -1,9 +1,9 @@
-// Many handles, of one solve: each is a rank and holds a part of the variables. What a sweep learns of the part is sent
-// to all ranks, and all join what has come in one order: the same reply, with the same bits, for the same state
-// machine. No rank is told anything by another but through that reply and the packets' headers.
+// Several handles solve one problem. Each handle is a rank and stores a part of the variables. The partial results of a
+// sweep are sent to all ranks, and each rank joins them in the same order. All ranks therefore obtain bitwise the same
+// reply and run identical state machines. No other information is exchanged, except for the packets' headers.
 //
-// The sums of parts that are cut at segments (sweeps/segments.hpp) are joined along the segments' tree, to the bits of
-// one handle that has all variables. Others are joined in the order of ranks.
+// If the parts begin and end at segments (sweeps/segments.hpp), sums are joined along the tree of the segments, and the
+// result is bitwise that of one handle with all variables. Otherwise they are joined in the order of ranks.
 #pragma once
 
 #include <memory>
@@ -26,44 +26,44 @@ class Ranks {
     const Packets &packets() const { return packets_; }
     void begin_anew();
 
-    // This rank has failed: the next exchange tells all. The first failure stays.
+    // Records a failure of this rank, which the next exchange reports to all ranks. Only the first failure is kept.
     void fail(int code, const char *sentence);
     bool failed() const { return code_ < 0; }
     void give_up(bool stop_requested) { wish_ = stop_requested ? give_up_stopped : give_up_late; }
 
-    // Whether the reply to this request depends on the variables, and so on all ranks.
+    // Returns whether the reply to this request depends on the variables of all ranks.
     static bool shares(Verb verb);
 
-    // The exchanges; each call but join() begins one. seconds: since the solve began.
+    // Each of the following functions except join() begins an exchange. seconds: time since the solve began.
     void request_set_up(const Settings &settings, int m, int bits, int64_t pairs, bool by_segments, double seconds);
-    // own: this rank's reply. own_sums: the sweeps' where sums are by segments, else NULL; f: the caller's, where it
-    // is one number.
+    // own: the reply of this rank's sweeps. own_sums: their sums by segment, or NULL if sums are not by segment. f: the
+    // caller's value, unless it is given per segment.
     void request_reply(const Request &request, const PanelRequest &panel, const Reply &own, const SubtreeSums *own_sums,
                        double f, const Settings &settings, bool stop_requested, double seconds);
     void request_end(int code, const Settings &settings, double seconds);
 
-    // All packets have come.
+    // The result of an exchange, after all packets have arrived.
     struct Joined {
-        int code = 0;           // negative: the solve ends with it and sentence()
-        Exchange of;            // the exchange that is done
-        bool again = false;     // the reply is not complete: another exchange has begun
-        bool in_double = false; // the reply is wanted anew, of products that are all formed in double precision
-        Wish wish = no_wish;    // the most urgent of all ranks'
+        int code = 0;           // negative: the solve ends with this code and sentence()
+        Exchange of;            // the exchange that has ended
+        bool again = false;     // the reply is incomplete, and another exchange has begun
+        bool in_double = false; // the products must be recomputed entirely in double precision
+        Wish wish = no_wish;    // the most urgent request of all ranks
     };
     Joined join(Reply &reply);
     const Message &sentence() const { return sentence_; }
 
-    // After the set-up: whether sums are joined by segments; room for all further exchanges of m pairs. Throws
-    // BackendFailure.
+    // Valid after the set-up. by_segments() returns whether sums are joined by segment. allocate() allocates memory for
+    // all further exchanges with m pairs and throws BackendFailure.
     bool by_segments() const { return by_segments_; }
     void allocate(int m);
 
-    // Who it was that led to such an end; -1: not a single rank.
+    // Returns the rank that caused such a termination, or -1 if no single rank did.
     int origin(int code, int64_t index) const;
-    bool measured() const { return measured_; } // f has been joined in this solve
+    bool measured() const { return measured_; } // whether f has been joined in this solve
 
   private:
-    struct Numbers { // what stands behind the products of a subtree
+    struct Numbers { // stored after the products of a subtree
         double slope, d_squared, projected, f;
     };
     static constexpr int trailing_numbers = 4;
@@ -71,8 +71,8 @@ class Ranks {
         return 4 + columns;
     } // t, index, g, z; the pairs' entries
     int subtrees_of(int rank, Subtree *subtrees) const;
-    int64_t places() const; // of the tree that sums are joined in
-    // visit(rank, which of its subtrees, the place where that begins)
+    int64_t places() const; // leaves of the summation tree
+    // Calls visit(rank, index of one of its subtrees, leaf at which the subtree begins) for all subtrees.
     template <class Visit> void each_subtree(const Visit &visit) const {
         Subtree subtrees[most_subtrees];
         for (int rank = 0; rank < part_.ranks; rank++) {
@@ -103,12 +103,12 @@ class Ranks {
     Wish wish_ = no_wish;
     Message failure_, sentence_;
     int64_t f_part_ = FPart::rank;
-    uint64_t settings_ = 0; // of the exchange under way
+    uint64_t settings_ = 0; // of the current exchange
     double seconds_ = 0;
 
-    Request request_;       // of the reply under way
-    PanelRequest panel_{};  // likewise
-    Buffer<double> joined_; // its products
+    Request request_;       // of the current reply
+    PanelRequest panel_{};  // of the current reply
+    Buffer<double> joined_; // products of the current reply
     PanelProducts products_{};
     DirectionSums direction_{};
     CrossedWindow own_variables_{};

@@ -1,4 +1,4 @@
-// A rank's share of each reply, and how the shares of all are joined.
+// Contributions of a rank to each reply, and functions that join the contributions of all ranks.
 #include <algorithm>
 #include <cmath>
 
@@ -8,7 +8,7 @@ namespace cudaopt {
 
 namespace {
 
-// Joins what stands at the places of a tree; NULL: nothing does. The first place has it all.
+// Joins the values at the leaves of a tree into the first leaf. NULL marks a leaf without a value.
 template <class T, class Join> void join_places(std::vector<T *> &place, int64_t count, const Join &join) {
     join_in_tree(0, count, [&](int64_t to, int64_t from) {
         if (!place[from]) return;
@@ -102,12 +102,12 @@ void Ranks::join_start(Reply &reply) {
         all.projected += other.projected;
         all.boxed += other.boxed;
         all.bounded += other.bounded;
-        all.digits = std::min(all.digits, other.digits); // an empty part's tells nothing
+        all.digits = std::min(all.digits, other.digits); // an empty part does not limit it
     }
     reply.start = all;
 }
 
-// The rank's f, then for each subtree the numbers of the products, the direction's sums and f.
+// Writes the rank's f and then, for each subtree, the inner products, the sums of the direction and f.
 void Ranks::pack_products(const Reply &own, const SubtreeSums *own_sums, double f) {
     double *next = packets_.payload<double>();
     *next++ = f_part_ == FPart::segments ? 0 : f;
@@ -155,7 +155,7 @@ void Ranks::join_products(Reply &reply) {
             places_[rank] = packets_.payload_of<double>(rank);
             note(rank, std::isfinite(*places_[rank]));
         }
-        // If each rank has the whole f, a rank at which f is undefined decides.
+        // If each rank has the whole f, use the value of a rank at which it is undefined, if there is one.
         if (f_part_ == FPart::whole) f = *places_[not_finite_on_ < 0 ? 0 : not_finite_on_];
         else {
             join_places(places_, part_.ranks, [](double &to, double &from) { to += from; });
@@ -207,7 +207,7 @@ void Ranks::join_index(Reply &reply) {
         reply.index = std::min(reply.index, *packets_.payload_of<int64_t>(rank));
 }
 
-// How many variables have been crossed. Returns whether they are on their way.
+// Joins the numbers of crossed variables. Returns whether an exchange of the variables has begun.
 bool Ranks::join_count(Reply &reply) {
     variables_in_all_ = most_variables_ = variables_sent_ = 0;
     for (int rank = 0; rank < part_.ranks; rank++) {
@@ -222,7 +222,8 @@ bool Ranks::join_count(Reply &reply) {
     return true;
 }
 
-// The next of this rank's variables, as many as a packet holds; each rank sends as many as that, or what it has.
+// Sends the next of this rank's crossed variables. In each exchange, every rank sends as many as a packet holds, or all
+// that it has left.
 void Ranks::open_variables() {
     const int columns = cudaopt::panel::columns(panel_.pairs);
     const int64_t variable = doubles_of_variable(columns), most = (packets_.capacity() / bytes_of(1) - 1) / variable;

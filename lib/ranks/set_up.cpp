@@ -9,7 +9,7 @@ struct SharedSetting {
     double (*value)(const Settings &);
 };
 
-// Integers beyond 2^53 are told apart well enough.
+// The conversion to double may not distinguish integers beyond 2^53, which do not occur in practice.
 const SharedSetting table[shared_settings] = {
     {"CUDA_OPT_MAX_ITERATIONS", [](const Settings &s) { return static_cast<double>(s.max_iterations); }},
     {"CUDA_OPT_MAX_EVALUATIONS", [](const Settings &s) { return static_cast<double>(s.max_evaluations); }},
@@ -43,8 +43,8 @@ void list_shared_settings(const Settings &settings, double *values) {
     for (int k = 0; k < shared_settings; k++) values[k] = table[k].value(settings) + 0.0; // -0 becomes 0
 }
 
-// As FNV-1a (Fowler, Noll, Vo), but over words, of which the multiplication moves bits upwards and the shift down: an
-// exchange costs one each.
+// The hash FNV-1a (Fowler, Noll, Vo), applied to 64-bit words instead of bytes to reduce its cost, since it is computed
+// in every exchange. The multiplication only moves bits upwards, so the word is also shifted down.
 uint64_t hash_of_shared_settings(const Settings &settings) {
     double values[shared_settings];
     list_shared_settings(settings, values);

@@ -1,4 +1,4 @@
-// What every rank has been set up with, and whether the ranks agree.
+// The configuration of each rank, and the check that the ranks agree.
 #pragma once
 
 #include "lbfgsb/settings.hpp"
@@ -7,7 +7,7 @@
 
 namespace cudaopt {
 
-constexpr int shared_settings = 24; // that have to be the same on all ranks
+constexpr int shared_settings = 24; // settings that must agree on all ranks
 
 struct SetUp {
     int64_t ranks, first, n, of, m, bits, pairs;
@@ -19,8 +19,8 @@ struct SetUp {
 void list_shared_settings(const Settings &settings, double *values);
 uint64_t hash_of_shared_settings(const Settings &settings);
 
-// Whether what all ranks have sent agrees and their parts make up the whole: 0, or a code with its sentence, the same
-// on each of them.
+// Checks that the configurations of all ranks agree and that their parts cover all variables. Returns 0, or a code with
+// a message that is the same on all ranks.
 int compare_set_ups(Packets &packets, int ranks, Message &message);
 
 } // namespace cudaopt
