@@ -1,4 +1,5 @@
-// A solve as bytes: a header, the solver's numbers, the vectors, a checksum. The bytes do not depend on the backend.
+// A checkpoint consists of a header, the state of the solver, the vectors and a checksum. Its format does not depend on
+// the backend.
 #include <cstring>
 #include <vector>
 
@@ -15,14 +16,14 @@ struct Header {
     char magic[8];
     uint32_t version, byte_order;
     int64_t bytes, n, memory, precision,
-        state; // bytes: all, from the header to the checksum; state: those of the state
+        state; // bytes: size of the checkpoint from header to checksum; state: size of the state
 };
 constexpr char magic[8] = {'c', 'u', 'd', 'a', '_', 'o', 'p', 't'};
-// Of a solve's time: since it began, and in calls.
+// Times of a solve in seconds: since its start, and within calls.
 struct Clocks {
     double seconds_passed, host_seconds;
 
-    // Longer times would overflow the integers of the clock. NaN is refused.
+    // Larger values would overflow the integers of the clock. NaN is rejected.
     bool are_consistent() const {
         constexpr double longest = 1e9; // 31 years
         return dense::is_within(0.0, seconds_passed, longest) && dense::is_within(0.0, host_seconds, longest);
@@ -61,10 +62,10 @@ int64_t Solver::bytes_of_vectors(const StateMachine &state) const {
 }
 
 int64_t Solver::save(unsigned char *to) {
-    // Between the calls the sums of a direction are on their way with the next inner products: fetch them with some in
-    // vain.
+    // Between calls, the sums of a direction are not available until the next inner products. Therefore compute inner
+    // products and discard them.
     if (to && state_->awaits_direction_sums()) {
-        sweeps_->inner_products(state_->products_at_trial()); // without weights, and nothing learned
+        sweeps_->inner_products(state_->products_at_trial()); // without weights and without an update of the diagonal
         state_->set_direction_sums(sweeps_->direction_sums());
     }
     const Clocks clocks{seconds_passed(), host_seconds_};
@@ -98,8 +99,8 @@ int64_t Solver::save(unsigned char *to) {
     return header.bytes;
 }
 
-// Whether the bytes are a complete, undamaged checkpoint of a solve with this n, m and precision. Otherwise the message
-// says why not.
+// Returns whether the bytes are a complete, undamaged checkpoint of a solve with this n, m and precision. Otherwise it
+// sets the message.
 bool Solver::recognise(const unsigned char *from, int64_t bytes) {
     const auto least = static_cast<int64_t>(sizeof(Header) + sizeof(Clocks) + sizeof(uint64_t));
     Header header{};
@@ -168,7 +169,7 @@ std::unique_ptr<void, Solver::Free> Solver::read_state(const unsigned char *from
     return block;
 }
 
-// Whether the current bounds can be those of the saved solve, whose x is given. If not, the caller's x is restored.
+// Returns whether the current bounds are consistent with the saved solve and its x. If not, the caller's x is restored.
 bool Solver::fits_bounds(const StateMachine &state, const unsigned char *x) {
     std::vector<unsigned char> own(static_cast<std::size_t>(sweeps_->bytes_of({HeldVector::x})));
     sweeps_->fetch({HeldVector::x}, own.data());
@@ -193,7 +194,7 @@ int Solver::load(const unsigned char *from, int64_t bytes) {
     if (!block) return CUDA_OPT_IMPROPER_INPUT;
     StateMachine &saved = *static_cast<StateMachine *>(block.get());
     const Settings before = settings();
-    saved.settings.threads = before.threads; // this may be another machine
+    saved.settings.threads = before.threads; // the number of processors may differ on this machine
     saved.settings.timed = before.timed;
     if (saved.settings.metric == Metric::callers && !arrays.diagonal) {
         new_message().set("the solve that was saved has a diagonal, but cuda_opt_set_diagonal has given no array");

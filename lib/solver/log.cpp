@@ -1,4 +1,4 @@
-// The manual's log, line by line through the caller's callback.
+// Writes the log of the 2013 manual, line by line, through the caller's callback.
 #include <algorithm>
 
 #include "solver/sentence.hpp"
@@ -11,7 +11,8 @@ constexpr const char *rule = "*************************************************"
 constexpr int per_line = 6;
 } // namespace
 
-// The function may take itself away, be refused something, or throw: the solve's own sentence is still to be told.
+// The callback may remove itself, make an invalid call or throw. The message about the solve stays pending in each
+// case.
 void Solver::write_line(const char *line) {
     if (!log_write_) return;
     struct Writing {
@@ -64,7 +65,8 @@ void Solver::log_start() {
     log_line("   I  NFN     FUNC          GNORM         STEPLENGTH");
 }
 
-// VA15's rule: iterations 1, k + 1, 2k + 1, ...; with k = 0 the first alone. The last one is due at the end.
+// The rule of VA15: iterations 1, k + 1, 2k + 1, ... are logged, and with k = 0 only the first. The last iteration is
+// logged at the end.
 bool Solver::row_is_due() const {
     const int64_t each = settings().log_frequency, before = results().iterations - 1;
     return each == 0 ? before == 0 : before % each == 0;
@@ -87,7 +89,7 @@ void Solver::log_end() {
     if (!log_write_) return;
     Message sentence;
     describe(state_->event, sentence);
-    if (results().iterations > 0 && !row_is_due()) log_row(); // the start stands above the table
+    if (results().iterations > 0 && !row_is_due()) log_row(); // the start is logged above the table
     log_line("%s", "");
     if (results().stop_test) log_line(" THE MINIMIZATION TERMINATED WITHOUT DETECTING ERRORS.");
     log_line(" %s", sentence.text());

@@ -1,6 +1,6 @@
-// A solve on one of many ranks: as Solver::call(), but where a reply depends on the variables, it goes to all ranks,
-// and theirs come here, before the state machine has it. What fails on a rank is told with its next exchange; until
-// then it asks its caller for the same as the others do, so that no rank waits for one that is gone.
+// A solve on one of several ranks. It works like Solver::call(), but a reply that depends on the variables is first
+// exchanged with all ranks. A failure on a rank is reported with its next exchange. Until then the rank requests the
+// same tasks as the others, so that no rank waits for one that has ended.
 #include <utility>
 
 #include "boundary/translate_exceptions.hpp"
@@ -8,7 +8,7 @@
 
 namespace cudaopt {
 
-// Nothing more is done here once something has failed.
+// Runs action() and records a failure. After a failure nothing more is executed on this rank.
 template <class Action> void Solver::attempt(const Action &action) {
     if (ranks_->failed()) return;
     const auto guarded = [&] {
@@ -25,8 +25,7 @@ template <class Action> void Solver::attempt(const Action &action) {
     });
 }
 
-// An exchange is a part of the call that asked for it: what the caller's time between two calls is spent on is the
-// evaluation.
+// An exchange belongs to the call that requested it, so that the time between two calls contains only the evaluation.
 int Solver::call_as_rank() {
     if (!exchanging()) sweeps_->begin_call();
     const int task = continue_as_rank();
@@ -36,7 +35,7 @@ int Solver::call_as_rank() {
 
 int Solver::continue_as_rank() {
     Ranks &ranks = *ranks_;
-    if (ended() && !exchanging()) { // says so
+    if (ended() && !exchanging()) { // returns the code of the ended solve again
         origin_ = -1;
         return run(state_->advance(reply_));
     }
@@ -62,17 +61,18 @@ int Solver::continue_as_rank() {
     if (joined.of == Exchange::set_up) attempt([this] { allocate_as_rank(); });
     else if (state_->state() == StateMachine::State::start_checked && own_dimension() > 0)
         attempt([this] { move_into_box(); });
-    // What sums of single precision have lost, as one rank would see it.
+    // The sums in single precision were not accurate enough. The decision uses the joined sums, as with a single rank.
     if (joined.in_double) return run_as_rank(state_->request_in_double());
     return run_as_rank(state_->advance(reply_));
 }
 
-// Until the caller is asked, be it for an exchange.
+// Runs the state machine until the caller has to evaluate f or to gather packets.
 int Solver::run_as_rank(Request request) {
     for (;;) {
         if (request.verb == Verb::task) {
             if (request.task <= 0) return end_as_rank(request.task);
-            // A stop holds where all ranks are asked: who does not report iterates would go on from there.
+            // A stop request takes effect only at tasks that all ranks return. A rank that does not report iterates
+            // would otherwise continue.
             if (!stop_agreed_ || request.task == CUDA_OPT_NEW_ITERATE) return request.task;
             request = state_->stop();
             continue;
@@ -83,12 +83,13 @@ int Solver::run_as_rank(Request request) {
                                   settings(), stop_requested, seconds_passed());
             return CUDA_OPT_EXCHANGE;
         }
-        if (request.verb == Verb::direction) reply_.direction = nullptr; // this rank's own are not the sums
+        // The sums of this rank alone are not the reply.
+        if (request.verb == Verb::direction) reply_.direction = nullptr;
         request = state_->advance(reply_);
     }
 }
 
-// The sweeps of this rank's variables, of which there may be none.
+// Performs a request on the variables of this rank, of which there may be none.
 void Solver::perform_own(const Request &request) {
     const Part &part = ranks_->part();
     if (request.verb == Verb::read_variable) {
@@ -103,19 +104,19 @@ void Solver::perform_own(const Request &request) {
     else sweeps_->fetch({HeldVector::f}, &own_f_);
 }
 
-// All ranks end with one code: one exchange more tells whether the last steps have failed anywhere.
+// All ranks end with the same code. One more exchange reports whether the last steps failed on any rank.
 int Solver::end_as_rank(int code) {
-    if (ranks_->measured())
-        attempt([this] { sweeps_->store({HeldVector::f}, &state_->results.f); }); // the whole, and not a share
+    // Store the total f, not the contribution of this rank.
+    if (ranks_->measured()) attempt([this] { sweeps_->store({HeldVector::f}, &state_->results.f); });
     end_code_ = code;
     ranks_->request_end(code, settings(), seconds_passed());
     return CUDA_OPT_EXCHANGE;
 }
 
-// x, f and g become the best iterate where that can be done without the others.
+// Restores the best iterate as far as that is possible without the other ranks.
 int Solver::break_off_as_rank(int code, const Message &sentence) {
     if (state_->started()) {
-        if (!ended()) { // also where nothing is performed any more: the results are of the same iterate on all
+        if (!ended()) { // runs even after a failure, so that the results describe the same iterate on all ranks
             Request request = state_->stop();
             for (; request.verb != Verb::task; request = state_->advance(reply_))
                 if (own_dimension() > 0 && request.verb < Verb::log_start) attempt([&] { perform(request); });

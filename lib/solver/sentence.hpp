@@ -1,4 +1,4 @@
-// What has happened, in words.
+// Translates an event into a message.
 #pragma once
 
 #include "lbfgsb/event.hpp"

@@ -84,7 +84,7 @@ int Solver::call() {
     }
 }
 
-// Until the caller is asked, or the solve has ended.
+// Runs the state machine until it returns a task to the caller.
 int Solver::run(Request request) {
     while (request.verb != Verb::task) {
         perform(request);
@@ -139,7 +139,7 @@ void Solver::perform(const Request &request) {
     }
 }
 
-// Only a start that will be used: on improper input nothing is changed, on any rank.
+// Projects x only if the start is valid on all ranks, so that improper input changes nothing on any rank.
 void Solver::move_into_box() {
     if (reply_.start.usable(dimension()) && reply_.start.projected > 0) sweeps_->move_into_box();
 }
@@ -147,7 +147,8 @@ void Solver::move_into_box() {
 void Solver::allocate(const Settings &settings) {
     const bool by_segments = ranks_ && ranks_->by_segments();
     if (settings.history_bits != history_bits_ || own_dimension() != own_n_ || by_segments != by_segments_) {
-        // The former go before the new ones allocate, so that there are never two workspaces.
+        // The old sweeps are destroyed before the new ones allocate, so that two workspaces never exist at the same
+        // time.
         sweeps_ = make_sweeps_(backend_, own_dimension(), static_cast<int>(settings.history_bits), device_);
         history_bits_ = settings.history_bits;
         own_n_ = own_dimension();

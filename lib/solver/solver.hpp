@@ -1,4 +1,4 @@
-// A solve on the host's side: it lets the sweeps perform what the state machine asks for, until the caller is asked.
+// Runs a solve on the host: it executes the state machine's requests by means of the sweeps until the caller must act.
 #pragma once
 
 #include <algorithm>
@@ -16,10 +16,10 @@ namespace cudaopt {
 
 class Solver {
   public:
-    // What makes the sweeps, for elements of S and Y of so many bits, on the handle's device.
+    // Creates the sweeps of a backend on the handle's device; history_bits is the precision of S and Y.
     using MakeSweeps = std::unique_ptr<Sweeps> (*)(int backend, int64_t n, int history_bits, int device);
 
-    // bits: of the caller's vectors
+    // bits: precision of the caller's vectors
     Solver(int64_t n, int m, int bits, int backend, int device, MakeSweeps make_sweeps);
 
     Settings &settings() { return state_->settings; }
@@ -39,10 +39,10 @@ class Solver {
         return own >= 0 ? own : host_seconds_;
     }
     void set_log(void (*write)(void *, const char *), void *user) { log_write_ = write, log_user_ = user; }
-    bool writing_log() const { return writing_log_; } // the caller's function is at work, in a call of resume()
+    bool writing_log() const { return writing_log_; } // whether the caller's log function is being called
 
-    // What has happened last: an event of the solve, which is put into words here, or what a caller of new_message()
-    // has set.
+    // The current message. It describes either the last event of the solve, from which it is then formatted, or what a
+    // caller of new_message() has set.
     const Message &message() const;
     Message &new_message() {
         message_pending_ = false;
@@ -55,29 +55,30 @@ class Solver {
 
     int resume();
 
-    // The handle is one of several, and holds these variables of dimension() (rank.cpp). Throws.
+    // Makes this handle one of several ranks; it stores the given part of the dimension() variables (rank.cpp). May
+    // throw.
     void become_rank(const Part &part) {
         ranks_ = std::make_unique<Ranks>(part);
         own_n_ = -1;
     }
     Ranks *ranks() { return ranks_.get(); }
     const Ranks *ranks() const { return ranks_.get(); }
-    // Whether the caller has been asked for an exchange.
+    // Returns whether an exchange has been requested from the caller and is not complete.
     bool exchanging() const { return ranks_ && ranks_->packets().current_exchange() != Exchange::none; }
-    // The exchange could not be done: the solve ends here.
+    // Ends the solve because an exchange failed.
     int end_without_exchange(const char *why);
 
     void reset() { begin_anew(false); }
-    // As reset(), but the pairs stay.
+    // Like reset(), but keeps the correction pairs.
     void warm_start();
 
-    // A checkpoint (checkpoint.cpp), with the caller's arrays in it; its bytes alone while `to` is NULL. There is none
-    // of a solve that has not begun, or that a failure of the machine ended or, on a rank, will end.
+    // A checkpoint (checkpoint.cpp), which includes the caller's arrays. If `to` is NULL, save() only returns its size.
+    // A solve cannot be saved before its start, after a failure of the backend, or on a rank after any failure.
     bool can_save() const { return state_->started() && !state_->broken() && !(ranks_ && ranks_->failed()); }
     int64_t save(unsigned char *to);
-    // On to where the solve was that was saved. 0, or a negative code with its message.
+    // Restores a saved solve. Returns 0, or a negative code and sets the message.
     int load(const unsigned char *from, int64_t bytes);
-    // The diagonal of H_0 as the newest model has it, to host memory; Real is the precision of the handle.
+    // Copies the diagonal of H_0 of the newest quadratic model to host memory. Real is the precision of the handle.
     template <class Real> void read_diagonal(Real *to) {
         const double scale = 1 / state_->model_theta();
         if (own_dimension() == 0) return;
@@ -125,24 +126,24 @@ class Solver {
     void write_line(const char *line);
     void log_line(const char *pattern, ...) __attribute__((format(printf, 2, 3)));
 
-    const std::unique_ptr<void, Free> block_; // the state's
+    const std::unique_ptr<void, Free> block_; // memory of the state
     StateMachine *const state_;
     const int backend_, device_;
     const MakeSweeps make_sweeps_;
     const int bits_;               // of the caller's vectors
-    int64_t history_bits_, own_n_; // of the sweeps there are
-    bool by_segments_ = false;     // whether they are told of which part of the segments they are
+    int64_t history_bits_, own_n_; // of the current sweeps
+    bool by_segments_ = false;     // whether the current sweeps form sums by segment
     std::unique_ptr<Sweeps> sweeps_;
-    std::unique_ptr<Ranks> ranks_;   // NULL: the handle has all variables
-    Reply reply_;                    // to the state's last request
-    DirectionSums direction_sums_{}; // in it
+    std::unique_ptr<Ranks> ranks_;   // NULL: this handle has all variables
+    Reply reply_;                    // the reply to the last request of the state machine
+    DirectionSums direction_sums_{}; // part of the reply
     mutable Message message_;
     mutable bool message_pending_ = false;
-    bool resumed_ = false;     // the last task is to be told again
-    double own_f_ = 0;         // what the caller has put there, on a rank
-    bool stop_agreed_ = false; // all ranks know that one of them wants it
-    int end_code_ = 0;         // of a rank's solve, while the last exchange is done
-    int origin_ = -1;          // the rank that is the reason of the end; -1: none alone
+    bool resumed_ = false;     // the last task has to be returned again
+    double own_f_ = 0;         // on a rank: the caller's value of f
+    bool stop_agreed_ = false; // all ranks have learned that one of them requests a stop
+    int end_code_ = 0;         // on a rank: the code during the last exchange
+    int origin_ = -1;          // the rank that caused the termination; -1: no single rank
     Clock::time_point first_call_{};
     CancellationToken cancellation_{stop_requested};
     double host_seconds_ = 0;
