@@ -1,5 +1,6 @@
-// What one call of setulb brings: the caller's arrays, their entries by the names of L-BFGS-B 3.0's documentation. All
-// that a problem needs to go on is in them; the handle behind a ticket only saves having to start with an empty memory.
+// The arguments of one call of setulb: the caller's arrays, with the names of their entries from the documentation of
+// L-BFGS-B 3.0. A solve can be continued from these arrays alone. A saved problem, identified by a ticket, only
+// preserves the correction pairs; without it the solve continues with an empty history.
 #pragma once
 
 #include <algorithm>
@@ -15,9 +16,9 @@ constexpr int text_length = 60;
 enum Count {
     ticket_low = 17,
     ticket_high = 18,
-    stamp = 19,     // which task of the ticket this is: arrays restored from a copy have an older one
+    stamp = 19,     // number of calls with this ticket; an older number shows that the arrays were restored from a copy
     dimension = 20, // n
-    mark = 21,      // there was a START
+    mark = 21,      // set by a START
     all_segments = 22,
     log_unit = 24,
     backtracks = 25,
@@ -26,7 +27,7 @@ enum Count {
     pairs = 28,
     newest_pair = 29,
     iteration = 30,
-    updates = 31, // since the memory was dropped last
+    updates = 31, // since the history was last discarded
     segments = 33,
     evaluations = 34,
     fault = 35,
@@ -50,7 +51,7 @@ enum Measure {
     step = 14,
     slope_start = 15,
     direction_squared = 16,
-    // What the line search keeps for itself.
+    // Entries that version 3.0's line search uses internally.
     search_slope_start = 17,
     sufficient_slope = 18,
     search_f_start = 21
@@ -72,7 +73,7 @@ struct Call {
     double *dsave;
 
     int &operator[](Count k) const { return isave[k - 1]; }
-    // A count goes no further than an integer does: what the caller's array holds may be any number.
+    // Saturates, because the caller's array may contain any value.
     void add(Count k, int64_t more) const { set(k, int64_t{(*this)[k]} + more); }
     void set(Count k, int64_t value) const {
         constexpr int64_t most = std::numeric_limits<int>::max();
@@ -81,7 +82,8 @@ struct Call {
     double &operator[](Measure k) const { return dsave[k - 1]; }
     int &operator[](Flag k) const { return lsave[k - 1]; }
 
-    // The iterate that the line search starts from, where version 3.0 keeps it too: programs read it there.
+    // The iterate at which the line search starts. It is stored where version 3.0 stores it, because programs read it
+    // there.
     double *base_x() const { return wa + 2 * pairs_size() + 11 * square() + 3 * size(); }
     double *base_g() const { return wa + 2 * pairs_size() + 11 * square() + size(); }
     int64_t workspace() const { return 2 * pairs_size() + 5 * size() + 11 * square() + 8 * int64_t{m}; }
@@ -90,7 +92,7 @@ struct Call {
         std::copy(g, g + n, base_g());
         (*this)[f_base] = *f;
     }
-    // The pair from the base point to here, where version 3.0 has it, who writes it there for itself.
+    // Stores the newest correction pair where version 3.0 stores it, because programs read it there.
     void save_pair() const {
         double *s = wa + int64_t{(*this)[newest_pair] - 1} * n, *y = s + pairs_size();
         for (int i = 0; i < n; i++) {

@@ -1,15 +1,15 @@
-// Numbers as Fortran's edit descriptors write them.
+// Formats numbers as Fortran's edit descriptors do.
 #pragma once
 
 #include <string>
 
 namespace cudaopt::drop_in {
 
-// Iw; stars where it does not fit.
+// Iw; asterisks if the number does not fit.
 std::string integer(int width, long long value);
 // 1P,Dw.d, and with letter = 'E' 1P,Ew.d.
 std::string scientific(int width, int digits, double value, char letter = 'D');
-// As write (6, *) has them in gfortran: a default integer, a double.
+// List-directed output of gfortran, write (6, *), for a default integer and for a double.
 std::string listed(int value);
 std::string listed(double value);
 

@@ -12,7 +12,7 @@ constexpr double infinity = std::numeric_limits<double>::infinity();
 bool has_lower(int kind) { return kind == 1 || kind == 2; }
 bool has_upper(int kind) { return kind >= 2; }
 
-// What version 3.0 would go on with, to no good end.
+// Returns an error for input that version 3.0 accepts, although it cannot lead to a solution, or NULL.
 const char *hopeless(const Call &call, int i) {
     const bool lower = has_lower(call.nbd[i]), upper = has_upper(call.nbd[i]);
     const double l = lower ? call.l[i] : -infinity, u = upper ? call.u[i] : infinity;
@@ -25,9 +25,9 @@ const char *hopeless(const Call &call, int i) {
 } // namespace
 
 Refusal refusal(const Call &call) {
-    // Of several reasons version 3.0 names the last.
+    // If several arguments are invalid, version 3.0 reports the last.
     Refusal found;
-    // No array is so large; beyond, its parts cannot be counted.
+    // No array is as large as this; the limit prevents overflow in the sizes of its parts.
     if (call.n > 0 && call.m > 0 && 5.0 * call.n + (2.0 * call.n + 11.0 * call.m + 8) * call.m > 1e18)
         found.words = "ERROR: OUT OF MEMORY";
     if (call.n <= 0) found.words = "ERROR: N .LE. 0";
@@ -69,7 +69,7 @@ void prepare_entries(const Call &call) {
     Call::set_text(call.csave, "");
 
     const int64_t n = call.n, m = call.m;
-    // mn, m^2, 4 m^2, then where each part begins: S, Y, S'Y, S'S, a factor, two of 4 m^2, and n-vectors.
+    // mn, m^2, 4 m^2, then the start index of each part: S, Y, S'Y, S'S, a factor, two of 4 m^2, and n-vectors.
     const int64_t part[] = {m * n, m * m, 4 * m * m};
     const int64_t sizes[] = {part[0], part[0], part[1], part[1], part[1], part[2], part[2], n, n, n, n, n};
     std::copy(part, part + 3, call.isave);
@@ -78,7 +78,7 @@ void prepare_entries(const Call &call) {
     *entry++ = static_cast<int>(begin);
     for (const int64_t size : sizes) *entry++ = static_cast<int>(begin += size);
 
-    call[log_unit] = 8; // of iterate.dat, which there is none of
+    call[log_unit] = 8; // version 3.0's unit of iterate.dat, a file that this library does not write
     call[oldest_pair] = 1;
     call[free_variables] = call.n;
     call[theta] = 1;

@@ -13,8 +13,9 @@ Problem::Problem(int n, int m, int backend) : n_(n), m_(m), backend_(backend) {
     check(cuda_opt_create(&handle_.s, n, m, backend));
     for (Array *array : {&x_, &g_}) array->allocate(n);
     f_.allocate(1);
-    // What version 3.0 does: its line search; its tests are made at FG_START and NEW_X, by the caller of this. There is
-    // some factr: a line search that can go no further may end with the f that it began with, and the solve with it.
+    // The behaviour of version 3.0: its line search, and no stopping tests within the library, because the caller of
+    // this class applies them at FG_START and NEW_X. factr must be positive: a line search that makes no progress may
+    // end with the initial f, and then the solve has to end as well.
     constexpr double least_factr = std::numeric_limits<double>::min();
     check(cuda_opt_set_int(handle_.s, CUDA_OPT_ROBUST, 0));
     check(cuda_opt_set_int(handle_.s, CUDA_OPT_REPORT_ITERATES, 1));
@@ -41,8 +42,8 @@ void Problem::start(const Call &call, const double *x, History history) {
 
 void Problem::set_bounds(const Call &call) {
     if (!call[constrained]) return check(cuda_opt_set_bounds(handle_.s, nullptr, nullptr));
-    // Where all have nbd = 2, version 3.0's first step is 1, infinite bounds or not: the largest number stands for
-    // them.
+    // If all variables have nbd = 2, version 3.0's first step is 1 even if bounds are infinite. Replacing them by the
+    // largest finite number has the same effect.
     constexpr double most = std::numeric_limits<double>::max();
     const double infinity = call[boxed] ? most : std::numeric_limits<double>::infinity();
     std::vector<double> staged(static_cast<std::size_t>(n_));

@@ -1,4 +1,4 @@
-// A handle of cuda_opt and the arrays that stand in its memory space for the caller's: x, f, g and the bounds.
+// A handle of cuda_opt with copies of the caller's x, f, g and bounds in the handle's memory space.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +8,7 @@
 
 namespace cudaopt::drop_in {
 
-// A code of cuda_opt.h that ends the solve.
+// A return code of cuda_opt.h that ends the solve.
 struct Failure {
     int code;
 };
@@ -25,7 +25,7 @@ struct Handle {
     ~Handle() { cuda_opt_destroy(&s); }
 };
 
-// In the handle's memory space, and to be freed before it.
+// An array in the memory space of the handle. It must be destroyed before the handle.
 class Array {
   public:
     explicit Array(const Handle &handle) : handle_(handle) {}
@@ -45,35 +45,36 @@ class Array {
     void *data_ = nullptr;
 };
 
-// All but the destructor may throw Failure.
+// All functions except the destructor may throw Failure.
 class Problem {
   public:
     Problem(int n, int m, int backend);
 
     bool of_size(int n, int m) const { return n == n_ && m == m_; }
     bool fits(int n, int m, int backend) const { return of_size(n, m) && backend == backend_; }
-    // Forget what was, or all but the pairs; start at x, and go as far as the first wish for f and g.
+    // Starts a solve at x, with an empty history or with the correction pairs of the previous solve, and runs until f
+    // and g are requested.
     enum class History { empty, retained };
     void start(const Call &call, const double *x, History history);
     void put(double f, const double *g) { put_f_ = f, f_.put(&f, 1), g_.put(g, n_); }
-    double f() const { return put_f_; } // the last one put
+    double f() const { return put_f_; } // the value of the last put()
     void get_x(double *x) const { x_.get(x, n_); }
     int solve() {
         at_start_ = false;
         return cuda_opt_solve(handle_.s, x_.get(), f_.get(), g_.get());
     }
-    bool at_start() const { return at_start_; } // its first wish is still to be fulfilled
+    bool at_start() const { return at_start_; } // the first evaluation is still pending
     bool shows_pairs() const { return shows_pairs_; }
 
     int64_t count(int key) const;
     double measure(int key) const;
-    // Whether the count has grown since it was asked for last.
+    // Return whether the count has increased since the last query.
     bool skipped_update() { return grown(CUDA_OPT_SKIPPED_UPDATES, skipped_); }
     bool dropped_history() { return grown(CUDA_OPT_REFRESHES, refreshes_); }
 
     int64_t ticket = 0;
     int stamp = 0;
-    const double *wa = nullptr, *wa_end = nullptr; // the caller's workspace, where it was seen last
+    const double *wa = nullptr, *wa_end = nullptr; // the caller's workspace in the last call
 
   private:
     void set_bounds(const Call &call);

@@ -6,14 +6,14 @@
 #include "boundary/translate_exceptions.hpp"
 #include "setulb/fortran_text.hpp"
 
-// gfortran's run-time library, where the program has it: unit 6 has a buffer of its own.
+// The flush function of gfortran's run-time library, if the program contains it: Fortran's unit 6 has its own buffer.
 extern "C" __attribute__((weak)) void _gfortran_flush_i4(const int *unit);
 
 namespace cudaopt::drop_in {
 
 namespace {
 
-// What make() gives. Where there is no memory for it, it is left out: the task says what matters.
+// Prints the result of make(). If memory is exhausted, nothing is printed: the task still reports the error.
 template <class Make> void print(const Make &make) noexcept {
     const auto write = [&] {
         const std::string text = make();
@@ -26,7 +26,7 @@ template <class Make> void print(const Make &make) noexcept {
     translate_exceptions(write, [](int code, const char *) { return code; });
 }
 
-// Six to a line, below a name.
+// A vector with a name, six elements per line.
 std::string vector(const char *name, const double *values, int n) {
     std::string text = '\n' + std::string(name);
     for (int i = 0; i < n; i++) {

@@ -1,6 +1,6 @@
-// The problems between two calls of setulb, the least recently used first. Which of them their callers have given up
-// nobody can know: there is room for so many, and one that has to make room goes on with an empty memory should its
-// caller come back.
+// Problems that are saved between two calls of setulb, ordered from the least to the most recently used. The library
+// cannot know which of them the caller has abandoned, so their number is limited. If a problem is removed to make room
+// and its caller returns, its solve continues with an empty history.
 #pragma once
 
 #include <memory>
@@ -14,13 +14,16 @@ namespace cudaopt::drop_in {
 class SavedProblems {
   public:
     SavedProblems();
-    // The problem that the call's arrays name, at the task that they are at; or none. It is the taker's alone.
+    // Removes and returns the problem that matches the ticket and stamp in the call's arrays, or NULL. The caller then
+    // owns it.
     std::unique_ptr<Problem> take(const Call &call);
     std::unique_ptr<Problem> take(int64_t ticket);
-    // Problems whose workspace lies where this one does: a START there says that they are given up.
+    // Removes and returns all problems whose workspace overlaps that of the call. Called at a START, which shows that
+    // those problems are abandoned.
     std::vector<std::unique_ptr<Problem>> take_overlapping(const Call &call);
     std::unique_ptr<Problem> take_oldest();
-    // Until the next call. Gives a new problem its ticket, and the arrays ticket and stamp.
+    // Saves a problem until the next call, assigns a ticket to a new problem, and writes ticket and stamp to the
+    // arrays.
     void save(std::unique_ptr<Problem> problem, const Call &call);
 
   private:
@@ -32,7 +35,7 @@ class SavedProblems {
     int64_t next_ticket_;
 };
 
-// The process's own. It is emptied when the process ends.
+// The saved problems of this process. They are destroyed when the process exits.
 SavedProblems &saved_problems();
 
 } // namespace cudaopt::drop_in

@@ -1,8 +1,8 @@
-// setulb with the calling sequence and the tasks of L-BFGS-B 3.0, over the C interface.
+// Implements setulb with the calling sequence and tasks of L-BFGS-B 3.0 on top of the C interface.
 //
-// The caller's arrays are the problem: base point, counts and tolerances are in them between calls. The handle that a
-// ticket in isave leads to holds the memory of the method. Where there is none, because it had to make room or because
-// the arrays are a copy, a new one starts from the base point with an empty memory.
+// Between two calls the state of a solve is in the caller's arrays: base point, counts and tolerances. The history is
+// in a handle of cuda_opt, which is identified by a ticket in isave. If that handle no longer exists, because it was
+// removed to make room or because the arrays are a copy, a new one starts from the base point with an empty history.
 #include "cuda_opt_setulb.h"
 
 #include <chrono>
@@ -23,9 +23,9 @@ namespace {
 constexpr char pgtol_satisfied[] = "CONVERGENCE: NORM_OF_PROJECTED_GRADIENT_<=_PGTOL";
 constexpr char factr_satisfied[] = "CONVERGENCE: REL_REDUCTION_OF_F_<=_FACTR*EPSMCH";
 constexpr char abnormal[] = "ABNORMAL_TERMINATION_IN_LNSRCH";
-// Version 3.0's numbers for an end that is not in order.
+// Version 3.0's values of info for abnormal terminations.
 constexpr int no_descent = -4, many_steps = -5, nothing_lower = -9;
-constexpr int bad_backend_name = 1; // beside the negative codes
+constexpr int bad_backend_name = 1; // must differ from the negative return codes
 
 int mark_of(const Call &call) { return static_cast<int>(0x5e7b0000u + static_cast<unsigned>(call.m)); }
 
@@ -48,7 +48,7 @@ const char *words_for(int code) {
     }
 }
 
-// The code of what action() throws, or 0.
+// Returns the code of the exception that action() throws, or 0.
 template <class Action> int code_of(const Action &action) noexcept {
     const auto own = [&] {
         try {
@@ -68,7 +68,8 @@ void forget_pairs(const Call &call) {
     call[updated] = 0;
 }
 
-// A problem that stands at x and wishes for f and g there. Where memory is short, those that wait longest make room.
+// Returns a problem that has started at x and has requested f and g there. If memory is exhausted, the least recently
+// used saved problems are destroyed.
 std::unique_ptr<Problem> started(const Call &call, const double *x, std::unique_ptr<Problem> problem,
                                  Problem::History history) {
     const int backend = requested_backend();
@@ -116,7 +117,7 @@ void stop(const Call &call) {
     report_end(call);
 }
 
-// What became of the step that NEW_X announced.
+// Records whether the step reported by NEW_X updated the matrix.
 void record_update(const Call &call, Problem &problem) {
     call[updated] = !problem.skipped_update();
     if (call[updated]) {
@@ -132,10 +133,11 @@ void record_update(const Call &call, Problem &problem) {
     }
 }
 
-// What the Cauchy point, the subspace step and the line search of this iteration came to.
+// Records the results of the Cauchy point, the subspace minimisation and the line search of this iteration.
 void record_step(const Call &call, Problem &problem) {
     const bool walked = call[constrained] || call[pairs] == 0;
-    // One more than the breakpoints passed, unless nothing is left to move beyond the last.
+    // The number of segments is one more than the number of breakpoints passed, unless all variables are at their
+    // bounds.
     call.set(segments, walked ? std::min<int64_t>(1 + problem.count(CUDA_OPT_CAUCHY_BREAKPOINTS), call.n) : 0);
     call.add(all_segments, call[segments]);
     call.set(free_variables, problem.count(CUDA_OPT_CAUCHY_FREE_COUNT));
@@ -165,7 +167,7 @@ const char *line_search_words(int64_t info) {
     }
 }
 
-// What the solver replies becomes the caller's next task.
+// Translates the task of the solver into the caller's next task.
 void reply(const Call &call, std::unique_ptr<Problem> problem, int task) {
     if (problem->dropped_history()) forget_pairs(call);
     switch (task) {
@@ -184,7 +186,7 @@ void reply(const Call &call, std::unique_ptr<Problem> problem, int task) {
         report_new_x(call);
         call.set_task("NEW_X");
         return saved_problems().save(std::move(problem), call);
-    case CUDA_OPT_CONVERGED: // the projected gradient is 0; or f is what it was, and the caller's factr NaN
+    case CUDA_OPT_CONVERGED: // the projected gradient is 0, or f did not change and the caller's factr is NaN
         if (problem->count(CUDA_OPT_STOP_TEST) == CUDA_OPT_FACTR) return end(call, factr_satisfied);
         if (0 <= call.pgtol) return end(call, pgtol_satisfied);
         call.add(iteration, 1);
@@ -201,14 +203,15 @@ void reply(const Call &call, std::unique_ptr<Problem> problem, int task) {
     }
 }
 
-// At the base point, with its f and g; the past is what the problem remembers, if there still is one.
+// Restarts the problem at the base point with its f and g. It keeps the correction pairs if the handle still exists.
 std::unique_ptr<Problem> at_base(const Call &call, std::unique_ptr<Problem> problem) {
     problem = started(call, call.base_x(), std::move(problem), Problem::History::retained);
     problem->put(call[f_base], call.base_g());
     return problem;
 }
 
-// The caller's x, which need not be the one that we gave, as a point to go on from. Whether it will do.
+// Checks the caller's x, which may differ from the x that the last call returned, and projects it into the box. Returns
+// whether the solve can continue there.
 bool accept_x(const Call &call) {
     const Refusal why = refusal(call);
     if (why.words) {
@@ -222,7 +225,7 @@ bool accept_x(const Call &call) {
     return !why.words;
 }
 
-// A task that is nobody's: as version 3.0, ask for f and g at the caller's x, and begin again there with the pairs.
+// Handles an unknown task as version 3.0 does: it requests f and g at the caller's x and restarts there with the pairs.
 void restart_at_x(const Call &call) {
     auto problem = saved_problems().take(call);
     if (!accept_x(call)) return;
@@ -243,8 +246,8 @@ void continue_solve(const Call &call) {
         }
         if (problem) record_update(call, *problem);
     }
-    // Where the caller has set f or the task anew, its x, f and g count, as in version 3.0; without a handle, too, at a
-    // trial point those of the base.
+    // If the caller has modified f or the task, its x, f and g are used, as in version 3.0. They are also used if the
+    // handle no longer exists, except at a trial point, where the solve continues at the base point.
     const bool own_point = !problem || (at_start ? !problem->at_start() : at_iterate && *call.f != problem->f());
     if (!problem && !at_start && !at_iterate) call.restore_base();
     if (own_point && !accept_x(call)) return;

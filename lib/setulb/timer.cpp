@@ -1,4 +1,4 @@
-// The clock that comes with L-BFGS-B 3.0; its third driver, and programs made from it, limit their time by it.
+// The timer of L-BFGS-B 3.0. Its third example driver, and programs derived from it, use it to limit their run time.
 #include <ctime>
 
 #include "cuda_opt_setulb.h"
@@ -7,8 +7,8 @@
 
 namespace {
 
-// A device takes longer to wake than such programs allow for a whole solve. They ask for the time before they begin:
-// then is the moment for a solve that tells nobody. |x - c|^4 in a box.
+// Initialising a device takes longer than such programs allow for a whole solve. They call the timer before they start,
+// so a small solve without output is run at this point: minimise sum (x_i - c_i)^4 in a box.
 bool wake_device() {
     constexpr int n = 32, m = 3, silent = -1;
     constexpr double factr = 0, pgtol = 1e-3;
