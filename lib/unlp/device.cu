@@ -1,4 +1,4 @@
-// What of the manual's interface touches CUDA itself.
+// Functions of the 2013 manual's interface that call CUDA.
 #include <algorithm>
 #include <cstring>
 
@@ -12,7 +12,7 @@ namespace {
 constexpr int threads = 256;
 constexpr int most_blocks = 256;
 
-// The block's sum, in thread 0: a fixed tree over the threads.
+// Returns the sum over the threads of the block in thread 0. The summation tree is fixed.
 __device__ double block_sum(double mine) {
     __shared__ double of_thread[threads];
     of_thread[threadIdx.x] = mine;
@@ -23,7 +23,7 @@ __device__ double block_sum(double mine) {
     return of_thread[0];
 }
 
-// One sum a block, over every gridDim.x-th stretch of the values.
+// Computes one sum per block, over all values whose index belongs to the block in a grid-stride loop.
 __global__ void sum_stretches(int n, const double *values, double *sums) {
     double mine = 0;
     for (long long i = static_cast<long long>(blockIdx.x) * threads + threadIdx.x; i < n;
@@ -35,12 +35,12 @@ __global__ void sum_stretches(int n, const double *values, double *sums) {
 
 int code(cudaError_t error) {
     if (error == cudaSuccess) return 0;
-    cudaGetLastError(); // so that the caller's next check does not find it
+    cudaGetLastError(); // clears the error, so that the caller's next check does not report it
     return CUDA_OPT_CUDA_FAILURE;
 }
 
-// What the runtime replies where it has no device to work with: all memory is the host's then. A process that was
-// forked from one that uses CUDA is such a place.
+// Returns whether the error means that the CUDA runtime has no usable device, so that all memory is host memory. This
+// includes a process that was forked from one that uses CUDA.
 bool is_absence(cudaError_t error) {
     switch (error) {
     case cudaErrorInitializationError:
@@ -60,7 +60,7 @@ int without_reply(cudaError_t error) {
     return is_absence(error) ? on_host : unknown_device;
 }
 
-// By what the launch itself returns: after <<<>>>, errors that other calls have left behind are found as well.
+// Returns the status of the launch itself. A check after <<<>>> would also report errors of earlier calls.
 int launch_sum(int blocks, int n, const double *values, double *sums) {
     cudaLaunchConfig_t config{};
     config.gridDim = dim3(static_cast<unsigned>(blocks));
@@ -122,7 +122,7 @@ int device_memory(std::size_t *free, std::size_t *whole) {
 }
 
 int sum_on_device(int n, const double *values, double *sum) {
-    const int blocks = std::clamp(n / threads, 1, most_blocks); // by n alone, as the order of the sum
+    const int blocks = std::clamp(n / threads, 1, most_blocks); // depends on n alone, as does the order of the sum
     double *sums = nullptr;
     if (const int lacking = code(cudaMallocAsync(&sums, blocks * sizeof *sums, nullptr))) return lacking;
     int failed = launch_sum(blocks, n, values, sums);

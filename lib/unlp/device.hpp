@@ -1,4 +1,4 @@
-// What of the manual's interface touches CUDA itself; without CUDA every pointer is one to host memory.
+// Functions of the 2013 manual's interface that call CUDA. In a build without CUDA every pointer refers to host memory.
 #pragma once
 
 #include <cstddef>
@@ -6,21 +6,21 @@
 namespace cudaopt::unlp {
 
 constexpr int on_host = -1;
-constexpr int unknown_device = -2; // CUDA is there, but fails to reply
+constexpr int unknown_device = -2; // CUDA exists, but the query failed
 
-// The device whose memory this is, on_host, or not_told.
+// Returns the device that owns the memory, on_host, or unknown_device.
 int device_of(const void *pointer);
-// The calling thread's current device, on_host without CUDA, or not_told.
+// Returns the calling thread's current device, on_host without CUDA, or unknown_device.
 int current_device();
-// Between any two memories, complete on return. 0 or a negative code of cuda_opt.h.
+// Copies between any two memory spaces and returns after completion. Returns 0 or a negative code of cuda_opt.h.
 int copy(void *to, const void *from, std::size_t bytes);
-// 0 or a negative code of cuda_opt.h.
+// Returns 0 or a negative code of cuda_opt.h.
 int select_device(int id);
-// The fastest device, or CUDA_OPT_BACKEND_UNAVAILABLE.
+// Returns the fastest device, or CUDA_OPT_BACKEND_UNAVAILABLE.
 int best_device();
-// Of the current device, in bytes. 0 or a negative code of cuda_opt.h.
+// Memory of the current device in bytes. Returns 0 or a negative code of cuda_opt.h.
 int device_memory(std::size_t *free, std::size_t *whole);
-// In device memory, enqueued on the legacy default stream. 0 or a negative code of cuda_opt.h.
+// Enqueues a sum over device memory on the legacy default stream. Returns 0 or a negative code of cuda_opt.h.
 int sum_on_device(int n, const double *values, double *sum);
 
 } // namespace cudaopt::unlp

@@ -1,4 +1,4 @@
-// A library built without CUDA.
+// Replaces device.cu in a library that is built without CUDA.
 #include <cstring>
 
 #include "cuda_opt.h"

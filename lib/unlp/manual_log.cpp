@@ -33,7 +33,7 @@ void print_time(const char *label, double milliseconds, long long parts = 1) {
 
 void ManualLog::write(void *log, const char *line) noexcept { static_cast<ManualLog *>(log)->write_line(line); }
 
-// Writes a line of the solver's in the manual's words.
+// Writes a line of the solver's log in the manual's format.
 void ManualLog::write_line(const char *line) {
     char f[32], gnorm[32], step[32];
     long long iteration, evaluations;
@@ -69,7 +69,7 @@ void ManualLog::after_step(cuda_opt *s, int task) {
     step_ended_ = Clock::now();
     const double took = milliseconds(step_ended_ - step_began_);
     steps_.milliseconds += took;
-    if (last_task_ != 0) { // VA15's first call comes with f and g
+    if (last_task_ != 0) { // the first call of VA15 already has f and g
         steps_.count++;
         const bool before = searching_;
         const long long ended = searches_ended_;
@@ -80,7 +80,7 @@ void ManualLog::after_step(cuda_opt *s, int task) {
     if (task <= 0) summary();
 }
 
-// VA15 calls mcsrch once to begin it, and once more with each f and g.
+// VA15 calls mcsrch once at the beginning of a line search and once more with each f and g.
 void ManualLog::count_search(cuda_opt *s, int task) {
     const long long ended = result(s, CUDA_OPT_ITERATIONS) + result(s, CUDA_OPT_REFRESHES);
     if (searching_ && last_task_ == CUDA_OPT_EVALUATE_FG) searches_++;
@@ -99,9 +99,9 @@ void ManualLog::summary() const {
     print_count("Number of l-bfgs calls", steps_.count);
     print_time("Total time for the execution of l-bfgs", steps_.milliseconds);
     print_time("Average time for the executions of l-bfgs", steps_.milliseconds, steps_.count);
-    print_time("Total time for the execution of mcstep", 0);          // a few operations on scalars, not timed
-    print_time("Total time for the execution of CUBLAS routines", 0); // not used: that work is in the time of l-bfgs
-    // The search's part of a call that goes on to the next direction cannot be told from the rest.
+    print_time("Total time for the execution of mcstep", 0); // a few scalar operations, which are not timed
+    // CUBLAS is not used; that work is included in the time of l-bfgs.
+    print_time("Total time for the execution of CUBLAS routines", 0);
     print_count("Number of calls to mcsrch", searches_);
     print_time("Average time for the execution of mcsrch", searching_milliseconds_, searches_);
     print_time("Total time for the execution of mcsrch", searching_milliseconds_);

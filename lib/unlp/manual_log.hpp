@@ -1,4 +1,5 @@
-// The log in the manual's own words: the solver's lines below another head, and an end with counts and times.
+// Writes the log in the format of the 2013 manual: the solver's lines below a different header, and a summary with
+// counts and times.
 #pragma once
 
 #include <chrono>
@@ -14,7 +15,7 @@ class ManualLog {
     // For cuda_opt_set_log.
     static void write(void *log, const char *line) noexcept;
 
-    // Around each call of the solver. What lies between two calls is the caller's, who evaluates.
+    // Called before and after each call of the solver. The time between two calls is the caller's evaluation.
     void before_step();
     void after_step(cuda_opt *s, int task);
 
@@ -31,12 +32,12 @@ class ManualLog {
 
     const int n_, m_;
     const double xtol_;
-    bool terminated_ = false; // a stopping test holds: the solver's own sentence is not needed
-    int last_task_ = 0;       // what the last step has asked for
+    bool terminated_ = false; // a stopping test is satisfied, so the solver's own message is not printed
+    int last_task_ = 0;       // the task that the last step returned
     bool searching_ = false;  // within a line search
     long long searches_ = 0, searches_ended_ = 0;
     Effort evaluations_, steps_;
-    double searching_milliseconds_ = 0; // of the steps in which the line search went on
+    double searching_milliseconds_ = 0; // of the steps during which a line search continued
     Clock::time_point start_, step_began_, step_ended_;
 };
 

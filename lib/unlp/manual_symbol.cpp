@@ -1,7 +1,8 @@
-// libcuda_opt_unlp: cuda_opt_unlp_solve with the function's arguments in the manual's order, for programs that declare
-// it themselves or look it up by its name. libcuda_opt has a function of the same name for the other order, whose
-// declaration in cuda_opt_unlp.h would contradict this definition. So the library's function for the manual's order is
-// declared here. Its name is in libcuda_opt alone: this call arrives there in whichever order the two are loaded.
+// libcuda_opt_unlp defines cuda_opt_unlp_solve with the function's arguments in the manual's order, for programs that
+// declare it themselves or look it up by name. libcuda_opt defines a function of the same name for the other order,
+// whose declaration in cuda_opt_unlp.h would contradict this definition. Therefore this file declares the library's
+// function for the manual's order itself. Only libcuda_opt defines that name, so the call reaches it in whichever order
+// the two libraries are loaded.
 #include "cuda_opt.h"
 
 using Function = void (*)(double *dev_x, double *dev_objf, double *dev_grad, int n);

@@ -1,4 +1,4 @@
-// The settings of the manual's interface, of which each thread has its own, and the thread's message.
+// Settings of the 2013 manual's interface, which are separate for each thread, and the message of the thread.
 #pragma once
 
 #include <limits>
@@ -21,9 +21,9 @@ struct Settings {
     int frequency = -1;
     int type = 0;
     bool first_hessian = false;
-    bool chosen_xtol = false, chosen_iprint = false; // by their setters
+    bool chosen_xtol = false, chosen_iprint = false; // set by their setters
 
-    // What holds in the manual's own form: its defaults, where the thread has chosen nothing else.
+    // Returns the settings for the manual's own form of the call: its defaults, unless the thread has set other values.
     Settings as_manual() const {
         Settings same = *this;
         if (!chosen_xtol) same.xtol = std::numeric_limits<double>::epsilon();
@@ -36,17 +36,17 @@ struct Settings {
 
 Settings &settings();
 
-// The line search's info, as MCSRCH numbers it, of the last search that this thread's solves have ended.
+// The value of info, as numbered by MCSRCH, of the last line search that a solve of this thread has completed.
 int &last_info();
 
-// Set this thread's message.
+// Sets the message of this thread.
 void set_message(const char *format, ...);
-// For a call that refuses its arguments: the message, and the code.
+// Rejects the arguments of a call: sets the message and returns the code.
 template <class... Values> int refuse(const char *format, Values... values) {
     set_message(format, values...);
     return CUDA_OPT_IMPROPER_INPUT;
 }
-// A call that can fail: what action() throws becomes the message, and a code.
+// Runs action(). An exception is translated into a message and a code.
 template <class Action> int guarded(const Action &action) noexcept {
     return translate_exceptions(action, [](int code, const char *words) {
         set_message("%s", words);

@@ -1,5 +1,5 @@
-// cuda_opt_unlp_solve, and its form in the manual's own words, over the handle of cuda_opt.h: the whole loop with the
-// caller's function, or a step of it.
+// cuda_opt_unlp_solve and its form in the manual's own conventions, on top of the handle of cuda_opt.h. A call runs
+// either the whole solve with the caller's function, or one step of it.
 #include <cmath>
 #include <cstdio>
 #include <limits>
@@ -29,19 +29,19 @@ struct Arguments {
     double *x, *f, *g, *diagonal;
     double eps;
     int *state;
-    bool manual; // in the manual's own form: its defaults, its log
+    bool manual; // the manual's own form, with its defaults and its log
 
     Settings effective() const { return manual ? settings().as_manual() : settings(); }
 };
 
 struct Solve {
     int n, m;
-    std::unique_ptr<ManualLog> log; // where its lines go, in the manual's own form; the handle knows its address
+    std::unique_ptr<ManualLog> log; // log in the manual's own form; the handle has its address
     Handle handle;
     int64_t searches_ended = 0; // line searches
 };
 
-// The solves by reverse communication that a thread has going on. When it ends it frees them.
+// The solves by reverse communication that this thread has started. They are destroyed when the thread ends.
 using Solves = std::map<const int *, Solve>;
 cudaopt::PerThread<Solves> of_thread;
 
@@ -85,7 +85,7 @@ int improper(const Arguments &a) {
     return 0;
 }
 
-// VA15's check of GTOL, which no solve refuses.
+// VA15's check of GTOL. No solve is rejected because of it.
 void restore_gtol(bool logs) {
     Settings &mine = settings();
     if (mine.gtol > 1e-4 && mine.gtol < 1) return;
@@ -99,10 +99,11 @@ int apply_settings(Solve &solve, const Arguments &a) {
     restore_gtol(a.effective().logs());
     cuda_opt *const s = solve.handle.get();
     const Settings mine = a.effective();
+    // Values that the manual fixes are set explicitly, because the library's defaults may differ.
     const struct {
         int32_t key;
         double value;
-    } reals[] = {{CUDA_OPT_PGTOL, 0}, // what the manual fixes is set too, whatever the library's defaults are
+    } reals[] = {{CUDA_OPT_PGTOL, 0},
                  {CUDA_OPT_FACTR, 0},
                  {CUDA_OPT_F_TARGET, -std::numeric_limits<double>::infinity()},
                  {CUDA_OPT_ROUNDING, 0},
@@ -110,7 +111,7 @@ int apply_settings(Solve &solve, const Arguments &a) {
                  {CUDA_OPT_FTOL, 1e-4},
                  {CUDA_OPT_GTOL, mine.gtol},
                  {CUDA_OPT_XTOL, mine.xtol},
-                 {CUDA_OPT_STPMIN, 0}, // below any stpmax
+                 {CUDA_OPT_STPMIN, 0}, // 0 is valid with any stpmax
                  {CUDA_OPT_STPMAX, mine.stpmax},
                  {CUDA_OPT_STPMIN, mine.stpmin}};
     const struct {
@@ -136,7 +137,7 @@ int apply_settings(Solve &solve, const Arguments &a) {
     return cuda_opt_set_log(s, ManualLog::write, solve.log.get());
 }
 
-// 0 with a handle, or a negative code with its message.
+// Creates a handle and returns 0, or returns a negative code and sets the message.
 int start(Solve &solve, const Arguments &a) {
     last_info() = 0;
     if (const int code = improper(a)) return code;
@@ -148,7 +149,8 @@ int start(Solve &solve, const Arguments &a) {
     return code;
 }
 
-// Within a search the solver's info says that it goes on, for which MCSRCH has no number from 0 to 6.
+// During a line search the solver's info has a value of its own, which MCSRCH does not define. Therefore info is
+// recorded only when a line search ends.
 void record_info(Solve &solve, int task) {
     int64_t iterations = 0, refreshes = 0, info = 0;
     cuda_opt_get_int(solve.handle.get(), CUDA_OPT_ITERATIONS, &iterations);
@@ -171,13 +173,14 @@ int step(Solve &solve, const Arguments &a) {
     return task;
 }
 
-// The times are of work that is done, not of work that is enqueued.
+// Waits for enqueued work, so that measured times include it.
 void wait_for(const double *f) {
     double there;
-    copy(&there, f, sizeof there); // where that fails the next step finds it, too
+    copy(&there, f, sizeof there); // if this fails, the next step reports the error as well
 }
 
-// Not inside translate_exceptions(): an exception of eval_fg passes to the caller, and nothing else here throws.
+// Not inside translate_exceptions(): an exception thrown by eval_fg propagates to the caller, and nothing else here
+// throws.
 template <class Evaluate> int solve_with(const Evaluate &evaluate, const Arguments &a) {
     Solve solve{a.n, a.m, nullptr, nullptr};
     if (const int code = guarded([&] { return start(solve, a); })) return code;
@@ -187,7 +190,7 @@ template <class Evaluate> int solve_with(const Evaluate &evaluate, const Argumen
         if (task != CUDA_OPT_EVALUATE_FG) continue;
         evaluate();
         if (solve.log) wait_for(a.f);
-    } while (task > 0); // CUDA_OPT_SUPPLY_DIAGONAL: dev_hess holds it
+    } while (task > 0); // after CUDA_OPT_SUPPLY_DIAGONAL nothing is needed, since dev_hess contains the diagonal
     return task;
 }
 
@@ -229,7 +232,7 @@ int release(const int *state) {
     return 0;
 }
 
-// What a solve returns, with its state written.
+// Writes the state of the solve and returns the return code.
 int with_state(const Arguments &a, int state) {
     if (a.state && copy(a.state, &state, sizeof state) != 0 && state >= 0) {
         set_message("dev_istate cannot be written: CUDA failed");
