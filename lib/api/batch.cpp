@@ -1,4 +1,4 @@
-// The C ABI of batches: arguments are checked here, failures become codes and sentences.
+// The C ABI of batches. The functions check their arguments and translate failures into return codes and messages.
 #include "cuda_opt_batch.h"
 
 #include <limits>
@@ -69,7 +69,7 @@ int before_start(cuda_opt &s, const char *call) {
     return CUDA_OPT_MISUSE;
 }
 
-// Bounds for all problems alike, or for each its own.
+// Sets bounds that either all problems share or each problem has for itself (for_each).
 int take_bounds(cuda_opt &s, const char *call, int bits, const void *lower, const void *upper, bool for_each) {
     if (const int code = require_bits(s, bits, call)) return code;
     if (const int code = before_start(s, call)) return code;
@@ -87,7 +87,7 @@ int set_bounds(cuda_opt *s, int bits, const void *lower, const void *upper) {
     return take_bounds(*s, call, bits, lower, upper, true);
 }
 
-// One for all problems alike, or for each its own.
+// Sets a diagonal that either all problems share or each problem has for itself (for_each).
 int take_diagonal(cuda_opt &s, const char *call, int bits, const void *diagonal, bool for_each) {
     if (const int code = require_bits(s, bits, call)) return code;
     if (const int code = before_start(s, call)) return code;
@@ -139,7 +139,7 @@ int solve(cuda_opt *s, int bits, void *x, double *f, void *g) {
     return s->batch->resume();
 }
 
-// What reads the problems begins with: 0, or a code with its message.
+// Checks that every function that reads results begins with. Returns 0, or a code and sets the message.
 int before_reading(cuda_opt *s, const char *call, const void *values) {
     if (const int code = require_batch(s, call)) return code;
     if (s->batch->has_problems() && values) return 0;

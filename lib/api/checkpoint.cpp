@@ -1,11 +1,11 @@
-// Checkpoints and warm starts.
+// The C ABI of checkpoints and warm starts.
 #include "api/handle.hpp"
 
 using namespace cudaopt;
 
 namespace {
 
-// A rank's part alone is no solve to go on with, and the ranks would have to be saved at the same moment.
+// A rank stores only a part of a solve, and all ranks would have to be saved at the same moment.
 int refuse_rank(cuda_opt *s) {
     if (!s->solver->ranks()) return 0;
     s->solver->new_message().set(

@@ -1,4 +1,5 @@
-// The C ABI: arguments are checked here, failures become codes and sentences, nothing is thrown beyond.
+// The C ABI of a solve. The functions check their arguments and translate failures into return codes and messages. No
+// exception reaches the caller.
 #include "api/handle.hpp"
 
 using namespace cudaopt;
@@ -60,7 +61,7 @@ int check_space(cuda_opt &s, const char *name, const void *pointer, bool may_be_
 }
 
 int check_apart(cuda_opt &s, std::initializer_list<Extent> written, std::initializer_list<Extent> read) {
-    constexpr double most = 1e12; // bytes: of larger arrays it is to be said that there is no memory for a solve
+    constexpr double most = 1e12; // bytes; for larger arrays the solve reports exhausted memory instead
     const auto share = [=](const Extent &a, const Extent &b) {
         const auto from_a = reinterpret_cast<uintptr_t>(a.begin), from_b = reinterpret_cast<uintptr_t>(b.begin);
         const double bytes = from_a <= from_b ? a.bytes : b.bytes;
@@ -99,7 +100,7 @@ int before_solve(cuda_opt *s, int bits, const char *call) {
 
 int take_arrays(cuda_opt *s, int bits, const char *call, void *x, double *f, void *g) {
     if (const int code = before_solve(s, bits, call)) return code;
-    const bool empty = s->solver->own_dimension() == 0; // a rank's part
+    const bool empty = s->solver->own_dimension() == 0; // the part of a rank may be empty
     if (const int code = check_space(*s, "x", x, empty)) return code;
     if (const int code = check_space(*s, "f", f, false)) return code;
     if (const int code = check_space(*s, "g", g, empty)) return code;
@@ -126,7 +127,7 @@ int check_uniform_bounds(cuda_opt &s, double lower, double upper) {
 
 namespace {
 
-// The dense algebra holds about 16 matrices of (2m)^2 doubles; what does not fit here is no memory but a mistake.
+// The dense algebra needs about 16 matrices of (2m)^2 doubles. A larger m is rejected as a probable mistake.
 constexpr double most_dense_bytes = 4e9;
 double dense_bytes(int32_t m) { return 16.0 * 8 * (2.0 * m) * (2.0 * m); }
 
@@ -170,7 +171,7 @@ int set_bounds(cuda_opt *s, int bits, const void *lower, const void *upper) {
     return 0;
 }
 
-// The numbers are exact in the handle's precision, whose function has taken them.
+// The values are exactly representable in the handle's precision, because the functions of that precision pass them.
 int set_uniform_bounds(cuda_opt *s, int bits, double lower, double upper) {
     if (s && s->batch) return set_batch_uniform_bounds(*s, bits, lower, upper);
     if (const int code = before_solve(s, bits, "cuda_opt_set_uniform_bounds")) return code;
@@ -192,7 +193,7 @@ template <class Real> int get_diagonal(cuda_opt *s, Real *to) {
     constexpr int bits = 8 * sizeof(Real);
     if (const int code = require_solver(s, "cuda_opt_get_diagonal")) return code;
     Solver &solver = *s->solver;
-    const bool empty = solver.own_dimension() == 0; // a rank's part
+    const bool empty = solver.own_dimension() == 0; // the part of a rank may be empty
     if (bits != s->bits || (!to && !empty) || !solver.can_save()) {
         solver.new_message().set("cuda_opt_get_diagonal: %s", bits != s->bits ? "the handle is of another precision"
                                                               : !to && !empty ? "the array is NULL"
@@ -227,7 +228,7 @@ int reset(cuda_opt *s) {
     return 0;
 }
 
-// Whether the arrays of a call of cuda_opt_solve are good, and those of the calls before it.
+// Checks the arrays of a call of cuda_opt_solve and that they are those of the previous calls.
 int check_call(cuda_opt *s, int bits, void *x, double *f, void *g) {
     Solver &solver = *s->solver;
     const UserArrays &arrays = solver.arrays;
@@ -252,14 +253,14 @@ int solve(cuda_opt *s, int bits, void *x, double *f, void *g) {
     Solver &solver = *s->solver;
     const int code = check_call(s, bits, x, f, g);
     if (code != 0 && (!solver.ranks() || (solver.ended() && !solver.exchanging()))) return code;
-    if (code != 0) solver.ranks()->fail(code, solver.message().text()); // the other ranks have to hear of it
+    if (code != 0) solver.ranks()->fail(code, solver.message().text()); // the other ranks must learn of the failure
     return solver.resume();
 }
 
-// A copy of zero bytes needs no addresses: an array without elements has none.
+// A copy of zero bytes needs no addresses, because an array without elements may be NULL.
 bool are_copyable(const void *to, const void *from, int64_t bytes) { return bytes == 0 || (bytes > 0 && to && from); }
 
-// A helper call.
+// Runs a helper function of the C ABI after checking its arguments.
 template <class Action> int help(cuda_opt *s, bool arguments_good, const Action &action) {
     return guarded(s, [&] {
         if (const int code = fault_of(s)) return code;
@@ -280,7 +281,8 @@ int cuda_opt_create_f32(cuda_opt **out, int64_t n, int32_t m, int32_t backend) {
 }
 
 void cuda_opt_destroy(cuda_opt **s) {
-    if (!s || (*s && require_no_log(**s, "cuda_opt_destroy") != 0)) return; // no return code
+    // There is no return code to report an error.
+    if (!s || (*s && require_no_log(**s, "cuda_opt_destroy") != 0)) return;
     delete *s;
     *s = nullptr;
 }
@@ -325,7 +327,7 @@ int cuda_opt_reset(cuda_opt *s) {
     return guarded(s, [=] { return reset(s); });
 }
 
-// Here and below: what only hands out or sets what is there, and cannot fail.
+// The following functions cannot fail, except for invalid handles.
 
 int cuda_opt_request_stop(cuda_opt *s) {
     if (const int code = fault_of(s)) return code;

@@ -1,4 +1,4 @@
-// What stands behind the opaque handle.
+// The object behind the opaque handle of the C ABI.
 #pragma once
 
 #include <initializer_list>
@@ -13,16 +13,16 @@
 #include "solver/solver.hpp"
 
 struct cuda_opt {
-    int failure = 0; // why the handle could not be made, with the message; 0: it is good
+    int failure = 0; // the code of a failed creation, with failure_message; 0: the handle is valid
     int backend = CUDA_OPT_BACKEND_HOST;
     int bits = 64;
     cudaopt::Message failure_message;
     std::unique_ptr<cudaopt::MemorySpace> memory;
-    std::unique_ptr<cudaopt::Solver> solver; // one of the three, unless failure is set
+    std::unique_ptr<cudaopt::Solver> solver; // exactly one of these three exists, unless failure is set
     std::unique_ptr<cudaopt::Search> search;
     std::unique_ptr<cudaopt::Batch> batch;
 
-    // To be set, and to be read.
+    // The message of the handle, for writing and for reading.
     cudaopt::Message &message() {
         return solver ? solver->new_message() : search ? search->message() : batch ? batch->message() : failure_message;
     }
@@ -33,21 +33,21 @@ struct cuda_opt {
     std::atomic<bool> &stop_requested() const {
         return search ? search->stop_requested : batch ? batch->stop_requested : solver->stop_requested;
     }
-    // Of a solver or a batch.
+    // Only for handles with a solver or a batch.
     cudaopt::Settings &settings() const { return batch ? batch->settings : solver->settings(); }
     bool started() const { return batch ? batch->started() : solver->started(); }
 };
 
 namespace cudaopt {
 
-// The backend asked for, or a negative code with its message.
+// Returns the requested backend, or a negative code and sets the message.
 int choose_backend(int32_t asked, Message &message);
 std::unique_ptr<MemorySpace> make_memory(int backend);
 
-// 0, or why the handle is of no use.
+// Returns 0, or the code that explains why the handle cannot be used.
 inline int fault_of(const cuda_opt *s) { return s ? s->failure : static_cast<int>(CUDA_OPT_MISUSE); }
 
-// A call with a handle, or NULL: what action() throws becomes the handle's message and a code.
+// Runs an ABI function with a handle, which may be NULL. An exception is translated into a message and a code.
 template <class Action> int guarded(cuda_opt *s, const Action &action) noexcept {
     return translate_exceptions(action, [s](int code, const char *words) {
         if (s) s->message().set("%s", words);
@@ -55,7 +55,7 @@ template <class Action> int guarded(cuda_opt *s, const Action &action) noexcept 
     });
 }
 
-// A new handle, filled by fill(handle), whose failures become the handle's.
+// Creates a handle and initialises it by fill(handle), whose failure is stored in the handle.
 template <class Fill> int make_handle(cuda_opt **out, const Fill &fill) noexcept {
     if (!out) return CUDA_OPT_MISUSE;
     cuda_opt *const s = *out = new (std::nothrow) cuda_opt;
@@ -63,36 +63,38 @@ template <class Fill> int make_handle(cuda_opt **out, const Fill &fill) noexcept
     return s->failure = guarded(s, [&] { return fill(*s); });
 }
 
-// Checks that every call before a solve begins with, of a handle of this precision, 0: of any. 0, or a code with its
-// message.
+// Checks that every call before a solve begins with. bits: the precision that the handle must have; 0: any. Returns 0,
+// or a code and sets the message.
 int before_solve(cuda_opt *s, int bits, const char *call);
-// 0, or CUDA_OPT_MISUSE with its message where a handle is not the solver's, or a pointer not of its memory space.
+// Return 0, or CUDA_OPT_MISUSE and set the message: if the handle has no solver, if the log callback makes the call
+// during a step, or if a pointer is not in the handle's memory space.
 int require_solver(cuda_opt *s, const char *call);
-int require_no_log(cuda_opt &s, const char *call); // likewise where the log's function calls, in the middle of a step
+int require_no_log(cuda_opt &s, const char *call);
 int check_space(cuda_opt &s, const char *name, const void *pointer, bool may_be_null);
-// 0, or CUDA_OPT_MISUSE with its message where an array that is written shares memory with any other of a solve. Those
-// that are NULL, or have no elements, are none.
+// Returns 0, or CUDA_OPT_MISUSE and sets the message if a written array overlaps any other array of a solve. Arrays
+// that are NULL or empty are ignored.
 struct Extent {
     const char *name;
     const void *begin;
     double bytes;
 };
 int check_apart(cuda_opt &s, std::initializer_list<Extent> written, std::initializer_list<Extent> read);
-// Before a solve: the arrays that it will work on, checked. 0, or a code with its message.
+// Checks and stores the arrays of a solve before its first call. Returns 0, or a code and sets the message.
 int take_arrays(cuda_opt *s, int bits, const char *call, void *x, double *f, void *g);
 
-// The row of a table of settings or results; NULL: the key is none of them.
+// Returns the row of a table of settings or results, or NULL if it does not contain the key.
 template <class Row, int count> const Row *find(const Row (&table)[count], int32_t key) {
     for (const Row &row : table)
         if (row.key == key) return &row;
     return nullptr;
 }
-// 0, or a code with its message where the value of an integer setting is out of its range.
+// Returns 0, or a code and sets the message if the value of an integer setting is out of range.
 int check_range(cuda_opt &s, const char *name, int64_t value, int64_t least, int64_t most);
-// The same of bounds that are one number each for all variables.
+// The same check for uniform bounds, which are one value each for all variables.
 int check_uniform_bounds(cuda_opt &s, double lower, double upper);
 
-// A search's own settings and results (search.cpp, search_options.cpp), which cuda_opt_set_int() and its like hand on.
+// Settings and results of a pattern search (search.cpp, search_options.cpp), called by cuda_opt_set_int() and similar
+// functions.
 int set_search_int(cuda_opt &s, int32_t key, int64_t value);
 int set_search_real(cuda_opt &s, int32_t key, double value);
 int get_search_int(cuda_opt &s, int32_t key, int64_t *value);
@@ -100,8 +102,8 @@ int get_search_real(cuda_opt &s, int32_t key, double *value);
 int set_search_bounds(cuda_opt &s, const double *lower, const double *upper);
 int set_search_stream(cuda_opt &s, void *stream);
 
-// Likewise a batch's (batch.cpp). The settings that it shares with a solver, and their results, are in options.cpp;
-// NULL: the key is none of them.
+// Settings and results of a batch (batch.cpp). Those that a batch shares with a solver are in options.cpp. The last two
+// functions return NULL if the key is not a result.
 int set_batch_int(cuda_opt &s, int32_t key, int64_t value);
 int get_batch_int(cuda_opt &s, int32_t key, int64_t *value);
 int set_batch_bounds(cuda_opt &s, int bits, const void *lower, const void *upper);

@@ -1,4 +1,4 @@
-// Settings and results by key: one table row each, with the inequality that the header states.
+// Settings and results by key: one table row each, with the range that the header documents.
 #include <limits>
 
 #include "api/handle.hpp"
@@ -16,7 +16,7 @@ constexpr double infinity = std::numeric_limits<double>::infinity();
 struct IntSetting {
     int32_t key;
     const char *name;
-    int64_t Settings::*value; // one of the two, or neither
+    int64_t Settings::*value; // one of these two members, or neither
     bool Settings::*flag;
     int64_t least, most;
 };
@@ -26,7 +26,7 @@ struct RealSetting {
     const char *name;
     double Settings::*value;
     double least, most;
-    bool open_below, open_above; // whether the ends themselves are not allowed
+    bool open_below, open_above; // whether the end points are excluded
 };
 
 struct IntResult {
@@ -44,7 +44,7 @@ const IntSetting int_settings[] = {
     {CUDA_OPT_MAX_EVALUATIONS, "MAX_EVALUATIONS", &Settings::max_evaluations, nullptr, 0, INT64_MAX},
     {CUDA_OPT_MAXFEV, "MAXFEV", &Settings::evaluations_per_search, nullptr, 1, INT64_MAX},
     {CUDA_OPT_MAX_CUTS, "MAX_CUTS", &Settings::max_cuts, nullptr, 0, INT64_MAX},
-    {CUDA_OPT_DIAGCO, "DIAGCO", nullptr, nullptr, 0, 1}, // of the metric: whether it is the caller's
+    {CUDA_OPT_DIAGCO, "DIAGCO", nullptr, nullptr, 0, 1}, // 1 selects CUDA_OPT_METRIC_DIAGONAL
     {CUDA_OPT_METRIC, "METRIC", &Settings::metric, nullptr, 0, 2},
     {CUDA_OPT_DIAGONAL_EVERY, "DIAGONAL_EVERY", &Settings::diagonal_every, nullptr, 0, INT64_MAX},
     {CUDA_OPT_APPROXIMATE_CAUCHY, "APPROXIMATE_CAUCHY", nullptr, &Settings::approximate_cauchy, 0, 1},
@@ -123,7 +123,7 @@ int check_product_bits(cuda_opt &s, int64_t bits) {
     return CUDA_OPT_IMPROPER_INPUT;
 }
 
-// After a warm start the pairs stay as they are stored.
+// After a warm start the stored pairs keep their precision.
 int check_pairs_kept(cuda_opt &s, int64_t bits) {
     const int64_t stored = s.solver->settings().history_bits;
     if (s.solver->pairs() == 0 || bits == stored) return 0;
@@ -139,14 +139,15 @@ int check_value(cuda_opt &s, const IntSetting &setting, int64_t value) {
     return check_range(s, setting.name, value, setting.least, setting.most);
 }
 
-// All ranks decide by the settings that each has told the others.
+// During an exchange all ranks rely on the settings that they have sent to each other.
 int check_no_exchange(cuda_opt &s) {
     if (!s.solver || !s.solver->exchanging()) return 0;
     s.message().set("settings cannot be changed between CUDA_OPT_EXCHANGE and the next call of cuda_opt_solve");
     return CUDA_OPT_MISUSE;
 }
 
-// What a batch has not: columns of fewer bits, iterates to look at, a log, ranks, a clock.
+// Returns whether a setting does not apply to batches, which have no reduced storage precision, no reports of iterates,
+// no log, no ranks and no timer.
 bool is_solvers_alone(int32_t key) {
     for (const int32_t one : {CUDA_OPT_HISTORY_BITS, CUDA_OPT_PRODUCT_BITS, CUDA_OPT_REPORT_ITERATES,
                               CUDA_OPT_IPRINT_FREQUENCY, CUDA_OPT_IPRINT_TYPE, CUDA_OPT_F_PART, CUDA_OPT_TIMED})
@@ -206,7 +207,7 @@ int set_real(cuda_opt *s, int32_t key, double value) {
     }
     const bool inside = (setting->open_below ? value > setting->least : value >= setting->least) &&
                         (setting->open_above ? value < setting->most : value <= setting->most);
-    if (!inside) { // NaN is inside nothing
+    if (!inside) { // a NaN is never inside
         s->message().set("CUDA_OPT_%s is %g, but has to be %s %g and %s %g", setting->name, value,
                          setting->open_below ? "above" : "at least", setting->least,
                          setting->open_above ? "below" : "at most", setting->most);
@@ -253,10 +254,10 @@ int get_real(cuda_opt *s, int32_t key, double *value) {
     return 0;
 }
 
-// *value = the setting or result, by get(handle, key, value). What fails has a sentence; else the handle's stays.
+// *value = get(handle, key, value). A failure sets the message; otherwise the handle's message does not change.
 template <class Value, class Get>
 int get(const cuda_opt *constant, int32_t key, Value *value, const char *what, const Get &get) {
-    const auto s = const_cast<cuda_opt *>(constant); // for the sentence, and a search's device
+    const auto s = const_cast<cuda_opt *>(constant); // for the message, and to access the device of a pattern search
     return cudaopt::guarded(s, [=] {
         if (!s) return static_cast<int>(CUDA_OPT_MISUSE);
         if (!value) {

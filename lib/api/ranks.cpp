@@ -1,4 +1,4 @@
-// Handles that share a solve.
+// The C ABI of ranks, which are handles that solve one problem together.
 #include "api/handle.hpp"
 #include "cuda_opt/ranks.h"
 

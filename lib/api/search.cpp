@@ -1,4 +1,5 @@
-// The C ABI of the pattern search: arguments are checked here, failures become codes and sentences.
+// The C ABI of the pattern search. The functions check their arguments and translate failures into return codes and
+// messages.
 #include <limits>
 
 #include "api/handle.hpp"
@@ -44,7 +45,7 @@ int before_start(cuda_opt &s, const char *call) {
     return CUDA_OPT_MISUSE;
 }
 
-// n values from the handle's memory space, or none.
+// Copies n values from the handle's memory space; clears the vector if the pointer is NULL.
 int copy(cuda_opt &s, const char *name, const double *from, std::vector<double> &to) {
     if (const int code = check_space(s, name, from, true)) return code;
     std::vector<double> values(from ? static_cast<std::size_t>(s.search->n()) : 0);
@@ -53,7 +54,7 @@ int copy(cuda_opt &s, const char *name, const double *from, std::vector<double> 
     return 0;
 }
 
-// What reads the walks begins with: 0, or a code with its message.
+// Checks that every function that reads walks begins with. Returns 0, or a code and sets the message.
 int before_reading(cuda_opt *s, const char *call, int64_t number) {
     if (const int code = require_search(s, call)) return code;
     if (s->search->evaluations() == 0) {

@@ -1,4 +1,4 @@
-// Settings and results of a search by key: one table row each, with the inequality that the header states.
+// Settings and results of a pattern search by key: one table row each, with the range that the header documents.
 #include <limits>
 
 #include "api/handle.hpp"
@@ -12,7 +12,7 @@ struct IntSetting {
     const char *name;
     int64_t SearchSettings::*value;
     int64_t least, most;
-    bool any_time; // whether it may change while the search goes on
+    bool any_time; // whether it may change during the search
 };
 
 const IntSetting int_settings[] = {
@@ -42,7 +42,7 @@ int unknown(cuda_opt &s, int32_t key, const char *what) {
     return CUDA_OPT_IMPROPER_INPUT;
 }
 
-// The best so far, which the machine has to be asked for.
+// Returns the best point so far, which may require a reduction on the device.
 SearchSummary summary_of(cuda_opt &s) {
     SearchSummary none;
     none.walk = -1;
@@ -66,7 +66,7 @@ int set_search_int(cuda_opt &s, int32_t key, int64_t value) {
 int set_search_real(cuda_opt &s, int32_t key, double value) {
     const RealSetting *setting = find(real_settings, key);
     if (!setting) return unknown(s, key, "a real setting");
-    if (!(value >= setting->least)) { // nor NaN
+    if (!(value >= setting->least)) { // rejects NaN as well
         s.message().set("CUDA_OPT_%s is %g, but has to be at least %g", setting->name, value, setting->least);
         return CUDA_OPT_IMPROPER_INPUT;
     }
