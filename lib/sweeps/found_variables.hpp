@@ -1,4 +1,5 @@
-// The variables that a search for crossed breakpoints has found, in order. Room for all of them is made once.
+// The variables whose breakpoints lie in a window of the Cauchy search, sorted by breakpoint. Memory for the largest
+// number of them is allocated once.
 #pragma once
 
 #include <algorithm>
@@ -22,7 +23,7 @@ class FoundVariables {
     std::vector<CrossedVariable> &variables() { return found_; }
     int64_t count() const { return static_cast<int64_t>(found_.size()); }
 
-    // count: how many there were, those included for which there was no room.
+    // count: the number of such variables, including those for which there was no room.
     CrossedWindow window(int64_t count) {
         if (count > crossed_capacity) return {nullptr, count};
         sort();
@@ -30,8 +31,9 @@ class FoundVariables {
     }
 
   private:
-    // By t, equal ones by index: into as many buckets of t as there are variables, then each bucket. Variables lie
-    // evenly enough for that to take a third of the time of a sort.
+    // Sorts by t, and by index if t is equal. The variables are distributed to as many buckets of t as there are
+    // variables, and each bucket is sorted. Breakpoints are spread evenly enough for this to take a third of the time
+    // of a single sort.
     void sort() {
         const auto before = [](const CrossedVariable &a, const CrossedVariable &b) {
             return a.t < b.t || (a.t == b.t && a.index < b.index);
@@ -48,7 +50,7 @@ class FoundVariables {
         bucket_ends_.assign(from.size(), 0);
         for (const CrossedVariable &variable : from) bucket_ends_[bucket(variable)]++;
         int sum = 0;
-        for (int &end : bucket_ends_) sum += std::exchange(end, sum); // now where each begins
+        for (int &end : bucket_ends_) sum += std::exchange(end, sum); // now the beginning of each bucket
         for (const CrossedVariable &variable : from) sorted_[bucket_ends_[bucket(variable)]++] = variable;
         for (std::size_t k = 0, begin = 0; k < from.size(); begin = bucket_ends_[k++])
             std::sort(sorted_.begin() + begin, sorted_.begin() + bucket_ends_[k], before);

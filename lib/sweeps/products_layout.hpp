@@ -1,6 +1,6 @@
-// The numbers of the inner products as one array, so that one loop joins two of them: variable sums, products over the
-// free variables, products over all variables, where they are asked for those of the older steps; then the two that are
-// not sums.
+// Stores the results of the inner products as one array, so that one loop can join two of them: the variable sums, the
+// products over the free variables, the products over all variables and, if requested, those of the older steps,
+// followed by two results that are not sums.
 #pragma once
 
 #include <algorithm>
@@ -23,7 +23,7 @@ struct ProductsLayout {
           maximum(older_steps + (with_older ? panel::older_count(panel::pairs(columns)) : 0)), minimum(maximum + 1),
           size(minimum + 1) {}
 
-    // Such an array, of these sums.
+    // Writes the sums to such an array.
     void write(const PanelProducts &sums, double *v) const {
         for (int i = 0; i < variable_sum_count; i++) v[i] = sums.variable_sums[i];
         for (int i = free_gram; i < leading_products; i++) v[i] = sums.free_gram[i - free_gram];
@@ -32,7 +32,7 @@ struct ProductsLayout {
         v[maximum] = sums.projected_gradient_max;
         v[minimum] = sums.first_breakpoint;
     }
-    // What such an array says; it stays where it is.
+    // Returns the results in such an array as pointers into it.
     PanelProducts products(const double *v) const {
         PanelProducts sums{};
         for (int i = 0; i < variable_sum_count; i++) sums.variable_sums[i] = v[i];
@@ -46,7 +46,7 @@ struct ProductsLayout {
     }
 };
 
-// As of no variable; and those of two sets of variables joined.
+// clear() writes the results for an empty set of variables; join() adds the results of another set.
 inline void clear(const ProductsLayout &layout, double *v) {
     std::fill(v, v + layout.size, 0.0);
     v[layout.minimum] = infinity;

@@ -1,6 +1,7 @@
-// The rules that the sweeps apply to each variable, for host and device, and the records of what they learn.
-// Real, of the caller's vectors, and History, of the columns of S and Y, are storage only: arithmetic is double.
-// Vectors are n long; l, u and h may be NULL: one number for all, or 1.
+// The rules that the sweeps apply to each variable, for host and device, and the records of their results. Real is the
+// type of the caller's vectors and History that of the columns of S and Y. They are used for storage only: arithmetic
+// is in double precision. Vectors have n elements. l, u and h may be NULL: then the bound has one value for all
+// variables, and h = 1.
 #pragma once
 
 #include <cmath>
@@ -16,14 +17,14 @@ namespace cudaopt {
 
 constexpr int64_t no_index = INT64_MAX;
 
-// Least index of a variable with some property.
+// The lowest index of a variable that has some property.
 struct FirstIndex {
     int64_t v = no_index;
     CUDA_OPT_HD void add(int64_t i, bool yes) { v = yes && i < v ? i : v; }
     CUDA_OPT_HD void join(const FirstIndex &o) { v = o.v < v ? o.v : v; }
 };
 
-// The bounds; a side without an array has one number for all variables, which Real holds exactly.
+// The bounds. A side without an array has one value for all variables, which is exactly representable in Real.
 template <class Real> struct BoxArrays {
     const Real *l, *u;
     double lower_all = -infinity, upper_all = infinity;
@@ -31,7 +32,7 @@ template <class Real> struct BoxArrays {
     CUDA_OPT_HD double upper(int64_t i) const { return u ? static_cast<double>(u[i]) : upper_all; }
 };
 
-// ---- the start
+// ---- the start of a solve
 
 struct StartRecord {
     FirstIndex x_nan, bound_nan, crossed;
@@ -80,7 +81,7 @@ template <class Real, class History> struct LearnDiagonal { // reads h and each 
     Real *h;
     DiagonalUpdate update;
     const History *d[DiagonalUpdate::most], *y[DiagonalUpdate::most];
-    // of: who knows where the pairs stand
+    // of: object whose s(slot) and y(slot) return the stored pairs
     template <class Vectors>
     CUDA_OPT_HD LearnDiagonal(Real *h_, const DiagonalUpdate &update_, const Vectors &of)
         : h(h_), update(update_), d{}, y{} {
@@ -93,9 +94,9 @@ template <class Real, class History> struct LearnDiagonal { // reads h and each 
     }
 };
 
-// ---- norms, where the squares leave the range of numbers
+// ---- norms whose squares would overflow or underflow
 
-// sum of squares = scale^2 squares, with scale the largest magnitude.
+// The sum of squares is scale^2 squares, where scale is the largest magnitude.
 struct ScaledSquares {
     double scale = 0, squares = 0;
     CUDA_OPT_HD void add(double v) { join({std::fabs(v), 1}); }
@@ -115,7 +116,7 @@ template <class Real, class Values = const Real *> struct MeasureX { // reads x
 template <class Real, class Values = const Real *> struct MeasureProjectedGradient { // reads x, g, l, u
     Values x, g;
     BoxArrays<Real> box;
-    bool times_x = false; // the components x_i (P g)_i of the relative gradient
+    bool times_x = false; // use the components x_i (P g)_i of the relative gradient
     CUDA_OPT_HD void operator()(int64_t i, ScaledSquares &record) const {
         const double component = projected_gradient<double>(x[i], g[i], box.lower(i), box.upper(i));
         record.add(times_x ? x[i] * component : component);
@@ -124,7 +125,7 @@ template <class Real, class Values = const Real *> struct MeasureProjectedGradie
 
 // ---- the line search
 
-// P(x + step d) as it is stored.
+// Returns P(x + step d), rounded to the storage type.
 template <class Real> CUDA_OPT_HD_INLINE Real stepped_variable(double x, double d, double step, double l, double u) {
     const Real to = static_cast<Real>(x + step * d);
     return static_cast<Real>(place_in_box<double>(to, x, l, u, largest_number<Real>));
@@ -168,19 +169,20 @@ template <class Real, class Values = Real *> struct CopyIterate { // reads x and
     }
 };
 
-// y as it is stored.
+// Returns y_i, rounded to the storage type.
 template <class History, class Real> CUDA_OPT_HD_INLINE History gradient_change(Real g, Real g_base) {
     if constexpr (std::is_same_v<Real, History>) return g - g_base;
     else return static_cast<History>(static_cast<double>(g) - static_cast<double>(g_base));
 }
 
-template <class Real, class History> struct FinishPair { // reads g, g_base; writes y, which may stand where g_base does
+// Reads g and g_base; writes y, which may be the same memory as g_base.
+template <class Real, class History> struct FinishPair {
     History *y;
     const Real *g, *g_base;
     CUDA_OPT_HD void operator()(int64_t i) const { y[i] = gradient_change<History>(g[i], g_base[i]); }
 };
 
-// ---- sweep 2: from the move to the trial point
+// ---- sweep 2: from the subspace step to the trial point
 
 struct DirectionRecord {
     Sum slope, d_squared, projected;
@@ -192,7 +194,7 @@ struct DirectionRecord {
 template <class Real, class History> struct TrialArrays {
     Real *x, *g_base, *x_base;
     History *d;
-    History *y_fresh; // becomes y; NULL: no fresh pair
+    History *y_fresh; // receives y; NULL: there is no fresh pair
 };
 
 template <class Real, class History> struct TrialVariable {
@@ -200,8 +202,8 @@ template <class Real, class History> struct TrialVariable {
     Real x;
 };
 
-// d = to - x as it is stored. Where it is rounded and `to` is a bound, away from zero if it has to be, so that
-// P(x + d) is the bound.
+// Returns d = to - x, rounded to the storage type. If `to` is a bound and rounding would make P(x + d) miss it, d is
+// rounded away from zero.
 template <class Real, class History>
 CUDA_OPT_HD_INLINE History stored_direction(double x, double to, double l, double u) {
     const double d = to - x;
@@ -213,7 +215,7 @@ CUDA_OPT_HD_INLINE History stored_direction(double x, double to, double l, doubl
     return next_away_from_zero(rounded);
 }
 
-// d = P(x + move) - x as stored, and the trial point P(x + step d).
+// Computes d = P(x + move) - x, rounded, and the trial point P(x + step d).
 template <class Real, class History>
 CUDA_OPT_HD TrialVariable<Real, History> take_trial(const BoxedVariable &at, const DirectionRequest &request, double h,
                                                     double move, DirectionRecord &record) {

@@ -1,7 +1,7 @@
-// Where sums over the variables are cut. n variables form tiles, runs of tiles are segments, at most 256 of them, and
-// the sums of the segments are joined in one binary tree. All of it is a function of n alone. So a part of the
-// variables that begins and ends at segments can form the sums of its subtrees, and whoever joins those of all parts
-// has the same bits as one who forms them all.
+// The division of sums over the variables. n variables form tiles, and consecutive tiles form at most 256 segments,
+// whose sums are joined in one binary tree. This division depends on n alone. A rank whose variables begin and end at
+// segments can therefore form the sums of whole subtrees, and joining those of all ranks gives bitwise the result of a
+// single process.
 #pragma once
 
 #include <algorithm>
@@ -25,15 +25,15 @@ class Segments {
     }
 
     int64_t count() const { return count_; }
-    // Where segment k begins, 0 <= k <= count(): at tiles * k / count, in numbers that 64 bits and, of a GPU that asks,
-    // 32 hold.
+    // Returns the first tile of segment k, 0 <= k <= count(), which is floor(tiles * k / count). The computation does
+    // not overflow, and uses 32-bit division on a GPU.
     CUDA_OPT_HD int64_t tile(int64_t k) const {
         return count_ == 0 ? 0 : least_tiles_ * k + left_over_ * static_cast<int>(k) / count_;
     }
     int64_t variable(int64_t k) const { return k == count_ ? n_ : tile(k) * variables_of_tile; }
-    int64_t least_tiles() const { return least_tiles_; } // of one
+    int64_t least_tiles() const { return least_tiles_; } // of a segment
     int64_t most_tiles() const { return least_tiles_ + (left_over_ != 0); }
-    // The segment that begins at this variable, count() for n; -1: none does.
+    // Returns the segment that begins at this variable, count() if the variable is n, or -1 if no segment begins there.
     int64_t at(int64_t variable_wanted) const {
         int64_t low = 0, high = count_;
         while (low < high) {
@@ -49,13 +49,14 @@ class Segments {
     int count_, left_over_ = 0;
 };
 
-// Segments begin <= k < end that are joined among themselves before they meet others.
+// Segments begin <= k < end whose sums are joined with each other before they are joined with others.
 struct Subtree {
     int64_t begin, end;
 };
-constexpr int most_subtrees = 16; // of a run of at most 256 segments: two for each power of 2
+constexpr int most_subtrees = 16; // for at most 256 segments: two per power of 2
 
-// The least number of subtrees of `count` segments that make up the run from first to last. Returns how many.
+// Divides the segments from first to last into the least number of subtrees of the tree over `count` segments. Returns
+// that number.
 inline int cut_into_subtrees(int64_t first, int64_t last, int64_t count, Subtree *subtrees) {
     int made = 0;
     for (int64_t at = first; at < last;) {
@@ -68,15 +69,15 @@ inline int cut_into_subtrees(int64_t first, int64_t last, int64_t count, Subtree
     return made;
 }
 
-// Join what stands at the places from begin to end in the tree's order: join(to, from) takes that at `from` to `to`.
+// Joins the leaves from begin to end in the order of the tree. join(to, from) adds the value of leaf `from` to leaf
+// `to`.
 template <class Join> void join_in_tree(int64_t begin, int64_t end, const Join &join) {
     for (int64_t stride = 1; stride < end - begin; stride *= 2)
         for (int64_t k = begin; k + stride < end; k += 2 * stride) join(k, k + stride);
 }
 
-// The segments of variables [first, first + n) of `of`, as these variables' owner counts them: tiles from its first
-// variable, segments from its first segment. Variables that do not begin and end at segments are cut as if they were
-// all there are.
+// The segments of the variables [first, first + n) of `of`, with tiles and segments counted from the first of them.
+// Variables that do not begin and end at segments are divided as if there were no others.
 class OwnSegments {
   public:
     OwnSegments(int64_t first, int64_t n, int64_t of)
@@ -87,11 +88,11 @@ class OwnSegments {
     }
 
     const Segments &whole() const { return whole_; }
-    int64_t first() const { return first_; } // of the whole's segments
+    int64_t first() const { return first_; } // index among all segments
     int64_t count() const { return last_ - first_; }
     int64_t tile(int64_t k) const { return whole_.tile(first_ + k) - whole_.tile(first_); }
     int64_t tiles() const { return tile(count()); }
-    int64_t most_tiles() const { return whole_.most_tiles(); } // of a segment
+    int64_t most_tiles() const { return whole_.most_tiles(); } // per segment
     int subtree_count() const { return subtree_count_; }
     const Subtree &subtree(int k) const { return subtrees_[k]; }
 

@@ -1,4 +1,4 @@
-// The n-vectors that a backend holds, the same on host and device.
+// The vectors of n elements that a backend stores, the same on host and device.
 #pragma once
 
 #include <type_traits>
@@ -9,14 +9,14 @@
 
 namespace cudaopt {
 
-// m + 1 slots of S, as many of Y, stored as History; x_base and the gradient there, as the caller stores his. From one
-// vector to the next a pitch of elements. Where History is the caller's precision, the gradient at x_base stands in the
-// column that will be y = g - g_base.
+// m + 1 slots of S and as many of Y, stored as History, and x_base and the gradient there, stored in the caller's
+// precision. Consecutive vectors are `pitch` elements apart. If History is the caller's precision, the gradient at
+// x_base is stored in the column that will become y = g - g_base.
 template <class Real, class History> struct WorkVectors {
     static constexpr bool apart = !std::is_same_v<Real, History>; // g_base has a vector of its own
-    static constexpr int64_t whole = apart ? 2 : 1;               // vectors of Real
+    static constexpr int64_t whole = apart ? 2 : 1;               // number of vectors of type Real
 
-    Real *first; // of whole vectors, and behind them the columns
+    Real *first; // the vectors of type Real, followed by the columns
     int64_t pitch;
     int m;
 
@@ -37,10 +37,10 @@ template <class Real, class History> struct WorkVectors {
     }
 };
 
-// An iterate that is put aside; NULL where it is not wanted.
+// The saved iterate; NULL if it is not requested.
 template <class Real> struct AsideVectors { Real *x, *g; };
 
-// Where a vector of a checkpoint stands: one of the caller's, or of the backend's; and the bytes of n elements of it.
+// The address of a vector of a checkpoint, the caller's or the backend's, and its size in bytes.
 struct HeldPlace {
     void *at;
     int64_t bytes;
@@ -64,7 +64,7 @@ HeldPlace place_of(const HeldVector &which, int64_t n, const UserArrays &user, c
     return {};
 }
 
-// A workspace of m pairs for n variables has to be within what 64 bits can count.
+// Throws if the size of the workspace of m pairs for n variables would overflow a 64-bit integer.
 template <class Real> void check_size(int m, int64_t n) {
     if ((2.0 * m + 7) * static_cast<double>(n) * sizeof(Real) > 9e18)
         throw BackendFailure(CUDA_OPT_OUT_OF_MEMORY, "out of memory: a workspace of (2m + 7) n elements has more than "

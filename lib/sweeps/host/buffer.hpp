@@ -1,4 +1,4 @@
-// Host memory aligned for vectors, which frees itself.
+// Host memory that is aligned for vector instructions and frees itself.
 #pragma once
 
 #include <cstdint>
@@ -28,7 +28,8 @@ template <class T> Buffer<T> allocate_buffer(int64_t count) {
     return Buffer<T>(static_cast<T *>(memory));
 }
 
-// A buffer that comes later and knows its size. It is not touched before the threads that use it do.
+// A buffer that is allocated after its construction and knows its size. Its pages are first touched by the threads that
+// use it.
 template <class T> class HostArray {
   public:
     T *get() const { return data_.get(); }

@@ -1,4 +1,4 @@
-// The numbers of the inner products, added up tile by tile in a binary tree.
+// Sums the results of the inner products over tiles in a binary tree.
 #pragma once
 
 #include <cstdint>
@@ -7,12 +7,12 @@
 
 namespace cudaopt {
 
-// Sums of a segment's tiles in a binary tree, with a partial sum for each level: tile k is joined like the carry of a
-// binary counter.
+// The binary tree over the tiles of a segment, with one partial sum per level. Adding a tile propagates like the carry
+// of a binary counter.
 class Cascade {
   public:
     Cascade(double *levels, const ProductsLayout &layout) : levels_(levels), layout_(layout) {}
-    double *next() { return level(depth_); } // where the next tile's numbers go
+    double *next() { return level(depth_); } // where the results of the next tile are stored
     void push() {
         depth_++;
         for (uint64_t carry = count_++; carry & 1; carry >>= 1) {

@@ -1,4 +1,4 @@
-// What a tile of the panel adds to the inner products in a metric, on the host.
+// Contributions of a tile of the panel to the inner products with a diagonal initial Hessian, on the host.
 #pragma once
 
 #include <algorithm>
@@ -10,7 +10,8 @@
 
 namespace cudaopt {
 
-// The sums that a metric needs of the tile's variables, before its columns are scaled: added to `sums`, by VariableSum.
+// Adds to `sums`, by VariableSum, the sums over the tile's variables that a diagonal needs, before the columns are
+// scaled.
 template <class Real>
 void add_weighted_sums(const Real *diagonal, int variables, bool weighted, const double *tile, double *sums) {
     const double *const y = tile + panel::y_new * tile_height, *const d = tile + panel::s_new * tile_height;
@@ -22,9 +23,9 @@ void add_weighted_sums(const Real *diagonal, int variables, bool weighted, const
     }
 }
 
-// The panel's columns in the coordinates that h scales.
+// Scales the panel's columns to the variables h_i^(-1/2) x_i.
 inline void scale_tile(const double *h, int variables, int columns, double *tile) {
-    double factors[2][tile_height]; // of even columns and of odd ones
+    double factors[2][tile_height]; // for even columns, for odd columns
     for (int r = 0; r < variables; r++) {
         const panel::Scaling by = panel::scaling_of(h[r]);
         factors[0][r] = by.root, factors[1][r] = by.inverse_root;
@@ -35,7 +36,7 @@ inline void scale_tile(const double *h, int variables, int columns, double *tile
     }
 }
 
-// scratch: as large as the tile
+// scratch: has the size of the tile
 inline void add_older_products(const double *tile, int pairs, double *scratch, double *packed) {
     const int older = panel::older(pairs);
     for (int age = 1; age <= older; age++) {

@@ -1,5 +1,5 @@
-// The host backend: the sweeps over tiles of variables, on threads. Sums are taken over fixed tiles in a fixed tree, so
-// that their bits do not depend on the number of threads.
+// The host backend: sweeps over tiles of variables by several threads. Sums are formed over fixed tiles in a fixed
+// tree, so that they are bitwise independent of the number of threads.
 #include <algorithm>
 #include <cmath>
 #include <cstring>
@@ -49,8 +49,8 @@ template <class Real, class History> class HostSweeps final : public Sweeps {
         const ProductsLayout layout(columns, true);
         int64_t scratch_size = 2 * static_cast<int64_t>(padded_columns(columns)) * tile_height +
                                static_cast<int64_t>(segments_.cascade_levels()) * layout.size;
-        scratch_size = (scratch_size + 7) / 8 * 8; // each thread's part aligned to 64 bytes, as tiles have to be
-        // Of the 2m + 9 vectors that cuda_opt.h promises at most, the threads' scratch has three.
+        // Aligns the scratch memory of each thread to 64 bytes, as tiles require.
+        scratch_size = (scratch_size + 7) / 8 * 8;
         const int64_t most_threads = 3 * n_ * static_cast<int64_t>(sizeof(Real)) / (scratch_size * 8);
         const HostThreads threads =
             HostThreads(options.threads).for_variables(n_).at_most(n_ < least_variables_for_threads ? 1 : most_threads);
@@ -58,9 +58,10 @@ template <class Real, class History> class HostSweeps final : public Sweeps {
             threads_ = threads;
             return;
         }
-        // All or nothing: what is there stays as it is until the rest is there, too.
+        // If an allocation fails, the existing memory must not change, so everything is allocated before it is
+        // assigned.
         Buffer<double> scratch = allocate_buffer<double>(scratch_size * threads.most);
-        if (!vectors_) { // these depend on n and m alone
+        if (!vectors_) { // the following depend on n and m alone
             Buffer<double> sums = segments_.room_for_products(layout);
             Buffer<double> crossed_entries = allocate_buffer<double>(int64_t{crossed_capacity} * columns);
             found_.allocate();
@@ -108,7 +109,7 @@ template <class Real, class History> class HostSweeps final : public Sweeps {
         return sums_;
     }
 
-    // Rules of whole tiles: variables are taken together so that each column is read once, in order.
+    // This sweep works on whole tiles, so that each column is read once and in order.
     void direction(const DirectionRequest &request) override {
         const auto of_tile = [&](int64_t tile, DirectionRecord &record) {
             direction_tile(request, tile * tile_height, record);
@@ -221,7 +222,7 @@ template <class Real, class History> class HostSweeps final : public Sweeps {
     const History *column_y(const PanelRequest &request, int age) const {
         return work_.y(work_.slot_of(request.newest_slot, age));
     }
-    // y as it will be stored.
+    // Returns y_i as it will be stored.
     double fresh_y(const PanelRequest &request, int64_t i) const {
         return gradient_change<History>(g_[i], work_.g_base(request.newest_slot)[i]);
     }
@@ -234,8 +235,8 @@ template <class Real, class History> class HostSweeps final : public Sweeps {
         return segments_.reduce_squares(of_tile, threads_).norm();
     }
 
-    // The next tile's variables of a vector set out for the second-level cache while this tile is worked on: a tile is
-    // too short for the processor to see by itself what comes after.
+    // Prefetches the variables of the next tile to the second-level cache. A tile is too short for the hardware
+    // prefetcher to recognise the access pattern.
     template <class T> void prefetch_next(const T *vector, int64_t begin) const {
         const int64_t end = std::min(begin + 2 * tile_height, n_);
         for (int64_t i = begin + tile_height; i < end; i += 64 / sizeof(T)) __builtin_prefetch(vector + i, 0, 2);
@@ -245,8 +246,8 @@ template <class Real, class History> class HostSweeps final : public Sweeps {
         load_column(vector + begin, variables, to);
     }
 
-    // The variables' own numbers as doubles; variables past the end, of which x = g = 0, are left out of all that
-    // follows.
+    // Loads x, g, the bounds and the weights of a tile as doubles. Variables past the end have x = g = 0 and are
+    // excluded by the functions that use them.
     void load_variables(const PanelRequest &request, int64_t begin, int variables, TileVariables &tile) const {
         load_and_prefetch(x_, begin, variables, tile.x);
         load_and_prefetch(g_, begin, variables, tile.g);
@@ -258,7 +259,7 @@ template <class Real, class History> class HostSweeps final : public Sweeps {
         else std::fill(tile.h, tile.h + tile_height, 1.0);
     }
 
-    // One tile of the panel: columns, variable sums, products.
+    // Adds one tile of the panel: columns, variable sums and products.
     void add_tile(const ProductsRequest &request, const ProductsLayout &layout, int64_t begin, double *tile,
                   double *free_tile, double *out) const {
         const int variables = variables_from(begin), columns = layout.columns;
@@ -316,7 +317,7 @@ template <class Real, class History> class HostSweeps final : public Sweeps {
             for (int r = 0; r < variables; r++) to[r] += factor * column[r];
     }
 
-    // a g + w'q for the variables of a tile: the way from x to the subspace minimiser, were there no bounds.
+    // Computes a g + w'q for the variables of a tile: the displacement from x to the subspace minimiser without bounds.
     void subspace_move(const DirectionRequest &request, int64_t begin, int variables, double *move) const {
         const PanelRequest &p = request.panel;
         alignas(64) double from_s[tile_height] = {};
@@ -353,7 +354,7 @@ template <class Real, class History> class HostSweeps final : public Sweeps {
             for (int r = 0; r < variables; r++) take_variable(to, begin + r, request, move[r], record);
     }
 
-    // Nothing crossed, nothing truncated: the usual case, four variables at a time.
+    // The usual case, without crossed breakpoints and without truncation, four variables at a time.
     void take_tile(const Trials &to, int64_t begin, int variables, const DirectionRequest &request, const double *move,
                    DirectionRecord &record) const {
         TileVariables own;
@@ -382,7 +383,7 @@ template <class Real, class History> class HostSweeps final : public Sweeps {
     void store_fresh_y(const Trials &to, const PanelRequest &request, int64_t begin, int variables) const {
         const Real *before;
         if constexpr (Vectors::apart) before = work_.g_base(request.newest_slot);
-        else before = to.y_fresh; // known to be the same place, several variables are taken at once
+        else before = to.y_fresh; // the compiler then knows that both are the same memory and vectorises the loop
         for (int64_t i = begin; i < begin + variables; i++) to.y_fresh[i] = gradient_change<History>(g_[i], before[i]);
     }
 

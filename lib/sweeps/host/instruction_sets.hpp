@@ -1,6 +1,7 @@
-// One copy of a function for each instruction set worth having, by what the processor can do and not by its maker; the
-// loader picks at start. What such a function calls has to be inlined, or it is compiled for the baseline. Not under
-// ThreadSanitizer: it would watch the functions that pick, which run before it is there.
+// Compiles a function once for each useful instruction set. The loader selects one by the features of the processor,
+// whatever its manufacturer. Functions that it calls must be inlined, since they would otherwise be compiled for the
+// baseline. Not used with ThreadSanitizer, which would instrument the selecting functions, although they run before it
+// is initialised.
 #pragma once
 
 #if defined(__SANITIZE_THREAD__)

@@ -1,4 +1,4 @@
-// The memory of the host as a memory space: for the helpers of the C interface.
+// The host's memory as a memory space, for the helper functions of the C interface.
 #include <cstring>
 
 #include "sweeps/backend.hpp"

@@ -7,8 +7,8 @@ namespace cudaopt {
 
 namespace {
 
-// 4 x 2 products at once: 8 independent chains of multiply-adds, which is what hides their latency, on 6 loads.
-// Inlined always, so that each caller's instruction set reaches it.
+// Computes 4 x 2 products at once. Their 8 independent chains of multiply-adds hide the latency and need only 6 loads.
+// Always inlined, so that it is compiled for each caller's instruction set.
 __attribute__((always_inline)) inline void block_products(const double *a, const double *b, double *out) {
     Lanes sums[8] = {};
     for (int r = 0; r < tile_height; r += lanes) {

@@ -1,5 +1,5 @@
-// What the host's sweeps learn, segment by segment, joined as far as the variables' own subtrees go: the whole tree,
-// where they are all there are.
+// The results of the host's sweeps by segment, joined to the roots of this rank's subtrees. With all variables there is
+// one subtree, the whole tree.
 #pragma once
 
 #include <algorithm>
@@ -17,18 +17,18 @@ class SegmentSums final : public SubtreeSums {
   public:
     explicit SegmentSums(int64_t n) : n_(n), segments_(0, n, n) {}
 
-    // They are also the threads' pieces of work.
+    // The segments are also the threads' units of work.
     const OwnSegments &segments() const { return segments_; }
     int64_t count() const { return segments_.count(); }
     int64_t tiles() const { return segments_.tiles(); }
-    // Of the binary tree over a segment's tiles, and one for the tile at work.
+    // Levels of the binary tree over a segment's tiles, and one more for the tile that is being added.
     int cascade_levels() const {
         int levels = 2;
         for (int64_t tiles = segments_.most_tiles(); tiles > 0; tiles /= 2) levels++;
         return levels;
     }
 
-    // Of the inner products: room for each segment's, where the segment puts them, and their join.
+    // Memory for the inner products of each segment, where a segment's products are stored, and their join.
     Buffer<double> room_for_products(const ProductsLayout &largest) const {
         return allocate_buffer<double>(count() * largest.size);
     }
@@ -43,7 +43,7 @@ class SegmentSums final : public SubtreeSums {
             [&](int64_t to, int64_t from) { join(layout, products_of(to, layout), products_of(from, layout)); });
     }
 
-    // rule(tile, record) for all tiles.
+    // Both call rule(tile, record) for all tiles.
     template <class Rule> void reduce_direction(const Rule &rule, HostThreads threads) {
         reduce(direction_, rule, threads);
     }
@@ -88,7 +88,7 @@ class SegmentSums final : public SubtreeSums {
     const int64_t n_;
     OwnSegments segments_;
     Buffer<double> products_;
-    const double *f_ = nullptr; // the caller's
+    const double *f_ = nullptr; // the caller's values of f
     int columns_ = panel::leading;
     bool with_older_ = false;
     DirectionRecord direction_[most_segments];

@@ -10,7 +10,7 @@ namespace {
 typedef float Singles __attribute__((vector_size(16)));
 typedef uint32_t Words __attribute__((vector_size(16)));
 
-// v as the column stores it.
+// Returns v rounded to the precision of the column.
 inline __attribute__((always_inline)) Singles rounded(Lanes v, const float *) {
     return __builtin_convertvector(v, Singles);
 }
@@ -30,8 +30,8 @@ inline __attribute__((always_inline)) void add(double factor, const Stored *colu
     for (int r = 0; r < variables; r++) to[r] += factor * static_cast<double>(column[r]);
 }
 
-// Variables that end at a bound are seldom, unless they stay there: none of them is looked at alone but where one
-// misses it.
+// Variables whose trial point is a bound are rare, unless they were already there. They are not treated individually in
+// this loop; instead it returns false if rounding makes any of them miss its bound.
 template <class Stored>
 inline __attribute__((always_inline)) bool round_difference(const TileVariables &tile, const double *trial,
                                                             int variables, Stored *column, double *d) {
@@ -49,7 +49,7 @@ inline __attribute__((always_inline)) bool round_difference(const TileVariables 
     return !(missed[0] | missed[1] | missed[2] | missed[3]);
 }
 
-// What the box holds is rounded, for its bounds are numbers that x can be: the same as rounding first.
+// The projected value is rounded afterwards. Since the bounds are exactly representable, this equals rounding first.
 template <class Real>
 inline __attribute__((always_inline)) void step_variables(const TileVariables &tile, const double *d, double step,
                                                           int variables, Real *x) {

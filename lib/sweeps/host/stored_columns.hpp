@@ -1,5 +1,5 @@
-// A tile's variables of vectors as they are stored, on the host: to doubles, and from doubles to columns of S and Y
-// that have fewer bits than x.
+// Converts a tile's elements of stored vectors to doubles, and doubles to columns of S and Y with fewer bits than x, on
+// the host.
 #pragma once
 
 #include <algorithm>
@@ -9,7 +9,7 @@
 
 namespace cudaopt {
 
-// to[r] = column[r], and 0 for variables past the end.
+// to[r] = column[r], and 0 for elements past the end.
 inline void load_column(const double *column, int variables, double *to) {
     std::copy(column, column + variables, to);
     std::fill(to + variables, to + tile_height, 0.0);
@@ -21,12 +21,13 @@ void load_column(const bfloat16 *column, int variables, double *to);
 void add_column(double factor, const float *column, int variables, double *to);
 void add_column(double factor, const bfloat16 *column, int variables, double *to);
 
-// column[r] = trial[r] - x[r], rounded, and d[r] the same as a double, 0 for variables past the end. False where a
-// variable that was to arrive at a bound does not: stored_direction() is the rule for such variables.
+// Computes column[r] = trial[r] - x[r], rounded, and d[r] as the same value in double precision, 0 past the end.
+// Returns false if rounding makes a variable miss the bound that its trial point is at; such variables need
+// stored_direction().
 bool round_direction(const TileVariables &tile, const double *trial, int variables, float *column, double *d);
 bool round_direction(const TileVariables &tile, const double *trial, int variables, bfloat16 *column, double *d);
 
-// x[r] = P(x + step d), as it is stored.
+// Computes x[r] = P(x + step d), rounded to the storage type.
 void step_tile(const TileVariables &tile, const double *d, double step, int variables, double *x);
 void step_tile(const TileVariables &tile, const double *d, double step, int variables, float *x);
 

@@ -20,7 +20,8 @@ void facts_of_tile(const TileVariables &tile, int variables, double threshold, d
     const Lanes zero = {}, one = zero + 1, never = zero + infinity;
     Lanes pg2 = zero, x2 = zero, lower = zero, upper = zero, free_variables = zero, not_finite = zero, largest = zero;
     Lanes first = never;
-    const Indices all = zero > threshold; // NaN among them
+    // A negative threshold makes all variables free, including those whose breakpoint is NaN.
+    const Indices all = zero > threshold;
     for (int r = 0; r < tile_height; r += lanes) {
         const Lanes x = at(tile.x, r), g = at(tile.g, r), l = at(tile.l, r), u = at(tile.u, r);
         const Indices inside = before(variables, r);
@@ -62,7 +63,7 @@ double trial_of_tile(const TileVariables &tile, int variables, const double *mov
         put(trial, r, select(stays, x, clamped));
     }
     if (storable[0] & storable[1] & storable[2] & storable[3]) return add_up(projected);
-    for (int r = 0; r < tile_height; r++) // rare: terms have overflowed
+    for (int r = 0; r < tile_height; r++) // rare: x + move has overflowed
         trial[r] = place_in_box(trial[r], tile.x[r], tile.l[r], tile.u[r], largest);
     return add_up(projected);
 }

@@ -1,4 +1,4 @@
-// The rules of a variable applied to a tile of variables on the host, four at a time.
+// Applies the rules of single variables to a tile of variables on the host, four at a time.
 #pragma once
 
 #include "sweeps/host/panel_tiles.hpp"
@@ -15,13 +15,15 @@ struct TileFacts {
     double projected_gradient_max, first_breakpoint;
 };
 
-// Facts of the first `variables` variables: free[r] is 1 where the breakpoint lies beyond the threshold, else 0, and
-// z[r] the way to the bound of a variable that the threshold has passed.
+// Computes sums over the first `variables` variables. free[r] is 1 if the breakpoint lies beyond the threshold,
+// otherwise 0; z[r] is the displacement to its bound of a variable whose breakpoint the threshold has passed, otherwise
+// 0.
 void facts_of_tile(const TileVariables &tile, int variables, double threshold, double *free, double *z,
                    TileFacts &facts);
 
-// The trial point of step 1 for each variable, no breakpoint crossed: P(x + move), or x where it is held; largest is
-// the largest number that can be stored. Returns how many variables the projection cut short.
+// Computes the trial point of step 1 for each variable if no breakpoint was crossed: P(x + move), or x if the variable
+// is active. largest is the largest finite number of the storage type. Returns the number of variables that the
+// projection affects.
 double trial_of_tile(const TileVariables &tile, int variables, const double *move, double largest, double *trial);
 
 double dot_of_tile(const double *a, const double *b);
