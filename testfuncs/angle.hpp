@@ -1,4 +1,4 @@
-// Sine and cosine of one angle, by one reduction of its argument.
+// Sine and cosine of one angle with a single reduction of its argument.
 #pragma once
 
 #include "exec/annotations.hpp"

@@ -9,7 +9,7 @@
 //     between columns i and i + 1: (w_i + w_{i+1}) / 2 hy / hx
 //     within column i:             (w_{i-1} + 4 w_i + w_{i+1}) / 6 hx / hy
 //
-// 2 w bytes a variable.
+// An evaluation transfers 2 w bytes per variable, with w bytes per number.
 //
 // Parameters: 0 < epsilon < 1, the eccentricity, 0.1; b > 0, 10. Start: max(sin x, 0).
 // Source: Averick, Carter, More, Xue, The MINPACK-2 Test Problem Collection, MCS-P153-0692 (1992); Cimatti, Applied
@@ -46,9 +46,9 @@ struct Bearing : Defaults {
 
     struct Energy : ZeroBoundary {
         double hx, hy, epsilon;
-        Angle step; // of hx
+        Angle step; // hx
 
-        // w at an angle.
+        // Returns w at an angle.
         CUDA_OPT_HD double film(double cosine) const {
             const double thickness = 1 + epsilon * cosine;
             return thickness * thickness * thickness;

@@ -1,4 +1,4 @@
-// The manual's five functions on CUDA: all their kernels are instantiated here.
+// The five functions of the 2013 manual on CUDA. All their kernels are instantiated here.
 #include "testfuncs/classical.hpp"
 #include "testfuncs/cuda_executor.cuh"
 

@@ -1,4 +1,4 @@
-// The family of the manual's five functions, and how it is evaluated on CUDA.
+// The family of the five functions of the 2013 manual, and their evaluation on CUDA.
 #pragma once
 
 #include "testfuncs/beale.hpp"
@@ -14,7 +14,7 @@ namespace cudaopt::testfuncs {
 
 using Classical = std::variant<Rosenbrock, Beale, Powell, Wood, Trigonometric>;
 
-// In classical.cu; in cuda_absent.cpp they throw.
+// Defined in classical.cu. In a build without CUDA, cuda_absent.cpp defines functions that throw.
 void evaluate_cuda(const Classical &function, const double *x, double *f, double *g, DeviceScratch &scratch,
                    void *stream);
 void evaluate_cuda(const Classical &function, const float *x, double *f, float *g, DeviceScratch &scratch,

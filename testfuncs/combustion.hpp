@@ -4,7 +4,7 @@
 //
 // by piecewise linear elements on nx x ny interior points; e^v is integrated by the vertices, those of the boundary
 // giving the constant -lambda (1 - nx ny hx hy). f has no lower bound: its minimum near the start is a local one.
-// 2 w bytes a variable.
+// An evaluation transfers 2 w bytes per variable, with w bytes per number.
 //
 // Parameter: 0 < lambda < 6.808, the Frank-Kamenetski parameter; 5. Beyond there is no steady state.
 // Start: lambda / (lambda + 1) sqrt(dist(x, boundary)).

@@ -1,4 +1,4 @@
-// In place of the .cu files where CUDA is not built in.
+// Replaces the .cu files in a build without CUDA.
 #include "testfuncs/classical.hpp"
 #include "testfuncs/minpack2.hpp"
 

@@ -1,4 +1,4 @@
-// The verbs of HostExecutor on CUDA: everything is queued on one stream, nothing is waited for.
+// Implements the operations of HostExecutor on CUDA. All work is enqueued on one stream, without synchronisation.
 #pragma once
 
 #include "exec/map_reduce_cuda.cuh"
@@ -55,7 +55,7 @@ class CudaExecutor {
     char *scratch_;
 };
 
-// Evaluate whichever function of the family it is.
+// Evaluates the function that the variant contains.
 template <class Family, class Real>
 void evaluate_family(const Family &family, const Real *x, double *f, Real *g, DeviceScratch &scratch, void *stream) {
     CudaExecutor on(scratch, stream);

@@ -1,4 +1,4 @@
-// The device memory in which a problem's sums are formed: made at its first evaluation on CUDA, freed with it.
+// Device memory for the sums of a problem. It is allocated at the first evaluation on CUDA and freed with the problem.
 #pragma once
 
 #include <memory>

@@ -1,17 +1,18 @@
-// Energies whose elements all have |grad v|^2: then the triangles' terms can be collected by edges and nodes,
+// Energies whose elements depend on |grad v|^2 only through a multiple of it. The terms of the triangles can then be
+// collected by edges and nodes,
 //
 //     f(v) = sum over edges (a, b) of weight / 2 (v_b - v_a)^2 + sum over points of energy(v_p),   v = 0 outside,
 //
-// and the gradient is a five-point stencil. The edges' squares are summed rather than v' A v: near the minimum that
-// product is a small sum of large terms. A point's share of f is its edges to the right and upwards, its edges to the
-// boundary, and its own energy.
+// and the gradient is a five-point stencil. f is computed as a sum of squares over edges rather than as v' A v, which
+// near the minimum is a small sum of large terms. The contribution of a point consists of its edges to the right and
+// upwards, its edges to the boundary, and its own energy.
 #pragma once
 
 #include "testfuncs/strips.hpp"
 
 namespace cudaopt::testfuncs {
 
-// A column's points: the weights of their edges, and their own energy v -> {value, slope}.
+// The points of a column: the weights of their edges, and their own energy, v -> {value, slope}.
 template <class Node> struct EdgeColumn {
     double left, right, vertical;
     Node node;
@@ -32,7 +33,7 @@ struct NodeEnergy {
     double value, slope;
 };
 
-// A load: load * v.
+// The energy load * v.
 struct LinearNode {
     double load;
     CUDA_OPT_HD NodeEnergy operator()(double v) const { return {load * v, load}; }

@@ -5,7 +5,7 @@
 namespace cudaopt::testfuncs {
 namespace {
 
-// v(x, y), (p, q) by Newton's method from (x, -y), of which it is a perturbation.
+// Computes v(x, y). (p, q) is found by Newton's method, starting from (x, -y), which is close to it.
 double enneper(double x, double y) {
     double p = x, q = -y;
     for (int step = 0; step < 10; step++) {

@@ -2,9 +2,9 @@
 //
 //     v(x, y) = p^2 - q^2,   x = p + p q^2 - p^3 / 3,   y = -q - p^2 q + q^3 / 3
 //
-// Exchanging x and y changes the sign of v, changing the sign of x or y nothing. So one even function b describes all
-// four sides: v = b(x) where |y| = 1/2, v = -b(y) where |x| = 1/2. A polynomial in x^2 interpolates b to rounding
-// errors; it costs a few operations wherever it is wanted, on host and device.
+// Exchanging x and y changes the sign of v; changing the sign of x or y does not change v. Therefore one even function
+// b describes all four sides: v = b(x) for |y| = 1/2, and v = -b(y) for |x| = 1/2. A polynomial in x^2 interpolates b
+// to rounding error. It costs a few operations per evaluation, on host and device.
 #pragma once
 
 #include "exec/annotations.hpp"
@@ -15,7 +15,7 @@ class EnneperSide {
   public:
     EnneperSide();
 
-    // b(s), |s| <= 1/2: Clenshaw's recurrence for the sum of coefficient_[k] T_k(8 s^2 - 1).
+    // b(s) for |s| <= 1/2, by Clenshaw's recurrence for the sum of coefficient_[k] T_k(8 s^2 - 1).
     CUDA_OPT_HD double operator()(double s) const {
         const double t = 8 * s * s - 1;
         double later = 0, last = 0;

@@ -1,4 +1,4 @@
-// What is known of a test problem without making one.
+// The description of a test problem, available without constructing one.
 #pragma once
 
 #include "testfuncs/parameters.hpp"
@@ -10,18 +10,18 @@
 namespace cudaopt::testfuncs {
 
 struct Facts {
-    std::string name;        // what a user types
-    std::string title;       // what a log prints
+    std::string name;        // the name on the command line
+    std::string title;       // the title in a log
     std::string formula;     // one line of plain text, i from 1
     std::string start;       // the standard start in words
-    std::string minimum;     // the least value of f that is known, and where
+    std::string minimum;     // the least known value of f, and where it is attained
     std::string requirement; // on n, in words
     std::string source;
     std::vector<Parameter> parameters;
 };
 
-// The number of variables of a problem that was asked for with n: that number, another one near it (a grid's), or 0
-// with a sentence that says why there is none.
+// The number of variables of a problem for a requested n: n itself, a nearby number (for a grid), or 0 with a message
+// that explains why there is none.
 struct Dimension {
     int64_t n;
     std::string refusal;

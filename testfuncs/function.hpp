@@ -1,15 +1,15 @@
-// What the files of the single functions share.
+// Definitions that the test functions share.
 //
-// A function is a plain struct:
+// A function is a plain struct with the members
 //     static Facts facts();
-//     static Dimension fit(int64_t n, const Parameters &);   the number of variables nearest to n that it takes
+//     static Dimension fit(int64_t n, const Parameters &);   the nearest possible number of variables
 //     F(int64_t n, const Parameters &);                      that number; parameters complete and in range
 //     int64_t n;
 //     double start(i), lower(i), upper(i);                   i from 0
 //     std::optional<double> minimum();  std::string shape();
-//     evaluate(on, x, f, g)                                  by the verbs of the executor `on`, see HostExecutor
-// and has from Defaults what it does not say itself. A rule's call is the formula for one term of the sum: it reads x,
-// writes g, adds to f.
+//     evaluate(on, x, f, g)                                  by the operations of the executor `on`, see HostExecutor
+// It inherits from Defaults the members that it does not define. The call operator of a rule is the formula for one
+// term of the sum: it reads x, writes g and adds to f.
 #pragma once
 
 #include "exec/accumulators.hpp"
@@ -23,7 +23,7 @@
 
 namespace cudaopt::testfuncs {
 
-// No bounds, no minimum that is known, no shape but a row of variables.
+// Defaults: no bounds, no known minimum, and variables without a grid.
 struct Defaults {
     static constexpr bool bounded = false;
     double lower(int64_t) const { return -INFINITY; }
@@ -32,7 +32,7 @@ struct Defaults {
     std::string shape() const { return ""; }
 };
 
-// The dimension of a sum over blocks of so many variables.
+// The dimension of a sum over blocks with the given number of variables.
 inline Dimension whole_blocks(int64_t block, int64_t n) {
     if (n < 1) return {0, "n must be at least " + std::to_string(block) + ", not " + std::to_string(n)};
     if (n % block == 0) return {n, ""};
@@ -41,7 +41,7 @@ inline Dimension whole_blocks(int64_t block, int64_t n) {
                    (below > 0 ? std::to_string(below) + " or " : "") + std::to_string(above)};
 }
 
-// The end of an evaluation: the sum of all terms is f, but for a constant that they leave out.
+// Ends an evaluation: f is the sum of all terms plus a constant.
 struct StoreSum {
     double *f;
     double constant = 0;

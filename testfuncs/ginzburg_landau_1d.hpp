@@ -12,9 +12,9 @@
 //
 //     alpha = -2 k H_c^2 D^2 (1 - t^2) / (1 + t^2),   beta = 16 pi k^2 H_c^2 D^4 / (1 + t^2)^2,   gamma = hbar^2 / 4 m
 //
-// critical field H_c, penetration depth D. gamma is some hundred times as large as alpha, v at the solution some ten
-// thousand times as large as at the start, and the condition number grows like n^2: a hard problem.
-// 2 w bytes a variable.
+// critical field H_c, penetration depth D. gamma is about a hundred times as large as alpha, v at the solution about
+// ten thousand times as large as at the start, and the condition number grows like n^2: a hard problem. An evaluation
+// transfers 2 w bytes per variable, with w bytes per number.
 //
 // Parameter: 3.73 < t < 7.32, the temperature in Kelvin, between the critical ones of tin and of lead; 5.
 // Start: sqrt((beta_lead + beta_tin) / (2 (|alpha_lead| + |alpha_tin|))) everywhere.
@@ -43,7 +43,7 @@ struct GinzburgLandau1d : Defaults {
         return n < 4 ? Dimension{0, "n must be at least 4, not " + std::to_string(n)} : Dimension{n, ""};
     }
 
-    // A layer's constants, in units of 10^-6 cm that make v a pure number.
+    // Constants of a layer, in units of 10^-6 cm, which make v dimensionless.
     struct Material {
         double alpha, beta;
         Material(double temperature, double critical_temperature, double critical_field, double depth) {
@@ -73,7 +73,7 @@ struct GinzburgLandau1d : Defaults {
             const double aa = a * a, ab = a * b, bb = b * b;
             return second * (aa + ab + bb) + fourth * (aa * (aa + ab + bb) + bb * (ab + bb)) + slope * square(a - b);
         }
-        // Its derivative with respect to a.
+        // The derivative of the element's energy with respect to a.
         CUDA_OPT_HD double derivative(double a, double b) const {
             return second * (2 * a + b) + fourth * (((4 * a + 3 * b) * a + 2 * b * b) * a + b * b * b) +
                    2 * slope * (a - b);
@@ -86,7 +86,7 @@ struct GinzburgLandau1d : Defaults {
         int64_t n;
         Layer lead, tin;
 
-        // Of the element between nodes i and i + 1.
+        // The element between nodes i and i + 1.
         CUDA_OPT_HD const Layer &layer(int64_t i) const { return i < n / 4 || i >= n - n / 4 ? tin : lead; }
         CUDA_OPT_HD void operator()(int64_t i, Sum &f) const {
             const int64_t before = i > 0 ? i - 1 : n - 1, after = i < n - 1 ? i + 1 : 0;

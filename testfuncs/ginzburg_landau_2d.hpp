@@ -11,8 +11,9 @@
 //
 // The cell repeats itself upwards as it is; to the right, psi with its phase advanced by 2 pi N y / height and B larger
 // by 2 pi N / height, so that N quanta of flux pass through it. To the left it is the other way round.
-// The variables are Re psi, Im psi, A, B, each a grid row by row, so n = 4 nx ny. 2 w bytes a variable; four sines and
-// cosines a point, half of which its neighbours form as well.
+// The variables are Re psi, Im psi, A, B, each a grid row by row, so n = 4 nx ny. An evaluation transfers 2 w bytes per
+// variable, with w bytes per number, and needs four sines and cosines per point, half of which are also computed for
+// its neighbours.
 //
 // Parameters: kappa > 0, the Ginzburg-Landau constant, 5; vortices N, 8.
 // Start: psi = 1 - (sin(sqrt(N) pi x / 6) sin(sqrt(N) pi y / (6 sqrt 3)))^2, A = 0, B = 2 pi N x / |D|.
@@ -73,7 +74,7 @@ struct GinzburgLandau2d : Defaults {
         const Real *x;
         Real *g;
         Grid grid;
-        double hx, hy, kappa_squared, quanta; // 2 pi N
+        double hx, hy, kappa_squared, quanta; // quanta: 2 pi N
 
         CUDA_OPT_HD double variable(int field, int64_t i, int64_t j) const {
             return x[(field * grid.ny + j) * grid.nx + i];
@@ -100,7 +101,7 @@ struct GinzburgLandau2d : Defaults {
             const double a = A(i, j), a_left = A(left, j), a_below = A(i, below);
             const double b = B(i, j), b_below = B(i, below);
 
-            // The links to the right and upwards, seen from here; those from the left and from below, likewise.
+            // The links to the right and upwards at this point, and those from the left and from below.
             const Complex from_right = set_back(on_right, Angle(hx * a));
             const Complex from_above = set_back(psi(i, above), Angle(hy * b));
             const Complex to_right = from_right - here, upwards = from_above - here;
@@ -116,7 +117,8 @@ struct GinzburgLandau2d : Defaults {
             f.add(share * (density * (density / 2 - 1) + to_right.squared_modulus() * square(per_hx) +
                            upwards.squared_modulus() * square(per_hy) + kappa_squared * square(field)));
 
-            // Of a link |z - psi|^2 with z = e^{-i h A} psi_right: -2 (z - psi) for psi, -2 h Im(conj(psi) z) for A.
+            // Derivatives of a link |z - psi|^2 with z = e^{-i h A} psi_right: -2 (z - psi) for psi, -2 h Im(conj(psi)
+            // z) for A.
             const double across = square(per_hx), along = square(per_hy), condensation = density - 1;
             const double current_x = here.re * from_right.im - here.im * from_right.re;
             const double current_y = here.re * from_above.im - here.im * from_above.re;

@@ -8,13 +8,13 @@ namespace {
 
 constexpr int64_t shortest_side = 2, longest_side = 1000000000;
 
-// A side that was given, or 0.
+// Returns a side that was given, or 0.
 int64_t given_side(const Parameters &parameters, const char *name) {
     const double side = parameters.at(name);
     return std::isnan(side) ? 0 : static_cast<int64_t>(side);
 }
 
-// "" or what is wrong with a side.
+// Returns "" or the reason why a side is invalid.
 std::string check_side(const Parameters &parameters, const std::string &name) {
     const double side = parameters.at(name);
     if (std::isnan(side) || (side == std::floor(side) && shortest_side <= side && side <= longest_side)) return "";
@@ -26,7 +26,7 @@ int64_t nearest_side(double side) {
     return std::clamp(static_cast<int64_t>(std::llround(side)), shortest_side, longest_side);
 }
 
-// The side s whose square is nearest to a number of points; of two, the smaller one.
+// Returns the side s whose square is nearest to a number of points, and the smaller one of two such sides.
 int64_t nearest_square(double points) {
     const int64_t s = nearest_side(std::floor(std::sqrt(points)));
     const auto side = static_cast<double>(s);

@@ -17,17 +17,17 @@ struct Grid {
     CUDA_OPT_HD int64_t column(int64_t point) const { return point % nx; }
     CUDA_OPT_HD int64_t row(int64_t point) const { return point / nx; }
 
-    // For a grid of interior points of a unit square: the smaller distance of i + 1 and of j + 1 to its ends.
+    // For a grid of interior points of the unit square: the distance of point (i, j) to the boundary.
     double distance_to_boundary(int64_t point) const;
     // "200 x 200"
     std::string text() const;
 };
 
-// The parameters nx and ny of every grid problem, and those that are its own.
+// The parameters nx and ny of every grid problem, and the problem's own parameters.
 std::vector<Parameter> with_sides(std::vector<Parameter> own);
 
-// The dimension of a grid with so many variables at each point: sides that are not given make it as square and its
-// number of variables as near to n as can be.
+// The dimension of a grid with the given number of variables per point. Sides that are not given are chosen such that
+// the grid is as square, and its number of variables as close to n, as possible.
 Dimension fit_grid(int64_t n, const Parameters &parameters, int variables_per_point = 1);
 // The grid of that dimension.
 Grid grid_of(int64_t n, const Parameters &parameters, int variables_per_point = 1);

@@ -1,4 +1,4 @@
-// The verbs by which a function is evaluated, on the host. CudaExecutor has the same.
+// The operations by which a function is evaluated, on the host. CudaExecutor has the same operations.
 #pragma once
 
 #include "exec/map_reduce_host.hpp"
@@ -11,13 +11,13 @@ class HostExecutor {
   public:
     explicit HostExecutor(int threads) : threads_(threads) {}
 
-    // rule(i, record) for 0 <= i < n, then finish(the joined record).
+    // Calls rule(i, record) for 0 <= i < n, then finish(joined record).
     template <class Record, class Rule, class Finish>
     void map_reduce(int64_t n, const Rule &rule, const Finish &finish) {
         finish(map_reduce_host<Record>(n, rule, threads_));
     }
 
-    // A place for one record that a pass leaves to the next.
+    // Storage for one record that one sweep computes and the next one reads.
     template <class Record> Record *between_passes() {
         static_assert(sizeof(Record) <= sizeof(storage_));
         return reinterpret_cast<Record *>(storage_);

@@ -1,4 +1,4 @@
-// 1 / sqrt(a) by the shortest way of either machine.
+// 1 / sqrt(a) by the fastest instructions of host and device.
 #pragma once
 
 #include "exec/annotations.hpp"

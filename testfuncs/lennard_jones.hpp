@@ -2,13 +2,15 @@
 //
 //     f(p) = sum over pairs of atoms of r^-12 - 2 r^-6,   r = ||p_a - p_b||
 //
-// The variables are the atoms' coordinates, atom by atom. An atom gathers its slope from all others: N (N - 1) pairs,
-// arithmetic rather than memory. f = Inf where atoms coincide. There are very many local minima.
+// The variables are the atoms' coordinates, atom by atom. The gradient of an atom is a sum over all others: N (N - 1)
+// pairs, so that the cost is arithmetic rather than memory traffic. f = Inf if atoms coincide. There are very many
+// local minima.
 //
-// Start: a lattice of spacing 1, k = floor(N^(1/dimensions)) atoms a side but for the last side, which takes all that
-// remain; its centre is the origin, where the report has its first atom (f does not change by a translation). So a box
-// [-L, L] holds it where L >= (k - 1) / 2, and likewise for the last side: shape() says which. [-1, 1] holds 9 atoms in
-// two dimensions and 27 in three; from a start with more, the projection into it would let atoms coincide.
+// Start: a lattice of spacing 1, with k = floor(N^(1/dimensions)) atoms per side, except for the last side, which
+// contains all remaining atoms. Its centre is the origin, whereas the report places its first atom there (f is
+// invariant under translation). A box [-L, L] contains the lattice if L >= (k - 1) / 2, and correspondingly for the
+// last side; shape() returns the sides. [-1, 1] contains 9 atoms in two dimensions and 27 in three. With more atoms,
+// the projection of the start into the box would make atoms coincide.
 // Source: Averick, Carter, More, Xue, The MINPACK-2 Test Problem Collection, MCS-P153-0692 (1992); Hoare, Pal, Advances
 // in Physics 20 (1971) 161.
 #pragma once
@@ -81,7 +83,7 @@ template <int dimensions> struct LennardJones : Defaults {
                 const double force = u * u3 * (u3 - 1);
                 for (int axis = 0; axis < dimensions; axis++) slope[axis] += force * from_b[axis];
             }
-            f.add(energy / 2); // a pair is met twice
+            f.add(energy / 2); // every pair is visited twice
             for (int axis = 0; axis < dimensions; axis++)
                 g[dimensions * a + axis] = static_cast<Real>(-12 * slope[axis]);
         }

@@ -1,4 +1,4 @@
-// MINPACK-2's minimisation problems on CUDA: all their kernels are instantiated here.
+// The minimisation problems of MINPACK-2 on CUDA. All their kernels are instantiated here.
 #include "testfuncs/cuda_executor.cuh"
 #include "testfuncs/minpack2.hpp"
 

@@ -9,7 +9,7 @@
 //
 // reciprocal shear moduli mu1 = 1, mu2 = 2, by piecewise linear elements on nx x ny interior points; v is integrated
 // by the vertices. psi is continuously differentiable; 2 dpsi/d(t^2) is mu2 t1 / t, kept between mu1 and mu2.
-// 2 w bytes a variable.
+// An evaluation transfers 2 w bytes per variable, with w bytes per number.
 //
 // Parameter: 0 < lambda < 1, a Lagrange multiplier; 0.008. Start: -dist(x, boundary)^2.
 // Source: Averick, Carter, More, Xue, The MINPACK-2 Test Problem Collection, MCS-P153-0692 (1992); Goodman, Kohn,

@@ -1,4 +1,4 @@
-// The one implementation of Problem, for any family of functions: a std::variant with an evaluate_cuda().
+// The implementation of Problem for any family of functions, which is a std::variant with an evaluate_cuda().
 #pragma once
 
 #include "testfuncs/device_scratch.hpp"

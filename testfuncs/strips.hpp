@@ -1,12 +1,12 @@
-// Rules for functions v on a grid of interior points, whose energy is a sum over the elements of a triangulation: each
-// square of the mesh is cut from its upper left to its lower right corner. The gradient's component at a point is
-// gathered from the neighbours' values, so that every point is written once, by one thread.
+// Rules for functions v on a grid of interior points whose energy is a sum over the elements of a triangulation. Each
+// square of the mesh is divided from its upper left to its lower right corner. The component of the gradient at a point
+// is computed from the neighbours' values, so that every point is written once, by one thread.
 //
-// A row of the reduction is a strip: strip_rows points of one column, one above the other. Strips with consecutive
-// numbers are neighbours in x, so that threads read and write consecutive addresses; a strip's values are all read
-// before any of them is used, so that the reads are under way together. Of the strip_rows + 2 rows read, the two that
-// belong to other strips come from the cache, and so do the columns to the left and right: an evaluation moves one
-// read of v and one write of g, 2 w bytes a variable.
+// One index of the reduction is a strip of strip_rows points in one column. Strips with consecutive numbers are
+// neighbours in x, so that threads access consecutive addresses. All values of a strip are loaded before any of them is
+// used, so that the loads overlap. Of the strip_rows + 2 rows loaded, the two that belong to other strips are in the
+// cache, as are the columns to the left and right. An evaluation therefore transfers one load of v and one store of g,
+// 2 w bytes per variable.
 #pragma once
 
 #include "testfuncs/function.hpp"
@@ -16,24 +16,24 @@ namespace cudaopt::testfuncs {
 
 constexpr int strip_rows = 4;
 
-// A point's value and those of the neighbours with which it shares an element.
+// The values at a point and at the neighbours with which it shares an element.
 struct Neighbourhood {
     double here, left, right, below, above, below_right, above_left;
 };
 
-// Which sides of the domain a point is next to.
+// The sides of the domain that a point is adjacent to.
 struct Sides {
     bool leftmost, rightmost, lowest, highest;
 };
 
 inline int64_t strips_of(const Grid &grid) { return grid.nx * ((grid.ny + strip_rows - 1) / strip_rows); }
 
-// Energy gives
+// Energy must define
 //     double boundary(i, j);    v at a node of the boundary: i = -1 or nx, or j = -1 or ny
-//     Column column(i);         what is common to a column's points, with
-//     void Column::enter(const Neighbourhood &)    of a strip's lowest point, before
-//     double Column::operator()(const Sides &, const Neighbourhood &, Sum &f)    of each, upwards
-//                               which returns the gradient's component and adds the point's share to f
+//     Column column(i);         data that the points of a column share, with
+//     void Column::enter(const Neighbourhood &)    called first, with a strip's lowest point
+//     double Column::operator()(const Sides &, const Neighbourhood &, Sum &f)    called for each point, upwards;
+//                               returns the component of the gradient and adds the point's contribution to f
 template <class Real, class Energy> struct Strip {
     const Real *v;
     Real *g;
@@ -41,7 +41,7 @@ template <class Real, class Energy> struct Strip {
     Energy energy;
 
     CUDA_OPT_HD double value(int64_t i, int64_t j) const {
-        if (j > grid.ny) return 0; // above the domain: read for the points that the uppermost strip lacks
+        if (j > grid.ny) return 0; // above the domain; loaded for points that the uppermost strip does not have
         const bool interior = 0 <= i && i < grid.nx && 0 <= j && j < grid.ny;
         return interior ? static_cast<double>(v[j * grid.nx + i]) : energy.boundary(i, j);
     }
@@ -72,7 +72,7 @@ template <class Real, class Energy> struct Strip {
     }
 };
 
-// Boundary values zero.
+// Boundary values of zero.
 struct ZeroBoundary {
     CUDA_OPT_HD double boundary(int64_t, int64_t) const { return 0; }
 };

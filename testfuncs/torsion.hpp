@@ -3,7 +3,8 @@
 //     f(v) = integral over D of |grad v|^2 / 2 - c v,   v = 0 at the boundary,   |v(x)| <= dist(x, boundary of D),
 //
 // D = (0, 1) x (0, 1), by piecewise linear elements on nx x ny interior points; the load is integrated by the vertices.
-// The bar is plastic where the bound is active. 2 w bytes a variable.
+// The bar is plastic where the bound is active. An evaluation transfers 2 w bytes per variable, with w bytes per
+// number.
 //
 // Parameter: c > 0, the angle of twist per unit of length; 5. Start: the upper bound, dist(x, boundary).
 // Source: Averick, Carter, More, Xue, The MINPACK-2 Test Problem Collection, MCS-P153-0692 (1992); Glowinski,

@@ -2,12 +2,12 @@
 //
 //     f(v) = sum over triangles of area (phi(|grad v|^2)) + load * sum over points of v_p
 //
-// A point is a corner of six triangles; "lower" ones have their right angle below on the left, "upper" ones above on
-// the right. Its share of f are the lower and the upper triangle with the right angle at the point itself, and at the
-// domain's sides those that have theirs on the boundary. The two triangles of the domain's lower left and upper right
-// corner touch no point: they add a constant.
+// A point is a corner of six triangles. "Lower" triangles have their right angle at the lower left, "upper" ones at the
+// upper right. The contribution of a point to f consists of the lower and the upper triangle with the right angle at
+// the point itself and, at the sides of the domain, those with their right angle on the boundary. The two triangles at
+// the lower left and upper right corner of the domain contain no interior point and add a constant.
 //
-// Upwards along a strip, two of a point's triangles are also the next one's: four are formed for each point.
+// Along a strip, two triangles of a point are also triangles of the next point, so that four are computed per point.
 #pragma once
 
 #include "testfuncs/strips.hpp"
@@ -22,9 +22,10 @@ struct ElementEnergy {
 // Phi: q = |grad v|^2 -> ElementEnergy.
 template <class Phi> struct Triangles {
     double per_hx, per_hy, area; // 1 / hx, 1 / hy, hx hy / 2
-    double load;                 // of a point
+    double load;                 // per point
     Phi phi;
-    ElementEnergy below_lower = {0, 0}, upper = {0, 0}; // of the point to come: the two below its edge to the left
+    // For the next point: the two triangles below its edge to the left.
+    ElementEnergy below_lower = {0, 0}, upper = {0, 0};
 
     CUDA_OPT_HD void enter(const Neighbourhood &v) {
         const double below = (v.here - v.below) * per_hy;

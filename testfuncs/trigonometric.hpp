@@ -6,7 +6,8 @@
 //
 //     g_k = 2 sum_i r_i dr_i/dx_k = 2 (R sin x_k + r_k (k sin x_k - cos x_k))
 //
-// So two passes: the first sums S and p, the second forms r and g row by row. sin x and 1 - cos x come from x / 2.
+// An evaluation therefore needs two sweeps: the first sums S and p, the second computes r and g. sin x and 1 - cos x
+// are computed from x / 2.
 //
 // Start (0.2, ..., 0.2), as in the manual; (1/n, ..., 1/n) in the collection. Minimum 0, among others at the origin;
 // there are local minima above 0.
@@ -43,11 +44,11 @@ struct Trigonometric : Defaults {
             sin = 2 * half * std::cos(x / 2);
             versine = 2 * half * half;
         }
-        // p_i, i from 0
+        // p_i, with i from 0.
         CUDA_OPT_HD double own_part(int64_t i) const { return static_cast<double>(i + 1) * versine - sin; }
     };
 
-    // What the second pass needs of all rows.
+    // Sums over all variables that the second sweep needs.
     struct Totals {
         Sum versine, own_part;
         CUDA_OPT_HD void join(const Totals &other) {

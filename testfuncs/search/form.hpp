@@ -1,14 +1,14 @@
-// What the functions of the pattern search share.
+// Definitions that the functions of the pattern search share.
 //
-// A function is an empty struct, one source for host and CUDA, double and single precision:
+// A function is an empty struct, with one source for host and CUDA, double and single precision:
 //     static Facts facts();
-//     Real operator()(x, n) const;         the whole of f; x[j], 0 <= j < n, is a coordinate, of type Real
-//     void gradient(x, n, g) const;        where there is one that says where f falls
-// and, where f after a change of one coordinate costs less than all of f, is one of these:
-//     OfSums          f = combine(sums over the coordinates): a change of x_j is a change of each sum by one term
+//     Real operator()(x, n) const;         f; x[j], 0 <= j < n, is a coordinate of type Real
+//     void gradient(x, n, g) const;        if there is a gradient that shows in which direction f decreases
+// If a change of one coordinate costs less than evaluating f, the function inherits from one of
+//     OfSums          f = combine(sums over the coordinates): a change of x_j changes each sum by one term
 //     OfNeighbours    f = sum of terms, term j of x_{j-R}, ..., x_{j+R} alone
-// The base makes operator() of the same formula, so that none is written twice. A product is no sum here: a factor near
-// zero divided out of it, or its logarithm, loses the digits of all others.
+// The base class defines operator() by the same formula, so that none is written twice. A product is not treated as a
+// sum: dividing a factor near zero out of it, or adding its logarithm, would lose the digits of all other factors.
 #pragma once
 
 #include "testfuncs/function.hpp"
@@ -20,20 +20,20 @@
 namespace cudaopt::testfuncs::search {
 
 struct Facts {
-    std::string name;    // what a user types
-    std::string title;   // what a log prints
+    std::string name;    // the name on the command line
+    std::string title;   // the title in a log
     std::string formula; // one line of plain text, i from 1
     double lower, upper; // of every coordinate
-    double minimiser;    // every coordinate of a point where f has its least value, 0
+    double minimiser;    // every coordinate of a minimiser, where f = 0
 };
 
 using testfuncs::square;
 CUDA_OPT_HD constexpr float square(float a) { return a * a; }
 
-// Of the coordinates of a point.
+// The type of the coordinates of a point.
 template <class Point> using RealOf = std::decay_t<decltype(std::declval<const Point &>()[0])>;
 
-// Whether F has a gradient.
+// True if F has a gradient.
 template <class F, class = void> constexpr bool gradient_of = false;
 template <class F>
 constexpr bool gradient_of<

@@ -1,5 +1,5 @@
-// The twelve functions of the pattern search: those of Yao, Liu, Lin, Evolutionary Programming Made Faster, IEEE Trans.
-// Evolutionary Computation 3 (1999) 82, f1 to f13 without f8, each at any number of variables.
+// The twelve functions of the pattern search are f1 to f13, without f8, of Yao, Liu, Lin, Evolutionary Programming Made
+// Faster, IEEE Trans. Evolutionary Computation 3 (1999) 82, for any number of variables.
 #pragma once
 
 #include "testfuncs/search/ackley.hpp"
@@ -24,19 +24,19 @@ namespace cudaopt::testfuncs::search {
 using Function = std::variant<Ackley, Griewank, Penalised1, Penalised2, Quartic, Rastrigin, Rosenbrock, Schwefel12,
                               Schwefel222, Schwefel221, Sphere, Step>;
 
-// In the order of their names' appearance above.
+// In the order of the names above.
 const std::vector<Function> &all_functions();
 
-// Throws std::invalid_argument with a sentence that names those there are
+// Throws std::invalid_argument with a message that lists the names.
 Function function_by_name(const std::string &name);
 
 Facts facts_of(const Function &function);
 
-// Whether it has a gradient almost everywhere that says where it falls.
+// Returns whether the function has a gradient almost everywhere that shows in which direction it decreases.
 bool has_gradient(const Function &function);
 
-// f(x), and its gradient where g is given.
-// Throws std::invalid_argument where a gradient is asked for and there is none
+// Computes f(x), and its gradient unless g is NULL.
+// Throws std::invalid_argument if a gradient is requested and there is none.
 double evaluate(const Function &function, const double *x, int n, double *g = nullptr);
 
 } // namespace cudaopt::testfuncs::search

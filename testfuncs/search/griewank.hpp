@@ -1,7 +1,7 @@
 // Griewank: f(x) = 1/4000 sum_{i=1}^n x_i^2 - prod_{i=1}^n cos(x_i / sqrt(i)) + 1 on [-600, 600]^n. Minimum 0 at the
 // origin.
 //
-// Every evaluation forms the whole product: a factor that is near zero could not be divided out again.
+// Every evaluation computes the whole product, because a factor near zero cannot be divided out of it.
 // Source: f11 of Yao, Liu, Lin, IEEE Trans. Evolutionary Computation 3 (1999) 82.
 #pragma once
 
@@ -26,7 +26,8 @@ struct Griewank {
         return sum / 4000 + (1 - product);
     }
 
-    // The product of all other cosines is that of those before, collected upwards, and that of those after.
+    // The product of all other cosines is the product of those before, accumulated in increasing order, times that of
+    // those after.
     template <class Point> CUDA_OPT_HD void gradient(const Point &x, int n, double *g) const {
         double before = 1, after = 1;
         for (int j = 0; j < n; j++) {

@@ -2,7 +2,7 @@
 //
 //     f(x) = sum_{i=1}^n x_i^2 - 10 cos(2 pi x_i) + 10 = sum_{i=1}^n x_i^2 + 20 sin^2(pi x_i)   on [-5.12, 5.12]^n
 //
-// Minimum 0 at the origin; a local minimum near every point of whole numbers.
+// Minimum 0 at the origin; there is a local minimum near every point with integer coordinates.
 // Source: f9 of Yao, Liu, Lin, IEEE Trans. Evolutionary Computation 3 (1999) 82.
 #pragma once
 

@@ -1,4 +1,4 @@
-// f and its gradient at the points of a batch: of one function of the pattern search, a point a row.
+// f and its gradient at a batch of points, one point per row, for one function of the pattern search.
 #pragma once
 
 #include "testfuncs/search/functions.hpp"
@@ -7,33 +7,34 @@
 
 namespace cudaopt::testfuncs::search {
 
-// The rows that a list names, in the memory space where they are evaluated; Real is storage.
+// The rows in a list, in the memory space in which they are evaluated. Real is the storage type.
 template <class Real> struct Rows {
     int n;
-    int64_t count;       // of the list
-    const int64_t *list; // rows, counted from 0
+    int64_t count;       // length of the list
+    const int64_t *list; // row numbers, counted from 0
     const Real *x;       // rows of n
-    double *f;           // a value a row
+    double *f;           // one value per row
     Real *g;             // rows of n
-    double *wide;        // rows of n where Real is not double, for the gradients before they are rounded
+    double *wide;        // rows of n for gradients before rounding, if Real is not double
 };
 
-// On the host, by so many threads, 0: all there are.
-// Throws std::invalid_argument where the function has no gradient
+// Evaluates on the host with the given number of threads; 0: all processors.
+// Throws std::invalid_argument if the function has no gradient.
 void evaluate_on_host(const Function &function, const Rows<double> &rows, int threads);
 void evaluate_on_host(const Function &function, const Rows<float> &rows, int threads);
 
-// On CUDA, queued on the stream: nothing is waited for. Throws std::runtime_error where there is no CUDA.
+// Enqueues the evaluation on the CUDA stream without synchronisation. Throws std::runtime_error in a build without
+// CUDA.
 void evaluate_on_cuda(const Function &function, const Rows<double> &rows, void *stream);
 void evaluate_on_cuda(const Function &function, const Rows<float> &rows, void *stream);
 
-// A row as numbers in double precision.
+// A row as values in double precision.
 template <class Real> struct Widened {
     const Real *x;
     CUDA_OPT_HD double operator[](int j) const { return x[j]; }
 };
 
-// The k-th row of the list.
+// Row k of the list.
 template <class F, class Real> CUDA_OPT_HD void evaluate_row(const F &function, const Rows<Real> &rows, int64_t k) {
     const int64_t row = rows.list[k], first = row * rows.n;
     const Widened<Real> x{rows.x + first};

@@ -14,12 +14,12 @@ struct Schwefel221 {
         RealOf<Point> largest = 0;
         for (int j = 0; j < n; j++) {
             const RealOf<Point> size = std::fabs(x[j]);
-            largest = size > largest || size != size ? size : largest; // a NaN stays
+            largest = size > largest || size != size ? size : largest; // propagates a NaN
         }
         return largest;
     }
 
-    // That of the first coordinate of the largest size.
+    // The gradient of the first coordinate with the largest magnitude.
     template <class Point> CUDA_OPT_HD void gradient(const Point &x, int n, double *g) const {
         int first = 0;
         for (int j = 0; j < n; j++) {

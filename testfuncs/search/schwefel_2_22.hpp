@@ -1,7 +1,7 @@
 // Schwefel's problem 2.22: f(x) = sum_{i=1}^n |x_i| + prod_{i=1}^n |x_i| on [-10, 10]^n. Minimum 0 at the origin. No
 // gradient where a coordinate is zero.
 //
-// Every evaluation forms the whole product: its factors go to zero, and could not be divided out again.
+// Every evaluation computes the whole product, because its factors tend to zero and cannot be divided out of it.
 // Source: f2 of Yao, Liu, Lin, IEEE Trans. Evolutionary Computation 3 (1999) 82.
 #pragma once
 
