@@ -1,4 +1,5 @@
-// What the command lines of the programs have in common: arguments as text, read here, and refused in one line.
+// Functions that the command lines of all programs share: they read arguments as text and reject invalid ones with one
+// line.
 #pragma once
 
 #include "cuda_opt.h"
@@ -20,7 +21,7 @@
 
 namespace driver {
 
-// An argument is wrong: which, and why.
+// Throws Failure for an invalid argument, with its name and the reason.
 [[noreturn]] inline void refuse(const std::string &name, const std::string &why) {
     throw CLI::ValidationError(name, why);
 }
@@ -32,7 +33,7 @@ inline double number(const std::string &name, const std::string &text) {
     return value;
 }
 
-// Also as 1e6.
+// Also accepts forms such as 1e6.
 template <class Whole> Whole whole_number(const std::string &name, const std::string &text) {
     long double value;
     char rest;
@@ -62,17 +63,17 @@ inline std::string in_words(double value) {
     return text;
 }
 
-// The FACTR of --until-still: f no longer falls, by more than 1e-64 where |f| is at most 1.
+// The FACTR of --until-still: the solve ends when f no longer decreases, or by at most 1e-64 if |f| is at most 1.
 constexpr double still_factr = 1e-64 / std::numeric_limits<double>::epsilon();
 constexpr const char *still_help =
     "end when f no longer falls (by more than 1e-64 max(|f|, 1)), by no other test: the test of the paper of 2014";
 
-// What must be 0 or more; NaN is not.
+// Rejects negative values and NaN.
 inline void require_not_negative(const std::string &name, double value) {
     if (!(value >= 0)) refuse(name, "must not be negative, but is " + in_words(value));
 }
 
-// Add an option that hands its text to read(name, text).
+// Adds an option that passes its text to read(name, text).
 template <class Read>
 CLI::Option *add_option(CLI::App &app, const std::string &name, const char *type, const std::string &help, Read read) {
     return app
@@ -86,7 +87,7 @@ CLI::Option *add_option(CLI::App &app, const std::string &name, const char *type
         ->type_name(type);
 }
 
-// The same, under a name that it had before, too: that one works as ever and is not listed.
+// Adds an option that also has a former name, which works as before and is not listed.
 template <class Read>
 CLI::Option *add_option(CLI::App &app, const std::string &name, const std::string &former, const char *type,
                         const std::string &help, Read read) {
@@ -94,8 +95,8 @@ CLI::Option *add_option(CLI::App &app, const std::string &name, const std::strin
     return add_option(app, name, type, help, read);
 }
 
-// No two of these options may name the same file, which would hold what was written last. An option without a file, and
-// what is no file to keep, such as /dev/null, are left out.
+// Rejects two options that name the same file, which would contain only what was written last. Options without a file
+// and special files such as /dev/null are ignored.
 inline void require_different_files(const std::vector<std::pair<std::string, std::string>> &files) {
     namespace fs = std::filesystem;
     std::error_code none;
@@ -110,7 +111,7 @@ inline void require_different_files(const std::vector<std::pair<std::string, std
                 refuse(one->first, "'" + one->second + "' is the file of " + other->first + ", too");
 }
 
-// The options that every program has; list() prints what can be chosen from.
+// Adds the options that every program has; list() prints the available functions.
 template <class List>
 void add_answers(CLI::App &app, const std::string &program, const std::string &list_help, List list) {
     app.name(program);
@@ -126,9 +127,9 @@ void add_answers(CLI::App &app, const std::string &program, const std::string &l
         ->trigger_on_parse();
 }
 
-// Read the command line, then check it as a whole.
-// Returns false where --help, --list or --version was asked for, and has been answered
-// Throws Failure with one line where the arguments are wrong
+// Reads the command line and then checks it as a whole.
+// Returns false if --help, --list or --version was given and has been handled.
+// Throws Failure with one line if the arguments are invalid.
 template <class Check> bool parsed(CLI::App &app, int argc, char **argv, const Check &check) {
     try {
         app.parse(argc, argv);
@@ -139,7 +140,7 @@ template <class Check> bool parsed(CLI::App &app, int argc, char **argv, const C
         if (end.get_exit_code() != static_cast<int>(CLI::ExitCodes::Success))
             throw Failure(exit_usage, text.substr(0, text.find('\n')) + " (see --help)");
         app.exit(end);
-        if (std::fflush(stdout) != 0 || std::ferror(stdout)) // nor is half an answer one
+        if (std::fflush(stdout) != 0 || std::ferror(stdout)) // incomplete help is a failure
             throw Failure(exit_failed, std::string("cannot write to standard output: ") + std::strerror(errno));
         return false;
     }

@@ -13,20 +13,20 @@ namespace driver {
 struct BatchProgramOptions {
     int64_t count = 0, n = 0;
     int32_t m = 5;
-    bool m_given = false; // as an argument, or by its name
+    bool m_given = false; // as an argument or by its name
     std::string function = "rosenbrock";
-    std::optional<double> lower, upper; // of every variable, in place of the function's own
+    std::optional<double> lower, upper; // of every variable, instead of the function's own
     uint64_t seed = 0;
     int backend = 0;
     bool single = false; // precision
     int threads = 0;
-    int64_t log_frequency = 0; // every so many rounds; 0: the first and the last; negative: none
+    int64_t log_frequency = 0; // number of rounds between two lines; 0: the first and the last; negative: none
     std::string csv;           // file to write, empty: none
     std::vector<GivenSetting> settings;
 };
 
-// Read the command line. Returns nothing where --help, --list or --version was asked for, and has been answered.
-// Throws Failure with one line where the arguments are wrong
+// Reads the command line. Returns nothing if --help, --list or --version was given and has been handled.
+// Throws Failure with one line if the arguments are invalid.
 std::optional<BatchProgramOptions> parse_batch_options(int argc, char **argv);
 
 } // namespace driver

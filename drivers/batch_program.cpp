@@ -1,5 +1,5 @@
-// batch_program count n m: minimises a test function from many random starts at once, each problem by L-BFGS-B for
-// itself, by reverse communication. It is a user's program: it knows the library by include/ alone.
+// batch_program count n m: minimises a test function from many random starts at once, each by its own L-BFGS-B solve,
+// by reverse communication. Like a user's program, it uses only the headers in include/.
 #include "batch_options.hpp"
 #include "cuda_opt.hpp"
 #include "failure.hpp"
@@ -32,7 +32,7 @@ template <class... Values> std::string text(const char *format, Values... values
     return written;
 }
 
-// In [0, 1), from SplitMix64 (Steele, Lea, Flood 2014).
+// A number in [0, 1) from SplitMix64 (Steele, Lea, Flood 2014).
 double uniform(uint64_t seed, uint64_t index) {
     uint64_t z = seed * 0xd1342543de82ef95u + 0x9e3779b97f4a7c15u * (index + 1);
     z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
@@ -41,13 +41,13 @@ double uniform(uint64_t seed, uint64_t index) {
     return static_cast<double>(z >> 11) / 9007199254740992.0;
 }
 
-// What is known of each problem in the end.
+// The results of each problem.
 struct Ends {
     std::vector<int64_t> codes, iterations, evaluations;
     std::vector<double> f, pg_norm_inf;
 };
 
-// A batch with its arrays where it computes.
+// A batch with its arrays in the memory space of its backend.
 template <class Real> class Run {
   public:
     explicit Run(const BatchProgramOptions &options)
@@ -65,7 +65,7 @@ template <class Real> class Run {
 
     const cudaopt::Batch<Real> &batch() const { return batch_; }
 
-    // The box, and random starts in it; where it has no end in the function's own range.
+    // The box, and random starts in it; if a side is infinite, they lie in the function's own range.
     void start(const functions::Facts &facts) {
         const double lower = options_.lower.value_or(facts.lower), upper = options_.upper.value_or(facts.upper);
         batch_.set_uniform_bounds(static_cast<Real>(lower), static_cast<Real>(upper));
@@ -78,8 +78,8 @@ template <class Real> class Run {
     }
 
     int solve() { return batch_.solve(*x_, *f_, *g_); }
-    // On the host, stop() is asked between groups of problems. Once it is true, f of the others is undefined: they keep
-    // the iterates that they have.
+    // On the host, stop() is called between groups of problems. Once it returns true, f is undefined for the remaining
+    // problems, which therefore keep their iterates.
     template <class Stop> void evaluate(const functions::Function &function, const Stop &stop) {
         functions::Rows<Real> rows{static_cast<int>(options_.n),
                                    batch_.active(),
@@ -112,7 +112,7 @@ template <class Real> class Run {
     std::optional<cudaopt::Array<double>> f_, wide_;
 };
 
-// "ITERATION_LIMIT", without the name that all have in common.
+// "ITERATION_LIMIT", without the prefix of all names.
 std::string name_of(int64_t code) {
     const std::string name = cuda_opt_task_name(static_cast<int>(code)), common = "CUDA_OPT_";
     return name.rfind(common, 0) == 0 ? name.substr(common.size()) : name;
@@ -149,7 +149,7 @@ void write_rows(OutputFile &file, const Ends &ends) {
     file.write(rows);
 }
 
-// Of a batch of one problem, the library says how much workspace a problem takes, and which backend it is.
+// A batch of one problem shows how much workspace a problem needs, and which backend is used.
 template <class Real> void check_memory_for(const BatchProgramOptions &options) {
     const cudaopt::Batch<Real> unused(1, 1, 1, options.backend);
     if (unused.on_cuda()) return; // the device has its own memory
@@ -166,7 +166,7 @@ template <class Real> void check_memory_for(const BatchProgramOptions &options) 
 template <class Real> int run_in(const BatchProgramOptions &options) {
     std::optional<EarlyInterrupt> early;
     early.emplace("batch_program: stopped before the first evaluation of all problems, so there is no result\n");
-    if (options.count > 0) check_memory_for<Real>(options); // otherwise the library says what is wrong
+    if (options.count > 0) check_memory_for<Real>(options); // otherwise the library reports the error
     PhaseLine phase;
     phase.show("allocating the problems");
     const functions::Function function = functions::function_by_name(options.function);

@@ -95,7 +95,7 @@ void Checkpoints::observe(cudaopt::Handle &s, int task, const Interrupt &interru
     if (!wanted() || task <= 0) return;
     const bool stop = interrupt.requested() && task != CUDA_OPT_NEW_ITERATE;
     const int64_t iteration = s.get_int(CUDA_OPT_ITERATIONS);
-    if (last_ < 0) last_ = iteration; // a resumed run has that one
+    if (last_ < 0) last_ = iteration; // a resumed run has this checkpoint already
     const bool due = task != CUDA_OPT_NEW_ITERATE && iteration >= last_ + every_;
     if (may_end_at_limit(s, task, seconds) || stop || due) {
         write(s.save());
@@ -116,7 +116,7 @@ bool Checkpoints::may_end_at_limit(const cudaopt::Handle &s, int task, double se
            (time > 0 && seconds + 2 * longest_call_ >= time);
 }
 
-// Under the file's name there is a whole checkpoint at any moment, whatever ends the program or the machine.
+// At any moment the file is a complete checkpoint, even if the program or the machine is interrupted.
 void Checkpoints::write(const std::vector<unsigned char> &checkpoint) const {
     NewFile file(path_);
     (*file).write(checkpoint.data(), checkpoint.size());

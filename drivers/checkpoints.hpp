@@ -1,4 +1,4 @@
-// The checkpoints of a run: every so many iterations, and where Ctrl-C ends it.
+// Writes the checkpoints of a run: at a given interval of iterations, and when Ctrl-C ends it.
 #pragma once
 
 #include "cuda_opt.hpp"
@@ -11,19 +11,19 @@
 
 namespace driver {
 
-// The bytes of a file, as far as they may be a checkpoint of such a solve: what comes after, of /dev/zero without end,
-// is left where it is. Throws Failure where it cannot be read
+// Returns the bytes of a file up to the size of a checkpoint of such a solve, so that an endless file such as /dev/zero
+// is not read completely. Throws Failure if it cannot be read.
 std::vector<unsigned char> read_checkpoint(const std::string &path, const cudaopt::Handle &s);
 
 class Checkpoints {
   public:
-    // One that cannot be written is known before the work begins.
+    // Fails before the solve starts if the file cannot be written.
     explicit Checkpoints(const Options &options);
 
-    // To be called after each call of the solver, before its task is done. The checkpoint of a solve that has ended
-    // cannot be continued. So Ctrl-C has to be detected here, not by the solver, and a checkpoint is written if the
-    // next call may end at a limit, which requires CUDA_OPT_REPORT_ITERATES. seconds: time since the solve began.
-    // Throws Failure where it cannot be written; the last one still stands
+    // Must be called after each call of the solver, before its task is done. The checkpoint of a solve that has ended
+    // cannot be continued. Therefore Ctrl-C has to be detected here, not by the solver, and a checkpoint is written if
+    // the next call may end at a limit, which requires CUDA_OPT_REPORT_ITERATES. seconds: time since the solve began.
+    // Throws Failure if a checkpoint cannot be written; the previous one remains valid.
     void observe(cudaopt::Handle &s, int task, const Interrupt &interrupt, double seconds);
     bool wanted() const { return !path_.empty(); }
 

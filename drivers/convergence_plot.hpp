@@ -1,4 +1,4 @@
-// The picture of a run: f and ||Pg|| against iterations.
+// A plot of a run: f and ||Pg|| against iterations.
 #pragma once
 
 #include "history.hpp"
@@ -7,9 +7,9 @@
 
 namespace driver {
 
-// title: what was minimised, and how
-// subtitle: how it ended
-// Returns SVG text. Where f is not positive throughout, f less its lowest value is drawn
+// title: the problem and the method
+// subtitle: the termination
+// Returns SVG text. If f is not positive throughout, f minus its lowest value is drawn.
 std::string convergence_plot(const History &history, const std::string &title, const std::string &subtitle);
 
 } // namespace driver

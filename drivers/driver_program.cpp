@@ -1,5 +1,5 @@
-// driver_program n [m]: minimises a test problem and prints the log of the manual. It is a user's program: it knows the
-// solver by include/ alone.
+// driver_program n [m]: minimises a test problem and prints the log of the manual. Like a user's program, it uses only
+// the headers in include/.
 #include "checkpoints.hpp"
 #include "cuda_opt.hpp"
 #include "failure.hpp"
@@ -41,7 +41,7 @@ class Clock {
     std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
 };
 
-// Write an array of n values by fill(first, count, values), piece by piece: host memory for one piece suffices.
+// Writes an array of n values by fill(first, count, values) in chunks, so that host memory for one chunk suffices.
 template <class Real, class Fill> void load(Array<Real> &to, int64_t n, const Fill &fill) {
     constexpr int64_t most = 1 << 20;
     std::vector<Real> values(static_cast<std::size_t>(std::min(n, most)));
@@ -52,7 +52,8 @@ template <class Real, class Fill> void load(Array<Real> &to, int64_t n, const Fi
     }
 }
 
-// The bounds, either side by itself: the number given for all variables, else an array of the problem's own, else none.
+// Sets each side of the bounds to the value given for all variables, otherwise to the problem's own array, otherwise to
+// none.
 template <class Real> class Bounds {
   public:
     Bounds(Minimiser<Real> &s, const Problem &problem, const Options &options) {
@@ -84,14 +85,14 @@ void apply_settings(cudaopt::Handle &s, const std::vector<GivenSetting> &setting
         });
 }
 
-// Go on from a checkpoint, under the settings that it holds, but for those that are given anew.
+// Continues from a checkpoint, with its settings except for those given on the command line.
 template <class Real>
 void resume(Minimiser<Real> &s, const Options &options, Array<Real> &x, Array<double> &f, Array<Real> &g) {
     named("--resume: '" + options.resume + "'",
           [&] { s.load(read_checkpoint(options.resume, s), x.data(), f.data(), g.data()); });
     std::vector<GivenSetting> late;
     for (const GivenSetting &setting : options.settings) {
-        if (setting.key == CUDA_OPT_THREADS) continue; // the start has taken them
+        if (setting.key == CUDA_OPT_THREADS) continue; // already set when the handle was created
         if (setting.key != CUDA_OPT_HISTORY_BITS && setting.key != CUDA_OPT_METRIC) {
             late.push_back(setting);
             continue;
@@ -149,8 +150,8 @@ template <class Real> int minimise(const Options &options, Problem &problem) {
             checkpoints.observe(s, task, interrupt, clock.seconds());
         effort.searches.observe(s, task, call.seconds());
         if (effort.solver_calls++ == 0 && (task > 0 || resumed)) {
-            log.head(s, problem); // not before the library has found the arguments to be right
-            evaluations_before = s.get_int(CUDA_OPT_EVALUATIONS) - (task > 0); // the last one is not yet done
+            log.head(s, problem); // after the library has accepted the arguments
+            evaluations_before = s.get_int(CUDA_OPT_EVALUATIONS) - (task > 0); // the last evaluation is not yet done
         }
         log.check_written();
         recorder.observe(s, evaluations_before + effort.evaluations, clock.seconds());
@@ -169,7 +170,7 @@ template <class Real> int minimise(const Options &options, Problem &problem) {
     progress.clear();
 
     const std::string message = s.message();
-    if (effort.evaluations == 0 && !resumed) s.check(task); // refused before anything was done
+    if (effort.evaluations == 0 && !resumed) s.check(task); // rejected before the solve started
     log.summary(s, problem, effort);
     log.check_written();
     recorder.draw(title(s, problem, options), message);

@@ -1,5 +1,5 @@
 // mpirun -n R driver_program_mpi n m: driver_program on R ranks, each with its part of the variables, on the host or,
-// with --backend cuda, on a GPU each. Rank 0 prints the log. It shows how a program with MPI goes about it:
+// with --backend cuda, on one GPU per rank. Rank 0 prints the log. It is an example of a program with MPI:
 // docs/ranks.md.
 #include "cuda_opt/mpi.h"
 #include "failure.hpp"
@@ -25,7 +25,7 @@ double seconds_since(std::chrono::steady_clock::time_point start) {
     return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 
-// Among those of this machine.
+// The rank's number among those of this machine.
 int rank_on_machine() {
     MPI_Comm machine;
     int rank = 0;
@@ -90,7 +90,7 @@ template <class Real> class RankSolve {
         int task;
         do {
             const auto call = std::chrono::steady_clock::now();
-            do { // exchanges are a part of the call that asks for them
+            do { // exchanges belong to the call that requested them
                 task = s_.solve(x_.data(), f_.data(), g_.data());
                 if (task == CUDA_OPT_EXCHANGE) task = cuda_opt_exchange_mpi(s_, MPI_COMM_WORLD);
             } while (task == CUDA_OPT_EXCHANGE);
@@ -106,7 +106,7 @@ template <class Real> class RankSolve {
         effort.seconds = seconds_since(start);
         effort.iterations = s_.get_int(CUDA_OPT_ITERATIONS);
         effort.solver_seconds = s_.get_real(CUDA_OPT_SOLVER_SECONDS);
-        if (effort.evaluations == 0) s_.check(task); // refused before anything was done
+        if (effort.evaluations == 0) s_.check(task); // rejected before the solve started
         if (prints) {
             log.summary(s_, *problem_, effort);
             log.check_written();
@@ -132,7 +132,7 @@ std::function<int()> prepare(int argc, char **argv, int rank, int ranks, int on_
     std::optional<Options> options = parse_options(argc, argv);
     if (!options) return {};
     refuse_unserved(*options);
-    if (options->threads == 0) options->threads = 1; // the ranks are the threads
+    if (options->threads == 0) options->threads = 1; // one thread per rank
     if (options->backend == CUDA_OPT_BACKEND_CUDA) choose_device(on_machine);
     std::unique_ptr<cudaopt::testfuncs::Problem> problem;
     try {

@@ -1,4 +1,4 @@
-// A reason to end the program: one line on stderr and an exit status.
+// A failure that ends the program with one line on stderr and an exit status.
 #pragma once
 
 #include "cuda_opt.hpp"
@@ -14,7 +14,7 @@
 
 namespace driver {
 
-constexpr int exit_failed = 1; // not converged, or something did not work
+constexpr int exit_failed = 1; // not converged, or another failure
 constexpr int exit_usage = 2;  // wrong arguments
 
 struct Failure : std::runtime_error {
@@ -22,7 +22,7 @@ struct Failure : std::runtime_error {
     int status;
 };
 
-// What goes wrong in action() is named: an option, or a file.
+// Adds the name of an option or of a file to a failure of action().
 template <class Action> void named(const std::string &name, const Action &action) {
     try {
         action();
@@ -39,7 +39,7 @@ inline void open_standard_descriptors() {
             static_cast<void>(open("/dev/null", descriptor == STDIN_FILENO ? O_RDONLY : O_WRONLY));
 }
 
-// The exit status of a program: what run() returns, or that of the failure which ended it.
+// The exit status of a program: the value of run(), or that of the failure that ended it.
 template <class Run> int guarded(const char *program, const Run &run) {
     open_standard_descriptors();
     const auto failed = [program](int status, const char *line) {

@@ -1,4 +1,4 @@
-// The accepted iterates, as the library reports them.
+// The accepted iterates, as reported by the library.
 #pragma once
 
 #include "cuda_opt.hpp"
@@ -15,7 +15,7 @@ struct Iterate {
     double seconds; // wall time since the start
 };
 
-// The last accepted iterate, with what it cost so far; iteration 0 is the start.
+// The last accepted iterate and its cost so far; iteration 0 is the start.
 inline Iterate current_iterate(const cudaopt::Handle &s, int64_t evaluations, double seconds) {
     return {s.get_int(CUDA_OPT_ITERATIONS),   evaluations,
             s.get_real(CUDA_OPT_F),           s.get_real(CUDA_OPT_PG_NORM2),

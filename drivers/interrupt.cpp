@@ -12,25 +12,25 @@
 namespace driver {
 namespace {
 
-// A signal handler has no arguments of its own: the one place where the program keeps globals.
+// A signal handler has no arguments, so this is the only place where the program has global variables.
 std::atomic<cuda_opt *> interrupted{nullptr};
 std::atomic<bool> asked{false};
 std::atomic<const char *> line_to_write{nullptr};
 
-// Of the functions that a signal handler may call, write() alone writes.
+// write() is the only output function that a signal handler may call.
 void write_line(const char *line) {
     constexpr char erase[] = "\r\033[K"; // the line of progress
     if (isatty(STDERR_FILENO)) static_cast<void>(!write(STDERR_FILENO, erase, sizeof erase - 1));
     static_cast<void>(!write(STDERR_FILENO, line, std::strlen(line)));
 }
 
-// The time until SIGALRM; 0: none.
+// Sets the time until SIGALRM; 0: none.
 void set_alarm(int milliseconds) {
     const itimerval timer = {{0, 0}, {0, milliseconds * 1000}};
     setitimer(ITIMER_REAL, &timer, nullptr);
 }
 
-// For somebody who waits at the terminal; a file has no use for it.
+// Only for a user at the terminal; not for a file.
 void write_reminder(int) {
     const char *const line = line_to_write.load();
     if (line && isatty(STDERR_FILENO)) write_line(line);

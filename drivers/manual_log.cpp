@@ -21,7 +21,7 @@ std::string format(const char *pattern, ...) {
     return line;
 }
 
-// "Rosenbrock" of "Extended Rosenbrock", as the manual's log has it.
+// Returns "Rosenbrock" for "Extended Rosenbrock", as in the manual's log.
 std::string name_in_manual(const cudaopt::testfuncs::Problem &problem) {
     const std::string extended = "Extended ", &title = problem.facts().title;
     return title.rfind(extended, 0) == 0 ? title.substr(extended.size()) : title;
@@ -30,7 +30,7 @@ std::string name_in_manual(const cudaopt::testfuncs::Problem &problem) {
 } // namespace
 
 ManualLog::ManualLog(const Options &options, Progress &progress) : options_(options), progress_(progress) {
-    std::setvbuf(stdout, nullptr, _IOLBF, BUFSIZ); // whoever follows a log sees its lines as they come
+    std::setvbuf(stdout, nullptr, _IOLBF, BUFSIZ); // a reader of the log sees each line at once
 }
 
 void ManualLog::write_line(const std::string &line) {
@@ -89,7 +89,8 @@ void ManualLog::translate(const std::string &line) {
 }
 
 void ManualLog::summary(const cudaopt::Handle &s, const cudaopt::testfuncs::Problem &problem, const Effort &effort) {
-    // An evaluation on CUDA is queued, so that its own time is unknown here: it is all but the solver's.
+    // An evaluation on CUDA is only enqueued, so its time cannot be measured here; it is the total time minus the
+    // solver's.
     counts_and_times(effort,
                      s.on_cuda() ? std::max(0., effort.seconds - effort.solver_seconds) : effort.evaluation_seconds);
     results_beyond_the_manual(s, problem, effort);
@@ -100,7 +101,7 @@ void ManualLog::counts_and_times(const Effort &effort, double evaluation_seconds
     const auto time = [this](const char *label, double seconds, int64_t parts = 1) {
         write_line(format("%s: %f ms", label, 1000 * seconds / static_cast<double>(std::max<int64_t>(1, parts))));
     };
-    const int64_t calls = effort.solver_calls - 1; // VA15's first call comes with f and g
+    const int64_t calls = effort.solver_calls - 1; // the first call of VA15 already has f and g
     count("Number of function and gradient evaluations for L-BFGS", effort.evaluations);
     time("Total time for the function and gradient evaluations", evaluation_seconds);
     time("Average time for the function and gradient evaluations", evaluation_seconds, effort.evaluations);
@@ -118,8 +119,7 @@ void ManualLog::counts_and_times(const Effort &effort, double evaluation_seconds
 void ManualLog::results_beyond_the_manual(const cudaopt::Handle &s, const cudaopt::testfuncs::Problem &problem,
                                           const Effort &effort) {
     write_line("");
-    if (terminated_)
-        write_line(std::string(" ") + s.message()); // otherwise it stands in place of the manual's sentence
+    if (terminated_) write_line(std::string(" ") + s.message()); // otherwise it replaces the manual's sentence
     write_line(
         format(" BACKEND = %s   PRECISION = %s", s.on_cuda() ? "CUDA" : "HOST", options_.single ? "SINGLE" : "DOUBLE"));
     if (!problem.shape().empty()) write_line(" " + problem.shape());

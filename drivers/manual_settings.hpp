@@ -1,5 +1,5 @@
-// The settings of the manual's run. Each one is set here, so that a change of the library's defaults does not reach the
-// drivers, whose iterates remain those of the manual.
+// The settings of the manual's run. Each is set explicitly, so that a change of the library's defaults does not change
+// the iterates of the drivers.
 #pragma once
 
 #include "cuda_opt.hpp"
@@ -10,12 +10,12 @@
 namespace driver {
 
 inline void set_as_in_manual(cudaopt::Handle &s) {
-    // H0 = I at the start, then gamma I.
+    // H0 = I initially, then gamma I.
     s.set_int(CUDA_OPT_METRIC, CUDA_OPT_METRIC_ONE_NUMBER);
-    // Where VA15 would give up, the solve goes on. The manual's run does not come to such a place.
+    // The solve continues where VA15 would give up, which does not happen in the manual's run.
     s.set_int(CUDA_OPT_ROBUST, 1);
 
-    // The one stopping test: ||g|| < eps max(1, ||x||).
+    // The only stopping test: ||g|| < eps max(1, ||x||).
     s.set_real(CUDA_OPT_EPS, 1e-5);
     s.set_real(CUDA_OPT_PGTOL, 0);
     s.set_real(CUDA_OPT_FACTR, 0);
@@ -31,7 +31,7 @@ inline void set_as_in_manual(cudaopt::Handle &s) {
     s.set_real(CUDA_OPT_FTOL, 1e-4);
     s.set_real(CUDA_OPT_GTOL, 0.9);
     s.set_real(CUDA_OPT_XTOL, std::numeric_limits<double>::epsilon());
-    s.set_real(CUDA_OPT_STPMIN, 0); // below any stpmax
+    s.set_real(CUDA_OPT_STPMIN, 0); // 0 is valid with any stpmax
     s.set_real(CUDA_OPT_STPMAX, 1e20);
     s.set_real(CUDA_OPT_STPMIN, 1e-20);
     s.set_int(CUDA_OPT_MAXFEV, 20);

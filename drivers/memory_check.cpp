@@ -9,7 +9,7 @@
 namespace driver {
 namespace {
 
-// A line of /proc/meminfo, in bytes; 0 if it is not there.
+// Returns the value of a line of /proc/meminfo in bytes; 0 if there is no such line.
 double meminfo(const std::string &name) {
     std::ifstream file("/proc/meminfo");
     std::string word, rest;
@@ -29,7 +29,7 @@ std::string gigabytes(double bytes) {
 
 void check_memory(const char *program, double bytes) {
     const double whole = meminfo("MemTotal") + meminfo("SwapTotal"), available = meminfo("MemAvailable");
-    if (whole == 0 || available == 0) return; // nothing is known
+    if (whole == 0 || available == 0) return; // unknown
     if (bytes > whole)
         throw Failure(exit_failed, "out of memory: this run needs " + gigabytes(bytes) + ", and the machine has " +
                                        gigabytes(whole));

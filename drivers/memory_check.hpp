@@ -1,11 +1,11 @@
-// The memory of this machine, before a program takes most of it.
+// Checks the memory of this machine before a program uses most of it.
 #pragma once
 
 namespace driver {
 
-// Compare what a run needs on the host with the memory that is available. Above half of it, a line on stderr says so:
-// without it, a machine that starts to swap, or ends a process for its memory, gives no reason.
-// Throws Failure if not even the whole machine has so much
+// Compares the memory that a run needs on the host with the available memory. If it needs more than half, a line on
+// stderr reports that, because a machine that starts to swap, or ends a process to free memory, gives no reason.
+// Throws Failure if the machine does not have as much memory in all.
 void check_memory(const char *program, double bytes);
 
 } // namespace driver

@@ -74,7 +74,7 @@ void check_tests(const Options &options) {
             refuse("--until-still", "is the only test, but there is " + test);
 }
 
-// stpmin may exceed stpmax at no moment. Settings come in the order of their tables, stpmax first: below it there is 0.
+// stpmin must never exceed stpmax. Settings are applied in the order of their tables, stpmax first, while stpmin is 0.
 void make_way_for_steps(Options &options) {
     if (given(options, "--stpmin") && given(options, "--stpmax"))
         options.settings.insert(options.settings.begin(), {"--stpmin", CUDA_OPT_STPMIN, 0.0});
@@ -89,7 +89,7 @@ void read_parameter(const std::string &text, Options &options) {
     options.parameters[name] = number("--parameter " + name, text.substr(equals + 1));
 }
 
-// " = 5", or nothing where the problem chooses it.
+// Returns " = 5", or nothing if the problem chooses the value.
 std::string standard_value(const cudaopt::testfuncs::Parameter &parameter) {
     return std::isnan(parameter.standard) ? "" : " = " + cudaopt::testfuncs::text_of(parameter.standard);
 }
@@ -105,7 +105,7 @@ void print_problems() {
     }
 }
 
-// The options, each with what it does with its text.
+// The options, each with the function that reads its text.
 class CommandLine {
   public:
     explicit CommandLine(Options &options) : options_(options) {
@@ -174,7 +174,7 @@ class CommandLine {
             "f: iterates 1, f + 1, 2f + 1, ... and the last; 0: first and last; -1: no log\n"
             "t: 0: a line an iterate; 1: and the first x and g; 2: and every x; 3: and every x and g",
             [&o](auto &, auto &text) { read_iprint(text, o); });
-        // There was another log once; the manual's had to be asked for.
+        // A former option; the program once had another log by default.
         add("--log", "NAME", "", [](auto &name, auto &text) {
             if (text != "manual") refuse(name, "must be manual, the only log that there is, not '" + text + "'");
         })->group("");
@@ -241,7 +241,7 @@ std::optional<Options> parse_options(int argc, char **argv) {
         check_checkpoints(options);
         require_different_files(
             {{"--csv", options.csv}, {"--plot", options.plot}, {"--checkpoint", options.checkpoint}});
-        // a checkpoint may be read and written again, as where a run goes on and on
+        // the same file may be read and written, for a run that is continued repeatedly
         require_different_files({{"--resume", options.resume}, {"--csv", options.csv}});
         require_different_files({{"--resume", options.resume}, {"--plot", options.plot}});
     };

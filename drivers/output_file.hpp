@@ -1,4 +1,4 @@
-// A file that is written to, and says so when it cannot be.
+// An output file that reports when it cannot be written.
 #pragma once
 
 #include "failure.hpp"
@@ -25,12 +25,12 @@ class OutputFile {
     OutputFile(const OutputFile &) = delete;
     OutputFile &operator=(const OutputFile &) = delete;
 
-    // Write the text through to the system: a full disk is noticed here, and a reader sees whole lines.
+    // Flushes the text to the operating system, so that a full disk is detected here and a reader sees whole lines.
     void write(const std::string &text) { write(text.data(), text.size()); }
     void write(const void *bytes, std::size_t count) {
         if (std::fwrite(bytes, 1, count, file_) != count || std::fflush(file_) != 0) fail();
     }
-    // What was written is on the disk on return.
+    // Returns after all data has been written to the disk.
     void synchronise() {
         if (fsync(fileno(file_)) != 0) fail();
     }

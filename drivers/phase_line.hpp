@@ -1,4 +1,4 @@
-// One line on a terminal that names what a program is doing, with its seconds.
+// A line on a terminal that names the current phase of a program and its duration in seconds.
 #pragma once
 
 #include <chrono>
@@ -18,9 +18,9 @@ class PhaseLine {
     PhaseLine(const PhaseLine &) = delete;
     PhaseLine &operator=(const PhaseLine &) = delete;
 
-    // What the program does from now on. The line appears after half a second without clear(), and is renewed.
+    // Sets the name of the phase that begins. The line appears after half a second without clear(), and is renewed.
     void show(const std::string &phase);
-    // Remove the line before something else is written. It stays away until show().
+    // Erases the line before something else is written. It does not appear again until show().
     void clear();
 
   private:

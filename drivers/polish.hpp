@@ -1,4 +1,4 @@
-// What a search has found, followed downhill by L-BFGS-B on the host.
+// Minimises by L-BFGS-B on the host from a point that a pattern search has found.
 #pragma once
 
 #include "testfuncs/search/functions.hpp"
@@ -13,12 +13,12 @@ struct Polished {
     std::vector<double> x;
     double f;            // at x
     int64_t evaluations; // of f with its gradient
-    std::string end;     // the library's sentence
+    std::string end;     // the library's message
 };
 
-// Minimise from x in the box, until f falls no more or max_evaluations are spent (0: no limit). The better of x and
-// the result is returned.
-// Throws cudaopt::Error where the library refuses
+// Minimises from x in the box until f no longer decreases or max_evaluations have been used (0: no limit). Returns the
+// better of x and the result.
+// Throws cudaopt::Error if the library rejects the input.
 Polished polish(const cudaopt::testfuncs::search::Function &function, const std::vector<double> &x,
                 const std::vector<double> &lower, const std::vector<double> &upper, int64_t max_evaluations);
 

@@ -1,4 +1,4 @@
-// Lines of a log, and a failure where they cannot be written.
+// Writes lines of a log, and throws Failure if that is impossible.
 #pragma once
 
 #include "failure.hpp"

@@ -1,4 +1,4 @@
-// One line on a terminal that says how far a long run has come.
+// Shows the progress of a long run in one line on a terminal.
 #pragma once
 
 #include "cuda_opt.hpp"
@@ -7,15 +7,15 @@ namespace driver {
 
 class Progress {
   public:
-    // wanted: whether nothing else shows the progress; without a terminal on stderr nothing is shown
+    // wanted: whether nothing else shows the progress. Without a terminal on stderr nothing is shown.
     explicit Progress(bool wanted);
     ~Progress() { clear(); }
     Progress(const Progress &) = delete;
     Progress &operator=(const Progress &) = delete;
 
-    // A few times a second at most, and not in the first second.
+    // Writes at most a few times per second, and not in the first second.
     void show(const cudaopt::Handle &s, double seconds);
-    // Take the line away before something else is written.
+    // Erases the line before something else is written.
     void clear();
 
   private:

@@ -1,5 +1,5 @@
-// The points of a rank's part of a grid, on the host or on CUDA: their values, between those of the row before the part
-// and of the row behind it, and their energy.
+// The points of a rank's part of a grid, on the host or on CUDA: their values, with those of the row before the part
+// and of the row after it, and their energy.
 #pragma once
 
 #include "testfuncs/bearing.hpp"
@@ -15,13 +15,13 @@ namespace driver {
 using cudaopt::testfuncs::Grid;
 using GridFunction = std::variant<cudaopt::testfuncs::Torsion, cudaopt::testfuncs::Bearing>;
 
-// A point's share of f, and its gradient, by its neighbours; v = 0 around the grid.
+// Computes a point's contribution to f, and its gradient, from its neighbours; v = 0 outside the grid.
 template <class Real, class Column> struct PointEnergy {
     Grid grid;
     const Column *columns;
-    const Real *values; // from point first - nx on
+    const Real *values; // begins with point first - nx
     int64_t first, begin;
-    Real *g; // of point `begin` and those behind it
+    Real *g; // begins with point `begin`
 
     CUDA_OPT_HD double value(int64_t i, int64_t j) const {
         const bool inside = 0 <= i && i < grid.nx && 0 <= j && j < grid.ny;
@@ -37,7 +37,7 @@ template <class Real, class Column> struct PointEnergy {
     }
 };
 
-// What depends on the column alone.
+// Data that depends on the column only.
 template <class Function> auto columns_of(const Function &function) {
     const auto energy = function.energy();
     std::vector<std::decay_t<decltype(energy.column(0))>> columns;
@@ -45,25 +45,28 @@ template <class Function> auto columns_of(const Function &function) {
     return columns;
 }
 
-// x, g and f are where the values are; on CUDA all but finish() is queued on the default stream.
+// x, g and f are in the same memory space as the values. On CUDA all functions except finish() enqueue their work on
+// the default stream.
 template <class Real> class RankPoints {
   public:
     virtual ~RankPoints() = default;
     virtual Real *values() = 0;
-    virtual void take(const Real *x) = 0; // the rank's own
+    virtual void take(const Real *x) = 0; // the rank's own values
     virtual void evaluate(double *f, Real *g) = 0;
-    // Room on the host for so many values, and copies of those from the at-th on; on CUDA alone.
+    // Host memory for the given number of values, and copies from and to the values that begin at index `at`; only on
+    // CUDA.
     virtual Real *staging(int64_t) { return nullptr; }
     virtual void copy_out(Real *, int64_t, int64_t) {}
     virtual void copy_in(int64_t, const Real *, int64_t) {}
     virtual void finish() {}
 };
 
-// The part begins at point `first`; its segments begin at these numbers behind that, and the last ends at the last.
+// The part begins at point `first`. The numbers are the beginnings of its segments relative to that, and the end of the
+// last.
 template <class Real>
 std::unique_ptr<RankPoints<Real>> make_cuda_points(const GridFunction &function, int64_t first,
                                                    const std::vector<int64_t> &segments);
-// The process's GPU: the number-th of the machine, or another in turn where they are fewer.
+// The GPU of the process: the device with this number, modulo the number of devices of the machine.
 void choose_device(int number);
 
 } // namespace driver

@@ -1,4 +1,4 @@
-// In place of rank_points_cuda.cu where the programs are built without a CUDA compiler: no handle is on CUDA.
+// Replaces rank_points_cuda.cu if the programs are built without a CUDA compiler: no handle is on CUDA.
 #include "rank_points.hpp"
 
 namespace driver {

@@ -22,7 +22,7 @@ namespace {
 using cudaopt::testfuncs::HostExecutor;
 using cudaopt::testfuncs::Place;
 
-// Where the rank's segments begin, counted from its first variable, and where the last one ends.
+// The beginnings of the rank's segments, relative to its first variable, and the end of the last.
 std::vector<int64_t> own_segments(int64_t n, const RankCut &cut) {
     std::vector<int64_t> begins;
     for (int64_t k = 0; k <= cuda_opt_segments(n); k++) {
@@ -32,7 +32,7 @@ std::vector<int64_t> own_segments(int64_t n, const RankCut &cut) {
     return begins;
 }
 
-// A sum over blocks of 2 or 4 variables, which segments do not cut: each segment is a problem of its own.
+// A sum over blocks of 2 or 4 variables, which segment boundaries do not divide: each segment is a separate problem.
 template <class Real> class Blocks final : public RankProblem<Real> {
   public:
     Blocks(const Options &options, int64_t n, bool on_cuda, const RankCut &cut)
@@ -85,7 +85,7 @@ template <class Real, class Column> class HostPoints final : public RankPoints<R
     std::vector<Real> values_;
 };
 
-// Whether MPI takes pointers to device memory.
+// Returns whether MPI accepts pointers to device memory.
 bool knows_device_memory() {
 #ifdef MPIX_CUDA_AWARE_SUPPORT
     return MPIX_Query_cuda_support() == 1;
@@ -94,9 +94,9 @@ bool knows_device_memory() {
 #endif
 }
 
-// An energy on a grid: a point's share of f and its gradient need a row of points before the rank's and one behind
-// them, which belong to others. On CUDA they go from device memory to device memory where MPI knows it, else by way of
-// pinned memory of the host.
+// An energy on a grid. The contributions of points to f and the gradient need a row of points before the rank's part
+// and one after it, which belong to other ranks. On CUDA they are copied between device memories if MPI supports that,
+// otherwise via pinned host memory.
 template <class Real> class GridPart final : public RankProblem<Real> {
   public:
     GridPart(std::unique_ptr<RankPoints<Real>> points, int64_t nx, bool on_cuda, const RankCut &cut,
@@ -129,11 +129,11 @@ template <class Real> class GridPart final : public RankProblem<Real> {
     };
     struct Message {
         int other, side;
-        bool wanted;               // else given
-        int64_t at, count, staged; // its first value; among those on the host
+        bool wanted;               // otherwise it is sent
+        int64_t at, count, staged; // index of its first value; index among those on the host
     };
     Range own(int rank) const { return {cut_.begins[rank], cut_.begins[rank + 1]}; }
-    // What a rank wants of the others: the row before its part (side 0), or behind it.
+    // The row that a rank needs from others: the one before its part (side 0), or the one after it.
     Range halo(int rank, int side) const {
         const Range part = own(rank);
         if (part.count() == 0) return {0, 0};

@@ -1,4 +1,4 @@
-// A test problem of which each MPI rank evaluates its part: the part of g, and f for each of its segments.
+// A test problem of which each MPI rank evaluates a part: its part of g, and f for each of its segments.
 #pragma once
 
 #include <mpi.h>
@@ -11,7 +11,7 @@
 
 namespace driver {
 
-// The variables of all ranks: rank r has those from begins[r] to begins[r + 1].
+// The distribution of the variables: rank r has those from begins[r] to begins[r + 1].
 struct RankCut {
     int rank;
     std::vector<int64_t> begins;
@@ -28,12 +28,12 @@ RankCut cut_at_segments(int64_t n, int rank, int ranks);
 template <class Real> class RankProblem {
   public:
     virtual ~RankProblem() = default;
-    // x, g: of the rank's variables; f: a number for each of its segments; in the handle's memory space. All ranks call
-    // it together.
+    // x, g: of the rank's variables; f: one value for each of its segments; all in the handle's memory space. A
+    // collective call of all ranks.
     virtual void evaluate(const Real *x, double *f, Real *g) = 0;
 };
 
-// Throws Failure for a problem that ranks do not have.
+// Throws Failure for a problem that is not available on ranks.
 template <class Real>
 std::unique_ptr<RankProblem<Real>> make_rank_problem(const Options &options, int64_t n, bool on_cuda,
                                                      const RankCut &cut, MPI_Comm communicator);

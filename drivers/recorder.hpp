@@ -1,4 +1,4 @@
-// Follows a run for the files that the user asked for: a row an iteration, a picture at the end.
+// Records a run for the files that the user requested: one row per iteration, and a plot at the end.
 #pragma once
 
 #include "history.hpp"
@@ -12,18 +12,18 @@ namespace driver {
 
 class Recorder {
   public:
-    // Opens the files: one that cannot be written is known before the work begins.
+    // Opens the files, so that one that cannot be written is reported before the solve starts.
     explicit Recorder(const Options &options);
 
-    // To be called after each call of the solver: notes the last accepted iterate, where it is a new one.
-    // evaluations, seconds: spent so far
+    // Must be called after each call of the solver. It records the last accepted iterate if it is a new one.
+    // evaluations, seconds: used so far
     void observe(const cudaopt::Handle &s, int64_t evaluations, double seconds);
     void draw(const std::string &title, const std::string &subtitle);
 
   private:
     std::optional<OutputFile> csv_, plot_;
-    int64_t last_ = -1; // the last iteration noted
-    History history_;   // kept for the picture alone
+    int64_t last_ = -1; // the last recorded iteration
+    History history_;   // used only for the plot
 };
 
 } // namespace driver

@@ -1,4 +1,4 @@
-// How a search went on: as comma separated values, and as a picture.
+// The history of a pattern search, as comma separated values and as a plot.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,7 @@ struct SearchMoment {
 std::string search_csv_header();
 std::string search_csv_row(const SearchMoment &moment);
 
-// The best value against iterations, and below against evaluations.
+// Plots the best value against iterations and, below, against evaluations.
 std::string search_plot(const std::vector<SearchMoment> &history, const std::string &title,
                         const std::string &subtitle);
 

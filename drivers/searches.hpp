@@ -1,4 +1,4 @@
-// A pattern search for each of the twelve functions, on the host or on CUDA.
+// Pattern searches for the twelve functions, on the host or on CUDA.
 #pragma once
 
 #include "cuda_opt/search.cuh"
@@ -9,16 +9,16 @@
 
 namespace driver {
 
-// Whether the CUDA backend is built in and finds a device.
+// Returns whether the CUDA backend was built and finds a device.
 bool cuda_is_here();
 
-// A search in the box, in double or single precision. With 20 and with 30 variables n is known to the compiler. What
-// the search refuses is in its code() and message().
+// Creates a pattern search in the box, in double or single precision. For 20 and 30 variables, n is a compile-time
+// constant. If the search rejects its input, code() and message() give the reason.
 std::unique_ptr<cudaopt::PatternSearch> make_search(const cudaopt::testfuncs::search::Function &function, bool on_cuda,
                                                     const std::vector<double> &lower, const std::vector<double> &upper,
                                                     const cudaopt::SearchOptions &options, bool single = false);
 
-// The halves of make_search(): in searches_host.cpp; in searches_cuda.cu, or in searches_cuda_absent.cpp, which
+// The two parts of make_search(): in searches_host.cpp, and in searches_cuda.cu or searches_cuda_absent.cpp, which
 // throws.
 std::unique_ptr<cudaopt::PatternSearch> make_host_search(const cudaopt::testfuncs::search::Function &function,
                                                          const std::vector<double> &lower,
@@ -29,7 +29,7 @@ std::unique_ptr<cudaopt::PatternSearch> make_cuda_search(const cudaopt::testfunc
                                                          const std::vector<double> &upper,
                                                          const cudaopt::SearchOptions &options, bool single);
 
-// The same for a kind of search, a class template as HostSearch is.
+// The same for a class template of a pattern search, such as HostSearch.
 template <template <class, int, class> class Search, class Real>
 std::unique_ptr<cudaopt::PatternSearch>
 make_search_of_kind(const cudaopt::testfuncs::search::Function &function, const std::vector<double> &lower,

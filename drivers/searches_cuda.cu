@@ -1,4 +1,4 @@
-// The twelve functions' searches on CUDA: all their kernels are instantiated here.
+// The pattern searches for the twelve functions on CUDA. All their kernels are instantiated here.
 #include "searches.hpp"
 
 namespace driver {

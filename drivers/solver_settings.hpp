@@ -1,4 +1,4 @@
-// Settings of the solver on a command line, and those that the programs have in common.
+// Settings of the solver on a command line, and settings that the programs share.
 #pragma once
 
 #include "arguments.hpp"
@@ -16,14 +16,14 @@ struct Setting {
     const char *help;
 };
 
-// Of --metric.
+// Returns the value of CUDA_OPT_METRIC for the option --metric.
 inline int64_t metric_of(const std::string &name) {
     if (name == "one") return CUDA_OPT_METRIC_ONE_NUMBER;
     if (name == "learned") return CUDA_OPT_METRIC_LEARNED;
     refuse("--metric", "must be one or learned, not '" + name + "'");
 }
 
-// Number: double or int64_t. group: of the help; NULL: that of all options.
+// Number: double or int64_t. group: the group in the help text; NULL: that of all options.
 template <class Number, class List>
 void add_settings(CLI::App &app, const List &list, std::vector<GivenSetting> &given, const char *group = nullptr) {
     constexpr bool whole = std::is_integral_v<Number>;

@@ -20,11 +20,11 @@ bool drawn(double y) { return std::isfinite(y) && y > 0; }
 
 double x_at(const Series &series, std::size_t i) { return series.x.empty() ? static_cast<double>(i) : series.x[i]; }
 
-// The number mantissa * 10^exponent at which a line of the grid is drawn.
+// The value mantissa * 10^exponent of a grid line.
 struct Tick {
     int mantissa, exponent;
     double log() const { return exponent + std::log10(mantissa); }
-    // plain: whether a number of few digits is written out
+    // plain: whether a number with few digits is written without an exponent.
     std::string label(bool plain) const {
         if (plain && std::abs(exponent) <= 3) return number(mantissa * std::pow(10., exponent), std::max(0, -exponent));
         return (mantissa == 1 ? "" : std::to_string(mantissa) + "\u00b7") + power_of_ten(exponent);
@@ -51,7 +51,7 @@ std::vector<Tick> logarithmic_ticks(double low, double high) {
     return ticks;
 }
 
-// The step of about ten ticks on [0, last]: 1, 2 or 5 times a power of ten.
+// The step for about ten ticks on [0, last]: 1, 2 or 5 times a power of ten.
 long long linear_step(long long last) {
     for (long long power = 1;; power *= 10)
         for (const int mantissa : {1, 2, 5})
@@ -138,13 +138,13 @@ class Chart {
             pen_down = true;
         }
         text_ += path(points, "fill=\"none\" " + stroke(series.colour, 1.8) + " stroke-linejoin=\"round\"");
-        constexpr std::size_t most_dots = 80; // more would run into each other
+        constexpr std::size_t most_dots = 80; // more would overlap
         if (series.y.size() <= most_dots) text_ += element("g", fill(series.colour), dots);
     }
 
     static double legend_width(const Series &series) { return 44 + 7.5 * static_cast<double>(series.label.size()); }
 
-    // In rows from the right edge on, as many as it takes; the data begin below.
+    // The legend is set in rows from the right edge, as many as necessary; the plot begins below.
     void legend(const Plot &plot) {
         double y = 76;
         for (std::size_t first = 0, end = 0; first < plot.series.size(); first = end, y += legend_row) {
@@ -161,7 +161,7 @@ class Chart {
 
     double top_ = 92;
     double last_ = 0;
-    std::vector<Tick> ticks_, decades_; // of the ordinate; of an abscissa that is logarithmic
+    std::vector<Tick> ticks_, decades_; // of the ordinate; of a logarithmic abscissa
     std::string text_;
 };
 
@@ -175,7 +175,7 @@ Series falling(const std::string &name, const std::string &colour, const std::ve
             lowest = std::min(lowest, value);
             highest = std::max(highest, value);
         }
-    constexpr double flat = 1e-3; // of a curve of fewer decades the end is a flat line
+    constexpr double flat = 1e-3; // the end of a curve over fewer decades looks like a flat line
     if (highest > lowest && (lowest < 0 || lowest > flat * highest)) {
         series.label += " \u2212 lowest f";
         for (double &value : series.y) value -= lowest;

@@ -1,5 +1,5 @@
-// The pieces that all pictures are made of, as SVG text. A style is a list of attributes; each piece ends its line, but
-// for circles, of which many stand on one.
+// The elements of all plots as SVG text. A style is a list of attributes. Each element ends its line, except for
+// circles, of which several are on one line.
 #pragma once
 
 #include <algorithm>
@@ -34,7 +34,7 @@ inline std::string element(const std::string &name, const std::string &style, co
     return "<" + name + " " + style + ">" + content + "</" + name + ">\n";
 }
 
-// How far words reach at most, by the widths of common letters: nothing here measures them.
+// An upper bound of the width of a text, from the widths of common letters, because text is not measured here.
 inline double reach(const std::string &text, int font_size, bool bold = false) {
     double letters = 0;
     for (const char c : text) letters += (static_cast<unsigned char>(c) & 0xC0) != 0x80; // of UTF-8
@@ -71,7 +71,7 @@ inline std::string circle(double x, double y, const std::string &style) {
     return "<circle " + attribute("cx", x) + " " + attribute("cy", y) + " " + style + "/>";
 }
 
-// A point of a path: `command` is M to go there, L to draw a line there.
+// A point of a path: `command` is M to move there, L to draw a line to it.
 inline std::string point(const char *command, double x, double y, int digits = 1) {
     return command + number(x, digits) + " " + number(y, digits);
 }
@@ -89,18 +89,18 @@ inline std::string power_of_ten(int exponent) {
            std::to_string(std::abs(exponent)) + "</tspan>";
 }
 
-// The width of a picture that shows a title and a subtitle whole.
+// The width that a plot needs to show its title and subtitle completely.
 inline double reach_of_heading(double left, const std::string &title, const std::string &subtitle) {
     return left + 8 + std::max(reach(title, 18, true), reach(subtitle, 13));
 }
 
-// A title over its subtitle.
+// A title above its subtitle.
 inline std::string heading(double left, const std::string &title, const std::string &subtitle) {
     return words(left, 34, "font-size=\"18\" font-weight=\"bold\" fill=\"#111\"", escaped(title)) +
            words(left, 58, "fill=\"#666\"", escaped(subtitle));
 }
 
-// The whole file: the content on a white ground. It scales with the place that it is given.
+// The whole file: the content on a white background. It scales to the space available.
 inline std::string file(double width, double height, int font_size, const std::string &content) {
     const std::string view = attribute("viewBox", "0 0 " + number(width, 0) + " " + number(height, 0));
     return "<svg xmlns=\"http://www.w3.org/2000/svg\" " + size(width, height, 0) + " " + view +
