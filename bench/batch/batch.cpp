@@ -1,6 +1,6 @@
-// Many chained Rosenbrock functions from random starts at once, m = 5, to ||P g||_inf <= pgtol: problems and iterations
-// a second, by functor and by reverse communication, also with a learned metric, on CUDA and the host; beside them a
-// handle and L-BFGS-B 3.0 in a loop over the problems, on one thread.
+// Solves many chained Rosenbrock functions from random starts at once, with m = 5, to ||P g||_inf <= pgtol. Prints
+// problems and iterations per second with a functor and by reverse communication, also with a learned diagonal, on CUDA
+// and the host; for comparison a handle and L-BFGS-B 3.0 in a loop over the problems, on one thread.
 //
 //     bench_batch --problems 100000 --n 20 --threads 2 [--bounds] [--single]
 //

@@ -1,11 +1,11 @@
-// The twelve functions of the pattern search in 30 variables, from many random points by L-BFGS-B, all at once in a
-// batch around a functor, and by the pattern search for the same time: what each finds.
+// Compares what L-BFGS-B and the pattern search find in the same time, for the twelve functions of the pattern search
+// in 30 variables: L-BFGS-B from many random points at once in a batch around a functor.
 //
 //     bench_multistart [--starts 100000] [--backend auto|cuda|host] [--threads 2] [--walks 15360] [--functions all]
 //                      [--csv FILE]
 //
-// L-BFGS-B has gradients by hand, Step differences over the width of a step. The pattern search has the two ways of
-// bench_search_table5 that know no rounds.
+// L-BFGS-B uses analytic gradients, and for the function Step differences over the width of a step. The pattern search
+// is run in the two ways of bench_search_table5 that have no rounds.
 #include <omp.h>
 
 #include <algorithm>

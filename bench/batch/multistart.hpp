@@ -1,5 +1,5 @@
-// What bench_multistart measures, and its functor: one of the twelve functions of the pattern search, chosen while it
-// runs, so that there is one kernel for all.
+// The measurements of bench_multistart and its functor: one of the twelve functions of the pattern search, chosen at
+// run time, so that there is one kernel for all.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// The rows of CUDA for problems of n variables: each n in a translation unit of its own, for its kernels take long to
+// The rows of CUDA for problems of n variables. Each n has its own translation unit, because its kernels take long to
 // compile.
 #pragma once
 

@@ -1,4 +1,4 @@
-// What bench_batch measures: a task, and a row for each way to do it.
+// The measurements of bench_batch: a task, and one row for each way to perform it.
 #pragma once
 
 #include <cstdint>

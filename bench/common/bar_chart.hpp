@@ -1,4 +1,4 @@
-// Shares from 0 to 100 % as horizontal bars, as SVG text.
+// Percentages as horizontal bars, as SVG text.
 #pragma once
 
 #include <string>

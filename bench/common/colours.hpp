@@ -1,4 +1,4 @@
-// Colours that differ, and who has which.
+// Distinct colours, and their assignment to series.
 #pragma once
 
 #include <cstddef>

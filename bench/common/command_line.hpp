@@ -1,4 +1,5 @@
-// What the tables' programs have in common: arguments that are refused in one line, and rows written as they come.
+// Functions that the programs of the tables share: invalid arguments are rejected in one line, and rows are written at
+// once.
 #pragma once
 
 #include <CLI/CLI.hpp>

@@ -1,4 +1,4 @@
-// What the current CUDA device does at most, measured: memory and double-precision arithmetic.
+// Measures the memory bandwidth and the double-precision throughput of the current CUDA device.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// In place of device_rates.cu where there is no CUDA.
+// Replaces device_rates.cu in a build without CUDA.
 #include "device_rates.hpp"
 
 namespace cudaopt::bench {

@@ -1,4 +1,4 @@
-// Positive numbers as dots on a logarithmic axis, a row each, as SVG text.
+// Positive numbers as dots on a logarithmic axis, one row each, as SVG text.
 #pragma once
 
 #include <string>

@@ -1,4 +1,4 @@
-// What a table was measured on.
+// Describes the machine of a measurement.
 #pragma once
 
 #include <string>

@@ -1,4 +1,4 @@
-// How fast the machine copies and reads memory: the rates that every sweep is judged by.
+// Measures how fast the machine copies and reads memory, with which every sweep is compared.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
-// The figures of "Parallel L-BFGS-B Algorithm on GPU" (2014), as printed, for the tables that stand beside them: an
-// Intel Xeon W5590 and an NVIDIA GTX 580, double precision.
+// The figures printed in "Parallel L-BFGS-B Algorithm on GPU" (2014), for comparison in the tables: an Intel Xeon W5590
+// and an NVIDIA GTX 580, double precision.
 #pragma once
 
 #include <array>

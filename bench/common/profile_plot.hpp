@@ -1,5 +1,5 @@
-// Performance profiles (Dolan, More, Math. Program. 91 (2002) 201) as SVG text: the share of the problems that a solver
-// solves at no more than a factor times the cost of the best, over the factor, which is on a logarithmic axis.
+// Performance profiles (Dolan, More, Math. Program. 91 (2002) 201) as SVG text: the fraction of the problems that a
+// solver solves at no more than a factor times the cost of the best, against that factor on a logarithmic axis.
 #pragma once
 
 #include <string>

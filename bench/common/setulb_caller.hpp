@@ -1,4 +1,4 @@
-// What a program that calls setulb has to keep: for L-BFGS-B 3.0's, and for ours of the same name.
+// The data that a caller of setulb must keep, for L-BFGS-B 3.0 and for this library's function of the same name.
 #pragma once
 
 #include <cmath>

@@ -1,4 +1,4 @@
-// The slope of a straight line through points, by least squares.
+// The slope of a straight line fitted to points by least squares.
 #pragma once
 
 #include <cmath>

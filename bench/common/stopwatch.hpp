@@ -1,4 +1,4 @@
-// Wall time since it was made.
+// Wall time since construction.
 #pragma once
 
 #include <chrono>

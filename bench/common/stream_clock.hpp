@@ -1,4 +1,4 @@
-// How long work takes on a CUDA stream, from the start of its first command to the end of its last.
+// Measures the time of work on a CUDA stream, from the start of its first command to the end of its last.
 #pragma once
 
 #include <functional>

@@ -1,4 +1,4 @@
-// In place of stream_clock.cu where there is no CUDA.
+// Replaces stream_clock.cu in a build without CUDA.
 #include <stdexcept>
 
 #include "stream_clock.hpp"

@@ -1,6 +1,7 @@
-// Centroidal Voronoi tessellations from a random start until the energy no longer falls: evaluations against their
-// bytes, our solver against L-BFGS-B 3.0 on one thread fed by the same evaluation, and the one-breakpoint approximation
-// against the exact Cauchy point. Beside them tables 2 and 3 and figures 5 to 8 of the 2014 paper:
+// Centroidal Voronoi tessellations from a random start until the energy no longer decreases. Compares evaluations with
+// the bytes that they transfer, this library with L-BFGS-B 3.0 on one thread with the same evaluation, and the
+// one-breakpoint approximation with the exact Cauchy point, and quotes tables 2 and 3 and figures 5 to 8 of the 2014
+// paper:
 //
 //     bench_cvt [--cases 200:512,...] [--m 7] [--iterations 5000] [--seconds 0] [--lbfgsb-iterations 5000]
 //               [--lbfgsb-seconds 0] [--curves 20000] [--backend auto] [--csv FILE] [--svg FILE]

@@ -1,4 +1,4 @@
-// In place of cvt_fortran.cpp where L-BFGS-B 3.0 is not installed.
+// Replaces cvt_fortran.cpp if L-BFGS-B 3.0 is not installed.
 #include "cvt_run.hpp"
 
 namespace cudaopt::bench {

@@ -1,4 +1,4 @@
-// Centroidal Voronoi tessellations from a random start, by our solver and by L-BFGS-B 3.0, with the same evaluation.
+// Centroidal Voronoi tessellations from a random start, by this library and by L-BFGS-B 3.0, with the same evaluation.
 #pragma once
 
 #include <cstdint>

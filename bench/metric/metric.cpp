@@ -1,5 +1,5 @@
-// What a learned metric saves: evaluations to ||P g||_inf <= 1e-6 on the problems of problem_set.hpp, of this library
-// with and without it, of L-BFGS-B 3.0, and of the peers whose rows tools/compare_tao has written.
+// Measures what a learned diagonal saves: evaluations to ||P g||_inf <= 1e-6 on the problems of problem_set.hpp, by
+// this library with and without it, by L-BFGS-B 3.0, and by the solvers whose rows tools/compare_tao has written.
 //
 //     bench_metric [--m 10,5] [--peers FILE] [--csv FILE] [--svg FILE]
 #include <algorithm>

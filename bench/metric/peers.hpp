@@ -1,4 +1,4 @@
-// Rows that tools/compare_tao has written: what other minimisers do on the same problems.
+// Reads rows that tools/compare_tao has written: the results of other solvers on the same problems.
 #pragma once
 
 #include <string>

@@ -1,4 +1,5 @@
-// The problems on which metrics are compared: the small ones of tests/problems, the larger ones there, and MINPACK-2's.
+// The problems on which initial Hessians are compared: the small and the larger ones of tests/problems, and
+// MINPACK-2's.
 #pragma once
 
 #include "tests/problems/problem.hpp"

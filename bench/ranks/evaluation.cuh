@@ -1,7 +1,8 @@
-// f and g of few variables as one kernel, which nothing has to wait for on the host: a block for each value of f. It is
-// in place before the solver's kernel in front of it has ended, and lets the one behind it be. A rank's outermost rows
-// go straight into its neighbours' GPUs, each value in words that say of which round it is: it is there when they are,
-// and no fence, flag or read over the link follows. The exchange after each evaluation says that they have been read.
+// f and g of few variables as one kernel, with one block per value of f, without synchronisation with the host. The
+// kernel starts before the solver's previous kernel has ended, and lets the next one start early as well. A rank's
+// outermost rows are written directly to its neighbours' GPUs. Each value is stored in words that contain the number of
+// the round, so that a reader recognises a value that has arrived without fences, flags or reads over the link. The
+// exchange after each evaluation confirms that the values have been read.
 #pragma once
 
 #include "exec/map_reduce_cuda.cuh"

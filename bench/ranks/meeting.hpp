@@ -1,4 +1,5 @@
-// Where the threads that are ranks meet, without sleep: an exchange takes a microsecond or two.
+// A barrier for threads that act as ranks. It spins instead of sleeping, because an exchange takes one or two
+// microseconds.
 #pragma once
 
 #include <atomic>

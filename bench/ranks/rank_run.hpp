@@ -1,4 +1,4 @@
-// A solve on several GPUs of one process, a thread for each, timed.
+// A timed solve on several GPUs of one process, with one thread per GPU.
 #pragma once
 
 #include <cstdint>

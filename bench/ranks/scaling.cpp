@@ -3,11 +3,11 @@
 //     bench_ranks --ranks 2 --nx 10000 --ny 20000 [--problem rosenbrock] [--exchange nccl] [--iterations 50] [--log]
 //                 [--history-bits 16] [--alone] [--f-of-segments] [--general] [--hash] [--repeat 20] [--parts]
 //
-// Torsion in its bounds, on rows that are a rank's own, with the rows before and behind them copied from GPU to GPU; or
-// Rosenbrock, which needs none. With --f-of-segments, and parts that are cut at segments, x has the same bits on any
-// number of ranks, and --hash shows it. Up to 16,384 variables a rank f and g are one kernel, which puts its
-// outermost rows into the neighbours' GPUs; --general does without it. The time is that of an iteration, evaluation and
-// exchange in it, after the fifth; --parts says where it goes.
+// Either torsion with its bounds, where each rank has whole rows of the grid and the rows before and after them are
+// copied between GPUs, or Rosenbrock, which needs no copies. With --f-of-segments, and parts that begin and end at
+// segments, x is bitwise equal for any number of ranks, which --hash shows. With up to 16,384 variables per rank, f and
+// g are one kernel, which writes its outermost rows to the neighbours' GPUs; --general disables that. The reported time
+// is that of an iteration after the fifth, including evaluation and exchange; --parts divides it.
 #include "bench/common/command_line.hpp"
 #include "rank_run.hpp"
 

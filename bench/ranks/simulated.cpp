@@ -1,11 +1,11 @@
-// What ranks cost on the host as they become many, without a machine that has so many: one thread plays all ranks in
-// turn, and its processor time is divided among them.
+// Measures the cost per rank on the host for many ranks, without a machine of that size: one thread executes all ranks
+// one after the other, and its processor time is divided by their number.
 //
 //     bench_ranks_simulated [--rows 128] [--m 5] [--ranks 1,4,16,64,256,1024]
 //
-// Rosenbrock in a box, each rank with so many variables. "in the solver": processor time a rank spends in
-// cuda_opt_solve for an evaluation, its own sweeps and the join of all ranks' packets; "gathered": bytes that come to
-// each rank for it.
+// Rosenbrock in a box, with the given number of variables per rank. "in the solver": processor time per rank in
+// cuda_opt_solve for one evaluation, for its own sweeps and for joining all ranks' packets; "gathered": bytes that each
+// rank receives for it.
 #include <ctime>
 
 #include <cstring>

@@ -1,5 +1,5 @@
-// The figures of Zhu and Curry (2009), as printed: a GeForce GTX 280 and one thread of a Core 2 Duo of 2.5 GHz, in
-// single precision; times in milliseconds.
+// The figures printed in Zhu and Curry (2009): a GeForce GTX 280 and one thread of a Core 2 Duo of 2.5 GHz, in single
+// precision; times in milliseconds.
 #pragma once
 
 #include <cmath>

@@ -1,12 +1,12 @@
-// What a polish is worth: search alone, L-BFGS-B alone from random starts, and a search whose best walks L-BFGS-B goes
-// on from, each with the same number of evaluations; the mean of ten seeds.
+// Measures the benefit of polishing: pattern search alone, L-BFGS-B alone from random starts, and a pattern search
+// followed by L-BFGS-B from its best walks, each with the same number of evaluations; mean of ten seeds.
 //
 //     bench_search_polish [--evaluations 5e5] [--seeds 10] [--walks 400] [--n 30] [--share 0.9]
 //                         [--first-step 0.05,0.1] [--functions rastrigin,griewank,ackley] [--csv FILE]
 //                         [--svg FILE]
 //
-// An evaluation of f with its gradient counts as two, as of a gradient by hand, and once more as 1 + n, as by
-// differences.
+// An evaluation of f with its gradient counts as 2 evaluations of f, for an analytic gradient, and in a second table as
+// 1 + n, for differences.
 #include <algorithm>
 #include <cmath>
 #include <numeric>

@@ -1,4 +1,4 @@
-// One pattern search of a test function through the functor template: what the searches' tables time.
+// One pattern search of a test function with the functor template, as timed by the tables of the pattern search.
 #pragma once
 
 #include <cstdint>

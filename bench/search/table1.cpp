@@ -1,5 +1,5 @@
-// Table 1 of the 2009 paper: Ackley in 20 variables, 20 iterations, from 2,048 walks to 15,360, and on to 4 million:
-// the time on one thread of the host, on all of them, and on the GPU, for the same search.
+// Table 1 of the 2009 paper: Ackley in 20 variables, 20 iterations, from 2,048 walks to 15,360, and further to 4
+// million. Prints the time on one thread of the host, on all threads, and on the GPU, for the same pattern search.
 //
 //     bench_search_table1 [--walks 2048,...] [--function ackley] [--n 20] [--iterations 20] [--one-thread-up-to 1e5]
 //                         [--threads-up-to 1e6] [--csv FILE] [--svg FILE]

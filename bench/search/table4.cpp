@@ -1,6 +1,6 @@
-// Table 4 of the 2009 paper: the twelve functions in 20 variables, 15,360 walks of 20 iterations: the time on one
-// thread of the host, on all of them, and on the GPU; and the share of the GPU's double-precision rate that two of them
-// take.
+// Table 4 of the 2009 paper: the twelve functions in 20 variables, 15,360 walks of 20 iterations. Prints the time on
+// one thread of the host, on all threads, and on the GPU, and which fraction of the GPU's double-precision rate two of
+// them reach.
 //
 //     bench_search_table4 [--walks 15360] [--n 20] [--iterations 20] [--csv FILE] [--svg FILE]
 #include <map>

@@ -1,11 +1,12 @@
-// Table 5 of the 2009 paper: the twelve functions in 30 variables, for the same time on the host and on the GPU: the
-// best value of ten seeds and the mean of their best values, beside the paper's.
+// Table 5 of the 2009 paper: the twelve functions in 30 variables, for the same time on the host and on the GPU. Prints
+// the best value of ten seeds and the mean of their best values, and those of the paper.
 //
 //     bench_search_table5 [--seconds 1] [--seeds 10] [--walks 15360] [--n 30] [--functions all] [--ways all]
 //                         [--side-by-side 1] [--csv FILE] [--svg FILE]
 //
-// In four ways: the paper's rounds of 20 iterations from new random starts, in double and in single precision; one
-// search without rounds; and one with a first step of a tenth of the range and new random points at the smallest step.
+// There are four variants: the paper's rounds of 20 iterations from new random starts, in double and in single
+// precision; one search without rounds; and one with a first step of a tenth of the range and new random points at the
+// smallest step.
 #include <algorithm>
 #include <limits>
 #include <optional>

@@ -1,5 +1,5 @@
-// Tables 2 and 3 of the 2009 paper: where the time of a search goes, on the host and on the GPU, for Ackley in 20
-// variables and 20 iterations.
+// Tables 2 and 3 of the 2009 paper: how the time of a pattern search is divided, on the host and on the GPU, for Ackley
+// in 20 variables and 20 iterations.
 //
 //     bench_search_tables23 [--walks 15360,1e6] [--function ackley] [--n 20] [--iterations 20]
 //                           [--csv FILE] [--svg FILE]

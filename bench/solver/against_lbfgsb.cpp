@@ -1,5 +1,5 @@
-// L-BFGS-B 3.0 (the Fortran code, one thread) and this library on the same problem with the same bounds, in one run:
-// milliseconds per iteration inside each solver, after the memory is full, and their ratio.
+// Compares L-BFGS-B 3.0 (the Fortran code, one thread) with this library on the same problem with the same bounds, in
+// one run: milliseconds per iteration inside each solver, after the history is full, and their ratio.
 //
 //     bench_against_lbfgsb --n 1000000 --m 5 --problem torsion --threads 1,2 [--cuda]
 #include <cstdio>

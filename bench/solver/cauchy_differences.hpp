@@ -1,5 +1,5 @@
-// How far the one-breakpoint approximation of the Cauchy point is from the exact one over the iterations of a solve, in
-// the bins of the 2014 paper's tables 1 and 3.
+// The differences between the one-breakpoint approximation of the Cauchy point and the exact one over the iterations of
+// a solve, in the bins of the 2014 paper's tables 1 and 3.
 #pragma once
 
 #include <algorithm>

@@ -1,5 +1,5 @@
-// What an iteration costs whose Cauchy point lies beyond breakpoints, against one that crosses none: medians of the
-// time inside the solver over the iterations of one solve with full memory, and the first iteration beside them.
+// The cost of an iteration whose Cauchy point lies beyond breakpoints, compared with one that crosses none: medians of
+// the time inside the solver over the iterations of one solve with a full history, and the time of the first iteration.
 //
 //     bench_crossings --n 1000000 --m 5 --problem torsion --own-bounds
 //     bench_crossings --n 1000000 --m 5 --problem rosenbrock --lower -1.5 --upper 0.8

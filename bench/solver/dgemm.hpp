@@ -1,4 +1,4 @@
-// W'W by cuBLAS, W of so many columns of n doubles in device memory.
+// W'W by cuBLAS, where W has the given number of columns of n doubles in device memory.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// In place of dgemm.cu where there is no cuBLAS.
+// Replaces dgemm.cu in a build without cuBLAS.
 #include "dgemm.hpp"
 
 namespace cudaopt::bench {

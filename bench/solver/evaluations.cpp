@@ -1,5 +1,5 @@
-// One evaluation of f and g of each MINPACK-2 problem and of Rosenbrock at its standard start, against the bytes that
-// it has to move, one read of v and one write of g, and against its double-precision arithmetic:
+// Compares one evaluation of f and g of each MINPACK-2 problem and of Rosenbrock at its standard start with the bytes
+// that it has to transfer, one load of v and one store of g, and with its double-precision arithmetic:
 //
 //     bench_evaluations [--sizes 4e6,3e7] [--atoms 100000] [--csv FILE] [--svg FILE]
 

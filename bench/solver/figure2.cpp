@@ -1,6 +1,7 @@
 // Extended Rosenbrock without bounds from its standard start to convergence with the default test, in double and single
-// precision: the time on the host and on CUDA, and over sequential L-BFGS-B 3.0, as figure 2 of the 2013 manual has it
-// over a sequential L-BFGS. 3.0 may end at a limit: times are compared at equal numbers of iterations.
+// precision: the time on the host and on CUDA, and the speedup over sequential L-BFGS-B 3.0, where figure 2 of the 2013
+// manual shows that over a sequential L-BFGS. If 3.0 ends at a limit, times are compared at equal numbers of
+// iterations.
 //
 //     bench_figure2 [--sizes 5e5,1e6,...] [--m 7] [--host-up-to 1e7] [--lbfgsb-iterations 10] [--lbfgsb-whole-up-to
 //     5e6]

@@ -1,9 +1,9 @@
 // The Gram matrix of 2m columns of n doubles, 2m x n by n x 2m: sweep 1 of the library, which also reads x and g and
-// sums up what there is to know of the rows, against cublasDgemm.
+// computes sums over the variables, compared with cublasDgemm.
 //
 //     bench_figure3 [--sizes 1e3,...,1e7] [--m 3,5,8,12,16,20] [--held 0.2] [--csv FILE] [--svg FILE]
 //
-// With --gflops as figure 3 of the 2014 paper has it, 8 x M by M x 8 from M = 10 on, in 10^9 operations a second:
+// With --gflops as in figure 3 of the 2014 paper, 8 x M by M x 8 from M = 10 on, in 10^9 operations per second:
 //
 //     bench_figure3 --gflops [--sizes 10,20,...,1e7]
 #include <algorithm>

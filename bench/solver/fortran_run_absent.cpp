@@ -1,4 +1,4 @@
-// In place of fortran_run.cpp where there is no L-BFGS-B 3.0.
+// Replaces fortran_run.cpp if L-BFGS-B 3.0 is not installed.
 #include "fortran_run.hpp"
 
 namespace cudaopt::bench {

@@ -1,5 +1,5 @@
-// Figure 1 of the 2013 manual: how far the iterates of the host and of the CUDA backend are from those of sequential
-// L-BFGS-B 3.0, each of the three on its own way from the standard start, relative in the 2-norm:
+// Figure 1 of the 2013 manual: the relative difference in the 2-norm between the iterates of sequential L-BFGS-B 3.0
+// and those of the host and of the CUDA backend, each of the three solving from the standard start by itself:
 //
 //     bench_iterates [--n 1e6] [--m 7] [--problem rosenbrock] [--max-iterations 60] [--csv FILE] [--svg FILE]
 #include <cmath>

@@ -1,24 +1,26 @@
-// Time of an iteration inside the solver, against the bytes that it has to move and the machine's own copy rate,
-// measured in the same run:
+// Compares the time of an iteration inside the solver with the bytes that it has to transfer and the machine's copy
+// rate, measured in the same run:
 //
 //     bench_iteration --n 4000000 --m 5 --problem rosenbrock --lower -3 --upper 3 [--uniform] [--single]
 //                     [--backend cuda] [--wall]
 //
-// Counted bytes of an iteration with a full memory whose first step is accepted, in n-vectors: sweep 1 reads x, g
-// (l, u) and 2m columns; sweep 2 reads the same and writes d, g_base, x_base, x and y: 4m + 13 with bounds, 4m + 9
-// without, or with bounds that are numbers (--uniform). Each further evaluation of a line search costs another sweep 1
-// and a step (x_base, d (l, u), x). Where the columns have fewer bits than x, sweep 1 reads g_base in place of y_new;
-// so does sweep 2 on the host, but on CUDA sweep 1 has written y_new.
+// Counted bytes of an iteration with a full history whose first step is accepted, in n-vectors: sweep 1 reads x, g (l,
+// u) and 2m columns; sweep 2 reads the same and writes d, g_base, x_base, x and y: 4m + 13 with bounds, 4m + 9 without,
+// or with uniform bounds (--uniform). Each further evaluation of a line search costs another sweep 1 and a step
+// (x_base, d (l, u), x). If the columns have fewer bits than x, sweep 1 reads g_base instead of y_new. Sweep 2 does the
+// same on the host, whereas on CUDA sweep 1 has written y_new.
 //
-// Of --wall, ms an iteration by the host's clock, from solves of their own with CUDA_OPT_TIMED = 0:
+// Columns of --wall, in ms per iteration by the host's clock, from separate solves with CUDA_OPT_TIMED = 0:
 //
-//     wall     the loop with its evaluations, from one moment at which the device has nothing to do to another
-//     eval     as many evaluations without the solver, one right behind the other
-//     solver   wall less eval: what the loop takes longer for the solver's sake, and what stands between kernels of
-//              the two. On CUDA the launch of an evaluation is in neither, where kernels take longer than launches.
-//              What sweep 2 has left in the cache, an evaluation finds in the loop alone
-//     waited   wall less as many evaluations each of which is waited for. Those have a launch and a way to the host in
-//              them that the loop hides: too little, so a lower limit
+//     wall     the loop with its evaluations, between two moments at which the device is idle
+//     eval     the same number of evaluations without the solver, one after the other
+//     solver   wall minus eval: the time that the solver adds, including gaps between kernels of solver and evaluation.
+//     On
+//              CUDA the launch of an evaluation is in neither if kernels take longer than launches. Only in the loop
+//              does an evaluation find data in the cache that sweep 2 has left there.
+//     waited   wall minus the same number of evaluations with a synchronisation after each. These include a launch and
+//     a
+//              copy to the host that the loop hides, so this is a lower limit.
 #include <algorithm>
 #include <cstdio>
 #include <stdexcept>

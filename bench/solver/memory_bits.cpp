@@ -1,5 +1,5 @@
-// What fewer bits in the memory's columns (CUDA_OPT_HISTORY_BITS) cost in evaluations: all test problems, in their own
-// bounds, to ||Pg||_inf <= pgtol with 64 bits and with fewer.
+// Measures what a lower history precision (CUDA_OPT_HISTORY_BITS) costs in evaluations: all test problems, with their
+// own bounds, to ||Pg||_inf <= pgtol with 64 bits and with fewer.
 //
 //     bench_memory_bits [--sizes 1e4,4e4] [--m 5,10,20] [--bits 32,16] [--pgtol 1e-8] [--csv FILE]
 #include <algorithm>

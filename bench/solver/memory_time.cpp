@@ -1,5 +1,5 @@
-// Time to a solution against the number of correction pairs, by the bits of the memory's columns
-// (CUDA_OPT_HISTORY_BITS): fewer bits pay for more pairs.
+// Time to a solution against the number of correction pairs, for each history precision (CUDA_OPT_HISTORY_BITS): fewer
+// bits can pay for more pairs.
 //
 //     bench_memory_time [--problems torsion,combustion] [--n 1e6] [--m 3,5,...] [--bits 64,32,16] [--pgtol 1e-7]
 //                       [--repeat 3] [--csv FILE] [--svg FILE]

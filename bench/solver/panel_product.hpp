@@ -1,4 +1,4 @@
-// Sweep 1 of the library over a panel whose columns are known, and cublasDgemm over the same columns.
+// Sweep 1 of the library over a panel with given columns, and cublasDgemm over the same columns.
 #pragma once
 
 #include <atomic>

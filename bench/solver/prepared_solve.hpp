@@ -1,4 +1,4 @@
-// A test problem laid out for a solve: the handle, x, f, g and the bounds in its memory space.
+// A test problem prepared for a solve: the handle, x, f, g and the bounds in its memory space.
 #pragma once
 
 #include <algorithm>

@@ -1,6 +1,6 @@
-// libcuda_opt_setulb on both back ends and L-BFGS-B 3.0: time inside setulb for each evaluation of f and g, after the
-// memory is full; how much of it goes into the copies between the caller's arrays and the solver's, timed by
-// themselves; and from which n on each is the fastest.
+// Compares libcuda_opt_setulb on both backends with L-BFGS-B 3.0: time inside setulb per evaluation of f and g, after
+// the history is full; the part of it that copies between the caller's arrays and the solver's take, measured
+// separately; and the n from which each is the fastest.
 //
 //     bench_setulb --n 1e4,1e5,1e6,1e7 --m 5 --problem torsion --csv setulb.csv
 #include <dlfcn.h>

@@ -1,5 +1,5 @@
-// The small problems of tests/problems, solved by this library with and without its rules beyond L-BFGS-B 3.0, and by
-// L-BFGS-B 3.0: a row for each, and what they come to.
+// Solves the small problems of tests/problems by this library with and without its rules beyond L-BFGS-B 3.0, and by
+// L-BFGS-B 3.0, and prints one row per problem and a summary.
 //
 //     bench_small_problems --m 10,5 --csv small-problems.csv
 #include <csignal>

@@ -1,5 +1,5 @@
-// The problems of one set by a C interface, for programs in other languages: tools/compare_tao loads it. Built twice,
-// for the small ones and for those on which metrics are compared.
+// The problems of one set with a C interface, for programs in other languages: tools/compare_tao loads it. It is built
+// twice, for the small problems and for those on which initial Hessians are compared.
 #include <algorithm>
 
 #include "bench/metric/problem_set.hpp"

@@ -1,5 +1,5 @@
-// One solve of a test problem through the C ABI, read off when the memory is full and at the end: what the benchmarks
-// time. The problem's own evaluation runs beside it and is not counted.
+// One solve of a test problem through the C ABI, measured when the history is full and at the end, for the benchmarks.
+// The problem's own evaluation is not counted.
 #pragma once
 
 #include <cstdint>

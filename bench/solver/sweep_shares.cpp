@@ -1,5 +1,5 @@
 // Figure 3 of the 2013 manual, the share of each kernel in the time of a solve: of each sweep over the variables, of
-// the rest of the solver and of f and g. Each sweep is waited for here, which the solver does not.
+// the rest of the solver and of f and g. Unlike the solver, this program synchronises after each sweep.
 //
 //     bench_sweep_shares [--n 1e6] [--m 7] [--problem rosenbrock,torsion] [--iterations 40] [--csv FILE] [--svg FILE]
 #include <map>

@@ -1,6 +1,6 @@
-// How far the one-breakpoint approximation of the generalized Cauchy point is from the exact one: MINPACK-2's eight
-// minimisation problems in the box [-1, 1], or in their own bounds, every iteration of a solve in the exact mode; and
-// the final energies of the exact and of the approximate mode; the 2014 paper's shares beside ours:
+// The differences between the one-breakpoint approximation of the generalized Cauchy point and the exact one:
+// MINPACK-2's eight minimisation problems in the box [-1, 1], or with their own bounds, for every iteration of a solve
+// in the exact mode; the final energies in both modes; and the shares that the 2014 paper reports:
 //
 //     bench_table1 [--n 40000] [--m 5] [--own-bounds] [--max-iterations 200] [--csv FILE] [--svg FILE]
 #include <algorithm>

@@ -1,12 +1,12 @@
-// Elastic-plastic torsion with c = 5 in its own bounds, from 400 to 4,000,000 variables, by L-BFGS-B 3.0 on one thread,
-// by the host backend and by the CUDA backend with the exact and with the approximate Cauchy point, each until the
-// energy stops decreasing or a limit; 3.0 has its own. Beside them the figures of the 2014 paper's table 4, and of
-// figure 9:
+// Elastic-plastic torsion with c = 5 and its own bounds, from 400 to 4,000,000 variables, by L-BFGS-B 3.0 on one
+// thread, by the host backend and by the CUDA backend with the exact and with the approximate Cauchy point, each until
+// the energy stops decreasing or a limit is reached (3.0 has its own). The figures of the 2014 paper's table 4 and
+// figure 9 are quoted:
 //
 //     bench_table4 [--sizes 400,1600,...] [--m 5] [--max-iterations 0] [--lbfgsb-iterations 50] [--seconds 0]
 //                  [--solvers lbfgsb,host,host-approximate,cuda,cuda-approximate] [--csv FILE] [--svg FILE]
 //
-// Energies and times are compared at equal numbers of iterations, however long each run went on.
+// Energies and times are compared at equal numbers of iterations, even if one run has taken more.
 #include <algorithm>
 #include <array>
 #include <numeric>

@@ -1,11 +1,12 @@
-// The default number of threads beside each fixed one, on the host, with the machine idle or busy:
+// Compares the default number of threads with each fixed one, on the host, with the machine idle or busy:
 //
 //     bench_threads --problem torsion --n 1000,10000,100000 [--busy 2] [--seconds 20]
 //
-// Each row: the wall time of a whole loop, evaluations included, in a process of its own, which has nothing learned;
-// the median of as many runs as go into so many seconds, in which the numbers of threads take turns; the default's over
-// the best fixed number's, and the same of the least of the runs. --busy: so many processes beside it that compute
-// without end. The program has no OpenMP, whose threads would be taken in place of the library's.
+// Each row contains the wall time of a whole loop with its evaluations, in a process of its own, so that nothing has
+// been learned before. It is the median of as many runs as fit into the given time, in which the numbers of threads
+// alternate; then follow the default's time divided by that of the best fixed number, and the same for the minima.
+// --busy: number of other processes that compute endlessly. The program has no OpenMP, whose threads the library would
+// use instead of its own.
 #include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
