@@ -99,7 +99,7 @@ CONTENTS = {
     "Reference": "reference/c reference/cpp reference/fortran reference/python reference/batch reference/ranks "
     "reference/search reference/setulb reference/unlp",
     "Measured": "benchmarks performance gpu-report reach tables/small-problems",
-    "Inside": "algorithm architecture reliability long_checks releases /CONTRIBUTING /CHANGELOG",
+    "Inside": "glossary algorithm architecture reliability long_checks releases /CONTRIBUTING /CHANGELOG",
 }
 
 
