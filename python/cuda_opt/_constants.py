@@ -1,7 +1,8 @@
-"""The numbers of ``include/cuda_opt.h``, where each is explained; ``python/tests/test_library.py`` compares the two."""
+"""The numbers of the headers in C, which explain each; ``tests/rules/check_interfaces.py`` compares the two."""
 from enum import IntEnum
 
 BACKEND_AUTO, BACKEND_CUDA, BACKEND_HOST = 0, 1, 2
+F_OF_RANK, F_OF_SEGMENTS, F_WHOLE = 0, 1, 2
 
 
 class Task(IntEnum):

@@ -1,4 +1,5 @@
-"""The numbers and functions by which the package calls the library are those of its header."""
+"""The functions by which the package calls the library are those of its header; its numbers are in
+``tests/rules/check_interfaces.py``."""
 import ctypes
 import pickle
 import re
@@ -20,16 +21,6 @@ def header():
     if not HEADER.exists():
         pytest.skip("no include/cuda_opt.h beside the tests")
     return re.sub(r"/\*.*?\*/", "", "".join(path.read_text() for path in [HEADER, *OTHERS]), flags=re.S)
-
-
-def test_numbers(header):
-    in_header = {name: int(value) for name, value in re.findall(r"\bCUDA_OPT_(\w+) = (-?\d+)", header)}
-    backends = {name: getattr(_constants, name) for name in ("BACKEND_AUTO", "BACKEND_CUDA", "BACKEND_HOST")}
-    tasks = {task.name: int(task) for task in cuda_opt.Task}
-    tasks.update({f"METRIC_{metric.name}": int(metric) for metric in cuda_opt.Metric})
-    tasks.update(F_OF_RANK=0, F_OF_SEGMENTS=1, F_WHOLE=2)  # given as numbers
-    tasks.update(BATCH_CODE=_constants.BATCH_CODE)  # of the problems of a batch alone
-    assert {**backends, **tasks, **_constants.INTEGERS, **_constants.REALS} == in_header
 
 
 def test_kinds_of_keys():

@@ -1,13 +1,16 @@
 #!/usr/bin/env python3
 """Usage: check_interfaces.py SOURCE_ROOT VERSION
 
-The C headers and the Fortran modules say the same: constants with their numbers, functions with the number of their
-arguments, and the version, which is also the build's, the changelogs' and the citation's. No number stands for two
-things."""
+The enumerations of the C headers are the list of all constants. The Fortran modules, python/cuda_opt/_constants.py and
+the tables of options in lib/api are checked against it here, and each key also against the kind of value that its
+number stands for. The modules also have the same functions, with as many arguments. The version is that of the build,
+the changelogs and the citation. No number stands for two things."""
+import importlib.util
 import re
 import sys
 from pathlib import Path
 
+sys.dont_write_bytecode = True  # the source tree stays as it is
 root, version = Path(sys.argv[1]), sys.argv[2]
 HEADERS = ("include/cuda_opt.h", "include/cuda_opt/ranks.h", "include/cuda_opt_batch.h")
 header = re.sub(r"/\*.*?\*/", "", "".join((root / name).read_text() for name in HEADERS), flags=re.S)
@@ -17,10 +20,10 @@ broken = []
 VALUES = ("CUDA_OPT_BACKEND_", "CUDA_OPT_METRIC_", "CUDA_OPT_F_OF_", "CUDA_OPT_F_WHOLE")  # no keys, tasks or codes
 
 
-def same(what, in_header, in_module):
-    for name in sorted(in_header.keys() | in_module.keys()):
-        if in_header.get(name) != in_module.get(name):
-            broken.append(f"{what} {name}: {in_header.get(name)} in the header, {in_module.get(name)} in the module")
+def same(what, in_header, in_other, other="the module"):
+    for name in sorted(in_header.keys() | in_other.keys()):
+        if in_header.get(name) != in_other.get(name):
+            broken.append(f"{what} {name}: {in_header.get(name)} in the header, {in_other.get(name)} in {other}")
 
 
 def constants(pattern, text):
@@ -46,6 +49,48 @@ broken += [f"{name} is bound to {bound}" for name, _, bound in bindings if name 
 public = re.findall(r"cuda_opt_\w+", " ".join(re.findall(r"^ *public :: (.*)$", module, re.M)))
 broken += [f"{name} is not public in its module" for name, _, _ in bindings if name not in public]
 
+
+def python_constants():
+    """Those of the Python package by their names in C: INTEGERS and REALS by kind, and all of them together."""
+    spec = importlib.util.spec_from_file_location("constants", root / PYTHON)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    others = {name: getattr(module, name) for name in dir(module) if name.startswith(("BACKEND_", "F_", "BATCH_"))}
+    others.update({task.name: int(task) for task in module.Task})
+    others.update({f"METRIC_{metric.name}": int(metric) for metric in module.Metric})
+    kinds = (module.INTEGERS, module.REALS, others)
+    integers, reals, others = ({f"CUDA_OPT_{name}": value for name, value in kind.items()} for kind in kinds)
+    return integers, reals, {**integers, **reals, **others}
+
+
+# What the hundreds of a key's number stand for (cuda_opt.h). Those of cuda_opt_batch.h are integers.
+KINDS = {1: "integer setting", 2: "real setting", 3: "integer result", 4: "real result", 5: "integer of a batch"}
+PYTHON = "python/cuda_opt/_constants.py"
+integers, reals, in_python = python_constants()
+same("constant", enumerators, in_python, PYTHON)
+kind_of = {name: KINDS[value // 100] for name, value in enumerators.items() if value // 100 in KINDS}
+broken += [f"{PYTHON}: {name} is no integer" for name in integers if "integer" not in kind_of.get(name, "")]
+broken += [f"{PYTHON}: {name} is no real number" for name in reals if "real" not in kind_of.get(name, "")]
+
+# Each setting is in a table of its kind, by its key's name; each result in a table, or it is compared with.
+TABLES = ("lib/api/options.cpp", "lib/api/search_options.cpp", "lib/api/batch.cpp")
+OF_TABLE = {"int_settings": "integer setting", "real_settings": "real setting", "int_results": "integer result",
+            "real_results": "real result"}
+handled = set()
+for path in TABLES:
+    text = re.sub(r"//.*", "", (root / path).read_text())
+    for table, rows in re.findall(r"\b(\w+)\[\] = \{\n(.*?)\n\};", text, re.S):
+        for row in rows.splitlines():
+            key, name = re.match(r'\s*\{(\w+), (?:"(\w+)")?', row).groups()
+            if kind_of.get(key) != OF_TABLE[table]:
+                broken.append(f"{path}: {key} is in the table {table}, but no {OF_TABLE[table]} of the header")
+            if "settings" in table and key != f"CUDA_OPT_{name}":
+                broken.append(f"{path}: {key} has the name {name}")
+            handled.add(key)
+    compared = re.findall(r"\b(?:case |key == )(CUDA_OPT_\w+)", text)
+    handled.update(key for key in compared if "setting" not in kind_of.get(key, ""))
+broken += [f"{key}, a key of the header, is in no table of lib/api" for key in sorted(kind_of.keys() - handled)]
+
 codes = [value for name, value in enumerators.items() if not name.startswith(VALUES) or value < 0]
 broken += [f"number {value} is used twice" for value in sorted(set(codes)) if codes.count(value) > 1]
 
@@ -62,4 +107,4 @@ for place, found in {
         broken.append(f"version: {found} in {place}, {version} in the build")
 
 print("\n".join(broken) or f"{len(enumerators)} constants and {len(functions)} functions agree")
-sys.exit(1 if broken or not enumerators or not functions else 0)
+sys.exit(1 if broken or not enumerators or not functions or not kind_of else 0)
