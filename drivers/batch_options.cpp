@@ -91,7 +91,7 @@ void add_batch(CLI::App &app, BatchProgramOptions &o) {
     add_option(app, "--metric", "NAME",
                "what the models start from: one number, or a learned diagonal: one, learned [one]",
                [&o](auto &name, auto &text) {
-                   o.settings.push_back({name, CUDA_OPT_METRIC, metric_of(text)});
+                   o.settings.push_back({name, CUDA_OPT_INITIAL_HESSIAN, metric_of(text)});
                });
 }
 

@@ -93,13 +93,13 @@ void resume(Minimiser<Real> &s, const Options &options, Array<Real> &x, Array<do
     std::vector<GivenSetting> late;
     for (const GivenSetting &setting : options.settings) {
         if (setting.key == CUDA_OPT_THREADS) continue; // already set when the handle was created
-        if (setting.key != CUDA_OPT_HISTORY_BITS && setting.key != CUDA_OPT_METRIC) {
+        if (setting.key != CUDA_OPT_HISTORY_BITS && setting.key != CUDA_OPT_INITIAL_HESSIAN) {
             late.push_back(setting);
             continue;
         }
         const int64_t asked = std::get<int64_t>(setting.value), saved = s.get_int(setting.key);
         if (asked == saved) continue;
-        const std::string holds = setting.key == CUDA_OPT_METRIC
+        const std::string holds = setting.key == CUDA_OPT_INITIAL_HESSIAN
                                       ? "the other metric"
                                       : "a memory of " + std::to_string(saved) + " bits, not " + std::to_string(asked);
         throw Failure(exit_usage, setting.option + ": '" + options.resume + "' holds " + holds);

@@ -11,7 +11,7 @@ namespace driver {
 
 inline void set_as_in_manual(cudaopt::Handle &s) {
     // H0 = I initially, then gamma I.
-    s.set_int(CUDA_OPT_METRIC, CUDA_OPT_METRIC_ONE_NUMBER);
+    s.set_int(CUDA_OPT_INITIAL_HESSIAN, CUDA_OPT_INITIAL_HESSIAN_SCALAR);
     // The solve continues where VA15 would give up, which does not happen in the manual's run.
     s.set_int(CUDA_OPT_ROBUST, 1);
 

@@ -18,8 +18,8 @@ struct Setting {
 
 // Returns the value of CUDA_OPT_METRIC for the option --metric.
 inline int64_t metric_of(const std::string &name) {
-    if (name == "one") return CUDA_OPT_METRIC_ONE_NUMBER;
-    if (name == "learned") return CUDA_OPT_METRIC_LEARNED;
+    if (name == "one") return CUDA_OPT_INITIAL_HESSIAN_SCALAR;
+    if (name == "learned") return CUDA_OPT_INITIAL_HESSIAN_LEARNED;
     refuse("--metric", "must be one or learned, not '" + name + "'");
 }
 

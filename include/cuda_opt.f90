@@ -90,17 +90,21 @@ module cuda_opt
         CUDA_OPT_IPRINT_FREQUENCY   = 108, &
         CUDA_OPT_IPRINT_TYPE        = 109, &
         CUDA_OPT_ROBUST             = 110, &
-        CUDA_OPT_METRIC             = 112, &
+        CUDA_OPT_INITIAL_HESSIAN    = 112, &
+        CUDA_OPT_METRIC             = CUDA_OPT_INITIAL_HESSIAN, & ! former name
         CUDA_OPT_SEARCH_SEED        = 120, &
         CUDA_OPT_AT_SMALLEST_STEP   = 121, &
         CUDA_OPT_HALVINGS           = 122, &
         CUDA_OPT_ROUND_ITERATIONS   = 123
 
-    ! CUDA_OPT_METRIC
+    ! Values of CUDA_OPT_INITIAL_HESSIAN, and their former names
     integer(c_int), parameter, public :: &
-        CUDA_OPT_METRIC_ONE_NUMBER = 0, &
-        CUDA_OPT_METRIC_DIAGONAL   = 1, &
-        CUDA_OPT_METRIC_LEARNED    = 2
+        CUDA_OPT_INITIAL_HESSIAN_SCALAR   = 0, &
+        CUDA_OPT_INITIAL_HESSIAN_DIAGONAL = 1, &
+        CUDA_OPT_INITIAL_HESSIAN_LEARNED  = 2, &
+        CUDA_OPT_METRIC_ONE_NUMBER        = CUDA_OPT_INITIAL_HESSIAN_SCALAR, &
+        CUDA_OPT_METRIC_DIAGONAL          = CUDA_OPT_INITIAL_HESSIAN_DIAGONAL, &
+        CUDA_OPT_METRIC_LEARNED           = CUDA_OPT_INITIAL_HESSIAN_LEARNED
 
     ! Real settings
     integer(c_int), parameter, public :: &
@@ -137,7 +141,8 @@ module cuda_opt
         CUDA_OPT_PAIRS                = 314, &
         CUDA_OPT_START_PROJECTED      = 315, &
         CUDA_OPT_DIMENSION            = 316, &
-        CUDA_OPT_MEMORY               = 317, &
+        CUDA_OPT_HISTORY_SIZE         = 317, &
+        CUDA_OPT_MEMORY               = CUDA_OPT_HISTORY_SIZE, & ! former name
         CUDA_OPT_PRECISION            = 318, &
         CUDA_OPT_SUBSPACE_TRUNCATIONS = 319, &
         CUDA_OPT_CAUCHY_FREE_COUNT    = 320, &

@@ -134,13 +134,20 @@ enum {
     CUDA_OPT_STOPPED = -41            /**< cuda_opt_request_stop() was called */
 };
 
-/** The metric: B0, the approximation of the Hessian to which the correction pairs are added (docs/metric.md). */
+/** The values of CUDA_OPT_INITIAL_HESSIAN: the initial approximation B0 of the Hessian, which the correction pairs
+ *  update in each iteration (docs/metric.md). */
 enum {
-    CUDA_OPT_METRIC_ONE_NUMBER = 0, /**< B0 = theta I, as in version 3.0 */
-    CUDA_OPT_METRIC_DIAGONAL = 1,   /**< the inverse of the caller's diagonal, who is asked for it by
-                                         CUDA_OPT_SUPPLY_DIAGONAL, as CUDA_OPT_DIAGONAL_EVERY says */
-    CUDA_OPT_METRIC_LEARNED = 2     /**< theta times a diagonal that is learned from the pairs, and rules beside it that
-                                         save evaluations (docs/metric.md). One vector of n more in the workspace */
+    CUDA_OPT_INITIAL_HESSIAN_SCALAR = 0,   /**< B0 = theta I with theta = y'y / s'y of the newest pair, as in version
+                                                3.0 of L-BFGS-B */
+    CUDA_OPT_INITIAL_HESSIAN_DIAGONAL = 1, /**< B0 is the inverse of a diagonal that you supply:
+                                                CUDA_OPT_SUPPLY_DIAGONAL requests it, as often as
+                                                CUDA_OPT_DIAGONAL_EVERY says */
+    CUDA_OPT_INITIAL_HESSIAN_LEARNED = 2,  /**< B0 is theta times a diagonal that is learned from the correction pairs.
+                                                Three further rules save evaluations (docs/metric.md). The workspace has
+                                                one more vector of n elements */
+    CUDA_OPT_METRIC_ONE_NUMBER = CUDA_OPT_INITIAL_HESSIAN_SCALAR, /**< former name of INITIAL_HESSIAN_SCALAR */
+    CUDA_OPT_METRIC_DIAGONAL = CUDA_OPT_INITIAL_HESSIAN_DIAGONAL, /**< former name of INITIAL_HESSIAN_DIAGONAL */
+    CUDA_OPT_METRIC_LEARNED = CUDA_OPT_INITIAL_HESSIAN_LEARNED    /**< former name of INITIAL_HESSIAN_LEARNED */
 };
 
 /** Settings and results. Settings may be changed between any two calls of cuda_opt_solve(), unless noted; a line search
@@ -154,7 +161,8 @@ enum {
     CUDA_OPT_MAX_CUTS = 103,        /**< >= 0; default 30: cuts in a row because f or g is not finite */
     CUDA_OPT_DIAGCO = 104,          /**< 0 or 1; default 0. 1: ask for H0's diagonal. Before the first call of
                                          cuda_opt_solve(); needs cuda_opt_set_diagonal(). The manual's name for
-                                         CUDA_OPT_METRIC = CUDA_OPT_METRIC_DIAGONAL: to set one is to set the other */
+                                         CUDA_OPT_INITIAL_HESSIAN = CUDA_OPT_INITIAL_HESSIAN_DIAGONAL: setting one of
+                                         the two changes the other */
     CUDA_OPT_APPROXIMATE_CAUCHY = 105, /**< 0 or 1; default 0: exact generalized Cauchy point. 1: stop at the first
                                             breakpoint, t = max(0, min(t_1, t_1*)) (Fei et al. 2014) */
     CUDA_OPT_REPORT_ITERATES = 106, /**< 0 or 1; default 0. 1: return CUDA_OPT_NEW_ITERATE after each iteration */
@@ -183,8 +191,9 @@ enum {
                                          step, what is beyond 3.4e38 is cut, and what is as small vanishes: scale
                                          x and f so that it matters not, or no lower f may be found. Before the first
                                          call of cuda_opt_solve(), not while a warm start keeps pairs of other bits */
-    CUDA_OPT_METRIC = 112,          /**< CUDA_OPT_METRIC_ONE_NUMBER (default), _DIAGONAL or _LEARNED: what the model
-                                         of f starts from. Before the first call of cuda_opt_solve() */
+    CUDA_OPT_INITIAL_HESSIAN = 112, /**< CUDA_OPT_INITIAL_HESSIAN_SCALAR (default), _DIAGONAL or _LEARNED: the initial
+                                         approximation B0 of the Hessian. Before the first call of cuda_opt_solve() */
+    CUDA_OPT_METRIC = CUDA_OPT_INITIAL_HESSIAN, /**< former name of CUDA_OPT_INITIAL_HESSIAN */
     CUDA_OPT_PRODUCT_BITS = 113,    /**< 64 or 32; default 64: the precision in which inner products of the correction
                                          pairs are formed. 32 allows single precision where that is faster: with
                                          CUDA_OPT_HISTORY_BITS 16 on CUDA and m <= 22, on the matrix units made for
@@ -217,7 +226,7 @@ enum {
                                 not risen, the step was not a first one along -g, and RELATIVE_GTOL holds as well */
     CUDA_OPT_F_TARGET = 203, /**< default -Inf: off. Converged when f <= target */
     CUDA_OPT_GTOL = 204,   /**< 1e-4 < gtol < 1; default 0.9. Curvature condition |phi'(t)| <= gtol |phi'(0)|;
-                                with CUDA_OPT_METRIC_LEARNED phi'(t) >= gtol phi'(0) alone */
+                                with CUDA_OPT_INITIAL_HESSIAN_LEARNED phi'(t) >= gtol phi'(0) alone */
     CUDA_OPT_FTOL = 205,   /**< 0 <= ftol < 1; default 1e-4. Sufficient decrease phi(t) <= phi(0) + ftol t phi'(0) */
     CUDA_OPT_XTOL = 206,   /**< >= 0; default 0.1. The line search ends when its interval's relative width is below */
     CUDA_OPT_STPMIN = 207, /**< 0 to the present stpmax; default 1e-20. Smallest step of a line search; along -g at a
@@ -260,7 +269,8 @@ enum {
     CUDA_OPT_PAIRS = 314,           /**< correction pairs stored, 0 to m */
     CUDA_OPT_START_PROJECTED = 315, /**< components of the start that were moved into the box */
     CUDA_OPT_DIMENSION = 316,       /**< n */
-    CUDA_OPT_MEMORY = 317,          /**< m */
+    CUDA_OPT_HISTORY_SIZE = 317,    /**< m, the largest number of correction pairs */
+    CUDA_OPT_MEMORY = CUDA_OPT_HISTORY_SIZE, /**< former name of CUDA_OPT_HISTORY_SIZE */
     CUDA_OPT_PRECISION = 318,       /**< 64 or 32: bits of a component of x */
     CUDA_OPT_SUBSPACE_TRUNCATIONS = 319, /**< iterations whose projected subspace step was no descent direction, or with
                                               a learned metric hardly one, and was truncated (Morales, Nocedal 2011) */
@@ -296,10 +306,10 @@ enum {
  *  @param out      receives the handle. Also on failure, unless out is NULL or memory for the handle itself is
  *                  lacking (then *out is NULL): such a handle is good for cuda_opt_message() and cuda_opt_destroy().
  *  @param n        number of variables, >= 1
- *  @param m        number of correction pairs, >= 1. The workspace holds 2m + 5 vectors of n, 2m + 3 where
- *                  CUDA_OPT_ROBUST is 0, and one more with CUDA_OPT_METRIC_LEARNED. The pairs' inner products take
- *                  some 512 m^2 bytes more, and more than 4e9 of them are refused as out of memory; their partial
- *                  sums take up to some 5000 m^2 bytes on the host
+ *  @param m        number of correction pairs, >= 1. The workspace has 2m + 5 vectors of n elements, 2m + 3 if
+ *                  CUDA_OPT_ROBUST is 0, and one more with CUDA_OPT_INITIAL_HESSIAN_LEARNED. The inner products of the
+ *                  pairs take about 512 m^2 bytes more; an m for which they take more than 4e9 bytes is refused as
+ *                  out of memory. On the host their partial sums take up to about 5000 m^2 bytes
  *  @param backend  CUDA_OPT_BACKEND_AUTO, _CUDA or _HOST
  *  @return 0, CUDA_OPT_IMPROPER_INPUT, CUDA_OPT_BACKEND_UNAVAILABLE, CUDA_OPT_OUT_OF_MEMORY or CUDA_OPT_MISUSE */
 CUDA_OPT_API int cuda_opt_create(cuda_opt **out, int64_t n, int32_t m, int32_t backend);
@@ -331,9 +341,9 @@ CUDA_OPT_API int cuda_opt_set_uniform_bounds_f32(cuda_opt *s, float lower, float
 CUDA_OPT_API int cuda_opt_set_diagonal(cuda_opt *s, const double *diagonal);
 /** As cuda_opt_set_diagonal(), for a handle of cuda_opt_create_f32(). */
 CUDA_OPT_API int cuda_opt_set_diagonal_f32(cuda_opt *s, const float *diagonal);
-/** The diagonal of H0, the inverse of B0, as the newest model has it: what has been learned, with
- *  CUDA_OPT_METRIC_LEARNED, where it is in use; the caller's own; else 1 / theta, for all variables. Once a solve has
- *  begun, and after its end.
+/** The diagonal of H0, the inverse of B0, of the newest model: the learned diagonal, if it is in use with
+ *  CUDA_OPT_INITIAL_HESSIAN_LEARNED; the diagonal that you supply; otherwise 1 / theta for all variables. May be called
+ *  once a solve has begun, and after its end.
  *  @param diagonal  receives n values, a rank's those of its part, in host memory
  *  @return 0; CUDA_OPT_MISUSE where there is no solve to ask; CUDA_OPT_CUDA_FAILURE */
 CUDA_OPT_API int cuda_opt_get_diagonal(cuda_opt *s, double *diagonal);
@@ -361,8 +371,8 @@ CUDA_OPT_API int cuda_opt_solve_f32(cuda_opt *s, float *x, double *f, float *g);
 CUDA_OPT_API int cuda_opt_reset(cuda_opt *s);
 /** As cuda_opt_reset(), but the correction pairs stay and are the memory of the next solve, which may have other
  *  bounds, another start, other arrays, and an f that has changed a little: in a sequence of such problems each takes
- *  fewer evaluations. So does a metric that has been learned, where CUDA_OPT_METRIC stays as it is. After
- *  cuda_opt_load() it serves a solve that was saved.
+ *  fewer evaluations. A learned diagonal is kept as well if CUDA_OPT_INITIAL_HESSIAN does not change. After
+ *  cuda_opt_load() the pairs of the saved solve are kept.
  *  @return 0 or CUDA_OPT_MISUSE */
 CUDA_OPT_API int cuda_opt_warm_start(cuda_opt *s);
 /** A checkpoint: all that a solve needs to go on elsewhere or later, on the host or on CUDA: x, f and g, the pairs, the

@@ -54,7 +54,8 @@ template <int n> class OnHost {
     BatchRow by_calls(bool learned) const {
         Batch<double> s(n, task_.count, 5, CUDA_OPT_BACKEND_HOST);
         set(s, task_.threads);
-        s.set_int(CUDA_OPT_METRIC, learned ? CUDA_OPT_METRIC_LEARNED : CUDA_OPT_METRIC_ONE_NUMBER);
+        s.set_int(CUDA_OPT_INITIAL_HESSIAN,
+                  learned ? CUDA_OPT_INITIAL_HESSIAN_LEARNED : CUDA_OPT_INITIAL_HESSIAN_SCALAR);
         std::vector<double> x(starts_), g(x.size()), f(static_cast<std::size_t>(task_.count));
         const Stopwatch watch;
         while (s.solve(x.data(), f.data(), g.data()) > 0) {

@@ -68,7 +68,8 @@ template <int n, class Real> class OnCuda {
         if (task_.bounds) s.set_bounds(lower_.data(), upper_.data());
         s.set_real(CUDA_OPT_FACTR, 0).set_real(CUDA_OPT_PGTOL, task_.pgtol);
         s.set_int(CUDA_OPT_MAX_ITERATIONS, task_.max_iterations);
-        s.set_int(CUDA_OPT_METRIC, learned ? CUDA_OPT_METRIC_LEARNED : CUDA_OPT_METRIC_ONE_NUMBER);
+        s.set_int(CUDA_OPT_INITIAL_HESSIAN,
+                  learned ? CUDA_OPT_INITIAL_HESSIAN_LEARNED : CUDA_OPT_INITIAL_HESSIAN_SCALAR);
         const Times times = repeat([&] {
             s.reset();
             while (s.solve(x_.data(), f_.data(), g_.data()) > 0) {

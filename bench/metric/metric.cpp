@@ -44,7 +44,7 @@ SmallProblem with_start_moved(SmallProblem problem, int times) {
 const std::vector<Solver> ours = {
     {learned,
      [](const SmallProblem &problem, int m) {
-         return run_ours(problem, m, {{CUDA_OPT_METRIC, CUDA_OPT_METRIC_LEARNED}});
+         return run_ours(problem, m, {{CUDA_OPT_INITIAL_HESSIAN, CUDA_OPT_INITIAL_HESSIAN_LEARNED}});
      }},
     {plain, [](const SmallProblem &problem, int m) { return run_ours(problem, m); }},
     {moved, [](const SmallProblem &problem, int m) { return run_ours(with_start_moved(problem, 1), m); }},
@@ -54,9 +54,9 @@ const std::vector<Solver> ours = {
 // How the solves with the default stopping tests end; not compared with those to ||P g||_inf <= 1e-6.
 const std::vector<Solver> by_defaults = {
     {learned_by_defaults,
-     [](const SmallProblem &problem, int m) { return run_by_defaults(problem, m, CUDA_OPT_METRIC_LEARNED); }},
+     [](const SmallProblem &problem, int m) { return run_by_defaults(problem, m, CUDA_OPT_INITIAL_HESSIAN_LEARNED); }},
     {plain_by_defaults,
-     [](const SmallProblem &problem, int m) { return run_by_defaults(problem, m, CUDA_OPT_METRIC_ONE_NUMBER); }},
+     [](const SmallProblem &problem, int m) { return run_by_defaults(problem, m, CUDA_OPT_INITIAL_HESSIAN_SCALAR); }},
 };
 
 struct Comparison {

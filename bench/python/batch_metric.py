@@ -33,8 +33,8 @@ def scaled(c):
 
 def mean_evaluations(fun, n, m, bounds, **settings):
     x0 = np.random.default_rng(1).uniform(-2, 2, (STARTS, n))
-    metric = settings.pop("METRIC", None)
-    options = {"ftol": 0, "gtol": 1e-8, "maxcor": m} | ({} if metric is None else {"METRIC": metric})
+    metric = settings.pop("INITIAL_HESSIAN", None)
+    options = {"ftol": 0, "gtol": 1e-8, "maxcor": m} | ({} if metric is None else {"INITIAL_HESSIAN": metric})
     result = cuda_opt.minimize_batch(fun, x0, bounds=bounds, options=options, **settings)
     return f"{result.nfev.mean():.1f}" + ("" if result.success.all() else f" ({result.success.sum()} converged)")
 
@@ -46,7 +46,8 @@ def main():
     cases += [(f"scales from 1 to {spread:.0e}", *scaled(np.geomspace(1, spread, n)), n, m, None)
               for n, spread, m in ((4, 1e6, 10), (4, 1e6, 3), (20, 1e4, 5), (100, 1e4, 10))]
     for name, fun, diagonal, n, m, bounds in cases:
-        row = [mean_evaluations(fun, n, m, bounds), mean_evaluations(fun, n, m, bounds, METRIC=cuda_opt.Metric.LEARNED),
+        row = [mean_evaluations(fun, n, m, bounds),
+               mean_evaluations(fun, n, m, bounds, INITIAL_HESSIAN=cuda_opt.InitialHessian.LEARNED),
                mean_evaluations(fun, n, m, bounds, diagonal=diagonal)]
         print(f"| {name} | {n} | {m} | {' | '.join(row)} |", flush=True)
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Usage: diffusion.py [--n N] [--m M ...] [--decades D] [--reduction R] [--device cuda|cpu]
 
-Time to a solution with the learned metric (METRIC=2) and without: one implicit step of diffusion with a rough
+Time to a solution with the learned metric (INITIAL_HESSIAN=2) and without: one implicit step of diffusion with a rough
 coefficient, in a box,
 
     f(u) = 1/2 sum_i u_i^2 + 1/2 sum_ij k_ij (u_i - u_j)^2 - sum_i b_i u_i,    u >= 0,
@@ -64,8 +64,8 @@ def main():
     print(f"n = {side * side}, {given.decades:g} decades, ||P g||_inf <= {gtol:.3g}")
     print(f"{'m':>3} {'metric':12} {'iterations':>10} {'evaluations':>11} {'seconds':>8} {'f':>22}")
     for m in given.m:
-        for metric in cuda_opt.Metric.ONE_NUMBER, cuda_opt.Metric.LEARNED:
-            options = {"maxcor": m, "ftol": 0, "gtol": gtol, "METRIC": metric}
+        for metric in cuda_opt.InitialHessian.SCALAR, cuda_opt.InitialHessian.LEARNED:
+            options = {"maxcor": m, "ftol": 0, "gtol": gtol, "INITIAL_HESSIAN": metric}
             cuda_opt.minimize(fun, start, bounds=cuda_opt.Bounds(0, float("inf")), options={**options, "maxiter": 3})
             wait()
             begin = time.perf_counter()

@@ -19,7 +19,8 @@ sys.path[:0] = [str(Path(__file__).parents[2] / "python")]
 import cuda_opt  # noqa: E402
 
 PAIRS = 10
-OPTIONS = {"maxcor": PAIRS, "ftol": 0, "gtol": 0, "METRIC": cuda_opt.Metric.ONE_NUMBER}  # the others' metric
+# The initial Hessian is the other programs'.
+OPTIONS = {"maxcor": PAIRS, "ftol": 0, "gtol": 0, "INITIAL_HESSIAN": cuda_opt.InitialHessian.SCALAR}
 BOX = cuda_opt.Bounds(-2, 0.9)
 
 

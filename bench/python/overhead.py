@@ -38,7 +38,7 @@ class Rosenbrock:
 
 
 def ours(fun, x0, bounds, options):
-    own = {"THREADS": 1, "METRIC": cuda_opt.Metric.ONE_NUMBER}  # SciPy's
+    own = {"THREADS": 1, "INITIAL_HESSIAN": cuda_opt.InitialHessian.SCALAR}  # SciPy's
     return cuda_opt.minimize(fun, x0, bounds=bounds, options={**options, **own})
 
 

@@ -57,9 +57,9 @@ template <class Real> struct PreparedSolve {
         handle.set_int(CUDA_OPT_THREADS, options.threads).set_int(CUDA_OPT_TIMED, options.timed);
         if (options.history_bits > 0) handle.set_int(CUDA_OPT_HISTORY_BITS, options.history_bits);
         handle.set_int(CUDA_OPT_PRODUCT_BITS, options.product_bits);
-        handle.set_int(CUDA_OPT_METRIC, options.metric);
+        handle.set_int(CUDA_OPT_INITIAL_HESSIAN, options.metric);
         handle.set_int(CUDA_OPT_DIAGONAL_EVERY, options.diagonal_every);
-        if (options.metric == CUDA_OPT_METRIC_DIAGONAL) {
+        if (options.metric == CUDA_OPT_INITIAL_HESSIAN_DIAGONAL) {
             diagonal.emplace_back(handle, std::vector<Real>(static_cast<std::size_t>(n), Real(0.005)));
             handle.set_diagonal(diagonal[0].data());
         }

@@ -66,7 +66,7 @@ SmallRun run_ours(const SmallProblem &problem, int m, const std::vector<Setting>
 SmallRun run_by_defaults(const SmallProblem &problem, int m, int64_t metric) {
     constexpr double significant = 1e-3;
     Solver solver(problem.n(), m, CUDA_OPT_BACKEND_HOST);
-    solver.set_int(CUDA_OPT_METRIC, metric);
+    solver.set_int(CUDA_OPT_INITIAL_HESSIAN, metric);
     solver.set_int(CUDA_OPT_MAX_ITERATIONS, 0);
     solver.set_int(CUDA_OPT_MAX_EVALUATIONS, small_evaluations);
     SmallRun run, further;
@@ -79,8 +79,9 @@ SmallRun run_by_defaults(const SmallProblem &problem, int m, int64_t metric) {
         return run;
     }
     Solver other(problem.n(), m, CUDA_OPT_BACKEND_HOST);
-    other.set_int(CUDA_OPT_METRIC,
-                  metric == CUDA_OPT_METRIC_LEARNED ? CUDA_OPT_METRIC_ONE_NUMBER : CUDA_OPT_METRIC_LEARNED);
+    other.set_int(CUDA_OPT_INITIAL_HESSIAN, metric == CUDA_OPT_INITIAL_HESSIAN_LEARNED
+                                                ? CUDA_OPT_INITIAL_HESSIAN_SCALAR
+                                                : CUDA_OPT_INITIAL_HESSIAN_LEARNED);
     other.set_int(CUDA_OPT_MAX_ITERATIONS, 0);
     other.set_int(CUDA_OPT_MAX_EVALUATIONS, small_evaluations);
     other.set_real(CUDA_OPT_PGTOL, 1e-8);

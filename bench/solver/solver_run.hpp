@@ -20,7 +20,7 @@ struct RunOptions {
     int m = 5, iterations = 50, threads = 0;
     int history_bits = 0; // of the memory's columns; 0: those of x
     int product_bits = 64;
-    int metric = 0;             // CUDA_OPT_METRIC; of the caller's diagonal all elements are the same
+    int metric = 0;             // CUDA_OPT_INITIAL_HESSIAN; of the caller's diagonal all elements are the same
     int64_t diagonal_every = 1; // CUDA_OPT_DIAGONAL_EVERY
     std::string problem = "rosenbrock", backend = "auto";
     bool single = false, own_bounds = false, approximate_cauchy = false;

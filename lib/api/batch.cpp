@@ -117,8 +117,8 @@ int take_arrays(cuda_opt &s, void *x, double *f, void *g) {
                                       {"the diagonal", arrays.diagonal, diagonal}}))
         return code;
     if (s.batch->settings.metric == Metric::callers && !arrays.diagonal) {
-        s.message().set("CUDA_OPT_DIAGCO is 1, but neither cuda_opt_batch_set_diagonal nor cuda_opt_set_diagonal has "
-                        "given an array");
+        s.message().set("the initial Hessian is the caller's diagonal, but neither cuda_opt_batch_set_diagonal nor "
+                        "cuda_opt_set_diagonal has given an array");
         return CUDA_OPT_MISUSE;
     }
     arrays.x = x, arrays.f = f, arrays.g = g;
@@ -234,7 +234,7 @@ int get_batch_int(cuda_opt &s, int32_t key, int64_t *value) {
     case CUDA_OPT_BATCH_COUNT: *value = batch.count(); return 0;
     case CUDA_OPT_BATCH_PACKED: *value = batch.packed; return 0;
     case CUDA_OPT_DIMENSION: *value = batch.n(); return 0;
-    case CUDA_OPT_MEMORY: *value = batch.m(); return 0;
+    case CUDA_OPT_HISTORY_SIZE: *value = batch.m(); return 0;
     case CUDA_OPT_PRECISION: *value = s.bits; return 0;
     case CUDA_OPT_WORKSPACE_BYTES: *value = batch.workspace_bytes(); return 0;
     default: return get_shared_int(s, key, value);

@@ -235,7 +235,8 @@ int check_call(cuda_opt *s, int bits, void *x, double *f, void *g) {
     if (!solver.started()) {
         if (const int code = take_arrays(s, bits, "cuda_opt_solve", x, f, g)) return code;
         if (solver.settings().metric == Metric::callers && !arrays.diagonal && solver.own_dimension() > 0) {
-            solver.new_message().set("CUDA_OPT_DIAGCO is 1, but cuda_opt_set_diagonal has given no array");
+            solver.new_message().set(
+                "the initial Hessian is the caller's diagonal, but cuda_opt_set_diagonal has given no array");
             return CUDA_OPT_MISUSE;
         }
     } else if (x != arrays.x || f != arrays.f || g != arrays.g || bits != s->bits) {

@@ -44,8 +44,8 @@ const IntSetting int_settings[] = {
     {CUDA_OPT_MAX_EVALUATIONS, "MAX_EVALUATIONS", &Settings::max_evaluations, nullptr, 0, INT64_MAX},
     {CUDA_OPT_MAXFEV, "MAXFEV", &Settings::evaluations_per_search, nullptr, 1, INT64_MAX},
     {CUDA_OPT_MAX_CUTS, "MAX_CUTS", &Settings::max_cuts, nullptr, 0, INT64_MAX},
-    {CUDA_OPT_DIAGCO, "DIAGCO", nullptr, nullptr, 0, 1}, // 1 selects CUDA_OPT_METRIC_DIAGONAL
-    {CUDA_OPT_METRIC, "METRIC", &Settings::metric, nullptr, 0, 2},
+    {CUDA_OPT_DIAGCO, "DIAGCO", nullptr, nullptr, 0, 1}, // 1 selects CUDA_OPT_INITIAL_HESSIAN_DIAGONAL
+    {CUDA_OPT_INITIAL_HESSIAN, "INITIAL_HESSIAN", &Settings::metric, nullptr, 0, 2},
     {CUDA_OPT_DIAGONAL_EVERY, "DIAGONAL_EVERY", &Settings::diagonal_every, nullptr, 0, INT64_MAX},
     {CUDA_OPT_APPROXIMATE_CAUCHY, "APPROXIMATE_CAUCHY", nullptr, &Settings::approximate_cauchy, 0, 1},
     {CUDA_OPT_REPORT_ITERATES, "REPORT_ITERATES", nullptr, &Settings::report_iterates, 0, 1},
@@ -170,8 +170,9 @@ int set_of_solve(cuda_opt *s, int32_t key, int64_t value) {
     }
     const bool history = key == CUDA_OPT_HISTORY_BITS;
     if (const int code = check_value(*s, *setting, value)) return code;
-    const bool at_start_only = history || key == CUDA_OPT_DIAGCO || key == CUDA_OPT_METRIC || key == CUDA_OPT_THREADS ||
-                               key == CUDA_OPT_ROBUST || key == CUDA_OPT_F_PART || key == CUDA_OPT_TIMED;
+    const bool at_start_only = history || key == CUDA_OPT_DIAGCO || key == CUDA_OPT_INITIAL_HESSIAN ||
+                               key == CUDA_OPT_THREADS || key == CUDA_OPT_ROBUST || key == CUDA_OPT_F_PART ||
+                               key == CUDA_OPT_TIMED;
     if (at_start_only && s->started()) {
         s->message().set("CUDA_OPT_%s can be set before the first call of cuda_opt_%ssolve only", setting->name,
                          s->batch ? "batch_" : "");
@@ -182,8 +183,8 @@ int set_of_solve(cuda_opt *s, int32_t key, int64_t value) {
     Settings &settings = s->settings();
     if (setting->flag) settings.*setting->flag = value != 0;
     else if (setting->value) settings.*setting->value = value;
-    else if (value != 0) settings.metric = CUDA_OPT_METRIC_DIAGONAL;
-    else if (settings.metric == CUDA_OPT_METRIC_DIAGONAL) settings.metric = CUDA_OPT_METRIC_ONE_NUMBER;
+    else if (value != 0) settings.metric = CUDA_OPT_INITIAL_HESSIAN_DIAGONAL;
+    else if (settings.metric == CUDA_OPT_INITIAL_HESSIAN_DIAGONAL) settings.metric = CUDA_OPT_INITIAL_HESSIAN_SCALAR;
     return 0;
 }
 
@@ -235,7 +236,7 @@ int get_int(cuda_opt *s, int32_t key, int64_t *value) {
     case CUDA_OPT_WORKSPACE_BYTES: *value = solver.sweeps().workspace_bytes(); return 0;
     case CUDA_OPT_PAIRS: *value = solver.pairs(); return 0;
     case CUDA_OPT_DIMENSION: *value = solver.dimension(); return 0;
-    case CUDA_OPT_MEMORY: *value = solver.memory(); return 0;
+    case CUDA_OPT_HISTORY_SIZE: *value = solver.memory(); return 0;
     case CUDA_OPT_PRECISION: *value = s->bits; return 0;
     default: break;
     }
@@ -292,7 +293,7 @@ int cudaopt::get_shared_int(cuda_opt &s, int32_t key, int64_t *value) {
     const Settings &settings = s.settings();
     *value = setting->flag    ? settings.*setting->flag
              : setting->value ? settings.*setting->value
-                              : settings.metric == CUDA_OPT_METRIC_DIAGONAL;
+                              : settings.metric == CUDA_OPT_INITIAL_HESSIAN_DIAGONAL;
     return 0;
 }
 

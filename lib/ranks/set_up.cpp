@@ -15,7 +15,7 @@ const SharedSetting table[shared_settings] = {
     {"CUDA_OPT_MAX_EVALUATIONS", [](const Settings &s) { return static_cast<double>(s.max_evaluations); }},
     {"CUDA_OPT_MAXFEV", [](const Settings &s) { return static_cast<double>(s.evaluations_per_search); }},
     {"CUDA_OPT_MAX_CUTS", [](const Settings &s) { return static_cast<double>(s.max_cuts); }},
-    {"CUDA_OPT_METRIC", [](const Settings &s) { return static_cast<double>(s.metric); }},
+    {"CUDA_OPT_INITIAL_HESSIAN", [](const Settings &s) { return static_cast<double>(s.metric); }},
     {"CUDA_OPT_DIAGONAL_EVERY", [](const Settings &s) { return static_cast<double>(s.diagonal_every); }},
     {"CUDA_OPT_APPROXIMATE_CAUCHY", [](const Settings &s) { return static_cast<double>(s.approximate_cauchy); }},
     {"CUDA_OPT_ROBUST", [](const Settings &s) { return static_cast<double>(s.robust); }},

@@ -117,7 +117,7 @@ int apply_settings(Solve &solve, const Arguments &a) {
     const struct {
         int32_t key;
         int64_t value;
-    } integers[] = {{CUDA_OPT_METRIC, CUDA_OPT_METRIC_ONE_NUMBER},
+    } integers[] = {{CUDA_OPT_INITIAL_HESSIAN, CUDA_OPT_INITIAL_HESSIAN_SCALAR},
                     {CUDA_OPT_ROBUST, 1},
                     {CUDA_OPT_MAX_EVALUATIONS, 0},
                     {CUDA_OPT_MAXFEV, mine.maxfev},

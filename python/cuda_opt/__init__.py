@@ -8,7 +8,7 @@ and ``python -m cuda_opt`` say which backends work here."""
 from ._backends import Backend, backends
 from ._batch import minimize_batch
 from ._bounds import Bounds
-from ._constants import Metric, Task
+from ._constants import InitialHessian, Metric, Task
 from ._library import Error, ImproperInput, OutOfMemory, version
 from ._minimize import minimize
 from ._part import Part
@@ -26,6 +26,7 @@ __all__ = [
     "Bounds",
     "Error",
     "ImproperInput",
+    "InitialHessian",
     "IntermediateResult",
     "InverseHessian",
     "Metric",

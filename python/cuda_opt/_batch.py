@@ -229,8 +229,9 @@ def minimize_batch(
         ``rounds``, the calls so far. ``StopIteration`` ends the batch, each problem with its best iterate.
     options : dict
         As in ``minimize``, of each problem; ``MAX_SECONDS`` is of the whole, ``THREADS`` are the host's that share the
-        problems. ``METRIC`` is ``Metric.ONE_NUMBER`` unless given; ``Metric.LEARNED`` often takes fewer rounds. There
-        is no log and no narrower memory: ``disp`` and ``HISTORY_BITS`` are errors. maxcor is at most 64.
+        problems. ``INITIAL_HESSIAN`` is ``InitialHessian.SCALAR`` unless given; ``LEARNED`` often takes fewer rounds.
+        There is no log, and the history has the precision of x: ``disp`` and ``HISTORY_BITS`` are errors. maxcor is at
+        most 64.
     indices : bool
         True: fun and jac get p, of shape (k,), as their second argument: the problem of each row, counted from 0 and
         ascending, of x0's library and in x0's memory, int64, to take the problems' own data by: ``data[p]``. It is
@@ -272,8 +273,8 @@ def minimize_batch(
         raise ValueError("disp is given: a batch has no log; callback is called in each round")
     if "BATCH_PACKED" in given:
         raise ValueError("BATCH_PACKED is given: minimize_batch hands out the active problems alone")
-    if "METRIC" not in given:
-        del settings["METRIC"]
+    if not given.keys() & {"INITIAL_HESSIAN", "METRIC"}:
+        del settings["INITIAL_HESSIAN"]
     if not isinstance(args, tuple):
         args = (args,)
     batch = Batch(x0, options_given.m, bounds, stream, diagonal)

@@ -30,8 +30,17 @@ class Task(IntEnum):
     STOPPED = -41
 
 
+class InitialHessian(IntEnum):
+    """The initial approximation B0 of the Hessian, which the correction pairs update in each iteration: the values of
+    the setting ``INITIAL_HESSIAN`` (``include/cuda_opt.h``, docs/metric.md)."""
+
+    SCALAR = 0
+    DIAGONAL = 1
+    LEARNED = 2
+
+
 class Metric(IntEnum):
-    """What the model of f starts from in each iteration: the setting ``METRIC`` (``include/cuda_opt.h``)."""
+    """The former name of ``InitialHessian``; ``ONE_NUMBER`` is the former name of ``SCALAR``."""
 
     ONE_NUMBER = 0
     DIAGONAL = 1
@@ -56,7 +65,7 @@ INTEGERS = {
     "IPRINT_TYPE": 109,
     "ROBUST": 110,
     "HISTORY_BITS": 111,
-    "METRIC": 112,
+    "INITIAL_HESSIAN": 112,
     "PRODUCT_BITS": 113,
     "F_PART": 114,
     "DIAGONAL_EVERY": 115,
@@ -82,7 +91,7 @@ INTEGERS = {
     "PAIRS": 314,
     "START_PROJECTED": 315,
     "DIMENSION": 316,
-    "MEMORY": 317,
+    "HISTORY_SIZE": 317,
     "PRECISION": 318,
     "SUBSPACE_TRUNCATIONS": 319,
     "CAUCHY_FREE_COUNT": 320,
@@ -125,3 +134,10 @@ REALS = {
     "SLOPE_START": 410,
     "SLOPE": 411,
 }
+
+# The line search's settings. The options of ``minimize`` have other names for them, because SciPy's ``ftol`` and
+# ``gtol``, which are stopping tests, would differ from FTOL and GTOL in case alone.
+LINE_SEARCH = {name: f"line_search_{name.lower()}" for name in ("FTOL", "GTOL", "XTOL")}
+# Other names by which a setting or a result is known: former names, and those of the line search.
+OTHER_NAMES = {"METRIC": "INITIAL_HESSIAN", "MEMORY": "HISTORY_SIZE"}
+OTHER_NAMES.update({new: name for name, new in LINE_SEARCH.items()})

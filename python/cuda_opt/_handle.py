@@ -9,7 +9,7 @@ import weakref
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from ._constants import INTEGERS, REALS, Task
+from ._constants import INTEGERS, OTHER_NAMES, REALS, Task
 from ._gate import Buffer
 from ._library import Error, LogFunction, error, library
 from ._space import Space, number
@@ -155,21 +155,23 @@ class Handle:
         return self._space.stream or 0
 
     def __setitem__(self, name: str, value: float) -> None:
-        if name in INTEGERS:
-            self._check(self._briefly(library.cuda_opt_set_int, INTEGERS[name], integer(value, name)))
-        elif name in REALS:
-            self._check(self._briefly(library.cuda_opt_set_real, REALS[name], number(value, name)))
+        key = OTHER_NAMES.get(name, name)
+        if key in INTEGERS:
+            self._check(self._briefly(library.cuda_opt_set_int, INTEGERS[key], integer(value, name)))
+        elif key in REALS:
+            self._check(self._briefly(library.cuda_opt_set_real, REALS[key], number(value, name)))
         else:
             raise KeyError(f"there is no setting {name}")
 
     def __getitem__(self, name: str) -> int | float:
-        if name in INTEGERS:
+        key = OTHER_NAMES.get(name, name)
+        if key in INTEGERS:
             integer = ctypes.c_int64()
-            self._check(self._briefly(library.cuda_opt_get_int, INTEGERS[name], ctypes.byref(integer)))
+            self._check(self._briefly(library.cuda_opt_get_int, INTEGERS[key], ctypes.byref(integer)))
             return integer.value
-        if name in REALS:
+        if key in REALS:
             real = ctypes.c_double()
-            self._check(self._briefly(library.cuda_opt_get_real, REALS[name], ctypes.byref(real)))
+            self._check(self._briefly(library.cuda_opt_get_real, REALS[key], ctypes.byref(real)))
             return real.value
         raise KeyError(f"there is no setting or result {name}")
 

@@ -165,9 +165,10 @@ def minimize(
         differences ``eps`` (1e-8), ``finite_diff_rel_step``, and ``workers``: a number of processes, or a function that
         is called as ``workers(fun, points)``, once for each gradient, and returns the values at all points. And the
         library's own settings by the names of ``include/cuda_opt.h`` without ``CUDA_OPT_``: ``{"HISTORY_BITS": 32}``.
-        They have the library's defaults but for ``METRIC``, which is ``Metric.LEARNED`` here: 0.79 times the
-        evaluations of ``Metric.ONE_NUMBER`` on 336 problems (docs/benchmarks.md), one n-vector more. ``ONE_NUMBER`` is
-        the path of version 3.0, and of SciPy's L-BFGS-B.
+        The line search's are ``line_search_ftol``, ``line_search_gtol`` and ``line_search_xtol``; ``FTOL``, ``GTOL``
+        and ``XTOL`` mean the same, with a warning. They have the library's defaults except ``INITIAL_HESSIAN``, which
+        is ``InitialHessian.LEARNED`` here: 0.79 times the evaluations of ``InitialHessian.SCALAR`` on 336 problems
+        (docs/benchmarks.md), and one n-vector more. ``SCALAR`` gives the path of version 3.0, and of SciPy's L-BFGS-B.
     method : None or "L-BFGS-B"
         There is no other method.
     tol : float

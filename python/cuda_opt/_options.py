@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from ._constants import INTEGERS, REALS, Metric
+from ._constants import INTEGERS, LINE_SEARCH, OTHER_NAMES, REALS, InitialHessian
 from ._handle import integer
 from ._space import name_of, number
 
@@ -21,7 +21,7 @@ _WITHOUT_EFFECT = {"iprint"}
 # Names of the same options in other interfaces of L-BFGS-B, as in SciPy's fmin_l_bfgs_b.
 _OTHER_NAMES = {
     "m": "maxcor",
-    "factr": "ftol (= factr * 2.2e-16)",
+    "factr": "ftol (= factr * 2.22e-16)",
     "pgtol": "gtol",
     "epsilon": "eps",
     "maxfev": "maxfun",
@@ -73,7 +73,9 @@ def _tolerance(value: float, name: str) -> float:
 def _hint(names: list[str]) -> str:
     """The names that the user may have meant."""
     meant = [_OTHER_NAMES.get(name) or name.upper() for name in names]
-    meant = [name for name in meant if name in INTEGERS or name in REALS or name in _OTHER_NAMES.values()]
+    meant = [LINE_SEARCH.get(name) or OTHER_NAMES.get(name, name) for name in meant]
+    known = {*INTEGERS, *REALS, *OTHER_NAMES, *_OTHER_NAMES.values()}
+    meant = [name for name in meant if name in known]
     return f", but there {'is' if len(meant) == 1 else 'are'} {', '.join(meant)}" if meant else ""
 
 
@@ -84,13 +86,30 @@ def warning_class() -> type[Warning]:
     return kind
 
 
+def _settings_among(options: Mapping[str, Any], stacklevel: int) -> dict[str, Any]:
+    """The library's settings among the options, by their names in the header."""
+    settings = {}
+    for name, value in options.items():
+        key = OTHER_NAMES.get(name, name)
+        if key not in INTEGERS and key not in REALS:
+            continue
+        if key in settings:
+            raise ValueError(f"{name} is given twice: its other name is {LINE_SEARCH.get(key, key)}")
+        if name in LINE_SEARCH:
+            scipys = {"FTOL": "; ftol is a stopping test", "GTOL": "; gtol is a stopping test"}.get(name, "")
+            text = f"{name} is a setting of the line search, and its name is {LINE_SEARCH[name]}{scipys}"
+            warnings.warn(text, FutureWarning, stacklevel=stacklevel)
+        settings[key] = value
+    return settings
+
+
 def options_of(
     options: Mapping[str, Any], tol: float | None, *, as_scipy: bool = False, has_gradient: bool = True
 ) -> Options:
-    """What the user's options mean.
+    """The options as the library and the finite differences take them.
 
     This is the one place that says how ``minimize`` differs from the library's defaults: its tolerances and limits are
-    SciPy's, and it learns its metric. Whatever ``minimize`` is to choose by itself belongs here.
+    SciPy's, and its initial Hessian is a learned diagonal. Whatever ``minimize`` is to choose by itself belongs here.
 
     as_scipy: unknown options are a warning, and options without effect are ignored, as in SciPy's methods. Otherwise
     unknown options are an error, and options without effect a warning."""
@@ -101,8 +120,8 @@ def options_of(
     if tol is not None:
         tol = _tolerance(tol, "tol")
         given.update(ftol=tol, gtol=tol)
-    own = {name: value for name, value in options.items() if name in INTEGERS or name in REALS}
-    given.update({name: value for name, value in options.items() if name not in own})
+    own = _settings_among(options, stacklevel=5 if as_scipy else 4)
+    given.update({name: value for name, value in options.items() if OTHER_NAMES.get(name, name) not in own})
     disp = given.pop("disp", None)
     disp = 0 if disp is None else integer(disp, "disp", 32)
     differences = {name: given.pop(name) for name in _OF_DIFFERENCES & given.keys()}
@@ -118,7 +137,7 @@ def options_of(
         "MAX_ITERATIONS": _limit(given.pop("maxiter"), "maxiter"),
         "MAX_EVALUATIONS": maxfun,
         "MAXFEV": _count(given.pop("maxls"), "maxls"),
-        "METRIC": Metric.LEARNED,
+        "INITIAL_HESSIAN": InitialHessian.LEARNED,
         **own,
     }
     if unknown := given.keys() - _WITHOUT_EFFECT:

@@ -222,7 +222,7 @@ class InverseHessian:
             with self._one_at_a_time:
                 self._solve(x, f, g, math.inf)
                 checkpoint = solver.save()
-        return _inverse_from, (x, solver["MEMORY"], checkpoint, self._pairs)
+        return _inverse_from, (x, solver["HISTORY_SIZE"], checkpoint, self._pairs)
 
     def __matmul__(self, v: Array) -> Array:
         return self.matvec(v)

@@ -144,10 +144,10 @@ def test_what_the_function_returns(returned, kind, text):
         ({1: 2}, "there is no option 1"),
         ({"HISTORY_BITS": 17}, "HISTORY_BITS"),
         ({"gtoll": 1}, "there is no option gtoll$"),
-        ({"metric": 1, "Pgtol": 0}, "there is no option Pgtol, metric, but there are PGTOL, METRIC$"),
+        ({"metric": 1, "Pgtol": 0}, "there is no option Pgtol, metric, but there are PGTOL, INITIAL_HESSIAN$"),
         ({"disp": np.inf}, "disp is inf: it has to be an integer"),
         ({"m": 5}, "there is no option m, but there is maxcor$"),
-        ({"factr": 10, "pgtol": 1e-3}, r"no option factr, pgtol, but there are ftol \(= factr \* 2.2e-16\), gtol$"),
+        ({"factr": 10, "pgtol": 1e-3}, r"no option factr, pgtol, but there are ftol \(= factr \* 2.22e-16\), gtol$"),
         ({"F": 1}, "400|F"),
         ({"maxcor": 2**32 + 5}, "m is 4294967301: it has to be an integer of at most 32 bits"),
         ({"maxcor": 2.5}, "m is 2.5: it has to be an integer"),
@@ -155,8 +155,8 @@ def test_what_the_function_returns(returned, kind, text):
         ({"MAX_ITERATIONS": -(2**70)}, "MAX_ITERATIONS is -1180591620717411303424: it has to be an integer"),
         ({"MAX_ITERATIONS": np.nan}, "MAX_ITERATIONS is nan: it has to be an integer"),
         ({"MAX_ITERATIONS": np.inf}, "MAX_ITERATIONS is inf: it has to be an integer"),
-        ({"METRIC": "learned"}, "METRIC is 'learned': it has to be an integer"),
-        ({"METRIC": None}, "METRIC is None: it has to be an integer"),
+        ({"INITIAL_HESSIAN": "learned"}, "INITIAL_HESSIAN is 'learned': it has to be an integer"),
+        ({"INITIAL_HESSIAN": None}, "INITIAL_HESSIAN is None: it has to be an integer"),
     ],
 )
 def test_options(options, text, parabola):

@@ -70,7 +70,7 @@ def test_same_bits_as_alone(dtype):
 
 def test_like_single_solves():
     """The same iterations as ``minimize`` without a metric, whose sums are in another order."""
-    x0, options = starts(50, 5), {"METRIC": cuda_opt.Metric.ONE_NUMBER}
+    x0, options = starts(50, 5), {"INITIAL_HESSIAN": cuda_opt.InitialHessian.SCALAR}
     batch = cuda_opt.minimize_batch(rosenbrocks, x0, bounds=[(-1.5, 0.8)] * 5, options={"maxiter": 6})
     assert (batch.status == 1).any() and set(batch.codes) <= {0, Task.ITERATION_LIMIT}
     for p, start in enumerate(x0):
@@ -110,7 +110,7 @@ def test_metrics(lower, solution):
         np.testing.assert_allclose(result.x, solution, rtol=0, atol=1e-7)
         return result
 
-    plain, given, learned = run(), run(diagonal), run(METRIC=cuda_opt.Metric.LEARNED)
+    plain, given, learned = run(), run(diagonal), run(INITIAL_HESSIAN=cuda_opt.InitialHessian.LEARNED)
     assert len(calls) == given.rounds and calls[0] == 30
     if lower < 0:  # else the bounds hold all variables soon
         assert given.nfev.sum() < 0.2 * plain.nfev.sum() and learned.nfev.sum() < 0.5 * plain.nfev.sum()
@@ -353,8 +353,8 @@ def test_errors_come_out_and_memory_is_freed():
         ({"bounds": Bounds(np.zeros((4, 3), complex), 1)}, TypeError, "the lower bound has elements of complex128"),
         ({"bounds": [(0, 1)]}, ValueError, "bounds has 1 pairs, but x0 has 3"),
         ({"bounds": 7}, TypeError, "bounds is a int"),
-        ({"options": {"METRIC": 3}}, ValueError, "METRIC is 3, but has to be from 0 to 2"),
-        ({"options": {"METRIC": 1}}, RuntimeError, "DIAGCO is 1, but neither .* has given an array"),
+        ({"options": {"INITIAL_HESSIAN": 3}}, ValueError, "INITIAL_HESSIAN is 3, but has to be from 0 to 2"),
+        ({"options": {"INITIAL_HESSIAN": 1}}, RuntimeError, "diagonal, but neither .* has given an array"),
         ({"diagonal": np.ones(3)}, ValueError, "diagonal is a numpy.ndarray: it has to be a function"),
         ({"diagonal": lambda x: np.ones(3)}, ValueError, r"the array of diagonals has the shape \(3,\), not \(4, 3\)"),
         ({"options": {"HISTORY_BITS": 32}}, ValueError, "HISTORY_BITS is not for"),

@@ -8,7 +8,7 @@ import pytest
 
 import cuda_opt
 
-ONE_NUMBER = {"METRIC": cuda_opt.Metric.ONE_NUMBER}  # the metric of version 3.0, and of SciPy
+ONE_NUMBER = {"INITIAL_HESSIAN": cuda_opt.InitialHessian.SCALAR}  # the metric of version 3.0, and of SciPy
 NEAREST = np.array([0, 1, 2, 3, 3, 3, 3, 3])  # the parabola's minimum in [0, 3]^8
 
 
@@ -388,7 +388,7 @@ def test_the_metric_is_learned_unless_asked_otherwise(rosenbrock):
         return minimise(rosenbrock, x0, jac=True, options=options).x.tolist()
 
     learned = run(cuda_opt.minimize)
-    assert learned == run(cuda_opt.minimize, METRIC=cuda_opt.Metric.LEARNED)
+    assert learned == run(cuda_opt.minimize, INITIAL_HESSIAN=cuda_opt.InitialHessian.LEARNED)
     assert learned != run(cuda_opt.minimize, **ONE_NUMBER)
     optimize = pytest.importorskip("scipy.optimize")
     by_scipy = partial(optimize.minimize, method=cuda_opt.lbfgsb)

@@ -74,7 +74,7 @@ def test_a_part_of_no_variables(bounds):
         part, size = cuda_opt.Part.even(rank, 3, 100, everyone.gather_of(rank))
         own = {"arrays": cuda_opt.Bounds(np.zeros(size), np.ones(size)), "pairs": [(0, 1)] * size}
         limits = own.get(bounds) if isinstance(bounds, str) else bounds
-        solver = cuda_opt.Solver(np.zeros(size), part=part, bounds=limits, THREADS=1, METRIC=2)
+        solver = cuda_opt.Solver(np.zeros(size), part=part, bounds=limits, THREADS=1, INITIAL_HESSIAN=2)
         for _ in solver:
             solver.f, solver.g = 2 * ((solver.x - 0.3) @ (solver.x - 0.3)), 4 * (solver.x - 0.3)
             assert solver.metric().shape == (size,)

@@ -17,7 +17,7 @@ def test_there_are_thirty():
 @pytest.mark.parametrize("problem", PROBLEMS, ids=lambda problem: problem.name)
 def test_minimum(problem, metric):
     theirs = optimize.minimize(problem, problem.x0, jac=True, method="L-BFGS-B", bounds=problem.pairs, options=OPTIONS)
-    options = {**OPTIONS, "METRIC": cuda_opt.Metric[metric]}
+    options = {**OPTIONS, "INITIAL_HESSIAN": cuda_opt.Metric[metric]}
     ours = cuda_opt.minimize(problem, problem.x0, bounds=problem.pairs, options=options)
     assert ours.fun == pytest.approx(theirs.fun, rel=1e-8, abs=1e-8)
     assert ours.fun == problem.value(ours.x)

@@ -192,7 +192,8 @@ def test_jax_with_its_doubles_switched(data):
 ANYTHING = st.one_of(st.none(), st.booleans(), st.integers(), st.integers(-(2**70), 2**70), st.floats(), st.text(),
                      st.complex_numbers(), st.binary(max_size=3), st.lists(st.floats(), max_size=3),
                      st.builds(object), st.builds(np.float32, st.floats(width=32)))
-NAMES = ["maxcor", "ftol", "gtol", "maxiter", "maxfun", "maxls", "METRIC", "HISTORY_BITS", "THREADS", "MAX_SECONDS",
+NAMES = ["maxcor", "ftol", "gtol", "maxiter", "maxfun", "maxls", "INITIAL_HESSIAN", "HISTORY_BITS", "THREADS",
+         "MAX_SECONDS",
          "STPMAX", "STPMIN", "F_TARGET", "REPORT_ITERATES", "DIAGONAL_EVERY", "nothing", "EPS", "ROBUST", "MAX_CUTS"]
 
 

@@ -128,7 +128,7 @@ def test_fixed_variables(rosenbrock):
 
 def test_the_pairs_of_the_inverse_hessian(rosenbrock):
     """sk and yk are the last steps and changes of the gradient, and the operator is SciPy's of these pairs."""
-    for options in ({}, {"maxcor": 3}, {"METRIC": 0}, {"HISTORY_BITS": 32}, {"maxiter": 2}, {"maxiter": 1}):
+    for options in ({}, {"maxcor": 3}, {"INITIAL_HESSIAN": 0}, {"HISTORY_BITS": 32}, {"maxiter": 2}, {"maxiter": 1}):
         iterates = [np.full(6, -1.2)]
         bounds = [(-2, 0.9)] * 6
         result = solve(rosenbrock, iterates[0], callback=iterates.append, bounds=bounds, options=options)

@@ -191,10 +191,10 @@ def test_single_precision():
 def test_learned_metric(dtype):
     """On a sum of parabolas of different curvatures what is learned comes near to their inverses."""
     curvature = np.geomspace(1, 100, 20)
-    solver = Solver(np.ones(20, dtype), METRIC=cuda_opt.Metric.LEARNED, EPS=1e-4)
+    solver = Solver(np.ones(20, dtype), INITIAL_HESSIAN=cuda_opt.InitialHessian.LEARNED, EPS=1e-4)
     for _ in solver:
         solver.f, solver.g = float(curvature @ solver.x.astype(float) ** 2) / 2, curvature * solver.x
-    assert solver.status is Task.CONVERGED and solver["METRIC"] == cuda_opt.Metric.LEARNED
+    assert solver.status is Task.CONVERGED and solver["INITIAL_HESSIAN"] == cuda_opt.InitialHessian.LEARNED
     learned = solver.metric()
     assert learned.dtype == dtype and learned.shape == (20,) and (learned > 0).all()
     assert np.corrcoef(np.log(learned), -np.log(curvature))[0, 1] > 0.5

@@ -71,17 +71,17 @@ TEST_CASE("A call out of order, or for another handle, says so", "[batch]") {
     refuses(batch, CUDA_OPT_MISUSE, cuda_opt_get_diagonal(batch.s, x), "cuda_opt_get_diagonal" + not_for);
     refuses(batch, CUDA_OPT_MISUSE, cuda_opt_batch_set_diagonal_f32(batch.s, single_precision),
             "cuda_opt_batch_set_diagonal_f32 is for single precision, but the handle was made for double");
-    refuses(batch, CUDA_OPT_IMPROPER_INPUT, cuda_opt_set_int(batch.s, CUDA_OPT_METRIC, 3),
-            "CUDA_OPT_METRIC is 3, but has to be from 0 to 2");
-    REQUIRE(cuda_opt_set_int(batch.s, CUDA_OPT_METRIC, CUDA_OPT_METRIC_DIAGONAL) == 0);
-    refuses(
-        batch, CUDA_OPT_MISUSE, cuda_opt_batch_solve(batch.s, x, f, g),
-        "CUDA_OPT_DIAGCO is 1, but neither cuda_opt_batch_set_diagonal nor cuda_opt_set_diagonal has given an array");
+    refuses(batch, CUDA_OPT_IMPROPER_INPUT, cuda_opt_set_int(batch.s, CUDA_OPT_INITIAL_HESSIAN, 3),
+            "CUDA_OPT_INITIAL_HESSIAN is 3, but has to be from 0 to 2");
+    REQUIRE(cuda_opt_set_int(batch.s, CUDA_OPT_INITIAL_HESSIAN, CUDA_OPT_INITIAL_HESSIAN_DIAGONAL) == 0);
+    refuses(batch, CUDA_OPT_MISUSE, cuda_opt_batch_solve(batch.s, x, f, g),
+            "the initial Hessian is the caller's diagonal, but neither cuda_opt_batch_set_diagonal nor "
+            "cuda_opt_set_diagonal has given an array");
     REQUIRE(cuda_opt_batch_set_diagonal(batch.s, g + 1) == 0);
     refuses(batch, CUDA_OPT_MISUSE, cuda_opt_batch_solve(batch.s, x, f, g),
             "g, of 48 bytes, and the diagonal, of 48 bytes, share memory: each needs its own");
     REQUIRE(cuda_opt_batch_set_diagonal(batch.s, nullptr) == 0);
-    REQUIRE(cuda_opt_set_int(batch.s, CUDA_OPT_METRIC, CUDA_OPT_METRIC_ONE_NUMBER) == 0);
+    REQUIRE(cuda_opt_set_int(batch.s, CUDA_OPT_INITIAL_HESSIAN, CUDA_OPT_INITIAL_HESSIAN_SCALAR) == 0);
     refuses(batch, CUDA_OPT_IMPROPER_INPUT, cuda_opt_set_int(batch.s, CUDA_OPT_TIMED, 0), "CUDA_OPT_TIMED" + not_for);
     refuses(batch, CUDA_OPT_IMPROPER_INPUT, cuda_opt_set_int(batch.s, CUDA_OPT_BATCH_PACKED, 2),
             "CUDA_OPT_BATCH_PACKED is 2, but has to be from 0 to 1");
@@ -109,8 +109,8 @@ TEST_CASE("A call out of order, or for another handle, says so", "[batch]") {
             "cuda_opt_set_bounds has to come before the first call of cuda_opt_batch_solve, or after cuda_opt_reset");
     refuses(batch, CUDA_OPT_MISUSE, cuda_opt_set_diagonal(batch.s, other),
             "cuda_opt_set_diagonal has to come before the first call of cuda_opt_batch_solve, or after cuda_opt_reset");
-    refuses(batch, CUDA_OPT_MISUSE, cuda_opt_set_int(batch.s, CUDA_OPT_METRIC, 2),
-            "CUDA_OPT_METRIC can be set before the first call of cuda_opt_batch_solve only");
+    refuses(batch, CUDA_OPT_MISUSE, cuda_opt_set_int(batch.s, CUDA_OPT_INITIAL_HESSIAN, 2),
+            "CUDA_OPT_INITIAL_HESSIAN can be set before the first call of cuda_opt_batch_solve only");
     refuses(batch, CUDA_OPT_MISUSE, cuda_opt_set_int(batch.s, CUDA_OPT_THREADS, 1),
             "CUDA_OPT_THREADS can be set before the first call of cuda_opt_batch_solve only");
     refuses(batch, CUDA_OPT_MISUSE, cuda_opt_set_int(batch.s, CUDA_OPT_BATCH_PACKED, 1),

@@ -17,7 +17,8 @@ header = re.sub(r"/\*.*?\*/", "", "".join((root / name).read_text() for name in 
 MODULES = ("include/cuda_opt.f90", "include/cuda_opt_ranks.f90", "include/cuda_opt_batches.f90")
 module = re.sub(r"!.*", "", "".join((root / name).read_text() for name in MODULES)).replace("&\n", "")
 broken = []
-VALUES = ("CUDA_OPT_BACKEND_", "CUDA_OPT_METRIC_", "CUDA_OPT_F_OF_", "CUDA_OPT_F_WHOLE")  # no keys, tasks or codes
+# No keys, tasks or codes.
+VALUES = ("CUDA_OPT_BACKEND_", "CUDA_OPT_INITIAL_HESSIAN_", "CUDA_OPT_F_OF_", "CUDA_OPT_F_WHOLE")
 
 
 def same(what, in_header, in_other, other="the module"):
@@ -34,9 +35,17 @@ def arguments(text):
     return 0 if text.strip() in ("", "void") else len(re.findall(r",(?![^()]*\))", text)) + 1
 
 
+def former_names(text):
+    """The names that are defined by another one."""
+    return dict(re.findall(r"\b(CUDA_OPT_\w+)\s*= (CUDA_OPT_\w+)", text))
+
+
 enumerators = constants(r"\b(CUDA_OPT_\w+) = (-?\d+)", header)
 versions = constants(r"#define (CUDA_OPT_VERSION_\w+) (\d+)", header)
 same("constant", {**enumerators, **versions}, constants(r"\b(CUDA_OPT_\w+)\s*= (-?\d+)", module))
+former = former_names(header)
+same("former name", former, former_names(module))
+broken += [f"{name} is defined by {now}, which has no number" for name, now in former.items() if now not in enumerators]
 
 functions = re.findall(r"^CUDA_OPT_API .*?(cuda_opt_\w+)\((.*?)\);", header, re.M | re.S)
 bindings = re.findall(r"(?:function|subroutine) (cuda_opt_\w+)\((.*?)\) bind\(c, name='(\w+)'\)", module)
@@ -51,23 +60,29 @@ broken += [f"{name} is not public in its module" for name, _, _ in bindings if n
 
 
 def python_constants():
-    """Those of the Python package by their names in C: INTEGERS and REALS by kind, and all of them together."""
+    """Those of the Python package by their names in C: INTEGERS and REALS by kind, all of them together, and the former
+    names."""
     spec = importlib.util.spec_from_file_location("constants", root / PYTHON)
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     others = {name: getattr(module, name) for name in dir(module) if name.startswith(("BACKEND_", "F_", "BATCH_"))}
     others.update({task.name: int(task) for task in module.Task})
-    others.update({f"METRIC_{metric.name}": int(metric) for metric in module.Metric})
+    others.update({f"INITIAL_HESSIAN_{value.name}": int(value) for value in module.InitialHessian})
     kinds = (module.INTEGERS, module.REALS, others)
     integers, reals, others = ({f"CUDA_OPT_{name}": value for name, value in kind.items()} for kind in kinds)
-    return integers, reals, {**integers, **reals, **others}
+    former = {name: now for name, now in module.OTHER_NAMES.items() if now not in module.LINE_SEARCH}
+    new = module.InitialHessian
+    former.update({f"METRIC_{old.name}": f"INITIAL_HESSIAN_{new(old).name}" for old in module.Metric})
+    former = {f"CUDA_OPT_{name}": f"CUDA_OPT_{now}" for name, now in former.items()}
+    return integers, reals, {**integers, **reals, **others}, former
 
 
 # What the hundreds of a key's number stand for (cuda_opt.h). Those of cuda_opt_batch.h are integers.
 KINDS = {1: "integer setting", 2: "real setting", 3: "integer result", 4: "real result", 5: "integer of a batch"}
 PYTHON = "python/cuda_opt/_constants.py"
-integers, reals, in_python = python_constants()
+integers, reals, in_python, former_in_python = python_constants()
 same("constant", enumerators, in_python, PYTHON)
+same("former name", former, former_in_python, PYTHON)
 kind_of = {name: KINDS[value // 100] for name, value in enumerators.items() if value // 100 in KINDS}
 broken += [f"{PYTHON}: {name} is no integer" for name in integers if "integer" not in kind_of.get(name, "")]
 broken += [f"{PYTHON}: {name} is no real number" for name in reals if "real" not in kind_of.get(name, "")]

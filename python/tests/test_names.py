@@ -1,0 +1,69 @@
+"""Options that have two names: former names, and those of the line search."""
+import warnings
+
+import numpy as np
+import pytest
+
+import cuda_opt
+
+LINE_SEARCH = [("line_search_ftol", "FTOL", 1e-2), ("line_search_gtol", "GTOL", 0.1), ("line_search_xtol", "XTOL", 0.5)]
+
+
+def evaluations(rosenbrock, **options):
+    result = cuda_opt.minimize(rosenbrock, np.full(10, -1.2), options={"INITIAL_HESSIAN": 0, **options})
+    return result.nfev, result.fun
+
+
+@pytest.mark.parametrize("name, former, value", LINE_SEARCH)
+def test_line_search(name, former, value, rosenbrock):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        named = evaluations(rosenbrock, **{name: value})
+    with pytest.warns(FutureWarning, match=f"{former} is a setting of the line search, and its name is {name}") as seen:
+        assert evaluations(rosenbrock, **{former: value}) == named
+    assert seen[0].filename == __file__
+    solver = cuda_opt.Solver(np.ones(3), **{name: value})
+    assert solver[former] == solver[name] == value
+    with pytest.raises(ValueError, match=f"is given twice: its other name is {name}"), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        evaluations(rosenbrock, **{name: value, former: value})
+
+
+def test_line_search_is_not_the_stopping_test(rosenbrock):
+    """gtol = 0.5 stops early; the line search's curvature condition with 0.5 does not."""
+    stopped, searched = (evaluations(rosenbrock, **{name: 0.5}) for name in ("gtol", "line_search_gtol"))
+    assert stopped[1] > 1e-6 > searched[1]
+
+
+def test_a_misspelled_name_of_the_line_search(rosenbrock):
+    with pytest.raises(ValueError, match="there is no option Xtol, but there is line_search_xtol$"):
+        evaluations(rosenbrock, Xtol=0.5)
+    with pytest.raises(ValueError, match="GTOL is 2, but has to be"):
+        evaluations(rosenbrock, line_search_gtol=2)
+
+
+def test_former_names_of_the_initial_hessian(rosenbrock):
+    assert [int(value) for value in cuda_opt.InitialHessian] == [int(value) for value in cuda_opt.Metric] == [0, 1, 2]
+
+    def run(options):
+        result = cuda_opt.minimize(rosenbrock, np.full(10, -1.2), options=options)
+        return result.nfev, result.fun
+
+    scalar, learned = ({"INITIAL_HESSIAN": cuda_opt.InitialHessian[name]} for name in ("SCALAR", "LEARNED"))
+    assert run({"METRIC": cuda_opt.Metric.ONE_NUMBER}) == run(scalar) != run(learned) == run({})
+    with pytest.raises(ValueError, match="is given twice: its other name is INITIAL_HESSIAN"):
+        run({**scalar, "METRIC": 0})
+    solver = cuda_opt.Solver(np.ones(3), m=4, METRIC=2)
+    assert solver["INITIAL_HESSIAN"] == solver["METRIC"] == 2
+    assert solver["HISTORY_SIZE"] == solver["MEMORY"] == 4
+
+
+def test_former_name_for_batches(rosenbrock):
+    def fun(x):
+        pairs = [rosenbrock(row) for row in x]
+        return np.array([f for f, _ in pairs]), np.array([g for _, g in pairs])
+
+    start = np.full((2, 6), -1.2)
+    new, former, default = (cuda_opt.minimize_batch(fun, start, options=options).nfev.tolist()
+                            for options in ({"INITIAL_HESSIAN": 2}, {"METRIC": 2}, {}))
+    assert new == former != default
