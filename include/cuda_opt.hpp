@@ -1,7 +1,7 @@
 /* cuda_opt in C++17: handles and arrays that free themselves, one name for both precisions, failures as exceptions.
- * Nothing but cuda_opt.h and cuda_opt_batch.h stands behind it, nothing is linked in addition, and these document what
- * it calls.
- * The whole protocol, for f(x) = sum (x_i - i)^2 / 2 in the box [0, 3]^n on the host:
+ * This header is a layer over the functions of cuda_opt.h, cuda_opt_batch.h and cuda_opt/ranks.h, which document what
+ * its members call. No further library is linked.
+ * A complete program for f(x) = sum (x_i - i)^2 / 2 in the box [0, 3]^n on the host:
  *
  * @code{.cpp}
  * #include <cuda_opt.hpp>
@@ -29,12 +29,12 @@
  * }
  * @endcode
  *
- * Failures. solve() throws nothing: how a solve ends is its result, and x, f and g are worth having after most ends.
- * check() makes an exception of such an end where that is wanted. All else throws Error. The library itself never
- * throws, and no exception passes through it.
+ * Failures. solve() does not throw: it returns the return code, and x, f and g are useful after most of them. check()
+ * turns a negative code into an exception. All other members throw Error. The library itself never throws, and no
+ * exception passes through it.
  *
- * Lifetimes. A Minimiser or a Batch can be moved, not copied. The handle with its workspace is freed when it and all
- * arrays made with it are gone, in whichever order they go. */
+ * Lifetimes. A Minimiser or a Batch can be moved, not copied. The handle and its workspace are freed when the object
+ * and all arrays that were created with it have been destroyed, in any order. */
 #ifndef CUDA_OPT_HPP
 #define CUDA_OPT_HPP
 
@@ -53,10 +53,10 @@
 
 namespace cudaopt {
 
-/** A call that failed: what() is the handle's sentence. */
+/** The exception for a call that failed. what() returns the sentence of cuda_opt_message(). */
 class Error : public std::runtime_error {
   public:
-    /** A negative code of cuda_opt.h, and a sentence. */
+    /** Constructs the exception from a negative code of cuda_opt.h and a sentence. */
     Error(int code, const std::string &sentence) : std::runtime_error(sentence), code_(code) {}
     /** The negative code, e.g. CUDA_OPT_OUT_OF_MEMORY. */
     int code() const noexcept { return code_; }
@@ -65,40 +65,40 @@ class Error : public std::runtime_error {
     int code_;
 };
 
-/** Throw Error with the handle's sentence for a negative code; else hand the code back.
- *  @param code  what the last call with this handle returned */
+/** Throw Error with the handle's sentence if the code is negative; otherwise return the code.
+ *  @param code  the return value of the last call with this handle */
 inline int check(const cuda_opt *s, int code) {
     if (code < 0) throw Error(code, cuda_opt_message(s));
     return code;
 }
 
-/** A handle without its precision: settings, results, texts. It converts to the C handle, and so goes where the
- *  functions of cuda_opt.h that have no member here expect one: s.check(cuda_opt_set_log(s, write_line, nullptr)). */
+/** The members of a handle that do not depend on its precision: settings, results, messages. A Handle converts to the C
+ *  handle, for functions of cuda_opt.h that have no member here: s.check(cuda_opt_set_log(s, write_line, nullptr)). */
 class Handle {
   public:
-    /** The C handle, which stays this object's. */
+    /** The C handle, which this object continues to own. */
     operator cuda_opt *() const noexcept { return handle_.get(); }
 
     /** cudaopt::check() with this handle. */
     int check(int code) const { return cudaopt::check(*this, code); }
 
-    /** As cuda_opt_set_int(); returns the handle, so that settings can follow one another. */
+    /** As cuda_opt_set_int(); returns the handle, so that calls can be chained. */
     Handle &set_int(int32_t key, int64_t value) {
         check(cuda_opt_set_int(*this, key, value));
         return *this;
     }
-    /** As cuda_opt_set_real(); returns the handle, so that settings can follow one another. */
+    /** As cuda_opt_set_real(); returns the handle, so that calls can be chained. */
     Handle &set_real(int32_t key, double value) {
         check(cuda_opt_set_real(*this, key, value));
         return *this;
     }
-    /** The setting or result of an integer key. */
+    /** The value of an integer setting or result. */
     int64_t get_int(int32_t key) const {
         int64_t value = 0;
         check(cuda_opt_get_int(*this, key, &value));
         return value;
     }
-    /** The setting or result of a real key. */
+    /** The value of a real setting or result. */
     double get_real(int32_t key) const {
         double value = 0;
         check(cuda_opt_get_real(*this, key, &value));
@@ -106,7 +106,7 @@ class Handle {
     }
     /** n, the number of variables. */
     int64_t dimension() const { return get_int(CUDA_OPT_DIMENSION); }
-    /** Whether x, f, g and the bounds lie in device memory. */
+    /** Whether x, f, g and the bounds are in device memory. */
     bool on_cuda() const noexcept { return cuda_opt_backend(*this) == CUDA_OPT_BACKEND_CUDA; }
 
     /** As cuda_opt_message(). */
@@ -116,9 +116,9 @@ class Handle {
     void set_stream(void *stream) { check(cuda_opt_set_stream(*this, stream)); }
     /** As cuda_opt_reset(). */
     void reset() { check(cuda_opt_reset(*this)); }
-    /** As cuda_opt_warm_start(): the next solve begins with the pairs of the last. */
+    /** As cuda_opt_warm_start(): the next solve begins with the correction pairs of the last one. */
     void warm_start() { check(cuda_opt_warm_start(*this)); }
-    /** The checkpoint that cuda_opt_save() makes. */
+    /** The checkpoint that cuda_opt_save() writes. */
     std::vector<unsigned char> save() const {
         int64_t bytes = 0;
         check(cuda_opt_save(*this, nullptr, &bytes));
@@ -128,19 +128,19 @@ class Handle {
     }
     /** As cuda_opt_synchronize(). */
     void synchronize() const { check(cuda_opt_synchronize(*this)); }
-    /** As cuda_opt_set_ranks(): the handle holds n of the variables, from first on. */
+    /** As cuda_opt_set_ranks(): the handle has n of the variables, beginning with the variable `first`. */
     void set_ranks(int32_t rank, int32_t ranks, int64_t first, int64_t n) {
         check(cuda_opt_set_ranks(*this, rank, ranks, first, n));
         own_ = n;
     }
-    /** How many variables the handle holds: n, or of a rank those that set_ranks() has given it. */
+    /** The number of variables of the handle: n, or for a rank the number that was given to set_ranks(). */
     int64_t own_dimension() const noexcept { return own_; }
     /** As cuda_opt_request_stop(): safe from any thread. */
     void request_stop() { check(cuda_opt_request_stop(*this)); }
 
   protected:
-    /** One of the functions that make a handle, and what follows its first argument.
-     *  @throws Error with what create returns where that is negative */
+    /** Calls create(&handle, arguments...), one of the functions that create a handle.
+     *  @throws Error if create returns a negative code */
     template <class Create, class... Arguments> Handle(int64_t n, Create *create, Arguments... arguments) : own_(n) {
         cuda_opt *handle = nullptr;
         const int code = create(&handle, arguments...);
@@ -159,38 +159,40 @@ class Handle {
     int64_t own_;
 };
 
-/** size values in the handle's memory space, not initialised. */
+/** An array in the memory space of a handle. */
 template <class T> class Array {
   public:
-    /** @throws Error with CUDA_OPT_OUT_OF_MEMORY where they do not fit */
+    /** Allocates `size` values, which are not initialised.
+     *  @throws Error with CUDA_OPT_OUT_OF_MEMORY if they do not fit */
     Array(const Handle &handle, int64_t size) : size_(size), data_(nullptr, Free{handle.handle_}) {
         if (size < 0 || size > std::numeric_limits<int64_t>::max() / width)
-            throw Error(CUDA_OPT_OUT_OF_MEMORY, "out of memory: no machine holds " + std::to_string(size) + " values");
+            throw Error(CUDA_OPT_OUT_OF_MEMORY,
+                        "out of memory: an array of " + std::to_string(size) + " values was requested");
         void *memory = nullptr;
         handle.check(cuda_opt_alloc(handle, &memory, size * width));
         data_.reset(static_cast<T *>(memory));
     }
-    /** A copy of host values. */
+    /** Allocates an array and copies values from host memory to it. */
     Array(const Handle &handle, const std::vector<T> &values) : Array(handle, static_cast<int64_t>(values.size())) {
         write(0, values.data(), size_);
     }
 
-    /** How many values there are. */
+    /** The number of values. */
     int64_t size() const noexcept { return size_; }
-    /** Where the values are: in device memory on CUDA. */
+    /** The address of the values; on CUDA it is in device memory. */
     T *data() const noexcept { return data_.get(); }
 
-    /** Copy count values from host memory, to the first-th (from 0) and those after it. Complete on return. */
+    /** Copy count values from host memory to the elements from `first` on, counted from 0. Complete on return. */
     void write(int64_t first, const T *values, int64_t count) {
         check_range(first, count);
         check(handle(), cuda_opt_copy_in(handle(), data() + first, values, count * width));
     }
-    /** Copy count values to host memory, from the first-th (from 0) and those after it. Complete on return. */
+    /** Copy count values from the elements from `first` on, counted from 0, to host memory. Complete on return. */
     void read(int64_t first, T *values, int64_t count) const {
         check_range(first, count);
         check(handle(), cuda_opt_copy_out(handle(), values, data() + first, count * width));
     }
-    /** All values, copied to the host. */
+    /** A copy of all values in host memory. */
     std::vector<T> to_host() const {
         std::vector<T> values(static_cast<std::size_t>(size_));
         read(0, values.data(), size_);
@@ -207,8 +209,8 @@ template <class T> class Array {
     cuda_opt *handle() const noexcept { return data_.get_deleter().handle.get(); }
     void check_range(int64_t first, int64_t count) const {
         if (first < 0 || count < 0 || first > size_ || count > size_ - first)
-            throw Error(CUDA_OPT_IMPROPER_INPUT, std::to_string(count) + " values from number " +
-                                                     std::to_string(first) + " on: the array has " +
+            throw Error(CUDA_OPT_IMPROPER_INPUT, std::to_string(count) + " elements from element " +
+                                                     std::to_string(first) + " on are not in the array, which has " +
                                                      std::to_string(size_));
     }
 
@@ -216,10 +218,10 @@ template <class T> class Array {
     std::unique_ptr<T, Free> data_;
 };
 
-/** A handle with its precision, and the bounds. Real: double or float. */
+/** A handle of one precision, and the functions whose arrays have it. Real: double or float. */
 template <class Real> class HandleOf : public Handle {
   public:
-    /** As cuda_opt_set_bounds(); the arrays stay the caller's, and must live until the solve ends. */
+    /** As cuda_opt_set_bounds(); the arrays remain yours, and must not be freed before the solve ends. */
     void set_bounds(const Real *lower, const Real *upper) {
         if constexpr (single) check(cuda_opt_set_bounds_f32(*this, lower, upper));
         else check(cuda_opt_set_bounds(*this, lower, upper));
@@ -227,13 +229,13 @@ template <class Real> class HandleOf : public Handle {
     /** Bounds on both sides. */
     void set_bounds(const Array<Real> &lower, const Array<Real> &upper) { set_bounds(lower.data(), upper.data()); }
 
-    /** As cuda_opt_set_uniform_bounds(): one number a side for all variables. */
+    /** As cuda_opt_set_uniform_bounds(): the same bounds for all variables. */
     void set_uniform_bounds(Real lower, Real upper) {
         if constexpr (single) check(cuda_opt_set_uniform_bounds_f32(*this, lower, upper));
         else check(cuda_opt_set_uniform_bounds(*this, lower, upper));
     }
 
-    /** As cuda_opt_set_diagonal(); of a batch, one row for all problems. */
+    /** As cuda_opt_set_diagonal(); for a batch, n values that all problems share. */
     void set_diagonal(const Real *diagonal) {
         if constexpr (single) check(cuda_opt_set_diagonal_f32(*this, diagonal));
         else check(cuda_opt_set_diagonal(*this, diagonal));
@@ -246,7 +248,7 @@ template <class Real> class HandleOf : public Handle {
     static_assert(single || std::is_same_v<Real, double>, "x and g are float or double");
 };
 
-/** minimise f(x) subject to l <= x <= u; x, g, the bounds and the history are Real: double or float. */
+/** Minimises f(x) subject to l <= x <= u. x, g, the bounds and the history have the type Real: double or float. */
 template <class Real> class Minimiser : public HandleOf<Real> {
     using HandleOf<Real>::single;
 
@@ -257,7 +259,7 @@ template <class Real> class Minimiser : public HandleOf<Real> {
     Minimiser(int64_t n, int32_t m, int32_t backend = CUDA_OPT_BACKEND_AUTO)
         : HandleOf<Real>(n, single ? cuda_opt_create_f32 : cuda_opt_create, n, m, backend) {}
 
-    /** The diagonal of H0 that cuda_opt_get_diagonal() tells, own_dimension() values. */
+    /** The diagonal of H0 as returned by cuda_opt_get_diagonal(): own_dimension() values. */
     std::vector<Real> diagonal() const {
         std::vector<Real> values(static_cast<std::size_t>(this->own_dimension()));
         if constexpr (single) check(cuda_opt_get_diagonal_f32(*this, values.data()));
@@ -265,14 +267,14 @@ template <class Real> class Minimiser : public HandleOf<Real> {
         return values;
     }
 
-    /** As cuda_opt_solve(): a task > 0, CUDA_OPT_CONVERGED, or a negative code. Throws nothing. */
+    /** As cuda_opt_solve(): a task > 0, CUDA_OPT_CONVERGED, or a negative code. Does not throw. */
     int solve(Real *x, double *f, Real *g) noexcept {
         if constexpr (single) return cuda_opt_solve_f32(*this, x, f, g);
         else return cuda_opt_solve(*this, x, f, g);
     }
     /** The same, with arrays of this handle. */
     int solve(Array<Real> &x, Array<double> &f, Array<Real> &g) noexcept { return solve(x.data(), f.data(), g.data()); }
-    /** As cuda_opt_load(): on from a checkpoint of save(). */
+    /** As cuda_opt_load(): continue from a checkpoint of save(). */
     void load(const std::vector<unsigned char> &checkpoint, Real *x, double *f, Real *g) {
         const auto bytes = static_cast<int64_t>(checkpoint.size());
         if constexpr (single) check(cuda_opt_load_f32(*this, checkpoint.data(), bytes, x, f, g));
@@ -280,8 +282,8 @@ template <class Real> class Minimiser : public HandleOf<Real> {
     }
 };
 
-/** Many small problems of n variables each, minimised each for itself: cuda_opt_batch.h, which has an example of the
- *  loop. What is not for a batch there throws Error with CUDA_OPT_MISUSE here. Real as for Minimiser. */
+/** Minimises many small problems of n variables each, independently of each other; cuda_opt_batch.h has an example of
+ *  the loop. Members that cuda_opt_batch.h does not list throw Error with CUDA_OPT_MISUSE. Real: double or float. */
 template <class Real> class Batch : public HandleOf<Real> {
     using HandleOf<Real>::single;
 
@@ -292,8 +294,8 @@ template <class Real> class Batch : public HandleOf<Real> {
     Batch(int64_t n, int64_t count, int32_t m, int32_t backend = CUDA_OPT_BACKEND_AUTO)
         : HandleOf<Real>(n, single ? cuda_opt_create_batch_f32 : cuda_opt_create_batch, n, count, m, backend) {}
 
-    /** As cuda_opt_batch_set_bounds(): count rows of n, where set_bounds() has n for all problems alike; the arrays
-     *  stay the caller's, and must live until the batch ends. */
+    /** As cuda_opt_batch_set_bounds(): count rows of n values, whereas the n values of set_bounds() are the same for
+     * all problems. The arrays remain yours, and must not be freed before the batch ends. */
     void set_bounds_of_each(const Real *lower, const Real *upper) {
         if constexpr (single) check(cuda_opt_batch_set_bounds_f32(*this, lower, upper));
         else check(cuda_opt_batch_set_bounds(*this, lower, upper));
@@ -303,16 +305,17 @@ template <class Real> class Batch : public HandleOf<Real> {
         set_bounds_of_each(lower.data(), upper.data());
     }
 
-    /** As cuda_opt_batch_set_diagonal(): count rows of n, to be filled with f and g. */
+    /** As cuda_opt_batch_set_diagonal(): count rows of n values, which you fill together with f and g. */
     void set_diagonal_of_each(const Real *diagonal) {
         if constexpr (single) check(cuda_opt_batch_set_diagonal_f32(*this, diagonal));
         else check(cuda_opt_batch_set_diagonal(*this, diagonal));
     }
 
-    /** As cuda_opt_batch_solve(): CUDA_OPT_EVALUATE_BATCH, CUDA_OPT_CONVERGED, or a negative code. Throws nothing.
-     *  @param x  count rows of n, in the handle's memory space
-     *  @param f  count values there
-     *  @param g  count rows of n there */
+    /** As cuda_opt_batch_solve(): CUDA_OPT_EVALUATE_BATCH, CUDA_OPT_CONVERGED, or a negative code. Does not throw. All
+     *  arrays are in the handle's memory space.
+     *  @param x  count rows of n values
+     *  @param f  count values
+     *  @param g  count rows of n values */
     int solve(Real *x, double *f, Real *g) noexcept {
         if constexpr (single) return cuda_opt_batch_solve_f32(*this, x, f, g);
         else return cuda_opt_batch_solve(*this, x, f, g);
@@ -320,11 +323,11 @@ template <class Real> class Batch : public HandleOf<Real> {
     /** The same, with arrays of this handle. */
     int solve(Array<Real> &x, Array<double> &f, Array<Real> &g) noexcept { return solve(x.data(), f.data(), g.data()); }
 
-    /** How many problems there are. */
+    /** The number of problems. */
     int64_t count() const { return this->get_int(CUDA_OPT_BATCH_COUNT); }
-    /** How many of them are to be evaluated now. */
+    /** The number of problems to evaluate now. */
     int64_t active() const { return this->get_int(CUDA_OPT_BATCH); }
-    /** Which they are, as cuda_opt_batch_active(): active() numbers in the handle's memory space; NULL where none are.
+    /** Their indices, as cuda_opt_batch_active(): active() values in the handle's memory space; NULL if there are none.
      */
     const int64_t *active_problems() const noexcept { return cuda_opt_batch_active(*this); }
 
@@ -340,7 +343,7 @@ template <class Real> class Batch : public HandleOf<Real> {
         check(cuda_opt_batch_get_real(*this, key, values.data()));
         return values;
     }
-    /** How a problem, counted from 0, has ended, in words: as cuda_opt_batch_message(). */
+    /** The sentence about one problem, counted from 0, as cuda_opt_batch_message(). */
     const char *message_of(int64_t problem) const noexcept { return cuda_opt_batch_message(*this, problem); }
 };
 

@@ -1,5 +1,6 @@
-/* CUDA_OPT_EXCHANGE by NCCL, for programs that are compiled with CUDA and NCCL: the library itself is not. Between
- * machines whose network cards reach the GPUs; within one, host memory or MPI is as good (docs/ranks.md).
+/* The task CUDA_OPT_EXCHANGE by NCCL, for programs that are compiled with CUDA and NCCL. The library itself does not
+ * use NCCL. This is for several machines whose network adapters access GPU memory directly; within one machine host
+ * memory or MPI is as fast (docs/ranks.md).
  *
  *     cuda_opt_nccl nccl;
  *     int task = cuda_opt_nccl_begin(&nccl, communicator, ranks, stream);
@@ -11,8 +12,8 @@
  *     }
  *     cuda_opt_nccl_end(&nccl);
  *
- * The packets are gathered in device memory, where they are copied to and from on the stream, by way of pinned memory:
- * the packets' own is not, and copies of such memory wait for themselves. */
+ * The packets are gathered in device memory. They are copied to it and back on the stream through a buffer in pinned
+ * memory, because the packets themselves are in pageable memory, whose copies are not asynchronous. */
 #ifndef CUDA_OPT_NCCL_H
 #define CUDA_OPT_NCCL_H
 
@@ -23,17 +24,17 @@
 
 #include "ranks.h"
 
-/** What an exchange by NCCL needs. */
+/** The communicator, the stream and the buffers of exchanges by NCCL. */
 typedef struct cuda_opt_nccl {
-    ncclComm_t communicator; /**< whose ranks are those of cuda_opt_set_ranks() */
-    int ranks;               /**< how many it has */
-    cudaStream_t stream;     /**< the handle's, or another */
-    char *device;            /**< memory for the packets of all ranks, and behind them for the rank's own */
-    char *pinned;            /**< likewise, of the host */
-    int64_t room;            /**< bytes of a packet that it is for */
+    ncclComm_t communicator; /**< its ranks are those of cuda_opt_set_ranks() */
+    int ranks;               /**< the number of its ranks */
+    cudaStream_t stream;     /**< the stream of the handle, or another one */
+    char *device;            /**< device memory for the packets of all ranks, followed by the rank's own packet */
+    char *pinned;            /**< pinned host memory with the same layout */
+    int64_t room;            /**< the size of a packet for which there is memory, in bytes */
 } cuda_opt_nccl;
 
-/** Nothing is allocated before the first exchange.
+/** Initialise the object. Memory is allocated in the first exchange.
  *  @return 0 */
 static inline int cuda_opt_nccl_begin(cuda_opt_nccl *by, ncclComm_t communicator, int ranks, cudaStream_t stream) {
     by->communicator = communicator;
@@ -43,7 +44,7 @@ static inline int cuda_opt_nccl_begin(cuda_opt_nccl *by, ncclComm_t communicator
     by->room = 0;
     return 0;
 }
-/** Free the memory; the communicator and the stream are the caller's. */
+/** Free the memory. The communicator and the stream remain yours. */
 static inline void cuda_opt_nccl_end(cuda_opt_nccl *by) {
     cudaFree(by->device);
     cudaFreeHost(by->pinned);
@@ -51,10 +52,11 @@ static inline void cuda_opt_nccl_end(cuda_opt_nccl *by) {
     by->room = 0;
 }
 
-/** Do what CUDA_OPT_EXCHANGE asks for, and wait for it; all ranks have to.
- *  @return CUDA_OPT_EXCHANGE: go on with cuda_opt_solve(). CUDA_OPT_EXCHANGE_FAILED: the solve has ended on this rank,
- *          and the message says why; the others wait until ncclCommAbort() is called. CUDA_OPT_MISUSE where the last
- *          task was another */
+/** All-gather the packets of CUDA_OPT_EXCHANGE by ncclAllGather, and wait until they have arrived. All ranks have to
+ *  call this.
+ *  @return CUDA_OPT_EXCHANGE: continue with cuda_opt_solve(). CUDA_OPT_EXCHANGE_FAILED: the solve has ended on this
+ *          rank, and the message says why; the other ranks wait until ncclCommAbort() is called. CUDA_OPT_MISUSE if the
+ *          last task was another */
 static inline int cuda_opt_exchange_nccl(cuda_opt *s, cuda_opt_nccl *by) {
     void *send, *receive;
     int64_t bytes;
