@@ -1,12 +1,13 @@
-/* Many small problems of the same n at once, with f and g as a functor: whole solves by L-BFGS-B in one CUDA kernel, a
- * thread or a warp a problem, or on the host. cuda_opt_batch.h has the same for functions that are evaluated outside;
- * docs/batch.md tells what each is for. Compile with the flags of `pkg-config cuda_opt_batch`.
+/* Many small problems of the same n at once, with f and g as a functor: whole solves by L-BFGS-B in one CUDA kernel,
+ * with one thread or one warp per problem, or on the host. cuda_opt_batch.h does the same for functions that are
+ * evaluated outside the library; docs/batch.md says when to use which. Compile with the flags of `pkg-config
+ * cuda_opt_batch`.
  *
  * @code{.cpp}
  * #include <cuda_opt/batch.cuh>
  * #include <cstdio>
  *
- * struct Rosenbrock { // in two variables, walled off at x1 = p / 1000
+ * struct Rosenbrock { // in two variables; problem p has the bound x1 <= p / 1000
  *     template <class Team>
  *     CUDA_OPT_HD double operator()(const Team &team, int64_t, const double *x, double *g) const
  *     {
@@ -34,28 +35,31 @@
  * }
  * @endcode
  *
- * The functor is copied to each thread. Of problem p, counted from 0, it returns f and writes g:
+ * The functor is copied to each thread. It returns f and writes g of problem p, counted from 0:
  *
  * @code{.cc}
  * template <class Team> double operator()(const Team &team, int64_t p, const Real *x, Real *g) const;
  * @endcode
  *
- * All lanes of the team call it: team.lane() from 0, Team::width of them, 1 or 32. Each returns the whole f;
- * team.sum(mine) has the sum of what the lanes have. With rows i = lane, lane + width, ... for each, a functor serves
- * every team. x and g are n values of the solver's. NaN means that f is undefined at x, as for cuda_opt_solve().
+ * The team is the group of threads that works on one problem. All its lanes call the functor: team.lane() counts from
+ * 0, and there are Team::width of them, 1 or 32. Each lane returns the whole f; team.sum(v) returns the sum of v over
+ * the lanes. If each lane computes the variables i = lane, lane + width, ..., one functor works with teams of both
+ * sizes. x and g are n values in memory of the solver. NaN means that f is undefined at x, as for cuda_opt_solve().
  *
- * HostBatch and CudaBatch store their pairs in History, Real or one of fewer bits, as CUDA_OPT_HISTORY_BITS has it: for
- * double float and cudaopt::bfloat16, for float the latter. They have a metric where they are told one, as by
- * CUDA_OPT_METRIC. With CUDA_OPT_METRIC_DIAGONAL the functor writes the diagonal of H0 at x, of the lane's rows, all
+ * The template arguments of HostBatch and CudaBatch choose the history precision and the initial Hessian. History is
+ * the type of an element of the correction pairs: Real, or, as with CUDA_OPT_HISTORY_BITS, float or cudaopt::bfloat16
+ * if Real is double, cudaopt::bfloat16 if it is float. initial_hessian is a value of CUDA_OPT_INITIAL_HESSIAN. With
+ * CUDA_OPT_INITIAL_HESSIAN_DIAGONAL the functor also writes the diagonal of H0 at x for the variables of the lane, all
  * positive and finite, as often as settings.diagonal_every says:
  *
  * @code{.cc}
  * template <class Team> void diagonal(const Team &team, int64_t p, const Real *x, Real *h) const;
  * @endcode
  *
- * A problem's path does not depend on its neighbours, on their number, or on the team, but for what the functor makes
- * of it. It is the same on the host and on CUDA for functors of the same bits, compiled with -fmad=false and
- * -ffp-contract=off. Nothing is allocated by run() after its first call, but on the host for more threads. */
+ * The iterates of a problem do not depend on the other problems or on their number. They do not depend on the team if f
+ * and g of the functor do not. They are the same on the host and on CUDA if the functor has the same bits on both,
+ * compiled with -fmad=false and -ffp-contract=off. After its first call run() allocates nothing, except on the host
+ * when the number of threads grows. */
 #ifndef CUDA_OPT_BATCH_CUH
 #define CUDA_OPT_BATCH_CUH
 
@@ -76,48 +80,48 @@
 
 namespace cudaopt {
 
-/** The boxes of a batch, in the memory space of x. NULL: lower_all, upper_all, for all variables. */
+/** The bounds of a batch. The arrays are in the memory space of x. */
 template <class Real> struct BatchBounds {
-    const Real *lower = nullptr;  /**< n values for all problems alike, or count rows of n */
-    const Real *upper = nullptr;  /**< likewise */
-    bool for_each = false;        /**< whether each problem has a row */
-    double lower_all = -INFINITY; /**< a number that Real holds exactly */
-    double upper_all = INFINITY;  /**< likewise */
+    const Real *lower = nullptr;  /**< n values that all problems share, or count rows of n; NULL: lower_all */
+    const Real *upper = nullptr;  /**< n values that all problems share, or count rows of n; NULL: upper_all */
+    bool for_each = false;        /**< whether each problem has a row of its own */
+    double lower_all = -INFINITY; /**< for all variables: a number that Real represents exactly */
+    double upper_all = INFINITY;  /**< for all variables: a number that Real represents exactly */
 
-    /** Whether there may be any. */
+    /** Whether there may be finite bounds. */
     CUDA_OPT_HD bool exist() const { return lower || upper || !(lower_all == -INFINITY) || !(upper_all == INFINITY); }
 
-    /** Those of problem p. */
+    /** The bounds of problem p. */
     CUDA_OPT_HD BoxArrays<Real> of(int64_t p, int n) const {
         const int64_t first = for_each ? p * n : 0;
         return {lower ? lower + first : nullptr, upper ? upper + first : nullptr, lower_all, upper_all};
     }
 };
 
-/** How a problem has ended. */
+/** The end of the solve of one problem. */
 struct BatchEnd {
-    double f;            /**< of x */
-    double pg_norm_inf;  /**< ||P g||_inf there */
-    int32_t code;        /**< 0 or a negative code of cuda_opt.h */
+    double f;            /**< f at the best iterate */
+    double pg_norm_inf;  /**< ||P g||_inf at the best iterate */
+    int32_t code;        /**< the return code: 0 or a negative code of cuda_opt.h */
     int32_t stop_test;   /**< as CUDA_OPT_STOP_TEST */
-    int32_t iterations;  /**< likewise */
-    int32_t evaluations; /**< likewise */
+    int32_t iterations;  /**< as CUDA_OPT_ITERATIONS */
+    int32_t evaluations; /**< as CUDA_OPT_EVALUATIONS */
 };
 
 /** Settings of a batch. */
 struct BatchOptions {
-    Settings settings{}; /**< the stopping tests, limits and tolerances of cuda_opt.h by their names in small letters,
-                              with its defaults; the metric, bits, logs, reports of iterates
-                              and seconds have no effect here */
-    int threads = 0;     /**< on the host, with OpenMP; 0: all of the machine's */
-    int lanes = 0;       /**< on CUDA, threads for a problem: 1 or 32; 0: 1 for many problems of few variables. In a
-                              metric always 32 */
-    void *stream = nullptr; /**< on CUDA, a cudaStream_t */
+    Settings settings{}; /**< the stopping tests, limits and tolerances of cuda_opt.h by their names in lower case, with
+                              the same defaults. The members metric, history_bits, product_bits, log_frequency,
+                              log_type, report_iterates and max_seconds have no effect here */
+    int threads = 0;     /**< on the host with OpenMP: the number of threads; 0: all processors of the machine */
+    int lanes = 0;       /**< on CUDA: threads per problem, 1 or 32; 0: 1 for many problems of few variables, otherwise
+                              32. Always 32 if the initial Hessian is a diagonal */
+    void *stream = nullptr; /**< on CUDA: a cudaStream_t; NULL: the legacy default stream */
 };
 
 namespace batch {
 
-/** What an end is told by. */
+/** The end of a problem with these results and this code. */
 CUDA_OPT_HD inline BatchEnd end_of(const Results &r, int code) {
     return {r.f,
             r.pg_norm_max,
@@ -129,29 +133,30 @@ CUDA_OPT_HD inline BatchEnd end_of(const Results &r, int code) {
 
 /** The arrays of a batch. */
 template <class Real> struct BatchData {
-    int64_t count;            /**< problems */
-    Real *x;                  /**< count rows of n: the starts, then the solutions */
-    BatchBounds<Real> bounds; /**< of x */
-    BatchEnd *ends;           /**< count */
+    int64_t count;            /**< the number of problems */
+    Real *x;                  /**< count rows of n: the starts, then the best iterates */
+    BatchBounds<Real> bounds; /**< the bounds of x */
+    BatchEnd *ends;           /**< one for each problem */
 
-    /** Problem p has ended so. */
+    /** Store the end of problem p. */
     CUDA_OPT_HD void end(int64_t p, const Results &results, int code) const { ends[p] = end_of(results, code); }
 };
 
 } // namespace batch
 
-/** A batch on the host, its problems shared out to the threads of OpenMP where the program is compiled with it. */
-template <int n, int m, class Real = double, int64_t metric = Metric::one_number, class History = Real>
+/** A batch on the host. If the program is compiled with OpenMP, its threads share the problems. */
+template <int n, int m, class Real = double, int64_t initial_hessian = CUDA_OPT_INITIAL_HESSIAN_SCALAR,
+          class History = Real>
 class HostBatch {
     static_assert(n >= 1 && n <= batch::most_variables && m >= 1 && m <= batch::most_pairs,
                   "n has to be from 1 to 4096, m from 1 to 64");
 
   public:
-    /** Minimise all.
+    /** Minimise all problems.
      *  @param functor  f and g, see above
-     *  @param count    problems
-     *  @param x        count rows of n: the starts, then where each has ended
-     *  @param bounds   of x
+     *  @param count    the number of problems
+     *  @param x        count rows of n values: the starts, then the best iterates
+     *  @param bounds   the bounds of x
      *  @param ends     receives count ends */
     template <class Functor>
     void run(const Functor &functor, int64_t count, Real *x, const BatchBounds<Real> &bounds, BatchEnd *ends,
@@ -162,7 +167,7 @@ class HostBatch {
 #endif
         memory_.resize(std::max(memory_.size(), static_cast<std::size_t>(threads) * memory_of_thread));
         const batch::BatchData<Real> data{count, x, bounds, ends};
-        const Settings settings = batch::for_small_problems(options.settings, metric);
+        const Settings settings = batch::for_small_problems(options.settings, initial_hessian);
         if (bounds.exist()) share_out<Shape<true>>(functor, data, settings, threads);
         else share_out<Shape<false>>(functor, data, settings, threads);
     }
@@ -171,7 +176,7 @@ class HostBatch {
     struct Line {
         alignas(64) unsigned char bytes[64];
     };
-    template <bool bounds> using Shape = batch::ShapeIn<n, m, metric, History, bounds>;
+    template <bool bounds> using Shape = batch::ShapeIn<n, m, initial_hessian, History, bounds>;
 
     template <class ShapeOf, class Functor>
     void share_out(const Functor &functor, const batch::BatchData<Real> &data, const Settings &settings,
@@ -186,9 +191,9 @@ class HostBatch {
             thread = omp_get_thread_num();
 #endif
             unsigned char *const working = memory_[thread * memory_of_thread].bytes;
-            batch::solve_in_turn<ShapeOf, metric>(batch::OneThread{}, functor, data, settings,
-                                                  batch::in_one_piece(ShapeOf{}, working), working + working_bytes,
-                                                  [&next] { return take(next); });
+            batch::solve_in_turn<ShapeOf, initial_hessian>(batch::OneThread{}, functor, data, settings,
+                                                           batch::in_one_piece(ShapeOf{}, working),
+                                                           working + working_bytes, [&next] { return take(next); });
         }
     }
     static int64_t take(int64_t &next) {
@@ -200,7 +205,7 @@ class HostBatch {
         return taken;
     }
 
-    static constexpr int64_t working_bytes = batch::workspace_bytes(Shape<true>{}), // without bounds they are fewer
+    static constexpr int64_t working_bytes = batch::workspace_bytes(Shape<true>{}), // fewer without bounds
         vectors_bytes = batch::vectors_bytes<Real>(Shape<true>{});
     static constexpr std::size_t memory_of_thread =
         (static_cast<std::size_t>(working_bytes + vectors_bytes) + sizeof(Line) - 1) / sizeof(Line);
@@ -209,8 +214,9 @@ class HostBatch {
 
 #ifdef __CUDACC__
 
-/** A batch on the current CUDA device. What it holds is allocated by prepare(), or in the first run(). */
-template <int n, int m, class Functor, class Real = double, int64_t metric = Metric::one_number, class History = Real>
+/** A batch on the current CUDA device. Its memory is allocated by prepare(), or in the first run(). */
+template <int n, int m, class Functor, class Real = double, int64_t initial_hessian = CUDA_OPT_INITIAL_HESSIAN_SCALAR,
+          class History = Real>
 class CudaBatch {
     static_assert(n >= 1 && n <= batch::most_variables && m >= 1 && m <= batch::most_pairs,
                   "n has to be from 1 to 4096, m from 1 to 64");
@@ -219,19 +225,19 @@ class CudaBatch {
     CudaBatch() = default;
     CudaBatch(const CudaBatch &) = delete;
     CudaBatch &operator=(const CudaBatch &) = delete;
-    ~CudaBatch() { // nobody can be told of an error
+    ~CudaBatch() { // an error cannot be reported
         static_cast<void>(cudaFree(next_));
         for (const Warps &warps : warps_) static_cast<void>(cudaFree(warps.slots));
     }
 
-    /** Minimise all, on the stream: returns when the kernel is launched. One run of an object at a time: the next on
-     *  another stream has to wait for it.
+    /** Minimise all problems on the stream. The call returns when the kernel has been launched. An object must not run
+     *  twice at the same time: a run on another stream has to wait for the previous one.
      *  @param functor  f and g, see above
-     *  @param count    problems
-     *  @param x        count rows of n in device memory: the starts, then where each has ended
-     *  @param bounds   of x, in device memory
+     *  @param count    the number of problems
+     *  @param x        count rows of n values in device memory: the starts, then the best iterates
+     *  @param bounds   the bounds of x, in device memory
      *  @param ends     receives count ends, in device memory
-     *  @return what the runtime says */
+     *  @return the error of the CUDA runtime */
     cudaError_t run(const Functor &functor, int64_t count, Real *x, const BatchBounds<Real> &bounds, BatchEnd *ends,
                     const BatchOptions &options = {}) {
         if (count < 1) return cudaSuccess; // a launch of no blocks is an error
@@ -249,21 +255,23 @@ class CudaBatch {
             const int64_t wanted = (count + problems - 1) / problems;
             kernel<<<static_cast<unsigned>(std::min<int64_t>(blocks, wanted)), threads,
                      static_cast<std::size_t>(shared), static_cast<cudaStream_t>(options.stream)>>>(
-                functor, data, batch::for_small_problems(options.settings, metric), next_, more...);
+                functor, data, batch::for_small_problems(options.settings, initial_hessian), next_, more...);
             return cudaGetLastError();
         };
         using batch::Warp;
         if constexpr (serves_threads)
             if (by_threads) {
-                const auto near = [&](auto kernel, int64_t bytes) {
-                    const Near &all = near_[bounded];
+                const auto by_shared_warps = [&](auto kernel, int64_t bytes) {
+                    const InShared &all = in_shared_[bounded];
                     const int threads = Warp::width * batch::warps_for((count + Warp::width - 1) / Warp::width,
                                                                        processors_, 1, all.warps);
                     return launch(kernel, all.blocks, threads, threads, threads / Warp::width * bytes);
                 };
                 if constexpr (batch::state_fits_shared<Shape<true>>)
-                    if (bounded && near_[true].blocks > 0) return near(near_kernel<true>, bytes_of_near<true>);
-                if (!bounded && near_[false].blocks > 0) return near(near_kernel<false>, bytes_of_near<false>);
+                    if (bounded && in_shared_[true].blocks > 0)
+                        return by_shared_warps(shared_kernel<true>, bytes_of_shared_warp<true>);
+                if (!bounded && in_shared_[false].blocks > 0)
+                    return by_shared_warps(shared_kernel<false>, bytes_of_shared_warp<false>);
                 return launch(thread_kernel(), thread_blocks_, batch::threads_of_block, batch::threads_of_block, 0);
             }
         const auto by_warps = [&](auto kernel, const Warps &all, int64_t bytes) {
@@ -274,7 +282,8 @@ class CudaBatch {
                        : by_warps(warp_kernel<false>, warps_[false], batch::bytes_of_warp<ShapeOfWarp<false>, Real>);
     }
 
-    /** Allocate what a run needs with a thread for each problem, or with a warp; with bounds, or without. */
+    /** Allocate the memory of a run, with one thread or one warp per problem, with bounds or without.
+     *  @return the error of the CUDA runtime */
     cudaError_t prepare(bool by_threads, bool bounded = true) {
         cudaError_t error = next_ ? cudaSuccess : cudaMalloc(reinterpret_cast<void **>(&next_), sizeof *next_);
         if (error == cudaSuccess && processors_ == 0) {
@@ -288,8 +297,9 @@ class CudaBatch {
         if (error != cudaSuccess) return error;
         if constexpr (serves_threads)
             if (by_threads) {
-                if (near_[bounded].blocks < 0) error = bounded ? prepare_near<true>() : prepare_near<false>();
-                if (error != cudaSuccess || near_[bounded].blocks > 0 || thread_blocks_ > 0) return error;
+                if (in_shared_[bounded].blocks < 0)
+                    error = bounded ? prepare_in_shared<true>() : prepare_in_shared<false>();
+                if (error != cudaSuccess || in_shared_[bounded].blocks > 0 || thread_blocks_ > 0) return error;
                 return count_blocks(thread_kernel(), batch::threads_of_block, 0, batch::blocks_of_threads(n),
                                     thread_blocks_);
             }
@@ -297,45 +307,46 @@ class CudaBatch {
     }
 
   private:
-    template <bool bounds> using Shape = batch::ShapeIn<n, m, metric, History, bounds>;
-    template <bool bounds> using ShapeOfWarp = batch::ShapeIn<n, m, metric, History, bounds>;
-    static constexpr bool serves_threads = metric == Metric::one_number;
+    template <bool bounds> using Shape = batch::ShapeIn<n, m, initial_hessian, History, bounds>;
+    template <bool bounds> using ShapeOfWarp = batch::ShapeIn<n, m, initial_hessian, History, bounds>;
+    static constexpr bool serves_threads = initial_hessian == CUDA_OPT_INITIAL_HESSIAN_SCALAR;
     template <bool bounds>
-    static constexpr int64_t bytes_of_near = batch::Warp::width *batch::shared_stride(Shape<bounds>{});
+    static constexpr int64_t bytes_of_shared_warp = batch::Warp::width *batch::shared_stride(Shape<bounds>{});
 
     static constexpr auto thread_kernel() {
         return batch::solve_by_threads<Shape<true>, batch::BatchData, Real, Functor>;
     }
     template <bool bounds>
-    static constexpr auto near_kernel =
+    static constexpr auto shared_kernel =
         batch::solve_by_threads_in_shared<Shape<bounds>, batch::BatchData, Real, Functor>;
     template <bool bounds>
     static constexpr auto warp_kernel =
-        batch::solve_by_warps<ShapeOfWarp<bounds>, metric, batch::BatchData, Real, Functor>;
+        batch::solve_by_warps<ShapeOfWarp<bounds>, initial_hessian, batch::BatchData, Real, Functor>;
 
-    struct Near {
-        int blocks = -1, warps = 1; // the latter of a block, at most
+    struct InShared {
+        int blocks = -1, warps = 1; // -1: not prepared, 0: too little shared memory; warps: per block, at most
     };
     struct Warps {
         unsigned char *slots = nullptr;
-        int blocks = 0, of_block = batch::warps_of_block; // the latter at most
+        int blocks = 0, of_block = batch::warps_of_block; // warps per block, at most
     };
 
-    // None where the device has too little shared memory.
-    template <bool bounds> cudaError_t prepare_near() {
-        Near &near = near_[bounds];
+    // One thread per problem with the persistent data in shared memory. There are no blocks if the device has too
+    // little.
+    template <bool bounds> cudaError_t prepare_in_shared() {
+        InShared &prepared = in_shared_[bounds];
         int blocks = 0, resident = 0;
         if constexpr (batch::state_fits_shared<Shape<bounds>>) {
-            constexpr auto kernel = near_kernel<bounds>;
+            constexpr auto kernel = shared_kernel<bounds>;
             constexpr int most = batch::threads_need_block_sync<Shape<bounds>> ? batch::most_shared_warps : 1;
-            near.warps = room_for(bytes_of_near<bounds>, most);
-            const int64_t shared = near.warps * bytes_of_near<bounds>;
-            cudaError_t error = near.warps > 0 ? share(kernel, shared) : cudaSuccess;
-            if (error == cudaSuccess && near.warps > 0)
-                error = count_blocks(kernel, near.warps * batch::Warp::width, shared, 32, blocks, &resident);
+            prepared.warps = room_for(bytes_of_shared_warp<bounds>, most);
+            const int64_t shared = prepared.warps * bytes_of_shared_warp<bounds>;
+            cudaError_t error = prepared.warps > 0 ? share(kernel, shared) : cudaSuccess;
+            if (error == cudaSuccess && prepared.warps > 0)
+                error = count_blocks(kernel, prepared.warps * batch::Warp::width, shared, 32, blocks, &resident);
             if (error != cudaSuccess) return error;
         }
-        near.blocks = near.warps * resident >= batch::least_shared_warps ? blocks : 0;
+        prepared.blocks = prepared.warps * resident >= batch::least_shared_warps ? blocks : 0;
         return cudaSuccess;
     }
     template <bool bounds> cudaError_t prepare_warps() {
@@ -356,14 +367,14 @@ class CudaBatch {
         if (error == cudaSuccess) warps.blocks = blocks;
         return error;
     }
-    // So many warps, up to `most`, have room in a block's shared memory.
+    // The number of warps, at most `most`, that fit into the shared memory of a block.
     int room_for(int64_t bytes_of_warp, int most) const {
         return static_cast<int>(std::min<int64_t>(most, most_shared_ / bytes_of_warp));
     }
     template <class Kernel> static cudaError_t share(Kernel kernel, int64_t bytes) {
         return cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(bytes));
     }
-    // As many blocks as the device runs at a time, `most` of them on a multiprocessor.
+    // The number of blocks that the device runs at the same time, with at most `most` per multiprocessor.
     template <class Kernel>
     cudaError_t count_blocks(Kernel kernel, int threads, int64_t shared, int most, int &blocks,
                              int *of_processor = nullptr) const {
@@ -376,9 +387,9 @@ class CudaBatch {
         return cudaSuccess;
     }
 
-    unsigned long long *next_ = nullptr; // problem
-    Warps warps_[2];                     // without bounds, and with
-    Near near_[2];                       // likewise
+    unsigned long long *next_ = nullptr; // the index of the next problem
+    Warps warps_[2];                     // [0] without bounds, [1] with bounds
+    InShared in_shared_[2];              // [0] without bounds, [1] with bounds
     int thread_blocks_ = 0, processors_ = 0, most_shared_ = 0;
 };
 

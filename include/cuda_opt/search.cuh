@@ -1,6 +1,6 @@
-/* Multi-walk pattern search with the objective as a functor: the whole search in one CUDA kernel, a thread a walk, or
- * on the host's threads. The method is that of docs/search.md; cuda_opt_search_solve() of cuda_opt.h takes the same
- * walks for a function that is evaluated outside.
+/* Multi-walk pattern search with the objective as a functor: the whole search in one CUDA kernel with one thread per
+ * walk, or on the threads of the host. docs/search.md describes the method. cuda_opt_search_solve() of cuda_opt.h
+ * computes the same walks for a function that is evaluated outside the library.
  *
  * @code{.cpp}
  * #include <cuda_opt/search.cuh>
@@ -27,15 +27,17 @@
  * }
  * @endcode
  *
- * Compiled by nvcc, CudaSearch<Sphere> does the same on the GPU, CudaSearch<Sphere, 20> with n known to the compiler.
+ * If nvcc compiles the program, CudaSearch<Sphere> does the same on the GPU; in CudaSearch<Sphere, 20> n is a
+ * compile-time constant.
  *
- * The objective is copied to each thread. It is for host and device (CUDA_OPT_SEARCH_HD), and has
+ * The objective is copied to each thread. It is compiled for host and device (CUDA_OPT_SEARCH_HD), and has the member
  *
  * @code{.cc}
  * template <class Point> double operator()(const Point &x, int n) const; // f; x[j] is coordinate j
  * @endcode
  *
- * It may instead offer what a change of one coordinate changes: f is a function of few sums over the coordinates,
+ * It may instead have members with which the search updates f after a change of one coordinate. Either f is a function
+ * of a few sums over the coordinates:
  *
  * @code{.cc}
  * static constexpr int sums = S;
@@ -43,22 +45,22 @@
  * double combine(const double (&sum)[S], int n) const;        // f
  * @endcode
  *
- * or f is a sum over j of terms that see the coordinates from j - R to j + R alone:
+ * or f is a sum over j of terms that depend only on the coordinates from j - R to j + R:
  *
  * @code{.cc}
  * static constexpr int reach = R;
  * template <class Point> double term(const Point &x, int j, int n) const;
  * @endcode
  *
- * Then f is, by definition, combine() of the sums in the order j = 0, 1, ..., or the sum of term() in that order;
- * operator() is not called. Within an iteration the search updates the sums: with rounding errors of at most about
- * 2 n epsilon times the largest sum it passed. Each iteration ends with sums built anew, so that the value it leaves is
- * that of a full evaluation.
+ * In both cases operator() is not called. f is by definition combine() of the sums, or the sum of term(), each summed
+ * in the order j = 0, 1, .... Within an iteration the search updates the sums, with rounding errors of at most about 2
+ * n epsilon times the largest value of the sum in the iteration. At the end of each iteration the sums are formed
+ * again, so that the value after the iteration is that of a full evaluation.
  *
- * A value of NaN or Inf is worse than any other. The same call gives the same bits, with any number of threads. Host
- * and CUDA start from the same bits, and take the same moves where the objective's values have the same bits: for
- * functions of +, -, *, / and fma alone, compiled with -fmad=false and -ffp-contract=off. Nothing is thrown but
- * std::bad_alloc, and nothing printed; a failure is a code() of cuda_opt.h and a message(). */
+ * NaN and Inf are worse than any other value. The same call gives the same bits with any number of threads. The walks
+ * have the same starts on the host and on CUDA. They take the same moves if the values of the objective have the same
+ * bits, that is for functions of +, -, *, / and fma compiled with -fmad=false and -ffp-contract=off. Nothing is
+ * printed, and no exception is thrown except std::bad_alloc; a failure has a code() of cuda_opt.h and a message(). */
 #ifndef CUDA_OPT_SEARCH_CUH
 #define CUDA_OPT_SEARCH_CUH
 
@@ -89,34 +91,34 @@ namespace cudaopt {
 
 /** Settings of a search. */
 struct SearchOptions {
-    int64_t walks = 15360;     /**< >= 1 */
-    int64_t iterations = 20;   /**< k_max >= 0: at most so many for each walk */
-    uint64_t seed = 0;         /**< of the random numbers */
+    int64_t walks = 15360;     /**< the number of walks, >= 1 */
+    int64_t iterations = 20;   /**< k_max >= 0: the largest number of iterations of a walk */
+    uint64_t seed = 0;         /**< the seed of the random numbers */
     std::vector<double> steps; /**< Delta_0 for each coordinate, > 0; empty: (upper - lower) / 20 */
-    int halvings = 16;         /**< 1 to 1000: the smallest step is steps / 2^halvings, and is not taken */
-    AtSmallestStep at_smallest = AtSmallestStep::restart_step; /**< what then */
+    int halvings = 16;         /**< 1 to 1000: the smallest step, which is not taken, is steps / 2^halvings */
+    AtSmallestStep at_smallest = AtSmallestStep::restart_step; /**< what a walk does at the smallest step */
     bool history = false;         /**< whether to keep the best value after each iteration */
-    double max_seconds = 0;       /**< run() ends after the iteration, or the round, that passes it; 0: no limit */
-    int threads = 0;              /**< on the host, with OpenMP; 0: all of the machine's */
-    void *stream = nullptr;       /**< on CUDA, a cudaStream_t */
-    int lanes = 0;                /**< on CUDA, threads for a walk: 1 or 32; 0: 32 for few walks of many variables.
-                                       The walks are the same. With `sums` or `reach` always 1 */
-    int64_t round_iterations = 0; /**< >= 0: all walks start again, from new random points, after every so many
-                                       iterations, with the first step, and their best is kept; 0: never. Not with
-                                       AtSmallestStep::stop. A round that has begun is finished (Zhu and Curry 2009,
-                                       their searches with a time limit) */
+    double max_seconds = 0;       /**< run() ends after the iteration or round that exceeds it; 0: no limit */
+    int threads = 0;              /**< on the host with OpenMP: the number of threads; 0: all processors */
+    void *stream = nullptr;       /**< on CUDA: a cudaStream_t; NULL: the legacy default stream */
+    int lanes = 0;                /**< on CUDA: threads per walk, 1 or 32; 0: 32 for few walks of many variables,
+                                       otherwise 1. The walks are the same. Always 1 with `sums` or `reach` */
+    int64_t round_iterations = 0; /**< >= 0; 0: never. After each round of this many iterations all walks start
+                                       again from new random points, with the first step; their best points are kept.
+                                       Not with AtSmallestStep::stop. A round that has begun is completed (Zhu and
+                                       Curry 2009, their searches with a time limit) */
 };
 
-/** A search on either machine: what does not depend on the objective. */
+/** The part of a search that does not depend on the objective, on the host and on CUDA. */
 class PatternSearch {
   public:
     virtual ~PatternSearch() = default;
     PatternSearch(const PatternSearch &) = delete;
     PatternSearch &operator=(const PatternSearch &) = delete;
 
-    /** Search until the iterations or the seconds of the options are over, or all walks have ended.
-     *  @return CUDA_OPT_ITERATION_LIMIT, CUDA_OPT_TIME_LIMIT, CUDA_OPT_CONVERGED where all walks have ended,
-     *          CUDA_OPT_NOT_FINITE where every value was NaN or Inf, or a failure's code */
+    /** Search until the limit of iterations or of seconds is reached, or all walks have ended.
+     *  @return CUDA_OPT_ITERATION_LIMIT, CUDA_OPT_TIME_LIMIT, CUDA_OPT_CONVERGED if all walks have ended,
+     *          CUDA_OPT_NOT_FINITE if every value was NaN or Inf, or the code of a failure */
     int run() {
         const auto begin = std::chrono::steady_clock::now();
         const auto seconds = [&] {
@@ -124,7 +126,7 @@ class PatternSearch {
         };
         const int64_t before = iterations_;
         int64_t left = std::max<int64_t>(options_.iterations - iterations_, 0);
-        // With a time limit, pieces: of iterations, or of whole rounds.
+        // With a time limit the search advances by groups of iterations, or of whole rounds.
         const int64_t unit = std::max<int64_t>(options_.round_iterations, 1);
         const auto whole = [&](int64_t most) {
             return std::min(left, std::max(most / unit * unit, unit) - iterations_ % unit);
@@ -134,7 +136,7 @@ class PatternSearch {
         do {
             if (const int code = advance(piece)) return code;
             left -= piece;
-            if (options_.max_seconds > 0) { // pieces that take an eighth of what is left
+            if (options_.max_seconds > 0) { // groups that take an eighth of the time left
                 const double passed = seconds();
                 const double each = passed / double(std::max<int64_t>(iterations_ - before, 1));
                 in_time = passed < options_.max_seconds;
@@ -153,8 +155,9 @@ class PatternSearch {
         return say(CUDA_OPT_ITERATION_LIMIT, "the limit of %lld iterations was reached", options_.iterations);
     }
 
-    /** Let every walk take further iterations, whatever the options' limits; 0: only its start.
-     *  @return 0 or a failure's code */
+    /** Advance every walk by this many iterations, regardless of the limits of the options; 0: only evaluate the
+     * starts.
+     *  @return 0 or the code of a failure */
     int advance(int64_t iterations) {
         if (code_ == 0 && options_.history && iterations > options_.iterations - iterations_)
             return say(CUDA_OPT_MISUSE, "the history has room for %lld iterations", options_.iterations);
@@ -162,15 +165,15 @@ class PatternSearch {
         return code_;
     }
 
-    /** The best so far, and counts. */
+    /** The best value so far, and counts. */
     virtual SearchSummary summary() = 0;
-    /** The n coordinates of a walk's best point; those of the best walk are walk_point(summary().walk). None for a walk
-     *  that is not there, or after a failure. */
+    /** The n coordinates of the best point of a walk; walk_point(summary().walk) is the best point of all. Empty for a
+     * walk that does not exist, and after a failure. */
     virtual std::vector<double> walk_point(int64_t walk) = 0;
-    /** Each walk's best value. */
+    /** The best value of each walk. */
     virtual std::vector<double> walk_values() = 0;
 
-    /** The numbers of the `count` best walks, the best first; of equal ones the lower number first. */
+    /** The indices of the `count` best walks, the best first; of equal ones the lower index first. */
     std::vector<int64_t> best_walks(int64_t count) {
         const std::vector<double> value = walk_values();
         std::vector<int64_t> order(value.size());
@@ -183,7 +186,7 @@ class PatternSearch {
         return order;
     }
 
-    /** The best value after the starts and after each iteration, where the options ask for it. */
+    /** The best value after the starts and after each iteration, if SearchOptions::history is set. */
     std::vector<double> history() {
         std::vector<double> best;
         if (!options_.history || code_ != 0) return best;
@@ -191,21 +194,21 @@ class PatternSearch {
         std::vector<uint64_t> keys(std::size_t(iterations_) + 1, pattern::no_key);
         read_history(keys);
         for (const uint64_t key : keys) {
-            least = std::min(least, pattern::value_of(key)); // walks that have ended note nothing more
+            least = std::min(least, pattern::value_of(key)); // walks that have ended record no value
             best.push_back(least);
         }
         return best;
     }
 
-    /** Iterations taken. */
+    /** The number of iterations so far. */
     int64_t iterations() const { return iterations_; }
-    /** 0, or the code of the failure that ended the search's use. */
+    /** 0, or the code of a failure, after which the search cannot be used. */
     int code() const { return code_; }
-    /** What run() or a failure has to say, one sentence. */
+    /** One sentence about the last run() or about a failure. */
     const char *message() const { return message_; }
 
   protected:
-    /** Check what the search is given; Real: its precision, to which the box and the steps are rounded. */
+    /** Check the arguments. The bounds and the steps are rounded to Real, the precision of the search. */
     template <class Real>
     PatternSearch(Real, int compiled_n, const std::vector<double> &lower, const std::vector<double> &upper,
                   const SearchOptions &options)
@@ -254,33 +257,33 @@ class PatternSearch {
         }
     }
 
-    /** Take iterations of all walks; whether it succeeded. */
+    /** Advance all walks by this many iterations; returns whether it succeeded. */
     virtual bool take(int64_t iterations) = 0;
-    /** The first keys of the history, as many as there is room for. */
+    /** Read the first keys.size() keys of the history. */
     virtual void read_history(std::vector<uint64_t> &keys) = 0;
 
-    /** lower, upper and Delta_0, n values each. */
+    /** The lower bounds, the upper bounds and Delta_0, n values each. */
     template <class Real> std::vector<Real> box() const {
         std::vector<Real> values;
         for (const double value : box_) values.push_back(Real(value));
         return values;
     }
-    /** The rules, where the box, 3 n values, lies at `box`. */
+    /** The rules of the search; box points to the 3 n values of box(). */
     template <class Real> pattern::RulesOf<Real> rules(const Real *box) const {
         const Real *upper = box + n_, *step = upper + n_;
         return {options_.walks, n_,   options_.halvings,        options_.at_smallest, options_.seed, box,
                 upper,          step, options_.round_iterations};
     }
-    /** Whether memory is wanted for the best points of former lives. */
+    /** Whether walks start again from new points, so that the best points of earlier starts have to be stored. */
     bool has_lives() const { return rules(box_.data()).has_lives(); }
-    /** Whether there is such a walk to read. */
+    /** Whether this walk exists and can be read. */
     bool has(int64_t walk) const { return code_ == 0 && walk >= 0 && walk < options_.walks; }
-    /** Coordinates of all walks together. */
+    /** The number of coordinates of all walks together. */
     std::size_t coordinates() const { return std::size_t(n_) * std::size_t(options_.walks); }
-    /** Keys of a history, or none. */
+    /** The number of keys of the history; 0 without one. */
     std::size_t history_size() const { return options_.history ? std::size_t(options_.iterations) + 1 : 0; }
 
-    /** Keep a sentence; returns the code. */
+    /** Store a sentence; returns the code. */
     template <class... Values> int say(int code, const char *format, Values... values) {
         // Write numbers with a decimal point in every locale.
         const locale_t before = uselocale(newlocale(LC_ALL_MASK, "C", locale_t{}));
@@ -289,39 +292,39 @@ class PatternSearch {
         uselocale(before);
         return code;
     }
-    /** Keep a sentence and the code: nothing goes on. */
+    /** Store a sentence and the code of a failure, after which the search cannot continue. */
     template <class... Values> void fail(int code, const char *format, Values... values) {
         code_ = say(code, format, values...);
     }
-    /** The walks, or the history, do not fit. */
+    /** Report that the walks or the history do not fit into memory. */
     void fail_memory() {
         fail(CUDA_OPT_OUT_OF_MEMORY,
              "out of memory: the points of %lld walks of %d variables take %lld bytes, the history %lld",
              options_.walks, n_, coordinates() * sizeof(double), history_size() * sizeof(uint64_t));
     }
 
-    /** As printf's format expects it. */
+    /** The value in the type that the format of printf expects. */
     template <class Value> static auto shown(Value value) {
         if constexpr (std::is_integral_v<Value> && sizeof(Value) == sizeof(long long))
             return static_cast<long long>(value);
         else return value;
     }
 
-    int n_;                   /**< variables */
-    SearchOptions options_;   /**< as given */
+    int n_;                   /**< the number of variables */
+    SearchOptions options_;   /**< the options of the constructor */
     std::vector<double> box_; /**< lower, upper, Delta_0 */
 
   private:
     int64_t iterations_ = 0;
     int code_ = 0;
-    char message_[256] = "nothing has happened yet";
+    char message_[256] = "the search has not begun";
 };
 
-/** The search on the host; N: n where the compiler is to know it, else 0; Real: double, or float. Threads where
- * compiled with OpenMP. */
+/** The search on the host, with the threads of OpenMP if the program is compiled with it. N: n if it is a compile-time
+ * constant, otherwise 0. Real: double or float. */
 template <class Objective, int N = 0, class Real = double> class HostSearch final : public PatternSearch {
   public:
-    /** A search in the box lower <= x <= upper; both n values, finite. */
+    /** Prepares a search in the box lower <= x <= upper; both have n finite values. */
     HostSearch(const Objective &objective, const std::vector<double> &lower, const std::vector<double> &upper,
                const SearchOptions &options)
         : PatternSearch(Real(), N, lower, upper, options), objective_(objective) {
@@ -371,7 +374,8 @@ template <class Objective, int N = 0, class Real = double> class HostSearch fina
         threads = options_.threads > 0 ? options_.threads : omp_get_max_threads();
 #endif
         const std::size_t size = history_size();
-        std::vector<uint64_t> least(size * std::size_t(threads), pattern::no_key); // here: no thread may throw
+        std::vector<uint64_t> least(size * std::size_t(threads),
+                                    pattern::no_key); // allocated here, because no thread may throw
 #ifdef _OPENMP
 #pragma omp parallel num_threads(threads)
 #endif

@@ -9,12 +9,12 @@
 namespace cudaopt {
 namespace pattern {
 
-constexpr int search_threads = 128;  /**< of a block, where there are walks enough */
-constexpr int search_blocks = 6;     /**< of them on a multiprocessor: 80 registers a thread */
-constexpr int summary_threads = 256; /**< of a block that sums up */
-constexpr int summary_blocks = 264;  /**< two for each multiprocessor of a Hopper GPU */
+constexpr int search_threads = 128;  /**< threads per block, if there are enough walks */
+constexpr int search_blocks = 6;     /**< blocks per multiprocessor: 80 registers per thread */
+constexpr int summary_threads = 256; /**< threads per block of the kernel that forms the summary */
+constexpr int summary_blocks = 264;  /**< its blocks: two per multiprocessor of a Hopper GPU */
 
-/** A thread a walk. */
+/** Advance the walks with one thread per walk. */
 template <int N, class Objective, class Real>
 __global__ void __launch_bounds__(search_threads, search_blocks)
     advance_kernel(Objective f, RulesOf<Real> rules, WalksOf<Real> walks, int64_t iterations, Note note) {
@@ -22,16 +22,16 @@ __global__ void __launch_bounds__(search_threads, search_blocks)
     if (w < rules.walks) advance<N>(f, rules, walks, w, iterations, note);
 }
 
-/** One iteration of a walk by a warp, for full evaluations: its lanes evaluate the trials of the next 16 coordinates at
- *  once, as if none were taken. The first that is taken makes those after it void, and the polling goes on behind it:
- *  the moves are those of polling in turn. */
+/** One iteration of a walk by a warp, for full evaluations. The lanes evaluate the trials of the next 16 coordinates at
+ *  the same time, as if none of them were accepted. When a trial is accepted, the results for later coordinates are
+ *  discarded, and polling continues after the accepted one. The moves are therefore those of sequential polling. */
 struct PollByWarp {
-    int lane; /**< of this thread */
+    int lane; /**< the lane of this thread */
 
-    /** The lanes wait for each other, so that none writes what another has yet to read. */
+    /** Synchronise the lanes, so that none overwrites a value that another has still to read. */
     __device__ void together() const { __syncwarp(); }
 
-    /** @return whether f fell; all lanes are told the same */
+    /** @return whether f fell, the same in all lanes */
     template <class Objective, class Point, class Real>
     __device__ bool operator()(Tally<Objective, Real> &tally, const Objective &f, const RulesOf<Real> &rules,
                                Real scale, int n, Point &x, Real &value) const {
@@ -60,7 +60,7 @@ struct PollByWarp {
             const Real at = __shfl_sync(all, best.at, source), f_at = __shfl_sync(all, best.value, source);
             improved = improved || f_at < value;
             value = f_at;
-            x.set(moved, at); // by all lanes, the same
+            x.set(moved, at); // all lanes write the same value
             together();
             first = moved + 1;
         }
@@ -68,7 +68,7 @@ struct PollByWarp {
     }
 };
 
-/** A warp a walk. Its lanes do the same but for the trials. */
+/** Advance the walks with one warp per walk. The lanes differ only in the trials that they evaluate. */
 template <class Objective, class Real>
 __global__ void __launch_bounds__(search_threads)
     advance_by_warp_kernel(Objective f, RulesOf<Real> rules, WalksOf<Real> walks, int64_t iterations, Note note) {
@@ -79,13 +79,13 @@ __global__ void __launch_bounds__(search_threads)
     advance_at(PollByWarp{lane}, f, rules, walks, w, rules.n, x, iterations, Note{lane == 0 ? note.least : nullptr});
 }
 
-/** All walks before their starts. */
+/** Initialise all walks. */
 template <class Real> __global__ void not_begun_kernel(RulesOf<Real> rules, WalksOf<Real> walks) {
     const int64_t w = int64_t(blockIdx.x) * blockDim.x + threadIdx.x;
     if (w < rules.walks) walks.walk[w] = not_begun();
 }
 
-/** Each block's share of the summary. */
+/** The summary of the walks of each block. */
 template <class Real>
 __global__ void summary_kernel(RulesOf<Real> rules, WalksOf<Real> walks, SearchSummary *of_block) {
     __shared__ alignas(SearchSummary) unsigned char storage[summary_threads * sizeof(SearchSummary)];
@@ -104,19 +104,19 @@ __global__ void summary_kernel(RulesOf<Real> rules, WalksOf<Real> walks, SearchS
 
 /** Frees device memory. */
 struct CudaFree {
-    /** Frees it. */
+    /** Frees the array. */
     void operator()(void *memory) const { cudaFree(memory); }
 };
-template <class T> using DeviceArray = std::unique_ptr<T[], CudaFree>; /**< owns it */
+template <class T> using DeviceArray = std::unique_ptr<T[], CudaFree>; /**< an array in device memory */
 
 } // namespace pattern
 
-/** The search on the calling thread's current CUDA device, which is to be current at each call; N: n where the compiler
- *  is to know it, which keeps a walk's point next to its thread, else 0; Real: double, or float for single precision.
- * All members wait for the device. */
+/** The search on the current CUDA device of the calling thread, which has to be current in each call. N: n if it is a
+ *  compile-time constant, so that the point of a walk can be stored in registers or local memory; otherwise 0. Real:
+ *  double or float. All members wait for the device. */
 template <class Objective, int N = 0, class Real = double> class CudaSearch final : public PatternSearch {
   public:
-    /** A search in the box lower <= x <= upper; both n values, finite, in host memory. */
+    /** Prepares a search in the box lower <= x <= upper; both have n finite values in host memory. */
     CudaSearch(const Objective &objective, const std::vector<double> &lower, const std::vector<double> &upper,
                const SearchOptions &options)
         : PatternSearch(Real(), N, lower, upper, options), objective_(objective),
@@ -176,7 +176,7 @@ template <class Objective, int N = 0, class Real = double> class CudaSearch fina
     pattern::WalksOf<Real> walks() const { return {x_.get(), best_x_.get(), walk_.get()}; }
     unsigned blocks(int threads) const { return unsigned((options_.walks + threads - 1) / threads); }
 
-    /** Whether a warp takes a walk: where threads would leave the device idle, and a warp's trials are of one point. */
+    /** Whether there is one warp per walk: if one thread per walk would not occupy the device, for full evaluations. */
     bool by_warp() const {
         constexpr int resident = 132 * pattern::search_blocks * pattern::search_threads; // threads of a Hopper GPU
         return options_.lanes == 32 || (options_.lanes == 0 && n_ >= 16 && options_.walks <= resident / 32);
@@ -191,7 +191,7 @@ template <class Objective, int N = 0, class Real = double> class CudaSearch fina
                 return launch("the search's kernel", pattern::advance_by_warp_kernel<Objective, Real>,
                               blocks(threads / 32), threads, objective_, rules, walks(), iterations, note);
             }
-        // Few walks spread over all multiprocessors in blocks of a warp.
+        // A few walks are distributed over all multiprocessors by blocks of one warp.
         const int threads = options_.walks < 132 * 8 * pattern::search_threads ? 32 : pattern::search_threads;
         return launch("the search's kernel", pattern::advance_kernel<N, Objective, Real>, blocks(threads), threads,
                       objective_, rules, walks(), iterations, note);
@@ -216,8 +216,8 @@ template <class Objective, int N = 0, class Real = double> class CudaSearch fina
         return code() == 0;
     }
     bool finish(const char *what) { return check(cudaStreamSynchronize(stream_), what); }
-    /** Launches a kernel and waits for it. What the launch itself returns says whether it could be launched:
-     *  cudaGetLastError() would also tell of an error that the caller has left behind. */
+    /** Launches a kernel and waits for it. The launch itself returns its error; cudaGetLastError() would also report an
+     *  earlier error of the caller. */
     template <class... Parameters, class... Arguments>
     bool launch(const char *what, void (*kernel)(Parameters...), unsigned blocks, int threads,
                 const Arguments &...arguments) {

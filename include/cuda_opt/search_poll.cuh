@@ -1,5 +1,5 @@
-/* One iteration of one walk of the multi-walk pattern search, with the objective as a functor, for host and device
- * alike. A part of cuda_opt/search.cuh, which says what an objective is. */
+/* One iteration of one walk of the multi-walk pattern search, with the objective as a functor, for host and device. A
+ * part of cuda_opt/search.cuh, which documents the members of an objective. */
 #ifndef CUDA_OPT_SEARCH_POLL_CUH
 #define CUDA_OPT_SEARCH_POLL_CUH
 
@@ -8,11 +8,11 @@
 namespace cudaopt {
 namespace pattern {
 
-/** A walk's point, where it lies among all walks'. */
+/** The point of a walk in the array of all walks. */
 template <class T> struct StridedPointOf {
     using Real = T; /**< of a coordinate */
-    T *first;       /**< coordinate 0 */
-    int64_t stride; /**< from one coordinate to the next */
+    T *first;       /**< the address of coordinate 0 */
+    int64_t stride; /**< the distance between coordinates j and j + 1 */
     /** Coordinate j. */
     CUDA_OPT_SEARCH_HD T operator[](int j) const { return first[j * stride]; }
     /** Move coordinate j. */
@@ -20,7 +20,7 @@ template <class T> struct StridedPointOf {
 };
 using StridedPoint = StridedPointOf<double>; /**< in double precision */
 
-/** A walk's point in the thread's own memory: on a GPU in registers or in the first-level cache. */
+/** The point of a walk in a local array of the thread: on a GPU in registers or local memory. */
 template <int N, class T> struct LocalPoint {
     using Real = T; /**< of a coordinate */
     T x[N];         /**< the coordinates */
@@ -30,64 +30,68 @@ template <int N, class T> struct LocalPoint {
     CUDA_OPT_SEARCH_HD void set(int j, T x_j) { x[j] = x_j; }
 };
 
-/** A point but for its coordinate `moved`: nothing is written, so that the trials on both sides share their loads. */
+/** A point with another value of one coordinate. Nothing is written, so that the two trials of a coordinate share their
+ *  loads. */
 template <class Point> struct Polled {
     using Real = typename Point::Real; /**< of a coordinate */
     const Point &x;                    /**< the point */
-    int moved;                         /**< the coordinate */
+    int moved;                         /**< the index of the coordinate */
     Real at;                           /**< its value */
     /** Coordinate j. */
     CUDA_OPT_SEARCH_HD Real operator[](int j) const { return j == moved ? at : x[j]; }
 };
 
-/** Whether all values are neither NaN nor Inf. */
+/** Whether all values are finite. */
 template <class Real, int S> CUDA_OPT_SEARCH_HD bool finite(const Real (&v)[S]) {
     bool all = true;
     for (int s = 0; s < S; s++) all = all && v[s] - v[s] == 0;
     return all;
 }
 
-/** What an objective offers. */
+/** The kinds of objectives. */
 enum class Offers { evaluation, sums, reach };
 
 template <class Objective, int = Objective::sums> constexpr Offers offers(int) { return Offers::sums; }
 template <class Objective, int = Objective::reach> constexpr Offers offers(long) { return Offers::reach; }
 template <class Objective> constexpr Offers offers(...) { return Offers::evaluation; }
 
-/** How the value of a trial is found: by a full evaluation. */
+/** Computes the values of trials by full evaluations. */
 template <class Objective, class Real, Offers = offers<Objective>(0)> struct Tally {
-    using Trial = TrialOf<Real>; /**< what is to be known of a trial */
+    using Trial = TrialOf<Real>; /**< the coordinate and the value of a trial */
 
-    /** f at x: the start of a walk. */
+    /** f at x, the start of a walk. */
     template <class Point> CUDA_OPT_SEARCH_HD Real evaluate(const Objective &f, const Point &x, int n) {
         return ranked(Real(f(x, n)));
     }
-    /** A walk goes on with an iteration: build what is kept besides f. */
+    /** Before an iteration: compute the data that is kept in addition to f. */
     template <class Point> CUDA_OPT_SEARCH_HD void resume(const Objective &, const Point &, int) {}
-    /** The trials of coordinate j follow. */
+    /** Before the trials of coordinate j. */
     template <class Point> CUDA_OPT_SEARCH_HD void leave(const Objective &, const Point &, int, int, Real) {}
-    /** f with coordinate j at another place. */
+    /** f with another value of coordinate j. */
     template <class Point>
     CUDA_OPT_SEARCH_HD Trial trial(const Objective &f, const Point &x, int j, int n, Real at) const {
         return {at, ranked(Real(f(Polled<Point>{x, j, at}, n)))};
     }
-    /** The trial has been taken: x is there. */
+    /** After a trial was accepted: x is at this trial. */
     template <class Point> CUDA_OPT_SEARCH_HD void take(const Objective &, const Point &, int, const Trial &) {}
-    /** Coordinate j is done with. */
+    /** After the trials of coordinate j. */
     template <class Point> CUDA_OPT_SEARCH_HD void pass(const Objective &, const Point &, int, int) {}
-    /** The iteration is over: f by a full evaluation. */
+    /** After an iteration: f by a full evaluation. */
     template <class Point> CUDA_OPT_SEARCH_HD Real close(const Objective &, const Point &, int, Real value) {
         return value;
     }
 };
 
-/** By sums over the coordinates. Those of the iteration's end gather from the terms that each coordinate is left with:
- *  building them anew costs additions alone. */
+/** Computes the values of trials by sums over the coordinates. The sums at the end of the iteration are accumulated
+ * from the final terms of each coordinate, so that forming them again takes only additions. */
 template <class Objective, class Real> struct Tally<Objective, Real, Offers::sums> {
-    static constexpr int S = Objective::sums;         /**< how many sums */
-    Real sum[S] = {}, rest[S], own[S], fresh[S] = {}; /**< all; without coordinate j; j's; those before j */
+    static constexpr int S = Objective::sums; /**< the number of sums */
+    Real sum[S] = {},                         /**< the sums over all coordinates */
+        rest[S],                              /**< the sums without coordinate j */
+        own[S],                               /**< the terms of coordinate j */
+        fresh[S] = {};                        /**< the sums of the final terms of the coordinates before j */
 
-    struct Trial { // as above, with its terms
+    struct Trial { // a trial with its terms
         Real at, value;
         Real terms[S];
     };
@@ -96,7 +100,7 @@ template <class Objective, class Real> struct Tally<Objective, Real, Offers::sum
     CUDA_OPT_SEARCH_HD void add_all(const Objective &f, const Point &x, int n, Real (&to)[S]) const {
         for (int s = 0; s < S; s++) to[s] = 0;
 #ifdef __CUDA_ARCH__
-#pragma unroll 1 // the polls below want the registers and the instruction cache
+#pragma unroll 1 // leave the registers and the instruction cache to the polls below
 #endif
         for (int j = 0; j < n; j++) {
             Real t[S];
@@ -125,13 +129,13 @@ template <class Objective, class Real> struct Tally<Objective, Real, Offers::sum
         t.value = ranked(Real(f.combine(moved, n)));
         return t;
     }
-    /** The sums at x, of which t are the terms of the coordinate that is being polled. */
+    /** The sums at x, where t has the terms of the coordinate that is being polled. */
     template <class Point>
     CUDA_OPT_SEARCH_HD void add_to_rest(const Objective &f, const Point &x, int n, const Real (&t)[S],
                                         Real (&to)[S]) const {
         if (finite(rest))
             for (int s = 0; s < S; s++) to[s] = rest[s] + t[s];
-        else // nothing can be taken out of such a sum
+        else // terms cannot be subtracted from a sum that is not finite
             add_all(f, x, n, to);
     }
     template <class Point> CUDA_OPT_SEARCH_HD void take(const Objective &f, const Point &x, int n, const Trial &t) {
@@ -150,12 +154,13 @@ template <class Objective, class Real> struct Tally<Objective, Real, Offers::sum
     }
 };
 
-/** By the terms that see coordinate j. A term is final, and goes into the sum of the iteration's end, when the last
- *  coordinate that it sees is done with. */
+/** Computes the values of trials by the terms that depend on coordinate j. A term is final, and is added to the sum at
+ *  the end of the iteration, when all coordinates on which it depends have been polled. */
 template <class Objective, class Real> struct Tally<Objective, Real, Offers::reach> {
     using Trial = TrialOf<Real>;
-    static constexpr int R = Objective::reach; /**< how far a term sees */
-    Real rest, fresh = 0;                      /**< f without the terms that see j; the sum of the final terms */
+    static constexpr int R = Objective::reach; /**< term j depends on the coordinates from j - R to j + R */
+    Real rest,                                 /**< f without the terms that depend on coordinate j */
+        fresh = 0;                             /**< the sum of the final terms */
 
     template <class Point>
     CUDA_OPT_SEARCH_HD Real sum_of(const Objective &f, const Point &x, int first, int last, int n) const {
@@ -188,9 +193,9 @@ template <class Objective, class Real> struct Tally<Objective, Real, Offers::rea
     }
 };
 
-/** One iteration of a walk: poll each coordinate on both sides, one after another. */
+/** One iteration of a walk: poll the coordinates on both sides, one after another. */
 struct PollInTurn {
-    /** The threads of the walk wait for each other: there is one. */
+    /** Synchronise the threads of the walk, of which there is one. */
     CUDA_OPT_SEARCH_HD void together() const {}
     /** @return whether f fell */
     template <class Objective, class Point, class Real>
@@ -217,17 +222,17 @@ struct PollInTurn {
     }
 };
 
-/** Further iterations of walk number w, after its start where it has none.
- *  @param poll  one iteration
+/** Advance walk w by several iterations; first evaluate its start if it has not begun.
+ *  @param poll  computes one iteration
  *  @param f     the objective
- *  @param x     where the walk's point is while it goes; it holds the point unless the walk has not begun
- *  @param note  called with the number of each iteration, from 0 for the start, and the best value after it */
+ *  @param x     the point of the walk, which is updated; it has no values yet if the walk has not begun
+ *  @param note  called with the number of each iteration, 0 for the start, and the best value after it */
 template <class Poll, class Objective, class Real, class Point, class Note>
 CUDA_OPT_SEARCH_HD void advance_at(const Poll &poll, const Objective &f, const RulesOf<Real> &rules,
                                    const WalksOf<Real> &walks, int64_t w, int n, Point &x, int64_t iterations,
                                    const Note &note) {
     Walk it = walks.walk[w];
-    poll.together(); // all have read it
+    poll.together(); // all threads have read it
     Tally<Objective, Real> tally;
     const auto begin_life = [&] {
         poll.together();
@@ -266,7 +271,8 @@ CUDA_OPT_SEARCH_HD void advance_at(const Poll &poll, const Objective &f, const R
     walks.walk[w] = it;
 }
 
-/** As advance_at() by one thread, on its own memory; N: n where the compiler is to know it, else 0. */
+/** advance_at() by one thread, with the point in a local array if N is n, a compile-time constant; N = 0: in the array
+ *  of all walks. */
 template <int N, class Objective, class Real, class Note>
 CUDA_OPT_SEARCH_HD void advance(const Objective &f, const RulesOf<Real> &rules, const WalksOf<Real> &walks, int64_t w,
                                 int64_t iterations, const Note &note) {

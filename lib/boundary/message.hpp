@@ -19,7 +19,7 @@ class Message {
     const char *text() const { return text_; }
 
   private:
-    char text_[512] = "nothing has happened yet";
+    char text_[512] = "no call with this handle has returned a message yet";
 };
 
 } // namespace cudaopt

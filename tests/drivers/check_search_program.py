@@ -180,7 +180,7 @@ class Replies(unittest.TestCase):
             "20 10 --polish -1": "--polish: must not be negative, but is -1",
             "20 10 --at-smallest-step go": "must be restart, stop or new-point, not 'go'",
             "20 10 --rounds -1": "the iterations of a round are -1",
-            "20 10 --rounds 5 --at-smallest-step stop": "rounds of 5 iterations: in rounds all walks go on together",
+            "20 10 --rounds 5 --at-smallest-step stop": "rounds of 5 iterations: with rounds a walk cannot end",
             "20 10 --backend gpu": "must be auto, cuda or host, not 'gpu'",
             "20 10 --threads -1": "--threads: must not be negative",
             "20 10 --max-seconds nan": "--max-seconds: must not be negative, but is nan",
