@@ -41,7 +41,7 @@ template <class Whole> Whole whole_number(const std::string &name, const std::st
         refuse(name, "must be a whole number, not '" + text + "'");
     if (std::is_unsigned_v<Whole> && value < 0) refuse(name, "must not be negative, but is " + text);
     if (std::fabs(value) > static_cast<long double>(std::numeric_limits<Whole>::max()))
-        refuse(name, text + " is beyond " + std::to_string(std::numeric_limits<Whole>::max()));
+        refuse(name, text + " is above " + std::to_string(std::numeric_limits<Whole>::max()));
     return static_cast<Whole>(value);
 }
 
@@ -66,7 +66,7 @@ inline std::string in_words(double value) {
 // The FACTR of --until-still: the solve ends when f no longer decreases, or by at most 1e-64 if |f| is at most 1.
 constexpr double still_factr = 1e-64 / std::numeric_limits<double>::epsilon();
 constexpr const char *still_help =
-    "end when f no longer falls (by more than 1e-64 max(|f|, 1)), by no other test: the test of the paper of 2014";
+    "end when f no longer falls by more than 1e-64 * max(|f|, 1), and by no other test: the test of the paper of 2014";
 
 // Rejects negative values and NaN.
 inline void require_not_negative(const std::string &name, double value) {

@@ -14,21 +14,21 @@ namespace functions = cudaopt::testfuncs::search;
 
 // The defaults are those of the library.
 constexpr Setting stopping_tests[] = {
-    {"--eps", CUDA_OPT_EPS, "converged when ||Pg|| < eps max(1, ||x||); 0: off [0]"},
+    {"--eps", CUDA_OPT_EPS, "converged when ||Pg|| < eps * max(1, ||x||); 0: off [0]"},
     {"--pgtol", CUDA_OPT_PGTOL, "converged when the largest |Pg_i| <= pgtol; 0: only if Pg = 0 [1e-5]"},
     {"--factr", CUDA_OPT_FACTR,
-     "converged when f falls by no more than factr 2.2e-16 max(|f|, 1) and the relative gradient is small; "
+     "converged when f falls by at most factr * 2.22e-16 * max(|f|, 1) and the relative gradient is small; "
      "0: off [1e7]"},
     {"--f-target", CUDA_OPT_F_TARGET, "converged when f <= target; -inf: off [-inf]"},
 };
 
 constexpr Setting real_settings[] = {
-    {"--max-seconds", CUDA_OPT_MAX_SECONDS, "stop all problems after so much time; 0: no limit [0]"},
+    {"--max-seconds", CUDA_OPT_MAX_SECONDS, "stop all problems after this number of seconds; 0: no limit [0]"},
 };
 
 constexpr Setting whole_settings[] = {
-    {"--max-iterations", CUDA_OPT_MAX_ITERATIONS, "stop a problem after so many iterations; 0: no limit [2000]"},
-    {"--max-evaluations", CUDA_OPT_MAX_EVALUATIONS, "stop a problem after so many evaluations; 0: no limit [0]"},
+    {"--max-iterations", CUDA_OPT_MAX_ITERATIONS, "stop a problem after this number of iterations; 0: no limit [2000]"},
+    {"--max-evaluations", CUDA_OPT_MAX_EVALUATIONS, "stop a problem after this number of evaluations; 0: no limit [0]"},
 };
 
 void print_functions() {
@@ -61,7 +61,7 @@ void add_batch(CLI::App &app, BatchProgramOptions &o) {
     add_option(app, "count", "", "number of problems", [&o](auto &name, auto &text) {
         o.count = whole_number<int64_t>(name, text);
     })->required();
-    add_option(app, "n", "", "number of variables of each", [&o](auto &name, auto &text) {
+    add_option(app, "n", "", "number of variables of each problem", [&o](auto &name, auto &text) {
         o.n = whole_number<int64_t>(name, text);
     })->required();
     const auto read_m = [&o](auto &name, auto &text) {
@@ -69,27 +69,27 @@ void add_batch(CLI::App &app, BatchProgramOptions &o) {
         o.m = whole_number<int32_t>(name, text);
         o.m_given = true;
     };
-    add_option(app, "m", "", "number of correction pairs kept; 3 to 20 are usual", read_m);
-    add_option(app, "--m", "K", "the same, by its name as in the other programs [5]", read_m);
+    add_option(app, "m", "", "number of correction pairs; 3 to 20 are usual", read_m);
+    add_option(app, "--m", "K", "the same as an option, as in the other programs [5]", read_m);
     add_option(app, "--function", "NAME", "function to minimise, see --list [rosenbrock]",
                [&o](auto &, auto &text) { o.function = text; });
     add_option(app, "--lower", "X", "lower bound of every variable; -inf: none [the function's own]",
                [&o](auto &name, auto &text) { o.lower = number(name, text); });
     add_option(app, "--upper", "X", "upper bound of every variable; inf: none [the function's own]",
                [&o](auto &name, auto &text) { o.upper = number(name, text); });
-    add_option(app, "--seed", "K", "of the random starts [0]",
+    add_option(app, "--seed", "K", "seed of the random starts [0]",
                [&o](auto &name, auto &text) { o.seed = whole_number<uint64_t>(name, text); });
-    add_option(app, "--backend", "NAME", "auto, cuda or host; auto: CUDA where there is a device [auto]",
+    add_option(app, "--backend", "NAME", "auto, cuda or host; auto: CUDA if there is a device [auto]",
                [&o](auto &, auto &text) { o.backend = backend_of(text); });
-    add_option(app, "--precision", "NAME", "double or single: of x and g; sums and f are double [double]",
+    add_option(app, "--precision", "NAME", "precision of x and g: double or single; sums and f are double [double]",
                [&o](auto &, auto &text) { o.single = is_single(text); });
-    add_option(app, "--threads", "K", "threads of the host, which share the problems; 0: all there are [0]",
+    add_option(app, "--threads", "K", "host threads, which share the problems; 0: all processors [0]",
                [&o](auto &name, auto &text) {
                    o.threads = whole_number<int>(name, text);
                    o.settings.push_back({name, CUDA_OPT_THREADS, int64_t{o.threads}});
                });
     add_option(app, "--metric", "NAME",
-               "what the models start from: one number, or a learned diagonal: one, learned [one]",
+               "the initial Hessian: one, a multiple of the identity, or learned, a diagonal [one]",
                [&o](auto &name, auto &text) {
                    o.settings.push_back({name, CUDA_OPT_INITIAL_HESSIAN, metric_of(text)});
                });
@@ -98,7 +98,7 @@ void add_batch(CLI::App &app, BatchProgramOptions &o) {
 void add_output(CLI::App &app, BatchProgramOptions &o) {
     add_option(app, "--iprint", "F", "log every F-th round of evaluations; 0: the first and the last; -1: no log [0]",
                [&o](auto &name, auto &text) { o.log_frequency = whole_number<int64_t>(name, text); });
-    add_option(app, "--csv", "FILE", "write one row a problem to this file",
+    add_option(app, "--csv", "FILE", "write one row per problem to this file",
                [&o](auto &, auto &text) { o.csv = text; });
 }
 
@@ -106,7 +106,7 @@ void add_output(CLI::App &app, BatchProgramOptions &o) {
 
 std::optional<BatchProgramOptions> parse_batch_options(int argc, char **argv) {
     BatchProgramOptions options;
-    CLI::App app("Minimise a function of n variables from many random starts at once, each by L-BFGS-B for itself.\n"
+    CLI::App app("Minimise a function of n variables from many random starts at once, each by L-BFGS-B.\n"
                  "Example: batch_program 10000 20 5 --lower -2 --upper 2\n"
                  "Exit status: 0 all have converged, 1 not all have, or failed, 2 wrong arguments.");
     add_answers(app, "batch_program", "list the functions and exit", print_functions);

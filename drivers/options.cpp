@@ -16,28 +16,30 @@ namespace {
 
 // The defaults are those of set_as_in_manual().
 constexpr Setting stopping_tests[] = {
-    {"--eps", CUDA_OPT_EPS, "converged when ||Pg|| < eps max(1, ||x||); 0: off [1e-5]"},
+    {"--eps", CUDA_OPT_EPS, "converged when ||Pg|| < eps * max(1, ||x||); 0: off [1e-5]"},
     {"--pgtol", CUDA_OPT_PGTOL, "converged when the largest |Pg_i| <= pgtol; 0: off [0]"},
-    {"--factr", CUDA_OPT_FACTR, "converged when f falls by no more than factr 2.2e-16 max(|f|, 1); 0: off [0]"},
+    {"--factr", CUDA_OPT_FACTR, "converged when f falls by at most factr * 2.22e-16 * max(|f|, 1); 0: off [0]"},
     {"--f-target", CUDA_OPT_F_TARGET, "converged when f <= target; -inf: off [-inf]"},
 };
 
 constexpr Setting real_settings[] = {
     {"--gtol", CUDA_OPT_GTOL, "line search: curvature condition, 1e-4 < gtol < 1 [0.9]"},
     {"--ftol", CUDA_OPT_FTOL, "line search: sufficient decrease, 0 <= ftol < 1 [1e-4]"},
-    {"--xtol", CUDA_OPT_XTOL, "line search: relative width of its last interval [2.2e-16]"},
+    {"--xtol", CUDA_OPT_XTOL, "line search: relative width of the interval at which it ends [2.2e-16]"},
     {"--stpmax", CUDA_OPT_STPMAX, "line search: largest step [1e20]"},
     {"--stpmin", CUDA_OPT_STPMIN, "line search: smallest step [1e-20]"},
-    {"--max-seconds", CUDA_OPT_MAX_SECONDS, "stop after so much time; 0: no limit [0]"},
+    {"--max-seconds", CUDA_OPT_MAX_SECONDS, "stop after this number of seconds; 0: no limit [0]"},
 };
 
 constexpr Setting whole_settings[] = {
-    {"--maxfev", CUDA_OPT_MAXFEV, "line search: most evaluations of one search [20]"},
-    {"--max-iterations", CUDA_OPT_MAX_ITERATIONS, "stop after so many iterations; 0: no limit [2000]"},
-    {"--max-evaluations", CUDA_OPT_MAX_EVALUATIONS, "stop after so many evaluations; 0: no limit [0]"},
-    {"--max-cuts", CUDA_OPT_MAX_CUTS, "most cuts of a step in a row where f or g is not finite [30]"},
-    {"--history-bits", CUDA_OPT_HISTORY_BITS, "bits of an element of the memory: 64, 32 or 16 [x's own]"},
-    {"--product-bits", CUDA_OPT_PRODUCT_BITS, "precision of their inner products: 64, or 32 where that is faster [64]"},
+    {"--maxfev", CUDA_OPT_MAXFEV, "line search: largest number of evaluations [20]"},
+    {"--max-iterations", CUDA_OPT_MAX_ITERATIONS, "stop after this number of iterations; 0: no limit [2000]"},
+    {"--max-evaluations", CUDA_OPT_MAX_EVALUATIONS, "stop after this number of evaluations; 0: no limit [0]"},
+    {"--max-cuts", CUDA_OPT_MAX_CUTS,
+     "largest number of reductions of a step in a row because f or g is not finite [30]"},
+    {"--history-bits", CUDA_OPT_HISTORY_BITS, "history precision in bits: 64, 32 or 16 [that of x]"},
+    {"--product-bits", CUDA_OPT_PRODUCT_BITS,
+     "precision of inner products in bits: 64, or 32 where that is faster [64]"},
 };
 
 void read_iprint(const std::string &text, Options &options) {
@@ -140,8 +142,8 @@ class CommandLine {
             o.m = whole_number<int32_t>(name, text);
             o.m_given = true;
         };
-        add("m", "", "number of correction pairs kept; 3 to 20 are usual", read_m);
-        add("--m", "K", "the same, by its name as in the other programs [5]", read_m);
+        add("m", "", "number of correction pairs; 3 to 20 are usual", read_m);
+        add("--m", "K", "the same as an option, as in the other programs [5]", read_m);
         add("--problem", "NAME", "problem to minimise, see --list [rosenbrock]",
             [&o](auto &, auto &text) { o.problem = text; });
         app_.add_option_function<std::vector<std::string>>(
@@ -161,31 +163,31 @@ class CommandLine {
             [&o](auto &name, auto &text) { o.lower = number(name, text); });
         add("--upper", "X", "upper bound of every variable, in place of the problem's own; inf: none",
             [&o](auto &name, auto &text) { o.upper = number(name, text); });
-        add("--backend", "NAME", "auto, cuda or host; auto: CUDA where there is a device [auto]",
+        add("--backend", "NAME", "auto, cuda or host; auto: CUDA if there is a device [auto]",
             [&o](auto &, auto &text) { o.backend = backend_of(text); });
-        add("--precision", "NAME", "double or single: of x and g; sums and f are double [double]",
+        add("--precision", "NAME", "precision of x and g: double or single; sums and f are double [double]",
             [&o](auto &, auto &text) { o.single = is_single(text); });
     }
 
     void output() {
         Options &o = options_;
         add("--iprint", "f,t",
-            "what the log holds [1,0]\n"
+            "what the log contains [1,0]\n"
             "f: iterates 1, f + 1, 2f + 1, ... and the last; 0: first and last; -1: no log\n"
-            "t: 0: a line an iterate; 1: and the first x and g; 2: and every x; 3: and every x and g",
+            "t: 0: one line per iterate; 1: also the first x and g; 2: also every x; 3: also every g",
             [&o](auto &, auto &text) { read_iprint(text, o); });
         // A former option; the program once had another log by default.
         add("--log", "NAME", "", [](auto &name, auto &text) {
-            if (text != "manual") refuse(name, "must be manual, the only log that there is, not '" + text + "'");
+            if (text != "manual") refuse(name, "must be manual, the only log, not '" + text + "'");
         })->group("");
-        add("--csv", "FILE", "write one row an iteration to this file", [&o](auto &, auto &text) { o.csv = text; });
+        add("--csv", "FILE", "write one row per iteration to this file", [&o](auto &, auto &text) { o.csv = text; });
         add("--plot", "FILE", "draw f, or f \u2212 lowest f, and ||Pg|| to this SVG file",
             [&o](auto &, auto &text) { o.plot = text; });
-        add("--checkpoint", "FILE", "keep in this file what --resume goes on from, also after Ctrl-C",
+        add("--checkpoint", "FILE", "write checkpoints for --resume to this file, also after Ctrl-C",
             [&o](auto &, auto &text) { o.checkpoint = text; });
-        add("--every", "K", "iterations from one checkpoint to the next [100]",
+        add("--every", "K", "number of iterations between checkpoints [100]",
             [&o](auto &name, auto &text) { o.every = whole_number<int64_t>(name, text); });
-        add("--resume", "FILE", "go on from this checkpoint of a run with the same problem, n, m and bounds",
+        add("--resume", "FILE", "continue from this checkpoint of a run with the same problem, n, m and bounds",
             [&o](auto &, auto &text) { o.resume = text; });
     }
 
@@ -217,7 +219,7 @@ class CommandLine {
                 },
                 "search the projected path up to its first breakpoint only")
             ->group(group);
-        add("--threads", "K", "threads of the host, of the solver and of f and g; 0: all there are [0]",
+        add("--threads", "K", "host threads for the solver and for f and g; 0: all processors [0]",
             [&o](auto &name, auto &text) {
                 o.threads = whole_number<int>(name, text);
                 o.settings.push_back({name, CUDA_OPT_THREADS, int64_t(o.threads)});

@@ -56,42 +56,43 @@ void add_search(CLI::App &app, SearchProgramOptions &o) {
                [&o](auto &name, auto &text) { o.lower = number(name, text); });
     add_option(app, "--upper", "X", "upper bound of every variable [the function's own]",
                [&o](auto &name, auto &text) { o.upper = number(name, text); });
-    add_option(app, "--max-iterations", "--iterations", "K", "most iterations of each walk [20]",
+    add_option(app, "--max-iterations", "--iterations", "K", "largest number of iterations of each walk [20]",
                [&o](auto &name, auto &text) { o.search.iterations = whole_number<int64_t>(name, text); });
     add_option(app, "--max-seconds", "--time-limit", "X",
-               "stop after the iteration in which so many seconds pass; 0: no limit [0]",
+               "stop after the iteration that exceeds this number of seconds; 0: no limit [0]",
                [&o](auto &name, auto &text) { o.search.max_seconds = number(name, text); });
-    add_option(app, "--seed", "K", "of the random starts [0]",
+    add_option(app, "--seed", "K", "seed of the random starts [0]",
                [&o](auto &name, auto &text) { o.search.seed = whole_number<uint64_t>(name, text); });
     add_option(app, "--step", "X", "first step of every variable [a twentieth of its range]",
                [&o](auto &name, auto &text) { o.step = number(name, text); });
-    add_option(app, "--halvings", "K", "the smallest step is the first one, halved so many times [16]",
+    add_option(app, "--halvings", "K", "number of times that the first step is halved to give the smallest one [16]",
                [&o](auto &name, auto &text) { o.search.halvings = whole_number<int>(name, text); });
     add_option(app, "--at-smallest-step", "NAME",
-               "restart: take the first step again; stop: end the walk; new-point: start it anew [restart]",
+               "restart: continue with the first step; stop: end the walk; new-point: start again from a new\n"
+               "random point [restart]",
                [&o](auto &, auto &text) { o.search.at_smallest = at_smallest_step(text); });
     add_option(app, "--rounds", "K",
-               "start all walks anew after every K iterations, each one's best is kept; a time limit ends with a "
-               "round; 0: never [0]",
+               "start all walks again from new points after every K iterations, and keep the best point of each;\n"
+               "a time limit takes effect at the end of a round; 0: never [0]",
                [&o](auto &name, auto &text) { o.search.round_iterations = whole_number<int64_t>(name, text); });
-    add_option(app, "--polish", "P", "let L-BFGS-B go on from the best points of so many walks, on the host [0]",
+    add_option(app, "--polish", "P", "continue from the best points of P walks by L-BFGS-B on the host [0]",
                [&o](auto &name, auto &text) { o.polish = whole_number<int64_t>(name, text); });
-    add_option(app, "--backend", "NAME", "auto, cuda or host; auto: CUDA where there is a device [auto]",
+    add_option(app, "--backend", "NAME", "auto, cuda or host; auto: CUDA if there is a device [auto]",
                [&o](auto &, auto &text) { o.backend = backend_of(text); });
-    add_option(app, "--precision", "NAME", "double or single: of the search, not of the polish [double]",
+    add_option(app, "--precision", "NAME", "precision of the search: double or single; --polish is in double [double]",
                [&o](auto &, auto &text) { o.single = is_single(text); });
-    add_option(app, "--threads", "K", "threads of the host; 0: all there are [0]",
+    add_option(app, "--threads", "K", "host threads; 0: all processors [0]",
                [&o](auto &name, auto &text) { o.search.threads = whole_number<int>(name, text); });
 }
 
 void add_output(CLI::App &app, SearchProgramOptions &o) {
     add_option(app, "--iprint", "F", "log every F-th iteration; 0: the first and the last; -1: no log [1]",
                [&o](auto &name, auto &text) { o.log_frequency = whole_number<int64_t>(name, text); });
-    add_option(app, "--csv", "FILE", "write one row an iteration to this file",
+    add_option(app, "--csv", "FILE", "write one row per iteration to this file",
                [&o](auto &, auto &text) { o.csv = text; });
     add_option(app, "--plot", "FILE", "draw the best value against iterations and evaluations to this SVG file",
                [&o](auto &, auto &text) { o.plot = text; });
-    add_option(app, "--point", "FILE", "write the best point to this file, one variable a line",
+    add_option(app, "--point", "FILE", "write the best point to this file, one variable per line",
                [&o](auto &, auto &text) { o.point = text; });
 }
 

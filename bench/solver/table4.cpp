@@ -94,7 +94,7 @@ int main(int argc, char **argv) {
         ->check(CLI::Range(0, 1000000000));
     app.add_option("--seconds", stop.max_seconds, "limit of seconds of each run, its evaluations included; 0: none")
         ->check(is_not_negative);
-    app.add_option("--factr", stop.factr, "the energy stands still: f_k - f_{k+1} <= factr * 2.2e-16 max(|f|, 1)")
+    app.add_option("--factr", stop.factr, "the energy stands still: f_k - f_{k+1} <= factr * 2.22e-16 * max(|f|, 1)")
         ->check(is_not_negative);
     app.add_option("--threads", o.threads, "threads of the host backend; 0: all")->check(CLI::Range(0, 4096));
     app.add_option("--solvers", keys, "some of lbfgsb,host,host-approximate,cuda,cuda-approximate")

@@ -15,7 +15,7 @@ int choose_backend(int32_t asked, Message &message) {
     const char *why_not = cuda_unavailable();
     if (!why_not) return CUDA_OPT_BACKEND_CUDA;
     if (asked == CUDA_OPT_BACKEND_AUTO) return CUDA_OPT_BACKEND_HOST;
-    message.set("the CUDA backend was asked for, but %s", why_not);
+    message.set("the CUDA backend was requested, but %s", why_not);
     return CUDA_OPT_BACKEND_UNAVAILABLE;
 }
 
@@ -32,7 +32,7 @@ int require_solver(cuda_opt *s, const char *call) {
 
 int require_no_log(cuda_opt &s, const char *call) {
     if (!s.solver || !s.solver->writing_log()) return 0;
-    s.message().set("%s was called by the log's function, in the middle of a call of cuda_opt_solve", call);
+    s.message().set("%s was called by the function of the log, during a call of cuda_opt_solve", call);
     return CUDA_OPT_MISUSE;
 }
 
@@ -71,8 +71,8 @@ int check_apart(cuda_opt &s, std::initializer_list<Extent> written, std::initial
     const auto check = [&](const Extent &one, const Extent *other, const Extent *end) {
         for (; other != end; other++)
             if (share(one, *other)) {
-                s.message().set("%s, of %.0f bytes, and %s, of %.0f bytes, share memory: each needs its own", one.name,
-                                one.bytes, other->name, other->bytes);
+                s.message().set("%s, of %.0f bytes, and %s, of %.0f bytes, overlap: each needs memory of its own",
+                                one.name, one.bytes, other->name, other->bytes);
                 return static_cast<int>(CUDA_OPT_MISUSE);
             }
         return 0;

@@ -113,7 +113,7 @@ int check_history_bits(cuda_opt &s, int64_t bits) {
     const bool exist = bits == 64 || bits == 32 || bits == 16;
     if (exist && bits <= s.bits) return 0;
     s.message().set("CUDA_OPT_HISTORY_BITS is %lld, but has to be %s", static_cast<long long>(bits),
-                    s.bits == 64 ? "64, 32 or 16" : "32 or 16, for x has 32");
+                    s.bits == 64 ? "64, 32 or 16" : "32 or 16, because x has 32");
     return CUDA_OPT_IMPROPER_INPUT;
 }
 

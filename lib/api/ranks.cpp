@@ -15,8 +15,9 @@ int set_ranks(cuda_opt *s, int32_t rank, int32_t ranks, int64_t first, int64_t n
         return CUDA_OPT_IMPROPER_INPUT;
     }
     if (first < 0 || n < 0 || first > of || n > of - first) {
-        solver.new_message().set("rank %d is to hold %lld variables from %lld on, but there are %lld", rank,
-                                 static_cast<long long>(n), static_cast<long long>(first), static_cast<long long>(of));
+        solver.new_message().set("rank %d is to have %lld variables from variable %lld on, but there are %lld in all",
+                                 rank, static_cast<long long>(n), static_cast<long long>(first),
+                                 static_cast<long long>(of));
         return CUDA_OPT_IMPROPER_INPUT;
     }
     if (solver.pairs() > 0) {
@@ -34,7 +35,7 @@ int exchange(cuda_opt *s, void **send, void **receive, int64_t *bytes) {
     Solver &solver = *s->solver;
     if (!send || !receive || !bytes || !solver.exchanging()) {
         solver.new_message().set("cuda_opt_gather: %s",
-                                 solver.exchanging() ? "a pointer is NULL" : "no exchange has been asked for");
+                                 solver.exchanging() ? "a pointer is NULL" : "no exchange has been requested");
         return CUDA_OPT_MISUSE;
     }
     Packets &packets = solver.ranks()->packets();
@@ -47,10 +48,10 @@ int exchange(cuda_opt *s, void **send, void **receive, int64_t *bytes) {
 int exchange_failed(cuda_opt *s, const char *why) {
     if (const int code = require_solver(s, "cuda_opt_gather_failed")) return code;
     if (!s->solver->exchanging()) {
-        s->solver->new_message().set("cuda_opt_gather_failed: no exchange has been asked for");
+        s->solver->new_message().set("cuda_opt_gather_failed: no exchange has been requested");
         return CUDA_OPT_MISUSE;
     }
-    return s->solver->end_without_exchange(why ? why : "the caller has not said why");
+    return s->solver->end_without_exchange(why ? why : "the caller gave no reason");
 }
 
 int fail_rank(cuda_opt *s, const char *why) {

@@ -60,7 +60,8 @@ int Batch::call() {
         active_ = machine_->resume(arrays, settings, stop_requested, cancellation_.seconds_passed());
         break;
     case Phase::ended:
-        message_.set("cuda_opt_batch_solve was called after the batch had ended; call cuda_opt_reset to start anew");
+        message_.set(
+            "cuda_opt_batch_solve was called after the batch had ended; call cuda_opt_reset to begin a new batch");
         return CUDA_OPT_MISUSE;
     }
     if (active_ == 0) return end();
@@ -88,7 +89,7 @@ int Batch::end() {
 // Ends all problems without waiting for the device.
 int Batch::give_up() {
     machine_->give_up(arrays, settings, stop_requested, cancellation_.seconds_passed());
-    message_.set("%s, while work on the stream was waited for, after %lld rounds; x, f and g are the best iterates' "
+    message_.set("%s while the call waited for the stream, after %lld rounds; x, f and g are the best iterates "
                  "when the stream has come to its end",
                  stop_requested ? "stopped by the caller" : "the time limit was reached", shown(rounds_));
     phase_ = Phase::ended;

@@ -41,7 +41,7 @@ int Search::call() {
     try {
         return dispatch();
     } catch (const Interrupted &) {
-        message_.set("%s, while work on the stream was waited for, after %lld iterations and %lld evaluations",
+        message_.set("%s while the call waited for the stream, after %lld iterations and %lld evaluations",
                      stop_requested ? "stopped as asked" : "the time limit was reached", shown(iterations_),
                      shown(evaluations_));
         phase_ = Phase::ended;
@@ -71,7 +71,8 @@ int Search::dispatch() {
     case Phase::trials: return after_trials();
     case Phase::ended: break;
     }
-    message_.set("cuda_opt_search_solve was called after the search had ended; call cuda_opt_reset to start anew");
+    message_.set(
+        "cuda_opt_search_solve was called after the search had ended; call cuda_opt_reset to begin a new search");
     return CUDA_OPT_MISUSE;
 }
 

@@ -76,21 +76,20 @@ int Packets::check(Message &message) {
     for (int rank = 0; rank < ranks_; rank++) {
         const PacketHeader &header = this->header(rank);
         if (std::memcmp(header.magic, magic, sizeof magic) != 0 || header.version != version) {
-            message.set("what the exchange brought for rank %d is no packet of this version of the library", rank);
+            message.set("the bytes received for rank %d are not a packet of this version of the library", rank);
             return CUDA_OPT_MISUSE;
         }
         if (header.rank != rank) {
-            message.set("the exchange brought the packet of rank %d at place %d: packets have to come in the order of "
-                        "ranks, and each rank has to be there once",
+            message.set("the packet of rank %d was received in place %d: packets have to be in the order of ranks, one "
+                        "of each rank",
                         header.rank, rank);
             return CUDA_OPT_MISUSE;
         }
     }
     if (std::memcmp(receive_.get() + rank_ * bytes_, send_.get(), static_cast<std::size_t>(bytes_)) != 0) {
-        message.set(
-            "the exchange brought another packet of rank %d than the one that it sent, of exchange %lld instead "
-            "of %lld: each exchange has to be gathered anew",
-            rank_, static_cast<long long>(header(rank_).number), static_cast<long long>(own.number));
+        message.set("rank %d did not receive the packet that it sent, but one of exchange %lld instead of %lld: each "
+                    "exchange has to gather the present packets",
+                    rank_, static_cast<long long>(header(rank_).number), static_cast<long long>(own.number));
         return CUDA_OPT_MISUSE;
     }
     for (int rank = 0; rank < ranks_; rank++)
@@ -108,14 +107,15 @@ int Packets::check(Message &message) {
     for (int rank = 1; rank < ranks_; rank++) {
         const PacketHeader &other = header(rank);
         if (other.number != first.number || other.exchange != first.exchange || other.verb != first.verb) {
-            message.set("rank %d is at exchange %lld of its solve, rank 0 at exchange %lld, or they ask for different "
-                        "things: all ranks have to make the same calls",
+            message.set("rank %d is at exchange %lld of its solve, rank 0 at exchange %lld, or they request "
+                        "different operations: all ranks have to make the same calls",
                         rank, static_cast<long long>(other.number), static_cast<long long>(first.number));
             return CUDA_OPT_MISUSE;
         }
         // In the set-up exchange, compare_set_ups() reports which setting differs.
         if (other.settings != first.settings && own.exchange != Exchange::set_up) {
-            message.set("since the solve began, the settings of rank %d have become others than those of rank 0", rank);
+            message.set("the settings of rank %d have been changed during the solve and differ from those of rank 0",
+                        rank);
             return CUDA_OPT_MISUSE;
         }
     }

@@ -78,8 +78,8 @@ int compare_set_ups(Packets &packets, int ranks, Message &message) {
             if (other.settings[k] != first.settings[k])
                 return differs(rank, table[k].name, other.settings[k], first.settings[k]);
         if (other.first != next) {
-            message.set("the parts do not follow one another: rank %d holds variables from %lld on, but those of the "
-                        "ranks before it end at %lld",
+            message.set("the parts of the ranks are not contiguous: that of rank %d begins at variable %lld, but those "
+                        "of the ranks before it end at %lld",
                         rank, static_cast<long long>(other.first), static_cast<long long>(next));
             return CUDA_OPT_IMPROPER_INPUT;
         }
@@ -93,8 +93,8 @@ int compare_set_ups(Packets &packets, int ranks, Message &message) {
     if (first.f_part != FPart::segments) return 0;
     for (int rank = 0; rank < ranks; rank++)
         if (!packets.payload_of<SetUp>(rank)->by_segments) {
-            message.set("CUDA_OPT_F_PART asks for a value of f for each segment, but the sums of rank %d are not by "
-                        "segments: its part does not begin and end where cuda_opt_segment() says",
+            message.set("CUDA_OPT_F_PART is CUDA_OPT_F_OF_SEGMENTS, but the part of rank %d does not begin and end at "
+                        "segments, as given by cuda_opt_segment()",
                         rank);
             return CUDA_OPT_IMPROPER_INPUT;
         }

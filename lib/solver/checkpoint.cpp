@@ -106,7 +106,7 @@ bool Solver::recognise(const unsigned char *from, int64_t bytes) {
     Header header{};
     if (bytes >= least) std::memcpy(&header, from, sizeof header);
     if (bytes < least || std::memcmp(header.magic, magic, sizeof magic) != 0) {
-        new_message().set("these %lld bytes are no checkpoint", static_cast<long long>(bytes));
+        new_message().set("these %lld bytes are not a checkpoint", static_cast<long long>(bytes));
         return false;
     }
     if (header.version != version || header.byte_order != byte_order) {
@@ -117,7 +117,7 @@ bool Solver::recognise(const unsigned char *from, int64_t bytes) {
     }
     if (header.n != dimension() || header.memory != memory() || header.precision != bits_) {
         new_message().set(
-            "the checkpoint is of n = %lld, m = %lld and %lld bits, but the handle of n = %lld, m = %d and "
+            "the checkpoint is of n = %lld, m = %lld and %lld bits, but the handle has n = %lld, m = %d and "
             "%d bits",
             static_cast<long long>(header.n), static_cast<long long>(header.memory),
             static_cast<long long>(header.precision), static_cast<long long>(dimension()), memory(), bits_);
@@ -130,7 +130,7 @@ bool Solver::recognise(const unsigned char *from, int64_t bytes) {
         return false;
     }
     if (header.bytes != bytes) {
-        new_message().set("the checkpoint is torn: it had %lld bytes, and %lld are here",
+        new_message().set("the checkpoint is incomplete: it had %lld bytes, but %lld were given",
                           static_cast<long long>(header.bytes), static_cast<long long>(bytes));
         return false;
     }
@@ -138,7 +138,7 @@ bool Solver::recognise(const unsigned char *from, int64_t bytes) {
     uint64_t written;
     std::memcpy(&written, from + checked, sizeof written);
     if (written != checksum(from, checked)) {
-        new_message().set("the checkpoint is damaged: the checksum of its %lld bytes is not what it was",
+        new_message().set("the checkpoint is damaged: its %lld bytes do not match their checksum",
                           static_cast<long long>(bytes));
         return false;
     }
@@ -156,12 +156,12 @@ std::unique_ptr<void, Solver::Free> Solver::read_state(const unsigned char *from
     if (all_there) std::memcpy(block.get(), from + before, static_cast<std::size_t>(numbers));
     StateMachine &state = *static_cast<StateMachine *>(block.get());
     if (!all_there || !state.is_consistent(dimension(), memory(), bits_)) {
-        new_message().set("the checkpoint contradicts itself: its state is not one of n = %lld and m = %d",
+        new_message().set("the checkpoint is inconsistent: its state is not one of n = %lld and m = %d",
                           static_cast<long long>(dimension()), memory());
         return nullptr;
     }
     if (bytes_of_vectors(state) != bytes - outside - numbers) {
-        new_message().set("the checkpoint contradicts itself: its vectors have %lld bytes, but its state needs %lld",
+        new_message().set("the checkpoint is inconsistent: its vectors have %lld bytes, but its state needs %lld",
                           static_cast<long long>(bytes - outside - numbers),
                           static_cast<long long>(bytes_of_vectors(state)));
         return nullptr;
@@ -203,7 +203,7 @@ int Solver::load(const unsigned char *from, int64_t bytes) {
     Clocks clocks{};
     std::memcpy(&clocks, from + sizeof(Header), sizeof clocks);
     if (!clocks.are_consistent()) {
-        new_message().set("the checkpoint contradicts itself: its solve has taken %g seconds, %g of them in calls",
+        new_message().set("the checkpoint is inconsistent: its solve has taken %g seconds, %g of them in calls",
                           clocks.seconds_passed, clocks.host_seconds);
         return CUDA_OPT_IMPROPER_INPUT;
     }

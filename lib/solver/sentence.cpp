@@ -15,7 +15,7 @@ void describe(const Event &event, Message &message) {
     case EventKind::nothing: return;
     case EventKind::evaluation_wanted: return message.set("evaluate f and g at x, evaluation %lld", i);
     case EventKind::diagonal_wanted:
-        return message.set("supply the diagonal of the inverse Hessian's approximation at iterate %lld", i);
+        return message.set("supply the diagonal of the approximate inverse Hessian at iterate %lld", i);
     case EventKind::iterate_reached: return message.set("iterate %lld: f = %.16g, ||P g|| = %g", i, a, b);
     case EventKind::bound_is_nan: return refuse("a bound is NaN");
     case EventKind::bounds_leave_no_x:
@@ -24,15 +24,16 @@ void describe(const Event &event, Message &message) {
     case EventKind::start_is_not_finite: return refuse("the start x is NaN or infinite");
     case EventKind::f_target_reached: return message.set("%s: f = %.16g is at or below its target %g", where, a, b);
     case EventKind::eps_reached:
-        return message.set("%s: the projected gradient's norm %g is below eps max(1, ||x||) = %g", where, a, b);
+        return message.set("%s: the projected gradient's norm %g is below eps * max(1, ||x||) = %g", where, a, b);
     case EventKind::pgtol_reached:
         return message.set("%s: the projected gradient's largest component %g is at or below pgtol = %g", where, a, b);
     case EventKind::factr_reached:
-        return message.set("converged: f fell by %g, which is at or below factr 2.22e-16 max(|f|, 1) = %g", a, b);
+        return message.set("converged: f fell by %g, which is at or below factr * 2.22e-16 * max(|f|, 1) = %g", a, b);
     case EventKind::rounding_reached:
-        return message.set("converged: no lower f than %.16g was found; the model expects f to fall by %g, which is at "
-                           "or below %g, the rounding errors or factr's bound, at ||P g|| = %g",
-                           a, b, c, d);
+        return message.set(
+            "converged: no lower f than %.16g was found; the model predicts that f falls by %g, which is "
+            "at or below %g, the larger of its rounding errors and the bound of factr; ||P g|| = %g",
+            a, b, c, d);
     case EventKind::iteration_limit_reached:
         return message.set("the limit of %lld iterations is reached, f = %.16g, ||P g|| = %g", i, a, b);
     case EventKind::evaluation_limit_reached:
@@ -44,8 +45,8 @@ void describe(const Event &event, Message &message) {
                            "or infinite",
                            std::isnan(a) ? std::fabs(a) : a, b, i); // avoids "-nan"
     case EventKind::not_finite_after_cuts:
-        return message.set("f, g or the slope g'd is NaN or infinite still after %lld cuts of the step in a row, the "
-                           "last to %g; the best iterate has f = %.16g",
+        return message.set("f, g or the slope g'd is still NaN or infinite after %lld reductions of the step in a row, "
+                           "the last one to %g; the best iterate has f = %.16g",
                            i, a, b);
     case EventKind::nothing_has_fallen:
         return message.set(
@@ -57,7 +58,7 @@ void describe(const Event &event, Message &message) {
                            "iterate %lld",
                            i, j);
     case EventKind::no_descent:
-        return message.set("no direction of descent is left: the slope along the last one is %g, at f = %.16g with "
+        return message.set("no descent direction is left: the slope along the last direction is %g, at f = %.16g with "
                            "||P g|| = %g; g may not be the gradient of f, or its products overflow or vanish",
                            a, b, c);
     case EventKind::nothing_lower:
@@ -67,12 +68,12 @@ void describe(const Event &event, Message &message) {
                            i, j, a, b);
     case EventKind::lower_not_accepted:
         return message.set("the line search failed (info %lld): none of %lld evaluations along a direction of slope %g "
-                           "from f = %.16g met both of its conditions, though f = %.16g was seen; that point was not "
-                           "taken",
+                           "from f = %.16g satisfied both of its conditions; a point with f = %.16g was found, but not "
+                           "accepted",
                            i, j, a, b, c);
     case EventKind::lower_not_found_again:
-        return message.set("the line search went back to the lowest of its points, where f was %.16g, and did not find "
-                           "it below f = %.16g again; f is not the same at each evaluation",
+        return message.set("the line search returned to its lowest point, where f was %.16g, but this time f was not "
+                           "below %.16g; f is not the same in each evaluation",
                            a, b);
     case EventKind::below_any_bound:
         return message.set("f seems to have no lower bound: after %lld evaluations f = %g is at or below %g", i, a, b);
@@ -88,12 +89,13 @@ void describe(const Event &event, Message &message) {
         Message why;
         if (event.kind == EventKind::stopped_while_waiting) why.set("stopped by the caller");
         else why.set("the limit of %g seconds is reached after %g", a, b);
-        return message.set("%s, while work on the stream was waited for, after %lld iterations and %lld evaluations%s",
+        return message.set("%s while the call waited for the stream, after %lld iterations and %lld evaluations%s",
                            why.text(), i, j,
-                           j > 0 ? "; x, f and g are the best iterate's when the stream has come to its end" : "");
+                           j > 0 ? "; x, f and g are the best iterate when the work on the stream is complete" : "");
     }
     case EventKind::called_after_end:
-        return message.set("cuda_opt_solve was called after the solve had ended; call cuda_opt_reset to start anew");
+        return message.set(
+            "cuda_opt_solve was called after the solve had ended; call cuda_opt_reset to begin a new solve");
     }
 }
 

@@ -234,7 +234,7 @@ class Handle:
             raise RuntimeError("close() was called while another thread is in a step: request_stop() ends it")
         try:
             if self._writing:
-                raise RuntimeError("close() was called by the log's function, in a step: request_stop() ends it")
+                raise RuntimeError("close() was called by the function of the log: request_stop() ends the step")
             with self._alive:
                 self._finalizer()
             self._buffers.clear()

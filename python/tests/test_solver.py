@@ -147,9 +147,9 @@ def test_a_log_that_meddles(rosenbrock):
     solver.set_log(lambda line: (lines.append(line), solver.set_log(None)))
     solve(solver, rosenbrock)
     assert len(lines) == 1
-    for meddle, words in ((solver.step, "cuda_opt_solve was called by the log's function"),
-                          (solver.reset, "cuda_opt_reset was called by the log's function"),
-                          (solver.close, "close.. was called by the log's function")):
+    for meddle, words in ((solver.step, "cuda_opt_solve was called by the function of the log"),
+                          (solver.reset, "cuda_opt_reset was called by the function of the log"),
+                          (solver.close, "close.. was called by the function of the log")):
         solver.reset()
         solver.set_log(lambda line: meddle())
         with pytest.raises(RuntimeError, match=words):

@@ -328,7 +328,7 @@ def test_a_state_that_is_none(state):
     before = optimizer.state_dict()
     with pytest.raises(TypeError, match="the state of the solve is a .*: it has to be a tensor of bytes"):
         optimizer.load_state_dict({**before, "state": {"cuda_opt": state}})
-    with pytest.raises(cuda_opt.ImproperInput, match="no checkpoint"):
+    with pytest.raises(cuda_opt.ImproperInput, match="are not a checkpoint"):
         optimizer.load_state_dict({**before, "state": {"cuda_opt": torch.zeros(3, dtype=torch.uint8)}})
     optimizer.step(closure_of(optimizer, lambda: (x**2).sum()))
     assert x.abs().max() < 1e-3

@@ -19,7 +19,7 @@ struct Destroyer {
         cuda_opt_destroy(&same);
         const std::string sentence = cuda_opt_message(me.handle);
         me.refused += same == me.handle &&
-                      sentence.find("cuda_opt_destroy was called by the log's function") != std::string::npos;
+                      sentence.find("cuda_opt_destroy was called by the function of the log") != std::string::npos;
     }
 };
 

@@ -121,7 +121,7 @@ struct Meddler {
         int64_t bytes = 0;
         me.refused += cuda_opt_save(s, nullptr, &bytes) == CUDA_OPT_MISUSE;
         me.refused += cuda_opt_solve(s, me.x, &me.f, me.g) == CUDA_OPT_MISUSE;
-        CHECK_THAT(cuda_opt_message(s), Catch::Contains("cuda_opt_solve was called by the log's function"));
+        CHECK_THAT(cuda_opt_message(s), Catch::Contains("cuda_opt_solve was called by the function of the log"));
     }
 };
 

@@ -235,7 +235,7 @@ TEST_CASE("HISTORY_BITS: those of x by default, and never more", "[api]") {
     CHECK(cuda_opt_set_int(single, CUDA_OPT_HISTORY_BITS, 16) == 0);
     CHECK(bits_of(single) == 16);
     CHECK(cuda_opt_set_int(single, CUDA_OPT_HISTORY_BITS, 24) == CUDA_OPT_IMPROPER_INPUT);
-    CHECK_THAT(cuda_opt_message(single), Catch::Contains("is 24, but has to be 32 or 16, for x has 32"));
+    CHECK_THAT(cuda_opt_message(single), Catch::Contains("is 24, but has to be 32 or 16, because x has 32"));
     CHECK(bits_of(single) == 16);
     CHECK(cuda_opt_set_int(single, CUDA_OPT_HISTORY_BITS, 32) == 0);
 

@@ -63,7 +63,7 @@ TEST_CASE("A call out of order, or for another handle, says so", "[batch]") {
         CHECK(cuda_opt_batch_message(h->s, 0) == "cuda_opt_batch_message" + needs);
         CHECK(cuda_opt_batch_active(h->s) == nullptr);
     }
-    const std::string apart = "x, of 48 bytes, and g, of 48 bytes, share memory: each needs its own";
+    const std::string apart = "x, of 48 bytes, and g, of 48 bytes, overlap: each needs memory of its own";
     refuses(batch, CUDA_OPT_MISUSE, cuda_opt_batch_solve(batch.s, x, f, x), apart);
     const std::string not_for = " is not for a handle of cuda_opt_create_batch";
     refuses(batch, CUDA_OPT_MISUSE, cuda_opt_solve(batch.s, x, f, g), "cuda_opt_solve" + not_for);
@@ -79,7 +79,7 @@ TEST_CASE("A call out of order, or for another handle, says so", "[batch]") {
             "cuda_opt_set_diagonal has given an array");
     REQUIRE(cuda_opt_batch_set_diagonal(batch.s, g + 1) == 0);
     refuses(batch, CUDA_OPT_MISUSE, cuda_opt_batch_solve(batch.s, x, f, g),
-            "g, of 48 bytes, and the diagonal, of 48 bytes, share memory: each needs its own");
+            "g, of 48 bytes, and the diagonal, of 48 bytes, overlap: each needs memory of its own");
     REQUIRE(cuda_opt_batch_set_diagonal(batch.s, nullptr) == 0);
     REQUIRE(cuda_opt_set_int(batch.s, CUDA_OPT_INITIAL_HESSIAN, CUDA_OPT_INITIAL_HESSIAN_SCALAR) == 0);
     refuses(batch, CUDA_OPT_IMPROPER_INPUT, cuda_opt_set_int(batch.s, CUDA_OPT_TIMED, 0), "CUDA_OPT_TIMED" + not_for);

@@ -119,7 +119,7 @@ void check_given_up(Run<Configuration> &run, const Ending &ending, int code,
                     const Iterate<typename Configuration::Real> &solution) {
     CHECK(ending.task == code);
     CHECK(ending.longest_call < enough);
-    CHECK(ending.message.find("waited for") != std::string::npos);
+    CHECK(ending.message.find("while the call waited for the stream") != std::string::npos);
     const Clock::time_point before = Clock::now();
     CHECK(run.handle().get_real(CUDA_OPT_SOLVER_SECONDS) >= 0);
     CHECK(seconds_since(before) < 0.5);
@@ -209,7 +209,7 @@ TEST_CASE("A stop that was asked for before a call leaves a quick evaluation its
     });
     const Ending ending = run.to_the_end();
     CHECK(ending.task == CUDA_OPT_STOPPED);
-    CHECK(ending.message.find("waited for") == std::string::npos);
+    CHECK(ending.message.find("while the call waited for the stream") == std::string::npos);
 }
 
 namespace {
@@ -289,7 +289,7 @@ TEST_CASE("MAX_SECONDS reaches a search that waits for the caller's kernel", "[w
     const Ending ending = search.to_the_end(end_of_an_iteration, [] { on_device::spin(spinning); });
     CHECK(ending.task == CUDA_OPT_TIME_LIMIT);
     CHECK(ending.longest_call < enough);
-    CHECK(ending.message.find("waited for") != std::string::npos);
+    CHECK(ending.message.find("while the call waited for the stream") != std::string::npos);
     CHECK(search.best() >= best); // waits, as it is asked for
     search.check(cuda_opt_set_real(search.handle(), CUDA_OPT_MAX_SECONDS, 0));
     CHECK(search.to_the_end(0, nullptr).task == CUDA_OPT_CONVERGED);
@@ -306,5 +306,5 @@ TEST_CASE("request_stop ends a search whose values are still to come", "[waiting
     });
     CHECK(ending.task == CUDA_OPT_STOPPED);
     CHECK(ending.longest_call < enough);
-    CHECK(ending.message.find("waited for") != std::string::npos);
+    CHECK(ending.message.find("while the call waited for the stream") != std::string::npos);
 }

@@ -362,12 +362,12 @@ class Checkpoints(unittest.TestCase):
         run(100, 5, "--max-iterations", 5, "--checkpoint", self.file, "--every", 1)
         good = self.file.read_bytes()
         for arguments, damage, says in (
-                ((100, 5), lambda bytes: b"", "these 0 bytes are no checkpoint"),
-                ((100, 5), lambda bytes: b"iteration,evaluations\n" * 100, "these 2200 bytes are no checkpoint"),
-                ((100, 5), lambda bytes: bytes[:-1], "the checkpoint is torn"),
+                ((100, 5), lambda bytes: b"", "these 0 bytes are not a checkpoint"),
+                ((100, 5), lambda bytes: b"iteration,evaluations\n" * 100, "these 2200 bytes are not a checkpoint"),
+                ((100, 5), lambda bytes: bytes[:-1], "the checkpoint is incomplete"),
                 ((100, 5), lambda bytes: bytes[:900] + b"!" + bytes[901:], "the checkpoint is damaged"),
-                ((102, 5), lambda bytes: bytes, "n = 100, m = 5 and 64 bits, but the handle of n = 102"),
-                ((100, 6), lambda bytes: bytes, "but the handle of n = 100, m = 6"),
+                ((102, 5), lambda bytes: bytes, "n = 100, m = 5 and 64 bits, but the handle has n = 102"),
+                ((100, 6), lambda bytes: bytes, "but the handle has n = 100, m = 6"),
                 ((100, 5, "--precision", "single"), lambda bytes: bytes, "m = 5 and 32 bits"),
                 ((100, 5, "--lower", 3), lambda bytes: bytes, "the bounds are not those of the solve that was saved")):
             with self.subTest(arguments=arguments, says=says):

@@ -220,11 +220,11 @@ CONFIGURED_TEST_CASE("What is no checkpoint of such a solve is refused", "[check
         const Checkpoint torn(good.begin(), good.begin() + static_cast<std::ptrdiff_t>(bytes));
         const auto [code, sentence] = failure([&] { harness.load(torn); });
         CHECK(code == CUDA_OPT_IMPROPER_INPUT);
-        CHECK_THAT(sentence, Catch::Contains("torn") || Catch::Contains("no checkpoint"));
+        CHECK_THAT(sentence, Catch::Contains("is incomplete") || Catch::Contains("not a checkpoint"));
     }
     Checkpoint longer = good;
     longer.push_back(0);
-    check_refused(harness, longer, CUDA_OPT_IMPROPER_INPUT, "torn");
+    check_refused(harness, longer, CUDA_OPT_IMPROPER_INPUT, "is incomplete");
     for (std::size_t at = 0; at < good.size(); at++)
         for (const int mask : {1, 0x80, 0xff}) {
             INFO("byte " << at << " of " << good.size() << " xor " << mask);
@@ -309,8 +309,8 @@ CONFIGURED_TEST_CASE("Calls with nothing to save, or nowhere to save it to", "[c
         return Abi<typename TestType::Real>::load(s, from, size, nullptr, nullptr, nullptr);
     };
     refuses(load(buffer.data(), bytes), CUDA_OPT_MISUSE, "x is NULL");
-    check_refused(harness, Checkpoint(), CUDA_OPT_IMPROPER_INPUT, "these 0 bytes are no checkpoint");
-    check_refused(harness, Checkpoint(3000, 'x'), CUDA_OPT_IMPROPER_INPUT, "no checkpoint");
+    check_refused(harness, Checkpoint(), CUDA_OPT_IMPROPER_INPUT, "these 0 bytes are not a checkpoint");
+    check_refused(harness, Checkpoint(3000, 'x'), CUDA_OPT_IMPROPER_INPUT, "are not a checkpoint");
 }
 
 TEST_CASE("A search has no checkpoints", "[checkpoint]") {

@@ -139,7 +139,7 @@ CONFIGURED_TEST_CASE("A function that is never finite again ends the solve", "[n
                 Harness<TestType> harness(problem, 5);
                 const Outcome outcome = harness.run();
                 CHECK(outcome.task == CUDA_OPT_NOT_FINITE);
-                CHECK(outcome.message.find("30 cuts") != std::string::npos);
+                CHECK(outcome.message.find("30 reductions") != std::string::npos);
                 CHECK(outcome.evaluations <= 2 + default_cuts);
                 CHECK(harness.get_int(CUDA_OPT_CUTS) == default_cuts);
                 check_start_is_kept<TestType>(outcome);

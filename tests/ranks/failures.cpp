@@ -346,5 +346,5 @@ TEST_CASE("Settings that one rank changes on the way are found", "[ranks][thread
         if (rank.rank == 2 && rank.handle.get_int(CUDA_OPT_EVALUATIONS) == 4) rank.handle.set_real(CUDA_OPT_GTOL, 0.5);
     };
     check_end(Run(problem, even_cut(problem.size(), ranks)).after_evaluation(change).run_as_one(), CUDA_OPT_MISUSE,
-              "the settings of rank 2 have become others");
+              "the settings of rank 2 have been changed during the solve");
 }

@@ -98,7 +98,7 @@ TEST_CASE("An exchange is asked for, and nothing else is done meanwhile") {
     CHECK(bytes > 0);
     // Nothing has been gathered.
     CHECK(s.solve(x, &f, g) == CUDA_OPT_MISUSE);
-    CHECK(contains(s.message(), "what the exchange brought for rank 0 is no packet"));
+    CHECK(contains(s.message(), "the bytes received for rank 0 are not a packet"));
     // The handle serves another solve, and one that is broken off by a reset.
     for (int solve = 0; solve < 2; solve++) {
         int task;
@@ -155,7 +155,7 @@ TEST_CASE("Packets of an exchange before are not taken for those of this one") {
         }
         CHECK(exchanges == forgotten + 1);
         CHECK(task == CUDA_OPT_MISUSE);
-        CHECK(contains(s.message(), "each exchange has to be gathered anew"));
+        CHECK(contains(s.message(), "each exchange has to gather the present packets"));
     }
 }
 

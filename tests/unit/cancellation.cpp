@@ -126,7 +126,7 @@ void check_silence(Run &run, int64_t gather, int code, const Vector &solution) {
     run.sweeps().silent_sweep = gather;
     CHECK(run.to_the_end() == code);
     CHECK(run.holds_the_best());
-    CHECK(std::string(run.solver().message().text()).find("waited for") != std::string::npos);
+    CHECK(std::string(run.solver().message().text()).find("while the call waited for the stream") != std::string::npos);
     CHECK(run.solver().ended());
     CHECK(run.solver().resume() == CUDA_OPT_MISUSE);
 
