@@ -1,10 +1,11 @@
 """Minimise smooth functions of very many variables, with or without bounds, on NVIDIA GPUs and on the host.
 
-``minimize`` has SciPy's conventions and works where the arrays are: NumPy, torch, CuPy, JAX. ``lbfgsb`` is a method for
-``scipy.optimize.minimize``. ``Solver`` leaves the loop to you; with a ``Part`` it is one rank of several.
-``minimize_batch`` has many small problems at once. ``pattern_search`` needs no gradient. ``cuda_opt.torch.LBFGSB`` is a
-``torch.optim.Optimizer``, ``cuda_opt.jax.minimize`` and ``minimize_batch`` differentiate by themselves. ``backends``
-and ``python -m cuda_opt`` say which backends work here."""
+``minimize`` has SciPy's conventions and computes on the device of the arrays, which may be of NumPy, torch, CuPy or
+JAX. ``lbfgsb`` is a method for ``scipy.optimize.minimize``. With ``Solver`` your program contains the loop; with a
+``Part`` it is one rank of several. ``minimize_batch`` minimises many small problems at once. ``pattern_search`` needs
+no gradient. ``cuda_opt.torch.LBFGSB`` is a ``torch.optim.Optimizer``. ``cuda_opt.jax.minimize`` and
+``cuda_opt.jax.minimize_batch`` compute the gradient by automatic differentiation. ``backends`` and
+``python -m cuda_opt`` say which backends work on this machine."""
 from ._backends import Backend, backends
 from ._batch import minimize_batch
 from ._bounds import Bounds
@@ -19,7 +20,7 @@ from ._solver import Solver
 
 __version__ = version
 for _public in (Error, ImproperInput, OutOfMemory):
-    _public.__module__ = __name__  # as tracebacks and pickles name them
+    _public.__module__ = __name__  # the name in tracebacks and pickles
 __all__ = [
     "Backend",
     "BatchResult",

@@ -1,4 +1,4 @@
-"""Bounds in the forms that users have them: one number a side, arrays, SciPy's ``Bounds``, or pairs."""
+"""The forms in which users pass bounds: one number per side, arrays, SciPy's ``Bounds``, or pairs."""
 from __future__ import annotations
 
 import math
@@ -15,14 +15,14 @@ from ._space import Array, NumPySpace, Space, name_of, number, one_axis
 class Bounds:
     """Bounds ``lb <= x <= ub`` for ``minimize``, ``Solver`` and ``pattern_search``.
 
-    Like ``scipy.optimize.Bounds``, which may be given as well, but it leaves arrays as they are, so that they may lie
-    in device memory.
+    Like ``scipy.optimize.Bounds``, which may be given as well, but arrays are not converted, so that they may be in
+    device memory.
 
     Parameters
     ----------
     lb, ub : number, array of shape (n,), or None
-        A number holds for all variables, and costs neither memory nor time. An array is of x0's library, precision and
-        device, where it stays and is not copied; a NumPy array is copied there. -inf, inf and None: no bound.
+        A number is a bound of all variables, and takes neither memory nor time. An array has the library, the precision
+        and the device of x0, and is not copied; a NumPy array is copied to the device. -inf, inf and None: no bound.
     """
 
     lb: Any = -math.inf

@@ -1,8 +1,8 @@
-"""An evaluation that becomes a CUDA graph: one launch in place of one for each of its operations.
+"""Evaluations by a CUDA graph: one launch instead of one for each operation of the user's function.
 
-The solver's x, f and g stay where they are for a whole solve, and so does what an evaluation reads and writes. So after
-a few evaluations by the user's function its operations are recorded, and launched again for all others. How to record
-is a matter of the array's library, which has a ``Recorder`` (_recorder.py)."""
+The arrays x, f and g of the solver have the same addresses during a whole solve, and so have the other arrays of an
+evaluation. Therefore the operations of the user's function are recorded after a few evaluations, and launched again for
+all others. The space of each array library has a ``Recorder`` (_recorder.py)."""
 from __future__ import annotations
 
 import threading
@@ -11,8 +11,8 @@ from collections.abc import Callable
 from ._recorder import Recorder
 from ._space import Space
 
-# Evaluations by the function itself before it is recorded: what a library compiles, tunes or allocates when
-# it first meets an operation has then been done. torch's make_graphed_callables() takes as many.
+# The number of evaluations before the recording, in which the library compiles, tunes and allocates what its operations
+# need. torch's make_graphed_callables() has the same number.
 WARM_UPS = 3
 
 one_at_a_time = threading.RLock()  # torch records one graph at a time in a process
@@ -22,24 +22,24 @@ def refusal(why: object) -> RuntimeError:
     """The exception for a function that cannot be recorded."""
     first_line = (str(why).splitlines() or [""])[0].rstrip(". ")
     return RuntimeError(
-        f"the function cannot become a CUDA graph: {first_line}; in one nothing may read values on the host, as "
-        ".item(), float() and an if do: leave out cuda_graph then"
+        f"the function cannot become a CUDA graph: {first_line}; a recorded function must not read values on the host, "
+        "as .item(), float() and if do: leave out cuda_graph for such a function"
     )
 
 
 def _record(evaluate: Callable[[], None], recorder: Recorder) -> None:
-    """What the function raises comes out unchanged, what the recording raises as a refusal."""
+    """Record one evaluation. An exception of the function is raised unchanged, one of the recording as a refusal."""
     raised: BaseException | None = None
     try:
         with recorder.record():
             try:
                 evaluate()
-            except BaseException as exception:  # the recording has to come to its end
+            except BaseException as exception:  # the recording has to be ended
                 raised = exception
     except RuntimeError as exception:
         raised = raised or exception
     try:
-        if isinstance(raised, RuntimeError) and "captur" in str(raised):  # as CUDA's sentences have it
+        if isinstance(raised, RuntimeError) and "captur" in str(raised):  # "capture" is in CUDA's messages
             raise refusal(raised) from raised
         if raised is not None:
             raise raised
@@ -48,12 +48,12 @@ def _record(evaluate: Callable[[], None], recorder: Recorder) -> None:
 
 
 def captured(evaluate: Callable[[], None], space: Space) -> Callable[[], None]:
-    """The evaluation as a graph: to be called as often, at the same arrays.
+    """A function that evaluates by a graph after the first calls, always with the same arrays.
 
     Raises
     ------
     ValueError
-        where the space has no graphs
+        the space has no graphs
     """
     recorder = space.recorder()
     launch: Callable[[], None] | None = None

@@ -6,7 +6,7 @@ F_OF_RANK, F_OF_SEGMENTS, F_WHOLE = 0, 1, 2
 
 
 class Task(IntEnum):
-    """What a step of a solver asks for (> 0), or how a solve ended (<= 0); ``include/cuda_opt.h`` has each one."""
+    """Tasks (> 0), which a step of a solver requests, and return codes (<= 0); see ``include/cuda_opt.h``."""
 
     EVALUATE_FG = 1
     SUPPLY_DIAGONAL = 2
@@ -48,7 +48,7 @@ class Metric(IntEnum):
 
 
 LIMITS = frozenset({Task.ITERATION_LIMIT, Task.EVALUATION_LIMIT, Task.TIME_LIMIT})
-# Ends that say how a solve went; the other negative codes say that a call was wrong, or that the machine failed.
+# Return codes of a solve that has ended regularly. The other negative codes report a wrong call or a failure.
 ENDS = LIMITS | {Task.CONVERGED, Task.LINE_SEARCH_FAILED, Task.BAD_DIAGONAL, Task.NOT_FINITE, Task.UNBOUNDED,
                  Task.STOPPED}
 

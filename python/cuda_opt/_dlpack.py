@@ -1,4 +1,4 @@
-"""What a DLPack capsule says of an array (version 0 of the protocol), without taking it over."""
+"""Reads the memory, type and shape of an array from its DLPack capsule (version 0), without consuming the capsule."""
 from __future__ import annotations
 
 import ctypes
@@ -6,7 +6,7 @@ from typing import Any
 
 from ._gate import Memory
 
-HOST, CUDA, CUDA_HOST, CUDA_MANAGED = 1, 2, 3, 13  # kinds of device memory that a capsule names
+HOST, CUDA, CUDA_HOST, CUDA_MANAGED = 1, 2, 3, 13  # device types of DLPack
 
 
 class _Tensor(ctypes.Structure):
@@ -29,7 +29,7 @@ _get_pointer.restype, _get_pointer.argtypes = ctypes.c_void_p, [ctypes.py_object
 
 
 def memory_of(array: Any) -> Memory:
-    """The memory of an array that offers ``__dlpack__``; it stays the array's."""
+    """The properties of an array that has ``__dlpack__``. The array keeps its memory."""
     capsule = array.__dlpack__()
     tensor = ctypes.cast(_get_pointer(capsule, b"dltensor"), ctypes.POINTER(_Tensor)).contents
     shape = tuple(tensor.shape[axis] for axis in range(tensor.ndim))

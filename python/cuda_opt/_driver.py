@@ -1,4 +1,4 @@
-"""The few calls of CUDA's driver that copy between arrays whose own library offers no such copy."""
+"""Calls of the CUDA driver that copy between arrays, for libraries without a function for such a copy."""
 from __future__ import annotations
 
 import ctypes
@@ -37,7 +37,7 @@ def _call(name: str, *arguments: object) -> None:
 
 @lru_cache(maxsize=None)
 def _context(device: int) -> c_void_p:
-    """The device's primary context, which is the one of all libraries; held until the process ends."""
+    """The primary context of the device, which all libraries share. It is retained until the process ends."""
     context = c_void_p()
     _call("cuInit", 0)
     _call("cuDevicePrimaryCtxRetain", ctypes.byref(context), device)
@@ -46,7 +46,7 @@ def _context(device: int) -> c_void_p:
 
 @contextmanager
 def current(device: int) -> Iterator[None]:
-    """Make a device current in this thread: the functions below work on that one."""
+    """A context in which a device is current in this thread; the functions below use the current device."""
     ignored = c_void_p()
     _call("cuCtxPushCurrent_v2", _context(device))
     try:
@@ -56,15 +56,15 @@ def current(device: int) -> Iterator[None]:
 
 
 def copy(to: int, source: int, size: int, stream: int) -> None:
-    """Copy bytes within device memory, ordered on the stream."""
+    """Copy bytes within device memory, in the order of the stream."""
     _call("cuMemcpyDtoDAsync_v2", to, source, size, stream)
 
 
 def copy_in(to: int, source: int, size: int, stream: int) -> None:
-    """Copy bytes from host memory to device memory, complete on return as far as the host's memory goes."""
+    """Copy bytes from host memory to device memory. On return the host memory may be overwritten."""
     _call("cuMemcpyHtoDAsync_v2", to, source, size, stream)
 
 
 def synchronize(stream: int) -> None:
-    """Wait until all work on the stream is done."""
+    """Wait until all work on the stream is complete."""
     _call("cuStreamSynchronize", stream)

@@ -33,7 +33,7 @@ def needs_differences(jac: Any) -> bool:
 
 
 def _pair(returned: Any) -> Any:
-    """f and its gradient; TypeError where the function returned something else."""
+    """f and its gradient; TypeError if the function returned something else."""
     pair = returned
     if isinstance(pair, np.ndarray) and pair.dtype == object and pair.ndim == 1:
         pair = tuple(pair)

@@ -53,7 +53,7 @@ os.register_at_fork(after_in_child=_after_fork)
 
 
 def stream_number(stream: Any) -> int:
-    """A cudaStream_t as a number, of a stream of torch, CuPy or any library with ``__cuda_stream__``."""
+    """The address of a cudaStream_t: a number, or a stream of torch, CuPy or any library with ``__cuda_stream__``."""
     number = stream
     for attribute in ("cuda_stream", "ptr"):
         if isinstance(value := getattr(stream, attribute, None), int):
@@ -85,8 +85,8 @@ def integer(value: Any, what: str, bits: int = 64, least: int | None = None) -> 
 
 
 class Handle:
-    """What a solver and a search have in common. ``handle["EPS"] = 1e-8`` and ``handle["ITERATIONS"]`` change settings
-    and read results by the names of ``include/cuda_opt.h``, without ``CUDA_OPT_``."""
+    """The common part of solvers, batches and searches. ``handle["EPS"] = 1e-8`` changes a setting and
+    ``handle["ITERATIONS"]`` reads a result, by the names of ``include/cuda_opt.h`` without ``CUDA_OPT_``."""
 
     def __init__(self, create: Callable[..., int], space: Space, *arguments: int) -> None:
         self._handle = ctypes.c_void_p()
@@ -101,7 +101,8 @@ class Handle:
         _handles.add(self)
         _sleep_if_exiting()  # a handle made after all locks were acquired must not be used
         self._log: Any = None
-        # What the user's log is, what it has raised, and whether it is at work: lists, for its callback to share.
+        # The user's log function, the exception that it raised, and whether it is being called. These are lists because
+        # the callback shares them.
         self._write: list[Callable[[str], Any]] = []
         self._raised: list[BaseException] = []
         self._writing: list[bool] = []
@@ -146,12 +147,12 @@ class Handle:
 
     @property
     def message(self) -> str:
-        """The library's sentence on the last call that had something to say, e.g. how a solve ended."""
+        """The library's sentence about the last call that returned a task, ended a solve or failed."""
         return str(self._briefly(library.cuda_opt_message).decode(errors="replace"))
 
     @property
     def stream(self) -> int:
-        """The CUDA stream of all device work, as a number; 0: the legacy default stream."""
+        """The address of the CUDA stream of all device work; 0: the legacy default stream."""
         return self._space.stream or 0
 
     def __setitem__(self, name: str, value: float) -> None:
@@ -178,14 +179,15 @@ class Handle:
     def set(self, settings: Iterable[tuple[str, float]]) -> None:
         """Change several settings, given as pairs of a name and a value, in any order."""
         pairs = list(settings)
-        if {"STPMIN", "STPMAX"} <= {name for name, _ in pairs}:  # at no moment may the one exceed the other
+        if {"STPMIN", "STPMAX"} <= {name for name, _ in pairs}:  # STPMIN must not exceed STPMAX at any time
             self["STPMIN"] = 0
         for name, value in sorted(pairs, key=lambda pair: pair[0] == "STPMIN"):
             self[name] = value
 
     def set_log(self, write: Callable[[str], Any] | None) -> None:
-        """Where the log's lines go, one string without its newline a call; which there are, ``IPRINT_FREQUENCY`` says.
-        What the function raises comes out of the step in which it was called."""
+        """Set the function of the log, which is called with one line at a time, a string without a newline.
+        ``IPRINT_FREQUENCY`` says which iterates are logged. An exception of the function is raised by the step in which
+        it was called. None: no log."""
         functions, raised, writing, fail = self._write, self._raised, self._writing, self._failure_of_log()
 
         def line_written(_: Any, line: bytes) -> None:
@@ -199,7 +201,7 @@ class Handle:
             finally:
                 writing.pop()
 
-        if self._log is None:  # one for all functions: it may be at work when it is given another
+        if self._log is None:  # one callback for all functions: a function may replace itself while it is called
             self._log = LogFunction(line_written)
         self._check(self._exclusively(library.cuda_opt_set_log, self._log if write else LogFunction(), None))
         functions[:] = [write] if write else []
@@ -210,16 +212,16 @@ class Handle:
         return lambda exception: None
 
     def request_stop(self) -> None:
-        """Ask that the solve end with ``Task.STOPPED`` at its next step; any thread may. What the last step has asked
-        for is still read: evaluate before the next one all the same."""
+        """Request that the solve end with ``Task.STOPPED`` in its next step; any thread may call this. The next step
+        still reads f and g if the last one has requested them, so evaluate them before the next step."""
         self._check(self._briefly(library.cuda_opt_request_stop))
 
     def synchronize(self) -> None:
-        """Wait until all work on the stream is done."""
+        """Wait until all work on the stream is complete."""
         self._check(self._briefly(library.cuda_opt_synchronize))
 
     def _after(self, code: int, ends: Iterable[int]) -> int:
-        """A step's code; raises what the log raised, and an error where the code is no ending."""
+        """The code of a step. Raises the exception of the log function, and an error if the code is a failure."""
         if self._raised:
             raise self._raised.pop()
         if code <= 0 and code not in ends:
@@ -242,7 +244,7 @@ class Handle:
             self._turn.release()
 
     def __reduce__(self) -> tuple[Any, ...]:
-        raise TypeError(f"a {type(self).__name__} is neither copied nor pickled; Solver.save() gives a checkpoint")
+        raise TypeError(f"a {type(self).__name__} cannot be copied or pickled; Solver.save() returns a checkpoint")
 
     def __enter__(self) -> Any:
         return self

@@ -1,4 +1,4 @@
-"""The shared library by ctypes: where it is found, what its functions take, and its failures as exceptions."""
+"""The shared library by ctypes: its path, the prototypes of its functions, and its failures as exceptions."""
 from __future__ import annotations
 
 import ctypes
@@ -72,7 +72,7 @@ _PROTOTYPES = {
 
 
 class Error(RuntimeError):
-    """A call that the library refused, or that the machine failed: the library's sentence, and its ``code``."""
+    """A call that the library refused, or that failed. The text is the library's sentence; ``code`` is its ``Task``."""
 
     def __init__(self, code: int, sentence: str) -> None:
         super().__init__(sentence)
@@ -83,11 +83,11 @@ class Error(RuntimeError):
 
 
 class ImproperInput(Error, ValueError):
-    """A number, a bound, a start or a setting out of its range."""
+    """A number, a bound, a start or a setting is out of its range."""
 
 
 class OutOfMemory(Error, MemoryError):
-    """The workspace does not fit; the sentence says how many bytes were asked for."""
+    """The workspace does not fit; the sentence has the requested number of bytes."""
 
 
 def error(code: int, sentence: str) -> Error:
@@ -97,7 +97,7 @@ def error(code: int, sentence: str) -> Error:
 
 
 def _load() -> ctypes.CDLL:
-    """The library that CUDA_OPT_LIBRARY names; else the one of the package's wheel; else the system's."""
+    """The library that CUDA_OPT_LIBRARY names; otherwise that of the package's wheel, or the system's."""
     named = os.environ.get("CUDA_OPT_LIBRARY")
     # meson-python names the folder after the distribution. There are two, cuda-opt-cu13 with CUDA and cuda-opt without.
     folders = [Path(__file__).parents[1] / f".{wheel}.mesonpy.libs" for wheel in ("cuda_opt_cu13", "cuda_opt")]

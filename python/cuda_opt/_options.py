@@ -48,8 +48,8 @@ def _count(value: float, name: str) -> int:
 
 
 def _limit(value: float | None, name: str) -> int:
-    """The limit as the library takes it: an integer, 0 for none. As in SciPy, a limit need not be an integer, and 0 is
-    the smallest limit that a solve can have, which is 1."""
+    """The limit in the form of the library: an integer, 0 for none. As in SciPy, a limit need not be an integer, and 0
+    means the smallest limit that a solve can have, which is 1."""
     if value is None:
         return 0
     text = f"{name} is {value!r}: it has to be a number of at least 0, or None for no limit"
@@ -63,7 +63,7 @@ def _limit(value: float | None, name: str) -> int:
 
 
 def _tolerance(value: float, name: str) -> float:
-    """By the user's name for it: the library's setting may be another number, or several."""
+    """The tolerance, or ValueError with the user's name of it: the library's setting may be another number."""
     tolerance = number(value, name)
     if not tolerance >= 0:
         raise ValueError(f"{name} is {value}: it has to be a number of at least 0")

@@ -16,10 +16,11 @@ Gather = Callable[[Any, Any], Any]
 
 @dataclass(frozen=True)
 class Part:
-    """Rank ``rank`` of ``ranks`` holds the variables from ``first`` on, of ``n`` in all, as many as its x has.
+    """Rank ``rank`` of ``ranks`` has the variables from ``first`` on, of ``n`` variables in all; their number is the
+    size of its x.
 
-    ``gather(send, receive)`` brings ``send`` of every rank, a NumPy array of bytes, to ``receive`` of every rank, one
-    behind the other in the order of ranks::
+    ``gather(send, receive)`` is an all-gather: it copies ``send`` of every rank, a NumPy array of bytes, to ``receive``
+    of every rank, in the order of ranks::
 
         gather=comm.Allgather                                    # mpi4py
         gather=lambda send, receive: torch.distributed.all_gather_into_tensor(
@@ -38,15 +39,15 @@ class Part:
 
     @classmethod
     def even(cls, rank: int, ranks: int, n: int, gather: Gather) -> tuple[Part, int]:
-        """As even a cut as segments allow, and how many variables the part has: then the bits of a solve
-        are the same on any number of ranks."""
+        """The part of this rank, with all parts as equal as segments allow, and the number of its variables. The
+        results then have the same bits for any number of ranks."""
         rank, ranks, n = integer(rank, "rank"), integer(ranks, "ranks", 32, 1), integer(n, "n of the part")
         segments = library.cuda_opt_segments(n)
         first, end = (library.cuda_opt_segment(n, segments * r // ranks) for r in (rank, rank + 1))
         return cls(rank, ranks, first, n, gather), end - first
 
     def exchange(self, handle: ctypes.c_void_p) -> int:
-        """Do what ``Task.EXCHANGE`` asks for. A code of the library's."""
+        """Execute ``Task.EXCHANGE``. Returns 0 or a code of the library."""
         send, receive, size = ctypes.c_void_p(), ctypes.c_void_p(), ctypes.c_int64()
         code = library.cuda_opt_gather(handle, ctypes.byref(send), ctypes.byref(receive), ctypes.byref(size))
         if code != 0:

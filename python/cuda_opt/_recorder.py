@@ -1,4 +1,4 @@
-"""What an array's library has to do so that an evaluation becomes a CUDA graph; ``_captured.py`` asks for it."""
+"""The interface by which ``_captured.py`` records an evaluation as a CUDA graph with an array library."""
 from __future__ import annotations
 
 from collections.abc import Callable
@@ -7,16 +7,17 @@ from typing import Any
 
 
 class Recorder:
-    """How a library records what is done on a stream. One serves one evaluation, and lives as long as its graph."""
+    """Records the work on a stream with an array library. There is one object per evaluation; it exists as long as the
+    graph."""
 
     def warm_up(self, last: bool) -> AbstractContextManager[Any]:
-        """What is done within goes to the stream that will be recorded, in order with the current one."""
+        """A context whose work goes to the stream that will be recorded, ordered with the current stream."""
         raise NotImplementedError
 
     def record(self) -> AbstractContextManager[Any]:
-        """What is done within is recorded and not done."""
+        """A context whose work is recorded and not executed."""
         raise NotImplementedError
 
     def launch(self) -> Callable[[], None]:
-        """What does, on the current stream, what was recorded."""
+        """A function that executes the recorded work on the current stream."""
         raise NotImplementedError

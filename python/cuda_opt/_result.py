@@ -1,4 +1,4 @@
-"""What ``minimize``, ``minimize_batch`` and ``pattern_search`` return."""
+"""The results of ``minimize``, ``minimize_batch`` and ``pattern_search``."""
 from __future__ import annotations
 
 import math
@@ -17,8 +17,8 @@ from ._space import Array, NumPySpace
 
 
 class Result(dict[str, Any]):
-    """A dictionary whose items are attributes as well. Where ``scipy.optimize`` has been imported, results are also
-    instances of its ``OptimizeResult``."""
+    """A dictionary whose items are also attributes. If ``scipy.optimize`` has been imported, results are also instances
+    of its ``OptimizeResult``."""
 
     if not TYPE_CHECKING:  # so that type checkers know the items by the annotations of the classes below alone
 
@@ -62,7 +62,7 @@ class OptimizeResult(Result):
 
 
 class BatchResult(Result):
-    """The result of ``minimize_batch``: arrays with an element, or a row, for each problem."""
+    """The result of ``minimize_batch``: arrays with one element or row per problem."""
 
     x: Array
     fun: Array
@@ -96,8 +96,8 @@ class SearchResult(Result):
 
 
 class IntermediateResult(Result):
-    """What a callback gets: ``x``, ``fun`` and ``nit`` of ``minimize``, ``fun``, ``nit`` and ``nfev`` of
-    ``pattern_search``, ``active`` and ``rounds`` of ``minimize_batch``."""
+    """The argument of callbacks. It has ``x``, ``fun`` and ``nit`` in ``minimize``; ``fun``, ``nit`` and ``nfev`` in
+    ``pattern_search``; ``active`` and ``rounds`` in ``minimize_batch``."""
 
     x: Array
     fun: float
@@ -112,7 +112,7 @@ Kind = TypeVar("Kind", bound=Result)
 
 @lru_cache(maxsize=None)
 def _with_scipy(kind: type[Result], base: type[Any]) -> type[Any]:
-    """A class that is both. SciPy prints its results in a form of its own."""
+    """A class that inherits from both, and prints like a result of SciPy."""
     items = {"__module__": kind.__module__, "__repr__": base.__repr__, "kind": kind}
     return type(kind.__name__, (kind, base), items)
 
@@ -123,7 +123,7 @@ def _kind_of(kind: type[Any]) -> type[Result]:
 
 
 def new_result(kind: type[Kind], **items: Any) -> Kind:
-    """A result of this kind, which SciPy knows as its own where the user has SciPy's optimisers."""
+    """A result of this kind, which is also SciPy's OptimizeResult if the user has imported SciPy's optimisers."""
     result: Kind = _restored(kind, items)
     return result
 
@@ -136,20 +136,20 @@ def _restored(kind: type[Result], items: dict[str, Any]) -> Any:
 class InverseHessian:
     """The limited-memory approximation H of the inverse Hessian at the end of a solve, without regard to bounds.
 
-    ``operator @ v`` and ``operator.matvec(v)`` take an array of shape (n,) of x's library and give a new one, whose
-    elements have as many digits as the pairs' (``HISTORY_BITS``). It keeps the solver's workspace, in x's memory, until
-    it is dropped."""
+    ``operator @ v`` and ``operator.matvec(v)`` take an array of shape (n,) of the same library as x and return a new
+    one, whose elements have the precision of the correction pairs (``HISTORY_BITS``). The operator keeps the workspace
+    of the solver, in the memory space of x, until it is deleted."""
 
     def __init__(self, solver: Solver) -> None:
         self._solver = solver
         self._pairs = solver["PAIRS"]
         self._begun = False
-        self._one_at_a_time = threading.Lock()  # the handle is one thread's, H is anybody's to read
+        self._one_at_a_time = threading.Lock()  # one thread at a time may use the handle, but any thread may use H
         self.shape = (solver.n, solver.n)
         self.dtype = f"float{solver._space.bits}"
 
     def _begin(self) -> None:
-        """Make of the handle one without bounds and tests, whose memory is that of the solve."""
+        """Prepare the handle: its history stays, the bounds and the stopping tests are removed."""
         solver = self._solver
         solver.reset(keep_pairs=True)
         if not self._begun:
@@ -162,7 +162,7 @@ class InverseHessian:
             self._begun = True
 
     def _arrays(self, v: Array) -> tuple[Array, Array, Array]:
-        """x = 0, f = 0 and g = v: the solver reads and writes them until it is given others."""
+        """New arrays x = 0, f = 0 and g = v, which the solver reads and writes from now on."""
         space = self._solver._space
         x, f, g = space.from_numpy(np.zeros(self._solver.n)), space.empty(double=True), space.empty(self._solver.n)
         space.put_number(f, 0.0, "f")
@@ -170,7 +170,7 @@ class InverseHessian:
         return x, f, g
 
     def _solve(self, x: Array, f: Array, g: Array, target: float) -> int:
-        """From x with f and g on to the next task: the end where f is below the target, else the first trial point."""
+        """Start a solve with x, f and g. It ends if f is below the target; else x becomes the first trial point."""
         solver = self._solver
         admitted, step = solver._space.admitted, solver._function("solve")
         self._begin()
@@ -188,7 +188,7 @@ class InverseHessian:
         ValueError
             v has another shape, or elements that are NaN or infinite
         ArithmeticError
-            the pairs differ so much in scale that H v is lost in rounding errors, and H with it
+            the pairs differ so much in scale that rounding errors dominate H v; H is then lost
         """
         with self._one_at_a_time:
             return self._product(v)
@@ -200,8 +200,8 @@ class InverseHessian:
             raise ValueError("v has elements that are NaN or infinite")
         if self._pairs == 0:
             return space.own(g)  # H is the identity matrix
-        # At x = 0 with the gradient v, the first trial point of the memory's own direction is -H v. Its squares and its
-        # elements as HISTORY_BITS has them stay in the range of numbers where v is of the size of 1.
+        # At x = 0 with the gradient v, the first trial point along the quasi-Newton direction is -H v. v is scaled to
+        # the size of 1, so that squares, and elements in the precision of HISTORY_BITS, neither overflow nor underflow.
         most = 120 if space.bits == 32 else 1000
         exponent = min(max(math.frexp(solver["PG_NORM_INF"])[1], -most), most)
         if exponent:
@@ -214,7 +214,7 @@ class InverseHessian:
     rmatvec = matvec  # it is symmetric
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """As a checkpoint of its own solve, without bounds, and an array that says where it lies."""
+        """The state: a checkpoint of a solve without bounds, and an array of the same library on the same device."""
         solver = self._solver
         x, f, g = self._arrays(solver._space.from_numpy(np.ones(solver.n)))
         checkpoint = b""
@@ -233,12 +233,12 @@ def _inverse_from(place: Array, m: int, checkpoint: bytes, pairs: int) -> Invers
     if checkpoint:
         solver.load(checkpoint)
     inverse = InverseHessian(solver)
-    inverse._pairs = pairs  # of one that is lost there are none left to count
+    inverse._pairs = pairs  # not those of the solver, which has none if H was lost in rounding errors
     return inverse
 
 
 def _operator_of(inverse: InverseHessian) -> Any:
-    """SciPy's, where the user has its operators."""
+    """The operator as SciPy's LinearOperator, if the user has imported scipy.sparse.linalg."""
     linalg = sys.modules.get("scipy.sparse.linalg")
     if linalg and isinstance(inverse._solver._space, NumPySpace):
         return _linear_operator(linalg.LinearOperator)(inverse)
@@ -248,7 +248,7 @@ def _operator_of(inverse: InverseHessian) -> Any:
 @lru_cache(maxsize=None)
 def _linear_operator(base: type[Any]) -> type[Any]:
     class LinearOperator(base):  # type: ignore[misc]
-        """H as SciPy's operator; todense() is an array of shape (n, n)."""
+        """H as SciPy's LinearOperator; todense() returns an array of shape (n, n)."""
 
         def __init__(self, inverse: InverseHessian) -> None:
             super().__init__(np.dtype(inverse.dtype), inverse.shape)
@@ -269,7 +269,7 @@ def _linear_operator(base: type[Any]) -> type[Any]:
 
 
 def result_of(solver: Solver, evaluation: Evaluation) -> OptimizeResult:
-    """The result of a solve that has ended. ``status`` is as L-BFGS-B's in SciPy: 0 converged, 1 a limit, 2 else."""
+    """The result of a solve that has ended. ``status`` as in SciPy's L-BFGS-B: 0 converged, 1 limit, 2 otherwise."""
     evaluations, gradients = evaluation.counts
     gradient = solver._space.own(solver._g)
     unknown = evaluation.without_derivative

@@ -22,7 +22,7 @@ _AT_SMALLEST_STEP = {"repeat": 0, "end": 1, "restart": 2}
 
 
 def _box(bounds: Any, like: Any) -> tuple[Space, Any, Any, int]:
-    """The space, and the two sides as its arrays of doubles."""
+    """The space of the points, the lower and the upper bounds as arrays of this space, and n."""
     if hasattr(bounds, "lb") and hasattr(bounds, "ub"):
         sides = [bounds.lb, bounds.ub]
     else:
@@ -34,12 +34,12 @@ def _box(bounds: Any, like: Any) -> tuple[Space, Any, Any, int]:
             raise ValueError("bounds has to be Bounds with arrays, or a pair (lower, upper) for each variable")
     arrays = [as_array(side) for side in sides if hasattr(side, "shape") or isinstance(side, (list, tuple))]
     if not arrays:
-        raise ValueError("bounds are two numbers: one has to be an array, for there to be a number of variables")
+        raise ValueError("bounds are two numbers: one has to be an array, which has the number of variables")
     others = [array for array in arrays if not isinstance(array, np.ndarray)]
     model = like if like is not None else (others or arrays)[0]
     space = space_of(model)
     if space.bits != 64:
-        raise TypeError("the bounds of a search have to be of float64: points and values are")
+        raise TypeError("the bounds of a search have to be float64 arrays, as the points and values are")
     n = one_axis(arrays[0], "an array of bounds")
     limits = []
     for side in limits_of(Bounds(*sides), n, space):
@@ -64,36 +64,38 @@ def pattern_search(
     options: dict[str, float] | None = None,
     stream: Any = None,
 ) -> SearchResult:
-    """Minimise a function without a gradient in a finite box, by many pattern searches from random points at a time.
+    """Minimise a function without a gradient in a finite box, by many simultaneous pattern searches from random points.
 
     Parameters
     ----------
     fun : callable
-        ``fun(points, *args)`` evaluates a batch: points is of shape (n, batch), float64, a point a column, to be read
-        and not to be kept; it gives an array of shape (batch,) of the same library and memory. NaN and Inf are worse
-        than any other value.
+        ``fun(points, *args)`` evaluates a batch. points has the shape (n, batch), float64, one point per column; it is
+        memory of the search, which fun may read during the call only. fun returns an array of shape (batch,) of the
+        same library in the same memory space. NaN and Inf are worse than any other value.
     bounds : Bounds, scipy.optimize.Bounds, or sequence of pairs (lower, upper)
-        Finite. Where an array of them lies decides where the points do: NumPy, torch, CuPy or JAX, float64. One side
-        may be a number.
+        Finite bounds. The points are arrays of the same library on the same device as an array of bounds: NumPy, torch,
+        CuPy or JAX, float64. One side may be a number.
     walks : int
-        Searches, each of which has two points in a batch. Default 1000. The workspace is some 2 n walks doubles, and
-        the points take as many.
+        The number of searches, each of which has two points in a batch. Default 1000. The workspace has about
+        2 n walks doubles, and the points take as many.
     args : tuple
         Further arguments of fun. Default: none.
     steps : array of shape (n,)
         The first step of each variable, positive. Default: a twentieth of the box.
     at_smallest_step : "end", "repeat" or "restart"
-        What a walk does whose step has been halved 16 times (``HALVINGS``): it ends, the default; it takes its first
-        step again from where it is; it starts from a new random point. The last two need a limit.
+        What a walk does when its step has been halved 16 times (``HALVINGS``). "end", the default: it ends. "repeat":
+        it continues from the same point with the first step. "restart": it starts again from a new random point. The
+        last two need a limit.
     maxiter, maxfun : int
         Limits of iterations and evaluations of the function at a point. Default: 2000 iterations.
     seed : int
-        Of the random numbers, >= 0. Default 0. The same seed gives the same points on every machine.
+        The seed of the random numbers, >= 0. Default 0. The same seed gives the same points on every machine.
     like : array
-        An array of float64 whose library and device are to have the points, where the bounds are NumPy's.
+        An array of float64. The points are arrays of its library on its device, if the bounds are NumPy arrays or
+        numbers. Default: none.
     keep : int
-        How many of the walks' best points to return: as starts for ``minimize``, where there is a gradient after all.
-        Default 1.
+        The number of walks whose best points are returned, for example as starts for ``minimize`` if there is a
+        gradient. Default 1.
     callback : callable
         ``callback(intermediate_result=...)`` before each batch, with ``fun``, the best value so far, ``nit``, ``nfev``.
         ``StopIteration`` ends the search, with this batch as its last.
@@ -105,9 +107,10 @@ def pattern_search(
     Returns
     -------
     SearchResult
-        ``x``, the best point, shape (n,), of the points' library, and ``fun`` there; ``walks_x`` and ``walks_fun``,
-        those of the ``keep`` best walks, NumPy arrays of shape (keep, n) and (keep,); ``nit``, ``nfev``, ``success``,
-        ``status``, ``task``, ``message`` as of ``minimize``. Points and values are NaN where a limit left no batch.
+        ``x``, the best point, of shape (n,), an array of the same library as the points, and ``fun``, its value;
+        ``walks_x`` and ``walks_fun``, those of the ``keep`` best walks, NumPy arrays of shape (keep, n) and (keep,);
+        ``nit``, ``nfev``, ``success``, ``status``, ``task`` and ``message`` as for ``minimize``. Points and values are
+        NaN if the search ended before the first batch.
 
     Raises
     ------
@@ -151,7 +154,7 @@ def pattern_search(
                 try:
                     callback(intermediate_result=new_result(IntermediateResult, **progress))
                 except StopIteration:
-                    search.request_stop()  # with this batch: its values are read in any case
+                    search.request_stop()  # after this batch, whose values are read in any case
             space.put_first(values, batch, fun(space.part(points, batch), *args), VALUES)
         return _result(search, task, n, min(keep, walks), space)
     finally:

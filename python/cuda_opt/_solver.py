@@ -210,12 +210,15 @@ class Solver(Handle):
         self._check(self._exclusively(library.cuda_opt_warm_start if keep_pairs else library.cuda_opt_reset))
         self.status = None
 
-    def metric(self) -> np.ndarray[Any, Any]:
-        """The diagonal of H0, from which the model of f starts: a new NumPy array of shape (n,), in x's precision. With
-        ``METRIC=Metric.LEARNED`` what has been learned, else the caller's diagonal, or one number for all."""
+    def initial_inverse_hessian(self) -> np.ndarray[Any, Any]:
+        """The diagonal of H0, the inverse of the initial Hessian, of the newest model: a new NumPy array of shape (n,)
+        in the precision of x. It is the learned diagonal with ``INITIAL_HESSIAN=InitialHessian.LEARNED``, otherwise the
+        supplied diagonal, or the same number for all variables."""
         diagonal = np.empty(self.n, np.float32 if self._single else np.float64)
         self._check(self._exclusively(self._function("get_diagonal"), diagonal.ctypes.data))
         return diagonal
+
+    metric = initial_inverse_hessian  # the former name
 
     def save(self) -> bytes:
         """A checkpoint, in host memory: all that the solve needs to go on elsewhere, on the host or on CUDA."""

@@ -1,4 +1,4 @@
-"""Where the user's arrays lie, and how their library makes and fills others beside them.
+"""The memory of the user's arrays, and how their library creates and fills other arrays in the same memory.
 
 A solver works on addresses. All that it has to know of NumPy, torch, JAX, CuPy and their like is a ``Space``: one that
 is made from x0, and through which every array of a solve goes. ``_space_of.py`` chooses it."""
@@ -23,7 +23,7 @@ DTYPES = {"float64": 64, "float32": 32}  # names of the elements that x may have
 
 
 def name_of(value: Any) -> str:
-    """A type as its users call it: ``numpy.ndarray``."""
+    """The name of the type of a value as users write it, such as ``numpy.ndarray``."""
     kind = type(value)
     return kind.__qualname__ if kind.__module__ == "builtins" else f"{kind.__module__}.{kind.__qualname__}"
 
@@ -46,19 +46,19 @@ class Space:
     recording = False  # whether an evaluation is recorded into a CUDA graph, and not done
 
     def within(self) -> AbstractContextManager[Any]:
-        """What makes the device current, for as long as a handle is made."""
+        """A context in which the device is current, for the creation of a handle."""
         return nullcontext()
 
     def empty(self, *shape: int, double: bool = False) -> Array:
-        """A new array of x0's precision, or of doubles; its values are to be written first."""
+        """A new array of the precision of x0, or of doubles; its values are undefined."""
         raise NotImplementedError
 
     def copy_of(self, array: Array) -> Array:
-        """A new array with these values, of this space's precision and contiguous: a start."""
+        """A new contiguous array with these values in the precision of the space: a start."""
         raise NotImplementedError
 
     def take(self, array: Array, what: str, written: bool = False) -> Array:
-        """The user's array as the library reads it in place, or writes it; an exception where it cannot."""
+        """The user's array, if the library can read or write it in place; otherwise an exception."""
         memory = self.memory(array, what)
         admit(memory, what, f"float{self.bits}", memory.shape, device=self.device, written=written)
         return array
@@ -92,7 +92,7 @@ class Space:
         raise NotImplementedError
 
     def view(self, array: Array) -> Array:
-        """The same memory, as the user's function gets it to read."""
+        """The same memory as an array for the user's function, which must only read it."""
         return array
 
     def scalar(self, array: Array) -> Any:
@@ -101,38 +101,40 @@ class Space:
         return self.view(array)
 
     def own(self, array: Array) -> Array:
-        """The same memory, as the user may have it: to fill, or to keep after the end. Where the user's library
-        computes on other streams, the solver's work on it is done."""
+        """The same memory as an array that the user may write, or keep after the end. If the user's library computes on
+        other streams, the solver's work on the array is complete."""
         return array
 
     def part(self, array: Array, count: int) -> Array:
-        """The first ``count`` along the last axis, in the same memory, as view() has them."""
+        """The first ``count`` elements along the last axis, as a view() of the same memory."""
         return self.view(array)[..., :count]
 
     def padded(self, active: int, count: int) -> int:
-        """How many rows of an array of ``count`` the user's function is given, of which the first ``active`` matter."""
+        """The number of rows, at most ``count``, that the user's function receives; the first ``active`` are used."""
         return active
 
     def rows(self, array: Array, active: int, rows: int) -> Array:
-        """So many rows, in the same memory, as view() has them; of JAX copies, those beyond ``active`` of the last."""
+        """The first ``rows`` rows as a view() of the same memory. In JAX a copy, whose rows from ``active`` on repeat
+        the last active one."""
         return self.view(array)[:rows]
 
     def indices(self, address: int, active: int, rows: int) -> Array:
-        """The integers of 64 bits at an address in this space's memory, as an array of their own; rows as of rows()."""
+        """A new array with the 64-bit integers at an address in this space; its rows are those of rows()."""
         raise NotImplementedError
 
     def repeated(self, row: Array, count: int) -> Array:
-        """A new array of so many rows that are all this one."""
+        """A new array whose rows are all equal to this one."""
         copy = self.empty(count, int(row.shape[0]))
         copy[...] = row
         return copy
 
     def recorder(self) -> Recorder:
-        """What records an evaluation as a CUDA graph; ValueError where there are none."""
-        raise ValueError("cuda_graph is True, but x0 is no array of torch or CuPy on a CUDA device")
+        """The object that records an evaluation as a CUDA graph; ValueError if the space has none."""
+        raise ValueError("cuda_graph is True, but x0 is not an array of torch or CuPy on a CUDA device")
 
     def number_of(self, value: Any, what: str) -> float:
-        """A number that is known on the host; TypeError where it would be recorded, once for all evaluations."""
+        """The value, a number on the host. TypeError during a recording, which would repeat the same number in all
+        evaluations."""
         if self.recording:
             raise TypeError(f"{what} is a {name_of(value)}: in a CUDA graph it has to be an array in device memory")
         return number(value, what)
@@ -151,12 +153,12 @@ class Space:
 
 
 def integers_at(address: int, count: int) -> Any:
-    """The integers of 64 bits at an address in host memory, by the buffer protocol."""
+    """The 64-bit integers at an address in host memory, by the buffer protocol."""
     return (ctypes.c_int64 * count).from_address(address)
 
 
 class DeviceIntegers:
-    """The same at an address in device memory, by ``__cuda_array_interface__``."""
+    """The 64-bit integers at an address in device memory, by ``__cuda_array_interface__``."""
 
     def __init__(self, address: int, count: int) -> None:
         interface = {"shape": (count,), "typestr": "<i8", "data": (address, False), "strides": None, "version": 3}
@@ -164,7 +166,7 @@ class DeviceIntegers:
 
 
 def one_axis(array: Array, what: str, least: int = 1) -> int:
-    """Its length; ValueError where it has no or several axes, or fewer elements."""
+    """The length of an array; ValueError unless it has one axis and at least one element."""
     shape = tuple(array.shape)
     if len(shape) != 1 or shape[0] < least:
         raise ValueError(f"{what} has the shape {shape}: it has to have one axis, of at least one element")
@@ -233,16 +235,17 @@ class NumPySpace(Space):
 
 
 def numpy_array(values: Any, what: str) -> np.ndarray[Any, Any]:
-    """Numbers, sequences of them and arrays on the host as NumPy has them; TypeError for parts of several shapes, such
-    as f and its gradient together."""
+    """Numbers, sequences of numbers and arrays on the host as a NumPy array; TypeError if elements have different
+    shapes, such as f and its gradient together."""
     try:
         return np.asarray(values)
     except ValueError:
-        raise TypeError(f"{what} is a {name_of(values)} whose elements differ in shape: they make no array") from None
+        text = f"{what} is a {name_of(values)} whose elements differ in shape: they cannot form an array"
+        raise TypeError(text) from None
 
 
 def number(value: Any, what: str) -> float:
-    """A number of Python, or of an array of one element on the host."""
+    """A number as a Python float, from a number or an array of one element on the host."""
     if isinstance(value, (int, float)):
         try:
             return float(value)
@@ -257,8 +260,8 @@ def number(value: Any, what: str) -> float:
 
 
 def as_array(x0: Any) -> Array:
-    """x0 itself where it is an array of some library; numbers, sequences of them and what has a column of them become a
-    NumPy array of doubles."""
+    """x0 itself if it is an array of some library. Numbers, sequences of numbers and objects such as a column of a
+    table become a NumPy array of doubles."""
     of_a_library = any(hasattr(type(x0), name) for name in ("__cuda_array_interface__", "__dlpack__"))
     of_numbers = isinstance(x0, (int, float, list, tuple, range, np.generic)) or hasattr(x0, "__array__")
     array = np.atleast_1d(numpy_array(x0, "x0")) if of_numbers and not of_a_library else x0
@@ -268,5 +271,5 @@ def as_array(x0: Any) -> Array:
         if array.dtype.kind in "iub":
             array = array.astype(np.float64)
         elif array.dtype.kind == "O":
-            raise TypeError("x0 has elements that are no numbers: they have to be float64 or float32")
+            raise TypeError("x0 has elements that are not numbers: they have to be float64 or float32")
     return array

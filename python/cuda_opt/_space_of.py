@@ -1,4 +1,4 @@
-"""Which space an array has: the one module that knows all of them."""
+"""Chooses the space of an array: the only module that knows all of them."""
 from __future__ import annotations
 
 import sys
@@ -15,7 +15,7 @@ def space_of(x0: Any) -> Space:
     Raises
     ------
     TypeError
-        where it is no array, or has elements that are neither float64 nor float32
+        it is not an array, or has elements that are neither float64 nor float32
     """
     if isinstance(x0, np.ndarray):
         return NumPySpace(x0)

@@ -97,7 +97,7 @@ def test_exceptions_come_out_unchanged(call, fails_at_the_end, rosenbrock, recor
 
 def test_what_cannot_be_recorded(rosenbrock, recorder):
     unsupported = RuntimeError("CUDA error: operation not permitted when stream is capturing\nCompile with ...")
-    match = "^the function cannot become a CUDA graph: CUDA error: .* when stream is capturing; in one nothing may read"
+    match = "^the function cannot become a CUDA graph: CUDA error: .* when stream is capturing; a recorded"
     with pytest.raises(RuntimeError, match=match) as caught:
         cuda_opt.minimize(failing_at(WARM_UPS + 1, unsupported, rosenbrock), np.full(9, -1.2), cuda_graph=True)
     assert caught.value.__cause__ is unsupported
@@ -108,7 +108,7 @@ def test_what_cannot_be_recorded(rosenbrock, recorder):
 
 
 def test_where_there_are_no_graphs(parabola):
-    with pytest.raises(ValueError, match="cuda_graph is True, but x0 is no array of torch or CuPy"):
+    with pytest.raises(ValueError, match="cuda_graph is True, but x0 is not an array of torch or CuPy"):
         cuda_opt.minimize(parabola, np.zeros(3), cuda_graph=True)
 
 
@@ -237,6 +237,6 @@ def test_cupy(monkeypatch, rosenbrock):
 
 def test_the_sentence():
     assert str(refusal("why.\nmore")) == (
-        "the function cannot become a CUDA graph: why; in one nothing may read values on the host, as .item(), float() "
-        "and an if do: leave out cuda_graph then"
+        "the function cannot become a CUDA graph: why; a recorded function must not read values on the host, as "
+        ".item(), float() and if do: leave out cuda_graph for such a function"
     )

@@ -162,7 +162,7 @@ assert (pickle.loads(pickle.dumps(result)).hess_inv @ result.x == product).all()
 
 @pytest.mark.parametrize("copied", [copy.copy, copy.deepcopy, pickle.dumps])
 def test_a_solver_is_not_copied(copied):
-    with pytest.raises(TypeError, match="a Solver is neither copied nor pickled; Solver.save.. gives a checkpoint"):
+    with pytest.raises(TypeError, match="a Solver cannot be copied or pickled; Solver.save.. returns a checkpoint"):
         copied(cuda_opt.Solver(3))
 
 

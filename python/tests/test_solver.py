@@ -195,7 +195,8 @@ def test_learned_metric(dtype):
     for _ in solver:
         solver.f, solver.g = float(curvature @ solver.x.astype(float) ** 2) / 2, curvature * solver.x
     assert solver.status is Task.CONVERGED and solver["INITIAL_HESSIAN"] == cuda_opt.InitialHessian.LEARNED
-    learned = solver.metric()
+    learned = solver.initial_inverse_hessian()
+    np.testing.assert_array_equal(learned, solver.metric())
     assert learned.dtype == dtype and learned.shape == (20,) and (learned > 0).all()
     assert np.corrcoef(np.log(learned), -np.log(curvature))[0, 1] > 0.5
     plain = Solver(np.ones(20, dtype))
