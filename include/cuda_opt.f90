@@ -1,13 +1,13 @@
 ! The C interface of cuda_opt for Fortran 2008 and later: constants and procedures have the names of cuda_opt.h,
-! which documents them. What changes between the two languages:
+! which documents them. The two languages differ as follows:
 !
-!  - The handle is a type(c_ptr). So are the arrays, which may be device memory: c_loc(x) passes a Fortran array, which
-!    must have the target attribute and be contiguous; c_null_ptr is NULL.
+!  - The handle and the arrays are of type(c_ptr). Arrays may be in device memory. c_loc(x) passes a Fortran array,
+!    which must be contiguous and have the target attribute; c_null_ptr is NULL.
 !  - Keys and tasks are integer(c_int), integer settings and results integer(c_int64_t).
 !  - cuda_opt_text() turns the C strings of cuda_opt_message, _version and _task_name into Fortran ones.
 !
-! The module is distributed as source, since compiled modules belong to one compiler: compile it with your program.
-! Programs whose arrays are Fortran's own, on the host, have less to write with the module cuda_opt_arrays.
+! The module is distributed as source, because compiled modules are specific to a compiler: compile it with your
+! program. Programs with Fortran arrays on the host are shorter with the module cuda_opt_arrays.
 !
 !     use, intrinsic :: iso_c_binding
 !     use cuda_opt
@@ -43,13 +43,13 @@ module cuda_opt
         CUDA_OPT_VERSION_MINOR = 2, &
         CUDA_OPT_VERSION_PATCH = 0
 
-    ! Back ends
+    ! Backends
     integer(c_int), parameter, public :: &
         CUDA_OPT_BACKEND_AUTO = 0, &
         CUDA_OPT_BACKEND_CUDA = 1, &
         CUDA_OPT_BACKEND_HOST = 2
 
-    ! Tasks (> 0), success (0), and how a solve can end otherwise (< 0)
+    ! Tasks (> 0), success (0), and other return codes (< 0)
     integer(c_int), parameter, public :: &
         CUDA_OPT_EVALUATE_FG         = 1, &
         CUDA_OPT_SUPPLY_DIAGONAL     = 2, &
@@ -169,7 +169,7 @@ module cuda_opt
         CUDA_OPT_SLOPE           = 411
 
     interface
-        ! Make a handle, in double and in single precision; free it.
+        ! Create a handle in double or in single precision, and destroy it.
         integer(c_int) function cuda_opt_create(s, n, m, backend) bind(c, name='cuda_opt_create')
             import
             type(c_ptr), intent(out) :: s
@@ -200,7 +200,7 @@ module cuda_opt
             type(c_ptr), value :: s, lower, upper
         end function
 
-        ! The same for all variables, where set_bounds has given no array.
+        ! The same bounds for all variables, on a side for which set_bounds has set no array.
         integer(c_int) function cuda_opt_set_uniform_bounds(s, lower, upper) bind(c, name='cuda_opt_set_uniform_bounds')
             import
             type(c_ptr), value :: s
@@ -246,7 +246,7 @@ module cuda_opt
             type(c_funptr), value :: write_line
         end function
 
-        ! One step of the protocol.
+        ! Continue the solve; x, f and g are c_loc of the arrays.
         integer(c_int) function cuda_opt_solve(s, x, f, g) bind(c, name='cuda_opt_solve')
             import
             type(c_ptr), value :: s, x, f, g
@@ -262,13 +262,13 @@ module cuda_opt
             type(c_ptr), value :: s
         end function
 
-        ! As cuda_opt_reset, but the pairs stay.
+        ! As cuda_opt_reset, but the correction pairs are kept.
         integer(c_int) function cuda_opt_warm_start(s) bind(c, name='cuda_opt_warm_start')
             import
             type(c_ptr), value :: s
         end function
 
-        ! A checkpoint; buffer: c_null_ptr, then bytes alone is set.
+        ! Checkpoints. If buffer is c_null_ptr, only bytes is set.
         integer(c_int) function cuda_opt_save(s, buffer, bytes) bind(c, name='cuda_opt_save')
             import
             type(c_ptr), value :: s, buffer
@@ -321,7 +321,7 @@ module cuda_opt
             real(c_double), intent(inout) :: found
         end function
 
-        ! C strings: cuda_opt_text makes Fortran ones of them.
+        ! These return C strings, which cuda_opt_text converts to Fortran strings.
         type(c_ptr) function cuda_opt_message(s) bind(c, name='cuda_opt_message')
             import
             type(c_ptr), value :: s
@@ -372,7 +372,7 @@ module cuda_opt
             integer(c_int64_t), intent(inout) :: walk
         end function
 
-        ! Memory in the handle's space, for programs that run on both back ends.
+        ! Memory in the handle's memory space, for programs that run on both backends.
         integer(c_int) function cuda_opt_alloc(s, pointer, bytes) bind(c, name='cuda_opt_alloc')
             import
             type(c_ptr), value :: s
@@ -404,7 +404,7 @@ module cuda_opt
     end interface
 
     abstract interface
-        ! Where a line of the log goes; line ends with a null character: cuda_opt_text(line).
+        ! The function that receives a line of the log; line ends with a null character: cuda_opt_text(line).
         subroutine cuda_opt_write_line(user, line) bind(c)
             import
             type(c_ptr), value :: user, line
@@ -420,7 +420,7 @@ module cuda_opt
 
 contains
 
-    ! The Fortran string that a C string holds.
+    ! Convert a C string to a Fortran string.
     function cuda_opt_text(string) result(text)
         type(c_ptr), value :: string
         character(:), allocatable :: text

@@ -1,4 +1,4 @@
-! A thin layer over the module cuda_opt for host arrays: a handle that frees itself, and Fortran arrays in place of
+! A thin layer over the module cuda_opt for host arrays: a handle that frees itself, and Fortran arrays instead of
 ! addresses, in double and in single precision.
 !
 !     use cuda_opt
@@ -14,17 +14,17 @@
 !     end do
 !     print '(a)', s%message()
 !
-! Functions return the codes of cuda_opt.h: 0 or a task where all is well. An array that has not n elements, or whose
-! elements do not follow one another in memory, is CUDA_OPT_IMPROPER_INPUT, and message() names it. The handle is freed
-! when the variable ceases to exist, which a variable of a main program does not do: there, destroy() frees it. Do not
-! assign a minimiser to another: both would own the same handle.
+! Functions return the codes of cuda_opt.h: 0 or a task on success. If an array does not have n elements, or is not
+! contiguous, the code is CUDA_OPT_IMPROPER_INPUT, and message() names the array. The handle is freed when the variable
+! is finalised. Variables of a main program are never finalised: call destroy() there. Do not assign a minimiser to
+! another one: both would own the same handle.
 !
-! The arrays live on the host, and so does the computation. For arrays on a device see the module cuda_opt.
+! The arrays and the computation are on the host. For arrays on a device see the module cuda_opt.
 !
-! batch_minimiser: count problems of n variables at once, each for itself (cuda_opt_batch.h), in double precision. A
-! problem is a column of x(n, count) and g(n, count), which is a row of C, so that nothing is copied. Besides:
+! batch_minimiser: count problems of n variables at once, independent of each other (cuda_opt_batch.h), in double
+! precision. A problem is a column of x(n, count) and g(n, count), which is a row in C, so that nothing is copied:
 !
-!     if (task == 0) task = s%set_bounds(lower, upper) ! (n, count); or as above, the same for all problems
+!     if (task == 0) task = s%set_bounds(lower, upper) ! (n, count); or as for a minimiser, the same for all
 !     do while (task >= 0)
 !         task = s%solve(x, f, g)
 !         if (task /= CUDA_OPT_EVALUATE_BATCH) exit
@@ -45,19 +45,19 @@ module cuda_opt_arrays
         private
         type(c_ptr) :: s = c_null_ptr
         integer(c_int64_t) :: n = 0
-        ! Copies of the bounds, which may therefore be expressions: the library reads them at every iteration.
+        ! Copies of the bounds, which the library reads in every iteration. The arguments may therefore be expressions.
         real(c_double), pointer :: box(:, :) => null()
         real(c_float), pointer :: box_f32(:, :) => null()
-        character(:), allocatable :: refusal ! where the last call was refused by this layer
+        character(:), allocatable :: refusal ! the message, if this layer has refused the last call
     contains
-        ! s%create(x, m): a handle for as many variables as x has elements, in the precision of x.
+        ! s%create(x, m): create a handle for size(x) variables in the precision of x.
         generic :: create => create_f64, create_f32
-        ! s%set_bounds(lower, upper), before the first solve() or after reset(); infinite where there is no bound.
-        ! Two arrays, or two numbers for all variables.
+        ! s%set_bounds(lower, upper): set bounds before the first solve() or after reset(). The arguments are two
+        ! arrays, or two numbers for all variables; an infinite value is no bound.
         generic :: set_bounds => set_bounds_f64, set_bounds_f32, set_uniform_f64, set_uniform_f32
-        ! s%solve(x, f, g): one step of the protocol, with the same variables at each call of one solve.
+        ! s%solve(x, f, g): continue the solve, with the same variables in each call of one solve.
         generic :: solve => solve_f64, solve_f32
-        ! s%set(key, setting), s%get(key, found): an integer for an integer key, real(c_double) for a real one.
+        ! s%set(key, setting), s%get(key, found): an integer for an integer key, real(c_double) for a real key.
         generic :: set => set_i32, set_i64, set_real
         generic :: get => get_i32, get_i64, get_real
         procedure :: reset, message, handle, destroy
@@ -135,7 +135,7 @@ contains
         if (code /= 0) deallocate (box)
     end function
 
-    ! In place of arrays that were given before, whose copies are kept until others come or the handle is freed.
+    ! Replaces arrays that were set before. Their copies are kept until other arrays are set or the handle is freed.
     integer(c_int) function set_uniform_f64(self, lower, upper) result(code)
         class(minimiser), intent(inout) :: self
         real(c_double), intent(in) :: lower, upper
@@ -229,14 +229,14 @@ contains
         code = cuda_opt_get_real(self%s, key, found)
     end function
 
-    ! Forget the history, keep settings and bounds: the next solve() starts anew.
+    ! Drop the history, and keep the settings and the bounds. The next solve() begins a new solve.
     integer(c_int) function reset(self) result(code)
         class(minimiser), intent(inout) :: self
         if (allocated(self%refusal)) deallocate (self%refusal)
         code = cuda_opt_reset(self%s)
     end function
 
-    ! One English sentence on the last call that had something to say.
+    ! One English sentence about the last call that returned a task, ended a solve or failed.
     function message(self) result(text)
         class(minimiser), intent(in) :: self
         character(:), allocatable :: text
@@ -248,13 +248,13 @@ contains
         end if
     end function
 
-    ! For the functions of the module cuda_opt that have no counterpart here.
+    ! The C handle, for the functions of the module cuda_opt that have no counterpart here.
     type(c_ptr) function handle(self)
         class(minimiser), intent(in) :: self
         handle = self%s
     end function
 
-    ! Free the handle and the copies of the bounds; create() makes a new handle.
+    ! Free the handle and the copies of the bounds. create() then creates a new handle.
     subroutine destroy(self)
         class(minimiser), intent(inout) :: self
 
@@ -270,7 +270,7 @@ contains
         call self%destroy()
     end subroutine
 
-    ! 0 for an array that can be handed to the library; begins every call that takes arrays.
+    ! Check an array before it is passed to the library: 0, or the code of the failure.
     integer(c_int) function fits(self, name, elements, contiguous) result(code)
         class(minimiser), intent(inout) :: self
         character(*), intent(in) :: name
@@ -284,7 +284,7 @@ contains
             self%refusal = 'create() comes first'
             code = CUDA_OPT_MISUSE
         else if (self%n < 1) then
-            code = cuda_opt_reset(self%s) ! that of the handle, which has failed: there is no first element to point to
+            code = cuda_opt_reset(self%s) ! the code of the failed handle: an array of no elements has no address
         else if (elements /= self%n) then
             write (sentence, '(2a, i0, a, i0)') name, ' has ', elements, ' elements, but n is ', self%n
             self%refusal = trim(sentence)
@@ -351,7 +351,7 @@ contains
         if (code == 0) code = cuda_opt_batch_get_real(self%s, key, c_loc(found(1)))
     end function
 
-    ! The problems to evaluate, ascending.
+    ! The indices of the problems to evaluate, counted from 1, in ascending order.
     function active(self) result(problems)
         class(batch_minimiser), intent(in) :: self
         integer(c_int64_t), allocatable :: problems(:)
@@ -365,7 +365,7 @@ contains
         problems = from_0 + 1
     end function
 
-    ! problem: from 1
+    ! problem: the index, from 1
     function message_of(self, problem) result(text)
         class(batch_minimiser), intent(in) :: self
         integer, intent(in) :: problem
@@ -374,7 +374,7 @@ contains
         text = cuda_opt_text(cuda_opt_batch_message(self%s, problem - 1_c_int64_t))
     end function
 
-    ! As fits(), for an array of so many columns of so many elements.
+    ! As fits(), for an array with the given numbers of columns and of elements per column.
     integer(c_int) function fits_columns(self, name, extents, contiguous) result(code)
         class(batch_minimiser), intent(inout) :: self
         character(*), intent(in) :: name

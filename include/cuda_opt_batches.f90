@@ -1,9 +1,9 @@
-! Many small problems at once: cuda_opt_batch.h, which documents it, for Fortran, beside the module cuda_opt. (The name
-! differs because CUDA_OPT_BATCH is a constant of that module, and Fortran does not tell capitals.)
+! Many small problems at once: the interface of cuda_opt_batch.h, which documents it. Use it with the module cuda_opt.
+! (The name differs because CUDA_OPT_BATCH is a constant of that module, and Fortran ignores case.)
 !
-! The count rows of n values are the columns of an array x(n, count): c_loc(x) passes it, nothing is copied. Problems
-! are counted from 0 here, as in C. Programs whose arrays are Fortran's own, on the host, have less to write with the
-! batch_minimiser of the module cuda_opt_arrays.
+! The count rows of n values in C are the columns of an array x(n, count): c_loc(x) passes it without a copy. Problems
+! are counted from 0 here, as in C. Programs with Fortran arrays on the host are shorter with the batch_minimiser of the
+! module cuda_opt_arrays.
 !
 !     use, intrinsic :: iso_c_binding
 !     use cuda_opt
@@ -32,14 +32,14 @@ module cuda_opt_batches
         cuda_opt_batch_solve, cuda_opt_batch_solve_f32, cuda_opt_batch_active, cuda_opt_batch_get_int, &
         cuda_opt_batch_get_real, cuda_opt_batch_message
 
-    ! Keys of a batch, besides those of the module cuda_opt
+    ! Keys of a batch, in addition to those of the module cuda_opt
     integer(c_int), parameter, public :: &
         CUDA_OPT_BATCH_PACKED = 500, &
         CUDA_OPT_BATCH_COUNT  = 501, &
         CUDA_OPT_BATCH_CODE   = 502
 
     interface
-        ! Make a handle, in double and in single precision; cuda_opt_destroy frees it.
+        ! Create a handle in double or in single precision; cuda_opt_destroy frees it.
         integer(c_int) function cuda_opt_create_batch(s, n, count, m, backend) bind(c, name='cuda_opt_create_batch')
             import
             type(c_ptr), intent(out) :: s
@@ -55,7 +55,7 @@ module cuda_opt_batches
             integer(c_int32_t), value :: m, backend
         end function
 
-        ! A column for each problem; cuda_opt_set_bounds and _set_diagonal take one for all.
+        ! Arrays with one column per problem; those of cuda_opt_set_bounds and _set_diagonal are for all problems.
         integer(c_int) function cuda_opt_batch_set_bounds(s, lower, upper) bind(c, name='cuda_opt_batch_set_bounds')
             import
             type(c_ptr), value :: s, lower, upper
@@ -78,7 +78,7 @@ module cuda_opt_batches
             type(c_ptr), value :: s, diagonal
         end function
 
-        ! One step of the protocol.
+        ! Continue all active problems; x, f and g are c_loc of the arrays.
         integer(c_int) function cuda_opt_batch_solve(s, x, f, g) bind(c, name='cuda_opt_batch_solve')
             import
             type(c_ptr), value :: s, x, f, g
@@ -89,7 +89,8 @@ module cuda_opt_batches
             type(c_ptr), value :: s, x, f, g
         end function
 
-        ! The address of CUDA_OPT_BATCH numbers of kind c_int64_t, where x is; c_null_ptr where no problem is active.
+        ! The address of CUDA_OPT_BATCH integers of kind c_int64_t in the memory space of x; c_null_ptr if no problem is
+        ! active.
         type(c_ptr) function cuda_opt_batch_active(s) bind(c, name='cuda_opt_batch_active')
             import
             type(c_ptr), value :: s
@@ -108,7 +109,7 @@ module cuda_opt_batches
             integer(c_int32_t), value :: key
         end function
 
-        ! A C string: cuda_opt_text makes a Fortran one of it.
+        ! Returns a C string, which cuda_opt_text converts to a Fortran string.
         type(c_ptr) function cuda_opt_batch_message(s, problem) bind(c, name='cuda_opt_batch_message')
             import
             type(c_ptr), value :: s

@@ -1,5 +1,5 @@
-! Several handles that share a solve: cuda_opt/ranks.h for Fortran, beside the module cuda_opt. How a program goes with
-! mpi_f08 is in docs/ranks.md.
+! Several handles that share a solve: the interface of cuda_opt/ranks.h. Use it with the module cuda_opt. docs/ranks.md
+! has a program with mpi_f08.
 module cuda_opt_ranks
     use, intrinsic :: iso_c_binding, only: c_int, c_int32_t, c_int64_t, c_ptr
     implicit none

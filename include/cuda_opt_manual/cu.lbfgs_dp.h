@@ -1,2 +1,2 @@
-/* The name by which the manual's specification includes cu_lbfgs_dp.h. */
+/* The specification of the manual includes cu_lbfgs_dp.h by this name. */
 #include "cu_lbfgs_dp.h"

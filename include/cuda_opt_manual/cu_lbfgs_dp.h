@@ -1,14 +1,15 @@
-/* The names of the 2013 manual of L-BFGS for GPU-CUDA (CMCC RP0167), so that a program written from it compiles as it
- * is: with the flags of pkg-config cuda_opt_unlp, or this folder on the include path beside that of cuda_opt_unlp.h.
- * The library's own symbols stay cuda_opt_unlp_*. What the manual declares void returns a code here, as everywhere:
- * 0, or a negative one, of which cuda_opt_unlp_message() speaks. */
+/* The names of the 2013 manual of L-BFGS for GPU-CUDA (CMCC RP0167). A program that was written from the manual
+ * compiles without changes, with the flags of pkg-config cuda_opt_unlp, or with this folder and the folder of
+ * cuda_opt_unlp.h on the include path. The symbols of the library remain cuda_opt_unlp_*. Functions that the manual
+ * declares void return a code here: 0, or a negative code, which cuda_opt_unlp_message() explains. */
 #ifndef CUDA_OPT_MANUAL_CU_LBFGS_DP_H
 #define CUDA_OPT_MANUAL_CU_LBFGS_DP_H
 
 #include <cuda_opt_unlp.h>
 
-/* In libcuda_opt the name belongs to the other form. A program that declares the function itself, without this header,
- * is linked with libcuda_opt_unlp, whose function of this name is the same. */
+/* In libcuda_opt the function cuda_opt_unlp_solve has n as the first argument of the user's function. The macro selects
+ * the function with the manual's order. A program that declares the function itself, without this header, has to be
+ * linked with libcuda_opt_unlp, in which cuda_opt_unlp_solve has the manual's order. */
 #undef cuda_opt_unlp_solve
 #define cuda_opt_unlp_solve cuda_opt_unlp_manual_solve
 
@@ -25,8 +26,8 @@ static inline int getNumBlocksAndThreads(int n, int *blocks, int *threads) {
     return cuda_opt_unlp_getNumBlocksAndThreads(n, blocks, threads);
 }
 
-/* my_reduce with the eight arguments of its description, or the six of the manual's example. The sum's launch is the
- * library's own, by n alone: the numbers of threads and blocks are not looked at, and d_odata is left alone. */
+/* my_reduce with the eight arguments of its description, or the six of the manual's example. The library chooses the
+ * numbers of threads and blocks by n; the arguments for them and d_odata are not used. */
 static inline int cuda_opt_manual_reduce_8(int n, int numThreads, int numBlocks, int maxThreads, int maxBlocks,
                                            double *d_idata, double *d_odata, double *d_result) {
     (void)numThreads, (void)numBlocks, (void)maxThreads, (void)maxBlocks, (void)d_odata;
@@ -45,7 +46,7 @@ static inline int my_reduce(int n, int numThreads, int numBlocks, double *d_idat
     return cuda_opt_manual_reduce_6(n, numThreads, numBlocks, d_idata, d_odata, d_result);
 }
 #else
-/* By the number of arguments; any other number finds no function. */
+/* Selects the function by the number of arguments; any other number than 6 or 8 is a compile-time error. */
 #define CUDA_OPT_MANUAL_NINTH(a1, a2, a3, a4, a5, a6, a7, a8, name, ...) name
 #define my_reduce(...)                                                                                                 \
     CUDA_OPT_MANUAL_NINTH(__VA_ARGS__, cuda_opt_manual_reduce_8, my_reduce_takes_6_or_8_arguments,                     \

@@ -1,5 +1,5 @@
-/* The manual's example includes a driver.h, of which the manual shows nothing. A program that has one of its own finds
- * that first; for others this one gives what such a driver cannot do without. */
+/* The manual's example includes driver.h, whose contents the manual does not show. The driver.h of a program is found
+ * before this one. For programs without one, this file includes the headers that every such driver needs. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

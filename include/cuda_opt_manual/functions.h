@@ -1,3 +1,3 @@
-/* The manual's example includes a functions.h, of which the manual shows nothing; the test functions are the program's.
- * A program that has one of its own finds that first. */
+/* The manual's example includes functions.h, whose contents the manual does not show; the program has to define the
+ * test functions. The functions.h of a program is found before this one. */
 #include "cu_lbfgs_dp.h"

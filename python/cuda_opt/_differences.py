@@ -33,7 +33,7 @@ class Objective:
 
 
 def _steps_option(value: Any, name: str, n: int) -> Vector | None:
-    """A number, or one for each variable, of an option; ValueError where it is neither."""
+    """The value of an option, a number or one number for each variable, as an array of n steps; None if not given."""
     if value is None:
         return None
     steps = numpy_array(value, name)
@@ -56,13 +56,13 @@ def _within_one_sided(x: Vector, h: Vector, lower: Vector, upper: Vector) -> Vec
 
 
 def _within_central(x: Vector, h: Vector, lower: Vector, upper: Vector) -> tuple[Vector, Vector]:
-    """Steps of central differences in the box, and for which variables there is no room for them on both sides: those
-    have the points x + h and x + 2 h."""
+    """Steps of central differences in the box, and whether a variable has too little room on both sides. Differences
+    for such a variable use the points x + h and x + 2 h."""
     h, below, above = np.abs(h), x - lower, upper - x
     nearer, is_forward = np.minimum(below, above), above >= below
     one_sided = np.where(is_forward, np.minimum(h, above / 2), -np.minimum(h, below / 2))
     central = nearer >= h
-    # The distance to the nearer bound serves for central differences where it is no less than the one-sided step.
+    # Central differences with the distance to the nearer bound, if it is at least as large as the one-sided step.
     central_but_shorter = ~central & (np.abs(one_sided) <= nearer)
     steps = np.where(central, h, np.where(central_but_shorter, nearer, one_sided))
     return steps, ~central & ~central_but_shorter
@@ -120,11 +120,11 @@ class Differences:
 
     @property
     def per_gradient(self) -> int:
-        """Evaluations of the objective for a gradient."""
+        """The number of evaluations of the objective for one gradient."""
         return (2 if self._method == "3-point" else 1) * self.free.size
 
     def _steps(self, x: Vector, f: Any) -> Vector:
-        """The steps without regard to bounds, for a value f, whose precision may be lower than that of x."""
+        """The steps without regard to bounds. f is the value at x, whose precision may be lower than that of x."""
         precision = np.finfo(x.dtype)
         value = np.asarray(f).dtype
         if value.kind in "fc" and np.finfo(value).eps > precision.eps:
@@ -141,7 +141,7 @@ class Differences:
         return np.where((x + steps) - x == 0, usual, steps)
 
     def _moved(self, x: Vector, h: Vector) -> Vector:
-        """x + h, all in x's precision. Rounding does not leave the box."""
+        """x + h in the precision of x. The result is in the box in spite of rounding."""
         moved: Vector = np.clip(x + h, self._lower, self._upper).astype(x.dtype)
         return moved
 
@@ -180,7 +180,7 @@ class Differences:
     def _numbers(values: list[Any]) -> Vector:
         return np.array([number(value, OBJECTIVE) for value in values])
 
-    # The three forms return the numerator, to be computed where f may be infinite, and the denominator.
+    # The three forms return the numerator and the denominator. The numerator is computed where f may be infinite.
 
     def _one_sided(self, x: Vector, h: Vector, f: Any) -> tuple[Callable[[], Vector], Vector]:
         moved = self._moved(x, _within_one_sided(x, h, self._lower, self._upper))
@@ -214,6 +214,6 @@ class Differences:
 
 
 def cost(limit: int, per_gradient: int) -> int:
-    """The limit of the solver's evaluations for a limit of the objective's, 0 for none. As in SciPy, the last gradient
-    may exceed the limit."""
+    """The limit of evaluations of the solver that corresponds to a limit of evaluations of the objective; 0: no limit.
+    As in SciPy, the last gradient may exceed the limit."""
     return limit and max(1, math.ceil(limit / (1 + per_gradient)))

@@ -1,4 +1,4 @@
-"""What evaluates the user's function at the solver's x, and writes f and the gradient to the solver's arrays."""
+"""Evaluates the user's function at the solver's x, and writes f and the gradient to the solver's arrays."""
 from __future__ import annotations
 
 import math
@@ -75,7 +75,7 @@ class Evaluation:
         self._differences: Differences | None = None
         space = solver._space
         view: Callable[[Array], Array] = space.copy_of if copies else space.view
-        if not copies and isinstance(space, NumPySpace):  # a view that is read-only serves all evaluations
+        if not copies and isinstance(space, NumPySpace):  # one read-only view is used in all evaluations
             always = space.view(solver._x)
 
             def always_the_same(_: Array) -> Array:
@@ -131,20 +131,20 @@ class Evaluation:
         def evaluate() -> None:
             value = objective(view(x))
             f[()] = number(value, OBJECTIVE)
-            # Where f is undefined the step is cut back, whatever the gradient is.
+            # If f is undefined, the step is shortened, whatever the gradient is.
             g[:] = differences(x, value) if math.isfinite(f) else math.nan
 
         return evaluate
 
     @property
     def counts(self) -> tuple[int, int]:
-        """``nfev`` and ``njev``: as in SciPy, the evaluations for differences are among the first."""
+        """``nfev`` and ``njev``. As in SciPy, nfev includes the evaluations for finite differences."""
         evaluations = int(self._solver["EVALUATIONS"])
         return evaluations + (self._differences.evaluations if self._differences else 0), evaluations
 
     @property
     def without_derivative(self) -> Any:
-        """Indices of variables for which no derivative is known, as equal bounds fix them; None if there are none."""
+        """Indices of the variables that equal bounds fix, so that differences give no derivative; None without any."""
         if self._differences is None or self._differences.free.size == self._solver.n:
             return None
         return np.setdiff1d(np.arange(self._solver.n), self._differences.free)

@@ -17,7 +17,7 @@ from ._result import OptimizeResult, result_of
 from ._solver import Solver
 from ._space import Array, as_array, name_of
 
-# SciPy's sentences, from version 1.15 on and before.
+# SciPy's messages: from version 1.15 on, and before.
 _SENTENCES: dict[Any, tuple[str, str]] = {
     Task.ITERATION_LIMIT: (
         "STOP: TOTAL NO. OF ITERATIONS REACHED LIMIT",
@@ -48,8 +48,8 @@ def _before_1_15() -> bool:
 
 
 def _sentence(solver: Solver) -> str:
-    """How a solve ended in the words of the SciPy that is there. Other ends than SciPy's have the library's sentence
-    after SciPy's word for their kind."""
+    """The message of the installed version of SciPy for this end of a solve. For ends that SciPy does not have, it is
+    the library's sentence after SciPy's word for the kind of end."""
     key: Any = solver.status
     if key == Task.CONVERGED:
         key = _TESTS.get(int(solver["STOP_TEST"]))
@@ -113,7 +113,7 @@ def _as_scipy(solver: Solver, evaluation: Evaluation, pairs: _Pairs, stopped: bo
         updated = {"message": _STOPPED, "status": 99, "success": False}
     if fixed is not None and len(fixed) == solver.n:
         updated["message"] = _ALL_FIXED
-    # As in SciPy, nothing is known of the derivatives of variables that equal bounds fix.
+    # As in SciPy, derivatives by variables that equal bounds fix are unknown.
     updated["hess_inv"] = pairs.operator(solver.n, result.hess_inv) if fixed is None else None
     result.update(updated)
     return result

@@ -55,17 +55,18 @@ def _with_doubles() -> AbstractContextManager[Any]:
 
 @partial(jax.jit, static_argnums=2)
 def _rows(array: Array, active: int, rows: int) -> Array:
-    """The first rows; those beyond ``active`` are the last of these again."""
+    """The first rows of an array; rows from ``active`` on repeat the last active one."""
     return array[jnp.minimum(jnp.arange(rows), active - 1)]
 
 
 class JaxSpace(Space):
-    """Arrays on x0's device."""
+    """JAX arrays on the device of x0."""
 
     def __init__(self, x0: jax.Array) -> None:
-        self._views: dict[int, Array] = {}  # by address: what view() gives new arrays of
-        self._indices: Array = None  # where those of a batch are copied to
-        self._read: list[Array] = []  # what copies on the stream may still read, so that JAX must not have it back
+        self._views: dict[int, Array] = {}  # by address: the arrays from which view() creates new ones
+        self._indices: Array = None  # the copy of the indices of a batch
+        # Arrays that copies on the stream may still read, so that JAX must not free them.
+        self._read: list[Array] = []
         _complete(x0, "x0")
         if len(x0.devices()) != 1:
             raise ValueError(f"x0 is spread over {len(x0.devices())} devices: it has to be on one")
@@ -125,7 +126,7 @@ class JaxSpace(Space):
             return _complete(jax.device_put(array.astype(self.dtype), self.device))
 
     def wait(self) -> None:
-        """Wait until all work on the stream is done."""
+        """Wait until all work on the stream is complete."""
         if self.backend == BACKEND_CUDA:
             with self.within():
                 _driver.synchronize(self.stream or 0)
@@ -136,9 +137,9 @@ class JaxSpace(Space):
         self.wait()
         address = array.unsafe_buffer_pointer()
         view = self._views.get(address)
-        if view is None or view.is_deleted():  # by a function that was lent it as a donation
+        if view is None or view.is_deleted():  # a function to which it was donated has deleted it
             view = self._views[address] = jax.dlpack.from_dlpack(array)
-        # Anew: what JAX keeps with an array would be of old values. DLPack would take three times as long.
+        # A new array each time, because JAX may cache the values of an array. DLPack would take three times as long.
         return jax.make_array_from_single_device_arrays(view.shape, view.sharding, [view])
 
     def scalar(self, array: Array) -> Any:

@@ -1,7 +1,7 @@
-"""Arrays known by a protocol alone: CuPy's, and others' that say where their memory is.
+"""Arrays that are used only through a protocol: those of CuPy, and others that report the address of their memory.
 
 They offer ``__cuda_array_interface__`` or DLPack, assignment to ``array[...]``, and a module with ``empty`` and
-``asarray``: that of ``__array_namespace__()``, else the one that their type is from."""
+``asarray``: that of ``__array_namespace__()``, otherwise the module in which their type is defined."""
 from __future__ import annotations
 
 import sys
@@ -21,7 +21,7 @@ _LEGACY_STREAM = 1  # of __cuda_array_interface__: the default stream, which the
 
 
 def namespace_of(array: Any) -> Any:
-    """The module that makes arrays of this kind; TypeError where there is none."""
+    """The module that creates arrays of this type; TypeError if there is none."""
     if hasattr(array, "__array_namespace__"):
         return array.__array_namespace__()
     module = sys.modules[type(array).__module__.partition(".")[0]]
@@ -31,7 +31,7 @@ def namespace_of(array: Any) -> Any:
 
 
 def memory_of(array: Any, what: str) -> Memory:
-    """Where its memory is."""
+    """The properties of the array, by its interface or by DLPack."""
     interface = getattr(array, "__cuda_array_interface__", None)
     if interface is None:
         return _dlpack.memory_of(array)
@@ -46,7 +46,7 @@ def memory_of(array: Any, what: str) -> Memory:
 
 
 class ProtocolSpace(Space):
-    """Arrays of x0's library on its device, on the stream that x0's interface names."""
+    """Arrays of the library of x0 on its device, and on the stream that the interface of x0 names."""
 
     def __init__(self, x0: Any) -> None:
         self.namespace = namespace_of(x0)

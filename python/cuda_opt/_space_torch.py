@@ -25,10 +25,10 @@ def _bytes_of_storage(tensor: torch.Tensor) -> int:
 
 
 class TorchSpace(Space):
-    """Tensors on x0's device, on the stream that is torch's current one there when the space is made."""
+    """Tensors on the device of x0, and on the stream that is torch's current one when the space is created."""
 
     def __init__(self, x0: torch.Tensor) -> None:
-        self._indices: Any = None  # where those of a batch are copied to
+        self._indices: Any = None  # the copy of the indices of a batch
         self.device, self.dtype = x0.device, x0.dtype
         self.bits = bits_of(str(x0.dtype).removeprefix("torch."))
         if self.device.type == "cuda":
@@ -81,19 +81,19 @@ class TorchSpace(Space):
             raise TypeError(f"{what} has the layout {array.layout}: it has to be a dense tensor (torch.strided)")
 
     def from_numpy(self, array: Any) -> Array:
-        # NumPy and torch need not have been compiled for each other for this.
+        # This also works if torch was compiled without NumPy, or for another version of it.
         elements = torch.frombuffer(bytearray(array.tobytes()), dtype=torch.float64)
         return elements.reshape(array.shape).to(self.device, self.dtype)
 
     def view(self, array: Array) -> Array:
-        return array.detach()  # anew, so that what requires_grad_() does to it ends with the evaluation
+        return array.detach()  # a new tensor each time, so that requires_grad_() affects one evaluation only
 
     def indices(self, address: int, active: int, rows: int) -> Array:
         if self.backend == BACKEND_HOST:
             return torch.frombuffer(integers_at(address, rows), dtype=torch.int64).clone()
         if self._indices is None or self._indices.numel() < rows:
             self._indices = torch.empty(rows, dtype=torch.int64, device=self.device)
-        # torch takes a view of such memory by NumPy alone, for which it may not have been compiled.
+        # A view of memory at an address would need NumPy, for which torch may not have been compiled.
         copied = self._indices[:rows]
         to = admit(self.memory(copied, INDICES), INDICES, "int64", (rows,), device=self.device)
         with _driver.current(self.device.index or 0):

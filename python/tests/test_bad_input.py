@@ -66,7 +66,7 @@ def test_start_in_place(x, kind, text):
 def test_bounds_in_the_memory_of_x(parabola):
     """x is overwritten, and bounds are read in place; minimize, which copies x0, takes them."""
     x = np.ones(3)
-    with pytest.raises(cuda_opt.Error, match="x, of 24 bytes, and the lower bounds, of 24 bytes, share memory"):
+    with pytest.raises(cuda_opt.Error, match="x, of 24 bytes, and the lower bounds, of 24 bytes, overlap"):
         next(Solver(x, bounds=Bounds(x, None)))
     assert cuda_opt.minimize(parabola, x, bounds=Bounds(x, None)).success
 
