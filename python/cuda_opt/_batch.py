@@ -18,8 +18,8 @@ from ._space import Array, as_array, name_of
 from ._space_of import space_of
 
 OBJECTIVES, GRADIENTS, DIAGONALS = "the array of fun's values", "the array of gradients", "the array of diagonals"
-# What ends a batch without a fault of the call; each problem has a code of its own. A batch goes on where bounds are
-# crossed in some problems, so that IMPROPER_INPUT may be the code of the first that has not converged.
+# Return codes of a batch that has ended regularly; each problem has a code of its own. A batch continues if some
+# problems have crossed bounds, so that IMPROPER_INPUT may be the code of the first problem that has not converged.
 _BATCH_ENDS = ENDS | {Task.IMPROPER_INPUT}
 
 
@@ -125,16 +125,16 @@ class Batch(Handle):
             self._check(self._exclusively(library.cuda_opt_copy_in, address, rows.ctypes.data, rows.nbytes))
 
     def message_of(self, problem: int) -> str:
-        """The library's sentence on how one of the problems, which is there, has ended."""
+        """The library's sentence about the end of one problem, which must exist."""
         return str(self._briefly(library.cuda_opt_batch_message, problem).decode(errors="replace"))
 
 
 class Sentences:
-    """``message_of`` of a result: asked of the batch, or what it has said, where the result was copied or pickled."""
+    """``message_of`` of a result. It calls the batch; in a copied or pickled result it has the stored sentences."""
 
     def __init__(self, batch: Batch | None, said: tuple[str, ...] = ()) -> None:
         self._batch, self._said = batch, said
-        self._one_at_a_time = threading.Lock()  # the handle has one sentence
+        self._one_at_a_time = threading.Lock()  # the handle has a single buffer for a sentence
 
     def __call__(self, problem: int) -> str:
         """The library's sentence on how one of the problems has ended.
@@ -199,60 +199,64 @@ def minimize_batch(
     tol: float | None = None,
     stream: Any = None,
 ) -> BatchResult:
-    """Minimise many small smooth functions of the same number of variables at once, each for itself, with bounds or
-    without, where the arrays are.
+    """Minimise many small smooth functions of the same number of variables at once, independently of each other, with
+    bounds or without, on the device of the arrays.
 
-    One call of fun evaluates all problems that have not ended. A problem's path does not depend on the others, but for
-    the last digits of what fun computes for them together. x0 decides where everything is computed, as in ``minimize``.
+    One call of fun evaluates all problems that have not ended. The iterates of a problem do not depend on the others,
+    except that the last digits of f and g may, if fun computes them together. All work is done on the device of x0, as
+    in ``minimize``.
 
     Parameters
     ----------
     fun : callable
-        ``fun(x, *args)``, or ``fun(x, p, *args)`` with indices=True, gives f and the gradients of k problems, or f
-        alone with a function as jac. x is of shape (k, n), a point a row, of x0's library; it is the solver's own
-        memory, to be read and not to be kept. k falls as problems end; of JAX it is rounded up to a power of two, lest
-        each k be compiled for, by repeating the last problem. f is an array of shape (k,), the gradients one of shape
-        (k, n), both in x0's memory. NaN or Inf in a row means that f is undefined there: that
-        problem's step is then shortened.
+        ``fun(x, *args)``, or ``fun(x, p, *args)`` with indices=True, returns f and the gradients of k problems, or only
+        f if jac is a function. x has the shape (k, n), one point per row, and is an array of the library of x0; it is
+        memory of the solver, which fun may read during the call only. k falls as problems end. In JAX it is rounded up
+        to a power of two, by repeating the last problem, so that not every k is compiled for. f is an array of shape
+        (k,), the gradients an array of shape (k, n), both in the memory space of x0. NaN or Inf in a row means that f
+        is undefined at this point: the step of that problem is then shortened.
     x0 : array of shape (count, n)
-        The starts, float64 or float32, a problem a row; they need not lie in their boxes. n is from 1 to 4096, and
-        meant to be at most a few hundred. JAX needs ``jax_enable_x64``, for f is double.
+        The starts, float64 or float32, one problem per row; they need not be within the bounds. n is from 1 to 4096;
+        the algorithm is designed for up to a few hundred. JAX needs ``jax_enable_x64``, because f is double.
     args : tuple
         Further arguments of fun and jac. Default: none.
     jac : True or callable
-        True, the default: fun returns the gradients as well. Else ``jac`` does, with fun's arguments.
+        True, the default: fun returns the gradients as well. A function: it returns them, with the arguments of fun.
     bounds : Bounds, scipy.optimize.Bounds, sequence of n pairs (lower, upper), or None
-        ``lb`` and ``ub`` may be numbers, arrays of shape (n,) for all problems alike, or of shape (count, n). Arrays of
-        x0's library are read in place. Crossed bounds of some problems end those. Default: none.
+        ``lb`` and ``ub`` may be numbers, arrays of shape (n,) that all problems share, or of shape (count, n). Arrays
+        of the library of x0 are read in place. A problem whose bounds are crossed ends. Default: none.
     callback : callable
-        ``callback(intermediate_result=...)`` after each call of fun, with ``active``, how many problems it was for, and
-        ``rounds``, the calls so far. ``StopIteration`` ends the batch, each problem with its best iterate.
+        ``callback(intermediate_result=...)`` is called after each call of fun, with ``active``, the number of problems
+        evaluated, and ``rounds``, the number of calls so far. ``StopIteration`` ends the batch; the result has the best
+        iterate of each problem.
     options : dict
-        As in ``minimize``, of each problem; ``MAX_SECONDS`` is of the whole, ``THREADS`` are the host's that share the
-        problems. ``INITIAL_HESSIAN`` is ``InitialHessian.SCALAR`` unless given; ``LEARNED`` often takes fewer rounds.
+        As in ``minimize``, for each problem; ``MAX_SECONDS`` is for the whole batch, ``THREADS`` is the number of host
+        threads, which share the problems. ``INITIAL_HESSIAN`` is ``InitialHessian.SCALAR`` unless given; ``LEARNED``
+        often takes fewer rounds.
         There is no log, and the history has the precision of x: ``disp`` and ``HISTORY_BITS`` are errors. maxcor is at
         most 64.
     indices : bool
-        True: fun and jac get p, of shape (k,), as their second argument: the problem of each row, counted from 0 and
-        ascending, of x0's library and in x0's memory, int64, to take the problems' own data by: ``data[p]``. It is
-        valid during the call. Default False.
+        True: the second argument of fun and jac is p, an array of shape (k,), int64, of the library of x0 in its memory
+        space. It has the index of the problem of each row, from 0 and ascending, with which fun can select the data of
+        the problems: ``data[p]``. It is valid during the call. Default False.
     diagonal : callable
-        With fun's arguments, gives guesses of 1 / (second derivative of f by x_i) at x, all positive, of shape (k, n),
-        in x0's memory: the metric that the model of f starts from. ``DIAGONAL_EVERY`` among the options says for how
-        many iterations of a problem one holds. Default: none.
+        A function with the arguments of fun. It returns estimates of 1 / (second derivative of f by x_i) at x, all
+        positive, of shape (k, n) in the memory space of x0: the diagonal of the inverse of the initial Hessian. The
+        option ``DIAGONAL_EVERY`` is the number of iterations of a problem for which a diagonal is used. Default: none.
     tol, stream
         as in ``minimize``
 
     Returns
     -------
     BatchResult
-        ``x`` and ``jac``, of shape (count, n), and ``fun``, of shape (count,), double: arrays of x0's kind, at the best
-        iterate of each. NumPy arrays of shape (count,): ``codes``, numbers of ``Task``; ``success``; ``status``, 0
-        converged, 1 a limit was reached, 2 else; ``nit``, ``nfev``, ``njev``; ``pg_norm_inf``, the projected gradient's
-        largest component. A problem whose bounds are crossed, or whose start is not finite, has ``IMPROPER_INPUT``
-        among the codes, and NaN for f, the gradient and its norm. Of the whole: ``rounds``, the calls of fun; ``task``,
-        ``CONVERGED`` or the code of the first problem that has not; ``message``, a sentence. ``message_of(p)`` is a
-        sentence on one problem; it keeps the workspace until the result is dropped.
+        ``x`` and ``jac``, of shape (count, n), and ``fun``, of shape (count,), double: arrays of the library of x0,
+        at the best iterate of each problem. NumPy arrays of shape (count,): ``codes``, numbers of ``Task``;
+        ``success``; ``status``, 0 converged, 1 a limit was reached, 2 otherwise; ``nit``, ``nfev``, ``njev``;
+        ``pg_norm_inf``, the largest component of the projected gradient. A problem whose bounds are crossed, or whose
+        start is not finite, has the code ``IMPROPER_INPUT``, and NaN for f, the gradient and its norm. For the whole
+        batch: ``rounds``, the number of calls of fun; ``task``, ``CONVERGED`` or the code of the first problem that
+        has not converged; ``message``, a sentence. ``message_of(p)`` is a sentence about problem p; because of it the
+        result keeps the workspace until it is deleted.
 
     Raises
     ------
@@ -284,7 +288,7 @@ def minimize_batch(
         while (task := batch.step()) > 0:
             batch.evaluate(fun, jac, indices, args)
             rounds += 1
-            if callback is not None:  # now, as what has been asked for is read in any case
+            if callback is not None:  # now, because the values that were requested are read in any case
                 try:
                     progress = new_result(IntermediateResult, active=batch["BATCH"], rounds=rounds)
                     callback(intermediate_result=progress)

@@ -15,9 +15,9 @@ from ._recorder import Recorder
 
 @contextmanager
 def _refusing_to_wait() -> Iterator[None]:
-    """Raise a refusal where an operation of torch has waited for the device. A recording in which one does fails as
-    well, but leaves torch before 2.12 without its generators of random numbers. Other threads go on as they are: torch
-    warns for all of them, and a warning of theirs is at worst taken for one of this thread's."""
+    """Raise a refusal if an operation of torch has waited for the device. A recording with such an operation would fail
+    as well, but would leave torch before 2.12 without its random number generators. Other threads continue: torch warns
+    for all of them, and at worst a warning of another thread is taken for one of this thread."""
     before = torch.cuda.get_sync_debug_mode()
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
@@ -38,9 +38,10 @@ _idle_streams: dict[torch.device, list[Any]] = {}
 
 
 class TorchRecorder(Recorder):
-    """Records on a stream beside the current one: the default stream cannot be, and warm-ups on the same one let
-    autograd and cuBLAS find theirs. No other graph has it as long as this one lives, and then the next one takes it:
-    on each stream that cuBLAS meets, torch gives it a workspace that stays, 32 MiB on an H200, and torch has 32."""
+    """Records on another stream than the current one, because the default stream cannot be recorded. The warm-ups use
+    the same stream, for which autograd and cuBLAS then have their data. No other graph uses the stream while this one
+    exists. It is reused afterwards, because torch allocates a permanent workspace for cuBLAS on each new stream, 32 MiB
+    on an H200, and has only 32 streams."""
 
     def __init__(self, device: torch.device) -> None:
         self._device = device

@@ -146,8 +146,8 @@ class FlatParameters:
             parameter.grad = place
 
     def zero_before_closure(self) -> torch.Tensor | None:
-        """Set all gradients to zero, so that ``check_written`` can tell whether the closure has written any. Those that
-        other code has written since the last step are returned."""
+        """Set all gradients to zero, so that ``check_written`` can determine whether the closure has written any.
+        Returns the gradients that other code has written since the last step."""
         untouched = self.g._version == self._left
         replaced = self.take_gradients()
         kept = None if untouched and not replaced else self.g.clone()

@@ -92,7 +92,7 @@ class Handle:
         self._handle = ctypes.c_void_p()
         self._space = space
         self._turn = threading.RLock()  # one thread at a time; its log function may call again
-        self._alive = threading.RLock()  # held by short calls, which may come during a step but not during destruction
+        self._alive = threading.RLock()  # locked by short calls, which are allowed in a step but not in destruction
         self._buffers: list[Buffer] = []  # arrays whose addresses the library keeps
         with space.within():
             code = create(ctypes.byref(self._handle), *arguments, space.backend)

@@ -17,7 +17,7 @@ from ._space_of import space_of
 
 
 def reporter(solver: Solver, callback: Callable[..., Any]) -> Callable[[], Any]:
-    """What calls the user's callback at an iterate, as SciPy would."""
+    """A function that calls the user's callback at an iterate, as SciPy would."""
     try:
         names = set(inspect.signature(callback).parameters)
     except (TypeError, ValueError):  # of a function that is not Python's
@@ -188,7 +188,7 @@ def minimize(
         ``x`` and ``jac``, arrays of x0's kind; ``fun``, a float; ``nit``, ``nfev``, ``njev``; ``success``; ``status``,
         0 converged, also where f is as low as its rounding errors allow, 1 a limit was reached, 2 otherwise; ``task``,
         the return code; ``message``, a sentence;
-        ``hess_inv``, an operator. After every ending x is the best iterate.
+        ``hess_inv``, an operator. After every return code x is the best iterate.
 
     Raises
     ------

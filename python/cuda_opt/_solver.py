@@ -19,7 +19,7 @@ OBJECTIVE, GRADIENT = "the value of the function", "the gradient"
 
 
 class Solver(Handle):
-    """Minimise f(x) subject to ``lb <= x <= ub`` in a loop of the caller's.
+    """Minimise f(x) subject to ``lb <= x <= ub`` in a loop of your program.
 
     ::
 
@@ -28,9 +28,9 @@ class Solver(Handle):
             solver.f, solver.g = evaluate(solver.x)
         print(solver.status, solver.message)
 
-    Nothing is called back and nothing is copied: x is the caller's array, in host or device memory, and each step of
-    the loop leaves in it the point where f and g are asked for. When the loop ends, ``x``, ``f`` and ``g`` are the best
-    iterate. Every x lies in the box, exactly.
+    There are no callbacks and no copies: x is your array, in host or device memory, and each step of the loop stores in
+    it the point at which f and g are requested. When the loop ends, ``x``, ``f`` and ``g`` are the best iterate. Every
+    x satisfies the bounds exactly.
 
     Parameters
     ----------
@@ -167,7 +167,7 @@ class Solver(Handle):
         return self
 
     def __next__(self) -> Task:
-        """Go on to the next task; StopIteration when the solve has ended, after which ``status`` says how."""
+        """Continue to the next task. StopIteration when the solve has ended; ``status`` is then its return code."""
         if self.status is not None:
             raise StopIteration
         task = self.step()
@@ -221,7 +221,7 @@ class Solver(Handle):
     metric = initial_inverse_hessian  # the former name
 
     def save(self) -> bytes:
-        """A checkpoint, in host memory: all that the solve needs to go on elsewhere, on the host or on CUDA."""
+        """A checkpoint, in host memory, with which the solve can be continued elsewhere, on the host or on CUDA."""
         size = ctypes.c_int64()
         self._check(self._exclusively(library.cuda_opt_save, None, ctypes.byref(size)))
         checkpoint = bytearray(size.value)
@@ -231,10 +231,10 @@ class Solver(Handle):
         return bytes(checkpoint[: size.value])
 
     def load(self, checkpoint: bytes) -> None:
-        """Go on from a checkpoint of the same n, m and precision, before the first step: x, f and g are filled, and the
-        next step yields the task of the save again. Bounds have to be as they were.
+        """Continue from a checkpoint of the same n, m and precision, before the first step. This fills x, f and g, and
+        the next step yields the task that was current at the save. The bounds have to be the same.
 
-        Raises ImproperInput where it is no whole, undamaged checkpoint of such a solve."""
+        Raises ImproperInput if it is not a complete, undamaged checkpoint of such a solve."""
         if not isinstance(checkpoint, bytes):  # ctypes would accept a str and encode it
             checkpoint = memoryview(checkpoint).tobytes()
         self._check(self._exclusively(self._function("load"), checkpoint, len(checkpoint), *self._arguments))

@@ -19,7 +19,7 @@ def space_of(x0: Any) -> Space:
     """
     if isinstance(x0, np.ndarray):
         return NumPySpace(x0)
-    # Whoever has an array of a library has imported it.
+    # If x0 is an array of a library, this library has been imported.
     if (torch := sys.modules.get("torch")) and isinstance(x0, torch.Tensor):
         from ._space_torch import TorchSpace
 
