@@ -16,7 +16,7 @@ struct Setting {
     const char *help;
 };
 
-// Returns the value of CUDA_OPT_METRIC for the option --metric.
+// Returns the value of CUDA_OPT_INITIAL_HESSIAN for the option --metric.
 inline int64_t metric_of(const std::string &name) {
     if (name == "one") return CUDA_OPT_INITIAL_HESSIAN_SCALAR;
     if (name == "learned") return CUDA_OPT_INITIAL_HESSIAN_LEARNED;

@@ -55,9 +55,9 @@ constexpr int most_of_thread = 32; // variables
 // From this number of problems on, one thread per problem is faster than one warp: on an H200 the times are equal at
 // 3,000 problems of 5 variables and at 4,000 of 20.
 constexpr int64_t many_problems = 5000;
-// The same threshold for functors within bounds with more than most_shared_within_bounds (24) variables, whose persistent
-// data is not stored in shared memory. On an H100 the times are equal at 30,000 problems of 32 variables. With
-// 10 pairs and 20 variables they are equal at 7,500; many_problems is used there all the same.
+// The same threshold for functors within bounds with more than most_shared_within_bounds (24) variables, whose
+// persistent data is not stored in shared memory. On an H100 the times are equal at 30,000 problems of 32 variables.
+// With 10 pairs and 20 variables they are equal at 7,500; many_problems is used there all the same.
 constexpr int64_t many_large_problems = 30000;
 
 template <class ShapeOf> CUDA_OPT_HD constexpr ShapeOf shape_of(Shape shape) {
