@@ -7,8 +7,8 @@
 
 #include "sweeps/backend.hpp"
 #include "sweeps/cuda/cut_variables.cuh"
+#include "sweeps/cuda/launch_direction.cuh"
 #include "sweeps/cuda/launch_inner_products.cuh"
-#include "sweeps/cuda/loading.cuh"
 #include "sweeps/cuda/workspace.cuh"
 
 namespace cudaopt {

@@ -177,18 +177,6 @@ struct TakeDirection {
     }
 };
 
-// Returns how many records of sums there are.
-template <class Rule>
-int launch_direction(const Rule &rule, int64_t n, DirectionRecord *records, const LaunchPlace &at) {
-    const int64_t groups = (n + Rule::variables - 1) / Rule::variables;
-    const bool cut = at.pieces.by_segments();
-    check(cut ? map_pieces_cuda<DirectionRecord, direction_resident, Rule::variables>(at.pieces, n, rule, records,
-                                                                                      at.stream)
-              : map_blocks_cuda<DirectionRecord, direction_resident>(groups, rule, records, at.stream),
-          "the launch of sweep 2");
-    return cut ? at.pieces.count() : blocks_for(groups, direction_resident);
-}
-
 template <class Real, class History, class Coefficients> struct FindTruncation {
     DeviceVectors<Real, History> v;
     DirectionRequest request;

@@ -123,33 +123,4 @@ __global__ void __launch_bounds__(products_threads, resident)
     if (threadIdx.x == 0) records[pieces.place(blockIdx.x)] = all;
 }
 
-// Returns how many records of sums there are.
-template <class Real, class History>
-int launch_staged_direction(const DeviceVectors<Real, History> &v, DirectionRequest request,
-                            const TrialArrays<Real, History> &to, DirectionRecord *records, const LaunchPlace &at) {
-    request.panel.free_gram = true; // bounds are wanted, whether or not the inner products needed any
-    const StageLayout<Real, History> place(v, request.panel);
-    const auto stages_of = [&](int resident) {
-        return stages_within(std::min(at.block_shared, at.processor_shared / resident), place.bytes(),
-                             stages_of_direction);
-    };
-    // More warps where that takes no stage from them, and each has one to wait for while it works on another.
-    const int stages = stages_of(direction_resident);
-    const bool more = stages > 1 && stages_of(most_direction_resident) == stages;
-    const int resident = more ? most_direction_resident : direction_resident,
-              blocks = variable_blocks(at.pieces, v.n, multiprocessors * resident);
-    const bool looks = v.zero_tiles.are_kept();
-    const auto kernel = more    ? looks ? direction_staged_kernel<Real, History, most_direction_resident, true>
-                                        : direction_staged_kernel<Real, History, most_direction_resident, false>
-                           : looks ? direction_staged_kernel<Real, History, direction_resident, true>
-                                : direction_staged_kernel<Real, History, direction_resident, false>;
-    CoefficientsByValue q{};
-    std::copy(request.coefficients, request.coefficients + panel::columns(request.panel.pairs), q.q);
-    const StagedSources<Real, History> sources(v, request.panel, place);
-    check(launch(kernel, blocks, products_threads, products_warps * stages * place.bytes(), at.stream, v, sources,
-                 request, q, to, at.pieces, stages, at.aligned, records),
-          "the launch of sweep 2");
-    return blocks;
-}
-
 } // namespace cudaopt

@@ -1,9 +1,7 @@
 // Which kernel sweep 1 is, and its launch.
 #pragma once
 
-#include "sweeps/cuda/inner_products.cuh"
-#include "sweeps/cuda/inner_products_bfloat16.cuh"
-#include "sweeps/cuda/inner_products_wide.cuh"
+#include "sweeps/cuda/kernels.cuh"
 #include "sweeps/cuda/launch_place.cuh"
 
 namespace cudaopt {
@@ -21,21 +19,25 @@ template <class Real, class History, class Ahead> class ProductsLaunch {
 
     // Returns how many blocks of partial sums there are.
     int operator()() {
-        if constexpr (std::is_same_v<History, bfloat16>)
-            if (has_bfloat16_kernel(request_)) switch (kind()) {
-                case InnerProducts::unbounded: return in_single<InnerProducts::unbounded>();
-                case InnerProducts::many_active: return in_single<InnerProducts::many_active>();
-                default: return in_single<InnerProducts::bounded>();
-                }
-        switch (kind()) {
-        case InnerProducts::unbounded: return in_double<InnerProducts::unbounded>();
-        case InnerProducts::bounded: return in_double<InnerProducts::bounded>();
-        case InnerProducts::many_active: return in_double<InnerProducts::many_active>();
-        case InnerProducts::crossing: return in_double<InnerProducts::crossing>();
-        case InnerProducts::metric: return in_double<InnerProducts::metric>();
-        case InnerProducts::diagonal_held: return in_double<InnerProducts::diagonal_held>();
-        default: return in_double<InnerProducts::new_diagonal>();
-        }
+        const InnerProducts kind = this->kind();
+        const bool single = std::is_same_v<History, bfloat16> && has_bfloat16_kernel(request_);
+        const int size = single ? std::max(bfloat16_octets(request_.pairs), least_octets)
+                                : column_blocks(multiplied_columns(layout_.columns, kind));
+        int blocks = 0; // none: there is no such kernel, or it does not fit
+        for_each_variant<Real, History>([&](auto index) {
+            constexpr Variant variant = variants<Real, History>.list[index];
+            if constexpr (variant.family == Family::lanes || variant.family == Family::bfloat16)
+                if ((variant.family == Family::bfloat16) == single && variant.kind == kind && variant.size == size)
+                    blocks = by_agent<index>();
+        });
+        if (blocks > 0) return blocks;
+        learn_apart();
+        for_each_variant<Real, History>([&](auto index) {
+            constexpr Variant variant = variants<Real, History>.list[index];
+            if constexpr (variant.family == Family::wide)
+                if (variant.kind == without_zeros(kind)) blocks = wide<index>();
+        });
+        return blocks;
     }
 
   private:
@@ -51,59 +53,38 @@ template <class Real, class History, class Ahead> class ProductsLaunch {
         if (v_.apart && request_.fresh) v_.zero_tiles.forget(place_.stream);
     }
 
-    template <InnerProducts kind> int in_double() {
-        switch (column_blocks(multiplied_columns(layout_.columns, kind))) {
-        case 1: return in_double<1, kind>();
-        case 2: return in_double<2, kind>();
-        case 3: return in_double<3, kind>();
-        case 4: return in_double<4, kind>();
-        case 5: return in_double<5, kind>();
-        case 6: return in_double<6, kind>();
-        case 7: return in_double<7, kind>();
-        case 8: return in_double<8, kind>();
-        default: return wide<kind>();
-        }
-    }
-    template <int blocks, InnerProducts kind> int in_double() {
-        constexpr bool there = blocks <= widest_resident(kind) && PanelsOfBlocks(blocks, kind).most_pairs > 0 &&
-                               has_kernels<Real, History>(kind);
-        if constexpr (there) return resident<blocks, kind>();
-        else return wide<kind>();
-    }
-
-    template <int blocks, InnerProducts kind> int resident() {
-        constexpr int a_processor = resident_blocks(blocks);
+    // Returns 0 where it does not fit, on a small device.
+    template <int index> int by_agent() {
+        using Agent = typename AgentOf<Real, History, index>::Type;
         const StageLayout<Real, History> stage(v_, request_);
-        const int factors =
-            in_metric(kind) ? products_warps * Stage<Real, History>::variables * static_cast<int>(sizeof(double2)) : 0;
-        const int stages = stages_within(std::min(place_.block_shared, place_.processor_shared / a_processor) - factors,
-                                         stage.bytes(), stages_of_products);
-        const int ring = products_warps * stages * stage.bytes() + factors;
-        const int meeting = products_warps * LaneProducts<blocks, kind>::elements * static_cast<int>(sizeof(double));
+        const int beside = products_warps * Agent::beside_bytes;
+        const int stages =
+            stages_within(std::min(place_.block_shared, place_.processor_shared / Agent::resident) - beside,
+                          stage.bytes(), stages_of_products);
+        const int ring = products_warps * stages * stage.bytes() + beside;
+        const int meeting = products_warps * Agent::Products::elements * static_cast<int>(sizeof(double));
         const int shared = std::max(ring, meeting);
-        if (shared > place_.block_shared) return wide<kind>(); // a small device
-        for (int k = 0; k < request_.update.count; k++)        // m = 1
+        if (shared > place_.block_shared) return 0;
+        for (int k = 0; k < request_.update.count; k++) // m = 1
             if (v_.age_of(request_, request_.update.pairs[k].slot) >= request_.pairs) learn_apart();
-        if constexpr (!looks_for_zeros(kind)) invalidate_zero_tiles();
-        const SourcesOf<Real, History, blocks, kind> sources(v_, request_, stage);
-        const int grid = variable_blocks(place_.pieces, v_.n, multiprocessors * a_processor);
-        launch_behind(place_.early, "the launch of sweep 1", inner_products_kernel<Real, History, blocks, kind>, grid,
-                      shared, place_.stream, v_, sources, request_, layout_, ahead_(), place_.pieces, stages,
-                      place_.aligned, partials_);
+        if constexpr (!looks_for_zeros(Agent::kind)) invalidate_zero_tiles();
+        const SourcesOf<Agent> sources(v_, request_, stage);
+        const int grid = variable_blocks(place_.pieces, v_.n, multiprocessors * Agent::resident);
+        launch_behind(place_.early, "the launch of sweep 1", kernel_of<Real, History, index>(), grid, shared,
+                      place_.stream, v_, sources, request_, layout_, ahead_(), place_.pieces, stages, place_.aligned,
+                      partials_);
         return grid;
     }
 
-    template <InnerProducts kind> int wide() {
-        constexpr InnerProducts plain = without_zeros(kind);
-        learn_apart();
+    template <int index> int wide() {
         invalidate_zero_tiles();
         const int tiles = panel_tiles(layout_.columns);
         const Pieces pieces = place_.pieces.undivided(); // there are tiles for many multiprocessors
-        const int variables = variable_blocks(pieces, v_.n, tile_kernel_variables(layout_.columns));
-        check(launch(inner_products_tile_kernel<Real, History, plain>, dim3(tiles, variables), products_threads, 0,
-                     place_.stream, v_, request_, layout_, pieces, partials_),
+        const int blocks = variable_blocks(pieces, v_.n, tile_kernel_variables(layout_.columns));
+        check(launch(kernel_of<Real, History, index>(), dim3(tiles, blocks), products_threads, 0, place_.stream, v_,
+                     request_, layout_, pieces, partials_),
               "the launch of sweep 1");
-        return variables;
+        return blocks;
     }
 
     // The update of the diagonal, where sweep 1 does not make it on its way.
@@ -112,32 +93,6 @@ template <class Real, class History, class Ahead> class ProductsLaunch {
         const LearnDiagonal<Real, History> rule(v_.own_diagonal, request_.update, v_);
         check(map_cuda(v_.n, rule, place_.stream), "the launch of an update of the diagonal");
         request_.update.count = 0;
-    }
-
-    template <InnerProducts kind> int in_single() {
-        switch (bfloat16_octets(request_.pairs)) {
-        case 3: return in_single<3, kind>();
-        case 4: return in_single<4, kind>();
-        case 5: return in_single<5, kind>();
-        case 6: return in_single<6, kind>();
-        default: return in_single<least_octets, kind>();
-        }
-    }
-    template <int octets, InnerProducts kind> int in_single() {
-        constexpr int a_processor = bfloat16_resident(octets), beside = products_warps * Bfloat16Beside<Real>::bytes;
-        const StageLayout<Real, bfloat16> stage(v_, request_);
-        const int stages = stages_within(std::min(place_.block_shared, place_.processor_shared / a_processor) - beside,
-                                         stage.bytes(), stages_of_products);
-        const int ring = products_warps * stages * stage.bytes() + beside;
-        const int meeting = products_warps * Bfloat16Products<octets, over_free_variables(kind)>::elements *
-                            static_cast<int>(sizeof(double));
-        if constexpr (!looks_for_zeros(kind)) invalidate_zero_tiles();
-        const Bfloat16Sources<Real, octets, kind> sources(v_, request_, stage);
-        const int grid = variable_blocks(place_.pieces, v_.n, multiprocessors * a_processor);
-        launch_behind(place_.early, "the launch of sweep 1", inner_products_bfloat16_kernel<Real, octets, kind>, grid,
-                      std::max(ring, meeting), place_.stream, v_, sources, request_, layout_, ahead_(), place_.pieces,
-                      stages, place_.aligned, partials_);
-        return grid;
     }
 
     const DeviceVectors<Real, History> &v_;

@@ -1,0 +1,191 @@
+// The agent of sweep 1 (inner_products.cuh) that forms the products in single precision, for columns of bfloat16.
+// Without crossings and not in a metric.
+#pragma once
+
+#include "sweeps/cuda/bfloat16_products.cuh"
+
+namespace cudaopt {
+
+constexpr int bfloat16_resident(int octets) { return octets <= 3 ? 2 : 1; }
+constexpr int most_bfloat16_stored(int octets) { return (octets * column_block - gradient_parts) / 2 * 2; }
+inline bool has_bfloat16_kernel(const PanelRequest &request) {
+    return request.single && !request.in_metric() && request.pairs > 0 && request.threshold == 0 &&
+           bfloat16_octets(request.pairs) <= most_octets;
+}
+constexpr bool has_bfloat16_kernel(InnerProducts kind) {
+    return kind == InnerProducts::unbounded || kind == InnerProducts::bounded || kind == InnerProducts::many_active;
+}
+constexpr int tiles_passed_on = 2; // 128 variables
+
+template <class Real_, int octets, InnerProducts kind_> class Bfloat16Agent {
+  public:
+    using Real = Real_;
+    using History = bfloat16;
+    using Products = Bfloat16Products<octets, over_free_variables(kind_)>;
+    static constexpr InnerProducts kind = kind_;
+    static constexpr bool apart = true, crosses_breakpoints = false;
+    // The first eight columns are y, s, three parts of g, y, s, y. Where the others are 0, there is little to multiply.
+    static constexpr int resident = bfloat16_resident(octets), most_columns = most_bfloat16_stored(octets),
+                         always = looks_for_zeros(kind) ? column_block - gradient_parts : most_columns,
+                         variables = Stage<Real, bfloat16>::variables,
+                         lane_variables = variables_of_lane<Real, bfloat16>;
+    static_assert(lane_variables == 2);
+    // What a warp needs besides its ring: g in parts, and a mask of the free variables.
+    static constexpr int stride = Stage<Real, bfloat16>::stride, beside_bytes = (gradient_parts + 1) * stride * 2;
+
+    __device__ Bfloat16Agent(const StageLayout<Real, bfloat16> &place, const PanelRequest &, int, unsigned char *beside)
+        : parts_(reinterpret_cast<bfloat16 *>(beside)), mask_(parts_ + gradient_parts * stride),
+          at_parts_(shared_address(parts_ + (matrix_column() - 2) * stride + matrix_row())) {
+        // Where the lane's variable of the matrices begins, of two octets at a time: a column's first or last eight of
+        // sixteen variables.
+#pragma unroll
+        for (int b = 0; b < (octets + 1) / 2; b++) {
+            const int c = 2 * b * column_block + matrix_column(), stored = c < 2 ? c : c - gradient_parts;
+            at_column_[b] =
+                place.column_at(stored < place.columns ? stored : 0) + matrix_row() * 2; // past the end: not used
+        }
+    }
+
+    __device__ static double factor(int, int) { return 1; }
+
+    // g in parts, and the mask, for all lanes; the products with g that are formed in double precision.
+    template <class OwnRing>
+    __device__ void prepare(const OwnRing &ring, const StageLayout<Real, bfloat16> &place, unsigned char *stage,
+                            const VariablesAhead<Real, lane_variables> &at, const bool (&is_free)[lane_variables],
+                            bool any_y) {
+        const int lane = threadIdx.x % 32;
+#pragma unroll
+        for (int k = 0; k < lane_variables; k++) squares_ += static_cast<double>(at.g[k]) * at.g[k];
+        const unsigned own_free = (is_free[0] ? 0xffffu : 0) | (is_free[1] ? 0xffff0000u : 0);
+        any_free_ = free_gram ? __ballot_sync(~0u, own_free) : 0;
+        // Nothing is multiplied where no variable is free and all columns but g are 0.
+        idle_ = looks_for_zeros(kind) && ring.all_are_zero() && any_free_ == 0 && !__any_sync(~0u, any_y);
+        if (!idle_) {
+            const auto s_new = Elements<bfloat16, lane_variables>::load(place.column(stage, 1) + lane * lane_variables);
+            slope_ += at.g[0] * s_new[0];
+            slope_ += at.g[1] * s_new[1];
+            store_parts(static_cast<float>(at.g[0]), static_cast<float>(at.g[1]), parts_ + lane * 2, stride);
+            if (free_gram) *reinterpret_cast<unsigned *>(mask_ + lane * 2) = own_free;
+        }
+    }
+    // Columns of zeros, for who reads all of them.
+    template <class OwnRing> __device__ void complete(const OwnRing &ring, unsigned char *stage) const {
+        if (leading_alone(ring)) ring.clear_others(stage);
+    }
+
+    template <class OwnRing>
+    __device__ void multiply(const OwnRing &ring, unsigned char *stage, const bool (&)[lane_variables]) {
+        const unsigned stage_at = shared_address(stage);
+        const auto load_two_octets = [&](int group, int b, unsigned(&first)[2], unsigned(&second)[2]) {
+            load_matrices((b == 0 && of_parts() ? at_parts_ : stage_at + at_column_[b]) + group * 32, first, second);
+        };
+        const auto load_mask = [&](int group, unsigned(&lane_mask)[2]) {
+            if (free_gram) {
+                const bfloat16 *const own = mask_ + group * 16 + threadIdx.x % 4 * 2;
+                lane_mask[0] = *reinterpret_cast<const unsigned *>(own);
+                lane_mask[1] = *reinterpret_cast<const unsigned *>(own + 8);
+            }
+        };
+        if (!leading_alone(ring)) {
+            others_wait_ = true;
+#pragma unroll
+            for (int group = 0; group < variables / 16; group++) {
+                unsigned w[Products::even][2], lane_mask[2] = {};
+#pragma unroll
+                for (int b = 0; b < (octets + 1) / 2; b++) load_two_octets(group, b, w[2 * b], w[2 * b + 1]);
+                load_mask(group, lane_mask);
+                constexpr int lanes = 16 / lane_variables;
+                products_.add(w, lane_mask, any_free_ >> group * lanes & ((1u << lanes) - 1));
+            }
+        } else if (!idle_) {
+            leading_wait_ = true;
+#pragma unroll
+            for (int group = 0; group < variables / 16; group++) {
+                unsigned w[2][2], lane_mask[2] = {};
+                load_two_octets(group, 0, w[0], w[1]);
+                load_mask(group, lane_mask);
+                products_.add_leading(w[0], lane_mask);
+            }
+        }
+        if (--until_passed_on_ == 0) {
+            if (!looks_for_zeros(kind) || others_wait_) products_.pass_on();
+            else if (leading_wait_) products_.pass_on_leading();
+            until_passed_on_ = tiles_passed_on, leading_wait_ = others_wait_ = false;
+        }
+    }
+
+    // The warp's sums, to a place that all warps of the block see.
+    __device__ void store_products(double *warp_products) {
+        const int warp = threadIdx.x / 32;
+        products_.pass_on();
+        products_.store(warp_products + warp * Products::elements);
+        const double slope = warp_sum(slope_), squares = warp_sum(squares_);
+        if (threadIdx.x % 32 == 0) warp_slopes()[warp] = slope, warp_squares()[warp] = squares;
+    }
+    // Those of the block. store(entry, value)
+    template <class Store>
+    __device__ static void store_sums(double *warp_products, const PanelRequest &, const ProductsLayout &layout,
+                                      const Store &store) {
+        const int lane = threadIdx.x % 32, warp = threadIdx.x / 32, columns = layout.columns;
+        // A thread an element, warp after warp, to the place of the first one's.
+        for (int e = threadIdx.x; e < Products::elements; e += products_threads) {
+            double sum = warp_products[e];
+#pragma unroll
+            for (int k = 1; k < products_warps; k++) sum += warp_products[k * Products::elements + e];
+            warp_products[e] = sum;
+        }
+        __syncthreads();
+        // Of panel columns i and j, part after part of g.
+        const auto sum_of = [&](int i, int j, const auto &place_of) {
+            const auto first = [](int column) { return column <= panel::gradient ? column : column + 1; };
+            const auto count = [](int column) { return column == panel::gradient ? gradient_parts : 1; };
+            double sum = 0;
+            if (i == panel::displacement || j == panel::displacement) return sum;
+            for (int a = 0; a < count(i); a++)
+                for (int b = 0; b < count(j); b++) sum += warp_products[place_of(first(i) + a, first(j) + b)];
+            return sum;
+        };
+        for (int i = free_gram ? warp : columns; i < columns; i += products_warps)
+            for (int j = i + lane; j < columns; j += 32)
+                store(layout.free_gram + panel::gram_index(i, j, columns),
+                      sum_of(i, j, [](int a, int b) { return Products::place_over_free(min(a, b), max(a, b)); }));
+        for (int e = threadIdx.x; e < panel::leading * columns; e += products_threads) {
+            const int i = e / columns, j = e % columns;
+            const bool is_slope = min(i, j) == panel::s_new && max(i, j) == panel::gradient,
+                       is_square = i == panel::gradient && j == panel::gradient;
+            double over_all = is_slope || is_square ? 0 : sum_of(i, j, Products::place_over_all);
+            for (int k = 0; is_slope && k < products_warps; k++) over_all += warp_slopes()[k];
+            for (int k = 0; is_square && k < products_warps; k++) over_all += warp_squares()[k];
+            store(layout.leading_products + i * columns + j, over_all);
+        }
+    }
+
+  private:
+    static constexpr bool free_gram = over_free_variables(kind);
+    __device__ static int matrix_column() { return threadIdx.x % 32 / 16 * column_block + threadIdx.x % 8; }
+    __device__ static int matrix_row() { return threadIdx.x % 32 / 8 % 2 * 8; }
+    __device__ static bool of_parts() { return matrix_column() >= 2 && matrix_column() < 2 + gradient_parts; }
+    template <class OwnRing> __device__ static bool leading_alone(const OwnRing &ring) {
+        return looks_for_zeros(kind) && ring.others_are_zero();
+    }
+    __device__ static double *warp_slopes() {
+        __shared__ double slopes[products_warps];
+        return slopes;
+    }
+    __device__ static double *warp_squares() {
+        __shared__ double squares[products_warps];
+        return squares;
+    }
+
+    bfloat16 *const parts_, *const mask_;
+    const unsigned at_parts_;
+    int at_column_[(octets + 1) / 2];
+    Products products_;
+    double slope_ = 0, squares_ = 0; // g's_new, which the line search wants in double precision, and g'g
+    unsigned any_free_ = 0;
+    bool idle_ = false;
+    int until_passed_on_ = tiles_passed_on;
+    bool leading_wait_ = false, others_wait_ = false; // to be passed on
+};
+
+} // namespace cudaopt

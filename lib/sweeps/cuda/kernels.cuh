@@ -1,0 +1,142 @@
+// The kernels of a CUDA backend, enumerated once: those that are loaded with a handle's first call are those that its
+// sweeps launch.
+#pragma once
+
+#include <utility>
+
+#include "sweeps/cuda/bfloat16_agent.cuh"
+#include "sweeps/cuda/direction_staged.cuh"
+#include "sweeps/cuda/inner_products.cuh"
+#include "sweeps/cuda/inner_products_wide.cuh"
+#include "sweeps/cuda/lane_agent.cuh"
+#include "sweeps/cuda/map_pieces.cuh"
+#include "sweeps/cuda/reduce_pieces.cuh"
+#include "sweeps/cuda/support.cuh"
+
+namespace cudaopt {
+
+// Neighbouring variables that a thread of sweep 2 takes where all vectors are aligned: 16 bytes of x.
+template <class Real, class History> constexpr int direction_variables = 16 / sizeof(Real);
+
+// One of the kernels that have variants: sweep 1 by LaneAgent or Bfloat16Agent, or for wide panels; sweep 2 for columns
+// of fewer bits than x has.
+enum class Family { lanes, bfloat16, wide, staged_direction };
+struct Variant {
+    Family family;
+    InnerProducts kind; // of sweep 1
+    int size;           // blocks or octets of columns; of sweep 2 the blocks of a multiprocessor
+    bool zeros;         // of sweep 2: whether tiles of zeros are looked for
+};
+
+template <class Real, class History> struct Variants {
+    int count = 0;
+    Variant list[80] = {};
+
+    constexpr Variants() {
+        constexpr bool fewer_bits = !std::is_same_v<Real, History>;
+        for (int k = 0; k <= static_cast<int>(InnerProducts::new_diagonal); k++) {
+            const auto kind = static_cast<InnerProducts>(k);
+            if (!has_kernels<Real, History>(kind)) continue;
+            for (int blocks = 1; blocks <= widest_resident(kind); blocks++)
+                if (PanelsOfBlocks(blocks, kind).most_pairs > 0) add({Family::lanes, kind, blocks, false});
+            if (!looks_for_zeros(kind)) add({Family::wide, kind, 0, false});
+            if (std::is_same_v<History, bfloat16> && has_bfloat16_kernel(kind))
+                for (int octets = least_octets; octets <= most_octets; octets++)
+                    add({Family::bfloat16, kind, octets, false});
+        }
+        for (int resident = direction_resident; fewer_bits && resident <= most_direction_resident; resident++)
+            for (const bool zeros : {false, true})
+                add({Family::staged_direction, InnerProducts::bounded, resident, zeros});
+    }
+
+  private:
+    constexpr void add(const Variant &variant) { list[count++] = variant; }
+};
+template <class Real, class History> inline constexpr Variants<Real, History> variants{};
+
+// action(index) for each of the variants; index is a std::integral_constant.
+template <class Action, int... index>
+void for_each_variant(const Action &action, std::integer_sequence<int, index...>) {
+    (action(std::integral_constant<int, index>()), ...);
+}
+template <class Real, class History, class Action> void for_each_variant(const Action &action) {
+    for_each_variant(action, std::make_integer_sequence<int, variants<Real, History>.count>());
+}
+
+// The agent of a variant of sweep 1.
+template <class Real, class History, int index> struct AgentOf {
+    static constexpr Variant variant = variants<Real, History>.list[index];
+    using Type = std::conditional_t<
+        variant.family == Family::bfloat16,
+        Bfloat16Agent<Real, variant.family == Family::bfloat16 ? variant.size : least_octets, variant.kind>,
+        LaneAgent<Real, History, variant.family == Family::lanes ? variant.size : 1, variant.kind>>;
+};
+
+template <class Real, class History, int index> constexpr auto kernel_of() {
+    constexpr Variant variant = variants<Real, History>.list[index];
+    if constexpr (variant.family == Family::wide) return inner_products_tile_kernel<Real, History, variant.kind>;
+    else if constexpr (variant.family == Family::staged_direction)
+        return direction_staged_kernel<Real, History, variant.size, variant.zeros>;
+    else return inner_products_kernel<typename AgentOf<Real, History, index>::Type>;
+}
+
+// Each kernel that a panel of up to so many columns may need. All of them beforehand: what is loaded later might have
+// to wait for the caller's kernels, and a stop request does not end that wait.
+template <class Real, class History> class KernelLoader {
+  public:
+    // block_shared: bytes of shared memory that a block of sweep 1 may have
+    KernelLoader(int columns, int block_shared) {
+        for_each_variant<Real, History>([&](auto index) {
+            constexpr Variant variant = variants<Real, History>.list[index];
+            const auto kernel = kernel_of<Real, History, index>();
+            if (variant.family == Family::lanes &&
+                variant.size > column_blocks(multiplied_columns(columns, variant.kind)))
+                return;
+            if (variant.family != Family::wide) // the same for all handles that share the kernel
+                check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, block_shared),
+                      "a sweep's attributes");
+            now(kernel);
+        });
+        now(reduce_partials);
+        now(reduce_pieces);
+        now(find_crossed<Real, History, false>);
+        now(find_crossed<Real, History, true>);
+        sweeps_2<CoefficientsByValue>();
+        if constexpr (std::is_same_v<Real, History>)
+            direction<CoefficientsByValue, direction_variables<Real, History>, true>();
+        if (columns > CoefficientsByValue::capacity) sweeps_2<CoefficientsInMemory>();
+        reduction<StartRecord, CheckStart<Real>>();
+        reduction<Min, FindLargestStep<Real, History>>();
+        reduction<FirstIndex, FindBadDiagonal<Real>>();
+        reduction<ScaledSquares, MeasureX<Real>>();
+        reduction<ScaledSquares, MeasureProjectedGradient<Real>>();
+        now(map_pieces_kernel<ScaledSquares, most_resident, 1, MeasureX<Real>>);
+        now(map_pieces_kernel<ScaledSquares, most_resident, 1, MeasureProjectedGradient<Real>>);
+        now(map_kernel<CopyIterate<Real>>);
+        now(map_kernel<LearnDiagonal<Real, History>>);
+        now(map_kernel<FinishPair<Real, History>>);
+        now(map_kernel<MoveIntoBox<Real>>);
+        now(map_kernel<TakeStep<Real, History>>);
+        now(map_kernel<Restore<Real>>);
+    }
+
+  private:
+    template <class... Parameters> static void now(void (*kernel)(Parameters...)) {
+        check(load(kernel), "the loading of a kernel");
+    }
+    template <class Record, class Rule> static void reduction() {
+        now(map_reduce_kernel<Record, most_resident, Rule, StoreRecord<Record>>);
+    }
+    template <class Coefficients> static void sweeps_2() {
+        direction<Coefficients, direction_variables<Real, History>>();
+        direction<Coefficients, 1>();
+        reduction<Min, FindTruncation<Real, History, Coefficients>>();
+    }
+    template <class Coefficients, int variables, bool looks_for_zeros = false> static void direction() {
+        using Rule = TakeDirection<Real, History, Coefficients, variables, looks_for_zeros>;
+        now(map_blocks_kernel<DirectionRecord, direction_resident, Rule>);
+        now(map_pieces_kernel<DirectionRecord, direction_resident, variables, Rule>);
+    }
+};
+
+} // namespace cudaopt
