@@ -151,13 +151,14 @@ template <class Real, class History> struct FindLargestStep { // reads x_base, d
     }
 };
 
-template <class Real, class Values = Real *> struct Restore { // reads x_base, g_base; writes x, g and, once, f
+template <class Real, class Values = Real *>
+struct Restore { // reads x_base, g_base; writes x, g and, unless it is NULL, f
     Values x, g, x_base, g_base;
     double *f, f_base;
     CUDA_OPT_HD void operator()(int64_t i) const {
         x[i] = x_base[i];
         g[i] = g_base[i];
-        if (i == 0) *f = f_base;
+        if (f && i == 0) *f = f_base;
     }
 };
 

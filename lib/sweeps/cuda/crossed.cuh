@@ -62,12 +62,13 @@ struct SendAhead {
 
 // Variables with lo < breakpoint <= hi: counted, and the first crossed_capacity to arrive written to host memory. Their
 // order is left to the host's sort.
-template <class Real, class History, bool weighted>
+template <class Real, class History>
 __global__ void __launch_bounds__(products_threads)
     find_crossed(DeviceVectors<Real, History> v, PanelRequest request, double lo, double hi, int columns,
                  CrossedVariables to, unsigned *arrivals, unsigned long long *count_to, unsigned *flag,
                  unsigned ticket) {
     const int lane = threadIdx.x % 32;
+    const bool weighted = request.weighted;
     const int64_t tiles = (v.n + 31) / 32, warps = static_cast<int64_t>(gridDim.x) * products_warps;
     const auto weight_at = [&](int64_t variable) { return weighted ? static_cast<double>(v.diagonal[variable]) : 1.0; };
     const auto entry = [&](int64_t variable, int j) {

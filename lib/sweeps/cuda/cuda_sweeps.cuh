@@ -9,6 +9,7 @@
 #include "sweeps/cuda/cut_variables.cuh"
 #include "sweeps/cuda/launch_direction.cuh"
 #include "sweeps/cuda/launch_inner_products.cuh"
+#include "sweeps/cuda/vector_kernels.hpp"
 #include "sweeps/cuda/workspace.cuh"
 
 namespace cudaopt {
@@ -68,11 +69,11 @@ template <class Real, class History> class CudaSweeps final : public Sweeps {
 
     StartReport check_start() override {
         const OnDevice on(device_);
-        return report_of<Real>(reduce<StartRecord>(CheckStart<Real>{x_, v_.box}), n_);
+        return report_of<Real>(reduce_vector<StartRecord>(CheckStart<Real>{x_, v_.box}), n_);
     }
     void move_into_box() override {
         const OnDevice on(device_);
-        check(map_cuda(n_, MoveIntoBox<Real>{x_, v_.box}, stream_), "the projection of the start");
+        check(VectorKernels<Real>::map(n_, MoveIntoBox<Real>{x_, v_.box}, stream_), "the projection of the start");
     }
 
     const PanelProducts &inner_products(const ProductsRequest &request) override {
@@ -148,19 +149,21 @@ template <class Real, class History> class CudaSweeps final : public Sweeps {
 
     void restore(int slot, double f) override {
         const OnDevice on(device_);
-        check(map_cuda(n_, Restore<Real>{x_, g_, v_.x_base(), v_.g_base(slot), user_.f, f}, stream_),
+        check(VectorKernels<Real>::map(n_, Restore<Real>{x_, g_, v_.x_base(), v_.g_base(slot), user_.f, f}, stream_),
               "the launch of a restore");
     }
 
     void save_best(int slot) override {
         const OnDevice on(device_);
-        check(map_cuda(n_, CopyIterate<Real>{aside_.x, aside_.g, v_.x_base(), v_.g_base(slot)}, stream_),
+        check(VectorKernels<Real>::map(n_, Restore<Real>{aside_.x, aside_.g, v_.x_base(), v_.g_base(slot), nullptr, 0},
+                                       stream_),
               "the launch of a copy");
     }
 
     void restore_best(double f) override {
         const OnDevice on(device_);
-        check(map_cuda(n_, Restore<Real>{x_, g_, aside_.x, aside_.g, user_.f, f}, stream_), "the launch of a restore");
+        check(VectorKernels<Real>::map(n_, Restore<Real>{x_, g_, aside_.x, aside_.g, user_.f, f}, stream_),
+              "the launch of a restore");
     }
 
     void finish_pair(int slot) override {
@@ -184,22 +187,22 @@ template <class Real, class History> class CudaSweeps final : public Sweeps {
 
     double x_norm() override {
         const OnDevice on(device_);
-        return norm_of(MeasureX<Real>{x_});
+        return norm_of({{x_, g_, v_.box}, true});
     }
 
     double projected_gradient_norm() override {
         const OnDevice on(device_);
-        return norm_of(MeasureProjectedGradient<Real>{x_, g_, v_.box});
+        return norm_of({{x_, g_, v_.box}, false});
     }
 
     double relative_gradient_norm() override {
         const OnDevice on(device_);
-        return norm_of(MeasureProjectedGradient<Real>{x_, g_, v_.box, true});
+        return norm_of({{x_, g_, v_.box, true}, false});
     }
 
     int64_t bad_diagonal() override {
         const OnDevice on(device_);
-        return std::min(n_, reduce<FirstIndex>(FindBadDiagonal<Real>{v_.diagonal}).v);
+        return std::min(n_, reduce_vector<FirstIndex>(FindBadDiagonal<Real>{v_.diagonal}).v);
     }
 
     void read(const void *vector, int64_t begin, int count, double *to) override {
@@ -249,8 +252,7 @@ template <class Real, class History> class CudaSweeps final : public Sweeps {
             return held_->sent.ahead(searched && sends_ahead(kind_of(request)), variables_sent());
         };
         const int partials = ProductsLaunch(v_, request, layout, held_->partials.get(), launch_place(), ahead)();
-        if (cut_.by_segments()) launch_reduction_of_pieces(layout, partials);
-        else launch_reduction(layout, partials);
+        launch_reduction(layout, partials);
         int there = 0;
         const int count = numbers_to_come(layout);
         const Posted *const posted = held_->posted.get();
@@ -332,9 +334,8 @@ template <class Real, class History> class CudaSweeps final : public Sweeps {
         PrefetchedVariables &sent = held_->sent;
         sent.invalidate(); // they are overwritten
         FromDevice *const found = held_->from_device.get();
-        const auto kernel = request.weighted ? find_crossed<Real, History, true> : find_crossed<Real, History, false>;
-        check(launch(kernel, blocks_for(n_), products_threads, 0, stream_, v_, request, lo, hi, columns,
-                     sent.place(variables_sent()), arrivals(), &found->crossed, &found->flag, ++ticket_),
+        check(launch(find_crossed<Real, History>, blocks_for(n_), products_threads, 0, stream_, v_, request, lo, hi,
+                     columns, sent.place(variables_sent()), arrivals(), &found->crossed, &found->flag, ++ticket_),
               "the launch of the search for crossed variables");
         const volatile unsigned *flag = &found->flag;
         wait_until(stream_, *cancellation_, [&] { return *flag == ticket_; });
@@ -356,24 +357,12 @@ template <class Real, class History> class CudaSweeps final : public Sweeps {
     }
     // Its blocks may be placed while sweep 1 still runs; they wait for its end themselves.
     void launch_reduction(const ProductsLayout &layout, int partials) {
-        launch_numbers(posted_numbers(layout), reduce_partials, layout,
-                       static_cast<const double *>(held_->partials.get()), partials,
-                       static_cast<const double *>(user_.f),
-                       static_cast<const DirectionRecord *>(held_->directions.get()), direction_blocks_,
-                       variables_sent(), held_->posted.get(), ++ticket_);
-    }
-    void launch_reduction_of_pieces(const ProductsLayout &layout, int partials) {
-        const int segments = cut_.pieces().segments();
-        launch_numbers(numbers_to_come(layout), reduce_pieces, layout, cut_.subtrees(), segments,
-                       static_cast<const double *>(held_->partials.get()), partials / segments,
-                       static_cast<const DirectionRecord *>(held_->directions.get()), direction_blocks_ / segments,
-                       static_cast<const double *>(user_.f), cut_.f_of_segments(), variables_sent(),
-                       held_->posted.get(), ++ticket_);
-    }
-    template <class... Parameters, class... Arguments>
-    void launch_numbers(int warps, void (*kernel)(Parameters...), Arguments... arguments) {
-        launch_behind(early_launches_, "the launch of sweep 1's reduction", kernel,
-                      (warps + products_warps - 1) / products_warps, 0, stream_, arguments...);
+        const NumbersOfBlocks from{held_->partials.get(), held_->directions.get(), user_.f, partials,
+                                   direction_blocks_};
+        const NumbersPosted to{variables_sent(), held_->posted.get(), ++ticket_};
+        const NumbersLaunch at{early_launches_, stream_};
+        if (!cut_.by_segments()) return post_numbers_of_blocks(layout, from, to, at);
+        post_numbers_of_pieces(layout, cut_.subtrees(), cut_.pieces().segments(), cut_.f_of_segments(), from, to, at);
     }
 
     LaunchPlace launch_place() const {
@@ -405,22 +394,29 @@ template <class Real, class History> class CudaSweeps final : public Sweeps {
         action(CoefficientsInMemory{held_->coefficients.get()});
     }
 
-    // A reduction that the host waits for; rare.
-    template <class Record, class Rule> Record reduce(const Rule &rule) {
+    // A reduction that the host waits for; rare. launch(record, scratch)
+    template <class Record, class Launch> Record reduced_by(const Launch &launch) {
         static_assert(sizeof(Record) <= sizeof(StartRecord), "the scratch and the host's copy are made for this size");
         auto *to = reinterpret_cast<Record *>(held_->from_device[0].record);
-        check(map_reduce_cuda<Record>(n_, rule, StoreRecord<Record>{to}, held_->scratch.get(), stream_),
-              "the launch of a reduction");
+        check(launch(to, held_->scratch.get()), "the launch of a reduction");
         wait_for_stream(stream_, *cancellation_, "a reduction");
         return *to;
     }
+    template <class Record, class Rule> Record reduce(const Rule &rule) {
+        return reduced_by<Record>([&](Record *to, void *scratch) {
+            return map_reduce_cuda<Record>(n_, rule, StoreRecord<Record>{to}, scratch, stream_);
+        });
+    }
+    template <class Record, class Rule> Record reduce_vector(const Rule &rule) {
+        return reduced_by<Record>(
+            [&](Record *to, void *scratch) { return VectorKernels<Real>::reduce(n_, rule, to, scratch, stream_); });
+    }
 
-    template <class Rule> double norm_of(const Rule &rule) {
-        if (!cut_.by_segments()) return reduce<ScaledSquares>(rule).norm();
+    double norm_of(const MeasureVector<Real> &rule) {
+        if (!cut_.by_segments()) return reduce_vector<ScaledSquares>(rule).norm();
         static_assert(most_segments * most_pieces * sizeof(ScaledSquares) <= map_reduce_scratch_bytes<StartRecord>());
         auto *const records = reinterpret_cast<ScaledSquares *>(held_->scratch.get() + arrivals_bytes);
-        check(map_pieces_cuda<ScaledSquares, most_resident, 1>(cut_.pieces(), n_, rule, records, stream_),
-              "the launch of a reduction");
+        check(VectorKernels<Real>::map_pieces(cut_.pieces(), n_, rule, records, stream_), "the launch of a reduction");
         copy(cut_.squares(), records, int64_t{cut_.pieces().count()} * static_cast<int64_t>(sizeof(ScaledSquares)),
              cudaMemcpyDeviceToHost);
         return cut_.join_squares().norm();

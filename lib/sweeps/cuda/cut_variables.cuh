@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "sweeps/cuda/reduce_pieces.cuh"
+#include "sweeps/cuda/posted_numbers.hpp"
 #include "sweeps/sweeps.hpp"
 
 namespace cudaopt {

@@ -10,8 +10,9 @@
 #include "sweeps/cuda/inner_products_wide.cuh"
 #include "sweeps/cuda/lane_agent.cuh"
 #include "sweeps/cuda/map_pieces.cuh"
-#include "sweeps/cuda/reduce_pieces.cuh"
+#include "sweeps/cuda/posted_numbers.hpp"
 #include "sweeps/cuda/support.cuh"
+#include "sweeps/cuda/vector_kernels.hpp"
 
 namespace cudaopt {
 
@@ -97,27 +98,17 @@ template <class Real, class History> class KernelLoader {
                       "a sweep's attributes");
             now(kernel);
         });
-        now(reduce_partials);
-        now(reduce_pieces);
-        now(find_crossed<Real, History, false>);
-        now(find_crossed<Real, History, true>);
+        load_numbers_kernels();
+        VectorKernels<Real>::load();
+        now(find_crossed<Real, History>);
         sweeps_2<CoefficientsByValue>();
         if constexpr (std::is_same_v<Real, History>)
             direction<CoefficientsByValue, direction_variables<Real, History>, true>();
         if (columns > CoefficientsByValue::capacity) sweeps_2<CoefficientsInMemory>();
-        reduction<StartRecord, CheckStart<Real>>();
         reduction<Min, FindLargestStep<Real, History>>();
-        reduction<FirstIndex, FindBadDiagonal<Real>>();
-        reduction<ScaledSquares, MeasureX<Real>>();
-        reduction<ScaledSquares, MeasureProjectedGradient<Real>>();
-        now(map_pieces_kernel<ScaledSquares, most_resident, 1, MeasureX<Real>>);
-        now(map_pieces_kernel<ScaledSquares, most_resident, 1, MeasureProjectedGradient<Real>>);
-        now(map_kernel<CopyIterate<Real>>);
         now(map_kernel<LearnDiagonal<Real, History>>);
         now(map_kernel<FinishPair<Real, History>>);
-        now(map_kernel<MoveIntoBox<Real>>);
         now(map_kernel<TakeStep<Real, History>>);
-        now(map_kernel<Restore<Real>>);
     }
 
   private:

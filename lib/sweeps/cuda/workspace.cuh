@@ -5,7 +5,7 @@
 
 #include "sweeps/cuda/direction.cuh"
 #include "sweeps/cuda/prefetched_variables.cuh"
-#include "sweeps/cuda/reduce_partials.cuh"
+#include "sweeps/cuda/posted_numbers.hpp"
 #include "sweeps/cuda/stream_clock.cuh"
 #include "sweeps/cuda/support.cuh"
 

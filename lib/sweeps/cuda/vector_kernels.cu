@@ -1,0 +1,63 @@
+#include "sweeps/cuda/vector_kernels.hpp"
+
+#include "sweeps/cuda/map_pieces.cuh"
+#include "sweeps/cuda/support.cuh"
+
+namespace cudaopt {
+
+namespace {
+
+template <class... Parameters> void load_now(void (*kernel)(Parameters...)) {
+    check(load(kernel), "the loading of a kernel");
+}
+template <class Record, class Rule> void load_reduction() {
+    load_now(map_reduce_kernel<Record, most_resident, Rule, StoreRecord<Record>>);
+}
+template <class Record, class Rule>
+cudaError_t reduce_to(int64_t n, const Rule &rule, Record *to, void *scratch, cudaStream_t stream) {
+    return map_reduce_cuda<Record>(n, rule, StoreRecord<Record>{to}, scratch, stream);
+}
+
+} // namespace
+
+template <class Real> void VectorKernels<Real>::load() {
+    load_now(map_kernel<MoveIntoBox<Real>>);
+    load_now(map_kernel<Restore<Real>>);
+    load_reduction<StartRecord, CheckStart<Real>>();
+    load_reduction<FirstIndex, FindBadDiagonal<Real>>();
+    load_reduction<ScaledSquares, MeasureVector<Real>>();
+    load_now(map_pieces_kernel<ScaledSquares, most_resident, 1, MeasureVector<Real>>);
+}
+
+template <class Real>
+cudaError_t VectorKernels<Real>::map(int64_t n, const MoveIntoBox<Real> &rule, cudaStream_t stream) {
+    return map_cuda(n, rule, stream);
+}
+template <class Real> cudaError_t VectorKernels<Real>::map(int64_t n, const Restore<Real> &rule, cudaStream_t stream) {
+    return map_cuda(n, rule, stream);
+}
+template <class Real>
+cudaError_t VectorKernels<Real>::reduce(int64_t n, const CheckStart<Real> &rule, StartRecord *to, void *scratch,
+                                        cudaStream_t stream) {
+    return reduce_to(n, rule, to, scratch, stream);
+}
+template <class Real>
+cudaError_t VectorKernels<Real>::reduce(int64_t n, const FindBadDiagonal<Real> &rule, FirstIndex *to, void *scratch,
+                                        cudaStream_t stream) {
+    return reduce_to(n, rule, to, scratch, stream);
+}
+template <class Real>
+cudaError_t VectorKernels<Real>::reduce(int64_t n, const MeasureVector<Real> &rule, ScaledSquares *to, void *scratch,
+                                        cudaStream_t stream) {
+    return reduce_to(n, rule, to, scratch, stream);
+}
+template <class Real>
+cudaError_t VectorKernels<Real>::map_pieces(const Pieces &pieces, int64_t n, const MeasureVector<Real> &rule,
+                                            ScaledSquares *records, cudaStream_t stream) {
+    return map_pieces_cuda<ScaledSquares, most_resident, 1>(pieces, n, rule, records, stream);
+}
+
+template struct VectorKernels<double>;
+template struct VectorKernels<float>;
+
+} // namespace cudaopt

@@ -1,0 +1,40 @@
+// The kernels that do not depend on how the correction pairs are stored: compiled once for each precision of x
+// (vector_kernels.cu), not for each backend.
+#pragma once
+
+#include <cuda_runtime.h>
+
+#include "sweeps/cuda/pieces.hpp"
+#include "sweeps/rules.hpp"
+
+namespace cudaopt {
+
+// Of x or of the projected gradient, by one kernel.
+template <class Real> struct MeasureVector {
+    MeasureProjectedGradient<Real> projected;
+    bool of_x; // its x alone is used
+    CUDA_OPT_HD void operator()(int64_t i, ScaledSquares &record) const {
+        if (of_x) MeasureX<Real>{projected.x}(i, record);
+        else projected(i, record);
+    }
+};
+
+// As map_cuda(), map_reduce_cuda() and map_pieces_cuda() launch them, which return what the launch returned.
+template <class Real> struct VectorKernels {
+    static void load(); // onto the current device
+    static cudaError_t map(int64_t n, const MoveIntoBox<Real> &rule, cudaStream_t stream);
+    static cudaError_t map(int64_t n, const Restore<Real> &rule, cudaStream_t stream);
+    static cudaError_t reduce(int64_t n, const CheckStart<Real> &rule, StartRecord *to, void *scratch,
+                              cudaStream_t stream);
+    static cudaError_t reduce(int64_t n, const FindBadDiagonal<Real> &rule, FirstIndex *to, void *scratch,
+                              cudaStream_t stream);
+    static cudaError_t reduce(int64_t n, const MeasureVector<Real> &rule, ScaledSquares *to, void *scratch,
+                              cudaStream_t stream);
+    static cudaError_t map_pieces(const Pieces &pieces, int64_t n, const MeasureVector<Real> &rule,
+                                  ScaledSquares *records, cudaStream_t stream);
+};
+
+extern template struct VectorKernels<double>;
+extern template struct VectorKernels<float>;
+
+} // namespace cudaopt
