@@ -101,18 +101,8 @@ template <class Real, class History> class CudaSweeps final : public Sweeps {
                 direction_blocks_ = launch_staged_direction(v_, request, to, held_->directions.get(), launch_place());
                 return;
             }
-        const auto launch_it = [&](const auto &rule) {
-            direction_blocks_ = launch_direction(rule, n_, held_->directions.get(), launch_place());
-        };
-        with_coefficients(request, [&](const auto &q) {
-            using Coefficients = std::decay_t<decltype(q)>;
-            constexpr int variables = direction_variables<Real, History>;
-            if constexpr (std::is_same_v<Real, History> && std::is_same_v<Coefficients, CoefficientsByValue>)
-                if (v_.zero_tiles.are_kept())
-                    return launch_it(TakeDirection<Real, History, Coefficients, variables, true>{v_, request, q, to});
-            if (aligned_) launch_it(TakeDirection<Real, History, Coefficients, variables>{v_, request, q, to});
-            else launch_it(TakeDirection<Real, History, Coefficients, 1>{v_, request, q, to});
-        });
+        direction_blocks_ =
+            launch_direction(v_, request, coefficients_of(request), to, held_->directions.get(), launch_place());
     }
 
     // They came with the numbers of the inner products after the direction.
@@ -122,10 +112,7 @@ template <class Real, class History> class CudaSweeps final : public Sweeps {
     double truncation(const DirectionRequest &asked) override {
         const OnDevice on(device_);
         const DirectionRequest request = with_stored_y(asked);
-        double alpha = 1;
-        with_coefficients(request, [&](const auto &q) {
-            alpha = reduce<Min>(FindTruncation<Real, History, std::decay_t<decltype(q)>>{v_, request, q}).v;
-        });
+        const double alpha = reduce<Min>(FindTruncation<Real, History>{v_, request, coefficients_of(request)}).v;
         return std::max(0.0, std::min(1.0, alpha));
     }
 
@@ -379,19 +366,19 @@ template <class Real, class History> class CudaSweeps final : public Sweeps {
         return request;
     }
 
-    template <class Action> void with_coefficients(const DirectionRequest &request, const Action &action) {
+    CoefficientsAnywhere coefficients_of(const DirectionRequest &request) {
         const int columns = panel::columns(request.panel.pairs);
+        CoefficientsAnywhere q{};
         if (columns <= CoefficientsByValue::capacity) {
-            CoefficientsByValue q{};
-            std::copy(request.coefficients, request.coefficients + columns, q.q);
-            action(q);
-            return;
+            std::copy(request.coefficients, request.coefficients + columns, q.by_value.q);
+            return q;
         }
         std::copy(request.coefficients, request.coefficients + columns, held_->staged_coefficients.get());
         check(cudaMemcpyAsync(held_->coefficients.get(), held_->staged_coefficients.get(), columns * sizeof(double),
                               cudaMemcpyHostToDevice, stream_),
               "the copy of the coefficients");
-        action(CoefficientsInMemory{held_->coefficients.get()});
+        q.in_memory = held_->coefficients.get();
+        return q;
     }
 
     // A reduction that the host waits for; rare. launch(record, scratch)

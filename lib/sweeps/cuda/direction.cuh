@@ -9,15 +9,16 @@ namespace cudaopt {
 // Blocks of sweep 2 a multiprocessor: what the registers of 16-byte loads in flight leave.
 constexpr int direction_resident = 2, most_direction_resident = 3;
 
-// The coefficients q, in the kernel's parameters where they fit, else in device memory.
+// The coefficients q: in the kernel's parameters, or there where they fit and else in device memory.
 struct CoefficientsByValue {
     static constexpr int capacity = 64;
     double q[capacity];
     __device__ double operator[](int i) const { return q[i]; }
 };
-struct CoefficientsInMemory {
-    const double *q;
-    __device__ double operator[](int i) const { return q[i]; }
+struct CoefficientsAnywhere {
+    const double *in_memory; // NULL: by value
+    CoefficientsByValue by_value;
+    __device__ double operator[](int i) const { return in_memory ? in_memory[i] : by_value[i]; }
 };
 
 // Pairs of which a thread asks for the variables before it uses the first: as many as the registers bear.
@@ -177,10 +178,10 @@ struct TakeDirection {
     }
 };
 
-template <class Real, class History, class Coefficients> struct FindTruncation {
+template <class Real, class History> struct FindTruncation {
     DeviceVectors<Real, History> v;
     DirectionRequest request;
-    Coefficients q;
+    CoefficientsAnywhere q;
     __device__ void operator()(int64_t i, Min &alpha) const {
         const BoxedVariable at = v.variable(i);
         const double h[1] = {request.panel.weighted ? static_cast<double>(v.diagonal[i]) : 1.0};

@@ -19,14 +19,17 @@ namespace cudaopt {
 // Neighbouring variables that a thread of sweep 2 takes where all vectors are aligned: 16 bytes of x.
 template <class Real, class History> constexpr int direction_variables = 16 / sizeof(Real);
 
-// One of the kernels that have variants: sweep 1 by LaneAgent or Bfloat16Agent, or for wide panels; sweep 2 for columns
-// of fewer bits than x has.
-enum class Family { lanes, bfloat16, wide, staged_direction };
+// One of the kernels that have variants: sweep 1 by LaneAgent or Bfloat16Agent, or for wide panels; sweep 2 by
+// TakeDirection, or through shared memory where the columns have fewer bits than x.
+enum class Family { lanes, bfloat16, wide, direction, staged_direction };
 struct Variant {
     Family family;
     InnerProducts kind; // of sweep 1
-    int size;           // blocks or octets of columns; of sweep 2 the blocks of a multiprocessor
-    bool zeros;         // of sweep 2: whether tiles of zeros are looked for
+    // Blocks or octets of columns; of sweep 2 a thread's neighbouring variables, or if staged a multiprocessor's
+    // blocks.
+    int size;
+    // Of sweep 2: whether tiles of zeros are looked for, and whether the coefficients are the kernel's parameters.
+    bool zeros, by_value;
 };
 
 template <class Real, class History> struct Variants {
@@ -39,15 +42,20 @@ template <class Real, class History> struct Variants {
             const auto kind = static_cast<InnerProducts>(k);
             if (!has_kernels<Real, History>(kind)) continue;
             for (int blocks = 1; blocks <= widest_resident(kind); blocks++)
-                if (PanelsOfBlocks(blocks, kind).most_pairs > 0) add({Family::lanes, kind, blocks, false});
-            if (!looks_for_zeros(kind)) add({Family::wide, kind, 0, false});
+                if (PanelsOfBlocks(blocks, kind).most_pairs > 0) add({Family::lanes, kind, blocks, false, false});
+            if (!looks_for_zeros(kind)) add({Family::wide, kind, 0, false, false});
             if (std::is_same_v<History, bfloat16> && has_bfloat16_kernel(kind))
                 for (int octets = least_octets; octets <= most_octets; octets++)
-                    add({Family::bfloat16, kind, octets, false});
+                    add({Family::bfloat16, kind, octets, false, false});
         }
         for (int resident = direction_resident; fewer_bits && resident <= most_direction_resident; resident++)
             for (const bool zeros : {false, true})
-                add({Family::staged_direction, InnerProducts::bounded, resident, zeros});
+                add({Family::staged_direction, InnerProducts::bounded, resident, zeros, true});
+        for (const bool zeros : {false, true})
+            if (!fewer_bits)
+                add({Family::direction, InnerProducts::bounded, direction_variables<Real, History>, zeros, true});
+        for (const int variables : {1, direction_variables<Real, History>})
+            add({Family::direction, InnerProducts::bounded, variables, false, false});
     }
 
   private:
@@ -73,11 +81,21 @@ template <class Real, class History, int index> struct AgentOf {
         LaneAgent<Real, History, variant.family == Family::lanes ? variant.size : 1, variant.kind>>;
 };
 
+// The rule of a variant of sweep 2.
+template <class Real, class History, int index> struct RuleOf {
+    static constexpr Variant variant = variants<Real, History>.list[index];
+    using Coefficients = std::conditional_t<variant.by_value, CoefficientsByValue, CoefficientsAnywhere>;
+    using Type = TakeDirection<Real, History, Coefficients, variant.size, variant.zeros>;
+};
+
 template <class Real, class History, int index> constexpr auto kernel_of() {
     constexpr Variant variant = variants<Real, History>.list[index];
     if constexpr (variant.family == Family::wide) return inner_products_tile_kernel<Real, History, variant.kind>;
     else if constexpr (variant.family == Family::staged_direction)
         return direction_staged_kernel<Real, History, variant.size, variant.zeros>;
+    else if constexpr (variant.family == Family::direction)
+        return map_pieces_kernel<DirectionRecord, direction_resident, variant.size,
+                                 typename RuleOf<Real, History, index>::Type>;
     else return inner_products_kernel<typename AgentOf<Real, History, index>::Type>;
 }
 
@@ -93,7 +111,8 @@ template <class Real, class History> class KernelLoader {
             if (variant.family == Family::lanes &&
                 variant.size > column_blocks(multiplied_columns(columns, variant.kind)))
                 return;
-            if (variant.family != Family::wide) // the same for all handles that share the kernel
+            if (variant.family != Family::wide &&
+                variant.family != Family::direction) // the same for all handles that share the kernel
                 check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, block_shared),
                       "a sweep's attributes");
             now(kernel);
@@ -101,10 +120,7 @@ template <class Real, class History> class KernelLoader {
         load_numbers_kernels();
         VectorKernels<Real>::load();
         now(find_crossed<Real, History>);
-        sweeps_2<CoefficientsByValue>();
-        if constexpr (std::is_same_v<Real, History>)
-            direction<CoefficientsByValue, direction_variables<Real, History>, true>();
-        if (columns > CoefficientsByValue::capacity) sweeps_2<CoefficientsInMemory>();
+        reduction<Min, FindTruncation<Real, History>>();
         reduction<Min, FindLargestStep<Real, History>>();
         now(map_kernel<LearnDiagonal<Real, History>>);
         now(map_kernel<FinishPair<Real, History>>);
@@ -117,16 +133,6 @@ template <class Real, class History> class KernelLoader {
     }
     template <class Record, class Rule> static void reduction() {
         now(map_reduce_kernel<Record, most_resident, Rule, StoreRecord<Record>>);
-    }
-    template <class Coefficients> static void sweeps_2() {
-        direction<Coefficients, direction_variables<Real, History>>();
-        direction<Coefficients, 1>();
-        reduction<Min, FindTruncation<Real, History, Coefficients>>();
-    }
-    template <class Coefficients, int variables, bool looks_for_zeros = false> static void direction() {
-        using Rule = TakeDirection<Real, History, Coefficients, variables, looks_for_zeros>;
-        now(map_blocks_kernel<DirectionRecord, direction_resident, Rule>);
-        now(map_pieces_kernel<DirectionRecord, direction_resident, variables, Rule>);
     }
 };
 

@@ -7,15 +7,30 @@
 namespace cudaopt {
 
 // Returns how many records of sums there are.
-template <class Rule>
-int launch_direction(const Rule &rule, int64_t n, DirectionRecord *records, const LaunchPlace &at) {
-    const int64_t groups = (n + Rule::variables - 1) / Rule::variables;
-    const bool cut = at.pieces.by_segments();
-    check(cut ? map_pieces_cuda<DirectionRecord, direction_resident, Rule::variables>(at.pieces, n, rule, records,
-                                                                                      at.stream)
-              : map_blocks_cuda<DirectionRecord, direction_resident>(groups, rule, records, at.stream),
-          "the launch of sweep 2");
-    return cut ? at.pieces.count() : blocks_for(groups, direction_resident);
+template <class Real, class History>
+int launch_direction(const DeviceVectors<Real, History> &v, const DirectionRequest &request,
+                     const CoefficientsAnywhere &q, const TrialArrays<Real, History> &to, DirectionRecord *records,
+                     const LaunchPlace &at) {
+    const bool by_value = std::is_same_v<Real, History> && at.aligned && !q.in_memory;
+    const bool zeros = by_value && v.zero_tiles.are_kept();
+    const int variables = at.aligned ? direction_variables<Real, History> : 1;
+    const int64_t groups = (v.n + variables - 1) / variables;
+    const int blocks = at.pieces.by_segments() ? at.pieces.count() : blocks_for(groups, direction_resident);
+    for_each_variant<Real, History>([&](auto index) {
+        constexpr Variant variant = variants<Real, History>.list[index];
+        if constexpr (variant.family == Family::direction) {
+            if (variant.size != variables || variant.zeros != zeros || variant.by_value != by_value) return;
+            using Rule = typename RuleOf<Real, History, index>::Type;
+            const auto launch_it = [&](const auto &coefficients) {
+                check(launch(kernel_of<Real, History, index>(), blocks, block_threads, 0, at.stream, at.pieces, v.n,
+                             Rule{v, request, coefficients, to}, records),
+                      "the launch of sweep 2");
+            };
+            if constexpr (variant.by_value) launch_it(q.by_value);
+            else launch_it(q);
+        }
+    });
+    return blocks;
 }
 
 // Returns how many records of sums there are.
