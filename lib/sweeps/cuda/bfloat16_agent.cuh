@@ -13,7 +13,7 @@ inline bool has_bfloat16_kernel(const PanelRequest &request) {
            bfloat16_octets(request.pairs) <= most_octets;
 }
 constexpr bool has_bfloat16_kernel(InnerProducts kind) {
-    return kind == InnerProducts::unbounded || kind == InnerProducts::bounded || kind == InnerProducts::many_active;
+    return kind == InnerProducts::unbounded || kind == InnerProducts::bounded || kind == InnerProducts::general;
 }
 constexpr int tiles_passed_on = 2; // 128 variables
 

@@ -132,12 +132,12 @@ __device__ inline float larger_size(float a, float b) {
     return __uint_as_float(max(__float_as_uint(fabsf(a)), __float_as_uint(b)));
 }
 
-// What sweep 1 is asked for. Each kind has kernels of its own, without what only the others need.
+// What sweep 1 is asked for. Each kind has kernels of its own, without what only the others need; what is a branch only
+// is one at run time, but for the kind that most requests are of.
 enum class InnerProducts {
     unbounded,     // no products over the free variables; bounds, if there are arrays of them, are infinite
-    bounded,       // before the first breakpoint: the variables are free that are not held
-    many_active,   // so many that tiles of zeros are looked for
-    crossing,      // beyond a threshold > 0; < 0: all variables are free
+    bounded,       // before the first breakpoint, the variables are free that are not held; no tiles of zeros are kept
+    general,       // and those whose breakpoint lies beyond a threshold > 0; < 0: all. Tiles of zeros may be kept
     metric,        // with a diagonal, weighted by it or not; the threshold may be 0 or above
     diagonal_held, // and tiles of zeros are looked for
     new_diagonal   // and the products of the older steps over all variables, too
@@ -145,26 +145,23 @@ enum class InnerProducts {
 constexpr bool in_metric(InnerProducts kind) {
     return kind == InnerProducts::metric || kind == InnerProducts::diagonal_held || kind == InnerProducts::new_diagonal;
 }
-constexpr InnerProducts without_zeros(InnerProducts kind) {
-    return kind == InnerProducts::many_active     ? InnerProducts::bounded
-           : kind == InnerProducts::diagonal_held ? InnerProducts::metric
-                                                  : kind;
+constexpr bool looks_for_zeros(InnerProducts kind) {
+    return kind == InnerProducts::general || kind == InnerProducts::diagonal_held;
 }
-constexpr bool looks_for_zeros(InnerProducts kind) { return kind != without_zeros(kind); }
 constexpr bool over_free_variables(InnerProducts kind) { return kind != InnerProducts::unbounded; }
 constexpr bool sends_ahead(InnerProducts kind) { // variables that the search may cross, where the threshold is 0
-    return kind == InnerProducts::bounded || kind == InnerProducts::many_active || in_metric(kind);
+    return kind == InnerProducts::bounded || kind == InnerProducts::general || in_metric(kind);
 }
 inline InnerProducts kind_of(const PanelRequest &request) {
     return request.older_steps      ? InnerProducts::new_diagonal
            : request.in_metric()    ? InnerProducts::metric
            : !request.free_gram     ? InnerProducts::unbounded
-           : request.threshold != 0 ? InnerProducts::crossing
+           : request.threshold != 0 ? InnerProducts::general
                                     : InnerProducts::bounded;
 }
 // Whether z, the way to the bound of the variables that have met it, is wanted.
 template <InnerProducts kind> __device__ bool crosses(double threshold) {
-    return kind == InnerProducts::crossing || (in_metric(kind) && threshold > 0);
+    return kind == InnerProducts::general ? threshold != 0 : in_metric(kind) && threshold > 0;
 }
 
 // The variables of a lane, as stored: comparing rounds nothing, and conversions to double are few on the device.

@@ -6,6 +6,13 @@
 
 namespace cudaopt {
 
+// Wide panels have kernels of three kinds: what the others are is a small part of their work.
+constexpr InnerProducts wide_kind(InnerProducts kind) {
+    return kind == InnerProducts::new_diagonal ? kind
+           : in_metric(kind)                   ? InnerProducts::metric
+                                               : InnerProducts::general;
+}
+
 __device__ inline void load4(const double *from, double (&to)[4]) {
     const double2 a = *reinterpret_cast<const double2 *>(from), b = *reinterpret_cast<const double2 *>(from + 2);
     to[0] = a.x, to[1] = a.y, to[2] = b.x, to[3] = b.y;
@@ -34,8 +41,12 @@ __device__ OwnVariable<Real> classify_own_variable(const DeviceVectors<Real, His
     VariablesAhead<Real, 1> at{{0}, {0}, {0}, {0}, {1}};
     if (inside) {
         at.x[0] = v.x[i], at.g[0] = v.g[i];
-        at.l[0] = v.box.l ? v.box.l[i] : static_cast<Real>(v.box.lower_all);
-        at.u[0] = v.box.u ? v.box.u[i] : static_cast<Real>(v.box.upper_all);
+        const auto bound = [i](const Real *of_each, double of_all) {
+            return of_each ? of_each[i] : static_cast<Real>(of_all);
+        };
+        const bool bounds = request.free_gram || in_metric(kind);
+        at.l[0] = bounds ? bound(v.box.l, v.box.lower_all) : -static_cast<Real>(infinity);
+        at.u[0] = bounds ? bound(v.box.u, v.box.upper_all) : static_cast<Real>(infinity);
         if (in_metric(kind)) {
             at.h[0] = v.diagonal[i];
             const int slot = request.newest_slot;

@@ -43,7 +43,7 @@ template <class Real, class History> struct Variants {
             if (!has_kernels<Real, History>(kind)) continue;
             for (int blocks = 1; blocks <= widest_resident(kind); blocks++)
                 if (PanelsOfBlocks(blocks, kind).most_pairs > 0) add({Family::lanes, kind, blocks, false, false});
-            if (!looks_for_zeros(kind)) add({Family::wide, kind, 0, false, false});
+            if (wide_kind(kind) == kind) add({Family::wide, kind, 0, false, false});
             if (std::is_same_v<History, bfloat16> && has_bfloat16_kernel(kind))
                 for (int octets = least_octets; octets <= most_octets; octets++)
                     add({Family::bfloat16, kind, octets, false, false});

@@ -35,7 +35,7 @@ template <class Real, class History, class Ahead> class ProductsLaunch {
         for_each_variant<Real, History>([&](auto index) {
             constexpr Variant variant = variants<Real, History>.list[index];
             if constexpr (variant.family == Family::wide)
-                if (variant.kind == without_zeros(kind)) blocks = wide<index>();
+                if (variant.kind == wide_kind(kind)) blocks = wide<index>();
         });
         return blocks;
     }
@@ -44,7 +44,7 @@ template <class Real, class History, class Ahead> class ProductsLaunch {
     InnerProducts kind() const {
         const InnerProducts kind = kind_of(request_);
         if (!v_.zero_tiles.are_kept()) return kind;
-        return kind == InnerProducts::bounded               ? InnerProducts::many_active
+        return kind == InnerProducts::bounded               ? InnerProducts::general
                : kind == InnerProducts::metric && !v_.apart ? InnerProducts::diagonal_held
                                                             : kind;
     }

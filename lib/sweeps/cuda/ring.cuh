@@ -107,8 +107,8 @@ __device__ inline void copy16(unsigned to_shared, const void *from, bool zeros =
                  : "memory");
 }
 
-// always: where it looks for zeros, columns that a stage has in any case; the others are not in it where all of them
-// are 0 in a tile.
+// looks_for_zeros: whether tiles of zeros are left out, where they are kept. always: then, columns that a stage has in
+// any case; the others are not in it where all of them are 0 in a tile.
 template <class Real, class History, int most_columns, int most_vectors, bool looks_for_zeros,
           int always = most_columns, int most_stages = stages_of_products>
 class Ring {
@@ -142,7 +142,8 @@ class Ring {
 
     // The tile that will be asked for first.
     __device__ void look_ahead(int tile) {
-        if (looks_for_zeros && tile >= 0) zeros_[0] = v_.zero_tiles.slots(tile, own_zeros());
+        if (looks_for_zeros && tile >= 0 && v_.zero_tiles.are_kept())
+            zeros_[0] = v_.zero_tiles.slots(tile, own_zeros());
     }
     // Begin to copy a tile into the next free stage, and look at the one that will be asked for then. Of a negative one
     // there is nothing to copy.
@@ -158,7 +159,7 @@ class Ring {
             unsigned zero = 0; // by age, the lane's
             bool others = true;
             if constexpr (looks_for_zeros) {
-                zero = v_.zero_tiles.by_age(zeros_[0], panel_);
+                if (v_.zero_tiles.are_kept()) zero = v_.zero_tiles.by_age(zeros_[0], panel_);
                 if constexpr (always < most_columns) {
                     const unsigned not_zero = ~zero & ((1u << panel_.pairs) - 1);
                     const bool of_y = own_zeros() == zeros_of_y;
@@ -227,7 +228,7 @@ class Ring {
     }
     // What the lanes have stored of one of the tile's columns, some of it not 0 or all. All lanes of a warp call it.
     __device__ void note_zeros(int tile, int which, int slot, bool not_zero) const {
-        if ((int64_t{tile} + 1) * variables > v_.n) return;
+        if (!v_.zero_tiles.are_kept() || (int64_t{tile} + 1) * variables > v_.n) return;
         const bool zero = !__any_sync(~0u, not_zero);
         if (threadIdx.x % 32 == (which == zeros_of_y ? 0 : Columns::lanes))
             v_.zero_tiles.note(tile, which, zeros() & ~ZeroTiles::marks, slot, zero);

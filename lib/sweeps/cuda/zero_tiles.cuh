@@ -34,7 +34,7 @@ class ZeroTiles {
         if (tiles_) check(cudaMemsetAsync(tiles_, 0, static_cast<std::size_t>(bytes_), stream), "cudaMemsetAsync");
     }
 
-    bool are_kept() const { return tiles_ != nullptr; }
+    CUDA_OPT_HD bool are_kept() const { return tiles_ != nullptr; }
     __device__ unsigned slots(int64_t tile, int which) const { return tiles_[tile].of[which]; }
     __device__ ZeroColumns columns(int64_t tile) const { return tiles_[tile]; }
     // Bit k is that of the panel's pair of age k; behind them none is set.
