@@ -23,10 +23,10 @@ template <class Real_, int octets, InnerProducts kind_> class Bfloat16Agent {
     using History = bfloat16;
     using Products = Bfloat16Products<octets, over_free_variables(kind_)>;
     static constexpr InnerProducts kind = kind_;
-    static constexpr bool apart = true, crosses_breakpoints = false;
+    static constexpr bool apart = true, crosses_breakpoints = false, zeros = looks_for_zeros<Real, History>(kind);
     // The first eight columns are y, s, three parts of g, y, s, y. Where the others are 0, there is little to multiply.
     static constexpr int resident = bfloat16_resident(octets), most_columns = most_bfloat16_stored(octets),
-                         always = looks_for_zeros(kind) ? column_block - gradient_parts : most_columns,
+                         always = zeros ? column_block - gradient_parts : most_columns,
                          variables = Stage<Real, bfloat16>::variables,
                          lane_variables = variables_of_lane<Real, bfloat16>;
     static_assert(lane_variables == 2);
@@ -59,7 +59,7 @@ template <class Real_, int octets, InnerProducts kind_> class Bfloat16Agent {
         const unsigned own_free = (is_free[0] ? 0xffffu : 0) | (is_free[1] ? 0xffff0000u : 0);
         any_free_ = free_gram ? __ballot_sync(~0u, own_free) : 0;
         // Nothing is multiplied where no variable is free and all columns but g are 0.
-        idle_ = looks_for_zeros(kind) && ring.all_are_zero() && any_free_ == 0 && !__any_sync(~0u, any_y);
+        idle_ = zeros && ring.all_are_zero() && any_free_ == 0 && !__any_sync(~0u, any_y);
         if (!idle_) {
             const auto s_new = Elements<bfloat16, lane_variables>::load(place.column(stage, 1) + lane * lane_variables);
             slope_ += at.g[0] * s_new[0];
@@ -108,7 +108,7 @@ template <class Real_, int octets, InnerProducts kind_> class Bfloat16Agent {
             }
         }
         if (--until_passed_on_ == 0) {
-            if (!looks_for_zeros(kind) || others_wait_) products_.pass_on();
+            if (!zeros || others_wait_) products_.pass_on();
             else if (leading_wait_) products_.pass_on_leading();
             until_passed_on_ = tiles_passed_on, leading_wait_ = others_wait_ = false;
         }
@@ -166,7 +166,7 @@ template <class Real_, int octets, InnerProducts kind_> class Bfloat16Agent {
     __device__ static int matrix_row() { return threadIdx.x % 32 / 8 % 2 * 8; }
     __device__ static bool of_parts() { return matrix_column() >= 2 && matrix_column() < 2 + gradient_parts; }
     template <class OwnRing> __device__ static bool leading_alone(const OwnRing &ring) {
-        return looks_for_zeros(kind) && ring.others_are_zero();
+        return zeros && ring.others_are_zero();
     }
     __device__ static double *warp_slopes() {
         __shared__ double slopes[products_warps];

@@ -135,18 +135,18 @@ __device__ inline float larger_size(float a, float b) {
 // What sweep 1 is asked for. Each kind has kernels of its own, without what only the others need; what is a branch only
 // is one at run time, but for the kind that most requests are of.
 enum class InnerProducts {
-    unbounded,     // no products over the free variables; bounds, if there are arrays of them, are infinite
-    bounded,       // before the first breakpoint, the variables are free that are not held; no tiles of zeros are kept
-    general,       // and those whose breakpoint lies beyond a threshold > 0; < 0: all. Tiles of zeros may be kept
-    metric,        // with a diagonal, weighted by it or not; the threshold may be 0 or above
-    diagonal_held, // and tiles of zeros are looked for
-    new_diagonal   // and the products of the older steps over all variables, too
+    unbounded,   // no products over the free variables; bounds, if there are arrays of them, are infinite
+    bounded,     // before the first breakpoint, the variables are free that are not held; no tiles of zeros are kept
+    general,     // and those whose breakpoint lies beyond a threshold > 0; < 0: all. Tiles of zeros may be kept
+    metric,      // with a diagonal, weighted by it or not; the threshold may be 0 or above. Tiles of zeros may be kept
+    new_diagonal // and the products of the older steps over all variables, too
 };
 constexpr bool in_metric(InnerProducts kind) {
-    return kind == InnerProducts::metric || kind == InnerProducts::diagonal_held || kind == InnerProducts::new_diagonal;
+    return kind == InnerProducts::metric || kind == InnerProducts::new_diagonal;
 }
-constexpr bool looks_for_zeros(InnerProducts kind) {
-    return kind == InnerProducts::general || kind == InnerProducts::diagonal_held;
+// Whether tiles of zeros are left out; in a metric where the columns have x's bits.
+template <class Real, class History> constexpr bool looks_for_zeros(InnerProducts kind) {
+    return kind == InnerProducts::general || (kind == InnerProducts::metric && std::is_same_v<Real, History>);
 }
 constexpr bool over_free_variables(InnerProducts kind) { return kind != InnerProducts::unbounded; }
 constexpr bool sends_ahead(InnerProducts kind) { // variables that the search may cross, where the threshold is 0

@@ -38,7 +38,7 @@ __global__ void __launch_bounds__(products_threads, Agent::resident)
 
     const WarpTiles tiles(pieces, v.n, variables);
     using OwnRing =
-        Ring<Real, History, Agent::most_columns, most_beside(kind, Agent::apart), looks_for_zeros(kind), Agent::always>;
+        Ring<Real, History, Agent::most_columns, most_beside(kind, Agent::apart), Agent::zeros, Agent::always>;
     OwnRing ring(sources, place, v, request,
                  OwnRing::whole_tiles(place, v.n, aligned, tiles.first, stages * tiles.step),
                  shared + warp * stages * place.bytes(), stages);
@@ -72,7 +72,7 @@ __global__ void __launch_bounds__(products_threads, Agent::resident)
                                    [&](int variable, int j) { return agent.factor(variable, j); });
         }
         agent.multiply(ring, stage, is_free);
-        if (looks_for_zeros(kind) && Agent::apart && request.fresh)
+        if (Agent::zeros && Agent::apart && request.fresh)
             ring.note_zeros(tile, zeros_of_y, request.newest_slot, any_y);
         __syncwarp(); // the stage is free for the tile after next
     }

@@ -40,7 +40,6 @@ template <class Real, class History> struct Variants {
         constexpr bool fewer_bits = !std::is_same_v<Real, History>;
         for (int k = 0; k <= static_cast<int>(InnerProducts::new_diagonal); k++) {
             const auto kind = static_cast<InnerProducts>(k);
-            if (!has_kernels<Real, History>(kind)) continue;
             for (int blocks = 1; blocks <= widest_resident(kind); blocks++)
                 if (PanelsOfBlocks(blocks, kind).most_pairs > 0) add({Family::lanes, kind, blocks, false, false});
             if (wide_kind(kind) == kind) add({Family::wide, kind, 0, false, false});

@@ -13,11 +13,6 @@ namespace cudaopt {
 constexpr int widest_resident(InnerProducts kind) { return kind == InnerProducts::new_diagonal ? 8 : 6; }
 constexpr int resident_blocks(int blocks) { return blocks <= 3 ? 2 : 1; }
 
-// In a metric zeros are looked for where the columns have x's bits.
-template <class Real, class History> constexpr bool has_kernels(InnerProducts kind) {
-    return kind != InnerProducts::diagonal_held || std::is_same_v<Real, History>;
-}
-
 // The most stored columns, with as many pairs as so many blocks of multiplied columns have.
 constexpr int most_stored(int blocks, InnerProducts kind) { return 2 * PanelsOfBlocks(blocks, kind).most_pairs; }
 
@@ -69,7 +64,8 @@ template <class Real_, class History_, int blocks, InnerProducts kind_> class La
     using History = History_;
     using Products = LaneProducts<blocks, kind_>;
     static constexpr InnerProducts kind = kind_;
-    static constexpr bool apart = DeviceVectors<Real, History>::apart, crosses_breakpoints = true;
+    static constexpr bool apart = DeviceVectors<Real, History>::apart, crosses_breakpoints = true,
+                          zeros = looks_for_zeros<Real, History>(kind);
     static constexpr int resident = resident_blocks(blocks), most_columns = most_stored(blocks, kind),
                          always = most_columns, variables = Stage<Real, History>::variables,
                          lane_variables = variables_of_lane<Real, History>;

@@ -43,10 +43,7 @@ template <class Real, class History, class Ahead> class ProductsLaunch {
   private:
     InnerProducts kind() const {
         const InnerProducts kind = kind_of(request_);
-        if (!v_.zero_tiles.are_kept()) return kind;
-        return kind == InnerProducts::bounded               ? InnerProducts::general
-               : kind == InnerProducts::metric && !v_.apart ? InnerProducts::diagonal_held
-                                                            : kind;
+        return kind == InnerProducts::bounded && v_.zero_tiles.are_kept() ? InnerProducts::general : kind;
     }
     // By a kernel that tells nothing of its zeros.
     void invalidate_zero_tiles() const {
@@ -67,7 +64,7 @@ template <class Real, class History, class Ahead> class ProductsLaunch {
         if (shared > place_.block_shared) return 0;
         for (int k = 0; k < request_.update.count; k++) // m = 1
             if (v_.age_of(request_, request_.update.pairs[k].slot) >= request_.pairs) learn_apart();
-        if constexpr (!looks_for_zeros(Agent::kind)) invalidate_zero_tiles();
+        if constexpr (!Agent::zeros) invalidate_zero_tiles();
         const SourcesOf<Agent> sources(v_, request_, stage);
         const int grid = variable_blocks(place_.pieces, v_.n, multiprocessors * Agent::resident);
         launch_behind(place_.early, "the launch of sweep 1", kernel_of<Real, History, index>(), grid, shared,
