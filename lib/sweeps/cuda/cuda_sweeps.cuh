@@ -125,7 +125,7 @@ template <class Real, class History> class CudaSweeps final : public Sweeps {
 
     void step(int slot, double step) override {
         const OnDevice on(device_);
-        check(map_cuda(n_, TakeStep<Real, History>{x_, v_.x_base(), v_.s(slot), v_.box, step}, stream_),
+        check(map_cuda(n_, PairRule(TakeStep<Real, History>{x_, v_.x_base(), v_.s(slot), v_.box, step}), stream_),
               "the launch of a step");
     }
 
@@ -156,7 +156,7 @@ template <class Real, class History> class CudaSweeps final : public Sweeps {
     void finish_pair(int slot) override {
         const OnDevice on(device_);
         v_.zero_tiles.forget(stream_);
-        check(map_cuda(n_, FinishPair<Real, History>{v_.y(slot), g_, v_.g_base(slot)}, stream_),
+        check(map_cuda(n_, PairRule(FinishPair<Real, History>{v_.y(slot), g_, v_.g_base(slot)}), stream_),
               "the launch that finishes a pair");
     }
 

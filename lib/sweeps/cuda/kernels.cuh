@@ -10,6 +10,7 @@
 #include "sweeps/cuda/inner_products_wide.cuh"
 #include "sweeps/cuda/lane_agent.cuh"
 #include "sweeps/cuda/map_pieces.cuh"
+#include "sweeps/cuda/pair_rule.cuh"
 #include "sweeps/cuda/posted_numbers.hpp"
 #include "sweeps/cuda/support.cuh"
 #include "sweeps/cuda/vector_kernels.hpp"
@@ -121,9 +122,7 @@ template <class Real, class History> class KernelLoader {
         now(find_crossed<Real, History>);
         reduction<Min, FindTruncation<Real, History>>();
         reduction<Min, FindLargestStep<Real, History>>();
-        now(map_kernel<LearnDiagonal<Real, History>>);
-        now(map_kernel<FinishPair<Real, History>>);
-        now(map_kernel<TakeStep<Real, History>>);
+        now(map_kernel<PairRule<Real, History>>);
     }
 
   private:

@@ -88,7 +88,7 @@ template <class Real, class History, class Ahead> class ProductsLaunch {
     void learn_apart() {
         if (request_.update.count == 0) return;
         const LearnDiagonal<Real, History> rule(v_.own_diagonal, request_.update, v_);
-        check(map_cuda(v_.n, rule, place_.stream), "the launch of an update of the diagonal");
+        check(map_cuda(v_.n, PairRule(rule), place_.stream), "the launch of an update of the diagonal");
         request_.update.count = 0;
     }
 

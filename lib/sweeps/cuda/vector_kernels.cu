@@ -21,8 +21,7 @@ cudaError_t reduce_to(int64_t n, const Rule &rule, Record *to, void *scratch, cu
 } // namespace
 
 template <class Real> void VectorKernels<Real>::load() {
-    load_now(map_kernel<MoveIntoBox<Real>>);
-    load_now(map_kernel<Restore<Real>>);
+    load_now(map_kernel<WriteVector<Real>>);
     load_reduction<StartRecord, CheckStart<Real>>();
     load_reduction<FirstIndex, FindBadDiagonal<Real>>();
     load_reduction<ScaledSquares, MeasureVector<Real>>();
@@ -31,10 +30,10 @@ template <class Real> void VectorKernels<Real>::load() {
 
 template <class Real>
 cudaError_t VectorKernels<Real>::map(int64_t n, const MoveIntoBox<Real> &rule, cudaStream_t stream) {
-    return map_cuda(n, rule, stream);
+    return map_cuda(n, WriteVector<Real>{rule, {}}, stream);
 }
 template <class Real> cudaError_t VectorKernels<Real>::map(int64_t n, const Restore<Real> &rule, cudaStream_t stream) {
-    return map_cuda(n, rule, stream);
+    return map_cuda(n, WriteVector<Real>{{}, rule}, stream);
 }
 template <class Real>
 cudaError_t VectorKernels<Real>::reduce(int64_t n, const CheckStart<Real> &rule, StartRecord *to, void *scratch,

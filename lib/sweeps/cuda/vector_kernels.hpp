@@ -19,6 +19,16 @@ template <class Real> struct MeasureVector {
     }
 };
 
+// Likewise x projected into the box, or an iterate restored: the one that has an array to write to.
+template <class Real> struct WriteVector {
+    MoveIntoBox<Real> move_into_box{};
+    Restore<Real> restore{};
+    CUDA_OPT_HD void operator()(int64_t i) const {
+        if (move_into_box.x) move_into_box(i);
+        else restore(i);
+    }
+};
+
 // As map_cuda(), map_reduce_cuda() and map_pieces_cuda() launch them, which return what the launch returned.
 template <class Real> struct VectorKernels {
     static void load(); // onto the current device

@@ -1,0 +1,29 @@
+// The rules on single variables that read or write a pair's columns, in one kernel: which of them it is is a branch
+// that all threads take alike, and each moves a few vectors.
+#pragma once
+
+#include "sweeps/cuda/device_variables.cuh"
+
+namespace cudaopt {
+
+template <class Real, class History> struct PairRule {
+    // The one of the three that has an array to write to.
+    TakeStep<Real, History> take_step{};
+    FinishPair<Real, History> finish_pair{};
+    LearnDiagonal<Real, History> learn_diagonal;
+
+    explicit PairRule(const TakeStep<Real, History> &rule) : take_step(rule), learn_diagonal(none()) {}
+    explicit PairRule(const FinishPair<Real, History> &rule) : finish_pair(rule), learn_diagonal(none()) {}
+    explicit PairRule(const LearnDiagonal<Real, History> &rule) : learn_diagonal(rule) {}
+
+    __device__ void operator()(int64_t i) const {
+        if (take_step.x) take_step(i);
+        else if (finish_pair.y) finish_pair(i);
+        else learn_diagonal(i);
+    }
+
+  private:
+    static LearnDiagonal<Real, History> none() { return {nullptr, DiagonalUpdate(), DeviceVectors<Real, History>{}}; }
+};
+
+} // namespace cudaopt
