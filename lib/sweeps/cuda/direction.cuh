@@ -27,6 +27,13 @@ constexpr int pairs_at_once = std::is_same_v<Real, History>               ? 3
                               : sizeof(Real) == 8 && sizeof(History) == 2 ? 8
                                                                           : 6;
 
+// a g + w'q of one variable, of which the sums over the columns of Y and S are there.
+__device__ inline double subspace_move(const DirectionRequest &request, double h, double g, double from_y,
+                                       double from_s) {
+    const double in_h = request.gradient_coefficient * g + from_y;
+    return (request.panel.weighted ? h * in_h : in_h) + from_s;
+}
+
 // a g + w'q for neighbouring variables from i on: the way from x to the subspace minimiser, were there no bounds.
 // Several pairs are loaded before the first is used, so that enough bytes are on their way. zeros: of the tile, by age.
 template <bool looks_for_zeros, class Real, class History, int variables, class Coefficients>
@@ -37,7 +44,7 @@ __device__ void subspace_move(const DeviceVectors<Real, History> &v, const Direc
     using Loaded = Elements<History, variables>;
     constexpr int at_once = pairs_at_once<Real, History>;
     const PanelRequest &p = request.panel;
-    double from_g_and_y[variables] = {}, from_s[variables] = {};
+    double from_y[variables] = {}, from_s[variables] = {};
     const auto load = [&](const History *column, int which, int age) {
         if (looks_for_zeros && zeros.of[which] >> age & 1) return Loaded{};
         return Loaded::load(column + i);
@@ -59,16 +66,13 @@ __device__ void subspace_move(const DeviceVectors<Real, History> &v, const Direc
                 const bool fresh = !v.apart && e == 0 && age == 0 && p.fresh; // the column holds g_base
 #pragma unroll
                 for (int k = 0; k < variables; k++) {
-                    from_g_and_y[k] += q_y * (fresh ? static_cast<double>(g.v[k] - y[e].v[k]) : y[e][k]);
+                    from_y[k] += q_y * (fresh ? static_cast<double>(g.v[k] - y[e].v[k]) : y[e][k]);
                     from_s[k] += q_s * s[e][k];
                 }
             }
     }
 #pragma unroll
-    for (int k = 0; k < variables; k++) {
-        const double in_h = request.gradient_coefficient * g[k] + from_g_and_y[k];
-        move[k] = (p.weighted ? h[k] * in_h : in_h) + from_s[k];
-    }
+    for (int k = 0; k < variables; k++) move[k] = subspace_move(request, h[k], g[k], from_y[k], from_s[k]);
 }
 
 // Nothing is asked of a variable but its place in the box. rule(request) is called with what is not asked known to the

@@ -56,12 +56,12 @@ __global__ void __launch_bounds__(products_threads, resident)
         const Loaded x = mine(place.x), g = mine(place.g), l = mine(place.l), u = mine(place.u);
         Loaded h{};
         if (panel.weighted) h = mine(place.h);
-        double from_g_and_y[lane_variables] = {}, from_s[lane_variables] = {};
+        double from_y[lane_variables] = {}, from_s[lane_variables] = {};
         const History *const entries = place.column(stage, 0) + lane * lane_variables;
         const auto add_pair = [&](int age, const Stored &y, const Stored &s) {
             const double q_y = q[panel::y_column(age)], q_s = q[panel::s_column(age)];
 #pragma unroll
-            for (int k = 0; k < lane_variables; k++) from_g_and_y[k] += q_y * y[k], from_s[k] += q_s * s[k];
+            for (int k = 0; k < lane_variables; k++) from_y[k] += q_y * y[k], from_s[k] += q_s * s[k];
         };
         const auto y_of = [&](int age) { return Stored::load(entries + 2 * age * column_stride); };
         const auto s_of = [&](int age) { return Stored::load(entries + (2 * age + 1) * column_stride); };
@@ -77,8 +77,7 @@ __global__ void __launch_bounds__(products_threads, resident)
         Loaded stepped{};
         const auto take = [&](int k, const DirectionRequest &asked) {
             const double weight = asked.panel.weighted ? h[k] : 1.0;
-            const double in_h = asked.gradient_coefficient * g[k] + from_g_and_y[k];
-            const double move = (asked.panel.weighted ? weight * in_h : in_h) + from_s[k];
+            const double move = subspace_move(asked, weight, g[k], from_y[k], from_s[k]);
             const auto trial = take_trial<Real, History>({x[k], g[k], l[k], u[k]}, asked, weight, move, run);
             d.v[k] = trial.d;
             stepped.v[k] = trial.x;
