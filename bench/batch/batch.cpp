@@ -52,7 +52,7 @@ template <int n> class OnHost {
     }
 
     BatchRow by_calls(bool learned) const {
-        Batch<double> s(n, task_.count, 5, CUDA_OPT_BACKEND_HOST);
+        Batch<double> s(n, task_.count, task_.pairs, CUDA_OPT_BACKEND_HOST);
         set(s, task_.threads);
         s.set_int(CUDA_OPT_INITIAL_HESSIAN,
                   learned ? CUDA_OPT_INITIAL_HESSIAN_LEARNED : CUDA_OPT_INITIAL_HESSIAN_SCALAR);
@@ -152,6 +152,8 @@ int main(int argc, char **argv) {
     CLI::App app("Many small problems at once");
     app.add_option("--problems", problems, "how many")->check(is_size);
     app.add_option("--n", task.n, "variables: 5, 20 or 100")->check(CLI::IsMember({5, 20, 100}));
+    app.add_option("--pairs", task.pairs, "m of the rows by reverse communication; of the others it is 5")
+        ->check(CLI::Range(1, 64));
     app.add_option("--pgtol", task.pgtol, "the stopping test")->check(is_positive);
     app.add_option("--max-iterations", task.max_iterations, "of a problem")->check(is_positive);
     app.add_option("--threads", task.threads, "of the host")->check(is_positive);
@@ -164,6 +166,7 @@ int main(int argc, char **argv) {
         task.count = static_cast<int64_t>(problems);
         std::printf("n = %d, m = 5, ||P g||_inf <= %g, %s, %s precision\n", task.n, task.pgtol,
                     task.bounds ? "with bounds" : "without bounds", task.single ? "single" : "double");
+        if (task.pairs != 5) std::printf("by reverse communication m = %d\n", task.pairs);
         std::printf("%-40s %10s %9s %12s %12s %7s %10s %10s\n", "", "problems", "s", "problems/s", "iterations/s",
                     "conv %", "iterations", "evaluations");
         for (const BatchRow &row : batches_on_cuda(task)) print(row);

@@ -64,7 +64,7 @@ template <int n, class Real> class OnCuda {
     }
 
     BatchRow by_calls(bool learned) {
-        Batch<Real> s(n, task_.count, 5, CUDA_OPT_BACKEND_CUDA);
+        Batch<Real> s(n, task_.count, task_.pairs, CUDA_OPT_BACKEND_CUDA);
         if (task_.bounds) s.set_bounds(lower_.data(), upper_.data());
         s.set_real(CUDA_OPT_FACTR, 0).set_real(CUDA_OPT_PGTOL, task_.pgtol);
         s.set_int(CUDA_OPT_MAX_ITERATIONS, task_.max_iterations);

@@ -11,7 +11,8 @@
 namespace cudaopt::bench {
 
 struct BatchTask {
-    int n = 20; // 5, 20 or 100
+    int n = 20;    // 5, 20 or 100
+    int pairs = 5; // by reverse communication; a functor has 5
     int64_t count = 100000;
     bool bounds = false, single = false; // single: precision
     double pgtol = 1e-5;
