@@ -24,6 +24,7 @@ template <class Real_, int octets, InnerProducts kind_> class Bfloat16Agent {
     using Products = Bfloat16Products<octets, over_free_variables(kind_)>;
     static constexpr InnerProducts kind = kind_;
     static constexpr bool apart = true, crosses_breakpoints = false, zeros = looks_for_zeros<Real, History>(kind);
+    static constexpr LeaveOutZeros zeros_are = zeros ? LeaveOutZeros::always : LeaveOutZeros::never;
     // The first eight columns are y, s, three parts of g, y, s, y. Where the others are 0, there is little to multiply.
     static constexpr int resident = bfloat16_resident(octets), most_columns = most_bfloat16_stored(octets),
                          always = zeros ? column_block - gradient_parts : most_columns,

@@ -24,7 +24,7 @@ __global__ void __launch_bounds__(products_threads, resident)
                             int stages, bool aligned, DirectionRecord *records) {
     constexpr int variables = Stage<Real, History>::variables, lane_variables = variables_of_lane<Real, History>;
     using OwnRing = Ring<Real, History, 2 * most_staged_pairs, most_beside(InnerProducts::metric, false),
-                         looks_for_zeros, 0, stages_of_direction>;
+                         looks_for_zeros ? LeaveOutZeros::always : LeaveOutZeros::never, 0, stages_of_direction>;
     using Stored = Elements<History, lane_variables>;
     using Loaded = Elements<Real, lane_variables>;
     extern __shared__ __align__(16) unsigned char shared[];

@@ -38,7 +38,7 @@ __global__ void __launch_bounds__(products_threads, Agent::resident)
 
     const WarpTiles tiles(pieces, v.n, variables);
     using OwnRing =
-        Ring<Real, History, Agent::most_columns, most_beside(kind, Agent::apart), Agent::zeros, Agent::always>;
+        Ring<Real, History, Agent::most_columns, most_beside(kind, Agent::apart), Agent::zeros_are, Agent::always>;
     OwnRing ring(sources, place, v, request,
                  OwnRing::whole_tiles(place, v.n, aligned, tiles.first, stages * tiles.step),
                  shared + warp * stages * place.bytes(), stages);

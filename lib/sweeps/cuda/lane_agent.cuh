@@ -66,6 +66,7 @@ template <class Real_, class History_, int blocks, InnerProducts kind_> class La
     static constexpr InnerProducts kind = kind_;
     static constexpr bool apart = DeviceVectors<Real, History>::apart, crosses_breakpoints = true,
                           zeros = looks_for_zeros<Real, History>(kind);
+    static constexpr LeaveOutZeros zeros_are = zeros ? LeaveOutZeros::where_kept : LeaveOutZeros::never;
     static constexpr int resident = resident_blocks(blocks), most_columns = most_stored(blocks, kind),
                          always = most_columns, variables = Stage<Real, History>::variables,
                          lane_variables = variables_of_lane<Real, History>;

@@ -107,9 +107,13 @@ __device__ inline void copy16(unsigned to_shared, const void *from, bool zeros =
                  : "memory");
 }
 
-// looks_for_zeros: whether tiles of zeros are left out, where they are kept. always: then, columns that a stage has in
-// any case; the others are not in it where all of them are 0 in a tile.
-template <class Real, class History, int most_columns, int most_vectors, bool looks_for_zeros,
+// Whether a ring leaves out tiles of zeros: never; always, for who is launched where such tiles are kept; or where they
+// are.
+enum class LeaveOutZeros { never, always, where_kept };
+
+// always: where zeros are left out, columns that a stage has in any case; the others are not in it where all of them
+// are 0 in a tile.
+template <class Real, class History, int most_columns, int most_vectors, LeaveOutZeros zeros_are,
           int always = most_columns, int most_stages = stages_of_products>
 class Ring {
   public:
@@ -142,8 +146,7 @@ class Ring {
 
     // The tile that will be asked for first.
     __device__ void look_ahead(int tile) {
-        if (looks_for_zeros && tile >= 0 && v_.zero_tiles.are_kept())
-            zeros_[0] = v_.zero_tiles.slots(tile, own_zeros());
+        if (tile >= 0 && zeros_are_kept()) zeros_[0] = v_.zero_tiles.slots(tile, own_zeros());
     }
     // Begin to copy a tile into the next free stage, and look at the one that will be asked for then. Of a negative one
     // there is nothing to copy.
@@ -159,7 +162,7 @@ class Ring {
             unsigned zero = 0; // by age, the lane's
             bool others = true;
             if constexpr (looks_for_zeros) {
-                if (v_.zero_tiles.are_kept()) zero = v_.zero_tiles.by_age(zeros_[0], panel_);
+                if (zeros_are_kept()) zero = v_.zero_tiles.by_age(zeros_[0], panel_);
                 if constexpr (always < most_columns) {
                     const unsigned not_zero = ~zero & ((1u << panel_.pairs) - 1);
                     const bool of_y = own_zeros() == zeros_of_y;
@@ -228,7 +231,7 @@ class Ring {
     }
     // What the lanes have stored of one of the tile's columns, some of it not 0 or all. All lanes of a warp call it.
     __device__ void note_zeros(int tile, int which, int slot, bool not_zero) const {
-        if (!v_.zero_tiles.are_kept() || (int64_t{tile} + 1) * variables > v_.n) return;
+        if (!zeros_are_kept() || (int64_t{tile} + 1) * variables > v_.n) return;
         const bool zero = !__any_sync(~0u, not_zero);
         if (threadIdx.x % 32 == (which == zeros_of_y ? 0 : Columns::lanes))
             v_.zero_tiles.note(tile, which, zeros() & ~ZeroTiles::marks, slot, zero);
@@ -236,6 +239,11 @@ class Ring {
 
   private:
     using Tile = Stage<Real, History>;
+    static constexpr bool looks_for_zeros = zeros_are != LeaveOutZeros::never;
+    __device__ bool zeros_are_kept() const {
+        return zeros_are == LeaveOutZeros::always ||
+               (zeros_are == LeaveOutZeros::where_kept && v_.zero_tiles.are_kept());
+    }
     static constexpr int variables = Tile::variables;
     static constexpr unsigned others_zero = 1u << 31, all_zero = 1u << 30;
     static_assert((others_zero | all_zero) == ZeroTiles::marks);
