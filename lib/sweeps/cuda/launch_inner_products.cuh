@@ -21,13 +21,14 @@ template <class Real, class History, class Ahead> class ProductsLaunch {
     int operator()() {
         const InnerProducts kind = this->kind();
         const bool single = std::is_same_v<History, bfloat16> && has_bfloat16_kernel(request_);
+        const InnerProducts served_by = single ? kind : lane_kind<Real, History>(kind);
         const int size = single ? std::max(bfloat16_octets(request_.pairs), least_octets)
                                 : column_blocks(multiplied_columns(layout_.columns, kind));
         int blocks = 0; // none: there is no such kernel, or it does not fit
         for_each_variant<Real, History>([&](auto index) {
             constexpr Variant variant = variants<Real, History>.list[index];
             if constexpr (variant.family == Family::lanes || variant.family == Family::bfloat16)
-                if ((variant.family == Family::bfloat16) == single && variant.kind == kind && variant.size == size)
+                if ((variant.family == Family::bfloat16) == single && variant.kind == served_by && variant.size == size)
                     blocks = by_agent<index>();
         });
         if (blocks > 0) return blocks;

@@ -153,16 +153,17 @@ class Ring {
     __device__ void ask(int tile, int then) {
         if (tile >= 0) {
             const bool whole = tile < whole_tiles_;
-            int count = place_.columns + (!From::apart && whole ? place_.copied : 0) - Columns::vector();
-            int least = From::apart ? place_.first_copied - Columns::vector() : 0;
-            // Else what they say of each column would be kept, in bits of registers, and be taken out again each time.
-            if constexpr (!looks_for_zeros) asm volatile("" : "+r"(count), "+r"(least));
+            const int count = place_.columns + (!From::apart && whole ? place_.copied : 0) - Columns::vector();
+            const int least = From::apart ? place_.first_copied - Columns::vector() : 0;
             const int64_t base = int64_t{tile} * variables, column_row = base + Columns::variable(),
                           vector_row = base + Vectors::variable();
-            unsigned zero = 0; // by age, the lane's
-            bool others = true;
-            if constexpr (looks_for_zeros) {
-                if (zeros_are_kept()) zero = v_.zero_tiles.by_age(zeros_[0], panel_);
+            const auto copy = [&](int k, bool zeros) {
+                copy16(columns_to_ + ahead_ + k * Tile::column_bytes, sources_.list[Columns::vector() + k] + column_row,
+                       zeros);
+            };
+            if (zeros_are_kept()) {
+                unsigned zero = v_.zero_tiles.by_age(zeros_[0], panel_); // by age, the lane's
+                bool others = true;
                 if constexpr (always < most_columns) {
                     const unsigned not_zero = ~zero & ((1u << panel_.pairs) - 1);
                     const bool of_y = own_zeros() == zeros_of_y;
@@ -174,17 +175,23 @@ class Ring {
                     if (always > 0 && !told) zeros_[0] |= all_zero;
                 }
                 zero >>= Columns::vector() / 2;
-            }
-            const auto copy = [&](int k) {
-                if (k < count && k >= least)
-                    copy16(columns_to_ + ahead_ + k * Tile::column_bytes,
-                           sources_.list[Columns::vector() + k] + column_row, k < 64 && zero >> k / 2 & 1);
-            };
+                const auto copy_column = [&](int k) {
+                    if (k < count && k >= least) copy(k, k < 64 && zero >> k / 2 & 1);
+                };
 #pragma unroll
-            for (int k = 0; k < std::min(always, From::in_list); k += Columns::at_once) copy(k);
-            if (others) {
+                for (int k = 0; k < std::min(always, From::in_list); k += Columns::at_once) copy_column(k);
+                if (others) {
 #pragma unroll
-                for (int k = first_of_others; k < From::in_list; k += Columns::at_once) copy(k);
+                    for (int k = first_of_others; k < From::in_list; k += Columns::at_once) copy_column(k);
+                }
+            } else {
+                // Otherwise what count and least say of each column would be kept, in bits of registers, and be taken
+                // out again each time.
+                int end = count, first = least;
+                asm volatile("" : "+r"(end), "+r"(first));
+#pragma unroll
+                for (int k = 0; k < From::in_list; k += Columns::at_once)
+                    if (k < end && k >= first) copy(k, false);
             }
 #pragma unroll
             for (int k = 0; From::apart && k < From::beside; k += Vectors::at_once)
