@@ -13,8 +13,8 @@ namespace cudaopt {
 constexpr int widest_resident(InnerProducts kind) { return kind == InnerProducts::new_diagonal ? 8 : 6; }
 // Which kernel serves a kind: where tiles of zeros are not kept, a branch for each tile is all that 'general' has more
 // than 'bounded'.
-template <class Real, class History> constexpr InnerProducts lane_kind(InnerProducts kind) {
-    return kind == InnerProducts::bounded && std::is_same_v<Real, History> ? InnerProducts::general : kind;
+constexpr InnerProducts lane_kind(InnerProducts kind) {
+    return kind == InnerProducts::bounded ? InnerProducts::general : kind;
 }
 constexpr int resident_blocks(int blocks) { return blocks <= 3 ? 2 : 1; }
 
