@@ -146,7 +146,7 @@ class Ring {
 
     // The tile that will be asked for first.
     __device__ void look_ahead(int tile) {
-        if (tile >= 0 && zeros_are_kept()) zeros_[0] = v_.zero_tiles.slots(tile, own_zeros());
+        if (looks_for_zeros && tile >= 0 && zeros_are_kept()) zeros_[0] = v_.zero_tiles.slots(tile, own_zeros());
     }
     // Begin to copy a tile into the next free stage, and look at the one that will be asked for then. Of a negative one
     // there is nothing to copy.
@@ -161,7 +161,7 @@ class Ring {
                 copy16(columns_to_ + ahead_ + k * Tile::column_bytes, sources_.list[Columns::vector() + k] + column_row,
                        zeros);
             };
-            if (zeros_are_kept()) {
+            if (looks_for_zeros && zeros_are_kept()) {
                 unsigned zero = v_.zero_tiles.by_age(zeros_[0], panel_); // by age, the lane's
                 bool others = true;
                 if constexpr (always < most_columns) {
