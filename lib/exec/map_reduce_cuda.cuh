@@ -90,6 +90,17 @@ __device__ Record record_of_block(int64_t i, int64_t end, int64_t step, const Ru
     return mine;
 }
 
+// Calls rule(i, record) for all variables 0 <= i < n and stores one record per block. They are not joined: a later
+// kernel does that.
+template <class Record, int resident, class Rule>
+__global__ void __launch_bounds__(block_threads, resident < most_resident ? resident : 1)
+    map_blocks_kernel(int64_t n, Rule rule, Record *block_record) {
+    trigger_programmatic_launch();
+    const Record mine = record_of_block<Record>(int64_t(blockIdx.x) * block_threads + threadIdx.x, n,
+                                                int64_t(gridDim.x) * block_threads, rule);
+    if (threadIdx.x == 0) block_record[blockIdx.x] = mine;
+}
+
 // Calls rule(i, record) for all variables, joins all records, and then calls finish(joined record) once.
 template <class Record, int resident, class Rule, class Finish>
 __global__ void __launch_bounds__(block_threads, resident < most_resident ? resident : 1)

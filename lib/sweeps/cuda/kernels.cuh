@@ -21,8 +21,9 @@ namespace cudaopt {
 template <class Real, class History> constexpr int direction_variables = 16 / sizeof(Real);
 
 // One of the kernels that have variants: sweep 1 by LaneAgent or Bfloat16Agent, or for wide panels; sweep 2 by
-// TakeDirection, or through shared memory where the columns have fewer bits than x.
-enum class Family { lanes, bfloat16, wide, direction, staged_direction };
+// TakeDirection, of which the usual requests have kernels without pieces, or through shared memory where the columns
+// have fewer bits than x.
+enum class Family { lanes, bfloat16, wide, direction, direction_of_pieces, staged_direction };
 struct Variant {
     Family family;
     InnerProducts kind; // of sweep 1
@@ -51,11 +52,11 @@ template <class Real, class History> struct Variants {
         for (int resident = direction_resident; fewer_bits && resident <= most_direction_resident; resident++)
             for (const bool zeros : {false, true})
                 add({Family::staged_direction, InnerProducts::bounded, resident, zeros, true});
-        for (const bool zeros : {false, true})
-            if (!fewer_bits)
-                add({Family::direction, InnerProducts::bounded, direction_variables<Real, History>, zeros, true});
+        for (const Family family : {Family::direction, Family::direction_of_pieces})
+            for (const bool zeros : {false, true})
+                if (!fewer_bits) add({family, InnerProducts::bounded, direction_variables<Real, History>, zeros, true});
         for (const int variables : {1, direction_variables<Real, History>})
-            add({Family::direction, InnerProducts::bounded, variables, false, false});
+            add({Family::direction_of_pieces, InnerProducts::bounded, variables, false, false});
     }
 
   private:
@@ -94,6 +95,8 @@ template <class Real, class History, int index> constexpr auto kernel_of() {
     else if constexpr (variant.family == Family::staged_direction)
         return direction_staged_kernel<Real, History, variant.size, variant.zeros>;
     else if constexpr (variant.family == Family::direction)
+        return map_blocks_kernel<DirectionRecord, direction_resident, typename RuleOf<Real, History, index>::Type>;
+    else if constexpr (variant.family == Family::direction_of_pieces)
         return map_pieces_kernel<DirectionRecord, direction_resident, variant.size,
                                  typename RuleOf<Real, History, index>::Type>;
     else return inner_products_kernel<typename AgentOf<Real, History, index>::Type>;
@@ -111,8 +114,9 @@ template <class Real, class History> class KernelLoader {
             if (variant.family == Family::lanes &&
                 variant.size > column_blocks(multiplied_columns(columns, variant.kind)))
                 return;
-            if (variant.family != Family::wide &&
-                variant.family != Family::direction) // the same for all handles that share the kernel
+            constexpr bool dynamic_shared = variant.family == Family::lanes || variant.family == Family::bfloat16 ||
+                                            variant.family == Family::staged_direction;
+            if (dynamic_shared) // the same for all handles that share the kernel
                 check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, block_shared),
                       "a sweep's attributes");
             now(kernel);

@@ -15,19 +15,24 @@ int launch_direction(const DeviceVectors<Real, History> &v, const DirectionReque
     const bool zeros = by_value && v.zero_tiles.are_kept();
     const int variables = at.aligned ? direction_variables<Real, History> : 1;
     const int64_t groups = (v.n + variables - 1) / variables;
-    const int blocks = at.pieces.by_segments() ? at.pieces.count() : blocks_for(groups, direction_resident);
+    const bool cut = at.pieces.by_segments();
+    const Family family = by_value && !cut ? Family::direction : Family::direction_of_pieces;
+    const int blocks = cut ? at.pieces.count() : blocks_for(groups, direction_resident);
     for_each_variant<Real, History>([&](auto index) {
         constexpr Variant variant = variants<Real, History>.list[index];
-        if constexpr (variant.family == Family::direction) {
-            if (variant.size != variables || variant.zeros != zeros || variant.by_value != by_value) return;
-            using Rule = typename RuleOf<Real, History, index>::Type;
-            const auto launch_it = [&](const auto &coefficients) {
-                check(launch(kernel_of<Real, History, index>(), blocks, block_threads, 0, at.stream, at.pieces, v.n,
-                             Rule{v, request, coefficients, to}, records),
+        if constexpr (variant.family == Family::direction || variant.family == Family::direction_of_pieces) {
+            if (variant.family != family || variant.size != variables || variant.zeros != zeros ||
+                variant.by_value != by_value)
+                return;
+            const auto launch_it = [&](const auto &...arguments) {
+                check(launch(kernel_of<Real, History, index>(), blocks, block_threads, 0, at.stream, arguments...,
+                             records),
                       "the launch of sweep 2");
             };
-            if constexpr (variant.by_value) launch_it(q.by_value);
-            else launch_it(q);
+            using Rule = typename RuleOf<Real, History, index>::Type;
+            if constexpr (variant.family == Family::direction) launch_it(groups, Rule{v, request, q.by_value, to});
+            else if constexpr (variant.by_value) launch_it(at.pieces, v.n, Rule{v, request, q.by_value, to});
+            else launch_it(at.pieces, v.n, Rule{v, request, q, to});
         }
     });
     return blocks;
