@@ -43,7 +43,8 @@ template <class Real, class History> struct Variants {
         for (int k = 0; k <= static_cast<int>(InnerProducts::new_diagonal); k++) {
             const auto kind = static_cast<InnerProducts>(k);
             for (int blocks = 1; lane_kind(kind) == kind && blocks <= widest_resident(kind); blocks++)
-                if (PanelsOfBlocks(blocks, kind).most_pairs > 0) add({Family::lanes, kind, blocks, false, false});
+                if (lane_size(kind, blocks) == blocks && PanelsOfBlocks(blocks, kind).most_pairs > 0)
+                    add({Family::lanes, kind, blocks, false, false});
             if (wide_kind(kind) == kind) add({Family::wide, kind, 0, false, false});
             if (std::is_same_v<History, bfloat16> && has_bfloat16_kernel(kind))
                 for (int octets = least_octets; octets <= most_octets; octets++)
@@ -111,9 +112,8 @@ template <class Real, class History> class KernelLoader {
         for_each_variant<Real, History>([&](auto index) {
             constexpr Variant variant = variants<Real, History>.list[index];
             const auto kernel = kernel_of<Real, History, index>();
-            if (variant.family == Family::lanes &&
-                variant.size > column_blocks(multiplied_columns(columns, variant.kind)))
-                return;
+            const int most_blocks = column_blocks(multiplied_columns(columns, variant.kind));
+            if (variant.family == Family::lanes && variant.size > lane_size(variant.kind, most_blocks)) return;
             constexpr bool dynamic_shared = variant.family == Family::lanes || variant.family == Family::bfloat16 ||
                                             variant.family == Family::staged_direction;
             if (dynamic_shared) // the same for all handles that share the kernel

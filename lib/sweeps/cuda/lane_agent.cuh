@@ -18,6 +18,13 @@ constexpr InnerProducts lane_kind(InnerProducts kind) {
 }
 constexpr int resident_blocks(int blocks) { return blocks <= 3 ? 2 : 1; }
 
+// The blocks of the kernel that serves panels of so many: without products over the free variables blocks are
+// multiplied two by two, so that one more costs no instruction of the matrix unit.
+constexpr int lane_size(InnerProducts kind, int blocks) {
+    const bool odd = blocks % 2 == 1 && resident_blocks(blocks) == resident_blocks(blocks + 1);
+    return kind == InnerProducts::unbounded && odd ? blocks + 1 : blocks;
+}
+
 // The most stored columns, with as many pairs as so many blocks of multiplied columns have.
 constexpr int most_stored(int blocks, InnerProducts kind) { return 2 * PanelsOfBlocks(blocks, kind).most_pairs; }
 
