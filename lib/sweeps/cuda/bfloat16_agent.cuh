@@ -13,7 +13,7 @@ inline bool has_bfloat16_kernel(const PanelRequest &request) {
            bfloat16_octets(request.pairs) <= most_octets;
 }
 constexpr bool has_bfloat16_kernel(InnerProducts kind) {
-    return kind == InnerProducts::unbounded || kind == InnerProducts::bounded || kind == InnerProducts::general;
+    return kind == InnerProducts::unbounded || kind == InnerProducts::general;
 }
 constexpr int tiles_passed_on = 2; // 128 variables
 
@@ -24,7 +24,7 @@ template <class Real_, int octets, InnerProducts kind_> class Bfloat16Agent {
     using Products = Bfloat16Products<octets, over_free_variables(kind_)>;
     static constexpr InnerProducts kind = kind_;
     static constexpr bool apart = true, crosses_breakpoints = false, zeros = looks_for_zeros<Real, History>(kind);
-    static constexpr LeaveOutZeros zeros_are = zeros ? LeaveOutZeros::always : LeaveOutZeros::never;
+    static constexpr LeaveOutZeros zeros_are = zeros ? LeaveOutZeros::where_kept : LeaveOutZeros::never;
     // The first eight columns are y, s, three parts of g, y, s, y. Where the others are 0, there is little to multiply.
     static constexpr int resident = bfloat16_resident(octets), most_columns = most_bfloat16_stored(octets),
                          always = zeros ? column_block - gradient_parts : most_columns,

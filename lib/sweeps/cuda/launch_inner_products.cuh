@@ -21,7 +21,7 @@ template <class Real, class History, class Ahead> class ProductsLaunch {
     int operator()() {
         const InnerProducts kind = this->kind();
         const bool single = std::is_same_v<History, bfloat16> && has_bfloat16_kernel(request_);
-        const InnerProducts served_by = single ? kind : lane_kind(kind);
+        const InnerProducts served_by = lane_kind(kind);
         const int size = single ? std::max(bfloat16_octets(request_.pairs), least_octets)
                                 : lane_size(kind, column_blocks(multiplied_columns(layout_.columns, kind)));
         int blocks = 0; // none: there is no such kernel, or it does not fit
