@@ -87,6 +87,7 @@ module cuda_opt
         CUDA_OPT_F_PART             = 114, &
         CUDA_OPT_DIAGONAL_EVERY     = 115, &
         CUDA_OPT_TIMED              = 116, &
+        CUDA_OPT_NOISE_AUTO         = 117, &
         CUDA_OPT_IPRINT_FREQUENCY   = 108, &
         CUDA_OPT_IPRINT_TYPE        = 109, &
         CUDA_OPT_ROBUST             = 110, &
@@ -120,7 +121,9 @@ module cuda_opt
         CUDA_OPT_MAX_SECONDS = 209, &
         CUDA_OPT_RELATIVE_GTOL = 210, &
         CUDA_OPT_ROUNDING = 211, &
-        CUDA_OPT_F_UNBOUNDED = 212
+        CUDA_OPT_F_UNBOUNDED = 212, &
+        CUDA_OPT_NOISE = 213, &
+        CUDA_OPT_NOISE_ABS = 214
 
     ! Integer results
     integer(c_int), parameter, public :: &
@@ -166,7 +169,8 @@ module cuda_opt
         CUDA_OPT_CAUCHY_T_FIRST  = 408, &
         CUDA_OPT_DIRECTION_NORM2 = 409, &
         CUDA_OPT_SLOPE_START     = 410, &
-        CUDA_OPT_SLOPE           = 411
+        CUDA_OPT_SLOPE           = 411, &
+        CUDA_OPT_NOISE_ESTIMATE  = 412
 
     interface
         ! Create a handle in double or in single precision, and destroy it.

@@ -218,6 +218,9 @@ enum {
     CUDA_OPT_F_PART = 114,          /**< how a rank's caller supplies f (cuda_opt/ranks.h). Before the first call */
     CUDA_OPT_TIMED = 116,           /**< 0 or 1; default 1. 0: do not measure SOLVER_SECONDS, which takes about 4 us per
                                          call on CUDA. Before the first call */
+    CUDA_OPT_NOISE_AUTO = 117,      /**< 0 or 1; default 0. 1: with ROBUST, the first line search that fails is followed
+                                         by 8 evaluations close to each other, from which the noise of f is estimated
+                                         (CUDA_OPT_NOISE_ESTIMATE). Not in a batch (docs/noise.md) */
     /* of a search (cuda_opt_create_search()), before its first call; it also has MAX_ITERATIONS, MAX_EVALUATIONS,
        THREADS, MAX_SECONDS, F_TARGET, ITERATIONS, EVALUATIONS, F, DIMENSION, STOP_TEST and WORKSPACE_BYTES */
     CUDA_OPT_SEARCH_SEED = 120,     /**< >= 0; default 0: the seed of the random numbers */
@@ -269,6 +272,13 @@ enum {
     CUDA_OPT_F_UNBOUNDED = 212,   /**< default -1e300: the solve ends with UNBOUNDED if f is at or below this. -Inf: no
                                        solve ends with UNBOUNDED */
 
+    CUDA_OPT_NOISE = 213,         /**< 0 <= noise < 1; default 0. f has errors of up to NOISE_ABS + NOISE |f|, because
+                                       it comes from an iterative solver, random samples or single precision. With
+                                       ROBUST the line search then accepts steps by their slopes where f cannot decide,
+                                       and the solve converges, with x of the least ||P g||_inf, when neither f nor
+                                       ||P g||_inf has fallen beyond the noise in 200 evaluations (docs/noise.md) */
+    CUDA_OPT_NOISE_ABS = 214,     /**< >= 0; default 0: the part of the noise level in the units of f */
+
     /* ---- integer results: cuda_opt_get_int ---- */
     CUDA_OPT_ITERATIONS = 300,      /**< accepted iterates after the start */
     CUDA_OPT_EVALUATIONS = 301,     /**< evaluations of f and g that were requested and supplied */
@@ -288,7 +298,7 @@ enum {
     CUDA_OPT_WORKSPACE_BYTES = 312, /**< memory that the handle has allocated in its memory space: at most 2m + 9
                                          vectors of n elements plus a constant that does not depend on n */
     CUDA_OPT_STOP_TEST = 313,       /**< after CONVERGED: the key of the test that holds (EPS, PGTOL, FACTR,
-                                         F_TARGET, ROUNDING), otherwise 0 */
+                                         F_TARGET, ROUNDING, NOISE), otherwise 0 */
     CUDA_OPT_PAIRS = 314,           /**< correction pairs stored, 0 to m */
     CUDA_OPT_START_PROJECTED = 315, /**< elements of the start that were moved into the box */
     CUDA_OPT_DIMENSION = 316,       /**< n */
@@ -324,7 +334,8 @@ enum {
     CUDA_OPT_CAUCHY_T_FIRST = 408, /**< max(0, min(t_1, t_1*)), its one-breakpoint approximation (APPROXIMATE_CAUCHY) */
     CUDA_OPT_DIRECTION_NORM2 = 409, /**< ||d||_2 of the last direction whose first trial point was evaluated */
     CUDA_OPT_SLOPE_START = 410,    /**< phi'(0) = g'd of the line search along that direction */
-    CUDA_OPT_SLOPE = 411           /**< phi' at the last trial point evaluated */
+    CUDA_OPT_SLOPE = 411,          /**< phi' at the last trial point evaluated */
+    CUDA_OPT_NOISE_ESTIMATE = 412  /**< noise level of f that CUDA_OPT_NOISE_AUTO has estimated; 0: none */
 };
 /* clang-format on */
 

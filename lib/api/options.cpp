@@ -55,6 +55,7 @@ const IntSetting int_settings[] = {
     {CUDA_OPT_PRODUCT_BITS, "PRODUCT_BITS", &Settings::product_bits, nullptr, 32, 64},
     {CUDA_OPT_F_PART, "F_PART", &Settings::f_part, nullptr, 0, 2},
     {CUDA_OPT_TIMED, "TIMED", nullptr, &Settings::timed, 0, 1},
+    {CUDA_OPT_NOISE_AUTO, "NOISE_AUTO", nullptr, &Settings::noise_auto, 0, 1},
     {CUDA_OPT_IPRINT_FREQUENCY, "IPRINT_FREQUENCY", &Settings::log_frequency, nullptr, INT64_MIN, INT64_MAX},
     {CUDA_OPT_IPRINT_TYPE, "IPRINT_TYPE", &Settings::log_type, nullptr, 0, 3},
 };
@@ -72,6 +73,8 @@ const RealSetting real_settings[] = {
     {CUDA_OPT_RELATIVE_GTOL, "RELATIVE_GTOL", &Settings::relative_gtol, 0, infinity, false, false},
     {CUDA_OPT_ROUNDING, "ROUNDING", &Settings::rounding, 0, infinity, false, true},
     {CUDA_OPT_F_UNBOUNDED, "F_UNBOUNDED", &Settings::f_unbounded, -infinity, infinity, false, true},
+    {CUDA_OPT_NOISE, "NOISE", &Settings::noise, 0, 1, false, true},
+    {CUDA_OPT_NOISE_ABS, "NOISE_ABS", &Settings::noise_abs, 0, infinity, false, true},
     {CUDA_OPT_MAX_SECONDS, "MAX_SECONDS", &Settings::max_seconds, 0, infinity, false, false},
 };
 
@@ -107,6 +110,7 @@ const RealResult real_results[] = {
     {CUDA_OPT_DIRECTION_NORM2, &Results::direction_norm2},
     {CUDA_OPT_SLOPE_START, &Results::slope_start},
     {CUDA_OPT_SLOPE, &Results::slope},
+    {CUDA_OPT_NOISE_ESTIMATE, &Results::noise_estimate},
 };
 
 int check_history_bits(cuda_opt &s, int64_t bits) {
@@ -149,8 +153,9 @@ int check_no_exchange(cuda_opt &s) {
 // Returns whether a setting does not apply to batches, which have no reduced storage precision, no reports of iterates,
 // no log, no ranks and no timer.
 bool is_solvers_alone(int32_t key) {
-    for (const int32_t one : {CUDA_OPT_HISTORY_BITS, CUDA_OPT_PRODUCT_BITS, CUDA_OPT_REPORT_ITERATES,
-                              CUDA_OPT_IPRINT_FREQUENCY, CUDA_OPT_IPRINT_TYPE, CUDA_OPT_F_PART, CUDA_OPT_TIMED})
+    for (const int32_t one :
+         {CUDA_OPT_HISTORY_BITS, CUDA_OPT_PRODUCT_BITS, CUDA_OPT_REPORT_ITERATES, CUDA_OPT_IPRINT_FREQUENCY,
+          CUDA_OPT_IPRINT_TYPE, CUDA_OPT_F_PART, CUDA_OPT_TIMED, CUDA_OPT_NOISE_AUTO})
         if (key == one) return true;
     return false;
 }

@@ -214,7 +214,7 @@ template <class Real, class Team, class ShapeOf = Shape> class SmallProblem {
             if (it.accept(settings_, sums)) sweeps_.save_best();
             has_products = append_pair(sums);
             measure_iterate(sums);
-            it.note_progress();
+            it.note_progress(settings_);
         }
         IterateVerdict verdict = it.judge_iterate(settings_, false);
         if (verdict == IterateVerdict::verify) {

@@ -22,6 +22,7 @@ enum class EventKind {
     pgtol_reached,
     factr_reached,
     rounding_reached,
+    noise_reached,
     // Limits.
     iteration_limit_reached,
     evaluation_limit_reached,

@@ -3,7 +3,8 @@
 // It requests no work and does not know where the variables are stored. The state machine of one large problem
 // (state_machine.hpp) and the loop of many small ones (batch/next_trial.hpp) act on the verdicts.
 //
-// trial.hpp defines the decisions at trial points, termination.hpp those that end a solve.
+// trial.hpp defines the decisions at trial points, termination.hpp those that end a solve, noise.hpp those that allow
+// for a noise level of f.
 #pragma once
 
 #include <cmath>
@@ -73,8 +74,9 @@ struct Iteration {
     bool ran_away = false; // in the last search f decreased along a straight line as far as the search went
     double f_refreshed = infinity, pg_refreshed = infinity; // at the last refresh after a failed search
     int refreshes_in_vain = 0;
-    int in_vain = 0;                                // iterations since the last progress (note_progress())
-    double f_noted = infinity, pg_noted = infinity; // f and ||P g|| then
+    // Iterations, or with a noise level evaluations, since the last progress (note_progress()); f and ||P g|| then.
+    int in_vain = 0;
+    double f_noted = infinity, pg_noted = infinity;
     int reached = 0;                     // the stopping test that holds, while the solve continues for a lower f
     int postponed = 0;                   // the iterations for which it has continued
     double expected_decrease = infinity; // of f by the model, along the direction of the last search, which failed
@@ -108,7 +110,7 @@ struct Iteration {
         return squares >= smallest_normal / machine_epsilon && is_finite(squares);
     }
     CUDA_OPT_HD bool accept_start(const PanelProducts &sums, int pairs); // false: f or g is not finite
-    CUDA_OPT_HD void note_progress();
+    CUDA_OPT_HD void note_progress(const Settings &settings);
     CUDA_OPT_HD FirstStep steepest_descent_step(const Settings &settings) const;
     // The first step of the next search. Returns theta of B_0, or 0 if it does not change.
     CUDA_OPT_HD double begin_direction(const Settings &settings, int pairs);
@@ -135,6 +137,12 @@ struct Iteration {
     CUDA_OPT_HD double scale_without_pair(const Settings &settings, double theta) const;
     CUDA_OPT_HD FailureVerdict after_failure(const Settings &settings, int pairs, double theta, bool verified);
 
+    // ---- noise.hpp
+
+    CUDA_OPT_HD double noise_level(const Settings &settings, double f) const; // eps_f; 0: none
+    CUDA_OPT_HD bool wants_noise_estimate(const Settings &settings) const;
+    CUDA_OPT_HD double noise_spacing() const;
+
     // ---- termination.hpp
 
     CUDA_OPT_HD IterateVerdict judge_iterate(const Settings &settings, bool verified);
@@ -155,7 +163,9 @@ struct Iteration {
     CUDA_OPT_HD bool runs_away(const Settings &settings, double slope);
     CUDA_OPT_HD TrialVerdict backtrack(const Settings &settings);
     CUDA_OPT_HD TrialVerdict exhaust_search(const Settings &settings, double f, bool warned);
-    CUDA_OPT_HD bool is_best(const Settings &settings, double f, double pg_norm2) const;
+    CUDA_OPT_HD bool is_best(const Settings &settings, const PanelProducts &sums) const;
+    CUDA_OPT_HD void note_progress_beyond_noise(double level);
+    CUDA_OPT_HD FailureVerdict after_noisy_failure(const Settings &settings, int pairs);
     CUDA_OPT_HD int stopping_test(const Settings &settings) const;
     CUDA_OPT_HD bool decrease_is_small(const Settings &settings) const;
     CUDA_OPT_HD double least_decrease(const Settings &settings) const;
@@ -200,7 +210,8 @@ CUDA_OPT_HD_INLINE bool Iteration::accept_start(const PanelProducts &sums, int p
 
 // Where no stopping test is set and only rounding errors are left, the approximate Wolfe conditions would accept steps
 // for ever.
-CUDA_OPT_HD_INLINE void Iteration::note_progress() {
+CUDA_OPT_HD_INLINE void Iteration::note_progress(const Settings &settings) {
+    if (const double level = noise_level(settings, results.f); level > 0) return note_progress_beyond_noise(level);
     const bool progress = f_noted == infinity || results.f < f_noted - 10 * machine_epsilon * std::fabs(f_noted) ||
                           results.pg_norm2 < (1 - progress_share) * pg_noted;
     if (progress) {

@@ -11,7 +11,8 @@ inline bool are_consistent(const Settings &settings, int bits) {
     const auto are_bits = [&](int64_t value, int64_t least) {
         return (value == 16 || value == 32 || value == 64) && value >= least;
     };
-    return dense::are_bools(settings.approximate_cauchy, settings.report_iterates, settings.robust, settings.timed) &&
+    return dense::are_bools(settings.approximate_cauchy, settings.report_iterates, settings.robust, settings.timed,
+                            settings.noise_auto) &&
            are_bits(settings.history_bits, 16) && settings.history_bits <= bits &&
            are_bits(settings.product_bits, 32) &&
            dense::is_within(Metric::one_number, settings.metric, Metric::learned) && settings.diagonal_every >= 0 &&
@@ -36,7 +37,8 @@ inline int task_at(StateMachine::State state) {
     using State = StateMachine::State;
     switch (state) {
     case State::first_point:
-    case State::trial_point: return CUDA_OPT_EVALUATE_FG;
+    case State::trial_point:
+    case State::noise_point: return CUDA_OPT_EVALUATE_FG;
     case State::iterate: return CUDA_OPT_NEW_ITERATE;
     case State::diagonal: return CUDA_OPT_SUPPLY_DIAGONAL;
     case State::ended: return 0;
@@ -64,7 +66,7 @@ inline bool StateMachine::is_consistent(int64_t n_, int m, int bits) {
         return false;
     if (!dense::are_bools(broken_, products_valid_, remakes_for_truncation_, direction_sums_known_, direction_judged_,
                           pair_unfinished_, direction_request_.truncate) ||
-        broken_ || (pair_unfinished_ && matrix_.pairs() == 0))
+        !dense::is_within(0, noise_samples_, noise::samples) || broken_ || (pair_unfinished_ && matrix_.pairs() == 0))
         return false;
     if (!is_panel(panel_) || !is_panel(requested_) || !is_panel(direction_request_.panel) ||
         !dense::is_within(0, direction_request_.spare_slot, m))

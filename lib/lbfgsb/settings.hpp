@@ -14,7 +14,7 @@ struct Metric {
 
 struct Settings {
     int64_t max_iterations = 2000, max_evaluations = 0, evaluations_per_search = 20, max_cuts = 30;
-    bool approximate_cauchy = false, report_iterates = false, robust = true, timed = true;
+    bool approximate_cauchy = false, report_iterates = false, robust = true, timed = true, noise_auto = false;
     int64_t history_bits = 64, // of an element of S and Y
         product_bits = 64,     // of their products
         threads = 0, log_frequency = -1, log_type = 0, f_part = 0;
@@ -22,6 +22,7 @@ struct Settings {
     int64_t diagonal_every = 1; // iterations that the caller's diagonal holds for; 0: all
     double eps = 0, pgtol = 1e-5, factr = 1e7, f_target = -infinity;
     double relative_gtol = 5e-4, rounding = 100, f_unbounded = -1e300;
+    double noise = 0, noise_abs = 0; // of f, relative to |f| and in f's units
     double gtol = 0.9, ftol = 1e-4, xtol = 0.1, step_min = 1e-20, step_max = 1e20, max_seconds = 0;
 };
 
@@ -35,7 +36,8 @@ struct Results : IterateFacts {
     int64_t iterations = 0, evaluations = 0, skipped_updates = 0, cauchy_segments = 0, line_search_info = 0,
             refreshes = 0, cuts = 0, cauchy_crossings = 0, breakpoints_crossed = 0, stop_test = 0, start_projected = 0,
             truncations = 0, cauchy_free = 0, cauchy_breakpoints = 0, subspace_projected = 0;
-    double step = 0, theta = 1, cauchy_t = 0, cauchy_t_first = 0, direction_norm2 = 0, slope_start = 0, slope = 0;
+    double step = 0, theta = 1, cauchy_t = 0, cauchy_t_first = 0, direction_norm2 = 0, slope_start = 0, slope = 0,
+           noise_estimate = 0;
 };
 
 } // namespace cudaopt

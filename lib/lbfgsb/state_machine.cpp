@@ -73,6 +73,9 @@ const Request &StateMachine::advance(const Reply &reply) {
         take_direction();
         break;
     case State::search_failed: recover(reply, false); break;
+    case State::noise_stepped: request_evaluation(State::noise_point); break;
+    case State::noise_point: request_products(State::noise_products, products_of_sample()); break;
+    case State::noise_products: note_noise_sample(*reply.sums); break;
     case State::failure_verified:
         verify(settings, reply.number);
         recover(reply, true);
@@ -88,7 +91,7 @@ const Request &StateMachine::advance(const Reply &reply) {
 }
 
 const Request &StateMachine::stop() {
-    if (state_ == State::first_point || state_ == State::trial_point) results.evaluations--; // it was not made
+    if (state_ == State::first_point || is_at_trial()) results.evaluations--; // it was not made
     end(CUDA_OPT_STOPPED, EventKind::stopped);
     settle();
     return request_;
@@ -109,6 +112,7 @@ void StateMachine::begin_anew(bool keep_pairs) {
     static_cast<Iteration &>(*this) = Iteration{};
     n = variables;
     state_ = State::start;
+    noise_samples_ = 0;
     direction_request_.gradient_coefficient = 0;
     broken_ = pair_unfinished_ = products_valid_ = direction_sums_known_ = remakes_for_truncation_ = false;
 }
@@ -221,7 +225,7 @@ void StateMachine::measure_x(const Reply &reply) {
 }
 
 void StateMachine::log_iterate(const Reply &reply) {
-    if (!first) note_progress();
+    if (!first) note_progress(settings);
     if (logs()) return suspend(State::iterate_logged, first ? Verb::log_start : Verb::log_iterate);
     after_log(reply);
 }
@@ -462,11 +466,38 @@ void StateMachine::restore(State next) {
 }
 
 void StateMachine::recover(const Reply &reply, bool verified) {
+    if (noise_samples_ == 0 && wants_noise_estimate(settings)) return sample_noise();
     switch (after_failure(settings, matrix_.pairs(), matrix_.theta(), verified)) {
     case FailureVerdict::verify: return suspend(State::failure_verified, Verb::relative_gradient_norm);
     case FailureVerdict::end: return settle();
     case FailureVerdict::refresh: refresh(); return begin_direction(reply);
     }
+}
+
+// The next of the points at which f is sampled. They lie along the direction of the failed search.
+void StateMachine::sample_noise() {
+    if (ends_at_limit(settings, false)) return settle();
+    noise_samples_++;
+    at_iterate = false;
+    suspend(State::noise_stepped, Verb::step);
+    request_.slot = direction_request_.spare_slot;
+    request_.number = noise_samples_ * noise_spacing();
+}
+
+// f comes with the inner products: of g alone here.
+PanelRequest StateMachine::products_of_sample() const {
+    PanelRequest panel = matrix_.stored_panel();
+    panel.pairs = 0;
+    return panel;
+}
+
+// Where f is undefined there is no estimate.
+void StateMachine::note_noise_sample(const PanelProducts &sums) {
+    noise_values_[noise_samples_ - 1] = sums.f;
+    if (is_finite(sums.f) && noise_samples_ < noise::samples) return sample_noise();
+    if (is_finite(sums.f))
+        results.noise_estimate = least(noise::per_deviation * noise::deviation(noise_values_), largest_finite);
+    restore(State::search_failed);
 }
 
 // ---- the end

@@ -30,7 +30,10 @@
 //     best_saved         a copy of the base point                 the next iterate: pg_norm_measured, ...
 //     truncation_ready   x is the base point again                model_products, truncated
 //     truncated          the truncation factor of the direction   direction_taken
-//     search_failed      x is the base point again                failure_verified, model_products, cauchy, ...
+//     search_failed      x is the base point again                failure_verified, noise_stepped, cauchy, ...
+//     noise_stepped      the point of a sample of f               noise_point
+//     noise_point        f, from the caller                       noise_products
+//     noise_products     products, with which f is read           noise_stepped, search_failed
 //     failure_verified   the norm of the relative gradient        model_products, cauchy, direction_taken
 //     ending             x, f and g become the best iterate       ending, end_logged, ended
 //     end_logged         the last lines of the log                ended
@@ -44,7 +47,7 @@
 #pragma once
 
 #include "lbfgsb/initial_hessian.hpp"
-#include "lbfgsb/iteration.hpp"
+#include "lbfgsb/noise.hpp"
 
 namespace cudaopt {
 
@@ -75,6 +78,9 @@ class StateMachine : public Iteration {
         truncation_ready,
         truncated,
         search_failed,
+        noise_stepped,
+        noise_point,
+        noise_products,
         failure_verified,
         ending,
         end_logged,
@@ -124,6 +130,8 @@ class StateMachine : public Iteration {
     const CompactMatrix<0> &matrix() const { return matrix_; }
     const LearnedDiagonal &learned_diagonal() const { return hessian_.learned(); }
     bool pair_unfinished() const { return pair_unfinished_; }
+    // Whether x is a point along the direction, whose base point can be restored.
+    bool is_at_trial() const { return state_ == State::trial_point || state_ == State::noise_point; }
     int spare_slot() const { return direction_request_.spare_slot; } // holds d and g_base at a trial point
     // Whether B_0 is theta diag(1 / h), and not theta I.
     bool weighted() const { return hessian_.weighted(settings); }
@@ -192,6 +200,9 @@ class StateMachine : public Iteration {
     void append_pair(const Reply &reply);
     void restore(State next);
     void recover(const Reply &reply, bool verified);
+    void sample_noise();
+    PanelRequest products_of_sample() const;
+    void note_noise_sample(const PanelProducts &sums);
 
     // The end: x, f and g become the best iterate, with one request after the other.
     void settle();
@@ -212,6 +223,8 @@ class StateMachine : public Iteration {
     bool remakes_for_truncation_ = false;  // the model is formed again, because its direction is to be truncated
     bool direction_sums_known_ = false, direction_judged_ = false;
     bool pair_unfinished_ = false; // y of the newest pair is still g_base
+    int noise_samples_ = 0;        // for the estimate of the noise level
+    double noise_values_[noise::samples] = {};
 
     InitialHessian hessian_;
     CompactMatrix<0> matrix_;

@@ -1,7 +1,7 @@
 // How a solve ends: by a stopping test, at a limit or at the caller's wish, and the record of the termination.
 #pragma once
 
-#include "lbfgsb/iteration.hpp"
+#include "lbfgsb/noise.hpp"
 
 namespace cudaopt {
 
@@ -18,11 +18,12 @@ CUDA_OPT_HD_INLINE int Iteration::stopping_test(const Settings &settings) const 
 
 // Whether FACTR's inequality holds. With ROBUST it does not hold if f has risen, because g may not be the gradient of
 // f, or after a first step along -g, because the length of that step is a guess. Version 3.0 accepts both as
-// convergence.
+// convergence. A bound that is below the noise of two values of f says nothing.
 CUDA_OPT_HD_INLINE bool Iteration::decrease_is_small(const Settings &settings) const {
     const double decrease = f_previous - results.f;
     if (settings.robust && (decrease < 0 || steps_since_gradient == 1)) return false;
-    return decrease <= least_decrease(settings);
+    const double bound = least_decrease(settings);
+    return decrease <= bound && 2 * noise_level(settings, results.f) <= bound;
 }
 
 // Whether the norm of the relative gradient, with the components x_i (P g)_i / max(|f|, 1), is small (Dennis and
@@ -57,11 +58,14 @@ CUDA_OPT_HD_CALL inline void Iteration::converge(const Settings &settings, int t
     results.stop_test = test;
     end_numbers[0] = f_previous - results.f;
     end_numbers[1] = least_decrease(settings);
-    if (test == CUDA_OPT_EPS || test == CUDA_OPT_PGTOL) best_saved = false; // the test holds here, and not there
+    const bool holds_here = test == CUDA_OPT_EPS || test == CUDA_OPT_PGTOL ||
+                            (test == CUDA_OPT_F_TARGET && noise_level(settings, f_best) > 0);
+    if (holds_here) best_saved = false; // and not at the saved iterate
     end(CUDA_OPT_CONVERGED, test == CUDA_OPT_F_TARGET ? EventKind::f_target_reached
                             : test == CUDA_OPT_EPS    ? EventKind::eps_reached
                             : test == CUDA_OPT_PGTOL  ? EventKind::pgtol_reached
                             : test == CUDA_OPT_FACTR  ? EventKind::factr_reached
+                            : test == CUDA_OPT_NOISE  ? EventKind::noise_reached
                                                       : EventKind::rounding_reached);
 }
 
@@ -71,11 +75,12 @@ CUDA_OPT_HD_INLINE IterateVerdict Iteration::judge_iterate(const Settings &setti
     // holds. If not, the solve ends here all the same.
     constexpr int most_postponed = 10;
     constexpr int most_in_vain = 1000;
-    const bool nothing_decreases = settings.robust && in_vain >= most_in_vain;
+    const bool is_noisy = noise_level(settings, results.f) > 0;
+    const bool nothing_decreases = settings.robust && in_vain >= (is_noisy ? noise::most_in_vain : most_in_vain);
     bool restarts = false;
     if (const int test = stopping_test(settings)) {
         if (test == CUDA_OPT_FACTR && settings.robust && !verified) return IterateVerdict::verify;
-        const bool postpones = best_saved && test != CUDA_OPT_FACTR && results.pg_norm_max > 0 &&
+        const bool postpones = best_saved && !is_noisy && test != CUDA_OPT_FACTR && results.pg_norm_max > 0 &&
                                postponed < most_postponed && !nothing_decreases;
         const bool is_verified = test != CUDA_OPT_FACTR || factr_is_verified(settings);
         restarts = !is_verified && !restart_is_recent();
@@ -89,6 +94,7 @@ CUDA_OPT_HD_INLINE IterateVerdict Iteration::judge_iterate(const Settings &setti
         }
     }
     if (results.f <= settings.f_unbounded) end(CUDA_OPT_UNBOUNDED, EventKind::below_any_bound);
+    else if (nothing_decreases && is_noisy) converge(settings, CUDA_OPT_NOISE);
     else if (nothing_decreases) end(CUDA_OPT_LINE_SEARCH_FAILED, EventKind::nothing_has_fallen);
     else if (!ends_at_limit(settings, true)) return restarts ? IterateVerdict::restart : IterateVerdict::go_on;
     return IterateVerdict::end;
@@ -144,7 +150,7 @@ CUDA_OPT_HD_CALL inline double Iteration::take_best() {
     best_saved = false;
     at_iterate = true;
     static_cast<IterateFacts &>(results) = best;
-    return f_best;
+    return results.f;
 }
 
 // The numbers of the sentence about the end, once x, f and g are final.
@@ -162,6 +168,7 @@ CUDA_OPT_HD_CALL inline void Iteration::record_end(const Settings &settings) {
     case EventKind::pgtol_reached: integers(r.iterations, 0); return numbers(r.pg_norm_max, settings.pgtol);
     case EventKind::factr_reached: return numbers(end_numbers[0], end_numbers[1]);
     case EventKind::rounding_reached: return numbers(r.f, expected_decrease, negligible_decrease(settings), r.pg_norm2);
+    case EventKind::noise_reached: integers(in_vain, 0); return numbers(r.f, r.pg_norm_max, noise_level(settings, r.f));
     case EventKind::below_any_bound: integers(r.evaluations, 0); return numbers(r.f, settings.f_unbounded);
     case EventKind::falls_without_end: integers(r.evaluations, 0); return numbers(r.f, slope_base, step * unit);
     case EventKind::iteration_limit_reached: integers(settings.max_iterations, 0); return numbers(r.f, r.pg_norm2);

@@ -2,7 +2,7 @@
 // accepted step teaches.
 #pragma once
 
-#include "lbfgsb/iteration.hpp"
+#include "lbfgsb/noise.hpp"
 
 namespace cudaopt {
 
@@ -108,19 +108,22 @@ CUDA_OPT_HD_INLINE void Iteration::set_step_max(const Settings &settings, double
 }
 
 // Of the curvature condition (T 1.2) only the half that makes s'y positive: a step beyond the minimiser along d is good
-// enough if f has decreased and no lower point of this search is known. Only where the diagonal is learned, because
-// L-BFGS-B 3.0 does not accept such steps.
+// enough if f has decreased and no lower point of this search is known, up to the noise of two values of f. Only where
+// the diagonal is learned or f has a noise level, because L-BFGS-B 3.0 does not accept such steps.
 CUDA_OPT_HD_INLINE bool Iteration::satisfies_weak_wolfe(const Settings &settings, double at, double f,
                                                         double slope) const {
-    return settings.metric == Metric::learned && f <= f_base + settings.ftol * at * slope_base &&
-           f <= line.lowest_phi() && slope >= settings.gtol * slope_base;
+    const double level = noise_level(settings, f_base);
+    return (settings.metric == Metric::learned || level > 0) &&
+           f <= f_base + settings.ftol * at * slope_base + 2 * level && f <= line.lowest_phi() + 2 * level &&
+           slope >= settings.gtol * slope_base;
 }
 
-// Where f differs by no more than its rounding errors, slopes are still accurate: the approximate Wolfe conditions
-// (Hager and Zhang, SIAM J. Optim. 16 (2005) 170, section 2). They are relative to the lowest f, so that f cannot
-// increase steadily.
+// Where f differs by no more than its rounding errors and its noise, slopes are still accurate: the approximate Wolfe
+// conditions (Hager and Zhang, SIAM J. Optim. 16 (2005) 170, section 2). They are relative to the lowest f, so that f
+// cannot increase steadily.
 CUDA_OPT_HD_INLINE bool Iteration::satisfies_approximate_wolfe(const Settings &settings, double f, double slope) const {
-    return settings.robust && f <= f_best + rounding_level * std::fabs(f_best) && slope >= settings.gtol * slope_base &&
+    const double errors = rounding_level * std::fabs(f_best) + 2 * noise_level(settings, f_best);
+    return settings.robust && f <= f_best + errors && slope >= settings.gtol * slope_base &&
            slope <= steepest_ascent_accepted * -slope_base;
 }
 
@@ -220,8 +223,11 @@ CUDA_OPT_HD_CALL inline TrialVerdict Iteration::exhaust_search(const Settings &s
 }
 
 // Whether an iterate is better than the best one so far: its f is lower, or its f is equal and its projected gradient
-// is not larger.
-CUDA_OPT_HD_INLINE bool Iteration::is_best(const Settings &settings, double f, double pg_norm2) const {
+// is not larger. With a noise level the lowest f tells nothing, and the projected gradient alone decides.
+CUDA_OPT_HD_INLINE bool Iteration::is_best(const Settings &settings, const PanelProducts &sums) const {
+    if (noise_level(settings, f_best) > 0)
+        return sums.projected_gradient_max <= (best_saved ? best.pg_norm_max : results.pg_norm_max);
+    const double f = sums.f, pg_norm2 = std::sqrt(sums.variable_sums[projected_gradient_squared]);
     const double pg_best = best_saved ? best.pg_norm2 : results.pg_norm2;
     return f < f_best || (f == f_best && (!settings.robust || pg_norm2 <= pg_best));
 }
@@ -237,10 +243,11 @@ CUDA_OPT_HD_INLINE bool Iteration::accept(const Settings &settings, const PanelP
     reached = 0;
     expected_decrease = infinity;
     f_previous = f_base;
-    if (is_best(settings, sums.f, std::sqrt(sums.variable_sums[projected_gradient_squared]))) {
+    const bool is_new_best = is_best(settings, sums);
+    f_best = least(f_best, sums.f);
+    if (is_new_best) {
         best_saved = false;
         postponed = 0;
-        f_best = sums.f;
         return false;
     }
     const bool saves = !best_saved;
@@ -258,12 +265,14 @@ CUDA_OPT_HD_INLINE double Iteration::curvature(const PanelProducts &sums) const 
 // The factor of y: the second derivative of f along s at the end of the step, of the cubic through f and the slopes at
 // both ends, divided by its mean along the step, which is s'y. The model then learns the curvature at the new iterate
 // and not the one halfway (Biggs, J. Inst. Math. Appl. 8 (1971) 315). The factor of a quadratic is 1. If it differs
-// from 1 by more than a factor of 2, the cubic is no model of f.
+// from 1 by more than a factor of 2, the cubic is no model of f. A decrease that its noise may have caused tells
+// nothing.
 CUDA_OPT_HD_INLINE double Iteration::curvature_scale(const Settings &settings, const PanelProducts &sums,
                                                      double curvature) const {
     constexpr double largest_factor = 2, significant_decrease = 1e-6; // of f, in single precision as well
     const double f = sums.f, decrease = f_base - f;
     if (settings.metric != Metric::learned || !(std::fabs(decrease) > significant_decrease * std::fabs(f))) return 1;
+    if (std::fabs(decrease) < noise::significant * noise_level(settings, f)) return 1;
     const double factor = 1 + (6 * decrease + 3 * step * (slope_base + slope_at_trial(sums))) / curvature;
     return is_finite(factor) ? least(greatest(factor, 1 / largest_factor), largest_factor) : 1;
 }
@@ -296,6 +305,8 @@ CUDA_OPT_HD_CALL inline FailureVerdict Iteration::after_failure(const Settings &
             return FailureVerdict::end;
         }
     }
+    const bool goes_on = !(fresh_start && failure == SearchFailure::no_descent); // otherwise nothing would be evaluated
+    if (goes_on && noise_level(settings, f_base) > 0) return after_noisy_failure(settings, pairs);
     const double share = settings.robust ? progress_share : 0;
     const bool progress = f_base < f_refreshed - share * std::fabs(f_refreshed) ||
                           results.pg_norm2 < (1 - share) * pg_refreshed || f_refreshed == infinity;

@@ -35,6 +35,9 @@ const SharedSetting table[shared_settings] = {
     {"CUDA_OPT_RELATIVE_GTOL", [](const Settings &s) { return s.relative_gtol; }},
     {"CUDA_OPT_ROUNDING", [](const Settings &s) { return s.rounding; }},
     {"CUDA_OPT_F_UNBOUNDED", [](const Settings &s) { return s.f_unbounded; }},
+    {"CUDA_OPT_NOISE", [](const Settings &s) { return s.noise; }},
+    {"CUDA_OPT_NOISE_ABS", [](const Settings &s) { return s.noise_abs; }},
+    {"CUDA_OPT_NOISE_AUTO", [](const Settings &s) { return static_cast<double>(s.noise_auto); }},
 };
 
 } // namespace

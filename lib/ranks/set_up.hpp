@@ -7,7 +7,7 @@
 
 namespace cudaopt {
 
-constexpr int shared_settings = 24; // settings that must agree on all ranks
+constexpr int shared_settings = 27; // settings that must agree on all ranks
 
 struct SetUp {
     int64_t ranks, first, n, of, m, bits, pairs;

@@ -29,13 +29,13 @@ struct Clocks {
         return dense::is_within(0.0, seconds_passed, longest) && dense::is_within(0.0, host_seconds, longest);
     }
 };
-constexpr uint32_t version = 8, byte_order = 0x01020304;
+constexpr uint32_t version = 9, byte_order = 0x01020304;
 
 } // namespace
 
 template <class Visit> void Solver::each_vector(const StateMachine &state, const Visit &visit) {
     for (const auto kind : {HeldVector::x, HeldVector::f, HeldVector::g}) visit(HeldVector{kind});
-    if (state.state() == StateMachine::State::trial_point)
+    if (state.is_at_trial())
         for (const auto kind : {HeldVector::x_base, HeldVector::s_column, HeldVector::g_base})
             visit(HeldVector{kind, state.spare_slot()});
     if (state.best_saved)

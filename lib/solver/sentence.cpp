@@ -34,6 +34,11 @@ void describe(const Event &event, Message &message) {
             "converged: no lower f than %.16g was found; the model predicts that f falls by %g, which is "
             "at or below %g, the larger of its rounding errors and the bound of factr; ||P g|| = %g",
             a, b, c, d);
+    case EventKind::noise_reached:
+        return message.set(
+            "converged: in %lld evaluations neither f fell by more than twice its noise level %g nor the "
+            "projected gradient's largest component by a factor of 0.7; f = %.16g, ||P g||_inf = %g",
+            i, c, a, b);
     case EventKind::iteration_limit_reached:
         return message.set("the limit of %lld iterations is reached, f = %.16g, ||P g|| = %g", i, a, b);
     case EventKind::evaluation_limit_reached:

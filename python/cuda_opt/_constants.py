@@ -70,6 +70,7 @@ INTEGERS = {
     "F_PART": 114,
     "DIAGONAL_EVERY": 115,
     "TIMED": 116,
+    "NOISE_AUTO": 117,
     "SEARCH_SEED": 120,
     "AT_SMALLEST_STEP": 121,
     "HALVINGS": 122,
@@ -121,6 +122,8 @@ REALS = {
     "RELATIVE_GTOL": 210,
     "ROUNDING": 211,
     "F_UNBOUNDED": 212,
+    "NOISE": 213,
+    "NOISE_ABS": 214,
     "F": 400,
     "PG_NORM2": 401,
     "PG_NORM_INF": 402,
@@ -133,6 +136,7 @@ REALS = {
     "DIRECTION_NORM2": 409,
     "SLOPE_START": 410,
     "SLOPE": 411,
+    "NOISE_ESTIMATE": 412,
 }
 
 # The line search's settings. The options of ``minimize`` have other names for them, because SciPy's ``ftol`` and

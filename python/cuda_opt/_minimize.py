@@ -163,7 +163,8 @@ def minimize(
         ``maxls`` (20), ``disp`` (False; True or k: a line on standard output for each, or each k-th, iterate). ``ftol``
         ends a solve only if f has not risen and the relative gradient is small as well (docs/endings.md). Of finite
         differences ``eps`` (1e-8), ``finite_diff_rel_step``, and ``workers``: a number of processes, or a function that
-        is called as ``workers(fun, points)``, once for each gradient, and returns the values at all points. And the
+        is called as ``workers(fun, points)``, once for each gradient, and returns the values at all points. ``noise``
+        and ``noise_abs`` (0): errors of f, relative to abs(f) and in f's units (docs/noise.md). And the
         library's own settings by the names of ``include/cuda_opt.h`` without ``CUDA_OPT_``: ``{"HISTORY_BITS": 32}``.
         The line search's are ``line_search_ftol``, ``line_search_gtol`` and ``line_search_xtol``; ``FTOL``, ``GTOL``
         and ``XTOL`` mean the same, with a warning. They have the library's defaults except ``INITIAL_HESSIAN``, which

@@ -128,6 +128,7 @@ def options_of(
     ignored = given.keys() & _WITHOUT_EFFECT | (differences.keys() if has_gradient else set())
     if ignored and not as_scipy:
         warnings.warn(f"without effect here: {', '.join(sorted(ignored))}", RuntimeWarning, stacklevel=3)
+    noise = {name.upper(): _tolerance(given.pop(name), name) for name in ("noise", "noise_abs") if name in given}
     m = given.pop("maxcor")
     maxfun = _limit(given.pop("maxfun"), "maxfun")
     settings = {
@@ -138,6 +139,7 @@ def options_of(
         "MAX_EVALUATIONS": maxfun,
         "MAXFEV": _count(given.pop("maxls"), "maxls"),
         "INITIAL_HESSIAN": InitialHessian.LEARNED,
+        **noise,
         **own,
     }
     if unknown := given.keys() - _WITHOUT_EFFECT:

@@ -415,3 +415,21 @@ def test_hess_inv_without_pairs():
                               (np.full(50, np.inf), ValueError, "infinite"), (v + 1j, TypeError, "complex128")):
         with pytest.raises(kind, match=text):
             getattr(hess_inv, "_inverse", hess_inv) @ wrong
+
+
+def test_a_noise_level():
+    random = np.random.default_rng(1)
+
+    def noisy(x):
+        return ((x - 1) ** 4).sum() + 1e-2 * random.uniform(-1, 1), 4 * (x - 1) ** 3
+
+    told = cuda_opt.minimize(noisy, np.zeros(5), options={"noise_abs": 1e-2, "ftol": 0})
+    assert told.success and np.abs(told.jac).max() <= 1e-5
+    assert not cuda_opt.minimize(noisy, np.zeros(5), options={"ftol": 0}).success
+    relative = cuda_opt.minimize(
+        lambda x: (noisy(x)[0] + 1, noisy(x)[1]), np.zeros(5), options={"noise": 1e-2, "ftol": 0}
+    )
+    assert relative.success and np.abs(relative.jac).max() <= 1e-5
+    for name in ("noise", "noise_abs"):
+        with pytest.raises(ValueError, match=name):
+            cuda_opt.minimize(noisy, np.zeros(5), options={name: -1})

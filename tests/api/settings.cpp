@@ -31,6 +31,7 @@ const std::vector<IntegerSetting> integer_settings = {
     {"iprint_frequency", CUDA_OPT_IPRINT_FREQUENCY, -1, {-5, -1, 0, 1, 1000}, {}},
     {"iprint_type", CUDA_OPT_IPRINT_TYPE, 0, {0, 1, 2, 3}, {-1, 4}},
     {"robust", CUDA_OPT_ROBUST, 1, {0, 1}, {-1, 2}},
+    {"noise_auto", CUDA_OPT_NOISE_AUTO, 0, {0, 1}, {-1, 2}},
     {"history_bits", CUDA_OPT_HISTORY_BITS, 64, {16, 32, 64}, {0, -1, 8, 24, 48, 65, 128}},
     {"product_bits", CUDA_OPT_PRODUCT_BITS, 64, {32, 64}, {0, -1, 16, 33, 48, 65, 128}},
     {"diagonal_every", CUDA_OPT_DIAGONAL_EVERY, 1, {0, 1, 7, int64_t{1} << 40}, {-1}},
@@ -58,6 +59,8 @@ const std::vector<RealSetting> real_settings = {
     {"max_seconds", CUDA_OPT_MAX_SECONDS, 0, {0, 0.5, 1e9}, {-0.25}},
     {"relative_gtol", CUDA_OPT_RELATIVE_GTOL, 5e-4, {0, 1e-300, 0.5, infinite}, {-0.25}},
     {"rounding", CUDA_OPT_ROUNDING, 100, {0, 1, 1e6}, {-0.25, infinite}},
+    {"noise", CUDA_OPT_NOISE, 0, {0, 1e-300, 0.5}, {-0.25, 1, infinite}},
+    {"noise_abs", CUDA_OPT_NOISE_ABS, 0, {0, 1e-300, 0.5, 1e300}, {-0.25, infinite}},
     {"f_unbounded", CUDA_OPT_F_UNBOUNDED, -1e300, {-infinite, -3.5, 0, 1e300}, {infinite}},
 };
 
@@ -72,7 +75,8 @@ const std::vector<int> integer_results = {
 const std::vector<int> real_results = {
     CUDA_OPT_F,     CUDA_OPT_PG_NORM2,       CUDA_OPT_PG_NORM_INF, CUDA_OPT_X_NORM2,       CUDA_OPT_STEP,
     CUDA_OPT_THETA, CUDA_OPT_SOLVER_SECONDS, CUDA_OPT_CAUCHY_T,    CUDA_OPT_CAUCHY_T_FIRST,
-    CUDA_OPT_DIRECTION_NORM2, CUDA_OPT_SLOPE_START, CUDA_OPT_SLOPE};
+    CUDA_OPT_DIRECTION_NORM2, CUDA_OPT_SLOPE_START, CUDA_OPT_SLOPE,
+    CUDA_OPT_NOISE_ESTIMATE};
 // clang-format on
 
 class Settings : public Handle<HostDouble> {
@@ -166,7 +170,7 @@ TEST_CASE("Unknown keys are refused by their number", "[api]") {
     Settings settings;
     int64_t integer = 42;
     double real = 42;
-    for (const int key : {0, -1, 99, 117, 199, 213, 299, 323, 399, 412, 98765}) {
+    for (const int key : {0, -1, 99, 118, 199, 215, 299, 323, 399, 413, 98765}) {
         INFO("key " << key);
         CHECK(cuda_opt_set_int(settings, key, 1) == CUDA_OPT_IMPROPER_INPUT);
         CHECK(settings.message_mentions(std::to_string(key)));

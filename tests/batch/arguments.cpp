@@ -83,6 +83,8 @@ TEST_CASE("A call out of order, or for another handle, says so", "[batch]") {
     REQUIRE(cuda_opt_batch_set_diagonal(batch.s, nullptr) == 0);
     REQUIRE(cuda_opt_set_int(batch.s, CUDA_OPT_INITIAL_HESSIAN, CUDA_OPT_INITIAL_HESSIAN_SCALAR) == 0);
     refuses(batch, CUDA_OPT_IMPROPER_INPUT, cuda_opt_set_int(batch.s, CUDA_OPT_TIMED, 0), "CUDA_OPT_TIMED" + not_for);
+    refuses(batch, CUDA_OPT_IMPROPER_INPUT, cuda_opt_set_int(batch.s, CUDA_OPT_NOISE_AUTO, 1),
+            "CUDA_OPT_NOISE_AUTO" + not_for);
     refuses(batch, CUDA_OPT_IMPROPER_INPUT, cuda_opt_set_int(batch.s, CUDA_OPT_BATCH_PACKED, 2),
             "CUDA_OPT_BATCH_PACKED is 2, but has to be from 0 to 1");
     refuses(batch, CUDA_OPT_IMPROPER_INPUT, cuda_opt_set_int(batch.s, 12345, 2),

@@ -99,7 +99,8 @@ const std::vector<IntKey> int_settings = {{CUDA_OPT_MAX_ITERATIONS, 0, any, fals
                                           {CUDA_OPT_PRODUCT_BITS, 32, 64, false},
                                           {CUDA_OPT_DIAGONAL_EVERY, 0, any, false},
                                           {CUDA_OPT_F_PART, 0, 2, true},
-                                          {CUDA_OPT_TIMED, 0, 1, true}};
+                                          {CUDA_OPT_TIMED, 0, 1, true},
+                                          {CUDA_OPT_NOISE_AUTO, 0, 1, false}};
 const std::vector<RealKey> real_settings = {{CUDA_OPT_EPS, 0, infinity, false, false},
                                             {CUDA_OPT_PGTOL, 0, infinity, false, false},
                                             {CUDA_OPT_FACTR, 0, infinity, false, false},
@@ -112,7 +113,9 @@ const std::vector<RealKey> real_settings = {{CUDA_OPT_EPS, 0, infinity, false, f
                                             {CUDA_OPT_MAX_SECONDS, 0, infinity, false, false},
                                             {CUDA_OPT_RELATIVE_GTOL, 0, infinity, false, false},
                                             {CUDA_OPT_ROUNDING, 0, infinity, false, true},
-                                            {CUDA_OPT_F_UNBOUNDED, -infinity, infinity, false, true}};
+                                            {CUDA_OPT_F_UNBOUNDED, -infinity, infinity, false, true},
+                                            {CUDA_OPT_NOISE, 0, 1, false, true},
+                                            {CUDA_OPT_NOISE_ABS, 0, infinity, false, true}};
 const std::vector<int32_t> int_results = {CUDA_OPT_ITERATIONS,
                                           CUDA_OPT_EVALUATIONS,
                                           CUDA_OPT_FREE_COUNT,
@@ -192,6 +195,8 @@ void choose_settings(Run &run, cuda_opt *s) {
     if (random.chance(0.2)) real(CUDA_OPT_STPMIN, random.pick({0.0, 1e-300, 1e-5, 1.0, 1e20}));
     if (random.chance(0.2)) real(CUDA_OPT_RELATIVE_GTOL, random.pick({0.0, 1e-300, 1e-2, 1e300, DBL_MAX, HUGE_VAL}));
     if (random.chance(0.2)) real(CUDA_OPT_ROUNDING, random.pick({0.0, 1e-300, 1.0, 1e300, DBL_MAX, 1e6}));
+    if (random.chance(0.1)) real(CUDA_OPT_NOISE, random.pick({0.0, 1e-300, 1e-10, 1e-3, 0.9}));
+    if (random.chance(0.1)) real(CUDA_OPT_NOISE_ABS, random.pick({0.0, 1e-300, 1e-6, 1.0, 1e300}));
     if (random.chance(0.2)) real(CUDA_OPT_F_UNBOUNDED, random.pick({-HUGE_VAL, -1.0, 0.0, 1e300, -1e300, 1e-5}));
     if (random.chance(0.2)) real(CUDA_OPT_STPMAX, random.pick({1e-300, 1.0, 1e10, 1e300, DBL_MAX, 1e-5}));
     if (random.chance(0.2)) integer(CUDA_OPT_MAXFEV, random.pick<int64_t>({1, 2, 3, any}));

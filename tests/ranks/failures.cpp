@@ -252,23 +252,17 @@ TEST_CASE("Ranks that were not set up alike are refused on all", "[ranks][thread
 }
 
 TEST_CASE("Every setting that decides is compared between ranks, and no other", "[ranks][threads]") {
-    const std::vector<std::pair<int, int64_t>> integers = {{CUDA_OPT_MAX_ITERATIONS, 7},
-                                                           {CUDA_OPT_MAX_EVALUATIONS, 7},
-                                                           {CUDA_OPT_MAXFEV, 7},
-                                                           {CUDA_OPT_MAX_CUTS, 7},
-                                                           {CUDA_OPT_METRIC, 2},
-                                                           {CUDA_OPT_DIAGONAL_EVERY, 7},
-                                                           {CUDA_OPT_HISTORY_BITS, 16},
-                                                           {CUDA_OPT_PRODUCT_BITS, 32},
-                                                           {CUDA_OPT_APPROXIMATE_CAUCHY, 1},
-                                                           {CUDA_OPT_ROBUST, 0},
-                                                           {CUDA_OPT_F_PART, CUDA_OPT_F_OF_RANK}};
+    const std::vector<std::pair<int, int64_t>> integers = {
+        {CUDA_OPT_MAX_ITERATIONS, 7}, {CUDA_OPT_MAX_EVALUATIONS, 7}, {CUDA_OPT_MAXFEV, 7},
+        {CUDA_OPT_MAX_CUTS, 7},       {CUDA_OPT_METRIC, 2},          {CUDA_OPT_DIAGONAL_EVERY, 7},
+        {CUDA_OPT_HISTORY_BITS, 16},  {CUDA_OPT_PRODUCT_BITS, 32},   {CUDA_OPT_APPROXIMATE_CAUCHY, 1},
+        {CUDA_OPT_ROBUST, 0},         {CUDA_OPT_NOISE_AUTO, 1},      {CUDA_OPT_F_PART, CUDA_OPT_F_OF_RANK}};
     const std::vector<std::pair<int, double>> reals = {
-        {CUDA_OPT_EPS, 0.25},        {CUDA_OPT_PGTOL, 0.25},         {CUDA_OPT_FACTR, 0.25},
-        {CUDA_OPT_F_TARGET, -1e9},   {CUDA_OPT_GTOL, 0.25},          {CUDA_OPT_FTOL, 0.25},
-        {CUDA_OPT_XTOL, 0.25},       {CUDA_OPT_STPMIN, 0.25},        {CUDA_OPT_STPMAX, 4},
-        {CUDA_OPT_MAX_SECONDS, 1e6}, {CUDA_OPT_RELATIVE_GTOL, 0.25}, {CUDA_OPT_ROUNDING, 0.25},
-        {CUDA_OPT_F_UNBOUNDED, -1e9}};
+        {CUDA_OPT_EPS, 0.25},         {CUDA_OPT_PGTOL, 0.25},         {CUDA_OPT_FACTR, 0.25},
+        {CUDA_OPT_F_TARGET, -1e9},    {CUDA_OPT_GTOL, 0.25},          {CUDA_OPT_FTOL, 0.25},
+        {CUDA_OPT_XTOL, 0.25},        {CUDA_OPT_STPMIN, 0.25},        {CUDA_OPT_STPMAX, 4},
+        {CUDA_OPT_MAX_SECONDS, 1e6},  {CUDA_OPT_RELATIVE_GTOL, 0.25}, {CUDA_OPT_ROUNDING, 0.25},
+        {CUDA_OPT_F_UNBOUNDED, -1e9}, {CUDA_OPT_NOISE, 0.25},         {CUDA_OPT_NOISE_ABS, 0.25}};
     const auto refused = [](int key, const auto &change) {
         INFO("key " << key);
         check_end(run_prepared([&](DoubleRank &rank) {

@@ -1,0 +1,262 @@
+// Solves of functions with errors that are larger than rounding errors, whose level is set or estimated. The errors are
+// added here, so that the end can be measured on the function without them.
+#include <algorithm>
+#include <cmath>
+#include <random>
+#include <string>
+
+#include <catch2/catch.hpp>
+
+#include "cuda_opt_batch.h"
+#include "solve.hpp"
+
+using namespace terminations;
+
+namespace {
+
+constexpr double level = 1e-3; // of the noise in f
+
+// The chained Rosenbrock function of n = 10, minimum 0.
+double rosenbrock(const Vector &x, Vector &g) {
+    g.assign(x.size(), 0);
+    double f = 0;
+    for (std::size_t i = 0; i + 1 < x.size(); i++) {
+        const double a = x[i + 1] - x[i] * x[i], b = 1 - x[i];
+        f += 100 * a * a + b * b;
+        g[i] -= 400 * a * x[i] + 2 * b;
+        g[i + 1] += 200 * a;
+    }
+    return f;
+}
+const Vector start(10, -1.0);
+
+// With uniform noise in f, and a hundredth of it in each component of g. Other errors at each evaluation.
+Function with_noise(const Function &exact, double e, unsigned seed = 1) {
+    return [exact, e, random = std::mt19937(seed)](const Vector &x, Vector &g) mutable {
+        std::uniform_real_distribution<double> uniform(-1, 1);
+        const double f = exact(x, g);
+        for (double &component : g) component += 1e-2 * e * uniform(random);
+        return f + e * uniform(random);
+    };
+}
+
+double gap(const Vector &x) {
+    Vector g;
+    return rosenbrock(x, g);
+}
+
+double largest(const Vector &g) {
+    double norm = 0;
+    for (const double component : g) norm = std::fmax(norm, std::fabs(component));
+    return norm;
+}
+
+constexpr int every_kind[] = {CUDA_OPT_METRIC_ONE_NUMBER, CUDA_OPT_METRIC_LEARNED};
+
+// A solve of the noisy function with integer settings, and a checkpoint before each evaluation if wanted.
+struct Estimated {
+    double estimate = 0, f_without_noise = 0;
+    int64_t evaluations = 0, stop_test = 0;
+    int task = 0;
+    Vector x;
+    std::vector<double> values;
+};
+
+Estimated solve_estimating(const Function &f, bool saves, const std::vector<std::pair<int32_t, int64_t>> &settings) {
+    const auto make = [&] {
+        cudaopt::Minimiser<double> solver(static_cast<int64_t>(start.size()), 10, CUDA_OPT_BACKEND_HOST);
+        solver.set_int(CUDA_OPT_THREADS, 1);
+        return solver;
+    };
+    auto solver = make();
+    for (const auto &[key, value] : settings) solver.set_int(key, value);
+    solver.set_real(CUDA_OPT_FACTR, 0);
+    solver.set_real(CUDA_OPT_PGTOL, 1e-9);
+    Estimated end;
+    end.x = start;
+    Vector g(start.size());
+    double value = 0;
+    while ((end.task = solver.solve(end.x.data(), &value, g.data())) > 0) {
+        if (saves) {
+            auto other = make();
+            other.load(solver.save(), end.x.data(), &value, g.data());
+            solver = std::move(other);
+            REQUIRE(solver.solve(end.x.data(), &value, g.data()) == end.task);
+        }
+        value = f(end.x, g);
+        end.values.push_back(value);
+        end.evaluations++;
+    }
+    end.estimate = solver.get_real(CUDA_OPT_NOISE_ESTIMATE);
+    end.stop_test = solver.get_int(CUDA_OPT_STOP_TEST);
+    end.f_without_noise = gap(end.x);
+    return end;
+}
+
+} // namespace
+
+TEST_CASE("With its level set, noise in f is no obstacle", "[noise]") {
+    for (const int kind : every_kind) {
+        double with = 0, without = 0;
+        for (unsigned seed = 1; seed <= 5; seed++) {
+            INFO("kind " << kind << ", seed " << seed);
+            const Settings no_factr = {{CUDA_OPT_FACTR, 0}, {CUDA_OPT_PGTOL, 1e-9}};
+            const Settings told = {{CUDA_OPT_FACTR, 0}, {CUDA_OPT_PGTOL, 1e-9}, {CUDA_OPT_NOISE_ABS, level}};
+            const Outcome end = solve(with_noise(rosenbrock, level, seed), start, {}, kind, told);
+            CHECK(end.task == CUDA_OPT_CONVERGED);
+            CHECK(end.stop_test == CUDA_OPT_NOISE);
+            CHECK(end.message.find("noise level 0.001") != std::string::npos);
+            CHECK(gap(end.x) < level / 100);
+            // x, f and g belong to one evaluation, and ||P g|| there is the one that is reported.
+            CHECK(std::count(end.gradients.begin(), end.gradients.end(), end.g) == 1);
+            CHECK(std::count(end.values.begin(), end.values.end(), end.f) == 1);
+            CHECK(end.pg_norm_inf == largest(end.g));
+            with += std::log(gap(end.x));
+            without += std::log(gap(solve(with_noise(rosenbrock, level, seed), start, {}, kind, no_factr).x));
+        }
+        CHECK(with < without - 5 * std::log(100)); // by a factor of 100 in the geometric mean
+    }
+}
+
+TEST_CASE("A relative noise level is that share of |f|", "[noise]") {
+    const Function raised = [](const Vector &x, Vector &g) { return rosenbrock(x, g) + 1000; };
+    const Settings relative = {{CUDA_OPT_FACTR, 0}, {CUDA_OPT_PGTOL, 1e-9}, {CUDA_OPT_NOISE, level / 1000}};
+    const Outcome end = solve(with_noise(raised, level), start, {}, Initial::learned, relative);
+    CHECK(end.stop_test == CUDA_OPT_NOISE);
+    CHECK(gap(end.x) < level / 100);
+}
+
+// Nothing can be learned from such an f. The first step is progress, since there was none before it.
+TEST_CASE("A solve without progress beyond the noise ends after 200 evaluations", "[noise]") {
+    const Function nothing = [random = std::mt19937(3)](const Vector &, Vector &g) mutable {
+        std::uniform_real_distribution<double> uniform(-1, 1);
+        for (double &component : g) component = uniform(random) > 0 ? 1 : -1;
+        return level * uniform(random);
+    };
+    for (const int kind : every_kind) {
+        const Outcome end = solve(nothing, start, {}, kind, {{CUDA_OPT_NOISE_ABS, level}});
+        CHECK(end.task == CUDA_OPT_CONVERGED);
+        CHECK(end.stop_test == CUDA_OPT_NOISE);
+        CHECK(end.evaluations >= 200);
+        CHECK(end.evaluations <= 260);
+    }
+}
+
+// In a long valley f falls by more than its noise in each 200 evaluations, although ||P g|| does not.
+TEST_CASE("A slow fall of f beyond the noise is progress", "[noise]") {
+    Vector standard(100);
+    for (std::size_t i = 0; i < standard.size(); i++) standard[i] = i % 2 == 0 ? -1.2 : 1;
+    const Outcome without = solve(rosenbrock, standard, {}, Initial::learned, {{CUDA_OPT_FACTR, 0}});
+    const Outcome with =
+        solve(rosenbrock, standard, {}, Initial::learned, {{CUDA_OPT_FACTR, 0}, {CUDA_OPT_NOISE, 1e-10}});
+    CHECK(without.evaluations > 400);
+    CHECK(with.stop_test == CUDA_OPT_PGTOL);
+    CHECK(static_cast<double>(with.evaluations) < 1.2 * static_cast<double>(without.evaluations));
+}
+
+// f is rounded down to multiples of the level, as that of a table or of a loop with a tolerance; g is exact.
+TEST_CASE("FACTR does not hold by a fall that is below the noise", "[noise]") {
+    const Function steps = [](const Vector &x, Vector &g) { return level * std::floor(rosenbrock(x, g) / level); };
+    for (const int kind : every_kind) {
+        const Outcome end = solve(steps, start, {}, kind, {{CUDA_OPT_NOISE_ABS, level}, {CUDA_OPT_PGTOL, 1e-7}});
+        CHECK(end.stop_test == CUDA_OPT_PGTOL);
+        CHECK(gap(end.x) < 1e-12);
+    }
+}
+
+TEST_CASE("The noise level is estimated when a line search fails", "[noise]") {
+    for (unsigned seed = 1; seed <= 5; seed++) {
+        INFO("seed " << seed);
+        const Function raised = [](const Vector &x, Vector &g) { return rosenbrock(x, g) + 100; };
+        const auto noisy = [&] { return with_noise(raised, level, seed); };
+        const Estimated end = solve_estimating(noisy(), false, {{CUDA_OPT_NOISE_AUTO, 1}});
+        CHECK(end.estimate > 0.3 * level);
+        CHECK(end.estimate < 4 * level);
+        CHECK(end.stop_test == CUDA_OPT_NOISE);
+        CHECK(end.f_without_noise < level / 30);
+        const Estimated moved = solve_estimating(noisy(), true, {{CUDA_OPT_NOISE_AUTO, 1}});
+        CHECK(moved.values == end.values);
+        CHECK(moved.estimate == end.estimate);
+        const Estimated off = solve_estimating(noisy(), false, {});
+        CHECK(off.estimate == 0);
+        CHECK(off.task == CUDA_OPT_LINE_SEARCH_FAILED);
+    }
+}
+
+TEST_CASE("Without a failed search nothing is estimated", "[noise]") {
+    const Estimated off = solve_estimating(rosenbrock, false, {});
+    const Estimated on = solve_estimating(rosenbrock, false, {{CUDA_OPT_NOISE_AUTO, 1}});
+    CHECK(on.values == off.values);
+    CHECK(on.estimate == 0);
+}
+
+TEST_CASE("The points of the estimate are along the direction, close to x, and f may be undefined there", "[noise]") {
+    int close = 0;
+    Vector last;
+    bool undefined = false;
+    const Function f = [&, noisy = with_noise(rosenbrock, level)](const Vector &x, Vector &g) mutable {
+        double distance = 0, size = 0;
+        for (std::size_t i = 0; i < x.size() && !last.empty(); i++) {
+            distance += (x[i] - last[i]) * (x[i] - last[i]);
+            size += x[i] * x[i];
+        }
+        const bool is_close = !last.empty() && distance > 0 && distance <= 4e-14 * size;
+        close += is_close;
+        last = x;
+        const double value = noisy(x, g);
+        return is_close && undefined ? NAN : value;
+    };
+    CHECK(solve_estimating(f, false, {{CUDA_OPT_NOISE_AUTO, 1}}).estimate > 0);
+    CHECK(close >= 7); // the first of the eight is compared with the last trial point
+    undefined = true;
+    last.clear();
+    const Estimated end = solve_estimating(f, false, {{CUDA_OPT_NOISE_AUTO, 1}});
+    CHECK(end.estimate == 0);
+    CHECK(end.task <= 0);
+}
+
+TEST_CASE("Without ROBUST a noise level has no effect", "[noise]") {
+    const Estimated off = solve_estimating(with_noise(rosenbrock, level), false, {{CUDA_OPT_ROBUST, 0}});
+    const Estimated on =
+        solve_estimating(with_noise(rosenbrock, level), false, {{CUDA_OPT_ROBUST, 0}, {CUDA_OPT_NOISE_AUTO, 1}});
+    CHECK(on.values == off.values);
+}
+
+TEST_CASE("A batch has a noise level for all problems, and refuses to estimate it", "[noise]") {
+    constexpr int count = 3, n = 10;
+    for (const int kind : every_kind) {
+        cuda_opt *s = nullptr;
+        REQUIRE(cuda_opt_create_batch(&s, n, count, 10, CUDA_OPT_BACKEND_HOST) == 0);
+        CHECK(cuda_opt_set_int(s, CUDA_OPT_NOISE_AUTO, 1) == CUDA_OPT_IMPROPER_INPUT);
+        CHECK(std::string(cuda_opt_message(s)) == "CUDA_OPT_NOISE_AUTO is not for a handle of cuda_opt_create_batch");
+        REQUIRE(cuda_opt_set_int(s, CUDA_OPT_METRIC, kind) == 0);
+        REQUIRE(cuda_opt_set_real(s, CUDA_OPT_FACTR, 0) == 0);
+        REQUIRE(cuda_opt_set_real(s, CUDA_OPT_PGTOL, 1e-9) == 0);
+        REQUIRE(cuda_opt_set_real(s, CUDA_OPT_NOISE_ABS, level) == 0);
+        std::vector<Function> functions;
+        Vector x, g(count * n), f(count);
+        for (unsigned k = 0; k < count; k++) {
+            functions.push_back(with_noise(rosenbrock, level, 10 + k));
+            x.insert(x.end(), start.begin(), start.end());
+        }
+        std::vector<int64_t> codes(count);
+        while (cuda_opt_batch_solve(s, x.data(), f.data(), g.data()) > 0) {
+            REQUIRE(cuda_opt_batch_get_int(s, CUDA_OPT_BATCH_CODE, codes.data()) == 0);
+            for (std::size_t k = 0; k < count; k++) {
+                if (codes[k] <= 0) continue;
+                Vector own;
+                f[k] = functions[k](
+                    Vector(x.begin() + static_cast<int>(k) * n, x.begin() + static_cast<int>(k + 1) * n), own);
+                std::copy(own.begin(), own.end(), g.begin() + static_cast<int>(k) * n);
+            }
+        }
+        std::vector<int64_t> tests(count);
+        REQUIRE(cuda_opt_batch_get_int(s, CUDA_OPT_STOP_TEST, tests.data()) == 0);
+        for (std::size_t k = 0; k < count; k++) {
+            CHECK(tests[k] == CUDA_OPT_NOISE);
+            CHECK(gap(Vector(x.begin() + static_cast<int>(k) * n, x.begin() + static_cast<int>(k + 1) * n)) <
+                  level / 100);
+        }
+        cuda_opt_destroy(&s);
+    }
+}

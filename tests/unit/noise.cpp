@@ -1,0 +1,172 @@
+// The estimate of the noise in f from its values at equally spaced points, and the decisions that allow for noise.
+#include <catch2/catch.hpp>
+
+#include <cmath>
+#include <random>
+
+#include "lbfgsb/termination.hpp"
+#include "lbfgsb/trial.hpp"
+
+using namespace cudaopt;
+using cudaopt::noise::deviation;
+constexpr int samples = cudaopt::noise::samples;
+
+namespace {
+
+// sigma times normal numbers, and a polynomial in the point's index.
+struct Values {
+    double of[samples];
+    Values(double sigma, double a, double b, double c, unsigned seed) {
+        std::mt19937 random(seed);
+        std::normal_distribution<double> normal;
+        for (int i = 0; i < samples; i++) of[i] = a + b * i + c * i * i + sigma * normal(random);
+    }
+};
+
+} // namespace
+
+// The k-th differences of 1, -1, 1, ... have the size 2^k, and the first order counts: sqrt(1!^2 / 2! 2^2).
+TEST_CASE("The deviation of alternating values is that of their first differences", "[noise]") {
+    double values[samples];
+    for (int i = 0; i < samples; i++) values[i] = i % 2 == 0 ? 1 : -1;
+    CHECK(deviation(values) == Approx(std::sqrt(2.0)).epsilon(1e-14));
+}
+
+// The orders of a single spike are compared: 8 values e_3 have the differences 1, -1; 1, -2, 1; 1, -3, 3, -1; ...
+TEST_CASE("The deviation of one value that differs is that of the orders that agree", "[noise]") {
+    double values[samples] = {};
+    values[3] = 1;
+    CHECK(deviation(values) == Approx(std::sqrt(1.0 / 2 * 2 / 7)).epsilon(1e-14));
+}
+
+TEST_CASE("The deviation of noise on a smooth function is estimated", "[noise]") {
+    for (const double sigma : {1e-9, 1e-3, 1e3}) {
+        double sum = 0;
+        int far_away = 0;
+        constexpr unsigned count = 400;
+        for (unsigned seed = 1; seed <= count; seed++) {
+            const double estimate = deviation(Values(sigma, 3 * sigma, 20 * sigma, -5 * sigma, seed).of);
+            sum += estimate * estimate;
+            far_away += estimate < sigma / 3 || estimate > 3 * sigma;
+        }
+        CHECK(std::sqrt(sum / count) == Approx(sigma).epsilon(0.1));
+        CHECK(10 * far_away <= static_cast<int>(count));
+    }
+}
+
+TEST_CASE("A smooth function has no noise but its rounding errors", "[noise]") {
+    CHECK(deviation(Values(0, 1, 0.125, 0.25, 1).of) == 0); // exact numbers: the third differences vanish
+    double values[samples];
+    for (int i = 0; i < samples; i++) values[i] = std::exp(1e-3 * i);
+    CHECK(deviation(values) < 1e-15);
+}
+
+namespace {
+
+// f and the slope at a trial point, and its ||P g||_inf.
+struct TrialPoint {
+    double products[panel::leading * panel::columns(1)] = {};
+    PanelProducts sums{};
+    TrialPoint(double f, double slope, double norm = 1) {
+        products[panel::gradient * panel::columns(1) + panel::s_column(0)] = slope;
+        sums.columns = panel::columns(1);
+        sums.leading_products = products;
+        sums.f = f;
+        sums.projected_gradient_max = norm;
+        sums.variable_sums[projected_gradient_squared] = norm * norm;
+    }
+};
+
+Settings with_level(double level, int64_t metric = Metric::one_number) {
+    Settings settings;
+    settings.noise_abs = level;
+    settings.metric = metric;
+    return settings;
+}
+
+// A search from f = 1 along a direction of slope -1, with the first step 1.
+Iteration searching() {
+    Iteration it;
+    it.results.f = it.f_best = 1;
+    it.results.pg_norm_max = it.results.pg_norm2 = 1;
+    it.begin_search(1);
+    it.slope_base = -1;
+    it.direction = {-1, 1, 0};
+    return it;
+}
+
+TrialVerdict verdict_on(double f, double slope, const Settings &settings) {
+    Iteration it = searching();
+    const TrialPoint at(f, slope);
+    it.measure_trial(settings, at.sums);
+    return it.judge_trial(settings, at.sums);
+}
+
+} // namespace
+
+TEST_CASE("A trial point is accepted by its slope if the noise hides whether f falls", "[noise]") {
+    for (const int64_t metric : {Metric::one_number, Metric::callers, Metric::learned}) {
+        const Settings noisy = with_level(0.1, metric), exact = with_level(0, metric);
+        // Beyond the minimiser along the direction: the weak Wolfe conditions alone.
+        CHECK(verdict_on(1.15, 2, noisy) == TrialVerdict::accept);
+        CHECK(verdict_on(1.25, 2, noisy) == TrialVerdict::evaluate);
+        CHECK(verdict_on(1.15, 2, exact) == TrialVerdict::evaluate);
+        CHECK(verdict_on(1.15, -0.95, noisy) == TrialVerdict::evaluate); // too steep still
+        // Between f_base + ftol slope + 2 eps_f and f_best + 2 eps_f: the approximate Wolfe conditions alone.
+        CHECK(verdict_on(1.19995, 0.5, noisy) == TrialVerdict::accept);
+        CHECK(verdict_on(1.19995, 0.9, noisy) == TrialVerdict::evaluate);
+    }
+}
+
+TEST_CASE("A decrease within the noise does not correct the curvature", "[noise]") {
+    Iteration it = searching();
+    it.step = 1;
+    const TrialPoint at(0.9, -0.6);
+    CHECK(it.curvature_scale(with_level(0, Metric::learned), at.sums, 0.4) ==
+          0.5); // 1 + (6 0.1 - 3 1.6) / 0.4, limited
+    CHECK(it.curvature_scale(with_level(0.1 / 19, Metric::learned), at.sums, 0.4) == 1);
+    CHECK(it.curvature_scale(with_level(0.1 / 21, Metric::learned), at.sums, 0.4) == 0.5);
+}
+
+TEST_CASE("Progress beyond the noise is a fall of f by two levels, or of the projected gradient by 0.7", "[noise]") {
+    const Settings settings = with_level(0.1);
+    Iteration it;
+    const auto in_vain = [&](double f, double norm) {
+        it.results.f = f;
+        it.results.pg_norm_max = norm;
+        it.search_evaluations = 3;
+        it.note_progress(settings);
+        return it.in_vain;
+    };
+    CHECK(in_vain(5, 1) == 0); // the first iterate
+    CHECK(in_vain(4.81, 0.71) == 3);
+    CHECK(in_vain(4.79, 1) == 0);
+    CHECK(in_vain(4.6, 0.71) == 3);
+    CHECK(in_vain(5, 0.69) == 0);
+    CHECK(in_vain(4.6, 0.69) == 3); // compared with the least of both
+    CHECK(in_vain(4.6, 0.69) == 6);
+}
+
+TEST_CASE("The evaluations of failed searches count as evaluations without progress", "[noise]") {
+    const Settings settings = with_level(0.1);
+    Iteration it = searching();
+    it.failure = SearchFailure::nothing_lower;
+    it.search_evaluations = 50;
+    for (int k = 1; k < 4; k++) CHECK(it.after_failure(settings, 0, 1, false) == FailureVerdict::refresh);
+    CHECK(it.after_failure(settings, 0, 1, false) == FailureVerdict::end);
+    CHECK(it.results.stop_test == CUDA_OPT_NOISE);
+    Iteration exact = searching();
+    exact.failure = SearchFailure::nothing_lower;
+    exact.fresh_start = true;
+    CHECK(exact.after_failure(with_level(0), 0, 1, false) == FailureVerdict::end);
+    CHECK(exact.end_code == CUDA_OPT_LINE_SEARCH_FAILED);
+}
+
+TEST_CASE("With noise the best iterate is that of the least projected gradient", "[noise]") {
+    Iteration lower = searching(), flatter = searching();
+    CHECK(lower.accept(with_level(0.1), TrialPoint(0.5, 0, 1.1).sums)); // the base point is better, and is saved
+    CHECK(lower.f_best == 0.5);
+    CHECK(!flatter.accept(with_level(0.1), TrialPoint(1.1, 0, 0.9).sums));
+    CHECK(flatter.f_best == 1);
+    CHECK(flatter.accept(with_level(0), TrialPoint(1.1, 0, 0.8).sums));
+}
