@@ -222,7 +222,8 @@ template <class Real, class Team, class ShapeOf = Shape> class SmallProblem {
             verdict = it.judge_iterate(settings_, true);
         }
         if (verdict == IterateVerdict::end) return finish();
-        if (verdict == IterateVerdict::restart) {
+        if (verdict == IterateVerdict::restart_anew) persistent_.hessian.forget_all();
+        if (verdict == IterateVerdict::restart || verdict == IterateVerdict::restart_anew) {
             it.restart();
             refresh();
             has_products = false;

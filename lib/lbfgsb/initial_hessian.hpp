@@ -21,7 +21,9 @@ class InitialHessian {
         if (clears) learned_.clear();
         supplied_at_ = -1;
     }
+    // How well the learned diagonal served stays known, or not.
     CUDA_OPT_HD void forget() { learned_.forget(); }
+    CUDA_OPT_HD void forget_all() { learned_.clear(); }
 
     // Whether there is a diagonal h, and whether the model is formed with it.
     CUDA_OPT_HD bool exists(const Settings &settings) const {
@@ -94,6 +96,7 @@ class InitialHessian {
 struct ScalarInitialHessian {
     CUDA_OPT_HD static constexpr void begin(const Settings &) {}
     CUDA_OPT_HD static constexpr void forget() {}
+    CUDA_OPT_HD static constexpr void forget_all() {}
     CUDA_OPT_HD static constexpr bool exists(const Settings &) { return false; }
     CUDA_OPT_HD static constexpr int64_t weights(const Settings &) { return no_weights; }
     CUDA_OPT_HD static constexpr bool is_due(const Settings &, int64_t) { return false; }

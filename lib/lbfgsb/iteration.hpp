@@ -4,7 +4,7 @@
 // (state_machine.hpp) and the loop of many small ones (batch/next_trial.hpp) act on the verdicts.
 //
 // trial.hpp defines the decisions at trial points, termination.hpp those that end a solve, noise.hpp those that allow
-// for a noise level of f.
+// for a noise level of f, slow_progress.hpp when a slow solve restarts.
 #pragma once
 
 #include <cmath>
@@ -26,7 +26,8 @@ enum class TrialVerdict {
 };
 
 // What follows at an iterate, and after a failed line search. verify: measure the relative gradient and decide again.
-enum class IterateVerdict { go_on, restart, verify, end };
+// restart_anew: as if nothing had been learned, the diagonal included.
+enum class IterateVerdict { go_on, restart, restart_anew, verify, end };
 enum class FailureVerdict { refresh, verify, end };
 
 // The direction does not descend; no lower f was found; a lower f was found, but L-BFGS-B 3.0 does not return to it; at
@@ -82,6 +83,12 @@ struct Iteration {
     double expected_decrease = infinity; // of f by the model, along the direction of the last search, which failed
     double f_restarted = infinity;       // at the last restart
     bool relatively_flat = false;        // the relative gradient was small when it was last measured
+
+    // Slow progress (slow_progress.hpp): f at the start; the least f, the least ||P g||_inf and the evaluations at the
+    // last progress or restart.
+    int slow_restarts = 0;
+    double f_start = infinity, f_slow = infinity, pg_slow = infinity;
+    int64_t evaluations_slow = 0;
 
     // The termination.
     int end_code = 0;
@@ -142,6 +149,10 @@ struct Iteration {
     CUDA_OPT_HD double noise_level(const Settings &settings, double f) const; // eps_f; 0: none
     CUDA_OPT_HD bool wants_noise_estimate(const Settings &settings) const;
     CUDA_OPT_HD double noise_spacing() const;
+
+    // ---- slow_progress.hpp
+
+    CUDA_OPT_HD bool restarts_slow_solve(const Settings &settings); // at this iterate
 
     // ---- termination.hpp
 

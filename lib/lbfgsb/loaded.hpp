@@ -3,6 +3,7 @@
 #pragma once
 
 #include "cuda_opt.h"
+#include "lbfgsb/slow_progress.hpp"
 #include "lbfgsb/state_machine.hpp"
 
 namespace cudaopt {
@@ -51,6 +52,7 @@ inline bool is_consistent(const Iteration &it) {
            dense::is_within(EventKind::nothing, it.end_why, EventKind::called_after_end) &&
            dense::is_within(SearchFailure::no_descent, it.failure, SearchFailure::lower_not_found_again) &&
            dense::is_within(0, it.steps_since_gradient, Iteration::steps_before_verdict) &&
+           dense::is_within(0, it.slow_restarts, slow_progress::most_restarts) &&
            dense::are_bools(it.bounded, it.boxed, it.single_x, it.single_f, it.truncated, it.fresh_start,
                             it.search_started, it.step_max_pending, it.exhausted, it.returning, it.at_iterate, it.first,
                             it.best_saved, it.ran_away, it.relatively_flat);

@@ -244,6 +244,7 @@ void StateMachine::judge_iterate(const Reply &reply, bool verified) {
     switch (Iteration::judge_iterate(settings, verified)) {
     case IterateVerdict::verify: return suspend(State::decrease_verified, Verb::relative_gradient_norm);
     case IterateVerdict::end: return settle();
+    case IterateVerdict::restart_anew: hessian_.forget_all(); [[fallthrough]];
     case IterateVerdict::restart:
         restart();
         refresh();

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "lbfgsb/noise.hpp"
+#include "lbfgsb/slow_progress.hpp"
 
 namespace cudaopt {
 
@@ -96,7 +97,10 @@ CUDA_OPT_HD_INLINE IterateVerdict Iteration::judge_iterate(const Settings &setti
     if (results.f <= settings.f_unbounded) end(CUDA_OPT_UNBOUNDED, EventKind::below_any_bound);
     else if (nothing_decreases && is_noisy) converge(settings, CUDA_OPT_NOISE);
     else if (nothing_decreases) end(CUDA_OPT_LINE_SEARCH_FAILED, EventKind::nothing_has_fallen);
-    else if (!ends_at_limit(settings, true)) return restarts ? IterateVerdict::restart : IterateVerdict::go_on;
+    else if (!ends_at_limit(settings, true)) {
+        const bool is_slow = !is_noisy && reached == 0 && restarts_slow_solve(settings);
+        return is_slow ? IterateVerdict::restart_anew : restarts ? IterateVerdict::restart : IterateVerdict::go_on;
+    }
     return IterateVerdict::end;
 }
 

@@ -12,14 +12,14 @@ namespace terminations {
 
 using Vector = std::vector<double>;
 using Function = std::function<double(const Vector &x, Vector &g)>;
-using Settings = std::vector<std::pair<int32_t, double>>; // real ones
+using Settings = std::vector<std::pair<int32_t, double>>; // of either kind
 struct Box {
     Vector lower, upper; // empty: no bounds
 };
 
 struct Outcome {
     int task = 0;
-    int64_t stop_test = 0, evaluations = 0, repeated = 0, iterations = 0, info = 0;
+    int64_t stop_test = 0, evaluations = 0, repeated = 0, iterations = 0, info = 0, refreshes = 0;
     double f = 0, pg_norm_inf = 0;
     Vector x, g;
     std::string message;
@@ -36,7 +36,10 @@ inline Outcome solve(const Function &evaluate, const Vector &start, const Box &b
     cudaopt::Minimiser<double> solver(static_cast<int64_t>(start.size()), m, CUDA_OPT_BACKEND_HOST);
     solver.set_int(CUDA_OPT_THREADS, 1);
     solver.set_int(CUDA_OPT_METRIC, metric);
-    for (const auto &[key, value] : settings) solver.set_real(key, value);
+    for (const auto &[key, value] : settings) {
+        if (key >= CUDA_OPT_EPS) solver.set_real(key, value);
+        else solver.set_int(key, static_cast<int64_t>(value));
+    }
     if (!box.lower.empty() || !box.upper.empty())
         solver.set_bounds(box.lower.empty() ? nullptr : box.lower.data(),
                           box.upper.empty() ? nullptr : box.upper.data());
@@ -54,6 +57,7 @@ inline Outcome solve(const Function &evaluate, const Vector &start, const Box &b
     end.stop_test = solver.get_int(CUDA_OPT_STOP_TEST);
     end.iterations = solver.get_int(CUDA_OPT_ITERATIONS);
     end.info = solver.get_int(CUDA_OPT_LINE_SEARCH_INFO);
+    end.refreshes = solver.get_int(CUDA_OPT_REFRESHES);
     end.pg_norm_inf = solver.get_real(CUDA_OPT_PG_NORM_INF);
     end.message = solver.message();
     return end;
