@@ -4,8 +4,9 @@
 JAX. ``lbfgsb`` is a method for ``scipy.optimize.minimize``. With ``Solver`` your program contains the loop; with a
 ``Part`` it is one rank of several. ``minimize_batch`` minimises many small problems at once. ``pattern_search`` needs
 no gradient. ``cuda_opt.torch.LBFGSB`` is a ``torch.optim.Optimizer``. ``cuda_opt.jax.minimize`` and
-``cuda_opt.jax.minimize_batch`` compute the gradient by automatic differentiation. ``backends`` and
-``python -m cuda_opt`` say which backends work on this machine."""
+``cuda_opt.jax.minimize_batch`` compute the gradient by automatic differentiation. ``cuda_opt.jax.argmin`` and
+``cuda_opt.torch.argmin`` are minima with derivatives. ``backends`` and ``python -m cuda_opt`` say which backends work
+on this machine."""
 from ._backends import Backend, backends
 from ._batch import minimize_batch
 from ._bounds import Bounds

@@ -1,4 +1,4 @@
-"""``minimize`` and ``minimize_batch`` for functions of JAX, which differentiates and compiles them."""
+"""``minimize``, ``minimize_batch`` and ``argmin`` for functions of JAX, which differentiates and compiles them."""
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
@@ -6,40 +6,63 @@ from typing import Any
 
 import jax
 import jax.numpy as jnp
-import numpy as np
-from jax.flatten_util import ravel_pytree
 
 from ._batch import minimize_batch as _minimize_batch
-from ._bounds import Bounds
+from ._bounds import Bounds, _from_pairs
+from ._constants import Task
+from ._jax_callback import STATISTICS, solve_of
+from ._jax_compiled import compiled
+from ._jax_function import Function, function_of
+from ._jax_host import host_of, minimize_on_host
+from ._jax_implicit import minimum
+from ._jax_trees import broadcast_bounds, flat_bounds, is_traced, is_tracing, two_sides
 from ._minimize import minimize as _minimize
+from ._result import Result
 from ._space import as_array
-from ._space_jax import check_precision
 
 
-def _raveled(side: Any, x0: Any) -> Any:
-    """A side's bounds as one array of x0's order: a number for all, or a tree like x0 of numbers and arrays."""
-    if side is None or isinstance(side, (int, float)):
-        return side
+class TracedResult(Result):
+    """The result of ``minimize`` and ``minimize_batch`` inside of a function that JAX transforms: a tree of arrays."""
 
-    def broadcast(x: Any, bound: Any) -> jax.Array:
-        return jnp.broadcast_to(jnp.asarray(bound, x.dtype), x.shape)
-
-    full = jax.tree_util.tree_map(broadcast, x0, side)  # ValueError where the trees differ
-    return ravel_pytree(full)[0]
-
-
-def _is_pair(value: Any) -> bool:
-    """Whether it is the (lower, upper) pair of one variable, as in SciPy."""
-    numbers = (int, float, np.integer, np.floating, type(None))
-    return isinstance(value, (tuple, list)) and len(value) == 2 and all(isinstance(side, numbers) for side in value)
+    x: Any
+    fun: Any
+    jac: Any
+    nit: Any
+    nfev: Any
+    status: Any
+    success: Any
+    task: Any
+    degenerate: Any
+    aux: Any
 
 
-def _two_sides(bounds: Any) -> Any:
-    """Convert a pair (lower, upper) to Bounds; return other forms unchanged. A sequence of pairs of numbers is not such
-    a pair."""
-    if isinstance(bounds, (tuple, list)) and len(bounds) == 2 and not all(map(_is_pair, bounds)):
-        return Bounds(*bounds)
-    return bounds
+def _flatten(result: TracedResult) -> tuple[tuple[Any, ...], tuple[str, ...]]:
+    names = tuple(sorted(result))
+    return tuple(result[name] for name in names), names
+
+
+jax.tree_util.register_pytree_node(
+    TracedResult, _flatten, lambda names, values: TracedResult(zip(names, values))
+)
+
+
+def _traced(
+    function: Function, flat: Any, numeric: Any, bounds: Any, options: Any, tol: float | None
+) -> TracedResult:
+    """The result of a solve that JAX traces. f, the gradient and aux are evaluated once more, at x, as part of what is
+    transformed, so that they have derivatives."""
+    solve, variables = solve_of(function, options, tol), function.form.variables
+    numeric = [jnp.asarray(leaf) for leaf in numeric]
+    x, statistics = minimum(solve, flat, numeric, *broadcast_bounds(bounds, flat))
+    f, g, aux = function.evaluate(x, numeric)
+    counts = {name: statistics[i].astype(int) for i, name in enumerate(STATISTICS)}
+    limit = (counts["task"] <= int(Task.ITERATION_LIMIT)) & (counts["task"] >= int(Task.TIME_LIMIT))
+    converged = counts["task"] == int(Task.CONVERGED)
+    status = jnp.where(converged, 0, jnp.where(limit, 1, 2))
+    result = TracedResult(x=variables.tree(x), fun=f, jac=variables.tree(g), status=status, success=converged, **counts)
+    if function.form.has_aux:
+        result["aux"] = aux
+    return result
 
 
 def minimize(
@@ -50,29 +73,42 @@ def minimize(
     callback: Callable[..., Any] | None = None,
     options: Mapping[str, Any] | None = None,
     *,
+    kwargs: Mapping[str, Any] | None = None,
     value_and_grad: bool = False,
+    has_aux: bool = False,
     jit: bool = True,
     tol: float | None = None,
 ) -> Any:
-    """Minimise a function written in JAX, on x0's device.
+    """Minimise a function written in JAX, on x0's device, or inside of a function that JAX transforms.
 
     Parameters
     ----------
     fun : callable
-        ``fun(x, *args)`` gives a scalar, in operations of JAX. Its gradient is made by ``jax.value_and_grad``.
-    x0 : jax.Array of any shape, or a tree of them
-        The start, float64 (which JAX has with ``jax_enable_x64``) or float32; fun gets x in this form. Arrays of a tree
-        have to be of one precision.
+        ``fun(x, *args, **kwargs)`` gives a scalar, in operations of JAX. Its gradient is made by
+        ``jax.value_and_grad``. It is compiled once for each function object and each structure and shape of x0, args
+        and kwargs, as by ``jax.jit``: pass data that changes as an argument, and the same function object each time.
+    x0 : number, jax.Array of any shape, or a tree of them
+        The start; fun gets x in this form. Numbers and arrays are the variables. Other leaves (functions, strings,
+        True and False) are static: fun gets them unchanged. All floating arrays have to be of one precision, float64
+        (which JAX has with ``jax_enable_x64``) or float32, in which the problem is solved. Integers become floating
+        numbers of that precision; an x0 of integers alone, of JAX's default precision.
     args : tuple
-        Further arguments of fun, traced where it is compiled. Default: none.
+        Further arguments of fun: trees, whose numbers and arrays are traced, and whose other leaves are static and
+        have to be hashable. Default: none.
+    kwargs : dict
+        Further keyword arguments of fun, alike. Default: none.
     bounds : Bounds, pair (lower, upper), or sequence of pairs of numbers
-        ``lb`` and ``ub``, and lower and upper, are numbers, None, or pytrees with the structure of x0. As in SciPy,
-        each pair in a sequence of pairs of numbers holds the bounds of one variable, also if there are two variables:
-        ``[(0, 2), (1, 3)]``. A tuple or list of two arrays is a pair (lower, upper). Default: none.
+        ``lb`` and ``ub``, and lower and upper, are numbers, None, or trees like x0. In the place of a leaf or of a
+        whole part of x0, such a tree may have a number, an array that broadcasts to the leaves' shape, or None for no
+        bound. As in SciPy, each pair in a sequence of pairs of numbers holds the bounds of one variable, also if there
+        are two variables: ``[(0, 2), (1, 3)]``. A tuple or list of two arrays is a pair (lower, upper). Default: none.
     value_and_grad : bool
         True: fun gives its value and its gradient, in x0's form, itself. Default False.
+    has_aux : bool
+        True: fun gives ``(f, aux)``, and with value_and_grad ``((f, aux), gradient)``. The result has ``aux`` at x,
+        for which fun is evaluated once more. Default False.
     jit : bool
-        Whether to compile fun, once for each call of ``minimize``. Default True.
+        False: fun is not compiled, and its Python code is run in each evaluation. Default True.
     callback : callable
         ``callback(intermediate_result=...)`` at each iterate, as in ``cuda_opt.minimize``; x is of x0's form.
     options, tol
@@ -81,42 +117,127 @@ def minimize(
     Returns
     -------
     OptimizeResult
-        as of ``cuda_opt.minimize``, with ``x`` and ``jac`` of x0's form.
+        as of ``cuda_opt.minimize``, with ``x`` and ``jac`` of x0's form. Inside of a function that JAX transforms, a
+        ``TracedResult``.
+
+    Raises
+    ------
+    TypeError
+        arrays of several precisions; a callback inside of a function that JAX transforms
 
     Notes
     -----
-    x and g are memory of the solver, exchanged by DLPack: the x that fun gets is valid during that evaluation. Copy it
-    (``jnp.array(x)``) to keep it, which functions without side effects need not.
+    Inside of ``jit``, ``vmap``, ``grad``, ``jacfwd``, ``jacrev``, ``scan`` and ``cond`` the solve is a callback on the
+    host, and fun is compiled for the host. ``vmap`` solves all problems as one batch where they have at most 4096
+    variables, and one by one otherwise. The derivatives are those of ``argmin``. The result has ``x``, ``fun``,
+    ``jac``, ``nit``, ``nfev``, ``status``, ``success``, ``task``, a number of ``Task``, and ``degenerate``, the number
+    of active variables whose multiplier is 0; no ``message`` and no ``hess_inv``.
+
+    Outside of them, on a GPU or with jit=False, x and g are memory of the solver, exchanged by DLPack: the x that fun
+    gets is valid during that evaluation. Copy it (``jnp.array(x)``) to keep it, which functions without side effects
+    need not.
     """
-    x0 = jax.tree_util.tree_map(lambda leaf: leaf if isinstance(leaf, jax.Array) else jnp.asarray(as_array(leaf)), x0)
-    dtypes = {leaf.dtype for leaf in jax.tree_util.tree_leaves(x0)}
-    if len(dtypes) != 1:
-        raise TypeError("the arrays of x0 have to be of one precision, and at least one")
-    flat, unravel = ravel_pytree(x0)
-    if flat.dtype not in dtypes:
-        check_precision(64, "x0")
-    if not isinstance(args, tuple):
-        args = (args,)
-
-    def of_flat(x: jax.Array, *rest: Any) -> Any:
-        if not value_and_grad:
-            return jax.value_and_grad(lambda x, *rest: fun(unravel(x), *rest))(x, *rest)
-        f, g = fun(unravel(x), *rest)
-        return f, ravel_pytree(g)[0]
-
-    bounds = _two_sides(bounds)
-    if hasattr(bounds, "lb") and hasattr(bounds, "ub"):
-        bounds = Bounds(_raveled(bounds.lb, x0), _raveled(bounds.ub, x0))
+    form = {"value_and_grad": value_and_grad, "has_aux": has_aux}
+    function, flat, numeric = function_of(fun, x0, args, kwargs, **form)
+    variables = function.form.variables
+    bounds = flat_bounds(bounds, flat, variables)
+    sides = None if bounds is None else (bounds.lb, bounds.ub)
+    if is_traced((flat, numeric, sides)) or is_tracing():
+        if callback is not None:
+            raise TypeError("callback is given, but JAX is tracing the solve (jit, grad, vmap): there are no callbacks")
+        return _traced(function, flat, numeric, bounds, options, tol)
 
     def report(intermediate_result: Any) -> None:
-        intermediate_result["x"] = unravel(intermediate_result["x"])
+        intermediate_result["x"] = variables.tree(intermediate_result["x"])
         if callback is not None:
             callback(intermediate_result=intermediate_result)
 
-    evaluate = jax.jit(of_flat) if jit else of_flat
-    result = _minimize(evaluate, flat, args, True, bounds, report if callback else None, options, tol=tol)
-    result["x"], result["jac"] = unravel(result["x"]), unravel(result["jac"])
+    both = function.compiled() if jit else function.evaluate
+
+    def evaluate(x: jax.Array) -> Any:
+        f, g, _ = both(x, numeric)
+        if isinstance(f, jax.core.Tracer):
+            raise TypeError(
+                "fun depends on values that JAX is tracing (jit, grad, vmap), not by its arguments: pass them in args"
+            )
+        return f, g
+
+    following = report if callback else None
+    if jit and host_of(flat):
+        result = minimize_on_host(evaluate, flat, bounds, following, options, tol)
+    else:
+        result = _minimize(evaluate, flat, (), True, bounds, following, options, tol=tol)
+    if has_aux:
+        result["aux"] = both(result["x"], numeric)[2]
+    result["x"], result["jac"] = variables.tree(result["x"]), variables.tree(result["jac"])
     return result
+
+
+def argmin(
+    fun: Callable[..., Any],
+    x0: Any,
+    data: Any = (),
+    bounds: Any = None,
+    *,
+    kwargs: Mapping[str, Any] | None = None,
+    tol: float | None = None,
+    options: Mapping[str, Any] | None = None,
+    has_aux: bool = False,
+    value_and_grad: bool = False,
+    return_result: bool = False,
+) -> Any:
+    """The x that minimises ``fun(x, *data)`` in a box, as a function of data and bounds that JAX differentiates.
+
+    It works in ``jit``, ``vmap``, ``grad``, ``jacfwd``, ``jacrev``, ``scan`` and ``cond``, in forward and in reverse
+    mode, and for derivatives of any order. Values that fun refers to by its closure, and that JAX is tracing, are data
+    as well.
+
+    Parameters
+    ----------
+    fun, x0, bounds, kwargs, has_aux, value_and_grad
+        as of ``minimize``. fun has to have second derivatives at x. The derivative with respect to x0 is 0.
+    data : tuple, array or tree
+        as args of ``minimize``
+    tol : float
+        Of the largest component of the projected gradient. Default: 1e-10, or 1e-5 of a float32 x0.
+    options
+        as of ``minimize``; but ``ftol`` is 0 unless given here, since the derivative is that at an exact minimum
+    return_result : bool
+        True: return x and the ``TracedResult`` of ``minimize``, of which ``success`` says whether the solve has
+        converged, and ``degenerate`` how many active variables have a multiplier of at most ten times tol. Default
+        False.
+
+    Returns
+    -------
+    x, or (x, result)
+
+    Raises
+    ------
+    ValueError
+        when differentiated: the Hessian of the free variables is singular or not positive definite at x. Inside of
+        compiled functions JAX raises its own exception with this sentence.
+
+    Warns
+    -----
+    RuntimeWarning
+        when differentiated: active variables are degenerate. x then has one-sided derivatives alone. What is returned
+        is the one for which these variables stay at their bounds.
+
+    Notes
+    -----
+    Let F be the variables strictly inside of the box, A those at a bound, and H the Hessian of fun by x. Then
+
+        dx_A = d bound_A,    H_FF dx_F = -(d grad fun)_F - H_FA dx_A.
+
+    The system is solved by conjugate gradients with Hessian-vector products, which are preconditioned by the
+    correction pairs of the solve and its learned diagonal. Under ``vmap`` with at most 4096 variables there are
+    neither.
+    """
+    function, flat, numeric = function_of(fun, x0, data, kwargs, value_and_grad=value_and_grad, has_aux=has_aux)
+    tolerance = tol if tol is not None else 1e-10 if flat.dtype == jnp.float64 else 1e-5
+    chosen = {"ftol": 0.0, "gtol": tolerance, **(options or {})}
+    result = _traced(function, flat, numeric, flat_bounds(bounds, flat, function.form.variables), chosen, None)
+    return (result.x, result) if return_result else result.x
 
 
 def minimize_batch(
@@ -141,7 +262,8 @@ def minimize_batch(
         ``fun(x, *data)`` gives a scalar of one problem: x is of shape (n,), and data what is that problem's of the data
         below. ``jax.vmap`` and ``jax.value_and_grad`` make of it what evaluates all that have not ended.
     x0 : jax.Array of shape (count, n)
-        The starts, float64 or float32, a problem a row.
+        The starts, float64 or float32, one row per problem; integers become floating numbers of JAX's default
+        precision.
     data : tuple
         The problems' own: arrays, or trees of them, of shape (count, ...). What is the same for all fun has of itself.
         Default: none.
@@ -151,7 +273,8 @@ def minimize_batch(
         ``diagonal(x, *data)`` gives, of one problem, guesses of 1 / (second derivative of fun by x_i), all positive, of
         shape (n,): the metric that the model of fun starts from. Default: none.
     jit : bool
-        Whether to compile fun and diagonal, for each power of two of problems that are left. Default True.
+        Whether to compile fun and diagonal, once for each function object and each power of two of active problems.
+        Default True.
     bounds : Bounds, pair (lower, upper), or sequence of pairs of numbers
         as in ``cuda_opt.minimize_batch``; a pair as in ``minimize``
     callback, options, tol
@@ -159,24 +282,60 @@ def minimize_batch(
 
     Returns
     -------
-    OptimizeResult
-        as of ``cuda_opt.minimize_batch``
+    BatchResult
+        as of ``cuda_opt.minimize_batch``. Inside of a function that JAX transforms, a ``TracedResult`` of
+        ``minimize`` whose arrays have a leading axis for the problems; ``callback`` and ``diagonal`` are not available
+        there.
     """
     data = jax.tree_util.tree_map(jnp.asarray, data if isinstance(data, tuple) else (data,))
     count = jnp.shape(x0)[0] if jnp.ndim(x0) else 0
     for leaf in jax.tree_util.tree_leaves(data):
         if leaf.shape[:1] != (count,):
             raise ValueError(f"an array of data has the shape {leaf.shape}, but x0 has {count} problems")
+    bounds = two_sides(bounds)
+    if is_traced((x0, data, bounds)) or is_tracing():
+        if callback is not None or diagonal is not None:
+            raise TypeError(
+                "callback or diagonal is given, but JAX is tracing the solve (jit, grad, vmap): there are none inside"
+            )
+        return _traced_batch(fun, x0, data, bounds, value_and_grad, options, tol)
 
-    def of_active(one: Callable[..., Any]) -> Callable[..., Any]:
-        def evaluate(x: jax.Array, p: jax.Array, data: Any) -> Any:
-            return jax.vmap(one)(x, *jax.tree_util.tree_map(lambda leaf: leaf[p], data))
+    def of_active(one: Callable[..., Any], differentiate: bool) -> Callable[..., Any]:
+        def make(one: Callable[..., Any]) -> Callable[..., Any]:
+            both = jax.value_and_grad(one) if differentiate else one
 
-        return jax.jit(evaluate) if jit else evaluate
+            def evaluate(x: jax.Array, p: jax.Array, data: Any) -> Any:
+                return jax.vmap(both)(x, *jax.tree_util.tree_map(lambda leaf: leaf[p], data))
 
-    evaluate = of_active(fun if value_and_grad else jax.value_and_grad(fun))
-    weigh = of_active(diagonal) if callable(diagonal) else diagonal
+            return evaluate
+
+        return compiled(one, ("minimize_batch", differentiate), make) if jit else make(one)
+
+    evaluate = of_active(fun, not value_and_grad)
+    weigh = of_active(diagonal, False) if callable(diagonal) else diagonal
     start = x0 if isinstance(x0, jax.Array) else jnp.asarray(as_array(x0))
+    if jnp.issubdtype(start.dtype, jnp.integer):
+        start = start.astype(float)
     return _minimize_batch(
-        evaluate, start, (data,), True, _two_sides(bounds), callback, options, indices=True, diagonal=weigh, tol=tol
+        evaluate, start, (data,), True, bounds, callback, options, indices=True, diagonal=weigh, tol=tol
     )
+
+
+def _traced_batch(
+    fun: Callable[..., Any], x0: Any, data: Any, bounds: Any, value_and_grad: bool, options: Any, tol: float | None
+) -> Any:
+    """The result of a batch that JAX traces: that of ``minimize`` for a problem, mapped over the problems."""
+    x0 = jnp.asarray(x0)
+    if x0.ndim != 2:
+        raise ValueError(f"x0 has the shape {x0.shape}: it has to have two, (problems, variables), neither of them 0")
+    form = {"value_and_grad": value_and_grad, "options": options, "tol": tol}
+    if bounds is not None and not (hasattr(bounds, "lb") and hasattr(bounds, "ub")):
+        bounds = _from_pairs(bounds, x0.shape[1])
+    sides = (None, None) if bounds is None else (bounds.lb, bounds.ub)
+    lower, upper = (side if side is None or isinstance(side, (int, float)) else jnp.asarray(side) for side in sides)
+    axes = tuple(0 if getattr(side, "ndim", 0) == 2 else None for side in (lower, upper))
+
+    def one(x: Any, data: Any, lower: Any, upper: Any) -> TracedResult:
+        return minimize(fun, x, data, Bounds(lower, upper), **form)
+
+    return jax.vmap(one, (0, 0, *axes))(x0, data, lower, upper)

@@ -311,7 +311,7 @@ def test_bad_input_of_a_batch(doubles):
         ({"data": (jnp.zeros(5),)}, ValueError, r"an array of data has the shape \(5,\), but x0 has 6 problems"),
         ({"x0": jnp.zeros(4)}, ValueError, r"x0 has the shape \(4,\)"),
         ({"fun": lambda x: x}, TypeError, "scalar"),
-        ({"x0": jnp.zeros((6, 4), int)}, TypeError, "x0 has elements of int64"),
+        ({"x0": jnp.zeros((6, 4), complex)}, TypeError, "x0 has elements of complex128"),
     ):
         with pytest.raises(kind, match=text):
             cuda_opt.jax.minimize_batch(**{"fun": parabola, "x0": x0, **settings})

@@ -1,0 +1,113 @@
+"""The user's function of JAX as a function of one array of variables and of the numeric leaves of its arguments."""
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import jax
+
+from ._jax_compiled import compiled
+from ._jax_trees import Structure, Variables, is_traced, separate, variables_of
+
+
+@dataclass(frozen=True)
+class Form:
+    """How the function is called and what it returns, without the function and the values: hashable."""
+
+    variables: Variables
+    arguments: Structure  # of (args, kwargs)
+    value_and_grad: bool
+    has_aux: bool
+
+    def value(self, fun: Callable[..., Any], x: Any, numeric: Any) -> Any:
+        """f, or (f, aux); what the user's function returns."""
+        args, kwargs = self.arguments.join(numeric)
+        return fun(self.variables.tree(x), *args, **kwargs)
+
+    def evaluate(self, fun: Callable[..., Any], x: Any, numeric: Any) -> tuple[Any, Any, Any]:
+        """f, the gradient by x, and aux, or None."""
+        if self.value_and_grad:
+            value, gradient = self.value(fun, x, numeric)
+            gradient = self.variables.flat(gradient)
+        else:
+            value, gradient = jax.value_and_grad(lambda x: self.value(fun, x, numeric), has_aux=self.has_aux)(x)
+        f, aux = value if self.has_aux else (value, None)
+        return f, gradient, aux
+
+
+@dataclass(frozen=True, eq=False)
+class Function:
+    """A function with its form. ``evaluate(x, numeric)`` is compiled once for each function and form."""
+
+    fun: Callable[..., Any]
+    form: Form
+
+    def evaluate(self, x: Any, numeric: Any) -> tuple[Any, Any, Any]:
+        return self.form.evaluate(self.fun, x, numeric)
+
+    def compiled(self) -> Callable[..., Any]:
+        form = self.form
+        return compiled(self.fun, form, lambda fun: lambda x, numeric: form.evaluate(fun, x, numeric))
+
+    def compiled_batch(self, axes: tuple[int | None, ...]) -> Callable[..., Any]:
+        """The same of many x at once, ``evaluate(x, p, numeric)``: a numeric leaf whose axis is 0 has a row for each
+        problem, of which row i of x has that with the index p[i]; the other leaves are the same for all."""
+        form = self.form
+
+        def make(fun: Callable[..., Any]) -> Callable[..., Any]:
+            def evaluate(x: Any, p: Any, numeric: Any) -> Any:
+                rows = [leaf if axis is None else leaf[p] for leaf, axis in zip(numeric, axes)]
+                return jax.vmap(lambda x, rows: form.evaluate(fun, x, rows)[:2], (0, list(axes)))(x, rows)
+
+            return evaluate
+
+        return compiled(self.fun, (form, axes), make)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Function) and self.fun is other.fun and self.form == other.form
+
+    def __hash__(self) -> int:
+        return hash((id(self.fun), self.form))
+
+
+def function_of(
+    fun: Callable[..., Any], x0: Any, args: Any, kwargs: Any, *, value_and_grad: bool, has_aux: bool
+) -> tuple[Function, jax.Array, list[Any]]:
+    """The function, the start as one array, and the numeric leaves of the arguments."""
+    flat, variables = variables_of(x0)
+    numeric, arguments = separate((args if isinstance(args, tuple) else (args,), dict(kwargs or {})))
+    function = Function(fun, Form(variables, arguments, value_and_grad, has_aux))
+    return _without_closure(function, flat, numeric) if _refers_to_tracers(fun) else (function, flat, numeric)
+
+
+def _refers_to_tracers(function: Any, depth: int = 4) -> bool:
+    """Whether a function refers to traced values by its closure, its defaults or as a partial function."""
+    if depth == 0:
+        return False
+    values = [cell.cell_contents for cell in getattr(function, "__closure__", None) or () if _is_filled(cell)]
+    values += [getattr(function, name, None) for name in ("__defaults__", "__kwdefaults__", "args", "keywords")]
+    values += [getattr(function, name, None) for name in ("func", "__wrapped__", "__self__")]
+    leaves = jax.tree_util.tree_leaves([value for value in values if value is not None])
+    return is_traced(leaves) or any(callable(leaf) and _refers_to_tracers(leaf, depth - 1) for leaf in leaves)
+
+
+def _is_filled(cell: Any) -> bool:
+    try:
+        cell.cell_contents  # noqa: B018
+    except ValueError:
+        return False
+    return True
+
+
+def _without_closure(function: Function, flat: Any, numeric: list[Any]) -> tuple[Function, jax.Array, list[Any]]:
+    """The function with the traced values of its closure as further arguments."""
+    form, fun = function.form, function.fun
+    converted, hoisted = jax.closure_convert(lambda x, numeric: form.value(fun, x, numeric), flat, numeric)
+    variables = Variables(form.variables.structure, form.variables.shapes)
+    leaves, arguments = separate(((numeric, hoisted), {}))
+
+    def opened(x: Any, numeric: Any, hoisted: Any) -> Any:
+        return converted(variables.flat(x), numeric, *hoisted)
+
+    return Function(opened, Form(variables, arguments, form.value_and_grad, form.has_aux)), flat, leaves

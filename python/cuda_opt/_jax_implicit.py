@@ -1,0 +1,167 @@
+"""The derivative of a minimum in a box by the implicit function theorem.
+
+x minimises f(x, t) subject to l <= x <= u. F are the variables strictly inside of the box, A the others, and H is the
+Hessian of f by x. Where H_FF is positive definite and no multiplier of A is 0, small changes of t, l and u leave A as
+it is, and
+
+    dx_A = dl_A or du_A,    H_FF dx_F = -(d grad f / dt dt)_F - H_FA dx_A.
+
+The system is solved by conjugate gradients with Hessian-vector products, preconditioned by the correction pairs of the
+solve and its learned diagonal, of which only the elements in F count: y_F = H_FF s_F wherever s_A = 0, as in late
+iterations."""
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from ._inverse import masked_pairs, singular
+from ._jax_callback import STATISTICS, Solve, traced_solve
+
+
+def conjugate_gradients(
+    product: Callable[[Any], Any], b: Any, precondition: Callable[[Any], Any], tolerance: float, limit: int
+) -> tuple[Any, Any, Any, Any]:
+    """Solve product(w) = b.
+
+    Returns
+    -------
+    w, the number of products, the relative residual, and whether all curvatures p'Hp were positive
+    """
+    size = jnp.linalg.norm(b)
+    epsilon = float(np.finfo(np.dtype(b.dtype)).eps)
+
+    def goes_on(state: Any) -> Any:
+        _, r, _, _, k, definite = state
+        return (jnp.linalg.norm(r) > tolerance * size) & (k < limit) & definite
+
+    def advance(state: Any) -> Any:
+        w, r, p, rz, k, _ = state
+        h = product(p)
+        curvature = p @ h
+        # A curvature below its rounding errors is that of a singular matrix.
+        definite = curvature > epsilon * jnp.linalg.norm(p) * jnp.linalg.norm(h)
+        step = jnp.where(definite, rz / jnp.where(definite, curvature, 1), 0)
+        w, r = w + step * p, r - step * h
+        z = precondition(r)
+        next_rz = r @ z
+        return w, r, z + next_rz / jnp.where(rz == 0, 1, rz) * p, next_rz, k + 1, definite
+
+    z = precondition(b)
+    start = jnp.zeros_like(b), b, z, b @ z, 0, jnp.array(True)
+    w, r, _, _, k, definite = jax.lax.while_loop(goes_on, advance, start)
+    return w, k, jnp.linalg.norm(r) / jnp.where(size == 0, 1, size), definite
+
+
+def _apply_pairs(s: Any, y: Any, rho: Any, initial: Any, v: Any) -> Any:
+    """``apply_pairs`` with loops of JAX, which take less time to compile."""
+
+    def first(v: Any, pair: Any) -> Any:
+        s, y, rho = pair
+        factor = rho * (s @ v)
+        return v - factor * y, factor
+
+    def second(v: Any, pair: Any) -> Any:
+        (s, y, rho), factor = pair
+        return v + (factor - rho * (y @ v)) * s, None
+
+    v, factors = jax.lax.scan(first, v, (s, y, rho), reverse=True)
+    return jax.lax.scan(second, initial * v, ((s, y, rho), factors))[0]
+
+
+def restricted(pairs: Any, free: Any) -> Any:
+    """What ``_apply_pairs`` takes, of the array that ``traced_solve`` returns."""
+    m = len(pairs) // 2
+    return masked_pairs(jnp, pairs[:m], pairs[m:-1], pairs[-1], free)
+
+
+def _verify(tolerance: float, products: Any, residual: Any, definite: Any, degenerate: Any, active: Any) -> Any:
+    """On the host: an exception for a singular Hessian, a warning for degenerate active variables. It returns 0."""
+    every = np.broadcast_arrays(products, residual, definite, degenerate, active)
+    zeros = np.zeros(every[1].shape, every[1].dtype)
+    products, residual, definite, degenerate, active = map(np.ravel, every)
+    if (failed := np.flatnonzero(~definite.astype(bool) | ~(residual <= tolerance))).size:
+        raise ValueError(singular(products[failed[0]], residual[failed[0]]))
+    if degenerate[most := int(degenerate.argmax())] > 0:
+        warnings.warn(
+            f"{int(degenerate[most])} of the {int(active[most])} active variables are degenerate: their multiplier is "
+            "0, and the derivative is that of one side, on which they stay at their bounds",
+            RuntimeWarning, stacklevel=2,
+        )
+    return zeros
+
+
+def limits(dtype: Any, n: int) -> tuple[float, float, int]:
+    """Of conjugate gradients: the relative residual to reach, the largest one that is accepted, and the number of
+    products."""
+    double = jnp.dtype(dtype) == jnp.float64
+    return (1e-10, 1e-6, 10 * n + 100) if double else (1e-5, 1e-2, 10 * n + 100)
+
+
+def _solve_free(pairs: Any, free: Any, degenerate: Any, product: Callable[[Any], Any], b: Any) -> Any:
+    """The solution of product(w) = b; an exception where there is none."""
+    tolerance, accepted, limit = limits(b.dtype, b.size)
+    inverse = restricted(pairs, free)
+    w, products, residual, definite = conjugate_gradients(
+        product, b, partial(_apply_pairs, *inverse), tolerance, limit
+    )
+    active = b.size - free.sum()
+    shape: Any = jax.ShapeDtypeStruct
+    zero = jax.pure_callback(
+        partial(_verify, accepted), shape((), b.dtype), products, residual, definite, degenerate, active,
+        vmap_method="broadcast_all",
+    )
+    return w + zero
+
+
+@partial(jax.jit, static_argnums=0)
+def _tangent(solve: Solve, x: Any, statistics: Any, pairs: Any, primals: Any, tangents: Any) -> Any:
+    """The tangent of x, linear in the tangents of the numeric leaves and of the bounds."""
+    (numeric, lower, upper), (d_numeric, d_lower, d_upper) = primals, tangents
+    evaluate = solve.function.evaluate
+
+    def gradient(x: Any, numeric: Any) -> Any:
+        return evaluate(x, numeric)[1]
+
+    g = jax.lax.stop_gradient(gradient(x, numeric))
+    free = (x > lower) & (x < upper)
+    at_lower = ~free & (x <= lower) & ((x < upper) | (g >= 0))
+    dx_active = jnp.where(free, 0, jnp.where(at_lower, d_lower, d_upper))
+    _, change = jax.jvp(gradient, (x, numeric), (dx_active, d_numeric))
+    _, hessian = jax.linearize(lambda x: gradient(x, numeric), x)
+
+    def product(w: Any) -> Any:
+        """H_FF w_F, and w_A: positive definite if H_FF is."""
+        return jnp.where(free, hessian(jnp.where(free, w, 0)), w)
+
+    degenerate = jax.lax.stop_gradient(statistics)[STATISTICS.index("degenerate")]
+    inner = partial(_solve_free, jax.lax.stop_gradient(pairs), free, degenerate)
+    w = jax.lax.custom_linear_solve(product, jnp.where(free, -change, 0), inner, symmetric=True)
+    return jnp.where(free, w, dx_active)
+
+
+def _differentiable(solve: Solve, with_pairs: bool) -> Callable[..., tuple[Any, ...]]:
+    @jax.custom_jvp
+    def found(x0: Any, numeric: Any, lower: Any, upper: Any) -> tuple[Any, ...]:
+        return traced_solve(solve, with_pairs, x0, numeric, lower, upper)
+
+    @found.defjvp
+    def _(primals: Any, tangents: Any) -> Any:
+        x, statistics, pairs = _differentiable(solve, True)(*primals)  # so that derivatives of derivatives come here
+        dx = _tangent(solve, x, statistics, pairs, primals[1:], tangents[1:])
+        results = (x, statistics, pairs)[: 2 + with_pairs]
+        return results, (dx, *map(jnp.zeros_like, results[1:]))
+
+    return found
+
+
+@partial(jax.jit, static_argnums=0)
+def minimum(solve: Solve, x0: Any, numeric: Any, lower: Any, upper: Any) -> tuple[Any, Any]:
+    """x at the minimum and the statistics of the solve, for JAX to transform in any way."""
+    x, statistics = _differentiable(solve, False)(x0, numeric, lower, upper)
+    return x, statistics

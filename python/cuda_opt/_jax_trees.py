@@ -1,0 +1,182 @@
+"""Pytrees of JAX: their numeric leaves, which are traced, their other leaves, which are static, and trees of bounds."""
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from ._bounds import Bounds, _from_pairs
+from ._space import name_of
+from ._space_jax import check_precision
+
+NUMBERS = (int, float, complex, np.generic)
+
+
+def is_traced(tree: Any) -> bool:
+    """Whether JAX is tracing a leaf of the tree."""
+    return any(isinstance(leaf, jax.core.Tracer) for leaf in jax.tree_util.tree_leaves(tree))
+
+
+def is_tracing() -> bool:
+    """Whether JAX is tracing the code that calls this, so that new arrays have no values."""
+    return isinstance(jnp.zeros(()), jax.core.Tracer)
+
+
+def is_numeric(leaf: Any) -> bool:
+    """Whether a leaf is a number or an array, for JAX to trace."""
+    return isinstance(leaf, (*NUMBERS, jax.Array, np.ndarray)) or hasattr(leaf, "__jax_array__")
+
+
+def _is_variable(leaf: Any) -> bool:
+    """Whether a leaf of x0 is a variable of the problem. A bool of Python is a flag, and static."""
+    return is_numeric(leaf) and not isinstance(leaf, bool)
+
+
+@dataclass(frozen=True)
+class Structure:
+    """A tree without its numeric leaves. It is hashable if the static leaves are."""
+
+    tree: Any  # JAX's PyTreeDef
+    static: tuple[tuple[int, Any], ...]  # position and value of each static leaf
+
+    def join(self, numeric: Sequence[Any]) -> Any:
+        """The tree with these numeric leaves."""
+        static, remaining = dict(self.static), iter(numeric)
+        leaves = [static[i] if i in static else next(remaining) for i in range(self.tree.num_leaves)]
+        return jax.tree_util.tree_unflatten(self.tree, leaves)
+
+
+def separate(tree: Any, traced: Callable[[Any], bool] = is_numeric) -> tuple[list[Any], Structure]:
+    """The numeric leaves of a tree, and the rest of it."""
+    leaves, definition = jax.tree_util.tree_flatten(tree)
+    static = tuple((i, leaf) for i, leaf in enumerate(leaves) if not traced(leaf))
+    return [leaf for leaf in leaves if traced(leaf)], Structure(definition, static)
+
+
+def _as_variable(leaf: Any, default: Any) -> Any:
+    """A leaf of x0 as a JAX array; integers become ``default``."""
+    if not isinstance(leaf, jax.Array):
+        if isinstance(leaf, np.ndarray) and leaf.dtype.kind not in "fiuc":
+            raise TypeError(f"x0 has elements of {leaf.dtype}: they have to be float64, float32 or integers")
+        leaf = jnp.asarray(leaf)
+    return leaf.astype(default) if jnp.issubdtype(leaf.dtype, jnp.integer) else leaf
+
+
+@dataclass(frozen=True)
+class Variables:
+    """Names the elements of a one-dimensional array as the variables of a tree."""
+
+    structure: Structure
+    shapes: tuple[tuple[int, ...], ...]
+
+    @property
+    def is_flat(self) -> bool:
+        """Whether x0 itself is an array with one axis."""
+        return len(self.shapes) == 1 and len(self.shapes[0]) == 1
+
+    @property
+    def size(self) -> int:
+        return sum(map(math.prod, self.shapes))
+
+    def tree(self, x: Any) -> Any:
+        """The tree whose variables are the elements of x."""
+        if self.is_flat:
+            return self.structure.join([x])
+        parts, first = [], 0
+        for shape in self.shapes:
+            parts.append(x[first : first + math.prod(shape)].reshape(shape))
+            first += math.prod(shape)
+        return self.structure.join(parts)
+
+    def flat(self, tree: Any) -> Any:
+        """The variables of a gradient in x0's form as an array with one axis."""
+        leaves = [leaf for leaf in jax.tree_util.tree_leaves(tree) if _is_variable(leaf)]
+        return leaves[0] if self.is_flat and len(leaves) == 1 else jnp.concatenate(list(map(jnp.ravel, leaves)))
+
+
+def variables_of(x0: Any) -> tuple[jax.Array, Variables]:
+    """x0 as an array with one axis, and what names its elements.
+
+    Raises
+    ------
+    TypeError
+        the arrays are of several precisions, or there is none
+    """
+    leaves, structure = separate(x0, _is_variable)
+    floating = [leaf.dtype for leaf in leaves if hasattr(leaf, "dtype") and jnp.issubdtype(leaf.dtype, jnp.floating)]
+    arrays = [_as_variable(leaf, floating[0] if floating else float) for leaf in leaves]
+    if len({array.dtype for array in arrays}) != 1:
+        raise TypeError("the arrays of x0 have to be of one precision, and at least one")
+    shapes = tuple(array.shape for array in arrays)
+    flat = arrays[0].reshape(-1) if len(arrays) == 1 else jnp.concatenate([array.reshape(-1) for array in arrays])
+    if flat.dtype not in (array.dtype for array in arrays):
+        check_precision(64, "x0")
+    return flat, Variables(structure, shapes)
+
+
+def is_pair(value: Any) -> bool:
+    """Whether it is the (lower, upper) pair of one variable, as in SciPy."""
+    numbers = (int, float, np.integer, np.floating, type(None))
+    return isinstance(value, (tuple, list)) and len(value) == 2 and all(isinstance(side, numbers) for side in value)
+
+
+def two_sides(bounds: Any) -> Any:
+    """Convert a pair (lower, upper) to Bounds; return other forms unchanged. A sequence of pairs of numbers is not such
+    a pair."""
+    if isinstance(bounds, (tuple, list)) and len(bounds) == 2 and not all(map(is_pair, bounds)):
+        return Bounds(*bounds)
+    return bounds
+
+
+def _children(tree: Any) -> tuple[list[Any], Any]:
+    """The children of a node, and its kind: of a leaf itself."""
+    return jax.tree_util.tree_flatten(tree, is_leaf=lambda node: node is not tree)
+
+
+def _spread(side: Any, x: Any, infinity: float) -> list[Any]:
+    """The bounds of the variables of a tree x, each as an array of the variable's shape."""
+    variables, structure = separate(x, _is_variable)
+    if not variables:
+        return []
+    one_leaf = structure.tree.num_leaves == 1 and jax.tree_util.all_leaves([x])
+    if side is None or is_numeric(side) or one_leaf:
+        if isinstance(side, (list, tuple)):  # None among the numbers is no bound
+            side = np.asarray([infinity if one is None else one for one in side], np.float64)
+        bound = jnp.asarray(infinity if side is None else side)
+        return [jnp.broadcast_to(bound, leaf.shape).astype(leaf.dtype) for leaf in variables]
+    (sides, kind), (parts, wanted) = _children(side), _children(x)
+    if kind != wanted:
+        raise ValueError(f"a side of the bounds has a {name_of(side)} where x0 has a {name_of(x)}: it has to be a tree "
+                         "like x0, or a number, an array or None in the place of a whole part of x0")
+    return [leaf for one, part in zip(sides, parts) for leaf in _spread(one, part, infinity)]
+
+
+def _flat_side(side: Any, x: Any, infinity: float) -> Any:
+    if side is None or isinstance(side, (int, float)):
+        return side
+    leaves = _spread(side, x, infinity)
+    return jnp.concatenate([jnp.ravel(leaf) for leaf in leaves]) if len(leaves) != 1 else jnp.ravel(leaves[0])
+
+
+def flat_bounds(bounds: Any, flat: jax.Array, variables: Variables) -> Any:
+    """Bounds of x0's form as those of the flat array: each side a number for all variables, None, or an array."""
+    bounds = two_sides(bounds)
+    if bounds is None:
+        return None
+    if not (hasattr(bounds, "lb") and hasattr(bounds, "ub")):
+        return _from_pairs(bounds, variables.size)
+    x = variables.tree(flat)
+    return Bounds(_flat_side(bounds.lb, x, -math.inf), _flat_side(bounds.ub, x, math.inf))
+
+
+def broadcast_bounds(bounds: Any, flat: jax.Array) -> tuple[jax.Array, jax.Array]:
+    """Both sides of flat bounds as arrays like x0."""
+    sides = (None, None) if bounds is None else (bounds.lb, bounds.ub)
+    filled = (infinity if side is None else side for side, infinity in zip(sides, (-math.inf, math.inf)))
+    lower, upper = (jnp.broadcast_to(jnp.asarray(side), flat.shape).astype(flat.dtype) for side in filled)
+    return lower, upper

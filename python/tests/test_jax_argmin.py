@@ -1,0 +1,235 @@
+"""``cuda_opt.jax.argmin``: the derivative of a minimum in a box, against differences of minima."""
+import warnings
+
+import numpy as np
+import pytest
+
+import cuda_opt
+
+jax = pytest.importorskip("jax")
+jnp = jax.numpy
+from cuda_opt.jax import argmin, minimize  # noqa: E402
+
+Bounds = cuda_opt.Bounds
+
+
+@pytest.fixture(autouse=True)
+def doubles():
+    before = jax.config.jax_enable_x64
+    jax.config.update("jax_enable_x64", True)
+    yield
+    jax.config.update("jax_enable_x64", before)
+
+
+def random(*shape, seed=1):
+    return np.random.default_rng(seed).standard_normal(shape)
+
+
+def regression():
+    """A penalised least squares problem that is not quadratic, by its data."""
+    a = random(80, 30)
+    return lambda x, t: 0.5 * jnp.sum((a @ x - t) ** 2) + 0.1 * jnp.sum(x**4), 30, random(80, seed=2), (-0.05, 0.3)
+
+
+def logistic():
+    """Logistic regression with weights of at least 0, by the logarithm of the ridge parameter of each weight."""
+    a, signs = random(200, 20), np.sign(random(200, seed=3))
+    return (
+        lambda x, t: jnp.sum(jax.nn.softplus(-signs * (a @ x))) + jnp.sum(jnp.exp(t) * x**2),
+        20, 0.3 * random(20, seed=4), (0, None),
+    )
+
+
+def obstacle():
+    """The p-Laplacian of a membrane of 8 x 8 points between two obstacles, by the load on it."""
+
+    def energy(x, t):
+        u = jnp.pad(x.reshape(8, 8), 1)
+        steep = jnp.diff(u, axis=0)[:, :-1] ** 2 + jnp.diff(u, axis=1)[:-1] ** 2
+        return jnp.sum((steep + 0.01) ** 2 / 4) + jnp.sum(steep) - 0.1 * t @ x
+
+    return energy, 64, 1 + 0.3 * random(64, seed=5), (0, 0.1)
+
+
+def allocation():
+    """Shares by a softmax, whose entropy is rewarded: not convex by itself, with a strictly convex penalty."""
+    return (
+        lambda x, t: -t @ jax.nn.softmax(x) + 0.5 * jnp.sum((x - jnp.sin(t)) ** 2) + 0.1 * jnp.sum(jnp.cos(x)),
+        12, random(12, seed=6), (-0.8, 0.8),
+    )
+
+
+def rosenbrock():
+    """Chained Rosenbrock functions, badly conditioned, by their right-hand sides."""
+    return (
+        lambda x, t: jnp.sum(20 * (x[1:] - x[:-1] ** 2) ** 2 + (t[:-1] - x[:-1]) ** 2),
+        10, 1 + 0.1 * random(10, seed=7), (-1, 0.9),
+    )
+
+
+PROBLEMS = [regression, logistic, obstacle, allocation, rosenbrock]
+
+
+def difference(f, e=3e-4):
+    """f'(0) by differences of the fourth order."""
+    return (8 * (f(e) - f(-e)) - (f(2 * e) - f(-2 * e))) / (12 * e)
+
+
+@pytest.mark.parametrize("problem", PROBLEMS)
+def test_derivative_by_data(problem):
+    fun, n, t, box = problem()
+    x0, direction = jnp.full(n, 0.05), jnp.asarray(random(t.size, seed=8))
+    t = jnp.asarray(t)
+
+    @jax.jit
+    def x(t):
+        return argmin(fun, x0, t, Bounds(*box))
+
+    at = x(t)
+    active = (at <= (-np.inf if box[0] is None else box[0])) | (at >= (np.inf if box[1] is None else box[1]))
+    assert 0 < active.sum() < n
+    expected = difference(lambda e: x(t + e * direction))
+    scale = jnp.abs(expected).max()
+    assert (jnp.abs(jax.jvp(x, (t,), (direction,))[1] - expected) <= 1e-6 * scale).all()
+    jacobian = jax.jacrev(x)(t)
+    assert (jnp.abs(jacobian @ direction - expected) <= 1e-6 * scale).all()
+    np.testing.assert_array_equal(jacobian[active], 0)
+    if problem is allocation:
+        np.testing.assert_allclose(jax.jacfwd(x)(t), jacobian, atol=1e-7 * np.abs(jacobian).max())
+
+    def loss(t):
+        return jnp.sum(jnp.sin(3 * x(t)))
+
+    slope = difference(lambda e: loss(t + e * direction))
+    assert abs(jax.jit(jax.grad(loss))(t) @ direction - slope) <= 1e-6 * abs(slope)
+    several = jnp.stack([t, t + 0.01 * direction])
+    gradients = jax.jit(jax.vmap(jax.grad(loss)))(several)
+    for one, gradient in zip(several, gradients):
+        np.testing.assert_allclose(gradient, jax.grad(loss)(one), atol=1e-6 * np.abs(gradient).max())
+
+
+def test_derivative_by_bounds():
+    """Bounds move the variables at them, and these the others. Equal bounds are active ones as well."""
+    fun, n, t, _ = regression()
+    t, lower, upper = jnp.asarray(t), jnp.full(n, -0.05), jnp.full(n, 0.3)
+    upper = upper.at[3].set(-0.05)
+    direction = jnp.asarray(random(n, seed=9)).at[3].set(0.7)
+
+    def loss(lower, upper):
+        return jnp.sum(jnp.sin(3 * argmin(fun, jnp.zeros(n), t, (lower, upper)) + jnp.arange(n)))
+
+    by_lower, by_upper = jax.jit(jax.grad(loss, (0, 1)))(lower, upper)
+    both = difference(lambda e: loss(lower + e * direction, upper + e * direction), 5e-5)
+    assert abs((by_lower + by_upper) @ direction - both) <= 1e-6 * abs(both)
+    other = direction.at[3].set(0)
+    for gradient, moved in ((by_lower, (other, 0)), (by_upper, (0, other))):
+        slope = difference(lambda e: loss(lower + e * moved[0], upper + e * moved[1]), 5e-5)
+        if gradient.at[3].set(0).any():
+            assert abs(gradient @ other - slope) <= 1e-6 * abs(slope)
+        else:  # no variable is at this side: what is left of the difference is the solves' tolerance
+            assert abs(slope) <= 1e-5
+    assert (by_lower[3] == 0) != (by_upper[3] == 0)
+
+
+def test_second_derivatives():
+    fun, n, t, box = allocation()
+    t, direction = jnp.asarray(t), jnp.asarray(random(n, seed=8))
+
+    def loss(t):
+        return jnp.sum(jnp.sin(3 * argmin(fun, jnp.zeros(n), t, box)))
+
+    gradient = jax.jit(jax.grad(loss))
+    expected = difference(lambda e: gradient(t + e * direction))
+    found = jax.jvp(gradient, (t,), (direction,))[1]
+    assert (jnp.abs(found - expected) <= 1e-6 * jnp.abs(expected).max()).all()
+
+
+def test_trees_integers_and_aux():
+    """Data and x0 are trees; integers and static leaves among the data have no derivative."""
+
+    def fun(x, data, name):
+        assert name == "quadratic"
+        return jnp.sum((x["a"] - data["centre"][data["which"]]) ** 2) + (x["b"] - data["w"]) ** 2, x["a"].sum()
+
+    data = {"centre": jnp.array([0.5, 3.0, 0.25]), "which": jnp.array([2, 1]), "w": 0.3}
+
+    def found(centre, w):
+        given = {**data, "centre": centre, "w": w}
+        x, result = argmin(fun, {"a": jnp.zeros(2), "b": jnp.zeros(())}, (given, "quadratic"),
+                           Bounds(None, {"a": 1, "b": None}), has_aux=True, return_result=True)
+        return x["a"].sum() + 2 * x["b"], (result.degenerate, result.success, result.aux)
+
+    gradient, (degenerate, success, aux) = jax.jit(jax.grad(found, (0, 1), has_aux=True))(data["centre"], data["w"])
+    np.testing.assert_allclose(gradient[0], [0, 0, 1], atol=1e-9)
+    np.testing.assert_allclose(gradient[1], 2, atol=1e-9)
+    assert degenerate == 0 and bool(success) and aux == pytest.approx(1.25)
+
+
+def test_a_gradient_of_the_user():
+    def both(x, t):
+        return jnp.sum((x - t) ** 4 + x**2), 4 * (x - t) ** 3 + 2 * x
+
+    def x(t, value_and_grad):
+        fun = both if value_and_grad else lambda x, t: both(x, t)[0]
+        return argmin(fun, jnp.zeros(3), t, value_and_grad=value_and_grad)
+
+    t = jnp.array([0.5, -1.0, 2.0])
+    np.testing.assert_allclose(jax.jacrev(x)(t, True), jax.jacrev(x)(t, False), atol=1e-9)
+
+
+def test_degenerate_active_variables():
+    """At a kink there is a warning, and the derivative of the side on which x stays at its bound."""
+
+    def fun(x, t):
+        return jnp.sum((x - t) ** 2)
+
+    t = jnp.array([-1.0, 0.0, 2.0])
+
+    def x(t):
+        return argmin(fun, -jnp.ones(3), t, Bounds(0, None), return_result=True)
+
+    assert x(t)[1].degenerate == 1
+    with pytest.warns(RuntimeWarning, match="1 of the 2 active variables are degenerate"):
+        jacobian = jax.jacrev(lambda t: x(t)[0])(t)
+    np.testing.assert_allclose(jacobian, np.diag([0, 0, 1]), atol=1e-9)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        jax.block_until_ready(jax.jacrev(lambda t: x(t)[0])(t.at[1].set(-0.5)))
+
+
+@pytest.mark.parametrize("jit", [True, False])
+def test_a_singular_hessian(jit):
+    def x(t):
+        return argmin(lambda x, t: (x[0] + x[1] - t) ** 2 + (x[2] - t) ** 2, jnp.ones(3), t)[0]
+
+    gradient = jax.jit(jax.grad(x)) if jit else jax.grad(x)
+    with pytest.raises(Exception, match="singular or not positive definite at the solution, which therefore has no"):
+        jax.block_until_ready(gradient(1.0))
+    # Where the singular variables are at their bounds, there is a derivative.
+    held = jax.grad(lambda t: argmin(lambda x, t: (x[0] - t) ** 2 - x[1], jnp.ones(2), t, (0, 5))[0])(1.0)
+    assert held == pytest.approx(1)
+
+
+def test_single_precision():
+    jax.config.update("jax_enable_x64", False)
+    fun, n, t, box = allocation()
+    x = jax.jit(lambda t: argmin(fun, jnp.zeros(n, jnp.float32), t, box))
+    single = jax.jacrev(x)(jnp.asarray(t, jnp.float32))
+    assert single.dtype == jnp.float32
+    jax.config.update("jax_enable_x64", True)
+    double = jax.jacrev(lambda t: argmin(fun, jnp.zeros(n), t, box))(jnp.asarray(t))
+    np.testing.assert_allclose(single, double, atol=1e-3)
+
+
+def test_minimize_has_the_same_derivative():
+    fun, n, t, box = allocation()
+    settings = {"tol": 1e-10}
+    by_minimize = jax.grad(lambda t: minimize(fun, jnp.zeros(n), (t,), box, **settings).x.sum())(jnp.asarray(t))
+    by_argmin = jax.grad(lambda t: argmin(fun, jnp.zeros(n), t, box).sum())(jnp.asarray(t))
+    np.testing.assert_allclose(by_minimize, by_argmin, atol=1e-7)
+
+
+def test_no_derivative_by_the_start():
+    fun, n, t, box = allocation()
+    by_start = jax.grad(lambda x0: argmin(fun, x0, jnp.asarray(t), box).sum())(jnp.zeros(n))
+    np.testing.assert_array_equal(by_start, 0)
