@@ -1,4 +1,4 @@
-"""L-BFGS-B as a ``torch.optim.Optimizer``."""
+"""L-BFGS-B as a ``torch.optim.Optimizer``, and the minimum in a box as a function that autograd differentiates."""
 from __future__ import annotations
 
 import math
@@ -13,7 +13,9 @@ from ._flat_parameters import FlatParameters
 from ._handle import integer
 from ._solver import Solver
 from ._space import name_of, number
+from ._torch_argmin import argmin
 
+__all__ = ["LBFGSB", "argmin"]
 _CHECKPOINT = "cuda_opt"
 _OPTIONS = (
     "lr bounds max_iter max_eval tolerance_grad tolerance_change history_size line_search_fn maximize".split()

@@ -1,0 +1,215 @@
+"""The minimum in a box as a function that torch differentiates; _jax_implicit.py has the theory."""
+from __future__ import annotations
+
+import math
+import warnings
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import torch
+
+from ._bounds import Bounds
+from ._inverse import apply_pairs, masked_pairs, singular
+from ._minimize import solved
+from ._options import options_of
+from ._result import result_of
+from ._scipy import _Pairs
+
+
+class _TensorPairs(_Pairs):
+    """The correction pairs of a solve as tensors on its device."""
+
+    def _note(self, solver: Any) -> None:
+        self._x, self._g = solver._x.clone(), solver._g.clone()
+
+
+def _pairs_of(pairs: _Pairs, solver: Any, x: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+    """s, y, and the diagonal of the initial inverse Hessian."""
+    initial = torch.as_tensor(solver.metric(), dtype=x.dtype, device=x.device)
+    if not pairs._pairs:
+        zeros = x.new_zeros((1, x.numel()))
+        return zeros, zeros, initial
+    s, y = (torch.stack([pair[side] for pair in pairs._pairs]) for side in (0, 1))
+    return s, y, initial
+
+
+def _conjugate_gradients(
+    product: Callable[[torch.Tensor], torch.Tensor], b: torch.Tensor, precondition: Callable[[torch.Tensor], Any]
+) -> torch.Tensor:
+    """The solution of product(w) = b. ValueError where the matrix is singular or not positive definite."""
+    double = b.dtype == torch.float64
+    tolerance, accepted, limit = (1e-10 if double else 1e-5), (1e-6 if double else 1e-2), 10 * b.numel() + 100
+    epsilon, size = torch.finfo(b.dtype).eps, float(b.norm())
+    w, r, products = torch.zeros_like(b), b.clone(), 0
+    z = precondition(r)
+    p, rz, definite = z, r @ z, True
+    while (residual := float(r.norm())) > tolerance * size and products < limit and definite:
+        h = product(p)
+        products += 1
+        curvature = p @ h
+        # A curvature below its rounding errors is that of a singular matrix.
+        definite = bool(curvature > epsilon * p.norm() * h.norm())
+        if definite:
+            step = rz / curvature
+            w, r = w + step * p, r - step * h
+            z = precondition(r)
+            before, rz = rz, r @ z
+            p = z + rz / before * p
+    if not definite or not residual <= accepted * size:
+        raise ValueError(singular(products, residual / size))
+    return w
+
+
+def _products(g: Any, inputs: list[Any], w: Any) -> list[Any]:
+    """w' dg / d input of each input; 0 where g does not depend on it."""
+    found = torch.autograd.grad(g, inputs, w, retain_graph=True, allow_unused=True)
+    return [torch.zeros_like(one) if product is None else product for one, product in zip(inputs, found)]
+
+
+class _Minimum(torch.autograd.Function):
+    """x at the minimum, of data, lower and upper bounds. ``solve`` has no derivative and no values of them."""
+
+    @staticmethod
+    def forward(context: Any, solve: Any, lower: Any, upper: Any, *data: Any) -> Any:
+        x, pairs, degenerate = solve(lower, upper, data)
+        context.save_for_backward(x, lower, upper, *pairs, *data)
+        context.fun, context.degenerate = solve.fun, degenerate
+        return x
+
+    @staticmethod
+    @torch.autograd.function.once_differentiable
+    def backward(context: Any, v: Any) -> Any:
+        x, lower, upper, s, y, initial, *data = context.saved_tensors
+        free = (x > lower) & (x < upper)
+        needed = [i for i, needs in enumerate(context.needs_input_grad[3:]) if needs]
+        if context.degenerate:
+            warnings.warn(
+                f"{context.degenerate} of the {int((~free).sum())} active variables are degenerate: their multiplier "
+                "is 0, and the derivative is that of one side, on which they stay at their bounds",
+                RuntimeWarning, stacklevel=2,
+            )
+        with torch.enable_grad():
+            at = x.detach().requires_grad_()
+            data = [one.detach().requires_grad_(i in needed) for i, one in enumerate(data)]
+            (g,) = torch.autograd.grad(context.fun(at, *data), at, create_graph=True)
+
+        def hessian(w: Any) -> Any:
+            return _products(g, [at], w)[0]
+
+        def product(w: Any) -> Any:
+            """H_FF w_F, and w_A."""
+            return torch.where(free, hessian(w * free), w)
+
+        inverse = masked_pairs(torch, s, y, initial, free)
+        w = torch.zeros_like(v)
+        if g.requires_grad:
+            w = _conjugate_gradients(product, v * free, lambda r: apply_pairs(*inverse, r)) * free
+        by_data: list[Any] = [None] * len(data)
+        if needed and g.requires_grad:
+            inputs = [data[i] for i in needed]
+            for i, gradient in zip(needed, _products(g, inputs, -w)):
+                by_data[i] = gradient
+        by_lower = by_upper = None
+        if any(context.needs_input_grad[1:3]):
+            moved = torch.where(free, 0, v - (hessian(w) if g.requires_grad else 0))
+            at_lower = ~free & (x <= lower) & ((x < upper) | (g.detach() >= 0))
+            by_lower, by_upper = moved * at_lower, moved * ~at_lower
+        return None, by_lower, by_upper, *by_data
+
+
+class _Solve:
+    """A solve at given data, and what its derivative needs."""
+
+    def __init__(self, fun: Callable[..., Any], x0: torch.Tensor, options: Mapping[str, Any]) -> None:
+        self.fun, self._x0, self._options = fun, x0, options
+
+    def __call__(self, lower: Any, upper: Any, data: Any) -> tuple[Any, tuple[Any, Any, Any], int]:
+        options = options_of(self._options, None)
+        pairs = _TensorPairs(options.m)
+
+        def both(x: torch.Tensor) -> Any:
+            with torch.enable_grad():
+                at = x.detach().requires_grad_()
+                f = self.fun(at, *data)
+                (g,) = torch.autograd.grad(f, at)
+            return f.detach(), g
+
+        def report_of(solver: Any) -> Callable[[], None]:
+            return lambda: pairs.add(solver)
+
+        solver, evaluation = solved(
+            both, self._x0, (), True, Bounds(lower, upper), options, report_of=report_of,
+            after_evaluation=pairs.after_evaluation,
+        )
+        result = result_of(solver, evaluation)
+        x, g = result.x.clone(), result.jac
+        if not result.success:
+            warnings.warn(f"argmin has not converged: {result.message}", RuntimeWarning, stacklevel=5)
+        active = ((x <= lower) | (x >= upper)) & (lower < upper)
+        degenerate = int((active & (g.abs() <= 10 * options.settings["PGTOL"])).sum())
+        stacked = _pairs_of(pairs, solver, x)
+        solver.close()
+        return x, stacked, degenerate
+
+
+def argmin(
+    fun: Callable[..., Any],
+    x0: torch.Tensor,
+    data: Any = (),
+    bounds: Any = None,
+    *,
+    tol: float | None = None,
+    options: Mapping[str, Any] | None = None,
+) -> torch.Tensor:
+    """The x that minimises ``fun(x, *data)`` in a box, as a function of data and bounds that autograd differentiates.
+
+    Parameters
+    ----------
+    fun : callable
+        ``fun(x, *data)`` gives a tensor of one element that autograd differentiates by x and data, by x twice. The
+        result has no derivative with respect to tensors that fun refers to otherwise.
+    x0 : tensor of shape (n,)
+        The start, float64 or float32, on the host or on a CUDA device. The derivative with respect to it is 0.
+    data : tuple of tensors, or a tensor
+        Default: none.
+    bounds : Bounds, or pair (lower, upper)
+        Each side a number, None, or a tensor that broadcasts to x0's shape. Default: none.
+    tol : float
+        Of the largest component of the projected gradient. Default: 1e-10, or 1e-5 of a float32 x0.
+    options : dict
+        as of ``cuda_opt.minimize``; but ``ftol`` is 0 unless given here
+
+    Returns
+    -------
+    tensor of shape (n,)
+
+    Raises
+    ------
+    TypeError, ValueError
+        as of ``cuda_opt.minimize``; ValueError in the backward pass where the Hessian of the free variables is
+        singular or not positive definite at x
+
+    Warns
+    -----
+    RuntimeWarning
+        the solve has not converged; or, in the backward pass, active variables have a multiplier of at most ten times
+        tol. They count as variables that stay at their bounds.
+
+    Notes
+    -----
+    The derivative is that of ``cuda_opt.jax.argmin``, in reverse mode and of the first order.
+    """
+    if not isinstance(x0, torch.Tensor):
+        raise TypeError(f"x0 is a {type(x0).__name__}: it has to be a tensor")
+    start = x0.detach()
+    lower, upper = (None, None) if bounds is None else bounds if isinstance(bounds, tuple) else (bounds.lb, bounds.ub)
+
+    def side(limit: Any, infinity: float) -> torch.Tensor:
+        tensor = torch.as_tensor(infinity if limit is None else limit, dtype=start.dtype, device=start.device)
+        return tensor.expand(start.shape).contiguous()
+
+    tolerance = tol if tol is not None else 1e-10 if start.dtype == torch.float64 else 1e-5
+    solve = _Solve(fun, start, {"ftol": 0.0, "gtol": tolerance, **(options or {})})
+    tensors = data if isinstance(data, tuple) else (data,)
+    minimum: torch.Tensor = _Minimum.apply(solve, side(lower, -math.inf), side(upper, math.inf), *tensors)
+    return minimum

@@ -1,0 +1,123 @@
+"""``cuda_opt.torch.argmin``: the derivative of a minimum in a box, against differences of minima."""
+import warnings
+
+import pytest
+
+torch = pytest.importorskip("torch")
+from cuda_opt.torch import argmin  # noqa: E402
+
+DOUBLE = torch.float64
+
+
+def random(*shape, seed=1):
+    return torch.randn(*shape, dtype=DOUBLE, generator=torch.Generator().manual_seed(seed))
+
+
+def regression():
+    a = random(80, 30)
+    return lambda x, t: 0.5 * ((a @ x - t) ** 2).sum() + 0.1 * (x**4).sum(), 30, random(80, seed=2), (-0.05, 0.3)
+
+
+def logistic():
+    a, signs = random(200, 20), random(200, seed=3).sign()
+
+    def fun(x, t):
+        return torch.nn.functional.softplus(-signs * (a @ x)).sum() + (t.exp() * x**2).sum()
+
+    return fun, 20, 0.3 * random(20, seed=4), (0.0, None)
+
+
+def membrane():
+    def fun(x, t):
+        u = torch.nn.functional.pad(x.reshape(8, 8), (1, 1, 1, 1))
+        steep = u.diff(dim=0)[:, :-1] ** 2 + u.diff(dim=1)[:-1] ** 2
+        return ((steep + 0.01) ** 2 / 4).sum() + steep.sum() - 0.1 * t @ x
+
+    return fun, 64, 1 + 0.3 * random(64, seed=5), (0.0, 0.1)
+
+
+def allocation():
+    def fun(x, t):
+        return -t @ x.softmax(0) + 0.5 * ((x - t.sin()) ** 2).sum() + 0.1 * x.cos().sum()
+
+    return fun, 12, random(12, seed=6), (-0.8, 0.8)
+
+
+def rosenbrock():
+    def fun(x, t):
+        return (20 * (x[1:] - x[:-1] ** 2) ** 2 + (t[:-1] - x[:-1]) ** 2).sum()
+
+    return fun, 10, 1 + 0.1 * random(10, seed=7), (-1.0, 0.9)
+
+
+def difference(f, e=1e-4):
+    """f'(0) by differences of the fourth order."""
+    return (8 * (f(e) - f(-e)) - (f(2 * e) - f(-2 * e))) / (12 * e)
+
+
+@pytest.mark.parametrize("problem", [regression, logistic, membrane, allocation, rosenbrock])
+def test_derivative_by_data_and_bounds(problem):
+    fun, n, t, box = problem()
+    lower = torch.full((n,), -20.0 if box[0] is None else box[0], dtype=DOUBLE)
+    upper = torch.full((n,), 20.0 if box[1] is None else box[1], dtype=DOUBLE)
+    directions = random(t.numel(), seed=8), random(n, seed=9), random(n, seed=10)
+    inputs = [one.requires_grad_() for one in (t, lower, upper)]
+    weights = random(n, seed=11)
+
+    def loss(t, lower, upper):
+        return weights @ (3 * argmin(fun, torch.full((n,), 0.05, dtype=DOUBLE), t, (lower, upper))).sin()
+
+    at = argmin(fun, torch.full((n,), 0.05, dtype=DOUBLE), t, (lower, upper))
+    active = int(((at == lower) | (at == upper)).sum())
+    assert 0 < active < n
+    gradients = torch.autograd.grad(loss(*inputs), inputs)
+    for which, (gradient, direction) in enumerate(zip(gradients, directions)):
+        def moved(e):
+            with torch.no_grad():
+                return loss(*(one + e * direction if i == which else one for i, one in enumerate(inputs)))
+
+        slope = difference(moved)
+        if not gradient.any():  # no variable is at this side: what is left of the difference is the solves' tolerance
+            assert abs(slope) <= 1e-5
+            continue
+        assert abs(gradient @ direction - slope) <= 1e-6 * abs(slope), (which, active)
+
+
+def test_several_tensors_and_no_active_variables():
+    a, b = random(4).requires_grad_(), torch.tensor(2.0, dtype=DOUBLE, requires_grad=True)
+    x = argmin(lambda x, a, b: ((x - a) ** 2).sum() + b * (x**2).sum(), torch.zeros(4, dtype=DOUBLE), (a, b))
+    torch.testing.assert_close(x, a / (1 + b))
+    x.sum().backward()
+    torch.testing.assert_close(a.grad, torch.full_like(a, 1 / 3))
+    torch.testing.assert_close(b.grad, -a.detach().sum() / 9)
+
+
+def test_degenerate_active_variables():
+    t = torch.tensor([-1.0, 0.0, 2.0], dtype=DOUBLE, requires_grad=True)
+    x = argmin(lambda x, t: ((x - t) ** 2).sum(), -torch.ones(3, dtype=DOUBLE), t, (0.0, None))
+    with pytest.warns(RuntimeWarning, match="1 of the 2 active variables are degenerate"):
+        x.sum().backward()
+    torch.testing.assert_close(t.grad, torch.tensor([0, 0, 1], dtype=DOUBLE))
+
+
+def test_a_singular_hessian():
+    t = torch.ones((), dtype=DOUBLE, requires_grad=True)
+    x = argmin(lambda x, t: (x[0] + x[1] - t) ** 2 + (x[2] - t) ** 2, torch.ones(3, dtype=DOUBLE), t)
+    with pytest.raises(ValueError, match="singular or not positive definite at the solution, which therefore has no"):
+        x[0].backward()
+    held = argmin(lambda x, t: (x[0] - t) ** 2 - x[1], torch.ones(2, dtype=DOUBLE), t, (0.0, 5.0))
+    assert float(torch.autograd.grad(held[0], t)[0]) == pytest.approx(1)
+
+
+def test_single_precision_and_limits():
+    t = torch.tensor([0.5, -0.25], requires_grad=True)
+    x = argmin(lambda x, t: ((x - t) ** 4 + x**2).sum(), torch.zeros(2), t)
+    assert x.dtype == torch.float32
+    with pytest.warns(RuntimeWarning, match="argmin has not converged"):
+        argmin(lambda x, t: ((x - t) ** 4 + x**2).sum(), torch.zeros(2), t, options={"maxiter": 1})
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        x.sum().backward()
+    assert torch.isfinite(t.grad).all()
+    with pytest.raises(TypeError, match="x0 is a list"):
+        argmin(lambda x: x.sum(), [1.0])
