@@ -4,7 +4,8 @@
 Programs of others that call scipy.optimize.minimize, with cuda_opt.lbfgsb as its method: their fits have to be those of
 SciPy's L-BFGS-B, or better. tools/test_ecosystem installs them from PyPI.
 
-    botorch      fit_gpytorch_mll and optimize_acqf; a fit that a limit ends is no failure
+    botorch      fit_gpytorch_mll and optimize_acqf; a fit that a limit ends is no failure; and the example
+    jax          the tests of cuda_opt.jax, and those of cuda_opt.torch.argmin where torch is installed
     lmfit        least squares with bounds, by lmfit's scalar_minimize
     pyhf         maximum likelihood of a histogram model, free and with the signal strength fixed by equal bounds
     statsmodels  maximum likelihood of logit, Poisson and ARIMA models
@@ -13,9 +14,11 @@ Each line of the output has the name of the check, the version of the package, a
 status is 1 if one failed. Set CUDA_OPT_LIBRARY and PYTHONPATH as for the tests."""
 import importlib.metadata
 import importlib.util
+import subprocess
 import sys
 import time
 import warnings
+from pathlib import Path
 
 import numpy as np
 
@@ -25,6 +28,14 @@ import cuda_opt
 def no_worse(ours, theirs, what, tolerance=1e-5):
     """Whether a minimum is no higher than SciPy's, but for the tolerance of the fits."""
     assert ours <= theirs + tolerance * max(1, abs(theirs)), f"{what}: {ours} with cuda_opt, {theirs} with SciPy"
+
+
+def tests_pass(files, *arguments):
+    """Whether the tests of the package in these files pass; those of libraries that are not installed are skipped."""
+    paths = map(str, sorted(Path(__file__).parent.glob(files)))
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *paths, *arguments]
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert done.returncode in (0, 5), done.stdout[-3000:]  # 5: there is no test left
 
 
 def botorch():
@@ -72,6 +83,12 @@ def botorch():
         assert (point >= 0).all() and (point <= 1).all()
         values.append(-float(value))
     no_worse(values[1], values[0], "negative expected improvement", 1e-4)
+    tests_pass("test_examples.py", "-k", "botorch")
+
+
+def jax():
+    tests_pass("test_jax*.py")
+    tests_pass("test_torch_argmin.py")
 
 
 def lmfit():
@@ -152,7 +169,7 @@ def statsmodels():
         no_worse(ends[1], ends[0], name)
 
 
-CHECKS = {function.__name__: function for function in (botorch, lmfit, pyhf, statsmodels)}
+CHECKS = {function.__name__: function for function in (botorch, jax, lmfit, pyhf, statsmodels)}
 
 
 def main(names):

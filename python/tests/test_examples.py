@@ -84,3 +84,11 @@ def test_cupy_membrane(tmp_path):
         pytest.skip("no CUDA device")
     out = run("cupy_membrane.py", "--size", "50", *picture(tmp_path))
     assert "converged" in out and drawn(tmp_path)
+
+
+def test_botorch_candidates(tmp_path):
+    pytest.importorskip("botorch")
+    out = run("botorch_candidates.py", "--cases", "2,1", "--seeds", "2", "--restarts", "5", *picture(tmp_path))
+    ours, theirs = (float(best) for best in re.findall(r"best (\S+) by", out))
+    assert ours >= theirs - 1e-4 and drawn(tmp_path)
+    assert re.search(r"with x_2 fixed: \[[\d.]+, 0.25\]", out)
