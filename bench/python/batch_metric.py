@@ -33,8 +33,9 @@ def scaled(c):
 
 def mean_evaluations(fun, n, m, bounds, **settings):
     x0 = np.random.default_rng(1).uniform(-2, 2, (STARTS, n))
-    metric = settings.pop("INITIAL_HESSIAN", None)
-    options = {"ftol": 0, "gtol": 1e-8, "maxcor": m} | ({} if metric is None else {"INITIAL_HESSIAN": metric})
+    options = {"ftol": 0, "gtol": 1e-8, "maxcor": m}
+    if "diagonal" not in settings:
+        options["INITIAL_HESSIAN"] = settings.pop("INITIAL_HESSIAN", cuda_opt.InitialHessian.SCALAR)
     result = cuda_opt.minimize_batch(fun, x0, bounds=bounds, options=options, **settings)
     return f"{result.nfev.mean():.1f}" + ("" if result.success.all() else f" ({result.success.sum()} converged)")
 

@@ -49,7 +49,7 @@ def gen_candidates_cuda_opt(
 
     known = {name: value for name, value in (options or {}).items() if name in ("ftol", "gtol", "maxcor") or
              name.startswith("max") or name.isupper()}
-    settings = {"METRIC": cuda_opt.Metric.LEARNED, "maxiter": 200, **known}
+    settings = {"INITIAL_HESSIAN": cuda_opt.InitialHessian.LEARNED, "maxiter": 200, **known}
     if timeout_sec is not None:
         settings["MAX_SECONDS"] = timeout_sec
     bounds = cuda_opt.Bounds(side(lower_bounds, -torch.inf), side(upper_bounds, torch.inf))

@@ -231,10 +231,9 @@ def minimize_batch(
         iterate of each problem.
     options : dict
         As in ``minimize``, for each problem; ``MAX_SECONDS`` is for the whole batch, ``THREADS`` is the number of host
-        threads, which share the problems. ``INITIAL_HESSIAN`` is ``InitialHessian.SCALAR`` unless given; ``LEARNED``
-        often takes fewer rounds.
-        There is no log, and the history has the precision of x: ``disp`` and ``HISTORY_BITS`` are errors. maxcor is at
-        most 64.
+        threads, which share the problems. ``INITIAL_HESSIAN`` is ``InitialHessian.LEARNED`` unless it or diagonal is
+        given: it takes fewer evaluations. There is no log, and the history has the precision of x: ``disp`` and
+        ``HISTORY_BITS`` are errors. maxcor is at most 64.
     indices : bool
         True: the second argument of fun and jac is p, an array of shape (k,), int64, of the library of x0 in its memory
         space. It has the index of the problem of each row, from 0 and ascending, with which fun can select the data of
@@ -277,7 +276,7 @@ def minimize_batch(
         raise ValueError("disp is given: a batch has no log; callback is called in each round")
     if "BATCH_PACKED" in given:
         raise ValueError("BATCH_PACKED is given: minimize_batch hands out the active problems alone")
-    if not given.keys() & {"INITIAL_HESSIAN", "METRIC"}:
+    if diagonal is not None and not given.keys() & {"INITIAL_HESSIAN", "METRIC"}:
         del settings["INITIAL_HESSIAN"]
     if not isinstance(args, tuple):
         args = (args,)

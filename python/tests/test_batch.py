@@ -68,10 +68,11 @@ def test_same_bits_as_alone(dtype):
         assert alone.message_of(0) == together.message_of(p)
 
 
-def test_like_single_solves():
-    """The same iterations as ``minimize`` without a metric, whose sums are in another order."""
-    x0, options = starts(50, 5), {"INITIAL_HESSIAN": cuda_opt.InitialHessian.SCALAR}
-    batch = cuda_opt.minimize_batch(rosenbrocks, x0, bounds=[(-1.5, 0.8)] * 5, options={"maxiter": 6})
+@pytest.mark.parametrize("options", [{}, {"INITIAL_HESSIAN": cuda_opt.InitialHessian.SCALAR}])
+def test_like_single_solves(options):
+    """The same iterations as ``minimize`` with the same options, whose sums are in another order."""
+    x0 = starts(50, 5)
+    batch = cuda_opt.minimize_batch(rosenbrocks, x0, bounds=[(-1.5, 0.8)] * 5, options={"maxiter": 6, **options})
     assert (batch.status == 1).any() and set(batch.codes) <= {0, Task.ITERATION_LIMIT}
     for p, start in enumerate(x0):
         one = cuda_opt.minimize(
@@ -110,7 +111,8 @@ def test_metrics(lower, solution):
         np.testing.assert_allclose(result.x, solution, rtol=0, atol=1e-7)
         return result
 
-    plain, given, learned = run(), run(diagonal), run(INITIAL_HESSIAN=cuda_opt.InitialHessian.LEARNED)
+    plain, given, learned = run(INITIAL_HESSIAN=cuda_opt.InitialHessian.SCALAR), run(diagonal), run()
+    np.testing.assert_array_equal(learned.nfev, run(INITIAL_HESSIAN=cuda_opt.InitialHessian.LEARNED).nfev)
     assert len(calls) == given.rounds and calls[0] == 30
     if lower < 0:  # else the bounds hold all variables soon
         assert given.nfev.sum() < 0.2 * plain.nfev.sum() and learned.nfev.sum() < 0.5 * plain.nfev.sum()
