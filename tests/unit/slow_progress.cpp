@@ -59,6 +59,11 @@ TEST_CASE("A projected gradient that is smaller by a factor of 0.3 is progress",
           }) == 350);
 }
 
+TEST_CASE("Progress of f does not raise the projected gradient that the next one is compared with", "[slow]") {
+    Iteration it;
+    CHECK(restart_within(it, 1, 999, after_start, [](double k) { return k == 2 ? 10 : k < 100 ? 1 : 0.5; }) == 252);
+}
+
 TEST_CASE("The path of L-BFGS-B 3.0 has no such restarts", "[slow]") {
     Settings settings;
     settings.robust = false;
