@@ -243,12 +243,14 @@ TEST_CASE("Ranks that were not set up alike are refused on all", "[ranks][thread
         // Rows of x that no rank or two ranks have are not looked at before the first exchange.
         for (const Cut &cut : {overlapping, gap})
             check_end(run_prepared({}, cut), CUDA_OPT_IMPROPER_INPUT,
-                      "rank " + std::to_string(other) + " holds variables from " + std::to_string(cut[other].first));
+                      "that of rank " + std::to_string(other) + " begins at variable " +
+                          std::to_string(cut[other].first));
         check_end(run_prepared({}, short_of), CUDA_OPT_IMPROPER_INPUT,
                   "the parts of the 4 ranks have 1597 variables in all, but n is 1600");
     }
     const auto of_segments = [](DoubleRank &rank) { rank.handle.set_int(CUDA_OPT_F_PART, CUDA_OPT_F_OF_SEGMENTS); };
-    check_end(run_prepared(of_segments, cut_by_sizes(n, {128, 100, n})), CUDA_OPT_IMPROPER_INPUT, "of rank 1 are not");
+    check_end(run_prepared(of_segments, cut_by_sizes(n, {128, 100, n})), CUDA_OPT_IMPROPER_INPUT,
+              "part of rank 1 does not");
 }
 
 TEST_CASE("Every setting that decides is compared between ranks, and no other", "[ranks][threads]") {
@@ -307,7 +309,11 @@ TEST_CASE("Another n, m, precision, or order of ranks is refused on all", "[rank
     };
     run([](int rank) { return SetUp{rank, rank == 2 ? 31 : 30, 5}; }, "rank 2 has n = 31, but rank 0 has 30");
     run([](int rank) { return SetUp{rank, 30, rank == 1 ? 6 : 5}; }, "rank 1 has m = 6, but rank 0 has 5");
-    run([](int rank) { return SetUp{rank == 0 ? 0 : 3 - rank, 30, 5}; }, "the packet of rank 2 at place 1");
+    run(
+        [](int rank) {
+            return SetUp{rank == 0 ? 0 : 3 - rank, 30, 5};
+        },
+        "the packet of rank 2 was received in place 1");
 
     std::string messages[2];
     run_ranks(2, [&](int rank, Meeting &meeting) {

@@ -71,10 +71,10 @@ TEST_CASE("What cuda_opt_set_ranks refuses") {
     refused(-1, 2, 0, 10, "rank -1 of 2");
     refused(2, 2, 0, 10, "rank 2 of 2");
     refused(0, 0, 0, 10, "rank 0 of 0");
-    refused(0, 2, -1, 10, "10 variables from -1 on, but there are 1000");
-    refused(0, 2, 0, -10, "-10 variables from 0");
-    refused(0, 2, 0, 1001, "1001 variables from 0");
-    refused(1, 2, 500, 501, "501 variables from 500");
+    refused(0, 2, -1, 10, "10 variables from variable -1 on, but there are 1000");
+    refused(0, 2, 0, -10, "-10 variables from variable 0");
+    refused(0, 2, 0, 1001, "1001 variables from variable 0");
+    refused(1, 2, 500, 501, "501 variables from variable 500");
     refused(1, 2, INT64_MAX, INT64_MAX, "but there are 1000");
     CHECK(cuda_opt_set_ranks(nullptr, 0, 1, 0, 10) == CUDA_OPT_MISUSE);
     CHECK(cuda_opt_set_ranks(s, 0, 1, 0, 1000) == 0);
