@@ -37,6 +37,7 @@ inline std::vector<Rare> rare_solves() {
     const auto logged = [](Settings &s) { s.log_frequency = 0; };
     const auto exhausting = [](Settings &s) { s.evaluations_per_search = 2, s.gtol = 1e-3; };
     const auto by_fall = [](Settings &s) { s.eps = 0, s.factr = 1e7; };
+    const auto noisy = [](Settings &s) { s.eps = 0, s.noise_auto = true; };
     const auto any_rounding = [](Settings &s) { s.factr = 1e-3, s.rounding = 1e300; };
     return {
         {"without bounds", free},
@@ -85,6 +86,8 @@ inline std::vector<Rare> rare_solves() {
         {"truncations", {Kind::chained_rosenbrock, 30, true, 0, 0, 2}, {}, Deed::none, 0, 5},
         {"the best iterate aside", {Kind::rippled, 20}, to_last_digit},
         {"the best iterate aside at the end", {Kind::rippled, 20}, cut_short},
+        {"the noise is estimated", {Kind::rippled, 20}, noisy},
+        {"the noise is estimated after a search without descent", {Kind::ascent, 20}, noisy},
         {"cuts", {Kind::barrier, 20}},
         {"exhausted searches", {Kind::chained_rosenbrock, 20}, exhausting},
         {"a search that fails", {Kind::ascent, 20}},
