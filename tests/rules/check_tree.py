@@ -101,13 +101,24 @@ def dead_links(root):
                 yield f"{document.relative_to(root)}: links to {target}, which is not there"
 
 
+def not_installed(root):
+    """What the headers that are installed for cuda_opt/batch.cuh include, and is not in their list."""
+    headers = re.search(r"^batch_headers = \[\n(.*?)^\]", (root / "lib/meson.build").read_text(), re.M | re.S)[1]
+    installed = re.findall(r"'(.+?)'", headers)
+    for name in installed:
+        for other in included(root, Path("lib") / name, (root / "lib" / name).read_text()):
+            if other.parts[0] == "lib" and str(other.relative_to("lib")) not in installed:
+                yield f"lib/meson.build: batch_headers lacks {other.relative_to('lib')}, which {name} includes"
+
+
 def main(root):
     folders = (
         "include", "lib", "testfuncs", "drivers", "apps", "tests", "python", "examples", "bench", "tools", "docs",
     )
     files = [path for folder in folders for path in sorted((root / folder).rglob("*")) if path.is_file()]
     checked = [path.relative_to(root) for path in files if path.suffix in SOURCES]
-    broken = [message for path in checked for message in broken_rules(root, path)] + list(dead_links(root))
+    broken = [message for path in checked for message in broken_rules(root, path)]
+    broken += [*dead_links(root), *not_installed(root)]
     print("\n".join(broken) or f"{len(checked)} files keep the rules")
     return 1 if broken or not checked else 0
 
