@@ -102,7 +102,7 @@ def _solve_one(solve: Solve, pairs: bool, x0: Any, numeric: Any, lower: Any, upp
         solver.close()
         return found
     rows = np.zeros((2 * solve.m + 1, start.size), start.dtype)
-    rows[-1] = solver.metric()
+    rows[-1] = solver.initial_inverse_hessian()
     solver.close()
     if kept := len(history._pairs):
         s, y = np.array(history._pairs).transpose(1, 0, 2)

@@ -25,7 +25,7 @@ class _TensorPairs(_Pairs):
 
 def _pairs_of(pairs: _Pairs, solver: Any, x: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
     """s, y, and the diagonal of the initial inverse Hessian."""
-    initial = torch.as_tensor(solver.metric(), dtype=x.dtype, device=x.device)
+    initial = torch.as_tensor(solver.initial_inverse_hessian(), dtype=x.dtype, device=x.device)
     if not pairs._pairs:
         zeros = x.new_zeros((1, x.numel()))
         return zeros, zeros, initial
