@@ -7,12 +7,12 @@ from functools import partial
 from typing import Any
 
 from ._captured import captured
-from ._constants import Task
+from ._constants import Metric, Task
 from ._evaluation import Evaluation, needs_differences
 from ._options import Options, options_of
 from ._result import IntermediateResult, OptimizeResult, new_result, result_of
-from ._solver import Solver
-from ._space import Array, as_array, one_axis
+from ._solver import DIAGONAL, Solver
+from ._space import Array, as_array, name_of, one_axis
 from ._space_of import space_of
 
 
@@ -34,7 +34,33 @@ def reporter(solver: Solver, callback: Callable[..., Any]) -> Callable[[], Any]:
     return report
 
 
-def _run(solver: Solver, evaluate: Callable[[], None], report: Callable[[], Any] | None) -> None:
+def _with_diagonal(diagonal: Any, settings: dict[str, Any], given: Mapping[str, Any]) -> dict[str, Any]:
+    """The settings where the caller supplies a diagonal; ValueError where they contradict it."""
+    if diagonal is None:
+        return settings
+    if given.get("METRIC", Metric.DIAGONAL) != Metric.DIAGONAL or given.get("DIAGCO", 1) != 1:
+        raise ValueError("a diagonal is given, but METRIC or DIAGCO among the options says that there is none")
+    every = {} if callable(diagonal) else {"DIAGONAL_EVERY": 0}  # an array is the same at each iterate
+    return {**every, **settings, "METRIC": Metric.DIAGONAL}
+
+
+def _supplier(solver: Solver, diagonal: Any, args: tuple[Any, ...], copies: bool) -> Callable[[], None]:
+    """What fills the solver's diagonal at ``Task.SUPPLY_DIAGONAL``."""
+    space, to = solver._space, solver.diagonal
+    if not callable(diagonal):
+        if not hasattr(diagonal, "shape") and not isinstance(diagonal, (list, tuple)):
+            raise TypeError(f"diagonal is a {name_of(diagonal)}: it has to be an array or a function")
+        return lambda: space.put(to, diagonal, DIAGONAL)
+    view = space.copy_of if copies else space.view
+    return lambda: space.put(to, diagonal(view(solver._x), *args), DIAGONAL)
+
+
+def _run(
+    solver: Solver,
+    evaluate: Callable[[], None],
+    report: Callable[[], Any] | None,
+    supply: Callable[[], None] | None,
+) -> None:
     step, after = solver._step, solver.step
     if solver._log is None:
         after = step
@@ -48,6 +74,8 @@ def _run(solver: Solver, evaluate: Callable[[], None], report: Callable[[], Any]
                     report()
             except StopIteration:
                 solver.request_stop()
+        elif task == Task.SUPPLY_DIAGONAL and supply:
+            supply()
         else:
             break
     solver.end(task)
@@ -66,6 +94,7 @@ def solved(
     copies: bool = False,
     stream: Any = None,
     cuda_graph: bool = False,
+    diagonal: Any = None,
 ) -> tuple[Solver, Evaluation]:
     """A solver after its solve.
 
@@ -82,14 +111,15 @@ def solved(
     array = as_array(x0)
     space = space_of(array)
     one_axis(array, "x0")
-    solver = Solver(space.copy_of(array), options.m, bounds=bounds, stream=stream)
+    solver = Solver(space.copy_of(array), options.m, bounds=bounds, diagonal=diagonal is not None, stream=stream)
+    arguments = args if isinstance(args, tuple) else (args,)
     evaluation = None
     try:
         solver.set(options.settings.items())
         if options.disp:
             solver["IPRINT_FREQUENCY"] = options.disp
             solver.set_log(print)
-        evaluation = Evaluation(solver, fun, jac, args if isinstance(args, tuple) else (args,), options, copies)
+        evaluation = Evaluation(solver, fun, jac, arguments, options, copies)
         evaluate = evaluation.evaluate
         report = None
         if report_of is not None:
@@ -99,7 +129,8 @@ def solved(
             evaluate = captured(evaluate, solver._space)
         if after_evaluation is not None:
             evaluate = _followed_by(evaluate, after_evaluation(solver))
-        _run(solver, evaluate, report)
+        supply = None if diagonal is None else _supplier(solver, diagonal, arguments, copies)
+        _run(solver, evaluate, report, supply)
         return solver, evaluation
     except BaseException:
         solver.close()
@@ -130,6 +161,7 @@ def minimize(
     tol: float | None = None,
     stream: Any = None,
     cuda_graph: bool = False,
+    diagonal: Any = None,
 ) -> OptimizeResult:
     """Minimise a smooth function of many variables, with bounds or without, where its arrays are.
 
@@ -182,6 +214,11 @@ def minimize(
         is then not run any more: it has to do the same operations each time, on arrays that stay where they are, to
         read no values on the host, and to return f as an array. What they allocate is held until the solve ends.
         Default False.
+    diagonal : array of shape (n,), or callable
+        Positive guesses of 1 / (second derivative of f by x_i), in x0's memory: the metric that the model of f starts
+        from, in place of a learned one. An array holds for the whole solve, and is scaled by the newest pair. A
+        function ``diagonal(x, *args)`` is called at each iterate, or as ``DIAGONAL_EVERY`` among the options says.
+        Default: none.
 
     Returns
     -------
@@ -205,8 +242,9 @@ def minimize(
         raise ValueError(f"method is {method!r}: it has to be None or 'L-BFGS-B'")
     by_differences = needs_differences(jac)
     given = options_of(options or {}, tol, has_gradient=not by_differences)
+    given.settings = _with_diagonal(diagonal, given.settings, options or {})
     report_of = None if callback is None else partial(reporter, callback=callback)
     solver, evaluation = solved(
-        fun, x0, args, jac, bounds, given, report_of=report_of, stream=stream, cuda_graph=cuda_graph
+        fun, x0, args, jac, bounds, given, report_of=report_of, stream=stream, cuda_graph=cuda_graph, diagonal=diagonal
     )
     return result_of(solver, evaluation)

@@ -12,7 +12,7 @@ import numpy as np
 
 from ._constants import LIMITS, Task
 from ._evaluation import Evaluation
-from ._solver import Solver
+from ._solver import DIAGONAL, Solver
 from ._space import Array, NumPySpace
 
 
@@ -178,6 +178,8 @@ class InverseHessian:
         addresses = admitted(x, "x", x.shape), admitted(f, "f", f.shape, double=True), admitted(g, "v", x.shape)
         for _ in range(2):
             task = solver._after(solver._exclusively(step, *addresses), {Task.CONVERGED, Task.NOT_FINITE})
+        if task == Task.SUPPLY_DIAGONAL:  # the one of the last iterate is there
+            task = solver._after(solver._exclusively(step, *addresses), {Task.CONVERGED, Task.NOT_FINITE})
         return task
 
     def matvec(self, v: Array) -> Array:
@@ -222,14 +224,19 @@ class InverseHessian:
             with self._one_at_a_time:
                 self._solve(x, f, g, math.inf)
                 checkpoint = solver.save()
-        return _inverse_from, (x, solver["HISTORY_SIZE"], checkpoint, self._pairs)
+        diagonal = None if solver.diagonal is None else solver._space.own(solver.diagonal)
+        return _inverse_from, (x, solver["HISTORY_SIZE"], checkpoint, self._pairs, diagonal)
 
     def __matmul__(self, v: Array) -> Array:
         return self.matvec(v)
 
 
-def _inverse_from(place: Array, m: int, checkpoint: bytes, pairs: int) -> InverseHessian:
-    solver = Solver(place, m)
+def _inverse_from(
+    place: Array, m: int, checkpoint: bytes, pairs: int, diagonal: Array | None = None
+) -> InverseHessian:
+    solver = Solver(place, m, diagonal=diagonal is not None)
+    if diagonal is not None:
+        solver._space.put(solver.diagonal, diagonal, DIAGONAL)
     if checkpoint:
         solver.load(checkpoint)
     inverse = InverseHessian(solver)

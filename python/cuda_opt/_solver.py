@@ -15,7 +15,7 @@ from ._part import Part
 from ._space import Array, as_array, one_axis
 from ._space_of import space_of
 
-OBJECTIVE, GRADIENT = "the value of the function", "the gradient"
+OBJECTIVE, GRADIENT, DIAGONAL = "the value of the function", "the gradient", "the diagonal"
 
 
 class Solver(Handle):
@@ -113,7 +113,7 @@ class Solver(Handle):
             self._set_bounds()
             if diagonal:
                 self.diagonal = space.empty(self.n)
-                address = self._lend(self.diagonal, "the diagonal", shape)
+                address = self._lend(self.diagonal, DIAGONAL, shape)
                 self._check(self._function("set_diagonal")(self._handle, address))
                 self["DIAGCO"] = 1
             self.set(settings.items())

@@ -78,6 +78,7 @@ def main() -> None:
     bounds = cuda_opt.Bounds(-1, 1)
     print(of_minimize(cuda_opt.minimize(parabola, x0, bounds=bounds, callback=callback)))
     print(of_minimize(cuda_opt.minimize(lambda x: parabola(x)[0], x0, jac="3-point", method="L-BFGS-B")))
+    print(of_minimize(cuda_opt.minimize(parabola, x0, diagonal=np.ones(3))))
     print(of_minimize(cuda_opt.lbfgsb(parabola, x0, jac=True)))
     print(of_batch(cuda_opt.minimize_batch(rows, np.zeros((2, 3)), bounds=bounds)))
     print(of_search(cuda_opt.pattern_search(columns, [(-1, 1)] * 3, walks=10)))

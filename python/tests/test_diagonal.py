@@ -1,0 +1,112 @@
+"""``minimize`` with a diagonal of the caller's: an array, or a function of x."""
+import pickle
+
+import numpy as np
+import pytest
+
+import cuda_opt
+from cuda_opt import Metric, Task, minimize
+
+SCALE = 10.0 ** np.arange(8)
+
+
+def badly_scaled(x, power=4):
+    """sum s_i (x_i - 1)^2 / 2 + (x_i - 1)^4 and its gradient, with s from 1 to 1e7."""
+    off = x - 1
+    return float(SCALE @ off**2) / 2 + float((off**power).sum()), SCALE * off + power * off ** (power - 1)
+
+
+def inverse_curvature(x, power=4):
+    return 1 / (SCALE + power * (power - 1) * (x - 1) ** (power - 2))
+
+
+def solve(**arguments):
+    return minimize(badly_scaled, np.zeros(8), options={"ftol": 0, **arguments.pop("options", {})}, **arguments)
+
+
+def test_fewer_evaluations():
+    plain, array, function = solve(), solve(diagonal=1 / SCALE), solve(diagonal=inverse_curvature)
+    for result in (plain, array, function):
+        assert result.success
+        np.testing.assert_allclose(result.x, 1, atol=1e-4)
+    assert array.nfev < plain.nfev / 2 and function.nfev < plain.nfev / 2
+
+
+def test_how_often_it_is_asked_for():
+    calls = []
+
+    def counted(x, *args):
+        calls.append(args)
+        return inverse_curvature(x, *args)
+
+    each = solve(diagonal=counted, args=(4,))
+    assert each.nit <= len(calls) <= each.nit + 1 and set(calls) == {(4,)}
+    calls.clear()
+    solve(diagonal=counted, options={"DIAGONAL_EVERY": 0})
+    assert len(calls) == 1
+
+
+def test_as_a_loop_of_ones_own():
+    """The same evaluations as a Solver that is given the same diagonal."""
+    ours = minimize(badly_scaled, np.zeros(8), diagonal=inverse_curvature, options={"ftol": 0, "maxcor": 5})
+    solver = cuda_opt.Solver(np.zeros(8), 5, diagonal=True, FACTR=0, MAXFEV=20)
+    for task in solver:
+        if task is Task.SUPPLY_DIAGONAL:
+            solver.diagonal[:] = inverse_curvature(solver.x)
+        else:
+            solver.f, solver.g = badly_scaled(solver.x)
+    np.testing.assert_array_equal(ours.x, solver.x)
+    assert ours.nfev == solver["EVALUATIONS"]
+
+
+@pytest.mark.parametrize("diagonal", [1 / SCALE, inverse_curvature])
+def test_the_inverse_hessian(diagonal):
+    result = solve(diagonal=diagonal)
+    v = np.arange(1.0, 9)
+    product = result.hess_inv @ v
+    np.testing.assert_allclose(product, v * inverse_curvature(result.x), rtol=0.2)
+    np.testing.assert_array_equal(pickle.loads(pickle.dumps(result)).hess_inv @ v, product)
+
+
+def test_single_precision():
+    result = minimize(badly_scaled, np.zeros(8, np.float32), diagonal=(1 / SCALE).astype(np.float32))
+    assert result.success and result.x.dtype == np.float32
+    np.testing.assert_allclose(result.x, 1, atol=1e-2)
+
+
+def test_torch():
+    torch = pytest.importorskip("torch")
+    scale = torch.tensor(SCALE)
+
+    def fun(x):
+        off = x - 1
+        return (scale * off**2).sum() / 2 + (off**4).sum(), scale * off + 4 * off**3
+
+    for diagonal in (1 / scale, lambda x: 1 / (scale + 12 * (x - 1) ** 2)):
+        result = minimize(fun, torch.zeros(8, dtype=torch.float64), diagonal=diagonal, options={"ftol": 0})
+        assert result.success
+        np.testing.assert_allclose(result.x.numpy(), 1, atol=1e-4)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "kind", "match"),
+    [
+        ({"diagonal": 3.0}, TypeError, "diagonal is a float: it has to be an array or a function"),
+        ({"diagonal": np.ones(7)}, ValueError, r"the diagonal has the shape \(7,\), not \(8,\)"),
+        ({"diagonal": lambda x: x[:3]}, ValueError, r"the diagonal has the shape \(3,\), not \(8,\)"),
+        ({"diagonal": np.ones(8), "options": {"METRIC": Metric.LEARNED}}, ValueError, "a diagonal is given, but"),
+        ({"diagonal": np.ones(8), "options": {"DIAGCO": 0}}, ValueError, "a diagonal is given, but"),
+    ],
+)
+def test_refused(arguments, kind, match):
+    with pytest.raises(kind, match=match):
+        solve(**arguments)
+
+
+def test_a_bad_element():
+    bad = np.ones(8)
+    bad[3] = -1
+    result = solve(diagonal=bad)
+    assert result.task is Task.BAD_DIAGONAL and not result.success and "index 3" in result.message
+    with pytest.raises(ZeroDivisionError):  # what the function raises comes out unchanged
+        solve(diagonal=lambda x: 1 / 0)
